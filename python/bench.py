@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a map costs from Python, beside C and beside cuda.core, in one process and on one buffer.
 
-    PYTHONPATH=... python3 bench.py [--rounds N] [--repeats N] [--batch N] [--json FILE]
+    PYTHONPATH=... python3 bench.py [--rounds N] [--repeats N] [--batch N] [--without-core]
+                                    [--json FILE]
 
 Each row is the median of the repeats, whose rows take turns, so that a machine that slows down does
 so for all of them. Microseconds for one round; in the rows of a batch, for one resource. Before
@@ -144,11 +145,13 @@ def torch_rows(resource, core, stream):
     }
 
 
-def all_rows(names, cuda):
+def all_rows(names, cuda, with_core):
     """The rows, why some are missing, and the stream of all."""
     missing = []
     stream, resources = cuda, [GraphicsResource.from_gl_buffer(name) for name in names]
     try:
+        if not with_core:
+            raise ImportError("--without-core")
         from cuda.core import Device
 
         device = Device(0)
@@ -198,6 +201,11 @@ def main():
     parser.add_argument("--rounds", type=int, help="default: 40, on the software driver 200")
     parser.add_argument("--repeats", type=int, help="default: 200, on the software driver 15")
     parser.add_argument("--batch", type=int, default=64)
+    parser.add_argument(
+        "--without-core",
+        action="store_true",
+        help="don't load cuda.core: map() returns the plain Buffer, not cuda.core's",
+    )
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     grinterop.load(allow_software=True)
@@ -206,7 +214,7 @@ def main():
     print(egl.describe())
     print(f"driver {grinterop.driver_path()}, Python {sys.version.split()[0]}")
     names = [gl.buffer(SIZE) for _ in range(options.batch)]
-    rows, missing, stream = all_rows(names, cuda)
+    rows, missing, stream = all_rows(names, cuda, not options.without_core)
     software = grinterop.is_software()
     rounds = options.rounds or (200 if software else 40)
     repeats = options.repeats or (15 if software else 200)

@@ -10,6 +10,7 @@ import os
 import shlex
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 
 from setuptools import Extension, setup
@@ -18,6 +19,9 @@ try:
     from setuptools.command.bdist_wheel import bdist_wheel
 except ImportError:
     from wheel.bdist_wheel import bdist_wheel
+
+if sysconfig.get_config_var("Py_GIL_DISABLED"):
+    sys.exit("grinterop does not support free-threaded Python: use the build that has the GIL")
 
 HERE = Path(__file__).resolve().parent
 

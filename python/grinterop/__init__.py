@@ -18,7 +18,13 @@ Errors    grinterop.CUDAError, which is a ValueError, RuntimeError and so on too
 
 from __future__ import annotations
 
+import sys
 from typing import Any, NamedTuple, Sequence
+
+if "free-threading" in sys.version:
+    raise ImportError(
+        "grinterop does not support free-threaded Python: use the build of Python that has the GIL"
+    )
 
 from ._errors import (
     CUDAError,

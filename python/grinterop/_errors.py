@@ -7,6 +7,7 @@ cuda.core is loaded they are its CUDAError, too, so that `except` clauses that n
 
 from __future__ import annotations
 
+import re
 import sys
 from typing import NamedTuple
 
@@ -99,13 +100,107 @@ _CLASSES = {
     "GR_ERR_PARTIAL": PartialError,
 }
 
+# The library's functions by what they are called here.
+_FUNCTIONS = {
+    "gr_buffer_array": "Buffer.array",
+    "gr_buffer_copy_from_image": "Buffer.copy_from_image",
+    "gr_buffer_copy_to_image": "Buffer.copy_to_image",
+    "gr_buffer_fetch": "fetch",
+    "gr_buffer_image_info": "Buffer.image_info",
+    "gr_buffer_mipmapped_array": "Buffer.mipmapped_array",
+    "gr_buffer_ptr": "Buffer.handle",
+    "gr_buffer_publish": "publish",
+    "gr_buffer_release": "Buffer.close",
+    "gr_buffer_release_many": "Buffers.close",
+    "gr_buffer_surface": "Buffer.surface",
+    "gr_buffer_tensor": "Buffer.tensor",
+    "gr_buffer_texture": "Buffer.texture",
+    "gr_buffer_texture_with": "Buffer.texture",
+    "gr_cuda_context_create": "CudaContext",
+    "gr_cuda_load": "load",
+    "gr_dtype_parse": "dtype",
+    "gr_egl_create": "EglContext",
+    "gr_egl_make_current": "EglContext.make_current",
+    "gr_fetch": "fetch",
+    "gr_flags_parse": "flags",
+    "gr_from_gl_buffer": "GraphicsResource.from_gl_buffer",
+    "gr_from_gl_buffer_with": "GraphicsResource.from_gl_buffer",
+    "gr_from_gl_image": "GraphicsResource.from_gl_image",
+    "gr_from_gl_image_with": "GraphicsResource.from_gl_image",
+    "gr_from_vk_buffer": "VulkanDevice.from_vk_buffer",
+    "gr_from_vk_image": "VulkanDevice.from_vk_image",
+    "gr_gl_buffer_create": "GraphicsResource.create_gl_buffer",
+    "gr_gl_cuda_device": "gl_cuda_device",
+    "gr_gl_image_create": "GraphicsResource.create_gl_image",
+    "gr_gl_probe": "probe",
+    "gr_last_error": "last_error",
+    "gr_map": "GraphicsResource.map",
+    "gr_map_linear": "GraphicsResource.map_linear",
+    "gr_map_many": "map_many",
+    "gr_publish": "publish",
+    "gr_resource_close": "GraphicsResource.close",
+    "gr_resource_unmap": "GraphicsResource.unmap",
+    "gr_resource_wait": "GraphicsResource.wait",
+    "gr_ring_acquire_read": "Ring.acquire_read",
+    "gr_ring_acquire_write": "Ring.acquire_write",
+    "gr_ring_cancel_read": "Slots.cancel",
+    "gr_ring_cancel_write": "Slots.cancel",
+    "gr_ring_create": "Ring",
+    "gr_ring_fetch_tensor": "fetch",
+    "gr_ring_free": "Ring.close",
+    "gr_ring_give_back": "Slots.give_back",
+    "gr_ring_publish": "Slots.publish",
+    "gr_ring_publish_tensor": "publish",
+    "gr_ring_resize": "Ring.resize",
+    "gr_tensor_alloc": "Tensor.alloc",
+    "gr_tensor_clone": "Tensor.clone",
+    "gr_tensor_copy": "Tensor.copy_to",
+    "gr_tensor_dlpack": "Tensor.__dlpack__",
+    "gr_tensor_dlpack_legacy": "Tensor.__dlpack__",
+    "gr_tensor_from_dlpack": "Tensor.from_dlpack",
+    "gr_tensor_from_dlpack_legacy": "Tensor.from_dlpack",
+    "gr_tensor_view": "Tensor.view",
+    "gr_tensor_wrap": "Tensor.wrap",
+    "gr_vk_buffer_create": "VulkanDevice.create_buffer",
+    "gr_vk_device_wrap": "VulkanDevice",
+    "gr_vk_headless_create": "VulkanDevice.headless",
+    "gr_vk_image_create": "VulkanDevice.create_image",
+    "gr_vk_submit": "VulkanDevice.submit",
+}
+
+_TYPES = {"U": "uint", "I": "int", "F": "float", "C": "complex", "BF": "bfloat"}
+
+_FUNCTION = re.compile(r"\b(gr_\w+)(\(\))?( of grinterop/\w+\.h)?")
+_CHOICE = re.compile(r"\bGR_(?:TRANSPORT|LAYOUT|FILTER|ADDRESS|MEMORY)_([A-Z0-9]+)\b")
+_FLAG = re.compile(r"\bGR_(READ_ONLY|READ_WRITE|WRITE_DISCARD|SURFACE_LOAD_STORE|TEXTURE_GATHER)\b")
+_DTYPE = re.compile(r"\bGR_DTYPE_(U|I|F|C|BF)([0-9]+)\b")
+
+
+def _function(match: re.Match[str]) -> str:
+    name = _FUNCTIONS.get(match[1])
+    if name is None:
+        return match[0]
+    is_property = name == "Buffer.handle"
+    return name + (match[2] if match[2] and not is_property else "")
+
+
+def _python_names(text: str) -> str:
+    """A text of the library's with the names that its functions and values have here."""
+    text = text.replace(" in gr_gl_options.transports", " in transports")
+    text = _DTYPE.sub(lambda match: f'"{_TYPES[match[1]]}{match[2]}"', text)
+    for names in (_CHOICE, _FLAG):
+        text = names.sub(lambda match: f'"{match[1].lower()}"', text)
+    return _FUNCTION.sub(_function, text)
+
+
 _shared: dict[type, type] = {}
 
 
 def _shared_with_cuda_core(own: type) -> type:
     """The class to raise: `own`, and where cuda.core is loaded its CUDAError as well."""
-    module = sys.modules.get("cuda.core._utils.cuda_utils")
-    theirs = getattr(module, "CUDAError", None)
+    # It is public from cuda.core 1.3 on.
+    modules = map(sys.modules.get, ("cuda.core", "cuda.core._utils.cuda_utils"))
+    theirs = next((found for one in modules if (found := getattr(one, "CUDAError", None))), None)
     if theirs is None:
         return own
     if own not in _shared:
@@ -116,6 +211,7 @@ def _shared_with_cuda_core(own: type) -> type:
 
 def _make(status, domain, code, code_name, call, message, exchange=False):
     """The exception of an error. The extension calls this."""
+    call, message = _python_names(call), _python_names(message)
     parts = [code_name, message] if code_name else [message or status]
     if call:
         parts[-1] += f" ({call})"
@@ -131,7 +227,7 @@ def last_error() -> Error | None:
     status, domain, code, name, call, message = _grinterop._last_error()
     if status == "GR_OK":
         return None
-    return Error(status, DOMAINS[domain], code, name, call, message)
+    return Error(status, DOMAINS[domain], code, name, _python_names(call), _python_names(message))
 
 
 _grinterop._set_maker(_make)

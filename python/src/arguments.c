@@ -175,9 +175,16 @@ static bool flag_unknown(PyObject *name)
     return false;
 }
 
+const char *plain_text(PyObject *object)
+{
+    Py_ssize_t size;
+    const char *text = PyUnicode_Check(object) ? PyUnicode_AsUTF8AndSize(object, &size) : NULL;
+    return text && strlen(text) == (size_t)size ? text : NULL;
+}
+
 static bool flags_from_text(PyObject *object, unsigned *flags)
 {
-    const char *text = PyUnicode_Check(object) ? PyUnicode_AsUTF8AndSize(object, NULL) : NULL;
+    const char *text = plain_text(object);
     unsigned found;
     if (!text || gr_flags_parse(text, &found) != GR_OK) {
         PyErr_Clear();

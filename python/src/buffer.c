@@ -15,9 +15,9 @@ PyTypeObject *buffer_type;
 /* For a mapping that nobody is told of. */
 static void let_go(gr_buffer *buffer)
 {
-    Py_BEGIN_ALLOW_THREADS
+    BEGIN_ENDING
     gr_buffer_release_later(buffer);
-    Py_END_ALLOW_THREADS
+    END_ENDING
 }
 
 PyObject *buffer_new(resource_object *resource, gr_buffer *buffer, PyObject *stream)
@@ -30,6 +30,7 @@ PyObject *buffer_new(resource_object *resource, gr_buffer *buffer, PyObject *str
     self->buffer = buffer;
     self->stream = Py_XNewRef(stream);
     self->resource = resource;
+    self->use.whole = (PyObject *)resource;
     if (resource) {
         self->read_only = gr_resource_flags(resource->resource) & GR_READ_ONLY;
         self->is_image = gr_resource_kind(resource->resource) == GR_KIND_IMAGE;
@@ -40,32 +41,23 @@ PyObject *buffer_new(resource_object *resource, gr_buffer *buffer, PyObject *str
 
 bool buffer_usable(buffer_object *self)
 {
-    if (self->busy || (self->resource && self->resource->busy))
-        PyErr_SetString(PyExc_RuntimeError, "another thread is in a call with this Buffer");
-    else if (!self->buffer)
+    if (!self->buffer)
         PyErr_SetString(PyExc_RuntimeError, "Buffer has been closed: its mapping has ended");
-    else
-        return true;
-    return false;
+    return self->buffer;
 }
 
 void buffer_ended(buffer_object *self)
 {
     resource_object *resource = self->resource;
     self->buffer = NULL;
+    core_ended(self);
     self->resource = NULL;
+    self->use.whole = NULL;
     Py_CLEAR(self->stream);
     if (resource && resource->mapped == self) {
         resource->mapped = NULL;
         Py_DECREF(self);
     }
-}
-
-static void set_busy(buffer_object *self, bool busy)
-{
-    self->busy = busy;
-    if (self->resource)
-        self->resource->busy = busy;
 }
 
 bool buffer_warn(unsigned tensors)
@@ -84,25 +76,26 @@ bool buffer_release(buffer_object *self, CUstream stream, unsigned *tensors)
     *tensors = 0;
     if (!buffer)
         return true;
-    if (!buffer_usable(self))
-        return false;
     if (self->of_ring) {
         PyErr_SetString(PyExc_RuntimeError, "this Buffer is a ring's: hand its slot on instead");
         return false;
     }
+    if (!ending_begin((PyObject *)self))
+        return false;
     *tensors = gr_buffer_tensors(buffer);
-    set_busy(self, true);
     Py_BEGIN_ALLOW_THREADS
     status = stream == GR_STREAM_OF_MAP ? gr_buffer_release(buffer)
                                         : gr_buffer_release_many(&buffer, 1, stream, NULL);
     Py_END_ALLOW_THREADS
-    set_busy(self, false);
-    if (status != GR_OK)
-        return fail();
+    bool released = status == GR_OK || fail();
+    if (released)
+        self->buffer = NULL;
     Py_INCREF(self);
-    buffer_ended(self);
+    ending_end((PyObject *)self);
+    if (released)
+        buffer_ended(self);
     Py_DECREF(self);
-    return true;
+    return released;
 }
 
 bool buffer_close(buffer_object *self, CUstream stream)
@@ -122,6 +115,7 @@ static void end(PyObject *object)
         if (!stream_stays(self->stream))
             PyErr_Clear();
     }
+    Py_XDECREF(self->shown);
     Py_XDECREF(self->stream);
     end_object(object);
 }
@@ -238,13 +232,16 @@ static PyObject *nothing(PyObject *object, void *closure)
 static PyObject *describe(PyObject *object)
 {
     buffer_object *self = (buffer_object *)object;
-    if (!self->buffer)
+    if (!self->buffer || !use_begin(object)) {
+        PyErr_Clear();
         return PyUnicode_FromString("<Buffer closed>");
+    }
     size_t bytes = gr_buffer_size(self->buffer);
+    void *at = self->is_image && !bytes ? NULL : (void *)(uintptr_t)pointer_of(self);
+    use_end(object);
     if (self->is_image && !bytes)
         return PyUnicode_FromString("<Buffer of an image>");
-    return PyUnicode_FromFormat("<Buffer ptr=%p size=%zu>", (void *)(uintptr_t)pointer_of(self),
-                                bytes);
+    return PyUnicode_FromFormat("<Buffer ptr=%p size=%zu>", at, bytes);
 }
 
 static PyMethodDef own_methods[] = {
@@ -262,18 +259,26 @@ static PyMethodDef own_methods[] = {
 #define MOST_METHODS 32
 static PyMethodDef methods[MOST_METHODS + 1];
 
+GUARDED_PROPERTY(handle)
+GUARDED_PROPERTY(size)
+GUARDED_PROPERTY(pitch)
+GUARDED_PROPERTY(buffer_device_id)
+GUARDED_PROPERTY(buffer_array_interface)
+
 static PyGetSetDef properties[] = {
-    {"handle", handle, NULL, "The device pointer, as an int; 0 once the mapping has ended.", NULL},
-    {"size", size, NULL, "Bytes; 0 for an image, and once the mapping has ended.", NULL},
-    {"pitch", pitch, NULL, "Bytes from row to row of what map_linear() mapped, else 0.", NULL},
+    {"handle", guarded_handle, NULL, "The device pointer, as an int; 0 once the mapping has ended.",
+     NULL},
+    {"size", guarded_size, NULL, "Bytes; 0 for an image, and once the mapping has ended.", NULL},
+    {"pitch", guarded_pitch, NULL, "Bytes from row to row of what map_linear() mapped, else 0.",
+     NULL},
     {"is_closed", is_closed, NULL, "Whether the mapping has ended.", NULL},
     {"is_read_only", is_read_only, NULL, "Whether CUDA may only read.", NULL},
     {"is_device_accessible", yes, NULL, "Whether kernels can use the pointer.", NULL},
     {"is_host_accessible", no, NULL, "Whether the CPU can use the pointer.", NULL},
     {"is_managed", no, NULL, "Whether it is managed memory.", NULL},
-    {"device_id", buffer_device_id, NULL, "The CUDA device.", NULL},
-    {"__cuda_array_interface__", buffer_array_interface, NULL, "For Numba, PyCUDA and others.",
-     NULL},
+    {"device_id", guarded_buffer_device_id, NULL, "The CUDA device.", NULL},
+    {"__cuda_array_interface__", guarded_buffer_array_interface, NULL,
+     "For Numba, PyCUDA and others.", NULL},
     {"memory_resource", nothing, NULL, "None: nothing allocated it.", NULL},
     {"owner", nothing, NULL, "None: the mapping is its own.", NULL},
     {"stream", stream, NULL, "The stream that the map was given.", NULL},

@@ -71,6 +71,18 @@ static PyObject *copy(buffer_object *self, PyObject *other, CUstream stream, boo
     return done(result, "cuMemcpyAsync");
 }
 
+/* A Buffer of ours does not end while its pointer is in use. */
+static PyObject *copy_used(buffer_object *self, PyObject *other, CUstream stream, bool to_other)
+{
+    bool is_ours = Py_TYPE(other) == buffer_type;
+    if (is_ours && !use_begin(other))
+        return NULL;
+    PyObject *none = copy(self, other, stream, to_other);
+    if (is_ours)
+        use_end(other);
+    return none;
+}
+
 static PyObject *copy_to(PyObject *self, PyObject *args, PyObject *keywords)
 {
     static char *names[] = {"dst", "stream", NULL};
@@ -84,7 +96,7 @@ static PyObject *copy_to(PyObject *self, PyObject *args, PyObject *keywords)
                                           "memory resource to make one with");
         return NULL;
     }
-    PyObject *none = copy((buffer_object *)self, other, stream, true);
+    PyObject *none = copy_used((buffer_object *)self, other, stream, true);
     Py_XDECREF(none);
     return none ? Py_NewRef(other) : NULL;
 }
@@ -97,7 +109,7 @@ static PyObject *copy_from(PyObject *self, PyObject *args, PyObject *keywords)
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$O:copy_from", names, &other, &given) ||
         !stream_given(given, "copy_from", &stream))
         return NULL;
-    return copy((buffer_object *)self, other, stream, false);
+    return copy_used((buffer_object *)self, other, stream, false);
 }
 
 /* ---- Fills ----------------------------------------------------------------------------------- */
@@ -176,12 +188,16 @@ static PyObject *fill(PyObject *object, PyObject *args, PyObject *keywords)
 
 #define KEYWORDS (METH_VARARGS | METH_KEYWORDS)
 
+GUARDED(copy_to)
+GUARDED(copy_from)
+GUARDED(fill)
+
 PyMethodDef buffer_copy_methods[] = {
-    {"copy_to", METHOD(copy_to), KEYWORDS,
+    {"copy_to", METHOD(guarded_copy_to), KEYWORDS,
      "copy_to($self, dst, *, stream)\n--\n\nCopies its bytes to another Buffer of that size."},
-    {"copy_from", METHOD(copy_from), KEYWORDS,
+    {"copy_from", METHOD(guarded_copy_from), KEYWORDS,
      "copy_from($self, src, *, stream)\n--\n\nCopies another Buffer's bytes, of that size."},
-    {"fill", METHOD(fill), KEYWORDS,
+    {"fill", METHOD(guarded_fill), KEYWORDS,
      "fill($self, value, *, stream)\n--\n\n"
      "Fills it with a byte, as a number, or with a pattern of 1, 2 or 4 bytes."},
     {0},

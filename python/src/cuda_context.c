@@ -5,8 +5,9 @@
 #include <grinterop/cuda.h>
 
 typedef struct context_object {
-    PyObject_HEAD gr_cuda_context *context; /* NULL: closed */
-    unsigned long thread;                   /* which made it, and has to end it */
+    OBJECT_HEAD
+    gr_cuda_context *context; /* NULL: closed */
+    unsigned long thread;     /* which made it, and has to end it */
 } context_object;
 
 static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *keywords)
@@ -36,9 +37,9 @@ static void let_go(context_object *self)
     gr_cuda_context *context = self->context;
     self->context = NULL;
     if (context) {
-        Py_BEGIN_ALLOW_THREADS
+        BEGIN_ENDING
         gr_cuda_context_free(context);
-        Py_END_ALLOW_THREADS
+        END_ENDING
     }
 }
 
@@ -58,6 +59,8 @@ static bool close_here(context_object *self)
                         "a CudaContext is closed on the thread that made it, which is another");
         return false;
     }
+    if (!unused((PyObject *)self))
+        return false;
     let_go(self);
     return true;
 }
@@ -120,9 +123,12 @@ static PyObject *call_sync(PyObject *self, PyObject *none)
     return result == CUDA_SUCCESS ? Py_NewRef(Py_None) : driver_fail(result, "cuStreamSynchronize");
 }
 
+GUARDED_ONE(call_sync)
+
 static PyMethodDef methods[] = {
     {"__cuda_stream__", stream_pair, METH_NOARGS, NULL},
-    {"sync", call_sync, METH_NOARGS, "sync($self)\n--\n\nWaits until its stream's work is done."},
+    {"sync", guarded_call_sync, METH_NOARGS,
+     "sync($self)\n--\n\nWaits until its stream's work is done."},
     {"close", call_close, METH_NOARGS, "close($self)\n--\n\nEnds it, on the thread that made it."},
     {"__enter__", enter_self, METH_NOARGS, NULL},
     {"__exit__", METHOD(leave), METH_FASTCALL, NULL},

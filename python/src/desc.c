@@ -98,12 +98,16 @@ static bool dtype_of(PyObject *object, gr_dtype *dtype)
         PyErr_Clear();
         name = PyObject_Str(object);
     }
-    const char *text = name && PyUnicode_Check(name) ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
+    const char *text = name ? plain_text(name) : NULL;
     const char *point = text ? strrchr(text, '.') : NULL;
     *dtype = text ? gr_dtype_parse(point ? point + 1 : text) : 0;
+    if (!*dtype && !PyErr_Occurred()) {
+        if (text)
+            fail();
+        else
+            PyErr_Format(PyExc_ValueError, "%R is no dtype: there is a null character in it", name);
+    }
     Py_XDECREF(name);
-    if (!*dtype && !PyErr_Occurred())
-        fail();
     return *dtype;
 }
 

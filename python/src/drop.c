@@ -35,17 +35,22 @@ static int drop_pending(void *nothing)
 
 void kept_end(void *user)
 {
-    struct kept *kept = user;
-    kept->next = atomic_load(&ended);
-    while (!atomic_compare_exchange_weak(&ended, &kept->next, kept)) {
-    }
-    if (!kept->next && Py_IsInitialized())
+    struct kept *kept = user, *before = atomic_load(&ended);
+    do {
+        kept->next = before;
+    } while (!atomic_compare_exchange_weak(&ended, &before, kept));
+    /* From here on another thread may free `kept`. */
+    if (!before && Py_IsInitialized())
         Py_AddPendingCall(drop_pending, NULL);
 }
 
 void kept_drop(void)
 {
     struct kept *kept = atomic_load(&ended) ? atomic_exchange(&ended, NULL) : NULL;
+    PyObject *type, *value, *traceback;
+    if (!kept)
+        return;
+    PyErr_Fetch(&type, &value, &traceback);
     while (kept) {
         struct kept *next = kept->next;
         PyObject *object = kept->object;
@@ -53,6 +58,7 @@ void kept_drop(void)
         Py_DECREF(object);
         kept = next;
     }
+    PyErr_Restore(type, value, traceback);
 }
 
 /* A stream is an object that compares by what it stands for; each is kept once, by identity. */

@@ -5,7 +5,8 @@
 #include <grinterop/egl.h>
 
 typedef struct egl_object {
-    PyObject_HEAD gr_egl *egl; /* NULL: closed */
+    OBJECT_HEAD
+    gr_egl *egl; /* NULL: closed */
     PyObject *share;
 } egl_object;
 
@@ -19,7 +20,7 @@ static gr_egl *open_of(PyObject *object)
     return egl;
 }
 
-/* The context that a new one shares objects with; None: there is none. */
+/* The context that a new one shares objects with, in a call; None: there is none. */
 static bool shared_of(PyObject *share, const gr_egl **egl)
 {
     if (!share || Py_IsNone(share))
@@ -29,7 +30,8 @@ static bool shared_of(PyObject *share, const gr_egl **egl)
                      (PyObject *)Py_TYPE(share));
         return false;
     }
-    return (*egl = open_of(share));
+    *egl = open_of(share);
+    return *egl && use_begin(share);
 }
 
 static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *keywords)
@@ -50,6 +52,8 @@ static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *keywords)
     Py_BEGIN_ALLOW_THREADS
     egl = gr_egl_create(&options);
     Py_END_ALLOW_THREADS
+    if (options.share)
+        use_end(share);
     egl_object *self = egl ? new_object(type) : NULL;
     if (!egl)
         return fail();
@@ -67,9 +71,9 @@ static void let_go(egl_object *self)
     gr_egl *egl = self->egl;
     self->egl = NULL;
     if (egl) {
-        Py_BEGIN_ALLOW_THREADS
+        BEGIN_ENDING
         gr_egl_free(egl);
-        Py_END_ALLOW_THREADS
+        END_ENDING
     }
     Py_CLEAR(self->share);
 }
@@ -83,6 +87,8 @@ static void end(PyObject *self)
 static PyObject *call_close(PyObject *self, PyObject *none)
 {
     (void)none;
+    if (!unused(self))
+        return NULL;
     let_go((egl_object *)self);
     return Py_NewRef(Py_None);
 }
@@ -91,6 +97,8 @@ static PyObject *leave(PyObject *self, PyObject *const *args, Py_ssize_t count)
 {
     (void)args;
     (void)count;
+    if (!unused(self))
+        return NULL;
     let_go((egl_object *)self);
     return Py_NewRef(Py_False);
 }
@@ -156,8 +164,10 @@ static PyObject *describe(PyObject *self, PyObject *none)
     return text_of(line);
 }
 
+GUARDED_ONE(make_current)
+
 static PyMethodDef methods[] = {
-    {"make_current", make_current, METH_NOARGS,
+    {"make_current", guarded_make_current, METH_NOARGS,
      "make_current($self)\n--\n\nMakes it current on the calling thread."},
     {"release_current", release_current, METH_NOARGS | METH_STATIC,
      "release_current()\n--\n\nLeaves no OpenGL context current on the calling thread."},

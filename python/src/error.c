@@ -40,7 +40,8 @@ static PyObject *raise_parts(PyObject *parts)
         Py_DECREF(parts);
         return NULL;
     }
-    PyObject *error = PyObject_CallObject(maker, parts);
+    PyObject *make = Py_NewRef(maker), *error = PyObject_CallObject(make, parts);
+    Py_DECREF(make);
     Py_DECREF(parts);
     if (error)
         PyErr_SetObject((PyObject *)Py_TYPE(error), error);
@@ -60,6 +61,21 @@ PyObject *fail_as_buffer_error(void)
 PyObject *fail(void)
 {
     return raise_parts(parts_of(gr_last_error()));
+}
+
+PyObject *fail_after(unsigned slice_ms, unsigned timeout_ms)
+{
+    char slice[32], all[32];
+    snprintf(slice, sizeof(slice), " %u ms", slice_ms);
+    snprintf(all, sizeof(all), " %u ms", timeout_ms);
+    PyObject *parts = parts_of(gr_last_error());
+    PyObject *list = parts ? PySequence_List(parts) : NULL;
+    PyObject *message =
+        list ? PyObject_CallMethod(PyList_GetItem(list, 5), "replace", "ss", slice, all) : NULL;
+    PyObject *changed = message && !PyList_SetItem(list, 5, message) ? PyList_AsTuple(list) : NULL;
+    Py_XDECREF(parts);
+    Py_XDECREF(list);
+    return raise_parts(changed);
 }
 
 PyObject *driver_fail(int result, const char *call)
@@ -82,9 +98,10 @@ PyObject *none_or_fail(gr_status status)
 
 static PyObject *set_maker(PyObject *module, PyObject *function)
 {
+    PyObject *before = maker;
     (void)module;
-    Py_XDECREF(maker);
     maker = Py_NewRef(function);
+    Py_XDECREF(before);
     return Py_NewRef(Py_None);
 }
 

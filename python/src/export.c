@@ -132,13 +132,10 @@ _Static_assert(sizeof(void *) == 8, "the places are those of 64 bits");
 static void end_export(void *managed, size_t place)
 {
     void (*deleter)(void *) = ((void (**)(void *))managed)[place];
-    PyObject *type, *value, *traceback;
-    PyErr_Fetch(&type, &value, &traceback);
-    Py_BEGIN_ALLOW_THREADS
+    BEGIN_ENDING
     deleter(managed);
-    Py_END_ALLOW_THREADS
+    END_ENDING
     kept_drop();
-    PyErr_Restore(type, value, traceback);
 }
 
 void export_end(void *managed)

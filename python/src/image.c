@@ -140,18 +140,18 @@ static PyObject *copy(PyObject *object, PyObject *args, PyObject *keywords, copy
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|II$KKpO", names, &address, &level, &layer,
                                      &pitch, &slice, &host, &given) ||
         !address_of(address, &pointer) || !stream_or(given, GR_STREAM_OF_MAP, &stream) ||
-        !buffer_usable(self))
+        !buffer_usable(self) || !alone_begin(object))
         return NULL;
     linear.device = host ? 0 : pointer;
     linear.host = host ? (void *)(uintptr_t)pointer : NULL;
     linear.pitch = pitch;
     linear.slice = slice;
-    self->busy = true;
     Py_BEGIN_ALLOW_THREADS
     status = call(self->buffer, level, layer, &linear, stream);
     Py_END_ALLOW_THREADS
-    self->busy = false;
-    return none_or_fail(status);
+    PyObject *none = none_or_fail(status);
+    alone_end(object);
+    return none;
 }
 
 static PyObject *copy_from_image(PyObject *self, PyObject *args, PyObject *keywords)
@@ -208,28 +208,36 @@ static PyObject *image_info(PyObject *self, PyObject *none)
 
 #define KEYWORDS (METH_VARARGS | METH_KEYWORDS)
 
+GUARDED(array)
+GUARDED_ONE(mipmapped_array)
+GUARDED(surface)
+GUARDED(texture)
+GUARDED(copy_from_image)
+GUARDED(copy_to_image)
+GUARDED_ONE(image_info)
+
 PyMethodDef image_methods[] = {
-    {"array", METHOD(array), KEYWORDS,
+    {"array", METHOD(guarded_array), KEYWORDS,
      "array($self, level=0, layer=0)\n--\n\nThe CUarray of one level and layer, as an int."},
-    {"mipmapped_array", mipmapped_array, METH_NOARGS,
+    {"mipmapped_array", guarded_mipmapped_array, METH_NOARGS,
      "mipmapped_array($self)\n--\n\nThe CUmipmappedArray of all levels, as an int."},
-    {"surface", METHOD(surface), KEYWORDS,
+    {"surface", METHOD(guarded_surface), KEYWORDS,
      "surface($self, level=0, layer=0)\n--\n\n"
      "The CUsurfObject of one level and layer, by which kernels write; the mapping ends it."},
-    {"texture", METHOD(texture), KEYWORDS,
+    {"texture", METHOD(guarded_texture), KEYWORDS,
      "texture($self, level=0, layer=0, *, address='clamp', filter='point', normalized=None,\n"
      "        as_float=None, srgb=None, border=(0, 0, 0, 0), whole=False, mip_filter='point',\n"
      "        mip_bias=0, min_level=0, level_count=0, anisotropy=0)\n--\n\n"
      "A CUtexObject, by which kernels sample; the mapping ends it. None is the image's own way."},
-    {"copy_from_image", METHOD(copy_from_image), KEYWORDS,
+    {"copy_from_image", METHOD(guarded_copy_from_image), KEYWORDS,
      "copy_from_image($self, address, level=0, layer=0, *, pitch=0, slice=0, host=False,\n"
      "                stream=None)\n--\n\n"
      "Copies one level and layer to linear memory on the device, or with `host` on the CPU."},
-    {"copy_to_image", METHOD(copy_to_image), KEYWORDS,
+    {"copy_to_image", METHOD(guarded_copy_to_image), KEYWORDS,
      "copy_to_image($self, address, level=0, layer=0, *, pitch=0, slice=0, host=False,\n"
      "              stream=None)\n--\n\n"
      "Copies linear memory into one level and layer."},
-    {"image_info", image_info, METH_NOARGS,
+    {"image_info", guarded_image_info, METH_NOARGS,
      "image_info($self)\n--\n\nWhat the driver says of the image, as a dict."},
     {0},
 };

@@ -22,12 +22,13 @@ static PyObject *take_capsule(PyObject *capsule, CUstream ready_on, PyObject *st
         return NULL;
     }
     void *managed = PyCapsule_GetPointer(capsule, names[legacy]);
+    PyCapsule_SetName(capsule, taken[legacy]);
     gr_tensor *tensor = legacy ? gr_tensor_from_dlpack_legacy(managed, ready_on)
                                : gr_tensor_from_dlpack(managed, ready_on);
-    if (!tensor)
-        return fail_as_buffer_error();
-    PyCapsule_SetName(capsule, taken[legacy]);
-    return tensor_new(tensor, stream);
+    if (tensor)
+        return tensor_new(tensor, stream);
+    PyCapsule_SetName(capsule, names[legacy]);
+    return fail_as_buffer_error();
 }
 
 /* ---- __dlpack__() ---------------------------------------------------------------------------- */
@@ -97,16 +98,37 @@ static PyObject *from_dlpack(PyObject *object, PyObject *method, PyObject *strea
 
 /* ---- __cuda_array_interface__ ---------------------------------------------------------------- */
 
-/* An entry of the interface. NULL, without an exception, if it has none or None. Borrowed. */
+/* What the interface says, each counted: what they run to be read may change the dict. */
+struct entries {
+    PyObject *shape, *typestr, *strides, *data, *stream, *mask;
+};
+
+/* NULL, without an exception, if it has none or None. */
 static PyObject *entry(PyObject *interface, const char *name)
 {
     PyObject *value = PyDict_GetItemString(interface, name);
-    return value && !Py_IsNone(value) ? value : NULL;
+    return value && !Py_IsNone(value) ? Py_NewRef(value) : NULL;
 }
 
-static bool data_of(PyObject *interface, uint64_t *pointer, bool *read_only)
+static struct entries entries_of(PyObject *interface)
 {
-    PyObject *data = entry(interface, "data");
+    return (struct entries){entry(interface, "shape"),   entry(interface, "typestr"),
+                            entry(interface, "strides"), entry(interface, "data"),
+                            entry(interface, "stream"),  entry(interface, "mask")};
+}
+
+static void end_entries(struct entries *entries)
+{
+    Py_XDECREF(entries->shape);
+    Py_XDECREF(entries->typestr);
+    Py_XDECREF(entries->strides);
+    Py_XDECREF(entries->data);
+    Py_XDECREF(entries->stream);
+    Py_XDECREF(entries->mask);
+}
+
+static bool data_of(PyObject *data, uint64_t *pointer, bool *read_only)
+{
     if (!data || !PyTuple_Check(data) || PyTuple_Size(data) != 2) {
         PyErr_SetString(PyExc_TypeError,
                         "__cuda_array_interface__ has no `data` of two, which are a pointer and "
@@ -118,31 +140,29 @@ static bool data_of(PyObject *interface, uint64_t *pointer, bool *read_only)
     return truth >= 0 && address_of(PyTuple_GetItem(data, 0), pointer);
 }
 
-/* No stream: the data is ready. PyNvVideoCodec says 0 where it means the legacy default stream. */
-static bool producer_of(PyObject *interface, CUstream *stream)
+static bool check_entries(const struct entries *entries)
 {
-    PyObject *value = entry(interface, "stream");
-    return stream_or(value, GR_STREAM_NONE, stream);
+    if (entries->mask)
+        PyErr_SetString(PyExc_BufferError, "__cuda_array_interface__ has a mask, which tensors "
+                                           "have not");
+    else if (!entries->shape || !entries->typestr)
+        PyErr_SetString(PyExc_TypeError, "__cuda_array_interface__ has no `shape` or no `typestr`");
+    else
+        return true;
+    return false;
 }
 
-static PyObject *wrap_interface(PyObject *interface, PyObject *owner)
+/* No stream: the data is ready. PyNvVideoCodec says 0 where it means the legacy default stream. */
+static PyObject *wrap_entries(const struct entries *entries, PyObject *owner)
 {
     struct desc desc;
     uint64_t pointer = 0;
     bool read_only = false;
     CUstream ready_on;
-    if (entry(interface, "mask")) {
-        PyErr_SetString(PyExc_BufferError, "__cuda_array_interface__ has a mask, which tensors "
-                                           "have not");
-        return NULL;
-    }
-    if (!entry(interface, "shape") || !entry(interface, "typestr")) {
-        PyErr_SetString(PyExc_TypeError, "__cuda_array_interface__ has no `shape` or no `typestr`");
-        return NULL;
-    }
-    if (!desc_of(&desc, entry(interface, "shape"), entry(interface, "typestr"),
-                 entry(interface, "strides"), NULL, NULL) ||
-        !data_of(interface, &pointer, &read_only) || !producer_of(interface, &ready_on))
+    if (!check_entries(entries) ||
+        !desc_of(&desc, entries->shape, entries->typestr, entries->strides, NULL, NULL) ||
+        !data_of(entries->data, &pointer, &read_only) ||
+        !stream_or(entries->stream, GR_STREAM_NONE, &ready_on))
         return NULL;
     desc.desc.read_only = read_only;
     struct kept *kept = keep(owner);
@@ -153,6 +173,14 @@ static PyObject *wrap_interface(PyObject *interface, PyObject *owner)
     if (!tensor)
         kept_end(kept);
     return tensor ? tensor_new(tensor, NULL) : fail_as_buffer_error();
+}
+
+static PyObject *wrap_interface(PyObject *interface, PyObject *owner)
+{
+    struct entries entries = entries_of(interface);
+    PyObject *tensor = wrap_entries(&entries, owner);
+    end_entries(&entries);
+    return tensor;
 }
 
 static PyObject *from_interface(PyObject *object)
@@ -169,39 +197,52 @@ static PyObject *from_interface(PyObject *object)
 
 /* ---- Any object ------------------------------------------------------------------------------ */
 
+/* A view of a tensor, with that layout; 0: its own. */
+static PyObject *view_of(PyObject *object, gr_layout layout)
+{
+    tensor_object *self = (tensor_object *)object;
+    gr_tensor *tensor = tensor_of(object);
+    const gr_tensor_info *info = tensor ? gr_tensor_get_info(tensor) : NULL;
+    struct desc desc;
+    if (!info)
+        return tensor ? fail() : NULL;
+    desc_of_info(&desc, info);
+    if (layout)
+        desc.desc.layout = layout;
+    return tensor_view_of(self, gr_tensor_view(tensor, &desc.desc));
+}
+
 /* The same memory with another layout. Takes `object`. */
 static PyObject *with_layout(PyObject *object, gr_layout layout)
 {
-    tensor_object *self = (tensor_object *)object;
-    const gr_tensor_info *info = gr_tensor_get_info(self->tensor);
-    struct desc desc;
-    PyObject *view = NULL;
-    if (!info) {
-        fail();
-    } else if (info->layout == layout) {
+    gr_tensor *tensor = tensor_of(object);
+    const gr_tensor_info *info = tensor ? gr_tensor_get_info(tensor) : NULL;
+    if (info && info->layout == layout)
         return object;
-    } else {
-        desc_of_info(&desc, info);
-        desc.desc.layout = layout;
-        gr_tensor *made = gr_tensor_view(self->tensor, &desc.desc);
-        view = made ? tensor_new(made, self->stream) : fail();
-    }
+    PyObject *view = view_of(object, layout);
     if (view)
-        ((tensor_object *)view)->chroma = Py_XNewRef(self->chroma);
+        ((tensor_object *)view)->chroma = Py_XNewRef(((tensor_object *)object)->chroma);
     Py_DECREF(object);
     return view;
 }
 
+static PyObject *tensor_of_buffer(PyObject *object)
+{
+    buffer_object *buffer = (buffer_object *)object;
+    if (!buffer_usable(buffer) || !use_begin(object))
+        return NULL;
+    PyObject *tensor = tensor_of_mapping(gr_buffer_tensor(buffer->buffer, NULL), object);
+    use_end(object);
+    return tensor;
+}
+
 static PyObject *one_plane(PyObject *object, PyObject *stream)
 {
+    object = core_own(object);
     if (Py_TYPE(object) == tensor_type)
         return tensor_of(object) ? Py_NewRef(object) : NULL;
-    if (Py_TYPE(object) == buffer_type) {
-        buffer_object *buffer = (buffer_object *)object;
-        return buffer_usable(buffer)
-                   ? tensor_new(gr_buffer_tensor(buffer->buffer, NULL), buffer->stream)
-                   : NULL;
-    }
+    if (Py_TYPE(object) == buffer_type)
+        return tensor_of_buffer(object);
     if (PyCapsule_CheckExact(object)) {
         CUstream ready_on;
         return stream_or(stream, GR_STREAM_NONE, &ready_on)
@@ -232,12 +273,8 @@ static PyObject *two_planes(PyObject *pair, PyObject *stream)
     PyObject *chroma = luma ? one_plane(second, stream) : NULL;
     /* What is the caller's own stays as it is. */
     if (chroma && luma == first) {
-        gr_tensor *tensor = ((tensor_object *)luma)->tensor;
-        struct desc desc;
-        desc_of_info(&desc, gr_tensor_get_info(tensor));
-        gr_tensor *made = gr_tensor_view(tensor, &desc.desc);
         Py_DECREF(luma);
-        luma = made ? tensor_new(made, ((tensor_object *)first)->stream) : fail();
+        luma = view_of(first, GR_LAYOUT_SHAPE);
     }
     if (luma && chroma)
         ((tensor_object *)luma)->chroma = Py_NewRef(chroma);

@@ -30,8 +30,10 @@ static bool begin(PyObject *sequence, struct batch *batch)
     if (!batch->objects || !batch->pointers)
         return PyErr_NoMemory();
     for (Py_ssize_t i = 0; i < count; i++) {
-        batch->objects[i] = PySequence_GetItem(sequence, i);
+        PyObject *item = PySequence_GetItem(sequence, i);
+        batch->objects[i] = item ? Py_NewRef(core_own(item)) : NULL;
         batch->count = (size_t)i + 1;
+        Py_XDECREF(item);
         if (!batch->objects[i])
             return false;
     }
@@ -47,18 +49,15 @@ static bool take_resources(struct batch *batch)
         if (!resource)
             return false;
         if (resource->mapped && resource->mapped->buffer) {
-            PyErr_Format(PyExc_RuntimeError, "GraphicsResource %zu is already mapped", i);
+            PyErr_Format(
+                PyExc_RuntimeError,
+                "GraphicsResource %zu is already mapped: close its Buffer, or unmap() it, first",
+                i);
             return false;
         }
         batch->pointers[i] = resource->resource;
     }
     return true;
-}
-
-static void set_busy(struct batch *batch, bool busy)
-{
-    for (size_t i = 0; i < batch->count; i++)
-        ((resource_object *)batch->objects[i])->busy = busy;
 }
 
 /* The buffers as a list. Those that got no object are set aside. */
@@ -70,7 +69,7 @@ static PyObject *list_of(struct batch *batch, gr_buffer *buffers[], PyObject *st
         PyObject *buffer = list ? buffer_new(resource, buffers[i], stream) : NULL;
         if (!list)
             gr_buffer_release_later(buffers[i]);
-        else if (buffer)
+        else if ((buffer = core_shown(buffer)))
             PyList_SetItem(list, (Py_ssize_t)i, buffer);
         else
             Py_CLEAR(list);
@@ -85,13 +84,16 @@ static PyObject *map_batch(struct batch *batch, PyObject *given, CUstream stream
     gr_buffer **buffers = PyMem_Calloc(batch->count + 1, sizeof(gr_buffer *));
     if (!buffers)
         return PyErr_NoMemory();
-    set_busy(batch, true);
+    if (!alone_begin_all(batch->objects, batch->count)) {
+        PyMem_Free(buffers);
+        return NULL;
+    }
     Py_BEGIN_ALLOW_THREADS
     status =
         gr_map_many((gr_resource *const *)batch->pointers, batch->count, stream, options, buffers);
     Py_END_ALLOW_THREADS
-    set_busy(batch, false);
     PyObject *list = status == GR_OK ? list_of(batch, buffers, given) : fail();
+    alone_end_all(batch->objects, batch->count);
     PyMem_Free(buffers);
     return list;
 }
@@ -121,47 +123,51 @@ static PyObject *map_many(PyObject *module, PyObject *args, PyObject *keywords)
 
 /* ---- Releasing ------------------------------------------------------------------------------- */
 
-static void mark(struct batch *batch, bool busy)
+/* Leaves out one that has ended already. */
+static bool take_buffer(PyObject **place, void **pointer)
 {
-    for (size_t i = 0; i < batch->count; i++) {
-        buffer_object *buffer = (buffer_object *)batch->objects[i];
-        if (!batch->pointers[i])
-            continue;
-        buffer->busy = busy;
-        if (buffer->resource)
-            buffer->resource->busy = busy;
-    }
-}
-
-static bool take_buffer(PyObject *object, void **pointer)
-{
+    PyObject *object = *place;
     buffer_object *buffer = (buffer_object *)object;
     if (Py_TYPE(object) != buffer_type) {
         PyErr_Format(PyExc_TypeError, "a Buffer was expected, not %R", (PyObject *)Py_TYPE(object));
         return false;
     }
-    if (!buffer->buffer)
+    if (!buffer->buffer) {
+        Py_CLEAR(*place);
         return true;
-    if (!buffer_usable(buffer))
-        return false;
+    }
     if (buffer->of_ring) {
         PyErr_SetString(PyExc_RuntimeError, "a Buffer is a ring's: hand its slot on instead");
         return false;
     }
-    buffer->busy = true;
+    if (!ending_begin(object))
+        return false;
     *pointer = buffer->buffer;
     return true;
 }
 
-/*
- * Buffers that have ended already are left out. Each is marked as it is taken, so one that is
- * listed twice is refused.
- */
+/* What the library has released has no pointer any more. */
+static void end_taken(struct batch *batch, size_t count, bool released)
+{
+    for (size_t i = 0; i < count; i++) {
+        buffer_object *buffer = (buffer_object *)batch->objects[i];
+        if (!buffer)
+            continue;
+        bool ended = released && !batch->pointers[i];
+        if (ended)
+            buffer->buffer = NULL;
+        ending_end((PyObject *)buffer);
+        if (ended)
+            buffer_ended(buffer);
+    }
+}
+
+/* Each ends from here on, so one that is listed twice is refused. */
 static bool take_buffers(struct batch *batch)
 {
     for (size_t i = 0; i < batch->count; i++) {
-        if (!take_buffer(batch->objects[i], &batch->pointers[i])) {
-            mark(batch, false);
+        if (!take_buffer(&batch->objects[i], &batch->pointers[i])) {
+            end_taken(batch, i, false);
             return false;
         }
     }
@@ -175,21 +181,12 @@ static PyObject *release_batch(struct batch *batch, CUstream stream,
     unsigned tensors = 0;
     for (size_t i = 0; i < batch->count; i++)
         tensors += batch->pointers[i] ? gr_buffer_tensors(batch->pointers[i]) : 0;
-    mark(batch, true);
     Py_BEGIN_ALLOW_THREADS
     status = gr_buffer_release_many((gr_buffer **)batch->pointers, batch->count, stream, options);
     Py_END_ALLOW_THREADS
-    for (size_t i = 0; i < batch->count; i++) {
-        buffer_object *buffer = (buffer_object *)batch->objects[i];
-        buffer->busy = false;
-        if (buffer->resource)
-            buffer->resource->busy = false;
-        if (!batch->pointers[i])
-            buffer_ended(buffer);
-    }
-    if (status != GR_OK)
-        return fail();
-    return buffer_warn(tensors) ? Py_NewRef(Py_None) : NULL;
+    bool released = status == GR_OK || fail();
+    end_taken(batch, batch->count, true);
+    return released && buffer_warn(tensors) ? Py_NewRef(Py_None) : NULL;
 }
 
 static PyObject *release_many(PyObject *module, PyObject *args, PyObject *keywords)

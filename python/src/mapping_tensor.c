@@ -30,8 +30,7 @@ static PyObject *call_tensor(PyObject *object, PyObject *args, PyObject *keyword
     desc.desc.offset = (size_t)offset;
     desc.desc.read_only = read_only;
     desc.desc.negative_strides = negative_strides;
-    return tensor_new(gr_buffer_tensor(buffer, as_it_is ? NULL : &desc.desc),
-                      ((buffer_object *)object)->stream);
+    return tensor_of_mapping(gr_buffer_tensor(buffer, as_it_is ? NULL : &desc.desc), object);
 }
 
 static PyObject *dlpack(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names)
@@ -99,15 +98,22 @@ PyObject *buffer_device_id(PyObject *self, void *closure)
     return device;
 }
 
+GUARDED(call_tensor)
+GUARDED_FAST(dlpack)
+GUARDED_ONE(dlpack_device)
+
 PyMethodDef mapping_tensor_methods[] = {
-    {"tensor", METHOD(call_tensor), METH_VARARGS | METH_KEYWORDS,
+    {"tensor", METHOD(guarded_call_tensor), METH_VARARGS | METH_KEYWORDS,
      "tensor($self, shape=None, dtype='uint8', strides=None, offset=0, *, layout=None,\n"
      "       read_only=False, negative_strides=False)\n--\n\n"
      "The mapping as a Tensor, without a copy: its bytes, or of that shape and dtype. It is\n"
      "revoked when the mapping ends."},
-    {"__dlpack__", METHOD(dlpack), METH_FASTCALL | METH_KEYWORDS,
+    {"__dlpack__", METHOD(guarded_dlpack), METH_FASTCALL | METH_KEYWORDS,
      "__dlpack__($self, stream=None, *, max_version=None, dl_device=None, copy=None)\n--\n\n"
      "A capsule for another framework's from_dlpack()."},
-    {"__dlpack_device__", dlpack_device, METH_NOARGS, "__dlpack_device__($self)\n--\n\n"},
+    {"__array__", METHOD(as_numpy), METH_VARARGS | METH_KEYWORDS,
+     "__array__($self, dtype=None, copy=None)\n--\n\n"
+     "For numpy.asarray(): the memory, if the CPU can read it; else a TypeError."},
+    {"__dlpack_device__", guarded_dlpack_device, METH_NOARGS, "__dlpack_device__($self)\n--\n\n"},
     {0},
 };

@@ -122,6 +122,7 @@ struct work {
     CUstream stream;
     unsigned timeout_ms;
     bool fetch;
+    gr_ring *ring; /* where the target is one */
 };
 
 static PyObject *into_resource(resource_object *resource, const struct work *work)
@@ -135,46 +136,50 @@ static PyObject *into_resource(resource_object *resource, const struct work *wor
                         "GraphicsResource is already mapped: give its Buffer instead");
         return NULL;
     }
-    resource->busy = true;
+    if (!alone_begin((PyObject *)resource))
+        return NULL;
     Py_BEGIN_ALLOW_THREADS
     status = work->fetch ? gr_fetch(resource->resource, work->tensor, options, work->stream)
                          : gr_publish(resource->resource, work->tensor, options, work->stream);
     Py_END_ALLOW_THREADS
-    resource->busy = false;
-    return none_or_fail(status);
+    PyObject *none = none_or_fail(status);
+    alone_end((PyObject *)resource);
+    return none;
 }
 
 static PyObject *into_buffer(buffer_object *buffer, const struct work *work)
 {
     gr_status status;
     const gr_publish_options *options = &work->options.options;
-    if (!buffer_usable(buffer))
+    if (!buffer_usable(buffer) || !alone_begin((PyObject *)buffer))
         return NULL;
-    buffer->busy = true;
     Py_BEGIN_ALLOW_THREADS
     status = work->fetch ? gr_buffer_fetch(buffer->buffer, work->tensor, options, work->stream)
                          : gr_buffer_publish(buffer->buffer, work->tensor, options, work->stream);
     Py_END_ALLOW_THREADS
-    buffer->busy = false;
-    return none_or_fail(status);
+    PyObject *none = none_or_fail(status);
+    alone_end((PyObject *)buffer);
+    return none;
 }
 
-static PyObject *into_ring(PyObject *object, const struct work *work)
+static gr_status into_ring_for(void *user, unsigned timeout_ms)
 {
-    gr_status status;
-    bool writing = !work->fetch;
+    const struct work *work = user;
     const gr_publish_options *options = &work->options.options;
-    gr_ring *ring = ring_begin(object, writing);
-    if (!ring)
+    return work->fetch
+               ? gr_ring_fetch_tensor(work->ring, work->tensor, options, work->stream, timeout_ms)
+               : gr_ring_publish_tensor(work->ring, work->tensor, options, work->stream,
+                                        timeout_ms);
+}
+
+static PyObject *into_ring(PyObject *object, struct work *work)
+{
+    work->ring = ring_begin(object, !work->fetch);
+    if (!work->ring)
         return NULL;
-    Py_BEGIN_ALLOW_THREADS
-    status =
-        writing
-            ? gr_ring_publish_tensor(ring, work->tensor, options, work->stream, work->timeout_ms)
-            : gr_ring_fetch_tensor(ring, work->tensor, options, work->stream, work->timeout_ms);
-    Py_END_ALLOW_THREADS
-    ring_end(object, writing);
-    return none_or_fail(status);
+    bool done = wait_in_slices(into_ring_for, work, work->timeout_ms);
+    ring_end(object, !work->fetch);
+    return done ? Py_NewRef(Py_None) : NULL;
 }
 
 static bool is_target(PyObject *target)
@@ -209,11 +214,36 @@ static bool stream_of_work(PyObject *target, PyObject *given, CUstream *stream)
     return false;
 }
 
+/* A call under way with a tensor and its plane of colours. false, with an exception: closed. */
+static bool tensor_begin(PyObject *tensor, gr_tensor **luma, gr_tensor **chroma)
+{
+    PyObject *plane = ((tensor_object *)tensor)->chroma;
+    *luma = tensor_of(tensor);
+    *chroma = plane ? tensor_of(plane) : NULL;
+    if (!*luma || (plane && !*chroma) || !use_begin(tensor))
+        return false;
+    if (!plane || use_begin(plane))
+        return true;
+    use_end(tensor);
+    return false;
+}
+
+static void tensor_end(PyObject *tensor)
+{
+    PyObject *plane = ((tensor_object *)tensor)->chroma;
+    if (plane)
+        use_end(plane);
+    use_end(tensor);
+}
+
 /* The tensor, made by its producer for the stream of the work. */
 static PyObject *tensor_for(PyObject *target, PyObject *object, PyObject *stream)
 {
     bool mapped = Py_TYPE(target) == buffer_type && !given_one(stream);
-    return import_any(object, mapped ? ((buffer_object *)target)->stream : stream, GR_LAYOUT_SHAPE);
+    PyObject *on = Py_XNewRef(mapped ? ((buffer_object *)target)->stream : stream);
+    PyObject *tensor = import_any(object, on, GR_LAYOUT_SHAPE);
+    Py_XDECREF(on);
+    return tensor;
 }
 
 static PyObject *run(PyObject *args, PyObject *keywords, bool fetch)
@@ -228,13 +258,15 @@ static PyObject *run(PyObject *args, PyObject *keywords, bool fetch)
     gr_publish_options *options = &work.options.options;
     int bgr = 0, flip = 0, srgb = 0, full_range = 0;
     Py_ssize_t offset = 0;
+    gr_tensor *chroma;
     *options = GR_INIT(gr_publish_options);
     if (!PyArg_ParseTupleAndKeywords(
             args, keywords, "OO|$OOppOOOpOpIInOOOOO", names, &target, &object, &given.stream,
             &given.layout, &bgr, &flip, &given.scale, &given.bias, &given.alpha, &srgb,
             &given.matrix, &full_range, &options->level, &options->layer, &offset, &given.shape,
             &given.dtype, &given.strides, &given.wait_event, &given.timeout) ||
-        !is_target(target) || !stream_of_work(target, given.stream, &work.stream) ||
+        !is_target(target = core_own(target)) ||
+        !stream_of_work(target, given.stream, &work.stream) ||
         !names_of_options(&given, &work.options) || !numbers_of_options(&given, &work.options) ||
         !timeout_of(given.timeout, &work.timeout_ms) ||
         !(tensor = tensor_for(target, object, given.stream)))
@@ -244,11 +276,12 @@ static PyObject *run(PyObject *args, PyObject *keywords, bool fetch)
     options->srgb = srgb;
     options->full_range = full_range;
     options->offset = (size_t)offset;
-    tensor_object *chroma = (tensor_object *)((tensor_object *)tensor)->chroma;
-    work.tensor = tensor_of(tensor);
-    options->chroma = chroma ? chroma->tensor : NULL;
-    if (work.tensor && target_of_options(&given, tensor, &work.options))
-        result = dispatch(target, &work);
+    if (tensor_begin(tensor, &work.tensor, &chroma)) {
+        options->chroma = chroma;
+        if (target_of_options(&given, tensor, &work.options))
+            result = dispatch(target, &work);
+        tensor_end(tensor);
+    }
     Py_DECREF(tensor);
     return result;
 }

@@ -38,11 +38,13 @@ static void end(PyObject *object)
         PyObject_ClearWeakRefs(object);
     if (mapped) {
         mapped->resource = NULL;
+        mapped->use.whole = NULL;
         Py_DECREF(mapped);
     }
-    Py_BEGIN_ALLOW_THREADS
+    BEGIN_ENDING
     gr_resource_free(resource);
-    Py_END_ALLOW_THREADS
+    END_ENDING
+    Py_XDECREF(self->shown);
     Py_XDECREF(self->stream);
     Py_XDECREF(self->owner);
     Py_XDECREF(self->dl_device);
@@ -51,7 +53,7 @@ static void end(PyObject *object)
 
 bool resource_usable(resource_object *self)
 {
-    if (self->busy)
+    if (is_alone((PyObject *)self))
         PyErr_SetString(PyExc_RuntimeError,
                         "another thread is in a call with this GraphicsResource");
     else if (gr_resource_is_closed(self->resource))
@@ -77,7 +79,9 @@ static bool mappable(resource_object *self)
     if (!resource_usable(self))
         return false;
     if (self->mapped && self->mapped->buffer) {
-        PyErr_SetString(PyExc_RuntimeError, "GraphicsResource is already mapped");
+        PyErr_SetString(
+            PyExc_RuntimeError,
+            "GraphicsResource is already mapped: close its Buffer, or unmap() it, first");
         return false;
     }
     return true;
@@ -225,16 +229,15 @@ static PyObject *map_on(resource_object *self, PyObject *given)
 {
     CUstream stream;
     gr_buffer *buffer;
-    if (!mappable(self) || !stream_of(given, &stream) || !mappable(self))
+    PyObject *mapped;
+    if (!mappable(self) || !stream_of(given, &stream) || !mappable(self) ||
+        !alone_begin((PyObject *)self))
         return NULL;
-    self->busy = true;
     Py_BEGIN_ALLOW_THREADS
     buffer = gr_map(self->resource, stream);
     Py_END_ALLOW_THREADS
-    self->busy = false;
-    if (!buffer)
-        return fail();
-    PyObject *mapped = buffer_new(self, buffer, given);
+    mapped = buffer ? buffer_new(self, buffer, given) : fail();
+    alone_end((PyObject *)self);
     if (mapped)
         ((buffer_object *)mapped)->cuda_stream = stream;
     return mapped;
@@ -243,7 +246,7 @@ static PyObject *map_on(resource_object *self, PyObject *given)
 static PyObject *map(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names)
 {
     PyObject *given = only_stream(count, args, names);
-    return given ? map_on((resource_object *)self, given) : NULL;
+    return given ? core_shown(map_on((resource_object *)self, given)) : NULL;
 }
 
 static PyObject *map_linear(PyObject *object, PyObject *args, PyObject *keywords)
@@ -261,14 +264,14 @@ static PyObject *map_linear(PyObject *object, PyObject *args, PyObject *keywords
         PyErr_SetString(PyExc_TypeError, "map_linear() needs keyword-only argument stream");
         return NULL;
     }
-    if (!stream_of(given, &stream) || !mappable(self))
+    if (!stream_of(given, &stream) || !mappable(self) || !alone_begin(object))
         return NULL;
-    self->busy = true;
     Py_BEGIN_ALLOW_THREADS
     buffer = gr_map_linear(self->resource, level, layer, stream);
     Py_END_ALLOW_THREADS
-    self->busy = false;
-    return buffer ? buffer_new(self, buffer, given) : fail();
+    PyObject *mapped = buffer ? buffer_new(self, buffer, given) : fail();
+    alone_end(object);
+    return core_shown(mapped);
 }
 
 static PyObject *unmap(PyObject *object, PyObject *args, PyObject *keywords)
@@ -292,19 +295,21 @@ static PyObject *unmap(PyObject *object, PyObject *args, PyObject *keywords)
 static bool close_registration(resource_object *self)
 {
     gr_status status;
-    self->busy = true;
+    if (!ending_begin((PyObject *)self))
+        return false;
     Py_BEGIN_ALLOW_THREADS
     status = gr_resource_close(self->resource, GR_STREAM_OF_MAP);
     Py_END_ALLOW_THREADS
-    self->busy = false;
-    if (status == GR_ERR_PARTIAL)
-        return !PyErr_WarnEx(PyExc_RuntimeWarning, gr_last_error()->message, 2);
-    return status == GR_OK || fail();
+    bool closed = status == GR_ERR_PARTIAL
+                      ? !PyErr_WarnEx(PyExc_RuntimeWarning, gr_last_error()->message, 2)
+                      : status == GR_OK || fail();
+    ending_end((PyObject *)self);
+    return closed;
 }
 
 static bool close_all(resource_object *self, CUstream stream)
 {
-    if (gr_resource_is_closed(self->resource) && !self->busy)
+    if (gr_resource_is_closed(self->resource) && !is_alone((PyObject *)self))
         return true;
     unsigned tensors = 0;
     if (!resource_usable(self) ||
@@ -330,7 +335,12 @@ static PyObject *enter(PyObject *object, PyObject *none)
 {
     resource_object *self = (resource_object *)object;
     (void)none;
-    return self->stream ? map_on(self, self->stream) : Py_NewRef(object);
+    if (!self->stream)
+        return Py_NewRef(object);
+    /* What the stream runs may close this, which lets go of the stream. */
+    PyObject *stream = Py_NewRef(self->stream), *mapped = map_on(self, stream);
+    Py_DECREF(stream);
+    return core_shown(mapped);
 }
 
 static PyObject *leave(PyObject *self, PyObject *const *args, Py_ssize_t count)
@@ -341,22 +351,23 @@ static PyObject *leave(PyObject *self, PyObject *const *args, Py_ssize_t count)
     return ended ? Py_NewRef(Py_False) : NULL;
 }
 
+static gr_status wait_once(void *resource, unsigned timeout_ms)
+{
+    return gr_resource_wait(resource, timeout_ms);
+}
+
 static PyObject *call_wait(PyObject *object, PyObject *args, PyObject *keywords)
 {
     static char *names[] = {"timeout", NULL};
     resource_object *self = (resource_object *)object;
     PyObject *time = NULL;
     unsigned timeout_ms;
-    gr_status status;
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "|O:wait", names, &time) ||
-        !timeout_of(time, &timeout_ms) || !resource_usable(self))
+        !timeout_of(time, &timeout_ms) || !resource_usable(self) || !alone_begin(object))
         return NULL;
-    self->busy = true;
-    Py_BEGIN_ALLOW_THREADS
-    status = gr_resource_wait(self->resource, timeout_ms);
-    Py_END_ALLOW_THREADS
-    self->busy = false;
-    return none_or_fail(status);
+    bool done = wait_in_slices(wait_once, self->resource, timeout_ms);
+    alone_end(object);
+    return done ? Py_NewRef(Py_None) : NULL;
 }
 
 /* ---- What it is ------------------------------------------------------------------------------ */
@@ -426,16 +437,21 @@ static PyObject *api(PyObject *object, void *closure)
     return PyUnicode_FromString(names[gr_resource_api(((resource_object *)object)->resource) & 3]);
 }
 
+static const char *transport_name(const resource_object *self)
+{
+    gr_transport of = gr_resource_transport(self->resource);
+    return of == GR_TRANSPORT_INTEROP    ? "interop"
+           : of == GR_TRANSPORT_SHARED   ? "shared"
+           : of == GR_TRANSPORT_COPY     ? "copy"
+           : of == GR_TRANSPORT_EXTERNAL ? "external"
+           : of == GR_TRANSPORT_PEER     ? "peer"
+                                         : "";
+}
+
 static PyObject *transport(PyObject *object, void *closure)
 {
-    gr_transport of = gr_resource_transport(((resource_object *)object)->resource);
     (void)closure;
-    return PyUnicode_FromString(of == GR_TRANSPORT_INTEROP    ? "interop"
-                                : of == GR_TRANSPORT_SHARED   ? "shared"
-                                : of == GR_TRANSPORT_COPY     ? "copy"
-                                : of == GR_TRANSPORT_EXTERNAL ? "external"
-                                : of == GR_TRANSPORT_PEER     ? "peer"
-                                                              : "");
+    return PyUnicode_FromString(transport_name((resource_object *)object));
 }
 
 /* OpenGL's name and target: None for a resource of another API's. */
@@ -502,18 +518,42 @@ static PyObject *describe(PyObject *object, PyObject *none)
 {
     char line[1024];
     (void)none;
+    if (!alone_begin(object))
+        return NULL;
     gr_resource_describe(((resource_object *)object)->resource, line, sizeof(line));
+    alone_end(object);
     return text_of(line);
 }
 
-static PyObject *represent(PyObject *object)
+static PyObject *text_of_resource(PyObject *object)
 {
     resource_object *self = (resource_object *)object;
     bool closed = gr_resource_is_closed(self->resource);
-    char handle_text[32];
-    snprintf(handle_text, sizeof(handle_text), "0x%llx", (unsigned long long)handle_of(self));
-    return PyUnicode_FromFormat("<GraphicsResource handle=%s%s%s>", handle_text,
-                                has_mapping(self) ? " mapped" : "", closed ? " closed" : "");
+    bool is_image = gr_resource_kind(self->resource) == GR_KIND_IMAGE;
+    uintptr_t own = handle_of(self);
+    char size_text[32] = "", handle_text[32] = "";
+    if (!is_image)
+        snprintf(size_text, sizeof(size_text), " size=%zu", gr_resource_size(self->resource));
+    if (own)
+        snprintf(handle_text, sizeof(handle_text), " handle=0x%llx", (unsigned long long)own);
+    return PyUnicode_FromFormat("<GraphicsResource %s%s transport=%s%s%s>",
+                                is_image ? "image" : "buffer", size_text, transport_name(self),
+                                handle_text,
+                                closed              ? " closed"
+                                : has_mapping(self) ? " mapped"
+                                                    : " not mapped");
+}
+
+/* While another thread closes it there is nothing else to be said. */
+static PyObject *represent(PyObject *object)
+{
+    if (!use_begin(object)) {
+        PyErr_Clear();
+        return PyUnicode_FromString("<GraphicsResource closed>");
+    }
+    PyObject *text = text_of_resource(object);
+    use_end(object);
+    return text;
 }
 
 /* ---- The type -------------------------------------------------------------------------------- */
@@ -564,23 +604,35 @@ static PyMethodDef methods[] = {
     {0},
 };
 
+GUARDED_PROPERTY(handle)
+GUARDED_PROPERTY(size)
+GUARDED_PROPERTY(flags)
+GUARDED_PROPERTY(kind)
+GUARDED_PROPERTY(api)
+GUARDED_PROPERTY(transport)
+GUARDED_PROPERTY(gl_name)
+GUARDED_PROPERTY(gl_target)
+GUARDED_PROPERTY(vk_buffer)
+GUARDED_PROPERTY(vk_image)
+GUARDED_PROPERTY(vk_memory)
+
 static PyGetSetDef properties[] = {
-    {"handle", handle, NULL,
+    {"handle", guarded_handle, NULL,
      "CUDA's own object, as an int: the CUgraphicsResource, or the CUexternalMemory.", NULL},
-    {"resource_handle", handle, NULL, "The same as handle.", NULL},
+    {"resource_handle", guarded_handle, NULL, "The same as handle.", NULL},
     {"is_mapped", is_mapped, NULL, "Whether CUDA has it.", NULL},
     {"is_closed", is_closed, NULL, "Whether it was closed.", NULL},
-    {"size", size, NULL, "The bytes of a buffer; 0 for an image.", NULL},
-    {"flags", flags, NULL, "What it was registered with, as a number.", NULL},
-    {"kind", kind, NULL, "'buffer' or 'image'.", NULL},
-    {"api", api, NULL, "'opengl', 'vulkan' or 'external'.", NULL},
-    {"transport", transport, NULL,
+    {"size", guarded_size, NULL, "The bytes of a buffer; 0 for an image.", NULL},
+    {"flags", guarded_flags, NULL, "What it was registered with, as a number.", NULL},
+    {"kind", guarded_kind, NULL, "'buffer' or 'image'.", NULL},
+    {"api", guarded_api, NULL, "'opengl', 'vulkan' or 'external'.", NULL},
+    {"transport", guarded_transport, NULL,
      "How bytes get across: 'interop', 'shared', 'copy' or 'external'.", NULL},
-    {"gl_name", gl_name, NULL, "OpenGL's name, or None.", NULL},
-    {"gl_target", gl_target, NULL, "OpenGL's target, or None.", NULL},
-    {"vk_buffer", vk_buffer, NULL, "The VkBuffer, as an int, or None.", NULL},
-    {"vk_image", vk_image, NULL, "The VkImage, as an int, or None.", NULL},
-    {"vk_memory", vk_memory, NULL, "The VkDeviceMemory, as an int, or None.", NULL},
+    {"gl_name", guarded_gl_name, NULL, "OpenGL's name, or None.", NULL},
+    {"gl_target", guarded_gl_target, NULL, "OpenGL's target, or None.", NULL},
+    {"vk_buffer", guarded_vk_buffer, NULL, "The VkBuffer, as an int, or None.", NULL},
+    {"vk_image", guarded_vk_image, NULL, "The VkImage, as an int, or None.", NULL},
+    {"vk_memory", guarded_vk_memory, NULL, "The VkDeviceMemory, as an int, or None.", NULL},
     {0},
 };
 

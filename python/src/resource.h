@@ -8,11 +8,15 @@
 typedef struct buffer_object buffer_object;
 
 typedef struct resource_object {
-    PyObject_HEAD PyObject *weak;
+    OBJECT_HEAD
+    PyObject *weak;
     gr_resource *resource;
 
     /* The mapping, which stays until it is closed, whoever forgets it. */
     buffer_object *mapped;
+
+    /* What core_shown() made of the mapping, which stays as long. Or NULL. */
+    PyObject *shown;
 
     /* What `with` maps on. NULL: it doesn't map. */
     PyObject *stream;
@@ -22,16 +26,11 @@ typedef struct resource_object {
 
     /* What __dlpack_device__() of a mapping gives, once it was asked. */
     PyObject *dl_device;
-
-    /* A thread is in a call that let go of the GIL. */
-    bool busy;
-
-    /* A ring has it. */
-    bool in_ring;
 } resource_object;
 
 struct buffer_object {
-    PyObject_HEAD PyObject *weak;
+    OBJECT_HEAD /* the whole: its GraphicsResource, or its Slots */
+    PyObject *weak;
 
     /* NULL: the mapping has ended. */
     gr_buffer *buffer;
@@ -45,10 +44,13 @@ struct buffer_object {
     /* The same as the library has it, where map() noted it; else NULL. */
     CUstream cuda_stream;
 
+    /* A weak reference to what core_shown() made of it, or NULL. */
+    PyObject *shown;
+
     /* It is a ring's slot's, and the ring ends it. */
     bool of_ring;
 
-    bool read_only, is_image, busy;
+    bool read_only, is_image;
 };
 
 extern PyTypeObject *resource_type, *buffer_type;
@@ -63,7 +65,7 @@ bool resource_usable(resource_object *self);
 /* A new mapping as an object. Takes `buffer`, also when it fails. `resource` may be NULL. */
 PyObject *buffer_new(resource_object *resource, gr_buffer *buffer, PyObject *stream);
 
-/* Whether the mapping lives and no other thread is in a call with it; else an exception. */
+/* Whether the mapping lives; else an exception. */
 bool buffer_usable(buffer_object *self);
 
 /*
@@ -80,6 +82,18 @@ bool buffer_close(buffer_object *self, CUstream stream);
 
 /* Notes that the mapping is over. */
 void buffer_ended(buffer_object *self);
+
+/*
+ * What the program gets for a mapping (core.c): `own` itself or, where cuda.core is loaded and the
+ * mapping has a pointer, an object that is cuda.core's Buffer, too. Takes `own`, which may be NULL.
+ */
+PyObject *core_shown(PyObject *own);
+
+/* The Buffer behind such an object; any other object as it is. Borrowed from `object`. */
+PyObject *core_own(PyObject *object);
+
+/* Takes the pointer out of what core_shown() made. */
+void core_ended(buffer_object *self);
 
 /* Its methods for copies (buffer_copy.c), images (image.c), and as a tensor (mapping_tensor.c). */
 extern PyMethodDef buffer_copy_methods[], image_methods[], mapping_tensor_methods[];

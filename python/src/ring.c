@@ -3,7 +3,8 @@
 #include "ring.h"
 
 typedef struct ring_object {
-    PyObject_HEAD gr_ring *ring; /* NULL: closed */
+    OBJECT_HEAD
+    gr_ring *ring; /* NULL: closed */
 
     /* The resources of its slots, and those from before resize() that may still be read. */
     PyObject *resources, *before;
@@ -67,26 +68,51 @@ PyObject *ring_resource(PyObject *object, const gr_slot *slot)
     return found ? found : Py_NewRef(Py_None);
 }
 
-/* The resources of a sequence as a tuple, and as an array that PyMem_Free() frees. */
-static gr_resource **resources_of(PyObject *sequence, PyObject **tuple)
+/* Resources for a ring, in a call under way. */
+struct slots_given {
+    PyObject *tuple;
+    PyObject **objects; /* those of the tuple */
+    gr_resource **resources;
+    size_t count;
+};
+
+static void free_given(struct slots_given *given)
 {
-    *tuple = PySequence_Tuple(sequence);
-    Py_ssize_t count = *tuple ? PyTuple_Size(*tuple) : 0;
-    gr_resource **resources = *tuple ? PyMem_Calloc((size_t)count + 1, sizeof(*resources)) : NULL;
-    if (*tuple && !resources)
-        PyErr_NoMemory();
-    for (Py_ssize_t i = 0; resources && i < count; i++) {
-        resource_object *one = resource_of(PyTuple_GetItem(*tuple, i));
-        if (one) {
-            resources[i] = one->resource;
-        } else {
-            PyMem_Free(resources);
-            resources = NULL;
-        }
+    PyMem_Free(given->objects);
+    PyMem_Free(given->resources);
+    Py_XDECREF(given->tuple);
+}
+
+static bool fill_given(struct slots_given *given)
+{
+    given->objects = PyMem_Calloc(given->count + 1, sizeof(*given->objects));
+    given->resources = PyMem_Calloc(given->count + 1, sizeof(*given->resources));
+    if (!given->objects || !given->resources)
+        return PyErr_NoMemory();
+    for (size_t i = 0; i < given->count; i++) {
+        given->objects[i] = PyTuple_GetItem(given->tuple, (Py_ssize_t)i);
+        resource_object *one = resource_of(given->objects[i]);
+        if (!one)
+            return false;
+        given->resources[i] = one->resource;
     }
-    if (!resources)
-        Py_CLEAR(*tuple);
-    return resources;
+    return alone_begin_all(given->objects, given->count);
+}
+
+static bool begin_given(struct slots_given *given, PyObject *sequence)
+{
+    *given = (struct slots_given){.tuple = PySequence_Tuple(sequence)};
+    given->count = given->tuple ? (size_t)PyTuple_Size(given->tuple) : 0;
+    if (given->tuple && fill_given(given))
+        return true;
+    free_given(given);
+    return false;
+}
+
+static void end_given(struct slots_given *given)
+{
+    alone_end_all(given->objects, given->count);
+    free_given(given);
 }
 
 /* ---- Life ------------------------------------------------------------------------------------ */
@@ -96,7 +122,8 @@ static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *keywords)
     static char *names[] = {"resources", "producer", "mode", NULL};
     static const char *const sides[] = {"cuda", "graphics", NULL};
     static const char *const modes[] = {"lossless", "newest", NULL};
-    PyObject *sequence, *producer = NULL, *mode = NULL, *tuple;
+    PyObject *sequence, *producer = NULL, *mode = NULL;
+    struct slots_given given;
     gr_ring_options options = GR_INIT(gr_ring_options);
     int side, kind;
     gr_ring *ring;
@@ -106,23 +133,21 @@ static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *keywords)
         return NULL;
     options.producer = (gr_side)side;
     options.mode = (gr_ring_mode)kind;
-    gr_resource **resources = resources_of(sequence, &tuple);
-    if (!resources)
+    if (!begin_given(&given, sequence))
         return NULL;
     Py_BEGIN_ALLOW_THREADS
-    ring = gr_ring_create(resources, (size_t)PyTuple_Size(tuple), &options);
+    ring = gr_ring_create(given.resources, given.count, &options);
     Py_END_ALLOW_THREADS
-    PyMem_Free(resources);
     ring_object *self = ring ? new_object(type) : NULL;
     if (!ring)
         fail();
-    if (!self) {
+    if (self) {
+        self->ring = ring;
+        self->resources = Py_NewRef(given.tuple);
+    } else {
         gr_ring_free(ring);
-        Py_DECREF(tuple);
-        return NULL;
     }
-    self->ring = ring;
-    self->resources = tuple;
+    end_given(&given);
     return (PyObject *)self;
 }
 
@@ -130,9 +155,9 @@ static void let_go(ring_object *self)
 {
     gr_ring *ring = self->ring;
     self->ring = NULL;
-    Py_BEGIN_ALLOW_THREADS
+    BEGIN_ENDING
     gr_ring_free(ring);
-    Py_END_ALLOW_THREADS
+    END_ENDING
     Py_CLEAR(self->resources);
     Py_CLEAR(self->before);
 }
@@ -173,36 +198,40 @@ static PyObject *leave(PyObject *self, PyObject *const *args, Py_ssize_t count)
     return close_ring((ring_object *)self) ? Py_NewRef(Py_False) : NULL;
 }
 
+/* The reader may let go of those from before meanwhile. */
+static void replace(ring_object *self, PyObject *tuple)
+{
+    PyObject *replaced = self->resources, *old = Py_XNewRef(self->before);
+    PyObject *before = old ? PySequence_Concat(replaced, old) : Py_NewRef(replaced);
+    PyErr_Clear();
+    PyObject *older = self->before;
+    self->resources = Py_NewRef(tuple);
+    self->before = before;
+    Py_DECREF(replaced);
+    Py_XDECREF(older);
+    Py_XDECREF(old);
+}
+
 static PyObject *resize(PyObject *object, PyObject *sequence)
 {
-    ring_object *self = (ring_object *)object;
-    PyObject *tuple;
+    struct slots_given given;
     gr_status status;
-    gr_resource **resources = resources_of(sequence, &tuple);
-    gr_ring *ring = resources ? ring_begin(object, true) : NULL;
+    if (!begin_given(&given, sequence))
+        return NULL;
+    gr_ring *ring = ring_begin(object, true);
     if (!ring) {
-        PyMem_Free(resources);
-        Py_XDECREF(tuple);
+        end_given(&given);
         return NULL;
     }
     Py_BEGIN_ALLOW_THREADS
-    status = gr_ring_resize(ring, resources, (size_t)PyTuple_Size(tuple));
+    status = gr_ring_resize(ring, given.resources, given.count);
     Py_END_ALLOW_THREADS
+    PyObject *none = none_or_fail(status);
+    if (none)
+        replace((ring_object *)object, given.tuple);
     ring_end(object, true);
-    PyMem_Free(resources);
-    if (status != GR_OK) {
-        Py_DECREF(tuple);
-        return fail();
-    }
-    PyObject *old = self->before,
-             *before = old ? PySequence_Concat(self->resources, old) : Py_NewRef(self->resources);
-    PyErr_Clear();
-    PyObject *replaced = self->resources;
-    self->resources = tuple;
-    self->before = before;
-    Py_DECREF(replaced);
-    Py_XDECREF(old);
-    return Py_NewRef(Py_None);
+    end_given(&given);
+    return none;
 }
 
 static PyObject *stop(PyObject *object, PyObject *none)
@@ -224,6 +253,21 @@ static void forget_before(ring_object *self, const gr_slot *slot)
     Py_XDECREF(found);
 }
 
+struct acquire {
+    gr_ring *ring;
+    CUstream stream;
+    const gr_slot **slots;
+    size_t n;
+    bool writing;
+};
+
+static gr_status acquire_for(void *user, unsigned timeout_ms)
+{
+    const struct acquire *a = user;
+    return a->writing ? gr_ring_acquire_write(a->ring, a->stream, a->slots, a->n, timeout_ms)
+                      : gr_ring_acquire_read(a->ring, a->stream, a->slots, a->n, timeout_ms);
+}
+
 static PyObject *acquire(PyObject *object, PyObject *args, PyObject *keywords, bool writing)
 {
     static char *names[] = {"n", "stream", "timeout", NULL};
@@ -231,7 +275,6 @@ static PyObject *acquire(PyObject *object, PyObject *args, PyObject *keywords, b
     PyObject *given = NULL, *time = NULL;
     CUstream stream;
     unsigned timeout_ms;
-    gr_status status;
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "|n$OO", names, &n, &given, &time) ||
         !stream_or(given, GR_STREAM_NONE, &stream) || !timeout_of(time, &timeout_ms))
         return NULL;
@@ -247,18 +290,17 @@ static PyObject *acquire(PyObject *object, PyObject *args, PyObject *keywords, b
         PyMem_Free(slots);
         return NULL;
     }
-    Py_BEGIN_ALLOW_THREADS
-    status = writing ? gr_ring_acquire_write(ring, stream, slots, (size_t)n, timeout_ms)
-                     : gr_ring_acquire_read(ring, stream, slots, (size_t)n, timeout_ms);
-    Py_END_ALLOW_THREADS
-    ring_end(object, writing);
-    if (status != GR_OK) {
+    struct acquire wanted = {ring, stream, slots, (size_t)n, writing};
+    PyObject *made = NULL;
+    if (wait_in_slices(acquire_for, &wanted, timeout_ms)) {
+        if (!writing)
+            forget_before((ring_object *)object, slots[0]);
+        made = slots_new(object, slots, (size_t)n, given, writing);
+    } else {
         PyMem_Free(slots);
-        return fail();
     }
-    if (!writing)
-        forget_before((ring_object *)object, slots[0]);
-    return slots_new(object, slots, (size_t)n, given, writing);
+    ring_end(object, writing);
+    return made;
 }
 
 static PyObject *acquire_write(PyObject *self, PyObject *args, PyObject *keywords)

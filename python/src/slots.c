@@ -5,7 +5,8 @@
 #include <grinterop/tensor.h>
 
 typedef struct slots_object {
-    PyObject_HEAD PyObject *ring, *stream;
+    OBJECT_HEAD
+    PyObject *ring, *stream;
 
     /* The library's, in an array of ours. NULL: they were handed on. */
     const gr_slot **slots;
@@ -41,19 +42,32 @@ static gr_status hand_on(gr_ring *ring, slots_object *self)
     return status;
 }
 
-static void forget(slots_object *self)
+/* The buffers are nobody's any more. */
+static void end_buffers(slots_object *self)
 {
     for (size_t i = 0; self->buffers && i < self->n; i++) {
-        if (self->buffers[i])
-            ((buffer_object *)self->buffers[i])->buffer = NULL;
-        Py_XDECREF(self->buffers[i]);
+        buffer_object *buffer = (buffer_object *)self->buffers[i];
+        if (buffer) {
+            buffer->buffer = NULL;
+            buffer->use.whole = NULL;
+            core_ended(buffer);
+        }
     }
+}
+
+/* All is ended before anything is let go of, which may run Python code. */
+static void forget(slots_object *self)
+{
+    PyObject **buffers = self->buffers;
+    end_buffers(self);
     if (self->slots)
         ring_count(self->ring, 0, self->n);
-    PyMem_Free(self->buffers);
     PyMem_Free(self->slots);
     self->buffers = NULL;
     self->slots = NULL;
+    for (size_t i = 0; buffers && i < self->n; i++)
+        Py_XDECREF(buffers[i]);
+    PyMem_Free(buffers);
     Py_CLEAR(self->stream);
 }
 
@@ -65,21 +79,34 @@ static unsigned tensors_of(const slots_object *self)
     return count;
 }
 
+typedef gr_status end_call(gr_ring *, slots_object *);
+
 /* `end` is give_up() or hand_on(). */
-static bool finish(slots_object *self, gr_status (*end)(gr_ring *, slots_object *))
+static bool finish_begun(slots_object *self, end_call *end)
 {
-    gr_ring *ring = self->slots ? ring_begin(self->ring, self->writing) : NULL;
-    if (!self->slots)
-        PyErr_SetString(PyExc_RuntimeError, "the slots have been handed on already");
+    gr_ring *ring = ring_begin(self->ring, self->writing);
     if (!ring)
         return false;
     unsigned tensors = tensors_of(self);
-    gr_status status = end(ring, self);
+    bool done = end(ring, self) == GR_OK || fail();
     ring_end(self->ring, self->writing);
-    if (status != GR_OK)
-        return fail();
+    if (!done)
+        return false;
     forget(self);
     return buffer_warn(tensors);
+}
+
+static bool finish(slots_object *self, end_call *end)
+{
+    if (!self->slots) {
+        PyErr_SetString(PyExc_RuntimeError, "the slots have been handed on already");
+        return false;
+    }
+    if (!ending_begin((PyObject *)self))
+        return false;
+    bool done = finish_begun(self, end);
+    ending_end((PyObject *)self);
+    return done;
 }
 
 PyObject *slots_new(PyObject *ring, const gr_slot **slots, size_t n, PyObject *stream, bool writing)
@@ -108,7 +135,8 @@ static void end(PyObject *object)
     slots_object *self = (slots_object *)object;
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);
-    if (self->slots && !finish(self, give_up)) {
+    end_buffers(self);
+    if (self->slots && !finish_begun(self, give_up)) {
         PyErr_Clear();
         forget(self);
     }
@@ -182,13 +210,14 @@ static PyObject *buffer_at(slots_object *self, size_t i)
         if (!made)
             return NULL;
         made->buffer = slot->buffer;
+        made->use.whole = (PyObject *)self;
         made->of_ring = true;
         made->read_only = gr_resource_flags(slot->resource) & GR_READ_ONLY;
         made->is_image = gr_resource_kind(slot->resource) == GR_KIND_IMAGE;
         made->stream = Py_XNewRef(self->stream);
         self->buffers[i] = (PyObject *)made;
     }
-    return Py_NewRef(self->buffers[i]);
+    return core_shown(Py_NewRef(self->buffers[i]));
 }
 
 static PyObject *resource_at(slots_object *self, size_t i)
@@ -230,7 +259,9 @@ static PyObject *all(slots_object *self, PyObject *(*at)(slots_object *, size_t)
     {                                                                                              \
         (void)closure;                                                                             \
         return all((slots_object *)self, at);                                                      \
-    }
+    }                                                                                              \
+    GUARDED_PROPERTY(name)                                                                         \
+    GUARDED_PROPERTY(names)
 
 PROPERTY(one_buffer, all_buffers, buffer_at)
 PROPERTY(one_resource, all_resources, resource_at)
@@ -255,14 +286,15 @@ static PyMethodDef methods[] = {
 };
 
 static PyGetSetDef properties[] = {
-    {"buffer", one_buffer, NULL, "The first slot's Buffer, of CUDA's side; else None.", NULL},
-    {"buffers", all_buffers, NULL, "Those of all.", NULL},
-    {"resource", one_resource, NULL, "The first slot's GraphicsResource.", NULL},
-    {"resources", all_resources, NULL, "Those of all.", NULL},
-    {"frame", one_frame, NULL, "The number of the first slot's frame, from 1 on.", NULL},
-    {"frames", all_frames, NULL, "Those of all.", NULL},
-    {"index", one_index, NULL, "The first slot's place among the resources.", NULL},
-    {"indices", all_indices, NULL, "Those of all.", NULL},
+    {"buffer", guarded_one_buffer, NULL, "The first slot's Buffer, of CUDA's side; else None.",
+     NULL},
+    {"buffers", guarded_all_buffers, NULL, "Those of all.", NULL},
+    {"resource", guarded_one_resource, NULL, "The first slot's GraphicsResource.", NULL},
+    {"resources", guarded_all_resources, NULL, "Those of all.", NULL},
+    {"frame", guarded_one_frame, NULL, "The number of the first slot's frame, from 1 on.", NULL},
+    {"frames", guarded_all_frames, NULL, "Those of all.", NULL},
+    {"index", guarded_one_index, NULL, "The first slot's place among the resources.", NULL},
+    {"indices", guarded_all_indices, NULL, "Those of all.", NULL},
     {0},
 };
 

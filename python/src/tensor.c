@@ -14,9 +14,9 @@ void tensor_free(gr_tensor *tensor)
 {
     if (!tensor)
         return;
-    Py_BEGIN_ALLOW_THREADS
+    BEGIN_ENDING
     gr_tensor_free(tensor);
-    Py_END_ALLOW_THREADS
+    END_ENDING
     kept_drop();
 }
 
@@ -34,6 +34,21 @@ PyObject *tensor_new(gr_tensor *tensor, PyObject *stream)
     return (PyObject *)self;
 }
 
+PyObject *tensor_of_mapping(gr_tensor *tensor, PyObject *mapping)
+{
+    PyObject *made = tensor_new(tensor, ((buffer_object *)mapping)->stream);
+    if (made) {
+        ((tensor_object *)made)->mapping = Py_NewRef(mapping);
+        ((tensor_object *)made)->use.whole = mapping;
+    }
+    return made;
+}
+
+PyObject *tensor_view_of(tensor_object *from, gr_tensor *view)
+{
+    return from->mapping ? tensor_of_mapping(view, from->mapping) : tensor_new(view, from->stream);
+}
+
 gr_tensor *tensor_of(PyObject *object)
 {
     gr_tensor *tensor = ((tensor_object *)object)->tensor;
@@ -47,6 +62,8 @@ static void let_go(tensor_object *self)
     gr_tensor *tensor = self->tensor;
     self->tensor = NULL;
     tensor_free(tensor);
+    self->use.whole = NULL;
+    Py_CLEAR(self->mapping);
     Py_CLEAR(self->chroma);
     Py_CLEAR(self->stream);
 }
@@ -63,6 +80,8 @@ static void end(PyObject *object)
 static PyObject *call_close(PyObject *self, PyObject *none)
 {
     (void)none;
+    if (!unused(self))
+        return NULL;
     let_go((tensor_object *)self);
     return Py_NewRef(Py_None);
 }
@@ -71,6 +90,8 @@ static PyObject *leave(PyObject *self, PyObject *const *args, Py_ssize_t count)
 {
     (void)args;
     (void)count;
+    if (!unused(self))
+        return NULL;
     let_go((tensor_object *)self);
     return Py_NewRef(Py_False);
 }
@@ -188,7 +209,7 @@ static PyObject *call_view(PyObject *object, PyObject *args, PyObject *keywords)
     desc.desc.offset += (size_t)offset;
     desc.desc.read_only = read_only || info->read_only;
     desc.desc.negative_strides = negative_strides;
-    return tensor_new(gr_tensor_view(tensor, &desc.desc), self->stream);
+    return tensor_view_of(self, gr_tensor_view(tensor, &desc.desc));
 }
 
 static PyObject *call_clone(PyObject *self, PyObject *args, PyObject *keywords)
@@ -233,8 +254,11 @@ static PyObject *call_copy(PyObject *self, PyObject *args, PyObject *keywords, b
     PyObject *other = import_any(object, given, GR_LAYOUT_SHAPE);
     if (!other)
         return NULL;
-    PyObject *to = from ? self : other, *source = from ? other : self;
-    PyObject *done = copy_between(tensor_of(to), tensor_of(source), given);
+    PyObject *to = from ? self : other, *source = from ? other : self, *done = NULL;
+    if (use_begin(other)) {
+        done = copy_between(tensor_of(to), tensor_of(source), given);
+        use_end(other);
+    }
     Py_DECREF(other);
     return done;
 }
@@ -249,12 +273,31 @@ static PyObject *call_copy_to(PyObject *self, PyObject *args, PyObject *keywords
     return call_copy(self, args, keywords, false);
 }
 
+/* A default stream is a context's: where none is current it is that of the tensor's device. */
+static CUresult await(const gr_cuda_api *cuda, CUdevice device, CUstream stream)
+{
+    CUcontext context = NULL;
+    if (cuda->CtxGetCurrent(&context) == CUDA_SUCCESS && context)
+        return cuda->StreamSynchronize(stream);
+    CUresult result = cuda->DevicePrimaryCtxRetain(&context, device);
+    if (result != CUDA_SUCCESS)
+        return result;
+    result = cuda->CtxPushCurrent(context);
+    if (result == CUDA_SUCCESS) {
+        result = cuda->StreamSynchronize(stream);
+        cuda->CtxPopCurrent(&context);
+    }
+    cuda->DevicePrimaryCtxRelease(device);
+    return result;
+}
+
 static CUresult copied_out(gr_tensor *tensor, char *to, size_t bytes, CUstream stream,
                            gr_status *status)
 {
     const gr_cuda_api *cuda = gr_cuda();
     *status = cuda ? gr_tensor_copy_to_host(tensor, to, bytes, stream) : GR_ERR_NO_DRIVER;
-    return *status == GR_OK ? cuda->StreamSynchronize(stream) : CUDA_SUCCESS;
+    return *status == GR_OK ? await(cuda, gr_tensor_get_info(tensor)->device, stream)
+                            : CUDA_SUCCESS;
 }
 
 static PyObject *call_to_bytes(PyObject *self, PyObject *args, PyObject *keywords)
@@ -350,7 +393,8 @@ static PyObject *array_interface(PyObject *self, void *closure)
         const gr_tensor_info *info = info_of(self);                                                \
         (void)closure;                                                                             \
         return info ? (value) : NULL;                                                              \
-    }
+    }                                                                                              \
+    GUARDED_PROPERTY(name)
 
 PROPERTY(handle, PyLong_FromUnsignedLongLong(info->ptr))
 PROPERTY(shape, numbers(info->shape, info->ndim))
@@ -380,13 +424,9 @@ static PyObject *chroma(PyObject *self, void *closure)
     return Py_NewRef(plane ? plane : Py_None);
 }
 
-static PyObject *represent(PyObject *object)
+static PyObject *text_of_info(const gr_tensor_info *info)
 {
-    tensor_object *self = (tensor_object *)object;
-    const gr_tensor_info *info = self->tensor ? gr_tensor_get_info(self->tensor) : NULL;
-    PyObject *sizes = info ? numbers(info->shape, info->ndim) : NULL;
-    if (!info)
-        return PyUnicode_FromString("<Tensor closed>");
+    PyObject *sizes = numbers(info->shape, info->ndim);
     if (!sizes)
         return NULL;
     PyObject *text = PyUnicode_FromFormat("<Tensor %s %R%s%s>", gr_dtype_name(info->dtype), sizes,
@@ -401,9 +441,33 @@ static PyObject *represent(PyObject *object)
     return text;
 }
 
+static PyObject *represent(PyObject *object)
+{
+    tensor_object *self = (tensor_object *)object;
+    const gr_tensor_info *info = self->tensor ? gr_tensor_get_info(self->tensor) : NULL;
+    if (!info || !use_begin(object)) {
+        PyErr_Clear();
+        return PyUnicode_FromString("<Tensor closed>");
+    }
+    PyObject *text = text_of_info(info);
+    use_end(object);
+    return text;
+}
+
 /* ---- The type -------------------------------------------------------------------------------- */
 
 #define KEYWORDS (METH_VARARGS | METH_KEYWORDS)
+
+GUARDED(call_view)
+GUARDED(call_clone)
+GUARDED(call_copy_from)
+GUARDED(call_copy_to)
+GUARDED(call_to_bytes)
+GUARDED_ONE(call_wait)
+GUARDED_ONE(call_used_on)
+GUARDED_FAST(dlpack)
+GUARDED_ONE(dlpack_device)
+GUARDED_PROPERTY(array_interface)
 
 static PyMethodDef methods[] = {
     {"alloc", METHOD(call_alloc), KEYWORDS | METH_CLASS,
@@ -424,58 +488,65 @@ static PyMethodDef methods[] = {
      "__cuda_array_interface__, a capsule, or two of these, which are the planes of a picture.\n"
      "What its producer has begun comes before later work of `stream`. `layout` overrides what\n"
      "the shape says: 'hwc', 'chw', 'nv12', 'p016', 'nv16' or 'yuv444'."},
-    {"view", METHOD(call_view), KEYWORDS,
+    {"view", METHOD(guarded_call_view), KEYWORDS,
      "view($self, shape=None, dtype=None, strides=None, offset=0, *, layout=None,\n"
      "     read_only=False, negative_strides=False)\n--\n\n"
      "The same memory, described in another way. None is what it is now; `offset` is the byte,\n"
      "from its lowest one, where element 0 is to be."},
-    {"clone", METHOD(call_clone), KEYWORDS,
+    {"clone", METHOD(guarded_call_clone), KEYWORDS,
      "clone($self, memory='device', *, stream=None)\n--\n\n"
      "A compact copy, in the order of `stream`; None is the legacy default stream."},
-    {"copy_from", METHOD(call_copy_from), KEYWORDS,
+    {"copy_from", METHOD(guarded_call_copy_from), KEYWORDS,
      "copy_from($self, other, *, stream=None)\n--\n\n"
      "Copies the elements of anything that from_dlpack() takes, of equal shape and dtype."},
-    {"copy_to", METHOD(call_copy_to), KEYWORDS,
+    {"copy_to", METHOD(guarded_call_copy_to), KEYWORDS,
      "copy_to($self, other, *, stream=None)\n--\n\n"
      "Copies the elements to anything that from_dlpack() takes, of equal shape and dtype."},
-    {"tobytes", METHOD(call_to_bytes), KEYWORDS,
+    {"tobytes", METHOD(guarded_call_to_bytes), KEYWORDS,
      "tobytes($self, *, stream=None)\n--\n\n"
      "Its elements as bytes, without gaps, when `stream` has come so far."},
-    {"wait", call_wait, METH_O,
+    {"wait", guarded_call_wait, METH_O,
      "wait($self, stream, /)\n--\n\nMakes `stream` wait until the bytes are ready."},
-    {"used_on", call_used_on, METH_O,
+    {"used_on", guarded_call_used_on, METH_O,
      "used_on($self, stream, /)\n--\n\n"
      "Says that `stream` uses it: its end, or the release of its mapping, comes after that."},
     {"close", call_close, METH_NOARGS,
      "close($self)\n--\n\nLets go of it. What was exported, and views, keep the memory."},
-    {"__dlpack__", METHOD(dlpack), METH_FASTCALL | METH_KEYWORDS,
+    {"__dlpack__", METHOD(guarded_dlpack), METH_FASTCALL | METH_KEYWORDS,
      "__dlpack__($self, stream=None, *, max_version=None, dl_device=None, copy=None)\n--\n\n"
      "A capsule for another framework's from_dlpack()."},
-    {"__dlpack_device__", dlpack_device, METH_NOARGS, "__dlpack_device__($self)\n--\n\n"},
+    {"__array__", METHOD(as_numpy), METH_VARARGS | METH_KEYWORDS,
+     "__array__($self, dtype=None, copy=None)\n--\n\n"
+     "For numpy.asarray(): the memory, if the CPU can read it; else a TypeError."},
+    {"__dlpack_device__", guarded_dlpack_device, METH_NOARGS, "__dlpack_device__($self)\n--\n\n"},
     {"__enter__", enter_self, METH_NOARGS, NULL},
     {"__exit__", METHOD(leave), METH_FASTCALL, NULL},
     {0},
 };
 
 static PyGetSetDef properties[] = {
-    {"handle", handle, NULL, "Where element 0 is, as an int; 0 once it was revoked.", NULL},
-    {"shape", shape, NULL, "How large each dimension is.", NULL},
-    {"strides", strides, NULL, "Bytes from one element of each dimension to the next.", NULL},
-    {"ndim", ndim, NULL, "How many dimensions there are.", NULL},
-    {"nbytes", nbytes, NULL, "Bytes of all elements, without gaps.", NULL},
-    {"dtype", dtype, NULL, "The type's name, such as 'float32'.", NULL},
-    {"typestr", typestr, NULL, "The type's name in the array interfaces, such as '<f4'.", NULL},
-    {"itemsize", itemsize, NULL, "Bytes of one element.", NULL},
-    {"layout", layout, NULL, "What the dimensions are: 'shape', 'hwc', 'chw', 'nv12', ...", NULL},
-    {"memory", memory, NULL, "'device', 'host', 'pinned' or 'managed'.", NULL},
-    {"device", device, NULL, "The CUDA device.", NULL},
-    {"is_read_only", is_read_only, NULL, "Whether nobody may write to it.", NULL},
-    {"is_compact", is_compact, NULL, "Whether its elements follow each other.", NULL},
-    {"is_revoked", is_revoked, NULL, "Whether the mapping that it was of has ended.", NULL},
+    {"handle", guarded_handle, NULL, "Where element 0 is, as an int; 0 once it was revoked.", NULL},
+    {"shape", guarded_shape, NULL, "How large each dimension is.", NULL},
+    {"strides", guarded_strides, NULL, "Bytes from one element of each dimension to the next.",
+     NULL},
+    {"ndim", guarded_ndim, NULL, "How many dimensions there are.", NULL},
+    {"nbytes", guarded_nbytes, NULL, "Bytes of all elements, without gaps.", NULL},
+    {"dtype", guarded_dtype, NULL, "The type's name, such as 'float32'.", NULL},
+    {"typestr", guarded_typestr, NULL, "The type's name in the array interfaces, such as '<f4'.",
+     NULL},
+    {"itemsize", guarded_itemsize, NULL, "Bytes of one element.", NULL},
+    {"layout", guarded_layout, NULL, "What the dimensions are: 'shape', 'hwc', 'chw', 'nv12', ...",
+     NULL},
+    {"memory", guarded_memory, NULL, "'device', 'host', 'pinned' or 'managed'.", NULL},
+    {"device", guarded_device, NULL, "The CUDA device.", NULL},
+    {"is_read_only", guarded_is_read_only, NULL, "Whether nobody may write to it.", NULL},
+    {"is_compact", guarded_is_compact, NULL, "Whether its elements follow each other.", NULL},
+    {"is_revoked", guarded_is_revoked, NULL, "Whether the mapping that it was of has ended.", NULL},
     {"is_closed", is_closed, NULL, "Whether it was closed.", NULL},
     {"chroma", chroma, NULL, "The plane of colours, if it is a Tensor of its own; else None.",
      NULL},
-    {"__cuda_array_interface__", array_interface, NULL, "For Numba, PyCUDA and others.", NULL},
+    {"__cuda_array_interface__", guarded_array_interface, NULL, "For Numba, PyCUDA and others.",
+     NULL},
     {0},
 };
 
@@ -508,21 +579,24 @@ bool add_tensor(PyObject *module)
 
 /* ---- Functions ------------------------------------------------------------------------------- */
 
+static gr_status collect_once(void *none, unsigned timeout_ms)
+{
+    (void)none;
+    return gr_tensor_collect(timeout_ms);
+}
+
 static PyObject *collect(PyObject *module, PyObject *args, PyObject *keywords)
 {
     static char *names[] = {"timeout", NULL};
     PyObject *time = NULL;
     unsigned timeout_ms;
-    gr_status status;
     (void)module;
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "|O:collect", names, &time) ||
         !timeout_of(time, &timeout_ms))
         return NULL;
-    Py_BEGIN_ALLOW_THREADS
-    status = gr_tensor_collect(timeout_ms);
-    Py_END_ALLOW_THREADS
+    bool done = wait_in_slices(collect_once, NULL, timeout_ms);
     kept_drop();
-    return none_or_fail(status);
+    return done ? Py_NewRef(Py_None) : NULL;
 }
 
 static PyObject *bytes_moved(PyObject *module, PyObject *none)

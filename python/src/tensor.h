@@ -8,7 +8,8 @@
 #include <grinterop/tensor.h>
 
 typedef struct tensor_object {
-    PyObject_HEAD PyObject *weak;
+    OBJECT_HEAD /* the whole: the Buffer whose memory it is */
+    PyObject *weak;
 
     /* NULL: it was closed. */
     gr_tensor *tensor;
@@ -18,12 +19,21 @@ typedef struct tensor_object {
 
     /* The plane of colours, where a producer handed out two; else NULL. */
     PyObject *chroma;
+
+    /* The Buffer whose memory it is, counted; else NULL. */
+    PyObject *mapping;
 } tensor_object;
 
 extern PyTypeObject *tensor_type;
 
 /* A tensor of the library's as an object. Takes it, also when it fails; NULL is a failure. */
 PyObject *tensor_new(gr_tensor *tensor, PyObject *stream);
+
+/* Likewise one of the memory of a Buffer, `mapping`, whose stream it keeps. */
+PyObject *tensor_of_mapping(gr_tensor *tensor, PyObject *mapping);
+
+/* Likewise a view of `from`. */
+PyObject *tensor_view_of(tensor_object *from, gr_tensor *view);
 
 /* The library's tensor. NULL, with an exception, if it was closed. */
 gr_tensor *tensor_of(PyObject *object);

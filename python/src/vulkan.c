@@ -9,8 +9,9 @@
 #include <grinterop/vk.h>
 
 typedef struct vulkan_object {
-    PyObject_HEAD gr_vk_headless *headless; /* NULL: Vulkan is the program's */
-    gr_vk_device *device;                   /* NULL: closed */
+    OBJECT_HEAD
+    gr_vk_headless *headless; /* NULL: Vulkan is the program's */
+    gr_vk_device *device;     /* NULL: closed */
     gr_vk_device_desc desc;
 } vulkan_object;
 
@@ -32,18 +33,18 @@ static void let_go(vulkan_object *self)
 {
     gr_vk_device *device = self->device;
     self->device = NULL;
-    Py_BEGIN_ALLOW_THREADS
+    BEGIN_ENDING
     gr_vk_device_free(device);
-    Py_END_ALLOW_THREADS
+    END_ENDING
 }
 
 static void end(PyObject *object)
 {
     vulkan_object *self = (vulkan_object *)object;
     let_go(self);
-    Py_BEGIN_ALLOW_THREADS
+    BEGIN_ENDING
     gr_vk_headless_free(self->headless);
-    Py_END_ALLOW_THREADS
+    END_ENDING
     end_object(object);
 }
 
@@ -115,6 +116,8 @@ static PyObject *make_headless(PyObject *type, PyObject *args, PyObject *keyword
 static PyObject *call_close(PyObject *self, PyObject *none)
 {
     (void)none;
+    if (!unused(self))
+        return NULL;
     let_go((vulkan_object *)self);
     return Py_NewRef(Py_None);
 }
@@ -123,6 +126,8 @@ static PyObject *leave(PyObject *self, PyObject *const *args, Py_ssize_t count)
 {
     (void)args;
     (void)count;
+    if (!unused(self))
+        return NULL;
     let_go((vulkan_object *)self);
     return Py_NewRef(Py_False);
 }
@@ -253,6 +258,7 @@ static PyObject *from_vk_image(PyObject *object, PyObject *args, PyObject *keywo
 #define MOST 64u
 
 struct batch {
+    PyObject *objects[MOST]; /* of the resources, counted */
     gr_resource *resources[MOST];
     VkCommandBufferSubmitInfo commands[MOST];
     unsigned resource_count, command_count;
@@ -279,9 +285,27 @@ static bool each(PyObject *items, const char *what, struct batch *batch, unsigne
 static bool add_one(struct batch *batch, PyObject *item)
 {
     resource_object *resource = resource_of(item);
-    if (resource)
+    if (resource) {
+        batch->objects[batch->resource_count] = Py_NewRef(item);
         batch->resources[batch->resource_count] = resource->resource;
+    }
     return resource;
+}
+
+/* When all arguments have been read, whose Python code may have closed a resource. */
+static bool begin_batch(struct batch *batch)
+{
+    for (unsigned i = 0; i < batch->resource_count; i++) {
+        if (!resource_of(batch->objects[i]))
+            return false;
+    }
+    return alone_begin_all(batch->objects, batch->resource_count);
+}
+
+static void drop_batch(struct batch *batch)
+{
+    for (unsigned i = 0; i < batch->resource_count; i++)
+        Py_DECREF(batch->objects[i]);
 }
 
 static bool add_commands(struct batch *batch, PyObject *item)
@@ -303,6 +327,19 @@ static gr_status submit_batch(const struct batch *batch, const gr_vk_submit_desc
     return status;
 }
 
+static PyObject *run_batch(struct batch *batch, const gr_vk_submit_desc *desc)
+{
+    gr_status status;
+    if (!begin_batch(batch))
+        return NULL;
+    Py_BEGIN_ALLOW_THREADS
+    status = submit_batch(batch, desc);
+    Py_END_ALLOW_THREADS
+    PyObject *none = none_or_fail(status);
+    alone_end_all(batch->objects, batch->resource_count);
+    return none;
+}
+
 static PyObject *submit(PyObject *object, PyObject *args, PyObject *keywords)
 {
     static char *names[] = {"resources", "commands", "stages", "access", "layout",
@@ -315,16 +352,15 @@ static PyObject *submit(PyObject *object, PyObject *args, PyObject *keywords)
     unsigned long long access = VK_ACCESS_2_MEMORY_READ_BIT | VK_ACCESS_2_MEMORY_WRITE_BIT;
     unsigned layout = VK_IMAGE_LAYOUT_GENERAL;
     int first = -1, last = 1;
-    gr_status status;
+    PyObject *none = NULL;
     vulkan_object *self = open_of(object);
-    if (!self ||
-        !PyArg_ParseTupleAndKeywords(args, keywords, "O|O$KKIppKK:submit", names, &resources,
-                                     &commands, &stages, &access, &layout, &first, &last, &fence,
-                                     &queue) ||
-        !each(resources, "resources", &batch, &batch.resource_count, add_one) ||
-        (commands &&
-         !each(commands, "command buffers", &batch, &batch.command_count, add_commands)))
+    if (!self || !PyArg_ParseTupleAndKeywords(args, keywords, "O|O$KKIppKK:submit", names,
+                                              &resources, &commands, &stages, &access, &layout,
+                                              &first, &last, &fence, &queue))
         return NULL;
+    bool read = each(resources, "resources", &batch, &batch.resource_count, add_one) &&
+                (!commands ||
+                 each(commands, "command buffers", &batch, &batch.command_count, add_commands));
     use.stages = stages;
     use.access = access;
     use.layout = (VkImageLayout)layout;
@@ -336,10 +372,13 @@ static PyObject *submit(PyObject *object, PyObject *args, PyObject *keywords)
         GR_INIT(gr_vk_submit_desc, .queue = (VkQueue)(uintptr_t)queue, .info = &info,
                 .fence = (VkFence)(uintptr_t)fence, .first = takes_back ? &use : NULL,
                 .last = last ? &use : NULL);
-    Py_BEGIN_ALLOW_THREADS
-    status = submit_batch(&batch, &desc);
-    Py_END_ALLOW_THREADS
-    return none_or_fail(status);
+    /* A VkQueue is one thread's at a time. */
+    if (read && alone_begin(object)) {
+        none = run_batch(&batch, &desc);
+        alone_end(object);
+    }
+    drop_batch(&batch);
+    return none;
 }
 
 /* ---- What it is ------------------------------------------------------------------------------ */
@@ -409,27 +448,34 @@ static PyObject *describe(PyObject *object, PyObject *none)
 
 #define KEYWORDS (METH_VARARGS | METH_KEYWORDS)
 
+GUARDED(create_buffer)
+GUARDED(create_image)
+GUARDED(from_vk_buffer)
+GUARDED(from_vk_image)
+GUARDED(submit)
+GUARDED_ONE(describe)
+
 static PyMethodDef methods[] = {
     {"headless", METHOD(make_headless), KEYWORDS | METH_CLASS,
      "headless($type, cuda_device=0, *, validation=False)\n--\n\n"
      "Vulkan without a window, on the GPU that a CUDA device is."},
-    {"create_buffer", METHOD(create_buffer), KEYWORDS,
+    {"create_buffer", METHOD(guarded_create_buffer), KEYWORDS,
      "create_buffer($self, size, usage, *, flags=None)\n--\n\n"
      "A VkBuffer with memory that CUDA shares, as a GraphicsResource: see its vk_buffer."},
-    {"create_image", METHOD(create_image), KEYWORDS,
+    {"create_image", METHOD(guarded_create_image), KEYWORDS,
      "create_image($self, format, width, height, usage, *, depth=1, levels=1, layers=1,\n"
      "             flags=None)\n--\n\n"
      "A VkImage with memory that CUDA shares, as a GraphicsResource: see its vk_image. It goes\n"
      "to CUDA for the first time by submit([image], layout=0)."},
-    {"from_vk_buffer", METHOD(from_vk_buffer), KEYWORDS,
+    {"from_vk_buffer", METHOD(guarded_from_vk_buffer), KEYWORDS,
      "from_vk_buffer($self, buffer, memory, memory_size, size, *, offset=0, dedicated=False,\n"
      "               flags=None)\n--\n\n"
      "A VkBuffer of yours, in a VkDeviceMemory that can be exported."},
-    {"from_vk_image", METHOD(from_vk_image), KEYWORDS,
+    {"from_vk_image", METHOD(guarded_from_vk_image), KEYWORDS,
      "from_vk_image($self, image, memory, memory_size, format, width, height, usage, *,\n"
      "              depth=1, levels=1, layers=1, offset=0, dedicated=False, flags=None)\n--\n\n"
      "A VkImage of yours, likewise, described as it was made."},
-    {"submit", METHOD(submit), KEYWORDS,
+    {"submit", METHOD(guarded_submit), KEYWORDS,
      "submit($self, resources, commands=(), *, stages=..., access=..., layout=1, first=...,\n"
      "       last=True, fence=0, queue=0)\n--\n\n"
      "Submits VkCommandBuffers that use the resources, in order with CUDA: they wait for the\n"
@@ -437,7 +483,7 @@ static PyMethodDef methods[] = {
      "stages, access and layout say how the commands use the resources. first: a barrier takes\n"
      "them back from CUDA before, as it does by default if there are commands. last: a barrier\n"
      "hands them to CUDA after."},
-    {"describe", describe, METH_NOARGS,
+    {"describe", guarded_describe, METH_NOARGS,
      "describe($self)\n--\n\nOne line: its names in both worlds, and what is shared how."},
     {"close", call_close, METH_NOARGS,
      "close($self)\n--\n\nNothing more is made of it. What was made of it keeps Vulkan."},

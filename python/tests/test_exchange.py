@@ -30,6 +30,24 @@ def test_numpy_takes_it_without_a_copy(cuda):
     assert (np.from_dlpack(tensor) == 7).all()
 
 
+def test_numpys_asarray(cuda, resource):
+    """Catches: numpy.asarray() made an array of one object, the tensor."""
+    host = Tensor.from_dlpack(np.arange(12, dtype="i4").reshape(4, 3))
+    assert (np.asarray(host) == np.arange(12).reshape(4, 3)).all()
+    assert np.asarray(host).ctypes.data == host.handle
+    assert np.asarray(host, "f8").dtype == "f8" and np.array(host).ctypes.data != host.handle
+    device = host.clone(stream=cuda)
+    cuda.sync()
+    with resource.map(stream=cuda) as buffer:
+        if grinterop.is_software():
+            assert (np.asarray(device) == np.asarray(host)).all()
+            assert np.asarray(buffer).shape == (4096,)
+        else:
+            for one in (device, buffer):
+                with pytest.raises(TypeError, match="a GPU's"):
+                    np.asarray(one)
+
+
 def test_capsules_by_version(cuda):
     tensor = Tensor.alloc((4,), stream=cuda)
     for arguments, name in [

@@ -2,12 +2,15 @@
 """Resources and mappings: the names of cuda.core, what is beyond them, and what goes wrong."""
 
 import gc
+import operator
+import re
 import threading
 import weakref
 
 import grinterop
+import numpy as np
 import pytest
-from grinterop import GraphicsResource
+from grinterop import GraphicsResource, _errors
 
 import gl
 
@@ -32,6 +35,59 @@ def test_map_is_refused_twice(resource, cuda):
     resource.unmap()
     with pytest.raises(RuntimeError, match="not mapped"):
         resource.unmap()
+
+
+def test_already_mapped_says_what_to_do(resource, cuda):
+    """Catches: the message had no remedy."""
+    with resource.map(stream=cuda):
+        with pytest.raises(RuntimeError, match=r"close its Buffer, or unmap\(\) it"):
+            resource.map(stream=cuda)
+        with pytest.raises(RuntimeError, match=r"close its Buffer, or unmap\(\) it"):
+            grinterop.map_many([resource], stream=cuda)
+
+
+def test_messages_name_what_python_has(vbo, cuda):
+    """Catches: gr_from_gl_buffer_with, GR_LAYOUT_CHW and grinterop/egl.h in messages."""
+    image = GraphicsResource.from_gl_image(gl.texture(8, 8), gl.TEXTURE_2D)
+    planes = grinterop.Tensor.from_dlpack(np.zeros((4, 8, 8), "u1"))
+    mistakes = [
+        (lambda: GraphicsResource.from_gl_buffer(4711), "GraphicsResource.from_gl_buffer"),
+        (lambda: GraphicsResource.from_gl_buffer(vbo, transports="peer"), '"interop"'),
+    ]
+    with image.map(stream=cuda) as buffer:
+        mistakes += [
+            (lambda: grinterop.publish(buffer, planes), '`layout` to "chw"'),
+            (lambda: buffer.handle, "Buffer.texture\\(\\)"),
+            (lambda: buffer.surface(), '"surface_load_store"'),
+        ]
+        for mistake, words in mistakes:
+            with pytest.raises(grinterop.CUDAError, match=words) as caught:
+                mistake()
+            assert not re.search(r"\bgr_|GR_|\.h\b", str(caught.value)), caught.value
+            assert caught.value.call == grinterop.last_error().call
+    image.close()
+
+
+def test_the_names_of_functions_are_there():
+    """What messages name can be called."""
+    for name in set(_errors._FUNCTIONS.values()) - {"dtype", "flags"}:
+        operator.attrgetter(name)(grinterop)
+
+
+def test_repr_says_what_it_is(resource, cuda):
+    """Catches: a shared resource was <GraphicsResource handle=0x0>."""
+    handle = f"handle={resource.handle:#x}"
+    assert repr(resource) == (
+        f"<GraphicsResource buffer size=4096 transport=interop {handle} not mapped>"
+    )
+    with resource.map(stream=cuda):
+        assert repr(resource).endswith(f"{handle} mapped>")
+    resource.close()
+    assert repr(resource) == "<GraphicsResource buffer size=4096 transport=interop closed>"
+    shared = GraphicsResource.create_gl_buffer(4096)
+    assert repr(shared).startswith("<GraphicsResource buffer size=4096 transport=")
+    assert "0x0" not in repr(shared)
+    shared.close()
 
 
 def test_a_forgotten_buffer_stays_mapped(resource, cuda):

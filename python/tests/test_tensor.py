@@ -55,6 +55,15 @@ def test_types_that_are_none(cuda, dtype):
         Tensor.alloc((2,), dtype, stream=cuda)
 
 
+@pytest.mark.parametrize("dtype", ["<f4\0x", "float32\0", "\0f4"])
+def test_a_type_with_a_null_character(cuda, dtype):
+    """Catches: what was behind a null character was ignored."""
+    with pytest.raises(ValueError, match="null character"):
+        Tensor.alloc((2,), dtype, stream=cuda)
+    with pytest.raises(ValueError, match="Unknown register flag"):
+        grinterop._grinterop._parse_register_flags("read_only\0x")
+
+
 @pytest.mark.parametrize(
     "shape, error",
     [

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a program gets for a mapping where cuda.core is loaded: an object that is cuda.core's
+ * Buffer, too, so that its launch() and copies take it. grinterop/_core.py makes it of our Buffer.
+ */
+#include "resource.h"
+
+/*
+ * Of grinterop/_core.py: the type, its maker from a pointer and a size, and what takes the pointer
+ * out again. NULL: not loaded yet.
+ */
+static PyObject *core_type, *core_make, *core_end;
+
+/* The attribute by which such an object has ours. */
+static PyObject *name_mapping;
+
+/* This cuda.core can't be derived from, of which there was a warning. */
+static bool core_refused;
+
+static void keep_as(PyObject **place, PyObject *object)
+{
+    PyObject *before = *place;
+    *place = Py_NewRef(object);
+    Py_XDECREF(before);
+}
+
+static PyObject *set_core(PyObject *module, PyObject *args)
+{
+    PyObject *type, *make, *end;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "OOO:_set_core", &type, &make, &end))
+        return NULL;
+    if (!name_mapping && !(name_mapping = PyUnicode_InternFromString("_mapping")))
+        return NULL;
+    keep_as(&core_type, type);
+    keep_as(&core_end, end);
+    keep_as(&core_make, make);
+    return Py_NewRef(Py_None);
+}
+
+/* false, with an exception, if the warning is one. */
+static bool refuse_core(void)
+{
+    PyObject *type, *value, *traceback;
+    core_refused = true;
+    PyErr_Fetch(&type, &value, &traceback);
+    bool warned = !PyErr_WarnFormat(
+        PyExc_RuntimeWarning, 1,
+        "map() returns Buffers that cuda.core does not take, since this cuda.core can't be derived "
+        "from (%S): update it, or give it buffer.handle",
+        value ? value : type);
+    Py_XDECREF(type);
+    Py_XDECREF(value);
+    Py_XDECREF(traceback);
+    return warned;
+}
+
+/* Whether the program has loaded cuda.core. -1, with an exception, after a failure. */
+static int core_loaded(void)
+{
+    static PyObject *name;
+    if (core_make || core_refused)
+        return !core_refused;
+    if (!name)
+        name = PyUnicode_InternFromString("cuda.core");
+    PyObject *theirs = name ? PyImport_GetModule(name) : NULL;
+    if (!theirs)
+        return PyErr_Occurred() ? -1 : 0;
+    Py_DECREF(theirs);
+    PyObject *ours = PyImport_ImportModule("grinterop._core");
+    if (!ours)
+        return refuse_core() ? 0 : -1;
+    Py_DECREF(ours);
+    return core_make != NULL;
+}
+
+/* What the program does not get is no mapping: `self` is released, and the exception stays. */
+static void take_back(buffer_object *self)
+{
+    PyObject *type, *value, *traceback;
+    unsigned tensors;
+    PyErr_Fetch(&type, &value, &traceback);
+    if (!self->of_ring && !buffer_release(self, GR_STREAM_OF_MAP, &tensors))
+        PyErr_Clear();
+    PyErr_Restore(type, value, traceback);
+}
+
+static PyObject *make_shown(buffer_object *self)
+{
+    PyObject *before = self->shown;
+    if (!use_begin((PyObject *)self))
+        return NULL;
+    PyObject *pointer = PyLong_FromUnsignedLongLong(gr_buffer_ptr(self->buffer));
+    PyObject *size = PyLong_FromSize_t(gr_buffer_size(self->buffer));
+    use_end((PyObject *)self);
+    PyObject *shown =
+        pointer && size ? PyObject_CallFunctionObjArgs(core_make, pointer, size, NULL) : NULL;
+    bool is_ours = shown && !PyObject_SetAttr(shown, name_mapping, (PyObject *)self);
+    PyObject *weak = is_ours ? PyWeakref_NewRef(shown, NULL) : NULL;
+    Py_XDECREF(pointer);
+    Py_XDECREF(size);
+    if (!weak) {
+        Py_XDECREF(shown);
+        return NULL;
+    }
+    self->shown = weak;
+    if (self->resource)
+        keep_as(&self->resource->shown, shown);
+    Py_XDECREF(before);
+    return shown;
+}
+
+PyObject *core_shown(PyObject *own)
+{
+    buffer_object *self = (buffer_object *)own;
+    if (!own || Py_TYPE(own) != buffer_type || !self->buffer || !gr_buffer_size(self->buffer))
+        return own;
+    PyObject *shown = self->shown ? PyWeakref_GetObject(self->shown) : Py_None;
+    int loaded = Py_IsNone(shown) ? core_loaded() : 1;
+    /* Another thread may have ended it while the module was imported. */
+    if (!loaded || !self->buffer)
+        return own;
+    if (!Py_IsNone(shown))
+        shown = Py_NewRef(shown);
+    else
+        shown = loaded > 0 ? make_shown(self) : NULL;
+    if (!shown)
+        take_back(self);
+    Py_DECREF(own);
+    return shown;
+}
+
+PyObject *core_own(PyObject *object)
+{
+    if (!core_type || (PyObject *)Py_TYPE(object) != core_type)
+        return object;
+    PyObject *own = PyObject_GetAttr(object, name_mapping);
+    if (!own) {
+        PyErr_Clear();
+        return object;
+    }
+    /* `object` has it, as long as it is there itself. */
+    Py_DECREF(own);
+    return own;
+}
+
+void core_ended(buffer_object *self)
+{
+    PyObject *weak = self->shown, *type, *value, *traceback;
+    if (!weak)
+        return;
+    self->shown = NULL;
+    if (self->resource)
+        Py_CLEAR(self->resource->shown);
+    PyErr_Fetch(&type, &value, &traceback);
+    PyObject *shown = Py_NewRef(PyWeakref_GetObject(weak));
+    PyObject *none = NULL;
+    if (!Py_IsNone(shown))
+        none = PyObject_CallFunctionObjArgs(core_end, shown, NULL);
+    if (PyErr_Occurred())
+        PyErr_WriteUnraisable(shown);
+    Py_XDECREF(none);
+    Py_DECREF(shown);
+    Py_DECREF(weak);
+    PyErr_Restore(type, value, traceback);
+}
+
+PyMethodDef core_functions[] = {
+    {"_set_core", set_core, METH_VARARGS, NULL},
+    {0},
+};

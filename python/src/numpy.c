@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * __array__(), for numpy.asarray(): NumPy asks for no DLPack there, and would make an array that
+ * has the object itself as its one element.
+ */
+#include "resource.h"
+
+/* The types of DLPack's devices whose memory NumPy reads. */
+enum { ON_CPU = 1, ON_CUDA_HOST = 3, ON_CUDA_MANAGED = 13 };
+
+static bool check_host(PyObject *object)
+{
+    PyObject *device = PyObject_CallMethod(object, "__dlpack_device__", NULL);
+    PyObject *type = device && PyTuple_Check(device) ? PyTuple_GetItem(device, 0) : NULL;
+    long number = type ? PyLong_AsLong(type) : -1;
+    Py_XDECREF(device);
+    if (PyErr_Occurred())
+        return false;
+    if (number == ON_CPU || number == ON_CUDA_HOST || number == ON_CUDA_MANAGED)
+        return true;
+    PyErr_SetString(PyExc_TypeError,
+                    "the memory is a GPU's, which NumPy can't read: copy it, by "
+                    "tobytes(stream=stream) or clone(\"host\", stream=stream) of a Tensor; "
+                    "buffer.tensor() makes one of a Buffer");
+    return false;
+}
+
+static PyObject *convert(PyObject *numpy, PyObject *array, PyObject *dtype, PyObject *copy)
+{
+    if (Py_IsNone(copy))
+        return PyObject_CallMethod(numpy, "asarray", "OO", array, dtype);
+    PyObject *function = PyObject_GetAttrString(numpy, "array"), *made = NULL;
+    PyObject *args = PyTuple_Pack(1, array);
+    PyObject *keywords = Py_BuildValue("{sOsO}", "dtype", dtype, "copy", copy);
+    if (function && args && keywords)
+        made = PyObject_Call(function, args, keywords);
+    Py_XDECREF(function);
+    Py_XDECREF(args);
+    Py_XDECREF(keywords);
+    return made;
+}
+
+PyObject *as_numpy(PyObject *self, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"dtype", "copy", NULL};
+    PyObject *dtype = Py_None, *copy = Py_None, *made = NULL;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|OO:__array__", names, &dtype, &copy) ||
+        !check_host(self))
+        return NULL;
+    PyObject *numpy = PyImport_ImportModule("numpy");
+    PyObject *array = numpy ? PyObject_CallMethod(numpy, "from_dlpack", "O", self) : NULL;
+    if (array)
+        made = convert(numpy, array, dtype, copy);
+    Py_XDECREF(array);
+    Py_XDECREF(numpy);
+    return made;
+}

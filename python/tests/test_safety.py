@@ -1,0 +1,620 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What other threads, and the Python code that a call runs, do to an object in use."""
+
+import ctypes
+import gc
+import os
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+
+import grinterop
+import numpy as np
+import pytest
+from grinterop import GraphicsResource, Ring, Tensor
+
+import gl
+from test_threads import launch_host, slow  # noqa: F401
+
+
+class Running:
+    """A call in another thread, which a function in the stream holds up."""
+
+    def __init__(self, call):
+        self.error = None
+        self.thread = threading.Thread(target=self.run, args=(call,))
+
+    def run(self, call):
+        try:
+            call()
+        except Exception as error:
+            self.error = error
+
+    def __enter__(self):
+        self.thread.start()
+        time.sleep(0.1)
+        return self
+
+    def __exit__(self, *exception):
+        self.thread.join()
+        assert self.error is None
+
+
+def refused(*calls):
+    """Each is refused because another thread is in a call."""
+    for call in calls:
+        with pytest.raises(RuntimeError, match="another thread is in a call"):
+            call()
+
+
+@pytest.fixture
+def held(launch_host):  # noqa: F811
+    if not grinterop.is_software():
+        pytest.skip("on a GPU the stream is in order without waiting on the CPU")
+    return lambda: launch_host(slow([], 0.4))
+
+
+# ---- Another thread ------------------------------------------------------------------------------
+
+
+def test_a_tensor_is_not_closed_in_a_call(cuda, held):
+    """Catches: a use after free when one thread closed what another one copied."""
+    tensor = Tensor.alloc((64,), stream=cuda)
+    for call in (lambda: tensor.tobytes(stream=cuda), lambda: tensor.copy_to(other, stream=cuda)):
+        other = np.zeros(64, "u1")
+        held()
+        with Running(lambda: tensor.tobytes(stream=cuda)):
+            refused(tensor.close, lambda: tensor.__exit__(None, None, None))
+            assert tensor.shape == (64,) and not tensor.is_closed
+    tensor.close()
+    assert tensor.is_closed and repr(tensor) == "<Tensor closed>"
+
+
+def test_threads_read_one_tensor(cuda, held):
+    tensor = Tensor.alloc((64,), stream=cuda)
+    held()
+    with Running(lambda: tensor.tobytes(stream=cuda)):
+        assert len(tensor.clone(stream=cuda).tobytes(stream=cuda)) == 64
+
+
+def test_bytes_in_a_thread_without_a_context(cuda):
+    """Catches: the wait for the copy failed, and the bytes that it writes to were freed."""
+    tensor = Tensor.alloc((64,), stream=cuda)
+    tensor.copy_from(np.arange(64, dtype="u1"), stream=cuda)
+    found = []
+    threads = [
+        threading.Thread(target=lambda: found.append(tensor.tobytes())),
+        threading.Thread(target=lambda: found.append(tensor.tobytes(stream=2))),
+    ]
+    for thread in threads:
+        thread.start()
+        thread.join()
+    assert found == [bytes(range(64))] * 2
+
+
+def test_a_mapping_does_not_end_while_its_tensor_is_used(resource, cuda, held):
+    """Catches: tobytes() of memory that another thread unmapped."""
+    buffer = resource.map(stream=cuda)
+    view = buffer.tensor().view((4096,))
+    held()
+    with Running(lambda: view.tobytes(stream=cuda)):
+        refused(
+            buffer.close,
+            resource.unmap,
+            resource.close,
+            grinterop.Buffers([buffer]).close,
+        )
+        assert resource.is_mapped
+    view.close()
+    buffer.close()
+
+
+def test_slots_do_not_end_while_their_tensor_is_used(egl, cuda, held):
+    egl.make_current()
+    made = [GraphicsResource.from_gl_buffer(gl.buffer(64)) for _ in range(2)]
+    ring = Ring(made)
+    slots = ring.acquire_write(stream=cuda)
+    tensor = slots.buffer.tensor()
+    held()
+    with Running(lambda: tensor.tobytes(stream=cuda)):
+        refused(slots.publish, slots.cancel)
+        assert slots.frame == 1
+    tensor.close()
+    slots.publish()
+    ring.close()
+
+
+def test_contexts_are_not_closed_in_a_call(held):
+    cuda = grinterop.CudaContext(0)
+    begun = threading.Event()
+
+    def sync():
+        begun.set()
+        cuda.sync()
+
+    library = ctypes.CDLL("libcuda.so.1")
+    wait = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda _: time.sleep(0.4))
+    assert library.cuLaunchHostFunc(ctypes.c_void_p(cuda.stream), wait, None) == 0
+    with Running(sync):
+        refused(cuda.close)
+    cuda.close()
+
+
+def test_many_threads_use_one_tensor(cuda):
+    """Catches: clone() and close() in two threads, and a note that kept_end() read too late."""
+    class Owner:
+        pass
+
+    memory = np.arange(64, dtype="u1")
+    shared = [Tensor.wrap(memory.ctypes.data, (64,), memory="host", owner=Owner())]
+    end, wrong = time.monotonic() + 1, []
+
+    def work(number):
+        try:
+            while time.monotonic() < end:
+                tensor = shared[0]
+                try:
+                    if number % 2:
+                        tensor.close()
+                        shared[0] = Tensor.wrap(
+                            memory.ctypes.data, (64,), memory="host", owner=Owner()
+                        )
+                        grinterop.collect(0)
+                    else:
+                        tensor.clone("host", stream=cuda).close()
+                        assert tensor.view((8, 8)).tobytes(stream=cuda) == memory.tobytes()
+                except (RuntimeError, TimeoutError) as error:
+                    text = str(error)
+                    assert "closed" in text or "another thread" in text or "still used" in text
+        except BaseException as error:
+            wrong.append(error)
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+# ---- Python code that a call runs ----------------------------------------------------------------
+
+
+class Acts:
+    """A number, a stream and a float that does something when it is read."""
+
+    def __init__(self, act, value=1):
+        self.act, self.value = act, value
+
+    def __index__(self):
+        self.act()
+        return self.value
+
+    __int__ = __index__
+
+    def __float__(self):
+        return float(self.__index__())
+
+    def __cuda_stream__(self):
+        return 0, self.__index__()
+
+
+def quietly(call):
+    """What it does if it may: else nothing."""
+
+    def act():
+        try:
+            call()
+        except RuntimeError:
+            pass
+
+    return act
+
+
+def test_an_index_that_closes_the_tensor(cuda):
+    """Catches: a use after free."""
+    for use in (
+        lambda tensor, acts: tensor.view((acts, 4)),
+        lambda tensor, acts: tensor.view(strides=(acts,)),
+        lambda tensor, acts: tensor.view(offset=acts),
+        lambda tensor, acts: tensor.clone(stream=acts),
+        lambda tensor, acts: tensor.tobytes(stream=acts),
+        lambda tensor, acts: tensor.copy_to(np.zeros(64, "u1"), stream=acts),
+        lambda tensor, acts: tensor.wait(acts),
+        lambda tensor, acts: tensor.used_on(acts),
+        lambda tensor, acts: tensor.__dlpack__(stream=acts),
+        lambda tensor, acts: tensor.__dlpack__(max_version=(acts, 0)),
+        lambda tensor, acts: tensor.__dlpack__(dl_device=(acts, 0)),
+        lambda tensor, acts: Tensor.from_dlpack([tensor, Interface(acts)], layout="nv12"),
+    ):
+        tensor = Tensor.alloc((64,), stream=cuda)
+        with pytest.raises(RuntimeError):
+            use(tensor, Acts(tensor.close))
+            tensor.close()
+            tensor.wait(1)
+
+
+class Interface:
+    def __init__(self, acts):
+        self.memory = np.zeros(64, "u1")
+        self.acts = acts
+
+    @property
+    def __cuda_array_interface__(self):
+        return {
+            "shape": (self.acts, 8),
+            "typestr": "|u1",
+            "data": (self.memory.ctypes.data, False),
+            "strides": None,
+            "version": 3,
+        }
+
+
+def test_an_index_that_ends_the_mapping(resource, cuda):
+    """Catches: a use after free."""
+    other = Tensor.alloc((4096,), stream=cuda)
+    for use in (
+        lambda buffer, acts: buffer.tensor((acts,)),
+        lambda buffer, acts: buffer.fill(acts, stream=cuda),
+        lambda buffer, acts: buffer.fill(1, stream=acts),
+        lambda buffer, acts: buffer.copy_from(buffer, stream=acts),
+        lambda buffer, acts: buffer.copy_to_image(acts, stream=cuda),
+        lambda buffer, acts: buffer.__dlpack__(stream=acts),
+        lambda buffer, acts: grinterop.publish(buffer, other, shape=(acts,)),
+        lambda buffer, acts: grinterop.publish(buffer, other, scale=acts),
+        lambda buffer, acts: grinterop.publish(buffer, Interface(acts)),
+        lambda buffer, acts: buffer.close(acts),
+    ):
+        for call in ("close", "unmap"):
+            buffer = resource.map(stream=cuda)
+            act = buffer.close if call == "close" else resource.unmap
+            try:
+                use(buffer, Acts(quietly(act)))
+            except (RuntimeError, ValueError):
+                pass
+            buffer.close()
+
+
+def test_an_index_that_closes_the_resource(vbo, cuda):
+    for use in (
+        lambda resource, acts: resource.map(stream=acts),
+        lambda resource, acts: resource.map_linear(stream=acts),
+        lambda resource, acts: resource.wait(acts),
+        lambda resource, acts: resource.unmap(stream=acts),
+        lambda resource, acts: resource.close(acts),
+        lambda resource, acts: grinterop.map_many([resource], stream=acts),
+        lambda resource, acts: grinterop.publish(resource, np.zeros(8, "u1"), stream=acts),
+    ):
+        resource = GraphicsResource.from_gl_buffer(vbo)
+        try:
+            use(resource, Acts(quietly(resource.close)))
+        except RuntimeError:
+            pass
+        resource.close()
+
+
+def test_a_with_whose_stream_closes_the_resource(vbo):
+    """Catches: the stream, of which the resource let go, was used further."""
+    made = []
+    acts = Acts(lambda: made and made[0].close())
+    made.append(GraphicsResource.from_gl_buffer(vbo, stream=acts))
+    del acts
+    with pytest.raises(RuntimeError):
+        with made[0]:
+            pass
+
+
+@pytest.mark.parametrize("where", ["shape", "strides", "data", "stream", "typestr"])
+def test_an_interface_that_empties_itself(where, cuda):
+    """Catches: entries of the dict were read after it had let go of them."""
+
+    class Empties:
+        def __init__(self):
+            self.memory = np.zeros(64, "u1")
+            empty = Acts(self.empty, 8)
+            self.interface = {
+                "shape": (8, 8),
+                "typestr": "|u1",
+                "data": (self.memory.ctypes.data, False),
+                "strides": (8, 1),
+                "stream": 1,
+                "version": 3,
+            }
+            if where == "shape":
+                self.interface["shape"] = [empty, 8]
+            elif where == "strides":
+                self.interface["strides"] = [empty, 1]
+            elif where == "data":
+                self.interface["data"] = (Acts(self.empty, self.memory.ctypes.data), [0])
+            elif where == "stream":
+                self.interface["stream"] = Acts(self.empty, 1)
+            else:
+                self.interface["typestr"] = Named(self.empty)
+
+        def empty(self):
+            self.interface.clear()
+            gc.collect()
+
+        @property
+        def __cuda_array_interface__(self):
+            return self.interface
+
+    tensor = Tensor.from_dlpack(Empties())
+    assert tensor.shape == (8, 8)
+
+
+class Named:
+    def __init__(self, act):
+        self.act = act
+
+    @property
+    def name(self):
+        self.act()
+        return "uint8"
+
+
+# ---- Exceptions on their way ---------------------------------------------------------------------
+
+
+class DLTensor(ctypes.Structure):
+    _fields_ = [
+        ("data", ctypes.c_void_p),
+        ("device_type", ctypes.c_int32),
+        ("device_id", ctypes.c_int32),
+        ("ndim", ctypes.c_int32),
+        ("code", ctypes.c_uint8),
+        ("bits", ctypes.c_uint8),
+        ("lanes", ctypes.c_uint16),
+        ("shape", ctypes.c_void_p),
+        ("strides", ctypes.c_void_p),
+        ("byte_offset", ctypes.c_uint64),
+    ]
+
+
+class DLManagedTensor(ctypes.Structure):
+    pass
+
+
+Deleter = ctypes.PYFUNCTYPE(None, ctypes.POINTER(DLManagedTensor))
+DLManagedTensor._fields_ = [
+    ("tensor", DLTensor),
+    ("context", ctypes.c_void_p),
+    ("deleter", ctypes.CFUNCTYPE(None, ctypes.c_void_p)),
+]
+
+
+def produced(deleted):
+    """A capsule whose deleter runs Python code."""
+    new = ctypes.pythonapi.PyCapsule_New
+    new.restype = ctypes.py_object
+    new.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+    memory, shape = (ctypes.c_uint8 * 8)(), (ctypes.c_int64 * 1)(8)
+    managed = DLManagedTensor()
+    managed.tensor = DLTensor(
+        ctypes.addressof(memory), 1, 0, 1, 1, 8, 1, ctypes.addressof(shape), None, 0
+    )
+
+    def delete(_):
+        deleted.append(int("7"))
+
+    managed.deleter = type(managed.deleter)(delete)
+    deleted_keep.append((memory, shape, managed, managed.deleter))
+    return new(ctypes.addressof(managed), b"dltensor", None)
+
+
+deleted_keep = []
+
+
+def test_a_deleter_sees_no_exception(cuda):
+    """Catches: a SystemError, and then a crash, in place of the exception on its way."""
+    deleted = []
+
+    def take(*_):
+        raise AssertionError("the second argument failed")
+
+    for count in range(1, 4):
+        # The tensor is on the stack, and ends as that is unwound.
+        with pytest.raises(ZeroDivisionError):
+            take(Tensor.from_dlpack(produced(deleted)), 1 / 0)
+        with pytest.raises(ValueError, match="mine"):
+            take([Tensor.from_dlpack(produced(deleted)) for _ in range(2)], int("mine"))
+        assert len(deleted) == 3 * count
+
+
+def test_an_owner_sees_no_exception(cuda):
+    """What an owner's end runs, and the weak references to a tensor."""
+    ended = []
+
+    class Owner:
+        def __init__(self):
+            self.memory = np.zeros(8, "u1")
+
+        def __del__(self):
+            ended.append(int("7"))
+
+    def wrapped():
+        owner = Owner()
+        return Tensor.wrap(owner.memory.ctypes.data, (8,), memory="host", owner=owner)
+
+    with pytest.raises(ZeroDivisionError):
+        print(wrapped(), 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        print(wrapped().__dlpack__(), 1 / 0)
+    grinterop.collect()
+    assert len(ended) == 2
+
+
+# ---- Interpreters --------------------------------------------------------------------------------
+
+
+def run(program):
+    """What a Python of its own prints."""
+    found = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, timeout=60
+    )
+    assert found.returncode == 0, found.stderr
+    return found.stdout
+
+
+@pytest.mark.parametrize("isolated", [False, True])
+def test_a_subinterpreter_is_refused(isolated):
+    """Catches: its import broke the exceptions of the main interpreter."""
+    printed = run(
+        f"""
+        import sys, grinterop
+        text = "import sys\\ntry:\\n import grinterop\\nexcept ImportError as error:"
+        text += "\\n print(error, flush=True)"
+        if sys.version_info >= (3, 13):
+            import _interpreters as made
+            one = made.create("isolated" if {isolated} else "legacy")
+        else:
+            import _xxsubinterpreters as made
+            one = made.create(isolated={isolated})
+        made.run_string(one, text)
+        made.destroy(one)
+        try:
+            grinterop.Tensor.alloc((1, 2, 3), "f4", strides=(1, 2))
+        except ValueError:
+            pass
+        try:
+            grinterop.Tensor.wrap(0, (8,))
+        except grinterop.InvalidValueError as error:
+            print("still", error.status)
+        """
+    )
+    lines = printed.splitlines()
+    assert len(lines) == 2 and "interpreter" in lines[0]
+    assert lines[1] == "still GR_ERR_INVALID_VALUE"
+
+
+def test_a_second_import_is_the_same_module():
+    printed = run(
+        """
+        import sys, grinterop
+        first, tensor = grinterop.Tensor, grinterop.Tensor.alloc((4,), memory="host")
+        for name in [name for name in sys.modules if name.startswith("grinterop")]:
+            del sys.modules[name]
+        import grinterop
+        print(grinterop.Tensor is first, grinterop.Tensor.from_dlpack(tensor) is tensor)
+        try:
+            grinterop.Tensor.wrap(0, (8,))
+        except grinterop.InvalidValueError:
+            print("caught")
+        """
+    )
+    assert printed == "True True\ncaught\n"
+
+
+def test_free_threaded_python_is_refused():
+    """Without such a Python, by what it says of itself."""
+    printed = run(
+        """
+        import sys
+        sys.version = "3.13.0 experimental free-threading build"
+        try:
+            import grinterop
+        except ImportError as error:
+            print(error, "grinterop._grinterop" in sys.modules)
+        """
+    )
+    assert "free-threaded" in printed and printed.endswith("False\n")
+
+
+# ---- Ctrl-C --------------------------------------------------------------------------------------
+
+WAITS = """
+import os, signal, sys, threading, time, ctypes, grinterop
+cuda, egl = grinterop.CudaContext(0), grinterop.EglContext(0)
+made = [grinterop.GraphicsResource.create_gl_buffer(64) for _ in range(2)]
+ring = grinterop.Ring(made)
+other = grinterop.GraphicsResource.create_gl_buffer(64, transports="copy", flags="read_only")
+tensor = grinterop.Tensor.alloc((64,), stream=cuda)
+reached = threading.Event()
+HostFunction = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+held = HostFunction(lambda _: reached.wait(20))
+library = ctypes.CDLL("libcuda.so.1")
+
+def hold():
+    assert library.cuLaunchHostFunc(ctypes.c_void_p(cuda.stream), held, None) == 0
+
+def collect(timeout):
+    used = grinterop.Tensor.alloc((64,), memory="pinned", stream=cuda)
+    hold()
+    used.used_on(cuda)
+    used.close()
+    grinterop.collect(timeout)
+
+def wait(timeout):
+    buffer = other.map(stream=cuda)
+    hold()
+    buffer.close()
+    other.wait(timeout)
+
+def publish(timeout):
+    for _ in range(3):
+        grinterop.publish(ring, tensor, stream=cuda, timeout=timeout)
+
+def acquire_write(timeout):
+    taken = [ring.acquire_write(stream=cuda, timeout=timeout) for _ in range(3)]
+
+calls = {
+    "acquire_read": lambda timeout: ring.acquire_read(timeout=timeout),
+    "acquire_write": acquire_write,
+    "publish": publish,
+    "collect": collect,
+    "wait": wait,
+}
+threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+began = time.monotonic()
+try:
+    calls[sys.argv[1]](eval(sys.argv[2]))
+    print("it ended")
+except KeyboardInterrupt:
+    print("interrupted", time.monotonic() - began)
+except Exception as error:
+    print(repr(error))
+reached.set()
+cuda.sync()
+"""
+
+
+@pytest.mark.parametrize("timeout", ["None", "12"])
+@pytest.mark.parametrize("call", ["acquire_read", "acquire_write", "publish", "collect", "wait"])
+def test_ctrl_c_ends_a_wait(call, timeout, cuda):
+    """Catches: it was seen when the time was over, and never without one."""
+    if call == "wait" and not grinterop.is_software():
+        pytest.skip("a map on the GPU may wait for the stream")
+    found = subprocess.run(
+        [sys.executable, "-c", WAITS, call, timeout], capture_output=True, text=True, timeout=60
+    )
+    word, _, seconds = found.stdout.partition(" ")
+    assert word == "interrupted" and float(seconds) < 6, found.stdout + found.stderr
+
+
+def test_a_timeout_names_the_whole_time(egl, cuda):
+    egl.make_current()
+    made = [GraphicsResource.from_gl_buffer(gl.buffer(64)) for _ in range(2)]
+    with Ring(made) as ring:
+        began = time.monotonic()
+        with pytest.raises(grinterop.WaitTimeoutError, match="within 170 ms"):
+            ring.acquire_read(timeout=0.17)
+        assert time.monotonic() - began >= 0.17
+        with pytest.raises(grinterop.WaitTimeoutError, match="not there yet"):
+            ring.acquire_read(timeout=0)
+
+
+# ---- Everything at random ------------------------------------------------------------------------
+
+
+def test_two_threads_use_everything_at_random():
+    """A few seconds of random_threads.py, which says more where it is run by hand."""
+    program = os.path.join(os.path.dirname(__file__), "random_threads.py")
+    found = subprocess.run(
+        [sys.executable, program, "--seed", "1", "--seconds", "4"],
+        capture_output=True,
+        text=True,
+        timeout=200,
+    )
+    assert found.returncode == 0, found.stdout + found.stderr
