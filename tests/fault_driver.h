@@ -8,6 +8,8 @@
 
 #include <stdbool.h>
 
+struct CUstream_st;
+
 /* What the shared object exports besides the driver's own look-up functions. */
 struct fault_api {
     /*
