@@ -244,8 +244,9 @@ END_TEST
 /* The submit of nothing that hands a new image to CUDA. */
 static gr_submit *begin_handover(gr_resource *resource, gr_vk_submit_desc *desc)
 {
-    static const gr_vk_use last = GR_INIT(gr_vk_use, .stages = VK_PIPELINE_STAGE_2_TOP_OF_PIPE_BIT,
-                                          .layout = VK_IMAGE_LAYOUT_UNDEFINED);
+    static const gr_vk_use last = {.struct_size = sizeof(last),
+                                   .stages = VK_PIPELINE_STAGE_2_TOP_OF_PIPE_BIT,
+                                   .layout = VK_IMAGE_LAYOUT_UNDEFINED};
     *desc = GR_INIT(gr_vk_submit_desc, .last = &last);
     return begin_submit(resource);
 }
