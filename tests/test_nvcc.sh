@@ -216,6 +216,52 @@ makes more.o relocatable given -r one.o -o more.o
 check version 0 "$nvcc" --version && says out 'release '
 check help 0 "$nvcc" --help && says out --cuda-include -dc --maxrregcount
 if [ "$(find between -mindepth 1)" != "" ]; then fail "leaves files behind"; fi
+# Catches: a single quote stayed as it is within single quotes.
+check dry_quotes 0 given -dryrun -c one.cu "-DTEXT=it's" && says err "'-DTEXT=it'\\''s'"
+
+# ---- A compiler that says much, and one that does not end ----
+
+echo '__global__ void kernel() {}' >plain.cu
+cat >chatty <<'END'
+#!/bin/sh
+if [ "$1" = -E ]; then
+    yes 'plain.cu:1:1: warning: a line such as a compiler has them' | head -n 80000 >&2
+fi
+while [ $# -gt 0 ]; do
+    if [ "$1" = -o ]; then : >"$2"; fi
+    shift
+done
+END
+printf '#!/bin/sh\necho $$ >started.new && mv started.new started\nexec sleep 100\n' >patient
+chmod +x chatty patient
+# Catches: 4.7 MB of warnings took 2.7 GB and half a minute.
+if [ "${GR_SANITIZER:-no}" != no ]; then
+    skip many_warnings 'a sanitizer takes more memory than the limit'
+else
+    check many_warnings 0 sh -c 'ulimit -v 400000 && exec "$@" 2>said' sh "$nvcc" -ccbin ./chatty \
+        -c plain.cu -o plain.o
+    if [ "$(grep -c 'warning: a line' said)" != 80000 ]; then fail "does not hand on all lines"; fi
+fi
+# interrupt SIGNAL STATUS: Catches: SIGTERM left a folder in the temporary directory.
+interrupt() {
+    begin "interrupt_$1"
+    rm -f started
+    # Without job control a shell starts what is in the background with SIGINT ignored.
+    env --default-signal="$1" "$nvcc" -ccbin ./patient -c plain.cu 2>err &
+    for _ in $(seq 300); do
+        if [ -e started ]; then break; fi
+        sleep 0.1
+    done
+    kill -s "$1" $!
+    wait $!
+    code=$?
+    if [ $code != "$2" ]; then fail "exit status $code instead of $2"; fi
+    if kill -0 "$(cat started)" 2>/dev/null; then fail "leaves the compiler running"; fi
+    if [ "$(find between -mindepth 1)" != "" ]; then fail "leaves files behind"; fi
+}
+interrupt HUP 129
+interrupt INT 130
+interrupt TERM 143
 
 # Each option of the help is on the page.
 begin page

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +18,10 @@ extern char **environ;
 
 static words files; /* that are removed at exit */
 static const char *folder;
+static volatile pid_t running; /* 0: none */
+
+static const int ends[] = {SIGHUP, SIGINT, SIGTERM};
+#define END_COUNT (sizeof(ends) / sizeof(*ends))
 
 static void remove_files(void)
 {
@@ -24,35 +29,95 @@ static void remove_files(void)
         unlink(files.items[i]);
     if (folder)
         rmdir(folder);
+    files.count = 0;
+    folder = NULL;
+}
+
+/* What the program started ends first, as it writes these files. */
+static void end_by(int signal_number)
+{
+    if (running) {
+        kill(running, signal_number);
+        waitpid(running, NULL, 0);
+    }
+    remove_files();
+    signal(signal_number, SIG_DFL);
+    raise(signal_number);
+}
+
+/* Blocks the signals that end the program while it changes what end_by() looks at. */
+static sigset_t hold_signals(void)
+{
+    sigset_t held, before;
+    sigemptyset(&held);
+    for (size_t i = 0; i < END_COUNT; i++)
+        sigaddset(&held, ends[i]);
+    sigprocmask(SIG_BLOCK, &held, &before);
+    return before;
+}
+
+static void handle_signals(void)
+{
+    struct sigaction action = {.sa_handler = end_by, .sa_flags = SA_RESTART}, before;
+    sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < END_COUNT; i++)
+        if (sigaction(ends[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+            sigaction(ends[i], &action, NULL);
+}
+
+/* In single quotes, as a shell reads it back, where it has more than these characters. */
+static void print_word(const char *word)
+{
+    if (*word && word[strspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+                                   "_-+=./,:@%")] == '\0') {
+        fputs(word, stderr);
+        return;
+    }
+    fputc('\'', stderr);
+    for (; *word; word++)
+        fputs(*word == '\'' ? "'\\''" : (const char[]){*word, '\0'}, stderr);
+    fputc('\'', stderr);
 }
 
 static void print_command(const words *command)
 {
-    fputs("#$ ", stderr);
+    fputs("#$", stderr);
     for (size_t i = 0; i < command->count; i++) {
-        bool plain = strcspn(command->items[i], " \t\"'\\$()<>|&;*?") == strlen(command->items[i]);
-        fprintf(stderr, plain ? "%s%s" : "%s'%s'", i ? " " : "", command->items[i]);
+        fputc(' ', stderr);
+        print_word(command->items[i]);
     }
     fputc('\n', stderr);
 }
 
-static pid_t start(const words *command, const posix_spawn_file_actions_t *actions)
+static void start(const words *command, const posix_spawn_file_actions_t *actions)
 {
     pid_t child;
-    int error = posix_spawnp(&child, command->items[0], actions, NULL,
+    sigset_t before = hold_signals();
+    posix_spawnattr_t attributes;
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+    posix_spawnattr_setsigmask(&attributes, &before);
+    int error = posix_spawnp(&child, command->items[0], actions, &attributes,
                              (char *const *)command->items, environ);
+    posix_spawnattr_destroy(&attributes);
+    if (error == 0)
+        running = child;
+    sigprocmask(SIG_SETMASK, &before, NULL);
     if (error != 0)
         die("%s could not be started: %s%s", command->items[0], strerror(error),
             error == ENOENT ? ". Name the host's C++ compiler by -ccbin" : "");
-    return child;
 }
 
-static int wait_for(pid_t child, const char *name)
+/* For the program that was started last. */
+static int wait_for(const char *name)
 {
     int status;
-    while (waitpid(child, &status, 0) < 0)
-        if (errno != EINTR)
-            die("%s could not be waited for: %s", name, strerror(errno));
+    pid_t ended;
+    while ((ended = waitpid(running, &status, 0)) < 0 && errno == EINTR)
+        ;
+    running = 0;
+    if (ended < 0)
+        die("%s could not be waited for: %s", name, strerror(errno));
     if (WIFSIGNALED(status))
         die("%s was ended by signal %d", name, WTERMSIG(status));
     return WEXITSTATUS(status);
@@ -69,7 +134,8 @@ void command_run(const options *o, const words *command)
 {
     if (!is_to_run(o, command))
         return;
-    int status = wait_for(start(command, NULL), command->items[0]);
+    start(command, NULL);
+    int status = wait_for(command->items[0]);
     if (status != 0)
         exit(status);
 }
@@ -77,14 +143,20 @@ void command_run(const options *o, const words *command)
 /* All that is written to the pipe, which is printed as it comes. */
 static const char *read_errors(int from)
 {
-    char part[4096];
-    char *all = keep_text("%s", "");
-    ssize_t length;
-    while ((length = read(from, part, sizeof(part))) > 0 || (length < 0 && errno == EINTR)) {
-        if (length < 0)
+    size_t length = 0, room = 1 << 16;
+    char *all = keep(room);
+    ssize_t got;
+    while ((got = read(from, all + length, room - length - 1)) > 0 || (got < 0 && errno == EINTR)) {
+        if (got < 0)
             continue;
-        fwrite(part, 1, (size_t)length, stderr);
-        all = keep_text("%s%.*s", all, (int)length, part);
+        fwrite(all + length, 1, (size_t)got, stderr);
+        length += (size_t)got;
+        if (length + 1 < room)
+            continue;
+        char *larger = keep(2 * room);
+        memcpy(larger, all, length);
+        all = larger;
+        room *= 2;
     }
     close(from);
     return all;
@@ -92,19 +164,19 @@ static const char *read_errors(int from)
 
 void command_preprocess(const options *o, const words *command)
 {
-    int ends[2];
+    int pipe_ends[2];
     posix_spawn_file_actions_t actions;
     if (!is_to_run(o, command))
         return;
-    if (pipe2(ends, O_CLOEXEC) != 0)
+    if (pipe2(pipe_ends, O_CLOEXEC) != 0)
         die("there is no pipe for the errors of %s: %s", command->items[0], strerror(errno));
     posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
-    pid_t child = start(command, &actions);
+    posix_spawn_file_actions_adddup2(&actions, pipe_ends[1], STDERR_FILENO);
+    start(command, &actions);
     posix_spawn_file_actions_destroy(&actions);
-    close(ends[1]);
-    const char *errors = read_errors(ends[0]);
-    int status = wait_for(child, command->items[0]);
+    close(pipe_ends[1]);
+    const char *errors = read_errors(pipe_ends[0]);
+    int status = wait_for(command->items[0]);
     if (status == 0)
         return;
     print_header_refusals(errors);
@@ -127,11 +199,14 @@ const char *command_file(const options *o, const char *name)
             die("the folder %s could not be made: %s", o->keep_dir, strerror(errno));
         return keep_text("%s/%s", o->keep_dir ? o->keep_dir : ".", name);
     }
+    sigset_t before = hold_signals();
     if (!folder) {
+        handle_signals();
         folder = make_folder();
         atexit(remove_files);
     }
     const char *path = keep_text("%s/%zu-%s", folder, files.count, name);
     words_add(&files, path);
+    sigprocmask(SIG_SETMASK, &before, NULL);
     return path;
 }
