@@ -113,7 +113,17 @@ away() {
 echo '__global__ void kernel() {}' >away.cu
 away build_folder 0 "$nvcc"
 cp "$nvcc" copied
-away no_install 1 ./copied && says err 'no grinterop_nvcc.h' 'GR_NVCC_INCLUDE'
+away no_install 1 ./copied && says err 'no grinterop_nvcc.h' "move the whole installation" \
+    GR_NVCC_INCLUDE GR_NVCC_LIBRARY
+# Catches: a program of an installation that was moved looked in the old place alone; its message
+# named one variable, with which the link failed.
+mkdir -p moved/bin moved/include/grinterop
+cp "$nvcc" moved/bin
+ln -s "$source"/include/grinterop/* moved/include/grinterop
+ln -s "$source/softcuda/nvcc/include" moved/include/grinterop/nvcc
+away moved 0 moved/bin/grinterop-nvcc
+check no_runtime 1 env GR_NVCC_INCLUDE= GR_NVCC_LIBRARY="$work" moved/bin/grinterop-nvcc away.cu &&
+    says err 'no libgrinterop-softcudart.so' "$work" GR_NVCC_LIBRARY
 if [ -e "$runtime" ]; then
     echo 'int main() { kernel<<<1, 1>>>(); return cudaDeviceSynchronize(); }' >>away.cu
     # shellcheck disable=SC2046 # options, or nothing

@@ -194,6 +194,8 @@ static void link_program(const options *o)
     words_add(&command, output);
     words_add_all(&command, &o->compile);
     add_linked(o, &command);
+    if (!o->relocatable && !o->dry_run)
+        paths_check_libraries();
     if (!o->relocatable)
         paths_add_libraries(&command);
     command_run(o, &command);

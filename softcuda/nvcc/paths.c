@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define RUNTIME "libgrinterop-softcudart.so"
+
 /* The folder that this program is in; "" if that can't be found out. */
 static const char *own_folder(void)
 {
@@ -19,16 +21,29 @@ static const char *own_folder(void)
     return keep_text("%s", path);
 }
 
-/*
- * What comes before the folder that this program was configured for: `make install DESTDIR=...`
- * puts all of it below another root.
- */
-static const char *find_root(void)
+/* The folder that configure called `planned`, seen from the one that this program is in. */
+static const char *beside(const char *planned)
 {
-    const char *path = own_folder();
-    if (!ends_with(path, GR_NVCC_BINDIR))
-        return "";
-    return keep_bytes(path, strlen(path) - strlen(GR_NVCC_BINDIR));
+    static const char from[] = GR_NVCC_BINDIR;
+    const char *own = own_folder();
+    size_t same = 0, length = strlen(own);
+    for (size_t i = 0; from[i] && from[i] == planned[i]; i++)
+        if (from[i] == '/')
+            same = i;
+    for (const char *up = from + same; (up = strchr(up, '/')); up++)
+        while (length > 0 && own[--length] != '/')
+            ;
+    return keep_text("%.*s%s", (int)length, own, planned + same);
+}
+
+/*
+ * The folder that has `file`: beside this program, as an installation may have been moved, or been
+ * put below another root by DESTDIR; else as planned, as a program may have been copied alone.
+ */
+static const char *installed(const char *planned, const char *file)
+{
+    const char *near = beside(planned);
+    return access(keep_text("%s/%s", near, file), R_OK) == 0 ? near : planned;
 }
 
 static bool has_headers(const char *folder)
@@ -78,6 +93,18 @@ static const char *cuda_folder(const char *given)
         places[0]);
 }
 
+/* `given`: the folder is not one of an installation. */
+_Noreturn static void die_without(const char *file, const char *folder, bool given)
+{
+    const char *remedy = "GR_NVCC_INCLUDE names softcuda/nvcc/include and include of grinterop's "
+                         "sources, with a comma; GR_NVCC_LIBRARY names .libs of its build folder";
+    if (given)
+        die("there is no %s in %s: %s", file, folder, remedy);
+    die("there is no %s in %s, nor beside this program in %s: move the whole installation, or "
+        "install grinterop. For a build that is not installed set two variables: %s",
+        file, folder, beside(folder), remedy);
+}
+
 static void find_headers(words *folders)
 {
     const char *given = folders_given("GR_NVCC_INCLUDE"), *source = source_folder();
@@ -87,13 +114,12 @@ static void find_headers(words *folders)
         words_add(folders, keep_text("%s/softcuda/nvcc/include", source));
         words_add(folders, keep_text("%s/include", source));
     } else {
-        words_add(folders, keep_text("%s%s/grinterop/nvcc", find_root(), GR_NVCC_INCLUDEDIR));
-        words_add(folders, keep_text("%s%s", find_root(), GR_NVCC_INCLUDEDIR));
+        const char *include = installed(GR_NVCC_INCLUDEDIR, "grinterop/nvcc/grinterop_nvcc.h");
+        words_add(folders, keep_text("%s/grinterop/nvcc", include));
+        words_add(folders, include);
     }
     if (!has_headers(folders->items[0]))
-        die("there is no grinterop_nvcc.h in %s: install grinterop, or name softcuda/nvcc/include "
-            "and include of its sources by GR_NVCC_INCLUDE, with a comma",
-            folders->items[0]);
+        die_without("grinterop_nvcc.h", folders->items[0], given != NULL);
 }
 
 /* The headers' first: CUDA's are for nvcc. */
@@ -109,20 +135,35 @@ void paths_add_headers(const options *o, words *command)
     words_add(command, cuda_folder(o->cuda_include));
 }
 
-void paths_add_libraries(words *command)
+static void find_libraries(words *folders)
 {
     const char *given = folders_given("GR_NVCC_LIBRARY");
-    const char *root = find_root();
-    words folders = {0};
     if (given) {
-        words_add_parts(&folders, given);
+        words_add_parts(folders, given);
     } else if (source_folder()) {
-        words_add(&folders, keep_text("%s/.libs", own_folder()));
+        words_add(folders, keep_text("%s/.libs", own_folder()));
     } else {
-        words_add(&folders, keep_text("%s%s", root, GR_NVCC_LIBDIR));
-        words_add(&folders, keep_text("%s%s/grinterop", root, GR_NVCC_LIBDIR));
-        words_add(&folders, keep_text("%s%s/grinterop/libcuda", root, GR_NVCC_LIBDIR));
+        const char *lib = installed(GR_NVCC_LIBDIR, "grinterop/" RUNTIME);
+        words_add(folders, keep_text("%s/grinterop", lib));
+        words_add(folders, lib);
+        words_add(folders, keep_text("%s/grinterop/libcuda", lib));
     }
+}
+
+void paths_check_libraries(void)
+{
+    words folders = {0};
+    find_libraries(&folders);
+    for (size_t i = 0; i < folders.count; i++)
+        if (access(keep_text("%s/" RUNTIME, folders.items[i]), R_OK) == 0)
+            return;
+    die_without(RUNTIME, folders.items[0], folders_given("GR_NVCC_LIBRARY") || source_folder());
+}
+
+void paths_add_libraries(words *command)
+{
+    words folders = {0};
+    find_libraries(&folders);
     for (size_t i = 0; i < folders.count; i++) {
         words_add(command, keep_text("-L%s", folders.items[i]));
         words_add(command, keep_text("-Wl,-rpath,%s", folders.items[i]));

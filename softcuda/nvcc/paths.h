@@ -9,6 +9,9 @@
 void paths_add_headers(const options *o, words *command);
 void paths_add_libraries(words *command);
 
+/* Ends the program where the runtime is in none of the libraries' folders. */
+void paths_check_libraries(void);
+
 /* For -v: what CMake reads of nvcc's words about itself, where it asks which libraries a program is
  * linked with. */
 void paths_print(const options *o);
