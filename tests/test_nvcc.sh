@@ -447,6 +447,44 @@ __global__ void kernel(int *out)
 }
 END
 wrong mistake 5 missing
+# Catches: what a kernel called by name was never looked at.
+cat >host_calls.cu <<'END'
+namespace tools
+{
+int twice(int a) { return 2 * a; }
+}
+int elsewhere(int a);
+template <class T> T halved(T a) { return a; }
+__global__ void kernel(int *out)
+{
+    const auto inner = [](int a) { return 3 + tools::twice(a); };
+    out[0] = 2 * elsewhere(inner(1));
+}
+__device__ int device(int a) { return ::elsewhere(a); }
+template <class T> __global__ void any(T *out)
+{
+    if (halved(*out))
+        *out = 0;
+}
+void start(int *out) { any<<<1, 1>>>(out); }
+END
+wrong host_calls 9 'calling a __host__ function("twice") from a __global__ function("kernel")'
+says err 'host_calls.cu:10: error: calling a __host__ function("elsewhere") from' \
+    'host_calls.cu:12: error: calling a __host__ function("elsewhere") from a __device__' \
+    'host_calls.cu:15: error: calling a __host__ function("halved") from a __global__'
+check calls 0 "$nvcc" -c "$programs/calls.cu" -o calls.o
+if grep -q 'warning:' err; then fail "warnings"; fi
+cat >by_architecture.cu <<'END'
+#ifdef __CUDA_ARCH__
+#define FOR_BOTH __host__ __device__
+#else
+#define FOR_BOTH
+#endif
+FOR_BOTH int maybe(int a) { return a; }
+__global__ void kernel(int *out) { *out = maybe(1); }
+END
+check by_architecture 0 "$nvcc" -c by_architecture.cu &&
+    says err 'by_architecture.cu:7: warning: calling a __host__ function("maybe")' __CUDA_ARCH__
 cat >inner.cu <<'END'
 __global__ void kernel(int *out)
 {

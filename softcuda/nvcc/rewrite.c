@@ -6,6 +6,7 @@
 
 #include "softcuda/nvcc/emptied.h"
 #include "softcuda/nvcc/guards.h"
+#include "softcuda/nvcc/host_calls.h"
 #include "softcuda/nvcc/launch_flags.h"
 #include "softcuda/nvcc/line.h"
 #include "softcuda/nvcc/qualifiers.h"
@@ -128,6 +129,7 @@ void rewrite_file(const char *from, const char *to, const rewrite_options *optio
     declarations found;
     source_read(&s, from);
     declarations_find(&s, &found);
+    refuse_host_calls(&s, &found);
     rewrite_steps(&s, &found);
     const reach *r = reach_find(&s, &found);
     for (size_t k = 0; k < found.count; k++) {

@@ -104,10 +104,15 @@ void token_warn(const source *s, size_t i, const char *sentence)
     fprintf(stderr, "%s:%u: warning: %s\n", t->file, t->line, sentence);
 }
 
-void token_die(const source *s, size_t i, const char *sentence)
+void token_error(const source *s, size_t i, const char *sentence)
 {
     const token *t = &s->tokens[i];
     fprintf(stderr, "%s:%u: error: %s\n", t->file, t->line, sentence);
+}
+
+void token_die(const source *s, size_t i, const char *sentence)
+{
+    token_error(s, i, sentence);
     exit(1);
 }
 

@@ -83,7 +83,10 @@ size_t angle_match(const source *s, size_t i, size_t end);
 /* Prints a warning at the token's place, in the way of compilers. */
 void token_warn(const source *s, size_t i, const char *sentence);
 
-/* Prints an error at the token's place, in the way of compilers, and ends the program. */
+/* Prints an error at the token's place, in the way of compilers. */
+void token_error(const source *s, size_t i, const char *sentence);
+
+/* The same, and ends the program. */
 _Noreturn void token_die(const source *s, size_t i, const char *sentence);
 
 #endif

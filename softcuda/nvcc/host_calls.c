@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "softcuda/nvcc/host_calls.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "softcuda/nvcc/names.h"
+#include "softcuda/nvcc/text.h"
+
+/* What makes a function one for the device, or for both as --expt-relaxed-constexpr says. */
+static const char *const for_device[] = {"__device__", "device",    "__global__",
+                                         "constexpr",  "consteval", NULL};
+static const char *const unevaluated[] = {"decltype",    "sizeof",     "noexcept", "alignof",
+                                          "typeid",      "__typeof__", "typeof",   "static_assert",
+                                          "__alignof__", NULL};
+/* A name behind these is no declared one. */
+static const char *const before_calls[] = {"return",    "else",     "do",  "case",   "throw",
+                                           "co_return", "goto",     "not", "and",    "or",
+                                           "xor",       "co_yield", "new", "delete", NULL};
+static const char *const conditions[] = {"for", "if", "while", "switch", NULL};
+
+static bool is_inside(const declaration *outer, size_t i)
+{
+    return outer->first <= i && i <= outer->last;
+}
+
+/* `# 12 "name" 3` */
+static bool marks_system(const char *marker)
+{
+    char flags[16];
+    return sscanf(marker, "# %*u \"%*[^\"]\"%15[^\n]", flags) == 1 && strchr(flags, '3');
+}
+
+/* Behind #pragma GCC system_header, which tokens.c takes for a macro of the system's. */
+static bool is_in_system_header(const source *s, size_t i)
+{
+    for (const char *at = s->text + s->tokens[i].begin; at > s->text; at--)
+        if (at[-1] == '\n' && at[0] == '#' && at[1] == ' ')
+            return marks_system(at);
+    return false;
+}
+
+static bool is_for_host(const source *s, const declaration *d)
+{
+    if (d->is_device || d->is_global || d->in_class || d->is_friend || d->is_qualified ||
+        is_in_system_header(s, d->first))
+        return false;
+    for (size_t i = d->first; i < d->params; i++)
+        if (token_in(s, i, for_device))
+            return false;
+    return true;
+}
+
+/* Whether all that the program declares by this name are functions for the host. */
+static bool is_declared_for_host(const source *s, const declarations *found, size_t name)
+{
+    bool seen = false;
+    for (size_t k = 0; k < found->count; k++) {
+        const declaration *d = &found->items[k];
+        if (d->name == NO_TOKEN || !names_are_same(s, d->name, name))
+            continue;
+        if (d->what != DECLARED_FUNCTION || !is_for_host(s, d))
+            return false;
+        seen = true;
+    }
+    return seen;
+}
+
+/* A variable, parameter or template may have the same name: those stand without brackets, too. */
+static bool is_only_called(const source *s, size_t name)
+{
+    for (size_t i = 0; i < s->count; i++)
+        if (token_is_name(s, i) && names_are_same(s, i, name) && !token_is(s, i + 1, "("))
+            return false;
+    return true;
+}
+
+static bool is_token_at(const source *s, size_t place)
+{
+    size_t low = 0, high = s->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (s->tokens[middle].begin < place)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < s->count && s->tokens[low].begin == place;
+}
+
+static bool is_in_word(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+/* Whether headers of the system's, CUDA's or the C++ library's, have it, too. */
+static bool is_in_system(const source *s, const char *word)
+{
+    const size_t length = strlen(word);
+    for (const char *at = s->text; (at = strstr(at, word)); at += length) {
+        if ((at > s->text && is_in_word(at[-1])) || is_in_word(at[length]))
+            continue;
+        const char *behind = at + length;
+        while (isspace((unsigned char)*behind))
+            behind++;
+        if (*behind && strchr("(<{:", *behind) && !is_token_at(s, (size_t)(at - s->text)))
+            return true;
+    }
+    return false;
+}
+
+/* `T name(...)`, `T &name(...)`: of `a & name(...);` nothing is left but a statement's begin. */
+static bool is_declarator(const source *s, size_t name)
+{
+    size_t i = name - 1;
+    if (token_is_name(s, i))
+        return !token_in(s, i, before_calls);
+    if (!token_is(s, i, "&") && !token_is(s, i, "*") && !token_is(s, i, ">"))
+        return false;
+    while (token_is_name(s, i) || s->tokens[i].kind == TOKEN_NUMBER || token_is(s, i, "::") ||
+           token_is(s, i, "<") || token_is(s, i, ">") || token_is(s, i, ",") ||
+           token_is(s, i, "&") || token_is(s, i, "*")) {
+        if (token_in(s, i, before_calls))
+            return false;
+        i--;
+    }
+    return token_is(s, i, ";") || token_is(s, i, "{") || token_is(s, i, "}") ||
+           token_is(s, i, ")") || (token_is(s, i, "(") && token_in(s, i - 1, conditions));
+}
+
+static bool declares(const source *s, const declaration *function, size_t name)
+{
+    for (size_t i = function->params; i < function->last; i++)
+        if (token_is_name(s, i) && names_are_same(s, i, name) && is_declarator(s, i))
+            return true;
+    return false;
+}
+
+/* `namespace a::b {` of the program. */
+static bool is_own_namespace(const source *s, size_t name)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        if (!token_is(s, i, "namespace"))
+            continue;
+        for (size_t k = i + 1; token_is_name(s, k) || token_is(s, k, "::"); k++)
+            if (names_are_same(s, k, name))
+                return !is_in_system(s, keep_text("namespace %s", token_text(s, name)));
+    }
+    return false;
+}
+
+/* A member, or of a class, or of a namespace that others have, too. */
+static bool is_of_another(const source *s, size_t name)
+{
+    size_t i = name - 1;
+    for (; token_is(s, i, "::"); i -= 2) {
+        if (token_is(s, i - 1, ">") || token_is(s, i - 1, ")"))
+            return true;
+        if (!token_is_name(s, i - 1) || token_in(s, i - 1, before_calls))
+            return false;
+        if (!is_own_namespace(s, i - 1))
+            return true;
+    }
+    return token_is(s, i, ".") || token_is(s, i, "->");
+}
+
+static bool is_host_call(const source *s, const declarations *found, const declaration *function,
+                         size_t i)
+{
+    return token_is_name(s, i) && token_is(s, i + 1, "(") && is_declared_for_host(s, found, i) &&
+           !is_of_another(s, i) && !declares(s, function, i) && is_only_called(s, i) &&
+           !is_in_system(s, token_text(s, i));
+}
+
+/* ---- What is compiled for the device ---- */
+
+static bool is_in_template(const declarations *found, const declaration *d)
+{
+    for (size_t k = 0; d->in_class && k < found->count; k++) {
+        const declaration *outer = &found->items[k];
+        if (outer->what == DECLARED_CLASS && outer->header != NO_TOKEN &&
+            is_inside(outer, d->first))
+            return true;
+    }
+    return false;
+}
+
+static bool has_discarded(const source *s, const declaration *d)
+{
+    for (size_t i = d->body; i < d->last; i++)
+        if (token_is(s, i, "if") && token_is(s, i + 1, "constexpr"))
+            return true;
+    return false;
+}
+
+/* Whether something names it but its declarations. */
+static bool is_named(const source *s, const declarations *found, const declaration *function)
+{
+    size_t names = 0;
+    for (size_t i = 0; i < s->count; i++)
+        if (!is_inside(function, i) && token_is_name(s, i) && names_are_same(s, i, function->name))
+            names++;
+    for (size_t k = 0; k < found->count; k++) {
+        const declaration *d = &found->items[k];
+        if (d != function && d->name != NO_TOKEN && !is_inside(function, d->name) &&
+            names_are_same(s, d->name, function->name))
+            names--;
+    }
+    return names > 0;
+}
+
+static bool is_for_device(const source *s, const declarations *found, const declaration *d)
+{
+    return d->what == DECLARED_FUNCTION && d->body != NO_TOKEN && d->name != NO_TOKEN &&
+           (d->is_device || d->is_global) && !d->is_host && !is_in_template(found, d) &&
+           !(d->header != NO_TOKEN && has_discarded(s, d));
+}
+
+/* nvcc looks into functions that it makes code of. */
+static bool is_compiled(const source *s, const declarations *found, const declaration *d)
+{
+    return (d->header == NO_TOKEN && !d->in_class && !d->is_static && !d->is_inline) ||
+           is_named(s, found, d);
+}
+
+/* ---- Where __CUDA_ARCH__ decides ---- */
+
+static bool file_names_architecture(const char *path)
+{
+    bool found = false;
+    FILE *file = fopen(path, "r");
+    for (char line[4096]; file && !found && fgets(line, sizeof(line), file);)
+        found = strstr(line, "__CUDA_ARCH__") != NULL;
+    if (file)
+        fclose(file);
+    return found;
+}
+
+/* A line marker where a file of the program's begins: `# 1 "name" 1`. */
+static bool begins_own_file(const char *marker, char path[4096])
+{
+    return sscanf(marker, "# 1 \"%4095[^\"]\"", path) == 1 && !marks_system(marker);
+}
+
+static bool program_names_architecture(const source *s)
+{
+    char path[4096];
+    for (const char *line = s->text; line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        if (begins_own_file(line, path) && file_names_architecture(path))
+            return true;
+    }
+    return false;
+}
+
+static void report(const source *s, const declaration *function, size_t call, bool refused)
+{
+    const char *kind = function->is_global ? "__global__" : "__device__";
+    const char *text = keep_text("calling a __host__ function(\"%s\") from a %s function(\"%s\") "
+                                 "is not allowed",
+                                 token_text(s, call), kind, token_text(s, function->name));
+    if (refused)
+        token_error(s, call, text);
+    else
+        token_warn(s, call,
+                   keep_text("%s, unless __CUDA_ARCH__ decides, which grinterop-nvcc does not "
+                             "define",
+                             text));
+}
+
+/* Returns how many there are. The first one of all decides whether they are refused. */
+static size_t report_calls(const source *s, const declarations *found, const declaration *function,
+                           size_t before, bool *refused)
+{
+    size_t calls = 0;
+    for (size_t i = function->body + 1; i < function->last; i++) {
+        if (token_in(s, i, unevaluated) && token_is(s, i + 1, "("))
+            i = s->tokens[i + 1].match;
+        if (!is_host_call(s, found, function, i))
+            continue;
+        if (calls == 0 && !is_compiled(s, found, function))
+            return 0;
+        if (calls++ + before == 0)
+            *refused = !program_names_architecture(s);
+        report(s, function, i, *refused);
+    }
+    return calls;
+}
+
+void refuse_host_calls(const source *s, const declarations *found)
+{
+    size_t calls = 0;
+    bool refused = false;
+    for (size_t k = 0; k < found->count; k++)
+        if (is_for_device(s, found, &found->items[k]))
+            calls += report_calls(s, found, &found->items[k], calls, &refused);
+    if (refused)
+        exit(1);
+}
