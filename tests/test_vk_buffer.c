@@ -187,8 +187,10 @@ static bool host_can_map(uint32_t types)
 }
 
 /*
- * As vk.h has it: the host flushes before the map, and invalidates once CUDA's work is done. In
- * coherent memory both do nothing.
+ * As vk.h has it: the host flushes, a submit makes its writes visible, and it invalidates once the
+ * work of CUDA is done. In coherent memory the flush and the invalidation do nothing.
+ *
+ * Catches: without the submit, CUDA on an H200 reads the bytes that were there before.
  */
 START_VULKAN_TEST(bytes_that_the_host_maps)
 {
@@ -217,6 +219,8 @@ START_VULKAN_TEST(bytes_that_the_host_maps)
     for (unsigned round = 0; round < 20; round++) {
         pattern_fill(bytes, SIZE, 2 * round);
         VK(FlushMappedMemoryRanges(vk.h->device, 1, &range));
+        VK(QueueSubmit(vk.h->graphics, 0, NULL, VK_NULL_HANDLE));
+        VK(QueueWaitIdle(vk.h->graphics));
         gr_buffer *buffer = must_map(resource);
         assert_cuda_pattern(buffer, 2 * round);
         cuda_write_pattern(buffer, 2 * round + 1);

@@ -311,11 +311,13 @@ typedef struct gr_vk_image_desc {
  *
  * Owner    the caller frees the resource; Vulkan's objects stay the caller's, and may be destroyed
  *          first: the memory then lives on in CUDA
- * Host     memory that the host has mapped (vkMapMemory) is used by the host in Vulkan's turn, not
- *          while the resource is mapped. grinterop neither flushes nor invalidates. Where the
- *          memory type is not HOST_COHERENT, call vkFlushMappedMemoryRanges() after the host's
- *          writes and before gr_map(). To read what CUDA wrote, release, wait by
- *          gr_resource_wait(), then call vkInvalidateMappedMemoryRanges()
+ * Host     the host may use memory that it has mapped (vkMapMemory) while the resource is not
+ *          mapped. Its writes reach CUDA by a submit that the map comes after, such as the one
+ *          that hands the resource over: without a submit, CUDA reads old bytes, also in
+ *          HOST_COHERENT memory (seen on an H200). Memory of other types needs
+ *          vkFlushMappedMemoryRanges() before that submit. To read what CUDA wrote, release, call
+ *          gr_resource_wait(), then vkInvalidateMappedMemoryRanges() for such memory.
+ *          grinterop neither flushes nor invalidates
  * Overlap  as for gr_from_same_memory() in external.h
  *
  * Errors: as for gr_vk_buffer_create(), and
