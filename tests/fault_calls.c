@@ -85,6 +85,7 @@ static const struct balance {
     {"opendir", "closedir", 0},
     {"fopen", "fclose", 0},
     {"pthread_create", "pthread_join", 0},
+    {"pthread_create", "pthread_detach", 0},
     {"pthread_mutex_init", "pthread_mutex_destroy", 0},
     {"pthread_cond_init", "pthread_cond_destroy", 0},
     {"cuDevicePrimaryCtxRetain", "cuDevicePrimaryCtxRelease", NO_ARGUMENT},
@@ -357,6 +358,7 @@ static bool has_succeeded(const struct point *point, long result)
     return result != 0 && result != -1;
 }
 
+/* In the first of its rows: fault_calls_balance() adds them up. */
 static void count_more(const struct point *point, long result)
 {
     if (!has_succeeded(point, result))
@@ -365,6 +367,7 @@ static void count_more(const struct point *point, long result)
         if (strcmp(balances[i].more, point->name) != 0)
             continue;
         balance.open[i]++;
+        return;
     }
 }
 
@@ -804,14 +807,21 @@ struct call_hit fault_calls_disarm(void)
     return got;
 }
 
-/* Things that one function ends are counted together. */
+/* Whether what this row and the one before it count is the same. */
+static bool is_more_of_the_same(size_t i)
+{
+    return balances[i].less && (strcmp(balances[i].less, balances[i - 1].less) == 0 ||
+                                strcmp(balances[i].more, balances[i - 1].more) == 0);
+}
+
+/* Things that one function ends are counted together, and so are ends of one thing. */
 struct call_balance fault_calls_balance(void)
 {
     pthread_mutex_lock(&lock);
     struct call_balance now = balance;
     pthread_mutex_unlock(&lock);
     for (size_t i = CALL_BALANCES; i-- > 1;)
-        if (balances[i].less && strcmp(balances[i].less, balances[i - 1].less) == 0) {
+        if (is_more_of_the_same(i)) {
             now.open[i - 1] += now.open[i];
             now.open[i] = 0;
         }

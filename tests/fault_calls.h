@@ -68,7 +68,7 @@ struct call_hit fault_calls_disarm(void);
  * What grinterop has made and not ended, of each thing: calls that make one less those that end
  * one.
  */
-#define CALL_BALANCES 40
+#define CALL_BALANCES 41
 struct call_balance {
     long open[CALL_BALANCES];
 };
