@@ -121,7 +121,7 @@ START_VULKAN_TEST(messages_that_are_changed)
         random_below(1);
         change(&changed, &good);
         taken += receives(&changed, i % 8 == 0);
-        ck_assert_msg(open_fds() == fds, "GR_TEST_SEED=%u left %d descriptors open", seed + i,
+        ck_assert_msg(open_fds_become(fds), "GR_TEST_SEED=%u left %d descriptors open", seed + i,
                       open_fds() - fds);
     }
     printf("hostile: seeds %u to %u: of %d changed rings %d were taken, the others refused\n", seed,
@@ -146,7 +146,7 @@ START_VULKAN_TEST(senders_that_end_or_stop_anywhere)
                 cut.wires[i].size = 0;
             bool stays = cuts % 8 == 0;
             ck_assert(!receives(&cut, stays));
-            ck_assert_int_eq(open_fds(), fds);
+            ck_assert(open_fds_become(fds));
         }
     printf("hostile: %d rings that were cut off were refused\n", cuts);
     end_messages(&good, &r);

@@ -232,7 +232,7 @@ START_VULKAN_TEST(any_byte)
         gr_resource_free(receive(&wire, i % 16 == 0));
         gr_clear_error();
     }
-    ck_assert_int_eq(open_fds(), fds);
+    ck_assert(open_fds_become(fds));
     wire_close(&good);
 }
 END_TEST
@@ -276,7 +276,7 @@ START_VULKAN_TEST(bytes_that_do_not_come)
                     0, "close the socket");
         ck_assert_uint_eq(size, 7);
         pair_close(&pair);
-        ck_assert_int_eq(open_fds(), fds);
+        ck_assert(open_fds_become(fds));
     }
     wire_close(&good);
 }

@@ -56,7 +56,7 @@ START_VULKAN_TEST(bytes_of_a_vulkan_buffer)
     vulkan_write_pattern(gr_vk_buffer(resource), SHARE_SIZE, 1);
     int fds = open_fds();
     assert_ok(gr_resource_send(peer.socket, resource, NULL, 0, SOON));
-    ck_assert_int_eq(open_fds(), fds);
+    ck_assert(open_fds_become(fds));
     hear(peer.socket);
     assert_vulkan_pattern(gr_vk_buffer(resource), SHARE_SIZE, 2);
     peer_end(&peer, false);
@@ -268,7 +268,7 @@ START_VULKAN_TEST(bytes_that_need_more_room_stay)
                 "Nothing was taken");
     assert_null(gr_ring_receive(pair.there, got, 300, &size, SOON), GR_ERR_INVALID_VALUE, 0,
                 "kind");
-    ck_assert_int_eq(open_fds(), fds);
+    ck_assert(open_fds_become(fds));
     size = 0;
     gr_resource *taken = gr_resource_receive(pair.there, got, 300, &size, SOON);
     assert_made(taken);
