@@ -31,12 +31,19 @@ struct entry {
 
     /* Makes the call and compares. False: it cannot be made now, since something is not there. */
     bool (*run)(struct world *w, const int *a);
+    bool software_only; /* no GPU's driver takes what it needs */
 };
 
 /* An entry for a public function, run by a function run_NAME. */
 #define CALL(name, weight, format)                                                                 \
     {                                                                                              \
-#name, format, weight, run_##name                                                          \
+#name, format, weight, run_##name, false                                                   \
+    }
+
+/* One that needs the software driver. */
+#define SOFTWARE_CALL(name, weight, format)                                                        \
+    {                                                                                              \
+#name, format, weight, run_##name, true                                                    \
     }
 
 /* One for what a program does without grinterop. */

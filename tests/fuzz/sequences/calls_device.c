@@ -189,6 +189,6 @@ const struct entry calls_device[] = {
     CALL(gr_vk_device_extensions, 1, "d"),
     CALL(gr_vk_format, 2, "d"),
     CALL(gr_vk_image_create, 20, "nFR"),
-    CALL(gr_from_vk_buffer, 15, "rnfR"),
+    SOFTWARE_CALL(gr_from_vk_buffer, 15, "rnfR"),
     {0},
 };

@@ -187,7 +187,7 @@ static bool run_gr_resource_receive(struct world *w, const int *a)
 }
 
 const struct entry calls_external[] = {
-    CALL(gr_from_external_memory, 30, "nfR"),
+    SOFTWARE_CALL(gr_from_external_memory, 30, "nfR"),
     CALL(gr_from_same_memory, 15, "rdfR"),
     STEP(sync_none, 30, "r"),
     CALL(gr_resource_send, 40, "vn"),

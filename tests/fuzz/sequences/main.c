@@ -123,7 +123,8 @@ static void check_variety(const struct run *run)
         if (verbose)
             printf("%-32s %u, refused %u\n", entry_at(i)->name, run->journal->good[i],
                    run->journal->refused[i]);
-        if (run->journal->good[i] || !entry_at(i)->weight)
+        if (run->journal->good[i] || !entry_at(i)->weight ||
+            (entry_at(i)->software_only && !run->journal->software))
             continue;
         printf("sequences: FAILED: %s never succeeded\n", entry_at(i)->name);
         missing = true;

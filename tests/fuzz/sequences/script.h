@@ -35,6 +35,7 @@ struct journal {
     struct script scripts[MOST_THREADS];
     uint32_t seed; /* of this sequence */
     uint64_t made; /* calls that were made before this sequence */
+    bool software; /* the child is on the software driver */
     unsigned good[MOST_ENTRIES], refused[MOST_ENTRIES]; /* calls by what came of them */
     char failure[1024]; /* what was wrong; "" where the child died of something else */
 };
