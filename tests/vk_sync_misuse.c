@@ -277,7 +277,7 @@ START_VULKAN_IMAGE_TEST(a_new_image_is_refused_until_a_submit)
     gr_submit_free(submit);
     for (int i = 0; i < 2; i++) /* with several turns of CUDA in a row */
         must_release(must_map_vulkan(&image));
-    vulkan_finish();
+    VK(QueueWaitIdle(vk.h->graphics));
     gr_resource_free(resource);
     free_pair(&pair);
 }
