@@ -11,6 +11,7 @@
 #include "lib/error.h"
 #include "lib/external/external.h"
 #include "lib/import_handle.h"
+#include "lib/plural.h"
 #include "lib/ring/descriptor.h"
 #include "lib/ring/side_order.h"
 #include "lib/ring/peer_link.h"
@@ -96,9 +97,9 @@ static gr_status list_resources(struct sending *s)
     s->count = s->ring->state->slots;
     if (s->count > GR_RING_MOST_SLOTS)
         return gr_fail(GR_ERR_INVALID_VALUE, s->call,
-                       "The ring has %u slots, but one that is shared with another process has %d "
+                       "The ring has %u slot%s, but one that is shared with another process has %d "
                        "at the most: resize it first.",
-                       s->count, GR_RING_MOST_SLOTS);
+                       s->count, gr_s(s->count), GR_RING_MOST_SLOTS);
     s->resources = calloc(s->count, sizeof(gr_resource *));
     if (!s->resources)
         return gr_fail_memory(s->call);
