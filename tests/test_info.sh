@@ -160,7 +160,7 @@ check too_much 0 "$info" --root "$work/crowd" --json &&
 
 check no_driver 1 env GR_CUDA_DRIVER=/nonexistent/libcuda.so.1 "$info" &&
     tells "nothing works here, since no CUDA driver starts" "/nonexistent/libcuda.so.1 could not" \
-        "GR_CUDA_DRIVER=soft"
+        "set it to soft"
 check no_driver_json 1 env GR_CUDA_DRIVER=/nonexistent/libcuda.so.1 "$info" --json &&
     is false cuda/driver && tells '"works": false' '"driver": ""'
 check other_library 1 env GR_CUDA_DRIVER=libm.so.6 "$info" && tells "is no CUDA driver"
