@@ -37,19 +37,36 @@ CUstream gr_told_stream(CUstream stream)
     return stream == CU_STREAM_PER_THREAD ? CU_STREAM_LEGACY : stream;
 }
 
-static bool is_default(CUstream stream)
+bool gr_told_is_default(CUstream stream)
 {
     return stream == CU_STREAM_LEGACY || stream == CU_STREAM_PER_THREAD;
 }
 
+static CUcontext current_context(void)
+{
+    CUcontext current = NULL;
+    gr_driver()->CtxGetCurrent(&current);
+    return current;
+}
+
+/* The context that tells the stream from others of its name. */
+static CUcontext context_of(CUstream stream, CUcontext context)
+{
+    return gr_told_is_default(stream) ? context : NULL;
+}
+
+static bool is_same(const struct gr_told *told, CUstream stream, CUcontext of)
+{
+    return told->stream == stream && told->of == of && stream != CU_STREAM_PER_THREAD;
+}
+
 /* Makes the stream's context current, in which its events have to be. */
-static CUcontext enter(CUstream stream, bool *pushed)
+static CUcontext enter(const struct gr_told *told, bool *pushed)
 {
     const gr_cuda_api *cu = gr_driver();
-    CUcontext current = NULL, of_stream = NULL;
+    CUcontext current = current_context(), of_stream = told->of;
     *pushed = false;
-    cu->CtxGetCurrent(&current);
-    if (is_default(stream) || cu->StreamGetCtx(stream, &of_stream) != CUDA_SUCCESS)
+    if (!of_stream && cu->StreamGetCtx(told->stream, &of_stream) != CUDA_SUCCESS)
         return current;
     if (of_stream != current)
         *pushed = cu->CtxPushCurrent(of_stream) == CUDA_SUCCESS;
@@ -64,11 +81,12 @@ static void leave(bool pushed)
 }
 
 /* The stream's work so far is in the event; without one it is waited for. */
-static void record(struct gr_told *told, CUstream stream)
+static void record(struct gr_told *told)
 {
     const gr_cuda_api *cu = gr_driver();
+    CUstream stream = told->stream;
     bool pushed;
-    CUcontext context = enter(stream, &pushed);
+    CUcontext context = enter(told, &pushed);
     if (told->event && told->context != context) {
         cu->EventDestroy(told->event);
         told->event = NULL;
@@ -93,11 +111,11 @@ static bool is_done(const struct gr_told *told)
 
 /* ---- Entries --------------------------------------------------------------------------------- */
 
-static struct gr_told *find(struct gr_told_list *list, CUstream stream)
+static struct gr_told *find(struct gr_told_list *list, CUstream stream, CUcontext of)
 {
     struct gr_told *items = items_of(list);
     for (size_t i = 0; i < list->count; i++)
-        if (items[i].stream == stream && stream != CU_STREAM_PER_THREAD)
+        if (is_same(&items[i], stream, of))
             return &items[i];
     return NULL;
 }
@@ -132,7 +150,7 @@ static bool grow(struct gr_told_list *list)
 }
 
 /* An entry for the stream, which may have an old event. NULL: no memory. */
-static struct gr_told *append(struct gr_told_list *list, CUstream stream)
+static struct gr_told *append(struct gr_told_list *list, CUstream stream, CUcontext of)
 {
     if (list->count == room_of(list))
         drop_done(list);
@@ -140,36 +158,37 @@ static struct gr_told *append(struct gr_told_list *list, CUstream stream)
         return NULL;
     struct gr_told *told = &items_of(list)[list->count];
     told->stream = stream;
+    told->of = of;
     told->open = 0;
     told->wrote = false;
     set_count(list, list->count + 1);
     return told;
 }
 
-static struct gr_told *find_or_append(struct gr_told_list *list, CUstream stream)
+static struct gr_told *find_or_append(struct gr_told_list *list, CUstream stream, CUcontext of)
 {
-    struct gr_told *told = find(list, stream);
-    return told ? told : append(list, stream);
+    struct gr_told *told = find(list, stream, of);
+    return told ? told : append(list, stream, of);
 }
 
 void gr_told_add(struct gr_told_list *list, CUstream stream, bool wrote)
 {
     pthread_mutex_lock(&list->lock);
-    struct gr_told *told = find_or_append(list, stream);
+    struct gr_told *told = find_or_append(list, stream, context_of(stream, current_context()));
     if (told) {
         told->wrote = told->wrote || wrote;
-        record(told, stream);
+        record(told);
     } else {
         gr_driver()->StreamSynchronize(stream);
     }
     pthread_mutex_unlock(&list->lock);
 }
 
-bool gr_told_open(struct gr_told_list *list, CUstream stream, bool writes)
+bool gr_told_open(struct gr_told_list *list, CUstream stream, CUcontext context, bool writes)
 {
     stream = gr_told_stream(stream);
     pthread_mutex_lock(&list->lock);
-    struct gr_told *told = find_or_append(list, stream);
+    struct gr_told *told = find_or_append(list, stream, context_of(stream, context));
     if (told) {
         told->open++;
         told->wrote = told->wrote || writes;
@@ -178,14 +197,15 @@ bool gr_told_open(struct gr_told_list *list, CUstream stream, bool writes)
     return told;
 }
 
-void gr_told_close(struct gr_told_list *list, CUstream stream, bool alive)
+void gr_told_close(struct gr_told_list *list, CUstream stream, CUcontext context, bool alive)
 {
+    stream = gr_told_stream(stream);
     pthread_mutex_lock(&list->lock);
-    struct gr_told *told = find(list, gr_told_stream(stream));
+    struct gr_told *told = find(list, stream, context_of(stream, context));
     if (told && told->open) {
         told->open--;
         if (alive)
-            record(told, told->stream);
+            record(told);
     }
     pthread_mutex_unlock(&list->lock);
 }
@@ -193,14 +213,14 @@ void gr_told_close(struct gr_told_list *list, CUstream stream, bool alive)
 CUresult gr_told_wait(struct gr_told_list *list, CUstream stream, bool wrote_only)
 {
     CUresult result = CUDA_SUCCESS;
+    CUcontext of = context_of(stream, current_context());
     pthread_mutex_lock(&list->lock);
     struct gr_told *items = items_of(list);
     for (size_t i = 0; i < list->count && result == CUDA_SUCCESS; i++) {
-        bool same = items[i].stream == stream && stream != CU_STREAM_PER_THREAD;
-        if (same || (wrote_only && !items[i].wrote))
+        if (is_same(&items[i], stream, of) || (wrote_only && !items[i].wrote))
             continue;
         if (items[i].open)
-            record(&items[i], items[i].stream);
+            record(&items[i]);
         if (items[i].event)
             result = gr_driver()->StreamWaitEvent(stream, items[i].event, 0);
     }
@@ -211,7 +231,7 @@ CUresult gr_told_wait(struct gr_told_list *list, CUstream stream, bool wrote_onl
 /* Without memory for the entry its work is waited for. */
 static void move_one(struct gr_told *told, struct gr_told_list *to)
 {
-    struct gr_told *other = append(to, told->stream);
+    struct gr_told *other = append(to, told->stream, told->of);
     if (!other) {
         if (told->event)
             gr_driver()->EventSynchronize(told->event);
@@ -237,11 +257,12 @@ void gr_told_move(struct gr_told_list *list, struct gr_told_list *to)
 
 bool gr_told_only(struct gr_told_list *list, CUstream stream)
 {
+    CUcontext of = context_of(stream, current_context());
     pthread_mutex_lock(&list->lock);
     drop_done(list);
     size_t others = 0;
     for (size_t i = 0; i < list->count; i++)
-        others += items_of(list)[i].stream != stream;
+        others += items_of(list)[i].stream != stream || items_of(list)[i].of != of;
     pthread_mutex_unlock(&list->lock);
     return !others;
 }

@@ -14,7 +14,8 @@
 
 struct gr_told {
     CUstream stream;
-    CUevent event;     /* of the stream's context; kept when the entry is empty */
+    CUcontext of;  /* a default stream's context, since each has its own; NULL: another stream */
+    CUevent event; /* of the stream's context; kept when the entry is empty */
     CUcontext context; /* that one */
     unsigned open;     /* as long as there is such a use, what the stream is given counts too */
     bool wrote;
@@ -37,26 +38,32 @@ static inline bool gr_told_none(const struct gr_told_list *list)
 }
 
 /*
- * Work of the stream that it has been given already; the CUDA context is that of the list's owner,
- * for streams that belong to none, and current. Where there is no event it waits for the stream.
+ * Work of the stream that it has been given already. The CUDA context is current, which of a
+ * default stream is its own. Where there is no event it waits for the stream.
  */
 void gr_told_add(struct gr_told_list *list, CUstream stream, bool wrote);
 
 /* The stream as any thread can name it, for work that is to come. */
 CUstream gr_told_stream(CUstream stream);
 
+/* Whether this is a stream of its own in each CUDA context. */
+bool gr_told_is_default(CUstream stream);
+
 /* Whether all that was told and is not done is of this stream. The CUDA context is current. */
 bool gr_told_only(struct gr_told_list *list, CUstream stream);
 
-/* A use that goes on until gr_told_close(), and may write at any time. False: no memory. */
-bool gr_told_open(struct gr_told_list *list, CUstream stream, bool writes);
+/*
+ * A use that goes on until gr_told_close(), and may write at any time; `context` is that of a
+ * default stream. False: no memory.
+ */
+bool gr_told_open(struct gr_told_list *list, CUstream stream, CUcontext context, bool writes);
 
 /* The CUDA context is current, if it is alive; else the driver is not asked. */
-void gr_told_close(struct gr_told_list *list, CUstream stream, bool alive);
+void gr_told_close(struct gr_told_list *list, CUstream stream, CUcontext context, bool alive);
 
 /*
  * Makes `stream` wait for all of them, or for those that wrote. Uses that go on count up to here.
- * The CUDA context is current.
+ * The stream's CUDA context is current.
  */
 CUresult gr_told_wait(struct gr_told_list *list, CUstream stream, bool wrote_only);
 

@@ -638,6 +638,38 @@ START_TEST(a_publish_comes_after_the_producer)
 }
 END_TEST
 
+/*
+ * The tensor is of another CUDA context than the resource, and both use the legacy stream.
+ *
+ * Catches: the two streams were taken for one, since they have the same name.
+ */
+START_TEST(a_publish_comes_after_the_other_contexts_stream)
+{
+    const GLuint name = gl_buffer_filled(64, 0);
+    GR_AUTO(gr_resource) *resource = must_register(name);
+    CUcontext context;
+    const int64_t shape[] = {64};
+    const gr_tensor_desc desc =
+        GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1, .shape = shape);
+    CU(CtxCreate(&context, 0, fx.device));
+    gr_tensor *tensor = gr_tensor_alloc(&desc, CU_STREAM_LEGACY);
+    assert_made(tensor);
+    const CUdeviceptr memory = gr_tensor_get_info(tensor)->ptr;
+    CU(MemsetD8Async(memory, 1, 64, CU_STREAM_LEGACY));
+    CU(StreamSynchronize(CU_STREAM_LEGACY));
+    gate_open_after(gate_put(CU_STREAM_LEGACY), 60);
+    CU(MemsetD8Async(memory, 7, 64, CU_STREAM_LEGACY));
+    CU(CtxSetCurrent(fx.context));
+    assert_ok(gr_publish(resource, tensor, NULL, CU_STREAM_LEGACY));
+    gl_read(name, texels, 64);
+    assert_bytes(texels, 64, 7);
+    gr_tensor_free(tensor);
+    assert_ok(gr_tensor_collect(GR_WAIT_FOREVER));
+    CU(CtxDestroy(context));
+    CU(CtxSetCurrent(fx.context));
+}
+END_TEST
+
 /* ---- Rings ----------------------------------------------------------------------------------- */
 
 START_TEST(a_ring_takes_a_tensor_in_one_call)
@@ -703,7 +735,8 @@ void add_publish_rule_cases(Suite *suite)
     add_tests(add_image_case(suite, "buffers"), a_buffer_takes_the_tensor_as_it_is,
               a_buffer_takes_other_types_and_strides, a_buffer_takes_pictures_rearranged,
               large_elements_and_none_go_into_buffers);
-    add_tests(add_image_case(suite, "order"), a_publish_comes_after_the_producer);
+    add_tests(add_image_case(suite, "order"), a_publish_comes_after_the_producer,
+              a_publish_comes_after_the_other_contexts_stream);
     add_tests(add_image_case(suite, "rings"), a_ring_takes_a_tensor_in_one_call,
               a_ring_gives_a_tensor_in_one_call);
 }

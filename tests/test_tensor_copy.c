@@ -414,6 +414,63 @@ START_TEST(devices_copy_to_each_other)
 }
 END_TEST
 
+/* ---- Another context ------------------------------------------------------------------------- */
+
+static gr_tensor *on_legacy(unsigned char value)
+{
+    const gr_tensor_desc desc =
+        GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1, .shape = (const int64_t[]){64});
+    gr_tensor *tensor = gr_tensor_alloc(&desc, CU_STREAM_LEGACY);
+    assert_made(tensor);
+    CU(MemsetD8Async(gr_tensor_get_info(tensor)->ptr, value, 64, CU_STREAM_LEGACY));
+    CU(StreamSynchronize(CU_STREAM_LEGACY));
+    return tensor;
+}
+
+static void assert_value(gr_tensor *tensor, unsigned char value)
+{
+    unsigned char *read = must_read(tensor, CU_STREAM_LEGACY);
+    assert_bytes(read, 64, value);
+    free(read);
+}
+
+/*
+ * Both tensors are made on the legacy stream, each in a CUDA context of its own. The copy runs in
+ * the context of the target. One copy is behind work of the source's context; another is behind
+ * work of the target's, and a later write to the source waits for it.
+ *
+ * Catches: the two legacy streams were taken for one, since they have the same name.
+ */
+START_TEST(default_streams_of_two_contexts_are_ordered)
+{
+    static const CUstream streams[] = {CU_STREAM_LEGACY, CU_STREAM_PER_THREAD};
+    const CUstream stream = streams[_i];
+    unsigned char bytes[64];
+    CUcontext context;
+    memset(bytes, 3, sizeof(bytes));
+    CU(CtxCreate(&context, 0, fx.device));
+    gr_tensor *from = on_legacy(1);
+    CU(CtxSetCurrent(fx.context));
+    gr_tensor *to = on_legacy(0);
+    CU(CtxSetCurrent(context));
+    gate_open_after(gate_put(CU_STREAM_LEGACY), 60);
+    CU(MemsetD8Async(gr_tensor_get_info(from)->ptr, 2, 64, CU_STREAM_LEGACY));
+    CU(CtxSetCurrent(fx.context));
+    assert_ok(gr_tensor_copy(to, from, stream));
+    assert_value(to, 2);
+    gate_open_after(gate_put(stream), 60);
+    assert_ok(gr_tensor_copy(to, from, stream));
+    assert_ok(gr_tensor_copy_from_host(from, bytes, sizeof(bytes), stream));
+    assert_value(to, 2);
+    assert_value(from, 3);
+    gr_tensor_free(to);
+    gr_tensor_free(from);
+    assert_ok(gr_tensor_collect(GR_WAIT_FOREVER));
+    CU(CtxDestroy(context));
+    CU(CtxSetCurrent(fx.context));
+}
+END_TEST
+
 static void build(Suite *suite)
 {
     TCase *strides = add_case(suite, "strides");
@@ -427,6 +484,7 @@ static void build(Suite *suite)
     add_tests(add_case(suite, "refused"), copies_that_do_not_fit_are_refused,
               no_elements_share_no_bytes);
     add_loop_tests(add_case(suite, "devices"), 2, devices_copy_to_each_other);
+    add_loop_tests(add_case(suite, "contexts"), 2, default_streams_of_two_contexts_are_ordered);
 }
 
 int main(int argc, char **argv)

@@ -24,6 +24,9 @@
  * Order     A tensor has a stream of its own: the one that it was made on, or that its mapping was
  *           mapped on. What was put there comes before every use by this header. Of uses on other
  *           streams grinterop knows by gr_tensor_used_on(), by its copies and by publish.h.
+ *           A default stream is that of the CUDA context in which the call works: the resource's in
+ *           publish.h; in gr_tensor_copy() the target's, or the source's where the target is memory
+ *           of the host; else the tensor's.
  *           The tensor's own stream has to live as long as the tensor, and the stream that an
  *           export was given as long as the export.
  * End       A tensor ends when it has been freed and no export and no view of it is left, and not

@@ -89,9 +89,9 @@ static gr_status check_plan(const struct work *w, gr_resource *resource)
 {
     if (!w->plan.bytes)
         return GR_OK;
-    gr_status status = gr_tensor_check_reach(w->tensor, w->stream, w->call);
+    gr_status status = gr_tensor_check_reach(w->tensor, w->stream, &resource->context, w->call);
     if (status == GR_OK && w->options.chroma)
-        status = gr_tensor_check_reach(w->options.chroma, w->stream, w->call);
+        status = gr_tensor_check_reach(w->options.chroma, w->stream, &resource->context, w->call);
     if (status != GR_OK || w->plan.copies)
         return status;
     return gr_launch_prepare(&w->plan, &resource->kernels, w->call);
@@ -204,21 +204,23 @@ static gr_status put_in(struct work *w)
 
 static gr_status begin(const struct work *w)
 {
-    gr_status status = w->fetch ? gr_tensor_begin_write(w->tensor, w->stream, w->call)
-                                : gr_tensor_begin_use(w->tensor, w->stream, w->call);
+    const struct gr_context *at = &w->buffer->resource->context;
+    gr_status status = w->fetch ? gr_tensor_begin_write(w->tensor, w->stream, at, w->call)
+                                : gr_tensor_begin_use(w->tensor, w->stream, at, w->call);
     if (status == GR_OK && w->options.chroma)
-        status = gr_tensor_begin_use(w->options.chroma, w->stream, w->call);
+        status = gr_tensor_begin_use(w->options.chroma, w->stream, at, w->call);
     return status == GR_OK ? wait_first(w) : status;
 }
 
 static void end(const struct work *w)
 {
+    const struct gr_context *at = &w->buffer->resource->context;
     if (w->fetch)
-        gr_tensor_end_write(w->tensor, w->stream);
+        gr_tensor_end_write(w->tensor, w->stream, at);
     else
-        gr_tensor_end_use(w->tensor, w->stream);
+        gr_tensor_end_use(w->tensor, w->stream, at);
     if (w->options.chroma)
-        gr_tensor_end_use(w->options.chroma, w->stream);
+        gr_tensor_end_use(w->options.chroma, w->stream, at);
 }
 
 static gr_status do_planned(struct work *w)

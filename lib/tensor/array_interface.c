@@ -23,9 +23,9 @@ static gr_status begin(gr_tensor *tensor, CUstream consumer, const char *call)
     CUstream reader = consumer == GR_STREAM_NONE ? tensor->stream : consumer;
     if (reader == GR_STREAM_NONE)
         return gr_tensor_await(tensor, call);
-    status = gr_tensor_begin_use(tensor, reader, call);
+    status = gr_tensor_begin_use(tensor, reader, &tensor->context, call);
     if (status == GR_OK)
-        gr_tensor_end_use(tensor, reader);
+        gr_tensor_end_use(tensor, reader, &tensor->context);
     return status;
 }
 

@@ -19,9 +19,14 @@ struct side {
     CUdevice device;
 };
 
+static bool is_on_host(const gr_tensor *tensor)
+{
+    return tensor->memory == GR_MEMORY_HOST || tensor->memory == GR_MEMORY_PINNED;
+}
+
 static struct side side_of(const gr_tensor *tensor)
 {
-    bool host = tensor->memory == GR_MEMORY_HOST || tensor->memory == GR_MEMORY_PINNED;
+    bool host = is_on_host(tensor);
     return (struct side){.ptr = tensor->ptr,
                          .strides = tensor->strides,
                          .host = host,
@@ -194,17 +199,18 @@ static gr_status copy(gr_tensor *to, const gr_tensor *from, CUstream stream, con
         status = check_same(to, from, call);
     if (status == GR_OK)
         status = check_target(to, call);
+    if (status != GR_OK)
+        return status;
+    const struct gr_context *at = is_on_host(to) ? &from->context : &to->context;
+    status = gr_tensor_begin_write_copy(to, stream, at, call);
     if (status == GR_OK)
-        status = gr_tensor_begin_write_copy(to, stream, call);
-    if (status == GR_OK)
-        status = gr_tensor_begin_read_copy(from, stream, call);
+        status = gr_tensor_begin_read_copy(from, stream, at, call);
     if (status != GR_OK)
         return status;
     struct side target = side_of(to), source = side_of(from);
-    status =
-        copy_sides(to, &target, &source, target.host ? &from->context : &to->context, stream, call);
-    gr_tensor_end_write(to, stream);
-    gr_tensor_end_use(from, stream);
+    status = copy_sides(to, &target, &source, at, stream, call);
+    gr_tensor_end_write(to, stream, at);
+    gr_tensor_end_use(from, stream, at);
     return status;
 }
 
@@ -259,12 +265,12 @@ gr_status gr_tensor_copy_to_host(const gr_tensor *tensor, void *to, size_t bytes
     int64_t strides[GR_TENSOR_DIMS];
     gr_status status = check_host(tensor, to, bytes, __func__);
     if (status == GR_OK)
-        status = gr_tensor_begin_read_copy(tensor, stream, __func__);
+        status = gr_tensor_begin_read_copy(tensor, stream, &tensor->context, __func__);
     if (status != GR_OK)
         return status;
     struct side target = host_side(tensor, to, strides), source = side_of(tensor);
     status = copy_sides(tensor, &target, &source, &tensor->context, stream, __func__);
-    gr_tensor_end_use(tensor, stream);
+    gr_tensor_end_use(tensor, stream, &tensor->context);
     return status;
 }
 
@@ -276,11 +282,11 @@ gr_status gr_tensor_copy_from_host(gr_tensor *tensor, const void *from, size_t b
     if (status == GR_OK)
         status = check_target(tensor, __func__);
     if (status == GR_OK)
-        status = gr_tensor_begin_write_copy(tensor, stream, __func__);
+        status = gr_tensor_begin_write_copy(tensor, stream, &tensor->context, __func__);
     if (status != GR_OK)
         return status;
     struct side target = side_of(tensor), source = host_side(tensor, from, strides);
     status = copy_sides(tensor, &target, &source, &tensor->context, stream, __func__);
-    gr_tensor_end_write(tensor, stream);
+    gr_tensor_end_write(tensor, stream, &tensor->context);
     return status;
 }

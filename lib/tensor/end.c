@@ -36,11 +36,11 @@ void gr_tensor_watch_exit(void)
     pthread_once(&once, register_exit);
 }
 
-bool gr_tensor_enter(const gr_tensor *tensor, bool *pushed)
+bool gr_tensor_enter(const struct gr_context *context, bool *pushed)
 {
     *pushed = false;
     return !__atomic_load_n(&exiting, __ATOMIC_ACQUIRE) &&
-           gr_context_enter(&tensor->context, pushed, __func__) == GR_OK;
+           gr_context_enter(context, pushed, __func__) == GR_OK;
 }
 
 /* ---- One tensor's end ------------------------------------------------------------------------ */
@@ -70,7 +70,7 @@ static void free_memory(const gr_tensor *tensor, CUstream stream)
 static void finish(gr_tensor *tensor, bool alive, CUstream stream)
 {
     bool pushed = false;
-    if (alive && gr_tensor_enter(tensor, &pushed))
+    if (alive && gr_tensor_enter(&tensor->context, &pushed))
         free_memory(tensor, stream);
     else
         alive = false;
@@ -104,7 +104,7 @@ static void put_aside(gr_tensor *tensor)
 static bool is_done(gr_tensor *tensor, bool *alive)
 {
     bool pushed;
-    *alive = gr_tensor_enter(tensor, &pushed);
+    *alive = gr_tensor_enter(&tensor->context, &pushed);
     bool done = !*alive || gr_told_done(&tensor->user.told);
     gr_context_leave(pushed);
     return done;
@@ -174,7 +174,7 @@ static bool end_in_order(gr_tensor *tensor)
 
 static void end_of_memory(gr_tensor *tensor)
 {
-    bool pushed, alive = gr_tensor_enter(tensor, &pushed), done = true;
+    bool pushed, alive = gr_tensor_enter(&tensor->context, &pushed), done = true;
     if (alive && end_in_order(tensor)) {
         gr_context_leave(pushed);
         return;

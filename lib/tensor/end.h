@@ -8,8 +8,8 @@
 /* From now on the end of the process is noticed, after which no driver is asked. */
 void gr_tensor_watch_exit(void);
 
-/* Whether the driver may be asked: the process is not ending, and the context lives. */
-bool gr_tensor_enter(const gr_tensor *tensor, bool *pushed);
+/* Enters the context if the driver may be asked: the process is not ending, the context lives. */
+bool gr_tensor_enter(const struct gr_context *context, bool *pushed);
 
 /* Nobody holds it any more. */
 void gr_tensor_end(gr_tensor *tensor);

@@ -54,14 +54,17 @@ static gr_status check_device(const gr_tensor *tensor, const char *call)
     return result == CUDA_SUCCESS ? GR_OK : refuse(tensor, device, result, call);
 }
 
-gr_status gr_tensor_check_reach(const gr_tensor *tensor, CUstream stream, const char *call)
+gr_status gr_tensor_check_reach(const gr_tensor *tensor, CUstream stream,
+                                const struct gr_context *at, const char *call)
 {
-    CUcontext of_stream;
+    CUcontext of_stream = at->handle;
     bool pushed;
-    if (tensor->memory != GR_MEMORY_DEVICE || stream == tensor->stream ||
-        stream == CU_STREAM_LEGACY || stream == CU_STREAM_PER_THREAD ||
-        gr_driver()->StreamGetCtx(stream, &of_stream) != CUDA_SUCCESS ||
-        of_stream == tensor->context.handle)
+    if (tensor->memory != GR_MEMORY_DEVICE)
+        return GR_OK;
+    if (!gr_told_is_default(stream) &&
+        (stream == tensor->stream || gr_driver()->StreamGetCtx(stream, &of_stream) != CUDA_SUCCESS))
+        return GR_OK;
+    if (of_stream == tensor->context.handle)
         return GR_OK;
     struct gr_context context = {.handle = of_stream, .primary_of = -1};
     gr_status status = gr_context_enter(&context, &pushed, call);

@@ -6,6 +6,7 @@
 #include "lib/tensor/tensor_types.h"
 
 /* Makes it so where it can be, else refuses with both devices. The driver's copies need it not. */
-gr_status gr_tensor_check_reach(const gr_tensor *tensor, CUstream stream, const char *call);
+gr_status gr_tensor_check_reach(const gr_tensor *tensor, CUstream stream,
+                                const struct gr_context *at, const char *call);
 
 #endif

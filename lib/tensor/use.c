@@ -18,19 +18,28 @@ static struct gr_told_list *told_of(const gr_tensor *tensor)
     return (struct gr_told_list *)&(tensor->root ? tensor->root : tensor)->user.told;
 }
 
-/* A default stream of each thread is another stream elsewhere. */
-static bool is_own(const gr_tensor *tensor, CUstream stream)
+/* A default stream of each thread is another stream elsewhere, and so is one of each context. */
+static bool is_own(const gr_tensor *tensor, CUstream stream, const struct gr_context *at)
 {
-    return tensor->stream == stream && stream != CU_STREAM_PER_THREAD;
+    return tensor->stream == stream && stream != CU_STREAM_PER_THREAD &&
+           (stream != CU_STREAM_LEGACY || at->handle == tensor->context.handle);
 }
 
 /* The tensor's CUDA context is current. */
-static gr_status order(const gr_tensor *tensor, CUstream stream, bool wrote_only, const char *call)
+static gr_status order(const gr_tensor *tensor, CUstream stream, const struct gr_context *at,
+                       bool wrote_only, const char *call)
 {
     struct gr_told_list *told = told_of(tensor);
-    if (tensor->stream != GR_STREAM_NONE && !is_own(tensor, stream))
+    bool pushed;
+    if (tensor->stream != GR_STREAM_NONE && !is_own(tensor, stream, at))
         gr_told_add(told, gr_told_stream(tensor->stream), true);
-    CUresult result = gr_told_none(told) ? CUDA_SUCCESS : gr_told_wait(told, stream, wrote_only);
+    if (gr_told_none(told))
+        return GR_OK;
+    gr_status status = gr_context_enter(at, &pushed, call);
+    if (status != GR_OK)
+        return status;
+    CUresult result = gr_told_wait(told, stream, wrote_only);
+    gr_context_leave(pushed);
     if (result == CUDA_SUCCESS)
         return GR_OK;
     return gr_fail_cuda(result, "cuStreamWaitEvent",
@@ -40,8 +49,8 @@ static gr_status order(const gr_tensor *tensor, CUstream stream, bool wrote_only
 }
 
 /* The tensor was checked. */
-static gr_status begin_checked(const gr_tensor *tensor, CUstream stream, bool write,
-                               const char *call)
+static gr_status begin_checked(const gr_tensor *tensor, CUstream stream,
+                               const struct gr_context *at, bool write, const char *call)
 {
     bool pushed;
     gr_status status = gr_stream_check(stream, false, call);
@@ -52,72 +61,77 @@ static gr_status begin_checked(const gr_tensor *tensor, CUstream stream, bool wr
         status = gr_context_enter(&tensor->context, &pushed, call);
     if (status != GR_OK)
         return status;
-    status = order(tensor, stream, !write, call);
+    status = order(tensor, stream, at, !write, call);
     gr_context_leave(pushed);
     return status;
 }
 
-static gr_status begin(const gr_tensor *tensor, CUstream stream, bool write, const char *call)
+static gr_status begin(const gr_tensor *tensor, CUstream stream, const struct gr_context *at,
+                       bool write, const char *call)
 {
     gr_status status = gr_tensor_check(tensor, call);
-    return status == GR_OK ? begin_checked(tensor, stream, write, call) : status;
+    return status == GR_OK ? begin_checked(tensor, stream, at, write, call) : status;
 }
 
 /* Kernels have to reach it, too. */
-static gr_status begin_kernel(const gr_tensor *tensor, CUstream stream, bool write,
-                              const char *call)
+static gr_status begin_kernel(const gr_tensor *tensor, CUstream stream, const struct gr_context *at,
+                              bool write, const char *call)
 {
     gr_status status = gr_tensor_check(tensor, call);
     if (status == GR_OK)
         status = gr_stream_check(stream, false, call);
     if (status == GR_OK)
-        status = gr_tensor_check_reach(tensor, stream, call);
-    return status == GR_OK ? begin(tensor, stream, write, call) : status;
+        status = gr_tensor_check_reach(tensor, stream, at, call);
+    return status == GR_OK ? begin(tensor, stream, at, write, call) : status;
 }
 
-static void end(const gr_tensor *tensor, CUstream stream, bool wrote)
+static void end(const gr_tensor *tensor, CUstream stream, const struct gr_context *at, bool wrote)
 {
     bool pushed;
-    if (is_own(tensor, stream))
+    if (is_own(tensor, stream, at))
         return;
-    if (gr_tensor_enter(tensor, &pushed))
+    if (gr_tensor_enter(at, &pushed))
         gr_told_add(told_of(tensor), stream, wrote);
     gr_context_leave(pushed);
 }
 
-gr_status gr_tensor_begin_read_copy(const gr_tensor *tensor, CUstream stream, const char *call)
+gr_status gr_tensor_begin_read_copy(const gr_tensor *tensor, CUstream stream,
+                                    const struct gr_context *at, const char *call)
 {
-    return begin(tensor, stream, false, call);
+    return begin(tensor, stream, at, false, call);
 }
 
-gr_status gr_tensor_begin_write_copy(const gr_tensor *tensor, CUstream stream, const char *call)
+gr_status gr_tensor_begin_write_copy(const gr_tensor *tensor, CUstream stream,
+                                     const struct gr_context *at, const char *call)
 {
-    return begin(tensor, stream, true, call);
+    return begin(tensor, stream, at, true, call);
 }
 
-gr_status gr_tensor_begin_use(const gr_tensor *tensor, CUstream stream, const char *call)
+gr_status gr_tensor_begin_use(const gr_tensor *tensor, CUstream stream, const struct gr_context *at,
+                              const char *call)
 {
-    return begin_kernel(tensor, stream, false, call);
+    return begin_kernel(tensor, stream, at, false, call);
 }
 
-gr_status gr_tensor_begin_write(const gr_tensor *tensor, CUstream stream, const char *call)
+gr_status gr_tensor_begin_write(const gr_tensor *tensor, CUstream stream,
+                                const struct gr_context *at, const char *call)
 {
-    return begin_kernel(tensor, stream, true, call);
+    return begin_kernel(tensor, stream, at, true, call);
 }
 
-void gr_tensor_end_use(const gr_tensor *tensor, CUstream stream)
+void gr_tensor_end_use(const gr_tensor *tensor, CUstream stream, const struct gr_context *at)
 {
-    end(tensor, stream, false);
+    end(tensor, stream, at, false);
 }
 
-void gr_tensor_end_write(const gr_tensor *tensor, CUstream stream)
+void gr_tensor_end_write(const gr_tensor *tensor, CUstream stream, const struct gr_context *at)
 {
-    end(tensor, stream, true);
+    end(tensor, stream, at, true);
 }
 
 gr_status gr_tensor_wait(const gr_tensor *tensor, CUstream stream)
 {
-    return begin(tensor, stream, false, __func__);
+    return begin(tensor, stream, &tensor->context, false, __func__);
 }
 
 /* It may have written. */
@@ -127,7 +141,7 @@ gr_status gr_tensor_used_on(gr_tensor *tensor, CUstream stream)
     if (status == GR_OK)
         status = gr_stream_check(stream, false, __func__);
     if (status == GR_OK)
-        end(tensor, stream, true);
+        end(tensor, stream, &tensor->context, true);
     return status;
 }
 
@@ -137,11 +151,12 @@ gr_status gr_tensor_begin_export(gr_tensor *tensor, CUstream consumer, const cha
 {
     gr_status status = GR_OK;
     if (consumer != GR_STREAM_NONE)
-        status = begin_checked(tensor, consumer, false, call);
+        status = begin_checked(tensor, consumer, &tensor->context, false, call);
     if (status != GR_OK)
         return status;
-    bool other = consumer != GR_STREAM_NONE && !is_own(tensor, consumer);
-    if (other && !gr_told_open(told_of(tensor), consumer, !tensor->read_only))
+    bool other = consumer != GR_STREAM_NONE && !is_own(tensor, consumer, &tensor->context);
+    if (other &&
+        !gr_told_open(told_of(tensor), consumer, tensor->context.handle, !tensor->read_only))
         return gr_fail_memory(call);
     gr_tensor_hold(tensor);
     return GR_OK;
@@ -151,11 +166,11 @@ void gr_tensor_end_export(gr_tensor *tensor, CUstream consumer)
 {
     bool pushed;
     struct gr_error_record before;
-    if (consumer != GR_STREAM_NONE && !is_own(tensor, consumer)) {
+    if (consumer != GR_STREAM_NONE && !is_own(tensor, consumer, &tensor->context)) {
         gr_error_save(&before);
         bool alive = !__atomic_load_n(&tensor->revoked, __ATOMIC_ACQUIRE) &&
-                     gr_tensor_enter(tensor, &pushed);
-        gr_told_close(told_of(tensor), consumer, alive);
+                     gr_tensor_enter(&tensor->context, &pushed);
+        gr_told_close(told_of(tensor), consumer, tensor->context.handle, alive);
         if (alive)
             gr_context_leave(pushed);
         gr_error_restore(&before);
