@@ -10,3 +10,14 @@ bool gr_event_has_passed(CUevent event)
         gr_driver()->EventSynchronize(event);
     return result != CUDA_ERROR_NOT_READY;
 }
+
+CUresult gr_event_capture(CUstream stream)
+{
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    CUresult result = gr_driver()->StreamIsCapturing(stream, &status);
+    if (result == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT)
+        return result;
+    return result == CUDA_SUCCESS && status != CU_STREAM_CAPTURE_STATUS_NONE
+               ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
+               : CUDA_SUCCESS;
+}

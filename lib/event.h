@@ -13,4 +13,11 @@
  */
 bool gr_event_has_passed(CUevent event);
 
+/*
+ * CUDA_ERROR_STREAM_CAPTURE_... while an event that is recorded in the stream would become a part
+ * of a graph. Any other error of the stream is left to the next call. The CUDA context of a default
+ * stream is current. It records no error.
+ */
+CUresult gr_event_capture(CUstream stream);
+
 #endif

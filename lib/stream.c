@@ -6,6 +6,7 @@
 #include "lib/device_text.h"
 #include "lib/driver.h"
 #include "lib/error.h"
+#include "lib/event.h"
 #include "lib/fork.h"
 #include "lib/peer_device.h"
 
@@ -17,19 +18,22 @@ static gr_status refuse_capture(const char *call, const char *reason)
     return gr_error_set_class(GR_ERR_STATE);
 }
 
-/* Any other error of the stream is left to the next call. */
+gr_status gr_stream_refuse_user(const char *call)
+{
+    return refuse_capture(call, "a stream that uses the tensor captures a graph, so that nothing "
+                                "can wait for it. End the capture first.");
+}
+
 gr_status gr_stream_check_capture(CUstream stream, const char *call)
 {
-    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-    const gr_cuda_api *cu = gr_driver();
-    if (!cu || gr_forked)
+    if (!gr_driver() || gr_forked)
         return GR_OK;
-    CUresult result = cu->StreamIsCapturing(stream, &status);
+    CUresult result = gr_event_capture(stream);
     if (result == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT)
         return refuse_capture(call, "the legacy stream cannot be used while a stream that it waits "
                                     "for captures a graph. End the capture first, or name another "
                                     "stream.");
-    if (result != CUDA_SUCCESS || status == CU_STREAM_CAPTURE_STATUS_NONE)
+    if (result == CUDA_SUCCESS)
         return GR_OK;
     return refuse_capture(call, "the stream captures a graph, and this call cannot be part of one. "
                                 "Map outside of the capture, and launch the graph between the map "

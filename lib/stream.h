@@ -31,6 +31,9 @@ gr_status gr_stream_check_context(gr_resource *resource, CUstream stream, const 
  */
 gr_status gr_stream_check_capture(CUstream stream, const char *call);
 
+/* Records that a call cannot wait for a stream that uses a tensor, since that captures. */
+gr_status gr_stream_refuse_user(const char *call);
+
 /*
  * Refuses NULL, a capture, and GR_STREAM_OF_MAP where there is no map yet. The stream that
  * GR_STREAM_OF_MAP stands for is not looked at.

@@ -80,13 +80,11 @@ static void leave(bool pushed)
         gr_driver()->CtxPopCurrent(&popped);
 }
 
-/* The stream's work so far is in the event; without one it is waited for. */
-static void record(struct gr_told *told)
+/* The stream's work so far is in the event; without one it is waited for. `context` is current. */
+static void record_in(struct gr_told *told, CUcontext context)
 {
     const gr_cuda_api *cu = gr_driver();
     CUstream stream = told->stream;
-    bool pushed;
-    CUcontext context = enter(told, &pushed);
     if (told->event && told->context != context) {
         cu->EventDestroy(told->event);
         told->event = NULL;
@@ -101,12 +99,26 @@ static void record(struct gr_told *told)
         result = cu->EventRecord(told->event, stream);
     if (result != CUDA_SUCCESS && cu->StreamSynchronize(stream) != CUDA_SUCCESS)
         cu->CtxSynchronize(); /* the stream was destroyed, perhaps before its work was done */
+}
+
+/* Another thread may record a late one. */
+static void record(struct gr_told *told)
+{
+    bool pushed;
+    CUcontext context = enter(told, &pushed);
+    told->late = gr_event_capture(told->stream) != CUDA_SUCCESS;
+    if (told->late)
+        told->stream = gr_told_stream(told->stream);
+    else
+        record_in(told, context);
     leave(pushed);
 }
 
-static bool is_done(const struct gr_told *told)
+static bool is_done(struct gr_told *told)
 {
-    return !told->event || gr_event_has_passed(told->event);
+    if (told->late)
+        record(told);
+    return !told->late && (!told->event || gr_event_has_passed(told->event));
 }
 
 /* ---- Entries --------------------------------------------------------------------------------- */
@@ -161,6 +173,7 @@ static struct gr_told *append(struct gr_told_list *list, CUstream stream, CUcont
     told->of = of;
     told->open = 0;
     told->wrote = false;
+    told->late = false;
     set_count(list, list->count + 1);
     return told;
 }
@@ -219,9 +232,11 @@ CUresult gr_told_wait(struct gr_told_list *list, CUstream stream, bool wrote_onl
     for (size_t i = 0; i < list->count && result == CUDA_SUCCESS; i++) {
         if (is_same(&items[i], stream, of) || (wrote_only && !items[i].wrote))
             continue;
-        if (items[i].open)
+        if (items[i].open || items[i].late)
             record(&items[i]);
-        if (items[i].event)
+        if (items[i].late)
+            result = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+        else if (items[i].event)
             result = gr_driver()->StreamWaitEvent(stream, items[i].event, 0);
     }
     pthread_mutex_unlock(&list->lock);

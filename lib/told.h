@@ -19,6 +19,7 @@ struct gr_told {
     CUcontext context; /* that one */
     unsigned open;     /* as long as there is such a use, what the stream is given counts too */
     bool wrote;
+    bool late; /* it captures a graph: the event is recorded after the capture */
 };
 
 /* All 0 but for the lock is an empty list: GR_TOLD_EMPTY or gr_told_init(). */
@@ -40,6 +41,7 @@ static inline bool gr_told_none(const struct gr_told_list *list)
 /*
  * Work of the stream that it has been given already. The CUDA context is current, which of a
  * default stream is its own. Where there is no event it waits for the stream.
+ * Nothing is put into a stream that captures a graph: its work is not done before the capture ends.
  */
 void gr_told_add(struct gr_told_list *list, CUstream stream, bool wrote);
 
@@ -63,7 +65,8 @@ void gr_told_close(struct gr_told_list *list, CUstream stream, CUcontext context
 
 /*
  * Makes `stream` wait for all of them, or for those that wrote. Uses that go on count up to here.
- * The stream's CUDA context is current.
+ * The stream's CUDA context is current. CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED: one captures a
+ * graph.
  */
 CUresult gr_told_wait(struct gr_told_list *list, CUstream stream, bool wrote_only);
 

@@ -17,6 +17,10 @@
 
 #include <string.h>
 
+#if __has_include(<dlpack/dlpack.h>)
+#include <dlpack/dlpack.h>
+#endif
+
 #define SIZE       USABLE_SIZE
 #define CAPTURING  "cuStreamIsCapturing"
 #define TRANSPORTS 2
@@ -215,6 +219,74 @@ START_TEST(copies_of_images_are_refused)
 }
 END_TEST
 
+/* Exported to `stream`, if there is DLPack. */
+static void *export_to(gr_tensor *tensor, CUstream stream)
+{
+#if __has_include(<dlpack/dlpack.h>)
+    DLManagedTensorVersioned *managed = gr_tensor_dlpack(tensor, stream);
+    assert_made(managed);
+    return managed;
+#else
+    (void)tensor, (void)stream;
+    return NULL;
+#endif
+}
+
+static void end_export(void *managed)
+{
+#if __has_include(<dlpack/dlpack.h>)
+    DLManagedTensorVersioned *of_dlpack = managed;
+    if (managed)
+        of_dlpack->deleter(managed);
+#else
+    (void)managed;
+#endif
+}
+
+/*
+ * Freed while its own stream captures, or while that of its consumer does: nothing is put into that
+ * stream, and the tensor ends after the capture. Others that would wait for the stream are refused.
+ *
+ * Catches: an event was recorded in the capture, and became a part of the graph.
+ */
+START_TEST(a_freed_tensor_ends_after_the_capture)
+{
+    gr_tensor *tensor = make_tensor(_i ? fx.other : fx.stream);
+    assert_made(tensor);
+    void *managed = _i ? export_to(tensor, fx.stream) : NULL;
+    if (_i && !managed) {
+        gr_tensor_free(tensor);
+        return;
+    }
+    fault->capture(fx.stream);
+    assert_state(gr_tensor_wait(tensor, fx.other));
+    const unsigned long before = fault->calls("cuEventRecord");
+    end_export(managed);
+    gr_tensor_free(tensor);
+    ck_assert_int_eq(gr_tensor_collect(0), GR_ERR_NOT_READY);
+    gr_clear_error();
+    ck_assert_uint_le(fault->calls("cuEventRecord"), before + _i);
+    fault->capture(NULL);
+    assert_ok(gr_tensor_collect(1000));
+}
+END_TEST
+
+/* As gr_buffer_release_later() documents. */
+START_TEST(a_release_later_in_a_capture_leaves_the_mapping)
+{
+    GR_AUTO(gr_resource) *resource = make(_i, GR_READ_WRITE);
+    gr_buffer *buffer = must_map(resource);
+    const unsigned long before = enqueued();
+    fault->capture(fx.stream);
+    gr_buffer_release_later(buffer);
+    ck_assert_uint_eq(enqueued(), before);
+    fault->capture(NULL);
+    ck_assert(gr_resource_is_mapped(resource));
+    assert_ok(gr_resource_unmap(resource, GR_STREAM_OF_MAP));
+    assert_resource_usable(resource, gr_gl_name(resource));
+}
+END_TEST
+
 static void end_capture(void)
 {
     fault->reset();
@@ -224,7 +296,9 @@ void add_capture_cases(Suite *suite)
 {
     TCase *maps = with_fixture(add_case(suite, "captures"), NULL, end_capture);
     add_loop_tests(maps, TRANSPORTS, a_map_is_refused, a_release_is_refused,
-                   a_rings_calls_are_refused, publishing_is_refused);
+                   a_rings_calls_are_refused, publishing_is_refused,
+                   a_freed_tensor_ends_after_the_capture,
+                   a_release_later_in_a_capture_leaves_the_mapping);
     add_tests(maps, the_legacy_stream_is_refused_beside_a_capture, tensors_are_refused,
               copies_of_images_are_refused);
 }

@@ -397,6 +397,10 @@ GR_API gr_status gr_buffer_release(gr_buffer *buffer);
  * gone, and until then gr_map() is GR_ERR_STATE. Where no OpenGL context matters, the next call
  * about the resource then releases it, or gr_tensor_collect() if the resource was freed.
  *
+ * While the stream of the map captures a graph, the release is refused: the refusal is logged as a
+ * warning, and the mapping stays until gr_resource_unmap() or gr_resource_close(). So it is with a
+ * buffer of GR_AUTO() whose scope ends in a capture.
+ *
  * Thread   any
  *
  * Errors: recorded, as nothing is returned

@@ -269,7 +269,8 @@ GR_API gr_tensor *gr_tensor_clone(gr_tensor *tensor, gr_memory memory, CUstream 
 
 /*
  * Drops the caller's hold. The tensor ends when its exports and views are gone too and the streams
- * that are known to use it have passed; nothing is waited for. NULL is fine.
+ * that are known to use it have passed; nothing is waited for. One whose stream captures a graph
+ * ends after the capture. NULL is fine.
  *
  * Thread   any, at any time
  *
@@ -282,7 +283,7 @@ GR_API void gr_tensor_free(gr_tensor *tensor);
  * Ends what was freed and whose work is done, and waits for the rest, up to timeout_ms
  * milliseconds; 0 only looks, and GR_WAIT_FOREVER waits until nothing is left. The other calls that
  * make or end a tensor look likewise, so a program needs this only before it ends, or where memory
- * is short.
+ * is short. Do not wait for ever while a stream captures a graph, since its tensors do not end.
  *
  * Errors:
  *     GR_ERR_NOT_READY  some is not done, and `timeout_ms` is 0

@@ -8,6 +8,7 @@
 #include "lib/driver.h"
 #include "lib/log.h"
 #include "lib/plural.h"
+#include "lib/stream.h"
 
 /* For the lists of all buffers: a user may leave on another thread than the resource's. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -103,6 +104,8 @@ gr_status gr_users_order(gr_resource *resource, CUstream stream, const char *cal
         result = gr_told_wait(&resource->told, stream, false);
     if (result == CUDA_SUCCESS)
         return GR_OK;
+    if (result == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED)
+        return gr_stream_refuse_user(call);
     return gr_fail_cuda(result, "cuStreamWaitEvent",
                         "%s: the stream could not be made to wait for those that use the mapping's "
                         "tensors.",

@@ -12,6 +12,7 @@
 #include "lib/clock.h"
 #include "lib/driver.h"
 #include "lib/error.h"
+#include "lib/event.h"
 #include "lib/host_wait.h"
 #include "lib/resource/set_aside.h"
 
@@ -165,6 +166,7 @@ static void end_of_mapping(gr_tensor *tensor)
 static bool end_in_order(gr_tensor *tensor)
 {
     if (tensor->how != GR_TENSOR_ASYNC || tensor->stream == GR_STREAM_NONE ||
+        gr_event_capture(tensor->stream) != CUDA_SUCCESS ||
         !gr_told_only(&tensor->user.told, tensor->stream))
         return false;
     finish(tensor, true,

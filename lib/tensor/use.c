@@ -42,6 +42,8 @@ static gr_status order(const gr_tensor *tensor, CUstream stream, const struct gr
     gr_context_leave(pushed);
     if (result == CUDA_SUCCESS)
         return GR_OK;
+    if (result == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED)
+        return gr_stream_refuse_user(call);
     return gr_fail_cuda(result, "cuStreamWaitEvent",
                         "%s: the stream could not be made to wait for the tensor. Is it of another "
                         "CUDA context, or was it destroyed?",
