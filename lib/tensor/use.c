@@ -133,7 +133,7 @@ void gr_tensor_end_write(const gr_tensor *tensor, CUstream stream, const struct 
 
 gr_status gr_tensor_wait(const gr_tensor *tensor, CUstream stream)
 {
-    return begin(tensor, stream, &tensor->context, false, __func__);
+    return begin(tensor, stream, tensor ? &tensor->context : NULL, false, __func__);
 }
 
 /* It may have written. */
