@@ -185,6 +185,8 @@ START_VULKAN_TEST(descriptors_that_linger_for_a_ring)
 {
     const gr_slot *slot;
     struct hostile peer;
+    /* Makes the pair of semaphores that the device keeps. */
+    gr_resource_free(must_create(SHARE_SIZE, GR_READ_WRITE));
     int fds = open_fds();
     atomic_store(&without_passrights, true);
     struct shared_ring r = hostile_ring(&peer, false, GR_RING_LOSSLESS);
