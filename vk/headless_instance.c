@@ -70,17 +70,6 @@ static gr_status check_version(uint32_t version, const char *call)
                    "Vulkan's loader is of version 1.0; 1.1 is needed. Install a newer one.");
 }
 
-/*
- * The version that the instance asks for: 1.3 has the functions that Vulkan's headers of 1.3 name
- * without KHR.
- */
-static uint32_t choose_version(uint32_t of_loader)
-{
-    if (of_loader >= VK_API_VERSION_1_3)
-        return VK_API_VERSION_1_3;
-    return of_loader >= VK_API_VERSION_1_2 ? VK_API_VERSION_1_2 : VK_API_VERSION_1_1;
-}
-
 static gr_status make_instance(gr_vk_headless_options *options,
                                const struct vk_headless_functions *vk, uint32_t version,
                                VkInstance *instance)
@@ -124,7 +113,8 @@ gr_status vk_headless_create_instance(gr_vk_headless_options *options,
         return vk_fail(result, "vkEnumerateInstanceVersion",
                        "%s: Vulkan's loader does not say which version it is of.", call);
     gr_status status = check_version(of_loader, call);
-    *version = choose_version(of_loader);
+    /* 1.3 has the functions that Vulkan's headers of 1.3 name without KHR. */
+    *version = of_loader < VK_API_VERSION_1_3 ? of_loader : VK_API_VERSION_1_3;
     if (status == GR_OK && options->validation)
         status = check_layer(vk, call);
     if (status == GR_OK)
