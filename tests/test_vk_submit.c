@@ -477,6 +477,8 @@ START_VULKAN_TEST(what_cannot_be_is_refused)
     VkSubmitInfo2 info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO};
     desc = GR_INIT(gr_vk_submit_desc, .info = &info);
     assert_fails(gr_vk_submit(submit, &desc), GR_ERR_INVALID_VALUE, 0, "sType");
+    info = (VkSubmitInfo2){.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2, .signalSemaphoreInfoCount = 1};
+    assert_fails(gr_vk_submit(submit, &desc), GR_ERR_INVALID_VALUE, 0, "pSignalSemaphoreInfos");
     ck_assert_uint_eq(submits[0] + submits[1], 0);
     assert_ok(gr_vk_submit(submit, &GR_INIT(gr_vk_submit_desc, .first = NULL)));
     ck_assert_uint_eq(pools, 0); /* no barriers */
