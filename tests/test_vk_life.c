@@ -296,8 +296,7 @@ static void complain(void *user, const char *text)
 
 enum order { UNORDERED, BY_A_SEMAPHORE, BY_DEFAULT, ORDERS };
 
-/* Uses a resource of a device while the gate is closed, and lets go of it and of its semaphores. */
-static struct gate *leave_to_the_stream(gr_vk_device *device, enum order order)
+static gr_resource *make_ordered(gr_vk_device *device, enum order order)
 {
     const VkBufferCreateInfo info = vulkan_buffer_info(SIZE);
     gr_resource *resource = gr_vk_buffer_create(device, &info, GR_READ_WRITE);
@@ -310,6 +309,12 @@ static struct gate *leave_to_the_stream(gr_vk_device *device, enum order order)
         assert_ok(gr_resource_set_sync(resource, GR_SEMAPHORE_NONE, computed));
         gr_semaphore_free(computed);
     }
+    return resource;
+}
+
+/* Uses a resource while the gate is closed, and frees it. */
+static struct gate *leave_to_the_stream(gr_resource *resource)
+{
     struct gate *gate = gate_put(fx.stream);
     gate_open_after(gate, 300);
     gr_buffer *buffer = must_map(resource);
@@ -320,6 +325,21 @@ static struct gate *leave_to_the_stream(gr_vk_device *device, enum order order)
     return gate;
 }
 
+/* A headless device and its wrap, which finds it through the handle of the VkDevice. */
+static gr_vk_device *wrap_headless(gr_vk_headless **headless)
+{
+    const gr_vk_headless_options options =
+        GR_INIT(gr_vk_headless_options, .validation = true, .message = complain);
+    *headless = gr_vk_headless_create(&options);
+    assert_made(*headless);
+    const gr_vk_headless_info *h = gr_vk_headless_get(*headless);
+    gr_vk_device *device =
+        gr_vk_device_wrap(&GR_INIT(gr_vk_device_desc, h->get_instance_proc_addr, h->instance,
+                                   h->physical_device, h->device, h->graphics, h->graphics_family));
+    assert_made(device);
+    return device;
+}
+
 /*
  * Freeing the wrap does wait, so that VkDevice can be destroyed next: the layer of a device of the
  * case's own would name what is left in it. In a child, since what ends later than its device ends
@@ -328,19 +348,12 @@ static struct gate *leave_to_the_stream(gr_vk_device *device, enum order order)
  */
 static int free_the_device_of_pending_work(void)
 {
-    const gr_vk_headless_options options =
-        GR_INIT(gr_vk_headless_options, .validation = true, .message = complain);
     leaves_all_open = true;
     fixture_setup();
     for (int i = 0; i < ORDERS; i++) {
-        gr_vk_headless *headless = gr_vk_headless_create(&options);
-        assert_made(headless);
-        const gr_vk_headless_info *h = gr_vk_headless_get(headless);
-        gr_vk_device *device = gr_vk_device_wrap(
-            &GR_INIT(gr_vk_device_desc, h->get_instance_proc_addr, h->instance, h->physical_device,
-                     h->device, h->graphics, h->graphics_family));
-        assert_made(device);
-        struct gate *gate = leave_to_the_stream(device, (enum order)i);
+        gr_vk_headless *headless;
+        gr_vk_device *device = wrap_headless(&headless);
+        struct gate *gate = leave_to_the_stream(make_ordered(device, (enum order)i));
         gr_vk_device_free(device);
         child_check(gate_is_open(gate));
         gr_vk_headless_free(headless);
@@ -354,6 +367,33 @@ static int free_the_device_of_pending_work(void)
 START_VULKAN_TEST(freeing_the_device_ends_what_was_freed)
 {
     expect_child("free_the_device_of_pending_work");
+}
+END_TEST
+
+/* Catches: vkDestroySemaphore after vkDestroyDevice, where the stream ends what was freed last. */
+static int free_a_headless_device_before_its_work(void)
+{
+    leaves_all_open = true;
+    fixture_setup();
+    for (int i = 0; i <= ORDERS; i++) { /* the next one ends what the last one left */
+        gr_vk_headless *headless;
+        gr_vk_device *device = wrap_headless(&headless);
+        gr_resource *resource = make_ordered(device, (enum order)(i % ORDERS));
+        gr_vk_device_free(device);
+        gr_vk_headless_free(headless);
+        struct gate *gate = leave_to_the_stream(resource);
+        gate_open(gate);
+        CU(CtxSynchronize());
+        sleep_ms(20); /* for a wait of the clean-up's own */
+        child_check(__atomic_load_n(&complaints, __ATOMIC_RELAXED) == 0);
+    }
+    gates_open();
+    return 0;
+}
+
+START_VULKAN_TEST(a_headless_device_waits_for_work_of_what_was_freed)
+{
+    expect_child("free_a_headless_device_before_its_work");
 }
 END_TEST
 
@@ -489,6 +529,7 @@ static const struct child children[] = {
     {"exit_with_all_open", exit_with_all_open},
     {"exit_while_a_stream_waits", exit_while_a_stream_waits},
     {"free_the_device_of_pending_work", free_the_device_of_pending_work},
+    {"free_a_headless_device_before_its_work", free_a_headless_device_before_its_work},
     {"lose_the_device", lose_the_device},
     {NULL, NULL}};
 
@@ -508,7 +549,8 @@ static void build(Suite *suite)
     TCase *pending = add_vulkan_case(suite, "work that is still pending");
     add_loop_tests(pending, 4, freeing_does_not_wait_for_the_stream);
     add_tests(pending, closing_a_mapped_one_does_not_wait_for_the_stream,
-              freeing_the_device_ends_what_was_freed);
+              freeing_the_device_ends_what_was_freed,
+              a_headless_device_waits_for_work_of_what_was_freed);
     add_loop_tests(pending, 2, the_stream_may_go_after_the_release);
 
     add_tests(add_vulkan_case(suite, "the end of the process, and of the device"),

@@ -15,6 +15,7 @@
 #include "lib/plural.h"
 #include "lib/sync/semaphore.h"
 #include "vk/error.h"
+#include "vk/headless.h"
 
 /* How long the host waits before it looks whether the process is ending, in nanoseconds. */
 #define WAIT_SLICE 100000000u
@@ -34,6 +35,7 @@ struct host_semaphore {
     bool owned; /* the VkSemaphore is destroyed with it */
     struct vk_functions vk;
     VkDevice handle;
+    gr_vk_headless *headless; /* whose VkDevice it is, which is held; NULL: the application's */
     pthread_mutex_t lock;     /* for what follows */
     struct host_point *spare; /* points that no stream has */
     size_t queued;            /* points that streams have */
@@ -124,6 +126,7 @@ static void end_host_part(struct host_semaphore *s)
     }
     if (s->owned)
         s->vk.vkDestroySemaphore(s->handle, s->semaphore, NULL);
+    vk_headless_drop(s->headless);
     pthread_mutex_destroy(&s->lock);
     free(s);
 }
@@ -336,6 +339,7 @@ gr_semaphore *vk_semaphore_by_host(gr_vk_device *device, const gr_vk_semaphore_d
     s->semaphore = info->semaphore;
     s->vk = device->vk;
     s->handle = device->device;
+    s->headless = vk_headless_hold(device->device);
     s->failure = VK_SUCCESS;
     vk_device_hold_by(device, owner);
     if (gr_semaphore_init(&s->base, &host_ops, context, true, info->value) != GR_OK) {
