@@ -71,15 +71,16 @@ static PyObject *copy(buffer_object *self, PyObject *other, CUstream stream, boo
     return done(result, "cuMemcpyAsync");
 }
 
-/* A Buffer of ours does not end while its pointer is in use. */
+/* A mapping does not end while its pointer is in use. */
 static PyObject *copy_used(buffer_object *self, PyObject *other, CUstream stream, bool to_other)
 {
-    bool is_ours = Py_TYPE(other) == buffer_type;
-    if (is_ours && !use_begin(other))
+    PyObject *own = core_own(other);
+    bool is_ours = Py_TYPE(own) == buffer_type;
+    if (is_ours && !use_begin(own))
         return NULL;
-    PyObject *none = copy(self, other, stream, to_other);
+    PyObject *none = copy(self, own, stream, to_other);
     if (is_ours)
-        use_end(other);
+        use_end(own);
     return none;
 }
 

@@ -5,6 +5,8 @@ cuda.core's whose import is changed."""
 import os
 import subprocess
 import sys
+import threading
+import time
 import urllib.error
 import urllib.request
 
@@ -14,6 +16,7 @@ import pytest
 from grinterop import GraphicsResource, Tensor
 
 import gl
+from test_threads import launch_host, slow  # noqa: F401
 
 core = pytest.importorskip("cuda.core")
 from cuda.core.utils import StridedMemoryView  # noqa: E402
@@ -98,6 +101,31 @@ def test_each_end_of_a_mapping_is_seen_by_cuda_core(resource, stream, end):
     assert buffer.is_closed and core.Buffer.handle.__get__(buffer) == 0
     with pytest.raises(RuntimeError, match="closed"):
         memory.copy_from(buffer, stream=stream)
+
+
+def test_a_copy_keeps_both_mappings(three_buffers, stream, cuda, launch_host):  # noqa: F811
+    """Catches: the other mapping was ended, and its memory freed, while the copy was put into a
+    stream."""
+    if not grinterop.is_software():
+        pytest.skip("on a GPU a release does not wait")
+    own = three_buffers[0].map(stream=stream)
+    other = three_buffers[1].map(stream=cuda)
+    caught = []
+
+    def copy():
+        time.sleep(0.1)
+        for call in (own.copy_to, own.copy_from):
+            try:
+                call(other, stream=stream)
+            except RuntimeError as error:
+                caught.append(str(error))
+
+    launch_host(slow([], 0.4))
+    thread = threading.Thread(target=copy)
+    thread.start()
+    other.close()
+    thread.join()
+    assert len(caught) == 2 and all("another thread is in a call" in text for text in caught)
 
 
 def test_all_ways_to_map_give_buffers_of_cuda_cores(three_buffers, stream):
