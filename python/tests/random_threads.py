@@ -5,6 +5,7 @@
 
 Nothing may crash or hang, and a call may raise only what the documents name. All work goes to one
 stream, and nothing reads memory after its mapping: what the driver makes of that is another matter.
+Where cuda.core is installed, its objects are used, too, and mappings are its Buffers.
 """
 
 import argparse
@@ -26,8 +27,17 @@ from grinterop import GraphicsResource, Ring, Tensor
 
 import gl
 
+if "--without-core" in sys.argv:
+    core = None
+else:
+    try:
+        import cuda.core as core
+        from cuda.core.utils import StridedMemoryView
+    except ImportError:
+        core = None
+
 BYTES = 1024
-KINDS = "resources buffers tensors rings slots egls vulkans cudas".split()
+KINDS = "resources buffers tensors rings slots egls vulkans cudas".split() + ["cores"] * bool(core)
 
 # What a RuntimeError that is no grinterop.CUDAError may say.
 STATES = (
@@ -57,7 +67,9 @@ class Worker:
     def __init__(self, number, options, shared, stream):
         self.random = random.Random(f"{options.seed}.{number}")
         self.kinds, self.shared, self.pools = options.only.split(","), shared, shared.pools
-        self.stream = stream
+        self.stream, self.streams = stream, [stream, stream, stream.stream, Acts(self, 0)]
+        if core:
+            self.streams.append(core.Device(0).create_stream(stream))
         self.host = np.zeros(16 * BYTES, "u1")  # stays for all copies
         self.calls, self.errors = collections.Counter(), collections.Counter()
         self.last, self.failed = "", None
@@ -68,6 +80,8 @@ class Worker:
         try:
             self.own_cuda, self.own_egl = grinterop.CudaContext(0), grinterop.EglContext(0)
             self.vulkan = grinterop.VulkanDevice.headless()
+            if core:
+                core.Device(0).set_current()
             while time.monotonic() < self.end:
                 self.step()
         except BaseException:
@@ -134,7 +148,9 @@ class Worker:
 
     def array(self):
         """Something that is a tensor."""
-        pick = self.random.randrange(4)
+        pick = self.random.randrange(5 if core else 4)
+        if pick == 4:
+            return self.any("cores")
         if pick == 0:
             return self.any("tensors")
         if pick == 1:
@@ -219,6 +235,13 @@ def new_egl(w):
         w.own_egl.make_current()
 
 
+def new_core(w):
+    stream = w.streams[-1]
+    made = core.Device(0).allocate(BYTES, stream=stream)
+    made.fill(w.random.randrange(256), stream=stream)
+    w.put("cores", made)
+
+
 class Owner:
     """An owner of memory whose end uses the objects, too."""
 
@@ -259,7 +282,7 @@ class Acts:
 
 
 def stream_of(w):
-    return w.random.choice([w.stream, w.stream, w.stream.stream, Acts(w, 0)])
+    return w.random.choice(w.streams)
 
 
 # ---- Calls ---------------------------------------------------------------------------------------
@@ -347,6 +370,24 @@ def close_egl(w, one):
 
 def close_cuda(w, one):
     one.close()
+
+
+def core_views(w, one):
+    """What cuda.core makes of memory; nobody reads it."""
+    StridedMemoryView.from_any_interface(one, stream_ptr=-1)
+    StridedMemoryView.from_buffer(one, shape=(64,), dtype=np.dtype("u1"))
+
+
+def core_copy(w, one):
+    one.copy_to(w.any("cores"), stream=w.streams[-1])
+
+
+def core_events(w, one):
+    """A map between events of cuda.core's."""
+    stream, ready = w.streams[-1], core.Device(0).create_event()
+    given = {"wait_event": stream.record(), "ready_event": ready}
+    w.put("buffers", grinterop.map_many([one], stream=stream, **given)[0])
+    ready.sync()
 
 
 def properties(w, one):
@@ -477,6 +518,16 @@ CALLS = {
         ("close", close_cuda),
     ],
 }
+if core:
+    CALLS["new"].append(("core", new_core))
+    CALLS["resources"].append(("core_events", core_events))
+    CALLS["buffers"].append(("core_views", core_views))
+    CALLS["cores"] = [
+        ("tensor", lambda w, one: w.put("tensors", Tensor.from_dlpack(one, stream=stream_of(w)))),
+        ("views", core_views),
+        ("copy", core_copy),
+        ("properties", properties),
+    ]
 
 
 def main():
@@ -484,16 +535,21 @@ def main():
     parser.add_argument("--seed", default=str(os.getpid()))
     parser.add_argument("--seconds", type=float, default=10)
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--without-core", action="store_true", help="without cuda.core")
     parser.add_argument("--only", default=",".join(KINDS), help="kinds of objects, by commas")
     options = parser.parse_args()
     faulthandler.enable()
     faulthandler.dump_traceback_later(options.seconds + 120, exit=True)
     warnings.simplefilter("ignore")
     sys.setswitchinterval(0.0005)
-    print(f"seed {options.seed}, {options.threads} threads, {options.seconds:g} s", flush=True)
+    version = f"cuda.core {core.__version__}" if core else "without cuda.core"
+    threads = f"{options.threads} threads"
+    print(f"seed {options.seed}, {threads}, {options.seconds:g} s, {version}", flush=True)
     options.end = time.monotonic() + options.seconds
     grinterop.load(allow_software=True)
     stream = grinterop.CudaContext(0)
+    if core:
+        core.Device(0).set_current()
     shared = Shared()
     workers = [Worker(i, options, shared, stream) for i in range(options.threads)]
     for worker in workers:

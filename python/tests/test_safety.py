@@ -610,11 +610,12 @@ def test_a_timeout_names_the_whole_time(egl, cuda):
 # ---- Everything at random ------------------------------------------------------------------------
 
 
-def test_two_threads_use_everything_at_random():
+@pytest.mark.parametrize("options", [[], ["--without-core"]], ids=["core", "without core"])
+def test_two_threads_use_everything_at_random(options):
     """A few seconds of random_threads.py, which says more where it is run by hand."""
     program = os.path.join(os.path.dirname(__file__), "random_threads.py")
     found = subprocess.run(
-        [sys.executable, program, "--seed", "1", "--seconds", "4"],
+        [sys.executable, program, "--seed", "1", "--seconds", "4", *options],
         capture_output=True,
         text=True,
         timeout=200,
