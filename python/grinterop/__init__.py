@@ -28,6 +28,7 @@ if "free-threading" in sys.version:
 
 from ._errors import (
     CUDAError,
+    CUDAWarning,
     DeviceLostError,
     Error,
     ExchangeError,
@@ -71,6 +72,7 @@ __all__ = [
     "Buffer",
     "Buffers",
     "CUDAError",
+    "CUDAWarning",
     "CudaContext",
     "DeviceLostError",
     "EglContext",

@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Exceptions: one class for each class of errors of the library's.
+"""Exceptions: one class for each class of errors of the library's; and the warning of destructors.
 
 All are CUDAError, as cuda.core calls it, and Python's own class beside it where there is one. Where
 cuda.core is loaded they are its CUDAError, too, so that `except` clauses that name that one work.
+So it is with CUDAWarning, which cuda.core has from 1.3 on.
 """
 
 from __future__ import annotations
 
 import re
 import sys
+import warnings
 from typing import NamedTuple
 
 from . import _grinterop
@@ -85,6 +87,10 @@ class DeviceLostError(CUDAError):
 
 class PartialError(CUDAError):
     """Done in part (GR_ERR_PARTIAL)."""
+
+
+class CUDAWarning(RuntimeWarning):
+    """An object was dropped, and its end failed: what it had may have leaked."""
 
 
 _CLASSES = {
@@ -197,10 +203,11 @@ _shared: dict[type, type] = {}
 
 
 def _shared_with_cuda_core(own: type) -> type:
-    """The class to raise: `own`, and where cuda.core is loaded its CUDAError as well."""
-    # It is public from cuda.core 1.3 on.
+    """`own`, and where cuda.core is loaded its CUDAError or CUDAWarning as well."""
+    name = "CUDAWarning" if issubclass(own, Warning) else "CUDAError"
+    # They are public from cuda.core 1.3 on.
     modules = map(sys.modules.get, ("cuda.core", "cuda.core._utils.cuda_utils"))
-    theirs = next((found for one in modules if (found := getattr(one, "CUDAError", None))), None)
+    theirs = next((found for one in modules if (found := getattr(one, name, None))), None)
     if theirs is None:
         return own
     if own not in _shared:
@@ -222,6 +229,14 @@ def _make(status, domain, code, code_name, call, message, exchange=False):
     return error
 
 
+def _warn(dropped, error):
+    """Warns of a destructor that failed. The extension calls this."""
+    if isinstance(error, Warning):  # the filters made an exception of it
+        raise error
+    text = f"a {dropped.__name__} object was dropped, and its end failed: {error}"
+    warnings.warn(text, _shared_with_cuda_core(CUDAWarning), stacklevel=2)
+
+
 def last_error() -> Error | None:
     """The calling thread's last error; None if there was none."""
     status, domain, code, name, call, message = _grinterop._last_error()
@@ -230,4 +245,4 @@ def last_error() -> Error | None:
     return Error(status, DOMAINS[domain], code, name, _python_names(call), _python_names(message))
 
 
-_grinterop._set_maker(_make)
+_grinterop._set_makers(_make, _warn)

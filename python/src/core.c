@@ -17,13 +17,6 @@ static PyObject *name_mapping;
 /* This cuda.core can't be derived from, of which there was a warning. */
 static bool core_refused;
 
-static void keep_as(PyObject **place, PyObject *object)
-{
-    PyObject *before = *place;
-    *place = Py_NewRef(object);
-    Py_XDECREF(before);
-}
-
 static PyObject *set_core(PyObject *module, PyObject *args)
 {
     PyObject *type, *make, *end;
@@ -81,7 +74,7 @@ static void take_back(buffer_object *self)
     unsigned tensors;
     PyErr_Fetch(&type, &value, &traceback);
     if (!self->of_ring && !buffer_release(self, GR_STREAM_OF_MAP, &tensors))
-        PyErr_Clear();
+        warn_of_end(buffer_type);
     PyErr_Restore(type, value, traceback);
 }
 

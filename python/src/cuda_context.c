@@ -43,23 +43,31 @@ static void let_go(context_object *self)
     }
 }
 
+static bool is_here(const context_object *self)
+{
+    if (!self->context || self->thread == PyThread_get_thread_ident())
+        return true;
+    PyErr_SetString(PyExc_RuntimeError,
+                    "a CudaContext is closed on the thread that made it, which is another");
+    return false;
+}
+
 /* On another thread it stays: a context that is current somewhere can't be ended from elsewhere. */
 static void end(PyObject *object)
 {
-    context_object *self = (context_object *)object;
-    if (self->thread == PyThread_get_thread_ident())
-        let_go(self);
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    if (is_here((context_object *)object))
+        let_go((context_object *)object);
+    else
+        warn_of_end(Py_TYPE(object));
+    PyErr_Restore(type, value, traceback);
     end_object(object);
 }
 
 static bool close_here(context_object *self)
 {
-    if (self->context && self->thread != PyThread_get_thread_ident()) {
-        PyErr_SetString(PyExc_RuntimeError,
-                        "a CudaContext is closed on the thread that made it, which is another");
-        return false;
-    }
-    if (!unused((PyObject *)self))
+    if (!is_here(self) || !unused((PyObject *)self))
         return false;
     let_go(self);
     return true;

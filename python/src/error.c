@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Exceptions. The library's last error goes to a function of Python's, which makes the exception:
- * errors need not be fast, and classes are easier to write there.
+ * Exceptions, and the warnings of destructors. The library's last error goes to a function of
+ * Python's, which makes the exception: errors need not be fast, and classes are easier to write
+ * there.
  */
 #include "module.h"
 
@@ -9,7 +10,7 @@
 
 #include <grinterop/cuda.h>
 
-static PyObject *maker;
+static PyObject *maker, *warner;
 
 PyObject *text_of(const char *text)
 {
@@ -96,12 +97,55 @@ PyObject *none_or_fail(gr_status status)
     return status == GR_OK ? Py_NewRef(Py_None) : fail();
 }
 
-static PyObject *set_maker(PyObject *module, PyObject *function)
+/* ---- Destructors ----------------------------------------------------------------------------- */
+
+bool python_ends(void)
 {
-    PyObject *before = maker;
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    PyObject *is_finalizing = PySys_GetObject("is_finalizing");
+    PyObject *answer = is_finalizing ? PyObject_CallObject(is_finalizing, NULL) : NULL;
+    bool ends = !answer || !Py_IsFalse(answer);
+    Py_XDECREF(answer);
+    PyErr_Restore(type, value, traceback);
+    return ends;
+}
+
+/* What the filters make an exception goes to sys.unraisablehook, Ctrl-C to the main thread. */
+static void warn(PyObject *type, PyObject *error)
+{
+    PyObject *none = PyObject_CallFunctionObjArgs(warner, type, error, NULL);
+    if (!none && PyErr_ExceptionMatches(PyExc_KeyboardInterrupt)) {
+        PyErr_Clear();
+        PyErr_SetInterrupt();
+    } else if (!none) {
+        PyErr_WriteUnraisable(type);
+    }
+    Py_XDECREF(none);
+}
+
+void warn_of_end(PyTypeObject *type)
+{
+    PyObject *class, *error, *traceback;
+    PyErr_Fetch(&class, &error, &traceback);
+    PyErr_NormalizeException(&class, &error, &traceback);
+    if (warner && !python_ends())
+        warn((PyObject *)type, error);
+    Py_XDECREF(class);
+    Py_XDECREF(error);
+    Py_XDECREF(traceback);
+}
+
+/* ---- Functions ------------------------------------------------------------------------------- */
+
+static PyObject *set_makers(PyObject *module, PyObject *args)
+{
+    PyObject *error, *warning;
     (void)module;
-    maker = Py_NewRef(function);
-    Py_XDECREF(before);
+    if (!PyArg_ParseTuple(args, "OO:_set_makers", &error, &warning))
+        return NULL;
+    keep_as(&maker, error);
+    keep_as(&warner, warning);
     return Py_NewRef(Py_None);
 }
 
@@ -121,7 +165,7 @@ static PyObject *clear_error(PyObject *module, PyObject *none)
 }
 
 PyMethodDef error_functions[] = {
-    {"_set_maker", set_maker, METH_O, NULL},
+    {"_set_makers", set_makers, METH_VARARGS, NULL},
     {"_last_error", last_error, METH_NOARGS, NULL},
     {"clear_error", clear_error, METH_NOARGS,
      "clear_error()\n--\n\nForgets the calling thread's last error."},

@@ -39,6 +39,15 @@ PyObject *none_or_fail(gr_status status);
 /* A text of the library's; bytes that are no UTF-8 are replaced. */
 PyObject *text_of(const char *text);
 
+/*
+ * For destructors: makes the exception a CUDAWarning, which names the type that was dropped. An
+ * exception in flight has to be fetched before.
+ */
+void warn_of_end(PyTypeObject *type);
+
+/* Whether the interpreter is being finalized: destructors do not warn then. */
+bool python_ends(void);
+
 extern PyMethodDef error_functions[];
 
 /* ---- Arguments (arguments.c) ----------------------------------------------------------------- */
@@ -176,6 +185,9 @@ void *new_object(PyTypeObject *type);
 
 /* Frees an object's memory, and lets go of its type. */
 void end_object(PyObject *object);
+
+/* Replaces a reference. */
+void keep_as(PyObject **place, PyObject *object);
 
 /* For Py_tp_new of what only the library makes. */
 PyObject *refuse_new(PyTypeObject *type, PyObject *args, PyObject *keywords);

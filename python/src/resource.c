@@ -7,6 +7,7 @@
 
 #include <grinterop/gl.h>
 #include <grinterop/image.h>
+#include <grinterop/tensor.h>
 #include <grinterop/vk.h>
 
 PyTypeObject *resource_type;
@@ -26,25 +27,69 @@ PyObject *resource_new(PyTypeObject *type, gr_resource *resource)
         return NULL;
     }
     self->resource = resource;
+    self->thread = PyThread_get_thread_ident();
     return (PyObject *)self;
+}
+
+/* false: the program's Buffer, or tensors, keep the mapping. */
+static bool drop_mapping(resource_object *self)
+{
+    buffer_object *mapped = self->mapped;
+    Py_CLEAR(self->shown);
+    if (!mapped)
+        return true;
+    bool kept = Py_REFCNT(mapped) > 1 || (mapped->buffer && gr_buffer_tensors(mapped->buffer));
+    mapped->resource = NULL;
+    mapped->use.whole = NULL;
+    Py_DECREF(mapped);
+    return !kept;
+}
+
+/*
+ * Not a failure: the OpenGL context is not current, so gr_resource_free() sets the registration
+ * aside; or a ring has the resource; or the registration ended with its CUDA context.
+ */
+static bool is_expected(const gr_error *error)
+{
+    return error->status == GR_ERR_GL || (error->status == GR_ERR_STATE && !error->code) ||
+           (error->domain == GR_DOMAIN_CUDA && (error->code == CUDA_ERROR_DEINITIALIZED ||
+                                                error->code == CUDA_ERROR_CONTEXT_IS_DESTROYED));
+}
+
+/* gr_resource_free() returns no status, and gr_resource_close() does the same. */
+static void close_dropped(const resource_object *self)
+{
+    bool failed_before = gr_last_error()->status != GR_OK;
+    gr_status status;
+    Py_BEGIN_ALLOW_THREADS
+    status = gr_resource_close(self->resource, GR_STREAM_OF_MAP);
+    Py_END_ALLOW_THREADS
+    if (status == GR_OK)
+        return;
+    if (!is_expected(gr_last_error())) {
+        fail();
+        warn_of_end(resource_type);
+    } else if (!failed_before) {
+        gr_clear_error();
+    }
 }
 
 static void end(PyObject *object)
 {
     resource_object *self = (resource_object *)object;
-    buffer_object *mapped = self->mapped;
     gr_resource *resource = self->resource;
+    PyObject *type, *value, *traceback;
     if (self->weak)
         PyObject_ClearWeakRefs(object);
-    if (mapped) {
-        mapped->resource = NULL;
-        mapped->use.whole = NULL;
-        Py_DECREF(mapped);
-    }
-    BEGIN_ENDING
+    PyErr_Fetch(&type, &value, &traceback);
+    bool unmapped = drop_mapping(self);
+    /* On other threads, and at exit, its OpenGL context is seldom current. */
+    if (unmapped && self->thread == PyThread_get_thread_ident() && !python_ends())
+        close_dropped(self);
+    Py_BEGIN_ALLOW_THREADS
     gr_resource_free(resource);
-    END_ENDING
-    Py_XDECREF(self->shown);
+    Py_END_ALLOW_THREADS
+    PyErr_Restore(type, value, traceback);
     Py_XDECREF(self->stream);
     Py_XDECREF(self->owner);
     Py_XDECREF(self->dl_device);

@@ -11,6 +11,7 @@ typedef struct resource_object {
     OBJECT_HEAD
     PyObject *weak;
     gr_resource *resource;
+    unsigned long thread; /* which made it */
 
     /* The mapping, which stays until it is closed, whoever forgets it. */
     buffer_object *mapped;

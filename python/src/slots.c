@@ -137,7 +137,7 @@ static void end(PyObject *object)
     PyErr_Fetch(&type, &value, &traceback);
     end_buffers(self);
     if (self->slots && !finish_begun(self, give_up)) {
-        PyErr_Clear();
+        warn_of_end(slots_type);
         forget(self);
     }
     PyErr_Restore(type, value, traceback);

@@ -25,6 +25,13 @@ void end_object(PyObject *object)
     Py_DECREF(type);
 }
 
+void keep_as(PyObject **place, PyObject *object)
+{
+    PyObject *before = *place;
+    *place = Py_NewRef(object);
+    Py_XDECREF(before);
+}
+
 PyObject *refuse_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
 {
     (void)args;

@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Objects that are dropped and cannot be ended: a CUDAWarning, and nothing else changes."""
+
+import ctypes
+import os
+import subprocess
+import sys
+import threading
+import time
+import warnings
+
+import grinterop
+import pytest
+from grinterop import CUDAWarning, EglContext, GraphicsResource, Ring
+
+import gl
+from test_safety import Running
+
+
+@pytest.fixture
+def ring(egl):
+    egl.make_current()
+    with Ring([GraphicsResource.from_gl_buffer(gl.buffer(64)) for _ in range(2)]) as made:
+        yield made
+        egl.make_current()
+
+
+@pytest.fixture
+def stuck(ring, cuda, egl):
+    """The only holder of slots that fail to be given up: no OpenGL context is current."""
+    held = [ring.acquire_write(stream=cuda)]
+    EglContext.release_current()
+    return held
+
+
+@pytest.fixture
+def unraisable(monkeypatch):
+    found = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda args: found.append(args.exc_value))
+    return found
+
+
+# ---- Failures ------------------------------------------------------------------------------------
+
+
+def test_slots_that_cannot_be_given_up(stuck):
+    with pytest.warns(CUDAWarning, match="a Slots object was dropped.*No OpenGL context") as caught:
+        stuck.clear()
+    assert caught[0].filename == __file__ and issubclass(CUDAWarning, RuntimeWarning)
+
+
+def test_slots_while_another_thread_is_in_a_call(ring, cuda):
+    slots = ring.acquire_write(2, stream=cuda)
+
+    def wait():
+        with pytest.raises(grinterop.WaitTimeoutError):
+            ring.acquire_write(stream=cuda, timeout=0.4)
+
+    with Running(wait), pytest.warns(CUDAWarning, match="another thread is in a call"):
+        del slots
+
+
+def test_a_context_on_another_thread():
+    held = []
+    thread = threading.Thread(target=lambda: held.append(grinterop.CudaContext(0)))
+    thread.start()
+    thread.join()
+    with pytest.warns(CUDAWarning, match="a CudaContext object.*on the thread that made it"):
+        held.clear()
+
+
+@pytest.mark.parametrize("mapped", [False, True])
+def test_a_resource_that_cuda_refuses_to_end(vbo, cuda, mapped):
+    if not grinterop.is_software():
+        pytest.skip("a GPU's driver does not check handles")
+    driver = ctypes.CDLL(grinterop.driver_path())
+    resource = GraphicsResource.from_gl_buffer(vbo)
+    handle = ctypes.c_void_p(resource.handle)
+    if mapped:
+        resource.map(stream=cuda)
+        result = driver.cuGraphicsUnmapResources(1, ctypes.byref(handle), None)
+    else:
+        result = driver.cuGraphicsUnregisterResource(handle)
+    assert result == 0
+    error = "CUDA_ERROR_NOT_MAPPED" if mapped else "CUDA_ERROR_INVALID_HANDLE"
+    with pytest.warns(CUDAWarning, match=f"a GraphicsResource object was.*{error}") as caught:
+        del resource
+    assert len(caught) == 1
+
+
+# ---- What a warning must not do ------------------------------------------------------------------
+
+
+def test_an_exception_in_flight_stays(stuck):
+    with pytest.warns(CUDAWarning), pytest.raises(ZeroDivisionError) as caught:
+        [stuck.pop(), 1 / 0]
+    assert caught.value.__context__ is None
+
+
+def test_a_warning_that_is_an_error(stuck, unraisable):
+    with warnings.catch_warnings(), pytest.raises(ZeroDivisionError):
+        warnings.simplefilter("error", CUDAWarning)
+        [stuck.pop(), 1 / 0]
+    assert [type(error) for error in unraisable] == [CUDAWarning]
+
+
+def test_a_warning_of_tensors_that_is_an_error(ring, cuda, unraisable):
+    """Catches: the ResourceWarning of slots that were dropped was lost where it is an error."""
+    slots = ring.acquire_write(stream=cuda)
+    tensor = slots.buffer.tensor()
+    del slots
+    assert tensor.is_revoked and [type(error) for error in unraisable] == [ResourceWarning]
+
+
+def test_an_interrupt_is_not_lost(stuck, monkeypatch):
+    def interrupt(*arguments, **keywords):
+        raise KeyboardInterrupt
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        monkeypatch.setattr(warnings, "showwarning", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            stuck.clear()
+            time.sleep(1)
+
+
+# ---- No failures ---------------------------------------------------------------------------------
+
+
+def test_what_is_set_aside_is_no_failure(vbo, cuda, egl, unraisable):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for mapped in (False, True):
+            resource = GraphicsResource.from_gl_buffer(vbo)
+            if mapped:
+                resource.map(stream=cuda)
+            grinterop.clear_error()
+            EglContext.release_current()
+            del resource
+            egl.make_current()
+            assert not grinterop.last_error()
+    assert not unraisable
+
+
+def test_a_buffer_or_a_tensor_keeps_the_mapping(vbo, cuda):
+    resource = GraphicsResource.from_gl_buffer(vbo)
+    buffer = resource.map(stream=cuda)
+    tensor = buffer.tensor()
+    del resource
+    assert buffer.handle and tensor.handle == buffer.handle
+    del buffer
+    assert tensor.handle
+
+
+CHILD = """
+import sys, warnings
+warnings.simplefilter("error")
+import grinterop, gl
+from grinterop import CudaContext, EglContext, GraphicsResource
+"""
+
+# The registration ends with its context, and Python does not end objects in any order.
+GONE = """
+cuda, egl = CudaContext(0), EglContext(0)
+first, second = (GraphicsResource.from_gl_buffer(gl.buffer(64)) for _ in range(2))
+cuda.close()
+del first
+"""
+
+# As cuda.core 1.3 is going to have them; that of 1.2 has no public names.
+PUBLIC = """
+import threading, types
+core = sys.modules["cuda.core"] = types.ModuleType("cuda.core")
+class CUDAError(Exception): pass
+class CUDAWarning(Warning): pass
+core.CUDAError, core.CUDAWarning = CUDAError, CUDAWarning
+try:
+    EglContext(0, 99)
+except grinterop.InvalidValueError as error:
+    raise SystemExit("another error was expected")
+except CUDAError as error:
+    assert isinstance(error, grinterop.CUDAError)
+held, found = [], []
+thread = threading.Thread(target=lambda: held.append(CudaContext(0)))
+thread.start()
+thread.join()
+sys.unraisablehook = lambda args: found.append(args.exc_value)
+held.clear()
+assert len(found) == 1 and isinstance(found[0], CUDAWarning), found
+assert isinstance(found[0], grinterop.CUDAWarning)
+"""
+
+
+@pytest.mark.parametrize("program", [GONE, PUBLIC], ids=["gone", "public"])
+def test_in_a_program_of_its_own(program):
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    found = subprocess.run(
+        [sys.executable, "-c", CHILD + program],
+        capture_output=True,
+        text=True,
+        env=environment,
+        timeout=120,
+    )
+    assert (found.returncode, found.stderr) == (0, "")
