@@ -125,11 +125,25 @@ END_TEST
 
 /* ---- Holes ----------------------------------------------------------------------------------- */
 
-static void punch(int fd)
+static void punch(int fd, off_t from)
 {
     off_t size = lseek(fd, 0, SEEK_END);
-    ck_assert_int_gt(size, 0);
-    ck_assert_int_eq(fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, size), 0);
+    ck_assert_int_gt(size, from);
+    ck_assert_int_eq(
+        fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, from, size - from), 0);
+}
+
+/*
+ * Where the data begin. The hole starts there because Mesa passes what lies before them to
+ * munmap(). Zeros there make the length one that the kernel refuses, and ThreadSanitizer's munmap()
+ * crashes on such a length.
+ */
+static off_t data_of(int fd)
+{
+    uint64_t head[2]; /* the size of the file, and this offset */
+    ck_assert_int_eq(pread(fd, head, sizeof(head), 0), sizeof(head));
+    ck_assert_uint_ge(head[1], sizeof(head));
+    return (off_t)head[1];
 }
 
 /* Seals do not keep a peer from it: all bytes are 0 then, and can be written to as before. */
@@ -152,7 +166,7 @@ START_VULKAN_TEST(memory_with_a_hole)
     assert_ok(gr_resource_set_sync(received, GR_SEMAPHORE_NONE, GR_SEMAPHORE_NONE));
     gr_buffer *buffer = gr_map(received, fx.stream);
     assert_made(buffer);
-    punch(wire.fds[0]);
+    punch(wire.fds[0], data_of(wire.fds[0]));
     CU(MemcpyDtoH(bytes, gr_buffer_ptr(buffer), SHARE_SIZE));
     assert_bytes(bytes, SHARE_SIZE, 0);
     CU(MemsetD8(gr_buffer_ptr(buffer), 7, SHARE_SIZE));
@@ -181,7 +195,7 @@ START_VULKAN_TEST(a_ring_with_a_hole)
     assert_ok(gr_ring_acquire_read(r.ring, fx.stream, &slot, 1, SOON));
     assert_ok(gr_ring_give_back(r.ring, &slot, 1));
     CU(StreamSynchronize(fx.stream));
-    punch(fds[0]);
+    punch(fds[0], 0);
     hostile_wake(&peer);
     assert_fails(gr_ring_acquire_read(r.ring, fx.stream, &slot, 1, SOON), GR_ERR_SYSTEM, 0,
                  "contradicts itself");
