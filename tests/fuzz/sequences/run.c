@@ -236,7 +236,8 @@ static void work(struct worker *worker, time_t begun)
         pthread_barrier_wait(&step);
         if (!goes_on)
             return;
-        journal->software = w->software;
+        if (w->thread == 0)
+            journal->software = w->software;
         w->random = mix(journal->seed, w->thread + 1);
         theme_pick(w);
         run_one(w, &journal->scripts[w->thread], worker->run->length);
