@@ -16,13 +16,13 @@
 #include <grinterop/gl.h>
 #include <grinterop/publish.h>
 
-#include "easel.h"
-#include "kernel_image.h"
-#include "offscreen.h"
-#include "output.h"
-#include "png_file.h"
-#include "screen.h"
-#include "session.h"
+#include "examples/support/easel.h"
+#include "examples/support/kernel_image.h"
+#include "examples/support/offscreen.h"
+#include "examples/support/output.h"
+#include "examples/support/png_file.h"
+#include "examples/support/screen.h"
+#include "examples/support/session.h"
 #include "tools/options.h"
 
 KERNEL_IMAGE(publish);

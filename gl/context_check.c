@@ -4,7 +4,7 @@
 
 #include "lib/driver.h"
 #include "lib/error.h"
-#include "lib/fork.h"
+#include "lib/platform/fork.h"
 #include "gl/delete_later.h"
 
 #define OLDEST 32 /* OpenGL 3.2 */

@@ -11,7 +11,7 @@
 
 #include "lib/device_text.h"
 #include "lib/driver.h"
-#include "lib/machine.h"
+#include "lib/platform/machine.h"
 #include "lib/uuid_text.h"
 #include "gl/native.h"
 

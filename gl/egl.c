@@ -11,7 +11,7 @@
 
 #include "lib/driver.h"
 #include "lib/error.h"
-#include "lib/fork.h"
+#include "lib/platform/fork.h"
 #include "lib/live.h"
 #include "lib/log.h"
 #include "lib/struct_size.h"

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/machine.h"
+#include "lib/platform/machine.h"
 #include "lib/printf.h"
 
 #define FILES   "__EGL_VENDOR_LIBRARY_FILENAMES"

@@ -2,7 +2,7 @@
 /*
  * OpenGL's internal formats and targets as CUDA takes them: the one table of what it sees, what it
  * refuses and what to use instead. Measured on an H200; docs/formats.md shows it,
- * tests/test_image_table compares it with both drivers.
+ * tests/image/test_image_table compares it with both drivers.
  */
 #ifndef GR_GL_FORMAT_H
 #define GR_GL_FORMAT_H

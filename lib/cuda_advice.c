@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "lib/machine.h"
+#include "lib/platform/machine.h"
 
 #define ASK_NVIDIA_SMI "nvidia-smi tells whether the machine's driver works."
 

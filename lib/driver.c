@@ -14,10 +14,10 @@
 #include "lib/driver_required.h"
 #include "lib/cuda_advice.h"
 #include "lib/error.h"
-#include "lib/fork.h"
-#include "lib/loader.h"
+#include "lib/platform/fork.h"
+#include "lib/platform/loader.h"
 #include "lib/log.h"
-#include "lib/machine.h"
+#include "lib/platform/machine.h"
 
 /* What to do about a file that is no driver, and about a driver that does not start. */
 struct advice {

@@ -17,9 +17,9 @@
 #include <stdlib.h>
 
 #include "lib/error.h"
-#include "lib/fork.h"
+#include "lib/platform/fork.h"
 #include "lib/log.h"
-#include "lib/machine.h"
+#include "lib/platform/machine.h"
 
 #define PARTS      8   /* a power of two */
 #define FIRST_ROOM 128 /* likewise */

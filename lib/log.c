@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <strings.h>
 
-#include "lib/machine.h"
+#include "lib/platform/machine.h"
 
 static const char *const level_names[] = {"none", "error", "warning", "info", "debug"};
 

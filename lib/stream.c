@@ -7,7 +7,7 @@
 #include "lib/driver.h"
 #include "lib/error.h"
 #include "lib/event.h"
-#include "lib/fork.h"
+#include "lib/platform/fork.h"
 #include "lib/peer_device.h"
 
 /* With the code that the driver has for it, which compat.h's callers get. */

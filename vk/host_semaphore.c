@@ -10,7 +10,7 @@
 
 #include "lib/driver.h"
 #include "lib/error.h"
-#include "lib/fork.h"
+#include "lib/platform/fork.h"
 #include "lib/log.h"
 #include "lib/plural.h"
 #include "lib/sync/semaphore.h"

@@ -7,7 +7,7 @@
 
 #include "lib/driver.h"
 #include "lib/error.h"
-#include "lib/loader.h"
+#include "lib/platform/loader.h"
 
 #if defined(_WIN32)
 #define LOADER  "vulkan-1.dll"

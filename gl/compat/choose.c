@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "lib/error.h"
-#include "lib/machine.h"
+#include "lib/platform/machine.h"
 
 static const struct {
     const char *name;

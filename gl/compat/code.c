@@ -6,7 +6,7 @@
 
 #include "lib/driver.h"
 #include "lib/error.h"
-#include "lib/fork.h"
+#include "lib/platform/fork.h"
 
 CUresult compat_refuse(CUresult code, const char *call, const char *format, ...)
 {

@@ -8,7 +8,7 @@
 
 #include "lib/driver.h"
 #include "lib/error.h"
-#include "lib/machine.h"
+#include "lib/platform/machine.h"
 #include "gl/saved_state.h"
 
 #define ACCESS (GL_MAP_READ_BIT | GL_MAP_WRITE_BIT | GL_MAP_PERSISTENT_BIT | GL_MAP_COHERENT_BIT)

@@ -5,7 +5,7 @@
 
 #include <sched.h>
 
-#include "lib/fork.h"
+#include "lib/platform/fork.h"
 #include "lib/log.h"
 #include "lib/resource_types.h"
 

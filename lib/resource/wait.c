@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The host waits for CUDA's last work with a resource. */
 #include "lib/backend.h"
-#include "lib/clock.h"
+#include "lib/platform/clock.h"
 #include "lib/driver.h"
 #include "lib/error.h"
 #include "lib/host_wait.h"

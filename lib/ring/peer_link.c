@@ -8,7 +8,7 @@
 
 #include "lib/driver.h"
 #include "lib/error.h"
-#include "lib/foreign_fd.h"
+#include "lib/platform/foreign_fd.h"
 #include "lib/retire.h"
 #include "lib/ring/peer_page.h"
 #include "lib/ring/peer_semaphores.h"

@@ -21,7 +21,7 @@
 
 #include <time.h>
 
-#include "lib/clock.h"
+#include "lib/platform/clock.h"
 #include "lib/driver.h"
 #include "lib/error.h"
 #include "lib/external/external.h"

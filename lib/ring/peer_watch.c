@@ -17,9 +17,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "lib/clock.h"
+#include "lib/platform/clock.h"
 #include "lib/error.h"
-#include "lib/foreign_fd.h"
+#include "lib/platform/foreign_fd.h"
 
 /* The C library may be older than the kernel. */
 #ifndef SO_PASSRIGHTS

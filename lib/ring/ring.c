@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "lib/error.h"
-#include "lib/fork.h"
+#include "lib/platform/fork.h"
 
 /* A deadline must not move with the wall clock; where a condition knows no other, it does. */
 static bool init_condition(gr_ring *ring)

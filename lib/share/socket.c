@@ -12,10 +12,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "lib/clock.h"
+#include "lib/platform/clock.h"
 #include "lib/error.h"
-#include "lib/foreign_fd.h"
-#include "lib/fork.h"
+#include "lib/platform/foreign_fd.h"
+#include "lib/platform/fork.h"
 
 /*
  * "grsh", then the version, the kind, the number of bytes, of descriptors and of the application's

@@ -9,7 +9,7 @@
 #include "lib/driver.h"
 #include "lib/error.h"
 #include "lib/flags.h"
-#include "lib/fork.h"
+#include "lib/platform/fork.h"
 #include "lib/live.h"
 #include "lib/log.h"
 #include "lib/plural.h"

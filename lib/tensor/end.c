@@ -9,7 +9,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "lib/clock.h"
+#include "lib/platform/clock.h"
 #include "lib/driver.h"
 #include "lib/error.h"
 #include "lib/event.h"

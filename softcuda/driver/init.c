@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Start and end of the driver in a process, and its version. */
-#include "softcuda/driver/scheduler.h"
+#include "softcuda/driver/stream/scheduler.h"
 
 #include <dlfcn.h>
 #include <stdatomic.h>
 
-#include "softcuda/driver/fault.h"
+#include "softcuda/driver/kernel/fault.h"
 
 #define DRIVER_VERSION 13000
 

@@ -278,7 +278,7 @@ static void refuse_gpu_code(options *o, const option *option, const char *value)
 {
     (void)o, (void)value;
     die("%s asks for code of a GPU, which only nvcc makes. For cuModuleLoad without a GPU, compile "
-        "the kernels with grinterop/cuhost.h (see docs/softcuda.md); for a program, leave the "
+        "the kernels with grinterop/cuhost.h (see softcuda.md); for a program, leave the "
         "option out",
         option->name);
 }

@@ -96,8 +96,10 @@ static const char *cuda_folder(const char *given)
 /* `given`: the folder is not one of an installation. */
 _Noreturn static void die_without(const char *file, const char *folder, bool given)
 {
-    const char *remedy = "GR_NVCC_INCLUDE names softcuda/nvcc/include and include of grinterop's "
-                         "sources, with a comma; GR_NVCC_LIBRARY names .libs of its build folder";
+    const char *remedy =
+        "GR_NVCC_INCLUDE names softcuda/nvcc/include, softcuda/include and include "
+        "of grinterop's sources, with commas; GR_NVCC_LIBRARY names .libs of its "
+        "build folder";
     if (given)
         die("there is no %s in %s: %s", file, folder, remedy);
     die("there is no %s in %s, nor beside this program in %s: move the whole installation, or "
@@ -112,6 +114,7 @@ static void find_headers(words *folders)
         words_add_parts(folders, given);
     } else if (source) {
         words_add(folders, keep_text("%s/softcuda/nvcc/include", source));
+        words_add(folders, keep_text("%s/softcuda/include", source));
         words_add(folders, keep_text("%s/include", source));
     } else {
         const char *include = installed(GR_NVCC_INCLUDEDIR, "grinterop/nvcc/grinterop_nvcc.h");

@@ -3,7 +3,7 @@
 
 #include <grinterop/cuhost_launch.h>
 
-#include "softcuda/driver/program.h"
+#include "softcuda/driver/kernel/program.h"
 
 #include <pthread.h>
 #include <stdint.h>

@@ -2,7 +2,7 @@
 /* Launches: of a kernel by its address, and of <<< >>>, which comes as two calls. */
 #include "softcuda/runtime/kernel.h"
 
-#include "softcuda/driver/program.h"
+#include "softcuda/driver/kernel/program.h"
 
 #include <grinterop/cuhost_launch.h>
 

@@ -4,7 +4,7 @@
 
 #include <grinterop/cuhost_launch.h>
 
-#include "softcuda/driver/program.h"
+#include "softcuda/driver/kernel/program.h"
 
 #include <pthread.h>
 #include <stdlib.h>

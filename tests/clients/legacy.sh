@@ -3,9 +3,9 @@
 #
 # legacy.sh BUILD OUT [OTHER]: fetches NVIDIA's samples that draw with OpenGL, builds them unchanged
 # with grinterop-nvcc of the build folder and with the GLUT of glut_headless.c, and runs them on the
-# software driver: docs/legacy.md. There is a line for each window, whose picture is OUT/NAME.ppm,
-# and for each comparison with the samples' own reference. With OTHER, an OUT of another machine,
-# each picture is compared with that one.
+# software driver: softcuda/docs/legacy.md. There is a line for each window, whose picture is
+# OUT/NAME.ppm, and for each comparison with the samples' own reference. With OTHER, an OUT of
+# another machine, each picture is compared with that one.
 #
 # NVCC       the compiler. With nvcc, CUDA's calls for graphics are grinterop's, and a GPU draws.
 # SAMPLES    a checkout of the samples; default OUT/cuda-samples, which is fetched
@@ -57,8 +57,8 @@ ln -sf libglut.so.3 "$out/libglut.so"
 CXX=${CXX:-g++}
 # shellcheck disable=SC2034 # the same
 CUDA_CPPFLAGS=$(sed -n 's/^CUDA_INCLUDEDIR = //p' "$tools/Makefile")
-# shellcheck source=tests/built_nvcc.sh
-. "$source/tests/built_nvcc.sh"
+# shellcheck source=softcuda/tests/nvcc/built_nvcc.sh
+. "$source/softcuda/tests/nvcc/built_nvcc.sh"
 if [ -n "${NVCC:-}" ]; then
     unset NVCC_CCBIN
     compile() { "$NVCC" -include grinterop/compat.h "-I$source/include" "$@" -lgrinterop; }

@@ -18,7 +18,7 @@
 #include "gl/egl_vendor.h"
 #include "tools/info/collect.h"
 #include "tools/info/finders.h"
-#include "tools/info/json.h"
+#include "tools/info/info_json.h"
 #include "tools/info/say.h"
 #include "tools/info/screen.h"
 

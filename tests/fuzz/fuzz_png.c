@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "examples/png_file.h"
+#include "examples/support/png_file.h"
 
 enum { SIGNATURE = 8, CHUNK = 12, MOST_LOOKED_AT = 1 << 16 };
 

@@ -3,7 +3,7 @@
  * A model, for SPIN, of a ring that threads of one process share: acquire.c, hand_over.c, life.c,
  * slot_state.c, slot_end.c and descriptor.c in lib/ring. What is done under the ring's lock is one
  * step; what maps, or talks to graphics, is another, so that the other threads may come between.
- * tests/check-model runs it.
+ * tests/model/check-model runs it.
  *
  * -DNEWEST    GR_RING_NEWEST; else GR_RING_LOSSLESS
  * -DWRITES=n  the producer acquires so many slots at once, the consumer -DREADS=n frames

@@ -3,7 +3,7 @@
  * A model, for SPIN, of a ring that two processes share: lib/ring/peer_page.c, peer_link.c and
  * peer_watch.c beneath the acquires of acquire.c and the hand-overs of hand_over.c. An access of
  * the page is a step, with what the ring's lock hides from others beside it, so that the other
- * process may come between. tests/check-model runs it.
+ * process may come between. tests/model/check-model runs it.
  *
  * What the processes are to each other is the same whether CUDA or graphics produces: the page, the
  * bytes in the socket and its end. Which stream or submit waits for which value of a semaphore is

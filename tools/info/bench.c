@@ -20,7 +20,7 @@
 #include <grinterop/gl.h>
 #include <grinterop/ring.h>
 
-#include "lib/clock.h"
+#include "lib/platform/clock.h"
 #include "tools/info/finders.h"
 #include "tools/info/make_ring.h"
 #include "tools/info/say.h"

@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "lib/clock.h"
+#include "lib/platform/clock.h"
 #include "tools/info/say.h"
 
 enum { MOST_BYTES = 1 << 20, KILL_MS = 1000 };

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/loader.h"
+#include "lib/platform/loader.h"
 #include "tools/info/finders.h"
 #include "tools/info/probe_all.h"
 

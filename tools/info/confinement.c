@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 
-#include "lib/machine.h"
+#include "lib/platform/machine.h"
 #include "tools/info/rooted.h"
 #include "tools/info/say.h"
 

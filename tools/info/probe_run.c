@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The finder of one probe: tries its way, and says what came of it. */
-#include "lib/clock.h"
+#include "lib/platform/clock.h"
 #include "tools/info/finders.h"
 #include "tools/info/probe_opengl.h"
 #include "tools/info/probe_peer.h"

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/machine.h"
+#include "lib/platform/machine.h"
 #include "tools/info/finders.h"
 #include "tools/info/rooted.h"
 #include "tools/info/say.h"

@@ -15,7 +15,7 @@
 #include <grinterop/gr.h>
 
 #include "config.h"
-#include "lib/loader.h"
+#include "lib/platform/loader.h"
 #include "tools/info/rooted.h"
 #include "tools/info/say.h"
 

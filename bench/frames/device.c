@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What every row works with: CUDA, OpenGL without a window, which may be on another device, the
+ * kernels, and the drawing of a mesh as points into a target of 512 by 512 pixels.
+ */
+#define _GNU_SOURCE
+#include "bench/frames/frames.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <epoxy/gl.h>
+
+#include "examples/support/glsl.h"
+#include "examples/support/kernel_image.h"
+#include "examples/support/shader.h"
+
+KERNEL_IMAGE(mesh);
+GLSL(mesh, vert);
+GLSL(mesh, frag);
+
+const unsigned char *frames_kernel(size_t *size)
+{
+    const bool software = gr_cuda() && gr_cuda_is_software();
+    const unsigned char *start = software ? mesh_image.host : mesh_image.gpu;
+    *size = (size_t)((software ? mesh_image.host_end : mesh_image.gpu_end) - start);
+    return start;
+}
+
+/* ---- Errors: a row that cannot be measured says why in the table ----------------------------- */
+
+static char last_words[500];
+
+void frames_say(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(last_words, sizeof(last_words), format, arguments);
+    va_end(arguments);
+}
+
+const char *frames_last_words(void)
+{
+    return last_words;
+}
+
+bool frames_cuda_ok(const struct frames *f, CUresult result, const char *call)
+{
+    const char *name = "unknown error";
+    if (result == CUDA_SUCCESS)
+        return true;
+    f->cuda->GetErrorName(result, &name);
+    frames_say("%s: %s", call, name);
+    return false;
+}
+
+bool frames_grinterop_failed(const char *call)
+{
+    gr_error error = *gr_last_error();
+    frames_say("%s: %s", call, error.message);
+    return false;
+}
+
+bool frames_gl_ok(const char *doing)
+{
+    GLenum error = glGetError();
+    if (error != GL_NO_ERROR)
+        frames_say("%s: OpenGL error 0x%04x", doing, error);
+    return error == GL_NO_ERROR;
+}
+
+/* ---- A frame --------------------------------------------------------------------------------- */
+
+/*
+ * Neighbouring frames are far apart, so that an old mesh, or half of one, is seen in the picture.
+ */
+static float phase_of(unsigned frames_left)
+{
+    return (float)(frames_left % FRAMES_PHASES * 23 % FRAMES_PHASES) / FRAMES_PHASES;
+}
+
+static bool launch(const struct frames *f, CUdeviceptr vertices, float phase)
+{
+    int mesh = f->mesh;
+    void *arguments[] = {&vertices, &mesh, &phase};
+    const unsigned count = (unsigned)(mesh * mesh);
+    return frames_cuda_ok(f,
+                          f->cuda->LaunchKernel(f->kernel, (count + 255) / 256, 1, 1, 256, 1, 1, 0,
+                                                f->on.stream, arguments, NULL),
+                          "cuLaunchKernel");
+}
+
+float frames_next_phase(struct frames *f)
+{
+    f->frames_left--;
+    return phase_of(f->frames_left);
+}
+
+bool frames_stamp(struct frames *f, CUdeviceptr at)
+{
+    void *arguments[] = {&at};
+    return frames_cuda_ok(
+        f, f->cuda->LaunchKernel(f->stamp, 1, 1, 1, 1, 1, 1, 0, f->on.stream, arguments, NULL),
+        "cuLaunchKernel");
+}
+
+bool frames_launch(struct frames *f, CUdeviceptr vertices)
+{
+    if (f->stamps == 0)
+        return launch(f, vertices, frames_next_phase(f));
+    const CUdeviceptr at = f->stamps + 16 * (CUdeviceptr)f->launched++;
+    return frames_stamp(f, at) && launch(f, vertices, frames_next_phase(f)) &&
+           frames_stamp(f, at + 8);
+}
+
+void frames_draw(struct frames *f, unsigned name)
+{
+    glClear(GL_COLOR_BUFFER_BIT);
+    glBindVertexBuffer(0, name, 0, 16);
+    glDrawArrays(GL_POINTS, 0, f->mesh * f->mesh);
+    if (f->queries)
+        glQueryCounter(f->queries[f->drawn++], GL_TIMESTAMP);
+}
+
+bool frames_drain(struct frames *f)
+{
+    glFinish();
+    CUresult result = f->cuda->StreamSynchronize(f->on.stream);
+    if (!frames_cuda_ok(f, result, "cuStreamSynchronize"))
+        return false;
+    glFinish();
+    return frames_vulkan_drain(f);
+}
+
+void frames_read(struct frames *f)
+{
+    glReadPixels(0, 0, FRAMES_TARGET, FRAMES_TARGET, GL_RGBA, GL_UNSIGNED_BYTE, f->pixels);
+}
+
+int frames_wrong_pixels(struct frames *f, unsigned tolerance)
+{
+    int wrong = 0;
+    for (size_t i = 0; i < FRAMES_PIXELS; i += 4) {
+        bool same = true;
+        for (size_t c = 0; c < 4; c++)
+            same = same && (unsigned)abs(f->pixels[i + c] - f->reference[i + c]) <= tolerance;
+        wrong += !same;
+    }
+    return wrong;
+}
+
+/* ---- A mesh ---------------------------------------------------------------------------------- */
+
+/* The last frame's picture, by a way that nothing shared takes part in. */
+static bool make_reference(struct frames *f)
+{
+    void *vertices = malloc(f->bytes);
+    if (!vertices) {
+        frames_say("out of memory");
+        return false;
+    }
+    bool good =
+        launch(f, f->scratch[0], phase_of(0)) && frames_drain(f) &&
+        frames_cuda_ok(f, f->cuda->MemcpyDtoH(vertices, f->scratch[0], f->bytes), "cuMemcpyDtoH");
+    if (good) {
+        glGenBuffers(FRAMES_ALONE, f->plain);
+        for (int i = 0; i < FRAMES_ALONE; i++) {
+            glBindBuffer(GL_ARRAY_BUFFER, f->plain[i]);
+            glBufferData(GL_ARRAY_BUFFER, (GLsizeiptr)f->bytes, vertices, GL_STATIC_DRAW);
+        }
+        frames_draw(f, f->plain[0]);
+        frames_read(f);
+        memcpy(f->reference, f->pixels, FRAMES_PIXELS);
+        good = frames_gl_ok("draw the reference");
+    }
+    free(vertices);
+    return good;
+}
+
+static void end_mesh(struct frames *f)
+{
+    glDeleteBuffers(FRAMES_ALONE, f->plain);
+    for (int i = 0; i < FRAMES_ALONE; i++) {
+        if (f->scratch[i] != 0)
+            f->cuda->MemFree(f->scratch[i]);
+        f->plain[i] = 0;
+        f->scratch[i] = 0;
+    }
+}
+
+bool frames_set_mesh(struct frames *f, int mesh)
+{
+    end_mesh(f);
+    f->mesh = mesh;
+    f->bytes = (size_t)mesh * (size_t)mesh * 16;
+    for (int i = 0; i < FRAMES_ALONE; i++)
+        if (!frames_cuda_ok(f, f->cuda->MemAlloc(&f->scratch[i], f->bytes), "cuMemAlloc"))
+            return false;
+    return make_reference(f) && frames_picture_set_mesh(f);
+}
+
+/* ---- Devices --------------------------------------------------------------------------------- */
+
+static bool find_kernels(struct frames *f)
+{
+    const struct {
+        CUfunction *kernel;
+        const char *name;
+    } kernels[] = {
+        {&f->kernel, "mesh"}, {&f->filter, "filter"}, {&f->stamp, "stamp"}, {&f->answer, "answer"}};
+    for (size_t i = 0; i < sizeof(kernels) / sizeof(*kernels); i++)
+        if (!frames_cuda_ok(
+                f, f->cuda->ModuleGetFunction(kernels[i].kernel, f->module, kernels[i].name),
+                "cuModuleGetFunction"))
+            return false;
+    return true;
+}
+
+static bool open_cuda(struct frames *f)
+{
+    return bench_device_open(&f->on) && kernel_image_load(&mesh_image, &f->module) &&
+           find_kernels(f);
+}
+
+static bool open_gl(struct frames *f)
+{
+    if (f->gl_ordinal == FRAMES_SOFTWARE_GL) {
+        const char *reason = own_egl_open_software(&f->software_gl);
+        if (reason)
+            frames_say("%s", reason);
+        return !reason;
+    }
+    f->egl = gr_egl_create(&GR_INIT(gr_egl_options, .cuda_device = f->gl_ordinal));
+    return f->egl || frames_grinterop_failed("gr_egl_create");
+}
+
+static bool open_target(struct frames *f)
+{
+    f->has_target = true;
+    glGenRenderbuffers(1, &f->colour);
+    glBindRenderbuffer(GL_RENDERBUFFER, f->colour);
+    glRenderbufferStorage(GL_RENDERBUFFER, GL_RGBA8, FRAMES_TARGET, FRAMES_TARGET);
+    glGenFramebuffers(1, &f->framebuffer);
+    glBindFramebuffer(GL_FRAMEBUFFER, f->framebuffer);
+    glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER, f->colour);
+    glViewport(0, 0, FRAMES_TARGET, FRAMES_TARGET);
+    glClearColor(0, 0, 0, 1);
+
+    glGenVertexArrays(1, &f->vertex_array);
+    glBindVertexArray(f->vertex_array);
+    glEnableVertexAttribArray(0);
+    glVertexAttribFormat(0, 4, GL_FLOAT, GL_FALSE, 0);
+    glVertexAttribBinding(0, 0);
+    f->program = shader_program(mesh_vert.text, mesh_frag.text);
+    glUseProgram(f->program);
+    return f->program != 0 && frames_gl_ok("make a target");
+}
+
+bool frames_open(struct frames *f)
+{
+    f->cuda = gr_cuda();
+    if (!f->cuda)
+        return frames_grinterop_failed("gr_cuda");
+    f->reference = malloc(FRAMES_PIXELS);
+    f->pixels = malloc(FRAMES_PIXELS);
+    if (!f->reference || !f->pixels) {
+        frames_say("out of memory");
+        return false;
+    }
+    if (!open_gl(f) || !open_cuda(f) || !open_target(f) || !frames_picture_open(f))
+        return false;
+    frames_vulkan_open(f);
+    return true;
+}
+
+void frames_close(struct frames *f)
+{
+    frames_vulkan_close(f);
+    if (f->has_target) {
+        end_mesh(f);
+        frames_picture_close(f);
+        glDeleteProgram(f->program);
+        glDeleteVertexArrays(1, &f->vertex_array);
+        glDeleteFramebuffers(1, &f->framebuffer);
+        glDeleteRenderbuffers(1, &f->colour);
+    }
+    if (f->module)
+        f->cuda->ModuleUnload(f->module);
+    bench_device_close(&f->on);
+    gr_egl_free(f->egl);
+    own_egl_close(&f->software_gl);
+    gr_vk_headless_free(f->timeline_vulkan);
+    free(f->reference);
+    free(f->pixels);
+}

@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The rows of bench_frames: how a frame's mesh gets from CUDA to what draws it.
+ */
+#define _GNU_SOURCE
+#include <epoxy/gl.h>
+
+#include "bench/frames/frames.h"
+
+/* ---- The bound: nobody waits for anybody ----------------------------------------------------- */
+
+static bool kernel_alone(struct frames *f, struct frames_run *run)
+{
+    (void)run;
+    return frames_launch(f, f->scratch[f->frames_left % FRAMES_ALONE]);
+}
+
+static bool draw_alone(struct frames *f, struct frames_run *run)
+{
+    (void)run;
+    frames_draw(f, f->plain[f->plain_turn++ % FRAMES_ALONE]);
+    return true;
+}
+
+static bool unsynchronised(struct frames *f, struct frames_run *run)
+{
+    return kernel_alone(f, run) && draw_alone(f, run);
+}
+
+/* ---- In order: one buffer -------------------------------------------------------------------- */
+
+bool frames_make_buffer(struct frames *f, struct frames_run *run)
+{
+    glGenBuffers(1, &run->name);
+    glBindBuffer(GL_ARRAY_BUFFER, run->name);
+    glBufferStorage(GL_ARRAY_BUFFER, (GLsizeiptr)f->bytes, NULL, 0);
+    return frames_gl_ok("glBufferStorage");
+}
+
+bool frames_open_raw(struct frames *f, struct frames_run *run, unsigned flags)
+{
+    return frames_make_buffer(f, run) &&
+           frames_cuda_ok(f, f->cuda->GraphicsGLRegisterBuffer(&run->handle, run->name, flags),
+                          "cuGraphicsGLRegisterBuffer");
+}
+
+bool frames_map_raw(struct frames *f, const struct frames_run *run, CUdeviceptr *pointer)
+{
+    CUgraphicsResource handle = run->handle;
+    size_t size;
+    return frames_cuda_ok(f, f->cuda->GraphicsMapResources(1, &handle, f->on.stream),
+                          "cuGraphicsMapResources") &&
+           frames_cuda_ok(f, f->cuda->GraphicsResourceGetMappedPointer(pointer, &size, handle),
+                          "cuGraphicsResourceGetMappedPointer");
+}
+
+bool frames_unmap_raw(struct frames *f, struct frames_run *run)
+{
+    return frames_cuda_ok(f, f->cuda->GraphicsUnmapResources(1, &run->handle, f->on.stream),
+                          "cuGraphicsUnmapResources");
+}
+
+static bool open_raw(struct frames *f, struct frames_run *run)
+{
+    return frames_open_raw(f, run, GR_WRITE_DISCARD);
+}
+
+static bool raw(struct frames *f, struct frames_run *run)
+{
+    CUdeviceptr vertices;
+    if (!frames_map_raw(f, run, &vertices) || !frames_launch(f, vertices) ||
+        !frames_unmap_raw(f, run))
+        return false;
+    frames_draw(f, run->name);
+    return true;
+}
+
+static bool close_raw(struct frames *f, struct frames_run *run)
+{
+    bool good = !run->handle || frames_cuda_ok(f, f->cuda->GraphicsUnregisterResource(run->handle),
+                                               "cuGraphicsUnregisterResource");
+    glDeleteBuffers(1, &run->name);
+    return good;
+}
+
+static bool open_grinterop(struct frames *f, struct frames_run *run)
+{
+    if (!frames_make_buffer(f, run))
+        return false;
+    run->resource = gr_from_gl_buffer(run->name, GR_WRITE_DISCARD);
+    return run->resource || frames_grinterop_failed("gr_from_gl_buffer");
+}
+
+static bool open_peer(struct frames *f, struct frames_run *run)
+{
+    return frames_open_peer(f, run, GR_WRITE_DISCARD);
+}
+
+bool frames_open_peer(struct frames *f, struct frames_run *run, unsigned flags)
+{
+    const gr_gl_options by_peer = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_PEER);
+    if (!frames_make_buffer(f, run))
+        return false;
+    run->resource = gr_from_gl_buffer_with(run->name, flags, &by_peer);
+    return run->resource || frames_grinterop_failed("gr_from_gl_buffer_with");
+}
+
+bool frames_write_mapped(struct frames *f, gr_resource *resource)
+{
+    gr_buffer *buffer = gr_map(resource, f->on.stream);
+    if (!buffer)
+        return frames_grinterop_failed("gr_map");
+    bool launched = frames_launch(f, gr_buffer_ptr(buffer));
+    if (gr_buffer_release(buffer) != GR_OK)
+        return frames_grinterop_failed("gr_buffer_release");
+    return launched;
+}
+
+static bool grinterop(struct frames *f, struct frames_run *run)
+{
+    if (!frames_write_mapped(f, run->resource))
+        return false;
+    frames_draw(f, gr_gl_name(run->resource));
+    return true;
+}
+
+static bool close_grinterop(struct frames *f, struct frames_run *run)
+{
+    (void)f;
+    gr_resource_free(run->resource);
+    glDeleteBuffers(1, &run->name);
+    return true;
+}
+
+/* ---- Shared storage, in order and in flight -------------------------------------------------- */
+
+static const gr_gl_options SHARED = {.struct_size = sizeof(gr_gl_options),
+                                     .transports = GR_TRANSPORT_SHARED};
+
+static bool open_shared(struct frames *f, struct frames_run *run)
+{
+    run->resource = gr_gl_buffer_create(f->bytes, GR_WRITE_DISCARD, &SHARED);
+    return run->resource || frames_grinterop_failed("gr_gl_buffer_create");
+}
+
+/* The ring holds the resources once it is made. */
+bool frames_open_ring(struct frames *f, struct frames_run *run, gr_side producer)
+{
+    gr_resource *resources[FRAMES_MOST_SLOTS];
+    const gr_ring_options options = GR_INIT(gr_ring_options, .producer = producer);
+    const unsigned flags = producer == GR_SIDE_CUDA ? GR_WRITE_DISCARD : GR_READ_ONLY;
+    unsigned made = 0;
+    while (made < run->kind->slots &&
+           (resources[made] = gr_gl_buffer_create(f->bytes, flags, &SHARED)))
+        made++;
+    if (made < run->kind->slots)
+        frames_grinterop_failed("gr_gl_buffer_create");
+    else if (!(run->ring = gr_ring_create(resources, made, &options)))
+        frames_grinterop_failed("gr_ring_create");
+    while (made-- > 0)
+        gr_resource_free(resources[made]);
+    return run->ring;
+}
+
+static bool open_ring(struct frames *f, struct frames_run *run)
+{
+    return frames_open_ring(f, run, GR_SIDE_CUDA);
+}
+
+bool frames_ring_write(struct frames *f, struct frames_run *run)
+{
+    const unsigned n = run->kind->group;
+    if (gr_ring_acquire_write(run->ring, f->on.stream, run->slots, n, 0) != GR_OK)
+        return frames_grinterop_failed("gr_ring_acquire_write");
+    for (unsigned i = 0; i < n; i++)
+        if (!frames_launch(f, gr_buffer_ptr(run->slots[i]->buffer))) {
+            gr_ring_cancel_write(run->ring, run->slots, n);
+            return false;
+        }
+    if (gr_ring_publish(run->ring, run->slots, n) != GR_OK)
+        return frames_grinterop_failed("gr_ring_publish");
+    return gr_ring_acquire_read(run->ring, GR_STREAM_NONE, run->slots, n, 0) == GR_OK ||
+           frames_grinterop_failed("gr_ring_acquire_read");
+}
+
+bool frames_ring_give_back(struct frames_run *run)
+{
+    return gr_ring_give_back(run->ring, run->slots, run->kind->group) == GR_OK ||
+           frames_grinterop_failed("gr_ring_give_back");
+}
+
+static bool ring(struct frames *f, struct frames_run *run)
+{
+    if (!frames_ring_write(f, run))
+        return false;
+    for (unsigned i = 0; i < run->kind->group; i++)
+        frames_draw(f, gr_gl_name(run->slots[i]->resource));
+    return frames_ring_give_back(run);
+}
+
+static bool close_ring(struct frames *f, struct frames_run *run)
+{
+    (void)f;
+    gr_ring_free(run->ring);
+    return true;
+}
+
+/* ---- The table ------------------------------------------------------------------------------- */
+
+#define BOUND(key, label, frame)                                                                   \
+    {                                                                                              \
+        key, label, FRAMES_BOUND, 1, 1, NULL, frame, NULL, .unchecked = true                       \
+    }
+#define IN_ORDER(key, label, open, frame, close)                                                   \
+    {                                                                                              \
+        key, label, FRAMES_IN_ORDER, 1, 1, open, frame, close, .unchecked = false                  \
+    }
+#define RING(key, label, slots, group)                                                             \
+    {                                                                                              \
+        key, label, FRAMES_IN_FLIGHT, slots, group, open_ring, ring, close_ring,                   \
+            .unchecked = false                                                                     \
+    }
+#define COPY(key, label, slots, open)                                                              \
+    {                                                                                              \
+        key, label, FRAMES_IN_FLIGHT, slots, 1, open, frames_copy_ring, frames_copy_close_ring,    \
+            .unchecked = false                                                                     \
+    }
+#define VULKAN(key, label, slots, group)                                                           \
+    {                                                                                              \
+        key, label, FRAMES_VULKAN, slots, group, frames_vulkan_open_ring, frames_vulkan_frame,     \
+            frames_vulkan_close_ring, .unchecked = false                                           \
+    }
+#define READ(key, label, slots, open, frame, close)                                                \
+    {                                                                                              \
+        key, label, FRAMES_READ, slots, 1, open, frame, close, .reads = true                       \
+    }
+#define BY_HAND(key, label, slots)                                                                 \
+    {                                                                                              \
+        key, label, FRAMES_HAND, slots, 1, frames_hand_open, frames_hand_frame, frames_hand_close, \
+            .unchecked = false, .hand = {                                                          \
+                BOTH,                                                                              \
+                EACH,                                                                              \
+                .barriers = true                                                                   \
+            }                                                                                      \
+    }
+#define VULKAN_READ(key, label, slots, frame, loose)                                               \
+    {                                                                                              \
+        key, label, FRAMES_VULKAN_READ, slots, 1, frames_vulkan_read_open, frame,                  \
+            frames_vulkan_read_close, .unchecked = loose, .reads = true                            \
+    }
+/* What is not named is 0: never. */
+#define HAND(key, label, slots, ...)                                                               \
+    {                                                                                              \
+        key, label, FRAMES_WHY, slots, 1, frames_hand_open, frames_hand_frame, frames_hand_close,  \
+            .unchecked = true, .hand = {                                                           \
+                __VA_ARGS__                                                                        \
+            }                                                                                      \
+    }
+#define HAND_COPY(key, label, slots, ...)                                                          \
+    {                                                                                              \
+        key, label, FRAMES_WHY_COPY, slots, 1, frames_hand_copy_open, frames_hand_copy_frame,      \
+            frames_hand_copy_close, .unchecked = false, .copy = {                                  \
+                __VA_ARGS__                                                                        \
+            }                                                                                      \
+    }
+#define WAITING .flush = FRAMES_FLUSH_WAITING
+#define EARLY   .until_drawn = true, .waits_early = true
+#define BOTH    .kernel = true, .draw = true
+#define EACH    .cuda_waits = 1, .cuda_signals = 1, .gl_waits = 1, .gl_signals = 1, .flushes = 1
+
+const char *const frames_part_titles[FRAMES_PARTS] = {
+    [FRAMES_BOUND] = "Nobody waits",
+    [FRAMES_IN_ORDER] = "OpenGL, in order",
+    [FRAMES_IN_FLIGHT] = "OpenGL, gr_ring",
+    [FRAMES_HAND] = "OpenGL, raw calls",
+    [FRAMES_VULKAN] = "Vulkan, gr_ring",
+    [FRAMES_READ] = "OpenGL draws, CUDA reads",
+    [FRAMES_VULKAN_READ] = "Vulkan draws, CUDA reads",
+    [FRAMES_WHY] = "Shared by hand",
+    [FRAMES_WHY_COPY] = "Copies by hand",
+};
+
+/* The rows that the others are compared with. */
+enum { BASE = 4, READ_BASE = 30 };
+
+/*
+ * In flight are the frames between the one that CUDA writes and the one that is drawn, which have
+ * slots too.
+ */
+const struct frames_kind frames_kinds[] = {
+    BOUND("kernel", "kernel alone", kernel_alone),
+    BOUND("draw", "draw alone", draw_alone),
+    BOUND("bound", "both, unsynchronised", unsynchronised),
+    {"transfer", "kernel and transfer", FRAMES_BOUND, 1, 1, frames_transfer_open, frames_transfer,
+     frames_transfer_close, .unchecked = true},
+    [BASE] = IN_ORDER("raw", "interop, raw calls", open_raw, raw, close_raw),
+    IN_ORDER("grinterop", "interop, grinterop", open_grinterop, grinterop, close_grinterop),
+    IN_ORDER("copy", "copy, grinterop", frames_copy_open, grinterop, close_grinterop),
+    IN_ORDER("copy/created", "copy, created", frames_copy_open_created, grinterop, close_grinterop),
+    IN_ORDER("shared", "shared, grinterop", open_shared, grinterop, close_grinterop),
+    {"peer", "peer, grinterop", FRAMES_IN_ORDER, 1, 1, open_peer, grinterop, close_grinterop,
+     .across = true},
+    RING("ring/1", "1 in flight", 3, 1),
+    RING("ring/2", "2 in flight", 4, 1),
+    RING("ring/4", "4 in flight", 6, 1),
+    RING("ring/8", "8 in flight", 10, 1),
+    RING("ring/16", "16 in flight", 18, 1),
+    RING("group/8-two", "groups of 8, two in turn", 16, 8),
+    RING("group/8", "groups of 8, three in turn", 24, 8),
+    RING("group/16", "groups of 16, two in turn", 32, 16),
+    RING("group/64", "groups of 64, two in turn", 128, 64),
+    COPY("copy/1", "copy, 1 in flight", 3, frames_copy_open_ring),
+    COPY("copy/4", "copy, 4 in flight", 6, frames_copy_open_ring),
+    COPY("copy/created/1", "copy, created, 1 in flight", 3, frames_copy_open_created_ring),
+    COPY("copy/created/4", "copy, created, 4 in flight", 6, frames_copy_open_created_ring),
+    BY_HAND("hand/1", "shared, 1 in flight", 3),
+    BY_HAND("hand/16", "shared, 16 in flight", 18),
+    {"vulkan/draw", "draw alone", FRAMES_VULKAN, 1, 1, frames_vulkan_open_ring,
+     frames_vulkan_draw_only, frames_vulkan_close_ring, .unchecked = true},
+    VULKAN("vulkan/1", "1 in flight", 3, 1),
+    VULKAN("vulkan/16", "16 in flight", 18, 1),
+    VULKAN("vulkan/64", "groups of 64", 128, 64),
+    {"read/bound", "both, unsynchronised", FRAMES_READ, 1, 1, NULL, frames_read_alone, NULL,
+     .unchecked = true, .reads = true},
+    [READ_BASE] =
+        READ("read/raw", "interop, raw calls", 1, frames_read_open_raw, frames_read_raw, close_raw),
+    READ("read/grinterop", "interop, grinterop", 1, frames_read_open, frames_read_frame,
+         close_grinterop),
+    {"read/peer", "peer, grinterop", FRAMES_READ, 1, 1, frames_read_open_peer, frames_read_frame,
+     close_grinterop, .reads = true, .across = true},
+    READ("read/copy", "copy, grinterop", 1, frames_copy_open, frames_read_frame, close_grinterop),
+    READ("read/copy/1", "copy, 1 in flight", 3, frames_copy_open_ring, frames_copy_read_ring,
+         frames_copy_close_ring),
+    READ("read/copy/4", "copy, 4 in flight", 6, frames_copy_open_ring, frames_copy_read_ring,
+         frames_copy_close_ring),
+    READ("read/ring/1", "ring, 1 in flight", 3, frames_read_open_ring, frames_read_ring,
+         close_ring),
+    READ("read/ring/16", "ring, 16 in flight", 18, frames_read_open_ring, frames_read_ring,
+         close_ring),
+    READ("read/hand/1", "raw shared, 1 in flight", 3, frames_hand_open, frames_hand_read_frame,
+         frames_hand_close),
+    READ("read/hand/16", "raw shared, 16 in flight", 18, frames_hand_open, frames_hand_read_frame,
+         frames_hand_close),
+    VULKAN_READ("vulkan/read/bound", "both, unsynchronised", 1, frames_vulkan_read_alone, true),
+    VULKAN_READ("vulkan/read/1", "1 in flight", 3, frames_vulkan_read_frame, false),
+    VULKAN_READ("vulkan/read/16", "16 in flight", 18, frames_vulkan_read_frame, false),
+
+    HAND("why/kernel", "kernel, no semaphore", 1, .kernel = true),
+    HAND("why/kernel-signal", "kernel, signal", 1, .kernel = true, .cuda_signals = 1),
+    HAND("why/kernel-wait", "kernel, wait satisfied", 1, .kernel = true, .cuda_waits = 1,
+         .satisfied = true),
+    HAND("why/draw", "draw, no semaphore", 16, .draw = true),
+    HAND("why/draw-flush", "draw, flush", 16, .draw = true, .flushes = 1),
+    HAND("why/draw-signal", "draw, signal", 16, .draw = true, .gl_signals = 1, .flushes = 64),
+    HAND("why/draw-signal-flush", "draw, signal, flush", 16, .draw = true, .gl_signals = 1,
+         .flushes = 1),
+    HAND("why/draw-wait", "draw, wait satisfied", 16, .draw = true, .gl_waits = 1, .flushes = 64,
+         .satisfied = true),
+    HAND("why/draw-barriers", "draw, wait and signal name the buffer", 16, .draw = true,
+         .gl_waits = 1, .gl_signals = 1, .flushes = 1, .satisfied = true, .barriers = true),
+    HAND("why/both", "both, no semaphore", 16, BOTH),
+    HAND("why/16", "16 slots, each by each", 16, BOTH, EACH),
+    HAND("why/64", "64 slots, each by each", 64, BOTH, EACH),
+    HAND("why/128", "128 slots, each by each", 128, BOTH, EACH),
+    HAND("why/128-barriers", "128, each by each, buffer named", 128, BOTH, EACH, .barriers = true),
+    HAND("why/128-flush16", "128, flush every 16", 128, BOTH, .cuda_waits = 1, .cuda_signals = 1,
+         .gl_waits = 1, .gl_signals = 1, .flushes = 16),
+    HAND("why/128-gl-signal64", "128, OpenGL signals every 64", 128, BOTH, .cuda_waits = 1,
+         .cuda_signals = 1, .gl_waits = 1, .gl_signals = 64, .flushes = 1),
+    HAND("why/16-cuda-wait8", "16, CUDA waits every 8", 16, BOTH, .cuda_waits = 8,
+         .cuda_signals = 1, .gl_waits = 1, .gl_signals = 1, .flushes = 1),
+    HAND("why/128-cuda-wait64", "128, CUDA waits every 64", 128, BOTH, .cuda_waits = 64,
+         .cuda_signals = 1, .gl_waits = 1, .gl_signals = 1, .flushes = 1),
+    HAND("why/128-cuda-wait16", "128, CUDA waits every 16", 128, BOTH, .cuda_waits = 16,
+         .cuda_signals = 1, .gl_waits = 1, .gl_signals = 1, .flushes = 1),
+    HAND("why/128-gl-wait64", "128, OpenGL waits every 64", 128, BOTH, .cuda_waits = 1,
+         .cuda_signals = 1, .gl_waits = 64, .gl_signals = 1, .flushes = 1),
+    HAND("why/128-cuda-only", "128, only CUDA waits", 128, BOTH, .cuda_waits = 1, .gl_signals = 1,
+         .flushes = 1),
+    HAND("why/128-gl-only", "128, only OpenGL waits", 128, BOTH, .cuda_signals = 1, .gl_waits = 1,
+         .flushes = 1),
+    HAND("why/16-all8", "16, all every 8", 16, BOTH, .cuda_waits = 8, .cuda_signals = 8,
+         .gl_waits = 8, .gl_signals = 8, .flushes = 8),
+    HAND("why/32-all8", "32, all every 8", 32, BOTH, .cuda_waits = 8, .cuda_signals = 8,
+         .gl_waits = 8, .gl_signals = 8, .flushes = 8),
+    HAND("why/128-all64", "128, all every 64", 128, BOTH, .cuda_waits = 64, .cuda_signals = 64,
+         .gl_waits = 64, .gl_signals = 64, .flushes = 64),
+
+    HAND_COPY("why-copy/processor", "by the processor", 1, .pieces = 1, .by_processor = true),
+    HAND_COPY("why-copy/processor-flush", "by the processor, flush", 1, .pieces = 1,
+              .by_processor = true, WAITING),
+    HAND_COPY("why-copy/processor-4", "by the processor, 4 ahead", 6, .pieces = 1, .ahead = 4,
+              .by_processor = true),
+    HAND_COPY("why-copy/1", "1 piece", 1, .pieces = 1, WAITING),
+    HAND_COPY("why-copy/2", "2 pieces", 1, .pieces = 2, WAITING),
+    HAND_COPY("why-copy/4", "4 pieces", 1, .pieces = 4, WAITING),
+    HAND_COPY("why-copy/8", "8 pieces (grinterop's at 16 MiB)", 1, .pieces = 8, WAITING),
+    HAND_COPY("why-copy/16", "16 pieces", 1, .pieces = 16, WAITING),
+    HAND_COPY("why-copy/32", "32 pieces", 1, .pieces = 32, WAITING),
+    HAND_COPY("why-copy/8-quiet", "8, no flush", 1, .pieces = 8),
+    HAND_COPY("why-copy/8-flush", "8, flush each", 1, .pieces = 8, .flush = FRAMES_FLUSH_EACH),
+    HAND_COPY("why-copy/two-1", "two buffers in turn, 1 piece", 2, .pieces = 1, WAITING),
+    HAND_COPY("why-copy/two-8", "two buffers in turn, 8", 2, .pieces = 8, WAITING),
+    HAND_COPY("why-copy/three-1", "three buffers in turn, 1 piece", 3, .pieces = 1, WAITING),
+    HAND_COPY("why-copy/three-8", "three buffers in turn, 8", 3, .pieces = 8, WAITING),
+    HAND_COPY("why-copy/two-early", "two, 8, kernel after a drawing", 2, .pieces = 8, WAITING,
+              EARLY),
+    HAND_COPY("why-copy/three-early", "three, 8, kernel after a drawing", 3, .pieces = 8, WAITING,
+              EARLY),
+    HAND_COPY("why-copy/ahead-2", "2 ahead, 8", 4, .pieces = 8, .ahead = 2, WAITING),
+    HAND_COPY("why-copy/ahead-4", "4 ahead, 8", 6, .pieces = 8, .ahead = 4, WAITING),
+    HAND_COPY("why-copy/ahead-4-1", "4 ahead, 1 piece", 6, .pieces = 1, .ahead = 4, WAITING),
+    HAND_COPY("why-copy/ahead-2-early", "2 ahead, 8, kernel after a drawing", 4, .pieces = 8,
+              .ahead = 2, WAITING, EARLY),
+    HAND_COPY("why-copy/ahead-4-early", "4 ahead, 8, kernel after a drawing", 6, .pieces = 8,
+              .ahead = 4, WAITING, EARLY),
+    HAND_COPY("why-copy/ahead-4-quiet", "4 ahead, 8, no flush", 6, .pieces = 8, .ahead = 4),
+};
+const size_t frames_kind_count = sizeof(frames_kinds) / sizeof(frames_kinds[0]);
+const struct frames_kind *const frames_base = &frames_kinds[BASE];
+const struct frames_kind *const frames_read_base = &frames_kinds[READ_BASE];
+const struct frames_kind frames_core = IN_ORDER("core", "interop, cuda.core", NULL, NULL, NULL);

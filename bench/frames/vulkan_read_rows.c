@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The rows in which Vulkan draws a picture, copies it into a buffer, and CUDA filters that. The
+ * commands were recorded before, for each slot and each picture that a frame may have.
+ */
+#define _GNU_SOURCE
+#include "bench/frames/vulkan.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* ---- Opening --------------------------------------------------------------------------------- */
+
+static VkCommandBuffer *commands_of(const struct frames_run *run, size_t slot, unsigned picture)
+{
+    return &run->commands[slot * FRAMES_PHASES + picture];
+}
+
+static bool record(const struct frames *f, gr_resource *pixels, float phase,
+                   VkCommandBuffer *commands)
+{
+    const gr_vk_use written = GR_INIT(gr_vk_use, .stages = VK_PIPELINE_STAGE_TRANSFER_BIT,
+                                      .access = VK_ACCESS_TRANSFER_WRITE_BIT);
+    *commands = frames_vulkan_begin(f, pixels, &written);
+    if (!*commands)
+        return false;
+    frames_vulkan_draw_picture(&f->vulkan->vulkan, &f->vulkan->picture, *commands, phase,
+                               gr_vk_buffer(pixels));
+    return frames_vulkan_end(f, *commands, pixels, &written);
+}
+
+static bool record_all(struct frames *f, struct frames_run *run, gr_resource *pixels, unsigned slot)
+{
+    bool good = true;
+    for (unsigned i = 0; good && i < FRAMES_PHASES; i++)
+        good = record(f, pixels, (float)i / FRAMES_PHASES, commands_of(run, slot, i));
+    return good;
+}
+
+static bool open_picture(struct frames *f)
+{
+    const struct frames_vulkan_plan plan = {.format = VK_FORMAT_R32G32B32A32_SFLOAT,
+                                            .size = f->mesh,
+                                            .vert = &picture_vert,
+                                            .frag = &picture_frag};
+    if (frames_vulkan_draw_init(&f->vulkan->vulkan, &plan, &f->vulkan->picture))
+        return true;
+    frames_say("Vulkan made no picture");
+    return false;
+}
+
+bool frames_vulkan_read_open(struct frames *f, struct frames_run *run)
+{
+    static const struct frames_vulkan_slots slots = {.usage = VK_BUFFER_USAGE_TRANSFER_DST_BIT,
+                                                     .flags = GR_READ_ONLY,
+                                                     .producer = GR_SIDE_GRAPHICS,
+                                                     .commands = FRAMES_PHASES,
+                                                     .record = record_all};
+    return frames_vulkan_is_there(f) && open_picture(f) && frames_vulkan_make_ring(f, run, &slots);
+}
+
+bool frames_vulkan_read_close(struct frames *f, struct frames_run *run)
+{
+    const bool good = frames_vulkan_close_ring(f, run);
+    if (f->vulkan) {
+        frames_vulkan_draw_free(&f->vulkan->vulkan, &f->vulkan->picture);
+        f->vulkan->picture = (struct frames_vulkan_draw){0};
+    }
+    return good;
+}
+
+/* ---- A frame --------------------------------------------------------------------------------- */
+
+static bool draw(struct frames *f, const struct frames_run *run, size_t slot,
+                 const gr_submit *points)
+{
+    const long picture = lroundf(frames_next_phase(f) * FRAMES_PHASES);
+    return frames_vulkan_submit(f, commands_of(run, slot, (unsigned)picture), 1, points,
+                                VK_PIPELINE_STAGE_TRANSFER_BIT);
+}
+
+/* Nobody waits: CUDA filters memory of its own. */
+bool frames_vulkan_read_alone(struct frames *f, struct frames_run *run)
+{
+    return draw(f, run, 0, NULL) &&
+           frames_picture_filter(f, f->scratch[f->frames_left % FRAMES_ALONE]);
+}
+
+static bool write_slot(struct frames *f, struct frames_run *run)
+{
+    if (gr_ring_acquire_write(run->ring, GR_STREAM_NONE, run->slots, 1, 0) != GR_OK)
+        return frames_grinterop_failed("gr_ring_acquire_write");
+    gr_submit *points = run->slots[0]->submit;
+    if (!draw(f, run, run->slots[0]->index, points) || gr_submit_commit(points) != GR_OK) {
+        gr_ring_cancel_write(run->ring, run->slots, 1);
+        return false;
+    }
+    return gr_ring_publish(run->ring, run->slots, 1) == GR_OK ||
+           frames_grinterop_failed("gr_ring_publish");
+}
+
+bool frames_vulkan_read_frame(struct frames *f, struct frames_run *run)
+{
+    return write_slot(f, run) && frames_read_slot(f, run);
+}

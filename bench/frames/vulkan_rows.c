@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The rows in which Vulkan draws: a ring of buffers that grinterop makes, and commands that were
+ * recorded before, one command buffer a slot. A group is one submit.
+ */
+#include "bench/frames/vulkan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- The device ------------------------------------------------------------------------------ */
+
+static const struct frames_vulkan_plan POINTS = {.format = VK_FORMAT_R8G8B8A8_UNORM,
+                                                 .size = FRAMES_TARGET,
+                                                 .vert = &mesh_vert,
+                                                 .frag = &mesh_frag,
+                                                 .points = true};
+
+void frames_vulkan_open(struct frames *f)
+{
+    if (f->gl_ordinal == FRAMES_SOFTWARE_GL) {
+        snprintf(f->no_vulkan, sizeof(f->no_vulkan), "no Vulkan: --gl-device is software");
+        return;
+    }
+    f->vulkan = calloc(1, sizeof(*f->vulkan));
+    struct frames_vulkan *k = f->vulkan;
+    if (k && vulkan_open_on(&k->vulkan, f->gl_ordinal, VULKAN_GRAPHICS, false) &&
+        frames_vulkan_draw_init(&k->vulkan, &POINTS, &k->draw) &&
+        vulkan_buffer_init(&k->vulkan, FRAMES_PIXELS, VK_BUFFER_USAGE_TRANSFER_DST_BIT, &k->pixels))
+        return;
+    gr_error error = *gr_last_error();
+    snprintf(f->no_vulkan, sizeof(f->no_vulkan), "no Vulkan: %.380s", error.message);
+    frames_vulkan_close(f);
+}
+
+void frames_vulkan_close(struct frames *f)
+{
+    struct frames_vulkan *k = f->vulkan;
+    if (!k)
+        return;
+    if (k->vulkan.device != VK_NULL_HANDLE) {
+        vulkan_buffer_free(&k->vulkan, &k->pixels);
+        frames_vulkan_draw_free(&k->vulkan, &k->draw);
+    }
+    vulkan_close(&k->vulkan);
+    free(k);
+    f->vulkan = NULL;
+}
+
+bool frames_vulkan_drain(const struct frames *f)
+{
+    if (!f->vulkan)
+        return true;
+    const struct vulkan *v = &f->vulkan->vulkan;
+    VkResult result = v->DeviceWaitIdle(v->device);
+    if (result != VK_SUCCESS)
+        frames_say("vkDeviceWaitIdle: VkResult %d", (int)result);
+    return result == VK_SUCCESS;
+}
+
+bool frames_vulkan_is_there(const struct frames *f)
+{
+    if (!f->vulkan)
+        frames_say("%s", f->no_vulkan);
+    return f->vulkan;
+}
+
+void frames_vulkan_describe(const struct frames *f, char *text, size_t size)
+{
+    if (f->vulkan)
+        gr_vk_device_describe(f->vulkan->vulkan.shared, text, size);
+    else
+        snprintf(text, size, "%s", f->no_vulkan);
+}
+
+/* ---- Commands -------------------------------------------------------------------------------- */
+
+VkCommandBuffer frames_vulkan_begin(const struct frames *f, gr_resource *resource,
+                                    const gr_vk_use *use)
+{
+    VkCommandBuffer commands =
+        vulkan_record(&f->vulkan->vulkan, VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT);
+    if (!commands)
+        frames_say("no command buffer");
+    else if (gr_vk_cmd_from_cuda(commands, &resource, 1, use) != GR_OK)
+        frames_grinterop_failed("gr_vk_cmd_from_cuda");
+    else
+        return commands;
+    return NULL;
+}
+
+bool frames_vulkan_end(const struct frames *f, VkCommandBuffer commands, gr_resource *resource,
+                       const gr_vk_use *use)
+{
+    if (gr_vk_cmd_to_cuda(commands, &resource, 1, use) != GR_OK)
+        return frames_grinterop_failed("gr_vk_cmd_to_cuda");
+    return f->vulkan->vulkan.EndCommandBuffer(commands) == VK_SUCCESS;
+}
+
+bool frames_vulkan_submit(const struct frames *f, const VkCommandBuffer commands[], uint32_t n,
+                          const gr_submit *points, VkPipelineStageFlags stage)
+{
+    const struct vulkan *v = &f->vulkan->vulkan;
+    const bool waits = points && points->wait_count, signals = points && points->signal_count;
+    const VkSemaphore wait = waits ? gr_vk_semaphore(points->waits[0]) : VK_NULL_HANDLE;
+    const VkSemaphore done = signals ? gr_vk_semaphore(points->signals[0]) : VK_NULL_HANDLE;
+    const VkTimelineSemaphoreSubmitInfo values = {
+        .sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
+        .waitSemaphoreValueCount = waits,
+        .pWaitSemaphoreValues = waits ? points->wait_values : NULL,
+        .signalSemaphoreValueCount = signals,
+        .pSignalSemaphoreValues = signals ? points->signal_values : NULL};
+    const VkSubmitInfo info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+                               .pNext = &values,
+                               .waitSemaphoreCount = waits,
+                               .pWaitSemaphores = &wait,
+                               .pWaitDstStageMask = &stage,
+                               .commandBufferCount = n,
+                               .pCommandBuffers = commands,
+                               .signalSemaphoreCount = signals,
+                               .pSignalSemaphores = &done};
+    VkResult result = v->QueueSubmit(v->queue, 1, &info, VK_NULL_HANDLE);
+    if (result != VK_SUCCESS)
+        frames_say("vkQueueSubmit: VkResult %d", (int)result);
+    return result == VK_SUCCESS;
+}
+
+/* The copy of the target into host memory, which is not part of any frame. */
+bool frames_vulkan_read(struct frames *f)
+{
+    struct frames_vulkan *k = f->vulkan;
+    const struct vulkan *v = &k->vulkan;
+    const VkBufferImageCopy all = {.imageSubresource = vulkan_colour_layer(),
+                                   .imageExtent = {FRAMES_TARGET, FRAMES_TARGET, 1}};
+    VkCommandBuffer commands = vulkan_record(v, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
+    if (!commands)
+        return false;
+    v->CmdCopyImageToBuffer(commands, k->draw.image.image, VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL,
+                            k->pixels.buffer, 1, &all);
+    vulkan_show_host(v, commands);
+    if (v->EndCommandBuffer(commands) != VK_SUCCESS || !vulkan_run(v, commands)) {
+        frames_say("the picture could not be read");
+        return false;
+    }
+    memcpy(f->pixels, k->pixels.bytes, FRAMES_PIXELS);
+    return true;
+}
+
+/* ---- Rows ------------------------------------------------------------------------------------ */
+
+static bool make_slots(struct frames *f, struct frames_run *run,
+                       const struct frames_vulkan_slots *slots, gr_resource *resources[],
+                       unsigned *made)
+{
+    gr_vk_device *device = f->vulkan->vulkan.shared;
+    const VkBufferCreateInfo buffer = {
+        .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO, .size = f->bytes, .usage = slots->usage};
+    bool good = true;
+    while (good && *made < run->kind->slots) {
+        const unsigned slot = *made;
+        resources[slot] = gr_vk_buffer_create(device, &buffer, slots->flags);
+        if (!resources[slot])
+            return frames_grinterop_failed("gr_vk_buffer_create");
+        ++*made;
+        good = slots->record(f, run, resources[slot], slot);
+    }
+    return good;
+}
+
+bool frames_vulkan_make_ring(struct frames *f, struct frames_run *run,
+                             const struct frames_vulkan_slots *slots)
+{
+    gr_resource *resources[FRAMES_MOST_SLOTS];
+    const gr_ring_options options = GR_INIT(gr_ring_options, .producer = slots->producer);
+    unsigned made = 0;
+    run->commands = calloc((size_t)run->kind->slots * slots->commands, sizeof(VkCommandBuffer));
+    if (!run->commands) {
+        frames_say("out of memory");
+        return false;
+    }
+    if (make_slots(f, run, slots, resources, &made) &&
+        !(run->ring = gr_ring_create(resources, made, &options)))
+        frames_grinterop_failed("gr_ring_create");
+    while (made-- > 0)
+        gr_resource_free(resources[made]);
+    return run->ring;
+}
+
+static bool record_points(struct frames *f, struct frames_run *run, gr_resource *vertices,
+                          unsigned slot)
+{
+    const gr_vk_use drawing = GR_INIT(gr_vk_use, .stages = VK_PIPELINE_STAGE_VERTEX_INPUT_BIT,
+                                      .access = VK_ACCESS_VERTEX_ATTRIBUTE_READ_BIT);
+    VkCommandBuffer commands = frames_vulkan_begin(f, vertices, &drawing);
+    run->commands[slot] = commands;
+    if (!commands)
+        return false;
+    frames_vulkan_draw_points(&f->vulkan->vulkan, &f->vulkan->draw, commands,
+                              gr_vk_buffer(vertices), (uint32_t)(f->mesh * f->mesh));
+    if (!frames_vulkan_end(f, commands, vertices, &drawing))
+        return false;
+    /* The row that only draws needs something to draw. */
+    return !run->kind->unchecked || slot > 0 ||
+           (frames_write_mapped(f, vertices) && frames_drain(f));
+}
+
+bool frames_vulkan_open_ring(struct frames *f, struct frames_run *run)
+{
+    static const struct frames_vulkan_slots slots = {.usage = VK_BUFFER_USAGE_VERTEX_BUFFER_BIT,
+                                                     .flags = GR_WRITE_DISCARD,
+                                                     .producer = GR_SIDE_CUDA,
+                                                     .commands = 1,
+                                                     .record = record_points};
+    return frames_vulkan_is_there(f) && frames_vulkan_make_ring(f, run, &slots);
+}
+
+bool frames_vulkan_close_ring(struct frames *f, struct frames_run *run)
+{
+    bool good = frames_drain(f);
+    gr_ring_free(run->ring);
+    free(run->commands);
+    return good;
+}
+
+bool frames_vulkan_draw_only(struct frames *f, struct frames_run *run)
+{
+    return frames_vulkan_submit(f, run->commands, 1, NULL, VK_PIPELINE_STAGE_VERTEX_INPUT_BIT);
+}
+
+bool frames_vulkan_frame(struct frames *f, struct frames_run *run)
+{
+    const unsigned n = run->kind->group;
+    unsigned count = n;
+    VkCommandBuffer commands[FRAMES_MOST_GROUP + 1];
+    if (!frames_ring_write(f, run))
+        return false;
+    for (unsigned i = 0; i < n; i++)
+        commands[i] = run->commands[run->slots[i]->index];
+    if (f->vulkan->stamps)
+        commands[count++] = f->vulkan->stamps[f->drawn++];
+    gr_submit *points = run->slots[0]->submit;
+    if (frames_vulkan_submit(f, commands, count, points, VK_PIPELINE_STAGE_VERTEX_INPUT_BIT) &&
+        gr_submit_commit(points) == GR_OK)
+        return frames_ring_give_back(run);
+    gr_ring_cancel_read(run->ring, run->slots, n);
+    return false;
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the files of bench_latency share: the clocks of both sides, the rows, and what was measured.
+ * The devices, the mesh and most rows are bench_frames'.
+ */
+#ifndef LATENCY_H
+#define LATENCY_H
+
+#include <stdint.h>
+
+#include "bench/frames/frames.h"
+
+enum {
+    LATENCY_MOST_FRAMES = 4096,
+    LATENCY_MOST_RATES = 6,
+    LATENCY_MOST_ROWS = 16,
+    LATENCY_READINGS = 128
+};
+
+/* ---- Clocks ---------------------------------------------------------------------------------- */
+
+/* How far a clock is ahead of CLOCK_MONOTONIC, in nanoseconds; the truth is within `uncertain`. */
+struct latency_offset {
+    int64_t at, ahead, uncertain; /* at: by the clock itself */
+};
+
+enum latency_side { LATENCY_CUDA, LATENCY_OPENGL, LATENCY_VULKAN, LATENCY_SIDES };
+
+/* A clock before and after something that it timed. */
+struct latency_clock {
+    bool there;
+    struct latency_offset before, after;
+};
+
+/* A reading, and the nanoseconds of CLOCK_MONOTONIC between which it was taken. */
+struct latency_reading {
+    int64_t value, low, high;
+};
+
+/* ---- Rows ------------------------------------------------------------------------------------ */
+
+struct latency;
+
+struct latency_row {
+    const char *key, *label;
+    const char *frames_key; /* of the row of bench_frames that does a frame */
+    unsigned slots;         /* 0: as many as it has there */
+    bool threads;           /* CUDA and OpenGL have a thread each */
+    enum latency_side draws;
+    bool across; /* only where CUDA is on another device than OpenGL */
+};
+
+extern const struct latency_row latency_rows[];
+extern const size_t latency_row_count;
+
+/* ---- What was measured ----------------------------------------------------------------------- */
+
+/* Microseconds; NaN where there are too few frames to say. */
+struct latency_times {
+    double p50, p99, p999, worst;
+};
+
+struct latency_cell {
+    bool measured;
+    char reason[500];
+    unsigned frames; /* that were looked at */
+    unsigned late;   /* of them, that began a quarter of a period or more after their time */
+    unsigned held;   /* whose kernel began so long after their beginning */
+    struct latency_times hand_over, wait, whole;
+    unsigned impossible; /* frames that were drawn before their kernel's end, by the clocks */
+    int wrong;           /* pixels of the last picture */
+};
+
+struct latency_table {
+    size_t rows, rates;
+    double rate[LATENCY_MOST_RATES]; /* frames a second; 0: as fast as can be */
+    const struct latency_row *row[LATENCY_MOST_ROWS];
+    struct latency_cell cells[LATENCY_MOST_ROWS][LATENCY_MOST_RATES];
+};
+
+struct latency_vulkan;
+
+/* Everything that the run works with. */
+struct latency {
+    struct frames frames;
+    double seconds;  /* of a cell */
+    uint64_t *words; /* pinned, for CUDA's clock: the question, and each answer */
+    CUdeviceptr words_at, stamps;
+    unsigned queries[LATENCY_MOST_FRAMES];
+    struct latency_vulkan *vulkan;                 /* NULL where there is none */
+    bool one_clock;                                /* OpenGL's and CUDA's is one */
+    int64_t step[LATENCY_SIDES];                   /* of each clock; 0: unknown */
+    struct latency_clock clocks[LATENCY_SIDES];    /* of the cell */
+    struct latency_clock whole_run[LATENCY_SIDES]; /* from the first cell's start on */
+    int64_t begun[LATENCY_MOST_FRAMES], due[LATENCY_MOST_FRAMES];
+    uint64_t computed[2 * LATENCY_MOST_FRAMES], drawn[LATENCY_MOST_FRAMES];
+};
+
+/* clock.c */
+int64_t latency_now(void); /* CLOCK_MONOTONIC, in nanoseconds */
+struct latency_offset latency_offset_of(const struct latency_reading *readings, size_t count);
+int64_t latency_step_of(const struct latency_reading *readings, size_t count);
+int64_t latency_to_monotonic(const struct latency_clock *clock, int64_t value);
+int64_t latency_uncertain(const struct latency_clock *clock);
+
+/* clocks.c: all three; errors are said. */
+bool latency_clocks_open(struct latency *latency);
+void latency_clocks_close(struct latency *latency);
+bool latency_clocks_read(struct latency *latency, bool after);
+void latency_clocks_compare(struct latency *latency);
+
+/* vulkan_stamps.c: timers behind Vulkan's frames, and Vulkan's clock */
+bool latency_vulkan_open(struct latency *latency);
+void latency_vulkan_close(struct latency *latency);
+bool latency_vulkan_prepare(struct latency *latency, unsigned frames);
+bool latency_vulkan_take(struct latency *latency, unsigned frames);
+bool latency_vulkan_clock(struct latency *latency, struct latency_offset *offset);
+const char *latency_vulkan_clock_name(const struct latency *latency);
+
+/* pace.c: waits until then; returns when that was */
+int64_t latency_wait_until(int64_t when);
+
+/* threads.c: a row's frames, CUDA's on a thread of their own */
+bool latency_threads(struct latency *latency, struct frames_run *run, unsigned frames,
+                     int64_t start, int64_t period);
+
+/* measure.c */
+void latency_measure(struct latency *latency, struct latency_table *table, size_t row);
+
+/* report.c, latency_json.c, svg.c */
+struct latency_facts {
+    struct bench_machine machine;
+    int ordinal, gl_ordinal, mesh;
+    double seconds;
+    char opengl[512], vulkan[512], shared[700];
+};
+const char *latency_rate_text(char text[48], double rate);
+void latency_print_clocks(const struct latency *latency);
+void latency_print(const struct latency_table *table);
+bool latency_write_json(const char *path, const struct latency_facts *facts,
+                        const struct latency *latency, const struct latency_table *table);
+bool latency_write_svg(const char *path, const struct latency_facts *facts,
+                       const struct latency_table *table);
+
+#endif

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Makes what is measured: a headless OpenGL context on the CUDA device, a stream, and the buffers
+ * with their registrations.
+ */
+#define _GNU_SOURCE
+#include <stdlib.h>
+
+#include <epoxy/gl.h>
+
+#include "bench/map/map.h"
+
+static bool have_buffer_storage(void)
+{
+    if (epoxy_gl_version() >= 44 || epoxy_has_gl_extension("GL_ARB_buffer_storage"))
+        return true;
+    fputs("bench_map: glBufferStorage needs OpenGL 4.4; --mutable does without it\n", stderr);
+    return false;
+}
+
+static unsigned make_buffer(const struct bench *bench)
+{
+    GLuint name = 0;
+    GLsizeiptr bytes = (GLsizeiptr)bench->bytes;
+    void *zeros = calloc(1, bench->bytes);
+    glGenBuffers(1, &name);
+    glBindBuffer(GL_COPY_WRITE_BUFFER, name);
+    if (bench->changeable)
+        glBufferData(GL_COPY_WRITE_BUFFER, bytes, zeros, GL_DYNAMIC_DRAW);
+    else
+        glBufferStorage(GL_COPY_WRITE_BUFFER, bytes, zeros, 0);
+    free(zeros);
+    return name;
+}
+
+static bool open_buffers(struct bench *bench)
+{
+    if (!bench->changeable && !have_buffer_storage())
+        return false;
+    for (unsigned i = 0; i < BENCH_RESOURCES; i++) {
+        bench->names[i] = make_buffer(bench);
+        bench->resources[i] = gr_from_gl_buffer(bench->names[i], GR_WRITE_DISCARD);
+        if (!bench->resources[i])
+            return bench_grinterop_failed("gr_from_gl_buffer");
+        bench->handles[i] = gr_resource_graphics(bench->resources[i]);
+    }
+    bench->spare = make_buffer(bench);
+    /* The last one made stays bound as the target of the frames' copies. */
+    bench->sink = make_buffer(bench);
+    GLenum error = glGetError();
+    if (error != GL_NO_ERROR) {
+        fprintf(stderr, "bench_map: OpenGL error 0x%x while making %d buffers of %zu bytes\n",
+                error, BENCH_RESOURCES + 2, bench->bytes);
+        return false;
+    }
+    return true;
+}
+
+bool bench_open(struct bench *bench)
+{
+    bench->cuda = gr_cuda();
+    if (!bench->cuda)
+        return bench_grinterop_failed("gr_cuda");
+    bench->egl = gr_egl_create(&GR_INIT(gr_egl_options, .cuda_device = bench->on.ordinal));
+    if (!bench->egl)
+        return bench_grinterop_failed("gr_egl_create");
+    return bench_device_open(&bench->on) && open_buffers(bench);
+}
+
+void bench_close(struct bench *bench)
+{
+    for (unsigned i = 0; i < BENCH_RESOURCES; i++)
+        gr_resource_free(bench->resources[i]);
+    if (bench->egl) {
+        glDeleteBuffers(BENCH_RESOURCES, bench->names);
+        glDeleteBuffers(1, &bench->spare);
+        glDeleteBuffers(1, &bench->sink);
+    }
+    bench_device_close(&bench->on);
+    gr_egl_free(bench->egl);
+    *bench = (struct bench){0};
+}
+
+bool bench_check_work(struct bench *bench)
+{
+    float words[2] = {0, 0};
+    GLintptr last = (GLintptr)(bench->bytes / 4 * 4 - 4);
+    if (!bench_drain(bench))
+        return false;
+    glGetBufferSubData(GL_COPY_WRITE_BUFFER, 0, 4, &words[0]);
+    glGetBufferSubData(GL_COPY_WRITE_BUFFER, last, 4, &words[1]);
+    GLenum error = glGetError();
+    if (error == GL_NO_ERROR && words[0] == 1 && words[1] == 1)
+        return true;
+    fprintf(
+        stderr,
+        "bench_map: the frames did not do their work: OpenGL copied %g and %g where CUDA wrote 1 "
+        "(OpenGL error 0x%x); no numbers are shown\n",
+        words[0], words[1], error);
+    return false;
+}

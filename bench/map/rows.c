@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is measured: one frame of map, pointer and release, by the driver's calls and by the
+ * library's; and the rows made of them. Many resources are handled in three ways:
+ *
+ * - pairs: each is mapped and released before the next one, as in a program that works through its
+ *   resources one by one;
+ * - singly: all are mapped by a call each, then all are released by a call each;
+ * - batch: one call maps them all and one releases them all.
+ *
+ * A frame with work also has CUDA fill each buffer and OpenGL copy it. Fills and copies are the
+ * cheapest work that needs the handover, so a library's own time has the least to hide behind.
+ */
+#define _GNU_SOURCE
+#include <epoxy/gl.h>
+
+#include "bench/map/map.h"
+
+static const unsigned FILL_VALUE = 0x3f800000u;
+
+bool bench_drain(struct bench *bench)
+{
+    CUresult result = bench->cuda->StreamSynchronize(bench->on.stream);
+    if (result != CUDA_SUCCESS)
+        return bench_cuda_failed(result, "cuStreamSynchronize");
+    glFinish();
+    return true;
+}
+
+static bool fill_one(struct bench *bench, unsigned i)
+{
+    return bench_cuda_ok(bench->cuda->MemsetD32Async(bench->pointers[i], FILL_VALUE,
+                                                     bench->bytes / 4, bench->on.stream),
+                         "cuMemsetD32Async");
+}
+
+static bool fill(struct bench *bench, unsigned resources)
+{
+    for (unsigned i = 0; i < resources; i++)
+        if (!fill_one(bench, i))
+            return false;
+    return true;
+}
+
+static void copy_one(const struct bench *bench, unsigned i)
+{
+    glBindBuffer(GL_COPY_READ_BUFFER, bench->names[i]);
+    glCopyBufferSubData(GL_COPY_READ_BUFFER, GL_COPY_WRITE_BUFFER, 0, 0, (GLsizeiptr)bench->bytes);
+}
+
+static void copy(const struct bench *bench, unsigned resources)
+{
+    for (unsigned i = 0; i < resources; i++)
+        copy_one(bench, i);
+}
+
+static bool raw_pointer(struct bench *bench, unsigned i)
+{
+    size_t size;
+    return bench_cuda_ok(bench->cuda->GraphicsResourceGetMappedPointer(&bench->pointers[i], &size,
+                                                                       bench->handles[i]),
+                         "cuGraphicsResourceGetMappedPointer");
+}
+
+static bool raw_map(struct bench *bench, unsigned i)
+{
+    CUresult result = bench->cuda->GraphicsMapResources(1, &bench->handles[i], bench->on.stream);
+    if (result != CUDA_SUCCESS)
+        return bench_cuda_failed(result, "cuGraphicsMapResources");
+    return raw_pointer(bench, i);
+}
+
+static bool raw_release(struct bench *bench, unsigned i)
+{
+    return bench_cuda_ok(
+        bench->cuda->GraphicsUnmapResources(1, &bench->handles[i], bench->on.stream),
+        "cuGraphicsUnmapResources");
+}
+
+static bool raw_pairs(struct bench *bench, unsigned resources, bool work)
+{
+    for (unsigned i = 0; i < resources; i++) {
+        if (!raw_map(bench, i) || (work && !fill_one(bench, i)) || !raw_release(bench, i))
+            return false;
+        if (work)
+            copy_one(bench, i);
+    }
+    return true;
+}
+
+static bool raw_singly(struct bench *bench, unsigned resources, bool work)
+{
+    for (unsigned i = 0; i < resources; i++)
+        if (!raw_map(bench, i))
+            return false;
+    if (work && !fill(bench, resources))
+        return false;
+    for (unsigned i = 0; i < resources; i++)
+        if (!raw_release(bench, i))
+            return false;
+    if (work)
+        copy(bench, resources);
+    return true;
+}
+
+static bool raw_batch(struct bench *bench, unsigned resources, bool work)
+{
+    CUresult result =
+        bench->cuda->GraphicsMapResources(resources, bench->handles, bench->on.stream);
+    if (result != CUDA_SUCCESS)
+        return bench_cuda_failed(result, "cuGraphicsMapResources");
+    for (unsigned i = 0; i < resources; i++)
+        if (!raw_pointer(bench, i))
+            return false;
+    if (work && !fill(bench, resources))
+        return false;
+    result = bench->cuda->GraphicsUnmapResources(resources, bench->handles, bench->on.stream);
+    if (result != CUDA_SUCCESS)
+        return bench_cuda_failed(result, "cuGraphicsUnmapResources");
+    if (work)
+        copy(bench, resources);
+    return true;
+}
+
+static bool grinterop_map_one(struct bench *bench, unsigned i)
+{
+    bench->buffers[i] = gr_map(bench->resources[i], bench->on.stream);
+    if (!bench->buffers[i])
+        return bench_grinterop_failed("gr_map");
+    bench->pointers[i] = gr_buffer_ptr(bench->buffers[i]);
+    return true;
+}
+
+static bool grinterop_release_one(struct bench *bench, unsigned i)
+{
+    if (gr_buffer_release(bench->buffers[i]) != GR_OK)
+        return bench_grinterop_failed("gr_buffer_release");
+    return true;
+}
+
+static bool grinterop_pairs(struct bench *bench, unsigned resources, bool work)
+{
+    for (unsigned i = 0; i < resources; i++) {
+        if (!grinterop_map_one(bench, i) || (work && !fill_one(bench, i)) ||
+            !grinterop_release_one(bench, i))
+            return false;
+        if (work)
+            copy_one(bench, i);
+    }
+    return true;
+}
+
+static bool grinterop_singly(struct bench *bench, unsigned resources, bool work)
+{
+    for (unsigned i = 0; i < resources; i++)
+        if (!grinterop_map_one(bench, i))
+            return false;
+    if (work && !fill(bench, resources))
+        return false;
+    for (unsigned i = 0; i < resources; i++)
+        if (!grinterop_release_one(bench, i))
+            return false;
+    if (work)
+        copy(bench, resources);
+    return true;
+}
+
+static bool grinterop_batch(struct bench *bench, unsigned resources, bool work)
+{
+    if (gr_map_many(bench->resources, resources, bench->on.stream, NULL, bench->buffers) != GR_OK)
+        return bench_grinterop_failed("gr_map_many");
+    for (unsigned i = 0; i < resources; i++)
+        bench->pointers[i] = gr_buffer_ptr(bench->buffers[i]);
+    if (work && !fill(bench, resources))
+        return false;
+    if (gr_buffer_release_many(bench->buffers, resources, GR_STREAM_OF_MAP, NULL) != GR_OK)
+        return bench_grinterop_failed("gr_buffer_release_many");
+    if (work)
+        copy(bench, resources);
+    return true;
+}
+
+static bool raw_register(struct bench *bench, unsigned resources, bool work)
+{
+    (void)resources, (void)work;
+    CUgraphicsResource handle;
+    CUresult result =
+        bench->cuda->GraphicsGLRegisterBuffer(&handle, bench->spare, GR_WRITE_DISCARD);
+    if (result != CUDA_SUCCESS)
+        return bench_cuda_failed(result, "cuGraphicsGLRegisterBuffer");
+    return bench_cuda_ok(bench->cuda->GraphicsUnregisterResource(handle),
+                         "cuGraphicsUnregisterResource");
+}
+
+static bool grinterop_register(struct bench *bench, unsigned resources, bool work)
+{
+    (void)resources, (void)work;
+    gr_resource *resource = gr_from_gl_buffer(bench->spare, GR_WRITE_DISCARD);
+    if (!resource)
+        return bench_grinterop_failed("gr_from_gl_buffer");
+    gr_status status = gr_resource_close(resource, GR_STREAM_OF_MAP);
+    gr_resource_free(resource);
+    if (status != GR_OK)
+        return bench_grinterop_failed("gr_resource_close");
+    return true;
+}
+
+const char *const bench_part_titles[BENCH_PARTS] = {
+    [BENCH_ROOM] = "Map and release, room in the queues (drained before each block): CPU time",
+    [BENCH_MAP] = "Map and release, queues full: sustained time",
+    [BENCH_FRAME] = "Map, CUDA fills, release, OpenGL copies, queues full: sustained time",
+    [BENCH_REGISTER] = "Register and unregister (drained before each block)",
+};
+
+/* Drained blocks are short: with 96 pairs in one, on an H200, its second half took 1.9 times as
+   long as its first.
+   Full blocks need few frames, since the GPU keeps its pace to a thousandth; 32 pairs need fewest,
+   because each of them makes the GPU switch between OpenGL and CUDA. */
+const struct bench_kind bench_kinds[] = {
+    {"room/one", "one resource", BENCH_ROOM, 1, 1, 16, 0, {raw_pairs, grinterop_pairs}},
+    {"room/pairs", "32 pairs", BENCH_ROOM, 32, 32, 1, 0, {raw_pairs, grinterop_pairs}},
+    {"room/singly", "32 singly", BENCH_ROOM, 32, 32, 1, 0, {raw_singly, grinterop_singly}},
+    {"room/batch", "32 in one batch", BENCH_ROOM, 32, 1, 4, 0, {raw_batch, grinterop_batch}},
+    {"map/one", "one resource", BENCH_MAP, 1, 1, 16, 100, {raw_pairs, grinterop_pairs}},
+    {"map/pairs", "32 pairs", BENCH_MAP, 32, 32, 1, 5, {raw_pairs, grinterop_pairs}},
+    {"map/singly", "32 singly", BENCH_MAP, 32, 32, 1, 50, {raw_singly, grinterop_singly}},
+    {"map/batch", "32 in one batch", BENCH_MAP, 32, 1, 4, 100, {raw_batch, grinterop_batch}},
+    {"frame/one", "one resource", BENCH_FRAME, 1, 1, 16, 100, {raw_pairs, grinterop_pairs}},
+    {"frame/pairs", "32 pairs", BENCH_FRAME, 32, 32, 1, 5, {raw_pairs, grinterop_pairs}},
+    {"frame/singly", "32 singly", BENCH_FRAME, 32, 32, 1, 50, {raw_singly, grinterop_singly}},
+    {"frame/batch", "32 in one batch", BENCH_FRAME, 32, 1, 2, 50, {raw_batch, grinterop_batch}},
+    {"register/one",
+     "one resource",
+     BENCH_REGISTER,
+     1,
+     1,
+     8,
+     0,
+     {raw_register, grinterop_register}},
+};
+
+const size_t bench_kind_count = sizeof(bench_kinds) / sizeof(bench_kinds[0]);
+
+bool bench_is_full(const struct bench_kind *kind)
+{
+    return kind->part == BENCH_MAP || kind->part == BENCH_FRAME;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Files that a program was told to write. A full disk shows when the file is closed, if not before:
+ * a file of numbers that is cut short is an error.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <string.h>
+
+#include "bench/bench.h"
+
+FILE *bench_create(const char *path)
+{
+    FILE *file = fopen(path, "w");
+    if (!file)
+        fprintf(stderr, "%s: cannot write %s: %s\n", bench_program, path, strerror(errno));
+    return file;
+}
+
+bool bench_finish(FILE *file, const char *path)
+{
+    bool failed = ferror(file) != 0;
+    if (fclose(file) == 0 && !failed)
+        return true;
+    fprintf(stderr, "%s: cannot write %s: %s\n", bench_program, path, strerror(errno));
+    return false;
+}

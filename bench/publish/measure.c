@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The times of bench_publish. What the GPU takes is measured by events round many pictures that are
+ * all in the stream before the first begins, since a call can take longer than the GPU does.
+ */
+#include <semaphore.h>
+#include <stdlib.h>
+
+#include <epoxy/gl.h>
+#include <grinterop/image.h>
+
+#include "bench/publish/publish.h"
+
+/* ---- The GPU's time -------------------------------------------------------------------------- */
+
+static void CUDA_CB wait_for(void *semaphore)
+{
+    sem_wait(semaphore);
+}
+
+static bool publish_one(struct publish_bench *bench, unsigned i)
+{
+    return gr_buffer_publish(bench->buffers[i], bench->tensors[i], NULL, bench->on.stream) ==
+               GR_OK ||
+           bench_grinterop_failed("gr_buffer_publish");
+}
+
+/* The driver's own copy of a picture of RGBA8, beside which everything is seen: from one texture to
+ * memory would read as much and write as much. The tensor's memory may be smaller than a picture,
+ * so it comes from a large piece of memory. */
+static CUdeviceptr copy_from;
+
+static bool copy_one(struct publish_bench *bench, unsigned i)
+{
+    const CUarray array = gr_buffer_array(bench->buffers[i], 0, 0);
+    CUDA_ARRAY3D_DESCRIPTOR d;
+    if (!array)
+        return bench_grinterop_failed("gr_buffer_array");
+    bench->cuda->Array3DGetDescriptor(&d, array);
+    const CUDA_MEMCPY2D copy = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
+                                .srcDevice = copy_from + i * bench->target_bytes,
+                                .srcPitch = d.Width * 4,
+                                .dstMemoryType = CU_MEMORYTYPE_ARRAY,
+                                .dstArray = array,
+                                .WidthInBytes = d.Width * 4,
+                                .Height = d.Height};
+    return bench_cuda_ok(bench->cuda->Memcpy2DAsync(&copy, bench->on.stream), "cuMemcpy2DAsync");
+}
+
+typedef bool (*one_fn)(struct publish_bench *bench, unsigned i);
+
+struct timing {
+    sem_t gate;
+    CUevent begin, end;
+};
+
+static bool enqueue(struct publish_bench *bench, struct timing *t, one_fn one, unsigned frames,
+                    double *call)
+{
+    const gr_cuda_api *cuda = bench->cuda;
+    bool good = bench_cuda_ok(cuda->LaunchHostFunc(bench->on.stream, wait_for, &t->gate),
+                              "cuLaunchHostFunc") &&
+                bench_cuda_ok(cuda->EventRecord(t->begin, bench->on.stream), "cuEventRecord");
+    const double before = bench_now_us();
+    for (unsigned i = 0; i < frames && good; i++)
+        good = one(bench, i % bench->pairs);
+    *call = (bench_now_us() - before) / frames;
+    if (good)
+        good = bench_cuda_ok(cuda->EventRecord(t->end, bench->on.stream), "cuEventRecord");
+    sem_post(&t->gate);
+    return bench_cuda_ok(cuda->StreamSynchronize(bench->on.stream), "cuStreamSynchronize") && good;
+}
+
+static bool time_on_gpu(struct publish_bench *bench, struct timing *t, one_fn one, unsigned frames,
+                        double *gpu, double *call)
+{
+    float ms = 0;
+    if (!enqueue(bench, t, one, frames, call) ||
+        !bench_cuda_ok(bench->cuda->EventElapsedTime(&ms, t->begin, t->end), "cuEventElapsedTime"))
+        return false;
+    *gpu = (double)ms * 1e3 / frames;
+    return true;
+}
+
+/* ---- Whole pictures -------------------------------------------------------------------------- */
+
+static bool time_whole(struct publish_bench *bench, unsigned frames, double *us)
+{
+    glFinish();
+    bench->cuda->StreamSynchronize(bench->on.stream);
+    const double before = bench_now_us();
+    for (unsigned i = 0; i < frames; i++)
+        if (gr_publish(bench->resources[i % bench->pairs], bench->tensors[i % bench->pairs], NULL,
+                       bench->on.stream) != GR_OK)
+            return bench_grinterop_failed("gr_publish");
+    bench->cuda->StreamSynchronize(bench->on.stream);
+    glFinish();
+    *us = (bench_now_us() - before) / frames;
+    return true;
+}
+
+/* What programs do without CUDA: from memory of the host. */
+static void time_upload(struct publish_bench *bench, struct publish_size size, unsigned frames,
+                        double *us)
+{
+    glFinish();
+    const double before = bench_now_us();
+    for (unsigned i = 0; i < frames; i++) {
+        glBindTexture(GL_TEXTURE_2D, bench->names[i % bench->pairs]);
+        glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, (GLsizei)size.width, (GLsizei)size.height, GL_RGBA,
+                        GL_UNSIGNED_BYTE, bench->host);
+    }
+    glBindTexture(GL_TEXTURE_2D, 0);
+    glFinish();
+    *us = (bench_now_us() - before) / frames;
+}
+
+/* ---- A row ----------------------------------------------------------------------------------- */
+
+enum { GPU, COPY, CALL, COPY_CALL, WHOLE, UPLOAD, SAMPLES };
+
+static bool map_all(struct publish_bench *bench)
+{
+    for (unsigned i = 0; i < bench->pairs; i++) {
+        bench->buffers[i] = gr_map(bench->resources[i], bench->on.stream);
+        if (!bench->buffers[i])
+            return bench_grinterop_failed("gr_map");
+    }
+    return true;
+}
+
+static bool release_all(struct publish_bench *bench)
+{
+    for (unsigned i = 0; i < bench->pairs; i++) {
+        if (gr_buffer_release(bench->buffers[i]) != GR_OK)
+            return bench_grinterop_failed("gr_buffer_release");
+        bench->buffers[i] = NULL;
+    }
+    return true;
+}
+
+static bool one_block(struct publish_bench *bench, struct timing *t, struct publish_size size,
+                      unsigned frames, double *samples)
+{
+    if (!map_all(bench) ||
+        !time_on_gpu(bench, t, publish_one, frames, &samples[GPU], &samples[CALL]) ||
+        !time_on_gpu(bench, t, copy_one, frames, &samples[COPY], &samples[COPY_CALL]) ||
+        !release_all(bench) || !time_whole(bench, frames, &samples[WHOLE]))
+        return false;
+    time_upload(bench, size, frames / 4 + 1, &samples[UPLOAD]);
+    return true;
+}
+
+static struct bench_spread spread(double (*samples)[SAMPLES], unsigned blocks, int which)
+{
+    double values[1000];
+    for (unsigned i = 0; i < blocks; i++)
+        values[i] = samples[i][which];
+    return bench_spread_of(values, blocks);
+}
+
+/* The driver loads a kernel at its first launch, for which it waits for the gate. */
+static bool load_kernels(struct publish_bench *bench)
+{
+    return map_all(bench) && publish_one(bench, 0) &&
+           bench_cuda_ok(bench->cuda->StreamSynchronize(bench->on.stream), "cuStreamSynchronize") &&
+           release_all(bench);
+}
+
+static bool measure_with(struct publish_bench *bench, struct timing *t,
+                         const struct publish_effort *effort, struct publish_row *row)
+{
+    static double samples[1000][SAMPLES];
+    double warm_up[SAMPLES];
+    const unsigned frames = effort->frames > bench->pairs ? effort->frames : bench->pairs;
+    if (!load_kernels(bench) || !one_block(bench, t, row->size, bench->pairs, warm_up))
+        return false;
+    for (unsigned block = 0; block < effort->blocks; block++) {
+        if (effort->progress)
+            fprintf(stderr, "\r\033[K%u x %u, %s: %u of %u", row->size.width, row->size.height,
+                    row->kind->name, block, effort->blocks);
+        if (!one_block(bench, t, row->size, frames, samples[block]))
+            return false;
+    }
+    if (effort->progress)
+        fputs("\r\033[K", stderr);
+    row->bytes = bench->source_bytes + bench->target_bytes;
+    row->gpu = spread(samples, effort->blocks, GPU);
+    row->copy = spread(samples, effort->blocks, COPY);
+    row->call = spread(samples, effort->blocks, CALL);
+    row->whole = spread(samples, effort->blocks, WHOLE);
+    row->upload = spread(samples, effort->blocks, UPLOAD);
+    return true;
+}
+
+bool publish_measure(struct publish_bench *bench, const struct publish_effort *effort,
+                     struct publish_row *row)
+{
+    const gr_cuda_api *cuda = bench->cuda;
+    struct timing t = {.begin = NULL};
+    const size_t room = bench->target_bytes * bench->pairs;
+    sem_init(&t.gate, 0, 0);
+    bool good = bench_cuda_ok(cuda->EventCreate(&t.begin, 0), "cuEventCreate") &&
+                bench_cuda_ok(cuda->EventCreate(&t.end, 0), "cuEventCreate") &&
+                bench_cuda_ok(cuda->MemAlloc(&copy_from, room), "cuMemAlloc") &&
+                measure_with(bench, &t, effort, row);
+    cuda->MemFree(copy_from);
+    cuda->EventDestroy(t.begin);
+    cuda->EventDestroy(t.end);
+    copy_from = 0;
+    sem_destroy(&t.gate);
+    return good;
+}

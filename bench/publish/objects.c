@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What bench_publish measures: tensors, textures and their registrations. */
+#include <stdlib.h>
+#include <string.h>
+
+#include <epoxy/gl.h>
+
+#include "bench/publish/publish.h"
+
+const struct publish_kind publish_kinds[] = {
+    {"RGBA8", GR_DTYPE_U8, GR_LAYOUT_HWC, 4, 4, 1},
+    {"HWC u8 x 3", GR_DTYPE_U8, GR_LAYOUT_HWC, 3, 3, 1},
+    {"CHW f16", GR_DTYPE_F16, GR_LAYOUT_CHW, 3, 6, 1},
+    {"NV12", GR_DTYPE_U8, GR_LAYOUT_NV12, 0, 3, 2},
+};
+const size_t publish_kind_count = sizeof(publish_kinds) / sizeof(publish_kinds[0]);
+
+const struct publish_size publish_sizes[] = {{1920, 1080}, {3840, 2160}};
+const size_t publish_size_count = sizeof(publish_sizes) / sizeof(publish_sizes[0]);
+
+bool publish_open(struct publish_bench *bench)
+{
+    bench->cuda = gr_cuda();
+    if (!bench->cuda)
+        return bench_grinterop_failed("gr_cuda");
+    bench->egl = gr_egl_create(&GR_INIT(gr_egl_options, .cuda_device = bench->on.ordinal));
+    if (!bench->egl)
+        return bench_grinterop_failed("gr_egl_create");
+    return bench_device_open(&bench->on);
+}
+
+void publish_close(struct publish_bench *bench)
+{
+    publish_end(bench);
+    bench_device_close(&bench->on);
+    gr_egl_free(bench->egl);
+}
+
+static gr_tensor *make_tensor(const struct publish_bench *bench, const struct publish_kind *kind,
+                              struct publish_size size)
+{
+    const int64_t width = size.width, height = size.height, channels = kind->channels;
+    const int64_t hwc[] = {height, width, channels}, chw[] = {channels, height, width};
+    const int64_t nv12[] = {height * 3 / 2, width};
+    const gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = kind->dtype,
+                                        .layout = kind->layout, .ndim = kind->channels ? 3 : 2,
+                                        .shape = !kind->channels                 ? nv12
+                                                 : kind->layout == GR_LAYOUT_CHW ? chw
+                                                                                 : hwc);
+    return gr_tensor_alloc(&desc, bench->on.stream);
+}
+
+static unsigned make_texture(struct publish_size size)
+{
+    GLuint name = 0;
+    glGenTextures(1, &name);
+    glBindTexture(GL_TEXTURE_2D, name);
+    glTexStorage2D(GL_TEXTURE_2D, 1, GL_RGBA8, (GLsizei)size.width, (GLsizei)size.height);
+    glBindTexture(GL_TEXTURE_2D, 0);
+    return name;
+}
+
+/* The bytes of a tensor matter little, but not those of memory that was never written. */
+static bool fill(const struct publish_bench *bench, const gr_tensor *tensor)
+{
+    const gr_tensor_info *info = gr_tensor_get_info(tensor);
+    return bench_cuda_ok(bench->cuda->MemsetD8Async(info->ptr, 0x35, info->bytes, bench->on.stream),
+                         "cuMemsetD8Async");
+}
+
+static bool make_pair(struct publish_bench *bench, const struct publish_kind *kind,
+                      struct publish_size size, unsigned i)
+{
+    bench->tensors[i] = make_tensor(bench, kind, size);
+    if (!bench->tensors[i])
+        return bench_grinterop_failed("gr_tensor_alloc");
+    bench->names[i] = make_texture(size);
+    bench->resources[i] = gr_from_gl_image(bench->names[i], GL_TEXTURE_2D,
+                                           bench->plain ? GR_READ_WRITE : GR_SURFACE_LOAD_STORE);
+    if (!bench->resources[i])
+        return bench_grinterop_failed("gr_from_gl_image");
+    bench->pairs++;
+    return fill(bench, bench->tensors[i]);
+}
+
+bool publish_make(struct publish_bench *bench, const struct publish_kind *kind,
+                  struct publish_size size)
+{
+    const size_t pixels = (size_t)size.width * size.height;
+    bench->source_bytes = pixels * kind->bytes / kind->pixels;
+    bench->target_bytes = pixels * 4;
+    bench->host = malloc(bench->target_bytes);
+    if (!bench->host) {
+        fprintf(stderr, "%s: out of memory\n", bench_program);
+        return false;
+    }
+    memset(bench->host, 0x53, bench->target_bytes);
+    const size_t room = (size_t)bench->mebibytes << 20;
+    size_t count = room / (bench->source_bytes + bench->target_bytes) + 1;
+    if (count > MOST_PAIRS)
+        count = MOST_PAIRS;
+    for (unsigned i = 0; i < count; i++)
+        if (!make_pair(bench, kind, size, i))
+            return false;
+    return true;
+}
+
+void publish_end(struct publish_bench *bench)
+{
+    for (unsigned i = 0; i < MOST_PAIRS; i++) {
+        gr_buffer_release(bench->buffers[i]);
+        gr_resource_free(bench->resources[i]);
+        gr_tensor_free(bench->tensors[i]);
+        if (bench->names[i])
+            glDeleteTextures(1, &bench->names[i]);
+        bench->buffers[i] = NULL;
+        bench->resources[i] = NULL;
+        bench->tensors[i] = NULL;
+        bench->names[i] = 0;
+    }
+    if (bench->egl)
+        gr_tensor_collect(10000);
+    bench->pairs = 0;
+    free(bench->host);
+    bench->host = NULL;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of bench_publish share. */
+#ifndef BENCH_PUBLISH_H
+#define BENCH_PUBLISH_H
+
+#include <grinterop/egl.h>
+#include <grinterop/gl.h>
+#include <grinterop/publish.h>
+
+#include "bench/bench.h"
+
+/* A kind of tensor that is published to textures of RGBA8. */
+struct publish_kind {
+    const char *name;
+    gr_dtype dtype;
+    gr_layout layout;
+    unsigned channels;      /* 0: two dimensions */
+    unsigned bytes, pixels; /* of the tensor: so many bytes for so many pixels */
+};
+
+extern const struct publish_kind publish_kinds[];
+extern const size_t publish_kind_count;
+
+struct publish_size {
+    unsigned width, height;
+};
+
+extern const struct publish_size publish_sizes[];
+extern const size_t publish_size_count;
+
+#define MOST_PAIRS 64
+
+/* Tensors and textures in pairs: more of them than the caches hold. */
+struct publish_bench {
+    const gr_cuda_api *cuda;
+    struct bench_device on;
+    gr_egl *egl;
+    bool plain; /* textures without surfaces */
+    unsigned pairs, mebibytes;
+    gr_tensor *tensors[MOST_PAIRS];
+    unsigned names[MOST_PAIRS];
+    gr_resource *resources[MOST_PAIRS];
+    gr_buffer *buffers[MOST_PAIRS];
+    void *host; /* a picture of RGBA8 */
+    size_t source_bytes, target_bytes;
+};
+
+struct publish_effort {
+    unsigned blocks, frames;
+    bool progress;
+};
+
+/* Microseconds for a picture. */
+struct publish_row {
+    const struct publish_kind *kind;
+    struct publish_size size;
+    size_t bytes; /* read and written */
+    struct bench_spread gpu, copy, call, whole, upload;
+};
+
+/* objects.c: errors are printed. Closing takes what was opened in part. */
+bool publish_open(struct publish_bench *bench);
+void publish_close(struct publish_bench *bench);
+bool publish_make(struct publish_bench *bench, const struct publish_kind *kind,
+                  struct publish_size size);
+void publish_end(struct publish_bench *bench);
+
+/* measure.c: false after an error, which has been printed. */
+bool publish_measure(struct publish_bench *bench, const struct publish_effort *effort,
+                     struct publish_row *row);
+
+#endif

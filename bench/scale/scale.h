@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of bench_scale share: the kinds of resources, and what is measured of so many. */
+#ifndef BENCH_SCALE_H
+#define BENCH_SCALE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <grinterop/egl.h>
+#include <grinterop/gl.h>
+#include <grinterop/vk.h>
+
+#include "bench/bench.h"
+
+enum { SCALE_KINDS = 5, SCALE_SIZES = 3, SCALE_NUMBERS = 4, SCALE_MOST = 10000 };
+
+extern const char *const scale_kinds[SCALE_KINDS];  /* "interop" */
+extern const size_t scale_sizes[SCALE_SIZES];       /* bytes */
+extern const unsigned scale_numbers[SCALE_NUMBERS]; /* of resources */
+extern const char *const scale_size_text[SCALE_SIZES];
+
+/* What is used of the machine. Without Vulkan `vulkan` is NULL. */
+struct scale {
+    struct bench_device on;
+    const gr_cuda_api *cuda;
+    gr_egl *egl;
+    gr_vk_headless *headless;
+    gr_vk_device *vulkan;
+    VkDevice device;
+    PFN_vkDeviceWaitIdle wait_idle;
+    double seconds; /* that a cell may take */
+    char opengl[256];
+};
+
+/* So many resources of one kind and size; what could not be measured is not a number. */
+struct scale_cell {
+    unsigned wanted, count;     /* `count` were made within the time */
+    double first_us, create_us; /* the first one; each of the others */
+    double map_us, release_us;  /* each, in one call for all */
+    double free_us;
+    double memory;   /* the device's, in bytes, of each */
+    double frame_us; /* of a ring of them, without any work in it */
+    char why[200];   /* why it, or its ring, could not be measured; or "" */
+};
+
+struct scale_table {
+    struct scale_cell cells[SCALE_KINDS][SCALE_SIZES][SCALE_NUMBERS];
+};
+
+/* objects.c: false after an error, which has been printed. */
+bool scale_open(struct scale *scale);
+void scale_close(struct scale *scale);
+gr_resource *scale_make(const struct scale *scale, unsigned kind, size_t size);
+bool scale_drain(const struct scale *scale);
+
+/* measure.c: false where a call failed that should not have. */
+bool scale_measure(const struct scale *scale, unsigned kind, size_t size, unsigned number,
+                   struct scale_cell *cell);
+
+/* report.c */
+void scale_print_head(unsigned size);
+void scale_print(const char *kind, const struct scale_cell *cell);
+
+/* scale_json.c and svg.c: false after an error, which has been printed. */
+bool scale_write_json(const char *path, const struct bench_machine *machine,
+                      const struct scale *scale, const struct scale_table *table);
+bool scale_write_svg(const char *path, const struct bench_machine *machine,
+                     const struct scale_table *table);
+
+#endif

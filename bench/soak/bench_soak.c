@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * bench_soak: frames by all ways at once, each on a thread of its own, until the time is over. The
+ * bytes of each frame are compared with its number. Once a second it looks at the memory, the
+ * descriptors and the GPU's memory, which must not grow.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <grinterop/gl.h>
+
+#include "bench/soak/soak.h"
+#include "tools/options.h"
+
+const char bench_program[] = "bench_soak";
+
+#define GL(name_, transport_, ring_, cuda_reads_)                                                  \
+    {                                                                                              \
+        .name = name_, .run = soak_gl_buffer, .transport = GR_TRANSPORT_##transport_,              \
+        .ring = ring_, .cuda_reads = cuda_reads_                                                   \
+    }
+struct soak_way soak_ways[SOAK_WAYS] = {
+    GL("interop", INTEROP, false, false),
+    GL("interop, CUDA reads", INTEROP, false, true),
+    GL("interop ring", INTEROP, true, false),
+    GL("shared", SHARED, false, false),
+    GL("shared ring", SHARED, true, false),
+    GL("shared ring, CUDA reads", SHARED, true, true),
+    GL("copy", COPY, false, false),
+    GL("copy ring", COPY, true, false),
+    {.name = "interop image", .run = soak_gl_image, .transport = GR_TRANSPORT_INTEROP},
+    {.name = "vulkan", .run = soak_vulkan},
+};
+
+atomic_bool soak_over;
+
+struct options {
+    int ordinal;
+    double seconds;
+    const char *csv, *svg;
+};
+
+static struct options read_options(int argc, char *argv[])
+{
+    struct options o = {.seconds = 60};
+    const struct option_row rows[] = {
+        {"device", 0, "N", "the CUDA device to use, as CUDA counts",
+         .whole = {&o.ordinal, 0, 1000}},
+        {"seconds", 0, "S", "how long", .real = {&o.seconds, 0.1, SOAK_SAMPLES}},
+        {"csv", 0, "FILE", "also write what was seen each second", .text = &o.csv},
+        {"svg", 0, "FILE", "also draw it", .text = &o.svg},
+        {0},
+    };
+    options_read(argc, argv, bench_program, rows,
+                 "Sends frames by all ways at once, compares the bytes of each, and looks whether "
+                 "memory, descriptors or the GPU's memory grow.",
+                 BENCH_NOTES);
+    return o;
+}
+
+uint32_t soak_word(uint64_t frame)
+{
+    return (uint32_t)frame * 2654435761u + 12345u;
+}
+
+bool soak_check(const struct soak_way *way, soak_group words, uint64_t first, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        for (int word = 0; word < SOAK_WORDS; word++)
+            if (words[i][word] != soak_word(first + i)) {
+                fprintf(stderr,
+                        "bench_soak: %s: frame %llu has the word 0x%08x instead of 0x%08x\n",
+                        way->name, (unsigned long long)(first + i), words[i][word],
+                        soak_word(first + i));
+                return false;
+            }
+    return true;
+}
+
+static void *run_way(void *of_way)
+{
+    struct soak_way *way = of_way;
+    way->failed = way->run(way);
+    if (way->failed) {
+        fprintf(stderr, "bench_soak: %s: %s: ", way->name, way->failed);
+        gr_error_print(stderr, NULL);
+    }
+    atomic_store(&way->running, false);
+    return NULL;
+}
+
+static bool start(int ordinal)
+{
+    for (int i = 0; i < SOAK_WAYS; i++) {
+        struct soak_way *way = &soak_ways[i];
+        way->ordinal = ordinal;
+        atomic_store(&way->running, true);
+        if (pthread_create(&way->thread, NULL, run_way, way) != 0) {
+            fprintf(stderr, "bench_soak: no thread for %s\n", way->name);
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool one_runs(void)
+{
+    for (int i = 0; i < SOAK_WAYS; i++)
+        if (atomic_load(&soak_ways[i].running))
+            return true;
+    return false;
+}
+
+static uint64_t all_frames(void)
+{
+    uint64_t sum = 0;
+    for (int i = 0; i < SOAK_WAYS; i++)
+        sum += atomic_load(&soak_ways[i].frames);
+    return sum;
+}
+
+static void pause_for(double seconds)
+{
+    const struct timespec time = {(time_t)seconds,
+                                  (long)((seconds - (double)(time_t)seconds) * 1e9)};
+    nanosleep(&time, NULL);
+}
+
+/* Samples until the time is over, or nothing runs any more. */
+static void watch(const gr_cuda_api *cuda, double seconds, struct soak_log *log)
+{
+    const double begun = bench_now_us();
+    double now = 0;
+    while (now < seconds && one_runs() && log->count < SOAK_SAMPLES) {
+        pause_for(seconds - now < 1 ? seconds - now : 1);
+        now = (bench_now_us() - begun) * 1e-6;
+        struct soak_sample *sample = &log->samples[log->count];
+        if (!soak_sample_now(cuda, now, sample))
+            break;
+        sample->frames = all_frames();
+        log->count++;
+        if (log->count % 10 == 0)
+            printf("  %4.0f s: %llu frames\n", now, (unsigned long long)sample->frames);
+        fflush(stdout);
+    }
+    atomic_store(&soak_over, true);
+}
+
+/* False if a way failed. */
+static bool end(void)
+{
+    bool good = true;
+    printf("\n  %-26s %12s\n", "way", "frames");
+    for (int i = 0; i < SOAK_WAYS; i++) {
+        struct soak_way *way = &soak_ways[i];
+        pthread_join(way->thread, NULL);
+        if (way->skipped[0])
+            printf("  %-26s skipped: %s\n", way->name, way->skipped);
+        else
+            printf("  %-26s %12llu%s\n", way->name, (unsigned long long)atomic_load(&way->frames),
+                   way->failed ? "  FAILED" : "");
+        good = good && !way->failed;
+    }
+    printf("  %-26s %12llu\n", "all, each compared", (unsigned long long)all_frames());
+    return good;
+}
+
+static bool run(const struct options *o, struct soak_log *log)
+{
+    if (!start(o->ordinal)) {
+        atomic_store(&soak_over, true);
+        return false;
+    }
+    watch(gr_cuda(), o->seconds, log);
+    bool good = end() && bench_cuda_ok(gr_cuda()->CtxSynchronize(), "cuCtxSynchronize");
+    return !soak_has_grown(log) && good;
+}
+
+int main(int argc, char *argv[])
+{
+    static struct soak_log log;
+    struct options o = read_options(argc, argv);
+    struct bench_device on = {.ordinal = o.ordinal};
+    struct bench_machine machine = {.date = ""};
+    bool good = bench_device_open(&on);
+    if (good) {
+        bench_describe_machine(gr_cuda(), on.device, &machine);
+        printf("bench_soak: grinterop %s\n  driver   %s\n  device   %s\n  date     %s\n",
+               gr_library_version(), machine.driver, machine.device, machine.date);
+        good = run(&o, &log);
+    }
+    if (o.csv && log.count)
+        good = soak_write_csv(o.csv, &log) && good;
+    if (o.svg && log.count)
+        good = soak_write_svg(o.svg, &machine, &log) && good;
+    bench_device_close(&on);
+    return good ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of bench_soak share: the ways that frames go, and what is seen of the process. */
+#ifndef BENCH_SOAK_H
+#define BENCH_SOAK_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "bench/bench.h"
+
+/* A frame is four words, and a reader waits once for a group of them. */
+enum { SOAK_WORDS = 4, SOAK_GROUP = 64, SOAK_SAMPLES = 100000 };
+#define SOAK_BYTES (SOAK_WORDS * sizeof(uint32_t))
+
+typedef uint32_t soak_group[SOAK_GROUP][SOAK_WORDS];
+
+/* A way from the one API to the other, run by a thread with contexts of its own. */
+struct soak_way {
+    const char *name;
+    const char *(*run)(struct soak_way *way); /* NULL, or which step failed */
+    unsigned transport;                       /* of OpenGL's: a bit of gr_transport */
+    bool ring, cuda_reads;
+    int ordinal; /* the CUDA device */
+
+    atomic_ullong frames;
+    atomic_bool running;
+    const char *failed; /* by the thread, which has printed why */
+    char skipped[300];  /* why it can't run here */
+    pthread_t thread;
+};
+
+enum { SOAK_WAYS = 10 };
+extern struct soak_way soak_ways[SOAK_WAYS];
+
+/* Set when the time is over. */
+extern atomic_bool soak_over;
+
+/* A frame's word; and whether a group that was read is the frames from `first` on. */
+uint32_t soak_word(uint64_t frame);
+bool soak_check(const struct soak_way *way, soak_group words, uint64_t first, size_t count);
+
+/* gl_ways.c and vulkan_way.c */
+const char *soak_gl_buffer(struct soak_way *way);
+const char *soak_gl_image(struct soak_way *way);
+const char *soak_vulkan(struct soak_way *way);
+
+/* What is seen of the process once a second. */
+struct soak_sample {
+    double seconds;
+    uint64_t frames;
+    uint64_t resident, device; /* bytes: of the process, of the GPU by all processes */
+    unsigned descriptors;
+};
+
+struct soak_log {
+    struct soak_sample samples[SOAK_SAMPLES];
+    size_t count;
+};
+
+/* watch.c */
+bool soak_sample_now(const gr_cuda_api *cuda, double seconds, struct soak_sample *sample);
+/* Whether the last quarter has more than the second one; says so. */
+bool soak_has_grown(const struct soak_log *log);
+
+/* chart.c: false after an error, which has been printed. */
+bool soak_write_csv(const char *path, const struct soak_log *log);
+bool soak_write_svg(const char *path, const struct bench_machine *machine,
+                    const struct soak_log *log);
+
+#endif

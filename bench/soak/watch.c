@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the process and the GPU hold, and whether it grows. */
+#include <dirent.h>
+#include <unistd.h>
+
+#include "bench/soak/soak.h"
+
+static uint64_t resident_now(void)
+{
+    unsigned long all = 0, resident = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (file && fscanf(file, "%lu %lu", &all, &resident) != 2)
+        resident = 0;
+    if (file)
+        fclose(file);
+    return (uint64_t)resident * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static unsigned descriptors_now(void)
+{
+    unsigned count = 0;
+    DIR *folder = opendir("/proc/self/fd");
+    while (folder && readdir(folder))
+        count++;
+    if (folder)
+        closedir(folder);
+    return count > 3 ? count - 3 : 0; /* ".", ".." and the folder itself */
+}
+
+bool soak_sample_now(const gr_cuda_api *cuda, double seconds, struct soak_sample *sample)
+{
+    size_t left = 0, total = 0;
+    if (!bench_cuda_ok(cuda->MemGetInfo(&left, &total), "cuMemGetInfo"))
+        return false;
+    *sample = (struct soak_sample){.seconds = seconds,
+                                   .resident = resident_now(),
+                                   .device = total - left,
+                                   .descriptors = descriptors_now()};
+    return true;
+}
+
+/* ---- The verdict ----------------------------------------------------------------------------- */
+
+/* The most of a part of the log, from `begin` to `end` of it. */
+static struct soak_sample most_of(const struct soak_log *log, double begin, double end)
+{
+    struct soak_sample most = {0};
+    for (size_t i = (size_t)(begin * (double)log->count); i < (size_t)(end * (double)log->count);
+         i++) {
+        const struct soak_sample *s = &log->samples[i];
+        if (s->resident > most.resident)
+            most.resident = s->resident;
+        if (s->device > most.device)
+            most.device = s->device;
+        if (s->descriptors > most.descriptors)
+            most.descriptors = s->descriptors;
+    }
+    return most;
+}
+
+static bool say(const char *what, const char *unit, double before, double after, double slack)
+{
+    bool grown = after > before + slack;
+    printf("  %-26s %10.1f %s, then %.1f%s\n", what, before, unit, after, grown ? "  GROWN" : "");
+    return grown;
+}
+
+/*
+ * Allocators and drivers keep what was freed, so some memory more is none that is lost: a frame
+ * that lost a byte would show after a million of them.
+ */
+bool soak_has_grown(const struct soak_log *log)
+{
+    const double mib = 1 << 20;
+    if (log->count < 20) {
+        printf("  too short to say whether anything grows: 20 s are the least\n");
+        return false;
+    }
+    const struct soak_sample before = most_of(log, 0.25, 0.5), after = most_of(log, 0.75, 1);
+    bool grown =
+        say("resident", "MiB", (double)before.resident / mib, (double)after.resident / mib, 4);
+    grown = say("memory of the GPU", "MiB", (double)before.device / mib, (double)after.device / mib,
+                4) ||
+            grown;
+    return say("descriptors", "", before.descriptors, after.descriptors, 0) || grown;
+}

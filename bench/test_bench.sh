@@ -1,0 +1,165 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# test_bench.sh: runs bench_frames and bench_latency as tests of themselves, with tiny meshes: every
+# row that this machine has draws the right picture, and nothing is drawn before its kernel's end;
+# bench_scale with ten resources, bench_soak for two seconds, and bench_softcuda, which compares
+# what kernels and loops give. It takes the CUDA driver that the environment names; run-test sets
+# it. Times are not looked at.
+#
+# GR_TOOLS  the folder of the programs; default: the build folder
+
+# A list of options is meant to be split:
+# shellcheck disable=SC2086
+
+suite=bench
+# shellcheck source=tests/support/cases.sh
+. "${GR_TEST_CASES:?run it by tests/run-test}"
+frames=$(built bench_frames)
+latency=$(built bench_latency)
+scale=$(built bench_scale)
+soak=$(built bench_soak)
+softcuda=$(built bench_softcuda)
+
+for program in "$frames" "$latency" "$scale" "$soak"; do
+    if [ -z "$program" ]; then
+        echo "skipped: the benchmarks were not built"
+        exit 77
+    fi
+done
+
+work=$(mktemp -d) || exit 99
+trap 'rm -rf "$work"' EXIT
+trap 'exit 99' HUP INT TERM
+cd "$work" || exit 99
+
+# measured FILE ROW...: the file of numbers has each row, and it was measured wherever it was tried.
+measured() {
+    file=$1
+    shift
+    for row in "$@"; do
+        if ! awk -v row="\"row\": \"$row\"" '
+            /"row": / { is = index($0, row) }
+            is && /"measured": true/ { good++ }
+            is && /"measured": false/ { bad++ }
+            END { exit !good || bad }' "$file"; then
+            fail "row $row was not measured"
+            return 1
+        fi
+    done
+}
+
+# says_not FILE TEXT: the file does not have the text.
+says_not() {
+    if grep -F -- "$2" "$1" >/dev/null; then
+        fail "says \"$2\""
+        return 1
+    fi
+}
+
+finish() {
+    if [ $failures -gt $checks ]; then failures=$checks; fi
+    echo "$((100 * (checks - failures) / checks))%: Checks: $checks, Failures: $failures, Errors: 0"
+    [ $failures = 0 ]
+    exit
+}
+
+check usage_rates 2 "$latency" --rates often
+check usage_device 2 "$frames" --device first
+check usage_soak 2 "$soak" --seconds 0
+check usage_scale 2 "$scale" --most 0
+check scale 0 "$scale" --most 10 --seconds 0.2 --json scale.json --svg scale.svg &&
+    grep -F '</svg>' scale.svg >/dev/null
+numbers='"kind": "copy", "bytes": 65536, "wanted": 10, "number": 10'
+check scale_numbers 0 grep -F "$numbers" scale.json
+check soak 0 "$soak" --seconds 2 --csv soak.csv --svg soak.svg &&
+    says out "all, each compared" "too short to say" && says soak.svg '</svg>' &&
+    says_not out FAILED
+check usage_gl 2 "$frames" --gl-device none
+if [ "${GR_CUDA_DRIVER-}" = soft ] && [ -x "$softcuda" ]; then
+    check usage_softcuda 2 "$softcuda" --samples 0
+    check softcuda_processor 0 "$softcuda" --quick --kernels --processor-time \
+        --json processor.json &&
+        measured processor.json 'saxpy 4096, 64' && says out 'us of processor time'
+    check softcuda 0 "$softcuda" --quick --json softcuda.json &&
+        measured softcuda.json 'saxpy 4096, 64' 'stencil 64^2, 16 x 16' 'a block of 1024' \
+            'sums of 16384, blocks of 256' 'buffer 64 KiB' 'image 512^2' &&
+        says_not out WRONG
+else
+    skip softcuda "$softcuda was not built, or this is about a GPU"
+fi
+check nowhere 1 "$latency" --quick --only alone --rates 0 --json nowhere/file.json
+
+if [ "${GR_CUDA_DRIVER-}" != soft ] && grep -F 'not built for a GPU' err >/dev/null; then
+    skip rows 'nvcc was missing when the kernels were built'
+    finish
+fi
+
+# ---- On one device ----
+
+check frames 0 "$frames" --quick --only bound,raw,grinterop,ring/1,hand/,read/ --json frames.json &&
+    measured frames.json bound raw grinterop read/bound read/raw read/grinterop &&
+    says_not out WRONG
+copies='copy copy/created copy/1 copy/4 copy/created/1 copy/created/4 read/copy read/copy/1
+    read/copy/4'
+check frames_copy 0 "$frames" --quick --why --only draw,transfer,copy,read/copy,why-copy \
+    --json frames-copy.json &&
+    measured frames-copy.json draw transfer $copies why-copy/processor why-copy/8 why-copy/two-8 \
+        why-copy/ahead-4-early &&
+    says_not out WRONG
+# Where Vulkan is missing the rows say so.
+check frames_vulkan 0 "$frames" --quick --only vulkan/ --json frames-vulkan.json &&
+    says_not out WRONG
+check latency 0 "$latency" --quick --json latency.json --svg latency.svg &&
+    measured latency.json alone interop &&
+    grep -F '</svg>' latency.svg >/dev/null
+# Both clocks are CLOCK_MONOTONIC here, so that none is off.
+if [ "${GR_CUDA_DRIVER-}" = soft ]; then
+    check latency_rows 0 test -s latency.json &&
+        measured latency.json shared ring/1 ring/2 ring/3 threads/1 threads/3 hand/1
+    check one_clock 0 grep -F '"opengl_and_cuda_are_one": true' latency.json
+    check never_before 1 grep -E '"before_kernels_end": [1-9]' latency.json
+    check frames_rows 0 test -s frames.json &&
+        measured frames.json ring/1 ring/16 hand/1 hand/16 read/ring/1 read/hand/1
+    check vulkan_rows 0 test -s frames-vulkan.json &&
+        measured frames-vulkan.json vulkan/draw vulkan/1 vulkan/16 vulkan/read/bound vulkan/read/1 \
+            vulkan/read/16
+fi
+
+# ---- OpenGL on the processor ----
+
+software='--quick --gl-device software'
+if [ "${GR_CUDA_DRIVER-}" != soft ] &&
+    ! "$frames" $software --only draw --meshes 16 >out 2>err; then
+    skip on_the_processor "$(tail -n 1 err)"
+else
+    check on_the_processor 0 "$frames" $software --json frames-software.json \
+        --svg frames-software.svg &&
+        measured frames-software.json draw bound transfer $copies read/bound &&
+        grep -F '"times_draw_or_transfer_at_most": 1.2' frames-software.json >/dev/null &&
+        says_not out WRONG
+fi
+
+# ---- CUDA on one device, OpenGL on another ----
+
+second='--quick --only bound --meshes 16 --cuda-device 1 --gl-device 0'
+if [ "${GR_CUDA_DRIVER-}" = soft ]; then
+    export GR_SOFT_DEVICES=2
+    check second_device 0 "$frames" $second
+elif ! "$frames" $second >out 2>err; then
+    skip second_device "$(tail -n 1 err)"
+    finish
+fi
+check frames_two 0 "$frames" --quick --cuda-device 1 --gl-device 0 --json frames.json &&
+    measured frames.json bound raw transfer copy copy/4 hand/1 hand/16 read/raw read/copy/4 \
+        read/hand/1 &&
+    says_not out WRONG
+check latency_two 0 "$latency" --quick --cuda-device 1 --gl-device 0 --json latency.json &&
+    measured latency.json alone interop hand/1
+if [ "${GR_CUDA_DRIVER-}" = soft ]; then
+    check two_shared 0 test -s frames.json &&
+        measured frames.json peer ring/1 ring/16 read/peer read/ring/1 vulkan/read/bound \
+            vulkan/read/1 vulkan/read/16 &&
+        measured latency.json peer shared ring/1 ring/3 threads/1 threads/3
+fi
+finish

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * bench_vulkan: what import, map and release, and round trips between CUDA and Vulkan cost, by the
+ * drivers' own calls and by the library, measured side by side in one run.
+ */
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bench/vulkan/vulkan.h"
+#include "tools/options.h"
+
+const char bench_program[] = "bench_vulkan";
+
+struct options {
+    int ordinal;
+    unsigned bytes, full_bytes; /* full_bytes: 0: as fits the driver */
+    struct vkb_effort effort;
+    bool quick, probe, bare_signals;
+    const char *only, *json;
+};
+
+/* ---- Options --------------------------------------------------------------------------------- */
+
+static const struct vkb_effort USUAL_EFFORT = {
+    .blocks = 601, .room_seconds = 2, .full_blocks = 11, .block_ms = 20, .in_flight = 64};
+static const struct vkb_effort QUICK_EFFORT = {
+    .blocks = 31, .room_seconds = 0.2, .full_blocks = 3, .block_ms = 2, .in_flight = 16};
+
+static bool be_quick(const char *text, void *options)
+{
+    (void)text;
+    struct options *o = options;
+    o->effort = QUICK_EFFORT;
+    o->full_bytes = 1 << 18;
+    return o->quick = true;
+}
+
+static struct options read_options(int argc, char *argv[])
+{
+    struct options o = {.bytes = 65536, .effort = USUAL_EFFORT, .only = ""};
+    struct vkb_effort *e = &o.effort;
+    const struct option_row rows[] = {
+        {"device", 0, "N", "the CUDA device to use, as CUDA counts",
+         .whole = {&o.ordinal, 0, 1000}},
+        {"blocks", 0, "N", "drained blocks of each side in a row, at most",
+         .count = {&e->blocks, 2, 10000}},
+        {"room-seconds", 0, "S", "after which a row of drained blocks ends early",
+         .real = {&e->room_seconds, 0, 3600}},
+        {"full-blocks", 0, "N", "blocks of each side in a row with the queues full",
+         .count = {&e->full_blocks, 2, 10000}},
+        {"block-ms", 0, "T", "how long such a block lasts, roughly, in milliseconds",
+         .real = {&e->block_ms, 0, 3600}},
+        {"in-flight", 0, "N", "frames that the thread is ahead of the GPU there",
+         .count = {&e->in_flight, 4, VKB_MOST_IN_FLIGHT}},
+        {"bytes", 0, "N", "size of each buffer, a multiple of 8", .count = {&o.bytes, 8, 1 << 30}},
+        {"full-bytes", 0, "N",
+         "size where CUDA's fills are to keep the queues full: by itself 67108864, and 1048576 on "
+         "the software driver",
+         .count = {&o.full_bytes, 8, 1 << 30}},
+        {"only", 0, "TEXT", "only the rows whose key begins with it, for example transfer or both/",
+         .text = &o.only},
+        {"quick", 0, NULL,
+         "31 drained blocks, 3 full ones of 2 ms, 16 frames in flight, large fills of 256 KiB",
+         .own = {be_quick, &o}},
+        {"probe", 0, NULL,
+         "instead: what parts of a submit cost on each queue, by raw calls, and with a thread that "
+         "does nothing but submit; --only transfer for one queue",
+         .flag = &o.probe},
+        {"bare-signals", 0, NULL,
+         "raw calls signal without the memory barrier that grinterop puts before a signal, and "
+         "that a program with small fills needs as well",
+         .flag = &o.bare_signals},
+        {"json", 0, "FILE", "also write the numbers as JSON", .text = &o.json},
+        {0},
+    };
+    options_read(
+        argc, argv, bench_program, rows,
+        "Measures, by raw calls of the CUDA driver and by grinterop in turn: import and destroy of "
+        "Vulkan's memory; map and release with timeline semaphores; round trips between CUDA and "
+        "each kind of queue, with one resource in order and with several in turn.",
+        BENCH_NOTES);
+    if (o.probe && o.json) {
+        fputs("bench_vulkan: --probe prints only: it writes no JSON\n", stderr);
+        exit(2);
+    }
+    o.bytes -= o.bytes % 8;
+    o.full_bytes -= o.full_bytes % 8;
+    e->progress = isatty(STDERR_FILENO) != 0;
+    return o;
+}
+
+/* ---- The run --------------------------------------------------------------------------------- */
+
+static void describe_vulkan(const struct vkb *bench, char *text, size_t size)
+{
+    const gr_vk_headless_info *h = bench->handles;
+    PFN_vkGetPhysicalDeviceProperties2 get =
+        (PFN_vkGetPhysicalDeviceProperties2)h->get_instance_proc_addr(
+            h->instance, "vkGetPhysicalDeviceProperties2");
+    VkPhysicalDeviceDriverProperties driver = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES};
+    VkPhysicalDeviceProperties2 properties = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &driver};
+    get(h->physical_device, &properties);
+    uint32_t version = properties.properties.apiVersion;
+    snprintf(text, size, "%s, %s %s, Vulkan %u.%u.%u", properties.properties.deviceName,
+             driver.driverName, driver.driverInfo, VK_API_VERSION_MAJOR(version),
+             VK_API_VERSION_MINOR(version), VK_API_VERSION_PATCH(version));
+}
+
+static void gather_facts(const struct vkb *bench, struct vkb_facts *facts)
+{
+    bench_describe_machine(bench->cuda, bench->on.device, &facts->machine);
+    describe_vulkan(bench, facts->vulkan, sizeof(facts->vulkan));
+    gr_vk_device_describe(bench->wrap, facts->sharing, sizeof(facts->sharing));
+}
+
+static void print_queues(const struct vkb *bench)
+{
+    static const char *const NAMES[VKB_QUEUES] = {"graphics", "compute", "transfer"};
+    printf("  queues  ");
+    for (unsigned q = 0; q < VKB_QUEUES; q++)
+        if (bench->queues[q] != VK_NULL_HANDLE)
+            printf(" %s (family %u)%s", NAMES[q], bench->families[q],
+                   q + 1 < VKB_QUEUES ? "," : "");
+        else
+            printf(" %s: none, its rows are left out%s", NAMES[q], q + 1 < VKB_QUEUES ? "," : "");
+    printf("\n");
+}
+
+static void print_facts(const struct vkb_facts *facts, const struct vkb *bench,
+                        const struct options *o)
+{
+    printf(
+        "bench_vulkan: raw CUDA driver calls and grinterop %s on Vulkan's memory, side by side\n",
+        gr_library_version());
+    if (facts->machine.software)
+        printf("SOFTWARE CUDA DRIVER: these numbers say nothing about a GPU or about grinterop on "
+               "one.\n");
+    printf("  driver   %s\n  device   %s\n  Vulkan   %s\n  sharing  %s\n  date     %s\n",
+           facts->machine.driver, facts->machine.device, facts->vulkan, facts->sharing,
+           facts->machine.date);
+    print_queues(bench);
+    printf("  points   timeline semaphores, %s on both sides\n",
+           bench->through_host
+               ? "through the host (cuLaunchHostFunc, vkWaitSemaphores, vkSignalSemaphore)"
+               : "exported by Vulkan and imported into CUDA");
+    if (!bench->through_host)
+        printf("  signals  %s\n", bench->batch_mem_op ? "after a memory barrier on both sides"
+                                                      : "without a memory barrier by raw calls");
+    printf("  buffers  %u bytes each; CUDA fills the first half, Vulkan copies it to the second\n",
+           o->bytes);
+    if (o->probe)
+        return;
+    printf("  blocks   of each side, in turn (A B B A): drained, up to %u or %g s a row; with the "
+           "queues full, %u of about %g ms\n",
+           o->effort.blocks, o->effort.room_seconds, o->effort.full_blocks, o->effort.block_ms);
+    fflush(stdout);
+}
+
+/* Of a GPU's memory 64 buffers of that size are little, of a machine's for tests they are much. */
+static size_t full_bytes(const struct options *o)
+{
+    if (o->full_bytes != 0)
+        return o->full_bytes;
+    return gr_cuda_is_software() ? 1 << 20 : 1 << 26;
+}
+
+/* Buffers as the row needs them, and how much of each CUDA fills. */
+static bool choose_bytes(struct vkb *bench, const struct vkb_kind *kind)
+{
+    const size_t small = 4096;
+    bool full = kind->part == VKB_FULL_BOTH;
+    if (!vkb_resize(bench, full ? bench->full_bytes : bench->usual_bytes))
+        return false;
+    bench->fill = full ? bench->bytes : bench->bytes / 2;
+    if (kind->part == VKB_SMALL_BOTH && bench->fill > small)
+        bench->fill = small;
+    return true;
+}
+
+static bool measure_all(struct vkb *bench, const struct options *o, struct vkb_table *table)
+{
+    for (size_t i = 0; i < vkb_kind_count; i++) {
+        const struct vkb_kind *kind = &vkb_kinds[i];
+        if (strncmp(kind->key, o->only, strlen(o->only)) != 0 || !vkb_can_run(bench, kind))
+            continue;
+        if (!choose_bytes(bench, kind) ||
+            !vkb_measure(bench, kind, &o->effort, &table->rows[table->count])) {
+            fprintf(stderr, "bench_vulkan: row %s could not be measured\n", kind->key);
+            return false;
+        }
+        table->count++;
+    }
+    return true;
+}
+
+int main(int argc, char *argv[])
+{
+    struct options o = read_options(argc, argv);
+    static struct vkb bench;
+    static struct vkb_table table;
+    struct vkb_facts facts = {0};
+    bench.on.ordinal = o.ordinal;
+    bench.bytes = bench.usual_bytes = o.bytes;
+    bool good = vkb_open(&bench);
+    if (good) {
+        bench.full_bytes = full_bytes(&o);
+        if (!o.bare_signals)
+            vkb_try_barriers(&bench);
+        gather_facts(&bench, &facts);
+        print_facts(&facts, &bench, &o);
+        good = o.probe ? vkb_probe(&bench, o.only, o.quick) : measure_all(&bench, &o, &table);
+        vkb_print(&table);
+        if (!good)
+            _Exit(EXIT_FAILURE); /* what is pending may never end, and closing would wait for it */
+        if (o.json)
+            good = vkb_write_json(o.json, &facts, &o.effort, &bench, &table) && good;
+    }
+    vkb_close(&bench);
+    return good ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Import and destroy of a buffer and of an image: from the VkDeviceMemory to what kernels use, and
+ * back. Vulkan's own objects stay as they are. On both sides as many objects live as a frame makes:
+ *
+ * - what no stream has used, grinterop ends at its close, as the raw calls do;
+ * - what a stream has used, it sets aside and ends in the next frame, where raw calls have to wait
+ *   for the stream. Each block so ends one that the block before left behind, and leaves one.
+ */
+#define _GNU_SOURCE
+#include <unistd.h>
+
+#include "bench/vulkan/vulkan.h"
+
+bool vkb_import_memory(struct vkb *bench, const struct vkb_object *object, bool dedicated,
+                       CUexternalMemory *memory)
+{
+    const VkMemoryGetFdInfoKHR wanted = {.sType = VK_STRUCTURE_TYPE_MEMORY_GET_FD_INFO_KHR,
+                                         .memory = object->memory,
+                                         .handleType =
+                                             VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT};
+    int fd = -1;
+    VkResult exported = bench->vk.vkGetMemoryFdKHR(bench->handles->device, &wanted, &fd);
+    if (exported != VK_SUCCESS)
+        return vkb_vulkan_failed(exported, "vkGetMemoryFdKHR");
+    const CUDA_EXTERNAL_MEMORY_HANDLE_DESC desc = {
+        .type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD,
+        .handle.fd = fd,
+        .size = object->memory_size,
+        .flags = dedicated ? CUDA_EXTERNAL_MEMORY_DEDICATED : 0};
+    CUresult result = bench->cuda->ImportExternalMemory(memory, &desc);
+    if (result == CUDA_SUCCESS)
+        return true;
+    close(fd);
+    return bench_cuda_failed(result, "cuImportExternalMemory");
+}
+
+static bool destroy_memory(struct vkb *bench, CUexternalMemory memory)
+{
+    return bench_cuda_ok(bench->cuda->DestroyExternalMemory(memory), "cuDestroyExternalMemory");
+}
+
+static bool use_once(struct vkb *bench, CUdeviceptr pointer)
+{
+    return bench_cuda_ok(
+        bench->cuda->MemsetD32Async(pointer, 1, bench->bytes / 8, bench->on.stream),
+        "cuMemsetD32Async");
+}
+
+static bool use_and_wait(struct vkb *bench, CUdeviceptr pointer)
+{
+    if (!use_once(bench, pointer))
+        return false;
+    return bench_cuda_ok(bench->cuda->StreamSynchronize(bench->on.stream), "cuStreamSynchronize");
+}
+
+static bool import_buffer_raw(struct vkb *bench, bool used)
+{
+    CUexternalMemory memory;
+    if (!vkb_import_memory(bench, &bench->spare_buffer, false, &memory))
+        return false;
+    const CUDA_EXTERNAL_MEMORY_BUFFER_DESC desc = {.size = bench->bytes};
+    CUdeviceptr pointer;
+    CUresult result = bench->cuda->ExternalMemoryGetMappedBuffer(&pointer, memory, &desc);
+    if (result != CUDA_SUCCESS)
+        return bench_cuda_failed(result, "cuExternalMemoryGetMappedBuffer");
+    if (used && !use_and_wait(bench, pointer))
+        return false;
+    result = bench->cuda->MemFree(pointer);
+    if (result != CUDA_SUCCESS)
+        return bench_cuda_failed(result, "cuMemFree");
+    return destroy_memory(bench, memory);
+}
+
+bool vkb_import_buffer_raw(struct vkb *bench, struct vkb_side *side, const struct vkb_kind *kind)
+{
+    (void)side, (void)kind;
+    return import_buffer_raw(bench, false);
+}
+
+bool vkb_import_used_raw(struct vkb *bench, struct vkb_side *side, const struct vkb_kind *kind)
+{
+    (void)side, (void)kind;
+    return import_buffer_raw(bench, true);
+}
+
+bool vkb_import_image_raw(struct vkb *bench, struct vkb_side *side, const struct vkb_kind *kind)
+{
+    (void)side, (void)kind;
+    CUexternalMemory memory;
+    if (!vkb_import_memory(bench, &bench->spare_image, true, &memory))
+        return false;
+    const CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC desc = {
+        .arrayDesc = {.Width = VKB_IMAGE_WIDTH,
+                      .Height = VKB_IMAGE_HEIGHT,
+                      .Format = CU_AD_FORMAT_UNSIGNED_INT8,
+                      .NumChannels = 4,
+                      .Flags = CUDA_ARRAY3D_SURFACE_LDST},
+        .numLevels = 1};
+    CUmipmappedArray mipmapped;
+    CUarray level;
+    CUresult result = bench->cuda->ExternalMemoryGetMappedMipmappedArray(&mipmapped, memory, &desc);
+    if (result != CUDA_SUCCESS)
+        return bench_cuda_failed(result, "cuExternalMemoryGetMappedMipmappedArray");
+    result = bench->cuda->MipmappedArrayGetLevel(&level, mipmapped, 0);
+    if (result != CUDA_SUCCESS)
+        return bench_cuda_failed(result, "cuMipmappedArrayGetLevel");
+    result = bench->cuda->MipmappedArrayDestroy(mipmapped);
+    if (result != CUDA_SUCCESS)
+        return bench_cuda_failed(result, "cuMipmappedArrayDestroy");
+    return destroy_memory(bench, memory);
+}
+
+static bool end_resource(gr_resource *resource, const char *made_by)
+{
+    if (!resource)
+        return bench_grinterop_failed(made_by);
+    gr_status status = gr_resource_close(resource, GR_STREAM_OF_MAP);
+    gr_resource_free(resource);
+    return status == GR_OK || bench_grinterop_failed("gr_resource_close");
+}
+
+gr_resource *vkb_import_grinterop(struct vkb *bench, const struct vkb_object *object)
+{
+    const gr_vk_buffer_desc info =
+        GR_INIT(gr_vk_buffer_desc, .buffer = object->buffer, .memory = object->memory,
+                .memory_size = object->memory_size, .size = bench->bytes);
+    return gr_from_vk_buffer(bench->wrap, &info, GR_READ_WRITE);
+}
+
+bool vkb_import_buffer_grinterop(struct vkb *bench, struct vkb_side *side,
+                                 const struct vkb_kind *kind)
+{
+    (void)side, (void)kind;
+    return end_resource(vkb_import_grinterop(bench, &bench->spare_buffer), "gr_from_vk_buffer");
+}
+
+bool vkb_import_used_grinterop(struct vkb *bench, struct vkb_side *side,
+                               const struct vkb_kind *kind)
+{
+    (void)side, (void)kind;
+    gr_resource *resource = vkb_import_grinterop(bench, &bench->spare_buffer);
+    if (!resource)
+        return bench_grinterop_failed("gr_from_vk_buffer");
+    gr_buffer *buffer = gr_map(resource, bench->on.stream);
+    bool good = buffer ? use_once(bench, gr_buffer_ptr(buffer)) : bench_grinterop_failed("gr_map");
+    if (gr_buffer_release(buffer) != GR_OK)
+        good = bench_grinterop_failed("gr_buffer_release");
+    return end_resource(resource, "gr_from_vk_buffer") && good;
+}
+
+bool vkb_import_image_grinterop(struct vkb *bench, struct vkb_side *side,
+                                const struct vkb_kind *kind)
+{
+    (void)side, (void)kind;
+    const struct vkb_object *object = &bench->spare_image;
+    const VkImageCreateInfo create = {.sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
+                                      .imageType = VK_IMAGE_TYPE_2D,
+                                      .format = VK_FORMAT_R8G8B8A8_UNORM,
+                                      .extent = {VKB_IMAGE_WIDTH, VKB_IMAGE_HEIGHT, 1},
+                                      .mipLevels = 1,
+                                      .arrayLayers = 1,
+                                      .samples = VK_SAMPLE_COUNT_1_BIT,
+                                      .tiling = VK_IMAGE_TILING_OPTIMAL,
+                                      .usage = VK_IMAGE_USAGE_STORAGE_BIT |
+                                               VK_IMAGE_USAGE_SAMPLED_BIT |
+                                               VK_IMAGE_USAGE_TRANSFER_SRC_BIT};
+    const gr_vk_image_desc info =
+        GR_INIT(gr_vk_image_desc, .create_info = &create, .image = object->image,
+                .memory = object->memory, .memory_size = object->memory_size, .dedicated = true);
+    return end_resource(gr_from_vk_image(bench->wrap, &info, GR_SURFACE_LOAD_STORE),
+                        "gr_from_vk_image");
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One frame of map, pointer and release. A map is a wait for Vulkan's semaphore and a release a
+ * signal of CUDA's: one of each for every resource (singly: all are mapped, then all are
+ * released), or one of each for all (batch). The values that are waited for were signalled by the
+ * host beforehand, so that no submit of Vulkan is in the numbers; "release only" has nothing to
+ * wait for at all.
+ *
+ * grinterop's side does what an application does: it begins a submit for each use by Vulkan. In the
+ * rows with fills CUDA also fills each buffer: with so little that the thread sets the pace, or
+ * with so much that the GPU does.
+ */
+#define _GNU_SOURCE
+#include "bench/vulkan/vulkan.h"
+
+static bool has_waits(const struct vkb_kind *kind)
+{
+    return kind->part != VKB_ROOM_RELEASE;
+}
+
+static bool fill_all(struct vkb *bench, struct vkb_side *side, const struct vkb_kind *kind)
+{
+    for (unsigned i = 0; i < kind->resources; i++)
+        if (!vkb_fill(bench, side, i))
+            return false;
+    return true;
+}
+
+/* ---- By raw calls ---------------------------------------------------------------------------- */
+
+bool vkb_map_raw(struct vkb *bench, struct vkb_side *side, const struct vkb_kind *kind)
+{
+    for (unsigned i = 0; has_waits(kind) && i < kind->points; i++)
+        if (!vkb_raw_wait(bench, side, ++side->drawn))
+            return false;
+    if (vkb_has_fills(kind) && !fill_all(bench, side, kind))
+        return false;
+    for (unsigned i = 0; i < kind->points; i++)
+        if (!vkb_raw_signal(bench, side, ++side->computed))
+            return false;
+    side->done[side->frames % VKB_FRAMES] = side->computed;
+    return true;
+}
+
+/* ---- By grinterop ---------------------------------------------------------------------------- */
+
+/* Begins the use by Vulkan that the next map waits for. What its submit would wait for is CUDA's
+   last signal: that tells at which value the frame before is done. */
+static bool begin_use(struct vkb_side *side, unsigned first, unsigned n)
+{
+    gr_submit *submit = gr_submit_begin(side->resources + first, n);
+    if (!submit)
+        return bench_grinterop_failed("gr_submit_begin");
+    side->drawn = submit->signal_values[0];
+    if (side->frames > 0)
+        side->done[(side->frames - 1) % VKB_FRAMES] = submit->wait_values[0];
+    gr_status status = gr_submit_commit(submit);
+    gr_submit_free(submit);
+    return status == GR_OK || bench_grinterop_failed("gr_submit_commit");
+}
+
+static bool map_one(struct vkb *bench, struct vkb_side *side, unsigned i)
+{
+    side->mapped[i] = gr_map(side->resources[i], bench->on.stream);
+    if (!side->mapped[i])
+        return bench_grinterop_failed("gr_map");
+    side->pointers[i] = gr_buffer_ptr(side->mapped[i]);
+    return true;
+}
+
+bool vkb_map_singly_grinterop(struct vkb *bench, struct vkb_side *side, const struct vkb_kind *kind)
+{
+    for (unsigned i = 0; i < kind->resources; i++)
+        if ((has_waits(kind) && !begin_use(side, i, 1)) || !map_one(bench, side, i))
+            return false;
+    if (vkb_has_fills(kind) && !fill_all(bench, side, kind))
+        return false;
+    for (unsigned i = 0; i < kind->resources; i++) {
+        if (gr_buffer_release(side->mapped[i]) != GR_OK)
+            return bench_grinterop_failed("gr_buffer_release");
+        side->mapped[i] = NULL;
+    }
+    return true;
+}
+
+bool vkb_map_batch_grinterop(struct vkb *bench, struct vkb_side *side, const struct vkb_kind *kind)
+{
+    if (has_waits(kind) && !begin_use(side, 0, kind->resources))
+        return false;
+    if (gr_map_many(side->resources, kind->resources, bench->on.stream, NULL, side->mapped) !=
+        GR_OK)
+        return bench_grinterop_failed("gr_map_many");
+    for (unsigned i = 0; i < kind->resources; i++)
+        side->pointers[i] = gr_buffer_ptr(side->mapped[i]);
+    if (vkb_has_fills(kind) && !fill_all(bench, side, kind))
+        return false;
+    if (gr_buffer_release_many(side->mapped, kind->resources, GR_STREAM_OF_MAP, NULL) != GR_OK)
+        return bench_grinterop_failed("gr_buffer_release_many");
+    return true;
+}

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Makes what both sides need: a Vulkan device without a window on the CUDA device, a stream, and
+ * buffers and images whose memory is exported.
+ */
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/vulkan/vulkan.h"
+
+bool vkb_vulkan_failed(VkResult result, const char *call)
+{
+    fprintf(stderr, "bench_vulkan: %s: VkResult %d\n", call, (int)result);
+    return false;
+}
+
+bool vkb_drain(struct vkb *bench)
+{
+    CUresult result = bench->cuda->StreamSynchronize(bench->on.stream);
+    if (result != CUDA_SUCCESS)
+        return bench_cuda_failed(result, "cuStreamSynchronize");
+    VkResult idle = bench->vk.vkDeviceWaitIdle(bench->handles->device);
+    return idle == VK_SUCCESS || vkb_vulkan_failed(idle, "vkDeviceWaitIdle");
+}
+
+/* ---- The devices ----------------------------------------------------------------------------- */
+
+bool vkb_load_functions(struct vkb *bench)
+{
+    VkDevice device = bench->handles->device;
+    PFN_vkGetDeviceProcAddr get = (PFN_vkGetDeviceProcAddr)bench->handles->get_instance_proc_addr(
+        bench->handles->instance, "vkGetDeviceProcAddr");
+    const char *missing = !get ? "vkGetDeviceProcAddr" : NULL;
+#define LOAD(name)                                                                                 \
+    if (!missing && !(bench->vk.name = (PFN_##name)get(device, #name)))                            \
+        missing = #name;
+    VKB_FUNCTIONS(LOAD)
+#undef LOAD
+    if (missing)
+        fprintf(stderr, "bench_vulkan: the Vulkan driver has no %s\n", missing);
+    return !missing;
+}
+
+static bool open_vulkan(struct vkb *bench)
+{
+    bench->headless =
+        gr_vk_headless_create(&GR_INIT(gr_vk_headless_options, .cuda_device = bench->on.ordinal));
+    if (!bench->headless)
+        return bench_grinterop_failed("gr_vk_headless_create");
+    const gr_vk_headless_info *h = bench->handles = gr_vk_headless_get(bench->headless);
+    if (!vkb_load_functions(bench))
+        return false;
+    PFN_vkGetPhysicalDeviceMemoryProperties get_memory =
+        (PFN_vkGetPhysicalDeviceMemoryProperties)h->get_instance_proc_addr(
+            h->instance, "vkGetPhysicalDeviceMemoryProperties");
+    get_memory(h->physical_device, &bench->memory_types);
+    memcpy(bench->queues, (VkQueue[]){h->graphics, h->compute, h->transfer}, sizeof(bench->queues));
+    memcpy(bench->families, (uint32_t[]){h->graphics_family, h->compute_family, h->transfer_family},
+           sizeof(bench->families));
+    bench->wrap =
+        gr_vk_device_wrap(&GR_INIT(gr_vk_device_desc, h->get_instance_proc_addr, h->instance,
+                                   h->physical_device, h->device, h->graphics, h->graphics_family));
+    if (!bench->wrap)
+        return bench_grinterop_failed("gr_vk_device_wrap");
+    bench->through_host = !gr_vk_device_has_semaphores(bench->wrap);
+    return true;
+}
+
+bool vkb_open(struct vkb *bench)
+{
+    bench->cuda = gr_cuda();
+    if (!bench->cuda)
+        return bench_grinterop_failed("gr_cuda");
+    bench->points = calloc(VKB_POINTS, sizeof(*bench->points));
+    if (!bench->points) {
+        fputs("bench_vulkan: out of memory\n", stderr);
+        return false;
+    }
+    return bench_device_open(&bench->on) && open_vulkan(bench) &&
+           vkb_make_buffer(bench, &bench->spare_buffer) &&
+           vkb_make_image(bench, &bench->spare_image) &&
+           vkb_open_raw(bench, &bench->sides[VKB_RAW]) &&
+           vkb_open_grinterop(bench, &bench->sides[VKB_GRINTEROP]);
+}
+
+void vkb_close(struct vkb *bench)
+{
+    /* After an error work may still be pending on what is destroyed now. */
+    if (bench->wrap)
+        vkb_drain(bench);
+    if (bench->vk.vkWaitSemaphores) {
+        vkb_close_sides(bench);
+        vkb_end_object(bench, &bench->spare_buffer);
+        vkb_end_object(bench, &bench->spare_image);
+        bench->vk.vkDestroyCommandPool(bench->handles->device, bench->pool, NULL);
+    }
+    gr_vk_device_free(bench->wrap);
+    gr_vk_headless_free(bench->headless);
+    bench_device_close(&bench->on);
+    free(bench->points);
+    *bench = (struct vkb){0};
+}
+
+/* ---- Memory that is exported ----------------------------------------------------------------- */
+
+static uint32_t memory_type(const struct vkb *bench, uint32_t allowed)
+{
+    for (uint32_t i = 0; i < bench->memory_types.memoryTypeCount; i++)
+        if ((allowed >> i & 1) && (bench->memory_types.memoryTypes[i].propertyFlags &
+                                   VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT))
+            return i;
+    return 0;
+}
+
+/* An image's memory is dedicated, since drivers may want that; a buffer's is not. */
+static bool allocate(struct vkb *bench, struct vkb_object *object,
+                     const VkMemoryRequirements *needs)
+{
+    const VkMemoryDedicatedAllocateInfo dedicated = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_DEDICATED_ALLOCATE_INFO, .image = object->image};
+    const VkExportMemoryAllocateInfo exported = {
+        .sType = VK_STRUCTURE_TYPE_EXPORT_MEMORY_ALLOCATE_INFO,
+        .pNext = object->image != VK_NULL_HANDLE ? &dedicated : NULL,
+        .handleTypes = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT};
+    const VkMemoryAllocateInfo info = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
+                                       .pNext = &exported,
+                                       .allocationSize = needs->size,
+                                       .memoryTypeIndex =
+                                           memory_type(bench, needs->memoryTypeBits)};
+    object->memory_size = needs->size;
+    VkResult result =
+        bench->vk.vkAllocateMemory(bench->handles->device, &info, NULL, &object->memory);
+    return result == VK_SUCCESS || vkb_vulkan_failed(result, "vkAllocateMemory");
+}
+
+bool vkb_make_buffer(struct vkb *bench, struct vkb_object *object)
+{
+    VkDevice device = bench->handles->device;
+    const VkExternalMemoryBufferCreateInfo external = {
+        .sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO,
+        .handleTypes = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT};
+    const VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+                                     .pNext = &external,
+                                     .size = bench->bytes,
+                                     .usage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
+                                              VK_BUFFER_USAGE_TRANSFER_DST_BIT |
+                                              VK_BUFFER_USAGE_STORAGE_BUFFER_BIT};
+    VkResult result = bench->vk.vkCreateBuffer(device, &info, NULL, &object->buffer);
+    if (result != VK_SUCCESS)
+        return vkb_vulkan_failed(result, "vkCreateBuffer");
+    VkMemoryRequirements needs;
+    bench->vk.vkGetBufferMemoryRequirements(device, object->buffer, &needs);
+    if (!allocate(bench, object, &needs))
+        return false;
+    result = bench->vk.vkBindBufferMemory(device, object->buffer, object->memory, 0);
+    return result == VK_SUCCESS || vkb_vulkan_failed(result, "vkBindBufferMemory");
+}
+
+bool vkb_make_image(struct vkb *bench, struct vkb_object *object)
+{
+    VkDevice device = bench->handles->device;
+    const VkExternalMemoryImageCreateInfo external = {
+        .sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMAGE_CREATE_INFO,
+        .handleTypes = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT};
+    const VkImageCreateInfo info = {.sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
+                                    .pNext = &external,
+                                    .imageType = VK_IMAGE_TYPE_2D,
+                                    .format = VK_FORMAT_R8G8B8A8_UNORM,
+                                    .extent = {VKB_IMAGE_WIDTH, VKB_IMAGE_HEIGHT, 1},
+                                    .mipLevels = 1,
+                                    .arrayLayers = 1,
+                                    .samples = VK_SAMPLE_COUNT_1_BIT,
+                                    .tiling = VK_IMAGE_TILING_OPTIMAL,
+                                    .usage = VK_IMAGE_USAGE_STORAGE_BIT |
+                                             VK_IMAGE_USAGE_SAMPLED_BIT |
+                                             VK_IMAGE_USAGE_TRANSFER_SRC_BIT};
+    VkResult result = bench->vk.vkCreateImage(device, &info, NULL, &object->image);
+    if (result != VK_SUCCESS)
+        return vkb_vulkan_failed(result, "vkCreateImage");
+    VkMemoryRequirements needs;
+    bench->vk.vkGetImageMemoryRequirements(device, object->image, &needs);
+    if (!allocate(bench, object, &needs))
+        return false;
+    result = bench->vk.vkBindImageMemory(device, object->image, object->memory, 0);
+    return result == VK_SUCCESS || vkb_vulkan_failed(result, "vkBindImageMemory");
+}
+
+void vkb_end_object(struct vkb *bench, struct vkb_object *object)
+{
+    VkDevice device = bench->handles->device;
+    bench->vk.vkDestroyBuffer(device, object->buffer, NULL);
+    bench->vk.vkDestroyImage(device, object->image, NULL);
+    bench->vk.vkFreeMemory(device, object->memory, NULL);
+    *object = (struct vkb_object){0};
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of bench_vulkan's probe share. */
+#ifndef BENCH_VULKAN_PROBE_H
+#define BENCH_VULKAN_PROBE_H
+
+#include "bench/vulkan/vulkan.h"
+
+enum { PROBE_COPIES = 64 };
+
+/* What a command buffer holds. */
+enum probe_content { PROBE_EMPTY, PROBE_WORD, PROBE_COPY, PROBE_HANDED, PROBE_CONTENTS };
+
+/* A Vulkan device of the probe's own, which has vkQueueSubmit2 where the driver has it. */
+struct probe {
+    struct vkb bench; /* with that device's handles, and buffers on the raw side only */
+    gr_vk_headless_info handles;
+    bool has_submit2;
+    PFN_vkQueueSubmit2KHR submit2;
+    PFN_vkQueueWaitIdle wait_idle;
+    VkSemaphore plain_wait, plain_signal; /* not exported */
+    uint64_t plain_waited, plain_signalled;
+
+    enum vkb_queue queue;
+    VkCommandPool pool;
+    VkCommandBuffer commands[PROBE_CONTENTS][PROBE_COPIES];
+};
+
+/* probe_device.c */
+bool probe_open(struct probe *probe, const struct vkb *bench);
+bool probe_choose_queue(struct probe *probe, enum vkb_queue queue); /* and records */
+void probe_close(struct probe *probe);
+
+/* probe_round_trips.c */
+bool probe_trips(struct probe *probe, bool quick);
+
+#endif

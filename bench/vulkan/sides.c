@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The two sides: buffers and a pair of timeline semaphores each, imported by raw calls of the CUDA
+ * driver or by grinterop. Where semaphores cannot be exported, the raw side does what grinterop
+ * does then: host functions in the stream wait for and signal Vulkan's semaphores.
+ */
+#define _GNU_SOURCE
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/support/cuda_symbol.h"
+#include "bench/vulkan/vulkan.h"
+
+/* ---- By raw calls ---------------------------------------------------------------------------- */
+
+static bool make_semaphore(struct vkb *bench, VkSemaphore *semaphore)
+{
+    const VkExportSemaphoreCreateInfo exported = {
+        .sType = VK_STRUCTURE_TYPE_EXPORT_SEMAPHORE_CREATE_INFO,
+        .handleTypes = VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT};
+    const VkSemaphoreTypeCreateInfo timeline = {.sType =
+                                                    VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
+                                                .pNext = bench->through_host ? NULL : &exported,
+                                                .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE};
+    const VkSemaphoreCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
+                                        .pNext = &timeline};
+    VkResult result = bench->vk.vkCreateSemaphore(bench->handles->device, &info, NULL, semaphore);
+    return result == VK_SUCCESS || vkb_vulkan_failed(result, "vkCreateSemaphore");
+}
+
+static bool import_semaphore(struct vkb *bench, VkSemaphore semaphore,
+                             CUexternalSemaphore *imported)
+{
+    PFN_vkGetDeviceProcAddr get = (PFN_vkGetDeviceProcAddr)bench->handles->get_instance_proc_addr(
+        bench->handles->instance, "vkGetDeviceProcAddr");
+    PFN_vkGetSemaphoreFdKHR get_fd =
+        (PFN_vkGetSemaphoreFdKHR)get(bench->handles->device, "vkGetSemaphoreFdKHR");
+    const VkSemaphoreGetFdInfoKHR wanted = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_GET_FD_INFO_KHR,
+                                            .semaphore = semaphore,
+                                            .handleType =
+                                                VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT};
+    int fd = -1;
+    VkResult exported = get_fd(bench->handles->device, &wanted, &fd);
+    if (exported != VK_SUCCESS)
+        return vkb_vulkan_failed(exported, "vkGetSemaphoreFdKHR");
+    const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC desc = {
+        .type = CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_TIMELINE_SEMAPHORE_FD, .handle.fd = fd};
+    CUresult result = bench->cuda->ImportExternalSemaphore(imported, &desc);
+    if (result == CUDA_SUCCESS)
+        return true;
+    close(fd);
+    return bench_cuda_failed(result, "cuImportExternalSemaphore");
+}
+
+static bool import_buffer(struct vkb *bench, struct vkb_side *side, unsigned i)
+{
+    if (!vkb_make_buffer(bench, &side->buffers[i]) ||
+        !vkb_import_memory(bench, &side->buffers[i], false, &side->imports[i]))
+        return false;
+    const CUDA_EXTERNAL_MEMORY_BUFFER_DESC desc = {.size = bench->bytes};
+    return bench_cuda_ok(
+        bench->cuda->ExternalMemoryGetMappedBuffer(&side->pointers[i], side->imports[i], &desc),
+        "cuExternalMemoryGetMappedBuffer");
+}
+
+bool vkb_open_raw(struct vkb *bench, struct vkb_side *side)
+{
+    if (!make_semaphore(bench, &side->acquire) || !make_semaphore(bench, &side->release))
+        return false;
+    if (!bench->through_host && (!import_semaphore(bench, side->acquire, &side->cuda_acquire) ||
+                                 !import_semaphore(bench, side->release, &side->cuda_release)))
+        return false;
+    for (unsigned i = 0; i < VKB_RESOURCES; i++)
+        if (!import_buffer(bench, side, i))
+            return false;
+    return true;
+}
+
+static void wait_on_host(void *argument)
+{
+    const struct vkb_point *point = argument;
+    const VkSemaphoreWaitInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
+                                      .semaphoreCount = 1,
+                                      .pSemaphores = &point->semaphore,
+                                      .pValues = &point->value};
+    point->bench->vk.vkWaitSemaphores(point->bench->handles->device, &info, UINT64_MAX);
+}
+
+static void signal_on_host(void *argument)
+{
+    const struct vkb_point *point = argument;
+    const VkSemaphoreSignalInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO,
+                                        .semaphore = point->semaphore,
+                                        .value = point->value};
+    point->bench->vk.vkSignalSemaphore(point->bench->handles->device, &info);
+}
+
+/* The ring holds more points than a row's frames in flight can have. */
+static bool put_on_host(struct vkb *bench, void (*function)(void *), VkSemaphore semaphore,
+                        uint64_t value)
+{
+    struct vkb_point *point = &bench->points[bench->point++ % VKB_POINTS];
+    *point = (struct vkb_point){bench, semaphore, value};
+    return bench_cuda_ok(bench->cuda->LaunchHostFunc(bench->on.stream, function, point),
+                         "cuLaunchHostFunc");
+}
+
+bool vkb_raw_wait(struct vkb *bench, const struct vkb_side *side, uint64_t value)
+{
+    if (bench->through_host)
+        return put_on_host(bench, wait_on_host, side->acquire, value);
+    const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS params = {.params.fence.value = value};
+    return bench_cuda_ok(
+        bench->cuda->WaitExternalSemaphoresAsync(&side->cuda_acquire, &params, 1, bench->on.stream),
+        "cuWaitExternalSemaphoresAsync");
+}
+
+/* As grinterop does: a small fill right before a signal may be there only after it, else. */
+static CUresult raw_barrier(struct vkb *bench)
+{
+    CUstreamBatchMemOpParams barrier = {
+        .memoryBarrier = {.operation = CU_STREAM_MEM_OP_BARRIER,
+                          .flags = CU_STREAM_MEMORY_BARRIER_TYPE_SYS}};
+    return bench->batch_mem_op(bench->on.stream, 1, &barrier, 0);
+}
+
+void vkb_try_barriers(struct vkb *bench)
+{
+    void *symbol = cuda_symbol("cuStreamBatchMemOp", 11070);
+    memcpy(&bench->batch_mem_op, &symbol, sizeof(symbol));
+    if (symbol && raw_barrier(bench) != CUDA_SUCCESS)
+        bench->batch_mem_op = NULL;
+}
+
+bool vkb_raw_signal(struct vkb *bench, const struct vkb_side *side, uint64_t value)
+{
+    if (bench->through_host)
+        return put_on_host(bench, signal_on_host, side->release, value);
+    CUresult result = bench->batch_mem_op ? raw_barrier(bench) : CUDA_SUCCESS;
+    if (result != CUDA_SUCCESS)
+        return bench_cuda_failed(result, "cuStreamBatchMemOp");
+    const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS params = {.params.fence.value = value};
+    return bench_cuda_ok(bench->cuda->SignalExternalSemaphoresAsync(&side->cuda_release, &params, 1,
+                                                                    bench->on.stream),
+                         "cuSignalExternalSemaphoresAsync");
+}
+
+void vkb_close_raw(struct vkb *bench, struct vkb_side *side)
+{
+    for (unsigned i = 0; i < VKB_RESOURCES; i++) {
+        if (side->pointers[i])
+            bench->cuda->MemFree(side->pointers[i]);
+        if (side->imports[i])
+            bench->cuda->DestroyExternalMemory(side->imports[i]);
+    }
+    if (side->cuda_acquire)
+        bench->cuda->DestroyExternalSemaphore(side->cuda_acquire);
+    if (side->cuda_release)
+        bench->cuda->DestroyExternalSemaphore(side->cuda_release);
+    bench->vk.vkDestroySemaphore(bench->handles->device, side->acquire, NULL);
+    bench->vk.vkDestroySemaphore(bench->handles->device, side->release, NULL);
+}
+
+/* ---- By grinterop ---------------------------------------------------------------------------- */
+
+bool vkb_open_grinterop(struct vkb *bench, struct vkb_side *side)
+{
+    side->gr_acquire = gr_vk_semaphore_create(bench->wrap, VK_SEMAPHORE_TYPE_TIMELINE);
+    side->gr_release = gr_vk_semaphore_create(bench->wrap, VK_SEMAPHORE_TYPE_TIMELINE);
+    if (!side->gr_acquire || !side->gr_release)
+        return bench_grinterop_failed("gr_vk_semaphore_create");
+    side->acquire = gr_vk_semaphore(side->gr_acquire);
+    side->release = gr_vk_semaphore(side->gr_release);
+    for (unsigned i = 0; i < VKB_RESOURCES; i++) {
+        if (!vkb_make_buffer(bench, &side->buffers[i]))
+            return false;
+        side->resources[i] = vkb_import_grinterop(bench, &side->buffers[i]);
+        if (!side->resources[i])
+            return bench_grinterop_failed("gr_from_vk_buffer");
+    }
+    return true;
+}
+
+static void close_grinterop(struct vkb_side *side)
+{
+    for (unsigned i = 0; i < VKB_RESOURCES; i++) {
+        gr_buffer_release(side->mapped[i]);
+        gr_resource_free(side->resources[i]);
+    }
+    gr_semaphore_free(side->gr_acquire);
+    gr_semaphore_free(side->gr_release);
+}
+
+void vkb_close_sides(struct vkb *bench)
+{
+    vkb_close_raw(bench, &bench->sides[VKB_RAW]);
+    close_grinterop(&bench->sides[VKB_GRINTEROP]);
+    for (unsigned s = 0; s < VKB_SIDES; s++)
+        for (unsigned i = 0; i < VKB_RESOURCES; i++)
+            vkb_end_object(bench, &bench->sides[s].buffers[i]);
+}
+
+/* Makes both sides anew, with buffers of another size. */
+bool vkb_resize(struct vkb *bench, size_t bytes)
+{
+    if (bytes == bench->bytes)
+        return true;
+    if (!vkb_drain(bench))
+        return false;
+    vkb_close_sides(bench);
+    memset(bench->sides, 0, sizeof(bench->sides));
+    bench->bytes = bytes;
+    return vkb_open_raw(bench, &bench->sides[VKB_RAW]) &&
+           vkb_open_grinterop(bench, &bench->sides[VKB_GRINTEROP]);
+}
+
+/* ---- The work of CUDA, the same on both ------------------------------------------------------ */
+
+/* Fills the buffer's beginning with a number that no earlier frame of the row used. */
+bool vkb_fill(struct vkb *bench, struct vkb_side *side, unsigned resource)
+{
+    unsigned number = (unsigned)side->frames + 1;
+    CUresult result = bench->cuda->MemsetD32Async(side->pointers[resource], number, bench->fill / 4,
+                                                  bench->on.stream);
+    side->written[resource] = number;
+    return bench_cuda_ok(result, "cuMemsetD32Async");
+}

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One rank's renderer. The hand-over between CUDA and OpenGL is a ring (compute(), draw()); that
+ * between OpenGL and the writers are buffers that stay mapped, with a fence each (collect()).
+ */
+#define _GNU_SOURCE
+#include "farm_render.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <epoxy/gl.h>
+#include <grinterop/gl.h>
+#include <grinterop/ring.h>
+
+#include "farm_writers.h"
+#include "examples/support/kernel_image.h"
+#include "examples/support/offscreen.h"
+#include "examples/support/scene.h"
+#include "examples/support/session.h"
+#include "examples/support/vertex.h"
+
+KERNEL_IMAGE(farm);
+
+/* A picture on its way from OpenGL to a file. */
+struct picture {
+    int frame;
+    unsigned buffer;
+    const unsigned char *pixels; /* of the buffer, mapped for good */
+    GLsync fence;                /* NULL: OpenGL has nothing to do with it */
+    bool busy;                   /* a writer reads it */
+};
+
+struct farm_render {
+    struct farm_render_options options;
+    struct farm_writers *writers;
+    struct session session;
+    struct scene scene;
+    struct offscreen target;
+    CUmodule module;
+    CUfunction kernel;
+
+    gr_ring *ring;
+    unsigned arrays[FARM_MOST_IN_FLIGHT]; /* arrays[i] draws the ring's slot i */
+
+    struct picture pictures[FARM_MOST_IN_FLIGHT];
+    unsigned drawn, collected; /* frames so far; the next one's picture is their remainder */
+};
+
+/* No memory has this address. Aligned and not NULL: a sanitizer would stop the kernel before. */
+enum { NOWHERE = 16 };
+
+/* ---- A frame --------------------------------------------------------------------------------- */
+
+static bool launch(struct farm_render *r, CUdeviceptr vertices, int frame)
+{
+    float time = (float)frame / 30.0f;
+    void *arguments[] = {&vertices, &r->options.mesh, &r->options.work, &time};
+    const unsigned blocks = ((unsigned)r->options.mesh + 15) / 16;
+    return cuda_ok(r->session.cuda->LaunchKernel(r->kernel, blocks, blocks, 1, 16, 16, 1, 0,
+                                                 r->session.stream, arguments, NULL),
+                   "start the kernel");
+}
+
+static bool compute(struct farm_render *r, int frame)
+{
+    const gr_slot *slot;
+    if (gr_ring_acquire_write(r->ring, r->session.stream, &slot, 1, 0) != GR_OK)
+        return failed_to("take a slot to write to");
+    const CUdeviceptr vertices = frame == r->options.broken ? NOWHERE : gr_buffer_ptr(slot->buffer);
+    if (!launch(r, vertices, frame)) {
+        gr_ring_cancel_write(r->ring, &slot, 1);
+        return false;
+    }
+    return gr_ring_publish(r->ring, &slot, 1) == GR_OK || failed_to("hand a frame on");
+}
+
+/* Round the sea once in a minute, at 30 frames a second. */
+static struct view view_of(int frame)
+{
+    const float angle = 0.5f + 6.2831853f * (float)(frame % 1800) / 1800.0f;
+    return (struct view){
+        .eye = {2.1f * sinf(angle), 0.85f, 2.1f * cosf(angle)},
+        .target = {0.0f, -0.10f, 0.0f},
+        .light = {-0.75f, 0.55f, -0.35f},
+        .angle = 38.0f,
+    };
+}
+
+static bool draw(struct farm_render *r, int frame)
+{
+    const gr_slot *slot;
+    const struct view view = view_of(frame);
+    if (gr_ring_acquire_read(r->ring, GR_STREAM_NONE, &slot, 1, 0) != GR_OK)
+        return failed_to("take a frame to draw");
+    offscreen_bind(&r->target);
+    scene_draw_array(&r->scene, r->arrays[slot->index], &view,
+                     (float)r->target.width / (float)r->target.height);
+    return gr_ring_give_back(r->ring, &slot, 1) == GR_OK || failed_to("give a slot back");
+}
+
+static bool copy_out(struct farm_render *r, struct picture *picture, int frame)
+{
+    picture->frame = frame;
+    offscreen_read_into(&r->target, picture->buffer);
+    picture->fence = glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
+    glFlush();
+    if (picture->fence)
+        return true;
+    fprintf(stderr, "OpenGL makes no fence (error 0x%04x).\n", glGetError());
+    return false;
+}
+
+/* ---- From OpenGL to the writers -------------------------------------------------------------- */
+
+/* A kernel that failed breaks its context for good: then no picture is what it seems. */
+static bool kernels_are_well(const struct farm_render *r)
+{
+    const CUresult result = r->session.cuda->StreamQuery(r->session.stream);
+    return result == CUDA_ERROR_NOT_READY || cuda_ok(result, "run the kernel");
+}
+
+/*
+ * What OpenGL says of a picture. After a kernel that failed CUDA's signal never comes, and OpenGL
+ * waits for it for good: then even a wait ends by GL_TIMEOUT_EXPIRED, with the reason printed.
+ */
+static GLenum ask_for(const struct farm_render *r, GLsync fence, bool wait)
+{
+    GLenum state;
+    do
+        state = glClientWaitSync(fence, GL_SYNC_FLUSH_COMMANDS_BIT, wait ? 100000000 : 0);
+    while (wait && state == GL_TIMEOUT_EXPIRED && kernels_are_well(r));
+    return state;
+}
+
+/* Hands the oldest picture on, if it is there; *there tells. With `wait` it waits for it. */
+static bool collect(struct farm_render *r, bool wait, bool *there)
+{
+    struct picture *picture = &r->pictures[r->collected % (unsigned)r->options.in_flight];
+    const GLenum state = ask_for(r, picture->fence, wait);
+    *there = state != GL_TIMEOUT_EXPIRED;
+    if (!*there)
+        return !wait;
+    glDeleteSync(picture->fence);
+    picture->fence = NULL;
+    if (state == GL_WAIT_FAILED) {
+        fprintf(stderr, "OpenGL does not wait for a picture (error 0x%04x).\n", glGetError());
+        return false;
+    }
+    if (!kernels_are_well(r))
+        return false;
+    r->collected++;
+    farm_writers_put(r->writers, picture->frame, picture->pixels, &picture->busy);
+    return true;
+}
+
+/* All that are there, and so many that at most `most` are with OpenGL. */
+static bool collect_to(struct farm_render *r, unsigned most)
+{
+    bool there = true;
+    while (there && r->drawn > r->collected)
+        if (!collect(r, r->drawn - r->collected > most, &there))
+            return false;
+    return true;
+}
+
+bool farm_render_frame(struct farm_render *r, int frame)
+{
+    const unsigned in_flight = (unsigned)r->options.in_flight;
+    struct picture *picture = &r->pictures[r->drawn % in_flight];
+    if (!collect_to(r, in_flight - 1) || !farm_writers_wait(r->writers, &picture->busy) ||
+        !compute(r, frame) || !draw(r, frame) || !copy_out(r, picture, frame))
+        return false;
+    r->drawn++;
+    return true;
+}
+
+bool farm_render_finish(struct farm_render *r)
+{
+    return collect_to(r, 0) && farm_writers_finish(r->writers) &&
+           cuda_ok(r->session.cuda->StreamSynchronize(r->session.stream), "run the kernels");
+}
+
+/* ---- Life ------------------------------------------------------------------------------------ */
+
+/* The number of this rank's device. More ranks than devices share them. */
+static bool choose_device(struct farm_device *device, int rank)
+{
+    int count = 0;
+    CUdevice handle;
+    if (gr_cuda_load(true) != GR_OK)
+        return failed_to("load a CUDA driver");
+    const gr_cuda_api *cuda = gr_cuda();
+    device->software = gr_cuda_is_software();
+    if (!cuda_ok(cuda->DeviceGetCount(&count), "count the CUDA devices"))
+        return false;
+    if (count == 0) {
+        fprintf(stderr, "There is no CUDA device: CUDA_VISIBLE_DEVICES may hide it.\n");
+        return false;
+    }
+    /* The software driver's OpenGL is its first device's, however many there are. */
+    device->number = device->software ? 0 : rank % count;
+    return cuda_ok(cuda->DeviceGet(&handle, device->number), "find the CUDA device") &&
+           cuda_ok(cuda->DeviceGetName(device->name, sizeof(device->name), handle),
+                   "name the CUDA device");
+}
+
+/* Storage that grinterop makes, in the best way that works here. */
+static bool make_ring(struct farm_render *r)
+{
+    const gr_gl_options any = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_ANY);
+    const size_t side = (size_t)r->options.mesh;
+    gr_resource *slots[FARM_MOST_IN_FLIGHT];
+    int made = 0;
+    for (; made < r->options.in_flight; made++) {
+        slots[made] =
+            gr_gl_buffer_create(side * side * sizeof(struct vertex), GR_WRITE_DISCARD, &any);
+        if (!slots[made])
+            break;
+        r->arrays[made] = scene_array(&r->scene, gr_gl_name(slots[made]));
+    }
+    if (made < r->options.in_flight)
+        failed_to("make a buffer that CUDA shares");
+    else if (!(r->ring = gr_ring_create(slots, (size_t)made, NULL)))
+        failed_to("make a ring");
+    /* The ring holds them too. */
+    while (made-- > 0)
+        gr_resource_free(slots[made]);
+    return r->ring;
+}
+
+static bool make_pictures(struct farm_render *r)
+{
+    const GLsizeiptr size = 4 * (GLsizeiptr)r->options.width * r->options.height;
+    const GLbitfield access = GL_MAP_READ_BIT | GL_MAP_PERSISTENT_BIT | GL_MAP_COHERENT_BIT;
+    if (epoxy_gl_version() < 44) {
+        fprintf(stderr, "OpenGL 4.4 is needed, which keeps buffers mapped; this is %d.%d.\n",
+                epoxy_gl_version() / 10, epoxy_gl_version() % 10);
+        return false;
+    }
+    for (int i = 0; i < r->options.in_flight; i++) {
+        struct picture *picture = &r->pictures[i];
+        glGenBuffers(1, &picture->buffer);
+        glBindBuffer(GL_PIXEL_PACK_BUFFER, picture->buffer);
+        glBufferStorage(GL_PIXEL_PACK_BUFFER, size, NULL, access | GL_CLIENT_STORAGE_BIT);
+        picture->pixels = glMapBufferRange(GL_PIXEL_PACK_BUFFER, 0, size, access);
+        glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
+        if (!picture->pixels) {
+            fprintf(stderr, "OpenGL has no memory for pictures: choose a smaller --size, or fewer "
+                            "--in-flight.\n");
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool open_all(struct farm_render *r, struct farm_device *device)
+{
+    const struct farm_render_options *o = &r->options;
+    return choose_device(device, o->rank) && session_open_device(&r->session, device->number) &&
+           offscreen_init(&r->target, o->width, o->height) &&
+           scene_init(&r->scene, o->mesh, o->mesh) && make_ring(r) && make_pictures(r) &&
+           kernel_image_load(&farm_image, &r->module) &&
+           cuda_ok(r->session.cuda->ModuleGetFunction(&r->kernel, r->module, "sea_at"),
+                   "find the kernel");
+}
+
+struct farm_render *farm_render_open(const struct farm_render_options *options,
+                                     struct farm_writers *writers, struct farm_device *device)
+{
+    struct farm_render *r = calloc(1, sizeof(*r));
+    if (!r) {
+        fprintf(stderr, "Not enough memory.\n");
+        return NULL;
+    }
+    r->options = *options;
+    r->writers = writers;
+    if (open_all(r, device))
+        return r;
+    farm_render_close(r);
+    return NULL;
+}
+
+/* Backwards: what CUDA knows of the buffers ends before OpenGL's buffers do. */
+void farm_render_close(struct farm_render *r)
+{
+    if (!r)
+        return;
+    gr_ring_free(r->ring);
+    if (r->module)
+        r->session.cuda->ModuleUnload(r->module);
+    for (int i = 0; i < r->options.in_flight && r->session.egl; i++) {
+        struct picture *picture = &r->pictures[i];
+        glDeleteSync(picture->fence);
+        glDeleteBuffers(1, &picture->buffer);
+        glDeleteVertexArrays(1, &r->arrays[i]);
+    }
+    scene_free(&r->scene);
+    offscreen_free(&r->target);
+    session_close(&r->session);
+    free(r);
+}

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * heightmap: a picture becomes a landscape. CUDA computes the terrain from the picture into
+ * OpenGL's vertex buffer, OpenGL draws it lit.
+ *
+ *   build/examples/heightmap/heightmap examples/island.png   writes terrain.png; --help has more
+ *
+ * The hand-over between the two is in share_vertices() and write_vertices().
+ */
+#define _GNU_SOURCE
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <grinterop/gl.h>
+
+#include "heightmap.h"
+#include "examples/support/kernel_image.h"
+#include "examples/support/offscreen.h"
+#include "examples/support/output.h"
+#include "examples/support/png_file.h"
+#include "examples/support/scene.h"
+#include "examples/support/session.h"
+#include "examples/support/vertex.h"
+#include "tools/options.h"
+
+KERNEL_IMAGE(heightmap);
+
+struct options {
+    const char *input, *output;
+    int width, height;
+    int mesh;
+    double height_scale;
+    double rotate;
+};
+
+struct show {
+    struct picture picture;
+    struct session session;
+    struct scene scene;
+    struct offscreen target;
+    struct terrain terrain;
+    struct view view;
+    CUmodule module;
+    CUfunction sample_picture, make_terrain;
+    CUdeviceptr picture_memory, samples; /* plain CUDA memory */
+    gr_resource *vertices;               /* scene.vertex_buffer, as CUDA knows it */
+    unsigned char *pixels;
+};
+
+/* Tells CUDA of OpenGL's vertex buffer. The kernel writes all of it, so nothing need be kept. */
+static bool share_vertices(struct show *show)
+{
+    show->vertices = gr_from_gl_buffer(show->scene.vertex_buffer, GR_WRITE_DISCARD);
+    return show->vertices || failed_to("register the vertex buffer with CUDA");
+}
+
+/* One thread for each place of a grid, in blocks of 16 by 16. */
+static bool launch(const struct session *s, CUfunction kernel, int columns, int rows,
+                   void *arguments[])
+{
+    const unsigned across = ((unsigned)columns + 15) / 16, down = ((unsigned)rows + 15) / 16;
+    return cuda_ok(
+        s->cuda->LaunchKernel(kernel, across, down, 1, 16, 16, 1, 0, s->stream, arguments, NULL),
+        "start a kernel");
+}
+
+/* The buffer is CUDA's from gr_map() to the end of the scope, and then OpenGL's again. */
+static bool write_vertices(struct show *show)
+{
+    GR_AUTO(gr_buffer) *buffer = gr_map(show->vertices, show->session.stream);
+    if (!buffer)
+        return failed_to("map the vertex buffer");
+
+    CUdeviceptr vertices = gr_buffer_ptr(buffer);
+    struct picture *picture = &show->picture;
+    void *sample[] = {&show->picture_memory, &picture->width, &picture->height, &show->samples,
+                      &show->terrain};
+    void *make[] = {&show->samples, &vertices, &show->terrain};
+    return launch(&show->session, show->sample_picture, show->terrain.columns, show->terrain.rows,
+                  sample) &&
+           launch(&show->session, show->make_terrain, show->scene.columns, show->scene.rows, make);
+}
+
+static bool draw_picture(struct show *show, const char *path)
+{
+    const struct offscreen *target = &show->target;
+    if (!write_vertices(show))
+        return false;
+    offscreen_bind(target);
+    scene_draw(&show->scene, &show->view, (float)target->width / (float)target->height);
+    offscreen_read(target, show->pixels);
+
+    /*
+     * The picture is there, so this waits for nothing; it reports a kernel that failed on its way.
+     */
+    if (!cuda_ok(show->session.cuda->StreamSynchronize(show->session.stream), "run the kernels") ||
+        !png_file_write(path, target->width, target->height, show->pixels))
+        return false;
+    output_report(path, target->width, target->height);
+    return true;
+}
+
+/* The darkest place is the lowest and the brightest the highest, however grey the picture is. */
+static void find_range(const struct picture *picture, struct terrain *terrain)
+{
+    float darkest = 1.0f, brightest = 0.0f;
+    const size_t count = (size_t)picture->width * (size_t)picture->height;
+    for (const uint16_t *p = picture->pixels, *end = p + 4 * count; p < end; p += 4) {
+        const float luminance =
+            (0.2126f * (float)p[0] + 0.7152f * (float)p[1] + 0.0722f * (float)p[2]) * (float)p[3] /
+            (65535.0f * 65535.0f);
+        darkest = fminf(darkest, luminance);
+        brightest = fmaxf(brightest, luminance);
+    }
+    terrain->darkest = darkest;
+    terrain->range = brightest - darkest;
+    terrain->coloured = picture->coloured;
+}
+
+/* The mesh has the picture's shape, with `mesh` samples along its longer side. */
+static void choose_terrain(struct show *show, const struct options *options)
+{
+    struct terrain *t = &show->terrain;
+    const float width = (float)show->picture.width, height = (float)show->picture.height;
+    const float longer = fmaxf(width, height);
+    t->half_x = fmaxf(width / longer, 0.05f);
+    t->half_z = fmaxf(height / longer, 0.05f);
+    t->columns = (int)fmaxf(t->half_x * (float)options->mesh, 2.0f);
+    t->rows = (int)fmaxf(t->half_z * (float)options->mesh, 2.0f);
+    t->height = (float)options->height_scale;
+    t->base = -0.12f;
+    find_range(&show->picture, t);
+}
+
+/* The camera goes round the terrain and takes the sun along. */
+static void choose_view(struct show *show, const struct options *options)
+{
+    const float angle = (float)options->rotate * 0.01745329f;
+    const float light[3] = {-0.75f, 0.52f, -0.30f}, eye[3] = {0.0f, 2.0f, 3.0f};
+    const float length = sqrtf(light[0] * light[0] + light[1] * light[1] + light[2] * light[2]);
+    const float c = cosf(angle), s = sinf(angle);
+    struct view *view = &show->view;
+    *view = (struct view){
+        .eye = {c * eye[0] + s * eye[2], eye[1], c * eye[2] - s * eye[0]},
+        .target = {0.0f, -0.2f, 0.0f},
+        .light = {(c * light[0] + s * light[2]) / length, light[1] / length,
+                  (c * light[2] - s * light[0]) / length},
+        .angle = 36.0f,
+    };
+    memcpy(show->terrain.light, view->light, sizeof(view->light));
+}
+
+static bool load_kernels(struct show *show)
+{
+    const gr_cuda_api *cuda = show->session.cuda;
+    return kernel_image_load(&heightmap_image, &show->module) &&
+           cuda_ok(cuda->ModuleGetFunction(&show->sample_picture, show->module, "sample_picture"),
+                   "find a kernel") &&
+           cuda_ok(cuda->ModuleGetFunction(&show->make_terrain, show->module, "make_terrain"),
+                   "find a kernel");
+}
+
+static bool upload_picture(struct show *show)
+{
+    const struct session *s = &show->session;
+    const size_t size = (size_t)show->picture.width * (size_t)show->picture.height * 8;
+    const size_t samples = (size_t)show->terrain.columns * (size_t)show->terrain.rows;
+    return cuda_ok(s->cuda->MemAlloc(&show->picture_memory, size),
+                   "allocate memory for the picture") &&
+           cuda_ok(s->cuda->MemAlloc(&show->samples, samples * sizeof(float4)),
+                   "allocate memory for the heights") &&
+           cuda_ok(s->cuda->MemcpyHtoDAsync(show->picture_memory, show->picture.pixels, size,
+                                            s->stream),
+                   "upload the picture");
+}
+
+static bool open_show(struct show *show, const struct options *options)
+{
+    if (!png_file_read(options->input, &show->picture))
+        return false;
+    show->pixels = output_pixels(options->width, options->height);
+    if (!show->pixels)
+        return false;
+    choose_terrain(show, options);
+    choose_view(show, options);
+    if (!session_open(&show->session))
+        return false;
+    printf("input    %s, %dx%d, %s\n", options->input, show->picture.width, show->picture.height,
+           show->terrain.coloured ? "drawn in its own colours" : "coloured by height");
+    return offscreen_init(&show->target, options->width, options->height) &&
+           scene_init(&show->scene, show->terrain.columns + 2 * SKIRT,
+                      show->terrain.rows + 2 * SKIRT) &&
+           share_vertices(show) && load_kernels(show) && upload_picture(show);
+}
+
+/* Backwards: what CUDA knows of the buffer ends before OpenGL's buffer does. */
+static void close_show(struct show *show)
+{
+    const gr_cuda_api *cuda = show->session.cuda;
+    gr_resource_free(show->vertices);
+    if (show->samples != 0)
+        cuda->MemFree(show->samples);
+    if (show->picture_memory != 0)
+        cuda->MemFree(show->picture_memory);
+    if (show->module)
+        cuda->ModuleUnload(show->module);
+    scene_free(&show->scene);
+    offscreen_free(&show->target);
+    session_close(&show->session);
+    picture_free(&show->picture);
+    free(show->pixels);
+}
+
+static void read_options(int argc, char **argv, struct options *o)
+{
+    const struct option_row rows[] = {
+        {"output", 'o', "FILE", "the picture of the landscape", .text = &o->output},
+        {"size", 's', "WxH", "its size in pixels", .size = {&o->width, &o->height}},
+        {"mesh", 'm', "N", "vertices along the longer side", .whole = {&o->mesh, 16, 2048}},
+        {"height-scale", 'z', "H", "height of the highest place, as a part of half the longer side",
+         .real = {&o->height_scale, 0, 2}},
+        {"rotate", 'r', "DEGREES", "look from another side", .real = {&o->rotate, -360, 360}},
+        {"FILE.png", .operand = &o->input},
+        {0},
+    };
+    options_read(
+        argc, argv, "heightmap", rows,
+        "Makes a landscape of a picture: the brighter, the higher. CUDA computes the terrain into "
+        "OpenGL's vertex buffer, OpenGL draws it into a PNG file.",
+        "FILE.png may be of any kind: grey, colour, palette, up to 16 bits. " OPTIONS_CUDA_NOTES);
+}
+
+int main(int argc, char **argv)
+{
+    struct options options = {.output = "terrain.png",
+                              .width = 1280,
+                              .height = 720,
+                              .mesh = 768,
+                              .height_scale = 0.3,
+                              .rotate = 30.0};
+    read_options(argc, argv, &options);
+    if (!output_spares_input(options.output, options.input))
+        return 2;
+
+    struct show show = {0};
+    const bool done = open_show(&show, &options) && draw_picture(&show, options.output);
+    close_show(&show);
+    return done ? EXIT_SUCCESS : EXIT_FAILURE;
+}

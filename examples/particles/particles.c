@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * particles: CUDA moves particles, OpenGL draws them, with several frames in flight between the
+ * two. It writes a short animation as numbered pictures and says how many frames a second there are
+ * in order, where one buffer goes to and fro, and in flight.
+ *
+ *   build/examples/particles/particles   fills particles.frames; --help lists the options
+ *
+ * The hand-over is in frame_in_order() and frame_in_flight().
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <epoxy/gl.h>
+#include <grinterop/gl.h>
+#include <grinterop/ring.h>
+
+#include "examples/support/clock.h"
+#include "examples/support/output.h"
+#include "particles.h"
+#include "particles_cuda.h"
+#include "particles_view.h"
+#include "examples/support/png_file.h"
+#include "examples/support/session.h"
+#include "tools/options.h"
+#include "examples/support/transport.h"
+
+enum { MOST_IN_FLIGHT = 64 };
+
+struct options {
+    int width, height, particles;
+    int frames;   /* pictures */
+    int measured; /* frames for each of the two numbers */
+    int in_flight;
+    bool in_order; /* the pictures are made in order */
+    const char *output;
+};
+
+struct show {
+    struct session session;
+    struct particles_view view;
+    struct particles_cuda flow;
+    unsigned char *pixels;
+
+    /* in order */
+    unsigned buffer, array;
+    gr_resource *sparks;
+
+    /* in flight: arrays[i] draws the ring's slot i */
+    gr_ring *ring;
+    int slots;
+    unsigned arrays[MOST_IN_FLIGHT];
+    gr_transport transport;
+};
+
+typedef bool (*frame_fn)(struct show *);
+
+static void draw(const struct show *show, unsigned array)
+{
+    particles_view_draw(&show->view, array, particles_cuda_time(&show->flow));
+}
+
+/* ---- The hand-over --------------------------------------------------------------------------- */
+
+/* One buffer: CUDA writes it, OpenGL draws it, and each waits for the other in each frame. */
+static bool frame_in_order(struct show *show)
+{
+    {
+        GR_AUTO(gr_buffer) *buffer = gr_map(show->sparks, show->session.stream);
+        if (!buffer)
+            return failed_to("map the buffer");
+        if (!particles_cuda_advance(&show->flow, gr_buffer_ptr(buffer)))
+            return false;
+    }
+    draw(show, show->array);
+    return true;
+}
+
+/*
+ * A ring of buffers: CUDA goes on to the next one while OpenGL draws the last, so the two wait for
+ * each other only where a buffer comes round again. The thread waits for neither.
+ */
+static bool frame_in_flight(struct show *show)
+{
+    const gr_slot *slot;
+    if (gr_ring_acquire_write(show->ring, show->session.stream, &slot, 1, 0) != GR_OK)
+        return failed_to("take a slot to write to");
+    if (!particles_cuda_advance(&show->flow, gr_buffer_ptr(slot->buffer))) {
+        gr_ring_cancel_write(show->ring, &slot, 1);
+        return false;
+    }
+    if (gr_ring_publish(show->ring, &slot, 1) != GR_OK)
+        return failed_to("hand a frame on");
+
+    if (gr_ring_acquire_read(show->ring, GR_STREAM_NONE, &slot, 1, 0) != GR_OK)
+        return failed_to("take a frame to draw");
+    draw(show, show->arrays[slot->index]);
+    return gr_ring_give_back(show->ring, &slot, 1) == GR_OK || failed_to("give a slot back");
+}
+
+/* By copy, too, where OpenGL draws on another device than CUDA computes on. */
+static const gr_gl_options any_transport = {.struct_size = sizeof(gr_gl_options),
+                                            .transports = GR_TRANSPORT_ANY};
+
+/* Storage of the application's own, as it would have it without CUDA. */
+static bool share_in_order(struct show *show, size_t size)
+{
+    glGenBuffers(1, &show->buffer);
+    glBindBuffer(GL_ARRAY_BUFFER, show->buffer);
+    glBufferData(GL_ARRAY_BUFFER, (GLsizeiptr)size, NULL, GL_DYNAMIC_DRAW);
+    show->array = particles_view_array(show->buffer);
+    show->sparks = gr_from_gl_buffer_with(show->buffer, GR_WRITE_DISCARD, &any_transport);
+    return show->sparks || failed_to("share a buffer with CUDA");
+}
+
+/* Storage that grinterop makes, in the best way that works here. */
+static bool share_in_flight(struct show *show, size_t size, int in_flight)
+{
+    gr_resource *slots[MOST_IN_FLIGHT];
+    int made = 0;
+    for (; made < in_flight; made++) {
+        slots[made] = gr_gl_buffer_create(size, GR_WRITE_DISCARD, &any_transport);
+        if (!slots[made])
+            break;
+        show->arrays[made] = particles_view_array(gr_gl_name(slots[made]));
+    }
+    if (made < in_flight) {
+        failed_to("make a buffer that CUDA shares");
+    } else {
+        show->slots = in_flight;
+        show->transport = gr_resource_transport(slots[0]);
+        show->ring = gr_ring_create(slots, (size_t)in_flight, NULL);
+        if (!show->ring)
+            failed_to("make a ring");
+    }
+    /* The ring holds them too. */
+    while (made-- > 0)
+        gr_resource_free(slots[made]);
+    return show->ring;
+}
+
+/* ---- Pictures -------------------------------------------------------------------------------- */
+
+static bool write_picture(struct show *show, const struct options *options, int number)
+{
+    char stem[PATH_MAX], path[PATH_MAX];
+    if (snprintf(stem, sizeof(stem), "%s/particles.png", options->output) >= (int)sizeof(stem) ||
+        !output_numbered(path, sizeof(path), stem, number))
+        return false;
+    offscreen_read(&show->view.target, show->pixels);
+    if (!png_file_write(path, options->width, options->height, show->pixels))
+        return false;
+    if (number == 1 || number == options->frames)
+        output_report(path, options->width, options->height);
+    return true;
+}
+
+static bool make_pictures(struct show *show, const struct options *options)
+{
+    const frame_fn frame = options->in_order ? frame_in_order : frame_in_flight;
+    const bool progress = isatty(STDERR_FILENO);
+    if (mkdir(options->output, 0777) != 0 && errno != EEXIST) {
+        fprintf(stderr, "The folder %s cannot be made: %s\n", options->output, strerror(errno));
+        return false;
+    }
+    /* The trails of frames that nobody sees. */
+    enum { BEFORE = 24 };
+    for (int i = 0; i < BEFORE; i++)
+        if (!frame(show))
+            return false;
+    for (int i = 1; i <= options->frames; i++) {
+        if (progress)
+            fprintf(stderr, "\rpicture %d of %d \r", i, options->frames);
+        if (!frame(show) || !write_picture(show, options, i))
+            return false;
+    }
+    return true;
+}
+
+/* ---- Frames a second ------------------------------------------------------------------------- */
+
+static bool wait_for_all(const struct show *show)
+{
+    glFinish();
+    return cuda_ok(show->session.cuda->StreamSynchronize(show->session.stream), "run the kernels");
+}
+
+static bool measure(struct show *show, frame_fn frame, int frames, double *rate)
+{
+    for (int i = 0; i < frames / 4 + 1; i++)
+        if (!frame(show))
+            return false;
+    if (!wait_for_all(show))
+        return false;
+    const double begin = clock_seconds();
+    for (int i = 0; i < frames; i++)
+        if (!frame(show))
+            return false;
+    if (!wait_for_all(show))
+        return false;
+    *rate = frames / (clock_seconds() - begin);
+    return true;
+}
+
+static bool measure_both(struct show *show, int frames)
+{
+    double in_order = 0, in_flight = 0;
+    if (!measure(show, frame_in_order, frames, &in_order) ||
+        !measure(show, frame_in_flight, frames, &in_flight))
+        return false;
+    printf("in order   %8.1f frames a second (one buffer, %s)\n", in_order,
+           transport_name(gr_resource_transport(show->sparks)));
+    printf("in flight  %8.1f frames a second (%d buffers in a ring, %s): %.2f times as many\n",
+           in_flight, show->slots, transport_name(show->transport), in_flight / in_order);
+    return true;
+}
+
+/* ---- The program ----------------------------------------------------------------------------- */
+
+static bool open_show(struct show *show, const struct options *options)
+{
+    const size_t size = (size_t)options->particles * sizeof(struct spark);
+    show->pixels = output_pixels(options->width, options->height);
+    if (!show->pixels)
+        return false;
+    return session_open(&show->session) &&
+           particles_view_init(&show->view, options->width, options->height, options->particles) &&
+           share_in_order(show, size) && share_in_flight(show, size, options->in_flight) &&
+           particles_cuda_open(&show->flow, &show->session, options->particles) &&
+           particles_cuda_start(&show->flow);
+}
+
+/* Backwards: what CUDA knows of the buffers ends before OpenGL's buffers do. */
+static void close_show(struct show *show)
+{
+    gr_ring_free(show->ring);
+    gr_resource_free(show->sparks);
+    particles_cuda_close(&show->flow);
+    if (show->buffer != 0) {
+        glDeleteVertexArrays(show->slots, show->arrays);
+        glDeleteVertexArrays(1, &show->array);
+        glDeleteBuffers(1, &show->buffer);
+    }
+    particles_view_free(&show->view);
+    session_close(&show->session);
+    free(show->pixels);
+}
+
+static void read_options(int argc, char **argv, struct options *o)
+{
+    const struct option_row rows[] = {
+        {"output", 'o', "DIR", "the folder of the pictures", .text = &o->output},
+        {"frames", 'f', "N", "pictures, 60 to a second; 0: none", .whole = {&o->frames, 0, 9999}},
+        {"size", 's', "WxH", "their size in pixels", .size = {&o->width, &o->height}},
+        {"particles", 'n', "N", "how many", .whole = {&o->particles, 1, 4194304}},
+        {"in-flight", 'r', "N", "buffers in the ring", .whole = {&o->in_flight, 1, MOST_IN_FLIGHT}},
+        {"measure", 'b', "N", "frames to measure in order and in flight; 0: none",
+         .whole = {&o->measured, 0, 1000000}},
+        {"in-order", 0, NULL, "make the pictures without the ring; they are the same",
+         .flag = &o->in_order},
+        {0},
+    };
+    options_read(
+        argc, argv, "particles", rows,
+        "CUDA moves particles in a turbulent flow, OpenGL draws them; several frames are in flight "
+        "between the two. Writes an animation as numbered PNG files and prints frames a second.",
+        OPTIONS_CUDA_NOTES);
+}
+
+int main(int argc, char **argv)
+{
+    struct options options = {.width = 1280,
+                              .height = 720,
+                              .particles = 131072,
+                              .frames = 90,
+                              .measured = 600,
+                              .in_flight = 16,
+                              .output = "particles.frames"};
+    read_options(argc, argv, &options);
+
+    struct show show = {0};
+    const bool done = open_show(&show, &options) &&
+                      (options.frames == 0 || make_pictures(&show, &options)) &&
+                      (options.measured == 0 || measure_both(&show, options.measured));
+    close_show(&show);
+    return done ? EXIT_SUCCESS : EXIT_FAILURE;
+}

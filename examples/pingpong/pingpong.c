@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * pingpong: two images that CUDA and Vulkan share. While Vulkan puts one into a picture, CUDA
+ * writes the other; then they swap. Timeline semaphores say whose turn it is, and the loop never
+ * waits: see run().
+ *
+ *   build/examples/pingpong/pingpong   writes pingpong.png; --help lists the options
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <grinterop/image.h>
+
+#include "examples/support/clock.h"
+#include "examples/support/kernel_image.h"
+#include "examples/support/output.h"
+#include "pingpong_vk.h"
+#include "examples/support/png_file.h"
+#include "examples/support/session.h"
+#include "tools/options.h"
+
+KERNEL_IMAGE(pingpong);
+
+struct options {
+    int queue; /* an enum vulkan_queue */
+    int frames;
+    bool validate;
+    const char *output;
+};
+
+struct show {
+    struct session session;
+    struct pingpong_vk vk;
+    CUmodule module;
+    CUfunction julia;
+    CUdeviceptr sums,
+        lost;        /* what the kernel finds: a sum of each frame, and behind them a count */
+    unsigned *found; /* the same on the host */
+};
+
+/* CUDA's part of a frame: the image is its own from the map to the end of the scope. */
+static bool compute(const struct show *show, int frame)
+{
+    const struct session *s = &show->session;
+    GR_AUTO(gr_buffer) *buffer = gr_map(show->vk.images[frame % 2], s->stream);
+    CUsurfObject image = buffer ? gr_buffer_surface(buffer, 0, 0) : 0;
+    if (image == 0)
+        return failed_to("map an image");
+    /* Along the rim of the Mandelbrot set's heart, a little outside of it. */
+    const float angle = 3.0f * (float)(frame % TILES + 1) / (float)TILES;
+    float cx = 1.04f * (0.5f * cosf(angle) - 0.25f * cosf(2.0f * angle));
+    float cy = 1.04f * (0.5f * sinf(angle) - 0.25f * sinf(2.0f * angle));
+    CUdeviceptr sums = show->sums, lost = show->lost;
+    void *arguments[] = {&image, &frame, &cx, &cy, &sums, &lost};
+    const unsigned across = (TILE_WIDTH + 31) / 32, down = (IMAGE_HEIGHT + 7) / 8;
+    return cuda_ok(s->cuda->LaunchKernel(show->julia, across, down, 1, 32, 8, 1, 0, s->stream,
+                                         arguments, NULL),
+                   "start the kernel");
+}
+
+/*
+ * No call in the loop waits for CUDA or for Vulkan. CUDA's frame i + 1 waits for Vulkan's frame i -
+ * 1, which had the same image, and so runs beside Vulkan's frame i.
+ */
+static bool run(struct show *show, int frames)
+{
+    const double start = clock_seconds();
+    for (int frame = 0; frame < frames; frame++)
+        if (!compute(show, frame) || !pingpong_vk_use(&show->vk, frame))
+            return false;
+    const double issued = clock_seconds();
+    if (!pingpong_vk_finish(&show->vk) ||
+        !cuda_ok(show->session.cuda->StreamSynchronize(show->session.stream), "run the kernels"))
+        return false;
+    const double done = clock_seconds();
+    printf("frames   %d, %.1f us each; the loop issued them in %.1f of %.1f ms\n", frames,
+           1e6 * (done - start) / frames, 1e3 * (issued - start), 1e3 * (done - start));
+    return true;
+}
+
+/* The sum of a tile's texels, as the kernel sums them. */
+static unsigned sum_of_tile(const struct show *show, int tile)
+{
+    const struct pingpong_vk *vk = &show->vk;
+    const VkOffset2D at = pingpong_vk_place(tile);
+    const unsigned char *pixels = vk->pixels.bytes;
+    unsigned sum = 0, factor = 1;
+    for (int y = 0; y < TILE_HEIGHT; y++) {
+        const unsigned char *row =
+            pixels + 4 * ((size_t)(at.y + y) * (size_t)vk->width + (size_t)at.x);
+        for (int x = 0; x < TILE_WIDTH; x++, row += 4)
+            sum +=
+                (row[0] | (unsigned)row[1] << 8 | (unsigned)row[2] << 16 | (unsigned)row[3] << 24) *
+                factor++;
+    }
+    return sum;
+}
+
+/* Each frame's code came back to CUDA, and the last frame of each tile is in the picture. */
+static bool check(struct show *show, int frames)
+{
+    const size_t size = ((size_t)frames + 1) * sizeof(*show->found);
+    if (!cuda_ok(show->session.cuda->MemcpyDtoH(show->found, show->sums, size),
+                 "read the kernel's sums"))
+        return false;
+    const unsigned lost = show->found[frames];
+    int wrong = 0;
+    for (int frame = frames > TILES ? frames - TILES : 0; frame < frames; frame++)
+        wrong += sum_of_tile(show, frame % TILES) != show->found[frame];
+    printf("check    %d frames went to Vulkan and back, %u texels of them wrong; %d of %d tiles "
+           "wrong\n",
+           frames > 2 ? frames - 2 : 0, lost, wrong, frames < TILES ? frames : TILES);
+    return lost == 0 && wrong == 0;
+}
+
+static bool write_picture(const struct show *show, const char *path)
+{
+    const struct pingpong_vk *vk = &show->vk;
+    const size_t count = (size_t)vk->width * (size_t)vk->height;
+    const unsigned char *from = vk->pixels.bytes;
+    unsigned char *pixels = malloc(3 * count);
+    if (!pixels) {
+        fprintf(stderr, "Not enough memory for the picture.\n");
+        return false;
+    }
+    for (size_t i = 0; i < count; i++)
+        memcpy(pixels + 3 * i, from + 4 * i, 3);
+    const bool done = png_file_write(path, vk->width, vk->height, pixels);
+    if (done)
+        output_report(path, vk->width, vk->height);
+    free(pixels);
+    return done;
+}
+
+static bool open_show(struct show *show, const struct options *options)
+{
+    const size_t size = ((size_t)options->frames + 1) * sizeof(*show->found);
+    show->found = malloc(size);
+    if (!show->found) {
+        fprintf(stderr, "Not enough memory: choose fewer --frames.\n");
+        return false;
+    }
+    if (!session_open_cuda(&show->session) ||
+        !pingpong_vk_open(&show->vk, (enum vulkan_queue)options->queue, options->validate))
+        return false;
+    const gr_cuda_api *cuda = show->session.cuda;
+    if (!kernel_image_load(&pingpong_image, &show->module) ||
+        !cuda_ok(cuda->ModuleGetFunction(&show->julia, show->module, "julia"), "find the kernel") ||
+        !cuda_ok(cuda->MemAlloc(&show->sums, size), "allocate memory for the sums"))
+        return false;
+    show->lost = show->sums + size - sizeof(*show->found);
+    return cuda_ok(cuda->MemsetD8Async(show->sums, 0, size, show->session.stream),
+                   "clear the sums");
+}
+
+static bool close_show(struct show *show)
+{
+    const gr_cuda_api *cuda = show->session.cuda;
+    const bool silent = pingpong_vk_close(&show->vk);
+    if (show->sums != 0)
+        cuda->MemFree(show->sums);
+    if (show->module)
+        cuda->ModuleUnload(show->module);
+    session_close(&show->session);
+    free(show->found);
+    return silent;
+}
+
+static void read_options(int argc, char **argv, struct options *o)
+{
+    static const char *const queues[] = {"graphics", "compute", "transfer", NULL};
+    const struct option_row rows[] = {
+        {"queue", 'q', "NAME", "Vulkan's part: graphics draws, compute computes, transfer copies",
+         .choice = {&o->queue, queues}},
+        {"frames", 'f', "N", "how many; 48 fill the picture", .whole = {&o->frames, 1, 100000}},
+        {"output", 'o', "FILE", "the picture", .text = &o->output},
+        {"validate", 0, NULL, "with the validation layer; the program fails if it speaks",
+         .flag = &o->validate},
+        {0},
+    };
+    options_read(argc, argv, "pingpong", rows,
+                 "CUDA writes one of two shared images while Vulkan puts the other one into a "
+                 "picture, and then they swap, without the program ever waiting for either. It "
+                 "checks that each frame has arrived, on both sides.",
+                 OPTIONS_CUDA_NOTES);
+}
+
+int main(int argc, char **argv)
+{
+    struct options options = {.frames = TILES, .output = "pingpong.png"};
+    read_options(argc, argv, &options);
+
+    struct show show = {0};
+    const bool done = open_show(&show, &options) && run(&show, options.frames) &&
+                      check(&show, options.frames) && write_picture(&show, options.output);
+    const bool silent = close_show(&show);
+    return done && silent ? EXIT_SUCCESS : EXIT_FAILURE;
+}

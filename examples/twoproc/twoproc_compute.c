@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The process of twoproc that computes: it knows CUDA and no OpenGL. What it writes to was made by
+ * the other one.
+ */
+#include "twoproc.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include <grinterop/share.h>
+
+#include "examples/support/kernel_image.h"
+#include "examples/support/session.h"
+
+KERNEL_IMAGE(sinewave);
+
+struct computer {
+    struct session session;
+    CUmodule module;
+    CUfunction kernel;
+    gr_ring *ring; /* the socket is its own from here on */
+};
+
+static bool open_computer(struct computer *c, int socket)
+{
+    if (!session_open_cuda(&c->session) || !kernel_image_load(&sinewave_image, &c->module) ||
+        !cuda_ok(c->session.cuda->ModuleGetFunction(&c->kernel, c->module, "sinewave"),
+                 "find the kernel"))
+        return false;
+    c->ring = gr_ring_receive(socket, NULL, 0, NULL, 20000);
+    return c->ring || failed_to("receive the ring");
+}
+
+/* A slot is free, or becomes so when the other process has drawn what is in it. */
+static bool compute_frame(struct computer *c, const struct twoproc_options *options)
+{
+    const gr_slot *slot;
+    if (gr_ring_acquire_write(c->ring, c->session.stream, &slot, 1, 20000) != GR_OK)
+        return failed_to("get a slot to write to");
+    CUdeviceptr vertices = gr_buffer_ptr(slot->buffer);
+    int mesh = options->mesh;
+    float time = (float)(slot->frame - 1) / 30.0f;
+    void *arguments[] = {&vertices, &mesh, &time};
+    const unsigned blocks = ((unsigned)mesh + 15) / 16;
+    if (!cuda_ok(c->session.cuda->LaunchKernel(c->kernel, blocks, blocks, 1, 16, 16, 1, 0,
+                                               c->session.stream, arguments, NULL),
+                 "start the kernel")) {
+        gr_ring_cancel_write(c->ring, &slot, 1);
+        return false;
+    }
+    return gr_ring_publish(c->ring, &slot, 1) == GR_OK || failed_to("publish a frame");
+}
+
+static void close_computer(struct computer *c)
+{
+    if (c->session.stream)
+        c->session.cuda->StreamSynchronize(c->session.stream);
+    gr_ring_free(c->ring);
+    if (c->module)
+        c->session.cuda->ModuleUnload(c->module);
+    session_close(&c->session);
+}
+
+bool twoproc_compute(const struct twoproc_options *options, int socket)
+{
+    struct computer computer = {.ring = NULL};
+    bool done = open_computer(&computer, socket);
+    if (!done)
+        close(socket); /* so that the other process need not wait */
+    for (int i = 0; done && i < options->frames; i++)
+        done = compute_frame(&computer, options);
+    close_computer(&computer);
+    return done;
+}

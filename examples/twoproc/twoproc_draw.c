@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The process of twoproc that draws: it makes the vertex buffers, sends them as a ring, and draws
+ * what comes back. It would go on drawing the last frame if the other process crashed.
+ */
+#include "twoproc.h"
+
+#include <epoxy/gl.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <grinterop/gl.h>
+#include <grinterop/share.h>
+
+#include "examples/support/offscreen.h"
+#include "examples/support/output.h"
+#include "examples/support/png_file.h"
+#include "examples/support/scene.h"
+#include "examples/support/session.h"
+#include "examples/support/vertex.h"
+
+/* Frames under way at once. */
+enum { SLOTS = 4 };
+
+struct drawer {
+    struct session session;
+    struct scene scene;
+    struct offscreen target;
+    gr_ring *ring;
+    bool shared;
+    unsigned char *pixels;
+};
+
+/* ---- The ring -------------------------------------------------------------------------------- */
+
+static bool make_ring(struct drawer *d, int mesh)
+{
+    gr_resource *buffers[SLOTS] = {NULL};
+    const gr_gl_options shared = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_SHARED);
+    const size_t size = (size_t)mesh * (size_t)mesh * sizeof(struct vertex);
+    bool made = true;
+    for (int i = 0; i < SLOTS && made; i++) {
+        buffers[i] = gr_gl_buffer_create(size, GR_WRITE_DISCARD, &shared);
+        made = buffers[i] || failed_to("make a vertex buffer that can be shared");
+    }
+    if (made)
+        d->ring = gr_ring_create(buffers, SLOTS, NULL);
+    for (int i = 0; i < SLOTS; i++) /* the ring holds them too */
+        gr_resource_free(buffers[i]);
+    return d->ring || (made && failed_to("make a ring"));
+}
+
+/* From here on this process reads from the ring, and only the other one writes to it. */
+static bool share_ring(struct drawer *d, int socket)
+{
+    d->shared = gr_ring_send(socket, d->ring, GR_RING_CONSUMER, NULL, 0, 20000) == GR_OK;
+    return d->shared || failed_to("send the ring to the other process");
+}
+
+/* ---- Drawing --------------------------------------------------------------------------------- */
+
+static void attribute(unsigned location, size_t offset)
+{
+    glVertexAttribPointer(location, 4, GL_FLOAT, GL_FALSE, sizeof(struct vertex),
+                          (const void *)offset); /* NOLINT: OpenGL's way to pass an offset */
+}
+
+static void use_vertices(const struct scene *scene, unsigned buffer)
+{
+    glBindVertexArray(scene->surface_array);
+    glBindBuffer(GL_ARRAY_BUFFER, buffer);
+    attribute(0, offsetof(struct vertex, position));
+    attribute(1, offsetof(struct vertex, normal));
+    attribute(2, offsetof(struct vertex, colour));
+    glBindVertexArray(0);
+}
+
+/* The next frame. When the other process has died, what it had published can still be drawn. */
+static gr_status draw_frame(struct drawer *d)
+{
+    static const struct view view = {
+        .eye = {1.35f, 1.45f, 2.6f},
+        .target = {0.04f, -0.14f, 0.08f},
+        .light = {-0.75f, 0.65f, -0.35f},
+        .angle = 36.0f,
+    };
+    const gr_slot *slot;
+    gr_status status = gr_ring_acquire_read(d->ring, GR_STREAM_NONE, &slot, 1, 20000);
+    if (status != GR_OK)
+        return status;
+    use_vertices(&d->scene, gr_gl_name(slot->resource));
+    offscreen_bind(&d->target);
+    scene_draw(&d->scene, &view, (float)d->target.width / (float)d->target.height);
+    return gr_ring_give_back(d->ring, &slot, 1);
+}
+
+/* With --kill the end comes when half of the frames are drawn and the next are being computed. */
+static bool draw_all(struct drawer *d, const struct twoproc_options *options, pid_t computer)
+{
+    gr_status status = GR_OK;
+    int drawn = 0;
+    while (drawn < options->frames && status == GR_OK) {
+        if (options->kill && drawn == options->frames / 2) {
+            printf("Killing the process that computes, after %d of %d frames.\n", drawn,
+                   options->frames);
+            kill(computer, SIGKILL);
+        }
+        status = draw_frame(d);
+        drawn += status == GR_OK;
+    }
+    printf("Drawn    %d frames of the other process\n", drawn);
+    if (status == GR_OK)
+        return true;
+    failed_to("draw another frame");
+    return options->kill && status == GR_ERR_SYSTEM && drawn > 0;
+}
+
+static bool write_picture(struct drawer *d, const char *path)
+{
+    offscreen_read(&d->target, d->pixels);
+    if (!png_file_write(path, d->target.width, d->target.height, d->pixels))
+        return false;
+    output_report(path, d->target.width, d->target.height);
+    return true;
+}
+
+/* ---- The process ----------------------------------------------------------------------------- */
+
+static bool open_drawer(struct drawer *d, const struct twoproc_options *options)
+{
+    d->pixels = output_pixels(options->width, options->height);
+    if (!d->pixels)
+        return false;
+    return session_open(&d->session) &&
+           offscreen_init(&d->target, options->width, options->height) &&
+           scene_init(&d->scene, options->mesh, options->mesh) && make_ring(d, options->mesh);
+}
+
+static void close_drawer(struct drawer *d)
+{
+    gr_ring_free(d->ring);
+    scene_free(&d->scene);
+    offscreen_free(&d->target);
+    session_close(&d->session);
+    free(d->pixels);
+}
+
+bool twoproc_draw(const struct twoproc_options *options, int socket, pid_t computer)
+{
+    struct drawer drawer = {.shared = false};
+    bool done = open_drawer(&drawer, options) && share_ring(&drawer, socket);
+    if (!drawer.shared)
+        close(socket);
+    done = done && draw_all(&drawer, options, computer) && write_picture(&drawer, options->output);
+    close_drawer(&drawer);
+    return done;
+}

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * viewer: what CUDA computes, live in a window of GLFW's, on X11 or Wayland. OpenGL draws it in a
+ * context by GLX or EGL, or Vulkan in a swapchain. The title has the frame time and how the bytes
+ * come; keys change the scene and write stills, the mouse turns and zooms.
+ *
+ *   build/examples/viewer/viewer   --vulkan: drawn by Vulkan; --help lists the keys
+ */
+#define _GNU_SOURCE
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define GLFW_INCLUDE_NONE
+#include <GLFW/glfw3.h>
+
+#include "examples/support/clock.h"
+#include "examples/support/output.h"
+#include "examples/support/png_file.h"
+#include "tools/options.h"
+#include "viewer_renderer.h"
+
+/* Of a frame where --frames counts them, in seconds. */
+static const double STEP = 1.0 / 60.0;
+
+struct show {
+    const struct viewer_options *options;
+    const struct viewer_renderer *renderer;
+    void *drawing; /* the renderer's own */
+    struct viewer_window window;
+    struct viewer_frame frame;
+    double time;  /* of the scene */
+    double clock; /* when the last frame was begun */
+    int frames, stills;
+
+    /* since the title was written */
+    double titled;
+    int counted;
+};
+
+/* A number key of a scene that there is. */
+static void choose_scene(struct show *show)
+{
+    const unsigned number = show->window.number;
+    for (unsigned i = 0; show->renderer->scenes[i]; i++)
+        if (i + 1 == number)
+            show->frame.scene = (int)i;
+}
+
+static void move_time(struct show *show)
+{
+    const double last = show->clock;
+    show->clock = clock_seconds();
+    if (!show->window.paused && show->frames > 0 && show->options->frames == 0)
+        show->time += show->clock - last;
+    show->frame.time = (float)show->time;
+}
+
+static bool write_still(struct show *show)
+{
+    char path[PATH_MAX];
+    const struct viewer_frame *frame = &show->frame;
+    const char *name = show->options->still;
+    if (show->options->frames == 0) {
+        if (!output_numbered(path, sizeof(path), name, ++show->stills))
+            return false;
+        name = path;
+    }
+    if (!png_file_write(name, frame->width, frame->height, frame->pixels))
+        return false;
+    output_report(name, frame->width, frame->height);
+    fflush(stdout);
+    return true;
+}
+
+/* After a frame that the window has. */
+static bool end_frame(struct show *show, bool last)
+{
+    show->frames++;
+    if (!show->window.paused && show->options->frames > 0)
+        show->time += STEP;
+    show->window.ended = show->window.ended || last;
+    if (!show->frame.pixels)
+        return true;
+    show->window.still = false;
+    return write_still(show);
+}
+
+static enum viewer_drawn draw_frame(struct show *show)
+{
+    struct viewer_frame *frame = &show->frame;
+    const bool last = show->frames + 1 == show->options->frames;
+    const bool still = show->window.still || last;
+    frame->width = show->window.width;
+    frame->height = show->window.height;
+    frame->orbit = show->window.orbit;
+    frame->pixels = still ? output_pixels(frame->width, frame->height) : NULL;
+    enum viewer_drawn drawn = VIEWER_FAILED;
+    if (frame->pixels || !still)
+        drawn = show->renderer->draw(show->drawing, frame);
+    if (drawn == VIEWER_SHOWN && !end_frame(show, last))
+        drawn = VIEWER_FAILED;
+    free(frame->pixels);
+    return drawn;
+}
+
+/* Twice a second: the mean of the frames since. */
+static void write_title(struct show *show)
+{
+    const double passed = show->clock - show->titled;
+    char pace[32] = "paused", how[128] = "", title[256];
+    show->counted++;
+    if (show->frames > 1 && passed < 0.5)
+        return;
+    if (!show->window.paused)
+        snprintf(pace, sizeof(pace), "%.1f ms a frame", 1000.0 * passed / show->counted);
+    show->renderer->describe(show->drawing, how, sizeof(how));
+    snprintf(title, sizeof(title), "%s, %s, %s", show->renderer->scenes[show->frame.scene], pace,
+             how);
+    glfwSetWindowTitle(show->window.glfw, title);
+    show->titled = show->clock;
+    show->counted = 0;
+}
+
+static bool run(struct show *show)
+{
+    show->clock = show->titled = clock_seconds();
+    while (viewer_window_listen(&show->window), !show->window.ended) {
+        choose_scene(show);
+        move_time(show);
+        const enum viewer_drawn drawn = draw_frame(show);
+        if (drawn == VIEWER_FAILED)
+            return false;
+        if (drawn == VIEWER_SHOWN)
+            write_title(show);
+    }
+    if (show->frames >= show->options->frames)
+        return true;
+    fprintf(stderr, "The window was closed after %d of %d frames: there is no still.\n",
+            show->frames, show->options->frames);
+    return false;
+}
+
+static bool open_show(struct show *show)
+{
+    const struct viewer_options *o = show->options;
+    const enum viewer_api gl = o->api < 0 ? VIEWER_NATIVE : (enum viewer_api)o->api;
+    if (!viewer_window_open(&show->window, o->vulkan ? VIEWER_VULKAN : gl, o->width, o->height,
+                            o->borderless))
+        return false;
+    show->window.paused = o->paused;
+    show->time = o->time;
+    show->frame.scene = o->scene < 0 ? 0 : o->scene;
+    show->drawing = show->renderer->open(&show->window, o);
+    return show->drawing;
+}
+
+static void read_options(int argc, char **argv, struct viewer_options *o)
+{
+    static const char *const apis[] = {
+        [VIEWER_NATIVE] = "native", [VIEWER_EGL] = "egl", [VIEWER_VULKAN] = NULL};
+    const struct option_row rows[] = {
+        {"scene", 0, "NAME",
+         "surface, which is the default, particles, filter or tensor: the scene to begin with",
+         .choice = {&o->scene, viewer_gl.scenes}},
+        {"context", 'c', "NAME",
+         "native, which is the default, or egl: what makes OpenGL's context; on X11 native is GLX",
+         .choice = {&o->api, apis}},
+        {"vulkan", 'v', NULL, "Vulkan draws, one scene of its own", .flag = &o->vulkan},
+        {"size", 's', "WxH", "of the window", .size = {&o->width, &o->height}},
+        {"borderless", 'b', NULL, "a window without a frame, as on a wall", .flag = &o->borderless},
+        {"mesh", 'm', "N", "vertices along each side of the surface", .whole = {&o->mesh, 2, 2048}},
+        {"particles", 'n', "N", "how many", .whole = {&o->particles, 1, 4194304}},
+        {"tensor", 0, "WxH", "the tensor's size", .size = {&o->tensor_width, &o->tensor_height}},
+        {"time", 't', "T", "the moment to begin with, in seconds", .real = {&o->time, -1000, 1000}},
+        {"paused", 'p', NULL, "begin with the time standing still", .flag = &o->paused},
+        {"frames", 'f', "N", "end after so many, 60 to a second of the scene, with a still",
+         .whole = {&o->frames, 1, 1000000}},
+        {"still", 'o', "FILE", "the still of --frames; the key s writes FILE-0001.png and so on",
+         .text = &o->still},
+        {0},
+    };
+    options_read(argc, argv, "viewer", rows,
+                 "Shows in a window what CUDA writes and OpenGL draws. Keys: 1 to 4 choose the "
+                 "scene, space stops the time, s writes a still, r takes back what the mouse did, "
+                 "q ends. The mouse turns the camera with its left button, and its wheel zooms.",
+                 "CUDA computes on the device that draws the window, or without a GPU on the "
+                 "software CUDA driver, which GR_CUDA_DRIVER=soft in the environment also asks "
+                 "for.");
+}
+
+/* What the lines of a help do not say. */
+static bool is_sound(const struct viewer_options *o)
+{
+    if (o->vulkan && (o->scene >= 0 || o->api >= 0)) {
+        fprintf(stderr, "--vulkan has one scene, of its own, and no OpenGL: leave out --%s.\n",
+                o->scene >= 0 ? "scene" : "context");
+        return false;
+    }
+    return true;
+}
+
+int main(int argc, char **argv)
+{
+    struct viewer_options options = {.scene = -1,
+                                     .api = -1,
+                                     .width = 1280,
+                                     .height = 720,
+                                     .mesh = 512,
+                                     .particles = 131072,
+                                     .tensor_width = 1920,
+                                     .tensor_height = 1080,
+                                     .still = "viewer.png"};
+    const char *still = options.still;
+    read_options(argc, argv, &options);
+    if (!is_sound(&options))
+        return 2;
+    /* Without --frames nobody may ask for a still. */
+    if ((options.frames > 0 || options.still != still) && !output_can_be(options.still))
+        return EXIT_FAILURE;
+
+    struct show show = {.options = &options, .renderer = options.vulkan ? &viewer_vk : &viewer_gl};
+    const bool done = open_show(&show) && run(&show);
+    const bool silent = show.renderer->close(show.drawing);
+    viewer_window_close(&show.window);
+    return done && silent ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The viewer's third scene: CUDA filters what OpenGL has drawn of the surface, from texture to
+ * texture. Left is what was drawn, right the blur of it.
+ */
+#include <stdlib.h>
+
+#include "examples/postprocess/postprocess_filter.h"
+#include "viewer_surface.h"
+
+enum { RADIUS = 12 };
+
+struct place {
+    const struct viewer_stage *stage;
+    struct viewer_surface surface;
+    struct filter filter;
+};
+
+/* The textures have the window's size, so they are made and shared anew where that has changed. */
+static bool fit_filter(struct place *p, int width, int height)
+{
+    if (p->filter.width == width && p->filter.height == height)
+        return true;
+    filter_close(&p->filter);
+    return filter_open(&p->filter, &p->stage->session, width, height, RADIUS,
+                       &viewer_any_transport);
+}
+
+static const struct offscreen *draw_scene(void *scene, const struct viewer_frame *frame, bool moved)
+{
+    struct place *p = scene;
+    const struct offscreen *target = &p->stage->target;
+    if (!fit_filter(p, frame->width, frame->height) ||
+        !viewer_surface_draw(&p->surface, frame, moved, target))
+        return NULL;
+    filter_take(&p->filter, target);
+    if (!filter_run(&p->filter, FILTER_BLUR))
+        return NULL;
+    filter_show(&p->filter, &p->stage->screen, target, 50.0f);
+    return target;
+}
+
+static void close_scene(void *scene)
+{
+    struct place *p = scene;
+    if (!p)
+        return;
+    filter_close(&p->filter);
+    viewer_surface_free(&p->surface);
+    free(p);
+}
+
+static void *open_scene(const struct viewer_stage *stage)
+{
+    struct place *p = calloc(1, sizeof(*p));
+    if (!p)
+        return NULL;
+    p->stage = stage;
+    if (viewer_surface_init(&p->surface, stage))
+        return p;
+    close_scene(p);
+    return NULL;
+}
+
+static const gr_resource *shared(const void *scene)
+{
+    const struct place *p = scene;
+    return p->filter.shared[FILTER_RESULT];
+}
+
+const struct viewer_scene viewer_filter = {"filter", open_scene, draw_scene, shared, close_scene};

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The viewer's second scene: particles, with several frames in flight. CUDA goes on to the next
+ * slot of a ring while OpenGL draws the last one. Where the time stands still so do they.
+ */
+#include <stdlib.h>
+
+#include <epoxy/gl.h>
+#include <grinterop/ring.h>
+
+#include "examples/particles/particles.h"
+#include "examples/particles/particles_cuda.h"
+#include "examples/particles/particles_view.h"
+#include "viewer_scene.h"
+
+/* Frames before the first that is seen, whose trails it has. */
+enum { SLOTS = 4, BEFORE = 24 };
+
+struct place {
+    struct particles_cuda flow;
+    struct particles_view view;
+    gr_resource *sparks[SLOTS];
+    unsigned arrays[SLOTS]; /* draws the ring's slot of that index */
+    gr_ring *ring;
+};
+
+/* Storage that grinterop makes, in the best way that works here. */
+static bool make_ring(struct place *p)
+{
+    const size_t size = (size_t)p->flow.count * sizeof(struct spark);
+    for (int i = 0; i < SLOTS; i++) {
+        p->sparks[i] = gr_gl_buffer_create(size, GR_WRITE_DISCARD, &viewer_any_transport);
+        if (!p->sparks[i])
+            return failed_to("make a buffer that CUDA shares");
+        p->arrays[i] = particles_view_array(gr_gl_name(p->sparks[i]));
+    }
+    p->ring = gr_ring_create(p->sparks, SLOTS, NULL);
+    return p->ring || failed_to("make a ring");
+}
+
+static bool write_sparks(struct place *p)
+{
+    const gr_slot *slot;
+    if (gr_ring_acquire_write(p->ring, p->flow.session->stream, &slot, 1, 0) != GR_OK)
+        return failed_to("take a slot to write to");
+    if (!particles_cuda_advance(&p->flow, gr_buffer_ptr(slot->buffer))) {
+        gr_ring_cancel_write(p->ring, &slot, 1);
+        return false;
+    }
+    return gr_ring_publish(p->ring, &slot, 1) == GR_OK || failed_to("hand a frame on");
+}
+
+static bool draw_sparks(struct place *p)
+{
+    const gr_slot *slot;
+    if (gr_ring_acquire_read(p->ring, GR_STREAM_NONE, &slot, 1, 0) != GR_OK)
+        return failed_to("take a frame to draw");
+    particles_view_draw(&p->view, p->arrays[slot->index], particles_cuda_time(&p->flow));
+    return gr_ring_give_back(p->ring, &slot, 1) == GR_OK || failed_to("give a slot back");
+}
+
+static bool draw_frame(struct place *p)
+{
+    return write_sparks(p) && draw_sparks(p);
+}
+
+/* Anew, without trails, where the window has another size. */
+static bool fit_view(struct place *p, int width, int height)
+{
+    if (p->view.width == width && p->view.height == height)
+        return true;
+    particles_view_free(&p->view);
+    if (!particles_view_init(&p->view, width, height, p->flow.count))
+        return false;
+    for (int i = 0; i < BEFORE; i++)
+        if (!draw_frame(p))
+            return false;
+    return true;
+}
+
+static const struct offscreen *draw_scene(void *scene, const struct viewer_frame *frame, bool moved)
+{
+    struct place *p = scene;
+    p->view.orbit = frame->orbit;
+    if (!fit_view(p, frame->width, frame->height) || (moved && !draw_frame(p)))
+        return NULL;
+    return &p->view.target;
+}
+
+/* Backwards: what CUDA knows of the buffers ends before OpenGL's buffers do. */
+static void close_scene(void *scene)
+{
+    struct place *p = scene;
+    if (!p)
+        return;
+    gr_ring_free(p->ring);
+    glDeleteVertexArrays(SLOTS, p->arrays);
+    for (int i = 0; i < SLOTS; i++)
+        gr_resource_free(p->sparks[i]);
+    particles_view_free(&p->view);
+    particles_cuda_close(&p->flow);
+    free(p);
+}
+
+static void *open_scene(const struct viewer_stage *stage)
+{
+    struct place *p = calloc(1, sizeof(*p));
+    if (!p)
+        return NULL;
+    if (particles_cuda_open(&p->flow, &stage->session, stage->options->particles) &&
+        particles_cuda_start(&p->flow) && make_ring(p))
+        return p;
+    close_scene(p);
+    return NULL;
+}
+
+static const gr_resource *shared(const void *scene)
+{
+    const struct place *p = scene;
+    return p->sparks[0];
+}
+
+const struct viewer_scene viewer_particles = {"particles", open_scene, draw_scene, shared,
+                                              close_scene};

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The viewer's first scene: the surface of sinewave. CUDA writes OpenGL's vertex buffer in each
+ * frame.
+ */
+#include "viewer_surface.h"
+
+#include <stdlib.h>
+
+#include "examples/support/kernel_image.h"
+
+KERNEL_IMAGE(sinewave);
+
+/* The kernel writes all of the buffer, so nothing need be kept. */
+bool viewer_surface_init(struct viewer_surface *s, const struct viewer_stage *stage)
+{
+    const int mesh = stage->options->mesh;
+    s->session = &stage->session;
+    if (!kernel_image_load(&sinewave_image, &s->module) ||
+        !cuda_ok(s->session->cuda->ModuleGetFunction(&s->kernel, s->module, "sinewave"),
+                 "find the kernel") ||
+        !scene_init(&s->scene, mesh, mesh))
+        return false;
+    s->vertices =
+        gr_from_gl_buffer_with(s->scene.vertex_buffer, GR_WRITE_DISCARD, &viewer_any_transport);
+    return s->vertices || failed_to("share the vertex buffer with CUDA");
+}
+
+/* The buffer is CUDA's from gr_map() to the end of the scope, and then OpenGL's again. */
+static bool write_vertices(const struct viewer_surface *s, float time)
+{
+    GR_AUTO(gr_buffer) *buffer = gr_map(s->vertices, s->session->stream);
+    if (!buffer)
+        return failed_to("map the vertex buffer");
+    CUdeviceptr vertices = gr_buffer_ptr(buffer);
+    int mesh = s->scene.columns;
+    void *arguments[] = {&vertices, &mesh, &time};
+    const unsigned blocks = ((unsigned)mesh + 15) / 16;
+    return cuda_ok(s->session->cuda->LaunchKernel(s->kernel, blocks, blocks, 1, 16, 16, 1, 0,
+                                                  s->session->stream, arguments, NULL),
+                   "start the kernel");
+}
+
+bool viewer_surface_draw(const struct viewer_surface *s, const struct viewer_frame *frame,
+                         bool moved, const struct offscreen *target)
+{
+    struct view view = {
+        .eye = {1.35f, 1.45f, 2.6f},
+        .target = {0.04f, -0.14f, 0.08f},
+        .light = {-0.75f, 0.65f, -0.35f},
+        .angle = 36.0f,
+    };
+    orbit_eye(&frame->orbit, view.target, view.eye);
+    if (moved && !write_vertices(s, frame->time))
+        return false;
+    offscreen_bind(target);
+    scene_draw(&s->scene, &view, (float)target->width / (float)target->height);
+    return true;
+}
+
+/* Backwards: what CUDA knows of the buffer ends before OpenGL's buffer does. */
+void viewer_surface_free(struct viewer_surface *s)
+{
+    gr_resource_free(s->vertices);
+    if (s->module)
+        s->session->cuda->ModuleUnload(s->module);
+    scene_free(&s->scene);
+}
+
+/* ---- As a scene ------------------------------------------------------------------------------ */
+
+struct place {
+    struct viewer_surface surface;
+    const struct offscreen *target;
+};
+
+static void close_scene(void *scene)
+{
+    struct place *p = scene;
+    if (p)
+        viewer_surface_free(&p->surface);
+    free(p);
+}
+
+static void *open_scene(const struct viewer_stage *stage)
+{
+    struct place *p = calloc(1, sizeof(*p));
+    if (!p)
+        return NULL;
+    p->target = &stage->target;
+    if (viewer_surface_init(&p->surface, stage))
+        return p;
+    close_scene(p);
+    return NULL;
+}
+
+static const struct offscreen *draw_scene(void *scene, const struct viewer_frame *frame, bool moved)
+{
+    struct place *p = scene;
+    return viewer_surface_draw(&p->surface, frame, moved, p->target) ? p->target : NULL;
+}
+
+static const gr_resource *shared(const void *scene)
+{
+    const struct place *p = scene;
+    return p->surface.vertices;
+}
+
+const struct viewer_scene viewer_surface = {"surface", open_scene, draw_scene, shared, close_scene};

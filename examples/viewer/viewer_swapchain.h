@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The images of a window, in which Vulkan shows what it has drawn elsewhere.
+ */
+#ifndef VIEWER_SWAPCHAIN_H
+#define VIEWER_SWAPCHAIN_H
+
+#include "viewer_device.h"
+#include "examples/support/vulkan_target.h"
+
+enum { VIEWER_MOST_IMAGES = 8 };
+
+#define VIEWER_SWAPCHAIN_FUNCTIONS(X)                                                              \
+    X(AcquireNextImageKHR)                                                                         \
+    X(CreateSemaphore)                                                                             \
+    X(CreateSwapchainKHR)                                                                          \
+    X(DestroySemaphore)                                                                            \
+    X(DestroySwapchainKHR)                                                                         \
+    X(GetPhysicalDeviceSurfaceCapabilitiesKHR)                                                     \
+    X(GetPhysicalDeviceSurfaceFormatsKHR)                                                          \
+    X(GetPhysicalDeviceSurfacePresentModesKHR)                                                     \
+    X(GetSwapchainImagesKHR)                                                                       \
+    X(QueuePresentKHR)                                                                             \
+    X(QueueWaitIdle)
+
+struct viewer_swapchain {
+    const struct viewer_device *device;
+    const struct vulkan *vulkan;
+    VkSwapchainKHR chain;
+    VkExtent2D extent;
+    bool by_clock; /* showing a frame waits for no screen */
+    VkImage images[VIEWER_MOST_IMAGES];
+    VkSemaphore drawn[VIEWER_MOST_IMAGES]; /* signalled when that image may be shown */
+    VkSemaphore taken;                     /* signalled when the next image may be drawn to */
+    uint32_t count, next;
+#define VIEWER_MEMBER(name) PFN_vk##name name;
+    VIEWER_SWAPCHAIN_FUNCTIONS(VIEWER_MEMBER)
+#undef VIEWER_MEMBER
+};
+
+/* False after an error, which has been printed. Either way viewer_swapchain_free() cleans up. */
+bool viewer_swapchain_init(struct viewer_swapchain *swapchain, const struct viewer_device *device,
+                           const struct vulkan *vulkan, bool by_clock);
+void viewer_swapchain_free(struct viewer_swapchain *swapchain);
+
+/*
+ * Takes the next image of a window of that size, and makes all of them anew where the window has
+ * changed. VIEWER_SHOWN: it is to be drawn to and shown.
+ */
+enum viewer_drawn viewer_swapchain_take(struct viewer_swapchain *swapchain, int width, int height);
+
+/* Records the copy of what was drawn into it. */
+void viewer_swapchain_record(const struct viewer_swapchain *swapchain,
+                             const struct vulkan_target *target, VkCommandBuffer commands);
+
+/* Shows it, after the submit that signals drawn[next]. */
+bool viewer_swapchain_show(struct viewer_swapchain *swapchain);
+
+#endif

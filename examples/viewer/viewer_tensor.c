@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The viewer's fourth scene: a tensor of CUDA's, half floats of linear light with a plane for each
+ * colour, which one call publishes into OpenGL's texture in each frame.
+ */
+#include <stdlib.h>
+
+#include <epoxy/gl.h>
+#include <grinterop/publish.h>
+
+#include "examples/support/easel.h"
+#include "examples/support/kernel_image.h"
+#include "viewer_scene.h"
+
+KERNEL_IMAGE(publish);
+
+/* Seen from the side, in degrees. */
+static const float ANGLE = 20.0f;
+
+struct place {
+    const struct viewer_stage *stage;
+    struct easel easel;
+    CUmodule module;
+    CUfunction kernel;
+    gr_tensor *tensor;
+    gr_resource *texture; /* the easel's, as CUDA knows it */
+    int width, height;    /* the tensor's */
+};
+
+/* Any framework's work would stand here. */
+static bool fill_tensor(struct place *p, float time)
+{
+    const struct session *s = &p->stage->session;
+    CUdeviceptr picture = gr_tensor_get_info(p->tensor)->ptr;
+    void *arguments[] = {&picture, &p->width, &p->height, &time};
+    return cuda_ok(s->cuda->LaunchKernel(p->kernel, ((unsigned)p->width + 15) / 16,
+                                         ((unsigned)p->height + 15) / 16, 1, 16, 16, 1, 0,
+                                         s->stream, arguments, NULL),
+                   "start the kernel");
+}
+
+/* The texture is OpenGL's before and after: its levels are made from what CUDA wrote. */
+static bool publish(struct place *p)
+{
+    const gr_publish_options options = GR_INIT(gr_publish_options, .srgb = true);
+    if (gr_publish(p->texture, p->tensor, &options, p->stage->session.stream) != GR_OK)
+        return failed_to("publish the tensor");
+    glBindTexture(GL_TEXTURE_2D, p->easel.texture);
+    glGenerateMipmap(GL_TEXTURE_2D);
+    return true;
+}
+
+static const struct offscreen *draw_scene(void *scene, const struct viewer_frame *frame, bool moved)
+{
+    struct place *p = scene;
+    const struct offscreen *target = &p->stage->target;
+    if (moved && (!fill_tensor(p, frame->time) || !publish(p)))
+        return NULL;
+    p->easel.orbit = frame->orbit;
+    offscreen_bind(target);
+    easel_draw(&p->easel, &p->stage->screen, (float)target->width / (float)target->height, ANGLE);
+    return target;
+}
+
+static bool make_tensor(struct place *p)
+{
+    const int64_t shape[] = {3, p->height, p->width};
+    const gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_F16, .ndim = 3,
+                                        .shape = shape, .layout = GR_LAYOUT_CHW);
+    p->tensor = gr_tensor_alloc(&desc, p->stage->session.stream);
+    return p->tensor || failed_to("allocate the tensor");
+}
+
+static bool share_texture(struct place *p)
+{
+    const struct picture empty = {.width = p->width, .height = p->height};
+    if (!easel_init(&p->easel, &empty))
+        return false;
+    p->texture = gr_from_gl_image_with(p->easel.texture, GL_TEXTURE_2D, GR_SURFACE_LOAD_STORE,
+                                       &viewer_any_transport);
+    return p->texture || failed_to("share the texture with CUDA");
+}
+
+/* Backwards: what CUDA knows of the texture ends before the texture does. */
+static void close_scene(void *scene)
+{
+    struct place *p = scene;
+    if (!p)
+        return;
+    gr_tensor_free(p->tensor);
+    gr_resource_free(p->texture);
+    if (p->module)
+        p->stage->session.cuda->ModuleUnload(p->module);
+    easel_free(&p->easel);
+    free(p);
+}
+
+static void *open_scene(const struct viewer_stage *stage)
+{
+    struct place *p = calloc(1, sizeof(*p));
+    if (!p)
+        return NULL;
+    p->stage = stage;
+    p->width = stage->options->tensor_width;
+    p->height = stage->options->tensor_height;
+    if (kernel_image_load(&publish_image, &p->module) &&
+        cuda_ok(stage->session.cuda->ModuleGetFunction(&p->kernel, p->module, "julia"),
+                "find the kernel") &&
+        share_texture(p) && make_tensor(p))
+        return p;
+    close_scene(p);
+    return NULL;
+}
+
+static const gr_resource *shared(const void *scene)
+{
+    const struct place *p = scene;
+    return p->texture;
+}
+
+const struct viewer_scene viewer_tensor = {"tensor", open_scene, draw_scene, shared, close_scene};

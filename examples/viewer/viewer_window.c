@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The viewer's window, by GLFW.
+ */
+#include "viewer_window.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* OpenGL's functions are libepoxy's, Vulkan's are asked for by name. */
+#define GLFW_INCLUDE_NONE
+#include <GLFW/glfw3.h>
+
+#include "examples/support/clock.h"
+
+static void print_error(int code, const char *words)
+{
+    (void)code;
+    fprintf(stderr, "GLFW: %s\n", words);
+}
+
+static void take_key(GLFWwindow *glfw, int key, int place, int action, int modifiers)
+{
+    struct viewer_window *w = glfwGetWindowUserPointer(glfw);
+    (void)place;
+    (void)modifiers;
+    if (action != GLFW_PRESS)
+        return;
+    if (key >= GLFW_KEY_1 && key <= GLFW_KEY_9)
+        w->number = (unsigned)(key - GLFW_KEY_0);
+    else if (key == GLFW_KEY_SPACE)
+        w->paused = !w->paused;
+    else if (key == GLFW_KEY_S)
+        w->still = true;
+    else if (key == GLFW_KEY_R)
+        w->orbit = (struct orbit){0};
+    else if (key == GLFW_KEY_Q || key == GLFW_KEY_ESCAPE)
+        w->ended = true;
+}
+
+static float between(float value, float least, float most)
+{
+    return value < least ? least : value > most ? most : value;
+}
+
+/* The whole width of the window is half a turn. */
+static void take_pointer(GLFWwindow *glfw, double x, double y)
+{
+    struct viewer_window *w = glfwGetWindowUserPointer(glfw);
+    int width, height;
+    glfwGetWindowSize(glfw, &width, &height);
+    if (width > 0 && glfwGetMouseButton(glfw, GLFW_MOUSE_BUTTON_LEFT) == GLFW_PRESS) {
+        w->orbit.turn -= 180.0f * (float)((x - w->x) / width);
+        w->orbit.tilt =
+            between(w->orbit.tilt + 180.0f * (float)((y - w->y) / width), -90.0f, 90.0f);
+    }
+    w->x = x;
+    w->y = y;
+}
+
+static void take_wheel(GLFWwindow *glfw, double across, double along)
+{
+    struct viewer_window *w = glfwGetWindowUserPointer(glfw);
+    (void)across;
+    w->orbit.nearer = between(w->orbit.nearer + (float)along, -12.0f, 12.0f);
+}
+
+static void set_hints(enum viewer_api api)
+{
+    if (api == VIEWER_VULKAN) {
+        glfwWindowHint(GLFW_CLIENT_API, GLFW_NO_API);
+        return;
+    }
+    glfwWindowHint(GLFW_CONTEXT_CREATION_API,
+                   api == VIEWER_EGL ? GLFW_EGL_CONTEXT_API : GLFW_NATIVE_CONTEXT_API);
+    glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
+    glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 3);
+    glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
+    /* The scenes are drawn elsewhere and copied into the window. */
+    glfwWindowHint(GLFW_DEPTH_BITS, 0);
+    glfwWindowHint(GLFW_STENCIL_BITS, 0);
+    glfwWindowHint(GLFW_ALPHA_BITS, 0);
+}
+
+/* GLFW 3.3 is built for one kind of display, 3.4 for several. */
+static bool is_on_wayland(void)
+{
+#ifdef GLFW_PLATFORM_WAYLAND
+    return glfwGetPlatform() == GLFW_PLATFORM_WAYLAND;
+#else
+    const char *kinds = glfwGetVersionString();
+    return strstr(kinds, "Wayland") && !strstr(kinds, "X11");
+#endif
+}
+
+bool viewer_window_open(struct viewer_window *w, enum viewer_api api, int width, int height,
+                        bool borderless)
+{
+    *w = (struct viewer_window){0};
+    glfwSetErrorCallback(print_error);
+    if (!glfwInit()) {
+        fprintf(stderr, "Cannot open a window: set DISPLAY or WAYLAND_DISPLAY to a display, or "
+                        "make one without a screen by xvfb-run.\n");
+        return false;
+    }
+    set_hints(api);
+    glfwWindowHint(GLFW_DECORATED, !borderless);
+    w->glfw = glfwCreateWindow(width, height, "grinterop", NULL, NULL);
+    if (!w->glfw) {
+        fprintf(stderr, "Cannot open a window of %dx%d%s.\n", width, height,
+                api == VIEWER_VULKAN ? "" : " with OpenGL 3.3");
+        return false;
+    }
+    glfwSetWindowUserPointer(w->glfw, w);
+    glfwSetKeyCallback(w->glfw, take_key);
+    glfwSetCursorPosCallback(w->glfw, take_pointer);
+    glfwSetScrollCallback(w->glfw, take_wheel);
+    w->by_clock = is_on_wayland();
+    if (api != VIEWER_VULKAN) {
+        glfwMakeContextCurrent(w->glfw);
+        glfwSwapInterval(w->by_clock ? 0 : 1);
+    }
+    return true;
+}
+
+/*
+ * Wayland asks for no frames of a window that nobody sees. Who waited until it does would take no
+ * key, and not end, until somebody sees the window again.
+ */
+static void wait_until_due(struct viewer_window *w)
+{
+    GLFWmonitor *monitor = glfwGetPrimaryMonitor();
+    const GLFWvidmode *mode = monitor ? glfwGetVideoMode(monitor) : NULL;
+    const double frame = 1.0 / (mode && mode->refreshRate > 0 ? mode->refreshRate : 60);
+    for (double left; (left = w->due - clock_seconds()) > 0;)
+        glfwWaitEventsTimeout(left);
+    w->due = clock_seconds() + frame;
+}
+
+void viewer_window_listen(struct viewer_window *w)
+{
+    const double a_while = 0.05;
+    if (w->paused)
+        glfwWaitEventsTimeout(a_while);
+    else if (w->by_clock)
+        wait_until_due(w);
+    glfwPollEvents();
+    glfwGetFramebufferSize(w->glfw, &w->width, &w->height);
+    while ((w->width == 0 || w->height == 0) && !glfwWindowShouldClose(w->glfw)) {
+        glfwWaitEvents();
+        glfwGetFramebufferSize(w->glfw, &w->width, &w->height);
+    }
+    w->ended = w->ended || glfwWindowShouldClose(w->glfw);
+}
+
+void viewer_window_close(struct viewer_window *w)
+{
+    if (w->glfw)
+        glfwDestroyWindow(w->glfw);
+    glfwTerminate();
+    *w = (struct viewer_window){0};
+}

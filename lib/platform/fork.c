@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/platform/fork.h"
+
+#include "lib/error.h"
+
+bool gr_forked;
+
+gr_status gr_refuse_forked(const char *call)
+{
+    return gr_fail(GR_ERR_STATE, call,
+                   "This process was forked from one that had used grinterop, so it has neither "
+                   "its CUDA context nor its threads. Fork before the first call of grinterop, or "
+                   "let the child call exec().");
+}

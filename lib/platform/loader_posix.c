@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Loading files of code with dlopen(). */
+#include "lib/platform/loader.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+void *gr_loader_open(const char *path, char *why, size_t size)
+{
+    void *file = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!file) {
+        const char *reason = dlerror();
+        snprintf(why, size, "%s", reason ? reason : "no reason given");
+    }
+    return file;
+}
+
+void *gr_loader_symbol(void *file, const char *name)
+{
+    return dlsym(file, name);
+}
+
+void gr_loader_close(void *file)
+{
+    dlclose(file);
+}
+
+bool gr_loader_loaded(const char *name, const char *symbol, char *path, size_t size)
+{
+    Dl_info info;
+    void *address = dlsym(RTLD_DEFAULT, symbol);
+    if (!address) {
+        void *file = dlopen(name, RTLD_LAZY | RTLD_NOLOAD);
+        if (!file)
+            return false;
+        address = dlsym(file, symbol);
+        dlclose(file);
+    }
+    return address && dladdr(address, &info) && info.dli_fname &&
+           snprintf(path, size, "%s", info.dli_fname) < (int)size;
+}
+
+/* A static library's file is the program's, whose name has no folder where PATH found it. */
+static bool program_path(char *path, size_t size)
+{
+    ssize_t length = readlink("/proc/self/exe", path, size - 1);
+    if (length > 0)
+        path[length] = '\0';
+    return length > 0;
+}
+
+void gr_loader_own_folder(char *folder, size_t size)
+{
+    static const char inside;
+    char program[GR_PATH_SIZE];
+    Dl_info self;
+    const char *file = NULL;
+    if (dladdr(&inside, &self))
+        file = self.dli_fname;
+    if (file && !strchr(file, '/') && program_path(program, sizeof(program)))
+        file = program;
+    const char *slash = file ? strrchr(file, '/') : NULL;
+    snprintf(folder, size, "%.*s", slash ? (int)(slash - file) : 1, slash ? file : ".");
+}
+
+/*
+ * Streams and threads call grinterop when they like, so its file is never unloaded: the shared
+ * library, or the plug-in that the static one was linked into. A program is none, and stays anyway.
+ */
+__attribute__((constructor)) static void stay_loaded(void)
+{
+    static const char inside;
+    Dl_info self;
+    if (dladdr(&inside, &self) && self.dli_fname)
+        dlopen(self.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+}
+
+bool gr_loader_can_read(const char *path)
+{
+    return access(path, R_OK) == 0;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Loading files of code with LoadLibraryExW(). Paths are in the code page that getenv() gives them
+ * in.
+ */
+#include "lib/platform/loader.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <windows.h>
+
+static void say_why(char *why, size_t size)
+{
+    char words[200] = "";
+    DWORD code = GetLastError();
+    DWORD length = FormatMessageA(FORMAT_MESSAGE_FROM_SYSTEM | FORMAT_MESSAGE_IGNORE_INSERTS, NULL,
+                                  code, 0, words, sizeof(words), NULL);
+    /* The system ends its sentence with a full stop and a line's end. */
+    while (length > 0 && strchr("\r\n. ", words[length - 1]))
+        words[--length] = '\0';
+    snprintf(why, size, "%s (error %lu)", length ? words : "no reason given", code);
+}
+
+/* False, as after a failed call of the system, if the path does not fit. */
+static bool widen(const char *path, wchar_t *wide, int room)
+{
+    return MultiByteToWideChar(CP_ACP, 0, path, -1, wide, room) > 0;
+}
+
+void *gr_loader_open(const char *path, char *why, size_t size)
+{
+    wchar_t wide[GR_PATH_SIZE], full[GR_PATH_SIZE];
+    HMODULE file = NULL;
+    if (!widen(path, wide, GR_PATH_SIZE)) {
+        say_why(why, size);
+        return NULL;
+    }
+    if (!strpbrk(path, "/\\")) {
+        /* A bare name is the system's own file, not one that lies in the current folder. */
+        file = LoadLibraryExW(wide, NULL, LOAD_LIBRARY_SEARCH_SYSTEM32);
+    } else {
+        DWORD length = GetFullPathNameW(wide, GR_PATH_SIZE, full, NULL);
+        if (length > 0 && length < GR_PATH_SIZE)
+            file = LoadLibraryExW(full, NULL, LOAD_WITH_ALTERED_SEARCH_PATH);
+    }
+    if (!file)
+        say_why(why, size);
+    return file;
+}
+
+void *gr_loader_symbol(void *file, const char *name)
+{
+    FARPROC function = GetProcAddress(file, name);
+    void *symbol;
+    memcpy(&symbol, &function, sizeof(symbol));
+    return symbol;
+}
+
+void gr_loader_close(void *file)
+{
+    FreeLibrary(file);
+}
+
+void gr_loader_own_folder(char *folder, size_t size)
+{
+    static const char inside;
+    HMODULE self = NULL;
+    char path[GR_PATH_SIZE] = "";
+    const DWORD flags =
+        GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS | GET_MODULE_HANDLE_EX_FLAG_UNCHANGED_REFCOUNT;
+    if (GetModuleHandleExA(flags, &inside, &self))
+        GetModuleFileNameA(self, path, sizeof(path));
+    const char *slash = strrchr(path, '\\');
+    snprintf(folder, size, "%.*s", slash ? (int)(slash - path) : 1, slash ? path : ".");
+}
+
+bool gr_loader_can_read(const char *path)
+{
+    return GetFileAttributesA(path) != INVALID_FILE_ATTRIBUTES;
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What barriers cost: alone, and in a sum of many numbers. */
+#include <string.h>
+
+#include "softcuda/bench/softcuda.h"
+
+#define ROUNDS 64u
+
+struct barrier_row {
+    unsigned threads, rows;
+    const unsigned *numbers;
+    unsigned *sums;
+};
+
+/* ---- Barriers alone -------------------------------------------------------------------------- */
+
+static bool meet(struct soft_bench *bench, const struct barrier_row *row, unsigned rounds,
+                 unsigned times)
+{
+    const unsigned grid[2] = {1, 1}, block[2] = {row->threads, 1};
+    for (unsigned i = 0; i < times; i++)
+        if (!soft_launch(bench, "meet", grid, block, (void *[]){&bench->to, &rounds}))
+            return false;
+    return soft_wait(bench);
+}
+
+static bool without(struct soft_bench *bench, void *row, unsigned times)
+{
+    return meet(bench, row, 0, times);
+}
+
+static bool with_rounds(struct soft_bench *bench, void *row, unsigned times)
+{
+    return meet(bench, row, ROUNDS, times);
+}
+
+static bool alone(struct soft_bench *bench, unsigned threads)
+{
+    static const struct soft_way ways[] = {{"no barrier", without}, {"64 barriers", with_rounds}};
+    struct barrier_row row = {.threads = threads};
+    struct soft_time times[MOST_WAYS];
+    char text[64];
+    if (!soft_measure(bench, ways, 2, &row, times))
+        return false;
+    snprintf(text, sizeof(text), "a block of %u", threads);
+    soft_report(bench, "barriers", text, ways, 2, times, threads, "thread");
+    printf("  %-26s %.1f ns for a barrier and a thread\n", "",
+           (times[1].us.median - times[0].us.median) * 1e3 / (threads * ROUNDS));
+    return true;
+}
+
+/* ---- Sums ------------------------------------------------------------------------------------ */
+
+static bool by_loop(struct soft_bench *bench, void *data, unsigned times)
+{
+    const struct barrier_row *row = data;
+    (void)bench;
+    for (unsigned i = 0; i < times; i++)
+        sequential_sums(row->sums, row->numbers, row->rows, row->threads);
+    return true;
+}
+
+static bool by_tree(struct soft_bench *bench, void *data, unsigned times)
+{
+    const struct barrier_row *row = data;
+    const unsigned grid[2] = {row->rows, 1}, block[2] = {row->threads, 1};
+    for (unsigned i = 0; i < times; i++)
+        if (!soft_launch(bench, "sum_tree", grid, block, (void *[]){&bench->to, &bench->from}))
+            return false;
+    return soft_wait(bench);
+}
+
+static bool by_rows(struct soft_bench *bench, void *data, unsigned times)
+{
+    struct barrier_row *row = data;
+    const unsigned grid[2] = {(row->rows + 63) / 64, 1}, block[2] = {64, 1};
+    void *parameters[] = {&bench->to, &bench->from, &row->rows, &row->threads};
+    for (unsigned i = 0; i < times; i++)
+        if (!soft_launch(bench, "sum_row", grid, block, parameters))
+            return false;
+    return soft_wait(bench);
+}
+
+static const struct soft_way sums[] = {
+    {"loop, one core", by_loop}, {"without barriers", by_rows}, {"with barriers", by_tree}};
+
+static bool compare(struct soft_bench *bench, struct barrier_row *row)
+{
+    unsigned wanted = 0;
+    for (unsigned w = 0; w < 3; w++) {
+        memset(row->sums, 0, row->rows * sizeof(*row->sums));
+        if (!sums[w].run(bench, row, 1))
+            return false;
+        unsigned sum = 0;
+        for (unsigned i = 0; i < row->rows; i++)
+            sum = sum * 31 + row->sums[i];
+        if (w > 0 && sum != wanted) {
+            printf("  WRONG: %s differs from %s\n", sums[w].name, sums[0].name);
+            bench->wrong++;
+        }
+        wanted = sum;
+    }
+    return true;
+}
+
+static bool sum(struct soft_bench *bench, unsigned count, unsigned threads)
+{
+    unsigned *numbers = (unsigned *)(uintptr_t)bench->from;
+    struct barrier_row row = {.threads = threads, .rows = count / threads, .numbers = numbers};
+    struct soft_time times[MOST_WAYS];
+    char text[64];
+    row.sums = (unsigned *)(uintptr_t)bench->to;
+    for (unsigned i = 0; i < count; i++)
+        numbers[i] = i * 2654435761u;
+    if (!compare(bench, &row) || !soft_measure(bench, sums, 3, &row, times))
+        return false;
+    snprintf(text, sizeof(text), "sums of %u, blocks of %u", count, threads);
+    soft_report(bench, "sums", text, sums, 3, times, count, "item");
+    return true;
+}
+
+bool soft_barrier_rows(struct soft_bench *bench)
+{
+    static const unsigned blocks[] = {64, 256, 1024};
+    const unsigned count = bench->most_bytes < 4u << 20 ? 1u << 14 : 1u << 20;
+    soft_heading("barriers: one block, on one core");
+    for (unsigned i = 0; i < 3; i++)
+        if (!alone(bench, blocks[i]))
+            return false;
+    soft_heading("a sum for each block, by a tree in shared memory, beside a loop: its time / "
+                 "theirs");
+    for (unsigned i = 0; i < 2; i++)
+        if (!sum(bench, count, blocks[i]))
+            return false;
+    return true;
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Kernels without barriers beside the same loop by OpenMP, over the same memory. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "softcuda/bench/softcuda.h"
+
+struct kernel_row {
+    enum loop_kind kind;
+    struct loops loops;
+};
+
+static bool by_openmp(struct soft_bench *bench, void *data, unsigned times)
+{
+    const struct kernel_row *row = data;
+    (void)bench;
+    for (unsigned i = 0; i < times; i++)
+        openmp_loop(row->kind, &row->loops);
+    return true;
+}
+
+static unsigned parts(unsigned whole, unsigned part)
+{
+    return (whole + part - 1) / part;
+}
+
+static bool launch(struct soft_bench *bench, const struct kernel_row *row)
+{
+    static const char *const names[] = {"saxpy", "polynomial", "stencil", "nothing"};
+    const struct loops *l = &row->loops;
+    unsigned n = l->width * l->height, threads = l->block_x * l->block_y;
+    unsigned grid[2] = {parts(n, threads), 1}, block[2] = {threads, 1};
+    int width = (int)l->width, height = (int)l->height;
+    void *line[] = {&bench->to, &bench->from, &n};
+    void *square[] = {&bench->to, &bench->from, &width, &height};
+    void **parameters = line;
+    if (row->kind == LOOP_STENCIL) {
+        grid[0] = parts(l->width, l->block_x);
+        grid[1] = parts(l->height, l->block_y);
+        block[0] = l->block_x;
+        block[1] = l->block_y;
+        parameters = square;
+    } else if (row->kind == LOOP_NOTHING) {
+        grid[0] = block[0] = 1;
+    }
+    return soft_launch(bench, names[row->kind], grid, block, parameters);
+}
+
+/* Each is waited for, as OpenMP does: it is what a launch takes, too. */
+static bool by_module(struct soft_bench *bench, void *data, unsigned times)
+{
+    for (unsigned i = 0; i < times; i++)
+        if (!launch(bench, data) || !soft_wait(bench))
+            return false;
+    return true;
+}
+
+/* Waited for once. */
+static bool by_module_in_a_row(struct soft_bench *bench, void *data, unsigned times)
+{
+    for (unsigned i = 0; i < times; i++)
+        if (!launch(bench, data))
+            return false;
+    return soft_wait(bench);
+}
+
+static bool by_nvcc(struct soft_bench *bench, void *data, unsigned times)
+{
+    const struct kernel_row *row = data;
+    (void)bench;
+    for (unsigned i = 0; i < times; i++)
+        if (!launch_loop(row->kind, &row->loops) || !launch_wait()) {
+            fprintf(stderr, "%s: a launch by <<< >>> failed\n", bench_program);
+            return false;
+        }
+    return true;
+}
+
+/* ---- That all ways give the same bytes ------------------------------------------------------- */
+
+static void fill(const struct kernel_row *row)
+{
+    float *from = (float *)(void *)(size_t)row->loops.from;
+    for (unsigned i = 0; i < row->loops.width * row->loops.height; i++) {
+        from[i] = (float)(i % 1021) / 1021.0f;
+        row->loops.to[i] = (float)(i % 509) / 509.0f;
+    }
+}
+
+static bool compare(struct soft_bench *bench, const struct soft_way *ways, unsigned count,
+                    struct kernel_row *row)
+{
+    const size_t bytes = sizeof(float) * row->loops.width * row->loops.height;
+    float *wanted = malloc(bytes);
+    bool good = wanted;
+    for (unsigned w = 0; good && w < count; w++) {
+        fill(row);
+        good = ways[w].run(bench, row, 1);
+        if (w == 0) {
+            memcpy(wanted, row->loops.to, bytes);
+        } else if (good && memcmp(wanted, row->loops.to, bytes) != 0) {
+            printf("  WRONG: %s differs from %s\n", ways[w].name, ways[0].name);
+            bench->wrong++;
+        }
+    }
+    free(wanted);
+    return good;
+}
+
+/* ---- The rows -------------------------------------------------------------------------------- */
+
+static const struct soft_way ways[] = {
+    {"OpenMP", by_openmp}, {"grinterop-nvcc", by_nvcc}, {"cuhost.h", by_module}};
+
+static bool one_row(struct soft_bench *bench, const char *name, struct kernel_row *row)
+{
+    struct soft_time times[MOST_WAYS];
+    char text[64];
+    const unsigned n = row->loops.width * row->loops.height;
+    row->loops.to = (float *)(uintptr_t)bench->to;
+    row->loops.from = (const float *)(uintptr_t)bench->from;
+    if (n * sizeof(float) > bench->most_bytes)
+        return true;
+    if (row->kind == LOOP_STENCIL)
+        snprintf(text, sizeof(text), "%s %u^2, %u x %u", name, row->loops.width, row->loops.block_x,
+                 row->loops.block_y);
+    else
+        snprintf(text, sizeof(text), "%s %u, %u", name, n, row->loops.block_x);
+    if (!compare(bench, ways, 3, row) || !soft_measure(bench, ways, 3, row, times))
+        return false;
+    soft_report(bench, "kernels", text, ways, 3, times, n, "item");
+    return true;
+}
+
+static bool launches(struct soft_bench *bench)
+{
+    static const struct soft_way empty[] = {
+        {"OpenMP", by_openmp}, {"waited for", by_module}, {"in a row", by_module_in_a_row}};
+    struct kernel_row row = {.kind = LOOP_NOTHING, .loops = {.width = 1, .height = 1}};
+    struct soft_time times[MOST_WAYS];
+    row.loops.block_x = row.loops.block_y = 1;
+    soft_heading("an empty kernel beside an empty region of OpenMP");
+    if (!soft_measure(bench, empty, 3, &row, times))
+        return false;
+    soft_report(bench, "launches", "one block of one thread", empty, 3, times, 1, "launch");
+    return true;
+}
+
+bool soft_kernel_rows(struct soft_bench *bench)
+{
+    static const unsigned numbers[] = {1u << 12, 1u << 18, 1u << 24}, blocks[] = {64, 256};
+    static const unsigned sides[] = {64, 512, 4096}, squares[] = {8, 16};
+    if (!launches(bench))
+        return false;
+    soft_heading("kernels without barriers, each waited for, beside OpenMP: its time / theirs");
+    for (unsigned s = 0; s < 3; s++)
+        for (unsigned b = 0; b < 2; b++) {
+            const struct loops line = {
+                .width = numbers[s], .height = 1, .block_x = blocks[b], .block_y = 1};
+            const struct loops square = {.width = sides[s],
+                                         .height = sides[s],
+                                         .block_x = squares[b],
+                                         .block_y = squares[b]};
+            if (!one_row(bench, "saxpy", &(struct kernel_row){LOOP_SAXPY, line}) ||
+                !one_row(bench, "polynomial", &(struct kernel_row){LOOP_POLYNOMIAL, line}) ||
+                !one_row(bench, "stencil", &(struct kernel_row){LOOP_STENCIL, square}))
+                return false;
+        }
+    return true;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Ways side by side: warmed up, in turn, medians. */
+#define _GNU_SOURCE
+#include <time.h>
+#include <unistd.h>
+
+#include "softcuda/bench/softcuda.h"
+
+#define MOST_TIMES 100000u
+
+/* OpenMP's threads wait for work in a loop before they sleep: they would take the cores that the
+ * next way is to have. */
+#define REST_US 5000
+
+/* The processors' time does not count other programs, nor waits. */
+static double now_us(const struct soft_bench *bench)
+{
+    struct timespec t;
+    if (!bench->processor || clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t) != 0)
+        return bench_now_us();
+    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
+}
+
+static bool timed(struct soft_bench *bench, const struct soft_way *way, void *row, unsigned times,
+                  double *us)
+{
+    usleep(REST_US);
+    const double begin = now_us(bench);
+    if (!way->run(bench, row, times))
+        return false;
+    *us = (now_us(bench) - begin) / times;
+    return true;
+}
+
+/* How often the work fills a sample. */
+static bool find_times(struct soft_bench *bench, const struct soft_way *way, void *row,
+                       unsigned *times)
+{
+    double us = 0;
+    *times = 1;
+    if (!timed(bench, way, row, 1, &us))
+        return false;
+    do {
+        if (!timed(bench, way, row, *times, &us))
+            return false;
+        if (us * *times >= bench->sample_us)
+            return true;
+        *times *= 2;
+    } while (*times < MOST_TIMES);
+    return true;
+}
+
+bool soft_measure(struct soft_bench *bench, const struct soft_way *ways, unsigned count, void *row,
+                  struct soft_time *times)
+{
+    static double us[MOST_WAYS][MOST_SAMPLES], speed[MOST_WAYS][MOST_SAMPLES];
+    unsigned repeats[MOST_WAYS];
+    for (unsigned w = 0; w < count; w++)
+        if (!find_times(bench, &ways[w], row, &repeats[w]))
+            return false;
+    for (unsigned i = 0; i < bench->samples; i++)
+        for (unsigned w = 0; w < count; w++) {
+            if (!timed(bench, &ways[w], row, repeats[w], &us[w][i]))
+                return false;
+            speed[w][i] = us[0][i] / us[w][i];
+        }
+    for (unsigned w = 0; w < count; w++)
+        times[w] = (struct soft_time){bench_spread_of(us[w], bench->samples),
+                                      bench_spread_of(speed[w], bench->samples)};
+    return true;
+}

@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Contexts: the list of all, each thread's stack of current ones, and what is asked of the current
+ * one. The stack holds handles, not addresses, so that a destroyed context that is still current is
+ * noticed.
+ */
+#include "softcuda/driver/context/context.h"
+
+#include <grinterop/cuhost.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_DEPTH   64
+#define API_VERSION 3020
+
+soft_context *soft_contexts;
+
+static _Thread_local CUcontext stack[MAX_DEPTH];
+static _Thread_local unsigned depth;
+
+/* ---- Life ------------------------------------------------------------------------------------ */
+
+static void set_default_limits(soft_context *context)
+{
+    memset(context->limits, 0, sizeof(context->limits));
+    context->limits[CU_LIMIT_STACK_SIZE] = 1024;
+    context->limits[CU_LIMIT_PRINTF_FIFO_SIZE] = 1 << 20;
+    context->limits[CU_LIMIT_MALLOC_HEAP_SIZE] = 8 << 20;
+    context->limits[CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT] = 2048;
+    context->limits[CU_LIMIT_MAX_L2_FETCH_GRANULARITY] = 64;
+#if CUDA_VERSION >= 13000
+    context->limits[CU_LIMIT_SHMEM_SIZE] = GR_CUHOST_SHARED_MAX;
+#endif
+}
+
+static soft_context *context_new_locked(void)
+{
+    for (soft_context *context = soft_contexts; context; context = context->next)
+        if (!context->alive && !context->primary && !context->streams)
+            return context;
+    soft_context *context = calloc(1, sizeof(*context));
+    if (!context)
+        return NULL;
+    context->next = soft_contexts;
+    soft_contexts = context;
+    return context;
+}
+
+static CUresult start_locked(soft_context *context, unsigned flags)
+{
+    if (!context->handle)
+        context->handle = soft_handle_new(SOFT_KIND_CONTEXT, context);
+    if (!context->handle)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    context->legacy = soft_stream_open(context, SOFT_STREAM_LEGACY, 0);
+    if (!context->legacy)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    context->id = soft_next_id();
+    context->flags = flags;
+    context->sticky = CUDA_SUCCESS;
+    context->attached = 0;
+    memset(context->cache_settings, 0, sizeof(context->cache_settings));
+    context->alive = true;
+    set_default_limits(context);
+    return CUDA_SUCCESS;
+}
+
+CUresult soft_context_start(soft_context **context, CUdevice device, unsigned flags, bool primary)
+{
+    pthread_mutex_lock(&soft_lock);
+    CUresult result = CUDA_ERROR_OUT_OF_MEMORY;
+    if (!*context)
+        *context = context_new_locked();
+    if (*context) {
+        (*context)->primary = primary;
+        (*context)->device = device;
+        result = start_locked(*context, flags);
+    }
+    pthread_mutex_unlock(&soft_lock);
+    return result;
+}
+
+/* ---- The current one ------------------------------------------------------------------------- */
+
+void soft_context_leave_if_current(CUcontext handle)
+{
+    if (depth && stack[depth - 1] == handle)
+        depth--;
+}
+
+CUresult soft_context_get(CUcontext handle, soft_context **context)
+{
+    soft_context *found = soft_handle_get(SOFT_KIND_CONTEXT, handle);
+    if (!found)
+        return CUDA_ERROR_INVALID_CONTEXT;
+    pthread_mutex_lock(&soft_lock);
+    CUresult result = found->alive ? found->sticky : CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    pthread_mutex_unlock(&soft_lock);
+    *context = found;
+    return result;
+}
+
+CUresult soft_check_context(soft_context **context)
+{
+    soft_context *current = NULL;
+    CUresult result = soft_check_init();
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (depth == 0)
+        return CUDA_ERROR_INVALID_CONTEXT;
+    result = soft_context_get(stack[depth - 1], &current);
+    if (result == CUDA_ERROR_INVALID_CONTEXT)
+        return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    if (context)
+        *context = current;
+    return result;
+}
+
+CUdevice soft_context_device(const soft_context *context)
+{
+    return context->device;
+}
+
+CUcontext soft_context_handle(const soft_context *context)
+{
+    return context->handle;
+}
+
+void soft_context_fail(soft_context *context, CUresult error)
+{
+    pthread_mutex_lock(&soft_lock);
+    if (context->sticky == CUDA_SUCCESS)
+        context->sticky = error;
+    pthread_mutex_unlock(&soft_lock);
+}
+
+void soft_contexts_fail(CUresult error)
+{
+    pthread_mutex_lock(&soft_lock);
+    for (soft_context *context = soft_contexts; context; context = context->next)
+        if (context->alive && context->sticky == CUDA_SUCCESS)
+            context->sticky = error;
+    pthread_mutex_unlock(&soft_lock);
+}
+
+/* The context of an argument that may be NULL for the current one. */
+static CUresult given_or_current(CUcontext handle, soft_context **context)
+{
+    CUresult result = soft_check_init();
+    if (result != CUDA_SUCCESS)
+        return result;
+    return handle ? soft_context_get(handle, context) : soft_check_context(context);
+}
+
+/* For the few calls that don't mind a current context that was destroyed; *context is then NULL, or
+ * that of the primary one. */
+static CUresult current_even_destroyed(soft_context **context)
+{
+    *context = NULL;
+    CUresult result = soft_check_context(context);
+    return result == CUDA_ERROR_CONTEXT_IS_DESTROYED ? CUDA_SUCCESS : result;
+}
+
+static CUresult push(CUcontext handle)
+{
+    if (depth == MAX_DEPTH)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    stack[depth++] = handle;
+    return CUDA_SUCCESS;
+}
+
+/* ---- Entry points ---------------------------------------------------------------------------- */
+
+CUresult soft_context_check_flags(unsigned flags)
+{
+    const unsigned known = 0xff;
+    unsigned schedule = flags & CU_CTX_SCHED_MASK;
+    bool one_schedule = (schedule & (schedule - 1)) == 0;
+    return (flags & ~known) || !one_schedule ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+}
+
+SOFT_API cuCtxCreate_v2(CUcontext *pctx, unsigned int flags, CUdevice dev)
+{
+    CUresult result = soft_check_init();
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!pctx || soft_context_check_flags(flags) != CUDA_SUCCESS)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (soft_check_device(dev) != CUDA_SUCCESS)
+        return CUDA_ERROR_INVALID_DEVICE;
+    if (depth == MAX_DEPTH)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+
+    soft_context *context = NULL;
+    result = soft_context_start(&context, dev, flags, false);
+    if (result != CUDA_SUCCESS)
+        return result;
+    *pctx = context->handle;
+    return push(context->handle);
+}
+
+SOFT_API cuCtxCreate_v3(CUcontext *pctx, CUexecAffinityParam *paramsArray, int numParams,
+                        unsigned int flags, CUdevice dev)
+{
+    (void)paramsArray;
+    if (numParams < 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    return numParams ? CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY : cuCtxCreate_v2(pctx, flags, dev);
+}
+
+#if CUDA_VERSION >= 12050
+SOFT_API cuCtxCreate_v4(CUcontext *pctx, CUctxCreateParams *ctxCreateParams, unsigned int flags,
+                        CUdevice dev)
+{
+    if (ctxCreateParams && ctxCreateParams->cigParams)
+        return CUDA_ERROR_NOT_SUPPORTED;
+    return cuCtxCreate_v3(pctx, ctxCreateParams ? ctxCreateParams->execAffinityParams : NULL,
+                          ctxCreateParams ? ctxCreateParams->numExecAffinityParams : 0, flags, dev);
+}
+#endif
+
+SOFT_API cuCtxPushCurrent_v2(CUcontext ctx)
+{
+    CUresult result = soft_check_init();
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!ctx)
+        return CUDA_ERROR_INVALID_VALUE;
+    return soft_handle_get(SOFT_KIND_CONTEXT, ctx) ? push(ctx) : CUDA_ERROR_INVALID_CONTEXT;
+}
+
+SOFT_API cuCtxPushCurrent(CUcontext ctx)
+{
+    return cuCtxPushCurrent_v2(ctx);
+}
+
+SOFT_API cuCtxPopCurrent_v2(CUcontext *pctx)
+{
+    CUresult result = soft_check_init();
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (depth == 0)
+        return CUDA_ERROR_INVALID_CONTEXT;
+    depth--;
+    if (pctx)
+        *pctx = stack[depth];
+    return CUDA_SUCCESS;
+}
+
+SOFT_API cuCtxPopCurrent(CUcontext *pctx)
+{
+    return cuCtxPopCurrent_v2(pctx);
+}
+
+SOFT_API cuCtxSetCurrent(CUcontext ctx)
+{
+    CUresult result = soft_check_init();
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (ctx && !soft_handle_get(SOFT_KIND_CONTEXT, ctx))
+        return CUDA_ERROR_INVALID_CONTEXT;
+    if (depth)
+        depth--;
+    return ctx ? push(ctx) : CUDA_SUCCESS;
+}
+
+SOFT_API cuCtxGetCurrent(CUcontext *pctx)
+{
+    CUresult result = soft_check_init();
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!pctx)
+        return CUDA_ERROR_INVALID_VALUE;
+    *pctx = depth ? stack[depth - 1] : NULL;
+    return CUDA_SUCCESS;
+}
+
+SOFT_API cuCtxGetDevice_v2(CUdevice *device, CUcontext ctx)
+{
+    soft_context *context;
+    CUresult result = ctx ? given_or_current(ctx, &context) : current_even_destroyed(&context);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!device)
+        return CUDA_ERROR_INVALID_VALUE;
+    *device = context ? context->device : 0;
+    return CUDA_SUCCESS;
+}
+
+SOFT_API cuCtxGetDevice(CUdevice *device)
+{
+    return cuCtxGetDevice_v2(device, NULL);
+}
+
+SOFT_API cuCtxSynchronize_v2(CUcontext ctx)
+{
+    soft_context *context;
+    CUresult result = given_or_current(ctx, &context);
+    return result == CUDA_SUCCESS ? soft_context_wait(context) : result;
+}
+
+SOFT_API cuCtxSynchronize(void)
+{
+    return cuCtxSynchronize_v2(NULL);
+}
+
+/* The one question about a destroyed context that a GPU's driver answers so. */
+SOFT_API cuCtxGetId(CUcontext ctx, unsigned long long *ctxId)
+{
+    soft_context *context;
+    CUresult result = given_or_current(ctx, &context);
+    if (ctx && result == CUDA_ERROR_INVALID_CONTEXT)
+        return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!ctxId)
+        return CUDA_ERROR_INVALID_VALUE;
+    *ctxId = context->id;
+    return CUDA_SUCCESS;
+}
+
+SOFT_API cuCtxGetApiVersion(CUcontext ctx, unsigned int *version)
+{
+    soft_context *context;
+    CUresult result = given_or_current(ctx, &context);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!version)
+        return CUDA_ERROR_INVALID_VALUE;
+    *version = API_VERSION;
+    return CUDA_SUCCESS;
+}
+
+SOFT_API cuCtxGetFlags(unsigned int *flags)
+{
+    soft_context *context;
+    CUresult result = current_even_destroyed(&context);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!flags)
+        return CUDA_ERROR_INVALID_VALUE;
+    pthread_mutex_lock(&soft_lock);
+    *flags = context ? context->flags : 0;
+    if (context && context->primary) /* the driver says so of every primary context */
+        *flags |= CU_CTX_MAP_HOST;
+    pthread_mutex_unlock(&soft_lock);
+    return CUDA_SUCCESS;
+}
+
+SOFT_API cuCtxGetStreamPriorityRange(int *leastPriority, int *greatestPriority)
+{
+    CUresult result = soft_check_context(NULL);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (leastPriority)
+        *leastPriority = 0;
+    if (greatestPriority)
+        *greatestPriority = SOFT_GREATEST_PRIORITY;
+    return CUDA_SUCCESS;
+}
+
+/* As on an H200. Two limits are only read: the most shared memory that a block can have, and
+ * whether the context is part of a graphics one. The next one is not supported. */
+static bool is_read_only_limit(CUlimit limit)
+{
+    return limit > CU_LIMIT_PERSISTING_L2_CACHE_SIZE &&
+           limit <= CU_LIMIT_PERSISTING_L2_CACHE_SIZE + 2;
+}
+
+static bool is_unsupported_limit(CUlimit limit)
+{
+    return limit == CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH ||
+           limit > CU_LIMIT_PERSISTING_L2_CACHE_SIZE + 2;
+}
+
+SOFT_API cuCtxGetLimit(size_t *pvalue, CUlimit limit)
+{
+    soft_context *context;
+    CUresult result = soft_check_context(&context);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!pvalue || (unsigned)limit >= CU_LIMIT_MAX)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (is_unsupported_limit(limit))
+        return CUDA_ERROR_UNSUPPORTED_LIMIT;
+    pthread_mutex_lock(&soft_lock);
+    *pvalue = context->limits[limit];
+    pthread_mutex_unlock(&soft_lock);
+    return CUDA_SUCCESS;
+}
+
+SOFT_API cuCtxSetLimit(CUlimit limit, size_t value)
+{
+    soft_context *context;
+    CUresult result = soft_check_context(&context);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if ((unsigned)limit >= CU_LIMIT_MAX)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (is_unsupported_limit(limit))
+        return CUDA_ERROR_UNSUPPORTED_LIMIT;
+    if (is_read_only_limit(limit))
+        return CUDA_ERROR_NOT_PERMITTED;
+    if (limit == CU_LIMIT_MAX_L2_FETCH_GRANULARITY && value > 128)
+        return CUDA_ERROR_INVALID_VALUE;
+    pthread_mutex_lock(&soft_lock);
+    __atomic_store_n(&context->limits[limit], value, __ATOMIC_RELAXED); /* launches read it */
+    pthread_mutex_unlock(&soft_lock);
+    return CUDA_SUCCESS;
+}
+
+size_t soft_context_stack_size(const soft_context *context)
+{
+    return __atomic_load_n(&context->limits[CU_LIMIT_STACK_SIZE], __ATOMIC_RELAXED);
+}

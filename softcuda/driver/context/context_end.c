@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The end of a context: its work, then all that belongs to it, in the order in which one needs the
+ * other.
+ */
+#include "softcuda/driver/context/context.h"
+#include "softcuda/driver/memory/peer_access.h"
+
+#define MAX_HOOKS 12
+
+static void (*hooks[MAX_HOOKS])(soft_context *);
+static unsigned hook_count;
+
+void soft_context_at_destroy(void (*hook)(soft_context *context))
+{
+    if (hook_count < MAX_HOOKS)
+        hooks[hook_count++] = hook;
+}
+
+void soft_context_end(soft_context *context)
+{
+    pthread_mutex_lock(&soft_lock);
+    context->alive = false;
+    soft_context_drain(context);
+    pthread_mutex_unlock(&soft_lock);
+
+    for (unsigned i = 0; i < hook_count; i++)
+        hooks[i](context);
+    soft_event_destroy_all(context);
+
+    pthread_mutex_lock(&soft_lock);
+    soft_context_drain(context);
+    pthread_mutex_unlock(&soft_lock);
+    /* Before the streams: a record without streams may begin another context's life. */
+    soft_memory_destroy_all(context);
+    soft_peers_forget(context);
+
+    pthread_mutex_lock(&soft_lock);
+    context->legacy = NULL;
+    soft_stream *next;
+    for (soft_stream *stream = context->streams; stream; stream = next) {
+        next = stream->next;
+        soft_stream_close(stream);
+    }
+    if (!context->primary)
+        context->handle = NULL;
+    pthread_mutex_unlock(&soft_lock);
+}
+
+SOFT_API cuCtxDestroy_v2(CUcontext ctx)
+{
+    CUresult result = soft_check_init();
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!ctx)
+        return CUDA_ERROR_INVALID_VALUE;
+    soft_context *context = soft_handle_get(SOFT_KIND_CONTEXT, ctx);
+    if (!context || context->primary || !soft_handle_drop(SOFT_KIND_CONTEXT, ctx))
+        return CUDA_ERROR_INVALID_CONTEXT;
+    soft_context_end(context);
+    soft_context_leave_if_current(ctx);
+    return CUDA_SUCCESS;
+}
+
+SOFT_API cuCtxDestroy(CUcontext ctx)
+{
+    return cuCtxDestroy_v2(ctx);
+}

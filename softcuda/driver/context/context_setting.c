@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is set for the current context and only kept: how its threads wait, and how a GPU would
+ * divide its caches. Then the old way to count who uses a context.
+ */
+#include "softcuda/driver/context/context.h"
+
+/* The highest numbers of CUfunc_cache and of CUsharedconfig. */
+#define LAST_CACHE_CONFIG  3
+#define LAST_SHARED_CONFIG 2
+
+SOFT_API cuCtxSetFlags(unsigned int flags)
+{
+    soft_context *context;
+    CUresult result = soft_check_context(&context);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (soft_context_check_flags(flags) != CUDA_SUCCESS)
+        return CUDA_ERROR_INVALID_VALUE;
+    pthread_mutex_lock(&soft_lock);
+    context->flags = flags;
+    pthread_mutex_unlock(&soft_lock);
+    return CUDA_SUCCESS;
+}
+
+/* ---- Caches ---------------------------------------------------------------------------------- */
+
+static CUresult set(size_t which, unsigned value, unsigned last)
+{
+    soft_context *context;
+    CUresult result = soft_check_context(&context);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (value > last)
+        return CUDA_ERROR_INVALID_VALUE;
+    pthread_mutex_lock(&soft_lock);
+    context->cache_settings[which] = value;
+    pthread_mutex_unlock(&soft_lock);
+    return CUDA_SUCCESS;
+}
+
+static CUresult get(size_t which, unsigned *value)
+{
+    soft_context *context;
+    CUresult result = soft_check_context(&context);
+    if (result != CUDA_SUCCESS)
+        return result;
+    pthread_mutex_lock(&soft_lock);
+    *value = context->cache_settings[which];
+    pthread_mutex_unlock(&soft_lock);
+    return CUDA_SUCCESS;
+}
+
+enum {
+    FOR_FUNCTIONS,
+    FOR_SHARED_MEMORY,
+};
+
+SOFT_API cuCtxSetCacheConfig(CUfunc_cache config)
+{
+    return set(FOR_FUNCTIONS, (unsigned)config, LAST_CACHE_CONFIG);
+}
+
+SOFT_API cuCtxGetCacheConfig(CUfunc_cache *pconfig)
+{
+    unsigned value;
+    CUresult result = get(FOR_FUNCTIONS, &value);
+    if (result == CUDA_SUCCESS && !pconfig)
+        result = CUDA_ERROR_INVALID_VALUE;
+    if (result == CUDA_SUCCESS)
+        *pconfig = (CUfunc_cache)value;
+    return result;
+}
+
+SOFT_API cuCtxSetSharedMemConfig(CUsharedconfig config)
+{
+    return set(FOR_SHARED_MEMORY, (unsigned)config, LAST_SHARED_CONFIG);
+}
+
+/* Banks are of four bytes, unless something else was set. */
+SOFT_API cuCtxGetSharedMemConfig(CUsharedconfig *pConfig)
+{
+    unsigned value;
+    CUresult result = get(FOR_SHARED_MEMORY, &value);
+    if (result == CUDA_SUCCESS && !pConfig)
+        result = CUDA_ERROR_INVALID_VALUE;
+    if (result == CUDA_SUCCESS)
+        *pConfig = value ? (CUsharedconfig)value : CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE;
+    return result;
+}
+
+SOFT_API cuCtxResetPersistingL2Cache(void)
+{
+    return soft_check_context(NULL);
+}
+
+/* ---- Users ----------------------------------------------------------------------------------- */
+
+SOFT_API cuCtxAttach(CUcontext *pctx, unsigned int flags)
+{
+    soft_context *context;
+    CUresult result = soft_check_context(&context);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!pctx || flags != 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    pthread_mutex_lock(&soft_lock);
+    context->attached++;
+    pthread_mutex_unlock(&soft_lock);
+    *pctx = context->handle;
+    return CUDA_SUCCESS;
+}
+
+static bool detach(soft_context *context)
+{
+    pthread_mutex_lock(&soft_lock);
+    bool was_attached = context->attached > 0;
+    if (was_attached)
+        context->attached--;
+    pthread_mutex_unlock(&soft_lock);
+    return was_attached;
+}
+
+/* The last user's call ends the context. */
+SOFT_API cuCtxDetach(CUcontext ctx)
+{
+    soft_context *context;
+    CUresult result = soft_check_context(&context);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!ctx || ctx != context->handle)
+        return CUDA_ERROR_INVALID_CONTEXT;
+    return detach(context) ? CUDA_SUCCESS : cuCtxDestroy_v2(ctx);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a device or a context has for green contexts to divide. There are none that do. */
+#include "softcuda/driver/context/context.h"
+
+#include <string.h>
+
+#if CUDA_VERSION >= 12040
+static CUresult fill_in(CUdevice device, CUdevResource *resource, CUdevResourceType type)
+{
+    if (!resource)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (type != CU_DEV_RESOURCE_TYPE_SM)
+        return CUDA_ERROR_INVALID_RESOURCE_TYPE;
+    int processors = 0;
+    CUresult result =
+        cuDeviceGetAttribute(&processors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device);
+    if (result != CUDA_SUCCESS)
+        return result;
+    memset(resource, 0, sizeof(*resource));
+    resource->type = type;
+    resource->sm.smCount = (unsigned)processors;
+#if CUDA_VERSION >= 13000
+    resource->sm.minSmPartitionSize = 1;
+    resource->sm.smCoscheduledAlignment = 1;
+#endif
+    return CUDA_SUCCESS;
+}
+
+SOFT_API cuDeviceGetDevResource(CUdevice device, CUdevResource *resource, CUdevResourceType type)
+{
+    CUresult result = soft_check_device(device);
+    return result == CUDA_SUCCESS ? fill_in(device, resource, type) : result;
+}
+
+SOFT_API cuCtxGetDevResource(CUcontext hCtx, CUdevResource *resource, CUdevResourceType type)
+{
+    soft_context *context;
+    CUresult result = soft_check_init();
+    if (result == CUDA_SUCCESS)
+        result = soft_context_get(hCtx, &context);
+    return result == CUDA_SUCCESS ? fill_in(soft_context_device(context), resource, type) : result;
+}
+#endif

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which devices there are: as many as GR_SOFT_DEVICES says, of which CUDA_VISIBLE_DEVICES chooses
+ * some. That one is about the machine's GPUs where nobody asked for devices here: a program that is
+ * shown GPU 3, or none, still has its software device.
+ */
+#include "softcuda/driver/context/drawing_uuid.h"
+#include "softcuda/driver/soft.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* "GPU-", 32 digits and 4 dashes. */
+#define UUID_TEXT_SIZE 41
+
+static int all = 1;
+static int count = 1;
+static int numbers[SOFT_MAX_DEVICES]; /* of the devices that are visible */
+
+int soft_device_count(void)
+{
+    return count;
+}
+
+int soft_device_all(void)
+{
+    return all;
+}
+
+int soft_device_number(CUdevice device)
+{
+    return numbers[device];
+}
+
+CUdevice soft_device_of_number(int number)
+{
+    for (CUdevice device = 0; device < count; device++)
+        if (numbers[device] == number)
+            return device;
+    return CU_DEVICE_INVALID;
+}
+
+/* They differ in the last byte. */
+static void own_uuid(int number, CUuuid *uuid)
+{
+    static const char bytes[] = "libgrinterop-sof";
+    memcpy(uuid->bytes, bytes, sizeof(uuid->bytes));
+    uuid->bytes[sizeof(uuid->bytes) - 1] += (char)number;
+}
+
+/* The device that draws has Vulkan's, so that programs that match devices by it find them. */
+void soft_device_uuid(int number, CUuuid *uuid)
+{
+    if (number != SOFT_DRAWING_DEVICE || !soft_drawing_uuid((unsigned char *)uuid->bytes))
+        own_uuid(number, uuid);
+}
+
+/* ---- CUDA_VISIBLE_DEVICES -------------------------------------------------------------------- */
+
+static void write_uuid(const CUuuid *uuid, char text[UUID_TEXT_SIZE])
+{
+    size_t used = (size_t)snprintf(text, UUID_TEXT_SIZE, "GPU-");
+    for (int i = 0; i < 16; i++)
+        used += (size_t)snprintf(text + used, UUID_TEXT_SIZE - used, "%s%02x",
+                                 i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "",
+                                 (unsigned char)uuid->bytes[i]);
+}
+
+static bool begins_as(const CUuuid *uuid, const char *entry, size_t length)
+{
+    char text[UUID_TEXT_SIZE];
+    write_uuid(uuid, text);
+    return strncasecmp(text, entry, length) == 0;
+}
+
+/*
+ * The device whose UUID begins as the entry does; -1 if none does, or several do. The one that
+ * draws keeps its own UUID beside Vulkan's, and Vulkan, which takes its time, is asked last.
+ */
+static int find_uuid(const char *entry, size_t length)
+{
+    CUuuid uuid;
+    int found = -1;
+    if (length <= strlen("GPU-"))
+        return -1;
+    if (length > UUID_TEXT_SIZE - 1) /* what follows a UUID is not looked at */
+        length = UUID_TEXT_SIZE - 1;
+    for (int number = 0; number < all; number++) {
+        own_uuid(number, &uuid);
+        if (!begins_as(&uuid, entry, length))
+            continue;
+        if (found >= 0)
+            return -1;
+        found = number;
+    }
+    if (found >= 0)
+        return found;
+    soft_device_uuid(SOFT_DRAWING_DEVICE, &uuid);
+    return begins_as(&uuid, entry, length) ? SOFT_DRAWING_DEVICE : -1;
+}
+
+static bool is_uuid(const char *entry)
+{
+    return strncmp(entry, "GPU-", 4) == 0;
+}
+
+/* What follows a number is not looked at either. */
+static int find_number(const char *entry)
+{
+    char *end;
+    long number = strtol(entry, &end, 10);
+    return end != entry && number >= 0 && number < all ? (int)number : -1;
+}
+
+/* An entry that is wrong ends the list, and so does a UUID among numbers or the other way. */
+static CUresult choose(const char *list)
+{
+    bool by_uuid = is_uuid(list);
+    count = 0;
+    for (;; list++) {
+        size_t length = strcspn(list, ",");
+        int number = by_uuid ? find_uuid(list, length) : find_number(list);
+        if (number < 0)
+            return count > 0 ? CUDA_SUCCESS : CUDA_ERROR_NO_DEVICE;
+        if (soft_device_of_number(number) != CU_DEVICE_INVALID)
+            return CUDA_ERROR_INVALID_DEVICE;
+        numbers[count++] = number;
+        list += length;
+        if (!*list)
+            return CUDA_SUCCESS;
+    }
+}
+
+/* ---- GR_SOFT_DEVICES ------------------------------------------------------------------------- */
+
+/* False if it does not say. */
+static bool read_number_of_devices(void)
+{
+    const char *text = secure_getenv("GR_SOFT_DEVICES");
+    if (!text || !*text)
+        return false;
+    bool is_number = text[0] >= '1' && text[0] <= '0' + SOFT_MAX_DEVICES && !text[1];
+    if (is_number)
+        all = text[0] - '0';
+    else
+        soft_log(SOFT_WARN,
+                 "GR_SOFT_DEVICES is \"%.40s\", no number from 1 to %d: there is 1 device", text,
+                 SOFT_MAX_DEVICES);
+    return is_number;
+}
+
+CUresult soft_devices_find(void)
+{
+    bool asked_for = read_number_of_devices();
+    const char *visible = secure_getenv("CUDA_VISIBLE_DEVICES");
+    count = all;
+    for (int i = 0; i < count; i++)
+        numbers[i] = i;
+    return asked_for && visible ? choose(visible) : CUDA_SUCCESS;
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Each device's primary context: alive while it is retained, with the same handle each time. */
+#include "softcuda/driver/context/context.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* taken before soft_lock */
+static struct {
+    soft_context *context;
+    unsigned wanted_flags;
+    unsigned retained;
+} primaries[SOFT_MAX_DEVICES];
+
+static bool is_alive_locked(CUdevice dev)
+{
+    return primaries[dev].context && primaries[dev].context->alive;
+}
+
+static void reset_locked(CUdevice dev)
+{
+    if (is_alive_locked(dev))
+        soft_context_end(primaries[dev].context);
+    primaries[dev].wanted_flags = 0;
+}
+
+SOFT_API cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev)
+{
+    CUresult result = soft_check_device(dev);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!pctx)
+        return CUDA_ERROR_INVALID_VALUE;
+
+    pthread_mutex_lock(&lock);
+    if (!is_alive_locked(dev))
+        result =
+            soft_context_start(&primaries[dev].context, dev, primaries[dev].wanted_flags, true);
+    if (result == CUDA_SUCCESS) {
+        primaries[dev].retained++;
+        *pctx = primaries[dev].context->handle;
+    }
+    pthread_mutex_unlock(&lock);
+    return result;
+}
+
+SOFT_API cuDevicePrimaryCtxRelease_v2(CUdevice dev)
+{
+    CUresult result = soft_check_device(dev);
+    if (result != CUDA_SUCCESS)
+        return result;
+
+    pthread_mutex_lock(&lock);
+    if (primaries[dev].retained == 0)
+        result = CUDA_ERROR_INVALID_CONTEXT;
+    else if (--primaries[dev].retained == 0)
+        reset_locked(dev);
+    pthread_mutex_unlock(&lock);
+    return result;
+}
+
+/* Whoever retained it still has to release it. */
+SOFT_API cuDevicePrimaryCtxReset_v2(CUdevice dev)
+{
+    CUresult result = soft_check_device(dev);
+    if (result != CUDA_SUCCESS)
+        return result;
+
+    pthread_mutex_lock(&lock);
+    reset_locked(dev);
+    pthread_mutex_unlock(&lock);
+    return CUDA_SUCCESS;
+}
+
+SOFT_API cuDevicePrimaryCtxSetFlags_v2(CUdevice dev, unsigned int flags)
+{
+    CUresult result = soft_check_device(dev);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (soft_context_check_flags(flags) != CUDA_SUCCESS || (flags & CU_CTX_MAP_HOST))
+        return CUDA_ERROR_INVALID_VALUE;
+
+    pthread_mutex_lock(&lock);
+    primaries[dev].wanted_flags = flags;
+    pthread_mutex_lock(&soft_lock);
+    if (primaries[dev].context)
+        primaries[dev].context->flags = flags;
+    pthread_mutex_unlock(&soft_lock);
+    pthread_mutex_unlock(&lock);
+    return CUDA_SUCCESS;
+}
+
+SOFT_API cuDevicePrimaryCtxGetState(CUdevice dev, unsigned int *flags, int *active)
+{
+    CUresult result = soft_check_device(dev);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!flags || !active)
+        return CUDA_ERROR_INVALID_VALUE;
+
+    pthread_mutex_lock(&lock);
+    *flags = primaries[dev].wanted_flags;
+    *active = is_alive_locked(dev);
+    pthread_mutex_unlock(&lock);
+    return CUDA_SUCCESS;
+}
+
+SOFT_API cuDevicePrimaryCtxRelease(CUdevice dev)
+{
+    return cuDevicePrimaryCtxRelease_v2(dev);
+}
+
+SOFT_API cuDevicePrimaryCtxReset(CUdevice dev)
+{
+    return cuDevicePrimaryCtxReset_v2(dev);
+}
+
+SOFT_API cuDevicePrimaryCtxSetFlags(CUdevice dev, unsigned int flags)
+{
+    return cuDevicePrimaryCtxSetFlags_v2(dev, flags);
+}

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The driver's view of OpenGL, see gl.h. */
+#include "softcuda/driver/graphics/gl.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <string.h>
+
+#include <epoxy/gl.h>
+
+/*
+ * From EGL's registry. Its header isn't used: nothing may be loaded that the application hasn't
+ * loaded.
+ */
+#define EGL_DRAW 0x3059
+#define EGL_READ 0x305A
+
+typedef void *(*get_current)(void);
+typedef void *(*get_current_surface)(int which);
+typedef unsigned (*make_current)(void *display, void *draw, void *read, void *context);
+
+static struct {
+    get_current display, context;
+    get_current_surface surface;
+    make_current make_current;
+} egl;
+
+static get_current glx_context;
+static bool egl_found, glx_found;
+static pthread_mutex_t find_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* ---- The current context --------------------------------------------------------------------- */
+
+/* The handle is kept: a library that was asked once stays. */
+static void *loaded(const char *name)
+{
+    return dlopen(name, RTLD_LAZY | RTLD_NOLOAD);
+}
+
+/*
+ * ISO C has no conversion from dlsym's pointer to a function's; POSIX has one through the object's
+ * bytes.
+ */
+#define GET(function, library, name) (*(void **)(void *)&(function) = dlsym(library, name))
+
+static bool find_egl(void)
+{
+    pthread_mutex_lock(&find_lock);
+    void *library = egl_found ? NULL : loaded("libEGL.so.1");
+    if (library) {
+        GET(egl.display, library, "eglGetCurrentDisplay");
+        GET(egl.context, library, "eglGetCurrentContext");
+        GET(egl.surface, library, "eglGetCurrentSurface");
+        GET(egl.make_current, library, "eglMakeCurrent");
+        egl_found = egl.display && egl.context && egl.surface && egl.make_current;
+    }
+    bool found = egl_found;
+    pthread_mutex_unlock(&find_lock);
+    return found;
+}
+
+static bool find_glx(void)
+{
+    pthread_mutex_lock(&find_lock);
+    void *library = glx_found ? NULL : loaded("libGLX.so.0");
+    if (!library && !glx_found)
+        library = loaded("libGL.so.1");
+    if (library) {
+        GET(glx_context, library, "glXGetCurrentContext");
+        glx_found = glx_context;
+    }
+    bool found = glx_found;
+    pthread_mutex_unlock(&find_lock);
+    return found;
+}
+
+bool soft_gl_current(soft_gl_context *context)
+{
+    *context = (soft_gl_context){.api = SOFT_GL_NONE};
+    if (find_egl() && (context->context = egl.context())) {
+        context->api = SOFT_GL_EGL;
+        context->display = egl.display();
+        return true;
+    }
+    if (find_glx() && (context->context = glx_context())) {
+        context->api = SOFT_GL_GLX;
+        return true;
+    }
+    return false;
+}
+
+CUresult soft_gl_has_context(soft_graphics *resource)
+{
+    (void)resource;
+    soft_gl_context current;
+    return soft_gl_current(&current) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_GRAPHICS_CONTEXT;
+}
+
+bool soft_gl_is_desktop(void)
+{
+    return epoxy_is_desktop_gl();
+}
+
+bool soft_gl_enter(const soft_gl_context *context, soft_gl_visit *visit)
+{
+    *visit = (soft_gl_visit){.switched = false};
+    if (!soft_gl_current(&visit->before))
+        return false;
+    if (visit->before.context == context->context || context->api != SOFT_GL_EGL ||
+        visit->before.api != SOFT_GL_EGL)
+        return true;
+    visit->draw = egl.surface(EGL_DRAW);
+    visit->read = egl.surface(EGL_READ);
+    visit->switched = egl.make_current(context->display, NULL, NULL, context->context);
+    return true;
+}
+
+void soft_gl_leave(const soft_gl_visit *visit)
+{
+    if (visit->switched)
+        egl.make_current(visit->before.display, visit->draw, visit->read, visit->before.context);
+}
+
+/* ---- Buffers --------------------------------------------------------------------------------- */
+
+/* Binding points that drawing doesn't look at, where there are such. */
+static GLenum read_target(void)
+{
+    return epoxy_gl_version() >= 31 ? GL_COPY_READ_BUFFER : GL_ARRAY_BUFFER;
+}
+
+static GLuint bind(GLenum target, GLuint name)
+{
+    GLenum query = GL_ARRAY_BUFFER_BINDING;
+    if (target == GL_COPY_READ_BUFFER)
+        query = GL_COPY_READ_BUFFER_BINDING;
+    if (target == GL_COPY_WRITE_BUFFER)
+        query = GL_COPY_WRITE_BUFFER_BINDING;
+    GLint before = 0;
+    glGetIntegerv(query, &before);
+    glBindBuffer(target, name);
+    return (GLuint)before;
+}
+
+static size_t bound_size(GLenum target)
+{
+    if (epoxy_gl_version() >= 32) {
+        GLint64 size = 0;
+        glGetBufferParameteri64v(target, GL_BUFFER_SIZE, &size);
+        return (size_t)size;
+    }
+    GLint size = 0;
+    glGetBufferParameteriv(target, GL_BUFFER_SIZE, &size);
+    return (size_t)size;
+}
+
+/* The application's mapping of a buffer that is locked by it. */
+typedef struct {
+    unsigned char *bytes;
+    size_t offset;
+    size_t length;
+    GLint access;
+} gl_mapping;
+
+static bool bound_is_locked(GLenum target, gl_mapping *mapping)
+{
+    GLint mapped = GL_FALSE, offset = 0, length = 0;
+    void *pointer = NULL;
+    glGetBufferParameteriv(target, GL_BUFFER_MAPPED, &mapped);
+    if (!mapped)
+        return false;
+    *mapping = (gl_mapping){.length = bound_size(target)};
+    if (epoxy_gl_version() < 30) {
+        GLint access = 0;
+        glGetBufferParameteriv(target, GL_BUFFER_ACCESS, &access);
+        mapping->access = (access != GL_WRITE_ONLY ? GL_MAP_READ_BIT : 0) |
+                          (access != GL_READ_ONLY ? GL_MAP_WRITE_BIT : 0);
+    } else {
+        glGetBufferParameteriv(target, GL_BUFFER_ACCESS_FLAGS, &mapping->access);
+        glGetBufferParameteriv(target, GL_BUFFER_MAP_OFFSET, &offset);
+        glGetBufferParameteriv(target, GL_BUFFER_MAP_LENGTH, &length);
+        mapping->offset = (size_t)offset;
+        mapping->length = (size_t)length;
+    }
+    glGetBufferPointerv(target, GL_BUFFER_MAP_POINTER, &pointer);
+    mapping->bytes = pointer;
+    return !(mapping->access & GL_MAP_PERSISTENT_BIT);
+}
+
+/* How many of the first size bytes lie in the mapping. */
+static size_t mapped_part(const gl_mapping *mapping, size_t size)
+{
+    if (size <= mapping->offset)
+        return 0;
+    return size - mapping->offset < mapping->length ? size - mapping->offset : mapping->length;
+}
+
+/* Immutable storage refuses glBufferSubData unless it was made for it. */
+static bool bound_takes_data(GLenum target)
+{
+    if (epoxy_gl_version() < 44 && !epoxy_has_gl_extension("GL_ARB_buffer_storage"))
+        return true;
+    GLint immutable = GL_FALSE, flags = 0;
+    glGetBufferParameteriv(target, GL_BUFFER_IMMUTABLE_STORAGE, &immutable);
+    glGetBufferParameteriv(target, GL_BUFFER_STORAGE_FLAGS, &flags);
+    return !immutable || (flags & GL_DYNAMIC_STORAGE_BIT);
+}
+
+bool soft_gl_buffer_look(unsigned name, size_t *size)
+{
+    if (name == 0 || !glIsBuffer(name))
+        return false;
+    GLenum target = read_target();
+    GLuint before = bind(target, name);
+    *size = bound_size(target);
+    glBindBuffer(target, before);
+    return true;
+}
+
+void soft_gl_buffer_read(unsigned name, void *to, size_t size, unsigned char unreadable)
+{
+    GLenum target = read_target();
+    GLuint before = bind(target, name);
+    gl_mapping mapping;
+    if (bound_is_locked(target, &mapping)) {
+        memset(to, unreadable, size);
+        if (mapping.access & GL_MAP_READ_BIT)
+            memcpy((unsigned char *)to + mapping.offset, mapping.bytes,
+                   mapped_part(&mapping, size));
+    } else {
+        glGetBufferSubData(target, 0, (GLsizeiptr)size, to);
+    }
+    glBindBuffer(target, before);
+}
+
+/* Immutable storage takes copies from any other buffer. */
+static void copy_into_bound(GLenum target, const void *from, size_t size)
+{
+    GLuint scratch = 0;
+    glGenBuffers(1, &scratch);
+    GLuint before = bind(GL_COPY_WRITE_BUFFER, scratch);
+    glBufferData(GL_COPY_WRITE_BUFFER, (GLsizeiptr)size, from, GL_STREAM_COPY);
+    glCopyBufferSubData(GL_COPY_WRITE_BUFFER, target, 0, 0, (GLsizeiptr)size);
+    glBindBuffer(GL_COPY_WRITE_BUFFER, before);
+    glDeleteBuffers(1, &scratch);
+}
+
+void soft_gl_buffer_write(unsigned name, const void *from, size_t size)
+{
+    GLenum target = read_target();
+    GLuint before = bind(target, name);
+    gl_mapping mapping;
+    if (bound_is_locked(target, &mapping)) {
+        if (mapping.access & GL_MAP_WRITE_BIT)
+            memcpy(mapping.bytes, (const unsigned char *)from + mapping.offset,
+                   mapped_part(&mapping, size));
+    } else if (bound_takes_data(target)) {
+        glBufferSubData(target, 0, (GLsizeiptr)size, from);
+    } else {
+        copy_into_bound(target, from, size);
+    }
+    glBindBuffer(target, before);
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* OpenGL buffers as graphics resources, and which devices OpenGL draws on. */
+#include "softcuda/driver/graphics/gl_resource.h"
+
+#include <cudaGL.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+static void *of(soft_graphics *resource)
+{
+    return resource;
+}
+
+static size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/*
+ * The buffer may have got other storage since: what both have in common is fetched. A buffer that
+ * was deleted lives on for the driver's registration; here nobody can reach its bytes any more, so
+ * there are none to see.
+ */
+static CUresult fetch_bytes(soft_graphics *resource)
+{
+    soft_gl_resource *buffer = of(resource);
+    size_t size = buffer->size;
+    bool deleted = !soft_gl_buffer_look(buffer->name, &size);
+    if (deleted)
+        soft_log(SOFT_DEBUG, "%s is mapped, though it was deleted", buffer->name_text);
+    else if (size == 0)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    buffer->backed = smaller(size, buffer->size);
+    if (!soft_gl_resource_is_read(buffer))
+        return CUDA_SUCCESS;
+    CUresult result = soft_gl_resource_make_room(buffer);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (deleted)
+        memset(buffer->fetched, SOFT_GL_NO_BYTES, buffer->backed);
+    else
+        soft_gl_buffer_read(buffer->name, buffer->fetched, buffer->backed, SOFT_GL_NO_BYTES);
+    return CUDA_SUCCESS;
+}
+
+static CUresult fetch(soft_graphics *resource)
+{
+    return soft_gl_resource_visit(resource, fetch_bytes);
+}
+
+static CUresult open_buffer(soft_graphics *resource, bool blank)
+{
+    soft_gl_resource *buffer = of(resource);
+    CUresult result = soft_gl_resource_open(buffer, blank);
+    if (result != CUDA_SUCCESS)
+        return result;
+    const soft_range range = {.base = buffer->pages,
+                              .size = buffer->backed,
+                              .kind = SOFT_MEMORY_GRAPHICS,
+                              .what = buffer->name_text,
+                              .context = resource->owned.context,
+                              .owner = buffer};
+    result = soft_range_add(&range);
+    if (result != CUDA_SUCCESS)
+        soft_gl_resource_close(buffer);
+    return result;
+}
+
+/* The bytes for a buffer that was deleted meanwhile go nowhere. */
+static CUresult store_bytes(soft_graphics *resource)
+{
+    const soft_gl_resource *buffer = of(resource);
+    size_t size = 0;
+    if (soft_gl_buffer_look(buffer->name, &size) && size > 0)
+        soft_gl_buffer_write(buffer->name, buffer->pages, smaller(size, buffer->backed));
+    return CUDA_SUCCESS;
+}
+
+static void store(soft_graphics *resource)
+{
+    (void)soft_gl_resource_visit(resource, store_bytes);
+}
+
+static void close_buffer(soft_graphics *resource)
+{
+    const soft_gl_resource *buffer = of(resource);
+    soft_range_remove(buffer->pages, SOFT_MEMORY_GRAPHICS, NULL);
+    soft_gl_resource_close(buffer);
+}
+
+static void free_buffer(soft_graphics *resource)
+{
+    soft_gl_resource_free(of(resource), "an OpenGL buffer, after cuGraphicsUnregisterResource");
+}
+
+static void pointer(soft_graphics *resource, CUdeviceptr *address, size_t *size)
+{
+    const soft_gl_resource *buffer = of(resource);
+    *address = (CUdeviceptr)(uintptr_t)buffer->pages;
+    *size = buffer->size;
+}
+
+static const soft_graphics_ops ops = {
+    .fetch = fetch,
+    .open = open_buffer,
+    .fill = soft_gl_resource_fill,
+    .can_store = soft_gl_has_context,
+    .store = store,
+    .close = close_buffer,
+    .can_end = soft_gl_has_context,
+    .free = free_buffer,
+    .pointer = pointer,
+};
+
+static CUresult register_buffer(soft_context *context, const soft_gl_context *gl, unsigned name,
+                                size_t size, unsigned flags, CUgraphicsResource *handle)
+{
+    soft_gl_resource *buffer = calloc(1, sizeof(*buffer));
+    if (!buffer)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    buffer->name = name;
+    buffer->context = *gl;
+    buffer->size = size;
+    CUresult result = soft_gl_resource_make(buffer, "buffer", "the pointer");
+    if (result == CUDA_SUCCESS)
+        result = soft_graphics_register(&buffer->base, &ops, context, flags, handle);
+    if (result != CUDA_SUCCESS)
+        free_buffer(&buffer->base);
+    return result;
+}
+
+SOFT_API cuGraphicsGLRegisterBuffer(CUgraphicsResource *pCudaResource, GLuint buffer,
+                                    unsigned int Flags)
+{
+    soft_context *context;
+    CUresult result = soft_check_context(&context);
+    if (result != CUDA_SUCCESS)
+        return result;
+    soft_gl_context gl;
+    if (!pCudaResource || buffer == 0 || Flags > CU_GRAPHICS_REGISTER_FLAGS_WRITE_DISCARD ||
+        !soft_gl_current(&gl))
+        return CUDA_ERROR_INVALID_VALUE;
+    static int logged;
+    if (!soft_gl_is_desktop())
+        return soft_unsupported(&logged, "interoperation with a context of OpenGL ES");
+    size_t size = 0;
+    if (!soft_gl_buffer_look(buffer, &size))
+        return CUDA_ERROR_INVALID_HANDLE;
+    if (size == 0)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    return register_buffer(context, &gl, buffer, size, Flags, pCudaResource);
+}
+
+/* Whatever draws, it counts as drawing on the same device, which a program may not see. */
+SOFT_API cuGLGetDevices_v2(unsigned int *pCudaDeviceCount, CUdevice *pCudaDevices,
+                           unsigned int cudaDeviceCount, CUGLDeviceList deviceList)
+{
+    CUresult result = soft_check_init();
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!pCudaDeviceCount || (!pCudaDevices && cudaDeviceCount > 0) ||
+        deviceList < CU_GL_DEVICE_LIST_ALL || deviceList > CU_GL_DEVICE_LIST_NEXT_FRAME)
+        return CUDA_ERROR_INVALID_VALUE;
+    soft_gl_context current;
+    if (!soft_gl_current(&current))
+        return CUDA_ERROR_INVALID_GRAPHICS_CONTEXT;
+    CUdevice drawing = soft_device_of_number(SOFT_DRAWING_DEVICE);
+    if (drawing == CU_DEVICE_INVALID)
+        return CUDA_ERROR_NO_DEVICE;
+    *pCudaDeviceCount = 1;
+    if (cudaDeviceCount > 0)
+        pCudaDevices[0] = drawing;
+    return CUDA_SUCCESS;
+}
+
+SOFT_API cuGLGetDevices(unsigned int *pCudaDeviceCount, CUdevice *pCudaDevices,
+                        unsigned int cudaDeviceCount, CUGLDeviceList deviceList)
+{
+    return cuGLGetDevices_v2(pCudaDeviceCount, pCudaDevices, cudaDeviceCount, deviceList);
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A registered image's pixels on their way between OpenGL and the pages, see gl_image.h. The image
+ * may have got other storage since it was registered, and may have been registered as another
+ * target than its own: what both sides have in common is exchanged, level by level.
+ */
+#include "softcuda/driver/graphics/gl_image.h"
+
+#include <epoxy/gl.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+static unsigned smaller(unsigned a, unsigned b)
+{
+    return a < b ? a : b;
+}
+
+size_t soft_gl_image_slice(const soft_gl_image *image, const soft_gl_image_level *level)
+{
+    return (size_t)level->width * level->height * image->element;
+}
+
+/* How much of a level, or of a cube's face, both sides have; all 0 when OpenGL's is of another
+ * kind now. */
+static soft_gl_level common_part(const soft_gl_image *image, const soft_gl_image_level *level,
+                                 const soft_gl_level *theirs)
+{
+    if (theirs->internal != image->format->internal || theirs->multisampled)
+        return (soft_gl_level){0};
+    return (soft_gl_level){.width = smaller(level->width, theirs->width),
+                           .height = smaller(level->height, theirs->height),
+                           .slices = smaller(level->slices, theirs->slices)};
+}
+
+/* CUDA sees a cube's face as a slice; a target that isn't the image's own may have fewer of
+ * them. */
+static unsigned faces_of(const soft_gl_pixels *pixels, const soft_gl_image_level *level)
+{
+    return pixels->target == GL_TEXTURE_CUBE_MAP ? smaller(6, level->slices) : 1;
+}
+
+static void finish(const soft_gl_image *image, unsigned char *elements, size_t size)
+{
+    if (!image->format->zero_fourth)
+        return;
+    size_t channel = image->element / 4;
+    for (size_t at = 3 * channel; at < size; at += image->element)
+        memset(elements + at, 0, channel);
+}
+
+/* By way of a copy, since OpenGL of old reads nothing less than a whole level. */
+static CUresult read_part(soft_gl_image *image, soft_gl_pixels *pixels, unsigned l, unsigned face,
+                          const soft_gl_level *theirs, const soft_gl_level *part)
+{
+    const soft_gl_image_level *level = &image->levels[l];
+    size_t their_row = (size_t)theirs->width * image->element;
+    size_t our_row = (size_t)level->width * image->element;
+    unsigned char *whole = malloc(their_row * theirs->height * theirs->slices);
+    if (!whole)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    soft_gl_pixels_read(pixels, l, face, image->format, whole);
+    finish(image, whole, their_row * theirs->height * theirs->slices);
+    unsigned char *to =
+        image->gl.fetched + level->offset + face * soft_gl_image_slice(image, level);
+    for (unsigned z = 0; z < part->slices; z++)
+        for (unsigned y = 0; y < part->height; y++)
+            memcpy(to + z * soft_gl_image_slice(image, level) + y * our_row,
+                   whole + ((size_t)z * theirs->height + y) * their_row,
+                   part->width * image->element);
+    free(whole);
+    return CUDA_SUCCESS;
+}
+
+static CUresult read_face(soft_gl_image *image, soft_gl_pixels *pixels, unsigned l, unsigned face)
+{
+    const soft_gl_image_level *level = &image->levels[l];
+    soft_gl_level theirs;
+    soft_gl_pixels_look(pixels, l, face, &theirs);
+    soft_gl_level part = common_part(image, level, &theirs);
+    size_t size = soft_gl_image_slice(image, level);
+    unsigned char *to = image->gl.fetched + level->offset + face * size;
+    bool is_whole = part.width == level->width && part.height == level->height &&
+                    part.width == theirs.width && part.height == theirs.height &&
+                    part.slices == theirs.slices;
+    if (is_whole) {
+        soft_gl_pixels_read(pixels, l, face, image->format, to);
+        finish(image, to, part.slices * size);
+        return CUDA_SUCCESS;
+    }
+    memset(to, SOFT_GL_NO_BYTES, size * (faces_of(pixels, level) > 1 ? 1 : level->slices));
+    return part.slices > 0 ? read_part(image, pixels, l, face, &theirs, &part) : CUDA_SUCCESS;
+}
+
+CUresult soft_gl_image_read(soft_gl_image *image, soft_gl_pixels *pixels)
+{
+    CUresult result = CUDA_SUCCESS;
+    for (unsigned l = 0; l < image->level_count; l++)
+        for (unsigned face = 0;
+             face < faces_of(pixels, &image->levels[l]) && result == CUDA_SUCCESS; face++)
+            result = read_face(image, pixels, l, face);
+    return result;
+}
+
+void soft_gl_image_write(const soft_gl_image *image, soft_gl_pixels *pixels)
+{
+    for (unsigned l = 0; l < image->level_count; l++) {
+        const soft_gl_image_level *level = &image->levels[l];
+        for (unsigned face = 0; face < faces_of(pixels, level); face++) {
+            soft_gl_level theirs;
+            soft_gl_pixels_look(pixels, l, face, &theirs);
+            soft_gl_level part = common_part(image, level, &theirs);
+            if (part.slices > 0)
+                soft_gl_pixels_write(
+                    pixels, l, face, image->format, &part, level->width, level->height,
+                    image->gl.pages + level->offset + face * soft_gl_image_slice(image, level));
+        }
+    }
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The oldest way with OpenGL's buffers, which names them by OpenGL's own names: each name that a
+ * program registers gets a resource, which is looked up here.
+ */
+#include "softcuda/driver/graphics/graphics.h"
+
+#include <cudaGL.h>
+#include <stdlib.h>
+
+struct buffer {
+    struct buffer *next;
+    GLuint name;
+    CUgraphicsResource resource;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct buffer *buffers;
+
+static struct buffer **find_locked(GLuint name)
+{
+    struct buffer **at = &buffers;
+    while (*at && (*at)->name != name)
+        at = &(*at)->next;
+    return at;
+}
+
+static void remove_locked(struct buffer **at)
+{
+    struct buffer *found = *at;
+    *at = found->next;
+    free(found);
+}
+
+/* A resource ends with its context, and the name can then be registered anew. */
+static bool is_registered_locked(GLuint name)
+{
+    struct buffer **at = find_locked(name);
+    if (*at && !soft_handle_get(SOFT_KIND_GRAPHICS, (*at)->resource))
+        remove_locked(at);
+    return *find_locked(name);
+}
+
+static CUresult resource_of(GLuint name, CUgraphicsResource *resource)
+{
+    CUresult result = soft_check_context(NULL);
+    if (result != CUDA_SUCCESS)
+        return result;
+    pthread_mutex_lock(&lock);
+    struct buffer *found = *find_locked(name);
+    if (found)
+        *resource = found->resource;
+    pthread_mutex_unlock(&lock);
+    return found ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+static CUresult add_locked(struct buffer *buffer)
+{
+    if (is_registered_locked(buffer->name))
+        return CUDA_ERROR_ALREADY_MAPPED; /* as a GPU's driver calls it */
+    CUresult result = cuGraphicsGLRegisterBuffer(&buffer->resource, buffer->name, 0);
+    if (result == CUDA_SUCCESS) {
+        buffer->next = buffers;
+        buffers = buffer;
+    }
+    return result;
+}
+
+SOFT_API cuGLRegisterBufferObject(GLuint buffer)
+{
+    CUresult result = soft_check_context(NULL);
+    if (result != CUDA_SUCCESS)
+        return result;
+    struct buffer *added = calloc(1, sizeof(*added));
+    if (!added)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    added->name = buffer;
+    pthread_mutex_lock(&lock);
+    result = add_locked(added);
+    pthread_mutex_unlock(&lock);
+    if (result != CUDA_SUCCESS)
+        free(added);
+    return result;
+}
+
+SOFT_API cuGLUnregisterBufferObject(GLuint buffer)
+{
+    CUresult result = soft_check_context(NULL);
+    if (result != CUDA_SUCCESS)
+        return result;
+    pthread_mutex_lock(&lock);
+    struct buffer **at = find_locked(buffer);
+    result = *at ? cuGraphicsUnregisterResource((*at)->resource) : CUDA_ERROR_INVALID_VALUE;
+    if (result == CUDA_SUCCESS)
+        remove_locked(at);
+    pthread_mutex_unlock(&lock);
+    return result;
+}
+
+SOFT_API cuGLSetBufferObjectMapFlags(GLuint buffer, unsigned int Flags)
+{
+    CUgraphicsResource resource;
+    CUresult result = resource_of(buffer, &resource);
+    return result == CUDA_SUCCESS ? cuGraphicsResourceSetMapFlags_v2(resource, Flags) : result;
+}
+
+/* ---- Maps ------------------------------------------------------------------------------------ */
+
+SOFT_API cuGLMapBufferObjectAsync_v2(CUdeviceptr *dptr, size_t *size, GLuint buffer,
+                                     CUstream hStream)
+{
+    CUgraphicsResource resource;
+    CUresult result = resource_of(buffer, &resource);
+    if (result == CUDA_SUCCESS && !dptr)
+        result = CUDA_ERROR_INVALID_VALUE;
+    if (result == CUDA_SUCCESS)
+        result = cuGraphicsMapResources(1, &resource, hStream);
+    if (result != CUDA_SUCCESS)
+        return result;
+    return cuGraphicsResourceGetMappedPointer_v2(dptr, size, resource);
+}
+SOFT_API_ptsz(cuGLMapBufferObjectAsync_v2,
+              (CUdeviceptr * dptr, size_t *size, GLuint buffer, CUstream hStream),
+              (dptr, size, buffer, hStream))
+
+SOFT_API cuGLMapBufferObject_v2(CUdeviceptr *dptr, size_t *size, GLuint buffer)
+{
+    return cuGLMapBufferObjectAsync_v2(dptr, size, buffer, NULL);
+}
+SOFT_API_ptds(cuGLMapBufferObject_v2, (CUdeviceptr * dptr, size_t *size, GLuint buffer),
+              (dptr, size, buffer))
+
+SOFT_API cuGLUnmapBufferObjectAsync(GLuint buffer, CUstream hStream)
+{
+    CUgraphicsResource resource;
+    CUresult result = resource_of(buffer, &resource);
+    return result == CUDA_SUCCESS ? cuGraphicsUnmapResources(1, &resource, hStream) : result;
+}
+
+SOFT_API cuGLUnmapBufferObject(GLuint buffer)
+{
+    return cuGLUnmapBufferObjectAsync(buffer, NULL);
+}
+
+/* ---- Contexts, which once had to be made for OpenGL ------------------------------------------ */
+
+SOFT_API cuGLCtxCreate_v2(CUcontext *pCtx, unsigned int Flags, CUdevice device)
+{
+    return cuCtxCreate_v2(pCtx, Flags, device);
+}
+
+SOFT_API cuGLCtxCreate(CUcontext *pCtx, unsigned int Flags, CUdevice device)
+{
+    return cuCtxCreate_v2(pCtx, Flags, device);
+}
+
+SOFT_API cuGLInit(void)
+{
+    return soft_check_context(NULL);
+}

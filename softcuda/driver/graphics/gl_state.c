@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Pixel store, pixel transfer and the active texture unit, see gl_state.h. */
+#include "softcuda/driver/graphics/gl_state.h"
+
+#include <stddef.h>
+
+#include <epoxy/gl.h>
+
+/* Those for compressed pixels are not among them: none are moved. */
+static const struct {
+    GLenum name;
+    GLint plain;
+} store[SOFT_GL_STORE_PARAMETERS] = {
+    {GL_PACK_SWAP_BYTES, 0},   {GL_PACK_LSB_FIRST, 0},     {GL_PACK_ROW_LENGTH, 0},
+    {GL_PACK_IMAGE_HEIGHT, 0}, {GL_PACK_SKIP_ROWS, 0},     {GL_PACK_SKIP_PIXELS, 0},
+    {GL_PACK_SKIP_IMAGES, 0},  {GL_PACK_ALIGNMENT, 1},     {GL_UNPACK_SWAP_BYTES, 0},
+    {GL_UNPACK_LSB_FIRST, 0},  {GL_UNPACK_ROW_LENGTH, 0},  {GL_UNPACK_IMAGE_HEIGHT, 0},
+    {GL_UNPACK_SKIP_ROWS, 0},  {GL_UNPACK_SKIP_PIXELS, 0}, {GL_UNPACK_SKIP_IMAGES, 0},
+    {GL_UNPACK_ALIGNMENT, 1},
+};
+
+static const struct {
+    GLenum name;
+    GLfloat plain;
+} transfer[SOFT_GL_TRANSFER_PARAMETERS] = {
+    {GL_MAP_COLOR, 0}, {GL_MAP_STENCIL, 0}, {GL_INDEX_SHIFT, 0}, {GL_INDEX_OFFSET, 0},
+    {GL_RED_SCALE, 1}, {GL_GREEN_SCALE, 1}, {GL_BLUE_SCALE, 1},  {GL_ALPHA_SCALE, 1},
+    {GL_RED_BIAS, 0},  {GL_GREEN_BIAS, 0},  {GL_BLUE_BIAS, 0},   {GL_ALPHA_BIAS, 0},
+};
+
+static bool is_compatibility(void)
+{
+    if (epoxy_gl_version() < 32)
+        return epoxy_gl_version() < 31 || epoxy_has_gl_extension("GL_ARB_compatibility");
+    GLint profile = 0;
+    glGetIntegerv(GL_CONTEXT_PROFILE_MASK, &profile);
+    return profile & GL_CONTEXT_COMPATIBILITY_PROFILE_BIT;
+}
+
+static void set_transfer(soft_gl_state *before)
+{
+    before->has_transfer = is_compatibility();
+    if (!before->has_transfer)
+        return;
+    for (size_t i = 0; i < SOFT_GL_TRANSFER_PARAMETERS; i++) {
+        glGetFloatv(transfer[i].name, &before->transfer[i]);
+        if (before->transfer[i] != transfer[i].plain)
+            glPixelTransferf(transfer[i].name, transfer[i].plain);
+    }
+}
+
+void soft_gl_state_set(soft_gl_state *before)
+{
+    glGetIntegerv(GL_PIXEL_PACK_BUFFER_BINDING, &before->pack_buffer);
+    glGetIntegerv(GL_PIXEL_UNPACK_BUFFER_BINDING, &before->unpack_buffer);
+    glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
+    glBindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
+    for (size_t i = 0; i < SOFT_GL_STORE_PARAMETERS; i++) {
+        glGetIntegerv(store[i].name, &before->store[i]);
+        glPixelStorei(store[i].name, store[i].plain);
+    }
+    set_transfer(before);
+    before->has_invert = epoxy_has_gl_extension("GL_MESA_pack_invert");
+    if (before->has_invert) {
+        glGetIntegerv(GL_PACK_INVERT_MESA, &before->invert);
+        glPixelStorei(GL_PACK_INVERT_MESA, GL_FALSE);
+    }
+    GLint units = 1;
+    glGetIntegerv(GL_ACTIVE_TEXTURE, &before->unit);
+    glGetIntegerv(GL_MAX_COMBINED_TEXTURE_IMAGE_UNITS, &units);
+    before->spare_unit = (unsigned)units - 1;
+    glActiveTexture(GL_TEXTURE0 + before->spare_unit);
+}
+
+void soft_gl_state_restore(const soft_gl_state *before)
+{
+    glActiveTexture((GLenum)before->unit);
+    if (before->has_invert)
+        glPixelStorei(GL_PACK_INVERT_MESA, before->invert);
+    for (size_t i = 0; before->has_transfer && i < SOFT_GL_TRANSFER_PARAMETERS; i++)
+        if (before->transfer[i] != transfer[i].plain)
+            glPixelTransferf(transfer[i].name, before->transfer[i]);
+    for (size_t i = 0; i < SOFT_GL_STORE_PARAMETERS; i++)
+        glPixelStorei(store[i].name, before->store[i]);
+    glBindBuffer(GL_PIXEL_PACK_BUFFER, (GLuint)before->pack_buffer);
+    glBindBuffer(GL_PIXEL_UNPACK_BUFFER, (GLuint)before->unpack_buffer);
+}

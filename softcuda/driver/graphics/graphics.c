@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cuGraphics...: the life of a resource whatever its kind. A list of resources is mapped or
+ * unmapped as a whole or not at all: each is first claimed by its state, which also finds a
+ * resource that is in the list twice.
+ */
+#include "softcuda/driver/graphics/graphics.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum state {
+    UNMAPPED,
+    MAPPED,
+    CHANGING, /* claimed by a call */
+};
+
+/* The resources of one call. The stream's task gets a copy. */
+typedef struct {
+    uint64_t serial;
+    size_t count;
+    soft_graphics *resources[];
+} batch;
+
+/* ---- Life ------------------------------------------------------------------------------------ */
+
+static void end_with_context(void *resource);
+static soft_owned_list all = {
+    .kind = SOFT_KIND_GRAPHICS, .end = end_with_context, .lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void release(soft_graphics *resource)
+{
+    if (atomic_fetch_sub_explicit(&resource->holds, 1, memory_order_acq_rel) != 1)
+        return;
+    pthread_mutex_destroy(&resource->lock);
+    resource->ops->free(resource);
+}
+
+CUresult soft_graphics_register(soft_graphics *resource, const soft_graphics_ops *ops,
+                                soft_context *context, unsigned flags, CUgraphicsResource *handle)
+{
+    resource->ops = ops;
+    resource->owned.context = context;
+    resource->flags = flags;
+    resource->state = UNMAPPED;
+    resource->holds = 1;
+    resource->owned.handle = soft_handle_new(SOFT_KIND_GRAPHICS, resource);
+    if (!resource->owned.handle)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    pthread_mutex_init(&resource->lock, NULL);
+    soft_owned_add(&all, &resource->owned);
+    *handle = resource->owned.handle;
+    return CUDA_SUCCESS;
+}
+
+/* The bytes of a resource that is mapped are lost. */
+static void end_with_context(void *object)
+{
+    soft_graphics *resource = object;
+    soft_owned_remove(&all, &resource->owned);
+    if (atomic_load(&resource->state) == MAPPED)
+        resource->ops->close(resource);
+    release(resource);
+}
+
+static void end_resources(soft_context *context)
+{
+    soft_owned_end_all(&all, context);
+}
+
+__attribute__((constructor)) static void hook_contexts(void)
+{
+    soft_context_at_destroy(end_resources);
+}
+
+SOFT_API cuGraphicsUnregisterResource(CUgraphicsResource handle)
+{
+    CUresult result = soft_check_init();
+    if (result != CUDA_SUCCESS)
+        return result;
+    soft_graphics *resource = soft_handle_get(SOFT_KIND_GRAPHICS, handle);
+    if (!resource)
+        return CUDA_ERROR_INVALID_HANDLE;
+    int expected = UNMAPPED;
+    if (!atomic_compare_exchange_strong(&resource->state, &expected, CHANGING))
+        return CUDA_ERROR_ALREADY_MAPPED;
+    result = resource->ops->can_end(resource);
+    if (result != CUDA_SUCCESS) {
+        atomic_store(&resource->state, UNMAPPED);
+        return result;
+    }
+    soft_handle_drop(SOFT_KIND_GRAPHICS, handle);
+    soft_owned_remove(&all, &resource->owned);
+    release(resource);
+    return CUDA_SUCCESS;
+}
+
+/* ---- Lists of resources ---------------------------------------------------------------------- */
+
+/*
+ * small has SOFT_PAYLOAD bytes; it is used if it is large enough, so that a steady loop allocates
+ * nothing.
+ */
+static CUresult batch_new(unsigned count, const CUgraphicsResource *handles, void *small,
+                          batch **made)
+{
+    size_t size = sizeof(batch) + count * sizeof(soft_graphics *);
+    batch *b = size <= SOFT_PAYLOAD ? small : malloc(size);
+    if (!b)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    static _Atomic uint64_t last_serial;
+    b->serial = atomic_fetch_add(&last_serial, 1) + 1;
+    b->count = count;
+    for (unsigned i = 0; i < count; i++) {
+        b->resources[i] = soft_handle_get(SOFT_KIND_GRAPHICS, handles[i]);
+        if (!b->resources[i]) {
+            if (b != small)
+                free(b);
+            return CUDA_ERROR_INVALID_HANDLE;
+        }
+    }
+    *made = b;
+    return CUDA_SUCCESS;
+}
+
+static bool batch_is_of(const batch *b, const soft_context *context)
+{
+    for (size_t i = 0; i < b->count; i++)
+        if (b->resources[i]->owned.context != context)
+            return false;
+    return true;
+}
+
+static void set_states(const batch *b, size_t count, enum state state)
+{
+    for (size_t i = 0; i < count; i++)
+        atomic_store(&b->resources[i]->state, state);
+}
+
+/* All of the stream's context and in that state, or nothing is changed. A resource that is in the
+ * list twice is in another state the second time. */
+static CUresult claim(const batch *b, const soft_stream *stream, enum state from)
+{
+    if (!batch_is_of(b, soft_stream_context(stream)))
+        return CUDA_ERROR_INVALID_HANDLE;
+    for (size_t i = 0; i < b->count; i++) {
+        int expected = from;
+        if (!atomic_compare_exchange_strong(&b->resources[i]->state, &expected, CHANGING)) {
+            set_states(b, i, from);
+            return from == MAPPED ? CUDA_ERROR_NOT_MAPPED : CUDA_ERROR_ALREADY_MAPPED;
+        }
+    }
+    return CUDA_SUCCESS;
+}
+
+/* ---- Map ------------------------------------------------------------------------------------- */
+
+static void run_fill(void *copy)
+{
+    const batch *b = copy;
+    for (size_t i = 0; i < b->count; i++) {
+        soft_graphics *resource = b->resources[i];
+        pthread_mutex_lock(&resource->lock);
+        if (resource->serial == b->serial && !resource->filled) {
+            resource->ops->fill(resource);
+            resource->filled = true;
+        }
+        pthread_mutex_unlock(&resource->lock);
+        release(resource);
+    }
+}
+
+static CUresult open_one(soft_graphics *resource, uint64_t serial, bool fill)
+{
+    const bool discard = resource->flags == CU_GRAPHICS_MAP_RESOURCE_FLAGS_WRITE_DISCARD;
+    pthread_mutex_lock(&resource->lock);
+    resource->mapped_flags = resource->flags;
+    CUresult result = resource->ops->open(resource, discard || !fill);
+    if (result == CUDA_SUCCESS) {
+        if (fill && !discard)
+            resource->ops->fill(resource);
+        resource->serial = serial;
+        resource->filled = discard || fill;
+    }
+    pthread_mutex_unlock(&resource->lock);
+    return result;
+}
+
+/* True if the bytes of this map have been put in; they won't be any more if not. */
+static bool end_fill(soft_graphics *resource)
+{
+    pthread_mutex_lock(&resource->lock);
+    bool filled = resource->filled;
+    resource->serial = 0;
+    pthread_mutex_unlock(&resource->lock);
+    return filled;
+}
+
+static CUresult open_all(const batch *b, soft_stream *stream)
+{
+    const bool fill = soft_context_is_idle(soft_stream_context(stream));
+    CUresult result = CUDA_SUCCESS;
+    size_t opened = 0;
+    for (; opened < b->count && result == CUDA_SUCCESS; opened++)
+        result = open_one(b->resources[opened], b->serial, fill);
+    if (result == CUDA_SUCCESS) {
+        if (fill)
+            return result;
+        for (size_t i = 0; i < b->count; i++)
+            atomic_fetch_add(&b->resources[i]->holds, 1);
+        result = soft_stream_push_copy(stream, run_fill, b,
+                                       sizeof(*b) + b->count * sizeof(*b->resources));
+        if (result == CUDA_SUCCESS)
+            return result;
+        for (size_t i = 0; i < b->count; i++)
+            release(b->resources[i]);
+    } else {
+        opened--;
+    }
+    for (size_t i = 0; i < opened; i++) {
+        end_fill(b->resources[i]);
+        b->resources[i]->ops->close(b->resources[i]);
+    }
+    return result;
+}
+
+/*
+ * The graphics API's bytes are taken at the call, since nobody but the caller may use its context,
+ * and are put in when the stream comes to it, which is at once if nothing is queued. Until then the
+ * memory is there and holds something else: what another stream does with it without waiting goes
+ * wrong in a way that can be seen.
+ */
+static CUresult map_batch(const batch *b, soft_stream *stream)
+{
+    CUresult result = claim(b, stream, UNMAPPED);
+    if (result != CUDA_SUCCESS)
+        return result;
+    for (size_t i = 0; i < b->count && result == CUDA_SUCCESS; i++)
+        result = b->resources[i]->ops->fetch(b->resources[i]);
+    if (result == CUDA_SUCCESS)
+        result = open_all(b, stream);
+    set_states(b, b->count, result == CUDA_SUCCESS ? MAPPED : UNMAPPED);
+    return result;
+}
+
+/* ---- Unmap ----------------------------------------------------------------------------------- */
+
+static void unmap_one(soft_graphics *resource)
+{
+    /*
+     * Where the bytes were never put in, because this stream isn't ordered behind the map's, the
+     * graphics API keeps its own.
+     */
+    bool filled = end_fill(resource);
+    if (filled && resource->mapped_flags != CU_GRAPHICS_MAP_RESOURCE_FLAGS_READ_ONLY)
+        resource->ops->store(resource);
+    resource->ops->close(resource);
+}
+
+/*
+ * The host waits for the stream here, which the driver does not do: graphics work on the CPU can't
+ * be made to wait for a stream, so the bytes must be in place when the caller goes on.
+ */
+static CUresult unmap_batch(const batch *b, soft_stream *stream)
+{
+    CUresult result = claim(b, stream, MAPPED);
+    if (result != CUDA_SUCCESS)
+        return result;
+    for (size_t i = 0; i < b->count && result == CUDA_SUCCESS; i++)
+        result = b->resources[i]->ops->can_store(b->resources[i]);
+    if (result == CUDA_SUCCESS)
+        result = soft_stream_wait(stream);
+    if (result != CUDA_SUCCESS) {
+        set_states(b, b->count, MAPPED);
+        return result;
+    }
+    for (size_t i = 0; i < b->count; i++)
+        unmap_one(b->resources[i]);
+    set_states(b, b->count, UNMAPPED);
+    return CUDA_SUCCESS;
+}
+
+/* ---- Entry points ---------------------------------------------------------------------------- */
+
+static CUresult for_list(unsigned count, const CUgraphicsResource *handles, CUstream handle,
+                         CUresult (*run)(const batch *, soft_stream *))
+{
+    CUresult result = soft_check_init();
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (count == 0 || !handles)
+        return CUDA_ERROR_INVALID_VALUE;
+    _Alignas(batch) unsigned char small[SOFT_PAYLOAD];
+    batch *b;
+    result = batch_new(count, handles, small, &b);
+    if (result != CUDA_SUCCESS)
+        return result;
+    soft_stream *stream;
+    result = soft_stream_get(handle, &stream);
+    if (result == CUDA_SUCCESS)
+        result = run(b, stream);
+    if ((void *)b != (void *)small)
+        free(b);
+    return result;
+}
+
+SOFT_API cuGraphicsMapResources(unsigned int count, CUgraphicsResource *handles, CUstream stream)
+{
+    return for_list(count, handles, stream, map_batch);
+}
+
+SOFT_API cuGraphicsUnmapResources(unsigned int count, CUgraphicsResource *handles, CUstream stream)
+{
+    return for_list(count, handles, stream, unmap_batch);
+}
+
+SOFT_API_ptsz(cuGraphicsMapResources,
+              (unsigned int count, CUgraphicsResource *handles, CUstream stream),
+              (count, handles, stream))
+SOFT_API_ptsz(cuGraphicsUnmapResources,
+              (unsigned int count, CUgraphicsResource *handles, CUstream stream),
+              (count, handles, stream))
+
+SOFT_API cuGraphicsResourceSetMapFlags_v2(CUgraphicsResource handle, unsigned int flags)
+{
+    CUresult result = soft_check_init();
+    if (result != CUDA_SUCCESS)
+        return result;
+    soft_graphics *resource = soft_handle_get(SOFT_KIND_GRAPHICS, handle);
+    if (!resource)
+        return CUDA_ERROR_INVALID_HANDLE;
+    if (atomic_load(&resource->state) != UNMAPPED)
+        return CUDA_ERROR_ALREADY_MAPPED;
+    if (flags > CU_GRAPHICS_MAP_RESOURCE_FLAGS_WRITE_DISCARD)
+        return CUDA_ERROR_INVALID_VALUE;
+    resource->flags = flags;
+    return CUDA_SUCCESS;
+}
+
+SOFT_API cuGraphicsResourceSetMapFlags(CUgraphicsResource handle, unsigned int flags)
+{
+    return cuGraphicsResourceSetMapFlags_v2(handle, flags);
+}
+
+static CUresult get_mapped(CUgraphicsResource handle, soft_graphics **resource)
+{
+    CUresult result = soft_check_init();
+    if (result != CUDA_SUCCESS)
+        return result;
+    *resource = soft_handle_get(SOFT_KIND_GRAPHICS, handle);
+    if (!*resource)
+        return CUDA_ERROR_INVALID_HANDLE;
+    return atomic_load(&(*resource)->state) == MAPPED ? CUDA_SUCCESS : CUDA_ERROR_NOT_MAPPED;
+}
+
+SOFT_API cuGraphicsResourceGetMappedPointer_v2(CUdeviceptr *pDevPtr, size_t *pSize,
+                                               CUgraphicsResource handle)
+{
+    CUdeviceptr address = 0;
+    size_t size = 0;
+    soft_graphics *resource;
+    CUresult result = get_mapped(handle, &resource);
+    if (result == CUDA_SUCCESS && !resource->ops->pointer)
+        result = CUDA_ERROR_NOT_MAPPED_AS_POINTER;
+    if (result == CUDA_SUCCESS)
+        resource->ops->pointer(resource, &address, &size);
+    /* Also after a failure, as the driver does. */
+    if (pDevPtr)
+        *pDevPtr = address;
+    if (pSize)
+        *pSize = size;
+    return result;
+}
+
+SOFT_API cuGraphicsSubResourceGetMappedArray(CUarray *pArray, CUgraphicsResource handle,
+                                             unsigned int arrayIndex, unsigned int mipLevel)
+{
+    soft_graphics *resource;
+    CUresult result = get_mapped(handle, &resource);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!pArray)
+        return CUDA_ERROR_INVALID_VALUE;
+    return resource->ops->array ? resource->ops->array(resource, arrayIndex, mipLevel, pArray)
+                                : CUDA_ERROR_NOT_MAPPED_AS_ARRAY;
+}
+
+SOFT_API cuGraphicsResourceGetMappedMipmappedArray(CUmipmappedArray *pMipmappedArray,
+                                                   CUgraphicsResource handle)
+{
+    soft_graphics *resource;
+    CUresult result = get_mapped(handle, &resource);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!pMipmappedArray)
+        return CUDA_ERROR_INVALID_VALUE;
+    return resource->ops->mipmap ? resource->ops->mipmap(resource, pMipmappedArray)
+                                 : CUDA_ERROR_NOT_MAPPED_AS_ARRAY;
+}

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* CUDA arrays: what descriptors are allowed, and the life of arrays, own and wrapped. */
+#include "softcuda/driver/image/array.h"
+
+#include "softcuda/driver/memory/device_memory.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#define ROW_ALIGNMENT 64
+
+#define WIDTH_1D         131072
+#define WIDTH_2D         131072
+#define HEIGHT_2D        65536
+#define EXTENT_3D        16384
+#define EXTENT_LAYERED   32768
+#define EXTENT_GATHER    32768
+#define MAX_LAYERS       2048
+#define MAX_CUBEMAP_SIDE 32768
+
+/* ---- Formats --------------------------------------------------------------------------------- */
+
+static unsigned component_size(CUarray_format format)
+{
+    switch (format) {
+    case CU_AD_FORMAT_UNSIGNED_INT8:
+    case CU_AD_FORMAT_SIGNED_INT8:
+        return 1;
+    case CU_AD_FORMAT_UNSIGNED_INT16:
+    case CU_AD_FORMAT_SIGNED_INT16:
+    case CU_AD_FORMAT_HALF:
+        return 2;
+    case CU_AD_FORMAT_UNSIGNED_INT32:
+    case CU_AD_FORMAT_SIGNED_INT32:
+    case CU_AD_FORMAT_FLOAT:
+        return 4;
+    default:
+        return 0;
+    }
+}
+
+unsigned soft_array_element(CUarray_format format, unsigned channels)
+{
+    bool good_channels = channels == 1 || channels == 2 || channels == 4;
+    return good_channels ? component_size(format) * channels : 0;
+}
+
+/* Formats that cuda.h has and this device hasn't. */
+static bool is_other_format(CUarray_format format)
+{
+    unsigned number = (unsigned)format;
+    return number == 0x50 || (number >= 0x91 && number <= 0xcb);
+}
+
+/* ---- Descriptors ----------------------------------------------------------------------------- */
+
+static bool fits(const CUDA_ARRAY3D_DESCRIPTOR *d, size_t width, size_t height, size_t depth)
+{
+    return d->Width <= width && d->Height <= height && d->Depth <= depth;
+}
+
+static bool cubemap_is_valid(const CUDA_ARRAY3D_DESCRIPTOR *d)
+{
+    bool layered = d->Flags & CUDA_ARRAY3D_LAYERED;
+    bool faces = layered ? d->Depth > 0 && d->Depth % 6 == 0 : d->Depth == 6;
+    return faces && d->Width == d->Height &&
+           fits(d, MAX_CUBEMAP_SIDE, MAX_CUBEMAP_SIDE, MAX_LAYERS);
+}
+
+static bool extents_are_valid(const CUDA_ARRAY3D_DESCRIPTOR *d)
+{
+    if (d->Width == 0)
+        return false;
+    if (d->Flags & CUDA_ARRAY3D_CUBEMAP)
+        return cubemap_is_valid(d);
+    if (d->Flags & CUDA_ARRAY3D_LAYERED)
+        return d->Depth > 0 && fits(d, EXTENT_LAYERED, EXTENT_LAYERED, MAX_LAYERS);
+    if (d->Depth > 0)
+        return d->Height > 0 && fits(d, EXTENT_3D, EXTENT_3D, EXTENT_3D);
+    return d->Height > 0 ? fits(d, WIDTH_2D, HEIGHT_2D, 0) : d->Width <= WIDTH_1D;
+}
+
+static bool gather_is_valid(const CUDA_ARRAY3D_DESCRIPTOR *d)
+{
+    bool is_2d = d->Height > 0 && (d->Depth == 0 || (d->Flags & CUDA_ARRAY3D_LAYERED));
+    return !(d->Flags & CUDA_ARRAY3D_TEXTURE_GATHER) ||
+           (is_2d && d->Width <= EXTENT_GATHER && d->Height <= EXTENT_GATHER);
+}
+
+CUresult soft_array_check(const CUDA_ARRAY3D_DESCRIPTOR *d)
+{
+    const unsigned known = CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_SURFACE_LDST | CUDA_ARRAY3D_CUBEMAP |
+                           CUDA_ARRAY3D_TEXTURE_GATHER | CUDA_ARRAY3D_COLOR_ATTACHMENT |
+                           CUDA_ARRAY3D_DEPTH_TEXTURE;
+    const unsigned other = CUDA_ARRAY3D_SPARSE | CUDA_ARRAY3D_DEFERRED_MAPPING |
+                           0x100; /* the last: CUDA 12.9's VIDEO */
+    static int logged_format, logged_flag;
+    if (d->Flags & ~(known | other))
+        return CUDA_ERROR_INVALID_VALUE;
+    if (is_other_format(d->Format))
+        return soft_unsupported(&logged_format, "an array whose format isn't one of 8-, 16- or "
+                                                "32-bit integers and 16- or 32-bit floats");
+    if (!soft_array_element(d->Format, d->NumChannels) || !extents_are_valid(d) ||
+        !gather_is_valid(d))
+        return CUDA_ERROR_INVALID_VALUE;
+    if (d->Flags & other)
+        return soft_unsupported(&logged_flag, "a sparse, deferred or video array");
+    return CUDA_SUCCESS;
+}
+
+/* ---- Records --------------------------------------------------------------------------------- */
+
+soft_array *soft_array_new(soft_context *context, const CUDA_ARRAY3D_DESCRIPTOR *descriptor,
+                           const soft_array_place *place, const char *what)
+{
+    soft_array *array = calloc(1, sizeof(*array));
+    if (!array)
+        return NULL;
+    array->owned.context = context;
+    array->descriptor = *descriptor;
+    array->element = soft_array_element(descriptor->Format, descriptor->NumChannels);
+    array->width = descriptor->Width;
+    array->height = descriptor->Height ? descriptor->Height : 1;
+    array->depth = descriptor->Depth ? descriptor->Depth : 1;
+    array->place = *place;
+    array->what = what;
+    array->owned.handle = soft_handle_new(SOFT_KIND_ARRAY, array);
+    if (!array->owned.handle) {
+        free(array);
+        return NULL;
+    }
+    return array;
+}
+
+void soft_array_unwrap(soft_array *array)
+{
+    if (!array)
+        return;
+    soft_handle_drop(SOFT_KIND_ARRAY, array->owned.handle);
+    free(array);
+}
+
+soft_array *soft_array_get(CUarray handle)
+{
+    return soft_handle_get(SOFT_KIND_ARRAY, handle);
+}
+
+CUresult soft_array_wrap(soft_context *context, const CUDA_ARRAY3D_DESCRIPTOR *descriptor,
+                         const soft_array_place *place, const char *what, soft_array **array)
+{
+    if (!soft_array_element(descriptor->Format, descriptor->NumChannels))
+        return CUDA_ERROR_INVALID_VALUE;
+    *array = soft_array_new(context, descriptor, place, what);
+    return *array ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+void soft_array_set_mapped(soft_array *array, bool mapped)
+{
+    atomic_store(&array->mapped, mapped);
+}
+
+/* ---- The driver's own ------------------------------------------------------------------------ */
+
+static void end_with_context(void *array);
+static soft_owned_list own = {
+    .kind = SOFT_KIND_ARRAY, .end = end_with_context, .lock = PTHREAD_MUTEX_INITIALIZER};
+
+bool soft_array_lay_out(const CUDA_ARRAY3D_DESCRIPTOR *d, soft_array_place *place, size_t *size)
+{
+    size_t height = d->Height ? d->Height : 1, depth = d->Depth ? d->Depth : 1;
+    size_t row = d->Width * soft_array_element(d->Format, d->NumChannels);
+    place->row_pitch = (row + ROW_ALIGNMENT - 1) & ~(size_t)(ROW_ALIGNMENT - 1);
+    return !__builtin_mul_overflow(place->row_pitch, height, &place->slice_pitch) &&
+           !__builtin_mul_overflow(place->slice_pitch, depth, size);
+}
+
+CUresult soft_array_pages_new(soft_context *context, void *owner, size_t size, const char *what,
+                              unsigned char **pages)
+{
+    soft_range range = {
+        .size = size, .kind = SOFT_MEMORY_DEVICE, .what = what, .context = context, .owner = owner};
+    CUresult result = soft_device_memory_new(&range);
+    *pages = range.base;
+    return result;
+}
+
+void soft_array_pages_free(unsigned char *pages, const char *what)
+{
+    soft_range range;
+    if (soft_range_remove(pages, 0, &range))
+        soft_device_memory_free(&range, what);
+}
+
+static void free_own(soft_array *array, const char *what)
+{
+    soft_owned_remove(&own, &array->owned);
+    soft_array_pages_free(array->place.base, what);
+    free(array);
+}
+
+static void end_with_context(void *array)
+{
+    free_own(array, "a CUDA array of a destroyed context");
+}
+
+static CUresult create_own(soft_context *context, const CUDA_ARRAY3D_DESCRIPTOR *descriptor,
+                           CUarray *handle)
+{
+    soft_array_place place = {0};
+    size_t size;
+    if (!soft_array_lay_out(descriptor, &place, &size))
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    soft_array *array = soft_array_new(context, descriptor, &place, "a CUDA array");
+    if (!array)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    CUresult result = soft_array_pages_new(context, array, size, array->what, &array->place.base);
+    if (result != CUDA_SUCCESS) {
+        soft_array_unwrap(array);
+        return result;
+    }
+    array->size = size;
+    soft_array_set_mapped(array, true);
+    *handle = array->owned.handle;
+    soft_owned_add(&own, &array->owned);
+    return CUDA_SUCCESS;
+}
+
+static void end_arrays(soft_context *context)
+{
+    soft_owned_end_all(&own, context);
+}
+
+__attribute__((constructor)) static void hook_contexts(void)
+{
+    soft_context_at_destroy(end_arrays);
+}
+
+/* ---- Entry points ---------------------------------------------------------------------------- */
+
+SOFT_API cuArray3DCreate_v2(CUarray *pHandle, const CUDA_ARRAY3D_DESCRIPTOR *pAllocateArray)
+{
+    soft_context *context;
+    CUresult result = soft_check_context(&context);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!pHandle || !pAllocateArray)
+        return CUDA_ERROR_INVALID_VALUE;
+    const CUDA_ARRAY3D_DESCRIPTOR descriptor = *pAllocateArray;
+    result = soft_array_check(&descriptor);
+    return result == CUDA_SUCCESS ? create_own(context, &descriptor, pHandle) : result;
+}
+
+SOFT_API cuArrayCreate_v2(CUarray *pHandle, const CUDA_ARRAY_DESCRIPTOR *pAllocateArray)
+{
+    if (!pAllocateArray)
+        return cuArray3DCreate_v2(pHandle, NULL);
+    const CUDA_ARRAY3D_DESCRIPTOR descriptor = {.Width = pAllocateArray->Width,
+                                                .Height = pAllocateArray->Height,
+                                                .Format = pAllocateArray->Format,
+                                                .NumChannels = pAllocateArray->NumChannels};
+    return cuArray3DCreate_v2(pHandle, &descriptor);
+}
+
+/* CUDA_ERROR_INVALID_HANDLE for what is no array. */
+static CUresult find(CUarray handle, soft_array **array)
+{
+    CUresult result = soft_check_context(NULL);
+    if (result != CUDA_SUCCESS)
+        return result;
+    *array = soft_array_get(handle);
+    return *array ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
+/* The array, and room for the answer. */
+static CUresult query(CUarray handle, const void *answer, soft_array **array)
+{
+    CUresult result = find(handle, array);
+    return result == CUDA_SUCCESS && !answer ? CUDA_ERROR_INVALID_VALUE : result;
+}
+
+SOFT_API cuArray3DGetDescriptor_v2(CUDA_ARRAY3D_DESCRIPTOR *pArrayDescriptor, CUarray hArray)
+{
+    soft_array *array;
+    CUresult result = query(hArray, pArrayDescriptor, &array);
+    if (result == CUDA_SUCCESS)
+        *pArrayDescriptor = array->descriptor;
+    return result;
+}
+
+SOFT_API cuArrayGetDescriptor_v2(CUDA_ARRAY_DESCRIPTOR *pArrayDescriptor, CUarray hArray)
+{
+    soft_array *array;
+    CUresult result = query(hArray, pArrayDescriptor, &array);
+    if (result != CUDA_SUCCESS)
+        return result;
+    *pArrayDescriptor = (CUDA_ARRAY_DESCRIPTOR){.Width = array->descriptor.Width,
+                                                .Height = array->descriptor.Height,
+                                                .Format = array->descriptor.Format,
+                                                .NumChannels = array->descriptor.NumChannels};
+    return CUDA_SUCCESS;
+}
+
+/* Whoever made the memory of a wrapped array, or the mipmapped array of a level, ends that too. As
+ * cuMemFree, waits for the work that may still use the memory. */
+SOFT_API cuArrayDestroy(CUarray hArray)
+{
+    soft_array *array;
+    CUresult result = find(hArray, &array);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!array->size)
+        return array->mipmap || !atomic_load(&array->mapped) ? CUDA_ERROR_INVALID_HANDLE
+                                                             : CUDA_ERROR_ARRAY_IS_MAPPED;
+    if (!soft_handle_drop(SOFT_KIND_ARRAY, hArray))
+        return CUDA_ERROR_INVALID_HANDLE;
+    result = soft_context_wait(array->owned.context);
+    free_own(array, "a CUDA array after cuArrayDestroy");
+    return result;
+}
+
+/* Only planar formats have planes. */
+SOFT_API cuArrayGetPlane(CUarray *pPlaneArray, CUarray hArray, unsigned int planeIdx)
+{
+    (void)planeIdx;
+    soft_array *array;
+    CUresult result = find(hArray, &array);
+    if (result != CUDA_SUCCESS)
+        return result;
+    (void)pPlaneArray;
+    return CUDA_ERROR_INVALID_VALUE;
+}

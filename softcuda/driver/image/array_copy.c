@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Copies whose one side, or both, is an array: the checks, and the linear ones' entry points. */
+#include "softcuda/driver/image/array.h"
+#include "softcuda/driver/memory/copy.h"
+
+#include <stdatomic.h>
+
+CUresult copy_find_array(CUarray handle, const size_t at[3], const size_t extent[3],
+                         copy_side *side)
+{
+    if (!handle)
+        return CUDA_ERROR_INVALID_VALUE;
+    const soft_array *array = soft_array_get(handle);
+    if (!array)
+        return CUDA_ERROR_INVALID_HANDLE;
+    if (!atomic_load(&array->mapped)) {
+        soft_log(SOFT_WARN, "a copy from or to %s, which is not mapped", array->what);
+        return CUDA_ERROR_NOT_MAPPED;
+    }
+    const size_t size[3] = {array->width * array->element, array->height, array->depth};
+    for (int i = 0; i < 3; i++)
+        if (at[i] > size[i] || extent[i] > size[i] - at[i])
+            return CUDA_ERROR_INVALID_VALUE;
+    if (at[0] % array->element != 0 || extent[0] % array->element != 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    *side = (copy_side){
+        .address = array->place.base + at[2] * array->place.slice_pitch +
+                   at[1] * array->place.row_pitch + at[0],
+        .pitch = array->place.row_pitch,
+        .slice = array->place.slice_pitch,
+        .place = COPY_DEVICE,
+    };
+    return CUDA_SUCCESS;
+}
+
+/* One side of a linear copy: an array from an offset in its first row, or memory. */
+typedef struct {
+    CUarray array;
+    size_t offset;
+    const void *address;
+    CUmemorytype type;
+} linear_side;
+
+static linear_side in_array(CUarray array, size_t offset)
+{
+    return (linear_side){array, offset, NULL, CU_MEMORYTYPE_ARRAY};
+}
+
+static linear_side in_memory(const void *address, CUmemorytype type)
+{
+    return (linear_side){NULL, 0, address, type};
+}
+
+static const void *at(CUdeviceptr pointer)
+{
+    return (const void *)(uintptr_t)pointer;
+}
+
+static CUresult find_side(const linear_side *linear, size_t size, const soft_context *party,
+                          copy_side *side)
+{
+    if (linear->type == CU_MEMORYTYPE_ARRAY)
+        return copy_find_array(linear->array, (size_t[]){linear->offset, 0, 0},
+                               (size_t[]){size, 1, 1}, side);
+    side->address = (unsigned char *)(uintptr_t)linear->address;
+    return copy_find_place(linear->address, size, linear->type, party, &side->place);
+}
+
+static CUresult copy(linear_side to, linear_side from, size_t size, CUstream handle,
+                     bool asynchronous)
+{
+    soft_stream *stream;
+    CUresult result = soft_stream_get(handle, &stream);
+    if (result != CUDA_SUCCESS || size == 0)
+        return result;
+    copy_block block = {.width = size, .height = 1, .depth = 1};
+    const soft_context *party = copy_party(stream);
+    result = find_side(&to, size, party, &block.to);
+    if (result == CUDA_SUCCESS)
+        result = find_side(&from, size, party, &block.from);
+    return result == CUDA_SUCCESS ? copy_submit(stream, &block, asynchronous) : result;
+}
+
+SOFT_API cuMemcpyDtoA_v2(CUarray dstArray, size_t dstOffset, CUdeviceptr srcDevice,
+                         size_t ByteCount)
+{
+    return copy(in_array(dstArray, dstOffset), in_memory(at(srcDevice), CU_MEMORYTYPE_DEVICE),
+                ByteCount, NULL, false);
+}
+
+SOFT_API cuMemcpyAtoD_v2(CUdeviceptr dstDevice, CUarray srcArray, size_t srcOffset,
+                         size_t ByteCount)
+{
+    return copy(in_memory(at(dstDevice), CU_MEMORYTYPE_DEVICE), in_array(srcArray, srcOffset),
+                ByteCount, NULL, false);
+}
+
+SOFT_API cuMemcpyHtoA_v2(CUarray dstArray, size_t dstOffset, const void *srcHost, size_t ByteCount)
+{
+    return copy(in_array(dstArray, dstOffset), in_memory(srcHost, CU_MEMORYTYPE_HOST), ByteCount,
+                NULL, false);
+}
+
+SOFT_API cuMemcpyAtoH_v2(void *dstHost, CUarray srcArray, size_t srcOffset, size_t ByteCount)
+{
+    return copy(in_memory(dstHost, CU_MEMORYTYPE_HOST), in_array(srcArray, srcOffset), ByteCount,
+                NULL, false);
+}
+
+SOFT_API cuMemcpyAtoA_v2(CUarray dstArray, size_t dstOffset, CUarray srcArray, size_t srcOffset,
+                         size_t ByteCount)
+{
+    return copy(in_array(dstArray, dstOffset), in_array(srcArray, srcOffset), ByteCount, NULL,
+                false);
+}
+
+SOFT_API cuMemcpyHtoAAsync_v2(CUarray dstArray, size_t dstOffset, const void *srcHost,
+                              size_t ByteCount, CUstream hStream)
+{
+    return copy(in_array(dstArray, dstOffset), in_memory(srcHost, CU_MEMORYTYPE_HOST), ByteCount,
+                hStream, true);
+}
+
+SOFT_API cuMemcpyAtoHAsync_v2(void *dstHost, CUarray srcArray, size_t srcOffset, size_t ByteCount,
+                              CUstream hStream)
+{
+    return copy(in_memory(dstHost, CU_MEMORYTYPE_HOST), in_array(srcArray, srcOffset), ByteCount,
+                hStream, true);
+}
+
+SOFT_API_ptds(cuMemcpyDtoA_v2,
+              (CUarray dstArray, size_t dstOffset, CUdeviceptr srcDevice, size_t ByteCount),
+              (dstArray, dstOffset, srcDevice, ByteCount))
+SOFT_API_ptds(cuMemcpyAtoD_v2,
+              (CUdeviceptr dstDevice, CUarray srcArray, size_t srcOffset, size_t ByteCount),
+              (dstDevice, srcArray, srcOffset, ByteCount))
+SOFT_API_ptds(cuMemcpyHtoA_v2,
+              (CUarray dstArray, size_t dstOffset, const void *srcHost, size_t ByteCount),
+              (dstArray, dstOffset, srcHost, ByteCount))
+SOFT_API_ptds(cuMemcpyAtoH_v2,
+              (void *dstHost, CUarray srcArray, size_t srcOffset, size_t ByteCount),
+              (dstHost, srcArray, srcOffset, ByteCount))
+SOFT_API_ptds(cuMemcpyAtoA_v2,
+              (CUarray dstArray, size_t dstOffset, CUarray srcArray, size_t srcOffset,
+               size_t ByteCount),
+              (dstArray, dstOffset, srcArray, srcOffset, ByteCount))
+SOFT_API_ptsz(cuMemcpyHtoAAsync_v2,
+              (CUarray dstArray, size_t dstOffset, const void *srcHost, size_t ByteCount,
+               CUstream hStream),
+              (dstArray, dstOffset, srcHost, ByteCount, hStream))
+SOFT_API_ptsz(cuMemcpyAtoHAsync_v2,
+              (void *dstHost, CUarray srcArray, size_t srcOffset, size_t ByteCount,
+               CUstream hStream),
+              (dstHost, srcArray, srcOffset, ByteCount, hStream))

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Mipmapped arrays over external memory. An image of lavapipe, of either tiling, or a texture of
+ * llvmpipe is rows in linear order; so is an array of this driver, with other pitches. The rule, as
+ * vkGetImageSubresourceLayout and the bytes after copies tell it (Mesa 22.3, and 25.0 for 2D; 1D,
+ * 2D, 3D, cubes and arrays of them, 1 to 16 bytes an element, with and without mip levels):
+ *
+ *   - a row is the width rounded up to 4 elements, then rounded up to 64 bytes, on AArch64 to 8
+ *     (Mesa 22.3, which takes for that what it knows of the processor's caches: there nothing);
+ *   - a slice is the height rounded up to 4 rows, or 1 row of a 1D image;
+ *   - a slice is a layer, a face, or one z of a 3D image: they lie end to end, none is added;
+ *   - all slices of one level lie before those of the next, which begins at the next 64 bytes.
+ *
+ * So offset + the end of the last level is also what VkMemoryRequirements says.
+ */
+#include "softcuda/driver/image/array.h"
+#include "softcuda/driver/memory/device_memory.h"
+#include "softcuda/driver/memory/external_memory.h"
+
+#define TILE 4 /* llvmpipe draws in squares of it */
+
+#ifdef __x86_64__
+#define ROW_ALIGNMENT 64
+#else
+#define ROW_ALIGNMENT sizeof(void *)
+#endif
+
+#define LEVEL_ALIGNMENT 64
+
+/* What lavapipe asks of an image's offset. */
+#define OFFSET_ALIGNMENT 16
+
+static size_t round_up(size_t number, size_t multiple)
+{
+    return (number + multiple - 1) / multiple * multiple;
+}
+
+/* The extents are checked, so neither overflows. */
+static size_t lay_out(const CUDA_ARRAY3D_DESCRIPTOR *level, soft_array_place *place)
+{
+    size_t element = soft_array_element(level->Format, level->NumChannels);
+    size_t rows = level->Height ? round_up(level->Height, TILE) : 1;
+    place->row_pitch = round_up(round_up(level->Width, TILE) * element, ROW_ALIGNMENT);
+    place->slice_pitch = place->row_pitch * rows;
+    return place->slice_pitch * (level->Depth ? level->Depth : 1);
+}
+
+typedef CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC image_description;
+
+/* Spare bytes at the end of a memory that holds an image of less levels exactly. */
+#define MOST_SPARE 64
+
+/*
+ * NVIDIA's Vulkan places layers as if the chain of levels were whole, and CUDA has to be told so;
+ * here the levels that the memory does not have are just not there. `end` is where they would
+ * begin, the next with that many bytes.
+ */
+static bool ends_here(const soft_external *external, const CUDA_ARRAY3D_DESCRIPTOR *descriptor,
+                      uint64_t end, size_t bytes)
+{
+    bool layered = descriptor->Flags & (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP);
+    return layered && end <= external->size && external->size - end < MOST_SPARE &&
+           external->size - end < bytes;
+}
+
+static CUresult wrap(const soft_external *external, const CUDA_ARRAY3D_DESCRIPTOR *descriptor,
+                     uint64_t offset, unsigned count, CUmipmappedArray *handle)
+{
+    soft_array_place places[SOFT_MAX_LEVELS] = {{0}};
+    size_t offsets[SOFT_MAX_LEVELS], size = 0;
+    for (unsigned i = 0; i < count; i++) {
+        const CUDA_ARRAY3D_DESCRIPTOR level = soft_array_level_descriptor(descriptor, i);
+        size_t bytes = lay_out(&level, &places[i]);
+        offsets[i] = round_up(size, LEVEL_ALIGNMENT);
+        if (i > 0 && ends_here(external, descriptor, offset + offsets[i], bytes)) {
+            count = i;
+            break;
+        }
+        size = offsets[i] + bytes;
+    }
+    soft_mipmap *mipmap;
+    CUresult result = soft_mipmap_wrap(external->owned.context, descriptor, count, places,
+                                       "an array over external memory", &mipmap);
+    if (result != CUDA_SUCCESS)
+        return result;
+    unsigned char *bytes;
+    result = soft_external_map(external, offset, size, mipmap, &bytes);
+    if (result != CUDA_SUCCESS) {
+        soft_mipmap_unwrap(mipmap);
+        return result;
+    }
+    for (unsigned i = 0; i < count; i++)
+        mipmap->levels[i]->place.base = bytes + offsets[i];
+    *handle = mipmap->owned.handle;
+    soft_mipmap_adopt(mipmap, bytes);
+    return CUDA_SUCCESS;
+}
+
+SOFT_API cuExternalMemoryGetMappedMipmappedArray(CUmipmappedArray *mipmap, CUexternalMemory extMem,
+                                                 const image_description *mipmapDesc)
+{
+    soft_external *external;
+    CUresult result = soft_external_get(extMem, &external);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!mipmap || !mipmapDesc || mipmapDesc->numLevels == 0 ||
+        mipmapDesc->offset % OFFSET_ALIGNMENT != 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (external->is_elsewhere) {
+        soft_log(SOFT_WARN, "cuExternalMemoryGetMappedMipmappedArray: the memory is on another "
+                            "device than the context");
+        return CUDA_ERROR_UNKNOWN;
+    }
+    const CUDA_ARRAY3D_DESCRIPTOR descriptor = mipmapDesc->arrayDesc;
+    result = soft_array_check(&descriptor);
+    if (result != CUDA_SUCCESS)
+        return result;
+    unsigned count = soft_mipmap_levels(&descriptor, mipmapDesc->numLevels);
+    if (count == 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    return wrap(external, &descriptor, mipmapDesc->offset, count, mipmap);
+}

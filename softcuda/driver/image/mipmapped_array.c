@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Mipmapped arrays: their levels are arrays, in one piece of memory if it is the driver's. */
+#include "softcuda/driver/image/array.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+static void end_with_context(void *mipmap);
+static soft_owned_list own = {
+    .kind = SOFT_KIND_MIPMAP, .end = end_with_context, .lock = PTHREAD_MUTEX_INITIALIZER};
+
+static size_t halved(size_t extent, unsigned times)
+{
+    size_t half = extent >> times;
+    return extent && !half ? 1 : half;
+}
+
+CUDA_ARRAY3D_DESCRIPTOR soft_array_level_descriptor(const CUDA_ARRAY3D_DESCRIPTOR *base,
+                                                    unsigned level)
+{
+    CUDA_ARRAY3D_DESCRIPTOR descriptor = *base;
+    descriptor.Width = halved(base->Width, level);
+    descriptor.Height = halved(base->Height, level);
+    if (!(base->Flags & (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP)))
+        descriptor.Depth = halved(base->Depth, level);
+    return descriptor;
+}
+
+/* ---- Life ------------------------------------------------------------------------------------ */
+
+soft_mipmap *soft_mipmap_get(CUmipmappedArray handle)
+{
+    return soft_handle_get(SOFT_KIND_MIPMAP, handle);
+}
+
+void soft_mipmap_set_mapped(soft_mipmap *mipmap, bool mapped)
+{
+    for (unsigned i = 0; i < mipmap->level_count; i++)
+        soft_array_set_mapped(mipmap->levels[i], mapped);
+}
+
+void soft_mipmap_unwrap(soft_mipmap *mipmap)
+{
+    if (!mipmap)
+        return;
+    soft_handle_drop(SOFT_KIND_MIPMAP, mipmap->owned.handle);
+    for (unsigned i = 0; i < mipmap->level_count; i++)
+        soft_array_unwrap(mipmap->levels[i]);
+    free(mipmap);
+}
+
+static bool add_levels(soft_mipmap *mipmap, unsigned count, const soft_array_place *places,
+                       const char *what)
+{
+    for (unsigned i = 0; i < count; i++) {
+        const CUDA_ARRAY3D_DESCRIPTOR level = soft_array_level_descriptor(&mipmap->descriptor, i);
+        mipmap->levels[i] = soft_array_new(mipmap->owned.context, &level, &places[i], what);
+        if (!mipmap->levels[i])
+            return false;
+        mipmap->levels[i]->mipmap = mipmap;
+        mipmap->level_count++;
+    }
+    return true;
+}
+
+CUresult soft_mipmap_wrap(soft_context *context, const CUDA_ARRAY3D_DESCRIPTOR *descriptor,
+                          unsigned level_count, const soft_array_place *places, const char *what,
+                          soft_mipmap **mipmap)
+{
+    if (level_count == 0 || level_count > SOFT_MAX_LEVELS ||
+        !soft_array_element(descriptor->Format, descriptor->NumChannels))
+        return CUDA_ERROR_INVALID_VALUE;
+    soft_mipmap *m = calloc(1, sizeof(*m));
+    if (!m)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    m->owned.context = context;
+    m->descriptor = *descriptor;
+    m->owned.handle = soft_handle_new(SOFT_KIND_MIPMAP, m);
+    if (!m->owned.handle || !add_levels(m, level_count, places, what)) {
+        soft_mipmap_unwrap(m);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    *mipmap = m;
+    return CUDA_SUCCESS;
+}
+
+/* ---- The driver's own ------------------------------------------------------------------------ */
+
+/* Levels of the chain down to one element. Layers and faces don't count. */
+static unsigned full_chain(const CUDA_ARRAY3D_DESCRIPTOR *d)
+{
+    size_t largest = d->Width > d->Height ? d->Width : d->Height;
+    bool is_3d = !(d->Flags & (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP));
+    if (is_3d && d->Depth > largest)
+        largest = d->Depth;
+    unsigned levels = 0;
+    for (; largest; largest >>= 1)
+        levels++;
+    return levels;
+}
+
+unsigned soft_mipmap_levels(const CUDA_ARRAY3D_DESCRIPTOR *descriptor, unsigned wanted)
+{
+    unsigned chain = full_chain(descriptor);
+    unsigned count = wanted < chain ? wanted : chain;
+    return count <= SOFT_MAX_LEVELS ? count : 0;
+}
+
+/* Places the levels one after the other, from NULL. */
+static bool lay_out(const CUDA_ARRAY3D_DESCRIPTOR *descriptor, unsigned count,
+                    soft_array_place *places, size_t *offsets, size_t *size)
+{
+    *size = 0;
+    for (unsigned i = 0; i < count; i++) {
+        const CUDA_ARRAY3D_DESCRIPTOR level = soft_array_level_descriptor(descriptor, i);
+        size_t bytes;
+        offsets[i] = *size;
+        if (!soft_array_lay_out(&level, &places[i], &bytes) ||
+            __builtin_add_overflow(*size, bytes, size))
+            return false;
+    }
+    return true;
+}
+
+static void free_own(soft_mipmap *mipmap, const char *what)
+{
+    soft_owned_remove(&own, &mipmap->owned);
+    soft_array_pages_free(mipmap->pages, what);
+    soft_mipmap_unwrap(mipmap);
+}
+
+static void end_with_context(void *mipmap)
+{
+    free_own(mipmap, "a CUDA mipmapped array of a destroyed context");
+}
+
+void soft_mipmap_adopt(soft_mipmap *mipmap, unsigned char *pages)
+{
+    mipmap->pages = pages;
+    soft_mipmap_set_mapped(mipmap, true);
+    soft_owned_add(&own, &mipmap->owned);
+}
+
+static CUresult create_own(soft_context *context, const CUDA_ARRAY3D_DESCRIPTOR *descriptor,
+                           unsigned count, CUmipmappedArray *handle)
+{
+    soft_array_place places[SOFT_MAX_LEVELS] = {{0}};
+    size_t offsets[SOFT_MAX_LEVELS], size;
+    soft_mipmap *mipmap;
+    if (!lay_out(descriptor, count, places, offsets, &size))
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    CUresult result =
+        soft_mipmap_wrap(context, descriptor, count, places, "a CUDA mipmapped array", &mipmap);
+    if (result != CUDA_SUCCESS)
+        return result;
+    unsigned char *pages;
+    result = soft_array_pages_new(context, mipmap, size, "a CUDA mipmapped array", &pages);
+    if (result != CUDA_SUCCESS) {
+        soft_mipmap_unwrap(mipmap);
+        return result;
+    }
+    for (unsigned i = 0; i < count; i++)
+        mipmap->levels[i]->place.base = pages + offsets[i];
+    *handle = mipmap->owned.handle;
+    soft_mipmap_adopt(mipmap, pages);
+    return CUDA_SUCCESS;
+}
+
+static void end_mipmaps(soft_context *context)
+{
+    soft_owned_end_all(&own, context);
+}
+
+__attribute__((constructor)) static void hook_contexts(void)
+{
+    soft_context_at_destroy(end_mipmaps);
+}
+
+/* ---- Entry points ---------------------------------------------------------------------------- */
+
+/* More levels than the chain has are as many as it has. */
+SOFT_API cuMipmappedArrayCreate(CUmipmappedArray *pHandle,
+                                const CUDA_ARRAY3D_DESCRIPTOR *pMipmappedArrayDesc,
+                                unsigned int numMipmapLevels)
+{
+    soft_context *context;
+    CUresult result = soft_check_context(&context);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!pHandle || !pMipmappedArrayDesc || numMipmapLevels == 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    const CUDA_ARRAY3D_DESCRIPTOR descriptor = *pMipmappedArrayDesc;
+    result = soft_array_check(&descriptor);
+    if (result != CUDA_SUCCESS)
+        return result;
+    unsigned count = soft_mipmap_levels(&descriptor, numMipmapLevels);
+    return count ? create_own(context, &descriptor, count, pHandle) : CUDA_ERROR_INVALID_VALUE;
+}
+
+static CUresult find(CUmipmappedArray handle, soft_mipmap **mipmap)
+{
+    CUresult result = soft_check_context(NULL);
+    if (result != CUDA_SUCCESS)
+        return result;
+    *mipmap = soft_mipmap_get(handle);
+    return *mipmap ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
+SOFT_API cuMipmappedArrayGetLevel(CUarray *pLevelArray, CUmipmappedArray hMipmappedArray,
+                                  unsigned int level)
+{
+    soft_mipmap *mipmap;
+    CUresult result = find(hMipmappedArray, &mipmap);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!pLevelArray || level >= mipmap->level_count)
+        return CUDA_ERROR_INVALID_VALUE;
+    *pLevelArray = mipmap->levels[level]->owned.handle;
+    return CUDA_SUCCESS;
+}
+
+/* As cuArrayDestroy. */
+SOFT_API cuMipmappedArrayDestroy(CUmipmappedArray hMipmappedArray)
+{
+    soft_mipmap *mipmap;
+    CUresult result = find(hMipmappedArray, &mipmap);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!mipmap->pages)
+        return atomic_load(&mipmap->levels[0]->mapped) ? CUDA_ERROR_ARRAY_IS_MAPPED
+                                                       : CUDA_ERROR_INVALID_HANDLE;
+    if (!soft_handle_drop(SOFT_KIND_MIPMAP, hMipmappedArray))
+        return CUDA_ERROR_INVALID_HANDLE;
+    result = soft_context_wait(mipmap->owned.context);
+    free_own(mipmap, "a CUDA mipmapped array after cuMipmappedArrayDestroy");
+    return result;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cuSurfObject...: surface objects. */
+#include "softcuda/driver/image/image_object.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+SOFT_API cuSurfObjectCreate(CUsurfObject *pSurfObject, const CUDA_RESOURCE_DESC *pResDesc)
+{
+    soft_image object;
+    memset(&object, 0, sizeof(object));
+    CUresult result = soft_check_context(&object.context);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!pSurfObject || !pResDesc || pResDesc->flags != 0 ||
+        pResDesc->resType != CU_RESOURCE_TYPE_ARRAY || !pResDesc->res.array.hArray)
+        return CUDA_ERROR_INVALID_VALUE;
+    soft_array *array = soft_array_get(pResDesc->res.array.hArray);
+    if (!array)
+        return CUDA_ERROR_INVALID_HANDLE;
+    result = soft_image_check_reach(object.context, array);
+    if (result != CUDA_SUCCESS)
+        return result;
+    /* The driver makes the object all the same, and programs make one for each frame. */
+    if (!(array->descriptor.Flags & CUDA_ARRAY3D_SURFACE_LDST) &&
+        !atomic_exchange(&array->told, true))
+        soft_log(SOFT_WARN,
+                 "a surface object is made of %s without CUDA_ARRAY3D_SURFACE_LDST: on a GPU its "
+                 "use is undefined",
+                 array->what);
+    object.resource = *pResDesc;
+    soft_image_set_array(&object.image, array);
+    return soft_image_new(&object, GR_CUHOST_SURFACE, pSurfObject);
+}
+
+/* As the driver, takes any number. One that is no object is worth a line. */
+SOFT_API cuSurfObjectDestroy(CUsurfObject surfObject)
+{
+    CUresult result = soft_check_context(NULL);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!soft_image_drop(surfObject, GR_CUHOST_SURFACE))
+        soft_log(SOFT_WARN, "cuSurfObjectDestroy of 0x%llx, which is no surface object",
+                 surfObject);
+    return CUDA_SUCCESS;
+}
+
+SOFT_API cuSurfObjectGetResourceDesc(CUDA_RESOURCE_DESC *pResDesc, CUsurfObject surfObject)
+{
+    soft_image object;
+    CUresult result = soft_image_query(surfObject, GR_CUHOST_SURFACE, pResDesc, &object);
+    if (result == CUDA_SUCCESS)
+        *pResDesc = object.resource;
+    return result;
+}

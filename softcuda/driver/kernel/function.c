@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Kernels as CUfunction: finding them, their attributes and parameters, and what occupancy calls
+ * ask.
+ */
+#include "softcuda/driver/kernel/module.h"
+
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define RECORD_PREFIX "gr_cuhost_kernel_"
+
+/* As cuda.h names them for the device; the software device has one multiprocessor for each core. */
+#define MAX_THREADS_OF_MULTIPROCESSOR 2048
+
+static const gr_cuhost_kernel *find_record(soft_module *module, const char *name)
+{
+    char *symbol = NULL;
+    if (asprintf(&symbol, RECORD_PREFIX "%s", name) < 0)
+        return NULL;
+    const gr_cuhost_kernel *record = dlsym(module->object, symbol);
+    free(symbol);
+    if (!record && dlsym(module->object, name))
+        soft_log(SOFT_WARN,
+                 "the module has a symbol %s, but no GR_KERNEL(%s) or GR_KERNEL_SYNC(%s) line",
+                 name, name, name);
+    return record;
+}
+
+static soft_function *new_function(soft_module *module, const gr_cuhost_kernel *record)
+{
+    soft_function *function = calloc(1, sizeof(*function));
+    if (!function)
+        return NULL;
+    function->module = module;
+    function->kernel = record;
+    function->max_dynamic_shared = SOFT_SHARED;
+    function->carveout = -1;
+    function->function_handle = soft_handle_new(SOFT_KIND_FUNCTION, function);
+    if (!module->owned.context)
+        function->kernel_handle = soft_handle_new(SOFT_KIND_KERNEL, function);
+    if (!function->function_handle || (!module->owned.context && !function->kernel_handle)) {
+        soft_handle_drop(SOFT_KIND_FUNCTION, function->function_handle);
+        free(function);
+        return NULL;
+    }
+    function->next = module->functions;
+    module->functions = function;
+    return function;
+}
+
+CUresult soft_function_find(enum soft_kind kind, const void *handle, const char *name,
+                            soft_function **function)
+{
+    soft_module *module = soft_handle_get(kind, handle);
+    if (!module)
+        return CUDA_ERROR_INVALID_HANDLE;
+    const gr_cuhost_kernel *record = find_record(module, name);
+    return record ? soft_function_of(module, record, function) : CUDA_ERROR_NOT_FOUND;
+}
+
+CUresult soft_function_of(soft_module *module, const gr_cuhost_kernel *record,
+                          soft_function **function)
+{
+    if (record->abi != GR_CUHOST_ABI || record->size != sizeof(*record)) {
+        soft_log(SOFT_WARN,
+                 "kernel %s was built with version %u of grinterop/cuhost.h's records, this driver "
+                 "has %u: "
+                 "build the module again",
+                 record->name, (unsigned)record->abi, GR_CUHOST_ABI);
+        return CUDA_ERROR_NO_BINARY_FOR_GPU;
+    }
+    pthread_mutex_lock(&module->lock);
+    soft_function *found = module->functions;
+    while (found && found->kernel != record)
+        found = found->next;
+    if (!found)
+        found = new_function(module, record);
+    pthread_mutex_unlock(&module->lock);
+    *function = found;
+    return found ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+soft_function *soft_function_get(const void *handle)
+{
+    soft_function *function = soft_handle_get(SOFT_KIND_FUNCTION, handle);
+    return function ? function : soft_handle_get(SOFT_KIND_KERNEL, handle);
+}
+
+void soft_function_free_all(soft_module *module)
+{
+    while (module->functions) {
+        soft_function *function = module->functions;
+        module->functions = function->next;
+        soft_handle_drop(SOFT_KIND_FUNCTION, function->function_handle);
+        soft_handle_drop(SOFT_KIND_KERNEL, function->kernel_handle);
+        free(function);
+    }
+}
+
+/* CUDA_ERROR_INVALID_HANDLE for a handle that is none. */
+static CUresult get(const void *handle, soft_function **function)
+{
+    CUresult result = soft_check_init();
+    if (result != CUDA_SUCCESS)
+        return result;
+    *function = soft_function_get(handle);
+    return *function ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
+SOFT_API cuFuncGetName(const char **name, CUfunction hfunc)
+{
+    soft_function *function;
+    CUresult result = soft_check_init();
+    if (result == CUDA_SUCCESS && (!name || !hfunc))
+        result = CUDA_ERROR_INVALID_VALUE;
+    if (result == CUDA_SUCCESS)
+        result = get(hfunc, &function);
+    if (result != CUDA_SUCCESS)
+        return result;
+    *name = function->kernel->name;
+    return CUDA_SUCCESS;
+}
+
+SOFT_API cuFuncGetModule(CUmodule *hmod, CUfunction hfunc)
+{
+    soft_function *function;
+    CUresult result = get(hfunc, &function);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!hmod)
+        return CUDA_ERROR_INVALID_VALUE;
+    /* A library's kernels are in no CUmodule. */
+    if (!function->module->owned.context)
+        return CUDA_ERROR_NOT_SUPPORTED;
+    *hmod = function->module->owned.handle;
+    return CUDA_SUCCESS;
+}
+
+SOFT_API cuFuncGetParamInfo(CUfunction func, size_t paramIndex, size_t *paramOffset,
+                            size_t *paramSize)
+{
+    soft_function *function;
+    CUresult result = get(func, &function);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!paramOffset || paramIndex >= function->kernel->param_count)
+        return CUDA_ERROR_INVALID_VALUE;
+    *paramOffset = function->kernel->param_offsets[paramIndex];
+    if (paramSize)
+        *paramSize = function->kernel->param_sizes[paramIndex];
+    return CUDA_SUCCESS;
+}
+
+SOFT_API cuFuncGetAttribute(int *pi, CUfunction_attribute attrib, CUfunction hfunc)
+{
+    soft_function *function;
+    CUresult result = get(hfunc, &function);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!pi || (int)attrib < 0 || attrib >= CU_FUNC_ATTRIBUTE_MAX)
+        return CUDA_ERROR_INVALID_VALUE;
+    switch (attrib) {
+    case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
+        *pi = SOFT_MAX_THREADS;
+        break;
+    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
+        *pi = atomic_load(&function->max_dynamic_shared);
+        break;
+    case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+        *pi = atomic_load(&function->carveout);
+        break;
+    default:
+        /*
+         * Registers, static shared and local memory, the GPU code's version: a host compiler's
+         * function has no such numbers.
+         */
+        *pi = 0;
+        break;
+    }
+    return CUDA_SUCCESS;
+}
+
+SOFT_API cuFuncSetAttribute(CUfunction hfunc, CUfunction_attribute attrib, int value)
+{
+    soft_function *function;
+    CUresult result = get(hfunc, &function);
+    if (result != CUDA_SUCCESS)
+        return result;
+    switch (attrib) {
+    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
+        if (value < 0 || value > (int)GR_CUHOST_SHARED_MAX)
+            return CUDA_ERROR_INVALID_VALUE;
+        atomic_store(&function->max_dynamic_shared, value);
+        return CUDA_SUCCESS;
+    case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+        if (value < -1 || value > 100)
+            return CUDA_ERROR_INVALID_VALUE;
+        atomic_store(&function->carveout, value);
+        return CUDA_SUCCESS;
+    default:
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+}
+
+/* A hint, which the driver may ignore as well. */
+SOFT_API cuFuncSetCacheConfig(CUfunction hfunc, CUfunc_cache config)
+{
+    soft_function *function;
+    CUresult result = get(hfunc, &function);
+    if (result != CUDA_SUCCESS)
+        return result;
+    return config <= CU_FUNC_CACHE_PREFER_EQUAL ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+SOFT_API cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *numBlocks, CUfunction func,
+                                                              int blockSize, size_t dynamicSMemSize,
+                                                              unsigned int flags)
+{
+    soft_function *function;
+    CUresult result = get(func, &function);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!numBlocks || blockSize <= 0 || flags > CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (blockSize > SOFT_MAX_THREADS ||
+        dynamicSMemSize > (size_t)atomic_load(&function->max_dynamic_shared))
+        *numBlocks = 0;
+    else
+        *numBlocks = MAX_THREADS_OF_MULTIPROCESSOR / blockSize;
+    if (dynamicSMemSize > 0 && *numBlocks > 0 &&
+        (size_t)*numBlocks > GR_CUHOST_SHARED_MAX / dynamicSMemSize)
+        *numBlocks = (int)(GR_CUHOST_SHARED_MAX / dynamicSMemSize);
+    return CUDA_SUCCESS;
+}
+
+SOFT_API cuOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks, CUfunction func, int blockSize,
+                                                     size_t dynamicSMemSize)
+{
+    return cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(numBlocks, func, blockSize,
+                                                                dynamicSMemSize, 0);
+}
+
+/* The largest block of whole warps whose shared memory fits. */
+static int potential_block(soft_function *function, CUoccupancyB2DSize shared_of, size_t shared,
+                           int limit)
+{
+    int block = limit;
+    for (; block > 0; block = (block - 1) / 32 * 32)
+        if ((shared_of ? shared_of(block) : shared) <=
+            (size_t)atomic_load(&function->max_dynamic_shared))
+            break;
+    return block;
+}
+
+SOFT_API cuOccupancyMaxPotentialBlockSizeWithFlags(int *minGridSize, int *blockSize,
+                                                   CUfunction func,
+                                                   CUoccupancyB2DSize blockSizeToDynamicSMemSize,
+                                                   size_t dynamicSMemSize, int blockSizeLimit,
+                                                   unsigned int flags)
+{
+    soft_function *function;
+    CUresult result = get(func, &function);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!minGridSize || !blockSize || blockSizeLimit < 0 ||
+        flags > CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE)
+        return CUDA_ERROR_INVALID_VALUE;
+    int limit = blockSizeLimit == 0 || blockSizeLimit > SOFT_MAX_THREADS ? SOFT_MAX_THREADS
+                                                                         : blockSizeLimit;
+    int block = potential_block(function, blockSizeToDynamicSMemSize, dynamicSMemSize, limit);
+    if (block == 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    *blockSize = block;
+    *minGridSize = (processors > 0 ? (int)processors : 1) * (MAX_THREADS_OF_MULTIPROCESSOR / block);
+    return CUDA_SUCCESS;
+}
+
+SOFT_API cuOccupancyMaxPotentialBlockSize(int *minGridSize, int *blockSize, CUfunction func,
+                                          CUoccupancyB2DSize blockSizeToDynamicSMemSize,
+                                          size_t dynamicSMemSize, int blockSizeLimit)
+{
+    return cuOccupancyMaxPotentialBlockSizeWithFlags(minGridSize, blockSize, func,
+                                                     blockSizeToDynamicSMemSize, dynamicSMemSize,
+                                                     blockSizeLimit, 0);
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Pages are accessible to all threads or to none, and kernels of all devices run side by side. So
+ * it is not an access that is noticed, but the parameter that it would be made through.
+ */
+#include "softcuda/driver/kernel/kernel_access.h"
+
+#include <dlfcn.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "softcuda/driver/image/image_object.h"
+#include "softcuda/driver/object_at.h"
+#include "softcuda/driver/memory/peer_access.h"
+
+/* Of a process's memory. Numbers are mostly smaller or larger. */
+#define LEAST_ADDRESS    UINT64_C(0x100000000)
+#define END_OF_ADDRESSES UINT64_C(0x800000000000)
+
+static void say_memory(const soft_context *context, const char *kernel, uint64_t address,
+                       const soft_range *range)
+{
+    soft_log(SOFT_WARN,
+             "kernel %s was given address 0x%llx, which is byte %zu of %s (%zu bytes at %p) on "
+             "device %d: device %d has no access to it (%s)",
+             kernel, (unsigned long long)address, (size_t)(address - (uintptr_t)range->base),
+             range->what ? range->what : "memory", range->size, (void *)range->base, range->device,
+             soft_context_device(context), soft_way_to_touch(range));
+}
+
+static bool is_memory_of_others(const soft_context *context, const char *kernel, uint64_t word)
+{
+    soft_range range;
+    if (!soft_range_find((const void *)(uintptr_t)word, &range) || soft_can_touch(context, &range))
+        return false;
+    say_memory(context, kernel, word, &range);
+    return true;
+}
+
+static bool is_image_of_others(const soft_context *context, const char *kernel, uint64_t word)
+{
+    const soft_context *owner = soft_image_context(word);
+    if (!owner || soft_context_device(owner) == soft_context_device(context))
+        return false;
+    soft_log(SOFT_WARN,
+             "kernel %s was given 0x%llx, a texture or surface object of a context on device %d: "
+             "device %d cannot use it",
+             kernel, (unsigned long long)word, soft_context_device(owner),
+             soft_context_device(context));
+    return true;
+}
+
+/* ---- Parameters ------------------------------------------------------------------------------ */
+
+/* The next place in a kernel's parameters. */
+typedef struct {
+    uint32_t parameter, at;
+} place;
+
+/* Gives the next word that may be an address; false if there is none left. A struct has its
+ * pointers at multiples of their size. */
+static bool next_word(const gr_cuhost_kernel *kernel, const unsigned char *parameters, place *next,
+                      uint64_t *word)
+{
+    for (; next->parameter < kernel->param_count; next->parameter++, next->at = 0) {
+        if (next->at + sizeof(*word) > kernel->param_sizes[next->parameter])
+            continue;
+        memcpy(word, parameters + kernel->param_offsets[next->parameter] + next->at, sizeof(*word));
+        next->at += sizeof(*word);
+        return true;
+    }
+    return false;
+}
+
+/* ---- Memory of the host ---------------------------------------------------------------------- */
+
+/* Mapped by the process, neither the driver's nor a part of the program or a library, of which
+ * functions are given to kernels. The shadow memory of a sanitizer is mapped at the addresses that
+ * two small integers beside each other make, but hardly a page of it is resident. A page that
+ * malloc() has given is, as its own record is in it. */
+static bool is_host_memory(uint64_t word)
+{
+    soft_object object;
+    Dl_info info;
+    unsigned char resident;
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    const unsigned char *address = (const unsigned char *)(uintptr_t)word;
+    return word >= LEAST_ADDRESS && word < END_OF_ADDRESSES && !soft_range_find(address, NULL) &&
+           !soft_pages_find(address, 0, &object) && !soft_image_context(word) &&
+           !dladdr(address, &info) &&
+           mincore((void *)(uintptr_t)(word / page * page), 1, &resident) == 0 && (resident & 1);
+}
+
+void soft_kernel_look_at(const gr_cuhost_kernel *kernel, const unsigned char *parameters)
+{
+    place next = {0, 0};
+    for (uint64_t word; next_word(kernel, parameters, &next, &word);) {
+        if (!is_host_memory(word))
+            continue;
+        soft_log(
+            SOFT_WARN,
+            "kernel %s is given address 0x%llx, which is memory of the host that CUDA does not "
+            "know (of malloc, or the stack): most GPUs cannot access it; cudaMalloc, "
+            "cudaMallocManaged, cudaMallocHost and cudaHostRegister give what they can",
+            kernel->name, (unsigned long long)word);
+        return;
+    }
+}
+
+/* ---- Memory of other devices ----------------------------------------------------------------- */
+
+bool soft_kernel_may_have(const soft_context *context, const gr_cuhost_kernel *kernel,
+                          const unsigned char *parameters)
+{
+    if (soft_device_count() == 1)
+        return true;
+    place next = {0, 0};
+    for (uint64_t word; next_word(kernel, parameters, &next, &word);) {
+        if (is_memory_of_others(context, kernel->name, word) ||
+            is_image_of_others(context, kernel->name, word)) {
+            raise(SIGSEGV);
+            return false;
+        }
+    }
+    return true;
+}

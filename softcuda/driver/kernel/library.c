@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cuLibrary... and cuKernel...: modules that are loaded without a context, and the kernels in them.
+ */
+#include "softcuda/driver/kernel/module.h"
+
+/*
+ * The options steer a compiler that isn't here, or when code is loaded; their arrays must exist all
+ * the same.
+ */
+static bool options_are_there(unsigned jit, const void *jit_options, void **jit_values,
+                              unsigned library, const void *library_options)
+{
+    return (jit == 0 || (jit_options && jit_values)) && (library == 0 || library_options);
+}
+
+/* The image lies in memory, or in the file of that path. */
+static CUresult load(CUlibrary *library, const void *image, const char *path, bool has_options)
+{
+    CUresult result = soft_check_init();
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!library || (!image && !path) || !has_options)
+        return CUDA_ERROR_INVALID_VALUE;
+    void *object;
+    result = path ? soft_image_open_file(path, &object) : soft_image_open(image, &object);
+    if (result != CUDA_SUCCESS)
+        return result;
+    soft_module *module;
+    result = soft_module_new(NULL, SOFT_KIND_LIBRARY, object, &module);
+    if (result == CUDA_SUCCESS)
+        *library = module->owned.handle;
+    return result;
+}
+
+SOFT_API cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_option *jitOptions,
+                           void **jitOptionsValues, unsigned int numJitOptions,
+                           CUlibraryOption *libraryOptions, void **libraryOptionValues,
+                           unsigned int numLibraryOptions)
+{
+    (void)libraryOptionValues;
+    return load(library, code, NULL,
+                options_are_there(numJitOptions, jitOptions, jitOptionsValues, numLibraryOptions,
+                                  libraryOptions));
+}
+
+SOFT_API cuLibraryLoadFromFile(CUlibrary *library, const char *fileName, CUjit_option *jitOptions,
+                               void **jitOptionsValues, unsigned int numJitOptions,
+                               CUlibraryOption *libraryOptions, void **libraryOptionValues,
+                               unsigned int numLibraryOptions)
+{
+    (void)libraryOptionValues;
+    return load(library, NULL, fileName,
+                options_are_there(numJitOptions, jitOptions, jitOptionsValues, numLibraryOptions,
+                                  libraryOptions));
+}
+
+SOFT_API cuLibraryUnload(CUlibrary library)
+{
+    CUresult result = soft_check_init();
+    if (result != CUDA_SUCCESS)
+        return result;
+    soft_module *module = soft_handle_drop(SOFT_KIND_LIBRARY, library);
+    if (!module)
+        return CUDA_ERROR_INVALID_HANDLE;
+    soft_module_close(module);
+    return CUDA_SUCCESS;
+}
+
+SOFT_API cuLibraryGetKernel(CUkernel *pKernel, CUlibrary library, const char *name)
+{
+    CUresult result = soft_check_init();
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!pKernel || !name)
+        return CUDA_ERROR_INVALID_VALUE;
+    soft_function *function;
+    result = soft_function_find(SOFT_KIND_LIBRARY, library, name, &function);
+    if (result == CUDA_SUCCESS)
+        *pKernel = function->kernel_handle;
+    return result;
+}
+
+SOFT_API cuLibraryGetGlobal(CUdeviceptr *dptr, size_t *bytes, CUlibrary library, const char *name)
+{
+    return soft_module_global(SOFT_KIND_LIBRARY, library, name, dptr, bytes);
+}
+
+SOFT_API cuKernelGetFunction(CUfunction *pFunc, CUkernel kernel)
+{
+    CUresult result = soft_check_context(NULL);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!pFunc)
+        return CUDA_ERROR_INVALID_VALUE;
+    soft_function *function = soft_handle_get(SOFT_KIND_KERNEL, kernel);
+    if (!function)
+        return CUDA_ERROR_INVALID_HANDLE;
+    *pFunc = function->function_handle;
+    return CUDA_SUCCESS;
+}
+
+SOFT_API cuKernelGetName(const char **name, CUkernel hfunc)
+{
+    CUresult result = soft_check_init();
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!name || !hfunc)
+        return CUDA_ERROR_INVALID_VALUE;
+    soft_function *function = soft_handle_get(SOFT_KIND_KERNEL, hfunc);
+    if (!function)
+        return CUDA_ERROR_INVALID_HANDLE;
+    *name = function->kernel->name;
+    return CUDA_SUCCESS;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The program as a module: loaded from the start, in every context, and never unloaded. */
+#include "softcuda/driver/kernel/program.h"
+
+#include "softcuda/driver/memory/managed_memory.h"
+#include "softcuda/driver/kernel/module.h"
+
+static soft_module program = {.holds = 1, .lock = PTHREAD_MUTEX_INITIALIZER};
+
+CUresult gr_softcuda_function(const gr_cuhost_kernel *kernel, CUfunction *function)
+{
+    CUresult result = soft_check_init();
+    if (result != CUDA_SUCCESS)
+        return result;
+    soft_function *found;
+    result = soft_function_of(&program, kernel, &found);
+    if (result == CUDA_SUCCESS)
+        *function = found->function_handle;
+    return result;
+}
+
+CUresult gr_softcuda_variable(void *address, size_t size, bool is_managed)
+{
+    const soft_range variable = {.base = address,
+                                 .size = size,
+                                 .kind = is_managed ? SOFT_MEMORY_MANAGED : SOFT_MEMORY_DEVICE,
+                                 .what = is_managed ? "a managed variable of the program"
+                                                    : "a variable of the program",
+                                 .owner = &program};
+    soft_range known;
+    CUresult result = CUDA_SUCCESS;
+    pthread_mutex_lock(&program.lock);
+    if (!soft_range_find(address, &known) || known.owner != &program)
+        result = soft_range_add(&variable);
+    pthread_mutex_unlock(&program.lock);
+    return result;
+}
+
+void gr_softcuda_forget_variable(const void *address)
+{
+    soft_range known;
+    pthread_mutex_lock(&program.lock);
+    if (soft_range_find(address, &known) && known.owner == &program && known.base == address) {
+        soft_range_remove(known.base, known.kind, NULL);
+        if (soft_is_managed(&known))
+            soft_advice_forget(known.base, known.size);
+    }
+    pthread_mutex_unlock(&program.lock);
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cuMemCreate and its relatives: memory that has no address until cuMemMap gives it one. Each
+ * allocation is a file, so that one may be mapped twice, and given to OpenGL, Vulkan or another
+ * process.
+ */
+#include "softcuda/driver/memory/allocation.h"
+#include "softcuda/driver/memory/device_memory.h"
+
+#include <stdlib.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static const void *as_pointer(CUmemGenericAllocationHandle handle)
+{
+    return (const void *)(uintptr_t)handle;
+}
+
+/* ---- Life ------------------------------------------------------------------------------------ */
+
+/* An allocation with one holder, which takes the file over. */
+static CUresult start(const soft_memfd *file, size_t size, size_t booked,
+                      const CUmemAllocationProp *prop, CUmemGenericAllocationHandle *handle)
+{
+    soft_allocation *allocation = calloc(1, sizeof(*allocation));
+    if (!allocation)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    *allocation = (soft_allocation){
+        .prop = *prop, .file = *file, .size = size, .booked = booked, .holders = 1};
+    void *made = soft_handle_new(SOFT_KIND_ALLOCATION, allocation);
+    if (!made) {
+        free(allocation);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    allocation->handle = (CUmemGenericAllocationHandle)(uintptr_t)made;
+    *handle = allocation->handle;
+    return CUDA_SUCCESS;
+}
+
+/* Its handle stays the same number while it is mapped, even without a holder. */
+static void end_if_unused_locked(soft_allocation *allocation)
+{
+    if (allocation->holders > 0 || allocation->mappings > 0)
+        return;
+    soft_handle_drop(SOFT_KIND_ALLOCATION, as_pointer(allocation->handle));
+    soft_memfd_close(&allocation->file);
+    soft_device_memory_unbook(allocation->prop.location.id, allocation->booked);
+    free(allocation);
+}
+
+static soft_allocation *find_locked(CUmemGenericAllocationHandle handle)
+{
+    soft_allocation *found = soft_handle_get(SOFT_KIND_ALLOCATION, as_pointer(handle));
+    return found && found->holders > 0 ? found : NULL;
+}
+
+soft_allocation *soft_allocation_map(CUmemGenericAllocationHandle handle)
+{
+    pthread_mutex_lock(&lock);
+    soft_allocation *allocation = find_locked(handle);
+    if (allocation)
+        allocation->mappings++;
+    pthread_mutex_unlock(&lock);
+    return allocation;
+}
+
+void soft_allocation_unmap(soft_allocation *allocation)
+{
+    pthread_mutex_lock(&lock);
+    allocation->mappings--;
+    end_if_unused_locked(allocation);
+    pthread_mutex_unlock(&lock);
+}
+
+void soft_allocation_hold(soft_allocation *allocation)
+{
+    pthread_mutex_lock(&lock);
+    allocation->holders++;
+    pthread_mutex_unlock(&lock);
+}
+
+/* ---- Properties ------------------------------------------------------------------------------ */
+
+CUresult soft_allocation_check_location(const CUmemLocation *location)
+{
+    static int logged;
+    unsigned type = (unsigned)location->type;
+    if (type == CU_MEM_LOCATION_TYPE_DEVICE)
+        return soft_check_device(location->id);
+    /* HOST, HOST_NUMA and HOST_NUMA_CURRENT, which an older cuda.h lacks. */
+    return type >= 2 && type <= 4
+               ? soft_unsupported(&logged, "virtual memory management of the host's memory")
+               : CUDA_ERROR_INVALID_VALUE;
+}
+
+static CUresult check_properties(const CUmemAllocationProp *prop)
+{
+    static int logged_handle, logged_use;
+    const unsigned windows = CU_MEM_HANDLE_TYPE_WIN32 | CU_MEM_HANDLE_TYPE_WIN32_KMT;
+    const unsigned fabric = 8;
+    unsigned types = (unsigned)prop->requestedHandleTypes;
+    if (prop->type != CU_MEM_ALLOCATION_TYPE_PINNED || prop->win32HandleMetaData ||
+        (types & ~(CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR | windows | fabric)))
+        return CUDA_ERROR_INVALID_VALUE;
+    CUresult result = soft_allocation_check_location(&prop->location);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (types & (windows | fabric))
+        return soft_unsupported(&logged_handle,
+                                "memory with a shareable handle that is no file descriptor");
+    if (prop->allocFlags.usage || prop->allocFlags.gpuDirectRDMACapable)
+        return soft_unsupported(&logged_use,
+                                "memory for sparse arrays, decompression or GPUDirect RDMA");
+    return CUDA_SUCCESS;
+}
+
+SOFT_API cuMemGetAllocationGranularity(size_t *granularity, const CUmemAllocationProp *prop,
+                                       CUmemAllocationGranularity_flags option)
+{
+    CUresult result = soft_check_init();
+    if (result != CUDA_SUCCESS)
+        return result;
+    bool is_known = option == CU_MEM_ALLOC_GRANULARITY_MINIMUM ||
+                    option == CU_MEM_ALLOC_GRANULARITY_RECOMMENDED;
+    if (!granularity || !prop || !is_known)
+        return CUDA_ERROR_INVALID_VALUE;
+    CUmemAllocationProp anywhere = *prop;
+    anywhere.location.id = 0; /* which the real driver does not look at */
+    result = check_properties(&anywhere);
+    if (result == CUDA_SUCCESS)
+        *granularity = SOFT_GRANULARITY;
+    return result;
+}
+
+SOFT_API cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *prop,
+                                                CUmemGenericAllocationHandle handle)
+{
+    CUresult result = soft_check_init();
+    if (result != CUDA_SUCCESS)
+        return result;
+    pthread_mutex_lock(&lock);
+    const soft_allocation *allocation = find_locked(handle);
+    if (!prop || !allocation)
+        result = CUDA_ERROR_INVALID_VALUE;
+    else
+        *prop = allocation->prop;
+    pthread_mutex_unlock(&lock);
+    return result;
+}
+
+/* ---- Create and release ---------------------------------------------------------------------- */
+
+static CUresult create(size_t size, const CUmemAllocationProp *prop,
+                       CUmemGenericAllocationHandle *handle)
+{
+    soft_memfd file;
+    CUdevice device = prop->location.id;
+    if (!soft_device_memory_book(device, size))
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    CUresult result = soft_memfd_create(size, soft_device_number(device), &file);
+    if (result != CUDA_SUCCESS) {
+        soft_device_memory_unbook(device, size);
+        return result;
+    }
+    result = start(&file, size, size, prop, handle);
+    if (result != CUDA_SUCCESS) {
+        soft_memfd_close(&file);
+        soft_device_memory_unbook(device, size);
+    }
+    return result;
+}
+
+/* Compression is a wish, which this device doesn't grant; the properties tell. */
+SOFT_API cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size,
+                     const CUmemAllocationProp *prop, unsigned long long flags)
+{
+    CUresult result = soft_check_init();
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!handle || !prop || flags != 0 || size == 0 || size % SOFT_GRANULARITY != 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    CUmemAllocationProp granted = *prop;
+    result = check_properties(&granted);
+    granted.allocFlags.compressionType = 0;
+    return result == CUDA_SUCCESS ? create(size, &granted, handle) : result;
+}
+
+SOFT_API cuMemRelease(CUmemGenericAllocationHandle handle)
+{
+    CUresult result = soft_check_init();
+    if (result != CUDA_SUCCESS)
+        return result;
+    pthread_mutex_lock(&lock);
+    soft_allocation *allocation = find_locked(handle);
+    if (allocation) {
+        allocation->holders--;
+        end_if_unused_locked(allocation);
+    } else {
+        result = CUDA_ERROR_INVALID_VALUE;
+    }
+    pthread_mutex_unlock(&lock);
+    return result;
+}
+
+/* ---- Export and import ----------------------------------------------------------------------- */
+
+SOFT_API cuMemExportToShareableHandle(void *shareableHandle, CUmemGenericAllocationHandle handle,
+                                      CUmemAllocationHandleType handleType,
+                                      unsigned long long flags)
+{
+    CUresult result = soft_check_init();
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!shareableHandle || handleType != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR || flags != 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    int fd = -1;
+    pthread_mutex_lock(&lock);
+    const soft_allocation *allocation = find_locked(handle);
+    if (!allocation || !((unsigned)allocation->prop.requestedHandleTypes & (unsigned)handleType))
+        result = CUDA_ERROR_INVALID_VALUE;
+    else if ((fd = soft_memfd_export(&allocation->file)) < 0)
+        result = CUDA_ERROR_OPERATING_SYSTEM;
+    pthread_mutex_unlock(&lock);
+    if (result == CUDA_SUCCESS)
+        *(int *)shareableHandle = fd;
+    return result;
+}
+
+static CUresult import(int fd, CUmemGenericAllocationHandle *handle)
+{
+    CUmemAllocationProp prop = {
+        .type = CU_MEM_ALLOCATION_TYPE_PINNED,
+        .requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
+        .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE},
+    };
+    soft_memfd file;
+    CUresult result = soft_memfd_open(fd, "cuMemImportFromShareableHandle", &file);
+    if (result != CUDA_SUCCESS)
+        return result;
+    prop.location.id = soft_device_of_number(file.device);
+    if (prop.location.id == CU_DEVICE_INVALID) {
+        soft_memfd_close(&file);
+        return CUDA_ERROR_INVALID_DEVICE;
+    }
+    size_t size = file.size / SOFT_GRANULARITY * SOFT_GRANULARITY;
+    result = size && soft_memfd_can_place(&file) ? start(&file, size, 0, &prop, handle)
+                                                 : CUDA_ERROR_NOT_SUPPORTED;
+    if (result != CUDA_SUCCESS)
+        soft_memfd_close(&file);
+    return result;
+}
+
+/* The descriptor stays the application's. The memory stays where it is. Of other drivers' memory
+ * there is as much as whole granules can map. */
+SOFT_API cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle, void *osHandle,
+                                        CUmemAllocationHandleType shHandleType)
+{
+    CUresult result = soft_check_init();
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!handle || shHandleType != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
+        return CUDA_ERROR_INVALID_VALUE;
+    return import((int)(intptr_t)osHandle, handle);
+}

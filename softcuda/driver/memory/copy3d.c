@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* 2D and 3D copies: a 2D copy is a 3D one with one plane. */
+#include "softcuda/driver/memory/copy.h"
+
+/* One side as the application describes it. */
+typedef struct {
+    CUmemorytype type;
+    const void *host;
+    CUdeviceptr device;
+    size_t pitch;  /* bytes from row to row; 0: as short as x and the copy's width allow */
+    size_t height; /* rows from plane to plane; 0: likewise */
+    CUarray array;
+    size_t x, y, z;
+    const soft_context *party;
+} described_side;
+
+/* *sum += a * b; false when that doesn't fit. */
+static bool add_product(size_t *sum, size_t a, size_t b)
+{
+    size_t product;
+    return !__builtin_mul_overflow(a, b, &product) && !__builtin_add_overflow(*sum, product, sum);
+}
+
+/* Finds the pitch and the height, of which 0 means packed; false if one is too small. */
+static bool resolve_pitch(const described_side *described, const copy_block *block, size_t *pitch,
+                          size_t *height)
+{
+    size_t row = described->x, rows = described->y;
+    if (!add_product(&row, block->width, 1) || !add_product(&rows, block->height, 1))
+        return false;
+    *pitch = described->pitch ? described->pitch : row;
+    *height = described->height ? described->height : rows;
+    return row <= *pitch && rows <= *height;
+}
+
+/* Where the side begins, and how many bytes from there its last one is. */
+static CUresult resolve_side(const described_side *described, const copy_block *block,
+                             copy_side *side)
+{
+    if (described->type == CU_MEMORYTYPE_ARRAY)
+        return copy_find_array(described->array,
+                               (size_t[]){described->x, described->y, described->z},
+                               (size_t[]){block->width, block->height, block->depth}, side);
+    if (described->type < CU_MEMORYTYPE_HOST || described->type > CU_MEMORYTYPE_UNIFIED)
+        return CUDA_ERROR_INVALID_VALUE;
+    size_t pitch, height;
+    if (!resolve_pitch(described, block, &pitch, &height))
+        return CUDA_ERROR_INVALID_VALUE;
+
+    size_t slice = 0, offset = described->x, extent = block->width;
+    bool fits = add_product(&slice, pitch, height) && add_product(&offset, described->y, pitch) &&
+                add_product(&offset, described->z, slice) &&
+                add_product(&extent, block->height - 1, pitch) &&
+                add_product(&extent, block->depth - 1, slice);
+    const unsigned char *base = described->type == CU_MEMORYTYPE_HOST
+                                    ? described->host
+                                    : (const unsigned char *)(uintptr_t)described->device;
+    if (!fits || !base)
+        return CUDA_ERROR_INVALID_VALUE;
+    side->address = (unsigned char *)(uintptr_t)base + offset;
+    side->pitch = pitch;
+    side->slice = slice;
+    return copy_find_place(side->address, extent, described->type, described->party, &side->place);
+}
+
+CUresult copy_3d(const CUDA_MEMCPY3D *given, const copy_peers *peers, CUstream handle,
+                 bool asynchronous)
+{
+    soft_stream *stream;
+    CUresult result = soft_stream_get(handle, &stream);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!given)
+        return CUDA_ERROR_INVALID_VALUE;
+    copy_block block = {
+        .width = given->WidthInBytes, .height = given->Height, .depth = given->Depth};
+    if (!block.width || !block.height || !block.depth)
+        return CUDA_SUCCESS;
+
+    described_side from = {
+        .type = given->srcMemoryType,
+        .host = given->srcHost,
+        .device = given->srcDevice,
+        .array = given->srcArray,
+        .pitch = given->srcPitch,
+        .height = given->srcHeight,
+        .x = given->srcXInBytes,
+        .y = given->srcY,
+        .z = given->srcZ,
+        .party = peers ? peers->from : copy_party(stream),
+    };
+    described_side to = {
+        .type = given->dstMemoryType,
+        .host = given->dstHost,
+        .device = given->dstDevice,
+        .array = given->dstArray,
+        .pitch = given->dstPitch,
+        .height = given->dstHeight,
+        .x = given->dstXInBytes,
+        .y = given->dstY,
+        .z = given->dstZ,
+        .party = peers ? peers->to : copy_party(stream),
+    };
+    result = resolve_side(&from, &block, &block.from);
+    if (result == CUDA_SUCCESS)
+        result = resolve_side(&to, &block, &block.to);
+    return result == CUDA_SUCCESS ? copy_submit(stream, &block, asynchronous) : result;
+}
+
+static CUresult copy_2d(const CUDA_MEMCPY2D *given, CUstream stream, bool asynchronous)
+{
+    if (!given)
+        return copy_3d(NULL, NULL, stream, asynchronous);
+    CUDA_MEMCPY3D whole = {
+        .srcXInBytes = given->srcXInBytes,
+        .srcY = given->srcY,
+        .srcMemoryType = given->srcMemoryType,
+        .srcHost = given->srcHost,
+        .srcDevice = given->srcDevice,
+        .srcArray = given->srcArray,
+        .srcPitch = given->srcPitch,
+        .dstXInBytes = given->dstXInBytes,
+        .dstY = given->dstY,
+        .dstMemoryType = given->dstMemoryType,
+        .dstHost = given->dstHost,
+        .dstDevice = given->dstDevice,
+        .dstArray = given->dstArray,
+        .dstPitch = given->dstPitch,
+        .WidthInBytes = given->WidthInBytes,
+        .Height = given->Height,
+        .Depth = 1,
+    };
+    return copy_3d(&whole, NULL, stream, asynchronous);
+}
+
+SOFT_API cuMemcpy2D_v2(const CUDA_MEMCPY2D *pCopy)
+{
+    return copy_2d(pCopy, NULL, false);
+}
+
+/* For pitches that the aligned one may refuse; here it refuses none. */
+SOFT_API cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D *pCopy)
+{
+    return copy_2d(pCopy, NULL, false);
+}
+
+SOFT_API cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *pCopy, CUstream hStream)
+{
+    return copy_2d(pCopy, hStream, true);
+}
+
+SOFT_API cuMemcpy3D_v2(const CUDA_MEMCPY3D *pCopy)
+{
+    return copy_3d(pCopy, NULL, NULL, false);
+}
+
+SOFT_API cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *pCopy, CUstream hStream)
+{
+    return copy_3d(pCopy, NULL, hStream, true);
+}
+
+SOFT_API_ptds(cuMemcpy2D_v2, (const CUDA_MEMCPY2D *pCopy), (pCopy))
+SOFT_API_ptds(cuMemcpy2DUnaligned_v2, (const CUDA_MEMCPY2D *pCopy), (pCopy))
+SOFT_API_ptsz(cuMemcpy2DAsync_v2, (const CUDA_MEMCPY2D *pCopy, CUstream hStream), (pCopy, hStream))
+SOFT_API_ptds(cuMemcpy3D_v2, (const CUDA_MEMCPY3D *pCopy), (pCopy))
+SOFT_API_ptsz(cuMemcpy3DAsync_v2, (const CUDA_MEMCPY3D *pCopy, CUstream hStream), (pCopy, hStream))

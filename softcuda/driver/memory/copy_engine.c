@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The copy engine. When a call returns is what NVIDIA documents as "API synchronization behavior":
+ * what is only allowed to be late there is late here, so that a program that lacks a wait shows it.
+ */
+#include "softcuda/driver/memory/copy.h"
+#include "softcuda/driver/kernel/fault.h"
+#include "softcuda/driver/memory/managed_memory.h"
+#include "softcuda/driver/memory/peer_access.h"
+
+#include <string.h>
+
+/* A synchronous copy from pageable memory returns before its end if it isn't larger than this. */
+#define EARLY_RETURN_LIMIT 65536
+
+static enum copy_place place_of(const soft_range *range)
+{
+    if (soft_is_host(range))
+        return COPY_PINNED;
+    return soft_is_managed(range) ? COPY_MANAGED : COPY_DEVICE;
+}
+
+bool copy_syncs(const void *address)
+{
+    soft_range range;
+    return soft_range_find(address, &range) && range.syncs_copies;
+}
+
+const soft_context *copy_party(const soft_stream *stream)
+{
+    soft_context *current;
+    return soft_check_context(&current) == CUDA_SUCCESS ? current : soft_stream_context(stream);
+}
+
+static bool is_in_reach(const soft_range *range, const soft_context *party)
+{
+    bool is_anybodys = range->kind == SOFT_MEMORY_DEVICE || range->kind == SOFT_MEMORY_GRAPHICS ||
+                       (range->kind == SOFT_MEMORY_EXTERNAL && range->flags == SOFT_EXTERNAL_OWN);
+    return is_anybodys || soft_is_host(range) || soft_can_touch(party, range);
+}
+
+CUresult copy_find_place(const void *address, size_t extent, CUmemorytype type,
+                         const soft_context *party, enum copy_place *place)
+{
+    soft_range range;
+    if (!address)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (!soft_range_find(address, &range)) {
+        *place = COPY_PAGEABLE;
+        return type == CU_MEMORYTYPE_DEVICE ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+    }
+    *place = place_of(&range);
+    if (!is_in_reach(&range, party) ||
+        extent > soft_range_reach(address, 1u << soft_context_device(party)))
+        return CUDA_ERROR_INVALID_VALUE;
+    return CUDA_SUCCESS;
+}
+
+static void run_copy(void *payload)
+{
+    const copy_block *block = payload;
+    soft_work_begin("a copy", NULL);
+    for (size_t z = 0; z < block->depth; z++)
+        for (size_t y = 0; y < block->height; y++)
+            memmove(block->to.address + z * block->to.slice + y * block->to.pitch,
+                    block->from.address + z * block->from.slice + y * block->from.pitch,
+                    block->width);
+    soft_work_end();
+}
+
+static CUresult push_plain(soft_stream *stream, const copy_block *block)
+{
+    return soft_stream_push_copy(stream, run_copy, block, sizeof(*block));
+}
+
+static CUresult push_and_wait(soft_stream *stream, const copy_block *block)
+{
+    CUresult result = push_plain(stream, block);
+    return result == CUDA_SUCCESS ? soft_stream_wait(stream) : result;
+}
+
+/* Takes the source's bytes now, into the task's own record. */
+static CUresult push_staged(soft_stream *stream, const copy_block *block, size_t bytes)
+{
+    soft_task *task = soft_task_new(sizeof(*block) + bytes);
+    if (!task)
+        return push_and_wait(stream, block);
+    copy_block *staged = soft_task_payload(task);
+    *staged = *block;
+    staged->from.address = (unsigned char *)(staged + 1);
+    staged->from.pitch = block->width;
+    staged->from.slice = block->width * block->height;
+
+    copy_block staging = *block;
+    staging.to = staged->from;
+    run_copy(&staging);
+    return soft_task_push(stream, task, run_copy);
+}
+
+static bool is_host(enum copy_place place)
+{
+    return place == COPY_PAGEABLE || place == COPY_PINNED;
+}
+
+CUresult copy_submit(soft_stream *stream, const copy_block *block, bool asynchronous)
+{
+    enum copy_place from = block->from.place, to = block->to.place;
+    size_t bytes = block->width * block->height * block->depth;
+    if (is_host(from) && is_host(to))
+        return push_and_wait(stream, block);
+    if (!asynchronous && (copy_syncs(block->from.address) || copy_syncs(block->to.address)))
+        return push_and_wait(stream, block);
+    if (to == COPY_PAGEABLE)
+        return push_and_wait(stream, block);
+    if (from == COPY_PAGEABLE && asynchronous)
+        return push_staged(stream, block, bytes);
+    if (from == COPY_PAGEABLE && bytes <= EARLY_RETURN_LIMIT) {
+        CUresult result = soft_stream_wait(stream);
+        return result == CUDA_SUCCESS ? push_staged(stream, block, bytes) : result;
+    }
+    bool both_device = from == COPY_DEVICE && to == COPY_DEVICE;
+    return asynchronous || both_device ? push_plain(stream, block) : push_and_wait(stream, block);
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Device memory: plain pages of the process, filled with a poison byte and out of reach once
+ * freed. */
+#include "softcuda/driver/memory/device_memory.h"
+#include "softcuda/driver/memory/ipc_export.h"
+#include "softcuda/driver/memory/managed_advice.h"
+#include "softcuda/driver/memory/managed_memory.h"
+
+#include <stdatomic.h>
+
+static _Atomic size_t in_use[SOFT_MAX_DEVICES];
+
+/* What the driver keeps of the device's memory for itself: 552 MB of an H200's 150 GB. */
+#define OWN_PART 256
+
+/* The bytes that applications can use. */
+static size_t usable(size_t total)
+{
+    return total - total / OWN_PART;
+}
+
+void soft_device_memory_count(CUdevice device, size_t *unused, size_t *total)
+{
+    size_t used = atomic_load(&in_use[device]);
+    *total = 0;
+    cuDeviceTotalMem_v2(total, device);
+    *unused = usable(*total) > used ? usable(*total) - used : 0;
+}
+
+bool soft_device_memory_book(CUdevice device, size_t size)
+{
+    size_t total = 0;
+    cuDeviceTotalMem_v2(&total, device);
+    size_t before = atomic_fetch_add(&in_use[device], size);
+    if (size <= usable(total) && before <= usable(total) - size)
+        return true;
+    soft_device_memory_unbook(device, size);
+    return false;
+}
+
+void soft_device_memory_unbook(CUdevice device, size_t size)
+{
+    atomic_fetch_sub(&in_use[device], size);
+}
+
+CUresult soft_device_memory_new(soft_range *range)
+{
+    if (range->context)
+        range->device = soft_context_device(range->context);
+    if (!soft_device_memory_book(range->device, range->size))
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    range->base = soft_pages_new(range->size, SOFT_ALIGNMENT, true);
+    if (!range->base) {
+        soft_device_memory_unbook(range->device, range->size);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    CUresult result = soft_range_add(range);
+    if (result != CUDA_SUCCESS)
+        soft_device_memory_free(range, "device memory that was never given out");
+    return result;
+}
+
+void soft_device_memory_free(const soft_range *range, const char *what)
+{
+    if (soft_is_managed(range))
+        soft_advice_forget(range->base, range->size);
+    if (range->kind == SOFT_MEMORY_DEVICE)
+        soft_ipc_forget(range->base);
+    soft_pages_retire(range->base, range->size, what);
+    if (range->kind != SOFT_MEMORY_EXTERNAL)
+        soft_device_memory_unbook(range->device, range->size);
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * External memory: cuImportExternalMemory of file descriptors, and buffers mapped onto it. Each
+ * mapped buffer, and each array, is a view of its own, so destroying the imported memory takes
+ * nothing from them.
+ */
+#include "softcuda/driver/memory/device_memory.h"
+#include "softcuda/driver/memory/external_memory.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+/* ---- Life ------------------------------------------------------------------------------------ */
+
+static void end_external(void *object);
+static soft_owned_list externals = {
+    .kind = SOFT_KIND_EXTERNAL_MEMORY, .end = end_external, .lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* Ends one whose handle has ended. */
+static void end_external(void *object)
+{
+    soft_external *external = object;
+    soft_owned_remove(&externals, &external->owned);
+    soft_memfd_close(&external->file);
+    free(external);
+}
+
+static void end_externals(soft_context *context)
+{
+    soft_owned_end_all(&externals, context);
+}
+
+__attribute__((constructor)) static void hook_contexts(void)
+{
+    soft_context_at_destroy(end_externals);
+}
+
+CUresult soft_external_get(CUexternalMemory handle, soft_external **external)
+{
+    CUresult result = soft_check_context(NULL);
+    if (result != CUDA_SUCCESS)
+        return result;
+    *external = soft_handle_get(SOFT_KIND_EXTERNAL_MEMORY, handle);
+    return *external ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
+CUresult soft_external_map(const soft_external *external, uint64_t offset, uint64_t size,
+                           void *owner, unsigned char **bytes)
+{
+    if (size == 0 || offset > external->size || size > external->size - offset)
+        return CUDA_ERROR_INVALID_VALUE;
+    soft_range range = {.size = size,
+                        .kind = SOFT_MEMORY_EXTERNAL,
+                        .what =
+                            owner ? "an array over external memory" : "a buffer of external memory",
+                        .flags = external->file.is_own ? SOFT_EXTERNAL_OWN : 0,
+                        .context = external->owned.context,
+                        .owner = owner};
+    range.base = soft_memfd_map(&external->file, offset, size);
+    if (!range.base)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    CUresult result = soft_range_add(&range);
+    if (result != CUDA_SUCCESS)
+        soft_device_memory_free(&range, "external memory that was never given out");
+    *bytes = range.base;
+    return result;
+}
+
+/* ---- Import ---------------------------------------------------------------------------------- */
+
+static CUresult check_type(CUexternalMemoryHandleType type)
+{
+    static int logged;
+    if (type == CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD)
+        return CUDA_SUCCESS;
+    /* The last, 9, is the dma-buf of CUDA 13.0. */
+    return type >= CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_WIN32 && (unsigned)type <= 9
+               ? soft_unsupported(&logged, "external memory of Windows, NvSciBuf or a dma-buf")
+               : CUDA_ERROR_INVALID_VALUE;
+}
+
+static CUresult open_file(const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *descriptor, soft_memfd *file)
+{
+    CUresult result = soft_memfd_open(descriptor->handle.fd, "cuImportExternalMemory", file);
+    if (result != CUDA_SUCCESS || descriptor->size <= file->size)
+        return result;
+    soft_log(SOFT_WARN, "cuImportExternalMemory: descriptor %d holds %zu bytes, not %llu",
+             descriptor->handle.fd, file->size, descriptor->size);
+    soft_memfd_close(file);
+    return CUDA_ERROR_INVALID_VALUE;
+}
+
+/* Of Vulkan's memory on another device the real driver takes what one buffer has to itself. */
+static CUresult check_device(const soft_context *context,
+                             const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *descriptor,
+                             soft_external *external)
+{
+    int number = soft_device_number(soft_context_device(context));
+    external->is_elsewhere = external->file.device != number;
+    if (!external->is_elsewhere || external->file.is_own ||
+        (descriptor->flags & CUDA_EXTERNAL_MEMORY_DEDICATED))
+        return CUDA_SUCCESS;
+    soft_log(
+        SOFT_WARN,
+        "cuImportExternalMemory: Vulkan's memory is on device %d, the context on device %d, and "
+        "CUDA_EXTERNAL_MEMORY_DEDICATED is not given",
+        external->file.device, number);
+    soft_memfd_close(&external->file);
+    return CUDA_ERROR_UNKNOWN;
+}
+
+/*
+ * With success the descriptor is the driver's, which needs it no longer and closes it at once: a
+ * program that goes on using its number fails soon.
+ */
+static CUresult import(soft_context *context, const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *descriptor,
+                       CUexternalMemory *handle)
+{
+    soft_external *external = calloc(1, sizeof(*external));
+    if (!external)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    CUresult result = open_file(descriptor, &external->file);
+    if (result == CUDA_SUCCESS)
+        result = check_device(context, descriptor, external);
+    if (result != CUDA_SUCCESS) {
+        free(external);
+        return result;
+    }
+    external->owned.context = context;
+    external->size = descriptor->size;
+    external->owned.handle = soft_handle_new(SOFT_KIND_EXTERNAL_MEMORY, external);
+    if (!external->owned.handle) {
+        end_external(external);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    soft_owned_add(&externals, &external->owned);
+    close(descriptor->handle.fd);
+    *handle = external->owned.handle;
+    return CUDA_SUCCESS;
+}
+
+/* ---- Entry points ---------------------------------------------------------------------------- */
+
+SOFT_API cuImportExternalMemory(CUexternalMemory *extMem_out,
+                                const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *memHandleDesc)
+{
+    soft_context *context;
+    CUresult result = soft_check_context(&context);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!extMem_out || !memHandleDesc)
+        return CUDA_ERROR_INVALID_VALUE;
+    const CUDA_EXTERNAL_MEMORY_HANDLE_DESC descriptor = *memHandleDesc;
+    result = check_type(descriptor.type);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (descriptor.size == 0 || (descriptor.flags & ~(unsigned)CUDA_EXTERNAL_MEMORY_DEDICATED))
+        return CUDA_ERROR_INVALID_VALUE;
+    return import(context, &descriptor, extMem_out);
+}
+
+SOFT_API cuExternalMemoryGetMappedBuffer(CUdeviceptr *devPtr, CUexternalMemory extMem,
+                                         const CUDA_EXTERNAL_MEMORY_BUFFER_DESC *bufferDesc)
+{
+    soft_external *external;
+    CUresult result = soft_external_get(extMem, &external);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!devPtr || !bufferDesc || bufferDesc->flags != 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    unsigned char *bytes;
+    result = soft_external_map(external, bufferDesc->offset, bufferDesc->size, NULL, &bytes);
+    if (result == CUDA_SUCCESS)
+        *devPtr = (CUdeviceptr)(uintptr_t)bytes;
+    return result;
+}
+
+SOFT_API cuDestroyExternalMemory(CUexternalMemory extMem)
+{
+    CUresult result = soft_check_context(NULL);
+    if (result != CUDA_SUCCESS)
+        return result;
+    soft_external *external = soft_handle_drop(SOFT_KIND_EXTERNAL_MEMORY, extMem);
+    if (!external)
+        return CUDA_ERROR_INVALID_HANDLE;
+    end_external(external);
+    return CUDA_SUCCESS;
+}

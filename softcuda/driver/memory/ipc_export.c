@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Memory of cuMemAlloc for other processes. It begins as pages of this process alone, which are the
+ * fastest; who asks for its handle has them replaced by a file's, at the same addresses.
+ */
+#include "softcuda/driver/memory/ipc_export.h"
+#include "softcuda/driver/memory/ipc_handle.h"
+#include "softcuda/driver/stream/scheduler.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Memory that others may open. */
+typedef struct exported {
+    struct exported *next;
+    const unsigned char *base;
+    uint64_t id; /* of the range */
+    soft_memfd file;
+    soft_ipc_handle handle;
+} exported;
+
+/* The first is held while streams are waited for, the second by cuMemFree, too. */
+static pthread_mutex_t exporting = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static exported *all;
+static _Atomic size_t count;
+
+static bool is_idle_locked(void)
+{
+    for (const soft_context *context = soft_contexts; context; context = context->next)
+        for (const soft_stream *stream = context->streams; stream; stream = stream->next)
+            if (!soft_stream_idle(stream))
+                return false;
+    return true;
+}
+
+/* With soft_lock held no task starts: none writes between the copy and the exchange. */
+static bool share_pages(const soft_range *range, const soft_memfd *file)
+{
+    pthread_mutex_lock(&soft_lock);
+    while (!is_idle_locked())
+        for (soft_context *context = soft_contexts; context; context = context->next)
+            soft_context_drain(context);
+    bool shared = soft_pages_share(range->base, range->size, file->fd, file->offset);
+    pthread_mutex_unlock(&soft_lock);
+    return shared;
+}
+
+static CUresult fill_in(exported *e, const soft_range *range)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    const size_t lead = (uintptr_t)range->base % page;
+    const size_t length = (lead + range->size + page - 1) & ~(page - 1);
+    CUresult result = soft_memfd_create(length, soft_device_number(range->device), &e->file);
+    if (result != CUDA_SUCCESS)
+        return result;
+    result = soft_ipc_describe(SOFT_IPC_MEMORY, &e->file, lead, range->size, &e->handle);
+    if (result == CUDA_SUCCESS && !share_pages(range, &e->file))
+        result = CUDA_ERROR_OUT_OF_MEMORY;
+    if (result != CUDA_SUCCESS)
+        soft_memfd_close(&e->file);
+    return result;
+}
+
+static bool find(uint64_t id, soft_ipc_handle *handle)
+{
+    pthread_mutex_lock(&lock);
+    const exported *e = all;
+    while (e && e->id != id)
+        e = e->next;
+    if (e)
+        *handle = e->handle;
+    pthread_mutex_unlock(&lock);
+    return e;
+}
+
+static void add(exported *e)
+{
+    pthread_mutex_lock(&lock);
+    e->next = all;
+    all = e;
+    atomic_fetch_add(&count, 1);
+    pthread_mutex_unlock(&lock);
+}
+
+static CUresult export(const soft_range *range, soft_ipc_handle *handle)
+{
+    if (find(range->id, handle))
+        return CUDA_SUCCESS;
+    exported *e = calloc(1, sizeof(*e));
+    CUresult result = e ? fill_in(e, range) : CUDA_ERROR_OUT_OF_MEMORY;
+    if (result != CUDA_SUCCESS) {
+        free(e);
+        return result;
+    }
+    e->base = range->base;
+    e->id = range->id;
+    *handle = e->handle;
+    add(e);
+    return CUDA_SUCCESS;
+}
+
+SOFT_API cuIpcGetMemHandle(CUipcMemHandle *pHandle, CUdeviceptr dptr)
+{
+    CUresult result = soft_check_context(NULL);
+    if (result != CUDA_SUCCESS)
+        return result;
+    soft_range range;
+    if (!pHandle || !soft_range_find((void *)(uintptr_t)dptr, &range) ||
+        range.kind != SOFT_MEMORY_DEVICE || range.owner)
+        return CUDA_ERROR_INVALID_VALUE;
+    soft_ipc_handle handle;
+    pthread_mutex_lock(&exporting);
+    result = export(&range, &handle);
+    pthread_mutex_unlock(&exporting);
+    if (result != CUDA_SUCCESS)
+        return result;
+    memset(pHandle, 0, sizeof(*pHandle));
+    memcpy(pHandle, &handle, sizeof(handle));
+    return CUDA_SUCCESS;
+}
+
+void soft_ipc_forget(const void *base)
+{
+    if (atomic_load(&count) == 0)
+        return;
+    pthread_mutex_lock(&lock);
+    exported **link = &all;
+    while (*link && (*link)->base != (const unsigned char *)base)
+        link = &(*link)->next;
+    exported *e = *link;
+    if (e) {
+        *link = e->next;
+        atomic_fetch_sub(&count, 1);
+    }
+    pthread_mutex_unlock(&lock);
+    if (!e)
+        return;
+    soft_memfd_close(&e->file);
+    free(e);
+}

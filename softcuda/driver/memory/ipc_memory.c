@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Memory of other processes: a view of their file, for one context of each device. */
+#include "softcuda/driver/memory/device_memory.h"
+#include "softcuda/driver/memory/ipc_handle.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct opened {
+    struct opened *next;
+    soft_context *context;
+    unsigned char *base;
+    unsigned holders;
+    soft_ipc_handle handle;
+} opened;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static opened *all;
+
+static opened *find_locked(const soft_ipc_handle *handle, CUdevice device)
+{
+    opened *o = all;
+    while (o && (memcmp(&o->handle, handle, sizeof(*handle)) != 0 ||
+                 soft_context_device(o->context) != device))
+        o = o->next;
+    return o;
+}
+
+static CUresult map(const soft_ipc_handle *handle, opened *o)
+{
+    soft_memfd file;
+    CUresult result = soft_ipc_open(SOFT_IPC_MEMORY, handle, "cuIpcOpenMemHandle", &file);
+    if (result != CUDA_SUCCESS)
+        return result;
+    soft_range range = {.size = handle->size,
+                        .kind = SOFT_MEMORY_EXTERNAL,
+                        .what = "memory of another process, of cuIpcOpenMemHandle",
+                        .flags = SOFT_EXTERNAL_OWN,
+                        .context = o->context,
+                        .owner = o};
+    range.base = soft_memfd_map(&file, handle->start, handle->size);
+    soft_memfd_close(&file);
+    if (!range.base)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    result = soft_range_add(&range);
+    if (result != CUDA_SUCCESS)
+        soft_device_memory_free(&range, "memory of another process that was never given out");
+    o->base = range.base;
+    return result;
+}
+
+static CUresult open_locked(const soft_ipc_handle *handle, soft_context *context,
+                            CUdeviceptr *pointer)
+{
+    opened *o = find_locked(handle, soft_context_device(context));
+    if (o && o->context != context)
+        return CUDA_ERROR_INVALID_HANDLE;
+    if (!o) {
+        o = calloc(1, sizeof(*o));
+        if (!o)
+            return CUDA_ERROR_OUT_OF_MEMORY;
+        o->context = context;
+        CUresult result = map(handle, o);
+        if (result != CUDA_SUCCESS) {
+            free(o);
+            return result;
+        }
+        o->handle = *handle;
+        o->next = all;
+        all = o;
+    }
+    o->holders++;
+    *pointer = (CUdeviceptr)(uintptr_t)o->base;
+    return CUDA_SUCCESS;
+}
+
+SOFT_API cuIpcOpenMemHandle_v2(CUdeviceptr *pdptr, CUipcMemHandle handle, unsigned int Flags)
+{
+    soft_context *context;
+    CUresult result = soft_check_context(&context);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!pdptr || Flags != CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS)
+        return CUDA_ERROR_INVALID_VALUE;
+    soft_ipc_handle found;
+    memcpy(&found, &handle, sizeof(found));
+    pthread_mutex_lock(&lock);
+    result = open_locked(&found, context, pdptr);
+    pthread_mutex_unlock(&lock);
+    return result;
+}
+
+SOFT_API cuIpcOpenMemHandle(CUdeviceptr *pdptr, CUipcMemHandle handle, unsigned int Flags)
+{
+    return cuIpcOpenMemHandle_v2(pdptr, handle, Flags);
+}
+
+/* ---- The end --------------------------------------------------------------------------------- */
+
+/* The memory has left the list. */
+static void end(opened *o)
+{
+    soft_range range;
+    if (soft_range_remove(o->base, SOFT_MEMORY_EXTERNAL, &range))
+        soft_device_memory_free(&range, "memory of another process after cuIpcCloseMemHandle");
+    free(o);
+}
+
+/* The memory whose last hold this was, taken off the list; false if none starts there. */
+static bool drop_hold(const unsigned char *base, opened **last)
+{
+    pthread_mutex_lock(&lock);
+    opened **link = &all;
+    while (*link && (*link)->base != base)
+        link = &(*link)->next;
+    opened *o = *link;
+    *last = o && --o->holders == 0 ? o : NULL;
+    if (*last)
+        *link = o->next;
+    pthread_mutex_unlock(&lock);
+    return o;
+}
+
+/* As cuMemFree, waits for the work that may still use the memory. */
+SOFT_API cuIpcCloseMemHandle(CUdeviceptr dptr)
+{
+    CUresult result = soft_check_context(NULL);
+    if (result != CUDA_SUCCESS)
+        return result;
+    opened *last;
+    if (!drop_hold((const unsigned char *)(uintptr_t)dptr, &last))
+        return CUDA_ERROR_INVALID_VALUE;
+    if (!last)
+        return CUDA_SUCCESS;
+    soft_contexts_drain();
+    end(last);
+    return CUDA_SUCCESS;
+}
+
+static opened *take_of_context(const soft_context *context)
+{
+    pthread_mutex_lock(&lock);
+    opened **link = &all;
+    while (*link && (*link)->context != context)
+        link = &(*link)->next;
+    opened *o = *link;
+    if (o)
+        *link = o->next;
+    pthread_mutex_unlock(&lock);
+    return o;
+}
+
+static void end_opened(soft_context *context)
+{
+    for (opened *o = take_of_context(context); o; o = take_of_context(context))
+        end(o);
+}
+
+__attribute__((constructor)) static void hook_contexts(void)
+{
+    soft_context_at_destroy(end_opened);
+}

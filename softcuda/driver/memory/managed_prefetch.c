@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What comes next with managed memory: prefetches, alone and in batches, bytes that nobody needs
+ * any more, and who will use it. A prefetch is noted and moves nothing.
+ */
+#include "softcuda/driver/memory/managed_advice.h"
+#include "softcuda/driver/memory/managed_memory.h"
+
+#include <string.h>
+
+static void take_prefetch(soft_advice *advice, const void *how)
+{
+    advice->prefetched = *(const soft_place *)how;
+}
+
+static CUresult prefetch(CUdeviceptr pointer, size_t size, soft_place place, CUstream stream)
+{
+    soft_stream *ordered;
+    CUresult result = soft_stream_get(stream, &ordered);
+    if (result == CUDA_SUCCESS)
+        result = soft_managed_check(pointer, size);
+    if (result == CUDA_SUCCESS)
+        result = soft_place_check(place);
+    if (result != CUDA_SUCCESS)
+        return result;
+    return soft_advise((uintptr_t)pointer, (uintptr_t)pointer + size, take_prefetch, &place);
+}
+
+SOFT_API cuMemPrefetchAsync(CUdeviceptr devPtr, size_t count, CUdevice dstDevice, CUstream hStream)
+{
+    return prefetch(devPtr, count, soft_place_of_device(dstDevice), hStream);
+}
+SOFT_API_ptsz(cuMemPrefetchAsync,
+              (CUdeviceptr devPtr, size_t count, CUdevice dstDevice, CUstream hStream),
+              (devPtr, count, dstDevice, hStream))
+
+#if CUDA_VERSION >= 12020
+SOFT_API cuMemPrefetchAsync_v2(CUdeviceptr devPtr, size_t count, CUmemLocation location,
+                               unsigned int flags, CUstream hStream)
+{
+    CUresult result = soft_check_init();
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (flags != 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    return prefetch(devPtr, count, soft_place_of_location(&location), hStream);
+}
+SOFT_API_ptsz(cuMemPrefetchAsync_v2,
+              (CUdeviceptr devPtr, size_t count, CUmemLocation location, unsigned int flags,
+               CUstream hStream),
+              (devPtr, count, location, flags, hStream))
+#endif
+
+/* ---- Batches --------------------------------------------------------------------------------- */
+
+#if CUDA_VERSION >= 13000
+/* Which ranges, and to which of the places each of them goes. */
+struct batch {
+    const CUdeviceptr *pointers;
+    const size_t *sizes;
+    size_t count;
+    const CUmemLocation *places;
+    const size_t *first_of; /* each place's first range */
+    size_t place_count;
+};
+
+static CUresult check_batch(const struct batch *batch, unsigned long long flags, CUstream stream)
+{
+    soft_stream *ordered;
+    CUresult result = soft_check_init();
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!batch->pointers || !batch->sizes || !batch->count || flags != 0 || !stream ||
+        stream == CU_STREAM_LEGACY)
+        return CUDA_ERROR_INVALID_VALUE;
+    result = soft_stream_get(stream, &ordered);
+    for (size_t i = 0; i < batch->count && result == CUDA_SUCCESS; i++)
+        result = soft_managed_check(batch->pointers[i], batch->sizes[i]);
+    return result;
+}
+
+static CUresult check_places(const struct batch *batch)
+{
+    if (!batch->places || !batch->first_of || !batch->place_count ||
+        batch->place_count > batch->count || batch->first_of[0] != 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    CUresult result = CUDA_SUCCESS;
+    for (size_t i = 0; i < batch->place_count && result == CUDA_SUCCESS; i++) {
+        /* A place without ranges is none that a GPU refuses. */
+        if (batch->first_of[i] >= batch->count ||
+            (i > 0 && batch->first_of[i] < batch->first_of[i - 1]))
+            return CUDA_ERROR_INVALID_VALUE;
+        result = soft_place_check(soft_place_of_location(&batch->places[i]));
+    }
+    return result == CUDA_ERROR_INVALID_DEVICE ? CUDA_ERROR_INVALID_VALUE : result;
+}
+
+static CUresult prefetch_batch(const struct batch *batch, unsigned long long flags, CUstream stream)
+{
+    CUresult result = check_batch(batch, flags, stream);
+    if (result == CUDA_SUCCESS)
+        result = check_places(batch);
+    size_t place = 0;
+    for (size_t i = 0; i < batch->count && result == CUDA_SUCCESS; i++) {
+        while (place + 1 < batch->place_count && batch->first_of[place + 1] == i)
+            place++;
+        result = prefetch(batch->pointers[i], batch->sizes[i],
+                          soft_place_of_location(&batch->places[place]), stream);
+    }
+    return result;
+}
+
+SOFT_API cuMemPrefetchBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t count,
+                                 CUmemLocation *prefetchLocs, size_t *prefetchLocIdxs,
+                                 size_t numPrefetchLocs, unsigned long long flags, CUstream hStream)
+{
+    const struct batch batch = {dptrs,        sizes,           count,
+                                prefetchLocs, prefetchLocIdxs, numPrefetchLocs};
+    return prefetch_batch(&batch, flags, hStream);
+}
+SOFT_API_ptsz(cuMemPrefetchBatchAsync,
+              (CUdeviceptr * dptrs, size_t *sizes, size_t count, CUmemLocation *prefetchLocs,
+               size_t *prefetchLocIdxs, size_t numPrefetchLocs, unsigned long long flags,
+               CUstream hStream),
+              (dptrs, sizes, count, prefetchLocs, prefetchLocIdxs, numPrefetchLocs, flags, hStream))
+
+/* Discarded bytes may still be read, as anything: here they are poison, when the stream comes to
+ * it. */
+static void run_discard(void *copy)
+{
+    const soft_range *part = copy;
+    memset(part->base, SOFT_POISON, part->size);
+}
+
+static CUresult discard_batch(const struct batch *batch, CUstream handle)
+{
+    soft_stream *stream;
+    CUresult result = soft_stream_get(handle, &stream);
+    for (size_t i = 0; i < batch->count && result == CUDA_SUCCESS; i++) {
+        const soft_range part = {.base = (unsigned char *)(uintptr_t)batch->pointers[i],
+                                 .size = batch->sizes[i]};
+        result = soft_stream_push_copy(stream, run_discard, &part, sizeof(part));
+    }
+    return result;
+}
+
+SOFT_API cuMemDiscardBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t count,
+                                unsigned long long flags, CUstream hStream)
+{
+    const struct batch batch = {.pointers = dptrs, .sizes = sizes, .count = count};
+    CUresult result = check_batch(&batch, flags, hStream);
+    return result == CUDA_SUCCESS ? discard_batch(&batch, hStream) : result;
+}
+SOFT_API_ptsz(cuMemDiscardBatchAsync,
+              (CUdeviceptr * dptrs, size_t *sizes, size_t count, unsigned long long flags,
+               CUstream hStream),
+              (dptrs, sizes, count, flags, hStream))
+
+SOFT_API cuMemDiscardAndPrefetchBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t count,
+                                           CUmemLocation *prefetchLocs, size_t *prefetchLocIdxs,
+                                           size_t numPrefetchLocs, unsigned long long flags,
+                                           CUstream hStream)
+{
+    const struct batch batch = {dptrs,        sizes,           count,
+                                prefetchLocs, prefetchLocIdxs, numPrefetchLocs};
+    CUresult result = prefetch_batch(&batch, flags, hStream);
+    return result == CUDA_SUCCESS ? discard_batch(&batch, hStream) : result;
+}
+SOFT_API_ptsz(cuMemDiscardAndPrefetchBatchAsync,
+              (CUdeviceptr * dptrs, size_t *sizes, size_t count, CUmemLocation *prefetchLocs,
+               size_t *prefetchLocIdxs, size_t numPrefetchLocs, unsigned long long flags,
+               CUstream hStream),
+              (dptrs, sizes, count, prefetchLocs, prefetchLocIdxs, numPrefetchLocs, flags, hStream))
+#endif
+
+/* ---- Streams --------------------------------------------------------------------------------- */
+
+/* To attach memory says who will use it; every thread and device may here, whatever was said. */
+SOFT_API cuStreamAttachMemAsync(CUstream hStream, CUdeviceptr dptr, size_t length,
+                                unsigned int flags)
+{
+    soft_stream *stream;
+    CUresult result = soft_stream_get(hStream, &stream);
+    if (result != CUDA_SUCCESS)
+        return result;
+    soft_range range;
+    void *address = (void *)(uintptr_t)dptr;
+    if (!soft_range_find(address, &range) || !soft_is_managed(&range) ||
+        (void *)range.base != address || (length && length != range.size))
+        return CUDA_ERROR_INVALID_VALUE;
+    bool is_single = flags == CU_MEM_ATTACH_SINGLE;
+    if (!is_single && flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST)
+        return CUDA_ERROR_INVALID_VALUE;
+    return is_single && (!hStream || hStream == CU_STREAM_LEGACY) ? CUDA_ERROR_INVALID_VALUE
+                                                                  : CUDA_SUCCESS;
+}
+SOFT_API_ptsz(cuStreamAttachMemAsync,
+              (CUstream hStream, CUdeviceptr dptr, size_t length, unsigned int flags),
+              (hStream, dptr, length, flags))

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What has been said about managed memory, as cuMemRangeGetAttribute tells it. */
+#include "softcuda/driver/memory/managed_advice.h"
+#include "softcuda/driver/memory/managed_memory.h"
+
+#include <string.h>
+
+/* The newer attributes, which an older cuda.h lacks: a place as two numbers. */
+enum {
+    PREFERRED_LOCATION_TYPE = 5,
+    PREFERRED_LOCATION_ID = 6,
+    LAST_PREFETCH_LOCATION_TYPE = 7,
+    LAST_PREFETCH_LOCATION_ID = 8,
+};
+
+/* A place as one number. */
+static int device_of(soft_place place)
+{
+    switch (place.type) {
+    case SOFT_PLACE_DEVICE:
+        return place.id;
+    case SOFT_PLACE_HOST:
+        return CU_DEVICE_CPU;
+    default:
+        return CU_DEVICE_INVALID;
+    }
+}
+
+static CUresult list_accessed_by(const soft_advice *advice, int *list, size_t count)
+{
+    size_t used = 0;
+    if (advice->accessed_by_host)
+        list[used++] = CU_DEVICE_CPU;
+    for (int device = 0; device < SOFT_MAX_DEVICES && used < count; device++)
+        if (advice->accessed_by & 1u << device)
+            list[used++] = device;
+    while (used < count)
+        list[used++] = CU_DEVICE_INVALID;
+    return CUDA_SUCCESS;
+}
+
+static CUresult tell(const soft_advice *advice, int attribute, void *data, size_t size)
+{
+    int value;
+    if (attribute == CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY)
+        return list_accessed_by(advice, data, size / sizeof(int));
+    switch (attribute) {
+    case CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY:
+        value = advice->read_mostly;
+        break;
+    case CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION:
+        value = device_of(advice->preferred);
+        break;
+    case CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION:
+        value = device_of(advice->prefetched);
+        break;
+    case PREFERRED_LOCATION_TYPE:
+        value = advice->preferred.type;
+        break;
+    case PREFERRED_LOCATION_ID:
+        value = advice->preferred.id;
+        break;
+    case LAST_PREFETCH_LOCATION_TYPE:
+        value = advice->prefetched.type;
+        break;
+    default:
+        value = advice->prefetched.id;
+    }
+    memcpy(data, &value, sizeof(value));
+    return CUDA_SUCCESS;
+}
+
+static CUresult check_attribute(const void *data, size_t size, int attribute)
+{
+    bool has_size = attribute == CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY
+                        ? size > 0 && size % sizeof(int) == 0
+                        : size == sizeof(int);
+    return data && has_size && attribute >= CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY &&
+                   attribute <= LAST_PREFETCH_LOCATION_ID
+               ? CUDA_SUCCESS
+               : CUDA_ERROR_INVALID_VALUE;
+}
+
+static CUresult find_advice(CUdeviceptr pointer, size_t size, soft_advice *advice)
+{
+    CUresult result = soft_check_context(NULL);
+    if (result != CUDA_SUCCESS)
+        return result;
+    result = soft_managed_check(pointer, size);
+    if (result == CUDA_SUCCESS)
+        *advice = soft_advice_get((uintptr_t)pointer, (uintptr_t)pointer + size);
+    return result;
+}
+
+SOFT_API cuMemRangeGetAttribute(void *data, size_t dataSize, CUmem_range_attribute attribute,
+                                CUdeviceptr devPtr, size_t count)
+{
+    soft_advice advice;
+    CUresult result = find_advice(devPtr, count, &advice);
+    if (result == CUDA_SUCCESS)
+        result = check_attribute(data, dataSize, (int)attribute);
+    return result == CUDA_SUCCESS ? tell(&advice, (int)attribute, data, dataSize) : result;
+}
+
+SOFT_API cuMemRangeGetAttributes(void **data, size_t *dataSizes, CUmem_range_attribute *attributes,
+                                 size_t numAttributes, CUdeviceptr devPtr, size_t count)
+{
+    soft_advice advice;
+    CUresult result = find_advice(devPtr, count, &advice);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!data || !dataSizes || !attributes || !numAttributes)
+        return CUDA_ERROR_INVALID_VALUE;
+    for (size_t i = 0; i < numAttributes && result == CUDA_SUCCESS; i++)
+        result = check_attribute(data[i], dataSizes[i], (int)attributes[i]);
+    for (size_t i = 0; i < numAttributes && result == CUDA_SUCCESS; i++)
+        result = tell(&advice, (int)attributes[i], data[i], dataSizes[i]);
+    return result;
+}

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Memory that is shared by a file descriptor: the file, its header, and its check. */
+#include "softcuda/driver/memory/memfd.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* What Mesa 22 to 25 write at the start of the file. The 8 bytes just before the data repeat the
+ * offset; that is how Mesa finds the start of a mapping again when it frees memory. */
+typedef struct {
+    uint64_t size; /* of the file */
+    uint64_t offset;
+    unsigned char uuid[16];
+} header;
+
+/* Behind it, in this driver's files only, since Mesa's are all on one device. */
+typedef struct {
+    char name[12];
+    uint32_t device;
+} mark;
+
+/* And behind that, zeros or what soft_memfd_set_name() wrote. */
+#define NAME_OFFSET (sizeof(header) + sizeof(mark))
+
+static const char mark_name[12] = "grinterop";
+
+/*
+ * The first bytes of SHA1("llvmpipe"). Mesa imports only files that have its own number here.
+ * Builds from Mesa's git repository add their commit to the text, so they don't take this driver's
+ * memory; that direction needs a release. What is imported here may have any number.
+ */
+static const unsigned char mesa_uuid[16] = {0x6c, 0xb9, 0xee, 0x07, 0x4a, 0x0b, 0xad, 0x7b,
+                                            0x01, 0x2e, 0x1b, 0xe9, 0x69, 0x7e, 0x53, 0x0f};
+
+/* llvmpipe wants some bytes more than a buffer has. */
+#define ROOM_FOR_MESA 64
+
+/* ---- The driver's own ------------------------------------------------------------------------ */
+
+/* Data begin at a page, which AArch64's kernels may have of 64 KiB. */
+static size_t data_offset(void)
+{
+    return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static bool fill(int fd, size_t size, int device)
+{
+    size_t offset = data_offset(), whole = offset + size + ROOM_FOR_MESA;
+    /* All pages now: a page that is missing at an access would end the process. */
+    if (posix_fallocate(fd, 0, (off_t)whole) != 0)
+        return false;
+    unsigned char *bytes = mmap(NULL, whole, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (bytes == MAP_FAILED)
+        return false;
+    header head = {.size = whole, .offset = offset};
+    memcpy(head.uuid, mesa_uuid, sizeof(head.uuid));
+    memcpy(bytes, &head, sizeof(head));
+    mark own = {.device = (uint32_t)device};
+    memcpy(own.name, mark_name, sizeof(own.name));
+    memcpy(bytes + sizeof(head), &own, sizeof(own));
+    memcpy(bytes + offset - sizeof(head.offset), &head.offset, sizeof(head.offset));
+    memset(bytes + offset, SOFT_POISON, size);
+    munmap(bytes, whole);
+    return fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0;
+}
+
+CUresult soft_memfd_create(size_t size, int device, soft_memfd *file)
+{
+    int fd = memfd_create("grinterop software CUDA memory", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (fd < 0)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    if (!fill(fd, size, device)) {
+        close(fd);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    *file = (soft_memfd){fd, data_offset(), size, device, true};
+    return CUDA_SUCCESS;
+}
+
+bool soft_memfd_set_name(const soft_memfd *file, const unsigned char name[SOFT_MEMFD_NAME])
+{
+    return pwrite(file->fd, name, SOFT_MEMFD_NAME, NAME_OFFSET) == SOFT_MEMFD_NAME;
+}
+
+bool soft_memfd_has_name(const soft_memfd *file, const unsigned char name[SOFT_MEMFD_NAME])
+{
+    unsigned char found[SOFT_MEMFD_NAME];
+    return pread(file->fd, found, sizeof(found), NAME_OFFSET) == SOFT_MEMFD_NAME &&
+           memcmp(found, name, sizeof(found)) == 0;
+}
+
+/* ---- An application's ------------------------------------------------------------------------ */
+
+/* Anybody may have written it. */
+static void read_mark(int fd, soft_memfd *file)
+{
+    mark found;
+    file->is_own = file->offset >= sizeof(header) + sizeof(found) &&
+                   pread(fd, &found, sizeof(found), sizeof(header)) == (ssize_t)sizeof(found) &&
+                   memcmp(found.name, mark_name, sizeof(found.name)) == 0 &&
+                   found.device < SOFT_MAX_DEVICES;
+    file->device = file->is_own ? (int)found.device : SOFT_DRAWING_DEVICE;
+}
+
+/*
+ * NULL, or what is wrong with it. The seals come first: without them another process can still take
+ * away what the size says is there.
+ */
+static const char *inspect(int fd, soft_memfd *file)
+{
+    struct stat status;
+    header head;
+    int flags = fcntl(fd, F_GETFL);
+    if (flags < 0)
+        return "is not open";
+    if ((flags & O_ACCMODE) != O_RDWR)
+        return "isn't open for both reading and writing";
+    int seals = fcntl(fd, F_GET_SEALS);
+    if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode) ||
+        pread(fd, &head, sizeof(head), 0) != (ssize_t)sizeof(head) ||
+        head.size != (uint64_t)status.st_size || head.offset < sizeof(head) ||
+        head.offset >= head.size)
+        return "is no memory of llvmpipe, of lavapipe or of this driver";
+    if (seals < 0 || !(seals & F_SEAL_SHRINK))
+        return "is a file that is not sealed against shrinking";
+    file->offset = head.offset;
+    file->size = head.size - head.offset;
+    read_mark(fd, file);
+    return NULL;
+}
+
+CUresult soft_memfd_open(int fd, const char *call, soft_memfd *file)
+{
+    const char *wrong = inspect(fd, file);
+    if (wrong) {
+        soft_log(SOFT_WARN, "%s: descriptor %d %s", call, fd, wrong);
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    file->fd = soft_memfd_export(&(soft_memfd){.fd = fd});
+    return file->fd < 0 ? CUDA_ERROR_OPERATING_SYSTEM : CUDA_SUCCESS;
+}
+
+void soft_memfd_close(soft_memfd *file)
+{
+    close(file->fd);
+    file->fd = -1;
+}
+
+unsigned char *soft_memfd_map(const soft_memfd *file, size_t offset, size_t size)
+{
+    return soft_pages_map(file->fd, file->offset + offset, size);
+}
+
+bool soft_memfd_can_place(const soft_memfd *file)
+{
+    return file->offset % (size_t)sysconf(_SC_PAGESIZE) == 0;
+}
+
+bool soft_memfd_place(const soft_memfd *file, size_t offset, size_t size, unsigned char *pages)
+{
+    return mmap(pages, size, PROT_NONE, MAP_SHARED | MAP_FIXED, file->fd,
+                (off_t)(file->offset + offset)) != MAP_FAILED;
+}
+
+int soft_memfd_export(const soft_memfd *file)
+{
+    return fcntl(file->fd, F_DUPFD_CLOEXEC, 0);
+}

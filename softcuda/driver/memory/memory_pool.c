@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Stream-ordered memory. Pages are there as soon as the allocation is asked for, since reading them
+ * too early shows the poison; they go when the stream reaches the free. A pool is only an account.
+ */
+#include "softcuda/driver/memory/device_memory.h"
+#include "softcuda/driver/memory/managed_memory.h"
+#include "softcuda/driver/memory/memory_pool.h"
+
+#include <stdlib.h>
+
+/* CU_MEM_ALLOCATION_TYPE_MANAGED, which an older cuda.h lacks. */
+#define ALLOCATION_MANAGED 2
+
+pthread_mutex_t soft_pool_lock = PTHREAD_MUTEX_INITIALIZER;
+/* ---- Pools ----------------------------------------------------------------------------------- */
+
+/* Where the default pools are, by kind of memory: pinned on each device and on the host, managed
+ * memory that prefers one of these, or none. */
+enum {
+    ON_DEVICE = 0,
+    ON_HOST = ON_DEVICE + SOFT_MAX_DEVICES,
+    ON_NODE,
+    MANAGED_ON_DEVICE,
+    MANAGED_ON_HOST = MANAGED_ON_DEVICE + SOFT_MAX_DEVICES,
+    MANAGED_ON_NODE,
+    MANAGED_ANYWHERE,
+    PLACES,
+};
+
+/* CUDA_ERROR_INVALID_VALUE where there can be no pool. */
+static CUresult find_place(int memory, const CUmemLocation *location, int *place)
+{
+    bool is_managed = memory == ALLOCATION_MANAGED;
+    if (!is_managed && memory != CU_MEM_ALLOCATION_TYPE_PINNED)
+        return CUDA_ERROR_INVALID_VALUE;
+    switch ((int)location->type) {
+    case SOFT_PLACE_DEVICE:
+        if (soft_check_device(location->id) != CUDA_SUCCESS)
+            return CUDA_ERROR_INVALID_DEVICE;
+        *place = (is_managed ? MANAGED_ON_DEVICE : ON_DEVICE) + location->id;
+        return CUDA_SUCCESS;
+    case SOFT_PLACE_HOST:
+        *place = is_managed ? MANAGED_ON_HOST : ON_HOST;
+        return CUDA_SUCCESS;
+    case SOFT_PLACE_NODE:
+        *place = is_managed ? MANAGED_ON_NODE : ON_NODE;
+        return location->id == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    case SOFT_PLACE_NONE:
+        *place = MANAGED_ANYWHERE;
+        return is_managed ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    default:
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+}
+
+static soft_pool *default_pools[PLACES];
+static soft_pool *current_pools[PLACES]; /* what cuMemAllocAsync takes, of a device */
+
+static unsigned memory_at(int place)
+{
+    if (place >= MANAGED_ON_DEVICE)
+        return SOFT_POOL_OF_MANAGED;
+    return place >= ON_HOST ? SOFT_POOL_OF_HOST : SOFT_POOL_OF_DEVICE;
+}
+
+static soft_pool *pool_new(int place, size_t max_size)
+{
+    soft_pool *pool = calloc(1, sizeof(*pool));
+    if (!pool)
+        return NULL;
+    pool->handle = soft_handle_new(SOFT_KIND_POOL, pool);
+    if (!pool->handle) {
+        free(pool);
+        return NULL;
+    }
+    pool->holders = 1;
+    pool->max_size = max_size;
+    pool->place = place;
+    pool->memory = memory_at(place);
+    pool->device = pool->memory == SOFT_POOL_OF_DEVICE ? place : CU_DEVICE_INVALID;
+    for (int device = 0; device < SOFT_MAX_DEVICES; device++)
+        if (device == pool->device || pool->memory == SOFT_POOL_OF_MANAGED)
+            pool->access[device] = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+    for (int i = 0; i < 3; i++)
+        pool->reuse[i] = 1;
+    return pool;
+}
+
+static soft_pool *default_pool_locked(int place)
+{
+    if (!default_pools[place])
+        default_pools[place] = pool_new(place, 0);
+    return default_pools[place];
+}
+
+static soft_pool *current_pool_locked(int place)
+{
+    return current_pools[place] ? current_pools[place] : default_pool_locked(place);
+}
+
+static void pool_drop_locked(soft_pool *pool)
+{
+    if (--pool->holders == 0)
+        free(pool);
+}
+
+/* A pool is known as the owner of its ranges, and outlives them. */
+CUmemoryPool soft_pool_handle(const soft_range *range)
+{
+    if (range->kind != SOFT_MEMORY_POOL)
+        return NULL;
+    const soft_pool *pool = range->owner;
+    return pool->handle;
+}
+
+CUresult soft_pool_get(CUmemoryPool handle, soft_pool **pool)
+{
+    CUresult result = soft_check_init();
+    if (result != CUDA_SUCCESS)
+        return result;
+    *pool = soft_handle_get(SOFT_KIND_POOL, handle);
+    return *pool ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+/* ---- Of a place ------------------------------------------------------------------------------ */
+
+static CUresult get_pool_at(CUmemoryPool *handle, int memory, const CUmemLocation *location,
+                            bool current)
+{
+    int place;
+    CUresult result = soft_check_init();
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!handle || !location)
+        return CUDA_ERROR_INVALID_VALUE;
+    result = find_place(memory, location, &place);
+    if (result != CUDA_SUCCESS)
+        return result;
+    pthread_mutex_lock(&soft_pool_lock);
+    soft_pool *pool = current ? current_pool_locked(place) : default_pool_locked(place);
+    if (pool)
+        *handle = pool->handle;
+    pthread_mutex_unlock(&soft_pool_lock);
+    return pool ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+static CUresult set_pool_at(int memory, const CUmemLocation *location, CUmemoryPool pool)
+{
+    soft_pool *found;
+    int place;
+    CUresult result = soft_pool_get(pool, &found);
+    if (result == CUDA_SUCCESS)
+        result = find_place(memory, location, &place);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (found->place != place)
+        return CUDA_ERROR_INVALID_VALUE;
+    pthread_mutex_lock(&soft_pool_lock);
+    current_pools[place] = found;
+    pthread_mutex_unlock(&soft_pool_lock);
+    return CUDA_SUCCESS;
+}
+
+static CUmemLocation on_device(CUdevice device)
+{
+    return (CUmemLocation){.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = device};
+}
+
+SOFT_API cuDeviceGetDefaultMemPool(CUmemoryPool *pool_out, CUdevice dev)
+{
+    const CUmemLocation location = on_device(dev);
+    return get_pool_at(pool_out, CU_MEM_ALLOCATION_TYPE_PINNED, &location, false);
+}
+
+SOFT_API cuDeviceGetMemPool(CUmemoryPool *pool, CUdevice dev)
+{
+    const CUmemLocation location = on_device(dev);
+    return get_pool_at(pool, CU_MEM_ALLOCATION_TYPE_PINNED, &location, true);
+}
+
+SOFT_API cuDeviceSetMemPool(CUdevice dev, CUmemoryPool pool)
+{
+    const CUmemLocation location = on_device(dev);
+    return set_pool_at(CU_MEM_ALLOCATION_TYPE_PINNED, &location, pool);
+}
+
+#if CUDA_VERSION >= 13000
+SOFT_API cuMemGetDefaultMemPool(CUmemoryPool *pool_out, CUmemLocation *location,
+                                CUmemAllocationType type)
+{
+    return get_pool_at(pool_out, (int)type, location, false);
+}
+
+SOFT_API cuMemGetMemPool(CUmemoryPool *pool, CUmemLocation *location, CUmemAllocationType type)
+{
+    return get_pool_at(pool, (int)type, location, true);
+}
+
+SOFT_API cuMemSetMemPool(CUmemLocation *location, CUmemAllocationType type, CUmemoryPool pool)
+{
+    CUresult result = soft_check_init();
+    if (result != CUDA_SUCCESS)
+        return result;
+    return location ? set_pool_at((int)type, location, pool) : CUDA_ERROR_INVALID_VALUE;
+}
+#endif
+
+/* ---- Their life ------------------------------------------------------------------------------ */
+
+SOFT_API cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *poolProps)
+{
+    CUresult result = soft_check_init();
+    if (result != CUDA_SUCCESS)
+        return result;
+    int place;
+    if (!pool || !poolProps ||
+        find_place((int)poolProps->allocType, &poolProps->location, &place) != CUDA_SUCCESS)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (poolProps->handleTypes != CU_MEM_HANDLE_TYPE_NONE)
+        return place == ON_HOST ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_NOT_SUPPORTED;
+#if CUDA_VERSION >= 12020
+    soft_pool *created = pool_new(place, poolProps->maxSize);
+#else
+    soft_pool *created = pool_new(place, 0);
+#endif
+    if (!created)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    *pool = created->handle;
+    return CUDA_SUCCESS;
+}
+
+SOFT_API cuMemPoolDestroy(CUmemoryPool pool)
+{
+    soft_pool *found;
+    CUresult result = soft_pool_get(pool, &found);
+    if (result != CUDA_SUCCESS)
+        return result;
+    pthread_mutex_lock(&soft_pool_lock);
+    if (found == default_pools[found->place] || !soft_handle_drop(SOFT_KIND_POOL, pool)) {
+        result = CUDA_ERROR_INVALID_VALUE;
+    } else {
+        if (found == current_pools[found->place])
+            current_pools[found->place] = NULL;
+        found->handle = NULL;
+        pool_drop_locked(found);
+    }
+    pthread_mutex_unlock(&soft_pool_lock);
+    return result;
+}
+
+/* ---- Allocations ----------------------------------------------------------------------------- */
+
+/* Books size bytes on the pool and holds it; false if its limit is reached. */
+static bool book_locked(soft_pool *pool, size_t size)
+{
+    if (pool->max_size && (size > pool->max_size || pool->used > pool->max_size - size))
+        return false;
+    pool->holders++;
+    pool->used += size;
+    if (pool->used > pool->used_high)
+        pool->used_high = pool->used;
+    if (pool->used > pool->reserved_high)
+        pool->reserved_high = pool->used;
+    return true;
+}
+
+static void unbook(soft_pool *pool, size_t size)
+{
+    pthread_mutex_lock(&soft_pool_lock);
+    pool->used -= size;
+    pool_drop_locked(pool);
+    pthread_mutex_unlock(&soft_pool_lock);
+}
+
+/* handle NULL: the device's current pool. Memory of no device is booked on this one. */
+static CUresult allocate(CUdeviceptr *pointer, size_t size, CUmemoryPool handle, CUdevice device)
+{
+    pthread_mutex_lock(&soft_pool_lock);
+    soft_pool *pool =
+        handle ? soft_handle_get(SOFT_KIND_POOL, handle) : current_pool_locked(device);
+    bool booked = pool && book_locked(pool, size);
+    pthread_mutex_unlock(&soft_pool_lock);
+    if (!booked)
+        return pool || !handle ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_ERROR_INVALID_VALUE;
+
+    soft_range range = {.size = size,
+                        .kind = SOFT_MEMORY_POOL,
+                        .what = "stream-ordered memory of cuMemAllocAsync",
+                        .flags = pool->memory,
+                        .device = pool->device != CU_DEVICE_INVALID ? pool->device : device,
+                        .owner = pool};
+    CUresult result = soft_device_memory_new(&range);
+    if (result != CUDA_SUCCESS)
+        unbook(pool, size);
+    else
+        *pointer = (CUdeviceptr)(uintptr_t)range.base;
+    return result;
+}
+
+static CUresult allocate_on(CUdeviceptr *pointer, size_t size, CUmemoryPool handle, CUstream stream)
+{
+    soft_stream *ordered;
+    CUresult result = soft_stream_get(stream, &ordered);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!pointer)
+        return CUDA_ERROR_INVALID_VALUE;
+    *pointer = 0;
+    if (!size)
+        return CUDA_SUCCESS;
+    return allocate(pointer, size, handle, soft_context_device(soft_stream_context(ordered)));
+}
+
+SOFT_API cuMemAllocAsync(CUdeviceptr *dptr, size_t bytesize, CUstream hStream)
+{
+    return allocate_on(dptr, bytesize, NULL, hStream);
+}
+
+SOFT_API cuMemAllocFromPoolAsync(CUdeviceptr *dptr, size_t bytesize, CUmemoryPool pool,
+                                 CUstream hStream)
+{
+    if (!pool) {
+        CUresult result = soft_check_init();
+        return result != CUDA_SUCCESS ? result : CUDA_ERROR_INVALID_VALUE;
+    }
+    return allocate_on(dptr, bytesize, pool, hStream);
+}
+
+static void free_range(const soft_range *range, const char *what)
+{
+    soft_device_memory_free(range, what);
+    if (range->kind == SOFT_MEMORY_POOL)
+        unbook(range->owner, range->size);
+}
+
+static void run_free(void *copy)
+{
+    free_range(copy, "stream-ordered memory after cuMemFreeAsync");
+}
+
+/* The pointer is unknown from here on, the memory remains until the stream gets there. Memory of
+ * cuMemAlloc can be freed this way too. */
+SOFT_API cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream)
+{
+    soft_stream *stream;
+    CUresult result = soft_stream_get(hStream, &stream);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!dptr)
+        return CUDA_SUCCESS;
+    soft_range range;
+    void *address = (void *)(uintptr_t)dptr;
+    if (!soft_range_find(address, &range) || (void *)range.base != address)
+        return CUDA_ERROR_INVALID_VALUE;
+    bool is_plain = range.kind == SOFT_MEMORY_DEVICE && !range.owner;
+    if (!is_plain && range.kind != SOFT_MEMORY_POOL)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (!soft_range_remove(address, range.kind, &range))
+        return CUDA_ERROR_INVALID_VALUE;
+    result = soft_stream_push_copy(stream, run_free, &range, sizeof(range));
+    if (result != CUDA_SUCCESS)
+        soft_range_add(&range);
+    return result;
+}
+
+/* The pool belongs to the device, so the work of every context may still use it. */
+CUresult soft_pool_free_now(void *base)
+{
+    soft_range range;
+    if (!soft_range_remove(base, SOFT_MEMORY_POOL, &range))
+        return CUDA_ERROR_INVALID_VALUE;
+    soft_contexts_drain();
+    free_range(&range, "stream-ordered memory after cuMemFree");
+    return CUDA_SUCCESS;
+}
+
+SOFT_API_ptsz(cuMemAllocAsync, (CUdeviceptr * dptr, size_t bytesize, CUstream hStream),
+              (dptr, bytesize, hStream))
+SOFT_API_ptsz(cuMemAllocFromPoolAsync,
+              (CUdeviceptr * dptr, size_t bytesize, CUmemoryPool pool, CUstream hStream),
+              (dptr, bytesize, pool, hStream))
+SOFT_API_ptsz(cuMemFreeAsync, (CUdeviceptr dptr, CUstream hStream), (dptr, hStream))

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a pool of stream-ordered memory is set to: its attributes, and which devices may use it. */
+#include "softcuda/driver/memory/device_memory.h"
+#include "softcuda/driver/memory/managed_memory.h"
+#include "softcuda/driver/memory/memory_pool.h"
+
+#include <string.h>
+
+/* Nothing is held back, so there is nothing to trim. */
+SOFT_API cuMemPoolTrimTo(CUmemoryPool pool, size_t minBytesToKeep)
+{
+    (void)minBytesToKeep;
+    soft_pool *found;
+    return soft_pool_get(pool, &found);
+}
+
+/* Where an attribute lives; NULL if there is no such one. */
+static void *place_of(soft_pool *pool, CUmemPool_attribute attribute)
+{
+    switch (attribute) {
+    case CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES:
+        return &pool->reuse[0];
+    case CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC:
+        return &pool->reuse[1];
+    case CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES:
+        return &pool->reuse[2];
+    case CU_MEMPOOL_ATTR_RELEASE_THRESHOLD:
+        return &pool->threshold;
+    case CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT:
+    case CU_MEMPOOL_ATTR_USED_MEM_CURRENT:
+        return &pool->used;
+    case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH:
+        return &pool->reserved_high;
+    case CU_MEMPOOL_ATTR_USED_MEM_HIGH:
+        return &pool->used_high;
+    default:
+        return NULL;
+    }
+}
+
+typedef struct {
+    soft_pool *pool;
+    void *place;
+    size_t size; /* of one of two types */
+} pool_attribute;
+
+/* The attribute of a call, which has a value for it or room for one. */
+static CUresult get_attribute(CUmemoryPool handle, CUmemPool_attribute attr, const void *value,
+                              pool_attribute *attribute)
+{
+    CUresult result = soft_pool_get(handle, &attribute->pool);
+    if (result != CUDA_SUCCESS)
+        return result;
+    bool is_int = attr <= CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES;
+    attribute->size = is_int ? sizeof(int) : sizeof(cuuint64_t);
+    attribute->place = place_of(attribute->pool, attr);
+    return attribute->place && value ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+SOFT_API cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void *value)
+{
+    pool_attribute attribute;
+    CUresult result = get_attribute(pool, attr, value, &attribute);
+    if (result != CUDA_SUCCESS)
+        return result;
+    pthread_mutex_lock(&soft_pool_lock);
+    memcpy(value, attribute.place, attribute.size);
+    pthread_mutex_unlock(&soft_pool_lock);
+    return CUDA_SUCCESS;
+}
+
+/* A high-water mark can only be set to 0, and starts again from what is in use. */
+SOFT_API cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void *value)
+{
+    pool_attribute attribute;
+    CUresult result = get_attribute(pool, attr, value, &attribute);
+    if (result != CUDA_SUCCESS)
+        return result;
+    const soft_pool *found = attribute.pool;
+    if (attribute.place == &found->used)
+        return CUDA_ERROR_INVALID_VALUE;
+
+    cuuint64_t number = 0;
+    memcpy(&number, value, attribute.size);
+    bool is_mark = attribute.place == &found->used_high || attribute.place == &found->reserved_high;
+    if (is_mark && number != 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    pthread_mutex_lock(&soft_pool_lock);
+    if (is_mark)
+        number = found->used;
+    memcpy(attribute.place, &number, attribute.size);
+    pthread_mutex_unlock(&soft_pool_lock);
+    return CUDA_SUCCESS;
+}
+
+/* ---- Access of other devices ----------------------------------------------------------------- */
+
+/* The kind of a location is the device, and it is there. */
+static bool is_device(const CUmemLocation *location)
+{
+    return location->type == CU_MEM_LOCATION_TYPE_DEVICE &&
+           soft_check_device(location->id) == CUDA_SUCCESS;
+}
+
+static CUresult check_access(const soft_pool *pool, const CUmemAccessDesc *access)
+{
+    unsigned flags = (unsigned)access->flags;
+    if (flags != CU_MEM_ACCESS_FLAGS_PROT_NONE && flags != CU_MEM_ACCESS_FLAGS_PROT_READ &&
+        flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (access->location.type != CU_MEM_LOCATION_TYPE_DEVICE ||
+        flags == CU_MEM_ACCESS_FLAGS_PROT_READ)
+        return CUDA_ERROR_NOT_SUPPORTED;
+    bool is_own = access->location.id == pool->device;
+    return !is_device(&access->location) || (is_own && flags == CU_MEM_ACCESS_FLAGS_PROT_NONE)
+               ? CUDA_ERROR_INVALID_DEVICE
+               : CUDA_SUCCESS;
+}
+
+/* For what is allocated already and for what will be. The pool's own device keeps its access. Work
+ * that is still allowed to touch the memory does so before. */
+SOFT_API cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *map, size_t count)
+{
+    soft_pool *found;
+    CUresult result = soft_pool_get(pool, &found);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!map && count > 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    bool takes = false;
+    for (size_t i = 0; i < count; i++) {
+        result = check_access(found, &map[i]);
+        if (result != CUDA_SUCCESS)
+            return result;
+        takes = takes || map[i].flags == CU_MEM_ACCESS_FLAGS_PROT_NONE;
+    }
+    if (takes)
+        soft_contexts_drain();
+    pthread_mutex_lock(&soft_pool_lock);
+    for (size_t i = 0; i < count; i++)
+        found->access[map[i].location.id] = (unsigned char)map[i].flags;
+    pthread_mutex_unlock(&soft_pool_lock);
+    return CUDA_SUCCESS;
+}
+
+SOFT_API cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool memPool, CUmemLocation *location)
+{
+    soft_pool *found;
+    CUresult result = soft_pool_get(memPool, &found);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!flags || !location)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (soft_place_is_host((int)location->type) && found->memory != SOFT_POOL_OF_DEVICE) {
+        *flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+        return CUDA_SUCCESS;
+    }
+    if (!is_device(location))
+        return CUDA_ERROR_INVALID_VALUE;
+    pthread_mutex_lock(&soft_pool_lock);
+    *flags = (CUmemAccess_flags)found->access[location->id];
+    pthread_mutex_unlock(&soft_pool_lock);
+    return CUDA_SUCCESS;
+}
+
+/* A pool outlives its memory, which the caller has found; its access may change meanwhile. */
+bool soft_pool_lets(const soft_range *range, CUdevice device)
+{
+    const soft_pool *pool = range->owner;
+    pthread_mutex_lock(&soft_pool_lock);
+    bool lets = pool->access[device] != CU_MEM_ACCESS_FLAGS_PROT_NONE;
+    pthread_mutex_unlock(&soft_pool_lock);
+    return lets;
+}

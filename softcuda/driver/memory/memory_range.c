@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The memory ranges that argument checks know: an array sorted by address. */
+#include "softcuda/driver/memory/device_memory.h"
+#include "softcuda/driver/object_at.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
+static soft_range *ranges;
+static size_t count;
+static size_t capacity;
+
+/* The number of ranges that start at or below address. */
+static size_t starts_up_to(const unsigned char *address)
+{
+    size_t low = 0, high = count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (ranges[middle].base <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static bool is_inside(const soft_range *range, const unsigned char *address)
+{
+    return address >= range->base && (size_t)(address - range->base) < range->size;
+}
+
+static void remove_at(size_t index, soft_range *removed)
+{
+    if (removed)
+        *removed = ranges[index];
+    count--;
+    memmove(&ranges[index], &ranges[index + 1], (count - index) * sizeof(*ranges));
+}
+
+static CUresult insert(const soft_range *range)
+{
+    size_t index = starts_up_to(range->base);
+    bool overlaps_before = index > 0 && is_inside(&ranges[index - 1], range->base);
+    bool overlaps_after = index < count && is_inside(range, ranges[index].base);
+    if (!range->size || overlaps_before || overlaps_after)
+        return CUDA_ERROR_INVALID_VALUE;
+
+    if (count == capacity) {
+        size_t wanted = capacity ? capacity * 2 : 64;
+        soft_range *larger = realloc(ranges, wanted * sizeof(*ranges));
+        if (!larger)
+            return CUDA_ERROR_OUT_OF_MEMORY;
+        ranges = larger;
+        capacity = wanted;
+    }
+    memmove(&ranges[index + 1], &ranges[index], (count - index) * sizeof(*ranges));
+    ranges[index] = *range;
+    if (range->context)
+        ranges[index].device = soft_context_device(range->context);
+    ranges[index].id = soft_next_id();
+    count++;
+    return CUDA_SUCCESS;
+}
+
+CUresult soft_range_add(const soft_range *range)
+{
+    pthread_rwlock_wrlock(&lock);
+    CUresult result = insert(range);
+    pthread_rwlock_unlock(&lock);
+    return result;
+}
+
+bool soft_range_remove(const void *base, enum soft_memory kind, soft_range *removed)
+{
+    pthread_rwlock_wrlock(&lock);
+    size_t index = starts_up_to(base);
+    bool found = index > 0 && ranges[index - 1].base == (const unsigned char *)base &&
+                 (!kind || ranges[index - 1].kind == kind);
+    if (found)
+        remove_at(index - 1, removed);
+    pthread_rwlock_unlock(&lock);
+    return found;
+}
+
+bool soft_range_take_of_context(const soft_context *context, soft_range *removed)
+{
+    pthread_rwlock_wrlock(&lock);
+    size_t index = 0;
+    while (index < count && !(ranges[index].context == context && !ranges[index].owner))
+        index++;
+    bool found = index < count;
+    if (found)
+        remove_at(index, removed);
+    pthread_rwlock_unlock(&lock);
+    return found;
+}
+
+/* NULL if there is none. */
+static soft_range *that_starts_at(const unsigned char *base)
+{
+    size_t index = starts_up_to(base);
+    return index > 0 && ranges[index - 1].base == base ? &ranges[index - 1] : NULL;
+}
+
+void soft_range_set_access(const void *base, unsigned access)
+{
+    pthread_rwlock_wrlock(&lock);
+    soft_range *range = that_starts_at(base);
+    if (range)
+        range->access = access;
+    pthread_rwlock_unlock(&lock);
+}
+
+void soft_range_set_syncs(const void *base, bool syncs)
+{
+    pthread_rwlock_wrlock(&lock);
+    soft_range *range = that_starts_at(base);
+    if (range)
+        range->syncs_copies = syncs;
+    pthread_rwlock_unlock(&lock);
+}
+
+bool soft_range_find(const void *address, soft_range *range)
+{
+    pthread_rwlock_rdlock(&lock);
+    size_t index = starts_up_to(address);
+    bool found = index > 0 && is_inside(&ranges[index - 1], address);
+    if (found && range)
+        *range = ranges[index - 1];
+    pthread_rwlock_unlock(&lock);
+    return found;
+}
+
+static bool continues(const soft_range *range, const soft_range *next, unsigned devices)
+{
+    return range->kind == SOFT_MEMORY_VIRTUAL && next->kind == SOFT_MEMORY_VIRTUAL &&
+           range->base + range->size == next->base && (next->access & devices);
+}
+
+size_t soft_range_reach(const void *address, unsigned devices)
+{
+    size_t reach = 0;
+    pthread_rwlock_rdlock(&lock);
+    size_t index = starts_up_to(address);
+    if (index > 0 && is_inside(&ranges[index - 1], address)) {
+        while (index < count && continues(&ranges[index - 1], &ranges[index], devices))
+            index++;
+        const soft_range *last = &ranges[index - 1];
+        reach = (size_t)(last->base + last->size - (const unsigned char *)address);
+    }
+    pthread_rwlock_unlock(&lock);
+    return reach;
+}
+
+bool soft_range_holds(const void *address, size_t size)
+{
+    size_t reach = soft_range_reach(address, ~0u);
+    return reach > 0 && size <= reach;
+}
+
+/* ---- Faults ---------------------------------------------------------------------------------- */
+
+/* How far the address is from the range: 0 inside. */
+static size_t distance_to(const soft_range *range, const unsigned char *address)
+{
+    if (address < range->base)
+        return (size_t)(range->base - address);
+    size_t offset = (size_t)(address - range->base);
+    return offset < range->size ? 0 : offset - range->size + 1;
+}
+
+/* The ranges before and behind the address are the nearest ones. */
+static bool find_near(const unsigned char *address, size_t distance, soft_object *object)
+{
+    const soft_range *nearest = NULL;
+    size_t index = starts_up_to(address);
+    for (size_t i = index > 0 ? index - 1 : 0; i < count && i <= index; i++) {
+        size_t far = distance_to(&ranges[i], address);
+        if (ranges[i].what && far < distance) {
+            nearest = &ranges[i];
+            distance = far;
+        }
+    }
+    if (nearest)
+        *object = (soft_object){nearest->base, nearest->size, nearest->what};
+    return nearest;
+}
+
+/* The signal handler can't wait for a thread that it may have interrupted. */
+bool soft_range_near(const unsigned char *address, size_t distance, soft_object *object)
+{
+    bool locked = false;
+    for (int i = 0; i < 1000 && !(locked = pthread_rwlock_tryrdlock(&lock) == 0); i++)
+        sched_yield();
+    if (!locked)
+        return false;
+    bool found = find_near(address, distance, object);
+    pthread_rwlock_unlock(&lock);
+    return found;
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Copies that name a context for each side: their memory may be on two devices. */
+#include "softcuda/driver/context/context.h"
+#include "softcuda/driver/memory/copy.h"
+
+/* NULL is the current context. */
+static CUresult find_named(CUcontext handle, soft_context **context)
+{
+    return handle ? soft_context_get(handle, context) : soft_check_context(context);
+}
+
+/* A synchronous copy is in order with all the work of both. */
+static CUresult wait_for(const copy_peers *peers)
+{
+    if (peers->to == peers->from)
+        return CUDA_SUCCESS;
+    CUresult result = soft_context_wait(peers->to);
+    return result == CUDA_SUCCESS ? soft_context_wait(peers->from) : result;
+}
+
+static CUresult find_peers(CUcontext to, CUcontext from, bool asynchronous, copy_peers *peers)
+{
+    CUresult result = soft_check_init();
+    if (result == CUDA_SUCCESS)
+        result = find_named(to, &peers->to);
+    if (result == CUDA_SUCCESS)
+        result = find_named(from, &peers->from);
+    return result == CUDA_SUCCESS && !asynchronous ? wait_for(peers) : result;
+}
+
+/* What either context does next finds a synchronous copy done. */
+static CUresult finish(const copy_peers *peers, bool asynchronous)
+{
+    soft_stream *stream;
+    if (asynchronous || peers->to == peers->from)
+        return CUDA_SUCCESS;
+    CUresult result = soft_stream_get(NULL, &stream);
+    return result == CUDA_SUCCESS ? soft_stream_wait(stream) : result;
+}
+
+/* ---- Linear ---------------------------------------------------------------------------------- */
+
+static CUresult copy_peer(CUdeviceptr to, CUcontext to_context, CUdeviceptr from,
+                          CUcontext from_context, size_t size, CUstream stream, bool asynchronous)
+{
+    copy_peers peers;
+    CUresult result = find_peers(to_context, from_context, asynchronous, &peers);
+    if (result == CUDA_SUCCESS)
+        result = copy_linear(to, from, size, &peers, stream, asynchronous);
+    return result == CUDA_SUCCESS ? finish(&peers, asynchronous) : result;
+}
+
+SOFT_API cuMemcpyPeer(CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice,
+                      CUcontext srcContext, size_t ByteCount)
+{
+    return copy_peer(dstDevice, dstContext, srcDevice, srcContext, ByteCount, NULL, false);
+}
+
+SOFT_API cuMemcpyPeerAsync(CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice,
+                           CUcontext srcContext, size_t ByteCount, CUstream hStream)
+{
+    return copy_peer(dstDevice, dstContext, srcDevice, srcContext, ByteCount, hStream, true);
+}
+
+SOFT_API_ptds(cuMemcpyPeer,
+              (CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice,
+               CUcontext srcContext, size_t ByteCount),
+              (dstDevice, dstContext, srcDevice, srcContext, ByteCount))
+SOFT_API_ptsz(cuMemcpyPeerAsync,
+              (CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice,
+               CUcontext srcContext, size_t ByteCount, CUstream hStream),
+              (dstDevice, dstContext, srcDevice, srcContext, ByteCount, hStream))
+
+/* ---- 3D -------------------------------------------------------------------------------------- */
+
+/* All but the contexts. */
+static CUDA_MEMCPY3D without_contexts(const CUDA_MEMCPY3D_PEER *given)
+{
+    return (CUDA_MEMCPY3D){
+        .srcXInBytes = given->srcXInBytes,
+        .srcY = given->srcY,
+        .srcZ = given->srcZ,
+        .srcMemoryType = given->srcMemoryType,
+        .srcHost = given->srcHost,
+        .srcDevice = given->srcDevice,
+        .srcArray = given->srcArray,
+        .srcPitch = given->srcPitch,
+        .srcHeight = given->srcHeight,
+        .dstXInBytes = given->dstXInBytes,
+        .dstY = given->dstY,
+        .dstZ = given->dstZ,
+        .dstMemoryType = given->dstMemoryType,
+        .dstHost = given->dstHost,
+        .dstDevice = given->dstDevice,
+        .dstArray = given->dstArray,
+        .dstPitch = given->dstPitch,
+        .dstHeight = given->dstHeight,
+        .WidthInBytes = given->WidthInBytes,
+        .Height = given->Height,
+        .Depth = given->Depth,
+    };
+}
+
+static CUresult copy_peer_3d(const CUDA_MEMCPY3D_PEER *given, CUstream stream, bool asynchronous)
+{
+    copy_peers peers;
+    if (!given)
+        return copy_3d(NULL, NULL, stream, asynchronous);
+    const CUDA_MEMCPY3D whole = without_contexts(given);
+    CUresult result = find_peers(given->dstContext, given->srcContext, asynchronous, &peers);
+    if (result == CUDA_SUCCESS)
+        result = copy_3d(&whole, &peers, stream, asynchronous);
+    return result == CUDA_SUCCESS ? finish(&peers, asynchronous) : result;
+}
+
+SOFT_API cuMemcpy3DPeer(const CUDA_MEMCPY3D_PEER *pCopy)
+{
+    return copy_peer_3d(pCopy, NULL, false);
+}
+
+SOFT_API cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER *pCopy, CUstream hStream)
+{
+    return copy_peer_3d(pCopy, hStream, true);
+}
+
+SOFT_API_ptds(cuMemcpy3DPeer, (const CUDA_MEMCPY3D_PEER *pCopy), (pCopy))
+SOFT_API_ptsz(cuMemcpy3DPeerAsync, (const CUDA_MEMCPY3D_PEER *pCopy, CUstream hStream),
+              (pCopy, hStream))

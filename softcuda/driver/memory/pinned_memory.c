@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Pinned host memory, allocated here or registered by the application. */
+#include "softcuda/driver/memory/device_memory.h"
+
+#include <unistd.h>
+
+#define ALLOC_FLAGS                                                                                \
+    (CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED)
+#define REGISTER_FLAGS                                                                             \
+    (CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP | CU_MEMHOSTREGISTER_READ_ONLY)
+
+SOFT_API cuMemHostAlloc(void **pp, size_t bytesize, unsigned int Flags)
+{
+    soft_context *context;
+    CUresult result = soft_check_context(&context);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!pp || (Flags & ~(unsigned)ALLOC_FLAGS))
+        return CUDA_ERROR_INVALID_VALUE;
+    *pp = NULL;
+    if (!bytesize)
+        return CUDA_SUCCESS;
+
+    soft_range range = {.size = bytesize,
+                        .kind = SOFT_MEMORY_HOST,
+                        .what = "pinned memory of cuMemHostAlloc",
+                        .flags = Flags,
+                        .context = context};
+    /* As the real driver's, it begins at a page. */
+    range.base = soft_pages_new(bytesize, (size_t)sysconf(_SC_PAGESIZE), false);
+    if (!range.base)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    result = soft_range_add(&range);
+    if (result != CUDA_SUCCESS)
+        soft_pages_retire(range.base, range.size, "pinned memory that was never given out");
+    else
+        *pp = range.base;
+    return result;
+}
+
+SOFT_API cuMemAllocHost_v2(void **pp, size_t bytesize)
+{
+    return cuMemHostAlloc(pp, bytesize, 0);
+}
+
+/* As cuMemFree, waits for the work that may still use the memory. */
+SOFT_API cuMemFreeHost(void *p)
+{
+    CUresult result = soft_check_no_dead_context();
+    if (result != CUDA_SUCCESS || !p)
+        return result;
+    soft_range range;
+    if (!soft_range_remove(p, SOFT_MEMORY_HOST, &range))
+        return CUDA_ERROR_INVALID_VALUE;
+    result = soft_context_wait(range.context);
+    soft_pages_retire(range.base, range.size, "pinned memory after cuMemFreeHost");
+    return result;
+}
+
+SOFT_API cuMemHostRegister_v2(void *p, size_t bytesize, unsigned int Flags)
+{
+    soft_context *context;
+    CUresult result = soft_check_context(&context);
+    if (result != CUDA_SUCCESS)
+        return result;
+    const unsigned known = REGISTER_FLAGS | CU_MEMHOSTREGISTER_IOMEMORY;
+    if (!p || !bytesize || (Flags & ~known))
+        return CUDA_ERROR_INVALID_VALUE;
+    if (Flags & CU_MEMHOSTREGISTER_IOMEMORY)
+        return CUDA_ERROR_NOT_SUPPORTED;
+
+    soft_range range = {.base = p,
+                        .size = bytesize,
+                        .kind = SOFT_MEMORY_REGISTERED,
+                        .flags = Flags,
+                        .context = context};
+    result = soft_range_add(&range);
+    soft_range other;
+    bool is_allocation = soft_range_find(p, &other) && other.kind != SOFT_MEMORY_REGISTERED;
+    if (result != CUDA_ERROR_INVALID_VALUE || is_allocation)
+        return result;
+    return CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
+}
+
+SOFT_API cuMemHostRegister(void *p, size_t bytesize, unsigned int Flags)
+{
+    return cuMemHostRegister_v2(p, bytesize, Flags);
+}
+
+SOFT_API cuMemHostUnregister(void *p)
+{
+    CUresult result = soft_check_no_dead_context();
+    if (result != CUDA_SUCCESS)
+        return result;
+    soft_range range;
+    if (!p || (soft_range_find(p, &range) &&
+               (range.kind != SOFT_MEMORY_REGISTERED || (void *)range.base != p)))
+        return CUDA_ERROR_INVALID_VALUE;
+    if (!soft_range_remove(p, SOFT_MEMORY_REGISTERED, &range))
+        return CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
+    return soft_context_wait(range.context);
+}
+
+static bool find_pinned(const void *p, soft_range *range)
+{
+    return p && soft_range_find(p, range) &&
+           (range->kind == SOFT_MEMORY_HOST || range->kind == SOFT_MEMORY_REGISTERED);
+}
+
+SOFT_API cuMemHostGetDevicePointer_v2(CUdeviceptr *pdptr, void *p, unsigned int Flags)
+{
+    CUresult result = soft_check_context(NULL);
+    if (result != CUDA_SUCCESS)
+        return result;
+    soft_range range;
+    if (!pdptr || Flags != 0 || !find_pinned(p, &range))
+        return CUDA_ERROR_INVALID_VALUE;
+    *pdptr = (CUdeviceptr)(uintptr_t)p;
+    return CUDA_SUCCESS;
+}
+
+SOFT_API cuMemHostGetFlags(unsigned int *pFlags, void *p)
+{
+    CUresult result = soft_check_context(NULL);
+    if (result != CUDA_SUCCESS)
+        return result;
+    soft_range range;
+    if (!pFlags || !find_pinned(p, &range))
+        return CUDA_ERROR_INVALID_VALUE;
+    *pFlags = range.flags | CU_MEMHOSTALLOC_DEVICEMAP; /* with unified addressing, all is mapped */
+    return CUDA_SUCCESS;
+}

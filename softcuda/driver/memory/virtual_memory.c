@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Addresses for the memory of cuMemCreate: reservations, the mappings in them, and who may access
+ * those. What isn't mapped, or isn't accessible, faults with a line that says so. A mapping becomes
+ * a known range, and so fit for copies, when it becomes accessible.
+ */
+#include "softcuda/driver/memory/allocation.h"
+#include "softcuda/driver/memory/device_memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define NOT_MAPPED   "a range of cuMemAddressReserve that nothing is mapped to"
+#define NO_ACCESS    "a mapping of cuMemMap that cuMemSetAccess gave no access to"
+#define ONLY_READ    "a mapping of cuMemMap that cuMemSetAccess made readable only"
+#define AFTERWARDS   "a range of addresses after cuMemAddressFree"
+#define READ_ACCESS  ((unsigned)CU_MEM_ACCESS_FLAGS_PROT_READ)
+#define WRITE_ACCESS ((unsigned)CU_MEM_ACCESS_FLAGS_PROT_READWRITE)
+
+typedef struct mapping {
+    unsigned char *base;
+    size_t size;
+    soft_allocation *allocation;
+    unsigned access[SOFT_MAX_DEVICES]; /* CUmemAccess_flags */
+    struct mapping *next;
+} mapping;
+
+typedef struct reservation {
+    unsigned char *base;
+    size_t size;
+    mapping *mappings; /* by address */
+    struct reservation *next;
+} reservation;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static reservation *reservations;
+
+static unsigned char *at(CUdeviceptr pointer)
+{
+    return (unsigned char *)(uintptr_t)pointer;
+}
+
+/* ---- Reservations ---------------------------------------------------------------------------- */
+
+static size_t page_size(void)
+{
+    return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static CUresult reserve(unsigned char *hint, size_t size, size_t alignment, CUdeviceptr *pointer)
+{
+    reservation *r = calloc(1, sizeof(*r));
+    if (!r)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    r->base = soft_pages_reserve(hint, size, alignment);
+    r->size = size;
+    if (!r->base || soft_pages_guard(r->base, size, NOT_MAPPED) != CUDA_SUCCESS) {
+        if (r->base)
+            soft_pages_retire(r->base, size, AFTERWARDS);
+        free(r);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    pthread_mutex_lock(&lock);
+    r->next = reservations;
+    reservations = r;
+    pthread_mutex_unlock(&lock);
+    *pointer = (CUdeviceptr)(uintptr_t)r->base;
+    return CUDA_SUCCESS;
+}
+
+SOFT_API cuMemAddressReserve(CUdeviceptr *ptr, size_t size, size_t alignment, CUdeviceptr addr,
+                             unsigned long long flags)
+{
+    CUresult result = soft_check_init();
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!ptr || flags != 0 || size == 0 || size % page_size() != 0 || addr % page_size() != 0 ||
+        (alignment & (alignment - 1)) != 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (size > SIZE_MAX / 2)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    return reserve(at(addr), size, alignment > SOFT_GRANULARITY ? alignment : SOFT_GRANULARITY,
+                   ptr);
+}
+
+SOFT_API cuMemAddressFree(CUdeviceptr ptr, size_t size)
+{
+    CUresult result = soft_check_init();
+    if (result != CUDA_SUCCESS)
+        return result;
+    pthread_mutex_lock(&lock);
+    reservation **link = &reservations, *found = NULL;
+    while (*link && (*link)->base != at(ptr))
+        link = &(*link)->next;
+    if (*link && (*link)->size == size && !(*link)->mappings) {
+        found = *link;
+        *link = found->next;
+    }
+    pthread_mutex_unlock(&lock);
+    if (!found)
+        return CUDA_ERROR_INVALID_VALUE;
+    soft_pages_retire(found->base, found->size, AFTERWARDS);
+    free(found);
+    return CUDA_SUCCESS;
+}
+
+/* The reservation that all of [base, base + size) lies in, or NULL. */
+static reservation *find_reservation_locked(const unsigned char *base, size_t size)
+{
+    for (reservation *r = reservations; r; r = r->next)
+        if (base >= r->base && (size_t)(base - r->base) < r->size &&
+            size <= r->size - (size_t)(base - r->base))
+            return r;
+    return NULL;
+}
+
+/* ---- Map ------------------------------------------------------------------------------------- */
+
+/* Where a mapping of these addresses goes in the list; NULL if something is mapped there. */
+static mapping **find_gap_locked(reservation *r, const unsigned char *base, size_t size)
+{
+    mapping **link = &r->mappings;
+    while (*link && (*link)->base + (*link)->size <= base)
+        link = &(*link)->next;
+    return !*link || (*link)->base >= base + size ? link : NULL;
+}
+
+static CUresult map_locked(const mapping *wanted)
+{
+    reservation *r = find_reservation_locked(wanted->base, wanted->size);
+    mapping **link = r ? find_gap_locked(r, wanted->base, wanted->size) : NULL;
+    if (!link)
+        return CUDA_ERROR_INVALID_VALUE;
+    mapping *m = malloc(sizeof(*m));
+    if (!m)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    if (!soft_memfd_place(&wanted->allocation->file, 0, wanted->size, wanted->base)) {
+        free(m);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    soft_pages_guard(wanted->base, wanted->size, NO_ACCESS);
+    *m = *wanted;
+    m->next = *link;
+    *link = m;
+    return CUDA_SUCCESS;
+}
+
+SOFT_API cuMemMap(CUdeviceptr ptr, size_t size, size_t offset, CUmemGenericAllocationHandle handle,
+                  unsigned long long flags)
+{
+    CUresult result = soft_check_init();
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (flags != 0 || offset != 0 || size == 0 || ptr % SOFT_GRANULARITY != 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    mapping wanted = {at(ptr), size, soft_allocation_map(handle), {0}, NULL};
+    if (!wanted.allocation)
+        return CUDA_ERROR_INVALID_VALUE;
+    result = CUDA_ERROR_NOT_SUPPORTED; /* as the real driver answers to another size */
+    if (size == wanted.allocation->size) {
+        pthread_mutex_lock(&lock);
+        result = map_locked(&wanted);
+        pthread_mutex_unlock(&lock);
+    }
+    if (result != CUDA_SUCCESS)
+        soft_allocation_unmap(wanted.allocation);
+    return result;
+}
+
+/* ---- Whole mappings -------------------------------------------------------------------------- */
+
+/*
+ * The link to the first of the mappings that fill [base, base + size) end to end; NULL if none do.
+ */
+static mapping **find_run_locked(const unsigned char *base, size_t size)
+{
+    reservation *r = size ? find_reservation_locked(base, size) : NULL;
+    if (!r)
+        return NULL;
+    mapping **link = &r->mappings;
+    while (*link && (*link)->base < base)
+        link = &(*link)->next;
+    const unsigned char *end = base;
+    for (const mapping *m = *link; m && m->base == end && end < base + size; m = m->next)
+        end += m->size;
+    return end == base + size ? link : NULL;
+}
+
+static bool is_run(const unsigned char *base, size_t size)
+{
+    pthread_mutex_lock(&lock);
+    bool found = find_run_locked(base, size);
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
+/* ---- Access ---------------------------------------------------------------------------------- */
+
+/* The devices, a bit each, that have any. */
+static unsigned who_has_access(const unsigned access[SOFT_MAX_DEVICES])
+{
+    unsigned devices = 0;
+    for (unsigned i = 0; i < SOFT_MAX_DEVICES; i++)
+        if (access[i])
+            devices |= 1u << i;
+    return devices;
+}
+
+/* Pages have one protection for all devices: the most that any of them has. */
+static CUresult protect(const mapping *m, const unsigned access[SOFT_MAX_DEVICES])
+{
+    unsigned most = 0;
+    for (unsigned i = 0; i < SOFT_MAX_DEVICES; i++)
+        most |= access[i];
+    if (most == WRITE_ACCESS)
+        return soft_pages_unguard(m->base, m->size);
+    return most == READ_ACCESS ? soft_pages_guard_writes(m->base, m->size, ONLY_READ)
+                               : soft_pages_guard(m->base, m->size, NO_ACCESS);
+}
+
+/* The mapping is a known range while one of the devices may access it. */
+static CUresult tell_range(const mapping *m, unsigned before, unsigned devices)
+{
+    const soft_range range = {.base = m->base,
+                              .size = m->size,
+                              .kind = SOFT_MEMORY_VIRTUAL,
+                              .what = "a mapping of cuMemMap",
+                              .flags = (unsigned)m->allocation->prop.requestedHandleTypes,
+                              .device = m->allocation->prop.location.id,
+                              .access = devices,
+                              .owner = m->allocation};
+    if (before && devices)
+        soft_range_set_access(m->base, devices);
+    else if (before)
+        soft_range_remove(m->base, SOFT_MEMORY_VIRTUAL, NULL);
+    return !before && devices ? soft_range_add(&range) : CUDA_SUCCESS;
+}
+
+static CUresult set_access_locked(mapping *m, const CUmemAccessDesc *desc, size_t count)
+{
+    unsigned access[SOFT_MAX_DEVICES];
+    memcpy(access, m->access, sizeof(access));
+    for (size_t i = 0; i < count; i++)
+        access[desc[i].location.id] = (unsigned)desc[i].flags;
+    CUresult result = protect(m, access);
+    if (result == CUDA_SUCCESS)
+        result = tell_range(m, who_has_access(m->access), who_has_access(access));
+    if (result == CUDA_SUCCESS)
+        memcpy(m->access, access, sizeof(access));
+    return result;
+}
+
+static bool takes_access(const CUmemAccessDesc *desc, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if ((unsigned)desc[i].flags != WRITE_ACCESS)
+            return true;
+    return false;
+}
+
+static CUresult set_access(unsigned char *base, size_t size, const CUmemAccessDesc *desc,
+                           size_t count)
+{
+    if (!is_run(base, size))
+        return CUDA_ERROR_INVALID_VALUE;
+    /* Work that is still allowed to access it does so before. */
+    if (takes_access(desc, count))
+        soft_contexts_drain();
+    CUresult result = CUDA_ERROR_INVALID_VALUE;
+    pthread_mutex_lock(&lock);
+    mapping **link = find_run_locked(base, size);
+    if (link) {
+        result = CUDA_SUCCESS;
+        for (mapping *m = *link; result == CUDA_SUCCESS && m && m->base < base + size; m = m->next)
+            result = set_access_locked(m, desc, count);
+    }
+    pthread_mutex_unlock(&lock);
+    return result;
+}
+
+SOFT_API cuMemSetAccess(CUdeviceptr ptr, size_t size, const CUmemAccessDesc *desc, size_t count)
+{
+    CUresult result = soft_check_init();
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!ptr || !desc || count == 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    for (size_t i = 0; i < count; i++) {
+        unsigned flags = (unsigned)desc[i].flags;
+        if (flags != 0 && flags != READ_ACCESS && flags != WRITE_ACCESS)
+            return CUDA_ERROR_INVALID_VALUE;
+        /* Other than cuMemCreate the real driver gives a wrong device no code of its own. */
+        result = soft_allocation_check_location(&desc[i].location);
+        if (result != CUDA_SUCCESS)
+            return result == CUDA_ERROR_INVALID_DEVICE ? CUDA_ERROR_INVALID_VALUE : result;
+    }
+    /* Of those that speak of one device the last one holds. */
+    return set_access(at(ptr), size, desc, count);
+}
+
+/* The mapping that holds the address, or NULL. */
+static mapping *find_mapping_locked(const unsigned char *address)
+{
+    const reservation *r = find_reservation_locked(address, 1);
+    mapping *m = r ? r->mappings : NULL;
+    while (m && m->base + m->size <= address)
+        m = m->next;
+    return m && m->base <= address ? m : NULL;
+}
+
+SOFT_API cuMemGetAccess(unsigned long long *flags, const CUmemLocation *location, CUdeviceptr ptr)
+{
+    CUresult result = soft_check_init();
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!flags || !location)
+        return CUDA_ERROR_INVALID_VALUE;
+    result = soft_allocation_check_location(location);
+    if (result != CUDA_SUCCESS)
+        return result;
+    pthread_mutex_lock(&lock);
+    const mapping *m = find_mapping_locked(at(ptr));
+    if (m)
+        *flags = m->access[location->id];
+    pthread_mutex_unlock(&lock);
+    return m ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+SOFT_API cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void *addr)
+{
+    CUresult result = soft_check_init();
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!handle)
+        return CUDA_ERROR_INVALID_VALUE;
+    pthread_mutex_lock(&lock);
+    const mapping *m = find_mapping_locked(addr);
+    if (m) {
+        soft_allocation_hold(m->allocation);
+        *handle = m->allocation->handle;
+    }
+    pthread_mutex_unlock(&lock);
+    return m ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+/* ---- Unmap ----------------------------------------------------------------------------------- */
+
+/*
+ * The pages' own name goes; that of the reservation's pages remains, unless they are the same ones.
+ */
+static void unmap_locked(mapping **link)
+{
+    mapping *m = *link;
+    const reservation *r = find_reservation_locked(m->base, m->size);
+    *link = m->next;
+    if (who_has_access(m->access))
+        soft_range_remove(m->base, SOFT_MEMORY_VIRTUAL, NULL);
+    soft_pages_unguard(m->base, m->size);
+    mmap(m->base, m->size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1,
+         0);
+    if (r->size == m->size)
+        soft_pages_guard(m->base, m->size, NOT_MAPPED);
+    soft_allocation_unmap(m->allocation);
+    free(m);
+}
+
+/* As cuMemFree, waits for the work that may still use the memory. */
+SOFT_API cuMemUnmap(CUdeviceptr ptr, size_t size)
+{
+    CUresult result = soft_check_init();
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!is_run(at(ptr), size))
+        return CUDA_ERROR_INVALID_VALUE;
+    soft_contexts_drain();
+    pthread_mutex_lock(&lock);
+    mapping **link = find_run_locked(at(ptr), size);
+    while (link && *link && (*link)->base < at(ptr) + size)
+        unmap_locked(link);
+    pthread_mutex_unlock(&lock);
+    return link ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}

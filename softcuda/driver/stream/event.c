@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Events. Recording makes a new mark, which the stream completes when it gets there; a wait takes
+ * the mark that is the latest when the wait is queued. So recording again, or destroying the event,
+ * changes no earlier wait. Of an event that other processes may have the marks are numbers in
+ * shared memory: shared_event.c.
+ */
+#include "softcuda/driver/stream/event.h"
+#include "softcuda/driver/stream/scheduler.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+typedef struct soft_mark {
+    struct soft_mark *next; /* in the list of unused ones */
+    unsigned holders;
+    bool done;
+    uint64_t nanoseconds; /* when it was done */
+    pthread_cond_t completed;
+} soft_mark;
+
+struct soft_event {
+    soft_event *next;
+    soft_event *previous;
+    soft_context *context;
+    CUevent handle;
+    unsigned flags;
+    soft_mark *last;           /* NULL until recorded */
+    soft_shared_event *shared; /* takes the place of marks, or NULL */
+};
+
+static soft_mark *unused_marks;
+
+/* ---- Marks; with the lock held --------------------------------------------------------------- */
+
+static soft_mark *mark_new(void)
+{
+    soft_mark *mark = unused_marks;
+    if (mark) {
+        unused_marks = mark->next;
+    } else {
+        mark = malloc(sizeof(*mark));
+        if (!mark)
+            return NULL;
+        pthread_cond_init(&mark->completed, NULL);
+    }
+    mark->holders = 1;
+    mark->done = false;
+    return mark;
+}
+
+static void mark_drop(soft_mark *mark)
+{
+    if (!mark || --mark->holders)
+        return;
+    mark->next = unused_marks;
+    unused_marks = mark;
+}
+
+static void mark_wait(soft_mark *mark)
+{
+    mark->holders++;
+    while (!mark->done)
+        pthread_cond_wait(&mark->completed, &soft_lock);
+    mark_drop(mark);
+}
+
+/* The two tasks; each ends one hold. */
+
+static void run_complete(void *argument)
+{
+    soft_mark *mark = argument;
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    pthread_mutex_lock(&soft_lock);
+    mark->nanoseconds = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    mark->done = true;
+    pthread_cond_broadcast(&mark->completed);
+    mark_drop(mark);
+    pthread_mutex_unlock(&soft_lock);
+}
+
+static void run_wait(void *argument)
+{
+    pthread_mutex_lock(&soft_lock);
+    mark_wait(argument);
+    mark_drop(argument);
+    pthread_mutex_unlock(&soft_lock);
+}
+
+/* ---- Life ------------------------------------------------------------------------------------ */
+
+static CUresult get_event(CUevent handle, soft_event **event)
+{
+    CUresult result = soft_check_init();
+    if (result != CUDA_SUCCESS)
+        return result;
+    *event = soft_handle_get(SOFT_KIND_EVENT, handle);
+    return *event ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
+static void add_to_context(soft_event *event)
+{
+    pthread_mutex_lock(&soft_lock);
+    event->next = event->context->events;
+    if (event->next)
+        event->next->previous = event;
+    event->context->events = event;
+    pthread_mutex_unlock(&soft_lock);
+}
+
+CUresult soft_event_new(soft_context *context, unsigned flags, soft_shared_event *shared,
+                        CUevent *handle)
+{
+    soft_event *event = calloc(1, sizeof(*event));
+    CUevent made = event ? soft_handle_new(SOFT_KIND_EVENT, event) : NULL;
+    if (!made) {
+        free(event);
+        soft_shared_event_drop(shared);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    event->handle = made;
+    event->context = context;
+    event->flags = flags;
+    event->shared = shared;
+    add_to_context(event);
+    *handle = made;
+    return CUDA_SUCCESS;
+}
+
+SOFT_API cuEventCreate(CUevent *phEvent, unsigned int Flags)
+{
+    const unsigned known = CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS;
+    soft_context *context;
+    CUresult result = soft_check_context(&context);
+    if (result != CUDA_SUCCESS)
+        return result;
+    bool timed = !(Flags & CU_EVENT_DISABLE_TIMING);
+    if (!phEvent || (Flags & ~known) || ((Flags & CU_EVENT_INTERPROCESS) && timed))
+        return CUDA_ERROR_INVALID_VALUE;
+    soft_shared_event *shared = NULL;
+    if (Flags & CU_EVENT_INTERPROCESS)
+        result = soft_shared_event_new(context->device, &shared);
+    return result == CUDA_SUCCESS ? soft_event_new(context, Flags, shared, phEvent) : result;
+}
+
+static CUresult destroy(CUevent handle)
+{
+    soft_event *event = soft_handle_drop(SOFT_KIND_EVENT, handle);
+    if (!event)
+        return CUDA_ERROR_INVALID_HANDLE;
+    pthread_mutex_lock(&soft_lock);
+    if (event->next)
+        event->next->previous = event->previous;
+    if (event->previous)
+        event->previous->next = event->next;
+    else
+        event->context->events = event->next;
+    mark_drop(event->last);
+    pthread_mutex_unlock(&soft_lock);
+    soft_shared_event_drop(event->shared);
+    free(event);
+    return CUDA_SUCCESS;
+}
+
+void soft_event_destroy_all(soft_context *context)
+{
+    for (;;) {
+        pthread_mutex_lock(&soft_lock);
+        CUevent handle = context->events ? context->events->handle : NULL;
+        pthread_mutex_unlock(&soft_lock);
+        if (!handle)
+            return;
+        destroy(handle);
+    }
+}
+
+SOFT_API cuEventDestroy_v2(CUevent hEvent)
+{
+    CUresult result = soft_check_init();
+    return result == CUDA_SUCCESS ? destroy(hEvent) : result;
+}
+
+SOFT_API cuEventDestroy(CUevent hEvent)
+{
+    return cuEventDestroy_v2(hEvent);
+}
+
+CUresult soft_event_describe(CUevent handle, soft_ipc_handle *description)
+{
+    soft_event *event;
+    CUresult result = get_event(handle, &event);
+    if (result != CUDA_SUCCESS)
+        return result;
+    const soft_ipc_handle *found = event->shared ? soft_shared_event_handle(event->shared) : NULL;
+    if (!found)
+        return CUDA_ERROR_INVALID_HANDLE;
+    *description = *found;
+    return CUDA_SUCCESS;
+}
+
+/* ---- Record and wait ------------------------------------------------------------------------- */
+
+/* The one flag that exists is for streams that capture. */
+static CUresult outside_capture(unsigned flags)
+{
+    return flags == CU_EVENT_RECORD_EXTERNAL ? CUDA_ERROR_ILLEGAL_STATE : CUDA_ERROR_INVALID_VALUE;
+}
+
+static CUresult record(soft_event *event, soft_stream *stream)
+{
+    pthread_mutex_lock(&soft_lock);
+    soft_mark *mark = mark_new();
+    if (mark)
+        mark->holders++; /* one hold for the event, one for the task */
+    pthread_mutex_unlock(&soft_lock);
+    if (!mark)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+
+    CUresult result = soft_stream_push(stream, run_complete, mark);
+    pthread_mutex_lock(&soft_lock);
+    if (result == CUDA_SUCCESS) {
+        mark_drop(event->last);
+        event->last = mark;
+    } else {
+        mark->holders = 1;
+        mark_drop(mark);
+    }
+    pthread_mutex_unlock(&soft_lock);
+    return result;
+}
+
+SOFT_API cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigned int flags)
+{
+    soft_event *event;
+    soft_stream *stream;
+    CUresult result = get_event(hEvent, &event);
+    if (result != CUDA_SUCCESS)
+        return result;
+    result = soft_stream_get(hStream, &stream);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (flags != CU_EVENT_RECORD_DEFAULT)
+        return outside_capture(flags);
+    if (event->context != soft_stream_context(stream))
+        return CUDA_ERROR_INVALID_HANDLE;
+    return event->shared ? soft_shared_event_record(event->shared, stream) : record(event, stream);
+}
+
+SOFT_API cuEventRecord(CUevent hEvent, CUstream hStream)
+{
+    return cuEventRecordWithFlags(hEvent, hStream, CU_EVENT_RECORD_DEFAULT);
+}
+
+static CUresult wait_for_last(const soft_event *event, soft_stream *stream)
+{
+    pthread_mutex_lock(&soft_lock);
+    soft_mark *mark = event->last;
+    if (mark && mark->done)
+        mark = NULL;
+    if (mark)
+        mark->holders++;
+    pthread_mutex_unlock(&soft_lock);
+    if (!mark)
+        return CUDA_SUCCESS;
+    CUresult result = soft_stream_push(stream, run_wait, mark);
+    if (result != CUDA_SUCCESS) {
+        pthread_mutex_lock(&soft_lock);
+        mark_drop(mark);
+        pthread_mutex_unlock(&soft_lock);
+    }
+    return result;
+}
+
+SOFT_API cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int Flags)
+{
+    soft_event *event;
+    soft_stream *stream;
+    CUresult result = soft_stream_get(hStream, &stream);
+    if (result != CUDA_SUCCESS)
+        return result;
+    result = get_event(hEvent, &event);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (Flags != CU_EVENT_WAIT_DEFAULT)
+        return outside_capture(Flags);
+    return event->shared ? soft_shared_event_wait_on(event->shared, stream)
+                         : wait_for_last(event, stream);
+}
+
+SOFT_API cuEventQuery(CUevent hEvent)
+{
+    soft_event *event;
+    CUresult result = get_event(hEvent, &event);
+    if (result != CUDA_SUCCESS)
+        return result;
+    pthread_mutex_lock(&soft_lock);
+    bool pending = event->shared ? !soft_shared_event_is_done(event->shared)
+                                 : event->last && !event->last->done;
+    result = event->context->sticky;
+    pthread_mutex_unlock(&soft_lock);
+    return pending && result == CUDA_SUCCESS ? CUDA_ERROR_NOT_READY : result;
+}
+
+/* Another thread may destroy the event meanwhile. */
+static CUresult wait_unlocked(soft_shared_event *shared)
+{
+    soft_shared_event_hold(shared);
+    pthread_mutex_unlock(&soft_lock);
+    CUresult result = soft_shared_event_wait(shared);
+    soft_shared_event_drop(shared);
+    pthread_mutex_lock(&soft_lock);
+    return result;
+}
+
+SOFT_API cuEventSynchronize(CUevent hEvent)
+{
+    soft_event *event;
+    CUresult result = get_event(hEvent, &event);
+    if (result != CUDA_SUCCESS)
+        return result;
+    pthread_mutex_lock(&soft_lock);
+    soft_context *context = event->context;
+    if (event->shared)
+        result = wait_unlocked(event->shared);
+    else if (event->last)
+        mark_wait(event->last);
+    if (context->sticky != CUDA_SUCCESS)
+        result = context->sticky;
+    pthread_mutex_unlock(&soft_lock);
+    return result;
+}
+
+SOFT_API cuEventElapsedTime_v2(float *pMilliseconds, CUevent hStart, CUevent hEnd)
+{
+    soft_event *start, *end;
+    CUresult result = get_event(hStart, &start);
+    if (result == CUDA_SUCCESS)
+        result = get_event(hEnd, &end);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!pMilliseconds || start->context->device != end->context->device ||
+        ((start->flags | end->flags) & CU_EVENT_DISABLE_TIMING))
+        return CUDA_ERROR_INVALID_HANDLE;
+
+    pthread_mutex_lock(&soft_lock);
+    if (!start->last || !end->last)
+        result = CUDA_ERROR_INVALID_HANDLE;
+    else if (!start->last->done || !end->last->done)
+        result = CUDA_ERROR_NOT_READY;
+    else
+        *pMilliseconds = (float)(int64_t)(end->last->nanoseconds - start->last->nanoseconds) / 1e6f;
+    pthread_mutex_unlock(&soft_lock);
+    return result;
+}
+
+SOFT_API cuEventElapsedTime(float *pMilliseconds, CUevent hStart, CUevent hEnd)
+{
+    return cuEventElapsedTime_v2(pMilliseconds, hStart, hEnd);
+}
+
+SOFT_API_ptsz(cuEventRecord, (CUevent hEvent, CUstream hStream), (hEvent, hStream))
+SOFT_API_ptsz(cuEventRecordWithFlags, (CUevent hEvent, CUstream hStream, unsigned int flags),
+              (hEvent, hStream, flags))
+SOFT_API_ptsz(cuStreamWaitEvent, (CUstream hStream, CUevent hEvent, unsigned int Flags),
+              (hStream, hEvent, Flags))

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * External semaphores: what cuImportExternalSemaphore and its relatives make of the software
+ * driver's own kind (shared_semaphore.h). Signals and waits are tasks of their stream, whose thread
+ * is the only one that a wait holds up.
+ */
+#include "softcuda/driver/owned.h"
+#include "softcuda/driver/stream/peer_wait.h"
+#include "softcuda/driver/stream/shared_semaphore.h"
+
+#include <stdalign.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+/* An import. */
+typedef struct {
+    soft_owned owned;
+    gr_softcuda_semaphore *semaphore;
+} external_semaphore;
+
+/* One call's signals or waits; the stream's task gets a copy. Each has a hold on its semaphore. */
+typedef struct {
+    soft_context *context;
+    size_t count;
+    struct {
+        gr_softcuda_semaphore *semaphore;
+        uint64_t value;
+    } points[];
+} batch;
+
+/* Of what a handle stands for; taken before the list's. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static void end_import(void *object);
+static soft_owned_list imports = {
+    .kind = SOFT_KIND_SEMAPHORE, .end = end_import, .lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* ---- Life ------------------------------------------------------------------------------------ */
+
+/* What this platform has, and what exists elsewhere only. */
+static CUresult check_type(CUexternalSemaphoreHandleType type)
+{
+    static int logged;
+    if (type == CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD ||
+        type == CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_TIMELINE_SEMAPHORE_FD)
+        return CUDA_SUCCESS;
+    bool exists = type >= CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD &&
+                  type <= CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_TIMELINE_SEMAPHORE_WIN32;
+    return exists ? soft_unsupported(&logged, "an external semaphore of Windows or NvSci")
+                  : CUDA_ERROR_INVALID_VALUE;
+}
+
+/* The handle's type has to be the semaphore's: a driver cannot tell one from the other later. */
+static CUresult open_as(const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC *desc,
+                        gr_softcuda_semaphore **semaphore)
+{
+    CUresult result = gr_softcuda_semaphore_open(desc->handle.fd, semaphore);
+    if (result != CUDA_SUCCESS)
+        return result;
+    bool wanted = desc->type == CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_TIMELINE_SEMAPHORE_FD;
+    if (soft_semaphore_is_timeline(*semaphore) == wanted)
+        return CUDA_SUCCESS;
+    gr_softcuda_semaphore_close(*semaphore);
+    return CUDA_ERROR_INVALID_VALUE;
+}
+
+/* Takes over the hold, if it succeeds. */
+static CUresult list(soft_context *context, gr_softcuda_semaphore *semaphore,
+                     CUexternalSemaphore *handle)
+{
+    external_semaphore *import = malloc(sizeof(*import));
+    if (!import)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    pthread_mutex_lock(&lock);
+    import->owned.context = context;
+    import->semaphore = semaphore;
+    import->owned.handle = *handle = soft_handle_new(SOFT_KIND_SEMAPHORE, import);
+    if (*handle)
+        soft_owned_add(&imports, &import->owned);
+    pthread_mutex_unlock(&lock);
+    if (*handle)
+        return CUDA_SUCCESS;
+    free(import);
+    return CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+SOFT_API cuImportExternalSemaphore(CUexternalSemaphore *extSem_out,
+                                   const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC *semHandleDesc)
+{
+    soft_context *context;
+    CUresult result = soft_check_context(&context);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!extSem_out || !semHandleDesc || semHandleDesc->flags != 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    result = check_type(semHandleDesc->type);
+    if (result != CUDA_SUCCESS)
+        return result;
+
+    gr_softcuda_semaphore *semaphore;
+    CUexternalSemaphore handle;
+    result = open_as(semHandleDesc, &semaphore);
+    if (result != CUDA_SUCCESS)
+        return result;
+    result = list(context, semaphore, &handle);
+    if (result != CUDA_SUCCESS) {
+        gr_softcuda_semaphore_close(semaphore);
+        return result;
+    }
+    close(semHandleDesc->handle.fd);
+    *extSem_out = handle;
+    return CUDA_SUCCESS;
+}
+
+/* Work that is queued has holds of its own. A call that has found the import by its handle takes
+ * its hold under the lock, before the import goes. */
+static void end_import(void *object)
+{
+    external_semaphore *import = object;
+    pthread_mutex_lock(&lock);
+    soft_owned_remove(&imports, &import->owned);
+    pthread_mutex_unlock(&lock);
+    gr_softcuda_semaphore_close(import->semaphore);
+    free(import);
+}
+
+SOFT_API cuDestroyExternalSemaphore(CUexternalSemaphore extSem)
+{
+    CUresult result = soft_check_init();
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!extSem)
+        return CUDA_ERROR_INVALID_VALUE;
+    external_semaphore *import = soft_handle_drop(SOFT_KIND_SEMAPHORE, extSem);
+    if (!import)
+        return CUDA_ERROR_INVALID_HANDLE;
+    end_import(import);
+    return CUDA_SUCCESS;
+}
+
+static void end_semaphores(soft_context *context)
+{
+    soft_owned_end_all(&imports, context);
+}
+
+__attribute__((constructor)) static void hook_contexts(void)
+{
+    soft_context_at_destroy(end_semaphores);
+}
+
+/* ---- Tasks ----------------------------------------------------------------------------------- */
+
+static void drop_holds(const batch *work)
+{
+    for (size_t i = 0; i < work->count; i++)
+        gr_softcuda_semaphore_close(work->points[i].semaphore);
+}
+
+/* As on a GPU, nothing is signalled that stands behind work which failed. */
+static void run_signals(void *payload)
+{
+    const batch *work = payload;
+    pthread_mutex_lock(&soft_lock);
+    bool failed = work->context->sticky != CUDA_SUCCESS;
+    pthread_mutex_unlock(&soft_lock);
+    for (size_t i = 0; i < work->count && !failed; i++)
+        soft_semaphore_signal(work->points[i].semaphore, work->points[i].value);
+    drop_holds(work);
+}
+
+/* A process that exits ends this thread where it stands, and takes no peer's signal any more. */
+static void run_waits(void *payload)
+{
+    const batch *work = payload;
+    time_t since = 0;
+    bool given_up = false;
+    for (size_t i = 0; i < work->count && !given_up; i++) {
+        do {
+            while (soft_is_exiting())
+                pause();
+        } while (!soft_semaphore_wait_slice(work->points[i].semaphore, work->points[i].value) &&
+                 !(given_up = soft_peer_wait_gives_up(
+                       work->context, &since, "an external semaphore that nobody signals")));
+    }
+    drop_holds(work);
+}
+
+/* ---- Entry points ---------------------------------------------------------------------------- */
+
+/* Adds a semaphore of the batch's context. */
+static CUresult add(batch *work, CUexternalSemaphore handle, uint64_t value)
+{
+    pthread_mutex_lock(&lock);
+    const external_semaphore *import = soft_handle_get(SOFT_KIND_SEMAPHORE, handle);
+    bool is_good = import && import->owned.context == work->context;
+    if (is_good) {
+        soft_semaphore_hold(import->semaphore);
+        work->points[work->count].semaphore = import->semaphore;
+        work->points[work->count++].value = value;
+    }
+    pthread_mutex_unlock(&lock);
+    return is_good ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
+/* The two calls' parameters differ only beyond their value and flags. */
+typedef struct {
+    const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS *signals;
+    const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS *waits;
+} parameters;
+
+static CUresult add_all(batch *work, const CUexternalSemaphore *handles, parameters of,
+                        unsigned count)
+{
+    CUresult result = CUDA_SUCCESS;
+    for (unsigned i = 0; i < count && result == CUDA_SUCCESS; i++) {
+        unsigned flags = of.signals ? of.signals[i].flags : of.waits[i].flags;
+        uint64_t value =
+            of.signals ? of.signals[i].params.fence.value : of.waits[i].params.fence.value;
+        result = flags ? CUDA_ERROR_INVALID_VALUE : add(work, handles[i], value);
+    }
+    return result;
+}
+
+static CUresult push(const CUexternalSemaphore *handles, parameters of, unsigned count,
+                     CUstream handle)
+{
+    soft_stream *stream;
+    CUresult result = soft_stream_get(handle, &stream);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!handles || (!of.signals && !of.waits) || count == 0)
+        return CUDA_ERROR_INVALID_VALUE;
+
+    alignas(batch) unsigned char small[SOFT_PAYLOAD]; /* a steady loop allocates nothing */
+    size_t size = sizeof(batch) + count * sizeof(*((batch *)0)->points);
+    batch *work = size <= sizeof(small) ? (batch *)(void *)small : malloc(size);
+    if (!work)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    work->context = soft_stream_context(stream);
+    work->count = 0;
+    result = add_all(work, handles, of, count);
+    if (result == CUDA_SUCCESS)
+        result = soft_stream_push_copy(stream, of.signals ? run_signals : run_waits, work, size);
+    if (result != CUDA_SUCCESS)
+        drop_holds(work);
+    if ((void *)work != small)
+        free(work);
+    return result;
+}
+
+SOFT_API cuSignalExternalSemaphoresAsync(const CUexternalSemaphore *extSemArray,
+                                         const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS *paramsArray,
+                                         unsigned int numExtSems, CUstream stream)
+{
+    return push(extSemArray, (parameters){.signals = paramsArray}, numExtSems, stream);
+}
+
+SOFT_API cuWaitExternalSemaphoresAsync(const CUexternalSemaphore *extSemArray,
+                                       const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS *paramsArray,
+                                       unsigned int numExtSems, CUstream stream)
+{
+    return push(extSemArray, (parameters){.waits = paramsArray}, numExtSems, stream);
+}
+
+SOFT_API_ptsz(cuSignalExternalSemaphoresAsync,
+              (const CUexternalSemaphore *extSemArray,
+               const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS *paramsArray, unsigned int numExtSems,
+               CUstream stream),
+              (extSemArray, paramsArray, numExtSems, stream))
+SOFT_API_ptsz(cuWaitExternalSemaphoresAsync,
+              (const CUexternalSemaphore *extSemArray,
+               const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS *paramsArray, unsigned int numExtSems,
+               CUstream stream),
+              (extSemArray, paramsArray, numExtSems, stream))

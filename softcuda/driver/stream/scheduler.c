@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The scheduler: one thread and one queue a stream. A task's number orders it among all tasks of
+ * the process; the legacy default stream's rules compare these numbers. A task stays at the head of
+ * its queue while it runs, so a queue's head is always the oldest task that hasn't completed.
+ */
+#include "softcuda/driver/stream/scheduler.h"
+#include "softcuda/driver/kernel/fault.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdalign.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+struct soft_task {
+    soft_task *next;
+    uint64_t number;
+    void (*run)(void *arg);
+    void *arg;
+    bool pooled;
+    alignas(16) unsigned char payload[];
+};
+
+pthread_mutex_t soft_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static soft_task *unused_tasks;
+static soft_stream *unused_streams;
+static uint64_t last_number;
+
+soft_task *soft_task_new(size_t size)
+{
+    if (size > SOFT_PAYLOAD) {
+        soft_task *large = size < SIZE_MAX / 2 ? malloc(sizeof(*large) + size) : NULL;
+        if (large)
+            large->pooled = false;
+        return large;
+    }
+    pthread_mutex_lock(&soft_lock);
+    soft_task *task = unused_tasks;
+    if (task)
+        unused_tasks = task->next;
+    pthread_mutex_unlock(&soft_lock);
+    if (!task)
+        task = malloc(sizeof(*task) + SOFT_PAYLOAD);
+    if (task)
+        task->pooled = true;
+    return task;
+}
+
+void *soft_task_payload(soft_task *task)
+{
+    return task->payload;
+}
+
+static void task_free_locked(soft_task *task)
+{
+    if (!task->pooled) {
+        free(task);
+        return;
+    }
+    task->next = unused_tasks;
+    unused_tasks = task;
+}
+
+/* True if the head of one queue is older than the head of another. */
+static bool is_behind(const soft_stream *stream, const soft_stream *other)
+{
+    return other->head && other->head->number < stream->head->number;
+}
+
+static bool head_is_ready(const soft_stream *stream)
+{
+    if (!stream->head || soft_is_exiting())
+        return false;
+    const soft_context *context = stream->context;
+    if (stream->kind == SOFT_STREAM_BLOCKING)
+        return !(context->legacy && is_behind(stream, context->legacy));
+    if (stream->kind == SOFT_STREAM_LEGACY) {
+        for (const soft_stream *other = context->streams; other; other = other->next)
+            if (other->kind == SOFT_STREAM_BLOCKING && is_behind(stream, other))
+                return false;
+    }
+    return true;
+}
+
+/* Wakes the streams that the completion of a task of this one may have made ready. */
+static void announce(const soft_stream *stream)
+{
+    const soft_context *context = stream->context;
+    if (stream->kind == SOFT_STREAM_BLOCKING && context->legacy && context->legacy->head)
+        pthread_cond_signal(&context->legacy->wake);
+    if (stream->kind == SOFT_STREAM_LEGACY) {
+        for (soft_stream *other = context->streams; other; other = other->next)
+            if (other->kind == SOFT_STREAM_BLOCKING && other->head)
+                pthread_cond_signal(&other->wake);
+    }
+}
+
+/*
+ * Whoever is woken may come onto this core at once: without the lock, which it asks for first. The
+ * stream is never freed, and this thread goes on to look at what is queued.
+ */
+static void wake_waiters(soft_stream *stream)
+{
+    pthread_mutex_unlock(&soft_lock);
+    pthread_cond_broadcast(&stream->progress);
+    pthread_mutex_lock(&soft_lock);
+}
+
+static void recycle(soft_stream *stream)
+{
+    soft_stream **link = &stream->context->streams;
+    while (*link != stream)
+        link = &(*link)->next;
+    *link = stream->next;
+    stream->started = false;
+    stream->next = unused_streams;
+    unused_streams = stream;
+}
+
+static void *stream_main(void *argument)
+{
+    soft_stream *stream = argument;
+    pthread_setname_np(pthread_self(), "cuda-stream");
+    void *signal_stack = soft_fault_begin_thread();
+    pthread_mutex_lock(&soft_lock);
+    while (stream->open || stream->head) {
+        if (!head_is_ready(stream)) {
+            pthread_cond_wait(&stream->wake, &soft_lock);
+            continue;
+        }
+        soft_task *task = stream->head;
+        pthread_mutex_unlock(&soft_lock);
+        task->run(task->arg);
+        pthread_mutex_lock(&soft_lock);
+        stream->head = task->next;
+        task_free_locked(task);
+        announce(stream);
+        if (stream->waiters)
+            wake_waiters(stream);
+    }
+    recycle(stream);
+    pthread_mutex_unlock(&soft_lock);
+    soft_fault_end_thread(signal_stack);
+    return NULL;
+}
+
+/* An application's signals are not for these threads, except those that report the thread's own
+ * fault. */
+static bool start_thread(soft_stream *stream)
+{
+    static const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT};
+    sigset_t blocked, before;
+    sigfillset(&blocked);
+    for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
+        sigdelset(&blocked, own[i]);
+
+    pthread_attr_t attributes;
+    if (pthread_attr_init(&attributes) != 0)
+        return false;
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_sigmask(SIG_SETMASK, &blocked, &before);
+    pthread_t thread;
+    stream->started = pthread_create(&thread, &attributes, stream_main, stream) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
+    return stream->started;
+}
+
+static CUresult enqueue_locked(soft_stream *stream, soft_task *task)
+{
+    if (!stream->open)
+        return CUDA_ERROR_INVALID_HANDLE;
+    if (!stream->started && !start_thread(stream))
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    task->next = NULL;
+    task->number = ++last_number;
+    if (stream->head)
+        stream->tail->next = task;
+    else
+        stream->head = task;
+    stream->tail = task;
+    return CUDA_SUCCESS;
+}
+
+static CUresult enqueue(soft_stream *stream, soft_task *task, void (*run)(void *), void *arg)
+{
+    task->run = run;
+    task->arg = arg;
+    pthread_mutex_lock(&soft_lock);
+    CUresult result = enqueue_locked(stream, task);
+    if (result != CUDA_SUCCESS)
+        task_free_locked(task);
+    pthread_mutex_unlock(&soft_lock);
+    if (result == CUDA_SUCCESS) /* without the lock, as wake_waiters() */
+        pthread_cond_signal(&stream->wake);
+    return result;
+}
+
+CUresult soft_task_push(soft_stream *stream, soft_task *task, void (*run)(void *payload))
+{
+    return enqueue(stream, task, run, task->payload);
+}
+
+CUresult soft_stream_push(soft_stream *stream, void (*run)(void *arg), void *arg)
+{
+    soft_task *task = soft_task_new(0);
+    return task ? enqueue(stream, task, run, arg) : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+CUresult soft_stream_push_copy(soft_stream *stream, void (*run)(void *copy), const void *data,
+                               size_t size)
+{
+    soft_task *task = soft_task_new(size);
+    if (!task)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    if (size)
+        memcpy(task->payload, data, size);
+    return soft_task_push(stream, task, run);
+}
+
+uint64_t soft_newest_task(void)
+{
+    pthread_mutex_lock(&soft_lock);
+    uint64_t newest = last_number;
+    pthread_mutex_unlock(&soft_lock);
+    return newest;
+}
+
+uint64_t soft_oldest_task(void)
+{
+    pthread_mutex_lock(&soft_lock);
+    uint64_t oldest = last_number + 1;
+    for (const soft_context *context = soft_contexts; context; context = context->next)
+        for (const soft_stream *stream = context->streams; stream; stream = stream->next)
+            if (stream->head && stream->head->number < oldest)
+                oldest = stream->head->number;
+    pthread_mutex_unlock(&soft_lock);
+    return oldest;
+}
+
+static soft_stream *stream_new(void)
+{
+    soft_stream *stream = unused_streams;
+    if (stream) {
+        unused_streams = stream->next;
+        return stream;
+    }
+    stream = calloc(1, sizeof(*stream));
+    if (!stream)
+        return NULL;
+    pthread_cond_init(&stream->wake, NULL);
+    pthread_cond_init(&stream->progress, NULL);
+    return stream;
+}
+
+soft_stream *soft_stream_open(soft_context *context, enum soft_stream_kind kind, int priority)
+{
+    soft_stream *stream = stream_new();
+    if (!stream)
+        return NULL;
+    stream->handle = soft_handle_new(SOFT_KIND_STREAM, stream);
+    if (!stream->handle) {
+        stream->next = unused_streams;
+        unused_streams = stream;
+        return NULL;
+    }
+    stream->context = context;
+    stream->kind = kind;
+    stream->flags = kind == SOFT_STREAM_NON_BLOCKING ? CU_STREAM_NON_BLOCKING : CU_STREAM_DEFAULT;
+    stream->priority = priority;
+    stream->id = soft_next_id();
+    stream->owner = 0;
+    stream->open = true;
+    stream->next = context->streams;
+    context->streams = stream;
+    return stream;
+}
+
+void soft_stream_close(soft_stream *stream)
+{
+    if (!stream->open)
+        return;
+    stream->open = false;
+    soft_handle_drop(SOFT_KIND_STREAM, stream->handle);
+    if (stream->started)
+        pthread_cond_signal(&stream->wake);
+    else
+        recycle(stream);
+}
+
+bool soft_stream_idle(const soft_stream *stream)
+{
+    return !stream->head;
+}
+
+void soft_stream_close_owned(uint64_t owner)
+{
+    for (soft_context *context = soft_contexts; context; context = context->next) {
+        soft_stream *next;
+        for (soft_stream *stream = context->streams; stream; stream = next) {
+            next = stream->next;
+            if (stream->owner == owner)
+                soft_stream_close(stream);
+        }
+    }
+}
+
+/* True if a wait for one stream (NULL: for all) is a wait for the other too. */
+static bool wait_includes(const soft_stream *waited_for, const soft_stream *other)
+{
+    if (!waited_for || waited_for == other)
+        return true;
+    return waited_for->kind == SOFT_STREAM_LEGACY && other->kind == SOFT_STREAM_BLOCKING;
+}
+
+/* Nothing has ended in the stream since the wait began: so the head has run as long, unless it
+ * could not. */
+static void wait_for_progress(soft_stream *stream)
+{
+    struct timespec end;
+    clock_gettime(CLOCK_REALTIME, &end);
+    end.tv_sec += soft_patience();
+    stream->waiters++;
+    const int result = pthread_cond_timedwait(&stream->progress, &soft_lock, &end);
+    stream->waiters--;
+    if (result == ETIMEDOUT && head_is_ready(stream))
+        soft_launch_takes_long(stream->head->run, stream->head->arg);
+}
+
+/* Waits until the streams have nothing left that is as old as the task with this number. */
+static void drain(soft_context *context, const soft_stream *waited_for, uint64_t number)
+{
+    soft_stream *stream = context->streams;
+    while (stream) {
+        bool is_done = !stream->head || stream->head->number > number;
+        if (is_done || !wait_includes(waited_for, stream)) {
+            stream = stream->next;
+            continue;
+        }
+        wait_for_progress(stream);
+        stream = context->streams; /* the list may have changed meanwhile */
+    }
+}
+
+CUresult soft_stream_wait(soft_stream *stream)
+{
+    pthread_mutex_lock(&soft_lock);
+    soft_context *context = stream->context;
+    drain(context, stream, last_number);
+    CUresult result = context->sticky;
+    pthread_mutex_unlock(&soft_lock);
+    return result;
+}
+
+void soft_context_drain(soft_context *context)
+{
+    drain(context, NULL, last_number);
+}
+
+void soft_contexts_drain(void)
+{
+    pthread_mutex_lock(&soft_lock);
+    for (soft_context *context = soft_contexts; context; context = context->next)
+        soft_context_drain(context);
+    pthread_mutex_unlock(&soft_lock);
+}
+
+bool soft_context_is_idle(const soft_context *context)
+{
+    bool idle = true;
+    pthread_mutex_lock(&soft_lock);
+    for (const soft_stream *stream = context->streams; stream; stream = stream->next)
+        idle = idle && soft_stream_idle(stream);
+    pthread_mutex_unlock(&soft_lock);
+    return idle;
+}
+
+CUresult soft_context_wait(soft_context *context)
+{
+    pthread_mutex_lock(&soft_lock);
+    soft_context_drain(context);
+    CUresult result = context->sticky;
+    pthread_mutex_unlock(&soft_lock);
+    return result;
+}

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Events in shared memory. Records have numbers, in the order of the calls; streams reach them in
+ * any order. What lies in the memory may come from a hostile process, and is used as numbers only.
+ * A process that dies before its streams reach its records would have others wait for good, so
+ * they look whether it is there.
+ */
+#include "softcuda/driver/stream/shared_event.h"
+#include "softcuda/driver/stream/peer_wait.h"
+#include "softcuda/driver/context/process.h"
+
+#include <limits.h>
+#include <linux/futex.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+/* A record is remembered until the one this many later is reached. */
+#define RECORDS 1024
+
+/* A process may die between its change and its call that wakes us. */
+#define SLICE_NANOSECONDS 50000000
+
+/*
+ * A word says which record is the latest and whose, so that both change at once: numbers of
+ * processes have 22 bits. Another says when that process began, with the record's last 22 bits,
+ * for it is written later, and over one that is older.
+ */
+#define PROCESS_BITS 22
+#define START_BITS   42
+
+#define LOW_BITS(word, bits) ((word) & (((uint64_t)1 << (bits)) - 1))
+
+/* What all processes see. */
+typedef struct {
+    _Atomic uint64_t latest;
+    _Atomic uint32_t changes;
+    _Atomic uint64_t reached[RECORDS]; /* the greatest number that was, of those that fall here */
+    _Atomic uint64_t started[RECORDS]; /* of the latest that falls here */
+} shared_state;
+
+_Static_assert(ATOMIC_INT_LOCK_FREE == 2 && ATOMIC_LLONG_LOCK_FREE == 2,
+               "atomics must work across processes");
+
+struct soft_shared_event {
+    _Atomic unsigned holders;
+    bool is_own; /* the file stays open, for others */
+    soft_memfd file;
+    soft_ipc_handle handle; /* of one's own */
+    shared_state *state;
+};
+
+typedef struct {
+    uint64_t number;
+    pid_t process;
+} event_record;
+
+/* A task. */
+typedef struct {
+    soft_shared_event *event;
+    soft_context *context;
+    event_record record;
+} step;
+
+/* ---- Life ------------------------------------------------------------------------------------ */
+
+/* Takes the file over. */
+static CUresult map(const soft_memfd *file, bool is_own, soft_shared_event **event)
+{
+    soft_shared_event *e = calloc(1, sizeof(*e));
+    shared_state *state = e ? (void *)soft_memfd_map(file, 0, sizeof(*state)) : NULL;
+    if (!state) {
+        free(e);
+        soft_memfd_close(&(soft_memfd){.fd = file->fd});
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    *e = (soft_shared_event){.holders = 1, .is_own = is_own, .file = *file, .state = state};
+    if (!is_own)
+        soft_memfd_close(&e->file);
+    *event = e;
+    return CUDA_SUCCESS;
+}
+
+CUresult soft_shared_event_new(CUdevice device, soft_shared_event **event)
+{
+    soft_memfd file;
+    soft_ipc_handle handle;
+    CUresult result = soft_memfd_create(sizeof(shared_state), soft_device_number(device), &file);
+    if (result != CUDA_SUCCESS)
+        return result;
+    result = soft_ipc_describe(SOFT_IPC_EVENT, &file, 0, sizeof(shared_state), &handle);
+    if (result != CUDA_SUCCESS) {
+        soft_memfd_close(&file);
+        return result;
+    }
+    result = map(&file, true, event);
+    if (result != CUDA_SUCCESS)
+        return result;
+    memset((void *)(*event)->state, 0, sizeof(shared_state));
+    (*event)->handle = handle;
+    return CUDA_SUCCESS;
+}
+
+CUresult soft_shared_event_open(const soft_ipc_handle *handle, soft_shared_event **event)
+{
+    soft_memfd file;
+    CUresult result = soft_ipc_open(SOFT_IPC_EVENT, handle, "cuIpcOpenEventHandle", &file);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (file.size < sizeof(shared_state) || !soft_memfd_can_place(&file)) {
+        soft_memfd_close(&file);
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    return map(&file, false, event);
+}
+
+void soft_shared_event_hold(soft_shared_event *event)
+{
+    atomic_fetch_add_explicit(&event->holders, 1, memory_order_relaxed);
+}
+
+void soft_shared_event_drop(soft_shared_event *event)
+{
+    if (!event || atomic_fetch_sub_explicit(&event->holders, 1, memory_order_acq_rel) != 1)
+        return;
+    soft_pages_retire(event->state, sizeof(*event->state), "the state of a shared event");
+    if (event->is_own)
+        soft_memfd_close(&event->file);
+    free(event);
+}
+
+const soft_ipc_handle *soft_shared_event_handle(const soft_shared_event *event)
+{
+    return event->is_own ? &event->handle : NULL;
+}
+
+/* ---- Records --------------------------------------------------------------------------------- */
+
+static event_record latest(const soft_shared_event *event)
+{
+    uint64_t word = atomic_load(&event->state->latest);
+    return (event_record){word >> PROCESS_BITS, (pid_t)LOW_BITS(word, PROCESS_BITS)};
+}
+
+static event_record add_record(soft_shared_event *event)
+{
+    const pid_t process = getpid();
+    const uint64_t start = soft_process_own_start();
+    uint64_t before = atomic_load(&event->state->latest), after;
+    do
+        after = ((before >> PROCESS_BITS) + 1) << PROCESS_BITS | (uint64_t)process;
+    while (!atomic_compare_exchange_weak(&event->state->latest, &before, after));
+    const uint64_t number = after >> PROCESS_BITS;
+    atomic_store(&event->state->started[number % RECORDS],
+                 number << START_BITS | LOW_BITS(start, START_BITS));
+    return (event_record){number, process};
+}
+
+static bool is_reached(const soft_shared_event *event, uint64_t number)
+{
+    return atomic_load(&event->state->reached[number % RECORDS]) >= number;
+}
+
+static void reach(soft_shared_event *event, uint64_t number)
+{
+    _Atomic uint64_t *reached = &event->state->reached[number % RECORDS];
+    uint64_t before = atomic_load(reached);
+    while (before < number && !atomic_compare_exchange_weak(reached, &before, number))
+        ;
+    atomic_fetch_add(&event->state->changes, 1);
+    syscall(SYS_futex, &event->state->changes, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+/* For a moment, or until another process or thread has reached something. */
+static bool wait_slice(soft_shared_event *event, uint64_t number)
+{
+    const struct timespec slice = {.tv_nsec = SLICE_NANOSECONDS};
+    /* In this order: the kernel sees a change that comes after the look. */
+    uint32_t seen = atomic_load(&event->state->changes);
+    if (is_reached(event, number))
+        return true;
+    syscall(SYS_futex, &event->state->changes, FUTEX_WAIT, seen, &slice, NULL, 0);
+    return is_reached(event, number);
+}
+
+/* Whether nobody is left to reach the record. What its process did before its end counts. */
+static bool is_lost(const soft_shared_event *event, const event_record *record)
+{
+    uint64_t word = atomic_load(&event->state->started[record->number % RECORDS]);
+    bool is_of_it = word >> START_BITS == LOW_BITS(record->number, 64 - START_BITS);
+    uint64_t start = is_of_it ? LOW_BITS(word, START_BITS) : 0;
+    if (!soft_process_has_ended(record->process, start) || is_reached(event, record->number))
+        return false;
+    soft_log(SOFT_WARN,
+             "a wait for an event of process %d, which has ended before its stream came to the "
+             "record: CUDA_ERROR_EXTERNAL_DEVICE",
+             (int)record->process);
+    return true;
+}
+
+static void run_reach(void *payload)
+{
+    const step *s = payload;
+    reach(s->event, s->record.number);
+    soft_shared_event_drop(s->event);
+}
+
+/* What is queued behind a wait for what never comes would work on the wrong bytes: the context has
+ * the error from then on. */
+static void run_wait(void *payload)
+{
+    const step *s = payload;
+    time_t since = 0;
+    bool lost = false;
+    while (!wait_slice(s->event, s->record.number) && !(lost = is_lost(s->event, &s->record)) &&
+           !soft_peer_wait_gives_up(s->context, &since, "an event that no process reaches"))
+        ;
+    if (lost)
+        soft_context_fail(s->context, CUDA_ERROR_EXTERNAL_DEVICE);
+    soft_shared_event_drop(s->event);
+}
+
+static CUresult push(soft_stream *stream, void (*run)(void *payload), const step *s)
+{
+    soft_shared_event_hold(s->event);
+    CUresult result = soft_stream_push_copy(stream, run, s, sizeof(*s));
+    if (result != CUDA_SUCCESS)
+        soft_shared_event_drop(s->event);
+    return result;
+}
+
+/* The number is out when the stream refuses, and others may wait for it. */
+CUresult soft_shared_event_record(soft_shared_event *event, soft_stream *stream)
+{
+    const step s = {event, soft_stream_context(stream), add_record(event)};
+    CUresult result = push(stream, run_reach, &s);
+    if (result != CUDA_SUCCESS)
+        reach(event, s.record.number);
+    return result;
+}
+
+CUresult soft_shared_event_wait_on(soft_shared_event *event, soft_stream *stream)
+{
+    const step s = {event, soft_stream_context(stream), latest(event)};
+    return is_reached(event, s.record.number) ? CUDA_SUCCESS : push(stream, run_wait, &s);
+}
+
+bool soft_shared_event_is_done(const soft_shared_event *event)
+{
+    return is_reached(event, latest(event).number);
+}
+
+CUresult soft_shared_event_wait(soft_shared_event *event)
+{
+    const event_record record = latest(event);
+    while (!wait_slice(event, record.number))
+        if (is_lost(event, &record))
+            return CUDA_ERROR_EXTERNAL_DEVICE;
+    return CUDA_SUCCESS;
+}

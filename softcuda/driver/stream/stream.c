@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Streams as an application sees them: handles, default streams, queries, and host functions. */
+#include "softcuda/driver/context/context.h"
+
+/* ---- From handle to stream ------------------------------------------------------------------- */
+
+static pthread_key_t thread_end;
+static pthread_once_t key_once = PTHREAD_ONCE_INIT;
+static _Thread_local uint64_t this_thread;
+
+static void close_streams_of_thread(void *owner)
+{
+    pthread_mutex_lock(&soft_lock);
+    soft_stream_close_owned((uint64_t)(uintptr_t)owner);
+    pthread_mutex_unlock(&soft_lock);
+}
+
+static void make_key(void)
+{
+    pthread_key_create(&thread_end, close_streams_of_thread);
+}
+
+static soft_stream *per_thread_stream(soft_context *context)
+{
+    if (!this_thread) {
+        pthread_once(&key_once, make_key);
+        this_thread = soft_next_id();
+        pthread_setspecific(thread_end, (void *)(uintptr_t)this_thread);
+    }
+    pthread_mutex_lock(&soft_lock);
+    soft_stream *stream = context->streams;
+    while (stream && !(stream->owner == this_thread && stream->open))
+        stream = stream->next;
+    if (!stream) {
+        stream = soft_stream_open(context, SOFT_STREAM_BLOCKING, 0);
+        if (stream)
+            stream->owner = this_thread;
+    }
+    pthread_mutex_unlock(&soft_lock);
+    return stream;
+}
+
+static CUresult default_stream(bool per_thread, soft_stream **stream)
+{
+    soft_context *context;
+    CUresult result = soft_check_context(&context);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!per_thread) {
+        pthread_mutex_lock(&soft_lock);
+        *stream = context->legacy;
+        pthread_mutex_unlock(&soft_lock);
+        return *stream ? CUDA_SUCCESS : CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    }
+    *stream = per_thread_stream(context);
+    return *stream ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+CUresult soft_stream_get(CUstream handle, soft_stream **stream)
+{
+    if (!handle)
+        return default_stream(soft_default_stream_is_per_thread, stream);
+    if (handle == CU_STREAM_LEGACY || handle == CU_STREAM_PER_THREAD)
+        return default_stream(handle == CU_STREAM_PER_THREAD, stream);
+
+    CUresult result = soft_check_init();
+    if (result != CUDA_SUCCESS)
+        return result;
+    *stream = soft_handle_get(SOFT_KIND_STREAM, handle);
+    if (!*stream)
+        return CUDA_ERROR_INVALID_HANDLE;
+    pthread_mutex_lock(&soft_lock);
+    result = (*stream)->context->sticky;
+    pthread_mutex_unlock(&soft_lock);
+    return result;
+}
+
+soft_context *soft_stream_context(const soft_stream *stream)
+{
+    return stream->context;
+}
+
+/* ---- Life ------------------------------------------------------------------------------------ */
+
+SOFT_API cuStreamCreateWithPriority(CUstream *phStream, unsigned int flags, int priority)
+{
+    soft_context *context;
+    CUresult result = soft_check_context(&context);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!phStream || (flags & ~(unsigned)CU_STREAM_NON_BLOCKING))
+        return CUDA_ERROR_INVALID_VALUE;
+
+    if (priority > 0)
+        priority = 0;
+    if (priority < SOFT_GREATEST_PRIORITY)
+        priority = SOFT_GREATEST_PRIORITY;
+    enum soft_stream_kind kind = flags ? SOFT_STREAM_NON_BLOCKING : SOFT_STREAM_BLOCKING;
+    pthread_mutex_lock(&soft_lock);
+    soft_stream *stream = soft_stream_open(context, kind, priority);
+    if (stream)
+        *phStream = stream->handle;
+    pthread_mutex_unlock(&soft_lock);
+    return stream ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+SOFT_API cuStreamCreate(CUstream *phStream, unsigned int Flags)
+{
+    return cuStreamCreateWithPriority(phStream, Flags, 0);
+}
+
+SOFT_API cuStreamDestroy_v2(CUstream hStream)
+{
+    CUresult result = soft_check_init();
+    if (result != CUDA_SUCCESS)
+        return result;
+    pthread_mutex_lock(&soft_lock);
+    soft_stream *stream = soft_handle_get(SOFT_KIND_STREAM, hStream);
+    if (stream)
+        soft_stream_close(stream);
+    pthread_mutex_unlock(&soft_lock);
+    return stream ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
+SOFT_API cuStreamDestroy(CUstream hStream)
+{
+    return cuStreamDestroy_v2(hStream);
+}
+
+/* ---- Waiting --------------------------------------------------------------------------------- */
+
+SOFT_API cuStreamSynchronize(CUstream hStream)
+{
+    soft_stream *stream;
+    CUresult result = soft_stream_get(hStream, &stream);
+    return result == CUDA_SUCCESS ? soft_stream_wait(stream) : result;
+}
+
+/* The legacy stream isn't idle before the blocking streams that it would wait for are. */
+static bool is_idle_locked(const soft_stream *stream)
+{
+    if (!soft_stream_idle(stream))
+        return false;
+    if (stream->kind != SOFT_STREAM_LEGACY)
+        return true;
+    for (const soft_stream *other = stream->context->streams; other; other = other->next)
+        if (other->kind == SOFT_STREAM_BLOCKING && !soft_stream_idle(other))
+            return false;
+    return true;
+}
+
+SOFT_API cuStreamQuery(CUstream hStream)
+{
+    soft_stream *stream;
+    CUresult result = soft_stream_get(hStream, &stream);
+    if (result != CUDA_SUCCESS)
+        return result;
+    pthread_mutex_lock(&soft_lock);
+    bool idle = is_idle_locked(stream);
+    pthread_mutex_unlock(&soft_lock);
+    return idle ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+}
+
+/* ---- Host functions -------------------------------------------------------------------------- */
+
+typedef struct {
+    CUhostFn function;
+    CUstreamCallback callback;
+    void *data;
+    CUstream stream;
+} host_call;
+
+static void run_host_call(void *copy)
+{
+    const host_call *call = copy;
+    soft_in_callback = true;
+    if (call->function)
+        call->function(call->data);
+    else
+        call->callback(call->stream, CUDA_SUCCESS, call->data);
+    soft_in_callback = false;
+}
+
+SOFT_API cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void *userData)
+{
+    soft_stream *stream;
+    CUresult result = soft_stream_get(hStream, &stream);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!fn)
+        return CUDA_ERROR_INVALID_VALUE;
+    host_call call = {.function = fn, .data = userData};
+    return soft_stream_push_copy(stream, run_host_call, &call, sizeof(call));
+}
+
+SOFT_API cuStreamAddCallback(CUstream hStream, CUstreamCallback callback, void *userData,
+                             unsigned int flags)
+{
+    soft_stream *stream;
+    CUresult result = soft_stream_get(hStream, &stream);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!callback || flags != 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    host_call call = {.callback = callback, .data = userData, .stream = hStream};
+    return soft_stream_push_copy(stream, run_host_call, &call, sizeof(call));
+}
+
+/* ---- Queries --------------------------------------------------------------------------------- */
+
+/* The stream, and room for the answer. */
+static CUresult query(CUstream handle, const void *answer, soft_stream **stream)
+{
+    CUresult result = soft_stream_get(handle, stream);
+    return result == CUDA_SUCCESS && !answer ? CUDA_ERROR_INVALID_VALUE : result;
+}
+
+SOFT_API cuStreamGetCtx(CUstream hStream, CUcontext *pctx)
+{
+    soft_stream *stream;
+    CUresult result = query(hStream, pctx, &stream);
+    if (result == CUDA_SUCCESS)
+        *pctx = soft_context_handle(stream->context);
+    return result;
+}
+
+SOFT_API cuStreamGetDevice(CUstream hStream, CUdevice *device)
+{
+    soft_stream *stream;
+    CUresult result = query(hStream, device, &stream);
+    if (result == CUDA_SUCCESS)
+        *device = stream->context->device;
+    return result;
+}
+
+SOFT_API cuStreamGetFlags(CUstream hStream, unsigned int *flags)
+{
+    soft_stream *stream;
+    CUresult result = query(hStream, flags, &stream);
+    if (result == CUDA_SUCCESS)
+        *flags = stream->flags;
+    return result;
+}
+
+SOFT_API cuStreamGetPriority(CUstream hStream, int *priority)
+{
+    soft_stream *stream;
+    CUresult result = query(hStream, priority, &stream);
+    if (result == CUDA_SUCCESS)
+        *priority = stream->priority;
+    return result;
+}
+
+SOFT_API cuStreamGetId(CUstream hStream, unsigned long long *streamId)
+{
+    soft_stream *stream;
+    CUresult result = query(hStream, streamId, &stream);
+    if (result == CUDA_SUCCESS)
+        *streamId = stream->id;
+    return result;
+}
+
+/* Streams never capture: beginning a capture is one of the entry points that aren't implemented. */
+SOFT_API cuStreamIsCapturing(CUstream hStream, CUstreamCaptureStatus *captureStatus)
+{
+    soft_stream *stream;
+    CUresult result = query(hStream, captureStatus, &stream);
+    if (result == CUDA_SUCCESS)
+        *captureStatus = CU_STREAM_CAPTURE_STATUS_NONE;
+    return result;
+}
+
+/* ---- Per-thread twins ------------------------------------------------------------------------ */
+
+SOFT_API_ptsz(cuStreamSynchronize, (CUstream hStream), (hStream))
+SOFT_API_ptsz(cuStreamQuery, (CUstream hStream), (hStream))
+SOFT_API_ptsz(cuLaunchHostFunc, (CUstream hStream, CUhostFn fn, void *userData),
+              (hStream, fn, userData))
+SOFT_API_ptsz(cuStreamAddCallback,
+              (CUstream hStream, CUstreamCallback callback, void *userData, unsigned int flags),
+              (hStream, callback, userData, flags))
+SOFT_API_ptsz(cuStreamGetCtx, (CUstream hStream, CUcontext *pctx), (hStream, pctx))
+SOFT_API_ptsz(cuStreamGetDevice, (CUstream hStream, CUdevice *device), (hStream, device))
+SOFT_API_ptsz(cuStreamGetFlags, (CUstream hStream, unsigned int *flags), (hStream, flags))
+SOFT_API_ptsz(cuStreamGetPriority, (CUstream hStream, int *priority), (hStream, priority))
+SOFT_API_ptsz(cuStreamGetId, (CUstream hStream, unsigned long long *streamId), (hStream, streamId))
+SOFT_API_ptsz(cuStreamIsCapturing, (CUstream hStream, CUstreamCaptureStatus *captureStatus),
+              (hStream, captureStatus))

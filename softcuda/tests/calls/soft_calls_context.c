@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Devices and contexts: their older entry points, what ends with a context, and what is refused. */
+#define _GNU_SOURCE
+#include "soft_calls.h"
+
+#include "tests/support/child_check.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- Devices --------------------------------------------------------------------------------- */
+
+START_TEST(devices_by_their_bus)
+{
+    need_software();
+    char id[32] = "";
+    CUdevice found = -1;
+    DRV(cuDeviceGetPCIBusId, (id, sizeof(id), fx.device));
+    DRV(cuDeviceGetByPCIBusId, (&found, id));
+    ck_assert_int_eq(found, fx.device);
+    found = -1;
+    DRV(cuDeviceGetByPCIBusId, (&found, strchr(id, ':') + 1)); /* without the domain */
+    ck_assert_int_eq(found, fx.device);
+    GIVES(ERROR_INVALID_VALUE, cuDeviceGetPCIBusId, (id, 3, fx.device));
+    GIVES(ERROR_INVALID_VALUE, cuDeviceGetByPCIBusId, (&found, "no bus"));
+    GIVES(ERROR_INVALID_VALUE, cuDeviceGetByPCIBusId, (&found, NULL));
+    GIVES(ERROR_INVALID_DEVICE, cuDeviceGetByPCIBusId, (&found, "00ff:00:00.0"));
+    ck_assert_int_eq(found, fx.device);
+}
+END_TEST
+
+START_TEST(what_a_device_is)
+{
+    need_software();
+    int major = 0, minor = 0, value = 0;
+    size_t total = 0, unused = 0, all = 0;
+    DRV(cuDeviceComputeCapability, (&major, &minor, fx.device));
+    CU(DeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, fx.device));
+    ck_assert_int_eq(major, value);
+    CU(DeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, fx.device));
+    ck_assert_int_eq(minor, value);
+    CU(DeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, fx.device));
+    ck_assert_int_ge(value, 1);
+    DRV(cuDeviceTotalMem_v2, (&total, fx.device));
+    DRV(cuMemGetInfo_v2, (&unused, &all));
+    ck_assert_uint_eq(total, all);
+    ck_assert_uint_lt(unused, all); /* the driver keeps a part for itself */
+    GIVES(ERROR_INVALID_VALUE, cuDeviceComputeCapability, (&major, NULL, fx.device));
+}
+END_TEST
+
+START_TEST(devices_that_are_none)
+{
+    need_software();
+    int number = 0, other = 0;
+    unsigned flags = 0;
+    size_t bytes = 0;
+    char text[32];
+    CUmemoryPool pool = NULL;
+    CUcontext context = NULL;
+    const CUdevice none[2] = {-1, 999};
+    for (int i = 0; i < 2; i++) {
+        const CUdevice device = none[i];
+        GIVES(ERROR_INVALID_DEVICE, cuDeviceComputeCapability, (&number, &other, device));
+        GIVES(ERROR_INVALID_DEVICE, cuDeviceGetPCIBusId, (text, sizeof(text), device));
+        GIVES(ERROR_INVALID_DEVICE, cuDeviceTotalMem_v2, (&bytes, device));
+        GIVES(ERROR_INVALID_DEVICE, cuDeviceGetLuid, (text, &flags, device));
+        GIVES(ERROR_INVALID_DEVICE, cuDeviceGetDefaultMemPool, (&pool, device));
+        GIVES(ERROR_INVALID_DEVICE, cuDeviceGetMemPool, (&pool, device));
+        GIVES(ERROR_INVALID_DEVICE, cuDeviceCanAccessPeer, (&number, fx.device, device));
+        GIVES(ERROR_INVALID_DEVICE, cuDeviceGetP2PAttribute, (&number, 0, fx.device, device));
+        GIVES(ERROR_INVALID_DEVICE, cuDeviceGetP2PAttribute, (&number, 0, device, fx.device));
+        GIVES(ERROR_INVALID_DEVICE, cuDevicePrimaryCtxGetState, (device, &flags, &number));
+        GIVES(ERROR_INVALID_DEVICE, cuDevicePrimaryCtxReset_v2, (device));
+        GIVES(ERROR_INVALID_DEVICE, cuDevicePrimaryCtxSetFlags_v2, (device, 0));
+        GIVES(ERROR_INVALID_DEVICE, cuDevicePrimaryCtxRetain, (&context, device));
+    }
+    DRV(cuDeviceGetDefaultMemPool, (&pool, fx.device));
+    GIVES(ERROR_INVALID_DEVICE, cuDeviceSetMemPool, (999, pool));
+}
+END_TEST
+
+/* ---- Contexts -------------------------------------------------------------------------------- */
+
+START_TEST(contexts_by_older_names)
+{
+    need_software();
+    CUcontext made = NULL, popped = NULL, current = NULL;
+    CUstream stream = NULL;
+    CUevent event = NULL;
+    unsigned version = 0, flags = 0;
+    DRV(cuCtxCreate_v3, (&made, NULL, 0, CU_CTX_SCHED_YIELD, fx.device));
+    DRV(cuCtxGetApiVersion, (made, &version));
+    ck_assert_uint_eq(version, 3020);
+    DRV(cuCtxGetFlags, (&flags));
+    ck_assert_uint_eq(flags, CU_CTX_SCHED_YIELD);
+    CU(StreamCreate(&stream, 0));
+    CU(EventCreate(&event, 0));
+    DRV(cuEventDestroy, (event));
+    GIVES(ERROR_INVALID_HANDLE, cuEventDestroy, (event));
+    DRV(cuStreamDestroy, (stream));
+    GIVES(ERROR_INVALID_HANDLE, cuStreamDestroy, (stream));
+    DRV(cuCtxPopCurrent, (&popped));
+    ck_assert_ptr_eq(popped, made);
+    CU(CtxGetCurrent(&current));
+    ck_assert_ptr_eq(current, fx.context);
+    DRV(cuCtxPushCurrent, (made));
+    CU(CtxGetCurrent(&current));
+    ck_assert_ptr_eq(current, made);
+    DRV(cuCtxDestroy, (made));
+    GIVES(ERROR_INVALID_CONTEXT, cuCtxDestroy, (made));
+    GIVES(ERROR_INVALID_CONTEXT, cuCtxPushCurrent, (made));
+    GIVES(ERROR_INVALID_CONTEXT, cuCtxGetApiVersion, (made, &version));
+    CU(CtxGetCurrent(&current));
+    ck_assert_ptr_eq(current, fx.context);
+    DRV(cuCtxGetFlags, (&flags));
+    ck_assert_uint_eq(flags & CU_CTX_MAP_HOST, CU_CTX_MAP_HOST); /* the primary one */
+}
+END_TEST
+
+START_TEST(contexts_that_are_refused)
+{
+    need_software();
+    CUcontext made = NULL;
+    CUexecAffinityParam affinity = {.type = CU_EXEC_AFFINITY_TYPE_SM_COUNT};
+    GIVES(ERROR_INVALID_VALUE, cuCtxCreate_v3, (&made, &affinity, -1, 0, fx.device));
+    GIVES(ERROR_UNSUPPORTED_EXEC_AFFINITY, cuCtxCreate_v3, (&made, &affinity, 1, 0, fx.device));
+    GIVES(ERROR_INVALID_VALUE, cuCtxCreate_v2,
+          (&made, CU_CTX_SCHED_SPIN | CU_CTX_SCHED_YIELD, fx.device));
+    GIVES(ERROR_INVALID_DEVICE, cuCtxCreate_v2, (&made, 0, 999));
+    GIVES(ERROR_INVALID_CONTEXT, cuCtxDestroy_v2, (fx.context)); /* it is retained, not created */
+    GIVES(ERROR_INVALID_CONTEXT, cuCtxSetCurrent, ((CUcontext)0x1234));
+    ck_assert_ptr_eq(made, NULL);
+#if CUDA_VERSION >= 13000
+    CUctxCigParam graphics = {.sharedDataType = CIG_DATA_TYPE_D3D12_COMMAND_QUEUE};
+    CUctxCreateParams parameters = {.cigParams = &graphics};
+    GIVES(ERROR_NOT_SUPPORTED, cuCtxCreate_v4, (&made, &parameters, 0, fx.device));
+    parameters = (CUctxCreateParams){.execAffinityParams = &affinity, .numExecAffinityParams = 1};
+    GIVES(ERROR_UNSUPPORTED_EXEC_AFFINITY, cuCtxCreate_v4, (&made, &parameters, 0, fx.device));
+    DRV(cuCtxCreate_v4, (&made, NULL, 0, fx.device));
+    DRV(cuCtxDestroy_v2, (made));
+#endif
+}
+END_TEST
+
+/* What was made in a context ends with it, and its handles are known to have ended. */
+START_TEST(what_ends_with_a_context)
+{
+    need_software();
+    const CUDA_ARRAY3D_DESCRIPTOR flat = {
+        .Width = 8, .Height = 8, .Format = CU_AD_FORMAT_UNSIGNED_INT8, .NumChannels = 1};
+    CUDA_ARRAY3D_DESCRIPTOR described;
+    CUcontext made = NULL;
+    CUarray array = NULL, level = NULL;
+    CUmipmappedArray levels = NULL;
+    CUdeviceptr memory = 0;
+    CUstream stream = NULL;
+    void *pinned = NULL;
+    unsigned flags;
+    CU(CtxCreate(&made, 0, fx.device));
+    DRV(cuArray3DCreate_v2, (&array, &flat));
+    DRV(cuMipmappedArrayCreate, (&levels, &flat, 4));
+    DRV(cuMipmappedArrayGetLevel, (&level, levels, 1));
+    DRV(cuMemAlloc_v2, (&memory, 8));
+    DRV(cuMemHostAlloc, (&pinned, 8, CU_MEMHOSTALLOC_PORTABLE));
+    DRV(cuStreamCreate, (&stream, 0));
+    DRV(cuCtxDestroy_v2, (made));
+    GIVES(ERROR_INVALID_HANDLE, cuArray3DGetDescriptor_v2, (&described, array));
+    GIVES(ERROR_INVALID_HANDLE, cuArray3DGetDescriptor_v2, (&described, level));
+    GIVES(ERROR_INVALID_HANDLE, cuMipmappedArrayDestroy, (levels));
+    GIVES(ERROR_INVALID_HANDLE, cuStreamQuery, (stream));
+    GIVES(ERROR_INVALID_VALUE, cuMemFree_v2, (memory));
+    GIVES(ERROR_INVALID_VALUE, cuMemHostGetFlags, (&flags, pinned));
+}
+END_TEST
+
+/* One that is current twice is still current when it has ended. */
+START_TEST(current_although_destroyed)
+{
+    need_software();
+    CUcontext made = NULL;
+    CUdeviceptr memory = 0;
+    CUdevice device = -1;
+    unsigned flags = 7;
+    CU(CtxCreate(&made, CU_CTX_SCHED_YIELD, fx.device));
+    DRV(cuCtxPushCurrent_v2, (made));
+    DRV(cuCtxDestroy_v2, (made));
+    GIVES(ERROR_CONTEXT_IS_DESTROYED, cuMemAlloc_v2, (&memory, 8));
+    GIVES(ERROR_CONTEXT_IS_DESTROYED, cuMemFree_v2, (0));
+    GIVES(ERROR_CONTEXT_IS_DESTROYED, cuCtxSynchronize, ());
+    GIVES(ERROR_CONTEXT_IS_DESTROYED, cuStreamSynchronize, (NULL));
+    DRV(cuCtxGetFlags, (&flags));
+    ck_assert_uint_eq(flags, 0);
+    DRV(cuCtxGetDevice, (&device));
+    ck_assert_int_eq(device, 0);
+    DRV(cuCtxPopCurrent_v2, (NULL));
+    DRV(cuMemFree_v2, (0));
+}
+END_TEST
+
+#define DEEPEST 64 /* contexts that one thread has current */
+
+START_TEST(contexts_in_contexts)
+{
+    need_software();
+    CUcontext made = NULL;
+    int depth = 1; /* the fixture's */
+    for (; depth < DEEPEST; depth++)
+        DRV(cuCtxPushCurrent_v2, (fx.context));
+    GIVES(ERROR_OUT_OF_MEMORY, cuCtxPushCurrent_v2, (fx.context));
+    GIVES(ERROR_OUT_OF_MEMORY, cuCtxCreate_v2, (&made, 0, fx.device));
+    for (; depth > 1; depth--)
+        DRV(cuCtxPopCurrent_v2, (&made));
+    ck_assert_ptr_eq(made, fx.context);
+}
+END_TEST
+
+START_TEST(limits_of_a_context)
+{
+    need_software();
+    size_t before = 0, value = 0;
+    DRV(cuCtxGetLimit, (&before, CU_LIMIT_MALLOC_HEAP_SIZE));
+    DRV(cuCtxSetLimit, (CU_LIMIT_MALLOC_HEAP_SIZE, before + 4096));
+    DRV(cuCtxGetLimit, (&value, CU_LIMIT_MALLOC_HEAP_SIZE));
+    ck_assert_uint_eq(value, before + 4096);
+    DRV(cuCtxSetLimit, (CU_LIMIT_MALLOC_HEAP_SIZE, before));
+    DRV(cuCtxSetLimit, (CU_LIMIT_MAX_L2_FETCH_GRANULARITY, 128));
+    GIVES(ERROR_INVALID_VALUE, cuCtxSetLimit, (CU_LIMIT_MAX_L2_FETCH_GRANULARITY, 129));
+    DRV(cuCtxGetLimit, (&value, CU_LIMIT_MAX_L2_FETCH_GRANULARITY));
+    ck_assert_uint_eq(value, 128);
+    DRV(cuCtxSetLimit, (CU_LIMIT_MAX_L2_FETCH_GRANULARITY, 64));
+    GIVES(ERROR_UNSUPPORTED_LIMIT, cuCtxGetLimit, (&value, CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH));
+    GIVES(ERROR_UNSUPPORTED_LIMIT, cuCtxSetLimit, (CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH, 2));
+    GIVES(ERROR_INVALID_VALUE, cuCtxSetLimit, (CU_LIMIT_MAX, 1));
+    GIVES(ERROR_INVALID_VALUE, cuCtxGetLimit, (&value, (CUlimit)77));
+    GIVES(ERROR_INVALID_VALUE, cuCtxSetLimit, ((CUlimit)77, 1));
+#if CUDA_VERSION >= 13000
+    int most = 0;
+    CU(DeviceGetAttribute(&most, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, fx.device));
+    DRV(cuCtxGetLimit, (&value, CU_LIMIT_SHMEM_SIZE));
+    ck_assert_uint_eq(value, (size_t)most);
+    DRV(cuCtxGetLimit, (&value, CU_LIMIT_CIG_ENABLED));
+    ck_assert_uint_eq(value, 0);
+    GIVES(ERROR_NOT_PERMITTED, cuCtxSetLimit, (CU_LIMIT_SHMEM_SIZE, 1));
+    GIVES(ERROR_NOT_PERMITTED, cuCtxSetLimit, (CU_LIMIT_CIG_ENABLED, 1));
+#endif
+}
+END_TEST
+
+START_TEST(priorities_of_streams)
+{
+    need_software();
+    int least = 7, greatest = 7, priority = 7;
+    const int wanted[3] = {5, -2, -100};
+    DRV(cuCtxGetStreamPriorityRange, (&least, &greatest));
+    ck_assert_int_eq(least, 0);
+    ck_assert_int_lt(greatest, -2);
+    const int given[3] = {0, -2, greatest}; /* the nearest that there is */
+    for (int i = 0; i < 3; i++) {
+        CUstream stream = NULL;
+        DRV(cuStreamCreateWithPriority, (&stream, CU_STREAM_NON_BLOCKING, wanted[i]));
+        DRV(cuStreamGetPriority, (stream, &priority));
+        ck_assert_int_eq(priority, given[i]);
+        DRV(cuStreamDestroy_v2, (stream));
+    }
+}
+END_TEST
+
+/* ---- The primary context --------------------------------------------------------------------- */
+
+/* Ends it under the feet of whoever retained it, so in a process without the fixture. */
+int primary_context_is_reset(void)
+{
+    CUcontext context = NULL, again = NULL;
+    CUdeviceptr memory = 0;
+    unsigned flags = 7;
+    int active = -1;
+    assert_ok(gr_cuda_load(false));
+    DRV(cuDevicePrimaryCtxSetFlags_v2, (0, CU_CTX_SCHED_YIELD));
+    DRV(cuDevicePrimaryCtxGetState, (0, &flags, &active));
+    ck_assert_uint_eq(flags, CU_CTX_SCHED_YIELD);
+    ck_assert_int_eq(active, 0);
+    DRV(cuDevicePrimaryCtxRetain, (&context, 0));
+    DRV(cuCtxSetCurrent, (context));
+    DRV(cuCtxGetFlags, (&flags));
+    ck_assert_uint_eq(flags, CU_CTX_SCHED_YIELD | CU_CTX_MAP_HOST);
+    DRV(cuDevicePrimaryCtxSetFlags, (0, CU_CTX_SCHED_SPIN)); /* while it is there, too */
+    DRV(cuCtxGetFlags, (&flags));
+    ck_assert_uint_eq(flags, CU_CTX_SCHED_SPIN | CU_CTX_MAP_HOST);
+    DRV(cuMemAlloc_v2, (&memory, 8));
+    DRV(cuDevicePrimaryCtxReset, (0));
+    DRV(cuDevicePrimaryCtxGetState, (0, &flags, &active));
+    ck_assert_uint_eq(flags, 0);
+    ck_assert_int_eq(active, 0);
+    GIVES(ERROR_CONTEXT_IS_DESTROYED, cuMemAlloc_v2, (&memory, 8));
+    DRV(cuDevicePrimaryCtxRetain, (&again, 0));
+    ck_assert_ptr_eq(again, context);
+    DRV(cuMemAlloc_v2, (&memory, 8));
+    DRV(cuDevicePrimaryCtxReset_v2, (0));
+    DRV(cuDevicePrimaryCtxRelease, (0));
+    DRV(cuDevicePrimaryCtxRelease_v2, (0));
+    GIVES(ERROR_INVALID_CONTEXT, cuDevicePrimaryCtxRelease, (0));
+    return 0;
+}
+
+START_TEST(primary_context)
+{
+    need_software();
+    expect_child("primary_context_is_reset");
+    GIVES(ERROR_INVALID_VALUE, cuDevicePrimaryCtxSetFlags_v2, (fx.device, CU_CTX_MAP_HOST));
+    GIVES(ERROR_INVALID_VALUE, cuDevicePrimaryCtxSetFlags_v2, (fx.device, 0xf00000));
+    GIVES(ERROR_INVALID_VALUE, cuDevicePrimaryCtxGetState, (fx.device, NULL, NULL));
+}
+END_TEST
+
+void add_context_cases(Suite *suite)
+{
+    add_tests(add_case(suite, "devices"), devices_by_their_bus, what_a_device_is,
+              devices_that_are_none);
+    add_tests(add_case(suite, "contexts"), contexts_by_older_names, contexts_that_are_refused,
+              what_ends_with_a_context, current_although_destroyed, contexts_in_contexts,
+              limits_of_a_context, priorities_of_streams, primary_context);
+}

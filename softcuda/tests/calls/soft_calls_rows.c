@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Every entry point with nothing but zeros: before cuInit(), without a context, and with one. What
+ * a call with zeros must not do is asked elsewhere: to end the primary context, or to change which
+ * one is current.
+ */
+#define _GNU_SOURCE
+#include "soft_calls.h"
+
+#include "tests/support/child_check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct row {
+    const char *name;
+    CUresult (*call)(void);
+    CUresult without_context, with_context;
+};
+
+/* ROW(name, arguments, code without a context, code with one) */
+#define ROW(name, arguments, without, with)                                                        \
+    static CUresult call_##name(void)                                                              \
+    {                                                                                              \
+        return DRIVER(name) arguments;                                                             \
+    }
+#include "soft_calls_rows.h"
+#undef ROW
+
+static const struct row rows[] = {
+#define ROW(name, arguments, without, with) {#name, call_##name, CUDA_##without, CUDA_##with},
+#include "soft_calls_rows.h"
+#undef ROW
+};
+#define ROW_COUNT (sizeof(rows) / sizeof(*rows))
+
+/* Notes a wrong code; the case goes on, so that one run shows all. */
+static char differences[3000];
+
+static void note(const char *name, CUresult got, CUresult wanted)
+{
+    char line[200];
+    if (got == wanted)
+        return;
+    snprintf(line, sizeof(line), "\n  %s gave %d (%s), not %d", name, (int)got,
+             result_name((int)got), (int)wanted);
+    strncat(differences, line, sizeof(differences) - strlen(differences) - 1);
+}
+
+#define DRIVER_FILE "GR_TEST_DRIVER_FILE"
+
+/* A process of its own, in which nobody has called cuInit(). */
+int rows_before_init(void)
+{
+    driver_symbols_of(getenv(DRIVER_FILE));
+    differences[0] = '\0';
+    for (size_t i = 0; i < ROW_COUNT; i++)
+        note(rows[i].name, rows[i].call(), CUDA_ERROR_NOT_INITIALIZED);
+    ck_assert_msg(differences[0] == '\0', "%s", differences);
+    return 0;
+}
+
+START_TEST(nothing_works_before_init)
+{
+    need_software();
+    ck_assert_int_eq(setenv(DRIVER_FILE, gr_cuda_driver_path(), 1), 0);
+    expect_child("rows_before_init");
+}
+END_TEST
+
+START_TEST(calls_without_a_context)
+{
+    need_software();
+    differences[0] = '\0';
+    for (size_t i = 0; i < ROW_COUNT; i++) {
+        CU(CtxSetCurrent(NULL));
+        note(rows[i].name, rows[i].call(), rows[i].without_context);
+    }
+    CU(CtxSetCurrent(fx.context));
+    ck_assert_msg(differences[0] == '\0', "%s", differences);
+}
+END_TEST
+
+START_TEST(calls_with_zeros)
+{
+    need_software();
+    differences[0] = '\0';
+    for (size_t i = 0; i < ROW_COUNT; i++) {
+        note(rows[i].name, rows[i].call(), rows[i].with_context);
+        CU(CtxSetCurrent(fx.context));
+    }
+    ck_assert_msg(differences[0] == '\0', "%s", differences);
+}
+END_TEST
+
+void add_row_cases(Suite *suite)
+{
+    add_tests(add_case(suite, "zeros"), nothing_works_before_init, calls_without_a_context,
+              calls_with_zeros);
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What programs set for a context, how the old ones count its users, and for a profiler. */
+#define _GNU_SOURCE
+#include "client_calls.h"
+
+#include "tests/support/child_check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Not every toolkit has the header that declares them. */
+CUresult cuProfilerStart(void);
+CUresult cuProfilerStop(void);
+CUresult cuProfilerInitialize(const char *config, const char *output, int mode);
+
+START_TEST(flags_of_the_current_context)
+{
+    CUcontext context = NULL;
+    unsigned flags = 99;
+    DRV(cuCtxCreate_v2, (&context, CU_CTX_SCHED_AUTO, fx.device));
+    DRV(cuCtxSetFlags, (CU_CTX_SCHED_BLOCKING_SYNC));
+    DRV(cuCtxGetFlags, (&flags));
+    ck_assert_uint_eq(flags & CU_CTX_SCHED_MASK, CU_CTX_SCHED_BLOCKING_SYNC);
+    GIVES(ERROR_INVALID_VALUE, cuCtxSetFlags, (0xf00000));
+    GIVES(ERROR_INVALID_VALUE, cuCtxSetFlags, (CU_CTX_SCHED_SPIN | CU_CTX_SCHED_YIELD));
+    DRV(cuCtxDestroy_v2, (context));
+    DRV(cuCtxSetCurrent, (NULL));
+    GIVES(ERROR_INVALID_CONTEXT, cuCtxSetFlags, (CU_CTX_SCHED_AUTO));
+    DRV(cuCtxSetCurrent, (fx.context));
+}
+END_TEST
+
+START_TEST(caches_of_the_current_context)
+{
+    CUfunc_cache cache = (CUfunc_cache)99, before;
+    CUsharedconfig banks = (CUsharedconfig)99;
+    DRV(cuCtxGetCacheConfig, (&before));
+    DRV(cuCtxSetCacheConfig, (CU_FUNC_CACHE_PREFER_SHARED));
+    DRV(cuCtxGetCacheConfig, (&cache));
+    ck_assert_int_eq(cache, CU_FUNC_CACHE_PREFER_SHARED);
+    DRV(cuCtxSetCacheConfig, (before));
+    GIVES(ERROR_INVALID_VALUE, cuCtxSetCacheConfig, ((CUfunc_cache)17));
+    GIVES(ERROR_INVALID_VALUE, cuCtxGetCacheConfig, (NULL));
+    DRV(cuCtxGetSharedMemConfig, (&banks));
+    ck_assert_int_eq(banks, CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE);
+}
+END_TEST
+
+START_TEST(users_of_a_context)
+{
+    CUcontext context = NULL, attached = NULL, current = NULL;
+    DRV(cuCtxCreate_v2, (&context, 0, fx.device));
+    DRV(cuCtxAttach, (&attached, 0));
+    ck_assert_ptr_eq(attached, context);
+    GIVES(ERROR_INVALID_VALUE, cuCtxAttach, (&attached, 1));
+    GIVES(ERROR_INVALID_VALUE, cuCtxAttach, (NULL, 0));
+    DRV(cuCtxDetach, (context)); /* the one that attached */
+    DRV(cuCtxGetCurrent, (&current));
+    ck_assert_ptr_eq(current, context);
+    DRV(cuCtxSynchronize, ());
+    GIVES(ERROR_INVALID_CONTEXT, cuCtxDetach, (fx.context)); /* it is not current */
+    DRV(cuCtxDetach, (context));                             /* the one that made it: the end */
+    if (gr_cuda_is_software()) /* NVIDIA's driver takes it, and crashes later */
+        GIVES(ERROR_INVALID_CONTEXT, cuCtxPushCurrent_v2, (context));
+    DRV(cuCtxSetCurrent, (fx.context));
+}
+END_TEST
+
+START_TEST(a_profiler)
+{
+    DRV(cuProfilerStart, ());
+    DRV(cuProfilerStop, ());
+    GIVES(ERROR_NOT_SUPPORTED, cuProfilerInitialize, ("config", "output", 0));
+    DRV(cuCtxSetCurrent, (NULL));
+    GIVES(ERROR_INVALID_CONTEXT, cuProfilerStart, ());
+    GIVES(ERROR_INVALID_CONTEXT, cuProfilerStop, ());
+    DRV(cuCtxSetCurrent, (fx.context));
+}
+END_TEST
+
+/* Catches: a program that sizes arrays by the device's limits found them to be 0. */
+START_TEST(limits_of_images)
+{
+    static const CUdevice_attribute attributes[] = {
+        CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE1D_WIDTH,
+        CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE2D_HEIGHT,
+        CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE3D_DEPTH,
+        CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE2D_LAYERED_LAYERS,
+        CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACECUBEMAP_LAYERED_LAYERS,
+        CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LAYERED_WIDTH,
+        CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LAYERED_LAYERS,
+        CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURECUBEMAP_WIDTH,
+        CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LINEAR_WIDTH,
+        CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_PITCH,
+        CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_MIPMAPPED_HEIGHT,
+        CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_MIPMAPPED_WIDTH,
+        CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR,
+    };
+    static const int at_least[] = {32768, 65536,   16384,  2048,  2046,  32768, 2048,
+                                   32768, 1 << 28, 131072, 32768, 16384, 16};
+    for (size_t i = 0; i < sizeof(attributes) / sizeof(*attributes); i++) {
+        int value = 0;
+        DRV(cuDeviceGetAttribute, (&value, attributes[i], fx.device));
+        ck_assert_msg(value >= at_least[i], "attribute %d is %d", (int)attributes[i], value);
+    }
+}
+END_TEST
+
+START_TEST(names_of_no_kernel)
+{
+#if CUDA_VERSION >= 12030
+    const char *name = "";
+    GIVES(ERROR_INVALID_VALUE, cuFuncGetName, (&name, NULL));
+    GIVES(ERROR_INVALID_VALUE, cuKernelGetName, (&name, NULL));
+#else
+    skip("CUDA %d has no cuFuncGetName", CUDA_VERSION);
+#endif
+}
+END_TEST
+
+/* A synchronous fill of device memory may be under way when it returns; not after this is set. */
+START_TEST(memory_that_syncs)
+{
+    CUdeviceptr memory = 0;
+    unsigned on = 1, seen = 99;
+    unsigned char bytes[16] = {0};
+    DRV(cuMemAlloc_v2, (&memory, SIZE));
+    DRV(cuPointerGetAttribute, (&seen, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, memory));
+    ck_assert_uint_eq(seen, 0);
+    DRV(cuPointerSetAttribute, (&on, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, memory + 8));
+    DRV(cuPointerGetAttribute, (&seen, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, memory));
+    ck_assert_uint_eq(seen, 1);
+    DRV(cuMemsetD8_v2, (memory, 7, SIZE));
+    DRV(cuStreamQuery, (CU_STREAM_LEGACY));
+    DRV(cuMemcpyDtoH_v2, (bytes, memory, sizeof(bytes)));
+    ck_assert_int_eq(bytes[15], 7);
+    GIVES(ERROR_INVALID_VALUE, cuPointerSetAttribute, (&on, CU_POINTER_ATTRIBUTE_CONTEXT, memory));
+    GIVES(ERROR_INVALID_VALUE, cuPointerSetAttribute,
+          (NULL, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, memory));
+    GIVES(ERROR_INVALID_VALUE, cuPointerSetAttribute, (&on, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, 0));
+    DRV(cuMemFree_v2, (memory));
+}
+END_TEST
+
+START_TEST(multiprocessors_to_divide)
+{
+#if CUDA_VERSION >= 12040
+    const CUdevResourceType sm = CU_DEV_RESOURCE_TYPE_SM, none = CU_DEV_RESOURCE_TYPE_INVALID;
+    CUdevResource of_device, of_context;
+    int count = 0;
+    DRV(cuDeviceGetAttribute, (&count, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, fx.device));
+    DRV(cuDeviceGetDevResource, (fx.device, &of_device, sm));
+    DRV(cuCtxGetDevResource, (fx.context, &of_context, sm));
+    ck_assert_int_eq(of_device.type, sm);
+    ck_assert_int_eq(of_context.type, sm);
+    ck_assert_uint_eq(of_device.sm.smCount, (unsigned)count);
+    ck_assert_uint_eq(of_context.sm.smCount, (unsigned)count);
+    GIVES(ERROR_INVALID_RESOURCE_TYPE, cuDeviceGetDevResource, (fx.device, &of_device, none));
+    GIVES(ERROR_INVALID_RESOURCE_TYPE, cuCtxGetDevResource, (fx.context, &of_context, none));
+    GIVES(ERROR_INVALID_VALUE, cuDeviceGetDevResource, (fx.device, NULL, sm));
+    GIVES(ERROR_INVALID_VALUE, cuCtxGetDevResource, (fx.context, NULL, sm));
+    GIVES(ERROR_INVALID_DEVICE, cuDeviceGetDevResource, (4711, &of_device, sm));
+    DRV(cuCtxSetCurrent, (NULL));
+    GIVES(ERROR_INVALID_CONTEXT, cuCtxGetDevResource, (NULL, &of_context, sm));
+    DRV(cuCtxSetCurrent, (fx.context));
+#else
+    skip("CUDA %d has no cuDeviceGetDevResource", CUDA_VERSION);
+#endif
+}
+END_TEST
+
+#define DRIVER_FILE "GR_CLIENT_CALLS_DRIVER"
+
+int child_calls_before_init(void)
+{
+    CUcontext context = NULL;
+    driver_symbols_of(getenv(DRIVER_FILE));
+    GIVES(ERROR_NOT_INITIALIZED, cuCtxSetCurrent, (NULL));
+    GIVES(ERROR_NOT_INITIALIZED, cuCtxPopCurrent_v2, (&context));
+    GIVES(ERROR_NOT_INITIALIZED, cuStreamSynchronize, (NULL));
+#if CUDA_VERSION >= 12020
+    const CUmemLocation host = {.type = CU_MEM_LOCATION_TYPE_HOST};
+    GIVES(ERROR_NOT_INITIALIZED, cuMemPrefetchAsync_v2, (0, 1, host, 0, NULL));
+#endif
+#if CUDA_VERSION >= 12040
+    CUdevResource resource;
+    GIVES(ERROR_NOT_INITIALIZED, cuCtxGetDevResource, (NULL, &resource, CU_DEV_RESOURCE_TYPE_SM));
+#endif
+    return 0;
+}
+
+START_TEST(calls_before_cuInit)
+{
+    setenv(DRIVER_FILE, gr_cuda_driver_path(), 1);
+    expect_child("calls_before_init");
+}
+END_TEST
+
+void add_context_cases(Suite *suite)
+{
+    add_tests(add_case(suite, "contexts"), flags_of_the_current_context,
+              caches_of_the_current_context, users_of_a_context, a_profiler, limits_of_images,
+              names_of_no_kernel, memory_that_syncs, multiprocessors_to_divide,
+              calls_before_cuInit);
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* OpenGL's buffers as the first programs named them to CUDA: by OpenGL's own names. */
+#define _GNU_SOURCE
+#include "client_calls.h"
+
+#include "softcuda/tests/kernels/soft_launch.h"
+
+static CUdeviceptr mapped(GLuint name)
+{
+    CUdeviceptr pointer = 0;
+    size_t size = 0;
+    DRV(cuGLMapBufferObjectAsync_v2, (&pointer, &size, name, fx.stream));
+    ck_assert_uint_eq(size, SIZE);
+    return pointer;
+}
+
+START_TEST(a_buffer_by_its_name)
+{
+    GLuint name = gl_buffer_pattern(SIZE, 1);
+    DRV(cuGLInit, ());
+    DRV(cuGLRegisterBufferObject, (name));
+    DRV(cuGLSetBufferObjectMapFlags, (name, CU_GL_MAP_RESOURCE_FLAGS_NONE));
+    CUdeviceptr pointer = mapped(name);
+    DRV(cuMemsetD8Async, (pointer, 7, SIZE, fx.stream));
+    DRV(cuGLUnmapBufferObjectAsync, (name, fx.stream));
+    CU(StreamSynchronize(fx.stream));
+    unsigned char seen[4] = {0};
+    glBindBuffer(GL_ARRAY_BUFFER, name);
+    glGetBufferSubData(GL_ARRAY_BUFFER, SIZE - 4, 4, seen);
+    ck_assert_int_eq(seen[0], 7);
+    ck_assert_int_eq(seen[3], 7);
+    GIVES(ERROR_NOT_MAPPED, cuGLUnmapBufferObject, (name));
+    TWIN(cuGLMapBufferObject_v2, _ptds, (&pointer, NULL, name));
+    GIVES(ERROR_ALREADY_MAPPED, cuGLMapBufferObject_v2, (&pointer, NULL, name));
+    DRV(cuGLUnmapBufferObjectAsync, (name, CU_STREAM_PER_THREAD));
+    GIVES(ERROR_ALREADY_MAPPED, cuGLRegisterBufferObject, (name));
+    DRV(cuGLUnregisterBufferObject, (name));
+    GIVES(ERROR_INVALID_VALUE, cuGLSetBufferObjectMapFlags, (name, 0));
+    GIVES(ERROR_INVALID_VALUE, cuGLUnmapBufferObject, (name));
+    GIVES(ERROR_INVALID_VALUE, cuGLUnregisterBufferObject, (name));
+    GIVES(ERROR_INVALID_VALUE, cuGLMapBufferObject_v2, (&pointer, NULL, name));
+}
+END_TEST
+
+START_TEST(several_buffers_by_their_names)
+{
+    need_software();
+    GLuint names[] = {gl_buffer_pattern(SIZE, 1), gl_buffer_pattern(SIZE, 2)};
+    CUdeviceptr pointer = 0;
+    size_t size = 0;
+    for (int i = 0; i < 2; i++)
+        DRV(cuGLRegisterBufferObject, (names[i]));
+    GIVES(ERROR_INVALID_HANDLE, cuGLRegisterBufferObject, (999999));
+    GIVES(ERROR_INVALID_VALUE, cuGLMapBufferObjectAsync_v2, (NULL, &size, names[0], fx.stream));
+    TWIN(cuGLMapBufferObjectAsync_v2, _ptsz, (&pointer, &size, names[0], fx.stream));
+    ck_assert_uint_eq(size, SIZE);
+    DRV(cuGLUnmapBufferObjectAsync, (names[0], fx.stream));
+    for (int i = 0; i < 2; i++)
+        DRV(cuGLUnregisterBufferObject, (names[i]));
+}
+END_TEST
+
+/* Catches: a name stayed registered when its context had ended. */
+START_TEST(a_context_for_opengl)
+{
+    CUcontext context = NULL;
+    GLuint name = gl_buffer_pattern(SIZE, 1);
+    DRV(cuGLCtxCreate_v2, (&context, 0, fx.device));
+    DRV(cuGLRegisterBufferObject, (name));
+    DRV(cuCtxDestroy_v2, (context));
+    DRV(cuCtxSetCurrent, (NULL));
+    GIVES(ERROR_INVALID_CONTEXT, cuGLRegisterBufferObject, (name));
+    GIVES(ERROR_INVALID_CONTEXT, cuGLUnregisterBufferObject, (name));
+    GIVES(ERROR_INVALID_CONTEXT, cuGLSetBufferObjectMapFlags, (name, 0));
+    DRV(cuCtxSetCurrent, (fx.context));
+    DRV(cuGLRegisterBufferObject, (name));
+    DRV(cuGLUnregisterBufferObject, (name));
+}
+END_TEST
+
+/* Catches: a library that asks what a pointer is took the memory of a map for the host's. */
+START_TEST(what_a_mapped_pointer_is)
+{
+    GLuint name = gl_buffer_pattern(SIZE, 1);
+    CUgraphicsResource resource = NULL;
+    CUdeviceptr pointer = 0, base = 0;
+    size_t size = 0;
+    unsigned type = 0;
+    int device = 99;
+    if (!gr_cuda_is_software())
+        skip("NVIDIA's driver knows the memory of one map and not that of the next");
+    DRV(cuGraphicsGLRegisterBuffer, (&resource, name, 0));
+    DRV(cuGraphicsMapResources, (1, &resource, fx.stream));
+    DRV(cuGraphicsResourceGetMappedPointer_v2, (&pointer, &size, resource));
+    DRV(cuPointerGetAttribute, (&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, pointer + 5));
+    ck_assert_uint_eq(type, CU_MEMORYTYPE_DEVICE);
+    DRV(cuPointerGetAttribute, (&device, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, pointer));
+    ck_assert_int_eq(device, fx.device);
+    DRV(cuMemGetAddressRange_v2, (&base, &size, pointer + 5));
+    ck_assert_uint_eq(base, pointer);
+    ck_assert_uint_eq(size, SIZE);
+    GIVES(ERROR_INVALID_VALUE, cuGraphicsResourceGetMappedMipmappedArray, (NULL, resource));
+    DRV(cuGraphicsUnmapResources, (1, &resource, fx.stream));
+    GIVES(ERROR_INVALID_VALUE, cuPointerGetAttribute,
+          (&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, pointer));
+    DRV(cuGraphicsUnregisterResource, (resource));
+}
+END_TEST
+
+void add_gl_cases(Suite *suite)
+{
+    add_tests(add_case(suite, "OpenGL"), a_buffer_by_its_name, several_buffers_by_their_names,
+              a_context_for_opengl, what_a_mapped_pointer_is);
+}

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Memory that processes share by handles of cuIpc.... */
+#define _GNU_SOURCE
+#include "client_calls.h"
+
+#include "tests/support/child_check.h"
+#include "handle_text.h"
+#include "softcuda/tests/kernels/soft_launch.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#define LAZY CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS
+
+/* Memory whose last byte is a 7, and its handle. */
+static CUdeviceptr exported(size_t size, CUipcMemHandle *handle)
+{
+    CUdeviceptr memory = 0;
+    DRV(cuMemAlloc_v2, (&memory, size));
+    DRV(cuMemsetD8_v2, (memory, 7, size));
+    DRV(cuIpcGetMemHandle, (handle, memory));
+    return memory;
+}
+
+static unsigned char last_byte(CUdeviceptr memory, size_t size)
+{
+    unsigned char byte = 0;
+    DRV(cuMemcpyDtoH_v2, (&byte, memory + size - 1, 1));
+    return byte;
+}
+
+/* ---- Two processes --------------------------------------------------------------------------- */
+
+#define ODD_SIZE (SIZE + 1000)
+
+/* The child's writes are the parent's, too. */
+int child_opens_memory(void)
+{
+    CUipcMemHandle handle;
+    CUdeviceptr memory = 0, again = 0, base = 0;
+    size_t size = 0;
+    fixture_setup();
+    take_handle("MEMORY", &handle);
+    GIVES(ERROR_INVALID_VALUE, cuIpcOpenMemHandle_v2, (&memory, handle, 0));
+    GIVES(ERROR_INVALID_VALUE, cuIpcOpenMemHandle_v2, (NULL, handle, LAZY));
+    DRV(cuIpcOpenMemHandle_v2, (&memory, handle, LAZY));
+    DRV(cuMemGetAddressRange_v2, (&base, &size, memory));
+    child_check(base == memory && size >= ODD_SIZE);
+    child_check(last_byte(memory, ODD_SIZE) == 7);
+    DRV(cuMemsetD8_v2, (memory, 9, ODD_SIZE));
+    DRV(cuCtxSynchronize, ());
+    DRV(cuIpcOpenMemHandle_v2, (&again, handle, LAZY));
+    child_check(again == memory);
+    DRV(cuIpcCloseMemHandle, (memory));
+    child_check(last_byte(memory, ODD_SIZE) == 9);
+    DRV(cuIpcCloseMemHandle, (memory));
+    GIVES(ERROR_INVALID_VALUE, cuIpcCloseMemHandle, (memory));
+    DRV(cuIpcOpenMemHandle_v2, (&memory, handle, LAZY)); /* the process's end closes it */
+    return 0;
+}
+
+START_TEST(memory_of_two_processes)
+{
+    CUipcMemHandle handle, same;
+    CUdeviceptr memory = exported(ODD_SIZE, &handle);
+    DRV(cuIpcGetMemHandle, (&same, memory));
+    ck_assert_mem_eq(&same, &handle, sizeof(handle));
+    put_handle("MEMORY", &handle);
+    expect_child("opens_memory");
+    ck_assert_int_eq(last_byte(memory, ODD_SIZE), 9);
+    DRV(cuMemFree_v2, (memory));
+}
+END_TEST
+
+#define PIECES ((size_t)16384)
+#define PIECE  ((size_t)1024)
+
+/* Stands for a kernel that runs for a while, and writes the beginning last. */
+static void CUDA_CB write_slowly(void *user)
+{
+    unsigned char *bytes = user;
+    for (size_t i = PIECES; i-- > 0;) {
+        memset(bytes + i * PIECE, 3, PIECE);
+        if (i % 64 == 0)
+            usleep(500);
+    }
+}
+
+/* None of what is written while the pages are exchanged for others is lost. */
+START_TEST(memory_with_work_under_way)
+{
+    need_software();
+    static unsigned char bytes[PIECES * PIECE];
+    CUipcMemHandle handle;
+    CUdeviceptr memory = 0;
+    DRV(cuMemAlloc_v2, (&memory, sizeof(bytes)));
+    CU(LaunchHostFunc(fx.stream, write_slowly, (void *)(uintptr_t)memory));
+    DRV(cuIpcGetMemHandle, (&handle, memory));
+    CU(StreamSynchronize(fx.stream));
+    DRV(cuMemcpyDtoH_v2, (bytes, memory, sizeof(bytes)));
+    for (size_t i = 0; i < PIECES; i++)
+        ck_assert_msg(bytes[i * PIECE] == 3, "piece %zu has %u", i, bytes[i * PIECE]);
+    DRV(cuMemFree_v2, (memory));
+}
+END_TEST
+
+/* ---- What is refused ------------------------------------------------------------------------- */
+
+START_TEST(memory_of_the_same_process)
+{
+    CUipcMemHandle handle;
+    CUdeviceptr memory = exported(SIZE, &handle), opened = 0;
+    GIVES(ERROR_INVALID_CONTEXT, cuIpcOpenMemHandle_v2, (&opened, handle, LAZY));
+    GIVES(ERROR_INVALID_VALUE, cuIpcCloseMemHandle, (memory));
+    DRV(cuMemFree_v2, (memory));
+}
+END_TEST
+
+/* Each is found by its own handle, until it is freed. */
+START_TEST(memory_of_several_handles)
+{
+    CUipcMemHandle first, second, third, again;
+    CUdeviceptr memory[] = {exported(SIZE, &first), exported(SIZE, &second),
+                            exported(SIZE, &third)},
+                plain = 0;
+    DRV(cuMemAlloc_v2, (&plain, SIZE));
+    DRV(cuIpcGetMemHandle, (&again, memory[0]));
+    ck_assert_mem_eq(&again, &first, sizeof(first));
+    DRV(cuMemFree_v2, (plain)); /* others have a handle */
+    DRV(cuMemFree_v2, (memory[1]));
+    DRV(cuIpcGetMemHandle, (&again, memory[2]));
+    ck_assert_mem_eq(&again, &third, sizeof(third));
+    DRV(cuIpcGetMemHandle, (&again, memory[0]));
+    ck_assert_mem_eq(&again, &first, sizeof(first));
+    DRV(cuMemFree_v2, (memory[0]));
+    DRV(cuMemFree_v2, (memory[2]));
+}
+END_TEST
+
+static bool has_a_handle(CUdeviceptr memory)
+{
+    int has = 99;
+    DRV(cuPointerGetAttribute, (&has, CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE, memory));
+    ck_assert_int_le(has, 1);
+    return has;
+}
+
+START_TEST(memory_without_a_handle)
+{
+    CUipcMemHandle handle = {{0}};
+    CUdeviceptr memory = 0, pooled = 0;
+    DRV(cuMemAlloc_v2, (&memory, SIZE));
+    DRV(cuMemAllocAsync, (&pooled, SIZE, fx.stream));
+    ck_assert(has_a_handle(memory) && !has_a_handle(pooled));
+    GIVES(ERROR_INVALID_VALUE, cuIpcGetMemHandle, (&handle, pooled));
+    GIVES(ERROR_INVALID_VALUE, cuIpcGetMemHandle, (&handle, 0));
+    GIVES(ERROR_INVALID_VALUE, cuIpcGetMemHandle, (NULL, memory));
+    DRV(cuMemFreeAsync, (pooled, fx.stream));
+    DRV(cuMemFree_v2, (memory));
+    GIVES(ERROR_INVALID_VALUE, cuIpcGetMemHandle, (&handle, memory));
+    DRV(cuCtxSetCurrent, (NULL));
+    GIVES(ERROR_INVALID_CONTEXT, cuIpcGetMemHandle, (&handle, memory));
+    GIVES(ERROR_INVALID_CONTEXT, cuIpcOpenMemHandle_v2, (&pooled, handle, LAZY));
+    GIVES(ERROR_INVALID_CONTEXT, cuIpcCloseMemHandle, (memory));
+    DRV(cuCtxSetCurrent, (fx.context));
+}
+END_TEST
+
+START_TEST(handles_of_nothing)
+{
+    CUipcMemHandle handle;
+    CUdeviceptr opened = 0;
+    memset(&handle, 0, sizeof(handle));
+    GIVES(ERROR_INVALID_VALUE, cuIpcOpenMemHandle_v2, (&opened, handle, LAZY));
+    ck_assert_uint_eq(opened, 0);
+}
+END_TEST
+
+/* A handle's context is the only one of its device and its process. */
+int child_opens_in_two_contexts(void)
+{
+    CUipcMemHandle handle;
+    CUdeviceptr memory = 0, other = 0;
+    CUcontext context = NULL;
+    fixture_setup();
+    take_handle("MEMORY", &handle);
+    DRV(cuIpcOpenMemHandle_v2, (&memory, handle, LAZY));
+    DRV(cuCtxCreate_v2, (&context, 0, fx.device));
+    GIVES(ERROR_INVALID_HANDLE, cuIpcOpenMemHandle_v2, (&other, handle, LAZY));
+    DRV(cuCtxSetCurrent, (fx.context));
+    DRV(cuIpcCloseMemHandle, (memory));
+    DRV(cuCtxSetCurrent, (context));
+    DRV(cuIpcOpenMemHandle_v2, (&other, handle, LAZY));
+    DRV(cuCtxDestroy_v2, (context)); /* which closes it */
+    DRV(cuCtxSetCurrent, (fx.context));
+    GIVES(ERROR_INVALID_VALUE, cuIpcCloseMemHandle, (other));
+    return 0;
+}
+
+/* Runs the child with the handle of memory that is there. */
+static void expect_child_of_memory(const char *child)
+{
+    CUipcMemHandle handle;
+    CUdeviceptr memory = exported(SIZE, &handle);
+    put_handle("MEMORY", &handle);
+    expect_child(child);
+    DRV(cuMemFree_v2, (memory));
+}
+
+START_TEST(memory_in_two_contexts)
+{
+    expect_child_of_memory("opens_in_two_contexts");
+}
+END_TEST
+
+/* The handle is one that a process made that has freed the memory, or changed in any byte. */
+int child_opens_nothing(void)
+{
+    CUipcMemHandle handle;
+    CUdeviceptr memory = 0;
+    fixture_setup();
+    take_handle("MEMORY", &handle);
+    GIVES(ERROR_INVALID_VALUE, cuIpcOpenMemHandle_v2, (&memory, handle, LAZY));
+    child_check(memory == 0);
+    return 0;
+}
+
+START_TEST(handles_of_freed_memory)
+{
+    need_software();
+    CUipcMemHandle handle, other;
+    DRV(cuMemFree_v2, (exported(SIZE, &handle)));
+    put_handle("MEMORY", &handle);
+    expect_child("opens_nothing");
+    CUdeviceptr memory = exported(SIZE, &other); /* may have the address and the descriptor */
+    ck_assert_mem_ne(&other, &handle, sizeof(handle));
+    expect_child("opens_nothing");
+    DRV(cuMemFree_v2, (memory));
+}
+END_TEST
+
+/* Flips each byte in turn. A few say nothing. */
+int child_opens_changed_handles(void)
+{
+    CUipcMemHandle good;
+    CUdeviceptr memory = 0;
+    int refused = 0;
+    fixture_setup();
+    take_handle("MEMORY", &good);
+    for (size_t i = 0; i < sizeof(good); i++) {
+        CUipcMemHandle bad = good;
+        bad.reserved[i] ^= 0x41;
+        CUresult result = DRIVER(cuIpcOpenMemHandle_v2)(&memory, bad, LAZY);
+        child_check(result == CUDA_SUCCESS || result == CUDA_ERROR_INVALID_VALUE);
+        refused += result != CUDA_SUCCESS;
+        if (result == CUDA_SUCCESS)
+            DRV(cuIpcCloseMemHandle, (memory));
+    }
+    child_check(refused >= 48);
+    memset(&good, 0xff, sizeof(good));
+    GIVES(ERROR_INVALID_VALUE, cuIpcOpenMemHandle_v2, (&memory, good, LAZY));
+    return 0;
+}
+
+START_TEST(handles_that_were_changed)
+{
+    need_software();
+    expect_child_of_memory("opens_changed_handles");
+}
+END_TEST
+
+void add_ipc_cases(Suite *suite)
+{
+    add_tests(add_case(suite, "memory of other processes"), memory_of_two_processes,
+              memory_with_work_under_way, memory_of_the_same_process, memory_of_several_handles,
+              memory_without_a_handle, handles_of_nothing, memory_in_two_contexts,
+              handles_of_freed_memory, handles_that_were_changed);
+}

@@ -1,0 +1,446 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Events that processes share by handles of cuIpc..., and their use in one process. */
+#define _GNU_SOURCE
+#include "client_calls.h"
+
+#include "tests/support/child_check.h"
+#include "handle_text.h"
+#include "softcuda/tests/kernels/soft_launch.h"
+
+#include <linux/sched.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LAZY   CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS
+#define SHARED (CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING)
+
+/* CU_DEVICE_ATTRIBUTE_IPC_EVENT_SUPPORTED, which an older cuda.h lacks. */
+#define EVENTS_SUPPORTED ((CUdevice_attribute)125)
+
+static CUevent new_event(void)
+{
+    CUevent event = NULL;
+    DRV(cuEventCreate, (&event, SHARED));
+    return event;
+}
+
+static bool has_events(void)
+{
+    int has = 0;
+    DRV(cuDeviceGetAttribute, (&has, EVENTS_SUPPORTED, fx.device));
+    ck_assert(has || !gr_cuda_is_software());
+    if (has && !gr_cuda_is_software()) {
+        /* NVIDIA's driver opens a file for the first one, and keeps it. */
+        DRV(cuEventDestroy_v2, (new_event()));
+        fx.fds = open_fds();
+    }
+    return has;
+}
+
+#define need_events()                                                                              \
+    do {                                                                                           \
+        if (!has_events())                                                                         \
+            skip("the device has no events for other processes");                                  \
+    } while (0)
+
+/* A new event, whose handle a child finds by the name. */
+static CUevent exported(const char *name)
+{
+    CUipcEventHandle handle, same;
+    CUevent event = new_event();
+    DRV(cuIpcGetEventHandle, (&handle, event));
+    DRV(cuIpcGetEventHandle, (&same, event));
+    ck_assert_mem_eq(&same, &handle, sizeof(handle));
+    put_handle(name, &handle);
+    return event;
+}
+
+static CUevent opened(const char *name)
+{
+    CUipcEventHandle handle;
+    CUevent event = NULL;
+    take_handle(name, &handle);
+    DRV(cuIpcOpenEventHandle, (&event, handle));
+    return event;
+}
+
+/* A stream is held until it is set, or for some seconds: a case that fails leaves it unset. */
+static atomic_bool gate;
+
+static void CUDA_CB wait_for_gate(void *unused)
+{
+    (void)unused;
+    for (int i = 0; i < 100000 && !atomic_load(&gate); i++)
+        usleep(100);
+}
+
+static void hold(CUstream stream)
+{
+    atomic_store(&gate, false);
+    CU(LaunchHostFunc(stream, wait_for_gate, NULL));
+}
+
+/* ---- One process ----------------------------------------------------------------------------- */
+
+START_TEST(a_shared_event_in_one_process)
+{
+    need_events();
+    CUevent event = new_event();
+    float time = 0;
+    DRV(cuEventQuery, (event));
+    DRV(cuEventSynchronize, (event));
+    DRV(cuStreamWaitEvent, (fx.stream, event, 0));
+    hold(fx.stream);
+    DRV(cuEventRecord, (event, fx.stream));
+    DRV(cuStreamWaitEvent, (fx.other, event, 0));
+    GIVES(ERROR_NOT_READY, cuEventQuery, (event));
+    GIVES(ERROR_NOT_READY, cuStreamQuery, (fx.other));
+    atomic_store(&gate, true);
+    DRV(cuEventSynchronize, (event));
+    DRV(cuEventQuery, (event));
+    CU(StreamSynchronize(fx.other));
+    GIVES(ERROR_INVALID_HANDLE, cuEventElapsedTime, (&time, event, event));
+    DRV(cuEventDestroy_v2, (event));
+}
+END_TEST
+
+/* A wait is for the record before it, also when a later one was reached first. */
+START_TEST(records_out_of_order)
+{
+    need_software();
+    CUstream third = NULL;
+    CUevent event = new_event();
+    DRV(cuStreamCreate, (&third, CU_STREAM_NON_BLOCKING));
+    hold(fx.stream);
+    DRV(cuEventRecord, (event, fx.stream));
+    DRV(cuStreamWaitEvent, (third, event, 0));
+    DRV(cuEventRecord, (event, fx.other));
+    CU(StreamSynchronize(fx.other));
+    DRV(cuEventQuery, (event));
+    usleep(2000);
+    GIVES(ERROR_NOT_READY, cuStreamQuery, (third));
+    DRV(cuEventDestroy_v2, (event));
+    atomic_store(&gate, true);
+    DRV(cuStreamSynchronize, (third));
+    DRV(cuStreamDestroy_v2, (third));
+}
+END_TEST
+
+START_TEST(events_without_a_handle)
+{
+    need_events();
+    CUipcEventHandle handle;
+    CUevent plain = NULL, shared = new_event(), again = NULL;
+    DRV(cuEventCreate, (&plain, CU_EVENT_DISABLE_TIMING));
+    GIVES(ERROR_INVALID_HANDLE, cuIpcGetEventHandle, (&handle, plain));
+    GIVES(ERROR_INVALID_VALUE, cuIpcGetEventHandle, (NULL, shared));
+    DRV(cuIpcGetEventHandle, (&handle, shared));
+    GIVES(ERROR_INVALID_CONTEXT, cuIpcOpenEventHandle, (&again, handle));
+    GIVES(ERROR_INVALID_VALUE, cuIpcOpenEventHandle, (NULL, handle));
+    memset(&handle, 0, sizeof(handle));
+    CUresult of_nothing = DRIVER(cuIpcOpenEventHandle)(&again, handle);
+    ck_assert(of_nothing == CUDA_ERROR_INVALID_VALUE ||
+              (!gr_cuda_is_software() && of_nothing == CUDA_ERROR_MAP_FAILED));
+    ck_assert_ptr_eq(again, NULL);
+    DRV(cuCtxSetCurrent, (NULL));
+    GIVES(ERROR_INVALID_CONTEXT, cuIpcGetEventHandle, (&handle, shared));
+    GIVES(ERROR_INVALID_CONTEXT, cuIpcOpenEventHandle, (&again, handle));
+    DRV(cuCtxSetCurrent, (fx.context));
+    DRV(cuEventDestroy_v2, (shared));
+    DRV(cuEventDestroy_v2, (plain));
+}
+END_TEST
+
+/* ---- Two processes --------------------------------------------------------------------------- */
+
+/* What a child writes when all its work is queued. */
+#define QUEUED '\001'
+
+/* Waits for the parent's fill, and fills anew. */
+int child_takes_turn(void)
+{
+    CUipcMemHandle handle;
+    CUdeviceptr memory = 0, copy = 0;
+    unsigned char seen = 0;
+    alarm(50);
+    fixture_setup();
+    DRV(cuMemAlloc_v2, (&copy, SIZE));
+    take_handle("MEMORY", &handle);
+    DRV(cuIpcOpenMemHandle_v2, (&memory, handle, LAZY));
+    CUevent filled = opened("FILLED"), answered = opened("ANSWERED");
+    GIVES(ERROR_NOT_READY, cuEventQuery, (filled));
+    DRV(cuStreamWaitEvent, (fx.stream, filled, 0));
+    DRV(cuMemcpyDtoDAsync_v2, (copy, memory, SIZE, fx.stream));
+    DRV(cuMemsetD8Async, (memory, 6, SIZE, fx.stream));
+    DRV(cuEventRecord, (answered, fx.stream));
+    child_check(write(STDOUT_FILENO, &(char){QUEUED}, 1) == 1);
+    DRV(cuEventSynchronize, (filled));
+    CU(StreamSynchronize(fx.stream));
+    DRV(cuMemcpyDtoH_v2, (&seen, copy, 1));
+    child_check(seen == 5);
+    DRV(cuEventDestroy_v2, (filled));
+    DRV(cuEventDestroy_v2, (answered));
+    DRV(cuIpcCloseMemHandle, (memory));
+    return 0;
+}
+
+/* Behind what the child says of itself. */
+static void await_queued(const struct child_process *child)
+{
+    char byte = 0;
+    while (byte != QUEUED)
+        ck_assert_msg(read(child->output, &byte, 1) == 1, "the child ended too early");
+}
+
+START_TEST(two_processes_in_turn)
+{
+    need_events();
+    CUipcMemHandle handle;
+    CUdeviceptr memory = 0, copy = 0;
+    unsigned char seen = 0;
+    char text[4096];
+    DRV(cuMemAlloc_v2, (&copy, SIZE));
+    DRV(cuMemAlloc_v2, (&memory, SIZE));
+    DRV(cuIpcGetMemHandle, (&handle, memory));
+    put_handle("MEMORY", &handle);
+    CUevent filled = exported("FILLED"), answered = exported("ANSWERED");
+    hold(fx.stream);
+    DRV(cuMemsetD8Async, (memory, 5, SIZE, fx.stream));
+    DRV(cuEventRecord, (filled, fx.stream));
+    struct child_process child = child_start("takes_turn");
+    await_queued(&child);
+    GIVES(ERROR_NOT_READY, cuEventQuery, (answered));
+    DRV(cuStreamWaitEvent, (fx.other, answered, 0));
+    DRV(cuMemcpyDtoDAsync_v2, (copy, memory, SIZE, fx.other));
+    atomic_store(&gate, true);
+    CU(StreamSynchronize(fx.other));
+    DRV(cuMemcpyDtoH_v2, (&seen, copy, 1));
+    ck_assert_int_eq(seen, 6);
+    DRV(cuEventQuery, (answered));
+    int status = child_end(&child, text, sizeof(text));
+    ck_assert_msg(status == 0, "the child ended with 0x%x: %.3500s", (unsigned)status, text);
+    DRV(cuEventDestroy_v2, (filled));
+    DRV(cuEventDestroy_v2, (answered));
+    DRV(cuMemFree_v2, (memory));
+    DRV(cuMemFree_v2, (copy));
+}
+END_TEST
+
+/* ---- Others that are hostile, or die --------------------------------------------------------- */
+
+/* Flips each byte in turn. A few say nothing. */
+int child_opens_changed_events(void)
+{
+    CUipcEventHandle good, again;
+    int refused = 0;
+    fixture_setup();
+    take_handle("EVENT", &good);
+    for (size_t i = 0; i < sizeof(good); i++) {
+        CUipcEventHandle bad = good;
+        CUevent event = NULL;
+        bad.reserved[i] ^= 0x41;
+        CUresult result = DRIVER(cuIpcOpenEventHandle)(&event, bad);
+        child_check(result == CUDA_SUCCESS || result == CUDA_ERROR_INVALID_VALUE);
+        refused += result != CUDA_SUCCESS;
+        if (result == CUDA_SUCCESS)
+            DRV(cuEventDestroy_v2, (event));
+    }
+    child_check(refused >= 48);
+    CUevent event = opened("EVENT");
+    GIVES(ERROR_INVALID_HANDLE, cuIpcGetEventHandle, (&again, event)); /* it is not its maker */
+    GIVES(ERROR_INVALID_VALUE, cuIpcOpenMemHandle_v2,
+          (&(CUdeviceptr){0}, *(CUipcMemHandle *)(void *)&good, LAZY));
+    DRV(cuEventDestroy_v2, (event));
+    return 0;
+}
+
+START_TEST(event_handles_that_were_changed)
+{
+    need_software();
+    CUevent event = exported("EVENT");
+    expect_child("opens_changed_events");
+    DRV(cuEventDestroy_v2, (event));
+}
+END_TEST
+
+/* Records what it never reaches. */
+int child_dies_before_the_record(void)
+{
+    fixture_setup();
+    CUevent event = opened("EVENT");
+    hold(fx.stream);
+    DRV(cuEventRecord, (event, fx.stream));
+    raise(SIGKILL);
+    return 1;
+}
+
+/* Its end is known by its pipe's, before anybody has waited for it. */
+static struct child_process dead_child(void)
+{
+    char text[4096];
+    struct child_process child = child_start("dies_before_the_record");
+    while (read(child.output, text, sizeof(text)) > 0)
+        ;
+    return child;
+}
+
+static void reap(const struct child_process *child)
+{
+    char text[4096];
+    int status = child_end(child, text, sizeof(text));
+    ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+}
+
+/* Catches: a wait on the host for an event of a process that had died was for ever. */
+START_TEST(a_process_that_dies)
+{
+    need_software();
+    CUevent event = exported("EVENT");
+    struct child_process child = dead_child();
+    GIVES(ERROR_NOT_READY, cuEventQuery, (event));
+    GIVES(ERROR_EXTERNAL_DEVICE, cuEventSynchronize, (event));
+    reap(&child);
+    GIVES(ERROR_EXTERNAL_DEVICE, cuEventSynchronize, (event));
+    GIVES(ERROR_NOT_READY, cuEventQuery, (event));
+    CU(CtxSynchronize());
+    DRV(cuEventRecord, (event, fx.stream)); /* of a process that lives */
+    DRV(cuEventSynchronize, (event));
+    DRV(cuEventQuery, (event));
+    DRV(cuEventDestroy_v2, (event));
+}
+END_TEST
+
+/* A context of its own, with a stream in it that waits for the event. */
+static CUcontext context_that_waits(CUevent event, CUstream *stream)
+{
+    CUcontext context = NULL;
+    DRV(cuCtxCreate_v2, (&context, 0, fx.device));
+    DRV(cuStreamCreate, (stream, CU_STREAM_NON_BLOCKING));
+    DRV(cuStreamWaitEvent, (*stream, event, 0));
+    return context;
+}
+
+/* What stands behind the wait has the wrong bytes: its context fails. */
+START_TEST(a_stream_waits_for_a_process_that_dies)
+{
+    need_software();
+    CUstream stream = NULL;
+    CUevent event = exported("EVENT");
+    struct child_process child = dead_child();
+    CUcontext context = context_that_waits(event, &stream);
+    GIVES(ERROR_EXTERNAL_DEVICE, cuStreamSynchronize, (stream));
+    GIVES(ERROR_EXTERNAL_DEVICE, cuCtxSynchronize, ());
+    reap(&child);
+    DRIVER(cuCtxDestroy_v2)(context);
+    DRV(cuCtxSetCurrent, (fx.context));
+    CU(CtxSynchronize());
+    DRV(cuEventDestroy_v2, (event));
+}
+END_TEST
+
+/* A process of this number, which does nothing; 0: this user may not choose the number. */
+static pid_t start_as(pid_t number)
+{
+    struct clone_args how = {
+        .exit_signal = SIGCHLD, .set_tid = (uintptr_t)&number, .set_tid_size = 1};
+    long started = syscall(SYS_clone3, &how, sizeof(how));
+    if (started == 0)
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+    while (started == 0)
+        syscall(SYS_ppoll, NULL, 0, NULL, NULL, 0);
+    return started > 0 ? (pid_t)started : 0;
+}
+
+START_TEST(another_process_of_the_same_number)
+{
+    need_software();
+    CUevent event = exported("EVENT");
+    struct child_process child = dead_child();
+    reap(&child);
+    pid_t other = start_as(child.pid);
+    if (!other)
+        skip("this user may not choose a process's number");
+    ck_assert_int_eq(other, child.pid);
+    GIVES(ERROR_EXTERNAL_DEVICE, cuEventSynchronize, (event));
+    ck_assert_int_eq(kill(other, SIGKILL), 0);
+    ck_assert_int_eq(waitpid(other, NULL, 0), other);
+    DRV(cuEventDestroy_v2, (event));
+}
+END_TEST
+
+static CUevent to_be_reached;
+
+static void *reach_it(void *unused)
+{
+    (void)unused;
+    usleep(300000);
+    DRV(cuCtxSetCurrent, (fx.context));
+    atomic_store(&gate, true);
+    DRV(cuEventSynchronize, (to_be_reached));
+    _exit(0);
+}
+
+/* The system calls such a process a zombie. */
+int child_goes_on_without_its_first_thread(void)
+{
+    pthread_t thread;
+    alarm(50);
+    fixture_setup();
+    to_be_reached = opened("EVENT");
+    hold(fx.stream);
+    DRV(cuEventRecord, (to_be_reached, fx.stream));
+    child_check(pthread_create(&thread, NULL, reach_it, NULL) == 0);
+    child_check(write(STDOUT_FILENO, &(char){QUEUED}, 1) == 1);
+    pthread_exit(NULL);
+}
+
+START_TEST(a_process_without_its_first_thread)
+{
+    need_software();
+    char text[4096];
+    CUevent event = exported("EVENT");
+    struct child_process child = child_start("goes_on_without_its_first_thread");
+    await_queued(&child);
+    GIVES(ERROR_NOT_READY, cuEventQuery, (event));
+    DRV(cuEventSynchronize, (event));
+    int status = child_end(&child, text, sizeof(text));
+    ck_assert_msg(status == 0, "the child ended with 0x%x: %.3500s", (unsigned)status, text);
+    DRV(cuEventDestroy_v2, (event));
+}
+END_TEST
+
+/* Nor is a context's end for ever if the process lives. This one's stream is held here. */
+START_TEST(a_record_that_is_never_reached)
+{
+    need_software();
+    CUstream stream = NULL;
+    CUevent event = new_event();
+    hold(fx.stream);
+    DRV(cuEventRecord, (event, fx.stream));
+    CUcontext context = context_that_waits(event, &stream);
+    time_t before = time(NULL);
+    DRIVER(cuCtxDestroy_v2)(context);
+    ck_assert_int_le(time(NULL) - before, 8);
+    DRV(cuCtxSetCurrent, (fx.context));
+    GIVES(ERROR_NOT_READY, cuEventQuery, (event));
+    atomic_store(&gate, true);
+    DRV(cuEventSynchronize, (event));
+    DRV(cuEventDestroy_v2, (event));
+}
+END_TEST
+
+void add_ipc_event_cases(Suite *suite)
+{
+    add_tests(add_case(suite, "events of other processes"), a_shared_event_in_one_process,
+              records_out_of_order, events_without_a_handle, two_processes_in_turn,
+              event_handles_that_were_changed, a_process_that_dies,
+              a_stream_waits_for_a_process_that_dies, another_process_of_the_same_number,
+              a_process_without_its_first_thread, a_record_that_is_never_reached);
+}

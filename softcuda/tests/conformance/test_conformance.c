@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The driver's codes: how rows are noted, and the rows of graphics resources. CONFORMANCE_SHOW=1
+ * prints each row with the code that it gave, which is how the expected ones were found on a GPU.
+ */
+#define _GNU_SOURCE
+#include "tests/support/child_check.h"
+#include "conformance.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- Rows ------------------------------------------------------------------------------------ */
+
+static char differences[8192];
+
+void conformance_note(const char *call, CUresult got, CUresult wanted)
+{
+    if (getenv("CONFORMANCE_SHOW")) {
+        printf("%-90s %3d %s\n", call, (int)got, result_name((int)got));
+        fflush(stdout);
+    }
+    if (got == wanted)
+        return;
+    char line[512];
+    snprintf(line, sizeof(line), "\n  %s gave %d (%s), not %d", call, (int)got,
+             result_name((int)got), (int)wanted);
+    strncat(differences, line, sizeof(differences) - strlen(differences) - 1);
+}
+
+static void forget_differences(void)
+{
+    differences[0] = '\0';
+}
+
+static void check_differences(void)
+{
+    CU(CtxSetCurrent(fx.context));
+    CU(CtxSynchronize());
+    ck_assert_msg(differences[0] == '\0', "%s", differences);
+}
+
+TCase *add_conformance_case(Suite *suite, const char *name)
+{
+    return with_fixture(add_case(suite, name), forget_differences, check_differences);
+}
+
+/* ---- Registration ---------------------------------------------------------------------------- */
+
+#define SIZE 4096
+
+static GLuint empty_name(void)
+{
+    GLuint name = 0;
+    glGenBuffers(1, &name);
+    return name;
+}
+
+START_TEST(register_names)
+{
+    CUgraphicsResource kept = (CUgraphicsResource)&kept, r = kept;
+    GLuint unbound = empty_name(), empty = empty_name(), deleted = gl_buffer(NULL, SIZE);
+    CALL(ERROR_INVALID_VALUE, GraphicsGLRegisterBuffer(&r, 0, 0));
+    ck_assert_ptr_eq(r, kept);
+    CALL(ERROR_INVALID_HANDLE, GraphicsGLRegisterBuffer(&r, 999, 0));
+    CALL(ERROR_INVALID_HANDLE, GraphicsGLRegisterBuffer(&r, unbound, 0));
+    glBindBuffer(GL_ARRAY_BUFFER, empty);
+    CALL(ERROR_OUT_OF_MEMORY, GraphicsGLRegisterBuffer(&r, empty, 0));
+    glBufferData(GL_ARRAY_BUFFER, 0, NULL, GL_STATIC_DRAW);
+    CALL(ERROR_OUT_OF_MEMORY, GraphicsGLRegisterBuffer(&r, empty, 0));
+    glDeleteBuffers(1, &deleted);
+    CALL(ERROR_INVALID_HANDLE, GraphicsGLRegisterBuffer(&r, deleted, 0));
+    CALL(ERROR_INVALID_VALUE, GraphicsGLRegisterBuffer(NULL, gl_buffer(NULL, SIZE), 0));
+}
+END_TEST
+
+START_TEST(register_flags)
+{
+    GLuint name = gl_buffer(NULL, SIZE);
+    CUgraphicsResource r = NULL;
+    for (unsigned flags = 0; flags < 3; flags++) {
+        CALL(SUCCESS, GraphicsGLRegisterBuffer(&r, name, flags));
+        CALL(SUCCESS, GraphicsUnregisterResource(r));
+    }
+    for (unsigned flags = 3; flags < 32; flags++)
+        CALL(ERROR_INVALID_VALUE, GraphicsGLRegisterBuffer(&r, name, flags));
+    CALL(ERROR_INVALID_VALUE, GraphicsGLRegisterBuffer(&r, name, 0x100));
+}
+END_TEST
+
+static CUgraphicsResource make(size_t size)
+{
+    CUgraphicsResource r = NULL;
+    CU(GraphicsGLRegisterBuffer(&r, gl_buffer(NULL, size), 0));
+    return r;
+}
+
+START_TEST(contexts_are_missing)
+{
+    GLuint name = gl_buffer(NULL, SIZE);
+    CUgraphicsResource r = NULL, g = make(SIZE);
+    CUdevice devices[4];
+    unsigned count = 0;
+    CUdeviceptr pointer;
+    size_t size;
+    CALL(SUCCESS, CtxSetCurrent(NULL));
+    CALL(ERROR_INVALID_CONTEXT, GraphicsGLRegisterBuffer(&r, name, 0));
+    CALL(SUCCESS, GLGetDevices(&count, devices, 4, 1));
+    /* The resource and the stream know their context. */
+    CALL(SUCCESS, GraphicsMapResources(1, &g, fx.stream));
+    CALL(SUCCESS, GraphicsResourceGetMappedPointer(&pointer, &size, g));
+    CALL(SUCCESS, GraphicsUnmapResources(1, &g, fx.stream));
+    CU(CtxSetCurrent(fx.context));
+
+    assert_ok(gr_egl_make_current(NULL));
+    CALL(ERROR_INVALID_VALUE, GraphicsGLRegisterBuffer(&r, name, 0));
+    CALL(ERROR_INVALID_GRAPHICS_CONTEXT, GLGetDevices(&count, devices, 4, 1));
+    CALL(ERROR_INVALID_GRAPHICS_CONTEXT, GraphicsMapResources(1, &g, fx.stream));
+    CALL(ERROR_NOT_MAPPED, GraphicsResourceGetMappedPointer(&pointer, &size, g));
+    CALL(ERROR_NOT_MAPPED, GraphicsUnmapResources(1, &g, fx.stream));
+    assert_ok(gr_egl_make_current(fx.egl));
+    CALL(SUCCESS, GraphicsMapResources(1, &g, fx.stream));
+    CALL(SUCCESS, GraphicsUnmapResources(1, &g, fx.stream));
+    CALL(SUCCESS, GraphicsUnregisterResource(g));
+}
+END_TEST
+
+/* ---- Map and unmap --------------------------------------------------------------------------- */
+
+START_TEST(map_and_unmap)
+{
+    CUgraphicsResource g = make(SIZE), none = NULL;
+    CUdeviceptr pointer = 0;
+    size_t size = 0;
+    CALL(ERROR_NOT_MAPPED, GraphicsResourceGetMappedPointer(&pointer, &size, g));
+    CALL(ERROR_NOT_MAPPED, GraphicsUnmapResources(1, &g, fx.stream));
+    CALL(SUCCESS, GraphicsMapResources(1, &g, fx.stream));
+    CALL(SUCCESS, GraphicsResourceGetMappedPointer(&pointer, &size, g));
+    ck_assert_uint_eq(size, SIZE);
+    CALL(SUCCESS, GraphicsResourceGetMappedPointer(NULL, &size, g));
+    CALL(SUCCESS, GraphicsResourceGetMappedPointer(&pointer, NULL, g));
+    CALL(ERROR_INVALID_HANDLE, GraphicsResourceGetMappedPointer(&pointer, &size, NULL));
+    CALL(ERROR_ALREADY_MAPPED, GraphicsMapResources(1, &g, fx.stream));
+    CALL(ERROR_ALREADY_MAPPED, GraphicsMapResources(1, &g, fx.other));
+    CALL(SUCCESS, GraphicsUnmapResources(1, &g, fx.other));
+    CALL(ERROR_NOT_MAPPED, GraphicsUnmapResources(1, &g, fx.stream));
+    CALL(ERROR_NOT_MAPPED, GraphicsResourceGetMappedPointer(&pointer, &size, g));
+    ck_assert_uint_eq(size, 0);
+
+    CALL(SUCCESS, GraphicsMapResources(1, &g, NULL));
+    CALL(SUCCESS, GraphicsUnmapResources(1, &g, CU_STREAM_LEGACY));
+    CALL(SUCCESS, GraphicsMapResources(1, &g, CU_STREAM_PER_THREAD));
+    CALL(SUCCESS, GraphicsUnmapResources(1, &g, CU_STREAM_PER_THREAD));
+
+    CALL(ERROR_INVALID_VALUE, GraphicsMapResources(0, &g, fx.stream));
+    CALL(ERROR_INVALID_VALUE, GraphicsMapResources(0, NULL, fx.stream));
+    CALL(ERROR_INVALID_VALUE, GraphicsMapResources(1, NULL, fx.stream));
+    CALL(ERROR_INVALID_VALUE, GraphicsUnmapResources(0, &g, fx.stream));
+    CALL(ERROR_INVALID_VALUE, GraphicsUnmapResources(1, NULL, fx.stream));
+    CALL(ERROR_INVALID_HANDLE, GraphicsMapResources(1, &none, fx.stream));
+    CALL(ERROR_INVALID_HANDLE, GraphicsUnmapResources(1, &none, fx.stream));
+    CALL(ERROR_INVALID_HANDLE, GraphicsUnregisterResource(NULL));
+    CALL(SUCCESS, GraphicsUnregisterResource(g));
+}
+END_TEST
+
+START_TEST(lists)
+{
+    CUgraphicsResource g = make(SIZE), r = make(100);
+    CUgraphicsResource twice[2] = {g, g}, both[2] = {r, g};
+    CUdeviceptr pointer;
+    size_t size = 0;
+    CALL(ERROR_ALREADY_MAPPED, GraphicsMapResources(2, twice, fx.stream));
+    CALL(ERROR_NOT_MAPPED, GraphicsUnmapResources(2, twice, fx.stream));
+    CALL(ERROR_NOT_MAPPED, GraphicsUnmapResources(1, &g, fx.stream));
+
+    CALL(SUCCESS, GraphicsMapResources(1, &g, fx.stream));
+    CALL(ERROR_ALREADY_MAPPED, GraphicsMapResources(2, both, fx.stream));
+    CALL(ERROR_NOT_MAPPED, GraphicsResourceGetMappedPointer(&pointer, &size, r));
+    CALL(ERROR_NOT_MAPPED, GraphicsUnmapResources(2, both, fx.stream));
+    CALL(SUCCESS, GraphicsUnmapResources(1, &g, fx.stream));
+    CALL(ERROR_NOT_MAPPED, GraphicsUnmapResources(1, &r, fx.stream));
+
+    CALL(SUCCESS, GraphicsMapResources(1, &r, fx.stream));
+    CALL(ERROR_NOT_MAPPED, GraphicsUnmapResources(2, both, fx.stream));
+    CALL(SUCCESS, GraphicsResourceGetMappedPointer(&pointer, &size, r));
+    ck_assert_uint_eq(size, 100);
+    CALL(SUCCESS, GraphicsUnmapResources(1, &r, fx.stream));
+
+    CALL(SUCCESS, GraphicsMapResources(2, both, fx.stream));
+    CALL(SUCCESS, GraphicsUnmapResources(2, both, fx.other));
+    CALL(SUCCESS, GraphicsUnregisterResource(r));
+    CALL(SUCCESS, GraphicsUnregisterResource(g));
+}
+END_TEST
+
+START_TEST(two_resources_of_one_buffer)
+{
+    GLuint name = gl_buffer(NULL, SIZE);
+    CUgraphicsResource a = NULL, b = NULL;
+    CUdeviceptr at[2] = {0, 0};
+    size_t size;
+    CALL(SUCCESS, GraphicsGLRegisterBuffer(&a, name, 0));
+    CALL(SUCCESS, GraphicsGLRegisterBuffer(&b, name, 0));
+    CALL(SUCCESS, GraphicsMapResources(1, &a, fx.stream));
+    CALL(SUCCESS, GraphicsMapResources(1, &b, fx.stream));
+    CALL(SUCCESS, GraphicsResourceGetMappedPointer(&at[0], &size, a));
+    CALL(SUCCESS, GraphicsResourceGetMappedPointer(&at[1], &size, b));
+    ck_assert_uint_ne(at[0], at[1]);
+    CALL(SUCCESS, GraphicsUnmapResources(1, &a, fx.stream));
+    CALL(SUCCESS, GraphicsUnmapResources(1, &b, fx.stream));
+    CALL(SUCCESS, GraphicsUnregisterResource(a));
+    CALL(SUCCESS, GraphicsUnregisterResource(b));
+}
+END_TEST
+
+START_TEST(map_flags)
+{
+    CUgraphicsResource g = make(SIZE);
+    CALL(SUCCESS, GraphicsResourceSetMapFlags(g, 1));
+    CALL(SUCCESS, GraphicsResourceSetMapFlags(g, 2));
+    CALL(ERROR_INVALID_VALUE, GraphicsResourceSetMapFlags(g, 3));
+    CALL(SUCCESS, GraphicsResourceSetMapFlags(g, 0));
+    CALL(ERROR_INVALID_HANDLE, GraphicsResourceSetMapFlags(NULL, 0));
+    CALL(SUCCESS, GraphicsMapResources(1, &g, fx.stream));
+    CALL(ERROR_ALREADY_MAPPED, GraphicsResourceSetMapFlags(g, 1));
+    CALL(SUCCESS, GraphicsUnmapResources(1, &g, fx.stream));
+    CALL(SUCCESS, GraphicsUnregisterResource(g));
+}
+END_TEST
+
+/*
+ * A buffer is no image. (Whether the driver's pointer queries know its memory varies from map to
+ * map.)
+ */
+START_TEST(what_a_mapped_buffer_is_not)
+{
+    CUgraphicsResource g = make(SIZE);
+    CUarray array;
+    CUmipmappedArray mipmapped;
+    CUdeviceptr pointer = 0;
+    size_t size = 0;
+    CALL(SUCCESS, GraphicsMapResources(1, &g, fx.stream));
+    CALL(SUCCESS, GraphicsResourceGetMappedPointer(&pointer, &size, g));
+    CALL(ERROR_NOT_MAPPED_AS_ARRAY, GraphicsSubResourceGetMappedArray(&array, g, 0, 0));
+    CALL(ERROR_NOT_MAPPED_AS_ARRAY, GraphicsResourceGetMappedMipmappedArray(&mipmapped, g));
+    CU(CtxSynchronize()); /* the null stream does not wait for the map in fx.stream */
+    CALL(SUCCESS, MemsetD8(pointer, 1, size));
+    CALL(ERROR_INVALID_VALUE, MemsetD8(pointer, 1, size + 1));
+    CU(CtxSynchronize()); /* the fill is not ordered with a non-blocking stream */
+    CALL(SUCCESS, GraphicsUnmapResources(1, &g, fx.stream));
+    CALL(SUCCESS, GraphicsUnregisterResource(g));
+}
+END_TEST
+
+/* ---- What NVIDIA's driver does not get over -------------------------------------------------- */
+
+/*
+ * After these calls the next one for the same resource may end the process, or never succeed, so
+ * each has a process of its own, which ends without looking back.
+ */
+static CUgraphicsResource begin_child(void)
+{
+    fixture_setup();
+    forget_differences();
+    return make(SIZE);
+}
+
+static int end_child(void)
+{
+    fprintf(stderr, "%s", differences);
+    fflush(stdout);
+    _exit(differences[0] == '\0' ? 0 : 1);
+}
+
+static int end_mapped_child(CUgraphicsResource g)
+{
+    CALL(SUCCESS, GraphicsUnmapResources(1, &g, fx.stream));
+    CALL_SOFT(SUCCESS, GraphicsUnregisterResource(g));
+    return end_child();
+}
+
+static int unregister_while_mapped(void)
+{
+    CUgraphicsResource g = begin_child();
+    CUdeviceptr pointer;
+    size_t size;
+    CALL(SUCCESS, GraphicsMapResources(1, &g, fx.stream));
+    CALL(ERROR_ALREADY_MAPPED, GraphicsUnregisterResource(g));
+    CALL(SUCCESS, GraphicsResourceGetMappedPointer(&pointer, &size, g));
+    return end_mapped_child(g);
+}
+
+static int unregister_without_gl(void)
+{
+    CUgraphicsResource g = begin_child();
+    assert_ok(gr_egl_make_current(NULL));
+    CALL(ERROR_INVALID_GRAPHICS_CONTEXT, GraphicsUnregisterResource(g));
+    assert_ok(gr_egl_make_current(fx.egl));
+    CALL(SUCCESS, GraphicsMapResources(1, &g, fx.stream));
+    return end_mapped_child(g);
+}
+
+static int unmap_without_gl(void)
+{
+    CUgraphicsResource g = begin_child();
+    CALL(SUCCESS, GraphicsMapResources(1, &g, fx.stream));
+    assert_ok(gr_egl_make_current(NULL));
+    CALL(ERROR_INVALID_GRAPHICS_CONTEXT, GraphicsUnmapResources(1, &g, fx.stream));
+    assert_ok(gr_egl_make_current(fx.egl));
+    CALL_SOFT(SUCCESS, GraphicsUnmapResources(1, &g, fx.stream));
+    return end_child();
+}
+
+static const struct child children[] = {
+    {"unregister_while_mapped", unregister_while_mapped},
+    {"unregister_without_gl", unregister_without_gl},
+    {"unmap_without_gl", unmap_without_gl},
+    {"read_without_access", read_without_access},
+    {"read_without_mapping", read_without_mapping},
+    {"read_after_unmap", read_after_unmap},
+    {"write_with_read_access", write_with_read_access},
+    {NULL, NULL},
+};
+
+START_TEST(calls_with_consequences)
+{
+    expect_child("unregister_while_mapped");
+    expect_child("unregister_without_gl");
+    expect_child("unmap_without_gl");
+}
+END_TEST
+
+START_TEST(stale_handles)
+{
+    if (!gr_cuda_is_software())
+        skip("NVIDIA's driver does not survive the handle of what has ended");
+    CUgraphicsResource g = make(SIZE), kept = make(SIZE), garbage = (CUgraphicsResource)&kept;
+    CUstream stream = NULL;
+    CUdeviceptr pointer;
+    size_t size;
+    CALL(SUCCESS, GraphicsUnregisterResource(g));
+    CALL(ERROR_INVALID_HANDLE, GraphicsUnregisterResource(g));
+    CALL(ERROR_INVALID_HANDLE, GraphicsMapResources(1, &g, fx.stream));
+    CALL(ERROR_INVALID_HANDLE, GraphicsResourceGetMappedPointer(&pointer, &size, g));
+    CALL(ERROR_INVALID_HANDLE, GraphicsMapResources(1, &garbage, fx.stream));
+    CALL(SUCCESS, StreamCreate(&stream, 0));
+    CALL(SUCCESS, StreamDestroy(stream));
+    CALL(ERROR_INVALID_HANDLE, GraphicsMapResources(1, &kept, stream));
+    CALL(SUCCESS, GraphicsUnregisterResource(kept));
+}
+END_TEST
+
+START_TEST(another_cuda_context)
+{
+    CUcontext second = NULL;
+    CUgraphicsResource g = make(SIZE);
+    CUdeviceptr pointer;
+    size_t size;
+    CALL(SUCCESS, CtxCreate(&second, 0, fx.device));
+    CALL(ERROR_INVALID_HANDLE, GraphicsMapResources(1, &g, NULL));
+    CALL(ERROR_NOT_MAPPED, GraphicsResourceGetMappedPointer(&pointer, &size, g));
+    CALL(ERROR_INVALID_HANDLE, GraphicsUnmapResources(1, &g, NULL));
+    CALL(SUCCESS, GraphicsUnregisterResource(g));
+    CALL(SUCCESS, CtxDestroy(second));
+}
+END_TEST
+
+static void build(Suite *suite)
+{
+    add_tests(add_conformance_case(suite, "graphics"), register_names, register_flags,
+              contexts_are_missing, map_and_unmap, lists, two_resources_of_one_buffer, map_flags,
+              what_a_mapped_buffer_is_not, calls_with_consequences, stale_handles,
+              another_cuda_context);
+    add_device_cases(suite);
+    add_external_cases(suite);
+    add_external_image_cases(suite);
+    add_memory_cases(suite);
+    add_semaphore_cases(suite);
+    add_virtual_cases(suite);
+    add_work_cases(suite);
+}
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, "conformance", build, children);
+}

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Several devices of the software driver: which there are, by what GR_SOFT_DEVICES and
+ * CUDA_VISIBLE_DEVICES say, and that their contexts, streams and accounts are their own.
+ */
+#define _GNU_SOURCE
+#include "tests/support/child_check.h"
+#include "soft_devices.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- The list -------------------------------------------------------------------------------- */
+
+START_TEST(as_many_as_asked_for)
+{
+    need_software();
+    int count = 0;
+    CUdevice device = 7;
+    CU(DeviceGetCount(&count));
+    ck_assert_int_eq(count, 3);
+    CU(DeviceGet(&device, 2));
+    ck_assert_int_eq(device, 2);
+    CU_GIVES(CUDA_ERROR_INVALID_DEVICE, DeviceGet(&device, 3));
+    CU_GIVES(CUDA_ERROR_INVALID_DEVICE, DeviceGet(&device, -1));
+    CU_GIVES(CUDA_ERROR_INVALID_DEVICE, DeviceGetAttribute(&count, 1, 3));
+}
+END_TEST
+
+START_TEST(each_is_another)
+{
+    need_two();
+    CUuuid uuid[2];
+    char bus[2][32];
+    int number[2];
+    CUdevice found = -1;
+    for (int i = 0; i < 2; i++) {
+        CU(DeviceGetUuid(&uuid[i], two.device[i]));
+        CU(DeviceGetPCIBusId(bus[i], sizeof(bus[i]), two.device[i]));
+        CU(DeviceGetByPCIBusId(&found, bus[i]));
+        ck_assert_int_eq(found, two.device[i]);
+        CU(DeviceGetByPCIBusId(&found, bus[i] + strlen("0000:")));
+        ck_assert_int_eq(found, two.device[i]);
+        CU(DeviceGetAttribute(&number[i], CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID, two.device[i]));
+    }
+    ck_assert_mem_ne(uuid[0].bytes, uuid[1].bytes, sizeof(uuid[0].bytes));
+    ck_assert_str_ne(bus[0], bus[1]);
+    if (!gr_cuda_is_software())
+        return;
+    /* Vulkan's own has the first one, if there is a Vulkan. */
+    ck_assert_mem_eq(uuid[1].bytes, "libgrinterop-sog", 16);
+    ck_assert_str_eq(bus[0], "0000:00:00.0");
+    ck_assert_str_eq(bus[1], "0000:00:01.0");
+    ck_assert_int_eq(number[1], 1);
+    CU_GIVES(CUDA_ERROR_INVALID_DEVICE, DeviceGetByPCIBusId(&found, "0000:00:03.0"));
+}
+END_TEST
+
+/* Catches: an allocation on one device was taken from the other's account. */
+START_TEST(memory_of_their_own)
+{
+    need_software();
+    size_t before[2], after[2], total[2], all = 0;
+    CUdeviceptr memory = 0;
+    for (int i = 0; i < 2; i++) {
+        use_device(i);
+        CU(MemGetInfo(&before[i], &total[i]));
+        CU(DeviceTotalMem(&all, two.device[i]));
+        ck_assert_uint_eq(all, total[i]);
+    }
+    CU(MemAlloc(&memory, 3 * SIZE));
+    for (int i = 0; i < 2; i++) {
+        use_device(i);
+        CU(MemGetInfo(&after[i], &total[i]));
+    }
+    ck_assert_uint_eq(after[0], before[0]);
+    ck_assert_uint_eq(after[1], before[1] - 3 * SIZE);
+    use_device(0);
+    CU(MemFree(memory));
+    use_device(1);
+    CU(MemGetInfo(&after[1], &total[1]));
+    ck_assert_uint_eq(after[1], before[1]);
+}
+END_TEST
+
+/* ---- Contexts and streams -------------------------------------------------------------------- */
+
+START_TEST(contexts)
+{
+    need_two();
+    CUcontext own = NULL;
+    CUdevice device = -1;
+    ck_assert_ptr_ne(two.context[0], two.context[1]);
+    ck_assert_ptr_eq(two.context[0], fx.context);
+    use_device(1);
+    CU(CtxGetDevice(&device));
+    ck_assert_int_eq(device, two.device[1]);
+    CU(CtxCreate(&own, 0, two.device[1]));
+    CU(CtxGetDevice(&device));
+    ck_assert_int_eq(device, two.device[1]);
+    CU(CtxDestroy(own));
+    CU_GIVES(CUDA_ERROR_INVALID_DEVICE, CtxCreate(&own, 0, 99));
+}
+END_TEST
+
+START_TEST(primary_contexts)
+{
+    need_software();
+    CUcontext again = NULL;
+    unsigned flags = 9;
+    int active = 9;
+    CU(DevicePrimaryCtxGetState(2, &flags, &active));
+    ck_assert_int_eq(active, 0);
+    CU(DevicePrimaryCtxSetFlags(2, CU_CTX_SCHED_SPIN));
+    CU(DevicePrimaryCtxGetState(two.device[1], &flags, &active));
+    ck_assert_int_eq(active, 1);
+    ck_assert_uint_eq(flags, 0);
+    CU(DevicePrimaryCtxRetain(&again, 2));
+    ck_assert_ptr_ne(again, two.context[1]);
+    CU(DevicePrimaryCtxGetState(2, &flags, &active));
+    ck_assert_int_eq(active, 1);
+    ck_assert_uint_eq(flags, CU_CTX_SCHED_SPIN);
+    CU(DevicePrimaryCtxRelease(2));
+    CU_GIVES(CUDA_ERROR_INVALID_CONTEXT, DevicePrimaryCtxRelease(2));
+    CU(DevicePrimaryCtxGetState(two.device[1], &flags, &active));
+    ck_assert_int_eq(active, 1);
+}
+END_TEST
+
+START_TEST(streams_and_events)
+{
+    need_two();
+    CUcontext context = NULL;
+    CUevent event[2];
+    float milliseconds;
+    for (int i = 0; i < 2; i++) {
+        use_device(i);
+        CU(EventCreate(&event[i], 0));
+        CU(EventRecord(event[i], two.stream[i]));
+    }
+    CU(StreamGetCtx(two.stream[0], &context));
+    ck_assert_ptr_eq(context, two.context[0]);
+    CU_GIVES(CUDA_ERROR_INVALID_HANDLE, EventRecord(event[0], two.stream[1]));
+    CU(StreamWaitEvent(two.stream[1], event[0], 0));
+    CU(StreamSynchronize(two.stream[0]));
+    CU(EventSynchronize(event[0]));
+    CU(StreamSynchronize(two.stream[1]));
+    CU_GIVES(CUDA_ERROR_INVALID_HANDLE, EventElapsedTime(&milliseconds, event[0], event[1]));
+    CU(EventDestroy(event[0]));
+    CU(EventDestroy(event[1]));
+}
+END_TEST
+
+START_TEST(opengl_is_on_the_first)
+{
+    need_software();
+    unsigned count = 9;
+    CUdevice devices[4] = {9, 9, 9, 9};
+    CU(GLGetDevices(&count, devices, 4, 1 /* CU_GL_DEVICE_LIST_ALL */));
+    ck_assert_uint_eq(count, 1);
+    ck_assert_int_eq(devices[0], 0);
+    ck_assert_int_eq(devices[1], 9);
+}
+END_TEST
+
+/* ---- The environment ------------------------------------------------------------------------- */
+
+/* What cuInit gives, and the devices' addresses, in a process that has these variables. */
+static void say_devices(const char *devices, const char *visible)
+{
+    char bus[32];
+    int count = 0;
+    if (devices)
+        setenv("GR_SOFT_DEVICES", devices, 1);
+    else
+        unsetenv("GR_SOFT_DEVICES");
+    if (visible)
+        setenv("CUDA_VISIBLE_DEVICES", visible, 1);
+    if (gr_cuda_load(true)) {
+        printf("no devices: %d\n", gr_last_error()->code);
+        return;
+    }
+    ck_assert_int_eq(gr_cuda()->DeviceGetCount(&count), CUDA_SUCCESS);
+    printf("devices:");
+    for (int i = 0; i < count; i++) {
+        ck_assert_int_eq(gr_cuda()->DeviceGetPCIBusId(bus, sizeof(bus), i), CUDA_SUCCESS);
+        printf(" %.2s", bus + 8);
+    }
+    printf(".\n");
+    fflush(stdout);
+}
+
+#define UUID_OF(last) "GPU-6c696267-7269-6e74-6572-6f702d736f" last
+
+static const struct {
+    const char *devices;
+    const char *visible;
+    const char *said;
+} environments[] = {
+    {NULL, NULL, "devices: 00.\n"},
+    {"", NULL, "devices: 00.\n"},
+    {"1", NULL, "devices: 00.\n"},
+    {"8", NULL, "devices: 00 01 02 03 04 05 06 07.\n"},
+    {"9", NULL, "GR_SOFT_DEVICES is \"9\", no number from 1 to 8: there is 1 device\n"},
+    {"0", NULL, "GR_SOFT_DEVICES is \"0\", no number from 1 to 8: there is 1 device\n"},
+    {"two", NULL, "GR_SOFT_DEVICES is \"two\", no number from 1 to 8: there is 1 device\n"},
+    {"22", NULL, "devices: 00.\n"},
+    /* Who has not asked for devices has one, whichever GPU is to be used. */
+    {NULL, "5", "devices: 00.\n"},
+    {NULL, "", "devices: 00.\n"},
+    {"3", "1", "devices: 01.\n"},
+    {"3", "2,0", "devices: 02 00.\n"},
+    {"3", "2,0,7,1", "devices: 02 00.\n"},
+    {"3", "1,-1,2", "devices: 01.\n"},
+    {"3", "", "no devices: 100\n"},
+    {"3", "-1", "no devices: 100\n"},
+    {"3", "7", "no devices: 100\n"},
+    {"3", "0,0", "no devices: 101\n"},
+    {"3", "0,2,0", "no devices: 101\n"},
+    {"3", " 2 , 01x,+0", "devices: 02 01 00.\n"},
+    {"3", "1,,2", "devices: 01.\n"},
+    {"3", UUID_OF("67"), "devices: 01.\n"},
+    {"3", UUID_OF("68") "," UUID_OF("67"), "devices: 02 01.\n"},
+    {"3", "GPU-6c696267", "no devices: 100\n"},
+    {"3", UUID_OF("67") "0", "devices: 01.\n"},
+    {"3", "GPU-6C696267-7269-6E74-6572-6F702D736F68", "devices: 02.\n"},
+    {"3", UUID_OF("67") ",0", "devices: 01.\n"},
+    {"3", UUID_OF("66"), "devices: 00.\n"}, /* beside Vulkan's */
+    {"3", "GPU-", "no devices: 100\n"},
+};
+
+static int environment(int i)
+{
+    say_devices(environments[i].devices, environments[i].visible);
+    return 0;
+}
+
+#define ENVIRONMENT(i)                                                                             \
+    static int environment_##i(void)                                                               \
+    {                                                                                              \
+        return environment(i);                                                                     \
+    }
+#define EACH_ENVIRONMENT(X)                                                                        \
+    X(0)                                                                                           \
+    X(1)                                                                                           \
+    X(2)                                                                                           \
+    X(3)                                                                                           \
+    X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15) X(16) X(17) X(18) X(19)      \
+        X(20) X(21) X(22) X(23) X(24) X(25) X(26) X(27) X(28)
+EACH_ENVIRONMENT(ENVIRONMENT)
+
+START_TEST(environment_says_which)
+{
+    need_software();
+    char child[32], said[4096];
+    snprintf(child, sizeof(child), "environment_%d", _i);
+    int status = child_run(child, said, sizeof(said));
+    ck_assert_msg(status == 0, "%s ended with 0x%x: %.3500s", child, (unsigned)status, said);
+    ck_assert_msg(strstr(said, environments[_i].said), "%s said: %s", child, said);
+    const char *complaint = strstr(said, "GR_SOFT_DEVICES is ");
+    ck_assert_msg(!complaint || !strstr(complaint + 1, "GR_SOFT_DEVICES is "), "twice: %s", said);
+}
+END_TEST
+
+/* OpenGL is on a device that the program does not see. */
+static int opengl_is_hidden(void)
+{
+    setenv("CUDA_VISIBLE_DEVICES", "1,2", 1);
+    assert_ok(gr_cuda_load(true));
+    assert_null(gr_egl_create(NULL), GR_ERR_GL, CUDA_ERROR_NO_DEVICE, "not CUDA device 0");
+    return 0;
+}
+
+START_TEST(hidden_opengl)
+{
+    need_software();
+    expect_child("opengl_is_hidden");
+}
+END_TEST
+
+/* ---- The program ----------------------------------------------------------------------------- */
+
+#define CHILD_OF_ENVIRONMENT(i) {"environment_" #i, environment_##i},
+#define CHILD(name)             {#name, name},
+static const struct child children[] = {
+    EACH_ENVIRONMENT(CHILD_OF_ENVIRONMENT)
+        EACH_KERNEL_CHILD(CHILD){"opengl_is_hidden", opengl_is_hidden},
+    {NULL, NULL},
+};
+
+static void build(Suite *suite)
+{
+    TCase *list = add_two_case(suite, "the list of devices");
+    add_tests(list, as_many_as_asked_for, each_is_another, memory_of_their_own, hidden_opengl,
+              opengl_is_on_the_first);
+    add_loop_tests(list, sizeof(environments) / sizeof(*environments), environment_says_which);
+    add_tests(add_two_case(suite, "contexts of two devices"), contexts, primary_contexts,
+              streams_and_events);
+    add_peer_cases(suite);
+    add_device_memory_cases(suite);
+    add_device_kernel_cases(suite);
+}
+
+/* A GPU's driver does not know the first; the second is about its GPUs. */
+int main(int argc, char **argv)
+{
+    const char *driver = getenv("GR_CUDA_DRIVER");
+    bool is_child = argc > 1;
+    if (driver && strcmp(driver, "soft") == 0 && !is_child) {
+        setenv("GR_SOFT_DEVICES", "3", 1);
+        unsetenv("CUDA_VISIBLE_DEVICES");
+    }
+    return test_main(argc, argv, "devices of the software driver", build, children);
+}

@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Kernels whose threads meet at barriers (GR_KERNEL_SYNC), on the software CUDA driver. */
+#define _GNU_SOURCE
+#include "tests/support/child_check.h"
+#include "soft_launch.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* One launch of many. */
+struct shape {
+    struct extents grid, block;
+};
+
+static const struct shape shapes[] = {
+    {{.x = 1}, {.x = 1}},
+    {{.x = 1}, {.x = 32}},
+    {{.x = 3}, {.x = 33}},
+    {{.x = 2}, {.x = 1024}},
+    {{.x = 7}, {.x = 255}},
+    {{.x = 2, .y = 3}, {.x = 16, .y = 5}},
+    {{.x = 2, .y = 2, .z = 2}, {.x = 5, .y = 7, .z = 3}},
+    {{.x = 64}, {.x = 2}},
+};
+
+static unsigned volume(struct extents e)
+{
+    return (e.x ? e.x : 1) * (e.y ? e.y : 1) * (e.z ? e.z : 1);
+}
+
+static void launch(const char *name, const struct shape *shape, CUstream stream, void **parameters)
+{
+    soft_launch(name, shape->grid, shape->block, stream, parameters);
+}
+
+/* Numbers that no two places have in common. */
+static unsigned number_at(unsigned i)
+{
+    return (i + 1) * 2654435761u;
+}
+
+static CUdeviceptr numbers(unsigned count)
+{
+    unsigned *values = malloc(count * sizeof(*values));
+    ck_assert(values);
+    for (unsigned i = 0; i < count; i++)
+        values[i] = number_at(i);
+    CUdeviceptr memory = soft_memory(values, count * sizeof(*values));
+    free(values);
+    return memory;
+}
+
+static void assert_number(const unsigned *values, unsigned i, unsigned wanted)
+{
+    ck_assert_msg(values[i] == wanted, "number %u is %u, not %u", i, values[i], wanted);
+}
+
+/* What the stream's work has left in the memory, which ends with it. free() them. */
+static void *take_bytes(CUdeviceptr memory, size_t size)
+{
+    CU(StreamSynchronize(fx.stream));
+    void *bytes = soft_bytes(memory, size);
+    CU(MemFree(memory));
+    return bytes;
+}
+
+/* ---- What threads hand to each other --------------------------------------------------------- */
+
+START_TEST(sums_of_blocks)
+{
+    need_software();
+    const struct shape *shape = &shapes[_i];
+    unsigned blocks = volume(shape->grid), threads = volume(shape->block);
+    CUdeviceptr in = numbers(blocks * threads), out = numbers(blocks);
+    launch("block_sum", shape, fx.stream, (void *[]){&in, &out});
+    CU(StreamSynchronize(fx.stream));
+    unsigned *sums = soft_bytes(out, blocks * sizeof(*sums));
+    for (unsigned b = 0; b < blocks; b++) {
+        unsigned sum = 0;
+        for (unsigned i = 0; i < threads; i++)
+            sum += number_at(b * threads + i);
+        assert_number(sums, b, sum);
+    }
+    free(sums);
+    CU(MemFree(in));
+    CU(MemFree(out));
+}
+END_TEST
+
+static void assert_rotated(CUdeviceptr memory, const struct shape *shape, unsigned rounds)
+{
+    unsigned blocks = volume(shape->grid), threads = volume(shape->block);
+    unsigned *values = soft_bytes(memory, blocks * threads * sizeof(*values));
+    for (unsigned i = 0; i < blocks * threads; i++) {
+        unsigned block = i / threads, from = (i % threads + threads - rounds % threads) % threads;
+        assert_number(values, i, number_at(block * threads + from));
+    }
+    free(values);
+}
+
+START_TEST(barriers_in_a_loop)
+{
+    need_software();
+    const struct shape *shape = &shapes[_i];
+    unsigned rounds = 37;
+    CUdeviceptr values = numbers(volume(shape->grid) * volume(shape->block));
+    launch("rotate", shape, fx.stream, (void *[]){&values, &rounds});
+    CU(StreamSynchronize(fx.stream));
+    assert_rotated(values, shape, rounds);
+    CU(MemFree(values));
+}
+END_TEST
+
+START_TEST(threads_keep_their_place)
+{
+    need_software();
+    const struct shape *shape = &shapes[_i];
+    unsigned x = shape->block.x, y = shape->block.y ? shape->block.y : 1;
+    unsigned gx = shape->grid.x, gy = shape->grid.y ? shape->grid.y : 1;
+    unsigned threads = volume(shape->block), count = volume(shape->grid) * threads;
+    CUdeviceptr out = numbers(9 * count);
+    launch("who", shape, fx.stream, (void *[]){&out});
+    unsigned *seen = take_bytes(out, 9 * count * sizeof(*seen));
+    for (unsigned i = 0; i < count; i++) {
+        unsigned t = i % threads, b = i / threads;
+        const unsigned wanted[9] = {t % x,     t / x % y, t / x / y,   t % x,      t / x % y,
+                                    t / x / y, b % gx,    b / gx % gy, b / gx / gy};
+        ck_assert_mem_eq(seen + 9 * (size_t)i, wanted, sizeof(wanted));
+    }
+    free(seen);
+}
+END_TEST
+
+/* ---- Who takes part -------------------------------------------------------------------------- */
+
+/* A barrier waits for the threads that still run, and counts only those. */
+START_TEST(threads_that_leave_early)
+{
+    need_software();
+    enum { THREADS = 100 };
+    unsigned stay = _i == 0 ? THREADS : (unsigned)_i;
+    CUdeviceptr memory = numbers(THREADS);
+    soft_launch("leave", (struct extents){.x = 1}, (struct extents){.x = THREADS}, fx.stream,
+                (void *[]){&memory, &stay});
+    unsigned *counts = take_bytes(memory, THREADS * sizeof(*counts));
+    /* Thread i has its last barrier together with those behind it. */
+    for (unsigned i = 0; i < THREADS; i++)
+        assert_number(counts, i, i < stay ? stay - i : number_at(i));
+    free(counts);
+}
+END_TEST
+
+START_TEST(votes)
+{
+    need_software();
+    unsigned threads = volume(shapes[_i].block);
+    struct shape shape = {.grid = {.x = 1}, .block = shapes[_i].block};
+    CUdeviceptr memory = numbers(5 * threads);
+    launch("vote", &shape, fx.stream, (void *[]){&memory, &threads});
+    int *results = take_bytes(memory, 5 * threads * sizeof(*results));
+    const int wanted[5] = {(int)threads / 2, 1, 0, 1, 0};
+    for (unsigned i = 0; i < threads; i++)
+        ck_assert_mem_eq(results + 5 * (size_t)i, wanted, sizeof(wanted));
+    free(results);
+}
+END_TEST
+
+/* ---- More than one launch -------------------------------------------------------------------- */
+
+/* A block that is larger than those before gets stacks of its own, and smaller ones use them. */
+/* What the kernel's lane `me` has brought: nothing if there is no such thread. */
+static unsigned brought(unsigned me, unsigned threads)
+{
+    return me < threads ? me * me + 1 : 0;
+}
+
+/* The lanes of the warp of `me` that are threads and have the remainder. */
+static unsigned lanes_with(unsigned me, unsigned threads, unsigned divisor, unsigned remainder)
+{
+    unsigned set = 0, first = me / 32 * 32;
+    for (unsigned lane = 0; lane < 32; lane++)
+        if (first + lane < threads && (first + lane) % divisor == remainder)
+            set |= 1u << lane;
+    return set;
+}
+
+static void assert_warps(const unsigned *got, unsigned me, unsigned threads)
+{
+    const unsigned first = me / 32 * 32, last = threads - first < 32 ? threads - 1 : first + 31;
+    const unsigned wanted[] = {
+        brought(first + 3, threads),
+        brought(me % 8 == 0 ? me : me - 1, threads),
+        brought(me % 32 < 30 ? me + 2 : me, threads),
+        brought(first + ((me - first) ^ 5), threads),
+        lanes_with(me, threads, 3, 0),
+        (first == 0 && threads > 5 ? 1u : 0u) + (last < 40 ? 2u : 0u),
+        lanes_with(me, threads, 4, me % 4),
+        me % 2 == 1 ? brought(first + ((me - first) ^ 2), threads) : lanes_with(me, threads, 2, 0),
+    };
+    for (unsigned i = 0; i < 8; i++)
+        ck_assert_msg(got[i] == wanted[i], "of %u threads number %u has 0x%x at %u, not 0x%x",
+                      threads, me, got[i], i, wanted[i]);
+}
+
+START_TEST(lanes_of_warps)
+{
+    need_software();
+    const struct shape *shape = &shapes[_i];
+    const unsigned blocks = volume(shape->grid), threads = volume(shape->block);
+    CUdeviceptr memory = numbers(8 * blocks * threads);
+    launch("warps", shape, fx.stream, (void *[]){&memory});
+    unsigned *got = take_bytes(memory, 8 * sizeof(*got) * blocks * threads);
+    for (unsigned i = 0; i < blocks * threads; i++)
+        assert_warps(got + 8 * i, i % threads, threads);
+    free(got);
+}
+END_TEST
+
+START_TEST(blocks_of_all_sizes_after_each_other)
+{
+    need_software();
+    static const unsigned sizes[] = {1, 700, 3, 1024, 64, 1024, 1};
+    unsigned rounds = 3;
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+        const struct shape shape = {{.x = 5}, {.x = sizes[i]}};
+        CUdeviceptr values = numbers(5 * sizes[i]);
+        launch("rotate", &shape, fx.stream, (void *[]){&values, &rounds});
+        CU(StreamSynchronize(fx.stream));
+        assert_rotated(values, &shape, rounds);
+        CU(MemFree(values));
+    }
+}
+END_TEST
+
+START_TEST(two_launches_at_once)
+{
+    need_software();
+    const struct shape first = {{.x = 9}, {.x = 200}}, second = {{.x = 8}, {.x = 333}};
+    unsigned rounds = 50, other_rounds = 71;
+    CUdeviceptr one = numbers(9 * 200), two = numbers(8 * 333);
+    struct gate *gates[2] = {gate_put(fx.stream), gate_put(fx.other)};
+    for (int i = 0; i < 4; i++) {
+        launch("rotate", &first, fx.stream, (void *[]){&one, &rounds});
+        launch("rotate", &second, fx.other, (void *[]){&two, &other_rounds});
+    }
+    gate_open(gates[0]);
+    gate_open(gates[1]);
+    CU(StreamSynchronize(fx.stream));
+    CU(StreamSynchronize(fx.other));
+    assert_rotated(one, &first, 4 * rounds);
+    assert_rotated(two, &second, 4 * other_rounds);
+    CU(MemFree(one));
+    CU(MemFree(two));
+}
+END_TEST
+
+/* ---- What is refused ------------------------------------------------------------------------- */
+
+static int barrier_without_its_line(void)
+{
+    unsigned zero = 0;
+    fixture_setup();
+    soft_kernels_load();
+    CUdeviceptr memory = soft_memory(&zero, sizeof(zero));
+    soft_run("barrier_unannounced", (void *[]){&memory});
+    return 0;
+}
+
+START_TEST(a_barrier_needs_its_line)
+{
+    need_software();
+    char said[8192];
+    int status = child_run("barrier_without_its_line", said, sizeof(said));
+    ck_assert_msg(sanitizer() ? status != 0 : WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT,
+                  "the child ended with 0x%x: %.3500s", (unsigned)status, said);
+    ck_assert_msg(strstr(said, "kernel barrier_unannounced has a barrier: register it with "
+                               "GR_KERNEL_SYNC(barrier_unannounced)"),
+                  "the child said: %s", said);
+}
+END_TEST
+
+static size_t address_space(void)
+{
+    unsigned long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    child_check(file && fscanf(file, "%lu", &pages) == 1);
+    fclose(file);
+    return pages * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* The stream's thread runs already, and there is no room for 1024 stacks more. */
+static int no_memory_for_stacks(void)
+{
+    const struct shape small = {{.x = 1}, {.x = 2}}, large = {{.x = 1}, {.x = 1024}};
+    unsigned rounds = 1;
+    fixture_setup();
+    soft_kernels_load();
+    CUdeviceptr values = numbers(1024);
+    launch("rotate", &small, fx.stream, (void *[]){&values, &rounds});
+    CU(StreamSynchronize(fx.stream));
+    assert_rotated(values, &small, rounds);
+
+    struct rlimit limit;
+    child_check(getrlimit(RLIMIT_AS, &limit) == 0);
+    limit.rlim_cur = address_space() + ((size_t)32 << 20);
+    child_check(setrlimit(RLIMIT_AS, &limit) == 0);
+    launch("rotate", &large, fx.stream, (void *[]){&values, &rounds});
+    CU_GIVES(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, StreamSynchronize(fx.stream));
+    return 0;
+}
+
+START_TEST(no_memory_for_the_stacks)
+{
+    need_software();
+    if (sanitizer())
+        skip("a sanitizer needs more address space than there would be");
+    if (getenv("GR_TEST_EMULATOR"))
+        skip("an emulator takes no limit of the address space");
+    expect_child("no_memory_for_stacks");
+}
+END_TEST
+
+/* ---- A launch that does not end ---- */
+
+static void *set_later(void *word)
+{
+    usleep(3500 * 1000);
+    __atomic_store_n((unsigned *)word, 1, __ATOMIC_RELEASE);
+    return NULL;
+}
+
+/* Longer than the patience, three times over. */
+static int long_launches(void)
+{
+    unsigned *set = NULL;
+    pthread_t thread;
+    setenv("GR_SOFT_PATIENCE", "1", 1);
+    fixture_setup();
+    soft_kernels_load();
+    CU(MemAllocHost((void **)&set, sizeof(*set)));
+    *set = 0;
+    child_check(pthread_create(&thread, NULL, set_later, set) == 0);
+    soft_launch("wait_until", (struct extents){.x = 2}, (struct extents){.x = 1}, fx.stream,
+                (void *[]){&set});
+    CU(StreamSynchronize(fx.stream));
+    child_check(*set == 1);
+    pthread_join(thread, NULL);
+    return 0;
+}
+
+/* Catches: a kernel whose blocks wait for each other stood still without a word. */
+START_TEST(a_long_launch_is_named)
+{
+    need_software();
+    char text[4096];
+    ck_assert_int_eq(child_run("long_launches", text, sizeof(text)), 0);
+    const char *first = strstr(text, "driver: kernel wait_until has run for 1 seconds: it never ");
+    ck_assert_msg(first, "%s", text);
+    ck_assert_msg(!strstr(first + 8, "driver: kernel"), "twice: %s", text);
+}
+END_TEST
+
+static const struct child children[] = {
+    {"long_launches", long_launches},
+    {"barrier_without_its_line", barrier_without_its_line},
+    {"no_memory_for_stacks", no_memory_for_stacks},
+    {NULL, NULL},
+};
+
+static void build(Suite *suite)
+{
+    int count = sizeof(shapes) / sizeof(*shapes);
+    TCase *bytes = add_soft_case(suite, "barriers");
+    add_loop_tests(bytes, count, sums_of_blocks, barriers_in_a_loop, threads_keep_their_place);
+    add_loop_tests(bytes, 4, threads_that_leave_early);
+    add_loop_tests(bytes, count, votes, lanes_of_warps);
+
+    add_tests(add_soft_case(suite, "launches"), blocks_of_all_sizes_after_each_other,
+              two_launches_at_once);
+
+    add_tests(add_soft_case(suite, "what takes long"), a_long_launch_is_named);
+    add_tests(add_soft_case(suite, "what is refused"), a_barrier_needs_its_line,
+              no_memory_for_the_stacks);
+}
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, "barriers on the software driver", build, children);
+}

@@ -1,0 +1,547 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What only the software CUDA driver promises: mistakes that a GPU may hide show up as a wrong byte
+ * or as a fault with a message.
+ */
+#define _GNU_SOURCE
+#include "tests/support/cuda_symbol.h"
+#include "tests/support/child_check.h"
+#include "soft_launch.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "examples/support/kernel_image.h"
+
+#define SIZE 1000
+
+/* What the driver fills memory with that nobody has written yet. */
+#define FRESH 0xCB /* a new allocation */
+#define DISCARDED                                                                                  \
+    0xCD /* a mapped buffer before its bytes are there, or whose bytes are not wanted */
+
+static unsigned char *pinned(size_t size)
+{
+    void *memory = NULL;
+    CU(MemAllocHost(&memory, size));
+    memset(memory, 0, size);
+    return memory;
+}
+
+/* ---- Missing waits --------------------------------------------------------------------------- */
+
+/* The writer is held up on one stream while the reader, on another, waits for nothing or for it. */
+static void read_behind_writer(bool wait, int seen)
+{
+    CUdeviceptr memory = 0;
+    CUevent written = NULL;
+    unsigned char *copy = pinned(SIZE);
+    CU(MemAlloc(&memory, SIZE));
+    CU(EventCreate(&written, CU_EVENT_DISABLE_TIMING));
+    CU(MemsetD8Async(memory, 1, SIZE, fx.stream));
+    CU(StreamSynchronize(fx.stream));
+    struct gate *gate = gate_put(fx.stream);
+    CU(MemsetD8Async(memory, 2, SIZE, fx.stream));
+    CU(EventRecord(written, fx.stream));
+    if (wait) {
+        CU(StreamWaitEvent(fx.other, written, 0));
+        gate_open_after(gate, 50);
+    }
+    CU(MemcpyDtoHAsync(copy, memory, SIZE, fx.other));
+    CU(StreamSynchronize(fx.other));
+    assert_bytes(copy, SIZE, seen);
+    gate_open(gate);
+    CU(StreamSynchronize(fx.stream));
+    CU(EventDestroy(written));
+    CU(MemFree(memory));
+    CU(MemFreeHost(copy));
+}
+
+START_TEST(missing_wait_for_a_writer)
+{
+    need_software();
+    read_behind_writer(false, 1);
+    read_behind_writer(true, 2);
+}
+END_TEST
+
+/* OpenGL's bytes arrive when the map's stream gets there, and not before. */
+START_TEST(missing_wait_for_the_map)
+{
+    need_software();
+    GLuint name = gl_buffer_filled(SIZE, 0x3a);
+    unsigned char *copy = pinned(SIZE);
+    gr_resource *resource = must_register_as(name, GR_READ_ONLY);
+    struct gate *gate = gate_put(fx.stream);
+    gr_buffer *buffer = gr_map(resource, fx.stream);
+    assert_made(buffer);
+    CU(MemcpyDtoHAsync(copy, gr_buffer_ptr(buffer), SIZE, fx.other));
+    CU(StreamSynchronize(fx.other));
+    assert_bytes(copy, SIZE, DISCARDED);
+    gate_open(gate);
+    CU(MemcpyDtoHAsync(copy, gr_buffer_ptr(buffer), SIZE, fx.stream));
+    CU(StreamSynchronize(fx.stream));
+    assert_bytes(copy, SIZE, 0x3a);
+    assert_ok(gr_buffer_release(buffer));
+    gr_resource_free(resource);
+    CU(MemFreeHost(copy));
+}
+END_TEST
+
+/* Where nothing is queued, the map's stream is there at once. */
+START_TEST(map_of_an_idle_context)
+{
+    need_software();
+    GLuint name = gl_buffer_filled(SIZE, 0x3a);
+    gr_resource *resource = must_register_as(name, GR_READ_ONLY);
+    CU(CtxSynchronize());
+    gr_buffer *buffer = gr_map(resource, fx.stream);
+    assert_made(buffer);
+    CU(StreamQuery(fx.stream));
+    assert_bytes((const unsigned char *)(uintptr_t)gr_buffer_ptr(buffer), SIZE, 0x3a);
+    assert_ok(gr_buffer_release(buffer));
+    gr_resource_free(resource);
+}
+END_TEST
+
+/* A release on another stream than the writer's does not wait for the writer. */
+START_TEST(missing_wait_before_the_release)
+{
+    need_software();
+    GLuint name = gl_buffer_filled(SIZE, 0x3a);
+    gr_resource *resource = must_register(name);
+    gr_buffer *buffer = gr_map(resource, fx.stream);
+    assert_made(buffer);
+    CU(StreamSynchronize(fx.stream));
+    struct gate *gate = gate_put(fx.other);
+    CUdeviceptr copy = 0;
+    CU(MemAlloc(&copy, SIZE));
+    CU(MemcpyDtoDAsync(copy, gr_buffer_ptr(buffer), SIZE, fx.stream));
+    CU(MemsetD8Async(copy, 0x77, SIZE, fx.other));
+    assert_ok(gr_buffer_release(buffer)); /* returns, although the other stream stands still */
+    ck_assert(!gate_is_open(gate));
+    assert_gl_bytes(name, SIZE, 0x3a);
+    gate_open(gate);
+    CU(StreamSynchronize(fx.other));
+    CU(MemFree(copy));
+    gr_resource_free(resource);
+}
+END_TEST
+
+/* ---- Poison ---------------------------------------------------------------------------------- */
+
+static void assert_device_bytes(CUdeviceptr memory, int value)
+{
+    unsigned char copy[SIZE] = {0};
+    CU(MemcpyDtoH(copy, memory, SIZE));
+    assert_bytes(copy, SIZE, value);
+}
+
+START_TEST(fresh_memory)
+{
+    need_software();
+    CUdeviceptr memory = 0;
+    for (int i = 0; i < 2; i++) {
+        CU(MemAlloc(&memory, SIZE));
+        assert_device_bytes(memory, FRESH);
+        CU(MemsetD8(memory, 0, SIZE));
+        CU(MemFree(memory));
+        CU(MemAllocAsync(&memory, SIZE, fx.stream));
+        CU(StreamSynchronize(fx.stream));
+        assert_device_bytes(memory, FRESH);
+        CU(MemsetD8Async(memory, 0, SIZE, fx.stream));
+        CU(MemFreeAsync(memory, fx.stream));
+        CU(StreamSynchronize(fx.stream));
+    }
+}
+END_TEST
+
+START_TEST(discarded_bytes)
+{
+    need_software();
+    GLuint name = gl_buffer_filled(SIZE, 0x3a);
+    gr_buffer *buffer = gr_map_gl_buffer(name, GR_WRITE_DISCARD, fx.stream);
+    assert_made(buffer);
+    CU(StreamSynchronize(fx.stream));
+    assert_device_bytes(gr_buffer_ptr(buffer), DISCARDED);
+    CU(MemsetD8Async(gr_buffer_ptr(buffer), 5, SIZE / 2, fx.stream));
+    assert_ok(gr_buffer_release(buffer));
+    /* Who does not write all of it finds out. */
+    unsigned char bytes[SIZE];
+    gl_read(name, bytes, SIZE);
+    assert_bytes(bytes, SIZE / 2, 5);
+    assert_bytes(bytes + SIZE / 2, SIZE - SIZE / 2, DISCARDED);
+}
+END_TEST
+
+/* ---- Faults ---------------------------------------------------------------------------------- */
+
+/* In one block, so that its first thread is the first to access the memory. */
+#define ONE_BLOCK 256
+
+static int use_after_unmap(void)
+{
+    fixture_setup();
+    child_check(!kernels_load());
+    gr_buffer *buffer = gr_map_gl_buffer(gl_buffer_filled(SIZE, 1), GR_READ_WRITE, fx.stream);
+    child_check(buffer);
+    CUdeviceptr stale = gr_buffer_ptr(buffer);
+    child_check(gr_resource_unmap(NULL, fx.stream) != GR_OK);
+    child_check(gr_buffer_release(buffer) == GR_OK);
+    kernel_add_one(stale, ONE_BLOCK, fx.stream);
+    fx.cu->StreamSynchronize(fx.stream);
+    return 0;
+}
+
+static int use_between_maps(void)
+{
+    fixture_setup();
+    child_check(!kernels_load());
+    gr_resource *resource = gr_from_gl_buffer(gl_buffer_filled(SIZE, 1), GR_READ_WRITE);
+    child_check(resource);
+    gr_buffer *buffer = gr_map(resource, fx.stream);
+    child_check(buffer);
+    CUdeviceptr stale = gr_buffer_ptr(buffer);
+    child_check(gr_buffer_release(buffer) == GR_OK);
+    kernel_add_one(stale, ONE_BLOCK, fx.stream);
+    fx.cu->StreamSynchronize(fx.stream);
+    return 0;
+}
+
+static int use_after_free(void)
+{
+    fixture_setup();
+    child_check(!kernels_load());
+    CUdeviceptr memory = 0;
+    CU(MemAlloc(&memory, SIZE));
+    CU(MemFree(memory));
+    kernel_add_one(memory, ONE_BLOCK, fx.stream);
+    fx.cu->StreamSynchronize(fx.stream);
+    return 0;
+}
+
+START_TEST(pointers_that_have_ended)
+{
+    need_software();
+    need_kernels();
+    expect_death("use_after_unmap", "kernel add_one accessed address 0x",
+                 ", which is byte 0 of an OpenGL buffer, after cuGraphicsUnregisterResource\n");
+    expect_death("use_between_maps", "kernel add_one accessed address 0x", "used after its unmap");
+    expect_death("use_after_free", "kernel add_one accessed address 0x",
+                 ", which is byte 0 of device memory after cuMemFree\n");
+}
+END_TEST
+
+/* Copies and fills are checked when they are asked for. */
+START_TEST(copies_with_a_pointer_that_has_ended)
+{
+    need_software();
+    gr_buffer *buffer = gr_map_gl_buffer(gl_buffer_filled(SIZE, 1), GR_READ_WRITE, fx.stream);
+    assert_made(buffer);
+    CUdeviceptr stale = gr_buffer_ptr(buffer);
+    unsigned char byte;
+    CU(MemsetD8Async(stale, 1, SIZE, fx.stream));
+    CU_GIVES(CUDA_ERROR_INVALID_VALUE, MemsetD8Async(stale, 1, SIZE + 1, fx.stream));
+    assert_ok(gr_buffer_release(buffer));
+    CU_GIVES(CUDA_ERROR_INVALID_VALUE, MemsetD8Async(stale, 1, SIZE, fx.stream));
+    CU_GIVES(CUDA_ERROR_INVALID_VALUE, MemcpyDtoHAsync(&byte, stale, 1, fx.stream));
+}
+END_TEST
+
+/* ---- The legacy default stream --------------------------------------------------------------- */
+
+/* Whether work that is put into `second` waits for work that stands still in `first`. */
+static bool waits_for(CUstream second, CUstream first)
+{
+    CUevent event = NULL;
+    CU(EventCreate(&event, CU_EVENT_DISABLE_TIMING));
+    struct gate *gate = gate_put(first);
+    CU(EventRecord(event, second));
+    /* What does not wait is done long before, and what waits is not done then. */
+    CUresult result = CUDA_ERROR_NOT_READY;
+    for (int i = 0; i < 100 && result == CUDA_ERROR_NOT_READY; i++) {
+        sleep_ms(1);
+        result = fx.cu->EventQuery(event);
+    }
+    gate_open(gate);
+    CU(EventSynchronize(event));
+    CU(CtxSynchronize());
+    CU(EventDestroy(event));
+    return result == CUDA_ERROR_NOT_READY;
+}
+
+START_TEST(legacy_stream)
+{
+    need_software();
+    CUstream blocking = NULL, second = NULL;
+    CU(StreamCreate(&blocking, CU_STREAM_DEFAULT));
+    CU(StreamCreate(&second, CU_STREAM_DEFAULT));
+    ck_assert(waits_for(CU_STREAM_LEGACY, blocking));
+    ck_assert(waits_for(NULL, blocking));
+    ck_assert(waits_for(blocking, CU_STREAM_LEGACY));
+    ck_assert(waits_for(CU_STREAM_LEGACY, CU_STREAM_PER_THREAD));
+    ck_assert(waits_for(CU_STREAM_PER_THREAD, CU_STREAM_LEGACY));
+    ck_assert(waits_for(fx.stream, fx.stream));
+    ck_assert(!waits_for(CU_STREAM_LEGACY, fx.stream));
+    ck_assert(!waits_for(fx.stream, CU_STREAM_LEGACY));
+    ck_assert(!waits_for(second, blocking));
+    ck_assert(!waits_for(fx.other, fx.stream));
+    ck_assert(!waits_for(CU_STREAM_PER_THREAD, fx.stream));
+    CU(StreamDestroy(blocking));
+    CU(StreamDestroy(second));
+}
+END_TEST
+
+/* ---- Kernels --------------------------------------------------------------------------------- */
+
+START_TEST(kernels_run_on_all_cores)
+{
+    need_software();
+    /* It takes the kernels' thread-local variables for a table of its own and crashes at exit. */
+    if (sanitizer() && strcmp(sanitizer(), "AddressSanitizer") == 0)
+        skip("AddressSanitizer's leak check does not survive it");
+    cpu_set_t set;
+    ck_assert_int_eq(sched_getaffinity(0, sizeof(set), &set), 0);
+    unsigned cores = (unsigned)CPU_COUNT(&set);
+    CUmodule module = NULL;
+    CUfunction function = NULL;
+    CUdeviceptr arrived = 0, threads = 0;
+    unsigned long long *ids = calloc(cores, sizeof(*ids));
+    ck_assert(kernel_image_load(soft_kernels(), &module));
+    CU(ModuleGetFunction(&function, module, "meet"));
+    CU(MemAlloc(&arrived, sizeof(unsigned)));
+    CU(MemAlloc(&threads, cores * sizeof(*ids)));
+    CU(MemsetD8Async(arrived, 0, sizeof(unsigned), fx.stream));
+    void *parameters[] = {&arrived, &threads};
+    CU(LaunchKernel(function, cores, 1, 1, 1, 1, 1, 0, fx.stream, parameters, NULL));
+    CU(StreamSynchronize(fx.stream));
+    CU(MemcpyDtoH(ids, threads, cores * sizeof(*ids)));
+    for (unsigned i = 0; i < cores; i++)
+        for (unsigned k = 0; k < i; k++)
+            ck_assert_msg(ids[i] != ids[k], "blocks %u and %u of %u ran on one thread", k, i,
+                          cores);
+    free(ids);
+    CU(MemFree(arrived));
+    CU(MemFree(threads));
+    CU(ModuleUnload(module));
+}
+END_TEST
+
+/*
+ * Catches: g++ for AArch64 made one rounding of __fmul_rn() and a sum. The square's last bit is
+ * lost where it is rounded by itself.
+ */
+START_TEST(products_are_rounded_by_themselves)
+{
+    need_software();
+    const float zeros[5] = {0};
+    CUdeviceptr out = soft_memory(zeros, sizeof(zeros));
+    float factor = 1 + 0x1p-12f, square = -(1 + 0x1p-11f);
+    void *parameters[] = {&out, &factor, &factor, &square};
+    ck_assert_int_eq(soft_run("round_each", parameters), CUDA_SUCCESS);
+    float *results = soft_bytes(out, sizeof(zeros));
+    for (int i = 0; i < 4; i++)
+        ck_assert_float_eq(results[i], 0);
+    ck_assert_float_eq(results[4], 0x1p-24f);
+    free(results);
+    CU(MemFree(out));
+}
+END_TEST
+
+/* ---- Another size of pages ------------------------------------------------------------------- */
+
+static long page; /* what sysconf() says; 0: the truth */
+
+/* glibc's own; dlsym() would be too early for ThreadSanitizer, which asks before main(). */
+long __sysconf(int name);
+
+__attribute__((no_sanitize("thread", "address"))) long sysconf(int name)
+{
+    return name == _SC_PAGESIZE && page ? page : __sysconf(name);
+}
+
+/*
+ * Grace's kernels have pages of 64 KiB. Catches: data began at 4 KiB, where no such page can be
+ * mapped, and what was exported could not be imported.
+ */
+START_TEST(exported_memory_begins_at_a_page)
+{
+    need_software();
+    const CUmemAllocationProp prop = {
+        .type = CU_MEM_ALLOCATION_TYPE_PINNED,
+        .requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
+        .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = fx.device}};
+    CUmemGenericAllocationHandle made = 0, taken = 0;
+    int fd = -1;
+    page = 65536;
+    CUresult create = gr_cuda()->MemCreate(&made, (size_t)2 << 20, &prop, 0);
+    CUresult export = gr_cuda()->MemExportToShareableHandle(
+        &fd, made, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0);
+    CUresult import = gr_cuda()->MemImportFromShareableHandle(
+        &taken, (void *)(intptr_t)fd, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
+    page = 0;
+    ck_assert_int_eq(create, CUDA_SUCCESS);
+    ck_assert_int_eq(export, CUDA_SUCCESS);
+    ck_assert_int_eq(import, CUDA_SUCCESS);
+    close(fd);
+    CU(MemRelease(taken));
+    CU(MemRelease(made));
+}
+END_TEST
+
+/* ---- Images for a GPU ------------------------------------------------------------------------ */
+
+/* What was compiled for a GPU is refused as such, whatever form it has. */
+START_TEST(images_for_a_gpu)
+{
+    need_software();
+    static const char ptx[] = "//\n// Generated by NVIDIA NVVM Compiler\n//\n\n.version 8.0\n"
+                              ".target sm_75\n.address_size 64\n";
+    static const unsigned char fat_binary[64] = {0x50, 0xed, 0x55, 0xba, 1};
+    CUmodule module = NULL;
+    CU_GIVES(CUDA_ERROR_NO_BINARY_FOR_GPU, ModuleLoadData(&module, ptx));
+    CU_GIVES(CUDA_ERROR_NO_BINARY_FOR_GPU, ModuleLoadData(&module, ptx + 3));
+    CU_GIVES(CUDA_ERROR_NO_BINARY_FOR_GPU, ModuleLoadData(&module, fat_binary));
+    CU_GIVES(CUDA_ERROR_INVALID_IMAGE, ModuleLoadData(&module, "no image at all"));
+    if (soft_kernels()->gpu != soft_kernels()->gpu_end)
+        CU_GIVES(CUDA_ERROR_NO_BINARY_FOR_GPU, ModuleLoadData(&module, soft_kernels()->gpu));
+    ck_assert_ptr_eq(module, NULL);
+}
+END_TEST
+
+/* ---- What is missing ------------------------------------------------------------------------- */
+
+static int call_what_is_missing(void)
+{
+    PFN_cuGraphCreate_v10000 create_graph = NULL;
+    CUgraph graph = NULL;
+    child_check(gr_cuda_load(false) == GR_OK);
+    void *symbol = cuda_symbol("cuGraphCreate", 10000);
+    child_check(symbol);
+    memcpy(&create_graph, &symbol, sizeof(symbol));
+    child_check(create_graph(&graph, 0) == CUDA_ERROR_NOT_SUPPORTED);
+    child_check(create_graph(&graph, 0) == CUDA_ERROR_NOT_SUPPORTED);
+    return 0;
+}
+
+START_TEST(entry_points_that_are_missing)
+{
+    need_software();
+    char text[4096];
+    ck_assert_int_eq(child_run("call_what_is_missing", text, sizeof(text)), 0);
+    const char *first = strstr(text, "cuGraphCreate is not implemented");
+    ck_assert_msg(first, "%s", text);
+    ck_assert_msg(!strstr(first + 1, "cuGraphCreate"), "twice: %s", text);
+}
+END_TEST
+
+/* As NVIDIA's libcudart begins. */
+static int ask_for_a_table(void)
+{
+    static const CUuuid id = {.bytes = {0x6b}};
+    const void *table = NULL;
+    PFN_cuGetExportTable_v3000 get = NULL;
+    child_check(gr_cuda_load(false) == GR_OK);
+    void *symbol = cuda_symbol("cuGetExportTable", 3000);
+    child_check(symbol);
+    memcpy(&get, &symbol, sizeof(symbol));
+    child_check(get(&table, &id) == CUDA_ERROR_NOT_SUPPORTED);
+    child_check(get(&table, &id) == CUDA_ERROR_NOT_SUPPORTED);
+    child_check(!table);
+    return 0;
+}
+
+/* Catches: a program that was linked with NVIDIA's runtime, too, did not learn so. */
+START_TEST(nvidia_s_runtime_is_named)
+{
+    need_software();
+    char text[4096];
+    ck_assert_int_eq(child_run("ask_for_a_table", text, sizeof(text)), 0);
+    const char *first = strstr(text, "this program runs NVIDIA's libcudart, ");
+    ck_assert_msg(first && strstr(first, "leave it out of the link"), "%s", text);
+    ck_assert_msg(!strstr(first + 1, "this program runs"), "twice: %s", text);
+}
+END_TEST
+
+START_TEST(device_is_no_gpu)
+{
+    need_software();
+    char name[128], text[512];
+    CU(DeviceGetName(name, sizeof(name), fx.device));
+    ck_assert_msg(strstr(name, "no GPU"), "%s", name);
+    ck_assert_msg(strstr(name, "software"), "%s", name);
+    ck_assert_msg(!strstr(name, "NVIDIA"), "%s", name);
+    gr_resource *resource = gr_from_gl_buffer(gl_buffer_filled(16, 1), GR_READ_WRITE);
+    assert_made(resource);
+    gr_resource_describe(resource, text, sizeof(text));
+    ck_assert_msg(strstr(text, "software CUDA driver"), "%s", text);
+    gr_resource_free(resource);
+}
+END_TEST
+
+/* ---- Exit ------------------------------------------------------------------------------------ */
+
+/* Rather than hang, die of the alarm. */
+static int exit_while_a_stream_waits(void)
+{
+    alarm(20);
+    fixture_setup();
+    CUdeviceptr memory = 0;
+    CU(MemAlloc(&memory, SIZE));
+    gate_put(fx.stream);
+    CU(MemsetD8Async(memory, 1, SIZE, fx.stream));
+    gate_put(CU_STREAM_LEGACY);
+    return 0;
+}
+
+static int exit_while_mapped(void)
+{
+    static gr_buffer *volatile kept; /* reachable, so that nobody calls it a leak */
+    alarm(20);
+    fixture_setup();
+    gate_put(fx.stream);
+    kept = gr_map_gl_buffer(gl_buffer_filled(SIZE, 1), GR_READ_WRITE, fx.stream);
+    child_check(kept);
+    exit(0);
+}
+
+START_TEST(exit_does_not_hang)
+{
+    need_software();
+    expect_child("exit_while_a_stream_waits");
+    expect_child("exit_while_mapped");
+}
+END_TEST
+
+static const struct child children[] = {
+    {"use_after_unmap", use_after_unmap},
+    {"use_between_maps", use_between_maps},
+    {"use_after_free", use_after_free},
+    {"call_what_is_missing", call_what_is_missing},
+    {"ask_for_a_table", ask_for_a_table},
+    {"exit_while_a_stream_waits", exit_while_a_stream_waits},
+    {"exit_while_mapped", exit_while_mapped},
+    {NULL, NULL},
+};
+
+static void build(Suite *suite)
+{
+    add_tests(add_case(suite, "missing waits"), missing_wait_for_a_writer, missing_wait_for_the_map,
+              map_of_an_idle_context, missing_wait_before_the_release, legacy_stream);
+
+    add_tests(add_case(suite, "memory"), fresh_memory, discarded_bytes, pointers_that_have_ended,
+              exported_memory_begins_at_a_page, copies_with_a_pointer_that_has_ended);
+
+    add_tests(add_case(suite, "kernels"), kernels_run_on_all_cores, images_for_a_gpu);
+    add_tests(add_soft_case(suite, "arithmetic"), products_are_rounded_by_themselves);
+
+    add_tests(add_case(suite, "what it is"), entry_points_that_are_missing,
+              nvidia_s_runtime_is_named, device_is_no_gpu, exit_does_not_hang);
+}
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, "software driver", build, children);
+}

@@ -1,0 +1,601 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# test_nvcc.sh: grinterop-nvcc in nvcc's place: by hand, by make, with the options that programs'
+# build files give; what it refuses, and whose lines errors and debuggers name. The programs of
+# softcuda/tests/nvcc run on the software driver.
+#
+# GR_TOOLS  the folder of the program; default: the build folder, where this is run
+
+suite=nvcc
+# shellcheck source=tests/support/cases.sh
+. "${GR_TEST_CASES:?run it by tests/run-test}"
+tools=$built_in
+programs=$(cd "$(dirname "$0")" && pwd) || exit 99
+source=$(cd "$programs/../../.." && pwd) || exit 99
+nvcc=$tools/grinterop-nvcc
+if [ ! -x "$nvcc" ]; then
+    echo "skipped: $nvcc was not built"
+    exit 77
+fi
+if [ ! -d "$programs" ] || [ -z "${CXX:-}" ]; then
+    echo "skipped: the programs and a compiler are where grinterop is built"
+    exit 77
+fi
+
+work=$(mktemp -d) || exit 99
+trap 'rm -rf "$work"' EXIT
+trap 'exit 99' HUP INT TERM
+cd "$work" || exit 99
+mkdir between
+TMPDIR=$work/between
+export TMPDIR
+
+# shellcheck source=softcuda/tests/nvcc/built_nvcc.sh
+. "$source/softcuda/tests/nvcc/built_nvcc.sh"
+
+# shellcheck disable=SC2046 # options, or nothing
+compile() { "$nvcc" $(sanitize) "$@"; }
+
+# ---- The programs ----
+
+runtime=$tools/.libs/libgrinterop-softcudart.so
+if [ ! -e "$runtime" ]; then
+    skip programs "$runtime was not built"
+else
+    for program in wave filter templates texture groups warps shapes guards managed \
+        asserts rows steps functions; do
+        check "compile_$program" 0 compile -Xcompiler -Wall "$programs/$program.cu" -o "$program"
+        if grep -q 'warning:' err; then fail "warnings"; fi
+        check "run_$program" 0 "./$program"
+    done
+    if [ "${GR_SANITIZER:-no}" = no ]; then
+        check run_guards_far 0 ./guards far
+        check run_rows_far 0 ./rows far
+    else
+        skip run_far 'two thousand million threads take too long with a sanitizer'
+    fi
+    check assertion 0 ./asserts loop && says err \
+        'asserts.cu:13: kernel counts: block: [1,0,0], thread: [1,0,0] Assertion `i < n' \
+        && says out 'printed before'
+    check assertion_at_barriers 0 ./asserts barriers && says err \
+        'asserts.cu:20: kernel meets: block: [0,0,0], thread: [2,1,0] Assertion `threadIdx.x < most'
+    check assertion_on_the_host bad ./asserts host && says err 'Assertion `argc == 0'
+    check debug_rows 0 compile -G "$programs/rows.cu" -o rows && check run_debug_rows 0 ./rows
+    # As softcuda/docs/legacy.md builds a program, without the settings of run-test.
+    # Catches: parameters that are numbers side by side were taken for an address, as the shadow
+    # memory of AddressSanitizer is mapped there.
+    case ${GR_SANITIZER:-no} in
+    *thread*) skip sanitized "a program has one sanitizer" ;;
+    *)
+        user='env -u ASAN_OPTIONS -u LSAN_OPTIONS -u UBSAN_OPTIONS'
+        check compile_sanitized 0 "$nvcc" -g -Xcompiler -fsanitize=address,-fsanitize=undefined \
+            "$programs/sanitized.cu" -o sanitized
+        # shellcheck disable=SC2086 # a command's words
+        check run_sanitized 0 $user ./sanitized
+        if grep -F 'memory of the host' err >/dev/null; then fail "takes numbers for an address"; fi
+        # Catches: with a library that was loaded late, as a module is, LeakSanitizer crashed.
+        check sanitized_options 0 env ASAN_OPTIONS=help=1 ./sanitized
+        if ! grep -A2 'intercept_tls_get_addr' out err | grep -F 'Value: false' >/dev/null; then
+            fail "keeps AddressSanitizer's table of thread-local memory"
+        fi
+        # shellcheck disable=SC2086 # the same
+        check sanitized_host_memory 0 $user ./sanitized own &&
+            says err 'kernel host_memory is given address' 'memory of the host'
+        ;;
+    esac
+    check separate_main 0 compile -dc "$programs/parts_main.cu" -o main.o
+    check separate_device 0 compile -rdc=true -c "$programs/parts_device.cu" -o device.o
+    check device_link 0 compile -arch=sm_90 -dlink main.o device.o -o link.o
+    check separate_link 0 compile main.o device.o link.o -o parts
+    check separate_run 0 ./parts
+    check library 0 compile -lib device.o -o libparts.a
+    check library_link 0 compile main.o -L. -lparts -Xlinker --as-needed -o by_library
+    check library_run 0 ./by_library
+    check plugin 0 compile -shared -Xcompiler -fPIC "$programs/plugin.cu" -o plugin.so
+    check plugin_main 0 compile "$programs/plugin_main.cu" -o plugin_main
+    if [ "${GR_SANITIZER:-no}" = no ]; then
+        check plugin_run 0 ./plugin_main
+    else
+        skip plugin_run 'libraries stay loaded with a sanitizer'
+    fi
+    check run 0 compile -run "$programs/wave.cu" -o wave
+    check barriers 0 compile --all-barriers "$programs/wave.cu" -o slow && check slow 0 ./slow
+fi
+
+# ---- Where its headers are ----
+
+# away NAME STATUS PROGRAM: with no variables that say so.
+away() {
+    check "$1" "$2" env GR_NVCC_INCLUDE= GR_NVCC_LIBRARY= "$3" -c away.cu
+}
+echo '__global__ void kernel() {}' >away.cu
+away build_folder 0 "$nvcc"
+cp "$nvcc" copied
+away no_install 1 ./copied && says err 'no grinterop_nvcc.h' "move the whole installation" \
+    GR_NVCC_INCLUDE GR_NVCC_LIBRARY
+# Catches: a program of an installation that was moved looked in the old place alone; its message
+# named one variable, with which the link failed.
+mkdir -p moved/bin moved/include/grinterop
+cp "$nvcc" moved/bin
+ln -s "$source"/include/grinterop/* moved/include/grinterop
+ln -s "$source/softcuda/nvcc/include" moved/include/grinterop/nvcc
+away moved 0 moved/bin/grinterop-nvcc
+check no_runtime 1 env GR_NVCC_INCLUDE= GR_NVCC_LIBRARY="$work" moved/bin/grinterop-nvcc away.cu &&
+    says err 'no libgrinterop-softcudart.so' "$work" GR_NVCC_LIBRARY
+if [ -e "$runtime" ]; then
+    echo 'int main() { kernel<<<1, 1>>>(); return cudaDeviceSynchronize(); }' >>away.cu
+    # shellcheck disable=SC2046 # options, or nothing
+    check build_libraries 0 env GR_NVCC_INCLUDE= GR_NVCC_LIBRARY= "$nvcc" $(sanitize) away.cu \
+        -run -o away
+fi
+
+# ---- Options ----
+
+cat >one.cu <<'END'
+#ifndef VALUE
+#error "no VALUE"
+#endif
+#include "one.h"
+__global__ void kernel(int *out)
+{
+    *out = VALUE + ONE;
+}
+int start(int *out)
+{
+    kernel<<<1, 1>>>(out);
+    return sizeof(VALUE);
+}
+END
+mkdir -p headers
+echo '#define ONE 1' >headers/one.h
+flags='-DVALUE=2 -Iheaders'
+# shellcheck disable=SC2086 # a list of options
+given() { "$nvcc" $flags "$@"; }
+
+# makes FILE NAME COMMAND...: as check, for a command that makes that file.
+makes() {
+    rm -f "$1"
+    made=$1
+    shift
+    name=$1
+    shift
+    check "$name" 0 "$@" && { [ -s "$made" ] || fail "makes no $made"; }
+}
+
+makes one.o object given -c one.cu
+makes two.o name given -c one.cu -o two.o
+check long_names 0 "$nvcc" --compile --define-macro=VALUE=2 --include-path headers one.cu \
+    --output-file=three.o --std=c++17 --optimize 3
+check gpu_options 0 given -c one.cu -arch=sm_90 -gencode arch=compute_80,code=sm_80 \
+    --generate-code=arch=compute_90,code='[compute_90,sm_90]' -Xptxas -v,-O3 -maxrregcount=32 \
+    -use_fast_math --expt-relaxed-constexpr --expt-extended-lambda -lineinfo -m64 -std=c++11 \
+    --ptxas-options=-v -cudart shared -ccbin "$NVCC_CCBIN" -Wno-deprecated-gpu-targets \
+    -diag-suppress 177 --threads 2
+check debug 0 given -g -G -c one.cu
+check compiler_options 0 given -c one.cu -Xcompiler -Wall,-Wextra,-Werror \
+    --compiler-options '-fPIC -O1'
+# hands NAME TEXT WORD...: -Xcompiler TEXT gives the compiler these words, one behind the other.
+hands() {
+    text=$2
+    check "$1" 0 given -dryrun -c one.cu -Xcompiler "$text" || return
+    shift 2
+    says err " $* "
+}
+hands parts '-Wall,-Wextra' -Wall -Wextra
+hands empty_parts ',-Wall,,-Wextra,' -Wall -Wextra
+hands quoted_parts ',"-Wall","-Wextra"' -Wall -Wextra
+hands quoted_blank "-DTEXT='a b',-Wall" "'-DTEXT=a b'" -Wall
+hands quoted_comma '-DTEXT="a,b"' "'-DTEXT=a b'"
+hands kept_comma '-fsanitize=address\,undefined' -fsanitize=address,undefined
+hands escaped_quotes ',\"-Wall\",-Wextra' -Wall -Wextra
+hands text_in_quotes '-DTEXT=\\\"a\\\"' "'-DTEXT=\"a\"'"
+check undefined bad given -UVALUE -c one.cu && says err 'no VALUE'
+check preprocess 0 given -E one.cu && says out '<<<1, 1>>>'
+check rule 0 given -MM one.cu && says out 'one.o:' headers/one.h
+check whole_rule 0 given -M one.cu && says out cuda_runtime_api.h
+check rule_file 0 given -MD -MF one.d -MT target -c one.cu -o one.o && says one.d 'target:' one.h
+check rule_beside 0 given -MMD -c one.cu -o beside.o && says beside.d 'beside.o:' one.h
+echo '-DVALUE="(2 + 1)" -Iheaders' >flags.txt
+check option_file 0 "$nvcc" -optf flags.txt -c one.cu
+check response_file 0 "$nvcc" @flags.txt -c one.cu
+check environment 0 env NVCC_APPEND_FLAGS="$flags" "$nvcc" -c one.cu
+cp one.cu one.txt
+check language 0 given -x cu -c one.txt -o text.o
+echo 'int plain(void) { int class = 1; return class; }' >plain.c
+check c_file 0 "$nvcc" -c plain.c
+echo 'int host() { return 0; }' >host.cpp
+check cpp_file 0 "$nvcc" -c host.cpp
+check dry_run 0 given -dryrun -c one.cu -o never.o && says err '#$ ' never.o
+if [ -e never.o ]; then fail "makes something in a dry run"; fi
+makes kept/one.cpp4.ii keep given --keep --keep-dir kept -c one.cu
+mkdir placed
+makes placed/one.o folder given -odir placed -c one.cu
+makes named.o folder_named given --output-directory=placed -c one.cu -o named.o
+check folder_rule 0 given -odir placed -M one.cu && says out 'placed/one.o:'
+check clean 0 given -clean -odir placed -c one.cu
+if [ -e placed/one.o ]; then fail "leaves placed/one.o"; fi
+check level 0 given -dryrun -O 3 -c one.cu && says err ' -O3 '
+check seed 0 given -dryrun -frandom-seed 7 -c one.cu && says err ' -frandom-seed=7 '
+check to_compiler 0 given -dryrun -forward-unknown-to-host-compiler -march=native -c one.cu &&
+    says err ' -march=native '
+check archiver 0 given -dryrun -lib -arbin other-ar -Xarchive T one.o &&
+    says err 'other-ar rcs T a.a'
+makes more.o relocatable given -r one.o -o more.o
+check version 0 "$nvcc" --version && says out 'release '
+check help 0 "$nvcc" --help && says out --cuda-include -dc --maxrregcount
+if [ "$(find between -mindepth 1)" != "" ]; then fail "leaves files behind"; fi
+# Catches: a single quote stayed as it is within single quotes.
+check dry_quotes 0 given -dryrun -c one.cu "-DTEXT=it's" && says err "'-DTEXT=it'\\''s'"
+
+# ---- A compiler that says much, and one that does not end ----
+
+echo '__global__ void kernel() {}' >plain.cu
+cat >chatty <<'END'
+#!/bin/sh
+if [ "$1" = -E ]; then
+    yes 'plain.cu:1:1: warning: a line such as a compiler has them' | head -n 80000 >&2
+fi
+while [ $# -gt 0 ]; do
+    if [ "$1" = -o ]; then : >"$2"; fi
+    shift
+done
+END
+printf '#!/bin/sh\necho $$ >started.new && mv started.new started\nexec sleep 100\n' >patient
+chmod +x chatty patient
+# Catches: 4.7 MB of warnings took 2.7 GB and half a minute.
+if [ "${GR_SANITIZER:-no}" != no ]; then
+    skip many_warnings 'a sanitizer takes more memory than the limit'
+else
+    check many_warnings 0 sh -c 'ulimit -v 400000 && exec "$@" 2>said' sh "$nvcc" -ccbin ./chatty \
+        -c plain.cu -o plain.o
+    if [ "$(grep -c 'warning: a line' said)" != 80000 ]; then fail "does not hand on all lines"; fi
+fi
+# interrupt SIGNAL STATUS: Catches: SIGTERM left a folder in the temporary directory.
+interrupt() {
+    begin "interrupt_$1"
+    rm -f started
+    # Without job control a shell starts what is in the background with SIGINT ignored.
+    env --default-signal="$1" "$nvcc" -ccbin ./patient -c plain.cu 2>err &
+    for _ in $(seq 300); do
+        if [ -e started ]; then break; fi
+        sleep 0.1
+    done
+    kill -s "$1" $!
+    wait $!
+    code=$?
+    if [ $code != "$2" ]; then fail "exit status $code instead of $2"; fi
+    if kill -0 "$(cat started)" 2>/dev/null; then fail "leaves the compiler running"; fi
+    if [ "$(find between -mindepth 1)" != "" ]; then fail "leaves files behind"; fi
+}
+interrupt HUP 129
+interrupt INT 130
+interrupt TERM 143
+
+# Each option of the help is on the page.
+begin page
+"$nvcc" --help | sed -n 's/^  \(-[-A-Za-z]*\),.*/\1/p' | while read -r option; do
+    sed 's/\\-/-/g' "$source/softcuda/nvcc/grinterop-nvcc.1" | grep -qF -- "B$option" ||
+        echo "$option"
+done >missing
+if [ -s missing ]; then fail "the page has not:" "$(cat missing)"; fi
+
+# Each option of nvcc is known, and takes a value where nvcc's does: -gr-value is one, or no option.
+knows() {
+    given -dryrun -c one.cu "$1" -gr-value 2>said
+    case $1:$2 in
+    --optimize:* | -O:*) ;; # -O alone is the host compiler's
+    --dependency-output: | -MF: | --qpp-config: | -qpp-config:) # take one, as its help does not say
+        ! grep -qE 'no option|needs a value' said
+        ;;
+    --forward-unknown-*: | -forward-unknown-*:) ! grep -q 'no option' said ;;
+    *:) grep -qE 'no option -gr-value|of a GPU|lists the GPUs' said ;;
+    *) ! grep -qE 'no option|needs a value' said ;;
+    esac
+}
+compare() {
+    "$real" --help | sed -n 's/^\(--*[-A-Za-z0-9_]*\)\( [^(]*\)* *(\(-[^)]*\)) *$/\1 \3 \2/p' |
+        while read -r long short value; do
+            echo "$long" "$short" >>asked
+            for option in "$long" "$short"; do
+                knows "$option" "$value" || echo "$option"
+            done
+        done
+}
+real=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
+if [ ! -x "$real" ]; then
+    skip nvcc_options "there is no nvcc to compare with"
+else
+    begin nvcc_options
+    compare >missing
+    if ! says asked --clean-targets --optimize --maxrregcount; then
+        : # its help is not read
+    elif [ -s missing ]; then
+        fail "takes these otherwise than nvcc:" "$(cat missing)"
+    fi
+fi
+
+# ---- Which kernels run as rows of many blocks ----
+
+cat >wanted <<'END'
+apply: guard line span
+backwards: block by block
+between: guard line span
+counted: guard
+either: guard line
+first_threads: guard
+line_casts: guard line span
+line_changes: guard line span
+line_int: guard line span
+line_of_rows: line
+line_size: guard line span
+line_swapped: guard line span
+line_unguarded: line
+line_used_twice: guard line span
+narrow: guard line
+other_width: block by block
+outside: guard line
+own_slot: block by block
+places: block by block
+rounded: block by block
+shared_scratch: guard
+stride_breaks: line
+stride_chain: guard line stride
+stride_class: line
+stride_counts: line
+stride_ends: guard line stride
+stride_far: guard line stride
+stride_first: line
+stride_hands_on: line
+stride_named: line
+stride_plain: guard line stride
+stride_skips: line
+transposes: guard
+twice_block: block by block
+twice_thread: block by block
+watched: guard
+with_lambda: block by block
+wraps: guard line
+END
+# kinds FILE: the kernels of a kept file, by the flags of softcuda/nvcc/launch_flags.h.
+kinds() {
+    sed -n 's/.*return "\([a-z_]*\)"; } }; ::gr_cuhost::launch<\([0-9]*\)u.*/\1 \2/p' "$1" |
+        while read -r name bits; do
+            kind=
+            if [ $((bits & 8)) != 0 ]; then kind="$kind guard"; fi
+            if [ $((bits & 16)) != 0 ]; then kind="$kind line"; fi
+            if [ $((bits & 32)) != 0 ]; then kind="$kind span"; fi
+            if [ $((bits & 64)) != 0 ]; then kind="$kind stride"; fi
+            echo "$name:${kind:- block by block}"
+        done | sort
+}
+mkdir -p rows_kept
+makes rows_kept/rows.cpp4.ii rows_kept "$nvcc" --keep --keep-dir rows_kept -c "$programs/rows.cu"
+kinds rows_kept/rows.cpp4.ii >found
+check rows_are 0 diff wanted found
+
+# ---- What it refuses ----
+
+check no_file 1 "$nvcc" && says err 'no file'
+check march 1 given -march=native -c one.cu && says err 'no option -march' -Xcompiler
+check lists 1 given --list-gpu-arch && says err 'lists the GPUs'
+check script 1 given -hls=gen-lcs one.o && says err 'leave out both'
+check unknown 1 given -c one.cu --frobnicate && says err --frobnicate -Xcompiler
+check no_value 1 given -c one.cu -o && says err '-o needs a value'
+check ptx 1 given -ptx one.cu && says err 'only nvcc makes'
+check two_outputs 1 "$nvcc" -c one.cu host.cpp -o both.o && says err 'one file'
+check cufft 1 given one.cu -lcufft && says err 'GPUs alone'
+check bits 1 given -m32 -c one.cu && says err '64 bits'
+check no_headers 1 "$nvcc" --cuda-include "$work" -c one.cu && says err cuda_runtime.h PyPI
+check no_compiler 1 given -ccbin "$work/nothing" -c one.cu && says err -ccbin
+check no_source bad "$nvcc" -c nothing.cu && says err nothing.cu
+
+# wrong NAME LINE TEXT: the program in NAME.cu is refused with that line and text.
+wrong() {
+    check "$1" bad "$nvcc" -c "$1.cu" && says err "$1.cu:$2" "$3"
+    if [ -e "$1.o" ]; then fail "makes an object file"; fi
+}
+cat >assembly.cu <<'END'
+__device__ unsigned lane()
+{
+    unsigned id;
+    asm("mov.u32 %0, %laneid;" : "=r"(id));
+    return id;
+}
+END
+wrong assembly 4 'cannot run PTX'
+# without NAME HEADER OTHER [OPTION]...: a program that includes it is refused by the name of the
+# library, which HEADER begins with; what it would include for nvcc alone is not looked at.
+without() {
+    library=$1 header=$2
+    printf '#ifndef __GRINTEROP_NVCC__\n#include <%s>\n#endif\n\n#include <%s>\n' \
+        "$3" "$header" >library.cu
+    shift 3
+    check "$library" bad "$nvcc" "$@" -c library.cu || return
+    refused="error: ${header%%[/._]*} runs on GPUs alone.*__GRINTEROP_NVCC__"
+    if ! grep -qi "^library.cu:5: $refused" err; then
+        fail "does not refuse $header"
+    fi
+}
+mkdir -p system/thrust system/cub own
+for header in cufft.h cublas_v2.h curand.h npp.h nvrtc.h thrust/sort.h cub/cub.cuh; do
+    : >"system/$header"
+    without "found_$header" "$header" missing.h -isystem system
+done
+for header in npp_none.h thrust/none.h cub/none.cuh cufft_none.h; do
+    without "missing_$header" "$header" cublas_none.h
+done
+echo 'typedef int cufftHandle;' >own/cufft.h # one that stands in for the library's
+printf '#include <cufft.h>\ncufftHandle plan;\n' >library.cu
+check own_header 0 "$nvcc" -Iown -c library.cu
+if [ -e /usr/local/cuda/include/curand_kernel.h ]; then
+    echo '#include <curand_kernel.h>' >library.cu
+    check curand_kernel 0 "$nvcc" -c library.cu
+fi
+cat >reference.cu <<'END'
+
+texture<float, 2> image;
+END
+wrong reference 2 cudaCreateTextureObject
+cat >mistake.cu <<'END'
+__global__ void kernel(int *out)
+{
+    __shared__ int tile[4];
+    *out = tile[0] +
+        missing;
+}
+END
+wrong mistake 5 missing
+# Catches: what a kernel called by name was never looked at.
+cat >host_calls.cu <<'END'
+namespace tools
+{
+int twice(int a) { return 2 * a; }
+}
+int elsewhere(int a);
+template <class T> T halved(T a) { return a; }
+__global__ void kernel(int *out)
+{
+    const auto inner = [](int a) { return 3 + tools::twice(a); };
+    out[0] = 2 * elsewhere(inner(1));
+}
+__device__ int device(int a) { return ::elsewhere(a); }
+template <class T> __global__ void any(T *out)
+{
+    if (halved(*out))
+        *out = 0;
+}
+void start(int *out) { any<<<1, 1>>>(out); }
+END
+wrong host_calls 9 'calling a __host__ function("twice") from a __global__ function("kernel")'
+says err 'host_calls.cu:10: error: calling a __host__ function("elsewhere") from' \
+    'host_calls.cu:12: error: calling a __host__ function("elsewhere") from a __device__' \
+    'host_calls.cu:15: error: calling a __host__ function("halved") from a __global__'
+check calls 0 "$nvcc" -c "$programs/calls.cu" -o calls.o
+if grep -q 'warning:' err; then fail "warnings"; fi
+cat >by_architecture.cu <<'END'
+#ifdef __CUDA_ARCH__
+#define FOR_BOTH __host__ __device__
+#else
+#define FOR_BOTH
+#endif
+FOR_BOTH int maybe(int a) { return a; }
+__global__ void kernel(int *out) { *out = maybe(1); }
+END
+check by_architecture 0 "$nvcc" -c by_architecture.cu &&
+    says err 'by_architecture.cu:7: warning: calling a __host__ function("maybe")' __CUDA_ARCH__
+cat >inner.cu <<'END'
+__global__ void kernel(int *out)
+{
+    __shared__ volatile int data[32];
+    int sum = 0;
+    data[threadIdx.x] = 1;
+    if ((sum = data[threadIdx.x] += 2) > 2)
+        *out = sum;
+}
+END
+check inner_write 0 "$nvcc" -c inner.cu && says err 'inner.cu:6: warning: lanes are not in step'
+# Catches: a kernel that is empty without __CUDA_ARCH__ did nothing, without a word.
+cat >emptied.cu <<'END'
+__global__ void all(int *out)
+{
+#if __CUDA_ARCH__ >= 300
+    *out = 1;
+#endif
+}
+__global__ void behind_numbers(int *out, int n)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+#ifdef __CUDA_ARCH__
+    if (i < n)
+        out[i] = 1;
+#endif
+}
+__global__ void other(int *out)
+{
+#if __CUDA_ARCH__ >= 300
+    *out = 1;
+#else
+    *out = 2;
+#endif
+}
+__global__ void none(int *) {}
+END
+check emptied 0 "$nvcc" -c emptied.cu && says err \
+    'emptied.cu:1: warning: kernel all does nothing: __CUDA_ARCH__ is not defined' \
+    'emptied.cu:7: warning: kernel behind_numbers does nothing' '__GRINTEROP_NVCC__'
+if grep -E 'kernel (other|none) does' err >/dev/null; then fail "warns of other kernels"; fi
+cat >call.cu <<'END'
+__global__ void kernel(int *out, float f) { *out = (int)f; }
+int main()
+{
+    kernel<<<1,
+        1>>>(1.0f, "text");
+}
+END
+wrong call 5 ''
+cat >old.cu <<'END'
+int main()
+{
+    cudaThreadSynchronize();
+    cudaThreadSetCacheConfig(cudaFuncCachePreferL1);
+    cudaThreadExit();
+}
+END
+check old_names 0 "$nvcc" -DcudaThreadSynchronize=cudaDeviceSynchronize \
+    -DcudaThreadExit=cudaDeviceReset -DcudaThreadSetCacheConfig=cudaDeviceSetCacheConfig -c old.cu
+cat >open.cu <<'END'
+__global__ void kernel() {}
+int main() { kernel<<<1, 1; }
+END
+wrong open 2 'no >>>('
+
+# ---- Debug information ----
+
+if ! command -v objdump >/dev/null; then
+    skip lines "there is no objdump"
+else
+    check lines 0 given -G -c one.cu && objdump --dwarf=decodedline one.o >decoded
+    if ! grep -E '^(\./)?one\.cu +7 ' decoded >/dev/null; then
+        fail "no code is on line 7 of one.cu"
+    fi
+    if grep -E 'cpp4|cpp1' decoded >/dev/null; then fail "names the files between"; fi
+    # gdb shows the parameters of a call, and not those of a function that is always inlined.
+    check called_kernel 0 nm -C one.o && says out '::operator()('
+fi
+
+# ---- A Makefile ----
+
+cat >Makefile <<'END'
+NVCC = nvcc
+NVCCFLAGS = -O3 -arch=sm_70 -ccbin $(HOST) -m64 $(FLAGS)
+GENCODE = -gencode arch=compute_70,code=sm_70
+one.o: one.cu
+	$(NVCC) $(NVCCFLAGS) $(GENCODE) -Xcompiler -fPIC -o $@ -c $<
+END
+rm -f one.o
+check makefile 0 "${MAKE:-make}" -s NVCC="$nvcc" HOST="$NVCC_CCBIN" FLAGS="$flags" one.o
+
+# ---- A project by CMake ----
+
+if ! command -v cmake >/dev/null || [ ! -e "$runtime" ]; then
+    skip cmake "there is no cmake, or no $runtime"
+elif [ "${GR_SANITIZER:-no}" != no ]; then
+    skip cmake "its tests of the compiler do not link a sanitizer"
+else
+    mkdir project
+    cp "$programs/wave.cu" "$programs/expect.h" project
+    cat >project/CMakeLists.txt <<'END'
+cmake_minimum_required(VERSION 3.18)
+project(wave LANGUAGES CXX CUDA)
+add_executable(wave wave.cu)
+END
+    check configure 0 cmake -S project -B project/build -DCMAKE_CUDA_COMPILER="$nvcc" \
+        -DCMAKE_CXX_COMPILER="$NVCC_CCBIN" -DCMAKE_CUDA_ARCHITECTURES=75 \
+        -DCMAKE_BUILD_RPATH="$tools/.libs" &&
+        check build 0 cmake --build project/build && check built 0 project/build/wave
+fi
+
+if [ $failures -gt $checks ]; then failures=$checks; fi
+echo "$((100 * (checks - failures) / checks))%: Checks: $checks, Failures: $failures, Errors: 0"
+[ $failures = 0 ]

@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The runtime API beside OpenGL, the driver API and grinterop in one program: all see the same
+ * memory, contexts and streams, as there is one driver.
+ */
+#define _GNU_SOURCE
+#include "tests/support/support.h"
+
+#include "softcuda/driver/stream/shared_semaphore.h"
+
+#include <cuda_gl_interop.h>
+#include <cuda_runtime_api.h>
+#include <dlfcn.h>
+#include <grinterop/cuhost_launch.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SIZE 4096
+
+#define need_software()                                                                            \
+    do {                                                                                           \
+        if (!gr_cuda_is_software())                                                                \
+            skip("it is about the software CUDA driver, and %s is in use", gr_cuda_driver_path()); \
+    } while (0)
+
+#define RT(call)              RT_GIVES(cudaSuccess, call)
+#define RT_GIVES(error, call) assert_error_of(error, cuda##call, "cuda" #call)
+#define assert_error_of(error, result, text)                                                       \
+    do {                                                                                           \
+        cudaError_t got_ = (result);                                                               \
+        ck_assert_msg(got_ == (error), "%s gave %s, not %s", text, cudaGetErrorName(got_),         \
+                      cudaGetErrorName(error));                                                    \
+        (void)cudaGetLastError();                                                                  \
+    } while (0)
+
+/* ---- One driver ------------------------------------------------------------------------------ */
+
+START_TEST(works_in_the_current_context)
+{
+    need_software();
+    void *memory = NULL;
+    int device = -1;
+    CUcontext context = NULL;
+    RT(Malloc(&memory, SIZE));
+    CU(PointerGetAttribute(&context, CU_POINTER_ATTRIBUTE_CONTEXT, (CUdeviceptr)(uintptr_t)memory));
+    ck_assert_ptr_eq(context, fx.context);
+    RT(GetDevice(&device));
+    ck_assert_int_eq(device, fx.device);
+    RT(MemsetAsync(memory, 0x12, SIZE, fx.stream)); /* the driver API's stream */
+    RT(StreamSynchronize(fx.stream));
+    unsigned char *bytes = must_allocate(SIZE);
+    CU(MemcpyDtoH(bytes, (CUdeviceptr)(uintptr_t)memory, SIZE));
+    assert_no_difference(bytes_differ_once(bytes, SIZE, 0x12));
+    RT(Free(memory));
+}
+END_TEST
+
+/* A context that the program made is taken as it is, and stays current. */
+START_TEST(works_in_a_context_of_the_programs_own)
+{
+    need_software();
+    void *memory = NULL;
+    CUcontext own = NULL, current = NULL, owner = NULL;
+    CU(CtxCreate(&own, 0, fx.device));
+    RT(Malloc(&memory, SIZE));
+    CU(PointerGetAttribute(&owner, CU_POINTER_ATTRIBUTE_CONTEXT, (CUdeviceptr)(uintptr_t)memory));
+    CU(CtxGetCurrent(&current));
+    ck_assert_ptr_eq(owner, own);
+    ck_assert_ptr_eq(current, own);
+    RT(Free(memory));
+    CU(CtxDestroy(own));
+}
+END_TEST
+
+START_TEST(takes_what_grinterop_maps)
+{
+    need_software();
+    GLuint name = gl_buffer_pattern(SIZE, 3);
+    gr_resource *resource = must_register(name);
+    gr_buffer *buffer = must_map(resource);
+    void *mapped = (void *)(uintptr_t)gr_buffer_ptr(buffer);
+    unsigned char *bytes = must_allocate(SIZE);
+    RT(MemcpyAsync(bytes, mapped, SIZE, cudaMemcpyDeviceToHost, fx.stream));
+    RT(MemsetAsync(mapped, 0x42, SIZE, fx.stream));
+    RT(StreamSynchronize(fx.stream));
+    assert_no_difference(pattern_differs_once(bytes, SIZE, 3));
+    assert_ok(gr_buffer_release(buffer));
+    gr_resource_free(resource);
+    assert_gl_bytes(name, SIZE, 0x42);
+}
+END_TEST
+
+START_TEST(gives_the_drivers_functions)
+{
+    need_software();
+    void *function = NULL;
+    enum cudaDriverEntryPointQueryResult status = cudaDriverEntryPointSymbolNotFound;
+    int version = 0;
+    RT(GetDriverEntryPointByVersion("cuDriverGetVersion", &function, 12000, cudaEnableDefault,
+                                    &status));
+    ck_assert_int_eq(status, cudaDriverEntryPointSuccess);
+    CUresult (*get_version)(int *);
+    memcpy(&get_version, &function, sizeof(function));
+    ck_assert_int_eq(get_version(&version), CUDA_SUCCESS);
+    ck_assert_int_ge(version, 13000);
+    RT(GetDriverEntryPointByVersion("cuNoSuchThing", &function, 12000, cudaEnableDefault, &status));
+    ck_assert_int_eq(status, cudaDriverEntryPointSymbolNotFound);
+}
+END_TEST
+
+/* ---- OpenGL ---------------------------------------------------------------------------------- */
+
+START_TEST(maps_a_buffer)
+{
+    need_software();
+    GLuint name = gl_buffer_filled(SIZE, 0x10);
+    struct cudaGraphicsResource *resource = NULL;
+    void *mapped = NULL;
+    size_t size = 0;
+    RT(GraphicsGLRegisterBuffer(&resource, name, cudaGraphicsRegisterFlagsNone));
+    RT_GIVES(cudaErrorNotMapped, GraphicsResourceGetMappedPointer(&mapped, &size, resource));
+    RT_GIVES(cudaErrorNotMapped, GraphicsUnmapResources(1, &resource, NULL));
+    RT(GraphicsResourceSetMapFlags(resource, cudaGraphicsMapFlagsWriteDiscard));
+    RT(GraphicsMapResources(1, &resource, NULL));
+    RT_GIVES(cudaErrorAlreadyMapped, GraphicsMapResources(1, &resource, NULL));
+    RT(GraphicsResourceGetMappedPointer(&mapped, &size, resource));
+    ck_assert_uint_eq(size, SIZE);
+    RT(Memset(mapped, 0x77, SIZE));
+    RT(GraphicsUnmapResources(1, &resource, NULL));
+    assert_gl_bytes(name, SIZE, 0x77);
+    RT(GraphicsUnregisterResource(resource));
+    RT_GIVES(cudaErrorInvalidResourceHandle, GraphicsUnregisterResource(resource));
+    RT_GIVES(cudaErrorInvalidValue, GraphicsMapResources(-1, &resource, NULL));
+}
+END_TEST
+
+START_TEST(maps_an_image)
+{
+    need_software();
+    enum { WIDTH = 16, HEIGHT = 8, ROW = WIDTH * 4 };
+    unsigned char *bytes = must_allocate(ROW * HEIGHT), *seen = must_allocate(ROW * HEIGHT);
+    GLuint name;
+    struct cudaGraphicsResource *resource = NULL;
+    cudaArray_t array = NULL;
+    struct cudaChannelFormatDesc desc;
+    glGenTextures(1, &name);
+    glBindTexture(GL_TEXTURE_2D, name);
+    glTexStorage2D(GL_TEXTURE_2D, 1, GL_RGBA8, WIDTH, HEIGHT);
+    pattern_fill(bytes, ROW * HEIGHT, 5);
+    RT(GraphicsGLRegisterImage(&resource, name, GL_TEXTURE_2D, cudaGraphicsRegisterFlagsNone));
+    RT(GraphicsMapResources(1, &resource, NULL));
+    RT(GraphicsSubResourceGetMappedArray(&array, resource, 0, 0));
+    RT(GetChannelDesc(&desc, array));
+    ck_assert_int_eq(desc.x, 8);
+    ck_assert_int_eq(desc.w, 8);
+    RT(Memcpy2DToArray(array, 0, 0, bytes, ROW, ROW, HEIGHT, cudaMemcpyHostToDevice));
+    RT(GraphicsUnmapResources(1, &resource, NULL));
+    glGetTexImage(GL_TEXTURE_2D, 0, GL_RGBA, GL_UNSIGNED_BYTE, seen);
+    assert_no_difference(pattern_differs_once(seen, ROW * HEIGHT, 5));
+    RT(GraphicsUnregisterResource(resource));
+    glBindTexture(GL_TEXTURE_2D, 0);
+    glDeleteTextures(1, &name);
+    free(bytes);
+}
+END_TEST
+
+START_TEST(maps_buffers_by_their_names)
+{
+    need_software();
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+    GLuint name = gl_buffer_filled(SIZE, 0x10);
+    void *mapped = NULL;
+    RT(GLRegisterBufferObject(name));
+    RT_GIVES(cudaErrorAlreadyMapped, GLRegisterBufferObject(name));
+    RT(GLSetBufferObjectMapFlags(name, cudaGLMapFlagsNone));
+    RT(GLMapBufferObject(&mapped, name));
+    RT(Memset(mapped, 0x31, SIZE));
+    RT(GLUnmapBufferObject(name));
+    assert_gl_bytes(name, SIZE, 0x31);
+    RT(GLMapBufferObjectAsync(&mapped, name, fx.stream));
+    RT(MemsetAsync(mapped, 0x32, SIZE, fx.stream));
+    RT(GLUnmapBufferObjectAsync(name, fx.stream));
+    assert_gl_bytes(name, SIZE, 0x32);
+    RT(GLUnregisterBufferObject(name));
+    RT_GIVES(cudaErrorInvalidValue, GLUnregisterBufferObject(name));
+    RT_GIVES(cudaErrorInvalidValue, GLMapBufferObject(&mapped, name));
+#pragma GCC diagnostic pop
+}
+END_TEST
+
+START_TEST(names_the_device_that_draws)
+{
+    need_software();
+    unsigned count = 0;
+    int devices[8] = {-1};
+    RT(GLGetDevices(&count, devices, 8, cudaGLDeviceListAll));
+    ck_assert_uint_eq(count, 1);
+    ck_assert_int_eq(devices[0], 0);
+}
+END_TEST
+
+/* ---- Memory and semaphores of others --------------------------------------------------------- */
+
+START_TEST(imports_memory)
+{
+    need_software();
+    CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                .requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
+                                .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}};
+    struct cudaExternalMemoryHandleDesc desc;
+    struct cudaExternalMemoryBufferDesc view;
+    CUmemGenericAllocationHandle handle;
+    cudaExternalMemory_t memory = NULL;
+    void *mapped = NULL;
+    unsigned char *bytes = must_allocate(SIZE);
+    int fd = -1;
+    CU(MemCreate(&handle, 2 << 20, &prop, 0));
+    CU(MemExportToShareableHandle(&fd, handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+    memset(&desc, 0, sizeof(desc));
+    desc.type = cudaExternalMemoryHandleTypeOpaqueFd;
+    desc.handle.fd = fd;
+    desc.size = 2 << 20;
+    RT(ImportExternalMemory(&memory, &desc));
+    memset(&view, 0, sizeof(view));
+    view.offset = SIZE;
+    view.size = SIZE;
+    RT(ExternalMemoryGetMappedBuffer(&mapped, memory, &view));
+    RT(Memset(mapped, 0x2b, SIZE));
+    RT(Memcpy(bytes, mapped, SIZE, cudaMemcpyDeviceToHost));
+    assert_no_difference(bytes_differ_once(bytes, SIZE, 0x2b));
+    RT(Free(mapped));
+    RT(DestroyExternalMemory(memory));
+    CU(MemRelease(handle));
+    RT_GIVES(cudaErrorInvalidValue, ImportExternalMemory(&memory, NULL));
+}
+END_TEST
+
+START_TEST(signals_and_waits)
+{
+    need_software();
+    PFN_gr_softcuda_semaphore_create create;
+    void *symbol = dlsym(RTLD_DEFAULT, "gr_softcuda_semaphore_create");
+    struct cudaExternalSemaphoreHandleDesc desc;
+    struct cudaExternalSemaphoreSignalParams signal;
+    struct cudaExternalSemaphoreWaitParams wait;
+    cudaExternalSemaphore_t semaphore = NULL;
+    ck_assert_ptr_nonnull(symbol);
+    memcpy(&create, &symbol, sizeof(symbol));
+    memset(&desc, 0, sizeof(desc));
+    desc.type = cudaExternalSemaphoreHandleTypeTimelineSemaphoreFd;
+    ck_assert_int_eq(create(1, 0, &desc.handle.fd), CUDA_SUCCESS);
+    RT(ImportExternalSemaphore(&semaphore, &desc));
+    memset(&signal, 0, sizeof(signal));
+    memset(&wait, 0, sizeof(wait));
+    signal.params.fence.value = wait.params.fence.value = 5;
+    RT(WaitExternalSemaphoresAsync(&semaphore, &wait, 1, fx.other));
+    RT_GIVES(cudaErrorNotReady, StreamQuery(fx.other));
+    RT(SignalExternalSemaphoresAsync(&semaphore, &signal, 1, fx.stream));
+    RT(StreamSynchronize(fx.other));
+    RT(StreamSynchronize(fx.stream));
+    RT(DestroyExternalSemaphore(semaphore));
+    RT_GIVES(cudaErrorInvalidValue, ImportExternalSemaphore(&semaphore, NULL));
+}
+END_TEST
+
+/* ---- Which driver ---------------------------------------------------------------------------- */
+
+static bool takes_software(bool allowed)
+{
+    void *memory = NULL;
+    unsigned type = 0;
+    if (gr_cuda_load(allowed) != GR_OK || !gr_cuda_is_software() ||
+        cudaMalloc(&memory, SIZE) != cudaSuccess)
+        return false;
+    CUresult result = gr_cuda()->PointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+                                                     (CUdeviceptr)(uintptr_t)memory);
+    return result == CUDA_SUCCESS && type == CU_MEMORYTYPE_DEVICE;
+}
+
+/* Without GR_CUDA_DRIVER: the driver that the runtime has brought is it. */
+static int child_unset(void)
+{
+    unsetenv("GR_CUDA_DRIVER");
+    return takes_software(false) ? 0 : 1;
+}
+
+/* With it, it decides as ever. */
+static int child_other(void)
+{
+    setenv("GR_CUDA_DRIVER", "/nonexistent/libcuda.so", 1);
+    return gr_cuda_load(false) == GR_ERR_NO_DRIVER ? 0 : 1;
+}
+
+START_TEST(is_grinterops_driver)
+{
+    need_software();
+    char text[4096];
+    ck_assert_msg(child_run("unset", text, sizeof(text)) == 0, "%s", text);
+    ck_assert_msg(child_run("other", text, sizeof(text)) == 0, "%s", text);
+}
+END_TEST
+
+/* ---- A kernel's fault ------------------------------------------------------------------------ */
+
+static void do_nothing(const gr_cuhost_block *first, unsigned count, void *const *params)
+{
+    (void)first;
+    (void)count;
+    (void)params;
+}
+
+static const uint32_t pointer_size[] = {sizeof(void *)};
+static const uint32_t pointer_offset[] = {0};
+static const gr_cuhost_kernel kernel = {
+    .abi = GR_CUHOST_ABI,
+    .size = sizeof(kernel),
+    .param_count = 1,
+    .name = "kernel",
+    .param_sizes = pointer_size,
+    .param_offsets = pointer_offset,
+    .params_size = sizeof(void *),
+    .run_blocks = do_nothing,
+};
+
+static void go_on(int number)
+{
+    (void)number;
+}
+
+#define EXPECT(error, call)                                                                        \
+    do {                                                                                           \
+        if ((call) != (error))                                                                     \
+            return __LINE__ % 97 + 1;                                                              \
+    } while (0)
+
+/* A kernel gets memory of a device that it has no access to, and the program goes on. */
+static int child_fault(void)
+{
+    void *memory = NULL, *params[] = {&memory};
+    setenv("GR_SOFT_DEVICES", "2", 1);
+    signal(SIGSEGV, go_on);
+    gr_cuhost_add_kernel(&kernel, kernel.name, &kernel);
+    EXPECT(cudaSuccess, cudaSetDevice(1));
+    EXPECT(cudaSuccess, cudaMalloc(&memory, SIZE));
+    EXPECT(cudaSuccess, cudaSetDevice(0));
+    EXPECT(cudaSuccess,
+           cudaLaunchKernel(&kernel, (dim3){1, 1, 1}, (dim3){1, 1, 1}, params, 0, NULL));
+    EXPECT(cudaErrorIllegalAddress, cudaDeviceSynchronize());
+    /* The error stays, until the device is reset. */
+    EXPECT(cudaErrorIllegalAddress, cudaGetLastError());
+    EXPECT(cudaErrorIllegalAddress, cudaGetLastError());
+    EXPECT(cudaErrorIllegalAddress, cudaMalloc(&memory, SIZE));
+    EXPECT(cudaErrorIllegalAddress, cudaPeekAtLastError());
+    EXPECT(cudaSuccess, cudaDeviceReset());
+    EXPECT(cudaSuccess, cudaGetLastError());
+    EXPECT(cudaSuccess, cudaMalloc(&memory, SIZE));
+    EXPECT(cudaSuccess, cudaDeviceSynchronize());
+    return 0;
+}
+
+START_TEST(fault_stays)
+{
+    need_software();
+    if (sanitizer())
+        skip("the sanitizer's handler of SIGSEGV stands in the way");
+    char text[4096];
+    ck_assert_msg(child_run("fault", text, sizeof(text)) == 0, "%s", text);
+    ck_assert_ptr_nonnull(strstr(text, "kernel kernel was given address 0x"));
+}
+END_TEST
+
+static void build(Suite *suite)
+{
+    add_tests(add_case(suite, "one driver"), works_in_the_current_context,
+              works_in_a_context_of_the_programs_own, takes_what_grinterop_maps,
+              gives_the_drivers_functions, is_grinterops_driver, fault_stays);
+    add_tests(add_case(suite, "opengl"), maps_a_buffer, maps_an_image, maps_buffers_by_their_names,
+              names_the_device_that_draws);
+    add_tests(add_case(suite, "external"), imports_memory, signals_and_waits);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct child children[] = {
+        {"unset", child_unset}, {"other", child_other}, {"fault", child_fault}, {NULL, NULL}};
+    return test_main(argc, argv, "softcudart_gl", build, children);
+}

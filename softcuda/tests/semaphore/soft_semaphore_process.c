@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The software driver's semaphores between two processes. A child inherits one descriptor, whose
+ * number is in CHILD_FD: a socket through which it gets the semaphores, as an application would.
+ */
+#define _GNU_SOURCE
+#include "tests/support/child_check.h"
+#include "soft_semaphore.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define ROUNDS 100
+#define FDS    3
+
+/* What the children get. */
+enum { HERE, THERE, MEMORY };
+
+/* ---- Descriptors that travel ----------------------------------------------------------------- */
+
+union control {
+    char bytes[CMSG_SPACE(FDS * sizeof(int))];
+    struct cmsghdr align;
+};
+
+/* A message of one byte with room for the descriptors. */
+static struct msghdr message(struct iovec *iov, union control *control)
+{
+    static char byte;
+    *iov = (struct iovec){.iov_base = &byte, .iov_len = 1};
+    memset(control, 0, sizeof(*control));
+    return (struct msghdr){.msg_iov = iov,
+                           .msg_iovlen = 1,
+                           .msg_control = control->bytes,
+                           .msg_controllen = sizeof(control->bytes)};
+}
+
+static void send_fds(int socket, const int fds[FDS])
+{
+    struct iovec iov;
+    union control control;
+    struct msghdr sent = message(&iov, &control);
+    struct cmsghdr *header = CMSG_FIRSTHDR(&sent);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(FDS * sizeof(int));
+    memcpy(CMSG_DATA(header), fds, FDS * sizeof(int));
+    ck_assert_int_eq(sendmsg(socket, &sent, 0), 1);
+}
+
+static void receive_fds(int fds[FDS])
+{
+    const char *number = getenv("CHILD_FD");
+    child_check(number);
+    struct iovec iov;
+    union control control;
+    struct msghdr got = message(&iov, &control);
+    child_check(recvmsg(atoi(number), &got, MSG_CMSG_CLOEXEC) == 1);
+    struct cmsghdr *header = CMSG_FIRSTHDR(&got);
+    child_check(header && header->cmsg_type == SCM_RIGHTS &&
+                header->cmsg_len == CMSG_LEN(FDS * sizeof(int)));
+    memcpy(fds, CMSG_DATA(header), FDS * sizeof(int));
+    close(atoi(number));
+}
+
+/* Runs the child, which finds the descriptors in its socket; the caller keeps its own. */
+static int run_with(const char *child, const int fds[FDS], char *text, size_t size)
+{
+    int ends[2];
+    char number[16];
+    ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+    ck_assert_int_eq(fcntl(ends[1], F_SETFD, 0), 0);
+    snprintf(number, sizeof(number), "%d", ends[1]);
+    setenv("CHILD_FD", number, 1);
+    send_fds(ends[0], fds);
+    int status = child_run(child, text, size);
+    unsetenv("CHILD_FD");
+    close(ends[0]);
+    close(ends[1]);
+    return status;
+}
+
+/* ---- Two processes --------------------------------------------------------------------------- */
+
+/* A number in shared memory, which the two processes write in turns. */
+static volatile unsigned *map_number(int fd)
+{
+    void *mapped = mmap(NULL, sizeof(unsigned), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    ck_assert_ptr_ne(mapped, MAP_FAILED);
+    return mapped;
+}
+
+/* One of the process's steps: the number is what the other process has left. */
+struct step {
+    volatile unsigned *number;
+    unsigned expected;
+    unsigned *wrong;
+};
+
+static void CUDA_CB take_step(void *user)
+{
+    const struct step *step = user;
+    if (*step->number != step->expected)
+        ++*step->wrong;
+    *step->number = step->expected + 1;
+}
+
+static void put_step(struct step *step, volatile unsigned *number, unsigned expected,
+                     unsigned *wrong)
+{
+    *step = (struct step){number, expected, wrong};
+    CU(LaunchHostFunc(fx.stream, take_step, step));
+}
+
+/* The child answers each signal of a timeline with one of a binary semaphore. */
+int child_takes_turns(void)
+{
+    int fds[FDS];
+    unsigned wrong = 0;
+    struct step steps[ROUNDS];
+    alarm(50);
+    fixture_setup();
+    child_check(soft_semaphores_load());
+    receive_fds(fds);
+    volatile unsigned *number = map_number(fds[MEMORY]);
+    CUexternalSemaphore here = import_fd(fds[HERE], TIMELINE);
+    CUexternalSemaphore there = import_fd(fds[THERE], BINARY);
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        put_wait(here, i + 1, fx.stream);
+        put_step(&steps[i], number, 2 * i + 1, &wrong);
+        put_signal(there, 0, fx.stream);
+    }
+    CU(StreamSynchronize(fx.stream));
+    child_check(wrong == 0);
+    CU(DestroyExternalSemaphore(here));
+    CU(DestroyExternalSemaphore(there));
+    return 0;
+}
+
+START_TEST(two_processes_take_turns)
+{
+    need_semaphores();
+    char text[4096];
+    unsigned wrong = 0;
+    struct step steps[ROUNDS];
+    const int fds[FDS] = {make_fd(true, 0), make_fd(false, 0), memfd_create("number", MFD_CLOEXEC)};
+    ck_assert_int_eq(ftruncate(fds[MEMORY], sizeof(unsigned)), 0);
+    volatile unsigned *number = map_number(fds[MEMORY]);
+    CUexternalSemaphore here = import_copy(fds[HERE], TIMELINE);
+    CUexternalSemaphore there = import_copy(fds[THERE], BINARY);
+    /*
+     * All is queued before the child starts, and runs while this thread waits for the child's end.
+     */
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        put_step(&steps[i], number, 2 * i, &wrong);
+        put_signal(here, i + 1, fx.stream);
+        put_wait(there, 0, fx.stream);
+    }
+    assert_waits(fx.stream);
+    int status = run_with("take_turns", fds, text, sizeof(text));
+    ck_assert_msg(status == 0, "the child ended with 0x%x: %.3500s", (unsigned)status, text);
+    CU(StreamSynchronize(fx.stream));
+    ck_assert_uint_eq(wrong, 0);
+    ck_assert_uint_eq(*number, 2 * ROUNDS);
+    CU(DestroyExternalSemaphore(here));
+    CU(DestroyExternalSemaphore(there));
+    munmap((void *)number, sizeof(unsigned));
+    for (int i = 0; i < FDS; i++)
+        close(fds[i]);
+}
+END_TEST
+
+/* ---- A peer that dies ------------------------------------------------------------------------ */
+
+/* In the midst of waits and of as many signals as the streams can make. */
+int child_dies(void)
+{
+    int fds[FDS];
+    alarm(50);
+    fixture_setup();
+    child_check(soft_semaphores_load());
+    receive_fds(fds);
+    CUexternalSemaphore here = import_fd(fds[HERE], TIMELINE);
+    CUexternalSemaphore there = import_fd(fds[THERE], BINARY);
+    put_wait(there, 0, fx.other);
+    for (unsigned i = 1; i <= 1000; i++)
+        put_signal(here, i, fx.stream);
+    put_wait(here, 1, CU_STREAM_LEGACY);
+    CU(StreamSynchronize(CU_STREAM_LEGACY));
+    raise(SIGKILL);
+    return 1;
+}
+
+START_TEST(a_peer_that_dies)
+{
+    need_semaphores();
+    char text[4096];
+    const int fds[FDS] = {make_fd(true, 0), make_fd(false, 0), make_fd(false, 0)};
+    CUexternalSemaphore here = import_copy(fds[HERE], TIMELINE);
+    CUexternalSemaphore there = import_copy(fds[THERE], BINARY);
+    put_wait(here, 1, fx.stream);
+    int status = run_with("die_while_waiting", fds, text, sizeof(text));
+    ck_assert_msg(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL, "0x%x: %s", (unsigned)status,
+                  text);
+    CU(StreamSynchronize(fx.stream));
+    put_signal(here, 5000, fx.stream);
+    put_wait(here, 5000, fx.other);
+    put_signal(there, 0, fx.other);
+    put_wait(there, 0, fx.stream);
+    CU(StreamSynchronize(fx.stream));
+    CU(DestroyExternalSemaphore(here));
+    CU(DestroyExternalSemaphore(there));
+    for (int i = 0; i < FDS; i++)
+        close(fds[i]);
+}
+END_TEST
+
+/* As of a peer that dies after it has written the value, and before it has told anybody. */
+START_TEST(a_value_that_nobody_announces)
+{
+    need_semaphores();
+    const unsigned long long first = 0x1122334455667788;
+    int fd = make_fd(true, first);
+    struct stat file;
+    ck_assert_int_eq(fstat(fd, &file), 0);
+    size_t words = (size_t)file.st_size / sizeof(first), at = 0;
+    unsigned long long *shared =
+        mmap(NULL, (size_t)file.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    ck_assert_ptr_ne(shared, MAP_FAILED);
+    while (at < words && shared[at] != first)
+        at++;
+    ck_assert_uint_lt(at, words);
+    CUexternalSemaphore t = import_fd(fd, TIMELINE);
+    put_wait(t, first + 1, fx.stream);
+    assert_waits(fx.stream);
+    __atomic_store_n(&shared[at], first + 1, __ATOMIC_RELEASE);
+    CU(StreamSynchronize(fx.stream));
+    CU(DestroyExternalSemaphore(t));
+    munmap(shared, (size_t)file.st_size);
+}
+END_TEST
+
+/* A peer that overwrites all of it spoils the values, and nothing else. */
+START_TEST(a_hostile_peer)
+{
+    need_semaphores();
+    int fd = make_fd(true, 0);
+    unsigned char noise[256];
+    memset(noise, 0xff, sizeof(noise));
+    CUexternalSemaphore t = import_copy(fd, TIMELINE), again = NULL;
+    put_wait(t, 1, fx.stream);
+    assert_waits(fx.stream);
+    struct stat file;
+    ck_assert_int_eq(fstat(fd, &file), 0);
+    ck_assert_int_eq(pwrite(fd, noise, (size_t)file.st_size, 0), file.st_size);
+    CU(StreamSynchronize(fx.stream));
+    ck_assert_int_eq(fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, file.st_size), 0);
+    put_wait(t, 1, fx.stream);
+    assert_waits(fx.stream);
+    put_signal(t, 1, fx.other);
+    CU(StreamSynchronize(fx.stream));
+    CU(StreamSynchronize(fx.other)); /* its task holds the semaphore, too */
+    CU(DestroyExternalSemaphore(t));
+    assert_result(CUDA_ERROR_INVALID_VALUE, try_import(fd, TIMELINE, &again), "what is left");
+    close(fd);
+}
+END_TEST
+
+void add_process_cases(Suite *suite)
+{
+    add_tests(add_case(suite, "two processes"), two_processes_take_turns, a_peer_that_dies,
+              a_value_that_nobody_announces, a_hostile_peer);
+}

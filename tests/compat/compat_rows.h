@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Calls that the driver and compat.h have to answer alike. */
+#ifndef GR_TESTS_COMPAT_ROWS_H
+#define GR_TESTS_COMPAT_ROWS_H
+
+#include "tests/support/support.h"
+
+/* The driver's own calls, or those that compat.h's names stand for. */
+struct compat_side {
+    const char *name;
+    bool is_header;
+    CUresult (*GLRegisterBuffer)(CUgraphicsResource *, unsigned, unsigned);
+    CUresult (*GLRegisterImage)(CUgraphicsResource *, unsigned, unsigned, unsigned);
+    CUresult (*UnregisterResource)(CUgraphicsResource);
+    CUresult (*ResourceSetMapFlags)(CUgraphicsResource, unsigned);
+    CUresult (*MapResources)(unsigned, CUgraphicsResource *, CUstream);
+    CUresult (*UnmapResources)(unsigned, CUgraphicsResource *, CUstream);
+    CUresult (*ResourceGetMappedPointer)(CUdeviceptr *, size_t *, CUgraphicsResource);
+    CUresult (*SubResourceGetMappedArray)(CUarray *, CUgraphicsResource, unsigned, unsigned);
+    CUresult (*ResourceGetMappedMipmappedArray)(CUmipmappedArray *, CUgraphicsResource);
+};
+
+/* The one whose turn it is. */
+extern const struct compat_side *side;
+
+/* One row: the call has to give CUDA_<code>. A case goes on, and fails at its end. */
+#define ROW(code, call) compat_note(#call, side->call, CUDA_##code)
+void compat_note(const char *call, CUresult got, CUresult wanted);
+
+/* For what NVIDIA's driver does otherwise, or does not survive. */
+#define ROW_NOT_GPU(code, call)                                                                    \
+    do {                                                                                           \
+        if (side->is_header || gr_cuda_is_software())                                              \
+            ROW(code, call);                                                                       \
+    } while (0)
+
+/* A buffer of that size, registered. */
+CUgraphicsResource compat_buffer(size_t size);
+
+/* A texture of GL_RGBA8, SIZE by SIZE, with one level. */
+GLuint compat_texture(int size);
+
+/* Each is run by one side and then by the other; the last one has no function. */
+struct compat_case {
+    const char *name;
+    void (*run)(void);
+};
+extern const struct compat_case compat_cases[];
+
+#endif

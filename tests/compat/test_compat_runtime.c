@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * compat.h in programs of the runtime API, which this file is written as: the header comes by the
+ * compiler's option -include alone. It is linked with the software driver's runtime. In the GPU's
+ * bundle it is linked with none, and runs with NVIDIA's:
+ *
+ *     LD_PRELOAD=/usr/local/cuda/lib64/libcudart.so GR_TEST_DRIVERS=gpu \
+ *         sh share/run-test bin/test_compat_runtime
+ */
+#define _GNU_SOURCE
+#include "tests/support/support.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cuda_gl_interop.h>
+#include <cuda_runtime_api.h>
+
+#ifndef GR_COMPAT_H
+#error "this file is compiled with -include grinterop/compat.h"
+#endif
+
+/* The runtime's functions that this program calls, here and in the header: it starts without. */
+#pragma weak cudaFree
+#pragma weak cudaGetLastError
+#pragma weak cudaImportExternalMemory
+#pragma weak cudaImportExternalSemaphore
+#pragma weak cudaMemcpy2DToArray
+#pragma weak cudaMemset
+#pragma weak cudaPeekAtLastError
+#pragma weak cudaSetDevice
+
+/* Why the runtime cannot be used here; NULL: it can. */
+static const char *no_runtime(void)
+{
+    if (!dlsym(RTLD_DEFAULT, "cudaMemset"))
+        return "no CUDA runtime is loaded: name NVIDIA's in LD_PRELOAD";
+    if (dlsym(RTLD_DEFAULT, "gr_softcuda_version") && !gr_cuda_is_software())
+        return "the runtime is that of the software driver, and another driver is in use";
+    return NULL;
+}
+
+#define RT(call)              RT_GIVES(cudaSuccess, call)
+#define RT_GIVES(error, call) assert_result(error, call, #call)
+
+/* ---- Two programs ---------------------------------------------------------------------------- */
+
+#define WIDTH  64
+#define HEIGHT 32
+
+/* simpleGL: a buffer of vertices that CUDA writes at each frame. */
+START_TEST_UNLESS(no_runtime(), a_mesh_is_written_each_frame)
+{
+    struct cudaGraphicsResource *mesh = NULL;
+    float *vertices = NULL;
+    size_t bytes = 0;
+    GLuint name = gl_buffer_filled(WIDTH * HEIGHT * 16, 1);
+    RT(cudaGraphicsGLRegisterBuffer(&mesh, name, cudaGraphicsMapFlagsWriteDiscard));
+    for (int frame = 0; frame < 5; frame++) {
+        RT(cudaGraphicsMapResources(1, &mesh, 0));
+        RT(cudaGraphicsResourceGetMappedPointer((void **)&vertices, &bytes, mesh));
+        ck_assert_uint_eq(bytes, WIDTH * HEIGHT * 16);
+        RT(cudaMemset(vertices, 0x10 + frame, bytes));
+        RT(cudaGraphicsUnmapResources(1, &mesh, 0));
+        assert_gl_bytes(name, WIDTH * HEIGHT * 16, 0x10 + frame);
+    }
+    RT(cudaGraphicsUnregisterResource(mesh));
+    RT(cudaGetLastError());
+}
+
+static GLuint new_texture(void)
+{
+    GLuint name = 0;
+    glGenTextures(1, &name);
+    glBindTexture(GL_TEXTURE_2D, name);
+    glTexStorage2D(GL_TEXTURE_2D, 1, GL_RGBA8, WIDTH, HEIGHT);
+    return name;
+}
+
+/* postProcessGL: OpenGL's pixels come in a buffer, and go into a texture by its array. */
+START_TEST_UNLESS(no_runtime(), a_picture_goes_from_a_buffer_to_a_texture)
+{
+    enum { BYTES = WIDTH * HEIGHT * 4 };
+    struct cudaGraphicsResource *in = NULL, *out = NULL;
+    void *pixels = NULL;
+    size_t bytes = 0;
+    cudaArray_t array = NULL;
+    unsigned char read[BYTES];
+    GLuint texture = new_texture();
+    RT(cudaGraphicsGLRegisterBuffer(&in, gl_buffer_pattern(BYTES, 5), cudaGraphicsMapFlagsNone));
+    RT(cudaGraphicsResourceSetMapFlags(in, cudaGraphicsMapFlagsReadOnly));
+    RT(cudaGraphicsGLRegisterImage(&out, texture, GL_TEXTURE_2D,
+                                   cudaGraphicsRegisterFlagsWriteDiscard));
+    struct cudaGraphicsResource *both[] = {in, out};
+    RT(cudaGraphicsMapResources(2, both, 0));
+    RT(cudaGraphicsResourceGetMappedPointer(&pixels, &bytes, in));
+    RT(cudaGraphicsSubResourceGetMappedArray(&array, out, 0, 0));
+    RT(cudaMemcpy2DToArray(array, 0, 0, pixels, WIDTH * 4, WIDTH * 4, HEIGHT,
+                           cudaMemcpyDeviceToDevice));
+    RT(cudaGraphicsUnmapResources(2, both, 0));
+    glBindTexture(GL_TEXTURE_2D, texture);
+    glGetTexImage(GL_TEXTURE_2D, 0, GL_RGBA, GL_UNSIGNED_BYTE, read);
+    assert_pattern(read, BYTES, 5);
+    RT(cudaGraphicsUnregisterResource(in));
+    RT(cudaGraphicsUnregisterResource(out));
+}
+
+/* ---- Around them ----------------------------------------------------------------------------- */
+
+/* The first call of the program is about graphics, and there is no context before it. */
+START_TEST_UNLESS(no_runtime(), a_registration_makes_the_runtimes_context)
+{
+    struct cudaGraphicsResource *resource = NULL;
+    CUcontext current = NULL;
+    CU(CtxSetCurrent(NULL));
+    RT(cudaGraphicsGLRegisterBuffer(&resource, gl_buffer_filled(256, 1), 0));
+    CU(CtxGetCurrent(&current));
+    ck_assert_ptr_eq(current, fx.context);
+    RT(cudaGraphicsUnregisterResource(resource));
+}
+
+START_TEST_UNLESS(no_runtime(), errors_are_the_runtimes)
+{
+    struct cudaGraphicsResource *resource = NULL;
+    void *pointer = NULL;
+    size_t size = 0;
+    RT(cudaGraphicsGLRegisterBuffer(&resource, gl_buffer_filled(256, 1), 0));
+    RT(cudaGetLastError());
+    RT_GIVES(cudaErrorNotMapped, cudaGraphicsResourceGetMappedPointer(&pointer, &size, resource));
+    RT_GIVES(cudaErrorNotMapped, cudaPeekAtLastError());
+    RT_GIVES(cudaErrorNotMapped, cudaGetLastError());
+    RT(cudaGetLastError());
+    RT_GIVES(cudaErrorInvalidValue, cudaGraphicsMapResources(-1, &resource, 0));
+    RT_GIVES(cudaErrorInvalidValue, cudaGraphicsMapResources(0, &resource, 0));
+    RT_GIVES(cudaErrorInvalidValue, cudaGetLastError());
+    RT(cudaGraphicsMapResources(1, &resource, 0));
+    RT_GIVES(cudaErrorAlreadyMapped, cudaGraphicsMapResources(1, &resource, 0));
+    RT(cudaGraphicsUnmapResources(1, &resource, 0));
+    RT(cudaGraphicsUnregisterResource(resource));
+    RT_GIVES(cudaErrorInvalidResourceHandle, cudaGraphicsUnregisterResource(resource));
+    RT_GIVES(cudaErrorInvalidValue, cudaMemset(NULL, 0, 16)); /* the runtime's own stays */
+    RT_GIVES(cudaErrorInvalidResourceHandle, cudaGetLastError());
+    RT(cudaGetLastError());
+}
+
+START_TEST_UNLESS(no_runtime(), devices_that_draw)
+{
+    unsigned count = 0;
+    int devices[4] = {-1, -1, -1, -1};
+    RT(cudaGLGetDevices(&count, devices, 4, cudaGLDeviceListAll));
+    ck_assert_uint_ge(count, 1);
+    ck_assert_int_eq(devices[0], fixture_drawing_device());
+    RT_GIVES(cudaErrorInvalidValue, cudaGLGetDevices(NULL, devices, 4, cudaGLDeviceListAll));
+    RT_GIVES(cudaErrorInvalidValue, cudaGetLastError());
+    assert_ok(gr_egl_make_current(NULL));
+    gr_clear_error();
+    RT_GIVES(cudaErrorInvalidGraphicsContext,
+             cudaGLGetDevices(&count, devices, 4, cudaGLDeviceListAll));
+    ck_assert_str_ne(gr_last_error()->message, "");
+    assert_ok(gr_egl_make_current(fx.egl));
+    (void)cudaGetLastError();
+}
+
+START_TEST_UNLESS(no_runtime(), a_refused_import_is_explained)
+{
+    cudaExternalMemory_t memory = NULL;
+    cudaExternalSemaphore_t semaphore = NULL;
+    struct cudaExternalMemoryHandleDesc of_memory;
+    struct cudaExternalSemaphoreHandleDesc of_semaphore;
+    memset(&of_memory, 0, sizeof(of_memory));
+    memset(&of_semaphore, 0, sizeof(of_semaphore));
+    of_memory.type = cudaExternalMemoryHandleTypeOpaqueFd;
+    of_memory.handle.fd = 9999;
+    of_memory.size = 4096;
+    of_semaphore.type = cudaExternalSemaphoreHandleTypeOpaqueFd;
+    of_semaphore.handle.fd = 9999;
+    gr_clear_error();
+    ck_assert_int_ne(cudaImportExternalMemory(&memory, &of_memory), cudaSuccess);
+    assert_error(GR_ERR_INVALID_VALUE, -1, "fd 9999, which is not open");
+    ck_assert_int_ne(cudaImportExternalSemaphore(&semaphore, &of_semaphore), cudaSuccess);
+    assert_error(GR_ERR_INVALID_VALUE, -1, "fd 9999, which is not open");
+    (void)cudaGetLastError();
+}
+
+static void build(Suite *suite)
+{
+    add_tests(add_case(suite, "programs"), a_mesh_is_written_each_frame,
+              a_picture_goes_from_a_buffer_to_a_texture);
+    add_tests(add_case(suite, "calls"), a_registration_makes_the_runtimes_context,
+              errors_are_the_runtimes, devices_that_draw, a_refused_import_is_explained);
+}
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, "compat_runtime", build, NULL);
+}

@@ -1,0 +1,529 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Calls with no OpenGL context current, or another one than the resource's: each is refused before
+ * the CUDA driver hears of it, changes nothing, and works again in the right context. A resource
+ * freed in the wrong context is set aside and ended later in the right one.
+ */
+#define _GNU_SOURCE
+#include "tests/support/child_check.h"
+#include "tests/drivers/fault_driver.h"
+#include "tests/support/usable.h"
+
+#include <string.h>
+
+#define SIZE USABLE_SIZE
+
+/*
+ * Made behind the fixture for each case: a resource and a second context, which shares nothing with
+ * the first.
+ */
+static GLuint name;
+static gr_resource *resource;
+static gr_egl *stranger;
+
+static void make_resource(void)
+{
+    stranger = gr_egl_create(NULL);
+    assert_made(stranger);
+    assert_ok(gr_egl_make_current(fx.egl));
+    name = gl_buffer_filled(SIZE, 0x22);
+    resource = gr_from_gl_buffer(name, GR_READ_WRITE);
+    assert_made(resource);
+    fault->reset();
+}
+
+static void end_resource(void)
+{
+    assert_ok(gr_egl_make_current(fx.egl));
+    gr_resource_free(resource);
+    resource = NULL;
+    ck_assert_uint_eq(fault->all_refusals(), 0);
+    assert_buffer_usable(name);
+    gr_egl_free(stranger);
+}
+
+/* The wrong contexts, and what the message about each says. */
+static const struct wrong {
+    bool stranger;
+    const char *text;
+} wrongs[] = {
+    {false, "No OpenGL context is current"},
+    {true, "another context"},
+};
+
+static void enter(const struct wrong *wrong)
+{
+    assert_ok(gr_egl_make_current(wrong->stranger ? stranger : NULL));
+}
+
+static void leave(void)
+{
+    assert_ok(gr_egl_make_current(fx.egl));
+}
+
+#define EACH_WRONG(w) for (const struct wrong *w = wrongs; w < wrongs + 2; w++)
+
+/* In another context the name means nothing, in none there are no buffers. */
+START_TEST(register_in_wrong_context)
+{
+    assert_ok(gr_egl_make_current(NULL));
+    assert_null(gr_from_gl_buffer(name, GR_READ_WRITE), GR_ERR_GL, 0,
+                "No OpenGL context is current");
+    assert_null(gr_map_gl_buffer(name, GR_READ_WRITE, fx.stream), GR_ERR_GL, 0,
+                "No OpenGL context is current");
+    assert_ok(gr_egl_make_current(stranger));
+    assert_null(gr_from_gl_buffer(name, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "another context");
+    ck_assert_uint_eq(fault->calls("cuGraphicsGLRegisterBuffer"), 0);
+    assert_gl_clean();
+}
+END_TEST
+
+START_TEST(map_in_wrong_context)
+{
+    EACH_WRONG(w)
+    {
+        gr_buffer *none = NULL;
+        enter(w);
+        assert_null(gr_map(resource, fx.stream), GR_ERR_GL, 0, w->text);
+        assert_fails(gr_map_many(&resource, 1, fx.stream, NULL, &none), GR_ERR_GL, 0, w->text);
+        ck_assert_ptr_eq(none, NULL);
+        ck_assert(!gr_resource_is_mapped(resource));
+        leave();
+        assert_resource_usable(resource, name);
+    }
+}
+END_TEST
+
+START_TEST(release_in_wrong_context)
+{
+    EACH_WRONG(w)
+    {
+        gr_buffer *buffer = gr_map(resource, fx.stream), *list[2] = {buffer, NULL};
+        assert_made(buffer);
+        CU(MemsetD8Async(gr_buffer_ptr(buffer), 0x33, SIZE, fx.stream));
+        CUdeviceptr where = gr_buffer_ptr(buffer);
+        enter(w);
+        assert_fails(gr_buffer_release(buffer), GR_ERR_GL, 0, w->text);
+        assert_fails(release_on(buffer, fx.other), GR_ERR_GL, 0, w->text);
+        assert_fails(gr_buffer_release_many(list, 2, fx.stream, NULL), GR_ERR_GL, 0, w->text);
+        assert_fails(gr_resource_unmap(resource, fx.stream), GR_ERR_GL, 0, w->text);
+        ck_assert_ptr_eq(list[0], buffer);
+        ck_assert(gr_resource_is_mapped(resource));
+        ck_assert_uint_eq(gr_buffer_ptr(buffer), where);
+        ck_assert_uint_eq(gr_buffer_size(buffer), SIZE);
+        leave();
+        assert_ok(gr_buffer_release(buffer));
+        assert_gl_bytes(name, SIZE, 0x33);
+        assert_resource_usable(resource, name);
+    }
+}
+END_TEST
+
+START_TEST(close_in_wrong_context)
+{
+    EACH_WRONG(w)
+    {
+        enter(w);
+        assert_fails(gr_resource_close(resource, fx.stream), GR_ERR_GL, 0, w->text);
+        ck_assert(!gr_resource_is_closed(resource));
+        ck_assert_ptr_ne(driver_handle(resource), NULL);
+        leave();
+        gr_buffer *buffer = gr_map(resource, fx.stream);
+        assert_made(buffer);
+        enter(w);
+        assert_fails(gr_resource_close(resource, GR_STREAM_OF_MAP), GR_ERR_GL, 0, w->text);
+        ck_assert(gr_resource_is_mapped(resource) && !gr_resource_is_closed(resource));
+        ck_assert_uint_eq(gr_buffer_size(buffer), SIZE);
+        leave();
+        assert_ok(gr_buffer_release(buffer));
+        assert_resource_usable(resource, name);
+    }
+}
+END_TEST
+
+/* A closed resource has nothing left that a context could be wrong for. */
+START_TEST(closed_in_wrong_context)
+{
+    assert_ok(gr_resource_close(resource, fx.stream));
+    EACH_WRONG(w)
+    {
+        enter(w);
+        assert_ok(gr_resource_close(resource, fx.stream));
+        assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "closed");
+        leave();
+    }
+    enter(&wrongs[0]);
+    gr_resource_free(resource);
+    resource = NULL;
+    leave();
+}
+END_TEST
+
+START_TEST(unmapped_release_in_wrong_context)
+{
+    gr_buffer *buffer = gr_map(resource, fx.stream);
+    assert_made(buffer);
+    assert_ok(gr_resource_unmap(resource, fx.stream));
+    enter(&wrongs[1]);
+    assert_ok(gr_buffer_release(buffer));
+    leave();
+    assert_resource_usable(resource, name);
+}
+END_TEST
+
+/* Makes the other context current, and a resource in it. */
+static gr_resource *make_other(GLuint *other_name)
+{
+    assert_ok(gr_egl_make_current(stranger));
+    *other_name = gl_buffer_filled(SIZE, 1);
+    return must_register(*other_name);
+}
+
+START_TEST(many_with_one_of_another_context)
+{
+    GLuint other_name;
+    gr_resource *other = make_other(&other_name);
+    assert_ok(gr_egl_make_current(fx.egl));
+    gr_resource *orders[2][2] = {{resource, other}, {other, resource}};
+    for (int i = 0; i < 2; i++) {
+        gr_buffer *out[2] = {NULL, NULL};
+        assert_fails(gr_map_many(orders[i], 2, fx.stream, NULL, out), GR_ERR_GL, 0,
+                     "another context");
+        ck_assert(!out[0] && !out[1]);
+        ck_assert(!gr_resource_is_mapped(resource) && !gr_resource_is_mapped(other));
+    }
+    assert_resource_usable(resource, name);
+    assert_ok(gr_egl_make_current(stranger));
+    assert_resource_usable(other, other_name);
+    gr_resource_free(other);
+}
+END_TEST
+
+/* Those that can be released are; the rest stays with the caller. */
+START_TEST(release_many_of_two_contexts)
+{
+    GLuint other_name;
+    gr_resource *other = make_other(&other_name);
+    gr_buffer *list[2] = {gr_map(other, fx.stream), NULL};
+    assert_made(list[0]);
+    gr_buffer *stays = list[0];
+    assert_ok(gr_egl_make_current(fx.egl));
+    list[1] = gr_map(resource, fx.stream);
+    assert_made(list[1]);
+    assert_fails(gr_buffer_release_many(list, 2, fx.stream, NULL), GR_ERR_PARTIAL, 0,
+                 "another context");
+    ck_assert_ptr_eq(list[0], stays);
+    ck_assert_ptr_eq(list[1], NULL);
+    ck_assert(!gr_resource_is_mapped(resource) && gr_resource_is_mapped(other));
+    assert_resource_usable(resource, name);
+    assert_ok(gr_egl_make_current(stranger));
+    assert_ok(gr_buffer_release(stays));
+    assert_resource_usable(other, other_name);
+    gr_resource_free(other);
+}
+END_TEST
+
+/* Objects are shared with it, but it is another context. */
+START_TEST(sharing_context)
+{
+    gr_egl *sharing = gr_egl_create(&GR_INIT(gr_egl_options, .share = fx.egl));
+    assert_made(sharing);
+    assert_null(gr_map(resource, fx.stream), GR_ERR_GL, 0, "another context");
+    assert_fails(gr_resource_close(resource, fx.stream), GR_ERR_GL, 0, "another context");
+    assert_buffer_usable(name); /* the same buffer, by a resource of this context's own */
+    gr_egl_free(sharing);
+    leave();
+    assert_resource_usable(resource, name);
+}
+END_TEST
+
+/* ---- A context that is gone ------------------------------------------------------------------ */
+
+/*
+ * None is current, another is, and a new one, which may have the handle: no thread is the right one
+ * any more, and the message says so.
+ *
+ * Catches: "Call from the thread where that is current", of a context that was destroyed.
+ */
+START_TEST(context_was_destroyed)
+{
+    gr_egl *gone = gr_egl_create(NULL), *later;
+    assert_made(gone);
+    gr_resource *orphan = gr_from_gl_buffer(gl_buffer_filled(SIZE, 1), GR_READ_WRITE);
+    assert_made(orphan);
+    assert_ok(gr_egl_make_current(NULL));
+    assert_null(gr_map(orphan, fx.stream), GR_ERR_GL, 0, "No OpenGL context is current");
+    gr_egl_free(gone);
+    for (int i = 0; i < 3; i++) {
+        later = i == 2 ? gr_egl_create(NULL) : NULL;
+        if (i < 2)
+            assert_ok(gr_egl_make_current(i ? fx.egl : NULL));
+        assert_null(gr_map(orphan, fx.stream), GR_ERR_GL, 0, "which has been destroyed");
+        assert_fails(gr_resource_close(orphan, fx.stream), GR_ERR_GL, 0, "Free the resource");
+        gr_egl_free(later);
+    }
+    leave();
+    gr_resource_free(orphan);
+}
+END_TEST
+
+/* A later context has the handle: it is not the one, and nor is any other. */
+START_TEST(handle_of_destroyed_context_comes_back)
+{
+    enum { MOST = 16 };
+    gr_egl *gone = gr_egl_create(NULL), *later[MOST];
+    assert_made(gone);
+    gr_resource *orphan = gr_from_gl_buffer(gl_buffer_filled(SIZE, 1), GR_READ_WRITE);
+    assert_made(orphan);
+    void *handle = gr_egl_context(gone);
+    gr_egl_free(gone);
+    int n = 0;
+    bool same = false;
+    for (; n < MOST && !same; n++) {
+        later[n] = gr_egl_create(NULL);
+        assert_made(later[n]);
+        same = gr_egl_context(later[n]) == handle;
+    }
+    if (same) {
+        assert_null(gr_map(orphan, fx.stream), GR_ERR_GL, 0, "which has been destroyed");
+        assert_buffer_usable(gl_buffer_filled(SIZE, 1));
+        leave();
+        assert_null(gr_map(orphan, fx.stream), GR_ERR_GL, 0, "which has been destroyed");
+    }
+    leave();
+    while (n > 0)
+        gr_egl_free(later[--n]);
+    gr_resource_free(orphan);
+    if (!same)
+        skip("none of %d later contexts got the handle", MOST);
+}
+END_TEST
+
+/* ---- Freed in the wrong context -------------------------------------------------------------- */
+
+static int warnings;
+static char warning[1024];
+
+static void count_warning(void *user, gr_log_level level, const char *line)
+{
+    (void)user;
+    if (level != GR_LOG_WARNING)
+        return;
+    warnings++;
+    strncpy(warning, line, sizeof(warning) - 1);
+}
+
+static unsigned long ended(void)
+{
+    return fault->calls("cuGraphicsUnregisterResource");
+}
+
+/* Freeing says nothing to the caller, so the log has to. */
+static void free_in(const struct wrong *w)
+{
+    warnings = 0;
+    gr_log_set(GR_LOG_WARNING, count_warning, NULL);
+    gr_clear_error();
+    enter(w);
+    unsigned long before = ended();
+    gr_resource_free(resource);
+    resource = NULL;
+    gr_log_set(GR_LOG_NONE, NULL, NULL);
+    ck_assert_uint_eq(ended(), before);
+    ck_assert_int_eq(gr_last_error()->status, GR_OK);
+    ck_assert_int_eq(warnings, 1);
+    ck_assert_msg(strstr(warning, "set aside"), "%s", warning);
+}
+
+START_TEST(freed_then_register)
+{
+    EACH_WRONG(w)
+    {
+        free_in(w);
+        leave();
+        unsigned long before = ended();
+        resource = gr_from_gl_buffer(name, GR_READ_WRITE);
+        assert_made(resource);
+        ck_assert_uint_eq(ended(), before + 1);
+        assert_resource_usable(resource, name);
+    }
+}
+END_TEST
+
+/*
+ * grinterop knows a context by a name in it, which must be another one however many the
+ * application has.
+ *
+ * Catches: two contexts got the same mark if the application had program pipelines.
+ */
+START_TEST(contexts_are_told_apart_though_they_have_names_in_use)
+{
+    GLuint names[2][3], buffers[2];
+    gr_egl *contexts[2];
+    gr_resource *of[2];
+    for (int i = 0; i < 2; i++) {
+        contexts[i] = gr_egl_create(NULL);
+        assert_made(contexts[i]);
+        if (i == 0)
+            glCreateProgramPipelines(3, names[i]);
+        buffers[i] = gl_buffer_filled(SIZE, 0);
+        of[i] = gr_from_gl_buffer(buffers[i], GR_READ_WRITE);
+        assert_made(of[i]);
+    }
+    assert_null(gr_map(of[0], fx.stream), GR_ERR_GL, 0, "another context");
+    assert_ok(gr_egl_make_current(contexts[0]));
+    assert_null(gr_map(of[1], fx.stream), GR_ERR_GL, 0, "another context");
+    for (int i = 0; i < 2; i++) {
+        assert_ok(gr_egl_make_current(contexts[i]));
+        assert_resource_usable(of[i], buffers[i]);
+        gr_resource_free(of[i]);
+        gr_egl_free(contexts[i]);
+    }
+    leave();
+}
+END_TEST
+
+/*
+ * However many were set aside, ending them needs no more stack than one.
+ *
+ * Catches: many resources that were set aside ended in a recursion.
+ */
+START_TEST(many_freed_then_register)
+{
+    enum { MANY = 7000 };
+    static gr_resource *many[MANY];
+    for (int i = 0; i < MANY; i++)
+        assert_made(many[i] = gr_from_gl_buffer(name, GR_READ_WRITE));
+    assert_ok(gr_egl_make_current(NULL));
+    for (int i = 0; i < MANY; i++)
+        gr_resource_free(many[i]);
+    leave();
+    unsigned long before = ended();
+    gr_resource *next = gr_from_gl_buffer(name, GR_READ_WRITE);
+    assert_made(next);
+    ck_assert_uint_eq(ended(), before + MANY);
+    gr_resource_free(next);
+}
+END_TEST
+
+START_TEST(freed_then_close)
+{
+    gr_resource *second = gr_from_gl_buffer(name, GR_READ_WRITE);
+    assert_made(second);
+    free_in(&wrongs[1]);
+    leave();
+    unsigned long before = ended();
+    assert_ok(gr_resource_close(second, fx.stream));
+    ck_assert_uint_eq(ended(), before + 2);
+    gr_resource_free(second);
+}
+END_TEST
+
+/* What is made in the wrong context must not end it either. */
+START_TEST(freed_then_register_elsewhere)
+{
+    free_in(&wrongs[1]);
+    unsigned long before = ended();
+    GLuint other_name = gl_buffer_filled(SIZE, 1);
+    gr_resource *other = gr_from_gl_buffer(other_name, GR_READ_WRITE);
+    assert_made(other);
+    assert_resource_usable(other, other_name);
+    ck_assert_uint_eq(ended(), before);
+    assert_ok(gr_resource_close(other, fx.stream));
+    gr_resource_free(other);
+    ck_assert_uint_eq(ended(), before + 1);
+    leave();
+    assert_buffer_usable(name);
+    ck_assert_uint_eq(ended(), before + 3);
+}
+END_TEST
+
+/* The buffer is the last hold of a resource that was freed. Its release cannot be put off. */
+START_TEST(freed_while_mapped)
+{
+    gr_buffer *buffer = gr_map(resource, fx.stream);
+    assert_made(buffer);
+    CU(MemsetD8Async(gr_buffer_ptr(buffer), 0x44, SIZE, fx.stream));
+    enter(&wrongs[1]);
+    gr_resource_free(resource);
+    resource = NULL;
+    assert_fails(gr_buffer_release(buffer), GR_ERR_GL, 0, "another context");
+    ck_assert_uint_eq(gr_buffer_size(buffer), SIZE);
+    leave();
+    unsigned long before = ended();
+    assert_ok(gr_buffer_release(buffer));
+    ck_assert_uint_eq(ended(), before + 1);
+    assert_gl_bytes(name, SIZE, 0x44);
+}
+END_TEST
+
+/* ---- The first call of a process ------------------------------------------------------------- */
+
+/* OpenGL's functions are looked up on their first use, which must not be one without a context. */
+static int first_use_without_context(void)
+{
+    gr_egl *egl = gr_egl_create(NULL);
+    child_check(egl);
+    const gr_cuda_api *cu = gr_cuda();
+    CUstream stream = NULL;
+    CUcontext context = NULL;
+    child_check(cu->DevicePrimaryCtxRetain(&context, 0) == CUDA_SUCCESS);
+    child_check(cu->CtxSetCurrent(context) == CUDA_SUCCESS);
+    child_check(cu->StreamCreate(&stream, CU_STREAM_NON_BLOCKING) == CUDA_SUCCESS);
+    resource = gr_from_gl_buffer(gl_buffer(NULL, SIZE), GR_READ_WRITE);
+    child_check(resource);
+    child_check(gr_egl_make_current(NULL) == GR_OK);
+    child_check(!gr_map(resource, stream));
+    assert_error(GR_ERR_GL, 0, "No OpenGL context is current");
+    child_check(gr_egl_make_current(egl) == GR_OK);
+    child_check(gr_resource_close(resource, stream) == GR_OK);
+    gr_resource_free(resource);
+    gr_egl_free(egl);
+    return 0;
+}
+
+/* Before any context was ever made. */
+static int no_context_ever(void)
+{
+    child_check(!gr_from_gl_buffer(1, GR_READ_WRITE));
+    assert_error(GR_ERR_GL, 0, "No OpenGL context is current");
+    return 0;
+}
+
+static const struct child children[] = {
+    {"first_use_without_context", first_use_without_context},
+    {"no_context_ever", no_context_ever},
+    {NULL, NULL},
+};
+
+START_TEST(wrong_in_first_call)
+{
+    expect_child("no_context_ever");
+    expect_child("first_use_without_context");
+}
+END_TEST
+
+static void build(Suite *suite)
+{
+    TCase *wrong = add_case(suite, "wrong context");
+    tcase_add_checked_fixture(wrong, make_resource, end_resource);
+    add_tests(wrong, register_in_wrong_context, map_in_wrong_context, release_in_wrong_context,
+              close_in_wrong_context, closed_in_wrong_context, unmapped_release_in_wrong_context,
+              many_with_one_of_another_context, release_many_of_two_contexts, sharing_context);
+
+    add_tests(wrong, contexts_are_told_apart_though_they_have_names_in_use, context_was_destroyed,
+              handle_of_destroyed_context_comes_back);
+
+    TCase *freed = add_case(suite, "freed in the wrong context");
+    tcase_add_checked_fixture(freed, make_resource, end_resource);
+    add_tests(freed, freed_then_register, many_freed_then_register, freed_then_close,
+              freed_then_register_elsewhere, freed_while_mapped);
+
+    add_tests(add_case(suite, "first call"), wrong_in_first_call);
+}
+
+int main(int argc, char **argv)
+{
+    fault_control_start();
+    return test_main(argc, argv, "bad context", build, children);
+}

@@ -1,0 +1,506 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Every wrong argument and every wrong moment of a call: the class of the error, the driver's code,
+ * what the message names, and that nothing is mapped or registered afterwards. The CUDA driver
+ * behind counts errors of its own: grinterop finds each of these mistakes before it calls the
+ * driver.
+ */
+#define _GNU_SOURCE
+#include "tests/support/cuda_symbol.h"
+#include "tests/drivers/fault_driver.h"
+#include "tests/support/usable.h"
+
+#include <string.h>
+
+#define SIZE USABLE_SIZE
+
+static GLuint new_buffer(void)
+{
+    return gl_buffer_filled(SIZE, 0x11);
+}
+
+static void end_usable(gr_resource *resource)
+{
+    GLuint name = gr_gl_name(resource);
+    assert_resource_usable(resource, name);
+    gr_resource_free(resource);
+    assert_buffer_usable(name);
+}
+
+/* Runs behind the fixture's set-up, and before its teardown. */
+static void watch_driver(void)
+{
+    fault->reset();
+}
+
+static void check_driver(void)
+{
+    ck_assert_uint_eq(fault->all_refusals(), 0);
+}
+
+/* ---- Names ----------------------------------------------------------------------------------- */
+
+START_TEST(name_zero)
+{
+    assert_null(gr_from_gl_buffer(0, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "0");
+    assert_null(gr_map_gl_buffer(0, GR_READ_WRITE, fx.stream), GR_ERR_INVALID_VALUE, 0, "0");
+    ck_assert_uint_eq(fault->calls("cuGraphicsGLRegisterBuffer"), 0);
+}
+END_TEST
+
+START_TEST(name_never_generated)
+{
+    assert_null(gr_from_gl_buffer(4711, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "4711");
+    assert_null(gr_from_gl_buffer(~0u, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "4294967295");
+    assert_null(gr_map_gl_buffer(4711, GR_READ_WRITE, fx.stream), GR_ERR_INVALID_VALUE, 0, "4711");
+}
+END_TEST
+
+/* A name is no buffer before it is bound, and has no storage before glBufferData. */
+START_TEST(buffer_without_storage)
+{
+    GLuint name = 0;
+    glGenBuffers(1, &name);
+    assert_null(gr_from_gl_buffer(name, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "buffer");
+    glBindBuffer(GL_ARRAY_BUFFER, name);
+    assert_null(gr_from_gl_buffer(name, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "glBufferData");
+    glBufferData(GL_ARRAY_BUFFER, 0, NULL, GL_STATIC_DRAW);
+    assert_null(gr_from_gl_buffer(name, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "glBufferData");
+    assert_null(gr_map_gl_buffer(name, GR_READ_WRITE, fx.stream), GR_ERR_INVALID_VALUE, 0,
+                "glBufferData");
+    glBufferData(GL_ARRAY_BUFFER, SIZE, NULL, GL_STATIC_DRAW);
+    assert_buffer_usable(name);
+}
+END_TEST
+
+START_TEST(deleted_buffer)
+{
+    GLuint name = new_buffer();
+    glDeleteBuffers(1, &name);
+    assert_null(gr_from_gl_buffer(name, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "buffer");
+    assert_null(gr_map_gl_buffer(name, GR_READ_WRITE, fx.stream), GR_ERR_INVALID_VALUE, 0,
+                "buffer");
+}
+END_TEST
+
+/* ---- Flags and streams ----------------------------------------------------------------------- */
+
+START_TEST(flags_of_buffers)
+{
+    GLuint name = new_buffer();
+    for (unsigned flags = 0; flags < 64; flags++) {
+        bool good = flags == GR_READ_WRITE || flags == GR_READ_ONLY || flags == GR_WRITE_DISCARD;
+        gr_resource *resource = gr_from_gl_buffer(name, flags);
+        ck_assert_msg((resource != NULL) == good, "flags 0x%x", flags);
+        gr_resource_free(resource);
+        if (!good)
+            assert_error(GR_ERR_INVALID_VALUE, 0, "");
+    }
+    assert_buffer_usable(name);
+}
+END_TEST
+
+START_TEST(flags_that_exclude_each_other)
+{
+    GLuint name = new_buffer();
+    assert_null(gr_from_gl_buffer(name, GR_READ_ONLY | GR_WRITE_DISCARD), GR_ERR_INVALID_VALUE, 0,
+                "read_only and write_discard exclude each other");
+    assert_null(gr_map_gl_buffer(name, GR_READ_ONLY | GR_WRITE_DISCARD, fx.stream),
+                GR_ERR_INVALID_VALUE, 0, "exclude");
+    assert_buffer_usable(name);
+}
+END_TEST
+
+START_TEST(flags_for_images)
+{
+    GLuint name = new_buffer();
+    assert_null(gr_from_gl_buffer(name, GR_SURFACE_LOAD_STORE), GR_ERR_INVALID_VALUE, 0,
+                "surface_load_store is for images");
+    assert_null(gr_from_gl_buffer(name, GR_TEXTURE_GATHER), GR_ERR_INVALID_VALUE, 0,
+                "texture_gather is for images");
+    assert_null(gr_from_gl_buffer(name, GR_READ_ONLY | GR_TEXTURE_GATHER), GR_ERR_INVALID_VALUE, 0,
+                "texture_gather is for images");
+    assert_buffer_usable(name);
+}
+END_TEST
+
+START_TEST(flags_unknown)
+{
+    GLuint name = new_buffer();
+    assert_null(gr_from_gl_buffer(name, 0x10), GR_ERR_INVALID_VALUE, 0, "0x10");
+    assert_null(gr_from_gl_buffer(name, 0x80000001), GR_ERR_INVALID_VALUE, 0, "0x80000000");
+    assert_null(gr_map_gl_buffer(name, ~0u, fx.stream), GR_ERR_INVALID_VALUE, 0, "0xfffffff0");
+    assert_buffer_usable(name);
+}
+END_TEST
+
+/* No call maps on this stream; the message names another or this one. */
+static void no_map_on(CUstream stream, const char *text, gr_resource *resource)
+{
+    gr_buffer *none = NULL;
+    assert_null(gr_map(resource, stream), GR_ERR_INVALID_VALUE, 0, text);
+    assert_null(gr_map_gl_buffer(gr_gl_name(resource), GR_READ_WRITE, stream), GR_ERR_INVALID_VALUE,
+                0, text);
+    assert_fails(gr_map_many(&resource, 1, stream, NULL, &none), GR_ERR_INVALID_VALUE, 0, text);
+    ck_assert_ptr_eq(none, NULL);
+}
+
+START_TEST(stream_null)
+{
+    GLuint name = new_buffer();
+    gr_resource *resource = must_register(name);
+    no_map_on(NULL, "CU_STREAM_LEGACY", resource);
+    assert_fails(gr_resource_close(resource, NULL), GR_ERR_INVALID_VALUE, 0, "GR_STREAM_OF_MAP");
+    assert_resource_usable(resource, name);
+
+    gr_buffer *buffer = gr_map(resource, fx.stream);
+    assert_made(buffer);
+    assert_fails(release_on(buffer, NULL), GR_ERR_INVALID_VALUE, 0, "GR_STREAM_OF_MAP");
+    assert_fails(gr_buffer_release_many(&buffer, 1, NULL, NULL), GR_ERR_INVALID_VALUE, 0, "STREAM");
+    assert_fails(gr_resource_unmap(resource, NULL), GR_ERR_INVALID_VALUE, 0, "GR_STREAM_OF_MAP");
+    assert_fails(gr_resource_close(resource, NULL), GR_ERR_INVALID_VALUE, 0, "GR_STREAM_OF_MAP");
+    ck_assert(gr_resource_is_mapped(resource));
+    ck_assert_uint_eq(gr_buffer_size(buffer), SIZE);
+    assert_ok(gr_buffer_release(buffer));
+    end_usable(resource);
+}
+END_TEST
+
+/* There is no stream of a map before the map. */
+START_TEST(stream_of_map_too_early)
+{
+    gr_resource *resource = must_register(new_buffer());
+    no_map_on(GR_STREAM_OF_MAP, "GR_STREAM_OF_MAP", resource);
+    end_usable(resource);
+}
+END_TEST
+
+/* ---- The buffer changes under the resource --------------------------------------------------- */
+
+static void give_storage(GLuint name, size_t size)
+{
+    glBindBuffer(GL_ARRAY_BUFFER, name);
+    glBufferData(GL_ARRAY_BUFFER, (GLsizeiptr)size, NULL, GL_DYNAMIC_DRAW);
+}
+
+/* Catches: the message named a call of CUDA's, which this program does not make. */
+static void assert_says_to_close(void)
+{
+    const char *message = gr_last_error()->message;
+    ck_assert_msg(strstr(message, "by gr_resource_close(), and register"), "%s", message);
+    ck_assert_msg(!strstr(message, "Unregister"), "%s", message);
+}
+
+START_TEST(storage_given_again)
+{
+    static const size_t sizes[] = {SIZE * 2, SIZE / 2, 0};
+    GLuint name = new_buffer();
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+        give_storage(name, SIZE);
+        gr_resource *resource = must_register(name);
+        give_storage(name, sizes[i]);
+        ck_assert_ptr_null(gr_map(resource, fx.stream));
+        assert_says_to_close();
+        assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "storage");
+        gr_buffer *none = NULL;
+        assert_fails(gr_map_many(&resource, 1, fx.stream, NULL, &none), GR_ERR_STATE, 0, "storage");
+        ck_assert_ptr_eq(none, NULL);
+        ck_assert(!gr_resource_is_mapped(resource));
+        assert_ok(gr_resource_close(resource, fx.stream));
+        gr_resource_free(resource);
+    }
+    give_storage(name, SIZE);
+    assert_buffer_usable(name);
+}
+END_TEST
+
+START_TEST(deleted_while_registered)
+{
+    GLuint name = new_buffer();
+    gr_resource *resource = must_register(name);
+    glDeleteBuffers(1, &name);
+    ck_assert_ptr_null(gr_map(resource, fx.stream));
+    assert_says_to_close();
+    assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "deleted");
+    ck_assert(!gr_resource_is_mapped(resource));
+    assert_ok(gr_resource_close(resource, fx.stream));
+    ck_assert(gr_resource_is_closed(resource));
+    gr_resource_free(resource);
+}
+END_TEST
+
+START_TEST(deleted_while_mapped)
+{
+    GLuint name = new_buffer();
+    gr_resource *resource = must_register(name);
+    gr_buffer *buffer = gr_map(resource, fx.stream);
+    assert_made(buffer);
+    CU(MemsetD8Async(gr_buffer_ptr(buffer), 1, SIZE, fx.stream));
+    glDeleteBuffers(1, &name);
+    assert_ok(gr_buffer_release(buffer));
+    ck_assert(!gr_resource_is_mapped(resource));
+    assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "deleted");
+    gr_resource_free(resource);
+    assert_buffer_usable(new_buffer());
+}
+END_TEST
+
+/* ---- Wrong moment ---------------------------------------------------------------------------- */
+
+START_TEST(mapped_already)
+{
+    gr_resource *resource = must_register(new_buffer());
+    gr_buffer *buffer = gr_map(resource, fx.stream), *none = NULL;
+    assert_made(buffer);
+    assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "already mapped");
+    assert_null(gr_map(resource, fx.other), GR_ERR_STATE, 0, "already mapped");
+    assert_fails(gr_map_many(&resource, 1, fx.stream, NULL, &none), GR_ERR_STATE, 0,
+                 "already mapped");
+    ck_assert_ptr_eq(none, NULL);
+    ck_assert(gr_resource_is_mapped(resource));
+    ck_assert_uint_ne(gr_buffer_ptr(buffer), 0);
+    assert_ok(gr_buffer_release(buffer));
+    end_usable(resource);
+}
+END_TEST
+
+START_TEST(unmapped_already)
+{
+    gr_resource *resource = must_register(new_buffer());
+    assert_fails(gr_resource_unmap(resource, fx.stream), GR_ERR_STATE, 0, "not mapped");
+    gr_buffer *buffer = gr_map(resource, fx.stream);
+    assert_made(buffer);
+    assert_ok(gr_resource_unmap(resource, fx.stream));
+    assert_fails(gr_resource_unmap(resource, GR_STREAM_OF_MAP), GR_ERR_STATE, 0, "not mapped");
+    assert_ok(gr_buffer_release(buffer));
+    end_usable(resource);
+}
+END_TEST
+
+START_TEST(closed_already)
+{
+    GLuint name = new_buffer();
+    gr_resource *resource = must_register(name), *open = must_register(name);
+    assert_ok(gr_resource_close(resource, fx.stream));
+    assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "closed");
+    assert_fails(gr_resource_unmap(resource, fx.stream), GR_ERR_STATE, 0, "closed");
+    gr_resource *both[] = {open, resource};
+    gr_buffer *out[2] = {NULL, NULL};
+    assert_fails(gr_map_many(both, 2, fx.stream, NULL, out), GR_ERR_STATE, 0, "closed");
+    ck_assert(!out[0] && !out[1]);
+    assert_ok(gr_resource_close(resource, fx.stream));
+    ck_assert(gr_resource_is_closed(resource) && !gr_resource_is_mapped(resource));
+    ck_assert_ptr_eq(driver_handle(resource), NULL);
+    ck_assert_int_gt(gr_resource_describe(resource, NULL, 0), 0);
+    assert_resource_usable(open, name);
+    gr_resource_free(open);
+    gr_resource_free(resource);
+    assert_buffer_usable(name);
+}
+END_TEST
+
+/* ---- Several at once ------------------------------------------------------------------------- */
+
+#define MANY 5
+
+static void make_many(GLuint names[MANY], gr_resource *resources[MANY])
+{
+    for (int i = 0; i < MANY; i++)
+        resources[i] = must_register(names[i] = new_buffer());
+}
+
+static void end_many(const GLuint names[MANY], gr_resource *resources[MANY])
+{
+    for (int i = 0; i < MANY; i++) {
+        assert_resource_usable(resources[i], names[i]);
+        gr_resource_free(resources[i]);
+        assert_buffer_usable(names[i]);
+    }
+}
+
+/* The list is refused, nothing in it is mapped, and the results stay as they were. */
+#define assert_many_fails(list, status, text)                                                      \
+    do {                                                                                           \
+        gr_buffer *untouched = (gr_buffer *)&untouched, *out_[MANY];                               \
+        for (int i_ = 0; i_ < MANY; i_++)                                                          \
+            out_[i_] = untouched;                                                                  \
+        assert_fails(gr_map_many(list, MANY, fx.stream, NULL, out_), status, 0, text);             \
+        for (int i_ = 0; i_ < MANY; i_++) {                                                        \
+            ck_assert(!gr_resource_is_mapped((list)[i_]));                                         \
+            ck_assert_ptr_eq(out_[i_], untouched);                                                 \
+        }                                                                                          \
+    } while (0)
+
+START_TEST(many_with_one_that_is_wrong)
+{
+    GLuint names[MANY];
+    gr_resource *resources[MANY];
+    make_many(names, resources);
+    for (int wrong = 0; wrong < MANY; wrong++) {
+        gr_resource *list[MANY];
+        memcpy(list, resources, sizeof(list));
+        list[wrong] = NULL;
+        assert_many_fails(list, GR_ERR_INVALID_VALUE, "NULL");
+        list[wrong] = resources[(wrong + 1) % MANY];
+        assert_many_fails(list, GR_ERR_INVALID_VALUE, "twice");
+        list[wrong] = must_register(names[wrong]);
+        assert_ok(gr_resource_close(list[wrong], fx.stream));
+        assert_many_fails(list, GR_ERR_STATE, "closed");
+        gr_resource_free(list[wrong]);
+    }
+    end_many(names, resources);
+}
+END_TEST
+
+START_TEST(many_with_one_that_is_mapped)
+{
+    GLuint names[MANY];
+    gr_resource *resources[MANY];
+    make_many(names, resources);
+    for (int wrong = 0; wrong < MANY; wrong++) {
+        gr_buffer *out[MANY] = {NULL}, *buffer = gr_map(resources[wrong], fx.other);
+        assert_made(buffer);
+        assert_fails(gr_map_many(resources, MANY, fx.stream, NULL, out), GR_ERR_STATE, 0,
+                     "already mapped");
+        for (int i = 0; i < MANY; i++) {
+            ck_assert_ptr_eq(out[i], NULL);
+            ck_assert_int_eq(gr_resource_is_mapped(resources[i]), i == wrong);
+        }
+        ck_assert_uint_eq(gr_buffer_size(buffer), SIZE);
+        assert_ok(gr_buffer_release(buffer));
+    }
+    end_many(names, resources);
+}
+END_TEST
+
+START_TEST(many_release_with_gaps)
+{
+    GLuint names[MANY];
+    gr_resource *resources[MANY];
+    gr_buffer *out[MANY];
+    make_many(names, resources);
+    assert_ok(gr_map_many(resources, MANY, fx.stream, NULL, out));
+    gr_buffer *gone = out[2];
+    out[2] = NULL;
+    assert_ok(gr_buffer_release_many(out, MANY, fx.other, NULL));
+    for (int i = 0; i < MANY; i++) {
+        ck_assert_ptr_eq(out[i], NULL);
+        ck_assert_int_eq(gr_resource_is_mapped(resources[i]), i == 2);
+    }
+    assert_ok(gr_buffer_release(gone));
+    assert_ok(gr_buffer_release_many(out, MANY, fx.other, NULL));
+    end_many(names, resources);
+}
+END_TEST
+
+/* ---- NULL, function by function -------------------------------------------------------------- */
+
+START_TEST(null_in_gr_h)
+{
+    gr_resource *resource = must_register(new_buffer());
+    gr_buffer *buffer = NULL;
+    char text[8] = "";
+    unsigned flags = 77;
+
+    gr_clear_error();
+    ck_assert_int_eq(gr_last_error()->status, GR_OK);
+    assert_fails(gr_flags_parse("none", NULL), GR_ERR_INVALID_VALUE, 0, "flags");
+    assert_ok(gr_flags_parse(NULL, &flags));
+    ck_assert_uint_eq(flags, GR_READ_WRITE);
+    gr_log_set(GR_LOG_NONE, NULL, NULL);
+
+    assert_null(gr_map(NULL, fx.stream), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_fails(gr_map_many(NULL, 1, fx.stream, NULL, &buffer), GR_ERR_INVALID_VALUE, 0,
+                 "resources");
+    assert_fails(gr_map_many(&resource, 1, fx.stream, NULL, NULL), GR_ERR_INVALID_VALUE, 0, "out");
+    assert_fails(gr_map_many(&resource, 0, fx.stream, NULL, &buffer), GR_ERR_INVALID_VALUE, 0, "0");
+    ck_assert_uint_eq(gr_buffer_ptr(NULL), 0);
+    ck_assert_uint_eq(gr_buffer_size(NULL), 0);
+    ck_assert_ptr_eq(gr_buffer_stream(NULL), NULL);
+    assert_ok(gr_buffer_release(NULL));
+    assert_ok(release_on(NULL, fx.stream));
+    assert_fails(gr_buffer_release_many(NULL, 1, fx.stream, NULL), GR_ERR_INVALID_VALUE, 0,
+                 "buffers");
+    assert_ok(gr_buffer_release_many(&buffer, 1, fx.stream, NULL));
+    assert_fails(gr_resource_unmap(NULL, fx.stream), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_fails(gr_resource_close(NULL, fx.stream), GR_ERR_INVALID_VALUE, 0, "NULL");
+    gr_resource_free(NULL);
+    ck_assert(!gr_resource_is_mapped(NULL));
+    ck_assert(gr_resource_is_closed(NULL));
+    ck_assert_ptr_eq(driver_handle(NULL), NULL);
+    ck_assert_int_gt(gr_resource_describe(NULL, text, sizeof(text)), 0);
+    ck_assert_uint_eq(strlen(text), sizeof(text) - 1);
+    ck_assert_int_gt(gr_resource_describe(resource, NULL, 0), 0);
+    ck_assert_int_gt(gr_resource_describe(resource, NULL, 9), 0);
+    gr_resource *no_resource = NULL;
+    gr_buffer_at_scope_end(&buffer);
+    gr_resource_at_scope_end(&no_resource);
+
+    end_usable(resource);
+}
+END_TEST
+
+START_TEST(null_in_egl_h_and_cuda_h)
+{
+    char text[8] = "";
+    gr_egl *none = NULL, *egl = gr_egl_create(NULL);
+    assert_made(egl);
+    assert_ok(gr_egl_make_current(NULL));
+    ck_assert_ptr_eq(gr_egl_display(NULL), NULL);
+    ck_assert_ptr_eq(gr_egl_config(NULL), NULL);
+    ck_assert_ptr_eq(gr_egl_context(NULL), NULL);
+    ck_assert_int_gt(gr_egl_describe(NULL, text, sizeof(text)), 0);
+    ck_assert_uint_eq(strlen(text), sizeof(text) - 1);
+    ck_assert_int_gt(gr_egl_describe(egl, NULL, 0), 0);
+    ck_assert_int_gt(gr_egl_describe(egl, NULL, 9), 0);
+    gr_egl_free(NULL);
+    gr_egl_at_scope_end(&none);
+    gr_egl_free(egl);
+    gr_clear_error();
+    ck_assert_ptr_eq(cuda_symbol(NULL, 12000), NULL);
+    assert_error(GR_ERR_INVALID_VALUE, 0, "name");
+}
+END_TEST
+
+START_TEST(values_out_of_range)
+{
+    ck_assert_str_eq(gr_status_name(GR_ERR_STATE), "GR_ERR_STATE");
+    ck_assert_ptr_ne(gr_status_name((gr_status)999), NULL);
+    ck_assert_ptr_ne(gr_status_text((gr_status)999), NULL);
+    ck_assert_ptr_ne(gr_status_name((gr_status)-1), NULL);
+    gr_clear_error();
+    ck_assert_ptr_eq(cuda_symbol("cuNoSuchFunction", 12000), NULL);
+    ck_assert_ptr_eq(cuda_symbol("cuMemAlloc", 99000), NULL);
+    ck_assert_int_eq(gr_last_error()->status, GR_OK);
+}
+END_TEST
+
+static TCase *add_watched_case(Suite *suite, const char *name)
+{
+    return with_fixture(add_case(suite, name), watch_driver, check_driver);
+}
+
+static void build(Suite *suite)
+{
+    add_tests(add_watched_case(suite, "names"), name_zero, name_never_generated,
+              buffer_without_storage, deleted_buffer);
+
+    add_tests(add_watched_case(suite, "flags and streams"), flags_of_buffers,
+              flags_that_exclude_each_other, flags_for_images, flags_unknown, stream_null,
+              stream_of_map_too_early);
+
+    add_tests(add_watched_case(suite, "states"), storage_given_again, deleted_while_registered,
+              deleted_while_mapped, mapped_already, unmapped_already, closed_already);
+
+    add_tests(add_watched_case(suite, "several at once"), many_with_one_that_is_wrong,
+              many_with_one_that_is_mapped, many_release_with_gaps);
+
+    add_tests(add_watched_case(suite, "NULL"), null_in_gr_h, null_in_egl_h_and_cuda_h,
+              values_out_of_range);
+}
+
+int main(int argc, char **argv)
+{
+    fault_control_start();
+    return test_main(argc, argv, "bad input", build, NULL);
+}

@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Streams that a map or its end cannot use, by every transport: of another CUDA context, and
+ * destroyed. Each is refused before anything changes, and a mapping whose stream is gone ends on
+ * another one. So it is with other calls that are refused: what a resource with write_discard holds
+ * is not lost, and what a failed map has put into a stream is not forgotten.
+ */
+#define _GNU_SOURCE
+#include "tests/drivers/fault_driver.h"
+#include "tests/support/support_image.h"
+#include "tests/support/support_vulkan.h"
+
+#define SIZE   4096
+#define BEFORE 0x21
+
+/* ---- A resource of each transport ------------------------------------------------------------ */
+
+struct bytes {
+    gr_resource *resource;
+    GLuint name; /* OpenGL's buffer; 0: it is Vulkan's */
+};
+
+static struct bytes of_gl(gr_transport transport, unsigned flags)
+{
+    const gr_gl_options options = GR_INIT(gr_gl_options, .transports = transport);
+    struct bytes b = {.name = gl_buffer_filled(SIZE, BEFORE)};
+    b.resource = gr_from_gl_buffer_with(b.name, flags, &options);
+    assert_made(b.resource);
+    return b;
+}
+
+static struct bytes by_interop(unsigned flags)
+{
+    return of_gl(GR_TRANSPORT_INTEROP, flags);
+}
+
+static struct bytes by_copy(unsigned flags)
+{
+    return of_gl(GR_TRANSPORT_COPY, flags);
+}
+
+/* NULL where storage cannot be shared. */
+static struct bytes by_sharing(unsigned flags)
+{
+    const gr_gl_options options = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_SHARED);
+    struct bytes b = {gr_gl_buffer_create(SIZE, flags, &options), 0};
+    if (b.resource)
+        b.name = gr_gl_name(b.resource);
+    return b;
+}
+
+static struct bytes of_vulkan(unsigned flags)
+{
+    struct bytes b = {NULL, 0};
+    if (!vk.missing)
+        b.resource = must_create(SIZE, flags);
+    return b;
+}
+
+static struct bytes of_vulkan_unordered(unsigned flags)
+{
+    struct bytes b = of_vulkan(flags);
+    if (b.resource)
+        unordered(b.resource);
+    return b;
+}
+
+static const struct transport {
+    const char *name;
+    struct bytes (*make)(unsigned flags);
+} transports[] = {
+    {"interop", by_interop},
+    {"copy", by_copy},
+    {"shared", by_sharing},
+    {"external", of_vulkan},
+    {"external without semaphores", of_vulkan_unordered},
+};
+#define TRANSPORTS (sizeof(transports) / sizeof(transports[0]))
+
+static void assert_holds(const struct bytes *b, int value)
+{
+    CU(CtxSynchronize());
+    if (b->name)
+        assert_gl_bytes(b->name, SIZE, value);
+    else
+        assert_vulkan_bytes(gr_vk_buffer(b->resource), SIZE, value);
+}
+
+/* CUDA writes to it on a stream, and what graphics then has is that. */
+static void assert_usable_on(const struct bytes *b, CUstream stream, int value)
+{
+    gr_buffer *buffer = gr_map(b->resource, stream);
+    assert_made(buffer);
+    CU(MemsetD8Async(gr_buffer_ptr(buffer), (unsigned char)value, SIZE, stream));
+    assert_ok(gr_buffer_release(buffer));
+    assert_holds(b, value);
+}
+
+/* ---- The streams ----------------------------------------------------------------------------- */
+
+enum bad { FOREIGN, DESTROYED, USED_AND_DESTROYED, BADS };
+
+static CUcontext foreign;
+
+static void make_foreign(void)
+{
+    foreign = NULL;
+    CU(CtxCreate(&foreign, 0, fx.device));
+    CU(CtxSetCurrent(fx.context));
+}
+
+static void end_foreign(void)
+{
+    if (foreign)
+        CU(CtxDestroy(foreign));
+    foreign = NULL;
+    CU(CtxSetCurrent(fx.context));
+}
+
+static CUstream stream_of(CUcontext context)
+{
+    CUstream stream = NULL;
+    CU(CtxSetCurrent(context));
+    CU(StreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CU(CtxSetCurrent(fx.context));
+    return stream;
+}
+
+/* The resource was used on it, where it is one that was. */
+static CUstream make_bad(enum bad bad, const struct bytes *b)
+{
+    CUstream stream = stream_of(bad == FOREIGN ? foreign : fx.context);
+    if (bad == USED_AND_DESTROYED)
+        assert_usable_on(b, stream, 0x30);
+    if (bad != FOREIGN)
+        CU(StreamDestroy(stream));
+    return stream;
+}
+
+static const char *says(enum bad bad)
+{
+    return bad == FOREIGN ? "of another CUDA context" : "destroyed";
+}
+
+#define NO_CODE "a GPU's driver reads what the handle of a stream that ended pointed to"
+
+/* _i is a transport, and a stream. */
+static const struct transport *transport_of(int i)
+{
+    return &transports[(size_t)i % TRANSPORTS];
+}
+
+static enum bad bad_of(int i)
+{
+    return (enum bad)((size_t)i / TRANSPORTS);
+}
+
+#define need(b, transport)                                                                         \
+    if (!(b).resource)                                                                             \
+    skip("%s: %s", (transport)->name, vk.missing ? vk.missing : error_text())
+
+/* Catches: it was mapped, and then nothing could end the mapping. */
+START_TEST(a_map_is_refused)
+{
+    const enum bad bad = bad_of(_i);
+    gr_buffer *none = NULL;
+    if (bad != FOREIGN && !gr_cuda_is_software())
+        skip(NO_CODE);
+    struct bytes b = transport_of(_i)->make(GR_READ_WRITE);
+    need(b, transport_of(_i));
+    CUstream stream = make_bad(bad, &b);
+    assert_null(gr_map(b.resource, stream), GR_ERR_CUDA, CUDA_ERROR_INVALID_HANDLE, says(bad));
+    assert_fails(gr_map_many(&b.resource, 1, stream, NULL, &none), GR_ERR_CUDA,
+                 CUDA_ERROR_INVALID_HANDLE, says(bad));
+    ck_assert(!none && !gr_resource_is_mapped(b.resource));
+    assert_usable_on(&b, fx.stream, 0x31);
+    gr_resource_free(b.resource);
+    if (bad == FOREIGN)
+        CU(StreamDestroy(stream));
+}
+END_TEST
+
+START_TEST(a_release_is_refused)
+{
+    const enum bad bad = bad_of(_i);
+    if (bad != FOREIGN && !gr_cuda_is_software())
+        skip(NO_CODE);
+    struct bytes b = transport_of(_i)->make(GR_READ_WRITE);
+    need(b, transport_of(_i));
+    CUstream stream = make_bad(bad, &b);
+    gr_buffer *buffer = must_map(b.resource);
+    cuda_fill(buffer, 0x32);
+    assert_fails(release_on(buffer, stream), GR_ERR_CUDA, CUDA_ERROR_INVALID_HANDLE, says(bad));
+    assert_fails(gr_resource_unmap(b.resource, stream), GR_ERR_CUDA, CUDA_ERROR_INVALID_HANDLE,
+                 says(bad));
+    assert_fails(gr_resource_close(b.resource, stream), GR_ERR_CUDA, CUDA_ERROR_INVALID_HANDLE,
+                 says(bad));
+    ck_assert(gr_resource_is_mapped(b.resource));
+    ck_assert_uint_eq(gr_buffer_size(buffer), SIZE);
+    assert_ok(gr_buffer_release(buffer));
+    assert_holds(&b, 0x32);
+    gr_resource_free(b.resource);
+    if (bad == FOREIGN)
+        CU(StreamDestroy(stream));
+}
+END_TEST
+
+/* ---- The stream of a map is gone ------------------------------------------------------------- */
+
+enum end { RELEASE, UNMAP, CLOSE, ENDS };
+
+static void end_on(enum end end, gr_resource *resource, gr_buffer *buffer, CUstream stream)
+{
+    if (end == UNMAP)
+        assert_ok(gr_resource_unmap(resource, stream));
+    if (end == CLOSE)
+        assert_ok(gr_resource_close(resource, stream));
+    assert_ok(release_on(buffer, stream));
+}
+
+static struct gate *destroy_with_work(CUstream stream)
+{
+    struct gate *gate = gate_put(stream);
+    gate_open_after(gate, 30);
+    CU(StreamDestroy(stream));
+    return gate;
+}
+
+/* Its work comes first, though no event can be put behind it any more. */
+START_TEST(another_stream_ends_the_mapping)
+{
+    const enum end end = (enum end)((size_t)_i / TRANSPORTS);
+    if (!gr_cuda_is_software())
+        skip(NO_CODE);
+    struct bytes b = transport_of(_i)->make(GR_READ_WRITE);
+    need(b, transport_of(_i));
+    CUstream stream = stream_of(fx.context);
+    gr_buffer *buffer = gr_map(b.resource, stream);
+    assert_made(buffer);
+    struct gate *gate = gate_put(stream);
+    gate_open_after(gate, 30);
+    CU(MemsetD8Async(gr_buffer_ptr(buffer), 0x33, SIZE, stream));
+    CU(StreamDestroy(stream));
+    assert_fails(gr_buffer_release(buffer), GR_ERR_CUDA, CUDA_ERROR_INVALID_HANDLE,
+                 "gr_buffer_release_many()");
+    ck_assert(gr_resource_is_mapped(b.resource));
+    end_on(end, b.resource, buffer, fx.other);
+    ck_assert(gate_is_open(gate));
+    if (end != CLOSE || b.name)
+        assert_holds(&b, 0x33);
+    gr_resource_free(b.resource);
+}
+END_TEST
+
+/* Of these there is nobody to tell: they take the context's own stream. */
+START_TEST(those_who_cannot_be_told_end_it_all_the_same)
+{
+    if (!gr_cuda_is_software())
+        skip(NO_CODE);
+    struct bytes b = transport_of(_i)->make(GR_READ_WRITE);
+    need(b, transport_of(_i));
+    const bool later = (size_t)_i >= TRANSPORTS;
+    CUstream stream = stream_of(fx.context);
+    gr_buffer *buffer = gr_map(b.resource, stream);
+    assert_made(buffer);
+    CU(MemsetD8Async(gr_buffer_ptr(buffer), 0x34, SIZE, stream));
+    destroy_with_work(stream);
+    if (later) {
+        gr_buffer_release_later(buffer);
+    } else {
+        GR_AUTO(gr_buffer) *owner = buffer;
+        ck_assert(owner);
+    }
+    ck_assert(!gr_resource_is_mapped(b.resource));
+    assert_holds(&b, 0x34);
+    gr_resource_free(b.resource);
+}
+END_TEST
+
+/* ---- What a refused map must not lose -------------------------------------------------------- */
+
+static CUevent event_of(CUcontext context)
+{
+    CUevent event = NULL;
+    CU(CtxSetCurrent(context));
+    CU(EventCreate(&event, CU_EVENT_DISABLE_TIMING));
+    CU(CtxSetCurrent(fx.context));
+    return event;
+}
+
+/*
+ * The event is of another context, or has ended; once it was good before.
+ *
+ * Catches: it was found out after the map, whose undo left something else in the buffer.
+ */
+START_TEST(an_event_that_cannot_be_recorded_costs_no_bytes)
+{
+    const bool ended = _i > 0;
+    gr_buffer *buffer = NULL;
+    if (ended && !gr_cuda_is_software())
+        skip("a GPU's driver reads what the handle of an event that ended pointed to");
+    struct bytes b = by_interop(GR_WRITE_DISCARD);
+    gr_map_options options =
+        GR_INIT(gr_map_options, .ready_event = event_of(ended ? fx.context : foreign));
+    int holds = BEFORE;
+    if (_i == 2) {
+        assert_ok(gr_map_many(&b.resource, 1, fx.stream, &options, &buffer));
+        cuda_fill(buffer, holds = 0x35);
+        assert_ok(gr_buffer_release(buffer));
+    }
+    if (ended)
+        CU(EventDestroy(options.ready_event));
+    assert_fails(gr_map_many(&b.resource, 1, fx.stream, &options, &buffer), GR_ERR_CUDA,
+                 CUDA_ERROR_INVALID_HANDLE, "ready_event");
+    ck_assert(!gr_resource_is_mapped(b.resource));
+    assert_holds(&b, holds);
+    assert_usable_on(&b, fx.stream, 0x36);
+    gr_resource_free(b.resource);
+    if (!ended)
+        CU(EventDestroy(options.ready_event));
+}
+END_TEST
+
+/* In either order. What refuses is grinterop, where OpenGL has the other buffer mapped, or CUDA. */
+START_TEST(another_of_the_batch_that_is_refused_costs_no_bytes)
+{
+    const bool is_first = _i & 1, is_driver = _i & 2;
+    gr_buffer *buffers[2] = {NULL, NULL};
+    struct bytes discards = by_interop(GR_WRITE_DISCARD), refused = by_copy(GR_READ_WRITE);
+    gr_resource *resources[2] = {is_first ? refused.resource : discards.resource,
+                                 is_first ? discards.resource : refused.resource};
+    fault->reset();
+    if (is_driver) {
+        ck_assert(fault->set("cuMemcpyHtoDAsync", CUDA_ERROR_UNKNOWN, 0));
+        assert_fails(gr_map_many(resources, 2, fx.stream, NULL, buffers), GR_ERR_CUDA,
+                     CUDA_ERROR_UNKNOWN, "copy");
+    } else {
+        glBindBuffer(GL_ARRAY_BUFFER, refused.name);
+        ck_assert_ptr_nonnull(glMapBuffer(GL_ARRAY_BUFFER, GL_READ_ONLY));
+        assert_fails(gr_map_many(resources, 2, fx.stream, NULL, buffers), GR_ERR_STATE, 0,
+                     "glMapBuffer");
+        ck_assert(glUnmapBuffer(GL_ARRAY_BUFFER));
+        glBindBuffer(GL_ARRAY_BUFFER, 0);
+    }
+    for (int i = 0; i < 2; i++)
+        ck_assert(!buffers[i] && !gr_resource_is_mapped(resources[i]));
+    assert_holds(&discards, BEFORE);
+    assert_holds(&refused, BEFORE);
+    gr_resource_free(discards.resource);
+    gr_resource_free(refused.resource);
+}
+END_TEST
+
+START_TEST(a_linear_map_without_memory_costs_no_texels)
+{
+    struct image image = image_filled("RGBA8", "2D", 8, 8, 1, 3);
+    GR_AUTO(gr_resource) *resource =
+        gr_from_gl_image(image.name, image.target->target, GR_WRITE_DISCARD);
+    assert_made(resource);
+    fault->reset();
+    ck_assert(fault->set("cuMemAlloc", CUDA_ERROR_OUT_OF_MEMORY, 0));
+    assert_null(gr_map_linear(resource, 0, 0, fx.stream), GR_ERR_NO_MEMORY,
+                CUDA_ERROR_OUT_OF_MEMORY, "device memory");
+    ck_assert(!gr_resource_is_mapped(resource));
+    assert_image(&image, 3);
+    GR_AUTO(gr_buffer) *buffer = gr_map_linear(resource, 0, 0, fx.stream);
+    assert_made(buffer);
+}
+END_TEST
+
+/* ---- What a failed map has put into a stream ------------------------------------------------- */
+
+/* Vulkan's, mapped before one that fails: the stream's wait for Vulkan's submit stays in it. */
+START_VULKAN_TEST(a_wait_of_a_map_that_was_undone_is_known)
+{
+    struct bytes drawn = of_vulkan(GR_READ_WRITE), fails = by_copy(GR_READ_WRITE);
+    gr_resource *resources[2] = {drawn.resource, fails.resource};
+    gr_buffer *buffers[2];
+    gr_submit *submit = vulkan_begin_submit(&drawn.resource, 1);
+    VkCommandBuffer commands = vulkan_begin();
+    vulkan_cmd_fill(commands, gr_vk_buffer(drawn.resource), SIZE, 0x37);
+    vulkan_submit_begun(commands, submit, NULL);
+    struct gate *gate = gate_put(fx.stream);
+    fault->reset();
+    ck_assert(fault->set("cuMemcpyHtoDAsync", CUDA_ERROR_UNKNOWN, 0));
+    assert_fails(gr_map_many(resources, 2, fx.stream, NULL, buffers), GR_ERR_CUDA,
+                 CUDA_ERROR_UNKNOWN, "copy");
+    assert_fails(gr_resource_wait(drawn.resource, 0), GR_ERR_NOT_READY, 0, "not done");
+    gate_open_after(gate, 30);
+    assert_ok(gr_resource_wait(drawn.resource, 20000));
+    ck_assert(gate_is_open(gate));
+    gr_buffer *buffer = must_map(drawn.resource);
+    assert_cuda_bytes(buffer, 0x37);
+    must_release(buffer);
+    assert_ok(gr_resource_wait(drawn.resource, 20000));
+    VK(QueueWaitIdle(vk.h->graphics)); /* the commands hold the buffer until then */
+    gr_resource_free(drawn.resource);
+    gr_resource_free(fails.resource);
+}
+END_TEST
+
+/* ---- Resources that were freed --------------------------------------------------------------- */
+
+/* Catches: a map of what was freed read the memory. */
+START_TEST(a_freed_resource_is_refused)
+{
+    struct bytes b = transport_of(_i)->make(GR_READ_WRITE);
+    need(b, transport_of(_i));
+    gr_buffer *buffer = NULL;
+    gr_resource_free(b.resource);
+    assert_null(gr_map(b.resource, fx.stream), GR_ERR_INVALID_VALUE, 0, "gr_map was given");
+    assert_null(gr_map_linear(b.resource, 0, 0, fx.stream), GR_ERR_INVALID_VALUE, 0,
+                "gr_map_linear was given");
+    assert_fails(gr_map_many(&b.resource, 1, fx.stream, NULL, &buffer), GR_ERR_INVALID_VALUE, 0,
+                 "gr_map_many was given");
+    ck_assert_ptr_null(buffer);
+}
+END_TEST
+
+static TCase *add_streams_case(Suite *suite, const char *name)
+{
+    TCase *tcase = add_vulkan_case(suite, name);
+    tcase_add_unchecked_fixture(tcase, warm_up_sharing, NULL);
+    tcase_add_checked_fixture(tcase, make_foreign, end_foreign);
+    return tcase;
+}
+
+static void build(Suite *suite)
+{
+    TCase *streams = add_streams_case(suite, "streams that cannot be used");
+    add_loop_tests(streams, BADS * TRANSPORTS, a_map_is_refused, a_release_is_refused);
+    add_loop_tests(streams, ENDS * TRANSPORTS, another_stream_ends_the_mapping);
+    add_loop_tests(streams, 2 * TRANSPORTS, those_who_cannot_be_told_end_it_all_the_same);
+    TCase *lost = add_streams_case(suite, "what a refused map does not lose");
+    add_loop_tests(lost, 3, an_event_that_cannot_be_recorded_costs_no_bytes);
+    add_loop_tests(lost, 4, another_of_the_batch_that_is_refused_costs_no_bytes);
+    add_tests(lost, a_linear_map_without_memory_costs_no_texels,
+              a_wait_of_a_map_that_was_undone_is_known);
+    add_loop_tests(add_streams_case(suite, "resources that were freed"), TRANSPORTS,
+                   a_freed_resource_is_refused);
+    add_vulkan_end(suite);
+}
+
+int main(int argc, char **argv)
+{
+    fault_control_start();
+    return test_main(argc, argv, "bad stream", build, NULL);
+}

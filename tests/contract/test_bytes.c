@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Bytes: what CUDA wrote is what OpenGL reads, and the other way round, for each way of writing,
+ * each flag, each kind of stream, and sizes from one byte up.
+ */
+#include "tests/support/support.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SIZE 10007
+
+/* ---- CUDA writes, OpenGL reads --------------------------------------------------------------- */
+
+START_TEST(gl_reads_what_a_fill_wrote)
+{
+    for (int value = 2; value < 6; value++) {
+        fill_mapped(fx.resource, value);
+        assert_gl_bytes(fx.name, SIZE, value);
+    }
+}
+END_TEST
+
+START_TEST(gl_reads_what_a_copy_from_the_host_wrote)
+{
+    write_mapped(fx.resource, 1);
+    assert_gl_pattern(fx.name, SIZE, 1);
+}
+END_TEST
+
+START_TEST(gl_reads_what_a_copy_from_device_memory_wrote)
+{
+    unsigned char bytes[SIZE];
+    pattern_fill(bytes, SIZE, 2);
+    CUdeviceptr memory = 0;
+    CU(MemAlloc(&memory, SIZE));
+    CU(MemcpyHtoDAsync(memory, bytes, SIZE, fx.stream));
+    gr_buffer *buffer = must_map(fx.resource);
+    CU(MemcpyDtoDAsync(gr_buffer_ptr(buffer), memory, SIZE, fx.stream));
+    assert_ok(gr_buffer_release(buffer));
+    assert_gl_pattern(fx.name, SIZE, 2);
+    CU(MemFree(memory));
+}
+END_TEST
+
+START_TEST(gl_reads_what_a_kernel_wrote)
+{
+    need_kernels();
+    gr_buffer *buffer = must_map(fx.resource);
+    kernel_fill_pattern(gr_buffer_ptr(buffer), SIZE, 3, fx.stream);
+    assert_ok(gr_buffer_release(buffer));
+    assert_gl_pattern(fx.name, SIZE, 3);
+}
+END_TEST
+
+START_TEST(bytes_that_cuda_does_not_write_stay)
+{
+    gr_buffer *buffer = must_map(fx.resource);
+    CU(MemsetD8Async(gr_buffer_ptr(buffer) + 100, 2, 1000, fx.stream));
+    assert_ok(gr_buffer_release(buffer));
+    unsigned char bytes[SIZE];
+    gl_read(fx.name, bytes, SIZE);
+    assert_bytes(bytes, 100, 1);
+    assert_bytes(bytes + 100, 1000, 2);
+    assert_bytes(bytes + 1100, SIZE - 1100, 1);
+}
+END_TEST
+
+/* ---- OpenGL writes, CUDA reads --------------------------------------------------------------- */
+
+START_TEST(cuda_reads_what_gl_wrote_before_it_was_registered)
+{
+    GR_AUTO(gr_resource) *resource = must_register(gl_buffer_pattern(SIZE, 4));
+    GR_AUTO(gr_buffer) *buffer = must_map(resource);
+    assert_cuda_pattern(buffer, 4);
+}
+END_TEST
+
+START_TEST(cuda_reads_what_gl_wrote_between_two_maps)
+{
+    unsigned char bytes[SIZE];
+    for (unsigned seed = 5; seed < 10; seed++) {
+        pattern_fill(bytes, SIZE, seed);
+        gl_write(fx.name, bytes, SIZE);
+        GR_AUTO(gr_buffer) *buffer = must_map(fx.resource);
+        assert_cuda_pattern(buffer, seed);
+    }
+}
+END_TEST
+
+START_TEST(cuda_reads_what_gl_copied_on_its_own_side)
+{
+    GLuint source = gl_buffer_pattern(SIZE, 10), name = gl_buffer_filled(SIZE, 1);
+    GR_AUTO(gr_resource) *resource = must_register(name);
+    gl_copy_buffer(source, name, SIZE);
+    GR_AUTO(gr_buffer) *buffer = must_map(resource);
+    assert_cuda_pattern(buffer, 10);
+}
+END_TEST
+
+START_TEST(a_kernel_changes_what_gl_wrote)
+{
+    need_kernels();
+    GLuint name = gl_buffer_filled(SIZE, 7);
+    GR_AUTO(gr_resource) *resource = must_register(name);
+    for (int frame = 1; frame <= 50; frame++) {
+        gr_buffer *buffer = must_map(resource);
+        kernel_add_one(gr_buffer_ptr(buffer), SIZE, fx.stream);
+        assert_ok(gr_buffer_release(buffer));
+        if (frame % 10 == 0)
+            assert_gl_bytes(name, SIZE, 7 + frame);
+    }
+}
+END_TEST
+
+START_TEST(a_kernel_copies_between_two_mapped_buffers)
+{
+    need_kernels();
+    GLuint from = gl_buffer_pattern(SIZE, 11), to = gl_buffer_filled(SIZE, 1);
+    GR_AUTO(gr_resource) *source = must_register(from);
+    GR_AUTO(gr_resource) *target = must_register(to);
+    gr_buffer *in = must_map(source), *out = must_map(target);
+    kernel_copy(gr_buffer_ptr(out), gr_buffer_ptr(in), SIZE, fx.stream);
+    assert_ok(gr_buffer_release(out));
+    assert_ok(gr_buffer_release(in));
+    assert_gl_pattern(to, SIZE, 11);
+    assert_gl_pattern(from, SIZE, 11);
+}
+END_TEST
+
+/* ---- Flags ----------------------------------------------------------------------------------- */
+
+START_TEST(read_only_gives_cuda_gls_bytes_and_keeps_them)
+{
+    GLuint name = gl_buffer_pattern(SIZE, 12);
+    GR_AUTO(gr_resource) *resource = must_register_as(name, GR_READ_ONLY);
+    for (int i = 0; i < 2; i++) {
+        assert_mapped(resource, 12);
+        assert_gl_pattern(name, SIZE, 12);
+    }
+}
+END_TEST
+
+START_TEST(write_discard_gives_gl_all_that_cuda_wrote)
+{
+    GLuint name = gl_buffer_filled(SIZE, 1);
+    GR_AUTO(gr_resource) *resource = must_register_as(name, GR_WRITE_DISCARD);
+    for (unsigned seed = 13; seed < 16; seed++) {
+        write_mapped(resource, seed);
+        assert_gl_pattern(name, SIZE, seed);
+    }
+}
+END_TEST
+
+/*
+ * The contents are undefined then. NVIDIA's driver keeps the old bytes; the software driver makes a
+ * program that relies on them fail.
+ */
+START_TEST(write_discard_hides_the_old_bytes_on_the_software_driver)
+{
+    if (!gr_cuda_is_software())
+        skip("a GPU's driver may show the old bytes, and NVIDIA's does");
+    GLuint name = gl_buffer_pattern(SIZE, 16);
+    GR_AUTO(gr_resource) *resource = must_register_as(name, GR_WRITE_DISCARD);
+    GR_AUTO(gr_buffer) *buffer = must_map(resource);
+    unsigned char bytes[SIZE];
+    CU(MemcpyDtoHAsync(bytes, gr_buffer_ptr(buffer), SIZE, fx.stream));
+    CU(StreamSynchronize(fx.stream));
+    ck_assert_ptr_nonnull(pattern_differs(bytes, SIZE, 16));
+    cuda_fill(buffer, 0);
+}
+END_TEST
+
+/* ---- Sizes ----------------------------------------------------------------------------------- */
+
+/* OpenGL's bytes are right in CUDA, each is changed there, and each arrives back. */
+static void go_both_ways(size_t size)
+{
+    GLuint name = gl_buffer_pattern(size, (unsigned)size);
+    GR_AUTO(gr_resource) *resource = must_register(name);
+    gr_buffer *buffer = must_map(resource);
+    ck_assert_uint_eq(gr_buffer_size(buffer), size);
+    assert_cuda_pattern(buffer, (unsigned)size);
+    cuda_write_pattern(buffer, (unsigned)size + 1);
+    assert_ok(gr_buffer_release(buffer));
+    assert_gl_pattern(name, size, (unsigned)size + 1);
+    if (!kernels_load()) {
+        buffer = must_map(resource);
+        kernel_fill_pattern(gr_buffer_ptr(buffer), size, (unsigned)size + 2, fx.stream);
+        assert_ok(gr_buffer_release(buffer));
+        assert_gl_pattern(name, size, (unsigned)size + 2);
+    }
+    assert_ok(gr_resource_close(resource, GR_STREAM_OF_MAP));
+    glDeleteBuffers(1, &name);
+}
+
+START_TEST(one_byte_goes_both_ways)
+{
+    go_both_ways(1);
+}
+END_TEST
+
+START_TEST(odd_sizes_go_both_ways)
+{
+    static const size_t sizes[] = {2,     3,     5,      7,       13,     63,   64,
+                                   65,    255,   257,    1000,    4095,   4096, 4097,
+                                   65535, 65537, 999983, 1 << 20, 2097153};
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+        go_both_ways(sizes[i]);
+}
+END_TEST
+
+START_TEST(a_large_buffer_goes_both_ways)
+{
+    size_t size = (size_t)256 << 20;
+    if (sanitizer())
+        size = ((size_t)16 << 20) + 5; /* their memory and time are several times as much */
+    go_both_ways(size);
+}
+END_TEST
+
+START_TEST(immutable_storage_goes_both_ways)
+{
+    if (epoxy_gl_version() < 44)
+        skip("glBufferStorage needs OpenGL 4.4");
+    unsigned char bytes[SIZE];
+    pattern_fill(bytes, SIZE, 17);
+    GLuint name = 0;
+    glGenBuffers(1, &name);
+    glBindBuffer(GL_COPY_READ_BUFFER, name);
+    glBufferStorage(GL_COPY_READ_BUFFER, SIZE, bytes, 0);
+    GR_AUTO(gr_resource) *resource = must_register(name);
+    gr_buffer *buffer = must_map(resource);
+    assert_cuda_pattern(buffer, 17);
+    cuda_write_pattern(buffer, 18);
+    assert_ok(gr_buffer_release(buffer));
+    assert_gl_pattern(name, SIZE, 18);
+}
+END_TEST
+
+/* ---- Streams --------------------------------------------------------------------------------- */
+
+static void use_stream(CUstream stream)
+{
+    GLuint name = gl_buffer_pattern(SIZE, 19);
+    GR_AUTO(gr_resource) *resource = must_register(name);
+    gr_buffer *buffer = gr_map(resource, stream);
+    assert_made(buffer);
+    assert_cuda_pattern(buffer, 19);
+    cuda_fill(buffer, 20);
+    kernel_add_one(gr_buffer_ptr(buffer), SIZE, stream);
+    assert_ok(gr_buffer_release(buffer));
+    assert_gl_bytes(name, SIZE, 21);
+}
+
+START_TEST(bytes_pass_on_the_legacy_stream)
+{
+    need_kernels();
+    use_stream(CU_STREAM_LEGACY);
+}
+END_TEST
+
+START_TEST(bytes_pass_on_the_per_thread_stream)
+{
+    need_kernels();
+    use_stream(CU_STREAM_PER_THREAD);
+}
+END_TEST
+
+START_TEST(bytes_pass_on_a_blocking_stream)
+{
+    need_kernels();
+    CUstream stream = NULL;
+    CU(StreamCreate(&stream, CU_STREAM_DEFAULT));
+    use_stream(stream);
+    CU(StreamDestroy(stream));
+}
+END_TEST
+
+START_TEST(two_resources_on_two_streams_do_not_mix)
+{
+    need_kernels();
+    GLuint one = gl_buffer_filled(SIZE, 1), two = gl_buffer_filled(SIZE + 1, 1);
+    GR_AUTO(gr_resource) *first = must_register(one);
+    GR_AUTO(gr_resource) *second = must_register(two);
+    for (unsigned seed = 22; seed < 27; seed++) {
+        gr_buffer *a = gr_map(first, fx.stream), *b = gr_map(second, fx.other);
+        assert_made(a);
+        assert_made(b);
+        kernel_fill_pattern(gr_buffer_ptr(a), SIZE, seed, fx.stream);
+        kernel_fill_pattern(gr_buffer_ptr(b), SIZE + 1, seed + 100, fx.other);
+        assert_ok(gr_buffer_release(a));
+        assert_ok(gr_buffer_release(b));
+        assert_gl_pattern(one, SIZE, seed);
+        assert_gl_pattern(two, SIZE + 1, seed + 100);
+    }
+}
+END_TEST
+
+START_TEST(two_resources_of_one_buffer_see_the_same_bytes)
+{
+    GLuint name = gl_buffer_filled(SIZE, 1);
+    GR_AUTO(gr_resource) *first = must_register(name);
+    GR_AUTO(gr_resource) *second = must_register(name);
+    write_mapped(first, 27);
+    assert_mapped(second, 27);
+}
+END_TEST
+
+static void build(Suite *suite)
+{
+    resource_case_buffer(SIZE, 1);
+    add_tests(add_resource_case(suite, "CUDA writes"), gl_reads_what_a_fill_wrote,
+              gl_reads_what_a_copy_from_the_host_wrote,
+              gl_reads_what_a_copy_from_device_memory_wrote, gl_reads_what_a_kernel_wrote,
+              bytes_that_cuda_does_not_write_stay);
+
+    add_tests(add_resource_case(suite, "OpenGL writes"),
+              cuda_reads_what_gl_wrote_before_it_was_registered,
+              cuda_reads_what_gl_wrote_between_two_maps, cuda_reads_what_gl_copied_on_its_own_side,
+              a_kernel_changes_what_gl_wrote, a_kernel_copies_between_two_mapped_buffers);
+
+    add_tests(add_resource_case(suite, "flags"), read_only_gives_cuda_gls_bytes_and_keeps_them,
+              write_discard_gives_gl_all_that_cuda_wrote,
+              write_discard_hides_the_old_bytes_on_the_software_driver);
+
+    add_tests(add_resource_case(suite, "sizes"), one_byte_goes_both_ways, odd_sizes_go_both_ways,
+              a_large_buffer_goes_both_ways, immutable_storage_goes_both_ways);
+
+    add_tests(add_resource_case(suite, "streams"), bytes_pass_on_the_legacy_stream,
+              bytes_pass_on_the_per_thread_stream, bytes_pass_on_a_blocking_stream,
+              two_resources_on_two_streams_do_not_mix,
+              two_resources_of_one_buffer_see_the_same_bytes);
+}
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, "bytes", build, NULL);
+}

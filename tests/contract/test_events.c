@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Events and other streams at a map and a release. Streams are held up by gates, so that a wait
+ * that is left out shows as a wrong byte; by interop, the copy and, where there is one, shared
+ * storage.
+ */
+#include <grinterop/gl.h>
+
+#include "tests/support/support.h"
+
+#define SIZE    ((size_t)4096)
+#define LATE_MS 60
+
+/* ---- Resources by each transport ------------------------------------------------------------- */
+
+static const gr_transport transports[] = {GR_TRANSPORT_INTEROP, GR_TRANSPORT_COPY,
+                                          GR_TRANSPORT_SHARED};
+enum { TRANSPORTS = sizeof(transports) / sizeof(transports[0]) };
+
+/* Filled with zeros. */
+static gr_resource *make(int transport)
+{
+    const gr_gl_options options = GR_INIT(gr_gl_options, .transports = transports[transport]);
+    if (transports[transport] != GR_TRANSPORT_SHARED)
+        return gr_from_gl_buffer_with(gl_buffer_filled(SIZE, 0), GR_READ_WRITE, &options);
+    gr_resource *resource = gr_gl_buffer_create(SIZE, GR_READ_WRITE, &options);
+    gr_buffer *buffer = resource ? gr_map(resource, fx.stream) : NULL;
+    if (buffer) {
+        cuda_fill(buffer, 0);
+        assert_ok(gr_buffer_release(buffer));
+    }
+    return resource;
+}
+
+#define need(resource, transport)                                                                  \
+    GR_AUTO(gr_resource) *resource = make(transport);                                              \
+    if (!resource && transports[transport] == GR_TRANSPORT_SHARED)                                 \
+        skip("%s", error_text());                                                                  \
+    assert_made(resource)
+
+static CUevent make_event(void)
+{
+    CUevent event;
+    CU(EventCreate(&event, CU_EVENT_DISABLE_TIMING));
+    return event;
+}
+
+/* Bytes that are `value` once the other stream has come so far, late; the event tells. */
+static CUdeviceptr late_bytes(int value, CUevent event)
+{
+    CUdeviceptr bytes;
+    CU(MemAlloc(&bytes, SIZE));
+    CU(MemsetD8(bytes, 0xEE, SIZE));
+    gate_open_after(gate_put(fx.other), LATE_MS);
+    CU(MemsetD8Async(bytes, (unsigned char)value, SIZE, fx.other));
+    CU(EventRecord(event, fx.other));
+    return bytes;
+}
+
+static void end_late(CUdeviceptr bytes, CUevent event)
+{
+    gates_open();
+    CU(MemFree(bytes));
+    CU(EventDestroy(event));
+}
+
+static gr_buffer *map_with(gr_resource *resource, CUstream stream, const gr_map_options *options)
+{
+    gr_buffer *buffer = NULL;
+    return gr_map_many(&resource, 1, stream, options, &buffer) == GR_OK ? buffer : NULL;
+}
+
+static gr_status release_with(gr_buffer *buffer, const gr_release_options *options)
+{
+    return gr_buffer_release_many(&buffer, 1, GR_STREAM_OF_MAP, options);
+}
+
+/* ---- At the map ------------------------------------------------------------------------------ */
+
+START_TEST(a_map_waits_for_an_event)
+{
+    need(resource, _i);
+    CUevent event = make_event();
+    CUdeviceptr bytes = late_bytes(0x5A, event);
+    gr_buffer *buffer =
+        map_with(resource, fx.stream, &GR_INIT(gr_map_options, .wait_event = event));
+    assert_made(buffer);
+    CU(MemcpyDtoDAsync(gr_buffer_ptr(buffer), bytes, SIZE, fx.stream));
+    assert_ok(gr_buffer_release(buffer));
+    assert_gl_bytes(gr_gl_name(resource), SIZE, 0x5A);
+    end_late(bytes, event);
+}
+END_TEST
+
+START_TEST(a_stream_is_in_step_with_the_map)
+{
+    need(resource, _i);
+    struct gate *gate = gate_put(fx.stream);
+    CUevent ready = make_event();
+    gr_buffer *buffer =
+        map_with(resource, fx.stream, &GR_INIT(gr_map_options, .ready_event = ready));
+    assert_made(buffer);
+    CU(StreamWaitEvent(fx.other, ready, 0));
+    CU(MemsetD8Async(gr_buffer_ptr(buffer), 0x33, SIZE, fx.other));
+    CU_GIVES(CUDA_ERROR_NOT_READY, StreamQuery(fx.other));
+    gate_open(gate);
+    assert_ok(release_on(buffer, fx.other));
+    CU(EventDestroy(ready));
+    assert_gl_bytes(gr_gl_name(resource), SIZE, 0x33);
+}
+END_TEST
+
+START_TEST(a_batch_takes_the_options_too)
+{
+    need(first, _i);
+    need(second, _i);
+    CUevent event = make_event();
+    CUdeviceptr bytes = late_bytes(0x21, event);
+    gr_resource *const both[] = {first, second};
+    gr_buffer *buffers[2];
+    const gr_map_options options = GR_INIT(gr_map_options, .wait_event = event);
+    assert_ok(gr_map_many(both, 2, fx.stream, &options, buffers));
+    for (int i = 0; i < 2; i++)
+        CU(MemcpyDtoDAsync(gr_buffer_ptr(buffers[i]), bytes, SIZE, fx.stream));
+    assert_ok(gr_buffer_release_many(buffers, 2, GR_STREAM_OF_MAP, NULL));
+    assert_gl_bytes(gr_gl_name(first), SIZE, 0x21);
+    assert_gl_bytes(gr_gl_name(second), SIZE, 0x21);
+    end_late(bytes, event);
+}
+END_TEST
+
+/* ---- At the release -------------------------------------------------------------------------- */
+
+/* The other stream writes the value, late; the release is to come after it by the event. */
+static void release_late(gr_resource *resource, int value, CUevent event)
+{
+    const gr_map_options tell = GR_INIT(gr_map_options, .ready_event = event);
+    gr_buffer *buffer = map_with(resource, fx.stream, &tell);
+    assert_made(buffer);
+    CU(StreamWaitEvent(fx.other, event, 0));
+    gate_open_after(gate_put(fx.other), LATE_MS);
+    CU(MemsetD8Async(gr_buffer_ptr(buffer), (unsigned char)value, SIZE, fx.other));
+    CU(EventRecord(event, fx.other));
+    assert_ok(release_with(buffer, &GR_INIT(gr_release_options, .wait_event = event)));
+}
+
+START_TEST(a_release_comes_after_an_event)
+{
+    need(resource, _i);
+    CUevent event = make_event();
+    release_late(resource, 0x44, event);
+    assert_gl_bytes(gr_gl_name(resource), SIZE, 0x44);
+    CU(EventDestroy(event));
+}
+END_TEST
+
+/* The next user may be CUDA's as well. */
+START_TEST(a_map_comes_after_the_event_of_the_release)
+{
+    need(resource, _i);
+    CUevent event = make_event();
+    unsigned char bytes[SIZE];
+    release_late(resource, 0x45, event);
+    gr_buffer *buffer = must_map(resource);
+    CU(MemcpyDtoHAsync(bytes, gr_buffer_ptr(buffer), SIZE, fx.stream));
+    CU(StreamSynchronize(fx.stream));
+    assert_bytes(bytes, SIZE, 0x45);
+    assert_ok(gr_buffer_release(buffer));
+    CU(EventDestroy(event));
+}
+END_TEST
+
+/* ---- Options --------------------------------------------------------------------------------- */
+
+START_TEST(zeroed_options_are_the_plain_calls)
+{
+    need(resource, _i);
+    const gr_map_options nothing = GR_INIT(gr_map_options);
+    gr_buffer *buffer = map_with(resource, fx.stream, &nothing);
+    assert_made(buffer);
+    cuda_fill(buffer, 0x61);
+    assert_ok(release_with(buffer, &GR_INIT(gr_release_options)));
+    assert_gl_bytes(gr_gl_name(resource), SIZE, 0x61);
+    assert_made(buffer = map_with(resource, fx.stream, NULL));
+    cuda_fill(buffer, 0x62);
+    assert_ok(release_with(buffer, NULL));
+    assert_gl_bytes(gr_gl_name(resource), SIZE, 0x62);
+}
+END_TEST
+
+START_TEST(what_is_refused_changes_nothing)
+{
+    need(resource, _i);
+    CUevent event = make_event();
+    assert_null(map_with(resource, NULL, NULL), GR_ERR_INVALID_VALUE, 0, "CU_STREAM_LEGACY");
+    gr_map_options sizeless = {0};
+    assert_null(map_with(resource, fx.stream, &sizeless), GR_ERR_INVALID_VALUE, 0, "GR_INIT");
+    struct {
+        gr_map_options options;
+        int newer;
+    } newer = {GR_INIT(gr_map_options), 1};
+    newer.options.struct_size = sizeof(newer);
+    assert_null(map_with(resource, fx.stream, &newer.options), GR_ERR_UNSUPPORTED, 0, "newer");
+    assert_null(map_with(NULL, fx.stream, NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
+    ck_assert(!gr_resource_is_mapped(resource));
+    gr_buffer *buffer = must_map(resource);
+    gr_release_options no_size = {.wait_event = event};
+    assert_fails(release_with(buffer, &no_size), GR_ERR_INVALID_VALUE, 0, "GR_INIT");
+    ck_assert(gr_resource_is_mapped(resource));
+    assert_ok(release_with(NULL, &GR_INIT(gr_release_options, .wait_event = event)));
+    assert_ok(gr_buffer_release(buffer));
+    CU(EventDestroy(event));
+}
+END_TEST
+
+/* On a GPU an event that was destroyed is not the driver's to answer for. */
+START_TEST(an_event_that_is_gone_is_refused)
+{
+    need(resource, _i);
+    if (!gr_cuda_is_software())
+        skip("NVIDIA's driver does not survive the handle of what has ended");
+    CUevent event = make_event();
+    CU(EventDestroy(event));
+    assert_null(map_with(resource, fx.stream, &GR_INIT(gr_map_options, .wait_event = event)),
+                GR_ERR_CUDA, -1, "wait_event");
+    ck_assert(!gr_resource_is_mapped(resource));
+    gr_buffer *buffer = must_map(resource);
+    assert_fails(release_with(buffer, &GR_INIT(gr_release_options, .wait_event = event)),
+                 GR_ERR_CUDA, -1, "event");
+    ck_assert(gr_resource_is_mapped(resource));
+    assert_ok(gr_buffer_release(buffer));
+}
+END_TEST
+
+static TCase *add_event_case(Suite *suite, const char *name)
+{
+    TCase *made = add_case(suite, name);
+    tcase_add_unchecked_fixture(made, warm_up_sharing, NULL);
+    tcase_add_checked_fixture(made, NULL, collect_sharing);
+    return made;
+}
+
+static void build(Suite *suite)
+{
+    add_loop_tests(add_event_case(suite, "map"), TRANSPORTS, a_map_waits_for_an_event,
+                   a_stream_is_in_step_with_the_map, a_batch_takes_the_options_too);
+
+    add_loop_tests(add_event_case(suite, "release"), TRANSPORTS, a_release_comes_after_an_event,
+                   a_map_comes_after_the_event_of_the_release);
+
+    add_loop_tests(add_event_case(suite, "options"), TRANSPORTS, zeroed_options_are_the_plain_calls,
+                   what_is_refused_changes_nothing, an_event_that_is_gone_is_refused);
+}
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, "events", build, NULL);
+}

@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The child of fork(): what its parent made may be freed there, which does nothing, and all else is
+ * refused; the parent notices nothing. Who forks before the first call has two processes that can
+ * do everything. Each case runs in a process of its own, so that the program itself may fork.
+ */
+#include "tests/support/child_check.h"
+#include "tests/support/support_vulkan.h"
+
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <grinterop/compat.h>
+#include <grinterop/image.h>
+#include <grinterop/publish.h>
+#include <grinterop/share.h>
+#include <grinterop/tensor.h>
+
+#define SIZE ((size_t)4096)
+
+/* ---- What the parent has --------------------------------------------------------------------- */
+
+static struct {
+    GLuint name;
+    gr_resource *idle, *mapped, *slots[2];
+    gr_buffer *buffer;
+    gr_ring *ring;
+    const gr_slot *slot;
+    gr_tensor *tensor;
+    gr_cuda_context *context;
+    gr_vk_headless *headless; /* these are NULL without Vulkan */
+    gr_vk_device *device;
+    gr_semaphore *semaphore;
+    gr_submit *submit;
+    gr_resource *vulkan;
+} have;
+
+static const int64_t shape[] = {16};
+static gr_tensor_desc desc;
+
+static void make_vulkan(void)
+{
+    have.headless = gr_vk_headless_create(NULL);
+    if (!have.headless)
+        return;
+    const gr_vk_headless_info *h = gr_vk_headless_get(have.headless);
+    have.device =
+        gr_vk_device_wrap(&GR_INIT(gr_vk_device_desc, h->get_instance_proc_addr, h->instance,
+                                   h->physical_device, h->device, h->graphics, h->graphics_family));
+    child_check(have.device);
+    const VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+                                     .size = SIZE,
+                                     .usage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT};
+    child_check(have.vulkan = gr_vk_buffer_create(have.device, &info, GR_READ_WRITE));
+    child_check(have.semaphore = gr_vk_semaphore_create(have.device, VK_SEMAPHORE_TYPE_TIMELINE));
+    child_check(have.submit = gr_submit_begin(&have.vulkan, 1));
+}
+
+static void make_all(void)
+{
+    fixture_setup();
+    desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1, .shape = shape);
+    have.name = gl_buffer_filled(SIZE, 1);
+    child_check(have.idle = gr_from_gl_buffer(have.name, 0));
+    child_check(have.mapped = gr_from_gl_buffer(gl_buffer_filled(SIZE, 2), 0));
+    child_check(have.buffer = gr_map(have.mapped, fx.stream));
+    for (int i = 0; i < 2; i++)
+        child_check(have.slots[i] = gr_gl_buffer_create(SIZE, 0, NULL));
+    child_check(have.ring = gr_ring_create(have.slots, 2, NULL));
+    child_check(gr_ring_acquire_write(have.ring, fx.stream, &have.slot, 1, 0) == GR_OK);
+    child_check(have.tensor = gr_tensor_alloc(&desc, fx.stream));
+    child_check(have.context = gr_cuda_context_create(0));
+    make_vulkan();
+}
+
+static void free_all(void)
+{
+    gr_submit_free(have.submit);
+    gr_semaphore_free(have.semaphore);
+    gr_resource_free(have.vulkan);
+    gr_vk_device_free(have.device);
+    gr_vk_headless_free(have.headless);
+    gr_cuda_context_free(have.context);
+    gr_tensor_free(have.tensor);
+    gr_ring_free(have.ring);
+    for (int i = 0; i < 2; i++)
+        gr_resource_free(have.slots[i]);
+    gr_resource_free(have.mapped);
+    gr_resource_free(have.idle);
+}
+
+/* ---- What the child is told ------------------------------------------------------------------ */
+
+/* X(call): refused in the child. */
+#define REFUSED(X)                                                                                 \
+    X(gr_cuda_load(true))                                                                          \
+    X(gr_cuda_symbol("cuInit", 2000, 0, &symbol))                                                  \
+    X(gr_compat_has_context())                                                                     \
+    X(gr_map(have.idle, fx.stream))                                                                \
+    X(gr_map_many(&have.idle, 1, fx.stream, NULL, &buffer))                                        \
+    X(gr_map_linear(have.idle, 0, 0, fx.stream))                                                   \
+    X(gr_resource_wait(have.idle, 0))                                                              \
+    X(gr_resource_unmap(have.mapped, fx.stream))                                                   \
+    X(gr_resource_close(have.mapped, fx.stream))                                                   \
+    X(gr_buffer_release(have.buffer))                                                              \
+    X(gr_buffer_release_many(&have.buffer, 1, fx.stream, NULL))                                    \
+    X(gr_buffer_tensor(have.buffer, &desc))                                                        \
+    X(gr_ring_create(&have.idle, 1, NULL))                                                         \
+    X(gr_ring_acquire_read(have.ring, GR_STREAM_NONE, &slot, 1, 0))                                \
+    X(gr_ring_acquire_write(have.ring, fx.stream, &slot, 1, 0))                                    \
+    X(gr_ring_publish(have.ring, &have.slot, 1))                                                   \
+    X(gr_ring_cancel_write(have.ring, &have.slot, 1))                                              \
+    X(gr_ring_resize(have.ring, &have.idle, 1))                                                    \
+    X(gr_ring_get_info(have.ring))                                                                 \
+    X(gr_ring_descriptor(have.ring, GR_RING_CONSUMER))                                             \
+    X(gr_resource_send(fds[0], have.idle, NULL, 0, 0))                                             \
+    X(gr_resource_receive(fds[0], NULL, 0, NULL, 0))                                               \
+    X(gr_ring_send(fds[0], have.ring, GR_RING_CONSUMER, NULL, 0, 0))                               \
+    X(gr_ring_receive(fds[0], NULL, 0, NULL, 0))                                                   \
+    X(gr_tensor_alloc(&desc, fx.stream))                                                           \
+    X(gr_tensor_get_info(have.tensor))                                                             \
+    X(gr_tensor_wait(have.tensor, fx.stream))                                                      \
+    X(gr_tensor_dlpack(have.tensor, fx.stream))                                                    \
+    X(gr_publish(have.idle, have.tensor, NULL, fx.stream))                                         \
+    X(gr_cuda_context_create(0))                                                                   \
+    X(gr_from_gl_buffer(have.name, 0))                                                             \
+    X(gr_gl_buffer_create(SIZE, 0, NULL))                                                          \
+    X(gr_map_gl_buffer(have.name, 0, fx.stream))                                                   \
+    X(gr_egl_create(NULL))                                                                         \
+    X(gr_egl_make_current(fx.egl))                                                                 \
+    X(gr_egl_make_current(NULL))
+
+#define REFUSED_VULKAN(X)                                                                          \
+    X(gr_vk_headless_create(NULL))                                                                 \
+    X(gr_map(have.vulkan, fx.stream))                                                              \
+    X(gr_resource_set_sync(have.vulkan, GR_SEMAPHORE_NONE, GR_SEMAPHORE_NONE))                     \
+    X(gr_semaphore_signal(&point, 1, fx.stream))                                                   \
+    X(gr_semaphore_wait(&point, 1, fx.stream))                                                     \
+    X(gr_submit_begin(&have.vulkan, 1))                                                            \
+    X(gr_submit_commit(have.submit))
+
+static bool was_refused(const char *call)
+{
+    const gr_error *error = gr_last_error();
+    bool right = error->status == GR_ERR_STATE && strstr(error->message, "was forked");
+    if (!right)
+        fprintf(stderr, "%s in the child: %s: %s\n", call, gr_status_name(error->status),
+                error->message);
+    return right;
+}
+
+/* The exit status of the child; no more of Check here, which belongs to the parent. */
+static int try_all(void)
+{
+    gr_buffer *buffer;
+    void *symbol;
+    const gr_slot *slot;
+    int wrong = 0, fds[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, fds) != 0)
+        return 1;
+    const gr_semaphore_point point =
+        GR_INIT(gr_semaphore_point, .semaphore = have.semaphore, .value = 9);
+#define TRY(call)                                                                                  \
+    gr_clear_error();                                                                              \
+    (void)(call);                                                                                  \
+    wrong += !was_refused(#call);
+    REFUSED(TRY)
+    if (have.headless) {
+        REFUSED_VULKAN(TRY)
+    }
+    return wrong ? 1 : 0;
+}
+
+/* Freed twice, for good measure: there is nothing to do each time. */
+static int free_twice(void)
+{
+    gr_clear_error();
+    for (int i = 0; i < 2; i++)
+        free_all();
+    gr_egl_free(fx.egl);
+    gr_ring_stop(have.ring);
+    if (gr_last_error()->status != GR_OK)
+        fprintf(stderr, "a free in the child: %s\n", gr_last_error()->message);
+    return gr_last_error()->status == GR_OK ? 0 : 1;
+}
+
+/* Questions are answered; a handle's text may be of any kind, if only it ends. */
+static int ask(void)
+{
+    char text[256];
+    gr_semaphore_describe(have.semaphore, text, sizeof(text));
+    gr_resource_describe(have.idle, text, sizeof(text));
+    return gr_resource_size(have.idle) == SIZE && !gr_resource_is_closed(have.idle) ? 0 : 1;
+}
+
+/* What fork() gave: runs `what` in the child, within 20 s, and returns its status to the parent. */
+static int in_fork(int (*what)(void))
+{
+    int status = -1;
+    fflush(NULL);
+    pid_t pid = fork();
+    if (pid == 0) {
+        alarm(20);
+        _exit(what());
+    }
+    child_check(pid > 0 && waitpid(pid, &status, 0) == pid);
+    return status;
+}
+
+/* The parent goes on where it was. */
+static void go_on(void)
+{
+    cuda_fill(have.buffer, 7);
+    child_check(gr_buffer_release(have.buffer) == GR_OK);
+    child_check(gr_ring_publish(have.ring, &have.slot, 1) == GR_OK);
+    child_check(have.buffer = gr_map(have.idle, fx.stream));
+    cuda_fill(have.buffer, 8);
+    child_check(gr_buffer_release(have.buffer) == GR_OK);
+    child_check(!gl_bytes_differ(have.name, SIZE, 8));
+    free_all();
+}
+
+static int forks(int (*what)(void))
+{
+    make_all();
+    int status = in_fork(what);
+    child_check(status == 0);
+    go_on();
+    return 0;
+}
+
+static int refused(void)
+{
+    return forks(try_all);
+}
+
+static int freed(void)
+{
+    return forks(free_twice);
+}
+
+static int asked(void)
+{
+    return forks(ask);
+}
+
+/* ---- Before the first call ------------------------------------------------------------------- */
+
+static int use_all(void)
+{
+    make_all();
+    go_on();
+    return 0;
+}
+
+static int before(void)
+{
+    int status = in_fork(use_all);
+    child_check(status == 0);
+    return use_all();
+}
+
+/* ---- Beside threads that are at work --------------------------------------------------------- */
+
+static volatile bool enough;
+
+static void swallow(void *user, gr_log_level level, const char *line)
+{
+    (void)user;
+    (void)level;
+    (void)line;
+}
+
+/* Changes the table of what lives, and logs. */
+static void *make_and_end(void *unused)
+{
+    while (!__atomic_load_n(&enough, __ATOMIC_RELAXED)) {
+        gr_cuda_context_free(gr_cuda_context_create(0));
+        gr_log_set(GR_LOG_DEBUG, swallow, NULL);
+    }
+    return unused;
+}
+
+static int free_and_log(void)
+{
+    free_all();
+    gr_log_set(GR_LOG_DEBUG, swallow, NULL);
+    gr_clear_error();
+    return !gr_map(have.idle, fx.stream) && was_refused("gr_map") ? 0 : 1;
+}
+
+static int beside_threads(void)
+{
+    pthread_t threads[2];
+    make_all();
+    for (int i = 0; i < 2; i++)
+        child_check(pthread_create(&threads[i], NULL, make_and_end, NULL) == 0);
+    for (int i = 0; i < 50; i++)
+        child_check(in_fork(free_and_log) == 0);
+    __atomic_store_n(&enough, true, __ATOMIC_RELAXED);
+    for (int i = 0; i < 2; i++)
+        child_check(pthread_join(threads[i], NULL) == 0);
+    go_on();
+    return 0;
+}
+
+/* ---- The program ----------------------------------------------------------------------------- */
+
+static const struct child children[] = {
+    {"refused", refused}, {"freed", freed},           {"asked", asked},
+    {"before", before},   {"beside", beside_threads}, {NULL, NULL},
+};
+
+START_TEST(a_child_is_refused_everything)
+{
+    expect_child("refused");
+}
+END_TEST
+
+START_TEST(a_child_frees_what_is_its_parents)
+{
+    expect_child("freed");
+}
+END_TEST
+
+START_TEST(a_child_may_ask)
+{
+    expect_child("asked");
+}
+END_TEST
+
+START_TEST(who_forks_first_has_two_that_can_do_everything)
+{
+    expect_child("before");
+}
+END_TEST
+
+START_TEST(no_lock_of_another_thread_stays_locked_in_the_child)
+{
+    expect_child("beside");
+}
+END_TEST
+
+static void build(Suite *suite)
+{
+    TCase *tcase = tcase_create("fork");
+    suite_add_tcase(suite, tcase);
+    tcase_set_timeout(tcase, 120);
+    add_tests(tcase, a_child_is_refused_everything, a_child_frees_what_is_its_parents,
+              a_child_may_ask, who_forks_first_has_two_that_can_do_everything,
+              no_lock_of_another_thread_stays_locked_in_the_child);
+}
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, "fork", build, children);
+}

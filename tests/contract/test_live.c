@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is given back twice: an error, and no step into freed memory. Under AddressSanitizer a step
+ * is a report. And what a process leaves open, which it is told of.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include "tests/support/support_vulkan.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <grinterop/ring.h>
+#include <grinterop/tensor.h>
+
+#define SIZE 4096
+
+/* A call without a result fails in this way. */
+#define assert_refused(call, text)                                                                 \
+    do {                                                                                           \
+        gr_clear_error();                                                                          \
+        call;                                                                                      \
+        assert_error(GR_ERR_INVALID_VALUE, 0, text);                                               \
+    } while (0)
+
+/* ---- Twice ----------------------------------------------------------------------------------- */
+
+START_TEST(a_resource_is_freed_once)
+{
+    gr_resource *resource = must_register(gl_buffer_filled(SIZE, 1));
+    gr_resource_free(resource);
+    assert_refused(gr_resource_free(resource), "gr_resource_free was given");
+    assert_refused(gr_resource_free(resource), "no resource that lives");
+    assert_fails(gr_resource_close(resource, fx.stream), GR_ERR_INVALID_VALUE, 0,
+                 "gr_resource_close was given");
+    assert_fails(gr_resource_unmap(resource, fx.stream), GR_ERR_INVALID_VALUE, 0,
+                 "gr_resource_unmap was given");
+}
+END_TEST
+
+/* Catches: a second free while a buffer was out ended the registration under the mapping. */
+START_TEST(a_resource_that_a_buffer_keeps_is_freed_once)
+{
+    GLuint name = gl_buffer_filled(SIZE, 1);
+    gr_resource *resource = must_register(name);
+    gr_buffer *buffer = must_map(resource);
+    gr_resource_free(resource);
+    assert_refused(gr_resource_free(resource), "freed already");
+    assert_fails(gr_resource_close(resource, fx.stream), GR_ERR_INVALID_VALUE, 0, "freed already");
+    cuda_fill(buffer, 0x33);
+    assert_ok(gr_buffer_release(buffer));
+    assert_gl_bytes(name, SIZE, 0x33);
+    assert_fails(gr_buffer_release(buffer), GR_ERR_INVALID_VALUE, 0, "no buffer that lives");
+}
+END_TEST
+
+START_TEST(a_buffer_is_released_once)
+{
+    gr_buffer *buffer = must_map(fx.resource);
+    assert_ok(gr_buffer_release(buffer));
+    assert_fails(gr_buffer_release(buffer), GR_ERR_INVALID_VALUE, 0, "released already");
+    gr_buffer *next = must_map(fx.resource);
+    assert_fails(gr_buffer_release(buffer), GR_ERR_INVALID_VALUE, 0, "released already");
+    ck_assert_uint_ne(gr_buffer_ptr(next), 0);
+    assert_ok(gr_buffer_release(next));
+    gr_resource_free(fx.resource);
+    fx.resource = NULL;
+    assert_fails(gr_buffer_release(buffer), GR_ERR_INVALID_VALUE, 0, "gr_buffer_release was given");
+}
+END_TEST
+
+/* By way of void pointers, as from other languages. */
+START_TEST(an_object_of_another_kind_is_named)
+{
+    gr_buffer *buffer = must_map(fx.resource);
+    assert_refused(gr_resource_free((gr_resource *)(void *)buffer),
+                   "no resource that lives: it is a buffer, which gr_buffer_release() ends");
+    assert_fails(gr_buffer_release((gr_buffer *)(void *)fx.resource), GR_ERR_INVALID_VALUE, 0,
+                 "no buffer that lives: it is a resource, which gr_resource_free() ends");
+    assert_ok(gr_buffer_release(buffer));
+}
+END_TEST
+
+START_TEST(a_list_releases_what_is_there)
+{
+    gr_resource *gone = must_register(gl_buffer_filled(SIZE, 1));
+    gr_buffer *of_gone = must_map(gone);
+    assert_ok(gr_buffer_release(of_gone));
+    gr_resource_free(gone);
+    int nothing = 0;
+    gr_buffer *buffers[] = {must_map(fx.resource), of_gone, (gr_buffer *)(void *)&nothing};
+    CUevent event;
+    CU(EventCreate(&event, 0));
+    assert_fails(gr_buffer_release_many(buffers, 3, GR_STREAM_OF_MAP,
+                                        &GR_INIT(gr_release_options, .wait_event = event)),
+                 GR_ERR_PARTIAL, 0, "gr_buffer_release_many was given");
+    CU(EventDestroy(event));
+    ck_assert_ptr_null(buffers[0]);
+    ck_assert_ptr_eq(buffers[1], of_gone);
+    assert_not_mapped(fx.resource);
+}
+END_TEST
+
+START_TEST(what_never_was_is_refused)
+{
+    int nothing = 0;
+    void *none = &nothing;
+    assert_refused(gr_resource_free(none), "never was one");
+    assert_refused(gr_semaphore_free(none), "no semaphore that lives");
+    assert_refused(gr_egl_free(none), "no EGL context that lives");
+    assert_refused(gr_ring_free(none), "no ring that lives");
+    assert_refused(gr_vk_device_free(none), "no Vulkan device that lives");
+    assert_refused(gr_vk_headless_free(none), "no headless Vulkan device that lives");
+    assert_fails(gr_buffer_release(none), GR_ERR_INVALID_VALUE, 0, "never was one");
+    ck_assert_int_eq(nothing, 0);
+}
+END_TEST
+
+START_TEST(a_submit_is_freed_once)
+{
+    gr_submit *submit = gr_submit_begin(&fx.resource, 1);
+    assert_made(submit);
+    assert_ok(gr_submit_commit(submit));
+    gr_submit_free(submit);
+    assert_refused(gr_submit_free(submit), "gr_submit_free was given");
+    assert_fails(gr_submit_commit(submit), GR_ERR_INVALID_VALUE, 0, "no submit that lives");
+}
+END_TEST
+
+START_TEST(a_context_is_freed_once)
+{
+    gr_egl *second = gr_egl_create(NULL);
+    assert_made(second);
+    gr_egl_free(second);
+    assert_refused(gr_egl_free(second), "gr_egl_free was given");
+    assert_ok(gr_egl_make_current(fx.egl));
+}
+END_TEST
+
+START_TEST(a_scope_says_that_its_object_was_freed)
+{
+    gr_clear_error();
+    {
+        GR_AUTO(gr_resource) *resource = must_register(gl_buffer_filled(SIZE, 1));
+        gr_resource_free(resource);
+    }
+    assert_error(GR_ERR_INVALID_VALUE, 0, "gr_resource_free was given");
+}
+END_TEST
+
+/* More than the table has room for at first, so that it grows; and half of them leave again. */
+START_TEST(many_objects_are_told_apart)
+{
+    enum { COUNT = 700 };
+    static gr_resource *resources[COUNT];
+    static GLuint names[COUNT];
+    glGenBuffers(COUNT, names);
+    for (int i = 0; i < COUNT; i++) {
+        glBindBuffer(GL_COPY_WRITE_BUFFER, names[i]);
+        glBufferData(GL_COPY_WRITE_BUFFER, 16, NULL, GL_STATIC_DRAW);
+        resources[i] = must_register(names[i]);
+    }
+    gr_clear_error();
+    for (int i = 0; i < COUNT; i += 2)
+        gr_resource_free(resources[i]);
+    ck_assert_int_eq(gr_last_error()->status, GR_OK);
+    for (int i = 0; i < COUNT; i += 2)
+        assert_refused(gr_resource_free(resources[i]), "freed already");
+    for (int i = 1; i < COUNT; i += 2)
+        assert_ok(gr_resource_close(resources[i], fx.stream));
+    for (int i = 1; i < COUNT; i += 2)
+        gr_resource_free(resources[i]);
+    ck_assert_int_eq(gr_last_error()->status, GR_OK);
+    glDeleteBuffers(COUNT, names);
+}
+END_TEST
+
+static gr_tensor *tensor_of(float *data)
+{
+    const gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_F32, .ndim = 1,
+                                        .shape = (int64_t[]){1}, .memory = GR_MEMORY_HOST);
+    gr_tensor *tensor = gr_tensor_wrap(&desc, data, GR_STREAM_NONE, NULL, NULL);
+    ck_assert_ptr_nonnull(tensor);
+    return tensor;
+}
+
+static atomic_bool changing;
+
+/* The table changes all the time. */
+static void *make_and_free_tensors(void *unused)
+{
+    enum { COUNT = 150 };
+    gr_tensor *tensors[COUNT];
+    float data;
+    while (atomic_load(&changing)) {
+        for (int i = 0; i < COUNT; i++)
+            tensors[i] = tensor_of(&data);
+        for (int i = 0; i < COUNT; i++)
+            gr_tensor_free(tensors[i]);
+    }
+    return unused;
+}
+
+/* How many of some tensors, put in between those of the thread, are not found. */
+static unsigned count_missed(void)
+{
+    enum { COUNT = 100, LOOKS = 20 };
+    gr_tensor *tensors[COUNT];
+    unsigned missed = 0;
+    float data;
+    for (int k = 0; k < COUNT; k++)
+        tensors[k] = tensor_of(&data);
+    for (int i = 0; i < LOOKS; i++)
+        for (int k = 0; k < COUNT; k++)
+            missed += !gr_tensor_get_info(tensors[k]);
+    for (int k = 0; k < COUNT; k++)
+        gr_tensor_free(tensors[k]);
+    return missed;
+}
+
+/*
+ * Looks take no lock, while others move what is looked for: without the second look of who meets a
+ * change some of these 20 million miss what is there in most runs.
+ */
+START_TEST(what_lives_is_found_while_others_come_and_go)
+{
+    enum { ROUNDS = 10000 };
+    pthread_t thread;
+    atomic_store(&changing, true);
+    ck_assert_int_eq(pthread_create(&thread, NULL, make_and_free_tensors, NULL), 0);
+    unsigned missed = 0;
+    for (int i = 0; i < ROUNDS; i++)
+        missed += count_missed();
+    atomic_store(&changing, false);
+    ck_assert_int_eq(pthread_join(thread, NULL), 0);
+    ck_assert_uint_eq(missed, 0);
+}
+END_TEST
+
+/* ---- NULL ------------------------------------------------------------------------------------ */
+
+/* ---- Vulkan's -------------------------------------------------------------------------------- */
+
+START_TEST_UNLESS(vk.missing, what_is_vulkans_is_freed_once)
+{
+    gr_semaphore *semaphore = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
+    assert_made(semaphore);
+    gr_semaphore_free(semaphore);
+    assert_refused(gr_semaphore_free(semaphore), "gr_semaphore_free was given");
+    gr_vk_headless *headless = gr_vk_headless_create(NULL);
+    assert_made(headless);
+    const gr_vk_headless_info *h = gr_vk_headless_get(headless);
+    gr_vk_device *device = gr_vk_device_wrap(
+        &GR_INIT(gr_vk_device_desc, .get_instance_proc_addr = h->get_instance_proc_addr,
+                 .instance = h->instance, .physical_device = h->physical_device,
+                 .device = h->device, .queue = h->graphics, .queue_family = h->graphics_family));
+    assert_made(device);
+    gr_vk_device_free(device);
+    assert_refused(gr_vk_device_free(device), "gr_vk_device_free was given");
+    gr_vk_headless_free(headless);
+    assert_refused(gr_vk_headless_free(headless), "gr_vk_headless_free was given");
+}
+
+/* ---- What is open at the end ----------------------------------------------------------------- */
+
+static int leaves_much_open(void)
+{
+    fixture_setup();
+    gr_resource *first = must_register(gl_buffer_filled(48, 1));
+    gr_resource *mapped = must_register(gl_buffer_filled(80, 1));
+    must_map(mapped);
+    gr_resource_free(mapped);
+    ck_assert(!gr_resource_is_closed(first));
+    return 0;
+}
+
+static int leaves_nothing_open(void)
+{
+    fixture_setup();
+    gr_resource_free(must_register(gl_buffer_filled(48, 1)));
+    fx.fds = -1; /* a GPU's driver keeps those that it opened in this process */
+    fixture_teardown();
+    return 0;
+}
+
+static const char *logged_by(const char *child, const char *level)
+{
+    static char text[16384];
+    const char *before = getenv("GR_LOG");
+    char kept[32] = "";
+    strncat(kept, before ? before : "none", sizeof(kept) - 1);
+    setenv("GR_LOG", level, 1);
+    int status = child_run(child, text, sizeof(text));
+    setenv("GR_LOG", kept, 1);
+    ck_assert_msg(status == 0, "%s", text);
+    return text;
+}
+
+START_TEST(what_is_open_at_the_end_is_listed)
+{
+    const char *text = logged_by("leaves_much_open", "info");
+    ck_assert_msg(strstr(text, "1 resource open, without gr_resource_free()"), "%s", text);
+    ck_assert_msg(strstr(text, "48 bytes"), "%s", text);
+    ck_assert_msg(strstr(text, "1 buffer open, without gr_buffer_release()"), "%s", text);
+    ck_assert_msg(strstr(text, "80 bytes"), "%s", text);
+    ck_assert_msg(strstr(text, "1 EGL context open"), "%s", text);
+    ck_assert_ptr_null(strstr(text, "semaphore"));
+}
+END_TEST
+
+/* Catches: what was open at the end was said at the level of info only. */
+START_TEST(what_is_open_at_the_end_is_counted)
+{
+    const char *text = logged_by("leaves_much_open", "warning");
+    ck_assert_msg(strstr(text, "1 resource open, without gr_resource_free(); GR_LOG=info"), "%s",
+                  text);
+    ck_assert_msg(strstr(text, "1 buffer open, without gr_buffer_release(); GR_LOG=info"), "%s",
+                  text);
+    ck_assert_msg(!strstr(text, "48 bytes"), "%s", text);
+    text = logged_by("leaves_much_open", "error");
+    ck_assert_msg(!strstr(text, "the process ends with"), "%s", text);
+}
+END_TEST
+
+START_TEST(a_tidy_process_ends_without_a_word)
+{
+    const char *text = logged_by("leaves_nothing_open", "info");
+    ck_assert_msg(!strstr(text, "the process ends with"), "%s", text);
+}
+END_TEST
+
+static void build(Suite *suite)
+{
+    resource_case_buffer(SIZE, 1);
+    TCase *twice = add_resource_case(suite, "twice");
+    add_tests(twice, a_resource_is_freed_once, a_resource_that_a_buffer_keeps_is_freed_once,
+              a_buffer_is_released_once, an_object_of_another_kind_is_named,
+              a_list_releases_what_is_there, what_never_was_is_refused, a_submit_is_freed_once,
+              a_context_is_freed_once, a_scope_says_that_its_object_was_freed,
+              many_objects_are_told_apart, what_lives_is_found_while_others_come_and_go);
+    add_tests(add_vulkan_case(suite, "Vulkan's"), what_is_vulkans_is_freed_once);
+    TCase *end = tcase_create("the end of the process");
+    add_tests(end, what_is_open_at_the_end_is_listed, what_is_open_at_the_end_is_counted,
+              a_tidy_process_ends_without_a_word);
+    suite_add_tcase(suite, end);
+    add_vulkan_end(suite);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct child children[] = {
+        {"leaves_much_open", leaves_much_open}, {"leaves_nothing_open", leaves_nothing_open}, {0}};
+    return test_main(argc, argv, "live", build, children);
+}

@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Many resources in one call: each gets its own bytes, and a call that fails maps none of them and
+ * writes nothing to `out`. (What happens when the driver's own second call fails is in
+ * test_fault.c.)
+ */
+#include "tests/support/support.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST 1500
+
+static GLuint names[MOST];
+static gr_resource *resources[MOST];
+static gr_buffer *buffers[MOST];
+
+/* All different, most of them odd. */
+static size_t size_of(size_t i)
+{
+    return 1 + i * 37;
+}
+
+static void make(size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        names[i] = gl_buffer_filled(size_of(i), 0x0F);
+        resources[i] = must_register(names[i]);
+        buffers[i] = NULL;
+    }
+}
+
+static void end(size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        gr_resource_free(resources[i]);
+}
+
+static int value_of(size_t i)
+{
+    return (int)(i * 7 + 1);
+}
+
+static void check_mapped(size_t n, CUstream stream)
+{
+    for (size_t i = 0; i < n; i++) {
+        CUdeviceptr pointer = 0;
+        size_t size = 0;
+        CU(GraphicsResourceGetMappedPointer(&pointer, &size, driver_handle(resources[i])));
+        ck_assert_uint_eq(gr_buffer_ptr(buffers[i]), pointer);
+        ck_assert_uint_eq(gr_buffer_size(buffers[i]), size_of(i));
+        ck_assert_uint_eq(size, size_of(i));
+        ck_assert_ptr_eq(gr_buffer_stream(buffers[i]), stream);
+        ck_assert(gr_resource_is_mapped(resources[i]));
+    }
+}
+
+static void go_round(size_t n)
+{
+    make(n);
+    assert_ok(gr_map_many(resources, n, fx.stream, NULL, buffers));
+    check_mapped(n, fx.stream);
+    for (size_t i = 0; i < n; i++)
+        cuda_fill(buffers[i], value_of(i));
+    assert_ok(gr_buffer_release_many(buffers, n, GR_STREAM_OF_MAP, NULL));
+    for (size_t i = 0; i < n; i++) {
+        assert_not_mapped(resources[i]);
+        assert_gl_bytes(names[i], size_of(i), value_of(i));
+    }
+    end(n);
+}
+
+/* ---- Counts ---------------------------------------------------------------------------------- */
+
+START_TEST(one_resource_is_mapped)
+{
+    go_round(1);
+}
+END_TEST
+
+START_TEST(two_resources_are_mapped)
+{
+    go_round(2);
+}
+END_TEST
+
+START_TEST(thirty_two_resources_are_mapped)
+{
+    go_round(32);
+}
+END_TEST
+
+START_TEST(fifteen_hundred_resources_are_mapped)
+{
+    go_round(MOST);
+}
+END_TEST
+
+START_TEST(the_same_batch_is_mapped_again_and_again)
+{
+    enum { COUNT = 300 };
+    make(COUNT);
+    for (int frame = 0; frame < 5; frame++) {
+        assert_ok(gr_map_many(resources, COUNT, fx.stream, NULL, buffers));
+        check_mapped(COUNT, fx.stream);
+        for (size_t i = 0; i < COUNT; i++)
+            cuda_fill(buffers[i], value_of(i) + frame);
+        assert_ok(gr_buffer_release_many(buffers, COUNT, fx.stream, NULL));
+    }
+    for (size_t i = 0; i < COUNT; i++)
+        assert_gl_bytes(names[i], size_of(i), value_of(i) + 4);
+    end(COUNT);
+}
+END_TEST
+
+START_TEST(bytes_of_gl_arrive_in_each_buffer)
+{
+    enum { COUNT = 40 };
+    make(COUNT);
+    unsigned char bytes[1 + COUNT * 37];
+    for (size_t i = 0; i < COUNT; i++) {
+        pattern_fill(bytes, size_of(i), (unsigned)i);
+        gl_write(names[i], bytes, size_of(i));
+    }
+    assert_ok(gr_map_many(resources, COUNT, fx.stream, NULL, buffers));
+    for (size_t i = 0; i < COUNT; i++) {
+        memset(bytes, 0xEE, sizeof(bytes));
+        CU(MemcpyDtoHAsync(bytes, gr_buffer_ptr(buffers[i]), size_of(i), fx.stream));
+        CU(StreamSynchronize(fx.stream));
+        assert_pattern(bytes, size_of(i), (unsigned)i);
+    }
+    assert_ok(gr_buffer_release_many(buffers, COUNT, fx.stream, NULL));
+    end(COUNT);
+}
+END_TEST
+
+/* ---- All or nothing -------------------------------------------------------------------------- */
+
+enum { BATCH = 5 };
+
+static gr_buffer *const untouched = (gr_buffer *)&names;
+
+/*
+ * After make(BATCH): the call with `bad` in place of one resource fails, at each position; the
+ * others stay as they are and can be mapped afterwards.
+ */
+static void assert_nothing_mapped(gr_resource *bad, gr_status status, const char *text)
+{
+    static const size_t positions[] = {0, BATCH / 2, BATCH - 1};
+    for (size_t p = 0; p < 3; p++) {
+        gr_resource *list[BATCH];
+        memcpy(list, resources, sizeof(list));
+        list[positions[p]] = bad;
+        for (size_t i = 0; i < BATCH; i++)
+            buffers[i] = untouched;
+        assert_fails(gr_map_many(list, BATCH, fx.stream, NULL, buffers), status, 0, text);
+        for (size_t i = 0; i < BATCH; i++) {
+            ck_assert_ptr_eq(buffers[i], untouched);
+            assert_not_mapped(resources[i]);
+        }
+    }
+    assert_ok(gr_map_many(resources, BATCH, fx.stream, NULL, buffers));
+    check_mapped(BATCH, fx.stream);
+    assert_ok(gr_buffer_release_many(buffers, BATCH, fx.stream, NULL));
+    end(BATCH);
+}
+
+START_TEST(nothing_is_mapped_if_one_is_null)
+{
+    make(BATCH);
+    assert_nothing_mapped(NULL, GR_ERR_INVALID_VALUE, "NULL");
+}
+END_TEST
+
+START_TEST(nothing_is_mapped_if_one_is_mapped_already)
+{
+    make(BATCH);
+    GLuint name = gl_buffer_filled(64, 0);
+    GR_AUTO(gr_resource) *busy = must_register(name);
+    gr_buffer *buffer = must_map(busy);
+    assert_nothing_mapped(busy, GR_ERR_STATE, "already mapped");
+    ck_assert(gr_resource_is_mapped(busy));
+    cuda_fill(buffer, 3);
+    assert_ok(gr_buffer_release(buffer));
+    assert_gl_bytes(name, 64, 3);
+}
+END_TEST
+
+START_TEST(nothing_is_mapped_if_one_is_closed)
+{
+    make(BATCH);
+    GR_AUTO(gr_resource) *closed = must_register(gl_buffer_filled(64, 0));
+    assert_ok(gr_resource_close(closed, GR_STREAM_OF_MAP));
+    assert_nothing_mapped(closed, GR_ERR_STATE, "closed");
+}
+END_TEST
+
+START_TEST(nothing_is_mapped_if_one_buffer_was_deleted)
+{
+    make(BATCH);
+    GLuint name = gl_buffer_filled(64, 0);
+    GR_AUTO(gr_resource) *gone = must_register(name);
+    glDeleteBuffers(1, &name);
+    assert_nothing_mapped(gone, GR_ERR_STATE, "deleted");
+}
+END_TEST
+
+START_TEST(nothing_is_mapped_if_one_is_of_another_cuda_context)
+{
+    make(BATCH);
+    CUcontext second = NULL;
+    CU(CtxCreate(&second, 0, fx.device));
+    gr_resource *foreign = must_register(gl_buffer_filled(64, 0));
+    CU(CtxSetCurrent(fx.context));
+    assert_nothing_mapped(foreign, GR_ERR_INVALID_VALUE, "different CUDA contexts");
+    ck_assert(!gr_resource_is_mapped(foreign));
+    gr_resource_free(foreign);
+    CU(CtxDestroy(second));
+}
+END_TEST
+
+START_TEST(nothing_is_mapped_if_one_is_of_another_gl_context)
+{
+    make(BATCH);
+    gr_egl *second = gr_egl_create(NULL);
+    assert_made(second);
+    gr_resource *foreign = must_register(gl_buffer_filled(64, 0));
+    assert_ok(gr_egl_make_current(fx.egl));
+    assert_nothing_mapped(foreign, GR_ERR_GL, "another context");
+    ck_assert(!gr_resource_is_mapped(foreign));
+    assert_ok(gr_egl_make_current(second));
+    gr_resource_free(foreign);
+    gr_egl_free(second);
+    assert_ok(gr_egl_make_current(fx.egl));
+}
+END_TEST
+
+START_TEST(nothing_is_mapped_if_one_is_listed_twice)
+{
+    make(BATCH);
+    for (size_t twin = 1; twin < BATCH; twin++) {
+        gr_resource *list[BATCH];
+        memcpy(list, resources, sizeof(list));
+        list[twin] = resources[0];
+        for (size_t i = 0; i < BATCH; i++)
+            buffers[i] = untouched;
+        assert_fails(gr_map_many(list, BATCH, fx.stream, NULL, buffers), GR_ERR_INVALID_VALUE, 0,
+                     "twice");
+        for (size_t i = 0; i < BATCH; i++) {
+            ck_assert_ptr_eq(buffers[i], untouched);
+            assert_not_mapped(resources[i]);
+        }
+    }
+    assert_ok(gr_map_many(resources, BATCH, fx.stream, NULL, buffers));
+    assert_ok(gr_buffer_release_many(buffers, BATCH, fx.stream, NULL));
+    end(BATCH);
+}
+END_TEST
+
+START_TEST(arguments_that_name_nothing_are_refused)
+{
+    make(2);
+    assert_fails(gr_map_many(NULL, 2, fx.stream, NULL, buffers), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_fails(gr_map_many(resources, 2, fx.stream, NULL, NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_fails(gr_map_many(resources, 0, fx.stream, NULL, buffers), GR_ERR_INVALID_VALUE, 0,
+                 "n is 0");
+    assert_fails(gr_map_many(resources, 2, NULL, NULL, buffers), GR_ERR_INVALID_VALUE, 0,
+                 "CU_STREAM_LEGACY");
+    assert_fails(gr_map_many(resources, 2, GR_STREAM_OF_MAP, NULL, buffers), GR_ERR_INVALID_VALUE,
+                 0, "GR_STREAM_OF_MAP");
+    ck_assert_ptr_null(buffers[0]);
+    assert_not_mapped(resources[0]);
+    assert_not_mapped(resources[1]);
+    end(2);
+}
+END_TEST
+
+/* ---- Release --------------------------------------------------------------------------------- */
+
+START_TEST(each_buffer_is_released_on_the_stream_of_its_map)
+{
+    enum { COUNT = 12 };
+    make(COUNT);
+    gate_open_after(gate_put(fx.other), 20);
+    gate_open_after(gate_put(fx.stream), 150);
+    for (size_t i = 0; i < COUNT; i++) {
+        CUstream stream = i % 3 ? fx.stream : fx.other;
+        buffers[i] = gr_map(resources[i], stream);
+        assert_made(buffers[i]);
+        cuda_fill(buffers[i], value_of(i));
+    }
+    assert_ok(gr_buffer_release_many(buffers, COUNT, GR_STREAM_OF_MAP, NULL));
+    for (size_t i = 0; i < COUNT; i++) {
+        assert_not_mapped(resources[i]);
+        assert_gl_bytes(names[i], size_of(i), value_of(i));
+    }
+    end(COUNT);
+}
+END_TEST
+
+START_TEST(all_buffers_are_released_on_a_stream_that_waits_for_the_work)
+{
+    enum { COUNT = 12 };
+    make(COUNT);
+    CUevent written = NULL;
+    CU(EventCreate(&written, CU_EVENT_DISABLE_TIMING));
+    assert_ok(gr_map_many(resources, COUNT, fx.stream, NULL, buffers));
+    gate_open_after(gate_put(fx.stream), 50);
+    for (size_t i = 0; i < COUNT; i++)
+        cuda_fill(buffers[i], value_of(i));
+    CU(EventRecord(written, fx.stream));
+    CU(StreamWaitEvent(fx.other, written, 0));
+    assert_ok(gr_buffer_release_many(buffers, COUNT, fx.other, NULL));
+    for (size_t i = 0; i < COUNT; i++)
+        assert_gl_bytes(names[i], size_of(i), value_of(i));
+    CU(EventDestroy(written));
+    end(COUNT);
+}
+END_TEST
+
+START_TEST(null_entries_are_skipped)
+{
+    make(4);
+    gr_buffer *list[7] = {NULL};
+    for (size_t i = 0; i < 4; i++) {
+        list[i + (i > 1) + (i > 2)] = gr_map(resources[i], fx.stream);
+        cuda_fill(list[i + (i > 1) + (i > 2)], value_of(i));
+    }
+    assert_ok(gr_buffer_release_many(list, 7, fx.stream, NULL));
+    for (size_t i = 0; i < 4; i++) {
+        assert_not_mapped(resources[i]);
+        assert_gl_bytes(names[i], size_of(i), value_of(i));
+    }
+    gr_buffer *nothing[3] = {NULL};
+    assert_ok(gr_buffer_release_many(nothing, 3, fx.stream, NULL));
+    end(4);
+}
+END_TEST
+
+START_TEST(buffers_whose_mapping_has_ended_are_released_too)
+{
+    make(4);
+    assert_ok(gr_map_many(resources, 4, fx.stream, NULL, buffers));
+    for (size_t i = 0; i < 4; i++)
+        cuda_fill(buffers[i], value_of(i));
+    assert_ok(gr_resource_unmap(resources[1], GR_STREAM_OF_MAP));
+    assert_ok(gr_resource_close(resources[2], GR_STREAM_OF_MAP));
+    assert_ok(gr_buffer_release_many(buffers, 4, GR_STREAM_OF_MAP, NULL));
+    for (size_t i = 0; i < 4; i++) {
+        ck_assert(!gr_resource_is_mapped(resources[i]));
+        assert_gl_bytes(names[i], size_of(i), value_of(i));
+    }
+    end(4);
+}
+END_TEST
+
+START_TEST(what_can_be_released_is_though_one_was_released_before)
+{
+    make(4);
+    assert_ok(gr_map_many(resources, 4, fx.stream, NULL, buffers));
+    gr_buffer *released = buffers[1];
+    assert_ok(gr_buffer_release(released));
+    assert_fails(gr_buffer_release_many(buffers, 4, fx.stream, NULL), GR_ERR_PARTIAL, 0,
+                 "released already");
+    for (size_t i = 0; i < 4; i++) {
+        assert_not_mapped(resources[i]);
+        ck_assert_ptr_eq(buffers[i], i == 1 ? released : NULL);
+    }
+    end(4);
+}
+END_TEST
+
+START_TEST(a_buffer_that_is_listed_twice_is_released_once)
+{
+    make(2);
+    assert_ok(gr_map_many(resources, 2, fx.stream, NULL, buffers));
+    gr_buffer *list[3] = {buffers[0], buffers[0], buffers[1]};
+    assert_fails(gr_buffer_release_many(list, 3, fx.stream, NULL), GR_ERR_PARTIAL, 0,
+                 "released already");
+    ck_assert_ptr_null(list[0]);
+    ck_assert_ptr_eq(list[1], buffers[0]);
+    ck_assert_ptr_null(list[2]);
+    assert_not_mapped(resources[0]);
+    assert_not_mapped(resources[1]);
+    end(2);
+}
+END_TEST
+
+START_TEST(chained_buffers_end_their_registrations)
+{
+    enum { COUNT = 10 };
+    make(COUNT);
+    void *handles[COUNT];
+    assert_ok(gr_map_many(resources, COUNT, fx.stream, NULL, buffers));
+    for (size_t i = 0; i < COUNT; i++) {
+        handles[i] = driver_handle(resources[i]);
+        gr_resource_free(resources[i]);
+        cuda_fill(buffers[i], value_of(i));
+    }
+    assert_ok(gr_buffer_release_many(buffers, COUNT, fx.stream, NULL));
+    for (size_t i = 0; i < COUNT; i++) {
+        assert_unregistered(handles[i]);
+        assert_gl_bytes(names[i], size_of(i), value_of(i));
+    }
+}
+END_TEST
+
+static void build(Suite *suite)
+{
+    add_tests(add_case(suite, "counts"), one_resource_is_mapped, two_resources_are_mapped,
+              thirty_two_resources_are_mapped, fifteen_hundred_resources_are_mapped,
+              the_same_batch_is_mapped_again_and_again, bytes_of_gl_arrive_in_each_buffer);
+
+    add_tests(add_case(suite, "all or nothing"), nothing_is_mapped_if_one_is_null,
+              nothing_is_mapped_if_one_is_mapped_already, nothing_is_mapped_if_one_is_closed,
+              nothing_is_mapped_if_one_buffer_was_deleted,
+              nothing_is_mapped_if_one_is_of_another_cuda_context,
+              nothing_is_mapped_if_one_is_of_another_gl_context,
+              nothing_is_mapped_if_one_is_listed_twice, arguments_that_name_nothing_are_refused);
+
+    add_tests(add_case(suite, "release"), each_buffer_is_released_on_the_stream_of_its_map,
+              all_buffers_are_released_on_a_stream_that_waits_for_the_work,
+              null_entries_are_skipped, buffers_whose_mapping_has_ended_are_released_too,
+              what_can_be_released_is_though_one_was_released_before,
+              a_buffer_that_is_listed_twice_is_released_once,
+              chained_buffers_end_their_registrations);
+}
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, "map_many", build, NULL);
+}

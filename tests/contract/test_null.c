@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * NULL for each pointer of each public function: who answers with a failure leaves an error, and
+ * who gives something back does nothing in silence. A function of headers.h that is in none of the
+ * tables here fails the walk.
+ */
+#include "tests/headers/headers.h"
+#include "tests/support/support_vulkan.h"
+
+#include <string.h>
+
+#include <grinterop/image.h>
+#include <grinterop/publish.h>
+#include <grinterop/ring.h>
+#include <grinterop/share.h>
+#include <grinterop/tensor.h>
+
+static gr_buffer *no_buffer;
+static gr_resource *no_resource;
+static const gr_slot *no_slots[1];
+
+/* X(call): fails, and records GR_ERR_INVALID_VALUE. */
+#define REFUSED_COMMON(X)                                                                          \
+    X(gr_buffer_ptr(NULL))                                                                         \
+    X(gr_buffer_release_many(NULL, 1, fx.stream, NULL))                                            \
+    X(gr_buffer_release_many(&no_buffer, 1, NULL, NULL))                                           \
+    X(gr_buffer_size(NULL))                                                                        \
+    X(gr_buffer_stream(NULL))                                                                      \
+    X(gr_flags_parse("none", NULL))                                                                \
+    X(gr_map(NULL, fx.stream))                                                                     \
+    X(gr_map(fx.resource, NULL))                                                                   \
+    X(gr_map_many(NULL, 1, fx.stream, NULL, &no_buffer))                                           \
+    X(gr_map_many(&no_resource, 1, fx.stream, NULL, &no_buffer))                                   \
+    X(gr_map_many(&fx.resource, 0, fx.stream, NULL, &no_buffer))                                   \
+    X(gr_map_many(&fx.resource, 1, NULL, NULL, &no_buffer))                                        \
+    X(gr_map_many(&fx.resource, 1, fx.stream, NULL, NULL))                                         \
+    X(gr_resource_api(NULL))                                                                       \
+    X(gr_resource_close(NULL, fx.stream))                                                          \
+    X(gr_resource_close(fx.resource, NULL))                                                        \
+    X(gr_resource_external_memory(NULL))                                                           \
+    X(gr_resource_flags(NULL))                                                                     \
+    X(gr_resource_graphics(NULL))                                                                  \
+    X(gr_resource_is_closed(NULL))                                                                 \
+    X(gr_resource_is_mapped(NULL))                                                                 \
+    X(gr_resource_kind(NULL))                                                                      \
+    X(gr_resource_size(NULL))                                                                      \
+    X(gr_resource_transport(NULL))                                                                 \
+    X(gr_resource_unmap(NULL, fx.stream))                                                          \
+    X(gr_resource_wait(NULL, 0))                                                                   \
+    X(gr_cuda_context_context(NULL))                                                               \
+    X(gr_cuda_context_stream(NULL))                                                                \
+    X(gr_cuda_context_create(-1))                                                                  \
+    X(gr_cuda_symbol(NULL, 0, 0, NULL))                                                            \
+    X(gr_cuda_symbol("cuInit", 2000, 0, NULL))                                                     \
+    X(gr_cuda_table(NULL, NULL, NULL))
+
+#define REFUSED_OPENGL(X)                                                                          \
+    X(gr_from_gl_buffer(0, 0))                                                                     \
+    X(gr_from_gl_buffer_with(0, 0, NULL))                                                          \
+    X(gr_from_gl_image(0, GL_TEXTURE_2D, 0))                                                       \
+    X(gr_from_gl_image_with(0, GL_TEXTURE_2D, 0, NULL))                                            \
+    X(gr_gl_buffer_create(0, 0, NULL))                                                             \
+    X(gr_gl_cuda_device(NULL))                                                                     \
+    X(gr_gl_image_create(NULL, 0, NULL))                                                           \
+    X(gr_gl_name(NULL))                                                                            \
+    X(gr_gl_probe((gr_transport)0))                                                                \
+    X(gr_gl_target(NULL))                                                                          \
+    X(gr_map_gl_buffer(0, 0, fx.stream))                                                           \
+    X(gr_map_gl_buffer(fx.name, 0, NULL))                                                          \
+    X(gr_egl_config(NULL))                                                                         \
+    X(gr_egl_context(NULL))                                                                        \
+    X(gr_egl_display(NULL))                                                                        \
+    X(gr_buffer_array(NULL, 0, 0))                                                                 \
+    X(gr_buffer_copy_from_image(NULL, 0, 0, NULL, fx.stream))                                      \
+    X(gr_buffer_copy_to_image(NULL, 0, 0, NULL, fx.stream))                                        \
+    X(gr_buffer_image_info(NULL))                                                                  \
+    X(gr_buffer_mipmapped_array(NULL))                                                             \
+    X(gr_buffer_pitch(NULL))                                                                       \
+    X(gr_buffer_surface(NULL, 0, 0))                                                               \
+    X(gr_buffer_texture(NULL, NULL))                                                               \
+    X(gr_map_linear(NULL, 0, 0, fx.stream))                                                        \
+    X(gr_map_linear(fx.resource, 0, 0, NULL))
+
+#define REFUSED_SYNC(X)                                                                            \
+    X(gr_resource_set_sync(NULL, GR_SEMAPHORE_NONE, GR_SEMAPHORE_NONE))                            \
+    X(gr_submit_begin(NULL, 1))                                                                    \
+    X(gr_submit_begin(&no_resource, 1))                                                            \
+    X(gr_submit_begin(&fx.resource, 0))                                                            \
+    X(gr_submit_commit(NULL))                                                                      \
+    X(gr_semaphore_external(NULL))                                                                 \
+    X(gr_semaphore_import(NULL))                                                                   \
+    X(gr_semaphore_is_timeline(NULL))                                                              \
+    X(gr_semaphore_signal(NULL, 1, fx.stream))                                                     \
+    X(gr_semaphore_signal(&no_point, 1, fx.stream))                                                \
+    X(gr_semaphore_wait(NULL, 1, fx.stream))                                                       \
+    X(gr_semaphore_wait(&no_point, 1, fx.stream))                                                  \
+    X(gr_from_external_memory(NULL, 0))                                                            \
+    X(gr_from_same_memory(NULL, NULL, 0))
+
+#define REFUSED_RING(X)                                                                            \
+    X(gr_ring_acquire_read(NULL, fx.stream, no_slots, 1, 0))                                       \
+    X(gr_ring_acquire_write(NULL, fx.stream, no_slots, 1, 0))                                      \
+    X(gr_ring_cancel_read(NULL, no_slots, 1))                                                      \
+    X(gr_ring_cancel_write(NULL, no_slots, 1))                                                     \
+    X(gr_ring_create(NULL, 1, NULL))                                                               \
+    X(gr_ring_create(&no_resource, 1, NULL))                                                       \
+    X(gr_ring_create(&fx.resource, 0, NULL))                                                       \
+    X(gr_ring_descriptor(NULL, GR_RING_PRODUCER))                                                  \
+    X(gr_ring_get_info(NULL))                                                                      \
+    X(gr_ring_give_back(NULL, no_slots, 1))                                                        \
+    X(gr_ring_publish(NULL, no_slots, 1))                                                          \
+    X(gr_ring_resize(NULL, &fx.resource, 1))                                                       \
+    X(gr_resource_receive(-1, NULL, 0, NULL, 0))                                                   \
+    X(gr_resource_send(-1, fx.resource, NULL, 0, 0))                                               \
+    X(gr_resource_send(-1, NULL, NULL, 0, 0))                                                      \
+    X(gr_ring_receive(-1, NULL, 0, NULL, 0))                                                       \
+    X(gr_ring_send(-1, NULL, GR_RING_PRODUCER, NULL, 0, 0))
+
+#define REFUSED_VULKAN(X)                                                                          \
+    X(gr_from_vk_buffer(NULL, NULL, 0))                                                            \
+    X(gr_from_vk_image(NULL, NULL, 0))                                                             \
+    X(gr_semaphore_from_vk(NULL, NULL))                                                            \
+    X(gr_vk_buffer(NULL))                                                                          \
+    X(gr_vk_buffer_create(NULL, NULL, 0))                                                          \
+    X(gr_vk_cmd_from_cuda(VK_NULL_HANDLE, NULL, 1, NULL))                                          \
+    X(gr_vk_cmd_to_cuda(VK_NULL_HANDLE, NULL, 1, NULL))                                            \
+    X(gr_vk_device_cuda(NULL))                                                                     \
+    X(gr_vk_device_extensions(NULL, NULL, NULL))                                                   \
+    X(gr_vk_device_has_semaphores(NULL))                                                           \
+    X(gr_vk_device_wrap(NULL))                                                                     \
+    X(gr_vk_headless_get(NULL))                                                                    \
+    X(gr_vk_image(NULL))                                                                           \
+    X(gr_vk_image_create(NULL, NULL, 0))                                                           \
+    X(gr_vk_instance_extensions(NULL, NULL))                                                       \
+    X(gr_vk_memory(NULL))                                                                          \
+    X(gr_vk_physical_device(NULL, VK_NULL_HANDLE, 0, NULL))                                        \
+    X(gr_vk_semaphore(NULL))                                                                       \
+    X(gr_vk_semaphore_create(NULL, VK_SEMAPHORE_TYPE_TIMELINE))                                    \
+    X(gr_vk_submit(NULL, NULL))                                                                    \
+    X(gr_vk_submit_fill(NULL, NULL, 0, NULL))
+
+#define REFUSED_TENSOR(X)                                                                          \
+    X(gr_buffer_tensor(NULL, NULL))                                                                \
+    X(gr_buffer_tensors(NULL))                                                                     \
+    X(gr_dtype_name((gr_dtype)0))                                                                  \
+    X(gr_dtype_parse(NULL))                                                                        \
+    X(gr_dtype_size((gr_dtype)0))                                                                  \
+    X(gr_dtype_typestr((gr_dtype)16))                                                              \
+    X(gr_tensor_alloc(NULL, fx.stream))                                                            \
+    X(gr_tensor_array_interface(NULL, fx.stream))                                                  \
+    X(gr_tensor_clone(NULL, GR_MEMORY_DEVICE, fx.stream))                                          \
+    X(gr_tensor_copy(NULL, NULL, fx.stream))                                                       \
+    X(gr_tensor_copy_from_host(NULL, NULL, 0, fx.stream))                                          \
+    X(gr_tensor_copy_to_host(NULL, NULL, 0, fx.stream))                                            \
+    X(gr_tensor_dlpack(NULL, fx.stream))                                                           \
+    X(gr_tensor_dlpack_legacy(NULL, fx.stream))                                                    \
+    X(gr_tensor_from_dlpack(NULL, fx.stream))                                                      \
+    X(gr_tensor_from_dlpack_legacy(NULL, fx.stream))                                               \
+    X(gr_tensor_get_info(NULL))                                                                    \
+    X(gr_tensor_used_on(NULL, fx.stream))                                                          \
+    X(gr_tensor_view(NULL, NULL))                                                                  \
+    X(gr_tensor_wait(NULL, fx.stream))                                                             \
+    X(gr_tensor_wrap(NULL, NULL, fx.stream, NULL, NULL))
+
+#define REFUSED_PUBLISH(X)                                                                         \
+    X(gr_buffer_fetch(NULL, NULL, NULL, fx.stream))                                                \
+    X(gr_buffer_publish(NULL, NULL, NULL, fx.stream))                                              \
+    X(gr_fetch(NULL, NULL, NULL, fx.stream))                                                       \
+    X(gr_fetch(fx.resource, NULL, NULL, fx.stream))                                                \
+    X(gr_publish(NULL, NULL, NULL, fx.stream))                                                     \
+    X(gr_publish(fx.resource, NULL, NULL, fx.stream))                                              \
+    X(gr_ring_fetch_tensor(NULL, NULL, NULL, fx.stream, 0))                                        \
+    X(gr_ring_publish_tensor(NULL, NULL, NULL, fx.stream, 0))
+
+#define REFUSED(X)                                                                                 \
+    REFUSED_COMMON(X)                                                                              \
+    REFUSED_OPENGL(X)                                                                              \
+    REFUSED_SYNC(X) REFUSED_PUBLISH(X) REFUSED_RING(X) REFUSED_TENSOR(X) REFUSED_VULKAN(X)
+
+/* X(call): NULL is fine, and no error. */
+#define SILENT(X)                                                                                  \
+    X(gr_buffer_release(NULL))                                                                     \
+    X(gr_buffer_release_later(NULL))                                                               \
+    X(gr_buffer_release_many(&no_buffer, 1, fx.stream, NULL))                                      \
+    X(gr_cuda_context_free(NULL))                                                                  \
+    X(gr_egl_describe(NULL, NULL, 0))                                                              \
+    X(gr_egl_free(NULL))                                                                           \
+    X(gr_error_print(NULL, NULL))                                                                  \
+    X(gr_flags_parse(NULL, &flags))                                                                \
+    X(gr_resource_describe(NULL, NULL, 0))                                                         \
+    X(gr_resource_free(NULL))                                                                      \
+    X(gr_ring_free(NULL))                                                                          \
+    X(gr_ring_stop(NULL))                                                                          \
+    X(gr_semaphore_describe(NULL, NULL, 0))                                                        \
+    X(gr_semaphore_free(NULL))                                                                     \
+    X(gr_status_name((gr_status)-1))                                                               \
+    X(gr_status_text((gr_status)-1))                                                               \
+    X(gr_tensor_free(NULL))                                                                        \
+    X(gr_submit_free(NULL))                                                                        \
+    X(gr_vk_device_describe(NULL, NULL, 0))                                                        \
+    X(gr_vk_device_free(NULL))                                                                     \
+    X(gr_vk_headless_free(NULL))
+
+/* X(type): its end of scope with NULL in the variable. */
+#define SCOPES(X)                                                                                  \
+    X(gr_buffer)                                                                                   \
+    X(gr_cuda_context)                                                                             \
+    X(gr_egl)                                                                                      \
+    X(gr_resource)                                                                                 \
+    X(gr_ring)                                                                                     \
+    X(gr_semaphore)                                                                                \
+    X(gr_submit)                                                                                   \
+    X(gr_tensor)                                                                                   \
+    X(gr_vk_device)                                                                                \
+    X(gr_vk_headless)
+
+/* X(function, reason): has no place in the walk. */
+#define EXEMPT(X)                                                                                  \
+    X(gr_bytes_moved, "takes nothing")                                                             \
+    X(gr_clear_error, "takes nothing")                                                             \
+    X(gr_compat_array, "NULL gives the codes of CUDA: test_compat")                                \
+    X(gr_compat_explain_memory, "NULL gives the codes of CUDA: test_compat")                       \
+    X(gr_compat_explain_semaphore, "NULL gives the codes of CUDA: test_compat")                    \
+    X(gr_compat_has_context, "NULL gives the codes of CUDA: test_compat")                          \
+    X(gr_compat_import_memory, "NULL gives the codes of CUDA: test_compat")                        \
+    X(gr_compat_import_semaphore, "NULL gives the codes of CUDA: test_compat")                     \
+    X(gr_compat_keep_error, "NULL gives the codes of CUDA: test_compat")                           \
+    X(gr_compat_kept_error, "NULL gives the codes of CUDA: test_compat")                           \
+    X(gr_compat_map, "NULL gives the codes of CUDA: test_compat")                                  \
+    X(gr_compat_mipmapped_array, "NULL gives the codes of CUDA: test_compat")                      \
+    X(gr_compat_pointer, "NULL gives the codes of CUDA: test_compat")                              \
+    X(gr_compat_register_buffer, "NULL gives the codes of CUDA: test_compat")                      \
+    X(gr_compat_register_image, "NULL gives the codes of CUDA: test_compat")                       \
+    X(gr_compat_set_map_flags, "NULL gives the codes of CUDA: test_compat")                        \
+    X(gr_compat_unmap, "NULL gives the codes of CUDA: test_compat")                                \
+    X(gr_compat_unregister, "NULL gives the codes of CUDA: test_compat")                           \
+    X(gr_cuda_driver_path, "takes nothing")                                                        \
+    X(gr_cuda_is_software, "takes nothing")                                                        \
+    X(gr_cuda_load, "takes no pointer")                                                            \
+    X(gr_cuda_missing, "takes nothing")                                                            \
+    X(gr_egl_create, "NULL is the default")                                                        \
+    X(gr_egl_make_current, "NULL leaves no context current")                                       \
+    X(gr_last_error, "takes nothing")                                                              \
+    X(gr_library_version, "takes nothing")                                                         \
+    X(gr_log_set, "a NULL function is the standard error stream")                                  \
+    X(gr_tensor_collect, "takes no pointer")                                                       \
+    X(gr_vk_format, "takes no pointer: test_vk_format.c")                                          \
+    X(gr_vk_headless_create, "NULL is the default")
+
+START_TEST(a_refusal_of_null_is_recorded)
+{
+    const gr_semaphore_point no_point = GR_INIT(gr_semaphore_point, .value = 1);
+#define CHECK_REFUSED(call)                                                                        \
+    gr_clear_error();                                                                              \
+    (void)(call);                                                                                  \
+    if (gr_last_error()->status != GR_ERR_INVALID_VALUE) {                                         \
+        failed++;                                                                                  \
+        printf("%s: %s: %s\n", #call, gr_status_name(gr_last_error()->status), error_text());      \
+    }
+    int failed = 0;
+    REFUSED(CHECK_REFUSED)
+    ck_assert_msg(failed == 0, "%d calls with NULL record no error", failed);
+    ck_assert(!gr_resource_is_closed(fx.resource) && !gr_resource_is_mapped(fx.resource));
+    gr_clear_error();
+}
+END_TEST
+
+START_TEST(what_gives_back_takes_null_in_silence)
+{
+    unsigned flags = 9;
+#define CHECK_SILENT(call)                                                                         \
+    (void)(call);                                                                                  \
+    ck_assert_msg(gr_last_error()->status == GR_OK, "%s: %s", #call, error_text());
+#define CHECK_SCOPE(type)                                                                          \
+    {                                                                                              \
+        type *object = NULL;                                                                       \
+        CHECK_SILENT(type##_at_scope_end(&object))                                                 \
+    }
+    gr_clear_error();
+    SILENT(CHECK_SILENT)
+    SCOPES(CHECK_SCOPE)
+    ck_assert_uint_eq(flags, GR_READ_WRITE);
+}
+END_TEST
+
+/* What is tried or exempt: calls, scopes, names. */
+#define AS_TEXT(call)      #call,
+#define AS_SCOPE(type)     #type "_at_scope_end",
+#define AS_NAME(name, why) #name,
+static const char *const known[] = {REFUSED(AS_TEXT) SILENT(AS_TEXT) SCOPES(AS_SCOPE)
+                                        EXEMPT(AS_NAME)};
+
+static bool is_known(const char *function)
+{
+    size_t length = strlen(function);
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+        if (!strncmp(known[i], function, length) && strchr("(", known[i][length]))
+            return true;
+    return false;
+}
+
+START_TEST(each_function_of_the_headers_is_walked)
+{
+#define CHECK_KNOWN(function)                                                                      \
+    ck_assert_msg(is_known(#function), "%s() is in no table of test_null.c", #function);
+    PUBLIC_FUNCTIONS(CHECK_KNOWN)
+}
+END_TEST
+
+static void build(Suite *suite)
+{
+    resource_case_buffer(256, 1);
+    add_tests(add_resource_case(suite, "NULL"), a_refusal_of_null_is_recorded,
+              what_gives_back_takes_null_in_silence, each_function_of_the_headers_is_walked);
+}
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, "null", build, NULL);
+}

@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Order: OpenGL, with no wait on the host, comes after what was put into the stream of the release,
+ * and CUDA after what OpenGL was told before the map; other streams are waited for only where the
+ * caller says so. Gates make the work late, so that an order that is missing shows as a wrong byte.
+ */
+#include "tests/support/support.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#define SIZE (64 * 1024)
+
+/* Long enough for a missing wait to be seen. */
+#define LATE_MS 100
+
+/* A gate that a call must not wait for opens by itself after this, and the case fails. */
+#define TOO_LATE_MS 5000
+
+/* ---- OpenGL as a reader ---------------------------------------------------------------------- */
+
+static void assert_good(GLuint object, GLenum status, PFNGLGETPROGRAMIVPROC get,
+                        PFNGLGETPROGRAMINFOLOGPROC get_log)
+{
+    GLint good = 0;
+    get(object, status, &good);
+    char text[512] = "";
+    get_log(object, sizeof(text), NULL, text);
+    ck_assert_msg(good, "%s", text);
+}
+
+static GLuint shader(GLenum kind, const char *source)
+{
+    GLuint made = glCreateShader(kind);
+    glShaderSource(made, 1, &source, NULL);
+    glCompileShader(made);
+    assert_good(made, GL_COMPILE_STATUS, glGetShaderiv, glGetShaderInfoLog);
+    return made;
+}
+
+static void link(GLuint program)
+{
+    glLinkProgram(program);
+    assert_good(program, GL_LINK_STATUS, glGetProgramiv, glGetProgramInfoLog);
+}
+
+static GLuint copy_program(void)
+{
+    GLuint program = glCreateProgram();
+    glAttachShader(program,
+                   shader(GL_COMPUTE_SHADER,
+                          "#version 430\n"
+                          "layout(local_size_x = 64) in;\n"
+                          "layout(std430, binding = 0) readonly buffer In { uint from[]; };\n"
+                          "layout(std430, binding = 1) writeonly buffer Out { uint to[]; };\n"
+                          "void main() { uint i = gl_GlobalInvocationID.x; to[i] = from[i]; }\n"));
+    link(program);
+    return program;
+}
+
+/* `size` is a multiple of 256. */
+static void copy_by_compute(GLuint program, GLuint to, GLuint from, size_t size)
+{
+    glUseProgram(program);
+    glBindBufferBase(GL_SHADER_STORAGE_BUFFER, 0, from);
+    glBindBufferBase(GL_SHADER_STORAGE_BUFFER, 1, to);
+    glDispatchCompute((GLuint)(size / 256), 1, 1);
+    glMemoryBarrier(GL_ALL_BARRIER_BITS);
+    glUseProgram(0);
+}
+
+/* A context without a window draws nowhere, which is an error, until it has a framebuffer. */
+static void give_framebuffer(void)
+{
+    GLuint framebuffer = 0, colour = 0;
+    glGenFramebuffers(1, &framebuffer);
+    glBindFramebuffer(GL_FRAMEBUFFER, framebuffer);
+    glGenRenderbuffers(1, &colour);
+    glBindRenderbuffer(GL_RENDERBUFFER, colour);
+    glRenderbufferStorage(GL_RENDERBUFFER, GL_RGBA8, 4, 4);
+    glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER, colour);
+    ck_assert_uint_eq(glCheckFramebufferStatus(GL_FRAMEBUFFER), GL_FRAMEBUFFER_COMPLETE);
+}
+
+/* Draws `size` bytes as vertices and catches what the vertex shader saw. */
+static void copy_by_drawing(GLuint to, GLuint from, size_t size)
+{
+    static const char *const caught[] = {"seen"};
+    give_framebuffer();
+    GLuint program = glCreateProgram(), vao = 0;
+    glAttachShader(program, shader(GL_VERTEX_SHADER,
+                                   "#version 330\n"
+                                   "layout(location = 0) in uint value;\n"
+                                   "flat out uint seen;\n"
+                                   "void main() { seen = value; gl_Position = vec4(0); }\n"));
+    glTransformFeedbackVaryings(program, 1, caught, GL_INTERLEAVED_ATTRIBS);
+    link(program);
+    glUseProgram(program);
+    glGenVertexArrays(1, &vao);
+    glBindVertexArray(vao);
+    glBindBuffer(GL_ARRAY_BUFFER, from);
+    glVertexAttribIPointer(0, 1, GL_UNSIGNED_INT, 4, NULL);
+    glEnableVertexAttribArray(0);
+    glBindBufferBase(GL_TRANSFORM_FEEDBACK_BUFFER, 0, to);
+    glEnable(GL_RASTERIZER_DISCARD);
+    glBeginTransformFeedback(GL_POINTS);
+    glDrawArrays(GL_POINTS, 0, (GLsizei)(size / 4));
+    glEndTransformFeedback();
+    glDisable(GL_RASTERIZER_DISCARD);
+    glBindBufferBase(GL_TRANSFORM_FEEDBACK_BUFFER, 0, 0);
+    glBindBuffer(GL_ARRAY_BUFFER, 0);
+    glBindVertexArray(0);
+    glUseProgram(0);
+}
+
+/* A kernel that writes the pattern late, and the release right behind it. */
+static void write_late(gr_resource *resource, unsigned seed)
+{
+    gr_buffer *buffer = must_map(resource);
+    gate_open_after(gate_put(fx.stream), LATE_MS);
+    kernel_fill_pattern(gr_buffer_ptr(buffer), SIZE, seed, fx.stream);
+    assert_ok(gr_buffer_release(buffer));
+}
+
+START_TEST(a_read_comes_after_the_kernel_before_the_release)
+{
+    need_kernels();
+    write_late(fx.resource, 1);
+    assert_gl_pattern(fx.name, SIZE, 1);
+}
+END_TEST
+
+START_TEST(a_draw_comes_after_the_kernel_before_the_release)
+{
+    need_kernels();
+    GLuint seen = gl_buffer_filled(SIZE, 0);
+    write_late(fx.resource, 2);
+    copy_by_drawing(seen, fx.name, SIZE);
+    assert_gl_pattern(seen, SIZE, 2);
+}
+END_TEST
+
+START_TEST(a_compute_shader_comes_after_the_kernel_before_the_release)
+{
+    need_kernels();
+    if (epoxy_gl_version() < 43)
+        skip("compute shaders need OpenGL 4.3");
+    GLuint seen = gl_buffer_filled(SIZE, 0);
+    GLuint program = copy_program();
+    write_late(fx.resource, 3);
+    copy_by_compute(program, seen, fx.name, SIZE);
+    assert_gl_pattern(seen, SIZE, 3);
+}
+END_TEST
+
+START_TEST(a_copy_on_gls_side_comes_after_the_kernel_before_the_release)
+{
+    need_kernels();
+    GLuint seen = gl_buffer_filled(SIZE, 0);
+    write_late(fx.resource, 4);
+    gl_copy_buffer(fx.name, seen, SIZE);
+    assert_gl_pattern(seen, SIZE, 4);
+}
+END_TEST
+
+/* ---- OpenGL as a writer ---------------------------------------------------------------------- */
+
+static void assert_cuda_copy(CUdeviceptr copy, unsigned seed)
+{
+    unsigned char *bytes = malloc(SIZE);
+    ck_assert_ptr_nonnull(bytes);
+    CU(MemcpyDtoH(bytes, copy, SIZE));
+    const char *difference = pattern_differs(bytes, SIZE, seed);
+    free(bytes);
+    assert_no_difference(difference);
+}
+
+/* A map and a kernel that are asked for now come after what OpenGL was told. */
+static void assert_kernel_reads(unsigned seed)
+{
+    CUdeviceptr copy = 0;
+    CU(MemAlloc(&copy, SIZE));
+    gr_buffer *buffer = must_map(fx.resource);
+    kernel_copy(copy, gr_buffer_ptr(buffer), SIZE, fx.stream);
+    assert_ok(gr_buffer_release(buffer));
+    CU(StreamSynchronize(fx.stream));
+    assert_cuda_copy(copy, seed);
+    CU(MemFree(copy));
+}
+
+START_TEST(a_kernel_comes_after_the_dispatches_before_the_map)
+{
+    need_kernels();
+    if (epoxy_gl_version() < 43)
+        skip("compute shaders need OpenGL 4.3");
+    GLuint other = gl_buffer_filled(SIZE, 0);
+    GLuint source = gl_buffer_pattern(SIZE, 5), program = copy_program();
+    for (int i = 0; i < 200; i++) {
+        copy_by_compute(program, fx.name, other, SIZE);
+        copy_by_compute(program, other, fx.name, SIZE);
+    }
+    copy_by_compute(program, fx.name, source, SIZE);
+    assert_kernel_reads(5);
+}
+END_TEST
+
+START_TEST(a_kernel_comes_after_the_draw_before_the_map)
+{
+    need_kernels();
+    GLuint source = gl_buffer_pattern(SIZE, 6);
+    copy_by_drawing(fx.name, source, SIZE);
+    assert_kernel_reads(6);
+}
+END_TEST
+
+/* OpenGL overwrites by `write`, right after the release, what a late kernel has yet to read. */
+static void overwrite_after_release(void (*write)(GLuint name))
+{
+    GLuint name = gl_buffer_pattern(SIZE, 7);
+    GR_AUTO(gr_resource) *resource = must_register(name);
+    CUdeviceptr copy = 0;
+    CU(MemAlloc(&copy, SIZE));
+    gr_buffer *buffer = must_map(resource);
+    gate_open_after(gate_put(fx.stream), LATE_MS);
+    kernel_copy(copy, gr_buffer_ptr(buffer), SIZE, fx.stream);
+    assert_ok(gr_buffer_release(buffer));
+    write(name);
+    CU(StreamSynchronize(fx.stream));
+    assert_cuda_copy(copy, 7);
+    assert_gl_bytes(name, SIZE, 0);
+    CU(MemFree(copy));
+}
+
+static void copy_zeros(GLuint name)
+{
+    gl_copy_buffer(gl_buffer_filled(SIZE, 0), name, SIZE);
+}
+
+static void send_zeros(GLuint name)
+{
+    static const unsigned char zeros[SIZE];
+    gl_write(name, zeros, SIZE);
+}
+
+START_TEST(a_late_read_by_cuda_comes_before_what_gl_copies_after_the_release)
+{
+    need_kernels();
+    overwrite_after_release(copy_zeros);
+}
+END_TEST
+
+START_TEST(a_late_read_by_cuda_comes_before_what_the_host_sends_after_the_release)
+{
+    need_kernels();
+    if (!gr_cuda_is_software())
+        skip("NVIDIA's glBufferSubData may write at once, past what the GPU has yet to do");
+    overwrite_after_release(send_zeros);
+}
+END_TEST
+
+/* ---- Two streams ----------------------------------------------------------------------------- */
+
+/* Without an event of the caller's: the library makes B wait for A, where the map was. */
+START_TEST(release_on_b_comes_after_what_a_was_given_before)
+{
+    need_kernels();
+    gr_buffer *buffer = must_map(fx.resource);
+    gate_open_after(gate_put(fx.stream), LATE_MS);
+    kernel_fill_pattern(gr_buffer_ptr(buffer), SIZE, 8, fx.stream);
+    assert_ok(release_on(buffer, fx.other));
+    assert_gl_pattern(fx.name, SIZE, 8);
+}
+END_TEST
+
+START_TEST(release_on_b_waits_for_no_third_stream)
+{
+    CUstream third = NULL;
+    CU(StreamCreate(&third, CU_STREAM_NON_BLOCKING));
+    gr_buffer *buffer = must_map(fx.resource);
+    cuda_fill(buffer, 9);
+    struct gate *gate = gate_put(third);
+    gate_open_after(gate, TOO_LATE_MS);
+    assert_ok(release_on(buffer, fx.other));
+    assert_gl_bytes(fx.name, SIZE, 9);
+    ck_assert_msg(!gate_is_open(gate), "the release or OpenGL waited for a stream of no concern");
+    CU(StreamSynchronize(third));
+    CU(StreamDestroy(third));
+}
+END_TEST
+
+START_TEST(unmap_and_close_on_b_order_as_release_does)
+{
+    for (int value = 10; value < 12; value++) {
+        GR_AUTO(gr_buffer) *buffer = must_map(fx.resource);
+        gate_open_after(gate_put(fx.stream), LATE_MS);
+        cuda_fill(buffer, value);
+        assert_ok(value == 10 ? gr_resource_unmap(fx.resource, fx.other)
+                              : gr_resource_close(fx.resource, fx.other));
+        assert_gl_bytes(fx.name, SIZE, value);
+    }
+}
+END_TEST
+
+START_TEST(a_map_on_b_comes_after_the_release_on_a)
+{
+    need_kernels();
+    gr_buffer *buffer = must_map(fx.resource);
+    gate_open_after(gate_put(fx.stream), LATE_MS);
+    cuda_fill(buffer, 12);
+    assert_ok(gr_buffer_release(buffer));
+    buffer = gr_map(fx.resource, fx.other);
+    assert_made(buffer);
+    kernel_add_one(gr_buffer_ptr(buffer), SIZE, fx.other);
+    assert_ok(gr_buffer_release(buffer));
+    assert_gl_bytes(fx.name, SIZE, 13);
+}
+END_TEST
+
+START_TEST(a_busy_stream_does_not_hold_up_another_resource)
+{
+    GLuint slow = gl_buffer_filled(SIZE, 0), quick = gl_buffer_filled(SIZE, 0);
+    GR_AUTO(gr_resource) *first = must_register(slow);
+    GR_AUTO(gr_resource) *second = must_register(quick);
+    gr_buffer *held = must_map(first);
+    struct gate *gate = gate_put(fx.stream);
+    gate_open_after(gate, TOO_LATE_MS);
+    cuda_fill(held, 14);
+    gr_buffer *buffer = must_map_on(second, fx.other);
+    cuda_fill(buffer, 15);
+    assert_ok(gr_buffer_release(buffer));
+    assert_gl_bytes(quick, SIZE, 15);
+    ck_assert_msg(!gate_is_open(gate), "the second resource waited for the first one's stream");
+    gate_open(gate);
+    assert_ok(gr_buffer_release(held));
+    assert_gl_bytes(slow, SIZE, 14);
+}
+END_TEST
+
+/* ---- The calling thread ---------------------------------------------------------------------- */
+
+START_TEST(map_does_not_wait_for_the_stream)
+{
+    struct gate *gate = gate_put(fx.stream);
+    gate_open_after(gate, TOO_LATE_MS);
+    gr_buffer *buffer = must_map(fx.resource);
+    cuda_fill(buffer, 16);
+    ck_assert_msg(!gate_is_open(gate), "the map waited for the stream");
+    gate_open(gate);
+    assert_ok(gr_buffer_release(buffer));
+    assert_gl_bytes(fx.name, SIZE, 16);
+}
+END_TEST
+
+START_TEST(release_does_not_wait_for_the_stream)
+{
+    if (gr_cuda_is_software())
+        skip("the software driver's unmap waits: OpenGL has no queue that could wait for it");
+    gr_buffer *buffer = must_map(fx.resource);
+    struct gate *gate = gate_put(fx.stream);
+    gate_open_after(gate, TOO_LATE_MS);
+    cuda_fill(buffer, 17);
+    assert_ok(gr_buffer_release(buffer));
+    ck_assert_msg(!gate_is_open(gate), "the release waited for the stream");
+    gate_open(gate);
+    assert_gl_bytes(fx.name, SIZE, 17);
+}
+END_TEST
+
+/* ---- A wait that is missing ------------------------------------------------------------------ */
+
+/* Work on B that the map's stream was not told to wait for still runs when the bytes are back. */
+static int forget_to_wait(void)
+{
+    fixture_setup();
+    GLuint name = gl_buffer_filled(SIZE, 0);
+    gr_resource *resource = must_register(name);
+    gr_buffer *buffer = must_map(resource);
+    CU(StreamSynchronize(fx.stream));
+    struct gate *gate = gate_put(fx.other);
+    gate_open_after(gate, TOO_LATE_MS);
+    CU(MemsetD8Async(gr_buffer_ptr(buffer), 18, SIZE, fx.other));
+    assert_ok(gr_buffer_release(buffer));
+    fprintf(stderr, "released\n");
+    gate_open(gate);
+    CUresult result = fx.cu->StreamSynchronize(fx.other);
+    fprintf(stderr, "the stream goes on with %d\n", result);
+    return 0;
+}
+
+static const struct child children[] = {{"forget_to_wait", forget_to_wait}, {NULL, NULL}};
+
+START_TEST(a_missing_wait_faults_on_the_software_driver)
+{
+    if (!gr_cuda_is_software())
+        skip("a GPU writes to the buffer while OpenGL has it, unnoticed");
+    if (sanitizer())
+        skip("%s handles the fault itself", sanitizer());
+    char text[2048];
+    int status = child_run("forget_to_wait", text, sizeof(text));
+    ck_assert_msg(strstr(text, "released"), "%s", text);
+    ck_assert_msg(WIFSIGNALED(status) || WEXITSTATUS(status) != 0, "the child went on: %s", text);
+    ck_assert_msg(strstr(text, "is not mapped"), "no message about the buffer: %s", text);
+}
+END_TEST
+
+static void build(Suite *suite)
+{
+    resource_case_buffer(SIZE, 0);
+    add_tests(add_resource_case(suite, "OpenGL reads"),
+              a_read_comes_after_the_kernel_before_the_release,
+              a_draw_comes_after_the_kernel_before_the_release,
+              a_compute_shader_comes_after_the_kernel_before_the_release,
+              a_copy_on_gls_side_comes_after_the_kernel_before_the_release);
+
+    add_tests(add_resource_case(suite, "OpenGL writes"),
+              a_kernel_comes_after_the_dispatches_before_the_map,
+              a_kernel_comes_after_the_draw_before_the_map,
+              a_late_read_by_cuda_comes_before_what_gl_copies_after_the_release,
+              a_late_read_by_cuda_comes_before_what_the_host_sends_after_the_release);
+
+    add_tests(
+        add_resource_case(suite, "two streams"), release_on_b_comes_after_what_a_was_given_before,
+        release_on_b_waits_for_no_third_stream, unmap_and_close_on_b_order_as_release_does,
+        a_map_on_b_comes_after_the_release_on_a, a_busy_stream_does_not_hold_up_another_resource);
+
+    add_tests(add_resource_case(suite, "the calling thread"), map_does_not_wait_for_the_stream,
+              release_does_not_wait_for_the_stream);
+
+    add_tests(add_resource_case(suite, "a missing wait"),
+              a_missing_wait_faults_on_the_software_driver);
+}
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, "order", build, children);
+}

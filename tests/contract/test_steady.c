@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a program that runs for days needs: a loop of map and release allocates nothing, and
+ * registering and closing for ever needs no more file descriptors and no more memory.
+ */
+#define _GNU_SOURCE
+#include "tests/support/allocations.h"
+
+#define SIZE  4096
+#define BATCH 32
+#define LOOPS 1000
+
+START_TEST(registering_is_counted)
+{
+    need_counting();
+    gr_resource_free(must_register(gl_buffer_filled(SIZE, 1)));
+    ck_assert_uint_gt(allocations, 0);
+}
+END_TEST
+
+START_TEST(map_and_release_allocate_nothing)
+{
+    GR_AUTO(gr_resource) *resource = must_register(gl_buffer_filled(SIZE, 1));
+    need_counting();
+    for (int i = 0; i < LOOPS; i++) {
+        fill_mapped(resource, i);
+    }
+    ck_assert_uint_eq(allocations, 0);
+}
+END_TEST
+
+/*
+ * The release's stream waits for the map, though nothing was written: in NVIDIA's driver (580) a
+ * queue of unmaps that overtake their maps never ends.
+ */
+START_TEST(release_on_another_stream_and_unmap_allocate_nothing)
+{
+    need_counting();
+    GR_AUTO(gr_resource) *resource = must_register(gl_buffer_filled(SIZE, 1));
+    gr_buffer *buffer = must_map(resource);
+    assert_ok(release_on(buffer, fx.other)); /* the first one makes the event it needs */
+    start_counting();
+    for (int i = 0; i < LOOPS; i++) {
+        buffer = must_map(resource);
+        assert_ok(release_on(buffer, fx.other));
+        buffer = must_map(resource);
+        assert_ok(gr_resource_unmap(resource, GR_STREAM_OF_MAP));
+        assert_ok(gr_buffer_release(buffer));
+    }
+    ck_assert_uint_eq(allocations, 0);
+}
+END_TEST
+
+START_TEST(map_many_and_release_many_allocate_nothing)
+{
+    need_counting();
+    gr_resource *resources[BATCH];
+    gr_buffer *buffers[BATCH];
+    for (int i = 0; i < BATCH; i++)
+        resources[i] = must_register(gl_buffer_filled(SIZE, 1));
+    start_counting();
+    for (int i = 0; i < LOOPS; i++) {
+        assert_ok(gr_map_many(resources, BATCH, fx.stream, NULL, buffers));
+        assert_ok(gr_buffer_release_many(buffers, BATCH, fx.stream, NULL));
+    }
+    ck_assert_uint_eq(allocations, 0);
+    for (int i = 0; i < BATCH; i++)
+        gr_resource_free(resources[i]);
+}
+END_TEST
+
+START_TEST(a_map_that_is_refused_allocates_nothing)
+{
+    GR_AUTO(gr_resource) *resource = must_register(gl_buffer_filled(SIZE, 1));
+    need_counting();
+    gr_buffer *buffer = must_map(resource);
+    for (int i = 0; i < LOOPS; i++)
+        ck_assert_ptr_null(gr_map(resource, fx.stream));
+    gr_clear_error();
+    ck_assert_uint_eq(allocations, 0);
+    assert_ok(gr_buffer_release(buffer));
+}
+END_TEST
+
+/* ---- Descriptors and memory ------------------------------------------------------------------ */
+
+/* Sanitizers make each cycle slower, and keep freed memory for a while. */
+static int cycles(void)
+{
+    return sanitizer() ? 500 : 10000;
+}
+
+static void life(GLuint name)
+{
+    gr_resource *resource = must_register(name);
+    fill_mapped(resource, 1);
+    assert_ok(gr_resource_close(resource, GR_STREAM_OF_MAP));
+    gr_resource_free(resource);
+}
+
+static void chained_life(GLuint name)
+{
+    gr_buffer *buffer = gr_map_gl_buffer(name, GR_READ_WRITE, fx.stream);
+    assert_made(buffer);
+    cuda_fill(buffer, 2);
+    assert_ok(gr_buffer_release(buffer));
+}
+
+START_TEST(register_map_release_close_for_ever_needs_nothing_more)
+{
+    assert_steady(life, gl_buffer_filled(SIZE, 0), cycles());
+}
+END_TEST
+
+START_TEST(map_on_entry_for_ever_needs_nothing_more)
+{
+    assert_steady(chained_life, gl_buffer_filled(SIZE, 0), cycles() / 5);
+}
+END_TEST
+
+static gr_resource *steady;
+
+static void frame(GLuint name)
+{
+    (void)name;
+    fill_mapped(steady, 3);
+}
+
+START_TEST(map_and_release_for_ever_need_nothing_more)
+{
+    steady = must_register(gl_buffer_filled(SIZE, 1));
+    assert_steady(frame, gl_buffer_filled(SIZE, 0), cycles());
+    gr_resource_free(steady);
+}
+END_TEST
+
+static void build(Suite *suite)
+{
+    add_tests(add_case(suite, "heap"), registering_is_counted, map_and_release_allocate_nothing,
+              release_on_another_stream_and_unmap_allocate_nothing,
+              map_many_and_release_many_allocate_nothing, a_map_that_is_refused_allocates_nothing);
+
+    add_tests(add_case(suite, "cycles"), register_map_release_close_for_ever_needs_nothing_more,
+              map_on_entry_for_ever_needs_nothing_more, map_and_release_for_ever_need_nothing_more);
+}
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, "steady", build, NULL);
+}

@@ -1,0 +1,525 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Structs that a program gives, at each function that takes one: of a program that was compiled for
+ * an older library, for a newer one, and of one that forgot the size.
+ */
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <grinterop/publish.h>
+#include <grinterop/ring.h>
+
+#include "tests/support/support_image.h"
+#include "tests/support/support_vulkan.h"
+
+#define SIZE 256
+
+/* ---- Calls that succeed, but for the struct -------------------------------------------------- */
+
+static bool ended(gr_resource *made)
+{
+    gr_resource_free(made);
+    return made;
+}
+
+static bool from_buffer(const void *options)
+{
+    return ended(gr_from_gl_buffer_with(gl_buffer_filled(SIZE, 0), GR_READ_WRITE, options));
+}
+
+static bool from_image(const void *options)
+{
+    struct image image = image_make("RGBA8", "2D", 4, 4, 1);
+    return ended(gr_from_gl_image_with(image.name, GL_TEXTURE_2D, GR_READ_WRITE, options));
+}
+
+static bool create_buffer(const void *options)
+{
+    return ended(gr_gl_buffer_create(SIZE, GR_READ_WRITE, options));
+}
+
+static const gr_gl_image_desc an_image = {.struct_size = sizeof(gr_gl_image_desc),
+                                          .target = GL_TEXTURE_2D,
+                                          .internal_format = GL_RGBA8,
+                                          .width = 4,
+                                          .height = 4,
+                                          .depth = 1,
+                                          .levels = 3};
+
+static bool create_image(const void *options)
+{
+    return ended(gr_gl_image_create(&an_image, GR_READ_WRITE, options));
+}
+
+static bool create_image_of(const void *desc)
+{
+    return ended(gr_gl_image_create(desc, GR_READ_WRITE, NULL));
+}
+
+static bool create_egl(const void *options)
+{
+    gr_egl *egl = gr_egl_create(options);
+    gr_egl_free(egl);
+    assert_ok(gr_egl_make_current(fx.egl));
+    return egl;
+}
+
+static gr_resource *resource;
+static gr_buffer *image;
+
+static void map_image(void)
+{
+    struct image made = image_make("RGBA8", "2D", 4, 4, 2);
+    resource = must_register_image(&made, GR_READ_WRITE);
+    image = must_map_image(resource);
+}
+
+static void end_image(void)
+{
+    assert_ok(gr_buffer_release(image));
+    gr_resource_free(resource);
+}
+
+static bool make_texture(const void *options)
+{
+    return gr_buffer_texture(image, options) != 0;
+}
+
+static unsigned char texels[4 * 4 * 4];
+
+static bool copy_out(const void *desc)
+{
+    return gr_buffer_copy_from_image(image, 0, 0, desc, fx.stream) == GR_OK;
+}
+
+static bool copy_in(const void *desc)
+{
+    return gr_buffer_copy_to_image(image, 0, 0, desc, fx.stream) == GR_OK;
+}
+
+/* ---- Buffers --------------------------------------------------------------------------------- */
+
+static gr_resource *plain;
+
+static void make_plain(void)
+{
+    plain = must_register(gl_buffer_filled(SIZE, 1));
+}
+
+static void end_plain(void)
+{
+    gr_resource_free(plain);
+}
+
+static bool map_with(const void *options)
+{
+    gr_buffer *buffer = NULL;
+    gr_status status = gr_map_many(&plain, 1, fx.stream, options, &buffer);
+    gr_buffer_release(buffer);
+    return status == GR_OK;
+}
+
+static bool release_with(const void *options)
+{
+    gr_buffer *buffer = must_map(plain);
+    if (gr_buffer_release_many(&buffer, 1, fx.stream, options) == GR_OK)
+        return true;
+    assert_ok(gr_buffer_release(buffer));
+    return false;
+}
+
+static bool tensor_made(gr_tensor *tensor)
+{
+    gr_tensor_free(tensor);
+    return tensor;
+}
+
+static bool allocate_tensor(const void *desc)
+{
+    return tensor_made(gr_tensor_alloc(desc, fx.stream));
+}
+
+static bool wrap_tensor(const void *desc)
+{
+    static unsigned char bytes[SIZE];
+    return tensor_made(gr_tensor_wrap(desc, bytes, GR_STREAM_NONE, NULL, NULL));
+}
+
+static bool map_tensor(const void *desc)
+{
+    gr_buffer *buffer = must_map(plain);
+    bool good = tensor_made(gr_buffer_tensor(buffer, desc));
+    assert_ok(gr_buffer_release(buffer));
+    return good;
+}
+
+static bool view_tensor(const void *desc)
+{
+    gr_buffer *buffer = must_map(plain);
+    gr_tensor *tensor = gr_buffer_tensor(buffer, NULL);
+    bool good = tensor_made(gr_tensor_view(tensor, desc));
+    gr_tensor_free(tensor);
+    assert_ok(gr_buffer_release(buffer));
+    return good;
+}
+
+static gr_status publish_bytes(const gr_publish_options *options)
+{
+    static unsigned char bytes[SIZE];
+    const int64_t shape[] = {SIZE / 2};
+    const gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1,
+                                        .shape = shape, .memory = GR_MEMORY_HOST);
+    GR_AUTO(gr_tensor) *tensor = gr_tensor_wrap(&desc, bytes, GR_STREAM_NONE, NULL, NULL);
+    assert_made(tensor);
+    return gr_publish(plain, tensor, options, fx.stream);
+}
+
+static bool publish_with(const void *options)
+{
+    return publish_bytes(options) == GR_OK;
+}
+
+static bool publish_to(const void *desc)
+{
+    return publish_bytes(&GR_INIT(gr_publish_options, .target = desc)) == GR_OK;
+}
+
+static bool make_ring(const void *options)
+{
+    gr_ring *ring = gr_ring_create(&plain, 1, options);
+    gr_ring_free(ring);
+    return ring;
+}
+
+/* ---- Calls that fail, for another reason than the struct's size ------------------------------ */
+
+static bool not_by_its_size(void)
+{
+    const char *said = gr_last_error()->message;
+    return !strstr(said, "struct_size") && !strstr(said, "does not know");
+}
+
+static bool import_semaphore(const void *desc)
+{
+    gr_semaphore_free(gr_semaphore_import(desc));
+    return not_by_its_size();
+}
+
+static bool import_memory(const void *desc)
+{
+    gr_resource_free(gr_from_external_memory(desc, GR_READ_WRITE));
+    return not_by_its_size();
+}
+
+static bool import_part(const void *desc)
+{
+    return import_memory(&GR_INIT(gr_external_memory_desc, .part = desc));
+}
+
+static bool import_image(const void *desc)
+{
+    return import_part(&GR_INIT(gr_external_part_desc, .image = desc));
+}
+
+static bool make_headless(const void *options)
+{
+    gr_vk_headless_free(gr_vk_headless_create(options));
+    return not_by_its_size();
+}
+
+static bool wrap_device(const void *desc)
+{
+    gr_vk_device_free(gr_vk_device_wrap(desc));
+    return not_by_its_size();
+}
+
+static bool ask_extensions(const void *desc)
+{
+    uint32_t count = 0;
+    gr_vk_device_extensions(desc, NULL, &count);
+    return not_by_its_size();
+}
+
+/* ---- Vulkan's -------------------------------------------------------------------------------- */
+
+static gr_resource *vertices;
+static gr_semaphore *timeline;
+
+static void make_vertices(void)
+{
+    const VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+                                     .size = SIZE,
+                                     .usage = VK_BUFFER_USAGE_VERTEX_BUFFER_BIT};
+    if (vk.missing)
+        return;
+    vertices = gr_vk_buffer_create(vk.wrap, &info, GR_READ_WRITE);
+    assert_made(vertices);
+    timeline = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
+    assert_made(timeline);
+}
+
+static void end_vertices(void)
+{
+    if (!vk.missing)
+        vulkan_finish();
+    gr_resource_free(vertices);
+    gr_semaphore_free(timeline);
+    vertices = NULL;
+    timeline = NULL;
+}
+
+static bool share_buffer(const void *desc)
+{
+    gr_resource_free(gr_from_vk_buffer(vk.wrap, desc, GR_READ_WRITE));
+    return not_by_its_size();
+}
+
+static bool share_image(const void *desc)
+{
+    gr_resource_free(gr_from_vk_image(vk.wrap, desc, GR_READ_WRITE));
+    return not_by_its_size();
+}
+
+static bool share_semaphore(const void *desc)
+{
+    gr_semaphore_free(gr_semaphore_from_vk(vk.wrap, desc));
+    return not_by_its_size();
+}
+
+static bool submit_by(const void *desc)
+{
+    gr_submit *submit = gr_submit_begin(&vertices, 1);
+    gr_clear_error();
+    gr_vk_submit(submit, desc);
+    bool good = not_by_its_size();
+    VK(QueueWaitIdle(vk.h->graphics));
+    gr_submit_free(submit);
+    return good;
+}
+
+/* The two uses of a submit that carries nothing else. */
+static bool submit_first(const void *use)
+{
+    return submit_by(&GR_INIT(gr_vk_submit_desc, .first = use));
+}
+
+static bool submit_last(const void *use)
+{
+    return submit_by(&GR_INIT(gr_vk_submit_desc, .last = use));
+}
+
+static bool come_from_cuda(const void *use)
+{
+    gr_vk_cmd_from_cuda(vulkan_begin(), &vertices, 1, use);
+    return not_by_its_size();
+}
+
+static bool go_to_cuda(const void *use)
+{
+    gr_vk_cmd_to_cuda(vulkan_begin(), &vertices, 1, use);
+    return not_by_its_size();
+}
+
+/* Its semaphore is filled in here: the list's is made before there is one. */
+static bool use_point(const void *point,
+                      gr_status (*call)(const gr_semaphore_point *, size_t, CUstream))
+{
+    unsigned char own[512];
+    size_t size;
+    memcpy(&size, point, sizeof(size));
+    memcpy(own, point, size < sizeof(own) && size > sizeof(size) ? size : sizeof(size));
+    memcpy(own + offsetof(gr_semaphore_point, semaphore), &timeline, sizeof(timeline));
+    call((const gr_semaphore_point *)(const void *)own, 1, fx.stream);
+    return not_by_its_size();
+}
+
+static bool signal_point(const void *point)
+{
+    return use_point(point, gr_semaphore_signal);
+}
+
+static bool wait_point(const void *point)
+{
+    return use_point(point, gr_semaphore_wait);
+}
+
+/* ---- The list -------------------------------------------------------------------------------- */
+
+static const gr_gl_options gl_options = {.transports = GR_TRANSPORT_ANY};
+static const gr_egl_options egl_options = {.debug = true};
+static const gr_texture_options texture_options = {.filter = GR_FILTER_LINEAR, .anisotropy = 2};
+static const gr_linear_desc linear_desc = {.host = texels, .pitch = 16};
+static const gr_map_options map_options;
+static const gr_release_options release_options;
+static const int64_t half_shape[] = {SIZE / 2};
+static const gr_tensor_desc half_desc = {.dtype = GR_DTYPE_U8, .ndim = 1, .shape = half_shape};
+static const gr_publish_options publish_options = {.alpha = &(const float){0.5f}};
+static const gr_ring_options ring_options = {.mode = GR_RING_NEWEST};
+static const gr_semaphore_desc semaphore_desc;
+static const gr_external_memory_desc memory_desc;
+static const gr_external_part_desc part_desc;
+static const gr_external_image_desc image_desc;
+static const gr_vk_headless_options headless_options = {.cuda_device = 99};
+static const gr_vk_device_desc device_desc;
+static const gr_vk_buffer_desc vk_buffer_desc;
+static const gr_vk_image_desc vk_image_desc;
+static const gr_vk_semaphore_desc vk_semaphore_desc;
+static const gr_vk_submit_desc submit_desc;
+static const gr_vk_use a_use = {.stages = VK_PIPELINE_STAGE_2_VERTEX_INPUT_BIT,
+                                .access = VK_ACCESS_2_VERTEX_ATTRIBUTE_READ_BIT};
+static const gr_semaphore_point point;
+
+/* `older` is the size in a program that knows the first fields only. */
+static const struct {
+    const char *function, *type;
+    bool (*call)(const void *given);
+    const void *given;
+    size_t size, older;
+} walk[] = {
+#define WALK(function, call, type, given, first_unknown)                                           \
+    {                                                                                              \
+        function, #type, call, &(given), sizeof(type), offsetof(type, first_unknown)               \
+    }
+    WALK("gr_from_gl_buffer_with", from_buffer, gr_gl_options, gl_options, transports),
+    WALK("gr_from_gl_image_with", from_image, gr_gl_options, gl_options, transports),
+    WALK("gr_gl_buffer_create", create_buffer, gr_gl_options, gl_options, transports),
+    WALK("gr_gl_image_create", create_image, gr_gl_options, gl_options, transports),
+    WALK("gr_gl_image_create", create_image_of, gr_gl_image_desc, an_image, depth),
+    WALK("gr_egl_create", create_egl, gr_egl_options, egl_options, compatibility),
+    WALK("gr_buffer_texture", make_texture, gr_texture_options, texture_options, border),
+    WALK("gr_buffer_copy_from_image", copy_out, gr_linear_desc, linear_desc, pitch),
+    WALK("gr_buffer_copy_to_image", copy_in, gr_linear_desc, linear_desc, pitch),
+    WALK("gr_map_many", map_with, gr_map_options, map_options, offset),
+    WALK("gr_buffer_release_many", release_with, gr_release_options, release_options, wait_event),
+    WALK("gr_tensor_alloc", allocate_tensor, gr_tensor_desc, half_desc, strides),
+    WALK("gr_tensor_wrap", wrap_tensor, gr_tensor_desc, half_desc, strides),
+    WALK("gr_buffer_tensor", map_tensor, gr_tensor_desc, half_desc, strides),
+    WALK("gr_tensor_view", view_tensor, gr_tensor_desc, half_desc, strides),
+    WALK("gr_publish", publish_with, gr_publish_options, publish_options, srgb),
+    WALK("gr_publish", publish_to, gr_tensor_desc, half_desc, strides),
+    WALK("gr_ring_create", make_ring, gr_ring_options, ring_options, mode),
+    WALK("gr_semaphore_import", import_semaphore, gr_semaphore_desc, semaphore_desc, value),
+    WALK("gr_from_external_memory", import_memory, gr_external_memory_desc, memory_desc, part),
+    WALK("gr_from_external_memory", import_part, gr_external_part_desc, part_desc, image),
+    WALK("gr_from_external_memory", import_image, gr_external_image_desc, image_desc, srgb),
+    WALK("gr_vk_headless_create", make_headless, gr_vk_headless_options, headless_options, message),
+    WALK("gr_vk_device_wrap", wrap_device, gr_vk_device_desc, device_desc, queue),
+    WALK("gr_vk_device_extensions", ask_extensions, gr_vk_device_desc, device_desc, queue),
+    /* From here on they need Vulkan: FIRST_OF_VULKAN. */
+    WALK("gr_from_vk_buffer", share_buffer, gr_vk_buffer_desc, vk_buffer_desc, dedicated),
+    WALK("gr_from_vk_image", share_image, gr_vk_image_desc, vk_image_desc, dedicated),
+    WALK("gr_semaphore_from_vk", share_semaphore, gr_vk_semaphore_desc, vk_semaphore_desc, value),
+    WALK("gr_vk_submit", submit_by, gr_vk_submit_desc, submit_desc, first),
+    WALK("gr_vk_submit", submit_first, gr_vk_use, a_use, queue_family),
+    WALK("gr_vk_submit", submit_last, gr_vk_use, a_use, queue_family),
+    WALK("gr_vk_cmd_from_cuda", come_from_cuda, gr_vk_use, a_use, queue_family),
+    WALK("gr_vk_cmd_to_cuda", go_to_cuda, gr_vk_use, a_use, queue_family),
+    WALK("gr_semaphore_signal", signal_point, gr_semaphore_point, point, key),
+    WALK("gr_semaphore_wait", wait_point, gr_semaphore_point, point, key),
+};
+enum { WALKS = sizeof(walk) / sizeof(walk[0]), OF_VULKAN = 10, TAIL = 64 };
+enum { FIRST_OF_VULKAN = WALKS - OF_VULKAN };
+
+/* The struct as a program with another size has it: what is beyond `from` is `fill`. */
+static bool give(int i, size_t size, size_t from, int fill)
+{
+    /* Of its own, so that a read beyond it is seen. */
+    unsigned char *given = malloc(walk[i].size + TAIL);
+    ck_assert_ptr_nonnull(given);
+    memcpy(given, walk[i].given, walk[i].size);
+    memset(given + from, fill, walk[i].size + TAIL - from);
+    memcpy(given, &size, sizeof(size));
+    gr_clear_error();
+    bool good = walk[i].call(given);
+    free(given);
+    return good;
+}
+
+START_TEST(a_struct_without_a_size_is_refused)
+{
+    char wanted[80];
+    snprintf(wanted, sizeof(wanted), "GR_INIT(%s", walk[_i].type);
+    ck_assert_msg(!give(_i, 0, walk[_i].size, 0), "%s takes it", walk[_i].function);
+    assert_error(GR_ERR_INVALID_VALUE, 0, wanted);
+    ck_assert_msg(!give(_i, sizeof(size_t) - 1, walk[_i].size, 0), "%s", walk[_i].function);
+    assert_error(GR_ERR_INVALID_VALUE, 0, wanted);
+}
+END_TEST
+
+START_TEST(a_struct_of_todays_is_taken)
+{
+    ck_assert_msg(give(_i, walk[_i].size, walk[_i].size, 0xEE), "%s: %s", walk[_i].function,
+                  error_text());
+}
+END_TEST
+
+START_TEST(an_older_struct_is_taken)
+{
+    ck_assert_msg(give(_i, walk[_i].older, walk[_i].older, 0xEE), "%s: %s", walk[_i].function,
+                  error_text());
+}
+END_TEST
+
+START_TEST(a_newer_struct_is_taken_where_it_says_nothing_new)
+{
+    size_t newer = walk[_i].size + TAIL;
+    ck_assert_msg(give(_i, newer, walk[_i].size, 0), "%s: %s", walk[_i].function, error_text());
+    ck_assert_msg(!give(_i, newer, newer - 1, 1), "%s takes what it does not know",
+                  walk[_i].function);
+    assert_error(GR_ERR_UNSUPPORTED, 0, walk[_i].type);
+}
+END_TEST
+
+static void use_second_context(void)
+{
+    create_egl(NULL);
+}
+
+/* What a second context opens for good must not count in the first case. */
+static void warm_up_egl(void)
+{
+    static bool done;
+    use_once(&done, use_second_context);
+}
+
+/* The same with a Vulkan device. */
+START_VULKAN_TEST(vulkans_structs)
+{
+    int i = FIRST_OF_VULKAN + _i;
+    char wanted[80];
+    snprintf(wanted, sizeof(wanted), "GR_INIT(%s", walk[i].type);
+    ck_assert_msg(!give(i, 0, walk[i].size, 0), "%s takes it", walk[i].function);
+    assert_error(GR_ERR_INVALID_VALUE, 0, wanted);
+    ck_assert_msg(give(i, walk[i].size, walk[i].size, 0xEE), "%s: %s", walk[i].function,
+                  error_text());
+    ck_assert_msg(give(i, walk[i].older, walk[i].older, 0xEE), "%s: %s", walk[i].function,
+                  error_text());
+    size_t newer = walk[i].size + TAIL;
+    ck_assert_msg(give(i, newer, walk[i].size, 0), "%s: %s", walk[i].function, error_text());
+    ck_assert_msg(!give(i, newer, newer - 1, 1), "%s takes what it does not know",
+                  walk[i].function);
+    assert_error(GR_ERR_UNSUPPORTED, 0, walk[i].type);
+}
+END_TEST
+
+static void build(Suite *suite)
+{
+    TCase *all = add_image_case(suite, "structs");
+    tcase_add_unchecked_fixture(all, warm_up_egl, NULL);
+    tcase_add_unchecked_fixture(all, warm_up_sharing, NULL);
+    tcase_add_checked_fixture(all, map_image, end_image);
+    tcase_add_checked_fixture(all, make_plain, end_plain);
+    tcase_add_checked_fixture(all, NULL, collect_sharing);
+    add_loop_tests(all, FIRST_OF_VULKAN, a_struct_without_a_size_is_refused,
+                   a_struct_of_todays_is_taken, an_older_struct_is_taken,
+                   a_newer_struct_is_taken_where_it_says_nothing_new);
+    TCase *vulkan = with_fixture(add_vulkan_case(suite, "Vulkan's"), make_vertices, end_vertices);
+    add_loop_tests(vulkan, OF_VULKAN, vulkans_structs);
+    add_vulkan_end(suite);
+}
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, "structs", build, NULL);
+}

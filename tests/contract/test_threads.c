@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Threads: a resource on a thread without its OpenGL context, two resources at work at once, errors
+ * that are each thread's own, and the log called from all of them.
+ */
+#define _GNU_SOURCE
+#include "tests/support/usable.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#define SIZE USABLE_SIZE
+
+/* Check's assertions work on the main thread only, so others return what went wrong, or NULL. */
+typedef const char *(*thread_body)(void *);
+
+struct job {
+    thread_body body;
+    void *user;
+    const char *wrong;
+};
+
+static void *run_job(void *user)
+{
+    struct job *job = user;
+    job->wrong = job->body(job->user);
+    return NULL;
+}
+
+static void run_threads(struct job jobs[], int count)
+{
+    pthread_t threads[16];
+    for (int i = 0; i < count; i++)
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, run_job, &jobs[i]), 0);
+    for (int i = 0; i < count; i++)
+        pthread_join(threads[i], NULL);
+    for (int i = 0; i < count; i++)
+        ck_assert_msg(!jobs[i].wrong, "thread %d: %s", i, jobs[i].wrong);
+}
+
+static void run_thread(thread_body body, void *user)
+{
+    struct job job = {.body = body, .user = user};
+    run_threads(&job, 1);
+}
+
+/* What went wrong as text that outlives the thread's stack. */
+static const char *wrong(const char *what)
+{
+    static _Thread_local gr_error error;
+    static char texts[16][1024];
+    static atomic_int used;
+    char *text = texts[atomic_fetch_add(&used, 1) % 16];
+    error = *gr_last_error();
+    snprintf(text, sizeof(texts[0]), "%s; %s: %s", what, gr_status_name(error.status),
+             error.message);
+    return text;
+}
+
+#define thread_check(condition)                                                                    \
+    do {                                                                                           \
+        if (!(condition))                                                                          \
+            return wrong(#condition);                                                              \
+    } while (0)
+
+/* ---- The wrong thread ------------------------------------------------------------------------ */
+
+struct work {
+    gr_resource *resource;
+    gr_buffer *buffer;
+    GLuint name;
+};
+
+static struct work make_work(void)
+{
+    GLuint name = gl_buffer_filled(SIZE, 3);
+    return (struct work){.name = name, .resource = must_register(name)};
+}
+
+/* OpenGL has that value, and all goes on. */
+static void end_work(struct work *work, int value)
+{
+    assert_gl_bytes(work->name, SIZE, value);
+    assert_resource_usable(work->resource, work->name);
+    gr_resource_free(work->resource);
+}
+
+static bool last_is(gr_status status)
+{
+    gr_status last = gr_last_error()->status;
+    gr_clear_error();
+    return last == status;
+}
+
+static const char *use_without_context(void *user)
+{
+    struct work *work = user;
+    gr_buffer *out = NULL;
+    thread_check(!gr_map(work->resource, fx.stream) && last_is(GR_ERR_GL));
+    thread_check(gr_map_many(&work->resource, 1, fx.stream, NULL, &out) == GR_ERR_GL && !out);
+    thread_check(gr_resource_close(work->resource, fx.stream) == GR_ERR_GL && last_is(GR_ERR_GL));
+    thread_check(!gr_from_gl_buffer(work->name, GR_READ_WRITE) && last_is(GR_ERR_GL));
+    thread_check(!gr_resource_is_mapped(work->resource) && !gr_resource_is_closed(work->resource));
+    return NULL;
+}
+
+START_TEST(map_without_context)
+{
+    struct work work = make_work();
+    gr_clear_error();
+    run_thread(use_without_context, &work);
+    ck_assert_int_eq(gr_last_error()->status, GR_OK);
+    assert_resource_usable(work.resource, work.name);
+    gr_resource_free(work.resource);
+    assert_buffer_usable(work.name);
+}
+END_TEST
+
+static const char *release_without_context(void *user)
+{
+    struct work *work = user;
+    thread_check(gr_buffer_release(work->buffer) == GR_ERR_GL && last_is(GR_ERR_GL));
+    thread_check(gr_resource_unmap(work->resource, fx.stream) == GR_ERR_GL && last_is(GR_ERR_GL));
+    thread_check(gr_buffer_size(work->buffer) == SIZE && gr_resource_is_mapped(work->resource));
+    return NULL;
+}
+
+START_TEST(release_on_wrong_thread)
+{
+    struct work work = make_work();
+    work.buffer = gr_map(work.resource, fx.stream);
+    assert_made(work.buffer);
+    CU(MemsetD8Async(gr_buffer_ptr(work.buffer), 0x66, SIZE, fx.stream));
+    run_thread(release_without_context, &work);
+    assert_ok(gr_buffer_release(work.buffer));
+    end_work(&work, 0x66);
+}
+END_TEST
+
+/* A context may move between threads, and its resources move with it. */
+static const char *use_with_context(void *user)
+{
+    struct work *work = user;
+    thread_check(gr_egl_make_current(fx.egl) == GR_OK);
+    gr_buffer *buffer = gr_map(work->resource, fx.stream);
+    thread_check(buffer);
+    thread_check(fx.cu->MemsetD8Async(gr_buffer_ptr(buffer), 0x77, SIZE, fx.stream) == 0);
+    thread_check(gr_buffer_release(buffer) == GR_OK);
+    thread_check(!gl_bytes_differ(work->name, SIZE, 0x77));
+    thread_check(gr_egl_make_current(NULL) == GR_OK);
+    return NULL;
+}
+
+START_TEST(context_moves_to_a_thread)
+{
+    struct work work = make_work();
+    assert_ok(gr_egl_make_current(NULL));
+    run_thread(use_with_context, &work);
+    assert_ok(gr_egl_make_current(fx.egl));
+    end_work(&work, 0x77);
+}
+END_TEST
+
+/* ---- At once --------------------------------------------------------------------------------- */
+
+#define ROUNDS 150
+
+struct painter {
+    unsigned char first; /* value of the first round */
+    size_t size;
+    CUstream stream;
+};
+
+static const char *paint(const struct painter *painter)
+{
+    GLuint name = gl_buffer_filled(painter->size, 0);
+    gr_resource *resource = gr_from_gl_buffer(name, GR_READ_WRITE);
+    thread_check(resource);
+    for (int i = 0; i < ROUNDS; i++) {
+        int value = (painter->first + i) & 0xff;
+        gr_buffer *buffer = gr_map(resource, painter->stream);
+        thread_check(buffer);
+        thread_check(gr_buffer_size(buffer) == painter->size);
+        thread_check(fx.cu->MemsetD8Async(gr_buffer_ptr(buffer), (unsigned char)value,
+                                          painter->size, painter->stream) == CUDA_SUCCESS);
+        thread_check(gr_buffer_release(buffer) == GR_OK);
+        unsigned char bytes[64];
+        gl_read(name, bytes, sizeof(bytes));
+        thread_check(bytes[0] == value && bytes[sizeof(bytes) - 1] == value);
+    }
+    thread_check(gr_resource_close(resource, painter->stream) == GR_OK);
+    gr_resource_free(resource);
+    return NULL;
+}
+
+static const char *paint_in_own_context(void *user)
+{
+    gr_egl *egl = gr_egl_create(NULL);
+    thread_check(egl);
+    thread_check(fx.cu->CtxSetCurrent(fx.context) == CUDA_SUCCESS);
+    const char *result = paint(user);
+    gr_egl_free(egl);
+    return result;
+}
+
+/* The second puts its work into this stream. */
+static void paint_on_two_threads(size_t first, size_t second, CUstream stream)
+{
+    struct painter painters[2] = {{1, first, fx.stream}, {100, second, stream}};
+    struct job jobs[2] = {{.body = paint_in_own_context, .user = &painters[0]},
+                          {.body = paint_in_own_context, .user = &painters[1]}};
+    run_threads(jobs, 2);
+}
+
+START_TEST(two_threads_two_contexts)
+{
+    paint_on_two_threads(4096, 333, fx.other);
+}
+END_TEST
+
+START_TEST(two_threads_one_stream)
+{
+    paint_on_two_threads(64, 8192, fx.stream);
+}
+END_TEST
+
+/* Resources made and ended on several threads, without a current CUDA context of their own. */
+static const char *make_and_end(void *user)
+{
+    (void)user;
+    gr_egl *egl = gr_egl_create(NULL);
+    thread_check(egl);
+    for (int i = 0; i < 20; i++) {
+        GLuint name = gl_buffer_filled(SIZE, i);
+        gr_buffer *buffer = gr_map_gl_buffer(name, GR_READ_WRITE, CU_STREAM_PER_THREAD);
+        thread_check(!buffer || gr_buffer_size(buffer) == SIZE);
+        thread_check(buffer);
+        thread_check(gr_buffer_release(buffer) == GR_OK);
+        glDeleteBuffers(1, &name);
+    }
+    CUcontext current = fx.context;
+    thread_check(fx.cu->CtxGetCurrent(&current) == CUDA_SUCCESS && !current);
+    gr_egl_free(egl);
+    return NULL;
+}
+
+START_TEST(threads_without_cuda_context)
+{
+    struct job jobs[3];
+    for (int i = 0; i < 3; i++)
+        jobs[i] = (struct job){.body = make_and_end};
+    run_threads(jobs, 3);
+}
+END_TEST
+
+/* ---- Errors and the log ---------------------------------------------------------------------- */
+
+#define SPEAKERS 3
+#define SAYINGS  200
+
+struct errors {
+    pthread_barrier_t *barrier;
+    gr_status status;
+};
+
+/* Each thread provokes an error of its own class and finds it after all have done so. */
+static const char *err(void *user)
+{
+    struct errors *mine = user;
+    unsigned flags = 0;
+    thread_check(gr_last_error()->status == GR_OK);
+    for (int i = 0; i < SAYINGS; i++) {
+        if (mine->status == GR_ERR_INVALID_VALUE)
+            thread_check(gr_flags_parse("nonsense", &flags) == GR_ERR_INVALID_VALUE);
+        else if (mine->status == GR_ERR_GL)
+            thread_check(!gr_from_gl_buffer(1, GR_READ_WRITE));
+        pthread_barrier_wait(mine->barrier);
+        thread_check(gr_last_error()->status == mine->status);
+        pthread_barrier_wait(mine->barrier);
+    }
+    return NULL;
+}
+
+START_TEST(errors_are_the_threads_own)
+{
+    static const gr_status classes[SPEAKERS] = {GR_ERR_INVALID_VALUE, GR_ERR_GL, GR_OK};
+    pthread_barrier_t barrier;
+    struct errors errors[SPEAKERS];
+    struct job jobs[SPEAKERS];
+    pthread_barrier_init(&barrier, NULL, SPEAKERS);
+    for (int i = 0; i < SPEAKERS; i++) {
+        errors[i] = (struct errors){&barrier, classes[i]};
+        jobs[i] = (struct job){.body = err, .user = &errors[i]};
+    }
+    gr_clear_error();
+    run_threads(jobs, SPEAKERS);
+    pthread_barrier_destroy(&barrier);
+    ck_assert_int_eq(gr_last_error()->status, GR_OK);
+}
+END_TEST
+
+struct listener {
+    atomic_int lines, broken;
+};
+
+static void listen(void *user, gr_log_level level, const char *line)
+{
+    struct listener *listener = user;
+    atomic_fetch_add(&listener->lines, 1);
+    if (level != GR_LOG_ERROR || !strstr(line, "'speaker-") || strchr(line, '\n'))
+        atomic_fetch_add(&listener->broken, 1);
+}
+
+static const char *speak(void *user)
+{
+    unsigned flags = 0;
+    char text[32];
+    snprintf(text, sizeof(text), "speaker-%d", *(int *)user);
+    for (int i = 0; i < SAYINGS; i++) {
+        thread_check(gr_flags_parse(text, &flags) == GR_ERR_INVALID_VALUE);
+        gr_error error = *gr_last_error();
+        thread_check(strstr(error.message, text));
+    }
+    return NULL;
+}
+
+START_TEST(log_from_several_threads)
+{
+    struct listener listener = {0};
+    struct job jobs[SPEAKERS];
+    int numbers[SPEAKERS];
+    for (int i = 0; i < SPEAKERS; i++) {
+        numbers[i] = i;
+        jobs[i] = (struct job){.body = speak, .user = &numbers[i]};
+    }
+    gr_log_set(GR_LOG_ERROR, listen, &listener);
+    run_threads(jobs, SPEAKERS);
+    gr_log_set(GR_LOG_NONE, NULL, NULL);
+    ck_assert_int_eq(atomic_load(&listener.lines), SPEAKERS * SAYINGS);
+    ck_assert_int_eq(atomic_load(&listener.broken), 0);
+}
+END_TEST
+
+static struct listener first_listener, second_listener;
+
+/* The listener and its argument change together, whoever is speaking. */
+static void listen_first(void *user, gr_log_level level, const char *line)
+{
+    listen(&first_listener, level, line);
+    if (user != &first_listener)
+        atomic_fetch_add(&first_listener.broken, 1);
+}
+
+static void listen_second(void *user, gr_log_level level, const char *line)
+{
+    listen(&second_listener, level, line);
+    if (user != &second_listener)
+        atomic_fetch_add(&second_listener.broken, 1);
+}
+
+static const char *switch_listeners(void *user)
+{
+    (void)user;
+    for (int i = 0; i < SAYINGS; i++) {
+        gr_log_set(GR_LOG_ERROR, listen_first, &first_listener);
+        gr_log_set(GR_LOG_ERROR, listen_second, &second_listener);
+    }
+    return NULL;
+}
+
+START_TEST(log_switched_while_in_use)
+{
+    int number = 7;
+    struct job jobs[3] = {{.body = speak, .user = &number},
+                          {.body = speak, .user = &number},
+                          {.body = switch_listeners}};
+    gr_log_set(GR_LOG_ERROR, listen_first, &first_listener);
+    run_threads(jobs, 3);
+    gr_log_set(GR_LOG_NONE, NULL, NULL);
+    ck_assert_int_eq(atomic_load(&first_listener.lines) + atomic_load(&second_listener.lines),
+                     2 * SAYINGS);
+    ck_assert_int_eq(atomic_load(&first_listener.broken), 0);
+    ck_assert_int_eq(atomic_load(&second_listener.broken), 0);
+}
+END_TEST
+
+static void build(Suite *suite)
+{
+    add_tests(add_case(suite, "the wrong thread"), map_without_context, release_on_wrong_thread,
+              context_moves_to_a_thread);
+
+    add_tests(add_case(suite, "at once"), two_threads_two_contexts, two_threads_one_stream,
+              threads_without_cuda_context);
+
+    add_tests(add_case(suite, "errors and the log"), errors_are_the_threads_own,
+              log_from_several_threads, log_switched_while_in_use);
+}
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, "threads", build, NULL);
+}

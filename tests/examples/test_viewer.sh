@@ -1,0 +1,389 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# test_viewer.sh: examples/viewer in a window on a screen of Xvfb's, driven by keys and mouse, and
+# in a Wayland compositor that has its own window there. What the screen shows is compared with the
+# viewer's own stills, and those with what the examples without a window draw. It takes the CUDA
+# driver that the environment names; run-test sets it.
+#
+# GR_EXAMPLE_DATA  the folder of the reference pictures; default: beside this script
+# GR_GLFW_WAYLAND  a folder with a libglfw.so.3 for Wayland, where the system's is for X11 alone
+
+# Lists of options are meant to be split:
+# shellcheck disable=SC2086
+
+suite=viewer
+# shellcheck source=tests/support/cases.sh
+. "${GR_TEST_CASES:?run it by tests/run-test}"
+here=$(cd "$(dirname "$0")" && pwd) || exit 99
+screen_png=$(built screen_png)
+references=${GR_EXAMPLE_DATA:-$here/reference}
+viewer=$(built viewer)
+compare=$(built compare_png)
+
+cannot() {
+    echo "skipped: $*"
+    exit 77
+}
+case ${GR_SANITIZER-} in
+*thread*) cannot "ThreadSanitizer stops at X11's order of locks and Mesa's unloaded driver" ;;
+esac
+if [ -z "$viewer" ]; then cannot "viewer was not built: configure found no GLFW"; fi
+if ! "$viewer" --version >/dev/null 2>&1; then cannot "viewer does not start: is libglfw there?"; fi
+if ! command -v Xvfb >/dev/null; then cannot "Xvfb was not found (Debian: xvfb)"; fi
+if ! command -v xdotool >/dev/null; then cannot "xdotool was not found (Debian: xdotool)"; fi
+
+work=$(mktemp -d) || exit 99
+server=
+compositor=
+shown=
+finish() {
+    for process in $shown $compositor $server; do kill "$process" 2>/dev/null; done
+    wait
+    rm -rf "$work"
+}
+trap finish EXIT
+trap 'exit 99' HUP INT TERM
+cd "$work" || exit 99
+
+outputs='out err live.out live.err'
+
+# soon COMMAND...: true as soon as the command is, within a minute; once that was in vain, within
+# seconds.
+patience=600
+soon() {
+    tries=$patience
+    until "$@"; do
+        tries=$((tries - 1))
+        if [ $tries -le 0 ]; then
+            patience=30
+            return 1
+        fi
+        sleep 0.1
+    done
+}
+
+# size FILE: width and height from the PNG header.
+size() { od -An -tu1 -j16 -N8 "$1" | awk '{ print $3 * 256 + $4 "x" $7 * 256 + $8 }'; }
+
+# ---- The screen ----
+
+mkdir screen
+# Without -noreset it begins anew after its last client, and refuses those that come meanwhile.
+Xvfb -displayfd 3 -noreset -screen 0 640x480x24 -fbdir screen -nolisten tcp \
+    3>display >server.out 2>&1 &
+server=$!
+if ! soon test -s display; then
+    sed 's/^/    /' server.out
+    cannot "Xvfb does not start here"
+fi
+DISPLAY=:$(cat display)
+export DISPLAY
+# The settings for programs without a window, which run-test makes. What Mesa keeps until the
+# process ends is not ours.
+unset EGL_PLATFORM WAYLAND_DISPLAY
+export ASAN_OPTIONS="${ASAN_OPTIONS-}:detect_leaks=0"
+
+limits='--mean 1.0 --tolerance 8 --share 2.5'
+small='--size 192x120 --mesh 96 --particles 4096 --tensor 93x61'
+
+# ---- A window that is driven ----
+
+# show OPTION...: a viewer in the background, whose window is in $window as soon as it has a title.
+show() {
+    rm -f live-*.png
+    timeout 300 "$viewer" $small --paused --still live.png "$@" >live.out 2>live.err &
+    shown=$!
+    stills=0
+    soon named '^[a-z]*, paused, ' && xdotool mousemove 96 60
+}
+
+# named PATTERN: the window has such a title.
+named() {
+    window=$(xdotool search --onlyvisible --name "$1" 2>/dev/null) && [ -n "$window" ]
+}
+
+has_still() { grep -q "live-$number.png" live.out; }
+
+# still NAME: the key s, and the picture NAME.png that it makes.
+still() {
+    stills=$((stills + 1))
+    number=$(printf '%04d' $stills)
+    check "still_$1" 0 xdotool key s
+    soon has_still || fail "there is no still"
+    mv "live-$number.png" "$1.png"
+}
+
+seen() {
+    "$screen_png" screen/Xvfb_screen0 "$2" "$3" seen.png &&
+        "$compare" --max 0 seen.png "$1.png"
+}
+
+# screen NAME WIDTH HEIGHT: what the screen shows is the still NAME.png. A frame that was drawn
+# before is the same, since the time stands still.
+screen() {
+    begin "screen_$1"
+    soon seen "$@" >out 2>err || fail "the screen shows something else"
+}
+
+# ended: the key q ends the program, with status 0.
+ended() {
+    check "quit" 0 xdotool key q
+    begin status
+    wait "$shown" || fail "the viewer ended with status $?"
+    shown=
+}
+
+# The particles as they are at first, with nothing drawn before.
+check fresh 0 "$viewer" $small --size 240x150 --scene particles --frames 1 -o fresh.png
+
+for context in native egl; do
+    interface=GLX
+    if [ $context = egl ]; then interface=EGL; fi
+    check "surface_$context" 0 "$viewer" $small -c $context --frames 1 -o surface.png &&
+        says out CUDA "by $interface" "$(pwd -P)/surface.png, 192x120"
+    check "surface_picture_$context" 0 \
+        "$compare" $limits surface.png "$references/sinewave.png"
+
+    check "show_$context" 0 show --context $context || continue
+    check "title_$context" 0 \
+        named "^surface, paused, [a-z]*, OpenGL by $interface\$"
+    still first
+    check "first_$context" 0 "$compare" --max 0 surface.png first.png
+    screen first 192 120
+    check drag 0 xdotool mousedown 1 mousemove 130 66 mouseup 1
+    still turned
+    check turned_seen 1 "$compare" --share 20 first.png turned.png
+    screen turned 192 120
+    check back 0 xdotool key r
+    still back
+    check back_same 0 "$compare" --max 0 first.png back.png
+    check wheel 0 xdotool click 4 click 4 click 4
+    still near
+    check near_seen 1 "$compare" --share 20 first.png near.png
+    check wheel_back 0 xdotool click 5 click 5 click 5
+    still far
+    check far_same 0 "$compare" --max 0 first.png far.png
+    check resize 0 xdotool windowsize --sync "$window" 240 150
+    still wide
+    check wide_size 0 test "$(size wide.png)" = 240x150
+    screen wide 240 150
+    check "tensor_$context" 0 xdotool key 4
+    check tensor_title 0 soon named '^tensor, paused'
+    still tensor
+    screen tensor 240 150
+    check "filter_$context" 0 xdotool key 3
+    check filter_title 0 soon named '^filter, paused'
+    still filtered
+    screen filtered 240 150
+    # It begins in the middle, behind the line.
+    check filter_seen 1 "$compare" --share 10 wide.png filtered.png
+    check filter_half 0 "$compare" --share 53 wide.png filtered.png
+    # Its textures are shared anew.
+    check filter_resize 0 xdotool windowsize --sync "$window" 200 130
+    still narrow
+    check narrow_size 0 test "$(size narrow.png)" = 200x130
+    screen narrow 200 130
+    check filter_back 0 xdotool windowsize --sync "$window" 240 150
+    still again
+    check filter_same 0 "$compare" --max 0 filtered.png again.png
+    # What one scene leaves of OpenGL's state does not show in another one.
+    check surface_back 0 xdotool key 1
+    check surface_title 0 soon named '^surface, paused'
+    still same
+    check same_again 0 "$compare" --max 0 wide.png same.png
+    check "particles_$context" 0 xdotool key 2
+    check particles_title 0 soon named '^particles, paused'
+    still sparks
+    check sparks_same 0 "$compare" --max 0 fresh.png sparks.png
+    screen sparks 240 150
+    check run 0 xdotool key space
+    check runs_title 0 soon named '^particles, [0-9.]* ms a frame, [a-z]*, OpenGL'
+    check surface_again 0 xdotool key 1 key space
+    check stops_title 0 soon named '^surface, paused'
+    still later
+    check later_seen 1 "$compare" --share 5 wide.png later.png
+    screen later 240 150
+    ended
+done
+
+# ---- Vulkan ----
+
+# The layer writes to the standard output what it has to say.
+validated() { env VK_INSTANCE_LAYERS=VK_LAYER_KHRONOS_validation "$viewer" $small --vulkan "$@"; }
+"$viewer" $small --vulkan --frames 1 -o sheet.png >out 2>err
+missing=$(grep -E '^Cannot open Vulkan|shows no pictures in this window' err)
+if [ -n "$missing" ]; then
+    skip vulkan "$missing"
+else
+    check sheet 0 validated --frames 3 -o sheet.png && says out CUDA 'Vulkan device' sheet.png
+    cp out sheet.out
+    check sheet_silent 1 grep -F 'VUID' sheet.out
+    VK_LOADER_DEBUG=layer validated --frames 1 -o sheet.png >out 2>layers
+    if ! grep -F VK_LAYER_KHRONOS_validation layers >/dev/null; then
+        skip sheet_layer "the validation layer is missing (vulkan-validationlayers)"
+    fi
+    check sheet_first 0 "$viewer" $small --vulkan --frames 1 -o sheet.png
+    # port draws each pixel as the mean of four.
+    check sheet_picture 0 "$compare" --mean 4 sheet.png "$references/port.png"
+    check sheet_other 1 "$compare" --mean 4 sheet.png "$references/sinewave.png"
+    export VK_INSTANCE_LAYERS=VK_LAYER_KHRONOS_validation
+    check show_vulkan 0 show --vulkan
+    check title_vulkan 0 named '^sheet, paused, external, Vulkan$'
+    still first
+    check first_vulkan 0 "$compare" --max 0 sheet.png first.png
+    screen first 192 120
+    check drag_vulkan 0 xdotool mousedown 1 mousemove 130 66 mouseup 1
+    still turned
+    check turned_seen_vulkan 1 "$compare" --share 20 first.png turned.png
+    screen turned 192 120
+    for shape in 240x150 100x180 57x41 320x200; do
+        check "resize_vulkan_$shape" 0 \
+            xdotool windowsize --sync "$window" "${shape%x*}" "${shape#*x}"
+        still $shape
+        check "size_vulkan_$shape" 0 test "$(size $shape.png)" = $shape
+        screen $shape "${shape%x*}" "${shape#*x}"
+    done
+    check run_vulkan 0 xdotool key space
+    check runs_vulkan 0 soon named '^sheet, [0-9.]* ms a frame, external, Vulkan$'
+    still later
+    check later_vulkan 1 "$compare" --share 5 320x200.png later.png
+    ended
+    unset VK_INSTANCE_LAYERS
+    check shown_silent 1 grep -F 'VUID' live.out
+fi
+
+# ---- Wayland ----
+
+# wayland OPTION...: the viewer without an X server.
+wayland() {
+    env -u DISPLAY WAYLAND_DISPLAY=viewer \
+        LD_LIBRARY_PATH="$glfw${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" \
+        timeout 300 "$viewer" $small "$@"
+}
+
+# compose OPTION...: Weston in the background. False: it does not start.
+compose() {
+    rm -f "$XDG_RUNTIME_DIR/viewer"*
+    weston --no-config --socket=viewer --log=weston.log "$@" >weston.out 2>&1 &
+    compositor=$!
+    soon answers
+}
+answers() { [ -S "$XDG_RUNTIME_DIR/viewer" ] || ! kill -0 "$compositor" 2>/dev/null; }
+dismiss() {
+    kill "$compositor"
+    wait "$compositor"
+    compositor=
+}
+
+# by_compositor NAME: the screen shows that still, but for the compositor's own pointer in a corner.
+by_compositor() {
+    begin "screen_wayland_$1"
+    soon seen_but_pointer "$1" >out 2>err || fail "the screen shows something else"
+}
+seen_but_pointer() {
+    "$screen_png" screen/Xvfb_screen0 240 150 seen.png &&
+        "$compare" --tolerance 0 --share 0.3 seen.png "$1.png"
+}
+
+# What Wayland has is what X11 has.
+scenes_by_keys() {
+    window=$(xdotool search --class weston) && xdotool windowfocus "$window" &&
+        xdotool mousemove 239 149
+    by_compositor wide
+    for scene in 4:tensor 3:filtered 2:fresh 1:wide; do
+        check "wayland_${scene#*:}" 0 xdotool key "${scene%:*}"
+        by_compositor "${scene#*:}"
+        still wayland
+        check "wayland_still_${scene#*:}" 0 "$compare" --max 0 "${scene#*:}.png" wayland.png
+    done
+}
+
+glfw=${GR_GLFW_WAYLAND-}
+# What Weston 10 calls so has another name since Weston 12.
+pixman=--use-pixman
+if weston --help 2>/dev/null | grep -e --renderer >/dev/null; then pixman=--renderer=pixman; fi
+export XDG_RUNTIME_DIR="$work/run"
+mkdir -m 700 run
+if ! command -v weston >/dev/null; then
+    skip wayland "weston was not found (Debian: weston)"
+elif ! compose --backend=x11-backend.so $pixman --shell=kiosk-shell.so --idle-time=0 \
+    --width=240 --height=150 || [ ! -S run/viewer ]; then
+    sed 's/^/    /' weston.log
+    skip wayland "Weston does not start in a window"
+elif wayland --frames 1 -o wayland.png >out 2>err; grep -F 'X11:' err >/dev/null; then
+    skip wayland "GLFW here is for X11 alone: set GR_GLFW_WAYLAND (Debian 12: libglfw3-wayland)"
+else
+    for context in native egl; do
+        check wayland_$context 0 wayland --size 240x150 -b -c $context --frames 2 --paused \
+            -o wayland.png && says out 'by EGL' wayland.png
+        check wayland_same_$context 0 "$compare" --max 0 wide.png wayland.png
+    done
+    rm -f live-*.png
+    stills=0
+    wayland --size 240x150 --borderless --paused --still live.png >live.out 2>live.err &
+    shown=$!
+    scenes_by_keys
+    check wayland_runs 0 xdotool key space
+    sleep 1
+    check wayland_stops 0 xdotool key space
+    still moved
+    check wayland_moved 1 "$compare" --share 1 wide.png moved.png
+    ended
+    if [ -z "$missing" ]; then
+        VK_INSTANCE_LAYERS=VK_LAYER_KHRONOS_validation
+        export VK_INSTANCE_LAYERS
+        check wayland_x11_sheet 0 "$viewer" $small --vulkan --size 240x150 --frames 1 -o sheet.png
+        check wayland_vulkan 0 wayland --vulkan --size 240x150 -b --frames 3 --paused -o wayland.png
+        cp out sheet.out
+        check wayland_silent 1 grep -F 'VUID' sheet.out
+        check wayland_sheet 0 "$compare" --max 0 sheet.png wayland.png
+        unset VK_INSTANCE_LAYERS
+    fi
+    dismiss
+    # Catches: who waited for the next frame of a window that nobody sees waited for ever.
+    if compose --backend=headless-backend.so $pixman --idle-time=1 && [ -S run/viewer ]; then
+        sleep 2
+        check unseen 0 wayland --frames 20 -o wayland.png
+        if [ -z "$missing" ]; then
+            check unseen_vulkan 0 wayland --vulkan --frames 3 -o wayland.png
+        fi
+        dismiss
+    else
+        skip unseen "Weston does not start without a screen"
+    fi
+fi
+
+# ---- The same as without a window ----
+
+check particles 0 "$viewer" $small --scene particles --frames 3 -o sparks.png
+check particles_alone 0 "$(built particles)" --size 192x120 --particles 4096 --measure 0 \
+    --frames 3 -o alone
+check particles_same 0 "$compare" --max 0 sparks.png alone/particles-0003.png
+check tensor 0 "$viewer" $small --scene tensor --time 2 --frames 1 -o tensor.png
+check tensor_alone 0 "$(built publish)" --size 192x120 --tensor 93x61 --time 2 -o alone.png
+check tensor_same 0 "$compare" --max 0 tensor.png alone.png
+check odd_size 0 "$viewer" --size 33x17 --mesh 2 --frames 2 -o odd.png
+check odd_size_kept 0 test "$(size odd.png)" = 33x17
+
+# ---- Usage, and what fails ----
+
+check help 0 "$viewer" --help && says out Usage --context '(2 to 2048, default 512)' GR_CUDA_DRIVER
+check version 0 "$viewer" -V && says out 'viewer (grinterop) '
+check argument 2 "$viewer" what && says err '"what"' --help
+check scene_unknown 2 "$viewer" --scene moon && says err '"moon"' surface
+check context_unknown 2 "$viewer" --context wgl && says err '"wgl"' 'native or egl'
+check no_display 1 env DISPLAY= "$viewer" && says err DISPLAY xvfb-run
+check vulkan_scene 2 "$viewer" --vulkan --scene tensor && says err --scene --vulkan
+check vulkan_context 2 "$viewer" --vulkan --context egl && says err --context --vulkan
+# Before there is a window.
+check no_folder 1 env DISPLAY= "$viewer" --frames 1 -o nowhere/new.png &&
+    says err nowhere/new.png 'No such file'
+check folder_for_keys 1 env DISPLAY= "$viewer" --still nowhere/new.png && says err 'No such file'
+check still_is_folder 1 env DISPLAY= "$viewer" --frames 1 -o "$work" && says err 'Is a directory'
+check no_driver 1 env GR_CUDA_DRIVER="$work/no_such_driver.so" "$viewer" $small --frames 1 &&
+    says err no_such_driver.so
+
+if [ $failures -gt $checks ]; then failures=$checks; fi
+echo "$((100 * (checks - failures) / checks))%: Checks: $checks, Failures: $failures, Errors: 0"
+[ $failures = 0 ]

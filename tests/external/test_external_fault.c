@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Calls on external memory and semaphores whose driver call fails midway: the descriptor is the
+ * caller's, nothing that was begun is left, and what was there before works again.
+ */
+#define _GNU_SOURCE
+#include "external_import.h"
+#include "tests/drivers/fault_driver.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SIZE 65536
+
+/* What most cases import. */
+static const gr_external_part_desc usual = {.struct_size = sizeof(usual), .size = SIZE};
+
+static void let_fail(const char *function, CUresult code)
+{
+    fault->reset();
+    ck_assert_msg(fault->set(function, (int)code, 0), "%s can't fail", function);
+}
+
+/* The last error names the driver's code, and its function or grinterop's. */
+static void assert_refused(CUresult code)
+{
+    assert_error(class_of_code((int)code), (int)code, "");
+}
+
+/* ---- Imports --------------------------------------------------------------------------------- */
+
+START_VULKAN_TEST(an_import_that_fails_leaves_the_descriptor)
+{
+    struct vulkan_own own = vulkan_own(SIZE, false);
+    gr_external_memory_desc info = external_info(&own, &usual);
+    let_fail("cuImportExternalMemory", CUDA_ERROR_OUT_OF_MEMORY);
+    ck_assert_ptr_null(gr_from_external_memory(&info, GR_READ_WRITE));
+    assert_refused(CUDA_ERROR_OUT_OF_MEMORY);
+    ck_assert_uint_eq(fault->calls("cuDestroyExternalMemory"), 0);
+    ck_assert(is_open(info.fd));
+    gr_resource *resource = must_import(&info);
+    ck_assert(!is_open(info.fd));
+    gr_resource_free(resource);
+}
+END_TEST
+
+/* The driver has taken a descriptor by then: it must not be the caller's. */
+static void assert_taken_back(const gr_external_memory_desc *info, const char *function,
+                              CUresult code)
+{
+    let_fail(function, code);
+    ck_assert_ptr_null(gr_from_external_memory(info, GR_READ_WRITE));
+    assert_refused(code);
+    ck_assert_uint_eq(fault->calls("cuDestroyExternalMemory"), 1);
+    assert_mine(info->fd);
+}
+
+START_VULKAN_TEST(a_buffer_that_fails_after_its_import_leaves_the_descriptor)
+{
+    struct vulkan_own own = vulkan_own(SIZE, false);
+    gr_external_memory_desc info = external_info(&own, &usual);
+    assert_taken_back(&info, "cuExternalMemoryGetMappedBuffer", CUDA_ERROR_INVALID_VALUE);
+}
+END_TEST
+
+START_VULKAN_TEST(an_image_that_fails_after_its_import_leaves_the_descriptor)
+{
+    struct vulkan_own own = vulkan_own(SIZE, false);
+    const gr_external_image_desc image =
+        GR_INIT(gr_external_image_desc, .width = 16, .height = 16,
+                .format = CU_AD_FORMAT_UNSIGNED_INT8, .channels = 4);
+    gr_external_memory_desc info = external_info(&own, &usual);
+    const gr_external_part_desc part = GR_INIT(gr_external_part_desc, .image = &image);
+    info.part = &part;
+    assert_taken_back(&info, "cuExternalMemoryGetMappedMipmappedArray", CUDA_ERROR_NOT_SUPPORTED);
+}
+END_TEST
+
+START_VULKAN_TEST(another_part_that_fails_leaves_the_first)
+{
+    struct vulkan_own own = vulkan_own(SIZE, false);
+    gr_external_memory_desc info = external_info(&own, &usual);
+    const gr_external_part_desc part = GR_INIT(gr_external_part_desc, .offset = 256, .size = 256);
+    GR_AUTO(gr_resource) *resource = must_import(&info);
+    let_fail("cuExternalMemoryGetMappedBuffer", CUDA_ERROR_INVALID_VALUE);
+    ck_assert_ptr_null(gr_from_same_memory(resource, &part, GR_READ_WRITE));
+    assert_refused(CUDA_ERROR_INVALID_VALUE);
+    ck_assert_uint_eq(fault->calls("cuDestroyExternalMemory"), 0);
+    vulkan_write_pattern(own.buffer, SIZE, 1);
+    gr_buffer *buffer = must_map(resource);
+    assert_cuda_pattern(buffer, 1);
+    must_release(buffer);
+}
+END_TEST
+
+/* What grinterop made of Vulkan's is destroyed again: the last case sees what is left. */
+START_VULKAN_TEST(a_buffer_or_image_that_cannot_be_imported_is_not_left)
+{
+    static const char *const functions[] = {"cuImportExternalMemory",
+                                            "cuExternalMemoryGetMappedBuffer"};
+    const VkBufferCreateInfo buffer = vulkan_buffer_info(SIZE);
+    gr_resource_free(must_create(SIZE, GR_READ_WRITE)); /* the first makes the device's pair */
+    int fds = open_fds();
+    for (int i = 0; i < 2; i++) {
+        let_fail(functions[i], CUDA_ERROR_INVALID_VALUE);
+        ck_assert_ptr_null(gr_vk_buffer_create(vk.wrap, &buffer, GR_READ_WRITE));
+        assert_refused(CUDA_ERROR_INVALID_VALUE);
+        ck_assert_int_eq(open_fds(), fds);
+    }
+    let_fail("cuExternalMemoryGetMappedMipmappedArray", CUDA_ERROR_INVALID_VALUE);
+    const VkImageCreateInfo info = vulkan_image_info(vulkan_format(VK_FORMAT_R8G8B8A8_UNORM),
+                                                     vulkan_shape("2D"), 16, 16, 1, 0);
+    ck_assert_ptr_null(gr_vk_image_create(vk.wrap, &info, GR_READ_WRITE));
+    assert_refused(CUDA_ERROR_INVALID_VALUE);
+    ck_assert_int_eq(open_fds(), fds);
+}
+END_TEST
+
+START_VULKAN_TEST(a_semaphore_that_cannot_be_imported_is_not_left)
+{
+    if (!vk.exports)
+        skip("this Vulkan device exports no semaphores");
+    int fds = open_fds();
+    let_fail("cuImportExternalSemaphore", CUDA_ERROR_INVALID_VALUE);
+    ck_assert_ptr_null(gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE));
+    assert_refused(CUDA_ERROR_INVALID_VALUE);
+    ck_assert_int_eq(open_fds(), fds);
+}
+END_TEST
+
+/* ---- Maps and releases ----------------------------------------------------------------------- */
+
+static gr_semaphore *drawn, *computed;
+static gr_resource *resource;
+
+static void make_resource(void)
+{
+    drawn = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
+    computed = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
+    assert_made(drawn);
+    assert_made(computed);
+    resource = must_create(SIZE, GR_READ_WRITE);
+    assert_ok(gr_resource_set_sync(resource, drawn, computed));
+}
+
+static void end_resource(void)
+{
+    fault->reset();
+    gr_resource_free(resource);
+    gr_semaphore_free(drawn);
+    gr_semaphore_free(computed);
+}
+
+static void vulkan_fills(int value)
+{
+    gr_submit *submit = vulkan_begin_submit(&resource, 1);
+    VkCommandBuffer commands = vulkan_begin();
+    vulkan_cmd_fill(commands, gr_vk_buffer(resource), SIZE, value);
+    vulkan_submit_begun(commands, submit, NULL);
+}
+
+static void assert_vulkan_reads(int value)
+{
+    struct vulkan_host *seen = vulkan_host(SIZE);
+    gr_submit *submit = vulkan_begin_submit(&resource, 1);
+    VkCommandBuffer commands = vulkan_begin();
+    vulkan_cmd_read(commands, gr_vk_buffer(resource), seen);
+    vulkan_submit_begun(commands, submit, NULL);
+    vulkan_finish();
+    assert_bytes(seen->bytes, SIZE, value);
+}
+
+START_VULKAN_TEST(a_map_whose_wait_fails_can_be_tried_again)
+{
+    make_resource();
+    vulkan_fills(0x11);
+    let_fail(vk.exports ? "cuWaitExternalSemaphoresAsync" : "cuLaunchHostFunc",
+             CUDA_ERROR_LAUNCH_FAILED);
+    ck_assert_ptr_null(gr_map(resource, fx.stream));
+    assert_refused(CUDA_ERROR_LAUNCH_FAILED);
+    ck_assert(!gr_resource_is_mapped(resource));
+    gr_buffer *buffer = must_map(resource);
+    assert_cuda_bytes(buffer, 0x11);
+    cuda_fill(buffer, 0x12);
+    assert_ok(gr_buffer_release(buffer));
+    assert_vulkan_reads(0x12);
+    end_resource();
+}
+END_TEST
+
+START_VULKAN_TEST(a_release_whose_signal_fails_can_be_tried_again)
+{
+    make_resource();
+    gr_buffer *buffer = must_map(resource);
+    cuda_fill(buffer, 0x21);
+    let_fail(vk.exports ? "cuSignalExternalSemaphoresAsync" : "cuLaunchHostFunc",
+             CUDA_ERROR_LAUNCH_FAILED);
+    ck_assert_int_eq(gr_buffer_release(buffer), GR_ERR_DEVICE_LOST);
+    assert_refused(CUDA_ERROR_LAUNCH_FAILED);
+    ck_assert(gr_resource_is_mapped(resource));
+    ck_assert_uint_eq(gr_buffer_size(buffer), SIZE);
+    assert_ok(gr_buffer_release(buffer));
+    gr_submit *submit = vulkan_begin_submit(&resource, 1);
+    ck_assert_uint_eq(wait_value_of(submit), 1); /* the failed one has no value */
+    gr_submit_free(submit);
+    assert_vulkan_reads(0x21);
+    end_resource();
+}
+END_TEST
+
+START_VULKAN_TEST(a_release_whose_event_fails_can_be_tried_again)
+{
+    make_resource();
+    assert_ok(gr_resource_set_sync(resource, GR_SEMAPHORE_NONE, GR_SEMAPHORE_NONE));
+    gr_buffer *buffer = must_map(resource);
+    cuda_fill(buffer, 0x22);
+    let_fail("cuEventRecord", CUDA_ERROR_LAUNCH_FAILED);
+    ck_assert_int_eq(gr_buffer_release(buffer), GR_ERR_DEVICE_LOST);
+    assert_refused(CUDA_ERROR_LAUNCH_FAILED);
+    ck_assert(gr_resource_is_mapped(resource));
+    must_release(buffer);
+    assert_vulkan_bytes(gr_vk_buffer(resource), SIZE, 0x22);
+    end_resource();
+}
+END_TEST
+
+START_VULKAN_TEST(a_point_by_hand_that_fails_has_no_value)
+{
+    make_resource();
+    const gr_semaphore_point point = GR_INIT(gr_semaphore_point, .semaphore = drawn, .value = 5);
+    let_fail(vk.exports ? "cuSignalExternalSemaphoresAsync" : "cuLaunchHostFunc",
+             CUDA_ERROR_LAUNCH_FAILED);
+    ck_assert_int_eq(gr_semaphore_signal(&point, 1, fx.stream), GR_ERR_DEVICE_LOST);
+    assert_refused(CUDA_ERROR_LAUNCH_FAILED);
+    assert_ok(gr_semaphore_signal(&point, 1, fx.stream));
+    assert_ok(gr_semaphore_wait(&point, 1, fx.other));
+    CU(StreamSynchronize(fx.other));
+    end_resource();
+}
+END_TEST
+
+/*
+ * Catches: each question recorded an event of its own, which passes only a moment after the work;
+ * on a GPU that others used as well a caller that looked again and again was never told. Where the
+ * semaphores are the host's, the release's own event tells, and did so before.
+ */
+START_VULKAN_TEST(a_caller_that_only_looks_asks_one_event)
+{
+    make_resource();
+    gr_buffer *buffer = must_map(resource);
+    struct gate *gate = gate_put(fx.stream);
+    assert_ok(gr_buffer_release(buffer));
+    fault->reset();
+    for (int i = 0; i < 20; i++)
+        assert_fails(gr_resource_wait(resource, 0), GR_ERR_NOT_READY, 0, "not done");
+    ck_assert_uint_le(fault->calls("cuEventRecord"), 1);
+    gate_open(gate);
+    assert_ok(gr_resource_wait(resource, GR_WAIT_FOREVER));
+    assert_ok(gr_resource_wait(resource, 0));
+    ck_assert_uint_le(fault->calls("cuEventRecord"), 1);
+    must_release(must_map(resource));
+    assert_ok(gr_resource_wait(resource, GR_WAIT_FOREVER));
+    end_resource();
+}
+END_TEST
+
+/* ---- Ends ------------------------------------------------------------------------------------ */
+
+/* Without an event nothing tells when the work is done, and what it uses goes only then. */
+START_VULKAN_TEST(a_free_without_an_event_waits_for_the_stream)
+{
+    make_resource();
+    gr_buffer *buffer = must_map(resource);
+    struct gate *gate = gate_put(fx.stream);
+    assert_ok(gr_buffer_release(buffer));
+    fault->reset();
+    let_fail("cuEventCreate", CUDA_ERROR_OUT_OF_MEMORY);
+    gate_open_after(gate, 50);
+    gr_resource_free(resource);
+    resource = NULL;
+    /* Where no event is made the release's own one tells. */
+    ck_assert_uint_eq(fault->calls("cuCtxSynchronize"), fault->calls("cuEventCreate"));
+    CU(StreamSynchronize(fx.stream));
+    end_resource();
+}
+END_TEST
+
+/* What had to wait for its stream ends with the next resource, whatever that is. */
+START_VULKAN_TEST(a_free_ends_what_was_left_before)
+{
+    make_resource();
+    gr_resource *next = must_create(SIZE, GR_READ_WRITE);
+    gr_buffer *buffer = must_map(resource);
+    struct gate *gate = gate_put(fx.stream);
+    assert_ok(gr_buffer_release(buffer));
+    fault->reset();
+    gr_resource_free(resource);
+    resource = NULL;
+    ck_assert_uint_eq(fault->calls("cuDestroyExternalMemory"), 0);
+    gate_open(gate);
+    CU(StreamSynchronize(fx.stream));
+    gr_resource_free(next);
+    ck_assert_uint_eq(fault->calls("cuDestroyExternalMemory"), 2);
+    end_resource();
+}
+END_TEST
+
+static void build(Suite *suite)
+{
+    add_tests(add_vulkan_case(suite, "imports"), an_import_that_fails_leaves_the_descriptor,
+              a_buffer_that_fails_after_its_import_leaves_the_descriptor,
+              an_image_that_fails_after_its_import_leaves_the_descriptor,
+              another_part_that_fails_leaves_the_first,
+              a_buffer_or_image_that_cannot_be_imported_is_not_left,
+              a_semaphore_that_cannot_be_imported_is_not_left);
+
+    add_tests(add_vulkan_case(suite, "maps and releases"),
+              a_map_whose_wait_fails_can_be_tried_again,
+              a_release_whose_signal_fails_can_be_tried_again,
+              a_release_whose_event_fails_can_be_tried_again,
+              a_point_by_hand_that_fails_has_no_value, a_caller_that_only_looks_asks_one_event);
+    add_tests(add_vulkan_case(suite, "ends"), a_free_without_an_event_waits_for_the_stream,
+              a_free_ends_what_was_left_before);
+    add_vulkan_end(suite);
+}
+
+int main(int argc, char **argv)
+{
+    fault_control_start();
+    return test_main(argc, argv, "test_external_fault", build, NULL);
+}

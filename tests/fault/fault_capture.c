@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Streams that capture a graph. The software driver captures nothing, so fault_driver.c reports
+ * that a stream does: each call is refused, nothing is put into the stream, and the same call
+ * succeeds after the capture.
+ *
+ * Catches: a captured map or release repeated one frame's wait and signal at each launch.
+ */
+#include "fault_capture.h"
+#include "tests/drivers/fault_driver.h"
+#include "tests/support/usable.h"
+
+#include <grinterop/image.h>
+#include <grinterop/publish.h>
+#include <grinterop/ring.h>
+#include <grinterop/tensor.h>
+
+#include <string.h>
+
+#if __has_include(<dlpack/dlpack.h>)
+#include <dlpack/dlpack.h>
+#endif
+
+#define SIZE       USABLE_SIZE
+#define CAPTURING  "cuStreamIsCapturing"
+#define TRANSPORTS 2
+
+/* What would become a part of the graph. */
+static unsigned long enqueued(void)
+{
+    static const char *const calls[] = {
+        "cuGraphicsMapResources", "cuGraphicsUnmapResources", "cuEventRecord",
+        "cuStreamWaitEvent",      "cuLaunchHostFunc",         "cuMemcpyHtoDAsync",
+        "cuMemcpyDtoHAsync",      "cuMemcpy3DAsync",
+    };
+    unsigned long count = 0;
+    for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
+        count += fault->calls(calls[i]);
+    return count;
+}
+
+static void assert_captured(unsigned long before, const char *what)
+{
+    const gr_error error = *gr_last_error();
+    ck_assert_msg(error.status == GR_ERR_STATE, "%s: %s", what, error_text());
+    ck_assert_msg(strstr(error.message, "captures a graph"), "%s: %s", what, error.message);
+    ck_assert_int_eq(error.code, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+    ck_assert_msg(enqueued() == before, "%s put something into the stream", what);
+    gr_clear_error();
+}
+
+/* The call fails while the stream captures, and changes nothing. */
+#define assert_refused(call)                                                                       \
+    do {                                                                                           \
+        unsigned long before_ = enqueued();                                                        \
+        ck_assert_msg(!(call), "%s succeeded in a capture", #call);                                \
+        assert_captured(before_, #call);                                                           \
+    } while (0)
+#define assert_state(call) assert_refused((call) == GR_OK)
+
+static gr_resource *make(int transport, unsigned flags)
+{
+    static const gr_transport transports[] = {GR_TRANSPORT_INTEROP, GR_TRANSPORT_COPY};
+    const gr_gl_options options = GR_INIT(gr_gl_options, .transports = transports[transport]);
+    gr_resource *resource = gr_from_gl_buffer_with(gl_buffer_filled(SIZE, 0), flags, &options);
+    assert_made(resource);
+    return resource;
+}
+
+static gr_tensor *make_tensor(CUstream stream)
+{
+    const int64_t shape[] = {SIZE};
+    const gr_tensor_desc desc =
+        GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1, .shape = shape);
+    return gr_tensor_alloc(&desc, stream);
+}
+
+/* ---- Maps and releases ----------------------------------------------------------------------- */
+
+START_TEST(a_map_is_refused)
+{
+    GR_AUTO(gr_resource) *resource = make(_i, GR_READ_WRITE);
+    gr_buffer *buffer = NULL;
+    fault->capture(fx.stream);
+    assert_refused(gr_map(resource, fx.stream));
+    assert_refused(gr_map_linear(resource, 0, 0, fx.stream));
+    assert_state(gr_map_many(&resource, 1, fx.stream, NULL, &buffer));
+    assert_refused(gr_map_gl_buffer(gr_gl_name(resource), GR_READ_WRITE, fx.stream));
+    ck_assert(!gr_resource_is_mapped(resource));
+    assert_made(buffer = gr_map(resource, fx.other));
+    assert_ok(gr_buffer_release(buffer));
+    fault->capture(NULL);
+    assert_resource_usable(resource, gr_gl_name(resource));
+}
+END_TEST
+
+/* On the stream of the map, on another one that captures, and on one that would wait for it. */
+START_TEST(a_release_is_refused)
+{
+    GR_AUTO(gr_resource) *resource = make(_i, GR_READ_WRITE);
+    CUevent event;
+    CU(EventCreate(&event, CU_EVENT_DISABLE_TIMING));
+    const gr_release_options after = GR_INIT(gr_release_options, .wait_event = event);
+    gr_buffer *buffer = must_map(resource);
+    fault->capture(fx.stream);
+    assert_state(gr_buffer_release(buffer));
+    assert_state(gr_buffer_release_many(&buffer, 1, GR_STREAM_OF_MAP, &after));
+    assert_state(gr_buffer_release_many(&buffer, 1, fx.other, NULL));
+    assert_state(gr_resource_unmap(resource, GR_STREAM_OF_MAP));
+    assert_state(gr_resource_close(resource, GR_STREAM_OF_MAP));
+    fault->capture(fx.other);
+    assert_state(gr_buffer_release_many(&buffer, 1, fx.other, &after));
+    assert_state(gr_resource_unmap(resource, fx.other));
+    ck_assert(gr_resource_is_mapped(resource) && gr_buffer_ptr(buffer));
+    assert_ok(gr_buffer_release(buffer));
+    fault->capture(NULL);
+    assert_resource_usable(resource, gr_gl_name(resource));
+    CU(EventDestroy(event));
+}
+END_TEST
+
+/* The driver reports that as an error. Other errors of the query are ignored. */
+START_TEST(the_legacy_stream_is_refused_beside_a_capture)
+{
+    GR_AUTO(gr_resource) *resource = make(0, GR_READ_WRITE);
+    ck_assert(fault->set(CAPTURING, CUDA_ERROR_STREAM_CAPTURE_IMPLICIT, 0));
+    assert_refused(gr_map(resource, CU_STREAM_LEGACY));
+    ck_assert(fault->set(CAPTURING, CUDA_ERROR_NOT_SUPPORTED, 0));
+    gr_buffer *buffer = must_map(resource);
+    assert_ok(gr_buffer_release(buffer));
+}
+END_TEST
+
+START_TEST(a_rings_calls_are_refused)
+{
+    gr_resource *both[] = {make(_i, GR_READ_WRITE), make(_i, GR_READ_WRITE)};
+    const gr_slot *slot;
+    gr_ring *ring = gr_ring_create(both, 2, NULL);
+    assert_made(ring);
+    fault->capture(fx.stream);
+    assert_state(gr_ring_acquire_write(ring, fx.stream, &slot, 1, 0));
+    fault->capture(NULL);
+    assert_ok(gr_ring_acquire_write(ring, fx.stream, &slot, 1, 0));
+    fault->capture(fx.stream);
+    assert_state(gr_ring_publish(ring, &slot, 1));
+    assert_state(gr_ring_cancel_write(ring, &slot, 1));
+    fault->capture(NULL);
+    assert_ok(gr_ring_publish(ring, &slot, 1));
+    gr_ring_free(ring);
+    gr_resource_free(both[0]);
+    gr_resource_free(both[1]);
+}
+END_TEST
+
+/* ---- Copies ---------------------------------------------------------------------------------- */
+
+START_TEST(tensors_are_refused)
+{
+    unsigned char bytes[SIZE] = {0};
+    gr_tensor *from = make_tensor(fx.other), *to = make_tensor(fx.other);
+    assert_made(from);
+    assert_made(to);
+    fault->capture(fx.stream);
+    assert_refused(make_tensor(fx.stream));
+    assert_refused(gr_tensor_clone(from, GR_MEMORY_DEVICE, fx.stream));
+    assert_state(gr_tensor_wait(from, fx.stream));
+    assert_state(gr_tensor_used_on(from, fx.stream));
+    assert_state(gr_tensor_copy(to, from, fx.stream));
+    assert_state(gr_tensor_copy_to_host(from, bytes, SIZE, fx.stream));
+    assert_state(gr_tensor_copy_from_host(to, bytes, SIZE, fx.stream));
+    fault->capture(NULL);
+    assert_ok(gr_tensor_copy(to, from, fx.stream));
+    gr_tensor_free(from);
+    gr_tensor_free(to);
+}
+END_TEST
+
+START_TEST(publishing_is_refused)
+{
+    GR_AUTO(gr_resource) *resource = make(_i, GR_READ_WRITE);
+    gr_tensor *tensor = make_tensor(fx.other);
+    assert_made(tensor);
+    fault->capture(fx.stream);
+    assert_state(gr_publish(resource, tensor, NULL, fx.stream));
+    assert_state(gr_fetch(resource, tensor, NULL, fx.stream));
+    ck_assert(!gr_resource_is_mapped(resource));
+    fault->capture(NULL);
+    gr_buffer *buffer = must_map(resource);
+    fault->capture(fx.stream);
+    assert_state(gr_buffer_publish(buffer, tensor, NULL, GR_STREAM_OF_MAP));
+    assert_state(gr_buffer_fetch(buffer, tensor, NULL, fx.stream));
+    fault->capture(NULL);
+    assert_ok(gr_buffer_publish(buffer, tensor, NULL, GR_STREAM_OF_MAP));
+    assert_ok(gr_buffer_release(buffer));
+    gr_tensor_free(tensor);
+}
+END_TEST
+
+START_TEST(copies_of_images_are_refused)
+{
+    unsigned char texels[4 * 4 * 4] = {0};
+    GLuint texture;
+    glGenTextures(1, &texture);
+    glBindTexture(GL_TEXTURE_2D, texture);
+    glTexStorage2D(GL_TEXTURE_2D, 1, GL_RGBA8, 4, 4);
+    gr_resource *resource = gr_from_gl_image(texture, GL_TEXTURE_2D, GR_READ_WRITE);
+    assert_made(resource);
+    gr_buffer *buffer = gr_map(resource, fx.stream);
+    assert_made(buffer);
+    const gr_linear_desc host = GR_INIT(gr_linear_desc, .host = texels);
+    fault->capture(fx.stream);
+    assert_state(gr_buffer_copy_to_image(buffer, 0, 0, &host, GR_STREAM_OF_MAP));
+    assert_state(gr_buffer_copy_from_image(buffer, 0, 0, &host, fx.stream));
+    fault->capture(NULL);
+    assert_ok(gr_buffer_copy_to_image(buffer, 0, 0, &host, GR_STREAM_OF_MAP));
+    assert_ok(gr_buffer_release(buffer));
+    gr_resource_free(resource);
+    glDeleteTextures(1, &texture);
+}
+END_TEST
+
+/* Exported to `stream`, if there is DLPack. */
+static void *export_to(gr_tensor *tensor, CUstream stream)
+{
+#if __has_include(<dlpack/dlpack.h>)
+    DLManagedTensorVersioned *managed = gr_tensor_dlpack(tensor, stream);
+    assert_made(managed);
+    return managed;
+#else
+    (void)tensor, (void)stream;
+    return NULL;
+#endif
+}
+
+static void end_export(void *managed)
+{
+#if __has_include(<dlpack/dlpack.h>)
+    DLManagedTensorVersioned *of_dlpack = managed;
+    if (managed)
+        of_dlpack->deleter(managed);
+#else
+    (void)managed;
+#endif
+}
+
+/*
+ * Freed while its own stream captures, or while that of its consumer does: nothing is put into that
+ * stream, and the tensor ends after the capture. Others that would wait for the stream are refused.
+ *
+ * Catches: an event was recorded in the capture, and became a part of the graph.
+ */
+START_TEST(a_freed_tensor_ends_after_the_capture)
+{
+    gr_tensor *tensor = make_tensor(_i ? fx.other : fx.stream);
+    assert_made(tensor);
+    void *managed = _i ? export_to(tensor, fx.stream) : NULL;
+    if (_i && !managed) {
+        gr_tensor_free(tensor);
+        return;
+    }
+    fault->capture(fx.stream);
+    assert_state(gr_tensor_wait(tensor, fx.other));
+    const unsigned long before = fault->calls("cuEventRecord");
+    end_export(managed);
+    gr_tensor_free(tensor);
+    ck_assert_int_eq(gr_tensor_collect(0), GR_ERR_NOT_READY);
+    gr_clear_error();
+    ck_assert_uint_le(fault->calls("cuEventRecord"), before + _i);
+    fault->capture(NULL);
+    assert_ok(gr_tensor_collect(1000));
+}
+END_TEST
+
+/* As gr_buffer_release_later() documents. */
+START_TEST(a_release_later_in_a_capture_leaves_the_mapping)
+{
+    GR_AUTO(gr_resource) *resource = make(_i, GR_READ_WRITE);
+    gr_buffer *buffer = must_map(resource);
+    const unsigned long before = enqueued();
+    fault->capture(fx.stream);
+    gr_buffer_release_later(buffer);
+    ck_assert_uint_eq(enqueued(), before);
+    fault->capture(NULL);
+    ck_assert(gr_resource_is_mapped(resource));
+    assert_ok(gr_resource_unmap(resource, GR_STREAM_OF_MAP));
+    assert_resource_usable(resource, gr_gl_name(resource));
+}
+END_TEST
+
+static void end_capture(void)
+{
+    fault->reset();
+}
+
+void add_capture_cases(Suite *suite)
+{
+    TCase *maps = with_fixture(add_case(suite, "captures"), NULL, end_capture);
+    add_loop_tests(maps, TRANSPORTS, a_map_is_refused, a_release_is_refused,
+                   a_rings_calls_are_refused, publishing_is_refused,
+                   a_freed_tensor_ends_after_the_capture,
+                   a_release_later_in_a_capture_leaves_the_mapping);
+    add_tests(maps, the_legacy_stream_is_refused_beside_a_capture, tensors_are_refused,
+              copies_of_images_are_refused);
+}

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The cases of fault_capture.c, for test_fault.c. */
+#ifndef GR_TESTS_FAULT_CAPTURE_H
+#define GR_TESTS_FAULT_CAPTURE_H
+
+#include "tests/support/support.h"
+
+void add_capture_cases(Suite *suite);
+
+#endif

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What test_fault_walk does with tensors, and with resources that they go into. */
+#include "fault_walk.h"
+#include "tests/support/support_image.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <grinterop/publish.h>
+#include <grinterop/tensor.h>
+#if __has_include(<dlpack/dlpack.h>)
+#include <dlpack/dlpack.h>
+#endif
+
+#define SIDE 4
+
+static const int64_t picture[3] = {SIDE, SIDE, 4};
+
+static gr_tensor_desc desc_of(gr_memory memory)
+{
+    return GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 3, .shape = picture,
+                   .memory = memory);
+}
+
+static gr_tensor *make(gr_memory memory)
+{
+    const gr_tensor_desc desc = desc_of(memory);
+    gr_tensor *made = gr_tensor_alloc(&desc, fx.stream);
+    done(made);
+    return made;
+}
+
+static bool goes_and_comes(gr_tensor *tensor)
+{
+    static unsigned char out[SIDE * SIDE * 4], back[sizeof(out)];
+    memset(out, 7, sizeof(out));
+    bool good = ok(gr_tensor_copy_from_host(tensor, out, sizeof(out), fx.stream)) &&
+                ok(gr_tensor_copy_to_host(tensor, back, sizeof(back), fx.stream));
+    CU(StreamSynchronize(fx.stream));
+    return good && bytes_are(memcmp(out, back, sizeof(out)) == 0);
+}
+
+/* ---- Tensors --------------------------------------------------------------------------------- */
+
+static bool run_in(gr_memory memory)
+{
+    gr_tensor *tensor = make(memory);
+    bool good = tensor && goes_and_comes(tensor) && ok(gr_tensor_wait(tensor, fx.other)) &&
+                ok(gr_tensor_used_on(tensor, fx.other));
+    gr_tensor_free(tensor);
+    return ok(gr_tensor_collect(WALK_SOON)) && good;
+}
+
+static bool run_device(void)
+{
+    return run_in(GR_MEMORY_DEVICE);
+}
+
+static bool run_host(void)
+{
+    return run_in(GR_MEMORY_HOST);
+}
+
+static bool run_pinned(void)
+{
+    return run_in(GR_MEMORY_PINNED);
+}
+
+static bool run_managed(void)
+{
+    return run_in(GR_MEMORY_MANAGED);
+}
+
+static bool run_copies(void)
+{
+    gr_tensor *from = make(GR_MEMORY_DEVICE), *to = make(GR_MEMORY_PINNED);
+    gr_tensor *clone = from ? gr_tensor_clone(from, GR_MEMORY_HOST, fx.other) : NULL;
+    bool good = from && to && done(clone) && ok(gr_tensor_copy(to, from, fx.stream)) &&
+                ok(gr_tensor_copy(from, clone, fx.other));
+    gr_tensor_free(clone);
+    gr_tensor_free(to);
+    gr_tensor_free(from);
+    return good;
+}
+
+/* Without a stream; and between tensors of the host and of the device, both ways. */
+static bool run_unordered(void)
+{
+    const gr_tensor_desc desc = desc_of(GR_MEMORY_DEVICE);
+    gr_tensor *tensor = gr_tensor_alloc(&desc, GR_STREAM_NONE);
+    gr_tensor *other = make(GR_MEMORY_DEVICE), *host = make(GR_MEMORY_HOST);
+    bool good = done(tensor) && other && host && ok(gr_tensor_copy(other, tensor, fx.stream)) &&
+                ok(gr_tensor_copy(host, other, fx.stream)) &&
+                ok(gr_tensor_copy(tensor, host, fx.other));
+    gr_tensor_free(host);
+    gr_tensor_free(other);
+    gr_tensor_free(tensor);
+    return ok(gr_tensor_collect(WALK_SOON)) && good;
+}
+
+/* More streams than a tensor has room for at first. */
+static bool run_many_streams(void)
+{
+    CUstream streams[8];
+    gr_tensor *tensor = make(GR_MEMORY_DEVICE);
+    bool good = tensor;
+    for (int i = 0; i < 8; i++) {
+        CU(StreamCreate(&streams[i], CU_STREAM_NON_BLOCKING));
+        good = good && ok(gr_tensor_used_on(tensor, streams[i]));
+    }
+    gr_tensor_free(tensor);
+    good = ok(gr_tensor_collect(WALK_SOON)) && good;
+    for (int i = 0; i < 8; i++)
+        CU(StreamDestroy(streams[i]));
+    return good;
+}
+
+static bool run_view(void)
+{
+    static const int64_t part[3] = {SIDE, SIDE / 2, 4}, whole[3] = {SIDE * 4, 4, 1};
+    const gr_tensor_desc half =
+        GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 3, .shape = part, .strides = whole);
+    gr_tensor *tensor = make(GR_MEMORY_DEVICE);
+    gr_tensor *view = tensor ? gr_tensor_view(tensor, &half) : NULL;
+    gr_tensor *clone = view ? gr_tensor_clone(view, GR_MEMORY_DEVICE, fx.stream) : NULL;
+    bool good = done(view) && done(gr_tensor_get_info(view)) && done(clone) &&
+                done(gr_tensor_array_interface(clone, fx.other));
+    gr_tensor_free(tensor);
+    gr_tensor_free(view);
+    gr_tensor_free(clone);
+    return good;
+}
+
+static unsigned ended;
+
+static void end(void *user)
+{
+    free(user);
+    ended++;
+}
+
+/* The end is called once if the tensor was made, and never if it was not. */
+static bool run_wrap(void)
+{
+    const gr_tensor_desc desc = desc_of(GR_MEMORY_HOST);
+    void *memory = calloc(1, SIDE * SIDE * 4);
+    ended = 0;
+    gr_tensor *tensor = gr_tensor_wrap(&desc, memory, fx.stream, end, memory);
+    bool good = done(tensor);
+    if (!tensor)
+        free(memory);
+    good = good && ok(gr_tensor_used_on(tensor, fx.other));
+    gr_tensor_free(tensor);
+    CU(CtxSynchronize());
+    return ok(gr_tensor_collect(WALK_SOON)) && good && bytes_are(ended == 1);
+}
+
+#if __has_include(<dlpack/dlpack.h>)
+static bool take_back(DLManagedTensorVersioned *managed)
+{
+    gr_tensor *back = managed ? gr_tensor_from_dlpack(managed, fx.other) : NULL;
+    bool good = done(back);
+    if (!back && managed)
+        managed->deleter(managed);
+    gr_tensor_free(back);
+    return good;
+}
+
+static bool take_back_legacy(DLManagedTensor *managed)
+{
+    gr_tensor *back = managed ? gr_tensor_from_dlpack_legacy(managed, fx.other) : NULL;
+    bool good = done(back);
+    if (!back && managed)
+        managed->deleter(managed);
+    gr_tensor_free(back);
+    return good;
+}
+
+static bool run_dlpack(void)
+{
+    gr_tensor *tensor = make(GR_MEMORY_DEVICE);
+    bool good = tensor && take_back(gr_tensor_dlpack(tensor, fx.other)) &&
+                take_back_legacy(gr_tensor_dlpack_legacy(tensor, fx.other));
+    gr_tensor_free(tensor);
+    return ok(gr_tensor_collect(WALK_SOON)) && good;
+}
+
+/* Of another library's, which says on which device it is. */
+static void end_foreign(DLManagedTensorVersioned *managed)
+{
+    CU(MemFree((CUdeviceptr)(uintptr_t)managed->dl_tensor.data));
+    free(managed);
+}
+
+static DLManagedTensorVersioned *make_foreign(void)
+{
+    static int64_t shape[1] = {SIDE};
+    CUdeviceptr memory = 0;
+    DLManagedTensorVersioned *made = calloc(1, sizeof(*made));
+    CU(MemAlloc(&memory, SIDE));
+    made->version = (DLPackVersion){DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION};
+    made->deleter = end_foreign;
+    made->dl_tensor = (DLTensor){.data = (void *)(uintptr_t)memory,
+                                 .device = {kDLCUDA, 0},
+                                 .ndim = 1,
+                                 .dtype = {kDLUInt, 8, 1},
+                                 .shape = shape};
+    return made;
+}
+
+static bool run_foreign(void)
+{
+    bool good = take_back(make_foreign());
+    return ok(gr_tensor_collect(WALK_SOON)) && good;
+}
+#endif
+
+/* ---- Of mappings ----------------------------------------------------------------------------- */
+
+static bool release(gr_buffer *buffer)
+{
+    bool good = !buffer || ok(gr_buffer_release(buffer));
+    if (!good)
+        gr_buffer_release_later(buffer);
+    return good;
+}
+
+static bool run_mapping(void)
+{
+    GLuint name = gl_buffer_filled(SIDE * SIDE * 4, 1);
+    const gr_tensor_desc desc = desc_of(GR_MEMORY_DEVICE);
+    gr_resource *resource = gr_from_gl_buffer(name, GR_READ_WRITE);
+    gr_buffer *buffer = resource ? gr_map(resource, fx.stream) : NULL;
+    gr_tensor *tensor = buffer ? gr_buffer_tensor(buffer, &desc) : NULL;
+    bool good = done(tensor) && goes_and_comes(tensor) && ok(gr_tensor_used_on(tensor, fx.other));
+    good = release(buffer) && good;
+    gr_tensor_free(tensor);
+    gr_resource_free(resource);
+    glDeleteBuffers(1, &name);
+    return good;
+}
+
+static bool transfer(gr_resource *resource, gr_tensor *tensor)
+{
+    return ok(gr_publish(resource, tensor, NULL, fx.stream)) &&
+           ok(gr_fetch(resource, tensor, NULL, fx.stream));
+}
+
+static bool transfer_mapped(gr_resource *resource, gr_tensor *tensor)
+{
+    gr_buffer *buffer = gr_map(resource, fx.stream);
+    bool good = done(buffer) && ok(gr_buffer_publish(buffer, tensor, NULL, fx.stream)) &&
+                ok(gr_buffer_fetch(buffer, tensor, NULL, fx.stream));
+    return release(buffer) && good;
+}
+
+static bool publish_into(gr_resource *resource)
+{
+    gr_tensor *tensor = make(GR_MEMORY_DEVICE);
+    bool good =
+        done(resource) && tensor && transfer(resource, tensor) && transfer_mapped(resource, tensor);
+    gr_tensor_free(tensor);
+    gr_resource_free(resource);
+    return good;
+}
+
+static bool publish_into_image(unsigned flags)
+{
+    struct image image = image_make("RGBA8", "2D", SIDE, SIDE, 1);
+    bool good = publish_into(gr_from_gl_image(image.name, GL_TEXTURE_2D, flags));
+    image_delete(&image);
+    return good;
+}
+
+static bool run_publish_image(void)
+{
+    return publish_into_image(GR_READ_WRITE);
+}
+
+static bool run_publish_surface(void)
+{
+    return publish_into_image(GR_SURFACE_LOAD_STORE);
+}
+
+static bool run_publish_buffer(void)
+{
+    GLuint name = gl_buffer_filled(SIDE * SIDE * 4, 1);
+    bool good = publish_into(gr_from_gl_buffer(name, GR_READ_WRITE));
+    glDeleteBuffers(1, &name);
+    return good;
+}
+
+/* The first time loads the kernels, which a build may not have. */
+static const char *no_kernels(void)
+{
+    return run_publish_image() && run_publish_buffer() ? NULL : gr_last_error()->message;
+}
+
+const struct scenario walk_memory[] = {
+    {"a tensor of the device", run_device, NULL, 0},
+    {"a tensor of the host", run_host, NULL, 0},
+    {"a pinned tensor", run_pinned, NULL, 0},
+    {"a managed tensor", run_managed, NULL, 0},
+    {"copies of tensors", run_copies, NULL, 0},
+    {"tensors without a stream", run_unordered, NULL, 0},
+    {"a tensor on many streams", run_many_streams, NULL, 0},
+    {"a view of a tensor", run_view, NULL, 0},
+    {"a tensor around memory", run_wrap, NULL, 0},
+#if __has_include(<dlpack/dlpack.h>)
+    {"tensors by DLPack", run_dlpack, NULL, 0},
+    {"a tensor of another library", run_foreign, NULL, 0},
+#endif
+    {"a tensor of a mapping", run_mapping, NULL, 0},
+    {"a tensor into an image", run_publish_image, no_kernels, 0},
+    {"a tensor into an image by a surface", run_publish_surface, no_kernels, 0},
+    {"a tensor into a buffer", run_publish_buffer, no_kernels, 0},
+    {NULL, NULL, NULL, 0},
+};

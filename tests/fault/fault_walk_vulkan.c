@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What test_fault_walk does with Vulkan. */
+#include "fault_walk.h"
+#include "tests/support/support_vulkan_image.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include <grinterop/image.h>
+
+#define SIZE 4096
+#define SIDE 4
+
+/* ---- Devices --------------------------------------------------------------------------------- */
+
+static bool run_headless(void)
+{
+    const gr_vk_headless_options options = GR_INIT(gr_vk_headless_options, .cuda_device = 0);
+    gr_vk_headless *headless = gr_vk_headless_create(&options);
+    bool good = done(headless);
+    gr_vk_headless_free(headless);
+    return good;
+}
+
+static bool run_headless_validated(void)
+{
+    const gr_vk_headless_options options =
+        GR_INIT(gr_vk_headless_options, .cuda_device = 0, .validation = true);
+    gr_vk_headless *headless = gr_vk_headless_create(&options);
+    bool good = done(headless);
+    gr_vk_headless_free(headless);
+    return good;
+}
+
+static gr_vk_device_desc device_desc(bool synchronization2)
+{
+    return GR_INIT(gr_vk_device_desc, .get_instance_proc_addr = vk.h->get_instance_proc_addr,
+                   .instance = vk.h->instance, .physical_device = vk.h->physical_device,
+                   .device = vk.h->device, .queue = vk.h->graphics,
+                   .queue_family = vk.h->graphics_family, .synchronization2 = synchronization2);
+}
+
+static bool run_questions(void)
+{
+    const char *names[64];
+    uint32_t count = 64;
+    char text[512];
+    VkPhysicalDevice physical = VK_NULL_HANDLE;
+    const gr_vk_device_desc desc = device_desc(false);
+    bool good = ok(gr_vk_instance_extensions(names, &count));
+    count = 64;
+    good = good && ok(gr_vk_device_extensions(&desc, names, &count)) &&
+           ok(gr_vk_physical_device(vk.h->get_instance_proc_addr, vk.h->instance,
+                                    fixture_drawing_device(), &physical));
+    return good && gr_vk_device_describe(vk.wrap, text, sizeof(text)) > 0;
+}
+
+static bool run_wrap(void)
+{
+    const gr_vk_device_desc desc = device_desc(vk.h->synchronization2);
+    gr_vk_device *device = gr_vk_device_wrap(&desc);
+    bool good = done(device);
+    gr_vk_device_free(device);
+    return good;
+}
+
+/* ---- Buffers --------------------------------------------------------------------------------- */
+
+static bool map_once(gr_resource *resource)
+{
+    gr_buffer *buffer = gr_map(resource, fx.stream);
+    bool good = done(buffer) && ok(gr_buffer_release(buffer));
+    if (buffer && !good)
+        gr_buffer_release_later(buffer);
+    return good;
+}
+
+/* What Vulkan's queue waits for. */
+static struct {
+    VkSemaphore semaphore;
+    uint64_t value;
+} awaited;
+
+static void note_wait(const gr_submit *submit)
+{
+    if (!submit || submit->wait_count == 0)
+        return;
+    awaited.semaphore = gr_vk_semaphore(submit->waits[0]);
+    awaited.value = submit->wait_values[0];
+}
+
+/* A signal that failed does not come any more: the program gives it, or its queue waits for ever.
+ */
+static void give_signal(void)
+{
+    uint64_t value = 0;
+    const VkSemaphoreSignalInfo signal = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO,
+                                          .semaphore = awaited.semaphore,
+                                          .value = awaited.value};
+    if (!awaited.semaphore)
+        return;
+    VK(GetSemaphoreCounterValue(vk.h->device, awaited.semaphore, &value));
+    if (value < awaited.value)
+        VK(SignalSemaphore(vk.h->device, &signal));
+}
+
+static bool is_idle(CUstream stream)
+{
+    return fx.cu->StreamQuery(stream) == CUDA_SUCCESS;
+}
+
+/* CUDA may wait for Vulkan, which waits for the signal. */
+static void wait_for_all(void)
+{
+    for (int i = 0; i < 200 && !(is_idle(fx.stream) && is_idle(fx.other)); i++)
+        sleep_ms(1);
+    give_signal();
+    CU(CtxSynchronize());
+    give_signal();
+    VK(QueueWaitIdle(vk.h->graphics));
+    awaited.semaphore = VK_NULL_HANDLE;
+}
+
+static bool submit_with(gr_resource *resource, const gr_vk_submit_desc *desc)
+{
+    gr_submit *submit = gr_submit_begin(&resource, 1);
+    note_wait(submit);
+    bool good = done(submit) && ok(gr_vk_submit(submit, desc));
+    gr_submit_free(submit);
+    return good;
+}
+
+/* A new image has no layout. */
+static bool hand_over(gr_resource *resource)
+{
+    const gr_vk_use last = GR_INIT(gr_vk_use, .stages = VK_PIPELINE_STAGE_2_TOP_OF_PIPE_BIT);
+    return submit_with(resource, &GR_INIT(gr_vk_submit_desc, .last = &last));
+}
+
+/* Vulkan's turn: nothing is recorded, so that only what grinterop adds is submitted. */
+static bool submit_nothing(gr_resource *resource)
+{
+    const VkSubmitInfo2 nothing = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2};
+    const gr_vk_use use = GR_INIT(gr_vk_use, .stages = VK_PIPELINE_STAGE_2_TRANSFER_BIT,
+                                  .access = VK_ACCESS_2_TRANSFER_WRITE_BIT,
+                                  .layout = VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL);
+    return submit_with(resource,
+                       &GR_INIT(gr_vk_submit_desc, .info = &nothing, .first = &use, .last = &use));
+}
+
+static bool take_turns(gr_resource *resource)
+{
+    if (gr_resource_kind(resource) == GR_KIND_IMAGE && !hand_over(resource))
+        return false;
+    return map_once(resource) && submit_nothing(resource) && map_once(resource) &&
+           submit_nothing(resource) && ok(gr_resource_wait(resource, WALK_SOON));
+}
+
+static gr_resource *make_buffer(gr_vk_device *device)
+{
+    const VkBufferCreateInfo info = vulkan_buffer_info(SIZE);
+    return gr_vk_buffer_create(device, &info, GR_READ_WRITE);
+}
+
+/*
+ * On a device that is wrapped for it: one whose semaphores lost a signal says so for good, as its
+ * message says.
+ */
+static bool on_new_device(gr_resource *(*make)(gr_vk_device *device), bool synchronization2)
+{
+    const gr_vk_device_desc desc = device_desc(synchronization2);
+    gr_vk_device *device = gr_vk_device_wrap(&desc);
+    gr_resource *resource = device ? make(device) : NULL;
+    bool good = done(resource) && take_turns(resource);
+    wait_for_all();
+    gr_resource_free(resource);
+    gr_vk_device_free(device);
+    return good;
+}
+
+static bool run_buffer(void)
+{
+    return on_new_device(make_buffer, false);
+}
+
+static bool run_buffer2(void)
+{
+    return on_new_device(make_buffer, true);
+}
+
+static const char *no_synchronization2(void)
+{
+    return vk.h->synchronization2 ? NULL : "the device has no synchronization2";
+}
+
+static struct vulkan_own own;
+
+static gr_resource *take_buffer(gr_vk_device *device)
+{
+    const gr_vk_buffer_desc desc =
+        GR_INIT(gr_vk_buffer_desc, .buffer = own.buffer, .memory = own.memory,
+                .memory_size = own.memory_size, .size = SIZE, .dedicated = own.dedicated);
+    return gr_from_vk_buffer(device, &desc, GR_READ_WRITE);
+}
+
+static bool run_own_buffer(void)
+{
+    own = vulkan_own(SIZE, false);
+    bool good = on_new_device(take_buffer, false);
+    vulkan_own_free(&own);
+    return good;
+}
+
+/* The descriptor is the caller's after an error. */
+static bool run_external(void)
+{
+    own = vulkan_own(SIZE, false);
+    const gr_external_part_desc whole = GR_INIT(gr_external_part_desc, .size = SIZE),
+                                half = GR_INIT(gr_external_part_desc, .size = SIZE / 2);
+    const gr_external_memory_desc desc =
+        GR_INIT(gr_external_memory_desc, .type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD,
+                .fd = vulkan_memory_fd(own.memory), .size = own.memory_size,
+                .dedicated = own.dedicated, .part = &whole);
+    gr_resource *resource = gr_from_external_memory(&desc, GR_READ_WRITE);
+    gr_resource *part = resource ? gr_from_same_memory(resource, &half, GR_READ_WRITE) : NULL;
+    bool good = done(resource) && done(part) &&
+                ok(gr_resource_set_sync(part, GR_SEMAPHORE_NONE, GR_SEMAPHORE_NONE)) &&
+                map_once(part);
+    if (!resource)
+        close(desc.fd);
+    gr_resource_free(part);
+    gr_resource_free(resource);
+    vulkan_own_free(&own);
+    return good;
+}
+
+/* ---- Images ---------------------------------------------------------------------------------- */
+
+static gr_resource *make_image(gr_vk_device *device)
+{
+    const VkImageCreateInfo info = vulkan_image_info(vulkan_format(VK_FORMAT_R8G8B8A8_UNORM),
+                                                     vulkan_shape("2D"), SIDE, SIDE, 1, 0);
+    return gr_vk_image_create(device, &info, GR_READ_WRITE);
+}
+
+static bool run_image(void)
+{
+    return on_new_device(make_image, false);
+}
+
+/* ---- Semaphores ------------------------------------------------------------------------------ */
+
+static bool signal_and_wait(gr_semaphore *semaphore)
+{
+    const gr_semaphore_point point =
+        GR_INIT(gr_semaphore_point, .semaphore = semaphore, .value = 1);
+    awaited.semaphore = gr_vk_semaphore(semaphore);
+    awaited.value = point.value;
+    return ok(gr_semaphore_signal(&point, 1, fx.stream)) &&
+           ok(gr_semaphore_wait(&point, 1, fx.other));
+}
+
+static bool run_semaphore(void)
+{
+    char text[256];
+    const gr_vk_device_desc desc = device_desc(false);
+    gr_vk_device *device = gr_vk_device_wrap(&desc);
+    gr_semaphore *semaphore =
+        device ? gr_vk_semaphore_create(device, VK_SEMAPHORE_TYPE_TIMELINE) : NULL;
+    bool good = done(semaphore) && signal_and_wait(semaphore);
+    if (semaphore)
+        gr_semaphore_describe(semaphore, text, sizeof(text));
+    wait_for_all();
+    gr_semaphore_free(semaphore);
+    gr_vk_device_free(device);
+    return good;
+}
+
+static bool from_own(bool through_host)
+{
+    const VkSemaphoreTypeCreateInfo type = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
+                                            .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE};
+    const VkSemaphoreCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
+                                        .pNext = &type};
+    VkSemaphore own = VK_NULL_HANDLE;
+    VK(CreateSemaphore(vk.h->device, &info, NULL, &own));
+    const gr_vk_semaphore_desc desc =
+        GR_INIT(gr_vk_semaphore_desc, .semaphore = own, .type = VK_SEMAPHORE_TYPE_TIMELINE,
+                .through_host = through_host);
+    gr_semaphore *semaphore = gr_semaphore_from_vk(vk.wrap, &desc);
+    bool good = done(semaphore) && signal_and_wait(semaphore);
+    wait_for_all();
+    gr_semaphore_free(semaphore);
+    vk.DestroySemaphore(vk.h->device, own, NULL);
+    return good;
+}
+
+static bool run_own_semaphore(void)
+{
+    return from_own(true);
+}
+
+const struct scenario walk_vulkan[] = {
+    {"Vulkan's instance and device", run_headless, NULL, 0},
+    {"the same with validation", run_headless_validated, NULL, 0},
+    {"questions to Vulkan", run_questions, NULL, 0},
+    {"a device of Vulkan's", run_wrap, NULL, 0},
+    {"a buffer of Vulkan's", run_buffer, NULL, 0},
+    {"a buffer with synchronization2", run_buffer2, no_synchronization2, 0},
+    {"a buffer of the program's", run_own_buffer, NULL, 0},
+    {"memory by a descriptor", run_external, NULL, 0},
+    {"an image of Vulkan's", run_image, NULL, 0},
+    {"a semaphore of Vulkan's", run_semaphore, NULL, 0},
+    {"a semaphore of the program's", run_own_semaphore, NULL, 0},
+    {NULL, NULL, NULL, 0},
+};

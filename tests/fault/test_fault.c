@@ -1,0 +1,708 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Calls whose driver call fails midway: the first error is the one reported, nothing stays mapped
+ * or registered, and the resource works again or is cleanly closed.
+ */
+#define _GNU_SOURCE
+#include "tests/support/child_check.h"
+#include "fault_capture.h"
+#include "tests/drivers/fault_driver.h"
+#include "tests/support/usable.h"
+
+#include "lib/driver_required.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <epoxy/egl.h>
+#include <epoxy/gl.h>
+
+#define SIZE USABLE_SIZE
+#define MANY 5
+
+#define REGISTER   "cuGraphicsGLRegisterBuffer"
+#define UNREGISTER "cuGraphicsUnregisterResource"
+#define MAP        "cuGraphicsMapResources"
+#define UNMAP      "cuGraphicsUnmapResources"
+#define POINTER    "cuGraphicsResourceGetMappedPointer"
+
+static GLuint name;
+static gr_resource *resource;
+
+static void make_resource(void)
+{
+    name = gl_buffer_filled(SIZE, 0x22);
+    resource = gr_from_gl_buffer(name, GR_READ_WRITE);
+    assert_made(resource);
+    fault->reset();
+}
+
+static void end_resource(void)
+{
+    fault->reset();
+    gr_resource_free(resource);
+    resource = NULL;
+    assert_buffer_usable(name);
+    ck_assert_uint_eq(fault->all_refusals(), 0);
+}
+
+/* The call of the driver's function behind the next `after` ones fails. */
+static void let_fail(const char *function, CUresult code, long after)
+{
+    ck_assert_msg(fault->set(function, (int)code, after), "%s can't fail", function);
+}
+
+/* The last error names the driver's function and code. */
+static void assert_cuda_error(const char *function, CUresult code, const char *code_name)
+{
+    gr_error error;
+    ck_assert_int_eq((error = *gr_last_error()).status, class_of_code((int)code));
+    ck_assert_int_eq(error.domain, GR_DOMAIN_CUDA);
+    ck_assert_int_eq(error.code, (int)code);
+    ck_assert_str_eq(error.code_name, code_name);
+    ck_assert_str_eq(error.call, function);
+    gr_clear_error();
+}
+
+/* The driver refuses the next call to unmap. */
+static void refuse_unmap(void)
+{
+    let_fail(UNMAP, CUDA_ERROR_UNMAP_FAILED, 0);
+}
+
+static void assert_unmap_refused(gr_status status)
+{
+    ck_assert_int_eq(status, GR_ERR_CUDA);
+    assert_cuda_error(UNMAP, CUDA_ERROR_UNMAP_FAILED, "CUDA_ERROR_UNMAP_FAILED");
+}
+
+/* As many resources were mapped as unmapped, in the driver's own eyes. */
+static void assert_balanced(void)
+{
+    ck_assert_uint_eq(fault->calls(MAP), fault->calls(UNMAP));
+}
+
+/* The last error's message has these words. */
+static void assert_says(const char *words)
+{
+    const char *said = gr_last_error()->message;
+    ck_assert_msg(strstr(said, words), "no \"%s\" in: %s", words, said);
+}
+
+/* ---- The machine that grinterop asks about --------------------------------------------------- */
+
+static const char *kernel;    /* what uname() says; NULL: the truth */
+static const char *no_node;   /* the device node that is not there */
+static const char *shut_node; /* and the one that may not be opened */
+
+int uname(struct utsname *name)
+{
+    static int (*next)(struct utsname *);
+    void *symbol = next ? NULL : dlsym(RTLD_NEXT, "uname");
+    if (symbol)
+        memcpy(&next, &symbol, sizeof(symbol));
+    int result = next(name);
+    if (kernel)
+        snprintf(name->release, sizeof(name->release), "%s", kernel);
+    return result;
+}
+
+int access(const char *path, int mode)
+{
+    static int (*next)(const char *, int);
+    void *symbol = next ? NULL : dlsym(RTLD_NEXT, "access");
+    if (symbol)
+        memcpy(&next, &symbol, sizeof(symbol));
+    if (no_node && strcmp(path, no_node) == 0)
+        return -1;
+    if (shut_node && strcmp(path, shut_node) == 0)
+        return mode == F_OK ? 0 : -1;
+    return next(path, mode);
+}
+
+/* ---- Map ------------------------------------------------------------------------------------- */
+
+START_TEST(map_fails)
+{
+    let_fail(MAP, CUDA_ERROR_MAP_FAILED, 0);
+    ck_assert_ptr_eq(gr_map(resource, fx.stream), NULL);
+    assert_cuda_error(MAP, CUDA_ERROR_MAP_FAILED, "CUDA_ERROR_MAP_FAILED");
+    ck_assert(!gr_resource_is_mapped(resource));
+    ck_assert_uint_eq(fault->calls(UNMAP), 0);
+    assert_resource_usable(resource, name);
+}
+END_TEST
+
+START_TEST(map_fails_in_second_call)
+{
+    let_fail(POINTER, CUDA_ERROR_NOT_MAPPED_AS_POINTER, 0);
+    ck_assert_ptr_eq(gr_map(resource, fx.stream), NULL);
+    assert_cuda_error(POINTER, CUDA_ERROR_NOT_MAPPED_AS_POINTER,
+                      "CUDA_ERROR_NOT_MAPPED_AS_POINTER");
+    ck_assert(!gr_resource_is_mapped(resource));
+    assert_balanced();
+    ck_assert_uint_eq(fault->all_refusals(), 0);
+    assert_resource_usable(resource, name);
+}
+END_TEST
+
+/* The driver keeps it mapped then, which nobody can change; the cause is what gets reported. */
+START_TEST(map_fails_and_its_undoing_too)
+{
+    let_fail(POINTER, CUDA_ERROR_NOT_MAPPED_AS_POINTER, 0);
+    let_fail(UNMAP, CUDA_ERROR_UNMAP_FAILED, 0);
+    ck_assert_ptr_eq(gr_map(resource, fx.stream), NULL);
+    assert_cuda_error(POINTER, CUDA_ERROR_NOT_MAPPED_AS_POINTER,
+                      "CUDA_ERROR_NOT_MAPPED_AS_POINTER");
+    ck_assert(!gr_resource_is_mapped(resource));
+    CUgraphicsResource handle = driver_handle(resource);
+    CU(GraphicsUnmapResources(1, &handle, fx.stream));
+    assert_resource_usable(resource, name);
+}
+END_TEST
+
+START_TEST(map_many_fails_at_each)
+{
+    GLuint names[MANY];
+    gr_resource *resources[MANY];
+    for (int i = 0; i < MANY; i++) {
+        names[i] = gl_buffer_filled(SIZE, i);
+        resources[i] = gr_from_gl_buffer(names[i], GR_READ_WRITE);
+        assert_made(resources[i]);
+    }
+    for (int k = 0; k < MANY; k++) {
+        gr_buffer *out[MANY] = {NULL};
+        fault->reset();
+        let_fail(POINTER, CUDA_ERROR_UNKNOWN, k);
+        ck_assert_int_eq(gr_map_many(resources, MANY, fx.stream, NULL, out), GR_ERR_CUDA);
+        assert_cuda_error(POINTER, CUDA_ERROR_UNKNOWN, "CUDA_ERROR_UNKNOWN");
+        ck_assert_uint_eq(fault->calls(MAP), 1);
+        assert_balanced();
+        for (int i = 0; i < MANY; i++) {
+            ck_assert_ptr_eq(out[i], NULL);
+            ck_assert(!gr_resource_is_mapped(resources[i]));
+        }
+        assert_resource_usable(resources[k], names[k]);
+    }
+    gr_buffer *out[MANY];
+    let_fail(MAP, CUDA_ERROR_OUT_OF_MEMORY, 0);
+    ck_assert_int_eq(gr_map_many(resources, MANY, fx.stream, NULL, out), GR_ERR_NO_MEMORY);
+    assert_cuda_error(MAP, CUDA_ERROR_OUT_OF_MEMORY, "CUDA_ERROR_OUT_OF_MEMORY");
+    assert_ok(gr_map_many(resources, MANY, fx.stream, NULL, out));
+    assert_ok(gr_buffer_release_many(out, MANY, GR_STREAM_OF_MAP, NULL));
+    for (int i = 0; i < MANY; i++) {
+        assert_resource_usable(resources[i], names[i]);
+        gr_resource_free(resources[i]);
+    }
+    ck_assert_uint_eq(fault->all_refusals(), 0);
+}
+END_TEST
+
+/* Map on entry owns the registration, so that a map that fails ends it. */
+START_TEST(map_on_entry_fails)
+{
+    static const char *const functions[] = {MAP, POINTER};
+    for (int i = 0; i < 2; i++) {
+        fault->reset();
+        let_fail(functions[i], CUDA_ERROR_UNKNOWN, 0);
+        ck_assert_ptr_eq(gr_map_gl_buffer(name, GR_WRITE_DISCARD, fx.stream), NULL);
+        assert_cuda_error(functions[i], CUDA_ERROR_UNKNOWN, "CUDA_ERROR_UNKNOWN");
+        ck_assert_uint_eq(fault->calls(REGISTER), 1);
+        ck_assert_uint_eq(fault->calls(UNREGISTER), 1);
+        ck_assert_uint_eq(fault->all_refusals(), 0);
+    }
+}
+END_TEST
+
+/* ---- Unmap ----------------------------------------------------------------------------------- */
+
+/* By `buffer`, after a call that failed. */
+static void assert_still_mapped(const gr_buffer *buffer)
+{
+    ck_assert(gr_resource_is_mapped(resource));
+    ck_assert_uint_eq(gr_buffer_size(buffer), SIZE);
+}
+
+START_TEST(release_fails)
+{
+    gr_buffer *buffer = gr_map(resource, fx.stream);
+    assert_made(buffer);
+    CUdeviceptr where = gr_buffer_ptr(buffer);
+    CU(MemsetD8Async(where, 0x55, SIZE, fx.stream));
+    refuse_unmap();
+    assert_unmap_refused(gr_buffer_release(buffer));
+    assert_still_mapped(buffer);
+    ck_assert_uint_eq(gr_buffer_ptr(buffer), where);
+    assert_ok(gr_buffer_release(buffer));
+    assert_gl_bytes(name, SIZE, 0x55);
+    assert_resource_usable(resource, name);
+}
+END_TEST
+
+START_TEST(unmap_fails)
+{
+    gr_buffer *buffer = must_map(resource);
+    refuse_unmap();
+    assert_unmap_refused(gr_resource_unmap(resource, GR_STREAM_OF_MAP));
+    assert_still_mapped(buffer);
+    assert_ok(gr_resource_unmap(resource, GR_STREAM_OF_MAP));
+    ck_assert_uint_eq(gr_buffer_size(buffer), 0);
+    assert_ok(gr_buffer_release(buffer));
+    assert_resource_usable(resource, name);
+}
+END_TEST
+
+/* One call of the driver for all, so all stay mapped. */
+START_TEST(release_many_fails)
+{
+    gr_resource *resources[2] = {resource, gr_from_gl_buffer(name, GR_READ_ONLY)};
+    assert_made(resources[1]);
+    gr_buffer *out[2];
+    assert_ok(gr_map_many(resources, 2, fx.stream, NULL, out));
+    refuse_unmap();
+    assert_unmap_refused(gr_buffer_release_many(out, 2, fx.stream, NULL));
+    for (int i = 0; i < 2; i++) {
+        ck_assert_int_eq(gr_resource_is_mapped(resources[i]), out[i] != NULL);
+        ck_assert_uint_eq(gr_buffer_size(out[i]), out[i] ? SIZE : 0);
+    }
+    assert_ok(gr_buffer_release_many(out, 2, fx.stream, NULL));
+    gr_resource_free(resources[1]);
+    assert_resource_usable(resource, name);
+}
+END_TEST
+
+START_TEST(close_fails_to_unmap)
+{
+    gr_buffer *buffer = must_map(resource);
+    refuse_unmap();
+    assert_unmap_refused(gr_resource_close(resource, GR_STREAM_OF_MAP));
+    ck_assert(!gr_resource_is_closed(resource));
+    assert_still_mapped(buffer);
+    assert_ok(gr_resource_close(resource, GR_STREAM_OF_MAP));
+    ck_assert(gr_resource_is_closed(resource) && !gr_resource_is_mapped(resource));
+    ck_assert_uint_eq(gr_buffer_ptr(buffer), 0);
+    assert_ok(gr_buffer_release(buffer));
+}
+END_TEST
+
+/* ---- Register and unregister ----------------------------------------------------------------- */
+
+START_TEST(register_fails)
+{
+    let_fail(REGISTER, CUDA_ERROR_OPERATING_SYSTEM, 0);
+    ck_assert_ptr_eq(gr_from_gl_buffer(name, GR_READ_WRITE), NULL);
+    assert_cuda_error(REGISTER, CUDA_ERROR_OPERATING_SYSTEM, "CUDA_ERROR_OPERATING_SYSTEM");
+    ck_assert_uint_eq(fault->calls(UNREGISTER), 0);
+    assert_resource_usable(resource, name);
+}
+END_TEST
+
+/*
+ * Whoever draws, there is a way that works, and the message names it to its end.
+ *
+ * Catches: the refusal where llvmpipe draws named drivers to install and no copy.
+ */
+START_TEST(refused_registration_names_the_copy)
+{
+    static const char *const kernels[] = {NULL, "5.15.90.1-microsoft-standard-WSL2"};
+    for (int i = 0; i < 2; i++) {
+        kernel = kernels[i];
+        let_fail(REGISTER, CUDA_ERROR_OPERATING_SYSTEM, 0);
+        ck_assert_ptr_null(gr_from_gl_buffer(name, GR_READ_WRITE));
+        assert_says("GR_TRANSPORT_COPY or GR_TRANSPORT_ANY in gr_gl_options.transports.");
+        assert_says(kernel ? "WSL does not support" : "OpenGL draws on ");
+        if (!kernel && gr_cuda_is_software())
+            assert_says("libnvidia-gl");
+        kernel = NULL;
+    }
+}
+END_TEST
+
+/* Codes that say the same in every call. */
+/* What OpenGL says of itself; NULL: the truth. */
+static const char *vendor, *renderer;
+static __typeof__(epoxy_glGetString) own_get_string;
+
+static const GLubyte *pretend_get_string(GLenum what)
+{
+    const char *text = what == GL_VENDOR ? vendor : what == GL_RENDERER ? renderer : NULL;
+    return text ? (const GLubyte *)text : own_get_string(what);
+}
+
+/* What to do depends on who draws, on what is set and on the driver's code. */
+START_TEST(a_refused_registration_says_what_to_do)
+{
+    static const struct {
+        const char *vendor, *renderer;
+        CUresult code;
+        const char *variable, *text;
+    } cases[] = {
+        {"Mesa", "softpipe", CUDA_ERROR_UNKNOWN, NULL, "OpenGL draws on the CPU. "},
+        {"Mesa", "swrast", CUDA_ERROR_UNKNOWN, NULL, "OpenGL draws on the CPU. "},
+        {"Intel", "Mesa Intel(R) Arc", CUDA_ERROR_UNKNOWN, NULL, "another maker's GPU. "},
+        {"Intel", "Mesa Intel(R) Arc", CUDA_ERROR_OUT_OF_MEMORY, NULL, "another maker's GPU. "},
+        {"NVIDIA Corporation", "NVIDIA RTX", CUDA_ERROR_OUT_OF_MEMORY, NULL, "may be out of mem"},
+        {"NVIDIA Corporation", "NVIDIA RTX", CUDA_ERROR_UNKNOWN, NULL, "Both must be one device"},
+        {"NVIDIA Corporation", "NVIDIA RTX", CUDA_ERROR_UNKNOWN, "VGL_ISACTIVE", "VirtualGL is "},
+        /* which hides nothing here */
+        {"NVIDIA Corporation", "NVIDIA RTX", CUDA_ERROR_UNKNOWN, "CUDA_VISIBLE_DEVICES", "Both "},
+    };
+    own_get_string = (__typeof__(own_get_string))eglGetProcAddress("glGetString");
+    __typeof__(epoxy_glGetString) before = epoxy_glGetString;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        const char *variable = cases[i].variable;
+        const char *was = variable ? getenv(variable) : NULL;
+        vendor = cases[i].vendor;
+        renderer = cases[i].renderer;
+        epoxy_glGetString = pretend_get_string;
+        if (variable && !was)
+            setenv(variable, "0", 1);
+        let_fail(REGISTER, cases[i].code, 0);
+        ck_assert_ptr_null(gr_from_gl_buffer(name, 0));
+        if (variable && !was)
+            unsetenv(variable);
+        epoxy_glGetString = before;
+        assert_says(renderer);
+        assert_says(cases[i].text);
+        gr_clear_error();
+        fault->reset();
+    }
+}
+END_TEST
+
+START_TEST(codes_with_a_way_out)
+{
+    static const struct {
+        CUresult code;
+        const char *words;
+    } codes[] = {
+        {CUDA_ERROR_OUT_OF_MEMORY, "nvidia-smi"},
+        {CUDA_ERROR_ILLEGAL_ADDRESS, "compute-sanitizer"},
+        {CUDA_ERROR_CONTEXT_IS_DESTROYED, "has to outlive"},
+    };
+    for (size_t i = 0; i < sizeof(codes) / sizeof(*codes); i++) {
+        let_fail(MAP, codes[i].code, 0);
+        ck_assert_ptr_null(gr_map(resource, fx.stream));
+        assert_says(codes[i].words);
+    }
+    assert_resource_usable(resource, name);
+}
+END_TEST
+
+static unsigned times_said(const char *words)
+{
+    unsigned times = 0;
+    for (const char *at = gr_last_error()->message; (at = strstr(at, words)); at++)
+        times++;
+    return times;
+}
+
+/*
+ * Catches: what one code means was said by the code's advice and by the call's sentence, too.
+ */
+START_TEST(a_cause_is_said_once)
+{
+    static const CUresult codes[] = {CUDA_ERROR_UNKNOWN, CUDA_ERROR_ILLEGAL_ADDRESS,
+                                     CUDA_ERROR_CONTEXT_IS_DESTROYED};
+    for (size_t i = 0; i < sizeof(codes) / sizeof(*codes); i++) {
+        let_fail(MAP, codes[i], 0);
+        ck_assert_ptr_null(gr_map(resource, fx.stream));
+        ck_assert_uint_le(times_said("earlier work"), 1);
+        CU(CtxSetCurrent(NULL));
+        let_fail("cuCtxPushCurrent", codes[i], 0);
+        ck_assert_ptr_null(gr_map(resource, fx.stream));
+        CU(CtxSetCurrent(fx.context));
+        ck_assert_uint_eq(times_said("outlive"), 1);
+        assert_cuda_error("cuCtxPushCurrent", codes[i], result_name(codes[i]));
+    }
+    assert_resource_usable(resource, name);
+}
+END_TEST
+
+/*
+ * What the driver has left of it is out of reach, so the registration is ended here behind
+ * grinterop.
+ */
+START_TEST(unregister_fails)
+{
+    CUgraphicsResource handle = driver_handle(resource);
+    gr_buffer *buffer = gr_map(resource, fx.stream);
+    assert_made(buffer);
+    let_fail(UNREGISTER, CUDA_ERROR_UNKNOWN, 0);
+    ck_assert_int_eq(gr_resource_close(resource, fx.stream), GR_ERR_PARTIAL);
+    assert_error(GR_ERR_PARTIAL, CUDA_ERROR_UNKNOWN, "ended with an error");
+    ck_assert(gr_resource_is_closed(resource) && !gr_resource_is_mapped(resource));
+    ck_assert_ptr_eq(driver_handle(resource), NULL);
+    ck_assert_uint_eq(gr_buffer_ptr(buffer), 0);
+    assert_ok(gr_resource_close(resource, fx.stream));
+    assert_ok(gr_buffer_release(buffer));
+    ck_assert_uint_eq(fault->calls(UNREGISTER), 1);
+    CU(GraphicsUnregisterResource(handle));
+}
+END_TEST
+
+static int warnings;
+
+static void count_warning(void *user, gr_log_level level, const char *line)
+{
+    (void)user;
+    warnings += level == GR_LOG_WARNING && strstr(line, "ended with an error");
+}
+
+START_TEST(free_fails)
+{
+    CUgraphicsResource handle = driver_handle(resource);
+    warnings = 0;
+    gr_log_set(GR_LOG_WARNING, count_warning, NULL);
+    gr_clear_error();
+    let_fail(UNREGISTER, CUDA_ERROR_UNKNOWN, 0);
+    gr_resource_free(resource);
+    resource = NULL;
+    gr_log_set(GR_LOG_NONE, NULL, NULL);
+    ck_assert_int_eq(warnings, 1);
+    ck_assert_int_eq(gr_last_error()->status, GR_OK);
+    CU(GraphicsUnregisterResource(handle));
+}
+END_TEST
+
+/* ---- Contexts -------------------------------------------------------------------------------- */
+
+#define PUSH "cuCtxPushCurrent"
+
+/* With another context current, each call pushes the resource's. */
+START_TEST(push_fails)
+{
+    gr_buffer *buffer = NULL;
+    CU(CtxSetCurrent(NULL));
+    let_fail(PUSH, CUDA_ERROR_CONTEXT_IS_DESTROYED, 0);
+    ck_assert_ptr_eq(gr_map(resource, fx.stream), NULL);
+    assert_cuda_error(PUSH, CUDA_ERROR_CONTEXT_IS_DESTROYED, "CUDA_ERROR_CONTEXT_IS_DESTROYED");
+    let_fail(PUSH, CUDA_ERROR_CONTEXT_IS_DESTROYED, 0);
+    ck_assert_int_eq(gr_map_many(&resource, 1, fx.stream, NULL, &buffer), GR_ERR_CUDA);
+    assert_cuda_error(PUSH, CUDA_ERROR_CONTEXT_IS_DESTROYED, "CUDA_ERROR_CONTEXT_IS_DESTROYED");
+    ck_assert(!gr_resource_is_mapped(resource));
+
+    buffer = gr_map(resource, fx.stream);
+    assert_made(buffer);
+    let_fail(PUSH, CUDA_ERROR_CONTEXT_IS_DESTROYED, 0);
+    ck_assert_int_eq(gr_buffer_release(buffer), GR_ERR_CUDA);
+    assert_cuda_error(PUSH, CUDA_ERROR_CONTEXT_IS_DESTROYED, "CUDA_ERROR_CONTEXT_IS_DESTROYED");
+    ck_assert(gr_resource_is_mapped(resource));
+    assert_ok(gr_buffer_release(buffer));
+
+    CUcontext current = fx.context;
+    CU(CtxGetCurrent(&current));
+    ck_assert_ptr_eq(current, NULL);
+    CU(CtxSetCurrent(fx.context));
+    ck_assert_uint_eq(fault->calls(MAP), 1);
+    assert_balanced();
+    assert_resource_usable(resource, name);
+}
+END_TEST
+
+/*
+ * Without a current context the primary one is retained, and dropped again where that was in vain.
+ */
+START_TEST(register_without_context_fails)
+{
+    static const struct {
+        const char *function;
+        CUresult code;
+        const char *code_name;
+    } steps[] = {
+        {"cuCtxGetCurrent", CUDA_ERROR_UNKNOWN, "CUDA_ERROR_UNKNOWN"},
+        {"cuGLGetDevices", CUDA_ERROR_INVALID_GRAPHICS_CONTEXT,
+         "CUDA_ERROR_INVALID_GRAPHICS_CONTEXT"},
+        {"cuDevicePrimaryCtxRetain", CUDA_ERROR_OUT_OF_MEMORY, "CUDA_ERROR_OUT_OF_MEMORY"},
+        {PUSH, CUDA_ERROR_UNKNOWN, "CUDA_ERROR_UNKNOWN"},
+        {REGISTER, CUDA_ERROR_UNKNOWN, "CUDA_ERROR_UNKNOWN"},
+    };
+    CU(CtxSetCurrent(NULL));
+    for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
+        fault->reset();
+        let_fail(steps[i].function, steps[i].code, 0);
+        ck_assert_ptr_eq(gr_from_gl_buffer(name, GR_READ_WRITE), NULL);
+        assert_cuda_error(steps[i].function, steps[i].code, steps[i].code_name);
+        unsigned long retained = fault->calls("cuDevicePrimaryCtxRetain");
+        if (strcmp(steps[i].function, "cuDevicePrimaryCtxRetain") == 0)
+            retained--;
+        ck_assert_uint_eq(fault->calls("cuDevicePrimaryCtxRelease"), retained);
+    }
+    fault->reset();
+    gr_resource *made = gr_from_gl_buffer(name, GR_READ_WRITE);
+    assert_made(made);
+    ck_assert_uint_eq(fault->calls("cuDevicePrimaryCtxRetain"), 1);
+    assert_resource_usable(made, name);
+    gr_resource_free(made);
+    ck_assert_uint_eq(fault->calls("cuDevicePrimaryCtxRelease"), 1);
+    CU(CtxSetCurrent(fx.context));
+}
+END_TEST
+
+/* ---- Names of codes -------------------------------------------------------------------------- */
+
+START_TEST(name_of_code_fails)
+{
+    gr_error error;
+    let_fail(MAP, CUDA_ERROR_MAP_FAILED, 0);
+    let_fail("cuGetErrorName", CUDA_ERROR_INVALID_VALUE, 0);
+    ck_assert_ptr_eq(gr_map(resource, fx.stream), NULL);
+    ck_assert_int_eq((error = *gr_last_error()).status, GR_ERR_CUDA);
+    ck_assert_int_eq(error.code, CUDA_ERROR_MAP_FAILED);
+    ck_assert_str_eq(error.call, MAP);
+    ck_assert_ptr_eq(strstr(error.message, "(null)"), NULL);
+    ck_assert_ptr_eq(strstr(error.code_name, "(null)"), NULL);
+    /* A code that no driver has a name for. */
+    let_fail(MAP, (CUresult)98765, 0);
+    ck_assert_ptr_eq(gr_map(resource, fx.stream), NULL);
+    error = *gr_last_error();
+    ck_assert_int_eq(error.code, 98765);
+    fault->reset();
+    assert_resource_usable(resource, name);
+}
+END_TEST
+
+/* ---- Start of the driver --------------------------------------------------------------------- */
+
+/* A driver that is there but does not start is no driver. */
+static int init_fails(void)
+{
+    static const int codes[] = {CUDA_ERROR_NO_DEVICE, CUDA_ERROR_SYSTEM_DRIVER_MISMATCH,
+                                CUDA_ERROR_UNKNOWN};
+    for (int i = 0; i < 3; i++) {
+        child_check(fault->set("cuInit", codes[i], 0));
+        child_check(gr_cuda_load(i == 1) == GR_ERR_NO_DRIVER);
+        assert_error(GR_ERR_NO_DRIVER, codes[i], "fault_driver.so");
+        child_check(!gr_cuda_is_software());
+        child_check(gr_cuda_driver_path()[0] == '\0');
+    }
+    /* The failure is not for ever. */
+    child_check(gr_cuda_load(false) == GR_OK);
+    child_check(gr_cuda());
+    return 0;
+}
+
+#define NAME(name) "cu" #name,
+static const char *const required[] = {GR_DRIVER_REQUIRED(NAME)};
+
+/* An older driver than grinterop needs, of which one function is missing. */
+static int each_function_missing(void)
+{
+    for (size_t i = 0; i < sizeof(required) / sizeof(*required); i++) {
+        char text[120];
+        snprintf(text, sizeof(text), "%s,", required[i]);
+        setenv("FAULT_DRIVER_LACKS", text, 1);
+        snprintf(text, sizeof(text), "it has no %s. CUDA 11.2 or newer is needed", required[i]);
+        child_check(gr_cuda_load(false) == GR_ERR_NO_DRIVER);
+        assert_error(GR_ERR_NO_DRIVER, 0, text);
+        child_check(!gr_cuda());
+        gr_clear_error();
+    }
+    unsetenv("FAULT_DRIVER_LACKS");
+    child_check(gr_cuda_load(false) == GR_OK);
+    return 0;
+}
+
+/* Each code of cuInit names its cause, of what is seen of the machine. */
+static int init_names_causes(void)
+{
+    static const char wsl[] = "5.15.90.1-microsoft-standard-WSL2", tegra[] = "5.15.148-tegra";
+    static const struct {
+        CUresult code;
+        const char *kernel, *missing, *shut, *words[3];
+    } cases[] = {
+        {CUDA_ERROR_NO_DEVICE, "6.1.0", NULL, NULL, {"CUDA_VISIBLE_DEVICES", "/dev/nvidiactl is "}},
+        {CUDA_ERROR_OPERATING_SYSTEM,
+         "6.1.0",
+         "/dev/nvidiactl",
+         "/dev/nvidia-uvm",
+         {"rights", "/dev/nvidiactl is not there", "/dev/nvidia-uvm is closed to this user"}},
+        {CUDA_ERROR_OPERATING_SYSTEM,
+         wsl,
+         "/dev/dxg",
+         NULL,
+         {"WSL", "/dev/dxg, which is not there", "/usr/lib/wsl/lib"}},
+        {CUDA_ERROR_NO_DEVICE, wsl, NULL, "/dev/dxg", {"/dev/dxg, which is closed to this user"}},
+        {CUDA_ERROR_UNKNOWN,
+         tegra,
+         "/dev/dri/renderD128",
+         "/dev/nvmap",
+         {"/dev/nvmap, which is closed to this user", "/dev/dri/renderD128, which is not there",
+          "--runtime nvidia"}},
+        {CUDA_ERROR_NOT_SUPPORTED, tegra, "/dev/nvmap", NULL, {"/dev/nvmap, which is not there"}},
+        {CUDA_ERROR_UNKNOWN,
+         "6.1.0",
+         "/dev/nvidia-uvm",
+         NULL,
+         {"nvidia-modprobe -u", "/dev/nvidia-uvm is not there", "nvidia_uvm"}},
+        {CUDA_ERROR_SYSTEM_NOT_READY, "6.1.0", NULL, NULL, {"nvidia-fabricmanager"}},
+        {CUDA_ERROR_SYSTEM_DRIVER_MISMATCH, "6.1.0", NULL, NULL, {"another version", "restart"}},
+        {CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE,
+         "6.1.0",
+         NULL,
+         NULL,
+         {"cuda-compat", "LD_LIBRARY_PATH"}},
+        {CUDA_ERROR_STUB_LIBRARY, "6.1.0", NULL, NULL, {"lib64/stubs"}},
+        {CUDA_ERROR_NOT_FOUND, "6.1.0", NULL, NULL, {"nvidia-smi"}},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        kernel = cases[i].kernel;
+        no_node = cases[i].missing;
+        shut_node = cases[i].shut;
+        child_check(fault->set("cuInit", (int)cases[i].code, 0));
+        child_check(gr_cuda_load(false) == GR_ERR_NO_DRIVER);
+        for (int word = 0; word < 3 && cases[i].words[word]; word++)
+            assert_says(cases[i].words[word]);
+        assert_error(GR_ERR_NO_DRIVER, (int)cases[i].code, "GR_CUDA_DRIVER=soft");
+    }
+    return 0;
+}
+
+static const struct child children[] = {
+    {"init_names_causes", init_names_causes},
+    {"init_fails", init_fails},
+    {"each_function_missing", each_function_missing},
+    {NULL, NULL},
+};
+
+START_TEST(start_fails)
+{
+    expect_child("init_fails");
+    expect_child("init_names_causes");
+    expect_child("each_function_missing");
+}
+END_TEST
+
+static TCase *add_fault_case(Suite *suite, const char *title)
+{
+    return with_fixture(add_case(suite, title), make_resource, end_resource);
+}
+
+static void build(Suite *suite)
+{
+    add_tests(add_fault_case(suite, "map"), map_fails, map_fails_in_second_call,
+              map_fails_and_its_undoing_too, map_many_fails_at_each, map_on_entry_fails);
+
+    add_tests(add_fault_case(suite, "unmap"), release_fails, unmap_fails, release_many_fails,
+              close_fails_to_unmap);
+
+    add_tests(add_fault_case(suite, "register and unregister"), register_fails,
+              refused_registration_names_the_copy, a_refused_registration_says_what_to_do,
+              unregister_fails, free_fails);
+
+    add_tests(add_fault_case(suite, "contexts and names"), push_fails,
+              register_without_context_fails, name_of_code_fails, codes_with_a_way_out,
+              a_cause_is_said_once, start_fails);
+
+    add_capture_cases(suite);
+}
+
+int main(int argc, char **argv)
+{
+    fault_control_start();
+    return test_main(argc, argv, "faults", build, children);
+}

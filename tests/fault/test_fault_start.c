@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Every call fails once, see fault_walk.c, that grinterop makes only once in a process: loading the
+ * drivers, asking them and the machine, locks, and what is remembered of a context. So each fault
+ * has a process of its own, in which the same is tried again, and works.
+ */
+#define _GNU_SOURCE
+#include "fault_calls.h"
+#include "tests/support/support.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <epoxy/egl.h>
+#include <vulkan/vulkan_core.h>
+
+#include <grinterop/tensor.h>
+#include <grinterop/vk.h>
+
+/* A child's exit status where there is no such place. */
+#define NO_PLACE 40
+
+/* More than any start has. */
+#define MOST_PLACES 400
+
+#define SIZE 64
+
+static const char *no_calls;
+
+/* ---- What is started ------------------------------------------------------------------------- */
+
+static bool start_cuda(void)
+{
+    gr_status loaded = gr_cuda_load(false);
+    gr_cuda_context *context = loaded == GR_OK ? gr_cuda_context_create(0) : NULL;
+    gr_cuda_context_free(context);
+    return context;
+}
+
+static bool map_once(GLuint name, gr_transport transport)
+{
+    gr_resource *resource = gr_from_gl_buffer_with(
+        name, GR_READ_WRITE, &GR_INIT(gr_gl_options, .transports = transport));
+    gr_buffer *buffer = resource ? gr_map(resource, CU_STREAM_LEGACY) : NULL;
+    bool good = buffer && gr_buffer_release(buffer) == GR_OK;
+    if (buffer && !good)
+        gr_buffer_release_later(buffer);
+    gr_resource_free(resource);
+    return good;
+}
+
+static bool use_opengl(gr_transport transport)
+{
+    gr_egl *egl = gr_egl_create(NULL);
+    if (!egl)
+        return false;
+    GLuint name = gl_buffer_filled(SIZE, 1);
+    bool good = map_once(name, transport);
+    glDeleteBuffers(1, &name);
+    gr_egl_free(egl);
+    return good;
+}
+
+static bool start_interop(void)
+{
+    return use_opengl(GR_TRANSPORT_INTEROP);
+}
+
+static bool start_copy(void)
+{
+    return use_opengl(GR_TRANSPORT_COPY);
+}
+
+/* OpenGL's own way to share, with Vulkan behind it. */
+static bool start_sharing(void)
+{
+    gr_egl *egl = gr_egl_create(NULL);
+    gr_resource *resource =
+        egl ? gr_gl_buffer_create(SIZE, GR_READ_WRITE,
+                                  &GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_SHARED))
+            : NULL;
+    gr_resource_free(resource);
+    gr_egl_free(egl);
+    return resource;
+}
+
+static bool start_vulkan(void)
+{
+    gr_vk_headless *headless = gr_vk_headless_create(NULL);
+    gr_vk_headless_free(headless);
+    return headless;
+}
+
+static bool start_tensor(void)
+{
+    static const int64_t shape[1] = {SIZE};
+    const gr_tensor_desc desc =
+        GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1, .shape = shape);
+    gr_cuda_context *context = gr_cuda_context_create(0);
+    gr_tensor *tensor = context ? gr_tensor_alloc(&desc, gr_cuda_context_stream(context)) : NULL;
+    gr_tensor_free(tensor);
+    gr_cuda_context_free(context);
+    return tensor;
+}
+
+/* EGL's loader finds no driver, and the message says where it looked: whatever of that fails. */
+static bool advise_on(const char *variable, const char *value)
+{
+    setenv(variable, value, 1);
+    gr_egl *egl = gr_egl_create(NULL);
+    bool refused = !egl && gr_last_error()->status == GR_ERR_GL;
+    gr_egl_free(egl);
+    return refused || gr_last_error()->status == GR_OK;
+}
+
+static bool advise_on_files(void)
+{
+    return advise_on("__EGL_VENDOR_LIBRARY_FILENAMES",
+                     "/usr/share/glvnd/egl_vendor.d/none.json:/dev/null");
+}
+
+static bool advise_on_folders(void)
+{
+    unsetenv("__EGL_VENDOR_LIBRARY_FILENAMES");
+    return advise_on("__EGL_VENDOR_LIBRARY_DIRS", "/dev:/nowhere");
+}
+
+static const struct start {
+    const char *name;
+    bool (*run)(void);
+} starts[] = {
+    {"CUDA", start_cuda},
+    {"OpenGL, by interop", start_interop},
+    {"OpenGL, by copies", start_copy},
+    {"OpenGL, shared", start_sharing},
+    {"Vulkan", start_vulkan},
+    {"a tensor", start_tensor},
+    {"no driver of EGL's in files", advise_on_files},
+    {"no driver of EGL's in folders", advise_on_folders},
+};
+#define STARTS (sizeof(starts) / sizeof(*starts))
+
+static const struct way {
+    const char *name;
+    struct call_fault fault;
+} ways[] = {
+    {"CUDA refuses", {.kind = CALL_CUDA, .code = CUDA_ERROR_UNKNOWN}},
+    {"CUDA is out of memory", {.kind = CALL_CUDA, .code = CUDA_ERROR_OUT_OF_MEMORY}},
+    {"the heap is full", {.kind = CALL_MEMORY}},
+    {"the system refuses", {.kind = CALL_SYSTEM}},
+    {"OpenGL is out of memory", {.kind = CALL_GL, .code = GL_OUT_OF_MEMORY}},
+    {"EGL is out of memory", {.kind = CALL_EGL, .code = EGL_BAD_ALLOC}},
+    {"Vulkan is out of memory", {.kind = CALL_VULKAN, .code = VK_ERROR_OUT_OF_HOST_MEMORY}},
+};
+#define WAYS (sizeof(ways) / sizeof(*ways))
+
+/* ---- The child ------------------------------------------------------------------------------- */
+
+/* Which start, way and place it has; place 0: nothing fails. */
+static unsigned which_start, which_way;
+static long which_place;
+
+static void check_error(const struct call_hit *hit)
+{
+    const gr_error *e = gr_last_error();
+    ck_assert_msg(e->status != GR_OK && e->call && *e->call && e->message && *e->message,
+                  "the fault of %s is not told", hit->function);
+    if (ways[which_way].fault.kind == CALL_MEMORY)
+        ck_assert_msg(e->status == GR_ERR_NO_MEMORY, "another class: %s of %s: %s",
+                      gr_status_name(e->status), e->call, e->message);
+}
+
+/* What is open afterwards, for the parent: it is compared with a child where nothing failed. */
+static void say_balance(void)
+{
+    struct call_balance now = fault_calls_balance();
+    printf("open: %d", open_fds());
+    for (size_t i = 0; i < CALL_BALANCES; i++)
+        printf(" %ld", now.open[i]);
+    printf("\n");
+    fflush(stdout);
+}
+
+static void write_sites(void)
+{
+    const char *path = getenv("FAULT_WALK_SITES");
+    if (path)
+        ck_assert(fault_calls_write_sites(path));
+}
+
+/* That a symbol is not there is an answer, which stays: without its mark the software driver is
+   taken for a GPU's, and OpenGL and Vulkan are looked for there. */
+static bool is_taken_for_a_gpu(const struct call_hit *hit)
+{
+    return hit->function && strcmp(hit->function, "dlsym") == 0 && !gr_cuda_is_software();
+}
+
+static int child_starts(void)
+{
+    const char *text = getenv("FAULT_START");
+    ck_assert(text && sscanf(text, "%u %u %ld", &which_start, &which_way, &which_place) == 3);
+    ck_assert_ptr_null(fault_calls_start(NULL));
+    struct call_fault fault = ways[which_way].fault;
+    fault.most = 1;
+    fault.place = which_place;
+    fault_calls_begin();
+    if (which_place)
+        fault_calls_arm(&fault);
+    bool good = starts[which_start].run();
+    struct call_hit hit = fault_calls_disarm();
+    if (hit.function)
+        printf("failed: %s at 0x%lx\n", hit.function, hit.site);
+    if (hit.function && !good)
+        check_error(&hit);
+    gr_clear_error();
+    ck_assert_msg(starts[which_start].run() || is_taken_for_a_gpu(&hit), "the next try fails: %s",
+                  error_text());
+    say_balance();
+    write_sites();
+    return which_place && !hit.function ? NO_PLACE : 0;
+}
+
+/* ---- The parent ------------------------------------------------------------------------------ */
+
+static int run_child(unsigned start, unsigned way, long place, char *output, size_t size)
+{
+    char text[64];
+    snprintf(text, sizeof(text), "%u %u %ld", start, way, place);
+    setenv("FAULT_START", text, 1);
+    return child_run("starts", output, size);
+}
+
+struct open {
+    long of[1 + CALL_BALANCES];
+};
+
+static struct open read_balance(const char *output)
+{
+    struct open open = {{0}};
+    const char *at = strstr(output, "open: ");
+    ck_assert_msg(at, "the child says nothing of what is open: %s", output);
+    char *next = (char *)at + strlen("open: ");
+    for (size_t i = 0; i <= CALL_BALANCES; i++)
+        open.of[i] = strtol(next, &next, 10);
+    return open;
+}
+
+/*
+ * Of the heap lib/live.c has an entry for each address that the tries had; and locks that no call
+ * made are ended.
+ */
+static bool varies(size_t i)
+{
+    const char *name = i ? fault_calls_balance_name(i - 1) : NULL;
+    return name && (strcmp(name, "malloc") == 0 || strcmp(name, "pthread_mutex_init") == 0);
+}
+
+/* Another try may have kept less, but not more. */
+static int compare(const struct open *usual, const struct open *now, const char *what,
+                   const char *output)
+{
+    int differences = 0;
+    for (size_t i = 0; i <= CALL_BALANCES; i++) {
+        if (now->of[i] <= usual->of[i] || varies(i))
+            continue;
+        printf("%s: it leaves %ld of %s: %s\n", what, now->of[i] - usual->of[i],
+               i ? fault_calls_balance_name(i - 1) : "descriptors", output);
+        differences++;
+    }
+    return differences;
+}
+
+static int walk_places(unsigned start, unsigned way, const struct open *usual, int *faults)
+{
+    static char output[8192];
+    int complaints = 0;
+    char what[200];
+    for (long place = 1; place < MOST_PLACES; place++) {
+        int status = run_child(start, way, place, output, sizeof(output));
+        if (WIFEXITED(status) && WEXITSTATUS(status) == NO_PLACE)
+            return complaints;
+        ++*faults;
+        snprintf(what, sizeof(what), "%s, %s, place %ld", starts[start].name, ways[way].name,
+                 place);
+        struct open now;
+        if (status == 0) {
+            now = read_balance(output);
+            complaints += compare(usual, &now, what, output);
+            continue;
+        }
+        printf("%s: status 0x%x: %s\n", what, (unsigned)status, output);
+        complaints++;
+    }
+    printf("%s, %s: there is no end to its places\n", starts[start].name, ways[way].name);
+    return complaints + 1;
+}
+
+static const char *missing(void)
+{
+    if (no_calls)
+        return no_calls;
+    if (sanitizer())
+        return "with a sanitizer each of its processes takes seconds";
+    return gr_cuda_is_software() ? NULL : "a GPU's driver would not know of the errors";
+}
+
+START_TEST_UNLESS(missing(), starts_that_fail)
+{
+    static char output[8192];
+    const char *only = getenv("FAULT_WALK_ONLY");
+    const struct start *start = &starts[_i];
+    int complaints = 0, faults = 0;
+    if (only && !strstr(start->name, only))
+        return;
+    int status = run_child((unsigned)_i, 0, 0, output, sizeof(output));
+    if (status != 0)
+        skip("%s does not start here: %s", start->name, output);
+    struct open usual = read_balance(output);
+    for (unsigned way = 0; way < WAYS; way++)
+        complaints += walk_places((unsigned)_i, way, &usual, &faults);
+    printf("%s: %d faults\n", start->name, faults);
+    fflush(stdout);
+    ck_assert_int_gt(faults, 0);
+    ck_assert_int_eq(complaints, 0);
+}
+END_TEST
+
+static void build(Suite *suite)
+{
+    add_loop_tests(add_case(suite, "starts"), STARTS, starts_that_fail);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct child children[] = {{"starts", child_starts}, {NULL, NULL}};
+    bool is_child = argc == 3;
+    no_calls = is_child ? NULL : fault_calls_start(NULL);
+    return test_main(argc, argv, "test_fault_start", build, children);
+}

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The heap runs out inside grinterop: each allocation of a call fails in turn. The call then
+ * reports GR_ERR_NO_MEMORY and changes nothing, or does its work without that memory.
+ *
+ * The program's own malloc family stands before the C library's; it fails only for callers in
+ * grinterop.
+ */
+#define _GNU_SOURCE
+#include "tests/gl/gl_parts_pretend.h"
+#include "tests/support/shared_buffer.h"
+#include "tests/support/usable.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <grinterop/submit.h>
+
+#define SIZE USABLE_SIZE
+
+static _Thread_local long left; /* allocations until the one that fails; 0: none does */
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define OTHER_MALLOC 1
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__GLIBC__)
+#define OTHER_MALLOC 1
+#endif
+
+#ifndef OTHER_MALLOC
+static void *grinterop; /* where it is loaded */
+
+void *__libc_malloc(size_t size);
+void *__libc_calloc(size_t count, size_t size);
+void *__libc_realloc(void *memory, size_t size);
+
+/* Does not allocate itself: dladdr() only reads the loader's list. */
+static bool fails(const void *caller)
+{
+    Dl_info info;
+    if (left == 0 || !dladdr(caller, &info) || info.dli_fbase != grinterop)
+        return false;
+    if (--left > 0)
+        return false;
+    errno = ENOMEM;
+    return true;
+}
+
+void *malloc(size_t size)
+{
+    return fails(__builtin_return_address(0)) ? NULL : __libc_malloc(size);
+}
+
+void *calloc(size_t count, size_t size)
+{
+    return fails(__builtin_return_address(0)) ? NULL : __libc_calloc(count, size);
+}
+
+void *realloc(void *memory, size_t size)
+{
+    return fails(__builtin_return_address(0)) ? NULL : __libc_realloc(memory, size);
+}
+#endif
+
+/* Why nothing can be made to fail here, or NULL. */
+static const char *no_interposer(void)
+{
+#ifndef OTHER_MALLOC
+    Dl_info info;
+    void *address = dlsym(RTLD_DEFAULT, "gr_library_version");
+    if (!address || !dladdr(address, &info))
+        return "grinterop's place in memory is not known";
+    grinterop = info.dli_fbase;
+    return NULL;
+#else
+    return "the sanitizer or the C library has its own malloc";
+#endif
+}
+
+/*
+ * Runs the attempt with its first, second, ... allocation failing, until it needs no more of them.
+ * The attempt returns whether it succeeded. Returns how often it failed for want of memory.
+ */
+static int try_once_each(bool (*attempt)(void))
+{
+    int failures = 0;
+    for (long n = 1; n < 100; n++) {
+        gr_clear_error();
+        left = n;
+        bool succeeded = attempt();
+        bool untouched = left > 0;
+        left = 0;
+        if (!succeeded) {
+            assert_error(GR_ERR_NO_MEMORY, 0, "memory");
+            failures++;
+        }
+        if (untouched) {
+            ck_assert(succeeded);
+            return failures;
+        }
+    }
+    ck_abort_msg("it never had enough memory");
+    return 0;
+}
+
+/* Twice, because what grinterop keeps for a context is allocated only once and moves the count. */
+static int try_each(bool (*attempt)(void))
+{
+    int failures = try_once_each(attempt);
+    return failures + try_once_each(attempt);
+}
+
+static GLuint name;
+static gr_resource *resource;
+
+static bool try_register(void)
+{
+    gr_resource *made = gr_from_gl_buffer(name, GR_READ_WRITE);
+    gr_resource_free(made);
+    return made;
+}
+
+static bool try_map_on_entry(void)
+{
+    gr_buffer *buffer = gr_map_gl_buffer(name, GR_READ_WRITE, fx.stream);
+    bool made = buffer;
+    assert_ok(gr_buffer_release(buffer));
+    return made;
+}
+
+enum { IN_TURN = 4 }; /* buffers that a resource has from its beginning */
+
+/* Buffers that are kept after their mappings have ended make the next map need another. */
+static void keep_all(gr_buffer *kept[IN_TURN])
+{
+    for (int i = 0; i < IN_TURN; i++) {
+        kept[i] = gr_map(resource, fx.stream);
+        assert_made(kept[i]);
+        assert_ok(gr_resource_unmap(resource, GR_STREAM_OF_MAP));
+    }
+}
+
+static bool try_second_map(void)
+{
+    gr_buffer *kept[IN_TURN];
+    keep_all(kept);
+    gr_buffer *next = gr_map(resource, fx.stream);
+    bool made = next;
+    ck_assert_int_eq(gr_resource_is_mapped(resource), made);
+    assert_ok(gr_buffer_release(next));
+    assert_ok(gr_buffer_release_many(kept, IN_TURN, GR_STREAM_OF_MAP, NULL));
+    return made;
+}
+
+/* A failed map keeps no buffer back, so that the next map needs no memory for another. */
+static void assert_maps_without_memory(gr_resource *one)
+{
+    long before = left;
+    left = 1;
+    gr_buffer *buffer = gr_map(one, fx.stream);
+    ck_assert_int_eq(left, 1);
+    left = before;
+    assert_made(buffer);
+    assert_ok(gr_buffer_release(buffer));
+}
+
+/* The list is mapped in one go or not at all, also when memory for its last one is missing. */
+static bool try_many(void)
+{
+    gr_resource *list[2] = {gr_from_gl_buffer(name, GR_READ_WRITE), resource};
+    if (!list[0])
+        return false;
+    gr_buffer *kept[IN_TURN], *out[2] = {NULL, NULL};
+    keep_all(kept);
+    bool made = gr_map_many(list, 2, fx.stream, NULL, out) == GR_OK;
+    ck_assert_int_eq(gr_resource_is_mapped(list[0]), made);
+    ck_assert_int_eq(gr_resource_is_mapped(list[1]), made);
+    ck_assert_int_eq(out[0] != NULL, made);
+    ck_assert_int_eq(out[1] != NULL, made);
+    assert_ok(gr_buffer_release_many(out, 2, fx.stream, NULL));
+    assert_maps_without_memory(list[0]);
+    assert_ok(gr_buffer_release_many(kept, IN_TURN, GR_STREAM_OF_MAP, NULL));
+    gr_resource_free(list[0]);
+    gr_resource_free(resource); /* so that the next attempt needs a new buffer again */
+    long before = left;
+    left = 0;
+    resource = gr_from_gl_buffer(name, GR_READ_WRITE);
+    left = before;
+    assert_made(resource);
+    return made;
+}
+
+/* Each is kept, since one that is freed leaves its memory to the next. */
+static gr_submit *submits[64];
+static int submit_count;
+
+static bool try_submit(void)
+{
+    gr_submit *submit = gr_submit_begin(&resource, 1);
+    if (submit)
+        submits[submit_count++] = submit;
+    return submit;
+}
+
+static void free_submits(void)
+{
+    while (submit_count > 0)
+        gr_submit_free(submits[--submit_count]);
+}
+
+static bool try_context(void)
+{
+    gr_egl *egl = gr_egl_create(NULL);
+    gr_egl_free(egl);
+    return egl;
+}
+
+/* In a context of its own, whose memory for what is shared begins with the attempt. */
+static bool share_elsewhere(bool packed)
+{
+    const gr_gl_options options =
+        GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_SHARED, .packed = packed);
+    long before = left;
+    left = 0;
+    gr_egl *egl = gr_egl_create(NULL);
+    assert_made(egl);
+    left = before;
+    gr_resource *made = gr_gl_buffer_create(SIZE, GR_READ_WRITE, &options);
+    before = left;
+    left = 0;
+    gr_resource_free(made);
+    gr_egl_free(egl);
+    assert_ok(gr_egl_make_current(fx.egl));
+    left = before;
+    return made;
+}
+
+static bool try_share(void)
+{
+    return share_elsewhere(false);
+}
+
+static bool try_share_packed(void)
+{
+    pretend_offsets(true);
+    bool made = share_elsewhere(true);
+    pretend_offsets(false);
+    return made;
+}
+
+static const struct {
+    bool (*attempt)(void);
+    int failures; /* at least */
+    bool with_resource;
+} attempts[] = {{try_register, 1, false}, {try_map_on_entry, 1, false}, {try_second_map, 1, true},
+                {try_many, 2, true},      {try_submit, 2, true},        {try_context, 1, false},
+                {try_share, 6, false},    {try_share_packed, 8, false}};
+#define ATTEMPTS (sizeof(attempts) / sizeof(attempts[0]))
+
+START_TEST(without_memory_all_stays_usable)
+{
+    const char *reason = no_interposer();
+    if (reason)
+        skip("%s", reason);
+    bool shares = attempts[_i].attempt == try_share || attempts[_i].attempt == try_share_packed;
+    if (shares && (reason = shared_missing()))
+        skip("%s", reason);
+    name = gl_buffer_filled(SIZE, 1);
+    resource = attempts[_i].with_resource ? must_register(name) : NULL;
+    ck_assert_int_ge(try_each(attempts[_i].attempt), attempts[_i].failures);
+    assert_ok(gr_egl_make_current(fx.egl)); /* an attempt may have made another current */
+    if (resource)
+        assert_resource_usable(resource, name);
+    free_submits();
+    gr_resource_free(resource);
+    assert_buffer_usable(name);
+}
+END_TEST
+
+static void build(Suite *suite)
+{
+    add_loop_tests(add_case(suite, "no memory"), ATTEMPTS, without_memory_all_stays_usable);
+}
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, "no memory", build, NULL);
+}

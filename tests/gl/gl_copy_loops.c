@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Loops of copies: a steady one allocates nothing, and one that goes on for ever needs nothing
+ * more.
+ */
+#define _GNU_SOURCE
+#include "tests/support/allocations.h"
+#include "gl_copy_tests.h"
+
+#define SIZE  4096
+#define LOOPS 200
+
+static gr_resource *steady;
+
+static void frame(GLuint name)
+{
+    (void)name;
+    gr_buffer *buffer = gr_map(steady, fx.stream);
+    assert_made(buffer);
+    assert_ok(gr_buffer_release(buffer));
+}
+
+static const struct {
+    const char *target; /* NULL: a buffer */
+    unsigned flags;
+} kinds[] = {
+    {NULL, GR_READ_WRITE},           {NULL, GR_READ_ONLY},   {NULL, GR_WRITE_DISCARD},
+    {"2D", GR_READ_WRITE},           {"CUBE", GR_READ_ONLY}, {"3D", GR_READ_WRITE},
+    {"RENDERBUFFER", GR_READ_WRITE},
+};
+
+START_TEST(map_and_release_allocate_nothing)
+{
+    need_counting();
+    if (!kinds[_i].target) {
+        steady = must_copy(gl_buffer_filled(SIZE, 1), kinds[_i].flags);
+    } else {
+        struct image image = image_make("RGBA8", kinds[_i].target, 8, 8, 1);
+        steady = must_copy_image(&image, kinds[_i].flags);
+    }
+    frame(0);
+    frame(0);
+    start_counting();
+    for (int i = 0; i < LOOPS; i++)
+        frame(0);
+    ck_assert_uint_eq(allocations, 0);
+    gr_resource_free(steady);
+}
+END_TEST
+
+static void life(GLuint name)
+{
+    steady = must_copy(name, GR_READ_ONLY);
+    frame(name);
+    gr_resource_free(steady);
+}
+
+static struct image steady_image;
+
+static void life_of_image(GLuint name)
+{
+    steady = must_copy_image(&steady_image, GR_READ_WRITE);
+    frame(name);
+    gr_resource_free(steady);
+}
+
+static int cycles(void)
+{
+    return sanitizer() ? 200 : 1000;
+}
+
+START_TEST(frames_for_ever_need_nothing_more)
+{
+    GLuint name = gl_buffer_filled(SIZE, 1);
+    steady = must_copy(name, GR_READ_WRITE);
+    assert_steady(frame, name, cycles());
+    gr_resource_free(steady);
+}
+END_TEST
+
+START_TEST(lives_for_ever_need_nothing_more)
+{
+    assert_steady(life, gl_buffer_filled(SIZE, 1), cycles());
+}
+END_TEST
+
+START_TEST(lives_of_images_for_ever_need_nothing_more)
+{
+    steady_image = image_make("RGBA8", "RENDERBUFFER", 16, 16, 1);
+    assert_steady(life_of_image, 0, cycles());
+}
+END_TEST
+
+void add_copy_loop_cases(Suite *suite)
+{
+    TCase *loops = add_copy_case(suite, "loops of copies", GL_OF_THE_FIXTURE);
+    add_loop_tests(loops, sizeof(kinds) / sizeof(*kinds), map_and_release_allocate_nothing);
+    add_tests(loops, frames_for_ever_need_nothing_more, lives_for_ever_need_nothing_more,
+              lives_of_images_for_ever_need_nothing_more);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The files of test_gl_peer.c. In its cases the fixture's context and streams are those of another
+ * device than the one that draws; the driver is the one that fails on demand.
+ */
+#ifndef GR_TESTS_GL_PEER_H
+#define GR_TESTS_GL_PEER_H
+
+#include "tests/drivers/fault_driver.h"
+#include "tests/support/support_image.h"
+
+#define SIZE ((size_t)4096)
+
+#define MAP        "cuGraphicsMapResources"
+#define UNMAP      "cuGraphicsUnmapResources"
+#define COPY       "cuMemcpyPeerAsync"
+#define REGISTER   "cuGraphicsGLRegisterBuffer"
+#define UNREGISTER "cuGraphicsUnregisterResource"
+
+/* The device that draws, while the fixture's is another one, and its context. */
+struct drawing_device {
+    CUdevice device;
+    CUcontext context;
+};
+extern struct drawing_device drawing;
+
+/* A case is skipped where there are no two devices that reach each other. */
+#define START_PEER_TEST(name) START_TEST_UNLESS(peer_missing(), name)
+const char *peer_missing(void);
+
+TCase *add_peer_case(Suite *suite, const char *name);
+
+/* By GR_TRANSPORT_PEER. */
+extern const gr_gl_options by_peer;
+gr_resource *must_peer(GLuint name, unsigned flags);
+
+/* The driver's function has been called that often since fault->reset(). */
+#define assert_calls(function, count) ck_assert_uint_eq(fault->calls(function), count)
+
+/* Its next call but `after` fails; what was counted is forgotten. */
+void let_fail(const char *function, CUresult code, long after);
+
+void add_order_cases(Suite *suite);
+void add_end_cases(Suite *suite);
+void add_choice_cases(Suite *suite);
+void add_steady_cases(Suite *suite);
+
+#endif

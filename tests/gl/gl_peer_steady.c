@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The peer transport for ever: no allocation in a loop, nothing left of a life; and in a ring. */
+#define _GNU_SOURCE
+#include "gl_peer.h"
+
+#include "tests/support/allocations.h"
+
+#include <grinterop/ring.h>
+
+#define BATCH 8
+#define LOOPS 300
+#define SLOTS 3
+
+START_PEER_TEST(maps_and_releases_allocate_nothing)
+{
+    static const unsigned flags[] = {GR_READ_WRITE, GR_READ_ONLY, GR_WRITE_DISCARD};
+    need_counting();
+    gr_resource *resources[BATCH];
+    gr_buffer *buffers[BATCH];
+    for (int i = 0; i < BATCH; i++)
+        resources[i] = must_peer(gl_buffer_filled(SIZE, 1), flags[i % 3]);
+    ck_assert_uint_gt(allocations, 0);
+    start_counting();
+    for (int i = 0; i < LOOPS; i++) {
+        fill_mapped(resources[i % BATCH], i);
+        assert_ok(gr_map_many(resources, BATCH, fx.stream, NULL, buffers));
+        assert_ok(gr_buffer_release_many(buffers, BATCH, fx.stream, NULL));
+    }
+    ck_assert_uint_eq(allocations, 0);
+    for (int i = 0; i < BATCH; i++)
+        gr_resource_free(resources[i]);
+}
+END_TEST
+
+static void life(GLuint name)
+{
+    gr_resource *resource = must_peer(name, GR_READ_WRITE);
+    fill_mapped(resource, 1);
+    assert_ok(gr_resource_close(resource, GR_STREAM_OF_MAP));
+    gr_resource_free(resource);
+}
+
+START_PEER_TEST(lives_for_ever_need_nothing_more)
+{
+    GLuint name = gl_buffer_filled(SIZE, 0);
+    assert_steady(life, name, sanitizer() ? 100 : 1000);
+    assert_gl_bytes(name, SIZE, 1);
+}
+END_TEST
+
+/* CUDA writes the slots in order, OpenGL reads each. */
+START_PEER_TEST(slots_of_a_ring)
+{
+    gr_resource *resources[SLOTS];
+    const gr_slot *slot = NULL;
+    for (int i = 0; i < SLOTS; i++)
+        resources[i] = must_peer(gl_buffer_filled(SIZE, 0), GR_WRITE_DISCARD);
+    GR_AUTO(gr_ring) *ring = gr_ring_create(resources, SLOTS, NULL);
+    assert_made(ring);
+    for (int i = 0; i < SLOTS; i++)
+        gr_resource_free(resources[i]);
+    for (int frame = 1; frame < 20; frame++) {
+        assert_ok(gr_ring_acquire_write(ring, fx.stream, &slot, 1, 10000));
+        cuda_fill(slot->buffer, frame);
+        assert_ok(gr_ring_publish(ring, &slot, 1));
+        assert_ok(gr_ring_acquire_read(ring, GR_STREAM_NONE, &slot, 1, 10000));
+        assert_gl_bytes(gr_gl_name(slot->resource), SIZE, frame);
+        assert_ok(gr_ring_give_back(ring, &slot, 1));
+    }
+}
+END_TEST
+
+void add_steady_cases(Suite *suite)
+{
+    add_tests(add_peer_case(suite, "steady"), maps_and_releases_allocate_nothing,
+              lives_for_ever_need_nothing_more, slots_of_a_ring);
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The copy transport, and the choice between transports. Cases of bytes and of misuse run with two
+ * OpenGLs: the fixture's, and Mesa's on the processor, which on a machine with a GPU is one that
+ * CUDA cannot register from; and once more with pinned memory, as where CUDA refuses mappings.
+ */
+#include "gl_copy_tests.h"
+
+#include <string.h>
+
+#include "tests/support/own_egl.h"
+
+/* ---- Mesa's OpenGL beside the fixture's ------------------------------------------------------ */
+
+static struct own_egl mesa;
+static const char *missing;
+
+const char *copy_gl_missing(void)
+{
+    return missing;
+}
+
+static void setup_mesa(void)
+{
+    missing = own_egl_open_software(&mesa);
+    if (missing)
+        assert_ok(gr_egl_make_current(fx.egl));
+    fault->reset();
+}
+
+static void end_mesa(void)
+{
+    GLenum error = !missing ? glGetError() : GL_NO_ERROR;
+    assert_ok(gr_egl_make_current(fx.egl));
+    own_egl_close(&mesa);
+    missing = NULL;
+    ck_assert_uint_eq(error, GL_NO_ERROR);
+}
+
+/* What Mesa opens at its first use and keeps must not count in a case. */
+static void use_mesa_once(void)
+{
+    static bool done;
+    if (done)
+        return;
+    done = true;
+    fixture_setup();
+    setup_mesa();
+    if (!missing) {
+        GR_AUTO(gr_resource) *resource = must_copy(gl_buffer_filled(64, 1), GR_READ_WRITE);
+        assert_ok(gr_buffer_release(must_map(resource)));
+    }
+    end_mesa();
+    fx.fds = -1;
+    fixture_teardown();
+}
+
+/* The probe opens what the shared transport keeps open, grinterop's own Vulkan. */
+static void probe_once(void)
+{
+    static bool done;
+    if (done)
+        return;
+    done = true;
+    fixture_setup();
+    assert_made(gr_gl_probe(GR_TRANSPORT_SHARED));
+    fx.fds = -1;
+    fixture_teardown();
+    fault->reset();
+}
+
+/* CUDA refuses each mapping. */
+static bool pinned;
+
+static void setup_pinned(void)
+{
+    pinned = true;
+}
+
+static void end_pinned(void)
+{
+    pinned = false;
+}
+
+TCase *add_copy_case(Suite *suite, const char *name, enum copy_gl gl)
+{
+    TCase *made = add_image_case(suite, name);
+    tcase_add_unchecked_fixture(made, probe_once, NULL);
+    if (gl == GL_OF_MESA) {
+        tcase_add_unchecked_fixture(made, use_mesa_once, NULL);
+        tcase_add_checked_fixture(made, setup_mesa, end_mesa);
+    } else {
+        tcase_add_checked_fixture(made, fault->reset, fault->reset);
+    }
+    if (gl == GL_WITH_PINNED)
+        tcase_add_checked_fixture(made, setup_pinned, end_pinned);
+    return made;
+}
+
+/* ---- Steps ----------------------------------------------------------------------------------- */
+
+static const gr_gl_options by_copy = {.struct_size = sizeof(gr_gl_options),
+                                      .transports = GR_TRANSPORT_COPY};
+
+void refuse_mapping(void)
+{
+    ck_assert(fault->set("cuMemHostRegister", CUDA_ERROR_NOT_SUPPORTED, 0));
+}
+
+void assert_described(const gr_resource *resource, const char *part)
+{
+    char text[1024];
+    gr_resource_describe(resource, text, sizeof(text));
+    ck_assert_msg(strstr(text, part), "\"%s\" is not in: %s", part, text);
+}
+
+/* Before something is made. */
+static void refuse_if_pinned(void)
+{
+    if (pinned)
+        refuse_mapping();
+}
+
+static gr_resource *made_by_copy(gr_resource *resource)
+{
+    assert_made(resource);
+    ck_assert_int_eq(gr_resource_transport(resource), GR_TRANSPORT_COPY);
+    if (pinned)
+        assert_described(resource, "copy, through pinned host memory, since ");
+    return resource;
+}
+
+gr_resource *must_copy(GLuint name, unsigned flags)
+{
+    refuse_if_pinned();
+    return made_by_copy(gr_from_gl_buffer_with(name, flags, &by_copy));
+}
+
+/* Its own storage is tried first, then another buffer. */
+gr_resource *must_create_copy(size_t size, unsigned flags)
+{
+    refuse_if_pinned();
+    gr_resource *resource = gr_gl_buffer_create(size, flags, &by_copy);
+    assert_made(resource);
+    ck_assert_int_eq(gr_resource_transport(resource), GR_TRANSPORT_COPY);
+    return resource;
+}
+
+gr_resource *must_copy_image(const struct image *image, unsigned flags)
+{
+    refuse_if_pinned();
+    gr_resource *resource =
+        gr_from_gl_image_with(image->name, image->target->target, flags, &by_copy);
+    ck_assert_msg(resource, "%s %s is refused: %s", image->format->name, image->target->name,
+                  error_text());
+    return resource;
+}
+
+static void build(Suite *suite)
+{
+    add_buffer_cases(suite, GL_OF_THE_FIXTURE);
+    add_copy_image_cases(suite, GL_OF_THE_FIXTURE);
+    add_misuse_cases(suite, GL_OF_THE_FIXTURE);
+    add_buffer_cases(suite, GL_OF_MESA);
+    add_copy_image_cases(suite, GL_OF_MESA);
+    add_misuse_cases(suite, GL_OF_MESA);
+    add_buffer_cases(suite, GL_WITH_PINNED);
+    add_copy_image_cases(suite, GL_WITH_PINNED);
+    add_misuse_cases(suite, GL_WITH_PINNED);
+    add_mapped_cases(suite, GL_OF_THE_FIXTURE);
+    add_mapped_cases(suite, GL_OF_MESA);
+    add_copy_ring_cases(suite, GL_OF_THE_FIXTURE);
+    add_copy_ring_cases(suite, GL_OF_MESA);
+    add_copy_ring_cases(suite, GL_WITH_PINNED);
+    add_transport_cases(suite);
+    add_copy_loop_cases(suite);
+}
+
+int main(int argc, char **argv)
+{
+    fault_control_start();
+    return test_main(argc, argv, "gl_copy", build, NULL);
+}

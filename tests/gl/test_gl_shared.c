@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Buffers that grinterop makes in memory of CUDA's, seen by OpenGL: bytes in both directions, what
+ * is reported of them, wrong arguments, and the loop that allocates nothing.
+ */
+#define _GNU_SOURCE
+#include <grinterop/submit.h>
+
+#include "tests/support/allocations.h"
+#include "gl_shared.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SIZE  4096
+#define LOOPS 300
+
+/* ---- Bytes ----------------------------------------------------------------------------------- */
+
+static const size_t sizes[] = {1, 3, 64, 4096, 65536 + 7, (2 << 20) - 48, 2 << 20, (2 << 20) + 1};
+#define SIZE_COUNT (sizeof(sizes) / sizeof(sizes[0]))
+
+START_SHARED_TEST(bytes_both_ways)
+{
+    need_kernels();
+    size_t size = sizes[_i];
+    GR_AUTO(gr_resource) *resource = must_share(size, GR_READ_WRITE);
+    shared_bytes_both_ways(resource, size);
+}
+END_TEST
+
+START_SHARED_TEST(each_side_sees_the_others_last_bytes)
+{
+    GR_AUTO(gr_resource) *resource = must_share(SIZE, GR_READ_WRITE);
+    for (int i = 0; i < 50; i++) {
+        unsigned char host[SIZE];
+        memset(host, i, sizeof(host));
+        gl_write(gr_gl_name(resource), host, SIZE);
+        gr_buffer *buffer = must_map(resource);
+        CU(MemcpyDtoHAsync(host, gr_buffer_ptr(buffer), SIZE, fx.stream));
+        CU(StreamSynchronize(fx.stream));
+        assert_bytes(host, SIZE, i);
+        cuda_fill(buffer, 255 - i);
+        assert_ok(gr_buffer_release(buffer));
+        assert_gl_bytes(gr_gl_name(resource), SIZE, 255 - i);
+    }
+}
+END_TEST
+
+/* ---- What is reported ------------------------------------------------------------------------ */
+
+START_SHARED_TEST(a_buffer_says_what_it_is)
+{
+    char text[400];
+    GR_AUTO(gr_resource) *resource = must_share(SIZE, GR_WRITE_DISCARD);
+    GLint64 size = 0;
+    ck_assert(glIsBuffer(gr_gl_name(resource)));
+    glGetNamedBufferParameteri64v(gr_gl_name(resource), GL_BUFFER_SIZE, &size);
+    ck_assert_int_eq(size, SIZE);
+    ck_assert_uint_eq(gr_gl_target(resource), GL_ARRAY_BUFFER);
+    ck_assert_int_eq(gr_resource_transport(resource), GR_TRANSPORT_SHARED);
+    gr_resource_describe(resource, text, sizeof(text));
+    ck_assert_msg(strstr(text, "OpenGL buffer") && strstr(text, "transport shared") &&
+                      strstr(text, "4096 bytes") && strstr(text, "write_discard"),
+                  "%s", text);
+    ck_assert(!gr_resource_is_mapped(resource) && !gr_resource_is_closed(resource));
+    ck_assert_int_eq(gr_resource_transport(resource), GR_TRANSPORT_SHARED);
+    ck_assert_int_eq(gr_resource_api(resource), GR_OPENGL);
+}
+END_TEST
+
+START_SHARED_TEST(other_resources_have_no_opengl_name)
+{
+    ck_assert_uint_eq(gr_gl_name(NULL), 0);
+    ck_assert_uint_eq(gr_gl_target(NULL), 0);
+    ck_assert_int_eq(gr_resource_transport(NULL), 0);
+    GLuint name = gl_buffer_filled(SIZE, 1);
+    GR_AUTO(gr_resource) *registered = must_register(name);
+    ck_assert_uint_eq(gr_gl_name(registered), name);
+    ck_assert_uint_eq(gr_gl_target(registered), GL_ARRAY_BUFFER);
+    ck_assert_int_eq(gr_resource_transport(registered), GR_TRANSPORT_INTEROP);
+}
+END_TEST
+
+START_SHARED_TEST(the_best_transport_is_the_shared_one)
+{
+    GR_AUTO(gr_resource) *resource = gr_gl_buffer_create(SIZE, GR_READ_WRITE, NULL);
+    assert_made(resource);
+    ck_assert_int_eq(gr_resource_transport(resource), GR_TRANSPORT_SHARED);
+}
+END_TEST
+
+/* With storage of OpenGL's own. */
+static const gr_transport others[] = {GR_TRANSPORT_INTEROP, GR_TRANSPORT_COPY};
+
+START_TEST(another_transport_by_wish)
+{
+    const gr_gl_options options = GR_INIT(gr_gl_options, .transports = others[_i]);
+    gr_resource *resource = gr_gl_buffer_create(SIZE, GR_READ_WRITE, &options);
+    assert_made(resource);
+    GLuint name = gr_gl_name(resource);
+    ck_assert_int_eq(gr_resource_transport(resource), others[_i]);
+    fill_mapped(resource, 0x77);
+    assert_gl_bytes(name, SIZE, 0x77);
+    gr_resource_free(resource);
+    ck_assert(!glIsBuffer(name));
+}
+END_TEST
+
+/* ---- Errors ---------------------------------------------------------------------------------- */
+
+START_TEST(wrong_arguments)
+{
+    const gr_gl_options unknown = GR_INIT(gr_gl_options, .transports = 0x20);
+    assert_null(gr_gl_buffer_create(0, GR_READ_WRITE, NULL), GR_ERR_INVALID_VALUE, 0, "0 bytes");
+    assert_null(gr_gl_buffer_create((size_t)-1, GR_READ_WRITE, NULL), GR_ERR_INVALID_VALUE, 0,
+                "bytes");
+    assert_null(gr_gl_buffer_create(64, GR_SURFACE_LOAD_STORE, NULL), GR_ERR_INVALID_VALUE, 0,
+                "surface_load_store");
+    assert_null(gr_gl_buffer_create(64, GR_READ_WRITE, &unknown), GR_ERR_INVALID_VALUE, 0, "0x20");
+    assert_ok(gr_egl_make_current(NULL));
+    assert_null(gr_gl_buffer_create(64, GR_READ_WRITE, NULL), GR_ERR_GL, 0,
+                "No OpenGL context is current");
+    assert_null(gr_gl_buffer_create(64, GR_READ_WRITE, &by_sharing), GR_ERR_GL, 0,
+                "No OpenGL context is current");
+    assert_ok(gr_egl_make_current(fx.egl));
+}
+END_TEST
+
+START_SHARED_TEST(a_buffer_that_memory_does_not_hold)
+{
+    gr_clear_error();
+    int fds = open_fds();
+    ck_assert_ptr_null(gr_gl_buffer_create((size_t)1 << 50, GR_READ_WRITE, &by_sharing));
+    ck_assert_int_ne(gr_last_error()->status, GR_OK);
+    gr_clear_error();
+    ck_assert_int_eq(open_fds(), fds);
+    assert_gl_clean();
+}
+END_TEST
+
+/* What the message has to name, and to advise. */
+START_TEST(an_opengl_without_memory_objects)
+{
+    static const char *const denied[] = {"GL_EXT_memory_object_fd", NULL};
+    denied_extensions = denied;
+    assert_null(gr_gl_buffer_create(SIZE, GR_READ_WRITE, &by_sharing), GR_ERR_UNSUPPORTED, 0,
+                "GL_EXT_memory_object_fd");
+    assert_null(gr_gl_buffer_create(SIZE, GR_READ_WRITE, &by_sharing), GR_ERR_UNSUPPORTED, 0,
+                "GR_TRANSPORT_INTEROP");
+    assert_null(gr_gl_buffer_create(SIZE, GR_READ_WRITE, &by_sharing), GR_ERR_UNSUPPORTED, 0,
+                (const char *)glGetString(GL_RENDERER));
+    GR_AUTO(gr_resource) *resource = gr_gl_buffer_create(SIZE, GR_READ_WRITE, NULL);
+    assert_made(resource);
+    ck_assert_int_eq(gr_resource_transport(resource), GR_TRANSPORT_INTEROP);
+    char text[700];
+    gr_resource_describe(resource, text, sizeof(text));
+    ck_assert_msg(strstr(text, "transport interop (shared was not taken:"), "%s", text);
+}
+END_TEST
+
+/* ---- OpenGL's state -------------------------------------------------------------------------- */
+
+static void raise_error(GLenum error)
+{
+    if (error == GL_INVALID_ENUM)
+        glHint(0, 0);
+    else if (error == GL_INVALID_VALUE)
+        glDeleteBuffers(-1, NULL);
+    else if (error == GL_INVALID_OPERATION)
+        glUnmapNamedBuffer(0);
+}
+
+START_SHARED_TEST(pending_errors_and_bindings_stay)
+{
+    static const GLenum errors[] = {GL_NO_ERROR, GL_INVALID_ENUM, GL_INVALID_VALUE,
+                                    GL_INVALID_OPERATION};
+    GLuint bound = gl_buffer_filled(16, 1);
+    GLint now = 0;
+    glBindBuffer(GL_ARRAY_BUFFER, bound);
+    for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
+        raise_error(errors[i]);
+        gr_resource *resource = must_share(SIZE, GR_READ_WRITE);
+        ck_assert_uint_eq(glGetError(), errors[i]);
+        assert_gl_clean();
+        raise_error(errors[i]);
+        gr_buffer *buffer = must_map(resource);
+        assert_ok(gr_buffer_release(buffer));
+        gr_resource_free(resource);
+        ck_assert_uint_eq(glGetError(), errors[i]);
+        assert_gl_clean();
+    }
+    glGetIntegerv(GL_ARRAY_BUFFER_BINDING, &now);
+    ck_assert_uint_eq((GLuint)now, bound);
+}
+END_TEST
+
+/* ---- Steady ---------------------------------------------------------------------------------- */
+
+START_WAY_TEST(map_and_release_allocate_nothing)
+{
+    need_counting();
+    gr_resource *resources[8];
+    gr_buffer *buffers[8];
+    for (int i = 0; i < 8; i++)
+        resources[i] = must_share(SIZE, GR_READ_WRITE);
+    /* The first round makes the events that are kept. */
+    assert_ok(gr_map_many(resources, 8, fx.stream, NULL, buffers));
+    assert_ok(gr_buffer_release_many(buffers, 8, fx.stream, NULL));
+    start_counting();
+    for (int i = 0; i < LOOPS; i++) {
+        gr_buffer *buffer = must_map(resources[0]);
+        assert_ok(gr_buffer_release(buffer));
+        assert_ok(gr_map_many(resources, 8, fx.stream, NULL, buffers));
+        assert_ok(gr_buffer_release_many(buffers, 8, fx.stream, NULL));
+    }
+    ck_assert_uint_eq(allocations, 0);
+    for (int i = 0; i < 8; i++)
+        gr_resource_free(resources[i]);
+}
+END_TEST
+
+static void life(GLuint unused)
+{
+    (void)unused;
+    gr_resource *resource = must_share(SIZE, GR_READ_WRITE);
+    fill_mapped(resource, 1);
+    gr_resource_free(resource);
+}
+
+START_WAY_TEST(a_life_for_ever_needs_nothing_more)
+{
+    assert_steady(life, 0, sanitizer() ? 50 : 300);
+}
+END_TEST
+
+static gr_resource *steady;
+
+static void frame(GLuint unused)
+{
+    (void)unused;
+    fill_mapped(steady, 3);
+}
+
+START_WAY_TEST(map_and_release_for_ever_need_nothing_more)
+{
+    steady = must_share(SIZE, GR_READ_WRITE);
+    assert_steady(frame, 0, sanitizer() ? 500 : 3000);
+    gr_resource_free(steady);
+}
+END_TEST
+
+/*
+ * Whose semaphores the transport signals, nobody else is to.
+ *
+ * Catches: semaphores of a caller's were taken, whose values disagreed with those of the
+ * transport.
+ */
+START_TEST(semaphores_of_its_own_are_refused)
+{
+    GR_AUTO(gr_resource) *resource = must_share(SIZE, GR_READ_WRITE);
+    assert_fails(gr_resource_set_sync(resource, GR_SEMAPHORE_NONE, GR_SEMAPHORE_NONE),
+                 GR_ERR_INVALID_VALUE, 0, "shared");
+}
+END_TEST
+
+static void build(Suite *suite)
+{
+    TCase *bytes = add_shared_case(suite, "bytes");
+    add_loop_tests(bytes, SIZE_COUNT, bytes_both_ways);
+    add_tests(bytes, each_side_sees_the_others_last_bytes);
+
+    TCase *reports = add_shared_case(suite, "reports");
+    add_tests(reports, a_buffer_says_what_it_is, other_resources_have_no_opengl_name,
+              the_best_transport_is_the_shared_one);
+    add_loop_tests(reports, 2, another_transport_by_wish);
+
+    add_tests(add_shared_case(suite, "errors"), semaphores_of_its_own_are_refused, wrong_arguments,
+              a_buffer_that_memory_does_not_hold, an_opengl_without_memory_objects,
+              pending_errors_and_bindings_stay);
+
+    add_loop_tests(add_shared_case(suite, "steady"), WAYS, map_and_release_allocate_nothing,
+                   a_life_for_ever_needs_nothing_more, map_and_release_for_ever_need_nothing_more);
+
+    build_gl_shared_order(suite);
+    build_gl_shared_life(suite);
+    build_gl_shared_image(suite);
+    build_gl_shared_packed(suite);
+}
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, "gl_shared", build, NULL);
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What gr_egl_create() does with an EGL that says, or refuses, what no EGL here does. */
+#ifndef GR_TESTS_EGL_PRETEND_H
+#define GR_TESTS_EGL_PRETEND_H
+
+#include "tests/support/support.h"
+
+/* The cases' EGL is itself again behind each of them. */
+void add_egl_pretend_cases(TCase *tcase);
+
+#endif

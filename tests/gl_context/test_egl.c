@@ -1,0 +1,521 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* OpenGL contexts without a window: options, what is current afterwards, and failures. */
+#define _GNU_SOURCE
+#include "tests/support/child_check.h"
+#include "egl_pretend.h"
+#include "tests/support/named_functions.h"
+#include "tests/support/usable.h"
+
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <epoxy/egl.h>
+
+/* The context is current, and the fixture's isn't any more. */
+static void assert_current(const gr_egl *egl)
+{
+    ck_assert_ptr_eq(eglGetCurrentContext(), gr_egl_context(egl));
+}
+
+static gr_egl *create(const gr_egl_options *options)
+{
+    gr_egl *egl = gr_egl_create(options);
+    assert_made(egl);
+    ck_assert_ptr_ne(gr_egl_context(egl), NULL);
+    assert_current(egl);
+    return egl;
+}
+
+static GLint get(GLenum what)
+{
+    GLint value = -1;
+    glGetIntegerv(what, &value);
+    return value;
+}
+
+/* The context is the current one, of that profile and at least of that version. */
+static void assert_context(int version, GLint profile)
+{
+    ck_assert_int_ge(get(GL_MAJOR_VERSION) * 10 + get(GL_MINOR_VERSION), version);
+    ck_assert_int_eq(get(GL_CONTEXT_PROFILE_MASK), profile);
+    assert_gl_clean();
+}
+
+/* ---- Options --------------------------------------------------------------------------------- */
+
+START_TEST(defaults)
+{
+    gr_egl *without = create(NULL);
+    assert_context(33, GL_CONTEXT_CORE_PROFILE_BIT);
+    ck_assert_int_eq(get(GL_CONTEXT_FLAGS) & GL_CONTEXT_FLAG_DEBUG_BIT, 0);
+    GLint version = get(GL_MAJOR_VERSION) * 10 + get(GL_MINOR_VERSION);
+    gr_egl *zeros = create(&GR_INIT(gr_egl_options));
+    assert_context(version, GL_CONTEXT_CORE_PROFILE_BIT);
+    assert_buffer_usable(gl_buffer_filled(USABLE_SIZE, 1));
+    gr_egl_free(zeros);
+    gr_egl_free(without);
+}
+END_TEST
+
+START_TEST(versions)
+{
+    static const int wanted[][2] = {{3, 3}, {4, 0}, {4, 5}, {3, 2}};
+    for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++) {
+        gr_egl *egl =
+            create(&GR_INIT(gr_egl_options, .major = wanted[i][0], .minor = wanted[i][1]));
+        assert_context(wanted[i][0] * 10 + wanted[i][1], GL_CONTEXT_CORE_PROFILE_BIT);
+        assert_buffer_usable(gl_buffer_filled(USABLE_SIZE, 1));
+        gr_egl_free(egl);
+    }
+}
+END_TEST
+
+START_TEST(compatibility)
+{
+    gr_egl *egl = create(&GR_INIT(gr_egl_options, .compatibility = true));
+    assert_context(33, GL_CONTEXT_COMPATIBILITY_PROFILE_BIT);
+    ck_assert_int_eq(get(GL_MATRIX_MODE), GL_MODELVIEW); /* which a core profile has not */
+    assert_gl_clean();
+    assert_buffer_usable(gl_buffer_filled(USABLE_SIZE, 1));
+    gr_egl_free(egl);
+}
+END_TEST
+
+START_TEST(debug)
+{
+    gr_egl *egl = create(&GR_INIT(gr_egl_options, .debug = true));
+    assert_context(33, GL_CONTEXT_CORE_PROFILE_BIT);
+    ck_assert_int_ne(get(GL_CONTEXT_FLAGS) & GL_CONTEXT_FLAG_DEBUG_BIT, 0);
+    assert_buffer_usable(gl_buffer_filled(USABLE_SIZE, 1));
+    gr_egl_free(egl);
+}
+END_TEST
+
+START_TEST(share)
+{
+    GLuint name = gl_buffer_pattern(777, 5);
+    gr_egl *sharing = create(&GR_INIT(gr_egl_options, .share = fx.egl));
+    assert_gl_pattern(name, 777, 5);
+    GLuint made_here = gl_buffer_pattern(333, 6);
+    glFinish();
+    assert_ok(gr_egl_make_current(fx.egl));
+    assert_gl_pattern(made_here, 333, 6);
+    gr_egl_free(sharing);
+    assert_gl_pattern(made_here, 333, 6);
+
+    gr_egl *stranger = create(NULL);
+    ck_assert(!glIsBuffer(name));
+    gr_egl_free(stranger);
+}
+END_TEST
+
+static void assert_found(const char *name)
+{
+    ck_assert_msg(eglGetProcAddress(name), "a document calls %s(), which is not there", name);
+}
+
+START_TEST(has_the_documented_functions)
+{
+    if (!visit_named_functions("gl", assert_found) || !visit_named_functions("egl", assert_found))
+        skip("the sources are not here");
+}
+END_TEST
+
+/* ---- Failures -------------------------------------------------------------------------------- */
+
+/* The options are refused, and the context that was current still is. */
+#define assert_refused(options, status, text)                                                      \
+    do {                                                                                           \
+        const gr_egl_options options_ = options;                                                   \
+        EGLContext before_ = eglGetCurrentContext();                                               \
+        EGLenum api_ = eglQueryAPI();                                                              \
+        assert_null(gr_egl_create(&options_), status, -1, text);                                   \
+        ck_assert_ptr_eq(eglGetCurrentContext(), before_);                                         \
+        ck_assert_uint_eq(eglQueryAPI(), api_);                                                    \
+    } while (0)
+#define OPTIONS(...) (GR_INIT(gr_egl_options, __VA_ARGS__))
+
+START_TEST(version_that_is_not_there)
+{
+    assert_refused(OPTIONS(.major = 9, .minor = 9), GR_ERR_GL, "9.9 core");
+    assert_refused(OPTIONS(.major = 9, .minor = 9, .compatibility = true), GR_ERR_GL,
+                   "9.9 compatibility");
+    assert_refused(OPTIONS(.major = 9, .minor = 9, .share = fx.egl), GR_ERR_GL, "9.9");
+    assert_refused(OPTIONS(.major = 9), GR_ERR_GL, "9.0");
+    gr_error error;
+    ck_assert_ptr_eq(gr_egl_create(&OPTIONS(.major = 9)), NULL);
+    error = *gr_last_error();
+    ck_assert_str_eq(error.call, "eglCreateContext");
+    ck_assert_msg(strncmp(error.code_name, "EGL_BAD_", 8) == 0, "%s", error.code_name);
+    ck_assert_ptr_ne(strstr(error.message, "EGL device"), NULL); /* what was found */
+    glGenBuffers(1, &(GLuint){0});
+    assert_gl_clean();
+}
+END_TEST
+
+/*
+ * It says which version there is, which the context that takes the newest has.
+ *
+ * Catches: a version that no OpenGL has was a reason to install Mesa, or NVIDIA's EGL.
+ */
+START_TEST(version_that_is_not_there_is_no_reason_to_install)
+{
+    char newest[32];
+    gr_egl *egl = create(NULL);
+    snprintf(newest, sizeof(newest), "%d.%d is the newest", get(GL_MAJOR_VERSION),
+             get(GL_MINOR_VERSION));
+    gr_egl_free(egl);
+    assert_refused(OPTIONS(.major = 9, .minor = 9), GR_ERR_GL, newest);
+    ck_assert_ptr_null(gr_egl_create(&OPTIONS(.major = 9)));
+    const char *said = gr_last_error()->message;
+    ck_assert_msg(strstr(said, "`major` 0"), "%s", said);
+    ck_assert_msg(!strstr(said, "nstall") && !strstr(said, "NVIDIA's EGL"), "%s", said);
+}
+END_TEST
+
+START_TEST(version_below_zero)
+{
+    assert_refused(OPTIONS(.major = -1), GR_ERR_INVALID_VALUE, "-1.0");
+    assert_refused(OPTIONS(.major = 4, .minor = -3), GR_ERR_INVALID_VALUE, "4.-3");
+}
+END_TEST
+
+START_TEST(device_out_of_range)
+{
+    char text[32];
+    int count = device_past_last(text, sizeof(text));
+    assert_refused(OPTIONS(.cuda_device = count), GR_ERR_INVALID_VALUE, text);
+    assert_refused(OPTIONS(.cuda_device = -1), GR_ERR_INVALID_VALUE, "CUDA device -1");
+    assert_refused(OPTIONS(.cuda_device = INT_MAX), GR_ERR_INVALID_VALUE, "2147483647");
+    assert_refused(OPTIONS(.cuda_device = INT_MIN), GR_ERR_INVALID_VALUE, "-2147483648");
+}
+END_TEST
+
+START_TEST(failure_without_current_context)
+{
+    assert_ok(gr_egl_make_current(NULL));
+    assert_refused(OPTIONS(.major = 9, .minor = 9), GR_ERR_GL, "9.9");
+    ck_assert_ptr_eq(eglGetCurrentContext(), NULL);
+}
+END_TEST
+
+/* EGL keeps a current context for each API; that of OpenGL ES stays what it was. */
+START_TEST(failure_with_another_api)
+{
+    eglBindAPI(EGL_OPENGL_ES_API);
+    assert_null(gr_egl_create(&OPTIONS(.major = 9, .minor = 9)), GR_ERR_GL, -1, "9.9");
+    ck_assert_uint_eq(eglQueryAPI(), EGL_OPENGL_ES_API);
+    eglBindAPI(EGL_OPENGL_API);
+    assert_current(fx.egl);
+}
+END_TEST
+
+/* ---- No driver of EGL's ---------------------------------------------------------------------- */
+
+#define FILES     "__EGL_VENDOR_LIBRARY_FILENAMES"
+#define FOLDERS   "__EGL_VENDOR_LIBRARY_DIRS"
+#define MESA_JSON "/usr/share/glvnd/egl_vendor.d/50_mesa.json"
+
+/* What TEST_WORDS lists, by |, is in the message. */
+static int finds_no_vendor(void)
+{
+    char words[512];
+    child_check(!gr_egl_create(NULL));
+    child_check(gr_last_error()->status == GR_ERR_GL);
+    snprintf(words, sizeof(words), "%s", getenv("TEST_WORDS"));
+    for (char *word = strtok(words, "|"); word; word = strtok(NULL, "|"))
+        ck_assert_msg(strstr(gr_last_error()->message, word), "no \"%s\" in: %s", word,
+                      gr_last_error()->message);
+    return 0;
+}
+
+/* A variable of EGL's loader has this value, and the other is not set. */
+static void expect_words(const char *variable, const char *value, const char *words)
+{
+    static const char *const both[] = {FILES, FOLDERS};
+    char *before[2];
+    for (int i = 0; i < 2; i++) {
+        const char *text = getenv(both[i]);
+        before[i] = text ? strdup(text) : NULL;
+        unsetenv(both[i]);
+    }
+    setenv(variable, value, 1);
+    setenv("TEST_WORDS", words, 1);
+    expect_child("finds_no_vendor");
+    unsetenv(variable);
+    for (int i = 0; i < 2; i++) {
+        if (before[i])
+            setenv(both[i], before[i], 1);
+        free(before[i]);
+    }
+}
+
+static const char *make_json(const char *text)
+{
+    static char path[] = P_tmpdir "/gr-test-egl.json";
+    FILE *out = fopen(path, "w");
+    ck_assert_ptr_nonnull(out);
+    fputs(text, out);
+    fclose(out);
+    return path;
+}
+
+/* Catches: "install Mesa", which was installed, where a variable hid it. */
+START_TEST(vendor_files_that_are_not_there)
+{
+    expect_words(FILES, "/nonexistent/a.json:/nonexistent/b.json",
+                 FILES " names /nonexistent/a.json (not there), /nonexistent/b.json (not there)|"
+                       "nset it");
+    expect_words(FILES, "", FILES " names nothing|nset it");
+    expect_words(FOLDERS, "/nonexistent", FOLDERS " names /nonexistent (not there)|nset it");
+    expect_words(FOLDERS, "/usr/include", FOLDERS " names /usr/include (has no .json file)");
+    if (!gr_cuda_is_software() || access(MESA_JSON, R_OK) != 0)
+        skip("Mesa's EGL is not where distributions have it, or not the one that is wanted");
+    expect_words(FILES, "/nonexistent/a.json", "let it name " MESA_JSON ", which is there");
+    expect_words(FOLDERS, "/usr/include", "let it name /usr/share/glvnd/egl_vendor.d, which");
+}
+END_TEST
+
+START_TEST(vendor_files_of_no_use)
+{
+    const char *path = make_json("{\"ICD\": {\"library_path\" : \"libEGL_no_such.so.0\"}}\n");
+    expect_words(FILES, path, "gr-test-egl.json (its libEGL_no_such.so.0 cannot be loaded)");
+    path = make_json("{\"ICD\": {\"library_path\": \"libm.so.6\"}}\n");
+    expect_words(FILES, path, "gr-test-egl.json (its libm.so.6 can be loaded)");
+    path = make_json("{}\n");
+    expect_words(FILES, path, "gr-test-egl.json (names no library)");
+    unlink(path);
+}
+END_TEST
+
+static const struct child children[] = {
+    {"finds_no_vendor", finds_no_vendor},
+    {NULL, NULL},
+};
+
+/* ---- What is current ------------------------------------------------------------------------- */
+
+START_TEST(make_current)
+{
+    gr_egl *second = create(NULL);
+    assert_ok(gr_egl_make_current(fx.egl));
+    assert_current(fx.egl);
+    assert_ok(gr_egl_make_current(fx.egl));
+    assert_current(fx.egl);
+    assert_ok(gr_egl_make_current(NULL));
+    ck_assert_ptr_eq(eglGetCurrentContext(), NULL);
+    assert_ok(gr_egl_make_current(NULL));
+    assert_ok(gr_egl_make_current(second));
+    assert_current(second);
+    gr_egl_free(second);
+}
+END_TEST
+
+START_TEST(free_while_current)
+{
+    gr_egl_free(create(NULL));
+    ck_assert_ptr_eq(eglGetCurrentContext(), NULL);
+    assert_ok(gr_egl_make_current(fx.egl));
+    assert_buffer_usable(gl_buffer_filled(USABLE_SIZE, 1));
+}
+END_TEST
+
+START_TEST(free_while_not_current)
+{
+    gr_egl *second = create(NULL);
+    assert_ok(gr_egl_make_current(fx.egl));
+    gr_egl_free(second);
+    assert_current(fx.egl);
+    assert_buffer_usable(gl_buffer_filled(USABLE_SIZE, 1));
+    second = create(NULL);
+    assert_ok(gr_egl_make_current(NULL));
+    gr_egl_free(second);
+    ck_assert_ptr_eq(eglGetCurrentContext(), NULL);
+}
+END_TEST
+
+START_TEST(free_null)
+{
+    gr_egl *none = NULL;
+    gr_egl_free(NULL);
+    gr_egl_at_scope_end(&none);
+    assert_current(fx.egl);
+}
+END_TEST
+
+START_TEST(scope_end)
+{
+    {
+        GR_AUTO(gr_egl) *egl = create(NULL);
+        (void)egl;
+    }
+    ck_assert_ptr_eq(eglGetCurrentContext(), NULL);
+}
+END_TEST
+
+/* Each keeps what it had bound, and its own buffers. */
+START_TEST(two_alternately)
+{
+    gr_egl *both[2] = {create(NULL), create(NULL)};
+    GLuint names[2];
+    for (int i = 0; i < 2; i++) {
+        assert_ok(gr_egl_make_current(both[i]));
+        for (int skipped = 0; skipped < i; skipped++)
+            glGenBuffers(1, &names[i]); /* so that the names differ */
+        names[i] = gl_buffer_filled(USABLE_SIZE, i + 1);
+        glBindBuffer(GL_ARRAY_BUFFER, names[i]);
+    }
+    ck_assert_uint_ne(names[0], names[1]);
+    for (int round = 0; round < 20; round++) {
+        int i = round % 2, value = round + 10;
+        assert_ok(gr_egl_make_current(both[i]));
+        ck_assert_int_eq(get(GL_ARRAY_BUFFER_BINDING), (GLint)names[i]);
+        assert_gl_bytes(names[i], USABLE_SIZE, round < 2 ? i + 1 : value - 2);
+        gr_buffer *buffer = gr_map_gl_buffer(names[i], GR_WRITE_DISCARD, fx.stream);
+        assert_made(buffer);
+        CU(MemsetD8Async(gr_buffer_ptr(buffer), (unsigned char)value, USABLE_SIZE, fx.stream));
+        assert_ok(gr_buffer_release(buffer));
+    }
+    gr_egl_free(both[0]);
+    gr_egl_free(both[1]);
+}
+END_TEST
+
+static void *make_current_here(void *egl)
+{
+    static gr_error error;
+    gr_status status = gr_egl_make_current(egl);
+    error = *gr_last_error();
+    if (status == GR_OK)
+        status = gr_egl_make_current(NULL);
+    return status == GR_OK ? NULL : &error;
+}
+
+static gr_error *on_another_thread(gr_egl *egl)
+{
+    pthread_t thread;
+    void *error = NULL;
+    ck_assert_int_eq(pthread_create(&thread, NULL, make_current_here, egl), 0);
+    pthread_join(thread, &error);
+    return error;
+}
+
+START_TEST(current_on_another_thread)
+{
+    const gr_error *error = on_another_thread(fx.egl);
+    ck_assert_ptr_ne(error, NULL);
+    ck_assert_int_eq(error->status, GR_ERR_GL);
+    ck_assert_int_eq(error->code, EGL_BAD_ACCESS);
+    ck_assert_str_eq(error->code_name, "EGL_BAD_ACCESS");
+    ck_assert_str_eq(error->call, "eglMakeCurrent");
+    ck_assert_ptr_ne(strstr(error->message, "another thread"), NULL);
+    assert_current(fx.egl);
+    assert_buffer_usable(gl_buffer_filled(USABLE_SIZE, 1));
+
+    assert_ok(gr_egl_make_current(NULL));
+    ck_assert_ptr_eq(on_another_thread(fx.egl), NULL);
+    assert_ok(gr_egl_make_current(fx.egl));
+}
+END_TEST
+
+/* ---- Queries --------------------------------------------------------------------------------- */
+
+START_TEST(handles)
+{
+    EGLDisplay display = gr_egl_display(fx.egl);
+    EGLint id = -1, found = -2;
+    ck_assert_ptr_eq(display, eglGetCurrentDisplay());
+    ck_assert(eglQueryContext(display, gr_egl_context(fx.egl), EGL_CONFIG_ID, &id));
+    ck_assert(eglGetConfigAttrib(display, gr_egl_config(fx.egl), EGL_CONFIG_ID, &found));
+    ck_assert_int_eq(id, found);
+}
+END_TEST
+
+START_TEST(describe)
+{
+    char text[1024], cut[16];
+    int length = gr_egl_describe(fx.egl, text, sizeof(text));
+    ck_assert_int_eq(length, (int)strlen(text));
+    ck_assert_ptr_ne(strstr(text, (const char *)glGetString(GL_RENDERER)), NULL);
+    bool surfaceless = strstr(text, "surfaceless");
+    ck_assert_msg(surfaceless || strstr(text, "EGL device"), "%s", text);
+    ck_assert_msg(gr_cuda_is_software() || strstr(text, "CUDA device 0"), "%s", text);
+    ck_assert_int_eq(gr_egl_describe(fx.egl, cut, sizeof(cut)), length);
+    ck_assert_uint_eq(strlen(cut), sizeof(cut) - 1);
+    ck_assert_int_eq(strncmp(cut, text, sizeof(cut) - 1), 0);
+    ck_assert_int_eq(gr_egl_describe(fx.egl, NULL, 0), length);
+    ck_assert_ptr_eq(strchr(text, '\n'), NULL);
+}
+END_TEST
+
+/* The fixture finds descriptors that stay open. */
+START_TEST(many_in_turn)
+{
+    for (int i = 0; i < 30; i++) {
+        gr_egl *egl = create(i % 2 ? &OPTIONS(.share = fx.egl) : NULL);
+        if (i % 3 == 0)
+            assert_ok(gr_egl_make_current(fx.egl));
+        gr_egl_free(egl);
+        assert_ok(gr_egl_make_current(fx.egl));
+    }
+    assert_buffer_usable(gl_buffer_filled(USABLE_SIZE, 1));
+}
+END_TEST
+
+/*
+ * A version that is not there is looked for on each of EGL's devices, which opens the GPUs that
+ * nothing else here uses, for good. Catches: on two GPUs a case left /dev/nvidia1 open.
+ */
+static void open_all_devices(void)
+{
+    int count = 0;
+    CU(DeviceGetCount(&count));
+    for (int i = 0; i < count; i++)
+        gr_egl_free(gr_egl_create(&GR_INIT(gr_egl_options, .cuda_device = i)));
+    gr_egl_free(gr_egl_create(&GR_INIT(gr_egl_options, .major = 9)));
+    gr_clear_error();
+    assert_ok(gr_egl_make_current(fx.egl));
+}
+
+static void open_all_devices_once(void)
+{
+    static bool done;
+    use_once(&done, open_all_devices);
+}
+
+static TCase *add_egl_case(Suite *suite, const char *name)
+{
+    TCase *made = add_case(suite, name);
+    tcase_add_unchecked_fixture(made, open_all_devices_once, NULL);
+    return made;
+}
+
+static void build(Suite *suite)
+{
+    add_tests(add_egl_case(suite, "options"), defaults, versions, compatibility, debug, share,
+              has_the_documented_functions);
+
+    add_tests(add_egl_case(suite, "failures"), version_that_is_not_there,
+              version_that_is_not_there_is_no_reason_to_install, version_below_zero,
+              device_out_of_range, failure_without_current_context, failure_with_another_api);
+
+    add_tests(add_egl_case(suite, "no driver of EGL's"), vendor_files_that_are_not_there,
+              vendor_files_of_no_use);
+
+    add_egl_pretend_cases(add_egl_case(suite, "an EGL that pretends"));
+
+    add_tests(add_egl_case(suite, "what is current"), make_current, free_while_current,
+              free_while_not_current, free_null, scope_end, two_alternately,
+              current_on_another_thread);
+
+    add_tests(add_egl_case(suite, "queries"), handles, describe, many_in_turn);
+}
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, "EGL", build, children);
+}

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Files that change: the peer truncates one, and then seals it, right after it was asked for its
+ * size, or punches holes into one that is sealed.
+ *
+ * The program's own fstat() stands before the C library's.
+ */
+#define _GNU_SOURCE
+#include "hostile.h"
+#include "tests/share/share_wire.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define ALL_SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
+
+/* ---- The attack ------------------------------------------------------------------------------ */
+
+/* The file that is attacked; -1: none. */
+static _Thread_local int attacked = -1;
+
+static bool is_attacked(const struct stat *file)
+{
+    int fd = attacked;
+    struct stat other;
+    attacked = -1; /* for the call that follows, too */
+    bool same = fd >= 0 && fstat(fd, &other) == 0 && other.st_dev == file->st_dev &&
+                other.st_ino == file->st_ino;
+    attacked = fd;
+    return same;
+}
+
+int fstat(int fd, struct stat *file)
+{
+    __typeof__(fstat) *next;
+    void *symbol = dlsym(RTLD_NEXT, "fstat");
+    memcpy(&next, &symbol, sizeof(next));
+    int result = next(fd, file);
+    if (result != 0 || attacked < 0 || !is_attacked(file))
+        return result;
+    /* Sealed before, it stays as it is. */
+    if (ftruncate(fd, 0) == 0)
+        fcntl(fd, F_ADD_SEALS, ALL_SEALS);
+    attacked = -1;
+    return result;
+}
+
+/* Whether it was left alone for the lack of a chance, or as it was sealed. */
+static bool has_shrunk(int fd)
+{
+    attacked = -1;
+    return lseek(fd, 0, SEEK_END) == 0;
+}
+
+/* ---- Its targets ----------------------------------------------------------------------------- */
+
+/* The same bytes in a file without seals. */
+static int unsealed_copy(int fd)
+{
+    static unsigned char bytes[1 << 20];
+    ssize_t size = pread(fd, bytes, sizeof(bytes), 0);
+    int copy = memfd_create("unsealed", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    ck_assert_int_gt(size, 0);
+    ck_assert_int_eq(write(copy, bytes, (size_t)size), size);
+    return copy;
+}
+
+START_VULKAN_TEST(memory_that_shrinks)
+{
+    struct pair pair = pair_make();
+    GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_READ_WRITE);
+    assert_ok(gr_resource_send(pair.here, resource, NULL, 0, SOON));
+    struct wire wire = wire_take(pair.there);
+    struct stat file;
+    if (fstat(wire.fds[0], &file) != 0 || !S_ISREG(file.st_mode)) {
+        wire_close(&wire);
+        pair_close(&pair);
+        skip("memory of a GPU is no file");
+    }
+    int good = wire.fds[0];
+    wire.fds[0] = unsealed_copy(good);
+    wire_put(pair.here, &wire);
+    attacked = wire.fds[0];
+    assert_null(gr_resource_receive(pair.there, NULL, 0, NULL, SOON), GR_ERR_INVALID_VALUE, 0,
+                "not sealed against shrinking");
+    attacked = -1;
+    wire_close(&wire);
+    close(good);
+    pair_close(&pair);
+}
+END_TEST
+
+/* The page, and both semaphores. Catches: the first read of a semaphore was a bus error. */
+START_VULKAN_TEST(a_rings_file_that_shrinks)
+{
+    if (_i > 0)
+        need_memory_semaphores();
+    struct pair pair = pair_make(), second = pair_make();
+    struct shared_ring r = shared_ring_begin(HOSTILE_SLOTS, GR_SIDE_CUDA, GR_RING_LOSSLESS);
+    assert_ok(gr_ring_send(pair.here, r.ring, GR_RING_CONSUMER, NULL, 0, SOON));
+    struct wire head = wire_take(pair.there);
+    int good = head.fds[_i];
+    head.fds[_i] = unsealed_copy(good);
+    wire_put(second.here, &head);
+    for (int i = 0; i < HOSTILE_SLOTS; i++) {
+        struct wire slot = wire_take(pair.there);
+        wire_put(second.here, &slot);
+        wire_close(&slot);
+    }
+    attacked = head.fds[_i];
+    assert_null(gr_ring_receive(second.there, NULL, 0, NULL, SOON),
+                _i == 0 ? GR_ERR_INVALID_VALUE : GR_ERR_CUDA, -1, _i == 0 ? "page" : "");
+    ck_assert(!has_shrunk(head.fds[_i])); /* its size was never asked for */
+    wire_close(&head);
+    close(good);
+    close(pair.there); /* the other end is the ring's */
+    pair_close(&second);
+    shared_ring_end(&r);
+}
+END_TEST
+
+/* ---- Holes ----------------------------------------------------------------------------------- */
+
+static void punch(int fd, off_t from)
+{
+    off_t size = lseek(fd, 0, SEEK_END);
+    ck_assert_int_gt(size, from);
+    ck_assert_int_eq(
+        fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, from, size - from), 0);
+}
+
+/*
+ * Where the data begin. The hole starts there because Mesa passes what lies before them to
+ * munmap(). Zeros there make the length one that the kernel refuses, and ThreadSanitizer's munmap()
+ * crashes on such a length.
+ */
+static off_t data_of(int fd)
+{
+    uint64_t head[2]; /* the size of the file, and this offset */
+    ck_assert_int_eq(pread(fd, head, sizeof(head), 0), sizeof(head));
+    ck_assert_uint_ge(head[1], sizeof(head));
+    return (off_t)head[1];
+}
+
+/* Seals do not keep a peer from it: all bytes are 0 then, and can be written to as before. */
+START_VULKAN_TEST(memory_with_a_hole)
+{
+    static unsigned char bytes[SHARE_SIZE];
+    struct pair pair = pair_make();
+    GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_READ_WRITE);
+    vulkan_write_pattern(gr_vk_buffer(resource), SHARE_SIZE, 1);
+    assert_ok(gr_resource_send(pair.here, resource, NULL, 0, SOON));
+    struct wire wire = wire_take(pair.there);
+    if (fcntl(wire.fds[0], F_GET_SEALS) < 0) {
+        wire_close(&wire);
+        pair_close(&pair);
+        skip("memory of a GPU is no file");
+    }
+    wire_put(pair.here, &wire);
+    gr_resource *received = gr_resource_receive(pair.there, NULL, 0, NULL, SOON);
+    assert_made(received);
+    assert_ok(gr_resource_set_sync(received, GR_SEMAPHORE_NONE, GR_SEMAPHORE_NONE));
+    gr_buffer *buffer = gr_map(received, fx.stream);
+    assert_made(buffer);
+    punch(wire.fds[0], data_of(wire.fds[0]));
+    CU(MemcpyDtoH(bytes, gr_buffer_ptr(buffer), SHARE_SIZE));
+    assert_bytes(bytes, SHARE_SIZE, 0);
+    CU(MemsetD8(gr_buffer_ptr(buffer), 7, SHARE_SIZE));
+    CU(MemcpyDtoH(bytes, gr_buffer_ptr(buffer), SHARE_SIZE));
+    assert_bytes(bytes, SHARE_SIZE, 7);
+    assert_ok(gr_buffer_release(buffer));
+    gr_resource_free(received);
+    wire_close(&wire);
+    pair_close(&pair);
+}
+END_TEST
+
+/* The page contradicts itself then. */
+START_VULKAN_TEST(a_ring_with_a_hole)
+{
+    need_memory_semaphores();
+    const gr_slot *slot;
+    struct pair pair = pair_make();
+    struct hostile peer = {.socket = pair.there};
+    struct shared_ring r = shared_ring_begin(HOSTILE_SLOTS, GR_SIDE_GRAPHICS, GR_RING_LOSSLESS);
+    assert_ok(gr_ring_send(pair.here, r.ring, GR_RING_CONSUMER, NULL, 0, SOON));
+    int fds[3];
+    hostile_take_files(&peer, fds);
+    hostile_set(&peer.received, 1);
+    hostile_publish(&peer, 0, 1, 1);
+    assert_ok(gr_ring_acquire_read(r.ring, fx.stream, &slot, 1, SOON));
+    assert_ok(gr_ring_give_back(r.ring, &slot, 1));
+    CU(StreamSynchronize(fx.stream));
+    punch(fds[0], 0);
+    hostile_wake(&peer);
+    assert_fails(gr_ring_acquire_read(r.ring, fx.stream, &slot, 1, SOON), GR_ERR_SYSTEM, 0,
+                 "contradicts itself");
+    for (int i = 0; i < 3; i++)
+        close(fds[i]);
+    hostile_end(&peer);
+    shared_ring_end(&r);
+}
+END_TEST
+
+/* Catches: a hole in huge pages is a bus error where no huge page is left. */
+START_VULKAN_TEST(memory_of_huge_pages)
+{
+    struct pair pair = pair_make();
+    int huge = memfd_create("huge", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_HUGETLB);
+    if (huge < 0) {
+        pair_close(&pair);
+        skip("the kernel has no huge pages");
+    }
+    ck_assert_int_eq(ftruncate(huge, 64 << 20), 0);
+    ck_assert_int_eq(fcntl(huge, F_ADD_SEALS, ALL_SEALS), 0);
+    GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_READ_WRITE);
+    assert_ok(gr_resource_send(pair.here, resource, NULL, 0, SOON));
+    struct wire wire = wire_take(pair.there);
+    close(wire.fds[0]);
+    wire.fds[0] = huge;
+    wire_put(pair.here, &wire);
+    assert_null(gr_resource_receive(pair.there, NULL, 0, NULL, SOON), GR_ERR_INVALID_VALUE, 0,
+                "small pages");
+    wire_close(&wire);
+    pair_close(&pair);
+}
+END_TEST
+
+void add_hostile_file_cases(Suite *suite)
+{
+    TCase *files = add_vulkan_case(suite, "files that shrink");
+    add_tests(files, memory_that_shrinks);
+    add_loop_tests(files, 3, a_rings_file_that_shrinks);
+    TCase *holes = add_vulkan_case(suite, "files with holes");
+    tcase_add_unchecked_fixture(holes, warm_up_sharing, NULL);
+    tcase_add_checked_fixture(holes, NULL, collect_sharing);
+    add_tests(holes, memory_of_huge_pages, memory_with_a_hole, a_ring_with_a_hole);
+}

@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Peers that live and do nothing, or too much: how long a call waits is its own process's to say.
+ *
+ * The program's own nanosleep(), poll() and recvmsg() stand before the C library's.
+ */
+#define _GNU_SOURCE
+#include "hostile.h"
+#include "tests/share/share_wire.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Longer than any call here may take on a busy machine, and shorter than one that hangs. */
+#define ENOUGH_MS 10000
+
+/* How much longer each pause of this thread is, as where others use the processor, too. */
+static _Thread_local long late_ns;
+
+/* A semaphore that the peer sets back during the next pause of this thread; NULL: none. */
+static _Thread_local const struct hostile_semaphore *taken_back;
+
+int nanosleep(const struct timespec *time, struct timespec *left)
+{
+    __typeof__(nanosleep) *next;
+    void *symbol = dlsym(RTLD_NEXT, "nanosleep");
+    memcpy(&next, &symbol, sizeof(next));
+    struct timespec longer = *time;
+    longer.tv_nsec += late_ns;
+    int result = next(&longer, left);
+    if (taken_back)
+        hostile_set(taken_back, 0);
+    taken_back = NULL;
+    return result;
+}
+
+/* How long each read of this thread takes, of which none returns more than some bytes. */
+static _Thread_local unsigned late_reads_ms;
+
+ssize_t recvmsg(int socket, struct msghdr *message, int flags)
+{
+    __typeof__(recvmsg) *next;
+    void *symbol = dlsym(RTLD_NEXT, "recvmsg");
+    memcpy(&next, &symbol, sizeof(next));
+    if (late_reads_ms) {
+        sleep_ms(late_reads_ms);
+        if (message->msg_iov->iov_len > 100)
+            message->msg_iov->iov_len = 100;
+    }
+    return next(socket, message, flags);
+}
+
+/* How many of the next polls of two descriptors, as the thread that watches a peer makes, fail. */
+static atomic_int failing_polls;
+
+/* For how long such polls hold up their thread, in pauses of a millisecond. */
+static atomic_int long_polls;
+
+int poll(struct pollfd *fds, nfds_t n, int ms)
+{
+    __typeof__(poll) *next;
+    void *symbol = dlsym(RTLD_NEXT, "poll");
+    memcpy(&next, &symbol, sizeof(next));
+    for (; n == 2 && atomic_load(&long_polls) > 0; atomic_fetch_sub(&long_polls, 1))
+        sleep_ms(1);
+    if (n != 2 || atomic_load(&failing_polls) == 0)
+        return next(fds, n, ms);
+    atomic_fetch_sub(&failing_polls, 1);
+    errno = ENOMEM;
+    return -1;
+}
+
+/* ---- Bytes without end ----------------------------------------------------------------------- */
+
+struct flood {
+    const struct hostile *peer;
+    atomic_bool ends;
+};
+
+/* With every other byte, the page says that somebody waits. */
+static void *send_bytes(void *user)
+{
+    struct flood *flood = user;
+    while (!atomic_load(&flood->ends)) {
+        atomic_store(&flood->peer->page->waiting[0], 1);
+        atomic_store(&flood->peer->page->waiting[1], 1);
+        hostile_wake(flood->peer);
+    }
+    return NULL;
+}
+
+/* Reads and writes what cannot be there: no field of a message, and no byte, makes it longer. */
+START_VULKAN_TEST(a_timeout_is_the_callers)
+{
+    static const unsigned timeouts[] = {0, 1, 50, 200};
+    bool here_writes = _i == 0;
+    pthread_t thread;
+    const gr_slot *slots[HOSTILE_SLOTS], *more;
+    struct hostile peer;
+    struct shared_ring r = hostile_ring(&peer, here_writes, GR_RING_LOSSLESS);
+    struct flood flood = {.peer = &peer};
+    ck_assert_int_eq(pthread_create(&thread, NULL, send_bytes, &flood), 0);
+    if (here_writes)
+        assert_ok(gr_ring_acquire_write(r.ring, fx.stream, slots, HOSTILE_SLOTS, SOON));
+    for (size_t i = 0; i < sizeof(timeouts) / sizeof(*timeouts); i++) {
+        int64_t begin = clock_ms();
+        gr_status status = (here_writes ? gr_ring_acquire_write : gr_ring_acquire_read)(
+            r.ring, fx.stream, &more, 1, timeouts[i]);
+        ck_assert_int_eq(status, timeouts[i] ? GR_ERR_TIMEOUT : GR_ERR_NOT_READY);
+        ck_assert_int_ge(clock_ms() - begin, timeouts[i]);
+        ck_assert_int_lt(clock_ms() - begin, ENOUGH_MS);
+    }
+    gr_clear_error();
+    if (here_writes)
+        assert_ok(gr_ring_cancel_write(r.ring, slots, HOSTILE_SLOTS));
+    atomic_store(&flood.ends, true);
+    pthread_join(thread, NULL);
+    hostile_end(&peer);
+    shared_ring_end(&r);
+}
+END_TEST
+
+/* ---- Messages without end -------------------------------------------------------------------- */
+
+struct slots {
+    struct wire slot;
+    int socket;
+};
+
+/* The same slot again and again, until the other end is closed. */
+static void *send_slots(void *user)
+{
+    struct slots *slots = user;
+    while (wire_try(slots->socket, &slots->slot, MSG_NOSIGNAL))
+        continue;
+    return NULL;
+}
+
+/* Of a ring of one slot, which says that it has 1024. */
+static struct wire take_large_ring(struct slots *slots)
+{
+    struct pair pair = pair_make();
+    struct shared_ring r = shared_ring_begin(1, GR_SIDE_CUDA, GR_RING_LOSSLESS);
+    assert_ok(gr_ring_send(pair.here, r.ring, GR_RING_CONSUMER, NULL, 0, SOON));
+    struct wire head = wire_take(pair.there);
+    slots->slot = wire_take(pair.there);
+    wire_change(&head, WIRE_HEADER, 4, 1024);
+    close(pair.there);
+    shared_ring_end(&r);
+    return head;
+}
+
+/*
+ * Catches: the deadline was looked at only where nothing was there, and a ring whose messages kept
+ * arriving took as long as they did.
+ */
+START_VULKAN_TEST(messages_that_keep_arriving)
+{
+    struct pair pair = pair_make();
+    struct slots slots = {.socket = pair.here};
+    struct wire head = take_large_ring(&slots);
+    pthread_t thread;
+    wire_put(pair.here, &head);
+    ck_assert_int_eq(pthread_create(&thread, NULL, send_slots, &slots), 0);
+    assert_null(gr_ring_receive(pair.there, NULL, 0, NULL, 10), GR_ERR_TIMEOUT, 0, "all there");
+    close(pair.there);
+    pair.there = -1;
+    pthread_join(thread, NULL);
+    pair_close(&pair);
+    wire_close(&head);
+    wire_close(&slots.slot);
+}
+END_TEST
+
+/* Catches: likewise, where the sender's bytes kept arriving. */
+START_VULKAN_TEST(bytes_that_keep_arriving)
+{
+    static unsigned char room[GR_SHARE_MOST_DATA];
+    struct pair pair = pair_make();
+    GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_READ_WRITE);
+    assert_ok(gr_resource_send(pair.here, resource, room, sizeof(room), SOON));
+    late_reads_ms = 20; /* each read of some bytes takes that long, and more are there */
+    gr_resource *taken = gr_resource_receive(pair.there, room, sizeof(room), NULL, 10);
+    late_reads_ms = 0;
+    ck_assert_ptr_null(taken);
+    assert_error(GR_ERR_TIMEOUT, 0, "close the socket");
+    pair_close(&pair);
+}
+END_TEST
+
+/*
+ * The peer waits for the frame that this side took and cannot begin to use: the stream is
+ * another CUDA context's.
+ * Catches: the frame was there again, and the peer was not woken.
+ */
+START_VULKAN_TEST(an_acquire_that_fails_wakes_the_peer)
+{
+    const gr_slot *slot;
+    char byte;
+    CUcontext second;
+    CUstream foreign;
+    struct hostile peer;
+    struct shared_ring r = hostile_ring(&peer, false, GR_RING_NEWEST);
+    hostile_publish(&peer, 0, 1, 1);
+    hostile_set(&peer.received, 1);
+    CU(CtxCreate(&second, 0, fx.device));
+    CU(StreamCreate(&foreign, CU_STREAM_NON_BLOCKING));
+    CU(CtxSetCurrent(fx.context));
+    while (recv(peer.socket, &byte, 1, MSG_DONTWAIT) == 1)
+        continue;
+    atomic_store(&peer.page->waiting[0], 1);
+    atomic_store(&peer.page->waiting[1], 1);
+    gr_status status = gr_ring_acquire_read(r.ring, foreign, &slot, 1, SOON);
+    CU(CtxDestroy(second));
+    ck_assert_int_ne(status, GR_OK);
+    ck_assert_int_eq(recv(peer.socket, &byte, 1, MSG_DONTWAIT), 1);
+    gr_clear_error();
+    assert_ok(gr_ring_acquire_read(r.ring, fx.stream, &slot, 1, SOON));
+    ck_assert_uint_eq(slot->frame, 1);
+    assert_ok(gr_ring_give_back(r.ring, &slot, 1));
+    hostile_end(&peer);
+    shared_ring_end(&r);
+}
+END_TEST
+
+/* Catches: the thread ended at the first one, and a reader waited for a peer that was gone. */
+START_VULKAN_TEST(the_watch_goes_on_where_poll_lacks_memory)
+{
+    const gr_slot *slot;
+    struct hostile peer;
+    struct shared_ring r = hostile_ring(&peer, false, GR_RING_LOSSLESS);
+    atomic_store(&failing_polls, 3);
+    hostile_wake(&peer);
+    for (int i = 0; i < ENOUGH_MS && atomic_load(&failing_polls) > 0; i++)
+        sleep_ms(1);
+    int left = atomic_exchange(&failing_polls, 0);
+    ck_assert_int_eq(left, 0);
+    close(peer.socket);
+    peer.socket = -1;
+    assert_fails(gr_ring_acquire_read(r.ring, fx.stream, &slot, 1, ENOUGH_MS), GR_ERR_SYSTEM, 0,
+                 "has ended or closed the socket");
+    hostile_end(&peer);
+    shared_ring_end(&r);
+}
+END_TEST
+
+/* ---- OpenGL, which waits in this thread ------------------------------------------------------ */
+
+/* A ring of OpenGL's, whose side here is the one that waits; NULL: not by this OpenGL. */
+static gr_ring *opengls_ring(struct hostile *peer, gr_ring_role role)
+{
+    gr_resource *resources[HOSTILE_SLOTS];
+    int socket;
+    for (int i = 0; i < HOSTILE_SLOTS; i++) {
+        resources[i] = gr_gl_buffer_create(
+            SLOT_SIZE, GR_READ_WRITE, &GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_SHARED));
+        if (!resources[i])
+            return NULL;
+    }
+    gr_side producer = role == GR_RING_CONSUMER ? GR_SIDE_CUDA : GR_SIDE_GRAPHICS;
+    gr_ring *ring =
+        gr_ring_create(resources, HOSTILE_SLOTS, &GR_INIT(gr_ring_options, .producer = producer));
+    assert_made(ring);
+    for (int i = 0; i < HOSTILE_SLOTS; i++)
+        gr_resource_free(resources[i]);
+    *peer = hostile_pair(&socket);
+    assert_ok(gr_ring_send(socket, ring, role, NULL, 0, SOON));
+    hostile_take(peer);
+    return ring;
+}
+
+/* OpenGL writes a frame, so that the peer can have the slot and give it back. */
+static void opengl_writes(gr_ring *ring)
+{
+    const gr_slot *slot;
+    assert_ok(gr_ring_acquire_write(ring, GR_STREAM_NONE, &slot, 1, SOON));
+    assert_ok(gr_ring_publish(ring, &slot, 1));
+}
+
+/* The peer hands on a slot whose work it has not ended: value 1 is missing. */
+static void hand_on(struct hostile *peer, gr_ring *ring, gr_ring_role role)
+{
+    if (role == GR_RING_CONSUMER) {
+        hostile_publish(peer, 0, 1, 1);
+        return;
+    }
+    for (int i = 0; i < HOSTILE_SLOTS; i++)
+        opengl_writes(ring);
+    hostile_give_back(peer, 0, 1, 1);
+}
+
+static gr_status acquire(gr_ring *ring, gr_ring_role role, const gr_slot **slot, unsigned ms)
+{
+    return (role == GR_RING_CONSUMER ? gr_ring_acquire_read
+                                     : gr_ring_acquire_write)(ring, GR_STREAM_NONE, slot, 1, ms);
+}
+
+static void give_up(gr_ring *ring, gr_ring_role role, const gr_slot *slot)
+{
+    assert_ok((role == GR_RING_CONSUMER ? gr_ring_give_back : gr_ring_publish)(ring, &slot, 1));
+}
+
+static const gr_ring_role roles[] = {GR_RING_CONSUMER, GR_RING_PRODUCER};
+
+/*
+ * Catches: the acquire waited for the peer's signal for as long as the peer lived, in the one
+ * thread that could have freed the ring.
+ */
+START_TEST(opengl_waits_no_longer_than_it_says)
+{
+    need_memory_semaphores();
+    struct hostile peer;
+    const gr_slot *slot;
+    gr_ring *ring = opengls_ring(&peer, roles[_i]);
+    if (!ring)
+        skip("%s", error_text());
+    hand_on(&peer, ring, roles[_i]);
+    for (int again = 0; again < 3; again++) {
+        ck_assert_int_eq(acquire(ring, roles[_i], &slot, 0), GR_ERR_NOT_READY);
+        assert_error(GR_ERR_NOT_READY, 0, "has not ended its work");
+        ck_assert_int_eq(acquire(ring, roles[_i], &slot, 50), GR_ERR_TIMEOUT);
+        assert_error(GR_ERR_TIMEOUT, 0, "has not ended its work");
+    }
+    hostile_set(&peer.received, 1);
+    assert_ok(acquire(ring, roles[_i], &slot, SOON));
+    give_up(ring, roles[_i], slot);
+    hostile_end(&peer);
+    gr_ring_free(ring);
+}
+END_TEST
+
+/*
+ * The value has come, and the peer takes it back before OpenGL begins to use the slot. The thread
+ * that would notice is slow.
+ * Catches: the acquire waited for the value again, without its timeout.
+ */
+START_TEST(what_has_come_is_not_waited_for_again)
+{
+    need_memory_semaphores();
+    struct hostile peer;
+    const gr_slot *slot;
+    gr_ring *ring = opengls_ring(&peer, GR_RING_CONSUMER);
+    if (!ring)
+        skip("%s", error_text());
+    int64_t longest = 0;
+    late_ns = 20000000;
+    atomic_store(&long_polls, ENOUGH_MS);
+    for (unsigned i = 0; i < HOSTILE_SLOTS; i++) {
+        hostile_set(&peer.received, i + 1);
+        hostile_publish(&peer, i, i + 1, i + 1);
+        taken_back = &peer.received;
+        int64_t begin = clock_ms();
+        assert_ok(acquire(ring, GR_RING_CONSUMER, &slot, 0));
+        longest = clock_ms() - begin > longest ? clock_ms() - begin : longest;
+        give_up(ring, GR_RING_CONSUMER, slot);
+        taken_back = NULL;
+    }
+    late_ns = 0;
+    atomic_store(&long_polls, 0);
+    hostile_end(&peer);
+    gr_ring_free(ring);
+    ck_assert_int_lt(longest, ENOUGH_MS / 2);
+}
+END_TEST
+
+struct wait {
+    gr_ring *ring;
+    struct hostile *peer;
+    int what;
+};
+
+/* Stops the ring, or ends the peer, while OpenGL's thread waits. */
+static void *end_it(void *user)
+{
+    struct wait *wait = user;
+    sleep_ms(100);
+    if (wait->what == 0) {
+        gr_ring_stop(wait->ring);
+    } else {
+        close(wait->peer->socket);
+        wait->peer->socket = -1;
+    }
+    return NULL;
+}
+
+START_TEST(a_stop_or_an_end_ends_opengls_wait)
+{
+    need_memory_semaphores();
+    struct hostile peer;
+    pthread_t thread;
+    const gr_slot *slot;
+    gr_ring *ring = opengls_ring(&peer, GR_RING_CONSUMER);
+    if (!ring)
+        skip("%s", error_text());
+    hand_on(&peer, ring, GR_RING_CONSUMER);
+    struct wait wait = {.ring = ring, .peer = &peer, .what = _i};
+    ck_assert_int_eq(pthread_create(&thread, NULL, end_it, &wait), 0);
+    gr_status status = gr_ring_acquire_read(ring, GR_STREAM_NONE, &slot, 1, GR_WAIT_FOREVER);
+    ck_assert_int_eq(status, _i == 0 ? GR_ERR_STOPPED : GR_OK);
+    pthread_join(thread, NULL);
+    if (status == GR_OK)
+        assert_ok(gr_ring_give_back(ring, &slot, 1));
+    gr_clear_error();
+    hostile_end(&peer);
+    gr_ring_free(ring);
+}
+END_TEST
+
+/* ---- The end of a ring ----------------------------------------------------------------------- */
+
+/*
+ * The peer lives, and a stream waits for it. Each pause is as long as on a machine with other work.
+ * Catches: the time was a number of looks, so that 2 seconds became 5.
+ */
+START_VULKAN_TEST(a_free_takes_its_time_by_the_clock)
+{
+    const gr_slot *slot;
+    struct hostile peer;
+    struct shared_ring r = hostile_ring(&peer, false, GR_RING_LOSSLESS);
+    hostile_publish(&peer, 0, 1, 1);
+    assert_ok(gr_ring_acquire_read(r.ring, fx.stream, &slot, 1, SOON));
+    assert_ok(gr_ring_give_back(r.ring, &slot, 1));
+    late_ns = 20000000;
+    int64_t begin = clock_ms();
+    gr_ring_free(r.ring);
+    int64_t took = clock_ms() - begin;
+    late_ns = 0;
+    r.ring = NULL;
+    ck_assert_int_ge(took, 1900);
+    ck_assert_int_lt(took, ENOUGH_MS);
+    ck_assert_msg(stream_ends_within(fx.stream, ENOUGH_MS), "the stream still waits");
+    hostile_end(&peer);
+    shared_ring_end(&r);
+}
+END_TEST
+
+void add_hostile_wait_cases(Suite *suite)
+{
+    TCase *waits = add_vulkan_case(suite, "peers that live");
+    tcase_add_unchecked_fixture(waits, warm_up_sharing, NULL);
+    tcase_add_checked_fixture(waits, NULL, collect_sharing);
+    add_loop_tests(waits, 2, a_timeout_is_the_callers, opengl_waits_no_longer_than_it_says,
+                   a_stop_or_an_end_ends_opengls_wait);
+    add_tests(waits, an_acquire_that_fails_wakes_the_peer, messages_that_keep_arriving,
+              bytes_that_keep_arriving, the_watch_goes_on_where_poll_lacks_memory,
+              what_has_come_is_not_waited_for_again, a_free_takes_its_time_by_the_clock);
+}

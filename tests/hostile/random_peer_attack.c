@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a peer of test_random_peer does: mostly what an honest one does, so that the ring gets
+ * anywhere, and in between what none does. Its process uses neither grinterop nor CUDA.
+ */
+#define _GNU_SOURCE
+#include "random_peer.h"
+#include "tests/support/support.h"
+
+#include "lib/ring/peer_page.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PAGE_SIZE 4096
+#define STEPS     400
+
+enum { PAGE, SENT, RECEIVED };
+
+struct peer {
+    uint32_t random;
+    int socket;
+    bool writes;
+    struct gr_page *page;
+    size_t page_size;
+    _Atomic uint64_t *mine, *theirs; /* the values of the semaphores, by who signals them */
+    uint64_t frame, value;
+};
+
+static uint32_t below(struct peer *peer, uint32_t n)
+{
+    return walk_random(&peer->random, n);
+}
+
+static void pause_us(struct peer *peer, uint32_t most)
+{
+    usleep(below(peer, most));
+}
+
+static uint64_t any_number(struct peer *peer)
+{
+    static const uint64_t some[] = {0, 1, 2, 3, 4, 1 << 20, (uint64_t)1 << 63, ~(uint64_t)0};
+    uint32_t n = sizeof(some) / sizeof(*some);
+    return below(peer, 2) ? some[below(peer, n)] : (uint64_t)below(peer, 64) << 2 | below(peer, 4);
+}
+
+/* ---- The ring -------------------------------------------------------------------------------- */
+
+static void *map(int fd, size_t *size)
+{
+    struct stat file;
+    if (fstat(fd, &file) != 0 || file.st_size <= 0)
+        _exit(1);
+    *size = (size_t)file.st_size;
+    void *mapped = mmap(NULL, *size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (mapped == MAP_FAILED)
+        _exit(1);
+    return mapped;
+}
+
+/* The software driver has the value in the file's last word. */
+static _Atomic uint64_t *map_value(int fd)
+{
+    size_t size;
+    unsigned char *mapped = map(fd, &size);
+    return (_Atomic uint64_t *)(void *)(mapped + size - sizeof(uint64_t));
+}
+
+static void open_files(struct peer *peer, const int fds[], bool sends)
+{
+    peer->page = map(fds[PAGE], &peer->page_size);
+    peer->mine = map_value(fds[sends ? SENT : RECEIVED]);
+    peer->theirs = map_value(fds[sends ? RECEIVED : SENT]);
+}
+
+/* A file of its own, with the same bytes and seals. */
+static int copy_of(int fd)
+{
+    char bytes[PAGE_SIZE];
+    ssize_t size = pread(fd, bytes, sizeof(bytes), 0);
+    int made = memfd_create("peer", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (size <= 0 || made < 0 || pwrite(made, bytes, (size_t)size, 0) != size ||
+        fcntl(made, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
+        _exit(1);
+    return made;
+}
+
+static bool take_ring(struct peer *peer)
+{
+    unsigned char bytes[PEER_ROOM];
+    size_t size;
+    int fds[PEER_FDS];
+    if (peer_receive(peer->socket, bytes, sizeof(bytes), &size, fds, PEER_FDS) != 3)
+        return false;
+    open_files(peer, fds, false);
+    return true;
+}
+
+/* Another byte, a part left out, or other descriptors; not often. */
+static void send_message(struct peer *peer, const struct peer_messages *model, int i,
+                         const int fds[], int count, bool is_bad)
+{
+    unsigned char bytes[PEER_ROOM];
+    size_t size = model->sizes[i];
+    for (size_t k = 0; k < size; k++)
+        bytes[k] = model->bytes[i][k];
+    uint32_t what = is_bad ? below(peer, 6) : 6;
+    if (what == 0)
+        size = below(peer, (uint32_t)size) + 1;
+    else if (what == 1)
+        count = (int)below(peer, (uint32_t)count + 1);
+    else if (what < 5)
+        bytes[below(peer, (uint32_t)size)] ^= (unsigned char)(1 + below(peer, 255));
+    else if (what == 5)
+        pause_us(peer, 50000);
+    peer_send(peer->socket, bytes, size, fds, count);
+}
+
+static void send_ring(struct peer *peer, const struct peer_messages *model)
+{
+    int fds[3];
+    bool is_bad = below(peer, 4) == 0;
+    for (int i = 0; i < 3; i++)
+        fds[i] = copy_of(model->fds[i]);
+    open_files(peer, fds, true);
+    atomic_store(peer->mine, 0);
+    atomic_store(peer->theirs, 0);
+    struct peer_messages all = *model;
+    enum { ROLE_AT = 24 + 4, MODE_AT = ROLE_AT + 4 };
+    all.bytes[0][ROLE_AT] = peer->writes ? GR_RING_CONSUMER : GR_RING_PRODUCER;
+    all.bytes[0][MODE_AT] = below(peer, 2) ? GR_RING_NEWEST : GR_RING_LOSSLESS;
+    send_message(peer, &all, 0, fds, 3, is_bad && below(peer, PEER_MESSAGES) == 0);
+    for (int i = 1; i < PEER_MESSAGES; i++)
+        send_message(peer, &all, i, &model->fds[2 + i], 1, is_bad && below(peer, 2));
+}
+
+/* ---- What it does ---------------------------------------------------------------------------- */
+
+/* Not the end: false once nobody is there any more. */
+static bool is_connected(const struct peer *peer)
+{
+    char bytes[256];
+    ssize_t got = recv(peer->socket, bytes, sizeof(bytes), MSG_DONTWAIT);
+    return got > 0 || (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK));
+}
+
+static void wake(const struct peer *peer)
+{
+    send(peer->socket, "", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+static void hand_on(struct peer *peer, uint32_t i, uint64_t frame, uint64_t value)
+{
+    struct gr_page_slot *slot = &peer->page->slots[i];
+    atomic_store(peer->writes ? &slot->written : &slot->given_back, value);
+    atomic_store(&slot->word, frame << 2 | (peer->writes ? GR_OWNER_READY : GR_OWNER_PRODUCER));
+    if (peer->writes)
+        atomic_store(&peer->page->published, frame);
+    wake(peer);
+}
+
+/* The next slot is handed on after that value, which it signals or not. */
+static void hand_next_on(struct peer *peer, uint64_t value)
+{
+    for (uint32_t i = 0; i < PEER_SLOTS; i++) {
+        uint64_t word = atomic_load(&peer->page->slots[i].word);
+        if ((word & 3) != (peer->writes ? GR_OWNER_PRODUCER : GR_OWNER_READY))
+            continue;
+        hand_on(peer, i, peer->writes ? ++peer->frame : word >> 2, value);
+        return;
+    }
+}
+
+static void be_good(struct peer *peer)
+{
+    atomic_store(peer->mine, ++peer->value);
+    hand_next_on(peer, peer->value);
+}
+
+/* Handed on with a value that is there, and taken back a moment later. */
+static void take_back(struct peer *peer)
+{
+    be_good(peer);
+    pause_us(peer, 3000);
+    atomic_store(peer->mine, below(peer, 2) ? 0 : peer->value - 1);
+}
+
+static void flip(struct peer *peer, _Atomic uint64_t *value)
+{
+    uint64_t before = atomic_load(value);
+    for (uint32_t n = 1 + below(peer, 20); n > 0; n--) {
+        atomic_store(value, any_number(peer));
+        pause_us(peer, 300);
+        atomic_store(value, before);
+    }
+}
+
+static void write_words(struct peer *peer)
+{
+    _Atomic uint64_t *words = (_Atomic uint64_t *)(void *)peer->page;
+    for (uint32_t n = 1 + below(peer, 3); n > 0; n--)
+        atomic_store(&words[below(peer, (uint32_t)(peer->page_size / sizeof(*words)))],
+                     any_number(peer));
+    wake(peer);
+}
+
+/* Bytes that nobody asked for, some with a descriptor. */
+static void send_anything(struct peer *peer)
+{
+    char bytes[64] = {0};
+    int fd = below(peer, 2) ? open("/dev/null", O_RDWR | O_CLOEXEC) : dup(peer->socket);
+    for (uint32_t n = below(peer, 100); n > 0; n--) {
+        struct iovec part = {bytes, 1 + below(peer, sizeof(bytes))};
+        struct msghdr sent = {.msg_iov = &part, .msg_iovlen = 1};
+        sendmsg(peer->socket, &sent, MSG_NOSIGNAL | MSG_DONTWAIT);
+    }
+    if (below(peer, 4) == 0)
+        peer_send(peer->socket, bytes, 1, &fd, 1);
+    close(fd);
+}
+
+static void be_bad(struct peer *peer)
+{
+    _Atomic uint64_t *value = below(peer, 3) ? peer->mine : peer->theirs;
+    switch (below(peer, 9)) {
+    case 0:
+        write_words(peer);
+        break;
+    case 1:
+        atomic_store(value, any_number(peer));
+        break;
+    case 2:
+        flip(peer, value);
+        break;
+    case 3:
+    case 4:
+        take_back(peer);
+        break;
+    case 5: /* the work is never done */
+        hand_next_on(peer, peer->value + 1 + below(peer, 3));
+        break;
+    case 6:
+        send_anything(peer);
+        break;
+    case 7:
+        atomic_store(&peer->page->waiting[below(peer, 2)], 1);
+        atomic_store(below(peer, 8) ? &peer->page->waiting[below(peer, 2)] : &peer->page->stopped,
+                     1);
+        break;
+    default:
+        pause_us(peer, 50000);
+        break;
+    }
+}
+
+/* By a close, by the end of the process, or not at all: the semaphores go on to change. */
+static void end(struct peer *peer, bool is_first)
+{
+    if (is_first && below(peer, 3) == 0)
+        _exit(0);
+    if (is_first && below(peer, 2))
+        shutdown(peer->socket, (int)below(peer, 3));
+    atomic_store(peer->mine, 0);
+    for (uint32_t n = below(peer, 300); n > 0; n--) {
+        atomic_store(peer->mine, below(peer, 2) ? 0 : any_number(peer));
+        pause_us(peer, 5000);
+    }
+}
+
+void peer_attack(int socket, const struct peer_job *job, const struct peer_messages *model)
+{
+    struct peer peer = {.random = walk_start(job->seed), .socket = socket, .writes = job->writes};
+    if (job->sends)
+        send_ring(&peer, model);
+    else if (!take_ring(&peer))
+        return;
+    uint32_t honesty = 1 + below(&peer, 20), last = below(&peer, STEPS);
+    bool lives = true;
+    for (uint32_t step = 0; step < last && (lives = is_connected(&peer)); step++) {
+        if (below(&peer, honesty) == 0)
+            be_bad(&peer);
+        else
+            be_good(&peer);
+        pause_us(&peer, 1000);
+    }
+    end(&peer, lives);
+}

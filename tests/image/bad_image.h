@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The files of test_bad_image.c. */
+#ifndef GR_TESTS_BAD_IMAGE_H
+#define GR_TESTS_BAD_IMAGE_H
+
+#include "tests/support/support_image.h"
+
+void add_state_cases(Suite *suite);
+
+#endif

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Loops over images: a steady one allocates nothing, one that goes on for ever needs nothing more.
+ */
+#define _GNU_SOURCE
+#include "tests/support/allocations.h"
+#include "image_tests.h"
+
+#define LOOPS 200
+
+static gr_resource *steady;
+
+static void frame(GLuint name)
+{
+    (void)name;
+    gr_buffer *buffer = must_map_image(steady);
+    ck_assert_ptr_nonnull(gr_buffer_array(buffer, 0, 0));
+    assert_ok(gr_buffer_release(buffer));
+}
+
+static void frame_with_objects(GLuint name)
+{
+    (void)name;
+    static const gr_texture_options linear = {.struct_size = sizeof(gr_texture_options),
+                                              .filter = GR_FILTER_LINEAR};
+    gr_buffer *buffer = must_map_image(steady);
+    ck_assert_uint_ne(gr_buffer_surface(buffer, 0, 0), 0);
+    ck_assert_uint_ne(gr_buffer_texture(buffer, NULL), 0);
+    ck_assert_uint_ne(gr_buffer_texture(buffer, &linear), 0);
+    assert_ok(gr_buffer_release(buffer));
+    /* Objects of a mapping end when the stream is past it; no loop runs far ahead of the GPU. */
+    CU(StreamSynchronize(fx.stream));
+}
+
+static void life(GLuint name)
+{
+    steady = gr_from_gl_image(name, GL_TEXTURE_2D, GR_SURFACE_LOAD_STORE);
+    assert_made(steady);
+    frame_with_objects(name);
+    gr_resource_free(steady);
+}
+
+/* Also the parts that are counted have to be seen to count. */
+START_TEST(registering_an_image_is_counted)
+{
+    struct image image = image_make("RGBA8", "2D", 8, 8, 1);
+    need_counting();
+    gr_resource *resource = must_register_image(&image, GR_READ_WRITE);
+    ck_assert_uint_gt(allocations, 0);
+    gr_resource_free(resource);
+}
+END_TEST
+
+static void assert_allocates_nothing(void (*cycle)(GLuint name))
+{
+    struct image image = image_make("RGBA8", "2D", 8, 8, 1);
+    steady = must_register_image(&image, GR_SURFACE_LOAD_STORE);
+    cycle(image.name);
+    cycle(image.name);
+    unsigned long before = allocations;
+    for (int i = 0; i < LOOPS; i++)
+        cycle(image.name);
+    ck_assert_uint_eq(allocations, before);
+    gr_resource_free(steady);
+}
+
+START_TEST(map_and_release_allocate_nothing)
+{
+    need_counting();
+    assert_allocates_nothing(frame);
+}
+END_TEST
+
+START_TEST(map_and_release_with_surface_and_textures_allocate_nothing)
+{
+    need_counting();
+    assert_allocates_nothing(frame_with_objects);
+}
+END_TEST
+
+START_TEST(map_and_release_with_objects_for_ever_need_nothing_more)
+{
+    struct image image = image_make("RGBA8", "2D", 8, 8, 1);
+    steady = must_register_image(&image, GR_SURFACE_LOAD_STORE);
+    assert_steady(frame_with_objects, image.name, sanitizer() ? 200 : 2000);
+    gr_resource_free(steady);
+}
+END_TEST
+
+START_TEST(register_and_close_for_ever_need_nothing_more)
+{
+    struct image image = image_make("RGBA8", "2D", 8, 8, 1);
+    assert_steady(life, image.name, sanitizer() ? 200 : 2000);
+}
+END_TEST
+
+void add_loop_cases(Suite *suite)
+{
+    add_tests(add_image_case(suite, "loops"), registering_an_image_is_counted,
+              map_and_release_allocate_nothing,
+              map_and_release_with_surface_and_textures_allocate_nothing,
+              map_and_release_with_objects_for_ever_need_nothing_more,
+              register_and_close_for_ever_need_nothing_more);
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The files of test_image.c. */
+#ifndef GR_TESTS_IMAGE_TESTS_H
+#define GR_TESTS_IMAGE_TESTS_H
+
+#include "tests/support/support_image.h"
+
+void add_byte_cases(Suite *suite);
+void add_many_cases(Suite *suite);
+void add_loop_cases(Suite *suite);
+
+#endif

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Mapped images: what they report, and their life from register to close. The bytes are in
+ * image_bytes.c, many resources at once in image_many.c, loops in image_loops.c.
+ */
+#define _GNU_SOURCE
+#include "tests/support/cuda_symbol.h"
+#include "image_tests.h"
+
+#include <string.h>
+
+/* ---- What a mapped image reports ------------------------------------------------------------- */
+
+static void check_info(const char *format, const char *target, unsigned width, unsigned height)
+{
+    struct image image = image_make(format, target, width, height, 2);
+    GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
+    GR_AUTO(gr_buffer) *buffer = must_map_image(resource);
+    const gr_image_info *info = gr_buffer_image_info(buffer);
+    assert_made(info);
+    ck_assert_uint_eq(info->width, width);
+    ck_assert_uint_eq(info->height, height);
+    ck_assert_uint_eq(info->depth, image.slices);
+    ck_assert_uint_eq(info->levels, image.levels);
+    ck_assert_uint_eq(info->layers, image.layers);
+    ck_assert_uint_eq(info->cube, strcmp(target, "CUBE") == 0);
+    ck_assert_uint_eq(info->srgb, image_is_srgb(image.format));
+    ck_assert_uint_eq(info->normalized, image.format->kind == IMAGE_NORMALIZED);
+    ck_assert_int_eq((int)info->format, (int)image_cuda_format(image.format));
+    ck_assert_uint_eq(info->channels, image_channels(image.format));
+    ck_assert_uint_eq(info->texel_bytes, image_texel_bytes(image.format));
+    ck_assert_ptr_eq(gr_buffer_image_info(buffer), info);
+}
+
+START_TEST(info_describes_each_target)
+{
+    check_info("RGBA8", "2D", 13, 7);
+    check_info("R16UI", "3D", 13, 7);
+    check_info("RGBA32F", "RECT", 13, 7);
+    check_info("SRGB8_ALPHA8", "CUBE", 7, 7);
+    check_info("RGB8", "2D_ARRAY", 13, 7);
+    check_info("RG16F", "RENDERBUFFER", 13, 7);
+}
+END_TEST
+
+/* A texture whose levels were given one by one has those; CUDA's full chain is of no interest. */
+START_TEST(levels_are_those_of_the_storage)
+{
+    static const unsigned char texels[8 * 8 * 4];
+    GLuint names[2];
+    glGenTextures(2, names);
+    for (GLint level = 0; level < 4; level++) {
+        glBindTexture(GL_TEXTURE_2D, names[0]);
+        if (level == 0)
+            glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, 8, 8, 0, GL_RGBA, GL_UNSIGNED_BYTE, texels);
+        glBindTexture(GL_TEXTURE_2D, names[1]);
+        glTexImage2D(GL_TEXTURE_2D, level, GL_RGBA8, 8 >> level, 8 >> level, 0, GL_RGBA,
+                     GL_UNSIGNED_BYTE, texels);
+    }
+    glBindTexture(GL_TEXTURE_2D, 0);
+    for (int i = 0; i < 2; i++) {
+        GR_AUTO(gr_resource) *resource = gr_from_gl_image(names[i], GL_TEXTURE_2D, GR_READ_WRITE);
+        assert_made(resource);
+        GR_AUTO(gr_buffer) *buffer = must_map_image(resource);
+        unsigned levels = i == 0 ? 1 : 4;
+        const gr_image_info *info = gr_buffer_image_info(buffer);
+        assert_made(info);
+        ck_assert_uint_eq(info->levels, levels);
+        ck_assert_ptr_nonnull(gr_buffer_array(buffer, levels - 1, 0));
+        assert_null(gr_buffer_array(buffer, levels, 0), GR_ERR_INVALID_VALUE, 0, "level");
+    }
+}
+END_TEST
+
+START_TEST(arrays_are_the_drivers)
+{
+    struct image image = image_make("RGBA16", "CUBE", 8, 8, 2);
+    GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_SURFACE_LOAD_STORE);
+    GR_AUTO(gr_buffer) *buffer = must_map_image(resource);
+    PFN_cuGraphicsSubResourceGetMappedArray_v3000 get_array;
+    PFN_cuArray3DGetDescriptor_v3020 describe;
+    void *symbol = cuda_symbol("cuGraphicsSubResourceGetMappedArray", 3000);
+    memcpy(&get_array, &symbol, sizeof(symbol));
+    symbol = cuda_symbol("cuArray3DGetDescriptor", 3020);
+    memcpy(&describe, &symbol, sizeof(symbol));
+    for (unsigned level = 0; level < 2; level++)
+        for (unsigned layer = 0; layer < 6; layer++) {
+            CUarray array = NULL;
+            CUDA_ARRAY3D_DESCRIPTOR d = {0};
+            assert_result(CUDA_SUCCESS, get_array(&array, driver_handle(resource), layer, level),
+                          "cuGraphicsSubResourceGetMappedArray");
+            ck_assert_ptr_eq(gr_buffer_array(buffer, level, layer), array);
+            assert_result(CUDA_SUCCESS, describe(&d, array), "cuArray3DGetDescriptor");
+            ck_assert_uint_eq(d.Width, 8u >> level);
+        }
+}
+END_TEST
+
+START_TEST(a_level_or_layer_out_of_range_is_refused_with_the_numbers)
+{
+    struct image image = image_make("RGBA8", "2D_ARRAY", 8, 8, 2);
+    GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_SURFACE_LOAD_STORE);
+    GR_AUTO(gr_buffer) *buffer = must_map_image(resource);
+    unsigned char bytes[8 * 8 * 4];
+    const gr_linear_desc host = GR_INIT(gr_linear_desc, .host = bytes);
+    static const unsigned wrong[][2] = {{2, 0}, {0, 3}, {2, 3}, {~0u, 0}, {0, ~0u}};
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        unsigned level = wrong[i][0], layer = wrong[i][1];
+        const gr_texture_options options =
+            GR_INIT(gr_texture_options, .level = level, .layer = layer);
+        assert_null(gr_buffer_array(buffer, level, layer), GR_ERR_INVALID_VALUE, 0, "2 levels");
+        ck_assert_uint_eq(gr_buffer_surface(buffer, level, layer), 0);
+        assert_error(GR_ERR_INVALID_VALUE, 0, "3 layers");
+        ck_assert_uint_eq(gr_buffer_texture(buffer, &options), 0);
+        assert_error(GR_ERR_INVALID_VALUE, 0, "2 levels");
+        assert_fails(gr_buffer_copy_from_image(buffer, level, layer, &host, fx.stream),
+                     GR_ERR_INVALID_VALUE, 0, "2 levels");
+        assert_fails(gr_buffer_copy_to_image(buffer, level, layer, &host, fx.stream),
+                     GR_ERR_INVALID_VALUE, 0, "3 layers");
+    }
+}
+END_TEST
+
+START_TEST(an_image_has_no_pointer_and_says_what_it_has)
+{
+    struct image image = image_make("RGBA8", "2D", 8, 8, 1);
+    GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
+    GR_AUTO(gr_buffer) *buffer = must_map_image(resource);
+    gr_clear_error();
+    ck_assert_uint_eq(gr_buffer_ptr(buffer), 0);
+    assert_error(GR_ERR_STATE, 0, "gr_buffer_array");
+    gr_buffer_ptr(buffer);
+    assert_error(GR_ERR_STATE, 0, "gr_map_linear");
+    ck_assert_uint_eq(gr_buffer_size(buffer), 0);
+    ck_assert_uint_eq(gr_buffer_pitch(buffer), 0);
+    ck_assert_ptr_eq(gr_buffer_stream(buffer), fx.stream);
+}
+END_TEST
+
+/* Everything that asks for a part of an image is refused, with this text. */
+static void assert_no_image(gr_buffer *buffer, const char *text)
+{
+    unsigned char bytes[256];
+    const gr_linear_desc host = GR_INIT(gr_linear_desc, .host = bytes);
+    assert_null(gr_buffer_image_info(buffer), GR_ERR_STATE, 0, text);
+    assert_null(gr_buffer_array(buffer, 0, 0), GR_ERR_STATE, 0, text);
+    assert_null(gr_buffer_mipmapped_array(buffer), GR_ERR_STATE, 0, text);
+    ck_assert_uint_eq(gr_buffer_surface(buffer, 0, 0), 0);
+    assert_error(GR_ERR_STATE, 0, text);
+    ck_assert_uint_eq(gr_buffer_texture(buffer, NULL), 0);
+    assert_error(GR_ERR_STATE, 0, text);
+    assert_fails(gr_buffer_copy_from_image(buffer, 0, 0, &host, fx.stream), GR_ERR_STATE, 0, text);
+    assert_fails(gr_buffer_copy_to_image(buffer, 0, 0, &host, fx.stream), GR_ERR_STATE, 0, text);
+}
+
+START_TEST(a_buffer_is_no_image)
+{
+    GR_AUTO(gr_resource) *resource = must_register(gl_buffer_filled(256, 1));
+    GR_AUTO(gr_buffer) *buffer = must_map(resource);
+    assert_no_image(buffer, "gr_buffer_ptr");
+    ck_assert_uint_ne(gr_buffer_ptr(buffer), 0);
+}
+END_TEST
+
+/* ---- The contract ---------------------------------------------------------------------------- */
+
+static void assert_ended(gr_buffer *buffer)
+{
+    assert_no_image(buffer, "not mapped");
+    gr_clear_error();
+    ck_assert_uint_eq(gr_buffer_ptr(buffer), 0);
+    ck_assert_uint_eq(gr_buffer_size(buffer), 0);
+}
+
+START_TEST(release_unmaps_and_it_maps_again)
+{
+    struct image image = image_filled("RGBA8", "2D", 8, 8, 1, 1);
+    GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
+    ck_assert_ptr_nonnull(driver_handle(resource));
+    ck_assert(!gr_resource_is_mapped(resource));
+    for (int i = 0; i < 3; i++) {
+        gr_buffer *buffer = must_map_image(resource);
+        ck_assert(gr_resource_is_mapped(resource));
+        ck_assert_ptr_nonnull(gr_buffer_array(buffer, 0, 0));
+        assert_ok(i == 1 ? release_on(buffer, fx.other) : gr_buffer_release(buffer));
+        ck_assert(!gr_resource_is_mapped(resource));
+    }
+    assert_image(&image, 1);
+}
+END_TEST
+
+START_TEST(map_twice_is_refused_and_keeps_the_first)
+{
+    struct image image = image_make("RGBA8", "2D", 8, 8, 1);
+    GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
+    GR_AUTO(gr_buffer) *buffer = must_map_image(resource);
+    CUarray array = gr_buffer_array(buffer, 0, 0);
+    assert_null(gr_map(resource, fx.other), GR_ERR_STATE, 0, "already mapped");
+    assert_null(gr_map_linear(resource, 0, 0, fx.stream), GR_ERR_STATE, 0, "already mapped");
+    ck_assert(gr_resource_is_mapped(resource));
+    ck_assert_ptr_eq(gr_buffer_array(buffer, 0, 0), array);
+}
+END_TEST
+
+START_TEST(unmap_ends_the_buffer_without_releasing_it)
+{
+    struct image image = image_make("RGBA8", "2D", 8, 8, 1);
+    GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_SURFACE_LOAD_STORE);
+    gr_buffer *buffer = must_map_image(resource);
+    ck_assert_uint_ne(gr_buffer_surface(buffer, 0, 0), 0);
+    assert_ok(gr_resource_unmap(resource, GR_STREAM_OF_MAP));
+    assert_ended(buffer);
+    gr_buffer *second = must_map_image(resource);
+    assert_ended(buffer);
+    ck_assert_ptr_nonnull(gr_buffer_array(second, 0, 0));
+    assert_ok(gr_buffer_release(buffer));
+    ck_assert(gr_resource_is_mapped(resource));
+    assert_ok(gr_buffer_release(second));
+}
+END_TEST
+
+START_TEST(close_while_mapped_gives_the_bytes_back)
+{
+    struct image image = image_make("RGBA8", "2D", 8, 8, 1);
+    GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_SURFACE_LOAD_STORE);
+    unsigned char texels[8 * 8 * 4];
+    gr_buffer *buffer = must_map_image(resource);
+    ck_assert_uint_ne(gr_buffer_surface(buffer, 0, 0), 0);
+    ck_assert_uint_ne(gr_buffer_texture(buffer, NULL), 0);
+    image_pattern(image.format, texels, sizeof(texels), image_seed(4, 0, 0));
+    image_put(buffer, 0, 0, texels);
+    assert_ok(gr_resource_close(resource, GR_STREAM_OF_MAP));
+    ck_assert(gr_resource_is_closed(resource));
+    ck_assert_ptr_null(driver_handle(resource));
+    assert_ended(buffer);
+    assert_image(&image, 4);
+    assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "closed");
+    assert_ok(gr_buffer_release(buffer));
+    assert_ok(gr_resource_close(resource, fx.stream));
+}
+END_TEST
+
+START_TEST(free_while_mapped_keeps_the_mapping)
+{
+    struct image image = image_make("RGBA8", "2D", 8, 8, 1);
+    gr_resource *resource = must_register_image(&image, GR_SURFACE_LOAD_STORE);
+    gr_buffer *buffer = must_map_image(resource);
+    unsigned char texels[8 * 8 * 4];
+    gr_resource_free(resource);
+    ck_assert_uint_ne(gr_buffer_surface(buffer, 0, 0), 0);
+    image_pattern(image.format, texels, sizeof(texels), image_seed(5, 0, 0));
+    image_put(buffer, 0, 0, texels);
+    assert_ok(gr_buffer_release(buffer));
+    assert_image(&image, 5);
+}
+END_TEST
+
+START_TEST(a_closed_image_can_be_registered_again)
+{
+    struct image image = image_make("RGBA8", "2D", 8, 8, 1);
+    for (int i = 0; i < 3; i++) {
+        GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
+        assert_ok(gr_resource_close(resource, GR_STREAM_OF_MAP));
+        ck_assert(gr_resource_is_closed(resource));
+    }
+    GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
+    GR_AUTO(gr_buffer) *buffer = must_map_image(resource);
+    ck_assert_ptr_nonnull(gr_buffer_array(buffer, 0, 0));
+}
+END_TEST
+
+/* Register, map and drop the resource in one breath: the buffer is all that is left to care for. */
+START_TEST(a_chained_life_ends_with_the_buffer)
+{
+    struct image image = image_filled("R32F", "2D", 8, 8, 1, 6);
+    for (int i = 0; i < 3; i++) {
+        gr_resource *resource = must_register_image(&image, GR_READ_ONLY);
+        GR_AUTO(gr_buffer) *buffer = must_map_image(resource);
+        gr_resource_free(resource);
+        unsigned char texels[8 * 8 * 4], wanted[8 * 8 * 4];
+        image_pattern(image.format, wanted, sizeof(wanted), image_seed(6, 0, 0));
+        image_get(buffer, 0, 0, texels);
+        ck_assert_mem_eq(texels, wanted, sizeof(wanted));
+    }
+    GR_AUTO(gr_resource) *again = must_register_image(&image, GR_READ_WRITE);
+    ck_assert(!gr_resource_is_mapped(again));
+}
+END_TEST
+
+START_TEST(describe_names_the_image)
+{
+    struct image image = image_make("RGBA16F", "2D_ARRAY", 13, 7, 1);
+    struct image buffer = image_make("R8", "RENDERBUFFER", 5, 3, 1);
+    GR_AUTO(gr_resource) *texture = must_register_image(&image, GR_SURFACE_LOAD_STORE);
+    GR_AUTO(gr_resource) *renderbuffer = must_register_image(&buffer, GR_READ_WRITE);
+    char text[512];
+    ck_assert_int_gt(gr_resource_describe(texture, text, sizeof(text)), 0);
+    ck_assert_msg(strstr(text, "GL_RGBA16F") && strstr(text, "13") && strstr(text, "texture") &&
+                      strstr(text, "surface_load_store"),
+                  "%s", text);
+    gr_resource_describe(renderbuffer, text, sizeof(text));
+    ck_assert_msg(strstr(text, "GL_R8") && strstr(text, "renderbuffer"), "%s", text);
+    gr_buffer *mapped = must_map_image(texture);
+    gr_resource_describe(texture, text, sizeof(text));
+    ck_assert_msg(strstr(text, "mapped"), "%s", text);
+    assert_ok(gr_buffer_release(mapped));
+    assert_ok(gr_resource_close(texture, fx.stream));
+    gr_resource_describe(texture, text, sizeof(text));
+    ck_assert_msg(strstr(text, "closed") && strstr(text, "GL_RGBA16F"), "%s", text);
+}
+END_TEST
+
+static void build(Suite *suite)
+{
+    add_tests(add_image_case(suite, "what a mapped image reports"), info_describes_each_target,
+              levels_are_those_of_the_storage, arrays_are_the_drivers,
+              a_level_or_layer_out_of_range_is_refused_with_the_numbers,
+              an_image_has_no_pointer_and_says_what_it_has, a_buffer_is_no_image);
+
+    add_tests(add_image_case(suite, "contract"), release_unmaps_and_it_maps_again,
+              map_twice_is_refused_and_keeps_the_first, unmap_ends_the_buffer_without_releasing_it,
+              close_while_mapped_gives_the_bytes_back, free_while_mapped_keeps_the_mapping,
+              a_closed_image_can_be_registered_again, a_chained_life_ends_with_the_buffer,
+              describe_names_the_image);
+
+    add_byte_cases(suite);
+    add_many_cases(suite);
+    add_loop_cases(suite);
+}
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, "test_image", build, NULL);
+}

@@ -1,0 +1,592 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Images as linear memory: copies with pitches, on the device and the host, and gr_map_linear()
+ * with each flag, level and layer.
+ */
+#define _GNU_SOURCE
+#include "tests/support/allocations.h"
+#include "tests/drivers/fault_driver.h"
+#include "tests/support/support_image.h"
+
+#include <stdlib.h>
+
+#define GUARD 0xA5 /* around what a copy has to write */
+
+static unsigned char texels[IMAGE_MOST_BYTES], got[IMAGE_MOST_BYTES], rows[2 * IMAGE_MOST_BYTES];
+
+/* ---- Copies ---------------------------------------------------------------------------------- */
+
+/* The image's rows with room between them, and guards in the room. */
+static void spread(const struct image *image, unsigned level, size_t pitch, size_t slice,
+                   const unsigned char *from, unsigned char *to, size_t size)
+{
+    size_t row = (size_t)image_width(image, level) * image_texel_bytes(image->format);
+    unsigned height = image_height(image, level);
+    memset(to, GUARD, size);
+    for (unsigned z = 0; z < image_slices(image, level); z++)
+        for (unsigned y = 0; y < height; y++)
+            memcpy(to + z * slice + y * pitch, from + (z * height + y) * row, row);
+}
+
+static void check_pitches(const struct image *image, unsigned level, unsigned layer, size_t pitch,
+                          size_t slice, bool on_device)
+{
+    size_t size = slice * image_slices(image, level);
+    static unsigned char wanted[2 * IMAGE_MOST_BYTES];
+    ck_assert_uint_le(size, sizeof(wanted));
+    CUdeviceptr device = 0;
+    CU(MemAlloc(&device, size));
+    CU(MemsetD8Async(device, GUARD, size, fx.stream));
+    memset(rows, GUARD, sizeof(rows));
+    image_fill(image, 1);
+    GR_AUTO(gr_resource) *resource = must_register_image(image, GR_READ_WRITE);
+    gr_buffer *buffer = must_map_image(resource);
+    const gr_linear_desc memory =
+        GR_INIT(gr_linear_desc, .device = on_device ? device : 0, .host = on_device ? NULL : rows,
+                .pitch = pitch, .slice = slice);
+    assert_ok(gr_buffer_copy_from_image(buffer, level, layer, &memory, GR_STREAM_OF_MAP));
+    CU(StreamSynchronize(fx.stream));
+    if (on_device)
+        CU(MemcpyDtoH(rows, device, size));
+    image_pattern(image->format, texels, image_bytes(image, level), image_seed(1, level, layer));
+    spread(image, level, pitch, slice, texels, wanted, size);
+    ck_assert_mem_eq(rows, wanted, size);
+
+    image_pattern(image->format, texels, image_bytes(image, level), image_seed(2, level, layer));
+    spread(image, level, pitch, slice, texels, rows, size);
+    if (on_device)
+        CU(MemcpyHtoDAsync(device, rows, size, fx.stream));
+    assert_ok(gr_buffer_copy_to_image(buffer, level, layer, &memory, GR_STREAM_OF_MAP));
+    assert_ok(gr_buffer_release(buffer));
+    assert_no_difference(image_level_differs(image, level, layer, 2));
+    CU(MemFree(device));
+}
+
+/* On the host and on the device. */
+static void check_both(const struct image *image, unsigned level, size_t pitch, size_t slice)
+{
+    check_pitches(image, level, 0, pitch, slice, false);
+    check_pitches(image, level, 0, pitch, slice, true);
+}
+
+START_TEST(copies_with_a_pitch)
+{
+    struct image image = image_make("RGBA8", "2D", 13, 7, 2);
+    check_both(&image, 0, 13 * 4, 13 * 4 * 7);
+    check_both(&image, 0, 13 * 4 + 12, (13 * 4 + 12) * 7);
+    check_both(&image, 1, 512, 512 * 3);
+    struct image narrow = image_make("R8", "2D", 13, 7, 1);
+    check_both(&narrow, 0, 17, 17 * 7);
+}
+END_TEST
+
+START_TEST(copies_of_slices_with_a_pitch)
+{
+    struct image image = image_make("RG16", "3D", 13, 7, 2);
+    check_both(&image, 0, 64, 64 * 7);
+    check_both(&image, 0, 64, 64 * 9);
+    check_both(&image, 1, 32, 32 * 4);
+}
+END_TEST
+
+START_TEST(copies_of_layers_and_faces)
+{
+    struct image array = image_make("RGBA16F", "2D_ARRAY", 13, 7, 2);
+    struct image cube = image_make("R32F", "CUBE", 7, 7, 2);
+    check_pitches(&array, 0, 2, 128, 128 * 7, true);
+    check_pitches(&array, 1, 1, 128, 128 * 3, false);
+    check_pitches(&cube, 0, 5, 32, 32 * 7, true);
+    check_pitches(&cube, 1, 3, 32, 32 * 3, false);
+}
+END_TEST
+
+/* On another stream, which the caller makes wait. */
+START_TEST(copies_are_in_order_on_their_stream)
+{
+    struct image image = image_make("RGBA8", "2D", 13, 7, 1);
+    GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
+    gr_buffer *buffer = must_map_image(resource);
+    CU(StreamSynchronize(fx.stream));
+    size_t bytes = image_bytes(&image, 0);
+    CUdeviceptr device = 0;
+    CU(MemAlloc(&device, bytes));
+    const gr_linear_desc memory = GR_INIT(gr_linear_desc, .device = device);
+    gate_open_after(gate_put(fx.other), 30);
+    CU(MemsetD8Async(device, 7, bytes, fx.other));
+    assert_ok(gr_buffer_copy_to_image(buffer, 0, 0, &memory, fx.other));
+    CU(MemsetD8Async(device, 8, bytes, fx.other));
+    assert_ok(gr_buffer_copy_from_image(buffer, 0, 0, &memory, fx.other));
+    CU(StreamSynchronize(fx.other));
+    CU(MemcpyDtoH(got, device, bytes));
+    assert_bytes(got, bytes, 7);
+    assert_ok(gr_buffer_release(buffer));
+    image_download(&image, 0, 0, got);
+    assert_bytes(got, bytes, 7);
+    CU(MemFree(device));
+}
+END_TEST
+
+static gr_buffer *buffer;
+
+static void both_fail(gr_linear_desc memory, const char *text)
+{
+    assert_fails(gr_buffer_copy_from_image(buffer, 0, 0, &memory, fx.stream), GR_ERR_INVALID_VALUE,
+                 0, text);
+    assert_fails(gr_buffer_copy_to_image(buffer, 0, 0, &memory, fx.stream), GR_ERR_INVALID_VALUE, 0,
+                 text);
+}
+
+START_TEST(memory_that_does_not_fit_is_refused)
+{
+    struct image image = image_make("RGBA8", "3D", 13, 7, 1);
+    GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
+    CUdeviceptr device = 0;
+    CU(MemAlloc(&device, 4096));
+    buffer = must_map_image(resource);
+    both_fail(GR_INIT(gr_linear_desc, .host = NULL), "host");
+    both_fail(GR_INIT(gr_linear_desc, .host = rows, .device = device), "device");
+    both_fail(GR_INIT(gr_linear_desc, .host = rows, .pitch = 13 * 4 - 1), "pitch");
+    both_fail(GR_INIT(gr_linear_desc, .device = device, .pitch = 1), "52");
+    both_fail(GR_INIT(gr_linear_desc, .host = rows, .pitch = 64, .slice = 64 * 6), "slice");
+    both_fail(GR_INIT(gr_linear_desc, .host = rows, .pitch = 64, .slice = 64 * 7 + 1), "slice");
+    both_fail(GR_INIT(gr_linear_desc, .host = rows, .slice = 13 * 4 * 7 - 4), "slice");
+    assert_fails(gr_buffer_copy_from_image(buffer, 0, 0, NULL, fx.stream), GR_ERR_INVALID_VALUE, 0,
+                 "NULL");
+    assert_fails(gr_buffer_copy_to_image(buffer, 0, 0, NULL, fx.stream), GR_ERR_INVALID_VALUE, 0,
+                 "NULL");
+    const gr_linear_desc good = GR_INIT(gr_linear_desc, .host = rows);
+    assert_fails(gr_buffer_copy_from_image(buffer, 0, 0, &good, NULL), GR_ERR_INVALID_VALUE, 0,
+                 "stream");
+    assert_fails(gr_buffer_copy_to_image(buffer, 0, 0, &good, NULL), GR_ERR_INVALID_VALUE, 0,
+                 "stream");
+    assert_fails(gr_buffer_copy_from_image(NULL, 0, 0, &good, fx.stream), GR_ERR_INVALID_VALUE, 0,
+                 "NULL");
+    assert_fails(gr_buffer_copy_to_image(NULL, 0, 0, &good, fx.stream), GR_ERR_INVALID_VALUE, 0,
+                 "NULL");
+    assert_ok(gr_buffer_release(buffer));
+    CU(MemFree(device));
+}
+END_TEST
+
+/* ---- gr_map_linear: what it gives ------------------------------------------------------------ */
+
+/* The map gave this pattern of the image's, row by row. */
+static void assert_reads(const gr_buffer *mapped, const struct image *image, unsigned level,
+                         unsigned layer, unsigned number)
+{
+    size_t row = (size_t)image_width(image, level) * image_texel_bytes(image->format);
+    size_t count = (size_t)image_height(image, level) * image_slices(image, level);
+    size_t pitch = gr_buffer_pitch(mapped);
+    ck_assert_uint_ge(pitch, row);
+    ck_assert_uint_le(pitch * count, sizeof(rows));
+    ck_assert_uint_ge(gr_buffer_size(mapped), pitch * (count - 1) + row);
+    CU(MemcpyDtoHAsync(rows, gr_buffer_ptr(mapped), pitch * (count - 1) + row, fx.stream));
+    CU(StreamSynchronize(fx.stream));
+    for (size_t y = 0; y < count; y++)
+        memcpy(got + y * row, rows + y * pitch, row);
+    image_pattern(image->format, texels, row * count, image_seed(number, level, layer));
+    ck_assert_mem_eq(got, texels, row * count);
+}
+
+/* Writes one where the map is. */
+static void write_pattern(const gr_buffer *mapped, const struct image *image, unsigned level,
+                          unsigned layer, unsigned number)
+{
+    size_t row = (size_t)image_width(image, level) * image_texel_bytes(image->format);
+    size_t count = (size_t)image_height(image, level) * image_slices(image, level);
+    size_t pitch = gr_buffer_pitch(mapped);
+    image_pattern(image->format, texels, row * count, image_seed(number, level, layer));
+    memset(rows, GUARD, sizeof(rows));
+    for (size_t y = 0; y < count; y++)
+        memcpy(rows + y * pitch, texels + y * row, row);
+    CU(MemcpyHtoDAsync(gr_buffer_ptr(mapped), rows, pitch * (count - 1) + row, fx.stream));
+    CU(StreamSynchronize(fx.stream));
+}
+
+static gr_buffer *must_map_linear(gr_resource *resource, unsigned level, unsigned layer)
+{
+    gr_buffer *mapped = gr_map_linear(resource, level, layer, fx.stream);
+    assert_made(mapped);
+    ck_assert_uint_ne(gr_buffer_ptr(mapped), 0);
+    ck_assert_ptr_eq(gr_buffer_stream(mapped), fx.stream);
+    ck_assert(gr_resource_is_mapped(resource));
+    return mapped;
+}
+
+static void go_round(const struct image *image, unsigned level, unsigned layer)
+{
+    image_fill(image, 1);
+    GR_AUTO(gr_resource) *resource = must_register_image(image, GR_READ_WRITE);
+    gr_buffer *mapped = must_map_linear(resource, level, layer);
+    assert_reads(mapped, image, level, layer, 1);
+    write_pattern(mapped, image, level, layer, 2);
+    assert_ok(gr_buffer_release(mapped));
+    assert_no_difference(image_level_differs(image, level, layer, 2));
+    for (unsigned k = 0; k < image->levels; k++)
+        for (unsigned i = 0; i < image->layers; i++)
+            if (k != level || i != layer)
+                assert_no_difference(image_level_differs(image, k, i, 1));
+}
+
+START_TEST(each_part_is_read_and_written_back)
+{
+    static const char *const targets[] = {"2D", "3D", "RECT", "CUBE", "2D_ARRAY", "RENDERBUFFER"};
+    for (size_t t = 0; t < sizeof(targets) / sizeof(targets[0]); t++) {
+        bool cube = strcmp(targets[t], "CUBE") == 0;
+        struct image image = image_make("RGBA8", targets[t], cube ? 7 : 13, 7, 3);
+        for (unsigned level = 0; level < image.levels; level++)
+            for (unsigned layer = 0; layer < image.layers; layer++)
+                go_round(&image, level, layer);
+    }
+}
+END_TEST
+
+START_TEST(each_size_of_texel)
+{
+    static const char *const formats[] = {"R8",    "RG8",     "RGB8",   "R16F",
+                                          "RG32F", "RGBA16F", "RGBA32F"};
+    for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+        struct image odd = image_make(formats[i], "2D", 13, 7, 1);
+        struct image one = image_make(formats[i], "2D", 1, 1, 1);
+        struct image wide = image_make(formats[i], "2D", 257, 3, 1);
+        go_round(&odd, 0, 0);
+        go_round(&one, 0, 0);
+        go_round(&wide, 0, 0);
+    }
+}
+END_TEST
+
+/* ---- Flags ----------------------------------------------------------------------------------- */
+
+START_TEST(read_only_is_not_written_back)
+{
+    struct image image = image_filled("RGBA8", "2D", 13, 7, 1, 1);
+    GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_ONLY);
+    gr_buffer *mapped = must_map_linear(resource, 0, 0);
+    assert_reads(mapped, &image, 0, 0, 1);
+    /* The copy is the library's own, so writing to it harms nobody. */
+    CU(MemsetD8Async(gr_buffer_ptr(mapped), 0x77, gr_buffer_size(mapped), fx.stream));
+    assert_ok(gr_buffer_release(mapped));
+    assert_image(&image, 1);
+}
+END_TEST
+
+/*
+ * How many copies a map and its release ask the driver for; the driver may drop a useless one by
+ * itself.
+ */
+static void check_copies(unsigned flags, unsigned long at_map, unsigned long at_release)
+{
+    struct image image = image_make("RGBA8", "2D", 13, 7, 1);
+    GR_AUTO(gr_resource) *resource = must_register_image(&image, flags);
+    fault->reset();
+    gr_buffer *mapped = must_map_linear(resource, 0, 0);
+    ck_assert_uint_eq(fault->calls("cuMemcpy3DAsync"), at_map);
+    assert_ok(gr_buffer_release(mapped));
+    ck_assert_uint_eq(fault->calls("cuMemcpy3DAsync"), at_map + at_release);
+}
+
+START_TEST(flags_save_copies)
+{
+    if (!fault->set("cuMemcpy3DAsync", CUDA_SUCCESS, 0))
+        skip("fault_driver does not count cuMemcpy3DAsync");
+    check_copies(GR_READ_WRITE, 1, 1);
+    check_copies(GR_READ_ONLY, 1, 0);
+    check_copies(GR_WRITE_DISCARD, 0, 1);
+    check_copies(GR_WRITE_DISCARD | GR_SURFACE_LOAD_STORE, 0, 1);
+}
+END_TEST
+
+/* The memory is used again, and still has what the last map left there. */
+START_TEST(write_discard_is_not_read)
+{
+    struct image image = image_filled("RGBA8", "2D", 13, 7, 1, 1);
+    GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_WRITE_DISCARD);
+    gr_buffer *mapped = must_map_linear(resource, 0, 0);
+    CUdeviceptr where = gr_buffer_ptr(mapped);
+    write_pattern(mapped, &image, 0, 0, 2);
+    assert_ok(gr_buffer_release(mapped));
+    assert_image(&image, 2);
+    image_fill(&image, 3);
+    mapped = must_map_linear(resource, 0, 0);
+    ck_assert_uint_eq(gr_buffer_ptr(mapped), where);
+    assert_reads(mapped, &image, 0, 0, 2);
+    write_pattern(mapped, &image, 0, 0, 4);
+    assert_ok(gr_buffer_release(mapped));
+    assert_image(&image, 4);
+}
+END_TEST
+
+START_TEST(image_flags_go_with_it)
+{
+    struct image image = image_make("RGBA8", "2D", 13, 7, 1);
+    GR_AUTO(gr_resource) *resource =
+        must_register_image(&image, GR_SURFACE_LOAD_STORE | GR_TEXTURE_GATHER);
+    gr_buffer *mapped = must_map_linear(resource, 0, 0);
+    /* What a mapped image has is there too. */
+    const gr_image_info *info = gr_buffer_image_info(mapped);
+    assert_made(info);
+    ck_assert_uint_eq(info->width, 13);
+    ck_assert_ptr_nonnull(gr_buffer_array(mapped, 0, 0));
+    ck_assert_uint_ne(gr_buffer_surface(mapped, 0, 0), 0);
+    ck_assert_uint_ne(gr_buffer_texture(mapped, NULL), 0);
+    write_pattern(mapped, &image, 0, 0, 1);
+    assert_ok(gr_buffer_release(mapped));
+    assert_image(&image, 1);
+}
+END_TEST
+
+/* ---- A buffer -------------------------------------------------------------------------------- */
+
+START_TEST(a_buffer_is_mapped_without_a_copy)
+{
+    GLuint name = gl_buffer_pattern(1000, 5);
+    GR_AUTO(gr_resource) *resource = must_register(name);
+    gr_buffer *mapped = must_map_linear(resource, 0, 0);
+    CUdeviceptr pointer = 0;
+    size_t size = 0;
+    CU(GraphicsResourceGetMappedPointer(&pointer, &size, driver_handle(resource)));
+    ck_assert_uint_eq(gr_buffer_ptr(mapped), pointer);
+    ck_assert_uint_eq(gr_buffer_size(mapped), 1000);
+    ck_assert_uint_eq(gr_buffer_pitch(mapped), 0);
+    cuda_fill(mapped, 9);
+    assert_ok(gr_buffer_release(mapped));
+    assert_gl_bytes(name, 1000, 9);
+    assert_null(gr_map_linear(resource, 1, 0, fx.stream), GR_ERR_INVALID_VALUE, 0, "level");
+    assert_null(gr_map_linear(resource, 0, 1, fx.stream), GR_ERR_INVALID_VALUE, 0, "layer");
+    assert_not_mapped(resource);
+}
+END_TEST
+
+/* ---- Errors ---------------------------------------------------------------------------------- */
+
+START_TEST(a_wrong_part_leaves_nothing_mapped)
+{
+    struct image image = image_filled("RGBA8", "2D_ARRAY", 13, 7, 2, 1);
+    GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
+    static const unsigned wrong[][2] = {{2, 0}, {0, 3}, {~0u, ~0u}};
+    for (int i = 0; i < 3; i++) {
+        assert_null(gr_map_linear(resource, wrong[i][0], wrong[i][1], fx.stream),
+                    GR_ERR_INVALID_VALUE, 0, "2 levels");
+        ck_assert(!gr_resource_is_mapped(resource));
+    }
+    go_round(&image, 1, 2);
+    assert_null(gr_map_linear(NULL, 0, 0, fx.stream), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_null(gr_map_linear(resource, 0, 0, NULL), GR_ERR_INVALID_VALUE, 0, "stream");
+    assert_null(gr_map_linear(resource, 0, 0, GR_STREAM_OF_MAP), GR_ERR_INVALID_VALUE, 0,
+                "GR_STREAM_OF_MAP");
+    ck_assert(!gr_resource_is_mapped(resource));
+    assert_ok(gr_resource_close(resource, fx.stream));
+    assert_null(gr_map_linear(resource, 0, 0, fx.stream), GR_ERR_STATE, 0, "closed");
+}
+END_TEST
+
+/* Catches: a refused gr_map_linear() lost the contents of an image to discard. */
+START_TEST(a_wrong_part_of_an_image_to_discard_leaves_its_bytes)
+{
+    struct image image = image_filled("RGBA8", "2D", 13, 7, 1, 1);
+    GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_WRITE_DISCARD);
+    assert_null(gr_map_linear(resource, 1, 0, fx.stream), GR_ERR_INVALID_VALUE, 0, "1 level");
+    assert_no_difference(image_differs(&image, 1));
+}
+END_TEST
+
+/* A bad part of an image that is mapped already has to leave that mapping alone. */
+START_TEST(a_mapped_image_stays_mapped)
+{
+    struct image image = image_make("RGBA8", "2D", 13, 7, 1);
+    GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
+    gr_buffer *mapped = must_map_linear(resource, 0, 0);
+    CUdeviceptr pointer = gr_buffer_ptr(mapped);
+    ck_assert_ptr_null(gr_map_linear(resource, 0, 0, fx.stream));
+    ck_assert_str_eq(gr_last_error()->call, "gr_map_linear");
+    assert_error(GR_ERR_STATE, 0, "already mapped");
+    assert_null(gr_map_linear(resource, 9, 0, fx.stream), GR_ERR_STATE, 0, "already mapped");
+    ck_assert(gr_resource_is_mapped(resource));
+    ck_assert_uint_eq(gr_buffer_ptr(mapped), pointer);
+    assert_ok(gr_buffer_release(mapped));
+}
+END_TEST
+
+/* ---- Ends ------------------------------------------------------------------------------------ */
+
+/* The ways in which a mapping can end, of which each writes back. */
+enum way { RELEASE, RELEASE_OTHER, UNMAP, CLOSE, RELEASE_MANY, FREE_FIRST, WAYS };
+
+static void end_mapping(enum way way, gr_resource **resource, gr_buffer *mapped)
+{
+    switch (way) {
+    case RELEASE_OTHER:
+        assert_ok(release_on(mapped, fx.other));
+        return;
+    case UNMAP:
+        assert_ok(gr_resource_unmap(*resource, GR_STREAM_OF_MAP));
+        break;
+    case CLOSE:
+        assert_ok(gr_resource_close(*resource, GR_STREAM_OF_MAP));
+        break;
+    case RELEASE_MANY:
+        assert_ok(gr_buffer_release_many(&mapped, 1, fx.stream, NULL));
+        return;
+    case FREE_FIRST:
+        gr_resource_free(*resource);
+        *resource = NULL;
+        assert_ok(gr_buffer_release(mapped));
+        return;
+    default:
+        assert_ok(gr_buffer_release(mapped));
+        return;
+    }
+    ck_assert_uint_eq(gr_buffer_ptr(mapped), 0);
+    ck_assert_uint_eq(gr_buffer_size(mapped), 0);
+    ck_assert_uint_eq(gr_buffer_pitch(mapped), 0);
+    assert_ok(gr_buffer_release(mapped));
+}
+
+/* The map's stream stands still for a while, so that what does not wait for it is seen. */
+START_TEST(each_end_writes_back)
+{
+    struct image image = image_make("RGBA8", "2D", 13, 7, 1);
+    gr_resource *resource = must_register_image(&image, GR_READ_WRITE);
+    gr_buffer *mapped = must_map_linear(resource, 0, 0);
+    unsigned number = 3 + (unsigned)_i;
+    write_pattern(mapped, &image, 0, 0, number);
+    CUdeviceptr kept = 0;
+    size_t size = gr_buffer_size(mapped);
+    CU(MemAlloc(&kept, size));
+    CU(MemcpyDtoDAsync(kept, gr_buffer_ptr(mapped), size, fx.stream));
+    CU(MemsetD8Async(gr_buffer_ptr(mapped), 0, size, fx.stream));
+    CU(StreamSynchronize(fx.stream));
+    gate_open_after(gate_put(fx.stream), 30);
+    CU(MemcpyDtoDAsync(gr_buffer_ptr(mapped), kept, size, fx.stream));
+    end_mapping((enum way)_i, &resource, mapped);
+    assert_image(&image, number);
+    gr_resource_free(resource);
+    CU(StreamSynchronize(fx.stream));
+    CU(MemFree(kept));
+}
+END_TEST
+
+START_TEST(scope_end_writes_back)
+{
+    struct image image = image_make("RGBA8", "2D", 13, 7, 1);
+    {
+        GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
+        GR_AUTO(gr_buffer) *mapped = must_map_linear(resource, 0, 0);
+        write_pattern(mapped, &image, 0, 0, 8);
+    }
+    assert_image(&image, 8);
+}
+END_TEST
+
+/* ---- A steady loop --------------------------------------------------------------------------- */
+
+#define ALLOC      "cuMemAlloc"
+#define FREE       "cuMemFree"
+#define REGISTER   "cuGraphicsGLRegisterImage"
+#define UNREGISTER "cuGraphicsUnregisterResource"
+
+static gr_resource *steady;
+
+static void frame(GLuint name)
+{
+    (void)name;
+    gr_buffer *mapped = must_map_linear(steady, 0, 0);
+    cuda_fill(mapped, 3);
+    assert_ok(gr_buffer_release(mapped));
+}
+
+START_TEST(the_memory_is_used_again)
+{
+    need_counting();
+    struct image image = image_make("RGBA8", "2D", 256, 64, 2);
+    steady = must_register_image(&image, GR_READ_WRITE);
+    frame(image.name);
+    gr_buffer *mapped = must_map_linear(steady, 0, 0);
+    CUdeviceptr where = gr_buffer_ptr(mapped);
+    assert_ok(gr_buffer_release(mapped));
+    start_counting();
+    fault->reset();
+    for (int i = 0; i < 100; i++) {
+        /* A smaller part has room in it. */
+        mapped = must_map_linear(steady, (unsigned)i % 2, 0);
+        ck_assert_uint_eq(gr_buffer_ptr(mapped), where);
+        assert_ok(gr_buffer_release(mapped));
+    }
+    ck_assert_uint_eq(allocations, 0);
+    ck_assert_uint_eq(fault->calls(ALLOC), 0);
+    gr_resource_free(steady);
+    ck_assert_uint_eq(fault->calls(FREE), 1);
+}
+END_TEST
+
+/*
+ * Runs cycles that give back all memory and all registrations that they take: the driver's calls
+ * say so, on a GPU too.
+ */
+static void assert_balanced(void (*cycle)(GLuint name), GLuint name, int count)
+{
+    fault->reset();
+    assert_steady(cycle, name, count);
+    ck_assert_uint_eq(fault->calls(FREE), fault->calls(ALLOC));
+    ck_assert_uint_eq(fault->calls(UNREGISTER), fault->calls(REGISTER));
+    ck_assert_uint_eq(fault->all_refusals(), 0);
+}
+
+START_TEST(map_linear_for_ever_needs_nothing_more)
+{
+    struct image image = image_make("RGBA8", "2D", 64, 64, 1);
+    steady = must_register_image(&image, GR_READ_WRITE);
+    frame(image.name);
+    assert_balanced(frame, image.name, sanitizer() ? 200 : 2000);
+    ck_assert_uint_eq(fault->calls(ALLOC), 0);
+    gr_resource_free(steady);
+    ck_assert_uint_eq(fault->calls(FREE), 1);
+}
+END_TEST
+
+/* The memory ends with the resource. */
+static void life(GLuint name)
+{
+    steady = gr_from_gl_image(name, GL_TEXTURE_2D, GR_READ_WRITE);
+    assert_made(steady);
+    frame(name);
+    gr_resource_free(steady);
+}
+
+START_TEST(register_and_map_linear_for_ever_need_nothing_more)
+{
+    struct image image = image_make("RGBA8", "2D", 64, 64, 1);
+    const int count = sanitizer() ? 100 : 500;
+    assert_balanced(life, image.name, count);
+    ck_assert_uint_ge(fault->calls(ALLOC), count);
+    ck_assert_uint_ge(fault->calls(REGISTER), count);
+}
+END_TEST
+
+static void build(Suite *suite)
+{
+    add_tests(add_image_case(suite, "copies"), copies_with_a_pitch, copies_of_slices_with_a_pitch,
+              copies_of_layers_and_faces, copies_are_in_order_on_their_stream,
+              memory_that_does_not_fit_is_refused);
+
+    add_tests(add_image_case(suite, "gr_map_linear"), each_part_is_read_and_written_back,
+              each_size_of_texel, read_only_is_not_written_back, write_discard_is_not_read,
+              flags_save_copies, image_flags_go_with_it, a_buffer_is_mapped_without_a_copy);
+
+    TCase *ends = add_image_case(suite, "errors and ends");
+    add_tests(ends, a_wrong_part_leaves_nothing_mapped,
+              a_wrong_part_of_an_image_to_discard_leaves_its_bytes, a_mapped_image_stays_mapped);
+    add_loop_tests(ends, WAYS, each_end_writes_back);
+    add_tests(ends, scope_end_writes_back);
+
+    add_tests(add_image_case(suite, "loops"), the_memory_is_used_again,
+              map_linear_for_ever_needs_nothing_more,
+              register_and_map_linear_for_ever_need_nothing_more);
+}
+
+int main(int argc, char **argv)
+{
+    fault_control_start();
+    return test_main(argc, argv, "test_linear", build, NULL);
+}

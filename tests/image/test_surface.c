@@ -1,0 +1,464 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Surface objects of mapped images, by kernels: every element type, levels, layers and slices, and
+ * how long they live. Textures are in surface_textures.c and surface_options.c.
+ */
+#define _GNU_SOURCE
+#include "tests/support/cuda_symbol.h"
+#include "tests/support/child_check.h"
+#include "surface_tests.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "examples/support/kernel_image.h"
+
+KERNEL_IMAGE(image_kernels);
+
+/* ---- Kernels --------------------------------------------------------------------------------- */
+
+#define MOST_COPIES 16
+
+static CUmodule module;
+static CUdeviceptr copies[MOST_COPIES];
+static int copy_count;
+
+const char *image_kernels_load(void)
+{
+    if (module)
+        return NULL;
+    bool software = gr_cuda_is_software();
+    if ((software ? image_kernels_image.host : image_kernels_image.gpu)[0] == 0)
+        return software ? "the kernels were not built for the software driver"
+                        : "the kernels were not built for a GPU (no nvcc)";
+    ck_assert(kernel_image_load(&image_kernels_image, &module));
+    return NULL;
+}
+
+static void begin_kernels(void)
+{
+    module = NULL;
+    copy_count = 0;
+}
+
+static void free_copies(void)
+{
+    CU(StreamSynchronize(fx.stream));
+    while (copy_count > 0)
+        CU(MemFree(copies[--copy_count]));
+}
+
+static void end_kernels(void)
+{
+    CU(CtxSetCurrent(fx.context));
+    free_copies();
+    if (module)
+        CU(ModuleUnload(module));
+}
+
+TCase *add_kernel_case(Suite *suite, const char *name)
+{
+    return with_fixture(add_image_case(suite, name), begin_kernels, end_kernels);
+}
+
+void image_kernel(const char *name, size_t count, void **parameters)
+{
+    CUfunction function = NULL;
+    CU(ModuleGetFunction(&function, module, name));
+    CU(LaunchKernel(function, (unsigned)((count + 63) / 64), 1, 1, 64, 1, 1, 0, fx.stream,
+                    parameters, NULL));
+}
+
+CUdeviceptr device_copy(const void *bytes, size_t size)
+{
+    ck_assert_int_lt(copy_count, MOST_COPIES);
+    CUdeviceptr memory = 0;
+    CU(MemAlloc(&memory, size));
+    copies[copy_count++] = memory;
+    if (bytes)
+        CU(MemcpyHtoDAsync(memory, bytes, size, fx.stream));
+    return memory;
+}
+
+/* A surface's element is what its bytes are to a kernel; halves travel as 16 bit integers. */
+static void element_name(const struct image_format *format, const char *verb, char name[32])
+{
+    unsigned bits = 8 * format->channel_bytes, channels = image_channels(format);
+    if (format->kind == IMAGE_FLOAT && bits == 32)
+        snprintf(name, 32, "%s_floatx%u", verb, channels);
+    else
+        snprintf(name, 32, "%s_%cint%ux%u", verb, format->kind == IMAGE_SIGNED ? 's' : 'u', bits,
+                 channels);
+}
+
+static void run_surface(const char *verb, CUsurfObject surface, const struct image *image,
+                        unsigned level, CUdeviceptr memory)
+{
+    char name[32];
+    int width = (int)image_width(image, level), height = (int)image_height(image, level);
+    element_name(image->format, verb, name);
+    image_kernel(name, (size_t)width * (size_t)height,
+                 (void *[]){&surface, &memory, &width, &height});
+}
+
+void surface_store(CUsurfObject surface, const struct image *image, unsigned level,
+                   const void *texels)
+{
+    run_surface("store", surface, image, level, device_copy(texels, image_bytes(image, level)));
+}
+
+void surface_load(CUsurfObject surface, const struct image *image, unsigned level, void *texels)
+{
+    CUdeviceptr memory = device_copy(NULL, image_bytes(image, level));
+    run_surface("load", surface, image, level, memory);
+    CU(StreamSynchronize(fx.stream));
+    CU(MemcpyDtoH(texels, memory, image_bytes(image, level)));
+}
+
+/* ---- Bytes ----------------------------------------------------------------------------------- */
+
+static unsigned char got[IMAGE_MOST_BYTES], wanted[IMAGE_MOST_BYTES];
+
+/* OpenGL's texels arrive in the kernel, the kernel's in OpenGL. */
+static void go_through_surface(const struct image *image, unsigned level, unsigned layer)
+{
+    image_fill(image, 1);
+    GR_AUTO(gr_resource) *resource = must_register_image(image, GR_SURFACE_LOAD_STORE);
+    gr_buffer *buffer = must_map_image(resource);
+    CUsurfObject surface = gr_buffer_surface(buffer, level, layer);
+    ck_assert_msg(surface != 0, "%s: %s", image->format->name, error_text());
+    size_t bytes = image_bytes(image, level);
+    image_pattern(image->format, wanted, bytes, image_seed(1, level, layer));
+    surface_load(surface, image, level, got);
+    ck_assert_msg(memcmp(got, wanted, bytes) == 0, "%s %s: a kernel reads other bytes",
+                  image->format->name, image->target->name);
+    image_pattern(image->format, wanted, bytes, image_seed(2, level, layer));
+    surface_store(surface, image, level, wanted);
+    assert_ok(gr_buffer_release(buffer));
+    assert_no_difference(image_level_differs(image, level, layer, 2));
+}
+
+START_IMAGE_KERNEL_TEST(each_element_type_is_read_and_written)
+{
+    static const char *const formats[] = {
+        "R8",       "RG8",     "RGBA8",   "R16",          "RG16",   "RGBA16",  "R8UI",
+        "RG8UI",    "RGBA8UI", "R8I",     "RG8I",         "RGBA8I", "R16UI",   "RG16UI",
+        "RGBA16UI", "R16I",    "RG16I",   "RGBA16I",      "R32UI",  "RG32UI",  "RGBA32UI",
+        "R32I",     "RG32I",   "RGBA32I", "R16F",         "RG16F",  "RGBA16F", "R32F",
+        "RG32F",    "RGBA32F", "RGB8",    "SRGB8_ALPHA8",
+    };
+    for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+        struct image image = image_make(formats[i], "2D", 13, 7, 1);
+        go_through_surface(&image, 0, 0);
+        free_copies();
+    }
+}
+END_TEST
+
+START_IMAGE_KERNEL_TEST(each_target_level_and_layer_is_read_and_written)
+{
+    static const struct {
+        const char *target;
+        unsigned level, layer;
+    } parts[] = {
+        {"2D", 1, 0},       {"2D", 2, 0},   {"RECT", 0, 0},     {"RENDERBUFFER", 0, 0},
+        {"2D_ARRAY", 0, 2}, {"CUBE", 0, 0}, {"2D_ARRAY", 1, 1}, {"CUBE", 1, 5},
+    };
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        bool cube = strcmp(parts[i].target, "CUBE") == 0;
+        struct image image = image_make("RGBA8", parts[i].target, cube ? 7 : 13, 7, 3);
+        go_through_surface(&image, parts[i].level, parts[i].layer);
+        free_copies();
+    }
+}
+END_TEST
+
+START_IMAGE_KERNEL_TEST(slices_of_a_3d_image_are_written)
+{
+    struct image image = image_make("RGBA8", "3D", 13, 7, 2);
+    GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_SURFACE_LOAD_STORE);
+    gr_buffer *buffer = must_map_image(resource);
+    for (unsigned level = 0; level < 2; level++) {
+        CUsurfObject surface = gr_buffer_surface(buffer, level, 0);
+        ck_assert_msg(surface != 0, "%s", error_text());
+        size_t bytes = image_bytes(&image, level);
+        image_pattern(image.format, wanted, bytes, image_seed(3, level, 0));
+        CUdeviceptr memory = device_copy(wanted, bytes);
+        int width = (int)image_width(&image, level), height = (int)image_height(&image, level);
+        int depth = (int)image_slices(&image, level);
+        image_kernel("store_3d", bytes / 4, (void *[]){&surface, &memory, &width, &height, &depth});
+    }
+    assert_ok(gr_buffer_release(buffer));
+    assert_image(&image, 3);
+}
+END_TEST
+
+/* ---- What they need, and their life ---------------------------------------------------------- */
+
+START_TEST(a_surface_needs_its_flag)
+{
+    struct image image = image_make("RGBA8", "2D", 8, 8, 1);
+    static const unsigned without[] = {GR_READ_WRITE, GR_READ_ONLY, GR_WRITE_DISCARD,
+                                       GR_TEXTURE_GATHER};
+    for (size_t i = 0; i < 4; i++) {
+        GR_AUTO(gr_resource) *resource = must_register_image(&image, without[i]);
+        GR_AUTO(gr_buffer) *buffer = must_map_image(resource);
+        ck_assert_uint_eq(gr_buffer_surface(buffer, 0, 0), 0);
+        assert_error(GR_ERR_STATE, 0, "GR_SURFACE_LOAD_STORE");
+        ck_assert_uint_ne(gr_buffer_texture(buffer, NULL), 0);
+    }
+}
+END_TEST
+
+START_TEST(the_same_part_has_the_same_surface)
+{
+    struct image image = image_make("RGBA8", "2D_ARRAY", 8, 8, 2);
+    GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_SURFACE_LOAD_STORE);
+    for (int round = 0; round < 2; round++) {
+        GR_AUTO(gr_buffer) *buffer = must_map_image(resource);
+        CUsurfObject surfaces[2][3];
+        for (unsigned i = 0; i < 6; i++) {
+            surfaces[i / 3][i % 3] = gr_buffer_surface(buffer, i / 3, i % 3);
+            ck_assert_uint_ne(surfaces[i / 3][i % 3], 0);
+            for (unsigned k = 0; k < i; k++)
+                ck_assert_uint_ne(surfaces[i / 3][i % 3], surfaces[k / 3][k % 3]);
+        }
+        for (unsigned i = 0; i < 6; i++)
+            ck_assert_uint_eq(gr_buffer_surface(buffer, i / 3, i % 3), surfaces[i / 3][i % 3]);
+    }
+}
+END_TEST
+
+/*
+ * Whether this function of the driver can say what the object is of. Only the software driver
+ * tells: on a GPU a handle that has ended may be given out again.
+ */
+static bool is_known(const char *function, unsigned long long object)
+{
+    CUresult(CUDAAPI * describe)(CUDA_RESOURCE_DESC *, unsigned long long) = NULL;
+    CUDA_RESOURCE_DESC resource;
+    void *symbol = cuda_symbol(function, 5000);
+    ck_assert_ptr_nonnull(symbol);
+    memcpy(&describe, &symbol, sizeof(symbol));
+    return describe(&resource, object) == CUDA_SUCCESS;
+}
+
+static bool surface_is_known(CUsurfObject surface)
+{
+    return is_known("cuSurfObjectGetResourceDesc", surface);
+}
+
+static bool texture_is_known(CUtexObject texture)
+{
+    return is_known("cuTexObjectGetResourceDesc", texture);
+}
+
+START_TEST(objects_are_gone_after_the_resource)
+{
+    if (!gr_cuda_is_software())
+        skip("only the software driver can be asked for objects that have ended");
+    struct image image = image_make("RGBA8", "2D", 8, 8, 1);
+    gr_resource *resource = must_register_image(&image, GR_SURFACE_LOAD_STORE);
+    gr_buffer *buffer = must_map_image(resource);
+    CUsurfObject surface = gr_buffer_surface(buffer, 0, 0);
+    CUtexObject texture = gr_buffer_texture(buffer, NULL);
+    ck_assert(surface_is_known(surface) && texture_is_known(texture));
+    assert_ok(gr_buffer_release(buffer));
+    gr_resource_free(resource);
+    ck_assert(!surface_is_known(surface) && !texture_is_known(texture));
+
+    /* The next mapping's first object is where those of the last one go. */
+    resource = must_register_image(&image, GR_SURFACE_LOAD_STORE);
+    buffer = must_map_image(resource);
+    surface = gr_buffer_surface(buffer, 0, 0);
+    texture = gr_buffer_texture(buffer, NULL);
+    assert_ok(gr_buffer_release(buffer));
+    CU(StreamSynchronize(fx.stream));
+    buffer = must_map_image(resource);
+    CUsurfObject second = gr_buffer_surface(buffer, 0, 0);
+    ck_assert(!surface_is_known(surface) && !texture_is_known(texture));
+    ck_assert(surface_is_known(second));
+    assert_ok(gr_buffer_release(buffer));
+    gr_resource_free(resource);
+}
+END_TEST
+
+/* The stream stands still while the release, the next map and new objects are asked for. */
+START_IMAGE_KERNEL_TEST(work_that_is_pending_keeps_its_objects)
+{
+    struct image image = image_filled("RGBA8", "2D", 13, 7, 1, 1);
+    GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_SURFACE_LOAD_STORE);
+    for (unsigned i = 0; i < 3; i++) {
+        gr_buffer *buffer = must_map_image(resource);
+        image_pattern(image.format, wanted, image_bytes(&image, 0), image_seed(5 + i, 0, 0));
+        CUsurfObject surface = gr_buffer_surface(buffer, 0, 0);
+        ck_assert_uint_ne(surface, 0);
+        CUdeviceptr memory = device_copy(wanted, image_bytes(&image, 0));
+        gate_open_after(gate_put(fx.stream), 30);
+        run_surface("store", surface, &image, 0, memory);
+        assert_ok(gr_buffer_release(buffer));
+        buffer = must_map_image(resource);
+        ck_assert_uint_ne(gr_buffer_surface(buffer, 0, 0), 0);
+        ck_assert_uint_ne(gr_buffer_texture(buffer, NULL), 0);
+        assert_ok(gr_buffer_release(buffer));
+        assert_image(&image, 5 + i);
+    }
+}
+END_TEST
+
+static CUsurfObject raw_surface(CUarray array)
+{
+    const CUDA_RESOURCE_DESC described = {.resType = CU_RESOURCE_TYPE_ARRAY,
+                                          .res.array.hArray = array};
+    CUsurfObject surface = 0;
+    CU(SurfObjectCreate(&surface, &described));
+    return surface;
+}
+
+static CUtexObject raw_texture(CUarray array)
+{
+    const CUDA_RESOURCE_DESC described = {.resType = CU_RESOURCE_TYPE_ARRAY,
+                                          .res.array.hArray = array};
+    const CUDA_TEXTURE_DESC sampling = {.flags = CU_TRSF_READ_AS_INTEGER};
+    CUtexObject texture = 0;
+    CU(TexObjectCreate(&texture, &described, &sampling, NULL));
+    return texture;
+}
+
+/*
+ * The stream stands still while the objects that its kernels use are destroyed.
+ * Catches: the software driver stopped the program ("its handle 0x... was destroyed").
+ */
+START_IMAGE_KERNEL_TEST(objects_that_are_destroyed_behind_a_launch_serve_it)
+{
+    struct image image = image_filled("RGBA8", "2D", 13, 7, 1, 1);
+    GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_SURFACE_LOAD_STORE);
+    gr_buffer *buffer = must_map_image(resource);
+    const CUarray array = gr_buffer_array(buffer, 0, 0);
+    CUsurfObject surface = raw_surface(array);
+    CUtexObject texture = raw_texture(array);
+    image_pattern(image.format, wanted, image_bytes(&image, 0), image_seed(2, 0, 0));
+    CUdeviceptr memory = device_copy(wanted, image_bytes(&image, 0));
+    CUdeviceptr place = device_copy((const float[4]){0.5f, 0.5f}, 4 * sizeof(float));
+    CUdeviceptr texel = device_copy(NULL, 4);
+    struct gate *gate = gate_put(fx.stream);
+    run_surface("store", surface, &image, 0, memory);
+    image_kernel("sample_2d_uchar", 1, (void *[]){&texture, &texel, &place, &(int){1}});
+    CU(SurfObjectDestroy(surface));
+    CU(TexObjectDestroy(texture));
+    ck_assert(!surface_is_known(surface) && !texture_is_known(texture));
+    gate_open(gate);
+    CU(StreamSynchronize(fx.stream));
+    CU(MemcpyDtoH(got, texel, 4));
+    ck_assert_mem_eq(got, wanted, 4);
+    assert_ok(gr_buffer_release(buffer));
+    assert_image(&image, 2);
+}
+END_TEST
+
+/* ---- After the release ----------------------------------------------------------------------- */
+
+int use_surface_after_release(void)
+{
+    fixture_setup();
+    begin_kernels();
+    child_check(!image_kernels_load());
+    struct image image = image_make("RGBA8", "2D", 8, 8, 1);
+    gr_resource *resource = must_register_image(&image, GR_SURFACE_LOAD_STORE);
+    gr_buffer *buffer = must_map_image(resource);
+    CUsurfObject surface = gr_buffer_surface(buffer, 0, 0);
+    child_check(surface != 0);
+    child_check(gr_buffer_release(buffer) == GR_OK);
+    surface_store(surface, &image, 0, wanted);
+    fx.cu->StreamSynchronize(fx.stream);
+    return 0;
+}
+
+int use_surface_after_its_end(void)
+{
+    fixture_setup();
+    begin_kernels();
+    child_check(!image_kernels_load());
+    struct image image = image_make("RGBA8", "2D", 8, 8, 1);
+    gr_buffer *buffer = must_map_image(must_register_image(&image, GR_SURFACE_LOAD_STORE));
+    CUsurfObject surface = raw_surface(gr_buffer_array(buffer, 0, 0));
+    struct gate *gate = gate_put(fx.stream);
+    surface_store(surface, &image, 0, wanted);
+    CU(SurfObjectDestroy(surface));
+    surface_store(surface, &image, 0, wanted);
+    gate_open(gate);
+    fx.cu->StreamSynchronize(fx.stream);
+    return 0;
+}
+
+static void expect_death(const char *child)
+{
+    char text[16384];
+    int status = child_run(child, text, sizeof(text));
+    ck_assert_msg(status != 0 && status != CHILD_FAILED << 8, "%s ended with 0x%x: %.3500s", child,
+                  (unsigned)status, text);
+    ck_assert_msg(sanitizer() || WIFSIGNALED(status), "%s ended with 0x%x: %.3500s", child,
+                  (unsigned)status, text);
+    ck_assert_msg(strstr(text, "used after its unmap") || strstr(text, "was destroyed"),
+                  "%s said: %s", child, text);
+}
+
+START_IMAGE_KERNEL_TEST(objects_that_are_used_after_the_release_are_caught)
+{
+    if (!gr_cuda_is_software())
+        skip("only the software driver catches it");
+    expect_death("use_surface_after_release");
+    expect_death("use_texture_after_release");
+    expect_death("use_surface_after_its_end");
+}
+END_TEST
+
+/* Copies with an array are checked when they are asked for. */
+START_TEST(an_array_that_is_used_after_the_release_is_refused)
+{
+    if (!gr_cuda_is_software())
+        skip("only the software driver catches it");
+    struct image image = image_make("RGBA8", "2D", 8, 8, 1);
+    GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
+    gr_buffer *buffer = must_map_image(resource);
+    CUDA_MEMCPY2D copy = {.srcMemoryType = CU_MEMORYTYPE_ARRAY,
+                          .srcArray = gr_buffer_array(buffer, 0, 0),
+                          .dstMemoryType = CU_MEMORYTYPE_HOST,
+                          .dstHost = got,
+                          .dstPitch = 32,
+                          .WidthInBytes = 32,
+                          .Height = 8};
+    CU(Memcpy2DAsync(&copy, fx.stream));
+    assert_ok(gr_buffer_release(buffer));
+    ck_assert_int_ne((int)fx.cu->Memcpy2DAsync(&copy, fx.stream), CUDA_SUCCESS);
+}
+END_TEST
+
+static const struct child children[] = {
+    {"use_surface_after_release", use_surface_after_release},
+    {"use_texture_after_release", use_texture_after_release},
+    {"use_surface_after_its_end", use_surface_after_its_end},
+    {NULL, NULL},
+};
+
+static void build(Suite *suite)
+{
+    add_tests(add_kernel_case(suite, "surfaces"), each_element_type_is_read_and_written,
+              each_target_level_and_layer_is_read_and_written, slices_of_a_3d_image_are_written);
+
+    add_tests(add_kernel_case(suite, "life"), a_surface_needs_its_flag,
+              the_same_part_has_the_same_surface, objects_are_gone_after_the_resource,
+              work_that_is_pending_keeps_its_objects,
+              objects_that_are_destroyed_behind_a_launch_serve_it,
+              objects_that_are_used_after_the_release_are_caught,
+              an_array_that_is_used_after_the_release_is_refused);
+
+    add_texture_cases(suite);
+    add_option_cases(suite);
+}
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, "test_surface", build, children);
+}

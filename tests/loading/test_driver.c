@@ -1,0 +1,505 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Finding and loading the CUDA driver. What is loaded stays loaded for the life of a process, so
+ * each case runs in a child whose environment names another driver.
+ */
+#define _GNU_SOURCE
+#include "tests/support/cuda_symbol.h"
+#include "tests/support/child_check.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- Environments ---------------------------------------------------------------------------- */
+
+/* Sets a variable for the children of one case, or unsets it; the fixture puts all back. */
+static void set(const char *variable, const char *value)
+{
+    if (value)
+        setenv(variable, value, 1);
+    else
+        unsetenv(variable);
+}
+
+static const char *const variables[] = {"GR_CUDA_DRIVER", "GR_LOG", "CUDA_VISIBLE_DEVICES",
+                                        "GR_SOFT_DEVICES", "TEST_FILE"};
+#define VARIABLES (sizeof(variables) / sizeof(*variables))
+static char *before[VARIABLES];
+static char file[64];
+
+static void remember_environment(void)
+{
+    for (size_t i = 0; i < VARIABLES; i++) {
+        const char *value = getenv(variables[i]);
+        before[i] = value ? strdup(value) : NULL;
+    }
+    set("GR_LOG", NULL);
+}
+
+static void restore_environment(void)
+{
+    for (size_t i = 0; i < VARIABLES; i++) {
+        set(variables[i], before[i]);
+        free(before[i]);
+    }
+    if (file[0])
+        unlink(file);
+    file[0] = '\0';
+}
+
+/* A file with these bytes, gone when the case ends. */
+static const char *make_file(const void *bytes, size_t size)
+{
+    snprintf(file, sizeof(file), "%s/gr-test-driver-XXXXXX", P_tmpdir);
+    int fd = mkstemp(file);
+    ck_assert_int_ge(fd, 0);
+    ck_assert_int_eq(write(fd, bytes, size), (ssize_t)size);
+    close(fd);
+    return file;
+}
+
+/* How many lines of what a child wrote are grinterop's; the others are Check's. */
+static int lines_of_grinterop(const char *text)
+{
+    int count = strncmp(text, "grinterop", 5) == 0;
+    while ((text = strchr(text, '\n')))
+        count += strncmp(++text, "grinterop", 5) == 0;
+    return count;
+}
+
+/* ---- No driver ------------------------------------------------------------------------------- */
+
+static int is_unusable(void)
+{
+    const char *named = getenv("TEST_FILE");
+    for (int allow_software = 0; allow_software < 2; allow_software++) {
+        child_check(gr_cuda_load(allow_software) == GR_ERR_NO_DRIVER);
+        child_check(strstr(gr_last_error()->message, getenv("TEST_WHY")));
+        assert_error(GR_ERR_NO_DRIVER, 0, named);
+        child_check(!gr_cuda());
+        assert_error(GR_ERR_NO_DRIVER, 0, named);
+    }
+    child_check(!cuda_symbol("cuInit", 2000));
+    assert_error(GR_ERR_NO_DRIVER, 0, named);
+    child_check(!gr_from_gl_buffer(1, GR_READ_WRITE));
+    assert_error(GR_ERR_NO_DRIVER, 0, named);
+    child_check(!gr_map_gl_buffer(1, GR_READ_WRITE, CU_STREAM_LEGACY));
+    assert_error(GR_ERR_NO_DRIVER, 0, named);
+    child_check(!gr_egl_create(NULL));
+    assert_error(GR_ERR_NO_DRIVER, 0, named);
+    child_check(!gr_cuda_is_software());
+    child_check(gr_cuda_driver_path()[0] == '\0');
+    return 0;
+}
+
+/* A named driver is taken or nothing is, also where the software driver would be allowed. */
+static void expect_unusable(const char *driver, const char *why)
+{
+    set("GR_CUDA_DRIVER", driver);
+    set("TEST_FILE", driver);
+    set("TEST_WHY", why);
+    expect_child("is_unusable");
+}
+
+START_TEST(file_is_missing)
+{
+    expect_unusable("/nonexistent/libcuda.so.1", "could not be loaded: /nonexistent/libcuda.so.1:");
+    expect_unusable("grinterop-no-such-driver.so", "No such file");
+}
+END_TEST
+
+START_TEST(file_is_no_library)
+{
+    static const char text[] = "This is no driver.\n";
+    expect_unusable(make_file(text, sizeof(text) - 1), "file too short");
+}
+END_TEST
+
+START_TEST(file_is_empty)
+{
+    expect_unusable(make_file("", 0), "file too short");
+}
+END_TEST
+
+START_TEST(file_is_another_library)
+{
+    expect_unusable("libm.so.6", "it has no cu");
+}
+END_TEST
+
+/* ---- An old driver --------------------------------------------------------------------------- */
+
+static char *read_whole(const char *path, size_t *size)
+{
+    FILE *in = fopen(path, "rb");
+    ck_assert_msg(in, "cannot read %s", path);
+    fseek(in, 0, SEEK_END);
+    *size = (size_t)ftell(in);
+    rewind(in);
+    char *bytes = malloc(*size);
+    ck_assert_uint_eq(fread(bytes, 1, *size, in), *size);
+    fclose(in);
+    return bytes;
+}
+
+/* Where the software driver is, for which a child has to load it. */
+static int tell_software_driver(void)
+{
+    child_check(gr_cuda_load(false) == GR_OK);
+    fprintf(stderr, "<%s>", gr_cuda_driver_path());
+    return 0;
+}
+
+static int works_without_look_up(void)
+{
+    const gr_cuda_api *cu = gr_cuda();
+    child_check(cu);
+    void *driver = dlopen(getenv("GR_CUDA_DRIVER"), RTLD_LAZY | RTLD_NOLOAD);
+    child_check(driver);
+    child_check(!dlsym(driver, "cuGetProcAddress_v2"));
+    child_check(!dlsym(driver, "cuGetProcAddress"));
+    child_check(dlsym(driver, "cuMemAlloc_v2") == cuda_symbol("cuMemAlloc", 3020));
+    child_check(!cuda_symbol("cuNoSuchFunction", 2000));
+
+    CUcontext context = NULL;
+    CUdeviceptr memory = 0;
+    unsigned char bytes[16] = {0};
+    child_check(cu->DevicePrimaryCtxRetain(&context, 0) == CUDA_SUCCESS);
+    child_check(cu->CtxPushCurrent(context) == CUDA_SUCCESS);
+    child_check(cu->MemAlloc(&memory, sizeof(bytes)) == CUDA_SUCCESS);
+    child_check(cu->MemsetD8(memory, 0x5a, sizeof(bytes)) == CUDA_SUCCESS);
+    child_check(cu->MemcpyDtoH(bytes, memory, sizeof(bytes)) == CUDA_SUCCESS);
+    child_check(!bytes_differ(bytes, sizeof(bytes), 0x5a));
+    child_check(cu->MemFree(memory) == CUDA_SUCCESS);
+    return 0;
+}
+
+/*
+ * Drivers older than CUDA 11.3 have no cuGetProcAddress. One is made of the software driver by
+ * spoiling that name wherever it stands in the file.
+ */
+START_TEST(driver_without_look_up)
+{
+    static const char name[] = "cuGetProcAddress";
+    char text[4096], path[4096] = "";
+    if (sanitizer())
+        skip("a copied driver has no place in %s's tables", sanitizer());
+    set("GR_CUDA_DRIVER", "soft");
+    ck_assert_int_eq(child_run("tell_software_driver", text, sizeof(text)), 0);
+    ck_assert_ptr_ne(strchr(text, '<'), NULL);
+    ck_assert_int_eq(sscanf(strchr(text, '<'), "<%4095[^>]>", path), 1);
+    size_t size;
+    char *bytes = read_whole(path, &size), *end = bytes + size, *at = bytes;
+    int spoiled = 0;
+    while ((at = memmem(at, (size_t)(end - at), name, sizeof(name) - 1))) {
+        at[2] = 'X';
+        spoiled++;
+    }
+    ck_assert_int_gt(spoiled, 1);
+    set("GR_CUDA_DRIVER", make_file(bytes, size));
+    free(bytes);
+    expect_child("works_without_look_up");
+}
+END_TEST
+
+/* ---- Which driver is taken ------------------------------------------------------------------- */
+
+static int takes_software(void)
+{
+    child_check(gr_cuda_load(false) == GR_OK);
+    child_check(gr_cuda_is_software());
+    child_check(strstr(gr_cuda_driver_path(), "libgrinterop-softcuda.so"));
+    const char *path = gr_cuda_driver_path();
+    /* The choice stays. */
+    setenv("GR_CUDA_DRIVER", "/nonexistent", 1);
+    child_check(gr_cuda_load(true) == GR_OK);
+    child_check(gr_cuda_driver_path() == path);
+    return 0;
+}
+
+START_TEST(software_by_name)
+{
+    char text[1024];
+    set("GR_CUDA_DRIVER", "soft");
+    ck_assert_int_eq(child_run("takes_software", text, sizeof(text)), 0);
+    ck_assert_int_eq(lines_of_grinterop(text), 0); /* asked for, so nothing is said */
+}
+END_TEST
+
+/*
+ * Whether a driver for GPUs can be loaded; where one can, CUDA_VISIBLE_DEVICES hides them from it.
+ */
+static bool has_real_driver(void)
+{
+    void *driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+    return driver;
+}
+
+static int refuses_without_gpu(void)
+{
+    child_check(gr_cuda_load(false) == GR_ERR_NO_DRIVER);
+    assert_error(GR_ERR_NO_DRIVER, has_real_driver() ? CUDA_ERROR_NO_DEVICE : 0, "libcuda.so.1");
+    child_check(!gr_cuda());
+    child_check(!gr_egl_create(NULL));
+    assert_error(GR_ERR_NO_DRIVER, -1, "libcuda.so.1");
+    return 0;
+}
+
+static int falls_back_without_gpu(void)
+{
+    child_check(gr_cuda_load(false) == GR_ERR_NO_DRIVER);
+    gr_clear_error();
+    child_check(gr_cuda_load(true) == GR_OK);
+    child_check(gr_last_error()->status == GR_OK);
+    child_check(gr_cuda_is_software());
+    child_check(gr_cuda());
+    child_check(gr_cuda_load(true) == GR_OK);
+    return 0;
+}
+
+START_TEST(no_gpu)
+{
+    char text[2048];
+    set("GR_CUDA_DRIVER", NULL);
+    set("CUDA_VISIBLE_DEVICES", "-1");
+    set("GR_SOFT_DEVICES", NULL); /* with it, software devices are hidden too */
+    expect_child("refuses_without_gpu");
+    int status = child_run("falls_back_without_gpu", text, sizeof(text));
+    ck_assert_msg(status == 0, "%s", text);
+    ck_assert_msg(strstr(text, "using the software CUDA driver"), "\"%s\"", text);
+    ck_assert_msg(lines_of_grinterop(text) == 1, "\"%s\"", text);
+}
+END_TEST
+
+static int takes_either(void)
+{
+    child_check(gr_cuda_load(true) == GR_OK);
+    child_check(gr_cuda_is_software());
+    return 0;
+}
+
+/* Catches: the GPU's driver that is not there was logged as an error, though another one came. */
+START_TEST(a_fallback_is_no_error)
+{
+    static const char *const levels[] = {"error", "debug"};
+    set("GR_CUDA_DRIVER", NULL);
+    set("CUDA_VISIBLE_DEVICES", "-1");
+    set("GR_SOFT_DEVICES", NULL);
+    for (int debug = 0; debug < 2; debug++) {
+        char text[4096];
+        set("GR_LOG", levels[debug]);
+        ck_assert_int_eq(child_run("takes_either", text, sizeof(text)), 0);
+        ck_assert_msg(strstr(text, "using the software CUDA driver"), "\"%s\"", text);
+        ck_assert_msg(!strstr(text, "grinterop error"), "\"%s\"", text);
+        ck_assert_msg(!strstr(text, "The CUDA driver libcuda.so.1") == !debug, "\"%s\"", text);
+    }
+}
+END_TEST
+
+START_TEST(empty_name_is_none)
+{
+    set("GR_CUDA_DRIVER", "");
+    set("CUDA_VISIBLE_DEVICES", "-1");
+    expect_child("refuses_without_gpu");
+}
+END_TEST
+
+/* ---- Symbols --------------------------------------------------------------------------------- */
+
+static void *address_of(const void *function, size_t size)
+{
+    void *address = NULL;
+    memcpy(&address, function, size);
+    return address;
+}
+
+#define ADDRESS(function) address_of(&fx.cu->function, sizeof(fx.cu->function))
+
+START_TEST(symbols)
+{
+    ck_assert_ptr_eq(cuda_symbol("cuMemAlloc", 3020), ADDRESS(MemAlloc));
+    ck_assert_ptr_eq(cuda_symbol("cuCtxCreate", 3020), ADDRESS(CtxCreate));
+    ck_assert_ptr_ne(cuda_symbol("cuCtxCreate", 12050), ADDRESS(CtxCreate));
+    ck_assert_ptr_ne(cuda_symbol("cuMemAlloc", 2000), NULL);
+    PFN_cuDriverGetVersion_v2020 get_version = NULL;
+    void *symbol = cuda_symbol("cuDriverGetVersion", 2020);
+    memcpy(&get_version, &symbol, sizeof(symbol));
+    int version = 0;
+    ck_assert_int_eq(get_version(&version), CUDA_SUCCESS);
+    ck_assert_int_ge(version, 11020);
+
+    gr_clear_error();
+    symbol = &get_version;
+    ck_assert_int_eq(gr_cuda_symbol("cuNoSuchFunction", 12000, 0, &symbol), GR_OK);
+    ck_assert_ptr_eq(symbol, NULL);
+    ck_assert_ptr_eq(cuda_symbol("", 12000), NULL);
+    ck_assert_int_eq(gr_last_error()->status, GR_OK);
+}
+END_TEST
+
+/* A function that the driver lacks answers; it is not a NULL to stumble over. */
+START_TEST(missing_function)
+{
+    ck_assert(GR_CUDA_HAS(fx.cu, MemAlloc));
+    gr_cuda_api table = *fx.cu;
+    gr_cuda_set(&table.MemAlloc, NULL);
+    ck_assert(!GR_CUDA_HAS(&table, MemAlloc));
+    CUdeviceptr pointer = 0;
+    ck_assert_int_eq(table.MemAlloc(&pointer, 16), CUDA_ERROR_NOT_SUPPORTED);
+}
+END_TEST
+
+#define SAME(name, version, type)                                                                  \
+    ck_assert_msg(gr_cuda()->name, "cu%s", #name);                                                 \
+    if (GR_CUDA_HAS(gr_cuda(), name))                                                              \
+        ck_assert_msg(cuda_symbol("cu" #name, version) == ADDRESS(name), "cu%s", #name);
+
+START_TEST(table_is_full){GR_CUDA_FUNCTIONS(SAME)} END_TEST
+
+/* ---- Several threads ------------------------------------------------------------------------- */
+
+#define THREADS 8
+
+    static pthread_barrier_t start;
+
+static void *load(void *user)
+{
+    pthread_barrier_wait(&start);
+    const gr_cuda_api **found = user;
+    *found = gr_cuda_load(true) == GR_OK ? gr_cuda() : NULL;
+    return NULL;
+}
+
+static int loads_once(void)
+{
+    pthread_t threads[THREADS];
+    const gr_cuda_api *found[THREADS] = {NULL};
+    pthread_barrier_init(&start, NULL, THREADS);
+    for (int i = 0; i < THREADS; i++)
+        child_check(pthread_create(&threads[i], NULL, load, &found[i]) == 0);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    for (int i = 0; i < THREADS; i++)
+        child_check(found[i] && found[i] == gr_cuda());
+    int count = 0;
+    child_check(gr_cuda()->DeviceGetCount(&count) == CUDA_SUCCESS && count > 0);
+    return 0;
+}
+
+START_TEST(first_load_from_threads)
+{
+    for (int i = 0; i < 3; i++)
+        expect_child("loads_once");
+}
+END_TEST
+
+/* ---- GR_LOG ---------------------------------------------------------------------------------- */
+
+/* One error and, as the driver is loaded, one choice. */
+static int speaks(void)
+{
+    unsigned flags = 0;
+    child_check(gr_cuda_load(false) == GR_OK);
+    child_check(gr_flags_parse("nonsense", &flags) == GR_ERR_INVALID_VALUE);
+    return 0;
+}
+
+static int speaks_elsewhere(void)
+{
+    unsigned flags = 0;
+    gr_log_set(GR_LOG_NONE, NULL, NULL);
+    child_check(gr_cuda_load(false) == GR_OK);
+    child_check(gr_flags_parse("nonsense", &flags) == GR_ERR_INVALID_VALUE);
+    gr_log_set(GR_LOG_ERROR, NULL, NULL);
+    child_check(gr_flags_parse("rubbish", &flags) == GR_ERR_INVALID_VALUE);
+    return 0;
+}
+
+START_TEST(log_levels)
+{
+    static const struct {
+        const char *value;
+        bool error, choice;
+    } levels[] = {
+        {NULL, false, false},   {"", false, false},       {"none", false, false},
+        {"error", true, false}, {"warning", true, false}, {"info", true, true},
+        {"debug", true, true},  {"DEBUG", true, true},
+    };
+    for (size_t i = 0; i < sizeof(levels) / sizeof(*levels); i++) {
+        char text[8192];
+        set("GR_LOG", levels[i].value);
+        ck_assert_int_eq(child_run("speaks", text, sizeof(text)), 0);
+        const char *value = levels[i].value ? levels[i].value : "unset";
+        ck_assert_msg((strstr(text, "nonsense") != NULL) == levels[i].error, "%s: %s", value, text);
+        ck_assert_msg((strstr(text, "driver is") != NULL) == levels[i].choice, "%s: %s", value,
+                      text);
+        ck_assert_msg(levels[i].error || lines_of_grinterop(text) == 0, "%s: %s", value, text);
+    }
+}
+END_TEST
+
+START_TEST(log_word_that_is_none)
+{
+    char text[8192];
+    set("GR_LOG", "verbose");
+    ck_assert_int_eq(child_run("speaks", text, sizeof(text)), 0);
+    ck_assert_msg(strstr(text, "GR_LOG is \"verbose\"") &&
+                      strstr(text, "none, error, warning, info and debug"),
+                  "%s", text);
+    ck_assert_msg(lines_of_grinterop(text) == 1, "%s", text);
+}
+END_TEST
+
+START_TEST(log_set_goes_first)
+{
+    char text[8192];
+    set("GR_LOG", "error");
+    ck_assert_int_eq(child_run("speaks_elsewhere", text, sizeof(text)), 0);
+    ck_assert_msg(!strstr(text, "nonsense"), "%s", text);
+    ck_assert_msg(strstr(text, "rubbish"), "%s", text);
+}
+END_TEST
+
+static const struct child children[] = {
+    {"is_unusable", is_unusable},
+    {"tell_software_driver", tell_software_driver},
+    {"works_without_look_up", works_without_look_up},
+    {"takes_software", takes_software},
+    {"refuses_without_gpu", refuses_without_gpu},
+    {"falls_back_without_gpu", falls_back_without_gpu},
+    {"takes_either", takes_either},
+    {"loads_once", loads_once},
+    {"speaks", speaks},
+    {"speaks_elsewhere", speaks_elsewhere},
+    {NULL, NULL},
+};
+
+static TCase *add_environment_case(Suite *suite, const char *name)
+{
+    return with_fixture(add_case(suite, name), remember_environment, restore_environment);
+}
+
+static void build(Suite *suite)
+{
+    add_tests(add_environment_case(suite, "no driver"), file_is_missing, file_is_no_library,
+              file_is_empty, file_is_another_library);
+
+    add_tests(add_environment_case(suite, "which driver"), driver_without_look_up, software_by_name,
+              no_gpu, a_fallback_is_no_error, empty_name_is_none);
+
+    add_tests(add_environment_case(suite, "symbols"), symbols, missing_function, table_is_full,
+              first_load_from_threads);
+
+    add_tests(add_environment_case(suite, "GR_LOG"), log_levels, log_word_that_is_none,
+              log_set_goes_first);
+}
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, "driver", build, children);
+}

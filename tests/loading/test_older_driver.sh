@@ -1,0 +1,32 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# test_older_driver.sh: test programs on a driver that has no function of a later CUDA than 11.2,
+# the oldest that grinterop takes, and on one without memory pools: tests/drivers/fault_driver.c.
+#
+# GR_TOOLS  the folder of the programs, beside lib/; default: the build folder, where this is run
+
+suite=older_driver
+# shellcheck source=tests/support/cases.sh
+. "${GR_TEST_CASES:?run it by tests/run-test}"
+driver=$(built fault_driver.so)
+if [ -z "$driver" ]; then
+    echo "skipped: fault_driver.so was not built"
+    exit 77
+fi
+
+work=$(mktemp -d) || exit 99
+trap 'rm -rf "$work"' EXIT
+trap 'exit 99' HUP INT TERM
+cd "$work" || exit 99
+
+export FAULT_DRIVER_TARGET="${GR_CUDA_DRIVER:-soft}" GR_CUDA_DRIVER="$driver"
+for test in bad_context external map_many publish tensor threads vk_sync; do
+    check "CUDA 11.2: test_$test" 0 env FAULT_DRIVER_CUDA=11020 "$(built test_$test)" &&
+        says out '100%: Checks: '
+done
+check "no memory pools: test_tensor_copy" 0 env FAULT_DRIVER_LACKS=cuMemAllocAsync, \
+    "$(built test_tensor_copy)" && says out '100%: Checks: '
+
+echo "$((100 * (checks - failures) / checks))%: Checks: $checks, Failures: $failures, Errors: 0"
+[ $failures = 0 ]

@@ -1,0 +1,742 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What goes where, what is refused and why, and in which order things happen. */
+#include "publish_support.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/ring/ring.h"
+
+static unsigned char texels[IMAGE_MOST_BYTES], expected[IMAGE_MOST_BYTES];
+
+static gr_tensor *picture(gr_dtype dtype, int64_t height, int64_t width, int64_t channels,
+                          const void *bytes)
+{
+    const int64_t shape[] = {height, width, channels};
+    return tensor_of(dtype, GR_LAYOUT_SHAPE, 3, shape, bytes);
+}
+
+static gr_resource *make_image(struct image *image, const char *format, unsigned width,
+                               unsigned height, unsigned flags)
+{
+    *image = image_make(format, "2D", width, height, 1);
+    return must_register_image(image, flags);
+}
+
+/* ---- Copies where the bytes agree ------------------------------------------------------------ */
+
+/* Kernels do not reach memory of the host, so what works with that is a copy alone. */
+static gr_tensor *on_host(gr_dtype dtype, unsigned ndim, const int64_t *shape,
+                          const int64_t *strides, void *bytes)
+{
+    const gr_tensor_desc desc =
+        GR_INIT(gr_tensor_desc, .dtype = dtype, .ndim = ndim, .shape = shape, .strides = strides,
+                .memory = GR_MEMORY_HOST);
+    gr_tensor *tensor = gr_tensor_wrap(&desc, bytes, GR_STREAM_NONE, NULL, NULL);
+    assert_made(tensor);
+    return tensor;
+}
+
+static unsigned maps;
+
+static void count_maps(void *user, gr_log_level level, const char *line)
+{
+    (void)user;
+    maps += level == GR_LOG_DEBUG && strstr(line, "gr_publish: ") != NULL;
+}
+
+/* The bytes of a tensor of tensor_of(). */
+static gr_tensor *on_device(gr_dtype dtype, unsigned ndim, const int64_t *shape,
+                            const int64_t *strides)
+{
+    gr_tensor *memory = tensor_of(dtype, GR_LAYOUT_SHAPE, ndim, shape, expected);
+    const gr_tensor_desc desc =
+        GR_INIT(gr_tensor_desc, .dtype = dtype, .ndim = ndim, .shape = shape, .strides = strides);
+    gr_tensor *tensor = gr_tensor_wrap(&desc, (void *)(uintptr_t)gr_tensor_get_info(memory)->ptr,
+                                       GR_STREAM_NONE, NULL, NULL);
+    assert_made(tensor);
+    return tensor;
+}
+
+/* Of u8 (2, 3, 4), 4 bytes a pixel, and of the same with rows 20 bytes apart. */
+START_TEST(bytes_that_agree_are_copied)
+{
+    static const int64_t shape[] = {1, 1, 2, 3, 4}, apart[] = {0, 0, 20, 4, 1};
+    struct image image;
+    GR_AUTO(gr_resource) *resource = make_image(&image, "RGBA8", 3, 2, GR_SURFACE_LOAD_STORE);
+    pattern_fill(expected, 40, 1);
+    for (int gap = 0; gap < 2; gap++) {
+        GR_AUTO(gr_tensor) *tensor = on_host(GR_DTYPE_U8, 5, shape, gap ? apart : NULL, expected);
+        const uint64_t before = gr_bytes_moved();
+        assert_ok(gr_publish(resource, tensor, NULL, fx.stream));
+        ck_assert_uint_eq(gr_bytes_moved() - before, 24);
+        image_download(&image, 0, 0, texels);
+        ck_assert_mem_eq(texels, expected, 12);
+        ck_assert_mem_eq(texels + 12, expected + (gap ? 20 : 12), 12);
+        memset(expected + 24, 0, 16);
+        memset(expected, 0, 12);
+        assert_ok(gr_fetch(resource, tensor, NULL, fx.stream));
+        CU(StreamSynchronize(fx.stream));
+        ck_assert_mem_eq(expected, texels, 12);
+        pattern_fill(expected, 40, 1);
+    }
+}
+END_TEST
+
+/* What has to be rearranged and can't be reached says so. */
+START_TEST(kernels_do_not_reach_the_host)
+{
+    static const int64_t shape[] = {2, 3, 3};
+    struct image image;
+    GR_AUTO(gr_resource) *resource = make_image(&image, "RGBA8", 3, 2, GR_SURFACE_LOAD_STORE);
+    GR_AUTO(gr_tensor) *tensor = on_host(GR_DTYPE_U8, 3, shape, NULL, expected);
+    assert_fails(gr_publish(resource, tensor, NULL, fx.stream), GR_ERR_UNSUPPORTED, 0,
+                 "gr_tensor_clone");
+    assert_fails(gr_fetch(resource, tensor, NULL, fx.stream), GR_ERR_UNSUPPORTED, 0,
+                 "gr_tensor_clone");
+}
+END_TEST
+
+/* Integers of other types are what they are: (2, 3, 4) of int32, also channels first. */
+START_TEST(other_types_go_where_they_stay_what_they_are)
+{
+    static const int64_t chw[] = {4, 2, 3};
+    int32_t numbers[24], got[24];
+    struct image image;
+    GR_AUTO(gr_resource) *resource = make_image(&image, "RGBA32I", 3, 2, GR_SURFACE_LOAD_STORE);
+    for (int i = 0; i < 24; i++)
+        numbers[i] = i * 100003 - 1000000;
+    assert_ok(gr_publish(resource, picture(GR_DTYPE_I32, 2, 3, 4, numbers), NULL, fx.stream));
+    image_download(&image, 0, 0, got);
+    ck_assert_mem_eq(got, numbers, sizeof(got));
+    need_publish_kernels();
+    gr_tensor *planes = tensor_of(GR_DTYPE_I32, GR_LAYOUT_CHW, 3, chw, numbers);
+    assert_ok(gr_publish(resource, planes, NULL, fx.stream));
+    image_download(&image, 0, 0, got);
+    for (int i = 0; i < 24; i++)
+        ck_assert_int_eq(got[i], numbers[i % 4 * 6 + i / 4]);
+    assert_fails(gr_publish(resource, picture(GR_DTYPE_U32, 2, 3, 4, NULL), NULL, fx.stream),
+                 GR_ERR_UNSUPPORTED, 0, "(2, 3, 4) of uint32");
+    assert_fails(gr_publish(resource, picture(GR_DTYPE_I32, 2, 3, 3, NULL), NULL, fx.stream),
+                 GR_ERR_UNSUPPORTED, 0, "(2, 3, 4) of int32");
+    tensors_end();
+}
+END_TEST
+
+/* As an image of float16 has it: to the nearest, a small one, a large one, and none. */
+START_TEST(an_alpha_is_what_its_type_holds)
+{
+    need_publish_kernels();
+    static const struct {
+        float alpha;
+        uint16_t bits;
+    } cases[] = {{1, 0x3c00},        {0.333333f, 0x3555}, {-2, 0xc000},    {65504, 0x7bff},
+                 {65520, 0x7c00},    {1e9f, 0x7c00},      {-1e9f, 0xfc00}, {3e-5f, 0x01f7},
+                 {5.9604645e-8f, 1}, {1e-9f, 0},          {NAN, 0x7fff}};
+    const uint16_t half[] = {0x3c00, 0x4000, 0x4200};
+    uint16_t got[4];
+    struct image image;
+    GR_AUTO(gr_resource) *resource = make_image(&image, "RGBA16F", 1, 1, GR_SURFACE_LOAD_STORE);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        assert_ok(gr_publish(resource, picture(GR_DTYPE_F16, 1, 1, 3, half),
+                             &GR_INIT(gr_publish_options, .alpha = &cases[i].alpha), fx.stream));
+        image_download(&image, 0, 0, got);
+        ck_assert_mem_eq(got, half, sizeof(half));
+        ck_assert_msg(got[3] == cases[i].bits, "%g: %#x, not %#x", (double)cases[i].alpha, got[3],
+                      cases[i].bits);
+        tensors_end();
+    }
+}
+END_TEST
+
+/* Without channels, in a batch of one. */
+START_TEST(a_picture_of_one_channel_in_a_batch)
+{
+    static const int64_t shape[] = {1, 5, 7};
+    struct image image;
+    GR_AUTO(gr_resource) *resource = make_image(&image, "R8", 7, 5, GR_SURFACE_LOAD_STORE);
+    pattern_fill(expected, 35, 4);
+    assert_ok(gr_publish(resource, tensor_of(GR_DTYPE_U8, GR_LAYOUT_SHAPE, 3, shape, expected),
+                         NULL, fx.stream));
+    image_download(&image, 0, 0, texels);
+    ck_assert_mem_eq(texels, expected, 35);
+    tensors_end();
+}
+END_TEST
+
+/* One write by surface, two by way of linear memory; the bytes are the same. */
+START_TEST(an_image_without_surfaces_costs_a_copy)
+{
+    need_publish_kernels();
+    static const unsigned flags[] = {GR_SURFACE_LOAD_STORE, GR_READ_WRITE};
+    pattern_fill(expected, 5 * 7 * 3, 3);
+    gr_tensor *tensor = picture(GR_DTYPE_U8, 5, 7, 3, expected);
+    for (unsigned i = 0; i < 2; i++) {
+        struct image image;
+        GR_AUTO(gr_resource) *resource = make_image(&image, "RGBA8", 7, 5, flags[i]);
+        const uint64_t before = gr_bytes_moved();
+        assert_ok(gr_publish(resource, tensor, NULL, fx.stream));
+        ck_assert_uint_eq(gr_bytes_moved() - before, (i + 1) * 5 * 7 * 4);
+        image_download(&image, 0, 0, texels);
+        for (int k = 0; k < 35; k++) {
+            ck_assert_mem_eq(texels + 4 * k, expected + 3 * k, 3);
+            ck_assert_int_eq(texels[4 * k + 3], 255);
+        }
+    }
+    tensors_end();
+}
+END_TEST
+
+/* ---- Levels, layers and slices --------------------------------------------------------------- */
+
+/* CHW f32 of values that 8 bits have exactly: a kernel is needed, and the bytes are known. */
+static gr_tensor *make_floats(bool volume, unsigned slices, unsigned height, unsigned width,
+                              unsigned seed)
+{
+    const size_t count = (size_t)slices * height * width;
+    static float values[16384];
+    for (size_t i = 0; i < count; i++)
+        for (size_t c = 0; c < 4; c++) {
+            expected[4 * i + c] = pattern_byte(seed, 4 * i + c);
+            values[c * count + i] = (float)expected[4 * i + c] / 255;
+        }
+    const int64_t flat[] = {4, height, width}, deep[] = {4, slices, height, width};
+    return tensor_of(GR_DTYPE_F32, GR_LAYOUT_CHW, volume ? 4 : 3, volume ? deep : flat, values);
+}
+
+/* Each level and layer gets its own, and no other changes. */
+static void check_levels(const char *target, unsigned flags)
+{
+    struct image image = image_filled("RGBA8", target, 12, 12, 3, 1);
+    GR_AUTO(gr_resource) *resource = must_register_image(&image, flags);
+    for (unsigned level = 0; level < image.levels; level++)
+        for (unsigned layer = 0; layer < image.layers; layer++) {
+            const gr_publish_options o =
+                GR_INIT(gr_publish_options, .level = level, .layer = layer);
+            const size_t size = image_bytes(&image, level);
+            gr_tensor *tensor = make_floats(image.slices > 1, image_slices(&image, level),
+                                            image_height(&image, level), image_width(&image, level),
+                                            level * 10 + layer);
+            assert_ok(gr_publish(resource, tensor, &o, fx.stream));
+            image_download(&image, level, layer, texels);
+            ck_assert_mem_eq(texels, expected, size);
+            if (layer + 1 < image.layers)
+                assert_no_difference(image_level_differs(&image, level, layer + 1, 1));
+            if (level + 1 < image.levels)
+                assert_no_difference(image_level_differs(&image, level + 1, layer, 1));
+            tensors_end();
+        }
+    const gr_publish_options o = GR_INIT(gr_publish_options, .level = image.levels);
+    assert_fails(gr_publish(resource, make_floats(false, 1, 1, 1, 1), &o, fx.stream),
+                 GR_ERR_INVALID_VALUE, 0, "There is no level");
+    tensors_end();
+    gr_resource_close(resource, fx.stream);
+    image_delete(&image);
+}
+
+START_TEST(levels_layers_and_slices_are_met)
+{
+    static const char *const targets[] = {"2D", "2D_ARRAY", "CUBE", "3D"};
+    need_publish_kernels();
+    check_levels(targets[_i], GR_SURFACE_LOAD_STORE);
+    check_levels(targets[_i], GR_READ_WRITE);
+}
+END_TEST
+
+START_TEST(linear_memory_is_the_level_that_was_mapped)
+{
+    need_publish_kernels();
+    struct image image = image_filled("RGBA8", "2D", 12, 12, 2, 1);
+    GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
+    const gr_publish_options second = GR_INIT(gr_publish_options, .level = 1);
+    gr_tensor *tensor = make_floats(false, 1, 6, 6, 4);
+    gr_buffer *buffer = gr_map_linear(resource, 1, 0, fx.stream);
+    assert_made(buffer);
+    assert_fails(gr_buffer_publish(buffer, tensor, NULL, fx.stream), GR_ERR_INVALID_VALUE, 0,
+                 "mapped level 1, layer 0");
+    assert_ok(gr_buffer_publish(buffer, tensor, &second, GR_STREAM_OF_MAP));
+    assert_ok(gr_buffer_release(buffer));
+    image_download(&image, 1, 0, texels);
+    ck_assert_mem_eq(texels, expected, 6 * 6 * 4);
+    tensors_end();
+}
+END_TEST
+
+/* ---- Refusals -------------------------------------------------------------------------------- */
+
+static gr_status publish_shape(gr_resource *resource, gr_dtype dtype, gr_layout layout,
+                               unsigned ndim, const int64_t *shape)
+{
+    return gr_publish(resource, tensor_of(dtype, layout, ndim, shape, NULL), NULL, fx.stream);
+}
+
+START_TEST(shapes_that_do_not_fit_are_refused_with_both)
+{
+    static const int64_t swapped[] = {3, 2, 4}, five[] = {2, 3, 5}, two[] = {2, 3, 2};
+    static const int64_t chw[] = {3, 20, 30}, batch[] = {2, 2, 3, 4}, none[] = {0, 3, 4};
+    struct image image, grey;
+    GR_AUTO(gr_resource) *resource = make_image(&image, "RGBA8", 3, 2, GR_READ_WRITE);
+    GR_AUTO(gr_resource) *one = make_image(&grey, "R8", 3, 2, GR_READ_WRITE);
+#define REFUSED(resource, layout, ndim, shape, text)                                               \
+    assert_fails(publish_shape(resource, GR_DTYPE_U8, GR_LAYOUT_##layout, ndim, shape),            \
+                 GR_ERR_INVALID_VALUE, 0, text)
+    REFUSED(resource, SHAPE, 3, swapped,
+            "The tensor is (3, 2, 4) of uint8, and the image is "
+            "(2, 3, 4) of uint8");
+    REFUSED(resource, SHAPE, 3, two, "2 to 2");
+    REFUSED(resource, SHAPE, 3, five, "channels");
+    REFUSED(resource, HWC, 3, five, "1 to 4 channels");
+    REFUSED(resource, SHAPE, 3, chw, "GR_LAYOUT_CHW");
+    REFUSED(resource, SHAPE, 4, batch, "batch");
+    REFUSED(resource, SHAPE, 3, none, "(0, 3, 4)");
+    REFUSED(one, SHAPE, 3, swapped, "(3, 2, 4)");
+    const int64_t four[] = {2, 3, 4};
+    REFUSED(one, SHAPE, 3, four, "The tensor is (2, 3, 4) of uint8, and the image is (2, 3, 1)");
+#undef REFUSED
+    tensors_end();
+}
+END_TEST
+
+START_TEST(options_that_mean_nothing_are_refused)
+{
+    struct image image, integers;
+    GR_AUTO(gr_resource) *resource = make_image(&image, "RGBA8", 3, 2, GR_READ_WRITE);
+    GR_AUTO(gr_resource) *numbers = make_image(&integers, "RGBA8UI", 3, 2, GR_READ_WRITE);
+    GR_AUTO(gr_resource) *buffer = must_register(gl_buffer_filled(64, 1));
+    gr_tensor *tensor = picture(GR_DTYPE_U8, 2, 3, 4, NULL);
+    gr_tensor *grey = picture(GR_DTYPE_U8, 2, 3, 1, NULL);
+    const int64_t shape[] = {24};
+    const gr_tensor_desc desc =
+        GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1, .shape = shape);
+    const gr_tensor_desc untyped = GR_INIT(gr_tensor_desc, .ndim = 1, .shape = shape);
+#define REFUSED(resource, tensor, text, ...)                                                       \
+    assert_fails(                                                                                  \
+        gr_publish(resource, tensor, &GR_INIT(gr_publish_options, __VA_ARGS__), fx.stream),        \
+        GR_ERR_INVALID_VALUE, 0, text)
+    REFUSED(resource, tensor, "for buffers", .offset = 4);
+    REFUSED(resource, tensor, "for buffers", .target = &desc);
+    REFUSED(resource, tensor, "`layout` is 9", .layout = (gr_layout)9);
+    REFUSED(resource, tensor, "1 level", .level = 1);
+    REFUSED(resource, tensor, "1 layer", .layer = 1);
+    REFUSED(resource, grey, "`bgr`", .bgr = true);
+    REFUSED(numbers, tensor, "read as integers", .srgb = true);
+    REFUSED(buffer, tensor, "for images", .level = 1);
+    REFUSED(buffer, tensor, "64", .offset = 41);
+    REFUSED(buffer, tensor, "too large", .offset = SIZE_MAX,
+            .target = &GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1, .shape = shape,
+                               .offset = 8));
+    REFUSED(buffer, tensor, "dtype", .target = &untyped);
+#undef REFUSED
+    gr_publish_options unsized = {.struct_size = 0};
+    assert_fails(gr_publish(resource, tensor, &unsized, fx.stream), GR_ERR_INVALID_VALUE, 0,
+                 "struct_size");
+    assert_fails(gr_publish(resource, tensor, NULL, NULL), GR_ERR_INVALID_VALUE, 0, "stream");
+    assert_fails(gr_publish(resource, tensor, NULL, GR_STREAM_OF_MAP), GR_ERR_INVALID_VALUE, 0,
+                 "GR_STREAM_OF_MAP");
+    assert_not_mapped(resource);
+    tensors_end();
+}
+END_TEST
+
+START_TEST(states_are_respected)
+{
+    struct image image;
+    gr_resource *read = make_image(&image, "RGBA8", 3, 2, GR_READ_ONLY);
+    gr_resource *write = must_register_image(&image, GR_WRITE_DISCARD);
+    gr_tensor *tensor = picture(GR_DTYPE_U8, 2, 3, 4, NULL);
+    const gr_tensor_desc desc =
+        GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 3,
+                .shape = gr_tensor_get_info(tensor)->shape, .read_only = true);
+    GR_AUTO(gr_tensor) *locked = gr_tensor_wrap(
+        &desc, (void *)(uintptr_t)gr_tensor_get_info(tensor)->ptr, GR_STREAM_NONE, NULL, NULL);
+    assert_made(locked);
+    assert_fails(gr_publish(read, tensor, NULL, fx.stream), GR_ERR_STATE, 0, "read_only");
+    assert_fails(gr_fetch(write, tensor, NULL, fx.stream), GR_ERR_STATE, 0, "write_discard");
+    assert_fails(gr_fetch(read, locked, NULL, fx.stream), GR_ERR_STATE, 0, "read-only");
+    assert_ok(gr_publish(write, locked, NULL, fx.stream));
+    assert_ok(gr_fetch(read, tensor, NULL, fx.stream));
+    gr_buffer *buffer = must_map_image(write);
+    ck_assert_int_eq(gr_publish(write, tensor, NULL, fx.stream), GR_ERR_STATE);
+    ck_assert_str_eq(gr_last_error()->call, "gr_publish");
+    assert_error(GR_ERR_STATE, 0, "already mapped");
+    assert_ok(gr_resource_unmap(write, fx.stream));
+    assert_fails(gr_buffer_publish(buffer, tensor, NULL, fx.stream), GR_ERR_STATE, 0,
+                 "not mapped any more");
+    assert_ok(gr_buffer_release(buffer));
+    assert_ok(gr_resource_close(write, fx.stream));
+    assert_fails(gr_publish(write, tensor, NULL, fx.stream), GR_ERR_STATE, 0, "closed");
+    gr_resource_free(write);
+    gr_resource_free(read);
+    tensors_end();
+}
+END_TEST
+
+/* What a publish to a resource that a map empties finds wrong before it maps. */
+static const struct {
+    const char *text;
+    int64_t shape[4];
+    gr_publish_options options;
+    gr_status status;
+    unsigned ndim;
+    gr_dtype dtype;
+    bool odd;
+} foreseen[] = {
+    {"widths, heights and depths", {3, 2, 4}, {0}, GR_ERR_INVALID_VALUE, 3, GR_DTYPE_U8, false},
+    {"channels don't go together", {2, 3, 2}, {0}, GR_ERR_INVALID_VALUE, 3, GR_DTYPE_U8, false},
+    {"no picture", {2, 2, 3, 4}, {0}, GR_ERR_INVALID_VALUE, 4, GR_DTYPE_U8, false},
+    {"no level 1", {2, 3, 4}, {.level = 1}, GR_ERR_INVALID_VALUE, 3, GR_DTYPE_U8, false},
+    {"`offset`", {2, 3, 4}, {.offset = 4}, GR_ERR_INVALID_VALUE, 3, GR_DTYPE_U8, false},
+    {"`bgr`", {2, 3}, {.bgr = true}, GR_ERR_INVALID_VALUE, 2, GR_DTYPE_U8, false},
+    {"Another type", {2, 3, 4}, {0}, GR_ERR_UNSUPPORTED, 3, GR_DTYPE_I32, false},
+    {"no multiples", {2, 3, 4}, {0}, GR_ERR_UNSUPPORTED, 3, GR_DTYPE_F32, true},
+};
+
+static gr_tensor *foreseen_tensor(int which)
+{
+    static unsigned char bytes[16 * 16 + 16] __attribute__((aligned(16)));
+    const gr_tensor_desc desc =
+        GR_INIT(gr_tensor_desc, .dtype = foreseen[which].dtype, .ndim = foreseen[which].ndim,
+                .shape = foreseen[which].shape, .memory = GR_MEMORY_HOST);
+    gr_tensor *tensor =
+        gr_tensor_wrap(&desc, bytes + foreseen[which].odd, GR_STREAM_NONE, NULL, NULL);
+    assert_made(tensor);
+    return tensor;
+}
+
+/* Catches: the map had emptied what the call then refused to write. */
+START_TEST(what_is_refused_is_refused_before_the_map)
+{
+    struct image image;
+    GR_AUTO(gr_resource) *resource = make_image(&image, "RGBA8", 3, 2, GR_WRITE_DISCARD);
+    GR_AUTO(gr_tensor) *tensor = foreseen_tensor(_i);
+    gr_publish_options o = foreseen[_i].options;
+    o.struct_size = sizeof(o);
+    gr_log_set(GR_LOG_DEBUG, count_maps, NULL);
+    assert_fails(gr_publish(resource, tensor, &o, fx.stream), foreseen[_i].status, 0,
+                 foreseen[_i].text);
+    gr_log_set(GR_LOG_NONE, NULL, NULL);
+    ck_assert_uint_eq(maps, 0);
+}
+END_TEST
+
+START_TEST(a_buffer_is_not_emptied_by_what_is_refused)
+{
+    static const int64_t shape[] = {25};
+    const GLuint name = gl_buffer_filled(100, 9);
+    GR_AUTO(gr_resource) *resource = must_register_as(name, GR_WRITE_DISCARD);
+    gr_tensor *tensor = tensor_of(GR_DTYPE_F32, GR_LAYOUT_SHAPE, 1, shape, NULL);
+    gr_publish_options o = GR_INIT(gr_publish_options, .offset = 4);
+    gr_log_set(GR_LOG_DEBUG, count_maps, NULL);
+    assert_fails(gr_publish(resource, tensor, &o, fx.stream), GR_ERR_INVALID_VALUE, 0, "buffer");
+    o.offset = 0;
+    o.wait_event = (CUevent)(uintptr_t)&o;
+    if (gr_cuda_is_software())
+        assert_fails(gr_publish(resource, tensor, &o, fx.stream), GR_ERR_CUDA,
+                     CUDA_ERROR_INVALID_HANDLE, "`wait_event`");
+    ck_assert_uint_eq(maps, 0);
+    o.wait_event = NULL;
+    assert_ok(gr_publish(resource, tensor, &o, fx.stream));
+    ck_assert_uint_gt(maps, 0);
+    gr_log_set(GR_LOG_NONE, NULL, NULL);
+    tensors_end();
+}
+END_TEST
+
+/* Of dimensions of 1, which no element needs. */
+START_TEST(a_stride_that_leads_nowhere_can_be_anything)
+{
+    static const int64_t nowhere[] = {INT64_MIN, INT64_MAX, 3};
+    static const int64_t plane[] = {2, 2}, colour[] = {1, 1, 2}, pixel[] = {1, 1, 1, 4};
+    const int64_t step = nowhere[_i], colour_strides[] = {step, step, 1};
+    const int64_t strides[] = {step, step, step, 1};
+    struct image image, small;
+    GR_AUTO(gr_resource) *one = make_image(&small, "RGBA8", 1, 1, GR_READ_WRITE);
+    GR_AUTO(gr_resource) *resource = make_image(&image, "RGBA8", 2, 2, GR_READ_WRITE);
+    memset(expected, 128, 16);
+    GR_AUTO(gr_tensor) *tensor = on_host(GR_DTYPE_U8, 4, pixel, strides, expected);
+    gr_publish_options o = GR_INIT(gr_publish_options, .flip = true);
+    assert_ok(gr_publish(one, tensor, &o, fx.stream));
+    CU(StreamSynchronize(fx.stream));
+    image_download(&small, 0, 0, texels);
+    ck_assert_mem_eq(texels, expected, 4);
+    GR_AUTO(gr_tensor) *pair = on_device(GR_DTYPE_U8, 3, colour, colour_strides);
+    gr_tensor *brightness = tensor_of(GR_DTYPE_U8, GR_LAYOUT_NV12, 2, plane, expected);
+    o.chroma = pair;
+    if (!publish_kernels_missing())
+        assert_ok(gr_publish(resource, brightness, &o, fx.stream));
+    tensors_end();
+}
+END_TEST
+
+/* A GPU faults at an address that is no multiple of the element's size. */
+START_TEST(elements_at_odd_addresses_are_refused)
+{
+    static const int64_t shape[] = {2, 3, 3};
+    struct image image;
+    GR_AUTO(gr_resource) *resource = make_image(&image, "RGBA8", 3, 2, GR_READ_WRITE);
+    gr_tensor *memory = tensor_of(GR_DTYPE_F32, GR_LAYOUT_SHAPE, 3, (int64_t[]){3, 3, 3}, NULL);
+    const gr_tensor_desc desc =
+        GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_F32, .ndim = 3, .shape = shape);
+    GR_AUTO(gr_tensor) *odd =
+        gr_tensor_wrap(&desc, (void *)(uintptr_t)(gr_tensor_get_info(memory)->ptr + 2),
+                       GR_STREAM_NONE, NULL, NULL);
+    assert_made(odd);
+    assert_fails(gr_publish(resource, odd, NULL, fx.stream), GR_ERR_UNSUPPORTED, 0,
+                 "no multiples of its elements' size");
+    tensors_end();
+}
+END_TEST
+
+/* ---- Buffers --------------------------------------------------------------------------------- */
+
+START_TEST(a_buffer_takes_the_tensor_as_it_is)
+{
+    static const int64_t shape[] = {3, 5};
+    const GLuint name = gl_buffer_filled(100, 9);
+    GR_AUTO(gr_resource) *resource = must_register(name);
+    pattern_fill(expected, 60, 5);
+    gr_tensor *tensor = tensor_of(GR_DTYPE_F32, GR_LAYOUT_SHAPE, 2, shape, expected);
+    gr_tensor *back = tensor_of(GR_DTYPE_F32, GR_LAYOUT_SHAPE, 2, shape, NULL);
+    const gr_publish_options o = GR_INIT(gr_publish_options, .offset = 8);
+    assert_ok(gr_publish(resource, tensor, &o, fx.stream));
+    gl_read(name, texels, 100);
+    ck_assert_mem_eq(texels + 8, expected, 60);
+    assert_bytes(texels, 8, 9);
+    assert_bytes(texels + 68, 32, 9);
+    assert_ok(gr_fetch(resource, back, &o, fx.stream));
+    assert_ok(gr_tensor_copy_to_host(back, texels, 60, fx.stream));
+    CU(StreamSynchronize(fx.stream));
+    ck_assert_mem_eq(texels, expected, 60);
+    tensors_end();
+}
+END_TEST
+
+/* Vertices of three floats from a tensor with gaps, 16 bytes apart in the buffer; and of halves. */
+START_TEST(a_buffer_takes_other_types_and_strides)
+{
+    need_publish_kernels();
+    static const int64_t shape[] = {4, 3}, strides[] = {16, 4}, turned[] = {-16, 4};
+    float values[16], got[16];
+    for (int i = 0; i < 16; i++)
+        values[i] = (float)i / 4;
+    const GLuint name = gl_buffer_filled(64, 0);
+    GR_AUTO(gr_resource) *resource = must_register(name);
+    gr_tensor *all = tensor_of(GR_DTYPE_F32, GR_LAYOUT_SHAPE, 1, (int64_t[]){16}, values);
+    const gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_F32, .ndim = 2,
+                                        .shape = shape, .strides = turned, .offset = 48);
+    gr_tensor *tensor = gr_tensor_view(all, &desc);
+    assert_made(tensor);
+    const gr_tensor_desc target = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_F32, .ndim = 2,
+                                          .shape = shape, .strides = strides);
+    assert_ok(
+        gr_publish(resource, tensor, &GR_INIT(gr_publish_options, .target = &target), fx.stream));
+    gl_read(name, got, 64);
+    for (int i = 0; i < 16; i++)
+        ck_assert_msg(got[i] == (i % 4 == 3 ? 0 : values[(3 - i / 4) * 4 + i % 4]), "%d: %g", i,
+                      (double)got[i]);
+    const gr_tensor_desc halves =
+        GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_F16, .ndim = 2, .shape = shape);
+    uint16_t small[12];
+    assert_ok(
+        gr_publish(resource, tensor, &GR_INIT(gr_publish_options, .target = &halves), fx.stream));
+    gl_read(name, small, sizeof(small));
+    for (int i = 0; i < 12; i++)
+        ck_assert_uint_eq(small[i], element_bits(GR_DTYPE_F16, values[(3 - i / 3) * 4 + i % 3]));
+    gr_tensor_free(tensor);
+    tensors_end();
+}
+END_TEST
+
+/* (3, 4, 5) channels first to (4, 5, 4) channels last, of bytes. */
+START_TEST(a_buffer_takes_pictures_rearranged)
+{
+    need_publish_kernels();
+    static const int64_t chw[] = {3, 4, 5}, hwc[] = {4, 5, 4};
+    const GLuint name = gl_buffer_filled(80, 0);
+    GR_AUTO(gr_resource) *resource = must_register(name);
+    pattern_fill(expected, 60, 6);
+    gr_tensor *tensor = tensor_of(GR_DTYPE_U8, GR_LAYOUT_CHW, 3, chw, expected);
+    const gr_tensor_desc target = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 3,
+                                          .shape = hwc, .layout = GR_LAYOUT_HWC);
+    assert_ok(gr_publish(resource, tensor,
+                         &GR_INIT(gr_publish_options, .target = &target, .flip = true), fx.stream));
+    gl_read(name, texels, 80);
+    for (int i = 0; i < 80; i++) {
+        const int c = i % 4, x = i / 4 % 5, y = 3 - i / 20;
+        ck_assert_int_eq(texels[i], c == 3 ? 255 : expected[c * 20 + y * 5 + x]);
+    }
+    tensors_end();
+}
+END_TEST
+
+START_TEST(large_elements_and_none_go_into_buffers)
+{
+    need_publish_kernels();
+    static const int64_t shape[] = {3, 2}, strides[] = {24, 8}, four[] = {2, 2, 2, 2};
+    static const int64_t scattered[] = {64, 16, 4, 1}, empty[] = {4, 0, 7};
+    const GLuint name = gl_buffer_filled(256, 0);
+    GR_AUTO(gr_resource) *resource = must_register(name);
+    pattern_fill(expected, 48, 8);
+    gr_tensor *doubles = tensor_of(GR_DTYPE_F64, GR_LAYOUT_SHAPE, 2, shape, expected);
+    const gr_tensor_desc apart = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_F64, .ndim = 2,
+                                         .shape = shape, .strides = strides);
+    assert_ok(
+        gr_publish(resource, doubles, &GR_INIT(gr_publish_options, .target = &apart), fx.stream));
+    gl_read(name, texels, 72);
+    for (int i = 0; i < 3; i++)
+        ck_assert_mem_eq(texels + 24 * i, expected + 16 * i, 16);
+    gr_tensor *bytes = tensor_of(GR_DTYPE_U8, GR_LAYOUT_SHAPE, 4, four, expected);
+    const gr_tensor_desc far = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 4,
+                                       .shape = four, .strides = scattered);
+    assert_fails(
+        gr_publish(resource, bytes, &GR_INIT(gr_publish_options, .target = &far), fx.stream),
+        GR_ERR_UNSUPPORTED, 0, "three dimensions");
+    const uint64_t before = gr_bytes_moved();
+    assert_ok(gr_publish(resource, tensor_of(GR_DTYPE_U8, GR_LAYOUT_SHAPE, 3, empty, NULL), NULL,
+                         fx.stream));
+    ck_assert_uint_eq(gr_bytes_moved(), before);
+    tensors_end();
+}
+END_TEST
+
+/* ---- Order ----------------------------------------------------------------------------------- */
+
+/* The producer's stream is held up, and the tensor is freed at once. */
+START_TEST(a_publish_comes_after_the_producer)
+{
+    const GLuint name = gl_buffer_filled(64, 0);
+    GR_AUTO(gr_resource) *resource = must_register(name);
+    CUdeviceptr memory;
+    CUevent event;
+    const int64_t shape[] = {64};
+    const gr_tensor_desc desc =
+        GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1, .shape = shape);
+    CU(MemAlloc(&memory, 64));
+    CU(EventCreate(&event, CU_EVENT_DISABLE_TIMING));
+    CU(MemsetD8Async(memory, 1, 64, fx.stream));
+    CU(StreamSynchronize(fx.stream));
+    for (int by_event = 0; by_event < 2; by_event++) {
+        struct gate *gate = gate_put(fx.other);
+        CU(MemsetD8Async(memory, (unsigned char)(7 + by_event), 64, fx.other));
+        CU(EventRecord(event, fx.other));
+        gr_tensor *tensor = gr_tensor_wrap(&desc, (void *)(uintptr_t)memory,
+                                           by_event ? GR_STREAM_NONE : fx.other, NULL, NULL);
+        assert_made(tensor);
+        const gr_publish_options o =
+            GR_INIT(gr_publish_options, .wait_event = by_event ? event : NULL);
+        gate_open_after(gate, 20);
+        assert_ok(gr_publish(resource, tensor, &o, fx.stream));
+        gr_tensor_free(tensor);
+        gl_read(name, texels, 64);
+        assert_bytes(texels, 64, 7 + by_event);
+    }
+    CU(StreamSynchronize(fx.other));
+    assert_ok(gr_tensor_collect(1000));
+    CU(EventDestroy(event));
+    CU(MemFree(memory));
+}
+END_TEST
+
+/*
+ * The tensor is of another CUDA context than the resource, and both use the legacy stream.
+ *
+ * Catches: the two streams were taken for one, since they have the same name.
+ */
+START_TEST(a_publish_comes_after_the_other_contexts_stream)
+{
+    const GLuint name = gl_buffer_filled(64, 0);
+    GR_AUTO(gr_resource) *resource = must_register(name);
+    CUcontext context;
+    const int64_t shape[] = {64};
+    const gr_tensor_desc desc =
+        GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1, .shape = shape);
+    CU(CtxCreate(&context, 0, fx.device));
+    gr_tensor *tensor = gr_tensor_alloc(&desc, CU_STREAM_LEGACY);
+    assert_made(tensor);
+    const CUdeviceptr memory = gr_tensor_get_info(tensor)->ptr;
+    CU(MemsetD8Async(memory, 1, 64, CU_STREAM_LEGACY));
+    CU(StreamSynchronize(CU_STREAM_LEGACY));
+    gate_open_after(gate_put(CU_STREAM_LEGACY), 60);
+    CU(MemsetD8Async(memory, 7, 64, CU_STREAM_LEGACY));
+    CU(CtxSetCurrent(fx.context));
+    assert_ok(gr_publish(resource, tensor, NULL, CU_STREAM_LEGACY));
+    gl_read(name, texels, 64);
+    assert_bytes(texels, 64, 7);
+    gr_tensor_free(tensor);
+    assert_ok(gr_tensor_collect(GR_WAIT_FOREVER));
+    CU(CtxDestroy(context));
+    CU(CtxSetCurrent(fx.context));
+}
+END_TEST
+
+/* ---- Rings ----------------------------------------------------------------------------------- */
+
+START_TEST(a_ring_takes_a_tensor_in_one_call)
+{
+    GR_AUTO(gr_ring) *ring = must_make_ring(2, NULL);
+    pattern_fill(expected, RING_SIZE, 3);
+    const int64_t shape[] = {RING_SIZE}, wrong[] = {RING_SIZE + 1};
+    gr_tensor *tensor = tensor_of(GR_DTYPE_U8, GR_LAYOUT_SHAPE, 1, shape, expected);
+    gr_tensor *large = tensor_of(GR_DTYPE_U8, GR_LAYOUT_SHAPE, 1, wrong, NULL);
+    assert_fails(gr_ring_publish_tensor(ring, large, NULL, fx.stream, 0), GR_ERR_INVALID_VALUE, 0,
+                 "buffer");
+    assert_slots(ring, 2, 0, 0, 0);
+    assert_ok(gr_ring_publish_tensor(ring, tensor, NULL, fx.stream, 0));
+    assert_slots(ring, 1, 0, 1, 0);
+    const gr_slot *slot;
+    must_acquire_read(ring, GR_SIDE_CUDA, &slot, 1);
+    gl_read(ring_name(slot->resource), texels, RING_SIZE);
+    ck_assert_mem_eq(texels, expected, RING_SIZE);
+    assert_ok(gr_ring_give_back(ring, &slot, 1));
+    assert_fails(gr_ring_fetch_tensor(ring, tensor, NULL, fx.stream, 0), GR_ERR_INVALID_VALUE, 0,
+                 "the graphics API reads");
+    tensors_end();
+}
+END_TEST
+
+START_TEST(a_ring_gives_a_tensor_in_one_call)
+{
+    GR_AUTO(gr_ring) *ring =
+        must_make_ring(2, &GR_INIT(gr_ring_options, .producer = GR_SIDE_GRAPHICS));
+    const int64_t shape[] = {RING_SIZE}, wrong[] = {RING_SIZE + 1};
+    gr_tensor *tensor = tensor_of(GR_DTYPE_U8, GR_LAYOUT_SHAPE, 1, shape, NULL);
+    gr_tensor *large = tensor_of(GR_DTYPE_U8, GR_LAYOUT_SHAPE, 1, wrong, NULL);
+    assert_fails(gr_ring_fetch_tensor(ring, tensor, NULL, fx.stream, 0), GR_ERR_NOT_READY, 0, "");
+    write_frame(ring, GR_SIDE_GRAPHICS, 0x42);
+    assert_fails(gr_ring_fetch_tensor(ring, large, NULL, fx.stream, 0), GR_ERR_INVALID_VALUE, 0,
+                 "buffer");
+    assert_ok(gr_ring_fetch_tensor(ring, tensor, NULL, fx.stream, 0));
+    CU(StreamSynchronize(fx.stream));
+    CU(MemcpyDtoH(texels, gr_tensor_get_info(tensor)->ptr, RING_SIZE));
+    assert_bytes(texels, RING_SIZE, 0x42);
+    assert_frames(ring, 1, 1, 0);
+    tensors_end();
+}
+END_TEST
+
+void add_publish_rule_cases(Suite *suite)
+{
+    add_tests(add_image_case(suite, "copies"), bytes_that_agree_are_copied,
+              kernels_do_not_reach_the_host, other_types_go_where_they_stay_what_they_are,
+              an_alpha_is_what_its_type_holds, a_picture_of_one_channel_in_a_batch,
+              an_image_without_surfaces_costs_a_copy);
+    add_loop_tests(add_image_case(suite, "levels"), 4, levels_layers_and_slices_are_met);
+    add_tests(add_image_case(suite, "linear"), linear_memory_is_the_level_that_was_mapped);
+    add_tests(add_image_case(suite, "refusals"), shapes_that_do_not_fit_are_refused_with_both,
+              options_that_mean_nothing_are_refused, states_are_respected,
+              elements_at_odd_addresses_are_refused);
+    TCase *before = add_image_case(suite, "before the map");
+    add_loop_tests(before, sizeof(foreseen) / sizeof(foreseen[0]),
+                   what_is_refused_is_refused_before_the_map);
+    add_tests(before, a_buffer_is_not_emptied_by_what_is_refused);
+    add_loop_tests(add_image_case(suite, "strides"), 3,
+                   a_stride_that_leads_nowhere_can_be_anything);
+    add_tests(add_image_case(suite, "buffers"), a_buffer_takes_the_tensor_as_it_is,
+              a_buffer_takes_other_types_and_strides, a_buffer_takes_pictures_rearranged,
+              large_elements_and_none_go_into_buffers);
+    add_tests(add_image_case(suite, "order"), a_publish_comes_after_the_producer,
+              a_publish_comes_after_the_other_contexts_stream);
+    add_tests(add_image_case(suite, "rings"), a_ring_takes_a_tensor_in_one_call,
+              a_ring_gives_a_tensor_in_one_call);
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tensors into Vulkan's images of every shape, each level and layer, and into its buffers. */
+#include "publish_support.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/support_vulkan_image.h"
+
+/* The pattern of one level and layer as floats, a plane for each channel: a kernel has work. */
+static gr_tensor *make_floats(const struct vulkan_image *image, unsigned level, unsigned layer)
+{
+    const size_t size = vulkan_image_bytes(image, level), count = size / 4;
+    unsigned char *bytes = must_allocate(size);
+    float *values = must_allocate(4 * size);
+    const int64_t width = vulkan_image_width(image, level);
+    const int64_t height = vulkan_image_height(image, level);
+    const int64_t flat[] = {4, height, width},
+                  deep[] = {4, (int64_t)count / height / width, height, width};
+    const bool volume = image->shape->slices > 1;
+    vulkan_image_pattern(image, level, layer, 2, bytes);
+    for (size_t i = 0; i < count; i++)
+        for (size_t c = 0; c < 4; c++)
+            values[c * count + i] = (float)bytes[4 * i + c] / 255;
+    gr_tensor *tensor =
+        tensor_of(GR_DTYPE_F32, GR_LAYOUT_CHW, volume ? 4 : 3, volume ? deep : flat, values);
+    free(values);
+    free(bytes);
+    return tensor;
+}
+
+static void check_shape(const struct vulkan_shape *shape, unsigned flags)
+{
+    struct vulkan_image image = vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, shape->name, 13, 13, 2,
+                                             VK_IMAGE_USAGE_STORAGE_BIT, flags);
+    vulkan_image_fill(&image, 1);
+    gr_buffer *buffer = must_map_vulkan(&image);
+    for (unsigned level = 0; level < 2; level++)
+        for (unsigned layer = 0; layer < shape->layers; layer++) {
+            const gr_publish_options o =
+                GR_INIT(gr_publish_options, .level = level, .layer = layer);
+            assert_ok(gr_buffer_publish(buffer, make_floats(&image, level, layer), &o, fx.stream));
+            tensors_end();
+        }
+    assert_ok(gr_buffer_release(buffer));
+    assert_vulkan_image(&image, 2);
+    gr_resource_free(image.resource);
+}
+
+START_VULKAN_TEST(each_shape_is_met)
+{
+    need_publish_kernels();
+    check_shape(&vulkan_shapes[_i], GR_SURFACE_LOAD_STORE);
+    check_shape(&vulkan_shapes[_i], GR_READ_WRITE);
+}
+END_TEST
+
+/* What lies in memory as blue, green, red is met by a tensor that begins with blue, or by `bgr`. */
+START_VULKAN_TEST(a_swapped_image_takes_rgb_by_bgr)
+{
+    need_publish_kernels();
+    struct vulkan_image image =
+        vulkan_image(VK_FORMAT_B8G8R8A8_UNORM, "2D", 8, 1, 1, 0, GR_SURFACE_LOAD_STORE);
+    unsigned char rgb[24], got[32];
+    const int64_t shape[] = {1, 8, 3};
+    pattern_fill(rgb, sizeof(rgb), 4);
+    gr_tensor *tensor = tensor_of(GR_DTYPE_U8, GR_LAYOUT_SHAPE, 3, shape, rgb);
+    vulkan_image_fill(&image, 1);
+    gr_buffer *buffer = must_map_vulkan(&image);
+    assert_ok(
+        gr_buffer_publish(buffer, tensor, &GR_INIT(gr_publish_options, .bgr = true), fx.stream));
+    image_get(buffer, 0, 0, got);
+    for (int i = 0; i < 8; i++)
+        for (int c = 0; c < 3; c++)
+            ck_assert_int_eq(got[4 * i + c], rgb[3 * i + 2 - c]);
+    vulkan_image_end(&image, buffer);
+    tensors_end();
+}
+END_TEST
+
+START_VULKAN_TEST(a_buffer_goes_there_and_back)
+{
+    const VkBufferCreateInfo info = vulkan_buffer_info(96);
+    GR_AUTO(gr_resource) *resource = gr_vk_buffer_create(vk.wrap, &info, GR_READ_WRITE);
+    assert_made(resource);
+    unsigned char bytes[48], got[48];
+    const int64_t shape[] = {4, 3};
+    pattern_fill(bytes, sizeof(bytes), 9);
+    gr_tensor *tensor = tensor_of(GR_DTYPE_F32, GR_LAYOUT_SHAPE, 2, shape, bytes);
+    gr_tensor *back = tensor_of(GR_DTYPE_F32, GR_LAYOUT_SHAPE, 2, shape, NULL);
+    const gr_publish_options o = GR_INIT(gr_publish_options, .offset = 16);
+    assert_ok(gr_publish(resource, tensor, &o, fx.stream));
+    assert_ok(gr_fetch(resource, back, &o, fx.stream));
+    CU(StreamSynchronize(fx.stream));
+    CU(MemcpyDtoH(got, gr_tensor_get_info(back)->ptr, sizeof(got)));
+    ck_assert_mem_eq(got, bytes, sizeof(got));
+    tensors_end();
+}
+END_TEST
+
+void add_publish_vulkan_cases(Suite *suite)
+{
+    add_loop_tests(add_vulkan_case(suite, "vulkan_shapes"), vulkan_shape_count, each_shape_is_met);
+    add_tests(add_vulkan_case(suite, "vulkan"), a_swapped_image_takes_rgb_by_bgr,
+              a_buffer_goes_there_and_back);
+    add_vulkan_end(suite);
+}

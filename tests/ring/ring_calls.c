@@ -1,0 +1,645 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which slot is next in each mode and direction, what the calls refuse, and that a refusal changes
+ * nothing.
+ */
+#define _GNU_SOURCE
+#include "ring.h"
+#include "tests/support/support_image.h"
+
+#include <poll.h>
+#include <time.h>
+
+static const gr_side sides[] = {GR_SIDE_CUDA, GR_SIDE_GRAPHICS};
+
+static gr_ring *make(size_t n, gr_side producer, gr_ring_mode mode)
+{
+    return must_make_ring(n, &GR_INIT(gr_ring_options, .producer = producer, .mode = mode));
+}
+
+/* ---- Modes ----------------------------------------------------------------------------------- */
+
+START_TEST(every_frame_is_read_in_order)
+{
+    gr_side producer = sides[_i];
+    GR_AUTO(gr_ring) *ring = make(3, producer, GR_RING_LOSSLESS);
+    int written = 0, read = 0;
+    const gr_slot *slot;
+    for (int round = 0; round < 10; round++) {
+        for (int i = 0; i < 3; i++, written++)
+            ck_assert_uint_eq(write_frame(ring, producer, written), (uint64_t)written + 1);
+        assert_slots(ring, 0, 0, 3, 0);
+        assert_fails(gr_ring_acquire_write(ring, ring_stream(producer, true), &slot, 1, 0),
+                     GR_ERR_NOT_READY, 0, "published: 3");
+        for (int i = 0; i < 3; i++, read++)
+            ck_assert_uint_eq(read_frame(ring, producer, read), (uint64_t)read + 1);
+        assert_slots(ring, 3, 0, 0, 0);
+        assert_fails(gr_ring_acquire_read(ring, ring_stream(producer, false), &slot, 1, 0),
+                     GR_ERR_NOT_READY, 0, "slots: 3; free: 3");
+    }
+    assert_frames(ring, 30, 30, 0);
+}
+END_TEST
+
+START_TEST(the_newest_frame_is_read)
+{
+    gr_side producer = sides[_i];
+    GR_AUTO(gr_ring) *ring = make(3, producer, GR_RING_NEWEST);
+    write_frames(ring, producer, 1, 10);
+    assert_slots(ring, 0, 0, 3, 0);
+    assert_frames(ring, 10, 0, 7);
+    ck_assert_uint_eq(read_frame(ring, producer, 10), 10);
+    assert_slots(ring, 3, 0, 0, 0);
+    assert_frames(ring, 10, 1, 9);
+    write_frame(ring, producer, 11);
+    ck_assert_uint_eq(read_frame(ring, producer, 11), 11);
+    assert_frames(ring, 11, 2, 9);
+}
+END_TEST
+
+START_TEST(the_producer_of_the_newest_goes_round_a_frame_that_is_read)
+{
+    gr_side producer = sides[_i];
+    GR_AUTO(gr_ring) *ring = make(2, producer, GR_RING_NEWEST);
+    const gr_slot *reading, *two[2];
+    write_frame(ring, producer, 1);
+    must_acquire_read(ring, producer, &reading, 1);
+    write_frames(ring, producer, 2, 9);
+    assert_slot(reading, 1);
+    assert_fails(gr_ring_acquire_write(ring, ring_stream(producer, true), two, 2, 0),
+                 GR_ERR_NOT_READY, 0, "being read: 1");
+    assert_ok(gr_ring_give_back(ring, &reading, 1));
+    ck_assert_uint_eq(read_frame(ring, producer, 9), 9);
+    assert_frames(ring, 9, 2, 7);
+}
+END_TEST
+
+START_TEST(groups_keep_the_order)
+{
+    gr_side producer = sides[_i];
+    GR_AUTO(gr_ring) *ring = make(8, producer, GR_RING_LOSSLESS);
+    const gr_slot *out[4], *in[4];
+    for (int value = 0; value < 80; value += 4) {
+        must_acquire_write(ring, producer, out, 4);
+        for (int i = 0; i < 4; i++) {
+            ck_assert_uint_eq(out[i]->frame, (uint64_t)(value + i + 1));
+            slot_fill(out[i], value + i);
+        }
+        assert_ok(gr_ring_publish(ring, out, 4));
+        must_acquire_read(ring, producer, in, 4);
+        for (int i = 0; i < 4; i++) {
+            ck_assert_uint_eq(in[i]->frame, (uint64_t)(value + i + 1));
+            ck_assert_uint_eq(in[i]->index, out[i]->index);
+            assert_slot(in[i], value + i);
+        }
+        assert_ok(gr_ring_give_back(ring, in, 4));
+    }
+    assert_frames(ring, 80, 80, 0);
+}
+END_TEST
+
+/* Frames are numbered as they are published, whatever slots they are in. */
+START_TEST(slots_are_published_and_given_back_in_any_order)
+{
+    gr_side producer = sides[_i];
+    GR_AUTO(gr_ring) *ring = make(4, producer, GR_RING_LOSSLESS);
+    const gr_slot *out[4], *in[4], *again;
+    must_acquire_write(ring, producer, out, 4);
+    for (int i = 0; i < 4; i++)
+        slot_fill(out[i], 10 + i);
+    for (int i = 3; i >= 0; i--) {
+        assert_ok(gr_ring_publish(ring, &out[i], 1));
+        ck_assert_uint_eq(out[i]->frame, (uint64_t)(4 - i));
+    }
+    must_acquire_read(ring, producer, in, 4);
+    for (int i = 0; i < 4; i++)
+        assert_slot(in[i], 13 - i);
+    const gr_slot *swapped[2] = {in[3], in[1]};
+    assert_ok(gr_ring_give_back(ring, swapped, 2));
+    assert_slots(ring, 2, 0, 0, 2);
+    must_acquire_write(ring, producer, &again, 1);
+    ck_assert_uint_eq(again->index, in[3]->index);
+    assert_ok(gr_ring_cancel_write(ring, &again, 1));
+    assert_ok(gr_ring_give_back(ring, &in[0], 1));
+    assert_ok(gr_ring_give_back(ring, &in[2], 1));
+    assert_frames(ring, 4, 4, 0);
+}
+END_TEST
+
+START_TEST(discarded_slots_hold_no_frame)
+{
+    gr_side producer = sides[_i];
+    GR_AUTO(gr_ring) *ring = make(2, producer, GR_RING_LOSSLESS);
+    const gr_slot *slots[2];
+    must_acquire_write(ring, producer, slots, 2);
+    slot_fill(slots[0], 1);
+    slot_fill(slots[1], 2);
+    assert_ok(gr_ring_cancel_write(ring, &slots[0], 1));
+    ck_assert_ptr_null(slots[0]->buffer);
+    assert_ok(gr_ring_publish(ring, &slots[1], 1));
+    ck_assert_uint_eq(slots[1]->frame, 1);
+    assert_slots(ring, 1, 0, 1, 0);
+    ck_assert_uint_eq(read_frame(ring, producer, 2), 1);
+    assert_frames(ring, 1, 1, 0);
+}
+END_TEST
+
+START_TEST(reads_that_are_cancelled_come_next)
+{
+    gr_side producer = sides[_i];
+    GR_AUTO(gr_ring) *ring = make(4, producer, GR_RING_LOSSLESS);
+    const gr_slot *in[3];
+    write_frames(ring, producer, 1, 4);
+    must_acquire_read(ring, producer, in, 3);
+    assert_ok(gr_ring_give_back(ring, &in[1], 1));
+    const gr_slot *others[2] = {in[2], in[0]};
+    assert_ok(gr_ring_cancel_read(ring, others, 2));
+    ck_assert_ptr_null(in[0]->buffer);
+    assert_slots(ring, 1, 0, 3, 0);
+    assert_frames(ring, 4, 1, 0);
+    ck_assert_uint_eq(read_frame(ring, producer, 1), 1);
+    ck_assert_uint_eq(read_frame(ring, producer, 3), 3);
+    ck_assert_uint_eq(read_frame(ring, producer, 4), 4);
+    assert_frames(ring, 4, 4, 0);
+}
+END_TEST
+
+START_TEST(cancelled_frames_are_the_newest_again)
+{
+    gr_side producer = sides[_i];
+    GR_AUTO(gr_ring) *ring = make(3, producer, GR_RING_NEWEST);
+    const gr_slot *in[2];
+    write_frames(ring, producer, 1, 3);
+    must_acquire_read(ring, producer, in, 2);
+    assert_ok(gr_ring_cancel_read(ring, in, 2));
+    assert_slots(ring, 1, 0, 2, 0);
+    assert_frames(ring, 3, 0, 1);
+    must_acquire_read(ring, producer, in, 2);
+    ck_assert_uint_eq(in[0]->frame, 2);
+    assert_ok(gr_ring_cancel_read(ring, &in[0], 1)); /* a newer one is being read */
+    assert_frames(ring, 3, 0, 2);
+    assert_ok(gr_ring_cancel_read(ring, &in[1], 1));
+    ck_assert_uint_eq(read_frame(ring, producer, 3), 3);
+    assert_frames(ring, 3, 1, 2);
+    /* A newer one was given back. */
+    write_frame(ring, producer, 4);
+    must_acquire_read(ring, producer, &in[0], 1);
+    write_frame(ring, producer, 5);
+    ck_assert_uint_eq(read_frame(ring, producer, 5), 5);
+    assert_ok(gr_ring_cancel_read(ring, &in[0], 1));
+    assert_slots(ring, 3, 0, 0, 0);
+    assert_frames(ring, 5, 2, 3);
+}
+END_TEST
+
+/* ---- What is refused ------------------------------------------------------------------------- */
+
+static void assert_still_mine(gr_resource *resource)
+{
+    GR_AUTO(gr_ring) *ring = gr_ring_create(&resource, 1, NULL);
+    assert_made(ring);
+    gr_resource_free(resource);
+    write_frame(ring, GR_SIDE_CUDA, 5);
+    read_frame(ring, GR_SIDE_CUDA, 5);
+}
+
+START_TEST(resources_that_cannot_be_slots_are_refused)
+{
+    gr_resource *two[2] = {ring_resource(RING_SIZE), NULL};
+    assert_null(gr_ring_create(NULL, 1, NULL), GR_ERR_INVALID_VALUE, 0, "`resources` is NULL");
+    assert_null(gr_ring_create(two, 0, NULL), GR_ERR_INVALID_VALUE, 0, "n is 0");
+    assert_null(gr_ring_create(two, (size_t)1 << 40, NULL), GR_ERR_INVALID_VALUE, 0, "too large");
+    assert_null(gr_ring_create(two, 2, NULL), GR_ERR_INVALID_VALUE, 0, "The resource is NULL");
+    two[1] = two[0];
+    assert_null(gr_ring_create(two, 2, NULL), GR_ERR_INVALID_VALUE, 0, "listed twice");
+    two[1] = ring_resource(RING_SIZE + 4);
+    assert_null(gr_ring_create(two, 2, NULL), GR_ERR_INVALID_VALUE, 0, "another size");
+    gr_buffer *buffer = must_map(two[1]);
+    assert_null(gr_ring_create(two, 2, NULL), GR_ERR_STATE, 0, "is mapped");
+    assert_ok(gr_buffer_release(buffer));
+    assert_ok(gr_resource_close(two[1], fx.stream));
+    assert_null(gr_ring_create(two, 2, NULL), GR_ERR_STATE, 0, "closed");
+    gr_resource_free(two[1]);
+    assert_still_mine(two[0]);
+}
+END_TEST
+
+/* The second one of a pair is refused, and neither is changed. */
+static void assert_unlike(gr_resource *first, gr_resource *second, const char *text)
+{
+    gr_resource *two[2] = {first, second};
+    assert_null(gr_ring_create(two, 2, NULL), GR_ERR_INVALID_VALUE, 0, text);
+    gr_resource_free(second);
+}
+
+START_TEST(resources_unlike_the_first_are_refused)
+{
+    struct image image = image_make("RGBA8", "2D", 16, 16, 1);
+    gr_resource *buffer = must_register(gl_buffer_filled(RING_SIZE, 1));
+    gr_resource *picture = must_register_image(&image, 0);
+    assert_unlike(buffer, must_register_image(&image, 0), "is an image and others are buffers");
+    for (int i = 0; i < 3; i++) {
+        struct image other = image_make("RGBA8", "2D", i == 0 ? 8 : 16, i == 1 ? 8 : 16, 1 + i / 2);
+        assert_unlike(picture, must_register_image(&other, 0), "has another size");
+    }
+    CUcontext second;
+    CU(CtxCreate(&second, 0, fx.device));
+    gr_resource *foreign = must_register(gl_buffer_filled(RING_SIZE, 1));
+    CU(CtxSetCurrent(fx.context));
+    assert_unlike(buffer, foreign, "belongs to another CUDA context");
+    CU(CtxDestroy(second));
+    CU(CtxSetCurrent(fx.context));
+    gr_egl *egl = gr_egl_create(NULL);
+    assert_made(egl);
+    foreign = must_register(gl_buffer_filled(RING_SIZE, 1));
+    assert_unlike(buffer, foreign, "belongs to another OpenGL context");
+    gr_egl_free(egl);
+    assert_ok(gr_egl_make_current(fx.egl));
+    gr_resource_free(picture);
+    assert_still_mine(buffer);
+}
+END_TEST
+
+START_TEST(a_resource_is_in_one_ring_only)
+{
+    gr_resource *resource = ring_resource(RING_SIZE);
+    GR_AUTO(gr_ring) *ring = gr_ring_create(&resource, 1, NULL);
+    assert_made(ring);
+    assert_null(gr_ring_create(&resource, 1, NULL), GR_ERR_STATE, 0, "a ring's already");
+    assert_fails(gr_ring_resize(ring, &resource, 1), GR_ERR_STATE, 0, "a ring's already");
+    write_frame(ring, GR_SIDE_CUDA, 1);
+    read_frame(ring, GR_SIDE_CUDA, 1);
+    gr_resource_free(resource);
+}
+END_TEST
+
+START_TEST(options_that_mean_nothing_are_refused)
+{
+    gr_resource *resource = ring_resource(RING_SIZE);
+    gr_ring_options side = GR_INIT(gr_ring_options, .producer = (gr_side)2),
+                    mode = GR_INIT(gr_ring_options, .mode = (gr_ring_mode)7), old = {0};
+    assert_null(gr_ring_create(&resource, 1, &side), GR_ERR_INVALID_VALUE, 0, "`producer` is 2");
+    assert_null(gr_ring_create(&resource, 1, &mode), GR_ERR_INVALID_VALUE, 0, "`mode` is 7");
+    assert_null(gr_ring_create(&resource, 1, &old), GR_ERR_INVALID_VALUE, 0, "GR_INIT");
+    assert_still_mine(resource);
+}
+END_TEST
+
+START_TEST(the_resources_context_has_to_be_current)
+{
+    gr_resource *resource = ring_resource(RING_SIZE);
+    assert_ok(gr_egl_make_current(NULL));
+    assert_null(gr_ring_create(&resource, 1, NULL), GR_ERR_GL, 0, "No OpenGL context is current");
+    assert_ok(gr_egl_make_current(fx.egl));
+    assert_still_mine(resource);
+}
+END_TEST
+
+/* Catches: CUDA's thread was told to make a context current, and not of the transport without. */
+START_TEST(cudas_thread_is_told_of_the_transport_that_needs_no_context)
+{
+    need_transport(_i);
+    const gr_slot *slot;
+    GR_AUTO(gr_ring) *ring = must_make_ring(2, NULL);
+    assert_ok(gr_egl_make_current(NULL));
+    if (_i == 1) { /* shared */
+        must_acquire_write(ring, GR_SIDE_CUDA, &slot, 1);
+        assert_ok(gr_ring_cancel_write(ring, &slot, 1));
+    } else {
+        assert_fails(gr_ring_acquire_write(ring, fx.stream, &slot, 1, 0), GR_ERR_GL, 0,
+                     "gr_gl_buffer_create() or gr_gl_image_create() with GR_TRANSPORT_SHARED");
+    }
+    assert_ok(gr_egl_make_current(fx.egl));
+    write_frame(ring, GR_SIDE_CUDA, 1);
+    read_frame(ring, GR_SIDE_CUDA, 1);
+}
+END_TEST
+
+START_TEST(nothing_is_done_with_null)
+{
+    const gr_slot *slot;
+    gr_resource *resource = ring_resource(RING_SIZE);
+    assert_fails(gr_ring_acquire_write(NULL, fx.stream, &slot, 1, 0), GR_ERR_INVALID_VALUE, 0,
+                 "The ring is NULL");
+    assert_fails(gr_ring_acquire_read(NULL, GR_STREAM_NONE, &slot, 1, 0), GR_ERR_INVALID_VALUE, 0,
+                 "is NULL");
+    assert_fails(gr_ring_publish(NULL, &slot, 1), GR_ERR_INVALID_VALUE, 0, "The ring is NULL");
+    assert_fails(gr_ring_cancel_write(NULL, &slot, 1), GR_ERR_INVALID_VALUE, 0, "The ring is NULL");
+    assert_fails(gr_ring_cancel_read(NULL, &slot, 1), GR_ERR_INVALID_VALUE, 0, "The ring is NULL");
+    assert_fails(gr_ring_give_back(NULL, &slot, 1), GR_ERR_INVALID_VALUE, 0, "The ring is NULL");
+    assert_fails(gr_ring_resize(NULL, &resource, 1), GR_ERR_INVALID_VALUE, 0, "The ring is NULL");
+    assert_null(gr_ring_get_info(NULL), GR_ERR_INVALID_VALUE, 0, "The ring is NULL");
+    gr_ring_stop(NULL);
+    gr_ring_free(NULL);
+    GR_AUTO(gr_ring) *ring = gr_ring_create(&resource, 1, NULL);
+    assert_made(ring);
+    gr_resource_free(resource);
+    assert_fails(gr_ring_acquire_write(ring, fx.stream, NULL, 1, 0), GR_ERR_INVALID_VALUE, 0,
+                 "`slots` is NULL");
+    assert_fails(gr_ring_publish(ring, NULL, 1), GR_ERR_INVALID_VALUE, 0, "`slots` is NULL");
+}
+END_TEST
+
+START_TEST(streams_are_for_the_side_that_is_cuda)
+{
+    const gr_slot *slot = NULL;
+    GR_AUTO(gr_ring) *to_gl = make(2, GR_SIDE_CUDA, GR_RING_LOSSLESS);
+    GR_AUTO(gr_ring) *to_cuda = make(2, GR_SIDE_GRAPHICS, GR_RING_LOSSLESS);
+    assert_fails(gr_ring_acquire_write(to_gl, GR_STREAM_NONE, &slot, 1, 0), GR_ERR_INVALID_VALUE, 0,
+                 "In this ring CUDA writes, which takes a stream, but it is none");
+    assert_fails(gr_ring_acquire_write(to_gl, GR_STREAM_OF_MAP, &slot, 1, 0), GR_ERR_INVALID_VALUE,
+                 0, "GR_STREAM_OF_MAP");
+    assert_fails(gr_ring_acquire_read(to_gl, fx.stream, &slot, 1, 0), GR_ERR_INVALID_VALUE, 0,
+                 "the graphics API reads, which takes no stream");
+    assert_fails(gr_ring_acquire_write(to_cuda, fx.stream, &slot, 1, 0), GR_ERR_INVALID_VALUE, 0,
+                 "the graphics API writes, which takes no stream");
+    assert_fails(gr_ring_acquire_read(to_cuda, GR_STREAM_NONE, &slot, 1, 0), GR_ERR_INVALID_VALUE,
+                 0, "In this ring CUDA reads");
+    ck_assert_ptr_null(slot);
+    assert_slots(to_gl, 2, 0, 0, 0);
+    assert_slots(to_cuda, 2, 0, 0, 0);
+}
+END_TEST
+
+START_TEST(numbers_that_the_ring_does_not_have_are_refused)
+{
+    const gr_slot *slots[3];
+    GR_AUTO(gr_ring) *ring = make(2, GR_SIDE_CUDA, GR_RING_LOSSLESS);
+    assert_fails(gr_ring_acquire_write(ring, fx.stream, slots, 0, 0), GR_ERR_INVALID_VALUE, 0,
+                 "n is 0");
+    assert_fails(gr_ring_acquire_write(ring, fx.stream, slots, 3, 0), GR_ERR_INVALID_VALUE, 0,
+                 "n is 3, but the ring has 2 slots");
+    assert_fails(gr_ring_acquire_read(ring, GR_STREAM_NONE, slots, 3, 0), GR_ERR_INVALID_VALUE, 0,
+                 "n is 3");
+    assert_fails(gr_ring_acquire_read(ring, GR_STREAM_NONE, slots, (size_t)-1, 0),
+                 GR_ERR_INVALID_VALUE, 0, "the ring has 2 slots");
+    must_acquire_write(ring, GR_SIDE_CUDA, slots, 2);
+    assert_fails(gr_ring_publish(ring, slots, 0), GR_ERR_INVALID_VALUE, 0, "n is 0");
+    assert_fails(gr_ring_publish(ring, slots, 3), GR_ERR_INVALID_VALUE, 0, "more than there are");
+    assert_slots(ring, 0, 2, 0, 0);
+    assert_ok(gr_ring_cancel_write(ring, slots, 2));
+}
+END_TEST
+
+START_TEST(slots_that_are_not_the_sides_are_refused)
+{
+    gr_side producer = sides[_i];
+    GR_AUTO(gr_ring) *ring = make(2, producer, GR_RING_LOSSLESS);
+    GR_AUTO(gr_ring) *other = make(2, producer, GR_RING_LOSSLESS);
+    const gr_slot *mine, *foreign, *null = NULL;
+    must_acquire_write(ring, producer, &mine, 1);
+    must_acquire_write(other, producer, &foreign, 1);
+    gr_slot copied = *mine;
+    const gr_slot *copy = &copied, *inside = (const gr_slot *)&mine->buffer;
+    assert_fails(gr_ring_publish(ring, &foreign, 1), GR_ERR_INVALID_VALUE, 0, "not of this ring");
+    assert_fails(gr_ring_publish(ring, &null, 1), GR_ERR_INVALID_VALUE, 0, "not of this ring");
+    assert_fails(gr_ring_publish(ring, &copy, 1), GR_ERR_INVALID_VALUE, 0, "not of this ring");
+    assert_fails(gr_ring_publish(ring, &inside, 1), GR_ERR_INVALID_VALUE, 0, "not of this ring");
+    const gr_slot *wrong[2] = {mine, foreign}, *twice[2] = {mine, mine};
+    assert_fails(gr_ring_publish(ring, wrong, 2), GR_ERR_INVALID_VALUE, 0,
+                 "Slot 1 of the list is not of this ring");
+    assert_fails(gr_ring_publish(ring, twice, 2), GR_ERR_INVALID_VALUE, 0, "listed twice");
+    assert_fails(gr_ring_give_back(ring, &mine, 1), GR_ERR_STATE, 0, "not one that is being read");
+    assert_fails(gr_ring_cancel_read(ring, &mine, 1), GR_ERR_STATE, 0,
+                 "not one that is being read");
+    assert_slots(ring, 1, 1, 0, 0);
+    ck_assert(gr_resource_is_mapped(mine->resource) == (producer == GR_SIDE_CUDA));
+    slot_fill(mine, 3);
+    assert_ok(gr_ring_publish(ring, &mine, 1));
+    assert_fails(gr_ring_publish(ring, &mine, 1), GR_ERR_STATE, 0, "not one that is being written");
+    assert_fails(gr_ring_cancel_write(ring, &mine, 1), GR_ERR_STATE, 0,
+                 "not one that is being written");
+    assert_fails(gr_ring_give_back(ring, &mine, 1), GR_ERR_STATE, 0, "not one that is being read");
+    read_frame(ring, producer, 3);
+    assert_ok(gr_ring_cancel_write(other, &foreign, 1));
+}
+END_TEST
+
+/* ---- What fails half-way --------------------------------------------------------------------- */
+
+START_TEST(a_map_that_fails_leaves_the_ring_as_it_was)
+{
+    GR_AUTO(gr_ring) *ring = make(3, GR_SIDE_CUDA, GR_RING_NEWEST);
+    const gr_slot *slots[3] = {NULL};
+    write_frames(ring, GR_SIDE_CUDA, 1, 4);
+    const gr_slot *reading;
+    must_acquire_read(ring, GR_SIDE_CUDA, &reading, 1);
+    write_frame(ring, GR_SIDE_CUDA, 5);
+    assert_slots(ring, 1, 0, 1, 1);
+    assert_frames(ring, 5, 0, 3);
+    assert_ok(gr_egl_make_current(NULL));
+    assert_fails(gr_ring_acquire_write(ring, fx.stream, slots, 2, 0), GR_ERR_GL, 0, "");
+    assert_ok(gr_egl_make_current(fx.egl));
+    ck_assert_ptr_null(slots[0]);
+    assert_slots(ring, 1, 0, 1, 1);
+    assert_frames(ring, 5, 0, 3);
+    assert_ok(gr_ring_give_back(ring, &reading, 1));
+    ck_assert_uint_eq(read_frame(ring, GR_SIDE_CUDA, 5), 5);
+}
+END_TEST
+
+START_TEST(frames_stay_where_a_map_to_read_fails)
+{
+    GR_AUTO(gr_ring) *ring = make(3, GR_SIDE_GRAPHICS, _i ? GR_RING_NEWEST : GR_RING_LOSSLESS);
+    const gr_slot *slots[2];
+    write_frames(ring, GR_SIDE_GRAPHICS, 1, 3);
+    assert_ok(gr_egl_make_current(NULL));
+    assert_fails(gr_ring_acquire_read(ring, fx.stream, slots, 2, 0), GR_ERR_GL, 0, "");
+    assert_ok(gr_egl_make_current(fx.egl));
+    assert_slots(ring, 0, 0, 3, 0);
+    assert_frames(ring, 3, 0, 0);
+    must_acquire_read(ring, GR_SIDE_GRAPHICS, slots, 2);
+    ck_assert_uint_eq(slots[0]->frame, _i ? 2 : 1);
+    assert_slot(slots[0], _i ? 2 : 1);
+    assert_slot(slots[1], _i ? 3 : 2);
+    assert_ok(gr_ring_give_back(ring, slots, 2));
+}
+END_TEST
+
+START_TEST(slots_stay_where_a_release_fails)
+{
+    GR_AUTO(gr_ring) *ring = make(2, GR_SIDE_CUDA, GR_RING_LOSSLESS);
+    const gr_slot *slots[2];
+    must_acquire_write(ring, GR_SIDE_CUDA, slots, 2);
+    slot_fill(slots[0], 6);
+    slot_fill(slots[1], 7);
+    assert_ok(gr_egl_make_current(NULL));
+    assert_fails(gr_ring_publish(ring, slots, 2), GR_ERR_GL, 0, "");
+    assert_ok(gr_egl_make_current(fx.egl));
+    assert_slots(ring, 0, 2, 0, 0);
+    ck_assert_uint_ne(gr_buffer_ptr(slots[0]->buffer), 0);
+    assert_ok(gr_ring_publish(ring, slots, 2));
+    read_frame(ring, GR_SIDE_CUDA, 6);
+    read_frame(ring, GR_SIDE_CUDA, 7);
+}
+END_TEST
+
+/* ---- Waiting --------------------------------------------------------------------------------- */
+
+static double seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+START_TEST(an_acquire_waits_as_long_as_it_is_told)
+{
+    const gr_slot *slot, *none;
+    GR_AUTO(gr_ring) *ring = must_make_ring(1, NULL);
+    double start = seconds();
+    assert_fails(gr_ring_acquire_read(ring, GR_STREAM_NONE, &slot, 1, 60), GR_ERR_TIMEOUT, 0,
+                 "1 frame was not there within 60 ms");
+    ck_assert_double_ge(seconds() - start, 0.059);
+    must_acquire_write(ring, GR_SIDE_CUDA, &slot, 1);
+    start = seconds();
+    assert_fails(gr_ring_acquire_write(ring, fx.stream, &none, 1, 60), GR_ERR_TIMEOUT, 0,
+                 "being written: 1");
+    ck_assert_double_ge(seconds() - start, 0.059);
+    assert_fails(gr_ring_acquire_write(ring, fx.stream, &none, 1, 0), GR_ERR_NOT_READY, 0,
+                 "1 slot was not there yet");
+    assert_ok(gr_ring_cancel_write(ring, &slot, 1));
+}
+END_TEST
+
+START_TEST(a_stopped_ring_can_be_read_to_its_end)
+{
+    gr_side producer = sides[_i];
+    GR_AUTO(gr_ring) *ring = make(3, producer, GR_RING_LOSSLESS);
+    CUstream writes = ring_stream(producer, true), reads = ring_stream(producer, false);
+    const gr_slot *slots[2];
+    write_frame(ring, producer, 1);
+    must_acquire_write(ring, producer, slots, 1);
+    slot_fill(slots[0], 2);
+    gr_ring_stop(ring);
+    assert_fails(gr_ring_acquire_write(ring, writes, slots + 1, 1, GR_WAIT_FOREVER), GR_ERR_STOPPED,
+                 0, "has been stopped");
+    assert_fails(gr_ring_acquire_read(ring, reads, slots + 1, 2, GR_WAIT_FOREVER), GR_ERR_STOPPED,
+                 0, "left to read: 1");
+    assert_ok(gr_ring_publish(ring, slots, 1));
+    ck_assert_uint_eq(read_frame(ring, producer, 1), 1);
+    ck_assert_uint_eq(read_frame(ring, producer, 2), 2);
+    assert_fails(gr_ring_acquire_read(ring, reads, slots, 1, 0), GR_ERR_STOPPED, 0,
+                 "left to read: 0");
+}
+END_TEST
+
+/* ---- Polling --------------------------------------------------------------------------------- */
+
+static bool readable(gr_ring *ring, gr_ring_role role)
+{
+    struct pollfd one = {.fd = gr_ring_descriptor(ring, role), .events = POLLIN};
+    ck_assert_int_ge(one.fd, 0);
+    int ready = poll(&one, 1, 0);
+    ck_assert_int_ge(ready, 0);
+    return ready == 1;
+}
+
+static void assert_readable(gr_ring *ring, bool producer, bool consumer)
+{
+    ck_assert(readable(ring, GR_RING_PRODUCER) == producer);
+    ck_assert(readable(ring, GR_RING_CONSUMER) == consumer);
+}
+
+START_TEST(descriptors_tell_what_there_is)
+{
+    gr_side producer = sides[_i];
+    GR_AUTO(gr_ring) *ring = make(2, producer, GR_RING_LOSSLESS);
+    const gr_slot *slots[2];
+    assert_readable(ring, true, false);
+    ck_assert_int_eq(gr_ring_descriptor(ring, GR_RING_CONSUMER),
+                     gr_ring_descriptor(ring, GR_RING_CONSUMER));
+    must_acquire_write(ring, producer, slots, 2);
+    assert_readable(ring, false, false);
+    assert_ok(gr_ring_publish(ring, &slots[0], 1));
+    assert_readable(ring, false, true);
+    assert_readable(ring, false, true); /* as long as it is so */
+    assert_ok(gr_ring_cancel_write(ring, &slots[1], 1));
+    assert_readable(ring, true, true);
+    must_acquire_read(ring, producer, slots, 1);
+    assert_readable(ring, true, false);
+    assert_ok(gr_ring_cancel_read(ring, slots, 1));
+    assert_readable(ring, true, true);
+    read_frame(ring, producer, 0);
+    assert_readable(ring, true, false);
+    gr_ring_stop(ring);
+    assert_readable(ring, true, true);
+}
+END_TEST
+
+START_TEST(the_producer_of_the_newest_never_has_to_wait)
+{
+    gr_side producer = sides[_i];
+    GR_AUTO(gr_ring) *ring = make(1, producer, GR_RING_NEWEST);
+    const gr_slot *slot;
+    write_frame(ring, producer, 1);
+    assert_readable(ring, true, true);
+    must_acquire_read(ring, producer, &slot, 1);
+    assert_readable(ring, false, false);
+    assert_ok(gr_ring_give_back(ring, &slot, 1));
+    assert_readable(ring, true, false);
+}
+END_TEST
+
+/* OpenGL's slots are free one by one then: the producer is never told of what it cannot have. */
+START_TEST(what_is_readable_can_be_acquired)
+{
+    need_transport(_i);
+    GR_AUTO(gr_ring) *ring = make(8, GR_SIDE_CUDA, GR_RING_LOSSLESS);
+    const gr_slot *slots[8];
+    for (int i = 0; i < 8; i++)
+        write_frame(ring, GR_SIDE_CUDA, i);
+    assert_readable(ring, false, true);
+    read_frame(ring, GR_SIDE_CUDA, 0);
+    assert_readable(ring, true, true);
+    assert_ok(gr_egl_make_current(_i == 1 ? NULL : fx.egl));
+    assert_ok(gr_ring_acquire_write(ring, fx.stream, slots, 1, 0));
+    assert_ok(gr_ring_cancel_write(ring, slots, 1));
+    assert_ok(gr_egl_make_current(fx.egl));
+}
+END_TEST
+
+START_TEST(descriptors_that_are_none)
+{
+    GR_AUTO(gr_ring) *ring = make(1, GR_SIDE_CUDA, GR_RING_LOSSLESS);
+    ck_assert_int_eq(gr_ring_descriptor(NULL, GR_RING_CONSUMER), -1);
+    assert_error(GR_ERR_INVALID_VALUE, 0, "The ring is NULL");
+    ck_assert_int_eq(gr_ring_descriptor(ring, (gr_ring_role)0), -1);
+    assert_error(GR_ERR_INVALID_VALUE, 0, "`role` is 0");
+    gr_clear_error();
+}
+END_TEST
+
+void build_ring_calls(Suite *suite)
+{
+    add_loop_tests(
+        add_ring_case(suite, "modes"), 2, every_frame_is_read_in_order, the_newest_frame_is_read,
+        the_producer_of_the_newest_goes_round_a_frame_that_is_read, groups_keep_the_order,
+        slots_are_published_and_given_back_in_any_order, discarded_slots_hold_no_frame,
+        reads_that_are_cancelled_come_next, cancelled_frames_are_the_newest_again);
+
+    TCase *refused = add_ring_case(suite, "refused");
+    add_tests(refused, resources_that_cannot_be_slots_are_refused,
+              resources_unlike_the_first_are_refused, a_resource_is_in_one_ring_only,
+              options_that_mean_nothing_are_refused, the_resources_context_has_to_be_current,
+              nothing_is_done_with_null, streams_are_for_the_side_that_is_cuda,
+              numbers_that_the_ring_does_not_have_are_refused);
+    add_loop_tests(refused, 2, slots_that_are_not_the_sides_are_refused);
+    add_loop_tests(refused, RING_TRANSPORTS,
+                   cudas_thread_is_told_of_the_transport_that_needs_no_context);
+
+    TCase *half = add_ring_case(suite, "half-way");
+    add_tests(half, a_map_that_fails_leaves_the_ring_as_it_was);
+    add_loop_tests(half, 2, frames_stay_where_a_map_to_read_fails);
+    add_tests(half, slots_stay_where_a_release_fails);
+
+    TCase *waiting = add_ring_case(suite, "waiting");
+    add_tests(waiting, an_acquire_waits_as_long_as_it_is_told);
+    add_loop_tests(waiting, 2, a_stopped_ring_can_be_read_to_its_end);
+
+    TCase *polling = add_ring_case(suite, "polling");
+    add_loop_tests(polling, 2, descriptors_tell_what_there_is,
+                   the_producer_of_the_newest_never_has_to_wait);
+    add_loop_tests(polling, RING_TRANSPORTS, what_is_readable_can_be_acquired);
+    add_tests(polling, descriptors_that_are_none);
+}

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Rings of two of OpenGL's buffers between CUDA and OpenGL, without loss, both on this thread.
+ * tests/ring/ring_walk.c goes deeper; here they meet the other calls on their resources.
+ */
+#include "calls.h"
+
+#include "outside.h"
+
+struct ring *ring_at(struct world *w, int place)
+{
+    return place >= 0 && place < RINGS ? &w->rings[place] : NULL;
+}
+
+/* NULL, or one that lives and whose context is current. */
+bool ring_can_be_given(const struct world *w, const struct ring *ring)
+{
+    return !ring || (ring->life == LIVE && is_here(w, ring->slots[0].resource));
+}
+
+unsigned ring_count(const struct ring *ring, enum slot_state state)
+{
+    unsigned found = 0;
+    for (int i = 0; i < SLOTS; i++)
+        found += ring->slots[i].state == state;
+    return found;
+}
+
+/* ---- Life ------------------------------------------------------------------------------------ */
+
+/* What only a map finds, and what is not to be written, is left to the calls of maps. */
+static bool can_be_slot(const struct resource *r)
+{
+    const struct object *o = r->object;
+    return r->life == LIVE && !r->gone && !r->begun && !r->later && !r->kept && r->cuda == 0 &&
+           o->context != ANY_CONTEXT && !r->image && !o->deleted && o->size == r->size &&
+           !(r->flags & GR_READ_ONLY) && (r->ring || r->mapped || !o->mapped);
+}
+
+static bool create_can_be(struct world *w, const int *a)
+{
+    const struct resource *one = resource_at(w, a[0]), *other = resource_at(w, a[1]);
+    if (one && (!can_be_slot(one) || one == other))
+        return false;
+    if (other && !can_be_slot(other))
+        return false;
+    return !one || !other || (one->object != other->object);
+}
+
+static unsigned slot_may(const struct world *w, const struct resource *r)
+{
+    if (!r)
+        return MAY(GR_ERR_INVALID_VALUE);
+    return (r->mapped || r->closed || r->ring ? MAY(GR_ERR_STATE) : 0) | context_may(w, r);
+}
+
+static void has_slots(struct ring *ring, struct resource *const list[])
+{
+    for (int i = 0; i < SLOTS; i++) {
+        ring->slots[i] = (struct slot){.resource = list[i]};
+        list[i]->ring = ring;
+        list[i]->object->ringed = true;
+        list[i]->object->mapped++;
+    }
+}
+
+static bool are_alike(const struct resource *one, const struct resource *other)
+{
+    return one->size == other->size && one->transport == other->transport &&
+           one->object->context == other->object->context;
+}
+
+static unsigned slots_may(const struct world *w, struct resource *const list[])
+{
+    unsigned may = slot_may(w, list[0]) | slot_may(w, list[1]);
+    if (list[0] && list[1] && !are_alike(list[0], list[1]))
+        may |= MAY(GR_ERR_INVALID_VALUE);
+    return may;
+}
+
+static bool run_gr_ring_create(struct world *w, const int *a)
+{
+    struct resource *list[SLOTS] = {resource_at(w, a[0]), resource_at(w, a[1])};
+    struct ring *ring = ring_at(w, a[3]);
+    gr_resource *const given[SLOTS] = {handle_of(list[0]), handle_of(list[1])};
+    size_t n = a[2] == 0 ? 0 : SLOTS;
+    const gr_ring_options options =
+        GR_INIT(gr_ring_options, .producer = a[2] == 3 ? GR_SIDE_GRAPHICS : GR_SIDE_CUDA);
+    if (ring->life == LIVE || !create_can_be(w, a))
+        return false;
+    if (options.producer && (is_discarded(list[0]) || is_discarded(list[1])))
+        return false;
+    gr_ring *made = gr_ring_create(given, n, &options);
+    judge_made(w, made, n ? slots_may(w, list) : MAY(GR_ERR_INVALID_VALUE));
+    if (!made)
+        return true;
+    *ring = (struct ring){.life = LIVE, .it = made, .cuda_reads = options.producer};
+    has_slots(ring, list);
+    return true;
+}
+
+static bool run_other(struct world *w, const char *name, const int *a)
+{
+    return entry_at(entry_named(name))->run(w, a);
+}
+
+/*
+ * Two resources that are alike are rare, so a sequence may begin with a ring of such, and a tensor
+ * of a frame's size.
+ */
+static bool run_ring_ready(struct world *w, const int *a)
+{
+    int set = a[0] == 2 && !w->shared_works ? 1 : a[0] == 0 ? 3 : a[0];
+    int flags = a[0] % 2 ? GR_READ_WRITE : GR_WRITE_DISCARD;
+    if (a[1] == a[2] || w->gl == GL_CONTEXTS || w->cuda == 1 || resource_at(w, a[1])->used ||
+        resource_at(w, a[2])->used || ring_at(w, a[3])->life == LIVE)
+        return false;
+    run_other(w, "gr_tensor_alloc", (const int[]){1, GR_MEMORY_DEVICE, STREAM_NONE, a[4]});
+    for (int i = 0; i < SLOTS; i++)
+        run_other(w, "gr_gl_buffer_create", (const int[]){63, flags, set, a[1 + i]});
+    return run_other(w, "gr_ring_create", (const int[]){a[1], a[2], a[0] % 2 ? 3 : 1, a[3]});
+}
+
+/* Slots that are out leave their buffers, which report 0 and are still to be released. */
+void ring_free(struct world *w, struct ring *ring)
+{
+    gr_buffer *out[SLOTS] = {NULL};
+    for (int i = 0; i < SLOTS; i++)
+        if (ring->slots[i].state == SLOT_WRITING || ring->slots[i].state == SLOT_READING)
+            out[i] = ring->slots[i].it->buffer;
+    gr_ring_free(ring->it);
+    for (int i = 0; i < SLOTS; i++) {
+        must(w, !out[i] || gr_buffer_ptr(out[i]) == 0);
+        judge(w, gr_buffer_release(out[i]), 0);
+    }
+    ring_is_freed(ring);
+}
+
+static bool run_gr_ring_free(struct world *w, const int *a)
+{
+    struct ring *ring = ring_at(w, a[0]);
+    if (!ring_can_be_given(w, ring))
+        return false;
+    gr_clear_error();
+    if (ring)
+        ring_free(w, ring);
+    else
+        gr_ring_free(NULL);
+    judge(w, gr_last_error()->status, 0);
+    return true;
+}
+
+static bool run_gr_ring_stop(struct world *w, const int *a)
+{
+    struct ring *ring = ring_at(w, a[0]);
+    if (!ring_can_be_given(w, ring))
+        return false;
+    gr_ring_stop(ring_handle(ring));
+    if (ring)
+        ring->stopped = true;
+    return true;
+}
+
+/* ---- Other slots ----------------------------------------------------------------------------- */
+
+/* Those that it had are ordinary resources again at once, where no frame was ever in them. */
+static bool run_gr_ring_resize(struct world *w, const int *a)
+{
+    struct resource *list[SLOTS] = {resource_at(w, a[0]), resource_at(w, a[1])};
+    struct ring *ring = ring_at(w, a[2]);
+    gr_resource *const given[SLOTS] = {handle_of(list[0]), handle_of(list[1])};
+    size_t n = a[3] == 0 ? 0 : SLOTS;
+    if (!ring_can_be_given(w, ring) || !create_can_be(w, a))
+        return false;
+    if (ring && (ring->published || ring_count(ring, SLOT_FREE) < SLOTS))
+        return false;
+    if (ring && ring->cuda_reads && (is_discarded(list[0]) || is_discarded(list[1])))
+        return false;
+    unsigned may = slots_may(w, list) | (ring && n ? 0 : MAY(GR_ERR_INVALID_VALUE));
+    if (ring && list[0] && !are_alike(list[0], ring->slots[0].resource))
+        may |= MAY(GR_ERR_INVALID_VALUE);
+    gr_status status = gr_ring_resize(ring_handle(ring), given, n);
+    judge(w, status, may);
+    if (status != GR_OK)
+        return true;
+    slots_are_left(ring);
+    has_slots(ring, list);
+    return true;
+}
+
+static int set_of(gr_transport transport)
+{
+    return transport == GR_TRANSPORT_SHARED ? 2 : transport == GR_TRANSPORT_COPY ? 3 : 1;
+}
+
+/* The same with two that were made for it. */
+static bool run_ring_other(struct world *w, const int *a)
+{
+    struct ring *ring = ring_at(w, a[0]);
+    if (!ring || !ring_can_be_given(w, ring) || ring->published || a[1] == a[2] || w->cuda == 1 ||
+        resource_at(w, a[1])->used || resource_at(w, a[2])->used)
+        return false;
+    const struct resource *like = ring->slots[0].resource;
+    for (int i = 0; i < SLOTS; i++)
+        run_other(w, "gr_gl_buffer_create",
+                  (const int[]){63, (int)like->flags, set_of(like->transport), a[1 + i]});
+    return run_other(w, "gr_ring_resize", (const int[]){a[1], a[2], a[0], 1});
+}
+
+/* ---- What is in it --------------------------------------------------------------------------- */
+
+static bool run_gr_ring_get_info(struct world *w, const int *a)
+{
+    struct ring *ring = ring_at(w, a[0]);
+    if (ring && ring->life != LIVE)
+        return false;
+    const gr_ring_info *info = gr_ring_get_info(ring_handle(ring));
+    judge_made(w, info, ring ? 0 : MAY(GR_ERR_INVALID_VALUE));
+    if (!info)
+        return true;
+    must(w, info->published == ring->published && info->read == ring->read && !info->dropped);
+    must(w, info->slots == SLOTS && info->free == ring_count(ring, SLOT_FREE));
+    must(w, info->writing == ring_count(ring, SLOT_WRITING) &&
+                info->ready == ring_count(ring, SLOT_READY) &&
+                info->reading == ring_count(ring, SLOT_READING));
+    return true;
+}
+
+static bool run_gr_ring_descriptor(struct world *w, const int *a)
+{
+    struct ring *ring = ring_at(w, a[0]);
+    gr_ring_role role = (gr_ring_role)a[1];
+    if (ring && ring->life != LIVE)
+        return false;
+    bool wrong = !ring || role < GR_RING_PRODUCER || role > GR_RING_CONSUMER;
+    int descriptor = gr_ring_descriptor(ring_handle(ring), role);
+    judge(w, descriptor >= 0 ? GR_OK : gr_last_error()->status,
+          wrong ? MAY(GR_ERR_INVALID_VALUE) : 0);
+    return true;
+}
+
+const struct entry calls_ring[] = {
+    STEP(ring_ready, 30, "dRRPT"),
+    CALL(gr_ring_create, 15, "yydP"),
+    STEP(ring_other, 15, "pRR"),
+    CALL(gr_ring_free, 6, "p"),
+    CALL(gr_ring_stop, 3, "p"),
+    CALL(gr_ring_resize, 10, "yypd"),
+    CALL(gr_ring_get_info, 8, "p"),
+    CALL(gr_ring_descriptor, 4, "pd"),
+    {0},
+};

@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Messages that no sender of grinterop's sends. Each is a good one, taken off the socket and
+ * changed in one place; all have to be refused with the right class, in time, and without a
+ * descriptor that stays open.
+ */
+#define _GNU_SOURCE
+#include "share_wire.h"
+#include "tests/support/support_vulkan_image.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "lib/share/description.h"
+
+#define IN_TIME_MS 2000
+
+static struct wire capture(gr_resource *resource)
+{
+    struct pair pair = pair_make();
+    assert_ok(gr_resource_send(pair.here, resource, NULL, 0, SOON));
+    struct wire wire = wire_take(pair.there);
+    pair_close(&pair);
+    return wire;
+}
+
+/* Of a buffer, which is gone afterwards. */
+static struct wire capture_buffer(VkDeviceSize size)
+{
+    GR_AUTO(gr_resource) *resource = must_create(size, GR_READ_WRITE);
+    return capture(resource);
+}
+
+/* Receives it; the sender is gone, so that nothing more can come. */
+static gr_resource *receive(const struct wire *wire, bool as_ring)
+{
+    struct pair pair = pair_make();
+    wire_put(pair.here, wire);
+    close(pair.here);
+    pair.here = -1;
+    gr_clear_error();
+    gr_resource *resource = NULL;
+    if (as_ring)
+        ck_assert_ptr_null(gr_ring_receive(pair.there, NULL, 0, NULL, IN_TIME_MS));
+    else
+        resource = gr_resource_receive(pair.there, NULL, 0, NULL, IN_TIME_MS);
+    pair_close(&pair);
+    return resource;
+}
+
+static void must_refuse(const struct wire *wire, gr_status status, const char *text,
+                        const char *what)
+{
+    int fds = open_fds();
+    ck_assert_msg(!receive(wire, false), "%s was taken", what);
+    wire_assert_refused(status, text, what, fds);
+}
+
+/* ---- Fields ---------------------------------------------------------------------------------- */
+
+#define FIELD(name, bytes) {#name, bytes},
+static const struct {
+    const char *name;
+    unsigned bytes;
+} fields[] = {{"magic", 4},
+              {"version", 4},
+              {"kind", 4},
+              {"size", 4},
+              {"fds", 4},
+              {"data", 4},
+              GR_DESCRIPTION_FIELDS(FIELD)};
+
+static void change(struct wire *wire, const char *name, unsigned long long value)
+{
+    size_t at = 0, i = 0;
+    for (; i < sizeof(fields) / sizeof(*fields) && strcmp(fields[i].name, name) != 0; i++)
+        at += fields[i].bytes;
+    ck_assert_msg(i < sizeof(fields) / sizeof(*fields), "no field is called %s", name);
+    wire_change(wire, at, fields[i].bytes, value);
+}
+
+/* The buffer's, whose name is the header's, too. */
+static void change_length(struct wire *wire, unsigned long long value)
+{
+    wire_change(wire, WIRE_HEADER + 8 + 8 + 4 + 4 + 8 + 8, 8, value);
+}
+
+struct mutation {
+    const char *field;
+    unsigned long long value;
+    gr_status status;
+    const char *text;
+};
+
+static const struct mutation of_buffers[] = {
+    {"magic", 0, GR_ERR_INVALID_VALUE, "no message of grinterop's"},
+    {"magic", 0xffffffff, GR_ERR_INVALID_VALUE, "no message of grinterop's"},
+    {"version", 0, GR_ERR_INVALID_VALUE, "version"},
+    {"version", 1, GR_ERR_INVALID_VALUE, "version"},
+    {"version", 3, GR_ERR_INVALID_VALUE, "version"},
+    {"kind", 0, GR_ERR_INVALID_VALUE, "kind"},
+    {"kind", 2, GR_ERR_INVALID_VALUE, "kind"},
+    {"kind", 0xffffffff, GR_ERR_INVALID_VALUE, "kind"},
+    {"size", 0, GR_ERR_INVALID_VALUE, "0 bytes"},
+    {"size", 8, GR_ERR_INVALID_VALUE, "8 bytes"},
+    {"size", 400, GR_ERR_SYSTEM, "gone"},
+    {"size", 513, GR_ERR_INVALID_VALUE, "more than any"},
+    {"size", 0xffffffff, GR_ERR_INVALID_VALUE, "more than any"},
+    {"data", 1, GR_ERR_INVALID_VALUE, "room for 0"},
+    {"data", 65536, GR_ERR_INVALID_VALUE, "room for 0"},
+    {"data", 65537, GR_ERR_INVALID_VALUE, "more than any"},
+    {"data", 0xffffffff, GR_ERR_INVALID_VALUE, "more than any"},
+    {"fds", 0, GR_ERR_INVALID_VALUE, "descriptors"},
+    {"fds", 2, GR_ERR_INVALID_VALUE, "descriptors"},
+    {"fds", 0xffffffff, GR_ERR_INVALID_VALUE, "more than any"},
+    {"uuid_low", 1, GR_ERR_UNSUPPORTED, "CUDA_VISIBLE_DEVICES"},
+    {"uuid_high", 0, GR_ERR_UNSUPPORTED, "CUDA_VISIBLE_DEVICES"},
+    {"vmm", 2, GR_ERR_INVALID_VALUE, "true or false"},
+    {"dedicated", 0xffffffff, GR_ERR_INVALID_VALUE, "true or false"},
+    {"memory_size", 0, GR_ERR_INVALID_VALUE, "memory"},
+    {"memory_size", 1, GR_ERR_INVALID_VALUE, "memory"},
+    {"memory_size", 0xffffffffffffffff, GR_ERR_INVALID_VALUE, "beyond"},
+    {"offset", 0xffffffffffffffff, GR_ERR_INVALID_VALUE, "beyond"},
+    {"offset", 0x7fffffffffffffff, GR_ERR_INVALID_VALUE, "offset"},
+    {"offset", 1000000000, GR_ERR_INVALID_VALUE, "offset"},
+    {"flags", 0x100, GR_ERR_INVALID_VALUE, "bits"},
+    {"flags", 3, GR_ERR_INVALID_VALUE, "write_discard"},
+    {"flags", GR_SURFACE_LOAD_STORE, GR_ERR_INVALID_VALUE, "surface_load_store"},
+    {"is_image", 1, GR_ERR_INVALID_VALUE, "image"},
+    {"is_image", 7, GR_ERR_INVALID_VALUE, "true or false"},
+    {"width", 1, GR_ERR_INVALID_VALUE, "described as an image"},
+    {"format", 1, GR_ERR_INVALID_VALUE, "described as an image"},
+    {"normalized", 1, GR_ERR_INVALID_VALUE, "described as an image"},
+    {"has_acquire", 1, GR_ERR_INVALID_VALUE, "descriptors"},
+    {"has_acquire", 2, GR_ERR_INVALID_VALUE, "true or false"},
+    {"has_release", 1, GR_ERR_INVALID_VALUE, "descriptors"},
+    {"acquire_value", 5, GR_ERR_INVALID_VALUE, "did not come"},
+    {"release_timeline", 1, GR_ERR_INVALID_VALUE, "did not come"},
+};
+
+static const struct mutation of_images[] = {
+    {"vmm", 1, GR_ERR_INVALID_VALUE, "CUDA's own"},
+    {"width", 0, GR_ERR_INVALID_VALUE, "width"},
+    {"width", 0x7fffffffffffffff, GR_ERR_INVALID_VALUE, "beyond"},
+    {"width", 0xffffffffffffffff, GR_ERR_INVALID_VALUE, "beyond"},
+    {"width", 1000000, GR_ERR_INVALID_VALUE, "fit"},
+    {"height", 0x1000000000000, GR_ERR_INVALID_VALUE, "fit"},
+    {"height", 0x1000000000001, GR_ERR_INVALID_VALUE, "beyond"},
+    {"depth", 0x100000000, GR_ERR_INVALID_VALUE, "fit"},
+    {"levels", 0xffffffff, GR_ERR_INVALID_VALUE, "levels"},
+    {"layers", 0xffffffff, GR_ERR_INVALID_VALUE, ""},
+    {"cube", 1, GR_ERR_INVALID_VALUE, "cube"},
+    {"format", 0, GR_ERR_INVALID_VALUE, "format"},
+    {"format", 0xffffffff, GR_ERR_INVALID_VALUE, "format"},
+    {"channels", 3, GR_ERR_INVALID_VALUE, "channels"},
+    {"channels", 0x80000004, GR_ERR_INVALID_VALUE, "channels"},
+    {"color_attachment", 3, GR_ERR_INVALID_VALUE, "true or false"},
+    {"is_image", 0, GR_ERR_INVALID_VALUE, "described as an image"},
+};
+
+#define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
+
+static void try_all(const struct wire *good, const struct mutation mutations[], int n)
+{
+    for (int i = 0; i < n; i++) {
+        struct wire wire = *good;
+        char what[96];
+        snprintf(what, sizeof(what), "%s = 0x%llx", mutations[i].field, mutations[i].value);
+        change(&wire, mutations[i].field, mutations[i].value);
+        must_refuse(&wire, mutations[i].status, mutations[i].text, what);
+    }
+}
+
+START_VULKAN_TEST(a_buffers_fields)
+{
+    struct wire good = capture_buffer(SHARE_SIZE), wire = good;
+    try_all(&good, of_buffers, COUNT(of_buffers));
+    change_length(&wire, 0);
+    must_refuse(&wire, GR_ERR_INVALID_VALUE, "within the memory", "no bytes");
+    change_length(&wire, 1 << 30);
+    must_refuse(&wire, GR_ERR_INVALID_VALUE, "within the memory", "too many bytes");
+    wire = good;
+    change(&wire, "has_acquire", 1);
+    change(&wire, "acquire_value", 0xffffffffffffffff);
+    must_refuse(&wire, GR_ERR_INVALID_VALUE, "below 2^63", "a semaphore at its end");
+    wire = good;
+    change(&wire, "has_release", 1);
+    change(&wire, "release_value", 1ull << 63);
+    must_refuse(&wire, GR_ERR_INVALID_VALUE, "below 2^63", "a semaphore far on");
+    /* What they were made of is good: it is taken, again and again. */
+    for (int i = 0; i < 2; i++) {
+        gr_resource *taken = receive(&good, false);
+        assert_made(taken);
+        gr_resource_free(taken);
+    }
+    wire_close(&good);
+}
+END_TEST
+
+START_VULKAN_IMAGE_TEST(an_images_fields)
+{
+    struct vulkan_image image =
+        vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D", 64, 32, 1, 0, GR_READ_WRITE);
+    struct wire good = capture(image.resource), wire = good;
+    try_all(&good, of_images, COUNT(of_images));
+    change_length(&wire, 64);
+    must_refuse(&wire, GR_ERR_INVALID_VALUE, "in bytes", "an image with a size");
+    gr_resource *taken = receive(&good, false);
+    assert_made(taken);
+    gr_resource_free(taken);
+    gr_resource_free(image.resource);
+    wire_close(&good);
+}
+END_TEST
+
+/* Bytes of any value in any place: refused or taken, but never worse. */
+START_VULKAN_TEST(any_byte)
+{
+    struct wire good = capture_buffer(4096);
+    int fds = open_fds();
+    unsigned seed = 12345;
+    for (int i = 0; i < 2000; i++) {
+        struct wire wire = good;
+        for (int changes = 0; changes < 1 + i % 3; changes++) {
+            seed = seed * 1664525 + 1013904223;
+            wire.bytes[seed / 65536 % wire.size] ^= (unsigned char)(1 + seed / 256 % 255);
+        }
+        gr_resource_free(receive(&wire, i % 16 == 0));
+        gr_clear_error();
+    }
+    ck_assert(open_fds_become(fds));
+    wire_close(&good);
+}
+END_TEST
+
+/* Receives what is good. */
+static void take(int socket)
+{
+    gr_resource *taken = gr_resource_receive(socket, NULL, 0, NULL, SOON);
+    assert_made(taken);
+    gr_resource_free(taken);
+}
+
+/* ---- Length ---------------------------------------------------------------------------------- */
+
+START_VULKAN_TEST(every_length)
+{
+    struct wire good = capture_buffer(SHARE_SIZE);
+    for (size_t size = 1; size < good.size; size++) {
+        struct wire wire = good;
+        wire.size = size;
+        must_refuse(&wire, GR_ERR_SYSTEM, "gone", "a part of a message");
+    }
+    wire_close(&good);
+}
+END_TEST
+
+/* The application's bytes are announced, and do not come, or not all. */
+START_VULKAN_TEST(bytes_that_do_not_come)
+{
+    unsigned char room[100];
+    struct wire good = capture_buffer(SHARE_SIZE), wire = good;
+    int fds = open_fds();
+    change(&wire, "data", 50);
+    for (int come = 0; come < 50; come += 49) {
+        struct pair pair = pair_make();
+        size_t size = 7;
+        wire_put(pair.here, &wire);
+        for (int i = 0; i < come; i++)
+            ck_assert_int_eq(send(pair.here, "x", 1, 0), 1);
+        assert_null(gr_resource_receive(pair.there, room, sizeof(room), &size, 30), GR_ERR_TIMEOUT,
+                    0, "close the socket");
+        ck_assert_uint_eq(size, 7);
+        pair_close(&pair);
+        ck_assert(open_fds_become(fds));
+    }
+    wire_close(&good);
+}
+END_TEST
+
+/* A header in two pieces is read before it is known that there is no room. */
+START_VULKAN_TEST(a_header_in_pieces_without_room)
+{
+    struct wire good = capture_buffer(SHARE_SIZE), first = good;
+    struct pair pair = pair_make();
+    change(&good, "data", 50);
+    first.size = 10;
+    wire_put(pair.here, &first);
+    ck_assert_int_eq(send(pair.here, good.bytes + 10, good.size - 10, 0), (ssize_t)good.size - 10);
+    assert_null(gr_resource_receive(pair.there, NULL, 0, NULL, SOON), GR_ERR_INVALID_VALUE, 0,
+                "close the socket");
+    pair_close(&pair);
+    wire_close(&good);
+}
+END_TEST
+
+/* One message after the other on one socket; what follows the first is not touched by it. */
+START_VULKAN_TEST(repeated_messages)
+{
+    GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_READ_WRITE);
+    struct pair pair = pair_make();
+    for (int i = 0; i < 3; i++)
+        assert_ok(gr_resource_send(pair.here, resource, NULL, 0, SOON));
+    tell(pair.here);
+    for (int i = 0; i < 3; i++) {
+        take(pair.there);
+    }
+    hear(pair.there);
+    pair_close(&pair);
+}
+END_TEST
+
+/* Byte by byte, as a stream may deliver it. */
+START_VULKAN_TEST(a_message_in_pieces)
+{
+    struct wire good = capture_buffer(SHARE_SIZE), first = good;
+    struct pair pair = pair_make();
+    first.size = 1;
+    wire_put(pair.here, &first);
+    for (size_t i = 1; i < good.size; i++)
+        ck_assert_int_eq(send(pair.here, good.bytes + i, 1, 0), 1);
+    take(pair.there);
+    pair_close(&pair);
+    wire_close(&good);
+}
+END_TEST
+
+/* ---- Descriptors ----------------------------------------------------------------------------- */
+
+START_VULKAN_TEST(numbers_of_descriptors)
+{
+    if (getenv("GR_TEST_EMULATOR"))
+        skip("QEMU leaves descriptors open that a message has no room for");
+    struct wire good = capture_buffer(SHARE_SIZE), wire = good;
+    wire.fd_count = 0;
+    must_refuse(&wire, GR_ERR_INVALID_VALUE, "descriptors", "no descriptor");
+    for (size_t n = 2; n <= WIRE_MOST_FDS; n *= 2) {
+        wire.fd_count = n;
+        for (size_t i = 0; i < n; i++)
+            wire.fds[i] = good.fds[0];
+        must_refuse(&wire, GR_ERR_INVALID_VALUE, "descriptors", "too many descriptors");
+    }
+    wire_close(&good);
+}
+END_TEST
+
+START_VULKAN_TEST(descriptors_of_other_things)
+{
+    struct wire good = capture_buffer(SHARE_SIZE), wire = good;
+    struct pair pair = pair_make();
+    int ends[2];
+    ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
+    const struct {
+        int fd;
+        gr_status status;
+        const char *text, *what;
+    } others[] = {
+        {pair.here, GR_ERR_INVALID_VALUE, "memfd_create", "a socket"},
+        {ends[0], GR_ERR_INVALID_VALUE, "memfd_create", "a pipe"},
+        {open("/", O_RDONLY | O_CLOEXEC), GR_ERR_INVALID_VALUE, "memfd_create", "a folder"},
+        {open("/", O_PATH | O_CLOEXEC), GR_ERR_INVALID_VALUE, "memfd_create", "a path"},
+        {open("/proc/self/exe", O_RDONLY | O_CLOEXEC), GR_ERR_INVALID_VALUE, "memfd_create",
+         "a file on a disk"},
+        {open("/dev/null", O_RDWR | O_CLOEXEC), GR_ERR_CUDA, "", "another device"},
+        {wire_file(1 << 20, F_SEAL_SEAL), GR_ERR_INVALID_VALUE, "sealed", "without seals"},
+        {wire_file(64, F_SEAL_SHRINK), GR_ERR_INVALID_VALUE, "its file has 64", "too small"},
+        {wire_file(1 << 20, F_SEAL_SHRINK), GR_ERR_CUDA, "", "a file of zeros"},
+    };
+    for (int i = 0; i < COUNT(others); i++) {
+        wire.fds[0] = others[i].fd;
+        must_refuse(&wire, others[i].status, others[i].text, others[i].what);
+        if (i > 1)
+            close(others[i].fd);
+    }
+    close(ends[0]);
+    close(ends[1]);
+    pair_close(&pair);
+    wire_close(&good);
+}
+END_TEST
+
+void add_hostile_cases(Suite *suite)
+{
+    add_tests(add_vulkan_case(suite, "hostile messages"), a_buffers_fields, an_images_fields,
+              any_byte, every_length, bytes_that_do_not_come, a_header_in_pieces_without_room,
+              repeated_messages, a_message_in_pieces, numbers_of_descriptors,
+              descriptors_of_other_things);
+    add_hostile_ring_cases(suite);
+}

@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Single resources: their bytes in both processes, their semaphores, and what cannot be sent. */
+#define _GNU_SOURCE
+#include "share.h"
+#include "tests/support/support_vulkan_image.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* An image small enough for one copy. */
+#define IMAGE_WIDTH  40
+#define IMAGE_HEIGHT 24
+
+/* ---- The bytes ------------------------------------------------------------------------------- */
+
+static void read_and_write(int socket, gr_resource *resource)
+{
+    gr_buffer *buffer = gr_map(resource, fx.stream);
+    child_check(buffer);
+    child_check(gr_buffer_size(buffer) == SHARE_SIZE);
+    assert_cuda_pattern(buffer, 1);
+    cuda_write_pattern(buffer, 2);
+    must_release(buffer);
+    tell(socket);
+    gr_resource_free(resource);
+    close(socket);
+}
+
+/*
+ * The child has no graphics API: it reads a pattern, writes the next one, and is done. A pair of
+ * semaphores that is the Vulkan device's has not come along: nothing orders the resource here.
+ */
+void job_reads_and_writes(int socket)
+{
+    gr_resource *resource = gr_resource_receive(socket, NULL, 0, NULL, SOON);
+    assert_made(resource);
+    assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "gr_resource_set_sync");
+    read_and_write(socket, unordered(resource));
+}
+
+/* OpenGL's semaphores come along where they can be exported, so on a GPU. */
+void job_reads_and_writes_opengls(int socket)
+{
+    gr_resource *resource = gr_resource_receive(socket, NULL, 0, NULL, SOON);
+    assert_made(resource);
+    read_and_write(socket, gr_cuda_is_software() ? unordered(resource) : resource);
+}
+
+START_VULKAN_TEST(bytes_of_a_vulkan_buffer)
+{
+    struct peer peer = peer_start("reads_and_writes");
+    GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_READ_WRITE);
+    vulkan_write_pattern(gr_vk_buffer(resource), SHARE_SIZE, 1);
+    int fds = open_fds();
+    assert_ok(gr_resource_send(peer.socket, resource, NULL, 0, SOON));
+    ck_assert(open_fds_become(fds));
+    hear(peer.socket);
+    assert_vulkan_pattern(gr_vk_buffer(resource), SHARE_SIZE, 2);
+    peer_end(&peer, false);
+}
+END_TEST
+
+/* A part of the application's own memory, and memory for one buffer alone. */
+START_VULKAN_TEST(bytes_of_the_applications_buffer)
+{
+    struct peer peer = peer_start("reads_and_writes");
+    struct vulkan_own own = vulkan_own(SHARE_SIZE, _i == 1);
+    GR_AUTO(gr_resource) *resource = must_register_own(&own, SHARE_SIZE, GR_READ_WRITE);
+    vulkan_write_pattern(own.buffer, SHARE_SIZE, 1);
+    assert_ok(gr_resource_send(peer.socket, resource, NULL, 0, SOON));
+    hear(peer.socket);
+    assert_vulkan_pattern(own.buffer, SHARE_SIZE, 2);
+    peer_end(&peer, false);
+}
+END_TEST
+
+static gr_resource *make_shared_opengl_buffer(void)
+{
+    return gr_gl_buffer_create(SHARE_SIZE, GR_READ_WRITE,
+                               &GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_SHARED));
+}
+
+static void send_opengls(gr_resource *resource, const struct peer *peer)
+{
+    unsigned char bytes[SHARE_SIZE];
+    pattern_fill(bytes, SHARE_SIZE, 1);
+    gl_write(gr_gl_name(resource), bytes, SHARE_SIZE);
+    glFinish();
+    gr_status status = gr_resource_send(peer->socket, resource, NULL, 0, SOON);
+    ck_assert_msg(status == GR_OK, "%s", error_text());
+    hear(peer->socket);
+    assert_gl_pattern(gr_gl_name(resource), SHARE_SIZE, 2);
+}
+
+START_TEST(bytes_of_a_shared_opengl_buffer)
+{
+    GR_AUTO(gr_resource) *resource = make_shared_opengl_buffer();
+    if (!resource)
+        skip("%s", error_text());
+    struct peer peer = peer_start("reads_and_writes_opengls");
+    send_opengls(resource, &peer);
+    peer_end(&peer, false);
+}
+END_TEST
+
+START_TEST(bytes_in_a_process_without_vulkan)
+{
+    GR_AUTO(gr_resource) *resource = make_shared_opengl_buffer();
+    if (!resource)
+        skip("%s", error_text());
+    struct peer peer = peer_without_vulkan();
+    send_opengls(resource, &peer);
+    peer_end_alone(&peer);
+}
+END_TEST
+
+static unsigned char texel(unsigned x, unsigned y, unsigned c)
+{
+    return (unsigned char)(7 * x + 13 * y + 31 * c + 5);
+}
+
+void job_reads_an_image(int socket)
+{
+    static unsigned char bytes[IMAGE_HEIGHT][IMAGE_WIDTH][4];
+    gr_resource *resource = unordered(gr_resource_receive(socket, NULL, 0, NULL, SOON));
+    gr_buffer *buffer = gr_map(resource, fx.stream);
+    child_check(buffer);
+    CUarray array = gr_buffer_array(buffer, 0, 0);
+    child_check(array);
+    CUDA_MEMCPY2D copy = {.srcMemoryType = CU_MEMORYTYPE_ARRAY,
+                          .srcArray = array,
+                          .dstMemoryType = CU_MEMORYTYPE_HOST,
+                          .dstHost = bytes,
+                          .dstPitch = sizeof(bytes[0]),
+                          .WidthInBytes = sizeof(bytes[0]),
+                          .Height = IMAGE_HEIGHT};
+    CU(Memcpy2DAsync(&copy, fx.stream));
+    CU(StreamSynchronize(fx.stream));
+    for (unsigned y = 0; y < IMAGE_HEIGHT; y++)
+        for (unsigned x = 0; x < IMAGE_WIDTH; x++)
+            for (unsigned c = 0; c < 4; c++)
+                ck_assert_uint_eq(bytes[y][x][c], texel(x, y, c));
+    must_release(buffer);
+    tell(socket);
+    gr_resource_free(resource);
+    close(socket);
+}
+
+/* Written by this process's CUDA, so that Vulkan's own layout lies between the two. */
+START_VULKAN_IMAGE_TEST(texels_of_a_vulkan_image)
+{
+    static unsigned char bytes[IMAGE_HEIGHT][IMAGE_WIDTH][4];
+    struct peer peer = peer_start("reads_an_image");
+    struct vulkan_image image = vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D", IMAGE_WIDTH,
+                                             IMAGE_HEIGHT, 1, 0, GR_READ_WRITE);
+    for (unsigned y = 0; y < IMAGE_HEIGHT; y++)
+        for (unsigned x = 0; x < IMAGE_WIDTH; x++)
+            for (unsigned c = 0; c < 4; c++)
+                bytes[y][x][c] = texel(x, y, c);
+    gr_buffer *buffer = must_hand_over(&image);
+    CUDA_MEMCPY2D copy = {.srcMemoryType = CU_MEMORYTYPE_HOST,
+                          .srcHost = bytes,
+                          .srcPitch = sizeof(bytes[0]),
+                          .dstMemoryType = CU_MEMORYTYPE_ARRAY,
+                          .dstArray = gr_buffer_array(buffer, 0, 0),
+                          .WidthInBytes = sizeof(bytes[0]),
+                          .Height = IMAGE_HEIGHT};
+    CU(Memcpy2DAsync(&copy, fx.stream));
+    must_release(buffer);
+    assert_ok(gr_resource_send(peer.socket, image.resource, NULL, 0, SOON));
+    hear(peer.socket);
+    peer_end(&peer, false);
+    gr_resource_free(image.resource);
+}
+END_TEST
+
+/* ---- Semaphores ------------------------------------------------------------------------------ */
+
+/* The submit was begun, and so made known, by the other process: the next map waits for it. */
+void job_takes_turns_by_semaphores(int socket)
+{
+    gr_resource *resource = gr_resource_receive(socket, NULL, 0, NULL, SOON);
+    child_check(resource);
+    gr_submit *submit = gr_submit_begin(&resource, 1);
+    child_check(submit && signal_value_of(submit) == 1);
+    child_check(gr_submit_commit(submit) == GR_OK);
+    gr_submit_free(submit);
+    gr_buffer *buffer = gr_map(resource, fx.stream);
+    child_check(buffer);
+    CU_GIVES(CUDA_ERROR_NOT_READY, StreamQuery(fx.stream));
+    tell(socket);
+    assert_cuda_bytes(buffer, 0x31);
+    cuda_fill(buffer, 0x32);
+    must_release(buffer);
+    tell(socket);
+    gr_resource_free(resource);
+    close(socket);
+}
+
+START_VULKAN_TEST(semaphores_go_along)
+{
+    if (!vk.exports)
+        skip("this Vulkan exports no semaphores");
+    struct peer peer = peer_start("takes_turns_by_semaphores");
+    GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_READ_WRITE);
+    GR_AUTO(gr_semaphore) *acquire = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
+    GR_AUTO(gr_semaphore) *release = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
+    assert_ok(gr_resource_set_sync(resource, acquire, release));
+    assert_ok(gr_resource_send(peer.socket, resource, NULL, 0, SOON));
+    hear(peer.socket);
+    gr_submit *submit = vulkan_begin_submit(&resource, 1);
+    VkCommandBuffer commands = vulkan_begin();
+    vulkan_cmd_fill(commands, gr_vk_buffer(resource), SHARE_SIZE, 0x31);
+    vulkan_submit_begun(commands, submit, NULL);
+    hear(peer.socket);
+    vulkan_finish();
+    assert_vulkan_bytes(gr_vk_buffer(resource), SHARE_SIZE, 0x32);
+    peer_end(&peer, false);
+}
+END_TEST
+
+/* ---- Bytes of the application's -------------------------------------------------------------- */
+
+static unsigned char sent[GR_SHARE_MOST_DATA + 1], got[GR_SHARE_MOST_DATA];
+
+static void fill_sent(void)
+{
+    for (size_t i = 0; i < sizeof(sent); i++)
+        sent[i] = (unsigned char)(i * 7 + i / 256);
+}
+
+START_VULKAN_TEST(bytes_go_along_with_a_resource)
+{
+    static const size_t sizes[] = {0, 1, 300, GR_SHARE_MOST_DATA};
+    struct pair pair = pair_make();
+    GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_READ_WRITE);
+    fill_sent();
+    for (int i = 0; i < 4; i++) {
+        size_t size = 12345;
+        memset(got, 0, sizeof(got));
+        assert_ok(gr_resource_send(pair.here, resource, sent, sizes[i], SOON));
+        gr_resource *taken = gr_resource_receive(pair.there, got, sizeof(got), &size, SOON);
+        assert_made(taken);
+        ck_assert_uint_eq(size, sizes[i]);
+        ck_assert(memcmp(got, sent, size) == 0);
+        gr_resource_free(taken);
+    }
+    pair_close(&pair);
+}
+END_TEST
+
+/* Nothing is lost: the next call has more room, or is the one for what came. */
+START_VULKAN_TEST(bytes_that_need_more_room_stay)
+{
+    size_t size = 0;
+    struct pair pair = pair_make();
+    GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_READ_WRITE);
+    fill_sent();
+    int fds = open_fds();
+    assert_ok(gr_resource_send(pair.here, resource, sent, 300, SOON));
+    assert_null(gr_resource_receive(pair.there, NULL, 0, &size, SOON), GR_ERR_INVALID_VALUE, 0,
+                "The sender's bytes are 300, but there is room for 0");
+    ck_assert_uint_eq(size, 300);
+    assert_null(gr_resource_receive(pair.there, got, 299, NULL, SOON), GR_ERR_INVALID_VALUE, 0,
+                "Nothing was taken");
+    assert_null(gr_ring_receive(pair.there, got, 300, &size, SOON), GR_ERR_INVALID_VALUE, 0,
+                "kind");
+    ck_assert(open_fds_become(fds));
+    size = 0;
+    gr_resource *taken = gr_resource_receive(pair.there, got, 300, &size, SOON);
+    assert_made(taken);
+    ck_assert_uint_eq(size, 300);
+    ck_assert(memcmp(got, sent, 300) == 0);
+    gr_resource_free(taken);
+    pair_close(&pair);
+}
+END_TEST
+
+START_VULKAN_TEST(bytes_that_cannot_be_sent)
+{
+    struct pair pair = pair_make();
+    GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_READ_WRITE);
+    assert_fails(gr_resource_send(pair.here, resource, sent, sizeof(sent), 0), GR_ERR_INVALID_VALUE,
+                 0, "`size` is 65537");
+    assert_fails(gr_resource_send(pair.here, resource, NULL, 1, 0), GR_ERR_INVALID_VALUE, 0,
+                 "`data` is NULL");
+    assert_null(gr_resource_receive(pair.there, NULL, 1, NULL, 0), GR_ERR_INVALID_VALUE, 0,
+                "`data` is NULL");
+    assert_null(gr_ring_receive(pair.there, NULL, 1, NULL, 0), GR_ERR_INVALID_VALUE, 0,
+                "`data` is NULL");
+    pair_close(&pair);
+}
+END_TEST
+
+/* ---- What is refused ------------------------------------------------------------------------- */
+
+START_VULKAN_TEST(what_cannot_be_sent)
+{
+    struct pair pair = pair_make();
+    GR_AUTO(gr_resource) *gl = must_register(gl_buffer_filled(64, 1));
+    GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_READ_WRITE);
+    assert_fails(gr_resource_send(pair.here, gl, NULL, 0, 0), GR_ERR_UNSUPPORTED, 0,
+                 "gr_gl_buffer_create");
+    assert_fails(gr_resource_send(pair.here, NULL, NULL, 0, 0), GR_ERR_INVALID_VALUE, 0, "NULL");
+    gr_buffer *buffer = must_map(resource);
+    assert_fails(gr_resource_send(pair.here, resource, NULL, 0, 0), GR_ERR_STATE, 0, "mapped");
+    assert_ok(gr_buffer_release(buffer));
+    assert_fails(gr_resource_send(-1, resource, NULL, 0, 0), GR_ERR_INVALID_VALUE, 0, "socket");
+    assert_fails(gr_resource_send(fileno(stderr), resource, NULL, 0, 0), GR_ERR_INVALID_VALUE, 0,
+                 "socket");
+    int unconnected = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_fails(gr_resource_send(unconnected, resource, NULL, 0, 0), GR_ERR_INVALID_VALUE, 0,
+                 "connected");
+    close(unconnected);
+    assert_ok(gr_resource_close(resource, fx.stream));
+    assert_fails(gr_resource_send(pair.here, resource, NULL, 0, 0), GR_ERR_STATE, 0, "closed");
+    pair_close(&pair);
+}
+END_TEST
+
+START_VULKAN_TEST(semaphores_of_the_host_are_refused)
+{
+    if (vk.exports)
+        skip("this Vulkan exports its semaphores");
+    struct pair pair = pair_make();
+    GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_READ_WRITE);
+    GR_AUTO(gr_semaphore) *acquire = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
+    assert_ok(gr_resource_set_sync(resource, acquire, GR_SEMAPHORE_NONE));
+    assert_fails(gr_resource_send(pair.here, resource, NULL, 0, 0), GR_ERR_UNSUPPORTED, 0, "ring");
+    pair_close(&pair);
+}
+END_TEST
+
+START_VULKAN_TEST(time_runs_out)
+{
+    struct pair pair = pair_make();
+    GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_READ_WRITE);
+    assert_null(gr_resource_receive(pair.there, NULL, 0, NULL, 0), GR_ERR_NOT_READY, 0,
+                "not there");
+    assert_null(gr_ring_receive(pair.there, NULL, 0, NULL, 0), GR_ERR_NOT_READY, 0, "not there");
+    assert_null(gr_resource_receive(pair.there, NULL, 0, NULL, 30), GR_ERR_TIMEOUT, 0, "in time");
+    assert_null(gr_ring_receive(pair.there, NULL, 0, NULL, 30), GR_ERR_TIMEOUT, 0, "in time");
+    /* Half of a message. */
+    ck_assert_int_eq(send(pair.here, "grsh", 4, 0), 4);
+    assert_null(gr_resource_receive(pair.there, NULL, 0, NULL, 30), GR_ERR_TIMEOUT, 0,
+                "close the socket");
+    pair_close(&pair);
+    /* Nobody reads, and the socket's room ends. */
+    pair = pair_make();
+    gr_status status = GR_OK;
+    for (int i = 0; i < 100000 && status == GR_OK; i++)
+        status = gr_resource_send(pair.here, resource, NULL, 0, 20);
+    /* The kernel counts descriptors that are under way, too. */
+    ck_assert_msg(status == GR_ERR_TIMEOUT || status == GR_ERR_SYSTEM, "%s", error_text());
+    gr_clear_error();
+    pair_close(&pair);
+}
+END_TEST
+
+START_VULKAN_TEST(a_peer_that_is_gone)
+{
+    struct pair pair = pair_make();
+    GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_READ_WRITE);
+    ck_assert_int_eq(send(pair.there, "grsh", 4, 0), 4);
+    close(pair.there);
+    pair.there = -1;
+    assert_fails(gr_resource_send(pair.here, resource, NULL, 0, SOON), GR_ERR_SYSTEM, EPIPE,
+                 "gone");
+    assert_null(gr_resource_receive(pair.here, NULL, 0, NULL, SOON), GR_ERR_SYSTEM, 0, "gone");
+    pair_close(&pair);
+}
+END_TEST
+
+void add_share_cases(Suite *suite)
+{
+    TCase *bytes = add_share_case(suite, "bytes between processes");
+    add_tests(bytes, bytes_of_a_vulkan_buffer);
+    add_loop_tests(bytes, 2, bytes_of_the_applications_buffer);
+    add_tests(bytes, bytes_of_a_shared_opengl_buffer, bytes_in_a_process_without_vulkan,
+              texels_of_a_vulkan_image, semaphores_go_along);
+    add_tests(add_vulkan_case(suite, "bytes that go along"), bytes_go_along_with_a_resource,
+              bytes_that_need_more_room_stay, bytes_that_cannot_be_sent);
+    add_tests(add_vulkan_case(suite, "what is refused"), what_cannot_be_sent,
+              semaphores_of_the_host_are_refused, time_runs_out, a_peer_that_is_gone);
+}

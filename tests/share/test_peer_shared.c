@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Storage on the GPU that draws, with which CUDA computes on another one. GR_TEST_CUDA_DEVICE says
+ * on which, by default on device 1; the software driver has three. Here: OpenGL's buffers, and what
+ * is refused.
+ */
+#define _GNU_SOURCE
+#include "tests/drivers/fault_driver.h"
+#include "peer_shared.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SIZE 65536
+
+/* ---- Bytes ----------------------------------------------------------------------------------- */
+
+static const size_t sizes[] = {1, 4096, 65536 + 7, (2 << 20) + 1};
+
+START_PEER_TEST(bytes_both_ways)
+{
+    need_kernels();
+    size_t size = sizes[_i];
+    GR_AUTO(gr_resource) *resource = must_share(size);
+    shared_bytes_both_ways(resource, size);
+}
+END_TEST
+
+/* And it may use the pointer, too. */
+START_PEER_TEST(the_device_that_draws_has_the_memory)
+{
+    unsigned char bytes[256];
+    int owner = -1;
+    GR_AUTO(gr_resource) *resource = must_share(sizeof(bytes));
+    gr_buffer *buffer = must_map(resource);
+    CU(PointerGetAttribute(&owner, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, gr_buffer_ptr(buffer)));
+    ck_assert_int_eq(owner, 0);
+    cuda_fill(buffer, 0x31);
+    CU(StreamSynchronize(fx.stream));
+    CU(CtxSetCurrent(devices.context[0]));
+    CU(MemcpyDtoHAsync(bytes, gr_buffer_ptr(buffer), sizeof(bytes), devices.stream[0]));
+    CU(MemsetD8Async(gr_buffer_ptr(buffer), 0x32, sizeof(bytes), devices.stream[0]));
+    CU(StreamSynchronize(devices.stream[0]));
+    CU(CtxSetCurrent(fx.context));
+    assert_bytes(bytes, sizeof(bytes), 0x31);
+    assert_ok(gr_buffer_release(buffer));
+    assert_gl_bytes(gr_gl_name(resource), sizeof(bytes), 0x32);
+}
+END_TEST
+
+/* Resources of all devices in turn, whichever context is current. */
+START_PEER_TEST(contexts_of_all_devices_on_one_thread)
+{
+    gr_resource *resources[MOST_DEVICES];
+    for (int i = 0; i < devices.count; i++) {
+        CU(CtxSetCurrent(devices.context[i]));
+        resources[i] = must_share(SIZE);
+    }
+    for (int round = 0; round < 20; round++) {
+        for (int i = 0; i < devices.count; i++) {
+            CU(CtxSetCurrent(round % 2 ? NULL : devices.context[round % devices.count]));
+            gr_buffer *buffer = must_map_on(resources[i], devices.stream[i]);
+            CU(CtxSetCurrent(devices.context[i]));
+            cuda_fill(buffer, 16 * i + round);
+            CU(CtxSetCurrent(devices.context[(i + 1) % devices.count]));
+            assert_ok(gr_buffer_release(buffer));
+        }
+        for (int i = 0; i < devices.count; i++)
+            assert_gl_bytes(gr_gl_name(resources[i]), SIZE, 16 * i + round);
+    }
+    for (int i = 0; i < devices.count; i++)
+        gr_resource_free(resources[i]);
+    CU(CtxSetCurrent(fx.context));
+}
+END_TEST
+
+/* ---- What is said ---------------------------------------------------------------------------- */
+
+/* "CUDA device N", as messages have it. */
+static const char *named(int device)
+{
+    static char text[2][32];
+    static int turn;
+    turn = !turn;
+    snprintf(text[turn], sizeof(text[turn]), "CUDA device %d,", device);
+    return text[turn];
+}
+
+#define assert_names_both(text)                                                                    \
+    ck_assert_msg(strstr(text, named(0)) && strstr(text, named(fx.device)), "%s", text)
+
+START_PEER_TEST(a_buffer_names_both_devices)
+{
+    char text[900];
+    GR_AUTO(gr_resource) *resource = must_share(SIZE);
+    ck_assert_int_eq(gr_resource_transport(resource), GR_TRANSPORT_SHARED);
+    gr_resource_describe(resource, text, sizeof(text));
+    ck_assert_msg(strstr(text, "transport shared (storage on") && strstr(text, "peer access"), "%s",
+                  text);
+    assert_names_both(text);
+}
+END_TEST
+
+START_PEER_TEST(the_best_transport_is_the_shared_one)
+{
+    static const unsigned allowed[] = {0, GR_TRANSPORT_ANY};
+    GR_AUTO(gr_resource) *resource = gr_gl_buffer_create(
+        SIZE, GR_READ_WRITE, &GR_INIT(gr_gl_options, .transports = allowed[_i]));
+    assert_made(resource);
+    ck_assert_int_eq(gr_resource_transport(resource), GR_TRANSPORT_SHARED);
+    fill_mapped(resource, 0x66);
+    assert_gl_bytes(gr_gl_name(resource), SIZE, 0x66);
+}
+END_TEST
+
+START_PEER_TEST(the_probe_names_both_devices)
+{
+    const gr_transport_info *shared = gr_gl_probe(GR_TRANSPORT_SHARED);
+    assert_made(shared);
+    ck_assert_msg(shared->usable && strstr(shared->reason, "Buffers only"), "%s", shared->reason);
+    assert_names_both(shared->reason);
+}
+END_TEST
+
+/* ---- What is refused ------------------------------------------------------------------------- */
+
+START_PEER_TEST(images_are_refused)
+{
+    const gr_gl_image_desc info = GR_INIT(gr_gl_image_desc, GL_TEXTURE_2D, GL_RGBA8, 4, 4, 1, 1);
+    const gr_gl_options options = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_SHARED);
+    assert_null(gr_gl_image_create(&info, GR_READ_WRITE, &options), GR_ERR_UNSUPPORTED, 0,
+                named(fx.device));
+    assert_null(gr_gl_image_create(&info, GR_READ_WRITE, &options), GR_ERR_UNSUPPORTED, 0,
+                named(0));
+    assert_null(gr_gl_image_create(&info, GR_READ_WRITE, &options), GR_ERR_UNSUPPORTED, 0,
+                "GL_PIXEL_UNPACK_BUFFER");
+    assert_gl_clean();
+}
+END_TEST
+
+START_PEER_TEST(a_stream_of_another_device_is_refused)
+{
+    gr_buffer *buffer = NULL;
+    GR_AUTO(gr_resource) *resource = must_share(SIZE);
+    for (int i = 0; i < devices.count; i++) {
+        if (i == fx.device)
+            continue;
+        assert_null(gr_map(resource, devices.stream[i]), GR_ERR_INVALID_VALUE, 0, named(i));
+        assert_fails(gr_map_many(&resource, 1, devices.stream[i], NULL, &buffer),
+                     GR_ERR_INVALID_VALUE, 0, named(fx.device));
+        ck_assert(!gr_resource_is_mapped(resource));
+        buffer = must_map(resource);
+        assert_fails(release_on(buffer, devices.stream[i]), GR_ERR_INVALID_VALUE, 0, named(i));
+        ck_assert(gr_resource_is_mapped(resource));
+        assert_ok(gr_buffer_release(buffer));
+    }
+    fill_mapped(resource, 0x11);
+    assert_gl_bytes(gr_gl_name(resource), SIZE, 0x11);
+}
+END_TEST
+
+/* Catches: the other device's stream was made to wait for the event before it was refused. */
+START_PEER_TEST(a_refused_release_queues_nothing)
+{
+    CUevent event;
+    int other = fx.device == 0 ? 1 : 0;
+    GR_AUTO(gr_resource) *resource = must_share(SIZE);
+    gr_buffer *buffer = must_map(resource);
+    CU(EventCreate(&event, CU_EVENT_DISABLE_TIMING));
+    struct gate *gate = gate_put(fx.other);
+    CU(EventRecord(event, fx.other));
+    assert_fails(gr_buffer_release_many(&buffer, 1, devices.stream[other],
+                                        &GR_INIT(gr_release_options, .wait_event = event)),
+                 GR_ERR_INVALID_VALUE, 0, named(other));
+    CU(StreamSynchronize(devices.stream[other]));
+    gate_open(gate);
+    assert_ok(gr_buffer_release(buffer));
+    CU(StreamSynchronize(fx.other));
+    CU(EventDestroy(event));
+}
+END_TEST
+
+START_PEER_TEST(resources_of_two_devices_in_one_map_are_refused)
+{
+    gr_buffer *buffers[2];
+    gr_resource *resources[2] = {must_share(SIZE)};
+    CU(CtxSetCurrent(devices.context[0]));
+    resources[1] = must_share(SIZE);
+    CU(CtxSetCurrent(fx.context));
+    assert_fails(gr_map_many(resources, 2, fx.stream, NULL, buffers), GR_ERR_INVALID_VALUE, 0,
+                 "different CUDA contexts");
+    gr_resource_free(resources[0]);
+    gr_resource_free(resources[1]);
+}
+END_TEST
+
+/* The driver cannot say yes any more. */
+static void deny_once(void)
+{
+    child_check(fault->set("cuDeviceCanAccessPeer", CUDA_ERROR_INVALID_DEVICE, 0));
+}
+
+static int without_peer_access(void)
+{
+    const gr_gl_options options = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_SHARED);
+    fixture_setup();
+    deny_once();
+    assert_null(gr_gl_buffer_create(SIZE, GR_READ_WRITE, &options), GR_ERR_UNSUPPORTED, 0,
+                named(0));
+    deny_once();
+    assert_null(gr_gl_buffer_create(SIZE, GR_READ_WRITE, &options), GR_ERR_UNSUPPORTED, 0,
+                "no peer access");
+    deny_once();
+    const gr_transport_info *shared = gr_gl_probe(GR_TRANSPORT_SHARED);
+    assert_made(shared);
+    ck_assert_msg(!shared->usable && strstr(shared->reason, named(fx.device)), "%s",
+                  shared->reason);
+    deny_once();
+    gr_resource *resource = gr_gl_buffer_create(
+        SIZE, GR_READ_WRITE, &GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_ANY));
+    assert_made(resource);
+    ck_assert_int_ne(gr_resource_transport(resource), GR_TRANSPORT_SHARED);
+    gr_resource_free(resource);
+    gr_vk_headless *vulkan = gr_vk_headless_create(NULL);
+    if (vulkan) {
+        const gr_vk_headless_info *h = gr_vk_headless_get(vulkan);
+        const gr_vk_device_desc desc =
+            GR_INIT(gr_vk_device_desc, .get_instance_proc_addr = h->get_instance_proc_addr,
+                    .instance = h->instance, .physical_device = h->physical_device,
+                    .device = h->device, .queue = h->graphics, .queue_family = h->graphics_family);
+        deny_once();
+        assert_null(gr_vk_device_wrap(&desc), GR_ERR_INVALID_VALUE, 0, "no peer access");
+    }
+    gr_vk_headless_free(vulkan);
+    return 0;
+}
+
+START_PEER_TEST(without_peer_access_it_is_refused)
+{
+    expect_child("without_peer_access");
+}
+END_TEST
+
+/* ---- CUDA_VISIBLE_DEVICES -------------------------------------------------------------------- */
+
+/* OpenGL draws on CUDA's second device, which is the first one of the machine. */
+static int in_another_order(void)
+{
+    char text[900];
+    CUcontext context = NULL;
+    setenv("CUDA_VISIBLE_DEVICES", "1,0", 1);
+    assert_ok(gr_cuda_load(true));
+    fx.cu = gr_cuda();
+    gr_egl *egl = gr_egl_create(&GR_INIT(gr_egl_options, .cuda_device = 1));
+    assert_made(egl);
+    CU(DevicePrimaryCtxRetain(&context, 0));
+    CU(CtxSetCurrent(context));
+    CU(StreamCreate(&fx.stream, CU_STREAM_NON_BLOCKING));
+    gr_resource *resource = must_share(SIZE);
+    gr_resource_describe(resource, text, sizeof(text));
+    const char *storage = strstr(text, named(1)), *computing = strstr(text, named(0));
+    ck_assert_msg(storage && computing && storage < computing, "%s", text);
+    fill_mapped(resource, 0x55);
+    assert_gl_bytes(gr_gl_name(resource), SIZE, 0x55);
+    gr_resource_free(resource);
+    gr_egl_free(egl);
+    return 0;
+}
+
+START_PEER_TEST(devices_in_another_order)
+{
+    expect_child("in_another_order");
+}
+END_TEST
+
+/* ---- The program ----------------------------------------------------------------------------- */
+
+static const struct child children[] = {{"without_peer_access", without_peer_access},
+                                        {"in_another_order", in_another_order},
+                                        {"writes", child_writes},
+                                        {"reads", child_reads},
+                                        {NULL, NULL}};
+
+static void build(Suite *suite)
+{
+    TCase *bytes = add_peer_case(suite, "bytes");
+    add_loop_tests(bytes, sizeof(sizes) / sizeof(*sizes), bytes_both_ways);
+    add_tests(bytes, the_device_that_draws_has_the_memory, contexts_of_all_devices_on_one_thread);
+    TCase *said = add_peer_case(suite, "what is said and refused");
+    add_loop_tests(said, 2, the_best_transport_is_the_shared_one);
+    add_tests(said, a_buffer_names_both_devices, the_probe_names_both_devices, images_are_refused,
+              a_stream_of_another_device_is_refused, a_refused_release_queues_nothing,
+              resources_of_two_devices_in_one_map_are_refused, without_peer_access_it_is_refused,
+              devices_in_another_order);
+    add_peer_ring_cases(suite);
+    add_peer_graphics_cases(suite);
+    add_vulkan_end(suite);
+}
+
+static int count_devices(void)
+{
+    int count = 0;
+    return gr_cuda_load(true) == GR_OK && gr_cuda()->DeviceGetCount(&count) == CUDA_SUCCESS ? count
+                                                                                            : 0;
+}
+
+int main(int argc, char **argv)
+{
+    const char *driver = getenv("GR_CUDA_DRIVER");
+    if (driver && strcmp(driver, "soft") == 0 && !getenv("GR_SOFT_DEVICES")) {
+        setenv("GR_SOFT_DEVICES", "3", 1);
+        unsetenv("CUDA_VISIBLE_DEVICES");
+    }
+    setenv("GR_TEST_CUDA_DEVICE", "1", 0);
+    if (argc == 3 && strcmp(argv[2], "without_peer_access") == 0)
+        fault_control_start();
+    if (argc == 1 && (fixture_cuda_device() == 0 || count_devices() <= fixture_cuda_device())) {
+        printf("skipped: test_peer_shared: it needs a CUDA device %d that is not OpenGL's\n",
+               fixture_cuda_device());
+        return 77;
+    }
+    return test_main(argc, argv, "shared storage and a peer device", build, children);
+}

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A ring is shared, and each step of that fails once: an allocation, a lock, an event descriptor, a
+ * thread, a stream, the hold of a CUDA context. The call says which it was and leaves nothing.
+ *
+ * The program's own functions stand before the C library's; they fail only for callers in
+ * grinterop.
+ */
+#define _GNU_SOURCE
+#include "tests/drivers/fault_driver.h"
+#include "share_ring.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/eventfd.h>
+
+#define SLOTS 2
+
+/* More than any step is taken. */
+#define MOST_TIMES 100
+
+/* ---- Functions that fail --------------------------------------------------------------------- */
+
+/* The function of the C library that is to fail on this thread, and its calls until then. */
+static _Thread_local struct {
+    const char *function;
+    long left;
+} failing;
+
+static void *grinterop; /* where it is loaded */
+
+static bool is_due(const char *function, const void *caller)
+{
+    Dl_info info;
+    if (failing.left == 0 || strcmp(failing.function, function) != 0 || !dladdr(caller, &info) ||
+        info.dli_fbase != grinterop)
+        return false;
+    return --failing.left == 0;
+}
+
+/* What the next definition of a function of this program is. */
+static void find_next(const char *name, void *function)
+{
+    void *symbol = dlsym(RTLD_NEXT, name);
+    memcpy(function, &symbol, sizeof(symbol));
+}
+
+#ifdef SANITIZER
+
+/* The sanitizer that has its own of this function; NULL: none. */
+static const char *cannot_fail(const char *function)
+{
+    return strcmp(function, "eventfd") == 0 ? NULL : SANITIZER;
+}
+
+#else
+
+static const char *cannot_fail(const char *function)
+{
+    (void)function;
+    return NULL;
+}
+
+void *__libc_calloc(size_t count, size_t size);
+
+void *calloc(size_t count, size_t size)
+{
+    return is_due("calloc", __builtin_return_address(0)) ? NULL : __libc_calloc(count, size);
+}
+
+int pthread_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attributes)
+{
+    __typeof__(pthread_mutex_init) *next;
+    find_next("pthread_mutex_init", &next);
+    return is_due("pthread_mutex_init", __builtin_return_address(0)) ? ENOMEM
+                                                                     : next(mutex, attributes);
+}
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *),
+                   void *user)
+{
+    __typeof__(pthread_create) *next;
+    find_next("pthread_create", &next);
+    return is_due("pthread_create", __builtin_return_address(0))
+               ? EAGAIN
+               : next(thread, attributes, run, user);
+}
+
+#endif
+
+int eventfd(unsigned value, int flags)
+{
+    __typeof__(eventfd) *next;
+    find_next("eventfd", &next);
+    if (!is_due("eventfd", __builtin_return_address(0)))
+        return next(value, flags);
+    errno = EMFILE;
+    return -1;
+}
+
+/* ---- Steps ----------------------------------------------------------------------------------- */
+
+/* A function that is called once or more in the two calls, and what they say when it fails. */
+static const struct step {
+    const char *function;
+    CUresult code; /* CUDA_SUCCESS: it is the C library's */
+    gr_status status;
+    const char *text;
+    int error; /* the errno that is told */
+} steps[] = {
+    {"calloc", CUDA_SUCCESS, GR_ERR_NO_MEMORY, "memory", 0},
+    {"pthread_mutex_init", CUDA_SUCCESS, GR_ERR_NO_MEMORY, "memory", 0},
+    {"eventfd", CUDA_SUCCESS, GR_ERR_SYSTEM, "eventfd", EMFILE},
+    {"pthread_create", CUDA_SUCCESS, GR_ERR_SYSTEM, "thread", EAGAIN},
+    {"cuStreamCreate", CUDA_ERROR_OUT_OF_MEMORY, GR_ERR_NO_MEMORY, "stream", 0},
+    {"cuDevicePrimaryCtxRetain", CUDA_ERROR_OUT_OF_MEMORY, GR_ERR_NO_MEMORY, "context", 0},
+};
+
+/* Lets its call of this number fail, from 1; 0: none. */
+static void let_fail(const struct step *step, long number)
+{
+    fault->reset();
+    failing.function = step->function;
+    failing.left = step->code ? 0 : number;
+    if (step->code && number)
+        ck_assert(fault->set(step->function, (int)step->code, number - 1));
+}
+
+/* Takes that back; whether there was a call of that number. */
+static bool has_failed(const struct step *step, long number)
+{
+    bool failed =
+        step->code ? fault->calls(step->function) >= (unsigned long)number : failing.left == 0;
+    failing.left = 0;
+    if (step->code)
+        fault->set(step->function, 0, 0);
+    return number && failed;
+}
+
+static unsigned long streams_made(const struct step *step, bool failed)
+{
+    bool one_less = failed && strcmp(step->function, "cuStreamCreate") == 0;
+    return fault->calls("cuStreamCreate") - one_less;
+}
+
+/* ---- Both ends of a ring --------------------------------------------------------------------- */
+
+struct ends {
+    struct pair pair;
+    struct shared_ring sent;
+    gr_ring *received;
+};
+
+/* Vulkan writes, so that signals of its semaphores may have to be relayed. */
+static struct ends ends_begin(void)
+{
+    return (struct ends){
+        .pair = pair_make(),
+        .sent = shared_ring_begin(SLOTS, GR_SIDE_GRAPHICS, GR_RING_LOSSLESS),
+    };
+}
+
+/* A call that succeeds takes its socket. No context is current, so that the primary one is held. */
+static gr_status share(struct ends *ends)
+{
+    CU(CtxSetCurrent(NULL));
+    gr_status status =
+        gr_ring_send(ends->pair.here, ends->sent.ring, GR_RING_PRODUCER, NULL, 0, SOON);
+    if (status == GR_OK) {
+        ends->pair.here = -1;
+        ends->received = gr_ring_receive(ends->pair.there, NULL, 0, NULL, SOON);
+        status = ends->received ? GR_OK : gr_last_error()->status;
+    }
+    if (status == GR_OK)
+        ends->pair.there = -1;
+    CU(CtxSetCurrent(fx.context));
+    return status;
+}
+
+static void ends_end(struct ends *ends)
+{
+    gr_ring_free(ends->received);
+    vulkan_host_end(ends->sent.host);
+    shared_ring_end(&ends->sent);
+    pair_close(&ends->pair);
+}
+
+/* ---- The case -------------------------------------------------------------------------------- */
+
+/* Shares a ring with that call failing. False: there is no such call any more. */
+static bool fails_cleanly(const struct step *step, long number)
+{
+    gr_resource_free(must_create(64, GR_READ_WRITE)); /* the first makes the device's pair */
+    int fds = open_fds();
+    struct ends ends = ends_begin();
+    let_fail(step, number);
+    gr_status status = share(&ends);
+    bool failed = has_failed(step, number);
+    ck_assert_msg(fcntl(0, F_GETFD) != -1, "%s %ld closed standard input", step->function, number);
+    if (failed)
+        assert_error(step->status, step->error ? step->error : (int)step->code, step->text);
+    ck_assert_msg(status == (failed ? step->status : GR_OK), "%s %ld gave %s", step->function,
+                  number, gr_status_name(status));
+    ends_end(&ends);
+    ck_assert_uint_eq(fault->calls("cuStreamDestroy"), streams_made(step, failed));
+    ck_assert_msg(open_fds() == fds, "%s %ld left a descriptor", step->function, number);
+    return failed;
+}
+
+/*
+ * Catches: where the CUDA context could not be held, standard input was closed; where the event
+ * descriptor could not be made, the relays' streams were left, and the error was another.
+ */
+START_VULKAN_TEST(a_step_that_fails_leaves_nothing)
+{
+    const struct step *step = &steps[_i];
+    const char *cannot = step->code ? NULL : cannot_fail(step->function);
+    if (cannot)
+        skip("%s brings its own %s()", cannot, step->function);
+    Dl_info info;
+    ck_assert(dladdr(dlsym(RTLD_DEFAULT, "gr_library_version"), &info));
+    grinterop = info.dli_fbase;
+    fails_cleanly(step, 0); /* fills what is kept for later */
+    long number = 1;
+    while (fails_cleanly(step, number) && number < MOST_TIMES)
+        number++;
+    ck_assert_int_gt(number, 1);
+    ck_assert_int_lt(number, MOST_TIMES);
+}
+END_TEST
+
+static void build(Suite *suite)
+{
+    add_loop_tests(add_vulkan_case(suite, "steps that fail"), sizeof(steps) / sizeof(*steps),
+                   a_step_that_fails_leaves_nothing);
+    add_vulkan_end(suite);
+}
+
+int main(int argc, char **argv)
+{
+    fault_control_start();
+    return test_main(argc, argv, "share_fault", build, NULL);
+}

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The fixture of all test programs, with its kernels and gates: see support.h.
+ */
+#define _GNU_SOURCE
+#include "support.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "examples/support/kernel_image.h"
+
+KERNEL_IMAGE(test_kernels);
+
+#define MOST_GATES 16
+#define MOST_FDS   256
+
+struct gate {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    pthread_t opener;
+    bool has_opener;
+    unsigned delay_ms;
+    bool open;
+};
+
+struct fixture fx;
+
+static struct gate gates[MOST_GATES];
+static int gate_count;
+static CUmodule kernels;
+
+/* ---- Kernels --------------------------------------------------------------------------------- */
+
+const char *kernels_load(void)
+{
+    if (kernels)
+        return NULL;
+    if ((gr_cuda_is_software() ? test_kernels_image.host : test_kernels_image.gpu)[0] == 0)
+        return gr_cuda_is_software() ? "the kernels were not built for the software driver"
+                                     : "the kernels were not built for a GPU (no nvcc)";
+    ck_assert(kernel_image_load(&test_kernels_image, &kernels));
+    return NULL;
+}
+
+static void launch(const char *name, size_t size, CUstream stream, void **parameters)
+{
+    CUfunction function = NULL;
+    CU(ModuleGetFunction(&function, kernels, name));
+    CU(LaunchKernel(function, (unsigned)((size + 255) / 256), 1, 1, 256, 1, 1, 0, stream,
+                    parameters, NULL));
+}
+
+void kernel_fill_pattern(CUdeviceptr out, size_t size, unsigned seed, CUstream stream)
+{
+    unsigned long long count = size;
+    launch("fill_pattern", size, stream, (void *[]){&out, &count, &seed});
+}
+
+void kernel_add_one(CUdeviceptr bytes, size_t size, CUstream stream)
+{
+    unsigned long long count = size;
+    launch("add_one", size, stream, (void *[]){&bytes, &count});
+}
+
+void kernel_copy(CUdeviceptr out, CUdeviceptr in, size_t size, CUstream stream)
+{
+    unsigned long long count = size;
+    launch("copy", size, stream, (void *[]){&out, &in, &count});
+}
+
+/* ---- Gates ----------------------------------------------------------------------------------- */
+
+void sleep_ms(unsigned ms)
+{
+    struct timespec left = {.tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000};
+    while (nanosleep(&left, &left) != 0 && errno == EINTR)
+        continue;
+}
+
+void wait_for_flag(pthread_mutex_t *lock, pthread_cond_t *changed, const bool *flag, unsigned ms)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += ms / 1000;
+    until.tv_nsec += (long)(ms % 1000) * 1000000;
+    if (until.tv_nsec >= 1000000000) {
+        until.tv_sec++;
+        until.tv_nsec -= 1000000000;
+    }
+    pthread_mutex_lock(lock);
+    while (!*flag && pthread_cond_timedwait(changed, lock, &until) != ETIMEDOUT)
+        continue;
+    pthread_mutex_unlock(lock);
+}
+
+static void CUDA_CB wait_at(void *user)
+{
+    struct gate *gate = user;
+    pthread_mutex_lock(&gate->lock);
+    while (!gate->open)
+        pthread_cond_wait(&gate->changed, &gate->lock);
+    pthread_mutex_unlock(&gate->lock);
+}
+
+struct gate *gate_put(CUstream stream)
+{
+    ck_assert_int_lt(gate_count, MOST_GATES);
+    struct gate *gate = &gates[gate_count++];
+    *gate = (struct gate){.open = false};
+    pthread_mutex_init(&gate->lock, NULL);
+    pthread_cond_init(&gate->changed, NULL);
+    CU(LaunchHostFunc(stream, wait_at, gate));
+    return gate;
+}
+
+void gate_open(struct gate *gate)
+{
+    pthread_mutex_lock(&gate->lock);
+    gate->open = true;
+    pthread_cond_broadcast(&gate->changed);
+    pthread_mutex_unlock(&gate->lock);
+}
+
+bool gate_is_open(struct gate *gate)
+{
+    pthread_mutex_lock(&gate->lock);
+    bool open = gate->open;
+    pthread_mutex_unlock(&gate->lock);
+    return open;
+}
+
+static void *open_later(void *user)
+{
+    struct gate *gate = user;
+    wait_for_flag(&gate->lock, &gate->changed, &gate->open, gate->delay_ms);
+    gate_open(gate);
+    return NULL;
+}
+
+void gate_open_after(struct gate *gate, unsigned ms)
+{
+    gate->delay_ms = ms;
+    ck_assert_int_eq(pthread_create(&gate->opener, NULL, open_later, gate), 0);
+    gate->has_opener = true;
+}
+
+void gates_open(void)
+{
+    for (int i = 0; i < gate_count; i++)
+        gate_open(&gates[i]);
+    for (int i = 0; i < gate_count; i++) {
+        if (gates[i].has_opener)
+            pthread_join(gates[i].opener, NULL);
+        gates[i].has_opener = false;
+    }
+}
+
+/* Only when no stream waits at a gate any more. */
+static void end_gates(void)
+{
+    for (int i = 0; i < gate_count; i++) {
+        pthread_cond_destroy(&gates[i].changed);
+        pthread_mutex_destroy(&gates[i].lock);
+    }
+    gate_count = 0;
+}
+
+/* ---- The fixture ----------------------------------------------------------------------------- */
+
+/* What a descriptor is of: a path, or "/memfd:NAME (deleted)". */
+static void fd_name(int fd, char name[64])
+{
+    char path[32];
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    ssize_t length = readlink(path, name, 63);
+    name[length > 0 ? length : 0] = '\0';
+}
+
+/* Mesa 25 keeps a memory file for each display, and opens it when it likes. */
+static bool is_mesas(const char *name)
+{
+    return strncmp(name, "/memfd:allocation fd", 20) == 0;
+}
+
+/* NVIDIA's driver opens a GPU's node when it first needs it, and closes it when it likes. */
+static bool is_nvidias(const char *name)
+{
+    return strncmp(name, "/dev/nvidia", 11) == 0 && name[11] >= '0' && name[11] <= '9';
+}
+
+int open_fds(void)
+{
+    DIR *folder = opendir("/proc/self/fd");
+    ck_assert(folder);
+    int count = -1; /* the folder's own */
+    struct dirent *entry;
+    while ((entry = readdir(folder))) {
+        char name[64];
+        fd_name(atoi(entry->d_name), name);
+        if (entry->d_name[0] != '.' && !is_mesas(name) && !is_nvidias(name))
+            count++;
+    }
+    closedir(folder);
+    return count;
+}
+
+bool open_fds_become(int count)
+{
+    for (int ms = 0; ms < 5000 && open_fds() != count; ms++)
+        sleep_ms(1);
+    return open_fds() == count;
+}
+
+int device_past_last(char *text, size_t size)
+{
+    int count = 0;
+    CU(DeviceGetCount(&count));
+    snprintf(text, size, "CUDA device %d", count);
+    return count;
+}
+
+/* What each descriptor is, to name those that were left open or closed. */
+static char fd_names[MOST_FDS][64], changed_fds[1024];
+
+static void remember_fds(void)
+{
+    for (int fd = 0; fd < MOST_FDS; fd++)
+        fd_name(fd, fd_names[fd]);
+}
+
+static const char *name_changed_fds(void)
+{
+    size_t used = 0;
+    changed_fds[0] = '\0';
+    for (int fd = 0; fd < MOST_FDS && used + 160 < sizeof(changed_fds); fd++) {
+        char name[64];
+        fd_name(fd, name);
+        if (strcmp(name, fd_names[fd]) != 0)
+            used += (size_t)snprintf(changed_fds + used, sizeof(changed_fds) - used,
+                                     " %d was \"%s\", is \"%s\"", fd, fd_names[fd], name);
+    }
+    return changed_fds;
+}
+
+void uuid_text(const void *uuid, char text[41])
+{
+    const unsigned char *u = uuid;
+    snprintf(text, 41, "GPU-%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x",
+             u[0], u[1], u[2], u[3], u[4], u[5], u[6], u[7], u[8], u[9], u[10], u[11], u[12], u[13],
+             u[14], u[15]);
+}
+
+int fixture_cuda_device(void)
+{
+    const char *number = getenv("GR_TEST_CUDA_DEVICE");
+    return number ? atoi(number) : 0;
+}
+
+static int drawing_device;
+
+void fixture_draw_on(int device)
+{
+    drawing_device = device;
+}
+
+int fixture_drawing_device(void)
+{
+    return drawing_device;
+}
+
+void fixture_setup(void)
+{
+    fx = (struct fixture){.fds = open_fds()};
+    remember_fds();
+    gate_count = 0;
+    kernels = NULL;
+    assert_ok(gr_cuda_load(true));
+    fx.cu = gr_cuda();
+    assert_made(fx.cu);
+    fx.egl = gr_egl_create(&GR_INIT(gr_egl_options, .cuda_device = drawing_device));
+    assert_made(fx.egl);
+    CU(DeviceGet(&fx.device, fixture_cuda_device()));
+    CU(DevicePrimaryCtxRetain(&fx.context, fx.device));
+    CU(CtxSetCurrent(fx.context));
+    CU(StreamCreate(&fx.stream, CU_STREAM_NON_BLOCKING));
+    CU(StreamCreate(&fx.other, CU_STREAM_NON_BLOCKING));
+    gr_clear_error();
+}
+
+static void check_gl(void)
+{
+    assert_ok(gr_egl_make_current(fx.egl));
+    GLenum error = glGetError();
+    while (error != GL_NO_ERROR && glGetError() != GL_NO_ERROR)
+        continue;
+    ck_assert_msg(error == GL_NO_ERROR, "OpenGL error 0x%04x is pending after the case", error);
+}
+
+void fixture_teardown(void)
+{
+    gates_open();
+    CU(CtxSetCurrent(fx.context));
+    CU(CtxSynchronize());
+    end_gates();
+    check_gl();
+    CUmodule loaded = kernels;
+    kernels = NULL;
+    if (loaded)
+        CU(ModuleUnload(loaded));
+    CU(StreamDestroy(fx.stream));
+    CU(StreamDestroy(fx.other));
+    CU(CtxSetCurrent(NULL));
+    CU(DevicePrimaryCtxRelease(fx.device));
+    gr_egl_free(fx.egl);
+    ck_assert_msg(fx.fds < 0 || open_fds_become(fx.fds), "%d descriptors are open, not %d:%s",
+                  open_fds(), fx.fds, name_changed_fds());
+}
+
+gr_status release_on(gr_buffer *buffer, CUstream stream)
+{
+    return gr_buffer_release_many(&buffer, 1, stream, NULL);
+}

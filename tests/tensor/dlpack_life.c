@@ -1,0 +1,505 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Who lives how long: exports and what they are of, in every order, on other threads, without an
+ * OpenGL context, at the end of the process; and the streams that come between.
+ */
+#include "tests/support/child_check.h"
+#include "dlpack.h"
+
+#include <stdlib.h>
+
+/* ---- The tensor and its exports -------------------------------------------------------------- */
+
+START_TEST(an_export_keeps_the_memory)
+{
+    struct wrapped wrapped;
+    wrap(&wrapped, GR_STREAM_NONE);
+    DLManagedTensorVersioned *first = gr_tensor_dlpack(wrapped.tensor, GR_STREAM_NONE);
+    DLManagedTensor *second = gr_tensor_dlpack_legacy(wrapped.tensor, fx.stream);
+    assert_made(first);
+    assert_made(second);
+    gr_tensor_free(wrapped.tensor);
+    settle();
+    first->deleter(first);
+    settle();
+    ck_assert_uint_eq(wrapped.ends, 0);
+    ck_assert_uint_eq((uintptr_t)second->dl_tensor.data, wrapped.memory);
+    second->deleter(second);
+    settle();
+    ck_assert_uint_eq(wrapped.ends, 1);
+}
+END_TEST
+
+START_TEST(an_export_that_ends_first_changes_nothing)
+{
+    struct wrapped wrapped;
+    wrap(&wrapped, fx.stream);
+    for (int i = 0; i < 100; i++) {
+        DLManagedTensorVersioned *export = gr_tensor_dlpack(wrapped.tensor, fx.other);
+        assert_made(export);
+        export->deleter(export);
+    }
+    settle();
+    ck_assert_uint_eq(wrapped.ends, 0);
+    tensor_fill(wrapped.tensor, 3);
+    assert_tensor_bytes(wrapped.tensor, 3);
+    gr_tensor_free(wrapped.tensor);
+    settle();
+    ck_assert_uint_eq(wrapped.ends, 1);
+}
+END_TEST
+
+START_TEST(the_end_comes_after_the_consumers_stream)
+{
+    struct wrapped wrapped;
+    wrap(&wrapped, GR_STREAM_NONE);
+    DLManagedTensorVersioned *export = gr_tensor_dlpack(wrapped.tensor, fx.other);
+    assert_made(export);
+    gr_tensor_free(wrapped.tensor);
+    struct gate *gate = gate_put(fx.other);
+    CU(MemsetD8Async((CUdeviceptr)(uintptr_t) export->dl_tensor.data, 1, SIZE, fx.other));
+    export->deleter(export);
+    assert_fails(gr_tensor_collect(0), GR_ERR_NOT_READY, 0, "1 tensor is");
+    ck_assert_uint_eq(wrapped.ends, 0);
+    gate_open(gate);
+    settle();
+    ck_assert_uint_eq(wrapped.ends, 1);
+}
+END_TEST
+
+/* What the consumer writes is there for those who are ordered behind the tensor. */
+START_TEST(a_later_use_comes_after_the_consumers_stream)
+{
+    gr_tensor *tensor = must_alloc(SIZE);
+    tensor_fill(tensor, 1);
+    for (int live = 0; live < 2; live++) {
+        DLManagedTensorVersioned *export = gr_tensor_dlpack(tensor, fx.other);
+        assert_made(export);
+        gate_open_after(gate_put(fx.other), 60);
+        CU(MemsetD8Async(gr_tensor_get_info(tensor)->ptr, 2 + live, SIZE, fx.other));
+        if (!live)
+            export->deleter(export);
+        unsigned char bytes[SIZE];
+        tensor_read(tensor, bytes);
+        assert_bytes(bytes, SIZE, 2 + live);
+        if (live)
+            export->deleter(export);
+    }
+    gr_tensor_free(tensor);
+}
+END_TEST
+
+START_TEST(the_deleter_is_called_once)
+{
+    struct wrapped wrapped;
+    wrap(&wrapped, GR_STREAM_NONE);
+    DLManagedTensorVersioned *export = gr_tensor_dlpack(wrapped.tensor, GR_STREAM_NONE);
+    assert_made(export);
+    void (*deleter)(DLManagedTensorVersioned *) = export->deleter;
+    deleter(export);
+    gr_clear_error();
+    deleter(export);
+    assert_error(GR_ERR_INVALID_VALUE, 0, "the deleter of gr_tensor_dlpack was given");
+    DLManagedTensor *legacy = gr_tensor_dlpack_legacy(wrapped.tensor, GR_STREAM_NONE);
+    assert_made(legacy);
+    void (*deleter_legacy)(DLManagedTensor *) = legacy->deleter;
+    deleter_legacy(legacy);
+    deleter_legacy(legacy);
+    assert_error(GR_ERR_INVALID_VALUE, 0, "the deleter of gr_tensor_dlpack_legacy was given");
+    deleter(NULL);
+    deleter_legacy(NULL);
+    gr_tensor_free(wrapped.tensor);
+    settle();
+    ck_assert_uint_eq(wrapped.ends, 1);
+}
+END_TEST
+
+/* A tensor goes round: each consumer is the next producer. */
+START_TEST(a_chain_of_exports_ends_from_its_end)
+{
+    struct wrapped wrapped;
+    wrap(&wrapped, fx.stream);
+    tensor_fill(wrapped.tensor, 5);
+    gr_tensor *links[9] = {wrapped.tensor};
+    for (int i = 1; i < 9; i++) {
+        DLManagedTensorVersioned *export = gr_tensor_dlpack(links[i - 1], fx.stream);
+        assert_made(export);
+        links[i] = gr_tensor_from_dlpack(export, fx.stream);
+        assert_made(links[i]);
+        gr_tensor_free(links[i - 1]);
+    }
+    settle();
+    ck_assert_uint_eq(wrapped.ends, 0);
+    assert_tensor_bytes(links[8], 5);
+    ck_assert_uint_eq(gr_tensor_get_info(links[8])->ptr, wrapped.memory);
+    gr_tensor_free(links[8]);
+    settle();
+    ck_assert_uint_eq(wrapped.ends, 1);
+}
+END_TEST
+
+/* Catches: each link's end within the last one's, until the stack was full. */
+START_TEST(a_long_chain_ends)
+{
+    enum { LINKS = 50000 };
+    struct wrapped wrapped;
+    wrap(&wrapped, GR_STREAM_NONE);
+    gr_tensor *last = wrapped.tensor;
+    for (int i = 0; i < LINKS; i++) {
+        DLManagedTensorVersioned *export = gr_tensor_dlpack(last, GR_STREAM_NONE);
+        gr_tensor *next = export ? gr_tensor_from_dlpack(export, GR_STREAM_NONE) : NULL;
+        assert_made(next);
+        gr_tensor_free(last);
+        last = next;
+    }
+    ck_assert_uint_eq(wrapped.ends, 0);
+    gr_tensor_free(last);
+    settle();
+    ck_assert_uint_eq(wrapped.ends, 1);
+}
+END_TEST
+
+/* ---- Threads --------------------------------------------------------------------------------- */
+
+static void *delete_on_thread(void *export)
+{
+    ((DLManagedTensorVersioned *)export)->deleter(export);
+    return NULL;
+}
+
+/* Which has no CUDA context and no OpenGL context. */
+static void delete_elsewhere(DLManagedTensorVersioned *export)
+{
+    pthread_t thread;
+    ck_assert_int_eq(pthread_create(&thread, NULL, delete_on_thread, export), 0);
+    ck_assert_int_eq(pthread_join(thread, NULL), 0);
+}
+
+START_TEST(the_deleter_comes_on_any_thread)
+{
+    struct wrapped wrapped;
+    for (int last = 0; last < 2; last++) {
+        wrap(&wrapped, fx.stream);
+        DLManagedTensorVersioned *export = gr_tensor_dlpack(wrapped.tensor, fx.other);
+        assert_made(export);
+        if (last)
+            gr_tensor_free(wrapped.tensor);
+        delete_elsewhere(export);
+        if (!last)
+            gr_tensor_free(wrapped.tensor);
+        settle();
+        ck_assert_uint_eq(wrapped.ends, 1);
+    }
+}
+END_TEST
+
+enum { ROUNDS = 200, THREADS = 4 };
+
+static void *export_and_delete(void *tensor)
+{
+    CUcontext popped;
+    if (fx.cu->CtxPushCurrent(fx.context))
+        return NULL;
+    for (int i = 0; i < ROUNDS; i++) {
+        gr_tensor *back = gr_tensor_from_dlpack(tensor, GR_STREAM_NONE);
+        if (!back)
+            return NULL;
+        DLManagedTensorVersioned *export = gr_tensor_dlpack(back, fx.stream);
+        gr_tensor_free(back);
+        if (!export)
+            return NULL;
+        tensor = export;
+    }
+    fx.cu->CtxPopCurrent(&popped);
+    return tensor;
+}
+
+/* Each passes an export of the same memory on to itself, many times. */
+START_TEST(threads_export_and_end_at_once)
+{
+    struct wrapped wrapped;
+    wrap(&wrapped, fx.stream);
+    pthread_t threads[THREADS];
+    for (int i = 0; i < THREADS; i++) {
+        DLManagedTensorVersioned *export = gr_tensor_dlpack(wrapped.tensor, fx.other);
+        assert_made(export);
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, export_and_delete, export), 0);
+    }
+    gr_tensor_free(wrapped.tensor);
+    for (int i = 0; i < THREADS; i++) {
+        void *last;
+        ck_assert_int_eq(pthread_join(threads[i], &last), 0);
+        ck_assert_ptr_nonnull(last);
+        ((DLManagedTensorVersioned *)last)->deleter(last);
+    }
+    settle();
+    ck_assert_uint_eq(wrapped.ends, 1);
+}
+END_TEST
+
+/* ---- Mappings -------------------------------------------------------------------------------- */
+
+static DLManagedTensorVersioned *export_mapping(gr_buffer *buffer, gr_tensor **tensor)
+{
+    *tensor = gr_buffer_tensor(buffer, NULL);
+    assert_made(*tensor);
+    DLManagedTensorVersioned *export = gr_tensor_dlpack(*tensor, fx.other);
+    assert_made(export);
+    return export;
+}
+
+START_TEST(a_mapping_is_exported_without_a_copy)
+{
+    uint64_t moved = gr_bytes_moved();
+    gr_buffer *buffer = must_map(fx.resource);
+    gr_tensor *tensor;
+    DLManagedTensorVersioned *export = export_mapping(buffer, &tensor);
+    ck_assert_uint_eq((uintptr_t) export->dl_tensor.data, gr_buffer_ptr(buffer));
+    ck_assert_int_eq(export->dl_tensor.shape[0], SIZE);
+    CU(MemsetD8Async((CUdeviceptr)(uintptr_t) export->dl_tensor.data, 0x41, SIZE, fx.other));
+    export->deleter(export);
+    gr_tensor_free(tensor);
+    assert_ok(gr_buffer_release(buffer));
+    assert_gl_bytes(fx.name, SIZE, 0x41);
+    ck_assert_uint_eq(gr_bytes_moved(), moved);
+}
+END_TEST
+
+/* The consumer's stream, too, comes before OpenGL. */
+START_TEST(the_release_comes_after_the_consumers_stream)
+{
+    for (int live = 0; live < 2; live++) {
+        gr_buffer *buffer = must_map(fx.resource);
+        gr_tensor *tensor;
+        DLManagedTensorVersioned *export = export_mapping(buffer, &tensor);
+        gate_open_after(gate_put(fx.other), 60);
+        CU(MemsetD8Async((CUdeviceptr)(uintptr_t) export->dl_tensor.data, 0x51 + live, SIZE,
+                         fx.other));
+        gr_tensor_free(tensor);
+        if (!live)
+            export->deleter(export);
+        assert_ok(gr_buffer_release(buffer));
+        assert_gl_bytes(fx.name, SIZE, 0x51 + live);
+        if (live)
+            export->deleter(export);
+    }
+}
+END_TEST
+
+START_TEST(a_release_revokes_what_was_exported)
+{
+    gr_buffer *buffer = must_map(fx.resource);
+    gr_tensor *tensor;
+    DLManagedTensorVersioned *export = export_mapping(buffer, &tensor);
+    assert_ok(gr_buffer_release(buffer));
+    ck_assert(gr_tensor_get_info(tensor)->revoked);
+    assert_null(gr_tensor_dlpack(tensor, fx.stream), GR_ERR_STATE, 0, "mapping has ended");
+    assert_null(gr_tensor_dlpack_legacy(tensor, fx.stream), GR_ERR_STATE, 0, "mapping has ended");
+    delete_elsewhere(export);
+    gr_tensor_free(tensor);
+    assert_gl_bytes(fx.name, SIZE, 1);
+    assert_ok(gr_buffer_release(must_map(fx.resource)));
+}
+END_TEST
+
+START_TEST(a_release_later_waits_for_the_export)
+{
+    gr_buffer *buffer = must_map(fx.resource);
+    gr_tensor *tensor;
+    DLManagedTensorVersioned *export = export_mapping(buffer, &tensor);
+    gr_tensor_free(tensor);
+    gr_buffer_release_later(buffer);
+    ck_assert(gr_resource_is_mapped(fx.resource));
+    assert_null(gr_map(fx.resource, fx.stream), GR_ERR_STATE, 0, "1 tensor");
+    CU(MemsetD8Async((CUdeviceptr)(uintptr_t) export->dl_tensor.data, 0x61, SIZE, fx.other));
+    delete_elsewhere(export);
+    assert_ok(gr_buffer_release(must_map(fx.resource)));
+    assert_gl_bytes(fx.name, SIZE, 0x61);
+}
+END_TEST
+
+START_TEST(an_export_outlives_its_resource)
+{
+    for (int order = 0; order < 3; order++) {
+        GLuint name = gl_buffer_filled(SIZE, 1);
+        gr_resource *resource = must_register(name);
+        gr_buffer *buffer = must_map(resource);
+        gr_tensor *tensor;
+        DLManagedTensorVersioned *export = export_mapping(buffer, &tensor);
+        gr_tensor_free(tensor);
+        if (order == 0)
+            assert_ok(gr_resource_close(resource, fx.stream));
+        gr_resource_free(resource);
+        if (order == 1)
+            gr_buffer_release_later(buffer);
+        delete_elsewhere(export);
+        if (order != 1)
+            assert_ok(gr_buffer_release(buffer));
+        assert_gl_bytes(name, SIZE, 1);
+    }
+}
+END_TEST
+
+/* ---- What is gone ---------------------------------------------------------------------------- */
+
+/* The memory goes with its context, and who knows neither any more is told of the end. */
+START_TEST(an_export_outlives_its_context)
+{
+    CUcontext context, popped;
+    CU(CtxCreate(&context, 0, fx.device));
+    struct wrapped wrapped;
+    wrap(&wrapped, GR_STREAM_NONE);
+    wrapped.ends = 1; /* the context frees the memory */
+    CUstream stream;
+    CU(StreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    DLManagedTensorVersioned *export = gr_tensor_dlpack(wrapped.tensor, stream);
+    assert_made(export);
+    CU(CtxPopCurrent(&popped));
+    CU(CtxDestroy(context));
+    delete_elsewhere(export);
+    gr_tensor_free(wrapped.tensor);
+    settle();
+    ck_assert_uint_eq(wrapped.ends, 2);
+}
+END_TEST
+
+/* ---- The end of the process ------------------------------------------------------------------ */
+
+static DLManagedTensorVersioned *kept;
+static struct wrapped kept_memory;
+static struct producer kept_producer;
+
+static void delete_kept(void)
+{
+    kept->deleter(kept);
+}
+
+/* Its end runs, but asks no driver. */
+static int deleted_at_exit(void)
+{
+    atexit(delete_kept);
+    fixture_setup();
+    gr_tensor *tensor = must_alloc(SIZE);
+    kept = gr_tensor_dlpack(tensor, fx.stream);
+    child_check(kept);
+    gr_tensor_free(tensor);
+    return 0;
+}
+
+static int deleted_before_the_librarys_own_exit(void)
+{
+    fixture_setup();
+    gr_tensor *tensor = must_alloc(SIZE);
+    kept = gr_tensor_dlpack(tensor, fx.other);
+    child_check(kept);
+    gr_tensor_free(tensor);
+    atexit(delete_kept);
+    return 0;
+}
+
+static int mapping_deleted_at_exit(void)
+{
+    atexit(delete_kept);
+    fixture_setup();
+    gr_resource *resource = must_register(gl_buffer_filled(SIZE, 1));
+    gr_tensor *tensor;
+    gr_buffer *buffer = must_map(resource);
+    kept = export_mapping(buffer, &tensor);
+    gr_tensor_free(tensor);
+    gr_buffer_release_later(buffer);
+    gr_resource_free(resource);
+    gr_egl_free(fx.egl);
+    return 0;
+}
+
+static int never_deleted(void)
+{
+    fixture_setup();
+    child_check(gr_tensor_dlpack(must_alloc(SIZE), fx.stream));
+    wrap(&kept_memory, fx.stream);
+    child_check(gr_tensor_dlpack(kept_memory.tensor, fx.other));
+    produce(&kept_producer);
+    child_check(gr_tensor_from_dlpack(&kept_producer.versioned, fx.stream));
+    struct gate *gate = gate_put(fx.stream);
+    gr_tensor_free(kept_memory.tensor);
+    gate_open(gate);
+    return 0;
+}
+
+/*
+ * A consumer that ends its stream before its tensor, which the header forbids: the software driver
+ * knows, and the tensor ends all the same. A GPU's driver reads what the stream was.
+ */
+static int stream_ends_before_its_export(void)
+{
+    fixture_setup();
+    if (!gr_cuda_is_software())
+        return 0;
+    wrap(&kept_memory, fx.stream);
+    for (int last = 0; last < 2; last++) {
+        CUstream stream;
+        CU(StreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+        kept = gr_tensor_dlpack(kept_memory.tensor, stream);
+        child_check(kept);
+        CU(MemsetD8Async(kept_memory.memory, 1, SIZE, stream));
+        /* No one can wait for a stream that is gone, so its work is done before. */
+        CU(StreamSynchronize(stream));
+        CU(StreamDestroy(stream));
+        if (!last)
+            tensor_fill(kept_memory.tensor, 2);
+        else
+            gr_tensor_free(kept_memory.tensor);
+        kept->deleter(kept);
+    }
+    settle();
+    child_check(kept_memory.ends == 1);
+    return 0;
+}
+
+static int import_freed_at_exit(void)
+{
+    fixture_setup();
+    produce(&kept_producer);
+    gr_tensor *tensor = gr_tensor_from_dlpack(&kept_producer.versioned, fx.stream);
+    child_check(tensor);
+    kept = gr_tensor_dlpack(tensor, fx.other);
+    child_check(kept);
+    gr_tensor_free(tensor);
+    atexit(delete_kept);
+    return 0;
+}
+
+const struct child dlpack_children[] = {
+    {"deleted_at_exit", deleted_at_exit},
+    {"deleted_before_the_librarys_own_exit", deleted_before_the_librarys_own_exit},
+    {"mapping_deleted_at_exit", mapping_deleted_at_exit},
+    {"never_deleted", never_deleted},
+    {"import_freed_at_exit", import_freed_at_exit},
+    {"stream_ends_before_its_export", stream_ends_before_its_export},
+    {0},
+};
+enum { CHILDREN = sizeof(dlpack_children) / sizeof(dlpack_children[0]) - 1 };
+
+START_TEST(the_process_ends_whatever_is_left)
+{
+    expect_child(dlpack_children[_i].name);
+}
+END_TEST
+
+void dlpack_life(Suite *suite)
+{
+    resource_case_buffer(SIZE, 1);
+    add_tests(with_fixture(add_case(suite, "life"), NULL, settle), an_export_keeps_the_memory,
+              an_export_that_ends_first_changes_nothing, the_end_comes_after_the_consumers_stream,
+              a_later_use_comes_after_the_consumers_stream, the_deleter_is_called_once,
+              a_chain_of_exports_ends_from_its_end, a_long_chain_ends,
+              the_deleter_comes_on_any_thread, threads_export_and_end_at_once,
+              an_export_outlives_its_context);
+    add_tests(with_fixture(add_resource_case(suite, "mappings"), NULL, settle),
+              a_mapping_is_exported_without_a_copy, the_release_comes_after_the_consumers_stream,
+              a_release_revokes_what_was_exported, a_release_later_waits_for_the_export,
+              an_export_outlives_its_resource);
+    TCase *process = tcase_create("process");
+    suite_add_tcase(suite, process);
+    add_loop_tests(process, CHILDREN, the_process_ends_whatever_is_left);
+}

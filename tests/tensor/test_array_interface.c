@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tensors by the fields of the CUDA array interface, and for whom the bytes are ready when. */
+#include "tests/support/support.h"
+
+#include <string.h>
+
+#include <grinterop/tensor.h>
+
+#define SIZE    4096
+#define LATE_MS 60
+
+static gr_tensor *must_alloc_on(gr_memory memory, CUstream stream)
+{
+    gr_tensor *tensor =
+        gr_tensor_alloc(&GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U16, .ndim = 3,
+                                 .shape = (int64_t[]){16, SIZE / 16 / 4, 2}, .memory = memory),
+                        stream);
+    assert_made(tensor);
+    return tensor;
+}
+
+static void settle(void)
+{
+    assert_ok(gr_tensor_collect(GR_WAIT_FOREVER));
+}
+
+START_TEST(the_fields_are_the_tensors)
+{
+    gr_tensor *tensor = must_alloc_on(GR_MEMORY_DEVICE, fx.stream);
+    const gr_tensor_info *info = gr_tensor_get_info(tensor);
+    const gr_array_interface *array = gr_tensor_array_interface(tensor, fx.stream);
+    assert_made(array);
+    ck_assert_uint_eq(array->data, info->ptr);
+    ck_assert(!array->read_only);
+    ck_assert_str_eq(array->typestr, "<u2");
+    ck_assert_uint_eq(array->ndim, 3);
+    ck_assert_int_eq(array->shape[0], 16);
+    ck_assert_int_eq(array->shape[1], SIZE / 16 / 4);
+    ck_assert_int_eq(array->shape[2], 2);
+    ck_assert_ptr_null(array->strides);
+    ck_assert_ptr_null(array->stream);
+    ck_assert_uint_eq(array->version, 3);
+    gr_tensor_free(tensor);
+}
+END_TEST
+
+START_TEST(strides_are_there_where_there_are_gaps)
+{
+    gr_tensor *tensor = must_alloc_on(GR_MEMORY_DEVICE, fx.stream);
+    gr_tensor *view =
+        gr_tensor_view(tensor, &GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_F32, .ndim = 2,
+                                        .shape = (int64_t[]){7, 5}, .strides = (int64_t[]){-64, 4},
+                                        .offset = 6 * 64, .read_only = true));
+    assert_made(view);
+    const gr_array_interface *array = gr_tensor_array_interface(view, GR_STREAM_NONE);
+    assert_made(array);
+    ck_assert_uint_eq(array->data, gr_tensor_get_info(tensor)->ptr + 6 * 64);
+    ck_assert(array->read_only);
+    ck_assert_str_eq(array->typestr, "<f4");
+    ck_assert_ptr_nonnull(array->strides);
+    ck_assert_int_eq(array->strides[0], -64);
+    ck_assert_int_eq(array->strides[1], 4);
+    gr_tensor_free(view);
+    gr_tensor_free(tensor);
+}
+END_TEST
+
+START_TEST(no_element_has_no_address)
+{
+    gr_tensor *tensor = gr_tensor_alloc(
+        &GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1, .shape = (int64_t[]){0}),
+        fx.stream);
+    assert_made(tensor);
+    const gr_array_interface *array = gr_tensor_array_interface(tensor, fx.stream);
+    assert_made(array);
+    ck_assert_uint_eq(array->data, 0);
+    ck_assert_int_eq(array->shape[0], 0);
+    gr_tensor_free(tensor);
+}
+END_TEST
+
+/* Without a consumer it is told of the tensor's own stream, which 0 never is. */
+START_TEST(the_stream_is_who_has_to_be_waited_for)
+{
+    CUstream streams[] = {fx.stream, CU_STREAM_LEGACY, CU_STREAM_PER_THREAD};
+    for (size_t i = 0; i < 3; i++) {
+        gr_tensor *tensor = must_alloc_on(GR_MEMORY_DEVICE, streams[i]);
+        const gr_array_interface *array = gr_tensor_array_interface(tensor, GR_STREAM_NONE);
+        assert_made(array);
+        ck_assert_ptr_eq(array->stream, streams[i]);
+        array = gr_tensor_array_interface(tensor, fx.other);
+        assert_made(array);
+        ck_assert_ptr_null(array->stream);
+        gr_tensor_free(tensor);
+    }
+}
+END_TEST
+
+/* Fills it late on the other stream, of which the tensor is told. */
+static void fill_late(gr_tensor *tensor, int value)
+{
+    gate_open_after(gate_put(fx.other), LATE_MS);
+    CU(MemsetD8Async(gr_tensor_get_info(tensor)->ptr, (unsigned char)value, SIZE, fx.other));
+    assert_ok(gr_tensor_used_on(tensor, fx.other));
+}
+
+static void expect_on(CUstream stream, const gr_array_interface *array, int value)
+{
+    unsigned char bytes[SIZE];
+    CU(MemcpyDtoHAsync(bytes, array->data, SIZE, stream));
+    CU(StreamSynchronize(stream));
+    assert_bytes(bytes, SIZE, value);
+}
+
+START_TEST(who_waits_for_that_stream_sees_all_writes)
+{
+    gr_tensor *tensor = must_alloc_on(GR_MEMORY_DEVICE, fx.stream);
+    fill_late(tensor, 1);
+    const gr_array_interface *array = gr_tensor_array_interface(tensor, GR_STREAM_NONE);
+    assert_made(array);
+    expect_on(array->stream, array, 1);
+    fill_late(tensor, 2);
+    CUstream third;
+    CU(StreamCreate(&third, CU_STREAM_NON_BLOCKING));
+    array = gr_tensor_array_interface(tensor, third);
+    assert_made(array);
+    expect_on(third, array, 2);
+    gr_tensor_free(tensor);
+    settle();
+    CU(StreamDestroy(third));
+}
+END_TEST
+
+START_TEST(where_no_stream_is_named_the_bytes_are_ready)
+{
+    gr_tensor *tensor = must_alloc_on(GR_MEMORY_DEVICE, GR_STREAM_NONE);
+    fill_late(tensor, 3);
+    const gr_array_interface *array = gr_tensor_array_interface(tensor, GR_STREAM_NONE);
+    assert_made(array);
+    ck_assert_ptr_null(array->stream);
+    expect_on(fx.stream, array, 3);
+    gr_tensor_free(tensor);
+}
+END_TEST
+
+START_TEST(what_cuda_does_not_reach_is_refused)
+{
+    gr_tensor *host = must_alloc_on(GR_MEMORY_HOST, fx.stream);
+    assert_null(gr_tensor_array_interface(host, fx.stream), GR_ERR_UNSUPPORTED, 0,
+                "gr_tensor_dlpack");
+    gr_tensor_free(host);
+    gr_tensor *pinned = must_alloc_on(GR_MEMORY_PINNED, fx.stream);
+    assert_made(gr_tensor_array_interface(pinned, fx.stream));
+    assert_null(gr_tensor_array_interface(pinned, NULL), GR_ERR_INVALID_VALUE, 0, "stream");
+    gr_tensor_free(pinned);
+    assert_null(gr_tensor_array_interface(pinned, fx.stream), GR_ERR_INVALID_VALUE, 0, "no tensor");
+    assert_null(gr_tensor_array_interface(NULL, fx.stream), GR_ERR_INVALID_VALUE, 0, "NULL");
+}
+END_TEST
+
+START_TEST(what_was_revoked_is_refused)
+{
+    gr_buffer *buffer = must_map(fx.resource);
+    gr_tensor *tensor = gr_buffer_tensor(buffer, NULL);
+    assert_made(tensor);
+    const gr_array_interface *array = gr_tensor_array_interface(tensor, GR_STREAM_NONE);
+    assert_made(array);
+    ck_assert_uint_eq(array->data, gr_buffer_ptr(buffer));
+    ck_assert_ptr_eq(array->stream, fx.stream);
+    assert_ok(gr_buffer_release(buffer));
+    assert_null(gr_tensor_array_interface(tensor, GR_STREAM_NONE), GR_ERR_STATE, 0,
+                "mapping has ended");
+    gr_tensor_free(tensor);
+}
+END_TEST
+
+static void build(Suite *suite)
+{
+    resource_case_buffer(SIZE, 1);
+    add_tests(with_fixture(add_resource_case(suite, "array interface"), NULL, settle),
+              the_fields_are_the_tensors, strides_are_there_where_there_are_gaps,
+              no_element_has_no_address, the_stream_is_who_has_to_be_waited_for,
+              who_waits_for_that_stream_sees_all_writes,
+              where_no_stream_is_named_the_bytes_are_ready, what_cuda_does_not_reach_is_refused,
+              what_was_revoked_is_refused);
+}
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, "array interface", build, NULL);
+}

@@ -1,0 +1,724 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tensors with memory of their own or of somebody's: what they are, and when they end. */
+#define _POSIX_C_SOURCE 200809L
+#include "tests/support/support.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <grinterop/tensor.h>
+
+#include "tensor.h"
+
+/* ---- Types ----------------------------------------------------------------------------------- */
+
+START_TEST(a_dtype_has_a_size_and_two_names)
+{
+    static const struct {
+        gr_dtype dtype;
+        size_t size;
+        const char *name, *typestr;
+    } types[] = {{GR_DTYPE_U8, 1, "uint8", "|u1"},      {GR_DTYPE_I64, 8, "int64", "<i8"},
+                 {GR_DTYPE_F16, 2, "float16", "<f2"},   {GR_DTYPE_BF16, 2, "bfloat16", "<V2"},
+                 {GR_DTYPE_F32, 4, "float32", "<f4"},   {GR_DTYPE_BOOL, 1, "bool", "|b1"},
+                 {GR_DTYPE_C64, 8, "complex64", "<c8"}, {GR_DTYPE_C128, 16, "complex128", "<c16"}};
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+        ck_assert_uint_eq(gr_dtype_size(types[i].dtype), types[i].size);
+        ck_assert_str_eq(gr_dtype_name(types[i].dtype), types[i].name);
+        ck_assert_str_eq(gr_dtype_typestr(types[i].dtype), types[i].typestr);
+    }
+    for (int i = GR_DTYPE_U8; i <= GR_DTYPE_C128; i++) {
+        gr_dtype dtype = (gr_dtype)i;
+        ck_assert_int_eq(gr_dtype_parse(gr_dtype_name(dtype)), i);
+        ck_assert_int_eq(gr_dtype_parse(gr_dtype_typestr(dtype)), i);
+        ck_assert_int_eq(gr_dtype_parse(gr_dtype_typestr(dtype) + 1), i);
+    }
+    ck_assert_int_eq(gr_dtype_parse("=f4"), GR_DTYPE_F32);
+    ck_assert_int_eq(gr_dtype_parse(">u1"), GR_DTYPE_U8);
+}
+END_TEST
+
+START_TEST(what_is_no_dtype_is_refused)
+{
+    assert_null(gr_dtype_parse("float"), GR_ERR_INVALID_VALUE, 0, "\"float\" is no dtype");
+    assert_null(gr_dtype_parse(""), GR_ERR_INVALID_VALUE, 0, "\"\" is no dtype");
+    assert_null(gr_dtype_parse("<"), GR_ERR_INVALID_VALUE, 0, "is no dtype");
+    assert_null(gr_dtype_parse(NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_null(gr_dtype_parse(">f4"), GR_ERR_UNSUPPORTED, 0, "\"<f4\"");
+    assert_null(gr_dtype_name((gr_dtype)16), GR_ERR_INVALID_VALUE, 0, "16 is no dtype");
+    assert_null(gr_dtype_typestr((gr_dtype)-1), GR_ERR_INVALID_VALUE, 0, "-1 is no dtype");
+    assert_null(gr_dtype_size((gr_dtype)0), GR_ERR_INVALID_VALUE, 0, "0 is no dtype");
+}
+END_TEST
+
+/* ---- Making ---------------------------------------------------------------------------------- */
+
+static const gr_memory memories[] = {GR_MEMORY_DEVICE, GR_MEMORY_HOST, GR_MEMORY_PINNED,
+                                     GR_MEMORY_MANAGED};
+
+START_TEST(a_tensor_says_what_it_is)
+{
+    const int64_t shape[] = {2, 3, 4}, strides[] = {64, 16, 4};
+    gr_tensor_desc desc =
+        GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_F32, .ndim = 3, .shape = shape,
+                .strides = strides, .layout = GR_LAYOUT_HWC, .memory = memories[_i]);
+    gr_tensor *tensor = gr_tensor_alloc(&desc, fx.stream);
+    assert_made(tensor);
+    const gr_tensor_info *info = gr_tensor_get_info(tensor);
+    ck_assert_uint_ne(info->ptr, 0);
+    ck_assert_int_eq(info->data == (void *)(uintptr_t)info->ptr, memories[_i] != GR_MEMORY_DEVICE);
+    ck_assert_int_eq(info->dtype, GR_DTYPE_F32);
+    ck_assert_uint_eq(info->ndim, 3);
+    ck_assert_mem_eq(info->shape, shape, sizeof(shape));
+    ck_assert_mem_eq(info->strides, strides, sizeof(strides));
+    ck_assert_int_eq(info->layout, GR_LAYOUT_HWC);
+    ck_assert_int_eq(info->memory, memories[_i]);
+    ck_assert_int_eq(info->device, fx.device);
+    ck_assert_uint_eq(info->bytes, 96);
+    ck_assert(!info->read_only && !info->compact && !info->revoked);
+    gr_tensor_free(tensor);
+}
+END_TEST
+
+START_TEST(its_bytes_come_back)
+{
+    unsigned char out[60], in[60];
+    gr_tensor *tensor = must_alloc(GR_DTYPE_U8, memories[_i], 3, (const int64_t[]){3, 4, 5});
+    ck_assert(gr_tensor_get_info(tensor)->compact);
+    pattern_fill(out, sizeof(out), 7);
+    uint64_t before = gr_bytes_moved();
+    assert_ok(gr_tensor_copy_from_host(tensor, out, sizeof(out), fx.stream));
+    assert_ok(gr_tensor_copy_to_host(tensor, in, sizeof(in), fx.stream));
+    CU(StreamSynchronize(fx.stream));
+    assert_pattern(in, sizeof(in), 7);
+    ck_assert_uint_eq(gr_bytes_moved() - before, 120);
+    gr_tensor_free(tensor);
+}
+END_TEST
+
+START_TEST(no_dimension_is_one_element)
+{
+    uint32_t in = 0xcafe, out = 0;
+    gr_tensor *tensor = must_alloc(GR_DTYPE_U32, memories[_i], 0, NULL);
+    const gr_tensor_info *info = gr_tensor_get_info(tensor);
+    ck_assert_uint_eq(info->bytes, 4);
+    ck_assert(info->compact);
+    assert_ok(gr_tensor_copy_from_host(tensor, &in, 4, fx.stream));
+    assert_ok(gr_tensor_copy_to_host(tensor, &out, 4, fx.stream));
+    CU(StreamSynchronize(fx.stream));
+    ck_assert_uint_eq(out, in);
+    gr_tensor_free(tensor);
+}
+END_TEST
+
+START_TEST(a_dimension_of_0_is_no_element)
+{
+    gr_tensor *tensor = must_alloc(GR_DTYPE_F64, memories[_i], 3, (const int64_t[]){5, 0, 7});
+    const gr_tensor_info *info = gr_tensor_get_info(tensor);
+    ck_assert_uint_eq(info->bytes, 0);
+    ck_assert_uint_eq(info->ptr, 0);
+    ck_assert(info->compact);
+    assert_ok(gr_tensor_copy_to_host(tensor, NULL, 0, fx.stream));
+    assert_ok(gr_tensor_copy_from_host(tensor, NULL, 0, fx.stream));
+    gr_tensor *copy = gr_tensor_clone(tensor, GR_MEMORY_PINNED, fx.stream);
+    assert_made(copy);
+    assert_ok(gr_tensor_copy(copy, tensor, fx.stream));
+    gr_tensor_free(copy);
+    gr_tensor_free(tensor);
+}
+END_TEST
+
+START_TEST(without_a_stream_it_can_be_used_at_once)
+{
+    gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1,
+                                  .shape = (const int64_t[]){64}, .memory = memories[_i]);
+    struct gate *gate = gate_put(fx.other);
+    gr_tensor *tensor = gr_tensor_alloc(&desc, GR_STREAM_NONE);
+    assert_made(tensor);
+    assert_ok(gr_tensor_wait(tensor, fx.stream));
+    CU(StreamSynchronize(fx.stream));
+    if (memories[_i] == GR_MEMORY_PINNED || memories[_i] == GR_MEMORY_MANAGED)
+        gate_open(gate); /* the driver waits where it frees these */
+    gr_tensor_free(tensor);
+    gate_open(gate);
+}
+END_TEST
+
+/* What a description can have wrong. */
+static const int64_t shapes[][9] = {
+    {2, 3},           {2, -3}, {INT64_MAX, 2}, {INT64_MAX / 4, 2}, {1, 1, 1, 1, 1, 1, 1, 1, 1},
+    {0, INT64_MAX, 3}};
+static const int64_t steps[][2] = {{-12, 4}, {0, 4}, {8, 4}, {INT64_MAX, 4}, {INT64_MIN, 4}};
+static const struct {
+    gr_tensor_desc desc;
+    const char *text;
+} wrong[] = {
+#define WRONG(text, ...)                                                                           \
+    {                                                                                              \
+        {.struct_size = sizeof(gr_tensor_desc), __VA_ARGS__}, text                                 \
+    }
+    WRONG("`dtype` is 0", .ndim = 2, .shape = shapes[0]),
+    WRONG("`dtype` is 16", .dtype = (gr_dtype)16, .ndim = 2, .shape = shapes[0]),
+    WRONG("`shape` is NULL", .dtype = GR_DTYPE_F32, .ndim = 2),
+    WRONG("at most 8 dimensions", .dtype = GR_DTYPE_F32, .ndim = 9, .shape = shapes[4]),
+    WRONG("at most 8 dimensions", .dtype = GR_DTYPE_F32, .ndim = ~0u, .shape = shapes[4]),
+    WRONG("shape (2, -3) is negative", .dtype = GR_DTYPE_F32, .ndim = 2, .shape = shapes[1]),
+    WRONG("larger than any memory", .dtype = GR_DTYPE_U8, .ndim = 2, .shape = shapes[2]),
+    WRONG("larger than any memory", .dtype = GR_DTYPE_F64, .ndim = 2, .shape = shapes[3]),
+    WRONG("larger than any memory", .dtype = GR_DTYPE_U8, .ndim = 3, .shape = shapes[5]),
+    WRONG("`layout` is 7", .dtype = GR_DTYPE_F32, .layout = (gr_layout)7),
+    WRONG("`memory` is 4", .dtype = GR_DTYPE_F32, .memory = (gr_memory)4),
+    WRONG("with these strides is larger", .dtype = GR_DTYPE_F32, .ndim = 2, .shape = shapes[0],
+          .strides = steps[3]),
+    WRONG("with these strides is larger", .dtype = GR_DTYPE_F32, .ndim = 2, .shape = shapes[0],
+          .strides = steps[4]),
+    WRONG("`offset` is 4", .dtype = GR_DTYPE_F32, .ndim = 2, .shape = shapes[0], .offset = 4),
+    /* gr_tensor_wrap() takes the rest. */
+    WRONG("(-12, 4) of the shape (2, 3) are negative or", .dtype = GR_DTYPE_F32, .ndim = 2,
+          .shape = shapes[0], .strides = steps[0]),
+    WRONG("let elements share bytes", .dtype = GR_DTYPE_F32, .ndim = 2, .shape = shapes[0],
+          .strides = steps[1]),
+    WRONG("let elements share bytes", .dtype = GR_DTYPE_F32, .ndim = 2, .shape = shapes[0],
+          .strides = steps[2]),
+};
+enum { WRONGS = sizeof(wrong) / sizeof(wrong[0]), OF_ALLOC = 3 };
+
+START_TEST(what_can_not_be_is_refused)
+{
+    unsigned char bytes[64];
+    assert_null(gr_tensor_alloc(&wrong[_i].desc, fx.stream), GR_ERR_INVALID_VALUE, 0,
+                wrong[_i].text);
+    if (_i < WRONGS - OF_ALLOC)
+        assert_null(gr_tensor_wrap(&wrong[_i].desc, bytes, fx.stream, NULL, NULL),
+                    GR_ERR_INVALID_VALUE, 0, wrong[_i].text);
+}
+END_TEST
+
+/* A dimension of 1, or one beside a 0, has no step, whatever its stride is. */
+START_TEST(a_stride_that_leads_nowhere_can_be_anything)
+{
+    static const int64_t nowhere[] = {INT64_MIN, INT64_MAX, -1, 3};
+    const int64_t step = nowhere[_i / 2], shape[] = {1, _i % 2 ? 0 : 3, 1};
+    const int64_t strides[] = {step, _i % 2 ? step : 4, step};
+    gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_F32, .ndim = 3, .shape = shape,
+                                  .strides = strides);
+    gr_tensor *tensor = gr_tensor_alloc(&desc, fx.stream);
+    assert_made(tensor);
+    const gr_tensor_info *info = gr_tensor_get_info(tensor);
+    ck_assert_uint_eq(info->bytes, _i % 2 ? 0 : 12);
+    ck_assert(info->compact);
+    gr_tensor *view = gr_tensor_view(tensor, &desc);
+    assert_made(view);
+    gr_tensor *clone = gr_tensor_clone(view, GR_MEMORY_PINNED, fx.stream);
+    assert_made(clone);
+    assert_ok(gr_tensor_copy(view, clone, fx.stream));
+    CU(StreamSynchronize(fx.stream));
+    gr_tensor_free(clone);
+    gr_tensor_free(view);
+    gr_tensor_free(tensor);
+}
+END_TEST
+
+START_TEST(streams_and_pointers_that_are_none_are_refused)
+{
+    gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_F32);
+    float value = 1;
+    assert_null(gr_tensor_alloc(&desc, NULL), GR_ERR_INVALID_VALUE, 0, "stream is NULL");
+    assert_null(gr_tensor_alloc(&desc, GR_STREAM_OF_MAP), GR_ERR_INVALID_VALUE, 0, "no meaning");
+    assert_null(gr_tensor_alloc(NULL, fx.stream), GR_ERR_INVALID_VALUE, 0, "`desc` is NULL");
+    assert_null(gr_tensor_wrap(&desc, &value, NULL, NULL, NULL), GR_ERR_INVALID_VALUE, 0,
+                "stream is NULL");
+    assert_null(gr_tensor_wrap(&desc, NULL, fx.stream, NULL, NULL), GR_ERR_INVALID_VALUE, 0,
+                "`data` is NULL");
+    gr_tensor *tensor = must_alloc(GR_DTYPE_F32, GR_MEMORY_DEVICE, 0, NULL);
+    assert_fails(gr_tensor_wait(tensor, NULL), GR_ERR_INVALID_VALUE, 0, "stream is NULL");
+    assert_fails(gr_tensor_used_on(tensor, GR_STREAM_NONE), GR_ERR_INVALID_VALUE, 0,
+                 "GR_STREAM_NONE");
+    assert_fails(gr_tensor_copy(tensor, tensor, NULL), GR_ERR_INVALID_VALUE, 0, "stream is NULL");
+    assert_null(gr_tensor_clone(tensor, GR_MEMORY_HOST, NULL), GR_ERR_INVALID_VALUE, 0,
+                "stream is NULL");
+    assert_null(gr_tensor_clone(tensor, (gr_memory)9, fx.stream), GR_ERR_INVALID_VALUE, 0,
+                "`memory` is 9");
+    assert_null(gr_tensor_view(tensor, NULL), GR_ERR_INVALID_VALUE, 0, "`desc` is NULL");
+    gr_tensor_free(tensor);
+}
+END_TEST
+
+START_TEST(more_than_there_is_is_no_memory)
+{
+    if (memories[_i] == GR_MEMORY_HOST && sanitizer())
+        skip("%s ends the program where malloc() is asked for that much", sanitizer());
+    gr_tensor_desc desc =
+        GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1,
+                .shape = (const int64_t[]){INT64_MAX / 2}, .memory = memories[_i]);
+    assert_null(gr_tensor_alloc(&desc, fx.stream), GR_ERR_NO_MEMORY, -1, "memory");
+}
+END_TEST
+
+/* ---- Views ----------------------------------------------------------------------------------- */
+
+START_TEST(a_view_sees_the_same_bytes)
+{
+    unsigned char bytes[24], in[24];
+    for (unsigned i = 0; i < sizeof(bytes); i++)
+        bytes[i] = (unsigned char)i;
+    gr_tensor *tensor = must_alloc(GR_DTYPE_U8, memories[_i], 2, (const int64_t[]){4, 6});
+    assert_ok(gr_tensor_copy_from_host(tensor, bytes, sizeof(bytes), fx.stream));
+    gr_tensor_desc turned =
+        GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 2, .shape = (const int64_t[]){6, 2},
+                .strides = (const int64_t[]){1, -6}, .offset = 18, .read_only = true);
+    gr_tensor *view = gr_tensor_view(tensor, &turned);
+    assert_made(view);
+    gr_tensor_free(tensor); /* the view keeps the memory */
+    ck_assert_int_eq(gr_tensor_get_info(view)->memory, memories[_i]);
+    assert_ok(gr_tensor_copy_to_host(view, in, 12, fx.stream));
+    CU(StreamSynchronize(fx.stream));
+    for (unsigned i = 0; i < 12; i++)
+        ck_assert_uint_eq(in[i], 18 + i / 2 - i % 2 * 6);
+    assert_fails(gr_tensor_copy_from_host(view, in, 12, fx.stream), GR_ERR_STATE, 0, "read-only");
+    turned.offset = 6;
+    turned.read_only = false;
+    gr_tensor *again = gr_tensor_view(view, &turned);
+    assert_made(again);
+    gr_tensor_free(view);
+    ck_assert(gr_tensor_get_info(again)->read_only);
+    assert_ok(gr_tensor_copy_to_host(again, in, 12, fx.stream));
+    CU(StreamSynchronize(fx.stream));
+    ck_assert_uint_eq(in[0], 18);
+    gr_tensor_free(again);
+}
+END_TEST
+
+START_TEST(a_view_lies_within_its_tensor)
+{
+    gr_tensor *tensor = must_alloc(GR_DTYPE_U8, GR_MEMORY_DEVICE, 1, (const int64_t[]){100});
+    gr_tensor_desc desc =
+        GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_F32, .ndim = 2, .shape = (const int64_t[]){5, 5});
+    gr_tensor *view = gr_tensor_view(tensor, &desc);
+    assert_made(view);
+    desc.offset = 1;
+    assert_null(gr_tensor_view(tensor, &desc), GR_ERR_INVALID_VALUE, 0,
+                "which has 100 bytes: it needs 100 from byte 1 on");
+    desc.offset = SIZE_MAX;
+    assert_null(gr_tensor_view(tensor, &desc), GR_ERR_INVALID_VALUE, 0, "does not lie in");
+    desc.offset = 79;
+    desc.strides = (const int64_t[]){-20, 4};
+    assert_null(gr_tensor_view(tensor, &desc), GR_ERR_INVALID_VALUE, 0,
+                "reaches 80 bytes before element 0");
+    desc.offset = 80;
+    gr_tensor *flipped = gr_tensor_view(tensor, &desc);
+    assert_made(flipped);
+    desc.memory = GR_MEMORY_HOST;
+    assert_null(gr_tensor_view(tensor, &desc), GR_ERR_INVALID_VALUE, 0, "leave it 0");
+    desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1, .shape = (const int64_t[]){0},
+                   .offset = 100);
+    gr_tensor *empty = gr_tensor_view(tensor, &desc);
+    assert_made(empty);
+    gr_tensor_free(empty);
+    gr_tensor_free(flipped);
+    gr_tensor_free(view);
+    gr_tensor_free(tensor);
+}
+END_TEST
+
+/* ---- Ends ------------------------------------------------------------------------------------ */
+
+static unsigned ends;
+
+static void note_end(void *user)
+{
+    ck_assert_ptr_eq(user, &ends);
+    ends++;
+}
+
+static unsigned char memory[256];
+
+static gr_tensor *wrap_on(CUstream stream)
+{
+    ends = 0;
+    gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1,
+                                  .shape = (const int64_t[]){256}, .memory = GR_MEMORY_HOST);
+    gr_tensor *tensor = gr_tensor_wrap(&desc, memory, stream, note_end, &ends);
+    assert_made(tensor);
+    return tensor;
+}
+
+START_TEST(an_end_is_told_once)
+{
+    gr_tensor *tensor = wrap_on(_i ? fx.stream : GR_STREAM_NONE);
+    ck_assert_ptr_eq(gr_tensor_get_info(tensor)->data, memory);
+    gr_tensor_free(tensor);
+    assert_ok(gr_tensor_collect(GR_WAIT_FOREVER));
+    ck_assert_uint_eq(ends, 1);
+    gr_clear_error();
+    gr_tensor_free(tensor);
+    assert_error(GR_ERR_INVALID_VALUE, 0, "gr_tensor_free was given");
+    assert_null(gr_tensor_get_info(tensor), GR_ERR_INVALID_VALUE, 0, "no tensor that lives");
+    assert_fails(gr_tensor_wait(tensor, fx.stream), GR_ERR_INVALID_VALUE, 0, "freed already");
+    ck_assert_uint_eq(ends, 1);
+}
+END_TEST
+
+START_TEST(a_failed_wrap_ends_nothing)
+{
+    ends = 0;
+    gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = (gr_dtype)99);
+    assert_null(gr_tensor_wrap(&desc, memory, fx.stream, note_end, &ends), GR_ERR_INVALID_VALUE, 0,
+                "dtype");
+    ck_assert_uint_eq(ends, 0);
+}
+END_TEST
+
+START_TEST(views_keep_what_was_wrapped)
+{
+    gr_tensor_desc desc =
+        GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U16, .ndim = 1, .shape = (const int64_t[]){3});
+    gr_tensor *tensor = wrap_on(GR_STREAM_NONE);
+    gr_tensor *first = gr_tensor_view(tensor, &desc), *second = gr_tensor_view(first, &desc);
+    assert_made(second);
+    gr_tensor *all[] = {tensor, first, second};
+    for (int i = 0; i < 3; i++) {
+        ck_assert_uint_eq(ends, 0);
+        gr_tensor_free(all[(i + _i) % 3]);
+    }
+    ck_assert_uint_eq(ends, 1);
+}
+END_TEST
+
+/* The tensor's own stream, and another one that said so. */
+START_TEST(an_end_comes_after_the_streams)
+{
+    gr_tensor *tensor = wrap_on(fx.stream);
+    struct gate *gate = gate_put(_i ? fx.other : fx.stream);
+    if (_i)
+        assert_ok(gr_tensor_used_on(tensor, fx.other));
+    gr_tensor_free(tensor);
+    ck_assert_uint_eq(ends, 0);
+    assert_fails(gr_tensor_collect(0), GR_ERR_NOT_READY, 0, "1 tensor is still used");
+    assert_fails(gr_tensor_collect(20), GR_ERR_TIMEOUT, 0, "after 20 ms");
+    gr_tensor_free(must_alloc(GR_DTYPE_U8, GR_MEMORY_HOST, 0, NULL));
+    ck_assert_uint_eq(ends, 0);
+    gate_open_after(gate, 20);
+    assert_ok(gr_tensor_collect(GR_WAIT_FOREVER));
+    ck_assert_uint_eq(ends, 1);
+}
+END_TEST
+
+/* Not only gr_tensor_collect() ends what is done. */
+START_TEST(an_end_is_told_by_a_later_call)
+{
+    gr_tensor *tensor = wrap_on(fx.stream);
+    struct gate *gate = gate_put(fx.stream);
+    gr_tensor_free(tensor);
+    gate_open(gate);
+    CU(StreamSynchronize(fx.stream));
+    ck_assert_uint_eq(ends, 0);
+    tensor = must_alloc(GR_DTYPE_U8, GR_MEMORY_HOST, 0, NULL);
+    ck_assert_uint_eq(ends, 1);
+    gr_tensor_free(tensor);
+}
+END_TEST
+
+static void end_by_another(void *user)
+{
+    gr_tensor **other = user;
+    gr_tensor_free(*other);
+    *other = NULL;
+    gr_tensor_free(must_alloc(GR_DTYPE_U8, GR_MEMORY_DEVICE, 1, (const int64_t[]){5}));
+    assert_ok(gr_tensor_collect(GR_WAIT_FOREVER));
+}
+
+START_TEST(an_end_may_call_grinterop)
+{
+    gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .memory = GR_MEMORY_HOST);
+    gr_tensor *inner = wrap_on(fx.stream);
+    gr_tensor *outer = gr_tensor_wrap(&desc, memory, fx.stream, end_by_another, &inner);
+    assert_made(outer);
+    struct gate *gate = _i ? gate_put(fx.stream) : NULL;
+    gr_tensor_free(outer);
+    if (gate)
+        gate_open(gate);
+    assert_ok(gr_tensor_collect(GR_WAIT_FOREVER));
+    ck_assert_ptr_null(inner);
+    ck_assert_uint_eq(ends, 1);
+}
+END_TEST
+
+static void *free_tensor(void *tensor)
+{
+    gr_tensor_free(tensor);
+    return NULL;
+}
+
+/* On a thread that has neither an OpenGL nor a CUDA context. */
+static void elsewhere(void *(*body)(void *), void *object)
+{
+    pthread_t thread;
+    ck_assert_int_eq(pthread_create(&thread, NULL, body, object), 0);
+    pthread_join(thread, NULL);
+}
+
+START_TEST(any_thread_frees)
+{
+    elsewhere(free_tensor, wrap_on(fx.stream));
+    assert_ok(gr_tensor_collect(GR_WAIT_FOREVER));
+    ck_assert_uint_eq(ends, 1);
+    for (int i = 0; i < 4; i++)
+        elsewhere(free_tensor, must_alloc(GR_DTYPE_U8, memories[i], 1, (const int64_t[]){512}));
+    assert_ok(gr_tensor_collect(GR_WAIT_FOREVER));
+    ck_assert_int_eq(gr_last_error()->status, GR_OK);
+}
+END_TEST
+
+/* A default stream that is another one on each thread. */
+START_TEST(a_threads_own_stream_is_waited_for_elsewhere)
+{
+    gr_tensor *tensor = wrap_on(CU_STREAM_PER_THREAD);
+    struct gate *gate = gate_put(CU_STREAM_PER_THREAD);
+    elsewhere(free_tensor, tensor);
+    ck_assert_uint_eq(ends, 0);
+    gate_open(gate);
+    assert_ok(gr_tensor_collect(GR_WAIT_FOREVER));
+    ck_assert_uint_eq(ends, 1);
+}
+END_TEST
+
+/* Its name is that of the tensor's own stream, but it is another one. */
+static void *wait_on_own_stream(void *tensor)
+{
+    CU(CtxSetCurrent(fx.context));
+    assert_ok(gr_tensor_wait(tensor, CU_STREAM_PER_THREAD));
+    bool done = gr_cuda()->StreamQuery(CU_STREAM_PER_THREAD) == CUDA_SUCCESS;
+    return done ? tensor : NULL;
+}
+
+START_TEST(a_threads_own_stream_waits_for_another_ones)
+{
+    pthread_t thread;
+    void *done;
+    gr_tensor *tensor = wrap_on(CU_STREAM_PER_THREAD);
+    struct gate *gate = gate_put(CU_STREAM_PER_THREAD);
+    ck_assert_int_eq(pthread_create(&thread, NULL, wait_on_own_stream, tensor), 0);
+    ck_assert_int_eq(pthread_join(thread, &done), 0);
+    ck_assert_ptr_null(done);
+    gate_open(gate);
+    gr_tensor_free(tensor);
+    assert_ok(gr_tensor_collect(GR_WAIT_FOREVER));
+}
+END_TEST
+
+START_TEST(more_streams_than_there_is_room_for)
+{
+    CUstream streams[9];
+    struct gate *gates[9];
+    gr_tensor *tensor = wrap_on(GR_STREAM_NONE);
+    for (int i = 0; i < 9; i++) {
+        CU(StreamCreate(&streams[i], CU_STREAM_NON_BLOCKING));
+        gates[i] = gate_put(streams[i]);
+        assert_ok(gr_tensor_used_on(tensor, streams[i]));
+        assert_ok(gr_tensor_used_on(tensor, streams[i]));
+    }
+    gr_tensor_free(tensor);
+    for (int i = 0; i < 9; i++) {
+        assert_fails(gr_tensor_collect(0), GR_ERR_NOT_READY, 0, "still used");
+        gate_open(gates[i]);
+        CU(StreamSynchronize(streams[i]));
+        CU(StreamDestroy(streams[i]));
+    }
+    assert_ok(gr_tensor_collect(0));
+    ck_assert_uint_eq(ends, 1);
+}
+END_TEST
+
+/* A stream that is told by gr_tensor_used_on() need not live longer. */
+START_TEST(a_stream_that_was_told_may_go)
+{
+    CUstream stream;
+    CU(StreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    gr_tensor *tensor = wrap_on(fx.stream);
+    assert_ok(gr_tensor_used_on(tensor, stream));
+    CU(StreamDestroy(stream));
+    assert_ok(gr_tensor_wait(tensor, fx.other));
+    gr_tensor_free(tensor);
+    assert_ok(gr_tensor_collect(GR_WAIT_FOREVER));
+    ck_assert_uint_eq(ends, 1);
+}
+END_TEST
+
+/* ---- A context that is gone ------------------------------------------------------------------ */
+
+START_TEST(a_dead_context_takes_its_tensors_along)
+{
+    CUcontext context;
+    CUstream stream;
+    CU(CtxCreate(&context, 0, fx.device));
+    CU(StreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    gr_tensor *tensors[5];
+    for (int i = 0; i < 4; i++) {
+        gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1,
+                                      .shape = (const int64_t[]){512}, .memory = memories[i]);
+        tensors[i] = gr_tensor_alloc(&desc, stream);
+        assert_made(tensors[i]);
+    }
+    tensors[4] = wrap_on(stream);
+    CU(CtxDestroy(context));
+    CU(CtxSetCurrent(fx.context));
+    gr_clear_error();
+    for (int i = 0; i < 5; i++)
+        gr_tensor_free(tensors[i]);
+    assert_ok(gr_tensor_collect(0));
+    ck_assert_int_eq(gr_last_error()->status, GR_OK);
+    ck_assert_uint_eq(ends, 1);
+}
+END_TEST
+
+START_TEST(what_was_put_aside_ends_with_its_context)
+{
+    CUcontext context;
+    CUstream stream;
+    CU(CtxCreate(&context, 0, fx.device));
+    CU(StreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    gr_tensor *tensor = wrap_on(stream);
+    struct gate *gate = gate_put(stream);
+    gr_tensor_free(tensor);
+    ck_assert_uint_eq(ends, 0);
+    gate_open(gate);
+    CU(CtxDestroy(context));
+    CU(CtxSetCurrent(fx.context));
+    assert_ok(gr_tensor_collect(0));
+    ck_assert_uint_eq(ends, 1);
+}
+END_TEST
+
+/* ---- The end of the process ------------------------------------------------------------------ */
+
+static gr_tensor *left_over;
+
+/* Registered first, so that it runs last. */
+static void free_at_exit(void)
+{
+    gr_tensor_free(left_over);
+}
+
+static void say_end(void *user)
+{
+    (void)user;
+    printf("an end at exit\n");
+    fflush(stdout);
+}
+
+static int ends_with_tensors(void)
+{
+    atexit(free_at_exit);
+    fixture_setup();
+    gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1,
+                                  .shape = (const int64_t[]){256}, .memory = GR_MEMORY_HOST);
+    left_over = gr_tensor_wrap(&desc, memory, fx.stream, say_end, NULL);
+    assert_made(left_over);
+    must_alloc(GR_DTYPE_U8, GR_MEMORY_DEVICE, 1, (const int64_t[]){100});
+    struct gate *gate = gate_put(fx.stream);
+    gr_tensor_free(wrap_on(fx.stream));
+    assert_fails(gr_tensor_collect(0), GR_ERR_NOT_READY, 0, "still used");
+    if (!gr_cuda_is_software()) /* a GPU's driver may wait at exit */
+        gate_open(gate);
+    return 0;
+}
+
+START_TEST(a_process_may_end_with_tensors)
+{
+    char text[16384];
+    setenv("GR_LOG", "info", 1);
+    int status = child_run("ends_with_tensors", text, sizeof(text));
+    unsetenv("GR_LOG");
+    ck_assert_msg(status == 0, "%d: %s", status, text);
+    ck_assert_msg(strstr(text, "1 tensor open, without gr_tensor_free(): (100,) of uint8"), "%s",
+                  text);
+    ck_assert_msg(strstr(text, "an end at exit"), "%s", text);
+}
+END_TEST
+
+/* ---- Threads --------------------------------------------------------------------------------- */
+
+enum { ROUNDS = 60 };
+
+static pthread_mutex_t handing = PTHREAD_MUTEX_INITIALIZER;
+static gr_tensor *handed;
+
+/* Gives its tensor to the other thread, and frees the one that it finds. */
+static void hand_over(gr_tensor *tensor)
+{
+    pthread_mutex_lock(&handing);
+    gr_tensor *found = handed;
+    handed = tensor;
+    pthread_mutex_unlock(&handing);
+    gr_tensor_free(found);
+}
+
+static void *work(void *stream_of)
+{
+    CUstream stream = *(CUstream *)stream_of;
+    unsigned char out[256], in[256];
+    if (fx.cu->CtxSetCurrent(fx.context) != CUDA_SUCCESS)
+        return "no context";
+    pattern_fill(out, sizeof(out), 3);
+    for (int i = 0; i < ROUNDS; i++) {
+        gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1,
+                                      .shape = (const int64_t[]){256}, .memory = memories[i % 4]);
+        gr_tensor *tensor = gr_tensor_alloc(&desc, stream);
+        if (gr_tensor_copy_from_host(tensor, out, 256, stream) != GR_OK ||
+            gr_tensor_copy_to_host(tensor, in, 256, stream) != GR_OK ||
+            fx.cu->StreamSynchronize(stream) != CUDA_SUCCESS || memcmp(in, out, 256))
+            return "a copy failed";
+        hand_over(tensor);
+    }
+    return NULL;
+}
+
+START_TEST(two_threads_use_two_tensors)
+{
+    pthread_t threads[2];
+    CUstream streams[] = {fx.stream, fx.other};
+    void *failed;
+    for (int i = 0; i < 2; i++)
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, work, &streams[i]), 0);
+    for (int i = 0; i < 2; i++) {
+        pthread_join(threads[i], &failed);
+        ck_assert_msg(!failed, "%s", (const char *)failed);
+    }
+    hand_over(NULL);
+    assert_ok(gr_tensor_collect(GR_WAIT_FOREVER));
+}
+END_TEST
+
+static void build(Suite *suite)
+{
+    TCase *types = tcase_create("types");
+    add_tests(types, a_dtype_has_a_size_and_two_names, what_is_no_dtype_is_refused);
+    suite_add_tcase(suite, types);
+    TCase *making = add_case(suite, "making");
+    add_loop_tests(making, 4, a_tensor_says_what_it_is, its_bytes_come_back,
+                   no_dimension_is_one_element, a_dimension_of_0_is_no_element,
+                   without_a_stream_it_can_be_used_at_once, more_than_there_is_is_no_memory);
+    add_loop_tests(making, WRONGS, what_can_not_be_is_refused);
+    add_loop_tests(making, 8, a_stride_that_leads_nowhere_can_be_anything);
+    add_tests(making, streams_and_pointers_that_are_none_are_refused);
+    TCase *views = add_case(suite, "views");
+    add_loop_tests(views, 4, a_view_sees_the_same_bytes);
+    add_tests(views, a_view_lies_within_its_tensor);
+    TCase *ending = add_case(suite, "ends");
+    add_loop_tests(ending, 2, an_end_is_told_once, an_end_comes_after_the_streams,
+                   an_end_may_call_grinterop);
+    add_loop_tests(ending, 3, views_keep_what_was_wrapped);
+    add_tests(ending, a_failed_wrap_ends_nothing, an_end_is_told_by_a_later_call, any_thread_frees,
+              a_threads_own_stream_is_waited_for_elsewhere, more_streams_than_there_is_room_for,
+              a_threads_own_stream_waits_for_another_ones, a_stream_that_was_told_may_go,
+              a_dead_context_takes_its_tensors_along, what_was_put_aside_ends_with_its_context,
+              a_process_may_end_with_tensors);
+    add_tests(add_case(suite, "threads"), two_threads_use_two_tensors);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct child children[] = {{"ends_with_tensors", ends_with_tensors}, {0}};
+    return test_main(argc, argv, "tensor", build, children);
+}

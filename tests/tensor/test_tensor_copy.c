@@ -1,0 +1,493 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Copies of tensors: of any shapes and strides, beside a copy of one element after the other; their
+ * order between streams; what is refused.
+ */
+#include "tests/support/support.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <grinterop/tensor.h>
+
+#include "tensor.h"
+
+static const gr_memory memories[] = {GR_MEMORY_DEVICE, GR_MEMORY_HOST, GR_MEMORY_PINNED,
+                                     GR_MEMORY_MANAGED};
+
+/* ---- Any strides ----------------------------------------------------------------------------- */
+
+enum { ROOM = 1 << 14, CASES = 150 };
+
+/* A tensor of random strides in memory whose bytes are known. */
+struct strided {
+    gr_tensor *whole, *tensor;
+    int64_t strides[GR_TENSOR_DIMS];
+    size_t first; /* the byte of element 0 */
+    unsigned char bytes[ROOM];
+};
+
+struct random_shape {
+    unsigned ndim;
+    int64_t shape[GR_TENSOR_DIMS];
+    gr_dtype dtype;
+    size_t element;
+};
+
+static uint32_t state;
+
+static unsigned pick(unsigned n)
+{
+    return walk_random(&state, n);
+}
+
+static struct random_shape pick_shape(void)
+{
+    static const gr_dtype dtypes[] = {GR_DTYPE_U8, GR_DTYPE_F16, GR_DTYPE_F32, GR_DTYPE_C128};
+    struct random_shape s = {.ndim = pick(6), .dtype = dtypes[pick(4)]};
+    s.element = gr_dtype_size(s.dtype);
+    for (unsigned i = 0; i < s.ndim; i++)
+        s.shape[i] = pick(8) ? 1 + pick(4) : pick(2);
+    return s;
+}
+
+/* Dimensions in any order, with or without gaps, forwards or backwards; `from` also in place. */
+static void pick_strides(struct strided *t, const struct random_shape *s, bool may_stand)
+{
+    bool used[GR_TENSOR_DIMS] = {false};
+    int64_t step = (int64_t)s->element, before = 0;
+    bool plain = !pick(4);
+    for (unsigned n = 0; n < s->ndim; n++) {
+        unsigned i = plain ? s->ndim - 1 - n : pick(s->ndim);
+        while (used[i])
+            i = (i + 1) % s->ndim;
+        used[i] = true;
+        t->strides[i] = step;
+        if (!plain && !pick(3))
+            t->strides[i] += pick(9);
+        step = t->strides[i] * (s->shape[i] ? s->shape[i] : 1);
+        if (may_stand && !pick(8))
+            t->strides[i] = 0;
+        else if (!plain && !pick(3))
+            t->strides[i] = -t->strides[i];
+        if (t->strides[i] < 0 && s->shape[i])
+            before -= (s->shape[i] - 1) * t->strides[i];
+    }
+    t->first = (size_t)before + pick(40);
+}
+
+static void make_strided(struct strided *t, const struct random_shape *s, unsigned seed,
+                         bool may_stand)
+{
+    pick_strides(t, s, may_stand);
+    t->whole = must_alloc(GR_DTYPE_U8, memories[pick(4)], 1, (const int64_t[]){ROOM});
+    pattern_fill(t->bytes, ROOM, seed);
+    assert_ok(gr_tensor_copy_from_host(t->whole, t->bytes, ROOM, fx.stream));
+    gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = s->dtype, .ndim = s->ndim,
+                                  .shape = s->shape, .strides = t->strides, .offset = t->first);
+    t->tensor = gr_tensor_view(t->whole, &desc);
+    assert_made(t->tensor);
+}
+
+static void end_strided(struct strided *t)
+{
+    gr_tensor_free(t->tensor);
+    gr_tensor_free(t->whole);
+}
+
+static size_t place(const struct strided *t, const struct random_shape *s, const int64_t *at)
+{
+    int64_t offset = (int64_t)t->first;
+    for (unsigned i = 0; i < s->ndim; i++)
+        offset += at[i] * t->strides[i];
+    return (size_t)offset;
+}
+
+/* False after the last element. */
+static bool next(const struct random_shape *s, int64_t *at)
+{
+    for (unsigned i = s->ndim; i-- > 0; at[i] = 0)
+        if (++at[i] < s->shape[i])
+            return true;
+    return false;
+}
+
+static bool is_empty(const struct random_shape *s)
+{
+    bool empty = false;
+    for (unsigned i = 0; i < s->ndim; i++)
+        empty = empty || !s->shape[i];
+    return empty;
+}
+
+static void copy_elements(struct strided *to, const struct strided *from,
+                          const struct random_shape *s)
+{
+    int64_t at[GR_TENSOR_DIMS] = {0};
+    if (is_empty(s))
+        return;
+    do
+        memcpy(to->bytes + place(to, s, at), from->bytes + place(from, s, at), s->element);
+    while (next(s, at));
+}
+
+static void assert_same_bytes(const struct strided *t, unsigned number, const char *what)
+{
+    unsigned char *read = must_read(t->whole, fx.stream);
+    size_t i = 0;
+    while (i < ROOM && read[i] == t->bytes[i])
+        i++;
+    ck_assert_msg(i == ROOM, "case %u: byte %zu of %s differs", number, i, what);
+    free(read);
+}
+
+START_TEST(any_strides_are_copied)
+{
+    static struct strided to, from;
+    for (unsigned i = 0; i < CASES; i++) {
+        state = 1 + i + 1000 * (unsigned)_i;
+        struct random_shape s = pick_shape();
+        make_strided(&to, &s, 5, false);
+        make_strided(&from, &s, 9, true);
+        uint64_t before = gr_bytes_moved();
+        assert_ok(gr_tensor_copy(to.tensor, from.tensor, fx.stream));
+        ck_assert_uint_eq(gr_bytes_moved() - before, gr_tensor_get_info(to.tensor)->bytes);
+        copy_elements(&to, &from, &s);
+        assert_same_bytes(&to, i, "the target");
+        assert_same_bytes(&from, i, "the source");
+        end_strided(&to);
+        end_strided(&from);
+    }
+}
+END_TEST
+
+/* To and from memory of the host, in the order of the elements. */
+START_TEST(any_strides_come_from_and_go_to_the_host)
+{
+    static struct strided t;
+    static unsigned char plain[ROOM];
+    for (unsigned i = 0; i < CASES; i++) {
+        state = 1 + i + 1000 * (unsigned)_i;
+        struct random_shape s = pick_shape();
+        make_strided(&t, &s, 5, false);
+        size_t bytes = gr_tensor_get_info(t.tensor)->bytes, n = 0;
+        int64_t at[GR_TENSOR_DIMS] = {0};
+        pattern_fill(plain, bytes, 33);
+        assert_ok(gr_tensor_copy_from_host(t.tensor, plain, bytes, fx.stream));
+        for (bool more = bytes > 0; more; more = next(&s, at), n += s.element)
+            memcpy(t.bytes + place(&t, &s, at), plain + n, s.element);
+        assert_same_bytes(&t, i, "the target");
+        unsigned char *read = must_read(t.tensor, fx.stream);
+        assert_pattern(read, bytes, 33);
+        free(read);
+        end_strided(&t);
+    }
+}
+END_TEST
+
+START_TEST(a_clone_is_compact)
+{
+    unsigned char bytes[96];
+    pattern_fill(bytes, sizeof(bytes), 12);
+    gr_tensor *tensor = must_alloc(GR_DTYPE_U8, GR_MEMORY_DEVICE, 1, (const int64_t[]){96});
+    assert_ok(gr_tensor_copy_from_host(tensor, bytes, sizeof(bytes), fx.stream));
+    gr_tensor_desc desc =
+        GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_F32, .ndim = 2, .shape = (const int64_t[]){3, 2},
+                .strides = (const int64_t[]){-32, 8}, .offset = 64, .layout = GR_LAYOUT_CHW,
+                .read_only = true);
+    gr_tensor *view = gr_tensor_view(tensor, &desc);
+    assert_made(view);
+    gr_tensor *copy = gr_tensor_clone(view, memories[_i], fx.other);
+    assert_made(copy);
+    const gr_tensor_info *info = gr_tensor_get_info(copy);
+    ck_assert(info->compact && !info->read_only);
+    ck_assert_int_eq(info->memory, memories[_i]);
+    ck_assert_int_eq(info->layout, GR_LAYOUT_CHW);
+    unsigned char *read = must_read(copy, fx.stream);
+    for (int i = 0; i < 6; i++)
+        ck_assert_mem_eq(read + 4 * i, bytes + 64 - 32 * (i / 2) + 8 * (i % 2), 4);
+    free(read);
+    gr_tensor_free(copy);
+    gr_tensor_free(view);
+    gr_tensor_free(tensor);
+}
+END_TEST
+
+/* ---- Order ----------------------------------------------------------------------------------- */
+
+/*
+ * Memories that the driver copies without waiting, whatever the stream. What is pinned is made
+ * before a gate is closed: the driver may wait for all streams there.
+ */
+static const gr_memory unhurried[] = {GR_MEMORY_DEVICE, GR_MEMORY_MANAGED};
+
+static gr_tensor *pinned_filled(int value)
+{
+    gr_tensor *tensor = must_alloc(GR_DTYPE_U8, GR_MEMORY_PINNED, 1, (const int64_t[]){64});
+    memset(gr_tensor_get_info(tensor)->data, value, 64);
+    return tensor;
+}
+
+static void assert_pinned(const gr_tensor *tensor, CUstream stream, int value)
+{
+    CU(StreamSynchronize(stream));
+    assert_bytes(gr_tensor_get_info(tensor)->data, 64, value);
+}
+
+/* What a copy wrote on one stream is read on another one after it. */
+START_TEST(a_copy_comes_after_what_wrote)
+{
+    CUstream writer = _i / 2 ? fx.stream : fx.other, reader = _i / 2 ? fx.other : fx.stream;
+    gr_tensor *from = pinned_filled(0x5A), *to = pinned_filled(0);
+    gr_tensor *tensor = must_alloc(GR_DTYPE_U8, unhurried[_i % 2], 1, (const int64_t[]){64});
+    CU(StreamSynchronize(fx.stream));
+    struct gate *gate = gate_put(writer);
+    assert_ok(gr_tensor_copy(tensor, from, writer));
+    assert_ok(gr_tensor_copy(to, tensor, reader));
+    ck_assert_int_eq(fx.cu->StreamQuery(reader), CUDA_ERROR_NOT_READY);
+    gate_open(gate);
+    assert_pinned(to, reader, 0x5A);
+    gr_tensor_free(from);
+    gr_tensor_free(to);
+    gr_tensor_free(tensor);
+}
+END_TEST
+
+/* A write waits for those who still read. */
+START_TEST(a_write_comes_after_who_reads)
+{
+    gr_tensor *first = pinned_filled(1), *second = pinned_filled(2), *to = pinned_filled(0);
+    gr_tensor *tensor = must_alloc(GR_DTYPE_U8, unhurried[_i], 1, (const int64_t[]){64});
+    assert_ok(gr_tensor_copy(tensor, first, fx.stream));
+    CU(StreamSynchronize(fx.stream));
+    struct gate *gate = gate_put(fx.other);
+    assert_ok(gr_tensor_copy(to, tensor, fx.other));
+    assert_ok(gr_tensor_copy(tensor, second, fx.stream));
+    ck_assert_int_eq(fx.cu->StreamQuery(fx.stream), CUDA_ERROR_NOT_READY);
+    gate_open(gate);
+    assert_pinned(to, fx.other, 1);
+    assert_ok(gr_tensor_copy(to, tensor, fx.stream));
+    assert_pinned(to, fx.stream, 2);
+    gr_tensor *all[] = {first, second, to, tensor};
+    for (int i = 0; i < 4; i++)
+        gr_tensor_free(all[i]);
+}
+END_TEST
+
+/* Memory that a copy still reads is not given out again. */
+START_TEST(what_was_freed_is_copied_first)
+{
+    gr_tensor *first = pinned_filled(1), *second = pinned_filled(2), *to = pinned_filled(0);
+    gr_tensor *tensor = must_alloc(GR_DTYPE_U8, GR_MEMORY_DEVICE, 1, (const int64_t[]){64});
+    assert_ok(gr_tensor_copy(tensor, first, fx.stream));
+    CU(StreamSynchronize(fx.stream));
+    struct gate *gate = gate_put(fx.other);
+    assert_ok(gr_tensor_copy(to, tensor, fx.other));
+    gr_tensor_free(tensor);
+    gr_tensor *next = must_alloc(GR_DTYPE_U8, GR_MEMORY_DEVICE, 1, (const int64_t[]){64});
+    assert_ok(gr_tensor_copy(next, second, fx.stream));
+    CU(StreamSynchronize(fx.stream));
+    gate_open(gate);
+    assert_pinned(to, fx.other, 1);
+    gr_tensor *all[] = {first, second, to, next};
+    for (int i = 0; i < 4; i++)
+        gr_tensor_free(all[i]);
+    assert_ok(gr_tensor_collect(GR_WAIT_FOREVER));
+}
+END_TEST
+
+/* ---- Refused --------------------------------------------------------------------------------- */
+
+static gr_tensor *two_by_three;
+
+static gr_tensor *view_of(gr_tensor_desc desc)
+{
+    gr_tensor *view = gr_tensor_view(two_by_three, &desc);
+    assert_made(view);
+    return view;
+}
+
+START_TEST(copies_that_do_not_fit_are_refused)
+{
+    const int64_t shape[] = {2, 3}, turned[] = {3, 2}, flat[] = {6}, none[] = {0, 4};
+    unsigned char bytes[24] = {0};
+    two_by_three = must_alloc(GR_DTYPE_F32, GR_MEMORY_DEVICE, 2, shape);
+    gr_tensor *others[] = {
+        view_of(GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_F32, .ndim = 2, .shape = turned)),
+        view_of(GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_F32, .ndim = 1, .shape = flat)),
+        view_of(GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_I32, .ndim = 2, .shape = shape)),
+        view_of(GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_F32, .ndim = 2, .shape = shape,
+                        .read_only = true)),
+        view_of(GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_F32, .ndim = 2, .shape = shape,
+                        .strides = none))};
+    static const struct {
+        gr_status status;
+        const char *text;
+    } wrong[] = {{GR_ERR_INVALID_VALUE, "(3, 2) is to be written, and (2, 3) is read"},
+                 {GR_ERR_INVALID_VALUE, "(6,) is to be written, and (2, 3) is read"},
+                 {GR_ERR_INVALID_VALUE, "of int32 and of float32"},
+                 {GR_ERR_STATE, "read-only"},
+                 {GR_ERR_INVALID_VALUE, "stride 0 in dimension 0 of (2, 3)"}};
+    for (int i = 0; i < 5; i++)
+        assert_fails(gr_tensor_copy(others[i], two_by_three, fx.stream), wrong[i].status, 0,
+                     wrong[i].text);
+    for (int i = 3; i < 5; i++)
+        assert_fails(gr_tensor_copy_from_host(others[i], bytes, 24, fx.stream), wrong[i].status, 0,
+                     wrong[i].text);
+    assert_fails(gr_tensor_copy_to_host(two_by_three, bytes, 23, fx.stream), GR_ERR_INVALID_VALUE,
+                 0, "`bytes` is 23, but the elements of (2, 3), of float32, have 24");
+    assert_fails(gr_tensor_copy_from_host(two_by_three, NULL, 24, fx.stream), GR_ERR_INVALID_VALUE,
+                 0, "memory is NULL");
+    assert_fails(gr_tensor_copy(two_by_three, NULL, fx.stream), GR_ERR_INVALID_VALUE, 0, "NULL");
+    for (int i = 0; i < 5; i++)
+        gr_tensor_free(others[i]);
+    assert_fails(gr_tensor_copy(two_by_three, others[0], fx.stream), GR_ERR_INVALID_VALUE, 0,
+                 "no tensor that lives");
+    gr_tensor_free(two_by_three);
+}
+END_TEST
+
+/* Catches: a stride of 0 refused the copy, though no element was there to share bytes. */
+START_TEST(no_elements_share_no_bytes)
+{
+    const int64_t shape[] = {3, 0}, strides[] = {0, 4};
+    unsigned char byte = 1;
+    gr_tensor *tensor = gr_tensor_alloc(&GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_F32, .ndim = 2,
+                                                 .shape = shape, .strides = strides),
+                                        fx.stream);
+    assert_made(tensor);
+    assert_ok(gr_tensor_copy_from_host(tensor, &byte, 0, fx.stream));
+    assert_ok(gr_tensor_copy(tensor, tensor, fx.stream));
+    gr_tensor_free(tensor);
+}
+END_TEST
+
+/* ---- Another device -------------------------------------------------------------------------- */
+
+static const char *second_device(CUdevice *device)
+{
+    int count = 0;
+    CU(DeviceGetCount(&count));
+    if (count < 2)
+        return "there is one CUDA device only";
+    CU(DeviceGet(device, fx.device == 0 ? 1 : 0));
+    return NULL;
+}
+
+START_TEST(devices_copy_to_each_other)
+{
+    CUdevice device = 0;
+    const char *missing = second_device(&device);
+    if (missing)
+        skip("%s", missing);
+    gr_cuda_context *there = gr_cuda_context_create(device);
+    assert_made(there);
+    gr_tensor_desc desc =
+        GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 2, .shape = (const int64_t[]){40, 50},
+                .strides = (const int64_t[]){_i ? 64 : 50, 1});
+    gr_tensor *other = gr_tensor_alloc(&desc, gr_cuda_context_stream(there));
+    assert_made(other);
+    ck_assert_int_eq(gr_tensor_get_info(other)->device, device);
+    CU(CtxSetCurrent(fx.context));
+    unsigned char bytes[2000];
+    pattern_fill(bytes, sizeof(bytes), 77);
+    gr_tensor *here = must_alloc(GR_DTYPE_U8, GR_MEMORY_DEVICE, 2, (const int64_t[]){40, 50});
+    gr_tensor *back = must_alloc(GR_DTYPE_U8, GR_MEMORY_DEVICE, 2, (const int64_t[]){40, 50});
+    assert_ok(gr_tensor_copy_from_host(here, bytes, sizeof(bytes), fx.stream));
+    assert_ok(gr_tensor_copy(other, here, gr_cuda_context_stream(there)));
+    assert_ok(gr_tensor_copy(back, other, fx.other));
+    unsigned char *read = must_read(back, fx.stream);
+    assert_pattern(read, sizeof(bytes), 77);
+    free(read);
+    /* One that was wrapped is known to be there. */
+    void *pointer = (void *)(uintptr_t)gr_tensor_get_info(other)->ptr;
+    gr_tensor *wrapped = gr_tensor_wrap(&desc, pointer, fx.stream, NULL, NULL);
+    assert_made(wrapped);
+    ck_assert_int_eq(gr_tensor_get_info(wrapped)->device, device);
+    gr_tensor_free(wrapped);
+    gr_tensor_free(other);
+    gr_tensor_free(here);
+    gr_tensor_free(back);
+    assert_ok(gr_tensor_collect(GR_WAIT_FOREVER));
+    gr_cuda_context_free(there);
+    CU(CtxSetCurrent(fx.context));
+}
+END_TEST
+
+/* ---- Another context ------------------------------------------------------------------------- */
+
+static gr_tensor *on_legacy(unsigned char value)
+{
+    const gr_tensor_desc desc =
+        GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1, .shape = (const int64_t[]){64});
+    gr_tensor *tensor = gr_tensor_alloc(&desc, CU_STREAM_LEGACY);
+    assert_made(tensor);
+    CU(MemsetD8Async(gr_tensor_get_info(tensor)->ptr, value, 64, CU_STREAM_LEGACY));
+    CU(StreamSynchronize(CU_STREAM_LEGACY));
+    return tensor;
+}
+
+static void assert_value(gr_tensor *tensor, unsigned char value)
+{
+    unsigned char *read = must_read(tensor, CU_STREAM_LEGACY);
+    assert_bytes(read, 64, value);
+    free(read);
+}
+
+/*
+ * Both tensors are made on the legacy stream, each in a CUDA context of its own. The copy runs in
+ * the context of the target. One copy is behind work of the source's context; another is behind
+ * work of the target's, and a later write to the source waits for it.
+ *
+ * Catches: the two legacy streams were taken for one, since they have the same name.
+ */
+START_TEST(default_streams_of_two_contexts_are_ordered)
+{
+    static const CUstream streams[] = {CU_STREAM_LEGACY, CU_STREAM_PER_THREAD};
+    const CUstream stream = streams[_i];
+    unsigned char bytes[64];
+    CUcontext context;
+    memset(bytes, 3, sizeof(bytes));
+    CU(CtxCreate(&context, 0, fx.device));
+    gr_tensor *from = on_legacy(1);
+    CU(CtxSetCurrent(fx.context));
+    gr_tensor *to = on_legacy(0);
+    CU(CtxSetCurrent(context));
+    gate_open_after(gate_put(CU_STREAM_LEGACY), 60);
+    CU(MemsetD8Async(gr_tensor_get_info(from)->ptr, 2, 64, CU_STREAM_LEGACY));
+    CU(CtxSetCurrent(fx.context));
+    assert_ok(gr_tensor_copy(to, from, stream));
+    assert_value(to, 2);
+    gate_open_after(gate_put(stream), 60);
+    assert_ok(gr_tensor_copy(to, from, stream));
+    assert_ok(gr_tensor_copy_from_host(from, bytes, sizeof(bytes), stream));
+    assert_value(to, 2);
+    assert_value(from, 3);
+    gr_tensor_free(to);
+    gr_tensor_free(from);
+    assert_ok(gr_tensor_collect(GR_WAIT_FOREVER));
+    CU(CtxDestroy(context));
+    CU(CtxSetCurrent(fx.context));
+}
+END_TEST
+
+static void build(Suite *suite)
+{
+    TCase *strides = add_case(suite, "strides");
+    tcase_set_timeout(strides, 60);
+    add_loop_tests(strides, 4, any_strides_are_copied, any_strides_come_from_and_go_to_the_host,
+                   a_clone_is_compact);
+    TCase *order = add_case(suite, "order");
+    add_loop_tests(order, 4, a_copy_comes_after_what_wrote);
+    add_loop_tests(order, 2, a_write_comes_after_who_reads);
+    add_tests(order, what_was_freed_is_copied_first);
+    add_tests(add_case(suite, "refused"), copies_that_do_not_fit_are_refused,
+              no_elements_share_no_bytes);
+    add_loop_tests(add_case(suite, "devices"), 2, devices_copy_to_each_other);
+    add_loop_tests(add_case(suite, "contexts"), 2, default_streams_of_two_contexts_are_ordered);
+}
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, "tensor_copy", build, NULL);
+}

@@ -1,0 +1,822 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Tensors of mappings: what they are, whose bytes they are, and who goes first of tensor, view,
+ * buffer, resource, context, ring and process.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include "tests/support/support_image.h"
+#include "tests/support/support_vulkan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <grinterop/tensor.h>
+
+#include "tensor.h"
+
+#define SIZE 4096
+
+/* ---- Resources of each sort ------------------------------------------------------------------ */
+
+enum { INTEROP, COPY, SHARED, OF_OPENGL, VULKAN = OF_OPENGL, SORTS };
+
+struct made {
+    gr_resource *resource;
+    GLuint name;     /* OpenGL's */
+    VkBuffer buffer; /* Vulkan's */
+};
+
+/* The resource is NULL where this sort is not to be had. */
+static struct made make(int sort, unsigned flags)
+{
+    struct made m = {0};
+    if (sort == INTEROP) {
+        m.name = gl_buffer_filled(SIZE, 1);
+        m.resource = must_register_as(m.name, flags);
+    } else if (sort == VULKAN && !vk.missing) {
+        m.resource = unordered(must_create(SIZE, flags));
+        m.buffer = gr_vk_buffer(m.resource);
+    } else if (sort != VULKAN) {
+        m.resource = gr_gl_buffer_create(
+            SIZE, flags,
+            &GR_INIT(gr_gl_options,
+                     .transports = sort == COPY ? GR_TRANSPORT_COPY : GR_TRANSPORT_SHARED));
+        m.name = m.resource ? gr_gl_name(m.resource) : 0;
+    }
+    return m;
+}
+
+#define make_or_skip(m, sort)                                                                      \
+    struct made m = make(sort, GR_READ_WRITE);                                                     \
+    if (!(m).resource)                                                                             \
+    skip("%s", (sort) == VULKAN ? vk.missing : error_text())
+
+static void assert_made_bytes(const struct made *m, int value)
+{
+    CU(CtxSynchronize());
+    if (m->buffer)
+        assert_vulkan_bytes(m->buffer, SIZE, value);
+    else
+        assert_gl_bytes(m->name, SIZE, value);
+}
+
+/* What was set aside is ended by the next call about that OpenGL context, or by a collect. */
+static void collect(void)
+{
+    gr_resource_free(must_register(gl_buffer_filled(16, 0)));
+    assert_ok(gr_tensor_collect(GR_WAIT_FOREVER));
+}
+
+static gr_tensor *must_tensor(gr_buffer *buffer)
+{
+    gr_tensor *tensor = gr_buffer_tensor(buffer, NULL);
+    assert_made(tensor);
+    return tensor;
+}
+
+static gr_tensor *must_view(gr_tensor *tensor)
+{
+    gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_F32, .ndim = 2,
+                                  .shape = (const int64_t[]){16, 16}, .offset = 512);
+    gr_tensor *view = gr_tensor_view(tensor, &desc);
+    assert_made(view);
+    return view;
+}
+
+/* Pinned memory, full of one value. */
+static gr_tensor *pinned_filled(int value)
+{
+    gr_tensor *tensor = must_alloc(GR_DTYPE_U8, GR_MEMORY_PINNED, 1, (const int64_t[]){SIZE});
+    memset(gr_tensor_get_info(tensor)->data, value, SIZE);
+    return tensor;
+}
+
+static void *free_tensor(void *tensor)
+{
+    gr_tensor_free(tensor);
+    return NULL;
+}
+
+static void *free_resource(void *resource)
+{
+    gr_resource_free(resource);
+    return NULL;
+}
+
+static void *release_later(void *buffer)
+{
+    gr_buffer_release_later(buffer);
+    return NULL;
+}
+
+/* On a thread that has neither an OpenGL nor a CUDA context, as a finalizer's. */
+static void elsewhere(void *(*body)(void *), void *object)
+{
+    pthread_t thread;
+    ck_assert_int_eq(pthread_create(&thread, NULL, body, object), 0);
+    pthread_join(thread, NULL);
+}
+
+/* ---- What they are --------------------------------------------------------------------------- */
+
+START_TEST(a_tensor_has_the_buffers_bytes)
+{
+    make_or_skip(m, _i);
+    gr_buffer *buffer = must_map(m.resource);
+    gr_tensor *tensor = must_tensor(buffer), *source = pinned_filled(0x41);
+    const gr_tensor_info *info = gr_tensor_get_info(tensor);
+    ck_assert_uint_eq(info->ptr, gr_buffer_ptr(buffer));
+    ck_assert_ptr_null(info->data);
+    ck_assert_int_eq(info->dtype, GR_DTYPE_U8);
+    ck_assert_uint_eq(info->ndim, 1);
+    ck_assert_int_eq(info->shape[0], SIZE);
+    ck_assert_int_eq(info->memory, GR_MEMORY_DEVICE);
+    ck_assert_int_eq(info->device, fx.device);
+    ck_assert(info->compact && !info->read_only && !info->revoked);
+    assert_ok(gr_tensor_copy(tensor, source, fx.stream));
+    gr_tensor_free(tensor);
+    must_release(buffer);
+    assert_made_bytes(&m, 0x41);
+    gr_tensor_free(source);
+    gr_resource_free(m.resource);
+}
+END_TEST
+
+START_TEST(a_part_is_described)
+{
+    gr_buffer *buffer = must_map(fx.resource);
+    gr_tensor_desc desc =
+        GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_F32, .ndim = 2, .shape = (const int64_t[]){10, 3},
+                .strides = (const int64_t[]){-16, 4}, .offset = 4096 - 12);
+    gr_tensor *tensor = gr_buffer_tensor(buffer, &desc);
+    assert_made(tensor);
+    ck_assert_uint_eq(gr_tensor_get_info(tensor)->ptr, gr_buffer_ptr(buffer) + 4096 - 12);
+    gr_tensor_free(tensor);
+    desc.offset++;
+    assert_null(gr_buffer_tensor(buffer, &desc), GR_ERR_INVALID_VALUE, 0,
+                "does not lie in the buffer, which has 4096");
+    desc.offset = 143;
+    assert_null(gr_buffer_tensor(buffer, &desc), GR_ERR_INVALID_VALUE, 0,
+                "reaches 144 bytes before element 0");
+    desc.offset = SIZE_MAX;
+    assert_null(gr_buffer_tensor(buffer, &desc), GR_ERR_INVALID_VALUE, 0, "does not lie");
+    desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .memory = GR_MEMORY_HOST);
+    assert_null(gr_buffer_tensor(buffer, &desc), GR_ERR_INVALID_VALUE, 0, "leave it 0");
+    assert_null(gr_buffer_tensor(NULL, NULL), GR_ERR_INVALID_VALUE, 0, "buffer is NULL");
+    assert_ok(gr_buffer_release(buffer));
+    assert_null(gr_buffer_tensor(buffer, NULL), GR_ERR_INVALID_VALUE, 0, "released already");
+}
+END_TEST
+
+START_TEST(a_mapping_that_ended_has_no_tensors)
+{
+    gr_buffer *buffer = must_map(fx.resource);
+    assert_ok(gr_resource_unmap(fx.resource, GR_STREAM_OF_MAP));
+    assert_null(gr_buffer_tensor(buffer, NULL), GR_ERR_STATE, 0, "has ended");
+    assert_ok(gr_buffer_release(buffer));
+}
+END_TEST
+
+START_TEST(a_read_only_resource_has_read_only_tensors)
+{
+    GR_AUTO(gr_resource) *resource = must_register_as(gl_buffer_filled(SIZE, 1), GR_READ_ONLY);
+    gr_buffer *buffer = must_map(resource);
+    gr_tensor *tensor = must_tensor(buffer), *source = pinned_filled(2);
+    ck_assert(gr_tensor_get_info(tensor)->read_only);
+    assert_fails(gr_tensor_copy(tensor, source, fx.stream), GR_ERR_STATE, 0, "read-only");
+    assert_ok(gr_tensor_copy(source, tensor, fx.stream));
+    CU(StreamSynchronize(fx.stream));
+    assert_bytes(gr_tensor_get_info(source)->data, SIZE, 1);
+    gr_tensor_free(tensor);
+    gr_tensor_free(source);
+    assert_ok(gr_buffer_release(buffer));
+}
+END_TEST
+
+/* ---- Images ---------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *format, *target;
+    gr_dtype dtype;
+    unsigned ndim;
+    int64_t shape[4], inner[2];
+} images[] = {{"RGBA8", "2D", GR_DTYPE_U8, 3, {7, 13, 4}, {4, 1}},
+              {"RG16F", "2D", GR_DTYPE_F16, 3, {7, 13, 2}, {4, 2}},
+              {"R32F", "2D", GR_DTYPE_F32, 3, {7, 13, 1}, {4, 4}},
+              {"RGBA16", "3D", GR_DTYPE_U16, 4, {5, 7, 13, 4}, {8, 2}},
+              {"RGBA32I", "2D", GR_DTYPE_I32, 3, {7, 13, 4}, {16, 4}}};
+enum { IMAGES = sizeof(images) / sizeof(images[0]) };
+
+START_TEST(a_linear_image_is_rows_of_texels)
+{
+    static unsigned char texels[IMAGE_MOST_BYTES];
+    struct image image = image_make(images[_i].format, images[_i].target, 13, 7, 1);
+    size_t bytes = image_bytes(&image, 0);
+    image_fill(&image, 1);
+    GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
+    gr_buffer *buffer = gr_map_linear(resource, 0, 0, fx.stream);
+    assert_made(buffer);
+    gr_tensor *tensor = must_tensor(buffer);
+    const gr_tensor_info *info = gr_tensor_get_info(tensor);
+    unsigned ndim = images[_i].ndim;
+    ck_assert_int_eq(info->dtype, images[_i].dtype);
+    ck_assert_uint_eq(info->ndim, ndim);
+    ck_assert_mem_eq(info->shape, images[_i].shape, ndim * sizeof(int64_t));
+    ck_assert_mem_eq(info->strides + ndim - 2, images[_i].inner, 2 * sizeof(int64_t));
+    ck_assert_int_eq(info->strides[ndim - 3], (int64_t)gr_buffer_pitch(buffer));
+    ck_assert_uint_eq(info->bytes, bytes);
+    unsigned char *read = must_read(tensor, fx.stream);
+    image_pattern(image.format, texels, bytes, image_seed(1, 0, 0));
+    ck_assert_mem_eq(read, texels, bytes);
+    free(read);
+    image_pattern(image.format, texels, bytes, image_seed(2, 0, 0));
+    assert_ok(gr_tensor_copy_from_host(tensor, texels, bytes, fx.stream));
+    gr_tensor_free(tensor);
+    assert_ok(gr_buffer_release(buffer));
+    assert_no_difference(image_level_differs(&image, 0, 0, 2));
+    image_delete(&image);
+}
+END_TEST
+
+START_TEST(a_level_has_its_own_size)
+{
+    struct image image = image_make("RGBA8", "2D", 13, 7, 2);
+    GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
+    gr_buffer *buffer = gr_map_linear(resource, 1, 0, fx.stream);
+    assert_made(buffer);
+    GR_AUTO(gr_tensor) *tensor = must_tensor(buffer);
+    ck_assert_mem_eq(gr_tensor_get_info(tensor)->shape, ((const int64_t[]){3, 6, 4}),
+                     3 * sizeof(int64_t));
+    assert_ok(gr_buffer_release(buffer));
+    ck_assert(gr_tensor_get_info(tensor)->revoked);
+    buffer = must_map_image(resource);
+    assert_null(gr_buffer_tensor(buffer, NULL), GR_ERR_STATE, 0, "gr_map_linear()");
+    assert_ok(gr_buffer_release(buffer));
+    image_delete(&image);
+}
+END_TEST
+
+/* ---- Revoked --------------------------------------------------------------------------------- */
+
+static char logged[4096];
+
+static void keep_line(void *user, gr_log_level level, const char *line)
+{
+    (void)user, (void)level;
+    strncat(logged, line, sizeof(logged) - strlen(logged) - 1);
+}
+
+static void assert_revoked(gr_tensor *tensor)
+{
+    float value;
+    const gr_tensor_info *info = gr_tensor_get_info(tensor);
+    assert_made(info);
+    ck_assert(info->revoked);
+    ck_assert_uint_eq(info->ptr, 0);
+    assert_fails(gr_tensor_wait(tensor, fx.stream), GR_ERR_STATE, 0, "mapping has ended");
+    assert_fails(gr_tensor_used_on(tensor, fx.stream), GR_ERR_STATE, 0, "mapping has ended");
+    assert_fails(gr_tensor_copy_to_host(tensor, &value, 4, fx.stream), GR_ERR_STATE, 0, "ended");
+    assert_null(gr_tensor_clone(tensor, GR_MEMORY_HOST, fx.stream), GR_ERR_STATE, 0, "ended");
+    assert_null(gr_tensor_view(tensor, &GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8)),
+                GR_ERR_STATE, 0, "ended");
+}
+
+/* By release, release of many, unmap and close. */
+static void end_mapping(int way, gr_resource *resource, gr_buffer *buffer)
+{
+    if (way == 0)
+        assert_ok(gr_buffer_release(buffer));
+    else if (way == 1)
+        assert_ok(gr_buffer_release_many(&buffer, 1, fx.stream, NULL));
+    else if (way == 2)
+        assert_ok(gr_resource_unmap(resource, fx.stream));
+    else
+        assert_ok(gr_resource_close(resource, fx.stream));
+    if (way >= 2)
+        assert_ok(gr_buffer_release(buffer));
+}
+
+START_TEST(the_end_of_a_mapping_revokes)
+{
+    int sort = _i / 4, way = _i % 4;
+    make_or_skip(m, sort);
+    gr_buffer *buffer = must_map(m.resource);
+    gr_tensor *tensor = must_tensor(buffer), *view = must_view(tensor);
+    gr_tensor *source = pinned_filled(0x43), *gone = must_view(tensor);
+    assert_ok(gr_tensor_copy(tensor, source, fx.stream));
+    gr_tensor_free(gone);
+    logged[0] = '\0';
+    gr_log_set(GR_LOG_WARNING, keep_line, NULL);
+    end_mapping(way, m.resource, buffer);
+    gr_log_set(GR_LOG_NONE, NULL, NULL);
+    ck_assert_msg(strstr(logged, "while 2 tensors of it lived"), "%s", logged);
+    ck_assert_msg(strstr(logged, "4096 bytes"), "%s", logged);
+    assert_revoked(tensor);
+    assert_revoked(view);
+    assert_fails(gr_tensor_copy(source, tensor, fx.stream), GR_ERR_STATE, 0, "ended");
+    assert_made_bytes(&m, 0x43);
+    if (way < 3) {
+        buffer = must_map(m.resource);
+        gr_tensor *next = must_tensor(buffer);
+        gr_tensor_free(tensor);
+        ck_assert(!gr_tensor_get_info(next)->revoked);
+        gr_tensor_free(next);
+        assert_ok(gr_buffer_release(buffer));
+    } else {
+        gr_tensor_free(tensor);
+    }
+    gr_resource_free(m.resource);
+    gr_tensor_free(view);
+    gr_tensor_free(source);
+}
+END_TEST
+
+START_TEST(nothing_is_said_where_none_is_left)
+{
+    logged[0] = '\0';
+    gr_log_set(GR_LOG_WARNING, keep_line, NULL);
+    gr_buffer *buffer = must_map(fx.resource);
+    gr_tensor_free(must_tensor(buffer));
+    assert_ok(gr_buffer_release(buffer));
+    gr_log_set(GR_LOG_NONE, NULL, NULL);
+    ck_assert_str_eq(logged, "");
+}
+END_TEST
+
+/* ---- Order ----------------------------------------------------------------------------------- */
+
+/* What another stream writes to a tensor comes before the release, freed before or not. */
+START_TEST(a_release_comes_after_the_streams)
+{
+    int sort = _i / 4;
+    bool frees = _i % 2, many = _i / 2 % 2;
+    make_or_skip(m, sort);
+    gr_tensor *source = pinned_filled(0x44);
+    CU(StreamSynchronize(fx.stream));
+    gr_buffer *buffer = must_map(m.resource);
+    gr_tensor *tensor = must_tensor(buffer);
+    CU(StreamSynchronize(fx.stream));
+    struct gate *gate = gate_put(fx.other);
+    assert_ok(gr_tensor_copy(tensor, source, fx.other));
+    if (frees)
+        gr_tensor_free(tensor);
+    gate_open_after(gate, 40);
+    if (many)
+        assert_ok(gr_buffer_release_many(&buffer, 1, fx.stream, NULL));
+    else
+        assert_ok(gr_buffer_release(buffer));
+    CU(StreamSynchronize(fx.stream));
+    ck_assert(gate_is_open(gate));
+    assert_made_bytes(&m, 0x44);
+    if (!frees)
+        gr_tensor_free(tensor);
+    gr_tensor_free(source);
+    gr_resource_free(m.resource);
+}
+END_TEST
+
+/* Also work that grinterop did not put there. */
+START_TEST(a_release_comes_after_what_it_was_told)
+{
+    make_or_skip(m, _i);
+    gr_buffer *buffer = must_map(m.resource);
+    gr_tensor *tensor = must_tensor(buffer);
+    CU(StreamSynchronize(fx.stream));
+    struct gate *gate = gate_put(fx.other);
+    CU(MemsetD8Async(gr_tensor_get_info(tensor)->ptr, 0x45, SIZE, fx.other));
+    assert_ok(gr_tensor_used_on(tensor, fx.other));
+    elsewhere(free_tensor, tensor);
+    gate_open_after(gate, 40);
+    assert_ok(gr_buffer_release(buffer));
+    CU(StreamSynchronize(fx.stream));
+    ck_assert(gate_is_open(gate));
+    assert_made_bytes(&m, 0x45);
+    gr_resource_free(m.resource);
+}
+END_TEST
+
+/* The next mapping has nothing to wait for any more. */
+START_TEST(a_mapping_forgets_the_last_ones_streams)
+{
+    gr_buffer *buffer = must_map(fx.resource);
+    gr_tensor *tensor = must_tensor(buffer);
+    assert_ok(gr_tensor_used_on(tensor, fx.other));
+    gr_tensor_free(tensor);
+    assert_ok(gr_buffer_release(buffer));
+    buffer = must_map(fx.resource);
+    CU(StreamSynchronize(fx.other));
+    struct gate *gate = gate_put(fx.other);
+    assert_ok(gr_buffer_release(buffer));
+    CU(StreamSynchronize(fx.stream));
+    ck_assert(!gate_is_open(gate));
+    gate_open(gate);
+}
+END_TEST
+
+/* ---- Left to the tensors --------------------------------------------------------------------- */
+
+START_TEST(a_buffer_that_is_let_go_of_waits_for_its_tensors)
+{
+    make_or_skip(m, _i);
+    gr_buffer *buffer = must_map(m.resource);
+    gr_tensor *tensor = must_tensor(buffer), *view = must_view(tensor);
+    gr_tensor *source = pinned_filled(0x46);
+    elsewhere(release_later, buffer);
+    gr_tensor_free(view);
+    ck_assert(!gr_tensor_get_info(tensor)->revoked);
+    assert_ok(gr_tensor_copy(tensor, source, fx.stream));
+    ck_assert(gr_resource_is_mapped(m.resource));
+    assert_null(gr_map(m.resource, fx.stream), GR_ERR_STATE, 0, "1 tensor still holds its mapping");
+    assert_fails(gr_buffer_release(buffer), GR_ERR_INVALID_VALUE, 0, "released already");
+    assert_null(gr_buffer_tensor(buffer, NULL), GR_ERR_INVALID_VALUE, 0, "released already");
+    elsewhere(free_tensor, tensor);
+    ck_assert(gr_resource_is_mapped(m.resource));
+    buffer = must_map(m.resource);
+    assert_cuda_bytes(buffer, 0x46);
+    assert_ok(gr_buffer_release(buffer));
+    assert_made_bytes(&m, 0x46);
+    gr_tensor_free(source);
+    gr_resource_free(m.resource);
+}
+END_TEST
+
+/* What another thread that lets the last tensor go has come to, seen from its log. */
+static struct letting_go {
+    gr_tensor *tensor;
+    pthread_barrier_t stopped, go_on;
+} letting_go;
+
+static void stop_there(void *user, gr_log_level level, const char *line)
+{
+    (void)user;
+    (void)level;
+    if (!strstr(line, "is set aside"))
+        return;
+    pthread_barrier_wait(&letting_go.stopped);
+    pthread_barrier_wait(&letting_go.go_on);
+}
+
+/* Catches: for a moment the buffer was neither left to a tensor nor set aside, so that it seemed
+ * to be in the caller's hands. */
+START_TEST(a_tensor_holds_its_mapping_until_that_can_be_ended)
+{
+    pthread_t thread;
+    make_or_skip(m, _i);
+    gr_buffer *buffer = must_map(m.resource);
+    letting_go.tensor = must_tensor(buffer);
+    gr_buffer_release_later(buffer);
+    pthread_barrier_init(&letting_go.stopped, NULL, 2);
+    pthread_barrier_init(&letting_go.go_on, NULL, 2);
+    gr_log_set(GR_LOG_INFO, stop_there, NULL);
+    pthread_create(&thread, NULL, free_tensor, letting_go.tensor);
+    pthread_barrier_wait(&letting_go.stopped);
+    gr_log_set(GR_LOG_NONE, NULL, NULL);
+    if (m.buffer)
+        assert_ok(gr_buffer_release(must_map(m.resource)));
+    else
+        assert_null(gr_map(m.resource, fx.stream), GR_ERR_STATE, 0, "1 tensor still holds");
+    pthread_barrier_wait(&letting_go.go_on);
+    pthread_join(thread, NULL);
+    assert_ok(gr_buffer_release(must_map(m.resource)));
+    gr_resource_free(m.resource);
+}
+END_TEST
+
+/* The program may end it all the same. */
+START_TEST(what_was_left_to_tensors_can_be_ended)
+{
+    int sort = _i / 2;
+    make_or_skip(m, sort);
+    gr_buffer *buffer = must_map(m.resource);
+    gr_tensor *tensor = must_tensor(buffer);
+    cuda_fill(buffer, 0x47);
+    gr_buffer_release_later(buffer);
+    if (_i % 2)
+        assert_ok(gr_resource_close(m.resource, GR_STREAM_OF_MAP));
+    else
+        assert_ok(gr_resource_unmap(m.resource, GR_STREAM_OF_MAP));
+    assert_revoked(tensor);
+    if (_i % 2 == 0) {
+        assert_made_bytes(&m, 0x47);
+        fill_mapped(m.resource, 0x48);
+        assert_made_bytes(&m, 0x48);
+    }
+    gr_resource_free(m.resource);
+    gr_tensor_free(tensor);
+}
+END_TEST
+
+/* ---- Every order ----------------------------------------------------------------------------- */
+
+enum { TENSOR, VIEW, BUFFER, RESOURCE, PARTIES };
+enum { ORDERS = 24, RELEASES = 3 };
+
+struct parties {
+    struct made m;
+    gr_tensor *tensor, *view;
+    gr_buffer *buffer;
+    bool freed; /* the resource */
+};
+
+/* Now, for later, or by an unmap where that is still to be had. */
+static void let_buffer_go(struct parties *p, int release)
+{
+    if (release == 2 && !p->freed)
+        assert_ok(gr_resource_unmap(p->m.resource, GR_STREAM_OF_MAP));
+    if (release == 1)
+        elsewhere(release_later, p->buffer);
+    else
+        assert_ok(gr_buffer_release(p->buffer));
+}
+
+static void let_go(struct parties *p, int party, int release, bool away)
+{
+    if (party == BUFFER) {
+        let_buffer_go(p, release);
+        return;
+    }
+    void *object = party == TENSOR ? (void *)p->tensor
+                   : party == VIEW ? (void *)p->view
+                                   : (void *)p->m.resource;
+    void *(*body)(void *) = party == RESOURCE ? free_resource : free_tensor;
+    p->freed = p->freed || party == RESOURCE;
+    if (away)
+        elsewhere(body, object);
+    else
+        body(object);
+}
+
+/* The permutation of that number. */
+static void permute(int number, int order[PARTIES])
+{
+    int left[PARTIES] = {0, 1, 2, 3};
+    for (int n = PARTIES; n > 0; n--) {
+        int pick = number % n;
+        number /= n;
+        order[PARTIES - n] = left[pick];
+        memmove(left + pick, left + pick + 1, (size_t)(n - pick - 1) * sizeof(*left));
+    }
+}
+
+static void go_in_order(struct made m, int number, int release, bool away)
+{
+    int order[PARTIES];
+    struct parties p = {.m = m, .buffer = must_map(m.resource)};
+    bool interop = gr_resource_transport(m.resource) == GR_TRANSPORT_INTEROP;
+    void *handle = interop && gr_cuda_is_software() ? driver_handle(m.resource) : NULL;
+    p.tensor = must_tensor(p.buffer);
+    p.view = must_view(p.tensor);
+    cuda_fill(p.buffer, 0x49);
+    CU(StreamSynchronize(fx.stream));
+    permute(number, order);
+    for (int i = 0; i < PARTIES; i++)
+        let_go(&p, order[i], release, away);
+    collect();
+    if (handle)
+        assert_unregistered(handle);
+}
+
+START_TEST(they_go_in_any_order)
+{
+    int sort = _i / RELEASES;
+    gr_clear_error();
+    for (int number = 0; number < ORDERS; number++) {
+        for (int away = 0; away < 2; away++) {
+            make_or_skip(m, sort);
+            GLuint name = sort == INTEROP ? m.name : 0;
+            go_in_order(m, number, _i % RELEASES, away);
+            if (name) {
+                assert_gl_bytes(name, SIZE, 0x49);
+                glDeleteBuffers(1, &name);
+            }
+        }
+    }
+    ck_assert_int_eq(gr_last_error()->status, GR_OK);
+}
+END_TEST
+
+/* ---- Contexts -------------------------------------------------------------------------------- */
+
+START_TEST(tensors_outlive_the_opengl_context)
+{
+    gr_egl *second = gr_egl_create(NULL);
+    assert_made(second);
+    gr_resource *resource = must_register(gl_buffer_filled(SIZE, 1));
+    gr_buffer *buffer = must_map(resource);
+    gr_tensor *tensor = must_tensor(buffer);
+    if (_i)
+        gr_buffer_release_later(buffer);
+    gr_egl_free(second);
+    assert_ok(gr_egl_make_current(fx.egl));
+    gr_clear_error();
+    gr_resource_free(resource);
+    gr_tensor_free(tensor);
+    ck_assert_int_eq(gr_last_error()->status, GR_OK);
+    assert_ok(gr_tensor_collect(0));
+}
+END_TEST
+
+START_TEST(tensors_outlive_the_cuda_context)
+{
+    CUcontext second;
+    CUstream stream;
+    CU(CtxCreate(&second, 0, fx.device));
+    CU(StreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    GLuint name = gl_buffer_filled(SIZE, 1);
+    gr_resource *resource = must_register(name);
+    gr_buffer *buffer = gr_map(resource, stream);
+    assert_made(buffer);
+    gr_tensor *tensor = must_tensor(buffer), *view = must_view(tensor);
+    assert_ok(gr_tensor_used_on(view, stream));
+    CU(CtxDestroy(second));
+    CU(CtxSetCurrent(fx.context));
+    gr_clear_error();
+    gr_tensor_free(tensor);
+    gr_tensor_free(view);
+    ck_assert_int_eq(gr_last_error()->status, GR_OK);
+    gr_buffer_release_later(buffer);
+    gr_resource_free(resource);
+    gr_clear_error();
+    assert_ok(gr_tensor_collect(0));
+}
+END_TEST
+
+/* ---- Rings ----------------------------------------------------------------------------------- */
+
+START_TEST(a_rings_slot_has_tensors)
+{
+    gr_resource *resources[2] = {must_register(gl_buffer_filled(SIZE, 1)),
+                                 must_register(gl_buffer_filled(SIZE, 1))};
+    GLuint name = gr_gl_name(resources[0]);
+    gr_ring *ring = gr_ring_create(resources, 2, NULL);
+    assert_made(ring);
+    const gr_slot *slot;
+    gr_tensor *source = pinned_filled(0x4A);
+    assert_ok(gr_ring_acquire_write(ring, fx.stream, &slot, 1, 0));
+    ck_assert_ptr_eq(slot->resource, resources[0]);
+    gr_buffer *buffer = slot->buffer;
+    gr_tensor *tensor = must_tensor(buffer);
+    assert_ok(gr_tensor_copy(tensor, source, fx.other));
+    if (_i == 0)
+        assert_ok(gr_ring_publish(ring, &slot, 1));
+    else if (_i == 1)
+        assert_ok(gr_ring_cancel_write(ring, &slot, 1));
+    else
+        gr_ring_free(ring);
+    assert_revoked(tensor);
+    if (_i == 2)
+        assert_ok(gr_buffer_release(buffer));
+    CU(CtxSynchronize());
+    assert_gl_bytes(name, SIZE, 0x4A);
+    gr_tensor_free(tensor);
+    if (_i < 2)
+        gr_ring_free(ring);
+    gr_tensor_free(source);
+    for (int i = 0; i < 2; i++)
+        gr_resource_free(resources[i]);
+}
+END_TEST
+
+/* ---- The end of the process ------------------------------------------------------------------ */
+
+static gr_tensor *left_over[3];
+
+/* Registered first, so that it runs last. */
+static void free_at_exit(void)
+{
+    for (int i = 0; i < 3; i++)
+        gr_tensor_free(left_over[i]);
+}
+
+static int ends_with_mappings(void)
+{
+    atexit(free_at_exit);
+    fixture_setup();
+    gr_resource *resource = must_register(gl_buffer_filled(SIZE, 1));
+    gr_buffer *buffer = must_map(resource);
+    left_over[0] = must_tensor(buffer);
+    left_over[1] = must_view(left_over[0]);
+    assert_ok(gr_tensor_used_on(left_over[0], fx.other));
+    gr_buffer_release_later(buffer);
+    gr_buffer *other = must_map(must_register(gl_buffer_filled(SIZE, 1)));
+    left_over[2] = must_tensor(other);
+    assert_ok(gr_buffer_release(other));
+    return 0;
+}
+
+START_TEST(a_process_may_end_with_mappings)
+{
+    char text[16384];
+    int status = child_run("ends_with_mappings", text, sizeof(text));
+    ck_assert_msg(status == 0, "%d: %s", status, text);
+}
+END_TEST
+
+/* ---- Threads --------------------------------------------------------------------------------- */
+
+enum { ROUNDS = 150, HANDED = 4 };
+
+static gr_tensor *handed[HANDED]; /* atomic */
+static bool over;                 /* atomic */
+
+static void *free_what_is_handed(void *unused)
+{
+    (void)unused;
+    while (!__atomic_load_n(&over, __ATOMIC_ACQUIRE))
+        for (int i = 0; i < HANDED; i++)
+            gr_tensor_free(__atomic_exchange_n(&handed[i], NULL, __ATOMIC_ACQ_REL));
+    return NULL;
+}
+
+/* A collector frees tensors while their mapping is released. */
+START_TEST(a_thread_frees_while_another_releases)
+{
+    pthread_t thread;
+    make_or_skip(m, _i);
+    __atomic_store_n(&over, false, __ATOMIC_RELEASE);
+    ck_assert_int_eq(pthread_create(&thread, NULL, free_what_is_handed, NULL), 0);
+    for (int round = 0; round < ROUNDS; round++) {
+        gr_buffer *buffer = must_map(m.resource);
+        for (int i = 0; i < HANDED; i++) {
+            gr_tensor *tensor = must_tensor(buffer);
+            assert_ok(gr_tensor_used_on(tensor, i % 2 ? fx.stream : fx.other));
+            gr_tensor_free(__atomic_exchange_n(&handed[i], tensor, __ATOMIC_ACQ_REL));
+        }
+        if (round % 3)
+            assert_ok(gr_buffer_release(buffer));
+        else
+            gr_buffer_release_later(buffer);
+        while (round % 3 == 0 && gr_resource_is_mapped(m.resource)) {
+            gr_buffer *next = gr_map(m.resource, fx.stream);
+            if (next)
+                assert_ok(gr_buffer_release(next));
+        }
+    }
+    __atomic_store_n(&over, true, __ATOMIC_RELEASE);
+    pthread_join(thread, NULL);
+    for (int i = 0; i < HANDED; i++) {
+        gr_tensor_free(handed[i]);
+        handed[i] = NULL;
+    }
+    gr_clear_error();
+    fill_mapped(m.resource, 0x4B);
+    assert_made_bytes(&m, 0x4B);
+    gr_resource_free(m.resource);
+}
+END_TEST
+
+static void use_images(void)
+{
+    struct image image = image_make("RGBA8", "2D", 4, 4, 1);
+    gr_resource_free(must_register_image(&image, GR_READ_WRITE));
+    gr_egl_free(gr_egl_create(NULL));
+    assert_ok(gr_egl_make_current(fx.egl));
+}
+
+static void warm_up_images(void)
+{
+    static bool done;
+    use_once(&done, use_images);
+}
+
+static TCase *add_sorts(Suite *suite, const char *name)
+{
+    TCase *tcase = add_vulkan_case(suite, name);
+    tcase_set_timeout(tcase, 120);
+    tcase_add_unchecked_fixture(tcase, warm_up_sharing, NULL);
+    tcase_add_unchecked_fixture(tcase, warm_up_images, NULL);
+    tcase_add_checked_fixture(tcase, NULL, collect_sharing);
+    return tcase;
+}
+
+static void build(Suite *suite)
+{
+    resource_case_buffer(SIZE, 1);
+    add_tests(add_resource_case(suite, "what they are"), a_part_is_described,
+              a_mapping_that_ended_has_no_tensors, a_read_only_resource_has_read_only_tensors,
+              nothing_is_said_where_none_is_left, a_mapping_forgets_the_last_ones_streams);
+    TCase *of_images = add_image_case(suite, "images");
+    add_loop_tests(of_images, IMAGES, a_linear_image_is_rows_of_texels);
+    add_tests(of_images, a_level_has_its_own_size);
+    TCase *sorts = add_sorts(suite, "each sort");
+    add_loop_tests(sorts, SORTS, a_tensor_has_the_buffers_bytes,
+                   a_release_comes_after_what_it_was_told,
+                   a_buffer_that_is_let_go_of_waits_for_its_tensors);
+    add_loop_tests(sorts, SORTS, a_tensor_holds_its_mapping_until_that_can_be_ended);
+    add_loop_tests(sorts, SORTS * 2, what_was_left_to_tensors_can_be_ended);
+    add_loop_tests(sorts, SORTS * 4, the_end_of_a_mapping_revokes,
+                   a_release_comes_after_the_streams);
+    add_loop_tests(add_sorts(suite, "every order"), SORTS * RELEASES, they_go_in_any_order);
+    TCase *ends = add_sorts(suite, "ends");
+    add_loop_tests(ends, 2, tensors_outlive_the_opengl_context);
+    add_loop_tests(ends, 3, a_rings_slot_has_tensors);
+    add_tests(ends, tensors_outlive_the_cuda_context, a_process_may_end_with_mappings);
+    add_loop_tests(add_sorts(suite, "threads"), SORTS, a_thread_frees_while_another_releases);
+    add_vulkan_end(suite);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct child children[] = {{"ends_with_mappings", ends_with_mappings}, {0}};
+    return test_main(argc, argv, "tensor_mapping", build, children);
+}

@@ -1,0 +1,489 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Submits with a graphics API that the host plays: memory and semaphores are the software driver's
+ * own, so that binary semaphores are tried where no Vulkan exports them. With Vulkan the same is in
+ * vk_sync_use.c.
+ */
+#define _GNU_SOURCE
+#include "tests/support/allocations.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+
+#include <grinterop/external.h>
+#include <grinterop/submit.h>
+
+#include "softcuda/driver/stream/shared_semaphore.h"
+
+#define SIZE 65536
+#define MOST 5
+
+/* Longer than anything that is right. */
+#define TOO_LATE_MS 5000
+
+/* ---- The graphics API ------------------------------------------------------------------------ */
+
+static PFN_gr_softcuda_semaphore_create soft_create;
+static PFN_gr_softcuda_semaphore_open soft_open;
+static PFN_gr_softcuda_semaphore_close soft_close;
+static PFN_gr_softcuda_semaphore_signal soft_signal;
+static PFN_gr_softcuda_semaphore_wait soft_wait;
+
+static void find(void *library, const char *name, void *function)
+{
+    void *symbol = dlsym(library, name);
+    ck_assert_msg(symbol, "%s", name);
+    memcpy(function, &symbol, sizeof(symbol));
+}
+
+static bool find_all(void)
+{
+    if (!gr_cuda_is_software())
+        return false;
+    void *library = dlopen(gr_cuda_driver_path(), RTLD_LAZY | RTLD_NOLOAD);
+    ck_assert_msg(library, "%s", dlerror());
+    find(library, "gr_softcuda_semaphore_create", &soft_create);
+    find(library, "gr_softcuda_semaphore_open", &soft_open);
+    find(library, "gr_softcuda_semaphore_close", &soft_close);
+    find(library, "gr_softcuda_semaphore_signal", &soft_signal);
+    find(library, "gr_softcuda_semaphore_wait", &soft_wait);
+    dlclose(library);
+    return true;
+}
+
+#define need_software()                                                                            \
+    do {                                                                                           \
+        if (!find_all())                                                                           \
+            skip("its semaphores are the software driver's, and %s is in use",                     \
+                 gr_cuda_driver_path());                                                           \
+    } while (0)
+
+/* A semaphore of both sides. */
+static struct {
+    gr_semaphore *cuda;
+    gr_softcuda_semaphore *graphics;
+} semaphores[8];
+static size_t semaphore_count;
+
+static gr_semaphore *make_semaphore(bool timeline)
+{
+    int fd = -1;
+    ck_assert_int_eq(soft_create(timeline, 0, &fd), CUDA_SUCCESS);
+    ck_assert_int_eq(soft_open(fd, &semaphores[semaphore_count].graphics), CUDA_SUCCESS);
+    gr_semaphore *made = gr_semaphore_import(
+        &GR_INIT(gr_semaphore_desc,
+                 .type = timeline ? CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_TIMELINE_SEMAPHORE_FD
+                                  : CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD,
+                 .fd = fd));
+    assert_made(made);
+    semaphores[semaphore_count++].cuda = made;
+    return made;
+}
+
+static void end_semaphores(void)
+{
+    while (semaphore_count > 0) {
+        gr_semaphore_free(semaphores[--semaphore_count].cuda);
+        soft_close(semaphores[semaphore_count].graphics);
+    }
+}
+
+static gr_softcuda_semaphore *graphics_of(const gr_semaphore *semaphore)
+{
+    for (size_t i = 0; i < semaphore_count; i++)
+        if (semaphores[i].cuda == semaphore)
+            return semaphores[i].graphics;
+    ck_abort_msg("a submit names a semaphore that is none of the case's");
+    return NULL;
+}
+
+/* The submit, all of it, at once. */
+static void run(const gr_submit *submit)
+{
+    for (size_t i = 0; i < submit->wait_count; i++)
+        ck_assert_msg(soft_wait(graphics_of(submit->waits[i]), submit->wait_values[i],
+                                TOO_LATE_MS) == CUDA_SUCCESS,
+                      "the submit waits for a signal that does not come");
+    for (size_t i = 0; i < submit->signal_count; i++)
+        ck_assert_int_eq(soft_signal(graphics_of(submit->signals[i]), submit->signal_values[i]),
+                         CUDA_SUCCESS);
+}
+
+static void run_and_commit(gr_submit *submit)
+{
+    assert_made(submit);
+    run(submit);
+    assert_ok(gr_submit_commit(submit));
+    gr_submit_free(submit);
+}
+
+/* ---- Resources ------------------------------------------------------------------------------- */
+
+static CUmemGenericAllocationHandle memories[MOST];
+static gr_resource *resources[MOST];
+
+static gr_resource *make_resource(CUmemGenericAllocationHandle *memory)
+{
+    const CUmemAllocationProp properties = {
+        .type = CU_MEM_ALLOCATION_TYPE_PINNED,
+        .requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
+        .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = fx.device}};
+    size_t granularity = 0;
+    int fd = -1;
+    CU(MemGetAllocationGranularity(&granularity, &properties, CU_MEM_ALLOC_GRANULARITY_MINIMUM));
+    size_t size = (SIZE + granularity - 1) / granularity * granularity;
+    CU(MemCreate(memory, size, &properties, 0));
+    CU(MemExportToShareableHandle(&fd, *memory, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+    gr_resource *resource = gr_from_external_memory(
+        &GR_INIT(gr_external_memory_desc, .type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD,
+                 .fd = fd, .size = size),
+        GR_READ_WRITE);
+    assert_made(resource);
+    return resource;
+}
+
+static void make_resources(size_t n, gr_semaphore *acquire, gr_semaphore *release)
+{
+    for (size_t i = 0; i < n; i++) {
+        resources[i] = make_resource(&memories[i]);
+        assert_ok(gr_resource_set_sync(resources[i], acquire, release));
+    }
+}
+
+static void end_resources(size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        gr_resource_free(resources[i]);
+        CU(MemRelease(memories[i]));
+    }
+    CU(CtxSynchronize());
+    end_semaphores();
+    make_semaphore(true); /* which ends what was set aside */
+    end_semaphores();
+}
+
+static void use_by_cuda(gr_resource *resource, CUstream stream)
+{
+    gr_buffer *buffer = gr_map(resource, stream);
+    assert_made(buffer);
+    assert_ok(gr_buffer_release(buffer));
+}
+
+/* ---- What is undecided ----------------------------------------------------------------------- */
+
+START_TEST(memory_whose_order_is_undecided_is_not_mapped)
+{
+    need_software();
+    resources[0] = make_resource(&memories[0]);
+    gr_buffer *out = NULL;
+    for (int i = 0; i < 2; i++) {
+        const char *words = i == 0 ? "gr_resource_set_sync()" : "GR_SEMAPHORE_NONE";
+        assert_null(gr_map(resources[0], fx.stream), GR_ERR_STATE, 0, words);
+        assert_fails(gr_map_many(resources, 1, fx.stream, NULL, &out), GR_ERR_STATE, 0, words);
+        assert_null(gr_submit_begin(resources, 1), GR_ERR_STATE, 0, words);
+    }
+    assert_fails(gr_resource_set_sync(resources[0], NULL, NULL), GR_ERR_INVALID_VALUE, 0, "NONE");
+    assert_null(gr_map(resources[0], fx.stream), GR_ERR_STATE, 0, "set_sync");
+    assert_ok(gr_resource_set_sync(resources[0], GR_SEMAPHORE_NONE, GR_SEMAPHORE_NONE));
+    use_by_cuda(resources[0], fx.stream);
+    run_and_commit(gr_submit_begin(resources, 1));
+    use_by_cuda(resources[0], fx.other);
+    end_resources(1);
+}
+END_TEST
+
+/* The name that stands for none may be given wherever NULL may. */
+START_TEST(no_semaphore_is_none)
+{
+    char text[64];
+    const gr_semaphore_point point =
+        GR_INIT(gr_semaphore_point, .semaphore = GR_SEMAPHORE_NONE, .value = 1);
+    gr_semaphore_free(GR_SEMAPHORE_NONE);
+    ck_assert(!gr_semaphore_is_timeline(GR_SEMAPHORE_NONE));
+    ck_assert_ptr_null(gr_semaphore_external(GR_SEMAPHORE_NONE));
+    gr_semaphore_describe(GR_SEMAPHORE_NONE, text, sizeof(text));
+    ck_assert_str_eq(text, "no semaphore (GR_SEMAPHORE_NONE)");
+    assert_fails(gr_semaphore_signal(&point, 1, fx.stream), GR_ERR_INVALID_VALUE, 0,
+                 "GR_SEMAPHORE_NONE");
+}
+END_TEST
+
+/* ---- Points by hand -------------------------------------------------------------------------- */
+
+/* What the driver says of the semaphore: a wait for 0 passes at once. */
+static CUresult driver_knows(CUexternalSemaphore semaphore)
+{
+    const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS params = {.params.fence.value = 0};
+    return fx.cu->WaitExternalSemaphoresAsync(&semaphore, &params, 1, fx.other);
+}
+
+/* What was set aside ends at the next import, once its own event has passed. */
+static void assert_ends_soon(CUexternalSemaphore semaphore)
+{
+    for (int i = 0; i < 2000 && driver_knows(semaphore) == CUDA_SUCCESS; i++) {
+        make_semaphore(true);
+        end_semaphores();
+        sleep_ms(1);
+    }
+    ck_assert_int_eq(driver_knows(semaphore), CUDA_ERROR_INVALID_HANDLE);
+}
+
+/*
+ * The driver's manual: signals and waits must have completed before the semaphore is destroyed.
+ *
+ * Catches: the free destroyed it at once.
+ */
+START_TEST(a_freed_semaphore_outlives_its_points)
+{
+    need_software();
+    gr_semaphore *semaphore = make_semaphore(true);
+    gr_softcuda_semaphore *graphics = graphics_of(semaphore);
+    CUexternalSemaphore external = gr_semaphore_external(semaphore);
+    const gr_semaphore_point point =
+        GR_INIT(gr_semaphore_point, .semaphore = semaphore, .value = 1);
+    struct gate *gate = gate_put(fx.stream);
+    assert_ok((_i == 0 ? gr_semaphore_wait : gr_semaphore_signal)(&point, 1, fx.stream));
+    gr_semaphore_free(semaphore);
+    semaphore_count = 0;
+    CUresult lives = driver_knows(external);
+    gate_open(gate);
+    if (_i == 0)
+        soft_signal(graphics, 1);
+    CU(StreamSynchronize(fx.stream));
+    soft_close(graphics);
+    ck_assert_int_eq(lives, CUDA_SUCCESS);
+    assert_ends_soon(external);
+}
+END_TEST
+
+START_TEST(a_semaphore_whose_points_are_done_ends_at_once)
+{
+    need_software();
+    gr_semaphore *semaphore = make_semaphore(true);
+    CUexternalSemaphore external = gr_semaphore_external(semaphore);
+    const gr_semaphore_point point =
+        GR_INIT(gr_semaphore_point, .semaphore = semaphore, .value = 1);
+    assert_ok(gr_semaphore_signal(&point, 1, fx.other));
+    assert_ok(gr_semaphore_wait(&point, 1, fx.stream));
+    CU(StreamSynchronize(fx.stream));
+    CU(StreamSynchronize(fx.other));
+    end_semaphores();
+    ck_assert_int_eq(driver_knows(external), CUDA_ERROR_INVALID_HANDLE);
+}
+END_TEST
+
+/* ---- Binary semaphores ----------------------------------------------------------------------- */
+
+START_TEST(a_binary_submit_taken_back_can_begin_again)
+{
+    need_software();
+    make_resources(2, make_semaphore(false), make_semaphore(false));
+    for (int i = 0; i < 4; i++) {
+        use_by_cuda(resources[0], fx.stream);
+        gr_submit *submit = gr_submit_begin(resources, 1);
+        assert_made(submit);
+        ck_assert(submit->wait_count == 1 && submit->signal_count == 1);
+        ck_assert(submit->wait_values[0] == 0 && submit->signal_values[0] == 0);
+        assert_null(gr_submit_begin(resources + 1, 1), GR_ERR_STATE, 0, "binary");
+        gr_submit_free(submit);
+        submit = gr_submit_begin(resources, 1);
+        assert_made(submit);
+        ck_assert(submit->wait_count == 1 && submit->signal_count == 1);
+        run_and_commit(submit);
+        assert_null(gr_submit_begin(resources + 1, 1), GR_ERR_STATE, 0, "binary");
+    }
+    use_by_cuda(resources[0], fx.stream);
+    CU(StreamSynchronize(fx.stream));
+    end_resources(2);
+}
+END_TEST
+
+/*
+ * The second release takes the first one's signal, and stands for it.
+ *
+ * Catches: the first resource's submit waited for nothing.
+ */
+START_TEST(a_binary_signal_stands_for_the_one_before)
+{
+    need_software();
+    make_resources(2, GR_SEMAPHORE_NONE, make_semaphore(false));
+    for (int i = 0; i < 3; i++) {
+        use_by_cuda(resources[0], fx.stream);
+        use_by_cuda(resources[1], fx.other);
+        gr_submit *submit = gr_submit_begin(resources, 1);
+        assert_made(submit);
+        ck_assert_uint_eq(submit->wait_count, 1);
+        run_and_commit(submit);
+        submit = gr_submit_begin(resources + 1, 1); /* later in the same queue */
+        assert_made(submit);
+        ck_assert_uint_eq(submit->wait_count, 0);
+        run_and_commit(submit);
+    }
+    end_resources(2);
+}
+END_TEST
+
+/* A signal that a submit is going to wait for is nobody else's until that is decided. */
+START_TEST(a_binary_signal_belongs_to_one_submit)
+{
+    need_software();
+    make_resources(3, GR_SEMAPHORE_NONE, make_semaphore(false));
+    use_by_cuda(resources[0], fx.stream);
+    use_by_cuda(resources[1], fx.stream);
+    gr_buffer *buffer = gr_map(resources[2], fx.stream);
+    assert_made(buffer);
+    gr_submit *submit = gr_submit_begin(resources, 1);
+    assert_made(submit);
+    assert_null(gr_submit_begin(resources + 1, 1), GR_ERR_STATE, 0, "gr_submit_commit()");
+    assert_fails(gr_buffer_release(buffer), GR_ERR_STATE, 0, "gr_submit_free()");
+    if (_i == 0)
+        gr_submit_free(submit);
+    else
+        run_and_commit(submit);
+    assert_ok(gr_buffer_release(buffer));
+    run_and_commit(gr_submit_begin(resources, 3));
+    end_resources(3);
+}
+END_TEST
+
+/* ---- Timelines ------------------------------------------------------------------------------- */
+
+/*
+ * A value that was skipped is waited for by nobody, not even where one semaphore is of both sides.
+ *
+ * Catches: a release waited for the last value, which a submit had that was taken back.
+ */
+START_TEST(a_skipped_value_holds_up_no_stream)
+{
+    need_software();
+    gr_semaphore *both = make_semaphore(true);
+    make_resources(2, GR_SEMAPHORE_NONE, both);
+    assert_ok(gr_resource_set_sync(resources[1], both, GR_SEMAPHORE_NONE));
+    for (int i = 0; i < 4; i++) {
+        use_by_cuda(resources[0], i % 2 ? fx.stream : fx.other);
+        gr_submit *submit = gr_submit_begin(resources + 1, 1);
+        assert_made(submit);
+        ck_assert_uint_eq(submit->signal_values[0], 2 * (unsigned)i + 2);
+        gr_submit_free(submit);
+    }
+    use_by_cuda(resources[1], fx.stream);
+    CU(CtxSynchronize());
+    end_resources(2);
+}
+END_TEST
+
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
+static void begin_and_end(size_t from, size_t n)
+{
+    gr_submit *first = gr_submit_begin(resources + from, n);
+    gr_submit *second = gr_submit_begin(resources, from);
+    assert_made(first);
+    assert_made(second);
+    run_and_commit(second);
+    gr_submit_free(first);
+}
+
+START_TEST(a_loop_of_submits_allocates_nothing)
+{
+    need_software();
+    need_counting();
+    make_resources(MOST, make_semaphore(true), make_semaphore(true));
+    begin_and_end(1, MOST - 1);
+    start_counting();
+    for (size_t i = 0; i < 100; i++)
+        begin_and_end(1 + i % (MOST - 1), 1);
+    for (size_t i = 0; i < 100; i++)
+        begin_and_end(1, MOST - 1);
+    ck_assert_uint_eq(allocations, 0);
+    end_resources(MOST);
+}
+END_TEST
+
+/* More than are kept to be used again. */
+START_TEST(many_submits_at_once)
+{
+    enum { MANY = 100 };
+    static gr_resource *many[MANY];
+    gr_submit *submits[MANY];
+    for (int i = 0; i < MANY; i++) {
+        many[i] = must_register(gl_buffer_filled(16, 1));
+        submits[i] = gr_submit_begin(many, (size_t)i + 1);
+        assert_made(submits[i]);
+        ck_assert(submits[i]->wait_count == 0 && submits[i]->signal_count == 0);
+    }
+    for (int i = 0; i < MANY; i++) {
+        assert_ok(gr_submit_commit(submits[i]));
+        gr_submit_free(submits[i]);
+    }
+    for (int i = 0; i < MANY; i++)
+        gr_resource_free(many[i]);
+}
+END_TEST
+
+/* ---- Threads --------------------------------------------------------------------------------- */
+
+#define FRAMES 100
+
+static pthread_mutex_t in_order = PTHREAD_MUTEX_INITIALIZER;
+
+/* Each thread has a resource; what is submitted goes to one queue. */
+static void *render(void *argument)
+{
+    gr_resource *resource = argument;
+    CUstream stream = NULL;
+    CU(CtxSetCurrent(fx.context));
+    CU(StreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    for (int i = 0; i < FRAMES; i++) {
+        pthread_mutex_lock(&in_order);
+        gr_submit *submit = gr_submit_begin(&resource, 1);
+        if (i % 5 != 0)
+            run_and_commit(submit);
+        else
+            gr_submit_free(submit);
+        pthread_mutex_unlock(&in_order);
+        use_by_cuda(resource, stream);
+    }
+    CU(StreamSynchronize(stream));
+    CU(StreamDestroy(stream));
+    return NULL;
+}
+
+START_TEST(threads_share_a_pair)
+{
+    need_software();
+    pthread_t threads[MOST];
+    make_resources(MOST, make_semaphore(true), make_semaphore(true));
+    for (size_t i = 0; i < MOST; i++)
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, render, resources[i]), 0);
+    for (size_t i = 0; i < MOST; i++)
+        pthread_join(threads[i], NULL);
+    end_resources(MOST);
+}
+END_TEST
+
+static void build(Suite *suite)
+{
+    add_tests(add_case(suite, "undecided"), memory_whose_order_is_undecided_is_not_mapped,
+              no_semaphore_is_none);
+
+    TCase *by_hand = add_case(suite, "points by hand");
+    add_loop_tests(by_hand, 2, a_freed_semaphore_outlives_its_points);
+    add_tests(by_hand, a_semaphore_whose_points_are_done_ends_at_once);
+
+    TCase *binary = add_case(suite, "binary semaphores");
+    add_tests(binary, a_binary_submit_taken_back_can_begin_again,
+              a_binary_signal_stands_for_the_one_before);
+    add_loop_tests(binary, 2, a_binary_signal_belongs_to_one_submit);
+
+    add_tests(add_case(suite, "timelines"), a_skipped_value_holds_up_no_stream);
+
+    add_tests(add_case(suite, "memory"), a_loop_of_submits_allocates_nothing, many_submits_at_once);
+
+    add_tests(add_case(suite, "threads"), threads_share_a_pair);
+}
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, "submit", build, NULL);
+}

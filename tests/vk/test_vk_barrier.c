@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Barriers between Vulkan and CUDA: flags of 32 and of 64 bits, queue families, and memory that
+ * several families share. The validation layer listens.
+ */
+#include "tests/support/support_vulkan_image.h"
+
+#include <string.h>
+
+#define SIZE 65536
+
+/* Copies and clears by the names that synchronization2 gives them. */
+#define WIDE_STAGES (VK_PIPELINE_STAGE_2_COPY_BIT | VK_PIPELINE_STAGE_2_CLEAR_BIT)
+
+/* Vulkan fills a buffer between the two barriers, and CUDA sees it. */
+static void check_buffer(gr_resource *resource, const gr_vk_use *use, int value)
+{
+    VkCommandBuffer commands = vulkan_begin();
+    assert_ok(gr_vk_cmd_from_cuda(commands, &resource, 1, use));
+    vk.CmdFillBuffer(commands, gr_vk_buffer(resource), 0, SIZE,
+                     (uint32_t)(unsigned char)value * 0x01010101u);
+    assert_ok(gr_vk_cmd_to_cuda(commands, &resource, 1, use));
+    vulkan_submit(commands, NULL, NULL);
+    vulkan_finish();
+    gr_buffer *buffer = gr_map(resource, fx.stream);
+    assert_made(buffer);
+    assert_cuda_bytes(buffer, value);
+    must_release(buffer);
+}
+
+START_VULKAN_TEST(flags_of_64_bits)
+{
+    if (!vk.h->synchronization2)
+        skip("this Vulkan device has no synchronization2");
+    GR_AUTO(gr_resource) *resource = must_create(SIZE, GR_READ_WRITE);
+    const gr_vk_use use =
+        GR_INIT(gr_vk_use, .stages = WIDE_STAGES, .access = VK_ACCESS_2_TRANSFER_WRITE_BIT);
+    check_buffer(resource, &use, 0x21);
+    const gr_vk_use access =
+        GR_INIT(gr_vk_use, .stages = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
+                .access = VK_ACCESS_2_TRANSFER_WRITE_BIT | VK_ACCESS_2_SHADER_STORAGE_READ_BIT);
+    check_buffer(resource, &access, 0x22);
+}
+END_TEST
+
+/* More of them than fit into one command. */
+START_VULKAN_TEST(images_and_flags_of_64_bits)
+{
+    if (!vk.h->synchronization2)
+        skip("this Vulkan device has no synchronization2");
+    gr_resource *all[40];
+    struct vulkan_image image = vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D", 16, 16, 1,
+                                             VK_IMAGE_USAGE_SAMPLED_BIT, GR_READ_WRITE);
+    vulkan_image_fill(&image, 1);
+    for (int i = 0; i < 39; i++)
+        all[i] = must_create(256, GR_READ_WRITE);
+    all[39] = image.resource;
+    const VkImageLayout layout = VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL;
+    const VkClearColorValue colour = {.float32 = {1, 0, 1, 0}};
+    const VkImageSubresourceRange range = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1};
+    const gr_vk_use use = GR_INIT(gr_vk_use, .stages = WIDE_STAGES,
+                                  .access = VK_ACCESS_2_TRANSFER_WRITE_BIT, .layout = layout);
+    VkCommandBuffer commands = vulkan_begin();
+    assert_ok(gr_vk_cmd_from_cuda(commands, all, 40, &use));
+    vk.CmdClearColorImage(commands, image.image, layout, &colour, 1, &range);
+    vk.CmdFillBuffer(commands, gr_vk_buffer(all[38]), 0, 256, 0x31313131);
+    assert_ok(gr_vk_cmd_to_cuda(commands, all, 40, &use));
+    vulkan_submit(commands, NULL, NULL);
+    vulkan_finish();
+    gr_buffer *buffers[2];
+    assert_ok(gr_map_many(all + 38, 2, fx.stream, NULL, buffers));
+    assert_cuda_bytes(buffers[0], 0x31);
+    unsigned char texels[16 * 16 * 4];
+    const gr_linear_desc to = GR_INIT(gr_linear_desc, .host = texels);
+    assert_ok(gr_buffer_copy_from_image(buffers[1], 0, 0, &to, GR_STREAM_OF_MAP));
+    CU(StreamSynchronize(fx.stream));
+    for (int i = 0; i < 4; i++)
+        ck_assert_uint_eq(texels[i], i % 2 ? 0 : 255);
+    assert_ok(gr_buffer_release_many(buffers, 2, fx.stream, NULL));
+    CU(StreamSynchronize(fx.stream));
+    for (int i = 0; i < 40; i++)
+        gr_resource_free(all[i]);
+}
+END_TEST
+
+/* Catches: stages over 32 bits were cut off. */
+START_VULKAN_TEST(flags_of_64_bits_need_synchronization2)
+{
+    gr_vk_device_desc info = GR_INIT(
+        gr_vk_device_desc, .get_instance_proc_addr = vk.h->get_instance_proc_addr,
+        .instance = vk.h->instance, .physical_device = vk.h->physical_device,
+        .device = vk.h->device, .queue = vk.h->graphics, .queue_family = vk.h->graphics_family);
+    gr_vk_device *plain = gr_vk_device_wrap(&info);
+    assert_made(plain);
+    const VkBufferCreateInfo create = vulkan_buffer_info(SIZE);
+    gr_resource *resource = gr_vk_buffer_create(plain, &create, GR_READ_WRITE);
+    assert_made(resource);
+    gr_vk_use use = GR_INIT(gr_vk_use, .stages = VK_PIPELINE_STAGE_2_COPY_BIT,
+                            .access = VK_ACCESS_2_TRANSFER_WRITE_BIT);
+    VkCommandBuffer commands = vulkan_begin();
+    assert_fails(gr_vk_cmd_to_cuda(commands, &resource, 1, &use), GR_ERR_UNSUPPORTED, 0,
+                 "VkPhysicalDeviceSynchronization2Features");
+    assert_fails(gr_vk_cmd_from_cuda(commands, &resource, 1, &use), GR_ERR_UNSUPPORTED, 0,
+                 "gr_vk_device_desc");
+    use.stages = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT;
+    use.access = VK_ACCESS_2_SHADER_STORAGE_READ_BIT;
+    assert_fails(gr_vk_cmd_to_cuda(commands, &resource, 1, &use), GR_ERR_UNSUPPORTED, 0,
+                 "synchronization2");
+    vulkan_submit(commands, NULL, NULL);
+    vulkan_finish();
+    use.access = VK_ACCESS_2_TRANSFER_WRITE_BIT;
+    check_buffer(resource, &use, 0x41);
+    gr_resource_free(resource);
+    gr_vk_device_free(plain);
+}
+END_TEST
+
+static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL without_barriers(VkDevice device, const char *name)
+{
+    static PFN_vkGetDeviceProcAddr get;
+    if (!get)
+        get = (PFN_vkGetDeviceProcAddr)vk.h->get_instance_proc_addr(vk.h->instance,
+                                                                    "vkGetDeviceProcAddr");
+    return strncmp(name, "vkCmdPipelineBarrier2", 21) == 0 ? NULL : get(device, name);
+}
+
+static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL lie(VkInstance instance, const char *name)
+{
+    return strcmp(name, "vkGetDeviceProcAddr") == 0 ? (PFN_vkVoidFunction)without_barriers
+                                                    : vk.h->get_instance_proc_addr(instance, name);
+}
+
+START_VULKAN_TEST(synchronization2_has_to_be_there)
+{
+    gr_vk_device_desc info = GR_INIT(
+        gr_vk_device_desc, .get_instance_proc_addr = lie, .instance = vk.h->instance,
+        .physical_device = vk.h->physical_device, .device = vk.h->device, .queue = vk.h->graphics,
+        .queue_family = vk.h->graphics_family, .synchronization2 = true);
+    assert_null(gr_vk_device_wrap(&info), GR_ERR_INVALID_VALUE, 0, "vkCmdPipelineBarrier2");
+}
+END_TEST
+
+/* ---- Queue families -------------------------------------------------------------------------- */
+
+START_VULKAN_TEST(the_queue_family_is_checked)
+{
+    GR_AUTO(gr_resource) *resource = must_create(SIZE, GR_READ_WRITE);
+    uint32_t family = vk.h->graphics_family;
+    gr_vk_use use = GR_INIT(gr_vk_use, .stages = VK_PIPELINE_STAGE_2_TRANSFER_BIT,
+                            .access = VK_ACCESS_2_TRANSFER_WRITE_BIT, .queue_family = &family);
+    check_buffer(resource, &use, 0x51);
+    VkCommandBuffer commands = vulkan_begin();
+    family = VK_QUEUE_FAMILY_EXTERNAL;
+    assert_fails(gr_vk_cmd_to_cuda(commands, &resource, 1, &use), GR_ERR_INVALID_VALUE, 0,
+                 "VK_QUEUE_FAMILY_EXTERNAL");
+    family = 1000;
+    assert_fails(gr_vk_cmd_from_cuda(commands, &resource, 1, &use), GR_ERR_INVALID_VALUE, 0,
+                 "1000");
+    family = VK_QUEUE_FAMILY_IGNORED;
+    assert_fails(gr_vk_cmd_from_cuda(commands, &resource, 1, &use), GR_ERR_INVALID_VALUE, 0,
+                 "families");
+    use.queue_family = NULL;
+    use.stages = 0;
+    assert_fails(gr_vk_cmd_from_cuda(commands, &resource, 1, &use), GR_ERR_INVALID_VALUE, 0,
+                 "`after->stages` is 0");
+    vulkan_submit(commands, NULL, NULL);
+    vulkan_finish();
+}
+END_TEST
+
+/* Two families where the device has them; the same twice is not allowed. */
+static uint32_t list_families(uint32_t families[2])
+{
+    families[0] = vk.h->graphics_family;
+    families[1] = vk.h->compute != VK_NULL_HANDLE ? vk.h->compute_family : vk.h->transfer_family;
+    return vk.h->compute != VK_NULL_HANDLE || vk.h->transfer != VK_NULL_HANDLE ? 2 : 1;
+}
+
+/* No family owns it, so none hands it over: the layer refuses a barrier that names one. */
+START_VULKAN_TEST(what_several_families_share)
+{
+    uint32_t families[2];
+    if (list_families(families) < 2)
+        skip("this Vulkan device has one queue family");
+    VkBufferCreateInfo create = vulkan_buffer_info(SIZE);
+    create.sharingMode = VK_SHARING_MODE_CONCURRENT;
+    create.queueFamilyIndexCount = 2;
+    create.pQueueFamilyIndices = families;
+    gr_resource *resource = gr_vk_buffer_create(vk.wrap, &create, GR_READ_WRITE);
+    assert_made(resource);
+    const gr_vk_use use =
+        GR_INIT(gr_vk_use, .stages = VK_PIPELINE_STAGE_2_TRANSFER_BIT,
+                .access = VK_ACCESS_2_TRANSFER_WRITE_BIT, .queue_family = &families[0]);
+    check_buffer(resource, &use, 0x61);
+    gr_resource_free(resource);
+}
+END_TEST
+
+/* The barrier's families, as Vulkan was given them. */
+static uint32_t source_family, destination_family;
+
+static VKAPI_ATTR void VKAPI_CALL note_barrier(VkCommandBuffer commands, VkPipelineStageFlags from,
+                                               VkPipelineStageFlags to, VkDependencyFlags flags,
+                                               uint32_t memory_count, const VkMemoryBarrier *memory,
+                                               uint32_t buffer_count,
+                                               const VkBufferMemoryBarrier *buffers,
+                                               uint32_t image_count,
+                                               const VkImageMemoryBarrier *images)
+{
+    (void)commands, (void)from, (void)to, (void)flags, (void)memory_count, (void)memory;
+    (void)image_count;
+    source_family = buffer_count ? buffers[0].srcQueueFamilyIndex : images[0].srcQueueFamilyIndex;
+    destination_family =
+        buffer_count ? buffers[0].dstQueueFamilyIndex : images[0].dstQueueFamilyIndex;
+}
+
+static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL noting(VkDevice device, const char *name)
+{
+    if (strcmp(name, "vkCmdPipelineBarrier") == 0)
+        return (PFN_vkVoidFunction)note_barrier;
+    return without_barriers(device, name);
+}
+
+static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_noting(VkInstance instance, const char *name)
+{
+    return strcmp(name, "vkGetDeviceProcAddr") == 0 ? (PFN_vkVoidFunction)noting
+                                                    : vk.h->get_instance_proc_addr(instance, name);
+}
+
+static void check_families(gr_resource *resource, uint32_t own)
+{
+    const gr_vk_use use = GR_INIT(gr_vk_use, .stages = VK_PIPELINE_STAGE_2_TRANSFER_BIT,
+                                  .layout = VK_IMAGE_LAYOUT_GENERAL);
+    VkCommandBuffer not_used = (VkCommandBuffer)&source_family;
+    assert_ok(gr_vk_cmd_to_cuda(not_used, &resource, 1, &use));
+    ck_assert_uint_eq(source_family, own);
+    ck_assert_uint_eq(destination_family, VK_QUEUE_FAMILY_EXTERNAL);
+    assert_ok(gr_vk_cmd_from_cuda(not_used, &resource, 1, &use));
+    ck_assert_uint_eq(source_family, VK_QUEUE_FAMILY_EXTERNAL);
+    ck_assert_uint_eq(destination_family, own);
+}
+
+/* On every device: what grinterop tells Vulkan, for its own and the application's objects. */
+START_VULKAN_TEST(families_in_barriers)
+{
+    gr_vk_device_desc info =
+        GR_INIT(gr_vk_device_desc, .get_instance_proc_addr = get_noting, .instance = vk.h->instance,
+                .physical_device = vk.h->physical_device, .device = vk.h->device,
+                .queue = vk.h->graphics, .queue_family = vk.h->graphics_family);
+    gr_vk_device *noted = gr_vk_device_wrap(&info);
+    assert_made(noted);
+    struct vulkan_own own = vulkan_own(SIZE, false);
+    struct vulkan_image image =
+        vulkan_image_own(VK_FORMAT_R8_UNORM, "2D", 16, 16, 1, false, GR_READ_WRITE);
+    gr_vk_buffer_desc buffer =
+        GR_INIT(gr_vk_buffer_desc, .buffer = own.buffer, .memory = own.memory,
+                .memory_size = own.memory_size, .size = SIZE);
+    image.own.create_info = &image.info;
+    for (int concurrent = 0; concurrent < 2; concurrent++) {
+        buffer.sharing_mode = concurrent ? VK_SHARING_MODE_CONCURRENT : VK_SHARING_MODE_EXCLUSIVE;
+        image.info.sharingMode = buffer.sharing_mode;
+        gr_resource *both[] = {gr_from_vk_buffer(noted, &buffer, GR_READ_WRITE),
+                               gr_from_vk_image(noted, &image.own, GR_READ_WRITE)};
+        for (int i = 0; i < 2; i++) {
+            assert_made(both[i]);
+            check_families(both[i], concurrent ? VK_QUEUE_FAMILY_IGNORED : vk.h->graphics_family);
+            gr_resource_free(both[i]);
+        }
+    }
+    gr_vk_device_free(noted);
+    vulkan_image_own_free(&image);
+    vulkan_own_free(&own);
+}
+END_TEST
+
+static void build(Suite *suite)
+{
+    add_tests(add_vulkan_case(suite, "flags"), flags_of_64_bits, images_and_flags_of_64_bits,
+              flags_of_64_bits_need_synchronization2, synchronization2_has_to_be_there);
+
+    add_tests(add_vulkan_case(suite, "queue families"), the_queue_family_is_checked,
+              what_several_families_share, families_in_barriers);
+
+    add_vulkan_end(suite);
+}
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, "test_vk_barrier", build, NULL);
+}

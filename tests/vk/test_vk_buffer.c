@@ -1,0 +1,540 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Vulkan buffers as resources: the bytes in both directions, for buffers that grinterop makes and
+ * for the application's own, several in one memory, and what is refused.
+ */
+#define _GNU_SOURCE
+#include "tests/support/allocations.h"
+#include "tests/support/support_vulkan.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define SIZE  65536
+#define BATCH 8
+#define LOOPS 1000
+
+/* ---- Bytes ----------------------------------------------------------------------------------- */
+
+static const size_t sizes[] = {1, 3, 4, 100, 4096, 65536, 65537, 2097152, 3000001};
+
+START_VULKAN_TEST(bytes_of_a_buffer_that_grinterop_makes)
+{
+    GR_AUTO(gr_resource) *resource = must_create(sizes[_i], GR_READ_WRITE);
+    vulkan_bytes_both_ways(resource, gr_vk_buffer(resource), sizes[_i], 1);
+    vulkan_bytes_both_ways(resource, gr_vk_buffer(resource), sizes[_i], 3);
+}
+END_TEST
+
+START_VULKAN_TEST(bytes_of_the_applications_own_buffer)
+{
+    struct vulkan_own own = vulkan_own(sizes[_i], false);
+    GR_AUTO(gr_resource) *resource = must_register_own(&own, sizes[_i], GR_READ_WRITE);
+    ck_assert(gr_vk_buffer(resource) == own.buffer);
+    ck_assert(gr_vk_memory(resource) == own.memory);
+    vulkan_bytes_both_ways(resource, gr_vk_buffer(resource), sizes[_i], 5);
+}
+END_TEST
+
+START_VULKAN_TEST(bytes_of_a_dedicated_buffer)
+{
+    struct vulkan_own own = vulkan_own(sizes[_i], true);
+    GR_AUTO(gr_resource) *resource = must_register_own(&own, sizes[_i], GR_READ_WRITE);
+    vulkan_bytes_both_ways(resource, gr_vk_buffer(resource), sizes[_i], 7);
+}
+END_TEST
+
+START_VULKAN_TEST(bytes_by_kernels)
+{
+    need_kernels();
+    GR_AUTO(gr_resource) *resource = must_create(SIZE, GR_READ_WRITE);
+    gr_buffer *buffer = must_map(resource);
+    kernel_fill_pattern(gr_buffer_ptr(buffer), SIZE, 9, fx.stream);
+    must_release(buffer);
+    assert_vulkan_pattern(gr_vk_buffer(resource), SIZE, 9);
+    vulkan_fill(gr_vk_buffer(resource), SIZE, 0x20);
+    buffer = must_map(resource);
+    kernel_add_one(gr_buffer_ptr(buffer), SIZE, fx.stream);
+    must_release(buffer);
+    assert_vulkan_bytes(gr_vk_buffer(resource), SIZE, 0x21);
+}
+END_TEST
+
+/* ---- One memory ------------------------------------------------------------------------------ */
+
+#define PARTS 3
+
+/* Buffers that lie in one memory, with room between them. */
+struct shared {
+    VkDeviceMemory memory;
+    VkDeviceSize memory_size, offset[PARTS];
+    VkBuffer buffer[PARTS];
+    gr_resource *resource[PARTS];
+};
+
+static const VkDeviceSize part_size[PARTS] = {5000, 1, 70000};
+
+static VkDeviceSize aligned(VkDeviceSize size, VkDeviceSize alignment)
+{
+    return (size + alignment - 1) / alignment * alignment;
+}
+
+static struct shared share_memory(void)
+{
+    struct shared shared = {.memory_size = 0};
+    VkMemoryRequirements needs[PARTS];
+    uint32_t types = UINT32_MAX;
+    for (int i = 0; i < PARTS; i++) {
+        shared.buffer[i] = vulkan_buffer(part_size[i], &needs[i]);
+        shared.offset[i] = aligned(shared.memory_size + 1000, needs[i].alignment);
+        shared.memory_size = shared.offset[i] + needs[i].size;
+        types &= needs[i].memoryTypeBits;
+    }
+    shared.memory =
+        vulkan_memory(shared.memory_size, types, MEMORY_EXPORT, VK_NULL_HANDLE, VK_NULL_HANDLE);
+    for (int i = 0; i < PARTS; i++)
+        VK(BindBufferMemory(vk.h->device, shared.buffer[i], shared.memory, shared.offset[i]));
+    return shared;
+}
+
+static gr_vk_buffer_desc part_info(const struct shared *shared, int i)
+{
+    return GR_INIT(gr_vk_buffer_desc, .buffer = shared->buffer[i], .memory = shared->memory,
+                   .memory_size = shared->memory_size, .offset = shared->offset[i],
+                   .size = part_size[i]);
+}
+
+/* All are written before any is read, so that one that lies elsewhere spoils another. */
+static void check_parts(struct shared *shared)
+{
+    gr_buffer *buffers[PARTS];
+    for (unsigned i = 0; i < PARTS; i++)
+        vulkan_write_pattern(shared->buffer[i], part_size[i], 20 + i);
+    assert_ok(gr_map_many(shared->resource, PARTS, fx.stream, NULL, buffers));
+    for (unsigned i = 0; i < PARTS; i++) {
+        ck_assert_uint_eq(gr_buffer_size(buffers[i]), part_size[i]);
+        assert_cuda_pattern(buffers[i], 20 + i);
+    }
+    for (unsigned i = 0; i < PARTS; i++)
+        cuda_write_pattern(buffers[i], 30 + i);
+    assert_ok(gr_buffer_release_many(buffers, PARTS, fx.stream, NULL));
+    CU(StreamSynchronize(fx.stream));
+    for (unsigned i = 0; i < PARTS; i++)
+        assert_vulkan_pattern(shared->buffer[i], part_size[i], 30 + i);
+}
+
+/* The other GPU's CUDA takes memory only if it is one buffer's. */
+static const char *one_memory_missing(void)
+{
+    if (vk.missing)
+        return vk.missing;
+    return fx.device == 0 ? NULL : "memory that is not dedicated is not shared between two devices";
+}
+
+#define START_MEMORY_TEST(name) START_TEST_UNLESS(one_memory_missing(), name)
+
+START_VULKAN_TEST(several_buffers_in_one_memory)
+{
+    struct shared shared = share_memory();
+    for (int i = 0; i < PARTS; i++) {
+        const gr_vk_buffer_desc info = part_info(&shared, i);
+        if (fx.device == 0)
+            shared.resource[i] = unordered(gr_from_vk_buffer(vk.wrap, &info, GR_READ_WRITE));
+        else
+            assert_null(gr_from_vk_buffer(vk.wrap, &info, GR_READ_WRITE), GR_ERR_UNSUPPORTED, 0,
+                        "VkMemoryDedicatedAllocateInfo");
+    }
+    if (fx.device != 0)
+        return;
+    check_parts(&shared);
+    for (int i = 0; i < PARTS; i++)
+        gr_resource_free(shared.resource[i]);
+}
+END_TEST
+
+START_MEMORY_TEST(several_buffers_in_one_import)
+{
+    struct shared shared = share_memory();
+    const gr_vk_buffer_desc first = part_info(&shared, 0);
+    shared.resource[0] = unordered(gr_from_vk_buffer(vk.wrap, &first, GR_READ_WRITE));
+    for (int i = 1; i < PARTS; i++) {
+        const gr_external_part_desc part =
+            GR_INIT(gr_external_part_desc, .offset = shared.offset[i], .size = part_size[i]);
+        shared.resource[i] =
+            unordered(gr_from_same_memory(shared.resource[0], &part, GR_READ_WRITE));
+        ck_assert_ptr_eq(driver_handle(shared.resource[i]), driver_handle(shared.resource[0]));
+        ck_assert(gr_vk_buffer(shared.resource[i]) == VK_NULL_HANDLE);
+    }
+    check_parts(&shared);
+    for (int i = 0; i < PARTS; i++)
+        gr_resource_free(shared.resource[i]);
+}
+END_TEST
+
+/* ---- Memory that the host has mapped --------------------------------------------------------- */
+
+/* Whether such a buffer can lie in memory that the host can map and that sees what it writes. */
+static bool host_can_map(uint32_t types)
+{
+    const VkMemoryPropertyFlags wanted =
+        VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
+    VkPhysicalDeviceMemoryProperties has;
+    vk.GetPhysicalDeviceMemoryProperties(vk.h->physical_device, &has);
+    for (uint32_t i = 0; i < has.memoryTypeCount; i++)
+        if ((types >> i & 1) && (has.memoryTypes[i].propertyFlags & wanted) == wanted)
+            return true;
+    return false;
+}
+
+/*
+ * As vk.h has it: the host flushes, a submit makes its writes visible, and it invalidates once the
+ * work of CUDA is done. In coherent memory the flush and the invalidation do nothing.
+ *
+ * Catches: without the submit, CUDA on an H200 reads the bytes that were there before.
+ */
+START_VULKAN_TEST(bytes_that_the_host_maps)
+{
+    VkMemoryRequirements needs;
+    struct vulkan_own own = {.dedicated = true, .buffer = vulkan_buffer(SIZE, &needs)};
+    if (!host_can_map(needs.memoryTypeBits))
+        skip("no buffer that is shared lies in memory which the host can map");
+    own.memory_size = needs.size;
+    own.memory =
+        vulkan_memory(needs.size, needs.memoryTypeBits,
+                      MEMORY_EXPORT | MEMORY_DEDICATED | MEMORY_HOST, own.buffer, VK_NULL_HANDLE);
+    VK(BindBufferMemory(vk.h->device, own.buffer, own.memory, 0));
+    void *bytes = NULL;
+    VK(MapMemory(vk.h->device, own.memory, 0, VK_WHOLE_SIZE, 0, &bytes));
+    const VkMappedMemoryRange range = {.sType = VK_STRUCTURE_TYPE_MAPPED_MEMORY_RANGE,
+                                       .memory = own.memory,
+                                       .size = VK_WHOLE_SIZE};
+    GR_AUTO(gr_resource) *resource =
+        gr_from_vk_buffer(vk.wrap,
+                          &GR_INIT(gr_vk_buffer_desc, .buffer = own.buffer, .memory = own.memory,
+                                   .memory_size = own.memory_size, .size = SIZE, .dedicated = true),
+                          GR_READ_WRITE);
+    if (!resource)
+        skip("CUDA does not take memory that the host can map: %s", error_text());
+    unordered(resource);
+    for (unsigned round = 0; round < 20; round++) {
+        pattern_fill(bytes, SIZE, 2 * round);
+        VK(FlushMappedMemoryRanges(vk.h->device, 1, &range));
+        VK(QueueSubmit(vk.h->graphics, 0, NULL, VK_NULL_HANDLE));
+        VK(QueueWaitIdle(vk.h->graphics));
+        gr_buffer *buffer = must_map(resource);
+        assert_cuda_pattern(buffer, 2 * round);
+        cuda_write_pattern(buffer, 2 * round + 1);
+        assert_ok(gr_buffer_release(buffer));
+        assert_ok(gr_resource_wait(resource, GR_WAIT_FOREVER));
+        VK(InvalidateMappedMemoryRanges(vk.h->device, 1, &range));
+        assert_no_difference(pattern_differs(bytes, SIZE, 2 * round + 1));
+    }
+}
+END_TEST
+
+/* ---- Flags, several at once ------------------------------------------------------------------ */
+
+START_VULKAN_TEST(read_only_and_write_discard)
+{
+    GR_AUTO(gr_resource) *input = must_create(SIZE, GR_READ_ONLY);
+    GR_AUTO(gr_resource) *output = must_create(SIZE, GR_WRITE_DISCARD);
+    vulkan_write_pattern(gr_vk_buffer(input), SIZE, 40);
+    gr_buffer *from = must_map(input), *to = must_map(output);
+    CU(MemcpyDtoDAsync(gr_buffer_ptr(to), gr_buffer_ptr(from), SIZE, fx.stream));
+    must_release(from);
+    must_release(to);
+    assert_vulkan_pattern(gr_vk_buffer(output), SIZE, 40);
+    char text[512];
+    gr_resource_describe(input, text, sizeof(text));
+    ck_assert_msg(strstr(text, "read_only"), "%s", text);
+    gr_resource_describe(output, text, sizeof(text));
+    ck_assert_msg(strstr(text, "write_discard"), "%s", text);
+}
+END_TEST
+
+static void make_batch(gr_resource *resources[BATCH])
+{
+    for (int i = 0; i < BATCH; i++)
+        resources[i] = unordered(must_create(SIZE, GR_READ_WRITE));
+}
+
+static void free_batch(gr_resource *resources[BATCH])
+{
+    for (int i = 0; i < BATCH; i++)
+        gr_resource_free(resources[i]);
+}
+
+START_VULKAN_TEST(map_many_maps_all_or_none)
+{
+    gr_resource *resources[BATCH];
+    gr_buffer *buffers[BATCH] = {NULL};
+    make_batch(resources);
+    gr_buffer *mapped = must_map(resources[5]);
+    assert_fails(gr_map_many(resources, BATCH, fx.stream, NULL, buffers), GR_ERR_STATE, 0,
+                 "already mapped");
+    for (int i = 0; i < BATCH; i++) {
+        ck_assert_ptr_null(buffers[i]);
+        ck_assert(gr_resource_is_mapped(resources[i]) == (i == 5));
+    }
+    assert_ok(gr_buffer_release(mapped));
+    assert_ok(gr_map_many(resources, BATCH, fx.stream, NULL, buffers));
+    for (int i = 0; i < BATCH; i++)
+        cuda_fill(buffers[i], i + 1);
+    assert_ok(gr_buffer_release_many(buffers, BATCH, fx.stream, NULL));
+    CU(StreamSynchronize(fx.stream));
+    for (int i = 0; i < BATCH; i++)
+        assert_vulkan_bytes(gr_vk_buffer(resources[i]), SIZE, i + 1);
+    free_batch(resources);
+}
+END_TEST
+
+/* An application in the middle of a port has both. */
+START_VULKAN_TEST(map_many_takes_vulkan_and_opengl_together)
+{
+    GLuint name = gl_buffer_filled(SIZE, 1);
+    GR_AUTO(gr_resource) *gl = must_register(name);
+    GR_AUTO(gr_resource) *vulkan = must_create(SIZE, GR_READ_WRITE);
+    gr_resource *both[] = {vulkan, gl};
+    gr_buffer *buffers[2] = {NULL};
+    assert_ok(gr_map_many(both, 2, fx.stream, NULL, buffers));
+    cuda_fill(buffers[0], 0x51);
+    cuda_fill(buffers[1], 0x52);
+    assert_ok(gr_buffer_release_many(buffers, 2, fx.stream, NULL));
+    CU(StreamSynchronize(fx.stream));
+    assert_vulkan_bytes(gr_vk_buffer(vulkan), SIZE, 0x51);
+    assert_gl_bytes(name, SIZE, 0x52);
+}
+END_TEST
+
+/* ---- Loops ----------------------------------------------------------------------------------- */
+
+START_VULKAN_TEST(map_and_release_allocate_nothing)
+{
+    need_counting();
+    GR_AUTO(gr_resource) *resource = unordered(must_create(SIZE, GR_READ_WRITE));
+    gr_buffer *buffer = must_map(resource);
+    assert_ok(release_on(buffer, fx.other)); /* the first one makes the event it needs */
+    int fds = open_fds();
+    start_counting();
+    for (int i = 0; i < LOOPS; i++) {
+        buffer = must_map(resource);
+        cuda_fill(buffer, i);
+        assert_ok(i % 2 ? gr_buffer_release(buffer) : release_on(buffer, fx.other));
+    }
+    ck_assert_uint_eq(allocations, 0);
+    ck_assert_int_eq(open_fds(), fds);
+    CU(StreamSynchronize(fx.stream));
+    CU(StreamSynchronize(fx.other));
+    assert_vulkan_bytes(gr_vk_buffer(resource), SIZE, LOOPS - 1);
+}
+END_TEST
+
+START_VULKAN_TEST(map_many_and_release_many_allocate_nothing)
+{
+    need_counting();
+    gr_resource *resources[BATCH];
+    gr_buffer *buffers[BATCH];
+    make_batch(resources);
+    start_counting();
+    for (int i = 0; i < LOOPS / 4; i++) {
+        assert_ok(gr_map_many(resources, BATCH, fx.stream, NULL, buffers));
+        assert_ok(gr_buffer_release_many(buffers, BATCH, fx.stream, NULL));
+    }
+    ck_assert_uint_eq(allocations, 0);
+    free_batch(resources);
+}
+END_TEST
+
+static struct vulkan_own steady_own;
+
+static void made_life(GLuint unused)
+{
+    (void)unused;
+    gr_resource *resource = must_create(4096, GR_READ_WRITE);
+    gr_buffer *buffer = must_map(resource);
+    cuda_fill(buffer, 1);
+    must_release(buffer);
+    gr_resource_free(resource);
+}
+
+static void registered_life(GLuint unused)
+{
+    (void)unused;
+    gr_resource *resource = must_register_own(&steady_own, 4096, GR_READ_WRITE);
+    gr_buffer *buffer = must_map(resource);
+    cuda_fill(buffer, 2);
+    must_release(buffer);
+    assert_ok(gr_resource_close(resource, GR_STREAM_OF_MAP));
+    gr_resource_free(resource);
+}
+
+/* Making and registering take milliseconds each on a GPU: fewer cycles than for OpenGL. */
+START_VULKAN_TEST(create_and_free_for_ever_need_nothing_more)
+{
+    assert_steady(made_life, 0, sanitizer() ? 50 : 200);
+}
+END_TEST
+
+START_VULKAN_TEST(register_and_close_for_ever_need_nothing_more)
+{
+    steady_own = vulkan_own(4096, false);
+    assert_steady(registered_life, 0, sanitizer() ? 50 : 200);
+}
+END_TEST
+
+/* ---- What is said and refused ---------------------------------------------------------------- */
+
+START_VULKAN_TEST(describe_says_what_it_is)
+{
+    char text[512];
+    GR_AUTO(gr_resource) *resource = must_create(12345, GR_READ_WRITE);
+    ck_assert_int_gt(gr_resource_describe(resource, text, sizeof(text)), 0);
+    ck_assert_msg(strstr(text, "Vulkan") && strstr(text, "buffer") && strstr(text, "12345"), "%s",
+                  text);
+    ck_assert(gr_vk_memory(resource) != VK_NULL_HANDLE);
+    ck_assert(gr_vk_image(resource) == VK_NULL_HANDLE);
+    ck_assert_ptr_nonnull(gr_resource_external_memory(resource));
+    ck_assert_int_eq(gr_resource_api(resource), GR_VULKAN);
+    ck_assert_int_eq(gr_resource_transport(resource), GR_TRANSPORT_EXTERNAL);
+    assert_null(gr_resource_graphics(resource), GR_ERR_STATE, 0, "by external");
+    gr_buffer *buffer = must_map(resource);
+    gr_resource_describe(resource, text, sizeof(text));
+    ck_assert_msg(strstr(text, "mapped"), "%s", text);
+    assert_ok(gr_buffer_release(buffer));
+    assert_ok(gr_resource_close(resource, fx.stream));
+    ck_assert_ptr_null(driver_handle(resource));
+    gr_resource_describe(resource, text, sizeof(text));
+    ck_assert_msg(strstr(text, "closed") && strstr(text, "12345"), "%s", text);
+    assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "closed");
+}
+END_TEST
+
+START_VULKAN_TEST(other_resources_have_no_vulkan_objects)
+{
+    GR_AUTO(gr_resource) *gl = must_register(gl_buffer_filled(16, 1));
+    ck_assert(gr_vk_buffer(gl) == VK_NULL_HANDLE && gr_vk_image(gl) == VK_NULL_HANDLE &&
+              gr_vk_memory(gl) == VK_NULL_HANDLE);
+    ck_assert(gr_vk_buffer(NULL) == VK_NULL_HANDLE && gr_vk_image(NULL) == VK_NULL_HANDLE &&
+              gr_vk_memory(NULL) == VK_NULL_HANDLE);
+}
+END_TEST
+
+START_VULKAN_TEST(wrong_sizes_and_flags_are_refused)
+{
+    struct vulkan_own own = vulkan_own(SIZE, false);
+    const gr_vk_buffer_desc good =
+        GR_INIT(gr_vk_buffer_desc, .buffer = own.buffer, .memory = own.memory,
+                .memory_size = own.memory_size, .size = SIZE);
+    gr_vk_buffer_desc info = good;
+    info.offset = own.memory_size - SIZE + 1;
+    assert_null(gr_from_vk_buffer(vk.wrap, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
+                "offset");
+    info = good;
+    info.offset = UINT64_MAX - 16;
+    assert_null(gr_from_vk_buffer(vk.wrap, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
+                "offset");
+    info = good;
+    info.size = own.memory_size + 1;
+    assert_null(gr_from_vk_buffer(vk.wrap, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "size");
+    info = good;
+    info.size = 0;
+    assert_null(gr_from_vk_buffer(vk.wrap, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
+                "`size` is 0");
+    info = good;
+    info.dedicated = true;
+    info.offset = 16;
+    assert_null(gr_from_vk_buffer(vk.wrap, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
+                "dedicated memory begins at 0");
+    info = good;
+    info.offset = 1;
+    info.memory_size += 1;
+    assert_null(gr_from_vk_buffer(vk.wrap, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
+                "the alignment that Vulkan asks for");
+    info = good;
+    info.memory_size = 0;
+    assert_null(gr_from_vk_buffer(vk.wrap, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
+                "memory_size");
+    assert_null(gr_from_vk_buffer(vk.wrap, &good, GR_READ_ONLY | GR_WRITE_DISCARD),
+                GR_ERR_INVALID_VALUE, 0, "write_discard");
+    assert_null(gr_from_vk_buffer(vk.wrap, &good, GR_SURFACE_LOAD_STORE), GR_ERR_INVALID_VALUE, 0,
+                "surface_load_store");
+    assert_null(gr_from_vk_buffer(vk.wrap, &good, 0x100), GR_ERR_INVALID_VALUE, 0, "bits");
+    info = good;
+    info.struct_size = 0;
+    assert_null(gr_from_vk_buffer(vk.wrap, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
+                "GR_INIT(gr_vk_buffer_desc");
+}
+END_TEST
+
+START_VULKAN_TEST(null_is_refused)
+{
+    struct vulkan_own own = vulkan_own(SIZE, false);
+    gr_vk_buffer_desc info = GR_INIT(gr_vk_buffer_desc, .memory = own.memory,
+                                     .memory_size = own.memory_size, .size = SIZE);
+    assert_null(gr_from_vk_buffer(vk.wrap, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
+                "buffer");
+    info.buffer = own.buffer;
+    assert_null(gr_from_vk_buffer(NULL, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "device");
+    assert_null(gr_from_vk_buffer(vk.wrap, NULL, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "NULL");
+    info.memory = VK_NULL_HANDLE;
+    assert_null(gr_from_vk_buffer(vk.wrap, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
+                "memory");
+    const VkBufferCreateInfo create = vulkan_buffer_info(16);
+    assert_null(gr_vk_buffer_create(NULL, &create, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
+                "device");
+    assert_null(gr_vk_buffer_create(vk.wrap, NULL, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "NULL");
+}
+END_TEST
+
+/*
+ * The application's mistake: newer validation layers see it as well, and NVIDIA's Vulkan exports
+ * all the same.
+ */
+START_MEMORY_TEST(memory_that_was_not_allocated_for_export_is_refused)
+{
+    vulkan_allow("VUID-VkMemoryGetFdInfoKHR-handleType-00671");
+    VkMemoryRequirements needs;
+    struct vulkan_host *host = vulkan_host(SIZE);
+    vk.GetBufferMemoryRequirements(vk.h->device, host->buffer, &needs);
+    const gr_vk_buffer_desc info =
+        GR_INIT(gr_vk_buffer_desc, .buffer = host->buffer, .memory = host->memory,
+                .memory_size = needs.size, .size = SIZE);
+    gr_clear_error();
+    gr_resource *resource = gr_from_vk_buffer(vk.wrap, &info, GR_READ_WRITE);
+    if (!resource) {
+        assert_error(GR_ERR_VULKAN, -1, "VkExportMemoryAllocateInfo");
+        return;
+    }
+    gr_resource_free(resource);
+    ck_assert(!gr_cuda_is_software());
+    skip("this Vulkan exports memory that was not allocated for it");
+}
+END_TEST
+
+static void build(Suite *suite)
+{
+    int count = (int)(sizeof(sizes) / sizeof(sizes[0]));
+    TCase *bytes = add_vulkan_case(suite, "bytes");
+    add_loop_tests(bytes, count, bytes_of_a_buffer_that_grinterop_makes,
+                   bytes_of_the_applications_own_buffer, bytes_of_a_dedicated_buffer);
+    add_tests(bytes, bytes_by_kernels, bytes_that_the_host_maps, several_buffers_in_one_memory,
+              several_buffers_in_one_import);
+
+    add_tests(add_vulkan_case(suite, "contract"), read_only_and_write_discard,
+              map_many_maps_all_or_none, map_many_takes_vulkan_and_opengl_together);
+
+    add_tests(add_vulkan_case(suite, "loops"), map_and_release_allocate_nothing,
+              map_many_and_release_many_allocate_nothing,
+              create_and_free_for_ever_need_nothing_more,
+              register_and_close_for_ever_need_nothing_more);
+
+    add_tests(add_vulkan_case(suite, "what is said and refused"), describe_says_what_it_is,
+              other_resources_have_no_vulkan_objects, wrong_sizes_and_flags_are_refused,
+              null_is_refused, memory_that_was_not_allocated_for_export_is_refused);
+    add_vulkan_end(suite);
+}
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, "test_vk_buffer", build, NULL);
+}

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the application says of its Vulkan objects: structs of other versions of the headers,
+ * VkImageCreateInfo and VkBufferCreateInfo with their chains and sharing modes, and the
+ * VkPhysicalDevice of a CUDA device.
+ */
+#include "tests/support/support_vulkan_image.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SIZE 4096
+
+/* ---- Structs of other versions --------------------------------------------------------------- */
+
+/* One call that takes a struct; the struct is one with which the call fails by its contents. */
+struct taker {
+    const char *type;
+    size_t size;
+    gr_status (*call)(const void *given);
+};
+
+static gr_status status_of(const void *made)
+{
+    return made ? GR_OK : gr_last_error()->status;
+}
+
+static gr_status take_device(const void *given)
+{
+    return status_of(gr_vk_device_wrap(given));
+}
+
+static gr_status take_device_for_extensions(const void *given)
+{
+    uint32_t count = 0;
+    return gr_vk_device_extensions(given, NULL, &count);
+}
+
+static gr_status take_buffer(const void *given)
+{
+    return status_of(gr_from_vk_buffer(vk.wrap, given, GR_READ_WRITE));
+}
+
+static gr_status take_image(const void *given)
+{
+    return status_of(gr_from_vk_image(vk.wrap, given, GR_READ_WRITE));
+}
+
+static gr_status take_semaphore(const void *given)
+{
+    return status_of(gr_semaphore_from_vk(vk.wrap, given));
+}
+
+static gr_status take_use(const void *given)
+{
+    gr_resource *resource = must_create(SIZE, GR_READ_WRITE);
+    VkCommandBuffer commands = vulkan_begin();
+    gr_status status = gr_vk_cmd_to_cuda(commands, &resource, 1, given);
+    ck_assert_uint_eq(gr_vk_cmd_from_cuda(commands, &resource, 1, given), status);
+    vulkan_submit(commands, NULL, NULL);
+    vulkan_finish();
+    gr_resource_free(resource);
+    return status;
+}
+
+static gr_status take_headless(const void *given)
+{
+    gr_vk_headless_options *options = (gr_vk_headless_options *)(uintptr_t)given;
+    options->cuda_device = -1;
+    return status_of(gr_vk_headless_create(given));
+}
+
+#define TAKER(type, call)                                                                          \
+    {                                                                                              \
+#type, sizeof(type), call                                                                  \
+    }
+static const struct taker takers[] = {
+    TAKER(gr_vk_device_desc, take_device),
+    TAKER(gr_vk_device_desc, take_device_for_extensions),
+    TAKER(gr_vk_buffer_desc, take_buffer),
+    TAKER(gr_vk_image_desc, take_image),
+    TAKER(gr_vk_semaphore_desc, take_semaphore),
+    TAKER(gr_vk_use, take_use),
+    TAKER(gr_vk_headless_options, take_headless),
+};
+#define TAKER_COUNT (int)(sizeof(takers) / sizeof(takers[0]))
+
+#define MORE 24 /* bytes of a newer program's fields */
+
+/* A struct of that size that is 0 but for its struct_size, in memory of exactly that size. */
+static unsigned char *make_struct(size_t size)
+{
+    unsigned char *made = must_allocate(size);
+    memset(made, 0, size);
+    memcpy(made, &size, sizeof(size));
+    return made;
+}
+
+START_VULKAN_TEST(every_struct_says_its_size)
+{
+    const struct taker *taker = &takers[_i];
+    unsigned char *zeroed = must_allocate(taker->size);
+    memset(zeroed, 0, taker->size);
+    assert_fails(taker->call(zeroed), GR_ERR_INVALID_VALUE, 0, taker->type);
+    free(zeroed);
+}
+END_TEST
+
+/* What a newer program leaves 0 does not matter; what it sets is refused. */
+START_VULKAN_TEST(every_struct_may_be_newer)
+{
+    const struct taker *taker = &takers[_i];
+    unsigned char *newer = make_struct(taker->size + MORE);
+    gr_clear_error();
+    ck_assert_uint_eq(taker->call(newer), GR_ERR_INVALID_VALUE);
+    ck_assert_msg(!strstr(gr_last_error()->message, "GR_INIT"), "%s", gr_last_error()->message);
+    newer[taker->size + MORE - 1] = 1;
+    assert_fails(taker->call(newer), GR_ERR_UNSUPPORTED, 0, taker->type);
+    free(newer);
+}
+END_TEST
+
+/* An older program's struct ends earlier, and what it has not is 0. */
+START_VULKAN_TEST(every_struct_may_be_older)
+{
+    const struct taker *taker = &takers[_i];
+    unsigned char *older = make_struct(2 * sizeof(void *));
+    gr_clear_error();
+    ck_assert_uint_eq(taker->call(older), GR_ERR_INVALID_VALUE);
+    ck_assert_msg(!strstr(gr_last_error()->message, "GR_INIT"), "%s", gr_last_error()->message);
+    free(older);
+}
+END_TEST
+
+/* ---- Chains ---------------------------------------------------------------------------------- */
+
+static VkImageCreateInfo image_info(VkFormat format)
+{
+    return vulkan_image_info(vulkan_format(format), vulkan_shape("2D"), 32, 16, 1,
+                             VK_IMAGE_USAGE_SAMPLED_BIT);
+}
+
+/* The image holds what CUDA wrote. */
+static void check_image(gr_resource *resource)
+{
+    struct vulkan_image image = {.format = vulkan_format(VK_FORMAT_R8G8B8A8_UNORM),
+                                 .shape = vulkan_shape("2D"),
+                                 .info = image_info(VK_FORMAT_R8G8B8A8_UNORM),
+                                 .image = gr_vk_image(resource),
+                                 .resource = resource};
+    vulkan_image_fill(&image, 3);
+    gr_buffer *buffer = must_map_vulkan(&image);
+    assert_no_difference(cuda_image_differs(buffer, &image, 3));
+    cuda_image_fill(buffer, &image, 4);
+    must_release(buffer);
+    assert_vulkan_image(&image, 4);
+}
+
+/* The layer would say that views of another format need the list. */
+START_VULKAN_TEST(a_list_of_formats_reaches_the_image)
+{
+    static const VkFormat formats[] = {VK_FORMAT_R8G8B8A8_UNORM, VK_FORMAT_R8G8B8A8_SRGB};
+    const VkImageFormatListCreateInfo list = {.sType =
+                                                  VK_STRUCTURE_TYPE_IMAGE_FORMAT_LIST_CREATE_INFO,
+                                              .viewFormatCount = 2,
+                                              .pViewFormats = formats};
+    VkImageCreateInfo info = image_info(VK_FORMAT_R8G8B8A8_UNORM);
+    info.pNext = &list;
+    info.flags = VK_IMAGE_CREATE_MUTABLE_FORMAT_BIT;
+    GR_AUTO(gr_resource) *resource = gr_vk_image_create(vk.wrap, &info, GR_READ_WRITE);
+    assert_made(resource);
+    ck_assert_ptr_eq(info.pNext, &list);
+    check_image(resource);
+}
+END_TEST
+
+/* Catches: a second VkExternalMemoryImageCreateInfo, which the validation layer reports. */
+START_VULKAN_TEST(external_memory_is_not_asked_for_twice)
+{
+    VkExternalMemoryImageCreateInfo external = {
+        .sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMAGE_CREATE_INFO,
+        .handleTypes = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT};
+    VkImageCreateInfo info = image_info(VK_FORMAT_R8G8B8A8_UNORM);
+    info.pNext = &external;
+    GR_AUTO(gr_resource) *resource = gr_vk_image_create(vk.wrap, &info, GR_READ_WRITE);
+    assert_made(resource);
+    check_image(resource);
+    external.handleTypes = VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT;
+    assert_null(gr_vk_image_create(vk.wrap, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
+                "OPAQUE_FD");
+}
+END_TEST
+
+START_VULKAN_TEST(buffers_have_chains_too)
+{
+    VkExternalMemoryBufferCreateInfo external = {
+        .sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO,
+        .handleTypes = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT};
+    VkBufferCreateInfo info = vulkan_buffer_info(SIZE);
+    info.pNext = &external;
+    GR_AUTO(gr_resource) *resource = gr_vk_buffer_create(vk.wrap, &info, GR_READ_WRITE);
+    assert_made(resource);
+    vulkan_write_pattern(gr_vk_buffer(resource), SIZE, 7);
+    gr_buffer *buffer = gr_map(resource, fx.stream);
+    assert_made(buffer);
+    assert_cuda_pattern(buffer, 7);
+    must_release(buffer);
+    external.handleTypes = VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT;
+    assert_null(gr_vk_buffer_create(vk.wrap, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
+                "OPAQUE_FD");
+}
+END_TEST
+
+START_VULKAN_TEST(buffers_that_cannot_be_are_refused)
+{
+    VkBufferCreateInfo info = vulkan_buffer_info(0);
+    assert_null(gr_vk_buffer_create(vk.wrap, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
+                "size");
+    info = vulkan_buffer_info(SIZE);
+    info.usage = 0;
+    assert_null(gr_vk_buffer_create(vk.wrap, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
+                "usage");
+    info = vulkan_buffer_info(SIZE);
+    info.sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO;
+    assert_null(gr_vk_buffer_create(vk.wrap, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
+                "VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO");
+    info = vulkan_buffer_info(SIZE);
+    info.flags = VK_BUFFER_CREATE_SPARSE_BINDING_BIT;
+    assert_null(gr_vk_buffer_create(vk.wrap, &info, GR_READ_WRITE), GR_ERR_UNSUPPORTED, 0,
+                "sparse");
+    info = vulkan_buffer_info(SIZE);
+    assert_null(gr_vk_buffer_create(vk.wrap, &info, GR_SURFACE_LOAD_STORE), GR_ERR_INVALID_VALUE, 0,
+                "surface_load_store");
+}
+END_TEST
+
+/* ---- The physical device --------------------------------------------------------------------- */
+
+START_VULKAN_TEST(the_physical_device_of_a_cuda_device)
+{
+    VkPhysicalDevice found = VK_NULL_HANDLE;
+    assert_ok(
+        gr_vk_physical_device(vk.h->get_instance_proc_addr, vk.h->instance, fx.device, &found));
+    ck_assert_ptr_eq(found, vk.h->physical_device);
+}
+END_TEST
+
+START_VULKAN_TEST(no_physical_device_of_nothing)
+{
+    VkPhysicalDevice found = vk.h->physical_device, before = found;
+    PFN_vkGetInstanceProcAddr get = vk.h->get_instance_proc_addr;
+    assert_fails(gr_vk_physical_device(NULL, vk.h->instance, 0, &found), GR_ERR_INVALID_VALUE, 0,
+                 "get_instance_proc_addr");
+    assert_fails(gr_vk_physical_device(get, VK_NULL_HANDLE, 0, &found), GR_ERR_INVALID_VALUE, 0,
+                 "instance");
+    assert_fails(gr_vk_physical_device(get, vk.h->instance, 0, NULL), GR_ERR_INVALID_VALUE, 0,
+                 "physical_device");
+    assert_fails(gr_vk_physical_device(get, vk.h->instance, -1, &found), GR_ERR_INVALID_VALUE, 0,
+                 "CUDA device -1");
+    assert_fails(gr_vk_physical_device(get, vk.h->instance, 1000, &found), GR_ERR_INVALID_VALUE, 0,
+                 "CUDA device 1000");
+    ck_assert_ptr_eq(found, before);
+}
+END_TEST
+
+/* An instance whose devices are not the CUDA device: they are listed. */
+static VKAPI_ATTR VkResult VKAPI_CALL one_other_device(VkInstance instance, uint32_t *count,
+                                                       VkPhysicalDevice *devices)
+{
+    (void)instance;
+    if (devices)
+        devices[0] = vk.h->physical_device;
+    *count = 1;
+    return VK_SUCCESS;
+}
+
+static VKAPI_ATTR void VKAPI_CALL of_another_kind(VkPhysicalDevice device,
+                                                  VkPhysicalDeviceProperties2 *properties)
+{
+    vk.GetPhysicalDeviceProperties2(device, properties);
+    properties->properties.deviceType = VK_PHYSICAL_DEVICE_TYPE_OTHER;
+    strcpy(properties->properties.deviceName, "Some other device");
+    for (VkBaseOutStructure *each = properties->pNext; each; each = each->pNext)
+        if (each->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES)
+            memset(((VkPhysicalDeviceIDProperties *)each)->deviceUUID, 0xAB, VK_UUID_SIZE);
+}
+
+static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL lie(VkInstance instance, const char *name)
+{
+    if (strcmp(name, "vkEnumeratePhysicalDevices") == 0)
+        return (PFN_vkVoidFunction)one_other_device;
+    if (strcmp(name, "vkGetPhysicalDeviceProperties2") == 0)
+        return (PFN_vkVoidFunction)of_another_kind;
+    return vk.h->get_instance_proc_addr(instance, name);
+}
+
+START_VULKAN_TEST(the_devices_that_were_found_are_listed)
+{
+    VkPhysicalDevice found = VK_NULL_HANDLE;
+    assert_fails(gr_vk_physical_device(lie, vk.h->instance, 0, &found), GR_ERR_UNSUPPORTED, 0,
+                 "Some other device (UUID GPU-abababab");
+    ck_assert(found == VK_NULL_HANDLE);
+}
+END_TEST
+
+static void build(Suite *suite)
+{
+    add_loop_tests(add_vulkan_case(suite, "structs of other versions"), TAKER_COUNT,
+                   every_struct_says_its_size, every_struct_may_be_newer,
+                   every_struct_may_be_older);
+
+    add_tests(add_vulkan_case(suite, "chains"), a_list_of_formats_reaches_the_image,
+              external_memory_is_not_asked_for_twice, buffers_have_chains_too,
+              buffers_that_cannot_be_are_refused);
+
+    add_tests(add_vulkan_case(suite, "the physical device"), the_physical_device_of_a_cuda_device,
+              no_physical_device_of_nothing, the_devices_that_were_found_are_listed);
+
+    add_vulkan_end(suite);
+}
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, "test_vk_create", build, NULL);
+}

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Vulkan devices: wrapping them, which CUDA device they are, and what is said when something is
+ * missing.
+ */
+#define _GNU_SOURCE
+#include "tests/support/cuda_symbol.h"
+#include "vk_device.h"
+
+#include <stdio.h>
+#include <sys/wait.h>
+
+/* ---- Wrapping -------------------------------------------------------------------------------- */
+
+/* Whether Vulkan says that it can hand timeline semaphores out, which lavapipe does not. */
+static bool can_export(const struct session *s)
+{
+    VkSemaphoreTypeCreateInfo type = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
+                                      .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE};
+    VkPhysicalDeviceExternalSemaphoreInfo info = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_SEMAPHORE_INFO,
+        .pNext = &type,
+        .handleType = VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT};
+    VkExternalSemaphoreProperties has = {.sType = VK_STRUCTURE_TYPE_EXTERNAL_SEMAPHORE_PROPERTIES};
+    FUNCTION(s->h, vkGetPhysicalDeviceExternalSemaphoreProperties)
+    (s->h->physical_device, &info, &has);
+    return has.externalSemaphoreFeatures & VK_EXTERNAL_SEMAPHORE_FEATURE_EXPORTABLE_BIT;
+}
+
+START_SESSION_TEST(wrapped)
+{
+    gr_vk_device *device = must_wrap(&session.info);
+    bool exports = can_export(&session);
+    ck_assert_int_eq(gr_vk_device_has_semaphores(device), exports);
+    ck_assert(exports || gr_cuda_is_software()); /* NVIDIA's driver can */
+    gr_vk_device_free(device);
+}
+END_TEST
+
+START_SESSION_TEST(described)
+{
+    gr_vk_device *device = must_wrap(&session.info);
+    VkPhysicalDeviceProperties properties;
+    VkPhysicalDeviceIDProperties id;
+    char text[600], cut[16], uuid[41];
+    ask_device(session.h, &properties, &id);
+    uuid_text(id.deviceUUID, uuid);
+    int length = gr_vk_device_describe(device, text, sizeof(text));
+    ck_assert_int_eq(length, (int)strlen(text));
+    const char *through = gr_vk_device_has_semaphores(device) ? "semaphores by OPAQUE_FD"
+                                                              : "semaphores through the host";
+    const char *const parts[] = {properties.deviceName, uuid, "CUDA device 0",
+                                 "memory by OPAQUE_FD", through};
+    for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
+        ck_assert_msg(strstr(text, parts[i]), "no %s in: %s", parts[i], text);
+    ck_assert_ptr_eq(strchr(text, '\n'), NULL);
+    ck_assert_int_eq(gr_vk_device_describe(device, cut, sizeof(cut)), length);
+    ck_assert_uint_eq(strlen(cut), sizeof(cut) - 1);
+    ck_assert_int_eq(strncmp(cut, text, sizeof(cut) - 1), 0);
+    ck_assert_int_eq(gr_vk_device_describe(device, NULL, 0), length);
+    gr_vk_device_free(device);
+}
+END_TEST
+
+START_SESSION_TEST(without_queue)
+{
+    session.info.queue = VK_NULL_HANDLE;
+    gr_vk_device_free(must_wrap(&session.info));
+}
+END_TEST
+
+START_SESSION_TEST(wrapped_twice)
+{
+    gr_vk_device *first = must_wrap(&session.info), *second = must_wrap(&session.info);
+    ck_assert_ptr_ne(first, second);
+    gr_vk_device_free(first);
+    ck_assert_int_eq(gr_vk_device_cuda(second), 0);
+    {
+        GR_AUTO(gr_vk_device) *third = must_wrap(&session.info);
+        (void)third;
+    }
+    gr_vk_device_free(second);
+}
+END_TEST
+
+START_TEST(nulls)
+{
+    char text[64];
+    gr_vk_device *none = NULL;
+    assert_null(gr_vk_device_wrap(NULL), GR_ERR_INVALID_VALUE, 0, "`desc` is NULL");
+    gr_vk_device_free(NULL);
+    gr_vk_device_at_scope_end(&none);
+    ck_assert_int_eq(gr_vk_device_describe(NULL, text, sizeof(text)), (int)strlen(text));
+    ck_assert_ptr_ne(strstr(text, "NULL"), NULL);
+    ck_assert_uint_eq(gr_last_error()->status, GR_OK);
+    ck_assert_int_eq(gr_vk_device_cuda(NULL), -1);
+    ck_assert(!gr_vk_device_has_semaphores(NULL));
+    assert_error(GR_ERR_INVALID_VALUE, 0, "NULL");
+    gr_clear_error();
+}
+END_TEST
+
+START_SESSION_TEST(null_members)
+{
+    for (int i = 0; i < 4; i++) {
+        static const char *const names[] = {"get_instance_proc_addr", "instance", "physical_device",
+                                            "device"};
+        gr_vk_device_desc info = session.info;
+        if (i == 0)
+            info.get_instance_proc_addr = NULL;
+        if (i == 1)
+            info.instance = VK_NULL_HANDLE;
+        if (i == 2)
+            info.physical_device = VK_NULL_HANDLE;
+        if (i == 3)
+            info.device = VK_NULL_HANDLE;
+        char text[64];
+        snprintf(text, sizeof(text), "`desc->%s` is NULL", names[i]);
+        assert_null(gr_vk_device_wrap(&info), GR_ERR_INVALID_VALUE, 0, text);
+    }
+}
+END_TEST
+
+START_SESSION_TEST(wrong_family)
+{
+    session.info.queue_family = 1000;
+    assert_null(gr_vk_device_wrap(&session.info), GR_ERR_INVALID_VALUE, 0, "no queue family 1000");
+}
+END_TEST
+
+/* ---- Which CUDA device ----------------------------------------------------------------------- */
+
+START_SESSION_TEST(another_device)
+{
+    CUuuid uuid;
+    char cuda[41];
+    CU(DeviceGetUuid(&uuid, fx.device));
+    uuid_text(uuid.bytes, cuda);
+    gr_vk_device_desc info = lying(&session, (struct lies){.other_device = true});
+    assert_null(gr_vk_device_wrap(&info), GR_ERR_UNSUPPORTED, 0,
+                "GPU-0f0f0f0f-0f0f-0f0f-0f0f-0f0f0f0f0f0f");
+    assert_null(gr_vk_device_wrap(&info), GR_ERR_UNSUPPORTED, 0, cuda);
+    info = lying(&session, (struct lies){.other_device = false});
+    gr_vk_device_free(must_wrap(&info));
+}
+END_TEST
+
+/* Another device with extensions missing: which device it is says more. */
+START_SESSION_TEST(another_device_first)
+{
+    gr_vk_device_desc info =
+        lying(&session, (struct lies){.other_device = true, .hidden = {"vkGetMemoryFd"}});
+    assert_null(gr_vk_device_wrap(&info), GR_ERR_UNSUPPORTED, 0, "GPU-0f0f0f0f");
+}
+END_TEST
+
+START_SESSION_TEST(without_cuda_context)
+{
+    CUcontext current = fx.context;
+    CU(CtxSetCurrent(NULL));
+    gr_vk_device *device = must_wrap(&session.info);
+    CU(CtxGetCurrent(&current));
+    ck_assert_ptr_eq(current, NULL);
+    gr_vk_device_free(device);
+    CU(CtxSetCurrent(fx.context));
+    CU(StreamSynchronize(fx.stream)); /* the primary context is still there */
+}
+END_TEST
+
+/* In a process of its own, where nothing else retains the primary context. */
+static int use_primary(void)
+{
+    typedef CUresult(CUDAAPI * state_fn)(CUdevice, unsigned int *, int *);
+    struct session s;
+    unsigned int flags;
+    int active = -1;
+    if (gr_cuda_load(true) != GR_OK)
+        return 1;
+    keep_vulkan();
+    session_start(&s);
+    if (s.missing)
+        return 1;
+    void *symbol = cuda_symbol("cuDevicePrimaryCtxGetState", 7000);
+    state_fn get_state;
+    memcpy(&get_state, &symbol, sizeof(symbol));
+    ck_assert_int_eq(get_state(0, &flags, &active), CUDA_SUCCESS);
+    ck_assert_int_eq(active, 0);
+    gr_vk_device *device = must_wrap(&s.info);
+    ck_assert_int_eq(get_state(0, &flags, &active), CUDA_SUCCESS);
+    ck_assert_int_eq(active, 1);
+    gr_vk_device_free(device);
+    ck_assert_int_eq(get_state(0, &flags, &active), CUDA_SUCCESS);
+    ck_assert_int_eq(active, 0);
+    session_end(&s);
+    return 0;
+}
+
+START_SESSION_TEST(primary_is_released)
+{
+    char text[2000];
+    int status = child_run("primary", text, sizeof(text));
+    ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 0, "status %d: %s", status, text);
+}
+END_TEST
+
+START_SESSION_TEST(own_cuda_context)
+{
+    CUcontext own = NULL, current = NULL;
+    CU(CtxCreate(&own, 0, fx.device));
+    gr_vk_device_free(must_wrap(&session.info));
+    CU(CtxGetCurrent(&current));
+    ck_assert_ptr_eq(current, own);
+    CU(CtxDestroy(own));
+    CU(CtxSetCurrent(fx.context));
+}
+END_TEST
+
+START_SESSION_TEST(cuda_context_of_another_device)
+{
+    char text[900];
+    int count = 0;
+    CUdevice second;
+    CUcontext of_second = NULL;
+    CU(DeviceGetCount(&count));
+    if (count < 2)
+        skip("it needs two CUDA devices");
+    CU(DeviceGet(&second, 1));
+    CU(CtxCreate(&of_second, 0, second));
+    gr_vk_device *device = must_wrap(&session.info);
+    ck_assert_int_eq(gr_vk_device_cuda(device), 0);
+    gr_vk_device_describe(device, text, sizeof(text));
+    ck_assert_msg(strstr(text, "(CUDA device 0") && strstr(text, "(CUDA device 1") &&
+                      strstr(text, "peer access"),
+                  "%s", text);
+    gr_vk_device_free(device);
+    CU(CtxDestroy(of_second));
+    CU(CtxSetCurrent(fx.context));
+}
+END_TEST
+
+/* ---- The lists of extensions ----------------------------------------------------------------- */
+
+START_TEST(instance_extensions)
+{
+    uint32_t count = 0, small = 2, exact;
+    const char *names[8] = {NULL};
+    assert_ok(gr_vk_instance_extensions(NULL, &count));
+    ck_assert_uint_eq(count, 3);
+    assert_fails(gr_vk_instance_extensions(names, &small), GR_ERR_INVALID_VALUE, 0, "room for 2");
+    ck_assert_uint_eq(small, 2);
+    ck_assert_ptr_eq(names[0], NULL);
+    exact = count;
+    assert_ok(gr_vk_instance_extensions(names, &exact));
+    ck_assert_uint_eq(exact, count);
+    ck_assert_str_eq(names[0], "VK_KHR_get_physical_device_properties2");
+    ck_assert_ptr_eq(names[3], NULL);
+    count = 8;
+    assert_ok(gr_vk_instance_extensions(names, &count));
+    ck_assert_uint_eq(count, exact);
+    assert_fails(gr_vk_instance_extensions(names, NULL), GR_ERR_INVALID_VALUE, 0, "`count`");
+}
+END_TEST
+
+START_SESSION_TEST(device_extensions)
+{
+    uint32_t count = 0, room;
+    const char *names[16] = {NULL};
+    gr_vk_device_desc info =
+        GR_INIT(gr_vk_device_desc, .get_instance_proc_addr = session.info.get_instance_proc_addr,
+                .instance = session.info.instance, .physical_device = session.info.physical_device);
+    assert_ok(gr_vk_device_extensions(&info, NULL, &count));
+    ck_assert_uint_ge(count, 3);
+    room = count - 1;
+    assert_fails(gr_vk_device_extensions(&info, names, &room), GR_ERR_INVALID_VALUE, 0, "room for");
+    ck_assert_uint_eq(room, count - 1);
+    ck_assert_ptr_eq(names[0], NULL);
+    room = count;
+    assert_ok(gr_vk_device_extensions(&info, names, &room));
+    ck_assert_uint_eq(room, count);
+    bool memory = false;
+    for (uint32_t i = 0; i < count; i++) {
+        ck_assert_msg(device_has(&session, names[i]), "%s", names[i]);
+        memory = memory || strcmp(names[i], "VK_KHR_external_memory_fd") == 0;
+    }
+    ck_assert(memory);
+
+    info = lying(&session, (struct lies){.not_listed = {"VK_KHR_timeline_semaphore"}});
+    assert_ok(gr_vk_device_extensions(&info, names, &room));
+    ck_assert_uint_eq(room, count - 1);
+}
+END_TEST
+
+START_SESSION_TEST(device_extensions_nulls)
+{
+    uint32_t count = 5;
+    gr_vk_device_desc info = session.info;
+    assert_fails(gr_vk_device_extensions(NULL, NULL, &count), GR_ERR_INVALID_VALUE, 0, "`desc`");
+    assert_fails(gr_vk_device_extensions(&info, NULL, NULL), GR_ERR_INVALID_VALUE, 0, "`count`");
+    info.physical_device = VK_NULL_HANDLE;
+    assert_fails(gr_vk_device_extensions(&info, NULL, &count), GR_ERR_INVALID_VALUE, 0,
+                 "physical_device");
+    info.instance = VK_NULL_HANDLE;
+    assert_fails(gr_vk_device_extensions(&info, NULL, &count), GR_ERR_INVALID_VALUE, 0, "instance");
+    info.get_instance_proc_addr = NULL;
+    assert_fails(gr_vk_device_extensions(&info, NULL, &count), GR_ERR_INVALID_VALUE, 0,
+                 "get_instance_proc_addr");
+    ck_assert_uint_eq(count, 5);
+}
+END_TEST
+
+static void build(Suite *suite)
+{
+    add_tests(add_vk_case(suite, "wrapping"), wrapped, described, without_queue, wrapped_twice,
+              nulls, null_members, wrong_family);
+
+    add_tests(add_vk_case(suite, "which CUDA device"), another_device, another_device_first,
+              without_cuda_context, primary_is_released, own_cuda_context,
+              cuda_context_of_another_device);
+
+    add_missing_cases(suite);
+
+    add_tests(add_vk_case(suite, "extensions"), instance_extensions, device_extensions,
+              device_extensions_nulls);
+
+    add_headless_cases(suite);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct child children[] = {{"primary", use_primary}, {NULL, NULL}};
+    return test_main(argc, argv, "Vulkan devices", build, children);
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Vulkan images as resources: what a mapped one reports, and map's contract. The bytes are in
+ * vk_image_bytes.c, kernels in vk_image_kernels.c, what is refused in vk_image_refusals.c.
+ */
+#define _GNU_SOURCE
+#include "tests/support/allocations.h"
+#include "vk_image_tests.h"
+
+#include <string.h>
+
+/* ---- What a mapped image reports ------------------------------------------------------------- */
+
+START_VULKAN_IMAGE_TEST(info_describes_each_shape)
+{
+    const struct vulkan_shape *shape = &vulkan_shapes[_i];
+    struct vulkan_image image =
+        vulkan_image(VK_FORMAT_R16G16_SFLOAT, shape->name, 26, 14, 3, 0, GR_READ_WRITE);
+    gr_buffer *buffer = must_hand_over(&image);
+    const gr_image_info *info = gr_buffer_image_info(buffer);
+    assert_made(info);
+    ck_assert_uint_eq(info->width, 26);
+    ck_assert_uint_eq(info->height, image.info.extent.height);
+    ck_assert_uint_eq(info->depth, shape->slices);
+    ck_assert_uint_eq(info->levels, 3);
+    ck_assert_uint_eq(info->layers, shape->layers);
+    ck_assert_int_eq(info->cube, shape->cube);
+    ck_assert_int_eq(info->layered, shape->layers > 1);
+    ck_assert_int_eq(info->format, CU_AD_FORMAT_HALF);
+    ck_assert_uint_eq(info->channels, 2);
+    ck_assert_uint_eq(info->texel_bytes, 4);
+    ck_assert(!info->srgb && !info->normalized);
+    vulkan_image_end(&image, buffer);
+}
+END_TEST
+
+START_VULKAN_IMAGE_TEST(info_describes_formats)
+{
+    static const VkFormat formats[] = {VK_FORMAT_R8G8B8A8_SRGB, VK_FORMAT_R8G8B8A8_UINT,
+                                       VK_FORMAT_R16_SNORM, VK_FORMAT_D32_SFLOAT};
+    for (int i = 0; i < 4; i++) {
+        struct vulkan_image image = vulkan_image(formats[i], "2D", 8, 8, 1, 0, GR_READ_WRITE);
+        gr_buffer *buffer = must_hand_over(&image);
+        const gr_image_info *info = gr_buffer_image_info(buffer);
+        assert_made(info);
+        ck_assert_int_eq(info->format, image.format->cuda);
+        ck_assert_uint_eq(info->channels, image.format->channels);
+        ck_assert_uint_eq(info->texel_bytes, image.format->texel_bytes);
+        ck_assert_int_eq(info->srgb, (image.format->is & FORMAT_SRGB) != 0);
+        ck_assert_int_eq(info->normalized, (image.format->is & FORMAT_NORMALIZED) != 0);
+        vulkan_image_end(&image, buffer);
+    }
+}
+END_TEST
+
+START_VULKAN_IMAGE_TEST(arrays_are_the_levels)
+{
+    struct vulkan_image image =
+        vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D array", 26, 14, 2, 0, GR_READ_WRITE);
+    gr_buffer *buffer = must_hand_over(&image);
+    CUmipmappedArray all = gr_buffer_mipmapped_array(buffer);
+    assert_made(all);
+    for (unsigned level = 0; level < 2; level++) {
+        CUarray array = gr_buffer_array(buffer, level, 0);
+        assert_made(array);
+        ck_assert_ptr_eq(gr_buffer_array(buffer, level, 2), array);
+        CUDA_ARRAY3D_DESCRIPTOR described;
+        CU(Array3DGetDescriptor(&described, array));
+        ck_assert_uint_eq(described.Width, 26 >> level);
+        ck_assert_uint_eq(described.Height, 14 >> level);
+        ck_assert_uint_eq(described.Depth, 3);
+        ck_assert_uint_ne(described.Flags & CUDA_ARRAY3D_LAYERED, 0);
+    }
+    ck_assert_ptr_null(gr_buffer_array(buffer, 2, 0));
+    assert_error(GR_ERR_INVALID_VALUE, 0, "level");
+    ck_assert_ptr_null(gr_buffer_array(buffer, 0, 3));
+    assert_error(GR_ERR_INVALID_VALUE, 0, "layer");
+    ck_assert_uint_eq(gr_buffer_ptr(buffer), 0);
+    assert_error(GR_ERR_STATE, 0, "image");
+    vulkan_image_end(&image, buffer);
+}
+END_TEST
+
+/* ---- Contract -------------------------------------------------------------------------------- */
+
+START_VULKAN_IMAGE_TEST(an_ended_buffer_has_no_arrays)
+{
+    struct vulkan_image image =
+        vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D", 8, 8, 1, 0, GR_READ_WRITE);
+    gr_buffer *buffer = must_hand_over(&image);
+    assert_null(gr_map(image.resource, fx.stream), GR_ERR_STATE, 0, "already mapped");
+    assert_ok(gr_resource_unmap(image.resource, GR_STREAM_OF_MAP));
+    ck_assert_ptr_null(gr_buffer_array(buffer, 0, 0));
+    assert_error(GR_ERR_STATE, 0, "");
+    assert_ok(gr_buffer_release(buffer));
+    assert_ok(gr_resource_close(image.resource, fx.stream));
+    assert_null(gr_map(image.resource, fx.stream), GR_ERR_STATE, 0, "closed");
+    gr_resource_free(image.resource);
+}
+END_TEST
+
+START_VULKAN_IMAGE_TEST(a_read_only_image_takes_no_copy)
+{
+    struct vulkan_image image =
+        vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D", 8, 8, 1, 0, GR_READ_ONLY);
+    vulkan_image_fill(&image, 1);
+    gr_buffer *buffer = must_map_vulkan(&image);
+    unsigned char texels[8 * 8 * 4] = {0};
+    const gr_linear_desc from = GR_INIT(gr_linear_desc, .host = texels);
+    assert_fails(gr_buffer_copy_to_image(buffer, 0, 0, &from, fx.stream), GR_ERR_STATE, 0,
+                 "read_only");
+    must_release(buffer);
+    assert_vulkan_image(&image, 1);
+    gr_resource_free(image.resource);
+}
+END_TEST
+
+START_VULKAN_IMAGE_TEST(describe_names_the_image)
+{
+    struct vulkan_image image = vulkan_image(VK_FORMAT_R16G16B16A16_SFLOAT, "2D array", 101, 37, 1,
+                                             VK_IMAGE_USAGE_STORAGE_BIT, GR_SURFACE_LOAD_STORE);
+    char text[512];
+    ck_assert_int_gt(gr_resource_describe(image.resource, text, sizeof(text)), 0);
+    ck_assert_msg(strstr(text, "Vulkan") && strstr(text, "image") && strstr(text, "101") &&
+                      strstr(text, "R16G16B16A16_SFLOAT") && strstr(text, "surface_load_store"),
+                  "%s", text);
+    assert_ok(gr_resource_close(image.resource, fx.stream));
+    gr_resource_describe(image.resource, text, sizeof(text));
+    ck_assert_msg(strstr(text, "closed") && strstr(text, "R16G16B16A16_SFLOAT"), "%s", text);
+    gr_resource_free(image.resource);
+}
+END_TEST
+
+START_VULKAN_IMAGE_TEST(map_and_release_allocate_nothing)
+{
+    need_counting();
+    struct vulkan_image image = vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D", 64, 64, 1,
+                                             VK_IMAGE_USAGE_STORAGE_BIT, GR_SURFACE_LOAD_STORE);
+    unordered(image.resource);
+    gr_buffer *buffer = must_hand_over(&image);
+    ck_assert_uint_ne(gr_buffer_surface(buffer, 0, 0), 0);
+    must_release(buffer);
+    int fds = open_fds();
+    start_counting();
+    for (int i = 0; i < 200; i++) {
+        buffer = must_map_vulkan(&image);
+        ck_assert_ptr_nonnull(gr_buffer_array(buffer, 0, 0));
+        assert_ok(gr_buffer_release(buffer));
+    }
+    ck_assert_uint_eq(allocations, 0);
+    ck_assert_int_eq(open_fds(), fds);
+    gr_resource_free(image.resource);
+}
+END_TEST
+
+static void build(Suite *suite)
+{
+    TCase *info = add_vulkan_case(suite, "what a mapped image reports");
+    add_loop_tests(info, vulkan_shape_count, info_describes_each_shape);
+    add_tests(info, info_describes_formats, arrays_are_the_levels);
+
+    add_tests(add_vulkan_case(suite, "contract"), an_ended_buffer_has_no_arrays,
+              a_read_only_image_takes_no_copy, describe_names_the_image,
+              map_and_release_allocate_nothing);
+
+    add_vulkan_byte_cases(suite);
+    add_vulkan_kernel_cases(suite);
+    add_vulkan_refusal_cases(suite);
+    add_vulkan_end(suite);
+}
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, "test_vk_image", build, NULL);
+}

@@ -1,0 +1,565 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How long things live on Vulkan's side: Vulkan's objects, the wrapped device and semaphores may go
+ * first, a resource may end while it is mapped or while a stream still works on it, and a process
+ * may just end.
+ */
+#include "tests/support/child_check.h"
+#include "tests/support/support_vulkan.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define SIZE 65536
+
+/* A gate that a call must not wait for opens by itself after this, and the case fails. */
+#define TOO_LATE_MS 5000
+
+/* ---- What goes first ------------------------------------------------------------------------- */
+
+START_VULKAN_TEST(vulkans_memory_may_go_first)
+{
+    struct vulkan_own own = vulkan_own(SIZE, _i == 1);
+    GR_AUTO(gr_resource) *resource = must_register_own(&own, SIZE, GR_READ_WRITE);
+    vulkan_write_pattern(own.buffer, SIZE, 1);
+    vulkan_own_free(&own);
+    gr_buffer *buffer = must_map(resource);
+    assert_cuda_pattern(buffer, 1);
+    cuda_write_pattern(buffer, 2);
+    must_release(buffer);
+    buffer = must_map(resource);
+    assert_cuda_pattern(buffer, 2);
+    must_release(buffer);
+}
+END_TEST
+
+START_VULKAN_TEST(vulkans_memory_may_go_while_mapped)
+{
+    struct vulkan_own own = vulkan_own(SIZE, false);
+    gr_resource *resource = must_register_own(&own, SIZE, GR_READ_WRITE);
+    vulkan_write_pattern(own.buffer, SIZE, 3);
+    gr_buffer *buffer = must_map(resource);
+    vulkan_own_free(&own);
+    assert_cuda_pattern(buffer, 3);
+    gr_resource_free(resource);
+    assert_cuda_pattern(buffer, 3);
+    assert_ok(gr_buffer_release(buffer));
+}
+END_TEST
+
+/* Vulkan's fill is waited for by a map, and CUDA's by Vulkan's read. */
+static void check_round_trip(gr_resource *resource, int value)
+{
+    struct vulkan_host *seen = vulkan_host(SIZE);
+    gr_submit *submit = vulkan_begin_submit(&resource, 1);
+    VkCommandBuffer commands = vulkan_begin();
+    vulkan_cmd_fill(commands, gr_vk_buffer(resource), SIZE, value);
+    vulkan_submit_begun(commands, submit, NULL);
+    gr_buffer *buffer = must_map(resource);
+    assert_cuda_bytes(buffer, value);
+    cuda_fill(buffer, value + 1);
+    assert_ok(gr_buffer_release(buffer));
+    submit = vulkan_begin_submit(&resource, 1);
+    commands = vulkan_begin();
+    vulkan_cmd_read(commands, gr_vk_buffer(resource), seen);
+    vulkan_submit_begun(commands, submit, NULL);
+    vulkan_finish();
+    assert_bytes(seen->bytes, SIZE, value + 1);
+}
+
+/* A resource with semaphores; the caller's hold of all that it needs is dropped. */
+static gr_resource *make_alone(void)
+{
+    gr_vk_device *device = vulkan_wrap();
+    gr_semaphore *drawn = gr_vk_semaphore_create(device, VK_SEMAPHORE_TYPE_TIMELINE);
+    gr_semaphore *computed = gr_vk_semaphore_create(device, VK_SEMAPHORE_TYPE_TIMELINE);
+    assert_made(drawn);
+    assert_made(computed);
+    const VkBufferCreateInfo info = vulkan_buffer_info(SIZE);
+    gr_resource *resource = gr_vk_buffer_create(device, &info, GR_READ_WRITE);
+    assert_made(resource);
+    gr_vk_device_free(device);
+    assert_ok(gr_resource_set_sync(resource, drawn, computed));
+    gr_semaphore_free(drawn);
+    gr_semaphore_free(computed);
+    return resource;
+}
+
+START_VULKAN_TEST(the_wrapped_device_and_the_semaphores_may_go_first)
+{
+    gr_resource *resource = make_alone();
+    for (int i = 0; i < 3; i++)
+        check_round_trip(resource, 0x10 + 2 * i);
+    gr_resource_free(resource);
+}
+END_TEST
+
+/* Catches: a pair that keeps the device which keeps the pair; the layer then finds it at the end.
+ */
+START_VULKAN_TEST(the_devices_own_pair_ends_with_the_last_resource)
+{
+    gr_vk_device *device = vulkan_wrap();
+    const VkBufferCreateInfo info = vulkan_buffer_info(SIZE);
+    gr_resource *first = gr_vk_buffer_create(device, &info, GR_READ_WRITE);
+    gr_resource *second = gr_vk_buffer_create(device, &info, GR_READ_WRITE);
+    assert_made(first);
+    assert_made(second);
+    gr_vk_device_free(device);
+    check_round_trip(first, 0x20);
+    gr_resource_free(first);
+    check_round_trip(second, 0x30);
+    assert_ok(gr_resource_set_sync(second, GR_SEMAPHORE_NONE, GR_SEMAPHORE_NONE));
+    gr_resource_free(second);
+}
+END_TEST
+
+START_VULKAN_TEST(semaphores_outlive_their_device)
+{
+    gr_vk_device *device = vulkan_wrap();
+    GR_AUTO(gr_semaphore) *semaphore = gr_vk_semaphore_create(device, VK_SEMAPHORE_TYPE_TIMELINE);
+    assert_made(semaphore);
+    gr_vk_device_free(device);
+    const gr_semaphore_point point =
+        GR_INIT(gr_semaphore_point, .semaphore = semaphore, .value = 1);
+    assert_ok(gr_semaphore_signal(&point, 1, fx.stream));
+    assert_ok(gr_semaphore_wait(&point, 1, fx.other));
+    CU(StreamSynchronize(fx.other));
+}
+END_TEST
+
+/* ---- Buffers and resources ------------------------------------------------------------------- */
+
+START_VULKAN_TEST(closing_while_mapped_gives_the_bytes_back)
+{
+    struct vulkan_own own = vulkan_own(SIZE, false);
+    gr_resource *resource = must_register_own(&own, SIZE, GR_READ_WRITE);
+    gr_buffer *buffer = must_map(resource);
+    cuda_fill(buffer, 0x21);
+    assert_ok(gr_resource_close(resource, GR_STREAM_OF_MAP));
+    CU(StreamSynchronize(fx.stream));
+    ck_assert(gr_resource_is_closed(resource) && !gr_resource_is_mapped(resource));
+    ck_assert_uint_eq(gr_buffer_ptr(buffer), 0);
+    ck_assert_uint_eq(gr_buffer_size(buffer), 0);
+    assert_vulkan_bytes(own.buffer, SIZE, 0x21);
+    assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "closed");
+    assert_ok(gr_resource_close(resource, fx.stream));
+    assert_ok(gr_buffer_release(buffer));
+    gr_resource_free(resource);
+}
+END_TEST
+
+/* The close signals as a release does: who waits for that is served. */
+START_VULKAN_TEST(closing_while_mapped_signals_vulkan)
+{
+    GR_AUTO(gr_semaphore) *computed = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
+    assert_made(computed);
+    GR_AUTO(gr_resource) *resource = must_create(SIZE, GR_READ_WRITE);
+    assert_ok(gr_resource_set_sync(resource, GR_SEMAPHORE_NONE, computed));
+    gr_buffer *buffer = must_map(resource);
+    cuda_fill(buffer, 0x22);
+    assert_ok(gr_resource_close(resource, GR_STREAM_OF_MAP));
+    struct vulkan_host *seen = vulkan_host(SIZE);
+    VkCommandBuffer commands = vulkan_begin();
+    const uint64_t value = 1;
+    const gr_submit closed = {.wait_count = 1, .waits = &computed, .wait_values = &value};
+    vulkan_cmd_read(commands, gr_vk_buffer(resource), seen);
+    vulkan_submit(commands, &closed, NULL);
+    vulkan_finish();
+    assert_bytes(seen->bytes, SIZE, 0x22);
+    assert_ok(gr_buffer_release(buffer));
+}
+END_TEST
+
+START_VULKAN_TEST(a_buffer_keeps_its_resource)
+{
+    struct vulkan_own own = vulkan_own(SIZE, false);
+    gr_resource *resource = must_register_own(&own, SIZE, GR_READ_WRITE);
+    gr_buffer *buffer = must_map(resource);
+    gr_resource_free(resource);
+    ck_assert_uint_eq(gr_buffer_size(buffer), SIZE);
+    cuda_fill(buffer, 0x23);
+    must_release(buffer);
+    assert_vulkan_bytes(own.buffer, SIZE, 0x23);
+}
+END_TEST
+
+/* Buffer and memory are grinterop's: they go with the last buffer, not before. */
+START_VULKAN_TEST(a_buffer_keeps_what_grinterop_made)
+{
+    gr_resource *resource = make_alone();
+    check_round_trip(resource, 0x30);
+    gr_buffer *buffer = must_map(resource);
+    gr_resource_free(resource);
+    cuda_fill(buffer, 0x24);
+    assert_cuda_bytes(buffer, 0x24);
+    assert_ok(release_on(buffer, fx.other));
+    CU(StreamSynchronize(fx.other));
+}
+END_TEST
+
+START_VULKAN_TEST(an_unmapped_buffer_is_still_to_be_released)
+{
+    GR_AUTO(gr_resource) *resource = must_create(SIZE, GR_READ_WRITE);
+    gr_buffer *old = must_map(resource);
+    assert_ok(gr_resource_unmap(resource, GR_STREAM_OF_MAP));
+    ck_assert_uint_eq(gr_buffer_ptr(old), 0);
+    assert_fails(gr_resource_unmap(resource, fx.stream), GR_ERR_STATE, 0, "not mapped");
+    gr_buffer *buffer = must_map(resource);
+    assert_ok(gr_buffer_release(old));
+    ck_assert(gr_resource_is_mapped(resource));
+    assert_ok(gr_buffer_release(buffer));
+}
+END_TEST
+
+/* ---- Work that is still pending -------------------------------------------------------------- */
+
+/* What waits to be ended ends with the next resource that is made. */
+static void collect(void)
+{
+    gr_resource_free(must_create(4, GR_READ_WRITE));
+}
+
+/*
+ * With semaphores and without, closed and freed or only freed. Nothing that no stream uses ends
+ * while the gate is closed: that is done at once, and waits for the whole CUDA context.
+ */
+START_VULKAN_TEST(freeing_does_not_wait_for_the_stream)
+{
+    collect();
+    int fds = open_fds();
+    struct vulkan_own own = vulkan_own(SIZE, false);
+    gr_resource *resource = must_register_own(&own, SIZE, GR_READ_WRITE);
+    gr_semaphore *drawn = NULL, *computed = NULL;
+    if (_i & 1) {
+        drawn = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
+        computed = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
+        assert_ok(gr_resource_set_sync(resource, drawn, computed));
+    }
+    struct gate *gate = gate_put(fx.stream);
+    gate_open_after(gate, TOO_LATE_MS);
+    gr_buffer *buffer = must_map(resource);
+    cuda_fill(buffer, 0x41);
+    assert_ok(gr_buffer_release(buffer));
+    if (_i & 2)
+        assert_ok(gr_resource_close(resource, fx.stream));
+    gr_resource_free(resource);
+    gr_semaphore_free(drawn);
+    gr_semaphore_free(computed);
+    ck_assert_msg(!gate_is_open(gate), "a call waited for the stream");
+    gate_open(gate);
+    CU(StreamSynchronize(fx.stream));
+    assert_vulkan_bytes(own.buffer, SIZE, 0x41);
+    vulkan_own_free(&own);
+    sleep_ms(20); /* for a wait of the clean-up's own */
+    collect();
+    ck_assert_int_eq(open_fds(), fds);
+}
+END_TEST
+
+START_VULKAN_TEST(closing_a_mapped_one_does_not_wait_for_the_stream)
+{
+    struct vulkan_own own = vulkan_own(SIZE, false);
+    gr_resource *resource = must_register_own(&own, SIZE, GR_READ_WRITE);
+    gr_buffer *buffer = must_map(resource);
+    struct gate *gate = gate_put(fx.stream);
+    gate_open_after(gate, TOO_LATE_MS);
+    cuda_fill(buffer, 0x42);
+    assert_ok(gr_resource_close(resource, GR_STREAM_OF_MAP));
+    assert_ok(gr_buffer_release(buffer));
+    gr_resource_free(resource);
+    ck_assert_msg(!gate_is_open(gate), "a call waited for the stream");
+    gate_open(gate);
+    CU(StreamSynchronize(fx.stream));
+    assert_vulkan_bytes(own.buffer, SIZE, 0x42);
+}
+END_TEST
+
+/*
+ * LeakSanitizer asks this when the process ends: children leave things open on purpose, or drivers
+ * do.
+ */
+static bool leaves_all_open;
+__attribute__((visibility("default"))) int __lsan_is_turned_off(void);
+int __lsan_is_turned_off(void)
+{
+    return leaves_all_open;
+}
+
+static unsigned complaints; /* of the validation layer */
+
+static void complain(void *user, const char *text)
+{
+    (void)user;
+    fprintf(stderr, "%s\n", text);
+    __atomic_fetch_add(&complaints, 1, __ATOMIC_RELAXED);
+}
+
+enum order { UNORDERED, BY_A_SEMAPHORE, BY_DEFAULT, ORDERS };
+
+static gr_resource *make_ordered(gr_vk_device *device, enum order order)
+{
+    const VkBufferCreateInfo info = vulkan_buffer_info(SIZE);
+    gr_resource *resource = gr_vk_buffer_create(device, &info, GR_READ_WRITE);
+    assert_made(resource);
+    if (order == UNORDERED)
+        unordered(resource);
+    if (order == BY_A_SEMAPHORE) {
+        gr_semaphore *computed = gr_vk_semaphore_create(device, VK_SEMAPHORE_TYPE_TIMELINE);
+        assert_made(computed);
+        assert_ok(gr_resource_set_sync(resource, GR_SEMAPHORE_NONE, computed));
+        gr_semaphore_free(computed);
+    }
+    return resource;
+}
+
+/* Uses a resource while the gate is closed, and frees it. */
+static struct gate *leave_to_the_stream(gr_resource *resource)
+{
+    struct gate *gate = gate_put(fx.stream);
+    gate_open_after(gate, 300);
+    gr_buffer *buffer = must_map(resource);
+    cuda_fill(buffer, 0x44);
+    assert_ok(gr_buffer_release(buffer));
+    gr_resource_free(resource);
+    ck_assert_msg(!gate_is_open(gate), "a call waited for the stream");
+    return gate;
+}
+
+/* A headless device and its wrap, which finds it through the handle of the VkDevice. */
+static gr_vk_device *wrap_headless(gr_vk_headless **headless)
+{
+    const gr_vk_headless_options options =
+        GR_INIT(gr_vk_headless_options, .validation = true, .message = complain);
+    *headless = gr_vk_headless_create(&options);
+    assert_made(*headless);
+    const gr_vk_headless_info *h = gr_vk_headless_get(*headless);
+    gr_vk_device *device =
+        gr_vk_device_wrap(&GR_INIT(gr_vk_device_desc, h->get_instance_proc_addr, h->instance,
+                                   h->physical_device, h->device, h->graphics, h->graphics_family));
+    assert_made(device);
+    return device;
+}
+
+/*
+ * Freeing the wrap does wait, so that VkDevice can be destroyed next: the layer of a device of the
+ * case's own would name what is left in it. In a child, since what ends later than its device ends
+ * the process; and the child ends without the fixture's teardown, since NVIDIA's OpenGL makes no
+ * context current once a Vulkan instance has ended.
+ */
+static int free_the_device_of_pending_work(void)
+{
+    leaves_all_open = true;
+    fixture_setup();
+    for (int i = 0; i < ORDERS; i++) {
+        gr_vk_headless *headless;
+        gr_vk_device *device = wrap_headless(&headless);
+        struct gate *gate = leave_to_the_stream(make_ordered(device, (enum order)i));
+        gr_vk_device_free(device);
+        child_check(gate_is_open(gate));
+        gr_vk_headless_free(headless);
+        child_check(__atomic_load_n(&complaints, __ATOMIC_RELAXED) == 0);
+    }
+    gates_open();
+    CU(CtxSynchronize());
+    return 0;
+}
+
+START_VULKAN_TEST(freeing_the_device_ends_what_was_freed)
+{
+    expect_child("free_the_device_of_pending_work");
+}
+END_TEST
+
+/* Catches: vkDestroySemaphore after vkDestroyDevice, where the stream ends what was freed last. */
+static int free_a_headless_device_before_its_work(void)
+{
+    leaves_all_open = true;
+    fixture_setup();
+    for (int i = 0; i <= ORDERS; i++) { /* the next one ends what the last one left */
+        gr_vk_headless *headless;
+        gr_vk_device *device = wrap_headless(&headless);
+        gr_resource *resource = make_ordered(device, (enum order)(i % ORDERS));
+        gr_vk_device_free(device);
+        gr_vk_headless_free(headless);
+        struct gate *gate = leave_to_the_stream(resource);
+        gate_open(gate);
+        CU(CtxSynchronize());
+        sleep_ms(20); /* for a wait of the clean-up's own */
+        child_check(__atomic_load_n(&complaints, __ATOMIC_RELAXED) == 0);
+    }
+    gates_open();
+    return 0;
+}
+
+START_VULKAN_TEST(a_headless_device_waits_for_work_of_what_was_freed)
+{
+    expect_child("free_a_headless_device_before_its_work");
+}
+END_TEST
+
+/* The stream may be destroyed before the resource ends. */
+START_VULKAN_TEST(the_stream_may_go_after_the_release)
+{
+    struct vulkan_own own = vulkan_own(SIZE, false);
+    gr_resource *resource = must_register_own(&own, SIZE, GR_READ_WRITE);
+    GR_AUTO(gr_semaphore) *computed = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
+    assert_made(computed);
+    if (_i == 1)
+        assert_ok(gr_resource_set_sync(resource, GR_SEMAPHORE_NONE, computed));
+    CUstream stream = NULL;
+    CU(StreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    gr_buffer *buffer = gr_map(resource, stream);
+    assert_made(buffer);
+    gate_open_after(gate_put(stream), 30);
+    cuda_fill(buffer, 0x43);
+    assert_ok(gr_buffer_release(buffer));
+    CU(StreamDestroy(stream));
+    gr_resource_free(resource);
+    sleep_ms(60);
+    CU(CtxSynchronize());
+    assert_vulkan_bytes(own.buffer, SIZE, 0x43);
+}
+END_TEST
+
+/* ---- The end of the process ------------------------------------------------------------------ */
+
+/* Everything is open: mapped, closed and new resources, semaphores with work, the device. */
+static int exit_with_all_open(void)
+{
+    leaves_all_open = true;
+    fixture_setup();
+    vulkan_setup();
+    child_check(!vk.missing);
+    struct vulkan_own own = vulkan_own(SIZE, false);
+    gr_resource *mapped = make_alone(), *unused = make_alone();
+    gr_resource *registered = must_register_own(&own, SIZE, GR_READ_WRITE);
+    check_round_trip(mapped, 0x50);
+    child_check(gr_map(mapped, fx.stream));
+    child_check(gr_map(registered, fx.other));
+    child_check(gr_submit_begin(&unused, 1));
+    fprintf(stderr, "all is open\n");
+    return 0;
+}
+
+/* The submit is not made. */
+static bool begin_and_commit(gr_resource *resource)
+{
+    GR_AUTO(gr_submit) *submit = gr_submit_begin(&resource, 1);
+    return submit && gr_submit_commit(submit) == GR_OK;
+}
+
+/*
+ * A stream waits for a submit that never comes. Only where the host waits: a GPU's driver is not
+ * asked.
+ */
+static int exit_while_a_stream_waits(void)
+{
+    leaves_all_open = true;
+    fixture_setup();
+    vulkan_setup();
+    child_check(!vk.missing);
+    gr_resource *resource = make_alone();
+    child_check(begin_and_commit(resource));
+    gr_buffer *buffer = gr_map(resource, fx.stream);
+    child_check(buffer);
+    fprintf(stderr, "the stream waits\n");
+    return 0;
+}
+
+START_VULKAN_TEST(a_process_may_end_with_all_open)
+{
+    expect_child("exit_with_all_open");
+}
+END_TEST
+
+START_VULKAN_TEST(a_process_may_end_while_a_stream_waits)
+{
+    if (vk.exports)
+        skip("the GPU waits, not the host: how long is its driver's affair");
+    expect_child("exit_while_a_stream_waits");
+}
+END_TEST
+
+/* ---- A device that is lost ------------------------------------------------------------------- */
+
+/*
+ * Lavapipe loses the device when a timeline is signalled backwards. The stream goes on, the next
+ * map is refused with Vulkan's reason, and everything can still be ended.
+ */
+static int lose_the_device(void)
+{
+    leaves_all_open = true;
+    fixture_setup();
+    vulkan_setup();
+    child_check(!vk.missing);
+    gr_semaphore *drawn = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
+    child_check(drawn);
+    gr_resource *resource = must_create(SIZE, GR_READ_WRITE);
+    child_check(gr_resource_set_sync(resource, drawn, GR_SEMAPHORE_NONE) == GR_OK);
+    vulkan_allow("VUID-VkSemaphoreSignalInfo-value");
+    VkSemaphoreSignalInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO,
+                                  .semaphore = gr_vk_semaphore(drawn),
+                                  .value = 5};
+    child_check(vk.SignalSemaphore(vk.h->device, &info) == VK_SUCCESS);
+    info.value = 3;
+    child_check(vk.SignalSemaphore(vk.h->device, &info) == VK_ERROR_DEVICE_LOST);
+    child_check(begin_and_commit(resource));
+    gr_buffer *buffer = gr_map(resource, fx.stream);
+    if (buffer) {
+        child_check(fx.cu->StreamSynchronize(fx.stream) == CUDA_SUCCESS);
+        child_check(gr_buffer_release(buffer) == GR_OK);
+        child_check(begin_and_commit(resource));
+        child_check(!gr_map(resource, fx.stream));
+    }
+    assert_error(GR_ERR_DEVICE_LOST, VK_ERROR_DEVICE_LOST, "lost");
+    gr_resource_free(resource);
+    gr_semaphore_free(drawn);
+    return 0;
+}
+
+START_VULKAN_TEST(a_lost_device_is_reported)
+{
+    if (vk.exports)
+        skip("a GPU is not lost on purpose");
+    expect_child("lose_the_device");
+}
+END_TEST
+
+static const struct child children[] = {
+    {"exit_with_all_open", exit_with_all_open},
+    {"exit_while_a_stream_waits", exit_while_a_stream_waits},
+    {"free_the_device_of_pending_work", free_the_device_of_pending_work},
+    {"free_a_headless_device_before_its_work", free_a_headless_device_before_its_work},
+    {"lose_the_device", lose_the_device},
+    {NULL, NULL}};
+
+static void build(Suite *suite)
+{
+    TCase *first = add_vulkan_case(suite, "what goes first");
+    add_loop_tests(first, 2, vulkans_memory_may_go_first);
+    add_tests(first, vulkans_memory_may_go_while_mapped,
+              the_wrapped_device_and_the_semaphores_may_go_first,
+              the_devices_own_pair_ends_with_the_last_resource, semaphores_outlive_their_device);
+
+    add_tests(add_vulkan_case(suite, "buffers and resources"),
+              closing_while_mapped_gives_the_bytes_back, closing_while_mapped_signals_vulkan,
+              a_buffer_keeps_its_resource, a_buffer_keeps_what_grinterop_made,
+              an_unmapped_buffer_is_still_to_be_released);
+
+    TCase *pending = add_vulkan_case(suite, "work that is still pending");
+    add_loop_tests(pending, 4, freeing_does_not_wait_for_the_stream);
+    add_tests(pending, closing_a_mapped_one_does_not_wait_for_the_stream,
+              freeing_the_device_ends_what_was_freed,
+              a_headless_device_waits_for_work_of_what_was_freed);
+    add_loop_tests(pending, 2, the_stream_may_go_after_the_release);
+
+    add_tests(add_vulkan_case(suite, "the end of the process, and of the device"),
+              a_process_may_end_with_all_open, a_process_may_end_while_a_stream_waits,
+              a_lost_device_is_reported);
+    add_vulkan_end(suite);
+}
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, "test_vk_life", build, children);
+}

@@ -1,0 +1,559 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * gr_vk_submit(): the application's commands alone, in which neither barriers nor semaphores are,
+ * and everything around them by grinterop. The validation layer listens. Loops run for devices with
+ * synchronization2 and without.
+ */
+#include "tests/support/support_vulkan_image.h"
+
+#include <string.h>
+
+#define SIZE    65536
+#define LATE_MS 60
+#define FRAMES  12
+
+#define WITH_SYNCHRONIZATION2 0
+#define PLAIN                 1
+
+/* ---- Devices, and what they call ------------------------------------------------------------- */
+
+static unsigned pools;         /* command pools that were made */
+static VkResult submit_result; /* what submits give instead of being made; VK_SUCCESS: they are */
+static unsigned submits[2];    /* by vkQueueSubmit2 and vkQueueSubmit */
+
+static PFN_vkVoidFunction real(VkDevice device, const char *name)
+{
+    static PFN_vkGetDeviceProcAddr get;
+    if (!get)
+        get = (PFN_vkGetDeviceProcAddr)vk.h->get_instance_proc_addr(vk.h->instance,
+                                                                    "vkGetDeviceProcAddr");
+    return get(device, name);
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL count_pool(VkDevice device,
+                                                 const VkCommandPoolCreateInfo *info,
+                                                 const VkAllocationCallbacks *callbacks,
+                                                 VkCommandPool *pool)
+{
+    pools++;
+    return ((PFN_vkCreateCommandPool)real(device, "vkCreateCommandPool"))(device, info, callbacks,
+                                                                          pool);
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL submit2(VkQueue queue, uint32_t n, const VkSubmitInfo2 *info,
+                                              VkFence fence)
+{
+    if (submit_result != VK_SUCCESS)
+        return submit_result;
+    submits[WITH_SYNCHRONIZATION2]++;
+    return ((PFN_vkQueueSubmit2)real(vk.h->device, "vkQueueSubmit2KHR"))(queue, n, info, fence);
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL submit1(VkQueue queue, uint32_t n, const VkSubmitInfo *info,
+                                              VkFence fence)
+{
+    if (submit_result != VK_SUCCESS)
+        return submit_result;
+    submits[PLAIN]++;
+    return vk.QueueSubmit(queue, n, info, fence);
+}
+
+static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL device_function(VkDevice device, const char *name)
+{
+    if (strcmp(name, "vkCreateCommandPool") == 0)
+        return (PFN_vkVoidFunction)count_pool;
+    if (strcmp(name, "vkQueueSubmit") == 0)
+        return (PFN_vkVoidFunction)submit1;
+    if (strcmp(name, "vkQueueSubmit2") == 0)
+        return (PFN_vkVoidFunction)submit2;
+    return real(device, name);
+}
+
+static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL watched(VkInstance instance, const char *name)
+{
+    return strcmp(name, "vkGetDeviceProcAddr") == 0 ? (PFN_vkVoidFunction)device_function
+                                                    : vk.h->get_instance_proc_addr(instance, name);
+}
+
+static gr_vk_device *device;
+
+static void begin_device(int kind)
+{
+    if (kind == WITH_SYNCHRONIZATION2 && !vk.h->synchronization2)
+        skip("this Vulkan device has no synchronization2");
+    pools = submits[0] = submits[1] = 0;
+    submit_result = VK_SUCCESS;
+    device = gr_vk_device_wrap(&GR_INIT(
+        gr_vk_device_desc, .get_instance_proc_addr = watched, .instance = vk.h->instance,
+        .physical_device = vk.h->physical_device, .device = vk.h->device, .queue = vk.h->graphics,
+        .queue_family = vk.h->graphics_family, .synchronization2 = kind == WITH_SYNCHRONIZATION2));
+    assert_made(device);
+}
+
+static void end_device(void)
+{
+    VK(QueueWaitIdle(vk.h->graphics));
+    CU(StreamSynchronize(fx.stream));
+    gr_vk_device_free(device);
+}
+
+/* ---- Submits --------------------------------------------------------------------------------- */
+
+static const gr_vk_use copying = {
+    .struct_size = sizeof(gr_vk_use),
+    .stages = VK_PIPELINE_STAGE_2_TRANSFER_BIT,
+    .access = VK_ACCESS_2_TRANSFER_READ_BIT | VK_ACCESS_2_TRANSFER_WRITE_BIT,
+    .layout = VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL,
+};
+
+static gr_resource *make_buffer(void)
+{
+    const VkBufferCreateInfo info = vulkan_buffer_info(SIZE);
+    gr_resource *resource = gr_vk_buffer_create(device, &info, GR_READ_WRITE);
+    assert_made(resource);
+    return resource;
+}
+
+/* A recorded copy or fill, with no barriers for what is shared. */
+static VkCommandBuffer record_fill(gr_resource *resource, int value)
+{
+    VkCommandBuffer commands = vulkan_begin();
+    vk.CmdFillBuffer(commands, gr_vk_buffer(resource), 0, SIZE,
+                     (uint32_t)(unsigned char)value * 0x01010101u);
+    VK(EndCommandBuffer(commands));
+    return commands;
+}
+
+static VkCommandBuffer record_read(gr_resource *resource, const struct vulkan_host *to)
+{
+    const VkBufferCopy all = {.size = SIZE};
+    const VkMemoryBarrier seen = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
+                                  .srcAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT,
+                                  .dstAccessMask = VK_ACCESS_HOST_READ_BIT};
+    VkCommandBuffer commands = vulkan_begin();
+    vk.CmdCopyBuffer(commands, gr_vk_buffer(resource), to->buffer, 1, &all);
+    vk.CmdPipelineBarrier(commands, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_PIPELINE_STAGE_HOST_BIT, 0,
+                          1, &seen, 0, NULL, 0, NULL);
+    VK(EndCommandBuffer(commands));
+    return commands;
+}
+
+static VkFence new_fence(void)
+{
+    const VkFenceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
+    VkFence fence = VK_NULL_HANDLE;
+    VK(CreateFence(vk.h->device, &info, NULL, &fence));
+    return fence;
+}
+
+static void wait_and_end(VkFence fence)
+{
+    VK(WaitForFences(vk.h->device, 1, &fence, VK_TRUE, 20000000000u));
+    VK(QueueWaitIdle(vk.h->graphics));
+    vk.DestroyFence(vk.h->device, fence, NULL);
+}
+
+static gr_status submit_used(gr_resource *const resources[], size_t n, VkCommandBuffer commands,
+                             VkFence fence, const gr_vk_use *use)
+{
+    const VkCommandBufferSubmitInfo buffer = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO,
+                                              .commandBuffer = commands};
+    const VkSubmitInfo2 info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
+                                .commandBufferInfoCount = 1,
+                                .pCommandBufferInfos = &buffer};
+    GR_AUTO(gr_submit) *submit = gr_submit_begin(resources, n);
+    assert_made(submit);
+    return gr_vk_submit(submit, &GR_INIT(gr_vk_submit_desc, .info = &info, .fence = fence,
+                                         .first = use, .last = use));
+}
+
+static gr_status submit_commands(gr_resource *const resources[], size_t n, VkCommandBuffer commands,
+                                 VkFence fence)
+{
+    return submit_used(resources, n, commands, fence, &copying);
+}
+
+static void check_read(gr_resource *resource, int value)
+{
+    struct vulkan_host *seen = vulkan_host(SIZE);
+    VkFence fence = new_fence();
+    assert_ok(submit_commands(&resource, 1, record_read(resource, seen), fence));
+    wait_and_end(fence);
+    assert_bytes(seen->bytes, SIZE, value);
+}
+
+/* ---- Frames ---------------------------------------------------------------------------------- */
+
+/* Vulkan fills, CUDA sees it and writes, late, and Vulkan reads: no wait of the host in between. */
+START_VULKAN_TEST(frames_in_both_directions)
+{
+    begin_device(_i);
+    GR_AUTO(gr_resource) *resource = make_buffer();
+    for (int i = 0; i < FRAMES; i++) {
+        assert_ok(submit_commands(&resource, 1, record_fill(resource, i), VK_NULL_HANDLE));
+        gr_buffer *buffer = must_map(resource);
+        assert_cuda_bytes(buffer, i);
+        gate_open_after(gate_put(fx.stream), i ? 1 : LATE_MS);
+        cuda_fill(buffer, 0x80 + i);
+        assert_ok(gr_buffer_release(buffer));
+        check_read(resource, 0x80 + i);
+    }
+    ck_assert_uint_eq(submits[_i], 2 * FRAMES);
+    ck_assert_uint_eq(submits[!_i], 0);
+    end_device();
+}
+END_TEST
+
+/* The signals and waits of the application stay. */
+START_VULKAN_TEST(the_applications_own_semaphores)
+{
+    begin_device(_i);
+    GR_AUTO(gr_resource) *resource = make_buffer();
+    const VkSemaphoreTypeCreateInfo type = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
+                                            .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE};
+    const VkSemaphoreCreateInfo create = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
+                                          .pNext = &type};
+    VkSemaphore own = VK_NULL_HANDLE;
+    VK(CreateSemaphore(vk.h->device, &create, NULL, &own));
+    const VkSemaphoreSubmitInfo wait = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
+                                        .semaphore = own,
+                                        .value = 1,
+                                        .stageMask = VK_PIPELINE_STAGE_2_TRANSFER_BIT},
+                                signal = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
+                                          .semaphore = own,
+                                          .value = 2,
+                                          .stageMask = VK_PIPELINE_STAGE_2_TRANSFER_BIT};
+    const VkCommandBufferSubmitInfo buffer = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO,
+                                              .commandBuffer = record_fill(resource, 0x33)};
+    const VkSubmitInfo2 info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
+                                .waitSemaphoreInfoCount = 1,
+                                .pWaitSemaphoreInfos = &wait,
+                                .commandBufferInfoCount = 1,
+                                .pCommandBufferInfos = &buffer,
+                                .signalSemaphoreInfoCount = 1,
+                                .pSignalSemaphoreInfos = &signal};
+    gr_submit *submit = gr_submit_begin(&resource, 1);
+    assert_made(submit);
+    assert_ok(gr_vk_submit(submit, &GR_INIT(gr_vk_submit_desc, .queue = vk.h->graphics,
+                                            .info = &info, .first = &copying, .last = &copying)));
+    gr_submit_free(submit);
+    gr_buffer *buffer_of_cuda = must_map(resource);
+    sleep_ms(LATE_MS);
+    CU_GIVES(CUDA_ERROR_NOT_READY, StreamQuery(fx.stream));
+    const VkSemaphoreSignalInfo now = {
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO, .semaphore = own, .value = 1};
+    VK(SignalSemaphore(vk.h->device, &now));
+    assert_cuda_bytes(buffer_of_cuda, 0x33);
+    must_release(buffer_of_cuda);
+    uint64_t value = 0;
+    VK(GetSemaphoreCounterValue(vk.h->device, own, &value));
+    ck_assert_uint_eq(value, 2);
+    end_device();
+    vk.DestroySemaphore(vk.h->device, own, NULL);
+}
+END_TEST
+
+/*
+ * A new image has its layout from a submit of nothing but the last barrier. Catches: the layer lost
+ * the layout of an image that is used in the one that CUDA has it in.
+ */
+START_VULKAN_IMAGE_TEST(images_and_a_submit_of_nothing)
+{
+    begin_device(_i % 2);
+    const VkImageLayout layout =
+        _i / 2 ? VK_IMAGE_LAYOUT_GENERAL : VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL;
+    gr_vk_use clearing = copying;
+    clearing.layout = layout;
+    const VkImageCreateInfo create = vulkan_image_info(vulkan_format(VK_FORMAT_R8G8B8A8_UNORM),
+                                                       vulkan_shape("2D"), 16, 16, 1, 0);
+    gr_resource *both[] = {gr_vk_image_create(device, &create, GR_READ_WRITE), make_buffer(),
+                           must_register(gl_buffer_filled(SIZE, 1))};
+    assert_made(both[0]);
+    const gr_vk_use nothing = GR_INIT(gr_vk_use, .stages = VK_PIPELINE_STAGE_2_TOP_OF_PIPE_BIT,
+                                      .layout = VK_IMAGE_LAYOUT_UNDEFINED);
+    gr_submit *submit = gr_submit_begin(both, 3);
+    assert_made(submit);
+    assert_ok(gr_vk_submit(submit, &GR_INIT(gr_vk_submit_desc, .last = &nothing)));
+    gr_submit_free(submit);
+    gr_buffer *buffers[3];
+    assert_ok(gr_map_many(both, 3, fx.stream, NULL, buffers)); /* OpenGL's was never begun */
+    assert_ok(gr_buffer_release_many(buffers, 3, fx.stream, NULL));
+
+    const VkClearColorValue colour = {.float32 = {0, 1, 0, 1}};
+    const VkImageSubresourceRange all = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1};
+    VkCommandBuffer commands = vulkan_begin();
+    vk.CmdClearColorImage(commands, gr_vk_image(both[0]), layout, &colour, 1, &all);
+    VK(EndCommandBuffer(commands));
+    assert_ok(submit_used(both, 3, commands, VK_NULL_HANDLE, &clearing));
+    gr_buffer *buffer = gr_map(both[0], fx.stream);
+    assert_made(buffer);
+    unsigned char texels[16 * 16 * 4];
+    const gr_linear_desc to = GR_INIT(gr_linear_desc, .host = texels);
+    assert_ok(gr_buffer_copy_from_image(buffer, 0, 0, &to, GR_STREAM_OF_MAP));
+    CU(StreamSynchronize(fx.stream));
+    for (int i = 0; i < 4; i++)
+        ck_assert_uint_eq(texels[i], i % 2 ? 255 : 0);
+    must_release(buffer);
+    VK(QueueWaitIdle(vk.h->graphics));
+    for (int i = 0; i < 3; i++)
+        gr_resource_free(both[i]);
+    end_device();
+}
+END_TEST
+
+/* More than go into one command, of two pairs of semaphores. */
+START_VULKAN_TEST(many_resources_in_one_submit)
+{
+    begin_device(_i);
+    gr_resource *all[70];
+    gr_semaphore *drawn = gr_vk_semaphore_create(device, VK_SEMAPHORE_TYPE_TIMELINE);
+    gr_semaphore *computed = gr_vk_semaphore_create(device, VK_SEMAPHORE_TYPE_TIMELINE);
+    for (int i = 0; i < 70; i++) {
+        all[i] = make_buffer();
+        if (i % 2)
+            assert_ok(gr_resource_set_sync(all[i], drawn, computed));
+    }
+    assert_ok(submit_commands(all, 70, record_fill(all[69], 0x44), VK_NULL_HANDLE));
+    gr_buffer *buffer = must_map(all[69]);
+    assert_cuda_bytes(buffer, 0x44);
+    must_release(buffer);
+    check_read(all[69], 0x44);
+    VK(QueueWaitIdle(vk.h->graphics));
+    for (int i = 0; i < 70; i++)
+        gr_resource_free(all[i]);
+    gr_semaphore_free(drawn);
+    gr_semaphore_free(computed);
+    end_device();
+}
+END_TEST
+
+/* ---- Command buffers ------------------------------------------------------------------------- */
+
+START_VULKAN_TEST(command_buffers_are_used_again)
+{
+    begin_device(_i);
+    GR_AUTO(gr_resource) *resource = make_buffer();
+    for (int i = 0; i < FRAMES; i++)
+        check_read(resource, 0);
+    ck_assert_uint_eq(pools, 1);
+    end_device();
+}
+END_TEST
+
+/* Those of submits that are under way are not touched. */
+START_VULKAN_TEST(command_buffers_in_use_are_left)
+{
+    begin_device(_i);
+    GR_AUTO(gr_resource) *resource = make_buffer();
+    struct vulkan_gate *gate = vulkan_gate();
+    VkCommandBuffer nothing = vulkan_begin();
+    vulkan_submit(nothing, NULL, gate); /* holds up the queue */
+    for (int i = 0; i < 5; i++)
+        assert_ok(submit_commands(&resource, 1, record_fill(resource, i), VK_NULL_HANDLE));
+    ck_assert_uint_eq(pools, 5);
+    vulkan_gate_open(gate);
+    VK(QueueWaitIdle(vk.h->graphics));
+    for (int i = 0; i < 5; i++)
+        check_read(resource, 4);
+    ck_assert_uint_eq(pools, 5);
+    vulkan_finish();
+    end_device();
+}
+END_TEST
+
+/* ---- Submits that fail ----------------------------------------------------------------------- */
+
+START_VULKAN_TEST(a_failed_submit_changes_nothing)
+{
+    static const struct {
+        VkResult result;
+        gr_status status;
+    } fails[] = {{VK_ERROR_OUT_OF_HOST_MEMORY, GR_ERR_NO_MEMORY},
+                 {VK_ERROR_OUT_OF_DEVICE_MEMORY, GR_ERR_NO_MEMORY},
+                 {VK_ERROR_DEVICE_LOST, GR_ERR_DEVICE_LOST},
+                 {VK_ERROR_UNKNOWN, GR_ERR_VULKAN}};
+    begin_device(_i);
+    GR_AUTO(gr_resource) *resource = make_buffer();
+    VkCommandBuffer commands = record_fill(resource, 0x51);
+    for (int i = 0; i < 4; i++) {
+        submit_result = fails[i].result;
+        assert_fails(submit_commands(&resource, 1, commands, VK_NULL_HANDLE), fails[i].status,
+                     fails[i].result, "not made");
+        must_release(must_map(resource)); /* would hang, if it waited for the submit */
+    }
+    /* It may be tried again. */
+    gr_submit *submit = gr_submit_begin(&resource, 1);
+    assert_made(submit);
+    const gr_vk_submit_desc desc = GR_INIT(gr_vk_submit_desc, .first = &copying, .last = &copying);
+    assert_fails(gr_vk_submit(submit, &desc), GR_ERR_VULKAN, -1, "not made");
+    assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "gr_submit_commit");
+    submit_result = VK_SUCCESS;
+    assert_ok(gr_vk_submit(submit, &desc));
+    assert_fails(gr_vk_submit(submit, &desc), GR_ERR_STATE, 0, "already");
+    gr_submit_free(submit);
+    must_release(must_map(resource));
+    check_read(resource, 0);
+    ck_assert_uint_eq(pools, 1);
+    end_device();
+}
+END_TEST
+
+/* ---- For those who submit themselves --------------------------------------------------------- */
+
+START_VULKAN_TEST(a_filled_submit_info)
+{
+    if (!vk.h->synchronization2)
+        skip("this Vulkan device has no synchronization2");
+    begin_device(WITH_SYNCHRONIZATION2);
+    GR_AUTO(gr_resource) *resource = make_buffer();
+    VkCommandBuffer commands = vulkan_begin();
+    assert_ok(gr_vk_cmd_from_cuda(commands, &resource, 1, &copying));
+    vk.CmdFillBuffer(commands, gr_vk_buffer(resource), 0, SIZE, 0x61616161);
+    assert_ok(gr_vk_cmd_to_cuda(commands, &resource, 1, &copying));
+    VK(EndCommandBuffer(commands));
+    const VkCommandBufferSubmitInfo buffer = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO,
+                                              .commandBuffer = commands};
+    const VkSubmitInfo2 own = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
+                               .commandBufferInfoCount = 1,
+                               .pCommandBufferInfos = &buffer};
+    must_release(must_map(resource));
+    GR_AUTO(gr_submit) *submit = gr_submit_begin(&resource, 1);
+    VkSubmitInfo2 info = {.flags = 77};
+    assert_fails(gr_vk_submit_fill(NULL, &own, 0, &info), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_fails(gr_vk_submit_fill(submit, &own, 0, NULL), GR_ERR_INVALID_VALUE, 0, "out");
+    VkSubmitInfo2 wrong = own;
+    wrong.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO;
+    assert_fails(gr_vk_submit_fill(submit, &wrong, 0, &info), GR_ERR_INVALID_VALUE, 0, "sType");
+    wrong = own;
+    wrong.pCommandBufferInfos = NULL;
+    wrong.commandBufferInfoCount = 1;
+    assert_fails(gr_vk_submit_fill(submit, &wrong, 0, &info), GR_ERR_INVALID_VALUE, 0, "pCommand");
+    wrong = own;
+    wrong.pWaitSemaphoreInfos = NULL;
+    wrong.waitSemaphoreInfoCount = 1;
+    assert_fails(gr_vk_submit_fill(submit, &wrong, 0, &info), GR_ERR_INVALID_VALUE, 0, "pWait");
+    ck_assert_uint_eq(info.flags, 77);
+    assert_ok(gr_vk_submit_fill(submit, &own, VK_PIPELINE_STAGE_2_TRANSFER_BIT, &info));
+    ck_assert_uint_eq(info.commandBufferInfoCount, 1);
+    ck_assert_uint_eq(info.waitSemaphoreInfoCount, 1);
+    ck_assert_uint_eq(info.signalSemaphoreInfoCount, 1);
+    ck_assert(info.pWaitSemaphoreInfos[0].semaphore == gr_vk_semaphore(submit->waits[0]));
+    ck_assert_uint_eq(info.pWaitSemaphoreInfos[0].value, submit->wait_values[0]);
+    ck_assert_uint_eq(info.pWaitSemaphoreInfos[0].stageMask, VK_PIPELINE_STAGE_2_TRANSFER_BIT);
+    ck_assert(info.pSignalSemaphoreInfos[0].semaphore == gr_vk_semaphore(submit->signals[0]));
+    ck_assert_uint_eq(info.pSignalSemaphoreInfos[0].value, submit->signal_values[0]);
+    ck_assert_int_eq(submit2(vk.h->graphics, 1, &info, VK_NULL_HANDLE), VK_SUCCESS);
+    assert_ok(gr_submit_commit(submit));
+    assert_fails(gr_vk_submit_fill(submit, &own, 0, &info), GR_ERR_STATE, 0, "already");
+    gr_buffer *mapped = must_map(resource);
+    assert_cuda_bytes(mapped, 0x61);
+    must_release(mapped);
+    end_device();
+}
+END_TEST
+
+/* ---- What is refused ------------------------------------------------------------------------- */
+
+START_VULKAN_TEST(what_cannot_be_is_refused)
+{
+    begin_device(_i);
+    GR_AUTO(gr_resource) *resource = make_buffer();
+    GR_AUTO(gr_resource) *gl = must_register(gl_buffer_filled(16, 1));
+    gr_submit *submit = gr_submit_begin(&resource, 1), *of_gl = gr_submit_begin(&gl, 1);
+    gr_vk_submit_desc desc = GR_INIT(gr_vk_submit_desc, .first = &copying);
+    assert_fails(gr_vk_submit(NULL, &desc), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_fails(gr_vk_submit(submit, NULL), GR_ERR_INVALID_VALUE, 0, "desc");
+    assert_fails(gr_vk_submit(of_gl, &desc), GR_ERR_INVALID_VALUE, 0, "Vulkan's");
+    desc.struct_size = 0;
+    assert_fails(gr_vk_submit(submit, &desc), GR_ERR_INVALID_VALUE, 0, "gr_vk_submit_desc");
+    gr_vk_use wrong = copying;
+    wrong.stages = 0;
+    desc = GR_INIT(gr_vk_submit_desc, .last = &wrong);
+    assert_fails(gr_vk_submit(submit, &desc), GR_ERR_INVALID_VALUE, 0, "`last->stages`");
+    const uint32_t family = 1000;
+    wrong = copying;
+    wrong.queue_family = &family;
+    assert_fails(gr_vk_submit(submit, &desc), GR_ERR_INVALID_VALUE, 0, "1000");
+    VkSubmitInfo2 info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO};
+    desc = GR_INIT(gr_vk_submit_desc, .info = &info);
+    assert_fails(gr_vk_submit(submit, &desc), GR_ERR_INVALID_VALUE, 0, "sType");
+    info = (VkSubmitInfo2){.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2, .signalSemaphoreInfoCount = 1};
+    assert_fails(gr_vk_submit(submit, &desc), GR_ERR_INVALID_VALUE, 0, "pSignalSemaphoreInfos");
+    ck_assert_uint_eq(submits[0] + submits[1], 0);
+    assert_ok(gr_vk_submit(submit, &GR_INIT(gr_vk_submit_desc, .first = NULL)));
+    ck_assert_uint_eq(pools, 0); /* no barriers */
+    gr_submit_free(submit);
+    gr_submit_free(of_gl);
+    end_device();
+}
+END_TEST
+
+START_VULKAN_TEST(what_vkQueueSubmit_cannot_say)
+{
+    begin_device(PLAIN);
+    GR_AUTO(gr_resource) *resource = make_buffer();
+    GR_AUTO(gr_submit) *submit = gr_submit_begin(&resource, 1);
+    VkSemaphoreSubmitInfo point = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
+                                   .stageMask = VK_PIPELINE_STAGE_2_COPY_BIT};
+    VkCommandBufferSubmitInfo buffer = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO,
+                                        .deviceMask = 2};
+    VkSubmitInfo2 info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
+                          .waitSemaphoreInfoCount = 1,
+                          .pWaitSemaphoreInfos = &point};
+    const gr_vk_submit_desc desc = GR_INIT(gr_vk_submit_desc, .info = &info);
+    assert_fails(gr_vk_submit(submit, &desc), GR_ERR_UNSUPPORTED, 0, "stages");
+    point.stageMask = VK_PIPELINE_STAGE_2_TRANSFER_BIT;
+    point.deviceIndex = 1;
+    assert_fails(gr_vk_submit(submit, &desc), GR_ERR_UNSUPPORTED, 0, "deviceIndex");
+    info = (VkSubmitInfo2){.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
+                           .commandBufferInfoCount = 1,
+                           .pCommandBufferInfos = &buffer};
+    assert_fails(gr_vk_submit(submit, &desc), GR_ERR_UNSUPPORTED, 0, "deviceMask");
+    info =
+        (VkSubmitInfo2){.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2, .flags = VK_SUBMIT_PROTECTED_BIT};
+    assert_fails(gr_vk_submit(submit, &desc), GR_ERR_UNSUPPORTED, 0, "flags");
+    const gr_vk_use wide = GR_INIT(gr_vk_use, .stages = VK_PIPELINE_STAGE_2_COPY_BIT);
+    const gr_vk_submit_desc by_wide = GR_INIT(gr_vk_submit_desc, .first = &wide);
+    assert_fails(gr_vk_submit(submit, &by_wide), GR_ERR_UNSUPPORTED, 0, "synchronization2");
+    ck_assert_uint_eq(submits[0] + submits[1], 0);
+    end_device();
+}
+END_TEST
+
+START_VULKAN_TEST(a_device_without_a_queue)
+{
+    device = gr_vk_device_wrap(
+        &GR_INIT(gr_vk_device_desc, .get_instance_proc_addr = vk.h->get_instance_proc_addr,
+                 .instance = vk.h->instance, .physical_device = vk.h->physical_device,
+                 .device = vk.h->device, .queue_family = vk.h->graphics_family));
+    assert_made(device);
+    GR_AUTO(gr_resource) *resource = make_buffer();
+    GR_AUTO(gr_submit) *submit = gr_submit_begin(&resource, 1);
+    assert_fails(gr_vk_submit(submit, &GR_INIT(gr_vk_submit_desc, .first = &copying)),
+                 GR_ERR_INVALID_VALUE, 0, "queue");
+    assert_ok(gr_vk_submit(submit, &GR_INIT(gr_vk_submit_desc, .queue = vk.h->graphics,
+                                            .first = &copying, .last = &copying)));
+    end_device();
+}
+END_TEST
+
+static void build(Suite *suite)
+{
+    add_loop_tests(add_vulkan_case(suite, "submits"), 2, frames_in_both_directions,
+                   the_applications_own_semaphores, many_resources_in_one_submit);
+    add_loop_tests(add_vulkan_case(suite, "images"), 4, images_and_a_submit_of_nothing);
+
+    add_loop_tests(add_vulkan_case(suite, "command buffers"), 2, command_buffers_are_used_again,
+                   command_buffers_in_use_are_left);
+
+    TCase *other = add_vulkan_case(suite, "failures, and submits by hand");
+    add_loop_tests(other, 2, a_failed_submit_changes_nothing, what_cannot_be_is_refused);
+    add_tests(other, a_filled_submit_info, what_vkQueueSubmit_cannot_say, a_device_without_a_queue);
+
+    add_vulkan_end(suite);
+}
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, "test_vk_submit", build, NULL);
+}

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Vulkan without a window: the device that it takes, its queues, validation, and failures. */
+#define _GNU_SOURCE
+#include "tests/support/named_functions.h"
+#include "vk_device.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static gr_vk_headless *create(const gr_vk_headless_options *options)
+{
+    gr_vk_headless *headless = gr_vk_headless_create(options);
+    assert_made(headless);
+    return headless;
+}
+
+/* ---- The device ------------------------------------------------------------------------------ */
+
+START_SESSION_TEST(is_the_cuda_device)
+{
+    VkPhysicalDeviceProperties properties;
+    VkPhysicalDeviceIDProperties id;
+    CUuuid uuid;
+    ask_device(session.h, &properties, &id);
+    CU(DeviceGetUuid(&uuid, fx.device));
+    if (gr_cuda_is_software())
+        ck_assert_int_eq(properties.deviceType, VK_PHYSICAL_DEVICE_TYPE_CPU);
+    ck_assert_mem_eq(uuid.bytes, id.deviceUUID, sizeof(uuid.bytes));
+    ck_assert_uint_ge(properties.apiVersion, VK_API_VERSION_1_2);
+}
+END_TEST
+
+/* Those that take no VkDevice, or a window's, which this device has not. */
+static bool is_of_device(const char *name)
+{
+    static const char *const others[] = {
+        "vkCreateInstance",    "vkCreateDevice",        "vkEnumerate",      "vkGetInstanceProcAddr",
+        "vkGetPhysicalDevice", "vkAcquireNextImageKHR", "vkQueuePresentKHR"};
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+        if (strncmp(name, others[i], strlen(others[i])) == 0)
+            return false;
+    return true;
+}
+
+static void assert_in_device(const char *name)
+{
+    if (is_of_device(name))
+        ck_assert_msg(FUNCTION(session.h, vkGetDeviceProcAddr)(session.h->device, name),
+                      "a document calls %s(), which the device does not have", name);
+}
+
+/*
+ * What a reader copies from a header or the guide finds its functions.
+ *
+ * Catches: vkQueueSubmit2() of the examples was not there, since the device was one of Vulkan 1.2.
+ */
+START_SESSION_TEST(has_the_documented_functions)
+{
+    VkPhysicalDeviceProperties properties;
+    VkPhysicalDeviceIDProperties id;
+    ask_device(session.h, &properties, &id);
+    if (properties.apiVersion < VK_API_VERSION_1_3)
+        skip("the device is older than Vulkan 1.3, and has the names with KHR");
+    if (!visit_named_functions("vk", assert_in_device))
+        skip("the sources are not here");
+}
+END_TEST
+
+/* The queue that vkGetDeviceQueue gives for a family, whose flags are returned. */
+static VkQueueFlags family_of(const struct session *s, uint32_t family, VkQueue queue)
+{
+    VkQueueFamilyProperties families[32];
+    uint32_t count = 32;
+    if (queue == VK_NULL_HANDLE) {
+        ck_assert_uint_eq(family, VK_QUEUE_FAMILY_IGNORED);
+        return 0;
+    }
+    FUNCTION(s->h, vkGetPhysicalDeviceQueueFamilyProperties)
+    (s->h->physical_device, &count, families);
+    ck_assert_uint_lt(family, count);
+    VkQueue found = VK_NULL_HANDLE;
+    FUNCTION(s->h, vkGetDeviceQueue)(s->h->device, family, 0, &found);
+    ck_assert_ptr_eq(found, queue);
+    return families[family].queueFlags;
+}
+
+START_SESSION_TEST(queues)
+{
+    const VkQueueFlags both = VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT;
+    VkQueueFlags graphics = family_of(&session, session.h->graphics_family, session.h->graphics);
+    VkQueueFlags compute = family_of(&session, session.h->compute_family, session.h->compute);
+    VkQueueFlags transfer = family_of(&session, session.h->transfer_family, session.h->transfer);
+    ck_assert(graphics & VK_QUEUE_GRAPHICS_BIT);
+    ck_assert(compute == 0 || (compute & both) == VK_QUEUE_COMPUTE_BIT);
+    ck_assert(transfer == 0 || ((transfer & VK_QUEUE_TRANSFER_BIT) && !(transfer & both)));
+}
+END_TEST
+
+/* The feature is enabled: the layer has no objection, and the host can signal one. */
+START_SESSION_TEST(timeline_semaphores)
+{
+    VkSemaphoreTypeCreateInfo type = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
+                                      .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE,
+                                      .initialValue = 3};
+    VkSemaphoreCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO, .pNext = &type};
+    VkSemaphore semaphore = VK_NULL_HANDLE;
+    uint64_t value = 0;
+    ck_assert_int_eq(
+        FUNCTION(session.h, vkCreateSemaphore)(session.h->device, &info, NULL, &semaphore),
+        VK_SUCCESS);
+    VkSemaphoreSignalInfo signal = {
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO, .semaphore = semaphore, .value = 9};
+    ck_assert_int_eq(FUNCTION(session.h, vkSignalSemaphore)(session.h->device, &signal),
+                     VK_SUCCESS);
+    ck_assert_int_eq(
+        FUNCTION(session.h, vkGetSemaphoreCounterValue)(session.h->device, semaphore, &value),
+        VK_SUCCESS);
+    ck_assert_uint_eq(value, 9);
+    FUNCTION(session.h, vkDestroySemaphore)(session.h->device, semaphore, NULL);
+}
+END_TEST
+
+/* Without NULL options, and without the layer. */
+START_SESSION_TEST(defaults)
+{
+    gr_vk_headless *without = create(NULL), *zeros = create(&GR_INIT(gr_vk_headless_options));
+    const gr_vk_headless_info *h = gr_vk_headless_get(without);
+    ck_assert_ptr_ne(h->instance, NULL);
+    ck_assert_ptr_ne(h->device, gr_vk_headless_get(zeros)->device);
+    gr_vk_device_desc info =
+        GR_INIT(gr_vk_device_desc, h->get_instance_proc_addr, h->instance, h->physical_device,
+                h->device, h->graphics, h->graphics_family);
+    gr_vk_device *device = gr_vk_device_wrap(&info);
+    assert_made(device);
+    gr_vk_device_free(device);
+    gr_vk_headless_free(zeros);
+    gr_vk_headless_free(without);
+}
+END_TEST
+
+START_TEST(nulls)
+{
+    gr_vk_headless *none = NULL;
+    assert_null(gr_vk_headless_get(NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
+    gr_vk_headless_free(NULL);
+    gr_vk_headless_at_scope_end(&none);
+    ck_assert_uint_eq(gr_last_error()->status, GR_OK);
+}
+END_TEST
+
+/* The fixture finds descriptors that stay open, too. */
+START_SESSION_TEST(many_in_turn)
+{
+    int before = open_fds();
+    for (int i = 0; i < 100; i++) {
+        GR_AUTO(gr_vk_headless) *headless = create(&GR_INIT(gr_vk_headless_options));
+        ck_assert_ptr_ne(gr_vk_headless_get(headless)->device, NULL);
+    }
+    ck_assert_int_eq(open_fds(), before);
+}
+END_TEST
+
+/* ---- Validation ------------------------------------------------------------------------------ */
+
+/* Something that the layer has to object to: a buffer of no bytes. */
+static void do_wrong(const gr_vk_headless_info *h)
+{
+    VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+                               .usage = VK_BUFFER_USAGE_TRANSFER_DST_BIT};
+    VkBuffer buffer = VK_NULL_HANDLE;
+    if (FUNCTION(h, vkCreateBuffer)(h->device, &info, NULL, &buffer) == VK_SUCCESS)
+        FUNCTION(h, vkDestroyBuffer)(h->device, buffer, NULL);
+}
+
+START_SESSION_TEST(validation_speaks)
+{
+    do_wrong(session.h);
+    ck_assert_int_ge(session.messages.count, 1);
+    ck_assert_msg(strstr(session.messages.first, "VUID-VkBufferCreateInfo-size"), "%s",
+                  session.messages.first);
+    session.messages.count = 0;
+}
+END_TEST
+
+static void keep_line(void *lines, gr_log_level level, const char *line)
+{
+    if (level == GR_LOG_WARNING)
+        count_message(lines, line);
+}
+
+/* Without a receiver the messages are warnings in the log. */
+START_SESSION_TEST(validation_logged)
+{
+    struct messages lines = {0};
+    gr_vk_headless *headless = create(&GR_INIT(gr_vk_headless_options, .validation = true));
+    gr_log_set(GR_LOG_WARNING, keep_line, &lines);
+    do_wrong(gr_vk_headless_get(headless));
+    gr_log_set(GR_LOG_NONE, NULL, NULL);
+    ck_assert_int_ge(lines.count, 1);
+    ck_assert_msg(strstr(lines.first, "VUID-VkBufferCreateInfo-size"), "%s", lines.first);
+    gr_vk_headless_free(headless);
+}
+END_TEST
+
+/* What is left over is reported while the device ends, so the receiver still hears it. */
+START_SESSION_TEST(validation_at_the_end)
+{
+    if (sanitizer() && strcmp(sanitizer(), "AddressSanitizer") == 0)
+        skip("%s counts what is left over as lost", sanitizer());
+    VkSemaphoreCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO};
+    VkSemaphore left = VK_NULL_HANDLE;
+    ck_assert_int_eq(FUNCTION(session.h, vkCreateSemaphore)(session.h->device, &info, NULL, &left),
+                     VK_SUCCESS);
+    gr_vk_headless_free(session.headless);
+    session.headless = NULL;
+    ck_assert_int_ge(session.messages.count, 1);
+    ck_assert_msg(strstr(session.messages.first, "VUID-vkDestroyDevice-device"), "%s",
+                  session.messages.first);
+    session.messages.count = 0;
+}
+END_TEST
+
+/* ---- Failures -------------------------------------------------------------------------------- */
+
+START_TEST(device_out_of_range)
+{
+    char text[32];
+    int count = device_past_last(text, sizeof(text));
+    const gr_vk_headless_options past = GR_INIT(gr_vk_headless_options, .cuda_device = count),
+                                 below = GR_INIT(gr_vk_headless_options, .cuda_device = -1),
+                                 least = GR_INIT(gr_vk_headless_options, .cuda_device = INT_MIN);
+    assert_null(gr_vk_headless_create(&past), GR_ERR_INVALID_VALUE, 0, text);
+    assert_null(gr_vk_headless_create(&below), GR_ERR_INVALID_VALUE, 0, "CUDA device -1");
+    assert_null(gr_vk_headless_create(&least), GR_ERR_INVALID_VALUE, 0, "-2147483648");
+}
+END_TEST
+
+/* Sets a variable for one call; the loader looks at it each time. */
+struct variable {
+    const char *name;
+    char *before;
+};
+
+static struct variable set_variable(const char *name, const char *value)
+{
+    struct variable variable = {.name = name};
+    if (getenv(name))
+        variable.before = strdup(getenv(name));
+    setenv(name, value, 1);
+    return variable;
+}
+
+static void restore_variable(struct variable *variable)
+{
+    if (variable->before)
+        setenv(variable->name, variable->before, 1);
+    else
+        unsetenv(variable->name);
+    free(variable->before);
+}
+
+START_SESSION_TEST(no_driver)
+{
+    struct variable new_name = set_variable("VK_DRIVER_FILES", "/nonexistent.json");
+    struct variable old_name = set_variable("VK_ICD_FILENAMES", "/nonexistent.json");
+    gr_clear_error();
+    gr_vk_headless *headless = gr_vk_headless_create(NULL);
+    restore_variable(&old_name);
+    restore_variable(&new_name);
+    ck_assert_ptr_eq(headless, NULL);
+    gr_error error;
+    gr_status status = (error = *gr_last_error()).status;
+    ck_assert_msg(status == GR_ERR_VULKAN || status == GR_ERR_UNSUPPORTED, "%s", error_text());
+    ck_assert_msg(status != GR_ERR_VULKAN || error.code == VK_ERROR_INCOMPATIBLE_DRIVER, "%s",
+                  error_text());
+    ck_assert_ptr_ne(strstr(error.message, "VK_DRIVER_FILES"), NULL);
+    ck_assert_msg(status != GR_ERR_VULKAN || strstr(error.message, "found no driver that works"),
+                  "%s", error.message);
+    const char *hint = gr_cuda_is_software() ? "mesa-vulkan-drivers" : "NVIDIA_DRIVER_CAPABILITIES";
+    ck_assert_msg(strstr(error.message, hint), "%s", error.message);
+    gr_clear_error();
+    gr_vk_headless_free(create(NULL));
+}
+END_TEST
+
+START_SESSION_TEST(no_layer)
+{
+    const gr_vk_headless_options options = GR_INIT(gr_vk_headless_options, .validation = true);
+    struct variable path = set_variable("VK_LAYER_PATH", "/nonexistent");
+    gr_clear_error();
+    gr_vk_headless *headless = gr_vk_headless_create(&options);
+    restore_variable(&path);
+    ck_assert_ptr_eq(headless, NULL);
+    assert_error(GR_ERR_UNSUPPORTED, 0, "vulkan-validationlayers");
+    gr_vk_headless_free(create(&options));
+}
+END_TEST
+
+void add_headless_cases(Suite *suite)
+{
+    add_tests(add_vk_case(suite, "without a window"), is_the_cuda_device,
+              has_the_documented_functions, queues, timeline_semaphores, defaults, nulls,
+              many_in_turn);
+
+    add_tests(add_vk_case(suite, "validation"), validation_speaks, validation_logged,
+              validation_at_the_end);
+
+    add_tests(add_vk_case(suite, "failures without a window"), device_out_of_range, no_driver,
+              no_layer);
+}

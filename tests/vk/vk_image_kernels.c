@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Kernels on Vulkan's images: surfaces of every shape, whose layers are one surface, and textures
+ * as Vulkan would sample them.
+ */
+#include "vk_image_tests.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "examples/support/kernel_image.h"
+
+KERNEL_IMAGE(vk_kernels);
+KERNEL_IMAGE(image_kernels);
+
+static CUmodule surfaces, textures;
+static gr_buffer *buffer;
+
+static void begin_kernels(void)
+{
+    surfaces = textures = NULL;
+    buffer = NULL;
+    if (vk.missing)
+        return;
+    const struct kernel_image *images[] = {&vk_kernels_image, &image_kernels_image};
+    CUmodule *modules[] = {&surfaces, &textures};
+    for (int i = 0; i < 2; i++)
+        if ((gr_cuda_is_software() ? images[i]->host : images[i]->gpu)[0] != 0)
+            ck_assert(kernel_image_load(images[i], modules[i]));
+}
+
+static void end_kernels(void)
+{
+    CU(CtxSetCurrent(fx.context));
+    if (surfaces)
+        CU(ModuleUnload(surfaces));
+    if (textures)
+        CU(ModuleUnload(textures));
+}
+
+static const char *missing(void)
+{
+    const char *images = vulkan_image_missing();
+    if (images)
+        return images;
+    return surfaces && textures ? NULL : "the kernels were not built for this driver";
+}
+
+#define START_KERNEL_TEST(name) START_TEST_UNLESS(missing(), name)
+
+static void launch(CUmodule module, const char *name, size_t count, void **parameters)
+{
+    CUfunction function = NULL;
+    CU(ModuleGetFunction(&function, module, name));
+    CU(LaunchKernel(function, (unsigned)((count + 63) / 64), 1, 1, 64, 1, 1, 0, fx.stream,
+                    parameters, NULL));
+}
+
+/* ---- Surfaces -------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *shape, *kernels;
+} shaped[] = {
+    {"1D", "1d"},     {"1D array", "1d_layers"},     {"2D", "2d"}, {"2D array", "2d_layers"},
+    {"cube", "cube"}, {"cube array", "cube_layers"}, {"3D", "3d"},
+};
+
+static unsigned depth_of(const struct vulkan_image *image, unsigned level)
+{
+    unsigned depth = image->info.extent.depth >> level;
+    return image->info.arrayLayers * (depth > 0 ? depth : 1);
+}
+
+/* Runs a kernel over all of a level, between its surface and linear memory. */
+static void run_surface(const char *verb, int shape, const struct vulkan_image *image,
+                        unsigned level, CUdeviceptr memory)
+{
+    char name[32];
+    int width = (int)vulkan_image_width(image, level);
+    int height = (int)vulkan_image_height(image, level), layers = (int)depth_of(image, level);
+    CUsurfObject surface = gr_buffer_surface(buffer, level, image->info.arrayLayers - 1);
+    ck_assert_msg(surface != 0, "no surface: %s", error_text());
+    snprintf(name, sizeof(name), "%s_%s", verb, shaped[shape].kernels);
+    launch(surfaces, name, (size_t)width * (size_t)height * (size_t)layers,
+           (void *[]){&surface, &memory, &width, &height, &layers});
+}
+
+/* All layers of a level, one after the other. */
+static size_t level_bytes(const struct vulkan_image *image, unsigned level)
+{
+    return vulkan_image_bytes(image, level) * image->info.arrayLayers;
+}
+
+static void level_pattern(const struct vulkan_image *image, unsigned level, unsigned number,
+                          unsigned char *texels)
+{
+    for (unsigned layer = 0; layer < image->info.arrayLayers; layer++)
+        vulkan_image_pattern(image, level, layer, number,
+                             texels + layer * vulkan_image_bytes(image, level));
+}
+
+static void check_load(int shape, const struct vulkan_image *image, unsigned level,
+                       CUdeviceptr memory)
+{
+    size_t bytes = level_bytes(image, level);
+    unsigned char *got = malloc(bytes), *wanted = malloc(bytes);
+    ck_assert(got && wanted);
+    CU(MemsetD8Async(memory, 0xEE, bytes, fx.stream));
+    run_surface("load", shape, image, level, memory);
+    CU(MemcpyDtoHAsync(got, memory, bytes, fx.stream));
+    CU(StreamSynchronize(fx.stream));
+    level_pattern(image, level, 1, wanted);
+    ck_assert_msg(memcmp(got, wanted, bytes) == 0, "%s, level %u: a surface reads other texels",
+                  shaped[shape].shape, level);
+    free(got);
+    free(wanted);
+}
+
+static void store(int shape, const struct vulkan_image *image, unsigned level, CUdeviceptr memory)
+{
+    size_t bytes = level_bytes(image, level);
+    unsigned char *texels = malloc(bytes);
+    ck_assert_ptr_nonnull(texels);
+    level_pattern(image, level, 2, texels);
+    CU(MemcpyHtoDAsync(memory, texels, bytes, fx.stream));
+    run_surface("store", shape, image, level, memory);
+    CU(StreamSynchronize(fx.stream));
+    free(texels);
+}
+
+START_KERNEL_TEST(surfaces_of_every_shape)
+{
+    struct vulkan_image image = vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, shaped[_i].shape, 21, 13, 3,
+                                             VK_IMAGE_USAGE_STORAGE_BIT, GR_SURFACE_LOAD_STORE);
+    CUdeviceptr memory = 0;
+    CU(MemAlloc(&memory, level_bytes(&image, 0)));
+    vulkan_image_fill(&image, 1);
+    buffer = must_map_vulkan(&image);
+    for (unsigned level = 0; level < 3; level++) {
+        check_load(_i, &image, level, memory);
+        store(_i, &image, level, memory);
+    }
+    must_release(buffer);
+    assert_vulkan_image(&image, 2);
+    gr_resource_free(image.resource);
+    CU(MemFree(memory));
+}
+END_TEST
+
+START_VULKAN_IMAGE_TEST(a_surface_has_all_layers)
+{
+    struct vulkan_image image = vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D array", 21, 13, 2,
+                                             VK_IMAGE_USAGE_STORAGE_BIT, GR_SURFACE_LOAD_STORE);
+    buffer = must_hand_over(&image);
+    CUsurfObject surface = gr_buffer_surface(buffer, 0, 0);
+    ck_assert_uint_ne(surface, 0);
+    ck_assert_uint_eq(gr_buffer_surface(buffer, 0, 2), surface);
+    ck_assert_uint_ne(gr_buffer_surface(buffer, 1, 0), surface);
+    ck_assert_uint_eq(gr_buffer_surface(buffer, 0, 3), 0);
+    assert_error(GR_ERR_INVALID_VALUE, 0, "layer");
+    vulkan_image_end(&image, buffer);
+}
+END_TEST
+
+START_VULKAN_IMAGE_TEST(surfaces_want_the_flag)
+{
+    struct vulkan_image image =
+        vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D", 8, 8, 1, 0, GR_READ_WRITE);
+    buffer = must_hand_over(&image);
+    ck_assert_uint_eq(gr_buffer_surface(buffer, 0, 0), 0);
+    assert_error(GR_ERR_STATE, 0, "GR_SURFACE_LOAD_STORE");
+    vulkan_image_end(&image, buffer);
+}
+END_TEST
+
+/* ---- Textures -------------------------------------------------------------------------------- */
+
+struct place {
+    float x, y, z, level;
+};
+
+struct colour {
+    float r, g, b, a;
+};
+
+static struct colour sample(const char *kernel, const gr_texture_options *options, struct place at)
+{
+    struct colour got = {-1, -1, -1, -1};
+    CUtexObject texture = gr_buffer_texture(buffer, options);
+    ck_assert_msg(texture != 0, "no texture: %s", error_text());
+    CUdeviceptr places = 0, result = 0;
+    int count = 1;
+    CU(MemAlloc(&places, sizeof(at)));
+    CU(MemAlloc(&result, sizeof(got)));
+    CU(MemcpyHtoDAsync(places, &at, sizeof(at), fx.stream));
+    launch(textures, kernel, 1, (void *[]){&texture, &result, &places, &count});
+    CU(MemcpyDtoHAsync(&got, result, sizeof(got), fx.stream));
+    CU(StreamSynchronize(fx.stream));
+    CU(MemFree(places));
+    CU(MemFree(result));
+    return got;
+}
+
+/* What differs is noted, and the case goes on: its end asks. */
+static char differences[2000];
+
+static void compare(const char *kernel, const gr_texture_options *options, struct place at,
+                    struct colour wanted)
+{
+    char line[240];
+    struct colour got = sample(kernel, options, at);
+    if (fabsf(got.r - wanted.r) < 0.002f && fabsf(got.g - wanted.g) < 0.002f &&
+        fabsf(got.b - wanted.b) < 0.002f && fabsf(got.a - wanted.a) < 0.002f)
+        return;
+    snprintf(line, sizeof(line),
+             "\n  %s at (%g, %g, %g, %g) gave (%g, %g, %g, %g), not (%g, %g, %g, %g)", kernel,
+             (double)at.x, (double)at.y, (double)at.z, (double)at.level, (double)got.r,
+             (double)got.g, (double)got.b, (double)got.a, (double)wanted.r, (double)wanted.g,
+             (double)wanted.b, (double)wanted.a);
+    strncat(differences, line, sizeof(differences) - strlen(differences) - 1);
+}
+
+static void check(const char *kernel, const gr_texture_options *options, struct place at,
+                  struct colour wanted)
+{
+    differences[0] = '\0';
+    compare(kernel, options, at, wanted);
+    ck_assert_msg(differences[0] == '\0', "%s", differences);
+}
+
+/* Texel (x, y) of a level and layer: its bytes are 40 x, 30 y, 20 layer, 50 level + 5. */
+static void put_known(const struct vulkan_image *image)
+{
+    unsigned char texels[8 * 8 * 4];
+    const gr_linear_desc from = GR_INIT(gr_linear_desc, .host = texels);
+    for (unsigned level = 0; level < image->info.mipLevels; level++)
+        for (unsigned layer = 0; layer < image->info.arrayLayers; layer++) {
+            unsigned width = vulkan_image_width(image, level);
+            for (unsigned i = 0; i < vulkan_image_bytes(image, level) / 4; i++) {
+                texels[4 * i] = (unsigned char)(40 * (i % width));
+                texels[4 * i + 1] = (unsigned char)(30 * (i / width));
+                texels[4 * i + 2] = (unsigned char)(20 * layer);
+                texels[4 * i + 3] = (unsigned char)(50 * level + 5);
+            }
+            assert_ok(gr_buffer_copy_to_image(buffer, level, layer, &from, fx.stream));
+            CU(StreamSynchronize(fx.stream));
+        }
+}
+
+static struct vulkan_image map_known(VkFormat format, const char *shape, unsigned levels)
+{
+    struct vulkan_image image =
+        vulkan_image(format, shape, 4, 4, levels, VK_IMAGE_USAGE_SAMPLED_BIT, GR_READ_WRITE);
+    buffer = must_hand_over(&image);
+    put_known(&image);
+    return image;
+}
+
+static struct colour known(float x, float y, float layer, float level)
+{
+    return (struct colour){40 * x / 255, 30 * y / 255, 20 * layer / 255, (50 * level + 5) / 255};
+}
+
+START_KERNEL_TEST(textures_give_texels_as_floats)
+{
+    struct vulkan_image image = map_known(VK_FORMAT_R8G8B8A8_UNORM, "2D", 1);
+    for (unsigned i = 0; i < 16; i++) {
+        float x = (float)(i % 4), y = (float)(i / 4);
+        check("sample_2d", NULL, (struct place){x + 0.5f, y + 0.5f, 0, 0}, known(x, y, 0, 0));
+    }
+    const gr_texture_options linear = GR_INIT(gr_texture_options, .filter = GR_FILTER_LINEAR);
+    check("sample_2d", &linear, (struct place){2, 1.5f, 0, 0}, known(1.5f, 1, 0, 0));
+    vulkan_image_end(&image, buffer);
+}
+END_TEST
+
+START_KERNEL_TEST(textures_of_levels)
+{
+    struct vulkan_image image = map_known(VK_FORMAT_R8G8B8A8_UNORM, "2D", 3);
+    const gr_texture_options whole = GR_INIT(gr_texture_options, .whole = true);
+    check("sample_2d_lod", &whole, (struct place){0.9f, 0.1f, 0, 0}, known(3, 0, 0, 0));
+    check("sample_2d_lod", &whole, (struct place){0.9f, 0.1f, 0, 1}, known(1, 0, 0, 1));
+    check("sample_2d_lod", &whole, (struct place){0.9f, 0.1f, 0, 2}, known(0, 0, 0, 2));
+    const gr_texture_options second = GR_INIT(gr_texture_options, .level = 1);
+    check("sample_2d", &second, (struct place){1.5f, 0.5f, 0, 0}, known(1, 0, 0, 1));
+    vulkan_image_end(&image, buffer);
+}
+END_TEST
+
+/*
+ * Layers: the loop's number is how many levels the image has, of 3 that it could have. Levels and
+ * coordinates are apart, since drivers find a layer's place in different ways for each.
+ */
+#define LAYERS 3
+
+/* Texels that are apart in each layer of a level. */
+static void check_layers(unsigned levels, unsigned level, gr_choice choice)
+{
+    struct vulkan_image image = map_known(VK_FORMAT_R8G8B8A8_UNORM, "2D array", levels);
+    const gr_texture_options options =
+        GR_INIT(gr_texture_options, .level = level, .normalized_coordinates = choice);
+    /* By default too where NVIDIA's driver would find the wrong layers by texels. */
+    bool normalized = choice == GR_YES || (choice == GR_DEFAULT && levels > 1);
+    unsigned size = vulkan_image_width(&image, level);
+    float unit = normalized ? (float)size : 1;
+    differences[0] = '\0';
+    for (unsigned layer = 0; layer < LAYERS; layer++)
+        for (unsigned i = 0; i < size; i++) {
+            float x = (float)i, y = (float)(size - 1 - i), z = (float)layer;
+            const struct place at = {(x + 0.5f) / unit, (y + 0.5f) / unit, z, 0};
+            compare("sample_layer", &options, at, known(x, y, z, (float)level));
+        }
+    vulkan_image_end(&image, buffer);
+    ck_assert_msg(differences[0] == '\0', "%s", differences);
+}
+
+/* Refused where NVIDIA's driver would find the wrong layers. */
+static void check_refused(unsigned levels, unsigned level)
+{
+    struct vulkan_image image = map_known(VK_FORMAT_R8G8B8A8_UNORM, "2D array", levels);
+    const gr_texture_options options =
+        GR_INIT(gr_texture_options, .level = level, .normalized_coordinates = GR_NO);
+    gr_clear_error();
+    ck_assert_uint_eq(gr_buffer_texture(buffer, &options), 0);
+    assert_error(GR_ERR_UNSUPPORTED, 0, "normalized_coordinates");
+    vulkan_image_end(&image, buffer);
+}
+
+START_KERNEL_TEST(layers_of_level_0_by_texels)
+{
+    if (_i == 1)
+        check_layers(1, 0, GR_NO);
+    else
+        check_refused((unsigned)_i, 0);
+}
+END_TEST
+
+START_KERNEL_TEST(layers_of_level_0_by_normalized_coordinates)
+{
+    check_layers((unsigned)_i, 0, GR_YES);
+    check_layers((unsigned)_i, 0, GR_DEFAULT);
+}
+END_TEST
+
+START_KERNEL_TEST(layers_of_level_1_by_texels)
+{
+    check_refused((unsigned)_i, 1);
+}
+END_TEST
+
+START_KERNEL_TEST(layers_of_level_1_by_normalized_coordinates)
+{
+    check_layers((unsigned)_i, 1, GR_YES);
+    check_layers((unsigned)_i, 1, GR_DEFAULT);
+}
+END_TEST
+
+START_KERNEL_TEST(layers_of_the_whole_chain)
+{
+    struct vulkan_image image = map_known(VK_FORMAT_R8G8B8A8_UNORM, "2D array", (unsigned)_i);
+    const gr_texture_options whole = GR_INIT(gr_texture_options, .whole = true);
+    differences[0] = '\0';
+    for (unsigned level = 0; level < (unsigned)_i; level++)
+        for (unsigned layer = 0; layer < LAYERS; layer++) {
+            float last = (float)(vulkan_image_width(&image, level) - 1), z = (float)layer;
+            const struct place at = {0.95f, 0.05f, z, (float)level};
+            compare("sample_layer_lod", &whole, at, known(last, 0, z, (float)level));
+        }
+    vulkan_image_end(&image, buffer);
+    ck_assert_msg(differences[0] == '\0', "%s", differences);
+}
+END_TEST
+
+/* A cube's colour: the face is told by blue. */
+START_KERNEL_TEST(textures_of_cubes)
+{
+    static const struct place faces[6] = {{1, 0, 0, 0},  {-1, 0, 0, 0}, {0, 1, 0, 0},
+                                          {0, -1, 0, 0}, {0, 0, 1, 0},  {0, 0, -1, 0}};
+    struct vulkan_image image = map_known(VK_FORMAT_R8G8B8A8_UNORM, "cube", 1);
+    const gr_texture_options options =
+        GR_INIT(gr_texture_options, .normalized_coordinates = GR_YES, .filter = GR_FILTER_LINEAR);
+    for (unsigned face = 0; face < 6; face++)
+        check("sample_cube", &options, faces[face], known(1.5f, 1.5f, (float)face, 0));
+    vulkan_image_end(&image, buffer);
+}
+END_TEST
+
+/* Memory has blue first, and so has CUDA: channel x is Vulkan's blue. */
+START_KERNEL_TEST(swapped_formats_have_blue_first)
+{
+    struct vulkan_image image =
+        vulkan_image(VK_FORMAT_B8G8R8A8_UNORM, "2D", 4, 4, 1, 0, GR_READ_WRITE);
+    const VkClearColorValue colour = {.float32 = {0.2f, 0.4f, 0.6f, 0.8f}};
+    vulkan_image_fill(&image, 1);
+    vulkan_image_clear(&image, &colour);
+    buffer = must_map_vulkan(&image);
+    check("sample_2d", NULL, (struct place){1.5f, 1.5f, 0, 0},
+          (struct colour){0.6f, 0.4f, 0.2f, 0.8f});
+    vulkan_image_end(&image, buffer);
+}
+END_TEST
+
+/* 0x80 of the sRGB curve is 0.2159 of light. */
+START_KERNEL_TEST(srgb_formats_are_made_linear)
+{
+    struct vulkan_image image = vulkan_image(VK_FORMAT_R8G8B8A8_SRGB, "2D", 4, 4, 1,
+                                             VK_IMAGE_USAGE_SAMPLED_BIT, GR_READ_WRITE);
+    unsigned char texels[4 * 4 * 4];
+    memset(texels, 0x80, sizeof(texels));
+    const gr_linear_desc from = GR_INIT(gr_linear_desc, .host = texels);
+    const gr_texture_options raw = GR_INIT(gr_texture_options, .srgb = GR_NO);
+    buffer = must_hand_over(&image);
+    assert_ok(gr_buffer_copy_to_image(buffer, 0, 0, &from, fx.stream));
+    CU(StreamSynchronize(fx.stream));
+    float linear = 0.2158605f, half = 128 / 255.0f;
+    check("sample_2d", NULL, (struct place){1.5f, 1.5f, 0, 0},
+          (struct colour){linear, linear, linear, half});
+    check("sample_2d", &raw, (struct place){1.5f, 1.5f, 0, 0},
+          (struct colour){half, half, half, half});
+    vulkan_image_end(&image, buffer);
+}
+END_TEST
+
+static TCase *add_case_with_kernels(Suite *suite, const char *name)
+{
+    TCase *made = add_vulkan_case(suite, name);
+    tcase_add_checked_fixture(made, begin_kernels, end_kernels);
+    return made;
+}
+
+void add_vulkan_kernel_cases(Suite *suite)
+{
+    TCase *surface = add_case_with_kernels(suite, "surfaces");
+    add_loop_tests(surface, 7, surfaces_of_every_shape);
+    add_tests(surface, a_surface_has_all_layers, surfaces_want_the_flag);
+
+    TCase *texture = add_case_with_kernels(suite, "textures");
+    add_tests(texture, textures_give_texels_as_floats, textures_of_levels);
+    tcase_add_loop_test(texture, layers_of_level_0_by_texels, 1, 4);
+    tcase_add_loop_test(texture, layers_of_level_0_by_normalized_coordinates, 1, 4);
+    tcase_add_loop_test(texture, layers_of_level_1_by_texels, 2, 4);
+    tcase_add_loop_test(texture, layers_of_level_1_by_normalized_coordinates, 2, 4);
+    tcase_add_loop_test(texture, layers_of_the_whole_chain, 1, 4);
+    add_tests(texture, textures_of_cubes, swapped_formats_have_blue_first,
+              srgb_formats_are_made_linear);
+}

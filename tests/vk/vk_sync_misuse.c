@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Semaphores used wrongly: each is refused with its reason, and everything works as before
+ * afterwards.
+ */
+#include "tests/support/support_vulkan_image.h"
+#include "vk_sync_tests.h"
+
+/* The resource and its semaphores still do what they should. */
+static void assert_works(gr_resource *resource)
+{
+    gr_submit *submit = begin_submit(resource);
+    VkCommandBuffer commands = vulkan_begin();
+    vulkan_cmd_fill(commands, gr_vk_buffer(resource), SIZE, 0x19);
+    vulkan_submit_begun(commands, submit, NULL);
+    gr_buffer *buffer = must_map(resource);
+    assert_cuda_bytes(buffer, 0x19);
+    must_release(buffer);
+    vulkan_finish();
+}
+
+START_VULKAN_TEST(a_value_that_goes_backwards_is_refused)
+{
+    struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
+    gr_semaphore_point point = GR_INIT(gr_semaphore_point, .semaphore = pair.drawn, .value = 5);
+    assert_ok(gr_semaphore_signal(&point, 1, fx.stream));
+    assert_fails(gr_semaphore_signal(&point, 1, fx.stream), GR_ERR_INVALID_VALUE, 0, "grow");
+    point.value = 4;
+    assert_fails(gr_semaphore_signal(&point, 1, fx.stream), GR_ERR_INVALID_VALUE, 0, "grow");
+    point.value = 0;
+    assert_fails(gr_semaphore_signal(&point, 1, fx.stream), GR_ERR_INVALID_VALUE, 0, "grow");
+    const gr_semaphore_point twice[] = {
+        GR_INIT(gr_semaphore_point, .semaphore = pair.drawn, .value = 7),
+        GR_INIT(gr_semaphore_point, .semaphore = pair.drawn, .value = 6)};
+    assert_fails(gr_semaphore_signal(twice, 2, fx.stream), GR_ERR_INVALID_VALUE, 0, "grow");
+    point.value = 6;
+    assert_ok(gr_semaphore_signal(&point, 1, fx.stream));
+    CU(StreamSynchronize(fx.stream));
+    uint64_t value = 0;
+    VK(GetSemaphoreCounterValue(vk.h->device, gr_vk_semaphore(pair.drawn), &value));
+    ck_assert_uint_eq(value, 6);
+    free_pair(&pair);
+}
+END_TEST
+
+START_VULKAN_TEST(the_value_of_the_applications_timeline_is_checked)
+{
+    const VkSemaphoreTypeCreateInfo type = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
+                                            .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE,
+                                            .initialValue = 5};
+    const VkSemaphoreCreateInfo create = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
+                                          .pNext = &type};
+    gr_vk_semaphore_desc info = GR_INIT(gr_vk_semaphore_desc, .type = VK_SEMAPHORE_TYPE_TIMELINE,
+                                        .value = 4, .through_host = true);
+    VK(CreateSemaphore(vk.h->device, &create, NULL, &info.semaphore));
+    assert_null(gr_semaphore_from_vk(vk.wrap, &info), GR_ERR_INVALID_VALUE, 0, "5");
+    info.type = VK_SEMAPHORE_TYPE_BINARY;
+    info.through_host = false;
+    assert_null(gr_semaphore_from_vk(vk.wrap, &info),
+                vk.exports ? GR_ERR_INVALID_VALUE : GR_ERR_VULKAN, vk.exports ? 0 : -1,
+                vk.exports ? "a binary semaphore has none" : "exports no binary semaphores");
+    info.through_host = true;
+    info.value = 0;
+    assert_null(gr_semaphore_from_vk(vk.wrap, &info), GR_ERR_INVALID_VALUE, 0, "binary");
+    vk.DestroySemaphore(vk.h->device, info.semaphore, NULL);
+}
+END_TEST
+
+/* It was made without VkExportSemaphoreCreateInfo; newer layers see that too. */
+START_VULKAN_TEST(a_semaphore_that_cannot_be_exported_is_refused)
+{
+    vulkan_allow("VUID-VkSemaphoreGetFdInfoKHR-handleType");
+    const VkSemaphoreTypeCreateInfo type = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
+                                            .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE};
+    const VkSemaphoreCreateInfo create = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
+                                          .pNext = &type};
+    gr_vk_semaphore_desc info = GR_INIT(gr_vk_semaphore_desc, .type = VK_SEMAPHORE_TYPE_TIMELINE);
+    VK(CreateSemaphore(vk.h->device, &create, NULL, &info.semaphore));
+    if (vk.exports)
+        assert_null(gr_semaphore_from_vk(vk.wrap, &info), GR_ERR_VULKAN, -1,
+                    "VkExportSemaphoreCreateInfo");
+    else
+        assert_null(gr_semaphore_from_vk(vk.wrap, &info), GR_ERR_VULKAN, -1, "through_host");
+    vk.DestroySemaphore(vk.h->device, info.semaphore, NULL);
+}
+END_TEST
+
+START_VULKAN_TEST(semaphores_of_nothing_are_refused)
+{
+    const gr_vk_semaphore_desc nothing =
+        GR_INIT(gr_vk_semaphore_desc, .type = VK_SEMAPHORE_TYPE_TIMELINE, .through_host = true);
+    assert_null(gr_semaphore_from_vk(vk.wrap, NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_null(gr_semaphore_from_vk(vk.wrap, &nothing), GR_ERR_INVALID_VALUE, 0, "semaphore");
+    assert_null(gr_semaphore_from_vk(NULL, &nothing), GR_ERR_INVALID_VALUE, 0, "device");
+    assert_null(gr_vk_semaphore_create(NULL, VK_SEMAPHORE_TYPE_TIMELINE), GR_ERR_INVALID_VALUE, 0,
+                "device");
+    assert_null(gr_vk_semaphore_create(vk.wrap, (VkSemaphoreType)77), GR_ERR_INVALID_VALUE, 0,
+                "77");
+    gr_semaphore_free(NULL);
+}
+END_TEST
+
+START_VULKAN_TEST(points_that_are_wrong_are_refused)
+{
+    struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
+    const gr_semaphore_point good =
+        GR_INIT(gr_semaphore_point, .semaphore = pair.drawn, .value = 1);
+    gr_semaphore_point wrong = good;
+    assert_fails(gr_semaphore_signal(NULL, 1, fx.stream), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_fails(gr_semaphore_wait(NULL, 1, fx.stream), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_fails(gr_semaphore_signal(&good, 0, fx.stream), GR_ERR_INVALID_VALUE, 0, "n is 0");
+    assert_fails(gr_semaphore_wait(&good, 0, fx.stream), GR_ERR_INVALID_VALUE, 0, "n is 0");
+    assert_fails(gr_semaphore_signal(&good, 1, NULL), GR_ERR_INVALID_VALUE, 0, "stream");
+    assert_fails(gr_semaphore_wait(&good, 1, NULL), GR_ERR_INVALID_VALUE, 0, "stream");
+    wrong.semaphore = NULL;
+    assert_fails(gr_semaphore_signal(&wrong, 1, fx.stream), GR_ERR_INVALID_VALUE, 0, "NULL");
+    wrong = good;
+    wrong.key = 1;
+    assert_fails(gr_semaphore_signal(&wrong, 1, fx.stream), GR_ERR_INVALID_VALUE, 0, "key");
+    wrong = good;
+    wrong.timeout_ms = 1;
+    assert_fails(gr_semaphore_wait(&wrong, 1, fx.stream), GR_ERR_INVALID_VALUE, 0, "timeout_ms");
+    wrong = good;
+    wrong.nvsci_fence = &wrong;
+    assert_fails(gr_semaphore_wait(&wrong, 1, fx.stream), GR_ERR_INVALID_VALUE, 0, "nvsci_fence");
+    wrong = good;
+    wrong.skip_nvscibuf = true;
+    assert_fails(gr_semaphore_wait(&wrong, 1, fx.stream), GR_ERR_INVALID_VALUE, 0, "skip_nvscibuf");
+    assert_ok(gr_semaphore_signal(&good, 1, fx.stream));
+    CU(StreamSynchronize(fx.stream));
+    free_pair(&pair);
+}
+END_TEST
+
+/* ---- set_sync -------------------------------------------------------------------------------- */
+
+START_VULKAN_TEST(set_sync_is_refused_where_it_cannot_be)
+{
+    struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
+    GR_AUTO(gr_resource) *resource = make_resource(&pair);
+    GR_AUTO(gr_resource) *gl = must_register(gl_buffer_filled(16, 1));
+    assert_fails(gr_resource_set_sync(NULL, pair.drawn, pair.computed), GR_ERR_INVALID_VALUE, 0,
+                 "NULL");
+    assert_fails(gr_resource_set_sync(resource, pair.drawn, pair.drawn), GR_ERR_INVALID_VALUE, 0,
+                 "same");
+    assert_fails(gr_resource_set_sync(resource, NULL, pair.computed), GR_ERR_INVALID_VALUE, 0,
+                 "acquire");
+    assert_fails(gr_resource_set_sync(resource, pair.drawn, NULL), GR_ERR_INVALID_VALUE, 0,
+                 "GR_SEMAPHORE_NONE");
+    assert_fails(gr_resource_set_sync(gl, pair.drawn, pair.computed), GR_ERR_INVALID_VALUE, 0,
+                 "needs no semaphores");
+    gr_buffer *buffer = must_map(resource);
+    assert_fails(gr_resource_set_sync(resource, pair.drawn, pair.computed), GR_ERR_STATE, 0,
+                 "mapped");
+    must_release(buffer);
+    assert_works(resource);
+    assert_ok(gr_resource_close(resource, fx.stream));
+    assert_fails(gr_resource_set_sync(resource, pair.drawn, pair.computed), GR_ERR_STATE, 0,
+                 "closed");
+    free_pair(&pair);
+}
+END_TEST
+
+/* The semaphores' context has to be the resource's. */
+START_VULKAN_TEST(semaphores_of_another_context_are_refused)
+{
+    CUcontext second = NULL;
+    CU(CtxCreate(&second, 0, fx.device));
+    gr_vk_device *other = vulkan_wrap();
+    gr_semaphore *foreign = gr_vk_semaphore_create(other, VK_SEMAPHORE_TYPE_TIMELINE);
+    assert_made(foreign);
+    CU(CtxSetCurrent(fx.context));
+    struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
+    GR_AUTO(gr_resource) *resource = make_resource(&pair);
+    assert_fails(gr_resource_set_sync(resource, foreign, pair.computed), GR_ERR_INVALID_VALUE, 0,
+                 "context");
+    const gr_semaphore_point points[] = {
+        GR_INIT(gr_semaphore_point, .semaphore = pair.drawn, .value = 1),
+        GR_INIT(gr_semaphore_point, .semaphore = foreign, .value = 1)};
+    assert_fails(gr_semaphore_signal(points, 2, fx.stream), GR_ERR_INVALID_VALUE, 0, "context");
+    assert_works(resource);
+    free_pair(&pair);
+    gr_semaphore_free(foreign);
+    gr_vk_device_free(other);
+    CU(CtxDestroy(second));
+}
+END_TEST
+
+/* ---- Submits --------------------------------------------------------------------------------- */
+
+START_VULKAN_TEST(submits_that_cannot_be_are_refused)
+{
+    struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
+    struct pair other = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
+    gr_resource *mixed[] = {make_resource(&pair), make_resource(&other), NULL};
+    gr_resource *twice[] = {mixed[0], mixed[1], mixed[0]};
+    assert_null(gr_submit_begin(NULL, 1), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_null(gr_submit_begin(mixed, 0), GR_ERR_INVALID_VALUE, 0, "n is 0");
+    assert_null(gr_submit_begin(mixed + 1, 2), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_null(gr_submit_begin(twice, 3), GR_ERR_INVALID_VALUE, 0, "twice");
+    gr_buffer *buffer = must_map(mixed[0]);
+    assert_null(gr_submit_begin(mixed, 1), GR_ERR_STATE, 0, "mapped");
+    must_release(buffer);
+    gr_submit *begun = begin_submit(mixed[0]);
+    assert_null(gr_submit_begin(mixed, 2), GR_ERR_STATE, 0, "gr_submit_commit");
+    assert_fails(gr_resource_set_sync(mixed[0], pair.drawn, pair.computed), GR_ERR_STATE, 0,
+                 "gr_submit_free");
+    gr_submit_free(begun);
+    assert_fails(gr_submit_commit(NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
+    gr_submit_free(NULL);
+    assert_works(mixed[0]);
+    assert_works(mixed[1]);
+    assert_ok(gr_resource_close(mixed[0], fx.stream));
+    assert_null(gr_submit_begin(mixed, 1), GR_ERR_STATE, 0, "closed");
+    for (int i = 0; i < 2; i++)
+        gr_resource_free(mixed[i]);
+    free_pair(&pair);
+    free_pair(&other);
+}
+END_TEST
+
+/* What is missing is said by the map: the commit, or the choice of an order. */
+START_VULKAN_TEST(a_map_whose_order_is_open_is_refused)
+{
+    struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
+    GR_AUTO(gr_resource) *resource = make_resource(&pair);
+    gr_submit *submit = begin_submit(resource);
+    assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "gr_submit_commit()");
+    assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "gr_submit_free()");
+    VkCommandBuffer commands = vulkan_begin();
+    vulkan_cmd_fill(commands, gr_vk_buffer(resource), SIZE, 0x1A);
+    vulkan_submit(commands, submit, NULL);
+    assert_ok(gr_submit_commit(submit));
+    assert_fails(gr_submit_commit(submit), GR_ERR_STATE, 0, "already");
+    gr_buffer *buffer = must_map(resource);
+    gr_submit_free(submit);
+    assert_cuda_bytes(buffer, 0x1A);
+    must_release(buffer);
+    vulkan_finish();
+    free_pair(&pair);
+}
+END_TEST
+
+/* The submit of nothing that hands a new image to CUDA. */
+static gr_submit *begin_handover(gr_resource *resource, gr_vk_submit_desc *desc)
+{
+    static const gr_vk_use last = {.struct_size = sizeof(last),
+                                   .stages = VK_PIPELINE_STAGE_2_TOP_OF_PIPE_BIT,
+                                   .layout = VK_IMAGE_LAYOUT_UNDEFINED};
+    *desc = GR_INIT(gr_vk_submit_desc, .last = &last);
+    return begin_submit(resource);
+}
+
+/*
+ * Also with semaphores of the program's, and by whoever maps. A submit that was taken back hands
+ * nothing over.
+ *
+ * Catches: CUDA wrote into an image without a layout, and nothing was reported.
+ */
+START_VULKAN_IMAGE_TEST(a_new_image_is_refused_until_a_submit)
+{
+    const bool paired = _i;
+    struct vulkan_image image =
+        vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D", 16, 16, 1, 0, GR_READ_WRITE);
+    struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
+    gr_resource *resource = image.resource;
+    gr_vk_submit_desc desc;
+    if (paired)
+        assert_ok(gr_resource_set_sync(resource, pair.drawn, pair.computed));
+    assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "gr_vk_submit()");
+    assert_null(gr_map_linear(resource, 0, 0, fx.stream), GR_ERR_STATE, 0, "new");
+    gr_submit_free(begin_handover(resource, &desc));
+    assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "new");
+    ck_assert(!gr_resource_is_mapped(resource));
+    gr_submit *submit = begin_handover(resource, &desc);
+    assert_ok(gr_vk_submit(submit, &desc));
+    gr_submit_free(submit);
+    for (int i = 0; i < 2; i++) /* with several turns of CUDA in a row */
+        must_release(must_map_vulkan(&image));
+    VK(QueueWaitIdle(vk.h->graphics));
+    gr_resource_free(resource);
+    free_pair(&pair);
+}
+END_TEST
+
+/* The barrier alone will do, of an image of the program's too; or the program's word for it. */
+START_VULKAN_IMAGE_TEST(a_new_image_is_taken_after_a_barrier_or_unordered)
+{
+    struct vulkan_image own =
+        vulkan_image_own(VK_FORMAT_R8G8B8A8_UNORM, "2D", 16, 16, 1, true, GR_READ_WRITE);
+    struct vulkan_image loose =
+        vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D", 16, 16, 1, 0, GR_READ_WRITE);
+    assert_null(gr_map(own.resource, fx.stream), GR_ERR_STATE, 0, "new");
+    must_release(must_hand_over(&own));
+    assert_null(gr_map(loose.resource, fx.stream), GR_ERR_STATE, 0, "GR_SEMAPHORE_NONE");
+    unordered(loose.resource);
+    vulkan_image_end(&loose, must_map_vulkan(&loose));
+    vulkan_image_own_free(&own);
+}
+END_TEST
+
+START_VULKAN_TEST(barriers_that_cannot_be_are_refused)
+{
+    GR_AUTO(gr_resource) *resource = must_create(SIZE, GR_READ_WRITE);
+    GR_AUTO(gr_resource) *gl = must_register(gl_buffer_filled(16, 1));
+    const gr_vk_use use = GR_INIT(gr_vk_use, .stages = VK_PIPELINE_STAGE_TRANSFER_BIT,
+                                  .access = VK_ACCESS_TRANSFER_WRITE_BIT);
+    VkCommandBuffer commands = vulkan_begin();
+    assert_fails(gr_vk_cmd_to_cuda(NULL, &resource, 1, &use), GR_ERR_INVALID_VALUE, 0, "commands");
+    assert_fails(gr_vk_cmd_to_cuda(commands, NULL, 1, &use), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_fails(gr_vk_cmd_to_cuda(commands, &resource, 0, &use), GR_ERR_INVALID_VALUE, 0, "0");
+    assert_fails(gr_vk_cmd_to_cuda(commands, &resource, 1, NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_fails(gr_vk_cmd_from_cuda(commands, &gl, 1, &use), GR_ERR_INVALID_VALUE, 0, "Vulkan");
+    assert_fails(gr_vk_cmd_from_cuda(commands, &resource, 1, NULL), GR_ERR_INVALID_VALUE, 0,
+                 "NULL");
+    vulkan_submit(commands, NULL, NULL);
+    vulkan_finish();
+}
+END_TEST
+
+void add_misuse_cases(Suite *suite)
+{
+    add_tests(add_vulkan_case(suite, "semaphores used wrongly"),
+              a_value_that_goes_backwards_is_refused,
+              the_value_of_the_applications_timeline_is_checked,
+              a_semaphore_that_cannot_be_exported_is_refused, semaphores_of_nothing_are_refused,
+              points_that_are_wrong_are_refused);
+
+    TCase *images = add_vulkan_case(suite, "new images");
+    add_loop_tests(images, 2, a_new_image_is_refused_until_a_submit);
+    add_tests(images, a_new_image_is_taken_after_a_barrier_or_unordered);
+
+    add_tests(add_vulkan_case(suite, "resources and submits used wrongly"),
+              set_sync_is_refused_where_it_cannot_be, semaphores_of_another_context_are_refused,
+              submits_that_cannot_be_are_refused, a_map_whose_order_is_open_is_refused,
+              barriers_that_cannot_be_are_refused);
+}

@@ -1,0 +1,613 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How semaphores are used: values that grow, several resources on one pair, submits that are taken
+ * back, points by hand, the application's own semaphores, binary ones, and images with their
+ * barriers.
+ */
+#include "tests/support/support_vulkan_image.h"
+#include "vk_sync_tests.h"
+
+#include <string.h>
+
+#define LATE_MS 60
+
+/* CUDA fills the resource, late. */
+static void fill_late(gr_resource *resource, int value, CUstream stream)
+{
+    gr_buffer *buffer = gr_map(resource, stream);
+    assert_made(buffer);
+    gate_open_after(gate_put(stream), LATE_MS);
+    cuda_fill(buffer, value);
+    assert_ok(gr_buffer_release(buffer));
+}
+
+/* Vulkan reads it after what the submit says, which has begun. */
+static struct vulkan_host *read_after(gr_resource *resource, gr_submit *submit)
+{
+    struct vulkan_host *seen = vulkan_host(SIZE);
+    VkCommandBuffer commands = vulkan_begin();
+    vulkan_cmd_read(commands, gr_vk_buffer(resource), seen);
+    vulkan_submit_begun(commands, submit, NULL);
+    return seen;
+}
+
+static void check_read_after(gr_resource *resource, gr_submit *submit, int value)
+{
+    struct vulkan_host *seen = read_after(resource, submit);
+    vulkan_finish();
+    assert_bytes(seen->bytes, SIZE, value);
+}
+
+static uint64_t counter(const gr_semaphore *semaphore)
+{
+    uint64_t value = 0;
+    VK(GetSemaphoreCounterValue(vk.h->device, gr_vk_semaphore(semaphore), &value));
+    return value;
+}
+
+/* ---- Values ---------------------------------------------------------------------------------- */
+
+START_VULKAN_TEST(values_grow_by_one_with_each_use)
+{
+    struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
+    GR_AUTO(gr_resource) *resource = make_resource(&pair);
+    for (uint64_t i = 1; i <= 5; i++) {
+        gr_submit *submit = begin_submit(resource);
+        ck_assert_ptr_eq(signal_of(submit), pair.drawn);
+        ck_assert_uint_eq(signal_value_of(submit), i);
+        ck_assert_ptr_eq(wait_of(submit), i == 1 ? NULL : pair.computed);
+        ck_assert_uint_eq(wait_value_of(submit), i - 1);
+        VkCommandBuffer commands = vulkan_begin();
+        vulkan_cmd_fill(commands, gr_vk_buffer(resource), SIZE, (int)i);
+        vulkan_submit_begun(commands, submit, NULL);
+        gr_buffer *buffer = must_map(resource);
+        must_release(buffer);
+        ck_assert_uint_eq(counter(pair.drawn), i);
+        ck_assert_uint_eq(counter(pair.computed), i);
+    }
+    vulkan_finish();
+    free_pair(&pair);
+}
+END_TEST
+
+START_VULKAN_TEST(maps_without_a_submit_signal_all_the_same)
+{
+    struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
+    GR_AUTO(gr_resource) *resource = make_resource(&pair);
+    for (int i = 1; i <= 3; i++)
+        fill_late(resource, i, i % 2 ? fx.stream : fx.other);
+    gr_submit *submit = begin_submit(resource);
+    ck_assert_uint_eq(wait_value_of(submit), 3);
+    ck_assert_uint_eq(signal_value_of(submit), 1);
+    check_read_after(resource, submit, 3);
+    free_pair(&pair);
+}
+END_TEST
+
+/* Either may be left out; then that direction is the caller's. */
+START_VULKAN_TEST(one_semaphore_of_the_two)
+{
+    struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
+    GR_AUTO(gr_resource) *resource = make_resource(NULL);
+    assert_ok(gr_resource_set_sync(resource, GR_SEMAPHORE_NONE, pair.computed));
+    fill_late(resource, 0x11, fx.stream);
+    gr_submit *submit = begin_submit(resource);
+    ck_assert_ptr_null(signal_of(submit));
+    ck_assert_ptr_eq(wait_of(submit), pair.computed);
+    check_read_after(resource, submit, 0x11);
+
+    assert_ok(gr_resource_set_sync(resource, pair.drawn, GR_SEMAPHORE_NONE));
+    submit = begin_submit(resource);
+    ck_assert_ptr_null(wait_of(submit));
+    ck_assert_ptr_eq(signal_of(submit), pair.drawn);
+    struct vulkan_gate *gate = vulkan_gate();
+    VkCommandBuffer commands = vulkan_begin();
+    vulkan_cmd_fill(commands, gr_vk_buffer(resource), SIZE, 0x12);
+    vulkan_submit_begun(commands, submit, gate);
+    vulkan_gate_open_after(gate, LATE_MS);
+    gr_buffer *buffer = must_map(resource);
+    assert_cuda_bytes(buffer, 0x12);
+    must_release(buffer);
+
+    assert_ok(gr_resource_set_sync(resource, GR_SEMAPHORE_NONE, GR_SEMAPHORE_NONE));
+    submit = begin_submit(resource);
+    ck_assert(submit->wait_count == 0 && submit->signal_count == 0);
+    gr_submit_free(submit);
+    vulkan_finish();
+    free_pair(&pair);
+}
+END_TEST
+
+/* ---- Several resources ----------------------------------------------------------------------- */
+
+/* Vulkan reads both in one submit, and they end. */
+static void check_both(gr_resource *const both[2], gr_submit *submit, int first, int second)
+{
+    const int values[] = {first, second};
+    struct vulkan_host *seen[] = {vulkan_host(SIZE), vulkan_host(SIZE)};
+    VkCommandBuffer commands = vulkan_begin();
+    for (int i = 0; i < 2; i++)
+        vulkan_cmd_read(commands, gr_vk_buffer(both[i]), seen[i]);
+    vulkan_submit_begun(commands, submit, NULL);
+    vulkan_finish();
+    for (int i = 0; i < 2; i++) {
+        assert_bytes(seen[i]->bytes, SIZE, values[i]);
+        gr_resource_free(both[i]);
+    }
+}
+
+START_VULKAN_TEST(two_resources_on_one_pair_in_one_submit)
+{
+    struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
+    gr_resource *both[] = {make_resource(&pair), make_resource(&pair)};
+    gr_buffer *buffers[2];
+    struct vulkan_gate *gate = vulkan_gate();
+    gr_submit *submit = vulkan_begin_submit(both, 2);
+    VkCommandBuffer commands = vulkan_begin();
+    vulkan_cmd_fill(commands, gr_vk_buffer(both[0]), SIZE, 0x21);
+    vulkan_cmd_fill(commands, gr_vk_buffer(both[1]), SIZE, 0x22);
+    vulkan_submit_begun(commands, submit, gate);
+    vulkan_gate_open_after(gate, LATE_MS);
+    assert_ok(gr_map_many(both, 2, fx.stream, NULL, buffers));
+    assert_cuda_bytes(buffers[0], 0x21);
+    assert_cuda_bytes(buffers[1], 0x22);
+    gate_open_after(gate_put(fx.stream), LATE_MS);
+    cuda_fill(buffers[0], 0x23);
+    cuda_fill(buffers[1], 0x24);
+    assert_ok(gr_buffer_release_many(buffers, 2, fx.stream, NULL));
+    submit = vulkan_begin_submit(both, 2);
+    ck_assert_uint_eq(wait_value_of(submit), 1); /* one signal for both */
+    check_both(both, submit, 0x23, 0x24);
+    free_pair(&pair);
+}
+END_TEST
+
+/* Released one by one, on two streams whose work ends in the other order. */
+START_VULKAN_TEST(two_resources_on_one_pair_and_two_streams)
+{
+    struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
+    gr_resource *both[] = {make_resource(&pair), make_resource(&pair)};
+    fill_late(both[0], 0x31, fx.stream);
+    gr_buffer *buffer = gr_map(both[1], fx.other);
+    assert_made(buffer);
+    cuda_fill(buffer, 0x32);
+    assert_ok(gr_buffer_release(buffer));
+    gr_submit *submit = vulkan_begin_submit(both, 2);
+    ck_assert_uint_eq(wait_value_of(submit), 2);
+    check_both(both, submit, 0x31, 0x32);
+    free_pair(&pair);
+}
+END_TEST
+
+/* What one resource waits for does not hold up the other. */
+START_VULKAN_TEST(two_pairs_do_not_wait_for_each_other)
+{
+    struct pair slow = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
+    struct pair quick = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
+    gr_resource *held = make_resource(&slow), *free = make_resource(&quick);
+    gr_buffer *first = must_map(held);
+    struct gate *gate = gate_put(fx.stream);
+    gate_open_after(gate, 5000);
+    cuda_fill(first, 0x41);
+    assert_ok(gr_buffer_release(first));
+    gr_buffer *buffer = must_map_on(free, fx.other);
+    cuda_fill(buffer, 0x42);
+    assert_ok(gr_buffer_release(buffer));
+    gr_submit *submit = begin_submit(free);
+    check_read_after(free, submit, 0x42);
+    ck_assert_msg(!gate_is_open(gate), "the second resource waited for the first one's stream");
+    gate_open(gate);
+    submit = begin_submit(held);
+    check_read_after(held, submit, 0x41);
+    gr_resource_free(held);
+    gr_resource_free(free);
+    free_pair(&slow);
+    free_pair(&quick);
+}
+END_TEST
+
+/* ---- Submits that did not happen ------------------------------------------------------------- */
+
+START_VULKAN_TEST(a_submit_taken_back_is_not_waited_for)
+{
+    struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
+    GR_AUTO(gr_resource) *resource = make_resource(&pair);
+    {
+        GR_AUTO(gr_submit) *submit = begin_submit(resource);
+        ck_assert_uint_eq(signal_value_of(submit), 1);
+    }
+    gr_buffer *buffer = must_map(resource);
+    cuda_fill(buffer, 0x51);
+    must_release(buffer); /* would hang */
+
+    /* The value that it would have had is skipped, and everything waits for what there is. */
+    gr_submit *again = begin_submit(resource);
+    ck_assert_uint_eq(signal_value_of(again), 2);
+    check_read_after(resource, again, 0x51);
+    must_release(must_map(resource));
+    free_pair(&pair);
+}
+END_TEST
+
+/* What the submit before it does is still waited for. */
+START_VULKAN_TEST(a_submit_taken_back_leaves_the_one_before)
+{
+    struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
+    GR_AUTO(gr_resource) *resource = make_resource(&pair);
+    struct vulkan_gate *gate = vulkan_gate();
+    VkCommandBuffer commands = vulkan_begin();
+    vulkan_cmd_fill(commands, gr_vk_buffer(resource), SIZE, 0x52);
+    vulkan_submit_begun(commands, begin_submit(resource), gate);
+    gr_submit *second = begin_submit(resource);
+    ck_assert_uint_eq(signal_value_of(second), 2);
+    gr_submit_free(second);
+    vulkan_gate_open_after(gate, LATE_MS);
+    gr_buffer *buffer = must_map(resource);
+    assert_cuda_bytes(buffer, 0x52);
+    must_release(buffer);
+    vulkan_finish();
+    free_pair(&pair);
+}
+END_TEST
+
+/* The first of three is taken back first, the last is made. */
+START_VULKAN_TEST(submits_are_taken_back_in_any_order)
+{
+    struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
+    gr_resource *r[3];
+    gr_submit *submits[3];
+    for (int i = 0; i < 3; i++) {
+        r[i] = make_resource(&pair);
+        fill_late(r[i], 0x61 + i, fx.stream);
+        submits[i] = begin_submit(r[i]);
+    }
+    gr_submit_free(submits[0]);
+    gr_submit_free(submits[1]);
+    check_read_after(r[2], submits[2], 0x63);
+    for (int i = 0; i < 3; i++) {
+        gr_buffer *buffer = must_map_on(r[i], fx.other);
+        assert_cuda_bytes(buffer, 0x61 + i);
+        must_release(buffer);
+        gr_resource_free(r[i]);
+    }
+    free_pair(&pair);
+}
+END_TEST
+
+/* ---- Several pairs in one submit ------------------------------------------------------------- */
+
+/* One wait and one signal for each pair, one pair with half, and an object of OpenGL's. */
+START_VULKAN_TEST(a_submit_of_several_pairs)
+{
+    struct pair one = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
+    struct pair two = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
+    gr_resource *r[] = {make_resource(&one), make_resource(&two), make_resource(&one),
+                        make_resource(NULL), must_register(gl_buffer_filled(SIZE, 1))};
+    for (int i = 0; i < 3; i++)
+        fill_late(r[i], 0x11 + i, i == 1 ? fx.other : fx.stream);
+    GR_AUTO(gr_submit) *submit = gr_submit_begin(r, 5);
+    assert_made(submit);
+    ck_assert_uint_eq(submit->wait_count, 2);
+    ck_assert_uint_eq(submit->signal_count, 2);
+    ck_assert(submit->waits[0] == one.computed && submit->waits[1] == two.computed);
+    ck_assert(submit->signals[0] == one.drawn && submit->signals[1] == two.drawn);
+    ck_assert(submit->wait_values[0] == 2 && submit->wait_values[1] == 1);
+    ck_assert(submit->signal_values[0] == 1 && submit->signal_values[1] == 1);
+    assert_null(gr_map(r[3], fx.stream), GR_ERR_STATE, 0, "gr_submit_commit");
+    must_release(must_map(r[4])); /* it means nothing to OpenGL's */
+    struct vulkan_host *seen[3];
+    VkCommandBuffer commands = vulkan_begin();
+    for (int i = 0; i < 3; i++) {
+        seen[i] = vulkan_host(SIZE);
+        vulkan_cmd_read(commands, gr_vk_buffer(r[i]), seen[i]);
+    }
+    vulkan_submit(commands, submit, NULL);
+    assert_ok(gr_submit_commit(submit));
+    for (int i = 0; i < 4; i++)
+        must_release(must_map(r[i]));
+    vulkan_finish();
+    for (int i = 0; i < 3; i++)
+        assert_bytes(seen[i]->bytes, SIZE, 0x11 + i);
+    for (int i = 0; i < 5; i++)
+        gr_resource_free(r[i]);
+    free_pair(&one);
+    free_pair(&two);
+}
+END_TEST
+
+/* ---- Resources that end ---------------------------------------------------------------------- */
+
+/* One is closed, one freed, before the commit or before it is taken back. */
+START_VULKAN_TEST(resources_may_end_while_a_submit_has_begun)
+{
+    struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
+    gr_resource *r[] = {make_resource(&pair), make_resource(&pair), make_resource(&pair)};
+    gr_submit *submit = vulkan_begin_submit(r, 3);
+    vulkan_submit(vulkan_begin(), submit, NULL);
+    vulkan_finish();
+    assert_ok(gr_resource_close(r[0], fx.stream));
+    gr_resource_free(r[1]);
+    free_pair(&pair); /* the submit still has them */
+    ck_assert_int_gt(gr_semaphore_describe(signal_of(submit), NULL, 0), 0);
+    if (_i == 0)
+        assert_ok(gr_submit_commit(submit));
+    gr_submit_free(submit);
+    must_release(must_map(r[2]));
+    gr_resource_free(r[0]);
+    gr_resource_free(r[2]);
+}
+END_TEST
+
+/* ---- By hand --------------------------------------------------------------------------------- */
+
+START_VULKAN_TEST(points_by_hand_order_two_streams)
+{
+    struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
+    CUdeviceptr memory = 0;
+    unsigned char bytes[256];
+    CU(MemAlloc(&memory, sizeof(bytes)));
+    CU(MemsetD8Async(memory, 0, sizeof(bytes), fx.stream));
+    CU(StreamSynchronize(fx.stream));
+    const gr_semaphore_point points[] = {
+        GR_INIT(gr_semaphore_point, .semaphore = pair.drawn, .value = 7),
+        GR_INIT(gr_semaphore_point, .semaphore = pair.computed, .value = 9)};
+    gate_open_after(gate_put(fx.stream), LATE_MS);
+    CU(MemsetD8Async(memory, 0x61, sizeof(bytes), fx.stream));
+    assert_ok(gr_semaphore_signal(points, 2, fx.stream));
+    assert_ok(gr_semaphore_wait(points, 2, fx.other));
+    CU(MemcpyDtoHAsync(bytes, memory, sizeof(bytes), fx.other));
+    CU(StreamSynchronize(fx.other));
+    assert_bytes(bytes, sizeof(bytes), 0x61);
+    ck_assert_uint_eq(counter(pair.drawn), 7);
+    ck_assert_uint_eq(counter(pair.computed), 9);
+    CU(MemFree(memory));
+    free_pair(&pair);
+}
+END_TEST
+
+START_VULKAN_TEST(a_point_by_hand_waits_for_vulkans_host)
+{
+    GR_AUTO(gr_semaphore) *semaphore = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
+    assert_made(semaphore);
+    const gr_semaphore_point point =
+        GR_INIT(gr_semaphore_point, .semaphore = semaphore, .value = 3);
+    assert_ok(gr_semaphore_wait(&point, 1, fx.stream));
+    sleep_ms(LATE_MS);
+    CU_GIVES(CUDA_ERROR_NOT_READY, StreamQuery(fx.stream));
+    const VkSemaphoreSignalInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO,
+                                        .semaphore = gr_vk_semaphore(semaphore),
+                                        .value = 3};
+    VK(SignalSemaphore(vk.h->device, &info));
+    CU(StreamSynchronize(fx.stream));
+}
+END_TEST
+
+/* ---- The application's own semaphores -------------------------------------------------------- */
+
+static VkSemaphore own_timeline(bool exported, uint64_t value)
+{
+    const VkExportSemaphoreCreateInfo export = {
+        .sType = VK_STRUCTURE_TYPE_EXPORT_SEMAPHORE_CREATE_INFO,
+        .handleTypes = VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT};
+    const VkSemaphoreTypeCreateInfo type = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
+                                            .pNext = exported ? &export : NULL,
+                                            .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE,
+                                            .initialValue = value};
+    const VkSemaphoreCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
+                                        .pNext = &type};
+    VkSemaphore semaphore = VK_NULL_HANDLE;
+    VK(CreateSemaphore(vk.h->device, &info, NULL, &semaphore));
+    return semaphore;
+}
+
+static void check_own(bool through_host)
+{
+    VkSemaphore own[2] = {own_timeline(!through_host, 10), own_timeline(!through_host, 20)};
+    gr_semaphore *made[2];
+    for (int i = 0; i < 2; i++) {
+        const gr_vk_semaphore_desc info =
+            GR_INIT(gr_vk_semaphore_desc, .semaphore = own[i], .type = VK_SEMAPHORE_TYPE_TIMELINE,
+                    .value = i == 0 ? 10 : 20, .through_host = through_host);
+        made[i] = gr_semaphore_from_vk(vk.wrap, &info);
+        assert_made(made[i]);
+        ck_assert(gr_vk_semaphore(made[i]) == own[i]);
+        ck_assert(gr_semaphore_is_timeline(made[i]));
+        ck_assert((!gr_semaphore_external(made[i])) == through_host);
+    }
+    gr_resource *resource = make_resource(NULL);
+    assert_ok(gr_resource_set_sync(resource, made[0], made[1]));
+    gr_submit *submit = begin_submit(resource);
+    ck_assert_uint_eq(signal_value_of(submit), 11);
+    VkCommandBuffer commands = vulkan_begin();
+    vulkan_cmd_fill(commands, gr_vk_buffer(resource), SIZE, 0x71);
+    vulkan_submit_begun(commands, submit, NULL);
+    fill_late(resource, 0x72, fx.stream);
+    submit = begin_submit(resource);
+    ck_assert_uint_eq(wait_value_of(submit), 21);
+    check_read_after(resource, submit, 0x72);
+    CU(StreamSynchronize(fx.stream));
+    gr_resource_free(resource);
+    for (int i = 0; i < 2; i++) {
+        gr_semaphore_free(made[i]);
+        vk.DestroySemaphore(vk.h->device, own[i], NULL);
+    }
+}
+
+START_VULKAN_TEST(the_applications_timelines_through_the_host)
+{
+    check_own(true);
+}
+END_TEST
+
+START_VULKAN_TEST(the_applications_timelines_exported)
+{
+    if (!vk.exports)
+        skip("this Vulkan device exports no semaphores");
+    check_own(false);
+}
+END_TEST
+
+/* They are put into the stream in its own context, which does not stay current. */
+START_VULKAN_TEST(points_by_hand_need_no_current_context)
+{
+    struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
+    const gr_semaphore_point point =
+        GR_INIT(gr_semaphore_point, .semaphore = pair.drawn, .value = 3);
+    CUcontext current = fx.context;
+    CU(CtxSetCurrent(NULL));
+    assert_ok(gr_semaphore_signal(&point, 1, fx.stream));
+    assert_ok(gr_semaphore_wait(&point, 1, fx.other));
+    CU(CtxGetCurrent(&current));
+    ck_assert_ptr_null(current);
+    CU(CtxSetCurrent(fx.context));
+    CU(StreamSynchronize(fx.other));
+    free_pair(&pair);
+}
+END_TEST
+
+/* ---- Binary ---------------------------------------------------------------------------------- */
+
+START_VULKAN_TEST(binary_semaphores)
+{
+    if (!vk.exports) {
+        assert_null(gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_BINARY), GR_ERR_UNSUPPORTED,
+                    0, "timeline");
+        skip("this Vulkan device exports no semaphores");
+    }
+    struct pair pair = make_pair(VK_SEMAPHORE_TYPE_BINARY);
+    ck_assert(!gr_semaphore_is_timeline(pair.drawn));
+    GR_AUTO(gr_resource) *resource = make_resource(&pair);
+    for (int i = 1; i <= 4; i++) {
+        gr_submit *submit = begin_submit(resource);
+        ck_assert_ptr_eq(signal_of(submit), pair.drawn);
+        ck_assert(signal_value_of(submit) == 0 && wait_value_of(submit) == 0);
+        ck_assert_ptr_eq(wait_of(submit), i == 1 ? NULL : pair.computed);
+        VkCommandBuffer commands = vulkan_begin();
+        vulkan_cmd_fill(commands, gr_vk_buffer(resource), SIZE, i);
+        vulkan_submit_begun(commands, submit, NULL);
+        assert_null(gr_submit_begin(&resource, 1), GR_ERR_STATE, 0, "binary");
+        gr_buffer *buffer = must_map(resource);
+        assert_cuda_bytes(buffer, i);
+        gate_open_after(gate_put(fx.stream), 10);
+        cuda_fill(buffer, 0x40 + i);
+        assert_ok(gr_buffer_release(buffer));
+    }
+    gr_submit *submit = begin_submit(resource);
+    check_read_after(resource, submit, 0x44);
+    must_release(must_map(resource)); /* takes the last signal */
+    free_pair(&pair);
+}
+END_TEST
+
+/* ---- Images and barriers --------------------------------------------------------------------- */
+
+/*
+ * Clears of Vulkan and copies of CUDA in turn, with grinterop's barriers and without a wait of the
+ * host.
+ */
+START_VULKAN_IMAGE_TEST(images_change_hands_with_their_layouts)
+{
+    struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
+    struct vulkan_image image =
+        vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D", 64, 64, 1, 0, GR_READ_WRITE);
+    const VkImageSubresourceRange all = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1};
+    static unsigned char seen[8][64 * 64 * 4];
+    vulkan_image_fill(&image, 1);
+    assert_ok(gr_resource_set_sync(image.resource, pair.drawn, pair.computed));
+    for (int i = 0; i < 8; i++) {
+        float value = (float)(10 + i) / 255;
+        const VkClearColorValue colour = {.float32 = {value, value, value, value}};
+        gr_submit *submit = begin_submit(image.resource);
+        VkCommandBuffer commands = vulkan_begin();
+        vulkan_cmd_from_cuda(commands, &image, VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL,
+                             VK_ACCESS_TRANSFER_WRITE_BIT);
+        vk.CmdClearColorImage(commands, image.image, VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL, &colour,
+                              1, &all);
+        vulkan_cmd_to_cuda(commands, &image, VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL,
+                           VK_ACCESS_TRANSFER_WRITE_BIT);
+        vulkan_submit_begun(commands, submit, NULL);
+        gr_buffer *buffer = must_map_vulkan(&image);
+        const gr_linear_desc to = GR_INIT(gr_linear_desc, .host = seen[i]);
+        assert_ok(gr_buffer_copy_from_image(buffer, 0, 0, &to, fx.stream));
+        assert_ok(gr_buffer_release(buffer));
+    }
+    CU(StreamSynchronize(fx.stream));
+    vulkan_finish();
+    for (int i = 0; i < 8; i++)
+        assert_bytes(seen[i], sizeof(seen[i]), 10 + i);
+    gr_resource_free(image.resource);
+    free_pair(&pair);
+}
+END_TEST
+
+/* A buffer and an image in one barrier. */
+START_VULKAN_IMAGE_TEST(barriers_take_buffers_and_images)
+{
+    struct vulkan_image image = vulkan_image(VK_FORMAT_R8_UNORM, "2D", 16, 16, 1, 0, GR_READ_WRITE);
+    GR_AUTO(gr_resource) *resource = must_create(SIZE, GR_READ_WRITE);
+    gr_resource *both[] = {resource, image.resource};
+    gr_vk_use use =
+        GR_INIT(gr_vk_use, .stages = VK_PIPELINE_STAGE_TRANSFER_BIT,
+                .access = VK_ACCESS_TRANSFER_WRITE_BIT, .layout = VK_IMAGE_LAYOUT_UNDEFINED);
+    VkCommandBuffer commands = vulkan_begin();
+    assert_ok(gr_vk_cmd_to_cuda(commands, both, 2, &use));
+    use.layout = VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL;
+    assert_ok(gr_vk_cmd_from_cuda(commands, both, 2, &use));
+    vk.CmdFillBuffer(commands, gr_vk_buffer(resource), 0, SIZE, 0x81818181u);
+    assert_ok(gr_vk_cmd_to_cuda(commands, both, 2, &use));
+    vulkan_submit(commands, NULL, NULL);
+    vulkan_finish();
+    gr_buffer *buffer = must_map(resource);
+    assert_cuda_bytes(buffer, 0x81);
+    vulkan_image_end(&image, buffer);
+}
+END_TEST
+
+/* ---- What is said ---------------------------------------------------------------------------- */
+
+START_VULKAN_TEST(describe_says_what_a_semaphore_is)
+{
+    char text[256];
+    struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
+    const gr_semaphore_point point =
+        GR_INIT(gr_semaphore_point, .semaphore = pair.drawn, .value = 4711);
+    assert_ok(gr_semaphore_signal(&point, 1, fx.stream));
+    ck_assert_int_gt(gr_semaphore_describe(pair.drawn, text, sizeof(text)), 0);
+    ck_assert_msg(strstr(text, "Vulkan") && strstr(text, "timeline") && strstr(text, "4711"), "%s",
+                  text);
+    ck_assert_msg((!strstr(text, "host")) == vk.exports, "%s", text);
+    ck_assert(gr_semaphore_is_timeline(pair.drawn));
+    ck_assert(!gr_semaphore_is_timeline(NULL));
+    ck_assert(gr_vk_semaphore(pair.drawn) != VK_NULL_HANDLE);
+    ck_assert(gr_vk_semaphore(NULL) == VK_NULL_HANDLE);
+    ck_assert((gr_semaphore_external(pair.drawn) != NULL) == vk.exports);
+    ck_assert_ptr_null(gr_semaphore_external(NULL));
+    CU(StreamSynchronize(fx.stream));
+    free_pair(&pair);
+}
+END_TEST
+
+void add_use_cases(Suite *suite)
+{
+    add_tests(add_vulkan_case(suite, "values"), values_grow_by_one_with_each_use,
+              maps_without_a_submit_signal_all_the_same, one_semaphore_of_the_two);
+
+    add_tests(add_vulkan_case(suite, "several resources"), two_resources_on_one_pair_in_one_submit,
+              two_resources_on_one_pair_and_two_streams, two_pairs_do_not_wait_for_each_other);
+
+    add_tests(add_vulkan_case(suite, "submits that did not happen"),
+              a_submit_taken_back_is_not_waited_for, a_submit_taken_back_leaves_the_one_before,
+              submits_are_taken_back_in_any_order);
+    add_tests(add_vulkan_case(suite, "submits of several pairs"), a_submit_of_several_pairs);
+    add_loop_tests(add_vulkan_case(suite, "resources that end"), 2,
+                   resources_may_end_while_a_submit_has_begun);
+
+    add_tests(add_vulkan_case(suite, "points by hand, own semaphores, binary ones"),
+              points_by_hand_order_two_streams, points_by_hand_need_no_current_context,
+              a_point_by_hand_waits_for_vulkans_host, the_applications_timelines_through_the_host,
+              the_applications_timelines_exported, binary_semaphores,
+              describe_says_what_a_semaphore_is);
+
+    add_tests(add_vulkan_case(suite, "barriers"), images_change_hands_with_their_layouts,
+              barriers_take_buffers_and_images);
+}
