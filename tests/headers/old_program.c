@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A program that was compiled with older headers (old_headers) and runs with the library of today.
- * It uses nothing of the tests' support, which is compiled with the headers of today. It proves:
+ * A program that was compiled with older headers (older_headers.sed) and runs with the library of
+ * today. It uses nothing of the tests' support, which is compiled with the headers of today. It
+ * proves:
  *
  * - options and descs that are smaller than the library's are taken, and nothing behind them is
  * read

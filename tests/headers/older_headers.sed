@@ -1,6 +1,5 @@
-# Of frozen headers makes those that tests/headers/old_program.c is compiled with: as if the last fields of
-# four structs, and two functions of CUDA's table, had been added since. So there is always a program
-# that is older than the library.
+# Makes the headers that tests/headers/old_program.c is compiled with: as if the last fields of some
+# structs, and two functions of CUDA's table, had been added since.
 /^    size_t offset, size;$/d
 /^    uint64_t key;$/d
 /^    unsigned timeout_ms;$/d
