@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+# Compiler options
+
+dnl GR_CXX(NAME, AFTER, OPTIONS): NAME_FLAG is the first of the options by which $CXX means an edition after
+dnl AFTER. The tests of gr.hpp alone want it: without one they say so and are skipped.
+AC_DEFUN([GR_CXX], [
+    $1[]_FLAG=
+    AC_MSG_CHECKING([whether $CXX compiles $1])
+    for gr_flag in $3; do
+        CXXFLAGS="$gr_saved $gr_flag"
+        AC_COMPILE_IFELSE([AC_LANG_PROGRAM([[#include <tuple>
+#if __cplusplus <= $2
+#error
+#endif]])],
+            [$1[]_FLAG=$gr_flag; break])
+    done
+    AC_MSG_RESULT([${$1[]_FLAG:-no}])])
+
+dnl GR_FLAG(VARIABLE, FLAG): adds FLAG to VARIABLE if the C compiler takes it in compiling and linking.
+AC_DEFUN([GR_FLAG], [
+    AC_MSG_CHECKING([whether $CC takes $2])
+    gr_saved=$CFLAGS
+    CFLAGS="$CFLAGS -Werror $2"
+    AC_LINK_IFELSE([AC_LANG_PROGRAM()],
+        [AC_MSG_RESULT([yes]); $1="$$1 $2"],
+        [AC_MSG_RESULT([no])])
+    CFLAGS=$gr_saved
+])
+
+WARN_CFLAGS=
+GR_FLAG([WARN_CFLAGS], [-Wall])
+GR_FLAG([WARN_CFLAGS], [-Wextra])
+GR_FLAG([WARN_CFLAGS], [-Wpedantic])
+
+AC_ARG_ENABLE([werror],
+    [AS_HELP_STRING([--enable-werror], [treat the compiler's warnings as errors])])
+AS_IF([test "x$enable_werror" = xyes], [WARN_CFLAGS="$WARN_CFLAGS -Werror"])
+AC_SUBST([WARN_CFLAGS])
+dnl For the libraries: a function that no header declares is static, or is left over.
+PROTOTYPE_CFLAGS=
+GR_FLAG([PROTOTYPE_CFLAGS], [-Wmissing-prototypes])
+AC_SUBST([PROTOTYPE_CFLAGS])
+
+VISIBILITY_CFLAGS=
+GR_FLAG([VISIBILITY_CFLAGS], [-fvisibility=hidden])
+AC_SUBST([VISIBILITY_CFLAGS])
+
+AC_ARG_ENABLE([sanitizer],
+    [AS_HELP_STRING([--enable-sanitizer=LIST],
+        [build everything with the compiler's sanitizers: address,undefined or thread])])
+SANITIZER_FLAGS=
+AS_CASE([$enable_sanitizer],
+    [''|no], [enable_sanitizer=no],
+    [yes], [AC_MSG_ERROR([--enable-sanitizer needs a list, for example address,undefined])],
+    [GR_FLAG([SANITIZER_FLAGS],
+        [-fsanitize=$enable_sanitizer -fno-sanitize-recover=all -fno-omit-frame-pointer])
+     AS_IF([test -z "$SANITIZER_FLAGS"], [AC_MSG_ERROR([$CC can't build with the sanitizers $enable_sanitizer.
+  Their run-time libraries may be missing (Debian: libclang-rt-dev for clang).])])])
+dnl make fuzz links its targets with libFuzzer, which is clang's only.
+AS_CASE([$enable_sanitizer], [*fuzzer*], [
+    AC_MSG_CHECKING([whether $CC has libFuzzer])
+    gr_saved=$CFLAGS
+    CFLAGS="$CFLAGS -fsanitize=fuzzer"
+    AC_LINK_IFELSE([AC_LANG_SOURCE([[
+#include <stddef.h>
+int LLVMFuzzerTestOneInput(const unsigned char *bytes, size_t size);
+int LLVMFuzzerTestOneInput(const unsigned char *bytes, size_t size) { (void)bytes; return size > 9; }]])],
+        [AC_MSG_RESULT([yes])],
+        [AC_MSG_RESULT([no])
+         AC_MSG_ERROR([$CC cannot link with -fsanitize=fuzzer: take clang, with its run-time libraries
+  (Debian: clang and libclang-rt-dev), or leave fuzzer-no-link out of --enable-sanitizer.])])
+    CFLAGS=$gr_saved])
+AC_SUBST([SANITIZER_FLAGS])
+AC_SUBST([enable_sanitizer])
+dnl The page is printed by the program itself, which has to run as it is.
+AM_CONDITIONAL([MAN_PAGES], [test $gr_windows = no && test "$cross_compiling" != yes &&
+    test "$enable_sanitizer" = no])
+
+dnl A symbol that nothing defines shows when the library is linked, not when it is used. The
+dnl sanitizers' own symbols are defined by the program only.
+SHARED_LDFLAGS=
+AS_IF([test "$enable_sanitizer" = no], [GR_FLAG([SHARED_LDFLAGS], [-Wl,-z,defs])])
+AC_SUBST([SHARED_LDFLAGS])
+
+dnl Every exported name carries a version, so that a later library can keep an old form of it.
+AC_MSG_CHECKING([whether the linker gives symbols versions])
+gr_saved=$LDFLAGS
+LDFLAGS="$LDFLAGS -shared -Wl,--version-script=$srcdir/lib/grinterop.map"
+AC_LINK_IFELSE([AC_LANG_SOURCE([[int gr_probe;]])], [gr_symbol_versions=yes], [gr_symbol_versions=no])
+LDFLAGS=$gr_saved
+dnl A DLL's names have none.
+AS_IF([test $gr_windows = yes], [gr_symbol_versions=no])
+AC_MSG_RESULT([$gr_symbol_versions])
+AM_CONDITIONAL([HAVE_SYMBOL_VERSIONS], [test $gr_symbol_versions = yes])

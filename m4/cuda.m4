@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+# CUDA's headers
+
+AC_ARG_WITH([cuda],
+    [AS_HELP_STRING([--with-cuda=DIR],
+        [CUDA Toolkit, or a folder with its headers
+         (default: $CUDA_HOME, /usr/local/cuda, the system's)])])
+AC_ARG_VAR([CUDA_HOME], [CUDA Toolkit, if --with-cuda does not name one])
+
+gr_cuda_advice="
+  grinterop is built with the headers of the CUDA Toolkit, 12.0 or newer; a GPU is not needed. Do one of these:
+  - install the toolkit and pass --with-cuda=DIR, its folder, or set CUDA_HOME;
+  - run ./bootstrap check, which fetches the headers from the vendor's Python packages;
+  - fetch them yourself: unpack the wheels of nvidia-cuda-runtime and nvidia-cuda-crt (pip download) into one
+    folder and pass --with-cuda=FOLDER/nvidia/cu13."
+
+dnl Sets gr_cuda_include to the folder below $1 that has cuda.h, or to nothing.
+gr_find_cuda()
+{
+    gr_cuda_include=
+    for gr_dir in "$1/include" "$1"/targets/*/include "$1"; do
+        if test -f "$gr_dir/cuda.h"; then
+            gr_cuda_include=$gr_dir
+            return 0
+        fi
+    done
+    return 1
+}
+
+AC_MSG_CHECKING([for the CUDA headers])
+gr_cuda_home=
+CUDA_CPPFLAGS=
+AS_CASE([$with_cuda],
+    [no], [AC_MSG_RESULT([no])
+        AC_MSG_ERROR([--without-cuda is not possible.$gr_cuda_advice])],
+    [''|yes], [
+        for gr_home in ${CUDA_HOME:+"$CUDA_HOME"} /usr/local/cuda; do
+            gr_find_cuda "$gr_home" && gr_cuda_home=$gr_home && break
+        done],
+    [AS_IF([gr_find_cuda "$with_cuda"], [gr_cuda_home=$with_cuda], [
+        AC_MSG_RESULT([no])
+        AC_MSG_ERROR([there is no cuda.h in $with_cuda/include or $with_cuda.$gr_cuda_advice])])])
+AS_IF([test -n "$gr_cuda_include"],
+    [dnl The folder goes into grinterop.pc and into make's rules.
+     CUDA_INCLUDEDIR=`cd "$gr_cuda_include" && pwd`
+     CUDA_CPPFLAGS="-isystem $CUDA_INCLUDEDIR"],
+    [dnl Where the preprocessor finds it by itself: the system's folders, or CPPFLAGS.
+     CUDA_INCLUDEDIR=`echo '#include <cuda.h>' | $CC $CPPFLAGS -M -x c - 2>/dev/null |
+        tr ' ' '\n' | $SED -n 's,/cuda\.h$,,p' | $SED 1q`])
+AS_IF([test -z "$CUDA_INCLUDEDIR"], [
+    AC_MSG_RESULT([no])
+    AC_MSG_ERROR([cuda.h was not found.$gr_cuda_advice])])
+AC_MSG_RESULT([$CUDA_INCLUDEDIR])
+
+dnl cudaTypedefs.h has the types of the driver's functions, crt/host_defines.h is what kernels need.
+for gr_header in cudaTypedefs.h cudaGL.h vector_types.h vector_functions.h crt/host_defines.h; do
+    AS_IF([test -f "$CUDA_INCLUDEDIR/$gr_header"], [],
+        [AC_MSG_ERROR([$CUDA_INCLUDEDIR has cuda.h but not $gr_header.$gr_cuda_advice])])
+done
+
+AC_MSG_CHECKING([for the CUDA version])
+CUDA_VERSION=`$SED -n 's/^#define CUDA_VERSION *\(@<:@0-9@:>@*\).*/\1/p' "$CUDA_INCLUDEDIR/cuda.h"`
+AC_MSG_RESULT([$CUDA_VERSION])
+AS_IF([test "${CUDA_VERSION:-0}" -ge 12000], [],
+    [AC_MSG_ERROR([$CUDA_INCLUDEDIR is CUDA ${CUDA_VERSION:-of an unknown version}.$gr_cuda_advice])])
+dnl The runtime API changed with CUDA 13, and it is that one which libgrinterop-softcudart has.
+gr_softcudart=no
+AS_IF([test "x$enable_softcuda" != xno && test "$CUDA_VERSION" -ge 13000 &&
+       test -f "$CUDA_INCLUDEDIR/cuda_runtime_api.h"], [gr_softcudart=yes])
+AM_CONDITIONAL([HAVE_SOFTCUDART], [test $gr_softcudart = yes])
+
+dnl The software driver is measured beside it.
+AC_LANG_PUSH([C++])
+AC_OPENMP
+AC_LANG_POP([C++])
+AM_CONDITIONAL([HAVE_SOFT_BENCH], [test $gr_softcudart = yes && test -n "$OPENMP_CXXFLAGS"])
+
+dnl What is installed passes the folder on to who compiles with grinterop's headers, unless compilers look there
+dnl anyway. A package is used where this machine's folder is not: it names the toolkit's own place.
+AC_ARG_WITH([cuda-hint],
+    [AS_HELP_STRING([--without-cuda-hint],
+        [for a package: what is installed names no folder of this machine for CUDA's headers, but
+         /usr/local/cuda/include])],
+    [], [with_cuda_hint=yes])
+CUDA_PC_INCLUDEDIR=$CUDA_INCLUDEDIR
+AS_IF([test "x$with_cuda_hint" = xno], [CUDA_PC_INCLUDEDIR=/usr/local/cuda/include])
+CUDA_PC_CFLAGS=
+AS_IF([test -n "$CUDA_CPPFLAGS" || test "x$with_cuda_hint" = xno], [CUDA_PC_CFLAGS='-I${cuda_includedir}'])
+AC_SUBST([CUDA_PC_INCLUDEDIR])
+AC_SUBST([CUDA_INCLUDEDIR])
+AC_SUBST([CUDA_CPPFLAGS])
+AC_SUBST([CUDA_PC_CFLAGS])

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+# MPI: an example for many GPUs
+
+AC_ARG_WITH([mpi],
+    [AS_HELP_STRING([--without-mpi], [leave examples/farm/farm out, which runs on many GPUs by MPI
+         (default: built where there is mpicc)])])
+AC_ARG_VAR([MPICC], [MPI's compiler, whose options are asked for (default: mpicc)])
+AC_SUBST([MPI_CFLAGS])
+AC_SUBST([MPI_LIBS])
+
+dnl The options that mpicc passes on: Open MPI's has a question for them, MPICH's shows the command.
+gr_ask_mpi()
+{
+    MPI_CFLAGS=`"$MPICC" --showme:compile 2>/dev/null` &&
+        MPI_LIBS=`"$MPICC" --showme:link 2>/dev/null` && return
+    MPI_CFLAGS=`"$MPICC" -compile_info 2>/dev/null`
+    MPI_LIBS=`"$MPICC" -link_info 2>/dev/null | $SED 's/^@<:@^ @:>@* //'`
+}
+
+gr_mpi=no
+gr_mpi_why="they need all parts"
+AS_IF([test "x$with_mpi" = xno], [gr_mpi_why="--without-mpi"],
+    [test $gr_everything = yes], [
+    AS_IF([test -z "$MPICC"], [AC_PATH_PROG([MPICC], [mpicc], [no])])
+    gr_mpi_why="mpicc was not found (Debian: libopenmpi-dev, openmpi-bin)"
+    AS_IF([test "x$MPICC" != xno], [
+        gr_ask_mpi
+        dnl What is for the compiler; its headers are not ours to warn about.
+        MPI_CFLAGS=`echo "$MPI_CFLAGS" | tr ' ' '\n' | $SED -n 's/^-I/-isystem /; /^-@<:@iDp@:>@/p' |
+            tr '\n' ' '`
+        gr_saved_libs=$LIBS
+        gr_saved=$CFLAGS
+        CFLAGS="$CFLAGS $MPI_CFLAGS"
+        LIBS="$MPI_LIBS $LIBS"
+        AC_MSG_CHECKING([whether $MPICC has MPI 3])
+        AC_LINK_IFELSE([AC_LANG_PROGRAM([[#include <mpi.h>]],
+            [[long one = 1, before;
+              return MPI_Fetch_and_op(&one, &before, MPI_LONG, 0, 0, MPI_SUM, MPI_WIN_NULL);]])],
+            [gr_mpi=yes],
+            [gr_mpi_why="no program with mpi.h links by what $MPICC says, see config.log"])
+        AC_MSG_RESULT([$gr_mpi])
+        CFLAGS=$gr_saved
+        LIBS=$gr_saved_libs])])
+AS_IF([test "x$with_mpi" = xyes && test $gr_mpi = no],
+    [AC_MSG_ERROR([$gr_mpi_why. Without --with-mpi examples/farm/farm is left out.])])
+AM_CONDITIONAL([HAVE_MPI], [test $gr_mpi = yes])
