@@ -2,7 +2,7 @@
 # MPI: an example for many GPUs
 
 AC_ARG_WITH([mpi],
-    [AS_HELP_STRING([--without-mpi], [leave examples/farm/farm out, which runs on many GPUs by MPI
+    [AS_HELP_STRING([--without-mpi], [leave examples/farm out, which runs on many GPUs by MPI
          (default: built where there is mpicc)])])
 AC_ARG_VAR([MPICC], [MPI's compiler, whose options are asked for (default: mpicc)])
 AC_SUBST([MPI_CFLAGS])

@@ -17,7 +17,7 @@ from conan.tools.layout import basic_layout
 from conan.tools.system.package_manager import Apt
 
 ROOT = os.path.join("..", "..")
-FOLDERS = "docs examples gl include lib packaging python softcuda tests tools vk".split()
+FOLDERS = "bench docs examples gl include lib m4 packaging python softcuda tests tools vk".split()
 # Configure's own; which library is packaged is decided later, since the static one is made of it.
 KINDS = ("--enable-shared", "--disable-shared", "--enable-static", "--disable-static")
 
@@ -38,7 +38,7 @@ class Grinterop(ConanFile):
 
     def export_sources(self):
         root = os.path.join(self.recipe_folder, ROOT)
-        for pattern in ("configure.ac", "Makefile.am", "*.in", "LICENSE", "NEWS", "README.md"):
+        for pattern in ("configure.ac", "*.am", "*.in", "*.inc", "LICENSE", "NEWS", "README.md"):
             copy(self, pattern, root, self.export_sources_folder, excludes="*/*")
         for folder in FOLDERS:
             copy(self, folder + "/*", root, self.export_sources_folder)

@@ -15,9 +15,10 @@ endif()
 # A copy, since autoreconf writes into it.
 set(SOURCE_PATH "${CURRENT_BUILDTREES_DIR}/src/tree")
 file(REMOVE_RECURSE "${SOURCE_PATH}")
-file(GLOB sources "${tree}/configure.ac" "${tree}/Makefile.am" "${tree}/*.in" "${tree}/LICENSE")
+file(GLOB sources "${tree}/configure.ac" "${tree}/*.am" "${tree}/*.in" "${tree}/*.inc"
+    "${tree}/LICENSE")
 list(FILTER sources EXCLUDE REGEX "/(Makefile|config\\.h)\\.in$")
-foreach(folder docs examples gl include lib packaging python softcuda tests tools vk)
+foreach(folder bench docs examples gl include lib m4 packaging python softcuda tests tools vk)
     list(APPEND sources "${tree}/${folder}")
 endforeach()
 file(COPY ${sources} DESTINATION "${SOURCE_PATH}" PATTERN "__pycache__" EXCLUDE)
