@@ -20,89 +20,9 @@
 #include <grinterop/image.h>
 #include <grinterop/vk.h>
 
+#include "../wave.cuh"
 #include "pipeline.h"
 #include "window.h"
-
-#define WINDOW  512 /* pixels a side */
-#define MESH    128 /* vertices a side */
-#define IMAGE   256 /* pixels a side */
-#define INDICES (6 * (MESH - 1) * (MESH - 1))
-
-#define checkCudaErrors(call) checkResult(call, #call, __LINE__)
-
-static void checkResult(cudaError_t error, const char *call, int line)
-{
-    if (error == cudaSuccess)
-        return;
-    fprintf(stderr, "ripples.cu:%d: %s: %s\n", line, call, cudaGetErrorString(error));
-    exit(1);
-}
-
-/* ---- What CUDA computes ---- */
-
-/* Around a drop that fell (dx, dy) from here: the water's height, and its slope to the light. */
-__device__ float2 rings(float dx, float dy, float time)
-{
-    const float distance = sqrtf(dx * dx + dy * dy + 0.0002f);
-    const float fade = 0.011f * expf(-2.0f * distance);
-    const float phase = 55.0f * distance - 7.0f * time;
-    const float rise = fade * (55.0f * cosf(phase) - 2.0f * sinf(phase));
-    return make_float2(fade * sinf(phase), rise * (0.6f * dx + 0.8f * dy) / distance);
-}
-
-/* The place of each vertex, with the slope as its last number. */
-__global__ void ripple(float4 *positions, int side, float time)
-{
-    const int x = blockIdx.x * blockDim.x + threadIdx.x;
-    const int y = blockIdx.y * blockDim.y + threadIdx.y;
-    if (x >= side || y >= side)
-        return;
-    const float u = x / (side - 1.0f), v = y / (side - 1.0f);
-    const float2 one = rings(u - 0.3f, v - 0.35f, time);
-    const float2 other = rings(u - 0.65f - 0.1f * cosf(time), v - 0.6f, time + 0.4f);
-    positions[y * side + x] = make_float4(u, v, one.x + other.x, one.y + other.y);
-}
-
-/* The tiles: sharp and warm around a spot that moves, blurred and cool elsewhere. */
-__global__ void tint(uchar4 *pixels, cudaTextureObject_t tiles, int side, float time)
-{
-    const int x = blockIdx.x * blockDim.x + threadIdx.x;
-    const int y = blockIdx.y * blockDim.y + threadIdx.y;
-    if (x >= side || y >= side)
-        return;
-    const float u = (x + 0.5f) / side, v = (y + 0.5f) / side;
-    const float dx = u - 0.5f - 0.25f * cosf(0.7f * time), dy = v - 0.5f - 0.25f * sinf(time);
-    const float away = fminf(2.0f * sqrtf(dx * dx + dy * dy), 1.0f);
-    float3 sum = make_float3(0.0f, 0.0f, 0.0f);
-    for (int i = -1; i <= 1; i++)
-        for (int j = -1; j <= 1; j++) {
-            const float reach = 0.02f * away;
-            const float4 tile = tex2D<float4>(tiles, u + i * reach, v + j * reach);
-            sum = make_float3(sum.x + tile.x, sum.y + tile.y, sum.z + tile.z);
-        }
-    const float scale = 255.0f / 9.0f;
-    pixels[y * side + x] =
-        make_uchar4((1.0f - 0.5f * away) * scale * sum.x + 0.5f,
-                    (1.0f - 0.25f * away) * scale * sum.y + 0.5f, scale * sum.z + 0.5f, 255);
-}
-
-/* ---- What Vulkan draws ---- */
-
-/* Tiles of four colours, with pale joints. */
-static void fillTiles(unsigned char *texels)
-{
-    static const unsigned char colours[4][3] = {
-        {38, 130, 160}, {60, 170, 185}, {24, 96, 140}, {226, 160, 84}};
-    for (int y = 0; y < IMAGE; y++)
-        for (int x = 0; x < IMAGE; x++, texels += 4) {
-            const int column = x / 16, row = y / 16;
-            const bool joint = x % 16 == 0 || y % 16 == 0;
-            const int kind = (column * column * 3 + row * row * 5 + column * row) % 13 % 4;
-            for (int i = 0; i < 3; i++)
-                texels[i] = joint ? 215 : colours[kind][i];
-            texels[3] = 255;
-        }
-}
 
 /* Two triangles for each square of four vertices. */
 static Buffer createIndices()
@@ -118,8 +38,6 @@ static Buffer createIndices()
         }
     return createBuffer(VK_BUFFER_USAGE_INDEX_BUFFER_BIT, sizeof(indices), indices);
 }
-
-/* ---- Both ---- */
 
 static gr_vk_device *device;
 static Image image, target;
