@@ -118,7 +118,7 @@ away no_install 1 ./copied && says err 'no grinterop_nvcc.h' "move the whole ins
 # named one variable, with which the link failed.
 mkdir -p moved/bin moved/include/grinterop
 cp "$nvcc" moved/bin
-ln -s "$source"/include/grinterop/* moved/include/grinterop
+ln -s "$source"/include/grinterop/* "$source"/softcuda/include/grinterop/* moved/include/grinterop
 ln -s "$source/softcuda/nvcc/include" moved/include/grinterop/nvcc
 away moved 0 moved/bin/grinterop-nvcc
 check no_runtime 1 env GR_NVCC_INCLUDE= GR_NVCC_LIBRARY="$work" moved/bin/grinterop-nvcc away.cu &&
