@@ -41,8 +41,8 @@ static bool drawing_uuid(unsigned char uuid[16])
     "let it be copied: GR_TRANSPORT_COPY or GR_TRANSPORT_ANY in gr_gl_options.transports."
 
 /*
- * Whether CUDA sees no device that OpenGL draws on, though there may be one. The software driver's
- * devices may have none of OpenGL's UUIDs.
+ * Whether CUDA sees no device that OpenGL draws on, though there may be one. Mesa's
+ * OpenGL may have another UUID than the CUDA device that it draws for.
  */
 static bool is_unseen(void)
 {
@@ -52,7 +52,7 @@ static bool is_unseen(void)
     CUuuid seen;
     unsigned int drawn = 0;
     int count = 0;
-    if (gr_cuda_is_software())
+    if (gr_driver_traits()->mesa_draws)
         return cu->GLGetDevices(&drawn, &device, 1, GR_GL_DEVICE_LIST_ALL) == CUDA_ERROR_NO_DEVICE;
     if (!drawing_uuid(drawing) || cu->DeviceGetCount(&count) != CUDA_SUCCESS)
         return false;
@@ -67,7 +67,7 @@ static bool is_unseen(void)
 static bool is_hidden(const char *vendor)
 {
     return gr_machine_setting("CUDA_VISIBLE_DEVICES") &&
-           (gr_cuda_is_software() || strstr(vendor, "NVIDIA")) && is_unseen();
+           (gr_driver_traits()->mesa_draws || strstr(vendor, "NVIDIA")) && is_unseen();
 }
 
 static const char *advice(const char *vendor, const char *renderer, CUresult code)

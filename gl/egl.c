@@ -184,9 +184,10 @@ static gr_status check_device(int cuda_device, const char *origin)
     return gr_fail_cuda(result ? result : CUDA_ERROR_INVALID_DEVICE, DEVICE_CALL,
                         "OpenGL on %s draws with %.100s, which is not CUDA device %d%s.", origin,
                         renderer ? renderer : "?", cuda_device,
-                        gr_cuda_is_software() ? ": it draws for the software driver's first "
-                                                "device, which CUDA_VISIBLE_DEVICES may hide"
-                                              : "");
+                        gr_driver_traits()->mesa_draws
+                            ? ": it draws for the software driver's first "
+                              "device, which CUDA_VISIBLE_DEVICES may hide"
+                            : "");
 }
 
 static void destroy_context(gr_egl *egl)
@@ -253,12 +254,12 @@ static gr_status check_options(const gr_egl_options *o, const char *call)
 
 /*
  * Whether a driver may be missing: not where a context was refused, for its version for instance,
- * or where Mesa draws, as it should, but for another software device.
+ * or where Mesa draws, as it should, but for another CUDA device.
  */
 static bool driver_may_be_missing(const struct gr_error_record *last)
 {
     return strcmp(last->call, CREATE_CALL) != 0 &&
-           !(gr_cuda_is_software() && strcmp(last->call, DEVICE_CALL) == 0);
+           !(gr_driver_traits()->mesa_draws && strcmp(last->call, DEVICE_CALL) == 0);
 }
 
 /* Why nothing came about: the last candidate's error, with all that was found beside it. */
@@ -273,7 +274,7 @@ static gr_status explain(const gr_egl_options *o, size_t tried, const char *foun
             "The display of the context to share with is not to be had again; found: %.240s.",
             found);
     if (tried == 0 || driver_may_be_missing(&last))
-        egl_vendor_advise(gr_cuda_is_software(), hint, sizeof(hint));
+        egl_vendor_advise(gr_driver_traits()->mesa_draws, hint, sizeof(hint));
     if (tried == 0)
         return gr_fail(GR_ERR_GL, call,
                        "No EGL device belongs to CUDA device %d; found: %.200s. %s", o->cuda_device,
@@ -287,8 +288,7 @@ static gr_status open_context(gr_egl *egl, const gr_egl_options *o, const char *
 {
     char found[320];
     struct egl_candidate candidates[EGL_CANDIDATES_MAX];
-    size_t count = egl_find_candidates(o->cuda_device, gr_cuda_is_software(), candidates, found,
-                                       sizeof(found));
+    size_t count = egl_find_candidates(o->cuda_device, candidates, found, sizeof(found));
     struct current before = save_current();
     size_t tried = 0;
     struct gr_error_record earlier, first;

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/driver.h"
+
 #define DEVICES_MAX 32
 
 static bool has_word(const char *list, const char *word)
@@ -75,11 +77,11 @@ static EGLint list_devices(struct device devices[DEVICES_MAX])
     return n;
 }
 
-size_t egl_find_candidates(int cuda_device, bool software,
-                           struct egl_candidate candidates[EGL_CANDIDATES_MAX], char *found,
-                           size_t found_size)
+size_t egl_find_candidates(int cuda_device, struct egl_candidate candidates[EGL_CANDIDATES_MAX],
+                           char *found, size_t found_size)
 {
     size_t count = 0, used = 0;
+    const bool mesa_draws = gr_driver_traits()->mesa_draws;
     struct device devices[DEVICES_MAX];
     const char *extensions = client_extensions();
     if (!has_word(extensions, "EGL_EXT_platform_base")) {
@@ -92,14 +94,14 @@ size_t egl_find_candidates(int cuda_device, bool software,
         used += (size_t)snprintf(found + used, found_size - used, "%s%s", i ? ", " : "",
                                  devices[i].text);
 
-    if (software && has_word(extensions, "EGL_MESA_platform_surfaceless"))
+    if (mesa_draws && has_word(extensions, "EGL_MESA_platform_surfaceless"))
         add(candidates, &count, EGL_PLATFORM_SURFACELESS_MESA, EGL_DEFAULT_DISPLAY,
             "Mesa's surfaceless platform");
     for (EGLint i = 0; i < n; i++)
         if (devices[i].ordinal == cuda_device)
             add(candidates, &count, EGL_PLATFORM_DEVICE_EXT, devices[i].handle, devices[i].text);
     for (EGLint i = 0; i < n; i++)
-        if (devices[i].ordinal != cuda_device && (software || devices[i].ordinal >= 0))
+        if (devices[i].ordinal != cuda_device && (mesa_draws || devices[i].ordinal >= 0))
             add(candidates, &count, EGL_PLATFORM_DEVICE_EXT, devices[i].handle, devices[i].text);
     return count;
 }

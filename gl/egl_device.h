@@ -22,14 +22,13 @@ struct egl_candidate {
  * Fills in the displays to try for a CUDA device, best first, and returns their number. `found`
  * gets a text that lists every EGL device seen, for the message when none of them works.
  *
- * On the software CUDA driver that is Mesa's surfaceless platform and then every EGL device; else
- * the EGL device that names this CUDA device by EGL_NV_device_cuda, and then the others that belong
- * to CUDA at all: the extension may count as the driver does without CUDA_VISIBLE_DEVICES, so the
- * caller asks cuGLGetDevices of the finished context.
+ * If Mesa draws for the CUDA driver, that is Mesa's surfaceless platform and then every EGL device;
+ * else the EGL device that names this CUDA device by EGL_NV_device_cuda, and then the others that
+ * belong to CUDA at all: the extension may count as the driver does without CUDA_VISIBLE_DEVICES,
+ * so the caller asks cuGLGetDevices of the finished context.
  */
-size_t egl_find_candidates(int cuda_device, bool software,
-                           struct egl_candidate candidates[EGL_CANDIDATES_MAX], char *found,
-                           size_t found_size);
+size_t egl_find_candidates(int cuda_device, struct egl_candidate candidates[EGL_CANDIDATES_MAX],
+                           char *found, size_t found_size);
 
 /* The name of an EGL error code, "EGL_BAD_MATCH". */
 const char *egl_error_name(EGLint code);

@@ -176,10 +176,10 @@ static void advise_to_name(struct text *t, bool files)
     say(t, "Unset it, or let it name %.150s, which is there.", file);
 }
 
-void egl_vendor_advise(bool software, char *text, size_t size)
+void egl_vendor_advise(bool mesa, char *text, size_t size)
 {
     const char *files = gr_machine_setting(FILES), *folders = gr_machine_setting(FOLDERS);
-    struct text t = {.start = text, .size = size, .driver = software ? MESA : NVIDIA};
+    struct text t = {.start = text, .size = size, .driver = mesa ? MESA : NVIDIA};
     char file[2 * PATH_ROOM];
     *text = '\0';
     if (files)

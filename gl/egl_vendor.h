@@ -8,8 +8,8 @@
 
 /*
  * Writes where the loader looks for drivers, whether the files are there and their libraries can be
- * loaded, and what to change: Mesa's driver is wanted on the software CUDA driver, else NVIDIA's.
+ * loaded, and what to change: Mesa's driver is wanted, or NVIDIA's.
  */
-void egl_vendor_advise(bool software, char *text, size_t size);
+void egl_vendor_advise(bool mesa, char *text, size_t size);
 
 #endif

@@ -61,8 +61,19 @@ static pthread_mutex_t load_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct library library;
 static gr_cuda_api api;
 static char driver_path[GR_PATH_SIZE];
-static bool software;
 const gr_cuda_api *_Atomic gr_driver_table;
+
+static const struct gr_driver_traits nvidia_traits = {.note = ""};
+static const struct gr_driver_traits software_traits = {
+    .note = " (software CUDA driver)",
+    .host_memory = true,
+    .host_kernels = true,
+    .refuses_destroyed = true,
+    .creates_semaphores = true,
+    .mesa_draws = true,
+    .own_uuid = "libgrinterop-sof",
+};
+const struct gr_driver_traits *_Atomic gr_driver_traits_loaded = &nvidia_traits;
 
 static void *function_of(void *pointer_to_object, void *result)
 {
@@ -144,7 +155,8 @@ static gr_status load_file(const char *path, const struct advice *advice)
         return status;
     }
     library = lib;
-    software = gr_loader_symbol(lib.handle, SOFT_SYMBOL);
+    if (gr_loader_symbol(lib.handle, SOFT_SYMBOL))
+        atomic_store_explicit(&gr_driver_traits_loaded, &software_traits, memory_order_relaxed);
     snprintf(driver_path, sizeof(driver_path), "%s", path);
     return GR_OK;
 }
@@ -266,7 +278,7 @@ const gr_cuda_api *gr_driver_load(void)
 
 bool gr_cuda_is_software(void)
 {
-    return gr_driver() && software;
+    return gr_driver_traits() == &software_traits;
 }
 
 const char *gr_cuda_driver_path(void)

@@ -32,7 +32,7 @@ extern __attribute__((visibility("hidden"))) const unsigned char gr_kernels_host
 
 static const unsigned char *image(void)
 {
-    return gr_cuda_is_software() ? gr_kernels_host : gr_kernels_gpu;
+    return gr_driver_traits()->host_kernels ? gr_kernels_host : gr_kernels_gpu;
 }
 
 bool gr_kernels_are_built(void)
@@ -42,7 +42,7 @@ bool gr_kernels_are_built(void)
 
 static gr_status refuse_missing(const char *call)
 {
-    if (gr_cuda_is_software())
+    if (gr_driver_traits()->host_kernels)
         return gr_fail(GR_ERR_UNSUPPORTED, call,
                        "This needs a kernel, and grinterop was built without those for the "
                        "software CUDA driver: configure it with a C++17 compiler (CXX=...).");

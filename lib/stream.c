@@ -134,7 +134,7 @@ gr_status gr_stream_check_context(gr_resource *resource, CUstream stream, const 
 {
     struct gr_context context = {.primary_of = -1};
     if (stream == CU_STREAM_LEGACY || stream == CU_STREAM_PER_THREAD ||
-        (stream == resource->checked && !gr_cuda_is_software()))
+        (stream == resource->checked && !gr_driver_traits()->refuses_destroyed))
         return GR_OK;
     CUresult result = gr_driver()->StreamGetCtx(stream, &context.handle);
     if (result == CUDA_ERROR_NOT_SUPPORTED) /* of some kinds no driver says it */

@@ -20,8 +20,8 @@ CUresult gr_stream_finish(CUstream stream);
 
 /*
  * Refuses a stream that does not live, or that is of another CUDA context than the resource's,
- * which is current. The stream was checked otherwise. A GPU's driver is asked once for each that
- * follows another one, the software driver each time, since it alone can tell of one that ended.
+ * which is current. The stream was checked otherwise. The driver is asked once for each that
+ * follows another one, or each time if it refuses destroyed streams.
  */
 gr_status gr_stream_check_context(gr_resource *resource, CUstream stream, const char *call);
 

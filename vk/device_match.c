@@ -8,26 +8,21 @@
 #include "lib/device_text.h"
 #include "lib/driver.h"
 #include "lib/error.h"
-#include "lib/software_uuid.h"
 
-/*
- * The software CUDA driver computes on the host's memory, as Mesa's lavapipe does, and knows what
- * lavapipe exports. The first of its devices (GR_SOFT_DEVICES) draws. It has the UUID that lavapipe
- * gave it, or GR_SOFTWARE_UUID.
- */
 bool vk_is_software_device(const struct vk_identity *identity)
 {
-    return gr_cuda_is_software() && identity->type == VK_PHYSICAL_DEVICE_TYPE_CPU &&
+    return gr_driver_traits()->mesa_draws && identity->type == VK_PHYSICAL_DEVICE_TYPE_CPU &&
            (identity->driver == VK_DRIVER_ID_MESA_LLVMPIPE || identity->driver == 0);
 }
 
 static bool is_of(const struct vk_identity *identity, const CUuuid *uuid)
 {
-    if (gr_cuda_is_software())
-        return vk_is_software_device(identity) &&
-               (memcmp(uuid->bytes, identity->uuid, sizeof(uuid->bytes)) == 0 ||
-                memcmp(uuid->bytes, GR_SOFTWARE_UUID, sizeof(uuid->bytes)) == 0);
-    return memcmp(uuid->bytes, identity->uuid, sizeof(identity->uuid)) == 0;
+    const struct gr_driver_traits *driver = gr_driver_traits();
+    const bool same = memcmp(uuid->bytes, identity->uuid, sizeof(uuid->bytes)) == 0;
+    if (!driver->mesa_draws)
+        return same;
+    return vk_is_software_device(identity) &&
+           (same || memcmp(uuid->bytes, driver->own_uuid, sizeof(uuid->bytes)) == 0);
 }
 
 gr_status vk_compare_cuda_device(const struct vk_identity *identity, CUdevice device, bool *same,
@@ -82,7 +77,7 @@ static gr_status fail_no_match(const struct vk_identity *identity, int count, co
         vk_is_software_device(identity)
             ? "CUDA_VISIBLE_DEVICES hides the first device of the software CUDA driver, which "
               "shares memory with it: name that one there, too."
-        : gr_cuda_is_software()
+        : gr_driver_traits()->mesa_draws
             ? "The software CUDA driver shares memory with Mesa's lavapipe only: choose that "
               "device, of the type VK_PHYSICAL_DEVICE_TYPE_CPU."
             : "Choose the VkPhysicalDevice of the same UUID (VkPhysicalDeviceIDProperties); "

@@ -47,7 +47,7 @@ gr_status vk_loader_open(PFN_vkGetInstanceProcAddr *get, const char *call)
 
 const char *vk_driver_hint(void)
 {
-    return gr_cuda_is_software()
+    return gr_driver_traits()->mesa_draws
                ? "Install Mesa's lavapipe (on Debian mesa-vulkan-drivers); VK_DRIVER_FILES, or "
                  "VK_ICD_FILENAMES, may hide it."
                : "Is NVIDIA's Vulkan there (nvidia_icd.json and its libGLX_nvidia.so.0; in a "

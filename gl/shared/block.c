@@ -90,7 +90,7 @@ static gr_status import_block(struct gl_block *block, const char *call)
 
 static struct gl_block *make_block(struct pool *pool, size_t size, const char *call)
 {
-    size_t room = gr_cuda_is_software() ? GR_MESA_ROOM : 0;
+    size_t room = gr_driver_traits()->mesa_draws ? GR_MESA_ROOM : 0;
     struct gl_block *block = calloc(1, sizeof(*block));
     if (!block || !gr_ranges_init(&block->ranges, size - room)) {
         free(block);

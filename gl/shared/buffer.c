@@ -49,7 +49,7 @@ static gr_status make_own(struct gl_shared *r, const struct gr_context *cuda, si
                           unsigned flags, const char *call)
 {
     int fd;
-    size_t room = gr_cuda_is_software() ? GR_MESA_ROOM : 0;
+    size_t room = gr_driver_traits()->mesa_draws ? GR_MESA_ROOM : 0;
     gr_status status =
         gr_external_make_vmm(&r->external, cuda, r->device, size + room, NULL, flags, call);
     if (status != GR_OK)

@@ -229,7 +229,7 @@ gr_status gl_shared_import(struct gl_names *names, int fd, size_t size, bool ded
         glImportMemoryFdEXT(names->memory, size, GL_HANDLE_TYPE_OPAQUE_FD_EXT, fd);
         error = gl_errors_take();
         /* Only an import that succeeds takes it, but Mesa's CPU drivers close it all the same. */
-        keeps = error != GL_NO_ERROR && !gr_cuda_is_software();
+        keeps = error != GL_NO_ERROR && !gr_driver_traits()->mesa_draws;
     }
     if (keeps)
         close(fd);

@@ -31,14 +31,14 @@ static bool is_on_host(const struct gr_picture *p)
     return p->memory == GR_MEMORY_HOST || p->memory == GR_MEMORY_PINNED;
 }
 
-/* What the software driver's device is given by others may be memory of the process. */
+/* Memory that others allocated may be unknown to the driver. */
 static CUmemorytype type_of(const struct gr_picture *p)
 {
     if (p->in_array)
         return CU_MEMORYTYPE_ARRAY;
     if (is_on_host(p))
         return CU_MEMORYTYPE_HOST;
-    return gr_cuda_is_software() ? CU_MEMORYTYPE_UNIFIED : CU_MEMORYTYPE_DEVICE;
+    return gr_driver_traits()->host_memory ? CU_MEMORYTYPE_UNIFIED : CU_MEMORYTYPE_DEVICE;
 }
 
 static void fill_source(CUDA_MEMCPY3D *copy, const struct gr_picture *p,

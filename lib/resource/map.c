@@ -165,14 +165,14 @@ static bool loses_by_undo(const gr_resource *resource)
 
 /*
  * An event that cannot be recorded is found before a map that could not be taken back without a
- * loss. Nothing but recording it tells; one that was recorded by the last map is believed, but by
- * the software driver, which can tell of one that has ended.
+ * loss. Only recording it shows whether it is valid. The event of the last map is taken for valid
+ * unless the driver refuses destroyed ones.
  */
 static gr_status try_ready(gr_resource *const resources[], size_t n, CUstream stream,
                            const gr_map_options *options)
 {
     if (!options->ready_event ||
-        (resources[0]->ready == options->ready_event && !gr_cuda_is_software()))
+        (resources[0]->ready == options->ready_event && !gr_driver_traits()->refuses_destroyed))
         return GR_OK;
     for (size_t i = 0; i < n; i++)
         if (loses_by_undo(resources[i]))

@@ -271,8 +271,7 @@ int gr_resource_describe(const gr_resource *resource, char *text, size_t size)
     if (!resource->is_image)
         snprintf(bytes, sizeof(bytes), ", %zu byte%s", resource->size, gr_s(resource->size));
     return snprintf(text, size, "%s%s, flags %s, transport %s%s, handle %p, %s%s", what, bytes,
-                    flags, resource->transport,
-                    gr_cuda_is_software() ? " (software CUDA driver)" : "", resource->handle, state,
+                    flags, resource->transport, gr_driver_traits()->note, resource->handle, state,
                     gr_kernels_are_built() ? "" : NO_KERNELS);
 }
 

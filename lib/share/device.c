@@ -8,14 +8,14 @@
 #include "lib/driver.h"
 #include "lib/error.h"
 #include "lib/peer_device.h"
-#include "lib/software_uuid.h"
 #include "lib/uuid_text.h"
 
-/* Whether the software driver's first device has Vulkan's UUID may differ between processes. */
+/* Whether the first device has lavapipe's UUID may differ between processes. */
 static void make_the_same(CUuuid *uuid)
 {
-    if (gr_cuda_is_software() && memcmp(uuid->bytes, GR_SOFTWARE_UUID, GR_SOFTWARE_UUID_SAME) != 0)
-        memcpy(uuid->bytes, GR_SOFTWARE_UUID, sizeof(uuid->bytes));
+    const char *own = gr_driver_traits()->own_uuid;
+    if (own && memcmp(uuid->bytes, own, sizeof(uuid->bytes) - 1) != 0)
+        memcpy(uuid->bytes, own, sizeof(uuid->bytes));
 }
 
 static gr_status get_uuid(CUdevice device, CUuuid *uuid)

@@ -258,7 +258,7 @@ static gr_status make_semaphore(const struct sending *s, struct shared_semaphore
 {
     gr_semaphore_desc info;
     const struct gr_external_kind *kind = kind_of(s);
-    if (gr_cuda_is_software())
+    if (gr_driver_traits()->creates_semaphores)
         return make_of_driver(s, shared);
     if (!kind->create_semaphore || !kind->export_semaphore)
         return gr_fail(GR_ERR_UNSUPPORTED, s->call,

@@ -214,7 +214,7 @@ int gr_semaphore_describe(const gr_semaphore *semaphore, char *text, size_t size
     pthread_mutex_unlock((pthread_mutex_t *)&semaphore->lock);
     return snprintf(text, size, "%s, %s %llu%s", what,
                     semaphore->timeline ? "last value" : "signals", (unsigned long long)value,
-                    gr_cuda_is_software() ? " (software CUDA driver)" : "");
+                    gr_driver_traits()->note);
 }
 
 /* ---- The driver's external semaphores -------------------------------------------------------- */

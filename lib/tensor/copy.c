@@ -36,12 +36,12 @@ static struct side side_of(const gr_tensor *tensor)
 
 /* ---- One block ------------------------------------------------------------------------------- */
 
-/* What the software driver's device was given by others may be memory of the process. */
+/* Memory that others allocated may be unknown to the driver. */
 static CUmemorytype type_of(const struct side *side)
 {
     if (side->host)
         return CU_MEMORYTYPE_HOST;
-    return gr_cuda_is_software() ? CU_MEMORYTYPE_UNIFIED : CU_MEMORYTYPE_DEVICE;
+    return gr_driver_traits()->host_memory ? CU_MEMORYTYPE_UNIFIED : CU_MEMORYTYPE_DEVICE;
 }
 
 static bool between_devices(const struct side *to, const struct side *from)

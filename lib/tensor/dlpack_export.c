@@ -65,7 +65,7 @@ static DLDevice device_of(const gr_tensor *tensor)
     case GR_MEMORY_MANAGED:
         return (DLDevice){kDLCUDAManaged, 0};
     }
-    if (gr_cuda_is_software())
+    if (gr_driver_traits()->host_memory)
         return (DLDevice){kDLCPU, 0};
     return (DLDevice){kDLCUDA, tensor->device};
 }

@@ -68,8 +68,8 @@ static gr_status see_device(const DLTensor *from, struct seen *seen, const char 
         seen->desc.memory = GR_MEMORY_MANAGED;
         return GR_OK;
     case kDLCPU:
-        /* There the device's memory is the process's: gr_tensor_dlpack() calls it so too. */
-        seen->desc.memory = gr_cuda_is_software() ? GR_MEMORY_DEVICE : GR_MEMORY_HOST;
+        /* gr_tensor_dlpack() exports such device memory as kDLCPU, too. */
+        seen->desc.memory = gr_driver_traits()->host_memory ? GR_MEMORY_DEVICE : GR_MEMORY_HOST;
         return GR_OK;
     default:
         return gr_fail(GR_ERR_UNSUPPORTED, call,
