@@ -7,9 +7,12 @@
  * first; all else is decided by the job, the same way for all threads. Where the bits stay as they
  * are, move_... only carries them.
  */
-#include <grinterop/cuhost.h>
+#include "lib/publish/job.h"
 
-#include "job.h"
+/* Exports a kernel: the build for the CPU includes a header that defines it. */
+#ifndef GR_KERNEL
+#define GR_KERNEL(name)
+#endif
 
 /* The arrays below are registers only as long as everything is inlined. */
 #ifdef __CUDACC__
@@ -480,7 +483,7 @@ INLINE bits round_to_integer(float value, float unit, float most)
 #else
     const float clamped = value > 0.0f ? (value < most ? value : most) : 0.0f;
     return static_cast<bits>(
-        gr_cuhost::bits<uint64_t>(static_cast<double>(clamped) * unit + 0x1p52));
+        __double_as_longlong(static_cast<double>(clamped) * unit + 0x1p52));
 #endif
 }
 
