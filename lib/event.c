@@ -3,6 +3,17 @@
 
 #include "lib/driver.h"
 
+gr_status gr_event_create(CUevent *event)
+{
+    if (*event)
+        return GR_OK;
+    CUresult result = gr_driver()->EventCreate(event, CU_EVENT_DISABLE_TIMING);
+    if (result == CUDA_SUCCESS)
+        return GR_OK;
+    *event = NULL;
+    return gr_fail_cuda(result, "cuEventCreate", "An event could not be created.");
+}
+
 bool gr_event_has_passed(CUevent event)
 {
     CUresult result = gr_driver()->EventQuery(event);

@@ -3,8 +3,12 @@
 #ifndef GR_LIB_EVENT_H
 #define GR_LIB_EVENT_H
 
-#include <cuda.h>
 #include <stdbool.h>
+
+#include <grinterop/gr.h>
+
+/* Creates an event without timing, unless *event is one. */
+gr_status gr_event_create(CUevent *event);
 
 /*
  * Whether the work before an event is done, which decides what may go. Where the driver does not

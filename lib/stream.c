@@ -109,12 +109,10 @@ static gr_status refuse_unknown(CUresult result, const char *call)
  */
 static gr_status check_events(gr_resource *resource, CUstream stream, const char *call)
 {
-    CUresult result = CUDA_SUCCESS;
-    if (!resource->order)
-        result = gr_driver()->EventCreate(&resource->order, CU_EVENT_DISABLE_TIMING);
-    if (result != CUDA_SUCCESS)
-        return gr_fail_cuda(result, "cuEventCreate", "%s: an event could not be made.", call);
-    result = gr_driver()->EventRecord(resource->order, stream);
+    gr_status status = gr_event_create(&resource->order);
+    if (status != GR_OK)
+        return status;
+    CUresult result = gr_driver()->EventRecord(resource->order, stream);
     return result == CUDA_SUCCESS ? GR_OK : refuse_context(result, call);
 }
 

@@ -5,6 +5,12 @@
 
 #include "lib/resource_types.h"
 
+/* CU_STREAM_PER_THREAD is another stream in each thread. */
+static inline bool gr_stream_is_same(CUstream a, CUstream b)
+{
+    return a == b && a != CU_STREAM_PER_THREAD;
+}
+
 /*
  * Makes `stream` wait for all that `earlier` has been given so far. Where that was destroyed, or is
  * of another CUDA context, the thread waits instead. The resource's CUDA context is current.

@@ -8,6 +8,7 @@
 
 #include "lib/error.h"
 #include "lib/sync/semaphore.h"
+#include "lib/sync/semaphore_points.h"
 #include "vk/error.h"
 
 struct imported {

@@ -7,7 +7,7 @@
 
 #include "lib/external/import.h"
 #include "lib/resource_types.h"
-#include "lib/sync/acquire_release.h"
+#include "lib/sync/sync.h"
 
 /* Memory on its way to another process. */
 struct gr_memory_export {

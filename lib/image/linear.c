@@ -8,6 +8,7 @@
 #include "lib/backend.h"
 #include "lib/driver.h"
 #include "lib/error.h"
+#include "lib/event.h"
 #include "lib/plural.h"
 #include "lib/image/image.h"
 #include "lib/stream.h"
@@ -174,12 +175,10 @@ static gr_status reserve_staging(gr_resource *resource, size_t bytes, const char
         return GR_OK;
     const gr_cuda_api *cu = gr_driver();
     CUdeviceptr larger;
-    CUresult result = CUDA_SUCCESS;
-    if (!staging->done)
-        result = cu->EventCreate(&staging->done, CU_EVENT_DISABLE_TIMING);
-    if (result != CUDA_SUCCESS)
-        return gr_fail_cuda(result, "cuEventCreate", "%s: an event could not be made.", call);
-    result = cu->MemAlloc(&larger, bytes);
+    gr_status status = gr_event_create(&staging->done);
+    if (status != GR_OK)
+        return status;
+    CUresult result = cu->MemAlloc(&larger, bytes);
     if (result != CUDA_SUCCESS)
         return gr_fail_cuda(result, "cuMemAlloc",
                             "%s: no %zu byte%s of device memory for the copy.", call, bytes,

@@ -79,10 +79,10 @@ static gr_status take_set(gr_resource *resource, struct gr_objects **taken, cons
     set = calloc(1, sizeof(*set));
     if (!set)
         return gr_fail_memory(call);
-    CUresult result = gr_driver()->EventCreate(&set->done, CU_EVENT_DISABLE_TIMING);
-    if (result != CUDA_SUCCESS) {
+    gr_status status = gr_event_create(&set->done);
+    if (status != GR_OK) {
         free(set);
-        return gr_fail_cuda(result, "cuEventCreate", "%s: an event could not be made.", call);
+        return status;
     }
     *taken = set;
     return GR_OK;

@@ -5,6 +5,7 @@
 #include "lib/driver.h"
 #include "lib/error.h"
 #include "lib/external/external.h"
+#include "lib/sync/semaphore_points.h"
 #include "lib/log.h"
 
 enum { ACQUIRE, RELEASE };

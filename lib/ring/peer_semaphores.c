@@ -25,7 +25,7 @@
 #include "lib/driver.h"
 #include "lib/error.h"
 #include "lib/external/external.h"
-#include "lib/sync/semaphore.h"
+#include "lib/sync/semaphore_points.h"
 
 /* How long work may take where there should be none left, in milliseconds. */
 #define A_MOMENT 5

@@ -12,6 +12,7 @@
 #include "lib/ring/own_pair.h"
 #include "lib/ring/side_order.h"
 #include "lib/ring/slot_resources.h"
+#include "lib/sync/semaphore_points.h"
 #include "lib/sync/submit.h"
 
 static bool has_passed(const gr_resource *resource, CUevent event)

@@ -157,17 +157,14 @@ static gr_status wait_for(CUevent event, const struct sending *s)
 
 static gr_status wait_on(CUstream stream, const struct sending *s)
 {
-    CUevent event;
-    CUresult result = gr_driver()->EventCreate(&event, CU_EVENT_DISABLE_TIMING);
-    if (result != CUDA_SUCCESS)
-        return gr_fail_cuda(result, "cuEventCreate", "An event could not be made.");
+    CUevent event = NULL;
     gr_status status = gr_sync_acquire(s->resources, s->count, stream);
-    result = status == GR_OK ? gr_driver()->EventRecord(event, stream) : CUDA_SUCCESS;
-    if (result != CUDA_SUCCESS)
-        status = gr_fail_cuda(result, "cuEventRecord", "An event could not be recorded.");
+    if (status == GR_OK)
+        status = gr_sync_mark(&event, stream);
     if (status == GR_OK)
         status = wait_for(event, s);
-    gr_driver()->EventDestroy(event);
+    if (event)
+        gr_driver()->EventDestroy(event);
     return status;
 }
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Semaphores as the library's own files see them: what all have in common, and how streams use
- * them.
- */
+/* The life of semaphores. */
 #ifndef GR_LIB_SYNC_SEMAPHORE_H
 #define GR_LIB_SYNC_SEMAPHORE_H
 
@@ -33,20 +30,5 @@ gr_status gr_semaphore_make(gr_semaphore *semaphore, const struct gr_context *co
  */
 void gr_semaphore_hold(gr_semaphore *semaphore);
 void gr_semaphore_drop(gr_semaphore *semaphore);
-
-/* The driver's external semaphores: wait() and signal() for kinds that add to them. */
-gr_status gr_semaphore_wait_imported(const gr_semaphore_point points[], size_t n, CUstream stream);
-gr_status gr_semaphore_signal_imported(const gr_semaphore_point points[], size_t n,
-                                       CUstream stream);
-
-/* Puts waits or signals of any semaphores of one CUDA context, then current, into the stream. */
-gr_status gr_semaphore_enqueue(const gr_semaphore_point points[], size_t n, bool is_wait,
-                               CUstream stream);
-
-/*
- * An event, the caller's, after all of the points, recorded on a stream of its own: those that the
- * points come from may be gone. NULL after an error. The CUDA context is current.
- */
-gr_status gr_semaphore_event_after(const gr_semaphore_point points[], size_t n, CUevent *event);
 
 #endif

@@ -56,4 +56,9 @@ struct gr_semaphore {
     struct gr_retired retired; /* with `context`, once it is set aside for them */
 };
 
+static inline bool gr_semaphore_is_none(const gr_semaphore *semaphore)
+{
+    return !semaphore || semaphore == GR_SEMAPHORE_NONE;
+}
+
 #endif

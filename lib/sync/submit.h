@@ -5,7 +5,7 @@
 
 #include <grinterop/submit.h>
 
-#include "lib/sync/acquire_release.h"
+#include "lib/sync/sync.h"
 
 /*
  * gr_submit_begin() for slots of a ring, n different resources that were checked. The ring frees

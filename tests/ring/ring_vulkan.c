@@ -6,7 +6,7 @@
 #define _GNU_SOURCE
 #include "ring_vulkan.h"
 
-#include "lib/sync/acquire_release.h"
+#include "lib/sync/sync.h"
 
 #define SLOTS 4
 

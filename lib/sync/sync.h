@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* When a resource of external memory changes hands: the points of its two semaphores. */
-#ifndef GR_LIB_SYNC_ACQUIRE_RELEASE_H
-#define GR_LIB_SYNC_ACQUIRE_RELEASE_H
+#ifndef GR_LIB_SYNC_SYNC_H
+#define GR_LIB_SYNC_SYNC_H
 
 #include "lib/resource_types.h"
 #include "lib/sync/semaphore.h"
@@ -94,6 +94,37 @@ gr_status gr_sync_wait_on_host(gr_resource *const resources[], size_t n);
  */
 gr_status gr_sync_set(gr_resource *resource, gr_semaphore *acquire, gr_semaphore *release,
                       const char *call);
+
+/*
+ * Records the event, which is created at the first use, where the stream is now. The CUDA context
+ * is current.
+ */
+gr_status gr_sync_mark(CUevent *event, CUstream stream);
+
+/*
+ * Marks the end of a wait that has taken a binary signal: later streams wait for `passed` instead.
+ * After an error the thread waits for the stream.
+ */
+gr_status gr_sync_mark_taken(gr_semaphore *semaphore, CUstream stream);
+
+/*
+ * Whether the semaphore tells when CUDA is done: only a timeline can be waited for twice. Where the
+ * host waits, an event does: the application may destroy its semaphore as soon as its streams have
+ * passed.
+ */
+static inline bool gr_sync_tells_the_end(const gr_semaphore *release)
+{
+    return release && release->timeline && release->handle;
+}
+
+/* Whether it has points at all: where commands order the work, submits have nothing to do. */
+static inline bool gr_sync_is_submitted(const gr_resource *resource)
+{
+    return resource->sync && !resource->sync->by_commands;
+}
+
+/* Refuses a resource that is closed, mapped or in a ring. */
+gr_status gr_sync_check_idle(const gr_resource *resource, const char *call);
 
 /* Lets go of the semaphores; `alive` says whether the CUDA context, then current, still is. */
 void gr_sync_end(struct gr_sync *sync, bool alive);

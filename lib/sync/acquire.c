@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a map waits for. Each side has a semaphore of its own, since the values of one must grow in
+ * the order in which two sides would never agree.
+ */
+#include <string.h>
+
+#include "lib/backend.h"
+#include "lib/driver.h"
+#include "lib/error.h"
+#include "lib/event.h"
+#include "lib/stream.h"
+#include "lib/sync/semaphore_points.h"
+#include "lib/sync/sync.h"
+
+static gr_status wait_for_event(CUstream stream, CUevent event)
+{
+    CUresult result = gr_driver()->StreamWaitEvent(stream, event, 0);
+    return result == CUDA_SUCCESS
+               ? GR_OK
+               : gr_fail_cuda(result, "cuStreamWaitEvent",
+                              "The stream could not be made to wait for the resource's last use.");
+}
+
+struct waits {
+    size_t n, room;
+    gr_semaphore_point *points;
+};
+
+static gr_status flush_waits(struct waits *waits, CUstream stream)
+{
+    gr_status status = gr_semaphore_enqueue(waits->points, waits->n, true, stream);
+    waits->n = 0;
+    return status;
+}
+
+/* A later value of the same timeline stands for an earlier one. */
+static gr_status add_wait(struct waits *waits, gr_semaphore *semaphore, uint64_t value,
+                          CUstream stream)
+{
+    for (size_t i = 0; i < waits->n; i++) {
+        gr_semaphore_point *point = &waits->points[i];
+        if (point->semaphore != semaphore)
+            continue;
+        if (point->value < value)
+            point->value = value;
+        return GR_OK;
+    }
+    gr_status status = waits->n < waits->room ? GR_OK : flush_waits(waits, stream);
+    waits->points[waits->n++] = GR_INIT(gr_semaphore_point, .semaphore = semaphore, .value = value);
+    return status;
+}
+
+/* Waits for a binary signal, once: whoever comes later, on another stream, waits for that wait. */
+static gr_status wait_binary(gr_semaphore *semaphore, uint64_t number, CUstream stream)
+{
+    gr_semaphore_point point = GR_INIT(gr_semaphore_point, .semaphore = semaphore);
+    pthread_mutex_lock(&semaphore->lock);
+    gr_status status = gr_event_create(&semaphore->passed);
+    if (status == GR_OK && number > semaphore->waited) {
+        status = semaphore->ops->wait(&point, 1, stream);
+        if (status == GR_OK) {
+            semaphore->waited = number;
+            semaphore->last = stream;
+            status = gr_sync_mark_taken(semaphore, stream);
+        }
+    } else if (status == GR_OK && !gr_stream_is_same(semaphore->last, stream)) {
+        status = wait_for_event(stream, semaphore->passed);
+    }
+    pthread_mutex_unlock(&semaphore->lock);
+    return status;
+}
+
+/* Whether the stream comes after all that was done with the resource. */
+static bool is_in_order(const struct gr_sync *sync, CUstream stream)
+{
+    return !sync->drawn && (!sync->released || gr_stream_is_same(sync->released_on, stream));
+}
+
+/* What one resource has to wait for: Vulkan's last submit, else CUDA's own last release. */
+static gr_status acquire_one(struct gr_sync *sync, struct waits *waits, CUstream stream)
+{
+    if (is_in_order(sync, stream))
+        return GR_OK;
+    if (sync->drawn)
+        return sync->acquire->timeline ? add_wait(waits, sync->acquire, sync->drawn, stream)
+                                       : wait_binary(sync->acquire, sync->drawn, stream);
+    if (sync->computed && sync->release->timeline)
+        return add_wait(waits, sync->release, sync->computed, stream);
+    return sync->done ? wait_for_event(stream, sync->done) : GR_OK;
+}
+
+/* What the driver is called with lies below such an array, where the stack is not in the caches. */
+static __attribute__((noinline)) gr_status acquire_many(gr_resource *const resources[], size_t n,
+                                                        const struct waits *few, CUstream stream)
+{
+    gr_semaphore_point points[GR_BATCH];
+    struct waits waits = {few->n, GR_BATCH, points};
+    memcpy(points, few->points, few->n * sizeof(*points));
+    gr_status status = GR_OK;
+    for (size_t i = 0; i < n && status == GR_OK; i++)
+        status = acquire_one(gr_sync_of(resources[i]), &waits, stream);
+    return status == GR_OK ? flush_waits(&waits, stream) : status;
+}
+
+/* Most batches have one point, since their resources share a pair. */
+#define FEW 4
+
+gr_status gr_sync_acquire(gr_resource *const resources[], size_t n, CUstream stream)
+{
+    gr_semaphore_point points[FEW];
+    struct waits waits = {0, FEW, points};
+    gr_status status = GR_OK;
+    for (size_t i = 0; i < n && status == GR_OK; i++) {
+        struct gr_sync *sync = gr_sync_of(resources[i]);
+        if (is_in_order(sync, stream))
+            continue;
+        if (waits.n == FEW)
+            return acquire_many(resources + i, n - i, &waits, stream);
+        status = acquire_one(sync, &waits, stream);
+    }
+    return status == GR_OK ? flush_waits(&waits, stream) : status;
+}
+
+/*
+ * Waits that were put into the stream come after the resource's last release, as an event behind
+ * them does. It moves `done`; who waits for that waits longer.
+ */
+static gr_status mark_undone(struct gr_sync *sync, CUstream stream)
+{
+    gr_status status = gr_sync_mark(&sync->done, stream);
+    sync->undone = status == GR_OK;
+    return status;
+}
+
+void gr_sync_undo_acquire(gr_resource *const resources[], size_t n, CUstream stream)
+{
+    struct gr_error_record cause;
+    gr_status status = GR_OK;
+    gr_error_save(&cause);
+    for (size_t i = 0; i < n && status == GR_OK; i++)
+        if (!is_in_order(gr_sync_of(resources[i]), stream))
+            status = mark_undone(gr_sync_of(resources[i]), stream);
+    if (status != GR_OK)
+        (void)gr_stream_finish(stream);
+    gr_error_restore(&cause);
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The graphics API's half of the points: its signals before a map, its waits after a release. */
+#include "lib/driver.h"
+#include "lib/error.h"
+#include "lib/sync/sync.h"
+
+gr_status gr_sync_refuse_unready(const gr_resource *resource, const char *call)
+{
+    const struct gr_sync *sync = gr_sync_of(resource);
+    if (!sync->decided && !sync->by_commands)
+        return gr_fail(GR_ERR_STATE, call,
+                       "Nothing orders CUDA and the graphics API in this resource yet: give it "
+                       "semaphores by gr_resource_set_sync(), or GR_SEMAPHORE_NONE for both if the "
+                       "program waits for both sides itself.");
+    return gr_fail(GR_ERR_STATE, call,
+                   "The resource is in a submit that has begun: call gr_submit_commit() when "
+                   "the submit was made, or gr_submit_free() to take it back.");
+}
+
+gr_status gr_sync_next_signal(gr_semaphore *acquire, uint64_t *number, const char *call)
+{
+    gr_status status = GR_OK;
+    pthread_mutex_lock(&acquire->lock);
+    if (!acquire->timeline && acquire->signalled > acquire->waited)
+        status =
+            gr_fail(GR_ERR_STATE, call,
+                    "The binary semaphore has been signalled and no map has waited for it yet: "
+                    "map a resource in between, or use timeline semaphores.");
+    else
+        *number = ++acquire->signalled;
+    pthread_mutex_unlock(&acquire->lock);
+    return status;
+}
+
+void gr_sync_skip_signal(gr_semaphore *acquire)
+{
+    pthread_mutex_lock(&acquire->lock);
+    if (!acquire->timeline && acquire->signalled > acquire->waited)
+        acquire->signalled--;
+    pthread_mutex_unlock(&acquire->lock);
+}
+
+gr_status gr_sync_wait_for_retaken(gr_semaphore *release, const char *call)
+{
+    bool pushed;
+    pthread_mutex_lock(&release->lock);
+    CUevent passed = release->retaken ? release->passed : NULL;
+    pthread_mutex_unlock(&release->lock);
+    if (!passed)
+        return GR_OK;
+    gr_status status = gr_context_enter(&release->context, &pushed, call);
+    if (status != GR_OK)
+        return status;
+    CUresult result = gr_driver()->EventSynchronize(passed);
+    gr_context_leave(pushed);
+    if (result != CUDA_SUCCESS)
+        return gr_fail_cuda(result, "cuEventSynchronize",
+                            "%s: a stream that signals the binary semaphore failed.", call);
+    pthread_mutex_lock(&release->lock);
+    release->retaken = false;
+    pthread_mutex_unlock(&release->lock);
+    return GR_OK;
+}
+
+static uint64_t last_release(gr_resource *const resources[], size_t n)
+{
+    uint64_t last = 0;
+    for (size_t i = 0; i < n; i++)
+        if (gr_sync_of(resources[i])->computed > last)
+            last = gr_sync_of(resources[i])->computed;
+    return last;
+}
+
+bool gr_sync_wait_by_commands(gr_resource *const resources[], size_t n, uint64_t *value)
+{
+    gr_semaphore *release = gr_sync_of(resources[0])->release;
+    uint64_t last = last_release(resources, n);
+    if (!release || last == 0)
+        return false;
+    pthread_mutex_lock(&release->lock);
+    bool pending = release->timeline || last > release->waited;
+    *value = release->timeline ? last : 0;
+    if (pending && !release->timeline)
+        release->waited = release->signalled;
+    pthread_mutex_unlock(&release->lock);
+    return pending;
+}
+
+gr_status gr_sync_signal_by_commands(gr_resource *const resources[], size_t n, uint64_t *value,
+                                     const char *call)
+{
+    uint64_t number = 0;
+    gr_semaphore *acquire = gr_sync_of(resources[0])->acquire;
+    gr_status status = acquire ? gr_sync_next_signal(acquire, &number, call) : GR_OK;
+    if (status != GR_OK)
+        return status;
+    *value = acquire && acquire->timeline ? number : 0;
+    for (size_t i = 0; i < n; i++)
+        gr_sync_of(resources[i])->drawn = number;
+    return GR_OK;
+}
+
+gr_status gr_sync_wait_on_host(gr_resource *const resources[], size_t n)
+{
+    bool pushed;
+    gr_status status = gr_context_enter(&resources[0]->context, &pushed, "A wait for CUDA");
+    if (status != GR_OK)
+        return status;
+    for (size_t i = 0; i < n && status == GR_OK; i++) {
+        CUevent done = gr_sync_of(resources[i])->done;
+        CUresult result = done ? gr_driver()->EventSynchronize(done) : CUDA_SUCCESS;
+        if (result != CUDA_SUCCESS)
+            status = gr_fail_work(result, "cuEventSynchronize",
+                                  "The thread could not wait for the resource's last release.");
+    }
+    gr_context_leave(pushed);
+    return status;
+}

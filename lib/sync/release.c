@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a release signals. */
+#include "lib/error.h"
+#include "lib/event.h"
+#include "lib/stream.h"
+#include "lib/sync/sync.h"
+
+static gr_status refuse_claimed(void)
+{
+    return gr_fail(GR_ERR_STATE, "release",
+                   "A submit that has begun is going to wait for the last signal of the resource's "
+                   "binary semaphore, which cannot be signalled again before: call "
+                   "gr_submit_commit() or gr_submit_free(), or use timeline semaphores.");
+}
+
+/* A binary signal that nobody has waited for is waited for here: there is one at a time. */
+static gr_status retake(gr_semaphore *semaphore, CUstream stream)
+{
+    const gr_semaphore_point point = GR_INIT(gr_semaphore_point, .semaphore = semaphore);
+    gr_status status = gr_event_create(&semaphore->passed);
+    if (status == GR_OK)
+        status = semaphore->ops->wait(&point, 1, stream);
+    if (status != GR_OK)
+        return status;
+    semaphore->waited = semaphore->signalled;
+    semaphore->retaken = true;
+    return gr_sync_mark_taken(semaphore, stream);
+}
+
+static gr_status wait_for_binary(gr_semaphore *semaphore, CUstream stream)
+{
+    if (semaphore->claimed)
+        return refuse_claimed();
+    return semaphore->signalled > semaphore->waited ? retake(semaphore, stream) : GR_OK;
+}
+
+/* A stream that did not signal the last value waits for it: values must not overtake. */
+static gr_status wait_for_timeline(gr_semaphore *semaphore, CUstream stream)
+{
+    if (!semaphore->last || gr_stream_is_same(semaphore->last, stream))
+        return GR_OK;
+    const gr_semaphore_point point =
+        GR_INIT(gr_semaphore_point, .semaphore = semaphore, .value = semaphore->last_value);
+    return semaphore->ops->wait(&point, 1, stream);
+}
+
+/* Signals the next value, after the last one. */
+static gr_status signal_next(gr_semaphore *semaphore, CUstream stream, uint64_t *value)
+{
+    pthread_mutex_lock(&semaphore->lock);
+    uint64_t next = semaphore->signalled + 1;
+    const gr_semaphore_point point = GR_INIT(gr_semaphore_point, .semaphore = semaphore,
+                                             .value = semaphore->timeline ? next : 0);
+    gr_status status =
+        (semaphore->timeline ? wait_for_timeline : wait_for_binary)(semaphore, stream);
+    if (status == GR_OK)
+        status = semaphore->ops->signal(&point, 1, stream);
+    if (status == GR_OK) {
+        semaphore->signalled = next;
+        semaphore->last = stream;
+        semaphore->last_value = point.value;
+        *value = next;
+    }
+    pthread_mutex_unlock(&semaphore->lock);
+    return status;
+}
+
+static gr_status mark_done(gr_resource *const resources[], size_t n, const gr_semaphore *release,
+                           CUstream stream)
+{
+    gr_status status = GR_OK;
+    for (size_t i = 0; i < n && status == GR_OK; i++) {
+        struct gr_sync *sync = gr_sync_of(resources[i]);
+        if (sync->release != release)
+            continue;
+        status = gr_sync_mark(&sync->done, stream);
+    }
+    return status;
+}
+
+/* Whether no resource before has its semaphore; neighbours have the same, as a rule. */
+static bool is_first_with(gr_resource *const resources[], size_t i)
+{
+    const gr_semaphore *release = gr_sync_of(resources[i])->release;
+    while (i-- > 0)
+        if (gr_sync_of(resources[i])->release == release)
+            return false;
+    return true;
+}
+
+/* Those that have the semaphore of the first, or none as it. */
+static gr_status release_group(gr_resource *const resources[], size_t n, CUstream stream)
+{
+    gr_semaphore *release = gr_sync_of(resources[0])->release;
+    uint64_t value = 0;
+    gr_status status =
+        gr_sync_tells_the_end(release) ? GR_OK : mark_done(resources, n, release, stream);
+    if (status == GR_OK && release)
+        status = signal_next(release, stream, &value);
+    for (size_t i = 0; i < n && status == GR_OK; i++) {
+        struct gr_sync *sync = gr_sync_of(resources[i]);
+        if (sync->release != release)
+            continue;
+        sync->computed = value;
+        sync->released = true;
+        sync->undone = false;
+        sync->drawn = 0;
+        sync->released_on = stream;
+    }
+    return status;
+}
+
+static bool is_claimed(gr_semaphore *release)
+{
+    if (!release || release->timeline)
+        return false;
+    pthread_mutex_lock(&release->lock);
+    bool claimed = release->claimed;
+    pthread_mutex_unlock(&release->lock);
+    return claimed;
+}
+
+gr_status gr_sync_release(gr_resource *const resources[], size_t n, CUstream stream)
+{
+    gr_status status = GR_OK;
+    for (size_t i = 0; i < n && n > 1; i++) /* before any is signalled */
+        if (is_claimed(gr_sync_of(resources[i])->release))
+            return refuse_claimed();
+    for (size_t i = 0; i < n && status == GR_OK; i++)
+        if (is_first_with(resources, i))
+            status = release_group(resources + i, n - i, stream);
+    return status;
+}

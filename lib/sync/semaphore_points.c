@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Signals and waits of semaphores, put into streams. */
+#include "lib/sync/semaphore_points.h"
+
+#include "lib/driver.h"
+#include "lib/error.h"
+#include "lib/log.h"
+#include "lib/platform/fork.h"
+#include "lib/plural.h"
+#include "lib/stream.h"
+#include "lib/struct_size.h"
+#include "lib/sync/semaphore_rules.h"
+
+/* Points in one call of the driver. */
+#define POINTS_AT_ONCE 64
+
+/* ---- The driver's external semaphores -------------------------------------------------------- */
+
+/*
+ * What the driver is called with lies below the arrays for many points, where the stack is not in
+ * the caches; so one point, which is the usual case, has none.
+ */
+static CUresult wait_for_one(const gr_semaphore_point *point, CUstream stream)
+{
+    CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS params;
+    gr_semaphore_wait_params(point, &params);
+    return gr_driver()->WaitExternalSemaphoresAsync(&point->semaphore->handle, &params, 1, stream);
+}
+
+static __attribute__((noinline)) CUresult wait_for_many(const gr_semaphore_point points[],
+                                                        unsigned n, CUstream stream)
+{
+    CUexternalSemaphore handles[POINTS_AT_ONCE];
+    CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS params[POINTS_AT_ONCE];
+    for (unsigned i = 0; i < n; i++) {
+        handles[i] = points[i].semaphore->handle;
+        gr_semaphore_wait_params(&points[i], &params[i]);
+    }
+    return gr_driver()->WaitExternalSemaphoresAsync(handles, params, n, stream);
+}
+
+static unsigned at_once(size_t n)
+{
+    return n < POINTS_AT_ONCE ? (unsigned)n : POINTS_AT_ONCE;
+}
+
+gr_status gr_semaphore_wait_imported(const gr_semaphore_point points[], size_t n, CUstream stream)
+{
+    for (size_t done = 0; done < n; done += at_once(n - done)) {
+        unsigned count = at_once(n - done);
+        CUresult result = count == 1 ? wait_for_one(points + done, stream)
+                                     : wait_for_many(points + done, count, stream);
+        if (result != CUDA_SUCCESS)
+            return gr_fail_work(result, "cuWaitExternalSemaphoresAsync",
+                                "The stream could not be made to wait for %zu semaphore%s.", n,
+                                gr_s(n));
+    }
+    return GR_OK;
+}
+
+/*
+ * Puts a memory barrier into the stream. Without one, the bytes of a small cuMemset that comes
+ * right before the signal may be there only after it, where several processes share the GPU (seen
+ * on an H200 with driver 580, docs/driver.md). A driver that refuses, since it or the device has
+ * no barriers, is asked once for each semaphore.
+ */
+static void settle_writes(gr_semaphore *semaphore, CUstream stream)
+{
+    if (__atomic_load_n(&semaphore->no_barriers, __ATOMIC_RELAXED))
+        return;
+    CUstreamBatchMemOpParams barrier = {
+        .memoryBarrier = {.operation = CU_STREAM_MEM_OP_BARRIER,
+                          .flags = CU_STREAM_MEMORY_BARRIER_TYPE_SYS}};
+    CUresult result = gr_driver()->StreamBatchMemOp(stream, 1, &barrier, 0);
+    if (result != CUDA_ERROR_NOT_SUPPORTED && result != CUDA_ERROR_INVALID_VALUE)
+        return; /* another error comes again with the signal */
+    __atomic_store_n(&semaphore->no_barriers, true, __ATOMIC_RELAXED);
+    gr_log(GR_LOG_INFO, "no memory barriers before signals: the CUDA driver refuses them");
+}
+
+static CUresult signal_one(const gr_semaphore_point *point, CUstream stream)
+{
+    CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS params;
+    gr_semaphore_signal_params(point, &params);
+    return gr_driver()->SignalExternalSemaphoresAsync(&point->semaphore->handle, &params, 1,
+                                                      stream);
+}
+
+static __attribute__((noinline)) CUresult signal_many(const gr_semaphore_point points[], unsigned n,
+                                                      CUstream stream)
+{
+    CUexternalSemaphore handles[POINTS_AT_ONCE];
+    CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS params[POINTS_AT_ONCE];
+    for (unsigned i = 0; i < n; i++) {
+        handles[i] = points[i].semaphore->handle;
+        gr_semaphore_signal_params(&points[i], &params[i]);
+    }
+    return gr_driver()->SignalExternalSemaphoresAsync(handles, params, n, stream);
+}
+
+gr_status gr_semaphore_signal_imported(const gr_semaphore_point points[], size_t n, CUstream stream)
+{
+    settle_writes(points[0].semaphore, stream);
+    for (size_t done = 0; done < n; done += at_once(n - done)) {
+        unsigned count = at_once(n - done);
+        CUresult result = count == 1 ? signal_one(points + done, stream)
+                                     : signal_many(points + done, count, stream);
+        if (result != CUDA_SUCCESS)
+            return gr_fail_work(result, "cuSignalExternalSemaphoresAsync",
+                                "%zu signal%s could not be put into the stream.", n, gr_s(n));
+    }
+    return GR_OK;
+}
+
+/* ---- Any semaphores -------------------------------------------------------------------------- */
+
+gr_status gr_semaphore_enqueue(const gr_semaphore_point points[], size_t n, bool is_wait,
+                               CUstream stream)
+{
+    gr_status status = GR_OK;
+    for (size_t i = 0, count; i < n && status == GR_OK; i += count) {
+        const struct gr_semaphore_ops *ops = points[i].semaphore->ops;
+        for (count = 1; i + count < n && points[i + count].semaphore->ops == ops; count++)
+            ;
+        status = (is_wait ? ops->wait : ops->signal)(points + i, count, stream);
+    }
+    return status;
+}
+
+gr_status gr_semaphore_event_after(const gr_semaphore_point points[], size_t n, CUevent *event)
+{
+    const gr_cuda_api *cu = gr_driver();
+    CUstream stream;
+    *event = NULL;
+    CUresult result = cu->StreamCreate(&stream, CU_STREAM_NON_BLOCKING);
+    if (result != CUDA_SUCCESS)
+        return gr_fail_cuda(result, "cuStreamCreate", "A stream could not be made.");
+    gr_status status = gr_semaphore_enqueue(points, n, true, stream);
+    if (status != GR_OK)
+        goto end;
+    const char *asked = "cuEventCreate";
+    result = cu->EventCreate(event, CU_EVENT_DISABLE_TIMING);
+    if (result == CUDA_SUCCESS) {
+        asked = "cuEventRecord";
+        result = cu->EventRecord(*event, stream);
+    }
+    if (result == CUDA_SUCCESS)
+        goto end;
+    status = gr_fail_cuda(result, asked, "An event could not be had.");
+    if (*event)
+        cu->EventDestroy(*event);
+    *event = NULL;
+end:
+    cu->StreamDestroy(stream); /* what it was given is still done */
+    return status;
+}
+
+/* ---- Points by hand -------------------------------------------------------------------------- */
+
+/* Points that are taken and given to the driver at once. */
+#define CHUNK 256
+
+static gr_status take_point(const gr_semaphore_point points[], size_t i, gr_semaphore_point *own,
+                            const char *call)
+{
+    return GR_TAKE_AT(gr_semaphore_point, own, points, i, call);
+}
+
+static gr_status check_point(const gr_semaphore_point *point, const gr_semaphore_point *first,
+                             size_t i, bool is_wait, const char *call)
+{
+    if (gr_semaphore_is_none(point->semaphore))
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The semaphore of point %zu is %s: did the call that makes it fail?", i,
+                       point->semaphore ? "GR_SEMAPHORE_NONE" : "NULL");
+    if (point->semaphore->context.handle != first->semaphore->context.handle)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The semaphores belong to different CUDA contexts: make a call for each.");
+    return gr_semaphore_check_point(point, is_wait, call);
+}
+
+/*
+ * The value before this point: that of an earlier point of the call, which was checked, else the
+ * last one signalled.
+ */
+static uint64_t value_before(const gr_semaphore_point points[], size_t i, gr_semaphore *semaphore,
+                             const char *call)
+{
+    gr_semaphore_point earlier;
+    while (i-- > 0)
+        if (take_point(points, i, &earlier, call) == GR_OK && earlier.semaphore == semaphore)
+            return earlier.value;
+    pthread_mutex_lock(&semaphore->lock);
+    uint64_t value = semaphore->signalled;
+    pthread_mutex_unlock(&semaphore->lock);
+    return value;
+}
+
+static gr_status check_value_grows(const gr_semaphore_point points[], size_t i,
+                                   const gr_semaphore_point *point, const char *call)
+{
+    if (!point->semaphore->timeline)
+        return GR_OK;
+    uint64_t before = value_before(points, i, point->semaphore, call);
+    if (point->value > before)
+        return GR_OK;
+    return gr_fail(GR_ERR_INVALID_VALUE, call,
+                   "The value %llu is not greater than %llu, the last one that was signalled: a "
+                   "timeline's values only grow.",
+                   (unsigned long long)point->value, (unsigned long long)before);
+}
+
+/* *first is the first point, in the library's own form. */
+static gr_status check_points(const gr_semaphore_point points[], size_t n, bool is_wait,
+                              gr_semaphore_point *first, CUstream stream, const char *call)
+{
+    if (!points || n == 0)
+        return gr_fail(GR_ERR_INVALID_VALUE, call, "There are no points: %s.",
+                       points ? "n is 0" : "`points` is NULL");
+    gr_status status = gr_fork_check(call);
+    for (size_t i = 0; i < n && status == GR_OK; i++) {
+        gr_semaphore_point own;
+        status = take_point(points, i, &own, call);
+        if (i == 0)
+            *first = own;
+        if (status == GR_OK)
+            status = check_point(&own, first, i, is_wait, call);
+        if (status == GR_OK && !is_wait)
+            status = check_value_grows(points, i, &own, call);
+    }
+    return status == GR_OK ? gr_stream_check(stream, false, call) : status;
+}
+
+static void note_signals(const gr_semaphore_point points[], size_t n, CUstream stream)
+{
+    for (size_t i = 0; i < n; i++) {
+        gr_semaphore *semaphore = points[i].semaphore;
+        pthread_mutex_lock(&semaphore->lock);
+        if (!semaphore->timeline)
+            semaphore->signalled++;
+        else if (points[i].value > semaphore->signalled)
+            semaphore->signalled = points[i].value;
+        semaphore->last = stream;
+        semaphore->last_value = points[i].value;
+        pthread_mutex_unlock(&semaphore->lock);
+    }
+}
+
+/* Also where an error came, since points before it may be in the stream. */
+static void note_use(const gr_semaphore_point points[], size_t n, CUstream stream)
+{
+    for (size_t i = 0; i < n; i++)
+        if (points[i].semaphore->handle &&
+            (i == 0 || points[i].semaphore != points[i - 1].semaphore))
+            gr_told_add(&points[i].semaphore->told, stream, true);
+}
+
+/* Puts points that were checked into the stream. */
+static gr_status enqueue_given(const gr_semaphore_point points[], size_t n, bool is_wait,
+                               CUstream stream, const char *call)
+{
+    gr_semaphore_point own[CHUNK];
+    gr_status status = GR_OK;
+    for (size_t done = 0, count; done < n && status == GR_OK; done += count) {
+        count = n - done < CHUNK ? n - done : CHUNK;
+        for (size_t i = 0; i < count && status == GR_OK; i++)
+            status = take_point(points, done + i, &own[i], call);
+        if (status != GR_OK)
+            break;
+        status = gr_semaphore_enqueue(own, count, is_wait, stream);
+        note_use(own, count, stream);
+        if (status == GR_OK && !is_wait)
+            note_signals(own, count, stream);
+    }
+    return status;
+}
+
+static gr_status enqueue_by_hand(const gr_semaphore_point points[], size_t n, bool is_wait,
+                                 CUstream stream, const char *call)
+{
+    bool pushed;
+    gr_semaphore_point first = {0};
+    gr_status status = check_points(points, n, is_wait, &first, stream, call);
+    if (status == GR_OK)
+        status = gr_context_enter(&first.semaphore->context, &pushed, call);
+    if (status != GR_OK)
+        return status;
+    status = enqueue_given(points, n, is_wait, stream, call);
+    gr_context_leave(pushed);
+    return status;
+}
+
+gr_status gr_semaphore_signal(const gr_semaphore_point points[], size_t n, CUstream stream)
+{
+    return enqueue_by_hand(points, n, false, stream, __func__);
+}
+
+gr_status gr_semaphore_wait(const gr_semaphore_point points[], size_t n, CUstream stream)
+{
+    return enqueue_by_hand(points, n, true, stream, __func__);
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The memory of submits: a loop of begin, commit and free finds its own again. */
+#include "lib/sync/submit_memory.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "lib/error.h"
+
+#define BYTES_FOR_EACH                                                                             \
+    (sizeof(struct gr_submit_use) + 2 * sizeof(gr_semaphore *) + 3 * sizeof(uint64_t))
+
+#define MOST_SPARE 32
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct gr_submit_made *spare;
+static unsigned spare_count;
+
+static bool fits_better(const struct gr_submit_made *a, const struct gr_submit_made *b, size_t n)
+{
+    return !b || (a->room >= n ? b->room < n || a->room < b->room : a->room > b->room);
+}
+
+/* The smallest that is large enough, else the largest; NULL if there is none. */
+static struct gr_submit_made *take_spare(size_t n)
+{
+    pthread_mutex_lock(&lock);
+    struct gr_submit_made **best = NULL;
+    for (struct gr_submit_made **link = &spare; *link; link = &(*link)->next_spare)
+        if (fits_better(*link, best ? *best : NULL, n))
+            best = link;
+    struct gr_submit_made *s = best ? *best : NULL;
+    if (s) {
+        *best = s->next_spare;
+        spare_count--;
+    }
+    pthread_mutex_unlock(&lock);
+    return s;
+}
+
+void gr_submit_memory_give(struct gr_submit_made *s)
+{
+    pthread_mutex_lock(&lock);
+    bool kept = spare_count < MOST_SPARE;
+    if (kept) {
+        s->next_spare = spare;
+        spare = s;
+        spare_count++;
+    }
+    pthread_mutex_unlock(&lock);
+    if (kept)
+        return;
+    free(s->uses);
+    free(s->scratch);
+    free(s);
+}
+
+static bool make_room(struct gr_submit_made *s, size_t n)
+{
+    if (s->room >= n)
+        return true;
+    char *piece = n <= SIZE_MAX / BYTES_FOR_EACH ? malloc(n * BYTES_FOR_EACH) : NULL;
+    if (!piece)
+        return false;
+    free(s->uses);
+    s->room = n;
+    s->uses = (struct gr_submit_use *)piece;
+    s->wait_values = (uint64_t *)(s->uses + n);
+    s->signal_values = s->wait_values + n;
+    s->waited_before = s->signal_values + n;
+    s->waits = (gr_semaphore **)(s->waited_before + n);
+    s->signals = s->waits + n;
+    return true;
+}
+
+struct gr_submit_made *gr_submit_memory_take(size_t n, const char *call)
+{
+    struct gr_submit_made *s = take_spare(n);
+    if (!s)
+        s = calloc(1, sizeof(*s));
+    if (!s || !make_room(s, n)) {
+        if (s)
+            gr_submit_memory_give(s);
+        gr_fail_memory(call);
+        return NULL;
+    }
+    s->over = s->made = false;
+    s->count = s->left = 0;
+    s->shown = (gr_submit){
+        .waits = s->waits,
+        .wait_values = s->wait_values,
+        .signals = s->signals,
+        .signal_values = s->signal_values,
+    };
+    return s;
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The semaphores of a resource: which it has, and the end of its last work with them. */
+#include "lib/sync/sync.h"
+
+#include <grinterop/submit.h>
+
+#include "lib/backend.h"
+#include "lib/driver.h"
+#include "lib/error.h"
+#include "lib/event.h"
+#include "lib/resource/resource.h"
+#include "lib/stream.h"
+#include "lib/sync/semaphore_points.h"
+#include "lib/sync/semaphore_rules.h"
+
+gr_status gr_sync_mark(CUevent *event, CUstream stream)
+{
+    gr_status status = gr_event_create(event);
+    if (status != GR_OK)
+        return status;
+    CUresult result = gr_driver()->EventRecord(*event, stream);
+    return result == CUDA_SUCCESS
+               ? GR_OK
+               : gr_fail_work(result, "cuEventRecord", "The stream's place could not be marked.");
+}
+
+gr_status gr_sync_mark_taken(gr_semaphore *semaphore, CUstream stream)
+{
+    gr_status status = gr_sync_mark(&semaphore->passed, stream);
+    if (status != GR_OK)
+        (void)gr_stream_finish(stream);
+    return status;
+}
+
+/* ---- The end --------------------------------------------------------------------------------- */
+
+gr_status gr_sync_last_work(struct gr_sync *sync, CUevent *event)
+{
+    *event = NULL;
+    if (!sync->released && !sync->undone)
+        return GR_OK;
+    if (!sync->undone && sync->computed && gr_sync_tells_the_end(sync->release))
+        return gr_semaphore_event_after(
+            &GR_INIT(gr_semaphore_point, .semaphore = sync->release, .value = sync->computed), 1,
+            event);
+    *event = sync->done;
+    sync->done = NULL;
+    sync->undone = false;
+    return GR_OK;
+}
+
+/* The semaphores that go may be the last hold of what the last release has yet to signal. */
+static gr_status wait_for_last_work(struct gr_sync *sync)
+{
+    const gr_cuda_api *cu = gr_driver();
+    CUevent event;
+    gr_status status = gr_sync_last_work(sync, &event);
+    if (status != GR_OK || !event)
+        return status;
+    CUresult result = cu->EventSynchronize(event);
+    cu->EventDestroy(event);
+    return result == CUDA_SUCCESS
+               ? GR_OK
+               : gr_fail_cuda(result, "cuEventSynchronize", "The resource's last release failed.");
+}
+
+gr_status gr_sync_set(gr_resource *resource, gr_semaphore *acquire, gr_semaphore *release,
+                      const char *call)
+{
+    struct gr_sync *sync = gr_sync_of(resource);
+    bool pushed;
+    gr_status status = gr_context_enter(&resource->context, &pushed, call);
+    if (status != GR_OK)
+        return status;
+    status = wait_for_last_work(sync);
+    if (status == GR_OK) {
+        bool is_new = sync->is_new && acquire; /* without, the program orders the work itself */
+        if (acquire)
+            gr_semaphore_hold(acquire);
+        if (release)
+            gr_semaphore_hold(release);
+        gr_sync_end(sync, true);
+        sync->decided = true;
+        sync->is_new = is_new;
+        sync->acquire = acquire;
+        sync->release = release;
+    }
+    gr_context_leave(pushed);
+    return status;
+}
+
+void gr_sync_end(struct gr_sync *sync, bool alive)
+{
+    if (sync->done && alive)
+        gr_driver()->EventDestroy(sync->done);
+    gr_semaphore_drop(sync->acquire);
+    gr_semaphore_drop(sync->release);
+    *sync = (struct gr_sync){.by_commands = sync->by_commands};
+}
+
+/* ---- Which semaphores ------------------------------------------------------------------------ */
+
+static bool is_plain(CUexternalSemaphoreHandleType type)
+{
+    return type != CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_NVSCISYNC &&
+           type != CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_D3D11_KEYED_MUTEX &&
+           type != CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_D3D11_KEYED_MUTEX_KMT;
+}
+
+static gr_status check_semaphore(const gr_resource *resource, const gr_semaphore *semaphore,
+                                 const char *name, const char *call)
+{
+    if (semaphore == GR_SEMAPHORE_NONE)
+        return GR_OK;
+    if (!semaphore)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "`%s` is NULL: did the call that makes the semaphore fail? Pass "
+                       "GR_SEMAPHORE_NONE if the program keeps that order by itself.",
+                       name);
+    if (!is_plain(semaphore->type))
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "A semaphore of type %s has more to it than a value: use "
+                       "gr_semaphore_wait() before gr_map() and gr_semaphore_signal() after the "
+                       "release.",
+                       gr_semaphore_type_name(semaphore->type));
+    if (semaphore->context.handle != resource->context.handle)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The semaphore was imported into another CUDA context than the resource.");
+    return GR_OK;
+}
+
+static gr_status check_pair(const gr_resource *resource, const gr_semaphore *acquire,
+                            const gr_semaphore *release, const char *call)
+{
+    gr_status status = check_semaphore(resource, acquire, "acquire", call);
+    if (status == GR_OK)
+        status = check_semaphore(resource, release, "release", call);
+    if (status == GR_OK && acquire == release && acquire != GR_SEMAPHORE_NONE)
+        status = gr_fail(GR_ERR_INVALID_VALUE, call,
+                         "`acquire` and `release` are the same semaphore: each side signals its "
+                         "own, since values only grow.");
+    return status;
+}
+
+gr_status gr_sync_check_idle(const gr_resource *resource, const char *call)
+{
+    gr_status status = gr_resource_check_open(resource, call);
+    if (status != GR_OK)
+        return status;
+    if (resource->in_a_ring)
+        return gr_fail(GR_ERR_STATE, call,
+                       "The resource is a slot of a ring: acquire it by gr_ring_acquire_write() or "
+                       "gr_ring_acquire_read(), which give the submit too.");
+    gr_resource_collect(resource);
+    if (resource->mapped)
+        return gr_fail(GR_ERR_STATE, call, "The resource is mapped: release its buffer first.");
+    return GR_OK;
+}
+
+static gr_status check_settable(const gr_resource *resource, const char *call)
+{
+    gr_status status = gr_sync_check_idle(resource, call);
+    if (status != GR_OK)
+        return status;
+    if (!gr_sync_is_submitted(resource))
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The resource is shared by the transport %s, which needs no semaphores: map "
+                       "and release order the work by themselves.",
+                       resource->transport);
+    return resource->sync->begun ? gr_sync_check_ready(resource, call) : GR_OK;
+}
+
+static gr_semaphore *or_null(gr_semaphore *semaphore)
+{
+    return semaphore == GR_SEMAPHORE_NONE ? NULL : semaphore;
+}
+
+gr_status gr_resource_set_sync(gr_resource *resource, gr_semaphore *acquire, gr_semaphore *release)
+{
+    gr_status status = check_settable(resource, __func__);
+    if (status == GR_OK)
+        status = check_pair(resource, acquire, release, __func__);
+    if (status != GR_OK)
+        return status;
+    return gr_sync_set(resource, or_null(acquire), or_null(release), __func__);
+}
