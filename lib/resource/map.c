@@ -31,14 +31,6 @@ static gr_status refuse_mapped(const gr_resource *resource, const char *call)
                    "The resource is already mapped. Release its buffer before it is mapped again.");
 }
 
-/* The last tensor may have gone on another thread since it was looked at what is set aside. */
-static gr_status free_or_refuse(const gr_resource *resource, const char *call)
-{
-    if (resource->mapped->later && !gr_users_count(resource->mapped))
-        gr_resource_collect(resource);
-    return resource->mapped ? refuse_mapped(resource, call) : GR_OK;
-}
-
 static gr_status check_mappable(const gr_resource *resource, const gr_resource *first,
                                 const char *call)
 {
@@ -48,10 +40,11 @@ static gr_status check_mappable(const gr_resource *resource, const gr_resource *
     if (status != GR_OK)
         return status;
     gr_resource_collect(resource);
+    /* Another thread may have freed the last tensor since the set-aside list was checked. */
+    if (resource->mapped && resource->mapped->later && !gr_users_count(resource->mapped))
+        gr_resource_collect(resource);
     if (resource->mapped)
-        status = free_or_refuse(resource, call);
-    if (status != GR_OK)
-        return status;
+        return refuse_mapped(resource, call);
     if (resource->pending)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "The same resource is listed twice: a resource has one mapping at a time.");
@@ -80,13 +73,6 @@ static gr_status check_part(const gr_resource *resource, const gr_map_options *o
         gr_s(o->size), o->offset, resource->size);
 }
 
-/* Says before the map which bytes it is about, for transports that copy. */
-static void choose_part(gr_buffer *buffer, size_t size, const gr_map_options *options)
-{
-    buffer->offset = options ? options->offset : 0;
-    buffer->part = options && options->size ? options->size : size - buffer->offset;
-}
-
 /* Checks a resource and gives it its `pending` buffer. */
 static gr_status take_one(gr_resource *resource, const gr_resource *first,
                           const gr_map_options *options, const char *call)
@@ -99,7 +85,10 @@ static gr_status take_one(gr_resource *resource, const gr_resource *first,
     resource->pending = gr_buffer_take(resource);
     if (!resource->pending)
         return gr_fail_memory(call);
-    choose_part(resource->pending, resource->size, options);
+    /* Transports that copy have to know the part before the map. */
+    resource->pending->offset = options ? options->offset : 0;
+    resource->pending->part =
+        options && options->size ? options->size : resource->size - resource->pending->offset;
     return GR_OK;
 }
 
@@ -150,14 +139,6 @@ static gr_status record_ready(CUstream stream, const gr_map_options *options)
                         "CUDA context, not destroyed?");
 }
 
-static gr_status tell_others(gr_resource *first, CUstream stream, const gr_map_options *options)
-{
-    gr_status status = options->ready_event ? record_ready(stream, options) : GR_OK;
-    if (status == GR_OK)
-        first->ready = options->ready_event;
-    return status;
-}
-
 static bool loses_by_undo(const gr_resource *resource)
 {
     return resource->backend->undo_loses && resource->flags & GR_WRITE_DISCARD;
@@ -202,44 +183,30 @@ static void undo_those(gr_resource *const resources[], size_t n, CUstream stream
             resources[i]->backend->undo_map(resources + i, resources[i]->run, stream);
 }
 
-static void undo_runs(gr_resource *const resources[], size_t n, CUstream stream)
-{
-    undo_those(resources, n, stream, false);
-    undo_those(resources, n, stream, true);
-}
-
-/* All of those, or none. */
-static gr_status map_those(gr_resource *const resources[], size_t n, CUstream stream, bool losing)
-{
-    for (size_t i = 0; i < n; i += resources[i]->run) {
-        const struct gr_backend *backend = resources[i]->backend;
-        if (backend->undo_loses != losing)
-            continue;
-        gr_status status = backend->map(resources + i, resources[i]->run, stream);
-        if (status != GR_OK) {
-            undo_those(resources, i, stream, losing);
-            return status;
-        }
-    }
-    return GR_OK;
-}
-
-/* Those come last whose undo would lose something. */
+/* All, or none. Maps last those whose undo loses data. */
 static gr_status map_runs(gr_resource *const resources[], size_t n, CUstream stream)
 {
     if (resources[0]->run == n)
         return resources[0]->backend->map(resources, n, stream);
-    gr_status status = map_those(resources, n, stream, false);
-    if (status != GR_OK)
-        return status;
-    status = map_those(resources, n, stream, true);
-    if (status != GR_OK)
-        undo_those(resources, n, stream, false);
-    return status;
+    for (int losing = 0; losing < 2; losing++)
+        for (size_t i = 0; i < n; i += resources[i]->run) {
+            const struct gr_backend *backend = resources[i]->backend;
+            if (backend->undo_loses != losing)
+                continue;
+            gr_status status = backend->map(resources + i, resources[i]->run, stream);
+            if (status == GR_OK)
+                continue;
+            undo_those(resources, i, stream, losing);
+            if (losing)
+                undo_those(resources, n, stream, false);
+            return status;
+        }
+    return GR_OK;
 }
 
-static gr_status map_and_tell(gr_resource *const resources[], size_t n, CUstream stream,
-                              const gr_map_options *options)
+/* Maps between the events of the options. The CUDA context is current. */
+static gr_status map_with_events(gr_resource *const resources[], size_t n, CUstream stream,
+                                 const gr_map_options *options)
 {
     gr_status status = wait_first(stream, options);
     if (status == GR_OK)
@@ -248,27 +215,14 @@ static gr_status map_and_tell(gr_resource *const resources[], size_t n, CUstream
         status = map_runs(resources, n, stream);
     if (status != GR_OK)
         return status;
-    status = tell_others(resources[0], stream, options);
-    if (status != GR_OK)
-        undo_runs(resources, n, stream);
-    return status;
-}
-
-/* Everything that can be checked has been, but for the stream. */
-static gr_status map_taken(gr_resource *const resources[], size_t n, CUstream stream,
-                           const gr_map_options *options, const char *call)
-{
-    bool pushed;
-    gr_status status = gr_context_enter(&resources[0]->context, &pushed, call);
-    if (status != GR_OK)
-        return status;
-    status = gr_stream_check_context(resources[0], stream, call);
-    if (status == GR_OK)
-        status =
-            options ? map_and_tell(resources, n, stream, options) : map_runs(resources, n, stream);
-    if (status == GR_ERR_STATE)
-        gr_error_set_call(call); /* a transport does not know it */
-    gr_context_leave(pushed);
+    if (options->ready_event)
+        status = record_ready(stream, options);
+    if (status == GR_OK) {
+        resources[0]->ready = options->ready_event;
+        return GR_OK;
+    }
+    undo_those(resources, n, stream, false);
+    undo_those(resources, n, stream, true);
     return status;
 }
 
@@ -291,6 +245,7 @@ static void give_out(gr_resource *const resources[], size_t n, CUstream stream, 
 static gr_status map_resources(gr_resource *const resources[], size_t n, CUstream stream,
                                const gr_map_options *options, gr_buffer *out[], const char *call)
 {
+    bool pushed;
     gr_status status = gr_stream_check(stream, false, call);
     if (status == GR_OK)
         status = take_all(resources, n, options, call);
@@ -298,7 +253,16 @@ static gr_status map_resources(gr_resource *const resources[], size_t n, CUstrea
         return status;
     status = check_runs(resources, n, call);
     if (status == GR_OK)
-        status = map_taken(resources, n, stream, options, call);
+        status = gr_context_enter(&resources[0]->context, &pushed, call);
+    if (status == GR_OK) {
+        status = gr_stream_check_context(resources[0], stream, call);
+        if (status == GR_OK)
+            status = options ? map_with_events(resources, n, stream, options)
+                             : map_runs(resources, n, stream);
+        if (status == GR_ERR_STATE)
+            gr_error_set_call(call); /* a transport does not know it */
+        gr_context_leave(pushed);
+    }
     if (status != GR_OK) {
         give_back(resources, n);
         return status;
@@ -308,25 +272,19 @@ static gr_status map_resources(gr_resource *const resources[], size_t n, CUstrea
     return GR_OK;
 }
 
-/* It is the caller's, who has not freed it. What NULL is the check of it says. */
+/* The caller has not freed it. check_mappable() reports a NULL. */
 static gr_status check_held(const gr_resource *resource, const char *call)
 {
     return resource ? gr_live_check(GR_LIVE_RESOURCE, resource, call) : GR_OK;
 }
 
-static gr_status map_callers(gr_resource *const resources[], size_t n, CUstream stream,
-                             const gr_map_options *options, gr_buffer *out[], const char *call)
-{
-    gr_status status = GR_OK;
-    for (size_t i = 0; i < n && status == GR_OK; i++)
-        status = check_held(resources[i], call);
-    return status == GR_OK ? map_resources(resources, n, stream, options, out, call) : status;
-}
-
 gr_buffer *gr_map(gr_resource *resource, CUstream stream)
 {
     gr_buffer *buffer = NULL;
-    return map_callers(&resource, 1, stream, NULL, &buffer, __func__) == GR_OK ? buffer : NULL;
+    if (check_held(resource, __func__) != GR_OK)
+        return NULL;
+    map_resources(&resource, 1, stream, NULL, &buffer, __func__);
+    return buffer;
 }
 
 gr_status gr_map_for(gr_resource *const resources[], size_t n, CUstream stream, gr_buffer *out[],
@@ -345,9 +303,11 @@ gr_status gr_map_many(gr_resource *const resources[], size_t n, CUstream stream,
     if (n == 0)
         return gr_fail(GR_ERR_INVALID_VALUE, __func__, "There is nothing to map: n is 0.");
     gr_status status = options ? GR_TAKE(gr_map_options, &own, options, __func__) : GR_OK;
+    for (size_t i = 0; i < n && status == GR_OK; i++)
+        status = check_held(resources[i], __func__);
     if (status != GR_OK)
         return status;
-    return map_callers(resources, n, stream, options ? &own : NULL, out, __func__);
+    return map_resources(resources, n, stream, options ? &own : NULL, out, __func__);
 }
 
 static bool is_buffer(const gr_buffer *buffer, const char *call)

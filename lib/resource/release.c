@@ -139,14 +139,17 @@ static gr_status check_releasable(const gr_buffer *buffer, const char *call)
     return status == GR_OK ? gr_resource_check_thread(buffer->resource, call) : status;
 }
 
+/* Whether its release puts something into a stream. */
+static bool is_releasable(const gr_buffer *b)
+{
+    return b && gr_live_has(GR_LIVE_BUFFER, b) && b->out && !b->later && gr_buffer_is_live(b);
+}
+
 /* Whether `b` can be unmapped in a context, on a stream, but for its backend and thread. */
 static bool goes_with(const gr_buffer *b, CUcontext context, CUstream of_first, CUstream stream)
 {
-    if (!gr_live_has(GR_LIVE_BUFFER, b))
-        return false;
-    const gr_resource *r = b->resource;
-    return b->out && !b->later && gr_buffer_is_live(b) && !r->visited && !gr_resource_is_rings(r) &&
-           r->context.handle == context && release_stream(b, stream) == of_first;
+    return is_releasable(b) && !b->resource->visited && !gr_resource_is_rings(b->resource) &&
+           b->resource->context.handle == context && release_stream(b, stream) == of_first;
 }
 
 /*
@@ -162,8 +165,7 @@ static size_t gather(gr_buffer *const buffers[], size_t n, CUstream stream,
     do {
         resources[count] = buffers[count]->resource;
         resources[count++]->visited = true;
-    } while (count < n && count < GR_BATCH && buffers[count] &&
-             goes_with(buffers[count], context, of_first, stream));
+    } while (count < n && count < GR_BATCH && goes_with(buffers[count], context, of_first, stream));
     for (size_t i = 0; i < count; i++)
         resources[i]->visited = false;
     return resources[0]->backend->run(resources, count);
@@ -222,7 +224,7 @@ static bool stream_is_gone(gr_status status)
     return status == GR_ERR_CUDA && gr_last_error()->code == CUDA_ERROR_INVALID_HANDLE;
 }
 
-/* For those who have nobody to tell: where the map's stream is gone, the context's own will do. */
+/* For callers that cannot report errors: falls back to the legacy stream. */
 static gr_status release_anyhow(gr_buffer *buffer, const char *call)
 {
     gr_status status = release_mapped(buffer, GR_STREAM_OF_MAP, call);
@@ -253,12 +255,6 @@ static gr_status wait_for_event(CUstream stream, CUevent event)
     return gr_fail_cuda(result, "cuStreamWaitEvent",
                         "`wait_event` could not be waited for; nothing was released. Is it an "
                         "event of the resource's CUDA context, not destroyed?");
-}
-
-/* Whether its release puts something into a stream. */
-static bool is_releasable(const gr_buffer *b)
-{
-    return b && gr_live_has(GR_LIVE_BUFFER, b) && b->out && !b->later && gr_buffer_is_live(b);
 }
 
 /*
