@@ -116,11 +116,8 @@ static enum claim none_ready(const gr_ring *ring)
     return ring->state->stopped ? CLAIM_STOPPED : CLAIM_NONE_READY;
 }
 
-/*
- * Claims in the state, and in a shared ring's page, where the peer may be faster; then there may be
- * others.
- */
-static enum claim claim_slots(gr_ring *ring, struct gr_ring_side *side, size_t n, const char *call)
+/* Claims in the state and in the page, where the peer may be faster; then there may be others. */
+static enum claim claim_shared(gr_ring *ring, struct gr_ring_side *side, size_t n, const char *call)
 {
     for (int attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
         if (gr_link_pull(ring->link, side, call) != GR_OK)
@@ -136,66 +133,55 @@ static enum claim claim_slots(gr_ring *ring, struct gr_ring_side *side, size_t n
     return none_ready(ring);
 }
 
-static enum claim try_to_claim(gr_ring *ring, struct gr_ring_side *side, size_t n, const char *call)
+/* Asks the peer to wake this process, before a second attempt, so that no wake is missed. */
+static enum claim claim_or_await(gr_ring *ring, struct gr_ring_side *side, size_t n,
+                                 const char *call)
 {
-    if (check_number(ring, side, n, call) != GR_OK || gr_ring_side_reserve(side, n, call) != GR_OK)
-        return CLAIM_FAILED;
-    return claim_slots(ring, side, n, call);
-}
-
-/*
- * Likewise; the peer of a shared ring is told first that it is waited for, so that nothing is
- * missed.
- */
-static enum claim look(gr_ring *ring, struct gr_ring_side *side, size_t n, const char *call)
-{
-    if (ring->is_sending)
-        return none_ready(ring);
-    enum claim found = try_to_claim(ring, side, n, call);
-    if (found != CLAIM_NONE_READY || !ring->link)
+    enum claim found = claim_shared(ring, side, n, call);
+    if (found != CLAIM_NONE_READY)
         return found;
     bool over = gr_link_await(ring->link);
-    found = try_to_claim(ring, side, n, call);
+    found = claim_shared(ring, side, n, call);
     if (found != CLAIM_NONE_READY || !over)
         return found;
     gr_link_fail_over(ring->link, call);
     return CLAIM_FAILED;
 }
 
-/* Where there are not n, what has been returned is freed first, if this thread may. */
-static enum claim look_once_more(gr_ring *ring, struct gr_ring_side *side, size_t n,
-                                 const char *call)
+static enum claim try_to_claim(gr_ring *ring, struct gr_ring_side *side, size_t n, const char *call)
 {
-    enum claim found = look(ring, side, n, call);
-    if (found != CLAIM_NONE_READY || ring->is_sending || !gr_ring_can_end_returned(ring))
-        return found;
-    if (gr_ring_end_returned(ring, side, call) != GR_OK)
+    if (ring->is_sending)
+        return none_ready(ring);
+    if (check_number(ring, side, n, call) != GR_OK || gr_ring_side_reserve(side, n, call) != GR_OK)
         return CLAIM_FAILED;
-    return look(ring, side, n, call);
+    if (ring->link)
+        return claim_or_await(ring, side, n, call);
+    if (side->writes && ring->state->stopped)
+        return CLAIM_STOPPED;
+    return gr_ring_side_claim(side, ring->state, n) ? CLAIM_MADE : none_ready(ring);
 }
 
-/* Until there is something else than none ready, or the time is over. */
-static enum claim look_until_deadline(gr_ring *ring, struct gr_ring_side *side, size_t n,
-                                      const struct patience *patience, const char *call)
-{
-    enum claim found = look_once_more(ring, side, n, call);
-    if (found != CLAIM_NONE_READY || patience->timeout_ms == 0)
-        return found;
-    int waited = 0;
-    while (found == CLAIM_NONE_READY && waited == 0) {
-        waited = patience->timeout_ms == GR_WAIT_FOREVER
-                     ? pthread_cond_wait(&ring->changed, &ring->lock)
-                     : pthread_cond_timedwait(&ring->changed, &ring->lock, &patience->until);
-        found = look_once_more(ring, side, n, call);
-    }
-    return found;
-}
-
-/* Claims n slots for the side. The lock is held. */
+/* Claims n slots for the side, and waits for them. The lock is held. */
 static gr_status claim(gr_ring *ring, struct gr_ring_side *side, size_t n,
                        const struct patience *patience, const char *call)
 {
-    switch (look_until_deadline(ring, side, n, patience, call)) {
+    int waited = 0;
+    enum claim found = try_to_claim(ring, side, n, call);
+    for (;;) {
+        if (found == CLAIM_NONE_READY && !ring->is_sending && gr_ring_can_end_returned(ring)) {
+            gr_status status = gr_ring_end_returned(ring, side, call);
+            if (status != GR_OK)
+                return status;
+            found = try_to_claim(ring, side, n, call);
+        }
+        if (found != CLAIM_NONE_READY || patience->timeout_ms == 0 || waited != 0)
+            break;
+        waited = patience->timeout_ms == GR_WAIT_FOREVER
+                     ? pthread_cond_wait(&ring->changed, &ring->lock)
+                     : pthread_cond_timedwait(&ring->changed, &ring->lock, &patience->until);
+        found = try_to_claim(ring, side, n, call);
+    }
+    switch (found) {
     case CLAIM_MADE:
         return GR_OK;
     case CLAIM_NONE_READY:
@@ -257,19 +243,6 @@ static void give_out(gr_ring *ring, const struct gr_ring_side *side, size_t n, g
         };
         slots[i] = shown;
     }
-}
-
-static gr_status claim_for(gr_ring *ring, struct gr_ring_side *side, size_t n,
-                           const struct patience *patience, const char *call)
-{
-    pthread_mutex_lock(&ring->lock);
-    gr_status status = claim(ring, side, n, patience, call);
-    for (size_t i = 0; status == GR_OK && i < n; i++)
-        side->resources[i] = ring->slots[side->numbers[i]].resource;
-    if (status != GR_OK)
-        gr_ring_tell_pollers(ring);
-    pthread_mutex_unlock(&ring->lock);
-    return status;
 }
 
 static bool is_stopped(gr_ring *ring)
@@ -334,12 +307,20 @@ static gr_status begin_use(gr_ring *ring, struct gr_ring_side *side, CUstream st
 static gr_status acquire(gr_ring *ring, struct gr_ring_side *side, CUstream stream,
                          const gr_slot *slots[], size_t n, unsigned timeout_ms, const char *call)
 {
-    gr_status status = slots ? check_stream(side, stream, call)
-                             : gr_fail(GR_ERR_INVALID_VALUE, call,
-                                       "`slots` is NULL: pass an array of n for what is acquired.");
+    if (!slots)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "`slots` is NULL: pass an array of n for what is acquired.");
+    gr_status status = check_stream(side, stream, call);
+    if (status != GR_OK)
+        return status;
     const struct patience patience = patience_of(ring, timeout_ms);
-    if (status == GR_OK)
-        status = claim_for(ring, side, n, &patience, call);
+    pthread_mutex_lock(&ring->lock);
+    status = claim(ring, side, n, &patience, call);
+    for (size_t i = 0; status == GR_OK && i < n; i++)
+        side->resources[i] = ring->slots[side->numbers[i]].resource;
+    if (status != GR_OK)
+        gr_ring_tell_pollers(ring);
+    pthread_mutex_unlock(&ring->lock);
     return status == GR_OK ? begin_use(ring, side, stream, slots, n, &patience, call) : status;
 }
 
