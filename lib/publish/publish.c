@@ -42,19 +42,12 @@ static gr_status check_tensors(const struct work *w)
     return gr_fail(GR_ERR_STATE, w->call, "The tensor is read-only: fetch into one that is not.");
 }
 
-static gr_status check_layout(const struct work *w)
-{
-    if ((unsigned)w->options.layout <= GR_LAYOUT_YUV444)
-        return GR_OK;
-    return gr_fail(GR_ERR_INVALID_VALUE, w->call, "`layout` is %d, which is no gr_layout.",
-                   (int)w->options.layout);
-}
-
 static gr_status take(struct work *w, const gr_publish_options *options)
 {
     gr_status status = GR_TAKE(gr_publish_options, &w->options, options, w->call);
-    if (status == GR_OK)
-        status = check_layout(w);
+    if (status == GR_OK && (unsigned)w->options.layout > GR_LAYOUT_YUV444)
+        status = gr_fail(GR_ERR_INVALID_VALUE, w->call, "`layout` is %d, which is no gr_layout.",
+                         (int)w->options.layout);
     return status == GR_OK ? check_tensors(w) : status;
 }
 
@@ -76,12 +69,6 @@ static gr_status plan_sides(struct work *w)
         return status;
     return gr_plan_make(w->fetch ? &s->mapped : &s->tensor, w->fetch ? &s->tensor : &s->mapped,
                         &w->options, w->fetch, &w->plan, w->call);
-}
-
-static gr_status plan(struct work *w)
-{
-    gr_status status = gr_publish_look(w->buffer, w->tensor, &w->options, &w->sides, w->call);
-    return status == GR_OK ? plan_sides(w) : status;
 }
 
 /* Kernels that a plan needs are there, and reach the tensors. The CUDA context is current. */
@@ -225,10 +212,7 @@ static void end(const struct work *w)
 
 static gr_status do_planned(struct work *w)
 {
-    gr_status status = plan(w);
-    if (status != GR_OK || w->plan.bytes == 0)
-        return status;
-    status = begin(w);
+    gr_status status = begin(w);
     if (status != GR_OK)
         return status;
     status = put_in(w);
@@ -247,28 +231,25 @@ static gr_status run(struct work *w)
         status = gr_context_enter(&w->buffer->resource->context, &pushed, w->call);
     if (status != GR_OK)
         return status;
-    status = do_planned(w);
+    status = gr_publish_look(w->buffer, w->tensor, &w->options, &w->sides, w->call);
+    if (status == GR_OK)
+        status = plan_sides(w);
+    if (status == GR_OK && w->plan.bytes > 0)
+        status = do_planned(w);
     gr_context_leave(pushed);
     return status;
 }
 
 /* ---- Into what is mapped --------------------------------------------------------------------- */
 
-static gr_status check_buffer(const gr_buffer *buffer, const char *call)
-{
-    if (!buffer)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The buffer is NULL: did the map fail? See gr_last_error() there.");
-    if (!gr_buffer_is_live(buffer))
-        return gr_fail(GR_ERR_STATE, call, "The resource is not mapped any more: map it again.");
-    return GR_OK;
-}
-
 static gr_status with_buffer(struct work *w, const gr_publish_options *options)
 {
-    gr_status status = check_buffer(w->buffer, w->call);
-    if (status == GR_OK)
-        status = take(w, options);
+    if (!w->buffer)
+        return gr_fail(GR_ERR_INVALID_VALUE, w->call,
+                       "The buffer is NULL: did the map fail? See gr_last_error() there.");
+    if (!gr_buffer_is_live(w->buffer))
+        return gr_fail(GR_ERR_STATE, w->call, "The resource is not mapped any more: map it again.");
+    gr_status status = take(w, options);
     if (status == GR_OK)
         status = gr_stream_check(w->stream, true, w->call);
     if (status == GR_OK && w->stream == GR_STREAM_OF_MAP)
@@ -367,19 +348,14 @@ static gr_status give_up(gr_ring *ring, const gr_slot *slot, bool fetch, gr_stat
     return status;
 }
 
-static gr_status check_ring(const struct work *w, const gr_ring *ring)
-{
-    if (!ring)
-        return gr_fail(GR_ERR_INVALID_VALUE, w->call,
-                       "The ring is NULL: did gr_ring_create() fail? See gr_last_error() there.");
-    return gr_stream_check(w->stream, false, w->call);
-}
-
 static gr_status with_ring(struct work *w, gr_ring *ring, const gr_publish_options *options,
                            unsigned timeout_ms)
 {
     const gr_slot *slot;
-    gr_status status = check_ring(w, ring);
+    if (!ring)
+        return gr_fail(GR_ERR_INVALID_VALUE, w->call,
+                       "The ring is NULL: did gr_ring_create() fail? See gr_last_error() there.");
+    gr_status status = gr_stream_check(w->stream, false, w->call);
     if (status == GR_OK)
         status = take(w, options);
     if (status == GR_OK)
