@@ -9,6 +9,17 @@
 #include "lib/cuda_advice.h"
 #include "lib/log.h"
 
+/* As in the APIs' headers, which a build without OpenGL or Vulkan may lack. */
+enum {
+    GL_OUT_OF_MEMORY = 0x0505,
+    GL_CONTEXT_LOST = 0x0507,
+    EGL_BAD_ALLOC = 0x3003,
+    EGL_CONTEXT_LOST = 0x300E,
+    VK_ERROR_OUT_OF_HOST_MEMORY = -1,
+    VK_ERROR_OUT_OF_DEVICE_MEMORY = -2,
+    VK_ERROR_DEVICE_LOST = -4
+};
+
 /* In the thread, not on the heap: an error can be that there is no heap left. */
 static _Thread_local struct gr_error_record last;
 static _Thread_local gr_error shown;
@@ -26,11 +37,11 @@ static bool is_no_memory(gr_error_domain domain, int code)
     case GR_DOMAIN_CUDA:
         return code == CUDA_ERROR_OUT_OF_MEMORY;
     case GR_DOMAIN_OPENGL:
-        return code == 0x0505; /* GL_OUT_OF_MEMORY */
+        return code == GL_OUT_OF_MEMORY;
     case GR_DOMAIN_EGL:
-        return code == 0x3003; /* EGL_BAD_ALLOC */
+        return code == EGL_BAD_ALLOC;
     case GR_DOMAIN_VULKAN:
-        return code == -1 || code == -2; /* VK_ERROR_OUT_OF_HOST_MEMORY, ..._DEVICE_MEMORY */
+        return code == VK_ERROR_OUT_OF_HOST_MEMORY || code == VK_ERROR_OUT_OF_DEVICE_MEMORY;
     case GR_DOMAIN_ERRNO:
         return code == ENOMEM;
     case GR_DOMAIN_NONE:
@@ -45,17 +56,17 @@ static bool is_device_lost(gr_error_domain domain, int code)
     case GR_DOMAIN_CUDA:
         return gr_cuda_is_sticky((CUresult)code);
     case GR_DOMAIN_OPENGL:
-        return code == 0x0507; /* GL_CONTEXT_LOST */
+        return code == GL_CONTEXT_LOST;
     case GR_DOMAIN_EGL:
-        return code == 0x300E; /* EGL_CONTEXT_LOST */
+        return code == EGL_CONTEXT_LOST;
     case GR_DOMAIN_VULKAN:
-        return code == -4; /* VK_ERROR_DEVICE_LOST */
+        return code == VK_ERROR_DEVICE_LOST;
     default:
         return false;
     }
 }
 
-/* A driver that does not start is that before all. */
+/* GR_ERR_NO_DRIVER takes precedence. */
 static gr_status class_of(gr_status status, gr_error_domain domain, int code)
 {
     if (status == GR_ERR_NO_DRIVER)
@@ -65,7 +76,7 @@ static gr_status class_of(gr_status status, gr_error_domain domain, int code)
     return is_device_lost(domain, code) ? GR_ERR_DEVICE_LOST : status;
 }
 
-/* Who polls is told at each look, which is no mistake; nor is an attempt. */
+/* NOT_READY and attempts are expected: logged at debug level. */
 static void log_last(void)
 {
     const struct gr_error_record *e = &last;
