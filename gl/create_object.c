@@ -23,8 +23,6 @@
 #include "gl/interop/interop.h"
 #include "gl/interop/register.h"
 #include "gl/peer/peer.h"
-#include "gl/shared/buffer.h"
-#include "gl/shared/image.h"
 #include "gl/shared/shared.h"
 #include "gl/transport.h"
 

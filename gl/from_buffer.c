@@ -11,7 +11,7 @@
 #include "lib/error.h"
 #include "lib/flags.h"
 #include "lib/stream.h"
-#include "lib/resource/map.h"
+#include "lib/resource/resource.h"
 #include "gl/interop/register.h"
 #include "gl/buffer_storage.h"
 #include "gl/saved_state.h"

@@ -16,7 +16,7 @@
 #include "gl/copy/texels.h"
 #include "gl/cuda_device.h"
 #include "gl/diagnose.h"
-#include "gl/peer/reach.h"
+#include "gl/peer/peer.h"
 #include "gl/shared/usable.h"
 
 #define TRIAL_BYTES 16

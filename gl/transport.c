@@ -11,14 +11,11 @@
 #include "lib/log.h"
 #include "lib/struct_size.h"
 #include "gl/copy/copy.h"
-#include "gl/copy/make.h"
 #include "gl/from_buffer.h"
 #include "gl/from_image.h"
 #include "gl/interop/interop.h"
 #include "gl/interop/register.h"
-#include "gl/peer/make.h"
 #include "gl/peer/peer.h"
-#include "gl/peer/reach.h"
 
 static gr_resource *copy_made(struct gl_resource *r, struct gl_names *made, unsigned flags,
                               const char *call)

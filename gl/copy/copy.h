@@ -7,6 +7,11 @@
 
 #include <grinterop/gl.h>
 
+#include "gl/object.h"
+
 extern const struct gr_backend gl_copy;
+
+/* Makes the object a resource of this transport. NULL after an error: `r` is the caller's still. */
+gr_resource *gl_copy_make(struct gl_resource *r, unsigned flags, const char *call);
 
 #endif

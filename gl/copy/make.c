@@ -3,7 +3,7 @@
  * Making a resource of the copy transport: all that it needs of CUDA's is made when it begins, so
  * that maps allocate nothing.
  */
-#include "gl/copy/make.h"
+#include "gl/copy/copy.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,6 @@
 #include "lib/error.h"
 #include "lib/plural.h"
 #include "lib/resource/resource.h"
-#include "gl/copy/copy.h"
 #include "gl/copy/image.h"
 #include "gl/copy/memory.h"
 #include "gl/copy/pieces.h"

@@ -3,7 +3,7 @@
  * Making a resource of the peer transport: memory and events are made when it begins, so that maps
  * allocate nothing.
  */
-#include "gl/peer/make.h"
+#include "gl/peer/peer.h"
 
 #include <stdlib.h>
 
@@ -12,9 +12,6 @@
 #include "lib/plural.h"
 #include "lib/resource/resource.h"
 #include "gl/cuda_device.h"
-#include "gl/peer/memory.h"
-#include "gl/peer/peer.h"
-#include "gl/peer/reach.h"
 
 static gr_status allocate(struct gl_peer *peer, const struct gl_resource *r, const char *call)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The end of what a resource of the peer transport has on the GPU that computes. */
-#include "gl/peer/memory.h"
+#include "gl/peer/peer.h"
 
 #include <stdlib.h>
 

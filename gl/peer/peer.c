@@ -14,7 +14,6 @@
 #include "lib/error.h"
 #include "lib/event.h"
 #include "lib/stream.h"
-#include "gl/peer/memory.h"
 
 static const struct gl_resource *gl_of(const gr_resource *resource)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whether CUDA computes on another GPU than OpenGL draws on, and reaches that one's memory. */
-#include "gl/peer/reach.h"
+#include "gl/peer/peer.h"
 
 #include <stdio.h>
 

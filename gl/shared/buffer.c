@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Buffers of the shared transport: memory of CUDA's, exported into OpenGL. */
-#include "gl/shared/buffer.h"
+#include "gl/shared/shared.h"
 
 #include <epoxy/gl.h>
 
@@ -12,7 +12,6 @@
 #include "gl/saved_state.h"
 #include "gl/buffer_storage.h"
 #include "gl/shared/block.h"
-#include "gl/shared/shared.h"
 
 /* What make() is told. */
 struct wish {

@@ -3,7 +3,7 @@
  * Images of the shared transport: memory of grinterop's own Vulkan device, exported into OpenGL and
  * into CUDA.
  */
-#include "gl/shared/image.h"
+#include "gl/shared/shared.h"
 
 #include <unistd.h>
 
@@ -17,7 +17,6 @@
 #include "lib/resource/release.h"
 #include "gl/saved_state.h"
 #include "gl/shared/private_vulkan.h"
-#include "gl/shared/shared.h"
 #include "gl/shared/vulkan_format.h"
 
 /* What make() is told. */

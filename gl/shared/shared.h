@@ -63,4 +63,13 @@ gr_resource *gl_shared_create(const struct gl_shared_maker *maker, const void *i
 gr_status gl_shared_import(struct gl_names *names, int fd, size_t size, bool dedicated,
                            const char *call);
 
+/*
+ * gr_gl_buffer_create() by this transport, with arguments that were checked. `packed`: in a block
+ * with others, if it is small and this OpenGL can do that.
+ */
+gr_resource *gl_shared_buffer(size_t size, bool packed, unsigned flags, const char *call);
+
+/* gr_gl_image_create() by this transport, with arguments that were checked. */
+gr_resource *gl_shared_image(const gr_gl_image_desc *info, unsigned flags, const char *call);
+
 #endif

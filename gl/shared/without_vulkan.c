@@ -5,7 +5,7 @@
  */
 #include "lib/error.h"
 #include "gl/shared/private_vulkan.h"
-#include "gl/shared/image.h"
+#include "gl/shared/shared.h"
 
 static gr_status refuse(const char *call)
 {

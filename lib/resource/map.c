@@ -3,7 +3,7 @@
  * Map. Everything is written for n resources, and one is the case n == 1, so that the
  * rule "all or nothing" has one implementation.
  */
-#include "lib/resource/map.h"
+#include "lib/resource/resource.h"
 
 #include "lib/backend.h"
 #include "lib/driver.h"
@@ -13,7 +13,6 @@
 #include "lib/live.h"
 #include "lib/log.h"
 #include "lib/plural.h"
-#include "lib/resource/resource.h"
 #include "lib/resource/users.h"
 #include "lib/stream.h"
 #include "lib/struct_size.h"

@@ -5,8 +5,10 @@
 
 #include <sched.h>
 
-#include "lib/platform/fork.h"
+#include <grinterop/gr.h>
+
 #include "lib/log.h"
+#include "lib/platform/fork.h"
 #include "lib/resource_types.h"
 
 /*
@@ -129,5 +131,12 @@ static inline void gr_resource_log_each(const char *call, gr_resource *const res
     if (gr_log_wanted(GR_LOG_DEBUG))
         gr_resource_write_each(call, resources, n);
 }
+
+/*
+ * gr_map_many() without options, n being 1 or more. The library may hold the resources: whether
+ * their callers have freed them is not asked.
+ */
+gr_status gr_map_for(gr_resource *const resources[], size_t n, CUstream stream, gr_buffer *out[],
+                     const char *call);
 
 #endif

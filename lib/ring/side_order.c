@@ -63,7 +63,7 @@
 #include "lib/error.h"
 #include "lib/external/external.h"
 #include "lib/ring/peer_link.h"
-#include "lib/resource/map.h"
+#include "lib/resource/resource.h"
 #include "lib/resource/release.h"
 #include "lib/ring/tell.h"
 #include "lib/sync/submit.h"

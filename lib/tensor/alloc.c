@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tensors with memory of their own. */
-#include "lib/tensor/alloc.h"
+#include "lib/tensor/tensor.h"
 
 #include <stdlib.h>
 
@@ -10,8 +10,6 @@
 #include "lib/resource/set_aside.h"
 #include "lib/stream.h"
 #include "lib/struct_size.h"
-#include "lib/tensor/end.h"
-#include "lib/tensor/tensor.h"
 
 /* Memory of the process is as well aligned as CUDA's. Windows has no aligned_alloc(). */
 #define ALIGNMENT ((size_t)256)

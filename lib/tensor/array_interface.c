@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tensors by the fields of the CUDA array interface, version 3. */
 #include "lib/error.h"
-#include "lib/tensor/await.h"
 #include "lib/tensor/tensor.h"
 #include "lib/tensor/use.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/tensor/await.h"
+#include "lib/tensor/tensor.h"
 
 #include "lib/driver.h"
 #include "lib/tensor/use.h"

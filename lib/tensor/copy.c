@@ -4,10 +4,8 @@
 #include "lib/error.h"
 #include "lib/plural.h"
 #include "lib/stream.h"
-#include "lib/tensor/alloc.h"
-#include "lib/tensor/copy_plan.h"
-#include "lib/tensor/moved.h"
 #include "lib/tensor/tensor.h"
+#include "lib/tensor/copy_plan.h"
 #include "lib/tensor/use.h"
 
 /* One side of a copy. */

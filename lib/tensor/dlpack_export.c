@@ -5,9 +5,8 @@
 #include "lib/driver.h"
 #include "lib/error.h"
 #include "lib/live.h"
-#include "lib/tensor/await.h"
-#include "lib/tensor/dlpack_type.h"
 #include "lib/tensor/tensor.h"
+#include "lib/tensor/dlpack_type.h"
 #include "lib/tensor/use.h"
 
 /* What is written here, whichever 1.x the header is: since 1.2 strides are always there. */

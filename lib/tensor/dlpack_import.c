@@ -7,7 +7,7 @@
 #include "lib/live.h"
 #include "lib/plural.h"
 #include "lib/tensor/dlpack_type.h"
-#include "lib/tensor/wrap.h"
+#include "lib/tensor/tensor.h"
 
 /* A producer's tensor, as gr_tensor_wrap() takes it. */
 struct seen {

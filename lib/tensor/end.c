@@ -4,7 +4,7 @@
  * thread of grinterop's, and not by the driver's, since a producer's function may want a lock that
  * the application has there.
  */
-#include "lib/tensor/end.h"
+#include "lib/tensor/tensor.h"
 
 #include <pthread.h>
 #include <stdlib.h>

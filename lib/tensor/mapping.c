@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tensors of a mapping: they refer to its bytes, and are revoked when it ends. */
-#include "lib/tensor/mapping.h"
+#include "lib/tensor/tensor.h"
 
 #include "lib/driver.h"
 #include "lib/error.h"
@@ -9,8 +9,6 @@
 #include "lib/resource/set_aside.h"
 #include "lib/struct_size.h"
 #include "lib/tensor/array_dtype.h"
-#include "lib/tensor/end.h"
-#include "lib/tensor/tensor.h"
 
 /* Other threads may be reading. */
 static void revoke(struct gr_user *user)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/tensor/moved.h"
+#include "lib/tensor/tensor.h"
 
 #include <grinterop/tensor.h>
 

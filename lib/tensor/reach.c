@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Kernels of one device that use memory of another one: by peer access. */
-#include "lib/tensor/reach.h"
+#include "lib/tensor/tensor.h"
 
 #include "lib/device_text.h"
 #include "lib/driver.h"

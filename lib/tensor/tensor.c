@@ -9,7 +9,6 @@
 #include "lib/driver.h"
 #include "lib/error.h"
 #include "lib/live.h"
-#include "lib/tensor/end.h"
 
 gr_status gr_tensor_check(const gr_tensor *tensor, const char *call)
 {

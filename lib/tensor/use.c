@@ -8,8 +8,6 @@
 #include "lib/driver.h"
 #include "lib/error.h"
 #include "lib/stream.h"
-#include "lib/tensor/end.h"
-#include "lib/tensor/reach.h"
 #include "lib/tensor/tensor.h"
 
 /* Those of a view are its root's. */

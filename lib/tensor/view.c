@@ -2,8 +2,6 @@
 /* Tensors of another tensor's memory. */
 #include "lib/error.h"
 #include "lib/struct_size.h"
-#include "lib/tensor/end.h"
-#include "lib/tensor/mapping.h"
 #include "lib/tensor/tensor.h"
 
 static gr_status check(const gr_tensor *tensor, const gr_tensor_desc *desc, const char *call)

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tensors of memory that is somebody's. */
-#include "lib/tensor/wrap.h"
+#include "lib/tensor/tensor.h"
 
 #include "lib/driver.h"
 #include "lib/error.h"
 #include "lib/resource/set_aside.h"
 #include "lib/stream.h"
 #include "lib/struct_size.h"
-#include "lib/tensor/end.h"
-#include "lib/tensor/tensor.h"
 
 /* The device of memory that the driver knows; a mapped buffer for one it may not. False: unknown.
  */
