@@ -63,11 +63,6 @@ static gr_status fail_egl(const char *call, const char *origin, const char *what
                         what, origin);
 }
 
-static bool display_has(EGLDisplay display, const char *extension)
-{
-    return epoxy_has_egl_extension(display, extension);
-}
-
 static gr_status choose_config(gr_egl *egl, const char *origin)
 {
     static const EGLint wanted[] = {EGL_SURFACE_TYPE,
@@ -158,7 +153,7 @@ static gr_status create_context(gr_egl *egl, const gr_egl_options *o, const char
 
 static gr_status make_current(gr_egl *egl, const char *origin)
 {
-    if (!display_has(egl->display, "EGL_KHR_surfaceless_context")) {
+    if (!epoxy_has_egl_extension(egl->display, "EGL_KHR_surfaceless_context")) {
         static const EGLint tiny[] = {EGL_WIDTH, 1, EGL_HEIGHT, 1, EGL_NONE};
         egl->surface = eglCreatePbufferSurface(egl->display, egl->config, tiny);
     }

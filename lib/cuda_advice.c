@@ -48,15 +48,10 @@ static bool blames_nodes(CUresult code)
            code == CUDA_ERROR_UNKNOWN;
 }
 
-/* On a Tegra without /dev/dri it is CUDA_ERROR_NOT_SUPPORTED. */
-static bool blames_tegras_nodes(CUresult code)
-{
-    return blames_nodes(code) || code == CUDA_ERROR_NOT_SUPPORTED;
-}
-
 void gr_init_advise(CUresult code, char *text, size_t size)
 {
-    if (gr_machine_is_tegra() && blames_tegras_nodes(code))
+    /* On a Tegra without /dev/dri it is CUDA_ERROR_NOT_SUPPORTED. */
+    if (gr_machine_is_tegra() && (blames_nodes(code) || code == CUDA_ERROR_NOT_SUPPORTED))
         snprintf(text, size,
                  "This is a Tegra, where CUDA needs /dev/nvmap, which is %s, and "
                  "/dev/dri/renderD128, which is %s: join their groups (often video and render); a "

@@ -195,6 +195,11 @@ gr_status gr_error_stands(const struct gr_error_record *error)
     return last.status;
 }
 
+void gr_error_warn(const char *what)
+{
+    gr_log(GR_LOG_WARNING, "%s: %s", what, last.message);
+}
+
 gr_status gr_error_set_call(const char *call)
 {
     copy_text(last.call, sizeof(last.call), call);

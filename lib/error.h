@@ -47,6 +47,9 @@ void gr_attempt_begin(void);
 void gr_attempt_end(void);
 gr_status gr_error_stands(const struct gr_error_record *error);
 
+/* Logs the last error as a warning, for a call that cannot report it. */
+void gr_error_warn(const char *what);
+
 /* Gives the last error another class, which is returned: what a call came to as a whole. */
 gr_status gr_error_set_class(gr_status status);
 

@@ -163,12 +163,6 @@ static gr_status write_object(const struct gl_resource *r, size_t offset, size_t
     return status;
 }
 
-/* A ring maps whole buffers. */
-static gr_status write_owed(const struct gl_resource *r)
-{
-    return r->copy->owed ? write_object(r, 0, r->base.size) : GR_OK;
-}
-
 /* Within a ring the last user's fence tells of OpenGL's own storage. */
 static bool is_marked(const struct gl_resource *r)
 {
@@ -187,8 +181,8 @@ gr_status gl_copy_give(gr_resource *const resources[], size_t n)
         const struct gl_resource *r = gl_of(resources[i]);
         if (r->base.mapped && gl_copy_writes(resources[i]))
             status = write_object(r, gl_copy_part(r)->offset, gl_copy_part(r)->part);
-        else
-            status = write_owed(r);
+        else if (r->copy->owed)
+            status = write_object(r, 0, r->base.size); /* a ring maps whole buffers */
     }
     GLenum error = visit_end(&visit);
     if (status == GR_OK && error != GL_NO_ERROR)

@@ -78,13 +78,6 @@ static uint32_t raw_of(const struct gr_picture *p, float value)
 
 /* ---- Whether they go together ---------------------------------------------------------------- */
 
-static gr_status refuse_pair(const struct gr_picture *from, const struct gr_picture *to,
-                             const char *call, const char *why)
-{
-    return gr_fail(GR_ERR_INVALID_VALUE, call, "%c%s, and %s: %s", GR_SENTENCE(from->text),
-                   to->text, why);
-}
-
 /* In numbers too: the height of a picture in planes is not the shape's. */
 static gr_status refuse_sizes(const struct gr_picture *from, const struct gr_picture *to,
                               const char *call)
@@ -111,9 +104,11 @@ static gr_status check_shapes(const struct gr_picture *from, const struct gr_pic
     const unsigned a = channels_of(from), b = channels_of(to);
     if (a == b || (a == 3 && b == 4) || (a == 4 && b == 3) || (a == 1 && b >= 3))
         return GR_OK;
-    return refuse_pair(from, to, call,
-                       "their channels don't go together: 1 goes to 1, 3 and 4; 2 to 2; 3 and 4 to "
-                       "3 and 4.");
+    return gr_fail(
+        GR_ERR_INVALID_VALUE, call,
+        "%c%s, and %s: their channels don't go together: 1 goes to 1, 3 and 4; 2 to 2; 3 and 4 to "
+        "3 and 4.",
+        GR_SENTENCE(from->text), to->text);
 }
 
 static gr_status check_options(const struct gr_picture *from, const struct gr_picture *to,

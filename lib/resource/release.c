@@ -345,13 +345,10 @@ static gr_status release_at_end(gr_buffer *buffer)
 
 void gr_buffer_at_scope_end(gr_buffer **buffer)
 {
-    struct gr_error_record before, error;
+    struct gr_error_record before;
     gr_error_save(&before);
-    if (*buffer && release_at_end(*buffer) != GR_OK) {
-        gr_error_save(&error);
-        gr_log(GR_LOG_WARNING, "a buffer could not be released at the end of its scope: %s",
-               error.message);
-    }
+    if (*buffer && release_at_end(*buffer) != GR_OK)
+        gr_error_warn("a buffer could not be released at the end of its scope");
     gr_error_restore(&before);
     *buffer = NULL;
 }

@@ -100,14 +100,6 @@ gr_status gr_resource_unregister(gr_resource *resource, const char *call)
     return status;
 }
 
-/* A destructor has nobody to report to. */
-static void warn_last_error(const char *call)
-{
-    struct gr_error_record error;
-    gr_error_save(&error);
-    gr_log(GR_LOG_WARNING, "%s: %s", call, error.message);
-}
-
 /* The last thing that is done with the resource here: it may end elsewhere at once. */
 static void park(gr_resource *resource)
 {
@@ -124,7 +116,7 @@ static void unregister(gr_resource *resource)
     struct gr_error_record saved;
     gr_error_save(&saved);
     if (gr_resource_unregister(resource, "gr_resource_free") != GR_OK)
-        warn_last_error("gr_resource_free");
+        gr_error_warn("gr_resource_free");
     gr_error_restore(&saved);
 }
 

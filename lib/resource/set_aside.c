@@ -29,20 +29,13 @@ static bool is_unbound(const gr_resource *resource)
     return backend->any_thread && backend->any_thread(resource);
 }
 
-static void warn_last_error(void)
-{
-    struct gr_error_record error;
-    gr_error_save(&error);
-    gr_log(GR_LOG_WARNING, "gr_buffer_release_later: %s", error.message);
-}
-
 /* A success leaves no error either: where the map's stream was gone, the first try had one. */
 static void release_now(gr_buffer *buffer)
 {
     struct gr_error_record before;
     gr_error_save(&before);
     if (gr_buffer_release_taken(buffer, "gr_buffer_release_later") != GR_OK)
-        warn_last_error();
+        gr_error_warn("gr_buffer_release_later");
     gr_error_restore(&before);
 }
 

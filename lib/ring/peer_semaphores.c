@@ -71,12 +71,6 @@ static void signal_point(const gr_semaphore_point *point)
 
 /* ---- Life ------------------------------------------------------------------------------------ */
 
-static void hold(gr_semaphore *semaphore)
-{
-    if (semaphore)
-        gr_semaphore_hold(semaphore);
-}
-
 void gr_peer_semaphores_init(struct gr_peer_semaphores *semaphores,
                              const struct gr_context *context, gr_semaphore *mine,
                              gr_semaphore *theirs, gr_semaphore *const relayed[2])
@@ -88,10 +82,10 @@ void gr_peer_semaphores_init(struct gr_peer_semaphores *semaphores,
         .relayed = {relayed[0], relayed[1]},
         .lock = PTHREAD_MUTEX_INITIALIZER,
     };
-    hold(mine);
-    hold(theirs);
-    hold(relayed[0]);
-    hold(relayed[1]);
+    gr_semaphore_hold(mine);
+    gr_semaphore_hold(theirs);
+    gr_semaphore_hold(relayed[0]);
+    gr_semaphore_hold(relayed[1]);
 }
 
 static CUresult make_streams(struct gr_peer_semaphores *semaphores, bool relays)
@@ -131,12 +125,6 @@ static void end_probe(struct gr_peer_probe *probe, gr_semaphore *semaphore)
     gr_peer_probe_end(probe);
 }
 
-static void end_probes(struct gr_peer_gauge *gauge, gr_semaphore *semaphore)
-{
-    end_probe(&gauge->coming, semaphore);
-    end_probe(&gauge->again, semaphore);
-}
-
 static void end_streams(struct gr_peer_semaphores *semaphores)
 {
     const gr_cuda_api *cu = gr_driver();
@@ -144,8 +132,10 @@ static void end_streams(struct gr_peer_semaphores *semaphores)
     if (!semaphores->mark || gr_context_enter(semaphores->context, &pushed, __func__) != GR_OK)
         return;
     end_probe(&semaphores->arriving, semaphores->theirs);
-    end_probes(&semaphores->of_mine, semaphores->mine);
-    end_probes(&semaphores->of_theirs, semaphores->theirs);
+    end_probe(&semaphores->of_mine.coming, semaphores->mine);
+    end_probe(&semaphores->of_mine.again, semaphores->mine);
+    end_probe(&semaphores->of_theirs.coming, semaphores->theirs);
+    end_probe(&semaphores->of_theirs.again, semaphores->theirs);
     if (semaphores->out)
         cu->StreamDestroy(semaphores->out);
     if (semaphores->in)
@@ -477,14 +467,6 @@ static void serve_all(struct gr_peer_semaphores *semaphores)
     pthread_mutex_unlock(&semaphores->lock);
 }
 
-static bool passes_in_time(struct gr_peer_semaphores *semaphores, CUevent event)
-{
-    if (passes_within(event, PEERS_TIME))
-        return true;
-    serve_all(semaphores);
-    return passes_within(event, A_MOMENT);
-}
-
 CUevent gr_peer_semaphores_last_work(struct gr_peer_semaphores *semaphores,
                                      const struct gr_page_view *view)
 {
@@ -494,8 +476,13 @@ CUevent gr_peer_semaphores_last_work(struct gr_peer_semaphores *semaphores,
         told = event_after_all(semaphores, view, &event);
     if (!told) /* it may be there or not: nobody waits for it any more */
         serve_all(semaphores);
-    if (!event || !passes_in_time(semaphores, event))
-        return event;
+    if (!event)
+        return NULL;
+    if (!passes_within(event, PEERS_TIME)) {
+        serve_all(semaphores);
+        if (!passes_within(event, A_MOMENT))
+            return event;
+    }
     gr_driver()->EventDestroy(event);
     return NULL;
 }

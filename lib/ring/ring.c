@@ -50,13 +50,6 @@ gr_status gr_ring_check_role(gr_ring_role role, const char *call)
 
 /* ---- Life ------------------------------------------------------------------------------------ */
 
-static void init_sides(gr_ring *ring, gr_side producer)
-{
-    ring->writer.writes = true;
-    ring->writer.is_cuda = producer == GR_SIDE_CUDA;
-    ring->reader.is_cuda = !ring->writer.is_cuda;
-}
-
 gr_ring *gr_ring_make_empty(const gr_ring_options *options, const char *call)
 {
     gr_ring *ring = calloc(1, sizeof(*ring));
@@ -66,7 +59,9 @@ gr_ring *gr_ring_make_empty(const gr_ring_options *options, const char *call)
         return NULL;
     }
     ring->descriptors[0].fd = ring->descriptors[1].fd = -1;
-    init_sides(ring, options->producer);
+    ring->writer.writes = true;
+    ring->writer.is_cuda = options->producer == GR_SIDE_CUDA;
+    ring->reader.is_cuda = !ring->writer.is_cuda;
     ring->state = calloc(1, gr_ring_state_size(0));
     if (!ring->state) {
         gr_fail_memory(call);

@@ -78,13 +78,6 @@ static const struct gr_external_kind *kind_with_hooks(const gr_resource *resourc
     return external && external->kind && external->kind->begin_use ? external->kind : NULL;
 }
 
-static gr_status begin_submit(gr_resource *const resources[], size_t n, gr_submit **submit,
-                              const char *call)
-{
-    *submit = gr_submit_make(resources, n, call);
-    return *submit ? GR_OK : gr_last_error()->status;
-}
-
 /* A transport that refuses does not know the program's call. */
 static gr_status named(gr_status status, const char *call)
 {
@@ -105,8 +98,10 @@ static gr_status begin_graphics(gr_resource *const resources[], size_t n, gr_sub
                                 const char *call)
 {
     const struct gr_external_kind *kind = kind_with_hooks(resources[0]);
-    if (!kind && gr_external_of(resources[0]))
-        return begin_submit(resources, n, submit, call);
+    if (!kind && gr_external_of(resources[0])) {
+        *submit = gr_submit_make(resources, n, call);
+        return *submit ? GR_OK : gr_last_error()->status;
+    }
     if (!kind)
         return take_turn(resources[0]->backend->begin_use, resources, n, call);
     gr_status status = gr_external_check_thread(kind, resources[0], call);

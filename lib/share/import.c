@@ -14,11 +14,6 @@
 #include "lib/external/make_resource.h"
 #include "lib/share/device.h"
 
-static gr_status refuse_file(const char *call, const char *why)
-{
-    return gr_fail(GR_ERR_INVALID_VALUE, call, "%s: it is not one that grinterop sends.", why);
-}
-
 /*
  * Memory of a CPU's drivers is a file, whose size can be asked. It has to be sealed: the peer could
  * else shrink it under our hands. The seals are asked for first, since what the size says without
@@ -33,8 +28,9 @@ static gr_status check_file(const struct gr_description *d, int fd, const char *
     if (fstat(fd, &file) != 0)
         return gr_fail_errno(errno, call, "The descriptor that came for the memory tells nothing");
     if (!(seals & F_SEAL_SHRINK))
-        return refuse_file(call, "The memory's file is not sealed against shrinking, so its pages "
-                                 "could be taken away");
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The memory's file is not sealed against shrinking, so its pages "
+                       "could be taken away: it is not one that grinterop sends.");
     if ((uint64_t)file.st_size >= d->memory_size)
         return GR_OK;
     return gr_fail(

@@ -112,14 +112,6 @@ static gr_status list_resources(struct sending *s)
     return GR_OK;
 }
 
-/* From here on another thread gets no slot and changes none, with the lock let go. */
-static void take_ring(struct sending *s)
-{
-    s->began = true;
-    s->ring->is_sending = true;
-    gr_ring_tell_pollers(s->ring);
-}
-
 static gr_status begin_sending(struct sending *s)
 {
     gr_ring *ring = s->ring;
@@ -127,7 +119,9 @@ static gr_status begin_sending(struct sending *s)
     pthread_mutex_lock(&ring->lock);
     gr_status status = check_idle(ring, s->call);
     if (status == GR_OK) {
-        take_ring(s);
+        /* From here on another thread gets no slot and changes none, without the lock, too. */
+        s->began = ring->is_sending = true;
+        gr_ring_tell_pollers(ring);
         status = gr_ring_end_returned(ring, &ring->reader, s->call);
     }
     if (status == GR_OK)

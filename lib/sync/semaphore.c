@@ -108,7 +108,8 @@ fail:
 
 void gr_semaphore_hold(gr_semaphore *semaphore)
 {
-    __atomic_fetch_add(&semaphore->holds, 1, __ATOMIC_RELAXED);
+    if (semaphore)
+        __atomic_fetch_add(&semaphore->holds, 1, __ATOMIC_RELAXED);
 }
 
 /* The CUDA context is current if it is alive. */

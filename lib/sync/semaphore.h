@@ -24,7 +24,7 @@ gr_status gr_semaphore_make(gr_semaphore *semaphore, const struct gr_context *co
                             const char *call);
 
 /*
- * A hold of the library's own beside the caller's, and the end of one. NULL is fine for the end.
+ * A hold of the library's own beside the caller's, and the end of one; NULL is fine.
  * What gr_semaphore_enqueue() put into streams has to be done before the last hold goes. The
  * semaphore outlives the points of gr_semaphore_signal() and gr_semaphore_wait() by itself.
  */

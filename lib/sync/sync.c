@@ -75,10 +75,8 @@ gr_status gr_sync_set(gr_resource *resource, gr_semaphore *acquire, gr_semaphore
     status = wait_for_last_work(sync);
     if (status == GR_OK) {
         bool is_new = sync->is_new && acquire; /* without, the program orders the work itself */
-        if (acquire)
-            gr_semaphore_hold(acquire);
-        if (release)
-            gr_semaphore_hold(release);
+        gr_semaphore_hold(acquire);
+        gr_semaphore_hold(release);
         gr_sync_end(sync, true);
         sync->decided = true;
         sync->is_new = is_new;
