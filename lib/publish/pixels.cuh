@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Loads and stores of pixels, from and to memory and surfaces, one or four at a time. */
+#ifndef GR_LIB_PUBLISH_PIXELS_CUH
+#define GR_LIB_PUBLISH_PIXELS_CUH
+
+#include "lib/publish/job.h"
+
+/* The arrays below are registers only as long as everything is inlined. */
+#ifdef __CUDACC__
+#define INLINE static __device__ __forceinline__
+#define UNROLL _Pragma("unroll")
+#define ROLL   _Pragma("unroll 1")
+#else
+#define INLINE static inline
+#define UNROLL
+#define ROLL
+#endif
+
+#define PIXELS   ((int)GR_JOB_PIXELS)
+#define CHANNELS 4
+
+typedef gr_job_side side;
+
+/* One channel of a pixel in the lowest bits; pixel p's channel c is at [p * CHANNELS + c]. */
+typedef uint32_t bits;
+
+/* ---- Words: 4 bytes each, as wide as they come -------------------------------------------------
+ */
+
+template <int N> INLINE void load_words(const unsigned char *from, uint32_t *words)
+{
+    if (N % 4 == 0) {
+        UNROLL
+        for (int i = 0; i < N / 4; i++) {
+            const uint4 four = reinterpret_cast<const uint4 *>(from)[i];
+            words[4 * i] = four.x;
+            words[4 * i + 1] = four.y;
+            words[4 * i + 2] = four.z;
+            words[4 * i + 3] = four.w;
+        }
+    } else if (N % 2 == 0) {
+        UNROLL
+        for (int i = 0; i < N / 2; i++) {
+            const uint2 two = reinterpret_cast<const uint2 *>(from)[i];
+            words[2 * i] = two.x;
+            words[2 * i + 1] = two.y;
+        }
+    } else {
+        UNROLL
+        for (int i = 0; i < N; i++)
+            words[i] = reinterpret_cast<const uint32_t *>(from)[i];
+    }
+}
+
+template <int N> INLINE void store_words(unsigned char *to, const uint32_t *words)
+{
+    if (N % 4 == 0) {
+        UNROLL
+        for (int i = 0; i < N / 4; i++)
+            reinterpret_cast<uint4 *>(to)[i] =
+                make_uint4(words[4 * i], words[4 * i + 1], words[4 * i + 2], words[4 * i + 3]);
+    } else if (N % 2 == 0) {
+        UNROLL
+        for (int i = 0; i < N / 2; i++)
+            reinterpret_cast<uint2 *>(to)[i] = make_uint2(words[2 * i], words[2 * i + 1]);
+    } else {
+        UNROLL
+        for (int i = 0; i < N; i++)
+            reinterpret_cast<uint32_t *>(to)[i] = words[i];
+    }
+}
+
+/* ---- Surfaces: x counts bytes ------------------------------------------------------------------
+ */
+
+/* Several texels of a surface of one slice. */
+template <int N> INLINE void surface_load(const side &s, int x, int y, uint32_t *words)
+{
+    if (N == 1) {
+        words[0] = surf2Dread<unsigned>(s.base, x, y);
+    } else if (N == 2) {
+        const uint2 two = surf2Dread<uint2>(s.base, x, y);
+        words[0] = two.x;
+        words[1] = two.y;
+    } else {
+        UNROLL
+        for (int i = 0; i < N / 4; i++) {
+            const uint4 four = surf2Dread<uint4>(s.base, x + 16 * i, y);
+            words[4 * i] = four.x;
+            words[4 * i + 1] = four.y;
+            words[4 * i + 2] = four.z;
+            words[4 * i + 3] = four.w;
+        }
+    }
+}
+
+template <int N> INLINE void surface_store(const side &s, int x, int y, const uint32_t *words)
+{
+    if (N == 1) {
+        surf2Dwrite(words[0], s.base, x, y);
+    } else if (N == 2) {
+        surf2Dwrite(make_uint2(words[0], words[1]), s.base, x, y);
+    } else {
+        UNROLL
+        for (int i = 0; i < N / 4; i++)
+            surf2Dwrite(
+                make_uint4(words[4 * i], words[4 * i + 1], words[4 * i + 2], words[4 * i + 3]),
+                s.base, x + 16 * i, y);
+    }
+}
+
+/* One texel of any surface. */
+template <class T> INLINE T texel_read(const side &s, int x, int y, int z)
+{
+    if (s.place == GR_JOB_SURFACE)
+        return surf2Dread<T>(s.base, x, y);
+    if (s.place == GR_JOB_LAYERED)
+        return surf2DLayeredread<T>(s.base, x, y, static_cast<int>(s.layer));
+    return surf3Dread<T>(s.base, x, y, z);
+}
+
+template <class T> INLINE void texel_write(const side &s, T value, int x, int y, int z)
+{
+    if (s.place == GR_JOB_SURFACE)
+        surf2Dwrite(value, s.base, x, y);
+    else if (s.place == GR_JOB_LAYERED)
+        surf2DLayeredwrite(value, s.base, x, y, static_cast<int>(s.layer));
+    else
+        surf3Dwrite(value, s.base, x, y, z);
+}
+
+/* ---- Elements in words; S is the bytes of one --------------------------------------------------
+ */
+
+template <int S> INLINE bits extract(const uint32_t *words, int i)
+{
+    if (S == 1)
+        return words[i / 4] >> 8 * (i % 4) & 0xffu;
+    if (S == 2)
+        return words[i / 2] >> 16 * (i % 2) & 0xffffu;
+    return words[i];
+}
+
+/* Into words that were 0. */
+template <int S> INLINE void insert(uint32_t *words, int i, bits value)
+{
+    if (S == 1)
+        words[i / 4] |= value << 8 * (i % 4);
+    else if (S == 2)
+        words[i / 2] |= value << 16 * (i % 2);
+    else
+        words[i] = value;
+}
+
+template <int S> INLINE bits load_element(const unsigned char *from)
+{
+    if (S == 1)
+        return *from;
+    if (S == 2)
+        return *reinterpret_cast<const uint16_t *>(from);
+    return *reinterpret_cast<const uint32_t *>(from);
+}
+
+template <int S> INLINE void store_element(unsigned char *to, bits value)
+{
+    if (S == 1)
+        *to = static_cast<unsigned char>(value);
+    else if (S == 2)
+        *reinterpret_cast<uint16_t *>(to) = static_cast<uint16_t>(value);
+    else
+        *reinterpret_cast<uint32_t *>(to) = value;
+}
+
+INLINE unsigned char *address(const side &s, int x, int y, int z)
+{
+    return reinterpret_cast<unsigned char *>(s.base) + x * s.pixel + y * s.row + z * s.slice;
+}
+
+/* ---- Loads ------------------------------------------------------------------------------------
+ */
+
+/* Four pixels of C channels that lie close, from memory or a surface. */
+template <int S, int C> INLINE void load_close(const side &s, int x, int y, int z, bits *to)
+{
+    uint32_t words[S * C];
+    if (s.place == GR_JOB_MEMORY || C == 3)
+        load_words<S * C>(address(s, x, y, z), words);
+    else
+        surface_load<C == 3 ? 1 : S * C>(s, x * S * C, y, words);
+    UNROLL
+    for (int p = 0; p < PIXELS; p++)
+        UNROLL
+    for (int c = 0; c < C; c++)
+        to[p * CHANNELS + c] = extract<S>(words, p * C + c);
+}
+
+template <int S> INLINE void load_planar(const side &s, int x, int y, int z, bits *to)
+{
+    const unsigned char *from = address(s, x, y, z);
+    UNROLL
+    for (int c = 0; c < CHANNELS; c++) {
+        if (c >= static_cast<int>(s.channels))
+            break;
+        uint32_t words[S];
+        load_words<S>(from + c * s.channel, words);
+        UNROLL
+        for (int p = 0; p < PIXELS; p++)
+            to[p * CHANNELS + c] = extract<S>(words, p);
+    }
+}
+
+/* One pixel of a surface. */
+template <int S> INLINE void load_texel(const side &s, int x, int y, int z, bits *to)
+{
+    const int C = static_cast<int>(s.channels), at = x * S * C;
+    uint32_t words[4] = {};
+    switch (S * C) {
+    case 1:
+        words[0] = texel_read<unsigned char>(s, at, y, z);
+        break;
+    case 2:
+        words[0] = texel_read<unsigned short>(s, at, y, z);
+        break;
+    case 4:
+        words[0] = texel_read<unsigned>(s, at, y, z);
+        break;
+    case 8: {
+        const uint2 two = texel_read<uint2>(s, at, y, z);
+        words[0] = two.x;
+        words[1] = two.y;
+        break;
+    }
+    default: {
+        const uint4 four = texel_read<uint4>(s, at, y, z);
+        words[0] = four.x;
+        words[1] = four.y;
+        words[2] = four.z;
+        words[3] = four.w;
+    }
+    }
+    UNROLL
+    for (int c = 0; c < CHANNELS; c++)
+        to[c] = extract<S>(words, c);
+}
+
+template <int S> INLINE void load_pixel(const side &s, int x, int y, int z, bits *to)
+{
+    if (s.place != GR_JOB_MEMORY) {
+        load_texel<S>(s, x, y, z, to);
+        return;
+    }
+    const unsigned char *from = address(s, x, y, z);
+    UNROLL
+    for (int c = 0; c < CHANNELS; c++)
+        if (c < static_cast<int>(s.channels))
+            to[c] = load_element<S>(from + c * s.channel);
+}
+
+template <int S> INLINE void load_four(const side &s, int x, int y, int z, bits *to)
+{
+    if (s.access == GR_JOB_PLANAR) {
+        load_planar<S>(s, x, y, z, to);
+        return;
+    }
+    switch (s.channels) {
+    case 1:
+        load_close<S, 1>(s, x, y, z, to);
+        break;
+    case 2:
+        load_close<S, 2>(s, x, y, z, to);
+        break;
+    case 3:
+        load_close<S, 3>(s, x, y, z, to);
+        break;
+    default:
+        load_close<S, 4>(s, x, y, z, to);
+    }
+}
+
+/* ---- Stores -----------------------------------------------------------------------------------
+ */
+
+template <int S, int C>
+INLINE void store_close(const side &s, int x, int y, int z, const bits *from)
+{
+    uint32_t words[S * C] = {};
+    UNROLL
+    for (int p = 0; p < PIXELS; p++)
+        UNROLL
+    for (int c = 0; c < C; c++)
+        insert<S>(words, p * C + c, from[p * CHANNELS + c]);
+    if (s.place == GR_JOB_MEMORY || C == 3)
+        store_words<S * C>(address(s, x, y, z), words);
+    else
+        surface_store<C == 3 ? 1 : S * C>(s, x * S * C, y, words);
+}
+
+template <int S> INLINE void store_planar(const side &s, int x, int y, int z, const bits *from)
+{
+    unsigned char *to = address(s, x, y, z);
+    UNROLL
+    for (int c = 0; c < CHANNELS; c++) {
+        if (c >= static_cast<int>(s.channels))
+            break;
+        uint32_t words[S] = {};
+        UNROLL
+        for (int p = 0; p < PIXELS; p++)
+            insert<S>(words, p, from[p * CHANNELS + c]);
+        store_words<S>(to + c * s.channel, words);
+    }
+}
+
+template <int S> INLINE void store_texel(const side &s, int x, int y, int z, const bits *from)
+{
+    const int C = static_cast<int>(s.channels), at = x * S * C;
+    uint32_t words[4] = {};
+    UNROLL
+    for (int c = 0; c < CHANNELS; c++)
+        insert<S>(words, c, from[c]);
+    switch (S * C) {
+    case 1:
+        texel_write(s, static_cast<unsigned char>(words[0]), at, y, z);
+        break;
+    case 2:
+        texel_write(s, static_cast<unsigned short>(words[0]), at, y, z);
+        break;
+    case 4:
+        texel_write(s, words[0], at, y, z);
+        break;
+    case 8:
+        texel_write(s, make_uint2(words[0], words[1]), at, y, z);
+        break;
+    default:
+        texel_write(s, make_uint4(words[0], words[1], words[2], words[3]), at, y, z);
+    }
+}
+
+template <int S> INLINE void store_pixel(const side &s, int x, int y, int z, const bits *from)
+{
+    if (s.place != GR_JOB_MEMORY) {
+        store_texel<S>(s, x, y, z, from);
+        return;
+    }
+    unsigned char *to = address(s, x, y, z);
+    UNROLL
+    for (int c = 0; c < CHANNELS; c++)
+        if (c < static_cast<int>(s.channels))
+            store_element<S>(to + c * s.channel, from[c]);
+}
+
+template <int S> INLINE void store_four(const side &s, int x, int y, int z, const bits *from)
+{
+    if (s.access == GR_JOB_PLANAR) {
+        store_planar<S>(s, x, y, z, from);
+        return;
+    }
+    switch (s.channels) {
+    case 1:
+        store_close<S, 1>(s, x, y, z, from);
+        break;
+    case 2:
+        store_close<S, 2>(s, x, y, z, from);
+        break;
+    case 3:
+        store_close<S, 3>(s, x, y, z, from);
+        break;
+    default:
+        store_close<S, 4>(s, x, y, z, from);
+    }
+}
+
+/* N pixels, 4 or 1. */
+template <int S, int N> INLINE void load_pixels(const side &s, int x, int y, int z, bits *to)
+{
+    if (N == PIXELS)
+        load_four<S>(s, x, y, z, to);
+    else
+        load_pixel<S>(s, x, y, z, to);
+}
+
+template <int S, int N>
+INLINE void store_pixels(const side &s, int x, int y, int z, const bits *from)
+{
+    if (N == PIXELS)
+        store_four<S>(s, x, y, z, from);
+    else
+        store_pixel<S>(s, x, y, z, from);
+}
+
+#endif
