@@ -226,7 +226,7 @@ inline claim_one_to_read(i)
 #define NONE_READY 1
 #define STOPPED 2
 
-/* gr_ring_claim_write() and gr_ring_claim_read(), as claim_slots() in acquire.c calls them */
+/* gr_ring_claim_write() and gr_ring_claim_read(), as try_to_claim() in acquire.c calls them */
 inline look(p, n)
 {
     if
@@ -287,7 +287,7 @@ inline end_returned()
 #endif
 }
 
-/* look_until_deadline() in acquire.c: with GR_WAIT_FOREVER, or, of one that polls, with 0. */
+/* claim() in acquire.c: with GR_WAIT_FOREVER, or, of one that polls, with 0. */
 inline claim(p, n)
 {
 #ifdef POLLS
@@ -319,7 +319,7 @@ inline claim(p, n)
         fi;
         if
         :: found != NONE_READY -> break
-        :: found == NONE_READY && polls[p] -> /* claim_for() */
+        :: found == NONE_READY && polls[p] -> /* acquire() */
             d_step { tell_pollers(); asleep[p] = !readable[p] };
             !asleep[p]
         :: else -> !asleep[p]

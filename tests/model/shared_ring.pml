@@ -108,7 +108,7 @@ inline unlock(p) { own[p].locked = false }
 /* gr_ring_tell() in tell.c: the lock is held. */
 inline tell(p) { own[p].asleep = false }
 
-/* pthread_cond_wait() as look_until_deadline() in acquire.c calls it, with GR_WAIT_FOREVER. */
+/* pthread_cond_wait() as claim() in acquire.c calls it, with GR_WAIT_FOREVER. */
 inline sleep(p)
 {
 #ifdef SLEEP_LATE
@@ -295,7 +295,7 @@ inline claim(p)
 #define STOPPED 2
 #define FAILED 3
 
-/* claim_slots() in acquire.c, with gr_link_claim() */
+/* claim_shared() in acquire.c, with gr_link_claim() */
 inline try_to_claim(p)
 {
     attempt = 0;
@@ -332,7 +332,7 @@ inline try_to_claim(p)
     attempt = 0
 }
 
-/* look() in acquire.c, with gr_link_await() */
+/* claim_or_await() in acquire.c, with gr_link_await() */
 inline look(p)
 {
     try_to_claim(p);
