@@ -94,7 +94,7 @@ static gr_status wait_first(const struct work *w)
 }
 
 /* A map with write_discard loses what the resource holds, so that all is checked before. */
-static gr_status foresee(struct work *w, gr_resource *resource)
+static gr_status check_before_map(struct work *w, gr_resource *resource)
 {
     bool known, pushed;
     gr_status status =
@@ -176,7 +176,7 @@ static gr_status launch_beside_array(struct work *w)
     return status == GR_OK ? marked : status;
 }
 
-static gr_status put_in(struct work *w)
+static gr_status enqueue(struct work *w)
 {
     if (w->plan.copies)
         return copy(w, &w->sides.tensor, !w->fetch);
@@ -207,12 +207,12 @@ static void end(const struct work *w)
         gr_tensor_end_use(w->options.chroma, w->stream, at);
 }
 
-static gr_status do_planned(struct work *w)
+static gr_status move_planned(struct work *w)
 {
     gr_status status = begin(w);
     if (status != GR_OK)
         return status;
-    status = put_in(w);
+    status = enqueue(w);
     end(w);
     if (status == GR_OK)
         gr_count_moved(w->plan.bytes);
@@ -232,7 +232,7 @@ static gr_status run(struct work *w)
     if (status == GR_OK)
         status = plan_sides(w);
     if (status == GR_OK && w->plan.bytes > 0)
-        status = do_planned(w);
+        status = move_planned(w);
     gr_context_leave(pushed);
     return status;
 }
@@ -310,7 +310,7 @@ static gr_status with_resource(struct work *w, gr_resource *resource,
     if (status == GR_OK)
         status = gr_stream_check(w->stream, false, w->call);
     if (status == GR_OK && resource->flags & GR_WRITE_DISCARD)
-        status = foresee(w, resource);
+        status = check_before_map(w, resource);
     if (status != GR_OK)
         return status;
     status = gr_map_for(&resource, 1, w->stream, &w->buffer, w->call);

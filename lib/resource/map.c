@@ -73,8 +73,8 @@ static gr_status check_part(const gr_resource *resource, const gr_map_options *o
 }
 
 /* Checks a resource and gives it its `pending` buffer. */
-static gr_status take_one(gr_resource *resource, const gr_resource *first,
-                          const gr_map_options *options, const char *call)
+static gr_status reserve_one(gr_resource *resource, const gr_resource *first,
+                             const gr_map_options *options, const char *call)
 {
     gr_status status = check_mappable(resource, first, call);
     if (status == GR_OK && options)
@@ -91,7 +91,7 @@ static gr_status take_one(gr_resource *resource, const gr_resource *first,
     return GR_OK;
 }
 
-static void give_back(gr_resource *const resources[], size_t n)
+static void free_reserved(gr_resource *const resources[], size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         gr_buffer *buffer = resources[i]->pending;
@@ -101,14 +101,14 @@ static void give_back(gr_resource *const resources[], size_t n)
 }
 
 /* All, or none. */
-static gr_status take_all(gr_resource *const resources[], size_t n, const gr_map_options *options,
-                          const char *call)
+static gr_status reserve_all(gr_resource *const resources[], size_t n,
+                             const gr_map_options *options, const char *call)
 {
     for (size_t i = 0; i < n; i++) {
-        gr_status status = take_one(resources[i], resources[0], options, call);
+        gr_status status = reserve_one(resources[i], resources[0], options, call);
         if (status == GR_OK)
             continue;
-        give_back(resources, i);
+        free_reserved(resources, i);
         return status;
     }
     return GR_OK;
@@ -175,7 +175,7 @@ static gr_status check_runs(gr_resource *const resources[], size_t n, const char
 }
 
 /* Of the first resources, the runs whose undo loses something, or the others. */
-static void undo_those(gr_resource *const resources[], size_t n, CUstream stream, bool losing)
+static void undo_runs(gr_resource *const resources[], size_t n, CUstream stream, bool losing)
 {
     for (size_t i = 0; i < n; i += resources[i]->run)
         if (resources[i]->backend->undo_loses == losing)
@@ -195,9 +195,9 @@ static gr_status map_runs(gr_resource *const resources[], size_t n, CUstream str
             gr_status status = backend->map(resources + i, resources[i]->run, stream);
             if (status == GR_OK)
                 continue;
-            undo_those(resources, i, stream, losing);
+            undo_runs(resources, i, stream, losing);
             if (losing)
-                undo_those(resources, n, stream, false);
+                undo_runs(resources, n, stream, false);
             return status;
         }
     return GR_OK;
@@ -220,13 +220,14 @@ static gr_status map_with_events(gr_resource *const resources[], size_t n, CUstr
         resources[0]->ready = options->ready_event;
         return GR_OK;
     }
-    undo_those(resources, n, stream, false);
-    undo_those(resources, n, stream, true);
+    undo_runs(resources, n, stream, false);
+    undo_runs(resources, n, stream, true);
     return status;
 }
 
 /* Makes the pending buffers mappings. */
-static void give_out(gr_resource *const resources[], size_t n, CUstream stream, gr_buffer *out[])
+static void commit_reserved(gr_resource *const resources[], size_t n, CUstream stream,
+                            gr_buffer *out[])
 {
     for (size_t i = 0; i < n; i++) {
         gr_buffer *buffer = resources[i]->pending;
@@ -247,7 +248,7 @@ static gr_status map_resources(gr_resource *const resources[], size_t n, CUstrea
     bool pushed;
     gr_status status = gr_stream_check(stream, false, call);
     if (status == GR_OK)
-        status = take_all(resources, n, options, call);
+        status = reserve_all(resources, n, options, call);
     if (status != GR_OK)
         return status;
     status = check_runs(resources, n, call);
@@ -263,10 +264,10 @@ static gr_status map_resources(gr_resource *const resources[], size_t n, CUstrea
         gr_context_leave(pushed);
     }
     if (status != GR_OK) {
-        give_back(resources, n);
+        free_reserved(resources, n);
         return status;
     }
-    give_out(resources, n, stream, out);
+    commit_reserved(resources, n, stream, out);
     gr_resource_log_each(call, resources, n);
     return GR_OK;
 }

@@ -225,8 +225,8 @@ static void conclude(gr_ring *ring, const struct gr_ring_side *side, size_t n, b
 }
 
 /* What the caller gets to know of the slots. The lock is held. */
-static void give_out(gr_ring *ring, const struct gr_ring_side *side, size_t n, gr_submit *submit,
-                     const gr_slot *slots[])
+static void fill_slots(gr_ring *ring, const struct gr_ring_side *side, size_t n, gr_submit *submit,
+                       const gr_slot *slots[])
 {
     for (size_t i = 0; i < n; i++) {
         uint32_t number = side->numbers[i];
@@ -296,7 +296,7 @@ static gr_status begin_use(gr_ring *ring, struct gr_ring_side *side, CUstream st
     pthread_mutex_lock(&ring->lock);
     conclude(ring, side, n, status == GR_OK);
     if (status == GR_OK)
-        give_out(ring, side, n, submit, slots);
+        fill_slots(ring, side, n, submit, slots);
     bool ends = gr_ring_has_left(ring);
     pthread_mutex_unlock(&ring->lock);
     if (ends)

@@ -16,7 +16,7 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* for the uses of all submits */
 
-static struct gr_submit_made *own(gr_submit *submit)
+static struct gr_submit_made *made_of(gr_submit *submit)
 {
     return (struct gr_submit_made *)submit;
 }
@@ -80,7 +80,8 @@ static void drop(struct gr_submit_made *s)
 /* ---- Begin ----------------------------------------------------------------------------------- */
 
 /* Where the semaphore is in the list, or `count`. The last one first: most have one pair. */
-static size_t find(gr_semaphore *const list[], size_t count, const gr_semaphore *semaphore)
+static size_t find_semaphore(gr_semaphore *const list[], size_t count,
+                             const gr_semaphore *semaphore)
 {
     for (size_t i = count; i-- > 0;)
         if (list[i] == semaphore)
@@ -92,7 +93,7 @@ static size_t find(gr_semaphore *const list[], size_t count, const gr_semaphore 
 static gr_status add_signal(struct gr_submit_made *s, gr_semaphore *acquire, uint64_t *number,
                             const char *call)
 {
-    size_t i = find(s->signals, s->shown.signal_count, acquire);
+    size_t i = find_semaphore(s->signals, s->shown.signal_count, acquire);
     if (i == s->shown.signal_count) {
         gr_status status = gr_sync_next_signal(acquire, &s->signal_values[i], call);
         if (status != GR_OK)
@@ -115,7 +116,7 @@ static void add_use(struct gr_submit_made *s, gr_resource *resource, uint64_t nu
 
 static void note_wait(struct gr_submit_made *s, gr_semaphore *release, uint64_t value)
 {
-    size_t i = find(s->waits, s->shown.wait_count, release);
+    size_t i = find_semaphore(s->waits, s->shown.wait_count, release);
     if (i == s->shown.wait_count) {
         gr_semaphore_hold(release);
         s->waits[i] = release;
@@ -271,7 +272,7 @@ gr_status gr_submit_commit(gr_submit *submit)
     gr_status status = check_alive(submit, __func__);
     if (status != GR_OK)
         return status;
-    struct gr_submit_made *s = own(submit);
+    struct gr_submit_made *s = made_of(submit);
     pthread_mutex_lock(&lock);
     if (s->over)
         status = gr_fail(GR_ERR_STATE, __func__, "The submit has been committed already.");
@@ -285,7 +286,7 @@ gr_status gr_submit_commit(gr_submit *submit)
 
 void gr_submit_settle(gr_submit *submit, const gr_resource *resource)
 {
-    struct gr_submit_made *s = own(submit);
+    struct gr_submit_made *s = made_of(submit);
     pthread_mutex_lock(&lock);
     for (size_t i = 0; i < s->count; i++) {
         if (s->uses[i].resource != resource)
@@ -305,7 +306,7 @@ void gr_submit_settle(gr_submit *submit, const gr_resource *resource)
 bool gr_submit_is_committed(gr_submit *submit)
 {
     pthread_mutex_lock(&lock);
-    bool over = own(submit)->over;
+    bool over = made_of(submit)->over;
     pthread_mutex_unlock(&lock);
     return over;
 }
@@ -322,7 +323,7 @@ gr_status gr_submit_check_begun(gr_submit *submit, const char *call)
 
 const gr_resource *gr_submit_next(gr_submit *submit, size_t *place)
 {
-    struct gr_submit_made *s = own(submit);
+    struct gr_submit_made *s = made_of(submit);
     const gr_resource *found = NULL;
     pthread_mutex_lock(&lock);
     for (; *place < s->count && !found; ++*place)
@@ -333,7 +334,7 @@ const gr_resource *gr_submit_next(gr_submit *submit, size_t *place)
 
 void *gr_submit_scratch(gr_submit *submit, size_t size, const char *call)
 {
-    struct gr_submit_made *s = own(submit);
+    struct gr_submit_made *s = made_of(submit);
     if (s->scratch_size >= size)
         return s->scratch;
     void *made = malloc(size);
@@ -363,7 +364,7 @@ void gr_submit_free(gr_submit *submit)
                 "The submit is of a ring's slots, which frees it: hand the slots on, or give them "
                 "up. Nothing was done.");
     else if (submit && gr_live_end(GR_LIVE_SUBMIT, submit, __func__))
-        drop(own(submit));
+        drop(made_of(submit));
 }
 
 void gr_submit_at_scope_end(gr_submit **submit)
