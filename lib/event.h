@@ -10,6 +10,9 @@
 /* Creates an event without timing, unless *event is one. */
 gr_status gr_event_create(CUevent *event);
 
+/* Makes the stream wait for an event of the caller's; NULL: for nothing. */
+gr_status gr_event_wait(CUstream stream, CUevent wait_event);
+
 /*
  * Whether the work before an event is done, which decides what may go. Where the driver does not
  * say it is waited for: only an answer that the work is under way is one. The event's CUDA context

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Publish and fetch: into a resource, into what is mapped, into a ring. */
 #include "lib/context.h"
-#include "lib/driver.h"
 #include "lib/error.h"
+#include "lib/event.h"
 #include "lib/image/linear.h"
 #include "lib/publish/mapped.h"
 #include "lib/resource/resource.h"
@@ -81,18 +81,6 @@ static gr_status check_plan(const struct work *w, gr_resource *resource)
     return gr_launch_prepare(&w->plan, &resource->kernels, w->call);
 }
 
-static gr_status wait_first(const struct work *w)
-{
-    if (!w->options.wait_event)
-        return GR_OK;
-    CUresult result = gr_driver()->StreamWaitEvent(w->stream, w->options.wait_event, 0);
-    if (result == CUDA_SUCCESS)
-        return GR_OK;
-    return gr_fail_cuda(result, "cuStreamWaitEvent",
-                        "`wait_event` could not be waited for. Is it an event that was not "
-                        "destroyed?");
-}
-
 /* A map with write_discard loses what the resource holds, so that all is checked before. */
 static gr_status check_before_map(struct work *w, gr_resource *resource)
 {
@@ -108,7 +96,7 @@ static gr_status check_before_map(struct work *w, gr_resource *resource)
         return status;
     status = check_plan(w, resource);
     if (status == GR_OK)
-        status = wait_first(w);
+        status = gr_event_wait(w->stream, w->options.wait_event);
     gr_context_leave(pushed);
     w->options.wait_event = NULL; /* once is enough */
     return status;
@@ -193,7 +181,7 @@ static gr_status begin(const struct work *w)
                                 : gr_tensor_begin_use(w->tensor, w->stream, at, w->call);
     if (status == GR_OK && w->options.chroma)
         status = gr_tensor_begin_use(w->options.chroma, w->stream, at, w->call);
-    return status == GR_OK ? wait_first(w) : status;
+    return status == GR_OK ? gr_event_wait(w->stream, w->options.wait_event) : status;
 }
 
 static void end(const struct work *w)

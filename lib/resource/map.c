@@ -8,6 +8,7 @@
 #include "lib/backend.h"
 #include "lib/driver.h"
 #include "lib/error.h"
+#include "lib/event.h"
 #include "lib/image/image.h"
 #include "lib/image/linear.h"
 #include "lib/live.h"
@@ -114,19 +115,6 @@ static gr_status reserve_all(gr_resource *const resources[], size_t n,
     return GR_OK;
 }
 
-static gr_status wait_first(CUstream stream, const gr_map_options *options)
-{
-    if (!options->wait_event)
-        return GR_OK;
-    CUresult result = gr_driver()->StreamWaitEvent(stream, options->wait_event, 0);
-    if (result == CUDA_SUCCESS)
-        return GR_OK;
-    return gr_fail_cuda(
-        result, "cuStreamWaitEvent",
-        "`wait_event` could not be waited for. Is it an event of the resource's CUDA "
-        "context, not destroyed?");
-}
-
 /* Other streams may wait for what the map's stream has been given, the map itself. */
 static gr_status record_ready(CUstream stream, const gr_map_options *options)
 {
@@ -207,7 +195,7 @@ static gr_status map_runs(gr_resource *const resources[], size_t n, CUstream str
 static gr_status map_with_events(gr_resource *const resources[], size_t n, CUstream stream,
                                  const gr_map_options *options)
 {
-    gr_status status = wait_first(stream, options);
+    gr_status status = gr_event_wait(stream, options->wait_event);
     if (status == GR_OK)
         status = try_ready(resources, n, stream, options);
     if (status == GR_OK)

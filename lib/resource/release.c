@@ -6,8 +6,8 @@
 #include "lib/resource/release.h"
 
 #include "lib/backend.h"
-#include "lib/driver.h"
 #include "lib/error.h"
+#include "lib/event.h"
 #include "lib/image/linear.h"
 #include "lib/image/object_life.h"
 #include "lib/live.h"
@@ -247,16 +247,6 @@ gr_status gr_buffer_release_taken(gr_buffer *buffer, const char *call)
     return status;
 }
 
-static gr_status wait_for_event(CUstream stream, CUevent event)
-{
-    CUresult result = gr_driver()->StreamWaitEvent(stream, event, 0);
-    if (result == CUDA_SUCCESS)
-        return GR_OK;
-    return gr_fail_cuda(result, "cuStreamWaitEvent",
-                        "`wait_event` could not be waited for; nothing was released. Is it an "
-                        "event of the resource's CUDA context, not destroyed?");
-}
-
 /*
  * Makes the streams that the buffers are released on wait for the event. A default stream is a
  * stream of its own in each CUDA context.
@@ -284,7 +274,7 @@ static gr_status wait_for_the_end(gr_buffer *const buffers[], size_t n, CUstream
         if (status == GR_OK)
             status = gr_stream_check_context(b->resource, last, call);
         if (status == GR_OK)
-            status = wait_for_event(last, event);
+            status = gr_event_wait(last, event);
         gr_context_leave(pushed);
     }
     return status;
