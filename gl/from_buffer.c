@@ -95,7 +95,7 @@ gr_buffer *gr_map_gl_buffer(unsigned int name, unsigned flags, CUstream stream)
     gr_resource *resource = make_resource(name, flags, __func__);
     gr_buffer *buffer = NULL;
     if (resource)
-        gr_map_for(&resource, 1, stream, &buffer, __func__);
+        gr_map_for(&resource, 1, stream, NULL, &buffer, __func__);
     /* From here on the buffer alone holds the registration; without one it ends at once. */
     gr_resource_free(resource);
     return buffer;

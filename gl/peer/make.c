@@ -9,16 +9,17 @@
 
 #include "lib/driver.h"
 #include "lib/error.h"
+#include "lib/event.h"
 #include "lib/plural.h"
 #include "lib/resource/resource.h"
 #include "gl/cuda_device.h"
 
 static gr_status allocate(struct gl_peer *peer, const struct gl_resource *r, const char *call)
 {
-    CUresult result = gr_driver()->EventCreate(&peer->done, CU_EVENT_DISABLE_TIMING);
-    if (result != CUDA_SUCCESS)
-        return gr_fail_cuda(result, "cuEventCreate", "%s: an event could not be made.", call);
-    result = gr_driver()->MemAlloc(&peer->ptr, r->base.size);
+    gr_status status = gr_event_create(&peer->done);
+    if (status != GR_OK)
+        return status;
+    CUresult result = gr_driver()->MemAlloc(&peer->ptr, r->base.size);
     if (result == CUDA_SUCCESS)
         return GR_OK;
     return gr_fail_cuda(result, "cuMemAlloc",

@@ -301,7 +301,7 @@ static gr_status with_resource(struct work *w, gr_resource *resource,
         status = check_before_map(w, resource);
     if (status != GR_OK)
         return status;
-    status = gr_map_for(&resource, 1, w->stream, &w->buffer, w->call);
+    status = gr_map_for(&resource, 1, w->stream, NULL, &w->buffer, w->call);
     return status == GR_OK ? release(w, run(w)) : status;
 }
 

@@ -230,8 +230,8 @@ static void commit_reserved(gr_resource *const resources[], size_t n, CUstream s
     }
 }
 
-static gr_status map_resources(gr_resource *const resources[], size_t n, CUstream stream,
-                               const gr_map_options *options, gr_buffer *out[], const char *call)
+gr_status gr_map_for(gr_resource *const resources[], size_t n, CUstream stream,
+                     const gr_map_options *options, gr_buffer *out[], const char *call)
 {
     bool pushed;
     gr_status status = gr_stream_check(stream, false, call);
@@ -271,14 +271,8 @@ gr_buffer *gr_map(gr_resource *resource, CUstream stream)
     gr_buffer *buffer = NULL;
     if (check_held(resource, __func__) != GR_OK)
         return NULL;
-    map_resources(&resource, 1, stream, NULL, &buffer, __func__);
+    gr_map_for(&resource, 1, stream, NULL, &buffer, __func__);
     return buffer;
-}
-
-gr_status gr_map_for(gr_resource *const resources[], size_t n, CUstream stream, gr_buffer *out[],
-                     const char *call)
-{
-    return map_resources(resources, n, stream, NULL, out, call);
 }
 
 gr_status gr_map_many(gr_resource *const resources[], size_t n, CUstream stream,
@@ -295,7 +289,7 @@ gr_status gr_map_many(gr_resource *const resources[], size_t n, CUstream stream,
         status = check_held(resources[i], __func__);
     if (status != GR_OK)
         return status;
-    return map_resources(resources, n, stream, options ? &own : NULL, out, __func__);
+    return gr_map_for(resources, n, stream, options ? &own : NULL, out, __func__);
 }
 
 static bool is_buffer(const gr_buffer *buffer, const char *call)
@@ -361,7 +355,7 @@ gr_buffer *gr_map_linear(gr_resource *resource, unsigned level, unsigned layer, 
     if (check_linear(resource, level, layer, __func__) != GR_OK)
         return NULL;
     gr_buffer *buffer = NULL;
-    if (gr_map_for(&resource, 1, stream, &buffer, __func__) != GR_OK || !resource->is_image)
+    if (gr_map_for(&resource, 1, stream, NULL, &buffer, __func__) != GR_OK || !resource->is_image)
         return buffer;
     if (gr_context_enter(&resource->context, &pushed, __func__) != GR_OK)
         return undo(buffer);

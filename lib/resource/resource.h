@@ -133,10 +133,10 @@ static inline void gr_resource_log_each(const char *call, gr_resource *const res
 }
 
 /*
- * gr_map_many() without options, n being 1 or more. The library may hold the resources: whether
- * their callers have freed them is not asked.
+ * gr_map_many() with options that were taken, or NULL, n being 1 or more. The library may hold the
+ * resources: whether their callers have freed them is not asked.
  */
-gr_status gr_map_for(gr_resource *const resources[], size_t n, CUstream stream, gr_buffer *out[],
-                     const char *call);
+gr_status gr_map_for(gr_resource *const resources[], size_t n, CUstream stream,
+                     const gr_map_options *options, gr_buffer *out[], const char *call);
 
 #endif

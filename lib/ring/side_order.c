@@ -146,7 +146,7 @@ gr_status gr_ring_begin_use(gr_ring *ring, const struct gr_ring_side *side, size
     if (!side->is_cuda)
         return begin_graphics(side->resources, n, submit, call);
     let_ring_map(side->resources, n, true);
-    status = gr_map_for(side->resources, n, stream, side->buffers, call);
+    status = gr_map_for(side->resources, n, stream, NULL, side->buffers, call);
     let_ring_map(side->resources, n, false);
     gr_link_follow(ring->link, stream);
     return status;
