@@ -16,11 +16,8 @@
 #include <unistd.h>
 
 #include "gl/egl_vendor.h"
-#include "tools/info/collect.h"
-#include "tools/info/finders.h"
-#include "tools/info/info_json.h"
-#include "tools/info/say.h"
-#include "tools/info/screen.h"
+#include "tools/info/find.h"
+#include "tools/info/report.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -126,12 +123,12 @@ static char *printed(void (*print)(const struct report *report), const struct re
 
 static void print_screen(const struct report *report)
 {
-    screen_print(report, true);
+    report_print_screen(report, true);
 }
 
 static void check_report(struct report *report)
 {
-    char *json = printed(json_print, report), *screen = printed(print_screen, report);
+    char *json = printed(report_print_json, report), *screen = printed(print_screen, report);
     const char *end = value_end(json);
     FUZZ_CHECK(end && strcmp(end, "\n") == 0);
     FUZZ_CHECK(*screen);

@@ -2,43 +2,240 @@
 /*
  * --bench: the three figures that decide how a program shares, in less than ten seconds.
  *
- *     a map and a release        what a program pays on the processor for each resource and frame
+ *     a map and a release        what a program pays on the CPU for each resource and frame
  *     frames in order            what it gets when OpenGL and CUDA take turns, the simplest way
  *     frames by a ring           what it gets when several frames are under way at once
  *
- * Frames are counted over whole runs, at whose ends both sides are waited for: otherwise it would
- * be the calls that are counted, and not the frames. Of the runs the median is told, with the
- * slowest and the fastest one.
+ * In a frame CUDA writes a mesh of 65536 vertices, 1 MiB, and OpenGL draws it as points into 512 by
+ * 512 pixels. It is small, so that the sharing is what is measured. CUDA writes by a kernel:
+ * between draws and kernels the GPU changes sides, between draws and copies it does not, and that
+ * is most of what sharing costs.
+ *
+ * Frames are counted over whole runs, which end when both sides have finished. Otherwise the calls
+ * would be counted, and not the frames. The report has the median of the runs, with the slowest and
+ * the fastest one.
  */
-#include "tools/info/bench.h"
-
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include <epoxy/gl.h>
+
 #include <grinterop/egl.h>
-#include <grinterop/gl.h>
-#include <grinterop/ring.h>
 
 #include "lib/platform/clock.h"
-#include "tools/info/finders.h"
-#include "tools/info/make_ring.h"
-#include "tools/info/say.h"
+#include "tools/info/find.h"
+#include "tools/info/opengl.h"
+#include "tools/info/try.h"
 
-enum { RUNS = 5, PAIRS = 50, SLOTS = 16, MAP_BYTES = 64 << 10, RUN_MS = 300, RING_MS = 10000 };
+enum {
+    RUNS = 5,
+    PAIRS = 50,
+    SLOTS = 16,
+    MAP_BYTES = 64 << 10,
+    RUN_MS = 300,
+    VERTICES = TRY_BUFFER_BYTES / 16,
+    PIXELS = 512
+};
 
-/* Of the runs, in their order of size. */
+struct bench {
+    struct trial *t;
+    CUfunction mesh;    /* NULL: a fill in its place, as kernels of this form need a GPU */
+    const char *failed; /* the call that failed first, if it was none of grinterop; else NULL */
+    gr_resource *resource;
+    gr_ring *ring;
+    gr_transport transport; /* of the resource, or of the last slot */
+};
+
+/* The figure of the runs in their order of size. */
 struct spread {
     double least, median, most;
 };
 
-/* What a run does again and again; false: it failed. */
-struct way {
-    bool (*frame)(struct bench *bench, void *its, unsigned number);
-    void *its;
+static bool is_fine(struct bench *bench, bool good, const char *call)
+{
+    if (!good && !bench->failed)
+        bench->failed = call;
+    return good;
+}
+
+/* ---- CUDA ------------------------------------------------------------------------------------ */
+
+static bool open_cuda(struct bench *bench, int device)
+{
+    if (!try_open(bench->t, &bench->t->cuda, device))
+        return is_fine(bench, !bench->t->cuda.context, "cuMemAlloc") && false;
+    bench->mesh = try_kernel(bench->t, "mesh");
+    return is_fine(bench, bench->mesh || gr_cuda_is_software(), "cuModuleLoadData");
+}
+
+static bool write_mesh(struct bench *bench, gr_buffer *buffer, unsigned number)
+{
+    const gr_cuda_api *cu = bench->t->cu;
+    CUstream stream = bench->t->cuda.stream;
+    CUdeviceptr vertices = gr_buffer_ptr(buffer);
+    float phase = (float)(number % 10) / 10.0f;
+    void *arguments[] = {&vertices, &phase};
+    if (!bench->mesh)
+        return is_fine(
+            bench, cu->MemsetD32Async(vertices, 0, TRY_BUFFER_BYTES / 4, stream) == CUDA_SUCCESS,
+            "cuMemsetD32Async");
+    CUresult result = cu->LaunchKernel(bench->mesh, VERTICES / TRY_THREADS, 1, 1, TRY_THREADS, 1, 1,
+                                       0, stream, arguments, NULL);
+    return is_fine(bench, result == CUDA_SUCCESS, "cuLaunchKernel");
+}
+
+/* ---- OpenGL ---------------------------------------------------------------------------------- */
+
+/* It and what follows last until the process ends. */
+static bool make_program(struct bench *bench)
+{
+    static const GLenum kinds[2] = {GL_VERTEX_SHADER, GL_FRAGMENT_SHADER};
+    static const char *const sources[2] = {
+        "#version 330 core\n"
+        "layout(location = 0) in vec4 vertex;\n"
+        "void main() { gl_Position = vec4(vertex.xy, 0.0, 1.0); }\n",
+        "#version 330 core\n"
+        "out vec4 colour;\n"
+        "void main() { colour = vec4(0.2, 0.6, 1.0, 1.0); }\n",
+    };
+    GLint linked = 0;
+    GLuint program = glCreateProgram();
+    for (int i = 0; i < 2; i++) {
+        GLuint shader = glCreateShader(kinds[i]);
+        glShaderSource(shader, 1, &sources[i], NULL);
+        glCompileShader(shader);
+        glAttachShader(program, shader);
+    }
+    glLinkProgram(program);
+    glGetProgramiv(program, GL_LINK_STATUS, &linked);
+    glUseProgram(program);
+    return is_fine(bench, linked, "glLinkProgram");
+}
+
+static bool open_opengl(struct bench *bench)
+{
+    GLuint framebuffer, pixels, array;
+    if (!make_program(bench))
+        return false;
+    glGenFramebuffers(1, &framebuffer);
+    glGenRenderbuffers(1, &pixels);
+    glGenVertexArrays(1, &array);
+    glBindVertexArray(array);
+    glEnableVertexAttribArray(0);
+    glBindFramebuffer(GL_FRAMEBUFFER, framebuffer);
+    glBindRenderbuffer(GL_RENDERBUFFER, pixels);
+    glRenderbufferStorage(GL_RENDERBUFFER, GL_RGBA8, PIXELS, PIXELS);
+    glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER, pixels);
+    glViewport(0, 0, PIXELS, PIXELS);
+    return is_fine(bench, glCheckFramebufferStatus(GL_FRAMEBUFFER) == GL_FRAMEBUFFER_COMPLETE,
+                   "glCheckFramebufferStatus");
+}
+
+static void draw(gr_resource *vertices)
+{
+    glClear(GL_COLOR_BUFFER_BIT);
+    glBindBuffer(GL_ARRAY_BUFFER, gr_gl_name(vertices));
+    glVertexAttribPointer(0, 4, GL_FLOAT, GL_FALSE, 0, NULL);
+    glDrawArrays(GL_POINTS, 0, VERTICES);
+}
+
+static bool wait_for_both(struct bench *bench)
+{
+    CUresult result = bench->t->cu->StreamSynchronize(bench->t->cuda.stream);
+    if (!is_fine(bench, result == CUDA_SUCCESS, "cuStreamSynchronize"))
+        return false;
+    glFinish();
+    return is_fine(bench, glGetError() == GL_NO_ERROR, "glGetError");
+}
+
+/* ---- What is repeated: false after a failure ------------------------------------------------- */
+
+static bool map_and_release(struct bench *bench, unsigned number)
+{
+    (void)number;
+    gr_buffer *buffer = gr_map(bench->resource, bench->t->cuda.stream);
+    return buffer && gr_buffer_release(buffer) == GR_OK;
+}
+
+static bool frame_in_order(struct bench *bench, unsigned number)
+{
+    gr_buffer *buffer = gr_map(bench->resource, bench->t->cuda.stream);
+    if (!buffer)
+        return false;
+    bool good = write_mesh(bench, buffer, number);
+    if (gr_buffer_release(buffer) != GR_OK || !good)
+        return false;
+    draw(bench->resource);
+    return true;
+}
+
+static bool frame_by_ring(struct bench *bench, unsigned number)
+{
+    const gr_slot *slot;
+    gr_ring *ring = bench->ring;
+    CUstream stream = bench->t->cuda.stream;
+    if (gr_ring_acquire_write(ring, stream, &slot, 1, TRY_RING_MS) != GR_OK ||
+        !write_mesh(bench, slot->buffer, number) || gr_ring_publish(ring, &slot, 1) != GR_OK ||
+        gr_ring_acquire_read(ring, GR_STREAM_NONE, &slot, 1, TRY_RING_MS) != GR_OK)
+        return false;
+    draw(slot->resource);
+    return gr_ring_give_back(ring, &slot, 1) == GR_OK;
+}
+
+/* ---- The figures ----------------------------------------------------------------------------- */
+
+static const struct figure {
+    const char *step, *id, *lacking;
+    bool (*once)(struct bench *bench, unsigned number);
+    size_t bytes;   /* of the resource */
+    size_t slots;   /* of the ring; 0: one resource that a program has nothing to do for */
+    unsigned times; /* in a run; 0: as many as there is time for */
+    const char *words;
+} figures[] = {
+    {"maps and releases", "bench/map", "no figure of a map and a release", map_and_release,
+     MAP_BYTES, 0, PAIRS, "microseconds for a map and a release"},
+    {"frames in order", "bench/in-order", "no figure of frames in order", frame_in_order,
+     TRY_BUFFER_BYTES, 0, 0, "frames a second one after the other"},
+    {"frames by a ring", "bench/ring", "no figure of a ring", frame_by_ring, TRY_BUFFER_BYTES,
+     SLOTS, 0, "frames a second with up to 16 under way in a ring"},
 };
 
-/* ---- Runs ------------------------------------------------------------------------------------ */
+static gr_resource *make_buffer(struct bench *bench, size_t size, unsigned transports)
+{
+    const gr_gl_options options = GR_INIT(gr_gl_options, .transports = transports);
+    gr_resource *made = gr_gl_buffer_create(size, GR_WRITE_DISCARD, &options);
+    if (made)
+        bench->transport = gr_resource_transport(made);
+    return made;
+}
+
+static gr_resource *make_slot(void *bench)
+{
+    return make_buffer(bench, TRY_BUFFER_BYTES, GR_TRANSPORT_ANY);
+}
+
+static bool make(struct bench *bench, const struct figure *figure)
+{
+    if (figure->slots)
+        return (bench->ring = try_make_ring(figure->slots, make_slot, bench));
+    bench->resource = make_buffer(bench, figure->bytes, GR_TRANSPORT_INTEROP | GR_TRANSPORT_COPY);
+    return bench->resource;
+}
+
+/* Microseconds of a map and a release, or frames a second; 0: it failed. */
+static double run(struct bench *bench, const struct figure *figure)
+{
+    unsigned count = 0;
+    const double begin = gr_clock_ms();
+    while (figure->times ? count < figure->times : gr_clock_ms() - begin < RUN_MS)
+        if (!figure->once(bench, count++))
+            return 0;
+    /* Pairs cost the calling thread only. The queues are empty again afterwards. */
+    const double called = gr_clock_ms() - begin;
+    if (!wait_for_both(bench))
+        return 0;
+    return figure->times ? 1e3 * called / count : 1e3 * count / (gr_clock_ms() - begin);
+}
 
 static int compare(const void *a, const void *b)
 {
@@ -46,38 +243,18 @@ static int compare(const void *a, const void *b)
     return (one > other) - (one < other);
 }
 
-static struct spread spread_of(double runs[RUNS])
-{
-    qsort(runs, RUNS, sizeof(runs[0]), compare);
-    return (struct spread){runs[0], runs[RUNS / 2], runs[RUNS - 1]};
-}
-
-static bool wait_for_both(struct bench *bench)
-{
-    return bench_cuda_wait(bench) && bench_opengl_wait(bench);
-}
-
-/* Frames a second; 0: it failed. */
-static double run_frames(struct bench *bench, const struct way *way)
-{
-    unsigned frames = 0;
-    double begin = gr_clock_ms();
-    for (; gr_clock_ms() - begin < RUN_MS; frames++)
-        if (!way->frame(bench, way->its, frames))
-            return 0;
-    return wait_for_both(bench) ? 1e3 * frames / (gr_clock_ms() - begin) : 0;
-}
-
 /* The first run only warms up. */
-static bool measure_frames(struct bench *bench, const struct way *way, struct spread *spread)
+static bool measure(struct bench *bench, const struct figure *figure, struct spread *spread)
 {
     double runs[RUNS];
-    if (run_frames(bench, way) <= 0)
-        return false;
-    for (int i = 0; i < RUNS; i++)
-        if ((runs[i] = run_frames(bench, way)) <= 0)
+    for (int i = -1; i < RUNS; i++) {
+        double took = run(bench, figure);
+        if (took <= 0)
             return false;
-    *spread = spread_of(runs);
+        runs[i < 0 ? 0 : i] = took;
+    }
+    qsort(runs, RUNS, sizeof(runs[0]), compare);
+    *spread = (struct spread){runs[0], runs[RUNS / 2], runs[RUNS - 1]};
     return true;
 }
 
@@ -94,195 +271,68 @@ static void say_failure(const struct bench *bench, const char *id, const char *l
         say_error(id, label);
 }
 
-#define FRAME                                                                                      \
-    "A frame: %s writes 65536 vertices, 1 MiB, and OpenGL draws them as points into 512 x 512 "    \
-    "pixels. The median of 5 runs; the slowest %.0f, the fastest %.0f. %s"
-
-#define SOFTWARE "It is the software driver: no figure of it says anything about a GPU."
-
-static void say_frames(const struct bench *bench, const char *id, const char *words,
-                       const struct spread *fps)
+static void say_figure(const struct bench *bench, const struct figure *figure, const char *by,
+                       const struct spread *spread)
 {
-    char label[200];
-    snprintf(label, sizeof(label), "%.0f frames a second %s", fps->median, words);
-    say(id, MARK_NOTE, label, FRAME, bench->kernel ? "a kernel" : "a fill by CUDA", fps->least,
-        fps->most, gr_cuda_is_software() ? SOFTWARE : "Larger frames are fewer.");
-    say_fact("frames_per_second", "%.1f", fps->median);
-    say_fact("least", "%.1f", fps->least);
-    say_fact("most", "%.1f", fps->most);
-    say_fact("kernel", "%s", bench->kernel ? "yes" : "no");
-}
-
-/* ---- A map and a release --------------------------------------------------------------------- */
-
-/* Microseconds of one; 0: it failed. The queues have room, and are empty again afterwards. */
-static double run_pairs(struct bench *bench, gr_resource *resource)
-{
-    double begin = gr_clock_ms();
-    for (int i = 0; i < PAIRS; i++) {
-        gr_buffer *buffer = gr_map(resource, bench->stream);
-        if (!buffer || gr_buffer_release(buffer) != GR_OK)
-            return 0;
-    }
-    double took = gr_clock_ms() - begin;
-    return wait_for_both(bench) ? 1e3 * took / PAIRS : 0;
-}
-
-static bool measure_pairs(struct bench *bench, gr_resource *resource, struct spread *us)
-{
-    double runs[RUNS];
-    for (int i = -1; i < RUNS; i++) {
-        double took = run_pairs(bench, resource);
-        if (took <= 0)
-            return false;
-        runs[i < 0 ? 0 : i] = took;
-    }
-    *us = spread_of(runs);
-    return true;
-}
-
-/* The name of the transport that was taken. */
-static const char *name_of(gr_transport transport)
-{
-    switch (transport) {
-    case GR_TRANSPORT_INTEROP:
-        return "interop";
-    case GR_TRANSPORT_SHARED:
-        return "storage for both";
-    default:
-        return "copies through host memory";
-    }
-}
-
-/* Without anything that a program has to do for it. */
-#define SIMPLE (GR_TRANSPORT_INTEROP | GR_TRANSPORT_COPY)
-
-static gr_resource *make_buffer(size_t size, unsigned transports)
-{
-    const gr_gl_options options = GR_INIT(gr_gl_options, .transports = transports);
-    return gr_gl_buffer_create(size, GR_WRITE_DISCARD, &options);
-}
-
-static void bench_map(struct bench *bench)
-{
-    const char *id = "bench/map";
-    char label[160];
-    struct spread us;
-    gr_resource *resource = make_buffer(MAP_BYTES, SIMPLE);
-    if (!resource || !measure_pairs(bench, resource, &us)) {
-        say_failure(bench, id, "no figure of a map and a release");
+    const char *software = gr_cuda_is_software()
+                               ? "It is the software driver: no figure of it says anything about a "
+                                 "GPU."
+                               : NULL;
+    const char *label =
+        text_of("%.*f %s, by %s", figure->times ? 1 : 0, spread->median, figure->words, by);
+    if (figure->times) {
+        say(figure->id, MARK_NOTE, label,
+            "Time of the calling thread for one buffer of 64 KiB, while the queues have room: the "
+            "median of 5 runs of 50; the fastest %.1f, the slowest %.1f. gr_map_many() maps "
+            "several in one call. %s",
+            spread->least, spread->most, software ? software : "");
+        say_fact("microseconds", "%.2f", spread->median);
+        say_fact("least", "%.2f", spread->least);
+        say_fact("most", "%.2f", spread->most);
         return;
     }
-    snprintf(label, sizeof(label), "%.1f microseconds for a map and a release, by %s", us.median,
-             name_of(gr_resource_transport(resource)));
-    say(id, MARK_NOTE, label,
-        "Time of the calling thread for one buffer of 64 KiB, while the queues have room: the "
-        "median of 5 runs of 50; the fastest %.1f, the slowest %.1f. gr_map_many() maps several "
-        "in one call. %s",
-        us.least, us.most, gr_cuda_is_software() ? SOFTWARE : "");
-    say_fact("microseconds", "%.2f", us.median);
-    say_fact("least", "%.2f", us.least);
-    say_fact("most", "%.2f", us.most);
-    gr_resource_free(resource);
+    say(figure->id, MARK_NOTE, label,
+        "A frame: %s writes 65536 vertices, 1 MiB, and OpenGL draws them as points into 512 x 512 "
+        "pixels. The median of 5 runs; the slowest %.0f, the fastest %.0f. %s",
+        bench->mesh ? "a kernel" : "a fill by CUDA", spread->least, spread->most,
+        software ? software : "Larger frames are fewer.");
+    say_fact("frames_per_second", "%.1f", spread->median);
+    say_fact("least", "%.1f", spread->least);
+    say_fact("most", "%.1f", spread->most);
+    say_fact("kernel", "%s", bench->mesh ? "yes" : "no");
 }
 
-/* ---- Frames in order ------------------------------------------------------------------------- */
-
-static bool frame_in_order(struct bench *bench, void *its, unsigned number)
+static void find_figure(struct bench *bench, const struct figure *figure)
 {
-    gr_resource *resource = its;
-    gr_buffer *buffer = gr_map(resource, bench->stream);
-    if (!buffer)
-        return false;
-    bool good = bench_cuda_write(bench, gr_buffer_ptr(buffer), (float)(number % 10) / 10.0f);
-    if (gr_buffer_release(buffer) != GR_OK || !good)
-        return false;
-    bench_opengl_draw(gr_gl_name(resource));
-    return true;
-}
-
-static void bench_in_order(struct bench *bench)
-{
-    const char *id = "bench/in-order";
-    char words[96];
-    struct spread fps;
-    gr_resource *resource = make_buffer(BENCH_BYTES, SIMPLE);
-    const struct way way = {frame_in_order, resource};
-    if (!resource || !measure_frames(bench, &way, &fps)) {
-        say_failure(bench, id, "no figure of frames in order");
+    struct spread spread;
+    const char *by = "copies through host memory";
+    say_step(figure->step);
+    bench->failed = NULL;
+    if (!make(bench, figure) || !measure(bench, figure, &spread)) {
+        say_failure(bench, figure->id, figure->lacking);
         return;
     }
-    snprintf(words, sizeof(words), "one after the other, by %s",
-             name_of(gr_resource_transport(resource)));
-    say_frames(bench, id, words, &fps);
-    gr_resource_free(resource);
+    for (size_t i = 0; i < TRANSPORTS; i++)
+        if (transports[i].transport == bench->transport)
+            by = transports[i].brief;
+    say_figure(bench, figure, by, &spread);
+    if (figure->slots)
+        gr_ring_free(bench->ring);
+    else
+        gr_resource_free(bench->resource);
 }
-
-/* ---- Frames by a ring ------------------------------------------------------------------------ */
-
-static bool frame_by_ring(struct bench *bench, void *its, unsigned number)
-{
-    gr_ring *ring = its;
-    const gr_slot *slot;
-    if (gr_ring_acquire_write(ring, bench->stream, &slot, 1, RING_MS) != GR_OK ||
-        !bench_cuda_write(bench, gr_buffer_ptr(slot->buffer), (float)(number % 10) / 10.0f) ||
-        gr_ring_publish(ring, &slot, 1) != GR_OK ||
-        gr_ring_acquire_read(ring, GR_STREAM_NONE, &slot, 1, RING_MS) != GR_OK)
-        return false;
-    bench_opengl_draw(gr_gl_name(slot->resource));
-    return gr_ring_give_back(ring, &slot, 1) == GR_OK;
-}
-
-/* By any transport, which it tells. */
-static gr_resource *make_slot(void *transport)
-{
-    gr_resource *slot = make_buffer(BENCH_BYTES, GR_TRANSPORT_ANY);
-    if (slot)
-        *(gr_transport *)transport = gr_resource_transport(slot);
-    return slot;
-}
-
-static void bench_ring(struct bench *bench)
-{
-    const char *id = "bench/ring";
-    char words[96];
-    struct spread fps;
-    gr_transport transport;
-    gr_ring *ring = make_ring(SLOTS, make_slot, &transport);
-    const struct way way = {frame_by_ring, ring};
-    if (!ring || !measure_frames(bench, &way, &fps)) {
-        say_failure(bench, id, "no figure of a ring");
-        return;
-    }
-    snprintf(words, sizeof(words), "with up to 16 under way in a ring, by %s", name_of(transport));
-    say_frames(bench, id, words, &fps);
-    gr_ring_free(ring);
-}
-
-/* ---- All ------------------------------------------------------------------------------------- */
-
-static const struct {
-    const char *step;
-    void (*measure)(struct bench *bench);
-} figures[] = {
-    {"maps and releases", bench_map},
-    {"frames in order", bench_in_order},
-    {"frames by a ring", bench_ring},
-};
 
 void find_bench(const struct find *find)
 {
-    struct bench bench = {.cu = NULL};
+    static struct trial t;
+    struct bench bench = {.t = &t};
     const gr_egl_options options = GR_INIT(gr_egl_options, .cuda_device = find->device);
     gr_egl *egl = gr_egl_create(&options);
-    if (!egl || !bench_cuda_open(&bench, find->device) || !bench_opengl_open(&bench)) {
+    if (!egl || !open_cuda(&bench, find->device) || !open_opengl(&bench)) {
         say_failure(&bench, "bench", "no figures");
         return;
     }
-    for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++) {
-        say_step(figures[i].step);
-        bench.failed = NULL;
-        figures[i].measure(&bench);
-    }
-    bench_cuda_close(&bench);
+    for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++)
+        find_figure(&bench, &figures[i]);
+    gr_cuda_context_free(t.cuda.context);
 }

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* A finder in a process of its own, with a limit of its time and of its lines. */
 #define _GNU_SOURCE
-#include "tools/info/child.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -14,7 +12,7 @@
 #include <unistd.h>
 
 #include "lib/platform/clock.h"
-#include "tools/info/say.h"
+#include "tools/info/report.h"
 
 enum { MOST_BYTES = 1 << 20, KILL_MS = 1000 };
 
@@ -27,24 +25,22 @@ struct child {
     size_t length;
 };
 
-/* ---- Its start ------------------------------------------------------------------------------- */
-
 /* In the child: it ends here or becomes the finder. */
-static void become(const struct child_rules *rules, const char *finder, const char *driver, int to)
+static void become(const struct report *report, const char *finder, const char *driver, int to)
 {
     int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
     dup2(nothing, STDIN_FILENO);
     dup2(to, STDOUT_FILENO);
-    if (!rules->noisy)
+    if (!report->noisy)
         dup2(nothing, STDERR_FILENO);
     if (driver)
         setenv("GR_CUDA_DRIVER", driver, 1);
-    execl("/proc/self/exe", "grinterop-info", "--root", rules->root, "--find", finder,
+    execl("/proc/self/exe", "grinterop-info", "--root", report->root, "--find", finder,
           (char *)NULL);
     _exit(127);
 }
 
-static bool start(struct child *child, const struct child_rules *rules, const char *finder,
+static bool start(struct child *child, const struct report *report, const char *finder,
                   const char *driver)
 {
     int ends[2];
@@ -52,19 +48,17 @@ static bool start(struct child *child, const struct child_rules *rules, const ch
         return false;
     child->pid = fork();
     if (child->pid == 0)
-        become(rules, finder, driver, ends[1]);
+        become(report, finder, driver, ends[1]);
     close(ends[1]);
     child->from = ends[0];
-    child->until = gr_clock_ms() + 1000.0 * rules->limit;
+    child->until = gr_clock_ms() + 1000.0 * report->limit;
     if (child->pid > 0)
         return true;
     close(ends[0]);
     return false;
 }
 
-/* ---- Its lines ------------------------------------------------------------------------------- */
-
-/* Then nothing more is waited for: another process of a driver's may hold the pipe, too. */
+/* Then nothing more is waited for: another process of a driver may hold the pipe, too. */
 static bool is_whole(const struct child *child)
 {
     size_t size = strlen(SAY_END);
@@ -74,7 +68,7 @@ static bool is_whole(const struct child *child)
     return memcmp(last, SAY_END, size) == 0 && (last == child->lines || last[-1] == '\n');
 }
 
-/* Until it ends, or its time or the room for its lines does. */
+/* Reads until the finder ends, or its time or the room for its lines is used up. */
 static void read_lines(struct child *child)
 {
     ssize_t got = 1;
@@ -95,8 +89,6 @@ static void read_lines(struct child *child)
     child->too_much = child->length == MOST_BYTES && !is_whole(child);
 }
 
-/* ---- Its end --------------------------------------------------------------------------------- */
-
 static bool wait_until(pid_t pid, int *status, double until)
 {
     static const struct timespec pause = {.tv_nsec = 2000000};
@@ -107,8 +99,8 @@ static bool wait_until(pid_t pid, int *status, double until)
 }
 
 /*
- * Its wait status. A process that a driver holds in the kernel does not even end when it is killed:
- * it is left behind.
+ * Returns its wait status. A process that a driver holds in the kernel does not end even when it is
+ * killed: it is left behind.
  */
 static int end(struct child *child)
 {
@@ -120,11 +112,12 @@ static int end(struct child *child)
         wait_until(child->pid, &status, gr_clock_ms() + KILL_MS);
     }
     close(child->from);
+    child->lines[child->length] = '\0';
     return status;
 }
 
-/* " in gr_map()": the last step that was said, if the finder says any. */
-static void find_step(const char *lines, char *in, size_t size)
+/* " in gr_map()": the last step that was said; "" if there is none. */
+static const char *last_step(const char *lines)
 {
     const char *step = NULL;
     for (const char *at = lines; at; at = strchr(at, '\n')) {
@@ -132,80 +125,48 @@ static void find_step(const char *lines, char *in, size_t size)
         if (strncmp(at, SAY_STEP, strlen(SAY_STEP)) == 0)
             step = at + strlen(SAY_STEP);
     }
-    if (step)
-        snprintf(in, size, " in %.*s", (int)strcspn(step, "\n"), step);
-    else
-        *in = '\0';
+    return step ? text_of(" in %.*s", (int)strcspn(step, "\n"), step) : "";
 }
 
-static void write_late(char *text, size_t size, const char *in, int limit)
+/* What is to be said of its end; NULL if that was well. */
+static const char *bad_end(const struct child *child, int status, int limit, const char *finder)
 {
-    snprintf(text, size,
-             "There was no answer within %d s: a driver hangs%s, and its process was ended. Look "
-             "at the kernel's messages (dmesg: NVRM, Xid); where nvidia-smi hangs too, restart the "
-             "machine. --limit gives it more time.",
-             limit, in);
-}
-
-static void write_too_much(char *text, size_t size, const char *in, const char *finder)
-{
-    snprintf(text, size,
-             "More than %d KiB were found%s, so that what follows is missing, and its process was "
-             "ended. grinterop-info --find %s shows all of it.",
-             MOST_BYTES >> 10, in, finder);
-}
-
-static void write_crash(char *text, size_t size, const char *in, const char *finder, int signal)
-{
-    snprintf(text, size,
-             "A driver crashed%s: its process was ended by signal %d (%s). To see which, run gdb "
-             "--args grinterop-info --find %s; update or install that driver anew.",
-             in, signal, strsignal(signal), finder);
-}
-
-static void write_exit(char *text, size_t size, const char *in, const char *finder, int status)
-{
-    snprintf(text, size,
-             "A driver ended the process with status %d%s. grinterop-info --find %s shows what it "
-             "prints.",
-             status, in, finder);
-}
-
-/* How it ended, "" if that was well. */
-static void write_end(const struct child *child, int status, int limit, const char *finder,
-                      char *text, size_t size)
-{
-    char in[120];
-    find_step(child->lines, in, sizeof(in));
-    *text = '\0';
+    const char *in = last_step(child->lines);
     if (child->too_much)
-        write_too_much(text, size, in, finder);
-    else if (child->late)
-        write_late(text, size, in, limit);
-    else if (WIFSIGNALED(status))
-        write_crash(text, size, in, finder, WTERMSIG(status));
-    else if (WEXITSTATUS(status) != 0)
-        write_exit(text, size, in, finder, WEXITSTATUS(status));
+        return text_of("More than %d KiB were found%s, so that what follows is missing, and its "
+                       "process was ended. grinterop-info --find %s shows all of it.",
+                       MOST_BYTES >> 10, in, finder);
+    if (child->late)
+        return text_of("There was no answer within %d s: a driver hangs%s, and its process was "
+                       "ended. Look at the kernel's messages (dmesg: NVRM, Xid); where nvidia-smi "
+                       "hangs too, restart the machine. --limit gives it more time.",
+                       limit, in);
+    if (WIFSIGNALED(status))
+        return text_of("A driver crashed%s: its process was ended by signal %d (%s). To see which, "
+                       "run gdb --args grinterop-info --find %s; update or install that driver "
+                       "anew.",
+                       in, WTERMSIG(status), strsignal(WTERMSIG(status)), finder);
+    if (WEXITSTATUS(status) != 0)
+        return text_of("A driver ended the process with status %d%s. grinterop-info --find %s "
+                       "shows what it prints.",
+                       WEXITSTATUS(status), in, finder);
+    return NULL;
 }
 
-void child_find(const struct child_rules *rules, const char *finder, const char *driver,
-                const char *about, struct findings *findings)
+void report_ask(struct report *report, enum section section, const char *finder, const char *driver,
+                const char *about)
 {
+    const char *badly = "No process could be started for it: is there memory, and does ulimit -u "
+                        "allow another one?";
+    struct findings *findings = &report->sections[section];
     struct child child = {.lines = malloc(MOST_BYTES + 1)};
-    if (!child.lines || !start(&child, rules, finder, driver)) {
-        findings_add(findings, finder, MARK_BAD, about,
-                     "No process could be started for it: is there memory, and does ulimit -u "
-                     "allow another one?");
-        free(child.lines);
-        return;
+    if (child.lines && start(&child, report, finder, driver)) {
+        read_lines(&child);
+        int status = end(&child);
+        badly = bad_end(&child, status, report->limit, finder);
+        findings_read(findings, child.lines);
     }
-    read_lines(&child);
-    int status = end(&child);
-    child.lines[child.length] = '\0';
-    char badly[700];
-    write_end(&child, status, rules->limit, finder, badly, sizeof(badly));
-    findings_read(findings, child.lines);
-    if (*badly)
+    if (badly)
         findings_add(findings, finder, MARK_BAD, about, badly);
     free(child.lines);
 }

@@ -1,26 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The driver that a program gets comes first: GR_CUDA_DRIVER's, else libcuda.so.1, else the
- * software driver. The finders after it ask what works with that one.
+ * The finders, and which of them there is a reason for. The CUDA driver that a program gets comes
+ * first: that of GR_CUDA_DRIVER, else libcuda.so.1, else the software driver. All others ask what
+ * works with that one.
  */
-#include "tools/info/collect.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/platform/loader.h"
-#include "tools/info/finders.h"
-#include "tools/info/probe_all.h"
+#include "tools/info/find.h"
+#include "tools/info/report.h"
 
-const char *const section_names[SECTIONS] = {"cuda",   "opengl", "vulkan",
-                                             "probes", "bench",  "surroundings"};
-const char *const section_titles[SECTIONS] = {"CUDA",   "OpenGL",  "Vulkan",
-                                              "Probes", "Figures", "Surroundings"};
+enum { MOST_DEVICES = 64 };
 
-/* ---- The driver ------------------------------------------------------------------------------ */
+/* ---- Needs ----------------------------------------------------------------------------------- */
 
-/* The answer of the driver that was taken, or is to be: the first from there on. */
+/* The first finding about a driver that started, from there on. */
 static const struct finding *driver_of(const struct findings *findings, size_t from)
 {
     for (size_t i = from; i < findings->count; i++)
@@ -29,12 +25,132 @@ static const struct finding *driver_of(const struct findings *findings, size_t f
     return NULL;
 }
 
-/* Whether the driver works, of which the findings get all. */
-static bool try_driver(const struct child_rules *rules, const char *driver, struct report *report)
+int report_devices(const struct report *report)
 {
-    struct findings *cuda = &report->sections[SECTION_CUDA];
+    const struct finding *driver = driver_of(&report->sections[SECTION_CUDA], 0);
+    return *report->driver && driver ? atoi(finding_fact(driver, "devices")) : 0;
+}
+
+static bool is_cuda_device(const struct report *report, int number)
+{
+    return number < report_devices(report);
+}
+
+/*
+ * EGL devices that are no CUDA device have an OpenGL that CUDA can copy with, but for the one that
+ * the software driver draws with.
+ */
+static bool is_renderer(const struct report *report, int number)
+{
+    const struct finding *found =
+        findings_find(&report->sections[SECTION_OPENGL], text_of("egl/device/%d", number));
+    return found && *report->driver && !*finding_fact(found, "cuda_device") &&
+           !(report->software && strcmp(finding_fact(found, "software"), "yes") == 0);
+}
+
+/* Windows are drawn by the OpenGL of the display. */
+static bool is_display(const struct report *report, int number)
+{
+    const char *display = getenv("DISPLAY");
+    return number == 0 && display && *display && *report->driver;
+}
+
+/* The first CUDA device that OpenGL draws on. */
+static bool is_measured(const struct report *report, int number)
+{
+    const struct findings *gl = &report->sections[SECTION_OPENGL];
+    for (int before = 0; before < number; before++)
+        if (findings_good(gl, text_of("opengl/%d", before)))
+            return false;
+    return report->measured && is_cuda_device(report, number) &&
+           findings_good(gl, text_of("opengl/%d", number));
+}
+
+/* ---- The table ------------------------------------------------------------------------------- */
+
+/* What grinterop was built without has no function. */
+#ifndef INFO_OPENGL
+#define find_egl      NULL
+#define find_opengl   NULL
+#define find_renderer NULL
+#define find_glx      NULL
+#define find_bench    NULL
+#endif
+#ifndef INFO_VULKAN
+#define find_vulkan_devices NULL
+#define find_vulkan         NULL
+#endif
+
+/* In the order in which they run. */
+enum { FINDERS_BY_OTHERS = 3 }; /* the first ones: find_driver() and report_probe() run them */
+static const struct finder {
+    const char *name;
+    void (*run)(const struct find *find);
+    enum section section;
+    const char *about;  /* its subject, for what is said if it ends badly */
+    const char *device; /* of which kind its number is; NULL: the subject says it all */
+    /* Whether it is run with that number, after those before it. NULL: once without a number. */
+    bool (*needs)(const struct report *report, int number);
+} finders[] = {
+    {"cuda", find_cuda, SECTION_CUDA, "the CUDA driver", NULL, NULL},
+    {"software", find_software, SECTION_CUDA, "the software CUDA driver", NULL, NULL},
+    {"probe", find_way, SECTION_PROBES, NULL, NULL, NULL},
+    {"egl", find_egl, SECTION_OPENGL, "EGL", NULL, NULL},
+    {"opengl", find_opengl, SECTION_OPENGL, "OpenGL", "CUDA", is_cuda_device},
+    {"renderer", find_renderer, SECTION_OPENGL, "OpenGL", "EGL", is_renderer},
+    {"glx", find_glx, SECTION_OPENGL, "OpenGL on the display", NULL, is_display},
+    {"bench", find_bench, SECTION_BENCH, "the figures", NULL, is_measured},
+    {"vulkan-devices", find_vulkan_devices, SECTION_VULKAN, "Vulkan", NULL, NULL},
+    {"vulkan", find_vulkan, SECTION_VULKAN, "Vulkan", "CUDA", is_cuda_device},
+    {"surroundings", find_surroundings, SECTION_SURROUNDINGS, "the surroundings", NULL, NULL},
+};
+
+enum { FINDERS = sizeof(finders) / sizeof(finders[0]) };
+
+bool find_by_name(const char *name, const char *root)
+{
+    size_t length = strcspn(name, ":/");
+    const char *argument = name + length + (name[length] != '\0');
+    const struct find find = {.argument = argument, .device = atoi(argument), .root = root};
+    for (size_t i = 0; i < FINDERS; i++)
+        if (finders[i].run && strlen(finders[i].name) == length &&
+            strncmp(finders[i].name, name, length) == 0) {
+            finders[i].run(&find);
+            return true;
+        }
+    return false;
+}
+
+static void run_finder(struct report *report, const struct finder *finder)
+{
+    /* No file has that name: a driver that does not start is not loaded again, as it may crash. */
+    const char *driver = *report->driver ? report->driver : "none";
+    if (!finder->run)
+        return;
+    if (finder->section == SECTION_SURROUNDINGS)
+        driver = NULL;
+    if (!finder->needs) {
+        report_ask(report, finder->section, finder->name, driver, finder->about);
+        return;
+    }
+    for (int i = 0; i < MOST_DEVICES; i++) {
+        const char *about = finder->about;
+        if (!finder->needs(report, i))
+            continue;
+        if (finder->device)
+            about = text_of("%s on %s device %d", about, finder->device, i);
+        report_ask(report, finder->section, text_of("%s:%d", finder->name, i), driver, about);
+    }
+}
+
+/* ---- The driver ------------------------------------------------------------------------------ */
+
+/* Whether the driver works. The findings about it stay in any case. */
+static bool try_driver(struct report *report, const char *driver)
+{
+    const struct findings *cuda = &report->sections[SECTION_CUDA];
     size_t before = cuda->count;
-    child_find(rules, "cuda", driver, "the CUDA driver", cuda);
+    report_ask(report, SECTION_CUDA, "cuda", driver, "the CUDA driver");
     const struct finding *found = driver_of(cuda, before);
     if (!found || found->mark != MARK_GOOD)
         return false;
@@ -43,144 +159,43 @@ static bool try_driver(const struct child_rules *rules, const char *driver, stru
     return true;
 }
 
-static void find_driver(const struct child_rules *rules, struct report *report)
+static void find_driver(struct report *report)
 {
     const char *named = getenv("GR_CUDA_DRIVER");
     report->driver = "";
     if (named && *named)
-        try_driver(rules, named, report);
-    else if (!try_driver(rules, GR_REAL_DRIVER, report))
-        try_driver(rules, "soft", report);
+        try_driver(report, named);
+    else if (!try_driver(report, GR_REAL_DRIVER))
+        try_driver(report, "soft");
     else
-        child_find(rules, "software", "soft", "the software CUDA driver",
-                   &report->sections[SECTION_CUDA]);
-}
-
-int report_devices(const struct report *report)
-{
-    const struct finding *driver = driver_of(&report->sections[SECTION_CUDA], 0);
-    return *report->driver && driver ? atoi(finding_fact(driver, "devices")) : 0;
-}
-
-/* ---- OpenGL and Vulkan ----------------------------------------------------------------------- */
-
-static void find_on(const struct child_rules *rules, struct report *report, enum section section,
-                    const char *finder, int device)
-{
-    char whole[64], about[96];
-    if (!finders_have(finder))
-        return;
-    snprintf(whole, sizeof(whole), "%s:%d", finder, device);
-    snprintf(about, sizeof(about), "%s on %s device %d", section_titles[section],
-             strcmp(finder, "renderer") == 0 ? "EGL" : "CUDA", device);
-    child_find(rules, whole, report->driver, about, &report->sections[section]);
-}
-
-/*
- * EGL devices that are no CUDA device have an OpenGL that CUDA can copy with, but for the one that
- * the software driver draws with.
- */
-static void find_renderers(const struct child_rules *rules, struct report *report)
-{
-    struct findings *gl = &report->sections[SECTION_OPENGL];
-    size_t count = gl->count;
-    for (size_t i = 0; i < count; i++) {
-        int device;
-        const struct finding *found = &gl->items[i];
-        bool drawn = report->software && strcmp(finding_fact(found, "software"), "yes") == 0;
-        if (sscanf(found->id, "egl/device/%d", &device) == 1 && !drawn &&
-            !*finding_fact(found, "cuda_device"))
-            find_on(rules, report, SECTION_OPENGL, "renderer", device);
-    }
-}
-
-/* What windows draw with, where there may be some. */
-static void find_display(const struct child_rules *rules, struct report *report)
-{
-    const char *display = getenv("DISPLAY");
-    if (display && *display && *report->driver && finders_have("glx"))
-        child_find(rules, "glx:0", report->driver, "OpenGL on the display",
-                   &report->sections[SECTION_OPENGL]);
-}
-
-static void find_graphics(const struct child_rules *rules, struct report *report)
-{
-    int count = report_devices(report);
-    /* No file is called so: what does not start is not asked again, as it may have crashed. */
-    const char *driver = *report->driver ? report->driver : "none";
-    if (finders_have("egl"))
-        child_find(rules, "egl", driver, "EGL", &report->sections[SECTION_OPENGL]);
-    for (int i = 0; i < count; i++)
-        find_on(rules, report, SECTION_OPENGL, "opengl", i);
-    if (*report->driver)
-        find_renderers(rules, report);
-    find_display(rules, report);
-    if (finders_have("vulkan-devices"))
-        child_find(rules, "vulkan-devices", driver, "Vulkan", &report->sections[SECTION_VULKAN]);
-    for (int i = 0; i < count; i++)
-        find_on(rules, report, SECTION_VULKAN, "vulkan", i);
-}
-
-/* ---- Figures --------------------------------------------------------------------------------- */
-
-/* On the first CUDA device that OpenGL draws on. */
-static void measure(const struct child_rules *rules, struct report *report)
-{
-    struct findings *figures = &report->sections[SECTION_BENCH];
-    int count = report_devices(report);
-    for (int i = 0; i < count && finders_have("bench"); i++) {
-        char id[32], finder[32];
-        snprintf(id, sizeof(id), "opengl/%d", i);
-        const struct finding *opengl = report_find(report, SECTION_OPENGL, id);
-        if (!opengl || opengl->mark != MARK_GOOD)
-            continue;
-        snprintf(finder, sizeof(finder), "bench:%d", i);
-        child_find(rules, finder, report->driver, "the figures", figures);
-        return;
-    }
-    findings_add(figures, "bench", MARK_NOTE, "no figures",
-                 "There is no OpenGL on a CUDA device, which they are about.");
+        report_ask(report, SECTION_CUDA, "software", "soft", "the software CUDA driver");
 }
 
 /* ---- All ------------------------------------------------------------------------------------- */
 
-/* What OpenGL's or Vulkan's finder for a device ended in ("opengl:0") was a way, too. */
-static bool is_path(const struct finding *finding)
-{
-    return *finding_fact(finding, "path") || strchr(finding->id, ':');
-}
-
+/* If the finder of a device ended badly ("opengl:0"), that was a way, too. */
 static void count_paths(struct report *report)
 {
     for (int s = SECTION_OPENGL; s <= SECTION_VULKAN; s++)
         for (size_t i = 0; i < report->sections[s].count; i++) {
             const struct finding *finding = &report->sections[s].items[i];
-            report->paths += is_path(finding);
-            report->working += is_path(finding) && finding->mark == MARK_GOOD;
+            bool path = *finding_fact(finding, "path") || strchr(finding->id, ':');
+            report->paths += path;
+            report->working += path && finding->mark == MARK_GOOD;
         }
 }
 
-void collect(const struct child_rules *rules, bool probe, bool bench, struct report *report)
+void report_collect(struct report *report)
 {
-    *report = (struct report){.probed = probe};
-    find_driver(rules, report);
-    find_graphics(rules, report);
-    if (probe)
-        probe_all(rules, report);
-    if (bench)
-        measure(rules, report);
-    child_find(rules, "surroundings", NULL, "the surroundings",
-               &report->sections[SECTION_SURROUNDINGS]);
+    find_driver(report);
+    for (size_t i = FINDERS_BY_OTHERS; i < FINDERS; i++)
+        run_finder(report, &finders[i]);
+    if (report->probed)
+        report_probe(report);
+    if (report->measured && !report->sections[SECTION_BENCH].count)
+        findings_add(&report->sections[SECTION_BENCH], "bench", MARK_NOTE, "no figures",
+                     "There is no OpenGL on a CUDA device, which they are about.");
     count_paths(report);
-}
-
-const struct finding *report_find(const struct report *report, enum section section, const char *id)
-{
-    const struct findings *findings = &report->sections[section];
-    for (size_t i = 0; i < findings->count; i++)
-        if (strcmp(findings->items[i].id, id) == 0)
-            return &findings->items[i];
-    return NULL;
 }
 
 void report_free(struct report *report)

@@ -7,10 +7,9 @@
 #include <grinterop/cuda.h>
 
 #include "lib/uuid_text.h"
-#include "tools/info/finders.h"
-#include "tools/info/say.h"
+#include "tools/info/find.h"
 
-enum { MIB = 1 << 20 };
+enum { MIB = 1 << 20, MOST_DEVICES = 64 };
 
 /* The software driver's differs, so that a report on both has no id twice. */
 static const char *driver_id(void)
@@ -25,23 +24,24 @@ static void say_headers(int version)
     say_fact("headers", "%d.%d", CUDA_VERSION / 1000, CUDA_VERSION % 1000 / 10);
     if (!version || version / 1000 >= CUDA_VERSION / 1000)
         return;
-    say_detail("cuda/headers", MARK_NOTE, "the driver is older than the headers",
-               "grinterop was built with the headers of CUDA %d.%d. It does without the functions "
-               "that this driver lacks; but kernels in PTX of that nvcc are refused "
-               "(CUDA_ERROR_UNSUPPORTED_PTX_VERSION): compile them for the GPU itself, -arch=sm_90 "
-               "say, or update the driver.",
-               CUDA_VERSION / 1000, CUDA_VERSION % 1000 / 10);
+    say("cuda/headers", MARK_NOTE | DETAIL, "the driver is older than the headers",
+        "grinterop was built with the headers of CUDA %d.%d. It does without the functions that "
+        "this driver lacks; but kernels in PTX of that nvcc are refused "
+        "(CUDA_ERROR_UNSUPPORTED_PTX_VERSION): compile them for the GPU itself, -arch=sm_90 say, "
+        "or "
+        "update the driver.",
+        CUDA_VERSION / 1000, CUDA_VERSION % 1000 / 10);
 }
 
 static void say_driver(const gr_cuda_api *cu, int count)
 {
-    char label[160];
     int version = 0;
     cu->DriverGetVersion(&version);
-    snprintf(label, sizeof(label), "%s of CUDA %d.%d, %d %s",
-             gr_cuda_is_software() ? "the software driver" : gr_cuda_driver_path(), version / 1000,
-             version % 1000 / 10, count, count == 1 ? "device" : "devices");
-    say(driver_id(), count ? MARK_GOOD : MARK_BAD, label, "%s%s", gr_cuda_driver_path(),
+    const char *name = gr_cuda_is_software() ? "the software driver" : gr_cuda_driver_path();
+    say(driver_id(), count ? MARK_GOOD : MARK_BAD,
+        text_of("%s of CUDA %d.%d, %d %s", name, version / 1000, version % 1000 / 10, count,
+                count == 1 ? "device" : "devices"),
+        "%s%s", gr_cuda_driver_path(),
         count ? ""
               : " starts, but shows no device: look at CUDA_VISIBLE_DEVICES, which may hide "
                 "all of them.");
@@ -59,14 +59,22 @@ static int attribute(const gr_cuda_api *cu, CUdevice_attribute which, CUdevice d
     return value;
 }
 
-static void say_device_facts(const gr_cuda_api *cu, CUdevice device, const char *name)
+static void say_device(const gr_cuda_api *cu, CUdevice device, int number)
 {
+    char name[100] = "?", text[GR_UUID_TEXT_SIZE];
     CUuuid uuid = {{0}};
-    char text[GR_UUID_TEXT_SIZE];
     size_t bytes = 0;
+    bool closed =
+        attribute(cu, CU_DEVICE_ATTRIBUTE_COMPUTE_MODE, device) == CU_COMPUTEMODE_PROHIBITED;
+    cu->DeviceGetName(name, sizeof(name), device);
     cu->DeviceGetUuid(&uuid, device);
     cu->DeviceTotalMem(&bytes, device);
     gr_uuid_text((const unsigned char *)uuid.bytes, text);
+    say(text_of("cuda/device/%d", number), closed ? MARK_BAD : MARK_GOOD,
+        text_of("CUDA device %d: %s", number, name), "%s",
+        closed ? "Its compute mode lets no program compute on it: nvidia-smi -c 0, by root, puts "
+                 "that back."
+               : "");
     say_fact("name", "%s", name);
     say_fact("uuid", "%s", text);
     say_fact("memory_mib", "%zu", bytes / MIB);
@@ -78,23 +86,8 @@ static void say_device_facts(const gr_cuda_api *cu, CUdevice device, const char 
              attribute(cu, CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID, device));
 }
 
-static void say_device(const gr_cuda_api *cu, CUdevice device, int number)
-{
-    char id[32], name[100] = "?", label[160];
-    bool closed =
-        attribute(cu, CU_DEVICE_ATTRIBUTE_COMPUTE_MODE, device) == CU_COMPUTEMODE_PROHIBITED;
-    cu->DeviceGetName(name, sizeof(name), device);
-    snprintf(id, sizeof(id), "cuda/device/%d", number);
-    snprintf(label, sizeof(label), "CUDA device %d: %s", number, name);
-    say(id, closed ? MARK_BAD : MARK_GOOD, label, "%s",
-        closed ? "Its compute mode lets no program compute on it: nvidia-smi -c 0, by root, puts "
-                 "that back."
-               : "");
-    say_device_facts(cu, device, name);
-}
-
-/* What kernels may do there, and how fast it is: 0 is the fastest. */
-static void say_peer_facts(const gr_cuda_api *cu, CUdevice from, CUdevice to)
+/* With what kernels may do there, and how fast it is: rank 0 is the fastest. */
+static void say_peer(const gr_cuda_api *cu, const CUdevice devices[], int from, int to)
 {
     static const struct {
         const char *name;
@@ -104,31 +97,22 @@ static void say_peer_facts(const gr_cuda_api *cu, CUdevice from, CUdevice to)
         {"atomics", CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED},
         {"arrays", CU_DEVICE_P2P_ATTRIBUTE_CUDA_ARRAY_ACCESS_SUPPORTED},
     };
-    for (size_t i = 0; i < sizeof(attributes) / sizeof(attributes[0]); i++) {
-        int value;
-        if (cu->DeviceGetP2PAttribute &&
-            cu->DeviceGetP2PAttribute(&value, attributes[i].attribute, from, to) == CUDA_SUCCESS)
-            say_fact(attributes[i].name, "%d", value);
-    }
-}
-
-static void say_peer(const gr_cuda_api *cu, const CUdevice devices[], int from, int to)
-{
-    char id[48], label[96];
-    int reaches = 0;
+    int reaches = 0, value;
     cu->DeviceCanAccessPeer(&reaches, devices[from], devices[to]);
-    snprintf(id, sizeof(id), "cuda/peer/%d/%d", from, to);
-    snprintf(label, sizeof(label), "CUDA device %d %s device %d", from,
-             reaches ? "reaches the memory of" : "does not reach the memory of", to);
-    say_detail(id, MARK_NOTE, label, "%s",
-               reaches ? "" : "nvidia-smi topo -p2p r says why; GR_TRANSPORT_COPY does without.");
+    say(text_of("cuda/peer/%d/%d", from, to), MARK_NOTE | DETAIL,
+        text_of("CUDA device %d %s device %d", from,
+                reaches ? "reaches the memory of" : "does not reach the memory of", to),
+        "%s", reaches ? "" : "nvidia-smi topo -p2p r says why; GR_TRANSPORT_COPY does without.");
     say_fact("reaches", "%s", reaches ? "yes" : "no");
-    say_peer_facts(cu, devices[from], devices[to]);
+    for (size_t i = 0; i < sizeof(attributes) / sizeof(attributes[0]); i++)
+        if (cu->DeviceGetP2PAttribute &&
+            cu->DeviceGetP2PAttribute(&value, attributes[i].attribute, devices[from],
+                                      devices[to]) == CUDA_SUCCESS)
+            say_fact(attributes[i].name, "%d", value);
 }
 
 void find_cuda(const struct find *find)
 {
-    enum { MOST_DEVICES = 64 };
     CUdevice devices[MOST_DEVICES] = {0};
     int count = 0;
     (void)find;
@@ -154,8 +138,8 @@ void find_software(const struct find *find)
 {
     (void)find;
     if (gr_cuda())
-        say_detail(driver_id(), MARK_GOOD, "the software driver is there, too",
-                   "A program takes it by GR_CUDA_DRIVER=soft (%s).", gr_cuda_driver_path());
+        say(driver_id(), MARK_GOOD | DETAIL, "the software driver is there, too",
+            "A program takes it by GR_CUDA_DRIVER=soft (%s).", gr_cuda_driver_path());
     else
-        say_detail(driver_id(), MARK_NOTE, "no software driver", "%s", gr_last_error()->message);
+        say(driver_id(), MARK_NOTE | DETAIL, "no software driver", "%s", gr_last_error()->message);
 }

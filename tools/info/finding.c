@@ -2,11 +2,32 @@
 #define _GNU_SOURCE
 #include "tools/info/finding.h"
 
+#include <fcntl.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-/* Room for one more; a report without memory can say nothing. */
+#include <grinterop/gr.h>
+
+enum { TEXT_ROOM = 2048, TEXTS = 8, FINDING_FIELDS = 6, FACT_FIELDS = 3 };
+
+const char *text_of(const char *format, ...)
+{
+    static char texts[TEXTS][TEXT_ROOM];
+    static unsigned next;
+    char *text = texts[next++ % TEXTS];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, TEXT_ROOM, format, arguments);
+    va_end(arguments);
+    return text;
+}
+
+/* ---- What is kept ---------------------------------------------------------------------------- */
+
+/* Room for one more. Without memory there is no report. */
 static void *grow(void *items, size_t count, size_t size)
 {
     void *grown = realloc(items, (count + 1) * size);
@@ -39,38 +60,18 @@ static void add_fact(struct finding *finding, const char *key, const char *value
     finding->facts[finding->fact_count++] = (struct fact){copy(key), copy(value)};
 }
 
-/* ---- Lines ----------------------------------------------------------------------------------- */
-
-enum { FINDING_FIELDS = 6, FACT_FIELDS = 3 };
-
-/* Cuts the line at its tabs; how many fields that are, at most FINDING_FIELDS. */
-static int split(char *line, char *fields[FINDING_FIELDS])
+const struct finding *findings_find(const struct findings *findings, const char *id)
 {
-    int count = 0;
-    for (char *field; count < FINDING_FIELDS && (field = strsep(&line, "\t"));)
-        fields[count++] = field;
-    return count;
+    for (size_t i = 0; i < findings->count; i++)
+        if (strcmp(findings->items[i].id, id) == 0)
+            return &findings->items[i];
+    return NULL;
 }
 
-static void read_line(struct findings *findings, char *line)
+bool findings_good(const struct findings *findings, const char *id)
 {
-    char *f[FINDING_FIELDS];
-    int count = split(line, f);
-    if (count == FINDING_FIELDS && strcmp(f[0], "finding") == 0) {
-        enum mark mark = f[1][0] == '+' ? MARK_GOOD : f[1][0] == '-' ? MARK_BAD : MARK_NOTE;
-        findings_add(findings, f[3], mark, f[4], f[5])->detail = f[2][0] == 'd';
-    } else if (count == FACT_FIELDS && strcmp(f[0], "fact") == 0 && findings->count) {
-        add_fact(&findings->items[findings->count - 1], f[1], f[2]);
-    }
-}
-
-/* A last line without its end is of a finder that was ended in the middle of it. */
-void findings_read(struct findings *findings, char *lines)
-{
-    for (char *end; (end = strchr(lines, '\n')); lines = end + 1) {
-        *end = '\0';
-        read_line(findings, lines);
-    }
+    const struct finding *found = findings_find(findings, id);
+    return found && found->mark == MARK_GOOD;
 }
 
 const char *finding_fact(const struct finding *finding, const char *key)
@@ -81,22 +82,110 @@ const char *finding_fact(const struct finding *finding, const char *key)
     return "";
 }
 
-static void free_one(struct finding *finding)
-{
-    for (size_t i = 0; i < finding->fact_count; i++) {
-        free(finding->facts[i].key);
-        free(finding->facts[i].value);
-    }
-    free(finding->facts);
-    free(finding->id);
-    free(finding->label);
-    free(finding->text);
-}
-
 void findings_free(struct findings *findings)
 {
-    for (size_t i = 0; i < findings->count; i++)
-        free_one(&findings->items[i]);
+    for (size_t i = 0; i < findings->count; i++) {
+        struct finding *finding = &findings->items[i];
+        for (size_t fact = 0; fact < finding->fact_count; fact++) {
+            free(finding->facts[fact].key);
+            free(finding->facts[fact].value);
+        }
+        free(finding->facts);
+        free(finding->id);
+        free(finding->label);
+        free(finding->text);
+    }
     free(findings->items);
     *findings = (struct findings){0};
+}
+
+/* ---- Lines that are read --------------------------------------------------------------------- */
+
+static void read_line(struct findings *findings, char *line)
+{
+    char *f[FINDING_FIELDS];
+    int count = 0;
+    for (char *field; count < FINDING_FIELDS && (field = strsep(&line, "\t"));)
+        f[count++] = field;
+    if (count == FINDING_FIELDS && strcmp(f[0], "finding") == 0) {
+        enum mark mark = f[1][0] == '+' ? MARK_GOOD : f[1][0] == '-' ? MARK_BAD : MARK_NOTE;
+        findings_add(findings, f[3], mark, f[4], f[5])->detail = f[2][0] == 'd';
+    } else if (count == FACT_FIELDS && strcmp(f[0], "fact") == 0 && findings->count) {
+        add_fact(&findings->items[findings->count - 1], f[1], f[2]);
+    }
+}
+
+/* A last line without an end is of a finder that was killed while it wrote it. */
+void findings_read(struct findings *findings, char *lines)
+{
+    for (char *end; (end = strchr(lines, '\n')); lines = end + 1) {
+        *end = '\0';
+        read_line(findings, lines);
+    }
+}
+
+/* ---- Lines that are written ------------------------------------------------------------------ */
+
+static FILE *lines;
+
+bool say_begin(void)
+{
+    int to = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    lines = to >= 0 ? fdopen(to, "w") : NULL;
+    return lines && dup2(STDERR_FILENO, STDOUT_FILENO) >= 0;
+}
+
+void say_end(void)
+{
+    fputs(SAY_END, lines);
+    fflush(lines);
+}
+
+void say_step(const char *what)
+{
+    fprintf(lines, SAY_STEP "%s\n", what);
+    fflush(lines);
+}
+
+/* Tabs end fields and newlines end lines, so neither may come from a driver. */
+static void put(const char *text, char end)
+{
+    for (; *text; text++)
+        putc((unsigned char)*text < ' ' ? ' ' : *text, lines);
+    putc(end, lines);
+}
+
+void say(const char *id, unsigned mark, const char *label, const char *format, ...)
+{
+    char text[TEXT_ROOM];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    fprintf(lines, "finding\t%c\t%c\t", "+-."[mark % DETAIL], mark & DETAIL ? 'd' : 's');
+    put(id, '\t');
+    put(label, '\t');
+    put(text, '\n');
+    fflush(lines);
+}
+
+void say_fact(const char *key, const char *format, ...)
+{
+    char text[TEXT_ROOM];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    fprintf(lines, "fact\t%s\t", key);
+    put(text, '\n');
+    fflush(lines);
+}
+
+void say_error(const char *id, const char *label)
+{
+    const gr_error *error = gr_last_error();
+    say(id, MARK_BAD, label, "%s", error->message);
+    say_fact("error", "%s", gr_status_name(error->status));
+    if (error->code_name[0])
+        say_fact("code", "%s", error->code_name);
 }

@@ -10,11 +10,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "tools/info/collect.h"
-#include "tools/info/finders.h"
-#include "tools/info/info_json.h"
-#include "tools/info/say.h"
-#include "tools/info/screen.h"
+#include "tools/info/find.h"
+#include "tools/info/report.h"
 #include "tools/options.h"
 
 /* Exit statuses: what is wrong with the command line, too, is 2. */
@@ -45,12 +42,10 @@ static const struct option_section sections[] = {
                  "into a report of a bug."},
     {NULL, NULL}};
 
-/*
- * Without what a driver does at the end of a process: no answer depends on it any more.
- */
+/* Without what a driver does at the end of a process: no answer depends on it any more. */
 static void find(const char *finder, const char *root)
 {
-    bool found = say_begin() && finders_run(finder, root);
+    bool found = say_begin() && find_by_name(finder, root);
     if (found)
         say_end();
     else
@@ -61,34 +56,33 @@ static void find(const char *finder, const char *root)
 int main(int argc, char **argv)
 {
     const char *finder = NULL;
-    bool verbose = false, json = false, probe = false, bench = false;
-    struct child_rules rules = {.limit = 30, .root = ""};
+    bool verbose = false, json = false;
+    struct report report = {.limit = 30, .root = ""};
     const struct option_row rows[] = {
         {"verbose", 'v', NULL, "all that was found, and what drivers print", .flag = &verbose},
         {"json", 'j', NULL, "the same for programs, all of it", .flag = &json},
         {"probe", 'p', NULL,
          "try each way that works with bytes: CUDA writes, graphics reads, and back",
-         .flag = &probe},
+         .flag = &report.probed},
         {"bench", 'b', NULL, "measure maps, frames in order and frames in flight, for some seconds",
-         .flag = &bench},
+         .flag = &report.measured},
         {"limit", 'l', "SECONDS", "how long each question may take",
-         .whole = {&rules.limit, 1, LONGEST_LIMIT}},
+         .whole = {&report.limit, 1, LONGEST_LIMIT}},
         {"find", 0, "FINDER", NULL, .text = &finder},
-        {"root", 0, "FOLDER", NULL, .text = &rules.root},
+        {"root", 0, "FOLDER", NULL, .text = &report.root},
         {0}};
     const struct option_page page = {"grinterop-info", ABOUT, rows, sections};
     options_read_page(argc, argv, &page);
     if (finder)
-        find(finder, rules.root);
-    struct report report;
+        find(finder, report.root);
     /* Some parents leave it ignored: then nobody hears how a child ended. */
     signal(SIGCHLD, SIG_DFL);
-    rules.noisy = verbose && !json;
-    collect(&rules, probe, bench, &report);
+    report.noisy = verbose && !json;
+    report_collect(&report);
     if (json)
-        json_print(&report);
+        report_print_json(&report);
     else
-        screen_print(&report, verbose);
+        report_print_screen(&report, verbose);
     int status = !report.working ? NOTHING_WORKS : report.failed ? PROBE_FAILED : SOMETHING_WORKS;
     report_free(&report);
     if (fflush(stdout) != 0 || ferror(stdout)) {

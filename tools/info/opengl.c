@@ -1,51 +1,132 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * OpenGL by EGL, on the device that a CUDA device is or on another EGL device, such as the
- * processor beside a GPU; and what of it CUDA can share.
+ * OpenGL: the EGL devices, OpenGL on the device that a CUDA device is, on another EGL device, such
+ * as the CPU beside a GPU, and of the display; and what of it CUDA can share.
  */
-#include "tools/info/opengl.h"
-
 #include <stdio.h>
+#include <stdlib.h>
 
 #include <epoxy/gl.h>
 
 #include <grinterop/cuda.h>
 #include <grinterop/egl.h>
 
-#include "tools/info/egl_context.h"
-#include "tools/info/egl_list.h"
-#include "tools/info/finders.h"
-#include "tools/info/formats.h"
-#include "tools/info/say.h"
-#include "tools/info/transports.h"
+#include "gl/egl_vendor.h"
+#include "tools/info/find.h"
+#include "tools/info/opengl.h"
 
-/* What grinterop uses where it is there. */
-static const char *const extensions[] = {"GL_ARB_buffer_storage",      "GL_ARB_copy_image",
-                                         "GL_ARB_direct_state_access", "GL_EXT_memory_object",
-                                         "GL_EXT_memory_object_fd",    "GL_EXT_semaphore",
-                                         "GL_EXT_semaphore_fd",        "GL_NV_timeline_semaphore"};
-#define EXTENSIONS (sizeof(extensions) / sizeof(extensions[0]))
+/* ---- EGL devices ----------------------------------------------------------------------------- */
 
+static void say_egl_device(EGLDeviceEXT device, int number)
+{
+    const char *extensions = eglQueryDeviceStringEXT(device, EGL_EXTENSIONS);
+    bool software = extensions && epoxy_extension_in_string(extensions, "EGL_MESA_device_software");
+    EGLAttrib cuda = -1;
+    const char *is = software ? "the processor (Mesa)" : "no CUDA device";
+    if (extensions && epoxy_extension_in_string(extensions, "EGL_NV_device_cuda") &&
+        eglQueryDeviceAttribEXT(device, EGL_CUDA_DEVICE_NV, &cuda) && cuda >= 0)
+        is = text_of("CUDA device %d", (int)cuda);
+    say(text_of("egl/device/%d", number), MARK_NOTE, text_of("EGL device %d: %s", number, is), "%s",
+        "");
+    say_fact("extensions", "%s", extensions ? extensions : "");
+    say_fact("software", "%s", software ? "yes" : "no");
+    if (cuda >= 0)
+        say_fact("cuda_device", "%d", (int)cuda);
+}
+
+void find_egl(const struct find *find)
+{
+    EGLDeviceEXT devices[EGL_MOST_DEVICES];
+    char advice[600];
+    (void)find;
+    gr_cuda_load(false); /* the drivers that are wanted are its */
+    if (!epoxy_has_egl()) {
+        say("egl/loader", MARK_BAD, "no EGL",
+            "libEGL.so.1 was not found. Install it (on Debian libegl1).");
+        return;
+    }
+    int count = egl_list(devices);
+    for (int i = 0; i < count; i++)
+        say_egl_device(devices[i], i);
+    if (count)
+        return;
+    egl_vendor_advise(gr_cuda_is_software(), advice, sizeof(advice));
+    /* With CUDA the finder of OpenGL says the same about a way. */
+    say("egl/drivers", gr_cuda() ? MARK_BAD | DETAIL : MARK_BAD, "EGL has no devices", "%s",
+        advice);
+}
+
+/* ---- Transports ------------------------------------------------------------------------------ */
+
+const struct transport transports[TRANSPORTS] = {
+    {GR_TRANSPORT_INTEROP, "interop", "interop", "OpenGL's objects are CUDA's, too (interop)"},
+    {GR_TRANSPORT_SHARED, "shared", "storage for both",
+     "storage for both, several frames at once (shared)"},
+    {GR_TRANSPORT_COPY, "copy", "copies through host memory", "copies through host memory (copy)"},
+    {GR_TRANSPORT_PEER, "peer", "copies through host memory", "copies from GPU to GPU (peer)"},
+};
+
+/*
+ * Whether it is missing where it does not work: only copies go with an OpenGL that no CUDA device
+ * draws for, and copies between GPUs need two.
+ */
+static bool is_wanted(gr_transport transport, int cuda_device)
+{
+    int drawing;
+    if (gr_gl_cuda_device(&drawing) != GR_OK)
+        return transport == GR_TRANSPORT_COPY;
+    return transport != GR_TRANSPORT_PEER || drawing != cuda_device;
+}
+
+static void say_transport(const struct transport *transport, const char *id, const char *where,
+                          int cuda_device)
+{
+    const gr_transport_info *info = gr_gl_probe(transport->transport);
+    const char *whole = text_of("%s/%s", id, transport->name);
+    const char *label = text_of("%s: %s", where, transport->words);
+    if (!info) {
+        say_error(whole, label);
+    } else if (!info->usable && !is_wanted(info->transport, cuda_device)) {
+        say(whole, MARK_NOTE | DETAIL, label, "%s", info->reason);
+    } else {
+        say(whole, info->usable ? MARK_GOOD : MARK_BAD, label, "%s", info->reason);
+        say_fact("path", "%s", transport->name);
+        say_fact("cuda_device", "%d", cuda_device);
+    }
+}
+
+/*
+ * Between the current OpenGL and the CUDA device. `id` begins the ids, `where` the labels: "CUDA
+ * device 0".
+ */
+static void say_transports(const char *id, const char *where, int cuda_device)
+{
+    gr_cuda_context *context = gr_cuda_context_create(cuda_device);
+    if (!context) {
+        say_error(text_of("%s/context", id), where);
+        say_fact("path", "none");
+        return;
+    }
+    for (size_t i = 0; i < TRANSPORTS; i++)
+        say_transport(&transports[i], id, where, cuda_device);
+    gr_cuda_context_free(context);
+}
+
+/* ---- The current OpenGL ---------------------------------------------------------------------- */
+
+/* Those that grinterop uses where they are there. */
 static void list_extensions(bool there, char *text, size_t size)
 {
+    static const char *const extensions[] = {
+        "GL_ARB_buffer_storage", "GL_ARB_copy_image",       "GL_ARB_direct_state_access",
+        "GL_EXT_memory_object",  "GL_EXT_memory_object_fd", "GL_EXT_semaphore",
+        "GL_EXT_semaphore_fd",   "GL_NV_timeline_semaphore"};
     size_t used = 0;
     *text = '\0';
-    for (size_t i = 0; i < EXTENSIONS && used < size; i++)
+    for (size_t i = 0; i < sizeof(extensions) / sizeof(extensions[0]) && used < size; i++)
         if (epoxy_has_gl_extension(extensions[i]) == there)
             used +=
                 (size_t)snprintf(text + used, size - used, "%s%s", used ? " " : "", extensions[i]);
-}
-
-static void say_extensions(const char *id)
-{
-    char whole[64], has[300], lacks[300];
-    list_extensions(true, has, sizeof(has));
-    list_extensions(false, lacks, sizeof(lacks));
-    snprintf(whole, sizeof(whole), "%s/extensions", id);
-    say_detail(whole, MARK_NOTE, "OpenGL's extensions for sharing", "It has %s; it lacks %s.",
-               *has ? has : "none", *lacks ? lacks : "none");
-    say_fact("has", "%s", has);
-    say_fact("lacks", "%s", lacks);
 }
 
 static const char *string_of(GLenum name)
@@ -54,67 +135,151 @@ static const char *string_of(GLenum name)
     return string ? string : "?";
 }
 
-void opengl_say(const char *id, const char *where, const char *described)
+static void say_opengl(const char *id, const char *where, const char *described)
 {
-    char label[200];
-    snprintf(label, sizeof(label), "%s: OpenGL on %.100s", where, string_of(GL_RENDERER));
-    say(id, MARK_GOOD, label, "%s", described);
+    char has[300], lacks[300];
+    say(id, MARK_GOOD, text_of("%s: OpenGL on %.100s", where, string_of(GL_RENDERER)), "%s",
+        described);
     say_fact("renderer", "%s", string_of(GL_RENDERER));
     say_fact("vendor", "%s", string_of(GL_VENDOR));
     say_fact("version", "%s", string_of(GL_VERSION));
-    say_extensions(id);
+    list_extensions(true, has, sizeof(has));
+    list_extensions(false, lacks, sizeof(lacks));
+    say(text_of("%s/extensions", id), MARK_NOTE | DETAIL, "OpenGL's extensions for sharing",
+        "It has %s; it lacks %s.", *has ? has : "none", *lacks ? lacks : "none");
+    say_fact("has", "%s", has);
+    say_fact("lacks", "%s", lacks);
 }
 
-/* ---- On a CUDA device ------------------------------------------------------------------------ */
+/* ---- Formats of textures ----------------------------------------------------------------------
+ */
 
-/* CUDA on the next device, where there are several: all pairs would take long. */
-static void say_next_device(int drawing)
+/* Those that CUDA can take: 1, 2 and 4 channels (docs/formats.md). */
+#define FOR_CHANNELS(X, type) X(R##type) X(RG##type) X(RGBA##type)
+#define FORMATS(X)                                                                                 \
+    FOR_CHANNELS(X, 8)                                                                             \
+    X(SRGB8_ALPHA8)                                                                                \
+    FOR_CHANNELS(X, 8I)                                                                            \
+    FOR_CHANNELS(X, 8UI)                                                                           \
+    FOR_CHANNELS(X, 16)                                                                            \
+    FOR_CHANNELS(X, 16I)                                                                           \
+    FOR_CHANNELS(X, 16UI)                                                                          \
+    FOR_CHANNELS(X, 16F)                                                                           \
+    FOR_CHANNELS(X, 32I)                                                                           \
+    FOR_CHANNELS(X, 32UI)                                                                          \
+    FOR_CHANNELS(X, 32F)
+
+static const struct {
+    GLenum format;
+    const char *name;
+} formats[] = {
+#define FORMAT(name) {GL_##name, #name},
+    FORMATS(FORMAT)};
+#define COUNT (sizeof(formats) / sizeof(formats[0]))
+
+static bool takes(GLenum format)
 {
-    int count = 0;
-    char id[48], where[80];
-    if (gr_cuda()->DeviceGetCount(&count) != CUDA_SUCCESS || count < 2)
-        return;
-    int next = (drawing + 1) % count;
-    snprintf(id, sizeof(id), "opengl/%d/cuda/%d", drawing, next);
-    snprintf(where, sizeof(where), "OpenGL on %d, CUDA on %d", drawing, next);
-    transports_say(id, where, next);
+    GLuint name = 0;
+    glGenTextures(1, &name);
+    glBindTexture(GL_TEXTURE_2D, name);
+    glTexStorage2D(GL_TEXTURE_2D, 1, format, 4, 4);
+    gr_resource *resource = gr_from_gl_image(name, GL_TEXTURE_2D, GR_READ_WRITE);
+    gr_resource_free(resource);
+    glDeleteTextures(1, &name);
+    return resource;
 }
+
+static void say_formats(const char *id)
+{
+    char taken[600] = "", refused[600] = "";
+    size_t count = 0, used_taken = 0, used_refused = 0;
+    for (size_t i = 0; i < COUNT; i++) {
+        bool good = takes(formats[i].format);
+        char *list = good ? taken : refused;
+        size_t *used = good ? &used_taken : &used_refused;
+        *used += (size_t)snprintf(list + *used, sizeof(taken) - *used, "%s%s", *used ? " " : "",
+                                  formats[i].name);
+        count += good;
+    }
+    say(text_of("%s/formats", id), (count ? MARK_GOOD : MARK_NOTE) | DETAIL,
+        text_of("CUDA takes %zu of %zu formats of textures", count, COUNT), "%s%s%s", taken,
+        *refused ? "; not " : "", refused);
+    say_fact("taken", "%s", taken);
+    say_fact("refused", "%s", refused);
+}
+
+/* Which ones CUDA takes in the current OpenGL context. */
+static void try_formats(const char *id, int cuda_device)
+{
+    gr_cuda_context *context = gr_cuda_context_create(cuda_device);
+    if (!context)
+        return;
+    if (epoxy_gl_version() >= 42 || epoxy_has_gl_extension("GL_ARB_texture_storage"))
+        say_formats(id);
+    gr_cuda_context_free(context);
+}
+
+/* ---- The finders ----------------------------------------------------------------------------- */
 
 void find_opengl(const struct find *find)
 {
-    char id[32], where[64], described[320];
+    char id[48], where[80], described[320];
     const gr_egl_options options = GR_INIT(gr_egl_options, .cuda_device = find->device);
+    int count = 0;
     snprintf(id, sizeof(id), "opengl/%d", find->device);
     snprintf(where, sizeof(where), "CUDA device %d", find->device);
     gr_egl *egl = gr_egl_create(&options);
     if (!egl) {
-        snprintf(described, sizeof(described), "%s: no OpenGL", where);
-        say_error(id, described);
+        say_error(id, text_of("%s: no OpenGL", where));
         say_fact("path", "opengl");
         return;
     }
     gr_egl_describe(egl, described, sizeof(described));
-    opengl_say(id, where, described);
-    transports_say(id, where, find->device);
-    formats_say(id, find->device);
-    say_next_device(find->device);
+    say_opengl(id, where, described);
+    say_transports(id, where, find->device);
+    try_formats(id, find->device);
+    /* With CUDA on the next device, where there are several: all pairs would take long. */
+    if (gr_cuda()->DeviceGetCount(&count) != CUDA_SUCCESS || count < 2)
+        return;
+    int next = (find->device + 1) % count;
+    snprintf(id, sizeof(id), "opengl/%d/cuda/%d", find->device, next);
+    snprintf(where, sizeof(where), "OpenGL on %d, CUDA on %d", find->device, next);
+    say_transports(id, where, next);
 }
-
-/* ---- On another EGL device ------------------------------------------------------------------- */
 
 void find_renderer(const struct find *find)
 {
-    EGLDeviceEXT devices[EGL_LIST_MOST];
-    char id[32], where[64];
+    char id[48], where[80];
     snprintf(id, sizeof(id), "renderer/%d", find->device);
     snprintf(where, sizeof(where), "EGL device %d", find->device);
-    if (!epoxy_has_egl() || find->device < 0 || find->device >= egl_list(devices))
-        return;
-    const char *missing = egl_make_current(devices[find->device]);
+    const char *missing = egl_make_current(find->device);
     if (missing) {
-        say_detail(id, MARK_NOTE, where, "No OpenGL on it: %s.", missing);
+        say(id, MARK_NOTE | DETAIL, where, "No OpenGL on it: %s.", missing);
         return;
     }
-    opengl_say(id, where, string_of(GL_VERSION));
-    transports_say(id, where, 0);
+    say_opengl(id, where, string_of(GL_VERSION));
+    say_transports(id, where, 0);
+}
+
+/*
+ * Windows have it. It need not be that of the EGL devices, nor be drawn by a GPU that CUDA computes
+ * on.
+ */
+void find_glx(const struct find *find)
+{
+    char where[80];
+    int device = 0;
+    const char *display = getenv("DISPLAY");
+    (void)find;
+    snprintf(where, sizeof(where), "the display %.50s", display ? display : "");
+    const char *missing = glx_make_current();
+    if (missing) {
+        say("glx", MARK_NOTE, where, "No OpenGL for windows on it: %s.", missing);
+        return;
+    }
+    say_opengl("glx", where, "");
+    if (gr_gl_cuda_device(&device) != GR_OK)
+        say("glx/device", MARK_NOTE, "no CUDA device draws the windows", "%s",
+            gr_last_error()->message);
+    say_transports("glx", where, device);
 }

@@ -1,19 +1,43 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What lies around the drivers: device nodes and who may open them, and variables that change what
- * drivers do; and what surroundings.h has besides.
+ * What lies around the drivers: device nodes and who may open them, who has the GPUs, containers
+ * and WSL, variables that change what drivers do, and versions that have to go together.
  */
 #define _GNU_SOURCE
-#include "tools/info/surroundings.h"
-
+#include <dlfcn.h>
+#include <glob.h>
+#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
 
+#include <grinterop/gr.h>
+
+#include "config.h"
+#include "lib/platform/loader.h"
 #include "lib/platform/machine.h"
-#include "tools/info/finders.h"
-#include "tools/info/rooted.h"
-#include "tools/info/say.h"
+#include "tools/info/find.h"
+
+/* ---- Files below `root`, which stands for / and which tests make ----------------------------- */
+
+static bool is_there(const char *root, const char *name)
+{
+    return access(text_of("%s%s", root, name), F_OK) == 0;
+}
+
+/* The first line without its end; false if it cannot be read. */
+static bool read_line(const char *root, const char *name, char *line, size_t size)
+{
+    FILE *file = fopen(text_of("%s%s", root, name), "re");
+    bool read = file && fgets(line, (int)size, file);
+    if (file)
+        fclose(file);
+    if (read)
+        line[strcspn(line, "\n")] = '\0';
+    return read;
+}
 
 /* ---- Device nodes ---------------------------------------------------------------------------- */
 
@@ -24,33 +48,33 @@
 
 static void say_node(const char *root, const char *path)
 {
-    char id[ROOTED_ROOM], label[ROOTED_ROOM];
     const char *name = path + strlen(root), *state = gr_machine_node(path);
-    snprintf(id, sizeof(id), "surroundings%s", name);
-    snprintf(label, sizeof(label), "%s is %s", name, state);
+    const char *id = text_of("surroundings%s", name), *label = text_of("%s is %s", name, state);
     /* NVIDIA's drivers can do without those of Linux's own interface. */
     bool needed = strncmp(name, "/dev/dri/", strlen("/dev/dri/")) != 0;
     if (strcmp(state, "there") == 0)
-        say_detail(id, MARK_GOOD, label, "%s", "");
+        say(id, MARK_GOOD | DETAIL, label, "%s", "");
     else
         say(id, needed ? MARK_BAD : MARK_NOTE, label, CLOSED, name);
 }
 
-/* How many there are. */
+/* Says all nodes of that pattern. Returns their number. */
 static size_t say_nodes(const char *root, const char *pattern)
 {
     glob_t nodes;
-    rooted_glob(root, pattern, &nodes);
+    if (glob(text_of("%s%s", root, pattern), 0, NULL, &nodes) != 0)
+        return 0;
     size_t count = nodes.gl_pathc;
     for (size_t i = 0; i < count; i++)
         say_node(root, nodes.gl_pathv[i]);
-    if (count)
-        globfree(&nodes);
+    globfree(&nodes);
     return count;
 }
 
-/* Of a Tegra, such as Jetson: true if this is one. Which of the others there are, too, depends on
- * its age: up to Orin it has no /dev/nvidia-uvm. */
+/*
+ * The nodes of a Tegra, such as Jetson. True if this is one. Its age decides which of the others
+ * there are, too: up to Orin it has no /dev/nvidia-uvm.
+ */
 static bool say_tegra(const char *root, size_t gpus)
 {
     size_t memory = say_nodes(root, "/dev/nvmap");
@@ -80,6 +104,121 @@ static void say_all_nodes(const char *root)
     else if (!memory && !gr_machine_is_wsl())
         say("surroundings/nodes", MARK_BAD, "/dev/nvidia-uvm is not there",
             "CUDA needs it: nvidia-modprobe -u -c 0, by root, makes it.");
+}
+
+/* ---- Who has the GPUs ------------------------------------------------------------------------ */
+
+/* Whether there are cards of NVIDIA, and of other makers. */
+static void find_cards(const char *root, bool *nvidia, bool *other)
+{
+    glob_t files;
+    char vendor[32];
+    *nvidia = *other = false;
+    if (glob(text_of("%s/sys/class/drm/card*/device/vendor", root), 0, NULL, &files) != 0)
+        return;
+    for (size_t i = 0; i < files.gl_pathc; i++)
+        if (read_line("", files.gl_pathv[i], vendor, sizeof(vendor))) {
+            bool *maker = strcmp(vendor, "0x10de") == 0 ? nvidia : other;
+            *maker = true;
+        }
+    globfree(&files);
+}
+
+static void say_gpus(const char *root)
+{
+    char line[32];
+    bool nvidia, other;
+    find_cards(root, &nvidia, &other);
+    if (nvidia && other)
+        say("surroundings/optimus", MARK_NOTE, "GPUs of two makers",
+            "Windows may be drawn by the other one. A program draws on NVIDIA's with "
+            "__NV_PRIME_RENDER_OFFLOAD=1 __GLX_VENDOR_LIBRARY_NAME=nvidia, or without a window by "
+            "gr_egl_create().");
+    /* The free driver, which has no CUDA, keeps NVIDIA's from the card. */
+    if (nvidia && is_there(root, "/sys/module/nouveau") &&
+        !is_there(root, "/proc/driver/nvidia/version"))
+        say("surroundings/nouveau", MARK_BAD, "nouveau has the GPU",
+            "CUDA works with NVIDIA's own driver in the kernel only: install it, which keeps "
+            "nouveau from being loaded, and restart.");
+    /* Ubuntu's switch between the two GPUs of a laptop writes it. */
+    if (read_line(root, "/etc/prime-discrete", line, sizeof(line)) &&
+        (strcmp(line, "off") == 0 || strcmp(line, "intel") == 0))
+        say("surroundings/prime", MARK_BAD, "the NVIDIA GPU is switched off",
+            "prime-select on-demand, by root, and a restart switch it on.");
+}
+
+/* ---- Containers ------------------------------------------------------------------------------ */
+
+static bool is_among(const char *list, const char *word)
+{
+    size_t length = strlen(word);
+    for (const char *at = list; (at = strstr(at, word)); at += length)
+        if ((at == list || at[-1] == ',') && (at[length] == ',' || !at[length]))
+            return true;
+    return false;
+}
+
+/*
+ * NVIDIA's container runtime reads them; the default is utility,compute. They are a hint only: the
+ * drivers may have come into the container by another way.
+ */
+static void say_capabilities(void)
+{
+    const char *has = getenv("NVIDIA_DRIVER_CAPABILITIES");
+    if (!getenv("NVIDIA_VISIBLE_DEVICES") && !has)
+        return;
+    if (has && (is_among(has, "all") || (is_among(has, "graphics") && is_among(has, "compute"))))
+        say("surroundings/capabilities", MARK_GOOD | DETAIL, "the container has CUDA and OpenGL",
+            "NVIDIA_DRIVER_CAPABILITIES is %s.", has);
+    else
+        say("surroundings/capabilities", MARK_NOTE, "the container may lack drivers",
+            "NVIDIA_DRIVER_CAPABILITIES is %s%s: CUDA needs compute, OpenGL and Vulkan need "
+            "graphics. Start the container with -e "
+            "NVIDIA_DRIVER_CAPABILITIES=compute,graphics,utility.",
+            has ? has : "not set", has ? "" : ", which is utility,compute");
+}
+
+static void say_container(const char *root)
+{
+    /* Apptainer takes drivers in if it is told to. */
+    if ((getenv("APPTAINER_CONTAINER") || getenv("SINGULARITY_CONTAINER")) &&
+        !is_there(root, "/.singularity.d/libs/libcuda.so.1"))
+        say("surroundings/apptainer", MARK_NOTE,
+            "this is an Apptainer container without the driver",
+            "Start it with --nv, which takes in the machine's own.");
+    if (!is_there(root, "/.dockerenv") && !is_there(root, "/run/.containerenv") &&
+        !getenv("container") && !getenv("NVIDIA_VISIBLE_DEVICES"))
+        return;
+    say("surroundings/container", MARK_NOTE | DETAIL, "this is a container", "%s",
+        "Drivers and device nodes are those that it was given.");
+    say_capabilities();
+}
+
+/* ---- WSL ------------------------------------------------------------------------------------- */
+
+static bool is_wsl(const char *root)
+{
+    char release[200];
+    return gr_machine_is_wsl() ||
+           (*root && read_line(root, "/proc/sys/kernel/osrelease", release, sizeof(release)) &&
+            strstr(release, "microsoft"));
+}
+
+/* The Windows driver brings it. A driver for Linux that was installed hides it. */
+#define WSL_DRIVER "/usr/lib/wsl/lib/libcuda.so.1"
+
+static void say_wsl(const char *root)
+{
+    if (!is_wsl(root))
+        return;
+    say("surroundings/wsl", MARK_NOTE, "this is WSL",
+        "WSL does not support sharing between OpenGL and CUDA: GR_TRANSPORT_COPY works. /dev/dxg, "
+        "by which the GPU comes, is %s.",
+        is_there(root, "/dev/dxg") ? gr_machine_node("/dev/dxg") : "not there");
+    if (!is_there(root, WSL_DRIVER))
+        say("surroundings/wsl/driver", MARK_BAD, WSL_DRIVER " is not there",
+            "Windows's driver brings it: install NVIDIA's driver in Windows, none in WSL, and "
+            "restart WSL by wsl --shutdown.");
 }
 
 /* ---- Variables ------------------------------------------------------------------------------- */
@@ -112,23 +251,130 @@ static const struct {
 
 static void say_variables(void)
 {
-    char id[80], label[400];
     for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
-        const char *value = getenv(variables[i].name);
+        const char *name = variables[i].name, *value = getenv(name);
         if (!value)
             continue;
-        snprintf(id, sizeof(id), "surroundings/variable/%s", variables[i].name);
-        snprintf(label, sizeof(label), "%s=%.300s", variables[i].name, value);
-        say_detail(id, MARK_NOTE, label, "%s.", variables[i].does);
+        say(text_of("surroundings/variable/%s", name), MARK_NOTE | DETAIL,
+            text_of("%s=%.300s", name, value), "%s.", variables[i].does);
         say_fact("value", "%s", value);
     }
 }
 
+/* ---- Versions -------------------------------------------------------------------------------- */
+
+/*
+ * The parts of NVIDIA's driver, in the kernel and in files, have to be of one version. An update
+ * without a restart, and a container, leave them apart.
+ * The version is the word of the line such as 580.65.06; "" where there is none.
+ */
+static void say_kernel(const char *root, char *version, size_t size)
+{
+    char line[300], *rest = line, *word = "";
+    *version = '\0';
+    if (!read_line(root, "/proc/driver/nvidia/version", line, sizeof(line)))
+        return;
+    say("surroundings/kernel", MARK_NOTE | DETAIL, "NVIDIA's driver in the kernel", "%s", line);
+    while (word && (strspn(word, "0123456789.") != strlen(word) || !strchr(word, '.')))
+        word = strsep(&rest, " \t");
+    snprintf(version, size, "%s", word ? word : "");
+    say_fact("version", "%s", version);
+}
+
+/*
+ * The file behind the name, by which drivers tell their version: libcuda.so.580.65.06. NULL for the
+ * software driver's libcuda, too, which is of no kernel's version.
+ */
+static char *file_of(const char *name)
+{
+    struct link_map *map;
+    void *library = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
+    if (!library || dlsym(library, "gr_softcuda_version") ||
+        dlinfo(library, RTLD_DI_LINKMAP, &map) != 0)
+        return NULL;
+    return realpath(map->l_name, NULL);
+}
+
+/* NULL where the name has none: Jetson's libcuda.so.1.1 is of every version. */
+static const char *version_of(const char *file)
+{
+    const char *version = strstr(file, ".so.");
+    version = version ? version + strlen(".so.") : NULL;
+    return version && strspn(version, "0123456789") >= 3 && strchr(version, '.') ? version : NULL;
+}
+
+static void say_apart(const char *id, const char *file, const char *kernel)
+{
+    bool compat = strstr(file, "/compat/");
+    if (compat)
+        say(id, MARK_NOTE, "the CUDA driver is one for forward compatibility",
+            "%s goes with the kernel's driver %s on some GPUs only: on others cuInit answers 804 "
+            "(CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE). Then take it out of LD_LIBRARY_PATH.",
+            file, kernel);
+    else
+        say(id, MARK_BAD, "two versions of NVIDIA's driver",
+            "The kernel has %s, but %s is loaded: CUDA answers 803 "
+            "(CUDA_ERROR_SYSTEM_DRIVER_MISMATCH), OpenGL and Vulkan do not start. Restart the "
+            "machine after an update; a container needs the host's own driver mounted.",
+            kernel, file);
+}
+
+static void say_file(const char *name, const char *what, const char *kernel)
+{
+    char *file = file_of(name);
+    const char *version = file ? version_of(file) : NULL;
+    const char *id = text_of("surroundings/version/%s", what);
+    if (version && *kernel && strcmp(version, kernel) != 0)
+        say_apart(id, file, kernel);
+    else if (version)
+        say(id, (*kernel ? MARK_GOOD : MARK_NOTE) | DETAIL,
+            text_of("NVIDIA's driver for %s is %s", what, version), "%s", file);
+    free(file);
+}
+
+/* The one of GR_CUDA_DRIVER, unless it is the software driver. */
+static const char *cuda_name(void)
+{
+    const char *wanted = getenv("GR_CUDA_DRIVER");
+    return wanted && *wanted && strcmp(wanted, "soft") != 0 ? wanted : GR_REAL_DRIVER;
+}
+
+static void say_library(void)
+{
+    Dl_info where = {.dli_fname = "?"};
+    const char *version = gr_library_version();
+    void *symbol = dlsym(RTLD_DEFAULT, "gr_library_version");
+    if (symbol)
+        dladdr(symbol, &where);
+    if (strcmp(version, PACKAGE_VERSION) == 0)
+        say("surroundings/version/grinterop", MARK_GOOD | DETAIL, "grinterop " PACKAGE_VERSION,
+            "%s", where.dli_fname);
+    else
+        say("surroundings/version/grinterop", MARK_BAD, "two versions of grinterop",
+            "This command is of " PACKAGE_VERSION ", but the library that it got is of %s (%s): "
+            "another one is installed, or named by LD_LIBRARY_PATH.",
+            version, where.dli_fname);
+}
+
+/* ---- All ------------------------------------------------------------------------------------- */
+
 void find_surroundings(const struct find *find)
 {
+    char kernel[40];
     say_all_nodes(find->root);
     say_gpus(find->root);
-    say_confinement(find->root);
+    say_container(find->root);
+    say_wsl(find->root);
+    if (getauxval(AT_SECURE))
+        say("surroundings/rights", MARK_NOTE, "the program has more rights than its user",
+            "It is setuid or setgid, or its file has capabilities (getcap): the loaders of "
+            "libraries, EGL and Vulkan then ignore LD_LIBRARY_PATH, __EGL_VENDOR_LIBRARY_FILENAMES "
+            "and VK_DRIVER_FILES.");
     say_variables();
-    say_versions(find->root); /* last, as it loads drivers */
+    say_kernel(find->root, kernel, sizeof(kernel));
+    say_library();
+    /* Last, as they load drivers. */
+    say_file(cuda_name(), "CUDA", kernel);
+    say_file("libEGL_nvidia.so.0", "EGL", kernel);
+    say_file("libGLX_nvidia.so.0", "GLX", kernel);
 }

@@ -1,22 +1,58 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Vulkan's devices, and whether CUDA shares memory and semaphores with them. */
+/* The Vulkan devices, and whether CUDA shares memory and semaphores with them. */
+#include "tools/info/vulkan.h"
+
+#include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
 
 #include <grinterop/cuda.h>
-#include <grinterop/vk.h>
 
 #include "lib/uuid_text.h"
-#include "tools/info/finders.h"
-#include "tools/info/say.h"
-#include "tools/info/vulkan_desc.h"
-#include "tools/info/vulkan_list.h"
+#include "tools/info/find.h"
 #include "vk/identity.h"
+
+enum { MOST_DEVICES = 32, MOST_EXTENSIONS = 16 };
 
 /* ---- All devices ----------------------------------------------------------------------------- */
 
+/* An instance, which lasts until the process ends. */
+struct loader {
+    PFN_vkGetInstanceProcAddr get;
+    VkInstance instance;
+};
+
+/* Any function of Vulkan, by memcpy(), as ISO C has no conversion between such pointers. */
+static void find_function(const struct loader *loader, const char *name, void *function)
+{
+    PFN_vkVoidFunction found = loader->get(loader->instance, name);
+    memcpy(function, &found, sizeof(found));
+}
+
+/* NULL, or what is missing. */
+static const char *open_loader(struct loader *loader)
+{
+    const VkApplicationInfo application = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
+                                           .pEngineName = "grinterop",
+                                           .apiVersion = VK_API_VERSION_1_1};
+    const VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
+                                       .pApplicationInfo = &application};
+    PFN_vkCreateInstance create = NULL;
+    void *file = dlopen("libvulkan.so.1", RTLD_NOW | RTLD_LOCAL);
+    void *symbol = file ? dlsym(file, "vkGetInstanceProcAddr") : NULL;
+    *loader = (struct loader){0};
+    if (!symbol)
+        return "libvulkan.so.1 was not found. Install it (on Debian libvulkan1).";
+    memcpy(&loader->get, &symbol, sizeof(symbol));
+    find_function(loader, "vkCreateInstance", &create);
+    if (!create || create(&info, NULL, &loader->instance) != VK_SUCCESS)
+        return "Vulkan's loader found no driver that works: VK_DRIVER_FILES, or VK_ICD_FILENAMES, "
+               "may hide it.";
+    return NULL;
+}
+
 /* The CUDA device that it is, or -1. */
-static int cuda_device_of(const struct vulkan_list *list, VkPhysicalDevice device)
+static int cuda_device_of(const struct loader *loader, VkPhysicalDevice device)
 {
     int count = 0;
     VkPhysicalDevice same;
@@ -24,27 +60,26 @@ static int cuda_device_of(const struct vulkan_list *list, VkPhysicalDevice devic
     if (!cu || cu->DeviceGetCount(&count) != CUDA_SUCCESS)
         return -1;
     for (int i = 0; i < count; i++)
-        if (gr_vk_physical_device(list->get, list->instance, i, &same) == GR_OK && same == device)
+        if (gr_vk_physical_device(loader->get, loader->instance, i, &same) == GR_OK &&
+            same == device)
             return i;
     return -1;
 }
 
-static void say_device(const struct vulkan_list *list, uint32_t number)
+static void say_device(const struct loader *loader, VkPhysicalDevice device, unsigned number)
 {
-    char id[40], is[40] = "no CUDA device", label[400], uuid[GR_UUID_TEXT_SIZE];
+    char uuid[GR_UUID_TEXT_SIZE];
     PFN_vkGetPhysicalDeviceProperties2 get = NULL;
     struct vk_identity its;
-    vulkan_list_find(list, "vkGetPhysicalDeviceProperties2", &get);
+    find_function(loader, "vkGetPhysicalDeviceProperties2", &get);
     if (!get)
         return;
-    vk_identify(get, list->devices[number], &its);
-    int cuda = cuda_device_of(list, list->devices[number]);
-    if (cuda >= 0)
-        snprintf(is, sizeof(is), "CUDA device %d", cuda);
+    vk_identify(get, device, &its);
     gr_uuid_text(its.uuid, uuid);
-    snprintf(id, sizeof(id), "vulkan/device/%u", (unsigned)number);
-    snprintf(label, sizeof(label), "Vulkan device %u: %s, %s", (unsigned)number, its.name, is);
-    say(id, MARK_NOTE, label, "%s", "");
+    int cuda = cuda_device_of(loader, device);
+    const char *is = cuda >= 0 ? text_of("CUDA device %d", cuda) : "no CUDA device";
+    say(text_of("vulkan/device/%u", number), MARK_NOTE,
+        text_of("Vulkan device %u: %s, %s", number, its.name, is), "%s", "");
     say_fact("uuid", "%s", uuid);
     say_fact("version", "%u.%u", VK_API_VERSION_MAJOR(its.api_version),
              VK_API_VERSION_MINOR(its.api_version));
@@ -54,64 +89,76 @@ static void say_device(const struct vulkan_list *list, uint32_t number)
 
 void find_vulkan_devices(const struct find *find)
 {
-    struct vulkan_list list;
+    struct loader loader;
+    VkPhysicalDevice devices[MOST_DEVICES];
+    uint32_t count = MOST_DEVICES;
+    PFN_vkEnumeratePhysicalDevices enumerate = NULL;
     (void)find;
-    const char *missing = vulkan_list_open(&list);
+    const char *missing = open_loader(&loader);
     if (missing) {
         say("vulkan/loader", MARK_BAD, "no Vulkan", "%s", missing);
         return;
     }
-    for (uint32_t i = 0; i < list.count; i++)
-        say_device(&list, i);
+    find_function(&loader, "vkEnumeratePhysicalDevices", &enumerate);
+    if (!enumerate || enumerate(loader.instance, &count, devices) < 0)
+        return;
+    for (uint32_t i = 0; i < count; i++)
+        say_device(&loader, devices[i], (unsigned)i);
 }
 
 /* ---- One that is a CUDA device --------------------------------------------------------------- */
 
-static gr_vk_device *wrap(const gr_vk_headless *headless)
+gr_vk_device_desc vulkan_desc(const gr_vk_headless *headless)
 {
-    const gr_vk_device_desc desc = vulkan_desc(gr_vk_headless_get(headless));
-    return gr_vk_device_wrap(&desc);
+    const gr_vk_headless_info *made = gr_vk_headless_get(headless);
+    return GR_INIT(gr_vk_device_desc, .get_instance_proc_addr = made->get_instance_proc_addr,
+                   .instance = made->instance, .physical_device = made->physical_device,
+                   .device = made->device, .queue = made->graphics,
+                   .queue_family = made->graphics_family,
+                   .synchronization2 = made->synchronization2);
 }
 
-static void say_extensions(const char *id, const gr_vk_headless *headless)
+static void say_extensions(const char *id, const gr_vk_device_desc *desc)
 {
-    enum { MOST = 16 };
-    const gr_vk_device_desc desc = vulkan_desc(gr_vk_headless_get(headless));
-    const char *names[MOST];
-    char whole[48], text[800] = "";
-    uint32_t count = MOST;
+    const char *names[MOST_EXTENSIONS];
+    char text[800] = "";
+    uint32_t count = MOST_EXTENSIONS;
     size_t used = 0;
-    if (gr_vk_device_extensions(&desc, names, &count) != GR_OK)
+    if (gr_vk_device_extensions(desc, names, &count) != GR_OK)
         return;
     for (uint32_t i = 0; i < count && used < sizeof(text); i++)
         used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", i ? " " : "", names[i]);
-    snprintf(whole, sizeof(whole), "%s/extensions", id);
-    say_detail(whole, MARK_NOTE, "Vulkan's extensions for sharing", "It has %s.",
-               count ? text : "none");
+    say(text_of("%s/extensions", id), MARK_NOTE | DETAIL, "Vulkan's extensions for sharing",
+        "It has %s.", count ? text : "none");
     say_fact("has", "%s", text);
 }
 
 void find_vulkan(const struct find *find)
 {
-    char id[32], label[160], described[700];
+    char id[32], described[700];
     const gr_vk_headless_options options =
         GR_INIT(gr_vk_headless_options, .cuda_device = find->device);
+    gr_vk_device_desc desc;
+    gr_vk_device *device = NULL;
     snprintf(id, sizeof(id), "vulkan/%d", find->device);
     gr_vk_headless *headless = gr_vk_headless_create(&options);
-    gr_vk_device *device = headless ? wrap(headless) : NULL;
+    if (headless) {
+        desc = vulkan_desc(headless);
+        device = gr_vk_device_wrap(&desc);
+    }
     if (!device) {
-        snprintf(label, sizeof(label), "CUDA device %d: no Vulkan", find->device);
-        say_error(id, label);
+        say_error(id, text_of("CUDA device %d: no Vulkan", find->device));
         say_fact("path", "vulkan");
         return;
     }
     bool semaphores = gr_vk_device_has_semaphores(device);
     gr_vk_device_describe(device, described, sizeof(described));
-    snprintf(label, sizeof(label), "CUDA device %d: Vulkan's memory%s", find->device,
-             semaphores ? " and semaphores" : "; the host waits in the place of semaphores");
-    say(id, MARK_GOOD, label, "%s", described);
+    say(id, MARK_GOOD,
+        text_of("CUDA device %d: Vulkan's memory%s", find->device,
+                semaphores ? " and semaphores" : "; the host waits in the place of semaphores"),
+        "%s", described);
     say_fact("path", "vulkan");
     say_fact("cuda_device", "%d", find->device);
     say_fact("semaphores", "%s", semaphores ? "yes" : "no");
-    say_extensions(id, headless);
+    say_extensions(id, &desc);
 }

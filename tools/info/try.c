@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The CUDA side of a try. Every second time its bytes go by a kernel and not by a copy: a GPU does
+ * them in different places, and its driver orders them by different means.
+ */
+#include "tools/info/try.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include <grinterop/image.h>
+
+#include "tools/info/finding.h"
+
+enum { SLOTS = 4, AHEAD = 2 }; /* CUDA writes so many frames before the first one is read */
+
+/* ---- What goes wrong ------------------------------------------------------------------------- */
+
+bool try_fail(struct trial *t, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(t->failure, sizeof(t->failure), format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+bool try_error(struct trial *t)
+{
+    const gr_error *error = gr_last_error();
+    t->error = gr_status_name(error->status);
+    t->code = *error->code_name ? error->code_name : NULL;
+    if (!t->code)
+        return try_fail(t, "%s", error->message);
+    return try_fail(t, "%s (%s: %s)", error->message, error->call, t->code);
+}
+
+bool try_not_made(struct trial *t)
+{
+    t->absent = gr_last_error()->status == GR_ERR_UNSUPPORTED;
+    return try_error(t);
+}
+
+bool try_cuda_fine(struct trial *t, CUresult result, const char *call)
+{
+    if (result == CUDA_SUCCESS)
+        return true;
+    if (t->cu->GetErrorName(result, &t->code) != CUDA_SUCCESS)
+        t->code = "a code without a name";
+    return try_fail(t,
+                    "%s answered %s to a copy that is no more than that. Look at the kernel's "
+                    "messages (dmesg: NVRM, Xid); restart the program, and the machine if it "
+                    "stays so.",
+                    call, t->code);
+}
+
+/* ---- The device ------------------------------------------------------------------------------ */
+
+CUfunction try_kernel(const struct trial *t, const char *name)
+{
+    CUmodule module;
+    CUfunction kernel;
+    if (gr_cuda_is_software() || t->cu->ModuleLoadData(&module, kernels_ptx) != CUDA_SUCCESS ||
+        t->cu->ModuleGetFunction(&kernel, module, name) != CUDA_SUCCESS)
+        return NULL;
+    return kernel;
+}
+
+bool try_open(struct trial *t, struct try_side *side, int device)
+{
+    say_step("a CUDA context");
+    t->cu = gr_cuda();
+    side->context = t->cu ? gr_cuda_context_create(device) : NULL;
+    if (!side->context)
+        return try_error(t);
+    side->stream = gr_cuda_context_stream(side->context);
+    side->copy = try_kernel(t, "copy");
+    return try_cuda_fine(t, t->cu->MemAlloc(&side->memory, TRY_BUFFER_BYTES), "cuMemAlloc");
+}
+
+bool try_launch(struct trial *t, const struct try_side *side, CUdeviceptr to, CUdeviceptr from,
+                size_t size)
+{
+    unsigned words = (unsigned)(size / 4);
+    void *arguments[] = {&to, &from, &words};
+    unsigned blocks = (words + TRY_THREADS - 1) / TRY_THREADS;
+    t->kernel_ran = true;
+    return try_cuda_fine(t,
+                         t->cu->LaunchKernel(side->copy, blocks, 1, 1, TRY_THREADS, 1, 1, 0,
+                                             side->stream, arguments, NULL),
+                         "cuLaunchKernel");
+}
+
+/* ---- Bytes ----------------------------------------------------------------------------------- */
+
+void try_pattern(struct trial *t, unsigned seed)
+{
+    unsigned value = 2654435761u * (seed + 1);
+    for (size_t i = 0; i < sizeof(t->sent); i++) {
+        value = value * 1664525u + 1013904223u;
+        t->sent[i] = (unsigned char)(value >> 24);
+        t->got[i] = (unsigned char)~t->sent[i];
+    }
+}
+
+bool try_same(struct trial *t, const char *reader, const char *writer, size_t size)
+{
+    size_t wrong = 0, first = 0;
+    for (size_t i = size; i-- > 0;)
+        if (t->got[i] != t->sent[i]) {
+            first = i;
+            wrong++;
+        }
+    if (!wrong)
+        return true;
+    return try_fail(t,
+                    "%s read other bytes than %s wrote: %zu of %zu are wrong, the first is at %zu "
+                    "(0x%02x in the place of 0x%02x). The driver shares other memory, or keeps the "
+                    "order of the two sides no more: update it, and leave this way out until then.",
+                    reader, writer, wrong, size, first, t->got[first], t->sent[first]);
+}
+
+/* A kernel copies from memory of CUDA alone. */
+static bool write_bytes(struct trial *t, CUdeviceptr to, const void *from, size_t size)
+{
+    const struct try_side *side = &t->cuda;
+    const bool kernel = t->by_kernel && side->copy;
+    CUresult copied = t->cu->MemcpyHtoDAsync(kernel ? side->memory : to, from, size, side->stream);
+    return try_cuda_fine(t, copied, "cuMemcpyHtoDAsync") &&
+           (!kernel || try_launch(t, side, to, side->memory, size));
+}
+
+static bool read_bytes(struct trial *t, CUdeviceptr from, size_t size)
+{
+    const struct try_side *side = &t->cuda;
+    const bool kernel = t->by_kernel && side->copy;
+    if (kernel && !try_launch(t, side, side->memory, from, size))
+        return false;
+    from = kernel ? side->memory : from;
+    return try_cuda_fine(t, t->cu->MemcpyDtoHAsync(t->got, from, size, side->stream),
+                         "cuMemcpyDtoHAsync");
+}
+
+static bool copy(struct trial *t, gr_buffer *buffer, bool writes)
+{
+    const gr_linear_desc pixels = GR_INIT(gr_linear_desc, .host = writes ? t->sent : t->got);
+    const CUdeviceptr memory = gr_buffer_ptr(buffer);
+    const size_t size = gr_buffer_size(buffer);
+    if (size)
+        return writes ? write_bytes(t, memory, t->sent, size) : read_bytes(t, memory, size);
+    gr_status status = writes ? gr_buffer_copy_to_image(buffer, 0, 0, &pixels, t->cuda.stream)
+                              : gr_buffer_copy_from_image(buffer, 0, 0, &pixels, t->cuda.stream);
+    return status == GR_OK || try_error(t);
+}
+
+static bool map_and_copy(struct trial *t, gr_resource *resource, bool writes)
+{
+    say_step("gr_map()");
+    gr_buffer *buffer = gr_map(resource, t->cuda.stream);
+    if (!buffer)
+        return try_error(t);
+    say_step(writes ? "a copy by CUDA to what is mapped" : "a copy by CUDA from what is mapped");
+    bool good = copy(t, buffer, writes);
+    say_step("gr_buffer_release()");
+    return (gr_buffer_release(buffer) == GR_OK || (good && try_error(t))) && good;
+}
+
+bool try_write(struct trial *t, gr_resource *resource)
+{
+    return map_and_copy(t, resource, true);
+}
+
+bool try_read(struct trial *t, gr_resource *resource)
+{
+    if (!map_and_copy(t, resource, false))
+        return false;
+    say_step("cuStreamSynchronize()");
+    return try_cuda_fine(t, t->cu->StreamSynchronize(t->cuda.stream), "cuStreamSynchronize");
+}
+
+/* ---- Rings ----------------------------------------------------------------------------------- */
+
+/* The ring holds its resources, and frees them in its end. */
+gr_ring *try_make_ring(size_t slots, gr_resource *(*make)(void *its), void *its)
+{
+    gr_resource *resources[TRY_MOST_SLOTS] = {NULL};
+    size_t made = 0;
+    while (made < slots && (resources[made] = make(its)))
+        made++;
+    gr_ring *ring = made == slots ? gr_ring_create(resources, made, NULL) : NULL;
+    while (made > 0)
+        gr_resource_free(resources[--made]);
+    return ring;
+}
+
+static bool write_frame(struct trial *t, gr_ring *ring, size_t frame)
+{
+    const gr_slot *slot;
+    say_step("gr_ring_acquire_write()");
+    if (gr_ring_acquire_write(ring, t->cuda.stream, &slot, 1, TRY_RING_MS) != GR_OK)
+        return try_error(t);
+    say_step("a copy by CUDA to the slot");
+    t->by_kernel = frame % 2;
+    bool good = write_bytes(t, gr_buffer_ptr(slot->buffer), t->sent + frame * TRY_FRAME_BYTES,
+                            TRY_FRAME_BYTES);
+    say_step("gr_ring_publish()");
+    return (gr_ring_publish(ring, &slot, 1) == GR_OK || (good && try_error(t))) && good;
+}
+
+static bool read_frame(struct trial *t, const struct try_reader *reader, gr_ring *ring,
+                       size_t frame)
+{
+    const gr_slot *slot;
+    say_step("gr_ring_acquire_read()");
+    if (gr_ring_acquire_read(ring, GR_STREAM_NONE, &slot, 1, TRY_RING_MS) != GR_OK)
+        return try_error(t);
+    if (!reader->copy(t, slot, frame)) {
+        gr_ring_cancel_read(ring, &slot, 1);
+        return false;
+    }
+    say_step("gr_ring_give_back()");
+    return gr_ring_give_back(ring, &slot, 1) == GR_OK || try_error(t);
+}
+
+bool try_ring(struct trial *t, const struct try_reader *reader)
+{
+    bool good = true;
+    say_step("the making of the ring");
+    gr_ring *ring = try_make_ring(SLOTS, reader->make, t);
+    if (!ring)
+        return try_not_made(t);
+    try_pattern(t, 0);
+    for (size_t i = 0; good && i < TRY_FRAMES + AHEAD; i++)
+        good = (i >= TRY_FRAMES || write_frame(t, ring, i)) &&
+               (i < AHEAD || read_frame(t, reader, ring, i - AHEAD));
+    good = good && reader->read(t) && try_same(t, reader->name, "CUDA", TRY_BUFFER_BYTES);
+    say_step("the end of the ring");
+    if (reader->wait)
+        reader->wait(t);
+    gr_ring_free(ring);
+    return good;
+}
