@@ -11,8 +11,7 @@
 
 #include <grinterop/gr.h>
 
-#include "tools/options_help.h"
-#include "tools/options_man.h"
+#include "tools/options_print.h"
 
 enum { SMALLEST_PICTURE = 16, LARGEST_PICTURE = 16384, MOST_ROWS = 24 };
 

@@ -9,7 +9,7 @@
 #include <grinterop/gr.h>
 
 #include "tools/info/report.h"
-#include "tools/words.h"
+#include "tools/options_print.h"
 
 /* The version of the schema: raised when a field is renamed or goes, not when one is added. */
 enum { SCHEMA = 1, INDENT = 4, TEXT_INDENT = 6 };
