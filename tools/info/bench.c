@@ -62,8 +62,11 @@ static bool is_fine(struct bench *bench, bool good, const char *call)
 
 static bool open_cuda(struct bench *bench, int device)
 {
-    if (!try_open(bench->t, &bench->t->cuda, device))
-        return is_fine(bench, !bench->t->cuda.context, "cuMemAlloc") && false;
+    if (!try_open(bench->t, &bench->t->cuda, device)) {
+        is_fine(bench, !bench->t->cuda.context,
+                "cuMemAlloc"); /* else it is an error of grinterop */
+        return false;
+    }
     bench->mesh = try_kernel(bench->t, "mesh");
     return is_fine(bench, bench->mesh || gr_cuda_is_software(), "cuModuleLoadData");
 }
@@ -274,32 +277,27 @@ static void say_failure(const struct bench *bench, const char *id, const char *l
 static void say_figure(const struct bench *bench, const struct figure *figure, const char *by,
                        const struct spread *spread)
 {
-    const char *software = gr_cuda_is_software()
-                               ? "It is the software driver: no figure of it says anything about a "
-                                 "GPU."
-                               : NULL;
-    const char *label =
-        text_of("%.*f %s, by %s", figure->times ? 1 : 0, spread->median, figure->words, by);
-    if (figure->times) {
+    const bool soft = gr_cuda_is_software();
+    const char *software = "It is the software driver: no figure of it says anything about a GPU.";
+    const int digits = figure->times ? 2 : 1;
+    const char *label = text_of("%.*f %s, by %s", digits - 1, spread->median, figure->words, by);
+    if (figure->times)
         say(figure->id, MARK_NOTE, label,
             "Time of the calling thread for one buffer of 64 KiB, while the queues have room: the "
             "median of 5 runs of 50; the fastest %.1f, the slowest %.1f. gr_map_many() maps "
             "several in one call. %s",
-            spread->least, spread->most, software ? software : "");
-        say_fact("microseconds", "%.2f", spread->median);
-        say_fact("least", "%.2f", spread->least);
-        say_fact("most", "%.2f", spread->most);
-        return;
-    }
-    say(figure->id, MARK_NOTE, label,
-        "A frame: %s writes 65536 vertices, 1 MiB, and OpenGL draws them as points into 512 x 512 "
-        "pixels. The median of 5 runs; the slowest %.0f, the fastest %.0f. %s",
-        bench->mesh ? "a kernel" : "a fill by CUDA", spread->least, spread->most,
-        software ? software : "Larger frames are fewer.");
-    say_fact("frames_per_second", "%.1f", spread->median);
-    say_fact("least", "%.1f", spread->least);
-    say_fact("most", "%.1f", spread->most);
-    say_fact("kernel", "%s", bench->mesh ? "yes" : "no");
+            spread->least, spread->most, soft ? software : "");
+    else
+        say(figure->id, MARK_NOTE, label,
+            "A frame: %s writes 65536 vertices, 1 MiB, and OpenGL draws them as points into "
+            "512 x 512 pixels. The median of 5 runs; the slowest %.0f, the fastest %.0f. %s",
+            bench->mesh ? "a kernel" : "a fill by CUDA", spread->least, spread->most,
+            soft ? software : "Larger frames are fewer.");
+    say_fact(figure->times ? "microseconds" : "frames_per_second", "%.*f", digits, spread->median);
+    say_fact("least", "%.*f", digits, spread->least);
+    say_fact("most", "%.*f", digits, spread->most);
+    if (!figure->times)
+        say_fact("kernel", "%s", bench->mesh ? "yes" : "no");
 }
 
 static void find_figure(struct bench *bench, const struct figure *figure)

@@ -25,21 +25,6 @@ struct child {
     size_t length;
 };
 
-/* In the child: it ends here or becomes the finder. */
-static void become(const struct report *report, const char *finder, const char *driver, int to)
-{
-    int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
-    dup2(nothing, STDIN_FILENO);
-    dup2(to, STDOUT_FILENO);
-    if (!report->noisy)
-        dup2(nothing, STDERR_FILENO);
-    if (driver)
-        setenv("GR_CUDA_DRIVER", driver, 1);
-    execl("/proc/self/exe", "grinterop-info", "--root", report->root, "--find", finder,
-          (char *)NULL);
-    _exit(127);
-}
-
 static bool start(struct child *child, const struct report *report, const char *finder,
                   const char *driver)
 {
@@ -47,15 +32,24 @@ static bool start(struct child *child, const struct report *report, const char *
     if (pipe2(ends, O_CLOEXEC) != 0)
         return false;
     child->pid = fork();
-    if (child->pid == 0)
-        become(report, finder, driver, ends[1]);
+    if (child->pid == 0) {
+        int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+        dup2(nothing, STDIN_FILENO);
+        dup2(ends[1], STDOUT_FILENO);
+        if (!report->noisy)
+            dup2(nothing, STDERR_FILENO);
+        if (driver)
+            setenv("GR_CUDA_DRIVER", driver, 1);
+        execl("/proc/self/exe", "grinterop-info", "--root", report->root, "--find", finder,
+              (char *)NULL);
+        _exit(127);
+    }
     close(ends[1]);
     child->from = ends[0];
     child->until = gr_clock_ms() + 1000.0 * report->limit;
-    if (child->pid > 0)
-        return true;
-    close(ends[0]);
-    return false;
+    if (child->pid < 0)
+        close(ends[0]);
+    return child->pid > 0;
 }
 
 /* Then nothing more is waited for: another process of a driver may hold the pipe, too. */

@@ -32,17 +32,6 @@ int egl_list(EGLDeviceEXT devices[EGL_MOST_DEVICES])
     return count;
 }
 
-static EGLContext create_egl(EGLDisplay display, EGLConfig config)
-{
-    EGLContext context = EGL_NO_CONTEXT;
-    for (size_t i = 0; i < VERSIONS && context == EGL_NO_CONTEXT; i++) {
-        const EGLint version[] = {EGL_CONTEXT_MAJOR_VERSION, versions[i][0],
-                                  EGL_CONTEXT_MINOR_VERSION, versions[i][1], EGL_NONE};
-        context = eglCreateContext(display, config, EGL_NO_CONTEXT, version);
-    }
-    return context;
-}
-
 const char *egl_make_current(int number)
 {
     static const EGLint wanted[] = {EGL_SURFACE_TYPE, EGL_PBUFFER_BIT, EGL_RENDERABLE_TYPE,
@@ -58,7 +47,12 @@ const char *egl_make_current(int number)
     if (!eglBindAPI(EGL_OPENGL_API) || !eglChooseConfig(display, wanted, &config, 1, &count) ||
         count == 0)
         return "it has no configuration for desktop OpenGL";
-    EGLContext context = create_egl(display, config);
+    EGLContext context = EGL_NO_CONTEXT;
+    for (size_t i = 0; i < VERSIONS && context == EGL_NO_CONTEXT; i++) {
+        const EGLint version[] = {EGL_CONTEXT_MAJOR_VERSION, versions[i][0],
+                                  EGL_CONTEXT_MINOR_VERSION, versions[i][1], EGL_NONE};
+        context = eglCreateContext(display, config, EGL_NO_CONTEXT, version);
+    }
     if (context == EGL_NO_CONTEXT)
         return "it gives no OpenGL of 3.3 or newer";
     if (!eglMakeCurrent(display, EGL_NO_SURFACE, EGL_NO_SURFACE, context))
@@ -131,17 +125,6 @@ static int go_on(x_display *display, void *event)
     return 0;
 }
 
-static x_context create_glx(x_display *display, x_config config)
-{
-    x_context context = NULL;
-    for (size_t i = 0; i < VERSIONS && !context; i++) {
-        const int attributes[] = {GLX_CONTEXT_MAJOR, versions[i][0], GLX_CONTEXT_MINOR,
-                                  versions[i][1], 0};
-        context = x.glXCreateContextAttribsARB(display, config, NULL, 1, attributes);
-    }
-    return context;
-}
-
 const char *glx_make_current(void)
 {
     static const int wanted[] = {GLX_DRAWABLE_TYPE, GLX_PBUFFER_BIT, 0};
@@ -157,7 +140,12 @@ const char *glx_make_current(void)
     x_config *configs = x.glXChooseFBConfig(display, x.XDefaultScreen(display), wanted, &count);
     if (!configs || count == 0)
         return "its X server has no GLX, or no configuration to draw without a window";
-    x_context context = create_glx(display, configs[0]);
+    x_context context = NULL;
+    for (size_t i = 0; i < VERSIONS && !context; i++) {
+        const int version[] = {GLX_CONTEXT_MAJOR, versions[i][0], GLX_CONTEXT_MINOR, versions[i][1],
+                               0};
+        context = x.glXCreateContextAttribsARB(display, configs[0], NULL, 1, version);
+    }
     if (!context)
         return "it gives no OpenGL of 3.3 or newer";
     x_drawable drawable = x.glXCreatePbuffer(display, configs[0], size);

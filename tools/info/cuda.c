@@ -11,7 +11,7 @@
 
 enum { MIB = 1 << 20, MOST_DEVICES = 64 };
 
-/* The software driver's differs, so that a report on both has no id twice. */
+/* The software driver has another id, so that a report on both has none twice. */
 static const char *driver_id(void)
 {
     const char *wanted = getenv("GR_CUDA_DRIVER");
@@ -28,8 +28,7 @@ static void say_headers(int version)
         "grinterop was built with the headers of CUDA %d.%d. It does without the functions that "
         "this driver lacks; but kernels in PTX of that nvcc are refused "
         "(CUDA_ERROR_UNSUPPORTED_PTX_VERSION): compile them for the GPU itself, -arch=sm_90 say, "
-        "or "
-        "update the driver.",
+        "or update the driver.",
         CUDA_VERSION / 1000, CUDA_VERSION % 1000 / 10);
 }
 

@@ -25,6 +25,12 @@ const char *text_of(const char *format, ...)
     return text;
 }
 
+void list_add(char *list, size_t size, const char *word)
+{
+    size_t used = strlen(list);
+    snprintf(list + used, size - used, "%s%s", used ? " " : "", word);
+}
+
 /* ---- What is kept ---------------------------------------------------------------------------- */
 
 /* Room for one more. Without memory there is no report. */

@@ -89,4 +89,7 @@ void say_error(const char *id, const char *label);
 /* A formatted text for an id or a label. Valid until the eighth call after this one. */
 const char *text_of(const char *format, ...) GR_PRINTF(1, 2);
 
+/* Appends the word to a list of words with spaces between. */
+void list_add(char *list, size_t size, const char *word);
+
 #endif

@@ -35,11 +35,10 @@ static const struct option_section sections[] = {
      "the software driver if that does not start; GR_CUDA_DRIVER=libcuda.so.1 leaves the last out, "
      "as programs do that do not call gr_cuda_load(true). "
      "--verbose lists the drivers' own variables that are set."},
-    {"Examples", "grinterop-info --probe says whether bytes arrive. GR_CUDA_DRIVER=soft "
-                 "grinterop-info looks at "
-                 "the software driver although there is a GPU. grinterop-info --probe --verbose is "
-                 "what belongs "
-                 "into a report of a bug."},
+    {"Examples",
+     "grinterop-info --probe says whether bytes arrive. GR_CUDA_DRIVER=soft grinterop-info looks "
+     "at the software driver although there is a GPU. grinterop-info --probe --verbose is what "
+     "belongs into a report of a bug."},
     {NULL, NULL}};
 
 /* Without what a driver does at the end of a process: no answer depends on it any more. */

@@ -114,21 +114,6 @@ static void say_transports(const char *id, const char *where, int cuda_device)
 
 /* ---- The current OpenGL ---------------------------------------------------------------------- */
 
-/* Those that grinterop uses where they are there. */
-static void list_extensions(bool there, char *text, size_t size)
-{
-    static const char *const extensions[] = {
-        "GL_ARB_buffer_storage", "GL_ARB_copy_image",       "GL_ARB_direct_state_access",
-        "GL_EXT_memory_object",  "GL_EXT_memory_object_fd", "GL_EXT_semaphore",
-        "GL_EXT_semaphore_fd",   "GL_NV_timeline_semaphore"};
-    size_t used = 0;
-    *text = '\0';
-    for (size_t i = 0; i < sizeof(extensions) / sizeof(extensions[0]) && used < size; i++)
-        if (epoxy_has_gl_extension(extensions[i]) == there)
-            used +=
-                (size_t)snprintf(text + used, size - used, "%s%s", used ? " " : "", extensions[i]);
-}
-
 static const char *string_of(GLenum name)
 {
     const char *string = (const char *)glGetString(name);
@@ -137,14 +122,19 @@ static const char *string_of(GLenum name)
 
 static void say_opengl(const char *id, const char *where, const char *described)
 {
-    char has[300], lacks[300];
+    /* Those that grinterop uses where they are there. */
+    static const char *const extensions[] = {
+        "GL_ARB_buffer_storage", "GL_ARB_copy_image",       "GL_ARB_direct_state_access",
+        "GL_EXT_memory_object",  "GL_EXT_memory_object_fd", "GL_EXT_semaphore",
+        "GL_EXT_semaphore_fd",   "GL_NV_timeline_semaphore"};
+    char has[300] = "", lacks[300] = "";
     say(id, MARK_GOOD, text_of("%s: OpenGL on %.100s", where, string_of(GL_RENDERER)), "%s",
         described);
     say_fact("renderer", "%s", string_of(GL_RENDERER));
     say_fact("vendor", "%s", string_of(GL_VENDOR));
     say_fact("version", "%s", string_of(GL_VERSION));
-    list_extensions(true, has, sizeof(has));
-    list_extensions(false, lacks, sizeof(lacks));
+    for (size_t i = 0; i < sizeof(extensions) / sizeof(extensions[0]); i++)
+        list_add(epoxy_has_gl_extension(extensions[i]) ? has : lacks, sizeof(has), extensions[i]);
     say(text_of("%s/extensions", id), MARK_NOTE | DETAIL, "OpenGL's extensions for sharing",
         "It has %s; it lacks %s.", *has ? has : "none", *lacks ? lacks : "none");
     say_fact("has", "%s", has);
@@ -177,45 +167,31 @@ static const struct {
     FORMATS(FORMAT)};
 #define COUNT (sizeof(formats) / sizeof(formats[0]))
 
-static bool takes(GLenum format)
-{
-    GLuint name = 0;
-    glGenTextures(1, &name);
-    glBindTexture(GL_TEXTURE_2D, name);
-    glTexStorage2D(GL_TEXTURE_2D, 1, format, 4, 4);
-    gr_resource *resource = gr_from_gl_image(name, GL_TEXTURE_2D, GR_READ_WRITE);
-    gr_resource_free(resource);
-    glDeleteTextures(1, &name);
-    return resource;
-}
-
-static void say_formats(const char *id)
+/* Tries a small texture of each in the current OpenGL context. */
+static void say_formats(const char *id, int cuda_device)
 {
     char taken[600] = "", refused[600] = "";
-    size_t count = 0, used_taken = 0, used_refused = 0;
+    size_t count = 0;
+    bool can = epoxy_gl_version() >= 42 || epoxy_has_gl_extension("GL_ARB_texture_storage");
+    gr_cuda_context *context = can ? gr_cuda_context_create(cuda_device) : NULL;
+    if (!context)
+        return;
     for (size_t i = 0; i < COUNT; i++) {
-        bool good = takes(formats[i].format);
-        char *list = good ? taken : refused;
-        size_t *used = good ? &used_taken : &used_refused;
-        *used += (size_t)snprintf(list + *used, sizeof(taken) - *used, "%s%s", *used ? " " : "",
-                                  formats[i].name);
-        count += good;
+        GLuint name = 0;
+        glGenTextures(1, &name);
+        glBindTexture(GL_TEXTURE_2D, name);
+        glTexStorage2D(GL_TEXTURE_2D, 1, formats[i].format, 4, 4);
+        gr_resource *resource = gr_from_gl_image(name, GL_TEXTURE_2D, GR_READ_WRITE);
+        list_add(resource ? taken : refused, sizeof(taken), formats[i].name);
+        count += resource != NULL;
+        gr_resource_free(resource);
+        glDeleteTextures(1, &name);
     }
     say(text_of("%s/formats", id), (count ? MARK_GOOD : MARK_NOTE) | DETAIL,
         text_of("CUDA takes %zu of %zu formats of textures", count, COUNT), "%s%s%s", taken,
         *refused ? "; not " : "", refused);
     say_fact("taken", "%s", taken);
     say_fact("refused", "%s", refused);
-}
-
-/* Which ones CUDA takes in the current OpenGL context. */
-static void try_formats(const char *id, int cuda_device)
-{
-    gr_cuda_context *context = gr_cuda_context_create(cuda_device);
-    if (!context)
-        return;
-    if (epoxy_gl_version() >= 42 || epoxy_has_gl_extension("GL_ARB_texture_storage"))
-        say_formats(id);
     gr_cuda_context_free(context);
 }
 
@@ -237,7 +213,7 @@ void find_opengl(const struct find *find)
     gr_egl_describe(egl, described, sizeof(described));
     say_opengl(id, where, described);
     say_transports(id, where, find->device);
-    try_formats(id, find->device);
+    say_formats(id, find->device);
     /* With CUDA on the next device, where there are several: all pairs would take long. */
     if (gr_cuda()->DeviceGetCount(&count) != CUDA_SUCCESS || count < 2)
         return;

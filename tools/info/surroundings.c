@@ -196,20 +196,15 @@ static void say_container(const char *root)
 
 /* ---- WSL ------------------------------------------------------------------------------------- */
 
-static bool is_wsl(const char *root)
-{
-    char release[200];
-    return gr_machine_is_wsl() ||
-           (*root && read_line(root, "/proc/sys/kernel/osrelease", release, sizeof(release)) &&
-            strstr(release, "microsoft"));
-}
-
 /* The Windows driver brings it. A driver for Linux that was installed hides it. */
 #define WSL_DRIVER "/usr/lib/wsl/lib/libcuda.so.1"
 
 static void say_wsl(const char *root)
 {
-    if (!is_wsl(root))
+    char release[200];
+    bool made = *root && read_line(root, "/proc/sys/kernel/osrelease", release, sizeof(release)) &&
+                strstr(release, "microsoft");
+    if (!made && !gr_machine_is_wsl())
         return;
     say("surroundings/wsl", MARK_NOTE, "this is WSL",
         "WSL does not support sharing between OpenGL and CUDA: GR_TRANSPORT_COPY works. /dev/dxg, "
@@ -303,29 +298,23 @@ static const char *version_of(const char *file)
     return version && strspn(version, "0123456789") >= 3 && strchr(version, '.') ? version : NULL;
 }
 
-static void say_apart(const char *id, const char *file, const char *kernel)
-{
-    bool compat = strstr(file, "/compat/");
-    if (compat)
-        say(id, MARK_NOTE, "the CUDA driver is one for forward compatibility",
-            "%s goes with the kernel's driver %s on some GPUs only: on others cuInit answers 804 "
-            "(CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE). Then take it out of LD_LIBRARY_PATH.",
-            file, kernel);
-    else
-        say(id, MARK_BAD, "two versions of NVIDIA's driver",
-            "The kernel has %s, but %s is loaded: CUDA answers 803 "
-            "(CUDA_ERROR_SYSTEM_DRIVER_MISMATCH), OpenGL and Vulkan do not start. Restart the "
-            "machine after an update; a container needs the host's own driver mounted.",
-            kernel, file);
-}
-
 static void say_file(const char *name, const char *what, const char *kernel)
 {
     char *file = file_of(name);
     const char *version = file ? version_of(file) : NULL;
     const char *id = text_of("surroundings/version/%s", what);
-    if (version && *kernel && strcmp(version, kernel) != 0)
-        say_apart(id, file, kernel);
+    bool apart = version && *kernel && strcmp(version, kernel) != 0;
+    if (apart && strstr(file, "/compat/"))
+        say(id, MARK_NOTE, "the CUDA driver is one for forward compatibility",
+            "%s goes with the kernel's driver %s on some GPUs only: on others cuInit answers 804 "
+            "(CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE). Then take it out of LD_LIBRARY_PATH.",
+            file, kernel);
+    else if (apart)
+        say(id, MARK_BAD, "two versions of NVIDIA's driver",
+            "The kernel has %s, but %s is loaded: CUDA answers 803 "
+            "(CUDA_ERROR_SYSTEM_DRIVER_MISMATCH), OpenGL and Vulkan do not start. Restart the "
+            "machine after an update; a container needs the host's own driver mounted.",
+            kernel, file);
     else if (version)
         say(id, (*kernel ? MARK_GOOD : MARK_NOTE) | DETAIL,
             text_of("NVIDIA's driver for %s is %s", what, version), "%s", file);

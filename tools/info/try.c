@@ -141,13 +141,9 @@ static bool read_bytes(struct trial *t, CUdeviceptr from, size_t size)
                          "cuMemcpyDtoHAsync");
 }
 
-static bool copy(struct trial *t, gr_buffer *buffer, bool writes)
+static bool copy_image(struct trial *t, gr_buffer *buffer, bool writes)
 {
     const gr_linear_desc pixels = GR_INIT(gr_linear_desc, .host = writes ? t->sent : t->got);
-    const CUdeviceptr memory = gr_buffer_ptr(buffer);
-    const size_t size = gr_buffer_size(buffer);
-    if (size)
-        return writes ? write_bytes(t, memory, t->sent, size) : read_bytes(t, memory, size);
     gr_status status = writes ? gr_buffer_copy_to_image(buffer, 0, 0, &pixels, t->cuda.stream)
                               : gr_buffer_copy_from_image(buffer, 0, 0, &pixels, t->cuda.stream);
     return status == GR_OK || try_error(t);
@@ -160,7 +156,10 @@ static bool map_and_copy(struct trial *t, gr_resource *resource, bool writes)
     if (!buffer)
         return try_error(t);
     say_step(writes ? "a copy by CUDA to what is mapped" : "a copy by CUDA from what is mapped");
-    bool good = copy(t, buffer, writes);
+    const size_t size = gr_buffer_size(buffer);
+    bool good = !size    ? copy_image(t, buffer, writes)
+                : writes ? write_bytes(t, gr_buffer_ptr(buffer), t->sent, size)
+                         : read_bytes(t, gr_buffer_ptr(buffer), size);
     say_step("gr_buffer_release()");
     return (gr_buffer_release(buffer) == GR_OK || (good && try_error(t))) && good;
 }

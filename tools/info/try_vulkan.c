@@ -187,12 +187,17 @@ static bool submit_for(struct trial *t, gr_resource *const *resources, size_t co
 
 /* ---- Pairs ----------------------------------------------------------------------------------- */
 
-static void record(const struct vulkan *vk, VkCommandBuffer commands, gr_resource *from,
-                   gr_resource *to)
+/* From the resource with that number to the other one. */
+static bool take_turn(struct trial *t, unsigned number, size_t bytes)
 {
+    const struct vulkan *vk = t->graphics;
     const VkBufferImageCopy texels = {.imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1},
                                       .imageExtent = {TRY_TEXELS_WIDE, TRY_TEXELS_HIGH, 1}};
-    const VkBufferCopy all = {.size = TRY_BUFFER_BYTES};
+    const VkBufferCopy all = {.size = bytes};
+    gr_resource *from = vk->both[number], *to = vk->both[!number];
+    VkCommandBuffer commands = try_write(t, from) ? begin(t) : VK_NULL_HANDLE;
+    if (!commands)
+        return false;
     if (gr_resource_kind(from) == GR_KIND_IMAGE)
         vk->CmdCopyImageToBuffer(commands, gr_vk_image(from), VK_IMAGE_LAYOUT_GENERAL,
                                  gr_vk_buffer(to), 1, &texels);
@@ -201,19 +206,6 @@ static void record(const struct vulkan *vk, VkCommandBuffer commands, gr_resourc
                                  VK_IMAGE_LAYOUT_GENERAL, 1, &texels);
     else
         vk->CmdCopyBuffer(commands, gr_vk_buffer(from), gr_vk_buffer(to), 1, &all);
-}
-
-/* From the resource with that number to the other one. */
-static bool take_turn(struct trial *t, unsigned number, size_t bytes)
-{
-    const struct vulkan *vk = t->graphics;
-    gr_resource *from = vk->both[number], *to = vk->both[!number];
-    if (!try_write(t, from))
-        return false;
-    VkCommandBuffer commands = begin(t);
-    if (!commands)
-        return false;
-    record(vk, commands, from, to);
     return submit_for(t, vk->both, 2, commands) && try_read(t, to) &&
            try_same(t, "Vulkan's copy", "CUDA", bytes);
 }
@@ -260,25 +252,21 @@ static bool read_frames(struct trial *t)
     return submit_for(t, &vk->all, 1, VK_NULL_HANDLE) && try_read(t, vk->all);
 }
 
-static bool exchange_frames(struct trial *t, struct vulkan *vk)
+bool try_vulkan(struct trial *t)
 {
     static const struct try_reader reader = {make_slot, copy_frame, read_frames, wait_for_vulkan,
                                              "Vulkan's copy"};
-    vk->all = make_buffer(t, TRY_BUFFER_BYTES);
-    return vk->all && try_ring(t, &reader);
-}
-
-bool try_vulkan(struct trial *t)
-{
     struct vulkan vk = {.headless = NULL};
     t->graphics = &vk;
     if (!try_open(t, &t->cuda, t->way.cuda_device))
         return false;
     bool good = open_vulkan(t, &vk);
-    if (good && strcmp(t->way.what, "ring") == 0)
-        good = exchange_frames(t, &vk);
-    else
+    if (good && strcmp(t->way.what, "ring") == 0) {
+        vk.all = make_buffer(t, TRY_BUFFER_BYTES);
+        good = vk.all && try_ring(t, &reader);
+    } else {
         good = good && exchange(t, &vk);
+    }
     close_vulkan(t, &vk);
     return good;
 }

@@ -123,11 +123,10 @@ static void say_extensions(const char *id, const gr_vk_device_desc *desc)
     const char *names[MOST_EXTENSIONS];
     char text[800] = "";
     uint32_t count = MOST_EXTENSIONS;
-    size_t used = 0;
     if (gr_vk_device_extensions(desc, names, &count) != GR_OK)
         return;
-    for (uint32_t i = 0; i < count && used < sizeof(text); i++)
-        used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", i ? " " : "", names[i]);
+    for (uint32_t i = 0; i < count; i++)
+        list_add(text, sizeof(text), names[i]);
     say(text_of("%s/extensions", id), MARK_NOTE | DETAIL, "Vulkan's extensions for sharing",
         "It has %s.", count ? text : "none");
     say_fact("has", "%s", text);
