@@ -57,7 +57,7 @@ static struct compat_side driver_side(void)
     };
 }
 
-/* ---- Rows ------------------------------------------------------------------------------------ */
+GROUP("codes", add_case)
 
 static char differences[8192];
 
@@ -78,7 +78,15 @@ CUgraphicsResource compat_buffer(size_t size)
     return made;
 }
 
-START_TEST(both_sides_give_the_codes)
+static int case_count(void)
+{
+    int count = 0;
+    while (compat_cases[count].run)
+        count++;
+    return count;
+}
+
+TEST(both_sides_give_the_codes, case_count())
 {
     const struct compat_side driver = driver_side();
     const struct compat_side *const sides[] = {&driver, &header};
@@ -91,9 +99,8 @@ START_TEST(both_sides_give_the_codes)
     }
     ck_assert_msg(differences[0] == '\0', "%s:%s", compat_cases[_i].name, differences);
 }
-END_TEST
 
-/* ---- Bytes ----------------------------------------------------------------------------------- */
+GROUP("bytes", add_case)
 
 #define SIZE 4096
 
@@ -125,7 +132,7 @@ static void end_one(CUgraphicsResource resource)
     assert_result(CUDA_SUCCESS, cuGraphicsUnregisterResource(resource), "unregister");
 }
 
-START_TEST(bytes_go_both_ways)
+TEST(bytes_go_both_ways)
 {
     GLuint name = gl_buffer_filled(SIZE, 3);
     unsigned char read[SIZE];
@@ -139,10 +146,9 @@ START_TEST(bytes_go_both_ways)
     assert_gl_bytes(name, SIZE, 9);
     end_one(resource);
 }
-END_TEST
 
 /* More than a call keeps without the heap, and more than go into one call of the driver. */
-START_TEST(many_are_mapped_by_one_call)
+TEST(many_are_mapped_by_one_call)
 {
     enum { MANY = 300 };
     static CUgraphicsResource resources[MANY];
@@ -164,10 +170,9 @@ START_TEST(many_are_mapped_by_one_call)
         end_one(resources[i]);
     }
 }
-END_TEST
 
 /* Catches: a map with a transport for one direction lost what a later map reads. */
-START_TEST(map_flags_that_ask_for_more_are_met)
+TEST(map_flags_that_ask_for_more_are_met, 2)
 {
     GLuint name = gl_buffer_filled(SIZE, 5);
     unsigned char read[SIZE];
@@ -182,9 +187,8 @@ START_TEST(map_flags_that_ask_for_more_are_met)
     end_one(resource);
     unsetenv("GR_COMPAT");
 }
-END_TEST
 
-START_TEST(an_image_is_written_by_its_array)
+TEST(an_image_is_written_by_its_array)
 {
     enum { SIDE = 8 };
     unsigned char texels[SIDE * SIDE * 4], read[sizeof(texels)];
@@ -213,9 +217,8 @@ START_TEST(an_image_is_written_by_its_array)
     ck_assert_mem_eq(read, texels, sizeof(texels));
     end_one(resource);
 }
-END_TEST
 
-/* ---- Errors ---------------------------------------------------------------------------------- */
+GROUP("errors", add_case)
 
 static void assert_says(CUresult code, CUresult got, const char *call, const char *text)
 {
@@ -227,7 +230,7 @@ static void assert_says(CUresult code, CUresult got, const char *call, const cha
 }
 
 /* Catches: a program of CUDA's calls was told of grinterop's, which it does not make. */
-START_TEST(errors_name_the_programs_calls)
+TEST(errors_name_the_programs_calls)
 {
     CUgraphicsResource none = NULL, made = NULL;
     GLuint name = gl_buffer_filled(SIZE, 1);
@@ -247,9 +250,8 @@ START_TEST(errors_name_the_programs_calls)
     ck_assert_str_eq(gr_last_error()->call, "gr_from_gl_buffer");
     gr_clear_error();
 }
-END_TEST
 
-/* ---- The environment ------------------------------------------------------------------------- */
+GROUP("GR_COMPAT", add_case)
 
 static void register_fails(const char *compat, CUresult code, gr_status status, const char *text)
 {
@@ -263,13 +265,12 @@ static void register_fails(const char *compat, CUresult code, gr_status status, 
     assert_error(status, -1, text);
 }
 
-START_TEST(words_that_cannot_be_are_named)
+TEST(words_that_cannot_be_are_named)
 {
     register_fails("shared", CUDA_ERROR_NOT_SUPPORTED, GR_ERR_UNSUPPORTED, "gr_gl_buffer_create");
     register_fails("copied", CUDA_ERROR_INVALID_VALUE, GR_ERR_INVALID_VALUE, "\"copied\"");
     register_fails("interop|cop", CUDA_ERROR_INVALID_VALUE, GR_ERR_INVALID_VALUE, "\"cop\"");
 }
-END_TEST
 
 static gr_log_level seen_level;
 static char seen[1024];
@@ -282,7 +283,7 @@ static void see(void *user, gr_log_level level, const char *line)
         snprintf(seen, sizeof(seen), "%s", line);
 }
 
-START_TEST(the_transport_is_as_the_environment_says)
+TEST(the_transport_is_as_the_environment_says, 5)
 {
     static const char *const words[][2] = {{"interop", "transport interop"},
                                            {"copy", "transport copy"},
@@ -302,11 +303,10 @@ START_TEST(the_transport_is_as_the_environment_says)
     ck_assert_msg(strstr(seen, words[_i][1]), "%s", seen);
     end_one(resource);
 }
-END_TEST
 
-/* ---- Beside others --------------------------------------------------------------------------- */
+GROUP("beside", add_case)
 
-START_TEST(grinterops_own_calls_go_beside)
+TEST(grinterops_own_calls_go_beside)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);
     CUgraphicsResource resource = header_buffer(gl_buffer_filled(SIZE, 1), 0);
@@ -318,10 +318,9 @@ START_TEST(grinterops_own_calls_go_beside)
     gr_resource_free(own);
     end_one(resource);
 }
-END_TEST
 
 /* What another part of the program registered by CUDA itself is mapped by CUDA. */
-START_TEST(a_handle_of_cudas_is_cudas)
+TEST(a_handle_of_cudas_is_cudas)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);
     CUgraphicsResource cudas = NULL, ours = header_buffer(gl_buffer_filled(SIZE, 1), 0);
@@ -337,9 +336,8 @@ START_TEST(a_handle_of_cudas_is_cudas)
     end_one(cudas);
     end_one(ours);
 }
-END_TEST
 
-START_TEST(a_refused_import_is_explained)
+TEST(a_refused_import_is_explained)
 {
     CUexternalMemory memory = NULL;
     CUexternalSemaphore semaphore = NULL;
@@ -357,27 +355,8 @@ START_TEST(a_refused_import_is_explained)
     assert_result(wanted, cuImportExternalSemaphore(&semaphore, &none), "semaphore");
     assert_error(GR_ERR_INVALID_VALUE, -1, "fd 9999, which is not open");
 }
-END_TEST
-
-static void build(Suite *suite)
-{
-    size_t cases = 0;
-    while (compat_cases[cases].run)
-        cases++;
-    add_loop_tests(add_case(suite, "codes"), cases, both_sides_give_the_codes);
-    TCase *bytes = add_case(suite, "bytes");
-    add_tests(bytes, bytes_go_both_ways, many_are_mapped_by_one_call,
-              an_image_is_written_by_its_array);
-    add_loop_tests(bytes, 2, map_flags_that_ask_for_more_are_met);
-    add_tests(add_case(suite, "errors"), errors_name_the_programs_calls);
-    TCase *environment = add_case(suite, "GR_COMPAT");
-    add_tests(environment, words_that_cannot_be_are_named);
-    add_loop_tests(environment, 5, the_transport_is_as_the_environment_says);
-    add_tests(add_case(suite, "beside"), grinterops_own_calls_go_beside, a_handle_of_cudas_is_cudas,
-              a_refused_import_is_explained);
-}
 
 int main(int argc, char **argv)
 {
-    return test_main(argc, argv, "compat", build, NULL);
+    return run_tests(argc, argv, "compat", NULL);
 }

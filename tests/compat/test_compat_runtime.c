@@ -44,13 +44,13 @@ static const char *no_runtime(void)
 #define RT(call)              RT_GIVES(cudaSuccess, call)
 #define RT_GIVES(error, call) assert_result(error, call, #call)
 
-/* ---- Two programs ---------------------------------------------------------------------------- */
+GROUP("programs", add_case)
 
 #define WIDTH  64
 #define HEIGHT 32
 
 /* simpleGL: a buffer of vertices that CUDA writes at each frame. */
-START_TEST_UNLESS(no_runtime(), a_mesh_is_written_each_frame)
+TEST_UNLESS(no_runtime(), a_mesh_is_written_each_frame)
 {
     struct cudaGraphicsResource *mesh = NULL;
     float *vertices = NULL;
@@ -79,7 +79,7 @@ static GLuint new_texture(void)
 }
 
 /* postProcessGL: OpenGL's pixels come in a buffer, and go into a texture by its array. */
-START_TEST_UNLESS(no_runtime(), a_picture_goes_from_a_buffer_to_a_texture)
+TEST_UNLESS(no_runtime(), a_picture_goes_from_a_buffer_to_a_texture)
 {
     enum { BYTES = WIDTH * HEIGHT * 4 };
     struct cudaGraphicsResource *in = NULL, *out = NULL;
@@ -106,10 +106,10 @@ START_TEST_UNLESS(no_runtime(), a_picture_goes_from_a_buffer_to_a_texture)
     RT(cudaGraphicsUnregisterResource(out));
 }
 
-/* ---- Around them ----------------------------------------------------------------------------- */
+GROUP("calls", add_case)
 
 /* The first call of the program is about graphics, and there is no context before it. */
-START_TEST_UNLESS(no_runtime(), a_registration_makes_the_runtimes_context)
+TEST_UNLESS(no_runtime(), a_registration_makes_the_runtimes_context)
 {
     struct cudaGraphicsResource *resource = NULL;
     CUcontext current = NULL;
@@ -120,7 +120,7 @@ START_TEST_UNLESS(no_runtime(), a_registration_makes_the_runtimes_context)
     RT(cudaGraphicsUnregisterResource(resource));
 }
 
-START_TEST_UNLESS(no_runtime(), errors_are_the_runtimes)
+TEST_UNLESS(no_runtime(), errors_are_the_runtimes)
 {
     struct cudaGraphicsResource *resource = NULL;
     void *pointer = NULL;
@@ -144,7 +144,7 @@ START_TEST_UNLESS(no_runtime(), errors_are_the_runtimes)
     RT(cudaGetLastError());
 }
 
-START_TEST_UNLESS(no_runtime(), devices_that_draw)
+TEST_UNLESS(no_runtime(), devices_that_draw)
 {
     unsigned count = 0;
     int devices[4] = {-1, -1, -1, -1};
@@ -162,7 +162,7 @@ START_TEST_UNLESS(no_runtime(), devices_that_draw)
     (void)cudaGetLastError();
 }
 
-START_TEST_UNLESS(no_runtime(), a_refused_import_is_explained)
+TEST_UNLESS(no_runtime(), a_refused_import_is_explained)
 {
     cudaExternalMemory_t memory = NULL;
     cudaExternalSemaphore_t semaphore = NULL;
@@ -183,15 +183,7 @@ START_TEST_UNLESS(no_runtime(), a_refused_import_is_explained)
     (void)cudaGetLastError();
 }
 
-static void build(Suite *suite)
-{
-    add_tests(add_case(suite, "programs"), a_mesh_is_written_each_frame,
-              a_picture_goes_from_a_buffer_to_a_texture);
-    add_tests(add_case(suite, "calls"), a_registration_makes_the_runtimes_context,
-              errors_are_the_runtimes, devices_that_draw, a_refused_import_is_explained);
-}
-
 int main(int argc, char **argv)
 {
-    return test_main(argc, argv, "compat_runtime", build, NULL);
+    return run_tests(argc, argv, "compat_runtime", NULL);
 }

@@ -61,6 +61,5 @@ int number_of(const char *variable);
 /* A child, the parts of the parent, and what a life says when it has begun. */
 #define ALIVE "alive\n"
 int live_and_end(void);
-void build_death_process(Suite *suite);
 
 #endif

@@ -151,7 +151,7 @@ int live_and_end(void)
     return 0;
 }
 
-/* ---- The parent ------------------------------------------------------------------------------ */
+GROUP("ends of a process", add_bare_case)
 
 #define OPEN_AT_END "the process ends with "
 
@@ -162,7 +162,7 @@ static void note(char *bad, size_t size, const char *name, int status, const cha
              said + (length > 500 ? length - 500 : 0));
 }
 
-START_TEST(each_end_of_a_process)
+TEST(each_end_of_a_process, KINDS)
 {
     static char said[65536], bad[3000];
     bad[0] = '\0';
@@ -180,13 +180,4 @@ START_TEST(each_end_of_a_process)
             note(bad, sizeof(bad), ends[i].name, status, said);
     }
     ck_assert_msg(!bad[0], "%s: %s", kinds[_i].name, bad);
-}
-END_TEST
-
-void build_death_process(Suite *suite)
-{
-    TCase *tcase = tcase_create("ends of a process");
-    suite_add_tcase(suite, tcase);
-    tcase_set_timeout(tcase, 0);
-    add_loop_tests(tcase, KINDS, each_end_of_a_process);
 }

@@ -63,8 +63,15 @@ static void leave(void)
 
 #define EACH_WRONG(w) for (const struct wrong *w = wrongs; w < wrongs + 2; w++)
 
+static TCase *add_wrong_case(Suite *suite, const char *name)
+{
+    return with_fixture(add_case(suite, name), make_resource, end_resource);
+}
+
+GROUP("wrong context", add_wrong_case)
+
 /* In another context the name means nothing, in none there are no buffers. */
-START_TEST(register_in_wrong_context)
+TEST(register_in_wrong_context)
 {
     assert_ok(gr_egl_make_current(NULL));
     assert_null(gr_from_gl_buffer(name, GR_READ_WRITE), GR_ERR_GL, 0,
@@ -76,9 +83,8 @@ START_TEST(register_in_wrong_context)
     ck_assert_uint_eq(fault->calls("cuGraphicsGLRegisterBuffer"), 0);
     assert_gl_clean();
 }
-END_TEST
 
-START_TEST(map_in_wrong_context)
+TEST(map_in_wrong_context)
 {
     EACH_WRONG(w)
     {
@@ -92,9 +98,8 @@ START_TEST(map_in_wrong_context)
         assert_resource_usable(resource, name);
     }
 }
-END_TEST
 
-START_TEST(release_in_wrong_context)
+TEST(release_in_wrong_context)
 {
     EACH_WRONG(w)
     {
@@ -117,9 +122,8 @@ START_TEST(release_in_wrong_context)
         assert_resource_usable(resource, name);
     }
 }
-END_TEST
 
-START_TEST(close_in_wrong_context)
+TEST(close_in_wrong_context)
 {
     EACH_WRONG(w)
     {
@@ -139,10 +143,9 @@ START_TEST(close_in_wrong_context)
         assert_resource_usable(resource, name);
     }
 }
-END_TEST
 
 /* A closed resource has nothing left that a context could be wrong for. */
-START_TEST(closed_in_wrong_context)
+TEST(closed_in_wrong_context)
 {
     assert_ok(gr_resource_close(resource, fx.stream));
     EACH_WRONG(w)
@@ -157,9 +160,8 @@ START_TEST(closed_in_wrong_context)
     resource = NULL;
     leave();
 }
-END_TEST
 
-START_TEST(unmapped_release_in_wrong_context)
+TEST(unmapped_release_in_wrong_context)
 {
     gr_buffer *buffer = gr_map(resource, fx.stream);
     assert_made(buffer);
@@ -169,7 +171,6 @@ START_TEST(unmapped_release_in_wrong_context)
     leave();
     assert_resource_usable(resource, name);
 }
-END_TEST
 
 /* Makes the other context current, and a resource in it. */
 static gr_resource *make_other(GLuint *other_name)
@@ -179,7 +180,7 @@ static gr_resource *make_other(GLuint *other_name)
     return must_register(*other_name);
 }
 
-START_TEST(many_with_one_of_another_context)
+TEST(many_with_one_of_another_context)
 {
     GLuint other_name;
     gr_resource *other = make_other(&other_name);
@@ -197,10 +198,9 @@ START_TEST(many_with_one_of_another_context)
     assert_resource_usable(other, other_name);
     gr_resource_free(other);
 }
-END_TEST
 
 /* Those that can be released are; the rest stays with the caller. */
-START_TEST(release_many_of_two_contexts)
+TEST(release_many_of_two_contexts)
 {
     GLuint other_name;
     gr_resource *other = make_other(&other_name);
@@ -221,10 +221,9 @@ START_TEST(release_many_of_two_contexts)
     assert_resource_usable(other, other_name);
     gr_resource_free(other);
 }
-END_TEST
 
 /* Objects are shared with it, but it is another context. */
-START_TEST(sharing_context)
+TEST(sharing_context)
 {
     gr_egl *sharing = gr_egl_create(&GR_INIT(gr_egl_options, .share = fx.egl));
     assert_made(sharing);
@@ -235,7 +234,6 @@ START_TEST(sharing_context)
     leave();
     assert_resource_usable(resource, name);
 }
-END_TEST
 
 /* ---- A context that is gone ------------------------------------------------------------------ */
 
@@ -245,7 +243,7 @@ END_TEST
  *
  * Catches: "Call from the thread where that is current", of a context that was destroyed.
  */
-START_TEST(context_was_destroyed)
+TEST(context_was_destroyed)
 {
     gr_egl *gone = gr_egl_create(NULL), *later;
     assert_made(gone);
@@ -265,10 +263,9 @@ START_TEST(context_was_destroyed)
     leave();
     gr_resource_free(orphan);
 }
-END_TEST
 
 /* A later context has the handle: it is not the one, and nor is any other. */
-START_TEST(handle_of_destroyed_context_comes_back)
+TEST(handle_of_destroyed_context_comes_back)
 {
     enum { MOST = 16 };
     gr_egl *gone = gr_egl_create(NULL), *later[MOST];
@@ -297,9 +294,8 @@ START_TEST(handle_of_destroyed_context_comes_back)
     if (!same)
         skip("none of %d later contexts got the handle", MOST);
 }
-END_TEST
 
-/* ---- Freed in the wrong context -------------------------------------------------------------- */
+GROUP("freed in the wrong context", add_wrong_case)
 
 static int warnings;
 static char warning[1024];
@@ -335,7 +331,7 @@ static void free_in(const struct wrong *w)
     ck_assert_msg(strstr(warning, "set aside"), "%s", warning);
 }
 
-START_TEST(freed_then_register)
+TEST(freed_then_register)
 {
     EACH_WRONG(w)
     {
@@ -348,7 +344,8 @@ START_TEST(freed_then_register)
         assert_resource_usable(resource, name);
     }
 }
-END_TEST
+
+GROUP("wrong context", add_wrong_case)
 
 /*
  * grinterop knows a context by a name in it, which must be another one however many the
@@ -356,7 +353,7 @@ END_TEST
  *
  * Catches: two contexts got the same mark if the application had program pipelines.
  */
-START_TEST(contexts_are_told_apart_though_they_have_names_in_use)
+TEST(contexts_are_told_apart_though_they_have_names_in_use)
 {
     GLuint names[2][3], buffers[2];
     gr_egl *contexts[2];
@@ -381,14 +378,15 @@ START_TEST(contexts_are_told_apart_though_they_have_names_in_use)
     }
     leave();
 }
-END_TEST
+
+GROUP("freed in the wrong context", add_wrong_case)
 
 /*
  * However many were set aside, ending them needs no more stack than one.
  *
  * Catches: many resources that were set aside ended in a recursion.
  */
-START_TEST(many_freed_then_register)
+TEST(many_freed_then_register)
 {
     enum { MANY = 7000 };
     static gr_resource *many[MANY];
@@ -404,9 +402,8 @@ START_TEST(many_freed_then_register)
     ck_assert_uint_eq(ended(), before + MANY);
     gr_resource_free(next);
 }
-END_TEST
 
-START_TEST(freed_then_close)
+TEST(freed_then_close)
 {
     gr_resource *second = gr_from_gl_buffer(name, GR_READ_WRITE);
     assert_made(second);
@@ -417,10 +414,9 @@ START_TEST(freed_then_close)
     ck_assert_uint_eq(ended(), before + 2);
     gr_resource_free(second);
 }
-END_TEST
 
 /* What is made in the wrong context must not end it either. */
-START_TEST(freed_then_register_elsewhere)
+TEST(freed_then_register_elsewhere)
 {
     free_in(&wrongs[1]);
     unsigned long before = ended();
@@ -436,10 +432,9 @@ START_TEST(freed_then_register_elsewhere)
     assert_buffer_usable(name);
     ck_assert_uint_eq(ended(), before + 3);
 }
-END_TEST
 
 /* The buffer is the last hold of a resource that was freed. Its release cannot be put off. */
-START_TEST(freed_while_mapped)
+TEST(freed_while_mapped)
 {
     gr_buffer *buffer = gr_map(resource, fx.stream);
     assert_made(buffer);
@@ -455,9 +450,8 @@ START_TEST(freed_while_mapped)
     ck_assert_uint_eq(ended(), before + 1);
     assert_gl_bytes(name, SIZE, 0x44);
 }
-END_TEST
 
-/* ---- The first call of a process ------------------------------------------------------------- */
+GROUP("first call", add_case)
 
 /* OpenGL's functions are looked up on their first use, which must not be one without a context. */
 static int first_use_without_context(void)
@@ -496,34 +490,14 @@ static const struct child children[] = {
     {NULL, NULL},
 };
 
-START_TEST(wrong_in_first_call)
+TEST(wrong_in_first_call)
 {
     expect_child("no_context_ever");
     expect_child("first_use_without_context");
-}
-END_TEST
-
-static void build(Suite *suite)
-{
-    TCase *wrong = add_case(suite, "wrong context");
-    tcase_add_checked_fixture(wrong, make_resource, end_resource);
-    add_tests(wrong, register_in_wrong_context, map_in_wrong_context, release_in_wrong_context,
-              close_in_wrong_context, closed_in_wrong_context, unmapped_release_in_wrong_context,
-              many_with_one_of_another_context, release_many_of_two_contexts, sharing_context);
-
-    add_tests(wrong, contexts_are_told_apart_though_they_have_names_in_use, context_was_destroyed,
-              handle_of_destroyed_context_comes_back);
-
-    TCase *freed = add_case(suite, "freed in the wrong context");
-    tcase_add_checked_fixture(freed, make_resource, end_resource);
-    add_tests(freed, freed_then_register, many_freed_then_register, freed_then_close,
-              freed_then_register_elsewhere, freed_while_mapped);
-
-    add_tests(add_case(suite, "first call"), wrong_in_first_call);
 }
 
 int main(int argc, char **argv)
 {
     fault_control_start();
-    return test_main(argc, argv, "bad context", build, children);
+    return run_tests(argc, argv, "bad context", children);
 }

@@ -38,26 +38,29 @@ static void check_driver(void)
     ck_assert_uint_eq(fault->all_refusals(), 0);
 }
 
-/* ---- Names ----------------------------------------------------------------------------------- */
+static TCase *add_watched_case(Suite *suite, const char *name)
+{
+    return with_fixture(add_case(suite, name), watch_driver, check_driver);
+}
 
-START_TEST(name_zero)
+GROUP("names", add_watched_case)
+
+TEST(name_zero)
 {
     assert_null(gr_from_gl_buffer(0, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "0");
     assert_null(gr_map_gl_buffer(0, GR_READ_WRITE, fx.stream), GR_ERR_INVALID_VALUE, 0, "0");
     ck_assert_uint_eq(fault->calls("cuGraphicsGLRegisterBuffer"), 0);
 }
-END_TEST
 
-START_TEST(name_never_generated)
+TEST(name_never_generated)
 {
     assert_null(gr_from_gl_buffer(4711, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "4711");
     assert_null(gr_from_gl_buffer(~0u, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "4294967295");
     assert_null(gr_map_gl_buffer(4711, GR_READ_WRITE, fx.stream), GR_ERR_INVALID_VALUE, 0, "4711");
 }
-END_TEST
 
 /* A name is no buffer before it is bound, and has no storage before glBufferData. */
-START_TEST(buffer_without_storage)
+TEST(buffer_without_storage)
 {
     GLuint name = 0;
     glGenBuffers(1, &name);
@@ -71,9 +74,8 @@ START_TEST(buffer_without_storage)
     glBufferData(GL_ARRAY_BUFFER, SIZE, NULL, GL_STATIC_DRAW);
     assert_buffer_usable(name);
 }
-END_TEST
 
-START_TEST(deleted_buffer)
+TEST(deleted_buffer)
 {
     GLuint name = new_buffer();
     glDeleteBuffers(1, &name);
@@ -81,11 +83,10 @@ START_TEST(deleted_buffer)
     assert_null(gr_map_gl_buffer(name, GR_READ_WRITE, fx.stream), GR_ERR_INVALID_VALUE, 0,
                 "buffer");
 }
-END_TEST
 
-/* ---- Flags and streams ----------------------------------------------------------------------- */
+GROUP("flags and streams", add_watched_case)
 
-START_TEST(flags_of_buffers)
+TEST(flags_of_buffers)
 {
     GLuint name = new_buffer();
     for (unsigned flags = 0; flags < 64; flags++) {
@@ -98,9 +99,8 @@ START_TEST(flags_of_buffers)
     }
     assert_buffer_usable(name);
 }
-END_TEST
 
-START_TEST(flags_that_exclude_each_other)
+TEST(flags_that_exclude_each_other)
 {
     GLuint name = new_buffer();
     assert_null(gr_from_gl_buffer(name, GR_READ_ONLY | GR_WRITE_DISCARD), GR_ERR_INVALID_VALUE, 0,
@@ -109,9 +109,8 @@ START_TEST(flags_that_exclude_each_other)
                 GR_ERR_INVALID_VALUE, 0, "exclude");
     assert_buffer_usable(name);
 }
-END_TEST
 
-START_TEST(flags_for_images)
+TEST(flags_for_images)
 {
     GLuint name = new_buffer();
     assert_null(gr_from_gl_buffer(name, GR_SURFACE_LOAD_STORE), GR_ERR_INVALID_VALUE, 0,
@@ -122,9 +121,8 @@ START_TEST(flags_for_images)
                 "texture_gather is for images");
     assert_buffer_usable(name);
 }
-END_TEST
 
-START_TEST(flags_unknown)
+TEST(flags_unknown)
 {
     GLuint name = new_buffer();
     assert_null(gr_from_gl_buffer(name, 0x10), GR_ERR_INVALID_VALUE, 0, "0x10");
@@ -132,7 +130,6 @@ START_TEST(flags_unknown)
     assert_null(gr_map_gl_buffer(name, ~0u, fx.stream), GR_ERR_INVALID_VALUE, 0, "0xfffffff0");
     assert_buffer_usable(name);
 }
-END_TEST
 
 /* No call maps on this stream; the message names another or this one. */
 static void no_map_on(CUstream stream, const char *text, gr_resource *resource)
@@ -145,7 +142,7 @@ static void no_map_on(CUstream stream, const char *text, gr_resource *resource)
     ck_assert_ptr_eq(none, NULL);
 }
 
-START_TEST(stream_null)
+TEST(stream_null)
 {
     GLuint name = new_buffer();
     gr_resource *resource = must_register(name);
@@ -164,18 +161,16 @@ START_TEST(stream_null)
     assert_ok(gr_buffer_release(buffer));
     end_usable(resource);
 }
-END_TEST
 
 /* There is no stream of a map before the map. */
-START_TEST(stream_of_map_too_early)
+TEST(stream_of_map_too_early)
 {
     gr_resource *resource = must_register(new_buffer());
     no_map_on(GR_STREAM_OF_MAP, "GR_STREAM_OF_MAP", resource);
     end_usable(resource);
 }
-END_TEST
 
-/* ---- The buffer changes under the resource --------------------------------------------------- */
+GROUP("states", add_watched_case)
 
 static void give_storage(GLuint name, size_t size)
 {
@@ -191,7 +186,7 @@ static void assert_says_to_close(void)
     ck_assert_msg(!strstr(message, "Unregister"), "%s", message);
 }
 
-START_TEST(storage_given_again)
+TEST(storage_given_again)
 {
     static const size_t sizes[] = {SIZE * 2, SIZE / 2, 0};
     GLuint name = new_buffer();
@@ -212,9 +207,8 @@ START_TEST(storage_given_again)
     give_storage(name, SIZE);
     assert_buffer_usable(name);
 }
-END_TEST
 
-START_TEST(deleted_while_registered)
+TEST(deleted_while_registered)
 {
     GLuint name = new_buffer();
     gr_resource *resource = must_register(name);
@@ -227,9 +221,8 @@ START_TEST(deleted_while_registered)
     ck_assert(gr_resource_is_closed(resource));
     gr_resource_free(resource);
 }
-END_TEST
 
-START_TEST(deleted_while_mapped)
+TEST(deleted_while_mapped)
 {
     GLuint name = new_buffer();
     gr_resource *resource = must_register(name);
@@ -243,11 +236,10 @@ START_TEST(deleted_while_mapped)
     gr_resource_free(resource);
     assert_buffer_usable(new_buffer());
 }
-END_TEST
 
 /* ---- Wrong moment ---------------------------------------------------------------------------- */
 
-START_TEST(mapped_already)
+TEST(mapped_already)
 {
     gr_resource *resource = must_register(new_buffer());
     gr_buffer *buffer = gr_map(resource, fx.stream), *none = NULL;
@@ -262,9 +254,8 @@ START_TEST(mapped_already)
     assert_ok(gr_buffer_release(buffer));
     end_usable(resource);
 }
-END_TEST
 
-START_TEST(unmapped_already)
+TEST(unmapped_already)
 {
     gr_resource *resource = must_register(new_buffer());
     assert_fails(gr_resource_unmap(resource, fx.stream), GR_ERR_STATE, 0, "not mapped");
@@ -275,9 +266,8 @@ START_TEST(unmapped_already)
     assert_ok(gr_buffer_release(buffer));
     end_usable(resource);
 }
-END_TEST
 
-START_TEST(closed_already)
+TEST(closed_already)
 {
     GLuint name = new_buffer();
     gr_resource *resource = must_register(name), *open = must_register(name);
@@ -297,9 +287,8 @@ START_TEST(closed_already)
     gr_resource_free(resource);
     assert_buffer_usable(name);
 }
-END_TEST
 
-/* ---- Several at once ------------------------------------------------------------------------- */
+GROUP("several at once", add_watched_case)
 
 #define MANY 5
 
@@ -331,7 +320,7 @@ static void end_many(const GLuint names[MANY], gr_resource *resources[MANY])
         }                                                                                          \
     } while (0)
 
-START_TEST(many_with_one_that_is_wrong)
+TEST(many_with_one_that_is_wrong)
 {
     GLuint names[MANY];
     gr_resource *resources[MANY];
@@ -350,9 +339,8 @@ START_TEST(many_with_one_that_is_wrong)
     }
     end_many(names, resources);
 }
-END_TEST
 
-START_TEST(many_with_one_that_is_mapped)
+TEST(many_with_one_that_is_mapped)
 {
     GLuint names[MANY];
     gr_resource *resources[MANY];
@@ -371,9 +359,8 @@ START_TEST(many_with_one_that_is_mapped)
     }
     end_many(names, resources);
 }
-END_TEST
 
-START_TEST(many_release_with_gaps)
+TEST(many_release_with_gaps)
 {
     GLuint names[MANY];
     gr_resource *resources[MANY];
@@ -391,11 +378,10 @@ START_TEST(many_release_with_gaps)
     assert_ok(gr_buffer_release_many(out, MANY, fx.other, NULL));
     end_many(names, resources);
 }
-END_TEST
 
-/* ---- NULL, function by function -------------------------------------------------------------- */
+GROUP("NULL", add_watched_case)
 
-START_TEST(null_in_gr_h)
+TEST(null_in_gr_h)
 {
     gr_resource *resource = must_register(new_buffer());
     gr_buffer *buffer = NULL;
@@ -438,9 +424,8 @@ START_TEST(null_in_gr_h)
 
     end_usable(resource);
 }
-END_TEST
 
-START_TEST(null_in_egl_h_and_cuda_h)
+TEST(null_in_egl_h_and_cuda_h)
 {
     char text[8] = "";
     gr_egl *none = NULL, *egl = gr_egl_create(NULL);
@@ -460,9 +445,8 @@ START_TEST(null_in_egl_h_and_cuda_h)
     ck_assert_ptr_eq(cuda_symbol(NULL, 12000), NULL);
     assert_error(GR_ERR_INVALID_VALUE, 0, "name");
 }
-END_TEST
 
-START_TEST(values_out_of_range)
+TEST(values_out_of_range)
 {
     ck_assert_str_eq(gr_status_name(GR_ERR_STATE), "GR_ERR_STATE");
     ck_assert_ptr_ne(gr_status_name((gr_status)999), NULL);
@@ -473,34 +457,9 @@ START_TEST(values_out_of_range)
     ck_assert_ptr_eq(cuda_symbol("cuMemAlloc", 99000), NULL);
     ck_assert_int_eq(gr_last_error()->status, GR_OK);
 }
-END_TEST
-
-static TCase *add_watched_case(Suite *suite, const char *name)
-{
-    return with_fixture(add_case(suite, name), watch_driver, check_driver);
-}
-
-static void build(Suite *suite)
-{
-    add_tests(add_watched_case(suite, "names"), name_zero, name_never_generated,
-              buffer_without_storage, deleted_buffer);
-
-    add_tests(add_watched_case(suite, "flags and streams"), flags_of_buffers,
-              flags_that_exclude_each_other, flags_for_images, flags_unknown, stream_null,
-              stream_of_map_too_early);
-
-    add_tests(add_watched_case(suite, "states"), storage_given_again, deleted_while_registered,
-              deleted_while_mapped, mapped_already, unmapped_already, closed_already);
-
-    add_tests(add_watched_case(suite, "several at once"), many_with_one_that_is_wrong,
-              many_with_one_that_is_mapped, many_release_with_gaps);
-
-    add_tests(add_watched_case(suite, "NULL"), null_in_gr_h, null_in_egl_h_and_cuda_h,
-              values_out_of_range);
-}
 
 int main(int argc, char **argv)
 {
     fault_control_start();
-    return test_main(argc, argv, "bad input", build, NULL);
+    return run_tests(argc, argv, "bad input", NULL);
 }

@@ -96,10 +96,6 @@ static void assert_usable_on(const struct bytes *b, CUstream stream, int value)
     assert_holds(b, value);
 }
 
-/* ---- The streams ----------------------------------------------------------------------------- */
-
-enum bad { FOREIGN, DESTROYED, USED_AND_DESTROYED, BADS };
-
 static CUcontext foreign;
 
 static void make_foreign(void)
@@ -116,6 +112,18 @@ static void end_foreign(void)
     foreign = NULL;
     CU(CtxSetCurrent(fx.context));
 }
+
+static TCase *add_streams_case(Suite *suite, const char *name)
+{
+    TCase *tcase = add_vulkan_case(suite, name);
+    tcase_add_unchecked_fixture(tcase, warm_up_sharing, NULL);
+    tcase_add_checked_fixture(tcase, make_foreign, end_foreign);
+    return tcase;
+}
+
+/* ---- The streams ----------------------------------------------------------------------------- */
+
+enum bad { FOREIGN, DESTROYED, USED_AND_DESTROYED, BADS };
 
 static CUstream stream_of(CUcontext context)
 {
@@ -159,8 +167,10 @@ static enum bad bad_of(int i)
     if (!(b).resource)                                                                             \
     skip("%s: %s", (transport)->name, vk.missing ? vk.missing : error_text())
 
+GROUP("streams that cannot be used", add_streams_case)
+
 /* Catches: it was mapped, and then nothing could end the mapping. */
-START_TEST(a_map_is_refused)
+TEST(a_map_is_refused, (BADS * TRANSPORTS))
 {
     const enum bad bad = bad_of(_i);
     gr_buffer *none = NULL;
@@ -178,9 +188,8 @@ START_TEST(a_map_is_refused)
     if (bad == FOREIGN)
         CU(StreamDestroy(stream));
 }
-END_TEST
 
-START_TEST(a_release_is_refused)
+TEST(a_release_is_refused, (BADS * TRANSPORTS))
 {
     const enum bad bad = bad_of(_i);
     if (bad != FOREIGN && !gr_cuda_is_software())
@@ -203,7 +212,6 @@ START_TEST(a_release_is_refused)
     if (bad == FOREIGN)
         CU(StreamDestroy(stream));
 }
-END_TEST
 
 /* ---- The stream of a map is gone ------------------------------------------------------------- */
 
@@ -227,7 +235,7 @@ static struct gate *destroy_with_work(CUstream stream)
 }
 
 /* Its work comes first, though no event can be put behind it any more. */
-START_TEST(another_stream_ends_the_mapping)
+TEST(another_stream_ends_the_mapping, (ENDS * TRANSPORTS))
 {
     const enum end end = (enum end)((size_t)_i / TRANSPORTS);
     if (!gr_cuda_is_software())
@@ -250,10 +258,9 @@ START_TEST(another_stream_ends_the_mapping)
         assert_holds(&b, 0x33);
     gr_resource_free(b.resource);
 }
-END_TEST
 
 /* Of these there is nobody to tell: they take the context's own stream. */
-START_TEST(those_who_cannot_be_told_end_it_all_the_same)
+TEST(those_who_cannot_be_told_end_it_all_the_same, 2 * TRANSPORTS)
 {
     if (!gr_cuda_is_software())
         skip(NO_CODE);
@@ -275,9 +282,8 @@ START_TEST(those_who_cannot_be_told_end_it_all_the_same)
     assert_holds(&b, 0x34);
     gr_resource_free(b.resource);
 }
-END_TEST
 
-/* ---- What a refused map must not lose -------------------------------------------------------- */
+GROUP("what a refused map does not lose", add_streams_case)
 
 static CUevent event_of(CUcontext context)
 {
@@ -293,7 +299,7 @@ static CUevent event_of(CUcontext context)
  *
  * Catches: it was found out after the map, whose undo left something else in the buffer.
  */
-START_TEST(an_event_that_cannot_be_recorded_costs_no_bytes)
+TEST(an_event_that_cannot_be_recorded_costs_no_bytes, 3)
 {
     const bool ended = _i > 0;
     gr_buffer *buffer = NULL;
@@ -319,10 +325,9 @@ START_TEST(an_event_that_cannot_be_recorded_costs_no_bytes)
     if (!ended)
         CU(EventDestroy(options.ready_event));
 }
-END_TEST
 
 /* In either order. What refuses is grinterop, where OpenGL has the other buffer mapped, or CUDA. */
-START_TEST(another_of_the_batch_that_is_refused_costs_no_bytes)
+TEST(another_of_the_batch_that_is_refused_costs_no_bytes, 4)
 {
     const bool is_first = _i & 1, is_driver = _i & 2;
     gr_buffer *buffers[2] = {NULL, NULL};
@@ -349,9 +354,8 @@ START_TEST(another_of_the_batch_that_is_refused_costs_no_bytes)
     gr_resource_free(discards.resource);
     gr_resource_free(refused.resource);
 }
-END_TEST
 
-START_TEST(a_linear_map_without_memory_costs_no_texels)
+TEST(a_linear_map_without_memory_costs_no_texels)
 {
     struct image image = image_filled("RGBA8", "2D", 8, 8, 1, 3);
     GR_AUTO(gr_resource) *resource =
@@ -366,12 +370,11 @@ START_TEST(a_linear_map_without_memory_costs_no_texels)
     GR_AUTO(gr_buffer) *buffer = gr_map_linear(resource, 0, 0, fx.stream);
     assert_made(buffer);
 }
-END_TEST
 
 /* ---- What a failed map has put into a stream ------------------------------------------------- */
 
 /* Vulkan's, mapped before one that fails: the stream's wait for Vulkan's submit stays in it. */
-START_VULKAN_TEST(a_wait_of_a_map_that_was_undone_is_known)
+VULKAN_TEST(a_wait_of_a_map_that_was_undone_is_known)
 {
     struct bytes drawn = of_vulkan(GR_READ_WRITE), fails = by_copy(GR_READ_WRITE);
     gr_resource *resources[2] = {drawn.resource, fails.resource};
@@ -397,12 +400,11 @@ START_VULKAN_TEST(a_wait_of_a_map_that_was_undone_is_known)
     gr_resource_free(drawn.resource);
     gr_resource_free(fails.resource);
 }
-END_TEST
 
-/* ---- Resources that were freed --------------------------------------------------------------- */
+GROUP("resources that were freed", add_streams_case)
 
 /* Catches: a map of what was freed read the memory. */
-START_TEST(a_freed_resource_is_refused)
+TEST(a_freed_resource_is_refused, TRANSPORTS)
 {
     struct bytes b = transport_of(_i)->make(GR_READ_WRITE);
     need(b, transport_of(_i));
@@ -415,34 +417,9 @@ START_TEST(a_freed_resource_is_refused)
                  "gr_map_many was given");
     ck_assert_ptr_null(buffer);
 }
-END_TEST
-
-static TCase *add_streams_case(Suite *suite, const char *name)
-{
-    TCase *tcase = add_vulkan_case(suite, name);
-    tcase_add_unchecked_fixture(tcase, warm_up_sharing, NULL);
-    tcase_add_checked_fixture(tcase, make_foreign, end_foreign);
-    return tcase;
-}
-
-static void build(Suite *suite)
-{
-    TCase *streams = add_streams_case(suite, "streams that cannot be used");
-    add_loop_tests(streams, BADS * TRANSPORTS, a_map_is_refused, a_release_is_refused);
-    add_loop_tests(streams, ENDS * TRANSPORTS, another_stream_ends_the_mapping);
-    add_loop_tests(streams, 2 * TRANSPORTS, those_who_cannot_be_told_end_it_all_the_same);
-    TCase *lost = add_streams_case(suite, "what a refused map does not lose");
-    add_loop_tests(lost, 3, an_event_that_cannot_be_recorded_costs_no_bytes);
-    add_loop_tests(lost, 4, another_of_the_batch_that_is_refused_costs_no_bytes);
-    add_tests(lost, a_linear_map_without_memory_costs_no_texels,
-              a_wait_of_a_map_that_was_undone_is_known);
-    add_loop_tests(add_streams_case(suite, "resources that were freed"), TRANSPORTS,
-                   a_freed_resource_is_refused);
-    add_vulkan_end(suite);
-}
 
 int main(int argc, char **argv)
 {
     fault_control_start();
-    return test_main(argc, argv, "bad stream", build, NULL);
+    return run_tests(argc, argv, "bad stream", NULL);
 }

@@ -10,25 +10,23 @@
 
 #define SIZE 10007
 
-/* ---- CUDA writes, OpenGL reads --------------------------------------------------------------- */
+GROUP("CUDA writes", add_resource_case)
 
-START_TEST(gl_reads_what_a_fill_wrote)
+TEST(gl_reads_what_a_fill_wrote)
 {
     for (int value = 2; value < 6; value++) {
         fill_mapped(fx.resource, value);
         assert_gl_bytes(fx.name, SIZE, value);
     }
 }
-END_TEST
 
-START_TEST(gl_reads_what_a_copy_from_the_host_wrote)
+TEST(gl_reads_what_a_copy_from_the_host_wrote)
 {
     write_mapped(fx.resource, 1);
     assert_gl_pattern(fx.name, SIZE, 1);
 }
-END_TEST
 
-START_TEST(gl_reads_what_a_copy_from_device_memory_wrote)
+TEST(gl_reads_what_a_copy_from_device_memory_wrote)
 {
     unsigned char bytes[SIZE];
     pattern_fill(bytes, SIZE, 2);
@@ -41,9 +39,8 @@ START_TEST(gl_reads_what_a_copy_from_device_memory_wrote)
     assert_gl_pattern(fx.name, SIZE, 2);
     CU(MemFree(memory));
 }
-END_TEST
 
-START_TEST(gl_reads_what_a_kernel_wrote)
+TEST(gl_reads_what_a_kernel_wrote)
 {
     need_kernels();
     gr_buffer *buffer = must_map(fx.resource);
@@ -51,9 +48,8 @@ START_TEST(gl_reads_what_a_kernel_wrote)
     assert_ok(gr_buffer_release(buffer));
     assert_gl_pattern(fx.name, SIZE, 3);
 }
-END_TEST
 
-START_TEST(bytes_that_cuda_does_not_write_stay)
+TEST(bytes_that_cuda_does_not_write_stay)
 {
     gr_buffer *buffer = must_map(fx.resource);
     CU(MemsetD8Async(gr_buffer_ptr(buffer) + 100, 2, 1000, fx.stream));
@@ -64,19 +60,17 @@ START_TEST(bytes_that_cuda_does_not_write_stay)
     assert_bytes(bytes + 100, 1000, 2);
     assert_bytes(bytes + 1100, SIZE - 1100, 1);
 }
-END_TEST
 
-/* ---- OpenGL writes, CUDA reads --------------------------------------------------------------- */
+GROUP("OpenGL writes", add_resource_case)
 
-START_TEST(cuda_reads_what_gl_wrote_before_it_was_registered)
+TEST(cuda_reads_what_gl_wrote_before_it_was_registered)
 {
     GR_AUTO(gr_resource) *resource = must_register(gl_buffer_pattern(SIZE, 4));
     GR_AUTO(gr_buffer) *buffer = must_map(resource);
     assert_cuda_pattern(buffer, 4);
 }
-END_TEST
 
-START_TEST(cuda_reads_what_gl_wrote_between_two_maps)
+TEST(cuda_reads_what_gl_wrote_between_two_maps)
 {
     unsigned char bytes[SIZE];
     for (unsigned seed = 5; seed < 10; seed++) {
@@ -86,9 +80,8 @@ START_TEST(cuda_reads_what_gl_wrote_between_two_maps)
         assert_cuda_pattern(buffer, seed);
     }
 }
-END_TEST
 
-START_TEST(cuda_reads_what_gl_copied_on_its_own_side)
+TEST(cuda_reads_what_gl_copied_on_its_own_side)
 {
     GLuint source = gl_buffer_pattern(SIZE, 10), name = gl_buffer_filled(SIZE, 1);
     GR_AUTO(gr_resource) *resource = must_register(name);
@@ -96,9 +89,8 @@ START_TEST(cuda_reads_what_gl_copied_on_its_own_side)
     GR_AUTO(gr_buffer) *buffer = must_map(resource);
     assert_cuda_pattern(buffer, 10);
 }
-END_TEST
 
-START_TEST(a_kernel_changes_what_gl_wrote)
+TEST(a_kernel_changes_what_gl_wrote)
 {
     need_kernels();
     GLuint name = gl_buffer_filled(SIZE, 7);
@@ -111,9 +103,8 @@ START_TEST(a_kernel_changes_what_gl_wrote)
             assert_gl_bytes(name, SIZE, 7 + frame);
     }
 }
-END_TEST
 
-START_TEST(a_kernel_copies_between_two_mapped_buffers)
+TEST(a_kernel_copies_between_two_mapped_buffers)
 {
     need_kernels();
     GLuint from = gl_buffer_pattern(SIZE, 11), to = gl_buffer_filled(SIZE, 1);
@@ -126,11 +117,10 @@ START_TEST(a_kernel_copies_between_two_mapped_buffers)
     assert_gl_pattern(to, SIZE, 11);
     assert_gl_pattern(from, SIZE, 11);
 }
-END_TEST
 
-/* ---- Flags ----------------------------------------------------------------------------------- */
+GROUP("flags", add_resource_case)
 
-START_TEST(read_only_gives_cuda_gls_bytes_and_keeps_them)
+TEST(read_only_gives_cuda_gls_bytes_and_keeps_them)
 {
     GLuint name = gl_buffer_pattern(SIZE, 12);
     GR_AUTO(gr_resource) *resource = must_register_as(name, GR_READ_ONLY);
@@ -139,9 +129,8 @@ START_TEST(read_only_gives_cuda_gls_bytes_and_keeps_them)
         assert_gl_pattern(name, SIZE, 12);
     }
 }
-END_TEST
 
-START_TEST(write_discard_gives_gl_all_that_cuda_wrote)
+TEST(write_discard_gives_gl_all_that_cuda_wrote)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);
     GR_AUTO(gr_resource) *resource = must_register_as(name, GR_WRITE_DISCARD);
@@ -150,13 +139,12 @@ START_TEST(write_discard_gives_gl_all_that_cuda_wrote)
         assert_gl_pattern(name, SIZE, seed);
     }
 }
-END_TEST
 
 /*
  * The contents are undefined then. NVIDIA's driver keeps the old bytes; the software driver makes a
  * program that relies on them fail.
  */
-START_TEST(write_discard_hides_the_old_bytes_on_the_software_driver)
+TEST(write_discard_hides_the_old_bytes_on_the_software_driver)
 {
     if (!gr_cuda_is_software())
         skip("a GPU's driver may show the old bytes, and NVIDIA's does");
@@ -169,9 +157,8 @@ START_TEST(write_discard_hides_the_old_bytes_on_the_software_driver)
     ck_assert_ptr_nonnull(pattern_differs(bytes, SIZE, 16));
     cuda_fill(buffer, 0);
 }
-END_TEST
 
-/* ---- Sizes ----------------------------------------------------------------------------------- */
+GROUP("sizes", add_resource_case)
 
 /* OpenGL's bytes are right in CUDA, each is changed there, and each arrives back. */
 static void go_both_ways(size_t size)
@@ -194,13 +181,12 @@ static void go_both_ways(size_t size)
     glDeleteBuffers(1, &name);
 }
 
-START_TEST(one_byte_goes_both_ways)
+TEST(one_byte_goes_both_ways)
 {
     go_both_ways(1);
 }
-END_TEST
 
-START_TEST(odd_sizes_go_both_ways)
+TEST(odd_sizes_go_both_ways)
 {
     static const size_t sizes[] = {2,     3,     5,      7,       13,     63,   64,
                                    65,    255,   257,    1000,    4095,   4096, 4097,
@@ -208,18 +194,16 @@ START_TEST(odd_sizes_go_both_ways)
     for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
         go_both_ways(sizes[i]);
 }
-END_TEST
 
-START_TEST(a_large_buffer_goes_both_ways)
+TEST(a_large_buffer_goes_both_ways)
 {
     size_t size = (size_t)256 << 20;
     if (sanitizer())
         size = ((size_t)16 << 20) + 5; /* their memory and time are several times as much */
     go_both_ways(size);
 }
-END_TEST
 
-START_TEST(immutable_storage_goes_both_ways)
+TEST(immutable_storage_goes_both_ways)
 {
     if (epoxy_gl_version() < 44)
         skip("glBufferStorage needs OpenGL 4.4");
@@ -236,9 +220,8 @@ START_TEST(immutable_storage_goes_both_ways)
     assert_ok(gr_buffer_release(buffer));
     assert_gl_pattern(name, SIZE, 18);
 }
-END_TEST
 
-/* ---- Streams --------------------------------------------------------------------------------- */
+GROUP("streams", add_resource_case)
 
 static void use_stream(CUstream stream)
 {
@@ -253,21 +236,19 @@ static void use_stream(CUstream stream)
     assert_gl_bytes(name, SIZE, 21);
 }
 
-START_TEST(bytes_pass_on_the_legacy_stream)
+TEST(bytes_pass_on_the_legacy_stream)
 {
     need_kernels();
     use_stream(CU_STREAM_LEGACY);
 }
-END_TEST
 
-START_TEST(bytes_pass_on_the_per_thread_stream)
+TEST(bytes_pass_on_the_per_thread_stream)
 {
     need_kernels();
     use_stream(CU_STREAM_PER_THREAD);
 }
-END_TEST
 
-START_TEST(bytes_pass_on_a_blocking_stream)
+TEST(bytes_pass_on_a_blocking_stream)
 {
     need_kernels();
     CUstream stream = NULL;
@@ -275,9 +256,8 @@ START_TEST(bytes_pass_on_a_blocking_stream)
     use_stream(stream);
     CU(StreamDestroy(stream));
 }
-END_TEST
 
-START_TEST(two_resources_on_two_streams_do_not_mix)
+TEST(two_resources_on_two_streams_do_not_mix)
 {
     need_kernels();
     GLuint one = gl_buffer_filled(SIZE, 1), two = gl_buffer_filled(SIZE + 1, 1);
@@ -295,9 +275,8 @@ START_TEST(two_resources_on_two_streams_do_not_mix)
         assert_gl_pattern(two, SIZE + 1, seed + 100);
     }
 }
-END_TEST
 
-START_TEST(two_resources_of_one_buffer_see_the_same_bytes)
+TEST(two_resources_of_one_buffer_see_the_same_bytes)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);
     GR_AUTO(gr_resource) *first = must_register(name);
@@ -305,35 +284,9 @@ START_TEST(two_resources_of_one_buffer_see_the_same_bytes)
     write_mapped(first, 27);
     assert_mapped(second, 27);
 }
-END_TEST
-
-static void build(Suite *suite)
-{
-    resource_case_buffer(SIZE, 1);
-    add_tests(add_resource_case(suite, "CUDA writes"), gl_reads_what_a_fill_wrote,
-              gl_reads_what_a_copy_from_the_host_wrote,
-              gl_reads_what_a_copy_from_device_memory_wrote, gl_reads_what_a_kernel_wrote,
-              bytes_that_cuda_does_not_write_stay);
-
-    add_tests(add_resource_case(suite, "OpenGL writes"),
-              cuda_reads_what_gl_wrote_before_it_was_registered,
-              cuda_reads_what_gl_wrote_between_two_maps, cuda_reads_what_gl_copied_on_its_own_side,
-              a_kernel_changes_what_gl_wrote, a_kernel_copies_between_two_mapped_buffers);
-
-    add_tests(add_resource_case(suite, "flags"), read_only_gives_cuda_gls_bytes_and_keeps_them,
-              write_discard_gives_gl_all_that_cuda_wrote,
-              write_discard_hides_the_old_bytes_on_the_software_driver);
-
-    add_tests(add_resource_case(suite, "sizes"), one_byte_goes_both_ways, odd_sizes_go_both_ways,
-              a_large_buffer_goes_both_ways, immutable_storage_goes_both_ways);
-
-    add_tests(add_resource_case(suite, "streams"), bytes_pass_on_the_legacy_stream,
-              bytes_pass_on_the_per_thread_stream, bytes_pass_on_a_blocking_stream,
-              two_resources_on_two_streams_do_not_mix,
-              two_resources_of_one_buffer_see_the_same_bytes);
-}
 
 int main(int argc, char **argv)
 {
-    return test_main(argc, argv, "bytes", build, NULL);
+    resource_case_buffer(SIZE, 1);
+    return run_tests(argc, argv, "bytes", NULL);
 }

@@ -125,7 +125,7 @@ static int live_and_die(void)
 static const struct child children[] = {
     {"live_and_die", live_and_die}, {"live_and_end", live_and_end}, {NULL, NULL}};
 
-/* ---- The parent ------------------------------------------------------------------------------ */
+GROUP("orders of death", add_bare_case)
 
 #define OPEN_AT_END "the process ends with "
 #define WORDS       600
@@ -178,7 +178,7 @@ static void note_bad(char *bad, size_t size, const char *name, int status, const
              last_words(said));
 }
 
-START_TEST(each_order)
+TEST(each_order, KINDS)
 {
     static char said[65536], bad[3000];
     bad[0] = '\0';
@@ -197,18 +197,8 @@ START_TEST(each_order)
     }
     ck_assert_msg(!bad[0], "%s", bad);
 }
-END_TEST
-
-static void build(Suite *suite)
-{
-    TCase *tcase = tcase_create("orders of death");
-    suite_add_tcase(suite, tcase);
-    tcase_set_timeout(tcase, 0);
-    add_loop_tests(tcase, KINDS, each_order);
-    build_death_process(suite);
-}
 
 int main(int argc, char **argv)
 {
-    return test_main(argc, argv, "death", build, children);
+    return run_tests(argc, argv, "death", children);
 }

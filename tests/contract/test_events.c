@@ -75,9 +75,14 @@ static gr_status release_with(gr_buffer *buffer, const gr_release_options *optio
     return gr_buffer_release_many(&buffer, 1, GR_STREAM_OF_MAP, options);
 }
 
-/* ---- At the map ------------------------------------------------------------------------------ */
+static TCase *add_event_case(Suite *suite, const char *name)
+{
+    return with_sharing(add_case(suite, name));
+}
 
-START_TEST(a_map_waits_for_an_event)
+GROUP("map", add_event_case)
+
+TEST(a_map_waits_for_an_event, TRANSPORTS)
 {
     need(resource, _i);
     CUevent event = make_event();
@@ -90,9 +95,8 @@ START_TEST(a_map_waits_for_an_event)
     assert_gl_bytes(gr_gl_name(resource), SIZE, 0x5A);
     end_late(bytes, event);
 }
-END_TEST
 
-START_TEST(a_stream_is_in_step_with_the_map)
+TEST(a_stream_is_in_step_with_the_map, TRANSPORTS)
 {
     need(resource, _i);
     struct gate *gate = gate_put(fx.stream);
@@ -108,9 +112,8 @@ START_TEST(a_stream_is_in_step_with_the_map)
     CU(EventDestroy(ready));
     assert_gl_bytes(gr_gl_name(resource), SIZE, 0x33);
 }
-END_TEST
 
-START_TEST(a_batch_takes_the_options_too)
+TEST(a_batch_takes_the_options_too, TRANSPORTS)
 {
     need(first, _i);
     need(second, _i);
@@ -127,9 +130,8 @@ START_TEST(a_batch_takes_the_options_too)
     assert_gl_bytes(gr_gl_name(second), SIZE, 0x21);
     end_late(bytes, event);
 }
-END_TEST
 
-/* ---- At the release -------------------------------------------------------------------------- */
+GROUP("release", add_event_case)
 
 /* The other stream writes the value, late; the release is to come after it by the event. */
 static void release_late(gr_resource *resource, int value, CUevent event)
@@ -144,7 +146,7 @@ static void release_late(gr_resource *resource, int value, CUevent event)
     assert_ok(release_with(buffer, &GR_INIT(gr_release_options, .wait_event = event)));
 }
 
-START_TEST(a_release_comes_after_an_event)
+TEST(a_release_comes_after_an_event, TRANSPORTS)
 {
     need(resource, _i);
     CUevent event = make_event();
@@ -152,10 +154,9 @@ START_TEST(a_release_comes_after_an_event)
     assert_gl_bytes(gr_gl_name(resource), SIZE, 0x44);
     CU(EventDestroy(event));
 }
-END_TEST
 
 /* The next user may be CUDA's as well. */
-START_TEST(a_map_comes_after_the_event_of_the_release)
+TEST(a_map_comes_after_the_event_of_the_release, TRANSPORTS)
 {
     need(resource, _i);
     CUevent event = make_event();
@@ -168,11 +169,10 @@ START_TEST(a_map_comes_after_the_event_of_the_release)
     assert_ok(gr_buffer_release(buffer));
     CU(EventDestroy(event));
 }
-END_TEST
 
-/* ---- Options --------------------------------------------------------------------------------- */
+GROUP("options", add_event_case)
 
-START_TEST(zeroed_options_are_the_plain_calls)
+TEST(zeroed_options_are_the_plain_calls, TRANSPORTS)
 {
     need(resource, _i);
     const gr_map_options nothing = GR_INIT(gr_map_options);
@@ -186,9 +186,8 @@ START_TEST(zeroed_options_are_the_plain_calls)
     assert_ok(release_with(buffer, NULL));
     assert_gl_bytes(gr_gl_name(resource), SIZE, 0x62);
 }
-END_TEST
 
-START_TEST(what_is_refused_changes_nothing)
+TEST(what_is_refused_changes_nothing, TRANSPORTS)
 {
     need(resource, _i);
     CUevent event = make_event();
@@ -211,10 +210,9 @@ START_TEST(what_is_refused_changes_nothing)
     assert_ok(gr_buffer_release(buffer));
     CU(EventDestroy(event));
 }
-END_TEST
 
 /* On a GPU an event that was destroyed is not the driver's to answer for. */
-START_TEST(an_event_that_is_gone_is_refused)
+TEST(an_event_that_is_gone_is_refused, TRANSPORTS)
 {
     need(resource, _i);
     if (!gr_cuda_is_software())
@@ -230,29 +228,8 @@ START_TEST(an_event_that_is_gone_is_refused)
     ck_assert(gr_resource_is_mapped(resource));
     assert_ok(gr_buffer_release(buffer));
 }
-END_TEST
-
-static TCase *add_event_case(Suite *suite, const char *name)
-{
-    TCase *made = add_case(suite, name);
-    tcase_add_unchecked_fixture(made, warm_up_sharing, NULL);
-    tcase_add_checked_fixture(made, NULL, collect_sharing);
-    return made;
-}
-
-static void build(Suite *suite)
-{
-    add_loop_tests(add_event_case(suite, "map"), TRANSPORTS, a_map_waits_for_an_event,
-                   a_stream_is_in_step_with_the_map, a_batch_takes_the_options_too);
-
-    add_loop_tests(add_event_case(suite, "release"), TRANSPORTS, a_release_comes_after_an_event,
-                   a_map_comes_after_the_event_of_the_release);
-
-    add_loop_tests(add_event_case(suite, "options"), TRANSPORTS, zeroed_options_are_the_plain_calls,
-                   what_is_refused_changes_nothing, an_event_that_is_gone_is_refused);
-}
 
 int main(int argc, char **argv)
 {
-    return test_main(argc, argv, "events", build, NULL);
+    return run_tests(argc, argv, "events", NULL);
 }

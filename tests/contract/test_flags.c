@@ -31,7 +31,9 @@ static void assert_refused(const char *text, const char *named)
     assert_error(GR_ERR_INVALID_VALUE, 0, named);
 }
 
-START_TEST(each_name_gives_the_drivers_flag)
+GROUP("text", add_bare_case)
+
+TEST(each_name_gives_the_drivers_flag)
 {
     ck_assert_uint_eq(parsed("read_write"), CU_GRAPHICS_REGISTER_FLAGS_NONE);
     ck_assert_uint_eq(parsed("none"), CU_GRAPHICS_REGISTER_FLAGS_NONE);
@@ -40,9 +42,8 @@ START_TEST(each_name_gives_the_drivers_flag)
     ck_assert_uint_eq(parsed("surface_load_store"), CU_GRAPHICS_REGISTER_FLAGS_SURFACE_LDST);
     ck_assert_uint_eq(parsed("texture_gather"), CU_GRAPHICS_REGISTER_FLAGS_TEXTURE_GATHER);
 }
-END_TEST
 
-START_TEST(the_constants_are_the_drivers)
+TEST(the_constants_are_the_drivers)
 {
     ck_assert_uint_eq(GR_READ_WRITE, CU_GRAPHICS_REGISTER_FLAGS_NONE);
     ck_assert_uint_eq(GR_READ_ONLY, CU_GRAPHICS_REGISTER_FLAGS_READ_ONLY);
@@ -50,9 +51,8 @@ START_TEST(the_constants_are_the_drivers)
     ck_assert_uint_eq(GR_SURFACE_LOAD_STORE, CU_GRAPHICS_REGISTER_FLAGS_SURFACE_LDST);
     ck_assert_uint_eq(GR_TEXTURE_GATHER, CU_GRAPHICS_REGISTER_FLAGS_TEXTURE_GATHER);
 }
-END_TEST
 
-START_TEST(names_are_combined_by_comma_and_bar)
+TEST(names_are_combined_by_comma_and_bar)
 {
     ck_assert_uint_eq(parsed("write_discard,surface_load_store"), 0x06);
     ck_assert_uint_eq(parsed("read_only|texture_gather"), 0x09);
@@ -61,25 +61,22 @@ START_TEST(names_are_combined_by_comma_and_bar)
     ck_assert_uint_eq(parsed("read_only,none"), 0x01);
     ck_assert_uint_eq(parsed("read_only,read_only"), 0x01);
 }
-END_TEST
 
-START_TEST(blanks_around_names_do_not_count)
+TEST(blanks_around_names_do_not_count)
 {
     ck_assert_uint_eq(parsed("  read_only  "), 0x01);
     ck_assert_uint_eq(parsed("write_discard , surface_load_store"), 0x06);
     ck_assert_uint_eq(parsed("\twrite_discard |  texture_gather "), 0x0A);
 }
-END_TEST
 
-START_TEST(null_and_empty_text_mean_none)
+TEST(null_and_empty_text_mean_none)
 {
     ck_assert_uint_eq(parsed(NULL), 0);
     ck_assert_uint_eq(parsed(""), 0);
     ck_assert_uint_eq(parsed("   "), 0);
 }
-END_TEST
 
-START_TEST(an_unknown_name_is_refused_and_named)
+TEST(an_unknown_name_is_refused_and_named)
 {
     assert_refused("write_only", "write_only");
     assert_refused("read_only,nonsense", "nonsense");
@@ -90,9 +87,8 @@ START_TEST(an_unknown_name_is_refused_and_named)
     assert_refused("read_only write_discard", "read_only write_discard");
     assert_refused("1", "1");
 }
-END_TEST
 
-START_TEST(a_missing_name_is_refused)
+TEST(a_missing_name_is_refused)
 {
     assert_refused(",", "");
     assert_refused("read_only,", "");
@@ -101,33 +97,31 @@ START_TEST(a_missing_name_is_refused)
     assert_refused("read_only | | texture_gather", "");
     assert_refused("read_only, ", "");
 }
-END_TEST
 
-START_TEST(a_long_unknown_name_keeps_the_valid_names_in_the_message)
+TEST(a_long_unknown_name_keeps_the_valid_names_in_the_message)
 {
     char text[4096];
     memset(text, 'x', sizeof(text));
     text[sizeof(text) - 1] = '\0';
     assert_refused(text, "xxxx");
 }
-END_TEST
 
-START_TEST(null_for_the_result_is_refused)
+TEST(null_for_the_result_is_refused)
 {
     assert_fails(gr_flags_parse("read_only", NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
 }
-END_TEST
 
-START_TEST(success_leaves_the_last_error_alone)
+TEST(success_leaves_the_last_error_alone)
 {
     unsigned flags;
     ck_assert_int_eq(gr_flags_parse("nonsense", &flags), GR_ERR_INVALID_VALUE);
     ck_assert_uint_eq(parsed("read_only"), 0x01);
     assert_error(GR_ERR_INVALID_VALUE, 0, "nonsense");
 }
-END_TEST
 
-START_TEST(a_resource_has_the_flags_that_were_parsed)
+GROUP("registered", add_case)
+
+TEST(a_resource_has_the_flags_that_were_parsed)
 {
     static const char *const names[] = {"read_write", "read_only", "write_discard"};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -140,9 +134,8 @@ START_TEST(a_resource_has_the_flags_that_were_parsed)
         ck_assert_msg(strstr(text, wanted), "\"%s\" is not in: %s", wanted, text);
     }
 }
-END_TEST
 
-START_TEST(a_buffer_refuses_the_flags_of_images)
+TEST(a_buffer_refuses_the_flags_of_images)
 {
     GLuint name = gl_buffer_filled(64, 0);
     assert_null(gr_from_gl_buffer(name, parsed("surface_load_store")), GR_ERR_INVALID_VALUE, 0,
@@ -154,23 +147,8 @@ START_TEST(a_buffer_refuses_the_flags_of_images)
     assert_null(gr_from_gl_buffer(name, parsed("read_only|write_discard")), GR_ERR_INVALID_VALUE, 0,
                 "exclude");
 }
-END_TEST
-
-static void build(Suite *suite)
-{
-    TCase *text = tcase_create("text");
-    suite_add_tcase(suite, text);
-    add_tests(text, each_name_gives_the_drivers_flag, the_constants_are_the_drivers,
-              names_are_combined_by_comma_and_bar, blanks_around_names_do_not_count,
-              null_and_empty_text_mean_none, an_unknown_name_is_refused_and_named,
-              a_missing_name_is_refused, a_long_unknown_name_keeps_the_valid_names_in_the_message,
-              null_for_the_result_is_refused, success_leaves_the_last_error_alone);
-
-    add_tests(add_case(suite, "registered"), a_resource_has_the_flags_that_were_parsed,
-              a_buffer_refuses_the_flags_of_images);
-}
 
 int main(int argc, char **argv)
 {
-    return test_main(argc, argv, "flags", build, NULL);
+    return run_tests(argc, argv, "flags", NULL);
 }

@@ -306,54 +306,39 @@ static int beside_threads(void)
     return 0;
 }
 
-/* ---- The program ----------------------------------------------------------------------------- */
+GROUP("fork", add_bare_case)
 
 static const struct child children[] = {
     {"refused", refused}, {"freed", freed},           {"asked", asked},
     {"before", before},   {"beside", beside_threads}, {NULL, NULL},
 };
 
-START_TEST(a_child_is_refused_everything)
+TEST(a_child_is_refused_everything)
 {
     expect_child("refused");
 }
-END_TEST
 
-START_TEST(a_child_frees_what_is_its_parents)
+TEST(a_child_frees_what_is_its_parents)
 {
     expect_child("freed");
 }
-END_TEST
 
-START_TEST(a_child_may_ask)
+TEST(a_child_may_ask)
 {
     expect_child("asked");
 }
-END_TEST
 
-START_TEST(who_forks_first_has_two_that_can_do_everything)
+TEST(who_forks_first_has_two_that_can_do_everything)
 {
     expect_child("before");
 }
-END_TEST
 
-START_TEST(no_lock_of_another_thread_stays_locked_in_the_child)
+TEST(no_lock_of_another_thread_stays_locked_in_the_child)
 {
     expect_child("beside");
-}
-END_TEST
-
-static void build(Suite *suite)
-{
-    TCase *tcase = tcase_create("fork");
-    suite_add_tcase(suite, tcase);
-    tcase_set_timeout(tcase, 120);
-    add_tests(tcase, a_child_is_refused_everything, a_child_frees_what_is_its_parents,
-              a_child_may_ask, who_forks_first_has_two_that_can_do_everything,
-              no_lock_of_another_thread_stays_locked_in_the_child);
 }
 
 int main(int argc, char **argv)
 {
-    return test_main(argc, argv, "fork", build, children);
+    return run_tests(argc, argv, "fork", children);
 }

@@ -10,7 +10,12 @@
 
 #define SIZE 4096
 
-/* ---- Releases for later ---------------------------------------------------------------------- */
+static TCase *add_later_case(Suite *suite, const char *name)
+{
+    return with_sharing(add_resource_case(suite, name));
+}
+
+GROUP("releases for later", add_later_case)
 
 static void *release_later(void *buffer)
 {
@@ -54,7 +59,7 @@ static void collect(void)
     gr_resource_free(must_register(gl_buffer_filled(16, 0)));
 }
 
-START_TEST(a_buffer_is_released_now_where_it_can_be)
+TEST(a_buffer_is_released_now_where_it_can_be)
 {
     gr_buffer *buffer = must_map(fx.resource);
     cuda_fill(buffer, 0x21);
@@ -66,10 +71,9 @@ START_TEST(a_buffer_is_released_now_where_it_can_be)
     gr_buffer_release_later(buffer);
     assert_error(GR_ERR_INVALID_VALUE, 0, "released already");
 }
-END_TEST
 
 /* By interop, copy and shared: _i. */
-START_TEST(a_finalizers_buffer_is_released_by_the_next_call)
+TEST(a_finalizers_buffer_is_released_by_the_next_call, 3)
 {
     GLuint name;
     gr_resource *resource = make_resource(_i, &name);
@@ -86,9 +90,8 @@ START_TEST(a_finalizers_buffer_is_released_by_the_next_call)
     assert_gl_bytes(name, SIZE, 0x22);
     gr_resource_free(resource);
 }
-END_TEST
 
-START_TEST(a_map_of_the_resource_comes_after_it)
+TEST(a_map_of_the_resource_comes_after_it, 3)
 {
     GLuint name;
     gr_resource *resource = make_resource(_i, &name);
@@ -103,10 +106,9 @@ START_TEST(a_map_of_the_resource_comes_after_it)
     assert_gl_bytes(name, SIZE, 0x23);
     gr_resource_free(resource);
 }
-END_TEST
 
 /* As a collector does: the buffer and its resource, in either order. */
-START_TEST(a_finalizer_lets_go_of_both)
+TEST(a_finalizer_lets_go_of_both, 6)
 {
     GLuint name;
     gr_resource *resource = make_resource(_i / 2, &name);
@@ -128,9 +130,8 @@ START_TEST(a_finalizer_lets_go_of_both)
         assert_unregistered(handle);
     collect();
 }
-END_TEST
 
-START_TEST(close_and_free_end_what_was_set_aside)
+TEST(close_and_free_end_what_was_set_aside, 2)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);
     gr_resource *resource = must_register(name);
@@ -144,10 +145,9 @@ START_TEST(close_and_free_end_what_was_set_aside)
     assert_unregistered(handle);
     assert_gl_bytes(name, SIZE, 0x25);
 }
-END_TEST
 
 /* Two mappings of one resource, the first of which had ended otherwise. */
-START_TEST(several_buffers_of_a_resource_are_set_aside)
+TEST(several_buffers_of_a_resource_are_set_aside)
 {
     gr_buffer *first = must_map(fx.resource);
     assert_ok(gr_resource_unmap(fx.resource, GR_STREAM_OF_MAP));
@@ -159,7 +159,6 @@ START_TEST(several_buffers_of_a_resource_are_set_aside)
     assert_not_mapped(fx.resource);
     gr_clear_error();
 }
-END_TEST
 
 /* ---- At the same time as the resource's thread ----------------------------------------------- */
 
@@ -229,7 +228,7 @@ static void free_it(void)
 }
 
 /* By interop, copy and shared; mapped, or not any more; the resource is freed here, or there. */
-START_TEST(a_finalizer_meets_the_last_hold)
+TEST(a_finalizer_meets_the_last_hold, 12)
 {
     const bool mapped = _i / 3 % 2 == 0, frees_here = _i / 6 == 0;
     GLuint name;
@@ -243,7 +242,6 @@ START_TEST(a_finalizer_meets_the_last_hold)
     if (last_handle)
         assert_unregistered(last_handle);
 }
-END_TEST
 
 static void end_a_mapping(void)
 {
@@ -256,16 +254,15 @@ static void map_and_release(void)
     assert_ok(gr_buffer_release(must_map(fx.resource)));
 }
 
-START_TEST(a_finalizer_meets_the_next_map)
+TEST(a_finalizer_meets_the_next_map)
 {
     meet(end_a_mapping, map_and_release, release_it);
     assert_not_mapped(fx.resource);
 }
-END_TEST
 
-/* ---- A CUDA context -------------------------------------------------------------------------- */
+GROUP("a CUDA context", add_case)
 
-START_TEST(a_context_is_current_until_it_is_freed)
+TEST(a_context_is_current_until_it_is_freed)
 {
     CUcontext second = NULL, current = NULL;
     unsigned flags;
@@ -291,7 +288,6 @@ START_TEST(a_context_is_current_until_it_is_freed)
     CU(CtxDestroy(second));
     CU(CtxSetCurrent(fx.context));
 }
-END_TEST
 
 static bool primary_is_active(const gr_cuda_api *cu)
 {
@@ -315,15 +311,14 @@ static int gives_back_what_it_retained(void)
 }
 
 /* In a process of its own, where nobody else holds the primary context. */
-START_TEST(a_freed_context_gives_back_what_it_retained)
+TEST(a_freed_context_gives_back_what_it_retained)
 {
     char text[4096];
     int status = child_run("gives_back_what_it_retained", text, sizeof(text));
     ck_assert_msg(status == 0, "%s", text);
 }
-END_TEST
 
-START_TEST(a_device_that_is_not_there_has_no_context)
+TEST(a_device_that_is_not_there_has_no_context)
 {
     char text[80];
     int past = device_past_last(text, sizeof(text));
@@ -335,9 +330,8 @@ START_TEST(a_device_that_is_not_there_has_no_context)
     GR_AUTO(gr_cuda_context) *context = gr_cuda_context_create(0);
     assert_made(context);
 }
-END_TEST
 
-/* ---- Parts of a buffer ----------------------------------------------------------------------- */
+GROUP("parts of a buffer", add_later_case)
 
 static gr_status map_part(gr_resource *resource, size_t offset, size_t size, gr_buffer **buffer)
 {
@@ -346,7 +340,7 @@ static gr_status map_part(gr_resource *resource, size_t offset, size_t size, gr_
 }
 
 /* The other bytes stay as OpenGL has them. */
-START_TEST(a_part_is_mapped)
+TEST(a_part_is_mapped, 3)
 {
     GLuint name;
     unsigned char bytes[SIZE];
@@ -374,10 +368,9 @@ START_TEST(a_part_is_mapped)
     assert_bytes(bytes + SIZE - 8, 8, 0x42);
     gr_resource_free(resource);
 }
-END_TEST
 
 /* What OpenGL does to the rest while a part is mapped is not undone by the copy. */
-START_TEST(a_copy_moves_the_part_alone)
+TEST(a_copy_moves_the_part_alone)
 {
     GLuint name;
     unsigned char bytes[SIZE];
@@ -396,9 +389,8 @@ START_TEST(a_copy_moves_the_part_alone)
     assert_bytes(bytes + 32, SIZE - 32, 0x55);
     gr_resource_free(resource);
 }
-END_TEST
 
-START_TEST(a_part_past_the_end_is_refused)
+TEST(a_part_past_the_end_is_refused)
 {
     static const size_t parts[][2] = {{SIZE, 0},     {SIZE, 1},       {0, SIZE + 1},
                                       {SIZE - 1, 2}, {(size_t)-1, 0}, {1, (size_t)-1}};
@@ -417,9 +409,8 @@ START_TEST(a_part_past_the_end_is_refused)
     assert_fails(map_part(image, 0, 4, &buffer), GR_ERR_INVALID_VALUE, 0, "image");
     glDeleteTextures(1, &texture);
 }
-END_TEST
 
-/* ---- Waiting --------------------------------------------------------------------------------- */
+GROUP("waiting", add_resource_case)
 
 static void assert_waits(gr_resource *resource)
 {
@@ -446,15 +437,14 @@ static void assert_waits(gr_resource *resource)
     ck_assert(gate_is_open(gate));
 }
 
-START_TEST(the_host_waits_for_a_registered_buffer)
+TEST(the_host_waits_for_a_registered_buffer)
 {
     if (gr_cuda_is_software())
         skip("the software driver's unmap waits for its stream, so that no work is left");
     assert_waits(fx.resource);
 }
-END_TEST
 
-START_TEST(a_resource_that_has_done_its_work_is_not_waited_for)
+TEST(a_resource_that_has_done_its_work_is_not_waited_for)
 {
     assert_ok(gr_resource_wait(fx.resource, 0));
     fill_mapped(fx.resource, 0x32);
@@ -468,17 +458,17 @@ START_TEST(a_resource_that_has_done_its_work_is_not_waited_for)
     fill_mapped(copy, 0x33);
     assert_ok(gr_resource_wait(copy, 0));
 }
-END_TEST
 
-START_TEST(waiting_for_none_or_a_closed_one_is_refused)
+TEST(waiting_for_none_or_a_closed_one_is_refused)
 {
     assert_fails(gr_resource_wait(NULL, 0), GR_ERR_INVALID_VALUE, 0, "NULL");
     assert_ok(gr_resource_close(fx.resource, GR_STREAM_OF_MAP));
     assert_fails(gr_resource_wait(fx.resource, 0), GR_ERR_STATE, 0, "closed");
 }
-END_TEST
 
-START_TEST_UNLESS(vk.missing, the_host_waits_for_vulkans_buffer)
+GROUP("waiting for Vulkan's", add_vulkan_case)
+
+TEST_UNLESS(vk.missing, the_host_waits_for_vulkans_buffer)
 {
     const VkBufferCreateInfo info = vulkan_buffer_info(SIZE);
     GR_AUTO(gr_resource) *resource = gr_vk_buffer_create(vk.wrap, &info, GR_READ_WRITE);
@@ -487,7 +477,7 @@ START_TEST_UNLESS(vk.missing, the_host_waits_for_vulkans_buffer)
     assert_waits(resource);
 }
 
-START_TEST_UNLESS(vk.missing, the_host_waits_by_vulkans_timelines)
+TEST_UNLESS(vk.missing, the_host_waits_by_vulkans_timelines)
 {
     GR_AUTO(gr_semaphore) *acquire = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
     GR_AUTO(gr_semaphore) *release = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
@@ -498,38 +488,10 @@ START_TEST_UNLESS(vk.missing, the_host_waits_by_vulkans_timelines)
     assert_waits(resource);
 }
 
-static void build(Suite *suite)
-{
-    resource_case_buffer(SIZE, 1);
-    TCase *later = add_resource_case(suite, "releases for later");
-    add_tests(later, a_buffer_is_released_now_where_it_can_be,
-              several_buffers_of_a_resource_are_set_aside, a_finalizer_meets_the_next_map);
-    add_loop_tests(later, 3, a_finalizers_buffer_is_released_by_the_next_call,
-                   a_map_of_the_resource_comes_after_it);
-    add_loop_tests(later, 6, a_finalizer_lets_go_of_both);
-    add_loop_tests(later, 12, a_finalizer_meets_the_last_hold);
-    add_loop_tests(later, 2, close_and_free_end_what_was_set_aside);
-    tcase_add_unchecked_fixture(later, warm_up_sharing, NULL);
-    tcase_add_checked_fixture(later, NULL, collect_sharing);
-    add_tests(add_case(suite, "a CUDA context"), a_context_is_current_until_it_is_freed,
-              a_freed_context_gives_back_what_it_retained,
-              a_device_that_is_not_there_has_no_context);
-    TCase *parts = add_resource_case(suite, "parts of a buffer");
-    add_loop_tests(parts, 3, a_part_is_mapped);
-    add_tests(parts, a_copy_moves_the_part_alone, a_part_past_the_end_is_refused);
-    tcase_add_unchecked_fixture(parts, warm_up_sharing, NULL);
-    tcase_add_checked_fixture(parts, NULL, collect_sharing);
-    add_tests(add_resource_case(suite, "waiting"), the_host_waits_for_a_registered_buffer,
-              a_resource_that_has_done_its_work_is_not_waited_for,
-              waiting_for_none_or_a_closed_one_is_refused);
-    add_tests(add_vulkan_case(suite, "waiting for Vulkan's"), the_host_waits_for_vulkans_buffer,
-              the_host_waits_by_vulkans_timelines);
-    add_vulkan_end(suite);
-}
-
 int main(int argc, char **argv)
 {
     static const struct child children[] = {
         {"gives_back_what_it_retained", gives_back_what_it_retained}, {0}};
-    return test_main(argc, argv, "let_go", build, children);
+    resource_case_buffer(SIZE, 1);
+    return run_tests(argc, argv, "let_go", children);
 }

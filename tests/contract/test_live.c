@@ -24,9 +24,9 @@
         assert_error(GR_ERR_INVALID_VALUE, 0, text);                                               \
     } while (0)
 
-/* ---- Twice ----------------------------------------------------------------------------------- */
+GROUP("twice", add_resource_case)
 
-START_TEST(a_resource_is_freed_once)
+TEST(a_resource_is_freed_once)
 {
     gr_resource *resource = must_register(gl_buffer_filled(SIZE, 1));
     gr_resource_free(resource);
@@ -37,10 +37,9 @@ START_TEST(a_resource_is_freed_once)
     assert_fails(gr_resource_unmap(resource, fx.stream), GR_ERR_INVALID_VALUE, 0,
                  "gr_resource_unmap was given");
 }
-END_TEST
 
 /* Catches: a second free while a buffer was out ended the registration under the mapping. */
-START_TEST(a_resource_that_a_buffer_keeps_is_freed_once)
+TEST(a_resource_that_a_buffer_keeps_is_freed_once)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);
     gr_resource *resource = must_register(name);
@@ -53,9 +52,8 @@ START_TEST(a_resource_that_a_buffer_keeps_is_freed_once)
     assert_gl_bytes(name, SIZE, 0x33);
     assert_fails(gr_buffer_release(buffer), GR_ERR_INVALID_VALUE, 0, "no buffer that lives");
 }
-END_TEST
 
-START_TEST(a_buffer_is_released_once)
+TEST(a_buffer_is_released_once)
 {
     gr_buffer *buffer = must_map(fx.resource);
     assert_ok(gr_buffer_release(buffer));
@@ -68,10 +66,9 @@ START_TEST(a_buffer_is_released_once)
     fx.resource = NULL;
     assert_fails(gr_buffer_release(buffer), GR_ERR_INVALID_VALUE, 0, "gr_buffer_release was given");
 }
-END_TEST
 
 /* By way of void pointers, as from other languages. */
-START_TEST(an_object_of_another_kind_is_named)
+TEST(an_object_of_another_kind_is_named)
 {
     gr_buffer *buffer = must_map(fx.resource);
     assert_refused(gr_resource_free((gr_resource *)(void *)buffer),
@@ -80,9 +77,8 @@ START_TEST(an_object_of_another_kind_is_named)
                  "no buffer that lives: it is a resource, which gr_resource_free() ends");
     assert_ok(gr_buffer_release(buffer));
 }
-END_TEST
 
-START_TEST(a_list_releases_what_is_there)
+TEST(a_list_releases_what_is_there)
 {
     gr_resource *gone = must_register(gl_buffer_filled(SIZE, 1));
     gr_buffer *of_gone = must_map(gone);
@@ -100,9 +96,8 @@ START_TEST(a_list_releases_what_is_there)
     ck_assert_ptr_eq(buffers[1], of_gone);
     assert_not_mapped(fx.resource);
 }
-END_TEST
 
-START_TEST(what_never_was_is_refused)
+TEST(what_never_was_is_refused)
 {
     int nothing = 0;
     void *none = &nothing;
@@ -115,9 +110,8 @@ START_TEST(what_never_was_is_refused)
     assert_fails(gr_buffer_release(none), GR_ERR_INVALID_VALUE, 0, "never was one");
     ck_assert_int_eq(nothing, 0);
 }
-END_TEST
 
-START_TEST(a_submit_is_freed_once)
+TEST(a_submit_is_freed_once)
 {
     gr_submit *submit = gr_submit_begin(&fx.resource, 1);
     assert_made(submit);
@@ -126,9 +120,8 @@ START_TEST(a_submit_is_freed_once)
     assert_refused(gr_submit_free(submit), "gr_submit_free was given");
     assert_fails(gr_submit_commit(submit), GR_ERR_INVALID_VALUE, 0, "no submit that lives");
 }
-END_TEST
 
-START_TEST(a_context_is_freed_once)
+TEST(a_context_is_freed_once)
 {
     gr_egl *second = gr_egl_create(NULL);
     assert_made(second);
@@ -136,9 +129,8 @@ START_TEST(a_context_is_freed_once)
     assert_refused(gr_egl_free(second), "gr_egl_free was given");
     assert_ok(gr_egl_make_current(fx.egl));
 }
-END_TEST
 
-START_TEST(a_scope_says_that_its_object_was_freed)
+TEST(a_scope_says_that_its_object_was_freed)
 {
     gr_clear_error();
     {
@@ -147,10 +139,9 @@ START_TEST(a_scope_says_that_its_object_was_freed)
     }
     assert_error(GR_ERR_INVALID_VALUE, 0, "gr_resource_free was given");
 }
-END_TEST
 
 /* More than the table has room for at first, so that it grows; and half of them leave again. */
-START_TEST(many_objects_are_told_apart)
+TEST(many_objects_are_told_apart)
 {
     enum { COUNT = 700 };
     static gr_resource *resources[COUNT];
@@ -174,7 +165,6 @@ START_TEST(many_objects_are_told_apart)
     ck_assert_int_eq(gr_last_error()->status, GR_OK);
     glDeleteBuffers(COUNT, names);
 }
-END_TEST
 
 static gr_tensor *tensor_of(float *data)
 {
@@ -223,7 +213,7 @@ static unsigned count_missed(void)
  * Looks take no lock, while others move what is looked for: without the second look of who meets a
  * change some of these 20 million miss what is there in most runs.
  */
-START_TEST(what_lives_is_found_while_others_come_and_go)
+TEST(what_lives_is_found_while_others_come_and_go)
 {
     enum { ROUNDS = 10000 };
     pthread_t thread;
@@ -236,13 +226,12 @@ START_TEST(what_lives_is_found_while_others_come_and_go)
     ck_assert_int_eq(pthread_join(thread, NULL), 0);
     ck_assert_uint_eq(missed, 0);
 }
-END_TEST
 
 /* ---- NULL ------------------------------------------------------------------------------------ */
 
-/* ---- Vulkan's -------------------------------------------------------------------------------- */
+GROUP("Vulkan's", add_vulkan_case)
 
-START_TEST_UNLESS(vk.missing, what_is_vulkans_is_freed_once)
+TEST_UNLESS(vk.missing, what_is_vulkans_is_freed_once)
 {
     gr_semaphore *semaphore = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
     assert_made(semaphore);
@@ -262,7 +251,7 @@ START_TEST_UNLESS(vk.missing, what_is_vulkans_is_freed_once)
     assert_refused(gr_vk_headless_free(headless), "gr_vk_headless_free was given");
 }
 
-/* ---- What is open at the end ----------------------------------------------------------------- */
+GROUP("the end of the process", add_bare_case)
 
 static int leaves_much_open(void)
 {
@@ -297,7 +286,7 @@ static const char *logged_by(const char *child, const char *level)
     return text;
 }
 
-START_TEST(what_is_open_at_the_end_is_listed)
+TEST(what_is_open_at_the_end_is_listed)
 {
     const char *text = logged_by("leaves_much_open", "info");
     ck_assert_msg(strstr(text, "1 resource open, without gr_resource_free()"), "%s", text);
@@ -307,10 +296,9 @@ START_TEST(what_is_open_at_the_end_is_listed)
     ck_assert_msg(strstr(text, "1 EGL context open"), "%s", text);
     ck_assert_ptr_null(strstr(text, "semaphore"));
 }
-END_TEST
 
 /* Catches: what was open at the end was said at the level of info only. */
-START_TEST(what_is_open_at_the_end_is_counted)
+TEST(what_is_open_at_the_end_is_counted)
 {
     const char *text = logged_by("leaves_much_open", "warning");
     ck_assert_msg(strstr(text, "1 resource open, without gr_resource_free(); GR_LOG=info"), "%s",
@@ -321,35 +309,17 @@ START_TEST(what_is_open_at_the_end_is_counted)
     text = logged_by("leaves_much_open", "error");
     ck_assert_msg(!strstr(text, "the process ends with"), "%s", text);
 }
-END_TEST
 
-START_TEST(a_tidy_process_ends_without_a_word)
+TEST(a_tidy_process_ends_without_a_word)
 {
     const char *text = logged_by("leaves_nothing_open", "info");
     ck_assert_msg(!strstr(text, "the process ends with"), "%s", text);
-}
-END_TEST
-
-static void build(Suite *suite)
-{
-    resource_case_buffer(SIZE, 1);
-    TCase *twice = add_resource_case(suite, "twice");
-    add_tests(twice, a_resource_is_freed_once, a_resource_that_a_buffer_keeps_is_freed_once,
-              a_buffer_is_released_once, an_object_of_another_kind_is_named,
-              a_list_releases_what_is_there, what_never_was_is_refused, a_submit_is_freed_once,
-              a_context_is_freed_once, a_scope_says_that_its_object_was_freed,
-              many_objects_are_told_apart, what_lives_is_found_while_others_come_and_go);
-    add_tests(add_vulkan_case(suite, "Vulkan's"), what_is_vulkans_is_freed_once);
-    TCase *end = tcase_create("the end of the process");
-    add_tests(end, what_is_open_at_the_end_is_listed, what_is_open_at_the_end_is_counted,
-              a_tidy_process_ends_without_a_word);
-    suite_add_tcase(suite, end);
-    add_vulkan_end(suite);
 }
 
 int main(int argc, char **argv)
 {
     static const struct child children[] = {
         {"leaves_much_open", leaves_much_open}, {"leaves_nothing_open", leaves_nothing_open}, {0}};
-    return test_main(argc, argv, "live", build, children);
+    resource_case_buffer(SIZE, 1);
+    return run_tests(argc, argv, "live", children);
 }

@@ -70,33 +70,29 @@ static void go_round(size_t n)
     end(n);
 }
 
-/* ---- Counts ---------------------------------------------------------------------------------- */
+GROUP("counts", add_case)
 
-START_TEST(one_resource_is_mapped)
+TEST(one_resource_is_mapped)
 {
     go_round(1);
 }
-END_TEST
 
-START_TEST(two_resources_are_mapped)
+TEST(two_resources_are_mapped)
 {
     go_round(2);
 }
-END_TEST
 
-START_TEST(thirty_two_resources_are_mapped)
+TEST(thirty_two_resources_are_mapped)
 {
     go_round(32);
 }
-END_TEST
 
-START_TEST(fifteen_hundred_resources_are_mapped)
+TEST(fifteen_hundred_resources_are_mapped)
 {
     go_round(MOST);
 }
-END_TEST
 
-START_TEST(the_same_batch_is_mapped_again_and_again)
+TEST(the_same_batch_is_mapped_again_and_again)
 {
     enum { COUNT = 300 };
     make(COUNT);
@@ -111,9 +107,8 @@ START_TEST(the_same_batch_is_mapped_again_and_again)
         assert_gl_bytes(names[i], size_of(i), value_of(i) + 4);
     end(COUNT);
 }
-END_TEST
 
-START_TEST(bytes_of_gl_arrive_in_each_buffer)
+TEST(bytes_of_gl_arrive_in_each_buffer)
 {
     enum { COUNT = 40 };
     make(COUNT);
@@ -132,9 +127,8 @@ START_TEST(bytes_of_gl_arrive_in_each_buffer)
     assert_ok(gr_buffer_release_many(buffers, COUNT, fx.stream, NULL));
     end(COUNT);
 }
-END_TEST
 
-/* ---- All or nothing -------------------------------------------------------------------------- */
+GROUP("all or nothing", add_case)
 
 enum { BATCH = 5 };
 
@@ -165,14 +159,13 @@ static void assert_nothing_mapped(gr_resource *bad, gr_status status, const char
     end(BATCH);
 }
 
-START_TEST(nothing_is_mapped_if_one_is_null)
+TEST(nothing_is_mapped_if_one_is_null)
 {
     make(BATCH);
     assert_nothing_mapped(NULL, GR_ERR_INVALID_VALUE, "NULL");
 }
-END_TEST
 
-START_TEST(nothing_is_mapped_if_one_is_mapped_already)
+TEST(nothing_is_mapped_if_one_is_mapped_already)
 {
     make(BATCH);
     GLuint name = gl_buffer_filled(64, 0);
@@ -184,18 +177,16 @@ START_TEST(nothing_is_mapped_if_one_is_mapped_already)
     assert_ok(gr_buffer_release(buffer));
     assert_gl_bytes(name, 64, 3);
 }
-END_TEST
 
-START_TEST(nothing_is_mapped_if_one_is_closed)
+TEST(nothing_is_mapped_if_one_is_closed)
 {
     make(BATCH);
     GR_AUTO(gr_resource) *closed = must_register(gl_buffer_filled(64, 0));
     assert_ok(gr_resource_close(closed, GR_STREAM_OF_MAP));
     assert_nothing_mapped(closed, GR_ERR_STATE, "closed");
 }
-END_TEST
 
-START_TEST(nothing_is_mapped_if_one_buffer_was_deleted)
+TEST(nothing_is_mapped_if_one_buffer_was_deleted)
 {
     make(BATCH);
     GLuint name = gl_buffer_filled(64, 0);
@@ -203,9 +194,8 @@ START_TEST(nothing_is_mapped_if_one_buffer_was_deleted)
     glDeleteBuffers(1, &name);
     assert_nothing_mapped(gone, GR_ERR_STATE, "deleted");
 }
-END_TEST
 
-START_TEST(nothing_is_mapped_if_one_is_of_another_cuda_context)
+TEST(nothing_is_mapped_if_one_is_of_another_cuda_context)
 {
     make(BATCH);
     CUcontext second = NULL;
@@ -217,9 +207,8 @@ START_TEST(nothing_is_mapped_if_one_is_of_another_cuda_context)
     gr_resource_free(foreign);
     CU(CtxDestroy(second));
 }
-END_TEST
 
-START_TEST(nothing_is_mapped_if_one_is_of_another_gl_context)
+TEST(nothing_is_mapped_if_one_is_of_another_gl_context)
 {
     make(BATCH);
     gr_egl *second = gr_egl_create(NULL);
@@ -233,9 +222,8 @@ START_TEST(nothing_is_mapped_if_one_is_of_another_gl_context)
     gr_egl_free(second);
     assert_ok(gr_egl_make_current(fx.egl));
 }
-END_TEST
 
-START_TEST(nothing_is_mapped_if_one_is_listed_twice)
+TEST(nothing_is_mapped_if_one_is_listed_twice)
 {
     make(BATCH);
     for (size_t twin = 1; twin < BATCH; twin++) {
@@ -255,9 +243,8 @@ START_TEST(nothing_is_mapped_if_one_is_listed_twice)
     assert_ok(gr_buffer_release_many(buffers, BATCH, fx.stream, NULL));
     end(BATCH);
 }
-END_TEST
 
-START_TEST(arguments_that_name_nothing_are_refused)
+TEST(arguments_that_name_nothing_are_refused)
 {
     make(2);
     assert_fails(gr_map_many(NULL, 2, fx.stream, NULL, buffers), GR_ERR_INVALID_VALUE, 0, "NULL");
@@ -273,11 +260,10 @@ START_TEST(arguments_that_name_nothing_are_refused)
     assert_not_mapped(resources[1]);
     end(2);
 }
-END_TEST
 
-/* ---- Release --------------------------------------------------------------------------------- */
+GROUP("release", add_case)
 
-START_TEST(each_buffer_is_released_on_the_stream_of_its_map)
+TEST(each_buffer_is_released_on_the_stream_of_its_map)
 {
     enum { COUNT = 12 };
     make(COUNT);
@@ -296,9 +282,8 @@ START_TEST(each_buffer_is_released_on_the_stream_of_its_map)
     }
     end(COUNT);
 }
-END_TEST
 
-START_TEST(all_buffers_are_released_on_a_stream_that_waits_for_the_work)
+TEST(all_buffers_are_released_on_a_stream_that_waits_for_the_work)
 {
     enum { COUNT = 12 };
     make(COUNT);
@@ -316,9 +301,8 @@ START_TEST(all_buffers_are_released_on_a_stream_that_waits_for_the_work)
     CU(EventDestroy(written));
     end(COUNT);
 }
-END_TEST
 
-START_TEST(null_entries_are_skipped)
+TEST(null_entries_are_skipped)
 {
     make(4);
     gr_buffer *list[7] = {NULL};
@@ -335,9 +319,8 @@ START_TEST(null_entries_are_skipped)
     assert_ok(gr_buffer_release_many(nothing, 3, fx.stream, NULL));
     end(4);
 }
-END_TEST
 
-START_TEST(buffers_whose_mapping_has_ended_are_released_too)
+TEST(buffers_whose_mapping_has_ended_are_released_too)
 {
     make(4);
     assert_ok(gr_map_many(resources, 4, fx.stream, NULL, buffers));
@@ -352,9 +335,8 @@ START_TEST(buffers_whose_mapping_has_ended_are_released_too)
     }
     end(4);
 }
-END_TEST
 
-START_TEST(what_can_be_released_is_though_one_was_released_before)
+TEST(what_can_be_released_is_though_one_was_released_before)
 {
     make(4);
     assert_ok(gr_map_many(resources, 4, fx.stream, NULL, buffers));
@@ -368,9 +350,8 @@ START_TEST(what_can_be_released_is_though_one_was_released_before)
     }
     end(4);
 }
-END_TEST
 
-START_TEST(a_buffer_that_is_listed_twice_is_released_once)
+TEST(a_buffer_that_is_listed_twice_is_released_once)
 {
     make(2);
     assert_ok(gr_map_many(resources, 2, fx.stream, NULL, buffers));
@@ -384,9 +365,8 @@ START_TEST(a_buffer_that_is_listed_twice_is_released_once)
     assert_not_mapped(resources[1]);
     end(2);
 }
-END_TEST
 
-START_TEST(chained_buffers_end_their_registrations)
+TEST(chained_buffers_end_their_registrations)
 {
     enum { COUNT = 10 };
     make(COUNT);
@@ -403,30 +383,8 @@ START_TEST(chained_buffers_end_their_registrations)
         assert_gl_bytes(names[i], size_of(i), value_of(i));
     }
 }
-END_TEST
-
-static void build(Suite *suite)
-{
-    add_tests(add_case(suite, "counts"), one_resource_is_mapped, two_resources_are_mapped,
-              thirty_two_resources_are_mapped, fifteen_hundred_resources_are_mapped,
-              the_same_batch_is_mapped_again_and_again, bytes_of_gl_arrive_in_each_buffer);
-
-    add_tests(add_case(suite, "all or nothing"), nothing_is_mapped_if_one_is_null,
-              nothing_is_mapped_if_one_is_mapped_already, nothing_is_mapped_if_one_is_closed,
-              nothing_is_mapped_if_one_buffer_was_deleted,
-              nothing_is_mapped_if_one_is_of_another_cuda_context,
-              nothing_is_mapped_if_one_is_of_another_gl_context,
-              nothing_is_mapped_if_one_is_listed_twice, arguments_that_name_nothing_are_refused);
-
-    add_tests(add_case(suite, "release"), each_buffer_is_released_on_the_stream_of_its_map,
-              all_buffers_are_released_on_a_stream_that_waits_for_the_work,
-              null_entries_are_skipped, buffers_whose_mapping_has_ended_are_released_too,
-              what_can_be_released_is_though_one_was_released_before,
-              a_buffer_that_is_listed_twice_is_released_once,
-              chained_buffers_end_their_registrations);
-}
 
 int main(int argc, char **argv)
 {
-    return test_main(argc, argv, "map_many", build, NULL);
+    return run_tests(argc, argv, "map_many", NULL);
 }

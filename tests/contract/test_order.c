@@ -124,15 +124,16 @@ static void write_late(gr_resource *resource, unsigned seed)
     assert_ok(gr_buffer_release(buffer));
 }
 
-START_TEST(a_read_comes_after_the_kernel_before_the_release)
+GROUP("OpenGL reads", add_resource_case)
+
+TEST(a_read_comes_after_the_kernel_before_the_release)
 {
     need_kernels();
     write_late(fx.resource, 1);
     assert_gl_pattern(fx.name, SIZE, 1);
 }
-END_TEST
 
-START_TEST(a_draw_comes_after_the_kernel_before_the_release)
+TEST(a_draw_comes_after_the_kernel_before_the_release)
 {
     need_kernels();
     GLuint seen = gl_buffer_filled(SIZE, 0);
@@ -140,9 +141,8 @@ START_TEST(a_draw_comes_after_the_kernel_before_the_release)
     copy_by_drawing(seen, fx.name, SIZE);
     assert_gl_pattern(seen, SIZE, 2);
 }
-END_TEST
 
-START_TEST(a_compute_shader_comes_after_the_kernel_before_the_release)
+TEST(a_compute_shader_comes_after_the_kernel_before_the_release)
 {
     need_kernels();
     if (epoxy_gl_version() < 43)
@@ -153,9 +153,8 @@ START_TEST(a_compute_shader_comes_after_the_kernel_before_the_release)
     copy_by_compute(program, seen, fx.name, SIZE);
     assert_gl_pattern(seen, SIZE, 3);
 }
-END_TEST
 
-START_TEST(a_copy_on_gls_side_comes_after_the_kernel_before_the_release)
+TEST(a_copy_on_gls_side_comes_after_the_kernel_before_the_release)
 {
     need_kernels();
     GLuint seen = gl_buffer_filled(SIZE, 0);
@@ -163,9 +162,8 @@ START_TEST(a_copy_on_gls_side_comes_after_the_kernel_before_the_release)
     gl_copy_buffer(fx.name, seen, SIZE);
     assert_gl_pattern(seen, SIZE, 4);
 }
-END_TEST
 
-/* ---- OpenGL as a writer ---------------------------------------------------------------------- */
+GROUP("OpenGL writes", add_resource_case)
 
 static void assert_cuda_copy(CUdeviceptr copy, unsigned seed)
 {
@@ -190,7 +188,7 @@ static void assert_kernel_reads(unsigned seed)
     CU(MemFree(copy));
 }
 
-START_TEST(a_kernel_comes_after_the_dispatches_before_the_map)
+TEST(a_kernel_comes_after_the_dispatches_before_the_map)
 {
     need_kernels();
     if (epoxy_gl_version() < 43)
@@ -204,16 +202,14 @@ START_TEST(a_kernel_comes_after_the_dispatches_before_the_map)
     copy_by_compute(program, fx.name, source, SIZE);
     assert_kernel_reads(5);
 }
-END_TEST
 
-START_TEST(a_kernel_comes_after_the_draw_before_the_map)
+TEST(a_kernel_comes_after_the_draw_before_the_map)
 {
     need_kernels();
     GLuint source = gl_buffer_pattern(SIZE, 6);
     copy_by_drawing(fx.name, source, SIZE);
     assert_kernel_reads(6);
 }
-END_TEST
 
 /* OpenGL overwrites by `write`, right after the release, what a late kernel has yet to read. */
 static void overwrite_after_release(void (*write)(GLuint name))
@@ -244,26 +240,24 @@ static void send_zeros(GLuint name)
     gl_write(name, zeros, SIZE);
 }
 
-START_TEST(a_late_read_by_cuda_comes_before_what_gl_copies_after_the_release)
+TEST(a_late_read_by_cuda_comes_before_what_gl_copies_after_the_release)
 {
     need_kernels();
     overwrite_after_release(copy_zeros);
 }
-END_TEST
 
-START_TEST(a_late_read_by_cuda_comes_before_what_the_host_sends_after_the_release)
+TEST(a_late_read_by_cuda_comes_before_what_the_host_sends_after_the_release)
 {
     need_kernels();
     if (!gr_cuda_is_software())
         skip("NVIDIA's glBufferSubData may write at once, past what the GPU has yet to do");
     overwrite_after_release(send_zeros);
 }
-END_TEST
 
-/* ---- Two streams ----------------------------------------------------------------------------- */
+GROUP("two streams", add_resource_case)
 
 /* Without an event of the caller's: the library makes B wait for A, where the map was. */
-START_TEST(release_on_b_comes_after_what_a_was_given_before)
+TEST(release_on_b_comes_after_what_a_was_given_before)
 {
     need_kernels();
     gr_buffer *buffer = must_map(fx.resource);
@@ -272,9 +266,8 @@ START_TEST(release_on_b_comes_after_what_a_was_given_before)
     assert_ok(release_on(buffer, fx.other));
     assert_gl_pattern(fx.name, SIZE, 8);
 }
-END_TEST
 
-START_TEST(release_on_b_waits_for_no_third_stream)
+TEST(release_on_b_waits_for_no_third_stream)
 {
     CUstream third = NULL;
     CU(StreamCreate(&third, CU_STREAM_NON_BLOCKING));
@@ -288,9 +281,8 @@ START_TEST(release_on_b_waits_for_no_third_stream)
     CU(StreamSynchronize(third));
     CU(StreamDestroy(third));
 }
-END_TEST
 
-START_TEST(unmap_and_close_on_b_order_as_release_does)
+TEST(unmap_and_close_on_b_order_as_release_does)
 {
     for (int value = 10; value < 12; value++) {
         GR_AUTO(gr_buffer) *buffer = must_map(fx.resource);
@@ -301,9 +293,8 @@ START_TEST(unmap_and_close_on_b_order_as_release_does)
         assert_gl_bytes(fx.name, SIZE, value);
     }
 }
-END_TEST
 
-START_TEST(a_map_on_b_comes_after_the_release_on_a)
+TEST(a_map_on_b_comes_after_the_release_on_a)
 {
     need_kernels();
     gr_buffer *buffer = must_map(fx.resource);
@@ -316,9 +307,8 @@ START_TEST(a_map_on_b_comes_after_the_release_on_a)
     assert_ok(gr_buffer_release(buffer));
     assert_gl_bytes(fx.name, SIZE, 13);
 }
-END_TEST
 
-START_TEST(a_busy_stream_does_not_hold_up_another_resource)
+TEST(a_busy_stream_does_not_hold_up_another_resource)
 {
     GLuint slow = gl_buffer_filled(SIZE, 0), quick = gl_buffer_filled(SIZE, 0);
     GR_AUTO(gr_resource) *first = must_register(slow);
@@ -336,11 +326,10 @@ START_TEST(a_busy_stream_does_not_hold_up_another_resource)
     assert_ok(gr_buffer_release(held));
     assert_gl_bytes(slow, SIZE, 14);
 }
-END_TEST
 
-/* ---- The calling thread ---------------------------------------------------------------------- */
+GROUP("the calling thread", add_resource_case)
 
-START_TEST(map_does_not_wait_for_the_stream)
+TEST(map_does_not_wait_for_the_stream)
 {
     struct gate *gate = gate_put(fx.stream);
     gate_open_after(gate, TOO_LATE_MS);
@@ -351,9 +340,8 @@ START_TEST(map_does_not_wait_for_the_stream)
     assert_ok(gr_buffer_release(buffer));
     assert_gl_bytes(fx.name, SIZE, 16);
 }
-END_TEST
 
-START_TEST(release_does_not_wait_for_the_stream)
+TEST(release_does_not_wait_for_the_stream)
 {
     if (gr_cuda_is_software())
         skip("the software driver's unmap waits: OpenGL has no queue that could wait for it");
@@ -366,9 +354,8 @@ START_TEST(release_does_not_wait_for_the_stream)
     gate_open(gate);
     assert_gl_bytes(fx.name, SIZE, 17);
 }
-END_TEST
 
-/* ---- A wait that is missing ------------------------------------------------------------------ */
+GROUP("a missing wait", add_resource_case)
 
 /* Work on B that the map's stream was not told to wait for still runs when the bytes are back. */
 static int forget_to_wait(void)
@@ -391,7 +378,7 @@ static int forget_to_wait(void)
 
 static const struct child children[] = {{"forget_to_wait", forget_to_wait}, {NULL, NULL}};
 
-START_TEST(a_missing_wait_faults_on_the_software_driver)
+TEST(a_missing_wait_faults_on_the_software_driver)
 {
     if (!gr_cuda_is_software())
         skip("a GPU writes to the buffer while OpenGL has it, unnoticed");
@@ -403,36 +390,9 @@ START_TEST(a_missing_wait_faults_on_the_software_driver)
     ck_assert_msg(WIFSIGNALED(status) || WEXITSTATUS(status) != 0, "the child went on: %s", text);
     ck_assert_msg(strstr(text, "is not mapped"), "no message about the buffer: %s", text);
 }
-END_TEST
-
-static void build(Suite *suite)
-{
-    resource_case_buffer(SIZE, 0);
-    add_tests(add_resource_case(suite, "OpenGL reads"),
-              a_read_comes_after_the_kernel_before_the_release,
-              a_draw_comes_after_the_kernel_before_the_release,
-              a_compute_shader_comes_after_the_kernel_before_the_release,
-              a_copy_on_gls_side_comes_after_the_kernel_before_the_release);
-
-    add_tests(add_resource_case(suite, "OpenGL writes"),
-              a_kernel_comes_after_the_dispatches_before_the_map,
-              a_kernel_comes_after_the_draw_before_the_map,
-              a_late_read_by_cuda_comes_before_what_gl_copies_after_the_release,
-              a_late_read_by_cuda_comes_before_what_the_host_sends_after_the_release);
-
-    add_tests(
-        add_resource_case(suite, "two streams"), release_on_b_comes_after_what_a_was_given_before,
-        release_on_b_waits_for_no_third_stream, unmap_and_close_on_b_order_as_release_does,
-        a_map_on_b_comes_after_the_release_on_a, a_busy_stream_does_not_hold_up_another_resource);
-
-    add_tests(add_resource_case(suite, "the calling thread"), map_does_not_wait_for_the_stream,
-              release_does_not_wait_for_the_stream);
-
-    add_tests(add_resource_case(suite, "a missing wait"),
-              a_missing_wait_faults_on_the_software_driver);
-}
 
 int main(int argc, char **argv)
 {
-    return test_main(argc, argv, "order", build, children);
+    resource_case_buffer(SIZE, 0);
+    return run_tests(argc, argv, "order", children);
 }

@@ -10,15 +10,16 @@
 #define BATCH 32
 #define LOOPS 1000
 
-START_TEST(registering_is_counted)
+GROUP("heap", add_case)
+
+TEST(registering_is_counted)
 {
     need_counting();
     gr_resource_free(must_register(gl_buffer_filled(SIZE, 1)));
     ck_assert_uint_gt(allocations, 0);
 }
-END_TEST
 
-START_TEST(map_and_release_allocate_nothing)
+TEST(map_and_release_allocate_nothing)
 {
     GR_AUTO(gr_resource) *resource = must_register(gl_buffer_filled(SIZE, 1));
     need_counting();
@@ -27,13 +28,12 @@ START_TEST(map_and_release_allocate_nothing)
     }
     ck_assert_uint_eq(allocations, 0);
 }
-END_TEST
 
 /*
  * The release's stream waits for the map, though nothing was written: in NVIDIA's driver (580) a
  * queue of unmaps that overtake their maps never ends.
  */
-START_TEST(release_on_another_stream_and_unmap_allocate_nothing)
+TEST(release_on_another_stream_and_unmap_allocate_nothing)
 {
     need_counting();
     GR_AUTO(gr_resource) *resource = must_register(gl_buffer_filled(SIZE, 1));
@@ -49,9 +49,8 @@ START_TEST(release_on_another_stream_and_unmap_allocate_nothing)
     }
     ck_assert_uint_eq(allocations, 0);
 }
-END_TEST
 
-START_TEST(map_many_and_release_many_allocate_nothing)
+TEST(map_many_and_release_many_allocate_nothing)
 {
     need_counting();
     gr_resource *resources[BATCH];
@@ -67,9 +66,8 @@ START_TEST(map_many_and_release_many_allocate_nothing)
     for (int i = 0; i < BATCH; i++)
         gr_resource_free(resources[i]);
 }
-END_TEST
 
-START_TEST(a_map_that_is_refused_allocates_nothing)
+TEST(a_map_that_is_refused_allocates_nothing)
 {
     GR_AUTO(gr_resource) *resource = must_register(gl_buffer_filled(SIZE, 1));
     need_counting();
@@ -80,9 +78,8 @@ START_TEST(a_map_that_is_refused_allocates_nothing)
     ck_assert_uint_eq(allocations, 0);
     assert_ok(gr_buffer_release(buffer));
 }
-END_TEST
 
-/* ---- Descriptors and memory ------------------------------------------------------------------ */
+GROUP("cycles", add_case)
 
 /* Sanitizers make each cycle slower, and keep freed memory for a while. */
 static int cycles(void)
@@ -106,17 +103,15 @@ static void chained_life(GLuint name)
     assert_ok(gr_buffer_release(buffer));
 }
 
-START_TEST(register_map_release_close_for_ever_needs_nothing_more)
+TEST(register_map_release_close_for_ever_needs_nothing_more)
 {
     assert_steady(life, gl_buffer_filled(SIZE, 0), cycles());
 }
-END_TEST
 
-START_TEST(map_on_entry_for_ever_needs_nothing_more)
+TEST(map_on_entry_for_ever_needs_nothing_more)
 {
     assert_steady(chained_life, gl_buffer_filled(SIZE, 0), cycles() / 5);
 }
-END_TEST
 
 static gr_resource *steady;
 
@@ -126,25 +121,14 @@ static void frame(GLuint name)
     fill_mapped(steady, 3);
 }
 
-START_TEST(map_and_release_for_ever_need_nothing_more)
+TEST(map_and_release_for_ever_need_nothing_more)
 {
     steady = must_register(gl_buffer_filled(SIZE, 1));
     assert_steady(frame, gl_buffer_filled(SIZE, 0), cycles());
     gr_resource_free(steady);
 }
-END_TEST
-
-static void build(Suite *suite)
-{
-    add_tests(add_case(suite, "heap"), registering_is_counted, map_and_release_allocate_nothing,
-              release_on_another_stream_and_unmap_allocate_nothing,
-              map_many_and_release_many_allocate_nothing, a_map_that_is_refused_allocates_nothing);
-
-    add_tests(add_case(suite, "cycles"), register_map_release_close_for_ever_needs_nothing_more,
-              map_on_entry_for_ever_needs_nothing_more, map_and_release_for_ever_need_nothing_more);
-}
 
 int main(int argc, char **argv)
 {
-    return test_main(argc, argv, "steady", build, NULL);
+    return run_tests(argc, argv, "steady", NULL);
 }

@@ -344,6 +344,18 @@ static bool wait_point(const void *point)
     return use_point(point, gr_semaphore_wait);
 }
 
+static void use_second_context(void)
+{
+    create_egl(NULL);
+}
+
+/* What a second context opens for good must not count in the first case. */
+static void warm_up_egl(void)
+{
+    static bool done;
+    use_once(&done, use_second_context);
+}
+
 /* ---- The list -------------------------------------------------------------------------------- */
 
 static const gr_gl_options gl_options = {.transports = GR_TRANSPORT_ANY};
@@ -436,7 +448,20 @@ static bool give(int i, size_t size, size_t from, int fill)
     return good;
 }
 
-START_TEST(a_struct_without_a_size_is_refused)
+static TCase *add_all_case(Suite *suite, const char *name)
+{
+    TCase *tcase = add_image_case(suite, name);
+    tcase_add_unchecked_fixture(tcase, warm_up_egl, NULL);
+    tcase_add_unchecked_fixture(tcase, warm_up_sharing, NULL);
+    tcase_add_checked_fixture(tcase, map_image, end_image);
+    tcase_add_checked_fixture(tcase, make_plain, end_plain);
+    tcase_add_checked_fixture(tcase, NULL, collect_sharing);
+    return tcase;
+}
+
+GROUP("structs", add_all_case)
+
+TEST(a_struct_without_a_size_is_refused, FIRST_OF_VULKAN)
 {
     char wanted[80];
     snprintf(wanted, sizeof(wanted), "GR_INIT(%s", walk[_i].type);
@@ -445,23 +470,20 @@ START_TEST(a_struct_without_a_size_is_refused)
     ck_assert_msg(!give(_i, sizeof(size_t) - 1, walk[_i].size, 0), "%s", walk[_i].function);
     assert_error(GR_ERR_INVALID_VALUE, 0, wanted);
 }
-END_TEST
 
-START_TEST(a_struct_of_todays_is_taken)
+TEST(a_struct_of_todays_is_taken, FIRST_OF_VULKAN)
 {
     ck_assert_msg(give(_i, walk[_i].size, walk[_i].size, 0xEE), "%s: %s", walk[_i].function,
                   error_text());
 }
-END_TEST
 
-START_TEST(an_older_struct_is_taken)
+TEST(an_older_struct_is_taken, FIRST_OF_VULKAN)
 {
     ck_assert_msg(give(_i, walk[_i].older, walk[_i].older, 0xEE), "%s: %s", walk[_i].function,
                   error_text());
 }
-END_TEST
 
-START_TEST(a_newer_struct_is_taken_where_it_says_nothing_new)
+TEST(a_newer_struct_is_taken_where_it_says_nothing_new, FIRST_OF_VULKAN)
 {
     size_t newer = walk[_i].size + TAIL;
     ck_assert_msg(give(_i, newer, walk[_i].size, 0), "%s: %s", walk[_i].function, error_text());
@@ -469,22 +491,16 @@ START_TEST(a_newer_struct_is_taken_where_it_says_nothing_new)
                   walk[_i].function);
     assert_error(GR_ERR_UNSUPPORTED, 0, walk[_i].type);
 }
-END_TEST
 
-static void use_second_context(void)
+static TCase *add_vertices_case(Suite *suite, const char *name)
 {
-    create_egl(NULL);
+    return with_fixture(add_vulkan_case(suite, name), make_vertices, end_vertices);
 }
 
-/* What a second context opens for good must not count in the first case. */
-static void warm_up_egl(void)
-{
-    static bool done;
-    use_once(&done, use_second_context);
-}
+GROUP("Vulkan's", add_vertices_case)
 
 /* The same with a Vulkan device. */
-START_VULKAN_TEST(vulkans_structs)
+VULKAN_TEST(vulkans_structs, OF_VULKAN)
 {
     int i = FIRST_OF_VULKAN + _i;
     char wanted[80];
@@ -501,25 +517,8 @@ START_VULKAN_TEST(vulkans_structs)
                   walk[i].function);
     assert_error(GR_ERR_UNSUPPORTED, 0, walk[i].type);
 }
-END_TEST
-
-static void build(Suite *suite)
-{
-    TCase *all = add_image_case(suite, "structs");
-    tcase_add_unchecked_fixture(all, warm_up_egl, NULL);
-    tcase_add_unchecked_fixture(all, warm_up_sharing, NULL);
-    tcase_add_checked_fixture(all, map_image, end_image);
-    tcase_add_checked_fixture(all, make_plain, end_plain);
-    tcase_add_checked_fixture(all, NULL, collect_sharing);
-    add_loop_tests(all, FIRST_OF_VULKAN, a_struct_without_a_size_is_refused,
-                   a_struct_of_todays_is_taken, an_older_struct_is_taken,
-                   a_newer_struct_is_taken_where_it_says_nothing_new);
-    TCase *vulkan = with_fixture(add_vulkan_case(suite, "Vulkan's"), make_vertices, end_vertices);
-    add_loop_tests(vulkan, OF_VULKAN, vulkans_structs);
-    add_vulkan_end(suite);
-}
 
 int main(int argc, char **argv)
 {
-    return test_main(argc, argv, "structs", build, NULL);
+    return run_tests(argc, argv, "structs", NULL);
 }

@@ -65,7 +65,7 @@ static const char *wrong(const char *what)
             return wrong(#condition);                                                              \
     } while (0)
 
-/* ---- The wrong thread ------------------------------------------------------------------------ */
+GROUP("the wrong thread", add_case)
 
 struct work {
     gr_resource *resource;
@@ -106,7 +106,7 @@ static const char *use_without_context(void *user)
     return NULL;
 }
 
-START_TEST(map_without_context)
+TEST(map_without_context)
 {
     struct work work = make_work();
     gr_clear_error();
@@ -116,7 +116,6 @@ START_TEST(map_without_context)
     gr_resource_free(work.resource);
     assert_buffer_usable(work.name);
 }
-END_TEST
 
 static const char *release_without_context(void *user)
 {
@@ -127,7 +126,7 @@ static const char *release_without_context(void *user)
     return NULL;
 }
 
-START_TEST(release_on_wrong_thread)
+TEST(release_on_wrong_thread)
 {
     struct work work = make_work();
     work.buffer = gr_map(work.resource, fx.stream);
@@ -137,7 +136,6 @@ START_TEST(release_on_wrong_thread)
     assert_ok(gr_buffer_release(work.buffer));
     end_work(&work, 0x66);
 }
-END_TEST
 
 /* A context may move between threads, and its resources move with it. */
 static const char *use_with_context(void *user)
@@ -153,7 +151,7 @@ static const char *use_with_context(void *user)
     return NULL;
 }
 
-START_TEST(context_moves_to_a_thread)
+TEST(context_moves_to_a_thread)
 {
     struct work work = make_work();
     assert_ok(gr_egl_make_current(NULL));
@@ -161,9 +159,8 @@ START_TEST(context_moves_to_a_thread)
     assert_ok(gr_egl_make_current(fx.egl));
     end_work(&work, 0x77);
 }
-END_TEST
 
-/* ---- At once --------------------------------------------------------------------------------- */
+GROUP("at once", add_case)
 
 #define ROUNDS 150
 
@@ -214,17 +211,15 @@ static void paint_on_two_threads(size_t first, size_t second, CUstream stream)
     run_threads(jobs, 2);
 }
 
-START_TEST(two_threads_two_contexts)
+TEST(two_threads_two_contexts)
 {
     paint_on_two_threads(4096, 333, fx.other);
 }
-END_TEST
 
-START_TEST(two_threads_one_stream)
+TEST(two_threads_one_stream)
 {
     paint_on_two_threads(64, 8192, fx.stream);
 }
-END_TEST
 
 /* Resources made and ended on several threads, without a current CUDA context of their own. */
 static const char *make_and_end(void *user)
@@ -246,16 +241,15 @@ static const char *make_and_end(void *user)
     return NULL;
 }
 
-START_TEST(threads_without_cuda_context)
+TEST(threads_without_cuda_context)
 {
     struct job jobs[3];
     for (int i = 0; i < 3; i++)
         jobs[i] = (struct job){.body = make_and_end};
     run_threads(jobs, 3);
 }
-END_TEST
 
-/* ---- Errors and the log ---------------------------------------------------------------------- */
+GROUP("errors and the log", add_case)
 
 #define SPEAKERS 3
 #define SAYINGS  200
@@ -283,7 +277,7 @@ static const char *err(void *user)
     return NULL;
 }
 
-START_TEST(errors_are_the_threads_own)
+TEST(errors_are_the_threads_own)
 {
     static const gr_status classes[SPEAKERS] = {GR_ERR_INVALID_VALUE, GR_ERR_GL, GR_OK};
     pthread_barrier_t barrier;
@@ -299,7 +293,6 @@ START_TEST(errors_are_the_threads_own)
     pthread_barrier_destroy(&barrier);
     ck_assert_int_eq(gr_last_error()->status, GR_OK);
 }
-END_TEST
 
 struct listener {
     atomic_int lines, broken;
@@ -326,7 +319,7 @@ static const char *speak(void *user)
     return NULL;
 }
 
-START_TEST(log_from_several_threads)
+TEST(log_from_several_threads)
 {
     struct listener listener = {0};
     struct job jobs[SPEAKERS];
@@ -341,7 +334,6 @@ START_TEST(log_from_several_threads)
     ck_assert_int_eq(atomic_load(&listener.lines), SPEAKERS * SAYINGS);
     ck_assert_int_eq(atomic_load(&listener.broken), 0);
 }
-END_TEST
 
 static struct listener first_listener, second_listener;
 
@@ -370,7 +362,7 @@ static const char *switch_listeners(void *user)
     return NULL;
 }
 
-START_TEST(log_switched_while_in_use)
+TEST(log_switched_while_in_use)
 {
     int number = 7;
     struct job jobs[3] = {{.body = speak, .user = &number},
@@ -384,21 +376,8 @@ START_TEST(log_switched_while_in_use)
     ck_assert_int_eq(atomic_load(&first_listener.broken), 0);
     ck_assert_int_eq(atomic_load(&second_listener.broken), 0);
 }
-END_TEST
-
-static void build(Suite *suite)
-{
-    add_tests(add_case(suite, "the wrong thread"), map_without_context, release_on_wrong_thread,
-              context_moves_to_a_thread);
-
-    add_tests(add_case(suite, "at once"), two_threads_two_contexts, two_threads_one_stream,
-              threads_without_cuda_context);
-
-    add_tests(add_case(suite, "errors and the log"), errors_are_the_threads_own,
-              log_from_several_threads, log_switched_while_in_use);
-}
 
 int main(int argc, char **argv)
 {
-    return test_main(argc, argv, "threads", build, NULL);
+    return run_tests(argc, argv, "threads", NULL);
 }

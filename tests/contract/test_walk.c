@@ -470,7 +470,7 @@ static void check_variety(void)
     }
 }
 
-/* ---- Begin and end --------------------------------------------------------------------------- */
+GROUP("walk", add_case)
 
 /* Names differ between the contexts, so that the wrong one has no such buffer. */
 static void make_names(int context)
@@ -509,7 +509,7 @@ static void end_all(void)
     }
 }
 
-START_TEST(walk)
+TEST(walk)
 {
     contexts[0] = fx.egl;
     contexts[1] = gr_egl_create(NULL);
@@ -529,15 +529,9 @@ START_TEST(walk)
     ck_assert_uint_eq(fault->all_refusals(), 0);
     gr_egl_free(contexts[1]);
 }
-END_TEST
-
-static void build(Suite *suite)
-{
-    tcase_add_test(add_case(suite, "walk"), walk);
-}
 
 int main(int argc, char **argv)
 {
     fault_control_start();
-    return test_main(argc, argv, "random walk", build, NULL);
+    return run_tests(argc, argv, "random walk", NULL);
 }

@@ -26,9 +26,9 @@ static bool is_of(int fd, const struct stat *file)
     return fstat(fd, &now) == 0 && now.st_dev == file->st_dev && now.st_ino == file->st_ino;
 }
 
-/* ---- What is right --------------------------------------------------------------------------- */
+GROUP("what is right", add_vulkan_case)
 
-START_VULKAN_TEST(bytes_both_ways)
+VULKAN_TEST(bytes_both_ways, 2)
 {
     struct vulkan_own own = vulkan_own(SIZE, _i == 1);
     gr_external_memory_desc info = external_info(&own, &usual);
@@ -38,9 +38,8 @@ START_VULKAN_TEST(bytes_both_ways)
     gr_resource_describe(resource, text, sizeof(text));
     ck_assert_msg(strstr(text, "OPAQUE_FD"), "%s", text);
 }
-END_TEST
 
-START_VULKAN_TEST(a_part_without_a_size_goes_to_the_end)
+VULKAN_TEST(a_part_without_a_size_goes_to_the_end)
 {
     struct vulkan_own own = vulkan_own(SIZE, false);
     gr_external_memory_desc info = external_info(&own, &usual);
@@ -58,7 +57,6 @@ START_VULKAN_TEST(a_part_without_a_size_goes_to_the_end)
     bytes[4096] = 0x11;
     assert_bytes(bytes, SIZE, 0x11);
 }
-END_TEST
 
 /*
  * Where there are layers and levels, all levels that there could be are to be described: see
@@ -70,7 +68,7 @@ static const struct {
 } images[] = {{"2D", 1, 1, 0}, {"2D", 2, 2, 0},       {"2D array", 1, 1, 3},
               {"2D", 7, 7, 0}, {"2D array", 2, 7, 3}, {"2D array", 7, 7, 3}};
 
-START_VULKAN_TEST(an_image_by_its_description)
+VULKAN_TEST(an_image_by_its_description, sizeof(images) / sizeof(images[0]))
 {
     struct vulkan_image image = vulkan_image_own(VK_FORMAT_R8G8B8A8_UNORM, images[_i].shape, 101,
                                                  37, images[_i].levels, true, GR_READ_WRITE);
@@ -93,12 +91,11 @@ START_VULKAN_TEST(an_image_by_its_description)
     assert_vulkan_image(&image, 2);
     vulkan_image_own_free(&image);
 }
-END_TEST
 
-/* ---- Whose the descriptor is ----------------------------------------------------------------- */
+GROUP("whose the descriptor is", add_vulkan_case)
 
 /* The number is free at once, and what takes it next is left alone by all that follows. */
-START_VULKAN_TEST(after_success_the_number_is_not_closed_again)
+VULKAN_TEST(after_success_the_number_is_not_closed_again)
 {
     struct vulkan_own own = vulkan_own(SIZE, false);
     gr_external_memory_desc info = external_info(&own, &usual);
@@ -127,10 +124,9 @@ START_VULKAN_TEST(after_success_the_number_is_not_closed_again)
     ck_assert_msg(is_of(info.fd, &file), "Vulkan closed descriptor %d", info.fd);
     assert_mine(info.fd);
 }
-END_TEST
 
 /* The check of the test itself: it sees a number that was closed and taken by another file. */
-START_TEST(the_test_sees_a_double_close)
+TEST(the_test_sees_a_double_close)
 {
     int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
     ck_assert_int_ge(fd, 0);
@@ -146,10 +142,9 @@ START_TEST(the_test_sees_a_double_close)
     if (taken != fd)
         close(taken);
 }
-END_TEST
 
 /* Every way in which it can fail, before the driver is asked, in it, and after its import. */
-START_VULKAN_TEST(after_an_error_the_descriptor_is_the_callers)
+VULKAN_TEST(after_an_error_the_descriptor_is_the_callers)
 {
     struct vulkan_own own = vulkan_own(SIZE, false);
     gr_external_memory_desc info = external_info(&own, &usual);
@@ -169,11 +164,10 @@ START_VULKAN_TEST(after_an_error_the_descriptor_is_the_callers)
     ck_assert(!is_open(info.fd));
     gr_resource_free(resource);
 }
-END_TEST
 
-/* ---- What is wrong --------------------------------------------------------------------------- */
+GROUP("what is wrong", add_vulkan_case)
 
-START_VULKAN_TEST(ranges_past_the_end_are_refused)
+VULKAN_TEST(ranges_past_the_end_are_refused)
 {
     struct vulkan_own own = vulkan_own(SIZE, false);
     gr_external_memory_desc good = external_info(&own, &usual);
@@ -199,7 +193,6 @@ START_VULKAN_TEST(ranges_past_the_end_are_refused)
     assert_null(gr_from_external_memory(NULL, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "NULL");
     assert_mine(good.fd);
 }
-END_TEST
 
 /* Whether the driver imports it; the descriptor is the caller's or gone, as for any import. */
 static bool driver_takes(const gr_external_memory_desc *info)
@@ -219,7 +212,7 @@ static bool driver_takes(const gr_external_memory_desc *info)
  * The software driver knows how large the memory is. A GPU's driver may believe what it is told;
  * then at least the descriptor is treated as after any success.
  */
-START_VULKAN_TEST(a_size_that_is_too_large)
+VULKAN_TEST(a_size_that_is_too_large)
 {
     struct vulkan_own own = vulkan_own(SIZE, false);
     gr_external_memory_desc info = external_info(&own, &usual);
@@ -231,10 +224,9 @@ START_VULKAN_TEST(a_size_that_is_too_large)
     ck_assert(!gr_cuda_is_software());
     skip("this driver believes a size that is too large");
 }
-END_TEST
 
 /* Likewise: Vulkan's memory is not dedicated, the import says it is, and the other way round. */
-START_VULKAN_TEST(dedicated_that_is_not_so)
+VULKAN_TEST(dedicated_that_is_not_so, 2)
 {
     struct vulkan_own own = vulkan_own(SIZE, _i == 1);
     gr_external_memory_desc info = external_info(&own, &usual);
@@ -242,9 +234,8 @@ START_VULKAN_TEST(dedicated_that_is_not_so)
     if (driver_takes(&info))
         skip("this driver takes both for the same");
 }
-END_TEST
 
-START_VULKAN_TEST(dedicated_memory_has_no_other_part)
+VULKAN_TEST(dedicated_memory_has_no_other_part)
 {
     struct vulkan_own own = vulkan_own(SIZE, true);
     gr_external_memory_desc info = external_info(&own, &usual);
@@ -258,9 +249,8 @@ START_VULKAN_TEST(dedicated_memory_has_no_other_part)
     assert_null(gr_from_same_memory(resource, &part, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
                 "dedicated");
 }
-END_TEST
 
-START_VULKAN_TEST(descriptors_that_are_none_are_refused)
+VULKAN_TEST(descriptors_that_are_none_are_refused)
 {
     struct vulkan_own own = vulkan_own(SIZE, false);
     gr_external_memory_desc info = external_info(&own, &usual);
@@ -271,9 +261,8 @@ START_VULKAN_TEST(descriptors_that_are_none_are_refused)
     info.fd = 1000000;
     assert_null(gr_from_external_memory(&info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "not open");
 }
-END_TEST
 
-START_VULKAN_TEST(descriptors_of_other_files_are_refused)
+VULKAN_TEST(descriptors_of_other_files_are_refused)
 {
     struct vulkan_own own = vulkan_own(SIZE, false);
     gr_external_memory_desc info = external_info(&own, &usual);
@@ -286,9 +275,8 @@ START_VULKAN_TEST(descriptors_of_other_files_are_refused)
         assert_mine(info.fd);
     }
 }
-END_TEST
 
-START_VULKAN_TEST(wrong_handle_types_are_refused)
+VULKAN_TEST(wrong_handle_types_are_refused)
 {
     struct vulkan_own own = vulkan_own(SIZE, false);
     gr_external_memory_desc good = external_info(&own, &usual);
@@ -310,10 +298,9 @@ START_VULKAN_TEST(wrong_handle_types_are_refused)
                 "dedicated");
     assert_mine(good.fd);
 }
-END_TEST
 
 /* They are for another system: the driver's own answer is passed on. */
-START_VULKAN_TEST(handle_types_of_another_system_are_refused)
+VULKAN_TEST(handle_types_of_another_system_are_refused)
 {
     static const CUexternalMemoryHandleType types[] = {
         CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_WIN32, CU_EXTERNAL_MEMORY_HANDLE_TYPE_D3D12_HEAP,
@@ -326,9 +313,8 @@ START_VULKAN_TEST(handle_types_of_another_system_are_refused)
                     "another operating system");
     }
 }
-END_TEST
 
-START_VULKAN_TEST(impossible_images_are_refused)
+VULKAN_TEST(impossible_images_are_refused)
 {
     struct vulkan_own own = vulkan_own(SIZE, false);
     gr_external_memory_desc info = external_info(&own, &usual);
@@ -358,15 +344,14 @@ START_VULKAN_TEST(impossible_images_are_refused)
     assert_null(gr_from_external_memory(&info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "size");
     assert_mine(info.fd);
 }
-END_TEST
 
-/* ---- The same memory once more --------------------------------------------------------------- */
+GROUP("the same memory once more", add_vulkan_case)
 
 /*
  * Parts that overlap, as external.h has it: what one has released the other sees, in stream order.
  * Through two addresses at once nothing is promised.
  */
-START_VULKAN_TEST(parts_that_overlap_see_each_others_bytes_in_stream_order)
+VULKAN_TEST(parts_that_overlap_see_each_others_bytes_in_stream_order)
 {
     enum { BEGIN = 4096, HALF = SIZE / 2 };
     struct vulkan_own own = vulkan_own(SIZE, false);
@@ -392,9 +377,8 @@ START_VULKAN_TEST(parts_that_overlap_see_each_others_bytes_in_stream_order)
         assert_bytes(seen + BEGIN + HALF, SIZE - BEGIN - HALF, round);
     }
 }
-END_TEST
 
-START_VULKAN_TEST(another_part_keeps_the_memory)
+VULKAN_TEST(another_part_keeps_the_memory)
 {
     struct vulkan_own own = vulkan_own(SIZE, false);
     gr_external_memory_desc info = external_info(&own, &usual);
@@ -418,9 +402,8 @@ START_VULKAN_TEST(another_part_keeps_the_memory)
     assert_bytes(bytes + 1024, 512, 0x32);
     assert_bytes(bytes + 1536, SIZE - 1536, 0x31);
 }
-END_TEST
 
-START_VULKAN_TEST(parts_of_nothing_are_refused)
+VULKAN_TEST(parts_of_nothing_are_refused)
 {
     struct vulkan_own own = vulkan_own(SIZE, false);
     gr_external_memory_desc info = external_info(&own, &usual);
@@ -435,33 +418,8 @@ START_VULKAN_TEST(parts_of_nothing_are_refused)
                 "offset");
     assert_null(gr_from_same_memory(resource, &part, 0x100), GR_ERR_INVALID_VALUE, 0, "bits");
 }
-END_TEST
-
-static void build(Suite *suite)
-{
-    TCase *right = add_vulkan_case(suite, "what is right");
-    add_loop_tests(right, 2, bytes_both_ways);
-    add_tests(right, a_part_without_a_size_goes_to_the_end);
-    add_loop_tests(right, sizeof(images) / sizeof(images[0]), an_image_by_its_description);
-
-    add_tests(add_vulkan_case(suite, "whose the descriptor is"),
-              after_success_the_number_is_not_closed_again, the_test_sees_a_double_close,
-              after_an_error_the_descriptor_is_the_callers);
-
-    TCase *wrong = add_vulkan_case(suite, "what is wrong");
-    add_tests(wrong, ranges_past_the_end_are_refused, a_size_that_is_too_large);
-    add_loop_tests(wrong, 2, dedicated_that_is_not_so);
-    add_tests(wrong, dedicated_memory_has_no_other_part, descriptors_that_are_none_are_refused,
-              descriptors_of_other_files_are_refused, wrong_handle_types_are_refused,
-              handle_types_of_another_system_are_refused, impossible_images_are_refused);
-
-    add_tests(add_vulkan_case(suite, "the same memory once more"), another_part_keeps_the_memory,
-              parts_that_overlap_see_each_others_bytes_in_stream_order,
-              parts_of_nothing_are_refused);
-    add_vulkan_end(suite);
-}
 
 int main(int argc, char **argv)
 {
-    return test_main(argc, argv, "test_external", build, NULL);
+    return run_tests(argc, argv, "test_external", NULL);
 }

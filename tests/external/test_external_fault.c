@@ -28,9 +28,9 @@ static void assert_refused(CUresult code)
     assert_error(class_of_code((int)code), (int)code, "");
 }
 
-/* ---- Imports --------------------------------------------------------------------------------- */
+GROUP("imports", add_vulkan_case)
 
-START_VULKAN_TEST(an_import_that_fails_leaves_the_descriptor)
+VULKAN_TEST(an_import_that_fails_leaves_the_descriptor)
 {
     struct vulkan_own own = vulkan_own(SIZE, false);
     gr_external_memory_desc info = external_info(&own, &usual);
@@ -43,7 +43,6 @@ START_VULKAN_TEST(an_import_that_fails_leaves_the_descriptor)
     ck_assert(!is_open(info.fd));
     gr_resource_free(resource);
 }
-END_TEST
 
 /* The driver has taken a descriptor by then: it must not be the caller's. */
 static void assert_taken_back(const gr_external_memory_desc *info, const char *function,
@@ -56,15 +55,14 @@ static void assert_taken_back(const gr_external_memory_desc *info, const char *f
     assert_mine(info->fd);
 }
 
-START_VULKAN_TEST(a_buffer_that_fails_after_its_import_leaves_the_descriptor)
+VULKAN_TEST(a_buffer_that_fails_after_its_import_leaves_the_descriptor)
 {
     struct vulkan_own own = vulkan_own(SIZE, false);
     gr_external_memory_desc info = external_info(&own, &usual);
     assert_taken_back(&info, "cuExternalMemoryGetMappedBuffer", CUDA_ERROR_INVALID_VALUE);
 }
-END_TEST
 
-START_VULKAN_TEST(an_image_that_fails_after_its_import_leaves_the_descriptor)
+VULKAN_TEST(an_image_that_fails_after_its_import_leaves_the_descriptor)
 {
     struct vulkan_own own = vulkan_own(SIZE, false);
     const gr_external_image_desc image =
@@ -75,9 +73,8 @@ START_VULKAN_TEST(an_image_that_fails_after_its_import_leaves_the_descriptor)
     info.part = &part;
     assert_taken_back(&info, "cuExternalMemoryGetMappedMipmappedArray", CUDA_ERROR_NOT_SUPPORTED);
 }
-END_TEST
 
-START_VULKAN_TEST(another_part_that_fails_leaves_the_first)
+VULKAN_TEST(another_part_that_fails_leaves_the_first)
 {
     struct vulkan_own own = vulkan_own(SIZE, false);
     gr_external_memory_desc info = external_info(&own, &usual);
@@ -92,10 +89,9 @@ START_VULKAN_TEST(another_part_that_fails_leaves_the_first)
     assert_cuda_pattern(buffer, 1);
     must_release(buffer);
 }
-END_TEST
 
 /* What grinterop made of Vulkan's is destroyed again: the last case sees what is left. */
-START_VULKAN_TEST(a_buffer_or_image_that_cannot_be_imported_is_not_left)
+VULKAN_TEST(a_buffer_or_image_that_cannot_be_imported_is_not_left)
 {
     static const char *const functions[] = {"cuImportExternalMemory",
                                             "cuExternalMemoryGetMappedBuffer"};
@@ -115,9 +111,8 @@ START_VULKAN_TEST(a_buffer_or_image_that_cannot_be_imported_is_not_left)
     assert_refused(CUDA_ERROR_INVALID_VALUE);
     ck_assert_int_eq(open_fds(), fds);
 }
-END_TEST
 
-START_VULKAN_TEST(a_semaphore_that_cannot_be_imported_is_not_left)
+VULKAN_TEST(a_semaphore_that_cannot_be_imported_is_not_left)
 {
     if (!vk.exports)
         skip("this Vulkan device exports no semaphores");
@@ -127,9 +122,8 @@ START_VULKAN_TEST(a_semaphore_that_cannot_be_imported_is_not_left)
     assert_refused(CUDA_ERROR_INVALID_VALUE);
     ck_assert_int_eq(open_fds(), fds);
 }
-END_TEST
 
-/* ---- Maps and releases ----------------------------------------------------------------------- */
+GROUP("maps and releases", add_vulkan_case)
 
 static gr_semaphore *drawn, *computed;
 static gr_resource *resource;
@@ -171,7 +165,7 @@ static void assert_vulkan_reads(int value)
     assert_bytes(seen->bytes, SIZE, value);
 }
 
-START_VULKAN_TEST(a_map_whose_wait_fails_can_be_tried_again)
+VULKAN_TEST(a_map_whose_wait_fails_can_be_tried_again)
 {
     make_resource();
     vulkan_fills(0x11);
@@ -187,9 +181,8 @@ START_VULKAN_TEST(a_map_whose_wait_fails_can_be_tried_again)
     assert_vulkan_reads(0x12);
     end_resource();
 }
-END_TEST
 
-START_VULKAN_TEST(a_release_whose_signal_fails_can_be_tried_again)
+VULKAN_TEST(a_release_whose_signal_fails_can_be_tried_again)
 {
     make_resource();
     gr_buffer *buffer = must_map(resource);
@@ -207,9 +200,8 @@ START_VULKAN_TEST(a_release_whose_signal_fails_can_be_tried_again)
     assert_vulkan_reads(0x21);
     end_resource();
 }
-END_TEST
 
-START_VULKAN_TEST(a_release_whose_event_fails_can_be_tried_again)
+VULKAN_TEST(a_release_whose_event_fails_can_be_tried_again)
 {
     make_resource();
     assert_ok(gr_resource_set_sync(resource, GR_SEMAPHORE_NONE, GR_SEMAPHORE_NONE));
@@ -223,9 +215,8 @@ START_VULKAN_TEST(a_release_whose_event_fails_can_be_tried_again)
     assert_vulkan_bytes(gr_vk_buffer(resource), SIZE, 0x22);
     end_resource();
 }
-END_TEST
 
-START_VULKAN_TEST(a_point_by_hand_that_fails_has_no_value)
+VULKAN_TEST(a_point_by_hand_that_fails_has_no_value)
 {
     make_resource();
     const gr_semaphore_point point = GR_INIT(gr_semaphore_point, .semaphore = drawn, .value = 5);
@@ -238,14 +229,13 @@ START_VULKAN_TEST(a_point_by_hand_that_fails_has_no_value)
     CU(StreamSynchronize(fx.other));
     end_resource();
 }
-END_TEST
 
 /*
  * Catches: each question recorded an event of its own, which passes only a moment after the work;
  * on a GPU that others used as well a caller that looked again and again was never told. Where the
  * semaphores are the host's, the release's own event tells, and did so before.
  */
-START_VULKAN_TEST(a_caller_that_only_looks_asks_one_event)
+VULKAN_TEST(a_caller_that_only_looks_asks_one_event)
 {
     make_resource();
     gr_buffer *buffer = must_map(resource);
@@ -263,12 +253,11 @@ START_VULKAN_TEST(a_caller_that_only_looks_asks_one_event)
     assert_ok(gr_resource_wait(resource, GR_WAIT_FOREVER));
     end_resource();
 }
-END_TEST
 
-/* ---- Ends ------------------------------------------------------------------------------------ */
+GROUP("ends", add_vulkan_case)
 
 /* Without an event nothing tells when the work is done, and what it uses goes only then. */
-START_VULKAN_TEST(a_free_without_an_event_waits_for_the_stream)
+VULKAN_TEST(a_free_without_an_event_waits_for_the_stream)
 {
     make_resource();
     gr_buffer *buffer = must_map(resource);
@@ -284,10 +273,9 @@ START_VULKAN_TEST(a_free_without_an_event_waits_for_the_stream)
     CU(StreamSynchronize(fx.stream));
     end_resource();
 }
-END_TEST
 
 /* What had to wait for its stream ends with the next resource, whatever that is. */
-START_VULKAN_TEST(a_free_ends_what_was_left_before)
+VULKAN_TEST(a_free_ends_what_was_left_before)
 {
     make_resource();
     gr_resource *next = must_create(SIZE, GR_READ_WRITE);
@@ -304,29 +292,9 @@ START_VULKAN_TEST(a_free_ends_what_was_left_before)
     ck_assert_uint_eq(fault->calls("cuDestroyExternalMemory"), 2);
     end_resource();
 }
-END_TEST
-
-static void build(Suite *suite)
-{
-    add_tests(add_vulkan_case(suite, "imports"), an_import_that_fails_leaves_the_descriptor,
-              a_buffer_that_fails_after_its_import_leaves_the_descriptor,
-              an_image_that_fails_after_its_import_leaves_the_descriptor,
-              another_part_that_fails_leaves_the_first,
-              a_buffer_or_image_that_cannot_be_imported_is_not_left,
-              a_semaphore_that_cannot_be_imported_is_not_left);
-
-    add_tests(add_vulkan_case(suite, "maps and releases"),
-              a_map_whose_wait_fails_can_be_tried_again,
-              a_release_whose_signal_fails_can_be_tried_again,
-              a_release_whose_event_fails_can_be_tried_again,
-              a_point_by_hand_that_fails_has_no_value, a_caller_that_only_looks_asks_one_event);
-    add_tests(add_vulkan_case(suite, "ends"), a_free_without_an_event_waits_for_the_stream,
-              a_free_ends_what_was_left_before);
-    add_vulkan_end(suite);
-}
 
 int main(int argc, char **argv)
 {
     fault_control_start();
-    return test_main(argc, argv, "test_external_fault", build, NULL);
+    return run_tests(argc, argv, "test_external_fault", NULL);
 }

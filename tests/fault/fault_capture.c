@@ -75,9 +75,19 @@ static gr_tensor *make_tensor(CUstream stream)
     return gr_tensor_alloc(&desc, stream);
 }
 
-/* ---- Maps and releases ----------------------------------------------------------------------- */
+static void end_capture(void)
+{
+    fault->reset();
+}
 
-START_TEST(a_map_is_refused)
+static TCase *add_maps_case(Suite *suite, const char *name)
+{
+    return with_fixture(add_case(suite, name), NULL, end_capture);
+}
+
+GROUP("captures", add_maps_case)
+
+TEST(a_map_is_refused, TRANSPORTS)
 {
     GR_AUTO(gr_resource) *resource = make(_i, GR_READ_WRITE);
     gr_buffer *buffer = NULL;
@@ -92,10 +102,9 @@ START_TEST(a_map_is_refused)
     fault->capture(NULL);
     assert_resource_usable(resource, gr_gl_name(resource));
 }
-END_TEST
 
 /* On the stream of the map, on another one that captures, and on one that would wait for it. */
-START_TEST(a_release_is_refused)
+TEST(a_release_is_refused, TRANSPORTS)
 {
     GR_AUTO(gr_resource) *resource = make(_i, GR_READ_WRITE);
     CUevent event;
@@ -117,10 +126,9 @@ START_TEST(a_release_is_refused)
     assert_resource_usable(resource, gr_gl_name(resource));
     CU(EventDestroy(event));
 }
-END_TEST
 
 /* The driver reports that as an error. Other errors of the query are ignored. */
-START_TEST(the_legacy_stream_is_refused_beside_a_capture)
+TEST(the_legacy_stream_is_refused_beside_a_capture)
 {
     GR_AUTO(gr_resource) *resource = make(0, GR_READ_WRITE);
     ck_assert(fault->set(CAPTURING, CUDA_ERROR_STREAM_CAPTURE_IMPLICIT, 0));
@@ -129,9 +137,8 @@ START_TEST(the_legacy_stream_is_refused_beside_a_capture)
     gr_buffer *buffer = must_map(resource);
     assert_ok(gr_buffer_release(buffer));
 }
-END_TEST
 
-START_TEST(a_rings_calls_are_refused)
+TEST(a_rings_calls_are_refused, TRANSPORTS)
 {
     gr_resource *both[] = {make(_i, GR_READ_WRITE), make(_i, GR_READ_WRITE)};
     const gr_slot *slot;
@@ -150,11 +157,10 @@ START_TEST(a_rings_calls_are_refused)
     gr_resource_free(both[0]);
     gr_resource_free(both[1]);
 }
-END_TEST
 
 /* ---- Copies ---------------------------------------------------------------------------------- */
 
-START_TEST(tensors_are_refused)
+TEST(tensors_are_refused)
 {
     unsigned char bytes[SIZE] = {0};
     gr_tensor *from = make_tensor(fx.other), *to = make_tensor(fx.other);
@@ -173,9 +179,8 @@ START_TEST(tensors_are_refused)
     gr_tensor_free(from);
     gr_tensor_free(to);
 }
-END_TEST
 
-START_TEST(publishing_is_refused)
+TEST(publishing_is_refused, TRANSPORTS)
 {
     GR_AUTO(gr_resource) *resource = make(_i, GR_READ_WRITE);
     gr_tensor *tensor = make_tensor(fx.other);
@@ -194,9 +199,8 @@ START_TEST(publishing_is_refused)
     assert_ok(gr_buffer_release(buffer));
     gr_tensor_free(tensor);
 }
-END_TEST
 
-START_TEST(copies_of_images_are_refused)
+TEST(copies_of_images_are_refused)
 {
     unsigned char texels[4 * 4 * 4] = {0};
     GLuint texture;
@@ -217,7 +221,6 @@ START_TEST(copies_of_images_are_refused)
     gr_resource_free(resource);
     glDeleteTextures(1, &texture);
 }
-END_TEST
 
 /* Exported to `stream`, if there is DLPack. */
 static void *export_to(gr_tensor *tensor, CUstream stream)
@@ -249,7 +252,7 @@ static void end_export(void *managed)
  *
  * Catches: an event was recorded in the capture, and became a part of the graph.
  */
-START_TEST(a_freed_tensor_ends_after_the_capture)
+TEST(a_freed_tensor_ends_after_the_capture, TRANSPORTS)
 {
     gr_tensor *tensor = make_tensor(_i ? fx.other : fx.stream);
     assert_made(tensor);
@@ -269,10 +272,9 @@ START_TEST(a_freed_tensor_ends_after_the_capture)
     fault->capture(NULL);
     assert_ok(gr_tensor_collect(1000));
 }
-END_TEST
 
 /* As gr_buffer_release_later() documents. */
-START_TEST(a_release_later_in_a_capture_leaves_the_mapping)
+TEST(a_release_later_in_a_capture_leaves_the_mapping, TRANSPORTS)
 {
     GR_AUTO(gr_resource) *resource = make(_i, GR_READ_WRITE);
     gr_buffer *buffer = must_map(resource);
@@ -284,21 +286,4 @@ START_TEST(a_release_later_in_a_capture_leaves_the_mapping)
     ck_assert(gr_resource_is_mapped(resource));
     assert_ok(gr_resource_unmap(resource, GR_STREAM_OF_MAP));
     assert_resource_usable(resource, gr_gl_name(resource));
-}
-END_TEST
-
-static void end_capture(void)
-{
-    fault->reset();
-}
-
-void add_capture_cases(Suite *suite)
-{
-    TCase *maps = with_fixture(add_case(suite, "captures"), NULL, end_capture);
-    add_loop_tests(maps, TRANSPORTS, a_map_is_refused, a_release_is_refused,
-                   a_rings_calls_are_refused, publishing_is_refused,
-                   a_freed_tensor_ends_after_the_capture,
-                   a_release_later_in_a_capture_leaves_the_mapping);
-    add_tests(maps, the_legacy_stream_is_refused_beside_a_capture, tensors_are_refused,
-              copies_of_images_are_refused);
 }

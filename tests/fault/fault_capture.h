@@ -5,6 +5,4 @@
 
 #include "tests/support/support.h"
 
-void add_capture_cases(Suite *suite);
-
 #endif

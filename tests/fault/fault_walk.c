@@ -391,7 +391,9 @@ void walk_list(const struct scenario *list)
     ck_assert_int_eq(complaints, 0);
 }
 
-START_TEST_UNLESS(walk_missing(), counts)
+GROUP("counts", add_case)
+
+TEST_UNLESS(walk_missing(), counts)
 {
     static const char *const names[CALL_KINDS] = {NULL,     "CUDA", "memory", "the system",
                                                   "OpenGL", "EGL",  "Vulkan"};
@@ -405,10 +407,4 @@ START_TEST_UNLESS(walk_missing(), counts)
     const char *path = getenv("FAULT_WALK_SITES");
     if (path)
         ck_assert(fault_calls_write_sites(path));
-}
-END_TEST
-
-void add_walk_counts(Suite *suite)
-{
-    add_tests(add_case(suite, "counts"), counts);
 }

@@ -48,9 +48,6 @@ const char *walk_missing_vulkan(void);
 /* Walks through a list; the case fails where something did not hold. */
 void walk_list(const struct scenario *list);
 
-/* The last case: how much failed. */
-void add_walk_counts(Suite *suite);
-
 /*
  * A call of a scenario: gives back whether it succeeded, and keeps the error of the first that did
  * not.

@@ -124,9 +124,14 @@ int access(const char *path, int mode)
     return next(path, mode);
 }
 
-/* ---- Map ------------------------------------------------------------------------------------- */
+static TCase *add_fault_case(Suite *suite, const char *title)
+{
+    return with_fixture(add_case(suite, title), make_resource, end_resource);
+}
 
-START_TEST(map_fails)
+GROUP("map", add_fault_case)
+
+TEST(map_fails)
 {
     let_fail(MAP, CUDA_ERROR_MAP_FAILED, 0);
     ck_assert_ptr_eq(gr_map(resource, fx.stream), NULL);
@@ -135,9 +140,8 @@ START_TEST(map_fails)
     ck_assert_uint_eq(fault->calls(UNMAP), 0);
     assert_resource_usable(resource, name);
 }
-END_TEST
 
-START_TEST(map_fails_in_second_call)
+TEST(map_fails_in_second_call)
 {
     let_fail(POINTER, CUDA_ERROR_NOT_MAPPED_AS_POINTER, 0);
     ck_assert_ptr_eq(gr_map(resource, fx.stream), NULL);
@@ -148,10 +152,9 @@ START_TEST(map_fails_in_second_call)
     ck_assert_uint_eq(fault->all_refusals(), 0);
     assert_resource_usable(resource, name);
 }
-END_TEST
 
 /* The driver keeps it mapped then, which nobody can change; the cause is what gets reported. */
-START_TEST(map_fails_and_its_undoing_too)
+TEST(map_fails_and_its_undoing_too)
 {
     let_fail(POINTER, CUDA_ERROR_NOT_MAPPED_AS_POINTER, 0);
     let_fail(UNMAP, CUDA_ERROR_UNMAP_FAILED, 0);
@@ -163,9 +166,8 @@ START_TEST(map_fails_and_its_undoing_too)
     CU(GraphicsUnmapResources(1, &handle, fx.stream));
     assert_resource_usable(resource, name);
 }
-END_TEST
 
-START_TEST(map_many_fails_at_each)
+TEST(map_many_fails_at_each)
 {
     GLuint names[MANY];
     gr_resource *resources[MANY];
@@ -200,10 +202,9 @@ START_TEST(map_many_fails_at_each)
     }
     ck_assert_uint_eq(fault->all_refusals(), 0);
 }
-END_TEST
 
 /* Map on entry owns the registration, so that a map that fails ends it. */
-START_TEST(map_on_entry_fails)
+TEST(map_on_entry_fails)
 {
     static const char *const functions[] = {MAP, POINTER};
     for (int i = 0; i < 2; i++) {
@@ -216,9 +217,8 @@ START_TEST(map_on_entry_fails)
         ck_assert_uint_eq(fault->all_refusals(), 0);
     }
 }
-END_TEST
 
-/* ---- Unmap ----------------------------------------------------------------------------------- */
+GROUP("unmap", add_fault_case)
 
 /* By `buffer`, after a call that failed. */
 static void assert_still_mapped(const gr_buffer *buffer)
@@ -227,7 +227,7 @@ static void assert_still_mapped(const gr_buffer *buffer)
     ck_assert_uint_eq(gr_buffer_size(buffer), SIZE);
 }
 
-START_TEST(release_fails)
+TEST(release_fails)
 {
     gr_buffer *buffer = gr_map(resource, fx.stream);
     assert_made(buffer);
@@ -241,9 +241,8 @@ START_TEST(release_fails)
     assert_gl_bytes(name, SIZE, 0x55);
     assert_resource_usable(resource, name);
 }
-END_TEST
 
-START_TEST(unmap_fails)
+TEST(unmap_fails)
 {
     gr_buffer *buffer = must_map(resource);
     refuse_unmap();
@@ -254,10 +253,9 @@ START_TEST(unmap_fails)
     assert_ok(gr_buffer_release(buffer));
     assert_resource_usable(resource, name);
 }
-END_TEST
 
 /* One call of the driver for all, so all stay mapped. */
-START_TEST(release_many_fails)
+TEST(release_many_fails)
 {
     gr_resource *resources[2] = {resource, gr_from_gl_buffer(name, GR_READ_ONLY)};
     assert_made(resources[1]);
@@ -273,9 +271,8 @@ START_TEST(release_many_fails)
     gr_resource_free(resources[1]);
     assert_resource_usable(resource, name);
 }
-END_TEST
 
-START_TEST(close_fails_to_unmap)
+TEST(close_fails_to_unmap)
 {
     gr_buffer *buffer = must_map(resource);
     refuse_unmap();
@@ -287,11 +284,10 @@ START_TEST(close_fails_to_unmap)
     ck_assert_uint_eq(gr_buffer_ptr(buffer), 0);
     assert_ok(gr_buffer_release(buffer));
 }
-END_TEST
 
-/* ---- Register and unregister ----------------------------------------------------------------- */
+GROUP("register and unregister", add_fault_case)
 
-START_TEST(register_fails)
+TEST(register_fails)
 {
     let_fail(REGISTER, CUDA_ERROR_OPERATING_SYSTEM, 0);
     ck_assert_ptr_eq(gr_from_gl_buffer(name, GR_READ_WRITE), NULL);
@@ -299,14 +295,13 @@ START_TEST(register_fails)
     ck_assert_uint_eq(fault->calls(UNREGISTER), 0);
     assert_resource_usable(resource, name);
 }
-END_TEST
 
 /*
  * Whoever draws, there is a way that works, and the message names it to its end.
  *
  * Catches: the refusal where llvmpipe draws named drivers to install and no copy.
  */
-START_TEST(refused_registration_names_the_copy)
+TEST(refused_registration_names_the_copy)
 {
     static const char *const kernels[] = {NULL, "5.15.90.1-microsoft-standard-WSL2"};
     for (int i = 0; i < 2; i++) {
@@ -320,7 +315,6 @@ START_TEST(refused_registration_names_the_copy)
         kernel = NULL;
     }
 }
-END_TEST
 
 /* Codes that say the same in every call. */
 /* What OpenGL says of itself; NULL: the truth. */
@@ -334,7 +328,7 @@ static const GLubyte *pretend_get_string(GLenum what)
 }
 
 /* What to do depends on who draws, on what is set and on the driver's code. */
-START_TEST(a_refused_registration_says_what_to_do)
+TEST(a_refused_registration_says_what_to_do)
 {
     static const struct {
         const char *vendor, *renderer;
@@ -372,9 +366,10 @@ START_TEST(a_refused_registration_says_what_to_do)
         fault->reset();
     }
 }
-END_TEST
 
-START_TEST(codes_with_a_way_out)
+GROUP("contexts and names", add_fault_case)
+
+TEST(codes_with_a_way_out)
 {
     static const struct {
         CUresult code;
@@ -391,7 +386,6 @@ START_TEST(codes_with_a_way_out)
     }
     assert_resource_usable(resource, name);
 }
-END_TEST
 
 static unsigned times_said(const char *words)
 {
@@ -404,7 +398,7 @@ static unsigned times_said(const char *words)
 /*
  * Catches: what one code means was said by the code's advice and by the call's sentence, too.
  */
-START_TEST(a_cause_is_said_once)
+TEST(a_cause_is_said_once)
 {
     static const CUresult codes[] = {CUDA_ERROR_UNKNOWN, CUDA_ERROR_ILLEGAL_ADDRESS,
                                      CUDA_ERROR_CONTEXT_IS_DESTROYED};
@@ -421,13 +415,14 @@ START_TEST(a_cause_is_said_once)
     }
     assert_resource_usable(resource, name);
 }
-END_TEST
+
+GROUP("register and unregister", add_fault_case)
 
 /*
  * What the driver has left of it is out of reach, so the registration is ended here behind
  * grinterop.
  */
-START_TEST(unregister_fails)
+TEST(unregister_fails)
 {
     CUgraphicsResource handle = driver_handle(resource);
     gr_buffer *buffer = gr_map(resource, fx.stream);
@@ -443,7 +438,6 @@ START_TEST(unregister_fails)
     ck_assert_uint_eq(fault->calls(UNREGISTER), 1);
     CU(GraphicsUnregisterResource(handle));
 }
-END_TEST
 
 static int warnings;
 
@@ -453,7 +447,7 @@ static void count_warning(void *user, gr_log_level level, const char *line)
     warnings += level == GR_LOG_WARNING && strstr(line, "ended with an error");
 }
 
-START_TEST(free_fails)
+TEST(free_fails)
 {
     CUgraphicsResource handle = driver_handle(resource);
     warnings = 0;
@@ -467,14 +461,13 @@ START_TEST(free_fails)
     ck_assert_int_eq(gr_last_error()->status, GR_OK);
     CU(GraphicsUnregisterResource(handle));
 }
-END_TEST
 
-/* ---- Contexts -------------------------------------------------------------------------------- */
+GROUP("contexts and names", add_fault_case)
 
 #define PUSH "cuCtxPushCurrent"
 
 /* With another context current, each call pushes the resource's. */
-START_TEST(push_fails)
+TEST(push_fails)
 {
     gr_buffer *buffer = NULL;
     CU(CtxSetCurrent(NULL));
@@ -502,12 +495,11 @@ START_TEST(push_fails)
     assert_balanced();
     assert_resource_usable(resource, name);
 }
-END_TEST
 
 /*
  * Without a current context the primary one is retained, and dropped again where that was in vain.
  */
-START_TEST(register_without_context_fails)
+TEST(register_without_context_fails)
 {
     static const struct {
         const char *function;
@@ -541,11 +533,10 @@ START_TEST(register_without_context_fails)
     ck_assert_uint_eq(fault->calls("cuDevicePrimaryCtxRelease"), 1);
     CU(CtxSetCurrent(fx.context));
 }
-END_TEST
 
 /* ---- Names of codes -------------------------------------------------------------------------- */
 
-START_TEST(name_of_code_fails)
+TEST(name_of_code_fails)
 {
     gr_error error;
     let_fail(MAP, CUDA_ERROR_MAP_FAILED, 0);
@@ -564,7 +555,6 @@ START_TEST(name_of_code_fails)
     fault->reset();
     assert_resource_usable(resource, name);
 }
-END_TEST
 
 /* ---- Start of the driver --------------------------------------------------------------------- */
 
@@ -669,40 +659,15 @@ static const struct child children[] = {
     {NULL, NULL},
 };
 
-START_TEST(start_fails)
+TEST(start_fails)
 {
     expect_child("init_fails");
     expect_child("init_names_causes");
     expect_child("each_function_missing");
 }
-END_TEST
-
-static TCase *add_fault_case(Suite *suite, const char *title)
-{
-    return with_fixture(add_case(suite, title), make_resource, end_resource);
-}
-
-static void build(Suite *suite)
-{
-    add_tests(add_fault_case(suite, "map"), map_fails, map_fails_in_second_call,
-              map_fails_and_its_undoing_too, map_many_fails_at_each, map_on_entry_fails);
-
-    add_tests(add_fault_case(suite, "unmap"), release_fails, unmap_fails, release_many_fails,
-              close_fails_to_unmap);
-
-    add_tests(add_fault_case(suite, "register and unregister"), register_fails,
-              refused_registration_names_the_copy, a_refused_registration_says_what_to_do,
-              unregister_fails, free_fails);
-
-    add_tests(add_fault_case(suite, "contexts and names"), push_fails,
-              register_without_context_fails, name_of_code_fails, codes_with_a_way_out,
-              a_cause_is_said_once, start_fails);
-
-    add_capture_cases(suite);
-}
 
 int main(int argc, char **argv)
 {
     fault_control_start();
-    return test_main(argc, argv, "faults", build, children);
+    return run_tests(argc, argv, "faults", children);
 }

@@ -4,20 +4,15 @@
 
 #include "tests/support/support_vulkan.h"
 
-START_TEST_UNLESS(walk_missing(), devices)
+GROUP("devices", add_case)
+
+TEST_UNLESS(walk_missing(), devices)
 {
     walk_list(walk_devices);
-}
-END_TEST
-
-static void build(Suite *suite)
-{
-    add_tests(add_case(suite, "devices"), devices);
-    add_walk_counts(suite);
 }
 
 int main(int argc, char **argv)
 {
     walk_start(NULL);
-    return test_main(argc, argv, "test_fault_devices", build, NULL);
+    return run_tests(argc, argv, "test_fault_devices", NULL);
 }

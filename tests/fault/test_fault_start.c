@@ -305,7 +305,9 @@ static const char *missing(void)
     return gr_cuda_is_software() ? NULL : "a GPU's driver would not know of the errors";
 }
 
-START_TEST_UNLESS(missing(), starts_that_fail)
+GROUP("starts", add_case)
+
+TEST_UNLESS(missing(), starts_that_fail, STARTS)
 {
     static char output[8192];
     const char *only = getenv("FAULT_WALK_ONLY");
@@ -324,17 +326,11 @@ START_TEST_UNLESS(missing(), starts_that_fail)
     ck_assert_int_gt(faults, 0);
     ck_assert_int_eq(complaints, 0);
 }
-END_TEST
-
-static void build(Suite *suite)
-{
-    add_loop_tests(add_case(suite, "starts"), STARTS, starts_that_fail);
-}
 
 int main(int argc, char **argv)
 {
     static const struct child children[] = {{"starts", child_starts}, {NULL, NULL}};
     bool is_child = argc == 3;
     no_calls = is_child ? NULL : fault_calls_start(NULL);
-    return test_main(argc, argv, "test_fault_start", build, children);
+    return run_tests(argc, argv, "test_fault_start", children);
 }

@@ -261,7 +261,9 @@ static const struct {
                 {try_share, 6, false},    {try_share_packed, 8, false}};
 #define ATTEMPTS (sizeof(attempts) / sizeof(attempts[0]))
 
-START_TEST(without_memory_all_stays_usable)
+GROUP("no memory", add_case)
+
+TEST(without_memory_all_stays_usable, ATTEMPTS)
 {
     const char *reason = no_interposer();
     if (reason)
@@ -279,14 +281,8 @@ START_TEST(without_memory_all_stays_usable)
     gr_resource_free(resource);
     assert_buffer_usable(name);
 }
-END_TEST
-
-static void build(Suite *suite)
-{
-    add_loop_tests(add_case(suite, "no memory"), ATTEMPTS, without_memory_all_stays_usable);
-}
 
 int main(int argc, char **argv)
 {
-    return test_main(argc, argv, "no memory", build, NULL);
+    return run_tests(argc, argv, "no memory", NULL);
 }

@@ -15,7 +15,7 @@
 #define OUT  "cuMemcpyDtoHAsync"
 #define WAIT "cuEventSynchronize"
 
-/* ---- Bytes ----------------------------------------------------------------------------------- */
+GROUP("buffers by copy", EVERY_COPY_GL)
 
 static void assert_copies(unsigned in, unsigned out)
 {
@@ -34,7 +34,7 @@ static void go_round(gr_resource *resource, size_t size, unsigned round)
     assert_gl_pattern(gr_gl_name(resource), size, round + 1);
 }
 
-START_COPY_TEST(bytes_both_ways)
+COPY_TEST(bytes_both_ways)
 {
     static const size_t sizes[] = {1, 3, 4096, 777777};
     for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
@@ -44,10 +44,9 @@ START_COPY_TEST(bytes_both_ways)
             go_round(resource, sizes[i], round);
     }
 }
-END_TEST
 
 /* Bytes that only stand in OpenGL's queue count, too. */
-START_COPY_TEST(what_gl_was_told_before_the_map_is_there)
+COPY_TEST(what_gl_was_told_before_the_map_is_there)
 {
     GLuint name = gl_buffer_filled(SIZE, 1), source = gl_buffer_pattern(SIZE, 7);
     GR_AUTO(gr_resource) *resource = must_copy(name, GR_READ_ONLY);
@@ -55,9 +54,8 @@ START_COPY_TEST(what_gl_was_told_before_the_map_is_there)
     GR_AUTO(gr_buffer) *buffer = must_map(resource);
     assert_cuda_pattern(buffer, 7);
 }
-END_TEST
 
-START_COPY_TEST(none_copies_once_in_each_direction)
+COPY_TEST(none_copies_once_in_each_direction)
 {
     GR_AUTO(gr_resource) *resource = must_copy(gl_buffer_pattern(SIZE, 1), GR_READ_WRITE);
     gr_buffer *buffer = must_map(resource);
@@ -65,10 +63,9 @@ START_COPY_TEST(none_copies_once_in_each_direction)
     assert_ok(gr_buffer_release(buffer));
     assert_copies(1, 1);
 }
-END_TEST
 
 /* What CUDA writes all the same does not reach OpenGL. */
-START_COPY_TEST(read_only_copies_nothing_back)
+COPY_TEST(read_only_copies_nothing_back)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
     GR_AUTO(gr_resource) *resource = must_copy(name, GR_READ_ONLY);
@@ -81,10 +78,9 @@ START_COPY_TEST(read_only_copies_nothing_back)
     }
     assert_copies(3, 0);
 }
-END_TEST
 
 /* CUDA still has what it wrote last, not what OpenGL has. */
-START_COPY_TEST(write_discard_copies_nothing_in)
+COPY_TEST(write_discard_copies_nothing_in)
 {
     GLuint name = gl_buffer_filled(SIZE, 0x11);
     GR_AUTO(gr_resource) *resource = must_copy(name, GR_WRITE_DISCARD);
@@ -97,9 +93,8 @@ START_COPY_TEST(write_discard_copies_nothing_in)
     assert_gl_pattern(name, SIZE, 5);
     assert_copies(0, 2);
 }
-END_TEST
 
-/* ---- Large buffers, in pieces ---------------------------------------------------------------- */
+GROUP("large copies", EVERY_COPY_GL)
 
 #define MIB ((size_t)1 << 20)
 
@@ -109,7 +104,7 @@ static const struct {
     unsigned pieces;
 } large[] = {{4 * MIB - 1, 1}, {4 * MIB, 2}, {9 * MIB + 5, 5}, {33 * MIB + 1, 6}};
 
-START_COPY_TEST(large_buffers_go_in_pieces)
+COPY_TEST(large_buffers_go_in_pieces, sizeof(large) / sizeof(*large))
 {
     GLuint name = gl_buffer_pattern(large[_i].size, 1);
     GR_AUTO(gr_resource) *resource = must_copy(name, GR_READ_WRITE);
@@ -118,9 +113,8 @@ START_COPY_TEST(large_buffers_go_in_pieces)
     assert_copies(mapped ? large[_i].pieces : 1, large[_i].pieces);
     go_round(resource, large[_i].size, 2);
 }
-END_TEST
 
-START_COPY_TEST(large_parts_go_in_pieces)
+COPY_TEST(large_parts_go_in_pieces)
 {
     const size_t size = 10 * MIB, offset = 3 * MIB + 1, part = 5 * MIB + 3;
     unsigned char *bytes = must_allocate(size), *wanted = must_allocate(size);
@@ -138,10 +132,9 @@ START_COPY_TEST(large_parts_go_in_pieces)
     free(bytes);
     free(wanted);
 }
-END_TEST
 
 /* Both halves of what is only read, with one on its way. */
-START_COPY_TEST(large_buffers_that_are_read)
+COPY_TEST(large_buffers_that_are_read)
 {
     const size_t size = 9 * MIB + 5;
     GLuint name = gl_buffer_pattern(size, 1), source = gl_buffer_pattern(size, 2);
@@ -153,10 +146,9 @@ START_COPY_TEST(large_buffers_that_are_read)
     assert_mapped(resource, 2);
     assert_mapped(resource, 2);
 }
-END_TEST
 
 /* A piece that does not come leaves it mapped, and a copy that is refused leaves it unmapped. */
-START_COPY_TEST(a_piece_that_fails)
+COPY_TEST(a_piece_that_fails)
 {
     const size_t size = 9 * MIB + 5;
     GLuint name = gl_buffer_pattern(size, 1);
@@ -175,9 +167,8 @@ START_COPY_TEST(a_piece_that_fails)
     ck_assert(!gr_resource_is_mapped(resource));
     assert_mapped(resource, 2);
 }
-END_TEST
 
-/* ---- Kinds of storage ------------------------------------------------------------------------ */
+GROUP("buffers by copy", EVERY_COPY_GL)
 
 static GLuint stored(GLbitfield flags)
 {
@@ -191,7 +182,7 @@ static GLuint stored(GLbitfield flags)
     return name;
 }
 
-START_COPY_TEST(immutable_storage)
+COPY_TEST(immutable_storage)
 {
     static const GLbitfield flags[] = {0, GL_DYNAMIC_STORAGE_BIT, GL_MAP_READ_BIT,
                                        GL_MAP_WRITE_BIT | GL_DYNAMIC_STORAGE_BIT};
@@ -203,9 +194,8 @@ START_COPY_TEST(immutable_storage)
         assert_gl_clean();
     }
 }
-END_TEST
 
-START_COPY_TEST(a_persistent_mapping_may_stay)
+COPY_TEST(a_persistent_mapping_may_stay)
 {
     const GLbitfield access = GL_MAP_READ_BIT | GL_MAP_PERSISTENT_BIT | GL_MAP_COHERENT_BIT;
     GLuint name = stored(access);
@@ -219,9 +209,8 @@ START_COPY_TEST(a_persistent_mapping_may_stay)
     glFinish();
     assert_pattern(seen, SIZE, 2);
 }
-END_TEST
 
-/* ---- Order ----------------------------------------------------------------------------------- */
+GROUP("order of copies", EVERY_COPY_GL)
 
 /* Copies to other memory may wait for the stream at once. */
 static unsigned char *pinned(void)
@@ -231,7 +220,7 @@ static unsigned char *pinned(void)
     return memory;
 }
 
-START_COPY_TEST(release_waits_for_the_stream)
+COPY_TEST(release_waits_for_the_stream)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
     GR_AUTO(gr_resource) *resource = must_copy(name, GR_WRITE_DISCARD);
@@ -244,9 +233,8 @@ START_COPY_TEST(release_waits_for_the_stream)
     ck_assert(gate_is_open(gate));
     assert_gl_bytes(name, SIZE, 2);
 }
-END_TEST
 
-START_COPY_TEST(release_on_another_stream_comes_after_the_maps)
+COPY_TEST(release_on_another_stream_comes_after_the_maps)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
     GR_AUTO(gr_resource) *resource = must_copy(name, GR_READ_WRITE);
@@ -256,10 +244,9 @@ START_COPY_TEST(release_on_another_stream_comes_after_the_maps)
     assert_ok(release_on(buffer, fx.other));
     assert_gl_bytes(name, SIZE, 3);
 }
-END_TEST
 
 /* While a kernel of the first mapping runs the second map takes OpenGL's newer bytes, for later. */
-START_COPY_TEST(read_only_maps_run_ahead_of_the_stream)
+COPY_TEST(read_only_maps_run_ahead_of_the_stream)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
     unsigned char bytes[SIZE], *first = pinned(), *second = pinned();
@@ -283,12 +270,11 @@ START_COPY_TEST(read_only_maps_run_ahead_of_the_stream)
     CU(MemFreeHost(first));
     CU(MemFreeHost(second));
 }
-END_TEST
 
 /*
  * Two maps may be on their way; the third waits until the stream has taken the first one's bytes.
  */
-START_COPY_TEST(no_map_overtakes_the_bytes_of_an_earlier_one)
+COPY_TEST(no_map_overtakes_the_bytes_of_an_earlier_one)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
     unsigned char bytes[SIZE], *got[3] = {pinned(), pinned(), pinned()};
@@ -309,9 +295,8 @@ START_COPY_TEST(no_map_overtakes_the_bytes_of_an_earlier_one)
         CU(MemFreeHost(got[i]));
     }
 }
-END_TEST
 
-START_COPY_TEST(the_end_does_not_wait_for_the_stream)
+COPY_TEST(the_end_does_not_wait_for_the_stream)
 {
     unsigned char *got = pinned();
     gr_resource *resource = must_copy(gl_buffer_pattern(SIZE, 4), GR_READ_ONLY);
@@ -328,11 +313,10 @@ START_COPY_TEST(the_end_does_not_wait_for_the_stream)
     CU(MemFreeHost(got));
     gr_resource_free(must_copy(gl_buffer_filled(64, 1), GR_READ_WRITE)); /* ends what waited */
 }
-END_TEST
 
 /* ---- Batches --------------------------------------------------------------------------------- */
 
-START_COPY_TEST(a_batch_waits_once)
+COPY_TEST(a_batch_waits_once)
 {
     GLuint names[MANY];
     gr_resource *resources[MANY];
@@ -355,22 +339,4 @@ START_COPY_TEST(a_batch_waits_once)
         assert_gl_pattern(names[i], SIZE + i, i == 1 ? i : i + 20);
         gr_resource_free(resources[i]);
     }
-}
-END_TEST
-
-void add_buffer_cases(Suite *suite, enum copy_gl gl)
-{
-    add_tests(add_copy_case(suite, "buffers by copy", gl), bytes_both_ways,
-              what_gl_was_told_before_the_map_is_there, none_copies_once_in_each_direction,
-              read_only_copies_nothing_back, write_discard_copies_nothing_in, immutable_storage,
-              a_persistent_mapping_may_stay);
-
-    TCase *pieces = add_copy_case(suite, "large copies", gl);
-    add_loop_tests(pieces, sizeof(large) / sizeof(*large), large_buffers_go_in_pieces);
-    add_tests(pieces, large_parts_go_in_pieces, large_buffers_that_are_read, a_piece_that_fails);
-
-    add_tests(add_copy_case(suite, "order of copies", gl), release_waits_for_the_stream,
-              release_on_another_stream_comes_after_the_maps,
-              read_only_maps_run_ahead_of_the_stream, no_map_overtakes_the_bytes_of_an_earlier_one,
-              the_end_does_not_wait_for_the_stream, a_batch_waits_once);
 }

@@ -79,16 +79,17 @@ static struct image make_small(const struct image_format *format, const struct i
     return image_make_of(format, target, width, 5, 3, 2, (format - image_formats) % 2 ? 2 : 1);
 }
 
-START_COPY_TEST(bytes_of_every_format)
+GROUP("images by copy", EVERY_COPY_GL)
+
+COPY_TEST(bytes_of_every_format, image_target_count)
 {
     differences[0] = '\0';
     image_each_format(&image_targets[_i], make_small, check_bytes);
     ck_assert_msg(differences[0] == '\0', "%s", differences);
 }
-END_TEST
 
 /* By the same words as for interop. */
-START_COPY_TEST(refused_formats_are_refused)
+COPY_TEST(refused_formats_are_refused)
 {
     const gr_gl_options by_copy = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_COPY);
     for (size_t i = 0; i < image_format_count; i++) {
@@ -117,11 +118,10 @@ START_COPY_TEST(refused_formats_are_refused)
         image_delete(&image);
     }
 }
-END_TEST
 
 /* ---- Directions ------------------------------------------------------------------------------ */
 
-START_COPY_TEST(only_the_directions_that_the_flags_need)
+COPY_TEST(only_the_directions_that_the_flags_need)
 {
     static const char *const targets[] = {"2D", "CUBE", "3D", "RENDERBUFFER"};
     for (size_t i = 0; i < sizeof(targets) / sizeof(*targets); i++) {
@@ -161,7 +161,6 @@ START_COPY_TEST(only_the_directions_that_the_flags_need)
         assert_image(&image, 3);
     }
 }
-END_TEST
 
 static void write_all(gr_resource *resource, const struct image *image, unsigned number)
 {
@@ -173,7 +172,7 @@ static void write_all(gr_resource *resource, const struct image *image, unsigned
 }
 
 /* What counts is the size of the whole: six faces of one level lie in 256 KiB. */
-START_COPY_TEST(few_texels_go_by_the_processor)
+COPY_TEST(few_texels_go_by_the_processor)
 {
     enum { FEW = 1 };
     for (unsigned levels = FEW; levels <= FEW + 1; levels++) {
@@ -190,11 +189,10 @@ START_COPY_TEST(few_texels_go_by_the_processor)
         image_delete(&image);
     }
 }
-END_TEST
 
 /* ---- What a mapped image gives --------------------------------------------------------------- */
 
-START_COPY_TEST(surfaces_textures_and_linear_maps)
+COPY_TEST(surfaces_textures_and_linear_maps)
 {
     struct image image = image_filled("RGBA8", "2D_ARRAY", 13, 7, 2, 1);
     GR_AUTO(gr_resource) *resource = must_copy_image(&image, GR_SURFACE_LOAD_STORE);
@@ -219,7 +217,6 @@ START_COPY_TEST(surfaces_textures_and_linear_maps)
     assert_no_difference(image_level_differs(&image, 1, 1, 1));
     assert_no_difference(image_level_differs(&image, 0, 2, 1));
 }
-END_TEST
 
 static void get_layer(CUmipmappedArray whole, const struct image *image, unsigned level,
                       unsigned layer)
@@ -239,7 +236,7 @@ static void get_layer(CUmipmappedArray whole, const struct image *image, unsigne
     CU(StreamSynchronize(fx.stream));
 }
 
-START_COPY_TEST(all_layers_in_one_array_to_read)
+COPY_TEST(all_layers_in_one_array_to_read)
 {
     static const char *const targets[] = {"2D", "2D_ARRAY", "CUBE"};
     for (size_t i = 0; i < sizeof(targets) / sizeof(*targets); i++) {
@@ -261,11 +258,10 @@ START_COPY_TEST(all_layers_in_one_array_to_read)
         }
     }
 }
-END_TEST
 
 /* ---- Batches --------------------------------------------------------------------------------- */
 
-START_COPY_TEST(a_batch_of_images_and_buffers)
+COPY_TEST(a_batch_of_images_and_buffers)
 {
     struct image image = image_filled("R32F", "2D", 16, 16, 1, 1);
     GLuint name = gl_buffer_pattern(1000, 1);
@@ -284,14 +280,4 @@ START_COPY_TEST(a_batch_of_images_and_buffers)
     }
     gr_resource_free(resources[0]);
     gr_resource_free(resources[1]);
-}
-END_TEST
-
-void add_copy_image_cases(Suite *suite, enum copy_gl gl)
-{
-    TCase *images = add_copy_case(suite, "images by copy", gl);
-    add_loop_tests(images, image_target_count, bytes_of_every_format);
-    add_tests(images, refused_formats_are_refused, only_the_directions_that_the_flags_need,
-              few_texels_go_by_the_processor, surfaces_textures_and_linear_maps,
-              all_layers_in_one_array_to_read, a_batch_of_images_and_buffers);
 }

@@ -29,7 +29,9 @@ static const struct {
     {"RENDERBUFFER", GR_READ_WRITE},
 };
 
-START_TEST(map_and_release_allocate_nothing)
+GROUP("loops of copies", add_copy_case)
+
+TEST(map_and_release_allocate_nothing, sizeof(kinds) / sizeof(*kinds))
 {
     need_counting();
     if (!kinds[_i].target) {
@@ -46,7 +48,6 @@ START_TEST(map_and_release_allocate_nothing)
     ck_assert_uint_eq(allocations, 0);
     gr_resource_free(steady);
 }
-END_TEST
 
 static void life(GLuint name)
 {
@@ -69,32 +70,21 @@ static int cycles(void)
     return sanitizer() ? 200 : 1000;
 }
 
-START_TEST(frames_for_ever_need_nothing_more)
+TEST(frames_for_ever_need_nothing_more)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);
     steady = must_copy(name, GR_READ_WRITE);
     assert_steady(frame, name, cycles());
     gr_resource_free(steady);
 }
-END_TEST
 
-START_TEST(lives_for_ever_need_nothing_more)
+TEST(lives_for_ever_need_nothing_more)
 {
     assert_steady(life, gl_buffer_filled(SIZE, 1), cycles());
 }
-END_TEST
 
-START_TEST(lives_of_images_for_ever_need_nothing_more)
+TEST(lives_of_images_for_ever_need_nothing_more)
 {
     steady_image = image_make("RGBA8", "RENDERBUFFER", 16, 16, 1);
     assert_steady(life_of_image, 0, cycles());
-}
-END_TEST
-
-void add_copy_loop_cases(Suite *suite)
-{
-    TCase *loops = add_copy_case(suite, "loops of copies", GL_OF_THE_FIXTURE);
-    add_loop_tests(loops, sizeof(kinds) / sizeof(*kinds), map_and_release_allocate_nothing);
-    add_tests(loops, frames_for_ever_need_nothing_more, lives_for_ever_need_nothing_more,
-              lives_of_images_for_ever_need_nothing_more);
 }

@@ -16,9 +16,9 @@
 #define UNREGISTER "cuMemHostUnregister"
 #define PINNED     "cuMemAllocHost"
 
-/* ---- Which memory ---------------------------------------------------------------------------- */
+GROUP("host memory of copies", add_copy_case, add_mesa_copy_case)
 
-START_COPY_TEST(memory_that_opengl_has_mapped)
+COPY_TEST(memory_that_opengl_has_mapped)
 {
     GR_AUTO(gr_resource) *resource = must_copy(gl_buffer_pattern(SIZE, 1), GR_READ_WRITE);
     assert_described(resource, "transport copy, through a buffer that OpenGL has mapped");
@@ -30,9 +30,8 @@ START_COPY_TEST(memory_that_opengl_has_mapped)
     assert_calls(REGISTER, 2);
     assert_calls(PINNED, 0);
 }
-END_TEST
 
-START_COPY_TEST(memory_of_cuda_where_it_takes_no_mapping)
+COPY_TEST(memory_of_cuda_where_it_takes_no_mapping)
 {
     refuse_mapping();
     GR_AUTO(gr_resource) *resource = must_copy(gl_buffer_pattern(SIZE, 1), GR_READ_WRITE);
@@ -46,10 +45,9 @@ START_COPY_TEST(memory_of_cuda_where_it_takes_no_mapping)
     assert_ok(gr_resource_close(resource, GR_STREAM_OF_MAP));
     assert_calls(UNREGISTER, 0);
 }
-END_TEST
 
 /* What CUDA only reads may be written by OpenGL before CUDA is through with it. */
-START_COPY_TEST(the_storage_of_what_is_created)
+COPY_TEST(the_storage_of_what_is_created)
 {
     GR_AUTO(gr_resource) *writer = must_create_copy(LIMIT + 1, GR_WRITE_DISCARD);
     assert_described(writer, "transport copy, into its own storage, which OpenGL has mapped");
@@ -61,7 +59,6 @@ START_COPY_TEST(the_storage_of_what_is_created)
     write_mapped(other, 3);
     assert_gl_pattern(gr_gl_name(other), SIZE, 3);
 }
-END_TEST
 
 /* ---- By the processor, or by way of mapped memory -------------------------------------------- */
 
@@ -82,7 +79,7 @@ static void assert_writes(gr_resource *resource, const char *way, unsigned regis
     }
 }
 
-START_COPY_TEST(few_bytes_go_by_the_processor)
+COPY_TEST(few_bytes_go_by_the_processor)
 {
     static const size_t sizes[] = {1, 3, 4096, LIMIT - 1, LIMIT, LIMIT + 1, LIMIT + 4096};
     for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
@@ -98,10 +95,9 @@ START_COPY_TEST(few_bytes_go_by_the_processor)
         ck_assert_int_eq(!(storage & GL_MAP_PERSISTENT_BIT), few);
     }
 }
-END_TEST
 
 /* Storage that cannot change takes the bytes from another buffer of OpenGL's. */
-START_COPY_TEST(few_bytes_into_storage_that_takes_no_data)
+COPY_TEST(few_bytes_into_storage_that_takes_no_data)
 {
     static const size_t sizes[] = {LIMIT, LIMIT + 1};
     for (size_t i = 0; i < 2; i++) {
@@ -114,10 +110,9 @@ START_COPY_TEST(few_bytes_into_storage_that_takes_no_data)
         glDeleteBuffers(1, &name);
     }
 }
-END_TEST
 
 /* A map that reads waits for OpenGL by either way. */
-START_COPY_TEST(what_cuda_reads_goes_by_mapped_memory)
+COPY_TEST(what_cuda_reads_goes_by_mapped_memory)
 {
     static const unsigned flags[] = {GR_READ_ONLY, GR_READ_WRITE};
     for (size_t i = 0; i < 2; i++) {
@@ -128,7 +123,6 @@ START_COPY_TEST(what_cuda_reads_goes_by_mapped_memory)
         assert_ok(gr_buffer_release(buffer));
     }
 }
-END_TEST
 
 /* ---- When OpenGL is told to begin ------------------------------------------------------------ */
 
@@ -145,7 +139,7 @@ static void EPOXY_CALLSPEC count_flush(void)
  * On a GPU that both share a flush while CUDA works would make it switch in each frame. A large
  * copy takes so long that OpenGL is better at work meanwhile.
  */
-START_COPY_TEST(few_bytes_do_not_make_opengl_begin)
+COPY_TEST(few_bytes_do_not_make_opengl_begin)
 {
     static const size_t sizes[] = {LIMIT, LIMIT + 1};
     glFlush(); /* epoxy knows it from here on */
@@ -164,7 +158,6 @@ START_COPY_TEST(few_bytes_do_not_make_opengl_begin)
         ck_assert_int_eq(flushes > 0, i != 0);
     }
 }
-END_TEST
 
 static unsigned barriers;
 static __typeof__(epoxy_glMemoryBarrier) real_barrier;
@@ -177,7 +170,7 @@ static void EPOXY_CALLSPEC count_barrier(GLbitfield which)
 }
 
 /* As cuGraphicsMapResources does. Once for a batch, on both sides of a map and release. */
-START_COPY_TEST(what_shaders_wrote_is_copied)
+COPY_TEST(what_shaders_wrote_is_copied)
 {
     gr_resource *resources[3];
     gr_buffer *buffers[3];
@@ -198,7 +191,6 @@ START_COPY_TEST(what_shaders_wrote_is_copied)
     for (int i = 0; i < 3; i++)
         gr_resource_free(resources[i]);
 }
-END_TEST
 
 /* ---- Frames that OpenGL has not copied yet --------------------------------------------------- */
 
@@ -231,7 +223,7 @@ static void write_frames(gr_resource *resource)
 }
 
 /* CUDA writes a frame while OpenGL has two before it to copy; it waits for the third. */
-START_COPY_TEST(cuda_writes_two_frames_ahead_of_opengls_copy)
+COPY_TEST(cuda_writes_two_frames_ahead_of_opengls_copy)
 {
     GR_AUTO(gr_resource) *resource = must_copy(gl_buffer_filled(LIMIT + 1, 0), GR_WRITE_DISCARD);
     write_mapped(resource, 1); /* epoxy knows its functions from here on */
@@ -251,11 +243,10 @@ START_COPY_TEST(cuda_writes_two_frames_ahead_of_opengls_copy)
     for (unsigned i = 1; i < awaited_count; i++)
         ck_assert_ptr_eq(awaited[i], made[i - 1]);
 }
-END_TEST
 
 /* ---- Bytes in a buffer's own storage --------------------------------------------------------- */
 
-START_COPY_TEST(bytes_both_ways_in_place)
+COPY_TEST(bytes_both_ways_in_place)
 {
     static const size_t sizes[] = {1, 3, 4096, 777777};
     for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
@@ -271,10 +262,9 @@ START_COPY_TEST(bytes_both_ways_in_place)
         }
     }
 }
-END_TEST
 
 /* OpenGL reads late what it was told to read early. */
-START_COPY_TEST(cuda_writes_after_opengl_has_read)
+COPY_TEST(cuda_writes_after_opengl_has_read)
 {
     enum { LARGE = 4 << 20 };
     GR_AUTO(gr_resource) *resource = must_create_copy(LARGE, GR_WRITE_DISCARD);
@@ -287,10 +277,9 @@ START_COPY_TEST(cuda_writes_after_opengl_has_read)
     for (unsigned i = 0; i < 3; i++)
         assert_gl_bytes(seen[i], LARGE, (int)i + 1);
 }
-END_TEST
 
 /* Of a part that is mapped the bytes beside it stay, in place and by way of a buffer. */
-START_COPY_TEST(a_part_goes_to_its_place)
+COPY_TEST(a_part_goes_to_its_place)
 {
     unsigned char bytes[SIZE], wanted[SIZE];
     const gr_map_options part = GR_INIT(gr_map_options, .offset = 1000, .size = 96);
@@ -310,10 +299,9 @@ START_COPY_TEST(a_part_goes_to_its_place)
         ck_assert_mem_eq(bytes, wanted, SIZE);
     }
 }
-END_TEST
 
 /* Its storage ends then: not before the stream has read it. */
-START_COPY_TEST(created_and_deleted_while_mapped)
+COPY_TEST(created_and_deleted_while_mapped)
 {
     GR_AUTO(gr_resource) *resource = must_create_copy(SIZE, GR_READ_WRITE);
     GLuint name = gr_gl_name(resource);
@@ -323,7 +311,6 @@ START_COPY_TEST(created_and_deleted_while_mapped)
     assert_ok(gr_buffer_release(buffer));
     assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "deleted");
 }
-END_TEST
 
 /* ---- The end --------------------------------------------------------------------------------- */
 
@@ -335,7 +322,7 @@ static unsigned count_buffers(void)
     return count;
 }
 
-START_COPY_TEST(each_mapping_ends_once)
+COPY_TEST(each_mapping_ends_once)
 {
     struct image image = image_make("RGBA8", "CUBE", 8, 8, 1);
     GLuint name = gl_buffer_filled(SIZE, 1), large = gl_buffer_filled(LIMIT + 1, 1);
@@ -357,10 +344,9 @@ START_COPY_TEST(each_mapping_ends_once)
     assert_calls(UNREGISTER, 20);
     ck_assert_uint_eq(fault->refusals(UNREGISTER), 0);
 }
-END_TEST
 
 /* A stream reads OpenGL's memory: neither the registration nor the buffer ends before that. */
-START_COPY_TEST(a_mapping_outlives_what_streams_do_with_it)
+COPY_TEST(a_mapping_outlives_what_streams_do_with_it)
 {
     GLuint name = gl_buffer_pattern(SIZE, 4);
     unsigned before = count_buffers();
@@ -382,7 +368,6 @@ START_COPY_TEST(a_mapping_outlives_what_streams_do_with_it)
     ck_assert_uint_eq(count_buffers(), before);
     CU(MemFreeHost(got));
 }
-END_TEST
 
 /* ---- OpenGL without fences ------------------------------------------------------------------- */
 
@@ -401,7 +386,7 @@ static GLsync EPOXY_CALLSPEC make_no_fence(GLenum condition, GLbitfield flags)
     return NULL;
 }
 
-START_COPY_TEST(where_there_is_no_fence_opengl_is_waited_for)
+COPY_TEST(where_there_is_no_fence_opengl_is_waited_for)
 {
     static const size_t sizes[] = {SIZE, (size_t)9 << 20};
     for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
@@ -420,18 +405,4 @@ START_COPY_TEST(where_there_is_no_fence_opengl_is_waited_for)
         assert_cuda_pattern(buffer, 1);
         assert_ok(gr_buffer_release(buffer));
     }
-}
-END_TEST
-
-void add_mapped_cases(Suite *suite, enum copy_gl gl)
-{
-    add_tests(add_copy_case(suite, "host memory of copies", gl), memory_that_opengl_has_mapped,
-              memory_of_cuda_where_it_takes_no_mapping, the_storage_of_what_is_created,
-              few_bytes_go_by_the_processor, few_bytes_into_storage_that_takes_no_data,
-              what_cuda_reads_goes_by_mapped_memory, few_bytes_do_not_make_opengl_begin,
-              what_shaders_wrote_is_copied, cuda_writes_two_frames_ahead_of_opengls_copy,
-              bytes_both_ways_in_place, cuda_writes_after_opengl_has_read, a_part_goes_to_its_place,
-              created_and_deleted_while_mapped, each_mapping_ends_once,
-              a_mapping_outlives_what_streams_do_with_it,
-              where_there_is_no_fence_opengl_is_waited_for);
 }

@@ -14,9 +14,9 @@
 #define IN  "cuMemcpyHtoDAsync"
 #define OUT "cuMemcpyDtoHAsync"
 
-/* ---- Objects --------------------------------------------------------------------------------- */
+GROUP("objects and contexts of copies", EVERY_COPY_GL)
 
-START_COPY_TEST(a_deleted_buffer_is_not_mapped)
+COPY_TEST(a_deleted_buffer_is_not_mapped)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);
     GR_AUTO(gr_resource) *resource = must_copy(name, GR_READ_WRITE);
@@ -24,10 +24,9 @@ START_COPY_TEST(a_deleted_buffer_is_not_mapped)
     assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "deleted");
     ck_assert(!gr_resource_is_mapped(resource));
 }
-END_TEST
 
 /* Nobody can have the bytes any more; the release must not hang on that. */
-START_COPY_TEST(deleted_while_mapped_it_can_be_released)
+COPY_TEST(deleted_while_mapped_it_can_be_released)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);
     struct image image = image_make("RGBA8", "2D", 8, 8, 2);
@@ -41,10 +40,9 @@ START_COPY_TEST(deleted_while_mapped_it_can_be_released)
     ck_assert_int_eq(gr_last_error()->status, GR_OK);
     assert_gl_clean();
 }
-END_TEST
 
 /* Also of a large one, whose pieces are waited for one by one. */
-START_COPY_TEST(a_release_of_what_was_deleted_waits_for_the_stream)
+COPY_TEST(a_release_of_what_was_deleted_waits_for_the_stream)
 {
     GLuint name = gl_buffer_filled(9 << 20, 1);
     GR_AUTO(gr_resource) *resource = must_copy(name, GR_WRITE_DISCARD);
@@ -55,9 +53,8 @@ START_COPY_TEST(a_release_of_what_was_deleted_waits_for_the_stream)
     assert_ok(gr_buffer_release(buffer));
     ck_assert(gate_is_open(gate));
 }
-END_TEST
 
-START_COPY_TEST(other_storage_is_refused)
+COPY_TEST(other_storage_is_refused)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);
     GR_AUTO(gr_resource) *resource = must_copy(name, GR_READ_WRITE);
@@ -67,7 +64,6 @@ START_COPY_TEST(other_storage_is_refused)
     glBufferData(GL_COPY_WRITE_BUFFER, SIZE, NULL, GL_STATIC_DRAW);
     assert_ok(gr_buffer_release(must_map(resource)));
 }
-END_TEST
 
 static void store_level(GLint level, GLsizei size)
 {
@@ -75,7 +71,7 @@ static void store_level(GLint level, GLsizei size)
 }
 
 /* OpenGL would write more bytes than there is room for. */
-START_COPY_TEST(a_level_of_another_size_is_refused)
+COPY_TEST(a_level_of_another_size_is_refused)
 {
     GLuint name = 0;
     glGenTextures(1, &name);
@@ -93,9 +89,8 @@ START_COPY_TEST(a_level_of_another_size_is_refused)
     assert_ok(gr_buffer_release(must_map_image(resource)));
     glDeleteTextures(1, &name);
 }
-END_TEST
 
-START_COPY_TEST(a_buffer_that_the_application_has_mapped)
+COPY_TEST(a_buffer_that_the_application_has_mapped)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
     GR_AUTO(gr_resource) *resource = must_copy(name, GR_READ_WRITE);
@@ -114,7 +109,6 @@ START_COPY_TEST(a_buffer_that_the_application_has_mapped)
     assert_ok(gr_buffer_release(buffer));
     assert_gl_pattern(name, SIZE, 2);
 }
-END_TEST
 
 /* ---- Contexts -------------------------------------------------------------------------------- */
 
@@ -132,7 +126,7 @@ static void enter_context(void)
     ck_assert(eglMakeCurrent(current_display, EGL_NO_SURFACE, EGL_NO_SURFACE, current_context));
 }
 
-START_COPY_TEST(another_context_is_refused)
+COPY_TEST(another_context_is_refused)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
     GR_AUTO(gr_resource) *resource = must_copy(name, GR_READ_WRITE);
@@ -148,9 +142,8 @@ START_COPY_TEST(another_context_is_refused)
     assert_ok(gr_buffer_release(buffer));
     assert_gl_pattern(name, SIZE, 1);
 }
-END_TEST
 
-START_COPY_TEST(freed_elsewhere_it_ends_later)
+COPY_TEST(freed_elsewhere_it_ends_later)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
     gr_resource *resource = must_copy(name, GR_READ_WRITE);
@@ -161,10 +154,9 @@ START_COPY_TEST(freed_elsewhere_it_ends_later)
         must_copy(name, GR_READ_WRITE)); /* ends both; the sanitizers see a leak otherwise */
     assert_gl_pattern(name, SIZE, 1);
 }
-END_TEST
 
 /* CUDA's memory does not wait for OpenGL's context, which may never be current again. */
-START_COPY_TEST(freed_elsewhere_cuda_has_its_memory_back)
+COPY_TEST(freed_elsewhere_cuda_has_its_memory_back)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
     gr_resource *resource = must_copy(name, GR_READ_WRITE);
@@ -177,9 +169,8 @@ START_COPY_TEST(freed_elsewhere_cuda_has_its_memory_back)
     gr_resource_free(must_copy(name, GR_READ_WRITE)); /* ends what is OpenGL's */
     ck_assert_uint_eq(freed, 1);
 }
-END_TEST
 
-START_COPY_TEST(the_context_ends_before_its_resource)
+COPY_TEST(the_context_ends_before_its_resource)
 {
     leave_context();
     gr_egl *egl = gr_egl_create(NULL);
@@ -194,9 +185,8 @@ START_COPY_TEST(the_context_ends_before_its_resource)
     assert_calls("cuMemFree", 1);
     assert_calls("cuMemHostUnregister", mapped);
 }
-END_TEST
 
-/* ---- The driver refuses ---------------------------------------------------------------------- */
+GROUP("copies that the driver refuses", EVERY_COPY_GL)
 
 static void let_fail(const char *function, CUresult code, long after)
 {
@@ -204,7 +194,7 @@ static void let_fail(const char *function, CUresult code, long after)
     ck_assert_msg(fault->set(function, (int)code, after), "%s can't fail", function);
 }
 
-START_COPY_TEST(no_memory_for_the_copy)
+COPY_TEST(no_memory_for_the_copy)
 {
     static const char *const functions[] = {"cuMemAllocHost", "cuMemAlloc"};
     const gr_gl_options by_copy = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_COPY);
@@ -224,9 +214,8 @@ START_COPY_TEST(no_memory_for_the_copy)
     GR_AUTO(gr_resource) *resource = must_copy(name, GR_READ_WRITE);
     assert_ok(gr_buffer_release(must_map(resource)));
 }
-END_TEST
 
-START_COPY_TEST(a_map_that_fails_midway_maps_nothing)
+COPY_TEST(a_map_that_fails_midway_maps_nothing)
 {
     GLuint names[MANY];
     gr_resource *resources[MANY];
@@ -253,10 +242,9 @@ START_COPY_TEST(a_map_that_fails_midway_maps_nothing)
         gr_resource_free(resources[i]);
     }
 }
-END_TEST
 
 /* What a failed map has put into the stream is still on its way when the resources go. */
-START_COPY_TEST(copies_of_a_failed_map_outlive_their_resources)
+COPY_TEST(copies_of_a_failed_map_outlive_their_resources)
 {
     gr_resource *resources[2] = {must_copy(gl_buffer_filled(SIZE, 1), GR_READ_WRITE),
                                  must_copy(gl_buffer_filled(SIZE, 2), GR_READ_WRITE)};
@@ -273,14 +261,13 @@ START_COPY_TEST(copies_of_a_failed_map_outlive_their_resources)
     CU(StreamSynchronize(fx.stream));
     gr_resource_free(must_copy(gl_buffer_filled(64, 1), GR_READ_WRITE)); /* ends what waited */
 }
-END_TEST
 
 /*
  * The copy of the first one is in the stream, and its end cannot be marked.
  *
  * Catches: its memory was freed, and the queued copy read what was gone.
  */
-START_COPY_TEST(a_failed_map_whose_copies_cannot_be_marked_waits)
+COPY_TEST(a_failed_map_whose_copies_cannot_be_marked_waits)
 {
     gr_resource *resources[2] = {must_copy(gl_buffer_filled(SIZE, 1), GR_READ_WRITE),
                                  must_copy(gl_buffer_filled(SIZE, 2), GR_READ_WRITE)};
@@ -296,10 +283,9 @@ START_COPY_TEST(a_failed_map_whose_copies_cannot_be_marked_waits)
     gr_resource_free(resources[1]);
     CU(StreamSynchronize(fx.stream));
 }
-END_TEST
 
 /* Likewise at a release, after which another stream can have the memory, and then nobody. */
-START_COPY_TEST(a_failed_release_whose_copies_cannot_be_marked_waits)
+COPY_TEST(a_failed_release_whose_copies_cannot_be_marked_waits)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);
     gr_resource *resource = must_copy(name, GR_READ_WRITE);
@@ -316,7 +302,6 @@ START_COPY_TEST(a_failed_release_whose_copies_cannot_be_marked_waits)
     assert_gl_bytes(name, SIZE, 2);
     gr_resource_free(resource);
 }
-END_TEST
 
 /*
  * A stream of another CUDA context, with work before the map.
@@ -324,7 +309,7 @@ END_TEST
  * Catches: the upload was queued there, its end could not be marked, and the resource's memory was
  * freed from under it.
  */
-START_COPY_TEST(a_stream_of_another_context_gets_no_copies)
+COPY_TEST(a_stream_of_another_context_gets_no_copies)
 {
     CUcontext other;
     CUstream stream;
@@ -345,10 +330,9 @@ START_COPY_TEST(a_stream_of_another_context_gets_no_copies)
     CU(CtxSetCurrent(fx.context));
     assert_gl_bytes(name, SIZE, 3);
 }
-END_TEST
 
 /* One call for resources of two transports: what the first has mapped goes back. */
-START_COPY_TEST(a_batch_of_two_transports)
+COPY_TEST(a_batch_of_two_transports)
 {
     GLuint names[2] = {gl_buffer_pattern(SIZE, 1), gl_buffer_pattern(SIZE, 2)};
     const gr_gl_options any = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_ANY);
@@ -372,9 +356,8 @@ START_COPY_TEST(a_batch_of_two_transports)
         gr_resource_free(resources[i]);
     }
 }
-END_TEST
 
-START_COPY_TEST(a_release_that_fails_can_be_tried_again)
+COPY_TEST(a_release_that_fails_can_be_tried_again)
 {
     static const char *const functions[] = {OUT, "cuEventSynchronize"};
     GLuint name = gl_buffer_pattern(SIZE, 1);
@@ -392,7 +375,6 @@ START_COPY_TEST(a_release_that_fails_can_be_tried_again)
         assert_gl_pattern(name, SIZE, 2);
     }
 }
-END_TEST
 
 /* ---- OpenGL's state -------------------------------------------------------------------------- */
 
@@ -471,7 +453,9 @@ static void one_life(const struct image *image, GLuint name)
     gr_resource_free(resources[1]);
 }
 
-START_COPY_TEST(state_and_pending_errors_stay)
+GROUP("OpenGL's state over copies", EVERY_COPY_GL)
+
+COPY_TEST(state_and_pending_errors_stay)
 {
     static const char *const targets[] = {"2D", "3D", "CUBE", "RENDERBUFFER"};
     static const GLenum errors[] = {GL_NO_ERROR, GL_INVALID_ENUM};
@@ -496,10 +480,11 @@ START_COPY_TEST(state_and_pending_errors_stay)
             assert_gl_pattern(name, 100, 3);
         }
 }
-END_TEST
+
+GROUP("OpenGL's state, the fixture's alone", add_copy_case)
 
 /* Such a context calculates with texels that it moves. */
-START_COPY_TEST(a_compatibility_context_does_not_change_texels)
+COPY_TEST(a_compatibility_context_does_not_change_texels)
 {
     leave_context();
     gr_egl *egl = gr_egl_create(&GR_INIT(gr_egl_options, .compatibility = true));
@@ -520,27 +505,4 @@ START_COPY_TEST(a_compatibility_context_does_not_change_texels)
     assert_gl_clean();
     gr_egl_free(egl);
     enter_context();
-}
-END_TEST
-
-void add_misuse_cases(Suite *suite, enum copy_gl gl)
-{
-    add_tests(add_copy_case(suite, "objects and contexts of copies", gl),
-              a_deleted_buffer_is_not_mapped, deleted_while_mapped_it_can_be_released,
-              a_release_of_what_was_deleted_waits_for_the_stream, other_storage_is_refused,
-              a_level_of_another_size_is_refused, a_buffer_that_the_application_has_mapped,
-              another_context_is_refused, freed_elsewhere_it_ends_later,
-              freed_elsewhere_cuda_has_its_memory_back, the_context_ends_before_its_resource);
-
-    add_tests(add_copy_case(suite, "copies that the driver refuses", gl), no_memory_for_the_copy,
-              a_map_that_fails_midway_maps_nothing, copies_of_a_failed_map_outlive_their_resources,
-              a_failed_map_whose_copies_cannot_be_marked_waits,
-              a_failed_release_whose_copies_cannot_be_marked_waits,
-              a_stream_of_another_context_gets_no_copies, a_batch_of_two_transports,
-              a_release_that_fails_can_be_tried_again);
-
-    TCase *state = add_copy_case(suite, "OpenGL's state over copies", gl);
-    add_tests(state, state_and_pending_errors_stay);
-    if (gl == GL_OF_THE_FIXTURE)
-        tcase_add_test(state, a_compatibility_context_does_not_change_texels);
 }

@@ -190,9 +190,41 @@ static void cuda_takes(gr_ring *ring, int value)
     assert_ok(gr_ring_give_back(ring, &slot, 1));
 }
 
-/* ---- CUDA writes ----------------------------------------------------------------------------- */
+static TCase *add_few_case(Suite *suite, const char *name)
+{
+    return with_fixture(add_copy_case(suite, name), be_small, NULL);
+}
 
-START_COPY_TEST(four_frames_are_on_their_way_at_once)
+static TCase *add_few_mesa_case(Suite *suite, const char *name)
+{
+    return with_fixture(add_mesa_copy_case(suite, name), be_small, NULL);
+}
+
+static TCase *add_few_pinned_case(Suite *suite, const char *name)
+{
+    return with_fixture(add_pinned_copy_case(suite, name), be_small, NULL);
+}
+
+static TCase *add_much_case(Suite *suite, const char *name)
+{
+    return with_fixture(add_copy_case(suite, name), be_large, NULL);
+}
+
+static TCase *add_much_mesa_case(Suite *suite, const char *name)
+{
+    return with_fixture(add_mesa_copy_case(suite, name), be_large, NULL);
+}
+
+static TCase *add_much_pinned_case(Suite *suite, const char *name)
+{
+    return with_fixture(add_pinned_copy_case(suite, name), be_large, NULL);
+}
+
+/* Little with pinned memory is as without. */
+GROUP("rings by copy, CUDA writes", add_few_case, add_few_mesa_case, add_much_case,
+      add_much_mesa_case, add_much_pinned_case)
+
+COPY_TEST(four_frames_are_on_their_way_at_once, KINDS)
 {
     gr_ring *ring = make_ring((enum kind)_i, GR_SIDE_CUDA, GR_WRITE_DISCARD);
     for (int round = 0; round < 3; round++) {
@@ -207,9 +239,8 @@ START_COPY_TEST(four_frames_are_on_their_way_at_once)
     }
     end(ring);
 }
-END_TEST
 
-START_COPY_TEST(who_takes_a_frame_waits_for_it)
+COPY_TEST(who_takes_a_frame_waits_for_it, KINDS)
 {
     gr_ring *ring = make_ring((enum kind)_i, GR_SIDE_CUDA, GR_WRITE_DISCARD);
     struct gate *gate = gate_put(fx.stream);
@@ -219,10 +250,9 @@ START_COPY_TEST(who_takes_a_frame_waits_for_it)
     ck_assert(gate_is_open(gate));
     end(ring);
 }
-END_TEST
 
 /* The writer goes on while the reader is three frames behind. */
-START_COPY_TEST(a_sequence_with_four_in_flight)
+COPY_TEST(a_sequence_with_four_in_flight, KINDS)
 {
     gr_ring *ring = make_ring((enum kind)_i, GR_SIDE_CUDA, GR_WRITE_DISCARD);
     let_go();
@@ -234,10 +264,9 @@ START_COPY_TEST(a_sequence_with_four_in_flight)
     }
     end(ring);
 }
-END_TEST
 
 /* What CUDA reads of a slot is what was written to it last, taken by OpenGL or not. */
-START_COPY_TEST(slots_that_cuda_reads_and_writes)
+COPY_TEST(slots_that_cuda_reads_and_writes, KINDS)
 {
     int last[SLOTS] = {0};
     gr_ring *ring = make_ring((enum kind)_i, GR_SIDE_CUDA, GR_READ_WRITE);
@@ -257,9 +286,8 @@ START_COPY_TEST(slots_that_cuda_reads_and_writes)
     }
     end(ring);
 }
-END_TEST
 
-START_COPY_TEST(a_reading_that_is_cancelled_is_read_again)
+COPY_TEST(a_reading_that_is_cancelled_is_read_again, KINDS)
 {
     const gr_slot *slot;
     gr_ring *ring = make_ring((enum kind)_i, GR_SIDE_CUDA, GR_WRITE_DISCARD);
@@ -269,7 +297,6 @@ START_COPY_TEST(a_reading_that_is_cancelled_is_read_again)
     gl_takes(ring, 5);
     end(ring);
 }
-END_TEST
 
 /* ---- OpenGL refuses -------------------------------------------------------------------------- */
 
@@ -297,7 +324,7 @@ static void EPOXY_CALLSPEC refuse_texels(GLenum target, GLint level, GLint x, GL
 }
 
 /* OpenGL has refused, the frame is as it was: who asks again has it, and not what was before. */
-START_COPY_TEST(a_frame_that_opengl_refused_is_taken_later)
+COPY_TEST(a_frame_that_opengl_refused_is_taken_later, 2)
 {
     const gr_slot *slot;
     gr_ring *ring = make_ring(_i ? TEXTURES : OWN_BUFFERS, GR_SIDE_CUDA, GR_WRITE_DISCARD);
@@ -317,12 +344,11 @@ START_COPY_TEST(a_frame_that_opengl_refused_is_taken_later)
     gl_takes(ring, 5);
     end(ring);
 }
-END_TEST
 
 /* ---- Frames that nobody took ----------------------------------------------------------------- */
 
 /* The objects are the application's, and so are the frames that nobody took. */
-START_COPY_TEST(frames_left_in_a_ring_reach_their_objects)
+COPY_TEST(frames_left_in_a_ring_reach_their_objects, 2)
 {
     for (int held = 0; held < 2; held++) {
         gr_ring *ring = make_ring(_i ? TEXTURES : OWN_BUFFERS, GR_SIDE_CUDA, GR_WRITE_DISCARD);
@@ -339,7 +365,6 @@ START_COPY_TEST(frames_left_in_a_ring_reach_their_objects)
             CU(MemFree(set.scratch[i]));
     }
 }
-END_TEST
 
 static void free_without_context(gr_ring *ring)
 {
@@ -360,7 +385,7 @@ static void write_part(gr_resource *resource, size_t offset, size_t size, int va
 }
 
 /* With a copy the bytes outside of a part stay, and they are the frame's. */
-START_COPY_TEST(a_part_that_is_written_after_a_ring)
+COPY_TEST(a_part_that_is_written_after_a_ring, 2)
 {
     static unsigned char bytes[MOST_BYTES];
     const size_t part = SIZE / 4;
@@ -378,10 +403,9 @@ START_COPY_TEST(a_part_that_is_written_after_a_ring)
     }
     end(NULL);
 }
-END_TEST
 
 /* The application's own: what grinterop creates is CUDA's to write until the resource ends. */
-START_COPY_TEST(a_slot_whose_object_is_gone)
+COPY_TEST(a_slot_whose_object_is_gone, 2)
 {
     const gr_slot *slot;
     gr_ring *ring = make_ring(_i ? TEXTURES : OWN_BUFFERS, GR_SIDE_CUDA, GR_WRITE_DISCARD);
@@ -396,10 +420,11 @@ START_COPY_TEST(a_slot_whose_object_is_gone)
     assert_fails(gr_ring_acquire_write(ring, fx.stream, &slot, 1, 0), GR_ERR_STATE, 0, "deleted");
     end(ring);
 }
-END_TEST
+
+GROUP("rings by copy, in pieces", EVERY_COPY_GL)
 
 /* Frames that go in pieces: OpenGL has the first one before CUDA has sent the last. */
-START_COPY_TEST(frames_in_pieces_in_flight)
+COPY_TEST(frames_in_pieces_in_flight)
 {
     enum { BYTES = 9 << 20 };
     const gr_slot *slot;
@@ -422,11 +447,10 @@ START_COPY_TEST(frames_in_pieces_in_flight)
     for (int i = 0; i < 2; i++)
         gr_resource_free(resources[i]);
 }
-END_TEST
 
-/* ---- OpenGL writes --------------------------------------------------------------------------- */
+GROUP("rings by copy, OpenGL writes", add_few_case, add_few_mesa_case, add_few_pinned_case)
 
-START_COPY_TEST(four_frames_of_opengls)
+COPY_TEST(four_frames_of_opengls, KINDS)
 {
     gr_ring *ring = make_ring((enum kind)_i, GR_SIDE_GRAPHICS, GR_READ_ONLY);
     for (int round = 0; round < 5; round++) {
@@ -437,10 +461,9 @@ START_COPY_TEST(four_frames_of_opengls)
     }
     end(ring);
 }
-END_TEST
 
 /* While the stream is held up OpenGL writes the next frames: each mapping has its own bytes. */
-START_COPY_TEST(cuda_reads_late)
+COPY_TEST(cuda_reads_late, KINDS)
 {
     unsigned char *got = NULL;
     const gr_slot *slot;
@@ -468,10 +491,9 @@ START_COPY_TEST(cuda_reads_late)
     CU(MemFreeHost(got));
     end(ring);
 }
-END_TEST
 
 /* What was fetched for a frame that nobody took is not what a later map of one's own reads. */
-START_COPY_TEST(nothing_stale_is_left_by_a_ring)
+COPY_TEST(nothing_stale_is_left_by_a_ring, KINDS)
 {
     const gr_slot *slot;
     gr_ring *ring = make_ring((enum kind)_i, GR_SIDE_GRAPHICS, GR_READ_ONLY);
@@ -493,10 +515,12 @@ START_COPY_TEST(nothing_stale_is_left_by_a_ring)
     }
     end(NULL);
 }
-END_TEST
+
+/* With pinned memory nothing is fetched ahead. */
+GROUP("rings by copy, fetched ahead", add_few_case, add_few_mesa_case)
 
 /* What is fetched ahead is asked the same as what a map reads. */
-START_COPY_TEST(what_cannot_be_fetched_is_not_published)
+COPY_TEST(what_cannot_be_fetched_is_not_published)
 {
     const gr_slot *slot;
     gr_ring *ring = make_ring(OWN_BUFFERS, GR_SIDE_GRAPHICS, GR_READ_ONLY);
@@ -515,31 +539,4 @@ START_COPY_TEST(what_cannot_be_fetched_is_not_published)
     assert_ok(gr_ring_publish(ring, &slot, 1));
     cuda_takes(ring, 2);
     end(ring);
-}
-END_TEST
-
-static void add_writes(Suite *suite, const char *name, enum copy_gl gl, SFun be_of_a_size)
-{
-    TCase *writes = add_copy_case(suite, name, gl);
-    tcase_add_checked_fixture(writes, be_of_a_size, NULL);
-    add_loop_tests(writes, KINDS, four_frames_are_on_their_way_at_once,
-                   who_takes_a_frame_waits_for_it, a_sequence_with_four_in_flight,
-                   slots_that_cuda_reads_and_writes, a_reading_that_is_cancelled_is_read_again);
-    add_loop_tests(writes, 2, a_frame_that_opengl_refused_is_taken_later,
-                   frames_left_in_a_ring_reach_their_objects, a_part_that_is_written_after_a_ring,
-                   a_slot_whose_object_is_gone);
-}
-
-void add_copy_ring_cases(Suite *suite, enum copy_gl gl)
-{
-    if (gl != GL_WITH_PINNED) /* which is as without */
-        add_writes(suite, "rings by copy, CUDA writes", gl, be_small);
-    add_writes(suite, "rings by copy, CUDA writes much", gl, be_large);
-    add_tests(add_copy_case(suite, "rings by copy, in pieces", gl), frames_in_pieces_in_flight);
-    TCase *reads = add_copy_case(suite, "rings by copy, OpenGL writes", gl);
-    tcase_add_checked_fixture(reads, be_small, NULL);
-    add_loop_tests(reads, KINDS, four_frames_of_opengls, cuda_reads_late,
-                   nothing_stale_is_left_by_a_ring);
-    if (gl != GL_WITH_PINNED) /* in which nothing is fetched ahead */
-        add_tests(reads, what_cannot_be_fetched_is_not_published);
 }

@@ -8,17 +8,15 @@
 #include "tests/drivers/fault_driver.h"
 #include "tests/support/support_image.h"
 
-/* Which OpenGL a case runs with, and which host memory. */
-enum copy_gl {
-    GL_OF_THE_FIXTURE,
-    GL_OF_MESA,    /* on the processor, beside the fixture's: "another GPU" to CUDA */
-    GL_WITH_PINNED /* the fixture's, of which CUDA takes no mapping */
-};
-
-TCase *add_copy_case(Suite *suite, const char *name, enum copy_gl gl);
+/* With OpenGL of the fixture; of Mesa on the CPU, which is "another GPU" to CUDA; and of the
+   fixture where CUDA takes no mapping of host memory. */
+TCase *add_copy_case(Suite *suite, const char *name);
+TCase *add_mesa_copy_case(Suite *suite, const char *name);
+TCase *add_pinned_copy_case(Suite *suite, const char *name);
+#define EVERY_COPY_GL add_copy_case, add_mesa_copy_case, add_pinned_copy_case
 
 /* A case is skipped where its OpenGL is not there. */
-#define START_COPY_TEST(name) START_TEST_UNLESS(copy_gl_missing(), name)
+#define COPY_TEST(...) TEST_UNLESS(copy_gl_missing(), __VA_ARGS__)
 const char *copy_gl_missing(void);
 
 /* CUDA refuses the next mapping of OpenGL's, so that the host memory is CUDA's own. */
@@ -34,13 +32,5 @@ void assert_described(const gr_resource *resource, const char *part);
 
 /* The driver's function has been called that often since fault->reset(). */
 #define assert_calls(function, count) ck_assert_uint_eq(fault->calls(function), count)
-
-void add_buffer_cases(Suite *suite, enum copy_gl gl);
-void add_copy_image_cases(Suite *suite, enum copy_gl gl);
-void add_misuse_cases(Suite *suite, enum copy_gl gl);
-void add_mapped_cases(Suite *suite, enum copy_gl gl);
-void add_copy_ring_cases(Suite *suite, enum copy_gl gl);
-void add_transport_cases(Suite *suite);
-void add_copy_loop_cases(Suite *suite);
 
 #endif

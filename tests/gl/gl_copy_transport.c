@@ -27,9 +27,9 @@ static void let_fail(const char *function, CUresult code)
     ck_assert_msg(fault->set(function, (int)code, 0), "%s can't fail", function);
 }
 
-/* ---- Forced ones ----------------------------------------------------------------------------- */
+GROUP("forced transports", add_copy_case)
 
-START_TEST(a_forced_transport_is_taken)
+TEST(a_forced_transport_is_taken)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
     GR_AUTO(gr_resource) *interop = gr_from_gl_buffer_with(name, GR_READ_WRITE, &by_interop);
@@ -47,9 +47,8 @@ START_TEST(a_forced_transport_is_taken)
     assert_ok(gr_resource_close(copy, GR_STREAM_OF_MAP));
     ck_assert(gr_resource_is_closed(copy));
 }
-END_TEST
 
-START_TEST(a_forced_transport_does_not_fall_back)
+TEST(a_forced_transport_does_not_fall_back)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
     struct image image = image_make("RGBA8", "2D", 8, 8, 1);
@@ -76,10 +75,9 @@ START_TEST(a_forced_transport_does_not_fall_back)
     assert_null(gr_from_gl_buffer_with(name, GR_READ_WRITE, &unknown), GR_ERR_INVALID_VALUE, 0,
                 "GR_TRANSPORT_ANY");
 }
-END_TEST
 
 /* Catches: NULL options copied where gr_from_gl_buffer() refuses. */
-START_TEST(default_options_are_the_plain_call)
+TEST(default_options_are_the_plain_call)
 {
     static const gr_gl_options *const defaults[] = {NULL, &by_default, &by_interop};
     GLuint name = gl_buffer_pattern(SIZE, 1);
@@ -99,10 +97,9 @@ START_TEST(default_options_are_the_plain_call)
         ck_assert_int_eq(gr_resource_transport(resource), GR_TRANSPORT_INTEROP);
     }
 }
-END_TEST
 
 /* By the same checks as for interop. */
-START_TEST(a_copy_refuses_what_interop_refuses)
+TEST(a_copy_refuses_what_interop_refuses)
 {
     GLuint deleted = gl_buffer_filled(SIZE, 1), empty = gl_buffer(NULL, 0);
     GLuint name = gl_buffer_filled(SIZE, 1);
@@ -121,11 +118,10 @@ START_TEST(a_copy_refuses_what_interop_refuses)
                 "No OpenGL context");
     assert_ok(gr_egl_make_current(fx.egl));
 }
-END_TEST
 
-/* ---- Several -------------------------------------------------------------------------------- */
+GROUP("choice of a transport", add_copy_case)
 
-START_TEST(any_takes_interop)
+TEST(any_takes_interop)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
     struct image image = image_make("RGBA8", "2D", 8, 8, 1);
@@ -137,7 +133,6 @@ START_TEST(any_takes_interop)
     ck_assert_int_eq(gr_resource_transport(buffer), GR_TRANSPORT_INTEROP);
     ck_assert_int_eq(gr_resource_transport(texture), GR_TRANSPORT_INTEROP);
 }
-END_TEST
 
 static char logged[4096];
 
@@ -166,7 +161,7 @@ static void assert_fell_back(const gr_resource *resource, const char *code)
 }
 
 /* A refusal that comes from the device, whatever the driver says of devices. */
-START_TEST(any_falls_back_where_another_device_draws)
+TEST(any_falls_back_where_another_device_draws)
 {
     static const struct {
         CUresult code;
@@ -200,10 +195,9 @@ START_TEST(any_falls_back_where_another_device_draws)
         assert_image(&image, 1);
     }
 }
-END_TEST
 
 /* The same code means the arguments where this device draws, and the device where it does not. */
-START_TEST(any_asks_whose_fault_it_was)
+TEST(any_asks_whose_fault_it_was)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
     let_fail(REGISTER, CUDA_ERROR_INVALID_VALUE);
@@ -220,9 +214,8 @@ START_TEST(any_asks_whose_fault_it_was)
     GR_AUTO(gr_resource) *resource = gr_from_gl_buffer_with(name, GR_READ_WRITE, &by_any);
     assert_fell_back(resource, "CUDA_ERROR_INVALID_VALUE");
 }
-END_TEST
 
-START_TEST(any_without_a_cuda_context)
+TEST(any_without_a_cuda_context)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
     logged[0] = '\0';
@@ -239,9 +232,8 @@ START_TEST(any_without_a_cuda_context)
     assert_ok(gr_buffer_release(buffer));
     CU(CtxSetCurrent(fx.context));
 }
-END_TEST
 
-START_TEST(any_does_not_fall_back_on_wrong_arguments)
+TEST(any_does_not_fall_back_on_wrong_arguments)
 {
     struct image depth = image_make("DEPTH_COMPONENT24", "2D", 8, 8, 1);
     assert_null(gr_from_gl_buffer_with(0, GR_READ_WRITE, &by_any), GR_ERR_INVALID_VALUE, 0, "is 0");
@@ -250,7 +242,6 @@ START_TEST(any_does_not_fall_back_on_wrong_arguments)
     assert_calls(REGISTER, 0);
     assert_calls(REGISTER_IMAGE, 0);
 }
-END_TEST
 
 /* Of storage that grinterop makes: neither sharing nor registering works. */
 static gr_resource *create_elsewhere(const gr_gl_options *options)
@@ -262,7 +253,7 @@ static gr_resource *create_elsewhere(const gr_gl_options *options)
 }
 
 /* Catches: each transport that was not taken was logged as an error, though the next one worked. */
-START_TEST(what_is_created_is_copied_only_where_allowed)
+TEST(what_is_created_is_copied_only_where_allowed)
 {
     const gr_gl_options uncopied = BY(GR_TRANSPORT_SHARED | GR_TRANSPORT_INTEROP);
     const gr_gl_options *const refused[] = {NULL, &by_default, &uncopied, &by_interop};
@@ -292,9 +283,8 @@ START_TEST(what_is_created_is_copied_only_where_allowed)
     write_mapped(other, 3);
     assert_gl_pattern(gr_gl_name(other), SIZE, 3);
 }
-END_TEST
 
-/* ---- The probe ------------------------------------------------------------------------------- */
+GROUP("probe", add_copy_case)
 
 static const gr_transport_info *must_probe(gr_transport transport)
 {
@@ -305,7 +295,7 @@ static const gr_transport_info *must_probe(gr_transport transport)
     return info;
 }
 
-START_TEST(probe_says_what_works_and_why)
+TEST(probe_says_what_works_and_why)
 {
     const gr_transport_info *interop = must_probe(GR_TRANSPORT_INTEROP);
     const gr_transport_info *shared = must_probe(GR_TRANSPORT_SHARED);
@@ -317,9 +307,8 @@ START_TEST(probe_says_what_works_and_why)
     ck_assert(copy->usable);
     ck_assert_ptr_nonnull(strstr(copy->reason, "write_discard, up to 256 KiB"));
 }
-END_TEST
 
-START_TEST(probe_says_why_interop_does_not_work)
+TEST(probe_says_why_interop_does_not_work)
 {
     let_fail(REGISTER, CUDA_ERROR_OPERATING_SYSTEM);
     const gr_transport_info *info = must_probe(GR_TRANSPORT_INTEROP);
@@ -333,7 +322,6 @@ START_TEST(probe_says_why_interop_does_not_work)
     ck_assert(!info->usable);
     ck_assert_ptr_nonnull(strstr(info->reason, "cuGLGetDevices does not name"));
 }
-END_TEST
 
 /* How many objects there are under the first names. */
 static unsigned count_objects(void)
@@ -353,7 +341,7 @@ static void probe_all(void)
     must_probe(GR_TRANSPORT_PEER);
 }
 
-START_TEST(probe_leaves_nothing_behind)
+TEST(probe_leaves_nothing_behind)
 {
     GLuint bound = gl_buffer_filled(16, 0);
     GLint binding = 0;
@@ -381,9 +369,8 @@ START_TEST(probe_leaves_nothing_behind)
     }
     assert_calls("cuGraphicsUnregisterResource", fault->calls(REGISTER) - 1);
 }
-END_TEST
 
-START_TEST(probe_needs_a_context_and_one_transport)
+TEST(probe_needs_a_context_and_one_transport)
 {
     static const unsigned wrong[] = {0, GR_TRANSPORT_EXTERNAL, GR_TRANSPORT_ANY, 3, 32};
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
@@ -399,7 +386,6 @@ START_TEST(probe_needs_a_context_and_one_transport)
     CU(CtxSetCurrent(fx.context));
     ck_assert_msg(info->usable, "%s", info->reason);
 }
-END_TEST
 
 /* On a thread with a context of its own: whether its answer is another struct than that one. */
 static void *probe_elsewhere(void *info)
@@ -410,7 +396,7 @@ static void *probe_elsewhere(void *info)
     return egl && there && there != here && there->usable ? info : NULL;
 }
 
-START_TEST(an_answer_is_the_threads)
+TEST(an_answer_is_the_threads)
 {
     pthread_t thread;
     void *apart;
@@ -420,11 +406,10 @@ START_TEST(an_answer_is_the_threads)
     ck_assert_ptr_nonnull(apart);
     ck_assert_ptr_eq(must_probe(GR_TRANSPORT_COPY), here);
 }
-END_TEST
 
-/* ---- The device that draws ------------------------------------------------------------------- */
+GROUP("device", add_copy_case)
 
-START_TEST(the_device_that_draws)
+TEST(the_device_that_draws)
 {
     int device = -7;
     CU(CtxSetCurrent(NULL));
@@ -438,9 +423,8 @@ START_TEST(the_device_that_draws)
     CU(CtxSetCurrent(fx.context));
     assert_gl_clean();
 }
-END_TEST
 
-START_TEST(no_device_that_draws)
+TEST(no_device_that_draws)
 {
     int device = -7;
     assert_fails(gr_gl_cuda_device(NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
@@ -452,10 +436,11 @@ START_TEST(no_device_that_draws)
     assert_ok(gr_egl_make_current(fx.egl));
     ck_assert_int_eq(device, -7);
 }
-END_TEST
+
+GROUP("choice with Mesa", add_mesa_copy_case)
 
 /* With CUDA on a GPU there is none; the software driver's is the processor. */
-START_COPY_TEST(the_device_of_an_opengl_on_the_processor)
+COPY_TEST(the_device_of_an_opengl_on_the_processor)
 {
     int device = -7;
     if (gr_cuda_is_software()) {
@@ -466,12 +451,11 @@ START_COPY_TEST(the_device_of_an_opengl_on_the_processor)
     assert_fails(gr_gl_cuda_device(&device), GR_ERR_CUDA, -1, "OpenGL draws on the CPU");
     ck_assert_int_eq(device, -7);
 }
-END_TEST
 
 /* ---- Mesa's OpenGL --------------------------------------------------------------------------- */
 
 /* CUDA of a GPU cannot follow there; the software driver can. */
-START_COPY_TEST(any_with_an_opengl_on_the_processor)
+COPY_TEST(any_with_an_opengl_on_the_processor)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
     GR_AUTO(gr_resource) *resource = gr_from_gl_buffer_with(name, GR_READ_WRITE, &by_any);
@@ -489,28 +473,4 @@ START_COPY_TEST(any_with_an_opengl_on_the_processor)
     }
     write_mapped(resource, 2);
     assert_gl_pattern(name, SIZE, 2);
-}
-END_TEST
-
-void add_transport_cases(Suite *suite)
-{
-    add_tests(add_copy_case(suite, "forced transports", GL_OF_THE_FIXTURE),
-              a_forced_transport_is_taken, a_forced_transport_does_not_fall_back,
-              default_options_are_the_plain_call, a_copy_refuses_what_interop_refuses);
-
-    TCase *choice = add_copy_case(suite, "choice of a transport", GL_OF_THE_FIXTURE);
-    add_tests(choice, any_takes_interop, any_falls_back_where_another_device_draws,
-              any_asks_whose_fault_it_was, any_without_a_cuda_context,
-              any_does_not_fall_back_on_wrong_arguments,
-              what_is_created_is_copied_only_where_allowed);
-
-    add_tests(add_copy_case(suite, "probe", GL_OF_THE_FIXTURE), probe_says_what_works_and_why,
-              probe_says_why_interop_does_not_work, probe_leaves_nothing_behind,
-              probe_needs_a_context_and_one_transport, an_answer_is_the_threads);
-
-    add_tests(add_copy_case(suite, "device", GL_OF_THE_FIXTURE), the_device_that_draws,
-              no_device_that_draws);
-
-    add_tests(add_copy_case(suite, "choice with Mesa", GL_OF_MESA),
-              any_with_an_opengl_on_the_processor, the_device_of_an_opengl_on_the_processor);
 }

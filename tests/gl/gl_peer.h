@@ -25,7 +25,7 @@ struct drawing_device {
 extern struct drawing_device drawing;
 
 /* A case is skipped where there are no two devices that reach each other. */
-#define START_PEER_TEST(name) START_TEST_UNLESS(peer_missing(), name)
+#define PEER_TEST(...) TEST_UNLESS(peer_missing(), __VA_ARGS__)
 const char *peer_missing(void);
 
 TCase *add_peer_case(Suite *suite, const char *name);
@@ -39,10 +39,5 @@ gr_resource *must_peer(GLuint name, unsigned flags);
 
 /* Its next call but `after` fails; what was counted is forgotten. */
 void let_fail(const char *function, CUresult code, long after);
-
-void add_order_cases(Suite *suite);
-void add_end_cases(Suite *suite);
-void add_choice_cases(Suite *suite);
-void add_steady_cases(Suite *suite);
 
 #endif

@@ -38,7 +38,9 @@ static void assert_works(gr_resource *resource, GLuint name, size_t size)
     assert_gl_pattern(name, size, 2);
 }
 
-START_PEER_TEST(any_takes_the_copy)
+GROUP("choice", add_peer_case)
+
+PEER_TEST(any_takes_the_copy, 6)
 {
     static const unsigned allowed[] = {GR_TRANSPORT_ANY, GR_TRANSPORT_INTEROP | GR_TRANSPORT_COPY,
                                        GR_TRANSPORT_PEER | GR_TRANSPORT_COPY};
@@ -49,9 +51,8 @@ START_PEER_TEST(any_takes_the_copy)
     assert_described(copy, GR_TRANSPORT_COPY, "transport copy (between two GPUs, where no other");
     assert_works(copy, name, size);
 }
-END_TEST
 
-START_PEER_TEST(peer_is_taken_from_8_mib_on)
+PEER_TEST(peer_is_taken_from_8_mib_on)
 {
     GLuint large = gl_buffer_pattern(LARGE, 1), small = gl_buffer_pattern(LARGE - 1, 1);
     GR_AUTO(gr_resource) *peer = by(BOTH, large);
@@ -63,9 +64,8 @@ START_PEER_TEST(peer_is_taken_from_8_mib_on)
     GR_AUTO(gr_resource) *plain = gr_from_gl_buffer(large, GR_READ_WRITE);
     assert_described(plain, GR_TRANSPORT_INTEROP, "transport interop");
 }
-END_TEST
 
-START_PEER_TEST(an_image_goes_by_interop)
+PEER_TEST(an_image_goes_by_interop)
 {
     struct image image = image_make("RGBA8", "2D", 512, 1024, 1);
     GR_AUTO(gr_resource) *resource =
@@ -74,10 +74,9 @@ START_PEER_TEST(an_image_goes_by_interop)
     assert_null(gr_from_gl_image_with(image.name, GL_TEXTURE_2D, GR_READ_WRITE, &by_peer),
                 GR_ERR_UNSUPPORTED, 0, "GR_TRANSPORT_COPY");
 }
-END_TEST
 
 /* Where one of them does not work the next one does, and says so. */
-START_PEER_TEST(what_it_falls_back_to)
+PEER_TEST(what_it_falls_back_to)
 {
     GLuint name = gl_buffer_pattern(LARGE, 1);
     let_fail(REGISTER, CUDA_ERROR_OPERATING_SYSTEM, 0);
@@ -103,10 +102,9 @@ START_PEER_TEST(what_it_falls_back_to)
     assert_works(peer, small, SIZE);
     assert_null(by(GR_TRANSPORT_ANY, 0), GR_ERR_INVALID_VALUE, 0, "is 0");
 }
-END_TEST
 
 /* Not by peer's, which cannot be and says to allow interop. */
-START_PEER_TEST(where_peer_cannot_be_interops_error_is_given)
+PEER_TEST(where_peer_cannot_be_interops_error_is_given)
 {
     const gr_gl_options both = GR_INIT(gr_gl_options, .transports = BOTH);
     struct image image = image_make("RGBA8", "2D", 16, 16, 1);
@@ -119,9 +117,8 @@ START_PEER_TEST(where_peer_cannot_be_interops_error_is_given)
     assert_null(by(both.transports, name), GR_ERR_CUDA, CUDA_ERROR_OPERATING_SYSTEM, "was refused");
     CU(CtxSetCurrent(fx.context));
 }
-END_TEST
 
-START_PEER_TEST(the_probe_tells_of_two_gpus)
+PEER_TEST(the_probe_tells_of_two_gpus)
 {
     char draws[64];
     snprintf(draws, sizeof(draws), "the memory of device %d, which draws", (int)drawing.device);
@@ -140,11 +137,10 @@ START_PEER_TEST(the_probe_tells_of_two_gpus)
     ck_assert_msg(strstr(info->reason, "GR_TRANSPORT_COPY"), "%s", info->reason);
     ck_assert_int_eq(gr_last_error()->status, GR_OK);
 }
-END_TEST
 
-/* ---- One device ------------------------------------------------------------------------------ */
+GROUP("one device", add_image_case)
 
-START_TEST(one_gpu_needs_no_copy)
+TEST(one_gpu_needs_no_copy)
 {
     GLuint name = gl_buffer_pattern(LARGE, 1);
     assert_null(by(GR_TRANSPORT_PEER, name), GR_ERR_UNSUPPORTED, 0, "GR_TRANSPORT_INTEROP");
@@ -157,9 +153,8 @@ START_TEST(one_gpu_needs_no_copy)
     ck_assert(!info->usable);
     ck_assert_msg(strstr(info->reason, "One GPU draws and computes"), "%s", info->reason);
 }
-END_TEST
 
-START_TEST(without_a_cuda_context_the_drawing_device_computes)
+TEST(without_a_cuda_context_the_drawing_device_computes)
 {
     GLuint name = gl_buffer_pattern(LARGE, 1);
     CU(CtxSetCurrent(NULL));
@@ -167,15 +162,4 @@ START_TEST(without_a_cuda_context_the_drawing_device_computes)
     GR_AUTO(gr_resource) *any = by(GR_TRANSPORT_ANY, name);
     assert_described(any, GR_TRANSPORT_INTEROP, "transport interop");
     CU(CtxSetCurrent(fx.context));
-}
-END_TEST
-
-void add_choice_cases(Suite *suite)
-{
-    TCase *choice = add_peer_case(suite, "choice");
-    add_loop_tests(choice, 6, any_takes_the_copy);
-    add_tests(choice, peer_is_taken_from_8_mib_on, an_image_goes_by_interop, what_it_falls_back_to,
-              where_peer_cannot_be_interops_error_is_given, the_probe_tells_of_two_gpus);
-    TCase *one = add_image_case(suite, "one device");
-    add_tests(one, one_gpu_needs_no_copy, without_a_cuda_context_the_drawing_device_computes);
 }

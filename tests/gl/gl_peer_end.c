@@ -9,9 +9,9 @@
 
 #define MANY 4
 
-/* ---- Objects --------------------------------------------------------------------------------- */
+GROUP("objects", add_peer_case)
 
-START_PEER_TEST(a_deleted_buffer_is_not_mapped)
+PEER_TEST(a_deleted_buffer_is_not_mapped)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);
     GR_AUTO(gr_resource) *resource = must_peer(name, GR_READ_WRITE);
@@ -20,7 +20,6 @@ START_PEER_TEST(a_deleted_buffer_is_not_mapped)
     ck_assert(!gr_resource_is_mapped(resource));
     assert_calls(MAP, 0);
 }
-END_TEST
 
 static char logged[1024];
 
@@ -32,7 +31,7 @@ static void keep_line(void *user, gr_log_level level, const char *line)
 }
 
 /* Nobody can have the bytes any more; the release must not hang on that. */
-START_PEER_TEST(deleted_while_mapped_it_can_be_released)
+PEER_TEST(deleted_while_mapped_it_can_be_released)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);
     GR_AUTO(gr_resource) *resource = must_peer(name, GR_WRITE_DISCARD);
@@ -48,9 +47,8 @@ START_PEER_TEST(deleted_while_mapped_it_can_be_released)
     assert_calls(COPY, 0);
     assert_gl_clean();
 }
-END_TEST
 
-START_PEER_TEST(other_storage_is_refused)
+PEER_TEST(other_storage_is_refused)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);
     GR_AUTO(gr_resource) *resource = must_peer(name, GR_WRITE_DISCARD);
@@ -59,11 +57,10 @@ START_PEER_TEST(other_storage_is_refused)
     assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "other storage");
     assert_calls(MAP, 0);
 }
-END_TEST
 
-/* ---- Contexts -------------------------------------------------------------------------------- */
+GROUP("ends", add_peer_case)
 
-START_PEER_TEST(another_opengl_context_is_refused)
+PEER_TEST(another_opengl_context_is_refused)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
     GR_AUTO(gr_resource) *resource = must_peer(name, GR_READ_WRITE);
@@ -79,9 +76,8 @@ START_PEER_TEST(another_opengl_context_is_refused)
     assert_ok(gr_buffer_release(buffer));
     assert_gl_pattern(name, SIZE, 1);
 }
-END_TEST
 
-START_PEER_TEST(freed_without_opengl_it_ends_later)
+PEER_TEST(freed_without_opengl_it_ends_later)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
     gr_resource *resource = must_peer(name, GR_READ_WRITE);
@@ -93,10 +89,9 @@ START_PEER_TEST(freed_without_opengl_it_ends_later)
     assert_calls(UNREGISTER, 2);
     assert_gl_pattern(name, SIZE, 1);
 }
-END_TEST
 
 /* Whatever is current, the caller's context is put back; the streams are those of the resource. */
-START_PEER_TEST(the_callers_context_is_put_back)
+PEER_TEST(the_callers_context_is_put_back)
 {
     CUcontext contexts[2] = {NULL, drawing.context}, current;
     GLuint name = gl_buffer_pattern(SIZE, 1);
@@ -119,10 +114,9 @@ START_PEER_TEST(the_callers_context_is_put_back)
     ck_assert_ptr_eq(current, drawing.context);
     CU(CtxSetCurrent(fx.context));
 }
-END_TEST
 
 /* The other GPU's side lives on, and ends with the resource. */
-START_PEER_TEST(a_cuda_context_that_is_gone)
+PEER_TEST(a_cuda_context_that_is_gone, 2)
 {
     CUcontext own = NULL;
     GLuint name = gl_buffer_pattern(SIZE, 1);
@@ -141,10 +135,9 @@ START_PEER_TEST(a_cuda_context_that_is_gone)
     assert_calls(UNREGISTER, 2);
     assert_gl_pattern(name, SIZE, 1);
 }
-END_TEST
 
 /* Its last buffer goes where OpenGL is not current, when the CUDA context has gone already. */
-START_PEER_TEST(the_other_side_outlives_its_resource)
+PEER_TEST(the_other_side_outlives_its_resource)
 {
     CUcontext own = NULL;
     CUstream stream = NULL;
@@ -166,9 +159,8 @@ START_PEER_TEST(the_other_side_outlives_its_resource)
     gr_resource_free(must_peer(name, GR_READ_WRITE));
     assert_calls(UNREGISTER, 2);
 }
-END_TEST
 
-START_PEER_TEST(closed_or_freed_while_mapped)
+PEER_TEST(closed_or_freed_while_mapped, 4)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
     const unsigned flags = _i / 2 ? GR_WRITE_DISCARD : GR_READ_WRITE;
@@ -189,9 +181,8 @@ START_PEER_TEST(closed_or_freed_while_mapped)
     assert_calls(UNREGISTER, 1);
     assert_gl_pattern(name, SIZE, 6);
 }
-END_TEST
 
-START_PEER_TEST(the_end_does_not_wait_for_the_stream)
+PEER_TEST(the_end_does_not_wait_for_the_stream)
 {
     void *got = NULL;
     CU(MemAllocHost(&got, SIZE));
@@ -209,13 +200,12 @@ START_PEER_TEST(the_end_does_not_wait_for_the_stream)
     CU(MemFreeHost(got));
     gr_resource_free(must_peer(gl_buffer_filled(64, 1), GR_READ_WRITE)); /* ends what waited */
 }
-END_TEST
 
 /*
  * Of a batch that one of them led, too: the unmap is in that one's stream. The software driver's
  * own unmap waits, so there it is seen by the calls alone.
  */
-START_PEER_TEST(the_end_waits_for_the_unmap)
+PEER_TEST(the_end_waits_for_the_unmap, 2)
 {
     GLuint names[2] = {gl_buffer_filled(SIZE, 1), gl_buffer_filled(SIZE, 2)};
     gr_resource *resources[2];
@@ -237,11 +227,10 @@ START_PEER_TEST(the_end_waits_for_the_unmap)
     for (int i = 0; i < 2; i++)
         assert_gl_bytes(names[i], SIZE, 7 + i);
 }
-END_TEST
 
-/* ---- The driver refuses ---------------------------------------------------------------------- */
+GROUP("refusals", add_peer_case)
 
-START_PEER_TEST(nothing_is_left_of_one_that_was_not_made)
+PEER_TEST(nothing_is_left_of_one_that_was_not_made)
 {
     static const struct {
         const char *function;
@@ -269,9 +258,8 @@ START_PEER_TEST(nothing_is_left_of_one_that_was_not_made)
     GR_AUTO(gr_resource) *resource = must_peer(name, GR_READ_WRITE);
     assert_ok(gr_buffer_release(must_map(resource)));
 }
-END_TEST
 
-START_PEER_TEST(a_map_that_fails_midway_maps_nothing)
+PEER_TEST(a_map_that_fails_midway_maps_nothing)
 {
     static const char *const functions[] = {
         COPY, MAP, "cuGraphicsResourceGetMappedPointer", "cuStreamWaitEvent", "cuEventRecord",
@@ -304,10 +292,9 @@ START_PEER_TEST(a_map_that_fails_midway_maps_nothing)
         gr_resource_free(resources[i]);
     }
 }
-END_TEST
 
 /* OpenGL's memory is not let go of under a copy whose unmap failed, too. */
-START_PEER_TEST(the_end_waits_for_copies_that_no_unmap_waits_for)
+PEER_TEST(the_end_waits_for_copies_that_no_unmap_waits_for)
 {
     gr_resource *resources[3];
     gr_buffer *buffers[3] = {NULL};
@@ -326,9 +313,8 @@ START_PEER_TEST(the_end_waits_for_copies_that_no_unmap_waits_for)
     gr_resource_free(resources[2]);
     assert_calls(UNREGISTER, 3);
 }
-END_TEST
 
-START_PEER_TEST(a_release_that_fails_can_be_tried_again)
+PEER_TEST(a_release_that_fails_can_be_tried_again)
 {
     static const char *const functions[] = {MAP, COPY, "cuEventRecord", UNMAP};
     static const unsigned flags[] = {GR_WRITE_DISCARD, GR_READ_WRITE};
@@ -347,10 +333,9 @@ START_PEER_TEST(a_release_that_fails_can_be_tried_again)
         }
     }
 }
-END_TEST
 
 /* A map of two transports: what the first has mapped goes back. */
-START_PEER_TEST(a_batch_of_two_transports)
+PEER_TEST(a_batch_of_two_transports)
 {
     const gr_gl_options interop = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_INTEROP);
     GLuint names[2] = {gl_buffer_pattern(SIZE, 1), gl_buffer_pattern(SIZE, 2)};
@@ -372,21 +357,4 @@ START_PEER_TEST(a_batch_of_two_transports)
         assert_gl_bytes(names[i], SIZE, (int)i + 5);
         gr_resource_free(resources[i]);
     }
-}
-END_TEST
-
-void add_end_cases(Suite *suite)
-{
-    add_tests(add_peer_case(suite, "objects"), a_deleted_buffer_is_not_mapped,
-              deleted_while_mapped_it_can_be_released, other_storage_is_refused);
-    TCase *ends = add_peer_case(suite, "ends");
-    add_tests(ends, another_opengl_context_is_refused, freed_without_opengl_it_ends_later,
-              the_callers_context_is_put_back, the_other_side_outlives_its_resource,
-              the_end_does_not_wait_for_the_stream);
-    add_loop_tests(ends, 2, a_cuda_context_that_is_gone, the_end_waits_for_the_unmap);
-    add_loop_tests(ends, 4, closed_or_freed_while_mapped);
-    add_tests(add_peer_case(suite, "refusals"), nothing_is_left_of_one_that_was_not_made,
-              the_end_waits_for_copies_that_no_unmap_waits_for,
-              a_map_that_fails_midway_maps_nothing, a_release_that_fails_can_be_tried_again,
-              a_batch_of_two_transports);
 }

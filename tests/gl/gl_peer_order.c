@@ -12,8 +12,10 @@ static unsigned char *pinned(void)
     return memory;
 }
 
+GROUP("order", add_peer_case)
+
 /* Bytes that only stand in OpenGL's queue count, too. */
-START_PEER_TEST(what_gl_was_told_before_the_map_is_there)
+PEER_TEST(what_gl_was_told_before_the_map_is_there)
 {
     GLuint name = gl_buffer_filled(SIZE, 1), source = gl_buffer_pattern(SIZE, 7);
     GR_AUTO(gr_resource) *resource = must_peer(name, GR_READ_ONLY);
@@ -21,10 +23,9 @@ START_PEER_TEST(what_gl_was_told_before_the_map_is_there)
     GR_AUTO(gr_buffer) *buffer = must_map(resource);
     assert_cuda_pattern(buffer, 7);
 }
-END_TEST
 
 /* Whose default stream it is depends on what is current: on the device that computes, too. */
-START_PEER_TEST(the_default_streams_are_the_callers)
+PEER_TEST(the_default_streams_are_the_callers, 2)
 {
     const CUstream stream = _i ? CU_STREAM_PER_THREAD : CU_STREAM_LEGACY;
     GLuint name = gl_buffer_filled(SIZE, 1), source = gl_buffer_pattern(SIZE, 7);
@@ -39,10 +40,9 @@ START_PEER_TEST(the_default_streams_are_the_callers)
     assert_ok(release_on(buffer, stream));
     assert_gl_bytes(name, SIZE, 0x42);
 }
-END_TEST
 
 /* One that computes where OpenGL draws and one that computes elsewhere, whatever is current. */
-START_PEER_TEST(contexts_of_both_devices_on_one_thread)
+PEER_TEST(contexts_of_both_devices_on_one_thread)
 {
     const CUcontext contexts[] = {drawing.context, fx.context};
     const GLuint names[] = {gl_buffer_filled(SIZE, 1), gl_buffer_filled(SIZE, 2)};
@@ -71,7 +71,6 @@ START_PEER_TEST(contexts_of_both_devices_on_one_thread)
     CU(StreamDestroy(streams[0]));
     CU(CtxSetCurrent(fx.context));
 }
-END_TEST
 
 static void assert_refuses_stream(gr_resource *resource, CUstream stream, const char *device)
 {
@@ -95,7 +94,7 @@ static void assert_refuses_stream(gr_resource *resource, CUstream stream, const 
  * By every transport, whatever is current. Catches: the driver was asked whose the stream is where
  * no context was current, and what it does not answer was let pass.
  */
-START_PEER_TEST(a_stream_of_the_device_that_draws_is_refused)
+PEER_TEST(a_stream_of_the_device_that_draws_is_refused, 3)
 {
     static const unsigned transports[] = {GR_TRANSPORT_PEER, GR_TRANSPORT_INTEROP,
                                           GR_TRANSPORT_COPY};
@@ -120,9 +119,8 @@ START_PEER_TEST(a_stream_of_the_device_that_draws_is_refused)
     CU(CtxSetCurrent(fx.context));
     assert_mapped(resource, 1);
 }
-END_TEST
 
-START_PEER_TEST(what_the_stream_has_before_the_release_is_there)
+PEER_TEST(what_the_stream_has_before_the_release_is_there, 2)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
     const unsigned flags = _i ? GR_WRITE_DISCARD : GR_READ_WRITE;
@@ -135,9 +133,8 @@ START_PEER_TEST(what_the_stream_has_before_the_release_is_there)
     assert_ok(gr_buffer_release(buffer));
     assert_gl_bytes(name, SIZE, 2);
 }
-END_TEST
 
-START_PEER_TEST(a_release_on_another_stream_comes_after_the_maps)
+PEER_TEST(a_release_on_another_stream_comes_after_the_maps, 2)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
     const unsigned flags = _i ? GR_WRITE_DISCARD : GR_READ_WRITE;
@@ -148,10 +145,9 @@ START_PEER_TEST(a_release_on_another_stream_comes_after_the_maps)
     assert_ok(release_on(buffer, fx.other));
     assert_gl_bytes(name, SIZE, 3);
 }
-END_TEST
 
 /* No thread waits: the stream stands still while the map, and on a GPU the release, come back. */
-START_PEER_TEST(calls_do_not_wait_for_the_stream)
+PEER_TEST(calls_do_not_wait_for_the_stream)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
     GR_AUTO(gr_resource) *resource = must_peer(name, GR_READ_WRITE);
@@ -167,10 +163,9 @@ START_PEER_TEST(calls_do_not_wait_for_the_stream)
     gate_open(gate);
     assert_gl_bytes(name, SIZE, 4);
 }
-END_TEST
 
 /* The next map, on another stream, does not overwrite what a kernel of the last one still reads. */
-START_PEER_TEST(a_map_waits_for_the_last_mappings_work)
+PEER_TEST(a_map_waits_for_the_last_mappings_work)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
     unsigned char bytes[SIZE], *first = pinned(), *second = pinned();
@@ -194,10 +189,9 @@ START_PEER_TEST(a_map_waits_for_the_last_mappings_work)
     CU(MemFreeHost(first));
     CU(MemFreeHost(second));
 }
-END_TEST
 
 /* Also where a map on that stream failed in between: what it marks is behind the last mapping. */
-START_PEER_TEST(a_failed_map_keeps_the_last_mappings_work)
+PEER_TEST(a_failed_map_keeps_the_last_mappings_work)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
     unsigned char bytes[SIZE], *first = pinned();
@@ -223,7 +217,6 @@ START_PEER_TEST(a_failed_map_keeps_the_last_mappings_work)
     assert_pattern(first, SIZE, 1);
     CU(MemFreeHost(first));
 }
-END_TEST
 
 /*
  * The first one's copy is in the stream, and its end cannot be marked: once at a map, once at a
@@ -231,7 +224,7 @@ END_TEST
  *
  * Catches: the memory was freed, and the buffer unmapped there, with a copy on its way.
  */
-START_PEER_TEST(copies_that_cannot_be_marked_are_waited_for)
+PEER_TEST(copies_that_cannot_be_marked_are_waited_for)
 {
     GLuint names[2] = {gl_buffer_filled(SIZE, 1), gl_buffer_filled(SIZE, 2)};
     gr_resource *resources[2];
@@ -258,9 +251,8 @@ START_PEER_TEST(copies_that_cannot_be_marked_are_waited_for)
     for (int i = 0; i < 2; i++)
         assert_gl_bytes(names[i], SIZE, i + 1);
 }
-END_TEST
 
-START_PEER_TEST(events_of_the_options)
+PEER_TEST(events_of_the_options)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);
     GR_AUTO(gr_resource) *resource = must_peer(name, GR_READ_WRITE);
@@ -283,10 +275,9 @@ START_PEER_TEST(events_of_the_options)
     CU(EventDestroy(ready));
     CU(EventDestroy(after));
 }
-END_TEST
 
 /* On the host: what CUDA did last with a resource that is not mapped. */
-START_PEER_TEST(waiting_until_cuda_has_let_go)
+PEER_TEST(waiting_until_cuda_has_let_go)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);
     GR_AUTO(gr_resource) *resource = must_peer(name, GR_WRITE_DISCARD);
@@ -298,18 +289,4 @@ START_PEER_TEST(waiting_until_cuda_has_let_go)
     gr_buffer *buffer = must_map(resource);
     assert_fails(gr_resource_wait(resource, 0), GR_ERR_STATE, 0, "mapped");
     assert_ok(gr_buffer_release(buffer));
-}
-END_TEST
-
-void add_order_cases(Suite *suite)
-{
-    TCase *order = add_peer_case(suite, "order");
-    add_tests(order, what_gl_was_told_before_the_map_is_there, calls_do_not_wait_for_the_stream,
-              a_map_waits_for_the_last_mappings_work, a_failed_map_keeps_the_last_mappings_work,
-              copies_that_cannot_be_marked_are_waited_for, events_of_the_options,
-              waiting_until_cuda_has_let_go, contexts_of_both_devices_on_one_thread);
-    add_loop_tests(order, 3, a_stream_of_the_device_that_draws_is_refused);
-    add_loop_tests(order, 2, the_default_streams_are_the_callers,
-                   what_the_stream_has_before_the_release_is_there,
-                   a_release_on_another_stream_comes_after_the_maps);
 }

@@ -11,7 +11,9 @@
 #define LOOPS 300
 #define SLOTS 3
 
-START_PEER_TEST(maps_and_releases_allocate_nothing)
+GROUP("steady", add_peer_case)
+
+PEER_TEST(maps_and_releases_allocate_nothing)
 {
     static const unsigned flags[] = {GR_READ_WRITE, GR_READ_ONLY, GR_WRITE_DISCARD};
     need_counting();
@@ -30,7 +32,6 @@ START_PEER_TEST(maps_and_releases_allocate_nothing)
     for (int i = 0; i < BATCH; i++)
         gr_resource_free(resources[i]);
 }
-END_TEST
 
 static void life(GLuint name)
 {
@@ -40,16 +41,15 @@ static void life(GLuint name)
     gr_resource_free(resource);
 }
 
-START_PEER_TEST(lives_for_ever_need_nothing_more)
+PEER_TEST(lives_for_ever_need_nothing_more)
 {
     GLuint name = gl_buffer_filled(SIZE, 0);
     assert_steady(life, name, sanitizer() ? 100 : 1000);
     assert_gl_bytes(name, SIZE, 1);
 }
-END_TEST
 
 /* CUDA writes the slots in order, OpenGL reads each. */
-START_PEER_TEST(slots_of_a_ring)
+PEER_TEST(slots_of_a_ring)
 {
     gr_resource *resources[SLOTS];
     const gr_slot *slot = NULL;
@@ -67,11 +67,4 @@ START_PEER_TEST(slots_of_a_ring)
         assert_gl_bytes(gr_gl_name(slot->resource), SIZE, frame);
         assert_ok(gr_ring_give_back(ring, &slot, 1));
     }
-}
-END_TEST
-
-void add_steady_cases(Suite *suite)
-{
-    add_tests(add_peer_case(suite, "steady"), maps_and_releases_allocate_nothing,
-              lives_for_ever_need_nothing_more, slots_of_a_ring);
 }

@@ -16,7 +16,7 @@
 TCase *add_shared_case(Suite *suite, const char *name);
 
 /* At the start of a case: it is skipped where this OpenGL cannot share storage with CUDA. */
-#define START_SHARED_TEST(name) START_TEST_UNLESS(shared_missing(), name)
+#define SHARED_TEST(...) TEST_UNLESS(shared_missing(), __VA_ARGS__)
 
 /* A shared buffer in the current context. */
 gr_resource *must_share(size_t size, unsigned flags);
@@ -40,18 +40,12 @@ extern const struct way ways[];
 
 /* In a loop test: chooses the way of this number. NULL, or why a case has to be skipped. */
 const char *way_missing(int way);
-#define START_WAY_TEST(name) START_TEST_UNLESS(way_missing(_i), name)
+#define WAY_TEST(...) TEST_UNLESS(way_missing(_i), __VA_ARGS__)
 
 /* Gives OpenGL's queue some milliseconds of work on a GPU, so that what comes next comes late. */
 void gl_keep_busy(void);
 
 /* Copies a buffer's bytes within OpenGL, which does it when it comes to it. */
 GLuint gl_copy_of(GLuint name, size_t size);
-
-/* The parts. */
-void build_gl_shared_image(Suite *suite);
-void build_gl_shared_life(Suite *suite);
-void build_gl_shared_order(Suite *suite);
-void build_gl_shared_packed(Suite *suite);
 
 #endif

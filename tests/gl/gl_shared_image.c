@@ -61,7 +61,7 @@ static const char *image_missing(void)
     return fx.device == 0 ? shared_missing() : "images are not shared between two devices";
 }
 
-#define START_IMAGE_TEST(name) START_TEST_UNLESS(image_missing(), name)
+#define IMAGE_TEST(...) TEST_UNLESS(image_missing(), __VA_ARGS__)
 
 static gr_gl_image_desc info_of(const char *format, int shape)
 {
@@ -113,15 +113,16 @@ static void check_bytes(const char *format, int shape)
     ck_assert(!glIsTexture(image.name));
 }
 
-START_IMAGE_TEST(bytes_of_each_format)
+GROUP("images", add_shared_case)
+
+IMAGE_TEST(bytes_of_each_format, SHAPES)
 {
     for (int format = 0; format < FORMATS; format++)
         check_bytes(formats[format], _i);
     assert_gl_clean();
 }
-END_TEST
 
-START_IMAGE_TEST(bytes_of_large_images)
+IMAGE_TEST(bytes_of_large_images)
 {
     const unsigned width = 401, height = 203, texel = 4;
     const gr_gl_image_desc info =
@@ -144,11 +145,10 @@ START_IMAGE_TEST(bytes_of_large_images)
         free(texels);
     }
 }
-END_TEST
 
 /* ---- What is reported ------------------------------------------------------------------------ */
 
-START_IMAGE_TEST(an_image_says_what_it_is)
+IMAGE_TEST(an_image_says_what_it_is, SHAPES)
 {
     char text[500];
     GR_AUTO(gr_resource) *resource = must_share_image("RGBA16F", _i, GR_SURFACE_LOAD_STORE);
@@ -173,9 +173,8 @@ START_IMAGE_TEST(an_image_says_what_it_is)
     gr_clear_error();
     assert_ok(gr_buffer_release(buffer));
 }
-END_TEST
 
-START_IMAGE_TEST(opengl_draws_into_it)
+IMAGE_TEST(opengl_draws_into_it)
 {
     GR_AUTO(gr_resource) *resource = must_share_image("RGBA8", 1, GR_READ_WRITE);
     GLuint framebuffer = 0;
@@ -196,9 +195,8 @@ START_IMAGE_TEST(opengl_draws_into_it)
     }
     glDeleteFramebuffers(1, &framebuffer);
 }
-END_TEST
 
-START_IMAGE_TEST(buffers_and_images_in_one_batch)
+IMAGE_TEST(buffers_and_images_in_one_batch)
 {
     gr_resource *resources[3] = {must_share(4096, GR_READ_WRITE),
                                  must_share_image("RGBA8", 0, GR_READ_WRITE),
@@ -219,9 +217,8 @@ START_IMAGE_TEST(buffers_and_images_in_one_batch)
     for (int i = 0; i < 3; i++)
         gr_resource_free(resources[i]);
 }
-END_TEST
 
-START_TEST(images_by_interop)
+TEST(images_by_interop)
 {
     const gr_gl_options options = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_INTEROP);
     for (int shape = 0; shape < SHAPES; shape++) {
@@ -239,7 +236,6 @@ START_TEST(images_by_interop)
         ck_assert(!glIsTexture(image.name));
     }
 }
-END_TEST
 
 /* ---- Errors ---------------------------------------------------------------------------------- */
 
@@ -264,15 +260,14 @@ static const struct {
     {{SIZED, GL_TEXTURE_2D, GL_RGBA8, 1 << 20, 4, 1, 1}, GR_ERR_INVALID_VALUE, "1048576"},
 };
 
-START_IMAGE_TEST(wrong_images)
+IMAGE_TEST(wrong_images, sizeof(wrong) / sizeof(wrong[0]))
 {
     assert_null(gr_gl_image_create(&wrong[_i].info, GR_READ_WRITE, &by_sharing), wrong[_i].status,
                 -1, wrong[_i].text);
     assert_gl_clean();
 }
-END_TEST
 
-START_TEST(no_image)
+TEST(no_image)
 {
     const gr_gl_image_desc good = GR_INIT(gr_gl_image_desc, GL_TEXTURE_2D, GL_RGBA8, 4, 4, 0, 0);
     assert_null(gr_gl_image_create(NULL, GR_READ_WRITE, NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
@@ -283,16 +278,4 @@ START_TEST(no_image)
     assert_ok(gr_egl_make_current(fx.egl));
     GR_AUTO(gr_resource) *resource = gr_gl_image_create(&good, GR_READ_WRITE, NULL);
     assert_made(resource);
-}
-END_TEST
-
-void build_gl_shared_image(Suite *suite)
-{
-    TCase *images = add_shared_case(suite, "images");
-    add_loop_tests(images, SHAPES, bytes_of_each_format);
-    add_tests(images, bytes_of_large_images);
-    add_loop_tests(images, SHAPES, an_image_says_what_it_is);
-    add_tests(images, opengl_draws_into_it, buffers_and_images_in_one_batch, images_by_interop);
-    add_loop_tests(images, sizeof(wrong) / sizeof(wrong[0]), wrong_images);
-    add_tests(images, no_image);
 }

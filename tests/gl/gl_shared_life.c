@@ -31,9 +31,9 @@ static void collect(void)
     gr_resource_free(must_register(gl_buffer_filled(16, 0)));
 }
 
-/* ---- Ends ------------------------------------------------------------------------------------ */
+GROUP("ends", add_shared_case)
 
-START_WAY_TEST(the_name_ends_with_the_resource)
+WAY_TEST(the_name_ends_with_the_resource, WAYS)
 {
     gr_resource *resource = must_share(SIZE, GR_READ_WRITE);
     GLuint name = gr_gl_name(resource);
@@ -47,7 +47,6 @@ START_WAY_TEST(the_name_ends_with_the_resource)
     ck_assert(!glIsBuffer(name));
     assert_gl_clean();
 }
-END_TEST
 
 /* The first import of a pair, the second, those of both kinds of pairs: there is always a way left.
  */
@@ -58,7 +57,9 @@ static const struct {
 } refusals[] = {{0, 0, 1, 1}, {0, 1, 1, 1}, {0, 0, 2, 2}, {1, 0, 1, 2}, {1, 1, 1, 2}};
 enum { REFUSALS = sizeof(refusals) / sizeof(*refusals) };
 
-START_SHARED_TEST(semaphores_that_opengl_refuses)
+GROUP("refusals", add_shared_case)
+
+SHARED_TEST(semaphores_that_opengl_refuses, REFUSALS)
 {
     char text[1024];
     need_kernels();
@@ -75,9 +76,10 @@ START_SHARED_TEST(semaphores_that_opengl_refuses)
     gr_resource_free(resource);
     assert_gl_clean();
 }
-END_TEST
 
-START_WAY_TEST(closed_while_mapped)
+GROUP("ends", add_shared_case)
+
+WAY_TEST(closed_while_mapped, WAYS)
 {
     gr_resource *resource = must_share(SIZE, GR_READ_WRITE);
     gr_buffer *buffer = must_map(resource);
@@ -88,9 +90,8 @@ START_WAY_TEST(closed_while_mapped)
     gr_resource_free(resource);
     assert_ok(gr_buffer_release(buffer));
 }
-END_TEST
 
-START_WAY_TEST(freed_while_mapped)
+WAY_TEST(freed_while_mapped, WAYS)
 {
     gr_resource *resource = must_share(SIZE, GR_READ_WRITE);
     GLuint name = gr_gl_name(resource);
@@ -101,10 +102,9 @@ START_WAY_TEST(freed_while_mapped)
     assert_ok(gr_buffer_release(buffer));
     ck_assert(!glIsBuffer(name));
 }
-END_TEST
 
 /* The stream still writes when the resource goes. */
-START_WAY_TEST(freed_while_the_stream_works)
+WAY_TEST(freed_while_the_stream_works, WAYS)
 {
     need_kernels();
     for (int i = 0; i < 3; i++) {
@@ -118,9 +118,8 @@ START_WAY_TEST(freed_while_the_stream_works)
     CU(StreamSynchronize(fx.stream));
     collect();
 }
-END_TEST
 
-START_WAY_TEST(the_second_of_two_goes_on)
+WAY_TEST(the_second_of_two_goes_on, WAYS)
 {
     gr_resource *first = must_share(SIZE, GR_READ_WRITE), *second = must_share(SIZE, GR_READ_WRITE);
     gr_buffer *buffer = must_map(first);
@@ -133,9 +132,13 @@ START_WAY_TEST(the_second_of_two_goes_on)
     }
     gr_resource_free(second);
 }
-END_TEST
 
-/* ---- The wrong context ----------------------------------------------------------------------- */
+static TCase *add_contexts_case(Suite *suite, const char *name)
+{
+    return with_fixture(add_shared_case(suite, name), make_stranger, end_stranger);
+}
+
+GROUP("contexts", add_contexts_case)
 
 static void assert_refused(gr_resource *resource, gr_buffer *mapped, const char *text)
 {
@@ -153,7 +156,7 @@ static void assert_refused(gr_resource *resource, gr_buffer *mapped, const char 
     ck_assert(!gr_resource_is_closed(resource));
 }
 
-START_WAY_TEST(refused_in_the_wrong_context)
+WAY_TEST(refused_in_the_wrong_context, WAYS)
 {
     gr_resource *resource = must_share(SIZE, GR_READ_WRITE);
     for (int round = 0; round < 4; round++) {
@@ -170,9 +173,8 @@ START_WAY_TEST(refused_in_the_wrong_context)
     }
     gr_resource_free(resource);
 }
-END_TEST
 
-START_WAY_TEST(freed_in_the_wrong_context)
+WAY_TEST(freed_in_the_wrong_context, WAYS)
 {
     for (int round = 0; round < 2; round++) {
         gr_resource *resource = must_share(SIZE, GR_READ_WRITE);
@@ -185,7 +187,6 @@ START_WAY_TEST(freed_in_the_wrong_context)
         ck_assert(!glIsBuffer(name));
     }
 }
-END_TEST
 
 static void *free_it(void *resource)
 {
@@ -193,7 +194,7 @@ static void *free_it(void *resource)
     return NULL;
 }
 
-START_WAY_TEST(freed_on_another_thread)
+WAY_TEST(freed_on_another_thread, WAYS)
 {
     gr_resource *resource = must_share(SIZE, GR_READ_WRITE);
     GLuint name = gr_gl_name(resource);
@@ -205,11 +206,10 @@ START_WAY_TEST(freed_on_another_thread)
     collect();
     ck_assert(!glIsBuffer(name));
 }
-END_TEST
 
 /* ---- Contexts that are gone ------------------------------------------------------------------ */
 
-START_WAY_TEST(the_context_ends_first)
+WAY_TEST(the_context_ends_first, WAYS)
 {
     for (int round = 0; round < 3; round++) {
         gr_egl *egl = gr_egl_create(NULL);
@@ -227,9 +227,8 @@ START_WAY_TEST(the_context_ends_first)
     collect();
     pretend_counts.alive = 0; /* OpenGL's own went with the contexts */
 }
-END_TEST
 
-START_WAY_TEST(two_contexts_in_turns)
+WAY_TEST(two_contexts_in_turns, WAYS)
 {
     gr_resource *resources[2];
     gr_egl *const contexts[2] = {fx.egl, stranger};
@@ -248,10 +247,9 @@ START_WAY_TEST(two_contexts_in_turns)
         gr_resource_free(resources[i]);
     }
 }
-END_TEST
 
 /* One driver call could not serve both. */
-START_WAY_TEST(two_contexts_in_one_batch)
+WAY_TEST(two_contexts_in_one_batch, WAYS)
 {
     gr_buffer *buffers[2] = {NULL, NULL};
     gr_resource *resources[2] = {must_share(SIZE, GR_READ_WRITE), NULL};
@@ -265,10 +263,11 @@ START_WAY_TEST(two_contexts_in_one_batch)
     assert_ok(gr_egl_make_current(fx.egl));
     gr_resource_free(resources[0]);
 }
-END_TEST
+
+GROUP("ends", add_shared_case)
 
 /* The resource holds the primary context itself. */
-START_WAY_TEST(without_a_cuda_context)
+WAY_TEST(without_a_cuda_context, WAYS)
 {
     CU(CtxSetCurrent(NULL));
     gr_resource *resource = gr_gl_buffer_create(SIZE, GR_READ_WRITE, &by_sharing);
@@ -281,19 +280,4 @@ START_WAY_TEST(without_a_cuda_context)
     CU(CtxGetCurrent(&now));
     ck_assert_ptr_null(now);
     CU(CtxSetCurrent(fx.context));
-}
-END_TEST
-
-void build_gl_shared_life(Suite *suite)
-{
-    add_loop_tests(add_shared_case(suite, "ends"), WAYS, the_name_ends_with_the_resource,
-                   closed_while_mapped, freed_while_mapped, freed_while_the_stream_works,
-                   the_second_of_two_goes_on, without_a_cuda_context);
-    add_loop_tests(add_shared_case(suite, "refusals"), REFUSALS, semaphores_that_opengl_refuses);
-
-    TCase *contexts = add_shared_case(suite, "contexts");
-    tcase_add_checked_fixture(contexts, make_stranger, end_stranger);
-    add_loop_tests(contexts, WAYS, refused_in_the_wrong_context, freed_in_the_wrong_context,
-                   freed_on_another_thread, the_context_ends_first, two_contexts_in_turns,
-                   two_contexts_in_one_batch);
 }

@@ -20,20 +20,21 @@ static const char *missing(int way)
     return reason ? reason : way_missing(way);
 }
 
-#define START_ORDER_TEST(name) START_TEST_UNLESS(missing(_i), name)
+#define ORDER_TEST(...) TEST_UNLESS(missing(_i), __VA_ARGS__)
 
-START_ORDER_TEST(the_best_waits_are_taken)
+GROUP("order", add_shared_case)
+
+ORDER_TEST(the_best_waits_are_taken, WAYS)
 {
     char text[400];
     GR_AUTO(gr_resource) *resource = must_share(SIZE, GR_READ_WRITE);
     gr_resource_describe(resource, text, sizeof(text));
     ck_assert_msg(strstr(text, ways[_i].text), "%s lacks %s", text, ways[_i].text);
 }
-END_TEST
 
 /* ---- CUDA is late ---------------------------------------------------------------------------- */
 
-START_ORDER_TEST(opengl_reads_after_cuda_wrote)
+ORDER_TEST(opengl_reads_after_cuda_wrote, WAYS)
 {
     GR_AUTO(gr_resource) *resource = must_share(SIZE, GR_READ_WRITE);
     GLuint name = gr_gl_name(resource);
@@ -45,9 +46,8 @@ START_ORDER_TEST(opengl_reads_after_cuda_wrote)
         assert_gl_pattern(gl_copy_of(name, SIZE), SIZE, seed);
     }
 }
-END_TEST
 
-START_ORDER_TEST(opengl_writes_after_cuda_read)
+ORDER_TEST(opengl_writes_after_cuda_read, WAYS)
 {
     GR_AUTO(gr_resource) *resource = must_share(SIZE, GR_READ_ONLY);
     GLuint name = gr_gl_name(resource), next = gl_buffer_filled(SIZE, 0x99);
@@ -66,11 +66,10 @@ START_ORDER_TEST(opengl_writes_after_cuda_read)
     assert_bytes(bytes, SIZE, 0x44);
     CU(MemFree(out));
 }
-END_TEST
 
 /* ---- OpenGL is late -------------------------------------------------------------------------- */
 
-START_ORDER_TEST(cuda_reads_after_opengl_wrote)
+ORDER_TEST(cuda_reads_after_opengl_wrote, WAYS)
 {
     GR_AUTO(gr_resource) *resource = must_share(SIZE, GR_READ_WRITE);
     GLuint name = gr_gl_name(resource);
@@ -87,9 +86,8 @@ START_ORDER_TEST(cuda_reads_after_opengl_wrote)
         assert_ok(gr_buffer_release(buffer));
     }
 }
-END_TEST
 
-START_ORDER_TEST(cuda_writes_after_opengl_read)
+ORDER_TEST(cuda_writes_after_opengl_read, WAYS)
 {
     GR_AUTO(gr_resource) *resource = must_share(SIZE, GR_READ_WRITE);
     GLuint name = gr_gl_name(resource);
@@ -101,12 +99,11 @@ START_ORDER_TEST(cuda_writes_after_opengl_read)
     assert_gl_bytes(copy, SIZE, 0x21);
     assert_gl_bytes(name, SIZE, 0x22);
 }
-END_TEST
 
 /* ---- In turns -------------------------------------------------------------------------------- */
 
 /* Each adds to what the other left; a turn that comes too early or too late loses a one. */
-START_ORDER_TEST(turns_lose_nothing)
+ORDER_TEST(turns_lose_nothing, WAYS)
 {
     const int turns = 200;
     GR_AUTO(gr_resource) *resource = must_share(SIZE, GR_READ_WRITE);
@@ -125,10 +122,9 @@ START_ORDER_TEST(turns_lose_nothing)
     }
     assert_gl_bytes(name, SIZE, turns);
 }
-END_TEST
 
 /* A map that is not followed by OpenGL's work, and maps one after the other on two streams. */
-START_ORDER_TEST(cuda_after_cuda)
+ORDER_TEST(cuda_after_cuda, WAYS)
 {
     GR_AUTO(gr_resource) *resource = must_share(SIZE, GR_READ_WRITE);
     gr_buffer *buffer = must_map(resource);
@@ -140,9 +136,8 @@ START_ORDER_TEST(cuda_after_cuda)
     assert_ok(gr_buffer_release(buffer));
     assert_gl_bytes(gr_gl_name(resource), SIZE, 2);
 }
-END_TEST
 
-START_ORDER_TEST(resources_handed_over_one_by_one)
+ORDER_TEST(resources_handed_over_one_by_one, WAYS)
 {
     enum { COUNT = 4 };
     gr_resource *resources[COUNT];
@@ -162,7 +157,6 @@ START_ORDER_TEST(resources_handed_over_one_by_one)
     for (int i = 0; i < COUNT; i++)
         gr_resource_free(resources[i]);
 }
-END_TEST
 
 /* ---- Batches --------------------------------------------------------------------------------- */
 
@@ -185,14 +179,13 @@ static void batch(size_t n)
         gr_resource_free(resources[i]);
 }
 
-START_ORDER_TEST(a_batch)
+ORDER_TEST(a_batch, WAYS)
 {
     batch(32);
 }
-END_TEST
 
 /* Semaphores are signalled and waited for once a batch, with all of it in the barriers. */
-START_ORDER_TEST(a_batch_costs_one_signal_and_one_wait)
+ORDER_TEST(a_batch_costs_one_signal_and_one_wait, WAYS)
 {
     if (!gr_cuda_is_software())
         skip("a GPU's driver does not say how often it was called");
@@ -219,15 +212,13 @@ START_ORDER_TEST(a_batch_costs_one_signal_and_one_wait)
     for (int i = 0; i < COUNT; i++)
         gr_resource_free(resources[i]);
 }
-END_TEST
 
-START_ORDER_TEST(a_batch_of_very_many)
+ORDER_TEST(a_batch_of_very_many, WAYS)
 {
     batch(MANY);
 }
-END_TEST
 
-/* ---- Rings ----------------------------------------------------------------------------------- */
+GROUP("rings", add_shared_case)
 
 /* With binary semaphores each resource has its own, and a ring one slot. */
 static gr_ring *must_make_ring_of(size_t n, gr_ring_mode mode)
@@ -262,7 +253,7 @@ static unsigned long signals_of(gr_ring *ring, int frames)
 }
 
 /* OpenGL says once for half of the slots that it has read them, but in GR_RING_NEWEST. */
-START_ORDER_TEST(a_ring_signals_once_for_half_of_its_slots)
+ORDER_TEST(a_ring_signals_once_for_half_of_its_slots, WAYS)
 {
     static const struct {
         size_t slots;
@@ -282,10 +273,9 @@ START_ORDER_TEST(a_ring_signals_once_for_half_of_its_slots)
         gr_ring_free(ring);
     }
 }
-END_TEST
 
 /* Who finds no slot to write to, or nothing to read, makes OpenGL signal for what was put off. */
-START_ORDER_TEST(a_signal_that_is_missed_is_made_up_for)
+ORDER_TEST(a_signal_that_is_missed_is_made_up_for, WAYS)
 {
     if (_i == 1)
         skip("a ring with binary semaphores has one slot, whose signal is never put off");
@@ -313,12 +303,11 @@ START_ORDER_TEST(a_signal_that_is_missed_is_made_up_for)
     ck_assert_uint_eq(pretend_counts.signals, made);
     gr_clear_error();
 }
-END_TEST
 
 /*
  * OpenGL is late with what it read, and one signal after all of it holds CUDA's next writing back.
  */
-START_ORDER_TEST(cuda_writes_a_ring_after_opengl_read_it)
+ORDER_TEST(cuda_writes_a_ring_after_opengl_read_it, WAYS)
 {
     size_t n = _i == 1 ? 1 : 4;
     GLuint copies[16];
@@ -338,10 +327,9 @@ START_ORDER_TEST(cuda_writes_a_ring_after_opengl_read_it)
         assert_gl_bytes(copies[i], SIZE, i);
     gr_ring_free(ring);
 }
-END_TEST
 
 /* No other thread may give it back, also where that would only be noted. */
-START_ORDER_TEST(what_opengl_read_is_given_back_on_its_thread)
+ORDER_TEST(what_opengl_read_is_given_back_on_its_thread, WAYS)
 {
     const gr_slot *slot;
     gr_ring *ring = must_make_ring_of(_i == 1 ? 1 : 8, GR_RING_LOSSLESS);
@@ -366,18 +354,4 @@ START_ORDER_TEST(what_opengl_read_is_given_back_on_its_thread)
     }
     gr_ring_free(ring);
     gr_clear_error();
-}
-END_TEST
-
-void build_gl_shared_order(Suite *suite)
-{
-    add_loop_tests(add_shared_case(suite, "order"), WAYS, the_best_waits_are_taken,
-                   opengl_reads_after_cuda_wrote, opengl_writes_after_cuda_read,
-                   cuda_reads_after_opengl_wrote, cuda_writes_after_opengl_read, turns_lose_nothing,
-                   cuda_after_cuda, resources_handed_over_one_by_one, a_batch,
-                   a_batch_costs_one_signal_and_one_wait, a_batch_of_very_many);
-
-    add_loop_tests(add_shared_case(suite, "rings"), WAYS, a_ring_signals_once_for_half_of_its_slots,
-                   a_signal_that_is_missed_is_made_up_for, cuda_writes_a_ring_after_opengl_read_it,
-                   what_opengl_read_is_given_back_on_its_thread);
 }

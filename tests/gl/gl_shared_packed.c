@@ -103,10 +103,18 @@ static void settle(size_t size)
     }
 }
 
-/* ---- Bytes ----------------------------------------------------------------------------------- */
+static TCase *add_made_case(Suite *suite, const char *name)
+{
+    TCase *tcase = add_shared_case(suite, name);
+    tcase_add_checked_fixture(tcase, begin_offsets, end_offsets);
+    tcase_add_unchecked_fixture(tcase, hold_drawing, NULL);
+    return tcase;
+}
+
+GROUP("packed", add_made_case)
 
 /* Equal bytes too, of which NVIDIA's driver shows old ones in memory that is not dedicated. */
-START_SHARED_TEST(each_has_bytes_of_its_own)
+SHARED_TEST(each_has_bytes_of_its_own)
 {
     gr_resource *resources[COUNT];
     for (int i = 0; i < COUNT; i++)
@@ -136,9 +144,8 @@ START_SHARED_TEST(each_has_bytes_of_its_own)
     for (int i = 0; i < COUNT; i++)
         gr_resource_free(resources[i]);
 }
-END_TEST
 
-START_SHARED_TEST(many_of_one_kib_take_one_block)
+SHARED_TEST(many_of_one_kib_take_one_block)
 {
     enum { MANY = 1000 };
     static gr_resource *resources[MANY];
@@ -160,9 +167,8 @@ START_SHARED_TEST(many_of_one_kib_take_one_block)
     for (int i = 0; i < MANY; i++)
         gr_resource_free(resources[i]);
 }
-END_TEST
 
-START_SHARED_TEST(a_large_one_has_its_own)
+SHARED_TEST(a_large_one_has_its_own)
 {
     gr_resource *small = must_pack(MIB - 100), *large = must_pack(MIB + 1);
     size_t before = free_memory();
@@ -176,9 +182,8 @@ START_SHARED_TEST(a_large_one_has_its_own)
     gr_resource_free(small);
     gr_resource_free(large);
 }
-END_TEST
 
-START_SHARED_TEST(a_ring_of_them)
+SHARED_TEST(a_ring_of_them)
 {
     enum { SLOTS = 50, SIZE = 1000 };
     gr_resource *resources[SLOTS];
@@ -199,11 +204,10 @@ START_SHARED_TEST(a_ring_of_them)
     }
     gr_ring_free(ring);
 }
-END_TEST
 
 /* ---- A place is taken again ------------------------------------------------------------------ */
 
-START_SHARED_TEST(a_place_is_taken_again)
+SHARED_TEST(a_place_is_taken_again)
 {
     gr_resource *stays = must_pack(1000), *goes = must_pack(1000);
     CUdeviceptr place = address_of(goes);
@@ -221,13 +225,12 @@ START_SHARED_TEST(a_place_is_taken_again)
     ck_assert_uint_eq(seen, place);
     gr_resource_free(stays);
 }
-END_TEST
 
 /*
  * Three quarters of a MiB: a block of 2 MiB has room for two beside a small one. In a ring nothing
  * waits for the gate before it is opened.
  */
-START_WAY_TEST(not_while_cuda_has_it)
+WAY_TEST(not_while_cuda_has_it)
 {
     enum { LARGE = 3 * MIB / 4 - 100 };
     gr_resource *stays = must_pack(1000), *second = must_pack(LARGE), *goes = must_pack(LARGE);
@@ -262,9 +265,8 @@ START_WAY_TEST(not_while_cuda_has_it)
     gr_resource_free(second);
     gr_resource_free(stays);
 }
-END_TEST
 
-START_SHARED_TEST(not_while_opengl_has_it)
+SHARED_TEST(not_while_opengl_has_it)
 {
     if (!pretend_late_fences(true))
         skip("a GPU is not late when it is asked to be");
@@ -284,10 +286,9 @@ START_SHARED_TEST(not_while_opengl_has_it)
     gr_resource_free(next);
     gr_resource_free(stays);
 }
-END_TEST
 
 /* Catches: what was deleted then was never used again. */
-START_SHARED_TEST(not_while_there_is_no_fence)
+SHARED_TEST(not_while_there_is_no_fence)
 {
     if (!pretend_no_fences(true))
         skip("a GPU makes fences");
@@ -313,10 +314,9 @@ START_SHARED_TEST(not_while_there_is_no_fence)
     }
     gr_resource_free(stays);
 }
-END_TEST
 
 /* All but one of the empty blocks. */
-START_SHARED_TEST(empty_blocks_are_given_back)
+SHARED_TEST(empty_blocks_are_given_back)
 {
     enum { MANY = 100, SIZE = 256000 };
     static gr_resource *resources[MANY];
@@ -332,7 +332,6 @@ START_SHARED_TEST(empty_blocks_are_given_back)
     gr_resource_free(stays);
     assert_used(before + BLOCK, 0, 0);
 }
-END_TEST
 
 /* ---- The end --------------------------------------------------------------------------------- */
 
@@ -342,7 +341,7 @@ static void *free_it(void *resource)
     return NULL;
 }
 
-START_SHARED_TEST(freed_where_opengl_is_not)
+SHARED_TEST(freed_where_opengl_is_not)
 {
     size_t before = free_memory();
     gr_resource *resources[2] = {must_pack(1000), must_pack(1000)};
@@ -357,9 +356,8 @@ START_SHARED_TEST(freed_where_opengl_is_not)
     gr_resource_free(must_register(gl_buffer_filled(16, 0))); /* collects */
     assert_used(before, 0, 0);
 }
-END_TEST
 
-START_SHARED_TEST(the_context_ends_first)
+SHARED_TEST(the_context_ends_first)
 {
     size_t before = free_memory();
     gr_egl *egl = gr_egl_create(NULL);
@@ -378,11 +376,10 @@ START_SHARED_TEST(the_context_ends_first)
     gr_resource_free(must_pack(100));
     assert_used(before, 0, 0);
 }
-END_TEST
 
 /* ---- Other processes ------------------------------------------------------------------------- */
 
-START_SHARED_TEST(a_packed_buffer_is_not_sent)
+SHARED_TEST(a_packed_buffer_is_not_sent)
 {
     int sockets[2];
     ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), 0);
@@ -399,9 +396,8 @@ START_SHARED_TEST(a_packed_buffer_is_not_sent)
     close(sockets[0]);
     close(sockets[1]);
 }
-END_TEST
 
-START_SHARED_TEST(one_of_its_own_is_sent)
+SHARED_TEST(one_of_its_own_is_sent)
 {
     int sockets[2];
     ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), 0);
@@ -412,11 +408,10 @@ START_SHARED_TEST(one_of_its_own_is_sent)
     close(sockets[0]);
     close(sockets[1]);
 }
-END_TEST
 
-/* ---- Ranges ---------------------------------------------------------------------------------- */
+GROUP("ranges", add_case)
 
-START_TEST(ranges_do_not_overlap)
+TEST(ranges_do_not_overlap)
 {
     enum { WHOLE = 4096, PIECES = 200, STEPS = 20000 };
     static struct gr_range taken[PIECES];
@@ -460,18 +455,4 @@ START_TEST(ranges_do_not_overlap)
     ck_assert_uint_eq(ranges.free[0].size, WHOLE);
     ck_assert_uint_eq(ranges.taken, 0);
     gr_ranges_end(&ranges);
-}
-END_TEST
-
-void build_gl_shared_packed(Suite *suite)
-{
-    TCase *made = with_fixture(add_shared_case(suite, "packed"), begin_offsets, end_offsets);
-    tcase_add_unchecked_fixture(made, hold_drawing, NULL);
-    add_tests(made, each_has_bytes_of_its_own, many_of_one_kib_take_one_block,
-              a_large_one_has_its_own, a_ring_of_them, a_place_is_taken_again,
-              not_while_opengl_has_it, not_while_there_is_no_fence, empty_blocks_are_given_back,
-              freed_where_opengl_is_not, the_context_ends_first, a_packed_buffer_is_not_sent,
-              one_of_its_own_is_sent);
-    add_loop_tests(made, 1, not_while_cuda_has_it); /* making binary semaphores waits */
-    add_tests(add_case(suite, "ranges"), ranges_do_not_overlap);
 }

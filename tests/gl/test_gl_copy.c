@@ -82,19 +82,28 @@ static void end_pinned(void)
     pinned = false;
 }
 
-TCase *add_copy_case(Suite *suite, const char *name, enum copy_gl gl)
+static TCase *add_probed_case(Suite *suite, const char *name)
 {
     TCase *made = add_image_case(suite, name);
     tcase_add_unchecked_fixture(made, probe_once, NULL);
-    if (gl == GL_OF_MESA) {
-        tcase_add_unchecked_fixture(made, use_mesa_once, NULL);
-        tcase_add_checked_fixture(made, setup_mesa, end_mesa);
-    } else {
-        tcase_add_checked_fixture(made, fault->reset, fault->reset);
-    }
-    if (gl == GL_WITH_PINNED)
-        tcase_add_checked_fixture(made, setup_pinned, end_pinned);
     return made;
+}
+
+TCase *add_copy_case(Suite *suite, const char *name)
+{
+    return with_fixture(add_probed_case(suite, name), fault->reset, fault->reset);
+}
+
+TCase *add_mesa_copy_case(Suite *suite, const char *name)
+{
+    TCase *made = add_probed_case(suite, name);
+    tcase_add_unchecked_fixture(made, use_mesa_once, NULL);
+    return with_fixture(made, setup_mesa, end_mesa);
+}
+
+TCase *add_pinned_copy_case(Suite *suite, const char *name)
+{
+    return with_fixture(add_copy_case(suite, name), setup_pinned, end_pinned);
 }
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
@@ -156,28 +165,8 @@ gr_resource *must_copy_image(const struct image *image, unsigned flags)
     return resource;
 }
 
-static void build(Suite *suite)
-{
-    add_buffer_cases(suite, GL_OF_THE_FIXTURE);
-    add_copy_image_cases(suite, GL_OF_THE_FIXTURE);
-    add_misuse_cases(suite, GL_OF_THE_FIXTURE);
-    add_buffer_cases(suite, GL_OF_MESA);
-    add_copy_image_cases(suite, GL_OF_MESA);
-    add_misuse_cases(suite, GL_OF_MESA);
-    add_buffer_cases(suite, GL_WITH_PINNED);
-    add_copy_image_cases(suite, GL_WITH_PINNED);
-    add_misuse_cases(suite, GL_WITH_PINNED);
-    add_mapped_cases(suite, GL_OF_THE_FIXTURE);
-    add_mapped_cases(suite, GL_OF_MESA);
-    add_copy_ring_cases(suite, GL_OF_THE_FIXTURE);
-    add_copy_ring_cases(suite, GL_OF_MESA);
-    add_copy_ring_cases(suite, GL_WITH_PINNED);
-    add_transport_cases(suite);
-    add_copy_loop_cases(suite);
-}
-
 int main(int argc, char **argv)
 {
     fault_control_start();
-    return test_main(argc, argv, "gl_copy", build, NULL);
+    return run_tests(argc, argv, "gl_copy", NULL);
 }

@@ -310,7 +310,9 @@ static bool compare_all(void)
     return total == 0;
 }
 
-START_TEST_UNLESS(missing(_i), bytes_of_several_buffers)
+GROUP("bytes", add_vulkan_case)
+
+TEST_UNLESS(missing(_i), bytes_of_several_buffers, WAYS)
 {
     GLenum error = GL_NO_ERROR;
     size_t offset = 0;
@@ -333,9 +335,8 @@ START_TEST_UNLESS(missing(_i), bytes_of_several_buffers)
     end_block();
     ck_assert(right || _i != TAKEN);
 }
-END_TEST
 
-/* ---- Time and memory ------------------------------------------------------------------------- */
+GROUP("cost", add_vulkan_case)
 
 static double now_us(void)
 {
@@ -352,7 +353,7 @@ static size_t free_memory(void)
     return left;
 }
 
-START_TEST_UNLESS(missing(_i), cost_of_a_buffer)
+TEST_UNLESS(missing(_i), cost_of_a_buffer, WAYS)
 {
     size_t before = free_memory();
     double start = now_us();
@@ -376,10 +377,9 @@ START_TEST_UNLESS(missing(_i), cost_of_a_buffer)
     end_block();
     printf("  deleted in %.0f us\n", now_us() - start);
 }
-END_TEST
 
 /* What grinterop does for a buffer with memory of its own, step by step. */
-START_TEST_UNLESS(missing(0), cost_of_own_memory)
+TEST_UNLESS(missing(0), cost_of_own_memory)
 {
     enum { TIMES = 50, STEPS = 3 };
     double steps[STEPS] = {0};
@@ -399,18 +399,8 @@ START_TEST_UNLESS(missing(0), cost_of_own_memory)
            "end %.0f us\n",
            steps[0] / TIMES, steps[1] / TIMES, steps[2] / TIMES);
 }
-END_TEST
-
-static void build(Suite *suite)
-{
-    TCase *bytes = add_vulkan_case(suite, "bytes"), *cost = add_vulkan_case(suite, "cost");
-    add_loop_tests(bytes, WAYS, bytes_of_several_buffers);
-    add_loop_tests(cost, WAYS, cost_of_a_buffer);
-    add_tests(cost, cost_of_own_memory);
-    add_vulkan_end(suite);
-}
 
 int main(int argc, char **argv)
 {
-    return test_main(argc, argv, "test_gl_parts", build, NULL);
+    return run_tests(argc, argv, "test_gl_parts", NULL);
 }

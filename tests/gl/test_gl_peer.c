@@ -133,7 +133,7 @@ void let_fail(const char *function, CUresult code, long after)
     ck_assert_msg(fault->set(function, (int)code, after), "%s can't fail", function);
 }
 
-/* ---- Bytes ----------------------------------------------------------------------------------- */
+GROUP("bytes", add_peer_case)
 
 static void go_round(gr_resource *resource, size_t size, unsigned round)
 {
@@ -145,7 +145,7 @@ static void go_round(gr_resource *resource, size_t size, unsigned round)
     assert_gl_pattern(gr_gl_name(resource), size, round + 1);
 }
 
-START_PEER_TEST(bytes_both_ways)
+PEER_TEST(bytes_both_ways)
 {
     static const size_t sizes[] = {1, 3, 4096, 777777, 3 << 20};
     for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
@@ -157,10 +157,9 @@ START_PEER_TEST(bytes_both_ways)
             go_round(resource, sizes[i], round);
     }
 }
-END_TEST
 
 /* What a map gives is ordinary memory of the device that computes. */
-START_PEER_TEST(the_memory_is_the_computing_devices)
+PEER_TEST(the_memory_is_the_computing_devices)
 {
     int owner = -1;
     GR_AUTO(gr_resource) *resource = must_peer(gl_buffer_pattern(SIZE, 1), GR_READ_WRITE);
@@ -174,9 +173,8 @@ START_PEER_TEST(the_memory_is_the_computing_devices)
     assert_ok(gr_buffer_release(buffer));
     assert_null(gr_resource_graphics(resource), GR_ERR_STATE, 0, "by peer");
 }
-END_TEST
 
-START_PEER_TEST(read_only_copies_nothing_back)
+PEER_TEST(read_only_copies_nothing_back)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
     GR_AUTO(gr_resource) *resource = must_peer(name, GR_READ_ONLY);
@@ -193,10 +191,9 @@ START_PEER_TEST(read_only_copies_nothing_back)
     assert_calls(UNMAP, 3);
     assert_calls(COPY, 3);
 }
-END_TEST
 
 /* CUDA still has what it wrote last; OpenGL draws on meanwhile. */
-START_PEER_TEST(write_discard_copies_nothing_in)
+PEER_TEST(write_discard_copies_nothing_in)
 {
     GLuint name = gl_buffer_filled(SIZE, 0x11);
     GR_AUTO(gr_resource) *resource = must_peer(name, GR_WRITE_DISCARD);
@@ -216,7 +213,6 @@ START_PEER_TEST(write_discard_copies_nothing_in)
     assert_calls(MAP, 2);
     assert_calls(UNMAP, 2);
 }
-END_TEST
 
 static gr_buffer *must_map_part(gr_resource *resource, size_t offset, size_t size)
 {
@@ -227,7 +223,7 @@ static gr_buffer *must_map_part(gr_resource *resource, size_t offset, size_t siz
 }
 
 /* The other bytes stay, and are OpenGL's. */
-START_PEER_TEST(a_part_alone_is_moved)
+PEER_TEST(a_part_alone_is_moved)
 {
     static const unsigned flags[] = {GR_READ_WRITE, GR_WRITE_DISCARD};
     for (size_t i = 0; i < 2; i++) {
@@ -246,9 +242,8 @@ START_PEER_TEST(a_part_alone_is_moved)
         assert_bytes(bytes + 1096, SIZE - 1096, 0x21);
     }
 }
-END_TEST
 
-START_PEER_TEST(immutable_storage)
+PEER_TEST(immutable_storage)
 {
     GLuint name = 0;
     unsigned char bytes[SIZE];
@@ -260,14 +255,13 @@ START_PEER_TEST(immutable_storage)
     for (unsigned round = 1; round < 3; round++)
         go_round(resource, SIZE, round);
 }
-END_TEST
 
-/* ---- Batches --------------------------------------------------------------------------------- */
+GROUP("batches", add_peer_case)
 
 static const unsigned some_flags[MANY] = {GR_READ_WRITE, GR_READ_ONLY, GR_WRITE_DISCARD,
                                           GR_READ_WRITE, GR_READ_ONLY};
 
-START_PEER_TEST(a_batch_is_one_call_of_the_driver)
+PEER_TEST(a_batch_is_one_call_of_the_driver)
 {
     GLuint names[MANY];
     gr_resource *resources[MANY];
@@ -294,9 +288,8 @@ START_PEER_TEST(a_batch_is_one_call_of_the_driver)
         gr_resource_free(resources[i]);
     }
 }
-END_TEST
 
-START_PEER_TEST(more_than_one_call_takes)
+PEER_TEST(more_than_one_call_takes)
 {
     static GLuint names[HUGE];
     static gr_resource *resources[HUGE];
@@ -316,10 +309,9 @@ START_PEER_TEST(more_than_one_call_takes)
         gr_resource_free(resources[i]);
     }
 }
-END_TEST
 
 /* One mapped alone, on a stream of its own there, and released with others: each way. */
-START_PEER_TEST(mapped_apart_and_released_together)
+PEER_TEST(mapped_apart_and_released_together)
 {
     GLuint names[2] = {gl_buffer_pattern(SIZE, 1), gl_buffer_pattern(SIZE, 2)};
     gr_resource *resources[2] = {must_peer(names[0], GR_READ_WRITE),
@@ -338,25 +330,11 @@ START_PEER_TEST(mapped_apart_and_released_together)
     gr_resource_free(resources[0]);
     gr_resource_free(resources[1]);
 }
-END_TEST
 
 /* ---- The suite ------------------------------------------------------------------------------- */
-
-static void build(Suite *suite)
-{
-    add_tests(add_peer_case(suite, "bytes"), bytes_both_ways, the_memory_is_the_computing_devices,
-              read_only_copies_nothing_back, write_discard_copies_nothing_in, a_part_alone_is_moved,
-              immutable_storage);
-    add_tests(add_peer_case(suite, "batches"), a_batch_is_one_call_of_the_driver,
-              more_than_one_call_takes, mapped_apart_and_released_together);
-    add_order_cases(suite);
-    add_end_cases(suite);
-    add_choice_cases(suite);
-    add_steady_cases(suite);
-}
 
 int main(int argc, char **argv)
 {
     fault_control_start();
-    return test_main(argc, argv, "gl_peer", build, NULL);
+    return run_tests(argc, argv, "gl_peer", NULL);
 }

@@ -15,21 +15,20 @@
 #define SIZE  4096
 #define LOOPS 300
 
-/* ---- Bytes ----------------------------------------------------------------------------------- */
+GROUP("bytes", add_shared_case)
 
 static const size_t sizes[] = {1, 3, 64, 4096, 65536 + 7, (2 << 20) - 48, 2 << 20, (2 << 20) + 1};
 #define SIZE_COUNT (sizeof(sizes) / sizeof(sizes[0]))
 
-START_SHARED_TEST(bytes_both_ways)
+SHARED_TEST(bytes_both_ways, SIZE_COUNT)
 {
     need_kernels();
     size_t size = sizes[_i];
     GR_AUTO(gr_resource) *resource = must_share(size, GR_READ_WRITE);
     shared_bytes_both_ways(resource, size);
 }
-END_TEST
 
-START_SHARED_TEST(each_side_sees_the_others_last_bytes)
+SHARED_TEST(each_side_sees_the_others_last_bytes)
 {
     GR_AUTO(gr_resource) *resource = must_share(SIZE, GR_READ_WRITE);
     for (int i = 0; i < 50; i++) {
@@ -45,11 +44,10 @@ START_SHARED_TEST(each_side_sees_the_others_last_bytes)
         assert_gl_bytes(gr_gl_name(resource), SIZE, 255 - i);
     }
 }
-END_TEST
 
-/* ---- What is reported ------------------------------------------------------------------------ */
+GROUP("reports", add_shared_case)
 
-START_SHARED_TEST(a_buffer_says_what_it_is)
+SHARED_TEST(a_buffer_says_what_it_is)
 {
     char text[400];
     GR_AUTO(gr_resource) *resource = must_share(SIZE, GR_WRITE_DISCARD);
@@ -67,9 +65,8 @@ START_SHARED_TEST(a_buffer_says_what_it_is)
     ck_assert_int_eq(gr_resource_transport(resource), GR_TRANSPORT_SHARED);
     ck_assert_int_eq(gr_resource_api(resource), GR_OPENGL);
 }
-END_TEST
 
-START_SHARED_TEST(other_resources_have_no_opengl_name)
+SHARED_TEST(other_resources_have_no_opengl_name)
 {
     ck_assert_uint_eq(gr_gl_name(NULL), 0);
     ck_assert_uint_eq(gr_gl_target(NULL), 0);
@@ -80,20 +77,18 @@ START_SHARED_TEST(other_resources_have_no_opengl_name)
     ck_assert_uint_eq(gr_gl_target(registered), GL_ARRAY_BUFFER);
     ck_assert_int_eq(gr_resource_transport(registered), GR_TRANSPORT_INTEROP);
 }
-END_TEST
 
-START_SHARED_TEST(the_best_transport_is_the_shared_one)
+SHARED_TEST(the_best_transport_is_the_shared_one)
 {
     GR_AUTO(gr_resource) *resource = gr_gl_buffer_create(SIZE, GR_READ_WRITE, NULL);
     assert_made(resource);
     ck_assert_int_eq(gr_resource_transport(resource), GR_TRANSPORT_SHARED);
 }
-END_TEST
 
 /* With storage of OpenGL's own. */
 static const gr_transport others[] = {GR_TRANSPORT_INTEROP, GR_TRANSPORT_COPY};
 
-START_TEST(another_transport_by_wish)
+TEST(another_transport_by_wish, 2)
 {
     const gr_gl_options options = GR_INIT(gr_gl_options, .transports = others[_i]);
     gr_resource *resource = gr_gl_buffer_create(SIZE, GR_READ_WRITE, &options);
@@ -105,11 +100,10 @@ START_TEST(another_transport_by_wish)
     gr_resource_free(resource);
     ck_assert(!glIsBuffer(name));
 }
-END_TEST
 
-/* ---- Errors ---------------------------------------------------------------------------------- */
+GROUP("errors", add_shared_case)
 
-START_TEST(wrong_arguments)
+TEST(wrong_arguments)
 {
     const gr_gl_options unknown = GR_INIT(gr_gl_options, .transports = 0x20);
     assert_null(gr_gl_buffer_create(0, GR_READ_WRITE, NULL), GR_ERR_INVALID_VALUE, 0, "0 bytes");
@@ -125,9 +119,8 @@ START_TEST(wrong_arguments)
                 "No OpenGL context is current");
     assert_ok(gr_egl_make_current(fx.egl));
 }
-END_TEST
 
-START_SHARED_TEST(a_buffer_that_memory_does_not_hold)
+SHARED_TEST(a_buffer_that_memory_does_not_hold)
 {
     gr_clear_error();
     int fds = open_fds();
@@ -137,10 +130,9 @@ START_SHARED_TEST(a_buffer_that_memory_does_not_hold)
     ck_assert_int_eq(open_fds(), fds);
     assert_gl_clean();
 }
-END_TEST
 
 /* What the message has to name, and to advise. */
-START_TEST(an_opengl_without_memory_objects)
+TEST(an_opengl_without_memory_objects)
 {
     static const char *const denied[] = {"GL_EXT_memory_object_fd", NULL};
     denied_extensions = denied;
@@ -157,7 +149,6 @@ START_TEST(an_opengl_without_memory_objects)
     gr_resource_describe(resource, text, sizeof(text));
     ck_assert_msg(strstr(text, "transport interop (shared was not taken:"), "%s", text);
 }
-END_TEST
 
 /* ---- OpenGL's state -------------------------------------------------------------------------- */
 
@@ -171,7 +162,7 @@ static void raise_error(GLenum error)
         glUnmapNamedBuffer(0);
 }
 
-START_SHARED_TEST(pending_errors_and_bindings_stay)
+SHARED_TEST(pending_errors_and_bindings_stay)
 {
     static const GLenum errors[] = {GL_NO_ERROR, GL_INVALID_ENUM, GL_INVALID_VALUE,
                                     GL_INVALID_OPERATION};
@@ -193,11 +184,10 @@ START_SHARED_TEST(pending_errors_and_bindings_stay)
     glGetIntegerv(GL_ARRAY_BUFFER_BINDING, &now);
     ck_assert_uint_eq((GLuint)now, bound);
 }
-END_TEST
 
-/* ---- Steady ---------------------------------------------------------------------------------- */
+GROUP("steady", add_shared_case)
 
-START_WAY_TEST(map_and_release_allocate_nothing)
+WAY_TEST(map_and_release_allocate_nothing, WAYS)
 {
     need_counting();
     gr_resource *resources[8];
@@ -218,7 +208,6 @@ START_WAY_TEST(map_and_release_allocate_nothing)
     for (int i = 0; i < 8; i++)
         gr_resource_free(resources[i]);
 }
-END_TEST
 
 static void life(GLuint unused)
 {
@@ -228,11 +217,10 @@ static void life(GLuint unused)
     gr_resource_free(resource);
 }
 
-START_WAY_TEST(a_life_for_ever_needs_nothing_more)
+WAY_TEST(a_life_for_ever_needs_nothing_more, WAYS)
 {
     assert_steady(life, 0, sanitizer() ? 50 : 300);
 }
-END_TEST
 
 static gr_resource *steady;
 
@@ -242,13 +230,14 @@ static void frame(GLuint unused)
     fill_mapped(steady, 3);
 }
 
-START_WAY_TEST(map_and_release_for_ever_need_nothing_more)
+WAY_TEST(map_and_release_for_ever_need_nothing_more, WAYS)
 {
     steady = must_share(SIZE, GR_READ_WRITE);
     assert_steady(frame, 0, sanitizer() ? 500 : 3000);
     gr_resource_free(steady);
 }
-END_TEST
+
+GROUP("errors", add_shared_case)
 
 /*
  * Whose semaphores the transport signals, nobody else is to.
@@ -256,39 +245,14 @@ END_TEST
  * Catches: semaphores of a caller's were taken, whose values disagreed with those of the
  * transport.
  */
-START_TEST(semaphores_of_its_own_are_refused)
+TEST(semaphores_of_its_own_are_refused)
 {
     GR_AUTO(gr_resource) *resource = must_share(SIZE, GR_READ_WRITE);
     assert_fails(gr_resource_set_sync(resource, GR_SEMAPHORE_NONE, GR_SEMAPHORE_NONE),
                  GR_ERR_INVALID_VALUE, 0, "shared");
 }
-END_TEST
-
-static void build(Suite *suite)
-{
-    TCase *bytes = add_shared_case(suite, "bytes");
-    add_loop_tests(bytes, SIZE_COUNT, bytes_both_ways);
-    add_tests(bytes, each_side_sees_the_others_last_bytes);
-
-    TCase *reports = add_shared_case(suite, "reports");
-    add_tests(reports, a_buffer_says_what_it_is, other_resources_have_no_opengl_name,
-              the_best_transport_is_the_shared_one);
-    add_loop_tests(reports, 2, another_transport_by_wish);
-
-    add_tests(add_shared_case(suite, "errors"), semaphores_of_its_own_are_refused, wrong_arguments,
-              a_buffer_that_memory_does_not_hold, an_opengl_without_memory_objects,
-              pending_errors_and_bindings_stay);
-
-    add_loop_tests(add_shared_case(suite, "steady"), WAYS, map_and_release_allocate_nothing,
-                   a_life_for_ever_needs_nothing_more, map_and_release_for_ever_need_nothing_more);
-
-    build_gl_shared_order(suite);
-    build_gl_shared_life(suite);
-    build_gl_shared_image(suite);
-    build_gl_shared_packed(suite);
-}
 
 int main(int argc, char **argv)
 {
-    return test_main(argc, argv, "gl_shared", build, NULL);
+    return run_tests(argc, argv, "gl_shared", NULL);
 }

@@ -136,14 +136,15 @@ static void prepare(void)
 
 static const struct state_steps all = {prepare, NULL, sizeof(steps) / sizeof(steps[0]), steps};
 
-START_TEST(the_queries_see_a_change)
+GROUP("state", add_case)
+
+TEST(the_queries_see_a_change)
 {
     state_bind();
     state_assert_bound();
 }
-END_TEST
 
-START_TEST(an_application_may_have_the_buffer_bound)
+TEST(an_application_may_have_the_buffer_bound)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);
     glBindBuffer(GL_COPY_READ_BUFFER, name);
@@ -157,16 +158,10 @@ START_TEST(an_application_may_have_the_buffer_bound)
     glGetIntegerv(GL_COPY_READ_BUFFER_BINDING, &bound);
     ck_assert_uint_eq((GLuint)bound, name);
 }
-END_TEST
 
-static void build(Suite *suite)
-{
-    TCase *state = add_case(suite, "state");
-    add_tests(state, the_queries_see_a_change, an_application_may_have_the_buffer_bound);
-    add_state_tests(state, &all);
-}
+TEST_STATE(&all)
 
 int main(int argc, char **argv)
 {
-    return test_main(argc, argv, "gl_state", build, NULL);
+    return run_tests(argc, argv, "gl_state", NULL);
 }

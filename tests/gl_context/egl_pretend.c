@@ -112,8 +112,15 @@ static void pretend_devices(const char *extensions)
 
 #define BASE "EGL_EXT_client_extensions EGL_EXT_platform_base EGL_MESA_platform_surfaceless"
 
+static TCase *add_pretend_case(Suite *suite, const char *name)
+{
+    return with_fixture(add_egl_case(suite, name), remember, put_back);
+}
+
+GROUP("an EGL that pretends", add_pretend_case)
+
 /* The device that says so is asked first, on the software driver behind Mesa's surfaceless. */
-START_TEST(devices_are_matched_by_what_they_say)
+TEST(devices_are_matched_by_what_they_say)
 {
     static const int all[][DEVICES] = {{-1, 1, 0}, {0, 1, -1}};
     static const char *const soft[] = {"s201", "s012"}, *const gpu[] = {"21", "01"};
@@ -128,9 +135,8 @@ START_TEST(devices_are_matched_by_what_they_say)
                  "device 1 (CUDA device 1), EGL device 2 (no "
                  "CUDA device)");
 }
-END_TEST
 
-START_TEST(an_egl_without_devices)
+TEST(an_egl_without_devices)
 {
     static const char *const lists[] = {BASE, BASE " EGL_EXT_platform_device",
                                         /* a name that only begins like another */
@@ -151,16 +157,14 @@ START_TEST(an_egl_without_devices)
     assert_error(GR_ERR_GL, 0, "an EGL without EGL_EXT_platform_base");
     ck_assert_str_eq(asked, "");
 }
-END_TEST
 
-START_TEST(a_display_to_share_with_that_is_gone)
+TEST(a_display_to_share_with_that_is_gone)
 {
     pretend_devices(BASE);
     epoxy_eglQueryDevicesEXT = no_devices;
     ck_assert_ptr_null(gr_egl_create(&OPTIONS(.share = fx.egl)));
     assert_error(GR_ERR_GL, 0, "display of the context to share with is not to be had again");
 }
-END_TEST
 
 /* ---- Calls that fail ------------------------------------------------------------------------- */
 
@@ -216,7 +220,7 @@ static void fail_at(int step)
 }
 
 /* Each is named with EGL's own code, and what was current still is. */
-START_TEST(each_call_of_egls_may_fail)
+TEST(each_call_of_egls_may_fail)
 {
     static const struct {
         const char *call, *text;
@@ -239,9 +243,8 @@ START_TEST(each_call_of_egls_may_fail)
     assert_ok(gr_egl_make_current(fx.egl));
     assert_buffer_usable(gl_buffer_filled(USABLE_SIZE, 1));
 }
-END_TEST
 
-START_TEST(no_version_and_no_sharing)
+TEST(no_version_and_no_sharing)
 {
     epoxy_eglCreateContext = no_context;
     ck_assert_ptr_null(gr_egl_create(&OPTIONS(.major = 4, .minor = 5)));
@@ -249,9 +252,8 @@ START_TEST(no_version_and_no_sharing)
     ck_assert_ptr_null(gr_egl_create(&OPTIONS(.compatibility = true, .share = fx.egl)));
     assert_error(GR_ERR_GL, -1, "No OpenGL compatibility context that shares objects could be");
 }
-END_TEST
 
-START_TEST(another_thread_has_the_context)
+TEST(another_thread_has_the_context)
 {
     gr_egl *second = gr_egl_create(NULL);
     assert_made(second);
@@ -264,7 +266,6 @@ START_TEST(another_thread_has_the_context)
     assert_ok(gr_egl_make_current(second));
     gr_egl_free(second);
 }
-END_TEST
 
 /* ---- An EGL that needs a surface ------------------------------------------------------------- */
 
@@ -297,7 +298,7 @@ static EGLBoolean count_destroyed(EGLDisplay display, EGLSurface surface)
     return own.eglDestroySurface(display, surface);
 }
 
-START_TEST(a_surface_where_egl_needs_one)
+TEST(a_surface_where_egl_needs_one)
 {
     surfaces = 0;
     epoxy_eglQueryString = without_surfaceless;
@@ -310,14 +311,4 @@ START_TEST(a_surface_where_egl_needs_one)
     assert_buffer_usable(gl_buffer_filled(USABLE_SIZE, 1));
     gr_egl_free(egl);
     ck_assert_int_eq(surfaces, 0);
-}
-END_TEST
-
-void add_egl_pretend_cases(TCase *tcase)
-{
-    tcase_add_checked_fixture(tcase, remember, put_back);
-    add_tests(tcase, devices_are_matched_by_what_they_say, an_egl_without_devices,
-              a_display_to_share_with_that_is_gone, each_call_of_egls_may_fail,
-              no_version_and_no_sharing, another_thread_has_the_context,
-              a_surface_where_egl_needs_one);
 }

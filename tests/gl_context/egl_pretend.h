@@ -5,7 +5,6 @@
 
 #include "tests/support/support.h"
 
-/* The cases' EGL is itself again behind each of them. */
-void add_egl_pretend_cases(TCase *tcase);
+TCase *add_egl_case(Suite *suite, const char *name);
 
 #endif

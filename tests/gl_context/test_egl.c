@@ -45,9 +45,9 @@ static void assert_context(int version, GLint profile)
     assert_gl_clean();
 }
 
-/* ---- Options --------------------------------------------------------------------------------- */
+GROUP("options", add_egl_case)
 
-START_TEST(defaults)
+TEST(defaults)
 {
     gr_egl *without = create(NULL);
     assert_context(33, GL_CONTEXT_CORE_PROFILE_BIT);
@@ -59,9 +59,8 @@ START_TEST(defaults)
     gr_egl_free(zeros);
     gr_egl_free(without);
 }
-END_TEST
 
-START_TEST(versions)
+TEST(versions)
 {
     static const int wanted[][2] = {{3, 3}, {4, 0}, {4, 5}, {3, 2}};
     for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++) {
@@ -72,9 +71,8 @@ START_TEST(versions)
         gr_egl_free(egl);
     }
 }
-END_TEST
 
-START_TEST(compatibility)
+TEST(compatibility)
 {
     gr_egl *egl = create(&GR_INIT(gr_egl_options, .compatibility = true));
     assert_context(33, GL_CONTEXT_COMPATIBILITY_PROFILE_BIT);
@@ -83,9 +81,8 @@ START_TEST(compatibility)
     assert_buffer_usable(gl_buffer_filled(USABLE_SIZE, 1));
     gr_egl_free(egl);
 }
-END_TEST
 
-START_TEST(debug)
+TEST(debug)
 {
     gr_egl *egl = create(&GR_INIT(gr_egl_options, .debug = true));
     assert_context(33, GL_CONTEXT_CORE_PROFILE_BIT);
@@ -93,9 +90,8 @@ START_TEST(debug)
     assert_buffer_usable(gl_buffer_filled(USABLE_SIZE, 1));
     gr_egl_free(egl);
 }
-END_TEST
 
-START_TEST(share)
+TEST(share)
 {
     GLuint name = gl_buffer_pattern(777, 5);
     gr_egl *sharing = create(&GR_INIT(gr_egl_options, .share = fx.egl));
@@ -111,21 +107,19 @@ START_TEST(share)
     ck_assert(!glIsBuffer(name));
     gr_egl_free(stranger);
 }
-END_TEST
 
 static void assert_found(const char *name)
 {
     ck_assert_msg(eglGetProcAddress(name), "a document calls %s(), which is not there", name);
 }
 
-START_TEST(has_the_documented_functions)
+TEST(has_the_documented_functions)
 {
     if (!visit_named_functions("gl", assert_found) || !visit_named_functions("egl", assert_found))
         skip("the sources are not here");
 }
-END_TEST
 
-/* ---- Failures -------------------------------------------------------------------------------- */
+GROUP("failures", add_egl_case)
 
 /* The options are refused, and the context that was current still is. */
 #define assert_refused(options, status, text)                                                      \
@@ -139,7 +133,7 @@ END_TEST
     } while (0)
 #define OPTIONS(...) (GR_INIT(gr_egl_options, __VA_ARGS__))
 
-START_TEST(version_that_is_not_there)
+TEST(version_that_is_not_there)
 {
     assert_refused(OPTIONS(.major = 9, .minor = 9), GR_ERR_GL, "9.9 core");
     assert_refused(OPTIONS(.major = 9, .minor = 9, .compatibility = true), GR_ERR_GL,
@@ -155,14 +149,13 @@ START_TEST(version_that_is_not_there)
     glGenBuffers(1, &(GLuint){0});
     assert_gl_clean();
 }
-END_TEST
 
 /*
  * It says which version there is, which the context that takes the newest has.
  *
  * Catches: a version that no OpenGL has was a reason to install Mesa, or NVIDIA's EGL.
  */
-START_TEST(version_that_is_not_there_is_no_reason_to_install)
+TEST(version_that_is_not_there_is_no_reason_to_install)
 {
     char newest[32];
     gr_egl *egl = create(NULL);
@@ -175,16 +168,14 @@ START_TEST(version_that_is_not_there_is_no_reason_to_install)
     ck_assert_msg(strstr(said, "`major` 0"), "%s", said);
     ck_assert_msg(!strstr(said, "nstall") && !strstr(said, "NVIDIA's EGL"), "%s", said);
 }
-END_TEST
 
-START_TEST(version_below_zero)
+TEST(version_below_zero)
 {
     assert_refused(OPTIONS(.major = -1), GR_ERR_INVALID_VALUE, "-1.0");
     assert_refused(OPTIONS(.major = 4, .minor = -3), GR_ERR_INVALID_VALUE, "4.-3");
 }
-END_TEST
 
-START_TEST(device_out_of_range)
+TEST(device_out_of_range)
 {
     char text[32];
     int count = device_past_last(text, sizeof(text));
@@ -193,18 +184,16 @@ START_TEST(device_out_of_range)
     assert_refused(OPTIONS(.cuda_device = INT_MAX), GR_ERR_INVALID_VALUE, "2147483647");
     assert_refused(OPTIONS(.cuda_device = INT_MIN), GR_ERR_INVALID_VALUE, "-2147483648");
 }
-END_TEST
 
-START_TEST(failure_without_current_context)
+TEST(failure_without_current_context)
 {
     assert_ok(gr_egl_make_current(NULL));
     assert_refused(OPTIONS(.major = 9, .minor = 9), GR_ERR_GL, "9.9");
     ck_assert_ptr_eq(eglGetCurrentContext(), NULL);
 }
-END_TEST
 
 /* EGL keeps a current context for each API; that of OpenGL ES stays what it was. */
-START_TEST(failure_with_another_api)
+TEST(failure_with_another_api)
 {
     eglBindAPI(EGL_OPENGL_ES_API);
     assert_null(gr_egl_create(&OPTIONS(.major = 9, .minor = 9)), GR_ERR_GL, -1, "9.9");
@@ -212,9 +201,8 @@ START_TEST(failure_with_another_api)
     eglBindAPI(EGL_OPENGL_API);
     assert_current(fx.egl);
 }
-END_TEST
 
-/* ---- No driver of EGL's ---------------------------------------------------------------------- */
+GROUP("no driver of EGL's", add_egl_case)
 
 #define FILES     "__EGL_VENDOR_LIBRARY_FILENAMES"
 #define FOLDERS   "__EGL_VENDOR_LIBRARY_DIRS"
@@ -265,7 +253,7 @@ static const char *make_json(const char *text)
 }
 
 /* Catches: "install Mesa", which was installed, where a variable hid it. */
-START_TEST(vendor_files_that_are_not_there)
+TEST(vendor_files_that_are_not_there)
 {
     expect_words(FILES, "/nonexistent/a.json:/nonexistent/b.json",
                  FILES " names /nonexistent/a.json (not there), /nonexistent/b.json (not there)|"
@@ -278,9 +266,8 @@ START_TEST(vendor_files_that_are_not_there)
     expect_words(FILES, "/nonexistent/a.json", "let it name " MESA_JSON ", which is there");
     expect_words(FOLDERS, "/usr/include", "let it name /usr/share/glvnd/egl_vendor.d, which");
 }
-END_TEST
 
-START_TEST(vendor_files_of_no_use)
+TEST(vendor_files_of_no_use)
 {
     const char *path = make_json("{\"ICD\": {\"library_path\" : \"libEGL_no_such.so.0\"}}\n");
     expect_words(FILES, path, "gr-test-egl.json (its libEGL_no_such.so.0 cannot be loaded)");
@@ -290,16 +277,15 @@ START_TEST(vendor_files_of_no_use)
     expect_words(FILES, path, "gr-test-egl.json (names no library)");
     unlink(path);
 }
-END_TEST
 
 static const struct child children[] = {
     {"finds_no_vendor", finds_no_vendor},
     {NULL, NULL},
 };
 
-/* ---- What is current ------------------------------------------------------------------------- */
+GROUP("what is current", add_egl_case)
 
-START_TEST(make_current)
+TEST(make_current)
 {
     gr_egl *second = create(NULL);
     assert_ok(gr_egl_make_current(fx.egl));
@@ -313,18 +299,16 @@ START_TEST(make_current)
     assert_current(second);
     gr_egl_free(second);
 }
-END_TEST
 
-START_TEST(free_while_current)
+TEST(free_while_current)
 {
     gr_egl_free(create(NULL));
     ck_assert_ptr_eq(eglGetCurrentContext(), NULL);
     assert_ok(gr_egl_make_current(fx.egl));
     assert_buffer_usable(gl_buffer_filled(USABLE_SIZE, 1));
 }
-END_TEST
 
-START_TEST(free_while_not_current)
+TEST(free_while_not_current)
 {
     gr_egl *second = create(NULL);
     assert_ok(gr_egl_make_current(fx.egl));
@@ -336,18 +320,16 @@ START_TEST(free_while_not_current)
     gr_egl_free(second);
     ck_assert_ptr_eq(eglGetCurrentContext(), NULL);
 }
-END_TEST
 
-START_TEST(free_null)
+TEST(free_null)
 {
     gr_egl *none = NULL;
     gr_egl_free(NULL);
     gr_egl_at_scope_end(&none);
     assert_current(fx.egl);
 }
-END_TEST
 
-START_TEST(scope_end)
+TEST(scope_end)
 {
     {
         GR_AUTO(gr_egl) *egl = create(NULL);
@@ -355,10 +337,9 @@ START_TEST(scope_end)
     }
     ck_assert_ptr_eq(eglGetCurrentContext(), NULL);
 }
-END_TEST
 
 /* Each keeps what it had bound, and its own buffers. */
-START_TEST(two_alternately)
+TEST(two_alternately)
 {
     gr_egl *both[2] = {create(NULL), create(NULL)};
     GLuint names[2];
@@ -383,7 +364,6 @@ START_TEST(two_alternately)
     gr_egl_free(both[0]);
     gr_egl_free(both[1]);
 }
-END_TEST
 
 static void *make_current_here(void *egl)
 {
@@ -404,7 +384,7 @@ static gr_error *on_another_thread(gr_egl *egl)
     return error;
 }
 
-START_TEST(current_on_another_thread)
+TEST(current_on_another_thread)
 {
     const gr_error *error = on_another_thread(fx.egl);
     ck_assert_ptr_ne(error, NULL);
@@ -420,11 +400,10 @@ START_TEST(current_on_another_thread)
     ck_assert_ptr_eq(on_another_thread(fx.egl), NULL);
     assert_ok(gr_egl_make_current(fx.egl));
 }
-END_TEST
 
-/* ---- Queries --------------------------------------------------------------------------------- */
+GROUP("queries", add_egl_case)
 
-START_TEST(handles)
+TEST(handles)
 {
     EGLDisplay display = gr_egl_display(fx.egl);
     EGLint id = -1, found = -2;
@@ -433,9 +412,8 @@ START_TEST(handles)
     ck_assert(eglGetConfigAttrib(display, gr_egl_config(fx.egl), EGL_CONFIG_ID, &found));
     ck_assert_int_eq(id, found);
 }
-END_TEST
 
-START_TEST(describe)
+TEST(describe)
 {
     char text[1024], cut[16];
     int length = gr_egl_describe(fx.egl, text, sizeof(text));
@@ -450,10 +428,9 @@ START_TEST(describe)
     ck_assert_int_eq(gr_egl_describe(fx.egl, NULL, 0), length);
     ck_assert_ptr_eq(strchr(text, '\n'), NULL);
 }
-END_TEST
 
 /* The fixture finds descriptors that stay open. */
-START_TEST(many_in_turn)
+TEST(many_in_turn)
 {
     for (int i = 0; i < 30; i++) {
         gr_egl *egl = create(i % 2 ? &OPTIONS(.share = fx.egl) : NULL);
@@ -464,7 +441,6 @@ START_TEST(many_in_turn)
     }
     assert_buffer_usable(gl_buffer_filled(USABLE_SIZE, 1));
 }
-END_TEST
 
 /*
  * A version that is not there is looked for on each of EGL's devices, which opens the GPUs that
@@ -487,35 +463,14 @@ static void open_all_devices_once(void)
     use_once(&done, open_all_devices);
 }
 
-static TCase *add_egl_case(Suite *suite, const char *name)
+TCase *add_egl_case(Suite *suite, const char *name)
 {
     TCase *made = add_case(suite, name);
     tcase_add_unchecked_fixture(made, open_all_devices_once, NULL);
     return made;
 }
 
-static void build(Suite *suite)
-{
-    add_tests(add_egl_case(suite, "options"), defaults, versions, compatibility, debug, share,
-              has_the_documented_functions);
-
-    add_tests(add_egl_case(suite, "failures"), version_that_is_not_there,
-              version_that_is_not_there_is_no_reason_to_install, version_below_zero,
-              device_out_of_range, failure_without_current_context, failure_with_another_api);
-
-    add_tests(add_egl_case(suite, "no driver of EGL's"), vendor_files_that_are_not_there,
-              vendor_files_of_no_use);
-
-    add_egl_pretend_cases(add_egl_case(suite, "an EGL that pretends"));
-
-    add_tests(add_egl_case(suite, "what is current"), make_current, free_while_current,
-              free_while_not_current, free_null, scope_end, two_alternately,
-              current_on_another_thread);
-
-    add_tests(add_egl_case(suite, "queries"), handles, describe, many_in_turn);
-}
-
 int main(int argc, char **argv)
 {
-    return test_main(argc, argv, "EGL", build, children);
+    return run_tests(argc, argv, "EGL", children);
 }

@@ -39,12 +39,14 @@ static void must_end(CUstream stream, const struct hostile_semaphore *semaphore,
     ck_abort_msg("the stream waited for ever");
 }
 
+GROUP("semaphores that go back", add_vulkan_case)
+
 /*
  * Another stream waits for what the first one has signalled, before it signals the next value. The
  * peer takes that back: after it was seen to be there, or at once, which the end of the ring mends.
  * Catches: the stream waited for ever, also after the peer's end.
  */
-START_VULKAN_TEST(our_own_signals_stay)
+VULKAN_TEST(our_own_signals_stay, 2)
 {
     struct hostile peer;
     const gr_slot *slot;
@@ -67,7 +69,6 @@ START_VULKAN_TEST(our_own_signals_stay)
     if (_i == 0)
         shared_ring_end(&r);
 }
-END_TEST
 
 /* Frames until the ring says that it is over, or none of `ms` is left. */
 static gr_status read_until_over(gr_ring *ring, int ms)
@@ -87,7 +88,7 @@ static gr_status read_until_over(gr_ring *ring, int ms)
  * The second frame is said to be done with the first one's value, which has been there.
  * Catches: the stream waited for ever, and nothing said why.
  */
-START_VULKAN_TEST(a_value_that_goes_back_is_a_peer_that_is_gone)
+VULKAN_TEST(a_value_that_goes_back_is_a_peer_that_is_gone)
 {
     struct hostile peer;
     struct shared_ring r = hostile_ring(&peer, false, GR_RING_LOSSLESS);
@@ -110,13 +111,12 @@ START_VULKAN_TEST(a_value_that_goes_back_is_a_peer_that_is_gone)
     if (!back)
         skip("a timeline of this driver does not go back");
 }
-END_TEST
 
 /*
  * The peer has closed its socket, but somebody still has the semaphore.
  * Catches: what was once signalled in its stead was not signalled again.
  */
-START_VULKAN_TEST(a_value_that_goes_back_after_the_end)
+VULKAN_TEST(a_value_that_goes_back_after_the_end)
 {
     struct hostile peer;
     const gr_slot *slot;
@@ -137,10 +137,9 @@ START_VULKAN_TEST(a_value_that_goes_back_after_the_end)
     hostile_end(&peer);
     shared_ring_end(&r);
 }
-END_TEST
 
 /* A peer that is slow, and signals at last, is none that goes back. */
-START_VULKAN_TEST(a_peer_that_is_slow_is_sound)
+VULKAN_TEST(a_peer_that_is_slow_is_sound)
 {
     struct hostile peer;
     struct shared_ring r = hostile_ring(&peer, false, GR_RING_LOSSLESS);
@@ -152,7 +151,6 @@ START_VULKAN_TEST(a_peer_that_is_slow_is_sound)
     hostile_end(&peer);
     shared_ring_end(&r);
 }
-END_TEST
 
 /* ---- After the end of the ring --------------------------------------------------------------- */
 
@@ -168,7 +166,7 @@ static void pass_gate(void *user)
  * ring is freed. The stream reaches its wait only then.
  * Catches: the stream waited forever, and so did the end of every other resource.
  */
-START_VULKAN_TEST(a_value_that_goes_back_after_the_ring)
+VULKAN_TEST(a_value_that_goes_back_after_the_ring, 2)
 {
     struct hostile peer;
     const gr_slot *slot;
@@ -194,13 +192,4 @@ START_VULKAN_TEST(a_value_that_goes_back_after_the_ring)
     gr_resource_free(must_create(SLOT_SIZE, GR_READ_WRITE));
     hostile_end(&peer);
     shared_ring_end(&r);
-}
-END_TEST
-
-void add_hostile_semaphore_cases(Suite *suite)
-{
-    TCase *back = add_vulkan_case(suite, "semaphores that go back");
-    add_loop_tests(back, 2, our_own_signals_stay, a_value_that_goes_back_after_the_ring);
-    add_tests(back, a_value_that_goes_back_is_a_peer_that_is_gone,
-              a_value_that_goes_back_after_the_end, a_peer_that_is_slow_is_sound);
 }

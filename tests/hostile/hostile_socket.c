@@ -40,7 +40,12 @@ int setsockopt(int socket, int level, int name, const void *value, socklen_t siz
     return -1;
 }
 
-/* ---- Out-of-band bytes ----------------------------------------------------------------------- */
+static TCase *add_sockets_case(Suite *suite, const char *name)
+{
+    return with_sharing(add_vulkan_case(suite, name));
+}
+
+GROUP("sockets", add_sockets_case)
 
 static void *receive_either(int socket, bool ring, unsigned timeout_ms)
 {
@@ -53,7 +58,7 @@ static void *receive_either(int socket, bool ring, unsigned timeout_ms)
  * Catches: the socket was readable and nothing could be read; the timeout was never looked at, and
  * the thread ran in circles until the peer ended.
  */
-START_VULKAN_TEST(a_byte_out_of_band)
+VULKAN_TEST(a_byte_out_of_band, 2)
 {
     static const unsigned timeouts[] = {0, TIMEOUT_MS};
     struct pair pair = pair_make();
@@ -69,7 +74,6 @@ START_VULKAN_TEST(a_byte_out_of_band)
     }
     pair_close(&pair);
 }
-END_TEST
 
 /* ---- Descriptors that do not close ----------------------------------------------------------- */
 
@@ -150,7 +154,7 @@ static struct wire take_message(bool ring)
  * the last close() was this thread's, or the kernel's for it, and gr_resource_receive(100 ms) took
  * 15 s.
  */
-START_VULKAN_TEST(descriptors_that_linger)
+VULKAN_TEST(descriptors_that_linger, 6)
 {
     static const char *const texts[] = {"memfd_create", "more than 3", "close the socket"};
     bool ring = _i & 1;
@@ -175,13 +179,12 @@ START_VULKAN_TEST(descriptors_that_linger)
     connection_end(&c, fds);
     wire_close(&good);
 }
-END_TEST
 
 /*
  * A ring's peer sends them, where the kernel lets it. Catches: the watch thread waited in close()
  * and saw nothing else; gr_ring_free() took 12.7 s.
  */
-START_VULKAN_TEST(descriptors_that_linger_for_a_ring)
+VULKAN_TEST(descriptors_that_linger_for_a_ring, 2)
 {
     const gr_slot *slot;
     struct hostile peer;
@@ -205,9 +208,8 @@ START_VULKAN_TEST(descriptors_that_linger_for_a_ring)
     shared_ring_end(&r);
     connection_end(&c, fds);
 }
-END_TEST
 
-START_VULKAN_TEST(a_rings_socket_takes_no_descriptors)
+VULKAN_TEST(a_rings_socket_takes_no_descriptors)
 {
     struct hostile peer;
     int socket, passes = 1;
@@ -230,10 +232,9 @@ START_VULKAN_TEST(a_rings_socket_takes_no_descriptors)
     hostile_end(&peer);
     shared_ring_end(&r);
 }
-END_TEST
 
 /* A ring that could not be sent leaves the socket as it was. */
-START_VULKAN_TEST(a_socket_that_is_given_back)
+VULKAN_TEST(a_socket_that_is_given_back)
 {
     int socket, inline_before = 1;
     socklen_t size = sizeof(inline_before);
@@ -249,15 +250,4 @@ START_VULKAN_TEST(a_socket_that_is_given_back)
     close(socket);
     hostile_end(&peer);
     shared_ring_end(&r);
-}
-END_TEST
-
-void add_hostile_socket_cases(Suite *suite)
-{
-    TCase *sockets = add_vulkan_case(suite, "sockets");
-    tcase_add_unchecked_fixture(sockets, warm_up_sharing, NULL);
-    tcase_add_checked_fixture(sockets, NULL, collect_sharing);
-    add_loop_tests(sockets, 6, descriptors_that_linger);
-    add_loop_tests(sockets, 2, descriptors_that_linger_for_a_ring, a_byte_out_of_band);
-    add_tests(sockets, a_rings_socket_takes_no_descriptors, a_socket_that_is_given_back);
 }

@@ -76,7 +76,12 @@ int poll(struct pollfd *fds, nfds_t n, int ms)
     return -1;
 }
 
-/* ---- Bytes without end ----------------------------------------------------------------------- */
+static TCase *add_waits_case(Suite *suite, const char *name)
+{
+    return with_sharing(add_vulkan_case(suite, name));
+}
+
+GROUP("peers that live", add_waits_case)
 
 struct flood {
     const struct hostile *peer;
@@ -96,7 +101,7 @@ static void *send_bytes(void *user)
 }
 
 /* Reads and writes what cannot be there: no field of a message, and no byte, makes it longer. */
-START_VULKAN_TEST(a_timeout_is_the_callers)
+VULKAN_TEST(a_timeout_is_the_callers, 2)
 {
     static const unsigned timeouts[] = {0, 1, 50, 200};
     bool here_writes = _i == 0;
@@ -124,7 +129,6 @@ START_VULKAN_TEST(a_timeout_is_the_callers)
     hostile_end(&peer);
     shared_ring_end(&r);
 }
-END_TEST
 
 /* ---- Messages without end -------------------------------------------------------------------- */
 
@@ -160,7 +164,7 @@ static struct wire take_large_ring(struct slots *slots)
  * Catches: the deadline was looked at only where nothing was there, and a ring whose messages kept
  * arriving took as long as they did.
  */
-START_VULKAN_TEST(messages_that_keep_arriving)
+VULKAN_TEST(messages_that_keep_arriving)
 {
     struct pair pair = pair_make();
     struct slots slots = {.socket = pair.here};
@@ -176,10 +180,9 @@ START_VULKAN_TEST(messages_that_keep_arriving)
     wire_close(&head);
     wire_close(&slots.slot);
 }
-END_TEST
 
 /* Catches: likewise, where the sender's bytes kept arriving. */
-START_VULKAN_TEST(bytes_that_keep_arriving)
+VULKAN_TEST(bytes_that_keep_arriving)
 {
     static unsigned char room[GR_SHARE_MOST_DATA];
     struct pair pair = pair_make();
@@ -192,14 +195,13 @@ START_VULKAN_TEST(bytes_that_keep_arriving)
     assert_error(GR_ERR_TIMEOUT, 0, "close the socket");
     pair_close(&pair);
 }
-END_TEST
 
 /*
  * The peer waits for the frame that this side took and cannot begin to use: the stream is
  * another CUDA context's.
  * Catches: the frame was there again, and the peer was not woken.
  */
-START_VULKAN_TEST(an_acquire_that_fails_wakes_the_peer)
+VULKAN_TEST(an_acquire_that_fails_wakes_the_peer)
 {
     const gr_slot *slot;
     char byte;
@@ -227,10 +229,9 @@ START_VULKAN_TEST(an_acquire_that_fails_wakes_the_peer)
     hostile_end(&peer);
     shared_ring_end(&r);
 }
-END_TEST
 
 /* Catches: the thread ended at the first one, and a reader waited for a peer that was gone. */
-START_VULKAN_TEST(the_watch_goes_on_where_poll_lacks_memory)
+VULKAN_TEST(the_watch_goes_on_where_poll_lacks_memory)
 {
     const gr_slot *slot;
     struct hostile peer;
@@ -248,7 +249,6 @@ START_VULKAN_TEST(the_watch_goes_on_where_poll_lacks_memory)
     hostile_end(&peer);
     shared_ring_end(&r);
 }
-END_TEST
 
 /* ---- OpenGL, which waits in this thread ------------------------------------------------------ */
 
@@ -312,7 +312,7 @@ static const gr_ring_role roles[] = {GR_RING_CONSUMER, GR_RING_PRODUCER};
  * Catches: the acquire waited for the peer's signal for as long as the peer lived, in the one
  * thread that could have freed the ring.
  */
-START_TEST(opengl_waits_no_longer_than_it_says)
+TEST(opengl_waits_no_longer_than_it_says, 2)
 {
     need_memory_semaphores();
     struct hostile peer;
@@ -333,14 +333,13 @@ START_TEST(opengl_waits_no_longer_than_it_says)
     hostile_end(&peer);
     gr_ring_free(ring);
 }
-END_TEST
 
 /*
  * The value has come, and the peer takes it back before OpenGL begins to use the slot. The thread
  * that would notice is slow.
  * Catches: the acquire waited for the value again, without its timeout.
  */
-START_TEST(what_has_come_is_not_waited_for_again)
+TEST(what_has_come_is_not_waited_for_again)
 {
     need_memory_semaphores();
     struct hostile peer;
@@ -367,7 +366,6 @@ START_TEST(what_has_come_is_not_waited_for_again)
     gr_ring_free(ring);
     ck_assert_int_lt(longest, ENOUGH_MS / 2);
 }
-END_TEST
 
 struct wait {
     gr_ring *ring;
@@ -389,7 +387,7 @@ static void *end_it(void *user)
     return NULL;
 }
 
-START_TEST(a_stop_or_an_end_ends_opengls_wait)
+TEST(a_stop_or_an_end_ends_opengls_wait, 2)
 {
     need_memory_semaphores();
     struct hostile peer;
@@ -410,7 +408,6 @@ START_TEST(a_stop_or_an_end_ends_opengls_wait)
     hostile_end(&peer);
     gr_ring_free(ring);
 }
-END_TEST
 
 /* ---- The end of a ring ----------------------------------------------------------------------- */
 
@@ -418,7 +415,7 @@ END_TEST
  * The peer lives, and a stream waits for it. Each pause is as long as on a machine with other work.
  * Catches: the time was a number of looks, so that 2 seconds became 5.
  */
-START_VULKAN_TEST(a_free_takes_its_time_by_the_clock)
+VULKAN_TEST(a_free_takes_its_time_by_the_clock)
 {
     const gr_slot *slot;
     struct hostile peer;
@@ -437,17 +434,4 @@ START_VULKAN_TEST(a_free_takes_its_time_by_the_clock)
     ck_assert_msg(stream_ends_within(fx.stream, ENOUGH_MS), "the stream still waits");
     hostile_end(&peer);
     shared_ring_end(&r);
-}
-END_TEST
-
-void add_hostile_wait_cases(Suite *suite)
-{
-    TCase *waits = add_vulkan_case(suite, "peers that live");
-    tcase_add_unchecked_fixture(waits, warm_up_sharing, NULL);
-    tcase_add_checked_fixture(waits, NULL, collect_sharing);
-    add_loop_tests(waits, 2, a_timeout_is_the_callers, opengl_waits_no_longer_than_it_says,
-                   a_stop_or_an_end_ends_opengls_wait);
-    add_tests(waits, an_acquire_that_fails_wakes_the_peer, messages_that_keep_arriving,
-              bytes_that_keep_arriving, the_watch_goes_on_where_poll_lacks_memory,
-              what_has_come_is_not_waited_for_again, a_free_takes_its_time_by_the_clock);
 }

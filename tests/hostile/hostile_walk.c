@@ -108,7 +108,9 @@ static void change(struct messages *all, const struct messages *good)
     }
 }
 
-START_VULKAN_TEST(messages_that_are_changed)
+GROUP("any peer", add_vulkan_case)
+
+VULKAN_TEST(messages_that_are_changed)
 {
     enum { ROUNDS = 400 };
     struct shared_ring r;
@@ -130,10 +132,9 @@ START_VULKAN_TEST(messages_that_are_changed)
     ck_assert(receives(&good, false));
     end_messages(&good, &r);
 }
-END_TEST
 
 /* Cut off anywhere: the sender ends there, or stays and sends nothing more. */
-START_VULKAN_TEST(senders_that_end_or_stop_anywhere)
+VULKAN_TEST(senders_that_end_or_stop_anywhere)
 {
     struct shared_ring r;
     struct messages good = capture(&r);
@@ -151,7 +152,6 @@ START_VULKAN_TEST(senders_that_end_or_stop_anywhere)
     printf("hostile: %d rings that were cut off were refused\n", cuts);
     end_messages(&good, &r);
 }
-END_TEST
 
 /* A byte now and then: the deadline is the call's, and not each byte's. */
 static void *drip(void *user)
@@ -162,7 +162,7 @@ static void *drip(void *user)
     return NULL;
 }
 
-START_VULKAN_TEST(a_sender_that_drips)
+VULKAN_TEST(a_sender_that_drips)
 {
     struct pair pair = pair_make();
     struct shared_ring r;
@@ -182,7 +182,6 @@ START_VULKAN_TEST(a_sender_that_drips)
     good.wires[0].size += 8;
     end_messages(&good, &r);
 }
-END_TEST
 
 /* ---- Descriptors ----------------------------------------------------------------------------- */
 
@@ -255,7 +254,7 @@ static int make_thing(int number)
 }
 
 /* In the place of each descriptor of each message. */
-START_VULKAN_TEST(descriptors_of_the_wrong_kind)
+VULKAN_TEST(descriptors_of_the_wrong_kind)
 {
     struct shared_ring r;
     struct messages good = capture(&r);
@@ -275,7 +274,6 @@ START_VULKAN_TEST(descriptors_of_the_wrong_kind)
     printf("hostile: %d descriptors of other things were refused\n", tried);
     end_messages(&good, &r);
 }
-END_TEST
 
 /* ---- In use ---------------------------------------------------------------------------------- */
 
@@ -378,7 +376,7 @@ static void walk_end(struct walk *walk, uint32_t seed)
     shared_ring_end(&walk->r);
 }
 
-START_VULKAN_TEST(a_peer_that_rewrites_what_is_shared)
+VULKAN_TEST(a_peer_that_rewrites_what_is_shared)
 {
     need_memory_semaphores();
     enum { WALKS = 12, STEPS = 120 };
@@ -403,10 +401,9 @@ START_VULKAN_TEST(a_peer_that_rewrites_what_is_shared)
     printf("hostile: seeds %u to %u: %d of %d rings found their peer out\n", seed, seed + WALKS - 1,
            over, WALKS);
 }
-END_TEST
 
 /* At each step of an honest peer: the end of its socket. */
-START_VULKAN_TEST(a_peer_that_dies_at_every_step)
+VULKAN_TEST(a_peer_that_dies_at_every_step)
 {
     enum { STEPS = 10 };
     for (int last = 0; last < STEPS; last++)
@@ -423,13 +420,4 @@ START_VULKAN_TEST(a_peer_that_dies_at_every_step)
             gr_clear_error();
             walk_end(&walk, first_seed() + (uint32_t)last);
         }
-}
-END_TEST
-
-void add_hostile_walk_cases(Suite *suite)
-{
-    TCase *walks = add_vulkan_case(suite, "any peer");
-    add_tests(walks, messages_that_are_changed, senders_that_end_or_stop_anywhere,
-              a_sender_that_drips, descriptors_of_the_wrong_kind,
-              a_peer_that_rewrites_what_is_shared, a_peer_that_dies_at_every_step);
 }

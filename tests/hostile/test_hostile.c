@@ -9,11 +9,6 @@
 static void build(Suite *suite)
 {
     add_hostile_file_cases(suite);
-    add_hostile_semaphore_cases(suite);
-    add_hostile_socket_cases(suite);
-    add_hostile_wait_cases(suite);
-    add_hostile_walk_cases(suite);
-    add_vulkan_end(suite);
 }
 
 int main(int argc, char **argv)

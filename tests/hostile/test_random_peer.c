@@ -390,7 +390,9 @@ static void teach(void)
     gr_ring_free(ring);
 }
 
-START_TEST(any_peer)
+GROUP("random peer", add_case)
+
+TEST(any_peer)
 {
     pthread_t watcher;
     if (!gr_cuda_is_software())
@@ -406,12 +408,6 @@ START_TEST(any_peer)
     run_all();
     atomic_store(&over, true);
     pthread_join(watcher, NULL);
-}
-END_TEST
-
-static void build(Suite *suite)
-{
-    tcase_add_test(add_case(suite, "random peer"), any_peer);
 }
 
 /* ---- Options --------------------------------------------------------------------------------- */
@@ -461,5 +457,5 @@ int main(int argc, char **argv)
     server = peer_server_start(); /* while there is one thread */
     if (server < 0)
         return 2;
-    return test_main(1, argv, "random_peer", build, NULL);
+    return run_tests(1, argv, "random_peer", NULL);
 }

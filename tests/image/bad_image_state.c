@@ -141,7 +141,6 @@ static void check_texels(void)
 static const struct state_steps all = {prepare, check_texels, sizeof(steps) / sizeof(steps[0]),
                                        steps};
 
-void add_state_cases(Suite *suite)
-{
-    add_state_tests(add_image_case(suite, "state"), &all);
-}
+GROUP("state", add_image_case)
+
+TEST_STATE(&all)

@@ -80,18 +80,19 @@ static void check_bytes(const struct image *image)
         note(image, difference);
 }
 
-START_TEST(bytes_of_every_format)
+GROUP("bytes", add_image_case)
+
+TEST(bytes_of_every_format, image_target_count)
 {
     differences[0] = '\0';
     image_each_format(&image_targets[_i], make_odd, check_bytes);
     ck_assert_msg(differences[0] == '\0', "%s", differences);
 }
-END_TEST
 
 /* ---- Through the array ----------------------------------------------------------------------- */
 
 /* The driver's own copies take the arrays, here those of the last level and layer. */
-START_TEST(bytes_through_the_array)
+TEST(bytes_through_the_array)
 {
     struct image image = image_filled("RGBA8", "2D_ARRAY", 13, 7, 2, 1);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
@@ -127,7 +128,6 @@ START_TEST(bytes_through_the_array)
             assert_no_difference(image_level_differs(&image, 1, layer, 1));
     }
 }
-END_TEST
 
 /* ---- Order ----------------------------------------------------------------------------------- */
 
@@ -135,7 +135,7 @@ END_TEST
  * What OpenGL draws right before the map is there in CUDA, what CUDA writes right before the
  * release in OpenGL.
  */
-START_TEST(bytes_without_waiting)
+TEST(bytes_without_waiting)
 {
     struct image image = image_make("RGBA8", "2D", 64, 64, 1);
     GLuint framebuffer = 0;
@@ -158,12 +158,4 @@ START_TEST(bytes_without_waiting)
     }
     glBindFramebuffer(GL_FRAMEBUFFER, 0);
     glDeleteFramebuffers(1, &framebuffer);
-}
-END_TEST
-
-void add_byte_cases(Suite *suite)
-{
-    TCase *bytes = add_image_case(suite, "bytes");
-    add_loop_tests(bytes, image_target_count, bytes_of_every_format);
-    add_tests(bytes, bytes_through_the_array, bytes_without_waiting);
 }

@@ -40,8 +40,10 @@ static void life(GLuint name)
     gr_resource_free(steady);
 }
 
+GROUP("loops", add_image_case)
+
 /* Also the parts that are counted have to be seen to count. */
-START_TEST(registering_an_image_is_counted)
+TEST(registering_an_image_is_counted)
 {
     struct image image = image_make("RGBA8", "2D", 8, 8, 1);
     need_counting();
@@ -49,7 +51,6 @@ START_TEST(registering_an_image_is_counted)
     ck_assert_uint_gt(allocations, 0);
     gr_resource_free(resource);
 }
-END_TEST
 
 static void assert_allocates_nothing(void (*cycle)(GLuint name))
 {
@@ -64,41 +65,28 @@ static void assert_allocates_nothing(void (*cycle)(GLuint name))
     gr_resource_free(steady);
 }
 
-START_TEST(map_and_release_allocate_nothing)
+TEST(map_and_release_allocate_nothing)
 {
     need_counting();
     assert_allocates_nothing(frame);
 }
-END_TEST
 
-START_TEST(map_and_release_with_surface_and_textures_allocate_nothing)
+TEST(map_and_release_with_surface_and_textures_allocate_nothing)
 {
     need_counting();
     assert_allocates_nothing(frame_with_objects);
 }
-END_TEST
 
-START_TEST(map_and_release_with_objects_for_ever_need_nothing_more)
+TEST(map_and_release_with_objects_for_ever_need_nothing_more)
 {
     struct image image = image_make("RGBA8", "2D", 8, 8, 1);
     steady = must_register_image(&image, GR_SURFACE_LOAD_STORE);
     assert_steady(frame_with_objects, image.name, sanitizer() ? 200 : 2000);
     gr_resource_free(steady);
 }
-END_TEST
 
-START_TEST(register_and_close_for_ever_need_nothing_more)
+TEST(register_and_close_for_ever_need_nothing_more)
 {
     struct image image = image_make("RGBA8", "2D", 8, 8, 1);
     assert_steady(life, image.name, sanitizer() ? 200 : 2000);
-}
-END_TEST
-
-void add_loop_cases(Suite *suite)
-{
-    add_tests(add_image_case(suite, "loops"), registering_an_image_is_counted,
-              map_and_release_allocate_nothing,
-              map_and_release_with_surface_and_textures_allocate_nothing,
-              map_and_release_with_objects_for_ever_need_nothing_more,
-              register_and_close_for_ever_need_nothing_more);
 }

@@ -57,7 +57,9 @@ static void check_what_cuda_has(void)
     }
 }
 
-START_TEST(buffers_and_images_are_mapped_together)
+GROUP("many", add_image_case)
+
+TEST(buffers_and_images_are_mapped_together)
 {
     make();
     for (int round = 0; round < 3; round++) {
@@ -72,7 +74,6 @@ START_TEST(buffers_and_images_are_mapped_together)
     }
     end();
 }
-END_TEST
 
 static void check_gl_texels(GLuint name, unsigned number)
 {
@@ -82,7 +83,7 @@ static void check_gl_texels(GLuint name, unsigned number)
     ck_assert_mem_eq(got, wanted, SIZE);
 }
 
-START_TEST(they_are_released_together_on_another_stream)
+TEST(they_are_released_together_on_another_stream)
 {
     make();
     assert_ok(gr_map_many(resources, COUNT, fx.stream, NULL, buffers));
@@ -105,7 +106,6 @@ START_TEST(they_are_released_together_on_another_stream)
     }
     end();
 }
-END_TEST
 
 /* None is mapped, `out` is as it was, and after the bad one is gone the others go on. */
 static void assert_none_mapped(gr_status status, const char *text)
@@ -117,7 +117,7 @@ static void assert_none_mapped(gr_status status, const char *text)
     }
 }
 
-START_TEST(a_closed_image_in_the_middle_lets_none_be_mapped)
+TEST(a_closed_image_in_the_middle_lets_none_be_mapped)
 {
     make();
     assert_ok(gr_resource_close(resources[3], fx.stream));
@@ -128,9 +128,8 @@ START_TEST(a_closed_image_in_the_middle_lets_none_be_mapped)
     assert_ok(gr_buffer_release_many(buffers, COUNT, fx.stream, NULL));
     end();
 }
-END_TEST
 
-START_TEST(a_mapped_image_in_the_middle_lets_none_be_mapped)
+TEST(a_mapped_image_in_the_middle_lets_none_be_mapped)
 {
     make();
     gr_buffer *buffer = must_map_image(resources[3]);
@@ -144,18 +143,16 @@ START_TEST(a_mapped_image_in_the_middle_lets_none_be_mapped)
     assert_ok(gr_buffer_release(buffer));
     end();
 }
-END_TEST
 
-START_TEST(a_deleted_image_in_the_middle_lets_none_be_mapped)
+TEST(a_deleted_image_in_the_middle_lets_none_be_mapped)
 {
     make();
     image_delete(&images[5]); /* a renderbuffer, whose storage may change at any time */
     assert_none_mapped(GR_ERR_STATE, "deleted");
     end();
 }
-END_TEST
 
-START_TEST(an_image_listed_twice_is_refused)
+TEST(an_image_listed_twice_is_refused)
 {
     make();
     gr_resource *kept = resources[5];
@@ -163,14 +160,4 @@ START_TEST(an_image_listed_twice_is_refused)
     assert_none_mapped(GR_ERR_INVALID_VALUE, "twice");
     resources[5] = kept;
     end();
-}
-END_TEST
-
-void add_many_cases(Suite *suite)
-{
-    add_tests(add_image_case(suite, "many"), buffers_and_images_are_mapped_together,
-              they_are_released_together_on_another_stream,
-              a_closed_image_in_the_middle_lets_none_be_mapped,
-              a_mapped_image_in_the_middle_lets_none_be_mapped,
-              a_deleted_image_in_the_middle_lets_none_be_mapped, an_image_listed_twice_is_refused);
 }

@@ -5,8 +5,4 @@
 
 #include "tests/support/support_image.h"
 
-void add_byte_cases(Suite *suite);
-void add_many_cases(Suite *suite);
-void add_loop_cases(Suite *suite);
-
 #endif

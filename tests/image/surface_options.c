@@ -31,7 +31,9 @@ static void taken(gr_texture_options options)
     ck_assert_msg(gr_buffer_texture(buffer, &options) != 0, "%s", error_text());
 }
 
-START_TEST(values_that_are_none)
+GROUP("options", add_image_case)
+
+TEST(values_that_are_none)
 {
     begin("RGBA8");
     refused(GR_INIT(gr_texture_options, .address = {(gr_address)4}), "address");
@@ -52,9 +54,8 @@ START_TEST(values_that_are_none)
     refused(GR_INIT(gr_texture_options, .layer = 1), "1 layer");
     end();
 }
-END_TEST
 
-START_TEST(values_that_do_not_go_together)
+TEST(values_that_do_not_go_together)
 {
     begin("RGBA8");
     refused(GR_INIT(gr_texture_options, .address = {GR_ADDRESS_WRAP}), "normalized_coordinates");
@@ -73,9 +74,8 @@ START_TEST(values_that_do_not_go_together)
         "normalized_coordinates");
     end();
 }
-END_TEST
 
-START_TEST(values_that_do_not_go_with_the_format)
+TEST(values_that_do_not_go_with_the_format)
 {
     begin("RGBA32UI");
     refused(GR_INIT(gr_texture_options, .as_float = GR_YES), "32 bit integers");
@@ -91,9 +91,8 @@ START_TEST(values_that_do_not_go_with_the_format)
     taken(GR_INIT(gr_texture_options, .filter = GR_FILTER_LINEAR));
     end();
 }
-END_TEST
 
-START_TEST(all_options_are_taken)
+TEST(all_options_are_taken)
 {
     begin("RGBA8");
     taken(GR_INIT(gr_texture_options, .anisotropy = 16));
@@ -107,10 +106,9 @@ START_TEST(all_options_are_taken)
     taken(GR_INIT(gr_texture_options, .srgb = GR_NO, .as_float = GR_YES, .level = 1));
     end();
 }
-END_TEST
 
 /* Options are read during the call. */
-START_TEST(options_need_not_stay)
+TEST(options_need_not_stay)
 {
     begin("RGBA8");
     gr_texture_options options = GR_INIT(gr_texture_options, .filter = GR_FILTER_LINEAR);
@@ -120,10 +118,9 @@ START_TEST(options_need_not_stay)
     ck_assert(first != 0 && second != 0 && first != second);
     end();
 }
-END_TEST
 
 /* More of them than there is room for at first. */
-START_TEST(many_textures_of_one_mapping)
+TEST(many_textures_of_one_mapping)
 {
     begin("RGBA8");
     CUtexObject textures[100];
@@ -134,12 +131,4 @@ START_TEST(many_textures_of_one_mapping)
             ck_assert_uint_ne(textures[i], textures[k]);
     }
     end();
-}
-END_TEST
-
-void add_option_cases(Suite *suite)
-{
-    add_tests(add_image_case(suite, "options"), values_that_are_none,
-              values_that_do_not_go_together, values_that_do_not_go_with_the_format,
-              all_options_are_taken, options_need_not_stay, many_textures_of_one_mapping);
 }

@@ -8,7 +8,7 @@
 /* Loads the kernels of image_kernels.cu for the case. NULL, or why the case has to be skipped. */
 const char *image_kernels_load(void);
 
-#define START_IMAGE_KERNEL_TEST(name) START_TEST_UNLESS(image_kernels_load(), name)
+#define IMAGE_KERNEL_TEST(...) TEST_UNLESS(image_kernels_load(), __VA_ARGS__)
 
 /* Launches one of them on fx.stream, a thread for each of `count` elements. */
 void image_kernel(const char *name, size_t count, void **parameters);
@@ -23,9 +23,6 @@ void surface_load(CUsurfObject surface, const struct image *image, unsigned leve
 
 /* A case with the kernels' module, which its teardown unloads. */
 TCase *add_kernel_case(Suite *suite, const char *name);
-
-void add_texture_cases(Suite *suite);
-void add_option_cases(Suite *suite);
 
 /* Children that have to die. */
 int use_surface_after_release(void);

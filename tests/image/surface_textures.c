@@ -102,9 +102,9 @@ static void check(const char *kernel, const gr_texture_options *options, struct 
                   (double)wanted.b, (double)wanted.a);
 }
 
-/* ---- Two dimensions -------------------------------------------------------------------------- */
+GROUP("textures", add_kernel_case)
 
-START_IMAGE_KERNEL_TEST(no_options_give_texels_as_floats)
+IMAGE_KERNEL_TEST(no_options_give_texels_as_floats)
 {
     map_known("RGBA8", "2D", 4, 4, 1);
     const gr_texture_options zero = GR_INIT(gr_texture_options);
@@ -120,9 +120,8 @@ START_IMAGE_KERNEL_TEST(no_options_give_texels_as_floats)
     check("sample_2d", NULL, (struct place){-7, 99, 0, 0}, known(0, 3, 0, 0));
     end_map();
 }
-END_TEST
 
-START_IMAGE_KERNEL_TEST(linear_filtering_mixes_neighbours)
+IMAGE_KERNEL_TEST(linear_filtering_mixes_neighbours)
 {
     map_known("RGBA8", "2D", 4, 4, 1);
     const gr_texture_options linear = GR_INIT(gr_texture_options, .filter = GR_FILTER_LINEAR);
@@ -135,9 +134,8 @@ START_IMAGE_KERNEL_TEST(linear_filtering_mixes_neighbours)
     check("sample_2d", &normalized, (struct place){0.5f, 0.625f, 0, 0}, known(1.5f, 2, 0, 0));
     end_map();
 }
-END_TEST
 
-START_IMAGE_KERNEL_TEST(addresses_beyond_the_edge)
+IMAGE_KERNEL_TEST(addresses_beyond_the_edge)
 {
     map_known("RGBA8", "2D", 4, 4, 1);
     gr_texture_options o = GR_INIT(
@@ -161,7 +159,6 @@ START_IMAGE_KERNEL_TEST(addresses_beyond_the_edge)
     check("sample_2d", &o, (struct place){1.375f, 1.375f, 0, 0}, known(2, 1, 0, 0));
     end_map();
 }
-END_TEST
 
 /* One texel of 1 in all channels, or the border. */
 static void check_exactly(const char *format, bool beyond, struct colour wanted)
@@ -187,16 +184,15 @@ static void check_exactly(const char *format, bool beyond, struct colour wanted)
     end_map();
 }
 
-START_IMAGE_KERNEL_TEST(channels_that_an_image_lacks_are_0)
+IMAGE_KERNEL_TEST(channels_that_an_image_lacks_are_0)
 {
     check_exactly("R8", false, (struct colour){1, 0, 0, 0});
     check_exactly("RG8", false, (struct colour){1, 1, 0, 0});
     check_exactly("R32F", false, (struct colour){1, 0, 0, 0});
     check_exactly("RGBA8", false, (struct colour){1, 1, 1, 1});
 }
-END_TEST
 
-START_IMAGE_KERNEL_TEST(borders_have_the_format_of_the_image)
+IMAGE_KERNEL_TEST(borders_have_the_format_of_the_image)
 {
     check_exactly("RGBA8", true, (struct colour){64 / 255.f, 0, 191 / 255.f, 1});
     check_exactly("R8", true, (struct colour){64 / 255.f, 0, 0, 0});
@@ -204,9 +200,8 @@ START_IMAGE_KERNEL_TEST(borders_have_the_format_of_the_image)
     check_exactly("RGBA16F", true, (struct colour){0.25f, -0.5f, 0.75f, 3});
     check_exactly("RG32F", true, (struct colour){0.25f, -0.5f, 0, 0});
 }
-END_TEST
 
-START_IMAGE_KERNEL_TEST(levels_layers_and_faces_by_number)
+IMAGE_KERNEL_TEST(levels_layers_and_faces_by_number)
 {
     static const struct {
         const char *target;
@@ -222,9 +217,8 @@ START_IMAGE_KERNEL_TEST(levels_layers_and_faces_by_number)
         end_map();
     }
 }
-END_TEST
 
-START_IMAGE_KERNEL_TEST(slices_of_a_3d_image)
+IMAGE_KERNEL_TEST(slices_of_a_3d_image)
 {
     map_known("RGBA8", "3D", 4, 4, 2);
     const gr_texture_options linear = GR_INIT(gr_texture_options, .filter = GR_FILTER_LINEAR),
@@ -234,7 +228,6 @@ START_IMAGE_KERNEL_TEST(slices_of_a_3d_image)
     check("sample_3d", &second, (struct place){1.5f, 0.5f, 1.5f, 0}, known(1, 0, 1, 1));
     end_map();
 }
-END_TEST
 
 /* ---- How values are read --------------------------------------------------------------------- */
 
@@ -249,7 +242,7 @@ static void check_integers(const gr_texture_options *options, struct place at, s
     ck_assert_mem_eq(&got, &wanted, sizeof(got));
 }
 
-START_IMAGE_KERNEL_TEST(integers_are_read_as_opengl_samples_them)
+IMAGE_KERNEL_TEST(integers_are_read_as_opengl_samples_them)
 {
     const struct place at = {1.5f, 2.5f, 0, 0};
     const gr_texture_options as_float = GR_INIT(gr_texture_options, .as_float = GR_YES),
@@ -265,9 +258,8 @@ START_IMAGE_KERNEL_TEST(integers_are_read_as_opengl_samples_them)
     check("sample_2d", &as_float, at, known(1, 2, 0, 0));
     end_map();
 }
-END_TEST
 
-START_IMAGE_KERNEL_TEST(wide_integers_and_floats_are_read_as_they_are)
+IMAGE_KERNEL_TEST(wide_integers_and_floats_are_read_as_they_are)
 {
     static const unsigned integers[4] = {1, 0x80000001u, 0xFFFFFFFFu, 77};
     static const float floats[4] = {-1.5f, 1e10f, 0.25f, 3};
@@ -289,10 +281,9 @@ START_IMAGE_KERNEL_TEST(wide_integers_and_floats_are_read_as_they_are)
     ck_assert_mem_eq(values, floats, sizeof(values));
     end_map();
 }
-END_TEST
 
 /* 188 is a half by the sRGB curve; alpha has none. */
-START_IMAGE_KERNEL_TEST(srgb_colours_are_linear_as_in_opengl)
+IMAGE_KERNEL_TEST(srgb_colours_are_linear_as_in_opengl)
 {
     static const unsigned char grey[4] = {188, 0, 255, 188};
     const struct colour linear = {0.5029f, 0, 1, 188 / 255.f};
@@ -311,11 +302,10 @@ START_IMAGE_KERNEL_TEST(srgb_colours_are_linear_as_in_opengl)
         end_map();
     }
 }
-END_TEST
 
-/* ---- All of it ------------------------------------------------------------------------------- */
+GROUP("whole textures", add_kernel_case)
 
-START_IMAGE_KERNEL_TEST(whole_takes_levels)
+IMAGE_KERNEL_TEST(whole_takes_levels)
 {
     map_known("RGBA8", "2D", 8, 8, 4);
     gr_texture_options o = GR_INIT(gr_texture_options, .whole = true);
@@ -342,10 +332,9 @@ START_IMAGE_KERNEL_TEST(whole_takes_levels)
     check("sample_2d_lod", &o, at, known(0, 0, 0, 2));
     end_map();
 }
-END_TEST
 
 /* CUDA counts 4 levels, but OpenGL gave storage to 2: the others must not be seen. */
-START_IMAGE_KERNEL_TEST(whole_keeps_to_the_levels_of_the_storage)
+IMAGE_KERNEL_TEST(whole_keeps_to_the_levels_of_the_storage)
 {
     map_known("RGBA8", "2D", 8, 8, 2);
     gr_texture_options o = GR_INIT(gr_texture_options, .whole = true);
@@ -355,9 +344,8 @@ START_IMAGE_KERNEL_TEST(whole_keeps_to_the_levels_of_the_storage)
     check("sample_2d_lod", &o, at, known(0, 0, 0, 1));
     end_map();
 }
-END_TEST
 
-START_IMAGE_KERNEL_TEST(whole_takes_layers)
+IMAGE_KERNEL_TEST(whole_takes_layers)
 {
     map_known("RGBA8", "2D_ARRAY", 4, 4, 2);
     const gr_texture_options o = GR_INIT(gr_texture_options, .whole = true);
@@ -369,11 +357,10 @@ START_IMAGE_KERNEL_TEST(whole_takes_layers)
     }
     end_map();
 }
-END_TEST
 
 /* Each face's middle texel, of an odd size, in OpenGL's order: +x, -x, +y, -y, +z, -z. */
 /* The driver makes a texture object of a whole cube, and on an H200 it gives zeros. */
-START_IMAGE_KERNEL_TEST(whole_refuses_cubes_whose_faces_are_taken_by_number)
+IMAGE_KERNEL_TEST(whole_refuses_cubes_whose_faces_are_taken_by_number)
 {
     map_known("RGBA8", "CUBE", 5, 5, 3);
     const gr_texture_options whole = GR_INIT(gr_texture_options, .whole = true);
@@ -385,16 +372,14 @@ START_IMAGE_KERNEL_TEST(whole_refuses_cubes_whose_faces_are_taken_by_number)
     }
     end_map();
 }
-END_TEST
 
-START_IMAGE_KERNEL_TEST(whole_takes_slices)
+IMAGE_KERNEL_TEST(whole_takes_slices)
 {
     map_known("RGBA8", "3D", 4, 4, 1);
     const gr_texture_options o = GR_INIT(gr_texture_options, .whole = true);
     check("sample_3d", &o, (struct place){0.375f, 0.625f, 0.7f, 0}, known(1, 2, 3, 0));
     end_map();
 }
-END_TEST
 
 int use_texture_after_release(void)
 {
@@ -412,18 +397,4 @@ int use_texture_after_release(void)
     image_kernel("sample_2d", 1, (void *[]){&texture, &result, &places, &count});
     fx.cu->StreamSynchronize(fx.stream);
     return 0;
-}
-
-void add_texture_cases(Suite *suite)
-{
-    TCase *textures = add_kernel_case(suite, "textures");
-    add_tests(textures, no_options_give_texels_as_floats, linear_filtering_mixes_neighbours,
-              addresses_beyond_the_edge, channels_that_an_image_lacks_are_0,
-              borders_have_the_format_of_the_image, levels_layers_and_faces_by_number,
-              slices_of_a_3d_image, integers_are_read_as_opengl_samples_them,
-              wide_integers_and_floats_are_read_as_they_are, srgb_colours_are_linear_as_in_opengl);
-
-    add_tests(add_kernel_case(suite, "whole textures"), whole_takes_levels,
-              whole_keeps_to_the_levels_of_the_storage, whole_takes_layers,
-              whole_refuses_cubes_whose_faces_are_taken_by_number, whole_takes_slices);
 }

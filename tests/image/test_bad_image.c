@@ -11,9 +11,9 @@
 #define refused(name, target, status, text)                                                        \
     assert_null(gr_from_gl_image(name, target, GR_READ_WRITE), status, 0, text)
 
-/* ---- Names and targets ----------------------------------------------------------------------- */
+GROUP("names and targets", add_image_case)
 
-START_TEST(names_that_are_none)
+TEST(names_that_are_none)
 {
     GLuint unbound = 0, renderbuffer = 0;
     refused(0, GL_TEXTURE_2D, GR_ERR_INVALID_VALUE, "0");
@@ -31,9 +31,8 @@ START_TEST(names_that_are_none)
         buffer++;
     refused(buffer, GL_TEXTURE_2D, GR_ERR_INVALID_VALUE, "There is no OpenGL texture");
 }
-END_TEST
 
-START_TEST(names_that_were_deleted)
+TEST(names_that_were_deleted)
 {
     struct image texture = image_make("RGBA8", "2D", 8, 8, 1);
     struct image renderbuffer = image_make("RGBA8", "RENDERBUFFER", 8, 8, 1);
@@ -42,13 +41,12 @@ START_TEST(names_that_were_deleted)
     refused(texture.name, GL_TEXTURE_2D, GR_ERR_INVALID_VALUE, "deleted");
     refused(renderbuffer.name, GL_RENDERBUFFER, GR_ERR_INVALID_VALUE, "deleted");
 }
-END_TEST
 
 /*
  * Textures and renderbuffers have names of their own, so names are chosen that the other kind
  * lacks.
  */
-START_TEST(a_texture_is_no_renderbuffer)
+TEST(a_texture_is_no_renderbuffer)
 {
     struct image texture = image_make("RGBA8", "2D", 8, 8, 1);
     while (glIsRenderbuffer(texture.name))
@@ -59,10 +57,9 @@ START_TEST(a_texture_is_no_renderbuffer)
         renderbuffer = image_make("RGBA8", "RENDERBUFFER", 8, 8, 1);
     refused(renderbuffer.name, GL_TEXTURE_2D, GR_ERR_INVALID_VALUE, "There is a renderbuffer");
 }
-END_TEST
 
 /* The text says what OpenGL says that the texture is. */
-START_TEST(a_target_that_is_not_the_textures)
+TEST(a_target_that_is_not_the_textures)
 {
     if (epoxy_gl_version() < 45 && !epoxy_has_gl_extension("GL_ARB_direct_state_access"))
         skip("this OpenGL does not tell a texture's target");
@@ -79,9 +76,8 @@ START_TEST(a_target_that_is_not_the_textures)
     }
     assert_gl_clean();
 }
-END_TEST
 
-START_TEST(values_that_are_no_target)
+TEST(values_that_are_no_target)
 {
     struct image cube = image_make("RGBA8", "CUBE", 8, 8, 1);
     refused(cube.name, GL_TEXTURE_CUBE_MAP_POSITIVE_X, GR_ERR_INVALID_VALUE, "GL_TEXTURE_CUBE_MAP");
@@ -90,10 +86,9 @@ START_TEST(values_that_are_no_target)
     refused(cube.name, 0x1234, GR_ERR_INVALID_VALUE, "0x1234");
     refused(cube.name, GL_ARRAY_BUFFER, GR_ERR_INVALID_VALUE, "GL_RENDERBUFFER");
 }
-END_TEST
 
 /* Each with the sentence that names the mistake, not what follows from it. */
-START_TEST(arguments_in_another_order)
+TEST(arguments_in_another_order)
 {
     struct image image = image_make("RGBA8", "2D_ARRAY", 8, 8, 2);
     assert_null(gr_from_gl_image(GL_TEXTURE_2D, image.name, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
@@ -111,12 +106,11 @@ START_TEST(arguments_in_another_order)
     ck_assert_ptr_null(gr_buffer_array(buffer, 9, 1));
     ck_assert_ptr_null(strstr(gr_last_error()->message, "swapped"));
 }
-END_TEST
 
-/* ---- What CUDA does not take ----------------------------------------------------------------- */
+GROUP("what CUDA does not take", add_image_case)
 
 /* Each says what to use instead. */
-START_TEST(targets_that_cuda_refuses)
+TEST(targets_that_cuda_refuses)
 {
     static const struct {
         const char *target, *instead;
@@ -138,9 +132,8 @@ START_TEST(targets_that_cuda_refuses)
     refused(name, GL_TEXTURE_BUFFER, GR_ERR_UNSUPPORTED, "gr_from_gl_buffer");
     glBindTexture(GL_TEXTURE_BUFFER, 0);
 }
-END_TEST
 
-START_TEST(formats_that_cuda_refuses)
+TEST(formats_that_cuda_refuses)
 {
     static const struct {
         const char *format, *instead;
@@ -162,9 +155,8 @@ START_TEST(formats_that_cuda_refuses)
     struct image depth = image_make("DEPTH_COMPONENT32F", "RENDERBUFFER", 8, 8, 1);
     refused(depth.name, GL_RENDERBUFFER, GR_ERR_UNSUPPORTED, "GL_DEPTH_COMPONENT32F");
 }
-END_TEST
 
-/* ---- Storage --------------------------------------------------------------------------------- */
+GROUP("storage", add_image_case)
 
 /* A bound texture, whose levels the case gives. */
 static GLuint bound_texture(GLenum target)
@@ -180,7 +172,7 @@ static void give_level(GLenum target, int level, int size)
     glTexImage2D(target, level, GL_RGBA8, size, size, 0, GL_RGBA, GL_UNSIGNED_BYTE, NULL);
 }
 
-START_TEST(images_without_storage)
+TEST(images_without_storage)
 {
     refused(bound_texture(GL_TEXTURE_2D), GL_TEXTURE_2D, GR_ERR_INVALID_VALUE, "storage");
     refused(bound_texture(GL_TEXTURE_3D), GL_TEXTURE_3D, GR_ERR_INVALID_VALUE, "storage");
@@ -194,10 +186,9 @@ START_TEST(images_without_storage)
     give_level(GL_TEXTURE_2D, 1, 8);
     refused(only_second, GL_TEXTURE_2D, GR_ERR_INVALID_VALUE, "level 0");
 }
-END_TEST
 
 /* NVIDIA's driver takes these, and crashes when they are unregistered. */
-START_TEST(textures_that_are_not_complete)
+TEST(textures_that_are_not_complete)
 {
     GLuint gap = bound_texture(GL_TEXTURE_2D);
     give_level(GL_TEXTURE_2D, 0, 8);
@@ -223,7 +214,6 @@ START_TEST(textures_that_are_not_complete)
     gr_resource_free(resource);
     assert_gl_clean();
 }
-END_TEST
 
 /* ---- What happened after the registration ---------------------------------------------------- */
 
@@ -267,7 +257,7 @@ static int check_if_changed(gr_resource *resource, bool changed)
     return 1;
 }
 
-START_TEST(other_storage_after_the_registration)
+TEST(other_storage_after_the_registration)
 {
     GLuint name;
     int changes = 0;
@@ -290,9 +280,8 @@ START_TEST(other_storage_after_the_registration)
     if (changes == 0)
         skip("this OpenGL gives no registered image other storage");
 }
-END_TEST
 
-START_TEST(deleted_after_the_registration)
+TEST(deleted_after_the_registration)
 {
     struct image image = image_make("RGBA8", "RENDERBUFFER", 8, 8, 1);
     GLuint name;
@@ -304,13 +293,12 @@ START_TEST(deleted_after_the_registration)
     assert_not_mappable(renderbuffer, "deleted");
     assert_ok(gr_resource_close(texture, fx.stream));
 }
-END_TEST
 
 /*
  * Immutable storage lives as long as the registration, so grinterop does not ask OpenGL for it at
  * each map.
  */
-START_TEST(immutable_storage_outlives_its_name)
+TEST(immutable_storage_outlives_its_name)
 {
     struct image image = image_make("RGBA8", "2D", 8, 8, 1);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
@@ -322,11 +310,10 @@ START_TEST(immutable_storage_outlives_its_name)
     ck_assert_mem_eq(got, texels, sizeof(got));
     assert_ok(gr_buffer_release(buffer));
 }
-END_TEST
 
-/* ---- Flags, NULL ----------------------------------------------------------------------------- */
+GROUP("arguments", add_image_case)
 
-START_TEST(flags_that_are_none)
+TEST(flags_that_are_none)
 {
     struct image image = image_make("RGBA8", "2D", 8, 8, 1);
     static const unsigned wrong[] = {16, 0x20, 0x80000000u, ~0u};
@@ -342,9 +329,8 @@ START_TEST(flags_that_are_none)
     assert_null(gr_from_gl_buffer(buffer, GR_SURFACE_LOAD_STORE), GR_ERR_INVALID_VALUE, 0, "flag");
     assert_null(gr_from_gl_buffer(buffer, GR_TEXTURE_GATHER), GR_ERR_INVALID_VALUE, 0, "flag");
 }
-END_TEST
 
-START_TEST(null_everywhere)
+TEST(null_everywhere)
 {
     struct image image = image_make("RGBA8", "2D", 8, 8, 1);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_SURFACE_LOAD_STORE);
@@ -360,9 +346,8 @@ START_TEST(null_everywhere)
     assert_error(GR_ERR_INVALID_VALUE, 0, "NULL");
     ck_assert_uint_eq(gr_buffer_pitch(NULL), 0);
 }
-END_TEST
 
-/* ---- Contexts -------------------------------------------------------------------------------- */
+GROUP("contexts", add_image_case)
 
 static void enter(gr_egl *stranger)
 {
@@ -394,7 +379,7 @@ static void check_wrong_context(gr_egl *stranger, const char *text)
     assert_bytes(got, sizeof(got), 7);
 }
 
-START_TEST(no_context)
+TEST(no_context)
 {
     struct image image = image_make("RGBA8", "2D", 8, 8, 1);
     enter(NULL);
@@ -402,9 +387,8 @@ START_TEST(no_context)
     enter(fx.egl);
     check_wrong_context(NULL, "No OpenGL context is current");
 }
-END_TEST
 
-START_TEST(another_context)
+TEST(another_context)
 {
     gr_egl *stranger = gr_egl_create(NULL);
     assert_made(stranger);
@@ -417,10 +401,9 @@ START_TEST(another_context)
     gr_egl_free(stranger);
     enter(fx.egl);
 }
-END_TEST
 
 /* Freed where it cannot be ended, it is set aside and ended by a later call in its own context. */
-START_TEST(freed_in_another_context)
+TEST(freed_in_another_context)
 {
     struct image image = image_make("RGBA8", "2D", 8, 8, 1);
     gr_resource *resource = must_register_image(&image, GR_SURFACE_LOAD_STORE);
@@ -434,31 +417,8 @@ START_TEST(freed_in_another_context)
     GR_AUTO(gr_buffer) *mapped = must_map_image(again);
     ck_assert_ptr_nonnull(gr_buffer_array(mapped, 0, 0));
 }
-END_TEST
-
-static void build(Suite *suite)
-{
-    add_tests(add_image_case(suite, "names and targets"), names_that_are_none,
-              names_that_were_deleted, a_texture_is_no_renderbuffer,
-              a_target_that_is_not_the_textures, values_that_are_no_target,
-              arguments_in_another_order);
-
-    add_tests(add_image_case(suite, "what CUDA does not take"), targets_that_cuda_refuses,
-              formats_that_cuda_refuses);
-
-    add_tests(add_image_case(suite, "storage"), images_without_storage,
-              textures_that_are_not_complete, other_storage_after_the_registration,
-              deleted_after_the_registration, immutable_storage_outlives_its_name);
-
-    add_tests(add_image_case(suite, "arguments"), flags_that_are_none, null_everywhere);
-
-    add_tests(add_image_case(suite, "contexts"), no_context, another_context,
-              freed_in_another_context);
-
-    add_state_cases(suite);
-}
 
 int main(int argc, char **argv)
 {
-    return test_main(argc, argv, "test_bad_image", build, NULL);
+    return run_tests(argc, argv, "test_bad_image", NULL);
 }

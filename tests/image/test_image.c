@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* ---- What a mapped image reports ------------------------------------------------------------- */
+GROUP("what a mapped image reports", add_image_case)
 
 static void check_info(const char *format, const char *target, unsigned width, unsigned height)
 {
@@ -32,7 +32,7 @@ static void check_info(const char *format, const char *target, unsigned width, u
     ck_assert_ptr_eq(gr_buffer_image_info(buffer), info);
 }
 
-START_TEST(info_describes_each_target)
+TEST(info_describes_each_target)
 {
     check_info("RGBA8", "2D", 13, 7);
     check_info("R16UI", "3D", 13, 7);
@@ -41,10 +41,9 @@ START_TEST(info_describes_each_target)
     check_info("RGB8", "2D_ARRAY", 13, 7);
     check_info("RG16F", "RENDERBUFFER", 13, 7);
 }
-END_TEST
 
 /* A texture whose levels were given one by one has those; CUDA's full chain is of no interest. */
-START_TEST(levels_are_those_of_the_storage)
+TEST(levels_are_those_of_the_storage)
 {
     static const unsigned char texels[8 * 8 * 4];
     GLuint names[2];
@@ -70,9 +69,8 @@ START_TEST(levels_are_those_of_the_storage)
         assert_null(gr_buffer_array(buffer, levels, 0), GR_ERR_INVALID_VALUE, 0, "level");
     }
 }
-END_TEST
 
-START_TEST(arrays_are_the_drivers)
+TEST(arrays_are_the_drivers)
 {
     struct image image = image_make("RGBA16", "CUBE", 8, 8, 2);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_SURFACE_LOAD_STORE);
@@ -94,9 +92,8 @@ START_TEST(arrays_are_the_drivers)
             ck_assert_uint_eq(d.Width, 8u >> level);
         }
 }
-END_TEST
 
-START_TEST(a_level_or_layer_out_of_range_is_refused_with_the_numbers)
+TEST(a_level_or_layer_out_of_range_is_refused_with_the_numbers)
 {
     struct image image = image_make("RGBA8", "2D_ARRAY", 8, 8, 2);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_SURFACE_LOAD_STORE);
@@ -119,9 +116,8 @@ START_TEST(a_level_or_layer_out_of_range_is_refused_with_the_numbers)
                      GR_ERR_INVALID_VALUE, 0, "3 layers");
     }
 }
-END_TEST
 
-START_TEST(an_image_has_no_pointer_and_says_what_it_has)
+TEST(an_image_has_no_pointer_and_says_what_it_has)
 {
     struct image image = image_make("RGBA8", "2D", 8, 8, 1);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
@@ -135,7 +131,6 @@ START_TEST(an_image_has_no_pointer_and_says_what_it_has)
     ck_assert_uint_eq(gr_buffer_pitch(buffer), 0);
     ck_assert_ptr_eq(gr_buffer_stream(buffer), fx.stream);
 }
-END_TEST
 
 /* Everything that asks for a part of an image is refused, with this text. */
 static void assert_no_image(gr_buffer *buffer, const char *text)
@@ -153,16 +148,15 @@ static void assert_no_image(gr_buffer *buffer, const char *text)
     assert_fails(gr_buffer_copy_to_image(buffer, 0, 0, &host, fx.stream), GR_ERR_STATE, 0, text);
 }
 
-START_TEST(a_buffer_is_no_image)
+TEST(a_buffer_is_no_image)
 {
     GR_AUTO(gr_resource) *resource = must_register(gl_buffer_filled(256, 1));
     GR_AUTO(gr_buffer) *buffer = must_map(resource);
     assert_no_image(buffer, "gr_buffer_ptr");
     ck_assert_uint_ne(gr_buffer_ptr(buffer), 0);
 }
-END_TEST
 
-/* ---- The contract ---------------------------------------------------------------------------- */
+GROUP("contract", add_image_case)
 
 static void assert_ended(gr_buffer *buffer)
 {
@@ -172,7 +166,7 @@ static void assert_ended(gr_buffer *buffer)
     ck_assert_uint_eq(gr_buffer_size(buffer), 0);
 }
 
-START_TEST(release_unmaps_and_it_maps_again)
+TEST(release_unmaps_and_it_maps_again)
 {
     struct image image = image_filled("RGBA8", "2D", 8, 8, 1, 1);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
@@ -187,9 +181,8 @@ START_TEST(release_unmaps_and_it_maps_again)
     }
     assert_image(&image, 1);
 }
-END_TEST
 
-START_TEST(map_twice_is_refused_and_keeps_the_first)
+TEST(map_twice_is_refused_and_keeps_the_first)
 {
     struct image image = image_make("RGBA8", "2D", 8, 8, 1);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
@@ -200,9 +193,8 @@ START_TEST(map_twice_is_refused_and_keeps_the_first)
     ck_assert(gr_resource_is_mapped(resource));
     ck_assert_ptr_eq(gr_buffer_array(buffer, 0, 0), array);
 }
-END_TEST
 
-START_TEST(unmap_ends_the_buffer_without_releasing_it)
+TEST(unmap_ends_the_buffer_without_releasing_it)
 {
     struct image image = image_make("RGBA8", "2D", 8, 8, 1);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_SURFACE_LOAD_STORE);
@@ -217,9 +209,8 @@ START_TEST(unmap_ends_the_buffer_without_releasing_it)
     ck_assert(gr_resource_is_mapped(resource));
     assert_ok(gr_buffer_release(second));
 }
-END_TEST
 
-START_TEST(close_while_mapped_gives_the_bytes_back)
+TEST(close_while_mapped_gives_the_bytes_back)
 {
     struct image image = image_make("RGBA8", "2D", 8, 8, 1);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_SURFACE_LOAD_STORE);
@@ -238,9 +229,8 @@ START_TEST(close_while_mapped_gives_the_bytes_back)
     assert_ok(gr_buffer_release(buffer));
     assert_ok(gr_resource_close(resource, fx.stream));
 }
-END_TEST
 
-START_TEST(free_while_mapped_keeps_the_mapping)
+TEST(free_while_mapped_keeps_the_mapping)
 {
     struct image image = image_make("RGBA8", "2D", 8, 8, 1);
     gr_resource *resource = must_register_image(&image, GR_SURFACE_LOAD_STORE);
@@ -253,9 +243,8 @@ START_TEST(free_while_mapped_keeps_the_mapping)
     assert_ok(gr_buffer_release(buffer));
     assert_image(&image, 5);
 }
-END_TEST
 
-START_TEST(a_closed_image_can_be_registered_again)
+TEST(a_closed_image_can_be_registered_again)
 {
     struct image image = image_make("RGBA8", "2D", 8, 8, 1);
     for (int i = 0; i < 3; i++) {
@@ -267,10 +256,9 @@ START_TEST(a_closed_image_can_be_registered_again)
     GR_AUTO(gr_buffer) *buffer = must_map_image(resource);
     ck_assert_ptr_nonnull(gr_buffer_array(buffer, 0, 0));
 }
-END_TEST
 
 /* Register, map and drop the resource in one breath: the buffer is all that is left to care for. */
-START_TEST(a_chained_life_ends_with_the_buffer)
+TEST(a_chained_life_ends_with_the_buffer)
 {
     struct image image = image_filled("R32F", "2D", 8, 8, 1, 6);
     for (int i = 0; i < 3; i++) {
@@ -285,9 +273,8 @@ START_TEST(a_chained_life_ends_with_the_buffer)
     GR_AUTO(gr_resource) *again = must_register_image(&image, GR_READ_WRITE);
     ck_assert(!gr_resource_is_mapped(again));
 }
-END_TEST
 
-START_TEST(describe_names_the_image)
+TEST(describe_names_the_image)
 {
     struct image image = image_make("RGBA16F", "2D_ARRAY", 13, 7, 1);
     struct image buffer = image_make("R8", "RENDERBUFFER", 5, 3, 1);
@@ -308,27 +295,8 @@ START_TEST(describe_names_the_image)
     gr_resource_describe(texture, text, sizeof(text));
     ck_assert_msg(strstr(text, "closed") && strstr(text, "GL_RGBA16F"), "%s", text);
 }
-END_TEST
-
-static void build(Suite *suite)
-{
-    add_tests(add_image_case(suite, "what a mapped image reports"), info_describes_each_target,
-              levels_are_those_of_the_storage, arrays_are_the_drivers,
-              a_level_or_layer_out_of_range_is_refused_with_the_numbers,
-              an_image_has_no_pointer_and_says_what_it_has, a_buffer_is_no_image);
-
-    add_tests(add_image_case(suite, "contract"), release_unmaps_and_it_maps_again,
-              map_twice_is_refused_and_keeps_the_first, unmap_ends_the_buffer_without_releasing_it,
-              close_while_mapped_gives_the_bytes_back, free_while_mapped_keeps_the_mapping,
-              a_closed_image_can_be_registered_again, a_chained_life_ends_with_the_buffer,
-              describe_names_the_image);
-
-    add_byte_cases(suite);
-    add_many_cases(suite);
-    add_loop_cases(suite);
-}
 
 int main(int argc, char **argv)
 {
-    return test_main(argc, argv, "test_image", build, NULL);
+    return run_tests(argc, argv, "test_image", NULL);
 }

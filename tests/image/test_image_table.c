@@ -224,12 +224,18 @@ static void check_by_driver(const struct image *image, unsigned flags)
     GIVES(CUDA_SUCCESS, fx.cu->GraphicsUnregisterResource(r));
 }
 
-START_TEST(the_driver_gives_what_the_table_says)
+static TCase *add_table_case(Suite *suite, const char *name)
+{
+    return with_fixture(add_image_case(suite, name), prepare, NULL);
+}
+
+GROUP("table", add_table_case)
+
+TEST(the_driver_gives_what_the_table_says, (int)image_target_count)
 {
     each_row(&image_targets[_i], check_by_driver);
     check_differences();
 }
-END_TEST
 
 /* ---- grinterop ------------------------------------------------------------------------------- */
 
@@ -334,16 +340,15 @@ static void check_by_grinterop(const struct image *image, unsigned flags)
     gr_clear_error();
 }
 
-START_TEST(grinterop_gives_what_the_table_says)
+TEST(grinterop_gives_what_the_table_says, (int)image_target_count)
 {
     each_row(&image_targets[_i], check_by_grinterop);
     check_differences();
 }
-END_TEST
 
 /* ---- Flags ----------------------------------------------------------------------------------- */
 
-START_TEST(the_driver_takes_all_known_flags)
+TEST(the_driver_takes_all_known_flags)
 {
     struct image image = image_make("RGBA8", "2D", SIZE, SIZE, GL_LEVELS);
     for (unsigned flags = 0; flags < 32; flags++) {
@@ -362,10 +367,9 @@ START_TEST(the_driver_takes_all_known_flags)
     }
     check_differences();
 }
-END_TEST
 
 /* What the driver lets pass makes no sense: only read, and write all of it. */
-START_TEST(grinterop_takes_the_flags_that_make_sense)
+TEST(grinterop_takes_the_flags_that_make_sense)
 {
     struct image image = image_make("RGBA8", "2D", SIZE, SIZE, GL_LEVELS);
     for (unsigned flags = 0; flags < 40; flags++) {
@@ -379,7 +383,6 @@ START_TEST(grinterop_takes_the_flags_that_make_sense)
     }
     check_differences();
 }
-END_TEST
 
 /* ---- What can't be compared ------------------------------------------------------------------ */
 
@@ -395,7 +398,7 @@ static bool is_required(const struct image_format *format, const struct image_ta
 }
 
 /* So that no row of the other cases is left out without a word. */
-START_TEST(every_image_is_compared)
+TEST(every_image_is_compared, (int)image_target_count)
 {
     const struct image_target *target = &image_targets[_i];
     char left_out[1024] = "";
@@ -420,7 +423,6 @@ START_TEST(every_image_is_compared)
     if (left_out[0] != '\0')
         skip("not everywhere a %s:%s", target->gl_name, left_out);
 }
-END_TEST
 
 /* ---- The table that was found ---------------------------------------------------------------- */
 
@@ -487,7 +489,7 @@ static struct format_cell show_pair(size_t format, size_t target, bool of_target
     return cell;
 }
 
-START_TEST(show)
+TEST(show, getenv("IMAGE_TABLE_SHOW") != NULL)
 {
     printf("target        array  levels  layers  mipmapped  flags  level1\n");
     for (size_t k = 0; k < image_target_count; k++)
@@ -502,22 +504,8 @@ START_TEST(show)
     }
     printf("\n");
 }
-END_TEST
-
-static void build(Suite *suite)
-{
-    int targets = (int)image_target_count;
-    TCase *table = add_image_case(suite, "table");
-    tcase_add_checked_fixture(table, prepare, NULL);
-    add_loop_tests(table, targets, the_driver_gives_what_the_table_says,
-                   grinterop_gives_what_the_table_says);
-    add_tests(table, the_driver_takes_all_known_flags, grinterop_takes_the_flags_that_make_sense);
-    add_loop_tests(table, targets, every_image_is_compared);
-    if (getenv("IMAGE_TABLE_SHOW"))
-        tcase_add_test(table, show);
-}
 
 int main(int argc, char **argv)
 {
-    return test_main(argc, argv, "test_image_table", build, NULL);
+    return run_tests(argc, argv, "test_image_table", NULL);
 }

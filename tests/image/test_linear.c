@@ -14,7 +14,7 @@
 
 static unsigned char texels[IMAGE_MOST_BYTES], got[IMAGE_MOST_BYTES], rows[2 * IMAGE_MOST_BYTES];
 
-/* ---- Copies ---------------------------------------------------------------------------------- */
+GROUP("copies", add_image_case)
 
 /* The image's rows with room between them, and guards in the room. */
 static void spread(const struct image *image, unsigned level, size_t pitch, size_t slice,
@@ -69,7 +69,7 @@ static void check_both(const struct image *image, unsigned level, size_t pitch, 
     check_pitches(image, level, 0, pitch, slice, true);
 }
 
-START_TEST(copies_with_a_pitch)
+TEST(copies_with_a_pitch)
 {
     struct image image = image_make("RGBA8", "2D", 13, 7, 2);
     check_both(&image, 0, 13 * 4, 13 * 4 * 7);
@@ -78,18 +78,16 @@ START_TEST(copies_with_a_pitch)
     struct image narrow = image_make("R8", "2D", 13, 7, 1);
     check_both(&narrow, 0, 17, 17 * 7);
 }
-END_TEST
 
-START_TEST(copies_of_slices_with_a_pitch)
+TEST(copies_of_slices_with_a_pitch)
 {
     struct image image = image_make("RG16", "3D", 13, 7, 2);
     check_both(&image, 0, 64, 64 * 7);
     check_both(&image, 0, 64, 64 * 9);
     check_both(&image, 1, 32, 32 * 4);
 }
-END_TEST
 
-START_TEST(copies_of_layers_and_faces)
+TEST(copies_of_layers_and_faces)
 {
     struct image array = image_make("RGBA16F", "2D_ARRAY", 13, 7, 2);
     struct image cube = image_make("R32F", "CUBE", 7, 7, 2);
@@ -98,10 +96,9 @@ START_TEST(copies_of_layers_and_faces)
     check_pitches(&cube, 0, 5, 32, 32 * 7, true);
     check_pitches(&cube, 1, 3, 32, 32 * 3, false);
 }
-END_TEST
 
 /* On another stream, which the caller makes wait. */
-START_TEST(copies_are_in_order_on_their_stream)
+TEST(copies_are_in_order_on_their_stream)
 {
     struct image image = image_make("RGBA8", "2D", 13, 7, 1);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
@@ -124,7 +121,6 @@ START_TEST(copies_are_in_order_on_their_stream)
     assert_bytes(got, bytes, 7);
     CU(MemFree(device));
 }
-END_TEST
 
 static gr_buffer *buffer;
 
@@ -136,7 +132,7 @@ static void both_fail(gr_linear_desc memory, const char *text)
                  text);
 }
 
-START_TEST(memory_that_does_not_fit_is_refused)
+TEST(memory_that_does_not_fit_is_refused)
 {
     struct image image = image_make("RGBA8", "3D", 13, 7, 1);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
@@ -166,9 +162,8 @@ START_TEST(memory_that_does_not_fit_is_refused)
     assert_ok(gr_buffer_release(buffer));
     CU(MemFree(device));
 }
-END_TEST
 
-/* ---- gr_map_linear: what it gives ------------------------------------------------------------ */
+GROUP("gr_map_linear", add_image_case)
 
 /* The map gave this pattern of the image's, row by row. */
 static void assert_reads(const gr_buffer *mapped, const struct image *image, unsigned level,
@@ -228,7 +223,7 @@ static void go_round(const struct image *image, unsigned level, unsigned layer)
                 assert_no_difference(image_level_differs(image, k, i, 1));
 }
 
-START_TEST(each_part_is_read_and_written_back)
+TEST(each_part_is_read_and_written_back)
 {
     static const char *const targets[] = {"2D", "3D", "RECT", "CUBE", "2D_ARRAY", "RENDERBUFFER"};
     for (size_t t = 0; t < sizeof(targets) / sizeof(targets[0]); t++) {
@@ -239,9 +234,8 @@ START_TEST(each_part_is_read_and_written_back)
                 go_round(&image, level, layer);
     }
 }
-END_TEST
 
-START_TEST(each_size_of_texel)
+TEST(each_size_of_texel)
 {
     static const char *const formats[] = {"R8",    "RG8",     "RGB8",   "R16F",
                                           "RG32F", "RGBA16F", "RGBA32F"};
@@ -254,11 +248,10 @@ START_TEST(each_size_of_texel)
         go_round(&wide, 0, 0);
     }
 }
-END_TEST
 
 /* ---- Flags ----------------------------------------------------------------------------------- */
 
-START_TEST(read_only_is_not_written_back)
+TEST(read_only_is_not_written_back)
 {
     struct image image = image_filled("RGBA8", "2D", 13, 7, 1, 1);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_ONLY);
@@ -269,7 +262,6 @@ START_TEST(read_only_is_not_written_back)
     assert_ok(gr_buffer_release(mapped));
     assert_image(&image, 1);
 }
-END_TEST
 
 /*
  * How many copies a map and its release ask the driver for; the driver may drop a useless one by
@@ -286,7 +278,7 @@ static void check_copies(unsigned flags, unsigned long at_map, unsigned long at_
     ck_assert_uint_eq(fault->calls("cuMemcpy3DAsync"), at_map + at_release);
 }
 
-START_TEST(flags_save_copies)
+TEST(flags_save_copies)
 {
     if (!fault->set("cuMemcpy3DAsync", CUDA_SUCCESS, 0))
         skip("fault_driver does not count cuMemcpy3DAsync");
@@ -295,10 +287,9 @@ START_TEST(flags_save_copies)
     check_copies(GR_WRITE_DISCARD, 0, 1);
     check_copies(GR_WRITE_DISCARD | GR_SURFACE_LOAD_STORE, 0, 1);
 }
-END_TEST
 
 /* The memory is used again, and still has what the last map left there. */
-START_TEST(write_discard_is_not_read)
+TEST(write_discard_is_not_read)
 {
     struct image image = image_filled("RGBA8", "2D", 13, 7, 1, 1);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_WRITE_DISCARD);
@@ -315,9 +306,8 @@ START_TEST(write_discard_is_not_read)
     assert_ok(gr_buffer_release(mapped));
     assert_image(&image, 4);
 }
-END_TEST
 
-START_TEST(image_flags_go_with_it)
+TEST(image_flags_go_with_it)
 {
     struct image image = image_make("RGBA8", "2D", 13, 7, 1);
     GR_AUTO(gr_resource) *resource =
@@ -334,11 +324,10 @@ START_TEST(image_flags_go_with_it)
     assert_ok(gr_buffer_release(mapped));
     assert_image(&image, 1);
 }
-END_TEST
 
 /* ---- A buffer -------------------------------------------------------------------------------- */
 
-START_TEST(a_buffer_is_mapped_without_a_copy)
+TEST(a_buffer_is_mapped_without_a_copy)
 {
     GLuint name = gl_buffer_pattern(1000, 5);
     GR_AUTO(gr_resource) *resource = must_register(name);
@@ -356,11 +345,10 @@ START_TEST(a_buffer_is_mapped_without_a_copy)
     assert_null(gr_map_linear(resource, 0, 1, fx.stream), GR_ERR_INVALID_VALUE, 0, "layer");
     assert_not_mapped(resource);
 }
-END_TEST
 
-/* ---- Errors ---------------------------------------------------------------------------------- */
+GROUP("errors and ends", add_image_case)
 
-START_TEST(a_wrong_part_leaves_nothing_mapped)
+TEST(a_wrong_part_leaves_nothing_mapped)
 {
     struct image image = image_filled("RGBA8", "2D_ARRAY", 13, 7, 2, 1);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
@@ -379,20 +367,18 @@ START_TEST(a_wrong_part_leaves_nothing_mapped)
     assert_ok(gr_resource_close(resource, fx.stream));
     assert_null(gr_map_linear(resource, 0, 0, fx.stream), GR_ERR_STATE, 0, "closed");
 }
-END_TEST
 
 /* Catches: a refused gr_map_linear() lost the contents of an image to discard. */
-START_TEST(a_wrong_part_of_an_image_to_discard_leaves_its_bytes)
+TEST(a_wrong_part_of_an_image_to_discard_leaves_its_bytes)
 {
     struct image image = image_filled("RGBA8", "2D", 13, 7, 1, 1);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_WRITE_DISCARD);
     assert_null(gr_map_linear(resource, 1, 0, fx.stream), GR_ERR_INVALID_VALUE, 0, "1 level");
     assert_no_difference(image_differs(&image, 1));
 }
-END_TEST
 
 /* A bad part of an image that is mapped already has to leave that mapping alone. */
-START_TEST(a_mapped_image_stays_mapped)
+TEST(a_mapped_image_stays_mapped)
 {
     struct image image = image_make("RGBA8", "2D", 13, 7, 1);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
@@ -406,7 +392,6 @@ START_TEST(a_mapped_image_stays_mapped)
     ck_assert_uint_eq(gr_buffer_ptr(mapped), pointer);
     assert_ok(gr_buffer_release(mapped));
 }
-END_TEST
 
 /* ---- Ends ------------------------------------------------------------------------------------ */
 
@@ -444,7 +429,7 @@ static void end_mapping(enum way way, gr_resource **resource, gr_buffer *mapped)
 }
 
 /* The map's stream stands still for a while, so that what does not wait for it is seen. */
-START_TEST(each_end_writes_back)
+TEST(each_end_writes_back, WAYS)
 {
     struct image image = image_make("RGBA8", "2D", 13, 7, 1);
     gr_resource *resource = must_register_image(&image, GR_READ_WRITE);
@@ -465,9 +450,8 @@ START_TEST(each_end_writes_back)
     CU(StreamSynchronize(fx.stream));
     CU(MemFree(kept));
 }
-END_TEST
 
-START_TEST(scope_end_writes_back)
+TEST(scope_end_writes_back)
 {
     struct image image = image_make("RGBA8", "2D", 13, 7, 1);
     {
@@ -477,9 +461,8 @@ START_TEST(scope_end_writes_back)
     }
     assert_image(&image, 8);
 }
-END_TEST
 
-/* ---- A steady loop --------------------------------------------------------------------------- */
+GROUP("loops", add_image_case)
 
 #define ALLOC      "cuMemAlloc"
 #define FREE       "cuMemFree"
@@ -496,7 +479,7 @@ static void frame(GLuint name)
     assert_ok(gr_buffer_release(mapped));
 }
 
-START_TEST(the_memory_is_used_again)
+TEST(the_memory_is_used_again)
 {
     need_counting();
     struct image image = image_make("RGBA8", "2D", 256, 64, 2);
@@ -518,7 +501,6 @@ START_TEST(the_memory_is_used_again)
     gr_resource_free(steady);
     ck_assert_uint_eq(fault->calls(FREE), 1);
 }
-END_TEST
 
 /*
  * Runs cycles that give back all memory and all registrations that they take: the driver's calls
@@ -533,7 +515,7 @@ static void assert_balanced(void (*cycle)(GLuint name), GLuint name, int count)
     ck_assert_uint_eq(fault->all_refusals(), 0);
 }
 
-START_TEST(map_linear_for_ever_needs_nothing_more)
+TEST(map_linear_for_ever_needs_nothing_more)
 {
     struct image image = image_make("RGBA8", "2D", 64, 64, 1);
     steady = must_register_image(&image, GR_READ_WRITE);
@@ -543,7 +525,6 @@ START_TEST(map_linear_for_ever_needs_nothing_more)
     gr_resource_free(steady);
     ck_assert_uint_eq(fault->calls(FREE), 1);
 }
-END_TEST
 
 /* The memory ends with the resource. */
 static void life(GLuint name)
@@ -554,7 +535,7 @@ static void life(GLuint name)
     gr_resource_free(steady);
 }
 
-START_TEST(register_and_map_linear_for_ever_need_nothing_more)
+TEST(register_and_map_linear_for_ever_need_nothing_more)
 {
     struct image image = image_make("RGBA8", "2D", 64, 64, 1);
     const int count = sanitizer() ? 100 : 500;
@@ -562,31 +543,9 @@ START_TEST(register_and_map_linear_for_ever_need_nothing_more)
     ck_assert_uint_ge(fault->calls(ALLOC), count);
     ck_assert_uint_ge(fault->calls(REGISTER), count);
 }
-END_TEST
-
-static void build(Suite *suite)
-{
-    add_tests(add_image_case(suite, "copies"), copies_with_a_pitch, copies_of_slices_with_a_pitch,
-              copies_of_layers_and_faces, copies_are_in_order_on_their_stream,
-              memory_that_does_not_fit_is_refused);
-
-    add_tests(add_image_case(suite, "gr_map_linear"), each_part_is_read_and_written_back,
-              each_size_of_texel, read_only_is_not_written_back, write_discard_is_not_read,
-              flags_save_copies, image_flags_go_with_it, a_buffer_is_mapped_without_a_copy);
-
-    TCase *ends = add_image_case(suite, "errors and ends");
-    add_tests(ends, a_wrong_part_leaves_nothing_mapped,
-              a_wrong_part_of_an_image_to_discard_leaves_its_bytes, a_mapped_image_stays_mapped);
-    add_loop_tests(ends, WAYS, each_end_writes_back);
-    add_tests(ends, scope_end_writes_back);
-
-    add_tests(add_image_case(suite, "loops"), the_memory_is_used_again,
-              map_linear_for_ever_needs_nothing_more,
-              register_and_map_linear_for_ever_need_nothing_more);
-}
 
 int main(int argc, char **argv)
 {
     fault_control_start();
-    return test_main(argc, argv, "test_linear", build, NULL);
+    return run_tests(argc, argv, "test_linear", NULL);
 }

@@ -116,7 +116,7 @@ void surface_load(CUsurfObject surface, const struct image *image, unsigned leve
     CU(MemcpyDtoH(texels, memory, image_bytes(image, level)));
 }
 
-/* ---- Bytes ----------------------------------------------------------------------------------- */
+GROUP("surfaces", add_kernel_case)
 
 static unsigned char got[IMAGE_MOST_BYTES], wanted[IMAGE_MOST_BYTES];
 
@@ -139,7 +139,7 @@ static void go_through_surface(const struct image *image, unsigned level, unsign
     assert_no_difference(image_level_differs(image, level, layer, 2));
 }
 
-START_IMAGE_KERNEL_TEST(each_element_type_is_read_and_written)
+IMAGE_KERNEL_TEST(each_element_type_is_read_and_written)
 {
     static const char *const formats[] = {
         "R8",       "RG8",     "RGBA8",   "R16",          "RG16",   "RGBA16",  "R8UI",
@@ -154,9 +154,8 @@ START_IMAGE_KERNEL_TEST(each_element_type_is_read_and_written)
         free_copies();
     }
 }
-END_TEST
 
-START_IMAGE_KERNEL_TEST(each_target_level_and_layer_is_read_and_written)
+IMAGE_KERNEL_TEST(each_target_level_and_layer_is_read_and_written)
 {
     static const struct {
         const char *target;
@@ -172,9 +171,8 @@ START_IMAGE_KERNEL_TEST(each_target_level_and_layer_is_read_and_written)
         free_copies();
     }
 }
-END_TEST
 
-START_IMAGE_KERNEL_TEST(slices_of_a_3d_image_are_written)
+IMAGE_KERNEL_TEST(slices_of_a_3d_image_are_written)
 {
     struct image image = image_make("RGBA8", "3D", 13, 7, 2);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_SURFACE_LOAD_STORE);
@@ -192,11 +190,10 @@ START_IMAGE_KERNEL_TEST(slices_of_a_3d_image_are_written)
     assert_ok(gr_buffer_release(buffer));
     assert_image(&image, 3);
 }
-END_TEST
 
-/* ---- What they need, and their life ---------------------------------------------------------- */
+GROUP("life", add_kernel_case)
 
-START_TEST(a_surface_needs_its_flag)
+TEST(a_surface_needs_its_flag)
 {
     struct image image = image_make("RGBA8", "2D", 8, 8, 1);
     static const unsigned without[] = {GR_READ_WRITE, GR_READ_ONLY, GR_WRITE_DISCARD,
@@ -209,9 +206,8 @@ START_TEST(a_surface_needs_its_flag)
         ck_assert_uint_ne(gr_buffer_texture(buffer, NULL), 0);
     }
 }
-END_TEST
 
-START_TEST(the_same_part_has_the_same_surface)
+TEST(the_same_part_has_the_same_surface)
 {
     struct image image = image_make("RGBA8", "2D_ARRAY", 8, 8, 2);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_SURFACE_LOAD_STORE);
@@ -228,7 +224,6 @@ START_TEST(the_same_part_has_the_same_surface)
             ck_assert_uint_eq(gr_buffer_surface(buffer, i / 3, i % 3), surfaces[i / 3][i % 3]);
     }
 }
-END_TEST
 
 /*
  * Whether this function of the driver can say what the object is of. Only the software driver
@@ -254,7 +249,7 @@ static bool texture_is_known(CUtexObject texture)
     return is_known("cuTexObjectGetResourceDesc", texture);
 }
 
-START_TEST(objects_are_gone_after_the_resource)
+TEST(objects_are_gone_after_the_resource)
 {
     if (!gr_cuda_is_software())
         skip("only the software driver can be asked for objects that have ended");
@@ -282,10 +277,9 @@ START_TEST(objects_are_gone_after_the_resource)
     assert_ok(gr_buffer_release(buffer));
     gr_resource_free(resource);
 }
-END_TEST
 
 /* The stream stands still while the release, the next map and new objects are asked for. */
-START_IMAGE_KERNEL_TEST(work_that_is_pending_keeps_its_objects)
+IMAGE_KERNEL_TEST(work_that_is_pending_keeps_its_objects)
 {
     struct image image = image_filled("RGBA8", "2D", 13, 7, 1, 1);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_SURFACE_LOAD_STORE);
@@ -305,7 +299,6 @@ START_IMAGE_KERNEL_TEST(work_that_is_pending_keeps_its_objects)
         assert_image(&image, 5 + i);
     }
 }
-END_TEST
 
 static CUsurfObject raw_surface(CUarray array)
 {
@@ -330,7 +323,7 @@ static CUtexObject raw_texture(CUarray array)
  * The stream stands still while the objects that its kernels use are destroyed.
  * Catches: the software driver stopped the program ("its handle 0x... was destroyed").
  */
-START_IMAGE_KERNEL_TEST(objects_that_are_destroyed_behind_a_launch_serve_it)
+IMAGE_KERNEL_TEST(objects_that_are_destroyed_behind_a_launch_serve_it)
 {
     struct image image = image_filled("RGBA8", "2D", 13, 7, 1, 1);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_SURFACE_LOAD_STORE);
@@ -355,7 +348,6 @@ START_IMAGE_KERNEL_TEST(objects_that_are_destroyed_behind_a_launch_serve_it)
     assert_ok(gr_buffer_release(buffer));
     assert_image(&image, 2);
 }
-END_TEST
 
 /* ---- After the release ----------------------------------------------------------------------- */
 
@@ -404,7 +396,7 @@ static void expect_death(const char *child)
                   "%s said: %s", child, text);
 }
 
-START_IMAGE_KERNEL_TEST(objects_that_are_used_after_the_release_are_caught)
+IMAGE_KERNEL_TEST(objects_that_are_used_after_the_release_are_caught)
 {
     if (!gr_cuda_is_software())
         skip("only the software driver catches it");
@@ -412,10 +404,9 @@ START_IMAGE_KERNEL_TEST(objects_that_are_used_after_the_release_are_caught)
     expect_death("use_texture_after_release");
     expect_death("use_surface_after_its_end");
 }
-END_TEST
 
 /* Copies with an array are checked when they are asked for. */
-START_TEST(an_array_that_is_used_after_the_release_is_refused)
+TEST(an_array_that_is_used_after_the_release_is_refused)
 {
     if (!gr_cuda_is_software())
         skip("only the software driver catches it");
@@ -433,7 +424,6 @@ START_TEST(an_array_that_is_used_after_the_release_is_refused)
     assert_ok(gr_buffer_release(buffer));
     ck_assert_int_ne((int)fx.cu->Memcpy2DAsync(&copy, fx.stream), CUDA_SUCCESS);
 }
-END_TEST
 
 static const struct child children[] = {
     {"use_surface_after_release", use_surface_after_release},
@@ -442,23 +432,7 @@ static const struct child children[] = {
     {NULL, NULL},
 };
 
-static void build(Suite *suite)
-{
-    add_tests(add_kernel_case(suite, "surfaces"), each_element_type_is_read_and_written,
-              each_target_level_and_layer_is_read_and_written, slices_of_a_3d_image_are_written);
-
-    add_tests(add_kernel_case(suite, "life"), a_surface_needs_its_flag,
-              the_same_part_has_the_same_surface, objects_are_gone_after_the_resource,
-              work_that_is_pending_keeps_its_objects,
-              objects_that_are_destroyed_behind_a_launch_serve_it,
-              objects_that_are_used_after_the_release_are_caught,
-              an_array_that_is_used_after_the_release_is_refused);
-
-    add_texture_cases(suite);
-    add_option_cases(suite);
-}
-
 int main(int argc, char **argv)
 {
-    return test_main(argc, argv, "test_surface", build, children);
+    return run_tests(argc, argv, "test_surface", children);
 }

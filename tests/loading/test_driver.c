@@ -72,7 +72,12 @@ static int lines_of_grinterop(const char *text)
     return count;
 }
 
-/* ---- No driver ------------------------------------------------------------------------------- */
+static TCase *add_environment_case(Suite *suite, const char *name)
+{
+    return with_fixture(add_case(suite, name), remember_environment, restore_environment);
+}
+
+GROUP("no driver", add_environment_case)
 
 static int is_unusable(void)
 {
@@ -106,33 +111,29 @@ static void expect_unusable(const char *driver, const char *why)
     expect_child("is_unusable");
 }
 
-START_TEST(file_is_missing)
+TEST(file_is_missing)
 {
     expect_unusable("/nonexistent/libcuda.so.1", "could not be loaded: /nonexistent/libcuda.so.1:");
     expect_unusable("grinterop-no-such-driver.so", "No such file");
 }
-END_TEST
 
-START_TEST(file_is_no_library)
+TEST(file_is_no_library)
 {
     static const char text[] = "This is no driver.\n";
     expect_unusable(make_file(text, sizeof(text) - 1), "file too short");
 }
-END_TEST
 
-START_TEST(file_is_empty)
+TEST(file_is_empty)
 {
     expect_unusable(make_file("", 0), "file too short");
 }
-END_TEST
 
-START_TEST(file_is_another_library)
+TEST(file_is_another_library)
 {
     expect_unusable("libm.so.6", "it has no cu");
 }
-END_TEST
 
-/* ---- An old driver --------------------------------------------------------------------------- */
+GROUP("which driver", add_environment_case)
 
 static char *read_whole(const char *path, size_t *size)
 {
@@ -183,7 +184,7 @@ static int works_without_look_up(void)
  * Drivers older than CUDA 11.3 have no cuGetProcAddress. One is made of the software driver by
  * spoiling that name wherever it stands in the file.
  */
-START_TEST(driver_without_look_up)
+TEST(driver_without_look_up)
 {
     static const char name[] = "cuGetProcAddress";
     char text[4096], path[4096] = "";
@@ -205,7 +206,6 @@ START_TEST(driver_without_look_up)
     free(bytes);
     expect_child("works_without_look_up");
 }
-END_TEST
 
 /* ---- Which driver is taken ------------------------------------------------------------------- */
 
@@ -222,14 +222,13 @@ static int takes_software(void)
     return 0;
 }
 
-START_TEST(software_by_name)
+TEST(software_by_name)
 {
     char text[1024];
     set("GR_CUDA_DRIVER", "soft");
     ck_assert_int_eq(child_run("takes_software", text, sizeof(text)), 0);
     ck_assert_int_eq(lines_of_grinterop(text), 0); /* asked for, so nothing is said */
 }
-END_TEST
 
 /*
  * Whether a driver for GPUs can be loaded; where one can, CUDA_VISIBLE_DEVICES hides them from it.
@@ -262,7 +261,7 @@ static int falls_back_without_gpu(void)
     return 0;
 }
 
-START_TEST(no_gpu)
+TEST(no_gpu)
 {
     char text[2048];
     set("GR_CUDA_DRIVER", NULL);
@@ -274,7 +273,6 @@ START_TEST(no_gpu)
     ck_assert_msg(strstr(text, "using the software CUDA driver"), "\"%s\"", text);
     ck_assert_msg(lines_of_grinterop(text) == 1, "\"%s\"", text);
 }
-END_TEST
 
 static int takes_either(void)
 {
@@ -284,7 +282,7 @@ static int takes_either(void)
 }
 
 /* Catches: the GPU's driver that is not there was logged as an error, though another one came. */
-START_TEST(a_fallback_is_no_error)
+TEST(a_fallback_is_no_error)
 {
     static const char *const levels[] = {"error", "debug"};
     set("GR_CUDA_DRIVER", NULL);
@@ -299,17 +297,15 @@ START_TEST(a_fallback_is_no_error)
         ck_assert_msg(!strstr(text, "The CUDA driver libcuda.so.1") == !debug, "\"%s\"", text);
     }
 }
-END_TEST
 
-START_TEST(empty_name_is_none)
+TEST(empty_name_is_none)
 {
     set("GR_CUDA_DRIVER", "");
     set("CUDA_VISIBLE_DEVICES", "-1");
     expect_child("refuses_without_gpu");
 }
-END_TEST
 
-/* ---- Symbols --------------------------------------------------------------------------------- */
+GROUP("symbols", add_environment_case)
 
 static void *address_of(const void *function, size_t size)
 {
@@ -320,7 +316,7 @@ static void *address_of(const void *function, size_t size)
 
 #define ADDRESS(function) address_of(&fx.cu->function, sizeof(fx.cu->function))
 
-START_TEST(symbols)
+TEST(symbols)
 {
     ck_assert_ptr_eq(cuda_symbol("cuMemAlloc", 3020), ADDRESS(MemAlloc));
     ck_assert_ptr_eq(cuda_symbol("cuCtxCreate", 3020), ADDRESS(CtxCreate));
@@ -340,10 +336,9 @@ START_TEST(symbols)
     ck_assert_ptr_eq(cuda_symbol("", 12000), NULL);
     ck_assert_int_eq(gr_last_error()->status, GR_OK);
 }
-END_TEST
 
 /* A function that the driver lacks answers; it is not a NULL to stumble over. */
-START_TEST(missing_function)
+TEST(missing_function)
 {
     ck_assert(GR_CUDA_HAS(fx.cu, MemAlloc));
     gr_cuda_api table = *fx.cu;
@@ -352,20 +347,22 @@ START_TEST(missing_function)
     CUdeviceptr pointer = 0;
     ck_assert_int_eq(table.MemAlloc(&pointer, 16), CUDA_ERROR_NOT_SUPPORTED);
 }
-END_TEST
 
 #define SAME(name, version, type)                                                                  \
     ck_assert_msg(gr_cuda()->name, "cu%s", #name);                                                 \
     if (GR_CUDA_HAS(gr_cuda(), name))                                                              \
         ck_assert_msg(cuda_symbol("cu" #name, version) == ADDRESS(name), "cu%s", #name);
 
-START_TEST(table_is_full){GR_CUDA_FUNCTIONS(SAME)} END_TEST
+TEST(table_is_full)
+{
+    GR_CUDA_FUNCTIONS(SAME)
+}
 
 /* ---- Several threads ------------------------------------------------------------------------- */
 
 #define THREADS 8
 
-    static pthread_barrier_t start;
+static pthread_barrier_t start;
 
 static void *load(void *user)
 {
@@ -391,14 +388,13 @@ static int loads_once(void)
     return 0;
 }
 
-START_TEST(first_load_from_threads)
+TEST(first_load_from_threads)
 {
     for (int i = 0; i < 3; i++)
         expect_child("loads_once");
 }
-END_TEST
 
-/* ---- GR_LOG ---------------------------------------------------------------------------------- */
+GROUP("GR_LOG", add_environment_case)
 
 /* One error and, as the driver is loaded, one choice. */
 static int speaks(void)
@@ -420,7 +416,7 @@ static int speaks_elsewhere(void)
     return 0;
 }
 
-START_TEST(log_levels)
+TEST(log_levels)
 {
     static const struct {
         const char *value;
@@ -441,9 +437,8 @@ START_TEST(log_levels)
         ck_assert_msg(levels[i].error || lines_of_grinterop(text) == 0, "%s: %s", value, text);
     }
 }
-END_TEST
 
-START_TEST(log_word_that_is_none)
+TEST(log_word_that_is_none)
 {
     char text[8192];
     set("GR_LOG", "verbose");
@@ -453,9 +448,8 @@ START_TEST(log_word_that_is_none)
                   "%s", text);
     ck_assert_msg(lines_of_grinterop(text) == 1, "%s", text);
 }
-END_TEST
 
-START_TEST(log_set_goes_first)
+TEST(log_set_goes_first)
 {
     char text[8192];
     set("GR_LOG", "error");
@@ -463,7 +457,6 @@ START_TEST(log_set_goes_first)
     ck_assert_msg(!strstr(text, "nonsense"), "%s", text);
     ck_assert_msg(strstr(text, "rubbish"), "%s", text);
 }
-END_TEST
 
 static const struct child children[] = {
     {"is_unusable", is_unusable},
@@ -479,27 +472,7 @@ static const struct child children[] = {
     {NULL, NULL},
 };
 
-static TCase *add_environment_case(Suite *suite, const char *name)
-{
-    return with_fixture(add_case(suite, name), remember_environment, restore_environment);
-}
-
-static void build(Suite *suite)
-{
-    add_tests(add_environment_case(suite, "no driver"), file_is_missing, file_is_no_library,
-              file_is_empty, file_is_another_library);
-
-    add_tests(add_environment_case(suite, "which driver"), driver_without_look_up, software_by_name,
-              no_gpu, a_fallback_is_no_error, empty_name_is_none);
-
-    add_tests(add_environment_case(suite, "symbols"), symbols, missing_function, table_is_full,
-              first_load_from_threads);
-
-    add_tests(add_environment_case(suite, "GR_LOG"), log_levels, log_word_that_is_none,
-              log_set_goes_first);
-}
-
 int main(int argc, char **argv)
 {
-    return test_main(argc, argv, "driver", build, children);
+    return run_tests(argc, argv, "driver", children);
 }

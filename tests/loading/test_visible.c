@@ -95,7 +95,7 @@ static const char *run_child(const char *name, const struct setting *setting, in
     return NULL;
 }
 
-#define START_DEVICES_TEST(name) START_TEST_UNLESS(missing, name)
+#define DEVICES_TEST(...) TEST_UNLESS(missing, __VA_ARGS__)
 
 static const char *run_for_each(const char *name, const struct setting *setting)
 {
@@ -105,30 +105,29 @@ static const char *run_for_each(const char *name, const struct setting *setting)
     return reason;
 }
 
-START_DEVICES_TEST(opengl_finds_its_cuda_device)
+GROUP("visible devices", add_bare_case)
+
+DEVICES_TEST(opengl_finds_its_cuda_device, SETTINGS)
 {
     const char *reason = run_for_each("opengl", &settings[_i]);
     if (reason)
         skip("%.300s", reason);
 }
-END_TEST
 
-START_DEVICES_TEST(vulkan_finds_its_cuda_device)
+DEVICES_TEST(vulkan_finds_its_cuda_device, SETTINGS)
 {
     const char *reason = run_for_each("vulkan", &settings[_i]);
     if (reason)
         skip("%.300s", reason);
 }
-END_TEST
 
-START_DEVICES_TEST(what_draws_is_hidden)
+DEVICES_TEST(what_draws_is_hidden, 2)
 {
     static const char *const names[] = {"hidden_opengl", "hidden_vulkan"};
     const char *reason = run_child(names[_i], &settings[2], 0);
     if (reason)
         skip("%.300s", reason);
 }
-END_TEST
 
 /* ---- The child's side ------------------------------------------------------------------------ */
 
@@ -546,14 +545,6 @@ static const struct child children[] = {{"opengl", opengl},
                                         {"hidden_vulkan", hidden_vulkan},
                                         {NULL, NULL}};
 
-static void build(Suite *suite)
-{
-    TCase *made = tcase_create("visible devices");
-    suite_add_tcase(suite, made);
-    add_loop_tests(made, SETTINGS, opengl_finds_its_cuda_device, vulkan_finds_its_cuda_device);
-    add_loop_tests(made, 2, what_draws_is_hidden);
-}
-
 /* The parent sees the machine as it is, but uses no GPU that it is to leave alone. */
 static void begin_parent(void)
 {
@@ -572,5 +563,5 @@ int main(int argc, char **argv)
 {
     if (argc == 1)
         begin_parent();
-    return test_main(argc, argv, "CUDA_VISIBLE_DEVICES", build, children);
+    return run_tests(argc, argv, "CUDA_VISIBLE_DEVICES", children);
 }

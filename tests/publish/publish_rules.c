@@ -24,7 +24,7 @@ static gr_resource *make_image(struct image *image, const char *format, unsigned
     return must_register_image(image, flags);
 }
 
-/* ---- Copies where the bytes agree ------------------------------------------------------------ */
+GROUP("copies", add_image_case)
 
 /* Kernels do not reach memory of the host, so what works with that is a copy alone. */
 static gr_tensor *on_host(gr_dtype dtype, unsigned ndim, const int64_t *shape,
@@ -60,7 +60,7 @@ static gr_tensor *on_device(gr_dtype dtype, unsigned ndim, const int64_t *shape,
 }
 
 /* Of u8 (2, 3, 4), 4 bytes a pixel, and of the same with rows 20 bytes apart. */
-START_TEST(bytes_that_agree_are_copied)
+TEST(bytes_that_agree_are_copied)
 {
     static const int64_t shape[] = {1, 1, 2, 3, 4}, apart[] = {0, 0, 20, 4, 1};
     struct image image;
@@ -82,10 +82,9 @@ START_TEST(bytes_that_agree_are_copied)
         pattern_fill(expected, 40, 1);
     }
 }
-END_TEST
 
 /* What has to be rearranged and can't be reached says so. */
-START_TEST(kernels_do_not_reach_the_host)
+TEST(kernels_do_not_reach_the_host)
 {
     static const int64_t shape[] = {2, 3, 3};
     struct image image;
@@ -96,10 +95,9 @@ START_TEST(kernels_do_not_reach_the_host)
     assert_fails(gr_fetch(resource, tensor, NULL, fx.stream), GR_ERR_UNSUPPORTED, 0,
                  "gr_tensor_clone");
 }
-END_TEST
 
 /* Integers of other types are what they are: (2, 3, 4) of int32, also channels first. */
-START_TEST(other_types_go_where_they_stay_what_they_are)
+TEST(other_types_go_where_they_stay_what_they_are)
 {
     static const int64_t chw[] = {4, 2, 3};
     int32_t numbers[24], got[24];
@@ -122,10 +120,9 @@ START_TEST(other_types_go_where_they_stay_what_they_are)
                  GR_ERR_UNSUPPORTED, 0, "(2, 3, 4) of int32");
     tensors_end();
 }
-END_TEST
 
 /* As an image of float16 has it: to the nearest, a small one, a large one, and none. */
-START_TEST(an_alpha_is_what_its_type_holds)
+TEST(an_alpha_is_what_its_type_holds)
 {
     need_publish_kernels();
     static const struct {
@@ -148,10 +145,9 @@ START_TEST(an_alpha_is_what_its_type_holds)
         tensors_end();
     }
 }
-END_TEST
 
 /* Without channels, in a batch of one. */
-START_TEST(a_picture_of_one_channel_in_a_batch)
+TEST(a_picture_of_one_channel_in_a_batch)
 {
     static const int64_t shape[] = {1, 5, 7};
     struct image image;
@@ -163,10 +159,9 @@ START_TEST(a_picture_of_one_channel_in_a_batch)
     ck_assert_mem_eq(texels, expected, 35);
     tensors_end();
 }
-END_TEST
 
 /* One write by surface, two by way of linear memory; the bytes are the same. */
-START_TEST(an_image_without_surfaces_costs_a_copy)
+TEST(an_image_without_surfaces_costs_a_copy)
 {
     need_publish_kernels();
     static const unsigned flags[] = {GR_SURFACE_LOAD_STORE, GR_READ_WRITE};
@@ -186,9 +181,8 @@ START_TEST(an_image_without_surfaces_costs_a_copy)
     }
     tensors_end();
 }
-END_TEST
 
-/* ---- Levels, layers and slices --------------------------------------------------------------- */
+GROUP("levels", add_image_case)
 
 /* CHW f32 of values that 8 bits have exactly: a kernel is needed, and the bytes are known. */
 static gr_tensor *make_floats(bool volume, unsigned slices, unsigned height, unsigned width,
@@ -235,16 +229,17 @@ static void check_levels(const char *target, unsigned flags)
     image_delete(&image);
 }
 
-START_TEST(levels_layers_and_slices_are_met)
+TEST(levels_layers_and_slices_are_met, 4)
 {
     static const char *const targets[] = {"2D", "2D_ARRAY", "CUBE", "3D"};
     need_publish_kernels();
     check_levels(targets[_i], GR_SURFACE_LOAD_STORE);
     check_levels(targets[_i], GR_READ_WRITE);
 }
-END_TEST
 
-START_TEST(linear_memory_is_the_level_that_was_mapped)
+GROUP("linear", add_image_case)
+
+TEST(linear_memory_is_the_level_that_was_mapped)
 {
     need_publish_kernels();
     struct image image = image_filled("RGBA8", "2D", 12, 12, 2, 1);
@@ -261,9 +256,8 @@ START_TEST(linear_memory_is_the_level_that_was_mapped)
     ck_assert_mem_eq(texels, expected, 6 * 6 * 4);
     tensors_end();
 }
-END_TEST
 
-/* ---- Refusals -------------------------------------------------------------------------------- */
+GROUP("refusals", add_image_case)
 
 static gr_status publish_shape(gr_resource *resource, gr_dtype dtype, gr_layout layout,
                                unsigned ndim, const int64_t *shape)
@@ -271,7 +265,7 @@ static gr_status publish_shape(gr_resource *resource, gr_dtype dtype, gr_layout 
     return gr_publish(resource, tensor_of(dtype, layout, ndim, shape, NULL), NULL, fx.stream);
 }
 
-START_TEST(shapes_that_do_not_fit_are_refused_with_both)
+TEST(shapes_that_do_not_fit_are_refused_with_both)
 {
     static const int64_t swapped[] = {3, 2, 4}, five[] = {2, 3, 5}, two[] = {2, 3, 2};
     static const int64_t chw[] = {3, 20, 30}, batch[] = {2, 2, 3, 4}, none[] = {0, 3, 4};
@@ -296,9 +290,8 @@ START_TEST(shapes_that_do_not_fit_are_refused_with_both)
 #undef REFUSED
     tensors_end();
 }
-END_TEST
 
-START_TEST(options_that_mean_nothing_are_refused)
+TEST(options_that_mean_nothing_are_refused)
 {
     struct image image, integers;
     GR_AUTO(gr_resource) *resource = make_image(&image, "RGBA8", 3, 2, GR_READ_WRITE);
@@ -337,9 +330,8 @@ START_TEST(options_that_mean_nothing_are_refused)
     assert_not_mapped(resource);
     tensors_end();
 }
-END_TEST
 
-START_TEST(states_are_respected)
+TEST(states_are_respected)
 {
     struct image image;
     gr_resource *read = make_image(&image, "RGBA8", 3, 2, GR_READ_ONLY);
@@ -370,7 +362,6 @@ START_TEST(states_are_respected)
     gr_resource_free(read);
     tensors_end();
 }
-END_TEST
 
 /* What a publish to a resource that a map empties finds wrong before it maps. */
 static const struct {
@@ -404,8 +395,10 @@ static gr_tensor *foreseen_tensor(int which)
     return tensor;
 }
 
+GROUP("before the map", add_image_case)
+
 /* Catches: the map had emptied what the call then refused to write. */
-START_TEST(what_is_refused_is_refused_before_the_map)
+TEST(what_is_refused_is_refused_before_the_map, sizeof(foreseen) / sizeof(foreseen[0]))
 {
     struct image image;
     GR_AUTO(gr_resource) *resource = make_image(&image, "RGBA8", 3, 2, GR_WRITE_DISCARD);
@@ -418,9 +411,8 @@ START_TEST(what_is_refused_is_refused_before_the_map)
     gr_log_set(GR_LOG_NONE, NULL, NULL);
     ck_assert_uint_eq(maps, 0);
 }
-END_TEST
 
-START_TEST(a_buffer_is_not_emptied_by_what_is_refused)
+TEST(a_buffer_is_not_emptied_by_what_is_refused)
 {
     static const int64_t shape[] = {25};
     const GLuint name = gl_buffer_filled(100, 9);
@@ -441,10 +433,11 @@ START_TEST(a_buffer_is_not_emptied_by_what_is_refused)
     gr_log_set(GR_LOG_NONE, NULL, NULL);
     tensors_end();
 }
-END_TEST
+
+GROUP("strides", add_image_case)
 
 /* Of dimensions of 1, which no element needs. */
-START_TEST(a_stride_that_leads_nowhere_can_be_anything)
+TEST(a_stride_that_leads_nowhere_can_be_anything, 3)
 {
     static const int64_t nowhere[] = {INT64_MIN, INT64_MAX, 3};
     static const int64_t plane[] = {2, 2}, colour[] = {1, 1, 2}, pixel[] = {1, 1, 1, 4};
@@ -467,10 +460,11 @@ START_TEST(a_stride_that_leads_nowhere_can_be_anything)
         assert_ok(gr_publish(resource, brightness, &o, fx.stream));
     tensors_end();
 }
-END_TEST
+
+GROUP("refusals", add_image_case)
 
 /* A GPU faults at an address that is no multiple of the element's size. */
-START_TEST(elements_at_odd_addresses_are_refused)
+TEST(elements_at_odd_addresses_are_refused)
 {
     static const int64_t shape[] = {2, 3, 3};
     struct image image;
@@ -486,11 +480,10 @@ START_TEST(elements_at_odd_addresses_are_refused)
                  "no multiples of its elements' size");
     tensors_end();
 }
-END_TEST
 
-/* ---- Buffers --------------------------------------------------------------------------------- */
+GROUP("buffers", add_image_case)
 
-START_TEST(a_buffer_takes_the_tensor_as_it_is)
+TEST(a_buffer_takes_the_tensor_as_it_is)
 {
     static const int64_t shape[] = {3, 5};
     const GLuint name = gl_buffer_filled(100, 9);
@@ -510,10 +503,9 @@ START_TEST(a_buffer_takes_the_tensor_as_it_is)
     ck_assert_mem_eq(texels, expected, 60);
     tensors_end();
 }
-END_TEST
 
 /* Vertices of three floats from a tensor with gaps, 16 bytes apart in the buffer; and of halves. */
-START_TEST(a_buffer_takes_other_types_and_strides)
+TEST(a_buffer_takes_other_types_and_strides)
 {
     need_publish_kernels();
     static const int64_t shape[] = {4, 3}, strides[] = {16, 4}, turned[] = {-16, 4};
@@ -546,10 +538,9 @@ START_TEST(a_buffer_takes_other_types_and_strides)
     gr_tensor_free(tensor);
     tensors_end();
 }
-END_TEST
 
 /* (3, 4, 5) channels first to (4, 5, 4) channels last, of bytes. */
-START_TEST(a_buffer_takes_pictures_rearranged)
+TEST(a_buffer_takes_pictures_rearranged)
 {
     need_publish_kernels();
     static const int64_t chw[] = {3, 4, 5}, hwc[] = {4, 5, 4};
@@ -568,9 +559,8 @@ START_TEST(a_buffer_takes_pictures_rearranged)
     }
     tensors_end();
 }
-END_TEST
 
-START_TEST(large_elements_and_none_go_into_buffers)
+TEST(large_elements_and_none_go_into_buffers)
 {
     need_publish_kernels();
     static const int64_t shape[] = {3, 2}, strides[] = {24, 8}, four[] = {2, 2, 2, 2};
@@ -598,12 +588,11 @@ START_TEST(large_elements_and_none_go_into_buffers)
     ck_assert_uint_eq(gr_bytes_moved(), before);
     tensors_end();
 }
-END_TEST
 
-/* ---- Order ----------------------------------------------------------------------------------- */
+GROUP("order", add_image_case)
 
 /* The producer's stream is held up, and the tensor is freed at once. */
-START_TEST(a_publish_comes_after_the_producer)
+TEST(a_publish_comes_after_the_producer)
 {
     const GLuint name = gl_buffer_filled(64, 0);
     GR_AUTO(gr_resource) *resource = must_register(name);
@@ -636,14 +625,13 @@ START_TEST(a_publish_comes_after_the_producer)
     CU(EventDestroy(event));
     CU(MemFree(memory));
 }
-END_TEST
 
 /*
  * The tensor is of another CUDA context than the resource, and both use the legacy stream.
  *
  * Catches: the two streams were taken for one, since they have the same name.
  */
-START_TEST(a_publish_comes_after_the_other_contexts_stream)
+TEST(a_publish_comes_after_the_other_contexts_stream)
 {
     const GLuint name = gl_buffer_filled(64, 0);
     GR_AUTO(gr_resource) *resource = must_register(name);
@@ -668,11 +656,10 @@ START_TEST(a_publish_comes_after_the_other_contexts_stream)
     CU(CtxDestroy(context));
     CU(CtxSetCurrent(fx.context));
 }
-END_TEST
 
-/* ---- Rings ----------------------------------------------------------------------------------- */
+GROUP("rings", add_image_case)
 
-START_TEST(a_ring_takes_a_tensor_in_one_call)
+TEST(a_ring_takes_a_tensor_in_one_call)
 {
     GR_AUTO(gr_ring) *ring = must_make_ring(2, NULL);
     pattern_fill(expected, RING_SIZE, 3);
@@ -693,9 +680,8 @@ START_TEST(a_ring_takes_a_tensor_in_one_call)
                  "the graphics API reads");
     tensors_end();
 }
-END_TEST
 
-START_TEST(a_ring_gives_a_tensor_in_one_call)
+TEST(a_ring_gives_a_tensor_in_one_call)
 {
     GR_AUTO(gr_ring) *ring =
         must_make_ring(2, &GR_INIT(gr_ring_options, .producer = GR_SIDE_GRAPHICS));
@@ -712,31 +698,4 @@ START_TEST(a_ring_gives_a_tensor_in_one_call)
     assert_bytes(texels, RING_SIZE, 0x42);
     assert_frames(ring, 1, 1, 0);
     tensors_end();
-}
-END_TEST
-
-void add_publish_rule_cases(Suite *suite)
-{
-    add_tests(add_image_case(suite, "copies"), bytes_that_agree_are_copied,
-              kernels_do_not_reach_the_host, other_types_go_where_they_stay_what_they_are,
-              an_alpha_is_what_its_type_holds, a_picture_of_one_channel_in_a_batch,
-              an_image_without_surfaces_costs_a_copy);
-    add_loop_tests(add_image_case(suite, "levels"), 4, levels_layers_and_slices_are_met);
-    add_tests(add_image_case(suite, "linear"), linear_memory_is_the_level_that_was_mapped);
-    add_tests(add_image_case(suite, "refusals"), shapes_that_do_not_fit_are_refused_with_both,
-              options_that_mean_nothing_are_refused, states_are_respected,
-              elements_at_odd_addresses_are_refused);
-    TCase *before = add_image_case(suite, "before the map");
-    add_loop_tests(before, sizeof(foreseen) / sizeof(foreseen[0]),
-                   what_is_refused_is_refused_before_the_map);
-    add_tests(before, a_buffer_is_not_emptied_by_what_is_refused);
-    add_loop_tests(add_image_case(suite, "strides"), 3,
-                   a_stride_that_leads_nowhere_can_be_anything);
-    add_tests(add_image_case(suite, "buffers"), a_buffer_takes_the_tensor_as_it_is,
-              a_buffer_takes_other_types_and_strides, a_buffer_takes_pictures_rearranged,
-              large_elements_and_none_go_into_buffers);
-    add_tests(add_image_case(suite, "order"), a_publish_comes_after_the_producer,
-              a_publish_comes_after_the_other_contexts_stream);
-    add_tests(add_image_case(suite, "rings"), a_ring_takes_a_tensor_in_one_call,
-              a_ring_gives_a_tensor_in_one_call);
 }

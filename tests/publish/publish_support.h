@@ -84,9 +84,4 @@ const char *publish_kernels_missing(void);
             skip("%s", none_);                                                                     \
     } while (0)
 
-/* The files of test_publish. */
-void add_publish_rule_cases(Suite *suite);
-void add_publish_yuv_cases(Suite *suite);
-void add_publish_vulkan_cases(Suite *suite);
-
 #endif

@@ -47,16 +47,19 @@ static void check_shape(const struct vulkan_shape *shape, unsigned flags)
     gr_resource_free(image.resource);
 }
 
-START_VULKAN_TEST(each_shape_is_met)
+GROUP("vulkan_shapes", add_vulkan_case)
+
+VULKAN_TEST(each_shape_is_met, vulkan_shape_count)
 {
     need_publish_kernels();
     check_shape(&vulkan_shapes[_i], GR_SURFACE_LOAD_STORE);
     check_shape(&vulkan_shapes[_i], GR_READ_WRITE);
 }
-END_TEST
+
+GROUP("vulkan", add_vulkan_case)
 
 /* What lies in memory as blue, green, red is met by a tensor that begins with blue, or by `bgr`. */
-START_VULKAN_TEST(a_swapped_image_takes_rgb_by_bgr)
+VULKAN_TEST(a_swapped_image_takes_rgb_by_bgr)
 {
     need_publish_kernels();
     struct vulkan_image image =
@@ -76,9 +79,8 @@ START_VULKAN_TEST(a_swapped_image_takes_rgb_by_bgr)
     vulkan_image_end(&image, buffer);
     tensors_end();
 }
-END_TEST
 
-START_VULKAN_TEST(a_buffer_goes_there_and_back)
+VULKAN_TEST(a_buffer_goes_there_and_back)
 {
     const VkBufferCreateInfo info = vulkan_buffer_info(96);
     GR_AUTO(gr_resource) *resource = gr_vk_buffer_create(vk.wrap, &info, GR_READ_WRITE);
@@ -95,13 +97,4 @@ START_VULKAN_TEST(a_buffer_goes_there_and_back)
     CU(MemcpyDtoH(got, gr_tensor_get_info(back)->ptr, sizeof(got)));
     ck_assert_mem_eq(got, bytes, sizeof(got));
     tensors_end();
-}
-END_TEST
-
-void add_publish_vulkan_cases(Suite *suite)
-{
-    add_loop_tests(add_vulkan_case(suite, "vulkan_shapes"), vulkan_shape_count, each_shape_is_met);
-    add_tests(add_vulkan_case(suite, "vulkan"), a_swapped_image_takes_rgb_by_bgr,
-              a_buffer_goes_there_and_back);
-    add_vulkan_end(suite);
 }

@@ -154,7 +154,9 @@ static void check_all(const char *format)
         }
 }
 
-START_TEST(colours_are_those_of_the_standards)
+GROUP("yuv", add_image_case)
+
+TEST(colours_are_those_of_the_standards, PICTURES)
 {
     need_publish_kernels();
     of = &pictures[_i];
@@ -165,10 +167,11 @@ START_TEST(colours_are_those_of_the_standards)
     check_all("RGBA32F");
     free(bytes);
 }
-END_TEST
+
+GROUP("yuv_rules", add_image_case)
 
 /* The numbers that everybody knows: black, white, and the three primaries of BT.601. */
-START_TEST(known_colours_are_exact)
+TEST(known_colours_are_exact)
 {
     static const struct {
         unsigned char yuv[3], rgb[3];
@@ -191,7 +194,6 @@ START_TEST(known_colours_are_exact)
         tensors_end();
     }
 }
-END_TEST
 
 static gr_status publish_yuv(gr_resource *resource, gr_layout layout, gr_dtype dtype, unsigned ndim,
                              const int64_t *shape, const gr_tensor *chroma)
@@ -201,7 +203,7 @@ static gr_status publish_yuv(gr_resource *resource, gr_layout layout, gr_dtype d
                       &GR_INIT(gr_publish_options, .layout = layout, .chroma = chroma), fx.stream);
 }
 
-START_TEST(planes_that_do_not_fit_are_refused)
+TEST(planes_that_do_not_fit_are_refused)
 {
     const struct image image = image_make("RGBA8", "2D", 8, 4, 1);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
@@ -231,10 +233,9 @@ START_TEST(planes_that_do_not_fit_are_refused)
 #undef REFUSED
     tensors_end();
 }
-END_TEST
 
 /* Dimensions of 1 round the planes make no difference; neither do the bytes. */
-START_TEST(dimensions_of_one_are_left_out)
+TEST(dimensions_of_one_are_left_out)
 {
     need_publish_kernels();
     static const int64_t shapes[][4] = {{12, 8}, {12, 8, 1}, {1, 12, 8, 1}, {1, 3, 4, 8}};
@@ -254,9 +255,8 @@ START_TEST(dimensions_of_one_are_left_out)
         tensors_end();
     }
 }
-END_TEST
 
-START_TEST(an_odd_height_has_rows_of_colour_that_cannot_be_flipped)
+TEST(an_odd_height_has_rows_of_colour_that_cannot_be_flipped)
 {
     const struct image image = image_make("RGBA8", "2D", 8, 3, 1);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
@@ -267,9 +267,8 @@ START_TEST(an_odd_height_has_rows_of_colour_that_cannot_be_flipped)
         GR_ERR_INVALID_VALUE, 0, "with an odd height, 3");
     tensors_end();
 }
-END_TEST
 
-START_TEST(nothing_becomes_yuv_and_no_integers_come_of_it)
+TEST(nothing_becomes_yuv_and_no_integers_come_of_it)
 {
     const struct image image = image_make("RGBA8", "2D", 8, 4, 1);
     const struct image integers = image_make("RGBA8UI", "2D", 8, 4, 1);
@@ -287,14 +286,4 @@ START_TEST(nothing_becomes_yuv_and_no_integers_come_of_it)
                             &GR_INIT(gr_publish_options, .matrix = (gr_yuv_matrix)3), fx.stream),
                  GR_ERR_INVALID_VALUE, 0, "`matrix` is 3");
     tensors_end();
-}
-END_TEST
-
-void add_publish_yuv_cases(Suite *suite)
-{
-    add_loop_tests(add_image_case(suite, "yuv"), PICTURES, colours_are_those_of_the_standards);
-    add_tests(add_image_case(suite, "yuv_rules"), known_colours_are_exact,
-              planes_that_do_not_fit_are_refused, dimensions_of_one_are_left_out,
-              an_odd_height_has_rows_of_colour_that_cannot_be_flipped,
-              nothing_becomes_yuv_and_no_integers_come_of_it);
 }

@@ -122,32 +122,21 @@ static void check_all(size_t size)
     }
 }
 
-START_TEST(every_type_goes_into_every_format)
+GROUP("table", add_image_case)
+
+TEST(every_type_goes_into_every_format, SIZES)
 {
     fetching = false;
     check_all((size_t)_i);
 }
-END_TEST
 
-START_TEST(every_type_comes_out_of_every_format)
+TEST(every_type_comes_out_of_every_format, SIZES)
 {
     fetching = true;
     check_all((size_t)_i);
 }
-END_TEST
-
-static void build(Suite *suite)
-{
-    TCase *table = add_image_case(suite, "table");
-    tcase_set_timeout(table, 120);
-    add_loop_tests(table, SIZES, every_type_goes_into_every_format,
-                   every_type_comes_out_of_every_format);
-    add_publish_rule_cases(suite);
-    add_publish_yuv_cases(suite);
-    add_publish_vulkan_cases(suite);
-}
 
 int main(int argc, char **argv)
 {
-    return test_main(argc, argv, "publish", build, NULL);
+    return run_tests(argc, argv, "publish", NULL);
 }

@@ -73,14 +73,4 @@ void assert_frames(gr_ring *ring, uint64_t published, uint64_t read, uint64_t dr
 /* ring_frames.c's child: one of several processes that use the GPU at once. */
 int frames_in_a_crowd(void);
 
-/* The parts. */
-void build_ring_bookkeeping(Suite *suite);
-void build_ring_calls(Suite *suite);
-void build_ring_end(Suite *suite);
-void build_ring_frames(Suite *suite);
-void build_ring_order(Suite *suite);
-void build_ring_vulkan(Suite *suite);
-void build_ring_threads(Suite *suite);
-void build_ring_walk(Suite *suite);
-
 #endif

@@ -44,7 +44,9 @@ static void assert_state(unsigned free, unsigned writing, unsigned ready, unsign
     ck_assert_uint_eq(now.published, now.read + now.dropped + ready + reading);
 }
 
-START_TEST(what_a_claim_took_comes_back)
+GROUP("bookkeeping", add_ring_case)
+
+TEST(what_a_claim_took_comes_back)
 {
     begin(3, 3, true);
     publish(2);
@@ -58,10 +60,9 @@ START_TEST(what_a_claim_took_comes_back)
     ck_assert_uint_eq(state->places[numbers[1]].frame, 2);
     end();
 }
-END_TEST
 
 /* The consumer reads frame 2 while the producer tries to write over frame 1. */
-START_TEST(a_frame_that_comes_back_too_late_is_dropped)
+TEST(a_frame_that_comes_back_too_late_is_dropped)
 {
     begin(2, 2, true);
     publish(2);
@@ -75,10 +76,9 @@ START_TEST(a_frame_that_comes_back_too_late_is_dropped)
     ck_assert_uint_eq(state->dropped, 1);
     end();
 }
-END_TEST
 
 /* The producer publishes, and drops, while the consumer's map fails. */
-START_TEST(a_frame_that_was_not_read_after_all_is_still_there)
+TEST(a_frame_that_was_not_read_after_all_is_still_there)
 {
     begin(2, 2, true);
     publish(1);
@@ -93,9 +93,8 @@ START_TEST(a_frame_that_was_not_read_after_all_is_still_there)
     assert_state(1, 0, 0, 1);
     end();
 }
-END_TEST
 
-START_TEST(claimed_slots_leave_when_they_come_back)
+TEST(claimed_slots_leave_when_they_come_back)
 {
     uint32_t left;
     begin(2, 4, false);
@@ -113,7 +112,6 @@ START_TEST(claimed_slots_leave_when_they_come_back)
     ck_assert_uint_eq(gr_ring_state_add(state), 0); /* its place is taken again */
     end();
 }
-END_TEST
 
 static void read_frames(size_t n)
 {
@@ -123,7 +121,7 @@ static void read_frames(size_t n)
 }
 
 /* What would be put off, given one more, for each number of slots. */
-START_TEST(half_of_the_slots_may_wait_for_a_signal)
+TEST(half_of_the_slots_may_wait_for_a_signal)
 {
     static const unsigned most[] = {0, 0, 0, 0, 1, 1, 2, 2, 3};
     for (uint32_t slots = 1; slots <= 8; slots++) {
@@ -138,9 +136,8 @@ START_TEST(half_of_the_slots_may_wait_for_a_signal)
         end();
     }
 }
-END_TEST
 
-START_TEST(a_returned_slot_is_not_written_before_its_signal)
+TEST(a_returned_slot_is_not_written_before_its_signal)
 {
     begin(8, 8, false);
     read_frames(8);
@@ -163,13 +160,12 @@ START_TEST(a_returned_slot_is_not_written_before_its_signal)
     ck_assert_uint_eq(others[2], numbers[2]);
     end();
 }
-END_TEST
 
 /*
  * Catches: a slot that a resize let leave between the two steps of a give-back waited for others to
  * be free.
  */
-START_TEST(returned_slots_that_leave_need_no_signal)
+TEST(returned_slots_that_leave_need_no_signal)
 {
     uint32_t left;
     begin(8, 12, false);
@@ -191,7 +187,6 @@ START_TEST(returned_slots_that_leave_need_no_signal)
     ck_assert_uint_eq(left, numbers[1]);
     end();
 }
-END_TEST
 
 /* ---- The lists ------------------------------------------------------------------------------- */
 
@@ -296,7 +291,9 @@ static void walk_resize(void)
         gr_ring_state_add(state);
 }
 
-START_TEST(the_lists_are_right_after_each_step)
+GROUP("lists", add_ring_case)
+
+TEST(the_lists_are_right_after_each_step, 2)
 {
     begin(5, WALK_ROOM, _i == 1);
     writing.count = reading.count = 0;
@@ -315,9 +312,10 @@ START_TEST(the_lists_are_right_after_each_step)
     ck_assert_uint_gt(state->read, WALK_STEPS / 50);
     end();
 }
-END_TEST
 
-START_TEST(slots_get_other_numbers)
+GROUP("bookkeeping", add_ring_case)
+
+TEST(slots_get_other_numbers)
 {
     begin(4, 6, false);
     ck_assert(gr_ring_claim_write(state, 2, numbers));
@@ -336,16 +334,4 @@ START_TEST(slots_get_other_numbers)
     for (uint32_t i = 0; i < 3; i++)
         ck_assert_uint_eq(numbers[i], i);
     end();
-}
-END_TEST
-
-void build_ring_bookkeeping(Suite *suite)
-{
-    add_loop_tests(add_ring_case(suite, "lists"), 2, the_lists_are_right_after_each_step);
-    add_tests(add_ring_case(suite, "bookkeeping"), slots_get_other_numbers,
-              what_a_claim_took_comes_back, a_frame_that_comes_back_too_late_is_dropped,
-              a_frame_that_was_not_read_after_all_is_still_there,
-              claimed_slots_leave_when_they_come_back, half_of_the_slots_may_wait_for_a_signal,
-              a_returned_slot_is_not_written_before_its_signal,
-              returned_slots_that_leave_need_no_signal);
 }

@@ -17,9 +17,9 @@ static gr_ring *make(size_t n, gr_side producer, gr_ring_mode mode)
     return must_make_ring(n, &GR_INIT(gr_ring_options, .producer = producer, .mode = mode));
 }
 
-/* ---- Modes ----------------------------------------------------------------------------------- */
+GROUP("modes", add_ring_case)
 
-START_TEST(every_frame_is_read_in_order)
+TEST(every_frame_is_read_in_order, 2)
 {
     gr_side producer = sides[_i];
     GR_AUTO(gr_ring) *ring = make(3, producer, GR_RING_LOSSLESS);
@@ -39,9 +39,8 @@ START_TEST(every_frame_is_read_in_order)
     }
     assert_frames(ring, 30, 30, 0);
 }
-END_TEST
 
-START_TEST(the_newest_frame_is_read)
+TEST(the_newest_frame_is_read, 2)
 {
     gr_side producer = sides[_i];
     GR_AUTO(gr_ring) *ring = make(3, producer, GR_RING_NEWEST);
@@ -55,9 +54,8 @@ START_TEST(the_newest_frame_is_read)
     ck_assert_uint_eq(read_frame(ring, producer, 11), 11);
     assert_frames(ring, 11, 2, 9);
 }
-END_TEST
 
-START_TEST(the_producer_of_the_newest_goes_round_a_frame_that_is_read)
+TEST(the_producer_of_the_newest_goes_round_a_frame_that_is_read, 2)
 {
     gr_side producer = sides[_i];
     GR_AUTO(gr_ring) *ring = make(2, producer, GR_RING_NEWEST);
@@ -72,9 +70,8 @@ START_TEST(the_producer_of_the_newest_goes_round_a_frame_that_is_read)
     ck_assert_uint_eq(read_frame(ring, producer, 9), 9);
     assert_frames(ring, 9, 2, 7);
 }
-END_TEST
 
-START_TEST(groups_keep_the_order)
+TEST(groups_keep_the_order, 2)
 {
     gr_side producer = sides[_i];
     GR_AUTO(gr_ring) *ring = make(8, producer, GR_RING_LOSSLESS);
@@ -96,10 +93,9 @@ START_TEST(groups_keep_the_order)
     }
     assert_frames(ring, 80, 80, 0);
 }
-END_TEST
 
 /* Frames are numbered as they are published, whatever slots they are in. */
-START_TEST(slots_are_published_and_given_back_in_any_order)
+TEST(slots_are_published_and_given_back_in_any_order, 2)
 {
     gr_side producer = sides[_i];
     GR_AUTO(gr_ring) *ring = make(4, producer, GR_RING_LOSSLESS);
@@ -124,9 +120,8 @@ START_TEST(slots_are_published_and_given_back_in_any_order)
     assert_ok(gr_ring_give_back(ring, &in[2], 1));
     assert_frames(ring, 4, 4, 0);
 }
-END_TEST
 
-START_TEST(discarded_slots_hold_no_frame)
+TEST(discarded_slots_hold_no_frame, 2)
 {
     gr_side producer = sides[_i];
     GR_AUTO(gr_ring) *ring = make(2, producer, GR_RING_LOSSLESS);
@@ -142,9 +137,8 @@ START_TEST(discarded_slots_hold_no_frame)
     ck_assert_uint_eq(read_frame(ring, producer, 2), 1);
     assert_frames(ring, 1, 1, 0);
 }
-END_TEST
 
-START_TEST(reads_that_are_cancelled_come_next)
+TEST(reads_that_are_cancelled_come_next, 2)
 {
     gr_side producer = sides[_i];
     GR_AUTO(gr_ring) *ring = make(4, producer, GR_RING_LOSSLESS);
@@ -162,9 +156,8 @@ START_TEST(reads_that_are_cancelled_come_next)
     ck_assert_uint_eq(read_frame(ring, producer, 4), 4);
     assert_frames(ring, 4, 4, 0);
 }
-END_TEST
 
-START_TEST(cancelled_frames_are_the_newest_again)
+TEST(cancelled_frames_are_the_newest_again, 2)
 {
     gr_side producer = sides[_i];
     GR_AUTO(gr_ring) *ring = make(3, producer, GR_RING_NEWEST);
@@ -190,9 +183,8 @@ START_TEST(cancelled_frames_are_the_newest_again)
     assert_slots(ring, 3, 0, 0, 0);
     assert_frames(ring, 5, 2, 3);
 }
-END_TEST
 
-/* ---- What is refused ------------------------------------------------------------------------- */
+GROUP("refused", add_ring_case)
 
 static void assert_still_mine(gr_resource *resource)
 {
@@ -203,7 +195,7 @@ static void assert_still_mine(gr_resource *resource)
     read_frame(ring, GR_SIDE_CUDA, 5);
 }
 
-START_TEST(resources_that_cannot_be_slots_are_refused)
+TEST(resources_that_cannot_be_slots_are_refused)
 {
     gr_resource *two[2] = {ring_resource(RING_SIZE), NULL};
     assert_null(gr_ring_create(NULL, 1, NULL), GR_ERR_INVALID_VALUE, 0, "`resources` is NULL");
@@ -222,7 +214,6 @@ START_TEST(resources_that_cannot_be_slots_are_refused)
     gr_resource_free(two[1]);
     assert_still_mine(two[0]);
 }
-END_TEST
 
 /* The second one of a pair is refused, and neither is changed. */
 static void assert_unlike(gr_resource *first, gr_resource *second, const char *text)
@@ -232,7 +223,7 @@ static void assert_unlike(gr_resource *first, gr_resource *second, const char *t
     gr_resource_free(second);
 }
 
-START_TEST(resources_unlike_the_first_are_refused)
+TEST(resources_unlike_the_first_are_refused)
 {
     struct image image = image_make("RGBA8", "2D", 16, 16, 1);
     gr_resource *buffer = must_register(gl_buffer_filled(RING_SIZE, 1));
@@ -258,9 +249,8 @@ START_TEST(resources_unlike_the_first_are_refused)
     gr_resource_free(picture);
     assert_still_mine(buffer);
 }
-END_TEST
 
-START_TEST(a_resource_is_in_one_ring_only)
+TEST(a_resource_is_in_one_ring_only)
 {
     gr_resource *resource = ring_resource(RING_SIZE);
     GR_AUTO(gr_ring) *ring = gr_ring_create(&resource, 1, NULL);
@@ -271,9 +261,8 @@ START_TEST(a_resource_is_in_one_ring_only)
     read_frame(ring, GR_SIDE_CUDA, 1);
     gr_resource_free(resource);
 }
-END_TEST
 
-START_TEST(options_that_mean_nothing_are_refused)
+TEST(options_that_mean_nothing_are_refused)
 {
     gr_resource *resource = ring_resource(RING_SIZE);
     gr_ring_options side = GR_INIT(gr_ring_options, .producer = (gr_side)2),
@@ -283,9 +272,8 @@ START_TEST(options_that_mean_nothing_are_refused)
     assert_null(gr_ring_create(&resource, 1, &old), GR_ERR_INVALID_VALUE, 0, "GR_INIT");
     assert_still_mine(resource);
 }
-END_TEST
 
-START_TEST(the_resources_context_has_to_be_current)
+TEST(the_resources_context_has_to_be_current)
 {
     gr_resource *resource = ring_resource(RING_SIZE);
     assert_ok(gr_egl_make_current(NULL));
@@ -293,10 +281,9 @@ START_TEST(the_resources_context_has_to_be_current)
     assert_ok(gr_egl_make_current(fx.egl));
     assert_still_mine(resource);
 }
-END_TEST
 
 /* Catches: CUDA's thread was told to make a context current, and not of the transport without. */
-START_TEST(cudas_thread_is_told_of_the_transport_that_needs_no_context)
+TEST(cudas_thread_is_told_of_the_transport_that_needs_no_context, RING_TRANSPORTS)
 {
     need_transport(_i);
     const gr_slot *slot;
@@ -313,9 +300,8 @@ START_TEST(cudas_thread_is_told_of_the_transport_that_needs_no_context)
     write_frame(ring, GR_SIDE_CUDA, 1);
     read_frame(ring, GR_SIDE_CUDA, 1);
 }
-END_TEST
 
-START_TEST(nothing_is_done_with_null)
+TEST(nothing_is_done_with_null)
 {
     const gr_slot *slot;
     gr_resource *resource = ring_resource(RING_SIZE);
@@ -338,9 +324,8 @@ START_TEST(nothing_is_done_with_null)
                  "`slots` is NULL");
     assert_fails(gr_ring_publish(ring, NULL, 1), GR_ERR_INVALID_VALUE, 0, "`slots` is NULL");
 }
-END_TEST
 
-START_TEST(streams_are_for_the_side_that_is_cuda)
+TEST(streams_are_for_the_side_that_is_cuda)
 {
     const gr_slot *slot = NULL;
     GR_AUTO(gr_ring) *to_gl = make(2, GR_SIDE_CUDA, GR_RING_LOSSLESS);
@@ -359,9 +344,8 @@ START_TEST(streams_are_for_the_side_that_is_cuda)
     assert_slots(to_gl, 2, 0, 0, 0);
     assert_slots(to_cuda, 2, 0, 0, 0);
 }
-END_TEST
 
-START_TEST(numbers_that_the_ring_does_not_have_are_refused)
+TEST(numbers_that_the_ring_does_not_have_are_refused)
 {
     const gr_slot *slots[3];
     GR_AUTO(gr_ring) *ring = make(2, GR_SIDE_CUDA, GR_RING_LOSSLESS);
@@ -379,9 +363,8 @@ START_TEST(numbers_that_the_ring_does_not_have_are_refused)
     assert_slots(ring, 0, 2, 0, 0);
     assert_ok(gr_ring_cancel_write(ring, slots, 2));
 }
-END_TEST
 
-START_TEST(slots_that_are_not_the_sides_are_refused)
+TEST(slots_that_are_not_the_sides_are_refused, 2)
 {
     gr_side producer = sides[_i];
     GR_AUTO(gr_ring) *ring = make(2, producer, GR_RING_LOSSLESS);
@@ -413,11 +396,10 @@ START_TEST(slots_that_are_not_the_sides_are_refused)
     read_frame(ring, producer, 3);
     assert_ok(gr_ring_cancel_write(other, &foreign, 1));
 }
-END_TEST
 
-/* ---- What fails half-way --------------------------------------------------------------------- */
+GROUP("half-way", add_ring_case)
 
-START_TEST(a_map_that_fails_leaves_the_ring_as_it_was)
+TEST(a_map_that_fails_leaves_the_ring_as_it_was)
 {
     GR_AUTO(gr_ring) *ring = make(3, GR_SIDE_CUDA, GR_RING_NEWEST);
     const gr_slot *slots[3] = {NULL};
@@ -436,9 +418,8 @@ START_TEST(a_map_that_fails_leaves_the_ring_as_it_was)
     assert_ok(gr_ring_give_back(ring, &reading, 1));
     ck_assert_uint_eq(read_frame(ring, GR_SIDE_CUDA, 5), 5);
 }
-END_TEST
 
-START_TEST(frames_stay_where_a_map_to_read_fails)
+TEST(frames_stay_where_a_map_to_read_fails, 2)
 {
     GR_AUTO(gr_ring) *ring = make(3, GR_SIDE_GRAPHICS, _i ? GR_RING_NEWEST : GR_RING_LOSSLESS);
     const gr_slot *slots[2];
@@ -454,9 +435,8 @@ START_TEST(frames_stay_where_a_map_to_read_fails)
     assert_slot(slots[1], _i ? 3 : 2);
     assert_ok(gr_ring_give_back(ring, slots, 2));
 }
-END_TEST
 
-START_TEST(slots_stay_where_a_release_fails)
+TEST(slots_stay_where_a_release_fails)
 {
     GR_AUTO(gr_ring) *ring = make(2, GR_SIDE_CUDA, GR_RING_LOSSLESS);
     const gr_slot *slots[2];
@@ -472,9 +452,8 @@ START_TEST(slots_stay_where_a_release_fails)
     read_frame(ring, GR_SIDE_CUDA, 6);
     read_frame(ring, GR_SIDE_CUDA, 7);
 }
-END_TEST
 
-/* ---- Waiting --------------------------------------------------------------------------------- */
+GROUP("waiting", add_ring_case)
 
 static double seconds(void)
 {
@@ -483,7 +462,7 @@ static double seconds(void)
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-START_TEST(an_acquire_waits_as_long_as_it_is_told)
+TEST(an_acquire_waits_as_long_as_it_is_told)
 {
     const gr_slot *slot, *none;
     GR_AUTO(gr_ring) *ring = must_make_ring(1, NULL);
@@ -500,9 +479,8 @@ START_TEST(an_acquire_waits_as_long_as_it_is_told)
                  "1 slot was not there yet");
     assert_ok(gr_ring_cancel_write(ring, &slot, 1));
 }
-END_TEST
 
-START_TEST(a_stopped_ring_can_be_read_to_its_end)
+TEST(a_stopped_ring_can_be_read_to_its_end, 2)
 {
     gr_side producer = sides[_i];
     GR_AUTO(gr_ring) *ring = make(3, producer, GR_RING_LOSSLESS);
@@ -522,9 +500,8 @@ START_TEST(a_stopped_ring_can_be_read_to_its_end)
     assert_fails(gr_ring_acquire_read(ring, reads, slots, 1, 0), GR_ERR_STOPPED, 0,
                  "left to read: 0");
 }
-END_TEST
 
-/* ---- Polling --------------------------------------------------------------------------------- */
+GROUP("polling", add_ring_case)
 
 static bool readable(gr_ring *ring, gr_ring_role role)
 {
@@ -541,7 +518,7 @@ static void assert_readable(gr_ring *ring, bool producer, bool consumer)
     ck_assert(readable(ring, GR_RING_CONSUMER) == consumer);
 }
 
-START_TEST(descriptors_tell_what_there_is)
+TEST(descriptors_tell_what_there_is, 2)
 {
     gr_side producer = sides[_i];
     GR_AUTO(gr_ring) *ring = make(2, producer, GR_RING_LOSSLESS);
@@ -565,9 +542,8 @@ START_TEST(descriptors_tell_what_there_is)
     gr_ring_stop(ring);
     assert_readable(ring, true, true);
 }
-END_TEST
 
-START_TEST(the_producer_of_the_newest_never_has_to_wait)
+TEST(the_producer_of_the_newest_never_has_to_wait, 2)
 {
     gr_side producer = sides[_i];
     GR_AUTO(gr_ring) *ring = make(1, producer, GR_RING_NEWEST);
@@ -579,10 +555,9 @@ START_TEST(the_producer_of_the_newest_never_has_to_wait)
     assert_ok(gr_ring_give_back(ring, &slot, 1));
     assert_readable(ring, true, false);
 }
-END_TEST
 
 /* OpenGL's slots are free one by one then: the producer is never told of what it cannot have. */
-START_TEST(what_is_readable_can_be_acquired)
+TEST(what_is_readable_can_be_acquired, RING_TRANSPORTS)
 {
     need_transport(_i);
     GR_AUTO(gr_ring) *ring = make(8, GR_SIDE_CUDA, GR_RING_LOSSLESS);
@@ -597,9 +572,8 @@ START_TEST(what_is_readable_can_be_acquired)
     assert_ok(gr_ring_cancel_write(ring, slots, 1));
     assert_ok(gr_egl_make_current(fx.egl));
 }
-END_TEST
 
-START_TEST(descriptors_that_are_none)
+TEST(descriptors_that_are_none)
 {
     GR_AUTO(gr_ring) *ring = make(1, GR_SIDE_CUDA, GR_RING_LOSSLESS);
     ck_assert_int_eq(gr_ring_descriptor(NULL, GR_RING_CONSUMER), -1);
@@ -607,39 +581,4 @@ START_TEST(descriptors_that_are_none)
     ck_assert_int_eq(gr_ring_descriptor(ring, (gr_ring_role)0), -1);
     assert_error(GR_ERR_INVALID_VALUE, 0, "`role` is 0");
     gr_clear_error();
-}
-END_TEST
-
-void build_ring_calls(Suite *suite)
-{
-    add_loop_tests(
-        add_ring_case(suite, "modes"), 2, every_frame_is_read_in_order, the_newest_frame_is_read,
-        the_producer_of_the_newest_goes_round_a_frame_that_is_read, groups_keep_the_order,
-        slots_are_published_and_given_back_in_any_order, discarded_slots_hold_no_frame,
-        reads_that_are_cancelled_come_next, cancelled_frames_are_the_newest_again);
-
-    TCase *refused = add_ring_case(suite, "refused");
-    add_tests(refused, resources_that_cannot_be_slots_are_refused,
-              resources_unlike_the_first_are_refused, a_resource_is_in_one_ring_only,
-              options_that_mean_nothing_are_refused, the_resources_context_has_to_be_current,
-              nothing_is_done_with_null, streams_are_for_the_side_that_is_cuda,
-              numbers_that_the_ring_does_not_have_are_refused);
-    add_loop_tests(refused, 2, slots_that_are_not_the_sides_are_refused);
-    add_loop_tests(refused, RING_TRANSPORTS,
-                   cudas_thread_is_told_of_the_transport_that_needs_no_context);
-
-    TCase *half = add_ring_case(suite, "half-way");
-    add_tests(half, a_map_that_fails_leaves_the_ring_as_it_was);
-    add_loop_tests(half, 2, frames_stay_where_a_map_to_read_fails);
-    add_tests(half, slots_stay_where_a_release_fails);
-
-    TCase *waiting = add_ring_case(suite, "waiting");
-    add_tests(waiting, an_acquire_waits_as_long_as_it_is_told);
-    add_loop_tests(waiting, 2, a_stopped_ring_can_be_read_to_its_end);
-
-    TCase *polling = add_ring_case(suite, "polling");
-    add_loop_tests(polling, 2, descriptors_tell_what_there_is,
-                   the_producer_of_the_newest_never_has_to_wait);
-    add_loop_tests(polling, RING_TRANSPORTS, what_is_readable_can_be_acquired);
-    add_tests(polling, descriptors_that_are_none);
 }

@@ -23,7 +23,9 @@ static unsigned slots_of(gr_ring *ring)
     return now.slots;
 }
 
-START_TEST(what_was_published_before_a_resize_is_read_first)
+GROUP("resize", add_ring_case)
+
+TEST(what_was_published_before_a_resize_is_read_first, 2)
 {
     gr_side producer = sides[_i];
     GR_AUTO(gr_ring) *ring = must_make_ring(4, &GR_INIT(gr_ring_options, .producer = producer));
@@ -50,9 +52,8 @@ START_TEST(what_was_published_before_a_resize_is_read_first)
     assert_slots(ring, 2, 0, 0, 0);
     assert_frames(ring, 5, 5, 0);
 }
-END_TEST
 
-START_TEST(free_slots_end_at_a_resize)
+TEST(free_slots_end_at_a_resize)
 {
     GR_AUTO(gr_ring) *ring = must_make_ring(2, NULL);
     const gr_slot *slots[2];
@@ -70,9 +71,8 @@ START_TEST(free_slots_end_at_a_resize)
         ck_assert_uint_eq(eight[i]->index, i);
     assert_ok(gr_ring_cancel_write(ring, eight, 8));
 }
-END_TEST
 
-START_TEST(slots_take_another_size)
+TEST(slots_take_another_size)
 {
     GR_AUTO(gr_ring) *ring = must_make_ring(2, NULL);
     const gr_slot *slot;
@@ -87,9 +87,8 @@ START_TEST(slots_take_another_size)
     assert_gl_bytes(ring_name(slot->resource), 4096, 9);
     assert_ok(gr_ring_give_back(ring, &slot, 1));
 }
-END_TEST
 
-START_TEST(a_discarded_slot_that_leaves_ends)
+TEST(a_discarded_slot_that_leaves_ends, 2)
 {
     gr_side producer = sides[_i];
     GR_AUTO(gr_ring) *ring = must_make_ring(1, &GR_INIT(gr_ring_options, .producer = producer));
@@ -103,10 +102,9 @@ START_TEST(a_discarded_slot_that_leaves_ends)
     assert_fails(gr_ring_cancel_write(ring, &copy, 1), GR_ERR_INVALID_VALUE, 0, "not of this ring");
     assert_slots(ring, 1, 0, 0, 0);
 }
-END_TEST
 
 /* The newer frame wins over those in the slots that leave. */
-START_TEST(old_slots_are_dropped_for_a_newer_frame)
+TEST(old_slots_are_dropped_for_a_newer_frame, 2)
 {
     gr_side producer = sides[_i];
     GR_AUTO(gr_ring) *ring =
@@ -122,9 +120,8 @@ START_TEST(old_slots_are_dropped_for_a_newer_frame)
     ck_assert_uint_eq(read_frame(ring, producer, 4), 4);
     assert_frames(ring, 4, 1, 3);
 }
-END_TEST
 
-START_TEST(resizes_follow_each_other)
+TEST(resizes_follow_each_other, 2)
 {
     gr_side producer = sides[_i];
     GR_AUTO(gr_ring) *ring = must_make_ring(3, &GR_INIT(gr_ring_options, .producer = producer));
@@ -139,9 +136,8 @@ START_TEST(resizes_follow_each_other)
     ck_assert_uint_eq(slots_of(ring), 1);
     assert_slots(ring, 1, 0, 0, 0);
 }
-END_TEST
 
-START_TEST(a_resize_that_is_refused_changes_nothing)
+TEST(a_resize_that_is_refused_changes_nothing)
 {
     GR_AUTO(gr_ring) *ring = must_make_ring(2, NULL);
     gr_resource *two[2] = {ring_resource(RING_SIZE), ring_resource(8)};
@@ -154,11 +150,10 @@ START_TEST(a_resize_that_is_refused_changes_nothing)
     gr_resource_free(two[0]);
     gr_resource_free(two[1]);
 }
-END_TEST
 
-/* ---- The end --------------------------------------------------------------------------------- */
+GROUP("end", add_ring_case)
 
-START_TEST(a_ring_ends_with_slots_in_every_state)
+TEST(a_ring_ends_with_slots_in_every_state, 2)
 {
     gr_side producer = sides[_i];
     gr_ring *ring = must_make_ring(5, &GR_INIT(gr_ring_options, .producer = producer));
@@ -184,9 +179,8 @@ START_TEST(a_ring_ends_with_slots_in_every_state)
     }
     assert_ok(gr_buffer_release_many(out, 3, GR_STREAM_OF_MAP, NULL));
 }
-END_TEST
 
-START_TEST(a_ring_ends_with_slots_that_leave)
+TEST(a_ring_ends_with_slots_that_leave, 2)
 {
     gr_side producer = sides[_i];
     gr_ring *ring = must_make_ring(3, &GR_INIT(gr_ring_options, .producer = producer));
@@ -201,10 +195,9 @@ START_TEST(a_ring_ends_with_slots_that_leave)
     assert_unregistered(handle);
     assert_ok(gr_buffer_release_many(&buffer, 1, GR_STREAM_OF_MAP, NULL));
 }
-END_TEST
 
 /* The registrations are set aside until their context is current. */
-START_TEST(a_ring_is_freed_without_its_context)
+TEST(a_ring_is_freed_without_its_context)
 {
     gr_ring *ring = must_make_ring(3, NULL);
     const gr_slot *slots[2];
@@ -223,11 +216,10 @@ START_TEST(a_ring_is_freed_without_its_context)
     for (int i = 0; i < 2; i++)
         assert_unregistered(handles[i]);
 }
-END_TEST
 
-/* ---- Holds ----------------------------------------------------------------------------------- */
+GROUP("holds", add_ring_case)
 
-START_TEST(slots_are_the_rings_to_map)
+TEST(slots_are_the_rings_to_map, RING_TRANSPORTS)
 {
     need_transport(_i);
     GR_AUTO(gr_resource) *resource = ring_resource(RING_SIZE);
@@ -248,9 +240,8 @@ START_TEST(slots_are_the_rings_to_map)
     assert_ok(gr_ring_publish(ring, &slot, 1));
     read_frame(ring, GR_SIDE_CUDA, 7);
 }
-END_TEST
 
-START_TEST(a_slot_is_not_released_along_with_others)
+TEST(a_slot_is_not_released_along_with_others, RING_TRANSPORTS)
 {
     need_transport(_i);
     GR_AUTO(gr_resource) *resource = ring_resource(RING_SIZE);
@@ -267,10 +258,9 @@ START_TEST(a_slot_is_not_released_along_with_others)
     assert_ok(gr_ring_publish(ring, &slot, 1));
     read_frame(ring, GR_SIDE_CUDA, 7);
 }
-END_TEST
 
 /* README's two scopes: whichever ends first. */
-START_TEST(a_ring_and_its_resources_end_in_any_order)
+TEST(a_ring_and_its_resources_end_in_any_order, RING_TRANSPORTS)
 {
     need_transport(_i);
     {
@@ -285,10 +275,9 @@ START_TEST(a_ring_and_its_resources_end_in_any_order)
     assert_made(ring);
     write_frame(ring, GR_SIDE_CUDA, 2);
 }
-END_TEST
 
 /* OpenGL is told of what CUDA has written last, as by a release. */
-START_TEST(a_resource_is_an_ordinary_one_after_its_ring)
+TEST(a_resource_is_an_ordinary_one_after_its_ring, 2 * RING_TRANSPORTS)
 {
     need_transport(_i / 2);
     gr_ring_options options =
@@ -312,9 +301,8 @@ START_TEST(a_resource_is_an_ordinary_one_after_its_ring)
         assert_gl_bytes(ring_name(resource), RING_SIZE, 100 + value);
     }
 }
-END_TEST
 
-START_TEST(a_resize_lets_go_of_a_resource)
+TEST(a_resize_lets_go_of_a_resource, RING_TRANSPORTS)
 {
     need_transport(_i);
     GR_AUTO(gr_resource) *first = ring_resource(RING_SIZE);
@@ -329,26 +317,4 @@ START_TEST(a_resize_lets_go_of_a_resource)
     assert_gl_bytes(ring_name(first), RING_SIZE, 3);
     assert_ok(gr_ring_resize(ring, &first, 1));
     assert_ok(gr_buffer_release(must_map(second)));
-}
-END_TEST
-
-void build_ring_end(Suite *suite)
-{
-    TCase *resize = add_ring_case(suite, "resize");
-    add_loop_tests(resize, 2, what_was_published_before_a_resize_is_read_first);
-    add_tests(resize, free_slots_end_at_a_resize, slots_take_another_size);
-    add_loop_tests(resize, 2, a_discarded_slot_that_leaves_ends,
-                   old_slots_are_dropped_for_a_newer_frame, resizes_follow_each_other);
-    add_tests(resize, a_resize_that_is_refused_changes_nothing);
-
-    TCase *end = add_ring_case(suite, "end");
-    add_loop_tests(end, 2, a_ring_ends_with_slots_in_every_state,
-                   a_ring_ends_with_slots_that_leave);
-    add_tests(end, a_ring_is_freed_without_its_context);
-
-    TCase *holds = add_ring_case(suite, "holds");
-    add_loop_tests(holds, RING_TRANSPORTS, slots_are_the_rings_to_map,
-                   a_slot_is_not_released_along_with_others,
-                   a_ring_and_its_resources_end_in_any_order, a_resize_lets_go_of_a_resource);
-    add_loop_tests(holds, 2 * RING_TRANSPORTS, a_resource_is_an_ordinary_one_after_its_ring);
 }

@@ -12,7 +12,7 @@
 
 #define WORDS 4
 #define BYTES (WORDS * sizeof(uint32_t))
-#define GROUP 64
+#define BATCH 64
 
 static const gr_side sides[] = {GR_SIDE_CUDA, GR_SIDE_GRAPHICS};
 
@@ -47,7 +47,7 @@ static uint64_t add_to_sum(uint64_t sum, uint32_t word)
 static struct {
     GLuint gl;
     CUdeviceptr cuda;
-    uint32_t words[GROUP][WORDS];
+    uint32_t words[BATCH][WORDS];
 } collected;
 
 static void begin_collecting(void)
@@ -98,7 +98,7 @@ static void fetch(gr_side producer, size_t n)
 
 static void write_group(gr_ring *ring, gr_side producer, size_t n)
 {
-    const gr_slot *slots[GROUP];
+    const gr_slot *slots[BATCH];
     must_acquire_write(ring, producer, slots, n);
     for (size_t i = 0; i < n; i++)
         write_word(slots[i], word_of(slots[i]->frame));
@@ -108,7 +108,7 @@ static void write_group(gr_ring *ring, gr_side producer, size_t n)
 /* Reads n frames, of which the first is `next`, or a later one if frames may be dropped. */
 static uint64_t read_group(gr_ring *ring, gr_side producer, size_t n, uint64_t next, uint64_t sum)
 {
-    const gr_slot *slots[GROUP];
+    const gr_slot *slots[BATCH];
     must_acquire_read(ring, producer, slots, n);
     for (size_t i = 0; i < n; i++)
         collect(slots[i], i);
@@ -123,7 +123,7 @@ static uint64_t read_group(gr_ring *ring, gr_side producer, size_t n, uint64_t n
     return sum;
 }
 
-/* ---- Sequences ------------------------------------------------------------------------------- */
+GROUP("sequences", add_ring_case)
 
 static gr_ring *make(size_t n, gr_side producer, gr_ring_mode mode)
 {
@@ -135,18 +135,18 @@ static gr_ring *make(size_t n, gr_side producer, gr_ring_mode mode)
     return ring;
 }
 
-START_TEST(a_long_sequence_in_groups)
+TEST(a_long_sequence_in_groups, 2 * RING_TRANSPORTS)
 {
     need_transport(_i / 2);
     gr_side producer = sides[_i % 2];
-    uint64_t frames = frames_to_run(_i / 2) / GROUP * GROUP, sum = 0, wanted = 0;
-    GR_AUTO(gr_ring) *ring = make(2 * GROUP, producer, GR_RING_LOSSLESS);
+    uint64_t frames = frames_to_run(_i / 2) / BATCH * BATCH, sum = 0, wanted = 0;
+    GR_AUTO(gr_ring) *ring = make(2 * BATCH, producer, GR_RING_LOSSLESS);
     begin_collecting();
-    write_group(ring, producer, GROUP);
-    for (uint64_t next = 1; next <= frames; next += GROUP) {
-        if (next + GROUP <= frames)
-            write_group(ring, producer, GROUP);
-        sum = read_group(ring, producer, GROUP, next, sum);
+    write_group(ring, producer, BATCH);
+    for (uint64_t next = 1; next <= frames; next += BATCH) {
+        if (next + BATCH <= frames)
+            write_group(ring, producer, BATCH);
+        sum = read_group(ring, producer, BATCH, next, sum);
     }
     for (uint64_t frame = 1; frame <= frames; frame++)
         wanted = add_to_sum(wanted, word_of(frame));
@@ -154,10 +154,9 @@ START_TEST(a_long_sequence_in_groups)
     assert_frames(ring, frames, frames, 0);
     end_collecting();
 }
-END_TEST
 
 /* The producer is some frames ahead, as many as there are slots. */
-START_TEST(a_sequence_of_single_frames)
+TEST(a_sequence_of_single_frames, 2 * RING_TRANSPORTS)
 {
     need_transport(_i / 2);
     gr_side producer = sides[_i % 2];
@@ -174,7 +173,6 @@ START_TEST(a_sequence_of_single_frames)
     assert_frames(ring, frames, frames, 0);
     end_collecting();
 }
-END_TEST
 
 /* The reader comes after 1 to 6 frames: it gets the newest each time. */
 static void read_the_newest(gr_side producer, uint64_t frames)
@@ -191,12 +189,11 @@ static void read_the_newest(gr_side producer, uint64_t frames)
     end_collecting();
 }
 
-START_TEST(the_newest_of_a_sequence)
+TEST(the_newest_of_a_sequence, 2 * RING_TRANSPORTS)
 {
     need_transport(_i / 2);
     read_the_newest(sides[_i % 2], frames_to_run(_i / 2) / 50);
 }
-END_TEST
 
 /* ---- Other processes on the same GPU --------------------------------------------------------- */
 
@@ -217,7 +214,7 @@ int frames_in_a_crowd(void)
  * fills; the software driver finds them anyway.
  * Catches: without a memory barrier before the signal OpenGL did not always find them.
  */
-START_TEST(frames_beside_other_processes)
+TEST(frames_beside_other_processes)
 {
     struct child_process crowd[CROWD];
     char text[4096];
@@ -230,11 +227,10 @@ START_TEST(frames_beside_other_processes)
                       text);
     }
 }
-END_TEST
 
-/* ---- For ever -------------------------------------------------------------------------------- */
+GROUP("steady", add_ring_case)
 
-START_TEST(frames_allocate_nothing)
+TEST(frames_allocate_nothing, 2 * RING_TRANSPORTS)
 {
     need_transport(_i / 2);
     gr_side producer = sides[_i % 2];
@@ -259,7 +255,6 @@ START_TEST(frames_allocate_nothing)
     gr_clear_error();
     end_collecting();
 }
-END_TEST
 
 static gr_side life_of;
 static GLuint life_names[5];
@@ -290,23 +285,10 @@ static int lives(void)
     return sanitizer() ? 100 : 1000;
 }
 
-START_TEST(rings_for_ever_need_nothing_more)
+TEST(rings_for_ever_need_nothing_more, 2)
 {
     life_of = sides[_i];
     for (int i = 0; i < 5; i++)
         life_names[i] = gl_buffer_filled(BYTES, 0);
     assert_steady(life, 0, lives());
-}
-END_TEST
-
-void build_ring_frames(Suite *suite)
-{
-    TCase *sequence = add_ring_case(suite, "sequences");
-    add_loop_tests(sequence, 2 * RING_TRANSPORTS, a_long_sequence_in_groups,
-                   a_sequence_of_single_frames, the_newest_of_a_sequence);
-    add_tests(sequence, frames_beside_other_processes);
-
-    TCase *steady = add_ring_case(suite, "steady");
-    add_loop_tests(steady, 2 * RING_TRANSPORTS, frames_allocate_nothing);
-    add_loop_tests(steady, 2, rings_for_ever_need_nothing_more);
 }

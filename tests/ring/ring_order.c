@@ -25,9 +25,9 @@ static struct gate *gate_after_work(void)
     return gate_put(fx.stream);
 }
 
-/* ---- CUDA writes ----------------------------------------------------------------------------- */
+GROUP("order", add_ring_case)
 
-START_TEST(a_reader_comes_after_the_kernels)
+TEST(a_reader_comes_after_the_kernels, 2 * RING_TRANSPORTS)
 {
     need_transport(_i / 2);
     GR_AUTO(gr_ring) *ring =
@@ -45,9 +45,8 @@ START_TEST(a_reader_comes_after_the_kernels)
         ck_assert(gate_is_open(gate));
     }
 }
-END_TEST
 
-START_TEST(readers_of_a_group_come_after_all_of_it)
+TEST(readers_of_a_group_come_after_all_of_it, RING_TRANSPORTS)
 {
     need_transport(_i);
     GR_AUTO(gr_ring) *ring = must_make_ring(4, NULL);
@@ -65,10 +64,9 @@ START_TEST(readers_of_a_group_come_after_all_of_it)
         assert_slot(slots[i], i + 1);
     assert_ok(gr_ring_give_back(ring, slots, 4));
 }
-END_TEST
 
 /* Slots of one group may have been acquired on different streams. */
-START_TEST(each_slot_is_published_on_the_stream_of_its_acquire)
+TEST(each_slot_is_published_on_the_stream_of_its_acquire, RING_TRANSPORTS)
 {
     need_transport(_i);
     GR_AUTO(gr_ring) *ring = must_make_ring(2, NULL);
@@ -84,12 +82,11 @@ START_TEST(each_slot_is_published_on_the_stream_of_its_acquire)
     ck_assert_uint_eq(read_frame(ring, GR_SIDE_CUDA, 1), 1);
     ck_assert_uint_eq(read_frame(ring, GR_SIDE_CUDA, 2), 2);
 }
-END_TEST
 
 /*
  * Nobody has read the dropped frame: the next writing, on another stream, comes after its writing.
  */
-START_TEST(a_dropped_frame_is_overwritten_in_order)
+TEST(a_dropped_frame_is_overwritten_in_order, 2 * RING_TRANSPORTS)
 {
     need_transport(_i / 2);
     GR_AUTO(gr_ring) *ring = must_make_ring(1, &GR_INIT(gr_ring_options, .mode = GR_RING_NEWEST));
@@ -108,9 +105,8 @@ START_TEST(a_dropped_frame_is_overwritten_in_order)
         CU(StreamSynchronize(fx.stream));
     }
 }
-END_TEST
 
-START_TEST(the_end_comes_after_the_kernels)
+TEST(the_end_comes_after_the_kernels)
 {
     gr_ring *ring = must_make_ring(2, NULL);
     const gr_slot *slot;
@@ -125,11 +121,10 @@ START_TEST(the_end_comes_after_the_kernels)
     assert_gl_bytes(name, RING_SIZE, 7);
     assert_ok(gr_buffer_release(buffer));
 }
-END_TEST
 
 /* ---- CUDA reads ------------------------------------------------------------------------------ */
 
-START_TEST(a_writer_comes_after_the_kernels_that_read)
+TEST(a_writer_comes_after_the_kernels_that_read, RING_TRANSPORTS)
 {
     need_transport(_i);
     GR_AUTO(gr_ring) *ring =
@@ -159,10 +154,9 @@ START_TEST(a_writer_comes_after_the_kernels_that_read)
     }
     CU(MemFree(copy));
 }
-END_TEST
 
 /* Nobody has read the frame, but somebody was at it. */
-START_TEST(a_writer_comes_after_a_read_that_was_cancelled)
+TEST(a_writer_comes_after_a_read_that_was_cancelled, RING_TRANSPORTS)
 {
     need_transport(_i);
     gr_ring_options options =
@@ -187,10 +181,9 @@ START_TEST(a_writer_comes_after_a_read_that_was_cancelled)
     }
     CU(MemFree(copy));
 }
-END_TEST
 
 /* Likewise with what OpenGL was given. */
-START_TEST(cuda_writes_after_a_read_of_opengls_that_was_cancelled)
+TEST(cuda_writes_after_a_read_of_opengls_that_was_cancelled, RING_TRANSPORTS)
 {
     need_transport(_i);
     GR_AUTO(gr_ring) *ring = must_make_ring(1, &GR_INIT(gr_ring_options, .mode = GR_RING_NEWEST));
@@ -209,10 +202,9 @@ START_TEST(cuda_writes_after_a_read_of_opengls_that_was_cancelled)
         read_frame(ring, GR_SIDE_CUDA, 0xCC);
     }
 }
-END_TEST
 
 /* The signal is OpenGL's: without its context the slot stays the consumer's. */
-START_TEST(a_read_of_opengls_is_cancelled_in_its_context)
+TEST(a_read_of_opengls_is_cancelled_in_its_context)
 {
     need_transport(1);
     GR_AUTO(gr_ring) *ring = must_make_ring(1, NULL);
@@ -225,19 +217,4 @@ START_TEST(a_read_of_opengls_is_cancelled_in_its_context)
     assert_slots(ring, 0, 0, 0, 1);
     assert_ok(gr_ring_cancel_read(ring, &slot, 1));
     read_frame(ring, GR_SIDE_CUDA, 1);
-}
-END_TEST
-
-void build_ring_order(Suite *suite)
-{
-    TCase *order = add_ring_case(suite, "order");
-    add_loop_tests(order, 2 * RING_TRANSPORTS, a_reader_comes_after_the_kernels);
-    add_loop_tests(order, RING_TRANSPORTS, readers_of_a_group_come_after_all_of_it,
-                   each_slot_is_published_on_the_stream_of_its_acquire);
-    add_loop_tests(order, 2 * RING_TRANSPORTS, a_dropped_frame_is_overwritten_in_order);
-    add_tests(order, the_end_comes_after_the_kernels);
-    add_loop_tests(order, RING_TRANSPORTS, a_writer_comes_after_the_kernels_that_read,
-                   a_writer_comes_after_a_read_that_was_cancelled,
-                   cuda_writes_after_a_read_of_opengls_that_was_cancelled);
-    add_tests(order, a_read_of_opengls_is_cancelled_in_its_context);
 }

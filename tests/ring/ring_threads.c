@@ -194,7 +194,7 @@ static void check_seen(bool all)
     free(seen);
 }
 
-/* ---- Speeds ---------------------------------------------------------------------------------- */
+GROUP("speeds", add_vulkan_case)
 
 /* Neither is slower, the producer is, the consumer is. */
 static const struct {
@@ -202,7 +202,7 @@ static const struct {
 } speeds[] = {{0, 0}, {4, 0}, {0, 4}};
 
 /* With few slots none is kept back when it is given back, with more some are. */
-START_VULKAN_TEST(every_frame_of_cuda_is_read)
+VULKAN_TEST(every_frame_of_cuda_is_read, 6)
 {
     unsigned cuda_ms = speeds[_i % 3].cuda_ms, vulkan_ms = speeds[_i % 3].vulkan_ms;
     begin_with(_i < 3 ? SLOTS : 3 * SLOTS, GR_SIDE_CUDA, GR_RING_LOSSLESS, MOST, cuda_ms);
@@ -218,14 +218,13 @@ START_VULKAN_TEST(every_frame_of_cuda_is_read)
     assert_frames(cuda.ring, MOST, MOST, 0);
     end();
 }
-END_TEST
 
 /*
  * The one slot that is given back is kept back for others, but CUDA's thread, which waits already,
  * gets it.
  * Catches: it slept on until the consumer's next call.
  */
-START_VULKAN_TEST(a_thread_that_waits_gets_what_is_given_back)
+VULKAN_TEST(a_thread_that_waits_gets_what_is_given_back)
 {
     enum { MANY = 8 };
     uint64_t frame = 0;
@@ -246,9 +245,8 @@ START_VULKAN_TEST(a_thread_that_waits_gets_what_is_given_back)
     check_reads();
     end();
 }
-END_TEST
 
-START_VULKAN_TEST(every_frame_of_vulkan_is_read)
+VULKAN_TEST(every_frame_of_vulkan_is_read, 3)
 {
     begin(GR_SIDE_GRAPHICS, GR_RING_LOSSLESS, MOST, speeds[_i].cuda_ms);
     for (uint64_t i = 1; i <= MOST; i++) {
@@ -261,9 +259,8 @@ START_VULKAN_TEST(every_frame_of_vulkan_is_read)
     assert_frames(cuda.ring, MOST, MOST, 0);
     end();
 }
-END_TEST
 
-START_VULKAN_TEST(the_newest_frame_of_cuda_is_read)
+VULKAN_TEST(the_newest_frame_of_cuda_is_read, 3)
 {
     begin(GR_SIDE_CUDA, GR_RING_NEWEST, MOST, speeds[_i].cuda_ms);
     uint64_t frame = 0, last = 0, reads = 0;
@@ -279,9 +276,8 @@ START_VULKAN_TEST(the_newest_frame_of_cuda_is_read)
     assert_frames(cuda.ring, MOST, reads, MOST - reads);
     end();
 }
-END_TEST
 
-START_VULKAN_TEST(the_newest_frame_of_vulkan_is_read)
+VULKAN_TEST(the_newest_frame_of_vulkan_is_read, 2)
 {
     begin(GR_SIDE_GRAPHICS, GR_RING_NEWEST, MOST, speeds[_i].cuda_ms);
     for (uint64_t i = 1; i <= MOST; i++)
@@ -293,9 +289,8 @@ START_VULKAN_TEST(the_newest_frame_of_vulkan_is_read)
     assert_frames(cuda.ring, MOST, cuda.done, MOST - cuda.done);
     end();
 }
-END_TEST
 
-/* ---- OpenGL ---------------------------------------------------------------------------------- */
+GROUP("OpenGL and a thread", add_ring_case)
 
 /* read_frame() beside CUDA's thread, which may have the slot as soon as it is given back. */
 static void read_beside(gr_ring *ring, uint64_t number)
@@ -308,7 +303,7 @@ static void read_beside(gr_ring *ring, uint64_t number)
 }
 
 /* By the shared transport CUDA's thread needs no OpenGL context. */
-START_TEST(opengl_has_the_other_thread)
+TEST(opengl_has_the_other_thread, 4)
 {
     need_transport(1);
     const gr_slot *slot;
@@ -331,13 +326,12 @@ START_TEST(opengl_has_the_other_thread)
     gr_ring_free(cuda.ring);
     CU(MemFree(cuda.copies));
 }
-END_TEST
 
 /*
  * CUDA's thread gets on while OpenGL's has yet to signal for less than half of the slots, which
  * come later.
  */
-START_TEST(a_consumer_that_stops_keeps_less_than_half)
+TEST(a_consumer_that_stops_keeps_less_than_half)
 {
     need_transport(1);
     enum { MANY = 8, KEPT = MANY / 2 - 1 };
@@ -365,7 +359,6 @@ START_TEST(a_consumer_that_stops_keeps_less_than_half)
     gr_ring_free(ring);
     CU(MemFree(cuda.copies));
 }
-END_TEST
 
 /*
  * The producer needs every slot at once; the consumer, which has the last ones, looks for a frame.
@@ -383,7 +376,7 @@ static void *produce_all(void *unused)
     return NULL;
 }
 
-START_TEST(a_consumer_that_finds_nothing_lets_go_of_all)
+TEST(a_consumer_that_finds_nothing_lets_go_of_all)
 {
     need_transport(1);
     const gr_slot *slot;
@@ -399,14 +392,13 @@ START_TEST(a_consumer_that_finds_nothing_lets_go_of_all)
     assert_slots(cuda.ring, 0, 0, IN_FLIGHT - 1, 1);
     gr_ring_free(cuda.ring);
 }
-END_TEST
 
 /*
  * The slots that were given back before the consumer's descriptor was asked for, with OpenGL's
  * context current or without, make it readable: for an acquire that frees them.
  * Catches: producer and consumer waited for each other.
  */
-START_TEST(a_consumer_that_goes_over_to_polling_lets_go_of_all)
+TEST(a_consumer_that_goes_over_to_polling_lets_go_of_all, 2)
 {
     need_transport(1);
     const gr_slot *slot;
@@ -432,12 +424,11 @@ START_TEST(a_consumer_that_goes_over_to_polling_lets_go_of_all)
     assert_slots(cuda.ring, 0, 0, IN_FLIGHT - 1, 1);
     gr_ring_free(cuda.ring);
 }
-END_TEST
 
-/* ---- Mid-flight ------------------------------------------------------------------------------ */
+GROUP("mid-flight", add_vulkan_case)
 
 /* The thread waits for a slot, or for a frame, that never comes. */
-START_VULKAN_TEST(a_thread_that_waits_is_stopped)
+VULKAN_TEST(a_thread_that_waits_is_stopped, 2)
 {
     gr_side side = _i ? GR_SIDE_GRAPHICS : GR_SIDE_CUDA;
     begin(side, GR_RING_LOSSLESS, MOST, 0);
@@ -466,7 +457,6 @@ START_VULKAN_TEST(a_thread_that_waits_is_stopped)
     gr_clear_error();
     end();
 }
-END_TEST
 
 static void resize(size_t n)
 {
@@ -484,7 +474,7 @@ static void resize(size_t n)
  * outside of Vulkan the layer cannot know: it takes the submit for pending until the host has asked
  * for its fence or semaphore.
  */
-START_VULKAN_TEST(slots_are_replaced_under_a_running_thread)
+VULKAN_TEST(slots_are_replaced_under_a_running_thread, 2)
 {
     if (vk.exports)
         vulkan_allow("VUID-vkDestroyBuffer-buffer-00922");
@@ -508,10 +498,9 @@ START_VULKAN_TEST(slots_are_replaced_under_a_running_thread)
     assert_frames(cuda.ring, MOST, MOST, 0);
     end();
 }
-END_TEST
 
 /* Frames that nobody has read, with work under way on both sides. */
-START_VULKAN_TEST(a_ring_ends_with_frames_in_flight)
+VULKAN_TEST(a_ring_ends_with_frames_in_flight, 2)
 {
     gr_side side = _i ? GR_SIDE_GRAPHICS : GR_SIDE_CUDA;
     begin(side, GR_RING_LOSSLESS, MOST, 0);
@@ -534,23 +523,4 @@ START_VULKAN_TEST(a_ring_ends_with_frames_in_flight)
     CU(StreamSynchronize(fx.stream));
     CU(MemFree(cuda.copies));
     ring_sync_end(&sync);
-}
-END_TEST
-
-void build_ring_threads(Suite *suite)
-{
-    TCase *speed = add_vulkan_case(suite, "speeds");
-    add_loop_tests(speed, 6, every_frame_of_cuda_is_read);
-    add_tests(speed, a_thread_that_waits_gets_what_is_given_back);
-    add_loop_tests(speed, 3, every_frame_of_vulkan_is_read, the_newest_frame_of_cuda_is_read);
-    add_loop_tests(speed, 2, the_newest_frame_of_vulkan_is_read);
-
-    TCase *opengl = add_ring_case(suite, "OpenGL and a thread");
-    add_loop_tests(opengl, 4, opengl_has_the_other_thread);
-    add_tests(opengl, a_consumer_that_stops_keeps_less_than_half,
-              a_consumer_that_finds_nothing_lets_go_of_all);
-    add_loop_tests(opengl, 2, a_consumer_that_goes_over_to_polling_lets_go_of_all);
-
-    add_loop_tests(add_vulkan_case(suite, "mid-flight"), 2, a_thread_that_waits_is_stopped,
-                   slots_are_replaced_under_a_running_thread, a_ring_ends_with_frames_in_flight);
 }

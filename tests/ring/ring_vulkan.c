@@ -62,9 +62,9 @@ static void vulkan_reads(gr_ring *ring, struct vulkan_host *const to[],
     assert_ok(gr_ring_give_back(ring, &slot, 1));
 }
 
-/* ---- CUDA writes, Vulkan reads --------------------------------------------------------------- */
+GROUP("Vulkan", add_vulkan_case)
 
-START_VULKAN_TEST(vulkan_reads_after_cuda_has_written)
+VULKAN_TEST(vulkan_reads_after_cuda_has_written)
 {
     gr_ring *ring = begin(SLOTS, GR_SIDE_CUDA, GR_RING_LOSSLESS);
     const gr_slot *slots[SLOTS];
@@ -93,9 +93,8 @@ START_VULKAN_TEST(vulkan_reads_after_cuda_has_written)
         assert_bytes(hosts[i]->bytes, RING_SIZE, i + 1);
     end(ring);
 }
-END_TEST
 
-START_VULKAN_TEST(cuda_writes_again_after_vulkan_has_read)
+VULKAN_TEST(cuda_writes_again_after_vulkan_has_read)
 {
     gr_ring *ring = begin(1, GR_SIDE_CUDA, GR_RING_LOSSLESS);
     struct vulkan_gate *gate = vulkan_gate();
@@ -111,10 +110,9 @@ START_VULKAN_TEST(cuda_writes_again_after_vulkan_has_read)
     assert_bytes(hosts[1]->bytes, RING_SIZE, 2);
     end(ring);
 }
-END_TEST
 
 /* Dropped, or discarded: another stream writes the slot next. */
-START_VULKAN_TEST(cuda_overwrites_what_nobody_read_in_order)
+VULKAN_TEST(cuda_overwrites_what_nobody_read_in_order, 2)
 {
     gr_ring *ring = begin(1, GR_SIDE_CUDA, GR_RING_NEWEST);
     const gr_slot *slot;
@@ -133,9 +131,8 @@ START_VULKAN_TEST(cuda_overwrites_what_nobody_read_in_order)
     assert_bytes(hosts[0]->bytes, RING_SIZE, 2);
     end(ring);
 }
-END_TEST
 
-START_VULKAN_TEST(a_group_has_one_wait_and_one_signal)
+VULKAN_TEST(a_group_has_one_wait_and_one_signal)
 {
     gr_ring *ring = begin(SLOTS, GR_SIDE_CUDA, GR_RING_LOSSLESS);
     const gr_slot *slots[SLOTS];
@@ -160,7 +157,6 @@ START_VULKAN_TEST(a_group_has_one_wait_and_one_signal)
     }
     end(ring);
 }
-END_TEST
 
 static void give_back_in_turn(gr_ring *ring, const gr_slot *slots[], const struct vulkan_gate *gate)
 {
@@ -177,7 +173,7 @@ static void give_back_in_turn(gr_ring *ring, const gr_slot *slots[], const struc
  * Slots become free by halves; what is written to the first of a half waits for the reading of its
  * last.
  */
-START_VULKAN_TEST(cuda_waits_once_for_half_of_the_slots)
+VULKAN_TEST(cuda_waits_once_for_half_of_the_slots)
 {
     gr_ring *ring = begin(SLOTS, GR_SIDE_CUDA, GR_RING_LOSSLESS);
     const gr_slot *slots[SLOTS];
@@ -203,10 +199,9 @@ START_VULKAN_TEST(cuda_waits_once_for_half_of_the_slots)
     }
     end(ring);
 }
-END_TEST
 
 /* No thread has to be asked: who needs every slot gets every slot, after the same wait. */
-START_VULKAN_TEST(a_producer_gets_what_vulkan_has_returned)
+VULKAN_TEST(a_producer_gets_what_vulkan_has_returned, 2)
 {
     gr_ring *ring = begin(SLOTS, GR_SIDE_CUDA, _i ? GR_RING_NEWEST : GR_RING_LOSSLESS);
     const gr_slot *all[SLOTS];
@@ -231,10 +226,9 @@ START_VULKAN_TEST(a_producer_gets_what_vulkan_has_returned)
         assert_bytes(hosts[i]->bytes, RING_SIZE, 2 + i);
     end(ring);
 }
-END_TEST
 
 /* vkQueueSubmit() failed: the frame is still there, and nobody waits for what is not signalled. */
-START_VULKAN_TEST(a_read_whose_submit_failed_is_cancelled)
+VULKAN_TEST(a_read_whose_submit_failed_is_cancelled, 2)
 {
     gr_ring *ring = begin(SLOTS, GR_SIDE_CUDA, _i ? GR_RING_NEWEST : GR_RING_LOSSLESS);
     const gr_slot *slots[3];
@@ -261,10 +255,9 @@ START_VULKAN_TEST(a_read_whose_submit_failed_is_cancelled)
     CU(StreamSynchronize(fx.stream));
     end(ring);
 }
-END_TEST
 
 /* The submit was made, and is waited for, although the frame counts as unread. */
-START_VULKAN_TEST(a_read_whose_submit_was_made_is_cancelled)
+VULKAN_TEST(a_read_whose_submit_was_made_is_cancelled)
 {
     gr_ring *ring = begin(1, GR_SIDE_CUDA, GR_RING_NEWEST);
     const gr_slot *slot;
@@ -284,7 +277,6 @@ START_VULKAN_TEST(a_read_whose_submit_was_made_is_cancelled)
     assert_bytes(hosts[0]->bytes, RING_SIZE, 2);
     end(ring);
 }
-END_TEST
 
 static void assert_refused(gr_ring *ring, gr_side producer, const gr_slot *const slots[], size_t n)
 {
@@ -297,7 +289,7 @@ static void assert_refused(gr_ring *ring, gr_side producer, const gr_slot *const
 }
 
 /* A stream would wait for ever for the signal, and gr_ring_free() for the stream. */
-START_VULKAN_TEST(a_forgotten_submit_is_refused)
+VULKAN_TEST(a_forgotten_submit_is_refused, 2)
 {
     const gr_side producer = _i ? GR_SIDE_GRAPHICS : GR_SIDE_CUDA;
     gr_ring *ring = begin(SLOTS, producer, GR_RING_LOSSLESS);
@@ -326,10 +318,9 @@ START_VULKAN_TEST(a_forgotten_submit_is_refused)
     gr_clear_error();
     end(ring);
 }
-END_TEST
 
 /* The ring's: the program's calls change nothing that the ring relies on. */
-START_VULKAN_TEST(the_submit_of_a_slot_is_the_rings)
+VULKAN_TEST(the_submit_of_a_slot_is_the_rings)
 {
     gr_ring *ring = begin(1, GR_SIDE_CUDA, GR_RING_LOSSLESS);
     const gr_slot *slot;
@@ -346,7 +337,6 @@ START_VULKAN_TEST(the_submit_of_a_slot_is_the_rings)
     gr_clear_error();
     end(ring);
 }
-END_TEST
 
 /* ---- Vulkan writes, CUDA reads --------------------------------------------------------------- */
 
@@ -358,7 +348,7 @@ static void vulkan_writes(gr_ring *ring, int value)
     assert_ok(gr_ring_publish(ring, &slot, 1));
 }
 
-START_VULKAN_TEST(cuda_reads_after_vulkan_has_written)
+VULKAN_TEST(cuda_reads_after_vulkan_has_written)
 {
     gr_ring *ring = begin(SLOTS, GR_SIDE_GRAPHICS, GR_RING_LOSSLESS);
     const gr_slot *slots[SLOTS];
@@ -384,9 +374,8 @@ START_VULKAN_TEST(cuda_reads_after_vulkan_has_written)
         assert_copy((size_t)i, i + 1);
     end(ring);
 }
-END_TEST
 
-START_VULKAN_TEST(vulkan_writes_again_after_cuda_has_read)
+VULKAN_TEST(vulkan_writes_again_after_cuda_has_read)
 {
     gr_ring *ring = begin(1, GR_SIDE_GRAPHICS, GR_RING_LOSSLESS);
     const gr_slot *slot;
@@ -405,10 +394,9 @@ START_VULKAN_TEST(vulkan_writes_again_after_cuda_has_read)
     assert_copy(1, 2);
     end(ring);
 }
-END_TEST
 
 /* The submit of a slot that is discarded may be left out. */
-START_VULKAN_TEST(vulkan_drops_and_discards)
+VULKAN_TEST(vulkan_drops_and_discards)
 {
     gr_ring *ring = begin(2, GR_SIDE_GRAPHICS, GR_RING_NEWEST);
     const gr_slot *slots[2];
@@ -428,7 +416,6 @@ START_VULKAN_TEST(vulkan_drops_and_discards)
     assert_frames(ring, 5, 1, 4);
     end(ring);
 }
-END_TEST
 
 /* ---- Slots that leave ------------------------------------------------------------------------ */
 
@@ -436,7 +423,7 @@ END_TEST
  * Their buffers are Vulkan's: destroyed while a submit uses them, the validation layer would say
  * so.
  */
-START_VULKAN_TEST(slots_that_leave_outlive_vulkans_submits)
+VULKAN_TEST(slots_that_leave_outlive_vulkans_submits, 2)
 {
     gr_side producer = _i ? GR_SIDE_GRAPHICS : GR_SIDE_CUDA;
     gr_ring *ring = begin(2, producer, GR_RING_LOSSLESS);
@@ -479,7 +466,6 @@ START_VULKAN_TEST(slots_that_leave_outlive_vulkans_submits)
     assert_ok(gr_ring_cancel_write(ring, &slot, 1));
     end(ring);
 }
-END_TEST
 
 /* ---- A pair of the ring's own ---------------------------------------------------------------- */
 
@@ -500,7 +486,7 @@ static void assert_signals(gr_resource *resource, const gr_semaphore *acquire)
 }
 
 /* Two rings of one device's resources do not wait for each other's work. */
-START_VULKAN_TEST(a_ring_has_a_pair_of_its_own)
+VULKAN_TEST(a_ring_has_a_pair_of_its_own)
 {
     struct ring_sync device = ring_sync_begin(), other = ring_sync_begin();
     gr_resource *resources[3];
@@ -540,11 +526,10 @@ START_VULKAN_TEST(a_ring_has_a_pair_of_its_own)
     ring_sync_end(&device);
     ring_sync_end(&other);
 }
-END_TEST
 
 /* ---- What is refused ------------------------------------------------------------------------- */
 
-START_VULKAN_TEST(resources_need_the_same_two_semaphores)
+VULKAN_TEST(resources_need_the_same_two_semaphores)
 {
     struct ring_sync one = ring_sync_begin(), two = ring_sync_begin();
     gr_resource *r[2] = {unordered(must_create(RING_SIZE, GR_READ_WRITE)),
@@ -563,21 +548,4 @@ START_VULKAN_TEST(resources_need_the_same_two_semaphores)
     gr_resource_free(r[1]);
     ring_sync_end(&one);
     ring_sync_end(&two);
-}
-END_TEST
-
-void build_ring_vulkan(Suite *suite)
-{
-    TCase *order = add_vulkan_case(suite, "Vulkan");
-    add_tests(order, vulkan_reads_after_cuda_has_written, cuda_writes_again_after_vulkan_has_read);
-    add_loop_tests(order, 2, cuda_overwrites_what_nobody_read_in_order);
-    add_tests(order, a_group_has_one_wait_and_one_signal, cuda_waits_once_for_half_of_the_slots);
-    add_loop_tests(order, 2, a_producer_gets_what_vulkan_has_returned);
-    add_loop_tests(order, 2, a_read_whose_submit_failed_is_cancelled);
-    add_loop_tests(order, 2, a_forgotten_submit_is_refused);
-    add_tests(order, a_read_whose_submit_was_made_is_cancelled, the_submit_of_a_slot_is_the_rings);
-    add_tests(order, cuda_reads_after_vulkan_has_written, vulkan_writes_again_after_cuda_has_read,
-              vulkan_drops_and_discards);
-    add_loop_tests(order, 2, slots_that_leave_outlive_vulkans_submits);
-    add_tests(order, a_ring_has_a_pair_of_its_own, resources_need_the_same_two_semaphores);
 }

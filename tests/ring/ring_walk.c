@@ -390,7 +390,7 @@ static void take_step(void)
     check(glGetError() == GL_NO_ERROR);
 }
 
-/* ---- Begin and end --------------------------------------------------------------------------- */
+GROUP("walk", add_ring_case)
 
 static void begin(void)
 {
@@ -429,7 +429,7 @@ static void end(void)
     }
 }
 
-START_TEST(walk)
+TEST(walk, 4 * RING_TRANSPORTS)
 {
     need_transport(_i / 4);
     producer = _i & 1 ? GR_SIDE_GRAPHICS : GR_SIDE_CUDA;
@@ -447,10 +447,4 @@ START_TEST(walk)
     ck_assert(newest ? dropped > many / 4 : dropped == 0);
     end();
     gr_clear_error();
-}
-END_TEST
-
-void build_ring_walk(Suite *suite)
-{
-    tcase_add_loop_test(add_ring_case(suite, "walk"), walk, 0, 4 * RING_TRANSPORTS);
 }

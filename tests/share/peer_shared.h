@@ -23,16 +23,13 @@ TCase *add_peer_case(Suite *suite, const char *name);
 TCase *add_peer_vulkan_case(Suite *suite, const char *name);
 
 /* Skipped where OpenGL and the fixture's CUDA context cannot share storage. */
-#define START_PEER_TEST(name) START_TEST_UNLESS(shared_missing(), name)
+#define PEER_TEST(...) TEST_UNLESS(shared_missing(), __VA_ARGS__)
 
 /* A shared buffer of OpenGL's and the current CUDA context. */
 gr_resource *must_share(size_t size);
 
 /* How many frames a case passes on: GR_TEST_FRAMES, 300 by default. */
 unsigned long frames_wanted(void);
-
-void add_peer_ring_cases(Suite *suite);
-void add_peer_graphics_cases(Suite *suite);
 
 /* Children of the rings' cases: on the device that GR_TEST_CUDA_DEVICE says. */
 int child_writes(void);

@@ -35,7 +35,7 @@ static void check_frames(const unsigned char *bytes, unsigned first, unsigned co
         assert_pattern(bytes + i * FRAME, FRAME, first + i);
 }
 
-/* ---- CUDA writes, OpenGL reads --------------------------------------------------------------- */
+GROUP("frames", add_peer_case)
 
 static void cuda_to_opengl(gr_ring *ring, unsigned frame, GLuint seen)
 {
@@ -49,7 +49,7 @@ static void cuda_to_opengl(gr_ring *ring, unsigned frame, GLuint seen)
     assert_ok(gr_ring_give_back(ring, &slot, 1));
 }
 
-START_PEER_TEST(every_frame_reaches_opengl)
+PEER_TEST(every_frame_reaches_opengl)
 {
     need_kernels();
     unsigned long wanted = frames_wanted();
@@ -67,7 +67,6 @@ START_PEER_TEST(every_frame_reaches_opengl)
     gr_ring_free(ring);
     free(bytes);
 }
-END_TEST
 
 /* ---- OpenGL writes, CUDA reads --------------------------------------------------------------- */
 
@@ -84,7 +83,7 @@ static void opengl_to_cuda(gr_ring *ring, unsigned frame, GLuint patterns, CUdev
     assert_ok(gr_ring_give_back(ring, &slot, 1));
 }
 
-START_PEER_TEST(every_frame_reaches_cuda)
+PEER_TEST(every_frame_reaches_cuda)
 {
     need_kernels();
     unsigned long wanted = frames_wanted();
@@ -109,7 +108,6 @@ START_PEER_TEST(every_frame_reaches_cuda)
     CU(MemFree(seen));
     free(bytes);
 }
-END_TEST
 
 /* ---- Another process, whose CUDA context is of another device -------------------------------- */
 
@@ -195,8 +193,10 @@ static void end_child(const struct child_process *child)
             skip("there is no CUDA device %d", device);                                            \
     } while (0)
 
+GROUP("another process", add_peer_case)
+
 /* A child on each device writes for OpenGL of this process. */
-START_PEER_TEST(another_process_writes)
+PEER_TEST(another_process_writes, MOST_DEVICES)
 {
     need_device(_i);
     int socket;
@@ -214,10 +214,9 @@ START_PEER_TEST(another_process_writes)
     end_child(&child);
     gr_ring_free(ring);
 }
-END_TEST
 
 /* CUDA of this process, on its device, writes for a child on each. */
-START_PEER_TEST(another_process_reads)
+PEER_TEST(another_process_reads, MOST_DEVICES)
 {
     need_device(_i);
     int socket;
@@ -230,12 +229,4 @@ START_PEER_TEST(another_process_reads)
     gr_ring_stop(ring);
     end_child(&child);
     gr_ring_free(ring);
-}
-END_TEST
-
-void add_peer_ring_cases(Suite *suite)
-{
-    add_tests(add_peer_case(suite, "frames"), every_frame_reaches_opengl, every_frame_reaches_cuda);
-    add_loop_tests(add_peer_case(suite, "another process"), MOST_DEVICES, another_process_writes,
-                   another_process_reads);
 }

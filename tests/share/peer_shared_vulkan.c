@@ -7,22 +7,22 @@
 #define SIZE  65536
 #define SLOTS 4
 
-START_VULKAN_TEST(bytes_of_a_vulkan_buffer)
+GROUP("Vulkan", add_peer_vulkan_case)
+
+VULKAN_TEST(bytes_of_a_vulkan_buffer)
 {
     GR_AUTO(gr_resource) *resource = must_create(SIZE, GR_READ_WRITE);
     vulkan_bytes_both_ways(resource, gr_vk_buffer(resource), SIZE, 1);
 }
-END_TEST
 
-START_VULKAN_TEST(bytes_of_the_applications_dedicated_buffer)
+VULKAN_TEST(bytes_of_the_applications_dedicated_buffer)
 {
     struct vulkan_own own = vulkan_own(SIZE, true);
     GR_AUTO(gr_resource) *resource = must_register_own(&own, SIZE, GR_READ_WRITE);
     vulkan_bytes_both_ways(resource, own.buffer, SIZE, 3);
 }
-END_TEST
 
-START_VULKAN_TEST(frames_to_vulkan_and_back)
+VULKAN_TEST(frames_to_vulkan_and_back, 2)
 {
     unsigned long wanted = frames_wanted();
     struct shared_ring r =
@@ -35,9 +35,8 @@ START_VULKAN_TEST(frames_to_vulkan_and_back)
     }
     shared_ring_end(&r);
 }
-END_TEST
 
-START_VULKAN_TEST(images_and_shared_memory_are_refused)
+VULKAN_TEST(images_and_shared_memory_are_refused)
 {
     char other[32];
     const VkImageCreateInfo info = {
@@ -61,13 +60,4 @@ START_VULKAN_TEST(images_and_shared_memory_are_refused)
     assert_null(gr_from_vk_buffer(vk.wrap, &desc, GR_READ_WRITE), GR_ERR_UNSUPPORTED, 0,
                 "VkMemoryDedicatedAllocateInfo");
     assert_null(gr_from_vk_buffer(vk.wrap, &desc, GR_READ_WRITE), GR_ERR_UNSUPPORTED, 0, other);
-}
-END_TEST
-
-void add_peer_graphics_cases(Suite *suite)
-{
-    TCase *vulkan = add_peer_vulkan_case(suite, "Vulkan");
-    add_tests(vulkan, bytes_of_a_vulkan_buffer, bytes_of_the_applications_dedicated_buffer,
-              images_and_shared_memory_are_refused);
-    add_loop_tests(vulkan, 2, frames_to_vulkan_and_back);
 }

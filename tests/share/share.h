@@ -23,9 +23,8 @@ struct peer {
     pid_t pid; /* of a child for this peer alone, 0 for a job of the one that serves all */
 };
 
-/* A case with Vulkan's fixture and the child that serves; the last case of them, which ends it. */
+/* A case with Vulkan's fixture and the child that serves. */
 TCase *add_share_case(Suite *suite, const char *name);
-void add_share_end(Suite *suite);
 
 /* Has that child do a job, in its fixture. Its output is the test's. */
 struct peer peer_start(const char *job);
@@ -70,11 +69,5 @@ void job_consumes_the_newest(int socket);
 void job_dies_in_a_frame(int socket);
 void job_dies_after(int socket);
 void job_ends_at_once(int socket);
-
-void add_share_cases(Suite *suite);
-void add_hostile_cases(Suite *suite);
-void add_hostile_ring_cases(Suite *suite);
-void add_shared_ring_cases(Suite *suite);
-void add_peer_cases(Suite *suite);
 
 #endif

@@ -45,7 +45,9 @@ static void two_end(struct two *two)
     shared_ring_end(&two->sent);
 }
 
-START_VULKAN_TEST(frames_there_and_back)
+GROUP("both sides here", add_vulkan_case)
+
+VULKAN_TEST(frames_there_and_back)
 {
     struct two two = two_begin(GR_SIDE_CUDA, GR_RING_LOSSLESS);
     for (unsigned i = 1; i <= 4 * SLOTS; i++) {
@@ -57,9 +59,8 @@ START_VULKAN_TEST(frames_there_and_back)
     ck_assert_uint_eq(counts.slots, SLOTS);
     two_end(&two);
 }
-END_TEST
 
-START_VULKAN_TEST(newest_frames_are_dropped_on_either_side)
+VULKAN_TEST(newest_frames_are_dropped_on_either_side)
 {
     struct two two = two_begin(GR_SIDE_CUDA, GR_RING_NEWEST);
     for (int i = 0; i < 2 * SLOTS; i++)
@@ -73,9 +74,8 @@ START_VULKAN_TEST(newest_frames_are_dropped_on_either_side)
     ck_assert_uint_eq(vulkan_reads(&two.sent), 3 * SLOTS + 3);
     two_end(&two);
 }
-END_TEST
 
-START_VULKAN_TEST(groups_and_discarded_slots)
+VULKAN_TEST(groups_and_discarded_slots)
 {
     struct two two = two_begin(GR_SIDE_CUDA, GR_RING_LOSSLESS);
     const gr_slot *slots[SLOTS];
@@ -92,7 +92,6 @@ START_VULKAN_TEST(groups_and_discarded_slots)
     }
     two_end(&two);
 }
-END_TEST
 
 /* ---- Order: each fails if its wait is left out ----------------------------------------------- */
 
@@ -132,7 +131,7 @@ static void open_while_cuda_waits(struct vulkan_gate *gate)
     vulkan_gate_open(gate);
 }
 
-START_VULKAN_TEST(vulkan_reads_after_the_peer_has_written)
+VULKAN_TEST(vulkan_reads_after_the_peer_has_written)
 {
     const gr_slot *slot;
     struct two two = two_begin(GR_SIDE_CUDA, GR_RING_LOSSLESS);
@@ -145,10 +144,9 @@ START_VULKAN_TEST(vulkan_reads_after_the_peer_has_written)
     assert_bytes(two.sent.host->bytes, SLOT_SIZE, value_of_frame(1));
     two_end(&two);
 }
-END_TEST
 
 /* The slot that Vulkan is still reading is the only one that is free. */
-START_VULKAN_TEST(the_peer_writes_after_vulkan_has_read)
+VULKAN_TEST(the_peer_writes_after_vulkan_has_read)
 {
     const gr_slot *slot;
     struct two two = two_begin(GR_SIDE_CUDA, GR_RING_LOSSLESS);
@@ -164,9 +162,8 @@ START_VULKAN_TEST(the_peer_writes_after_vulkan_has_read)
     CU(StreamSynchronize(fx.stream));
     two_end(&two);
 }
-END_TEST
 
-START_VULKAN_TEST(the_peer_reads_after_vulkan_has_written)
+VULKAN_TEST(the_peer_reads_after_vulkan_has_written)
 {
     const gr_slot *slot;
     struct two two = two_begin(GR_SIDE_GRAPHICS, GR_RING_LOSSLESS);
@@ -179,9 +176,8 @@ START_VULKAN_TEST(the_peer_reads_after_vulkan_has_written)
     assert_ok(gr_ring_give_back(two.received, &slot, 1));
     two_end(&two);
 }
-END_TEST
 
-START_VULKAN_TEST(vulkan_writes_after_the_peer_has_read)
+VULKAN_TEST(vulkan_writes_after_the_peer_has_read)
 {
     const gr_slot *slot;
     static unsigned char bytes[SLOT_SIZE];
@@ -206,10 +202,9 @@ START_VULKAN_TEST(vulkan_writes_after_the_peer_has_read)
     vulkan_finish();
     two_end(&two);
 }
-END_TEST
 
 /* A slot that cannot be mapped, since it looks as if it were, stays as it was. */
-START_VULKAN_TEST(a_claim_that_fails_is_undone)
+VULKAN_TEST(a_claim_that_fails_is_undone, 2)
 {
     const gr_slot *slot;
     struct two two = two_begin(GR_SIDE_GRAPHICS, _i == 0 ? GR_RING_LOSSLESS : GR_RING_NEWEST);
@@ -228,12 +223,11 @@ START_VULKAN_TEST(a_claim_that_fails_is_undone)
     ck_assert_uint_eq(cuda_reads(two.received), SLOTS + 1);
     two_end(&two);
 }
-END_TEST
 
 /* ---- What is given up ------------------------------------------------------------------------ */
 
 /* The producer looks while the frame is being read, and after that. */
-START_VULKAN_TEST(cudas_reads_are_cancelled)
+VULKAN_TEST(cudas_reads_are_cancelled, 2)
 {
     const gr_slot *slot, *other;
     gr_ring_mode mode = _i ? GR_RING_NEWEST : GR_RING_LOSSLESS;
@@ -254,10 +248,9 @@ START_VULKAN_TEST(cudas_reads_are_cancelled)
     ck_assert_uint_eq(cuda_reads(two.received), mode == GR_RING_NEWEST ? SLOTS + 2 : 2);
     two_end(&two);
 }
-END_TEST
 
 /* What the consumer's stream does with the slot comes before the producer writes over it. */
-START_VULKAN_TEST(work_with_a_cancelled_frame_is_waited_for)
+VULKAN_TEST(work_with_a_cancelled_frame_is_waited_for)
 {
     const gr_slot *slot;
     static unsigned char bytes[SLOT_SIZE];
@@ -279,10 +272,9 @@ START_VULKAN_TEST(work_with_a_cancelled_frame_is_waited_for)
     CU(MemFree(copy));
     two_end(&two);
 }
-END_TEST
 
 /* The submit that failed is waited for by nobody in the other process either. */
-START_VULKAN_TEST(vulkans_reads_are_cancelled)
+VULKAN_TEST(vulkans_reads_are_cancelled, 2)
 {
     const gr_slot *slot;
     gr_ring_mode mode = _i ? GR_RING_NEWEST : GR_RING_LOSSLESS;
@@ -299,11 +291,10 @@ START_VULKAN_TEST(vulkans_reads_are_cancelled)
     CU(StreamSynchronize(fx.stream));
     two_end(&two);
 }
-END_TEST
 
 /* ---- What each may do ------------------------------------------------------------------------ */
 
-START_VULKAN_TEST(each_side_has_its_own_calls)
+VULKAN_TEST(each_side_has_its_own_calls)
 {
     struct two two = two_begin(GR_SIDE_CUDA, GR_RING_LOSSLESS);
     struct pair pair = pair_make();
@@ -322,9 +313,8 @@ START_VULKAN_TEST(each_side_has_its_own_calls)
     pair_close(&pair);
     two_end(&two);
 }
-END_TEST
 
-START_VULKAN_TEST(what_cannot_be_sent)
+VULKAN_TEST(what_cannot_be_sent)
 {
     const gr_slot *slot;
     struct pair pair = pair_make();
@@ -351,10 +341,9 @@ START_VULKAN_TEST(what_cannot_be_sent)
     pair_close(&pair);
     shared_ring_end(&r);
 }
-END_TEST
 
 /* A receiver would refuse it. */
-START_VULKAN_TEST(too_many_slots)
+VULKAN_TEST(too_many_slots)
 {
     enum { TOO_MANY = 1025 };
     static gr_resource *resources[TOO_MANY];
@@ -370,10 +359,9 @@ START_VULKAN_TEST(too_many_slots)
     gr_ring_free(ring);
     pair_close(&pair);
 }
-END_TEST
 
 /* Graphics is still at it: the call gives up, and the ring is this process's. */
-START_VULKAN_TEST(work_that_does_not_end_in_time)
+VULKAN_TEST(work_that_does_not_end_in_time)
 {
     const gr_slot *slot;
     struct pair pair = pair_make();
@@ -394,7 +382,6 @@ START_VULKAN_TEST(work_that_does_not_end_in_time)
     pair_close(&pair);
     shared_ring_end(&r);
 }
-END_TEST
 
 /* A thread of grinterop's hears of what the peer does, a moment later. */
 static bool readable(gr_ring *ring, gr_ring_role role, int ms)
@@ -440,7 +427,7 @@ static void assert_being_sent(const struct shared_ring *r, gr_resource *resource
  * the slots.
  * Catches: it was sent with the state and the resources that a resize had freed.
  */
-START_VULKAN_TEST(a_ring_that_is_being_sent_stays_as_it_is)
+VULKAN_TEST(a_ring_that_is_being_sent_stays_as_it_is, 2)
 {
     const gr_slot *slot;
     pthread_t thread;
@@ -475,7 +462,6 @@ START_VULKAN_TEST(a_ring_that_is_being_sent_stays_as_it_is)
     }
     two_end(&two);
 }
-END_TEST
 
 /* ---- Waiting --------------------------------------------------------------------------------- */
 
@@ -497,7 +483,7 @@ static void *wait_for_a_slot(void *user)
     return NULL;
 }
 
-START_VULKAN_TEST(a_stop_or_an_end_wakes_who_waits)
+VULKAN_TEST(a_stop_or_an_end_wakes_who_waits, 3)
 {
     pthread_t thread;
     struct two two = two_begin(GR_SIDE_CUDA, GR_RING_LOSSLESS);
@@ -517,9 +503,8 @@ START_VULKAN_TEST(a_stop_or_an_end_wakes_who_waits)
     CU(StreamSynchronize(fx.other));
     two_end(&two);
 }
-END_TEST
 
-START_VULKAN_TEST(the_peer_makes_a_descriptor_readable)
+VULKAN_TEST(the_peer_makes_a_descriptor_readable, 2)
 {
     const gr_slot *slot;
     struct two two = two_begin(GR_SIDE_CUDA, GR_RING_LOSSLESS);
@@ -550,9 +535,8 @@ START_VULKAN_TEST(the_peer_makes_a_descriptor_readable)
         two.received = NULL;
     two_end(&two);
 }
-END_TEST
 
-START_VULKAN_TEST(bytes_go_along_with_a_ring)
+VULKAN_TEST(bytes_go_along_with_a_ring)
 {
     static const char text[] = "of the mesh";
     char got[sizeof(text)] = "";
@@ -572,9 +556,8 @@ START_VULKAN_TEST(bytes_go_along_with_a_ring)
     ck_assert_uint_eq(vulkan_reads(&two.sent), 1);
     two_end(&two);
 }
-END_TEST
 
-/* ---- A page that is overwritten -------------------------------------------------------------- */
+GROUP("a page that is overwritten", add_vulkan_case)
 
 /*
  * As gr_ring_send() and gr_ring_receive(), but the first message's descriptors are looked at in
@@ -621,7 +604,7 @@ static void try_everything(struct two *two, bool cuda_produces)
     ck_assert_ptr_nonnull(gr_ring_get_info(reader));
 }
 
-START_VULKAN_TEST(a_page_full_of_noise)
+VULKAN_TEST(a_page_full_of_noise, 8)
 {
     void *page;
     size_t size;
@@ -642,10 +625,9 @@ START_VULKAN_TEST(a_page_full_of_noise)
     gr_clear_error();
     two_end(&two);
 }
-END_TEST
 
 /* Someone who has a slot cannot be made to take it again by what the page says of it. */
-START_VULKAN_TEST(a_page_that_takes_a_slot_back)
+VULKAN_TEST(a_page_that_takes_a_slot_back)
 {
     void *page;
     size_t size;
@@ -669,26 +651,4 @@ START_VULKAN_TEST(a_page_that_takes_a_slot_back)
     assert_ok(gr_ring_give_back(two.sent.ring, &slot, 1));
     munmap(page, size);
     two_end(&two);
-}
-END_TEST
-
-void add_shared_call_cases(Suite *suite)
-{
-    TCase *calls = add_vulkan_case(suite, "both sides here");
-    add_tests(calls, frames_there_and_back, newest_frames_are_dropped_on_either_side,
-              groups_and_discarded_slots, vulkan_reads_after_the_peer_has_written,
-              the_peer_writes_after_vulkan_has_read, the_peer_reads_after_vulkan_has_written,
-              vulkan_writes_after_the_peer_has_read);
-    add_loop_tests(calls, 2, a_claim_that_fails_is_undone);
-    add_loop_tests(calls, 2, cudas_reads_are_cancelled, vulkans_reads_are_cancelled);
-    add_tests(calls, work_with_a_cancelled_frame_is_waited_for);
-    add_tests(calls, each_side_has_its_own_calls, what_cannot_be_sent, too_many_slots,
-              work_that_does_not_end_in_time);
-    add_loop_tests(calls, 3, a_stop_or_an_end_wakes_who_waits);
-    add_loop_tests(calls, 2, a_ring_that_is_being_sent_stays_as_it_is,
-                   the_peer_makes_a_descriptor_readable);
-    add_tests(calls, bytes_go_along_with_a_ring);
-    TCase *pages = add_vulkan_case(suite, "a page that is overwritten");
-    add_loop_tests(pages, 8, a_page_full_of_noise);
-    add_tests(pages, a_page_that_takes_a_slot_back);
 }

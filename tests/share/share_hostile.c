@@ -175,7 +175,9 @@ static void try_all(const struct wire *good, const struct mutation mutations[], 
     }
 }
 
-START_VULKAN_TEST(a_buffers_fields)
+GROUP("hostile messages", add_vulkan_case)
+
+VULKAN_TEST(a_buffers_fields)
 {
     struct wire good = capture_buffer(SHARE_SIZE), wire = good;
     try_all(&good, of_buffers, COUNT(of_buffers));
@@ -199,9 +201,8 @@ START_VULKAN_TEST(a_buffers_fields)
     }
     wire_close(&good);
 }
-END_TEST
 
-START_VULKAN_IMAGE_TEST(an_images_fields)
+VULKAN_IMAGE_TEST(an_images_fields)
 {
     struct vulkan_image image =
         vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D", 64, 32, 1, 0, GR_READ_WRITE);
@@ -215,10 +216,9 @@ START_VULKAN_IMAGE_TEST(an_images_fields)
     gr_resource_free(image.resource);
     wire_close(&good);
 }
-END_TEST
 
 /* Bytes of any value in any place: refused or taken, but never worse. */
-START_VULKAN_TEST(any_byte)
+VULKAN_TEST(any_byte)
 {
     struct wire good = capture_buffer(4096);
     int fds = open_fds();
@@ -235,7 +235,6 @@ START_VULKAN_TEST(any_byte)
     ck_assert(open_fds_become(fds));
     wire_close(&good);
 }
-END_TEST
 
 /* Receives what is good. */
 static void take(int socket)
@@ -247,7 +246,7 @@ static void take(int socket)
 
 /* ---- Length ---------------------------------------------------------------------------------- */
 
-START_VULKAN_TEST(every_length)
+VULKAN_TEST(every_length)
 {
     struct wire good = capture_buffer(SHARE_SIZE);
     for (size_t size = 1; size < good.size; size++) {
@@ -257,10 +256,9 @@ START_VULKAN_TEST(every_length)
     }
     wire_close(&good);
 }
-END_TEST
 
 /* The application's bytes are announced, and do not come, or not all. */
-START_VULKAN_TEST(bytes_that_do_not_come)
+VULKAN_TEST(bytes_that_do_not_come)
 {
     unsigned char room[100];
     struct wire good = capture_buffer(SHARE_SIZE), wire = good;
@@ -280,10 +278,9 @@ START_VULKAN_TEST(bytes_that_do_not_come)
     }
     wire_close(&good);
 }
-END_TEST
 
 /* A header in two pieces is read before it is known that there is no room. */
-START_VULKAN_TEST(a_header_in_pieces_without_room)
+VULKAN_TEST(a_header_in_pieces_without_room)
 {
     struct wire good = capture_buffer(SHARE_SIZE), first = good;
     struct pair pair = pair_make();
@@ -296,10 +293,9 @@ START_VULKAN_TEST(a_header_in_pieces_without_room)
     pair_close(&pair);
     wire_close(&good);
 }
-END_TEST
 
 /* One message after the other on one socket; what follows the first is not touched by it. */
-START_VULKAN_TEST(repeated_messages)
+VULKAN_TEST(repeated_messages)
 {
     GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_READ_WRITE);
     struct pair pair = pair_make();
@@ -312,10 +308,9 @@ START_VULKAN_TEST(repeated_messages)
     hear(pair.there);
     pair_close(&pair);
 }
-END_TEST
 
 /* Byte by byte, as a stream may deliver it. */
-START_VULKAN_TEST(a_message_in_pieces)
+VULKAN_TEST(a_message_in_pieces)
 {
     struct wire good = capture_buffer(SHARE_SIZE), first = good;
     struct pair pair = pair_make();
@@ -327,11 +322,10 @@ START_VULKAN_TEST(a_message_in_pieces)
     pair_close(&pair);
     wire_close(&good);
 }
-END_TEST
 
 /* ---- Descriptors ----------------------------------------------------------------------------- */
 
-START_VULKAN_TEST(numbers_of_descriptors)
+VULKAN_TEST(numbers_of_descriptors)
 {
     if (getenv("GR_TEST_EMULATOR"))
         skip("QEMU leaves descriptors open that a message has no room for");
@@ -346,9 +340,8 @@ START_VULKAN_TEST(numbers_of_descriptors)
     }
     wire_close(&good);
 }
-END_TEST
 
-START_VULKAN_TEST(descriptors_of_other_things)
+VULKAN_TEST(descriptors_of_other_things)
 {
     struct wire good = capture_buffer(SHARE_SIZE), wire = good;
     struct pair pair = pair_make();
@@ -380,14 +373,4 @@ START_VULKAN_TEST(descriptors_of_other_things)
     close(ends[1]);
     pair_close(&pair);
     wire_close(&good);
-}
-END_TEST
-
-void add_hostile_cases(Suite *suite)
-{
-    add_tests(add_vulkan_case(suite, "hostile messages"), a_buffers_fields, an_images_fields,
-              any_byte, every_length, bytes_that_do_not_come, a_header_in_pieces_without_room,
-              repeated_messages, a_message_in_pieces, numbers_of_descriptors,
-              descriptors_of_other_things);
-    add_hostile_ring_cases(suite);
 }

@@ -72,7 +72,9 @@ static void must_refuse(const struct messages *all, gr_status status, const char
     wire_assert_refused(status, text, what, fds);
 }
 
-START_VULKAN_TEST(numbers)
+GROUP("hostile rings", add_vulkan_case)
+
+VULKAN_TEST(numbers)
 {
     static const struct {
         int wire;
@@ -119,9 +121,8 @@ START_VULKAN_TEST(numbers)
     messages_close(&good);
     shared_ring_end(&r);
 }
-END_TEST
 
-START_VULKAN_TEST(descriptors)
+VULKAN_TEST(descriptors)
 {
     struct shared_ring r = shared_ring_begin(SLOTS, GR_SIDE_CUDA, GR_RING_LOSSLESS);
     struct messages good = capture(&r), changed = good;
@@ -154,9 +155,8 @@ START_VULKAN_TEST(descriptors)
     messages_close(&good);
     shared_ring_end(&r);
 }
-END_TEST
 
-START_VULKAN_TEST(a_page_that_has_had_too_many_frames)
+VULKAN_TEST(a_page_that_has_had_too_many_frames)
 {
     struct shared_ring r = shared_ring_begin(SLOTS, GR_SIDE_CUDA, GR_RING_LOSSLESS);
     struct messages good = capture(&r);
@@ -165,11 +165,4 @@ START_VULKAN_TEST(a_page_that_has_had_too_many_frames)
     must_refuse(&good, GR_ERR_INVALID_VALUE, "frames", "2^61 frames");
     messages_close(&good);
     shared_ring_end(&r);
-}
-END_TEST
-
-void add_hostile_ring_cases(Suite *suite)
-{
-    add_tests(add_vulkan_case(suite, "hostile rings"), numbers, descriptors,
-              a_page_that_has_had_too_many_frames);
 }

@@ -309,12 +309,12 @@ TCase *add_share_case(Suite *suite, const char *name)
 {
     TCase *made = add_vulkan_case(suite, name);
     tcase_add_unchecked_fixture(made, serve, NULL);
-    tcase_add_unchecked_fixture(made, warm_up_sharing, NULL);
-    tcase_add_checked_fixture(made, NULL, collect_sharing);
-    return made;
+    return with_sharing(made);
 }
 
-START_TEST(the_child_ends_well)
+GROUP("end of the child", add_bare_case)
+
+TEST(the_child_ends_well)
 {
     if (server == 0)
         return;
@@ -324,12 +324,4 @@ START_TEST(the_child_ends_well)
     control = -1;
     int status = server != 0 ? wait_for_server() : 0;
     ck_assert_msg(status == 0, "the child ended with 0x%x", (unsigned)status);
-}
-END_TEST
-
-void add_share_end(Suite *suite)
-{
-    TCase *end = tcase_create("end of the child");
-    add_tests(end, the_child_ends_well);
-    suite_add_tcase(suite, end);
 }

@@ -46,7 +46,7 @@ void job_ends_at_once(int socket)
     CU(StreamSynchronize(fx.stream));
 }
 
-/* ---- The test's side ------------------------------------------------------------------------- */
+GROUP("peers that end", add_share_case)
 
 static void must_be_over(gr_status status)
 {
@@ -70,7 +70,7 @@ static struct shared_ring ring_in_a_frame_of_cudas(struct peer *peer, const gr_s
     return r;
 }
 
-START_VULKAN_TEST(a_peer_that_dies_before)
+VULKAN_TEST(a_peer_that_dies_before)
 {
     struct peer peer = peer_that_dies_before();
     peer_end_killed(&peer, true);
@@ -83,9 +83,8 @@ START_VULKAN_TEST(a_peer_that_dies_before)
     close(peer.socket);
     shared_ring_end(&r);
 }
-END_TEST
 
-START_VULKAN_TEST(a_peer_that_dies_in_a_frame)
+VULKAN_TEST(a_peer_that_dies_in_a_frame, 2)
 {
     const gr_slot *slot;
     struct peer peer;
@@ -106,9 +105,8 @@ START_VULKAN_TEST(a_peer_that_dies_in_a_frame)
     must_be_over(gr_ring_acquire_read(r.ring, GR_STREAM_NONE, &slot, 1, SOON));
     shared_ring_end(&r);
 }
-END_TEST
 
-START_VULKAN_TEST(a_peer_that_dies_in_a_frame_of_cudas)
+VULKAN_TEST(a_peer_that_dies_in_a_frame_of_cudas, 2)
 {
     const gr_slot *slot;
     struct peer peer;
@@ -124,14 +122,13 @@ START_VULKAN_TEST(a_peer_that_dies_in_a_frame_of_cudas)
     if (_i == 1)
         assert_ok(gr_buffer_release(buffer));
 }
-END_TEST
 
 /*
  * Freed at once, while the stream waits for what never comes.
  * Catches: on a GPU the free did not return, for the end of a slot waits for all of the GPU's work,
  * and the link, which signals in the dead peer's stead, ended after the slots.
  */
-START_VULKAN_TEST(a_ring_is_freed_before_its_peer_is_known_dead)
+VULKAN_TEST(a_ring_is_freed_before_its_peer_is_known_dead)
 {
     const gr_slot *slot;
     struct peer peer;
@@ -144,9 +141,8 @@ START_VULKAN_TEST(a_ring_is_freed_before_its_peer_is_known_dead)
     sleep_ms(50);
     gr_resource_free(must_create(64, GR_READ_WRITE)); /* what was set aside is ended */
 }
-END_TEST
 
-START_VULKAN_TEST(a_peer_that_dies_after)
+VULKAN_TEST(a_peer_that_dies_after)
 {
     const gr_slot *slot;
     struct peer peer;
@@ -157,10 +153,9 @@ START_VULKAN_TEST(a_peer_that_dies_after)
     must_be_over(gr_ring_acquire_read(r.ring, GR_STREAM_NONE, &slot, 1, SOON));
     shared_ring_end(&r);
 }
-END_TEST
 
 /* The consumer dies: nobody is going to read. */
-START_VULKAN_TEST(a_consumer_that_dies)
+VULKAN_TEST(a_consumer_that_dies)
 {
     struct peer peer = peer_that_dies_before();
     struct shared_ring r = shared_ring_begin(SLOTS, GR_SIDE_GRAPHICS, GR_RING_LOSSLESS);
@@ -174,9 +169,8 @@ START_VULKAN_TEST(a_consumer_that_dies)
     gr_clear_error();
     shared_ring_end(&r);
 }
-END_TEST
 
-START_VULKAN_TEST(a_peer_that_ends_at_once)
+VULKAN_TEST(a_peer_that_ends_at_once)
 {
     const gr_slot *slot;
     struct peer peer = peer_start("ends_at_once");
@@ -187,14 +181,4 @@ START_VULKAN_TEST(a_peer_that_ends_at_once)
     must_be_over(gr_ring_acquire_read(r.ring, GR_STREAM_NONE, &slot, 1, SOON));
     peer_end(&peer, true);
     shared_ring_end(&r);
-}
-END_TEST
-
-void add_peer_cases(Suite *suite)
-{
-    TCase *peers = add_share_case(suite, "peers that end");
-    add_tests(peers, a_peer_that_dies_before);
-    add_loop_tests(peers, 2, a_peer_that_dies_in_a_frame, a_peer_that_dies_in_a_frame_of_cudas);
-    add_tests(peers, a_ring_is_freed_before_its_peer_is_known_dead, a_peer_that_dies_after,
-              a_consumer_that_dies, a_peer_that_ends_at_once);
 }

@@ -14,7 +14,7 @@
 #define IMAGE_WIDTH  40
 #define IMAGE_HEIGHT 24
 
-/* ---- The bytes ------------------------------------------------------------------------------- */
+GROUP("bytes between processes", add_share_case)
 
 static void read_and_write(int socket, gr_resource *resource)
 {
@@ -49,7 +49,7 @@ void job_reads_and_writes_opengls(int socket)
     read_and_write(socket, gr_cuda_is_software() ? unordered(resource) : resource);
 }
 
-START_VULKAN_TEST(bytes_of_a_vulkan_buffer)
+VULKAN_TEST(bytes_of_a_vulkan_buffer)
 {
     struct peer peer = peer_start("reads_and_writes");
     GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_READ_WRITE);
@@ -61,10 +61,9 @@ START_VULKAN_TEST(bytes_of_a_vulkan_buffer)
     assert_vulkan_pattern(gr_vk_buffer(resource), SHARE_SIZE, 2);
     peer_end(&peer, false);
 }
-END_TEST
 
 /* A part of the application's own memory, and memory for one buffer alone. */
-START_VULKAN_TEST(bytes_of_the_applications_buffer)
+VULKAN_TEST(bytes_of_the_applications_buffer, 2)
 {
     struct peer peer = peer_start("reads_and_writes");
     struct vulkan_own own = vulkan_own(SHARE_SIZE, _i == 1);
@@ -75,7 +74,6 @@ START_VULKAN_TEST(bytes_of_the_applications_buffer)
     assert_vulkan_pattern(own.buffer, SHARE_SIZE, 2);
     peer_end(&peer, false);
 }
-END_TEST
 
 static gr_resource *make_shared_opengl_buffer(void)
 {
@@ -95,7 +93,7 @@ static void send_opengls(gr_resource *resource, const struct peer *peer)
     assert_gl_pattern(gr_gl_name(resource), SHARE_SIZE, 2);
 }
 
-START_TEST(bytes_of_a_shared_opengl_buffer)
+TEST(bytes_of_a_shared_opengl_buffer)
 {
     GR_AUTO(gr_resource) *resource = make_shared_opengl_buffer();
     if (!resource)
@@ -104,9 +102,8 @@ START_TEST(bytes_of_a_shared_opengl_buffer)
     send_opengls(resource, &peer);
     peer_end(&peer, false);
 }
-END_TEST
 
-START_TEST(bytes_in_a_process_without_vulkan)
+TEST(bytes_in_a_process_without_vulkan)
 {
     GR_AUTO(gr_resource) *resource = make_shared_opengl_buffer();
     if (!resource)
@@ -115,7 +112,6 @@ START_TEST(bytes_in_a_process_without_vulkan)
     send_opengls(resource, &peer);
     peer_end_alone(&peer);
 }
-END_TEST
 
 static unsigned char texel(unsigned x, unsigned y, unsigned c)
 {
@@ -150,7 +146,7 @@ void job_reads_an_image(int socket)
 }
 
 /* Written by this process's CUDA, so that Vulkan's own layout lies between the two. */
-START_VULKAN_IMAGE_TEST(texels_of_a_vulkan_image)
+VULKAN_IMAGE_TEST(texels_of_a_vulkan_image)
 {
     static unsigned char bytes[IMAGE_HEIGHT][IMAGE_WIDTH][4];
     struct peer peer = peer_start("reads_an_image");
@@ -175,7 +171,6 @@ START_VULKAN_IMAGE_TEST(texels_of_a_vulkan_image)
     peer_end(&peer, false);
     gr_resource_free(image.resource);
 }
-END_TEST
 
 /* ---- Semaphores ------------------------------------------------------------------------------ */
 
@@ -200,7 +195,7 @@ void job_takes_turns_by_semaphores(int socket)
     close(socket);
 }
 
-START_VULKAN_TEST(semaphores_go_along)
+VULKAN_TEST(semaphores_go_along)
 {
     if (!vk.exports)
         skip("this Vulkan exports no semaphores");
@@ -220,9 +215,8 @@ START_VULKAN_TEST(semaphores_go_along)
     assert_vulkan_bytes(gr_vk_buffer(resource), SHARE_SIZE, 0x32);
     peer_end(&peer, false);
 }
-END_TEST
 
-/* ---- Bytes of the application's -------------------------------------------------------------- */
+GROUP("bytes that go along", add_vulkan_case)
 
 static unsigned char sent[GR_SHARE_MOST_DATA + 1], got[GR_SHARE_MOST_DATA];
 
@@ -232,7 +226,7 @@ static void fill_sent(void)
         sent[i] = (unsigned char)(i * 7 + i / 256);
 }
 
-START_VULKAN_TEST(bytes_go_along_with_a_resource)
+VULKAN_TEST(bytes_go_along_with_a_resource)
 {
     static const size_t sizes[] = {0, 1, 300, GR_SHARE_MOST_DATA};
     struct pair pair = pair_make();
@@ -250,10 +244,9 @@ START_VULKAN_TEST(bytes_go_along_with_a_resource)
     }
     pair_close(&pair);
 }
-END_TEST
 
 /* Nothing is lost: the next call has more room, or is the one for what came. */
-START_VULKAN_TEST(bytes_that_need_more_room_stay)
+VULKAN_TEST(bytes_that_need_more_room_stay)
 {
     size_t size = 0;
     struct pair pair = pair_make();
@@ -277,9 +270,8 @@ START_VULKAN_TEST(bytes_that_need_more_room_stay)
     gr_resource_free(taken);
     pair_close(&pair);
 }
-END_TEST
 
-START_VULKAN_TEST(bytes_that_cannot_be_sent)
+VULKAN_TEST(bytes_that_cannot_be_sent)
 {
     struct pair pair = pair_make();
     GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_READ_WRITE);
@@ -293,11 +285,10 @@ START_VULKAN_TEST(bytes_that_cannot_be_sent)
                 "`data` is NULL");
     pair_close(&pair);
 }
-END_TEST
 
-/* ---- What is refused ------------------------------------------------------------------------- */
+GROUP("what is refused", add_vulkan_case)
 
-START_VULKAN_TEST(what_cannot_be_sent)
+VULKAN_TEST(what_cannot_be_sent)
 {
     struct pair pair = pair_make();
     GR_AUTO(gr_resource) *gl = must_register(gl_buffer_filled(64, 1));
@@ -319,9 +310,8 @@ START_VULKAN_TEST(what_cannot_be_sent)
     assert_fails(gr_resource_send(pair.here, resource, NULL, 0, 0), GR_ERR_STATE, 0, "closed");
     pair_close(&pair);
 }
-END_TEST
 
-START_VULKAN_TEST(semaphores_of_the_host_are_refused)
+VULKAN_TEST(semaphores_of_the_host_are_refused)
 {
     if (vk.exports)
         skip("this Vulkan exports its semaphores");
@@ -332,9 +322,8 @@ START_VULKAN_TEST(semaphores_of_the_host_are_refused)
     assert_fails(gr_resource_send(pair.here, resource, NULL, 0, 0), GR_ERR_UNSUPPORTED, 0, "ring");
     pair_close(&pair);
 }
-END_TEST
 
-START_VULKAN_TEST(time_runs_out)
+VULKAN_TEST(time_runs_out)
 {
     struct pair pair = pair_make();
     GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_READ_WRITE);
@@ -358,9 +347,8 @@ START_VULKAN_TEST(time_runs_out)
     gr_clear_error();
     pair_close(&pair);
 }
-END_TEST
 
-START_VULKAN_TEST(a_peer_that_is_gone)
+VULKAN_TEST(a_peer_that_is_gone)
 {
     struct pair pair = pair_make();
     GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_READ_WRITE);
@@ -371,18 +359,4 @@ START_VULKAN_TEST(a_peer_that_is_gone)
                  "gone");
     assert_null(gr_resource_receive(pair.here, NULL, 0, NULL, SOON), GR_ERR_SYSTEM, 0, "gone");
     pair_close(&pair);
-}
-END_TEST
-
-void add_share_cases(Suite *suite)
-{
-    TCase *bytes = add_share_case(suite, "bytes between processes");
-    add_tests(bytes, bytes_of_a_vulkan_buffer);
-    add_loop_tests(bytes, 2, bytes_of_the_applications_buffer);
-    add_tests(bytes, bytes_of_a_shared_opengl_buffer, bytes_in_a_process_without_vulkan,
-              texels_of_a_vulkan_image, semaphores_go_along);
-    add_tests(add_vulkan_case(suite, "bytes that go along"), bytes_go_along_with_a_resource,
-              bytes_that_need_more_room_stay, bytes_that_cannot_be_sent);
-    add_tests(add_vulkan_case(suite, "what is refused"), what_cannot_be_sent,
-              semaphores_of_the_host_are_refused, time_runs_out, a_peer_that_is_gone);
 }

@@ -40,6 +40,4 @@ uint64_t vulkan_reads(const struct shared_ring *r);
 gr_ring *peer_ring(int socket);
 void peer_ring_end(gr_ring *ring);
 
-void add_shared_call_cases(Suite *suite);
-
 #endif

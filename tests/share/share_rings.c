@@ -57,9 +57,9 @@ void job_consumes_the_newest(int socket)
     consume(socket, false);
 }
 
-/* ---- Both directions ------------------------------------------------------------------------- */
+GROUP("rings between processes", add_share_case)
 
-START_VULKAN_TEST(a_peer_writes_for_vulkan)
+VULKAN_TEST(a_peer_writes_for_vulkan, 2)
 {
     struct peer peer = peer_start("produces");
     struct shared_ring r = shared_ring_sent(peer.socket, 1 + _i * (SLOTS - 1), GR_SIDE_CUDA,
@@ -71,9 +71,8 @@ START_VULKAN_TEST(a_peer_writes_for_vulkan)
     peer_end(&peer, true);
     shared_ring_end(&r);
 }
-END_TEST
 
-START_VULKAN_TEST(vulkan_writes_for_a_peer)
+VULKAN_TEST(vulkan_writes_for_a_peer, 3)
 {
     gr_ring_mode mode = _i == 2 ? GR_RING_NEWEST : GR_RING_LOSSLESS;
     struct peer peer =
@@ -89,10 +88,9 @@ START_VULKAN_TEST(vulkan_writes_for_a_peer)
     peer_end(&peer, true);
     shared_ring_end(&r);
 }
-END_TEST
 
 /* The sender's side may be CUDA's, too. */
-START_VULKAN_TEST(cuda_writes_for_a_peer)
+VULKAN_TEST(cuda_writes_for_a_peer, 2)
 {
     struct peer peer = peer_start(_i == 0 ? "consumes_all" : "consumes_the_newest");
     struct shared_ring r =
@@ -104,9 +102,8 @@ START_VULKAN_TEST(cuda_writes_for_a_peer)
     peer_end(&peer, true);
     shared_ring_end(&r);
 }
-END_TEST
 
-START_VULKAN_TEST(a_peer_writes_for_cuda)
+VULKAN_TEST(a_peer_writes_for_cuda)
 {
     struct peer peer = peer_start("produces");
     struct shared_ring r =
@@ -116,10 +113,9 @@ START_VULKAN_TEST(a_peer_writes_for_cuda)
     peer_end(&peer, true);
     shared_ring_end(&r);
 }
-END_TEST
 
 /* A ring that has been used here goes on as it is. */
-START_VULKAN_TEST(a_ring_that_was_used_before)
+VULKAN_TEST(a_ring_that_was_used_before)
 {
     struct peer peer = peer_start("produces");
     struct shared_ring r = shared_ring_begin(SLOTS, GR_SIDE_CUDA, GR_RING_LOSSLESS);
@@ -133,10 +129,9 @@ START_VULKAN_TEST(a_ring_that_was_used_before)
     peer_end(&peer, true);
     shared_ring_end(&r);
 }
-END_TEST
 
 /* The slots that it has now stand behind those that have left, and some have been used. */
-START_VULKAN_TEST(a_ring_that_was_resized_before)
+VULKAN_TEST(a_ring_that_was_resized_before, 3)
 {
     gr_resource *others[SLOTS];
     struct peer peer = peer_start("produces");
@@ -164,7 +159,6 @@ START_VULKAN_TEST(a_ring_that_was_resized_before)
     peer_end(&peer, true);
     shared_ring_end(&r);
 }
-END_TEST
 
 /* NULL: not by this OpenGL. */
 static gr_ring *make_opengls_ring(void)
@@ -183,7 +177,7 @@ static gr_ring *make_opengls_ring(void)
     return ring;
 }
 
-START_TEST(a_peer_writes_for_opengl)
+TEST(a_peer_writes_for_opengl)
 {
     gr_ring *ring = make_opengls_ring();
     if (!ring)
@@ -200,10 +194,9 @@ START_TEST(a_peer_writes_for_opengl)
     peer_end(&peer, true);
     gr_ring_free(ring);
 }
-END_TEST
 
 /* OpenGL's signal for the frame that it read is put off, but not beyond the end of its part. */
-START_TEST(slots_that_opengl_gave_back_go_along)
+TEST(slots_that_opengl_gave_back_go_along)
 {
     const gr_slot *slot, *all[SLOTS];
     gr_ring *ring = make_opengls_ring();
@@ -223,17 +216,4 @@ START_TEST(slots_that_opengl_gave_back_go_along)
     peer_end(&peer, true);
     assert_ok(gr_egl_make_current(fx.egl));
     gr_ring_free(ring);
-}
-END_TEST
-
-void add_shared_ring_cases(Suite *suite)
-{
-    TCase *rings = add_share_case(suite, "rings between processes");
-    add_loop_tests(rings, 2, a_peer_writes_for_vulkan);
-    add_loop_tests(rings, 3, vulkan_writes_for_a_peer);
-    add_loop_tests(rings, 2, cuda_writes_for_a_peer);
-    add_loop_tests(rings, 3, a_ring_that_was_resized_before);
-    add_tests(rings, a_peer_writes_for_cuda, a_ring_that_was_used_before, a_peer_writes_for_opengl,
-              slots_that_opengl_gave_back_go_along);
-    add_shared_call_cases(suite);
 }

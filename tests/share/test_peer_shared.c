@@ -14,21 +14,20 @@
 
 #define SIZE 65536
 
-/* ---- Bytes ----------------------------------------------------------------------------------- */
+GROUP("bytes", add_peer_case)
 
 static const size_t sizes[] = {1, 4096, 65536 + 7, (2 << 20) + 1};
 
-START_PEER_TEST(bytes_both_ways)
+PEER_TEST(bytes_both_ways, sizeof(sizes) / sizeof(*sizes))
 {
     need_kernels();
     size_t size = sizes[_i];
     GR_AUTO(gr_resource) *resource = must_share(size);
     shared_bytes_both_ways(resource, size);
 }
-END_TEST
 
 /* And it may use the pointer, too. */
-START_PEER_TEST(the_device_that_draws_has_the_memory)
+PEER_TEST(the_device_that_draws_has_the_memory)
 {
     unsigned char bytes[256];
     int owner = -1;
@@ -47,10 +46,9 @@ START_PEER_TEST(the_device_that_draws_has_the_memory)
     assert_ok(gr_buffer_release(buffer));
     assert_gl_bytes(gr_gl_name(resource), sizeof(bytes), 0x32);
 }
-END_TEST
 
 /* Resources of all devices in turn, whichever context is current. */
-START_PEER_TEST(contexts_of_all_devices_on_one_thread)
+PEER_TEST(contexts_of_all_devices_on_one_thread)
 {
     gr_resource *resources[MOST_DEVICES];
     for (int i = 0; i < devices.count; i++) {
@@ -73,9 +71,8 @@ START_PEER_TEST(contexts_of_all_devices_on_one_thread)
         gr_resource_free(resources[i]);
     CU(CtxSetCurrent(fx.context));
 }
-END_TEST
 
-/* ---- What is said ---------------------------------------------------------------------------- */
+GROUP("what is said and refused", add_peer_case)
 
 /* "CUDA device N", as messages have it. */
 static const char *named(int device)
@@ -90,7 +87,7 @@ static const char *named(int device)
 #define assert_names_both(text)                                                                    \
     ck_assert_msg(strstr(text, named(0)) && strstr(text, named(fx.device)), "%s", text)
 
-START_PEER_TEST(a_buffer_names_both_devices)
+PEER_TEST(a_buffer_names_both_devices)
 {
     char text[900];
     GR_AUTO(gr_resource) *resource = must_share(SIZE);
@@ -100,9 +97,8 @@ START_PEER_TEST(a_buffer_names_both_devices)
                   text);
     assert_names_both(text);
 }
-END_TEST
 
-START_PEER_TEST(the_best_transport_is_the_shared_one)
+PEER_TEST(the_best_transport_is_the_shared_one, 2)
 {
     static const unsigned allowed[] = {0, GR_TRANSPORT_ANY};
     GR_AUTO(gr_resource) *resource = gr_gl_buffer_create(
@@ -112,20 +108,18 @@ START_PEER_TEST(the_best_transport_is_the_shared_one)
     fill_mapped(resource, 0x66);
     assert_gl_bytes(gr_gl_name(resource), SIZE, 0x66);
 }
-END_TEST
 
-START_PEER_TEST(the_probe_names_both_devices)
+PEER_TEST(the_probe_names_both_devices)
 {
     const gr_transport_info *shared = gr_gl_probe(GR_TRANSPORT_SHARED);
     assert_made(shared);
     ck_assert_msg(shared->usable && strstr(shared->reason, "Buffers only"), "%s", shared->reason);
     assert_names_both(shared->reason);
 }
-END_TEST
 
 /* ---- What is refused ------------------------------------------------------------------------- */
 
-START_PEER_TEST(images_are_refused)
+PEER_TEST(images_are_refused)
 {
     const gr_gl_image_desc info = GR_INIT(gr_gl_image_desc, GL_TEXTURE_2D, GL_RGBA8, 4, 4, 1, 1);
     const gr_gl_options options = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_SHARED);
@@ -137,9 +131,8 @@ START_PEER_TEST(images_are_refused)
                 "GL_PIXEL_UNPACK_BUFFER");
     assert_gl_clean();
 }
-END_TEST
 
-START_PEER_TEST(a_stream_of_another_device_is_refused)
+PEER_TEST(a_stream_of_another_device_is_refused)
 {
     gr_buffer *buffer = NULL;
     GR_AUTO(gr_resource) *resource = must_share(SIZE);
@@ -158,10 +151,9 @@ START_PEER_TEST(a_stream_of_another_device_is_refused)
     fill_mapped(resource, 0x11);
     assert_gl_bytes(gr_gl_name(resource), SIZE, 0x11);
 }
-END_TEST
 
 /* Catches: the other device's stream was made to wait for the event before it was refused. */
-START_PEER_TEST(a_refused_release_queues_nothing)
+PEER_TEST(a_refused_release_queues_nothing)
 {
     CUevent event;
     int other = fx.device == 0 ? 1 : 0;
@@ -179,9 +171,8 @@ START_PEER_TEST(a_refused_release_queues_nothing)
     CU(StreamSynchronize(fx.other));
     CU(EventDestroy(event));
 }
-END_TEST
 
-START_PEER_TEST(resources_of_two_devices_in_one_map_are_refused)
+PEER_TEST(resources_of_two_devices_in_one_map_are_refused)
 {
     gr_buffer *buffers[2];
     gr_resource *resources[2] = {must_share(SIZE)};
@@ -193,7 +184,6 @@ START_PEER_TEST(resources_of_two_devices_in_one_map_are_refused)
     gr_resource_free(resources[0]);
     gr_resource_free(resources[1]);
 }
-END_TEST
 
 /* The driver cannot say yes any more. */
 static void deny_once(void)
@@ -236,11 +226,10 @@ static int without_peer_access(void)
     return 0;
 }
 
-START_PEER_TEST(without_peer_access_it_is_refused)
+PEER_TEST(without_peer_access_it_is_refused)
 {
     expect_child("without_peer_access");
 }
-END_TEST
 
 /* ---- CUDA_VISIBLE_DEVICES -------------------------------------------------------------------- */
 
@@ -268,11 +257,10 @@ static int in_another_order(void)
     return 0;
 }
 
-START_PEER_TEST(devices_in_another_order)
+PEER_TEST(devices_in_another_order)
 {
     expect_child("in_another_order");
 }
-END_TEST
 
 /* ---- The program ----------------------------------------------------------------------------- */
 
@@ -281,22 +269,6 @@ static const struct child children[] = {{"without_peer_access", without_peer_acc
                                         {"writes", child_writes},
                                         {"reads", child_reads},
                                         {NULL, NULL}};
-
-static void build(Suite *suite)
-{
-    TCase *bytes = add_peer_case(suite, "bytes");
-    add_loop_tests(bytes, sizeof(sizes) / sizeof(*sizes), bytes_both_ways);
-    add_tests(bytes, the_device_that_draws_has_the_memory, contexts_of_all_devices_on_one_thread);
-    TCase *said = add_peer_case(suite, "what is said and refused");
-    add_loop_tests(said, 2, the_best_transport_is_the_shared_one);
-    add_tests(said, a_buffer_names_both_devices, the_probe_names_both_devices, images_are_refused,
-              a_stream_of_another_device_is_refused, a_refused_release_queues_nothing,
-              resources_of_two_devices_in_one_map_are_refused, without_peer_access_it_is_refused,
-              devices_in_another_order);
-    add_peer_ring_cases(suite);
-    add_peer_graphics_cases(suite);
-    add_vulkan_end(suite);
-}
 
 static int count_devices(void)
 {
@@ -320,5 +292,5 @@ int main(int argc, char **argv)
                fixture_cuda_device());
         return 77;
     }
-    return test_main(argc, argv, "shared storage and a peer device", build, children);
+    return run_tests(argc, argv, "shared storage and a peer device", children);
 }

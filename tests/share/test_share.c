@@ -5,16 +5,6 @@
  */
 #include "share.h"
 
-static void build(Suite *suite)
-{
-    add_share_cases(suite);
-    add_hostile_cases(suite);
-    add_shared_ring_cases(suite);
-    add_peer_cases(suite);
-    add_share_end(suite);
-    add_vulkan_end(suite);
-}
-
 static const struct child children[] = {
     {"serves", child_serves},
     {"dies_before", child_dies_before},
@@ -24,5 +14,5 @@ static const struct child children[] = {
 
 int main(int argc, char **argv)
 {
-    return test_main(argc, argv, "share", build, children);
+    return run_tests(argc, argv, "share", children);
 }

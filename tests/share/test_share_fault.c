@@ -188,7 +188,7 @@ static void ends_end(struct ends *ends)
     pair_close(&ends->pair);
 }
 
-/* ---- The case -------------------------------------------------------------------------------- */
+GROUP("steps that fail", add_vulkan_case)
 
 /* Shares a ring with that call failing. False: there is no such call any more. */
 static bool fails_cleanly(const struct step *step, long number)
@@ -214,7 +214,7 @@ static bool fails_cleanly(const struct step *step, long number)
  * Catches: where the CUDA context could not be held, standard input was closed; where the event
  * descriptor could not be made, the relays' streams were left, and the error was another.
  */
-START_VULKAN_TEST(a_step_that_fails_leaves_nothing)
+VULKAN_TEST(a_step_that_fails_leaves_nothing, sizeof(steps) / sizeof(*steps))
 {
     const struct step *step = &steps[_i];
     const char *cannot = step->code ? NULL : cannot_fail(step->function);
@@ -230,17 +230,9 @@ START_VULKAN_TEST(a_step_that_fails_leaves_nothing)
     ck_assert_int_gt(number, 1);
     ck_assert_int_lt(number, MOST_TIMES);
 }
-END_TEST
-
-static void build(Suite *suite)
-{
-    add_loop_tests(add_vulkan_case(suite, "steps that fail"), sizeof(steps) / sizeof(*steps),
-                   a_step_that_fails_leaves_nothing);
-    add_vulkan_end(suite);
-}
 
 int main(int argc, char **argv)
 {
     fault_control_start();
-    return test_main(argc, argv, "share_fault", build, NULL);
+    return run_tests(argc, argv, "share_fault", NULL);
 }

@@ -85,11 +85,58 @@ TCase *with_fixture(TCase *tcase, void (*setup)(void), void (*teardown)(void));
 TCase *add_resource_case(Suite *suite, const char *name);
 void resource_case_buffer(size_t size, int value);
 
+/* One without a fixture. */
+TCase *add_bare_case(Suite *suite, const char *name);
+
 /* Adds tests to a case, in this order; each once, or `count` times, with _i from 0. */
 #define add_tests(tcase, ...) add_loop_tests(tcase, 1, __VA_ARGS__)
 #define add_loop_tests(tcase, count, ...)                                                          \
     add_test_list(tcase, (int)(count), (const TTest *const[]){__VA_ARGS__, NULL})
 void add_test_list(TCase *tcase, int count, const TTest *const tests[]);
+
+typedef TCase *make_case(Suite *suite, const char *name);
+
+/* What a file lists by GROUP() and TEST(), which run_tests() sorts. */
+struct listed {
+    const char *file;
+    int line;
+    const char *group;        /* or NULL, of a test */
+    make_case *const *makers; /* the last one is NULL */
+    TCase *cases[5];
+    const TTest *test;
+    int count;
+    struct listed *next;
+};
+void list_here(struct listed *listed);
+
+/*
+ * GROUP("ends", add_case): the tests from here to the next group of the file are in a case of that
+ * name. Of several functions each adds one, in which the tests run again. A group may be continued,
+ * by its name.
+ */
+#define GROUP(name, ...)          GROUP_AT(name, __LINE__, __VA_ARGS__)
+#define GROUP_AT(name, line, ...) GROUP_OF(name, line, __VA_ARGS__)
+#define GROUP_OF(title, at, ...)                                                                   \
+    __attribute__((constructor)) static void list_group_##at(void)                                 \
+    {                                                                                              \
+        static make_case *const makers[] = {__VA_ARGS__, NULL};                                    \
+        static struct listed listed = {                                                            \
+            .file = __FILE__, .line = at, .group = title, .makers = makers};                       \
+        list_here(&listed);                                                                        \
+    }
+
+/* TEST(name) or TEST(name, count): a test, which runs once, or so often, with _i from 0. */
+#define TEST(...) TEST_OF(__VA_ARGS__, 1, 0)
+#define TEST_OF(title, times, ...)                                                                 \
+    static void title(int _i);                                                                     \
+    __attribute__((constructor)) static void list_##title(void)                                    \
+    {                                                                                              \
+        static const TTest test = {#title, title, __FILE__, __LINE__};                             \
+        static struct listed listed = {.file = __FILE__, .line = __LINE__, .test = &test};         \
+        listed.count = (int)(times);                                                               \
+        list_here(&listed);                                                                        \
+    }                                                                                              \
+    static void title(CK_ATTRIBUTE_UNUSED int _i)
 
 /* ---- The program ----------------------------------------------------------------------------- */
 
@@ -111,12 +158,18 @@ void warm_up_sharing(void);
  */
 void collect_sharing(void);
 
+/* Adds both to a case, and returns it. */
+TCase *with_sharing(TCase *tcase);
+
 /*
  * Builds the suite with `build`, says what it runs on, runs it as Check's CK_* variables ask, and
  * returns main()'s value. `children` ends with an entry without name, or is NULL.
  */
 int test_main(int argc, char **argv, const char *name, void (*build)(Suite *suite),
               const struct child *children);
+
+/* The same for a program whose tests are all listed by TEST(). */
+int run_tests(int argc, char **argv, const char *name, const struct child *children);
 
 /* The exit status of a child in which a check failed. */
 #define CHILD_FAILED 98
@@ -151,21 +204,21 @@ int child_run(const char *name, char *text, size_t size);
 void skip_say(const char *function, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /*
- * START_TEST() for a case that is skipped where `missing` gives a reason: a text, or NULL where
- * nothing is missing. A fixture makes what the case needs, but can't end the case: within one
- * process Check knows only fixtures that pass or fail.
+ * TEST() for a case that is skipped where `missing` gives a reason: a text, or NULL where nothing
+ * is missing. A fixture makes what the case needs, but can't end the case: within one process Check
+ * knows only fixtures that pass or fail.
  */
-#define START_TEST_UNLESS(missing, name)                                                           \
-    static void name##_body(int _i);                                                               \
-    START_TEST(name)                                                                               \
+#define TEST_UNLESS(missing, ...) TEST_UNLESS_OF(missing, __VA_ARGS__, 1, 0)
+#define TEST_UNLESS_OF(missing, title, times, ...)                                                 \
+    static void title##_body(int _i);                                                              \
+    TEST(title, times)                                                                             \
     {                                                                                              \
         const char *missing_ = (missing);                                                          \
         if (missing_)                                                                              \
             skip("%s", missing_);                                                                  \
-        name##_body(_i);                                                                           \
+        title##_body(_i);                                                                          \
     }                                                                                              \
-    END_TEST                                                                                       \
-    static void name##_body(CK_ATTRIBUTE_UNUSED int _i)
+    static void title##_body(CK_ATTRIBUTE_UNUSED int _i)
 
 /* The sanitizer that the program was built with and that replaces malloc(); else not defined. */
 #if defined(__has_feature)

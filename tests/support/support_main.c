@@ -24,11 +24,11 @@ extern char **environ;
 
 /* ---- Skipping -------------------------------------------------------------------------------- */
 
-/* Check names the function of test x x_fn, and START_TEST_UNLESS() one x_body. */
+/* TEST_UNLESS() names a function of test x x_body. */
 static int length_of_case(const char *function)
 {
     const char *end = strrchr(function, '_');
-    bool is_ours = end && (strcmp(end, "_fn") == 0 || strcmp(end, "_body") == 0);
+    bool is_ours = end && strcmp(end, "_body") == 0;
     return (int)(is_ours ? (size_t)(end - function) : strlen(function));
 }
 
@@ -148,12 +148,13 @@ static const struct child *this_child;
 static int child_status;
 
 /* As a case of Check, so that a child can use the checks. */
-START_TEST(child)
+static void child(CK_ATTRIBUTE_UNUSED int _i)
 {
     signal(SIGALRM, too_late);
     child_status = this_child->run();
 }
-END_TEST
+
+static const TTest child_test = {"child", child, __FILE__, __LINE__};
 
 static int run_this_child(void)
 {
@@ -166,7 +167,7 @@ static int run_this_child(void)
         unsetenv(parents[i]);
     Suite *suite = suite_create("child");
     TCase *only = tcase_create(this_child->name);
-    add_tests(only, child);
+    tcase_add_test(only, &child_test);
     suite_add_tcase(suite, only);
     SRunner *runner = srunner_create(suite);
     srunner_set_fork_status(runner, CK_NOFORK);
@@ -266,9 +267,14 @@ static void warm_up(void)
 
 TCase *add_case(Suite *suite, const char *name)
 {
-    TCase *made = tcase_create(name);
+    TCase *made = add_bare_case(suite, name);
     tcase_add_unchecked_fixture(made, warm_up, NULL);
-    tcase_add_checked_fixture(made, fixture_setup, fixture_teardown);
+    return with_fixture(made, fixture_setup, fixture_teardown);
+}
+
+TCase *add_bare_case(Suite *suite, const char *name)
+{
+    TCase *made = tcase_create(name);
     suite_add_tcase(suite, made);
     return made;
 }
@@ -285,6 +291,55 @@ void add_test_list(TCase *tcase, int count, const TTest *const tests[])
         tcase_add_loop_test(tcase, tests[i], 0, count);
 }
 
+/* ---- What the files list --------------------------------------------------------------------- */
+
+static struct listed *all_listed;
+
+/* Constructors of a file run in any order, those of different files in the linker's. */
+void list_here(struct listed *listed)
+{
+    struct listed **at = &all_listed;
+    bool seen = false;
+    for (; *at; at = &(*at)->next) {
+        bool same = strcmp((*at)->file, listed->file) == 0;
+        if ((seen && !same) || (same && (*at)->line > listed->line))
+            break;
+        seen = same;
+    }
+    listed->next = *at;
+    *at = listed;
+}
+
+/* A group's cases in the suite: made where the file begins the group, found where it continues. */
+static TCase **cases_of(struct listed *group, Suite *suite)
+{
+    for (struct listed *l = all_listed; l != group; l = l->next)
+        if (l->group && strcmp(l->file, group->file) == 0 && strcmp(l->group, group->group) == 0)
+            return l->cases;
+    for (size_t i = 0; group->makers[i]; i++)
+        group->cases[i] = group->makers[i](suite, group->group);
+    return group->cases;
+}
+
+static void build_listed(Suite *suite)
+{
+    TCase **cases = NULL;
+    const char *file = "";
+    for (struct listed *l = all_listed; l; l = l->next) {
+        if (l->group) {
+            cases = cases_of(l, suite);
+            file = l->file;
+            continue;
+        }
+        if (strcmp(file, l->file) != 0) {
+            fprintf(stderr, "%s:%d: no GROUP() before %s\n", l->file, l->line, l->test->name);
+            exit(1);
+        }
+        for (size_t i = 0; cases[i]; i++)
+            tcase_add_loop_test(cases[i], l->test, 0, l->count);
+    }
+}
+
 int test_main(int argc, char **argv, const char *name, void (*build)(Suite *suite),
               const struct child *children)
 {
@@ -294,7 +349,9 @@ int test_main(int argc, char **argv, const char *name, void (*build)(Suite *suit
     signal(SIGALRM, too_late);
     alarm(MOST_SECONDS);
     Suite *suite = suite_create(name);
-    build(suite);
+    if (build)
+        build(suite);
+    build_listed(suite);
     SRunner *runner = srunner_create(suite);
     /* Not CK_FORK's choice: the driver's state does not survive a fork. */
     srunner_set_fork_status(runner, CK_NOFORK);
@@ -303,4 +360,9 @@ int test_main(int argc, char **argv, const char *name, void (*build)(Suite *suit
     int run = srunner_ntests_run(runner);
     srunner_free(runner);
     return failed == 0 && run > 0 ? 0 : 1;
+}
+
+int run_tests(int argc, char **argv, const char *name, const struct child *children)
+{
+    return test_main(argc, argv, name, NULL, children);
 }

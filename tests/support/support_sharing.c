@@ -36,3 +36,9 @@ void collect_sharing(void)
         64, GR_READ_WRITE, &GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_SHARED)));
     gr_clear_error();
 }
+
+TCase *with_sharing(TCase *tcase)
+{
+    tcase_add_unchecked_fixture(tcase, warm_up_sharing, NULL);
+    return with_fixture(tcase, NULL, collect_sharing);
+}

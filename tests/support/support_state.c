@@ -197,9 +197,7 @@ static void assert_same(const struct state *before, const char *step)
     ck_assert_msg(after.cuda == before->cuda, "%s: another CUDA context", step);
 }
 
-static const struct state_steps *all;
-
-static void run_steps(GLenum pending)
+void state_run_steps(const struct state_steps *all, GLenum pending)
 {
     struct state before;
     all->prepare();
@@ -220,23 +218,4 @@ static void run_steps(GLenum pending)
     unbind_pixels();
     if (all->finish)
         all->finish();
-}
-
-START_TEST(no_call_changes_bindings_or_raises_an_error)
-{
-    run_steps(GL_NO_ERROR);
-}
-END_TEST
-
-START_TEST(an_error_from_before_stays_pending_over_each_call)
-{
-    run_steps(GL_INVALID_ENUM);
-}
-END_TEST
-
-void add_state_tests(TCase *tcase, const struct state_steps *steps)
-{
-    all = steps;
-    add_tests(tcase, no_call_changes_bindings_or_raises_an_error,
-              an_error_from_before_stays_pending_over_each_call);
 }

@@ -28,9 +28,19 @@ struct state_steps {
 };
 
 /*
- * Adds two tests to a case: they run the steps, each without and with an error pending, and each
- * has to be good and to leave the state and the error as they were. One list in a program.
+ * Runs the steps, each with this OpenGL error pending: each has to be good and to leave the state
+ * and the error as they were.
  */
-void add_state_tests(TCase *tcase, const struct state_steps *steps);
+void state_run_steps(const struct state_steps *all, GLenum pending);
+
+#define TEST_STATE(steps)                                                                          \
+    TEST(no_call_changes_bindings_or_raises_an_error)                                              \
+    {                                                                                              \
+        state_run_steps(steps, GL_NO_ERROR);                                                       \
+    }                                                                                              \
+    TEST(an_error_from_before_stays_pending_over_each_call)                                        \
+    {                                                                                              \
+        state_run_steps(steps, GL_INVALID_ENUM);                                                   \
+    }
 
 #endif

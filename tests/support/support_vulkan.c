@@ -201,25 +201,20 @@ static int keep_library(struct dl_phdr_info *info, size_t size, void *user)
     return 0;
 }
 
+/* The last one of all programs with Vulkan, since the library comes last to the linker. */
+GROUP("end of Vulkan", add_bare_case)
+
 /*
  * The drivers stay loaded, so that a leak checker can name whose the memory is that they never
  * free.
  */
-START_VULKAN_TEST(the_device_ends_and_leaves_nothing)
+VULKAN_TEST(the_device_ends_and_leaves_nothing)
 {
     dl_iterate_phdr(keep_library, NULL);
     gr_vk_headless_free(headless);
     headless = NULL;
     vk.missing = "the device has ended";
     assert_silence();
-}
-END_TEST
-
-void add_vulkan_end(Suite *suite)
-{
-    TCase *end = tcase_create("end of Vulkan");
-    tcase_add_test(end, the_device_ends_and_leaves_nothing);
-    suite_add_tcase(suite, end);
 }
 
 /* ---- Memory ---------------------------------------------------------------------------------- */

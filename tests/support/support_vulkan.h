@@ -76,7 +76,6 @@ extern struct vulkan vk;
 TCase *add_vulkan_case(Suite *suite, const char *name);
 
 /* The last case of each program: the device ends, and the validation layer finds nothing left. */
-void add_vulkan_end(Suite *suite);
 
 /* For children, which call fixture_setup() first; a child then checks vk.missing. */
 void vulkan_setup(void);
@@ -86,8 +85,8 @@ void vulkan_teardown(void);
 gr_vk_device *vulkan_wrap(void);
 
 /* A case that is skipped where there is no Vulkan; and one of images, which need one device. */
-#define START_VULKAN_TEST(name)       START_TEST_UNLESS(vk.missing, name)
-#define START_VULKAN_IMAGE_TEST(name) START_TEST_UNLESS(vulkan_image_missing(), name)
+#define VULKAN_TEST(...)       TEST_UNLESS(vk.missing, __VA_ARGS__)
+#define VULKAN_IMAGE_TEST(...) TEST_UNLESS(vulkan_image_missing(), __VA_ARGS__)
 const char *vulkan_image_missing(void);
 
 /* A call that gives a VkResult: VK(QueueSubmit(...)). */

@@ -49,11 +49,6 @@ void produce(struct producer *producer);
 /* Frees the memory; the deleter has to have been called that often. */
 void producer_end(struct producer *producer, unsigned deleted);
 
-/* The cases of each file. */
-void dlpack_fields(Suite *suite);
-void dlpack_import(Suite *suite);
-void dlpack_life(Suite *suite);
-void dlpack_walk(Suite *suite);
 extern const struct child dlpack_children[];
 
 #endif

@@ -6,7 +6,12 @@
 
 #define LATE_MS 60
 
-/* ---- Fields ---------------------------------------------------------------------------------- */
+static TCase *add_fields_case(Suite *suite, const char *name)
+{
+    return with_fixture(add_case(suite, name), NULL, settle);
+}
+
+GROUP("fields", add_fields_case)
 
 static void check_fields(const gr_tensor *tensor, const DLTensor *seen)
 {
@@ -24,7 +29,7 @@ static void check_fields(const gr_tensor *tensor, const DLTensor *seen)
     }
 }
 
-START_TEST(an_export_says_what_the_tensor_is)
+TEST(an_export_says_what_the_tensor_is)
 {
     gr_tensor *tensor = must_alloc_as(GR_DTYPE_F16, 3, (int64_t[]){5, 6, 4});
     DLManagedTensorVersioned *export = gr_tensor_dlpack(tensor, fx.other);
@@ -40,7 +45,6 @@ START_TEST(an_export_says_what_the_tensor_is)
     legacy->deleter(legacy);
     gr_tensor_free(tensor);
 }
-END_TEST
 
 static const struct {
     gr_dtype dtype;
@@ -55,7 +59,7 @@ static const struct {
 enum { TYPES = sizeof(types) / sizeof(types[0]) };
 
 /* There and back: the type is the same. */
-START_TEST(each_type_has_its_code)
+TEST(each_type_has_its_code, TYPES)
 {
     gr_dtype dtype = types[_i].dtype;
     gr_tensor *tensor = must_alloc_as(dtype, 1, (int64_t[]){3});
@@ -69,9 +73,8 @@ START_TEST(each_type_has_its_code)
     gr_tensor_free(back);
     gr_tensor_free(tensor);
 }
-END_TEST
 
-START_TEST(each_memory_has_its_device)
+TEST(each_memory_has_its_device)
 {
     const struct {
         gr_memory memory;
@@ -103,9 +106,8 @@ START_TEST(each_memory_has_its_device)
         gr_tensor_free(tensor);
     }
 }
-END_TEST
 
-START_TEST(what_is_read_only_or_a_copy_says_so)
+TEST(what_is_read_only_or_a_copy_says_so)
 {
     struct wrapped wrapped;
     wrap(&wrapped, fx.stream);
@@ -133,7 +135,6 @@ START_TEST(what_is_read_only_or_a_copy_says_so)
     settle();
     ck_assert_uint_eq(wrapped.ends, 1);
 }
-END_TEST
 
 /* ---- Shapes and strides ---------------------------------------------------------------------- */
 
@@ -158,7 +159,7 @@ static void expect_strides(gr_tensor *view, const int64_t *strides)
     gr_tensor_free(view);
 }
 
-START_TEST(strides_are_in_elements)
+TEST(strides_are_in_elements)
 {
     gr_tensor *all = must_alloc(SIZE);
     /* A pitch; planes of a picture that lies in turns; an offset. */
@@ -172,9 +173,8 @@ START_TEST(strides_are_in_elements)
                    (int64_t[]){0, 1});
     gr_tensor_free(all);
 }
-END_TEST
 
-START_TEST(a_stride_that_no_element_needs_is_a_compact_one)
+TEST(a_stride_that_no_element_needs_is_a_compact_one)
 {
     gr_tensor *all = must_alloc(SIZE);
     expect_strides(view_of(all, GR_DTYPE_F32, 4, (int64_t[]){1, 3, 1, 5},
@@ -186,9 +186,8 @@ START_TEST(a_stride_that_no_element_needs_is_a_compact_one)
         (int64_t[]){5, 5, 1});
     gr_tensor_free(all);
 }
-END_TEST
 
-START_TEST(a_stride_that_dlpack_cannot_say_is_refused)
+TEST(a_stride_that_dlpack_cannot_say_is_refused)
 {
     gr_tensor *all = must_alloc(SIZE);
     gr_tensor *odd = view_of(all, GR_DTYPE_F32, 2, (int64_t[]){7, 5}, (int64_t[]){30, 4}, 0, false);
@@ -197,10 +196,9 @@ START_TEST(a_stride_that_dlpack_cannot_say_is_refused)
     gr_tensor_free(odd);
     gr_tensor_free(all);
 }
-END_TEST
 
 /* A GPU faults where an element is at no multiple of its size. */
-START_TEST(an_address_that_no_kernel_can_read_is_refused)
+TEST(an_address_that_no_kernel_can_read_is_refused)
 {
     static const int64_t shape[] = {4}, none[] = {0};
     gr_tensor *all = must_alloc(SIZE);
@@ -214,9 +212,8 @@ START_TEST(an_address_that_no_kernel_can_read_is_refused)
     expect_strides(view_of(all, GR_DTYPE_F32, 1, none, NULL, 1, false), (int64_t[]){1});
     gr_tensor_free(all);
 }
-END_TEST
 
-START_TEST(a_negative_stride_has_to_be_asked_for)
+TEST(a_negative_stride_has_to_be_asked_for)
 {
     gr_tensor *all = must_alloc(SIZE);
     int64_t shape[] = {7, 5}, flipped[] = {-64, 4};
@@ -231,9 +228,8 @@ START_TEST(a_negative_stride_has_to_be_asked_for)
     expect_strides(asked, (int64_t[]){-16, 1});
     gr_tensor_free(all);
 }
-END_TEST
 
-START_TEST(none_and_one_element)
+TEST(none_and_one_element)
 {
     gr_tensor *scalar = must_alloc_as(GR_DTYPE_F64, 0, NULL);
     DLManagedTensorVersioned *export = gr_tensor_dlpack(scalar, fx.stream);
@@ -264,12 +260,11 @@ START_TEST(none_and_one_element)
     gr_tensor_free(none);
     gr_tensor_free(some);
 }
-END_TEST
 
-/* ---- When the bytes are ready ---------------------------------------------------------------- */
+GROUP("ready", add_fields_case)
 
 /* A consumer on another stream sees what the tensor's own was given before. */
-START_TEST(the_consumer_waits_for_the_bytes)
+TEST(the_consumer_waits_for_the_bytes)
 {
     gr_tensor *tensor = must_alloc(SIZE);
     tensor_fill(tensor, 1);
@@ -288,10 +283,9 @@ START_TEST(the_consumer_waits_for_the_bytes)
     gr_tensor_free(tensor);
     CU(MemFree(copy));
 }
-END_TEST
 
 /* A consumer without streams sees them when the call is back. */
-START_TEST(memory_of_the_process_is_ready_at_once)
+TEST(memory_of_the_process_is_ready_at_once)
 {
     gr_tensor *tensor = must_alloc(SIZE);
     tensor_fill(tensor, 1);
@@ -306,10 +300,9 @@ START_TEST(memory_of_the_process_is_ready_at_once)
     gr_tensor_free(pinned);
     gr_tensor_free(tensor);
 }
-END_TEST
 
 /* As a device's memory on the software driver, which is the process's. */
-START_TEST(on_the_software_driver_the_call_waits)
+TEST(on_the_software_driver_the_call_waits)
 {
     if (!gr_cuda_is_software())
         skip("on a GPU consumers wait by their streams");
@@ -323,9 +316,8 @@ START_TEST(on_the_software_driver_the_call_waits)
     export->deleter(export);
     gr_tensor_free(tensor);
 }
-END_TEST
 
-START_TEST(without_a_stream_nothing_is_waited_for)
+TEST(without_a_stream_nothing_is_waited_for)
 {
     if (gr_cuda_is_software())
         skip("the software driver's memory is the process's: the call waits");
@@ -339,9 +331,8 @@ START_TEST(without_a_stream_nothing_is_waited_for)
     export->deleter(export);
     gr_tensor_free(tensor);
 }
-END_TEST
 
-START_TEST(a_stream_has_to_be_named)
+TEST(a_stream_has_to_be_named)
 {
     gr_tensor *tensor = must_alloc(SIZE);
     assert_null(gr_tensor_dlpack(tensor, NULL), GR_ERR_INVALID_VALUE, 0, "stream");
@@ -351,21 +342,4 @@ START_TEST(a_stream_has_to_be_named)
     gr_tensor_free(tensor);
     assert_null(gr_tensor_dlpack(tensor, fx.stream), GR_ERR_INVALID_VALUE, 0, "no tensor");
     assert_null(gr_tensor_dlpack_legacy(tensor, fx.stream), GR_ERR_INVALID_VALUE, 0, "no tensor");
-}
-END_TEST
-
-void dlpack_fields(Suite *suite)
-{
-    TCase *fields = with_fixture(add_case(suite, "fields"), NULL, settle);
-    add_tests(fields, an_export_says_what_the_tensor_is, each_memory_has_its_device,
-              what_is_read_only_or_a_copy_says_so, strides_are_in_elements,
-              a_stride_that_no_element_needs_is_a_compact_one,
-              a_stride_that_dlpack_cannot_say_is_refused,
-              an_address_that_no_kernel_can_read_is_refused, a_negative_stride_has_to_be_asked_for,
-              none_and_one_element);
-    add_loop_tests(fields, TYPES, each_type_has_its_code);
-    add_tests(with_fixture(add_case(suite, "ready"), NULL, settle),
-              the_consumer_waits_for_the_bytes, memory_of_the_process_is_ready_at_once,
-              on_the_software_driver_the_call_waits, without_a_stream_nothing_is_waited_for,
-              a_stream_has_to_be_named);
 }

@@ -9,9 +9,14 @@
 
 #define LATE_MS 60
 
-/* ---- What is taken --------------------------------------------------------------------------- */
+static TCase *add_taken_case(Suite *suite, const char *name)
+{
+    return with_fixture(add_case(suite, name), NULL, settle);
+}
 
-START_TEST(an_import_has_the_producers_bytes)
+GROUP("taken", add_taken_case)
+
+TEST(an_import_has_the_producers_bytes)
 {
     struct producer producer;
     produce(&producer);
@@ -30,9 +35,8 @@ START_TEST(an_import_has_the_producers_bytes)
     settle();
     producer_end(&producer, 1);
 }
-END_TEST
 
-START_TEST(so_has_one_of_the_older_form)
+TEST(so_has_one_of_the_older_form)
 {
     struct producer producer;
     produce(&producer);
@@ -44,7 +48,6 @@ START_TEST(so_has_one_of_the_older_form)
     settle();
     producer_end(&producer, 1);
 }
-END_TEST
 
 /* Imports the producer's, whose fields were changed, and ends it. */
 static void expect_taken(struct producer *producer, CUdeviceptr ptr, unsigned ndim,
@@ -68,7 +71,7 @@ static void expect_taken(struct producer *producer, CUdeviceptr ptr, unsigned nd
     producer_end(producer, 2);
 }
 
-START_TEST(strides_that_are_null_are_compact)
+TEST(strides_that_are_null_are_compact)
 {
     struct producer producer;
     produce(&producer);
@@ -79,9 +82,8 @@ START_TEST(strides_that_are_null_are_compact)
     t->strides = NULL;
     expect_taken(&producer, producer.memory, 2, (int64_t[]){3, 5}, (int64_t[]){20, 4});
 }
-END_TEST
 
-START_TEST(strides_are_elements_and_the_offset_is_bytes)
+TEST(strides_are_elements_and_the_offset_is_bytes)
 {
     struct producer producer;
     produce(&producer);
@@ -93,9 +95,8 @@ START_TEST(strides_are_elements_and_the_offset_is_bytes)
     t->byte_offset = 64;
     expect_taken(&producer, producer.memory + 64, 2, (int64_t[]){3, 5}, (int64_t[]){-32, 4});
 }
-END_TEST
 
-START_TEST(lanes_are_a_dimension_of_their_own)
+TEST(lanes_are_a_dimension_of_their_own)
 {
     struct producer producer;
     produce(&producer);
@@ -111,9 +112,8 @@ START_TEST(lanes_are_a_dimension_of_their_own)
     t->dtype = (DLDataType){kDLFloat, 32, 3};
     expect_taken(&producer, producer.memory, 1, (int64_t[]){3}, (int64_t[]){4});
 }
-END_TEST
 
-START_TEST(no_element_needs_no_memory)
+TEST(no_element_needs_no_memory)
 {
     struct producer producer;
     produce(&producer);
@@ -123,9 +123,8 @@ START_TEST(no_element_needs_no_memory)
     t->byte_offset = UINT64_MAX;
     expect_taken(&producer, 0, 1, (int64_t[]){0}, (int64_t[]){1});
 }
-END_TEST
 
-START_TEST(a_producer_without_a_deleter_is_not_told)
+TEST(a_producer_without_a_deleter_is_not_told)
 {
     struct producer producer;
     produce(&producer);
@@ -136,9 +135,8 @@ START_TEST(a_producer_without_a_deleter_is_not_told)
     settle();
     producer_end(&producer, 0);
 }
-END_TEST
 
-START_TEST(a_read_only_tensor_stays_so)
+TEST(a_read_only_tensor_stays_so)
 {
     struct producer producer;
     produce(&producer);
@@ -153,9 +151,8 @@ START_TEST(a_read_only_tensor_stays_so)
     settle();
     producer_end(&producer, 1);
 }
-END_TEST
 
-START_TEST(a_later_1_x_is_read_as_this_one)
+TEST(a_later_1_x_is_read_as_this_one)
 {
     struct producer producer;
     produce(&producer);
@@ -163,9 +160,8 @@ START_TEST(a_later_1_x_is_read_as_this_one)
     producer.versioned.flags = (uint64_t)1 << 63;
     expect_taken(&producer, producer.memory, 1, (int64_t[]){SIZE}, (int64_t[]){1});
 }
-END_TEST
 
-START_TEST(memory_of_the_process_and_of_cuda_is_taken)
+TEST(memory_of_the_process_and_of_cuda_is_taken)
 {
     struct producer producer;
     produce(&producer);
@@ -191,7 +187,6 @@ START_TEST(memory_of_the_process_and_of_cuda_is_taken)
     CU(MemFreeHost(pinned));
     producer_end(&producer, 2);
 }
-END_TEST
 
 /* ---- What is refused ------------------------------------------------------------------------- */
 
@@ -364,7 +359,9 @@ static const struct {
 };
 enum { WRONG = sizeof(wrong) / sizeof(wrong[0]) };
 
-START_TEST(what_cannot_be_is_refused)
+GROUP("refused", add_taken_case)
+
+TEST(what_cannot_be_is_refused, WRONG)
 {
     struct producer producer;
     produce(&producer);
@@ -377,10 +374,9 @@ START_TEST(what_cannot_be_is_refused)
     settle();
     producer_end(&producer, 0);
 }
-END_TEST
 
 /* Nothing behind the version is looked at: it may be anything in another major one. */
-START_TEST(another_major_version_is_refused)
+TEST(another_major_version_is_refused)
 {
     struct producer producer;
     produce(&producer);
@@ -393,9 +389,8 @@ START_TEST(another_major_version_is_refused)
     producer.versioned.deleter(&producer.versioned);
     producer_end(&producer, 1);
 }
-END_TEST
 
-START_TEST(null_and_no_stream_are_refused)
+TEST(null_and_no_stream_are_refused)
 {
     struct producer producer;
     produce(&producer);
@@ -407,9 +402,8 @@ START_TEST(null_and_no_stream_are_refused)
                 GR_ERR_INVALID_VALUE, 0, "stream");
     producer_end(&producer, 0);
 }
-END_TEST
 
-START_TEST(a_tensor_is_imported_once)
+TEST(a_tensor_is_imported_once)
 {
     struct producer producer;
     produce(&producer);
@@ -427,11 +421,10 @@ START_TEST(a_tensor_is_imported_once)
     settle();
     producer_end(&producer, 2);
 }
-END_TEST
 
-/* ---- Order ----------------------------------------------------------------------------------- */
+GROUP("taken", add_taken_case)
 
-START_TEST(an_import_is_ready_behind_the_producers_stream)
+TEST(an_import_is_ready_behind_the_producers_stream)
 {
     struct producer producer;
     produce(&producer);
@@ -446,10 +439,9 @@ START_TEST(an_import_is_ready_behind_the_producers_stream)
     settle();
     producer_end(&producer, 1);
 }
-END_TEST
 
 /* The deleter comes after all that streams do with the bytes, and on a thread that calls. */
-START_TEST(the_producer_is_told_when_the_streams_have_passed)
+TEST(the_producer_is_told_when_the_streams_have_passed)
 {
     struct producer producer;
     produce(&producer);
@@ -468,21 +460,4 @@ START_TEST(the_producer_is_told_when_the_streams_have_passed)
     ck_assert_uint_eq(producer.deleted, 1);
     ck_assert(pthread_equal(producer.by, pthread_self()));
     producer_end(&producer, 1);
-}
-END_TEST
-
-void dlpack_import(Suite *suite)
-{
-    add_tests(with_fixture(add_case(suite, "taken"), NULL, settle),
-              an_import_has_the_producers_bytes, so_has_one_of_the_older_form,
-              strides_that_are_null_are_compact, strides_are_elements_and_the_offset_is_bytes,
-              lanes_are_a_dimension_of_their_own, no_element_needs_no_memory,
-              a_producer_without_a_deleter_is_not_told, a_read_only_tensor_stays_so,
-              a_later_1_x_is_read_as_this_one, memory_of_the_process_and_of_cuda_is_taken,
-              an_import_is_ready_behind_the_producers_stream,
-              the_producer_is_told_when_the_streams_have_passed);
-    TCase *refused = with_fixture(add_case(suite, "refused"), NULL, settle);
-    add_loop_tests(refused, WRONG, what_cannot_be_is_refused);
-    add_tests(refused, another_major_version_is_refused, null_and_no_stream_are_refused,
-              a_tensor_is_imported_once);
 }

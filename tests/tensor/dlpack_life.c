@@ -8,9 +8,14 @@
 
 #include <stdlib.h>
 
-/* ---- The tensor and its exports -------------------------------------------------------------- */
+static TCase *add_life_case(Suite *suite, const char *name)
+{
+    return with_fixture(add_case(suite, name), NULL, settle);
+}
 
-START_TEST(an_export_keeps_the_memory)
+GROUP("life", add_life_case)
+
+TEST(an_export_keeps_the_memory)
 {
     struct wrapped wrapped;
     wrap(&wrapped, GR_STREAM_NONE);
@@ -28,9 +33,8 @@ START_TEST(an_export_keeps_the_memory)
     settle();
     ck_assert_uint_eq(wrapped.ends, 1);
 }
-END_TEST
 
-START_TEST(an_export_that_ends_first_changes_nothing)
+TEST(an_export_that_ends_first_changes_nothing)
 {
     struct wrapped wrapped;
     wrap(&wrapped, fx.stream);
@@ -47,9 +51,8 @@ START_TEST(an_export_that_ends_first_changes_nothing)
     settle();
     ck_assert_uint_eq(wrapped.ends, 1);
 }
-END_TEST
 
-START_TEST(the_end_comes_after_the_consumers_stream)
+TEST(the_end_comes_after_the_consumers_stream)
 {
     struct wrapped wrapped;
     wrap(&wrapped, GR_STREAM_NONE);
@@ -65,10 +68,9 @@ START_TEST(the_end_comes_after_the_consumers_stream)
     settle();
     ck_assert_uint_eq(wrapped.ends, 1);
 }
-END_TEST
 
 /* What the consumer writes is there for those who are ordered behind the tensor. */
-START_TEST(a_later_use_comes_after_the_consumers_stream)
+TEST(a_later_use_comes_after_the_consumers_stream)
 {
     gr_tensor *tensor = must_alloc(SIZE);
     tensor_fill(tensor, 1);
@@ -87,9 +89,8 @@ START_TEST(a_later_use_comes_after_the_consumers_stream)
     }
     gr_tensor_free(tensor);
 }
-END_TEST
 
-START_TEST(the_deleter_is_called_once)
+TEST(the_deleter_is_called_once)
 {
     struct wrapped wrapped;
     wrap(&wrapped, GR_STREAM_NONE);
@@ -112,10 +113,9 @@ START_TEST(the_deleter_is_called_once)
     settle();
     ck_assert_uint_eq(wrapped.ends, 1);
 }
-END_TEST
 
 /* A tensor goes round: each consumer is the next producer. */
-START_TEST(a_chain_of_exports_ends_from_its_end)
+TEST(a_chain_of_exports_ends_from_its_end)
 {
     struct wrapped wrapped;
     wrap(&wrapped, fx.stream);
@@ -136,10 +136,9 @@ START_TEST(a_chain_of_exports_ends_from_its_end)
     settle();
     ck_assert_uint_eq(wrapped.ends, 1);
 }
-END_TEST
 
 /* Catches: each link's end within the last one's, until the stack was full. */
-START_TEST(a_long_chain_ends)
+TEST(a_long_chain_ends)
 {
     enum { LINKS = 50000 };
     struct wrapped wrapped;
@@ -157,7 +156,6 @@ START_TEST(a_long_chain_ends)
     settle();
     ck_assert_uint_eq(wrapped.ends, 1);
 }
-END_TEST
 
 /* ---- Threads --------------------------------------------------------------------------------- */
 
@@ -175,7 +173,7 @@ static void delete_elsewhere(DLManagedTensorVersioned *export)
     ck_assert_int_eq(pthread_join(thread, NULL), 0);
 }
 
-START_TEST(the_deleter_comes_on_any_thread)
+TEST(the_deleter_comes_on_any_thread)
 {
     struct wrapped wrapped;
     for (int last = 0; last < 2; last++) {
@@ -191,7 +189,6 @@ START_TEST(the_deleter_comes_on_any_thread)
         ck_assert_uint_eq(wrapped.ends, 1);
     }
 }
-END_TEST
 
 enum { ROUNDS = 200, THREADS = 4 };
 
@@ -215,7 +212,7 @@ static void *export_and_delete(void *tensor)
 }
 
 /* Each passes an export of the same memory on to itself, many times. */
-START_TEST(threads_export_and_end_at_once)
+TEST(threads_export_and_end_at_once)
 {
     struct wrapped wrapped;
     wrap(&wrapped, fx.stream);
@@ -235,9 +232,13 @@ START_TEST(threads_export_and_end_at_once)
     settle();
     ck_assert_uint_eq(wrapped.ends, 1);
 }
-END_TEST
 
-/* ---- Mappings -------------------------------------------------------------------------------- */
+static TCase *add_mappings_case(Suite *suite, const char *name)
+{
+    return with_fixture(add_resource_case(suite, name), NULL, settle);
+}
+
+GROUP("mappings", add_mappings_case)
 
 static DLManagedTensorVersioned *export_mapping(gr_buffer *buffer, gr_tensor **tensor)
 {
@@ -248,7 +249,7 @@ static DLManagedTensorVersioned *export_mapping(gr_buffer *buffer, gr_tensor **t
     return export;
 }
 
-START_TEST(a_mapping_is_exported_without_a_copy)
+TEST(a_mapping_is_exported_without_a_copy)
 {
     uint64_t moved = gr_bytes_moved();
     gr_buffer *buffer = must_map(fx.resource);
@@ -263,10 +264,9 @@ START_TEST(a_mapping_is_exported_without_a_copy)
     assert_gl_bytes(fx.name, SIZE, 0x41);
     ck_assert_uint_eq(gr_bytes_moved(), moved);
 }
-END_TEST
 
 /* The consumer's stream, too, comes before OpenGL. */
-START_TEST(the_release_comes_after_the_consumers_stream)
+TEST(the_release_comes_after_the_consumers_stream)
 {
     for (int live = 0; live < 2; live++) {
         gr_buffer *buffer = must_map(fx.resource);
@@ -284,9 +284,8 @@ START_TEST(the_release_comes_after_the_consumers_stream)
             export->deleter(export);
     }
 }
-END_TEST
 
-START_TEST(a_release_revokes_what_was_exported)
+TEST(a_release_revokes_what_was_exported)
 {
     gr_buffer *buffer = must_map(fx.resource);
     gr_tensor *tensor;
@@ -300,9 +299,8 @@ START_TEST(a_release_revokes_what_was_exported)
     assert_gl_bytes(fx.name, SIZE, 1);
     assert_ok(gr_buffer_release(must_map(fx.resource)));
 }
-END_TEST
 
-START_TEST(a_release_later_waits_for_the_export)
+TEST(a_release_later_waits_for_the_export)
 {
     gr_buffer *buffer = must_map(fx.resource);
     gr_tensor *tensor;
@@ -316,9 +314,8 @@ START_TEST(a_release_later_waits_for_the_export)
     assert_ok(gr_buffer_release(must_map(fx.resource)));
     assert_gl_bytes(fx.name, SIZE, 0x61);
 }
-END_TEST
 
-START_TEST(an_export_outlives_its_resource)
+TEST(an_export_outlives_its_resource)
 {
     for (int order = 0; order < 3; order++) {
         GLuint name = gl_buffer_filled(SIZE, 1);
@@ -338,12 +335,11 @@ START_TEST(an_export_outlives_its_resource)
         assert_gl_bytes(name, SIZE, 1);
     }
 }
-END_TEST
 
-/* ---- What is gone ---------------------------------------------------------------------------- */
+GROUP("life", add_life_case)
 
 /* The memory goes with its context, and who knows neither any more is told of the end. */
-START_TEST(an_export_outlives_its_context)
+TEST(an_export_outlives_its_context)
 {
     CUcontext context, popped;
     CU(CtxCreate(&context, 0, fx.device));
@@ -361,7 +357,6 @@ START_TEST(an_export_outlives_its_context)
     settle();
     ck_assert_uint_eq(wrapped.ends, 2);
 }
-END_TEST
 
 /* ---- The end of the process ------------------------------------------------------------------ */
 
@@ -480,26 +475,9 @@ const struct child dlpack_children[] = {
 };
 enum { CHILDREN = sizeof(dlpack_children) / sizeof(dlpack_children[0]) - 1 };
 
-START_TEST(the_process_ends_whatever_is_left)
+GROUP("process", add_bare_case)
+
+TEST(the_process_ends_whatever_is_left, CHILDREN)
 {
     expect_child(dlpack_children[_i].name);
-}
-END_TEST
-
-void dlpack_life(Suite *suite)
-{
-    resource_case_buffer(SIZE, 1);
-    add_tests(with_fixture(add_case(suite, "life"), NULL, settle), an_export_keeps_the_memory,
-              an_export_that_ends_first_changes_nothing, the_end_comes_after_the_consumers_stream,
-              a_later_use_comes_after_the_consumers_stream, the_deleter_is_called_once,
-              a_chain_of_exports_ends_from_its_end, a_long_chain_ends,
-              the_deleter_comes_on_any_thread, threads_export_and_end_at_once,
-              an_export_outlives_its_context);
-    add_tests(with_fixture(add_resource_case(suite, "mappings"), NULL, settle),
-              a_mapping_is_exported_without_a_copy, the_release_comes_after_the_consumers_stream,
-              a_release_revokes_what_was_exported, a_release_later_waits_for_the_export,
-              an_export_outlives_its_resource);
-    TCase *process = tcase_create("process");
-    suite_add_tcase(suite, process);
-    add_loop_tests(process, CHILDREN, the_process_ends_whatever_is_left);
 }

@@ -192,7 +192,14 @@ static const struct walk_kind kinds[] = {
 };
 enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
 
-START_TEST(each_memory_ends_once)
+static TCase *add_walk_case(Suite *suite, const char *name)
+{
+    return with_fixture(add_case(suite, name), NULL, settle);
+}
+
+GROUP("walk", add_walk_case)
+
+TEST(each_memory_ends_once)
 {
     state = SEED;
     for (int step = 0; step < STEPS; step++) {
@@ -205,12 +212,4 @@ START_TEST(each_memory_ends_once)
         end_handle(&handles[i]);
         let_go(&handles[i]);
     }
-}
-END_TEST
-
-void dlpack_walk(Suite *suite)
-{
-    TCase *walk = with_fixture(add_case(suite, "walk"), NULL, settle);
-    tcase_set_timeout(walk, 120);
-    add_tests(walk, each_memory_ends_once);
 }

@@ -24,7 +24,14 @@ static void settle(void)
     assert_ok(gr_tensor_collect(GR_WAIT_FOREVER));
 }
 
-START_TEST(the_fields_are_the_tensors)
+static TCase *add_array_interface_case(Suite *suite, const char *name)
+{
+    return with_fixture(add_resource_case(suite, name), NULL, settle);
+}
+
+GROUP("array interface", add_array_interface_case)
+
+TEST(the_fields_are_the_tensors)
 {
     gr_tensor *tensor = must_alloc_on(GR_MEMORY_DEVICE, fx.stream);
     const gr_tensor_info *info = gr_tensor_get_info(tensor);
@@ -42,9 +49,8 @@ START_TEST(the_fields_are_the_tensors)
     ck_assert_uint_eq(array->version, 3);
     gr_tensor_free(tensor);
 }
-END_TEST
 
-START_TEST(strides_are_there_where_there_are_gaps)
+TEST(strides_are_there_where_there_are_gaps)
 {
     gr_tensor *tensor = must_alloc_on(GR_MEMORY_DEVICE, fx.stream);
     gr_tensor *view =
@@ -63,9 +69,8 @@ START_TEST(strides_are_there_where_there_are_gaps)
     gr_tensor_free(view);
     gr_tensor_free(tensor);
 }
-END_TEST
 
-START_TEST(no_element_has_no_address)
+TEST(no_element_has_no_address)
 {
     gr_tensor *tensor = gr_tensor_alloc(
         &GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1, .shape = (int64_t[]){0}),
@@ -77,10 +82,9 @@ START_TEST(no_element_has_no_address)
     ck_assert_int_eq(array->shape[0], 0);
     gr_tensor_free(tensor);
 }
-END_TEST
 
 /* Without a consumer it is told of the tensor's own stream, which 0 never is. */
-START_TEST(the_stream_is_who_has_to_be_waited_for)
+TEST(the_stream_is_who_has_to_be_waited_for)
 {
     CUstream streams[] = {fx.stream, CU_STREAM_LEGACY, CU_STREAM_PER_THREAD};
     for (size_t i = 0; i < 3; i++) {
@@ -94,7 +98,6 @@ START_TEST(the_stream_is_who_has_to_be_waited_for)
         gr_tensor_free(tensor);
     }
 }
-END_TEST
 
 /* Fills it late on the other stream, of which the tensor is told. */
 static void fill_late(gr_tensor *tensor, int value)
@@ -112,7 +115,7 @@ static void expect_on(CUstream stream, const gr_array_interface *array, int valu
     assert_bytes(bytes, SIZE, value);
 }
 
-START_TEST(who_waits_for_that_stream_sees_all_writes)
+TEST(who_waits_for_that_stream_sees_all_writes)
 {
     gr_tensor *tensor = must_alloc_on(GR_MEMORY_DEVICE, fx.stream);
     fill_late(tensor, 1);
@@ -129,9 +132,8 @@ START_TEST(who_waits_for_that_stream_sees_all_writes)
     settle();
     CU(StreamDestroy(third));
 }
-END_TEST
 
-START_TEST(where_no_stream_is_named_the_bytes_are_ready)
+TEST(where_no_stream_is_named_the_bytes_are_ready)
 {
     gr_tensor *tensor = must_alloc_on(GR_MEMORY_DEVICE, GR_STREAM_NONE);
     fill_late(tensor, 3);
@@ -141,9 +143,8 @@ START_TEST(where_no_stream_is_named_the_bytes_are_ready)
     expect_on(fx.stream, array, 3);
     gr_tensor_free(tensor);
 }
-END_TEST
 
-START_TEST(what_cuda_does_not_reach_is_refused)
+TEST(what_cuda_does_not_reach_is_refused)
 {
     gr_tensor *host = must_alloc_on(GR_MEMORY_HOST, fx.stream);
     assert_null(gr_tensor_array_interface(host, fx.stream), GR_ERR_UNSUPPORTED, 0,
@@ -156,9 +157,8 @@ START_TEST(what_cuda_does_not_reach_is_refused)
     assert_null(gr_tensor_array_interface(pinned, fx.stream), GR_ERR_INVALID_VALUE, 0, "no tensor");
     assert_null(gr_tensor_array_interface(NULL, fx.stream), GR_ERR_INVALID_VALUE, 0, "NULL");
 }
-END_TEST
 
-START_TEST(what_was_revoked_is_refused)
+TEST(what_was_revoked_is_refused)
 {
     gr_buffer *buffer = must_map(fx.resource);
     gr_tensor *tensor = gr_buffer_tensor(buffer, NULL);
@@ -172,20 +172,9 @@ START_TEST(what_was_revoked_is_refused)
                 "mapping has ended");
     gr_tensor_free(tensor);
 }
-END_TEST
-
-static void build(Suite *suite)
-{
-    resource_case_buffer(SIZE, 1);
-    add_tests(with_fixture(add_resource_case(suite, "array interface"), NULL, settle),
-              the_fields_are_the_tensors, strides_are_there_where_there_are_gaps,
-              no_element_has_no_address, the_stream_is_who_has_to_be_waited_for,
-              who_waits_for_that_stream_sees_all_writes,
-              where_no_stream_is_named_the_bytes_are_ready, what_cuda_does_not_reach_is_refused,
-              what_was_revoked_is_refused);
-}
 
 int main(int argc, char **argv)
 {
-    return test_main(argc, argv, "array interface", build, NULL);
+    resource_case_buffer(SIZE, 1);
+    return run_tests(argc, argv, "array interface", NULL);
 }

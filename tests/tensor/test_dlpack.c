@@ -11,7 +11,9 @@
 
 static const struct child dlpack_children[] = {{0}};
 
-START_TEST(without_dlpack_each_call_says_how_to_get_it)
+GROUP("without DLPack", add_case)
+
+TEST(without_dlpack_each_call_says_how_to_get_it)
 {
     int something = 0;
     void *any = &something;
@@ -20,27 +22,13 @@ START_TEST(without_dlpack_each_call_says_how_to_get_it)
     assert_null(gr_tensor_from_dlpack(any, fx.stream), GR_ERR_UNSUPPORTED, 0, "--with-dlpack");
     assert_null(gr_tensor_from_dlpack_legacy(any, fx.stream), GR_ERR_UNSUPPORTED, 0, "bootstrap");
 }
-END_TEST
-
-static void build(Suite *suite)
-{
-    add_tests(add_case(suite, "without DLPack"), without_dlpack_each_call_says_how_to_get_it);
-}
 
 #else
 #include "dlpack.h"
-
-static void build(Suite *suite)
-{
-    dlpack_fields(suite);
-    dlpack_import(suite);
-    dlpack_life(suite);
-    dlpack_walk(suite);
-}
-
 #endif
 
 int main(int argc, char **argv)
 {
-    return test_main(argc, argv, "dlpack", build, dlpack_children);
+    resource_case_buffer(4096, 1);
+    return run_tests(argc, argv, "dlpack", dlpack_children);
 }

@@ -10,9 +10,9 @@
 
 #include "tensor.h"
 
-/* ---- Types ----------------------------------------------------------------------------------- */
+GROUP("types", add_bare_case)
 
-START_TEST(a_dtype_has_a_size_and_two_names)
+TEST(a_dtype_has_a_size_and_two_names)
 {
     static const struct {
         gr_dtype dtype;
@@ -36,9 +36,8 @@ START_TEST(a_dtype_has_a_size_and_two_names)
     ck_assert_int_eq(gr_dtype_parse("=f4"), GR_DTYPE_F32);
     ck_assert_int_eq(gr_dtype_parse(">u1"), GR_DTYPE_U8);
 }
-END_TEST
 
-START_TEST(what_is_no_dtype_is_refused)
+TEST(what_is_no_dtype_is_refused)
 {
     assert_null(gr_dtype_parse("float"), GR_ERR_INVALID_VALUE, 0, "\"float\" is no dtype");
     assert_null(gr_dtype_parse(""), GR_ERR_INVALID_VALUE, 0, "\"\" is no dtype");
@@ -49,14 +48,13 @@ START_TEST(what_is_no_dtype_is_refused)
     assert_null(gr_dtype_typestr((gr_dtype)-1), GR_ERR_INVALID_VALUE, 0, "-1 is no dtype");
     assert_null(gr_dtype_size((gr_dtype)0), GR_ERR_INVALID_VALUE, 0, "0 is no dtype");
 }
-END_TEST
 
-/* ---- Making ---------------------------------------------------------------------------------- */
+GROUP("making", add_case)
 
 static const gr_memory memories[] = {GR_MEMORY_DEVICE, GR_MEMORY_HOST, GR_MEMORY_PINNED,
                                      GR_MEMORY_MANAGED};
 
-START_TEST(a_tensor_says_what_it_is)
+TEST(a_tensor_says_what_it_is, 4)
 {
     const int64_t shape[] = {2, 3, 4}, strides[] = {64, 16, 4};
     gr_tensor_desc desc =
@@ -78,9 +76,8 @@ START_TEST(a_tensor_says_what_it_is)
     ck_assert(!info->read_only && !info->compact && !info->revoked);
     gr_tensor_free(tensor);
 }
-END_TEST
 
-START_TEST(its_bytes_come_back)
+TEST(its_bytes_come_back, 4)
 {
     unsigned char out[60], in[60];
     gr_tensor *tensor = must_alloc(GR_DTYPE_U8, memories[_i], 3, (const int64_t[]){3, 4, 5});
@@ -94,9 +91,8 @@ START_TEST(its_bytes_come_back)
     ck_assert_uint_eq(gr_bytes_moved() - before, 120);
     gr_tensor_free(tensor);
 }
-END_TEST
 
-START_TEST(no_dimension_is_one_element)
+TEST(no_dimension_is_one_element, 4)
 {
     uint32_t in = 0xcafe, out = 0;
     gr_tensor *tensor = must_alloc(GR_DTYPE_U32, memories[_i], 0, NULL);
@@ -109,9 +105,8 @@ START_TEST(no_dimension_is_one_element)
     ck_assert_uint_eq(out, in);
     gr_tensor_free(tensor);
 }
-END_TEST
 
-START_TEST(a_dimension_of_0_is_no_element)
+TEST(a_dimension_of_0_is_no_element, 4)
 {
     gr_tensor *tensor = must_alloc(GR_DTYPE_F64, memories[_i], 3, (const int64_t[]){5, 0, 7});
     const gr_tensor_info *info = gr_tensor_get_info(tensor);
@@ -126,9 +121,8 @@ START_TEST(a_dimension_of_0_is_no_element)
     gr_tensor_free(copy);
     gr_tensor_free(tensor);
 }
-END_TEST
 
-START_TEST(without_a_stream_it_can_be_used_at_once)
+TEST(without_a_stream_it_can_be_used_at_once, 4)
 {
     gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1,
                                   .shape = (const int64_t[]){64}, .memory = memories[_i]);
@@ -142,7 +136,6 @@ START_TEST(without_a_stream_it_can_be_used_at_once)
     gr_tensor_free(tensor);
     gate_open(gate);
 }
-END_TEST
 
 /* What a description can have wrong. */
 static const int64_t shapes[][9] = {
@@ -183,7 +176,7 @@ static const struct {
 };
 enum { WRONGS = sizeof(wrong) / sizeof(wrong[0]), OF_ALLOC = 3 };
 
-START_TEST(what_can_not_be_is_refused)
+TEST(what_can_not_be_is_refused, WRONGS)
 {
     unsigned char bytes[64];
     assert_null(gr_tensor_alloc(&wrong[_i].desc, fx.stream), GR_ERR_INVALID_VALUE, 0,
@@ -192,10 +185,9 @@ START_TEST(what_can_not_be_is_refused)
         assert_null(gr_tensor_wrap(&wrong[_i].desc, bytes, fx.stream, NULL, NULL),
                     GR_ERR_INVALID_VALUE, 0, wrong[_i].text);
 }
-END_TEST
 
 /* A dimension of 1, or one beside a 0, has no step, whatever its stride is. */
-START_TEST(a_stride_that_leads_nowhere_can_be_anything)
+TEST(a_stride_that_leads_nowhere_can_be_anything, 8)
 {
     static const int64_t nowhere[] = {INT64_MIN, INT64_MAX, -1, 3};
     const int64_t step = nowhere[_i / 2], shape[] = {1, _i % 2 ? 0 : 3, 1};
@@ -217,9 +209,8 @@ START_TEST(a_stride_that_leads_nowhere_can_be_anything)
     gr_tensor_free(view);
     gr_tensor_free(tensor);
 }
-END_TEST
 
-START_TEST(streams_and_pointers_that_are_none_are_refused)
+TEST(streams_and_pointers_that_are_none_are_refused)
 {
     gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_F32);
     float value = 1;
@@ -242,9 +233,8 @@ START_TEST(streams_and_pointers_that_are_none_are_refused)
     assert_null(gr_tensor_view(tensor, NULL), GR_ERR_INVALID_VALUE, 0, "`desc` is NULL");
     gr_tensor_free(tensor);
 }
-END_TEST
 
-START_TEST(more_than_there_is_is_no_memory)
+TEST(more_than_there_is_is_no_memory, 4)
 {
     if (memories[_i] == GR_MEMORY_HOST && sanitizer())
         skip("%s ends the program where malloc() is asked for that much", sanitizer());
@@ -253,11 +243,10 @@ START_TEST(more_than_there_is_is_no_memory)
                 .shape = (const int64_t[]){INT64_MAX / 2}, .memory = memories[_i]);
     assert_null(gr_tensor_alloc(&desc, fx.stream), GR_ERR_NO_MEMORY, -1, "memory");
 }
-END_TEST
 
-/* ---- Views ----------------------------------------------------------------------------------- */
+GROUP("views", add_case)
 
-START_TEST(a_view_sees_the_same_bytes)
+TEST(a_view_sees_the_same_bytes, 4)
 {
     unsigned char bytes[24], in[24];
     for (unsigned i = 0; i < sizeof(bytes); i++)
@@ -287,9 +276,8 @@ START_TEST(a_view_sees_the_same_bytes)
     ck_assert_uint_eq(in[0], 18);
     gr_tensor_free(again);
 }
-END_TEST
 
-START_TEST(a_view_lies_within_its_tensor)
+TEST(a_view_lies_within_its_tensor)
 {
     gr_tensor *tensor = must_alloc(GR_DTYPE_U8, GR_MEMORY_DEVICE, 1, (const int64_t[]){100});
     gr_tensor_desc desc =
@@ -319,9 +307,8 @@ START_TEST(a_view_lies_within_its_tensor)
     gr_tensor_free(view);
     gr_tensor_free(tensor);
 }
-END_TEST
 
-/* ---- Ends ------------------------------------------------------------------------------------ */
+GROUP("ends", add_case)
 
 static unsigned ends;
 
@@ -343,7 +330,7 @@ static gr_tensor *wrap_on(CUstream stream)
     return tensor;
 }
 
-START_TEST(an_end_is_told_once)
+TEST(an_end_is_told_once, 2)
 {
     gr_tensor *tensor = wrap_on(_i ? fx.stream : GR_STREAM_NONE);
     ck_assert_ptr_eq(gr_tensor_get_info(tensor)->data, memory);
@@ -357,9 +344,8 @@ START_TEST(an_end_is_told_once)
     assert_fails(gr_tensor_wait(tensor, fx.stream), GR_ERR_INVALID_VALUE, 0, "freed already");
     ck_assert_uint_eq(ends, 1);
 }
-END_TEST
 
-START_TEST(a_failed_wrap_ends_nothing)
+TEST(a_failed_wrap_ends_nothing)
 {
     ends = 0;
     gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = (gr_dtype)99);
@@ -367,9 +353,8 @@ START_TEST(a_failed_wrap_ends_nothing)
                 "dtype");
     ck_assert_uint_eq(ends, 0);
 }
-END_TEST
 
-START_TEST(views_keep_what_was_wrapped)
+TEST(views_keep_what_was_wrapped, 3)
 {
     gr_tensor_desc desc =
         GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U16, .ndim = 1, .shape = (const int64_t[]){3});
@@ -383,10 +368,9 @@ START_TEST(views_keep_what_was_wrapped)
     }
     ck_assert_uint_eq(ends, 1);
 }
-END_TEST
 
 /* The tensor's own stream, and another one that said so. */
-START_TEST(an_end_comes_after_the_streams)
+TEST(an_end_comes_after_the_streams, 2)
 {
     gr_tensor *tensor = wrap_on(fx.stream);
     struct gate *gate = gate_put(_i ? fx.other : fx.stream);
@@ -402,10 +386,9 @@ START_TEST(an_end_comes_after_the_streams)
     assert_ok(gr_tensor_collect(GR_WAIT_FOREVER));
     ck_assert_uint_eq(ends, 1);
 }
-END_TEST
 
 /* Not only gr_tensor_collect() ends what is done. */
-START_TEST(an_end_is_told_by_a_later_call)
+TEST(an_end_is_told_by_a_later_call)
 {
     gr_tensor *tensor = wrap_on(fx.stream);
     struct gate *gate = gate_put(fx.stream);
@@ -417,7 +400,6 @@ START_TEST(an_end_is_told_by_a_later_call)
     ck_assert_uint_eq(ends, 1);
     gr_tensor_free(tensor);
 }
-END_TEST
 
 static void end_by_another(void *user)
 {
@@ -428,7 +410,7 @@ static void end_by_another(void *user)
     assert_ok(gr_tensor_collect(GR_WAIT_FOREVER));
 }
 
-START_TEST(an_end_may_call_grinterop)
+TEST(an_end_may_call_grinterop, 2)
 {
     gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .memory = GR_MEMORY_HOST);
     gr_tensor *inner = wrap_on(fx.stream);
@@ -442,7 +424,6 @@ START_TEST(an_end_may_call_grinterop)
     ck_assert_ptr_null(inner);
     ck_assert_uint_eq(ends, 1);
 }
-END_TEST
 
 static void *free_tensor(void *tensor)
 {
@@ -458,7 +439,7 @@ static void elsewhere(void *(*body)(void *), void *object)
     pthread_join(thread, NULL);
 }
 
-START_TEST(any_thread_frees)
+TEST(any_thread_frees)
 {
     elsewhere(free_tensor, wrap_on(fx.stream));
     assert_ok(gr_tensor_collect(GR_WAIT_FOREVER));
@@ -468,10 +449,9 @@ START_TEST(any_thread_frees)
     assert_ok(gr_tensor_collect(GR_WAIT_FOREVER));
     ck_assert_int_eq(gr_last_error()->status, GR_OK);
 }
-END_TEST
 
 /* A default stream that is another one on each thread. */
-START_TEST(a_threads_own_stream_is_waited_for_elsewhere)
+TEST(a_threads_own_stream_is_waited_for_elsewhere)
 {
     gr_tensor *tensor = wrap_on(CU_STREAM_PER_THREAD);
     struct gate *gate = gate_put(CU_STREAM_PER_THREAD);
@@ -481,7 +461,6 @@ START_TEST(a_threads_own_stream_is_waited_for_elsewhere)
     assert_ok(gr_tensor_collect(GR_WAIT_FOREVER));
     ck_assert_uint_eq(ends, 1);
 }
-END_TEST
 
 /* Its name is that of the tensor's own stream, but it is another one. */
 static void *wait_on_own_stream(void *tensor)
@@ -492,7 +471,7 @@ static void *wait_on_own_stream(void *tensor)
     return done ? tensor : NULL;
 }
 
-START_TEST(a_threads_own_stream_waits_for_another_ones)
+TEST(a_threads_own_stream_waits_for_another_ones)
 {
     pthread_t thread;
     void *done;
@@ -505,9 +484,8 @@ START_TEST(a_threads_own_stream_waits_for_another_ones)
     gr_tensor_free(tensor);
     assert_ok(gr_tensor_collect(GR_WAIT_FOREVER));
 }
-END_TEST
 
-START_TEST(more_streams_than_there_is_room_for)
+TEST(more_streams_than_there_is_room_for)
 {
     CUstream streams[9];
     struct gate *gates[9];
@@ -528,10 +506,9 @@ START_TEST(more_streams_than_there_is_room_for)
     assert_ok(gr_tensor_collect(0));
     ck_assert_uint_eq(ends, 1);
 }
-END_TEST
 
 /* A stream that is told by gr_tensor_used_on() need not live longer. */
-START_TEST(a_stream_that_was_told_may_go)
+TEST(a_stream_that_was_told_may_go)
 {
     CUstream stream;
     CU(StreamCreate(&stream, CU_STREAM_NON_BLOCKING));
@@ -543,11 +520,10 @@ START_TEST(a_stream_that_was_told_may_go)
     assert_ok(gr_tensor_collect(GR_WAIT_FOREVER));
     ck_assert_uint_eq(ends, 1);
 }
-END_TEST
 
 /* ---- A context that is gone ------------------------------------------------------------------ */
 
-START_TEST(a_dead_context_takes_its_tensors_along)
+TEST(a_dead_context_takes_its_tensors_along)
 {
     CUcontext context;
     CUstream stream;
@@ -570,9 +546,8 @@ START_TEST(a_dead_context_takes_its_tensors_along)
     ck_assert_int_eq(gr_last_error()->status, GR_OK);
     ck_assert_uint_eq(ends, 1);
 }
-END_TEST
 
-START_TEST(what_was_put_aside_ends_with_its_context)
+TEST(what_was_put_aside_ends_with_its_context)
 {
     CUcontext context;
     CUstream stream;
@@ -588,7 +563,6 @@ START_TEST(what_was_put_aside_ends_with_its_context)
     assert_ok(gr_tensor_collect(0));
     ck_assert_uint_eq(ends, 1);
 }
-END_TEST
 
 /* ---- The end of the process ------------------------------------------------------------------ */
 
@@ -624,7 +598,7 @@ static int ends_with_tensors(void)
     return 0;
 }
 
-START_TEST(a_process_may_end_with_tensors)
+TEST(a_process_may_end_with_tensors)
 {
     char text[16384];
     setenv("GR_LOG", "info", 1);
@@ -635,9 +609,8 @@ START_TEST(a_process_may_end_with_tensors)
                   text);
     ck_assert_msg(strstr(text, "an end at exit"), "%s", text);
 }
-END_TEST
 
-/* ---- Threads --------------------------------------------------------------------------------- */
+GROUP("threads", add_case)
 
 enum { ROUNDS = 60 };
 
@@ -674,7 +647,7 @@ static void *work(void *stream_of)
     return NULL;
 }
 
-START_TEST(two_threads_use_two_tensors)
+TEST(two_threads_use_two_tensors)
 {
     pthread_t threads[2];
     CUstream streams[] = {fx.stream, fx.other};
@@ -688,37 +661,9 @@ START_TEST(two_threads_use_two_tensors)
     hand_over(NULL);
     assert_ok(gr_tensor_collect(GR_WAIT_FOREVER));
 }
-END_TEST
-
-static void build(Suite *suite)
-{
-    TCase *types = tcase_create("types");
-    add_tests(types, a_dtype_has_a_size_and_two_names, what_is_no_dtype_is_refused);
-    suite_add_tcase(suite, types);
-    TCase *making = add_case(suite, "making");
-    add_loop_tests(making, 4, a_tensor_says_what_it_is, its_bytes_come_back,
-                   no_dimension_is_one_element, a_dimension_of_0_is_no_element,
-                   without_a_stream_it_can_be_used_at_once, more_than_there_is_is_no_memory);
-    add_loop_tests(making, WRONGS, what_can_not_be_is_refused);
-    add_loop_tests(making, 8, a_stride_that_leads_nowhere_can_be_anything);
-    add_tests(making, streams_and_pointers_that_are_none_are_refused);
-    TCase *views = add_case(suite, "views");
-    add_loop_tests(views, 4, a_view_sees_the_same_bytes);
-    add_tests(views, a_view_lies_within_its_tensor);
-    TCase *ending = add_case(suite, "ends");
-    add_loop_tests(ending, 2, an_end_is_told_once, an_end_comes_after_the_streams,
-                   an_end_may_call_grinterop);
-    add_loop_tests(ending, 3, views_keep_what_was_wrapped);
-    add_tests(ending, a_failed_wrap_ends_nothing, an_end_is_told_by_a_later_call, any_thread_frees,
-              a_threads_own_stream_is_waited_for_elsewhere, more_streams_than_there_is_room_for,
-              a_threads_own_stream_waits_for_another_ones, a_stream_that_was_told_may_go,
-              a_dead_context_takes_its_tensors_along, what_was_put_aside_ends_with_its_context,
-              a_process_may_end_with_tensors);
-    add_tests(add_case(suite, "threads"), two_threads_use_two_tensors);
-}
 
 int main(int argc, char **argv)
 {
     static const struct child children[] = {{"ends_with_tensors", ends_with_tensors}, {0}};
-    return test_main(argc, argv, "tensor", build, children);
+    return run_tests(argc, argv, "tensor", children);
 }

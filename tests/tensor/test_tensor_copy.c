@@ -141,7 +141,9 @@ static void assert_same_bytes(const struct strided *t, unsigned number, const ch
     free(read);
 }
 
-START_TEST(any_strides_are_copied)
+GROUP("strides", add_case)
+
+TEST(any_strides_are_copied, 4)
 {
     static struct strided to, from;
     for (unsigned i = 0; i < CASES; i++) {
@@ -159,10 +161,9 @@ START_TEST(any_strides_are_copied)
         end_strided(&from);
     }
 }
-END_TEST
 
 /* To and from memory of the host, in the order of the elements. */
-START_TEST(any_strides_come_from_and_go_to_the_host)
+TEST(any_strides_come_from_and_go_to_the_host, 4)
 {
     static struct strided t;
     static unsigned char plain[ROOM];
@@ -183,9 +184,8 @@ START_TEST(any_strides_come_from_and_go_to_the_host)
         end_strided(&t);
     }
 }
-END_TEST
 
-START_TEST(a_clone_is_compact)
+TEST(a_clone_is_compact, 4)
 {
     unsigned char bytes[96];
     pattern_fill(bytes, sizeof(bytes), 12);
@@ -211,9 +211,8 @@ START_TEST(a_clone_is_compact)
     gr_tensor_free(view);
     gr_tensor_free(tensor);
 }
-END_TEST
 
-/* ---- Order ----------------------------------------------------------------------------------- */
+GROUP("order", add_case)
 
 /*
  * Memories that the driver copies without waiting, whatever the stream. What is pinned is made
@@ -235,7 +234,7 @@ static void assert_pinned(const gr_tensor *tensor, CUstream stream, int value)
 }
 
 /* What a copy wrote on one stream is read on another one after it. */
-START_TEST(a_copy_comes_after_what_wrote)
+TEST(a_copy_comes_after_what_wrote, 4)
 {
     CUstream writer = _i / 2 ? fx.stream : fx.other, reader = _i / 2 ? fx.other : fx.stream;
     gr_tensor *from = pinned_filled(0x5A), *to = pinned_filled(0);
@@ -251,10 +250,9 @@ START_TEST(a_copy_comes_after_what_wrote)
     gr_tensor_free(to);
     gr_tensor_free(tensor);
 }
-END_TEST
 
 /* A write waits for those who still read. */
-START_TEST(a_write_comes_after_who_reads)
+TEST(a_write_comes_after_who_reads, 2)
 {
     gr_tensor *first = pinned_filled(1), *second = pinned_filled(2), *to = pinned_filled(0);
     gr_tensor *tensor = must_alloc(GR_DTYPE_U8, unhurried[_i], 1, (const int64_t[]){64});
@@ -272,10 +270,9 @@ START_TEST(a_write_comes_after_who_reads)
     for (int i = 0; i < 4; i++)
         gr_tensor_free(all[i]);
 }
-END_TEST
 
 /* Memory that a copy still reads is not given out again. */
-START_TEST(what_was_freed_is_copied_first)
+TEST(what_was_freed_is_copied_first)
 {
     gr_tensor *first = pinned_filled(1), *second = pinned_filled(2), *to = pinned_filled(0);
     gr_tensor *tensor = must_alloc(GR_DTYPE_U8, GR_MEMORY_DEVICE, 1, (const int64_t[]){64});
@@ -294,9 +291,8 @@ START_TEST(what_was_freed_is_copied_first)
         gr_tensor_free(all[i]);
     assert_ok(gr_tensor_collect(GR_WAIT_FOREVER));
 }
-END_TEST
 
-/* ---- Refused --------------------------------------------------------------------------------- */
+GROUP("refused", add_case)
 
 static gr_tensor *two_by_three;
 
@@ -307,7 +303,7 @@ static gr_tensor *view_of(gr_tensor_desc desc)
     return view;
 }
 
-START_TEST(copies_that_do_not_fit_are_refused)
+TEST(copies_that_do_not_fit_are_refused)
 {
     const int64_t shape[] = {2, 3}, turned[] = {3, 2}, flat[] = {6}, none[] = {0, 4};
     unsigned char bytes[24] = {0};
@@ -345,10 +341,9 @@ START_TEST(copies_that_do_not_fit_are_refused)
                  "no tensor that lives");
     gr_tensor_free(two_by_three);
 }
-END_TEST
 
 /* Catches: a stride of 0 refused the copy, though no element was there to share bytes. */
-START_TEST(no_elements_share_no_bytes)
+TEST(no_elements_share_no_bytes)
 {
     const int64_t shape[] = {3, 0}, strides[] = {0, 4};
     unsigned char byte = 1;
@@ -360,9 +355,8 @@ START_TEST(no_elements_share_no_bytes)
     assert_ok(gr_tensor_copy(tensor, tensor, fx.stream));
     gr_tensor_free(tensor);
 }
-END_TEST
 
-/* ---- Another device -------------------------------------------------------------------------- */
+GROUP("devices", add_case)
 
 static const char *second_device(CUdevice *device)
 {
@@ -374,7 +368,7 @@ static const char *second_device(CUdevice *device)
     return NULL;
 }
 
-START_TEST(devices_copy_to_each_other)
+TEST(devices_copy_to_each_other, 2)
 {
     CUdevice device = 0;
     const char *missing = second_device(&device);
@@ -412,9 +406,8 @@ START_TEST(devices_copy_to_each_other)
     gr_cuda_context_free(there);
     CU(CtxSetCurrent(fx.context));
 }
-END_TEST
 
-/* ---- Another context ------------------------------------------------------------------------- */
+GROUP("contexts", add_case)
 
 static gr_tensor *on_legacy(unsigned char value)
 {
@@ -441,7 +434,7 @@ static void assert_value(gr_tensor *tensor, unsigned char value)
  *
  * Catches: the two legacy streams were taken for one, since they have the same name.
  */
-START_TEST(default_streams_of_two_contexts_are_ordered)
+TEST(default_streams_of_two_contexts_are_ordered, 2)
 {
     static const CUstream streams[] = {CU_STREAM_LEGACY, CU_STREAM_PER_THREAD};
     const CUstream stream = streams[_i];
@@ -469,25 +462,8 @@ START_TEST(default_streams_of_two_contexts_are_ordered)
     CU(CtxDestroy(context));
     CU(CtxSetCurrent(fx.context));
 }
-END_TEST
-
-static void build(Suite *suite)
-{
-    TCase *strides = add_case(suite, "strides");
-    tcase_set_timeout(strides, 60);
-    add_loop_tests(strides, 4, any_strides_are_copied, any_strides_come_from_and_go_to_the_host,
-                   a_clone_is_compact);
-    TCase *order = add_case(suite, "order");
-    add_loop_tests(order, 4, a_copy_comes_after_what_wrote);
-    add_loop_tests(order, 2, a_write_comes_after_who_reads);
-    add_tests(order, what_was_freed_is_copied_first);
-    add_tests(add_case(suite, "refused"), copies_that_do_not_fit_are_refused,
-              no_elements_share_no_bytes);
-    add_loop_tests(add_case(suite, "devices"), 2, devices_copy_to_each_other);
-    add_loop_tests(add_case(suite, "contexts"), 2, default_streams_of_two_contexts_are_ordered);
-}
 
 int main(int argc, char **argv)
 {
-    return test_main(argc, argv, "tensor_copy", build, NULL);
+    return run_tests(argc, argv, "tensor_copy", NULL);
 }

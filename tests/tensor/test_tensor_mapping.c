@@ -117,9 +117,32 @@ static void elsewhere(void *(*body)(void *), void *object)
     pthread_join(thread, NULL);
 }
 
-/* ---- What they are --------------------------------------------------------------------------- */
+static void use_images(void)
+{
+    struct image image = image_make("RGBA8", "2D", 4, 4, 1);
+    gr_resource_free(must_register_image(&image, GR_READ_WRITE));
+    gr_egl_free(gr_egl_create(NULL));
+    assert_ok(gr_egl_make_current(fx.egl));
+}
 
-START_TEST(a_tensor_has_the_buffers_bytes)
+static void warm_up_images(void)
+{
+    static bool done;
+    use_once(&done, use_images);
+}
+
+static TCase *add_sorts(Suite *suite, const char *name)
+{
+    TCase *tcase = add_vulkan_case(suite, name);
+    tcase_add_unchecked_fixture(tcase, warm_up_sharing, NULL);
+    tcase_add_unchecked_fixture(tcase, warm_up_images, NULL);
+    tcase_add_checked_fixture(tcase, NULL, collect_sharing);
+    return tcase;
+}
+
+GROUP("each sort", add_sorts)
+
+TEST(a_tensor_has_the_buffers_bytes, SORTS)
 {
     make_or_skip(m, _i);
     gr_buffer *buffer = must_map(m.resource);
@@ -140,9 +163,10 @@ START_TEST(a_tensor_has_the_buffers_bytes)
     gr_tensor_free(source);
     gr_resource_free(m.resource);
 }
-END_TEST
 
-START_TEST(a_part_is_described)
+GROUP("what they are", add_resource_case)
+
+TEST(a_part_is_described)
 {
     gr_buffer *buffer = must_map(fx.resource);
     gr_tensor_desc desc =
@@ -166,18 +190,16 @@ START_TEST(a_part_is_described)
     assert_ok(gr_buffer_release(buffer));
     assert_null(gr_buffer_tensor(buffer, NULL), GR_ERR_INVALID_VALUE, 0, "released already");
 }
-END_TEST
 
-START_TEST(a_mapping_that_ended_has_no_tensors)
+TEST(a_mapping_that_ended_has_no_tensors)
 {
     gr_buffer *buffer = must_map(fx.resource);
     assert_ok(gr_resource_unmap(fx.resource, GR_STREAM_OF_MAP));
     assert_null(gr_buffer_tensor(buffer, NULL), GR_ERR_STATE, 0, "has ended");
     assert_ok(gr_buffer_release(buffer));
 }
-END_TEST
 
-START_TEST(a_read_only_resource_has_read_only_tensors)
+TEST(a_read_only_resource_has_read_only_tensors)
 {
     GR_AUTO(gr_resource) *resource = must_register_as(gl_buffer_filled(SIZE, 1), GR_READ_ONLY);
     gr_buffer *buffer = must_map(resource);
@@ -191,9 +213,8 @@ START_TEST(a_read_only_resource_has_read_only_tensors)
     gr_tensor_free(source);
     assert_ok(gr_buffer_release(buffer));
 }
-END_TEST
 
-/* ---- Images ---------------------------------------------------------------------------------- */
+GROUP("images", add_image_case)
 
 static const struct {
     const char *format, *target;
@@ -207,7 +228,7 @@ static const struct {
               {"RGBA32I", "2D", GR_DTYPE_I32, 3, {7, 13, 4}, {16, 4}}};
 enum { IMAGES = sizeof(images) / sizeof(images[0]) };
 
-START_TEST(a_linear_image_is_rows_of_texels)
+TEST(a_linear_image_is_rows_of_texels, IMAGES)
 {
     static unsigned char texels[IMAGE_MOST_BYTES];
     struct image image = image_make(images[_i].format, images[_i].target, 13, 7, 1);
@@ -236,9 +257,8 @@ START_TEST(a_linear_image_is_rows_of_texels)
     assert_no_difference(image_level_differs(&image, 0, 0, 2));
     image_delete(&image);
 }
-END_TEST
 
-START_TEST(a_level_has_its_own_size)
+TEST(a_level_has_its_own_size)
 {
     struct image image = image_make("RGBA8", "2D", 13, 7, 2);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
@@ -254,9 +274,8 @@ START_TEST(a_level_has_its_own_size)
     assert_ok(gr_buffer_release(buffer));
     image_delete(&image);
 }
-END_TEST
 
-/* ---- Revoked --------------------------------------------------------------------------------- */
+GROUP("each sort", add_sorts)
 
 static char logged[4096];
 
@@ -296,7 +315,7 @@ static void end_mapping(int way, gr_resource *resource, gr_buffer *buffer)
         assert_ok(gr_buffer_release(buffer));
 }
 
-START_TEST(the_end_of_a_mapping_revokes)
+TEST(the_end_of_a_mapping_revokes, SORTS * 4)
 {
     int sort = _i / 4, way = _i % 4;
     make_or_skip(m, sort);
@@ -329,9 +348,10 @@ START_TEST(the_end_of_a_mapping_revokes)
     gr_tensor_free(view);
     gr_tensor_free(source);
 }
-END_TEST
 
-START_TEST(nothing_is_said_where_none_is_left)
+GROUP("what they are", add_resource_case)
+
+TEST(nothing_is_said_where_none_is_left)
 {
     logged[0] = '\0';
     gr_log_set(GR_LOG_WARNING, keep_line, NULL);
@@ -341,12 +361,11 @@ START_TEST(nothing_is_said_where_none_is_left)
     gr_log_set(GR_LOG_NONE, NULL, NULL);
     ck_assert_str_eq(logged, "");
 }
-END_TEST
 
-/* ---- Order ----------------------------------------------------------------------------------- */
+GROUP("each sort", add_sorts)
 
 /* What another stream writes to a tensor comes before the release, freed before or not. */
-START_TEST(a_release_comes_after_the_streams)
+TEST(a_release_comes_after_the_streams, SORTS * 4)
 {
     int sort = _i / 4;
     bool frees = _i % 2, many = _i / 2 % 2;
@@ -373,10 +392,9 @@ START_TEST(a_release_comes_after_the_streams)
     gr_tensor_free(source);
     gr_resource_free(m.resource);
 }
-END_TEST
 
 /* Also work that grinterop did not put there. */
-START_TEST(a_release_comes_after_what_it_was_told)
+TEST(a_release_comes_after_what_it_was_told, SORTS)
 {
     make_or_skip(m, _i);
     gr_buffer *buffer = must_map(m.resource);
@@ -393,10 +411,11 @@ START_TEST(a_release_comes_after_what_it_was_told)
     assert_made_bytes(&m, 0x45);
     gr_resource_free(m.resource);
 }
-END_TEST
+
+GROUP("what they are", add_resource_case)
 
 /* The next mapping has nothing to wait for any more. */
-START_TEST(a_mapping_forgets_the_last_ones_streams)
+TEST(a_mapping_forgets_the_last_ones_streams)
 {
     gr_buffer *buffer = must_map(fx.resource);
     gr_tensor *tensor = must_tensor(buffer);
@@ -411,11 +430,10 @@ START_TEST(a_mapping_forgets_the_last_ones_streams)
     ck_assert(!gate_is_open(gate));
     gate_open(gate);
 }
-END_TEST
 
-/* ---- Left to the tensors --------------------------------------------------------------------- */
+GROUP("each sort", add_sorts)
 
-START_TEST(a_buffer_that_is_let_go_of_waits_for_its_tensors)
+TEST(a_buffer_that_is_let_go_of_waits_for_its_tensors, SORTS)
 {
     make_or_skip(m, _i);
     gr_buffer *buffer = must_map(m.resource);
@@ -438,7 +456,6 @@ START_TEST(a_buffer_that_is_let_go_of_waits_for_its_tensors)
     gr_tensor_free(source);
     gr_resource_free(m.resource);
 }
-END_TEST
 
 /* What another thread that lets the last tensor go has come to, seen from its log. */
 static struct letting_go {
@@ -458,7 +475,7 @@ static void stop_there(void *user, gr_log_level level, const char *line)
 
 /* Catches: for a moment the buffer was neither left to a tensor nor set aside, so that it seemed
  * to be in the caller's hands. */
-START_TEST(a_tensor_holds_its_mapping_until_that_can_be_ended)
+TEST(a_tensor_holds_its_mapping_until_that_can_be_ended, SORTS)
 {
     pthread_t thread;
     make_or_skip(m, _i);
@@ -480,10 +497,9 @@ START_TEST(a_tensor_holds_its_mapping_until_that_can_be_ended)
     assert_ok(gr_buffer_release(must_map(m.resource)));
     gr_resource_free(m.resource);
 }
-END_TEST
 
 /* The program may end it all the same. */
-START_TEST(what_was_left_to_tensors_can_be_ended)
+TEST(what_was_left_to_tensors_can_be_ended, SORTS * 2)
 {
     int sort = _i / 2;
     make_or_skip(m, sort);
@@ -504,7 +520,6 @@ START_TEST(what_was_left_to_tensors_can_be_ended)
     gr_resource_free(m.resource);
     gr_tensor_free(tensor);
 }
-END_TEST
 
 /* ---- Every order ----------------------------------------------------------------------------- */
 
@@ -576,7 +591,9 @@ static void go_in_order(struct made m, int number, int release, bool away)
         assert_unregistered(handle);
 }
 
-START_TEST(they_go_in_any_order)
+GROUP("every order", add_sorts)
+
+TEST(they_go_in_any_order, (SORTS * RELEASES))
 {
     int sort = _i / RELEASES;
     gr_clear_error();
@@ -593,11 +610,10 @@ START_TEST(they_go_in_any_order)
     }
     ck_assert_int_eq(gr_last_error()->status, GR_OK);
 }
-END_TEST
 
-/* ---- Contexts -------------------------------------------------------------------------------- */
+GROUP("ends", add_sorts)
 
-START_TEST(tensors_outlive_the_opengl_context)
+TEST(tensors_outlive_the_opengl_context, 2)
 {
     gr_egl *second = gr_egl_create(NULL);
     assert_made(second);
@@ -614,9 +630,8 @@ START_TEST(tensors_outlive_the_opengl_context)
     ck_assert_int_eq(gr_last_error()->status, GR_OK);
     assert_ok(gr_tensor_collect(0));
 }
-END_TEST
 
-START_TEST(tensors_outlive_the_cuda_context)
+TEST(tensors_outlive_the_cuda_context)
 {
     CUcontext second;
     CUstream stream;
@@ -639,11 +654,10 @@ START_TEST(tensors_outlive_the_cuda_context)
     gr_clear_error();
     assert_ok(gr_tensor_collect(0));
 }
-END_TEST
 
 /* ---- Rings ----------------------------------------------------------------------------------- */
 
-START_TEST(a_rings_slot_has_tensors)
+TEST(a_rings_slot_has_tensors, 3)
 {
     gr_resource *resources[2] = {must_register(gl_buffer_filled(SIZE, 1)),
                                  must_register(gl_buffer_filled(SIZE, 1))};
@@ -675,7 +689,6 @@ START_TEST(a_rings_slot_has_tensors)
     for (int i = 0; i < 2; i++)
         gr_resource_free(resources[i]);
 }
-END_TEST
 
 /* ---- The end of the process ------------------------------------------------------------------ */
 
@@ -704,15 +717,14 @@ static int ends_with_mappings(void)
     return 0;
 }
 
-START_TEST(a_process_may_end_with_mappings)
+TEST(a_process_may_end_with_mappings)
 {
     char text[16384];
     int status = child_run("ends_with_mappings", text, sizeof(text));
     ck_assert_msg(status == 0, "%d: %s", status, text);
 }
-END_TEST
 
-/* ---- Threads --------------------------------------------------------------------------------- */
+GROUP("threads", add_sorts)
 
 enum { ROUNDS = 150, HANDED = 4 };
 
@@ -729,7 +741,7 @@ static void *free_what_is_handed(void *unused)
 }
 
 /* A collector frees tensors while their mapping is released. */
-START_TEST(a_thread_frees_while_another_releases)
+TEST(a_thread_frees_while_another_releases, SORTS)
 {
     pthread_t thread;
     make_or_skip(m, _i);
@@ -763,60 +775,10 @@ START_TEST(a_thread_frees_while_another_releases)
     assert_made_bytes(&m, 0x4B);
     gr_resource_free(m.resource);
 }
-END_TEST
-
-static void use_images(void)
-{
-    struct image image = image_make("RGBA8", "2D", 4, 4, 1);
-    gr_resource_free(must_register_image(&image, GR_READ_WRITE));
-    gr_egl_free(gr_egl_create(NULL));
-    assert_ok(gr_egl_make_current(fx.egl));
-}
-
-static void warm_up_images(void)
-{
-    static bool done;
-    use_once(&done, use_images);
-}
-
-static TCase *add_sorts(Suite *suite, const char *name)
-{
-    TCase *tcase = add_vulkan_case(suite, name);
-    tcase_set_timeout(tcase, 120);
-    tcase_add_unchecked_fixture(tcase, warm_up_sharing, NULL);
-    tcase_add_unchecked_fixture(tcase, warm_up_images, NULL);
-    tcase_add_checked_fixture(tcase, NULL, collect_sharing);
-    return tcase;
-}
-
-static void build(Suite *suite)
-{
-    resource_case_buffer(SIZE, 1);
-    add_tests(add_resource_case(suite, "what they are"), a_part_is_described,
-              a_mapping_that_ended_has_no_tensors, a_read_only_resource_has_read_only_tensors,
-              nothing_is_said_where_none_is_left, a_mapping_forgets_the_last_ones_streams);
-    TCase *of_images = add_image_case(suite, "images");
-    add_loop_tests(of_images, IMAGES, a_linear_image_is_rows_of_texels);
-    add_tests(of_images, a_level_has_its_own_size);
-    TCase *sorts = add_sorts(suite, "each sort");
-    add_loop_tests(sorts, SORTS, a_tensor_has_the_buffers_bytes,
-                   a_release_comes_after_what_it_was_told,
-                   a_buffer_that_is_let_go_of_waits_for_its_tensors);
-    add_loop_tests(sorts, SORTS, a_tensor_holds_its_mapping_until_that_can_be_ended);
-    add_loop_tests(sorts, SORTS * 2, what_was_left_to_tensors_can_be_ended);
-    add_loop_tests(sorts, SORTS * 4, the_end_of_a_mapping_revokes,
-                   a_release_comes_after_the_streams);
-    add_loop_tests(add_sorts(suite, "every order"), SORTS * RELEASES, they_go_in_any_order);
-    TCase *ends = add_sorts(suite, "ends");
-    add_loop_tests(ends, 2, tensors_outlive_the_opengl_context);
-    add_loop_tests(ends, 3, a_rings_slot_has_tensors);
-    add_tests(ends, tensors_outlive_the_cuda_context, a_process_may_end_with_mappings);
-    add_loop_tests(add_sorts(suite, "threads"), SORTS, a_thread_frees_while_another_releases);
-    add_vulkan_end(suite);
-}
 
 int main(int argc, char **argv)
 {
     static const struct child children[] = {{"ends_with_mappings", ends_with_mappings}, {0}};
-    return test_main(argc, argv, "tensor_mapping", build, children);
+    resource_case_buffer(SIZE, 1);
+    return run_tests(argc, argv, "tensor_mapping", children);
 }

@@ -169,9 +169,9 @@ static void use_by_cuda(gr_resource *resource, CUstream stream)
     assert_ok(gr_buffer_release(buffer));
 }
 
-/* ---- What is undecided ----------------------------------------------------------------------- */
+GROUP("undecided", add_case)
 
-START_TEST(memory_whose_order_is_undecided_is_not_mapped)
+TEST(memory_whose_order_is_undecided_is_not_mapped)
 {
     need_software();
     resources[0] = make_resource(&memories[0]);
@@ -190,10 +190,9 @@ START_TEST(memory_whose_order_is_undecided_is_not_mapped)
     use_by_cuda(resources[0], fx.other);
     end_resources(1);
 }
-END_TEST
 
 /* The name that stands for none may be given wherever NULL may. */
-START_TEST(no_semaphore_is_none)
+TEST(no_semaphore_is_none)
 {
     char text[64];
     const gr_semaphore_point point =
@@ -206,9 +205,8 @@ START_TEST(no_semaphore_is_none)
     assert_fails(gr_semaphore_signal(&point, 1, fx.stream), GR_ERR_INVALID_VALUE, 0,
                  "GR_SEMAPHORE_NONE");
 }
-END_TEST
 
-/* ---- Points by hand -------------------------------------------------------------------------- */
+GROUP("points by hand", add_case)
 
 /* What the driver says of the semaphore: a wait for 0 passes at once. */
 static CUresult driver_knows(CUexternalSemaphore semaphore)
@@ -233,7 +231,7 @@ static void assert_ends_soon(CUexternalSemaphore semaphore)
  *
  * Catches: the free destroyed it at once.
  */
-START_TEST(a_freed_semaphore_outlives_its_points)
+TEST(a_freed_semaphore_outlives_its_points, 2)
 {
     need_software();
     gr_semaphore *semaphore = make_semaphore(true);
@@ -254,9 +252,8 @@ START_TEST(a_freed_semaphore_outlives_its_points)
     ck_assert_int_eq(lives, CUDA_SUCCESS);
     assert_ends_soon(external);
 }
-END_TEST
 
-START_TEST(a_semaphore_whose_points_are_done_ends_at_once)
+TEST(a_semaphore_whose_points_are_done_ends_at_once)
 {
     need_software();
     gr_semaphore *semaphore = make_semaphore(true);
@@ -270,11 +267,10 @@ START_TEST(a_semaphore_whose_points_are_done_ends_at_once)
     end_semaphores();
     ck_assert_int_eq(driver_knows(external), CUDA_ERROR_INVALID_HANDLE);
 }
-END_TEST
 
-/* ---- Binary semaphores ----------------------------------------------------------------------- */
+GROUP("binary semaphores", add_case)
 
-START_TEST(a_binary_submit_taken_back_can_begin_again)
+TEST(a_binary_submit_taken_back_can_begin_again)
 {
     need_software();
     make_resources(2, make_semaphore(false), make_semaphore(false));
@@ -296,14 +292,13 @@ START_TEST(a_binary_submit_taken_back_can_begin_again)
     CU(StreamSynchronize(fx.stream));
     end_resources(2);
 }
-END_TEST
 
 /*
  * The second release takes the first one's signal, and stands for it.
  *
  * Catches: the first resource's submit waited for nothing.
  */
-START_TEST(a_binary_signal_stands_for_the_one_before)
+TEST(a_binary_signal_stands_for_the_one_before)
 {
     need_software();
     make_resources(2, GR_SEMAPHORE_NONE, make_semaphore(false));
@@ -321,10 +316,9 @@ START_TEST(a_binary_signal_stands_for_the_one_before)
     }
     end_resources(2);
 }
-END_TEST
 
 /* A signal that a submit is going to wait for is nobody else's until that is decided. */
-START_TEST(a_binary_signal_belongs_to_one_submit)
+TEST(a_binary_signal_belongs_to_one_submit, 2)
 {
     need_software();
     make_resources(3, GR_SEMAPHORE_NONE, make_semaphore(false));
@@ -344,16 +338,15 @@ START_TEST(a_binary_signal_belongs_to_one_submit)
     run_and_commit(gr_submit_begin(resources, 3));
     end_resources(3);
 }
-END_TEST
 
-/* ---- Timelines ------------------------------------------------------------------------------- */
+GROUP("timelines", add_case)
 
 /*
  * A value that was skipped is waited for by nobody, not even where one semaphore is of both sides.
  *
  * Catches: a release waited for the last value, which a submit had that was taken back.
  */
-START_TEST(a_skipped_value_holds_up_no_stream)
+TEST(a_skipped_value_holds_up_no_stream)
 {
     need_software();
     gr_semaphore *both = make_semaphore(true);
@@ -370,9 +363,8 @@ START_TEST(a_skipped_value_holds_up_no_stream)
     CU(CtxSynchronize());
     end_resources(2);
 }
-END_TEST
 
-/* ---- Memory ---------------------------------------------------------------------------------- */
+GROUP("memory", add_case)
 
 static void begin_and_end(size_t from, size_t n)
 {
@@ -384,7 +376,7 @@ static void begin_and_end(size_t from, size_t n)
     gr_submit_free(first);
 }
 
-START_TEST(a_loop_of_submits_allocates_nothing)
+TEST(a_loop_of_submits_allocates_nothing)
 {
     need_software();
     need_counting();
@@ -398,10 +390,9 @@ START_TEST(a_loop_of_submits_allocates_nothing)
     ck_assert_uint_eq(allocations, 0);
     end_resources(MOST);
 }
-END_TEST
 
 /* More than are kept to be used again. */
-START_TEST(many_submits_at_once)
+TEST(many_submits_at_once)
 {
     enum { MANY = 100 };
     static gr_resource *many[MANY];
@@ -419,9 +410,8 @@ START_TEST(many_submits_at_once)
     for (int i = 0; i < MANY; i++)
         gr_resource_free(many[i]);
 }
-END_TEST
 
-/* ---- Threads --------------------------------------------------------------------------------- */
+GROUP("threads", add_case)
 
 #define FRAMES 100
 
@@ -449,7 +439,7 @@ static void *render(void *argument)
     return NULL;
 }
 
-START_TEST(threads_share_a_pair)
+TEST(threads_share_a_pair)
 {
     need_software();
     pthread_t threads[MOST];
@@ -460,30 +450,8 @@ START_TEST(threads_share_a_pair)
         pthread_join(threads[i], NULL);
     end_resources(MOST);
 }
-END_TEST
-
-static void build(Suite *suite)
-{
-    add_tests(add_case(suite, "undecided"), memory_whose_order_is_undecided_is_not_mapped,
-              no_semaphore_is_none);
-
-    TCase *by_hand = add_case(suite, "points by hand");
-    add_loop_tests(by_hand, 2, a_freed_semaphore_outlives_its_points);
-    add_tests(by_hand, a_semaphore_whose_points_are_done_ends_at_once);
-
-    TCase *binary = add_case(suite, "binary semaphores");
-    add_tests(binary, a_binary_submit_taken_back_can_begin_again,
-              a_binary_signal_stands_for_the_one_before);
-    add_loop_tests(binary, 2, a_binary_signal_belongs_to_one_submit);
-
-    add_tests(add_case(suite, "timelines"), a_skipped_value_holds_up_no_stream);
-
-    add_tests(add_case(suite, "memory"), a_loop_of_submits_allocates_nothing, many_submits_at_once);
-
-    add_tests(add_case(suite, "threads"), threads_share_a_pair);
-}
 
 int main(int argc, char **argv)
 {
-    return test_main(argc, argv, "submit", build, NULL);
+    return run_tests(argc, argv, "submit", NULL);
 }

@@ -45,7 +45,7 @@ static const char *missing(int i)
     return reason ? reason : choose_waits(i == 1);
 }
 
-#define START_THREE_WAY_TEST(name) START_TEST_UNLESS(missing(_i), name)
+#define THREE_WAY_TEST(...) TEST_UNLESS(missing(_i), __VA_ARGS__)
 
 /* One for each resource: Mesa ignores offsets. OpenGL takes the descriptor. */
 static GLuint import_memory(VkDeviceMemory memory, VkDeviceSize size, bool is_dedicated)
@@ -159,7 +159,14 @@ static void assert_cuda_has(unsigned seed)
     must_release(buffer);
 }
 
-START_THREE_WAY_TEST(a_buffer_of_three)
+static TCase *add_three_case(Suite *suite, const char *name)
+{
+    return with_fixture(add_vulkan_case(suite, name), begin_turns, end_turns);
+}
+
+GROUP("Vulkan, OpenGL and CUDA", add_three_case)
+
+THREE_WAY_TEST(a_buffer_of_three, 2)
 {
     share_buffer();
     vulkan_write_pattern(own.buffer, SIZE, 1);
@@ -180,10 +187,9 @@ START_THREE_WAY_TEST(a_buffer_of_three)
     assert_vulkan_pattern(own.buffer, SIZE, 3);
     end_buffer();
 }
-END_TEST
 
 /* Each of them follows each of the other two, twice. */
-START_THREE_WAY_TEST(a_buffer_goes_round)
+THREE_WAY_TEST(a_buffer_goes_round, 2)
 {
     share_buffer();
     vulkan_write_pattern(own.buffer, SIZE, 10);
@@ -209,10 +215,9 @@ START_THREE_WAY_TEST(a_buffer_goes_round)
     }
     end_buffer();
 }
-END_TEST
 
 /* Each has the bytes as long as it wants, whoever of the others goes. */
-START_THREE_WAY_TEST(a_buffer_outlives_each_of_three)
+THREE_WAY_TEST(a_buffer_outlives_each_of_three, 2)
 {
     share_buffer();
     vulkan_write_pattern(own.buffer, SIZE, 4);
@@ -231,10 +236,9 @@ START_THREE_WAY_TEST(a_buffer_outlives_each_of_three)
     glDeleteBuffers(1, &gl_name);
     glDeleteMemoryObjectsEXT(1, &memory);
 }
-END_TEST
 
 /* OpenGL's buffer is also registered with CUDA the other way: both see the same bytes. */
-START_THREE_WAY_TEST(a_buffer_of_three_by_both_transports)
+THREE_WAY_TEST(a_buffer_of_three_by_both_transports, 2)
 {
     share_buffer();
     gr_resource *through_gl = gr_from_gl_buffer(gl_name, GR_READ_WRITE);
@@ -256,7 +260,6 @@ START_THREE_WAY_TEST(a_buffer_of_three_by_both_transports)
     gr_resource_free(through_gl);
     end_buffer();
 }
-END_TEST
 
 /* ---- A texture ------------------------------------------------------------------------------- */
 
@@ -311,7 +314,7 @@ static void assert_cuda_sees(const struct vulkan_image *image, unsigned number)
     must_release(buffer);
 }
 
-START_THREE_WAY_TEST(a_texture_of_three)
+THREE_WAY_TEST(a_texture_of_three, 2)
 {
     struct vulkan_image image =
         vulkan_image_own(VK_FORMAT_R8G8B8A8_UNORM, "2D", WIDTH, HEIGHT, 1, true, GR_READ_WRITE);
@@ -339,19 +342,8 @@ START_THREE_WAY_TEST(a_texture_of_three)
     glDeleteMemoryObjectsEXT(1, &object);
     vulkan_image_own_free(&image);
 }
-END_TEST
-
-static void build(Suite *suite)
-{
-    TCase *three = add_vulkan_case(suite, "Vulkan, OpenGL and CUDA");
-    tcase_add_checked_fixture(three, begin_turns, end_turns);
-    add_loop_tests(three, 2, a_buffer_of_three, a_buffer_goes_round,
-                   a_buffer_outlives_each_of_three, a_buffer_of_three_by_both_transports,
-                   a_texture_of_three);
-    add_vulkan_end(suite);
-}
 
 int main(int argc, char **argv)
 {
-    return test_main(argc, argv, "test_three_way", build, NULL);
+    return run_tests(argc, argv, "test_three_way", NULL);
 }

@@ -28,7 +28,9 @@ static void check_buffer(gr_resource *resource, const gr_vk_use *use, int value)
     must_release(buffer);
 }
 
-START_VULKAN_TEST(flags_of_64_bits)
+GROUP("flags", add_vulkan_case)
+
+VULKAN_TEST(flags_of_64_bits)
 {
     if (!vk.h->synchronization2)
         skip("this Vulkan device has no synchronization2");
@@ -41,10 +43,9 @@ START_VULKAN_TEST(flags_of_64_bits)
                 .access = VK_ACCESS_2_TRANSFER_WRITE_BIT | VK_ACCESS_2_SHADER_STORAGE_READ_BIT);
     check_buffer(resource, &access, 0x22);
 }
-END_TEST
 
 /* More of them than fit into one command. */
-START_VULKAN_TEST(images_and_flags_of_64_bits)
+VULKAN_TEST(images_and_flags_of_64_bits)
 {
     if (!vk.h->synchronization2)
         skip("this Vulkan device has no synchronization2");
@@ -81,10 +82,9 @@ START_VULKAN_TEST(images_and_flags_of_64_bits)
     for (int i = 0; i < 40; i++)
         gr_resource_free(all[i]);
 }
-END_TEST
 
 /* Catches: stages over 32 bits were cut off. */
-START_VULKAN_TEST(flags_of_64_bits_need_synchronization2)
+VULKAN_TEST(flags_of_64_bits_need_synchronization2)
 {
     gr_vk_device_desc info = GR_INIT(
         gr_vk_device_desc, .get_instance_proc_addr = vk.h->get_instance_proc_addr,
@@ -113,7 +113,6 @@ START_VULKAN_TEST(flags_of_64_bits_need_synchronization2)
     gr_resource_free(resource);
     gr_vk_device_free(plain);
 }
-END_TEST
 
 static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL without_barriers(VkDevice device, const char *name)
 {
@@ -130,7 +129,7 @@ static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL lie(VkInstance instance, const c
                                                     : vk.h->get_instance_proc_addr(instance, name);
 }
 
-START_VULKAN_TEST(synchronization2_has_to_be_there)
+VULKAN_TEST(synchronization2_has_to_be_there)
 {
     gr_vk_device_desc info = GR_INIT(
         gr_vk_device_desc, .get_instance_proc_addr = lie, .instance = vk.h->instance,
@@ -138,11 +137,10 @@ START_VULKAN_TEST(synchronization2_has_to_be_there)
         .queue_family = vk.h->graphics_family, .synchronization2 = true);
     assert_null(gr_vk_device_wrap(&info), GR_ERR_INVALID_VALUE, 0, "vkCmdPipelineBarrier2");
 }
-END_TEST
 
-/* ---- Queue families -------------------------------------------------------------------------- */
+GROUP("queue families", add_vulkan_case)
 
-START_VULKAN_TEST(the_queue_family_is_checked)
+VULKAN_TEST(the_queue_family_is_checked)
 {
     GR_AUTO(gr_resource) *resource = must_create(SIZE, GR_READ_WRITE);
     uint32_t family = vk.h->graphics_family;
@@ -166,7 +164,6 @@ START_VULKAN_TEST(the_queue_family_is_checked)
     vulkan_submit(commands, NULL, NULL);
     vulkan_finish();
 }
-END_TEST
 
 /* Two families where the device has them; the same twice is not allowed. */
 static uint32_t list_families(uint32_t families[2])
@@ -177,7 +174,7 @@ static uint32_t list_families(uint32_t families[2])
 }
 
 /* No family owns it, so none hands it over: the layer refuses a barrier that names one. */
-START_VULKAN_TEST(what_several_families_share)
+VULKAN_TEST(what_several_families_share)
 {
     uint32_t families[2];
     if (list_families(families) < 2)
@@ -194,7 +191,6 @@ START_VULKAN_TEST(what_several_families_share)
     check_buffer(resource, &use, 0x61);
     gr_resource_free(resource);
 }
-END_TEST
 
 /* The barrier's families, as Vulkan was given them. */
 static uint32_t source_family, destination_family;
@@ -241,7 +237,7 @@ static void check_families(gr_resource *resource, uint32_t own)
 }
 
 /* On every device: what grinterop tells Vulkan, for its own and the application's objects. */
-START_VULKAN_TEST(families_in_barriers)
+VULKAN_TEST(families_in_barriers)
 {
     gr_vk_device_desc info =
         GR_INIT(gr_vk_device_desc, .get_instance_proc_addr = get_noting, .instance = vk.h->instance,
@@ -271,20 +267,8 @@ START_VULKAN_TEST(families_in_barriers)
     vulkan_image_own_free(&image);
     vulkan_own_free(&own);
 }
-END_TEST
-
-static void build(Suite *suite)
-{
-    add_tests(add_vulkan_case(suite, "flags"), flags_of_64_bits, images_and_flags_of_64_bits,
-              flags_of_64_bits_need_synchronization2, synchronization2_has_to_be_there);
-
-    add_tests(add_vulkan_case(suite, "queue families"), the_queue_family_is_checked,
-              what_several_families_share, families_in_barriers);
-
-    add_vulkan_end(suite);
-}
 
 int main(int argc, char **argv)
 {
-    return test_main(argc, argv, "test_vk_barrier", build, NULL);
+    return run_tests(argc, argv, "test_vk_barrier", NULL);
 }

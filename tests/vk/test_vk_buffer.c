@@ -14,19 +14,18 @@
 #define BATCH 8
 #define LOOPS 1000
 
-/* ---- Bytes ----------------------------------------------------------------------------------- */
+GROUP("bytes", add_vulkan_case)
 
 static const size_t sizes[] = {1, 3, 4, 100, 4096, 65536, 65537, 2097152, 3000001};
 
-START_VULKAN_TEST(bytes_of_a_buffer_that_grinterop_makes)
+VULKAN_TEST(bytes_of_a_buffer_that_grinterop_makes, sizeof(sizes) / sizeof(sizes[0]))
 {
     GR_AUTO(gr_resource) *resource = must_create(sizes[_i], GR_READ_WRITE);
     vulkan_bytes_both_ways(resource, gr_vk_buffer(resource), sizes[_i], 1);
     vulkan_bytes_both_ways(resource, gr_vk_buffer(resource), sizes[_i], 3);
 }
-END_TEST
 
-START_VULKAN_TEST(bytes_of_the_applications_own_buffer)
+VULKAN_TEST(bytes_of_the_applications_own_buffer, sizeof(sizes) / sizeof(sizes[0]))
 {
     struct vulkan_own own = vulkan_own(sizes[_i], false);
     GR_AUTO(gr_resource) *resource = must_register_own(&own, sizes[_i], GR_READ_WRITE);
@@ -34,17 +33,15 @@ START_VULKAN_TEST(bytes_of_the_applications_own_buffer)
     ck_assert(gr_vk_memory(resource) == own.memory);
     vulkan_bytes_both_ways(resource, gr_vk_buffer(resource), sizes[_i], 5);
 }
-END_TEST
 
-START_VULKAN_TEST(bytes_of_a_dedicated_buffer)
+VULKAN_TEST(bytes_of_a_dedicated_buffer, sizeof(sizes) / sizeof(sizes[0]))
 {
     struct vulkan_own own = vulkan_own(sizes[_i], true);
     GR_AUTO(gr_resource) *resource = must_register_own(&own, sizes[_i], GR_READ_WRITE);
     vulkan_bytes_both_ways(resource, gr_vk_buffer(resource), sizes[_i], 7);
 }
-END_TEST
 
-START_VULKAN_TEST(bytes_by_kernels)
+VULKAN_TEST(bytes_by_kernels)
 {
     need_kernels();
     GR_AUTO(gr_resource) *resource = must_create(SIZE, GR_READ_WRITE);
@@ -58,7 +55,6 @@ START_VULKAN_TEST(bytes_by_kernels)
     must_release(buffer);
     assert_vulkan_bytes(gr_vk_buffer(resource), SIZE, 0x21);
 }
-END_TEST
 
 /* ---- One memory ------------------------------------------------------------------------------ */
 
@@ -131,9 +127,9 @@ static const char *one_memory_missing(void)
     return fx.device == 0 ? NULL : "memory that is not dedicated is not shared between two devices";
 }
 
-#define START_MEMORY_TEST(name) START_TEST_UNLESS(one_memory_missing(), name)
+#define MEMORY_TEST(...) TEST_UNLESS(one_memory_missing(), __VA_ARGS__)
 
-START_VULKAN_TEST(several_buffers_in_one_memory)
+VULKAN_TEST(several_buffers_in_one_memory)
 {
     struct shared shared = share_memory();
     for (int i = 0; i < PARTS; i++) {
@@ -150,9 +146,8 @@ START_VULKAN_TEST(several_buffers_in_one_memory)
     for (int i = 0; i < PARTS; i++)
         gr_resource_free(shared.resource[i]);
 }
-END_TEST
 
-START_MEMORY_TEST(several_buffers_in_one_import)
+MEMORY_TEST(several_buffers_in_one_import)
 {
     struct shared shared = share_memory();
     const gr_vk_buffer_desc first = part_info(&shared, 0);
@@ -169,7 +164,6 @@ START_MEMORY_TEST(several_buffers_in_one_import)
     for (int i = 0; i < PARTS; i++)
         gr_resource_free(shared.resource[i]);
 }
-END_TEST
 
 /* ---- Memory that the host has mapped --------------------------------------------------------- */
 
@@ -192,7 +186,7 @@ static bool host_can_map(uint32_t types)
  *
  * Catches: without the submit, CUDA on an H200 reads the bytes that were there before.
  */
-START_VULKAN_TEST(bytes_that_the_host_maps)
+VULKAN_TEST(bytes_that_the_host_maps)
 {
     VkMemoryRequirements needs;
     struct vulkan_own own = {.dedicated = true, .buffer = vulkan_buffer(SIZE, &needs)};
@@ -230,11 +224,10 @@ START_VULKAN_TEST(bytes_that_the_host_maps)
         assert_no_difference(pattern_differs(bytes, SIZE, 2 * round + 1));
     }
 }
-END_TEST
 
-/* ---- Flags, several at once ------------------------------------------------------------------ */
+GROUP("contract", add_vulkan_case)
 
-START_VULKAN_TEST(read_only_and_write_discard)
+VULKAN_TEST(read_only_and_write_discard)
 {
     GR_AUTO(gr_resource) *input = must_create(SIZE, GR_READ_ONLY);
     GR_AUTO(gr_resource) *output = must_create(SIZE, GR_WRITE_DISCARD);
@@ -250,7 +243,6 @@ START_VULKAN_TEST(read_only_and_write_discard)
     gr_resource_describe(output, text, sizeof(text));
     ck_assert_msg(strstr(text, "write_discard"), "%s", text);
 }
-END_TEST
 
 static void make_batch(gr_resource *resources[BATCH])
 {
@@ -264,7 +256,7 @@ static void free_batch(gr_resource *resources[BATCH])
         gr_resource_free(resources[i]);
 }
 
-START_VULKAN_TEST(map_many_maps_all_or_none)
+VULKAN_TEST(map_many_maps_all_or_none)
 {
     gr_resource *resources[BATCH];
     gr_buffer *buffers[BATCH] = {NULL};
@@ -286,10 +278,9 @@ START_VULKAN_TEST(map_many_maps_all_or_none)
         assert_vulkan_bytes(gr_vk_buffer(resources[i]), SIZE, i + 1);
     free_batch(resources);
 }
-END_TEST
 
 /* An application in the middle of a port has both. */
-START_VULKAN_TEST(map_many_takes_vulkan_and_opengl_together)
+VULKAN_TEST(map_many_takes_vulkan_and_opengl_together)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);
     GR_AUTO(gr_resource) *gl = must_register(name);
@@ -304,11 +295,10 @@ START_VULKAN_TEST(map_many_takes_vulkan_and_opengl_together)
     assert_vulkan_bytes(gr_vk_buffer(vulkan), SIZE, 0x51);
     assert_gl_bytes(name, SIZE, 0x52);
 }
-END_TEST
 
-/* ---- Loops ----------------------------------------------------------------------------------- */
+GROUP("loops", add_vulkan_case)
 
-START_VULKAN_TEST(map_and_release_allocate_nothing)
+VULKAN_TEST(map_and_release_allocate_nothing)
 {
     need_counting();
     GR_AUTO(gr_resource) *resource = unordered(must_create(SIZE, GR_READ_WRITE));
@@ -327,9 +317,8 @@ START_VULKAN_TEST(map_and_release_allocate_nothing)
     CU(StreamSynchronize(fx.other));
     assert_vulkan_bytes(gr_vk_buffer(resource), SIZE, LOOPS - 1);
 }
-END_TEST
 
-START_VULKAN_TEST(map_many_and_release_many_allocate_nothing)
+VULKAN_TEST(map_many_and_release_many_allocate_nothing)
 {
     need_counting();
     gr_resource *resources[BATCH];
@@ -343,7 +332,6 @@ START_VULKAN_TEST(map_many_and_release_many_allocate_nothing)
     ck_assert_uint_eq(allocations, 0);
     free_batch(resources);
 }
-END_TEST
 
 static struct vulkan_own steady_own;
 
@@ -369,22 +357,20 @@ static void registered_life(GLuint unused)
 }
 
 /* Making and registering take milliseconds each on a GPU: fewer cycles than for OpenGL. */
-START_VULKAN_TEST(create_and_free_for_ever_need_nothing_more)
+VULKAN_TEST(create_and_free_for_ever_need_nothing_more)
 {
     assert_steady(made_life, 0, sanitizer() ? 50 : 200);
 }
-END_TEST
 
-START_VULKAN_TEST(register_and_close_for_ever_need_nothing_more)
+VULKAN_TEST(register_and_close_for_ever_need_nothing_more)
 {
     steady_own = vulkan_own(4096, false);
     assert_steady(registered_life, 0, sanitizer() ? 50 : 200);
 }
-END_TEST
 
-/* ---- What is said and refused ---------------------------------------------------------------- */
+GROUP("what is said and refused", add_vulkan_case)
 
-START_VULKAN_TEST(describe_says_what_it_is)
+VULKAN_TEST(describe_says_what_it_is)
 {
     char text[512];
     GR_AUTO(gr_resource) *resource = must_create(12345, GR_READ_WRITE);
@@ -407,9 +393,8 @@ START_VULKAN_TEST(describe_says_what_it_is)
     ck_assert_msg(strstr(text, "closed") && strstr(text, "12345"), "%s", text);
     assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "closed");
 }
-END_TEST
 
-START_VULKAN_TEST(other_resources_have_no_vulkan_objects)
+VULKAN_TEST(other_resources_have_no_vulkan_objects)
 {
     GR_AUTO(gr_resource) *gl = must_register(gl_buffer_filled(16, 1));
     ck_assert(gr_vk_buffer(gl) == VK_NULL_HANDLE && gr_vk_image(gl) == VK_NULL_HANDLE &&
@@ -417,9 +402,8 @@ START_VULKAN_TEST(other_resources_have_no_vulkan_objects)
     ck_assert(gr_vk_buffer(NULL) == VK_NULL_HANDLE && gr_vk_image(NULL) == VK_NULL_HANDLE &&
               gr_vk_memory(NULL) == VK_NULL_HANDLE);
 }
-END_TEST
 
-START_VULKAN_TEST(wrong_sizes_and_flags_are_refused)
+VULKAN_TEST(wrong_sizes_and_flags_are_refused)
 {
     struct vulkan_own own = vulkan_own(SIZE, false);
     const gr_vk_buffer_desc good =
@@ -464,9 +448,8 @@ START_VULKAN_TEST(wrong_sizes_and_flags_are_refused)
     assert_null(gr_from_vk_buffer(vk.wrap, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
                 "GR_INIT(gr_vk_buffer_desc");
 }
-END_TEST
 
-START_VULKAN_TEST(null_is_refused)
+VULKAN_TEST(null_is_refused)
 {
     struct vulkan_own own = vulkan_own(SIZE, false);
     gr_vk_buffer_desc info = GR_INIT(gr_vk_buffer_desc, .memory = own.memory,
@@ -484,13 +467,12 @@ START_VULKAN_TEST(null_is_refused)
                 "device");
     assert_null(gr_vk_buffer_create(vk.wrap, NULL, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "NULL");
 }
-END_TEST
 
 /*
  * The application's mistake: newer validation layers see it as well, and NVIDIA's Vulkan exports
  * all the same.
  */
-START_MEMORY_TEST(memory_that_was_not_allocated_for_export_is_refused)
+MEMORY_TEST(memory_that_was_not_allocated_for_export_is_refused)
 {
     vulkan_allow("VUID-VkMemoryGetFdInfoKHR-handleType-00671");
     VkMemoryRequirements needs;
@@ -509,32 +491,8 @@ START_MEMORY_TEST(memory_that_was_not_allocated_for_export_is_refused)
     ck_assert(!gr_cuda_is_software());
     skip("this Vulkan exports memory that was not allocated for it");
 }
-END_TEST
-
-static void build(Suite *suite)
-{
-    int count = (int)(sizeof(sizes) / sizeof(sizes[0]));
-    TCase *bytes = add_vulkan_case(suite, "bytes");
-    add_loop_tests(bytes, count, bytes_of_a_buffer_that_grinterop_makes,
-                   bytes_of_the_applications_own_buffer, bytes_of_a_dedicated_buffer);
-    add_tests(bytes, bytes_by_kernels, bytes_that_the_host_maps, several_buffers_in_one_memory,
-              several_buffers_in_one_import);
-
-    add_tests(add_vulkan_case(suite, "contract"), read_only_and_write_discard,
-              map_many_maps_all_or_none, map_many_takes_vulkan_and_opengl_together);
-
-    add_tests(add_vulkan_case(suite, "loops"), map_and_release_allocate_nothing,
-              map_many_and_release_many_allocate_nothing,
-              create_and_free_for_ever_need_nothing_more,
-              register_and_close_for_ever_need_nothing_more);
-
-    add_tests(add_vulkan_case(suite, "what is said and refused"), describe_says_what_it_is,
-              other_resources_have_no_vulkan_objects, wrong_sizes_and_flags_are_refused,
-              null_is_refused, memory_that_was_not_allocated_for_export_is_refused);
-    add_vulkan_end(suite);
-}
 
 int main(int argc, char **argv)
 {
-    return test_main(argc, argv, "test_vk_buffer", build, NULL);
+    return run_tests(argc, argv, "test_vk_buffer", NULL);
 }

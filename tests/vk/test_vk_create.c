@@ -97,7 +97,9 @@ static unsigned char *make_struct(size_t size)
     return made;
 }
 
-START_VULKAN_TEST(every_struct_says_its_size)
+GROUP("structs of other versions", add_vulkan_case)
+
+VULKAN_TEST(every_struct_says_its_size, TAKER_COUNT)
 {
     const struct taker *taker = &takers[_i];
     unsigned char *zeroed = must_allocate(taker->size);
@@ -105,10 +107,9 @@ START_VULKAN_TEST(every_struct_says_its_size)
     assert_fails(taker->call(zeroed), GR_ERR_INVALID_VALUE, 0, taker->type);
     free(zeroed);
 }
-END_TEST
 
 /* What a newer program leaves 0 does not matter; what it sets is refused. */
-START_VULKAN_TEST(every_struct_may_be_newer)
+VULKAN_TEST(every_struct_may_be_newer, TAKER_COUNT)
 {
     const struct taker *taker = &takers[_i];
     unsigned char *newer = make_struct(taker->size + MORE);
@@ -119,10 +120,9 @@ START_VULKAN_TEST(every_struct_may_be_newer)
     assert_fails(taker->call(newer), GR_ERR_UNSUPPORTED, 0, taker->type);
     free(newer);
 }
-END_TEST
 
 /* An older program's struct ends earlier, and what it has not is 0. */
-START_VULKAN_TEST(every_struct_may_be_older)
+VULKAN_TEST(every_struct_may_be_older, TAKER_COUNT)
 {
     const struct taker *taker = &takers[_i];
     unsigned char *older = make_struct(2 * sizeof(void *));
@@ -131,9 +131,8 @@ START_VULKAN_TEST(every_struct_may_be_older)
     ck_assert_msg(!strstr(gr_last_error()->message, "GR_INIT"), "%s", gr_last_error()->message);
     free(older);
 }
-END_TEST
 
-/* ---- Chains ---------------------------------------------------------------------------------- */
+GROUP("chains", add_vulkan_case)
 
 static VkImageCreateInfo image_info(VkFormat format)
 {
@@ -158,7 +157,7 @@ static void check_image(gr_resource *resource)
 }
 
 /* The layer would say that views of another format need the list. */
-START_VULKAN_TEST(a_list_of_formats_reaches_the_image)
+VULKAN_TEST(a_list_of_formats_reaches_the_image)
 {
     static const VkFormat formats[] = {VK_FORMAT_R8G8B8A8_UNORM, VK_FORMAT_R8G8B8A8_SRGB};
     const VkImageFormatListCreateInfo list = {.sType =
@@ -173,10 +172,9 @@ START_VULKAN_TEST(a_list_of_formats_reaches_the_image)
     ck_assert_ptr_eq(info.pNext, &list);
     check_image(resource);
 }
-END_TEST
 
 /* Catches: a second VkExternalMemoryImageCreateInfo, which the validation layer reports. */
-START_VULKAN_TEST(external_memory_is_not_asked_for_twice)
+VULKAN_TEST(external_memory_is_not_asked_for_twice)
 {
     VkExternalMemoryImageCreateInfo external = {
         .sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMAGE_CREATE_INFO,
@@ -190,9 +188,8 @@ START_VULKAN_TEST(external_memory_is_not_asked_for_twice)
     assert_null(gr_vk_image_create(vk.wrap, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
                 "OPAQUE_FD");
 }
-END_TEST
 
-START_VULKAN_TEST(buffers_have_chains_too)
+VULKAN_TEST(buffers_have_chains_too)
 {
     VkExternalMemoryBufferCreateInfo external = {
         .sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO,
@@ -210,9 +207,8 @@ START_VULKAN_TEST(buffers_have_chains_too)
     assert_null(gr_vk_buffer_create(vk.wrap, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
                 "OPAQUE_FD");
 }
-END_TEST
 
-START_VULKAN_TEST(buffers_that_cannot_be_are_refused)
+VULKAN_TEST(buffers_that_cannot_be_are_refused)
 {
     VkBufferCreateInfo info = vulkan_buffer_info(0);
     assert_null(gr_vk_buffer_create(vk.wrap, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
@@ -233,20 +229,18 @@ START_VULKAN_TEST(buffers_that_cannot_be_are_refused)
     assert_null(gr_vk_buffer_create(vk.wrap, &info, GR_SURFACE_LOAD_STORE), GR_ERR_INVALID_VALUE, 0,
                 "surface_load_store");
 }
-END_TEST
 
-/* ---- The physical device --------------------------------------------------------------------- */
+GROUP("the physical device", add_vulkan_case)
 
-START_VULKAN_TEST(the_physical_device_of_a_cuda_device)
+VULKAN_TEST(the_physical_device_of_a_cuda_device)
 {
     VkPhysicalDevice found = VK_NULL_HANDLE;
     assert_ok(
         gr_vk_physical_device(vk.h->get_instance_proc_addr, vk.h->instance, fx.device, &found));
     ck_assert_ptr_eq(found, vk.h->physical_device);
 }
-END_TEST
 
-START_VULKAN_TEST(no_physical_device_of_nothing)
+VULKAN_TEST(no_physical_device_of_nothing)
 {
     VkPhysicalDevice found = vk.h->physical_device, before = found;
     PFN_vkGetInstanceProcAddr get = vk.h->get_instance_proc_addr;
@@ -262,7 +256,6 @@ START_VULKAN_TEST(no_physical_device_of_nothing)
                  "CUDA device 1000");
     ck_assert_ptr_eq(found, before);
 }
-END_TEST
 
 /* An instance whose devices are not the CUDA device: they are listed. */
 static VKAPI_ATTR VkResult VKAPI_CALL one_other_device(VkInstance instance, uint32_t *count,
@@ -295,32 +288,15 @@ static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL lie(VkInstance instance, const c
     return vk.h->get_instance_proc_addr(instance, name);
 }
 
-START_VULKAN_TEST(the_devices_that_were_found_are_listed)
+VULKAN_TEST(the_devices_that_were_found_are_listed)
 {
     VkPhysicalDevice found = VK_NULL_HANDLE;
     assert_fails(gr_vk_physical_device(lie, vk.h->instance, 0, &found), GR_ERR_UNSUPPORTED, 0,
                  "Some other device (UUID GPU-abababab");
     ck_assert(found == VK_NULL_HANDLE);
 }
-END_TEST
-
-static void build(Suite *suite)
-{
-    add_loop_tests(add_vulkan_case(suite, "structs of other versions"), TAKER_COUNT,
-                   every_struct_says_its_size, every_struct_may_be_newer,
-                   every_struct_may_be_older);
-
-    add_tests(add_vulkan_case(suite, "chains"), a_list_of_formats_reaches_the_image,
-              external_memory_is_not_asked_for_twice, buffers_have_chains_too,
-              buffers_that_cannot_be_are_refused);
-
-    add_tests(add_vulkan_case(suite, "the physical device"), the_physical_device_of_a_cuda_device,
-              no_physical_device_of_nothing, the_devices_that_were_found_are_listed);
-
-    add_vulkan_end(suite);
-}
 
 int main(int argc, char **argv)
 {
-    return test_main(argc, argv, "test_vk_create", build, NULL);
+    return run_tests(argc, argv, "test_vk_create", NULL);
 }

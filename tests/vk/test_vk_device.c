@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <sys/wait.h>
 
-/* ---- Wrapping -------------------------------------------------------------------------------- */
+GROUP("wrapping", add_vk_case)
 
 /* Whether Vulkan says that it can hand timeline semaphores out, which lavapipe does not. */
 static bool can_export(const struct session *s)
@@ -27,7 +27,7 @@ static bool can_export(const struct session *s)
     return has.externalSemaphoreFeatures & VK_EXTERNAL_SEMAPHORE_FEATURE_EXPORTABLE_BIT;
 }
 
-START_SESSION_TEST(wrapped)
+SESSION_TEST(wrapped)
 {
     gr_vk_device *device = must_wrap(&session.info);
     bool exports = can_export(&session);
@@ -35,9 +35,8 @@ START_SESSION_TEST(wrapped)
     ck_assert(exports || gr_cuda_is_software()); /* NVIDIA's driver can */
     gr_vk_device_free(device);
 }
-END_TEST
 
-START_SESSION_TEST(described)
+SESSION_TEST(described)
 {
     gr_vk_device *device = must_wrap(&session.info);
     VkPhysicalDeviceProperties properties;
@@ -60,16 +59,14 @@ START_SESSION_TEST(described)
     ck_assert_int_eq(gr_vk_device_describe(device, NULL, 0), length);
     gr_vk_device_free(device);
 }
-END_TEST
 
-START_SESSION_TEST(without_queue)
+SESSION_TEST(without_queue)
 {
     session.info.queue = VK_NULL_HANDLE;
     gr_vk_device_free(must_wrap(&session.info));
 }
-END_TEST
 
-START_SESSION_TEST(wrapped_twice)
+SESSION_TEST(wrapped_twice)
 {
     gr_vk_device *first = must_wrap(&session.info), *second = must_wrap(&session.info);
     ck_assert_ptr_ne(first, second);
@@ -81,9 +78,8 @@ START_SESSION_TEST(wrapped_twice)
     }
     gr_vk_device_free(second);
 }
-END_TEST
 
-START_TEST(nulls)
+TEST(nulls)
 {
     char text[64];
     gr_vk_device *none = NULL;
@@ -98,9 +94,8 @@ START_TEST(nulls)
     assert_error(GR_ERR_INVALID_VALUE, 0, "NULL");
     gr_clear_error();
 }
-END_TEST
 
-START_SESSION_TEST(null_members)
+SESSION_TEST(null_members)
 {
     for (int i = 0; i < 4; i++) {
         static const char *const names[] = {"get_instance_proc_addr", "instance", "physical_device",
@@ -119,18 +114,16 @@ START_SESSION_TEST(null_members)
         assert_null(gr_vk_device_wrap(&info), GR_ERR_INVALID_VALUE, 0, text);
     }
 }
-END_TEST
 
-START_SESSION_TEST(wrong_family)
+SESSION_TEST(wrong_family)
 {
     session.info.queue_family = 1000;
     assert_null(gr_vk_device_wrap(&session.info), GR_ERR_INVALID_VALUE, 0, "no queue family 1000");
 }
-END_TEST
 
-/* ---- Which CUDA device ----------------------------------------------------------------------- */
+GROUP("which CUDA device", add_vk_case)
 
-START_SESSION_TEST(another_device)
+SESSION_TEST(another_device)
 {
     CUuuid uuid;
     char cuda[41];
@@ -143,18 +136,16 @@ START_SESSION_TEST(another_device)
     info = lying(&session, (struct lies){.other_device = false});
     gr_vk_device_free(must_wrap(&info));
 }
-END_TEST
 
 /* Another device with extensions missing: which device it is says more. */
-START_SESSION_TEST(another_device_first)
+SESSION_TEST(another_device_first)
 {
     gr_vk_device_desc info =
         lying(&session, (struct lies){.other_device = true, .hidden = {"vkGetMemoryFd"}});
     assert_null(gr_vk_device_wrap(&info), GR_ERR_UNSUPPORTED, 0, "GPU-0f0f0f0f");
 }
-END_TEST
 
-START_SESSION_TEST(without_cuda_context)
+SESSION_TEST(without_cuda_context)
 {
     CUcontext current = fx.context;
     CU(CtxSetCurrent(NULL));
@@ -165,7 +156,6 @@ START_SESSION_TEST(without_cuda_context)
     CU(CtxSetCurrent(fx.context));
     CU(StreamSynchronize(fx.stream)); /* the primary context is still there */
 }
-END_TEST
 
 /* In a process of its own, where nothing else retains the primary context. */
 static int use_primary(void)
@@ -195,15 +185,14 @@ static int use_primary(void)
     return 0;
 }
 
-START_SESSION_TEST(primary_is_released)
+SESSION_TEST(primary_is_released)
 {
     char text[2000];
     int status = child_run("primary", text, sizeof(text));
     ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 0, "status %d: %s", status, text);
 }
-END_TEST
 
-START_SESSION_TEST(own_cuda_context)
+SESSION_TEST(own_cuda_context)
 {
     CUcontext own = NULL, current = NULL;
     CU(CtxCreate(&own, 0, fx.device));
@@ -213,9 +202,8 @@ START_SESSION_TEST(own_cuda_context)
     CU(CtxDestroy(own));
     CU(CtxSetCurrent(fx.context));
 }
-END_TEST
 
-START_SESSION_TEST(cuda_context_of_another_device)
+SESSION_TEST(cuda_context_of_another_device)
 {
     char text[900];
     int count = 0;
@@ -236,11 +224,10 @@ START_SESSION_TEST(cuda_context_of_another_device)
     CU(CtxDestroy(of_second));
     CU(CtxSetCurrent(fx.context));
 }
-END_TEST
 
-/* ---- The lists of extensions ----------------------------------------------------------------- */
+GROUP("extensions", add_vk_case)
 
-START_TEST(instance_extensions)
+TEST(instance_extensions)
 {
     uint32_t count = 0, small = 2, exact;
     const char *names[8] = {NULL};
@@ -259,9 +246,8 @@ START_TEST(instance_extensions)
     ck_assert_uint_eq(count, exact);
     assert_fails(gr_vk_instance_extensions(names, NULL), GR_ERR_INVALID_VALUE, 0, "`count`");
 }
-END_TEST
 
-START_SESSION_TEST(device_extensions)
+SESSION_TEST(device_extensions)
 {
     uint32_t count = 0, room;
     const char *names[16] = {NULL};
@@ -288,9 +274,8 @@ START_SESSION_TEST(device_extensions)
     assert_ok(gr_vk_device_extensions(&info, names, &room));
     ck_assert_uint_eq(room, count - 1);
 }
-END_TEST
 
-START_SESSION_TEST(device_extensions_nulls)
+SESSION_TEST(device_extensions_nulls)
 {
     uint32_t count = 5;
     gr_vk_device_desc info = session.info;
@@ -306,27 +291,9 @@ START_SESSION_TEST(device_extensions_nulls)
                  "get_instance_proc_addr");
     ck_assert_uint_eq(count, 5);
 }
-END_TEST
-
-static void build(Suite *suite)
-{
-    add_tests(add_vk_case(suite, "wrapping"), wrapped, described, without_queue, wrapped_twice,
-              nulls, null_members, wrong_family);
-
-    add_tests(add_vk_case(suite, "which CUDA device"), another_device, another_device_first,
-              without_cuda_context, primary_is_released, own_cuda_context,
-              cuda_context_of_another_device);
-
-    add_missing_cases(suite);
-
-    add_tests(add_vk_case(suite, "extensions"), instance_extensions, device_extensions,
-              device_extensions_nulls);
-
-    add_headless_cases(suite);
-}
 
 int main(int argc, char **argv)
 {
     static const struct child children[] = {{"primary", use_primary}, {NULL, NULL}};
-    return test_main(argc, argv, "Vulkan devices", build, children);
+    return run_tests(argc, argv, "Vulkan devices", children);
 }

@@ -177,7 +177,7 @@ static CUarray_format cuda_format(const struct meaning *m)
                             size);
 }
 
-/* ---- The table ------------------------------------------------------------------------------- */
+GROUP("table", add_case)
 
 static void assert_as_named(const struct named *named, const struct meaning *m)
 {
@@ -224,7 +224,7 @@ static void assert_refused(const struct named *named)
     ck_assert_msg(is_taken(name, length), "%s", error.message);
 }
 
-START_TEST(all_formats)
+TEST(all_formats)
 {
     size_t taken = 0;
     for (size_t i = 0; i < FORMAT_COUNT; i++) {
@@ -238,10 +238,9 @@ START_TEST(all_formats)
     /* Four forms of 8 bits and one packed, three of 16, three of 32, and one of depth. */
     ck_assert_uint_eq(taken, 5 * 5 + 3 * 5 + 3 * 3 + 1);
 }
-END_TEST
 
 /* By hand, so that a mistake in taking names apart shows. */
-START_TEST(some_by_hand)
+TEST(some_by_hand)
 {
     static const struct {
         VkFormat format;
@@ -275,9 +274,8 @@ START_TEST(some_by_hand)
         ck_assert_int_eq(is->swapped, wanted->swapped);
     }
 }
-END_TEST
 
-START_TEST(reasons)
+TEST(reasons)
 {
     static const struct {
         VkFormat format;
@@ -300,22 +298,15 @@ START_TEST(reasons)
     for (size_t i = 0; i < sizeof(some) / sizeof(*some); i++)
         assert_null(gr_vk_format(some[i].format), GR_ERR_UNSUPPORTED, 0, some[i].text);
 }
-END_TEST
 
-START_TEST(unknown)
+TEST(unknown)
 {
     assert_null(gr_vk_format((VkFormat)185), GR_ERR_UNSUPPORTED, 0, "VkFormat 185 ");
     assert_null(gr_vk_format((VkFormat)1000054000), GR_ERR_UNSUPPORTED, 0, "VkFormat 1000054000 ");
     assert_null(gr_vk_format(VK_FORMAT_MAX_ENUM), GR_ERR_UNSUPPORTED, 0, "VkFormat 2147483647 ");
 }
-END_TEST
-
-static void build(Suite *suite)
-{
-    add_tests(add_case(suite, "table"), all_formats, some_by_hand, reasons, unknown);
-}
 
 int main(int argc, char **argv)
 {
-    return test_main(argc, argv, "Vulkan's formats", build, NULL);
+    return run_tests(argc, argv, "Vulkan's formats", NULL);
 }

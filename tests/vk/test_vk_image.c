@@ -9,9 +9,9 @@
 
 #include <string.h>
 
-/* ---- What a mapped image reports ------------------------------------------------------------- */
+GROUP("what a mapped image reports", add_vulkan_case)
 
-START_VULKAN_IMAGE_TEST(info_describes_each_shape)
+VULKAN_IMAGE_TEST(info_describes_each_shape, vulkan_shape_count)
 {
     const struct vulkan_shape *shape = &vulkan_shapes[_i];
     struct vulkan_image image =
@@ -32,9 +32,8 @@ START_VULKAN_IMAGE_TEST(info_describes_each_shape)
     ck_assert(!info->srgb && !info->normalized);
     vulkan_image_end(&image, buffer);
 }
-END_TEST
 
-START_VULKAN_IMAGE_TEST(info_describes_formats)
+VULKAN_IMAGE_TEST(info_describes_formats)
 {
     static const VkFormat formats[] = {VK_FORMAT_R8G8B8A8_SRGB, VK_FORMAT_R8G8B8A8_UINT,
                                        VK_FORMAT_R16_SNORM, VK_FORMAT_D32_SFLOAT};
@@ -51,9 +50,8 @@ START_VULKAN_IMAGE_TEST(info_describes_formats)
         vulkan_image_end(&image, buffer);
     }
 }
-END_TEST
 
-START_VULKAN_IMAGE_TEST(arrays_are_the_levels)
+VULKAN_IMAGE_TEST(arrays_are_the_levels)
 {
     struct vulkan_image image =
         vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D array", 26, 14, 2, 0, GR_READ_WRITE);
@@ -79,11 +77,10 @@ START_VULKAN_IMAGE_TEST(arrays_are_the_levels)
     assert_error(GR_ERR_STATE, 0, "image");
     vulkan_image_end(&image, buffer);
 }
-END_TEST
 
-/* ---- Contract -------------------------------------------------------------------------------- */
+GROUP("contract", add_vulkan_case)
 
-START_VULKAN_IMAGE_TEST(an_ended_buffer_has_no_arrays)
+VULKAN_IMAGE_TEST(an_ended_buffer_has_no_arrays)
 {
     struct vulkan_image image =
         vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D", 8, 8, 1, 0, GR_READ_WRITE);
@@ -97,9 +94,8 @@ START_VULKAN_IMAGE_TEST(an_ended_buffer_has_no_arrays)
     assert_null(gr_map(image.resource, fx.stream), GR_ERR_STATE, 0, "closed");
     gr_resource_free(image.resource);
 }
-END_TEST
 
-START_VULKAN_IMAGE_TEST(a_read_only_image_takes_no_copy)
+VULKAN_IMAGE_TEST(a_read_only_image_takes_no_copy)
 {
     struct vulkan_image image =
         vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D", 8, 8, 1, 0, GR_READ_ONLY);
@@ -113,9 +109,8 @@ START_VULKAN_IMAGE_TEST(a_read_only_image_takes_no_copy)
     assert_vulkan_image(&image, 1);
     gr_resource_free(image.resource);
 }
-END_TEST
 
-START_VULKAN_IMAGE_TEST(describe_names_the_image)
+VULKAN_IMAGE_TEST(describe_names_the_image)
 {
     struct vulkan_image image = vulkan_image(VK_FORMAT_R16G16B16A16_SFLOAT, "2D array", 101, 37, 1,
                                              VK_IMAGE_USAGE_STORAGE_BIT, GR_SURFACE_LOAD_STORE);
@@ -129,9 +124,8 @@ START_VULKAN_IMAGE_TEST(describe_names_the_image)
     ck_assert_msg(strstr(text, "closed") && strstr(text, "R16G16B16A16_SFLOAT"), "%s", text);
     gr_resource_free(image.resource);
 }
-END_TEST
 
-START_VULKAN_IMAGE_TEST(map_and_release_allocate_nothing)
+VULKAN_IMAGE_TEST(map_and_release_allocate_nothing)
 {
     need_counting();
     struct vulkan_image image = vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D", 64, 64, 1,
@@ -151,25 +145,8 @@ START_VULKAN_IMAGE_TEST(map_and_release_allocate_nothing)
     ck_assert_int_eq(open_fds(), fds);
     gr_resource_free(image.resource);
 }
-END_TEST
-
-static void build(Suite *suite)
-{
-    TCase *info = add_vulkan_case(suite, "what a mapped image reports");
-    add_loop_tests(info, vulkan_shape_count, info_describes_each_shape);
-    add_tests(info, info_describes_formats, arrays_are_the_levels);
-
-    add_tests(add_vulkan_case(suite, "contract"), an_ended_buffer_has_no_arrays,
-              a_read_only_image_takes_no_copy, describe_names_the_image,
-              map_and_release_allocate_nothing);
-
-    add_vulkan_byte_cases(suite);
-    add_vulkan_kernel_cases(suite);
-    add_vulkan_refusal_cases(suite);
-    add_vulkan_end(suite);
-}
 
 int main(int argc, char **argv)
 {
-    return test_main(argc, argv, "test_vk_image", build, NULL);
+    return run_tests(argc, argv, "test_vk_image", NULL);
 }

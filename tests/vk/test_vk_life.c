@@ -15,9 +15,9 @@
 /* A gate that a call must not wait for opens by itself after this, and the case fails. */
 #define TOO_LATE_MS 5000
 
-/* ---- What goes first ------------------------------------------------------------------------- */
+GROUP("what goes first", add_vulkan_case)
 
-START_VULKAN_TEST(vulkans_memory_may_go_first)
+VULKAN_TEST(vulkans_memory_may_go_first, 2)
 {
     struct vulkan_own own = vulkan_own(SIZE, _i == 1);
     GR_AUTO(gr_resource) *resource = must_register_own(&own, SIZE, GR_READ_WRITE);
@@ -31,9 +31,8 @@ START_VULKAN_TEST(vulkans_memory_may_go_first)
     assert_cuda_pattern(buffer, 2);
     must_release(buffer);
 }
-END_TEST
 
-START_VULKAN_TEST(vulkans_memory_may_go_while_mapped)
+VULKAN_TEST(vulkans_memory_may_go_while_mapped)
 {
     struct vulkan_own own = vulkan_own(SIZE, false);
     gr_resource *resource = must_register_own(&own, SIZE, GR_READ_WRITE);
@@ -45,7 +44,6 @@ START_VULKAN_TEST(vulkans_memory_may_go_while_mapped)
     assert_cuda_pattern(buffer, 3);
     assert_ok(gr_buffer_release(buffer));
 }
-END_TEST
 
 /* Vulkan's fill is waited for by a map, and CUDA's by Vulkan's read. */
 static void check_round_trip(gr_resource *resource, int value)
@@ -85,18 +83,17 @@ static gr_resource *make_alone(void)
     return resource;
 }
 
-START_VULKAN_TEST(the_wrapped_device_and_the_semaphores_may_go_first)
+VULKAN_TEST(the_wrapped_device_and_the_semaphores_may_go_first)
 {
     gr_resource *resource = make_alone();
     for (int i = 0; i < 3; i++)
         check_round_trip(resource, 0x10 + 2 * i);
     gr_resource_free(resource);
 }
-END_TEST
 
 /* Catches: a pair that keeps the device which keeps the pair; the layer then finds it at the end.
  */
-START_VULKAN_TEST(the_devices_own_pair_ends_with_the_last_resource)
+VULKAN_TEST(the_devices_own_pair_ends_with_the_last_resource)
 {
     gr_vk_device *device = vulkan_wrap();
     const VkBufferCreateInfo info = vulkan_buffer_info(SIZE);
@@ -111,9 +108,8 @@ START_VULKAN_TEST(the_devices_own_pair_ends_with_the_last_resource)
     assert_ok(gr_resource_set_sync(second, GR_SEMAPHORE_NONE, GR_SEMAPHORE_NONE));
     gr_resource_free(second);
 }
-END_TEST
 
-START_VULKAN_TEST(semaphores_outlive_their_device)
+VULKAN_TEST(semaphores_outlive_their_device)
 {
     gr_vk_device *device = vulkan_wrap();
     GR_AUTO(gr_semaphore) *semaphore = gr_vk_semaphore_create(device, VK_SEMAPHORE_TYPE_TIMELINE);
@@ -125,11 +121,10 @@ START_VULKAN_TEST(semaphores_outlive_their_device)
     assert_ok(gr_semaphore_wait(&point, 1, fx.other));
     CU(StreamSynchronize(fx.other));
 }
-END_TEST
 
-/* ---- Buffers and resources ------------------------------------------------------------------- */
+GROUP("buffers and resources", add_vulkan_case)
 
-START_VULKAN_TEST(closing_while_mapped_gives_the_bytes_back)
+VULKAN_TEST(closing_while_mapped_gives_the_bytes_back)
 {
     struct vulkan_own own = vulkan_own(SIZE, false);
     gr_resource *resource = must_register_own(&own, SIZE, GR_READ_WRITE);
@@ -146,10 +141,9 @@ START_VULKAN_TEST(closing_while_mapped_gives_the_bytes_back)
     assert_ok(gr_buffer_release(buffer));
     gr_resource_free(resource);
 }
-END_TEST
 
 /* The close signals as a release does: who waits for that is served. */
-START_VULKAN_TEST(closing_while_mapped_signals_vulkan)
+VULKAN_TEST(closing_while_mapped_signals_vulkan)
 {
     GR_AUTO(gr_semaphore) *computed = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
     assert_made(computed);
@@ -168,9 +162,8 @@ START_VULKAN_TEST(closing_while_mapped_signals_vulkan)
     assert_bytes(seen->bytes, SIZE, 0x22);
     assert_ok(gr_buffer_release(buffer));
 }
-END_TEST
 
-START_VULKAN_TEST(a_buffer_keeps_its_resource)
+VULKAN_TEST(a_buffer_keeps_its_resource)
 {
     struct vulkan_own own = vulkan_own(SIZE, false);
     gr_resource *resource = must_register_own(&own, SIZE, GR_READ_WRITE);
@@ -181,10 +174,9 @@ START_VULKAN_TEST(a_buffer_keeps_its_resource)
     must_release(buffer);
     assert_vulkan_bytes(own.buffer, SIZE, 0x23);
 }
-END_TEST
 
 /* Buffer and memory are grinterop's: they go with the last buffer, not before. */
-START_VULKAN_TEST(a_buffer_keeps_what_grinterop_made)
+VULKAN_TEST(a_buffer_keeps_what_grinterop_made)
 {
     gr_resource *resource = make_alone();
     check_round_trip(resource, 0x30);
@@ -195,9 +187,8 @@ START_VULKAN_TEST(a_buffer_keeps_what_grinterop_made)
     assert_ok(release_on(buffer, fx.other));
     CU(StreamSynchronize(fx.other));
 }
-END_TEST
 
-START_VULKAN_TEST(an_unmapped_buffer_is_still_to_be_released)
+VULKAN_TEST(an_unmapped_buffer_is_still_to_be_released)
 {
     GR_AUTO(gr_resource) *resource = must_create(SIZE, GR_READ_WRITE);
     gr_buffer *old = must_map(resource);
@@ -209,9 +200,8 @@ START_VULKAN_TEST(an_unmapped_buffer_is_still_to_be_released)
     ck_assert(gr_resource_is_mapped(resource));
     assert_ok(gr_buffer_release(buffer));
 }
-END_TEST
 
-/* ---- Work that is still pending -------------------------------------------------------------- */
+GROUP("work that is still pending", add_vulkan_case)
 
 /* What waits to be ended ends with the next resource that is made. */
 static void collect(void)
@@ -223,7 +213,7 @@ static void collect(void)
  * With semaphores and without, closed and freed or only freed. Nothing that no stream uses ends
  * while the gate is closed: that is done at once, and waits for the whole CUDA context.
  */
-START_VULKAN_TEST(freeing_does_not_wait_for_the_stream)
+VULKAN_TEST(freeing_does_not_wait_for_the_stream, 4)
 {
     collect();
     int fds = open_fds();
@@ -254,9 +244,8 @@ START_VULKAN_TEST(freeing_does_not_wait_for_the_stream)
     collect();
     ck_assert_int_eq(open_fds(), fds);
 }
-END_TEST
 
-START_VULKAN_TEST(closing_a_mapped_one_does_not_wait_for_the_stream)
+VULKAN_TEST(closing_a_mapped_one_does_not_wait_for_the_stream)
 {
     struct vulkan_own own = vulkan_own(SIZE, false);
     gr_resource *resource = must_register_own(&own, SIZE, GR_READ_WRITE);
@@ -272,7 +261,6 @@ START_VULKAN_TEST(closing_a_mapped_one_does_not_wait_for_the_stream)
     CU(StreamSynchronize(fx.stream));
     assert_vulkan_bytes(own.buffer, SIZE, 0x42);
 }
-END_TEST
 
 /*
  * LeakSanitizer asks this when the process ends: children leave things open on purpose, or drivers
@@ -364,11 +352,10 @@ static int free_the_device_of_pending_work(void)
     return 0;
 }
 
-START_VULKAN_TEST(freeing_the_device_ends_what_was_freed)
+VULKAN_TEST(freeing_the_device_ends_what_was_freed)
 {
     expect_child("free_the_device_of_pending_work");
 }
-END_TEST
 
 /* Catches: vkDestroySemaphore after vkDestroyDevice, where the stream ends what was freed last. */
 static int free_a_headless_device_before_its_work(void)
@@ -391,14 +378,13 @@ static int free_a_headless_device_before_its_work(void)
     return 0;
 }
 
-START_VULKAN_TEST(a_headless_device_waits_for_work_of_what_was_freed)
+VULKAN_TEST(a_headless_device_waits_for_work_of_what_was_freed)
 {
     expect_child("free_a_headless_device_before_its_work");
 }
-END_TEST
 
 /* The stream may be destroyed before the resource ends. */
-START_VULKAN_TEST(the_stream_may_go_after_the_release)
+VULKAN_TEST(the_stream_may_go_after_the_release, 2)
 {
     struct vulkan_own own = vulkan_own(SIZE, false);
     gr_resource *resource = must_register_own(&own, SIZE, GR_READ_WRITE);
@@ -419,9 +405,8 @@ START_VULKAN_TEST(the_stream_may_go_after_the_release)
     CU(CtxSynchronize());
     assert_vulkan_bytes(own.buffer, SIZE, 0x43);
 }
-END_TEST
 
-/* ---- The end of the process ------------------------------------------------------------------ */
+GROUP("the end of the process, and of the device", add_vulkan_case)
 
 /* Everything is open: mapped, closed and new resources, semaphores with work, the device. */
 static int exit_with_all_open(void)
@@ -466,19 +451,17 @@ static int exit_while_a_stream_waits(void)
     return 0;
 }
 
-START_VULKAN_TEST(a_process_may_end_with_all_open)
+VULKAN_TEST(a_process_may_end_with_all_open)
 {
     expect_child("exit_with_all_open");
 }
-END_TEST
 
-START_VULKAN_TEST(a_process_may_end_while_a_stream_waits)
+VULKAN_TEST(a_process_may_end_while_a_stream_waits)
 {
     if (vk.exports)
         skip("the GPU waits, not the host: how long is its driver's affair");
     expect_child("exit_while_a_stream_waits");
 }
-END_TEST
 
 /* ---- A device that is lost ------------------------------------------------------------------- */
 
@@ -517,13 +500,12 @@ static int lose_the_device(void)
     return 0;
 }
 
-START_VULKAN_TEST(a_lost_device_is_reported)
+VULKAN_TEST(a_lost_device_is_reported)
 {
     if (vk.exports)
         skip("a GPU is not lost on purpose");
     expect_child("lose_the_device");
 }
-END_TEST
 
 static const struct child children[] = {
     {"exit_with_all_open", exit_with_all_open},
@@ -533,33 +515,7 @@ static const struct child children[] = {
     {"lose_the_device", lose_the_device},
     {NULL, NULL}};
 
-static void build(Suite *suite)
-{
-    TCase *first = add_vulkan_case(suite, "what goes first");
-    add_loop_tests(first, 2, vulkans_memory_may_go_first);
-    add_tests(first, vulkans_memory_may_go_while_mapped,
-              the_wrapped_device_and_the_semaphores_may_go_first,
-              the_devices_own_pair_ends_with_the_last_resource, semaphores_outlive_their_device);
-
-    add_tests(add_vulkan_case(suite, "buffers and resources"),
-              closing_while_mapped_gives_the_bytes_back, closing_while_mapped_signals_vulkan,
-              a_buffer_keeps_its_resource, a_buffer_keeps_what_grinterop_made,
-              an_unmapped_buffer_is_still_to_be_released);
-
-    TCase *pending = add_vulkan_case(suite, "work that is still pending");
-    add_loop_tests(pending, 4, freeing_does_not_wait_for_the_stream);
-    add_tests(pending, closing_a_mapped_one_does_not_wait_for_the_stream,
-              freeing_the_device_ends_what_was_freed,
-              a_headless_device_waits_for_work_of_what_was_freed);
-    add_loop_tests(pending, 2, the_stream_may_go_after_the_release);
-
-    add_tests(add_vulkan_case(suite, "the end of the process, and of the device"),
-              a_process_may_end_with_all_open, a_process_may_end_while_a_stream_waits,
-              a_lost_device_is_reported);
-    add_vulkan_end(suite);
-}
-
 int main(int argc, char **argv)
 {
-    return test_main(argc, argv, "test_vk_life", build, children);
+    return run_tests(argc, argv, "test_vk_life", children);
 }

@@ -182,10 +182,10 @@ static void check_read(gr_resource *resource, int value)
     assert_bytes(seen->bytes, SIZE, value);
 }
 
-/* ---- Frames ---------------------------------------------------------------------------------- */
+GROUP("submits", add_vulkan_case)
 
 /* Vulkan fills, CUDA sees it and writes, late, and Vulkan reads: no wait of the host in between. */
-START_VULKAN_TEST(frames_in_both_directions)
+VULKAN_TEST(frames_in_both_directions, 2)
 {
     begin_device(_i);
     GR_AUTO(gr_resource) *resource = make_buffer();
@@ -202,10 +202,9 @@ START_VULKAN_TEST(frames_in_both_directions)
     ck_assert_uint_eq(submits[!_i], 0);
     end_device();
 }
-END_TEST
 
 /* The signals and waits of the application stay. */
-START_VULKAN_TEST(the_applications_own_semaphores)
+VULKAN_TEST(the_applications_own_semaphores, 2)
 {
     begin_device(_i);
     GR_AUTO(gr_resource) *resource = make_buffer();
@@ -251,13 +250,14 @@ START_VULKAN_TEST(the_applications_own_semaphores)
     end_device();
     vk.DestroySemaphore(vk.h->device, own, NULL);
 }
-END_TEST
+
+GROUP("images", add_vulkan_case)
 
 /*
  * A new image has its layout from a submit of nothing but the last barrier. Catches: the layer lost
  * the layout of an image that is used in the one that CUDA has it in.
  */
-START_VULKAN_IMAGE_TEST(images_and_a_submit_of_nothing)
+VULKAN_IMAGE_TEST(images_and_a_submit_of_nothing, 4)
 {
     begin_device(_i % 2);
     const VkImageLayout layout =
@@ -299,10 +299,11 @@ START_VULKAN_IMAGE_TEST(images_and_a_submit_of_nothing)
         gr_resource_free(both[i]);
     end_device();
 }
-END_TEST
+
+GROUP("submits", add_vulkan_case)
 
 /* More than go into one command, of two pairs of semaphores. */
-START_VULKAN_TEST(many_resources_in_one_submit)
+VULKAN_TEST(many_resources_in_one_submit, 2)
 {
     begin_device(_i);
     gr_resource *all[70];
@@ -325,11 +326,10 @@ START_VULKAN_TEST(many_resources_in_one_submit)
     gr_semaphore_free(computed);
     end_device();
 }
-END_TEST
 
-/* ---- Command buffers ------------------------------------------------------------------------- */
+GROUP("command buffers", add_vulkan_case)
 
-START_VULKAN_TEST(command_buffers_are_used_again)
+VULKAN_TEST(command_buffers_are_used_again, 2)
 {
     begin_device(_i);
     GR_AUTO(gr_resource) *resource = make_buffer();
@@ -338,10 +338,9 @@ START_VULKAN_TEST(command_buffers_are_used_again)
     ck_assert_uint_eq(pools, 1);
     end_device();
 }
-END_TEST
 
 /* Those of submits that are under way are not touched. */
-START_VULKAN_TEST(command_buffers_in_use_are_left)
+VULKAN_TEST(command_buffers_in_use_are_left, 2)
 {
     begin_device(_i);
     GR_AUTO(gr_resource) *resource = make_buffer();
@@ -359,11 +358,10 @@ START_VULKAN_TEST(command_buffers_in_use_are_left)
     vulkan_finish();
     end_device();
 }
-END_TEST
 
-/* ---- Submits that fail ----------------------------------------------------------------------- */
+GROUP("failures, and submits by hand", add_vulkan_case)
 
-START_VULKAN_TEST(a_failed_submit_changes_nothing)
+VULKAN_TEST(a_failed_submit_changes_nothing, 2)
 {
     static const struct {
         VkResult result;
@@ -396,11 +394,10 @@ START_VULKAN_TEST(a_failed_submit_changes_nothing)
     ck_assert_uint_eq(pools, 1);
     end_device();
 }
-END_TEST
 
 /* ---- For those who submit themselves --------------------------------------------------------- */
 
-START_VULKAN_TEST(a_filled_submit_info)
+VULKAN_TEST(a_filled_submit_info)
 {
     if (!vk.h->synchronization2)
         skip("this Vulkan device has no synchronization2");
@@ -450,11 +447,10 @@ START_VULKAN_TEST(a_filled_submit_info)
     must_release(mapped);
     end_device();
 }
-END_TEST
 
 /* ---- What is refused ------------------------------------------------------------------------- */
 
-START_VULKAN_TEST(what_cannot_be_is_refused)
+VULKAN_TEST(what_cannot_be_is_refused, 2)
 {
     begin_device(_i);
     GR_AUTO(gr_resource) *resource = make_buffer();
@@ -486,9 +482,8 @@ START_VULKAN_TEST(what_cannot_be_is_refused)
     gr_submit_free(of_gl);
     end_device();
 }
-END_TEST
 
-START_VULKAN_TEST(what_vkQueueSubmit_cannot_say)
+VULKAN_TEST(what_vkQueueSubmit_cannot_say)
 {
     begin_device(PLAIN);
     GR_AUTO(gr_resource) *resource = make_buffer();
@@ -518,9 +513,8 @@ START_VULKAN_TEST(what_vkQueueSubmit_cannot_say)
     ck_assert_uint_eq(submits[0] + submits[1], 0);
     end_device();
 }
-END_TEST
 
-START_VULKAN_TEST(a_device_without_a_queue)
+VULKAN_TEST(a_device_without_a_queue)
 {
     device = gr_vk_device_wrap(
         &GR_INIT(gr_vk_device_desc, .get_instance_proc_addr = vk.h->get_instance_proc_addr,
@@ -535,25 +529,8 @@ START_VULKAN_TEST(a_device_without_a_queue)
                                             .first = &copying, .last = &copying)));
     end_device();
 }
-END_TEST
-
-static void build(Suite *suite)
-{
-    add_loop_tests(add_vulkan_case(suite, "submits"), 2, frames_in_both_directions,
-                   the_applications_own_semaphores, many_resources_in_one_submit);
-    add_loop_tests(add_vulkan_case(suite, "images"), 4, images_and_a_submit_of_nothing);
-
-    add_loop_tests(add_vulkan_case(suite, "command buffers"), 2, command_buffers_are_used_again,
-                   command_buffers_in_use_are_left);
-
-    TCase *other = add_vulkan_case(suite, "failures, and submits by hand");
-    add_loop_tests(other, 2, a_failed_submit_changes_nothing, what_cannot_be_is_refused);
-    add_tests(other, a_filled_submit_info, what_vkQueueSubmit_cannot_say, a_device_without_a_queue);
-
-    add_vulkan_end(suite);
-}
 
 int main(int argc, char **argv)
 {
-    return test_main(argc, argv, "test_vk_submit", build, NULL);
+    return run_tests(argc, argv, "test_vk_submit", NULL);
 }

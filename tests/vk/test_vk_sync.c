@@ -146,9 +146,9 @@ static void check_filled(int without, CUstream release, int value)
     check_read(without, gate, value);
 }
 
-/* ---- Orders ---------------------------------------------------------------------------------- */
+GROUP("order, with semaphores and without", add_vulkan_case)
 
-START_VULKAN_TEST(cuda_reads_what_vulkan_wrote)
+VULKAN_TEST(cuda_reads_what_vulkan_wrote, 3)
 {
     begin_case(_i);
     struct vulkan_gate *gate = vulkan_gate();
@@ -160,17 +160,15 @@ START_VULKAN_TEST(cuda_reads_what_vulkan_wrote)
     vulkan_gate_open(gate);
     end_case(_i);
 }
-END_TEST
 
-START_VULKAN_TEST(vulkan_reads_what_cuda_wrote)
+VULKAN_TEST(vulkan_reads_what_cuda_wrote, 3)
 {
     begin_case(_i);
     check_filled(_i, GR_STREAM_OF_MAP, 0x22);
     end_case(_i);
 }
-END_TEST
 
-START_VULKAN_TEST(vulkan_does_not_overwrite_what_cuda_has_yet_to_read)
+VULKAN_TEST(vulkan_does_not_overwrite_what_cuda_has_yet_to_read, 3)
 {
     begin_case(_i);
     gr_buffer *buffer = must_map(resource);
@@ -185,9 +183,8 @@ START_VULKAN_TEST(vulkan_does_not_overwrite_what_cuda_has_yet_to_read)
     assert_copy(_i != WITHOUT ? 0 : 0x33);
     end_case(_i);
 }
-END_TEST
 
-START_VULKAN_TEST(cuda_does_not_overwrite_what_vulkan_has_yet_to_read)
+VULKAN_TEST(cuda_does_not_overwrite_what_vulkan_has_yet_to_read, 3)
 {
     begin_case(_i);
     struct vulkan_gate *gate = vulkan_gate();
@@ -202,20 +199,18 @@ START_VULKAN_TEST(cuda_does_not_overwrite_what_vulkan_has_yet_to_read)
     assert_bytes(seen->bytes, SIZE, _i != WITHOUT ? 0 : 0x44);
     end_case(_i);
 }
-END_TEST
 
 /* The library makes the release's stream wait for the map's. */
-START_VULKAN_TEST(a_release_on_another_stream_comes_after_the_maps)
+VULKAN_TEST(a_release_on_another_stream_comes_after_the_maps, 3)
 {
     begin_case(_i);
     check_filled(_i, fx.other, 0x55);
     CU(StreamSynchronize(fx.other));
     end_case(_i);
 }
-END_TEST
 
 /* Between two maps without a submit grinterop keeps the order, with semaphores and without. */
-START_VULKAN_TEST(a_map_on_another_stream_comes_after_the_release)
+VULKAN_TEST(a_map_on_another_stream_comes_after_the_release, 3)
 {
     begin_case(_i);
     gr_buffer *buffer = must_map(resource);
@@ -229,14 +224,13 @@ START_VULKAN_TEST(a_map_on_another_stream_comes_after_the_release)
     assert_copy(0x66);
     end_case(_i);
 }
-END_TEST
 
-/* ---- Many frames ----------------------------------------------------------------------------- */
+GROUP("frames", add_vulkan_case)
 
 #define FRAMES 25
 
 /* Vulkan fills, CUDA adds one, Vulkan reads; the host waits only at the end. */
-START_VULKAN_TEST(frames_without_a_wait_of_the_host)
+VULKAN_TEST(frames_without_a_wait_of_the_host)
 {
     need_kernels();
     begin_case(WITH);
@@ -269,10 +263,9 @@ START_VULKAN_TEST(frames_without_a_wait_of_the_host)
         assert_bytes(seen[i]->bytes, SIZE, 2 * i + 1);
     end_case(WITH);
 }
-END_TEST
 
 /* The queue of each kind that the device has. */
-START_VULKAN_TEST(frames_on_each_queue)
+VULKAN_TEST(frames_on_each_queue, 3)
 {
     static const char *const names[] = {"graphics", "compute", "transfer"};
     const VkQueue queues[] = {vk.h->graphics, vk.h->compute, vk.h->transfer};
@@ -305,11 +298,10 @@ START_VULKAN_TEST(frames_on_each_queue)
     }
     end_case(WITH);
 }
-END_TEST
 
-/* ---- The calling thread ---------------------------------------------------------------------- */
+GROUP("the calling thread", add_vulkan_case)
 
-START_VULKAN_TEST(map_does_not_wait_for_vulkan)
+VULKAN_TEST(map_does_not_wait_for_vulkan)
 {
     begin_case(WITH);
     struct vulkan_gate *gate = vulkan_gate();
@@ -325,9 +317,8 @@ START_VULKAN_TEST(map_does_not_wait_for_vulkan)
     assert_copy(0x77);
     end_case(WITH);
 }
-END_TEST
 
-START_VULKAN_TEST(release_and_submit_do_not_wait_for_the_stream)
+VULKAN_TEST(release_and_submit_do_not_wait_for_the_stream)
 {
     begin_case(WITH);
     struct vulkan_host *seen = vulkan_host(SIZE);
@@ -345,7 +336,8 @@ START_VULKAN_TEST(release_and_submit_do_not_wait_for_the_stream)
     assert_bytes(seen->bytes, SIZE, 0x78);
     end_case(WITH);
 }
-END_TEST
+
+GROUP("two CUDA contexts", add_vulkan_case)
 
 /*
  * Two resources of two CUDA contexts, each released on its context's legacy stream, and an event
@@ -353,7 +345,7 @@ END_TEST
  *
  * Catches: only the first of the two streams waited, since they have the same name.
  */
-START_VULKAN_TEST(releases_of_two_contexts_come_after_an_event)
+VULKAN_TEST(releases_of_two_contexts_come_after_an_event)
 {
     CUcontext context;
     CUevent event;
@@ -385,33 +377,8 @@ START_VULKAN_TEST(releases_of_two_contexts_come_after_an_event)
     gr_resource_free(first);
     CU(EventDestroy(event));
 }
-END_TEST
-
-static void build(Suite *suite)
-{
-    add_loop_tests(add_vulkan_case(suite, "order, with semaphores and without"), 3,
-                   cuda_reads_what_vulkan_wrote, vulkan_reads_what_cuda_wrote,
-                   vulkan_does_not_overwrite_what_cuda_has_yet_to_read,
-                   cuda_does_not_overwrite_what_vulkan_has_yet_to_read,
-                   a_release_on_another_stream_comes_after_the_maps,
-                   a_map_on_another_stream_comes_after_the_release);
-
-    TCase *frames = add_vulkan_case(suite, "frames");
-    add_tests(frames, frames_without_a_wait_of_the_host);
-    add_loop_tests(frames, 3, frames_on_each_queue);
-
-    add_tests(add_vulkan_case(suite, "the calling thread"), map_does_not_wait_for_vulkan,
-              release_and_submit_do_not_wait_for_the_stream);
-
-    add_tests(add_vulkan_case(suite, "two CUDA contexts"),
-              releases_of_two_contexts_come_after_an_event);
-
-    add_use_cases(suite);
-    add_misuse_cases(suite);
-    add_vulkan_end(suite);
-}
 
 int main(int argc, char **argv)
 {
-    return test_main(argc, argv, "test_vk_sync", build, NULL);
+    return run_tests(argc, argv, "test_vk_sync", NULL);
 }

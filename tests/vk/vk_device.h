@@ -39,7 +39,7 @@ extern struct session session;
 TCase *add_vk_case(Suite *suite, const char *name);
 
 /* A case that is skipped where there is no session. */
-#define START_SESSION_TEST(name) START_TEST_UNLESS(session.missing, name)
+#define SESSION_TEST(...) TEST_UNLESS(session.missing, __VA_ARGS__)
 
 /* For a child, which has no fixture: starts one, and ends it; the layer has said nothing. */
 void session_start(struct session *s);
@@ -74,14 +74,11 @@ struct lies {
 /* The session's Vulkan with lies; it stays until it is called again. */
 gr_vk_device_desc lying(const struct session *s, struct lies lies);
 
-/* The cases of vk_device_missing.c and vk_device_headless.c. */
-void add_missing_cases(Suite *suite);
-void add_headless_cases(Suite *suite);
-
 /*
  * Starts a session that lasts as long as the process: what drivers open on first use and keep must
  * not count as left open, and a driver that is unloaded takes the pointers to its memory with it,
  * which then counts as lost.
  */
 void keep_vulkan(void);
+
 #endif

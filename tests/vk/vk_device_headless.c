@@ -15,9 +15,9 @@ static gr_vk_headless *create(const gr_vk_headless_options *options)
     return headless;
 }
 
-/* ---- The device ------------------------------------------------------------------------------ */
+GROUP("without a window", add_vk_case)
 
-START_SESSION_TEST(is_the_cuda_device)
+SESSION_TEST(is_the_cuda_device)
 {
     VkPhysicalDeviceProperties properties;
     VkPhysicalDeviceIDProperties id;
@@ -29,7 +29,6 @@ START_SESSION_TEST(is_the_cuda_device)
     ck_assert_mem_eq(uuid.bytes, id.deviceUUID, sizeof(uuid.bytes));
     ck_assert_uint_ge(properties.apiVersion, VK_API_VERSION_1_2);
 }
-END_TEST
 
 /* Those that take no VkDevice, or a window's, which this device has not. */
 static bool is_of_device(const char *name)
@@ -55,7 +54,7 @@ static void assert_in_device(const char *name)
  *
  * Catches: vkQueueSubmit2() of the examples was not there, since the device was one of Vulkan 1.2.
  */
-START_SESSION_TEST(has_the_documented_functions)
+SESSION_TEST(has_the_documented_functions)
 {
     VkPhysicalDeviceProperties properties;
     VkPhysicalDeviceIDProperties id;
@@ -65,7 +64,6 @@ START_SESSION_TEST(has_the_documented_functions)
     if (!visit_named_functions("vk", assert_in_device))
         skip("the sources are not here");
 }
-END_TEST
 
 /* The queue that vkGetDeviceQueue gives for a family, whose flags are returned. */
 static VkQueueFlags family_of(const struct session *s, uint32_t family, VkQueue queue)
@@ -85,7 +83,7 @@ static VkQueueFlags family_of(const struct session *s, uint32_t family, VkQueue 
     return families[family].queueFlags;
 }
 
-START_SESSION_TEST(queues)
+SESSION_TEST(queues)
 {
     const VkQueueFlags both = VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT;
     VkQueueFlags graphics = family_of(&session, session.h->graphics_family, session.h->graphics);
@@ -95,10 +93,9 @@ START_SESSION_TEST(queues)
     ck_assert(compute == 0 || (compute & both) == VK_QUEUE_COMPUTE_BIT);
     ck_assert(transfer == 0 || ((transfer & VK_QUEUE_TRANSFER_BIT) && !(transfer & both)));
 }
-END_TEST
 
 /* The feature is enabled: the layer has no objection, and the host can signal one. */
-START_SESSION_TEST(timeline_semaphores)
+SESSION_TEST(timeline_semaphores)
 {
     VkSemaphoreTypeCreateInfo type = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
                                       .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE,
@@ -119,10 +116,9 @@ START_SESSION_TEST(timeline_semaphores)
     ck_assert_uint_eq(value, 9);
     FUNCTION(session.h, vkDestroySemaphore)(session.h->device, semaphore, NULL);
 }
-END_TEST
 
 /* Without NULL options, and without the layer. */
-START_SESSION_TEST(defaults)
+SESSION_TEST(defaults)
 {
     gr_vk_headless *without = create(NULL), *zeros = create(&GR_INIT(gr_vk_headless_options));
     const gr_vk_headless_info *h = gr_vk_headless_get(without);
@@ -137,9 +133,8 @@ START_SESSION_TEST(defaults)
     gr_vk_headless_free(zeros);
     gr_vk_headless_free(without);
 }
-END_TEST
 
-START_TEST(nulls)
+TEST(nulls)
 {
     gr_vk_headless *none = NULL;
     assert_null(gr_vk_headless_get(NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
@@ -147,10 +142,9 @@ START_TEST(nulls)
     gr_vk_headless_at_scope_end(&none);
     ck_assert_uint_eq(gr_last_error()->status, GR_OK);
 }
-END_TEST
 
 /* The fixture finds descriptors that stay open, too. */
-START_SESSION_TEST(many_in_turn)
+SESSION_TEST(many_in_turn)
 {
     int before = open_fds();
     for (int i = 0; i < 100; i++) {
@@ -159,9 +153,8 @@ START_SESSION_TEST(many_in_turn)
     }
     ck_assert_int_eq(open_fds(), before);
 }
-END_TEST
 
-/* ---- Validation ------------------------------------------------------------------------------ */
+GROUP("validation", add_vk_case)
 
 /* Something that the layer has to object to: a buffer of no bytes. */
 static void do_wrong(const gr_vk_headless_info *h)
@@ -173,7 +166,7 @@ static void do_wrong(const gr_vk_headless_info *h)
         FUNCTION(h, vkDestroyBuffer)(h->device, buffer, NULL);
 }
 
-START_SESSION_TEST(validation_speaks)
+SESSION_TEST(validation_speaks)
 {
     do_wrong(session.h);
     ck_assert_int_ge(session.messages.count, 1);
@@ -181,7 +174,6 @@ START_SESSION_TEST(validation_speaks)
                   session.messages.first);
     session.messages.count = 0;
 }
-END_TEST
 
 static void keep_line(void *lines, gr_log_level level, const char *line)
 {
@@ -190,7 +182,7 @@ static void keep_line(void *lines, gr_log_level level, const char *line)
 }
 
 /* Without a receiver the messages are warnings in the log. */
-START_SESSION_TEST(validation_logged)
+SESSION_TEST(validation_logged)
 {
     struct messages lines = {0};
     gr_vk_headless *headless = create(&GR_INIT(gr_vk_headless_options, .validation = true));
@@ -201,10 +193,9 @@ START_SESSION_TEST(validation_logged)
     ck_assert_msg(strstr(lines.first, "VUID-VkBufferCreateInfo-size"), "%s", lines.first);
     gr_vk_headless_free(headless);
 }
-END_TEST
 
 /* What is left over is reported while the device ends, so the receiver still hears it. */
-START_SESSION_TEST(validation_at_the_end)
+SESSION_TEST(validation_at_the_end)
 {
     if (sanitizer() && strcmp(sanitizer(), "AddressSanitizer") == 0)
         skip("%s counts what is left over as lost", sanitizer());
@@ -219,11 +210,10 @@ START_SESSION_TEST(validation_at_the_end)
                   session.messages.first);
     session.messages.count = 0;
 }
-END_TEST
 
-/* ---- Failures -------------------------------------------------------------------------------- */
+GROUP("failures without a window", add_vk_case)
 
-START_TEST(device_out_of_range)
+TEST(device_out_of_range)
 {
     char text[32];
     int count = device_past_last(text, sizeof(text));
@@ -234,7 +224,6 @@ START_TEST(device_out_of_range)
     assert_null(gr_vk_headless_create(&below), GR_ERR_INVALID_VALUE, 0, "CUDA device -1");
     assert_null(gr_vk_headless_create(&least), GR_ERR_INVALID_VALUE, 0, "-2147483648");
 }
-END_TEST
 
 /* Sets a variable for one call; the loader looks at it each time. */
 struct variable {
@@ -260,7 +249,7 @@ static void restore_variable(struct variable *variable)
     free(variable->before);
 }
 
-START_SESSION_TEST(no_driver)
+SESSION_TEST(no_driver)
 {
     struct variable new_name = set_variable("VK_DRIVER_FILES", "/nonexistent.json");
     struct variable old_name = set_variable("VK_ICD_FILENAMES", "/nonexistent.json");
@@ -282,9 +271,8 @@ START_SESSION_TEST(no_driver)
     gr_clear_error();
     gr_vk_headless_free(create(NULL));
 }
-END_TEST
 
-START_SESSION_TEST(no_layer)
+SESSION_TEST(no_layer)
 {
     const gr_vk_headless_options options = GR_INIT(gr_vk_headless_options, .validation = true);
     struct variable path = set_variable("VK_LAYER_PATH", "/nonexistent");
@@ -294,18 +282,4 @@ START_SESSION_TEST(no_layer)
     ck_assert_ptr_eq(headless, NULL);
     assert_error(GR_ERR_UNSUPPORTED, 0, "vulkan-validationlayers");
     gr_vk_headless_free(create(&options));
-}
-END_TEST
-
-void add_headless_cases(Suite *suite)
-{
-    add_tests(add_vk_case(suite, "without a window"), is_the_cuda_device,
-              has_the_documented_functions, queues, timeline_semaphores, defaults, nulls,
-              many_in_turn);
-
-    add_tests(add_vk_case(suite, "validation"), validation_speaks, validation_logged,
-              validation_at_the_end);
-
-    add_tests(add_vk_case(suite, "failures without a window"), device_out_of_range, no_driver,
-              no_layer);
 }

@@ -91,8 +91,10 @@ static void own_end(struct own *own)
     ((PFN_vkDestroyInstance)get(own->instance, "vkDestroyInstance"))(own->instance, NULL);
 }
 
+GROUP("what is missing", add_vk_case)
+
 /* The extensions that grinterop names are enough, whatever version the application asks for. */
-START_SESSION_TEST(enough_for_each_version)
+SESSION_TEST(enough_for_each_version)
 {
     static const uint32_t versions[] = {VK_API_VERSION_1_0, VK_API_VERSION_1_1, VK_API_VERSION_1_2};
     for (size_t i = 0; i < sizeof(versions) / sizeof(*versions); i++) {
@@ -106,10 +108,9 @@ START_SESSION_TEST(enough_for_each_version)
         own_end(&own);
     }
 }
-END_TEST
 
 /* A Vulkan 1.0 has the functions of later versions only by the extensions' names. */
-START_SESSION_TEST(extensions_names)
+SESSION_TEST(extensions_names)
 {
     static const struct lies old = {
         .later = {"vkGetPhysicalDeviceProperties2", "vkGetPhysicalDeviceFeatures2",
@@ -128,7 +129,6 @@ START_SESSION_TEST(extensions_names)
     gr_vk_device_free(must_wrap(&info));
     own_end(&own);
 }
-END_TEST
 
 /* Timelines are in Vulkan 1.2, and NVIDIA's gives their functions to any device. */
 static bool there_all_the_same(const struct own *own, const char *extension)
@@ -141,7 +141,7 @@ static bool there_all_the_same(const struct own *own, const char *extension)
 }
 
 /* None is enabled: all that there are stand in one message, and none that the device has not. */
-START_SESSION_TEST(none_enabled)
+SESSION_TEST(none_enabled)
 {
     static const char *const extensions[] = {
         "VK_KHR_external_memory_fd", "VK_KHR_external_semaphore_fd", "VK_KHR_timeline_semaphore"};
@@ -162,9 +162,8 @@ START_SESSION_TEST(none_enabled)
     gr_clear_error();
     own_end(&own);
 }
-END_TEST
 
-START_SESSION_TEST(not_there_and_not_enabled)
+SESSION_TEST(not_there_and_not_enabled)
 {
     gr_vk_device_desc info =
         lying(&session, (struct lies){.hidden = {"vkGetMemoryFdKHR", "vkWaitSemaphores",
@@ -177,10 +176,9 @@ START_SESSION_TEST(not_there_and_not_enabled)
     assert_null(gr_vk_device_wrap(&info), GR_ERR_UNSUPPORTED, 0,
                 "instance lacks VK_KHR_get_physical_device_properties2");
 }
-END_TEST
 
 /* Semaphores are what grinterop can do without, if the device has none. */
-START_SESSION_TEST(no_semaphores_at_all)
+SESSION_TEST(no_semaphores_at_all)
 {
     gr_vk_device_desc info = lying(
         &session,
@@ -195,9 +193,8 @@ START_SESSION_TEST(no_semaphores_at_all)
     ck_assert(!gr_vk_device_has_semaphores(device));
     gr_vk_device_free(device);
 }
-END_TEST
 
-START_SESSION_TEST(vulkan_of_another)
+SESSION_TEST(vulkan_of_another)
 {
     static const char *const names[] = {"vkCreateBuffer", "vkGetDeviceProcAddr",
                                         "vkGetPhysicalDeviceMemoryProperties",
@@ -207,9 +204,8 @@ START_SESSION_TEST(vulkan_of_another)
         assert_null(gr_vk_device_wrap(&info), GR_ERR_VULKAN, 0, names[i]);
     }
 }
-END_TEST
 
-START_SESSION_TEST(listing_fails)
+SESSION_TEST(listing_fails)
 {
     gr_vk_device_desc info = lying(&session, (struct lies){.listing = VK_ERROR_OUT_OF_HOST_MEMORY});
     assert_null(gr_vk_device_wrap(&info), GR_ERR_NO_MEMORY, VK_ERROR_OUT_OF_HOST_MEMORY,
@@ -223,12 +219,4 @@ START_SESSION_TEST(listing_fails)
     assert_fails(gr_vk_device_extensions(&info, NULL, &count), GR_ERR_NO_MEMORY,
                  VK_ERROR_OUT_OF_HOST_MEMORY, "extensions");
     ck_assert_uint_eq(count, 77);
-}
-END_TEST
-
-void add_missing_cases(Suite *suite)
-{
-    add_tests(add_vk_case(suite, "what is missing"), enough_for_each_version, extensions_names,
-              none_enabled, not_there_and_not_enabled, no_semaphores_at_all, vulkan_of_another,
-              listing_fails);
 }

@@ -60,7 +60,9 @@ static unsigned check_formats(const struct vulkan_shape *shape, unsigned width, 
     return count;
 }
 
-START_VULKAN_IMAGE_TEST(bytes_of_every_format)
+GROUP("bytes", add_vulkan_case)
+
+VULKAN_IMAGE_TEST(bytes_of_every_format, vulkan_shape_count)
 {
     const struct vulkan_shape *shape = &vulkan_shapes[_i];
     differences[0] = '\0';
@@ -69,7 +71,6 @@ START_VULKAN_IMAGE_TEST(bytes_of_every_format)
     printf("%s: %u of %zu formats\n", shape->name, count, vulkan_format_count);
     ck_assert_uint_ge(count, 30);
 }
-END_TEST
 
 /* ---- Sizes and levels ------------------------------------------------------------------------ */
 
@@ -82,7 +83,7 @@ static const struct {
     {"3D", 101, 37, 7}, {"1D", 1001, 1, 5}, {"1D array", 1001, 1, 2}, {"cube array", 33, 33, 2},
 };
 
-START_VULKAN_IMAGE_TEST(bytes_of_many_sizes)
+VULKAN_IMAGE_TEST(bytes_of_many_sizes, sizeof(sizes) / sizeof(sizes[0]))
 {
     static const VkFormat formats[] = {VK_FORMAT_R8_UNORM, VK_FORMAT_R8G8B8A8_UNORM,
                                        VK_FORMAT_R32G32B32A32_SFLOAT};
@@ -96,9 +97,8 @@ START_VULKAN_IMAGE_TEST(bytes_of_many_sizes)
     }
     ck_assert_msg(differences[0] == '\0', "%s", differences);
 }
-END_TEST
 
-START_VULKAN_IMAGE_TEST(bytes_with_each_usage)
+VULKAN_IMAGE_TEST(bytes_with_each_usage)
 {
     static const struct {
         VkFormat format;
@@ -119,11 +119,10 @@ START_VULKAN_IMAGE_TEST(bytes_with_each_usage)
     }
     ck_assert_msg(differences[0] == '\0', "%s", differences);
 }
-END_TEST
 
 /* ---- The application's own ------------------------------------------------------------------- */
 
-START_VULKAN_IMAGE_TEST(bytes_of_the_applications_own_image)
+VULKAN_IMAGE_TEST(bytes_of_the_applications_own_image, 2)
 {
     differences[0] = '\0';
     for (size_t i = 0; i < vulkan_shape_count; i++) {
@@ -137,11 +136,10 @@ START_VULKAN_IMAGE_TEST(bytes_of_the_applications_own_image)
     }
     ck_assert_msg(differences[0] == '\0', "%s", differences);
 }
-END_TEST
 
 /* ---- Other ways to the bytes ----------------------------------------------------------------- */
 
-START_VULKAN_IMAGE_TEST(bytes_through_map_linear)
+VULKAN_IMAGE_TEST(bytes_through_map_linear)
 {
     struct vulkan_image image =
         vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D array", 101, 37, 2, 0, GR_READ_WRITE);
@@ -174,10 +172,9 @@ START_VULKAN_IMAGE_TEST(bytes_through_map_linear)
     ck_assert_mem_eq(got, wanted, sizeof(got));
     vulkan_image_end(&image, buffer);
 }
-END_TEST
 
 /* What CUDA wrote into an image that Vulkan has never used. */
-START_VULKAN_IMAGE_TEST(bytes_that_cuda_writes_first)
+VULKAN_IMAGE_TEST(bytes_that_cuda_writes_first)
 {
     struct vulkan_image image =
         vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D", 101, 37, 3, 0, GR_WRITE_DISCARD);
@@ -187,10 +184,9 @@ START_VULKAN_IMAGE_TEST(bytes_that_cuda_writes_first)
     assert_vulkan_image(&image, 3);
     gr_resource_free(image.resource);
 }
-END_TEST
 
 /* Vulkan's clear, and not only its copies. */
-START_VULKAN_IMAGE_TEST(bytes_of_a_clear)
+VULKAN_IMAGE_TEST(bytes_of_a_clear)
 {
     struct vulkan_image image =
         vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D", 101, 37, 1, 0, GR_READ_ONLY);
@@ -205,15 +201,4 @@ START_VULKAN_IMAGE_TEST(bytes_of_a_clear)
     must_release(buffer);
     assert_bytes(got, sizeof(got), 0x40);
     gr_resource_free(image.resource);
-}
-END_TEST
-
-void add_vulkan_byte_cases(Suite *suite)
-{
-    TCase *bytes = add_vulkan_case(suite, "bytes");
-    add_loop_tests(bytes, vulkan_shape_count, bytes_of_every_format);
-    add_loop_tests(bytes, sizeof(sizes) / sizeof(sizes[0]), bytes_of_many_sizes);
-    add_tests(bytes, bytes_with_each_usage);
-    add_loop_tests(bytes, 2, bytes_of_the_applications_own_image);
-    add_tests(bytes, bytes_through_map_linear, bytes_that_cuda_writes_first, bytes_of_a_clear);
 }

@@ -48,7 +48,7 @@ static const char *missing(void)
     return surfaces && textures ? NULL : "the kernels were not built for this driver";
 }
 
-#define START_KERNEL_TEST(name) START_TEST_UNLESS(missing(), name)
+#define KERNEL_TEST(...) TEST_UNLESS(missing(), __VA_ARGS__)
 
 static void launch(CUmodule module, const char *name, size_t count, void **parameters)
 {
@@ -130,7 +130,16 @@ static void store(int shape, const struct vulkan_image *image, unsigned level, C
     free(texels);
 }
 
-START_KERNEL_TEST(surfaces_of_every_shape)
+static TCase *add_case_with_kernels(Suite *suite, const char *name)
+{
+    TCase *made = add_vulkan_case(suite, name);
+    tcase_add_checked_fixture(made, begin_kernels, end_kernels);
+    return made;
+}
+
+GROUP("surfaces", add_case_with_kernels)
+
+KERNEL_TEST(surfaces_of_every_shape, 7)
 {
     struct vulkan_image image = vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, shaped[_i].shape, 21, 13, 3,
                                              VK_IMAGE_USAGE_STORAGE_BIT, GR_SURFACE_LOAD_STORE);
@@ -147,9 +156,8 @@ START_KERNEL_TEST(surfaces_of_every_shape)
     gr_resource_free(image.resource);
     CU(MemFree(memory));
 }
-END_TEST
 
-START_VULKAN_IMAGE_TEST(a_surface_has_all_layers)
+VULKAN_IMAGE_TEST(a_surface_has_all_layers)
 {
     struct vulkan_image image = vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D array", 21, 13, 2,
                                              VK_IMAGE_USAGE_STORAGE_BIT, GR_SURFACE_LOAD_STORE);
@@ -162,9 +170,8 @@ START_VULKAN_IMAGE_TEST(a_surface_has_all_layers)
     assert_error(GR_ERR_INVALID_VALUE, 0, "layer");
     vulkan_image_end(&image, buffer);
 }
-END_TEST
 
-START_VULKAN_IMAGE_TEST(surfaces_want_the_flag)
+VULKAN_IMAGE_TEST(surfaces_want_the_flag)
 {
     struct vulkan_image image =
         vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D", 8, 8, 1, 0, GR_READ_WRITE);
@@ -173,7 +180,6 @@ START_VULKAN_IMAGE_TEST(surfaces_want_the_flag)
     assert_error(GR_ERR_STATE, 0, "GR_SURFACE_LOAD_STORE");
     vulkan_image_end(&image, buffer);
 }
-END_TEST
 
 /* ---- Textures -------------------------------------------------------------------------------- */
 
@@ -263,7 +269,9 @@ static struct colour known(float x, float y, float layer, float level)
     return (struct colour){40 * x / 255, 30 * y / 255, 20 * layer / 255, (50 * level + 5) / 255};
 }
 
-START_KERNEL_TEST(textures_give_texels_as_floats)
+GROUP("textures", add_case_with_kernels)
+
+KERNEL_TEST(textures_give_texels_as_floats)
 {
     struct vulkan_image image = map_known(VK_FORMAT_R8G8B8A8_UNORM, "2D", 1);
     for (unsigned i = 0; i < 16; i++) {
@@ -274,9 +282,8 @@ START_KERNEL_TEST(textures_give_texels_as_floats)
     check("sample_2d", &linear, (struct place){2, 1.5f, 0, 0}, known(1.5f, 1, 0, 0));
     vulkan_image_end(&image, buffer);
 }
-END_TEST
 
-START_KERNEL_TEST(textures_of_levels)
+KERNEL_TEST(textures_of_levels)
 {
     struct vulkan_image image = map_known(VK_FORMAT_R8G8B8A8_UNORM, "2D", 3);
     const gr_texture_options whole = GR_INIT(gr_texture_options, .whole = true);
@@ -287,7 +294,6 @@ START_KERNEL_TEST(textures_of_levels)
     check("sample_2d", &second, (struct place){1.5f, 0.5f, 0, 0}, known(1, 0, 0, 1));
     vulkan_image_end(&image, buffer);
 }
-END_TEST
 
 /*
  * Layers: the loop's number is how many levels the image has, of 3 that it could have. Levels and
@@ -328,41 +334,38 @@ static void check_refused(unsigned levels, unsigned level)
     vulkan_image_end(&image, buffer);
 }
 
-START_KERNEL_TEST(layers_of_level_0_by_texels)
+KERNEL_TEST(layers_of_level_0_by_texels, 3)
 {
-    if (_i == 1)
+    if (_i == 0)
         check_layers(1, 0, GR_NO);
     else
-        check_refused((unsigned)_i, 0);
+        check_refused((unsigned)_i + 1, 0);
 }
-END_TEST
 
-START_KERNEL_TEST(layers_of_level_0_by_normalized_coordinates)
+KERNEL_TEST(layers_of_level_0_by_normalized_coordinates, 3)
 {
-    check_layers((unsigned)_i, 0, GR_YES);
-    check_layers((unsigned)_i, 0, GR_DEFAULT);
+    check_layers((unsigned)_i + 1, 0, GR_YES);
+    check_layers((unsigned)_i + 1, 0, GR_DEFAULT);
 }
-END_TEST
 
-START_KERNEL_TEST(layers_of_level_1_by_texels)
+KERNEL_TEST(layers_of_level_1_by_texels, 2)
 {
-    check_refused((unsigned)_i, 1);
+    check_refused((unsigned)_i + 2, 1);
 }
-END_TEST
 
-START_KERNEL_TEST(layers_of_level_1_by_normalized_coordinates)
+KERNEL_TEST(layers_of_level_1_by_normalized_coordinates, 2)
 {
-    check_layers((unsigned)_i, 1, GR_YES);
-    check_layers((unsigned)_i, 1, GR_DEFAULT);
+    check_layers((unsigned)_i + 2, 1, GR_YES);
+    check_layers((unsigned)_i + 2, 1, GR_DEFAULT);
 }
-END_TEST
 
-START_KERNEL_TEST(layers_of_the_whole_chain)
+KERNEL_TEST(layers_of_the_whole_chain, 3)
 {
-    struct vulkan_image image = map_known(VK_FORMAT_R8G8B8A8_UNORM, "2D array", (unsigned)_i);
+    unsigned levels = (unsigned)_i + 1;
+    struct vulkan_image image = map_known(VK_FORMAT_R8G8B8A8_UNORM, "2D array", levels);
     const gr_texture_options whole = GR_INIT(gr_texture_options, .whole = true);
     differences[0] = '\0';
-    for (unsigned level = 0; level < (unsigned)_i; level++)
+    for (unsigned level = 0; level < levels; level++)
         for (unsigned layer = 0; layer < LAYERS; layer++) {
             float last = (float)(vulkan_image_width(&image, level) - 1), z = (float)layer;
             const struct place at = {0.95f, 0.05f, z, (float)level};
@@ -371,10 +374,9 @@ START_KERNEL_TEST(layers_of_the_whole_chain)
     vulkan_image_end(&image, buffer);
     ck_assert_msg(differences[0] == '\0', "%s", differences);
 }
-END_TEST
 
 /* A cube's colour: the face is told by blue. */
-START_KERNEL_TEST(textures_of_cubes)
+KERNEL_TEST(textures_of_cubes)
 {
     static const struct place faces[6] = {{1, 0, 0, 0},  {-1, 0, 0, 0}, {0, 1, 0, 0},
                                           {0, -1, 0, 0}, {0, 0, 1, 0},  {0, 0, -1, 0}};
@@ -385,10 +387,9 @@ START_KERNEL_TEST(textures_of_cubes)
         check("sample_cube", &options, faces[face], known(1.5f, 1.5f, (float)face, 0));
     vulkan_image_end(&image, buffer);
 }
-END_TEST
 
 /* Memory has blue first, and so has CUDA: channel x is Vulkan's blue. */
-START_KERNEL_TEST(swapped_formats_have_blue_first)
+KERNEL_TEST(swapped_formats_have_blue_first)
 {
     struct vulkan_image image =
         vulkan_image(VK_FORMAT_B8G8R8A8_UNORM, "2D", 4, 4, 1, 0, GR_READ_WRITE);
@@ -400,10 +401,9 @@ START_KERNEL_TEST(swapped_formats_have_blue_first)
           (struct colour){0.6f, 0.4f, 0.2f, 0.8f});
     vulkan_image_end(&image, buffer);
 }
-END_TEST
 
 /* 0x80 of the sRGB curve is 0.2159 of light. */
-START_KERNEL_TEST(srgb_formats_are_made_linear)
+KERNEL_TEST(srgb_formats_are_made_linear)
 {
     struct vulkan_image image = vulkan_image(VK_FORMAT_R8G8B8A8_SRGB, "2D", 4, 4, 1,
                                              VK_IMAGE_USAGE_SAMPLED_BIT, GR_READ_WRITE);
@@ -420,29 +420,4 @@ START_KERNEL_TEST(srgb_formats_are_made_linear)
     check("sample_2d", &raw, (struct place){1.5f, 1.5f, 0, 0},
           (struct colour){half, half, half, half});
     vulkan_image_end(&image, buffer);
-}
-END_TEST
-
-static TCase *add_case_with_kernels(Suite *suite, const char *name)
-{
-    TCase *made = add_vulkan_case(suite, name);
-    tcase_add_checked_fixture(made, begin_kernels, end_kernels);
-    return made;
-}
-
-void add_vulkan_kernel_cases(Suite *suite)
-{
-    TCase *surface = add_case_with_kernels(suite, "surfaces");
-    add_loop_tests(surface, 7, surfaces_of_every_shape);
-    add_tests(surface, a_surface_has_all_layers, surfaces_want_the_flag);
-
-    TCase *texture = add_case_with_kernels(suite, "textures");
-    add_tests(texture, textures_give_texels_as_floats, textures_of_levels);
-    tcase_add_loop_test(texture, layers_of_level_0_by_texels, 1, 4);
-    tcase_add_loop_test(texture, layers_of_level_0_by_normalized_coordinates, 1, 4);
-    tcase_add_loop_test(texture, layers_of_level_1_by_texels, 2, 4);
-    tcase_add_loop_test(texture, layers_of_level_1_by_normalized_coordinates, 2, 4);
-    tcase_add_loop_test(texture, layers_of_the_whole_chain, 1, 4);
-    add_tests(texture, textures_of_cubes, swapped_formats_have_blue_first,
-              srgb_formats_are_made_linear);
 }

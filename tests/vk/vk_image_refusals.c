@@ -21,7 +21,9 @@ static void check_known(const struct vulkan_format *format, const gr_vk_format_i
                   info->depth, info->swapped);
 }
 
-START_TEST(every_format_is_cudas_or_refused_with_its_reason)
+GROUP("formats", add_vulkan_case)
+
+TEST(every_format_is_cudas_or_refused_with_its_reason)
 {
     for (int i = 0; i <= (int)LAST_FORMAT; i++) {
         const struct vulkan_format *format = vulkan_format((VkFormat)i);
@@ -34,13 +36,11 @@ START_TEST(every_format_is_cudas_or_refused_with_its_reason)
         }
     }
 }
-END_TEST
 
-START_TEST(unknown_formats_are_refused)
+TEST(unknown_formats_are_refused)
 {
     assert_null(gr_vk_format((VkFormat)123456), GR_ERR_UNSUPPORTED, 0, "123456");
 }
-END_TEST
 
 static const struct {
     VkFormat format;
@@ -60,7 +60,7 @@ static const struct {
 };
 
 /* The message names the format, and one to use instead. */
-START_VULKAN_IMAGE_TEST(images_of_other_formats_are_refused)
+VULKAN_IMAGE_TEST(images_of_other_formats_are_refused, sizeof(refused) / sizeof(refused[0]))
 {
     VkImageCreateInfo info =
         vulkan_image_info(vulkan_format(VK_FORMAT_R8_UNORM), vulkan_shape("2D"), 8, 8, 1, 0);
@@ -70,9 +70,8 @@ START_VULKAN_IMAGE_TEST(images_of_other_formats_are_refused)
     ck_assert_ptr_null(gr_vk_image_create(vk.wrap, &info, GR_READ_WRITE));
     assert_error(GR_ERR_UNSUPPORTED, 0, refused[_i].instead);
 }
-END_TEST
 
-/* ---- Images that CUDA cannot see ------------------------------------------------------------- */
+GROUP("images that are refused", add_vulkan_case)
 
 static VkImageCreateInfo good_info(const char *shape)
 {
@@ -80,15 +79,14 @@ static VkImageCreateInfo good_info(const char *shape)
                              1, 0);
 }
 
-START_VULKAN_IMAGE_TEST(multisampled_images_are_refused)
+VULKAN_IMAGE_TEST(multisampled_images_are_refused)
 {
     VkImageCreateInfo info = good_info("2D");
     info.samples = VK_SAMPLE_COUNT_4_BIT;
     assert_null(gr_vk_image_create(vk.wrap, &info, GR_READ_WRITE), GR_ERR_UNSUPPORTED, 0, "sample");
 }
-END_TEST
 
-START_VULKAN_IMAGE_TEST(linear_images_of_several_levels_or_layers_are_refused)
+VULKAN_IMAGE_TEST(linear_images_of_several_levels_or_layers_are_refused)
 {
     VkImageCreateInfo info = good_info("2D array");
     info.tiling = VK_IMAGE_TILING_LINEAR;
@@ -100,9 +98,8 @@ START_VULKAN_IMAGE_TEST(linear_images_of_several_levels_or_layers_are_refused)
     assert_null(gr_vk_image_create(vk.wrap, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
                 "LINEAR");
 }
-END_TEST
 
-START_VULKAN_IMAGE_TEST(what_cuda_does_not_know_is_refused)
+VULKAN_IMAGE_TEST(what_cuda_does_not_know_is_refused)
 {
     VkImageCreateInfo info = good_info("2D");
     info.imageType = (VkImageType)99;
@@ -121,10 +118,9 @@ START_VULKAN_IMAGE_TEST(what_cuda_does_not_know_is_refused)
     assert_null(gr_vk_image_create(vk.wrap, &info, GR_READ_WRITE), GR_ERR_UNSUPPORTED, 0,
                 "VK_IMAGE_TILING_OPTIMAL");
 }
-END_TEST
 
 /* The layout that an image is used in next is one that it can be brought into. */
-START_VULKAN_IMAGE_TEST(layouts_that_nothing_is_brought_into_are_refused)
+VULKAN_IMAGE_TEST(layouts_that_nothing_is_brought_into_are_refused)
 {
     struct vulkan_image image =
         vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D", 16, 16, 1, 0, GR_READ_WRITE);
@@ -141,9 +137,8 @@ START_VULKAN_IMAGE_TEST(layouts_that_nothing_is_brought_into_are_refused)
     vulkan_finish();
     gr_resource_free(image.resource);
 }
-END_TEST
 
-START_VULKAN_IMAGE_TEST(impossible_images_are_refused)
+VULKAN_IMAGE_TEST(impossible_images_are_refused)
 {
 #define FIELD(name) offsetof(VkImageCreateInfo, name)
     static const struct {
@@ -175,9 +170,8 @@ START_VULKAN_IMAGE_TEST(impossible_images_are_refused)
                     rows[i].text);
     }
 }
-END_TEST
 
-START_VULKAN_IMAGE_TEST(wrong_flags_and_null_are_refused)
+VULKAN_IMAGE_TEST(wrong_flags_and_null_are_refused)
 {
     const VkImageCreateInfo info = good_info("2D");
     assert_null(gr_vk_image_create(vk.wrap, &info, GR_READ_ONLY | GR_WRITE_DISCARD),
@@ -187,9 +181,8 @@ START_VULKAN_IMAGE_TEST(wrong_flags_and_null_are_refused)
     assert_null(gr_vk_image_create(vk.wrap, NULL, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "NULL");
     assert_null(gr_from_vk_image(vk.wrap, NULL, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "NULL");
 }
-END_TEST
 
-START_VULKAN_IMAGE_TEST(wrong_places_in_memory_are_refused)
+VULKAN_IMAGE_TEST(wrong_places_in_memory_are_refused)
 {
     struct vulkan_image image =
         vulkan_image_own(VK_FORMAT_R8G8B8A8_UNORM, "2D", 16, 16, 1, false, GR_READ_WRITE);
@@ -218,20 +211,4 @@ START_VULKAN_IMAGE_TEST(wrong_places_in_memory_are_refused)
     assert_null(gr_from_vk_image(vk.wrap, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
                 "GR_INIT(gr_vk_image_desc");
     vulkan_image_own_free(&image);
-}
-END_TEST
-
-void add_vulkan_refusal_cases(Suite *suite)
-{
-    TCase *formats = add_vulkan_case(suite, "formats");
-    add_tests(formats, every_format_is_cudas_or_refused_with_its_reason,
-              unknown_formats_are_refused);
-    add_loop_tests(formats, sizeof(refused) / sizeof(refused[0]),
-                   images_of_other_formats_are_refused);
-
-    add_tests(add_vulkan_case(suite, "images that are refused"), multisampled_images_are_refused,
-              linear_images_of_several_levels_or_layers_are_refused,
-              what_cuda_does_not_know_is_refused, layouts_that_nothing_is_brought_into_are_refused,
-              impossible_images_are_refused, wrong_flags_and_null_are_refused,
-              wrong_places_in_memory_are_refused);
 }

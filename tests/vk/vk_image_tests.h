@@ -5,8 +5,4 @@
 
 #include "tests/support/support_vulkan_image.h"
 
-void add_vulkan_byte_cases(Suite *suite);
-void add_vulkan_kernel_cases(Suite *suite);
-void add_vulkan_refusal_cases(Suite *suite);
-
 #endif

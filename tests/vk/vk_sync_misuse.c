@@ -19,7 +19,9 @@ static void assert_works(gr_resource *resource)
     vulkan_finish();
 }
 
-START_VULKAN_TEST(a_value_that_goes_backwards_is_refused)
+GROUP("semaphores used wrongly", add_vulkan_case)
+
+VULKAN_TEST(a_value_that_goes_backwards_is_refused)
 {
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
     gr_semaphore_point point = GR_INIT(gr_semaphore_point, .semaphore = pair.drawn, .value = 5);
@@ -41,9 +43,8 @@ START_VULKAN_TEST(a_value_that_goes_backwards_is_refused)
     ck_assert_uint_eq(value, 6);
     free_pair(&pair);
 }
-END_TEST
 
-START_VULKAN_TEST(the_value_of_the_applications_timeline_is_checked)
+VULKAN_TEST(the_value_of_the_applications_timeline_is_checked)
 {
     const VkSemaphoreTypeCreateInfo type = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
                                             .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE,
@@ -64,10 +65,9 @@ START_VULKAN_TEST(the_value_of_the_applications_timeline_is_checked)
     assert_null(gr_semaphore_from_vk(vk.wrap, &info), GR_ERR_INVALID_VALUE, 0, "binary");
     vk.DestroySemaphore(vk.h->device, info.semaphore, NULL);
 }
-END_TEST
 
 /* It was made without VkExportSemaphoreCreateInfo; newer layers see that too. */
-START_VULKAN_TEST(a_semaphore_that_cannot_be_exported_is_refused)
+VULKAN_TEST(a_semaphore_that_cannot_be_exported_is_refused)
 {
     vulkan_allow("VUID-VkSemaphoreGetFdInfoKHR-handleType");
     const VkSemaphoreTypeCreateInfo type = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
@@ -83,9 +83,8 @@ START_VULKAN_TEST(a_semaphore_that_cannot_be_exported_is_refused)
         assert_null(gr_semaphore_from_vk(vk.wrap, &info), GR_ERR_VULKAN, -1, "through_host");
     vk.DestroySemaphore(vk.h->device, info.semaphore, NULL);
 }
-END_TEST
 
-START_VULKAN_TEST(semaphores_of_nothing_are_refused)
+VULKAN_TEST(semaphores_of_nothing_are_refused)
 {
     const gr_vk_semaphore_desc nothing =
         GR_INIT(gr_vk_semaphore_desc, .type = VK_SEMAPHORE_TYPE_TIMELINE, .through_host = true);
@@ -98,9 +97,8 @@ START_VULKAN_TEST(semaphores_of_nothing_are_refused)
                 "77");
     gr_semaphore_free(NULL);
 }
-END_TEST
 
-START_VULKAN_TEST(points_that_are_wrong_are_refused)
+VULKAN_TEST(points_that_are_wrong_are_refused)
 {
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
     const gr_semaphore_point good =
@@ -130,11 +128,10 @@ START_VULKAN_TEST(points_that_are_wrong_are_refused)
     CU(StreamSynchronize(fx.stream));
     free_pair(&pair);
 }
-END_TEST
 
-/* ---- set_sync -------------------------------------------------------------------------------- */
+GROUP("resources and submits used wrongly", add_vulkan_case)
 
-START_VULKAN_TEST(set_sync_is_refused_where_it_cannot_be)
+VULKAN_TEST(set_sync_is_refused_where_it_cannot_be)
 {
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
     GR_AUTO(gr_resource) *resource = make_resource(&pair);
@@ -159,10 +156,9 @@ START_VULKAN_TEST(set_sync_is_refused_where_it_cannot_be)
                  "closed");
     free_pair(&pair);
 }
-END_TEST
 
 /* The semaphores' context has to be the resource's. */
-START_VULKAN_TEST(semaphores_of_another_context_are_refused)
+VULKAN_TEST(semaphores_of_another_context_are_refused)
 {
     CUcontext second = NULL;
     CU(CtxCreate(&second, 0, fx.device));
@@ -184,11 +180,10 @@ START_VULKAN_TEST(semaphores_of_another_context_are_refused)
     gr_vk_device_free(other);
     CU(CtxDestroy(second));
 }
-END_TEST
 
 /* ---- Submits --------------------------------------------------------------------------------- */
 
-START_VULKAN_TEST(submits_that_cannot_be_are_refused)
+VULKAN_TEST(submits_that_cannot_be_are_refused)
 {
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
     struct pair other = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
@@ -217,10 +212,9 @@ START_VULKAN_TEST(submits_that_cannot_be_are_refused)
     free_pair(&pair);
     free_pair(&other);
 }
-END_TEST
 
 /* What is missing is said by the map: the commit, or the choice of an order. */
-START_VULKAN_TEST(a_map_whose_order_is_open_is_refused)
+VULKAN_TEST(a_map_whose_order_is_open_is_refused)
 {
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
     GR_AUTO(gr_resource) *resource = make_resource(&pair);
@@ -239,7 +233,6 @@ START_VULKAN_TEST(a_map_whose_order_is_open_is_refused)
     vulkan_finish();
     free_pair(&pair);
 }
-END_TEST
 
 /* The submit of nothing that hands a new image to CUDA. */
 static gr_submit *begin_handover(gr_resource *resource, gr_vk_submit_desc *desc)
@@ -251,13 +244,15 @@ static gr_submit *begin_handover(gr_resource *resource, gr_vk_submit_desc *desc)
     return begin_submit(resource);
 }
 
+GROUP("new images", add_vulkan_case)
+
 /*
  * Also with semaphores of the program's, and by whoever maps. A submit that was taken back hands
  * nothing over.
  *
  * Catches: CUDA wrote into an image without a layout, and nothing was reported.
  */
-START_VULKAN_IMAGE_TEST(a_new_image_is_refused_until_a_submit)
+VULKAN_IMAGE_TEST(a_new_image_is_refused_until_a_submit, 2)
 {
     const bool paired = _i;
     struct vulkan_image image =
@@ -281,10 +276,9 @@ START_VULKAN_IMAGE_TEST(a_new_image_is_refused_until_a_submit)
     gr_resource_free(resource);
     free_pair(&pair);
 }
-END_TEST
 
 /* The barrier alone will do, of an image of the program's too; or the program's word for it. */
-START_VULKAN_IMAGE_TEST(a_new_image_is_taken_after_a_barrier_or_unordered)
+VULKAN_IMAGE_TEST(a_new_image_is_taken_after_a_barrier_or_unordered)
 {
     struct vulkan_image own =
         vulkan_image_own(VK_FORMAT_R8G8B8A8_UNORM, "2D", 16, 16, 1, true, GR_READ_WRITE);
@@ -297,9 +291,10 @@ START_VULKAN_IMAGE_TEST(a_new_image_is_taken_after_a_barrier_or_unordered)
     vulkan_image_end(&loose, must_map_vulkan(&loose));
     vulkan_image_own_free(&own);
 }
-END_TEST
 
-START_VULKAN_TEST(barriers_that_cannot_be_are_refused)
+GROUP("resources and submits used wrongly", add_vulkan_case)
+
+VULKAN_TEST(barriers_that_cannot_be_are_refused)
 {
     GR_AUTO(gr_resource) *resource = must_create(SIZE, GR_READ_WRITE);
     GR_AUTO(gr_resource) *gl = must_register(gl_buffer_filled(16, 1));
@@ -315,23 +310,4 @@ START_VULKAN_TEST(barriers_that_cannot_be_are_refused)
                  "NULL");
     vulkan_submit(commands, NULL, NULL);
     vulkan_finish();
-}
-END_TEST
-
-void add_misuse_cases(Suite *suite)
-{
-    add_tests(add_vulkan_case(suite, "semaphores used wrongly"),
-              a_value_that_goes_backwards_is_refused,
-              the_value_of_the_applications_timeline_is_checked,
-              a_semaphore_that_cannot_be_exported_is_refused, semaphores_of_nothing_are_refused,
-              points_that_are_wrong_are_refused);
-
-    TCase *images = add_vulkan_case(suite, "new images");
-    add_loop_tests(images, 2, a_new_image_is_refused_until_a_submit);
-    add_tests(images, a_new_image_is_taken_after_a_barrier_or_unordered);
-
-    add_tests(add_vulkan_case(suite, "resources and submits used wrongly"),
-              set_sync_is_refused_where_it_cannot_be, semaphores_of_another_context_are_refused,
-              submits_that_cannot_be_are_refused, a_map_whose_order_is_open_is_refused,
-              barriers_that_cannot_be_are_refused);
 }

@@ -19,7 +19,4 @@ gr_resource *make_resource(const struct pair *pair);
 /* Begins a use of one resource. */
 gr_submit *begin_submit(gr_resource *resource);
 
-void add_use_cases(Suite *suite);
-void add_misuse_cases(Suite *suite);
-
 #endif

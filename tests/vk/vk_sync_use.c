@@ -45,9 +45,9 @@ static uint64_t counter(const gr_semaphore *semaphore)
     return value;
 }
 
-/* ---- Values ---------------------------------------------------------------------------------- */
+GROUP("values", add_vulkan_case)
 
-START_VULKAN_TEST(values_grow_by_one_with_each_use)
+VULKAN_TEST(values_grow_by_one_with_each_use)
 {
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
     GR_AUTO(gr_resource) *resource = make_resource(&pair);
@@ -68,9 +68,8 @@ START_VULKAN_TEST(values_grow_by_one_with_each_use)
     vulkan_finish();
     free_pair(&pair);
 }
-END_TEST
 
-START_VULKAN_TEST(maps_without_a_submit_signal_all_the_same)
+VULKAN_TEST(maps_without_a_submit_signal_all_the_same)
 {
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
     GR_AUTO(gr_resource) *resource = make_resource(&pair);
@@ -82,10 +81,9 @@ START_VULKAN_TEST(maps_without_a_submit_signal_all_the_same)
     check_read_after(resource, submit, 3);
     free_pair(&pair);
 }
-END_TEST
 
 /* Either may be left out; then that direction is the caller's. */
-START_VULKAN_TEST(one_semaphore_of_the_two)
+VULKAN_TEST(one_semaphore_of_the_two)
 {
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
     GR_AUTO(gr_resource) *resource = make_resource(NULL);
@@ -116,9 +114,8 @@ START_VULKAN_TEST(one_semaphore_of_the_two)
     vulkan_finish();
     free_pair(&pair);
 }
-END_TEST
 
-/* ---- Several resources ----------------------------------------------------------------------- */
+GROUP("several resources", add_vulkan_case)
 
 /* Vulkan reads both in one submit, and they end. */
 static void check_both(gr_resource *const both[2], gr_submit *submit, int first, int second)
@@ -136,7 +133,7 @@ static void check_both(gr_resource *const both[2], gr_submit *submit, int first,
     }
 }
 
-START_VULKAN_TEST(two_resources_on_one_pair_in_one_submit)
+VULKAN_TEST(two_resources_on_one_pair_in_one_submit)
 {
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
     gr_resource *both[] = {make_resource(&pair), make_resource(&pair)};
@@ -160,10 +157,9 @@ START_VULKAN_TEST(two_resources_on_one_pair_in_one_submit)
     check_both(both, submit, 0x23, 0x24);
     free_pair(&pair);
 }
-END_TEST
 
 /* Released one by one, on two streams whose work ends in the other order. */
-START_VULKAN_TEST(two_resources_on_one_pair_and_two_streams)
+VULKAN_TEST(two_resources_on_one_pair_and_two_streams)
 {
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
     gr_resource *both[] = {make_resource(&pair), make_resource(&pair)};
@@ -177,10 +173,9 @@ START_VULKAN_TEST(two_resources_on_one_pair_and_two_streams)
     check_both(both, submit, 0x31, 0x32);
     free_pair(&pair);
 }
-END_TEST
 
 /* What one resource waits for does not hold up the other. */
-START_VULKAN_TEST(two_pairs_do_not_wait_for_each_other)
+VULKAN_TEST(two_pairs_do_not_wait_for_each_other)
 {
     struct pair slow = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
     struct pair quick = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
@@ -204,11 +199,10 @@ START_VULKAN_TEST(two_pairs_do_not_wait_for_each_other)
     free_pair(&slow);
     free_pair(&quick);
 }
-END_TEST
 
-/* ---- Submits that did not happen ------------------------------------------------------------- */
+GROUP("submits that did not happen", add_vulkan_case)
 
-START_VULKAN_TEST(a_submit_taken_back_is_not_waited_for)
+VULKAN_TEST(a_submit_taken_back_is_not_waited_for)
 {
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
     GR_AUTO(gr_resource) *resource = make_resource(&pair);
@@ -227,10 +221,9 @@ START_VULKAN_TEST(a_submit_taken_back_is_not_waited_for)
     must_release(must_map(resource));
     free_pair(&pair);
 }
-END_TEST
 
 /* What the submit before it does is still waited for. */
-START_VULKAN_TEST(a_submit_taken_back_leaves_the_one_before)
+VULKAN_TEST(a_submit_taken_back_leaves_the_one_before)
 {
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
     GR_AUTO(gr_resource) *resource = make_resource(&pair);
@@ -248,10 +241,9 @@ START_VULKAN_TEST(a_submit_taken_back_leaves_the_one_before)
     vulkan_finish();
     free_pair(&pair);
 }
-END_TEST
 
 /* The first of three is taken back first, the last is made. */
-START_VULKAN_TEST(submits_are_taken_back_in_any_order)
+VULKAN_TEST(submits_are_taken_back_in_any_order)
 {
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
     gr_resource *r[3];
@@ -272,12 +264,11 @@ START_VULKAN_TEST(submits_are_taken_back_in_any_order)
     }
     free_pair(&pair);
 }
-END_TEST
 
-/* ---- Several pairs in one submit ------------------------------------------------------------- */
+GROUP("submits of several pairs", add_vulkan_case)
 
 /* One wait and one signal for each pair, one pair with half, and an object of OpenGL's. */
-START_VULKAN_TEST(a_submit_of_several_pairs)
+VULKAN_TEST(a_submit_of_several_pairs)
 {
     struct pair one = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
     struct pair two = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
@@ -313,12 +304,11 @@ START_VULKAN_TEST(a_submit_of_several_pairs)
     free_pair(&one);
     free_pair(&two);
 }
-END_TEST
 
-/* ---- Resources that end ---------------------------------------------------------------------- */
+GROUP("resources that end", add_vulkan_case)
 
 /* One is closed, one freed, before the commit or before it is taken back. */
-START_VULKAN_TEST(resources_may_end_while_a_submit_has_begun)
+VULKAN_TEST(resources_may_end_while_a_submit_has_begun, 2)
 {
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
     gr_resource *r[] = {make_resource(&pair), make_resource(&pair), make_resource(&pair)};
@@ -336,11 +326,10 @@ START_VULKAN_TEST(resources_may_end_while_a_submit_has_begun)
     gr_resource_free(r[0]);
     gr_resource_free(r[2]);
 }
-END_TEST
 
-/* ---- By hand --------------------------------------------------------------------------------- */
+GROUP("points by hand, own semaphores, binary ones", add_vulkan_case)
 
-START_VULKAN_TEST(points_by_hand_order_two_streams)
+VULKAN_TEST(points_by_hand_order_two_streams)
 {
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
     CUdeviceptr memory = 0;
@@ -363,9 +352,8 @@ START_VULKAN_TEST(points_by_hand_order_two_streams)
     CU(MemFree(memory));
     free_pair(&pair);
 }
-END_TEST
 
-START_VULKAN_TEST(a_point_by_hand_waits_for_vulkans_host)
+VULKAN_TEST(a_point_by_hand_waits_for_vulkans_host)
 {
     GR_AUTO(gr_semaphore) *semaphore = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
     assert_made(semaphore);
@@ -380,7 +368,6 @@ START_VULKAN_TEST(a_point_by_hand_waits_for_vulkans_host)
     VK(SignalSemaphore(vk.h->device, &info));
     CU(StreamSynchronize(fx.stream));
 }
-END_TEST
 
 /* ---- The application's own semaphores -------------------------------------------------------- */
 
@@ -433,22 +420,20 @@ static void check_own(bool through_host)
     }
 }
 
-START_VULKAN_TEST(the_applications_timelines_through_the_host)
+VULKAN_TEST(the_applications_timelines_through_the_host)
 {
     check_own(true);
 }
-END_TEST
 
-START_VULKAN_TEST(the_applications_timelines_exported)
+VULKAN_TEST(the_applications_timelines_exported)
 {
     if (!vk.exports)
         skip("this Vulkan device exports no semaphores");
     check_own(false);
 }
-END_TEST
 
 /* They are put into the stream in its own context, which does not stay current. */
-START_VULKAN_TEST(points_by_hand_need_no_current_context)
+VULKAN_TEST(points_by_hand_need_no_current_context)
 {
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
     const gr_semaphore_point point =
@@ -463,11 +448,10 @@ START_VULKAN_TEST(points_by_hand_need_no_current_context)
     CU(StreamSynchronize(fx.other));
     free_pair(&pair);
 }
-END_TEST
 
 /* ---- Binary ---------------------------------------------------------------------------------- */
 
-START_VULKAN_TEST(binary_semaphores)
+VULKAN_TEST(binary_semaphores)
 {
     if (!vk.exports) {
         assert_null(gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_BINARY), GR_ERR_UNSUPPORTED,
@@ -497,15 +481,14 @@ START_VULKAN_TEST(binary_semaphores)
     must_release(must_map(resource)); /* takes the last signal */
     free_pair(&pair);
 }
-END_TEST
 
-/* ---- Images and barriers --------------------------------------------------------------------- */
+GROUP("barriers", add_vulkan_case)
 
 /*
  * Clears of Vulkan and copies of CUDA in turn, with grinterop's barriers and without a wait of the
  * host.
  */
-START_VULKAN_IMAGE_TEST(images_change_hands_with_their_layouts)
+VULKAN_IMAGE_TEST(images_change_hands_with_their_layouts)
 {
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
     struct vulkan_image image =
@@ -538,10 +521,9 @@ START_VULKAN_IMAGE_TEST(images_change_hands_with_their_layouts)
     gr_resource_free(image.resource);
     free_pair(&pair);
 }
-END_TEST
 
 /* A buffer and an image in one barrier. */
-START_VULKAN_IMAGE_TEST(barriers_take_buffers_and_images)
+VULKAN_IMAGE_TEST(barriers_take_buffers_and_images)
 {
     struct vulkan_image image = vulkan_image(VK_FORMAT_R8_UNORM, "2D", 16, 16, 1, 0, GR_READ_WRITE);
     GR_AUTO(gr_resource) *resource = must_create(SIZE, GR_READ_WRITE);
@@ -561,11 +543,10 @@ START_VULKAN_IMAGE_TEST(barriers_take_buffers_and_images)
     assert_cuda_bytes(buffer, 0x81);
     vulkan_image_end(&image, buffer);
 }
-END_TEST
 
-/* ---- What is said ---------------------------------------------------------------------------- */
+GROUP("points by hand, own semaphores, binary ones", add_vulkan_case)
 
-START_VULKAN_TEST(describe_says_what_a_semaphore_is)
+VULKAN_TEST(describe_says_what_a_semaphore_is)
 {
     char text[256];
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
@@ -584,30 +565,4 @@ START_VULKAN_TEST(describe_says_what_a_semaphore_is)
     ck_assert_ptr_null(gr_semaphore_external(NULL));
     CU(StreamSynchronize(fx.stream));
     free_pair(&pair);
-}
-END_TEST
-
-void add_use_cases(Suite *suite)
-{
-    add_tests(add_vulkan_case(suite, "values"), values_grow_by_one_with_each_use,
-              maps_without_a_submit_signal_all_the_same, one_semaphore_of_the_two);
-
-    add_tests(add_vulkan_case(suite, "several resources"), two_resources_on_one_pair_in_one_submit,
-              two_resources_on_one_pair_and_two_streams, two_pairs_do_not_wait_for_each_other);
-
-    add_tests(add_vulkan_case(suite, "submits that did not happen"),
-              a_submit_taken_back_is_not_waited_for, a_submit_taken_back_leaves_the_one_before,
-              submits_are_taken_back_in_any_order);
-    add_tests(add_vulkan_case(suite, "submits of several pairs"), a_submit_of_several_pairs);
-    add_loop_tests(add_vulkan_case(suite, "resources that end"), 2,
-                   resources_may_end_while_a_submit_has_begun);
-
-    add_tests(add_vulkan_case(suite, "points by hand, own semaphores, binary ones"),
-              points_by_hand_order_two_streams, points_by_hand_need_no_current_context,
-              a_point_by_hand_waits_for_vulkans_host, the_applications_timelines_through_the_host,
-              the_applications_timelines_exported, binary_semaphores,
-              describe_says_what_a_semaphore_is);
-
-    add_tests(add_vulkan_case(suite, "barriers"), images_change_hands_with_their_layouts,
-              barriers_take_buffers_and_images);
 }

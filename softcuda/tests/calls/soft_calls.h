@@ -6,14 +6,6 @@
 #include "tests/support/driver_symbol.h"
 #include "softcuda/tests/kernels/soft_launch.h"
 
-void add_row_cases(Suite *suite);
-void add_context_cases(Suite *suite);
-void add_gl_cases(Suite *suite);
-void add_image_cases(Suite *suite);
-void add_memory_cases(Suite *suite);
-void add_module_cases(Suite *suite);
-void add_twin_cases(Suite *suite);
-
 /* Children. */
 int exchange_with_opengl_2(void);
 int exchange_with_opengl_3(void);

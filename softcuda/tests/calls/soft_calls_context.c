@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- Devices --------------------------------------------------------------------------------- */
+GROUP("devices", add_case)
 
-START_TEST(devices_by_their_bus)
+TEST(devices_by_their_bus)
 {
     need_software();
     char id[32] = "";
@@ -27,9 +27,8 @@ START_TEST(devices_by_their_bus)
     GIVES(ERROR_INVALID_DEVICE, cuDeviceGetByPCIBusId, (&found, "00ff:00:00.0"));
     ck_assert_int_eq(found, fx.device);
 }
-END_TEST
 
-START_TEST(what_a_device_is)
+TEST(what_a_device_is)
 {
     need_software();
     int major = 0, minor = 0, value = 0;
@@ -47,9 +46,8 @@ START_TEST(what_a_device_is)
     ck_assert_uint_lt(unused, all); /* the driver keeps a part for itself */
     GIVES(ERROR_INVALID_VALUE, cuDeviceComputeCapability, (&major, NULL, fx.device));
 }
-END_TEST
 
-START_TEST(devices_that_are_none)
+TEST(devices_that_are_none)
 {
     need_software();
     int number = 0, other = 0;
@@ -78,11 +76,10 @@ START_TEST(devices_that_are_none)
     DRV(cuDeviceGetDefaultMemPool, (&pool, fx.device));
     GIVES(ERROR_INVALID_DEVICE, cuDeviceSetMemPool, (999, pool));
 }
-END_TEST
 
-/* ---- Contexts -------------------------------------------------------------------------------- */
+GROUP("contexts", add_case)
 
-START_TEST(contexts_by_older_names)
+TEST(contexts_by_older_names)
 {
     need_software();
     CUcontext made = NULL, popped = NULL, current = NULL;
@@ -116,9 +113,8 @@ START_TEST(contexts_by_older_names)
     DRV(cuCtxGetFlags, (&flags));
     ck_assert_uint_eq(flags & CU_CTX_MAP_HOST, CU_CTX_MAP_HOST); /* the primary one */
 }
-END_TEST
 
-START_TEST(contexts_that_are_refused)
+TEST(contexts_that_are_refused)
 {
     need_software();
     CUcontext made = NULL;
@@ -141,10 +137,9 @@ START_TEST(contexts_that_are_refused)
     DRV(cuCtxDestroy_v2, (made));
 #endif
 }
-END_TEST
 
 /* What was made in a context ends with it, and its handles are known to have ended. */
-START_TEST(what_ends_with_a_context)
+TEST(what_ends_with_a_context)
 {
     need_software();
     const CUDA_ARRAY3D_DESCRIPTOR flat = {
@@ -172,10 +167,9 @@ START_TEST(what_ends_with_a_context)
     GIVES(ERROR_INVALID_VALUE, cuMemFree_v2, (memory));
     GIVES(ERROR_INVALID_VALUE, cuMemHostGetFlags, (&flags, pinned));
 }
-END_TEST
 
 /* One that is current twice is still current when it has ended. */
-START_TEST(current_although_destroyed)
+TEST(current_although_destroyed)
 {
     need_software();
     CUcontext made = NULL;
@@ -196,11 +190,10 @@ START_TEST(current_although_destroyed)
     DRV(cuCtxPopCurrent_v2, (NULL));
     DRV(cuMemFree_v2, (0));
 }
-END_TEST
 
 #define DEEPEST 64 /* contexts that one thread has current */
 
-START_TEST(contexts_in_contexts)
+TEST(contexts_in_contexts)
 {
     need_software();
     CUcontext made = NULL;
@@ -213,9 +206,8 @@ START_TEST(contexts_in_contexts)
         DRV(cuCtxPopCurrent_v2, (&made));
     ck_assert_ptr_eq(made, fx.context);
 }
-END_TEST
 
-START_TEST(limits_of_a_context)
+TEST(limits_of_a_context)
 {
     need_software();
     size_t before = 0, value = 0;
@@ -245,9 +237,8 @@ START_TEST(limits_of_a_context)
     GIVES(ERROR_NOT_PERMITTED, cuCtxSetLimit, (CU_LIMIT_CIG_ENABLED, 1));
 #endif
 }
-END_TEST
 
-START_TEST(priorities_of_streams)
+TEST(priorities_of_streams)
 {
     need_software();
     int least = 7, greatest = 7, priority = 7;
@@ -264,7 +255,6 @@ START_TEST(priorities_of_streams)
         DRV(cuStreamDestroy_v2, (stream));
     }
 }
-END_TEST
 
 /* ---- The primary context --------------------------------------------------------------------- */
 
@@ -303,21 +293,11 @@ int primary_context_is_reset(void)
     return 0;
 }
 
-START_TEST(primary_context)
+TEST(primary_context)
 {
     need_software();
     expect_child("primary_context_is_reset");
     GIVES(ERROR_INVALID_VALUE, cuDevicePrimaryCtxSetFlags_v2, (fx.device, CU_CTX_MAP_HOST));
     GIVES(ERROR_INVALID_VALUE, cuDevicePrimaryCtxSetFlags_v2, (fx.device, 0xf00000));
     GIVES(ERROR_INVALID_VALUE, cuDevicePrimaryCtxGetState, (fx.device, NULL, NULL));
-}
-END_TEST
-
-void add_context_cases(Suite *suite)
-{
-    add_tests(add_case(suite, "devices"), devices_by_their_bus, what_a_device_is,
-              devices_that_are_none);
-    add_tests(add_case(suite, "contexts"), contexts_by_older_names, contexts_that_are_refused,
-              what_ends_with_a_context, current_although_destroyed, contexts_in_contexts,
-              limits_of_a_context, priorities_of_streams, primary_context);
 }

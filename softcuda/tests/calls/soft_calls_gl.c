@@ -14,7 +14,7 @@
 #define SIZE     64
 #define NO_BYTES 0xCD /* what nobody can see */
 
-/* ---- Buffers --------------------------------------------------------------------------------- */
+GROUP("OpenGL", add_case)
 
 static CUgraphicsResource registered(GLuint name)
 {
@@ -40,7 +40,7 @@ static void map_and_fill(CUgraphicsResource resource, const void *expected, int 
 }
 
 /* While the application has bytes 16 to 47 mapped, CUDA sees these and no others. */
-START_TEST(buffers_that_the_application_has_mapped)
+TEST(buffers_that_the_application_has_mapped)
 {
     need_software();
     GLuint name = gl_buffer_filled(SIZE, 0x3a);
@@ -88,9 +88,8 @@ START_TEST(buffers_that_the_application_has_mapped)
     glBindBuffer(GL_ARRAY_BUFFER, 0);
     CU(GraphicsUnregisterResource(resource));
 }
-END_TEST
 
-START_TEST(buffers_that_were_deleted)
+TEST(buffers_that_were_deleted)
 {
     need_software();
     GLuint name = gl_buffer_filled(SIZE, 0x3a);
@@ -102,10 +101,9 @@ START_TEST(buffers_that_were_deleted)
     CU(GraphicsUnregisterResource(resource));
     assert_gl_clean();
 }
-END_TEST
 
 /* The resource's bytes are those of its own context, and that of the caller stays current. */
-START_TEST(another_context_of_opengl_is_current)
+TEST(another_context_of_opengl_is_current)
 {
     need_software();
     GLuint name = gl_buffer_filled(SIZE, 0x3a);
@@ -124,7 +122,6 @@ START_TEST(another_context_of_opengl_is_current)
     gr_egl_free(second);
     assert_ok(gr_egl_make_current(fx.egl));
 }
-END_TEST
 
 /* ---- Images ---------------------------------------------------------------------------------- */
 
@@ -199,7 +196,7 @@ static void read_texture(GLuint name, unsigned char *texels)
 }
 
 /* What both sides have is exchanged; the rest is seen by neither. */
-START_TEST(images_with_other_storage)
+TEST(images_with_other_storage)
 {
     need_software();
     GLuint name = texture_of(SIDE, GL_RGBA8, 0x3a);
@@ -238,7 +235,6 @@ START_TEST(images_with_other_storage)
     CU(GraphicsUnregisterResource(resource));
     assert_gl_clean();
 }
-END_TEST
 
 /* ---- OpenGL of before ------------------------------------------------------------------------ */
 
@@ -324,17 +320,9 @@ int exchange_with_opengl_3(void)
     return exchange_with("3.1COMPAT", 3);
 }
 
-START_TEST(older_versions_of_opengl)
+TEST(older_versions_of_opengl)
 {
     need_software();
     expect_child("exchange_with_opengl_2");
     expect_child("exchange_with_opengl_3");
-}
-END_TEST
-
-void add_gl_cases(Suite *suite)
-{
-    add_tests(add_case(suite, "OpenGL"), buffers_that_the_application_has_mapped,
-              buffers_that_were_deleted, another_context_of_opengl_is_current,
-              images_with_other_storage, older_versions_of_opengl);
 }

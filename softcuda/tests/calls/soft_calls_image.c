@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Arrays ---------------------------------------------------------------------------------- */
+GROUP("arrays", add_case)
 
 static const CUDA_ARRAY3D_DESCRIPTOR flat = {
     .Width = 8, .Height = 8, .Format = CU_AD_FORMAT_UNSIGNED_INT8, .NumChannels = 1};
@@ -22,7 +22,7 @@ static const CUDA_ARRAY3D_DESCRIPTOR flat = {
             DRV(cuArrayDestroy, (made));                                                           \
     } while (0)
 
-START_TEST(arrays_of_all_kinds)
+TEST(arrays_of_all_kinds)
 {
     need_software();
     CREATE(SUCCESS, changed.Height = 0);
@@ -45,9 +45,8 @@ START_TEST(arrays_of_all_kinds)
             CREATE(SUCCESS, changed.Format = (CUarray_format)formats[i],
                    changed.NumChannels = channels);
 }
-END_TEST
 
-START_TEST(arrays_that_are_refused)
+TEST(arrays_that_are_refused)
 {
     need_software();
     CUarray array = NULL;
@@ -89,9 +88,8 @@ START_TEST(arrays_that_are_refused)
     GIVES(ERROR_INVALID_VALUE, cuArrayCreate_v2, (&array, NULL));
     ck_assert_ptr_eq(array, NULL);
 }
-END_TEST
 
-START_TEST(what_arrays_are_asked)
+TEST(what_arrays_are_asked)
 {
     need_software();
     const CUDA_ARRAY_DESCRIPTOR given = {
@@ -113,9 +111,8 @@ START_TEST(what_arrays_are_asked)
     GIVES(ERROR_INVALID_HANDLE, cuArrayDestroy, (array));
     GIVES(ERROR_INVALID_HANDLE, cuArrayGetPlane, (&plane, array, 0));
 }
-END_TEST
 
-START_TEST(levels_of_mipmapped_arrays)
+TEST(levels_of_mipmapped_arrays)
 {
     need_software();
     CUDA_ARRAY3D_DESCRIPTOR long_row = flat, described;
@@ -147,9 +144,8 @@ START_TEST(levels_of_mipmapped_arrays)
                                           .NumChannels = 4};
     GIVES(ERROR_OUT_OF_MEMORY, cuMipmappedArrayCreate, (&levels, &huge, 15));
 }
-END_TEST
 
-START_TEST(copies_beyond_an_array)
+TEST(copies_beyond_an_array)
 {
     need_software();
     const CUDA_ARRAY_DESCRIPTOR words = {
@@ -172,9 +168,8 @@ START_TEST(copies_beyond_an_array)
     assert_pattern(read, sizeof(read), 1);
     DRV(cuArrayDestroy, (array));
 }
-END_TEST
 
-/* ---- Textures -------------------------------------------------------------------------------- */
+GROUP("textures", add_soft_case)
 
 #define TEXELS 64
 
@@ -201,7 +196,7 @@ static void assert_texels(const char *kernel, CUtexObject texture, int width, in
     CU(MemFree(out));
 }
 
-START_TEST(textures_of_linear_memory)
+TEST(textures_of_linear_memory)
 {
     need_software();
     unsigned char bytes[TEXELS];
@@ -246,10 +241,9 @@ START_TEST(textures_of_linear_memory)
     CU(MemFree(memory));
     CU(MemFree(out));
 }
-END_TEST
 
 /* 8 rows of 32 bytes, of which the first 5 are texels. */
-START_TEST(textures_of_rows)
+TEST(textures_of_rows)
 {
     need_software();
     unsigned char bytes[8 * 32], expected[5 * 8];
@@ -283,7 +277,6 @@ START_TEST(textures_of_rows)
     ck_assert_uint_eq(none, 0);
     CU(MemFree(memory));
 }
-END_TEST
 
 /* An array of 4 x 2 elements, of 4 bytes each. */
 static CUarray array_of_words(const unsigned words[8])
@@ -303,7 +296,7 @@ static CUarray array_of_words(const unsigned words[8])
     return array;
 }
 
-START_TEST(views_of_another_format)
+TEST(views_of_another_format)
 {
     need_software();
     unsigned words[8];
@@ -342,7 +335,6 @@ START_TEST(views_of_another_format)
     ck_assert_uint_eq(none, 0);
     DRV(cuArrayDestroy, (array));
 }
-END_TEST
 
 /* Layer i, or level i, is filled with 0x10 + i. */
 static void fill_array(CUarray array, size_t width, size_t height, size_t depth, int first)
@@ -362,8 +354,10 @@ static void fill_array(CUarray array, size_t width, size_t height, size_t depth,
     DRV(cuMemcpy3D_v2, (&copy));
 }
 
+GROUP("arrays", add_case)
+
 /* Each number by itself, or with one other, takes a sum or a product past the end of size_t. */
-START_TEST(copies_that_overflow)
+TEST(copies_that_overflow)
 {
     need_software();
     const size_t huge = SIZE_MAX / 2 + 2;
@@ -399,9 +393,10 @@ START_TEST(copies_that_overflow)
 #undef REFUSED
     DRV(cuMemFree_v2, (memory));
 }
-END_TEST
 
-START_TEST(views_of_layers)
+GROUP("textures", add_soft_case)
+
+TEST(views_of_layers)
 {
     need_software();
     CUDA_ARRAY3D_DESCRIPTOR shape = flat;
@@ -428,9 +423,8 @@ START_TEST(views_of_layers)
     GIVES(ERROR_INVALID_VALUE, cuTexObjectCreate, (&texture, &resource, &reading, &view));
     DRV(cuArrayDestroy, (array));
 }
-END_TEST
 
-START_TEST(views_of_levels)
+TEST(views_of_levels)
 {
     need_software();
     CUmipmappedArray levels = NULL;
@@ -459,9 +453,8 @@ START_TEST(views_of_levels)
     GIVES(ERROR_INVALID_VALUE, cuTexObjectCreate, (&texture, &resource, &reading, NULL));
     DRV(cuMipmappedArrayDestroy, (levels));
 }
-END_TEST
 
-START_TEST(what_textures_are_asked)
+TEST(what_textures_are_asked)
 {
     need_software();
     unsigned words[8] = {0};
@@ -512,9 +505,8 @@ START_TEST(what_textures_are_asked)
     ck_assert_uint_eq(none, 0);
     DRV(cuArrayDestroy, (array));
 }
-END_TEST
 
-START_TEST(what_surfaces_are_asked)
+TEST(what_surfaces_are_asked)
 {
     need_software();
     CUarray array = NULL;
@@ -544,15 +536,4 @@ START_TEST(what_surfaces_are_asked)
     GIVES(ERROR_INVALID_VALUE, cuSurfObjectCreate, (&none, NULL));
     ck_assert_uint_eq(none, 0);
     DRV(cuArrayDestroy, (array));
-}
-END_TEST
-
-void add_image_cases(Suite *suite)
-{
-    add_tests(add_case(suite, "arrays"), arrays_of_all_kinds, arrays_that_are_refused,
-              what_arrays_are_asked, levels_of_mipmapped_arrays, copies_beyond_an_array,
-              copies_that_overflow);
-    add_tests(add_soft_case(suite, "textures"), textures_of_linear_memory, textures_of_rows,
-              views_of_another_format, views_of_layers, views_of_levels, what_textures_are_asked,
-              what_surfaces_are_asked);
 }

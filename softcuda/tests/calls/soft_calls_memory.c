@@ -8,7 +8,7 @@
 
 #define SIZE ((size_t)4096)
 
-/* ---- Pools ----------------------------------------------------------------------------------- */
+GROUP("pools", add_case)
 
 static CUmemoryPool new_pool(size_t max_size)
 {
@@ -32,7 +32,7 @@ static cuuint64_t pool_number(CUmemoryPool pool, CUmemPool_attribute attribute)
     return number;
 }
 
-START_TEST(pools_count_what_they_gave)
+TEST(pools_count_what_they_gave)
 {
     need_software();
     CUmemoryPool pool = new_pool(0);
@@ -69,9 +69,8 @@ START_TEST(pools_count_what_they_gave)
     DRV(cuMemFreeAsync, (a, fx.stream));
     CU(StreamSynchronize(fx.stream));
 }
-END_TEST
 
-START_TEST(attributes_of_pools)
+TEST(attributes_of_pools)
 {
     need_software();
     CUmemoryPool pool = new_pool(0);
@@ -96,9 +95,8 @@ START_TEST(attributes_of_pools)
           (pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, NULL));
     DRV(cuMemPoolDestroy, (pool));
 }
-END_TEST
 
-START_TEST(pool_of_a_device)
+TEST(pool_of_a_device)
 {
     need_software();
     CUmemoryPool pool = new_pool(0), normal = NULL, current = NULL, asked = NULL;
@@ -120,9 +118,8 @@ START_TEST(pool_of_a_device)
     GIVES(ERROR_INVALID_VALUE, cuMemPoolDestroy, (normal));
     GIVES(ERROR_INVALID_VALUE, cuDeviceSetMemPool, (fx.device, pool));
 }
-END_TEST
 
-START_TEST(pools_that_are_refused)
+TEST(pools_that_are_refused)
 {
     need_software();
     CUmemoryPool pool = NULL;
@@ -145,9 +142,8 @@ START_TEST(pools_that_are_refused)
     GIVES(ERROR_INVALID_VALUE, cuMemPoolCreate, (NULL, &good));
     ck_assert_ptr_eq(pool, NULL);
 }
-END_TEST
 
-START_TEST(access_to_pools)
+TEST(access_to_pools)
 {
     need_software();
     CUmemoryPool pool = new_pool(0);
@@ -177,10 +173,9 @@ START_TEST(access_to_pools)
     GIVES(ERROR_NOT_SUPPORTED, cuMemPoolSetAccess, (pool, &access, 1));
     DRV(cuMemPoolDestroy, (pool));
 }
-END_TEST
 
 #if CUDA_VERSION >= 12020
-START_TEST(pools_with_a_limit)
+TEST(pools_with_a_limit)
 {
     need_software();
     CUmemoryPool pool = new_pool(2 * SIZE);
@@ -194,10 +189,9 @@ START_TEST(pools_with_a_limit)
     CU(StreamSynchronize(fx.stream));
     DRV(cuMemPoolDestroy, (pool));
 }
-END_TEST
 #endif
 
-START_TEST(allocations_of_nothing)
+TEST(allocations_of_nothing)
 {
     need_software();
     CUdeviceptr memory = 1;
@@ -215,11 +209,10 @@ START_TEST(allocations_of_nothing)
     DRV(cuMemHostUnregister, (own));
     free(own);
 }
-END_TEST
 
-/* ---- Memory of the host ---------------------------------------------------------------------- */
+GROUP("memory", add_case)
 
-START_TEST(flags_of_pinned_memory)
+TEST(flags_of_pinned_memory)
 {
     need_software();
     const unsigned given[3] = {0, CU_MEMHOSTALLOC_PORTABLE, CU_MEMHOSTALLOC_WRITECOMBINED};
@@ -241,11 +234,10 @@ START_TEST(flags_of_pinned_memory)
           ((void *)(uintptr_t)memory, 100, CU_MEMHOSTREGISTER_IOMEMORY));
     DRV(cuMemFree_v2, (memory));
 }
-END_TEST
 
 /* ---- Managed memory and pitch ---------------------------------------------------------------- */
 
-START_TEST(managed_memory)
+TEST(managed_memory)
 {
     need_software();
     CUdeviceptr memory = 0;
@@ -265,9 +257,8 @@ START_TEST(managed_memory)
     GIVES(ERROR_INVALID_VALUE, cuMemAllocManaged, (&memory, SIZE, CU_MEM_ATTACH_SINGLE));
     GIVES(ERROR_INVALID_VALUE, cuMemAllocManaged, (&memory, 0, CU_MEM_ATTACH_GLOBAL));
 }
-END_TEST
 
-START_TEST(rows_that_are_too_many)
+TEST(rows_that_are_too_many)
 {
     need_software();
     CUdeviceptr memory = 0;
@@ -283,10 +274,9 @@ START_TEST(rows_that_are_too_many)
     GIVES(ERROR_OUT_OF_MEMORY, cuMemAllocPitch_v2, (&memory, &pitch, SIZE_MAX, 1, 4));
     GIVES(ERROR_OUT_OF_MEMORY, cuMemAllocPitch_v2, (&memory, &pitch, SIZE, SIZE_MAX / 2, 4));
 }
-END_TEST
 
 /* A size that no number holds is no size. */
-START_TEST(fills_that_are_too_large)
+TEST(fills_that_are_too_large)
 {
     need_software();
     CUdeviceptr memory = soft_memory((unsigned char[64]){0}, 64);
@@ -299,7 +289,6 @@ START_TEST(fills_that_are_too_large)
     CU(CtxSynchronize());
     CU(MemFree(memory));
 }
-END_TEST
 
 /* ---- What pointers are asked ----------------------------------------------------------------- */
 
@@ -339,7 +328,7 @@ static void assert_attributes(CUdeviceptr base, size_t size, int type)
     ck_assert_ptr_eq(pool, NULL);
 }
 
-START_TEST(attributes_of_pointers)
+TEST(attributes_of_pointers)
 {
     need_software();
     CUdeviceptr memory = 0;
@@ -351,10 +340,9 @@ START_TEST(attributes_of_pointers)
     DRV(cuMemFree_v2, (memory));
     DRV(cuMemFreeHost, (pinned));
 }
-END_TEST
 
 /* The plural gives what there is, and for the rest what stands for nothing. */
-START_TEST(many_attributes_of_a_pointer)
+TEST(many_attributes_of_a_pointer)
 {
     need_software();
     CUpointer_attribute names[] = {
@@ -404,9 +392,8 @@ START_TEST(many_attributes_of_a_pointer)
         GIVES(ERROR_INVALID_VALUE, cuPointerGetAttributes, (count, names, values, memory));
     }
 }
-END_TEST
 
-/* ---- Reserved addresses ---------------------------------------------------------------------- */
+GROUP("addresses", add_case)
 
 #define GRANULE ((size_t)2 << 20)
 
@@ -435,7 +422,7 @@ static unsigned long long access_at(CUdeviceptr at)
     return flags;
 }
 
-START_TEST(addresses_that_are_asked_for)
+TEST(addresses_that_are_asked_for)
 {
     need_software();
     CUdeviceptr first = 0, again = 0, beside = 0;
@@ -463,10 +450,9 @@ START_TEST(addresses_that_are_asked_for)
     GIVES(ERROR_INVALID_VALUE, cuMemAddressReserve, (&again, GRANULE, 0, 0, 1));
     GIVES(ERROR_OUT_OF_MEMORY, cuMemAddressReserve, (&again, SIZE_MAX - 0xffff, 0, 0, 0));
 }
-END_TEST
 
 /* Two mappings side by side; the second is found behind the first. */
-START_TEST(access_to_mappings)
+TEST(access_to_mappings)
 {
     need_software();
     CUdeviceptr base = 0;
@@ -506,9 +492,8 @@ START_TEST(access_to_mappings)
     DRV(cuMemAddressFree, (base, 3 * GRANULE));
     free(bytes);
 }
-END_TEST
 
-START_TEST(mappings_that_are_refused)
+TEST(mappings_that_are_refused)
 {
     need_software();
     CUdeviceptr base = 0;
@@ -542,9 +527,8 @@ START_TEST(mappings_that_are_refused)
     GIVES(ERROR_INVALID_VALUE, cuMemRelease, (one));
     DRV(cuMemAddressFree, (base, 3 * GRANULE));
 }
-END_TEST
 
-START_TEST(allocations_that_are_refused)
+TEST(allocations_that_are_refused)
 {
     need_software();
     CUmemGenericAllocationHandle made = 0;
@@ -581,20 +565,4 @@ START_TEST(allocations_that_are_refused)
     ck_assert_int_eq(fd, -1);
     DRV(cuMemRelease, (made));
     GIVES(ERROR_INVALID_VALUE, cuMemGetAllocationPropertiesFromHandle, (&seen, made));
-}
-END_TEST
-
-void add_memory_cases(Suite *suite)
-{
-    TCase *pools = add_case(suite, "pools");
-    add_tests(pools, pools_count_what_they_gave, attributes_of_pools, pool_of_a_device,
-              pools_that_are_refused, access_to_pools, allocations_of_nothing);
-#if CUDA_VERSION >= 12020
-    tcase_add_test(pools, pools_with_a_limit);
-#endif
-    add_tests(add_case(suite, "memory"), flags_of_pinned_memory, managed_memory,
-              rows_that_are_too_many, fills_that_are_too_large, attributes_of_pointers,
-              many_attributes_of_a_pointer);
-    add_tests(add_case(suite, "addresses"), addresses_that_are_asked_for, access_to_mappings,
-              mappings_that_are_refused, allocations_that_are_refused);
 }

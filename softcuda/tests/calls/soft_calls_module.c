@@ -31,7 +31,7 @@ static CUfunction function_of(CUmodule module, const char *name)
     return function;
 }
 
-/* ---- Images ---------------------------------------------------------------------------------- */
+GROUP("modules", add_case)
 
 /* A file of the first bytes of the image, which the caller unlinks. */
 static void write_image(char path[], const void *bytes, size_t size)
@@ -43,7 +43,7 @@ static void write_image(char path[], const void *bytes, size_t size)
     ck_assert_int_eq(close(fd), 0);
 }
 
-START_TEST(modules_of_files)
+TEST(modules_of_files)
 {
     need_software();
     char path[32];
@@ -56,7 +56,6 @@ START_TEST(modules_of_files)
     GIVES(ERROR_FILE_NOT_FOUND, cuModuleLoad, (&module, path));
     GIVES(ERROR_INVALID_VALUE, cuModuleLoad, (&module, ""));
 }
-END_TEST
 
 int module_of_a_text(void)
 {
@@ -71,7 +70,7 @@ int module_of_a_text(void)
 }
 
 /* Catches: the line did not say which file. */
-START_TEST(files_that_are_no_modules)
+TEST(files_that_are_no_modules)
 {
     need_software();
     char said[2048];
@@ -79,10 +78,9 @@ START_TEST(files_that_are_no_modules)
     ck_assert_msg(strstr(said, ": /tmp/soft-calls-") && strstr(said, " is neither a shared object"),
                   "%s", said);
 }
-END_TEST
 
 /* Wherever it was cut. */
-START_TEST(files_that_are_cut_off)
+TEST(files_that_are_cut_off)
 {
     need_software();
     const size_t sizes[] = {0, 10, sizeof(ElfW(Ehdr)) + 8, image_size() / 2, image_size() - 1};
@@ -99,7 +97,6 @@ START_TEST(files_that_are_cut_off)
         ck_assert_int_eq(as_library, CUDA_ERROR_INVALID_IMAGE);
     }
 }
-END_TEST
 
 /* A copy of the image, whose header the caller changes. */
 static ElfW(Ehdr) * copy_image(void)
@@ -109,7 +106,7 @@ static ElfW(Ehdr) * copy_image(void)
     return copy;
 }
 
-START_TEST(objects_that_are_no_modules)
+TEST(objects_that_are_no_modules)
 {
     need_software();
     CUmodule module = NULL;
@@ -139,10 +136,9 @@ START_TEST(objects_that_are_no_modules)
     GIVES(ERROR_NO_BINARY_FOR_GPU, cuModuleLoadFatBinary, (&module, "\xb1\x43\x62\x46\1\0\0\0"));
     ck_assert_ptr_eq(module, NULL);
 }
-END_TEST
 
 /* Nothing is compiled, so what a compiler would say is nothing. */
-START_TEST(options_of_a_compiler)
+TEST(options_of_a_compiler)
 {
     need_software();
     char info[8] = "before", error[8] = "before";
@@ -172,11 +168,10 @@ START_TEST(options_of_a_compiler)
     DRV(cuModuleGetLoadingMode, (&mode));
     ck_assert_int_eq(mode, CU_MODULE_EAGER_LOADING);
 }
-END_TEST
 
 /* ---- Variables ------------------------------------------------------------------------------- */
 
-START_TEST(variables_of_modules)
+TEST(variables_of_modules)
 {
     need_software();
     CUmodule module = new_module();
@@ -219,11 +214,10 @@ START_TEST(variables_of_modules)
     GIVES(ERROR_INVALID_HANDLE, cuModuleGetGlobal_v2, (&again, &size, module, "counters"));
     CU(MemFree(out));
 }
-END_TEST
 
-/* ---- Kernels --------------------------------------------------------------------------------- */
+GROUP("kernels", add_case)
 
-START_TEST(kernels_that_cannot_be_had)
+TEST(kernels_that_cannot_be_had)
 {
     need_software();
     CUmodule module = new_module();
@@ -233,9 +227,8 @@ START_TEST(kernels_that_cannot_be_had)
     ck_assert_ptr_eq(function, NULL);
     DRV(cuModuleUnload, (module));
 }
-END_TEST
 
-START_TEST(what_kernels_are_asked)
+TEST(what_kernels_are_asked)
 {
     need_software();
     CUmodule module = new_module(), found = NULL;
@@ -272,9 +265,8 @@ START_TEST(what_kernels_are_asked)
     DRV(cuModuleUnload, (module));
     GIVES(ERROR_INVALID_HANDLE, cuFuncGetModule, (&found, function));
 }
-END_TEST
 
-START_TEST(attributes_that_are_set)
+TEST(attributes_that_are_set)
 {
     need_software();
     const CUfunction_attribute shared = CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
@@ -303,14 +295,13 @@ START_TEST(attributes_that_are_set)
     GIVES(ERROR_INVALID_VALUE, cuFuncSetAttribute, (function, CU_FUNC_ATTRIBUTE_NUM_REGS, 1));
     DRV(cuModuleUnload, (module));
 }
-END_TEST
 
 static size_t CUDA_CB kilobyte_per_thread(int threads)
 {
     return (size_t)threads * 1024;
 }
 
-START_TEST(occupancy)
+TEST(occupancy)
 {
     need_software();
     CUmodule module = new_module();
@@ -357,9 +348,8 @@ START_TEST(occupancy)
           (&grid, &block, function, NULL, 0, 0, 2));
     DRV(cuModuleUnload, (module));
 }
-END_TEST
 
-/* ---- Libraries ------------------------------------------------------------------------------- */
+GROUP("modules", add_case)
 
 static unsigned run_in(CUfunction function)
 {
@@ -377,7 +367,7 @@ static unsigned run_in(CUfunction function)
     return sum;
 }
 
-START_TEST(libraries)
+TEST(libraries)
 {
     need_software();
     char path[32];
@@ -415,9 +405,8 @@ START_TEST(libraries)
     GIVES(ERROR_INVALID_HANDLE, cuKernelGetFunction, (&function, kernel));
     GIVES(ERROR_INVALID_VALUE, cuMemsetD32_v2, (counters, 1, 4));
 }
-END_TEST
 
-START_TEST(options_of_libraries)
+TEST(options_of_libraries)
 {
     need_software();
     const void *image = soft_kernels()->host;
@@ -438,9 +427,8 @@ START_TEST(options_of_libraries)
     GIVES(ERROR_FILE_NOT_FOUND, cuLibraryLoadFromFile,
           (&library, "/no/such/file", NULL, NULL, 0, NULL, NULL, 0));
 }
-END_TEST
 
-/* ---- Launches -------------------------------------------------------------------------------- */
+GROUP("kernels", add_case)
 
 static unsigned counter_of(CUmodule module)
 {
@@ -452,7 +440,7 @@ static unsigned counter_of(CUmodule module)
 }
 
 /* What may be left out of a launch is; what would change it is refused. */
-START_TEST(attributes_of_launches)
+TEST(attributes_of_launches)
 {
     need_software();
     CUmodule module = new_module();
@@ -489,9 +477,8 @@ START_TEST(attributes_of_launches)
     ck_assert_uint_eq(counter_of(module), 7); /* three launches ran */
     DRV(cuModuleUnload, (module));
 }
-END_TEST
 
-START_TEST(twins_of_launches)
+TEST(twins_of_launches)
 {
     need_software();
     CUmodule module = new_module();
@@ -515,10 +502,9 @@ START_TEST(twins_of_launches)
     ck_assert_uint_eq(counter_of(module), 6);
     DRV(cuModuleUnload, (module));
 }
-END_TEST
 
 /* The other form of parameters: one buffer, in a list of names and values. */
-START_TEST(parameters_in_one_buffer)
+TEST(parameters_in_one_buffer)
 {
     need_software();
     CUmodule module = new_module();
@@ -557,10 +543,9 @@ START_TEST(parameters_in_one_buffer)
     CU(MemFree(packed.out));
     DRV(cuModuleUnload, (module));
 }
-END_TEST
 
 /* More than a stream's task has room for. */
-START_TEST(large_parameters)
+TEST(large_parameters)
 {
     need_software();
     CUmodule module = new_module();
@@ -583,11 +568,12 @@ START_TEST(large_parameters)
     CU(MemFree(out));
     DRV(cuModuleUnload, (module));
 }
-END_TEST
+
+GROUP("look-ups", add_case)
 
 /* The first version of the call has no status, so what is not there is an error. All as an H200
  * answers. */
-START_TEST(look_ups_without_a_status)
+TEST(look_ups_without_a_status)
 {
     need_software();
     void *found = NULL;
@@ -604,16 +590,4 @@ START_TEST(look_ups_without_a_status)
     DRV(cuGetProcAddress, ("cuMemAlloc", &found, 12000, 3));
     GIVES(ERROR_INVALID_VALUE, cuGetProcAddress, ("cuMemAlloc", &found, 12000, 8));
     GIVES(ERROR_INVALID_VALUE, cuGetProcAddress, (NULL, &found, 12000, 0));
-}
-END_TEST
-
-void add_module_cases(Suite *suite)
-{
-    add_tests(add_case(suite, "modules"), modules_of_files, files_that_are_no_modules,
-              files_that_are_cut_off, objects_that_are_no_modules, options_of_a_compiler,
-              variables_of_modules, libraries, options_of_libraries);
-    add_tests(add_case(suite, "kernels"), kernels_that_cannot_be_had, what_kernels_are_asked,
-              attributes_that_are_set, occupancy, attributes_of_launches, twins_of_launches,
-              parameters_in_one_buffer, large_parameters);
-    tcase_add_test(add_case(suite, "look-ups"), look_ups_without_a_status);
 }

@@ -61,15 +61,16 @@ int rows_before_init(void)
     return 0;
 }
 
-START_TEST(nothing_works_before_init)
+GROUP("zeros", add_case)
+
+TEST(nothing_works_before_init)
 {
     need_software();
     ck_assert_int_eq(setenv(DRIVER_FILE, gr_cuda_driver_path(), 1), 0);
     expect_child("rows_before_init");
 }
-END_TEST
 
-START_TEST(calls_without_a_context)
+TEST(calls_without_a_context)
 {
     need_software();
     differences[0] = '\0';
@@ -80,9 +81,8 @@ START_TEST(calls_without_a_context)
     CU(CtxSetCurrent(fx.context));
     ck_assert_msg(differences[0] == '\0', "%s", differences);
 }
-END_TEST
 
-START_TEST(calls_with_zeros)
+TEST(calls_with_zeros)
 {
     need_software();
     differences[0] = '\0';
@@ -91,11 +91,4 @@ START_TEST(calls_with_zeros)
         CU(CtxSetCurrent(fx.context));
     }
     ck_assert_msg(differences[0] == '\0', "%s", differences);
-}
-END_TEST
-
-void add_row_cases(Suite *suite)
-{
-    add_tests(add_case(suite, "zeros"), nothing_works_before_init, calls_without_a_context,
-              calls_with_zeros);
 }

@@ -63,7 +63,9 @@ static void assert_rows(uint32_t value, size_t size, size_t count)
     ck_assert_mem_eq(bytes_of(memory), expected, SIZE);
 }
 
-START_TEST(twins_that_fill)
+GROUP("per-thread twins", add_case)
+
+TEST(twins_that_fill)
 {
     need_software();
     hold_a_stream();
@@ -94,9 +96,8 @@ START_TEST(twins_that_fill)
     assert_rows(0x84858687, 4, 3);
     let_it_go();
 }
-END_TEST
 
-START_TEST(twins_that_copy)
+TEST(twins_that_copy)
 {
     need_software();
     unsigned char bytes[SIZE], read[SIZE] = {0};
@@ -128,10 +129,9 @@ START_TEST(twins_that_copy)
     let_it_go();
     CU(MemFree(other));
 }
-END_TEST
 
 /* Rows 1 and 2 of 4, the first 8 bytes of each, to rows 0 and 1. */
-START_TEST(twins_that_copy_blocks)
+TEST(twins_that_copy_blocks)
 {
     need_software();
     hold_a_stream();
@@ -190,9 +190,8 @@ START_TEST(twins_that_copy_blocks)
 #undef EACH
     let_it_go();
 }
-END_TEST
 
-START_TEST(twins_that_copy_arrays)
+TEST(twins_that_copy_arrays)
 {
     need_software();
     unsigned char bytes[SIZE], read[SIZE];
@@ -221,9 +220,8 @@ START_TEST(twins_that_copy_arrays)
     DRV(cuArrayDestroy, (array));
     DRV(cuArrayDestroy, (second));
 }
-END_TEST
 
-START_TEST(twins_of_stream_ordered_memory)
+TEST(twins_of_stream_ordered_memory)
 {
     need_software();
     CUmemoryPool pool = NULL;
@@ -241,7 +239,6 @@ START_TEST(twins_of_stream_ordered_memory)
     GIVES(ERROR_INVALID_VALUE, cuMemsetD8_v2, (a, 0, SIZE));
     let_it_go();
 }
-END_TEST
 
 /* ---- Streams and events ---------------------------------------------------------------------- */
 
@@ -259,7 +256,7 @@ static void CUDA_CB count_callback(CUstream stream, CUresult status, void *user)
         ++*(int *)user;
 }
 
-START_TEST(twins_of_host_functions)
+TEST(twins_of_host_functions)
 {
     need_software();
     int calls = 0;
@@ -271,9 +268,8 @@ START_TEST(twins_of_host_functions)
     ck_assert_int_eq(calls, 2);
     let_it_go();
 }
-END_TEST
 
-START_TEST(twins_of_events)
+TEST(twins_of_events)
 {
     need_software();
     CUevent event = NULL, later = NULL;
@@ -300,10 +296,9 @@ START_TEST(twins_of_events)
     CU(EventDestroy(event));
     CU(EventDestroy(later));
 }
-END_TEST
 
 /* What a twin says of NULL is what the plain call says of CU_STREAM_PER_THREAD. */
-START_TEST(twins_that_ask)
+TEST(twins_that_ask)
 {
     need_software();
     unsigned long long id = 0, own = 0, legacy = 0;
@@ -330,9 +325,8 @@ START_TEST(twins_that_ask)
     ck_assert_int_eq(device, fx.device);
 #endif
 }
-END_TEST
 
-START_TEST(twins_of_memory_operations)
+TEST(twins_of_memory_operations)
 {
     need_software();
     uint32_t word = 0;
@@ -353,9 +347,8 @@ START_TEST(twins_of_memory_operations)
     ck_assert_uint_eq(wide, 0x123456789abcdefull);
     let_it_go();
 }
-END_TEST
 
-START_TEST(twins_that_map)
+TEST(twins_that_map)
 {
     need_software();
     GLuint name = gl_buffer_filled(SIZE, 0x3a);
@@ -374,9 +367,10 @@ START_TEST(twins_that_map)
     assert_gl_bytes(name, SIZE, 0x3b);
     CU(GraphicsUnregisterResource(resource));
 }
-END_TEST
 
-START_TEST(callbacks_know_their_stream)
+GROUP("streams", add_case)
+
+TEST(callbacks_know_their_stream)
 {
     int calls = 0;
     called_with = NULL;
@@ -388,9 +382,8 @@ START_TEST(callbacks_know_their_stream)
     CU(StreamSynchronize(fx.stream));
     ck_assert_int_eq(calls, 1);
 }
-END_TEST
 
-START_TEST(events_with_flags)
+TEST(events_with_flags)
 {
     need_software();
     CUevent event = NULL;
@@ -405,7 +398,6 @@ START_TEST(events_with_flags)
     CU(EventSynchronize(event));
     DRV(cuEventDestroy_v2, (event));
 }
-END_TEST
 
 /* ---- Words in a stream ----------------------------------------------------------------------- */
 
@@ -430,7 +422,7 @@ static void wait_for_word(uint64_t first, uint64_t second, uint64_t value, unsig
     }
 }
 
-START_TEST(words_that_a_stream_waits_for)
+TEST(words_that_a_stream_waits_for)
 {
     need_software();
     wait_for_word(4, 5, 5, CU_STREAM_WAIT_VALUE_EQ);
@@ -440,9 +432,8 @@ START_TEST(words_that_a_stream_waits_for)
     wait_for_word(UINT64_MAX, UINT64_MAX - 1, 0, CU_STREAM_WAIT_VALUE_NOR);
     wait_for_word(UINT64_MAX - 0xff, 0, 0xff, CU_STREAM_WAIT_VALUE_NOR);
 }
-END_TEST
 
-START_TEST(words_of_64_bits_in_one_call)
+TEST(words_of_64_bits_in_one_call)
 {
     need_software();
     uint64_t words[2] = {1, 2};
@@ -465,9 +456,8 @@ START_TEST(words_of_64_bits_in_one_call)
     ck_assert_uint_eq(words[1], 0x200000002);
     CU(MemFree(two));
 }
-END_TEST
 
-START_TEST(words_that_are_refused)
+TEST(words_that_are_refused)
 {
     need_software();
     uint64_t word = 0;
@@ -482,15 +472,4 @@ START_TEST(words_that_are_refused)
     CU(MemcpyDtoH(&word, one, sizeof(word)));
     ck_assert_uint_eq(word, 0);
     CU(MemFree(one));
-}
-END_TEST
-
-void add_twin_cases(Suite *suite)
-{
-    add_tests(add_case(suite, "per-thread twins"), twins_that_fill, twins_that_copy,
-              twins_that_copy_blocks, twins_that_copy_arrays, twins_of_stream_ordered_memory,
-              twins_of_host_functions, twins_of_events, twins_that_ask, twins_of_memory_operations,
-              twins_that_map);
-    add_tests(add_case(suite, "streams"), callbacks_know_their_stream, events_with_flags,
-              words_that_a_stream_waits_for, words_of_64_bits_in_one_call, words_that_are_refused);
 }

@@ -15,18 +15,7 @@ static const struct child children[] = {
     {NULL, NULL},
 };
 
-static void build(Suite *suite)
-{
-    add_row_cases(suite);
-    add_context_cases(suite);
-    add_gl_cases(suite);
-    add_image_cases(suite);
-    add_memory_cases(suite);
-    add_module_cases(suite);
-    add_twin_cases(suite);
-}
-
 int main(int argc, char **argv)
 {
-    return test_main(argc, argv, "software driver's calls", build, children);
+    return run_tests(argc, argv, "software driver's calls", children);
 }

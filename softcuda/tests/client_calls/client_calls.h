@@ -7,13 +7,6 @@
 
 #define SIZE ((size_t)64 * 1024)
 
-void add_context_cases(Suite *suite);
-void add_gl_cases(Suite *suite);
-void add_ipc_cases(Suite *suite);
-void add_ipc_event_cases(Suite *suite);
-void add_managed_cases(Suite *suite);
-void add_pool_cases(Suite *suite);
-
 /* The children of client_calls_context.c, client_calls_ipc.c and client_calls_ipc_event.c. */
 int child_calls_before_init(void);
 int child_opens_memory(void);

@@ -13,7 +13,9 @@ CUresult cuProfilerStart(void);
 CUresult cuProfilerStop(void);
 CUresult cuProfilerInitialize(const char *config, const char *output, int mode);
 
-START_TEST(flags_of_the_current_context)
+GROUP("contexts", add_case)
+
+TEST(flags_of_the_current_context)
 {
     CUcontext context = NULL;
     unsigned flags = 99;
@@ -28,9 +30,8 @@ START_TEST(flags_of_the_current_context)
     GIVES(ERROR_INVALID_CONTEXT, cuCtxSetFlags, (CU_CTX_SCHED_AUTO));
     DRV(cuCtxSetCurrent, (fx.context));
 }
-END_TEST
 
-START_TEST(caches_of_the_current_context)
+TEST(caches_of_the_current_context)
 {
     CUfunc_cache cache = (CUfunc_cache)99, before;
     CUsharedconfig banks = (CUsharedconfig)99;
@@ -44,9 +45,8 @@ START_TEST(caches_of_the_current_context)
     DRV(cuCtxGetSharedMemConfig, (&banks));
     ck_assert_int_eq(banks, CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE);
 }
-END_TEST
 
-START_TEST(users_of_a_context)
+TEST(users_of_a_context)
 {
     CUcontext context = NULL, attached = NULL, current = NULL;
     DRV(cuCtxCreate_v2, (&context, 0, fx.device));
@@ -64,9 +64,8 @@ START_TEST(users_of_a_context)
         GIVES(ERROR_INVALID_CONTEXT, cuCtxPushCurrent_v2, (context));
     DRV(cuCtxSetCurrent, (fx.context));
 }
-END_TEST
 
-START_TEST(a_profiler)
+TEST(a_profiler)
 {
     DRV(cuProfilerStart, ());
     DRV(cuProfilerStop, ());
@@ -76,10 +75,9 @@ START_TEST(a_profiler)
     GIVES(ERROR_INVALID_CONTEXT, cuProfilerStop, ());
     DRV(cuCtxSetCurrent, (fx.context));
 }
-END_TEST
 
 /* Catches: a program that sizes arrays by the device's limits found them to be 0. */
-START_TEST(limits_of_images)
+TEST(limits_of_images)
 {
     static const CUdevice_attribute attributes[] = {
         CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE1D_WIDTH,
@@ -104,9 +102,8 @@ START_TEST(limits_of_images)
         ck_assert_msg(value >= at_least[i], "attribute %d is %d", (int)attributes[i], value);
     }
 }
-END_TEST
 
-START_TEST(names_of_no_kernel)
+TEST(names_of_no_kernel)
 {
 #if CUDA_VERSION >= 12030
     const char *name = "";
@@ -116,10 +113,9 @@ START_TEST(names_of_no_kernel)
     skip("CUDA %d has no cuFuncGetName", CUDA_VERSION);
 #endif
 }
-END_TEST
 
 /* A synchronous fill of device memory may be under way when it returns; not after this is set. */
-START_TEST(memory_that_syncs)
+TEST(memory_that_syncs)
 {
     CUdeviceptr memory = 0;
     unsigned on = 1, seen = 99;
@@ -140,9 +136,8 @@ START_TEST(memory_that_syncs)
     GIVES(ERROR_INVALID_VALUE, cuPointerSetAttribute, (&on, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, 0));
     DRV(cuMemFree_v2, (memory));
 }
-END_TEST
 
-START_TEST(multiprocessors_to_divide)
+TEST(multiprocessors_to_divide)
 {
 #if CUDA_VERSION >= 12040
     const CUdevResourceType sm = CU_DEV_RESOURCE_TYPE_SM, none = CU_DEV_RESOURCE_TYPE_INVALID;
@@ -167,7 +162,6 @@ START_TEST(multiprocessors_to_divide)
     skip("CUDA %d has no cuDeviceGetDevResource", CUDA_VERSION);
 #endif
 }
-END_TEST
 
 #define DRIVER_FILE "GR_CLIENT_CALLS_DRIVER"
 
@@ -189,17 +183,8 @@ int child_calls_before_init(void)
     return 0;
 }
 
-START_TEST(calls_before_cuInit)
+TEST(calls_before_cuInit)
 {
     setenv(DRIVER_FILE, gr_cuda_driver_path(), 1);
     expect_child("calls_before_init");
-}
-END_TEST
-
-void add_context_cases(Suite *suite)
-{
-    add_tests(add_case(suite, "contexts"), flags_of_the_current_context,
-              caches_of_the_current_context, users_of_a_context, a_profiler, limits_of_images,
-              names_of_no_kernel, memory_that_syncs, multiprocessors_to_divide,
-              calls_before_cuInit);
 }

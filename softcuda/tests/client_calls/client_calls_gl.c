@@ -14,7 +14,9 @@ static CUdeviceptr mapped(GLuint name)
     return pointer;
 }
 
-START_TEST(a_buffer_by_its_name)
+GROUP("OpenGL", add_case)
+
+TEST(a_buffer_by_its_name)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
     DRV(cuGLInit, ());
@@ -40,9 +42,8 @@ START_TEST(a_buffer_by_its_name)
     GIVES(ERROR_INVALID_VALUE, cuGLUnregisterBufferObject, (name));
     GIVES(ERROR_INVALID_VALUE, cuGLMapBufferObject_v2, (&pointer, NULL, name));
 }
-END_TEST
 
-START_TEST(several_buffers_by_their_names)
+TEST(several_buffers_by_their_names)
 {
     need_software();
     GLuint names[] = {gl_buffer_pattern(SIZE, 1), gl_buffer_pattern(SIZE, 2)};
@@ -58,10 +59,9 @@ START_TEST(several_buffers_by_their_names)
     for (int i = 0; i < 2; i++)
         DRV(cuGLUnregisterBufferObject, (names[i]));
 }
-END_TEST
 
 /* Catches: a name stayed registered when its context had ended. */
-START_TEST(a_context_for_opengl)
+TEST(a_context_for_opengl)
 {
     CUcontext context = NULL;
     GLuint name = gl_buffer_pattern(SIZE, 1);
@@ -76,10 +76,9 @@ START_TEST(a_context_for_opengl)
     DRV(cuGLRegisterBufferObject, (name));
     DRV(cuGLUnregisterBufferObject, (name));
 }
-END_TEST
 
 /* Catches: a library that asks what a pointer is took the memory of a map for the host's. */
-START_TEST(what_a_mapped_pointer_is)
+TEST(what_a_mapped_pointer_is)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
     CUgraphicsResource resource = NULL;
@@ -104,11 +103,4 @@ START_TEST(what_a_mapped_pointer_is)
     GIVES(ERROR_INVALID_VALUE, cuPointerGetAttribute,
           (&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, pointer));
     DRV(cuGraphicsUnregisterResource, (resource));
-}
-END_TEST
-
-void add_gl_cases(Suite *suite)
-{
-    add_tests(add_case(suite, "OpenGL"), a_buffer_by_its_name, several_buffers_by_their_names,
-              a_context_for_opengl, what_a_mapped_pointer_is);
 }

@@ -29,7 +29,7 @@ static unsigned char last_byte(CUdeviceptr memory, size_t size)
     return byte;
 }
 
-/* ---- Two processes --------------------------------------------------------------------------- */
+GROUP("memory of other processes", add_case)
 
 #define ODD_SIZE (SIZE + 1000)
 
@@ -59,7 +59,7 @@ int child_opens_memory(void)
     return 0;
 }
 
-START_TEST(memory_of_two_processes)
+TEST(memory_of_two_processes)
 {
     CUipcMemHandle handle, same;
     CUdeviceptr memory = exported(ODD_SIZE, &handle);
@@ -70,7 +70,6 @@ START_TEST(memory_of_two_processes)
     ck_assert_int_eq(last_byte(memory, ODD_SIZE), 9);
     DRV(cuMemFree_v2, (memory));
 }
-END_TEST
 
 #define PIECES ((size_t)16384)
 #define PIECE  ((size_t)1024)
@@ -87,7 +86,7 @@ static void CUDA_CB write_slowly(void *user)
 }
 
 /* None of what is written while the pages are exchanged for others is lost. */
-START_TEST(memory_with_work_under_way)
+TEST(memory_with_work_under_way)
 {
     need_software();
     static unsigned char bytes[PIECES * PIECE];
@@ -102,11 +101,10 @@ START_TEST(memory_with_work_under_way)
         ck_assert_msg(bytes[i * PIECE] == 3, "piece %zu has %u", i, bytes[i * PIECE]);
     DRV(cuMemFree_v2, (memory));
 }
-END_TEST
 
 /* ---- What is refused ------------------------------------------------------------------------- */
 
-START_TEST(memory_of_the_same_process)
+TEST(memory_of_the_same_process)
 {
     CUipcMemHandle handle;
     CUdeviceptr memory = exported(SIZE, &handle), opened = 0;
@@ -114,10 +112,9 @@ START_TEST(memory_of_the_same_process)
     GIVES(ERROR_INVALID_VALUE, cuIpcCloseMemHandle, (memory));
     DRV(cuMemFree_v2, (memory));
 }
-END_TEST
 
 /* Each is found by its own handle, until it is freed. */
-START_TEST(memory_of_several_handles)
+TEST(memory_of_several_handles)
 {
     CUipcMemHandle first, second, third, again;
     CUdeviceptr memory[] = {exported(SIZE, &first), exported(SIZE, &second),
@@ -135,7 +132,6 @@ START_TEST(memory_of_several_handles)
     DRV(cuMemFree_v2, (memory[0]));
     DRV(cuMemFree_v2, (memory[2]));
 }
-END_TEST
 
 static bool has_a_handle(CUdeviceptr memory)
 {
@@ -145,7 +141,7 @@ static bool has_a_handle(CUdeviceptr memory)
     return has;
 }
 
-START_TEST(memory_without_a_handle)
+TEST(memory_without_a_handle)
 {
     CUipcMemHandle handle = {{0}};
     CUdeviceptr memory = 0, pooled = 0;
@@ -164,9 +160,8 @@ START_TEST(memory_without_a_handle)
     GIVES(ERROR_INVALID_CONTEXT, cuIpcCloseMemHandle, (memory));
     DRV(cuCtxSetCurrent, (fx.context));
 }
-END_TEST
 
-START_TEST(handles_of_nothing)
+TEST(handles_of_nothing)
 {
     CUipcMemHandle handle;
     CUdeviceptr opened = 0;
@@ -174,7 +169,6 @@ START_TEST(handles_of_nothing)
     GIVES(ERROR_INVALID_VALUE, cuIpcOpenMemHandle_v2, (&opened, handle, LAZY));
     ck_assert_uint_eq(opened, 0);
 }
-END_TEST
 
 /* A handle's context is the only one of its device and its process. */
 int child_opens_in_two_contexts(void)
@@ -207,11 +201,10 @@ static void expect_child_of_memory(const char *child)
     DRV(cuMemFree_v2, (memory));
 }
 
-START_TEST(memory_in_two_contexts)
+TEST(memory_in_two_contexts)
 {
     expect_child_of_memory("opens_in_two_contexts");
 }
-END_TEST
 
 /* The handle is one that a process made that has freed the memory, or changed in any byte. */
 int child_opens_nothing(void)
@@ -225,7 +218,7 @@ int child_opens_nothing(void)
     return 0;
 }
 
-START_TEST(handles_of_freed_memory)
+TEST(handles_of_freed_memory)
 {
     need_software();
     CUipcMemHandle handle, other;
@@ -237,7 +230,6 @@ START_TEST(handles_of_freed_memory)
     expect_child("opens_nothing");
     DRV(cuMemFree_v2, (memory));
 }
-END_TEST
 
 /* Flips each byte in turn. A few say nothing. */
 int child_opens_changed_handles(void)
@@ -262,17 +254,8 @@ int child_opens_changed_handles(void)
     return 0;
 }
 
-START_TEST(handles_that_were_changed)
+TEST(handles_that_were_changed)
 {
     need_software();
     expect_child_of_memory("opens_changed_handles");
-}
-END_TEST
-
-void add_ipc_cases(Suite *suite)
-{
-    add_tests(add_case(suite, "memory of other processes"), memory_of_two_processes,
-              memory_with_work_under_way, memory_of_the_same_process, memory_of_several_handles,
-              memory_without_a_handle, handles_of_nothing, memory_in_two_contexts,
-              handles_of_freed_memory, handles_that_were_changed);
 }

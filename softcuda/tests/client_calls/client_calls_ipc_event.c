@@ -87,9 +87,9 @@ static void hold(CUstream stream)
     CU(LaunchHostFunc(stream, wait_for_gate, NULL));
 }
 
-/* ---- One process ----------------------------------------------------------------------------- */
+GROUP("events of other processes", add_case)
 
-START_TEST(a_shared_event_in_one_process)
+TEST(a_shared_event_in_one_process)
 {
     need_events();
     CUevent event = new_event();
@@ -109,10 +109,9 @@ START_TEST(a_shared_event_in_one_process)
     GIVES(ERROR_INVALID_HANDLE, cuEventElapsedTime, (&time, event, event));
     DRV(cuEventDestroy_v2, (event));
 }
-END_TEST
 
 /* A wait is for the record before it, also when a later one was reached first. */
-START_TEST(records_out_of_order)
+TEST(records_out_of_order)
 {
     need_software();
     CUstream third = NULL;
@@ -131,9 +130,8 @@ START_TEST(records_out_of_order)
     DRV(cuStreamSynchronize, (third));
     DRV(cuStreamDestroy_v2, (third));
 }
-END_TEST
 
-START_TEST(events_without_a_handle)
+TEST(events_without_a_handle)
 {
     need_events();
     CUipcEventHandle handle;
@@ -156,7 +154,6 @@ START_TEST(events_without_a_handle)
     DRV(cuEventDestroy_v2, (shared));
     DRV(cuEventDestroy_v2, (plain));
 }
-END_TEST
 
 /* ---- Two processes --------------------------------------------------------------------------- */
 
@@ -199,7 +196,7 @@ static void await_queued(const struct child_process *child)
         ck_assert_msg(read(child->output, &byte, 1) == 1, "the child ended too early");
 }
 
-START_TEST(two_processes_in_turn)
+TEST(two_processes_in_turn)
 {
     need_events();
     CUipcMemHandle handle;
@@ -231,7 +228,6 @@ START_TEST(two_processes_in_turn)
     DRV(cuMemFree_v2, (memory));
     DRV(cuMemFree_v2, (copy));
 }
-END_TEST
 
 /* ---- Others that are hostile, or die --------------------------------------------------------- */
 
@@ -261,14 +257,13 @@ int child_opens_changed_events(void)
     return 0;
 }
 
-START_TEST(event_handles_that_were_changed)
+TEST(event_handles_that_were_changed)
 {
     need_software();
     CUevent event = exported("EVENT");
     expect_child("opens_changed_events");
     DRV(cuEventDestroy_v2, (event));
 }
-END_TEST
 
 /* Records what it never reaches. */
 int child_dies_before_the_record(void)
@@ -299,7 +294,7 @@ static void reap(const struct child_process *child)
 }
 
 /* Catches: a wait on the host for an event of a process that had died was for ever. */
-START_TEST(a_process_that_dies)
+TEST(a_process_that_dies)
 {
     need_software();
     CUevent event = exported("EVENT");
@@ -315,7 +310,6 @@ START_TEST(a_process_that_dies)
     DRV(cuEventQuery, (event));
     DRV(cuEventDestroy_v2, (event));
 }
-END_TEST
 
 /* A context of its own, with a stream in it that waits for the event. */
 static CUcontext context_that_waits(CUevent event, CUstream *stream)
@@ -328,7 +322,7 @@ static CUcontext context_that_waits(CUevent event, CUstream *stream)
 }
 
 /* What stands behind the wait has the wrong bytes: its context fails. */
-START_TEST(a_stream_waits_for_a_process_that_dies)
+TEST(a_stream_waits_for_a_process_that_dies)
 {
     need_software();
     CUstream stream = NULL;
@@ -343,7 +337,6 @@ START_TEST(a_stream_waits_for_a_process_that_dies)
     CU(CtxSynchronize());
     DRV(cuEventDestroy_v2, (event));
 }
-END_TEST
 
 /* A process of this number, which does nothing; 0: this user may not choose the number. */
 static pid_t start_as(pid_t number)
@@ -358,7 +351,7 @@ static pid_t start_as(pid_t number)
     return started > 0 ? (pid_t)started : 0;
 }
 
-START_TEST(another_process_of_the_same_number)
+TEST(another_process_of_the_same_number)
 {
     need_software();
     CUevent event = exported("EVENT");
@@ -373,7 +366,6 @@ START_TEST(another_process_of_the_same_number)
     ck_assert_int_eq(waitpid(other, NULL, 0), other);
     DRV(cuEventDestroy_v2, (event));
 }
-END_TEST
 
 static CUevent to_be_reached;
 
@@ -401,7 +393,7 @@ int child_goes_on_without_its_first_thread(void)
     pthread_exit(NULL);
 }
 
-START_TEST(a_process_without_its_first_thread)
+TEST(a_process_without_its_first_thread)
 {
     need_software();
     char text[4096];
@@ -414,10 +406,9 @@ START_TEST(a_process_without_its_first_thread)
     ck_assert_msg(status == 0, "the child ended with 0x%x: %.3500s", (unsigned)status, text);
     DRV(cuEventDestroy_v2, (event));
 }
-END_TEST
 
 /* Nor is a context's end for ever if the process lives. This one's stream is held here. */
-START_TEST(a_record_that_is_never_reached)
+TEST(a_record_that_is_never_reached)
 {
     need_software();
     CUstream stream = NULL;
@@ -433,14 +424,4 @@ START_TEST(a_record_that_is_never_reached)
     atomic_store(&gate, true);
     DRV(cuEventSynchronize, (event));
     DRV(cuEventDestroy_v2, (event));
-}
-END_TEST
-
-void add_ipc_event_cases(Suite *suite)
-{
-    add_tests(add_case(suite, "events of other processes"), a_shared_event_in_one_process,
-              records_out_of_order, events_without_a_handle, two_processes_in_turn,
-              event_handles_that_were_changed, a_process_that_dies,
-              a_stream_waits_for_a_process_that_dies, another_process_of_the_same_number,
-              a_process_without_its_first_thread, a_record_that_is_never_reached);
 }

@@ -34,7 +34,9 @@ static int attribute(CUdeviceptr memory, size_t size, CUmem_range_attribute whic
     return value;
 }
 
-START_TEST(reads_mostly)
+GROUP("managed memory", add_case)
+
+TEST(reads_mostly)
 {
     need_concurrent_access();
     CUdeviceptr memory = managed();
@@ -52,10 +54,9 @@ START_TEST(reads_mostly)
     ck_assert_int_eq(attribute(memory, SIZE, asked), 1);
     DRV(cuMemFree_v2, (memory));
 }
-END_TEST
 
 /* Catches: memory at the address of a freed allocation had its advice. */
-START_TEST(advice_ends_with_the_memory)
+TEST(advice_ends_with_the_memory)
 {
     need_concurrent_access();
     for (int i = 0; i < 40; i++) {
@@ -65,9 +66,8 @@ START_TEST(advice_ends_with_the_memory)
         DRV(cuMemFree_v2, (memory));
     }
 }
-END_TEST
 
-START_TEST(preferred_places)
+TEST(preferred_places)
 {
     need_concurrent_access();
     CUdeviceptr memory = managed();
@@ -82,9 +82,8 @@ START_TEST(preferred_places)
     ck_assert_int_eq(attribute(memory, SIZE, asked), CU_DEVICE_INVALID);
     DRV(cuMemFree_v2, (memory));
 }
-END_TEST
 
-START_TEST(who_accesses_it)
+TEST(who_accesses_it)
 {
     need_concurrent_access();
     CUdeviceptr memory = managed();
@@ -111,9 +110,8 @@ START_TEST(who_accesses_it)
     GIVES(ERROR_INVALID_VALUE, cuMemRangeGetAttribute, (list, 6, asked[0], memory, SIZE));
     DRV(cuMemFree_v2, (memory));
 }
-END_TEST
 
-START_TEST(prefetches)
+TEST(prefetches)
 {
     need_concurrent_access();
     CUdeviceptr memory = managed();
@@ -132,9 +130,8 @@ START_TEST(prefetches)
     ck_assert_int_eq(bytes[1], 6);
     DRV(cuMemFree_v2, (memory));
 }
-END_TEST
 
-START_TEST(memory_of_a_stream)
+TEST(memory_of_a_stream)
 {
     need_concurrent_access();
     CUdeviceptr memory = managed();
@@ -149,9 +146,8 @@ START_TEST(memory_of_a_stream)
     CU(StreamSynchronize(fx.stream));
     DRV(cuMemFree_v2, (memory));
 }
-END_TEST
 
-START_TEST(hints_that_are_refused)
+TEST(hints_that_are_refused)
 {
     need_concurrent_access();
     CUdeviceptr memory = managed(), plain = 0;
@@ -173,12 +169,11 @@ START_TEST(hints_that_are_refused)
     DRV(cuMemFree_v2, (plain));
     DRV(cuMemFree_v2, (memory));
 }
-END_TEST
 
 /* ---- Places as CUDA 12.2 names them ---------------------------------------------------------- */
 
 #if CUDA_VERSION >= 12020
-START_TEST(places_by_their_type)
+TEST(places_by_their_type)
 {
     need_concurrent_access();
     CUdeviceptr memory = managed();
@@ -202,12 +197,11 @@ START_TEST(places_by_their_type)
     CU(StreamSynchronize(fx.stream));
     DRV(cuMemFree_v2, (memory));
 }
-END_TEST
 #endif
 
 /* The software driver has one node. */
 #if CUDA_VERSION >= 12020
-START_TEST(nodes_of_the_host)
+TEST(nodes_of_the_host)
 {
     need_concurrent_access();
     if (!gr_cuda_is_software())
@@ -228,11 +222,10 @@ START_TEST(nodes_of_the_host)
     GIVES(ERROR_INVALID_VALUE, cuMemAdvise_v2, (memory, SIZE, CU_MEM_ADVISE_SET_ACCESSED_BY, node));
     DRV(cuMemFree_v2, (memory));
 }
-END_TEST
 #endif
 
 #if CUDA_VERSION >= 13000
-START_TEST(batches)
+TEST(batches)
 {
     need_concurrent_access();
     CUdeviceptr memory = managed();
@@ -269,10 +262,9 @@ START_TEST(batches)
     GIVES(ERROR_INVALID_VALUE, cuMemDiscardBatchAsync, (parts, sizes, 1, 1, fx.stream));
     DRV(cuMemFree_v2, (memory));
 }
-END_TEST
 
 /* Of two ranges, both to one place: in each row one thing is wrong. */
-START_TEST(batches_that_are_refused)
+TEST(batches_that_are_refused)
 {
     need_concurrent_access();
     CUdeviceptr memory = managed(), plain = 0;
@@ -322,18 +314,4 @@ START_TEST(batches_that_are_refused)
     DRV(cuMemFree_v2, (plain));
     DRV(cuMemFree_v2, (memory));
 }
-END_TEST
 #endif
-
-void add_managed_cases(Suite *suite)
-{
-    TCase *cases = add_case(suite, "managed memory");
-    add_tests(cases, reads_mostly, advice_ends_with_the_memory, preferred_places, who_accesses_it,
-              prefetches, memory_of_a_stream, hints_that_are_refused);
-#if CUDA_VERSION >= 12020
-    add_tests(cases, places_by_their_type, nodes_of_the_host);
-#endif
-#if CUDA_VERSION >= 13000
-    add_tests(cases, batches, batches_that_are_refused);
-#endif
-}

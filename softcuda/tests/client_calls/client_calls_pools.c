@@ -42,8 +42,10 @@ static unsigned asked_of(CUdeviceptr memory, CUpointer_attribute attribute)
     return value;
 }
 
+GROUP("pools", add_case)
+
 /* The host writes it at once, and a copy by the stream finds what it wrote. */
-START_TEST(a_pool_on_the_host)
+TEST(a_pool_on_the_host)
 {
     need_pools_of_the_host();
     CUmemoryPool pool = new_pool(CU_MEM_ALLOCATION_TYPE_PINNED, host);
@@ -68,9 +70,8 @@ START_TEST(a_pool_on_the_host)
     DRV(cuMemFree_v2, (copy));
     DRV(cuMemPoolDestroy, (pool));
 }
-END_TEST
 
-START_TEST(a_managed_pool)
+TEST(a_managed_pool)
 {
     CUmemoryPool pool = new_pool(CU_MEM_ALLOCATION_TYPE_MANAGED, nowhere);
     CUdeviceptr memory = 0;
@@ -90,7 +91,6 @@ START_TEST(a_managed_pool)
     CU(StreamSynchronize(fx.stream));
     DRV(cuMemPoolDestroy, (pool));
 }
-END_TEST
 
 static CUmemoryPool pool_of(CUmemLocation location, CUmemAllocationType type)
 {
@@ -102,7 +102,7 @@ static CUmemoryPool pool_of(CUmemLocation location, CUmemAllocationType type)
     return pool;
 }
 
-START_TEST(pools_of_places)
+TEST(pools_of_places)
 {
     need_pools_of_the_host();
     CUmemLocation here = device(), there = host;
@@ -124,10 +124,9 @@ START_TEST(pools_of_places)
     DRV(cuMemPoolDestroy, (other));
     ck_assert_ptr_eq(pool_of(host, CU_MEM_ALLOCATION_TYPE_PINNED), pinned);
 }
-END_TEST
 
 /* Each place has pools of its own, for each kind of memory. */
-START_TEST(a_pool_for_each_place)
+TEST(a_pool_for_each_place)
 {
     need_pools_of_the_host();
     const CUmemLocation places[] = {device(), host, {.type = CU_MEM_LOCATION_TYPE_HOST_NUMA}};
@@ -139,9 +138,8 @@ START_TEST(a_pool_for_each_place)
             ck_assert_ptr_ne(pools[i], pools[j]);
     }
 }
-END_TEST
 
-START_TEST(places_without_a_pool)
+TEST(places_without_a_pool)
 {
     CUmemLocation none = nowhere;
     CUmemoryPool pool = NULL;
@@ -153,16 +151,5 @@ START_TEST(places_without_a_pool)
     GIVES(ERROR_INVALID_VALUE, cuMemGetMemPool, (NULL, &none, CU_MEM_ALLOCATION_TYPE_MANAGED));
     ck_assert_ptr_eq(pool, NULL);
 }
-END_TEST
 
-void add_pool_cases(Suite *suite)
-{
-    add_tests(add_case(suite, "pools"), a_pool_on_the_host, a_managed_pool, pools_of_places,
-              a_pool_for_each_place, places_without_a_pool);
-}
-#else
-void add_pool_cases(Suite *suite)
-{
-    (void)suite; /* CUDA 13 named such pools first */
-}
 #endif

@@ -6,16 +6,6 @@
 #define _GNU_SOURCE
 #include "client_calls.h"
 
-static void build(Suite *suite)
-{
-    add_context_cases(suite);
-    add_gl_cases(suite);
-    add_ipc_cases(suite);
-    add_ipc_event_cases(suite);
-    add_managed_cases(suite);
-    add_pool_cases(suite);
-}
-
 static const struct child children[] = {
     {"calls_before_init", child_calls_before_init},
     {"opens_memory", child_opens_memory},
@@ -31,5 +21,5 @@ static const struct child children[] = {
 
 int main(int argc, char **argv)
 {
-    return test_main(argc, argv, "calls of other programs", build, children);
+    return run_tests(argc, argv, "calls of other programs", children);
 }

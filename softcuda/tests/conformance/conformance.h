@@ -34,15 +34,6 @@ void conformance_note(const char *call, CUresult got, CUresult wanted);
 /* A case whose rows are noted. */
 TCase *add_conformance_case(Suite *suite, const char *name);
 
-/* The cases of the other files. */
-void add_device_cases(Suite *suite);
-void add_external_cases(Suite *suite);
-void add_external_image_cases(Suite *suite);
-void add_memory_cases(Suite *suite);
-void add_semaphore_cases(Suite *suite);
-void add_virtual_cases(Suite *suite);
-void add_work_cases(Suite *suite);
-
 /* Children that have to die. */
 int read_without_access(void);
 int read_without_mapping(void);

@@ -10,9 +10,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* ---- External memory: import ----------------------------------------------------------------- */
+GROUP("external memory", add_conformance_case)
 
-START_TEST(imports_that_fail)
+TEST(imports_that_fail)
 {
     CUmemGenericAllocationHandle handle = share_create(SHARE_SIZE);
     int fd = share_export(handle), file = memfd_create("no memory", MFD_CLOEXEC);
@@ -52,9 +52,8 @@ START_TEST(imports_that_fail)
     close(fd);
     CU(MemRelease(handle));
 }
-END_TEST
 
-START_TEST(dedicated_memory)
+TEST(dedicated_memory)
 {
     need_imports();
     CUmemGenericAllocationHandle handle = share_create(SHARE_SIZE);
@@ -66,7 +65,6 @@ START_TEST(dedicated_memory)
     CALL(ERROR_INVALID_HANDLE, DestroyExternalMemory(memory));
     CU(MemRelease(handle));
 }
-END_TEST
 
 /* ---- External memory: buffers ---------------------------------------------------------------- */
 
@@ -77,7 +75,7 @@ END_TEST
                          fx.cu->ExternalMemoryGetMappedBuffer(&p, memory, &desc_), CUDA_##code);   \
     } while (0)
 
-START_TEST(buffer_codes)
+TEST(buffer_codes)
 {
     need_imports();
     CUmemGenericAllocationHandle handle = share_create(SHARE_SIZE);
@@ -100,9 +98,8 @@ START_TEST(buffer_codes)
     CALL(ERROR_INVALID_HANDLE, ExternalMemoryGetMappedBuffer(&p, memory, &d));
     CU(MemRelease(handle));
 }
-END_TEST
 
-START_TEST(bytes_of_buffers)
+TEST(bytes_of_buffers)
 {
     need_imports();
     CUmemGenericAllocationHandle handle = share_create(SHARE_SIZE);
@@ -141,9 +138,8 @@ START_TEST(bytes_of_buffers)
     CALL(SUCCESS, MemFree(p));
     CALL(ERROR_INVALID_VALUE, MemcpyDtoH(b, p, 4));
 }
-END_TEST
 
-START_TEST(kernels_on_buffers)
+TEST(kernels_on_buffers)
 {
     need_imports();
     need_kernels();
@@ -159,10 +155,9 @@ START_TEST(kernels_on_buffers)
     CU(MemFree(p));
     CU(MemFree(q));
 }
-END_TEST
 
 /* What a context leaves behind ends with it. */
-START_TEST(context_with_imports)
+TEST(context_with_imports)
 {
     need_imports();
     CUmemGenericAllocationHandle handle = share_create(SHARE_SIZE);
@@ -174,11 +169,4 @@ START_TEST(context_with_imports)
     CALL(ERROR_INVALID_HANDLE, DestroyExternalMemory(memory));
     CALL(ERROR_INVALID_VALUE, MemFree(p));
     CU(MemRelease(handle));
-}
-END_TEST
-
-void add_external_cases(Suite *suite)
-{
-    add_tests(add_conformance_case(suite, "external memory"), imports_that_fail, dedicated_memory,
-              buffer_codes, bytes_of_buffers, kernels_on_buffers, context_with_imports);
 }

@@ -130,7 +130,9 @@ static size_t check_levels(CUmipmappedArray mipmap, const struct shape *shape, C
     return offset;
 }
 
-START_TEST(layout_of_images)
+GROUP("images in external memory", add_conformance_case)
+
+TEST(layout_of_images)
 {
     need_imports();
     CUmemGenericAllocationHandle handle = share_create(SHARE_SIZE);
@@ -166,9 +168,8 @@ START_TEST(layout_of_images)
     }
     CU(MemRelease(handle));
 }
-END_TEST
 
-START_TEST(image_codes)
+TEST(image_codes)
 {
     need_imports();
     CUmemGenericAllocationHandle handle = share_create(SHARE_SIZE);
@@ -199,10 +200,9 @@ START_TEST(image_codes)
     CALL(SUCCESS, DestroyExternalMemory(memory));
     CU(MemRelease(handle));
 }
-END_TEST
 
 /* One z of a copy is one layer. */
-START_TEST(one_layer_of_an_image)
+TEST(one_layer_of_an_image)
 {
     need_imports();
     const struct shape *shape = &shapes[3];
@@ -240,7 +240,6 @@ START_TEST(one_layer_of_an_image)
     CU(DestroyExternalMemory(memory));
     CU(MemRelease(handle));
 }
-END_TEST
 
 /* Writes `in` through a surface of the array by a kernel. */
 static void store(CUarray array, CUdeviceptr in, int width, int height)
@@ -261,7 +260,7 @@ static void store(CUarray array, CUdeviceptr in, int width, int height)
     CU(ModuleUnload(module));
 }
 
-START_TEST(surface_of_an_image)
+TEST(surface_of_an_image)
 {
     need_imports();
     if (image_kernels_image.host[0] == 0)
@@ -291,11 +290,4 @@ START_TEST(surface_of_an_image)
     CU(DestroyExternalMemory(memory));
     CU(MemRelease(handle));
     free(bytes);
-}
-END_TEST
-
-void add_external_image_cases(Suite *suite)
-{
-    add_tests(add_conformance_case(suite, "images in external memory"), layout_of_images,
-              image_codes, one_layer_of_an_image, surface_of_an_image);
 }

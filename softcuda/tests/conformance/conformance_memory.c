@@ -5,9 +5,9 @@
 
 #include <stdlib.h>
 
-/* ---- Devices and contexts -------------------------------------------------------------------- */
+GROUP("devices and contexts", add_conformance_case)
 
-START_TEST(devices)
+TEST(devices)
 {
     int count = 0, value = 0;
     char name[64];
@@ -36,9 +36,8 @@ START_TEST(devices)
     CALL(ERROR_INVALID_VALUE, DeviceGetAttribute(&value, (CUdevice_attribute)9999, fx.device));
     CALL(ERROR_INVALID_DEVICE, DeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_WARP_SIZE, 999));
 }
-END_TEST
 
-START_TEST(names_of_codes)
+TEST(names_of_codes)
 {
     const char *text = "";
     CALL(SUCCESS, GetErrorName(CUDA_ERROR_ALREADY_MAPPED, &text));
@@ -51,9 +50,8 @@ START_TEST(names_of_codes)
     CALL_SOFT(ERROR_INVALID_VALUE, GetErrorName(CUDA_SUCCESS, NULL));
     CALL_SOFT(ERROR_INVALID_VALUE, GetErrorString(CUDA_SUCCESS, NULL));
 }
-END_TEST
 
-START_TEST(contexts)
+TEST(contexts)
 {
     CUcontext context = NULL, popped = NULL;
     CUdevice device;
@@ -91,9 +89,8 @@ START_TEST(contexts)
     CALL(ERROR_INVALID_CONTEXT, CtxPopCurrent(NULL));
     CALL(SUCCESS, CtxSetCurrent(fx.context));
 }
-END_TEST
 
-START_TEST(limits)
+TEST(limits)
 {
     size_t limit = 0;
     CALL(SUCCESS, CtxGetLimit(&limit, CU_LIMIT_STACK_SIZE));
@@ -101,11 +98,10 @@ START_TEST(limits)
     CALL(ERROR_INVALID_VALUE, CtxGetLimit(&limit, (CUlimit)77));
     CALL(ERROR_INVALID_VALUE, CtxGetLimit(&limit, (CUlimit)99));
 }
-END_TEST
 
-/* ---- Memory ---------------------------------------------------------------------------------- */
+GROUP("memory", add_conformance_case)
 
-START_TEST(device_memory)
+TEST(device_memory)
 {
     CUdeviceptr q = 0;
     size_t pitch = 0, free_bytes, total;
@@ -130,9 +126,8 @@ START_TEST(device_memory)
     CALL(ERROR_INVALID_VALUE, MemAllocPitch(NULL, &pitch, 100, 10, 4));
     CALL(ERROR_INVALID_VALUE, MemAllocPitch(&q, NULL, 100, 10, 4));
 }
-END_TEST
 
-START_TEST(memory_in_stream_order)
+TEST(memory_in_stream_order)
 {
     CUdeviceptr q = 0;
     CALL(SUCCESS, MemAllocAsync(&q, 100, fx.stream));
@@ -148,9 +143,8 @@ START_TEST(memory_in_stream_order)
     CALL(SUCCESS, MemAllocAsync(&q, 100, fx.stream));
     CALL(SUCCESS, MemFree(q));
 }
-END_TEST
 
-START_TEST(pinned_memory)
+TEST(pinned_memory)
 {
     void *pinned = NULL, *own = aligned_alloc(4096, 8192);
     CUdeviceptr q = 0;
@@ -176,11 +170,10 @@ START_TEST(pinned_memory)
     CALL(ERROR_INVALID_VALUE, MemHostUnregister(NULL));
     free(own);
 }
-END_TEST
 
 /* ---- Copies and fills ------------------------------------------------------------------------ */
 
-START_TEST(copies)
+TEST(copies)
 {
     CUdeviceptr q = 0, gone = 0;
     char b[256] = "";
@@ -204,9 +197,8 @@ START_TEST(copies)
     CU(StreamSynchronize(fx.stream));
     CU(MemFree(q));
 }
-END_TEST
 
-START_TEST(fills)
+TEST(fills)
 {
     CUdeviceptr q = 0;
     CU(MemAlloc(&q, 100));
@@ -223,9 +215,8 @@ START_TEST(fills)
     CU(StreamSynchronize(fx.stream));
     CU(MemFree(q));
 }
-END_TEST
 
-START_TEST(copies_in_two_and_three_dimensions)
+TEST(copies_in_two_and_three_dimensions)
 {
     char b[256] = "";
     CUdeviceptr q = 0;
@@ -270,9 +261,8 @@ START_TEST(copies_in_two_and_three_dimensions)
     CU(StreamSynchronize(fx.stream));
     CU(MemFree(q));
 }
-END_TEST
 
-START_TEST(beyond_the_end)
+TEST(beyond_the_end)
 {
     CUdeviceptr q = 0;
     char b[256] = "";
@@ -282,11 +272,10 @@ START_TEST(beyond_the_end)
     CU(MemFree(q));
     CALL(ERROR_INVALID_VALUE, MemcpyDtoH(b, q, 4));
 }
-END_TEST
 
 /* ---- Pointers -------------------------------------------------------------------------------- */
 
-START_TEST(pointers)
+TEST(pointers)
 {
     CUdeviceptr q = 0, base = 0, seen = 0;
     size_t size = 0;
@@ -323,18 +312,4 @@ START_TEST(pointers)
     CALL(ERROR_NOT_FOUND, MemGetAddressRange(&base, &size, 0));
     CU(MemFreeHost(pinned));
     CU(MemFree(q));
-}
-END_TEST
-
-void add_device_cases(Suite *suite)
-{
-    add_tests(add_conformance_case(suite, "devices and contexts"), devices, names_of_codes,
-              contexts, limits);
-}
-
-void add_memory_cases(Suite *suite)
-{
-    add_tests(add_conformance_case(suite, "memory"), device_memory, memory_in_stream_order,
-              pinned_memory, copies, fills, copies_in_two_and_three_dimensions, beyond_the_end,
-              pointers);
 }

@@ -7,7 +7,9 @@
 #define _GNU_SOURCE
 #include "conformance.h"
 
-START_TEST(import_arguments)
+GROUP("external semaphores", add_conformance_case)
+
+TEST(import_arguments)
 {
     CUexternalSemaphore kept = (CUexternalSemaphore)&kept, semaphore = kept;
     CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC desc = {.type = CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD,
@@ -28,9 +30,8 @@ START_TEST(import_arguments)
     CALL(ERROR_INVALID_CONTEXT, ImportExternalSemaphore(&semaphore, &desc));
     CALL(SUCCESS, CtxSetCurrent(fx.context));
 }
-END_TEST
 
-START_TEST(signal_and_wait_arguments)
+TEST(signal_and_wait_arguments)
 {
     CUexternalSemaphore none = NULL;
     CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS signal = {.params.fence.value = 1};
@@ -42,11 +43,4 @@ START_TEST(signal_and_wait_arguments)
     CALL_SOFT(ERROR_INVALID_HANDLE, SignalExternalSemaphoresAsync(&none, &signal, 1, fx.stream));
     CALL_SOFT(ERROR_INVALID_HANDLE, WaitExternalSemaphoresAsync(&none, &wait, 1, fx.stream));
     CALL(ERROR_INVALID_VALUE, DestroyExternalSemaphore(NULL));
-}
-END_TEST
-
-void add_semaphore_cases(Suite *suite)
-{
-    add_tests(add_conformance_case(suite, "external semaphores"), import_arguments,
-              signal_and_wait_arguments);
 }

@@ -15,9 +15,9 @@ static void *as_handle(int fd)
     return (void *)(intptr_t)fd;
 }
 
-/* ---- Virtual memory -------------------------------------------------------------------------- */
+GROUP("virtual memory", add_conformance_case)
 
-START_TEST(granularity)
+TEST(granularity)
 {
     CUmemAllocationProp prop = share_properties(CU_MEM_HANDLE_TYPE_NONE);
     size_t least = 0, best = 0;
@@ -42,9 +42,8 @@ START_TEST(granularity)
                             fx.device));
     ck_assert_int_eq(value, 1);
 }
-END_TEST
 
-START_TEST(allocations)
+TEST(allocations)
 {
     CUmemAllocationProp prop = share_properties(CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR), seen;
     CUmemGenericAllocationHandle a = 0, b = 0;
@@ -76,9 +75,8 @@ START_TEST(allocations)
     CALL(SUCCESS, MemRelease(b));
     CALL_SOFT(ERROR_INVALID_VALUE, MemRelease(0));
 }
-END_TEST
 
-START_TEST(reservations)
+TEST(reservations)
 {
     CUdeviceptr p = 0, q = 0;
     size_t size = share_granule();
@@ -97,9 +95,8 @@ START_TEST(reservations)
     CALL(SUCCESS, MemAddressFree(q, size));
     CALL_SOFT(ERROR_INVALID_VALUE, MemAddressFree(q, size));
 }
-END_TEST
 
-START_TEST(mappings)
+TEST(mappings)
 {
     size_t size = share_granule();
     CUmemGenericAllocationHandle one = share_create(size), two = share_create(2 * size);
@@ -134,9 +131,8 @@ START_TEST(mappings)
     CU(MemRelease(one));
     CU(MemRelease(two));
 }
-END_TEST
 
-START_TEST(accesses)
+TEST(accesses)
 {
     size_t size = share_granule();
     CUmemGenericAllocationHandle handle = share_create(size);
@@ -175,10 +171,9 @@ START_TEST(accesses)
     CU(MemAddressFree(p, 2 * size));
     CU(MemRelease(handle));
 }
-END_TEST
 
 /* Two allocations end to end are as one, and one allocation at two addresses is one. */
-START_TEST(bytes_of_mappings)
+TEST(bytes_of_mappings)
 {
     size_t size = share_granule();
     CUmemGenericAllocationHandle a = share_create(size), b = share_create(size);
@@ -205,10 +200,9 @@ START_TEST(bytes_of_mappings)
     CU(MemRelease(a));
     CU(MemRelease(b));
 }
-END_TEST
 
 /* Memory lives while it has a mapping or a handle. */
-START_TEST(life_of_allocations)
+TEST(life_of_allocations)
 {
     size_t size = share_granule();
     CUmemGenericAllocationHandle handle = share_create(size), again = 0;
@@ -228,9 +222,8 @@ START_TEST(life_of_allocations)
     CALL(SUCCESS, MemRelease(again));
     share_unmap(p, size);
 }
-END_TEST
 
-START_TEST(virtual_pointers)
+TEST(virtual_pointers)
 {
     size_t size = share_granule(), extent = 0;
     CUmemGenericAllocationHandle handle = share_create(size);
@@ -249,9 +242,8 @@ START_TEST(virtual_pointers)
     CU(MemRelease(handle));
     share_unmap(p, size);
 }
-END_TEST
 
-START_TEST(kernels_in_virtual_memory)
+TEST(kernels_in_virtual_memory)
 {
     need_kernels();
     size_t size = share_granule();
@@ -264,9 +256,8 @@ START_TEST(kernels_in_virtual_memory)
     share_assert(p + size, size, 11);
     share_unmap(p, 2 * size);
 }
-END_TEST
 
-START_TEST(shareable_handles)
+TEST(shareable_handles)
 {
     const CUmemAllocationProp none = share_properties(CU_MEM_HANDLE_TYPE_NONE);
     const CUmemAllocationHandleType posix = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
@@ -301,7 +292,6 @@ START_TEST(shareable_handles)
     CU(MemRelease(imported));
     share_unmap(q, size);
 }
-END_TEST
 
 /* ---- Faults ---------------------------------------------------------------------------------- */
 
@@ -359,7 +349,7 @@ static void expect_fault(const char *child, const char *message)
     ck_assert_msg(strstr(text, message), "%s said: %s", child, text);
 }
 
-START_TEST(access_that_was_not_given)
+TEST(access_that_was_not_given)
 {
     if (!gr_cuda_is_software())
         skip("the host can't access a GPU's memory");
@@ -367,12 +357,4 @@ START_TEST(access_that_was_not_given)
     expect_fault("read_without_mapping", "nothing is mapped to");
     expect_fault("read_after_unmap", "nothing is mapped to");
     expect_fault("write_with_read_access", "made readable only");
-}
-END_TEST
-
-void add_virtual_cases(Suite *suite)
-{
-    add_tests(add_conformance_case(suite, "virtual memory"), granularity, allocations, reservations,
-              mappings, accesses, bytes_of_mappings, life_of_allocations, virtual_pointers,
-              kernels_in_virtual_memory, shareable_handles, access_that_was_not_given);
 }

@@ -9,9 +9,9 @@
 
 #include "examples/support/kernel_image.h"
 
-/* ---- Streams and events ---------------------------------------------------------------------- */
+GROUP("streams and events", add_conformance_case)
 
-START_TEST(streams)
+TEST(streams)
 {
     CUstream s = NULL;
     CUevent event = NULL;
@@ -46,9 +46,8 @@ START_TEST(streams)
     CALL_SOFT(ERROR_INVALID_HANDLE, StreamSynchronize((CUstream)0x1234567));
     CALL(ERROR_INVALID_HANDLE, StreamDestroy(NULL));
 }
-END_TEST
 
-START_TEST(events)
+TEST(events)
 {
     CUevent event = NULL, later = NULL, untimed = NULL;
     float ms = -1;
@@ -87,9 +86,8 @@ START_TEST(events)
     CALL_SOFT(ERROR_INVALID_HANDLE, EventRecord(event, fx.stream));
     CALL_SOFT(ERROR_INVALID_HANDLE, EventDestroy(event));
 }
-END_TEST
 
-START_TEST(event_of_another_context)
+TEST(event_of_another_context)
 {
     CUcontext second = NULL;
     CUevent event = NULL;
@@ -100,11 +98,10 @@ START_TEST(event_of_another_context)
     CU(EventDestroy(event));
     CU(CtxDestroy(second));
 }
-END_TEST
 
 /* ---- Words, and barriers, in a stream -------------------------------------------------------- */
 
-START_TEST(memory_operations)
+TEST(memory_operations)
 {
     CUdeviceptr word;
     uint32_t found = 0;
@@ -148,7 +145,6 @@ START_TEST(memory_operations)
     CU(StreamSynchronize(fx.stream));
     CU(MemFree(word));
 }
-END_TEST
 
 /* ---- Host functions -------------------------------------------------------------------------- */
 
@@ -165,7 +161,7 @@ static void CUDA_CB call_driver(void *user)
     inside[2] = fx.cu->CtxGetCurrent(&context);
 }
 
-START_TEST(host_functions)
+TEST(host_functions)
 {
     CALL(ERROR_INVALID_VALUE, LaunchHostFunc(fx.stream, NULL, NULL));
     memset(inside, 0x7f, sizeof(inside));
@@ -174,9 +170,8 @@ START_TEST(host_functions)
     for (int i = 0; i < 3; i++)
         conformance_note("a call within a host function", inside[i], CUDA_ERROR_NOT_PERMITTED);
 }
-END_TEST
 
-/* ---- Modules and launches -------------------------------------------------------------------- */
+GROUP("modules and launches", add_conformance_case)
 
 /* support.c has embedded them; these are its symbols. */
 KERNEL_IMAGE_SYMBOLS(kernel_image_test_kernels_gpu)
@@ -189,7 +184,7 @@ static const struct kernel_image image = {
     kernel_image_test_kernels_host_end,
 };
 
-START_TEST(modules)
+TEST(modules)
 {
     need_kernels();
     CUmodule module = NULL;
@@ -209,7 +204,6 @@ START_TEST(modules)
     CALL(ERROR_INVALID_VALUE, ModuleLoadData(NULL, text));
     CALL(ERROR_INVALID_IMAGE, ModuleLoadData(&module, text));
 }
-END_TEST
 
 #define LAUNCH(code, f, gx, gy, gz, bx, by, bz, shared, stream, params, extra)                     \
     CALL(code, LaunchKernel(f, gx, gy, gz, bx, by, bz, shared, stream, params, extra))
@@ -239,7 +233,7 @@ static void launches_that_are_refused(CUfunction f, void **p)
     }
 }
 
-START_TEST(launches)
+TEST(launches)
 {
     need_kernels();
     CUmodule module = NULL;
@@ -271,9 +265,8 @@ START_TEST(launches)
     CU(MemFree(memory));
     CU(ModuleUnload(module));
 }
-END_TEST
 
-START_TEST(launch_in_another_context)
+TEST(launch_in_another_context)
 {
     need_kernels();
     CUmodule module = NULL;
@@ -292,11 +285,10 @@ START_TEST(launch_in_another_context)
     CU(StreamSynchronize(fx.stream));
     CU(ModuleUnload(module));
 }
-END_TEST
 
-/* ---- Look-ups -------------------------------------------------------------------------------- */
+GROUP("look-ups", add_conformance_case)
 
-START_TEST(look_ups)
+TEST(look_ups)
 {
     PFN_cuGetProcAddress_v12000 look_up = NULL;
     CUdriverProcAddressQueryResult status = CU_GET_PROC_ADDRESS_SUCCESS;
@@ -335,15 +327,4 @@ START_TEST(look_ups)
         LOOK_UP(ERROR_INVALID_VALUE, ("cuMemAlloc", NULL, 12000, 0, &status));
     }
 #undef LOOK_UP
-}
-END_TEST
-
-void add_work_cases(Suite *suite)
-{
-    add_tests(add_conformance_case(suite, "streams and events"), streams, events,
-              event_of_another_context, memory_operations, host_functions);
-
-    add_tests(add_conformance_case(suite, "modules and launches"), modules, launches,
-              launch_in_another_context);
-    tcase_add_test(add_conformance_case(suite, "look-ups"), look_ups);
 }

@@ -47,7 +47,7 @@ TCase *add_conformance_case(Suite *suite, const char *name)
     return with_fixture(add_case(suite, name), forget_differences, check_differences);
 }
 
-/* ---- Registration ---------------------------------------------------------------------------- */
+GROUP("graphics", add_conformance_case)
 
 #define SIZE 4096
 
@@ -58,7 +58,7 @@ static GLuint empty_name(void)
     return name;
 }
 
-START_TEST(register_names)
+TEST(register_names)
 {
     CUgraphicsResource kept = (CUgraphicsResource)&kept, r = kept;
     GLuint unbound = empty_name(), empty = empty_name(), deleted = gl_buffer(NULL, SIZE);
@@ -74,9 +74,8 @@ START_TEST(register_names)
     CALL(ERROR_INVALID_HANDLE, GraphicsGLRegisterBuffer(&r, deleted, 0));
     CALL(ERROR_INVALID_VALUE, GraphicsGLRegisterBuffer(NULL, gl_buffer(NULL, SIZE), 0));
 }
-END_TEST
 
-START_TEST(register_flags)
+TEST(register_flags)
 {
     GLuint name = gl_buffer(NULL, SIZE);
     CUgraphicsResource r = NULL;
@@ -88,7 +87,6 @@ START_TEST(register_flags)
         CALL(ERROR_INVALID_VALUE, GraphicsGLRegisterBuffer(&r, name, flags));
     CALL(ERROR_INVALID_VALUE, GraphicsGLRegisterBuffer(&r, name, 0x100));
 }
-END_TEST
 
 static CUgraphicsResource make(size_t size)
 {
@@ -97,7 +95,7 @@ static CUgraphicsResource make(size_t size)
     return r;
 }
 
-START_TEST(contexts_are_missing)
+TEST(contexts_are_missing)
 {
     GLuint name = gl_buffer(NULL, SIZE);
     CUgraphicsResource r = NULL, g = make(SIZE);
@@ -125,11 +123,10 @@ START_TEST(contexts_are_missing)
     CALL(SUCCESS, GraphicsUnmapResources(1, &g, fx.stream));
     CALL(SUCCESS, GraphicsUnregisterResource(g));
 }
-END_TEST
 
 /* ---- Map and unmap --------------------------------------------------------------------------- */
 
-START_TEST(map_and_unmap)
+TEST(map_and_unmap)
 {
     CUgraphicsResource g = make(SIZE), none = NULL;
     CUdeviceptr pointer = 0;
@@ -164,9 +161,8 @@ START_TEST(map_and_unmap)
     CALL(ERROR_INVALID_HANDLE, GraphicsUnregisterResource(NULL));
     CALL(SUCCESS, GraphicsUnregisterResource(g));
 }
-END_TEST
 
-START_TEST(lists)
+TEST(lists)
 {
     CUgraphicsResource g = make(SIZE), r = make(100);
     CUgraphicsResource twice[2] = {g, g}, both[2] = {r, g};
@@ -194,9 +190,8 @@ START_TEST(lists)
     CALL(SUCCESS, GraphicsUnregisterResource(r));
     CALL(SUCCESS, GraphicsUnregisterResource(g));
 }
-END_TEST
 
-START_TEST(two_resources_of_one_buffer)
+TEST(two_resources_of_one_buffer)
 {
     GLuint name = gl_buffer(NULL, SIZE);
     CUgraphicsResource a = NULL, b = NULL;
@@ -214,9 +209,8 @@ START_TEST(two_resources_of_one_buffer)
     CALL(SUCCESS, GraphicsUnregisterResource(a));
     CALL(SUCCESS, GraphicsUnregisterResource(b));
 }
-END_TEST
 
-START_TEST(map_flags)
+TEST(map_flags)
 {
     CUgraphicsResource g = make(SIZE);
     CALL(SUCCESS, GraphicsResourceSetMapFlags(g, 1));
@@ -229,13 +223,12 @@ START_TEST(map_flags)
     CALL(SUCCESS, GraphicsUnmapResources(1, &g, fx.stream));
     CALL(SUCCESS, GraphicsUnregisterResource(g));
 }
-END_TEST
 
 /*
  * A buffer is no image. (Whether the driver's pointer queries know its memory varies from map to
  * map.)
  */
-START_TEST(what_a_mapped_buffer_is_not)
+TEST(what_a_mapped_buffer_is_not)
 {
     CUgraphicsResource g = make(SIZE);
     CUarray array;
@@ -253,7 +246,6 @@ START_TEST(what_a_mapped_buffer_is_not)
     CALL(SUCCESS, GraphicsUnmapResources(1, &g, fx.stream));
     CALL(SUCCESS, GraphicsUnregisterResource(g));
 }
-END_TEST
 
 /* ---- What NVIDIA's driver does not get over -------------------------------------------------- */
 
@@ -325,15 +317,14 @@ static const struct child children[] = {
     {NULL, NULL},
 };
 
-START_TEST(calls_with_consequences)
+TEST(calls_with_consequences)
 {
     expect_child("unregister_while_mapped");
     expect_child("unregister_without_gl");
     expect_child("unmap_without_gl");
 }
-END_TEST
 
-START_TEST(stale_handles)
+TEST(stale_handles)
 {
     if (!gr_cuda_is_software())
         skip("NVIDIA's driver does not survive the handle of what has ended");
@@ -351,9 +342,8 @@ START_TEST(stale_handles)
     CALL(ERROR_INVALID_HANDLE, GraphicsMapResources(1, &kept, stream));
     CALL(SUCCESS, GraphicsUnregisterResource(kept));
 }
-END_TEST
 
-START_TEST(another_cuda_context)
+TEST(another_cuda_context)
 {
     CUcontext second = NULL;
     CUgraphicsResource g = make(SIZE);
@@ -366,24 +356,8 @@ START_TEST(another_cuda_context)
     CALL(SUCCESS, GraphicsUnregisterResource(g));
     CALL(SUCCESS, CtxDestroy(second));
 }
-END_TEST
-
-static void build(Suite *suite)
-{
-    add_tests(add_conformance_case(suite, "graphics"), register_names, register_flags,
-              contexts_are_missing, map_and_unmap, lists, two_resources_of_one_buffer, map_flags,
-              what_a_mapped_buffer_is_not, calls_with_consequences, stale_handles,
-              another_cuda_context);
-    add_device_cases(suite);
-    add_external_cases(suite);
-    add_external_image_cases(suite);
-    add_memory_cases(suite);
-    add_semaphore_cases(suite);
-    add_virtual_cases(suite);
-    add_work_cases(suite);
-}
 
 int main(int argc, char **argv)
 {
-    return test_main(argc, argv, "conformance", build, children);
+    return run_tests(argc, argv, "conformance", children);
 }

@@ -55,10 +55,6 @@ void set_memory(int i, CUdeviceptr memory, size_t size, int value);
 CUdeviceptr virtual_memory(int i, size_t *size, int *fd);
 CUmemAccessDesc access_of(int device, CUmemAccess_flags flags);
 
-void add_peer_cases(Suite *suite);
-void add_device_memory_cases(Suite *suite);
-void add_device_kernel_cases(Suite *suite);
-
 /* Children whose kernels, of the second device, are given what they may not have. */
 #define EACH_KERNEL_CHILD(X)                                                                       \
     X(given_memory)                                                                                \

@@ -54,9 +54,9 @@ static void assert_written(CUdeviceptr memory, int before)
     assert_memory(memory + 25, SIZE - 25, before);
 }
 
-/* ---- What they may --------------------------------------------------------------------------- */
+GROUP("kernels of two devices", add_two_case)
 
-START_TEST(kernels_of_both)
+TEST(kernels_of_both)
 {
     need_software();
     for (int i = 0; i < 2; i++) {
@@ -64,9 +64,8 @@ START_TEST(kernels_of_both)
         assert_written(two.memory[i], DEVICE_BYTE(i));
     }
 }
-END_TEST
 
-START_TEST(kernels_with_peer_access)
+TEST(kernels_with_peer_access)
 {
     need_software();
     use_device(1);
@@ -75,10 +74,9 @@ START_TEST(kernels_with_peer_access)
     assert_written(two.memory[0], DEVICE_BYTE(0));
     CU(CtxDisablePeerAccess(two.context[0]));
 }
-END_TEST
 
 /* Catches: a kernel that was launched with access ran after its end. */
-START_TEST(kernels_before_the_end_of_access)
+TEST(kernels_before_the_end_of_access)
 {
     need_software();
     long long offset = 24;
@@ -93,9 +91,8 @@ START_TEST(kernels_before_the_end_of_access)
     use_device(1);
     CU(ModuleUnload(module));
 }
-END_TEST
 
-START_TEST(kernels_with_access_to_pools)
+TEST(kernels_with_access_to_pools)
 {
     need_software();
     CUmemoryPool pool = NULL;
@@ -111,9 +108,8 @@ START_TEST(kernels_with_access_to_pools)
     CU(MemPoolSetAccess(pool, &access, 1));
     CU(MemFreeAsync(memory, two.stream[0]));
 }
-END_TEST
 
-START_TEST(kernels_with_access_to_virtual_memory)
+TEST(kernels_with_access_to_virtual_memory)
 {
     need_software();
     size_t size = 0;
@@ -127,9 +123,8 @@ START_TEST(kernels_with_access_to_virtual_memory)
     CU(MemUnmap(memory, size));
     CU(MemAddressFree(memory, size));
 }
-END_TEST
 
-START_TEST(kernels_with_memory_of_the_host)
+TEST(kernels_with_memory_of_the_host)
 {
     need_software();
     void *pinned = NULL;
@@ -141,9 +136,8 @@ START_TEST(kernels_with_memory_of_the_host)
     use_device(0);
     CU(MemFreeHost(pinned));
 }
-END_TEST
 
-/* ---- OpenGL ---------------------------------------------------------------------------------- */
+GROUP("OpenGL and two devices", add_two_case)
 
 static CUdeviceptr map_buffer(int i, GLuint name, CUgraphicsResource *resource)
 {
@@ -165,7 +159,7 @@ static void unmap_buffer(int i, CUgraphicsResource resource)
 }
 
 /* The driver's own way across devices: the memory is the registering context's. */
-START_TEST(buffers_of_opengl_on_either_device)
+TEST(buffers_of_opengl_on_either_device, 2)
 {
     need_two();
     CUgraphicsResource resource = NULL;
@@ -185,9 +179,8 @@ START_TEST(buffers_of_opengl_on_either_device)
     unmap_buffer(_i, resource);
     assert_gl_bytes(name, SIZE, 0x12);
 }
-END_TEST
 
-START_TEST(peer_copies_into_mapped_buffers)
+TEST(peer_copies_into_mapped_buffers)
 {
     need_two();
     CUgraphicsResource resource = NULL;
@@ -197,9 +190,8 @@ START_TEST(peer_copies_into_mapped_buffers)
     unmap_buffer(0, resource);
     assert_gl_bytes(name, SIZE, DEVICE_BYTE(1));
 }
-END_TEST
 
-START_TEST(images_of_opengl_on_either_device)
+TEST(images_of_opengl_on_either_device, 2)
 {
     need_two();
     unsigned char texels[16 * 16 * 4], seen[sizeof(texels)] = {0};
@@ -226,7 +218,6 @@ START_TEST(images_of_opengl_on_either_device)
     assert_bytes(seen, 64, 0x14);
     glDeleteTextures(1, &name);
 }
-END_TEST
 
 /* ---- What they may not ----------------------------------------------------------------------- */
 
@@ -325,7 +316,9 @@ int given_memory_with_a_handler(void)
 
 #define GIVEN "driver: kernel write_at was given address 0x"
 
-START_TEST(kernels_without_access)
+GROUP("kernels of two devices", add_two_case)
+
+TEST(kernels_without_access)
 {
     need_software();
     expect_death("given_memory", GIVEN, ", which is byte 0 of device memory of cuMemAlloc (4096 ");
@@ -340,26 +333,11 @@ START_TEST(kernels_without_access)
                  ", a texture or surface object of a context on device 0: device 1 cannot use it");
     expect_death("given_memory_after_the_end_of_access", GIVEN, ": device 1 has no access to it ");
 }
-END_TEST
 
-START_TEST(kernels_whose_fault_is_handled)
+TEST(kernels_whose_fault_is_handled)
 {
     need_software();
     if (sanitizer())
         skip("the sanitizer's handler of SIGSEGV stands in the way");
     expect_child("given_memory_with_a_handler");
-}
-END_TEST
-
-void add_device_kernel_cases(Suite *suite)
-{
-    add_tests(add_two_case(suite, "kernels of two devices"), kernels_of_both,
-              kernels_with_peer_access, kernels_before_the_end_of_access,
-              kernels_with_access_to_pools, kernels_with_access_to_virtual_memory,
-              kernels_with_memory_of_the_host, kernels_without_access,
-              kernels_whose_fault_is_handled);
-    TCase *opengl = add_two_case(suite, "OpenGL and two devices");
-    add_loop_tests(opengl, 2, buffers_of_opengl_on_either_device,
-                   images_of_opengl_on_either_device);
-    add_tests(opengl, peer_copies_into_mapped_buffers);
 }

@@ -7,9 +7,9 @@
 
 #define HALF (SIZE / 2)
 
-/* ---- Peer access ----------------------------------------------------------------------------- */
+GROUP("access between peers", add_two_case)
 
-START_TEST(who_can_be_peers)
+TEST(who_can_be_peers)
 {
     need_two();
     int can = 9;
@@ -33,9 +33,8 @@ START_TEST(who_can_be_peers)
     CU_GIVES(CUDA_ERROR_INVALID_VALUE,
              DeviceGetP2PAttribute(&can, 0, two.device[0], two.device[1]));
 }
-END_TEST
 
-START_TEST(access_is_given_once)
+TEST(access_is_given_once)
 {
     need_two();
     CU_GIVES(CUDA_ERROR_PEER_ACCESS_NOT_ENABLED, CtxDisablePeerAccess(two.context[1]));
@@ -58,10 +57,9 @@ START_TEST(access_is_given_once)
     SOFT_GIVES(CUDA_ERROR_PEER_ACCESS_UNSUPPORTED, CtxEnablePeerAccess(two.context[1], 0));
     SOFT_GIVES(CUDA_ERROR_PEER_ACCESS_NOT_ENABLED, CtxDisablePeerAccess(two.context[1]));
 }
-END_TEST
 
 /* A context of the same device needs no access, and one that has ended leaves none behind. */
-START_TEST(access_to_other_contexts)
+TEST(access_to_other_contexts)
 {
     need_two();
     CUcontext same = NULL, peer = NULL, next = NULL;
@@ -78,12 +76,11 @@ START_TEST(access_to_other_contexts)
     CU(CtxDestroy(next));
     CU(CtxDestroy(same));
 }
-END_TEST
 
-/* ---- Copies ---------------------------------------------------------------------------------- */
+GROUP("copies between devices", add_two_case)
 
 /* Between devices all can copy what cuMemAlloc gave, whoever is current and without access. */
-START_TEST(copies_between_devices)
+TEST(copies_between_devices, 4)
 {
     need_two();
     CUdeviceptr a = two.memory[0], b = two.memory[1];
@@ -99,9 +96,8 @@ START_TEST(copies_between_devices)
     assert_memory(b, HALF, DEVICE_BYTE(1));
     assert_memory(b + HALF, HALF, DEVICE_BYTE(0));
 }
-END_TEST
 
-START_TEST(copies_of_the_host_to_another_device)
+TEST(copies_of_the_host_to_another_device)
 {
     need_two();
     unsigned char bytes[SIZE];
@@ -114,9 +110,8 @@ START_TEST(copies_of_the_host_to_another_device)
     CU(StreamSynchronize(two.stream[1]));
     assert_bytes(bytes, SIZE, 0x61);
 }
-END_TEST
 
-START_TEST(copies_in_rows)
+TEST(copies_in_rows)
 {
     need_two();
     const CUDA_MEMCPY2D rows = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
@@ -135,9 +130,8 @@ START_TEST(copies_in_rows)
     assert_memory(two.memory[1] + 128, 64, DEVICE_BYTE(0));
     assert_memory(two.memory[1] + 192, SIZE - 192, DEVICE_BYTE(1));
 }
-END_TEST
 
-START_TEST(copies_between_peers)
+TEST(copies_between_peers, 2)
 {
     need_two();
     CUdeviceptr a = two.memory[0], b = two.memory[1];
@@ -152,10 +146,9 @@ START_TEST(copies_between_peers)
     CU_GIVES(CUDA_ERROR_INVALID_VALUE, MemcpyPeer(b, of_b, a, of_a, SIZE + 512 * 1024 * 1024));
     SOFT_GIVES(CUDA_ERROR_INVALID_CONTEXT, MemcpyPeer(b, (CUcontext)&two, a, of_a, HALF));
 }
-END_TEST
 
 /* Catches: a synchronous copy began before the work of the other device that it has to follow. */
-START_TEST(copies_between_peers_are_in_order)
+TEST(copies_between_peers_are_in_order)
 {
     need_two();
     CUstream blocking; /* of the others, a GPU's copy takes no notice */
@@ -171,9 +164,8 @@ START_TEST(copies_between_peers_are_in_order)
     assert_memory(two.memory[1], SIZE, 0x71);
     CU(StreamDestroy(blocking));
 }
-END_TEST
 
-START_TEST(copies_of_boxes_between_peers)
+TEST(copies_of_boxes_between_peers, 2)
 {
     need_two();
     CUDA_MEMCPY3D_PEER box = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
@@ -203,11 +195,10 @@ START_TEST(copies_of_boxes_between_peers)
     CU_GIVES(CUDA_ERROR_INVALID_VALUE, Memcpy3DPeerAsync(&box, two.stream[_i]));
     SOFT_GIVES(CUDA_ERROR_INVALID_VALUE, Memcpy3DPeer(NULL)); /* NVIDIA's driver crashes */
 }
-END_TEST
 
-/* ---- Fills ----------------------------------------------------------------------------------- */
+GROUP("access between peers", add_two_case)
 
-START_TEST(fills_need_access)
+TEST(fills_need_access)
 {
     need_two();
     use_device(1);
@@ -224,11 +215,10 @@ START_TEST(fills_need_access)
     CU_GIVES(CUDA_ERROR_INVALID_VALUE, MemsetD8(two.memory[0], 1, SIZE));
     assert_memory(two.memory[0], SIZE, 0x33);
 }
-END_TEST
 
-/* ---- Memory of the host ---------------------------------------------------------------------- */
+GROUP("memory of another device", add_two_case)
 
-START_TEST(pinned_memory_is_everybodys)
+TEST(pinned_memory_is_everybodys)
 {
     need_two();
     void *pinned = NULL;
@@ -242,7 +232,6 @@ START_TEST(pinned_memory_is_everybodys)
     assert_bytes(pinned, SIZE, 0x35);
     CU(MemFreeHost(pinned));
 }
-END_TEST
 
 /* ---- Pools ----------------------------------------------------------------------------------- */
 
@@ -281,7 +270,7 @@ static int ordinal_of(CUdeviceptr memory)
     return ordinal;
 }
 
-START_TEST(pools_of_two_devices)
+TEST(pools_of_two_devices)
 {
     need_two();
     CUmemoryPool pool[2] = {NULL, NULL};
@@ -297,9 +286,8 @@ START_TEST(pools_of_two_devices)
     CU_GIVES(CUDA_ERROR_INVALID_VALUE, DeviceSetMemPool(two.device[0], pool[1]));
     CU(DeviceSetMemPool(two.device[1], pool[1]));
 }
-END_TEST
 
-START_TEST(pools_give_access)
+TEST(pools_give_access)
 {
     need_two();
     CUmemoryPool pool = make_pool();
@@ -327,10 +315,9 @@ START_TEST(pools_give_access)
     CU_GIVES(CUDA_ERROR_NOT_SUPPORTED, MemPoolSetAccess(pool, &access, 1));
     CU(MemPoolDestroy(pool));
 }
-END_TEST
 
 /* Memory that is not cuMemAlloc's is only copied by who has access, or by its own context. */
-START_TEST(copies_of_pool_memory)
+TEST(copies_of_pool_memory)
 {
     need_two();
     CUmemoryPool pool = make_pool();
@@ -359,7 +346,6 @@ START_TEST(copies_of_pool_memory)
     CU(StreamSynchronize(two.stream[1]));
     CU(MemPoolDestroy(pool));
 }
-END_TEST
 
 /* ---- Virtual memory -------------------------------------------------------------------------- */
 
@@ -377,7 +363,7 @@ static void end_virtual(CUdeviceptr memory, size_t size)
     CU(MemAddressFree(memory, size));
 }
 
-START_TEST(virtual_memory_gives_access)
+TEST(virtual_memory_gives_access)
 {
     need_two();
     size_t size = 0;
@@ -409,10 +395,9 @@ START_TEST(virtual_memory_gives_access)
     assert_memory(memory, SIZE, 0x52);
     end_virtual(memory, size);
 }
-END_TEST
 
 /* Catches: with access for none but another device, memory was still its own device's. */
-START_TEST(virtual_memory_of_the_other_alone)
+TEST(virtual_memory_of_the_other_alone)
 {
     need_two();
     size_t size = 0;
@@ -439,10 +424,9 @@ START_TEST(virtual_memory_of_the_other_alone)
     ck_assert_uint_eq(access_to(memory, 0), CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
     end_virtual(memory, size);
 }
-END_TEST
 
 /* Catches: a copy across two mappings looked at the first one's access only. */
-START_TEST(mappings_end_to_end)
+TEST(mappings_end_to_end)
 {
     need_software();
     size_t size = 0;
@@ -472,12 +456,11 @@ START_TEST(mappings_end_to_end)
     assert_memory(both + size - HALF, SIZE, 0x55);
     end_virtual(both, 2 * size);
 }
-END_TEST
 
-/* ---- External memory ------------------------------------------------------------------------- */
+GROUP("copies between devices", add_two_case)
 
 /* Memory of cuMemCreate imports on any device, and all can copy what was imported; not fill it. */
-START_TEST(external_memory_of_another_device)
+TEST(external_memory_of_another_device, 2)
 {
     need_two();
     size_t size = 0;
@@ -508,10 +491,11 @@ START_TEST(external_memory_of_another_device)
     CU(DestroyExternalMemory(imported));
     end_virtual(memory, size);
 }
-END_TEST
+
+GROUP("memory of another device", add_two_case)
 
 /* The device goes with the descriptor. */
-START_TEST(imported_allocations_stay_where_they_are)
+TEST(imported_allocations_stay_where_they_are)
 {
     need_software();
     size_t size = 0;
@@ -527,9 +511,8 @@ START_TEST(imported_allocations_stay_where_they_are)
     close(fd);
     end_virtual(memory, size);
 }
-END_TEST
 
-/* ---- Arrays ---------------------------------------------------------------------------------- */
+GROUP("copies between devices", add_two_case)
 
 static CUarray make_array(int i)
 {
@@ -541,7 +524,7 @@ static CUarray make_array(int i)
     return array;
 }
 
-START_TEST(arrays_of_another_device)
+TEST(arrays_of_another_device, 2)
 {
     need_two();
     CUarray array = make_array(0);
@@ -570,11 +553,10 @@ START_TEST(arrays_of_another_device)
              TexObjectCreate(&texture, &resource, &reading, NULL));
     CU(ArrayDestroy(array));
 }
-END_TEST
 
-/* ---- Pointers -------------------------------------------------------------------------------- */
+GROUP("memory of another device", add_two_case)
 
-START_TEST(pointers_tell_their_device)
+TEST(pointers_tell_their_device)
 {
     need_two();
     CUcontext context = NULL;
@@ -592,9 +574,8 @@ START_TEST(pointers_tell_their_device)
     ck_assert_uint_eq(seen, two.memory[1]);
     CU(CtxDisablePeerAccess(two.context[1]));
 }
-END_TEST
 
-START_TEST(freed_by_another_device)
+TEST(freed_by_another_device)
 {
     need_two();
     CUdeviceptr a = 0, b = 0;
@@ -606,26 +587,4 @@ START_TEST(freed_by_another_device)
     CU(MemFreeAsync(b, two.stream[1]));
     CU(StreamSynchronize(two.stream[1]));
     CU_GIVES(CUDA_ERROR_INVALID_VALUE, MemFree(a));
-}
-END_TEST
-
-void add_peer_cases(Suite *suite)
-{
-    add_tests(add_two_case(suite, "access between peers"), who_can_be_peers, access_is_given_once,
-              access_to_other_contexts, fills_need_access);
-}
-
-void add_device_memory_cases(Suite *suite)
-{
-    TCase *copies = add_two_case(suite, "copies between devices");
-    add_loop_tests(copies, 4, copies_between_devices);
-    add_loop_tests(copies, 2, external_memory_of_another_device, copies_between_peers,
-                   copies_of_boxes_between_peers, arrays_of_another_device);
-    add_tests(copies, copies_of_the_host_to_another_device, copies_in_rows,
-              copies_between_peers_are_in_order);
-    add_tests(add_two_case(suite, "memory of another device"), pinned_memory_is_everybodys,
-              pools_of_two_devices, pools_give_access, copies_of_pool_memory,
-              virtual_memory_gives_access, virtual_memory_of_the_other_alone, mappings_end_to_end,
-              imported_allocations_stay_where_they_are, pointers_tell_their_device,
-              freed_by_another_device);
 }

@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- The list -------------------------------------------------------------------------------- */
+GROUP("the list of devices", add_two_case)
 
-START_TEST(as_many_as_asked_for)
+TEST(as_many_as_asked_for)
 {
     need_software();
     int count = 0;
@@ -26,9 +26,8 @@ START_TEST(as_many_as_asked_for)
     CU_GIVES(CUDA_ERROR_INVALID_DEVICE, DeviceGet(&device, -1));
     CU_GIVES(CUDA_ERROR_INVALID_DEVICE, DeviceGetAttribute(&count, 1, 3));
 }
-END_TEST
 
-START_TEST(each_is_another)
+TEST(each_is_another)
 {
     need_two();
     CUuuid uuid[2];
@@ -55,10 +54,9 @@ START_TEST(each_is_another)
     ck_assert_int_eq(number[1], 1);
     CU_GIVES(CUDA_ERROR_INVALID_DEVICE, DeviceGetByPCIBusId(&found, "0000:00:03.0"));
 }
-END_TEST
 
 /* Catches: an allocation on one device was taken from the other's account. */
-START_TEST(memory_of_their_own)
+TEST(memory_of_their_own)
 {
     need_software();
     size_t before[2], after[2], total[2], all = 0;
@@ -82,11 +80,10 @@ START_TEST(memory_of_their_own)
     CU(MemGetInfo(&after[1], &total[1]));
     ck_assert_uint_eq(after[1], before[1]);
 }
-END_TEST
 
-/* ---- Contexts and streams -------------------------------------------------------------------- */
+GROUP("contexts of two devices", add_two_case)
 
-START_TEST(contexts)
+TEST(contexts)
 {
     need_two();
     CUcontext own = NULL;
@@ -102,9 +99,8 @@ START_TEST(contexts)
     CU(CtxDestroy(own));
     CU_GIVES(CUDA_ERROR_INVALID_DEVICE, CtxCreate(&own, 0, 99));
 }
-END_TEST
 
-START_TEST(primary_contexts)
+TEST(primary_contexts)
 {
     need_software();
     CUcontext again = NULL;
@@ -126,9 +122,8 @@ START_TEST(primary_contexts)
     CU(DevicePrimaryCtxGetState(two.device[1], &flags, &active));
     ck_assert_int_eq(active, 1);
 }
-END_TEST
 
-START_TEST(streams_and_events)
+TEST(streams_and_events)
 {
     need_two();
     CUcontext context = NULL;
@@ -150,9 +145,10 @@ START_TEST(streams_and_events)
     CU(EventDestroy(event[0]));
     CU(EventDestroy(event[1]));
 }
-END_TEST
 
-START_TEST(opengl_is_on_the_first)
+GROUP("the list of devices", add_two_case)
+
+TEST(opengl_is_on_the_first)
 {
     need_software();
     unsigned count = 9;
@@ -162,7 +158,6 @@ START_TEST(opengl_is_on_the_first)
     ck_assert_int_eq(devices[0], 0);
     ck_assert_int_eq(devices[1], 9);
 }
-END_TEST
 
 /* ---- The environment ------------------------------------------------------------------------- */
 
@@ -250,7 +245,7 @@ static int environment(int i)
         X(20) X(21) X(22) X(23) X(24) X(25) X(26) X(27) X(28)
 EACH_ENVIRONMENT(ENVIRONMENT)
 
-START_TEST(environment_says_which)
+TEST(environment_says_which, sizeof(environments) / sizeof(*environments))
 {
     need_software();
     char child[32], said[4096];
@@ -261,7 +256,6 @@ START_TEST(environment_says_which)
     const char *complaint = strstr(said, "GR_SOFT_DEVICES is ");
     ck_assert_msg(!complaint || !strstr(complaint + 1, "GR_SOFT_DEVICES is "), "twice: %s", said);
 }
-END_TEST
 
 /* OpenGL is on a device that the program does not see. */
 static int opengl_is_hidden(void)
@@ -272,12 +266,11 @@ static int opengl_is_hidden(void)
     return 0;
 }
 
-START_TEST(hidden_opengl)
+TEST(hidden_opengl)
 {
     need_software();
     expect_child("opengl_is_hidden");
 }
-END_TEST
 
 /* ---- The program ----------------------------------------------------------------------------- */
 
@@ -289,19 +282,6 @@ static const struct child children[] = {
     {NULL, NULL},
 };
 
-static void build(Suite *suite)
-{
-    TCase *list = add_two_case(suite, "the list of devices");
-    add_tests(list, as_many_as_asked_for, each_is_another, memory_of_their_own, hidden_opengl,
-              opengl_is_on_the_first);
-    add_loop_tests(list, sizeof(environments) / sizeof(*environments), environment_says_which);
-    add_tests(add_two_case(suite, "contexts of two devices"), contexts, primary_contexts,
-              streams_and_events);
-    add_peer_cases(suite);
-    add_device_memory_cases(suite);
-    add_device_kernel_cases(suite);
-}
-
 /* A GPU's driver does not know the first; the second is about its GPUs. */
 int main(int argc, char **argv)
 {
@@ -311,5 +291,5 @@ int main(int argc, char **argv)
         setenv("GR_SOFT_DEVICES", "3", 1);
         unsetenv("CUDA_VISIBLE_DEVICES");
     }
-    return test_main(argc, argv, "devices of the software driver", build, children);
+    return run_tests(argc, argv, "devices of the software driver", children);
 }

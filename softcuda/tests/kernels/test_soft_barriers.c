@@ -70,9 +70,9 @@ static void *take_bytes(CUdeviceptr memory, size_t size)
     return bytes;
 }
 
-/* ---- What threads hand to each other --------------------------------------------------------- */
+GROUP("barriers", add_soft_case)
 
-START_TEST(sums_of_blocks)
+TEST(sums_of_blocks, sizeof(shapes) / sizeof(*shapes))
 {
     need_software();
     const struct shape *shape = &shapes[_i];
@@ -91,7 +91,6 @@ START_TEST(sums_of_blocks)
     CU(MemFree(in));
     CU(MemFree(out));
 }
-END_TEST
 
 static void assert_rotated(CUdeviceptr memory, const struct shape *shape, unsigned rounds)
 {
@@ -104,7 +103,7 @@ static void assert_rotated(CUdeviceptr memory, const struct shape *shape, unsign
     free(values);
 }
 
-START_TEST(barriers_in_a_loop)
+TEST(barriers_in_a_loop, sizeof(shapes) / sizeof(*shapes))
 {
     need_software();
     const struct shape *shape = &shapes[_i];
@@ -115,9 +114,8 @@ START_TEST(barriers_in_a_loop)
     assert_rotated(values, shape, rounds);
     CU(MemFree(values));
 }
-END_TEST
 
-START_TEST(threads_keep_their_place)
+TEST(threads_keep_their_place, sizeof(shapes) / sizeof(*shapes))
 {
     need_software();
     const struct shape *shape = &shapes[_i];
@@ -135,12 +133,11 @@ START_TEST(threads_keep_their_place)
     }
     free(seen);
 }
-END_TEST
 
 /* ---- Who takes part -------------------------------------------------------------------------- */
 
 /* A barrier waits for the threads that still run, and counts only those. */
-START_TEST(threads_that_leave_early)
+TEST(threads_that_leave_early, 4)
 {
     need_software();
     enum { THREADS = 100 };
@@ -154,9 +151,8 @@ START_TEST(threads_that_leave_early)
         assert_number(counts, i, i < stay ? stay - i : number_at(i));
     free(counts);
 }
-END_TEST
 
-START_TEST(votes)
+TEST(votes, sizeof(shapes) / sizeof(*shapes))
 {
     need_software();
     unsigned threads = volume(shapes[_i].block);
@@ -169,7 +165,6 @@ START_TEST(votes)
         ck_assert_mem_eq(results + 5 * (size_t)i, wanted, sizeof(wanted));
     free(results);
 }
-END_TEST
 
 /* ---- More than one launch -------------------------------------------------------------------- */
 
@@ -208,7 +203,7 @@ static void assert_warps(const unsigned *got, unsigned me, unsigned threads)
                       threads, me, got[i], i, wanted[i]);
 }
 
-START_TEST(lanes_of_warps)
+TEST(lanes_of_warps, sizeof(shapes) / sizeof(*shapes))
 {
     need_software();
     const struct shape *shape = &shapes[_i];
@@ -220,9 +215,10 @@ START_TEST(lanes_of_warps)
         assert_warps(got + 8 * i, i % threads, threads);
     free(got);
 }
-END_TEST
 
-START_TEST(blocks_of_all_sizes_after_each_other)
+GROUP("launches", add_soft_case)
+
+TEST(blocks_of_all_sizes_after_each_other)
 {
     need_software();
     static const unsigned sizes[] = {1, 700, 3, 1024, 64, 1024, 1};
@@ -236,9 +232,8 @@ START_TEST(blocks_of_all_sizes_after_each_other)
         CU(MemFree(values));
     }
 }
-END_TEST
 
-START_TEST(two_launches_at_once)
+TEST(two_launches_at_once)
 {
     need_software();
     const struct shape first = {{.x = 9}, {.x = 200}}, second = {{.x = 8}, {.x = 333}};
@@ -258,9 +253,8 @@ START_TEST(two_launches_at_once)
     CU(MemFree(one));
     CU(MemFree(two));
 }
-END_TEST
 
-/* ---- What is refused ------------------------------------------------------------------------- */
+GROUP("what is refused", add_soft_case)
 
 static int barrier_without_its_line(void)
 {
@@ -272,7 +266,7 @@ static int barrier_without_its_line(void)
     return 0;
 }
 
-START_TEST(a_barrier_needs_its_line)
+TEST(a_barrier_needs_its_line)
 {
     need_software();
     char said[8192];
@@ -283,7 +277,6 @@ START_TEST(a_barrier_needs_its_line)
                                "GR_KERNEL_SYNC(barrier_unannounced)"),
                   "the child said: %s", said);
 }
-END_TEST
 
 static size_t address_space(void)
 {
@@ -315,7 +308,7 @@ static int no_memory_for_stacks(void)
     return 0;
 }
 
-START_TEST(no_memory_for_the_stacks)
+TEST(no_memory_for_the_stacks)
 {
     need_software();
     if (sanitizer())
@@ -324,9 +317,8 @@ START_TEST(no_memory_for_the_stacks)
         skip("an emulator takes no limit of the address space");
     expect_child("no_memory_for_stacks");
 }
-END_TEST
 
-/* ---- A launch that does not end ---- */
+GROUP("what takes long", add_soft_case)
 
 static void *set_later(void *word)
 {
@@ -355,7 +347,7 @@ static int long_launches(void)
 }
 
 /* Catches: a kernel whose blocks wait for each other stood still without a word. */
-START_TEST(a_long_launch_is_named)
+TEST(a_long_launch_is_named)
 {
     need_software();
     char text[4096];
@@ -364,7 +356,6 @@ START_TEST(a_long_launch_is_named)
     ck_assert_msg(first, "%s", text);
     ck_assert_msg(!strstr(first + 8, "driver: kernel"), "twice: %s", text);
 }
-END_TEST
 
 static const struct child children[] = {
     {"long_launches", long_launches},
@@ -373,23 +364,7 @@ static const struct child children[] = {
     {NULL, NULL},
 };
 
-static void build(Suite *suite)
-{
-    int count = sizeof(shapes) / sizeof(*shapes);
-    TCase *bytes = add_soft_case(suite, "barriers");
-    add_loop_tests(bytes, count, sums_of_blocks, barriers_in_a_loop, threads_keep_their_place);
-    add_loop_tests(bytes, 4, threads_that_leave_early);
-    add_loop_tests(bytes, count, votes, lanes_of_warps);
-
-    add_tests(add_soft_case(suite, "launches"), blocks_of_all_sizes_after_each_other,
-              two_launches_at_once);
-
-    add_tests(add_soft_case(suite, "what takes long"), a_long_launch_is_named);
-    add_tests(add_soft_case(suite, "what is refused"), a_barrier_needs_its_line,
-              no_memory_for_the_stacks);
-}
-
 int main(int argc, char **argv)
 {
-    return test_main(argc, argv, "barriers on the software driver", build, children);
+    return run_tests(argc, argv, "barriers on the software driver", children);
 }

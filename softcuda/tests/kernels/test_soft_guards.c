@@ -371,12 +371,12 @@ static int by_a_copy(void)
     return 0;
 }
 
-/* ---- Those that miss ------------------------------------------------------------------------- */
+GROUP("accesses that miss", add_case)
 
 #define KERNEL "driver: kernel write_at accessed address 0x"
 
 /* Catches: a write past an allocation went unseen, unlike one after its free. */
-START_TEST(allocations)
+TEST(allocations)
 {
     need_software();
     expect_death("past_an_allocation", KERNEL,
@@ -396,10 +396,9 @@ START_TEST(allocations)
     expect_death("past_freed_memory", KERNEL,
                  ", which is 24 bytes past the end of device memory after cuMemFree\n");
 }
-END_TEST
 
 /* Catches: a write past a mapped buffer went unseen, unlike one after its unmap. */
-START_TEST(mapped_buffers)
+TEST(mapped_buffers)
 {
     need_software();
     expect_death("past_a_mapped_buffer", KERNEL,
@@ -409,9 +408,8 @@ START_TEST(mapped_buffers)
     expect_death("past_an_unmapped_buffer", KERNEL,
                  ", which is 124 bytes past the end of OpenGL buffer ");
 }
-END_TEST
 
-START_TEST(shared_memory)
+TEST(shared_memory)
 {
     need_software();
     expect_death("past_a_mapping", KERNEL,
@@ -424,10 +422,9 @@ START_TEST(shared_memory)
     expect_death("before_external_memory", KERNEL,
                  ", which is 257 bytes before the beginning of a buffer of external memory (1000 ");
 }
-END_TEST
 
 /* Catches: an access through NULL ended the program without a word. */
-START_TEST(pointers_to_nothing)
+TEST(pointers_to_nothing)
 {
     need_software();
     if (thread_sanitizer())
@@ -444,10 +441,9 @@ START_TEST(pointers_to_nothing)
                      "nobody has written to?\n");
 #endif
 }
-END_TEST
 
 /* Catches: a misaligned float4 was called a pointer that is no address. */
-START_TEST(vectors_at_odd_addresses)
+TEST(vectors_at_odd_addresses)
 {
     need_software();
 #ifdef __SSE__
@@ -456,13 +452,12 @@ START_TEST(vectors_at_odd_addresses)
                      " an address that is no multiple of its alignment, or ");
 #endif
 }
-END_TEST
 
 #define SHARED_KERNEL "driver: kernel write_shared_at accessed address 0x"
 
 /* Catches: a launch without bytes was called one through NULL, and accesses past them went unseen.
  */
-START_TEST(dynamic_shared_memory)
+TEST(dynamic_shared_memory)
 {
     need_software();
     expect_death(
@@ -482,7 +477,6 @@ START_TEST(dynamic_shared_memory)
         "it 0 bytes, by <<<grid, block, bytes>>> or");
     expect_child("within_shared_memory");
 }
-END_TEST
 
 #define ON_THE_HOST "which is memory of the host that CUDA does not know"
 
@@ -496,7 +490,7 @@ static void expect_line(const char *child, bool wanted)
 }
 
 /* Catches: a kernel was given memory of malloc without a word, which a GPU faults on. */
-START_TEST(memory_of_the_host)
+TEST(memory_of_the_host)
 {
     need_software();
     expect_line("to_small_memory", true);
@@ -504,9 +498,8 @@ START_TEST(memory_of_the_host)
     expect_line("to_the_stack", true);
     expect_line("to_known_memory", false);
 }
-END_TEST
 
-START_TEST(others_than_kernels)
+TEST(others_than_kernels)
 {
     need_software();
     expect_death("by_the_application", "driver: the application accessed address 0x",
@@ -517,7 +510,6 @@ START_TEST(others_than_kernels)
     expect_death("by_a_copy", "driver: a copy accessed address 0x",
                  " of an OpenGL buffer, after cuGraphicsUnregisterResource\n");
 }
-END_TEST
 
 /* ---- Signals that are the application's ------------------------------------------------------ */
 
@@ -552,12 +544,11 @@ static int own_handler(void)
     return 0;
 }
 
-START_TEST(faults_are_handed_on)
+TEST(faults_are_handed_on)
 {
     need_software();
     expect_child("own_handler");
 }
-END_TEST
 
 /* Catches: the handler took a signal that somebody sent for a fault that would come again. */
 static int sent_signal(void)
@@ -569,14 +560,13 @@ static int sent_signal(void)
     return 0;
 }
 
-START_TEST(signals_that_are_sent_end_the_process)
+TEST(signals_that_are_sent_end_the_process)
 {
     need_software();
     expect_death("sent_signal", "about to raise ", "the signal: yes");
 }
-END_TEST
 
-/* ---- Stacks ---------------------------------------------------------------------------------- */
+GROUP("stacks", add_soft_case)
 
 static int with_frame(const char *kernel)
 {
@@ -606,7 +596,7 @@ static int endless_recursion(void)
 }
 
 /* Catches: 66,000 bytes on the stack stepped over the canary unseen. */
-START_TEST(stacks_of_threads_with_barriers)
+TEST(stacks_of_threads_with_barriers)
 {
     need_software();
     if (!sanitizer()) /* whose stacks are larger */
@@ -615,18 +605,16 @@ START_TEST(stacks_of_threads_with_barriers)
     expect_death("frame_of_300000", "kernel frame_300000 needs more stack than the ",
                  " bytes that a thread has: make its local arrays smaller, ");
 }
-END_TEST
 
-START_TEST(stacks_of_threads_without)
+TEST(stacks_of_threads_without)
 {
     need_software();
     expect_death("endless_recursion", "kernel recurse needs more stack than the ",
                  " bytes that a thread has: make its local arrays smaller, ");
 }
-END_TEST
 
 /* Of the first one by itself, of the second one as the program asks for stack. */
-START_TEST(a_frame_that_fits)
+TEST(a_frame_that_fits, 2)
 {
     need_software();
     unsigned char bytes[64] = {0};
@@ -645,9 +633,8 @@ START_TEST(a_frame_that_fits)
     CU(CtxSetLimit(CU_LIMIT_STACK_SIZE, before));
     CU(MemFree(out));
 }
-END_TEST
 
-/* ---- Those that do not miss ------------------------------------------------------------------ */
+GROUP("accesses that do not", add_soft_case)
 
 static const size_t sizes[] = {1, 255, 256, 512, 513, SIZE, 4095, 4096, 4097, 70000};
 
@@ -683,7 +670,7 @@ static void check_ends(CUdeviceptr memory, size_t size)
     free(bytes);
 }
 
-START_TEST(first_and_last_bytes_of_allocations)
+TEST(first_and_last_bytes_of_allocations, sizeof(sizes) / sizeof(*sizes))
 {
     need_software();
     size_t size = sizes[_i];
@@ -703,9 +690,8 @@ START_TEST(first_and_last_bytes_of_allocations)
     check_ends((CUdeviceptr)(uintptr_t)host, size);
     CU(MemFreeHost(host));
 }
-END_TEST
 
-START_TEST(first_and_last_bytes_of_mapped_buffers)
+TEST(first_and_last_bytes_of_mapped_buffers, sizeof(sizes) / sizeof(*sizes))
 {
     need_software();
     size_t size = sizes[_i];
@@ -726,7 +712,6 @@ START_TEST(first_and_last_bytes_of_mapped_buffers)
     gr_resource_free(resource);
     free(bytes);
 }
-END_TEST
 
 /* ---- Many ------------------------------------------------------------------------------------ */
 
@@ -743,7 +728,7 @@ static void assert_is(int i)
     ck_assert_uint_eq(bytes[1], 0xCB);
 }
 
-START_TEST(tens_of_thousands_of_allocations)
+TEST(tens_of_thousands_of_allocations)
 {
     need_software();
     if (thread_sanitizer())
@@ -761,7 +746,6 @@ START_TEST(tens_of_thousands_of_allocations)
     for (int i = 1; i < MANY; i += 2)
         CU(MemFree(many[i]));
 }
-END_TEST
 
 static const struct child children[] = {
     {"past_an_allocation", past_an_allocation},
@@ -804,25 +788,7 @@ static const struct child children[] = {
     {NULL, NULL},
 };
 
-static void build(Suite *suite)
-{
-    add_tests(add_case(suite, "accesses that miss"), allocations, mapped_buffers, shared_memory,
-              pointers_to_nothing, vectors_at_odd_addresses, dynamic_shared_memory,
-              memory_of_the_host, others_than_kernels, faults_are_handed_on,
-              signals_that_are_sent_end_the_process);
-
-    TCase *stacks = add_soft_case(suite, "stacks");
-    add_tests(stacks, stacks_of_threads_with_barriers, stacks_of_threads_without);
-    add_loop_tests(stacks, 2, a_frame_that_fits);
-
-    TCase *good = add_soft_case(suite, "accesses that do not");
-    int count = sizeof(sizes) / sizeof(*sizes);
-    add_loop_tests(good, count, first_and_last_bytes_of_allocations,
-                   first_and_last_bytes_of_mapped_buffers);
-    add_tests(good, tens_of_thousands_of_allocations);
-}
-
 int main(int argc, char **argv)
 {
-    return test_main(argc, argv, "guards of the software driver", build, children);
+    return run_tests(argc, argv, "guards of the software driver", children);
 }

@@ -30,7 +30,7 @@ static unsigned char *pinned(size_t size)
     return memory;
 }
 
-/* ---- Missing waits --------------------------------------------------------------------------- */
+GROUP("missing waits", add_case)
 
 /* The writer is held up on one stream while the reader, on another, waits for nothing or for it. */
 static void read_behind_writer(bool wait, int seen)
@@ -59,16 +59,15 @@ static void read_behind_writer(bool wait, int seen)
     CU(MemFreeHost(copy));
 }
 
-START_TEST(missing_wait_for_a_writer)
+TEST(missing_wait_for_a_writer)
 {
     need_software();
     read_behind_writer(false, 1);
     read_behind_writer(true, 2);
 }
-END_TEST
 
 /* OpenGL's bytes arrive when the map's stream gets there, and not before. */
-START_TEST(missing_wait_for_the_map)
+TEST(missing_wait_for_the_map)
 {
     need_software();
     GLuint name = gl_buffer_filled(SIZE, 0x3a);
@@ -88,10 +87,9 @@ START_TEST(missing_wait_for_the_map)
     gr_resource_free(resource);
     CU(MemFreeHost(copy));
 }
-END_TEST
 
 /* Where nothing is queued, the map's stream is there at once. */
-START_TEST(map_of_an_idle_context)
+TEST(map_of_an_idle_context)
 {
     need_software();
     GLuint name = gl_buffer_filled(SIZE, 0x3a);
@@ -104,10 +102,9 @@ START_TEST(map_of_an_idle_context)
     assert_ok(gr_buffer_release(buffer));
     gr_resource_free(resource);
 }
-END_TEST
 
 /* A release on another stream than the writer's does not wait for the writer. */
-START_TEST(missing_wait_before_the_release)
+TEST(missing_wait_before_the_release)
 {
     need_software();
     GLuint name = gl_buffer_filled(SIZE, 0x3a);
@@ -128,9 +125,8 @@ START_TEST(missing_wait_before_the_release)
     CU(MemFree(copy));
     gr_resource_free(resource);
 }
-END_TEST
 
-/* ---- Poison ---------------------------------------------------------------------------------- */
+GROUP("memory", add_case)
 
 static void assert_device_bytes(CUdeviceptr memory, int value)
 {
@@ -139,7 +135,7 @@ static void assert_device_bytes(CUdeviceptr memory, int value)
     assert_bytes(copy, SIZE, value);
 }
 
-START_TEST(fresh_memory)
+TEST(fresh_memory)
 {
     need_software();
     CUdeviceptr memory = 0;
@@ -156,9 +152,8 @@ START_TEST(fresh_memory)
         CU(StreamSynchronize(fx.stream));
     }
 }
-END_TEST
 
-START_TEST(discarded_bytes)
+TEST(discarded_bytes)
 {
     need_software();
     GLuint name = gl_buffer_filled(SIZE, 0x3a);
@@ -174,7 +169,6 @@ START_TEST(discarded_bytes)
     assert_bytes(bytes, SIZE / 2, 5);
     assert_bytes(bytes + SIZE / 2, SIZE - SIZE / 2, DISCARDED);
 }
-END_TEST
 
 /* ---- Faults ---------------------------------------------------------------------------------- */
 
@@ -222,7 +216,7 @@ static int use_after_free(void)
     return 0;
 }
 
-START_TEST(pointers_that_have_ended)
+TEST(pointers_that_have_ended)
 {
     need_software();
     need_kernels();
@@ -232,10 +226,9 @@ START_TEST(pointers_that_have_ended)
     expect_death("use_after_free", "kernel add_one accessed address 0x",
                  ", which is byte 0 of device memory after cuMemFree\n");
 }
-END_TEST
 
 /* Copies and fills are checked when they are asked for. */
-START_TEST(copies_with_a_pointer_that_has_ended)
+TEST(copies_with_a_pointer_that_has_ended)
 {
     need_software();
     gr_buffer *buffer = gr_map_gl_buffer(gl_buffer_filled(SIZE, 1), GR_READ_WRITE, fx.stream);
@@ -248,9 +241,8 @@ START_TEST(copies_with_a_pointer_that_has_ended)
     CU_GIVES(CUDA_ERROR_INVALID_VALUE, MemsetD8Async(stale, 1, SIZE, fx.stream));
     CU_GIVES(CUDA_ERROR_INVALID_VALUE, MemcpyDtoHAsync(&byte, stale, 1, fx.stream));
 }
-END_TEST
 
-/* ---- The legacy default stream --------------------------------------------------------------- */
+GROUP("missing waits", add_case)
 
 /* Whether work that is put into `second` waits for work that stands still in `first`. */
 static bool waits_for(CUstream second, CUstream first)
@@ -272,7 +264,7 @@ static bool waits_for(CUstream second, CUstream first)
     return result == CUDA_ERROR_NOT_READY;
 }
 
-START_TEST(legacy_stream)
+TEST(legacy_stream)
 {
     need_software();
     CUstream blocking = NULL, second = NULL;
@@ -292,11 +284,10 @@ START_TEST(legacy_stream)
     CU(StreamDestroy(blocking));
     CU(StreamDestroy(second));
 }
-END_TEST
 
-/* ---- Kernels --------------------------------------------------------------------------------- */
+GROUP("kernels", add_case)
 
-START_TEST(kernels_run_on_all_cores)
+TEST(kernels_run_on_all_cores)
 {
     need_software();
     /* It takes the kernels' thread-local variables for a table of its own and crashes at exit. */
@@ -327,13 +318,14 @@ START_TEST(kernels_run_on_all_cores)
     CU(MemFree(threads));
     CU(ModuleUnload(module));
 }
-END_TEST
+
+GROUP("arithmetic", add_soft_case)
 
 /*
  * Catches: g++ for AArch64 made one rounding of __fmul_rn() and a sum. The square's last bit is
  * lost where it is rounded by itself.
  */
-START_TEST(products_are_rounded_by_themselves)
+TEST(products_are_rounded_by_themselves)
 {
     need_software();
     const float zeros[5] = {0};
@@ -348,9 +340,8 @@ START_TEST(products_are_rounded_by_themselves)
     free(results);
     CU(MemFree(out));
 }
-END_TEST
 
-/* ---- Another size of pages ------------------------------------------------------------------- */
+GROUP("memory", add_case)
 
 static long page; /* what sysconf() says; 0: the truth */
 
@@ -366,7 +357,7 @@ __attribute__((no_sanitize("thread", "address"))) long sysconf(int name)
  * Grace's kernels have pages of 64 KiB. Catches: data began at 4 KiB, where no such page can be
  * mapped, and what was exported could not be imported.
  */
-START_TEST(exported_memory_begins_at_a_page)
+TEST(exported_memory_begins_at_a_page)
 {
     need_software();
     const CUmemAllocationProp prop = {
@@ -389,12 +380,11 @@ START_TEST(exported_memory_begins_at_a_page)
     CU(MemRelease(taken));
     CU(MemRelease(made));
 }
-END_TEST
 
-/* ---- Images for a GPU ------------------------------------------------------------------------ */
+GROUP("kernels", add_case)
 
 /* What was compiled for a GPU is refused as such, whatever form it has. */
-START_TEST(images_for_a_gpu)
+TEST(images_for_a_gpu)
 {
     need_software();
     static const char ptx[] = "//\n// Generated by NVIDIA NVVM Compiler\n//\n\n.version 8.0\n"
@@ -409,9 +399,8 @@ START_TEST(images_for_a_gpu)
         CU_GIVES(CUDA_ERROR_NO_BINARY_FOR_GPU, ModuleLoadData(&module, soft_kernels()->gpu));
     ck_assert_ptr_eq(module, NULL);
 }
-END_TEST
 
-/* ---- What is missing ------------------------------------------------------------------------- */
+GROUP("what it is", add_case)
 
 static int call_what_is_missing(void)
 {
@@ -426,7 +415,7 @@ static int call_what_is_missing(void)
     return 0;
 }
 
-START_TEST(entry_points_that_are_missing)
+TEST(entry_points_that_are_missing)
 {
     need_software();
     char text[4096];
@@ -435,7 +424,6 @@ START_TEST(entry_points_that_are_missing)
     ck_assert_msg(first, "%s", text);
     ck_assert_msg(!strstr(first + 1, "cuGraphCreate"), "twice: %s", text);
 }
-END_TEST
 
 /* As NVIDIA's libcudart begins. */
 static int ask_for_a_table(void)
@@ -454,7 +442,7 @@ static int ask_for_a_table(void)
 }
 
 /* Catches: a program that was linked with NVIDIA's runtime, too, did not learn so. */
-START_TEST(nvidia_s_runtime_is_named)
+TEST(nvidia_s_runtime_is_named)
 {
     need_software();
     char text[4096];
@@ -463,9 +451,8 @@ START_TEST(nvidia_s_runtime_is_named)
     ck_assert_msg(first && strstr(first, "leave it out of the link"), "%s", text);
     ck_assert_msg(!strstr(first + 1, "this program runs"), "twice: %s", text);
 }
-END_TEST
 
-START_TEST(device_is_no_gpu)
+TEST(device_is_no_gpu)
 {
     need_software();
     char name[128], text[512];
@@ -479,7 +466,6 @@ START_TEST(device_is_no_gpu)
     ck_assert_msg(strstr(text, "software CUDA driver"), "%s", text);
     gr_resource_free(resource);
 }
-END_TEST
 
 /* ---- Exit ------------------------------------------------------------------------------------ */
 
@@ -507,13 +493,12 @@ static int exit_while_mapped(void)
     exit(0);
 }
 
-START_TEST(exit_does_not_hang)
+TEST(exit_does_not_hang)
 {
     need_software();
     expect_child("exit_while_a_stream_waits");
     expect_child("exit_while_mapped");
 }
-END_TEST
 
 static const struct child children[] = {
     {"use_after_unmap", use_after_unmap},
@@ -526,22 +511,7 @@ static const struct child children[] = {
     {NULL, NULL},
 };
 
-static void build(Suite *suite)
-{
-    add_tests(add_case(suite, "missing waits"), missing_wait_for_a_writer, missing_wait_for_the_map,
-              map_of_an_idle_context, missing_wait_before_the_release, legacy_stream);
-
-    add_tests(add_case(suite, "memory"), fresh_memory, discarded_bytes, pointers_that_have_ended,
-              exported_memory_begins_at_a_page, copies_with_a_pointer_that_has_ended);
-
-    add_tests(add_case(suite, "kernels"), kernels_run_on_all_cores, images_for_a_gpu);
-    add_tests(add_soft_case(suite, "arithmetic"), products_are_rounded_by_themselves);
-
-    add_tests(add_case(suite, "what it is"), entry_points_that_are_missing,
-              nvidia_s_runtime_is_named, device_is_no_gpu, exit_does_not_hang);
-}
-
 int main(int argc, char **argv)
 {
-    return test_main(argc, argv, "software driver", build, children);
+    return run_tests(argc, argv, "software driver", children);
 }

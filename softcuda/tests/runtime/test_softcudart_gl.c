@@ -35,9 +35,9 @@
         (void)cudaGetLastError();                                                                  \
     } while (0)
 
-/* ---- One driver ------------------------------------------------------------------------------ */
+GROUP("one driver", add_case)
 
-START_TEST(works_in_the_current_context)
+TEST(works_in_the_current_context)
 {
     need_software();
     void *memory = NULL;
@@ -55,10 +55,9 @@ START_TEST(works_in_the_current_context)
     assert_no_difference(bytes_differ_once(bytes, SIZE, 0x12));
     RT(Free(memory));
 }
-END_TEST
 
 /* A context that the program made is taken as it is, and stays current. */
-START_TEST(works_in_a_context_of_the_programs_own)
+TEST(works_in_a_context_of_the_programs_own)
 {
     need_software();
     void *memory = NULL;
@@ -72,9 +71,8 @@ START_TEST(works_in_a_context_of_the_programs_own)
     RT(Free(memory));
     CU(CtxDestroy(own));
 }
-END_TEST
 
-START_TEST(takes_what_grinterop_maps)
+TEST(takes_what_grinterop_maps)
 {
     need_software();
     GLuint name = gl_buffer_pattern(SIZE, 3);
@@ -90,9 +88,8 @@ START_TEST(takes_what_grinterop_maps)
     gr_resource_free(resource);
     assert_gl_bytes(name, SIZE, 0x42);
 }
-END_TEST
 
-START_TEST(gives_the_drivers_functions)
+TEST(gives_the_drivers_functions)
 {
     need_software();
     void *function = NULL;
@@ -108,11 +105,10 @@ START_TEST(gives_the_drivers_functions)
     RT(GetDriverEntryPointByVersion("cuNoSuchThing", &function, 12000, cudaEnableDefault, &status));
     ck_assert_int_eq(status, cudaDriverEntryPointSymbolNotFound);
 }
-END_TEST
 
-/* ---- OpenGL ---------------------------------------------------------------------------------- */
+GROUP("opengl", add_case)
 
-START_TEST(maps_a_buffer)
+TEST(maps_a_buffer)
 {
     need_software();
     GLuint name = gl_buffer_filled(SIZE, 0x10);
@@ -134,9 +130,8 @@ START_TEST(maps_a_buffer)
     RT_GIVES(cudaErrorInvalidResourceHandle, GraphicsUnregisterResource(resource));
     RT_GIVES(cudaErrorInvalidValue, GraphicsMapResources(-1, &resource, NULL));
 }
-END_TEST
 
-START_TEST(maps_an_image)
+TEST(maps_an_image)
 {
     need_software();
     enum { WIDTH = 16, HEIGHT = 8, ROW = WIDTH * 4 };
@@ -164,9 +159,8 @@ START_TEST(maps_an_image)
     glDeleteTextures(1, &name);
     free(bytes);
 }
-END_TEST
 
-START_TEST(maps_buffers_by_their_names)
+TEST(maps_buffers_by_their_names)
 {
     need_software();
 #pragma GCC diagnostic push
@@ -189,9 +183,8 @@ START_TEST(maps_buffers_by_their_names)
     RT_GIVES(cudaErrorInvalidValue, GLMapBufferObject(&mapped, name));
 #pragma GCC diagnostic pop
 }
-END_TEST
 
-START_TEST(names_the_device_that_draws)
+TEST(names_the_device_that_draws)
 {
     need_software();
     unsigned count = 0;
@@ -200,11 +193,10 @@ START_TEST(names_the_device_that_draws)
     ck_assert_uint_eq(count, 1);
     ck_assert_int_eq(devices[0], 0);
 }
-END_TEST
 
-/* ---- Memory and semaphores of others --------------------------------------------------------- */
+GROUP("external", add_case)
 
-START_TEST(imports_memory)
+TEST(imports_memory)
 {
     need_software();
     CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
@@ -236,9 +228,8 @@ START_TEST(imports_memory)
     CU(MemRelease(handle));
     RT_GIVES(cudaErrorInvalidValue, ImportExternalMemory(&memory, NULL));
 }
-END_TEST
 
-START_TEST(signals_and_waits)
+TEST(signals_and_waits)
 {
     need_software();
     PFN_gr_softcuda_semaphore_create create;
@@ -264,9 +255,8 @@ START_TEST(signals_and_waits)
     RT(DestroyExternalSemaphore(semaphore));
     RT_GIVES(cudaErrorInvalidValue, ImportExternalSemaphore(&semaphore, NULL));
 }
-END_TEST
 
-/* ---- Which driver ---------------------------------------------------------------------------- */
+GROUP("one driver", add_case)
 
 static bool takes_software(bool allowed)
 {
@@ -294,14 +284,13 @@ static int child_other(void)
     return gr_cuda_load(false) == GR_ERR_NO_DRIVER ? 0 : 1;
 }
 
-START_TEST(is_grinterops_driver)
+TEST(is_grinterops_driver)
 {
     need_software();
     char text[4096];
     ck_assert_msg(child_run("unset", text, sizeof(text)) == 0, "%s", text);
     ck_assert_msg(child_run("other", text, sizeof(text)) == 0, "%s", text);
 }
-END_TEST
 
 /* ---- A kernel's fault ------------------------------------------------------------------------ */
 
@@ -361,7 +350,7 @@ static int child_fault(void)
     return 0;
 }
 
-START_TEST(fault_stays)
+TEST(fault_stays)
 {
     need_software();
     if (sanitizer())
@@ -370,21 +359,10 @@ START_TEST(fault_stays)
     ck_assert_msg(child_run("fault", text, sizeof(text)) == 0, "%s", text);
     ck_assert_ptr_nonnull(strstr(text, "kernel kernel was given address 0x"));
 }
-END_TEST
-
-static void build(Suite *suite)
-{
-    add_tests(add_case(suite, "one driver"), works_in_the_current_context,
-              works_in_a_context_of_the_programs_own, takes_what_grinterop_maps,
-              gives_the_drivers_functions, is_grinterops_driver, fault_stays);
-    add_tests(add_case(suite, "opengl"), maps_a_buffer, maps_an_image, maps_buffers_by_their_names,
-              names_the_device_that_draws);
-    add_tests(add_case(suite, "external"), imports_memory, signals_and_waits);
-}
 
 int main(int argc, char **argv)
 {
     static const struct child children[] = {
         {"unset", child_unset}, {"other", child_other}, {"fault", child_fault}, {NULL, NULL}};
-    return test_main(argc, argv, "softcudart_gl", build, children);
+    return run_tests(argc, argv, "softcudart_gl", children);
 }

@@ -51,10 +51,7 @@ void put_wait(CUexternalSemaphore semaphore, unsigned long long value, CUstream 
 /* The stream is held up: it still is, some time later. */
 void assert_waits(CUstream stream);
 
-/* The cases of the other files, and their children. */
-void add_order_cases(Suite *suite);
-void add_end_cases(Suite *suite);
-void add_process_cases(Suite *suite);
+/* Children. */
 int child_signals_backwards(void);
 int child_exits(void);
 int child_destroys(void);

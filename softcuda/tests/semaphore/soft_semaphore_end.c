@@ -11,7 +11,9 @@
 #include <string.h>
 #include <unistd.h>
 
-START_TEST(destroyed_with_work_pending)
+GROUP("ends", add_case)
+
+TEST(destroyed_with_work_pending)
 {
     need_semaphores();
     int fd = make_fd(true, 0);
@@ -30,7 +32,6 @@ START_TEST(destroyed_with_work_pending)
     CU(StreamSynchronize(fx.stream));
     CU(DestroyExternalSemaphore(seen));
 }
-END_TEST
 
 int child_signals_backwards(void)
 {
@@ -55,7 +56,7 @@ int child_signals_backwards(void)
     return 0;
 }
 
-START_TEST(a_timeline_never_goes_back)
+TEST(a_timeline_never_goes_back)
 {
     need_semaphores();
     char text[4096];
@@ -65,7 +66,6 @@ START_TEST(a_timeline_never_goes_back)
     ck_assert_msg(strstr(first, "signalled with 5, which is not greater"), "%s", text);
     ck_assert_msg(!strstr(text, "signalled with 6"), "%s", text);
 }
-END_TEST
 
 /* Rather than hang, die of the alarm. */
 int child_exits(void)
@@ -138,7 +138,7 @@ int child_destroys_early(void)
     return 0;
 }
 
-START_TEST(nothing_hangs)
+TEST(nothing_hangs)
 {
     need_semaphores();
     char text[4096];
@@ -147,11 +147,4 @@ START_TEST(nothing_hangs)
     ck_assert_msg(child_run("destroy_while_a_stream_waits", text, sizeof(text)) == 0, "%s", text);
     const char *first = strstr(text, "a context ends while");
     ck_assert_msg(first && !strstr(first + 1, "a context ends while"), "not said once: %s", text);
-}
-END_TEST
-
-void add_end_cases(Suite *suite)
-{
-    add_tests(add_case(suite, "ends"), destroyed_with_work_pending, a_timeline_never_goes_back,
-              nothing_hangs);
 }

@@ -11,7 +11,7 @@
 
 #define SIZE 1000
 
-/* ---- Streams --------------------------------------------------------------------------------- */
+GROUP("orders", add_case)
 
 /* The writer's stream stands still for a while; the reader's waits for the semaphore only. */
 static void read_behind_writer(CUexternalSemaphoreHandleType type)
@@ -38,15 +38,14 @@ static void read_behind_writer(CUexternalSemaphoreHandleType type)
     CU(MemFreeHost(copy));
 }
 
-START_TEST(writer_before_reader)
+TEST(writer_before_reader)
 {
     need_semaphores();
     read_behind_writer(BINARY);
     read_behind_writer(TIMELINE);
 }
-END_TEST
 
-START_TEST(timeline_values)
+TEST(timeline_values)
 {
     need_semaphores();
     int fd = make_fd(true, 10);
@@ -74,10 +73,9 @@ START_TEST(timeline_values)
     soft.close(host);
     CU(DestroyExternalSemaphore(t));
 }
-END_TEST
 
 /* One signal lets one wait pass, and resets the semaphore. */
-START_TEST(binary_resets)
+TEST(binary_resets)
 {
     need_semaphores();
     CUexternalSemaphore b = import_fd(make_fd(false, 1), BINARY);
@@ -101,13 +99,12 @@ START_TEST(binary_resets)
     CU(CtxSynchronize());
     CU(DestroyExternalSemaphore(b));
 }
-END_TEST
 
 /*
  * More than fits the scheduler's small records; the last one in the list counts as much as the
  * first.
  */
-START_TEST(many_at_once)
+TEST(many_at_once)
 {
     need_semaphores();
     enum { MANY = 100 };
@@ -129,10 +126,9 @@ START_TEST(many_at_once)
     free(signals);
     free(waits);
 }
-END_TEST
 
 /* A wait holds up what the legacy default stream's rules order behind it, and nothing else. */
-START_TEST(default_streams)
+TEST(default_streams)
 {
     need_semaphores();
     CUexternalSemaphore t = make_semaphore(TIMELINE);
@@ -163,7 +159,6 @@ START_TEST(default_streams)
     CU(StreamDestroy(second));
     CU(DestroyExternalSemaphore(t));
 }
-END_TEST
 
 static void *per_thread_symbol(const char *name)
 {
@@ -181,7 +176,7 @@ static void *per_thread_symbol(const char *name)
     return symbol;
 }
 
-START_TEST(per_thread_variants)
+TEST(per_thread_variants)
 {
     need_semaphores();
     PFN_cuWaitExternalSemaphoresAsync_v10000_ptsz wait_ptsz = NULL;
@@ -203,14 +198,13 @@ START_TEST(per_thread_variants)
     CU(StreamSynchronize(fx.stream));
     CU(DestroyExternalSemaphore(t));
 }
-END_TEST
 
 static void CUDA_CB count_up(void *user)
 {
     ++*(unsigned *)user; /* plain: only the semaphores keep the two streams apart */
 }
 
-START_TEST(two_streams_take_turns)
+TEST(two_streams_take_turns)
 {
     need_semaphores();
     enum { ROUNDS = 200 };
@@ -231,11 +225,10 @@ START_TEST(two_streams_take_turns)
     CU(DestroyExternalSemaphore(t));
     CU(DestroyExternalSemaphore(b));
 }
-END_TEST
 
 /* ---- The host -------------------------------------------------------------------------------- */
 
-START_TEST(the_host_signals_and_waits)
+TEST(the_host_signals_and_waits)
 {
     need_semaphores();
     int fd = make_fd(true, 3);
@@ -272,12 +265,4 @@ START_TEST(the_host_signals_and_waits)
     assert_result(CUDA_SUCCESS, soft.wait(host, 0, 0), "wait");
     assert_result(CUDA_ERROR_NOT_READY, soft.wait(host, 0, 0), "wait");
     soft.close(host);
-}
-END_TEST
-
-void add_order_cases(Suite *suite)
-{
-    add_tests(add_case(suite, "orders"), writer_before_reader, timeline_values, binary_resets,
-              many_at_once, default_streams, per_thread_variants, two_streams_take_turns,
-              the_host_signals_and_waits);
 }

@@ -88,7 +88,7 @@ static int run_with(const char *child, const int fds[FDS], char *text, size_t si
     return status;
 }
 
-/* ---- Two processes --------------------------------------------------------------------------- */
+GROUP("two processes", add_case)
 
 /* A number in shared memory, which the two processes write in turns. */
 static volatile unsigned *map_number(int fd)
@@ -145,7 +145,7 @@ int child_takes_turns(void)
     return 0;
 }
 
-START_TEST(two_processes_take_turns)
+TEST(two_processes_take_turns)
 {
     need_semaphores();
     char text[4096];
@@ -176,7 +176,6 @@ START_TEST(two_processes_take_turns)
     for (int i = 0; i < FDS; i++)
         close(fds[i]);
 }
-END_TEST
 
 /* ---- A peer that dies ------------------------------------------------------------------------ */
 
@@ -199,7 +198,7 @@ int child_dies(void)
     return 1;
 }
 
-START_TEST(a_peer_that_dies)
+TEST(a_peer_that_dies)
 {
     need_semaphores();
     char text[4096];
@@ -221,10 +220,9 @@ START_TEST(a_peer_that_dies)
     for (int i = 0; i < FDS; i++)
         close(fds[i]);
 }
-END_TEST
 
 /* As of a peer that dies after it has written the value, and before it has told anybody. */
-START_TEST(a_value_that_nobody_announces)
+TEST(a_value_that_nobody_announces)
 {
     need_semaphores();
     const unsigned long long first = 0x1122334455667788;
@@ -246,10 +244,9 @@ START_TEST(a_value_that_nobody_announces)
     CU(DestroyExternalSemaphore(t));
     munmap(shared, (size_t)file.st_size);
 }
-END_TEST
 
 /* A peer that overwrites all of it spoils the values, and nothing else. */
-START_TEST(a_hostile_peer)
+TEST(a_hostile_peer)
 {
     need_semaphores();
     int fd = make_fd(true, 0);
@@ -271,11 +268,4 @@ START_TEST(a_hostile_peer)
     CU(DestroyExternalSemaphore(t));
     assert_result(CUDA_ERROR_INVALID_VALUE, try_import(fd, TIMELINE, &again), "what is left");
     close(fd);
-}
-END_TEST
-
-void add_process_cases(Suite *suite)
-{
-    add_tests(add_case(suite, "two processes"), two_processes_take_turns, a_peer_that_dies,
-              a_value_that_nobody_announces, a_hostile_peer);
 }

@@ -96,9 +96,9 @@ void assert_waits(CUstream stream)
     CU_GIVES(CUDA_ERROR_NOT_READY, StreamQuery(stream));
 }
 
-/* ---- Codes ----------------------------------------------------------------------------------- */
+GROUP("codes", add_case)
 
-START_TEST(making)
+TEST(making)
 {
     need_semaphores();
     int fd = -2;
@@ -113,9 +113,8 @@ START_TEST(making)
     ck_assert_int_eq(fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE), -1);
     close(fd);
 }
-END_TEST
 
-START_TEST(imports)
+TEST(imports)
 {
     need_semaphores();
     CUexternalSemaphore a = NULL, b = NULL;
@@ -139,7 +138,6 @@ START_TEST(imports)
     CU_GIVES(CUDA_ERROR_INVALID_HANDLE, DestroyExternalSemaphore(a));
     CU(DestroyExternalSemaphore(b));
 }
-END_TEST
 
 static void refuse_and_close(int fd, const char *what)
 {
@@ -161,7 +159,7 @@ static int imitation(const void *bytes, size_t size, bool sealed)
     return fd;
 }
 
-START_TEST(foreign_descriptors)
+TEST(foreign_descriptors)
 {
     need_semaphores();
     CUexternalSemaphore semaphore = NULL;
@@ -196,9 +194,8 @@ START_TEST(foreign_descriptors)
     }
     close(fd);
 }
-END_TEST
 
-START_TEST(bad_calls)
+TEST(bad_calls)
 {
     need_semaphores();
     CUexternalSemaphore two[2] = {make_semaphore(TIMELINE), make_semaphore(BINARY)};
@@ -232,9 +229,8 @@ START_TEST(bad_calls)
     CU(StreamSynchronize(fx.stream));
     CU(DestroyExternalSemaphore(two[0]));
 }
-END_TEST
 
-START_TEST(contexts)
+TEST(contexts)
 {
     need_semaphores();
     CUcontext second = NULL;
@@ -253,18 +249,8 @@ START_TEST(contexts)
     CU(StreamSynchronize(fx.stream));
     CU(DestroyExternalSemaphore(here));
 }
-END_TEST
 
 /* ---- The program ----------------------------------------------------------------------------- */
-
-static void build(Suite *suite)
-{
-    add_tests(add_case(suite, "codes"), making, imports, foreign_descriptors, bad_calls, contexts);
-
-    add_order_cases(suite);
-    add_end_cases(suite);
-    add_process_cases(suite);
-}
 
 static const struct child children[] = {
     {"signal_backwards", child_signals_backwards},
@@ -278,5 +264,5 @@ static const struct child children[] = {
 
 int main(int argc, char **argv)
 {
-    return test_main(argc, argv, "semaphores", build, children);
+    return run_tests(argc, argv, "semaphores", children);
 }
