@@ -247,7 +247,9 @@ static const gr_slot *no_slots[1];
     X(gr_vk_format, "takes no pointer: test_vk_format.c")                                          \
     X(gr_vk_headless_create, "NULL is the default")
 
-START_TEST(a_refusal_of_null_is_recorded)
+GROUP("NULL", add_resource_case)
+
+TEST(a_refusal_of_null_is_recorded)
 {
     const gr_semaphore_point no_point = GR_INIT(gr_semaphore_point, .value = 1);
 #define CHECK_REFUSED(call)                                                                        \
@@ -263,9 +265,8 @@ START_TEST(a_refusal_of_null_is_recorded)
     ck_assert(!gr_resource_is_closed(fx.resource) && !gr_resource_is_mapped(fx.resource));
     gr_clear_error();
 }
-END_TEST
 
-START_TEST(what_gives_back_takes_null_in_silence)
+TEST(what_gives_back_takes_null_in_silence)
 {
     unsigned flags = 9;
 #define CHECK_SILENT(call)                                                                         \
@@ -281,7 +282,6 @@ START_TEST(what_gives_back_takes_null_in_silence)
     SCOPES(CHECK_SCOPE)
     ck_assert_uint_eq(flags, GR_READ_WRITE);
 }
-END_TEST
 
 /* What is tried or exempt: calls, scopes, names. */
 #define AS_TEXT(call)      #call,
@@ -299,22 +299,37 @@ static bool is_known(const char *function)
     return false;
 }
 
-START_TEST(each_function_of_the_headers_is_walked)
+TEST(each_function_of_the_headers_is_walked)
 {
 #define CHECK_KNOWN(function)                                                                      \
     ck_assert_msg(is_known(#function), "%s() is in no table of test_null.c", #function);
     PUBLIC_FUNCTIONS(CHECK_KNOWN)
 }
-END_TEST
 
-static void build(Suite *suite)
+TEST(null_is_nothing_to_release_and_an_error_elsewhere)
 {
-    resource_case_buffer(256, 1);
-    add_tests(add_resource_case(suite, "NULL"), a_refusal_of_null_is_recorded,
-              what_gives_back_takes_null_in_silence, each_function_of_the_headers_is_walked);
+    gr_resource_free(NULL);
+    assert_ok(gr_buffer_release(NULL));
+    assert_ok(release_on(NULL, fx.stream));
+    assert_null(gr_resource_is_mapped(NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_null(!gr_resource_is_closed(NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_null(gr_resource_graphics(NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_null(gr_resource_external_memory(NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_null(gr_resource_kind(NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_null(gr_resource_api(NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_null(gr_resource_size(NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_null(gr_resource_flags(NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_null(gr_resource_transport(NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
+    ck_assert_uint_eq(gr_buffer_ptr(NULL), 0);
+    ck_assert_uint_eq(gr_buffer_size(NULL), 0);
+    ck_assert_ptr_null(gr_buffer_stream(NULL));
+    assert_null(gr_map(NULL, fx.stream), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_fails(gr_resource_unmap(NULL, fx.stream), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_fails(gr_resource_close(NULL, fx.stream), GR_ERR_INVALID_VALUE, 0, "NULL");
 }
 
 int main(int argc, char **argv)
 {
-    return test_main(argc, argv, "null", build, NULL);
+    resource_case_buffer(256, 1);
+    return run_tests(argc, argv, "null", NULL);
 }

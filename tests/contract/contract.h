@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of test_contract have in common, each of which is named for the calls it tests. */
+#ifndef GR_TESTS_CONTRACT_H
+#define GR_TESTS_CONTRACT_H
+
+#include "tests/support/support.h"
+
+/* Of the buffer of each case. */
+#define SIZE 4096
+
+/* What grinterop says it did, by words of its debug lines, while it is listened to. */
+extern struct seen {
+    int closed, warnings;
+} seen;
+void start_listening(void);
+void stop_listening(void);
+
+#endif

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Each call uses the resource's CUDA context, and puts the caller's back. */
+#include "contract.h"
+
+GROUP("CUDA contexts", add_case)
+
+static CUcontext current(void)
+{
+    CUcontext context = NULL;
+    CU(CtxGetCurrent(&context));
+    return context;
+}
+
+/* Register, map, write, release, unmap and close while `context` is current. */
+static void go_round(CUcontext context)
+{
+    GLuint name = gl_buffer_filled(SIZE, 1);
+    gr_resource *resource = must_register(name);
+    CU(CtxSetCurrent(context));
+    gr_buffer *buffer = gr_map(resource, fx.stream);
+    assert_made(buffer);
+    ck_assert_ptr_eq(current(), context);
+    CU(CtxSetCurrent(fx.context));
+    cuda_fill(buffer, 0xA0);
+    CU(CtxSetCurrent(context));
+    assert_ok(gr_buffer_release(buffer));
+    ck_assert_ptr_eq(current(), context);
+    assert_gl_bytes(name, SIZE, 0xA0);
+    buffer = gr_map(resource, fx.stream);
+    assert_made(buffer);
+    assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "already mapped");
+    ck_assert_ptr_eq(current(), context);
+    assert_ok(gr_resource_unmap(resource, GR_STREAM_OF_MAP));
+    ck_assert_ptr_eq(current(), context);
+    assert_ok(gr_buffer_release(buffer));
+    assert_ok(gr_resource_close(resource, GR_STREAM_OF_MAP));
+    ck_assert_ptr_eq(current(), context);
+    gr_resource_free(resource);
+    CU(CtxSetCurrent(fx.context));
+}
+
+TEST(the_resources_context_is_used_and_the_callers_put_back)
+{
+    CUcontext second = NULL;
+    CU(CtxCreate(&second, 0, fx.device));
+    CU(CtxSetCurrent(fx.context));
+    go_round(second);
+    CU(CtxDestroy(second));
+}
+
+/* Catches: a driver makes a destroyed context current, and crashes in the next call. */
+TEST(a_destroyed_context_is_refused)
+{
+    GLuint name = gl_buffer_filled(SIZE, 1);
+    CUcontext second = NULL, later[2];
+    CU(CtxCreate(&second, 0, fx.device));
+    gr_resource *resource = must_register(name);
+    CU(CtxDestroy(second));
+    CU(CtxSetCurrent(fx.context));
+    assert_null(gr_map(resource, fx.stream), GR_ERR_CUDA, CUDA_ERROR_CONTEXT_IS_DESTROYED,
+                "been destroyed");
+    /* One of these may lie where it was. */
+    for (int i = 0; i < 2; i++) {
+        CU(CtxCreate(&later[i], 0, fx.device));
+        CU(CtxPopCurrent(NULL));
+    }
+    assert_null(gr_map(resource, fx.stream), GR_ERR_CUDA, CUDA_ERROR_CONTEXT_IS_DESTROYED,
+                "been destroyed");
+    gr_resource_free(resource);
+    ck_assert_ptr_eq(current(), fx.context);
+    for (int i = 0; i < 2; i++)
+        CU(CtxDestroy(later[i]));
+}
+
+/*
+ * Each call that ends a mapping says that it was the context's end, and takes it for ended.
+ *
+ * Catches: it stayed mapped for good, and buffer and resource could not be freed.
+ */
+TEST(a_mapping_ends_with_its_context, 5)
+{
+    GLuint name = gl_buffer_filled(SIZE, 1);
+    CUcontext second = NULL;
+    CUstream stream = NULL;
+    CU(CtxCreate(&second, 0, fx.device));
+    CU(StreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    gr_resource *resource = must_register(name);
+    gr_buffer *buffer = must_map_on(resource, stream), *list[1] = {buffer};
+    CU(StreamSynchronize(stream));
+    CU(CtxDestroy(second));
+    CU(CtxSetCurrent(fx.context));
+    start_listening();
+    gr_clear_error();
+    const gr_status ended = _i == 0   ? gr_buffer_release(buffer)
+                            : _i == 1 ? gr_buffer_release_many(list, 1, fx.stream, NULL)
+                            : _i == 2 ? gr_resource_unmap(resource, GR_STREAM_OF_MAP)
+                            : _i == 3 ? gr_resource_close(resource, GR_STREAM_OF_MAP)
+                                      : (gr_buffer_release_later(buffer), GR_OK);
+    ck_assert_int_eq(ended, _i == 4 ? GR_OK : GR_ERR_PARTIAL);
+    ck_assert_int_eq(seen.warnings, _i == 4);
+    stop_listening();
+    if (_i < 4)
+        assert_error(GR_ERR_PARTIAL, CUDA_ERROR_CONTEXT_IS_DESTROYED, "has been destroyed");
+    ck_assert(_i != 1 || !list[0]);
+    ck_assert(!gr_resource_is_mapped(resource));
+    if (_i == 2 || _i == 3) {
+        ck_assert_uint_eq(gr_buffer_ptr(buffer), 0);
+        assert_ok(gr_buffer_release(buffer));
+    }
+    gr_resource_free(resource);
+    fill_mapped(resource = must_register(name), 2);
+    gr_resource_free(resource);
+    assert_gl_bytes(name, SIZE, 2);
+}
+
+TEST(calls_work_with_no_context_current)
+{
+    go_round(NULL);
+}
+
+TEST(without_a_context_the_drawing_devices_primary_one_is_retained)
+{
+    GLuint name = gl_buffer_filled(SIZE, 1);
+    CU(CtxSetCurrent(NULL));
+    gr_resource *resource = must_register(name);
+    ck_assert_ptr_null(current());
+    gr_buffer *buffer = must_map(resource);
+    ck_assert_ptr_null(current());
+    CU(CtxSetCurrent(fx.context));
+    cuda_fill(buffer, 0xA1);
+    CU(CtxSetCurrent(NULL));
+    assert_ok(gr_buffer_release(buffer));
+    gr_resource_free(resource);
+    ck_assert_ptr_null(current());
+    CU(CtxSetCurrent(fx.context));
+    assert_gl_bytes(name, SIZE, 0xA1);
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gr_resource_describe(). */
+#include "contract.h"
+
+#include <stdio.h>
+#include <string.h>
+
+GROUP("describe", add_resource_case)
+
+static const char *description(const gr_resource *resource)
+{
+    static char text[512];
+    int length = gr_resource_describe(resource, text, sizeof(text));
+    ck_assert_int_eq(length, (int)strlen(text));
+    ck_assert_ptr_null(strchr(text, '\n'));
+    return text;
+}
+
+static void assert_says(const char *text, const char *part)
+{
+    ck_assert_msg(strstr(text, part), "\"%s\" is not in: %s", part, text);
+}
+
+/* Catches: "1 bytes". */
+TEST(describe_counts_in_english)
+{
+    GLuint texture = 0;
+    glGenTextures(1, &texture);
+    glBindTexture(GL_TEXTURE_2D, texture);
+    glTexStorage2D(GL_TEXTURE_2D, 1, GL_RGBA8, 4, 4);
+    GR_AUTO(gr_resource) *one = gr_from_gl_buffer(gl_buffer_filled(1, 0), GR_READ_WRITE);
+    GR_AUTO(gr_resource) *two = gr_from_gl_buffer(gl_buffer_filled(2, 0), GR_READ_WRITE);
+    GR_AUTO(gr_resource) *image = gr_from_gl_image(texture, GL_TEXTURE_2D, GR_READ_WRITE);
+    assert_made(one);
+    assert_made(two);
+    assert_made(image);
+    assert_says(description(one), ", 1 byte, ");
+    assert_says(description(two), ", 2 bytes, ");
+    assert_says(description(image), "1 level, 1 layer)");
+    glBindTexture(GL_TEXTURE_2D, 0);
+    glDeleteTextures(1, &texture);
+}
+
+TEST(describe_says_what_it_is_and_its_state)
+{
+    GLuint name = gl_buffer_filled(SIZE, 1);
+    GR_AUTO(gr_resource) *resource = must_register_as(name, GR_WRITE_DISCARD);
+    char what[64], where[64];
+    snprintf(what, sizeof(what), "buffer %u", name);
+    assert_says(description(resource), what);
+    assert_says(description(resource), "4096 bytes");
+    assert_says(description(resource), "write_discard");
+    assert_says(description(resource), "interop");
+    assert_says(description(resource), "not mapped");
+    ck_assert_int_eq(strstr(description(resource), "software") != NULL, gr_cuda_is_software());
+
+    gr_buffer *buffer = must_map(resource);
+    snprintf(where, sizeof(where), "mapped at 0x%llx", (unsigned long long)gr_buffer_ptr(buffer));
+    assert_says(description(resource), where);
+    assert_ok(gr_buffer_release(buffer));
+    assert_says(description(resource), "not mapped");
+
+    assert_ok(gr_resource_close(resource, GR_STREAM_OF_MAP));
+    assert_says(description(resource), "closed");
+    assert_says(description(resource), what);
+    ck_assert_ptr_null(strstr(description(resource), "mapped"));
+}
+
+TEST(describe_counts_and_cuts_like_snprintf)
+{
+    char whole[512], part[10];
+    int length = gr_resource_describe(fx.resource, whole, sizeof(whole));
+    ck_assert_int_eq(gr_resource_describe(fx.resource, NULL, 0), length);
+    memset(part, 'x', sizeof(part));
+    ck_assert_int_eq(gr_resource_describe(fx.resource, part, sizeof(part) - 1), length);
+    ck_assert_int_eq(strncmp(part, whole, sizeof(part) - 2), 0);
+    ck_assert_int_eq(part[sizeof(part) - 2], '\0');
+    ck_assert_int_eq(part[sizeof(part) - 1], 'x');
+    ck_assert_int_gt(gr_resource_describe(NULL, whole, sizeof(whole)), 0);
+    assert_says(whole, "NULL");
+}

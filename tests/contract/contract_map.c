@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gr_map(), gr_buffer_release() and gr_resource_unmap(), and the streams that they take. */
+#include "contract.h"
+
+GROUP("map, release, unmap", add_resource_case)
+
+TEST(map_gives_pointer_size_and_stream)
+{
+    GR_AUTO(gr_buffer) *buffer = must_map(fx.resource);
+    ck_assert_uint_ne(gr_buffer_ptr(buffer), 0);
+    ck_assert_uint_eq(gr_buffer_size(buffer), SIZE);
+    ck_assert_ptr_eq(gr_buffer_stream(buffer), fx.stream);
+    ck_assert(gr_resource_is_mapped(fx.resource));
+}
+
+TEST(release_unmaps)
+{
+    for (int i = 0; i < 3; i++) {
+        gr_buffer *buffer = must_map(fx.resource);
+        ck_assert(gr_resource_is_mapped(fx.resource));
+        assert_ok(gr_buffer_release(buffer));
+        assert_not_mapped(fx.resource);
+    }
+}
+
+TEST(release_on_another_stream_unmaps)
+{
+    gr_buffer *buffer = must_map(fx.resource);
+    cuda_fill(buffer, 0x51);
+    CU(StreamSynchronize(fx.stream));
+    assert_ok(release_on(buffer, fx.other));
+    assert_not_mapped(fx.resource);
+    assert_gl_bytes(fx.name, SIZE, 0x51);
+}
+
+TEST(release_on_the_stream_of_the_map_by_name)
+{
+    assert_ok(release_on(must_map(fx.resource), GR_STREAM_OF_MAP));
+    assert_not_mapped(fx.resource);
+}
+
+TEST(map_twice_is_refused_and_keeps_the_first)
+{
+    gr_buffer *buffer = must_map(fx.resource);
+    CUdeviceptr pointer = gr_buffer_ptr(buffer);
+    assert_null(gr_map(fx.resource, fx.stream), GR_ERR_STATE, 0, "already mapped");
+    assert_null(gr_map(fx.resource, fx.other), GR_ERR_STATE, 0, "already mapped");
+    ck_assert(gr_resource_is_mapped(fx.resource));
+    ck_assert_uint_eq(gr_buffer_ptr(buffer), pointer);
+    ck_assert_uint_eq(gr_buffer_size(buffer), SIZE);
+    cuda_fill(buffer, 0x52);
+    assert_ok(gr_buffer_release(buffer));
+    assert_gl_bytes(fx.name, SIZE, 0x52);
+}
+
+TEST(unmap_when_not_mapped_is_refused)
+{
+    assert_fails(gr_resource_unmap(fx.resource, fx.stream), GR_ERR_STATE, 0, "not mapped");
+    assert_fails(gr_resource_unmap(fx.resource, GR_STREAM_OF_MAP), GR_ERR_STATE, 0, "not mapped");
+    assert_not_mapped(fx.resource);
+    assert_ok(gr_buffer_release(must_map(fx.resource)));
+    assert_fails(gr_resource_unmap(fx.resource, fx.stream), GR_ERR_STATE, 0, "not mapped");
+}
+
+TEST(unmap_empties_the_buffer_but_leaves_it_to_be_released)
+{
+    gr_buffer *buffer = must_map(fx.resource);
+    cuda_fill(buffer, 0x53);
+    assert_ok(gr_resource_unmap(fx.resource, GR_STREAM_OF_MAP));
+    assert_not_mapped(fx.resource);
+    ck_assert_uint_eq(gr_buffer_ptr(buffer), 0);
+    ck_assert_uint_eq(gr_buffer_size(buffer), 0);
+    assert_gl_bytes(fx.name, SIZE, 0x53);
+    assert_ok(gr_buffer_release(buffer));
+    assert_not_mapped(fx.resource);
+}
+
+TEST(unmap_takes_another_stream)
+{
+    GR_AUTO(gr_buffer) *buffer = must_map(fx.resource);
+    assert_ok(gr_resource_unmap(fx.resource, fx.other));
+    assert_not_mapped(fx.resource);
+    ck_assert_uint_eq(gr_buffer_ptr(buffer), 0);
+}
+
+TEST(map_again_while_the_old_buffer_is_still_out)
+{
+    gr_buffer *old = must_map(fx.resource);
+    assert_ok(gr_resource_unmap(fx.resource, fx.stream));
+    gr_buffer *new = must_map(fx.resource);
+    ck_assert_ptr_ne(old, new);
+    ck_assert_uint_eq(gr_buffer_ptr(old), 0);
+    ck_assert_uint_eq(gr_buffer_size(new), SIZE);
+    assert_ok(gr_buffer_release(old));
+    ck_assert(gr_resource_is_mapped(fx.resource));
+    ck_assert_uint_ne(gr_buffer_ptr(new), 0);
+    cuda_fill(new, 0x54);
+    assert_ok(gr_buffer_release(new));
+    assert_not_mapped(fx.resource);
+    assert_gl_bytes(fx.name, SIZE, 0x54);
+}
+
+TEST(many_old_buffers_may_be_out_at_once)
+{
+    enum { COUNT = 20 };
+    gr_buffer *old[COUNT];
+    for (int i = 0; i < COUNT; i++) {
+        old[i] = must_map(fx.resource);
+        assert_ok(gr_resource_unmap(fx.resource, fx.stream));
+    }
+    for (int i = 0; i < COUNT; i++)
+        for (int j = 0; j < i; j++)
+            ck_assert_ptr_ne(old[i], old[j]);
+    for (int i = 0; i < COUNT; i++)
+        assert_ok(gr_buffer_release(old[i]));
+    assert_not_mapped(fx.resource);
+}
+
+TEST(a_second_release_is_an_error_while_the_resource_lives)
+{
+    gr_buffer *buffer = must_map(fx.resource);
+    assert_ok(gr_buffer_release(buffer));
+    assert_fails(gr_buffer_release(buffer), GR_ERR_INVALID_VALUE, 0, "released already");
+    assert_fails(release_on(buffer, fx.other), GR_ERR_INVALID_VALUE, 0, "released already");
+    assert_not_mapped(fx.resource);
+    assert_ok(gr_resource_close(fx.resource, fx.stream));
+    assert_fails(gr_buffer_release(buffer), GR_ERR_INVALID_VALUE, 0, "released already");
+}
+
+TEST(the_default_streams_are_streams_when_they_are_named)
+{
+    static const CUstream streams[] = {CU_STREAM_LEGACY, CU_STREAM_PER_THREAD};
+    for (int i = 0; i < 2; i++) {
+        gr_buffer *buffer = gr_map(fx.resource, streams[i]);
+        assert_made(buffer);
+        ck_assert_ptr_eq(gr_buffer_stream(buffer), streams[i]);
+        cuda_fill(buffer, 0x60 + i);
+        assert_ok(gr_buffer_release(buffer));
+        assert_gl_bytes(fx.name, SIZE, 0x60 + i);
+    }
+}
+
+GROUP("the stream is named", add_resource_case)
+
+static void assert_names_streams(void)
+{
+    ck_assert_msg(strstr(error_text(), "CU_STREAM_LEGACY"), "%s", error_text());
+    assert_error(GR_ERR_INVALID_VALUE, 0, "CU_STREAM_PER_THREAD");
+}
+
+TEST(a_null_stream_is_refused_at_map)
+{
+    ck_assert_ptr_null(gr_map(fx.resource, NULL));
+    assert_names_streams();
+    assert_not_mapped(fx.resource);
+    ck_assert_ptr_null(gr_map_gl_buffer(fx.name, GR_READ_WRITE, NULL));
+    assert_names_streams();
+    gr_buffer *out[1] = {NULL};
+    ck_assert_int_eq(gr_map_many(&fx.resource, 1, NULL, NULL, out), GR_ERR_INVALID_VALUE);
+    assert_names_streams();
+    assert_not_mapped(fx.resource);
+}
+
+TEST(a_null_stream_is_refused_at_release_unmap_and_close)
+{
+    gr_buffer *buffer = must_map(fx.resource);
+    CUdeviceptr pointer = gr_buffer_ptr(buffer);
+    ck_assert_int_eq(release_on(buffer, NULL), GR_ERR_INVALID_VALUE);
+    assert_names_streams();
+    ck_assert_int_eq(gr_buffer_release_many(&buffer, 1, NULL, NULL), GR_ERR_INVALID_VALUE);
+    assert_names_streams();
+    ck_assert_int_eq(gr_resource_unmap(fx.resource, NULL), GR_ERR_INVALID_VALUE);
+    assert_names_streams();
+    ck_assert_int_eq(gr_resource_close(fx.resource, NULL), GR_ERR_INVALID_VALUE);
+    assert_names_streams();
+    ck_assert(gr_resource_is_mapped(fx.resource));
+    ck_assert_ptr_nonnull(buffer);
+    ck_assert_uint_eq(gr_buffer_ptr(buffer), pointer);
+    assert_ok(gr_buffer_release(buffer));
+    ck_assert_int_eq(gr_resource_close(fx.resource, NULL), GR_ERR_INVALID_VALUE);
+    assert_names_streams();
+    assert_not_mapped(fx.resource);
+}
+
+TEST(the_stream_of_the_map_means_nothing_at_map)
+{
+    assert_null(gr_map(fx.resource, GR_STREAM_OF_MAP), GR_ERR_INVALID_VALUE, 0, "GR_STREAM_OF_MAP");
+    assert_null(gr_map(fx.resource, GR_STREAM_NONE), GR_ERR_INVALID_VALUE, 0, "GR_STREAM_NONE");
+    gr_buffer *buffer = must_map(fx.resource);
+    assert_fails(release_on(buffer, GR_STREAM_NONE), GR_ERR_INVALID_VALUE, 0, "GR_STREAM_NONE");
+    assert_fails(gr_resource_close(fx.resource, GR_STREAM_NONE), GR_ERR_INVALID_VALUE, 0,
+                 "GR_STREAM_NONE");
+    assert_ok(gr_buffer_release(buffer));
+    assert_null(gr_map_gl_buffer(fx.name, GR_READ_WRITE, GR_STREAM_OF_MAP), GR_ERR_INVALID_VALUE, 0,
+                "GR_STREAM_OF_MAP");
+    assert_not_mapped(fx.resource);
+}
