@@ -23,44 +23,45 @@ static void run(const struct hpp_part *part, int i)
     ck_assert_msg(!why, "%s: %s", part->name, why);
 }
 
-START_TEST(errors)
+GROUP("errors", add_case)
+
+TEST(errors, hpp_errors()->count)
 {
     run(hpp_errors(), _i);
 }
-END_TEST
 
-START_TEST(mappings)
+GROUP("mappings", add_case)
+
+TEST(mappings, hpp_mappings()->count)
 {
     run(hpp_mappings(), _i);
 }
-END_TEST
 
-START_TEST(rings)
+static TCase *add_all_rings_case(Suite *suite, const char *name)
+{
+    TCase *tcase = add_case(suite, name);
+    tcase_add_unchecked_fixture(tcase, warm_up_sharing, NULL);
+    return tcase;
+}
+
+GROUP("rings", add_all_rings_case)
+
+TEST(rings, hpp_rings()->count)
 {
     run(hpp_rings(), _i);
 }
-END_TEST
+
+GROUP("edition", add_case)
 
 /* A compiler that takes the option may mean an older edition all the same. */
-START_TEST(edition)
+TEST(edition)
 {
     ck_assert_int_gt(hpp_edition(), HPP_AFTER);
-}
-END_TEST
-
-static void build(Suite *suite)
-{
-    add_tests(add_case(suite, "edition"), edition);
-    add_loop_tests(add_case(suite, "errors"), hpp_errors()->count, errors);
-    add_loop_tests(add_case(suite, "mappings"), hpp_mappings()->count, mappings);
-    TCase *all_rings = add_case(suite, "rings");
-    tcase_add_unchecked_fixture(all_rings, warm_up_sharing, NULL);
-    add_loop_tests(all_rings, hpp_rings()->count, rings);
 }
 
 int main(int argc, char **argv)
 {
-    return test_main(argc, argv, "hpp", build, NULL);
+    return run_tests(argc, argv, "hpp", NULL);
 }
 
 #endif

@@ -69,15 +69,4 @@ bool stream_ends_within(CUstream stream, int ms);
             skip("a GPU's semaphores are no memory, and its OpenGL has some");                     \
     } while (0)
 
-void add_hostile_file_cases(Suite *suite);
-#define START_VULKAN_TEST(name)                                                                    \
-    static void name##_body(int _i);                                                               \
-    START_TEST(name)                                                                               \
-    {                                                                                              \
-        if (vk.missing)                                                                            \
-            skip("%s", vk.missing);                                                                \
-        name##_body(_i);                                                                           \
-    }                                                                                              \
-    static void name##_body(CK_ATTRIBUTE_UNUSED int _i)
-
 #endif

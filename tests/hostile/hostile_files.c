@@ -56,7 +56,7 @@ static bool has_shrunk(int fd)
     return lseek(fd, 0, SEEK_END) == 0;
 }
 
-/* ---- Its targets ----------------------------------------------------------------------------- */
+GROUP("files that shrink", add_vulkan_case)
 
 /* The same bytes in a file without seals. */
 static int unsealed_copy(int fd)
@@ -69,7 +69,7 @@ static int unsealed_copy(int fd)
     return copy;
 }
 
-START_VULKAN_TEST(memory_that_shrinks)
+VULKAN_TEST(memory_that_shrinks)
 {
     struct pair pair = pair_make();
     GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_READ_WRITE);
@@ -92,10 +92,9 @@ START_VULKAN_TEST(memory_that_shrinks)
     close(good);
     pair_close(&pair);
 }
-END_TEST
 
 /* The page, and both semaphores. Catches: the first read of a semaphore was a bus error. */
-START_VULKAN_TEST(a_rings_file_that_shrinks)
+VULKAN_TEST(a_rings_file_that_shrinks, 3)
 {
     if (_i > 0)
         need_memory_semaphores();
@@ -121,16 +120,23 @@ START_VULKAN_TEST(a_rings_file_that_shrinks)
     pair_close(&second);
     shared_ring_end(&r);
 }
-END_TEST
 
-/* ---- Holes ----------------------------------------------------------------------------------- */
+static TCase *add_holes_case(Suite *suite, const char *name)
+{
+    TCase *tcase = add_vulkan_case(suite, name);
+    tcase_add_unchecked_fixture(tcase, warm_up_sharing, NULL);
+    tcase_add_checked_fixture(tcase, NULL, collect_sharing);
+    return tcase;
+}
+
+GROUP("files with holes", add_holes_case)
 
 static void punch(int fd, off_t from)
 {
     off_t size = lseek(fd, 0, SEEK_END);
     ck_assert_int_gt(size, from);
-    ck_assert_int_eq(
-        fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, from, size - from), 0);
+    ck_assert_int_eq(fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, from, size - from),
+                     0);
 }
 
 /*
@@ -147,7 +153,7 @@ static off_t data_of(int fd)
 }
 
 /* Seals do not keep a peer from it: all bytes are 0 then, and can be written to as before. */
-START_VULKAN_TEST(memory_with_a_hole)
+VULKAN_TEST(memory_with_a_hole)
 {
     static unsigned char bytes[SHARE_SIZE];
     struct pair pair = pair_make();
@@ -177,10 +183,9 @@ START_VULKAN_TEST(memory_with_a_hole)
     wire_close(&wire);
     pair_close(&pair);
 }
-END_TEST
 
 /* The page contradicts itself then. */
-START_VULKAN_TEST(a_ring_with_a_hole)
+VULKAN_TEST(a_ring_with_a_hole)
 {
     need_memory_semaphores();
     const gr_slot *slot;
@@ -204,10 +209,9 @@ START_VULKAN_TEST(a_ring_with_a_hole)
     hostile_end(&peer);
     shared_ring_end(&r);
 }
-END_TEST
 
 /* Catches: a hole in huge pages is a bus error where no huge page is left. */
-START_VULKAN_TEST(memory_of_huge_pages)
+VULKAN_TEST(memory_of_huge_pages)
 {
     struct pair pair = pair_make();
     int huge = memfd_create("huge", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_HUGETLB);
@@ -227,16 +231,4 @@ START_VULKAN_TEST(memory_of_huge_pages)
                 "small pages");
     wire_close(&wire);
     pair_close(&pair);
-}
-END_TEST
-
-void add_hostile_file_cases(Suite *suite)
-{
-    TCase *files = add_vulkan_case(suite, "files that shrink");
-    add_tests(files, memory_that_shrinks);
-    add_loop_tests(files, 3, a_rings_file_that_shrinks);
-    TCase *holes = add_vulkan_case(suite, "files with holes");
-    tcase_add_unchecked_fixture(holes, warm_up_sharing, NULL);
-    tcase_add_checked_fixture(holes, NULL, collect_sharing);
-    add_tests(holes, memory_of_huge_pages, memory_with_a_hole, a_ring_with_a_hole);
 }

@@ -6,12 +6,7 @@
  */
 #include "hostile.h"
 
-static void build(Suite *suite)
-{
-    add_hostile_file_cases(suite);
-}
-
 int main(int argc, char **argv)
 {
-    return test_main(argc, argv, "hostile", build, NULL);
+    return run_tests(argc, argv, "hostile", NULL);
 }

@@ -88,12 +88,6 @@ void resource_case_buffer(size_t size, int value);
 /* One without a fixture. */
 TCase *add_bare_case(Suite *suite, const char *name);
 
-/* Adds tests to a case, in this order; each once, or `count` times, with _i from 0. */
-#define add_tests(tcase, ...) add_loop_tests(tcase, 1, __VA_ARGS__)
-#define add_loop_tests(tcase, count, ...)                                                          \
-    add_test_list(tcase, (int)(count), (const TTest *const[]){__VA_ARGS__, NULL})
-void add_test_list(TCase *tcase, int count, const TTest *const tests[]);
-
 typedef TCase *make_case(Suite *suite, const char *name);
 
 /* What a file lists by GROUP() and TEST(), which run_tests() sorts. */
@@ -162,13 +156,9 @@ void collect_sharing(void);
 TCase *with_sharing(TCase *tcase);
 
 /*
- * Builds the suite with `build`, says what it runs on, runs it as Check's CK_* variables ask, and
- * returns main()'s value. `children` ends with an entry without name, or is NULL.
+ * Says what the program runs on, runs the tests that its files list as Check's CK_* variables ask,
+ * and returns main()'s value. `children` ends with an entry without name, or is NULL.
  */
-int test_main(int argc, char **argv, const char *name, void (*build)(Suite *suite),
-              const struct child *children);
-
-/* The same for a program whose tests are all listed by TEST(). */
 int run_tests(int argc, char **argv, const char *name, const struct child *children);
 
 /* The exit status of a child in which a check failed. */
@@ -188,7 +178,7 @@ int child_end(const struct child_process *child, char *text, size_t size);
 int child_spawn(pid_t *pid, const char *name, const posix_spawn_file_actions_t *actions);
 
 /*
- * Runs a child of test_main()'s list in a process of its own and waits for it. What it wrote, on
+ * Runs a child of run_tests()'s list in a process of its own and waits for it. What it wrote, on
  * both standard streams, goes to `text`, cut to `size` bytes with the zero. Returns the status of
  * waitpid(). A child can use the checks, and has no fixture: it calls fixture_setup() itself if it
  * wants one.

@@ -285,12 +285,6 @@ TCase *with_fixture(TCase *tcase, void (*setup)(void), void (*teardown)(void))
     return tcase;
 }
 
-void add_test_list(TCase *tcase, int count, const TTest *const tests[])
-{
-    for (size_t i = 0; tests[i]; i++)
-        tcase_add_loop_test(tcase, tests[i], 0, count);
-}
-
 /* ---- What the files list --------------------------------------------------------------------- */
 
 static struct listed *all_listed;
@@ -340,8 +334,7 @@ static void build_listed(Suite *suite)
     }
 }
 
-int test_main(int argc, char **argv, const char *name, void (*build)(Suite *suite),
-              const struct child *children)
+int run_tests(int argc, char **argv, const char *name, const struct child *children)
 {
     if (argc == 3 && strcmp(argv[1], "--child") == 0)
         return be_child(children, argv[2]);
@@ -349,8 +342,6 @@ int test_main(int argc, char **argv, const char *name, void (*build)(Suite *suit
     signal(SIGALRM, too_late);
     alarm(MOST_SECONDS);
     Suite *suite = suite_create(name);
-    if (build)
-        build(suite);
     build_listed(suite);
     SRunner *runner = srunner_create(suite);
     /* Not CK_FORK's choice: the driver's state does not survive a fork. */
@@ -360,9 +351,4 @@ int test_main(int argc, char **argv, const char *name, void (*build)(Suite *suit
     int run = srunner_ntests_run(runner);
     srunner_free(runner);
     return failed == 0 && run > 0 ? 0 : 1;
-}
-
-int run_tests(int argc, char **argv, const char *name, const struct child *children)
-{
-    return test_main(argc, argv, name, NULL, children);
 }
