@@ -211,7 +211,7 @@ static bool make_ring(struct farm_render *r)
 {
     const gr_gl_options any = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_ANY);
     const size_t side = (size_t)r->options.mesh;
-    gr_resource *slots[FARM_MOST_IN_FLIGHT];
+    gr_resource *slots[FARM_MOST_IN_FLIGHT] = {0};
     int made = 0;
     for (; made < r->options.in_flight; made++) {
         slots[made] =
