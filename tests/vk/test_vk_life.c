@@ -304,7 +304,7 @@ static gr_resource *make_ordered(gr_vk_device *device, enum order order)
 static struct gate *leave_to_the_stream(gr_resource *resource)
 {
     struct gate *gate = gate_put(fx.stream);
-    gate_open_after(gate, 300);
+    gate_open_after(gate, 1500); /* so that a wait is seen, and ends */
     gr_buffer *buffer = must_map(resource);
     cuda_fill(buffer, 0x44);
     assert_ok(gr_buffer_release(buffer));
