@@ -305,11 +305,6 @@ static PyType_Slot slots[] = {
     {0},
 };
 
-static PyType_Spec spec = {.name = "grinterop.Buffer",
-                           .basicsize = sizeof(buffer_object),
-                           .flags = Py_TPFLAGS_DEFAULT,
-                           .slots = slots};
-
 static void gather(const PyMethodDef *some, size_t *count)
 {
     for (; some->ml_name && *count < MOST_METHODS; some++)
@@ -323,6 +318,7 @@ bool add_buffer(PyObject *module)
     gather(buffer_copy_methods, &count);
     gather(image_methods, &count);
     gather(mapping_tensor_methods, &count);
-    buffer_type = add_type(module, &spec);
+    buffer_type =
+        add_type(module, "grinterop.Buffer", sizeof(buffer_object), Py_TPFLAGS_DEFAULT, slots);
     return buffer_type;
 }

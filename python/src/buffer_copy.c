@@ -187,8 +187,6 @@ static PyObject *fill(PyObject *object, PyObject *args, PyObject *keywords)
     return done(result, "cuMemsetD8Async");
 }
 
-#define KEYWORDS (METH_VARARGS | METH_KEYWORDS)
-
 GUARDED(copy_to)
 GUARDED(copy_from)
 GUARDED(fill)

@@ -161,12 +161,8 @@ static PyType_Slot slots[] = {
     {0},
 };
 
-static PyType_Spec spec = {.name = "grinterop.CudaContext",
-                           .basicsize = sizeof(context_object),
-                           .flags = Py_TPFLAGS_DEFAULT,
-                           .slots = slots};
-
 bool add_cuda_context(PyObject *module)
 {
-    return add_type(module, &spec);
+    return add_type(module, "grinterop.CudaContext", sizeof(context_object), Py_TPFLAGS_DEFAULT,
+                    slots);
 }

@@ -83,7 +83,7 @@ static PyObject *set_log(PyObject *module, PyObject *object)
 }
 
 PyMethodDef driver_functions[] = {
-    {"load", METHOD(load), METH_VARARGS | METH_KEYWORDS,
+    {"load", METHOD(load), KEYWORDS,
      "load(allow_software=False)\n--\n\n"
      "Loads the CUDA driver, or where none starts, and if that is allowed, the software driver."},
     {"is_software", is_software, METH_NOARGS,

@@ -200,13 +200,9 @@ static PyType_Slot slots[] = {
     {0},
 };
 
-static PyType_Spec spec = {.name = "grinterop.EglContext",
-                           .basicsize = sizeof(egl_object),
-                           .flags = Py_TPFLAGS_DEFAULT,
-                           .slots = slots};
-
 bool add_egl(PyObject *module)
 {
-    egl_type = add_type(module, &spec);
+    egl_type =
+        add_type(module, "grinterop.EglContext", sizeof(egl_object), Py_TPFLAGS_DEFAULT, slots);
     return egl_type;
 }

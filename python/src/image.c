@@ -206,8 +206,6 @@ static PyObject *image_info(PyObject *self, PyObject *none)
         info->channels, "texel_bytes", info->texel_bytes);
 }
 
-#define KEYWORDS (METH_VARARGS | METH_KEYWORDS)
-
 GUARDED(array)
 GUARDED_ONE(mipmapped_array)
 GUARDED(surface)

@@ -207,8 +207,6 @@ static PyObject *release_many(PyObject *module, PyObject *args, PyObject *keywor
     return result;
 }
 
-#define KEYWORDS (METH_VARARGS | METH_KEYWORDS)
-
 PyMethodDef many_functions[] = {
     {"_map_many", METHOD(map_many), KEYWORDS, NULL},
     {"_release_many", METHOD(release_many), KEYWORDS, NULL},

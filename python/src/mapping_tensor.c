@@ -103,7 +103,7 @@ GUARDED_FAST(dlpack)
 GUARDED_ONE(dlpack_device)
 
 PyMethodDef mapping_tensor_methods[] = {
-    {"tensor", METHOD(guarded_call_tensor), METH_VARARGS | METH_KEYWORDS,
+    {"tensor", METHOD(guarded_call_tensor), KEYWORDS,
      "tensor($self, shape=None, dtype='uint8', strides=None, offset=0, *, layout=None,\n"
      "       read_only=False, negative_strides=False)\n--\n\n"
      "The mapping as a Tensor, without a copy: its bytes, or of that shape and dtype. It is\n"
@@ -111,7 +111,7 @@ PyMethodDef mapping_tensor_methods[] = {
     {"__dlpack__", METHOD(guarded_dlpack), METH_FASTCALL | METH_KEYWORDS,
      "__dlpack__($self, stream=None, *, max_version=None, dl_device=None, copy=None)\n--\n\n"
      "A capsule for another framework's from_dlpack()."},
-    {"__array__", METHOD(as_numpy), METH_VARARGS | METH_KEYWORDS,
+    {"__array__", METHOD(as_numpy), KEYWORDS,
      "__array__($self, dtype=None, copy=None)\n--\n\n"
      "For numpy.asarray(): the memory, if the CPU can read it; else a TypeError."},
     {"__dlpack_device__", guarded_dlpack_device, METH_NOARGS, "__dlpack_device__($self)\n--\n\n"},

@@ -18,6 +18,7 @@
 
 /* CPython declares every method as a PyCFunction, whatever its flags say that it takes. */
 #define METHOD(function) ((PyCFunction)(void (*)(void))(function))
+#define KEYWORDS         (METH_VARARGS | METH_KEYWORDS)
 
 /* ---- Errors (error.c) ------------------------------------------------------------------------ */
 
@@ -177,8 +178,12 @@ bool wait_in_slices(wait_call *wait, void *user, unsigned timeout_ms);
 
 /* ---- Types ----------------------------------------------------------------------------------- */
 
-/* Makes the type of `spec` and adds it to the module under its name. NULL after a failure. */
-PyTypeObject *add_type(PyObject *module, PyType_Spec *spec);
+/*
+ * Makes a type, whose `name` begins with the module's, and adds it to the module. `size` is the
+ * struct's. NULL after a failure.
+ */
+PyTypeObject *add_type(PyObject *module, const char *name, size_t size, unsigned flags,
+                       PyType_Slot *slots);
 
 /* Memory for an object of `type`, all zero behind the head. */
 void *new_object(PyTypeObject *type);

@@ -299,7 +299,7 @@ static PyObject *fetch(PyObject *module, PyObject *args, PyObject *keywords)
 }
 
 PyMethodDef publish_functions[] = {
-    {"publish", METHOD(publish), METH_VARARGS | METH_KEYWORDS,
+    {"publish", METHOD(publish), KEYWORDS,
      "publish(target, tensor, *, stream=None, layout=None, bgr=False, flip=False, scale=None,\n"
      "        bias=None, alpha=None, srgb=False, matrix='bt709', full_range=False, level=0,\n"
      "        layer=0, offset=0, shape=None, dtype=None, strides=None, wait_event=None,\n"
@@ -314,7 +314,7 @@ PyMethodDef publish_functions[] = {
      "where the tensor has none. srgb: the tensor is linear, the image is not. matrix, "
      "full_range:\n"
      "of YUV. offset, shape, dtype and strides: what a buffer holds. timeout: of a ring, seconds."},
-    {"fetch", METHOD(fetch), METH_VARARGS | METH_KEYWORDS,
+    {"fetch", METHOD(fetch), KEYWORDS,
      "fetch(target, tensor, *, stream=None, layout=None, bgr=False, flip=False, scale=None,\n"
      "      bias=None, alpha=None, srgb=False, matrix='bt709', full_range=False, level=0,\n"
      "      layer=0, offset=0, shape=None, dtype=None, strides=None, wait_event=None,\n"

@@ -603,8 +603,6 @@ static PyObject *represent(PyObject *object)
 
 /* ---- The type -------------------------------------------------------------------------------- */
 
-#define KEYWORDS (METH_VARARGS | METH_KEYWORDS)
-
 static PyMethodDef methods[] = {
     {"from_gl_buffer", METHOD(from_gl_buffer), KEYWORDS | METH_CLASS,
      "from_gl_buffer($type, gl_buffer, *, flags=None, stream=None, transports=None)\n--\n\n"
@@ -700,14 +698,12 @@ static PyType_Slot slots[] = {
     {0},
 };
 
-static PyType_Spec spec = {.name = "grinterop.GraphicsResource",
-                           .basicsize = sizeof(resource_object),
-                           .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
-                           .slots = slots};
-
 bool add_resource(PyObject *module)
 {
     name_stream = PyUnicode_InternFromString("stream");
-    resource_type = name_stream ? add_type(module, &spec) : NULL;
+    resource_type = name_stream
+                        ? add_type(module, "grinterop.GraphicsResource", sizeof(resource_object),
+                                   Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots)
+                        : NULL;
     return resource_type;
 }

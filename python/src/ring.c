@@ -354,8 +354,6 @@ static PyObject *is_closed(PyObject *self, void *closure)
     return PyBool_FromLong(!((ring_object *)self)->ring);
 }
 
-#define KEYWORDS (METH_VARARGS | METH_KEYWORDS)
-
 static PyMethodDef methods[] = {
     {"acquire_write", METHOD(acquire_write), KEYWORDS,
      "acquire_write($self, n=1, *, stream=None, timeout=None)\n--\n\n"
@@ -401,13 +399,8 @@ static PyType_Slot slots[] = {
     {0},
 };
 
-static PyType_Spec spec = {.name = "grinterop.Ring",
-                           .basicsize = sizeof(ring_object),
-                           .flags = Py_TPFLAGS_DEFAULT,
-                           .slots = slots};
-
 bool add_ring(PyObject *module)
 {
-    ring_type = add_type(module, &spec);
+    ring_type = add_type(module, "grinterop.Ring", sizeof(ring_object), Py_TPFLAGS_DEFAULT, slots);
     return ring_type && add_slots(module);
 }

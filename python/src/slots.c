@@ -310,13 +310,9 @@ static PyType_Slot slots[] = {
     {0},
 };
 
-static PyType_Spec spec = {.name = "grinterop.Slots",
-                           .basicsize = sizeof(slots_object),
-                           .flags = Py_TPFLAGS_DEFAULT,
-                           .slots = slots};
-
 bool add_slots(PyObject *module)
 {
-    slots_type = add_type(module, &spec);
+    slots_type =
+        add_type(module, "grinterop.Slots", sizeof(slots_object), Py_TPFLAGS_DEFAULT, slots);
     return slots_type;
 }

@@ -456,8 +456,6 @@ static PyObject *represent(PyObject *object)
 
 /* ---- The type -------------------------------------------------------------------------------- */
 
-#define KEYWORDS (METH_VARARGS | METH_KEYWORDS)
-
 GUARDED(call_view)
 GUARDED(call_clone)
 GUARDED(call_copy_from)
@@ -515,7 +513,7 @@ static PyMethodDef methods[] = {
     {"__dlpack__", METHOD(guarded_dlpack), METH_FASTCALL | METH_KEYWORDS,
      "__dlpack__($self, stream=None, *, max_version=None, dl_device=None, copy=None)\n--\n\n"
      "A capsule for another framework's from_dlpack()."},
-    {"__array__", METHOD(as_numpy), METH_VARARGS | METH_KEYWORDS,
+    {"__array__", METHOD(as_numpy), KEYWORDS,
      "__array__($self, dtype=None, copy=None)\n--\n\n"
      "For numpy.asarray(): the memory, if the CPU can read it; else a TypeError."},
     {"__dlpack_device__", guarded_dlpack_device, METH_NOARGS, "__dlpack_device__($self)\n--\n\n"},
@@ -566,14 +564,10 @@ static PyType_Slot slots[] = {
     {0},
 };
 
-static PyType_Spec spec = {.name = "grinterop.Tensor",
-                           .basicsize = sizeof(tensor_object),
-                           .flags = Py_TPFLAGS_DEFAULT,
-                           .slots = slots};
-
 bool add_tensor(PyObject *module)
 {
-    tensor_type = add_type(module, &spec);
+    tensor_type =
+        add_type(module, "grinterop.Tensor", sizeof(tensor_object), Py_TPFLAGS_DEFAULT, slots);
     return tensor_type && export_ready();
 }
 

@@ -4,9 +4,11 @@
 
 #include <string.h>
 
-PyTypeObject *add_type(PyObject *module, PyType_Spec *spec)
+PyTypeObject *add_type(PyObject *module, const char *name, size_t size, unsigned flags,
+                       PyType_Slot *slots)
 {
-    PyTypeObject *type = (PyTypeObject *)PyType_FromSpec(spec);
+    PyType_Spec spec = {.name = name, .basicsize = (int)size, .flags = flags, .slots = slots};
+    PyTypeObject *type = (PyTypeObject *)PyType_FromSpec(&spec);
     if (type && PyModule_AddType(module, type))
         Py_CLEAR(type);
     return type;

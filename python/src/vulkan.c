@@ -446,8 +446,6 @@ static PyObject *describe(PyObject *object, PyObject *none)
 
 /* ---- The type -------------------------------------------------------------------------------- */
 
-#define KEYWORDS (METH_VARARGS | METH_KEYWORDS)
-
 GUARDED(create_buffer)
 GUARDED(create_image)
 GUARDED(from_vk_buffer)
@@ -515,13 +513,9 @@ static PyType_Slot slots[] = {
     {0},
 };
 
-static PyType_Spec spec = {.name = "grinterop.VulkanDevice",
-                           .basicsize = sizeof(vulkan_object),
-                           .flags = Py_TPFLAGS_DEFAULT,
-                           .slots = slots};
-
 bool add_vulkan(PyObject *module)
 {
-    vulkan_type = add_type(module, &spec);
+    vulkan_type = add_type(module, "grinterop.VulkanDevice", sizeof(vulkan_object),
+                           Py_TPFLAGS_DEFAULT, slots);
     return vulkan_type;
 }
