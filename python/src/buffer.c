@@ -159,10 +159,8 @@ static CUdeviceptr pointer_of(buffer_object *self)
     return self->buffer ? gr_buffer_ptr(self->buffer) : 0;
 }
 
-static PyObject *handle(PyObject *object, void *closure)
+static PyObject *pointer_or_fail(buffer_object *self)
 {
-    (void)closure;
-    buffer_object *self = (buffer_object *)object;
     CUdeviceptr pointer = pointer_of(self);
     /* No pointer is an error of an image only, and the library's words are the better ones. */
     if (!pointer && self->buffer && gr_last_error()->status == GR_ERR_STATE && self->is_image)
@@ -170,64 +168,35 @@ static PyObject *handle(PyObject *object, void *closure)
     return PyLong_FromUnsignedLongLong(pointer);
 }
 
-static PyObject *size(PyObject *object, void *closure)
+static PyObject *number_of(buffer_object *self, size_t (*ask)(const gr_buffer *))
 {
-    buffer_object *self = (buffer_object *)object;
-    (void)closure;
-    return PyLong_FromSize_t(self->buffer ? gr_buffer_size(self->buffer) : 0);
+    return PyLong_FromSize_t(self->buffer ? ask(self->buffer) : 0);
 }
 
-static PyObject *pitch(PyObject *object, void *closure)
+static PyObject *or_none(void *object)
 {
-    buffer_object *self = (buffer_object *)object;
-    (void)closure;
-    return PyLong_FromSize_t(self->buffer ? gr_buffer_pitch(self->buffer) : 0);
+    return Py_NewRef(object ? object : Py_None);
 }
 
-static PyObject *is_closed(PyObject *object, void *closure)
+static PyObject *if_usable(buffer_object *self, PyObject *answer)
 {
-    (void)closure;
-    return PyBool_FromLong(!((buffer_object *)object)->buffer);
+    return buffer_usable(self) ? Py_NewRef(answer) : NULL;
 }
 
-static PyObject *stream(PyObject *object, void *closure)
-{
-    PyObject *given = ((buffer_object *)object)->stream;
-    (void)closure;
-    return Py_NewRef(given ? given : Py_None);
-}
+#define SELF ((buffer_object *)self)
 
-static PyObject *resource(PyObject *object, void *closure)
-{
-    PyObject *owner = (PyObject *)((buffer_object *)object)->resource;
-    (void)closure;
-    return Py_NewRef(owner ? owner : Py_None);
-}
-
-static PyObject *is_read_only(PyObject *object, void *closure)
-{
-    (void)closure;
-    return PyBool_FromLong(((buffer_object *)object)->read_only);
-}
-
-static PyObject *yes(PyObject *object, void *closure)
-{
-    (void)closure;
-    return buffer_usable((buffer_object *)object) ? Py_NewRef(Py_True) : NULL;
-}
-
-static PyObject *no(PyObject *object, void *closure)
-{
-    (void)closure;
-    return buffer_usable((buffer_object *)object) ? Py_NewRef(Py_False) : NULL;
-}
-
-static PyObject *nothing(PyObject *object, void *closure)
-{
-    (void)object;
-    (void)closure;
-    return Py_NewRef(Py_None);
-}
+PROPERTY_IN_CALL(handle, pointer_or_fail(SELF))
+PROPERTY_IN_CALL(size, number_of(SELF, gr_buffer_size))
+PROPERTY_IN_CALL(pitch, number_of(SELF, gr_buffer_pitch))
+PROPERTY(is_closed, PyBool_FromLong(!SELF->buffer))
+PROPERTY(stream, or_none(SELF->stream))
+PROPERTY(resource, or_none(SELF->resource))
+PROPERTY(is_read_only, PyBool_FromLong(SELF->read_only))
+PROPERTY(yes, if_usable(SELF, Py_True))
+PROPERTY(no, if_usable(SELF, Py_False))
+PROPERTY(nothing, Py_NewRef(Py_None))
+GUARDED_PROPERTY(buffer_device_id)
+GUARDED_PROPERTY(buffer_array_interface)
 
 static PyObject *describe(PyObject *object)
 {
@@ -258,12 +227,6 @@ static PyMethodDef own_methods[] = {
 /* These and those of other files, which add_buffer() copies here. */
 #define MOST_METHODS 32
 static PyMethodDef methods[MOST_METHODS + 1];
-
-GUARDED_PROPERTY(handle)
-GUARDED_PROPERTY(size)
-GUARDED_PROPERTY(pitch)
-GUARDED_PROPERTY(buffer_device_id)
-GUARDED_PROPERTY(buffer_array_interface)
 
 static PyGetSetDef properties[] = {
     {"handle", guarded_handle, NULL, "The device pointer, as an int; 0 once the mapping has ended.",

@@ -65,25 +65,14 @@ static void end(PyObject *object)
     end_object(object);
 }
 
-static bool close_here(context_object *self)
+static PyObject *call_close(PyObject *object, PyObject *none)
 {
-    if (!is_here(self) || !unused((PyObject *)self))
-        return false;
-    let_go(self);
-    return true;
-}
-
-static PyObject *call_close(PyObject *self, PyObject *none)
-{
+    context_object *self = (context_object *)object;
     (void)none;
-    return close_here((context_object *)self) ? Py_NewRef(Py_None) : NULL;
-}
-
-static PyObject *leave(PyObject *self, PyObject *const *args, Py_ssize_t count)
-{
-    (void)args;
-    (void)count;
-    return close_here((context_object *)self) ? Py_NewRef(Py_False) : NULL;
+    if (!is_here(self) || !unused(object))
+        return NULL;
+    let_go(self);
+    return Py_NewRef(Py_None);
 }
 
 static gr_cuda_context *open_of(PyObject *object)
@@ -103,19 +92,13 @@ static PyObject *stream_pair(PyObject *self, PyObject *none)
     return Py_BuildValue("(iN)", 0, PyLong_FromVoidPtr(gr_cuda_context_stream(context)));
 }
 
-static PyObject *stream(PyObject *self, void *closure)
-{
-    gr_cuda_context *context = open_of(self);
-    (void)closure;
-    return context ? PyLong_FromVoidPtr(gr_cuda_context_stream(context)) : NULL;
-}
-
-static PyObject *handle(PyObject *self, void *closure)
-{
-    gr_cuda_context *context = open_of(self);
-    (void)closure;
-    return context ? PyLong_FromVoidPtr(gr_cuda_context_context(context)) : NULL;
-}
+PROPERTY(stream, open_of(self)
+                     ? PyLong_FromVoidPtr(gr_cuda_context_stream(((context_object *)self)->context))
+                     : NULL)
+PROPERTY(handle,
+         open_of(self)
+             ? PyLong_FromVoidPtr(gr_cuda_context_context(((context_object *)self)->context))
+             : NULL)
 
 static PyObject *call_sync(PyObject *self, PyObject *none)
 {
@@ -139,7 +122,7 @@ static PyMethodDef methods[] = {
      "sync($self)\n--\n\nWaits until its stream's work is done."},
     {"close", call_close, METH_NOARGS, "close($self)\n--\n\nEnds it, on the thread that made it."},
     {"__enter__", enter_self, METH_NOARGS, NULL},
-    {"__exit__", METHOD(leave), METH_FASTCALL, NULL},
+    {"__exit__", METHOD(leave_by_close), METH_FASTCALL, NULL},
     {0},
 };
 

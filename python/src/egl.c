@@ -93,16 +93,6 @@ static PyObject *call_close(PyObject *self, PyObject *none)
     return Py_NewRef(Py_None);
 }
 
-static PyObject *leave(PyObject *self, PyObject *const *args, Py_ssize_t count)
-{
-    (void)args;
-    (void)count;
-    if (!unused(self))
-        return NULL;
-    let_go((egl_object *)self);
-    return Py_NewRef(Py_False);
-}
-
 static PyObject *make_current(PyObject *self, PyObject *none)
 {
     gr_egl *egl = open_of(self);
@@ -129,29 +119,10 @@ static PyObject *handle(PyObject *self, void *(*ask)(const gr_egl *))
     return egl ? PyLong_FromVoidPtr(ask(egl)) : NULL;
 }
 
-static PyObject *display(PyObject *self, void *closure)
-{
-    (void)closure;
-    return handle(self, gr_egl_display);
-}
-
-static PyObject *config(PyObject *self, void *closure)
-{
-    (void)closure;
-    return handle(self, gr_egl_config);
-}
-
-static PyObject *context(PyObject *self, void *closure)
-{
-    (void)closure;
-    return handle(self, gr_egl_context);
-}
-
-static PyObject *is_closed(PyObject *self, void *closure)
-{
-    (void)closure;
-    return PyBool_FromLong(!((egl_object *)self)->egl);
-}
+PROPERTY(display, handle(self, gr_egl_display))
+PROPERTY(config, handle(self, gr_egl_config))
+PROPERTY(context, handle(self, gr_egl_context))
+PROPERTY(is_closed, PyBool_FromLong(!((egl_object *)self)->egl))
 
 static PyObject *describe(PyObject *self, PyObject *none)
 {
@@ -174,7 +145,7 @@ static PyMethodDef methods[] = {
     {"close", call_close, METH_NOARGS, "close($self)\n--\n\nEnds it. Closing again does nothing."},
     {"describe", describe, METH_NOARGS, "describe($self)\n--\n\nOne line: who draws, and how."},
     {"__enter__", enter_self, METH_NOARGS, NULL},
-    {"__exit__", METHOD(leave), METH_FASTCALL, NULL},
+    {"__exit__", METHOD(leave_by_close), METH_FASTCALL, NULL},
     {0},
 };
 

@@ -48,7 +48,7 @@ static bool take_resources(struct batch *batch)
         resource_object *resource = resource_of(batch->objects[i]);
         if (!resource)
             return false;
-        if (resource->mapped && resource->mapped->buffer) {
+        if (resource_is_mapped(resource)) {
             PyErr_Format(
                 PyExc_RuntimeError,
                 "GraphicsResource %zu is already mapped: close its Buffer, or unmap() it, first",

@@ -108,12 +108,6 @@ PyMethodDef mapping_tensor_methods[] = {
      "       read_only=False, negative_strides=False)\n--\n\n"
      "The mapping as a Tensor, without a copy: its bytes, or of that shape and dtype. It is\n"
      "revoked when the mapping ends."},
-    {"__dlpack__", METHOD(guarded_dlpack), METH_FASTCALL | METH_KEYWORDS,
-     "__dlpack__($self, stream=None, *, max_version=None, dl_device=None, copy=None)\n--\n\n"
-     "A capsule for another framework's from_dlpack()."},
-    {"__array__", METHOD(as_numpy), KEYWORDS,
-     "__array__($self, dtype=None, copy=None)\n--\n\n"
-     "For numpy.asarray(): the memory, if the CPU can read it; else a TypeError."},
-    {"__dlpack_device__", guarded_dlpack_device, METH_NOARGS, "__dlpack_device__($self)\n--\n\n"},
+    EXPORT_METHODS,
     {0},
 };

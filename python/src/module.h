@@ -154,6 +154,16 @@ bool unused(PyObject *self);
     GUARDED_AS(call, (PyObject * self, PyObject *const *args, Py_ssize_t count, PyObject *names),  \
                (self, args, count, names))
 
+/* A property NAME: what it gives of `self`. The second one is a call under way: guarded_NAME. */
+#define PROPERTY(name, value)                                                                      \
+    static PyObject *name(PyObject *self, void *closure)                                           \
+    {                                                                                              \
+        (void)self;                                                                                \
+        (void)closure;                                                                             \
+        return value;                                                                              \
+    }
+#define PROPERTY_IN_CALL(name, value) PROPERTY(name, value) GUARDED_PROPERTY(name)
+
 /*
  * Py_BEGIN_ALLOW_THREADS where an exception may be on its way: what ends here may be the end of
  * another library's memory, whose functions must not see that exception.
@@ -197,8 +207,9 @@ void keep_as(PyObject **place, PyObject *object);
 /* For Py_tp_new of what only the library makes. */
 PyObject *refuse_new(PyTypeObject *type, PyObject *args, PyObject *keywords);
 
-/* For __enter__. */
+/* For __enter__ of what is a context manager itself, and for the __exit__ that closes it. */
 PyObject *enter_self(PyObject *self, PyObject *none);
+PyObject *leave_by_close(PyObject *self, PyObject *const *args, Py_ssize_t count);
 
 /* __array__() of what has __dlpack__() (numpy.c). */
 PyObject *as_numpy(PyObject *self, PyObject *args, PyObject *keywords);

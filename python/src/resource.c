@@ -8,7 +8,6 @@
 #include <grinterop/gl.h>
 #include <grinterop/image.h>
 #include <grinterop/tensor.h>
-#include <grinterop/vk.h>
 
 PyTypeObject *resource_type;
 
@@ -119,11 +118,16 @@ resource_object *resource_of(PyObject *object)
     return resource_usable(self) ? self : NULL;
 }
 
+bool resource_is_mapped(const resource_object *self)
+{
+    return self->mapped && self->mapped->buffer;
+}
+
 static bool mappable(resource_object *self)
 {
     if (!resource_usable(self))
         return false;
-    if (self->mapped && self->mapped->buffer) {
+    if (resource_is_mapped(self)) {
         PyErr_SetString(
             PyExc_RuntimeError,
             "GraphicsResource is already mapped: close its Buffer, or unmap() it, first");
@@ -328,7 +332,7 @@ static PyObject *unmap(PyObject *object, PyObject *args, PyObject *keywords)
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "|$O:unmap", names, &given) ||
         !stream_or(given, GR_STREAM_OF_MAP, &stream) || !resource_usable(self))
         return NULL;
-    if (!self->mapped || !self->mapped->buffer) {
+    if (!resource_is_mapped(self)) {
         PyErr_SetString(PyExc_RuntimeError, "GraphicsResource is not mapped");
         return NULL;
     }
@@ -415,192 +419,6 @@ static PyObject *call_wait(PyObject *object, PyObject *args, PyObject *keywords)
     return done ? Py_NewRef(Py_None) : NULL;
 }
 
-/* ---- What it is ------------------------------------------------------------------------------ */
-
-/* 0 for what is closed, or copied: asking would record an error. */
-static uintptr_t handle_of(resource_object *self)
-{
-    if (gr_resource_is_closed(self->resource))
-        return 0;
-    switch (gr_resource_transport(self->resource)) {
-    case GR_TRANSPORT_INTEROP:
-        return (uintptr_t)gr_resource_graphics(self->resource);
-    case GR_TRANSPORT_SHARED:
-    case GR_TRANSPORT_EXTERNAL:
-        return (uintptr_t)gr_resource_external_memory(self->resource);
-    default:
-        return 0;
-    }
-}
-
-static PyObject *handle(PyObject *self, void *closure)
-{
-    (void)closure;
-    return PyLong_FromUnsignedLongLong(handle_of((resource_object *)self));
-}
-
-static bool has_mapping(resource_object *self)
-{
-    return self->mapped && self->mapped->buffer;
-}
-
-static PyObject *is_mapped(PyObject *object, void *closure)
-{
-    (void)closure;
-    return PyBool_FromLong(has_mapping((resource_object *)object));
-}
-
-static PyObject *is_closed(PyObject *object, void *closure)
-{
-    (void)closure;
-    return PyBool_FromLong(gr_resource_is_closed(((resource_object *)object)->resource));
-}
-
-static PyObject *size(PyObject *object, void *closure)
-{
-    (void)closure;
-    return PyLong_FromSize_t(gr_resource_size(((resource_object *)object)->resource));
-}
-
-static PyObject *flags(PyObject *object, void *closure)
-{
-    (void)closure;
-    return PyLong_FromUnsignedLong(gr_resource_flags(((resource_object *)object)->resource));
-}
-
-static PyObject *kind(PyObject *object, void *closure)
-{
-    (void)closure;
-    bool is_image = gr_resource_kind(((resource_object *)object)->resource) == GR_KIND_IMAGE;
-    return PyUnicode_FromString(is_image ? "image" : "buffer");
-}
-
-static PyObject *api(PyObject *object, void *closure)
-{
-    static const char *const names[] = {"", "opengl", "vulkan", "external"};
-    (void)closure;
-    return PyUnicode_FromString(names[gr_resource_api(((resource_object *)object)->resource) & 3]);
-}
-
-static const char *transport_name(const resource_object *self)
-{
-    gr_transport of = gr_resource_transport(self->resource);
-    return of == GR_TRANSPORT_INTEROP    ? "interop"
-           : of == GR_TRANSPORT_SHARED   ? "shared"
-           : of == GR_TRANSPORT_COPY     ? "copy"
-           : of == GR_TRANSPORT_EXTERNAL ? "external"
-           : of == GR_TRANSPORT_PEER     ? "peer"
-                                         : "";
-}
-
-static PyObject *transport(PyObject *object, void *closure)
-{
-    (void)closure;
-    return PyUnicode_FromString(transport_name((resource_object *)object));
-}
-
-/* OpenGL's name and target: None for a resource of another API's. */
-static PyObject *gl_value(resource_object *self, unsigned int (*ask)(const gr_resource *))
-{
-    if (gr_resource_api(self->resource) != GR_OPENGL)
-        return Py_NewRef(Py_None);
-    return PyLong_FromUnsignedLong(ask(self->resource));
-}
-
-static PyObject *gl_name(PyObject *object, void *closure)
-{
-    (void)closure;
-    return gl_value((resource_object *)object, gr_gl_name);
-}
-
-static PyObject *gl_target(PyObject *object, void *closure)
-{
-    (void)closure;
-    return gl_value((resource_object *)object, gr_gl_target);
-}
-
-/* Vulkan's handles are pointers here; None for a resource of another API's. */
-static PyObject *vk_value(resource_object *self, uint64_t (*ask)(const gr_resource *))
-{
-    uint64_t handle = gr_resource_api(self->resource) == GR_VULKAN ? ask(self->resource) : 0;
-    return handle ? PyLong_FromUnsignedLongLong(handle) : Py_NewRef(Py_None);
-}
-
-static uint64_t ask_buffer(const gr_resource *resource)
-{
-    return (uint64_t)(uintptr_t)gr_vk_buffer(resource);
-}
-
-static uint64_t ask_image(const gr_resource *resource)
-{
-    return (uint64_t)(uintptr_t)gr_vk_image(resource);
-}
-
-static uint64_t ask_memory(const gr_resource *resource)
-{
-    return (uint64_t)(uintptr_t)gr_vk_memory(resource);
-}
-
-static PyObject *vk_buffer(PyObject *object, void *closure)
-{
-    (void)closure;
-    return vk_value((resource_object *)object, ask_buffer);
-}
-
-static PyObject *vk_image(PyObject *object, void *closure)
-{
-    (void)closure;
-    return vk_value((resource_object *)object, ask_image);
-}
-
-static PyObject *vk_memory(PyObject *object, void *closure)
-{
-    (void)closure;
-    return vk_value((resource_object *)object, ask_memory);
-}
-
-static PyObject *describe(PyObject *object, PyObject *none)
-{
-    char line[1024];
-    (void)none;
-    if (!alone_begin(object))
-        return NULL;
-    gr_resource_describe(((resource_object *)object)->resource, line, sizeof(line));
-    alone_end(object);
-    return text_of(line);
-}
-
-static PyObject *text_of_resource(PyObject *object)
-{
-    resource_object *self = (resource_object *)object;
-    bool closed = gr_resource_is_closed(self->resource);
-    bool is_image = gr_resource_kind(self->resource) == GR_KIND_IMAGE;
-    uintptr_t own = handle_of(self);
-    char size_text[32] = "", handle_text[32] = "";
-    if (!is_image)
-        snprintf(size_text, sizeof(size_text), " size=%zu", gr_resource_size(self->resource));
-    if (own)
-        snprintf(handle_text, sizeof(handle_text), " handle=0x%llx", (unsigned long long)own);
-    return PyUnicode_FromFormat("<GraphicsResource %s%s transport=%s%s%s>",
-                                is_image ? "image" : "buffer", size_text, transport_name(self),
-                                handle_text,
-                                closed              ? " closed"
-                                : has_mapping(self) ? " mapped"
-                                                    : " not mapped");
-}
-
-/* While another thread closes it there is nothing else to be said. */
-static PyObject *represent(PyObject *object)
-{
-    if (!use_begin(object)) {
-        PyErr_Clear();
-        return PyUnicode_FromString("<GraphicsResource closed>");
-    }
-    PyObject *text = text_of_resource(object);
-    use_end(object);
-    return text;
-}
-
 /* ---- The type -------------------------------------------------------------------------------- */
 
 static PyMethodDef methods[] = {
@@ -640,42 +458,10 @@ static PyMethodDef methods[] = {
      "Waits, on the CPU, until CUDA's work with the resource is done: up to `timeout` seconds, "
      "and\n"
      "None is without end."},
-    {"describe", describe, METH_NOARGS,
+    {"describe", resource_describe, METH_NOARGS,
      "describe($self)\n--\n\nOne line: what it is, its size, flags, transport and state."},
     {"__enter__", enter, METH_NOARGS, NULL},
     {"__exit__", METHOD(leave), METH_FASTCALL, NULL},
-    {0},
-};
-
-GUARDED_PROPERTY(handle)
-GUARDED_PROPERTY(size)
-GUARDED_PROPERTY(flags)
-GUARDED_PROPERTY(kind)
-GUARDED_PROPERTY(api)
-GUARDED_PROPERTY(transport)
-GUARDED_PROPERTY(gl_name)
-GUARDED_PROPERTY(gl_target)
-GUARDED_PROPERTY(vk_buffer)
-GUARDED_PROPERTY(vk_image)
-GUARDED_PROPERTY(vk_memory)
-
-static PyGetSetDef properties[] = {
-    {"handle", guarded_handle, NULL,
-     "CUDA's own object, as an int: the CUgraphicsResource, or the CUexternalMemory.", NULL},
-    {"resource_handle", guarded_handle, NULL, "The same as handle.", NULL},
-    {"is_mapped", is_mapped, NULL, "Whether CUDA has it.", NULL},
-    {"is_closed", is_closed, NULL, "Whether it was closed.", NULL},
-    {"size", guarded_size, NULL, "The bytes of a buffer; 0 for an image.", NULL},
-    {"flags", guarded_flags, NULL, "What it was registered with, as a number.", NULL},
-    {"kind", guarded_kind, NULL, "'buffer' or 'image'.", NULL},
-    {"api", guarded_api, NULL, "'opengl', 'vulkan' or 'external'.", NULL},
-    {"transport", guarded_transport, NULL,
-     "How bytes get across: 'interop', 'shared', 'copy' or 'external'.", NULL},
-    {"gl_name", guarded_gl_name, NULL, "OpenGL's name, or None.", NULL},
-    {"gl_target", guarded_gl_target, NULL, "OpenGL's target, or None.", NULL},
-    {"vk_buffer", guarded_vk_buffer, NULL, "The VkBuffer, as an int, or None.", NULL},
-    {"vk_image", guarded_vk_image, NULL, "The VkImage, as an int, or None.", NULL},
-    {"vk_memory", guarded_vk_memory, NULL, "The VkDeviceMemory, as an int, or None.", NULL},
     {0},
 };
 
@@ -691,9 +477,9 @@ static PyType_Slot slots[] = {
                 "        ... kernels on `stream` write to buffer.handle ...\n"},
     {Py_tp_new, (void *)refuse_new},
     {Py_tp_dealloc, (void *)end},
-    {Py_tp_repr, (void *)represent},
+    {Py_tp_repr, (void *)resource_represent},
     {Py_tp_methods, methods},
-    {Py_tp_getset, properties},
+    {Py_tp_getset, resource_properties},
     {Py_tp_members, members},
     {0},
 };

@@ -63,6 +63,13 @@ PyObject *resource_new(PyTypeObject *type, gr_resource *resource);
 resource_object *resource_of(PyObject *object);
 bool resource_usable(resource_object *self);
 
+bool resource_is_mapped(const resource_object *self);
+
+/* What it is (resource_info.c). */
+extern PyGetSetDef resource_properties[];
+PyObject *resource_represent(PyObject *object);
+PyObject *resource_describe(PyObject *object, PyObject *none);
+
 /* A new mapping as an object. Takes `buffer`, also when it fails. `resource` may be NULL. */
 PyObject *buffer_new(resource_object *resource, gr_buffer *buffer, PyObject *stream);
 

@@ -169,33 +169,22 @@ static void end(PyObject *self)
     end_object(self);
 }
 
-static bool close_ring(ring_object *self)
+static PyObject *call_close(PyObject *object, PyObject *none)
 {
+    ring_object *self = (ring_object *)object;
+    (void)none;
     if (self->reading || self->writing) {
         PyErr_SetString(PyExc_RuntimeError,
                         "another thread is in a call with this Ring: stop() it and join first");
-        return false;
+        return NULL;
     }
     if (self->out) {
         PyErr_Format(PyExc_RuntimeError, "%zu slots of the Ring are out: hand them on first",
                      self->out);
-        return false;
+        return NULL;
     }
     let_go(self);
-    return true;
-}
-
-static PyObject *call_close(PyObject *self, PyObject *none)
-{
-    (void)none;
-    return close_ring((ring_object *)self) ? Py_NewRef(Py_None) : NULL;
-}
-
-static PyObject *leave(PyObject *self, PyObject *const *args, Py_ssize_t count)
-{
-    (void)args;
-    (void)count;
-    return close_ring((ring_object *)self) ? Py_NewRef(Py_False) : NULL;
+    return Py_NewRef(Py_None);
 }
 
 /* The reader may let go of those from before meanwhile. */
@@ -348,11 +337,7 @@ static PyObject *descriptor(PyObject *self, PyObject *role)
     return fd < 0 ? fail() : PyLong_FromLong(fd);
 }
 
-static PyObject *is_closed(PyObject *self, void *closure)
-{
-    (void)closure;
-    return PyBool_FromLong(!((ring_object *)self)->ring);
-}
+PROPERTY(is_closed, PyBool_FromLong(!((ring_object *)self)->ring))
 
 static PyMethodDef methods[] = {
     {"acquire_write", METHOD(acquire_write), KEYWORDS,
@@ -375,7 +360,7 @@ static PyMethodDef methods[] = {
      "would not wait."},
     {"close", call_close, METH_NOARGS, "close($self)\n--\n\nEnds it. Its resources stay."},
     {"__enter__", enter_self, METH_NOARGS, NULL},
-    {"__exit__", METHOD(leave), METH_FASTCALL, NULL},
+    {"__exit__", METHOD(leave_by_close), METH_FASTCALL, NULL},
     {0},
 };
 

@@ -249,24 +249,14 @@ static PyObject *all(slots_object *self, PyObject *(*at)(slots_object *, size_t)
     return tuple;
 }
 
-#define PROPERTY(name, names, at)                                                                  \
-    static PyObject *name(PyObject *self, void *closure)                                           \
-    {                                                                                              \
-        (void)closure;                                                                             \
-        return at((slots_object *)self, 0);                                                        \
-    }                                                                                              \
-    static PyObject *names(PyObject *self, void *closure)                                          \
-    {                                                                                              \
-        (void)closure;                                                                             \
-        return all((slots_object *)self, at);                                                      \
-    }                                                                                              \
-    GUARDED_PROPERTY(name)                                                                         \
-    GUARDED_PROPERTY(names)
+#define BOTH(name, names, at)                                                                      \
+    PROPERTY_IN_CALL(name, at((slots_object *)self, 0))                                            \
+    PROPERTY_IN_CALL(names, all((slots_object *)self, at))
 
-PROPERTY(one_buffer, all_buffers, buffer_at)
-PROPERTY(one_resource, all_resources, resource_at)
-PROPERTY(one_frame, all_frames, frame_at)
-PROPERTY(one_index, all_indices, index_at)
+BOTH(one_buffer, all_buffers, buffer_at)
+BOTH(one_resource, all_resources, resource_at)
+BOTH(one_frame, all_frames, frame_at)
+BOTH(one_index, all_indices, index_at)
 
 static Py_ssize_t length(PyObject *self)
 {

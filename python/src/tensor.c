@@ -86,16 +86,6 @@ static PyObject *call_close(PyObject *self, PyObject *none)
     return Py_NewRef(Py_None);
 }
 
-static PyObject *leave(PyObject *self, PyObject *const *args, Py_ssize_t count)
-{
-    (void)args;
-    (void)count;
-    if (!unused(self))
-        return NULL;
-    let_go((tensor_object *)self);
-    return Py_NewRef(Py_False);
-}
-
 /* ---- Making ---------------------------------------------------------------------------------- */
 
 static PyObject *call_alloc(PyObject *type, PyObject *args, PyObject *keywords)
@@ -195,21 +185,18 @@ static PyObject *call_view(PyObject *object, PyObject *args, PyObject *keywords)
     PyObject *shape = NULL, *dtype = NULL, *strides = NULL, *layout = NULL;
     Py_ssize_t offset = 0;
     int read_only = 0, negative_strides = 0;
-    gr_tensor *tensor = tensor_of(object);
-    const gr_tensor_info *info = tensor ? gr_tensor_get_info(tensor) : NULL;
+    const gr_tensor_info *info = tensor_info_of(object);
     struct desc desc;
-    if (!tensor ||
+    if (!info ||
         !PyArg_ParseTupleAndKeywords(args, keywords, "|OOOn$Opp:view", names, &shape, &dtype,
                                      &strides, &offset, &layout, &read_only, &negative_strides))
         return NULL;
-    if (!info)
-        return fail();
     if (!describe_view(&desc, info, shape, dtype, strides, layout))
         return NULL;
     desc.desc.offset += (size_t)offset;
     desc.desc.read_only = read_only || info->read_only;
     desc.desc.negative_strides = negative_strides;
-    return tensor_view_of(self, gr_tensor_view(tensor, &desc.desc));
+    return tensor_view_of(self, gr_tensor_view(self->tensor, &desc.desc));
 }
 
 static PyObject *call_clone(PyObject *self, PyObject *args, PyObject *keywords)
@@ -304,16 +291,13 @@ static PyObject *call_to_bytes(PyObject *self, PyObject *args, PyObject *keyword
 {
     static char *names[] = {"stream", NULL};
     PyObject *given = NULL;
-    gr_tensor *tensor = tensor_of(self);
-    const gr_tensor_info *info = tensor ? gr_tensor_get_info(tensor) : NULL;
+    const gr_tensor_info *info = tensor_info_of(self);
     CUstream stream;
     CUresult result;
     gr_status status;
-    if (!tensor || !PyArg_ParseTupleAndKeywords(args, keywords, "|$O:tobytes", names, &given) ||
+    if (!info || !PyArg_ParseTupleAndKeywords(args, keywords, "|$O:tobytes", names, &given) ||
         !stream_or(given, CU_STREAM_LEGACY, &stream))
         return NULL;
-    if (!info)
-        return fail();
     if (!info->bytes)
         return PyBytes_FromStringAndSize(NULL, 0);
     size_t count = info->bytes;
@@ -322,7 +306,7 @@ static PyObject *call_to_bytes(PyObject *self, PyObject *args, PyObject *keyword
     if (!to)
         return NULL;
     Py_BEGIN_ALLOW_THREADS
-    result = copied_out(tensor, to, count, stream, &status);
+    result = copied_out(((tensor_object *)self)->tensor, to, count, stream, &status);
     Py_END_ALLOW_THREADS
     if (status == GR_OK && result == CUDA_SUCCESS)
         return bytes;
@@ -359,99 +343,11 @@ static PyObject *dlpack(PyObject *self, PyObject *const *args, Py_ssize_t count,
     return export_capsule(tensor, &wanted, ((tensor_object *)self)->stream);
 }
 
-static const gr_tensor_info *info_of(PyObject *self)
-{
-    gr_tensor *tensor = tensor_of(self);
-    const gr_tensor_info *info = tensor ? gr_tensor_get_info(tensor) : NULL;
-    if (tensor && !info)
-        fail();
-    return info;
-}
-
 static PyObject *dlpack_device(PyObject *self, PyObject *none)
 {
-    const gr_tensor_info *info = info_of(self);
+    const gr_tensor_info *info = tensor_info_of(self);
     (void)none;
     return info ? export_device(info) : NULL;
-}
-
-static PyObject *array_interface(PyObject *self, void *closure)
-{
-    gr_tensor *tensor = tensor_of(self);
-    (void)closure;
-    if (tensor)
-        return export_interface(tensor);
-    PyErr_SetString(PyExc_AttributeError, "Tensor has been closed");
-    return NULL;
-}
-
-/* ---- What it is ------------------------------------------------------------------------------ */
-
-#define PROPERTY(name, value)                                                                      \
-    static PyObject *name(PyObject *self, void *closure)                                           \
-    {                                                                                              \
-        const gr_tensor_info *info = info_of(self);                                                \
-        (void)closure;                                                                             \
-        return info ? (value) : NULL;                                                              \
-    }                                                                                              \
-    GUARDED_PROPERTY(name)
-
-PROPERTY(handle, PyLong_FromUnsignedLongLong(info->ptr))
-PROPERTY(shape, numbers(info->shape, info->ndim))
-PROPERTY(strides, numbers(info->strides, info->ndim))
-PROPERTY(ndim, PyLong_FromUnsignedLong(info->ndim))
-PROPERTY(nbytes, PyLong_FromSize_t(info->bytes))
-PROPERTY(dtype, PyUnicode_FromString(gr_dtype_name(info->dtype)))
-PROPERTY(typestr, PyUnicode_FromString(gr_dtype_typestr(info->dtype)))
-PROPERTY(itemsize, PyLong_FromSize_t(gr_dtype_size(info->dtype)))
-PROPERTY(layout, PyUnicode_FromString(layout_names[info->layout]))
-PROPERTY(memory, PyUnicode_FromString(memory_names[info->memory]))
-PROPERTY(device, PyLong_FromLong(info->device))
-PROPERTY(is_read_only, PyBool_FromLong(info->read_only))
-PROPERTY(is_compact, PyBool_FromLong(info->compact))
-PROPERTY(is_revoked, PyBool_FromLong(info->revoked))
-
-static PyObject *is_closed(PyObject *self, void *closure)
-{
-    (void)closure;
-    return PyBool_FromLong(!((tensor_object *)self)->tensor);
-}
-
-static PyObject *chroma(PyObject *self, void *closure)
-{
-    PyObject *plane = ((tensor_object *)self)->chroma;
-    (void)closure;
-    return Py_NewRef(plane ? plane : Py_None);
-}
-
-static PyObject *text_of_info(const gr_tensor_info *info)
-{
-    PyObject *sizes = numbers(info->shape, info->ndim);
-    if (!sizes)
-        return NULL;
-    PyObject *text = PyUnicode_FromFormat("<Tensor %s %R%s%s>", gr_dtype_name(info->dtype), sizes,
-                                          info->layout ? " " : "",
-                                          info->layout ? layout_names[info->layout] : "");
-    Py_DECREF(sizes);
-    if (text && info->revoked) {
-        PyObject *more = PyUnicode_FromFormat("%U revoked", text);
-        Py_DECREF(text);
-        text = more;
-    }
-    return text;
-}
-
-static PyObject *represent(PyObject *object)
-{
-    tensor_object *self = (tensor_object *)object;
-    const gr_tensor_info *info = self->tensor ? gr_tensor_get_info(self->tensor) : NULL;
-    if (!info || !use_begin(object)) {
-        PyErr_Clear();
-        return PyUnicode_FromString("<Tensor closed>");
-    }
-    PyObject *text = text_of_info(info);
-    use_end(object);
-    return text;
 }
 
 /* ---- The type -------------------------------------------------------------------------------- */
@@ -465,7 +361,6 @@ GUARDED_ONE(call_wait)
 GUARDED_ONE(call_used_on)
 GUARDED_FAST(dlpack)
 GUARDED_ONE(dlpack_device)
-GUARDED_PROPERTY(array_interface)
 
 static PyMethodDef methods[] = {
     {"alloc", METHOD(call_alloc), KEYWORDS | METH_CLASS,
@@ -510,41 +405,9 @@ static PyMethodDef methods[] = {
      "Says that `stream` uses it: its end, or the release of its mapping, comes after that."},
     {"close", call_close, METH_NOARGS,
      "close($self)\n--\n\nLets go of it. What was exported, and views, keep the memory."},
-    {"__dlpack__", METHOD(guarded_dlpack), METH_FASTCALL | METH_KEYWORDS,
-     "__dlpack__($self, stream=None, *, max_version=None, dl_device=None, copy=None)\n--\n\n"
-     "A capsule for another framework's from_dlpack()."},
-    {"__array__", METHOD(as_numpy), KEYWORDS,
-     "__array__($self, dtype=None, copy=None)\n--\n\n"
-     "For numpy.asarray(): the memory, if the CPU can read it; else a TypeError."},
-    {"__dlpack_device__", guarded_dlpack_device, METH_NOARGS, "__dlpack_device__($self)\n--\n\n"},
+    EXPORT_METHODS,
     {"__enter__", enter_self, METH_NOARGS, NULL},
-    {"__exit__", METHOD(leave), METH_FASTCALL, NULL},
-    {0},
-};
-
-static PyGetSetDef properties[] = {
-    {"handle", guarded_handle, NULL, "Where element 0 is, as an int; 0 once it was revoked.", NULL},
-    {"shape", guarded_shape, NULL, "How large each dimension is.", NULL},
-    {"strides", guarded_strides, NULL, "Bytes from one element of each dimension to the next.",
-     NULL},
-    {"ndim", guarded_ndim, NULL, "How many dimensions there are.", NULL},
-    {"nbytes", guarded_nbytes, NULL, "Bytes of all elements, without gaps.", NULL},
-    {"dtype", guarded_dtype, NULL, "The type's name, such as 'float32'.", NULL},
-    {"typestr", guarded_typestr, NULL, "The type's name in the array interfaces, such as '<f4'.",
-     NULL},
-    {"itemsize", guarded_itemsize, NULL, "Bytes of one element.", NULL},
-    {"layout", guarded_layout, NULL, "What the dimensions are: 'shape', 'hwc', 'chw', 'nv12', ...",
-     NULL},
-    {"memory", guarded_memory, NULL, "'device', 'host', 'pinned' or 'managed'.", NULL},
-    {"device", guarded_device, NULL, "The CUDA device.", NULL},
-    {"is_read_only", guarded_is_read_only, NULL, "Whether nobody may write to it.", NULL},
-    {"is_compact", guarded_is_compact, NULL, "Whether its elements follow each other.", NULL},
-    {"is_revoked", guarded_is_revoked, NULL, "Whether the mapping that it was of has ended.", NULL},
-    {"is_closed", is_closed, NULL, "Whether it was closed.", NULL},
-    {"chroma", chroma, NULL, "The plane of colours, if it is a Tensor of its own; else None.",
-     NULL},
-    {"__cuda_array_interface__", guarded_array_interface, NULL, "For Numba, PyCUDA and others.",
-     NULL},
+    {"__exit__", METHOD(leave_by_close), METH_FASTCALL, NULL},
     {0},
 };
 
@@ -557,9 +420,9 @@ static PyType_Slot slots[] = {
     {Py_tp_doc, "Memory with a type and a shape, that frameworks exchange without a copy."},
     {Py_tp_new, (void *)refuse_new},
     {Py_tp_dealloc, (void *)end},
-    {Py_tp_repr, (void *)represent},
+    {Py_tp_repr, (void *)tensor_represent},
     {Py_tp_methods, methods},
-    {Py_tp_getset, properties},
+    {Py_tp_getset, tensor_properties},
     {Py_tp_members, members},
     {0},
 };

@@ -38,6 +38,11 @@ PyObject *tensor_view_of(tensor_object *from, gr_tensor *view);
 /* The library's tensor. NULL, with an exception, if it was closed. */
 gr_tensor *tensor_of(PyObject *object);
 
+/* What it is (tensor_info.c). NULL, with an exception, if it was closed. */
+const gr_tensor_info *tensor_info_of(PyObject *self);
+extern PyGetSetDef tensor_properties[];
+PyObject *tensor_represent(PyObject *object);
+
 /* Ends a tensor, which may wait for the driver. */
 void tensor_free(gr_tensor *tensor);
 
@@ -74,6 +79,18 @@ struct export
 {
     PyObject *stream, *max_version, *dl_device, *copy;
 };
+
+/* The methods of what has dlpack() and dlpack_device(). */
+/* clang-format off */
+#define EXPORT_METHODS \
+    {"__dlpack__", METHOD(guarded_dlpack), METH_FASTCALL | METH_KEYWORDS, \
+     "__dlpack__($self, stream=None, *, max_version=None, dl_device=None, copy=None)\n--\n\n" \
+     "A capsule for another framework's from_dlpack()."}, \
+    {"__array__", METHOD(as_numpy), KEYWORDS, \
+     "__array__($self, dtype=None, copy=None)\n--\n\n" \
+     "For numpy.asarray(): the memory, if the CPU can read it; else a TypeError."}, \
+    {"__dlpack_device__", guarded_dlpack_device, METH_NOARGS, "__dlpack_device__($self)\n--\n\n"}
+/* clang-format on */
 
 /* Makes the names that are looked for. */
 bool export_ready(void);

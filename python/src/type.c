@@ -53,3 +53,12 @@ PyObject *enter_self(PyObject *self, PyObject *none)
     (void)none;
     return Py_NewRef(self);
 }
+
+PyObject *leave_by_close(PyObject *self, PyObject *const *args, Py_ssize_t count)
+{
+    (void)args;
+    (void)count;
+    PyObject *none = PyObject_CallMethod(self, "close", NULL);
+    Py_XDECREF(none);
+    return none ? Py_NewRef(Py_False) : NULL;
+}

@@ -122,16 +122,6 @@ static PyObject *call_close(PyObject *self, PyObject *none)
     return Py_NewRef(Py_None);
 }
 
-static PyObject *leave(PyObject *self, PyObject *const *args, Py_ssize_t count)
-{
-    (void)args;
-    (void)count;
-    if (!unused(self))
-        return NULL;
-    let_go((vulkan_object *)self);
-    return Py_NewRef(Py_False);
-}
-
 /* ---- Resources ------------------------------------------------------------------------------- */
 
 /* The resource keeps the device, which has to outlive it. */
@@ -383,55 +373,21 @@ static PyObject *submit(PyObject *object, PyObject *args, PyObject *keywords)
 
 /* ---- What it is ------------------------------------------------------------------------------ */
 
-static PyObject *instance(PyObject *self, void *closure)
+static PyObject *cuda_of(const vulkan_object *self)
 {
-    (void)closure;
-    return PyLong_FromVoidPtr(((vulkan_object *)self)->desc.instance);
-}
-
-static PyObject *physical_device(PyObject *self, void *closure)
-{
-    (void)closure;
-    return PyLong_FromVoidPtr(((vulkan_object *)self)->desc.physical_device);
-}
-
-static PyObject *device(PyObject *self, void *closure)
-{
-    (void)closure;
-    return PyLong_FromVoidPtr(((vulkan_object *)self)->desc.device);
-}
-
-static PyObject *queue(PyObject *self, void *closure)
-{
-    (void)closure;
-    return PyLong_FromVoidPtr(((vulkan_object *)self)->desc.queue);
-}
-
-static PyObject *queue_family(PyObject *self, void *closure)
-{
-    (void)closure;
-    return PyLong_FromUnsignedLong(((vulkan_object *)self)->desc.queue_family);
-}
-
-static PyObject *loader(PyObject *self, void *closure)
-{
-    (void)closure;
-    uintptr_t address = (uintptr_t)((vulkan_object *)self)->desc.get_instance_proc_addr;
-    return PyLong_FromUnsignedLongLong(address);
-}
-
-static PyObject *cuda_device(PyObject *object, void *closure)
-{
-    vulkan_object *self = open_of(object);
-    (void)closure;
     return self ? PyLong_FromLong(gr_vk_device_cuda(self->device)) : NULL;
 }
 
-static PyObject *is_closed(PyObject *self, void *closure)
-{
-    (void)closure;
-    return PyBool_FromLong(!((vulkan_object *)self)->device);
-}
+#define SELF ((vulkan_object *)self)
+
+PROPERTY(instance, PyLong_FromVoidPtr(SELF->desc.instance))
+PROPERTY(physical_device, PyLong_FromVoidPtr(SELF->desc.physical_device))
+PROPERTY(device, PyLong_FromVoidPtr(SELF->desc.device))
+PROPERTY(queue, PyLong_FromVoidPtr(SELF->desc.queue))
+PROPERTY(queue_family, PyLong_FromUnsignedLong(SELF->desc.queue_family))
+PROPERTY(loader, PyLong_FromUnsignedLongLong((uintptr_t)SELF->desc.get_instance_proc_addr))
+PROPERTY(cuda_device, cuda_of(open_of(self)))
+PROPERTY(is_closed, PyBool_FromLong(!SELF->device))
 
 static PyObject *describe(PyObject *object, PyObject *none)
 {
@@ -486,7 +442,7 @@ static PyMethodDef methods[] = {
     {"close", call_close, METH_NOARGS,
      "close($self)\n--\n\nNothing more is made of it. What was made of it keeps Vulkan."},
     {"__enter__", enter_self, METH_NOARGS, NULL},
-    {"__exit__", METHOD(leave), METH_FASTCALL, NULL},
+    {"__exit__", METHOD(leave_by_close), METH_FASTCALL, NULL},
     {0},
 };
 

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a GraphicsResource is: its properties and its text. */
+#include "resource.h"
+
+#include <grinterop/gl.h>
+#include <grinterop/vk.h>
+
+static gr_resource *own(PyObject *self)
+{
+    return ((resource_object *)self)->resource;
+}
+
+static const char *kind_name(PyObject *self)
+{
+    return gr_resource_kind(own(self)) == GR_KIND_IMAGE ? "image" : "buffer";
+}
+
+/* 0 for what is closed, or copied: asking would record an error. */
+static uintptr_t handle_of(PyObject *self)
+{
+    if (gr_resource_is_closed(own(self)))
+        return 0;
+    switch (gr_resource_transport(own(self))) {
+    case GR_TRANSPORT_INTEROP:
+        return (uintptr_t)gr_resource_graphics(own(self));
+    case GR_TRANSPORT_SHARED:
+    case GR_TRANSPORT_EXTERNAL:
+        return (uintptr_t)gr_resource_external_memory(own(self));
+    default:
+        return 0;
+    }
+}
+
+static PyObject *api_name(PyObject *self)
+{
+    static const char *const names[] = {"", "opengl", "vulkan", "external"};
+    return PyUnicode_FromString(names[gr_resource_api(own(self)) & 3]);
+}
+
+static const char *transport_name(PyObject *self)
+{
+    gr_transport of = gr_resource_transport(own(self));
+    return of == GR_TRANSPORT_INTEROP    ? "interop"
+           : of == GR_TRANSPORT_SHARED   ? "shared"
+           : of == GR_TRANSPORT_COPY     ? "copy"
+           : of == GR_TRANSPORT_EXTERNAL ? "external"
+           : of == GR_TRANSPORT_PEER     ? "peer"
+                                         : "";
+}
+
+static bool is_of(PyObject *self, gr_graphics_api api)
+{
+    return gr_resource_api(own(self)) == api;
+}
+
+/* OpenGL's name and target: None for a resource of another API's. */
+static PyObject *gl_value(PyObject *self, unsigned int (*ask)(const gr_resource *))
+{
+    return is_of(self, GR_OPENGL) ? PyLong_FromUnsignedLong(ask(own(self))) : Py_NewRef(Py_None);
+}
+
+/* Vulkan's handles, which are pointers here: 0 for a resource of another API's. */
+#define VK_HANDLE(ask) (is_of(self, GR_VULKAN) ? (uint64_t)(uintptr_t)ask(own(self)) : 0)
+
+static PyObject *or_none(uint64_t handle)
+{
+    return handle ? PyLong_FromUnsignedLongLong(handle) : Py_NewRef(Py_None);
+}
+
+PROPERTY_IN_CALL(handle, PyLong_FromUnsignedLongLong(handle_of(self)))
+PROPERTY(is_mapped, PyBool_FromLong(resource_is_mapped((resource_object *)self)))
+PROPERTY(is_closed, PyBool_FromLong(gr_resource_is_closed(own(self))))
+PROPERTY_IN_CALL(size, PyLong_FromSize_t(gr_resource_size(own(self))))
+PROPERTY_IN_CALL(flags, PyLong_FromUnsignedLong(gr_resource_flags(own(self))))
+PROPERTY_IN_CALL(kind, PyUnicode_FromString(kind_name(self)))
+PROPERTY_IN_CALL(api, api_name(self))
+PROPERTY_IN_CALL(transport, PyUnicode_FromString(transport_name(self)))
+PROPERTY_IN_CALL(gl_name, gl_value(self, gr_gl_name))
+PROPERTY_IN_CALL(gl_target, gl_value(self, gr_gl_target))
+PROPERTY_IN_CALL(vk_buffer, or_none(VK_HANDLE(gr_vk_buffer)))
+PROPERTY_IN_CALL(vk_image, or_none(VK_HANDLE(gr_vk_image)))
+PROPERTY_IN_CALL(vk_memory, or_none(VK_HANDLE(gr_vk_memory)))
+
+static PyObject *text_of_resource(PyObject *self)
+{
+    uintptr_t handle = handle_of(self);
+    char size_text[32] = "", handle_text[32] = "";
+    if (gr_resource_kind(own(self)) == GR_KIND_BUFFER)
+        snprintf(size_text, sizeof(size_text), " size=%zu", gr_resource_size(own(self)));
+    if (handle)
+        snprintf(handle_text, sizeof(handle_text), " handle=0x%llx", (unsigned long long)handle);
+    return PyUnicode_FromFormat("<GraphicsResource %s%s transport=%s%s%s>", kind_name(self),
+                                size_text, transport_name(self), handle_text,
+                                gr_resource_is_closed(own(self))              ? " closed"
+                                : resource_is_mapped((resource_object *)self) ? " mapped"
+                                                                              : " not mapped");
+}
+
+/* While another thread closes it there is nothing else to be said. */
+PyObject *resource_represent(PyObject *object)
+{
+    if (!use_begin(object)) {
+        PyErr_Clear();
+        return PyUnicode_FromString("<GraphicsResource closed>");
+    }
+    PyObject *text = text_of_resource(object);
+    use_end(object);
+    return text;
+}
+
+PyObject *resource_describe(PyObject *object, PyObject *none)
+{
+    char line[1024];
+    (void)none;
+    if (!alone_begin(object))
+        return NULL;
+    gr_resource_describe(own(object), line, sizeof(line));
+    alone_end(object);
+    return text_of(line);
+}
+
+PyGetSetDef resource_properties[] = {
+    {"handle", guarded_handle, NULL,
+     "CUDA's own object, as an int: the CUgraphicsResource, or the CUexternalMemory.", NULL},
+    {"resource_handle", guarded_handle, NULL, "The same as handle.", NULL},
+    {"is_mapped", is_mapped, NULL, "Whether CUDA has it.", NULL},
+    {"is_closed", is_closed, NULL, "Whether it was closed.", NULL},
+    {"size", guarded_size, NULL, "The bytes of a buffer; 0 for an image.", NULL},
+    {"flags", guarded_flags, NULL, "What it was registered with, as a number.", NULL},
+    {"kind", guarded_kind, NULL, "'buffer' or 'image'.", NULL},
+    {"api", guarded_api, NULL, "'opengl', 'vulkan' or 'external'.", NULL},
+    {"transport", guarded_transport, NULL,
+     "How bytes get across: 'interop', 'shared', 'copy' or 'external'.", NULL},
+    {"gl_name", guarded_gl_name, NULL, "OpenGL's name, or None.", NULL},
+    {"gl_target", guarded_gl_target, NULL, "OpenGL's target, or None.", NULL},
+    {"vk_buffer", guarded_vk_buffer, NULL, "The VkBuffer, as an int, or None.", NULL},
+    {"vk_image", guarded_vk_image, NULL, "The VkImage, as an int, or None.", NULL},
+    {"vk_memory", guarded_vk_memory, NULL, "The VkDeviceMemory, as an int, or None.", NULL},
+    {0},
+};
