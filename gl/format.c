@@ -16,22 +16,17 @@
 #define F32 CU_AD_FORMAT_FLOAT
 
 /* Plain values; integers that stand for fractions; those with the sRGB curve; refused ones. */
-#define PLAIN(gl, type, channels)                                                                  \
-    {                                                                                              \
-        GL_##gl, "GL_" #gl, NULL, NULL, type, channels, false, false                               \
-    }
-#define NORM(gl, type, channels)                                                                   \
-    {                                                                                              \
-        GL_##gl, "GL_" #gl, NULL, NULL, type, channels, true, false                                \
-    }
-#define SRGB(gl, type, channels)                                                                   \
-    {                                                                                              \
-        GL_##gl, "GL_" #gl, NULL, NULL, type, channels, true, true                                 \
-    }
-#define NO(gl, why, instead)                                                                       \
-    {                                                                                              \
-        GL_##gl, "GL_" #gl, why, instead, U8, 0, false, false                                      \
-    }
+/* clang-format off */
+#define ROW(gl, type, channels, normalized, srgb) \
+    {GL_##gl, "GL_" #gl, NULL, NULL, type, channels, normalized, srgb}
+#define PLAIN(gl, type, channels) ROW(gl, type, channels, false, false)
+#define NORM(gl, type, channels)  ROW(gl, type, channels, true, false)
+#define SRGB(gl, type, channels)  ROW(gl, type, channels, true, true)
+#define NO(gl, why, instead)      {GL_##gl, "GL_" #gl, why, instead, U8, 0, false, false}
+/* The formats of 1, 2, 3 and 4 channels. */
+#define EACH(row, bits, type) \
+    row(R##bits, type, 1), row(RG##bits, type, 2), row(RGB##bits, type, 4), row(RGBA##bits, type, 4)
+/* clang-format on */
 
 #define PACKED     "CUDA does not take packed channels from OpenGL"
 #define COMPRESSED "CUDA does not take OpenGL's compressed textures"
@@ -41,48 +36,20 @@
 #define COPY_COLOR "a GL_RGBA8 image that a shader copies the colours into"
 
 static const struct gl_format formats[] = {
-    NORM(R8, U8, 1),
-    NORM(RG8, U8, 2),
-    NORM(RGB8, U8, 4),
-    NORM(RGBA8, U8, 4),
+    EACH(NORM, 8, U8),
     SRGB(SRGB8, U8, 4),
     SRGB(SRGB8_ALPHA8, U8, 4),
-    NORM(R16, U16, 1),
-    NORM(RG16, U16, 2),
-    NORM(RGB16, U16, 4),
-    NORM(RGBA16, U16, 4),
+    EACH(NORM, 16, U16),
     PLAIN(R16F, F16, 1),
     PLAIN(RG16F, F16, 2),
     PLAIN(RGBA16F, F16, 4),
-    PLAIN(R32F, F32, 1),
-    PLAIN(RG32F, F32, 2),
-    PLAIN(RGB32F, F32, 4),
-    PLAIN(RGBA32F, F32, 4),
-
-    PLAIN(R8I, S8, 1),
-    PLAIN(RG8I, S8, 2),
-    PLAIN(RGB8I, S8, 4),
-    PLAIN(RGBA8I, S8, 4),
-    PLAIN(R8UI, U8, 1),
-    PLAIN(RG8UI, U8, 2),
-    PLAIN(RGB8UI, U8, 4),
-    PLAIN(RGBA8UI, U8, 4),
-    PLAIN(R16I, S16, 1),
-    PLAIN(RG16I, S16, 2),
-    PLAIN(RGB16I, S16, 4),
-    PLAIN(RGBA16I, S16, 4),
-    PLAIN(R16UI, U16, 1),
-    PLAIN(RG16UI, U16, 2),
-    PLAIN(RGB16UI, U16, 4),
-    PLAIN(RGBA16UI, U16, 4),
-    PLAIN(R32I, S32, 1),
-    PLAIN(RG32I, S32, 2),
-    PLAIN(RGB32I, S32, 4),
-    PLAIN(RGBA32I, S32, 4),
-    PLAIN(R32UI, U32, 1),
-    PLAIN(RG32UI, U32, 2),
-    PLAIN(RGB32UI, U32, 4),
-    PLAIN(RGBA32UI, U32, 4),
+    EACH(PLAIN, 32F, F32),
+    EACH(PLAIN, 8I, S8),
+    EACH(PLAIN, 8UI, U8),
+    EACH(PLAIN, 16I, S16),
+    EACH(PLAIN, 16UI, U16),
+    EACH(PLAIN, 32I, S32),
+    EACH(PLAIN, 32UI, U32),
 
     /* Formats that the driver keeps in whole bytes. */
     NORM(RGBA2, U8, 4),
@@ -140,10 +107,9 @@ const struct gl_format *gl_format_of(unsigned int internal)
     return NULL;
 }
 
-#define TARGET(gl, binding, instead)                                                               \
-    {                                                                                              \
-        GL_##gl, "GL_" #gl, GL_##binding, instead                                                  \
-    }
+/* clang-format off */
+#define TARGET(gl, binding, instead) {GL_##gl, "GL_" #gl, GL_##binding, instead}
+/* clang-format on */
 
 static const struct gl_target targets[] = {
     TARGET(TEXTURE_2D, TEXTURE_BINDING_2D, NULL),
