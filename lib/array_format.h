@@ -5,6 +5,16 @@
 
 #include <cuda.h>
 
+/* For the tables of formats. */
+#define U8  CU_AD_FORMAT_UNSIGNED_INT8
+#define U16 CU_AD_FORMAT_UNSIGNED_INT16
+#define U32 CU_AD_FORMAT_UNSIGNED_INT32
+#define S8  CU_AD_FORMAT_SIGNED_INT8
+#define S16 CU_AD_FORMAT_SIGNED_INT16
+#define S32 CU_AD_FORMAT_SIGNED_INT32
+#define F16 CU_AD_FORMAT_HALF
+#define F32 CU_AD_FORMAT_FLOAT
+
 /* Bytes of one channel; 0 for a format that is not of plain channels. */
 static inline unsigned gr_channel_bytes(CUarray_format format)
 {

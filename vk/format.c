@@ -5,16 +5,8 @@
  */
 #include <grinterop/vk.h>
 
+#include "lib/array_format.h"
 #include "lib/error.h"
-
-#define U8  CU_AD_FORMAT_UNSIGNED_INT8
-#define U16 CU_AD_FORMAT_UNSIGNED_INT16
-#define U32 CU_AD_FORMAT_UNSIGNED_INT32
-#define S8  CU_AD_FORMAT_SIGNED_INT8
-#define S16 CU_AD_FORMAT_SIGNED_INT16
-#define S32 CU_AD_FORMAT_SIGNED_INT32
-#define F16 CU_AD_FORMAT_HALF
-#define F32 CU_AD_FORMAT_FLOAT
 
 struct row {
     unsigned number; /* the VkFormat */
