@@ -140,6 +140,21 @@ struct child {
     int (*run)(void);
 };
 
+/* CHILD(name): what a child of that name does. It is listed where it is written. */
+struct listed_child {
+    struct child child;
+    struct listed_child *next;
+};
+void list_child(struct listed_child *listed);
+#define CHILD(title)                                                                               \
+    static int title(void);                                                                        \
+    __attribute__((constructor)) static void list_child_##title(void)                              \
+    {                                                                                              \
+        static struct listed_child listed = {.child = {#title, title}};                            \
+        list_child(&listed);                                                                       \
+    }                                                                                              \
+    static int title(void)
+
 /*
  * For tcase_add_unchecked_fixture(): makes what OpenGL shares once, which opens descriptors for
  * good: they are not to be counted in a case. It does nothing where storage cannot be shared.
@@ -157,7 +172,7 @@ TCase *with_sharing(TCase *tcase);
 
 /*
  * Says what the program runs on, runs the tests that its files list as Check's CK_* variables ask,
- * and returns main()'s value. `children` ends with an entry without name, or is NULL.
+ * and returns main()'s value. `children` beside those of CHILD() end with an entry without name.
  */
 int run_tests(int argc, char **argv, const char *name, const struct child *children);
 

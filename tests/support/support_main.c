@@ -177,11 +177,24 @@ static int run_this_child(void)
     return failed ? CHILD_FAILED : child_status;
 }
 
+static struct listed_child *all_children;
+
+void list_child(struct listed_child *listed)
+{
+    listed->next = all_children;
+    all_children = listed;
+}
+
 static int be_child(const struct child *children, const char *name)
 {
     for (this_child = children; this_child && this_child->name; this_child++)
         if (strcmp(this_child->name, name) == 0)
             return run_this_child();
+    for (const struct listed_child *listed = all_children; listed; listed = listed->next) {
+        this_child = &listed->child;
+        if (strcmp(this_child->name, name) == 0)
+            return run_this_child();
+    }
     fprintf(stderr, "no child is called %s\n", name);
     return CHILD_FAILED;
 }

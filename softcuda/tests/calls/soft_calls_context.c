@@ -259,7 +259,7 @@ TEST(priorities_of_streams)
 /* ---- The primary context --------------------------------------------------------------------- */
 
 /* Ends it under the feet of whoever retained it, so in a process without the fixture. */
-int primary_context_is_reset(void)
+CHILD(primary_context_is_reset)
 {
     CUcontext context = NULL, again = NULL;
     CUdeviceptr memory = 0;

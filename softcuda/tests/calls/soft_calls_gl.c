@@ -310,12 +310,12 @@ static int exchange_with(const char *version, int major)
     return 0;
 }
 
-int exchange_with_opengl_2(void)
+CHILD(exchange_with_opengl_2)
 {
     return exchange_with("2.1", 2);
 }
 
-int exchange_with_opengl_3(void)
+CHILD(exchange_with_opengl_3)
 {
     return exchange_with("3.1COMPAT", 3);
 }

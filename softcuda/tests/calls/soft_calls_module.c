@@ -57,7 +57,7 @@ TEST(modules_of_files)
     GIVES(ERROR_INVALID_VALUE, cuModuleLoad, (&module, ""));
 }
 
-int module_of_a_text(void)
+CHILD(module_of_a_text)
 {
     char path[32];
     CUmodule module = NULL;

@@ -51,7 +51,7 @@ static void note(const char *name, CUresult got, CUresult wanted)
 #define DRIVER_FILE "GR_TEST_DRIVER_FILE"
 
 /* A process of its own, in which nobody has called cuInit(). */
-int rows_before_init(void)
+CHILD(rows_before_init)
 {
     driver_symbols_of(getenv(DRIVER_FILE));
     differences[0] = '\0';

@@ -165,7 +165,7 @@ TEST(multiprocessors_to_divide)
 
 #define DRIVER_FILE "GR_CLIENT_CALLS_DRIVER"
 
-int child_calls_before_init(void)
+CHILD(calls_before_init)
 {
     CUcontext context = NULL;
     driver_symbols_of(getenv(DRIVER_FILE));

@@ -34,7 +34,7 @@ GROUP("memory of other processes", add_case)
 #define ODD_SIZE (SIZE + 1000)
 
 /* The child's writes are the parent's, too. */
-int child_opens_memory(void)
+CHILD(opens_memory)
 {
     CUipcMemHandle handle;
     CUdeviceptr memory = 0, again = 0, base = 0;
@@ -171,7 +171,7 @@ TEST(handles_of_nothing)
 }
 
 /* A handle's context is the only one of its device and its process. */
-int child_opens_in_two_contexts(void)
+CHILD(opens_in_two_contexts)
 {
     CUipcMemHandle handle;
     CUdeviceptr memory = 0, other = 0;
@@ -207,7 +207,7 @@ TEST(memory_in_two_contexts)
 }
 
 /* The handle is one that a process made that has freed the memory, or changed in any byte. */
-int child_opens_nothing(void)
+CHILD(opens_nothing)
 {
     CUipcMemHandle handle;
     CUdeviceptr memory = 0;
@@ -232,7 +232,7 @@ TEST(handles_of_freed_memory)
 }
 
 /* Flips each byte in turn. A few say nothing. */
-int child_opens_changed_handles(void)
+CHILD(opens_changed_handles)
 {
     CUipcMemHandle good;
     CUdeviceptr memory = 0;

@@ -161,7 +161,7 @@ TEST(events_without_a_handle)
 #define QUEUED '\001'
 
 /* Waits for the parent's fill, and fills anew. */
-int child_takes_turn(void)
+CHILD(takes_turn)
 {
     CUipcMemHandle handle;
     CUdeviceptr memory = 0, copy = 0;
@@ -232,7 +232,7 @@ TEST(two_processes_in_turn)
 /* ---- Others that are hostile, or die --------------------------------------------------------- */
 
 /* Flips each byte in turn. A few say nothing. */
-int child_opens_changed_events(void)
+CHILD(opens_changed_events)
 {
     CUipcEventHandle good, again;
     int refused = 0;
@@ -266,7 +266,7 @@ TEST(event_handles_that_were_changed)
 }
 
 /* Records what it never reaches. */
-int child_dies_before_the_record(void)
+CHILD(dies_before_the_record)
 {
     fixture_setup();
     CUevent event = opened("EVENT");
@@ -380,7 +380,7 @@ static void *reach_it(void *unused)
 }
 
 /* The system calls such a process a zombie. */
-int child_goes_on_without_its_first_thread(void)
+CHILD(goes_on_without_its_first_thread)
 {
     pthread_t thread;
     alarm(50);

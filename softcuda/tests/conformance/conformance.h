@@ -34,10 +34,4 @@ void conformance_note(const char *call, CUresult got, CUresult wanted);
 /* A case whose rows are noted. */
 TCase *add_conformance_case(Suite *suite, const char *name);
 
-/* Children that have to die. */
-int read_without_access(void);
-int read_without_mapping(void);
-int read_after_unmap(void);
-int write_with_read_access(void);
-
 #endif

@@ -311,17 +311,17 @@ static CUdeviceptr begin_fault(bool is_mapped)
     return p;
 }
 
-int read_without_access(void)
+CHILD(read_without_access)
 {
     return read_byte(begin_fault(true));
 }
 
-int read_without_mapping(void)
+CHILD(read_without_mapping)
 {
     return read_byte(begin_fault(false));
 }
 
-int read_after_unmap(void)
+CHILD(read_after_unmap)
 {
     CUdeviceptr p = begin_fault(true);
     const CUmemAccessDesc access = share_access(CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
@@ -331,7 +331,7 @@ int read_after_unmap(void)
     return read_byte(p);
 }
 
-int write_with_read_access(void)
+CHILD(write_with_read_access)
 {
     CUdeviceptr p = begin_fault(true);
     const CUmemAccessDesc access = share_access(CU_MEM_ACCESS_FLAGS_PROT_READ);

@@ -274,7 +274,7 @@ static int end_mapped_child(CUgraphicsResource g)
     return end_child();
 }
 
-static int unregister_while_mapped(void)
+CHILD(unregister_while_mapped)
 {
     CUgraphicsResource g = begin_child();
     CUdeviceptr pointer;
@@ -285,7 +285,7 @@ static int unregister_while_mapped(void)
     return end_mapped_child(g);
 }
 
-static int unregister_without_gl(void)
+CHILD(unregister_without_gl)
 {
     CUgraphicsResource g = begin_child();
     assert_ok(gr_egl_make_current(NULL));
@@ -295,7 +295,7 @@ static int unregister_without_gl(void)
     return end_mapped_child(g);
 }
 
-static int unmap_without_gl(void)
+CHILD(unmap_without_gl)
 {
     CUgraphicsResource g = begin_child();
     CALL(SUCCESS, GraphicsMapResources(1, &g, fx.stream));
@@ -305,17 +305,6 @@ static int unmap_without_gl(void)
     CALL_SOFT(SUCCESS, GraphicsUnmapResources(1, &g, fx.stream));
     return end_child();
 }
-
-static const struct child children[] = {
-    {"unregister_while_mapped", unregister_while_mapped},
-    {"unregister_without_gl", unregister_without_gl},
-    {"unmap_without_gl", unmap_without_gl},
-    {"read_without_access", read_without_access},
-    {"read_without_mapping", read_without_mapping},
-    {"read_after_unmap", read_after_unmap},
-    {"write_with_read_access", write_with_read_access},
-    {NULL, NULL},
-};
 
 TEST(calls_with_consequences)
 {
@@ -359,5 +348,5 @@ TEST(another_cuda_context)
 
 int main(int argc, char **argv)
 {
-    return run_tests(argc, argv, "conformance", children);
+    return run_tests(argc, argv, "conformance", NULL);
 }

@@ -55,17 +55,4 @@ void set_memory(int i, CUdeviceptr memory, size_t size, int value);
 CUdeviceptr virtual_memory(int i, size_t *size, int *fd);
 CUmemAccessDesc access_of(int device, CUmemAccess_flags flags);
 
-/* Children whose kernels, of the second device, are given what they may not have. */
-#define EACH_KERNEL_CHILD(X)                                                                       \
-    X(given_memory)                                                                                \
-    X(given_memory_in_a_struct)                                                                    \
-    X(given_pool_memory)                                                                           \
-    X(given_virtual_memory)                                                                        \
-    X(given_a_mapped_buffer)                                                                       \
-    X(given_a_surface)                                                                             \
-    X(given_memory_after_the_end_of_access)                                                        \
-    X(given_memory_with_a_handler)
-#define DECLARE_CHILD(name) int name(void);
-EACH_KERNEL_CHILD(DECLARE_CHILD)
-
 #endif

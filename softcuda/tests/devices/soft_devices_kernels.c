@@ -227,20 +227,20 @@ static void begin(void)
     two_begin();
 }
 
-int given_memory(void)
+CHILD(given_memory)
 {
     begin();
     return (int)write_on(1, two.memory[0]);
 }
 
-int given_memory_in_a_struct(void)
+CHILD(given_memory_in_a_struct)
 {
     begin();
     struct place to = {100, two.memory[0] + 24};
     return (int)run_on(1, "write_at_place", (void *[]){&to});
 }
 
-int given_pool_memory(void)
+CHILD(given_pool_memory)
 {
     CUdeviceptr memory = 0;
     begin();
@@ -250,7 +250,7 @@ int given_pool_memory(void)
     return (int)write_on(1, memory);
 }
 
-int given_virtual_memory(void)
+CHILD(given_virtual_memory)
 {
     size_t size = 0;
     begin();
@@ -260,14 +260,14 @@ int given_virtual_memory(void)
     return (int)write_on(1, memory);
 }
 
-int given_a_mapped_buffer(void)
+CHILD(given_a_mapped_buffer)
 {
     CUgraphicsResource resource = NULL;
     begin();
     return (int)write_on(1, map_buffer(0, gl_buffer_filled(SIZE, 1), &resource));
 }
 
-int given_a_surface(void)
+CHILD(given_a_surface)
 {
     CUDA_ARRAY3D_DESCRIPTOR descriptor = {.Width = 16,
                                           .Height = 16,
@@ -282,7 +282,7 @@ int given_a_surface(void)
     return (int)write_on(1, surface);
 }
 
-int given_memory_after_the_end_of_access(void)
+CHILD(given_memory_after_the_end_of_access)
 {
     begin();
     use_device(1);
@@ -301,7 +301,7 @@ static void go_on(int number)
 }
 
 /* The kernel does not run, and no context is of any more use, as on two GPUs. */
-int given_memory_with_a_handler(void)
+CHILD(given_memory_with_a_handler)
 {
     child_check(signal(SIGSEGV, go_on) != SIG_ERR);
     begin();

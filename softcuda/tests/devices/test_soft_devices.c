@@ -225,40 +225,30 @@ static const struct {
     {"3", "GPU-", "no devices: 100\n"},
 };
 
-static int environment(int i)
+#define ROW "GR_TEST_ROW"
+
+CHILD(environment)
 {
-    say_devices(environments[i].devices, environments[i].visible);
+    int row = atoi(getenv(ROW));
+    say_devices(environments[row].devices, environments[row].visible);
     return 0;
 }
-
-#define ENVIRONMENT(i)                                                                             \
-    static int environment_##i(void)                                                               \
-    {                                                                                              \
-        return environment(i);                                                                     \
-    }
-#define EACH_ENVIRONMENT(X)                                                                        \
-    X(0)                                                                                           \
-    X(1)                                                                                           \
-    X(2)                                                                                           \
-    X(3)                                                                                           \
-    X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15) X(16) X(17) X(18) X(19)      \
-        X(20) X(21) X(22) X(23) X(24) X(25) X(26) X(27) X(28)
-EACH_ENVIRONMENT(ENVIRONMENT)
 
 TEST(environment_says_which, sizeof(environments) / sizeof(*environments))
 {
     need_software();
-    char child[32], said[4096];
-    snprintf(child, sizeof(child), "environment_%d", _i);
-    int status = child_run(child, said, sizeof(said));
-    ck_assert_msg(status == 0, "%s ended with 0x%x: %.3500s", child, (unsigned)status, said);
-    ck_assert_msg(strstr(said, environments[_i].said), "%s said: %s", child, said);
+    char row[16], said[4096];
+    snprintf(row, sizeof(row), "%d", _i);
+    setenv(ROW, row, 1);
+    int status = child_run("environment", said, sizeof(said));
+    ck_assert_msg(status == 0, "row %d ended with 0x%x: %.3500s", _i, (unsigned)status, said);
+    ck_assert_msg(strstr(said, environments[_i].said), "row %d said: %s", _i, said);
     const char *complaint = strstr(said, "GR_SOFT_DEVICES is ");
     ck_assert_msg(!complaint || !strstr(complaint + 1, "GR_SOFT_DEVICES is "), "twice: %s", said);
 }
 
 /* OpenGL is on a device that the program does not see. */
-static int opengl_is_hidden(void)
+CHILD(opengl_is_hidden)
 {
     setenv("CUDA_VISIBLE_DEVICES", "1,2", 1);
     assert_ok(gr_cuda_load(true));
@@ -274,14 +264,6 @@ TEST(hidden_opengl)
 
 /* ---- The program ----------------------------------------------------------------------------- */
 
-#define CHILD_OF_ENVIRONMENT(i) {"environment_" #i, environment_##i},
-#define CHILD(name)             {#name, name},
-static const struct child children[] = {
-    EACH_ENVIRONMENT(CHILD_OF_ENVIRONMENT)
-        EACH_KERNEL_CHILD(CHILD){"opengl_is_hidden", opengl_is_hidden},
-    {NULL, NULL},
-};
-
 /* A GPU's driver does not know the first; the second is about its GPUs. */
 int main(int argc, char **argv)
 {
@@ -291,5 +273,5 @@ int main(int argc, char **argv)
         setenv("GR_SOFT_DEVICES", "3", 1);
         unsetenv("CUDA_VISIBLE_DEVICES");
     }
-    return run_tests(argc, argv, "devices of the software driver", children);
+    return run_tests(argc, argv, "devices of the software driver", NULL);
 }

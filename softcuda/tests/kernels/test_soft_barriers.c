@@ -256,7 +256,7 @@ TEST(two_launches_at_once)
 
 GROUP("what is refused", add_soft_case)
 
-static int barrier_without_its_line(void)
+CHILD(barrier_without_its_line)
 {
     unsigned zero = 0;
     fixture_setup();
@@ -288,7 +288,7 @@ static size_t address_space(void)
 }
 
 /* The stream's thread runs already, and there is no room for 1024 stacks more. */
-static int no_memory_for_stacks(void)
+CHILD(no_memory_for_stacks)
 {
     const struct shape small = {{.x = 1}, {.x = 2}}, large = {{.x = 1}, {.x = 1024}};
     unsigned rounds = 1;
@@ -328,7 +328,7 @@ static void *set_later(void *word)
 }
 
 /* Longer than the patience, three times over. */
-static int long_launches(void)
+CHILD(long_launches)
 {
     unsigned *set = NULL;
     pthread_t thread;
@@ -357,14 +357,7 @@ TEST(a_long_launch_is_named)
     ck_assert_msg(!strstr(first + 8, "driver: kernel"), "twice: %s", text);
 }
 
-static const struct child children[] = {
-    {"long_launches", long_launches},
-    {"barrier_without_its_line", barrier_without_its_line},
-    {"no_memory_for_stacks", no_memory_for_stacks},
-    {NULL, NULL},
-};
-
 int main(int argc, char **argv)
 {
-    return run_tests(argc, argv, "barriers on the software driver", children);
+    return run_tests(argc, argv, "barriers on the software driver", NULL);
 }

@@ -71,23 +71,23 @@ static CUdeviceptr allocated(size_t size)
     return memory;
 }
 
-static int past_an_allocation(void)
+CHILD(past_an_allocation)
 {
     return write_at(allocated(SIZE), END);
 }
 
-static int before_an_allocation(void)
+CHILD(before_an_allocation)
 {
     return write_at(allocated(4096), -1);
 }
 
 /* Behind the page of a small one, and as far as the guard goes. */
-static int far_past_an_allocation(void)
+CHILD(far_past_an_allocation)
 {
     return write_at(allocated(1), 512 + 65535);
 }
 
-static int past_a_pitched_allocation(void)
+CHILD(past_a_pitched_allocation)
 {
     CUdeviceptr memory = 0;
     size_t pitch = 0;
@@ -97,7 +97,7 @@ static int past_a_pitched_allocation(void)
     return write_at(memory, 3 * 512);
 }
 
-static int past_managed_memory(void)
+CHILD(past_managed_memory)
 {
     CUdeviceptr memory = 0;
     begin();
@@ -105,7 +105,7 @@ static int past_managed_memory(void)
     return write_at(memory, END);
 }
 
-static int past_pinned_memory(void)
+CHILD(past_pinned_memory)
 {
     void *memory = NULL;
     begin();
@@ -113,7 +113,7 @@ static int past_pinned_memory(void)
     return write_at((CUdeviceptr)(uintptr_t)memory, 4096);
 }
 
-static int past_pool_memory(void)
+CHILD(past_pool_memory)
 {
     CUdeviceptr memory = 0;
     begin();
@@ -129,19 +129,19 @@ static gr_buffer *mapped_buffer(void)
     return buffer;
 }
 
-static int past_a_mapped_buffer(void)
+CHILD(past_a_mapped_buffer)
 {
     return write_at(gr_buffer_ptr(mapped_buffer()), END);
 }
 
-static int before_a_mapped_buffer(void)
+CHILD(before_a_mapped_buffer)
 {
     CUdeviceptr pages = gr_buffer_ptr(mapped_buffer()) & ~(CUdeviceptr)4095;
     return write_at(pages, -1);
 }
 
 /* In the guard of a buffer that is not even mapped. */
-static int past_an_unmapped_buffer(void)
+CHILD(past_an_unmapped_buffer)
 {
     begin();
     gr_resource *resource = gr_from_gl_buffer(gl_buffer_filled(SIZE, 1), GR_READ_WRITE);
@@ -152,7 +152,7 @@ static int past_an_unmapped_buffer(void)
     return write_at(stale, END + 100);
 }
 
-static int past_freed_memory(void)
+CHILD(past_freed_memory)
 {
     CUdeviceptr memory = allocated(SIZE);
     CU(MemFree(memory));
@@ -184,12 +184,12 @@ static CUdeviceptr mapped_granule(void)
     return address;
 }
 
-static int past_a_mapping(void)
+CHILD(past_a_mapping)
 {
     return write_at(mapped_granule(), GRANULE);
 }
 
-static int before_a_mapping(void)
+CHILD(before_a_mapping)
 {
     return write_at(mapped_granule(), -1);
 }
@@ -210,30 +210,30 @@ static CUdeviceptr external_buffer(void)
     return buffer;
 }
 
-static int past_external_memory(void)
+CHILD(past_external_memory)
 {
     return write_at(external_buffer(), 4096 - 256);
 }
 
-static int before_external_memory(void)
+CHILD(before_external_memory)
 {
     return write_at(external_buffer(), -256 - 1);
 }
 
-static int through_null(void)
+CHILD(through_null)
 {
     begin();
     return write_at(0, 16);
 }
 
-static int through_no_address(void)
+CHILD(through_no_address)
 {
     CUdeviceptr fresh = allocated(SIZE);
     soft_run("write_to_address_in", (void *[]){&fresh});
     return 0;
 }
 
-static int misaligned(void)
+CHILD(misaligned)
 {
     CUdeviceptr memory = allocated(SIZE);
     long long offset = 4;
@@ -250,32 +250,32 @@ static int write_shared(unsigned size, long long offset)
     return fx.cu->StreamSynchronize(fx.stream) != CUDA_SUCCESS;
 }
 
-static int past_shared_memory(void)
+CHILD(past_shared_memory)
 {
     return write_shared(128, 128);
 }
 
-static int past_odd_shared_memory(void)
+CHILD(past_odd_shared_memory)
 {
     return write_shared(1000, 1024);
 }
 
-static int far_past_shared_memory(void)
+CHILD(far_past_shared_memory)
 {
     return write_shared(128, 80000);
 }
 
-static int before_shared_memory(void)
+CHILD(before_shared_memory)
 {
     return write_shared(LARGE_SHARED, -65536);
 }
 
-static int without_shared_memory(void)
+CHILD(without_shared_memory)
 {
     return write_shared(0, 16);
 }
 
-static int within_shared_memory(void)
+CHILD(within_shared_memory)
 {
     if (write_shared(128, 0) || write_shared(128, 127))
         return 1;
@@ -295,7 +295,7 @@ static int write_to_host(unsigned char *memory)
     return 0;
 }
 
-static int to_small_memory(void)
+CHILD(to_small_memory)
 {
     unsigned char *memory = malloc(64);
     int status = write_to_host(memory);
@@ -303,7 +303,7 @@ static int to_small_memory(void)
     return status;
 }
 
-static int to_large_memory(void)
+CHILD(to_large_memory)
 {
     unsigned char *memory = malloc(4 << 20);
     int status = write_to_host(memory);
@@ -311,13 +311,13 @@ static int to_large_memory(void)
     return status;
 }
 
-static int to_the_stack(void)
+CHILD(to_the_stack)
 {
     unsigned char memory[64];
     return write_to_host(memory);
 }
 
-static int to_known_memory(void)
+CHILD(to_known_memory)
 {
     void *pinned = NULL;
     CUdeviceptr managed = 0, memory = allocated(64);
@@ -328,7 +328,7 @@ static int to_known_memory(void)
     return write_at((CUdeviceptr)(uintptr_t)pinned, 0);
 }
 
-static int at_nobodys_address(void)
+CHILD(at_nobodys_address)
 {
     begin();
     /* Its middle is too far below what lies above it for a thread's stack that is too small. */
@@ -338,14 +338,14 @@ static int at_nobodys_address(void)
     return write_at((CUdeviceptr)(uintptr_t)pages, size / 2);
 }
 
-static int by_the_application(void)
+CHILD(by_the_application)
 {
     CUdeviceptr memory = allocated(SIZE);
     memset((void *)(uintptr_t)memory, 1, END + 1);
     return 0;
 }
 
-static int by_a_fill(void)
+CHILD(by_a_fill)
 {
     begin();
     struct gate *gate = gate_put(fx.stream);
@@ -358,7 +358,7 @@ static int by_a_fill(void)
     return 0;
 }
 
-static int by_a_copy(void)
+CHILD(by_a_copy)
 {
     CUdeviceptr memory = allocated(SIZE);
     struct gate *gate = gate_put(fx.stream);
@@ -528,7 +528,7 @@ static void open_page(int number, siginfo_t *info, void *machine)
 }
 
 /* The handler is there before the driver's, and so gets what the driver passes on. */
-static int own_handler(void)
+CHILD(own_handler)
 {
     struct sigaction action = {.sa_sigaction = open_page, .sa_flags = SA_SIGINFO};
     child_check(sigaction(SIGSEGV, &action, NULL) == 0);
@@ -551,7 +551,7 @@ TEST(faults_are_handed_on)
 }
 
 /* Catches: the handler took a signal that somebody sent for a fault that would come again. */
-static int sent_signal(void)
+CHILD(sent_signal)
 {
     CUdeviceptr memory = allocated(SIZE);
     CU(MemFree(memory));
@@ -577,17 +577,17 @@ static int with_frame(const char *kernel)
     return 0;
 }
 
-static int frame_of_66000(void)
+CHILD(frame_of_66000)
 {
     return with_frame("frame_66000");
 }
 
-static int frame_of_300000(void)
+CHILD(frame_of_300000)
 {
     return with_frame("frame_300000");
 }
 
-static int endless_recursion(void)
+CHILD(endless_recursion)
 {
     CUdeviceptr out = allocated(SIZE);
     unsigned depth = 100 * 1000 * 1000;
@@ -747,48 +747,7 @@ TEST(tens_of_thousands_of_allocations)
         CU(MemFree(many[i]));
 }
 
-static const struct child children[] = {
-    {"past_an_allocation", past_an_allocation},
-    {"before_an_allocation", before_an_allocation},
-    {"far_past_an_allocation", far_past_an_allocation},
-    {"past_a_pitched_allocation", past_a_pitched_allocation},
-    {"past_managed_memory", past_managed_memory},
-    {"past_pinned_memory", past_pinned_memory},
-    {"past_pool_memory", past_pool_memory},
-    {"past_a_mapped_buffer", past_a_mapped_buffer},
-    {"before_a_mapped_buffer", before_a_mapped_buffer},
-    {"past_an_unmapped_buffer", past_an_unmapped_buffer},
-    {"past_freed_memory", past_freed_memory},
-    {"past_a_mapping", past_a_mapping},
-    {"before_a_mapping", before_a_mapping},
-    {"past_external_memory", past_external_memory},
-    {"before_external_memory", before_external_memory},
-    {"through_null", through_null},
-    {"through_no_address", through_no_address},
-    {"misaligned", misaligned},
-    {"past_shared_memory", past_shared_memory},
-    {"past_odd_shared_memory", past_odd_shared_memory},
-    {"far_past_shared_memory", far_past_shared_memory},
-    {"before_shared_memory", before_shared_memory},
-    {"without_shared_memory", without_shared_memory},
-    {"within_shared_memory", within_shared_memory},
-    {"to_small_memory", to_small_memory},
-    {"to_large_memory", to_large_memory},
-    {"to_the_stack", to_the_stack},
-    {"to_known_memory", to_known_memory},
-    {"at_nobodys_address", at_nobodys_address},
-    {"by_the_application", by_the_application},
-    {"by_a_fill", by_a_fill},
-    {"by_a_copy", by_a_copy},
-    {"own_handler", own_handler},
-    {"sent_signal", sent_signal},
-    {"frame_of_66000", frame_of_66000},
-    {"frame_of_300000", frame_of_300000},
-    {"endless_recursion", endless_recursion},
-    {NULL, NULL},
-};
-
 int main(int argc, char **argv)
 {
-    return run_tests(argc, argv, "guards of the software driver", children);
+    return run_tests(argc, argv, "guards of the software driver", NULL);
 }

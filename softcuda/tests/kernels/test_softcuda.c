@@ -175,7 +175,7 @@ TEST(discarded_bytes)
 /* In one block, so that its first thread is the first to access the memory. */
 #define ONE_BLOCK 256
 
-static int use_after_unmap(void)
+CHILD(use_after_unmap)
 {
     fixture_setup();
     child_check(!kernels_load());
@@ -189,7 +189,7 @@ static int use_after_unmap(void)
     return 0;
 }
 
-static int use_between_maps(void)
+CHILD(use_between_maps)
 {
     fixture_setup();
     child_check(!kernels_load());
@@ -204,7 +204,7 @@ static int use_between_maps(void)
     return 0;
 }
 
-static int use_after_free(void)
+CHILD(use_after_free)
 {
     fixture_setup();
     child_check(!kernels_load());
@@ -402,7 +402,7 @@ TEST(images_for_a_gpu)
 
 GROUP("what it is", add_case)
 
-static int call_what_is_missing(void)
+CHILD(call_what_is_missing)
 {
     PFN_cuGraphCreate_v10000 create_graph = NULL;
     CUgraph graph = NULL;
@@ -426,7 +426,7 @@ TEST(entry_points_that_are_missing)
 }
 
 /* As NVIDIA's libcudart begins. */
-static int ask_for_a_table(void)
+CHILD(ask_for_a_table)
 {
     static const CUuuid id = {.bytes = {0x6b}};
     const void *table = NULL;
@@ -470,7 +470,7 @@ TEST(device_is_no_gpu)
 /* ---- Exit ------------------------------------------------------------------------------------ */
 
 /* Rather than hang, die of the alarm. */
-static int exit_while_a_stream_waits(void)
+CHILD(exit_while_a_stream_waits)
 {
     alarm(20);
     fixture_setup();
@@ -482,7 +482,7 @@ static int exit_while_a_stream_waits(void)
     return 0;
 }
 
-static int exit_while_mapped(void)
+CHILD(exit_while_mapped)
 {
     static gr_buffer *volatile kept; /* reachable, so that nobody calls it a leak */
     alarm(20);
@@ -500,18 +500,7 @@ TEST(exit_does_not_hang)
     expect_child("exit_while_mapped");
 }
 
-static const struct child children[] = {
-    {"use_after_unmap", use_after_unmap},
-    {"use_between_maps", use_between_maps},
-    {"use_after_free", use_after_free},
-    {"call_what_is_missing", call_what_is_missing},
-    {"ask_for_a_table", ask_for_a_table},
-    {"exit_while_a_stream_waits", exit_while_a_stream_waits},
-    {"exit_while_mapped", exit_while_mapped},
-    {NULL, NULL},
-};
-
 int main(int argc, char **argv)
 {
-    return run_tests(argc, argv, "software driver", children);
+    return run_tests(argc, argv, "software driver", NULL);
 }

@@ -271,14 +271,14 @@ static bool takes_software(bool allowed)
 }
 
 /* Without GR_CUDA_DRIVER: the driver that the runtime has brought is it. */
-static int child_unset(void)
+CHILD(unset)
 {
     unsetenv("GR_CUDA_DRIVER");
     return takes_software(false) ? 0 : 1;
 }
 
 /* With it, it decides as ever. */
-static int child_other(void)
+CHILD(other)
 {
     setenv("GR_CUDA_DRIVER", "/nonexistent/libcuda.so", 1);
     return gr_cuda_load(false) == GR_ERR_NO_DRIVER ? 0 : 1;
@@ -326,7 +326,7 @@ static void go_on(int number)
     } while (0)
 
 /* A kernel gets memory of a device that it has no access to, and the program goes on. */
-static int child_fault(void)
+CHILD(fault)
 {
     void *memory = NULL, *params[] = {&memory};
     setenv("GR_SOFT_DEVICES", "2", 1);
@@ -362,7 +362,5 @@ TEST(fault_stays)
 
 int main(int argc, char **argv)
 {
-    static const struct child children[] = {
-        {"unset", child_unset}, {"other", child_other}, {"fault", child_fault}, {NULL, NULL}};
-    return run_tests(argc, argv, "softcudart_gl", children);
+    return run_tests(argc, argv, "softcudart_gl", NULL);
 }

@@ -51,12 +51,4 @@ void put_wait(CUexternalSemaphore semaphore, unsigned long long value, CUstream 
 /* The stream is held up: it still is, some time later. */
 void assert_waits(CUstream stream);
 
-/* Children. */
-int child_signals_backwards(void);
-int child_exits(void);
-int child_destroys(void);
-int child_destroys_early(void);
-int child_takes_turns(void);
-int child_dies(void);
-
 #endif

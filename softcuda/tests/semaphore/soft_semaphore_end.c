@@ -33,7 +33,7 @@ TEST(destroyed_with_work_pending)
     CU(DestroyExternalSemaphore(seen));
 }
 
-int child_signals_backwards(void)
+CHILD(signal_backwards)
 {
     fixture_setup();
     child_check(soft_semaphores_load());
@@ -68,7 +68,7 @@ TEST(a_timeline_never_goes_back)
 }
 
 /* Rather than hang, die of the alarm. */
-int child_exits(void)
+CHILD(exit_while_streams_wait)
 {
     alarm(20);
     fixture_setup();
@@ -86,7 +86,7 @@ int child_exits(void)
  * Destroying the stream returns at once, the context soon; nothing that stood behind the wait is
  * signalled.
  */
-int child_destroys(void)
+CHILD(destroy_while_a_stream_waits)
 {
     alarm(40);
     fixture_setup();
@@ -113,7 +113,7 @@ int child_destroys(void)
 }
 
 /* A signal that comes while the context ends is not too late. */
-int child_destroys_early(void)
+CHILD(destroy_before_the_signal)
 {
     alarm(40);
     fixture_setup();

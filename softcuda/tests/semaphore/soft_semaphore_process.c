@@ -121,7 +121,7 @@ static void put_step(struct step *step, volatile unsigned *number, unsigned expe
 }
 
 /* The child answers each signal of a timeline with one of a binary semaphore. */
-int child_takes_turns(void)
+CHILD(take_turns)
 {
     int fds[FDS];
     unsigned wrong = 0;
@@ -180,7 +180,7 @@ TEST(two_processes_take_turns)
 /* ---- A peer that dies ------------------------------------------------------------------------ */
 
 /* In the midst of waits and of as many signals as the streams can make. */
-int child_dies(void)
+CHILD(die_while_waiting)
 {
     int fds[FDS];
     alarm(50);

@@ -252,17 +252,7 @@ TEST(contexts)
 
 /* ---- The program ----------------------------------------------------------------------------- */
 
-static const struct child children[] = {
-    {"signal_backwards", child_signals_backwards},
-    {"exit_while_streams_wait", child_exits},
-    {"destroy_while_a_stream_waits", child_destroys},
-    {"destroy_before_the_signal", child_destroys_early},
-    {"take_turns", child_takes_turns},
-    {"die_while_waiting", child_dies},
-    {NULL, NULL},
-};
-
 int main(int argc, char **argv)
 {
-    return run_tests(argc, argv, "semaphores", children);
+    return run_tests(argc, argv, "semaphores", NULL);
 }
