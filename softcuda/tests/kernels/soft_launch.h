@@ -42,4 +42,13 @@ void *soft_bytes(CUdeviceptr memory, size_t size);
 /* For the parent: the child dies of a fault, and its message holds both texts. */
 void expect_death(const char *child, const char *text, const char *also);
 
+/* A child, and the case in which it dies so. */
+#define DIES(title, text, also)                                                                    \
+    TEST(dies_##title)                                                                             \
+    {                                                                                              \
+        need_software();                                                                           \
+        expect_death(#title, text, also);                                                          \
+    }                                                                                              \
+    CHILD(title)
+
 #endif

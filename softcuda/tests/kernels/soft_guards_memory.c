@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Accesses that miss memory of the device or the host, and how the line names it. */
+#define _GNU_SOURCE
+#include "tests/support/child_check.h"
+#include "soft_guards.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+/* Where the guard of an object of SIZE bytes begins: addresses are multiples of 512. */
+#define END 1024
+
+#define GRANULE ((size_t)2 << 20)
+
+GROUP("accesses that miss", add_case)
+
+#define KERNEL "driver: kernel write_at accessed address 0x"
+
+/* Catches: a write past an allocation went unseen, unlike one after its free. */
+DIES(past_an_allocation, KERNEL,
+     ", which is 24 bytes past the end of device memory of cuMemAlloc (1000 bytes at ")
+{
+    return write_at(allocated(SIZE), END);
+}
+
+DIES(before_an_allocation, KERNEL,
+     ", which is 1 bytes before the beginning of device memory of cuMemAlloc (4096 ")
+{
+    return write_at(allocated(4096), -1);
+}
+
+/* Behind the page of a small one, and as far as the guard goes. */
+DIES(far_past_an_allocation, KERNEL,
+     ", which is 66046 bytes past the end of device memory of cuMemAlloc (1 bytes ")
+{
+    return write_at(allocated(1), 512 + 65535);
+}
+
+DIES(past_a_pitched_allocation, KERNEL,
+     ", which is 0 bytes past the end of device memory of cuMemAlloc (1536 bytes at ")
+{
+    CUdeviceptr memory = 0;
+    size_t pitch = 0;
+    begin();
+    CU(MemAllocPitch(&memory, &pitch, 100, 3, 4));
+    child_check(pitch == 512);
+    return write_at(memory, 3 * 512);
+}
+
+DIES(past_managed_memory, KERNEL,
+     ", which is 24 bytes past the end of managed memory of cuMemAllocManaged (1000 ")
+{
+    CUdeviceptr memory = 0;
+    begin();
+    allocate_managed(&memory, SIZE);
+    return write_at(memory, END);
+}
+
+DIES(past_pinned_memory, KERNEL,
+     ", which is 3096 bytes past the end of pinned memory of cuMemHostAlloc (1000 ")
+{
+    void *memory = NULL;
+    begin();
+    CU(MemAllocHost(&memory, SIZE));
+    return write_at((CUdeviceptr)(uintptr_t)memory, 4096);
+}
+
+DIES(past_pool_memory, KERNEL,
+     ", which is 24 bytes past the end of stream-ordered memory of cuMemAllocAsync (")
+{
+    CUdeviceptr memory = 0;
+    begin();
+    CU(MemAllocAsync(&memory, SIZE, fx.stream));
+    return write_at(memory, END);
+}
+
+static gr_buffer *mapped_buffer(void)
+{
+    begin();
+    gr_buffer *buffer = gr_map_gl_buffer(gl_buffer_filled(SIZE, 1), GR_READ_WRITE, fx.stream);
+    child_check(buffer);
+    return buffer;
+}
+
+/* Catches: a write past a mapped buffer went unseen, unlike one after its unmap. */
+DIES(past_a_mapped_buffer, KERNEL, ", which is 24 bytes past the end of OpenGL buffer ")
+{
+    return write_at(gr_buffer_ptr(mapped_buffer()), END);
+}
+
+DIES(before_a_mapped_buffer, KERNEL, ", which is 3073 bytes before the beginning of OpenGL buffer ")
+{
+    CUdeviceptr pages = gr_buffer_ptr(mapped_buffer()) & ~(CUdeviceptr)4095;
+    return write_at(pages, -1);
+}
+
+/* In the guard of a buffer that is not even mapped. */
+DIES(past_an_unmapped_buffer, KERNEL, ", which is 124 bytes past the end of OpenGL buffer ")
+{
+    begin();
+    gr_resource *resource = gr_from_gl_buffer(gl_buffer_filled(SIZE, 1), GR_READ_WRITE);
+    gr_buffer *buffer = gr_map(resource, fx.stream);
+    child_check(buffer);
+    CUdeviceptr stale = gr_buffer_ptr(buffer);
+    child_check(gr_buffer_release(buffer) == GR_OK);
+    return write_at(stale, END + 100);
+}
+
+DIES(past_freed_memory, KERNEL,
+     ", which is 24 bytes past the end of device memory after cuMemFree\n")
+{
+    CUdeviceptr memory = allocated(SIZE);
+    CU(MemFree(memory));
+    return write_at(memory, END);
+}
+
+static CUmemGenericAllocationHandle granule(int *fd)
+{
+    CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                .requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
+                                .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}};
+    CUmemGenericAllocationHandle handle = 0;
+    CU(MemCreate(&handle, GRANULE, &prop, 0));
+    CU(MemExportToShareableHandle(fd, handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+    return handle;
+}
+
+/* A mapping that fills its reservation. */
+static CUdeviceptr mapped_granule(void)
+{
+    CUdeviceptr address = 0;
+    int fd = -1;
+    CUmemAccessDesc access = {.location = {.type = CU_MEM_LOCATION_TYPE_DEVICE},
+                              .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    begin();
+    CU(MemAddressReserve(&address, GRANULE, 0, 0, 0));
+    CU(MemMap(address, GRANULE, 0, granule(&fd), 0));
+    CU(MemSetAccess(address, GRANULE, &access, 1));
+    return address;
+}
+
+DIES(past_a_mapping, KERNEL,
+     ", which is 0 bytes past the end of a mapping of cuMemMap (2097152 bytes at ")
+{
+    return write_at(mapped_granule(), GRANULE);
+}
+
+DIES(before_a_mapping, KERNEL,
+     ", which is 1 bytes before the beginning of a mapping of cuMemMap (2097152 ")
+{
+    return write_at(mapped_granule(), -1);
+}
+
+/* A view of SIZE bytes in the middle of an imported memory, whose neighbours in its pages are
+ * there. */
+static CUdeviceptr external_buffer(void)
+{
+    CUDA_EXTERNAL_MEMORY_HANDLE_DESC import = {.type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD,
+                                               .size = GRANULE};
+    CUDA_EXTERNAL_MEMORY_BUFFER_DESC view = {.offset = 8192 + 256, .size = SIZE};
+    CUexternalMemory memory = NULL;
+    CUdeviceptr buffer = 0;
+    begin();
+    granule(&import.handle.fd);
+    CU(ImportExternalMemory(&memory, &import));
+    CU(ExternalMemoryGetMappedBuffer(&buffer, memory, &view));
+    return buffer;
+}
+
+DIES(past_external_memory, KERNEL,
+     ", which is 2840 bytes past the end of a buffer of external memory (1000 bytes at")
+{
+    return write_at(external_buffer(), 4096 - 256);
+}
+
+DIES(before_external_memory, KERNEL,
+     ", which is 257 bytes before the beginning of a buffer of external memory (1000 ")
+{
+    return write_at(external_buffer(), -256 - 1);
+}
+
+CHILD(through_null)
+{
+    begin();
+    return write_at(0, 16);
+}
+
+CHILD(through_no_address)
+{
+    CUdeviceptr fresh = allocated(SIZE);
+    soft_run("write_to_address_in", (void *[]){&fresh});
+    return 0;
+}
+
+CHILD(misaligned)
+{
+    CUdeviceptr memory = allocated(SIZE);
+    long long offset = 4;
+    soft_run("write_vector_at", (void *[]){&memory, &offset});
+    return 0;
+}
+
+CHILD(at_nobodys_address)
+{
+    begin();
+    /* Its middle is too far below what lies above it for a thread's stack that is too small. */
+    const long long size = 8 << 20;
+    void *pages = mmap(NULL, (size_t)size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    child_check(pages != MAP_FAILED);
+    return write_at((CUdeviceptr)(uintptr_t)pages, size / 2);
+}
+
+/* Catches: an access through NULL ended the program without a word. */
+TEST(pointers_to_nothing)
+{
+    need_software();
+    if (thread_sanitizer())
+        skip("ThreadSanitizer faults before the access does, at an address of its own");
+    expect_death("through_null", "kernel write_at accessed address 0x10, ",
+                 ", which is NULL plus 16 bytes: was a parameter not set?\n");
+    expect_death("at_nobodys_address", KERNEL,
+                 ", which is no memory of this driver, or no longer\n");
+#ifdef __x86_64__
+    if (!sanitizer())
+        expect_death("through_no_address",
+                     "kernel write_to_address_in accessed a vector type (float4, ...) at an ",
+                     " or used a pointer that is no address at all: was it read from memory that "
+                     "nobody has written to?\n");
+#endif
+}
+
+/* Catches: a misaligned float4 was called a pointer that is no address. */
+TEST(vectors_at_odd_addresses)
+{
+    need_software();
+#ifdef __SSE__
+    if (!sanitizer())
+        expect_death("misaligned", "kernel write_vector_at accessed a vector type (float4, ...) at",
+                     " an address that is no multiple of its alignment, or ");
+#endif
+}
+
+DIES(by_the_application, "driver: the application accessed address 0x",
+     ", which is 24 bytes past the end of device memory of cuMemAlloc (1000 bytes at ")
+{
+    CUdeviceptr memory = allocated(SIZE);
+    memset((void *)(uintptr_t)memory, 1, END + 1);
+    return 0;
+}
+
+/* A fill or a copy of a mapped buffer that runs after the release. */
+static int work_too_late(bool copies)
+{
+    CUdeviceptr memory = allocated(SIZE);
+    struct gate *gate = gate_put(fx.stream);
+    gr_buffer *buffer = gr_map_gl_buffer(gl_buffer_filled(SIZE, 1), GR_READ_WRITE, fx.other);
+    child_check(buffer);
+    if (copies)
+        CU(MemcpyDtoDAsync(memory, gr_buffer_ptr(buffer), SIZE, fx.stream));
+    else
+        CU(MemsetD8Async(gr_buffer_ptr(buffer), 1, SIZE, fx.stream));
+    child_check(gr_buffer_release(buffer) == GR_OK);
+    gate_open(gate);
+    fx.cu->StreamSynchronize(fx.stream);
+    return 0;
+}
+
+/* Where they begin is the C library's choice. */
+DIES(by_a_fill, "driver: a fill accessed address 0x",
+     " of an OpenGL buffer, after cuGraphicsUnregisterResource\n")
+{
+    return work_too_late(false);
+}
+
+DIES(by_a_copy, "driver: a copy accessed address 0x",
+     " of an OpenGL buffer, after cuGraphicsUnregisterResource\n")
+{
+    return work_too_late(true);
+}
+
+/* ---- Memory of the host ---------------------------------------------------------------------- */
+
+/* Writes to the first byte, twice. */
+static int write_to_host(unsigned char *memory)
+{
+    begin();
+    CUdeviceptr address = (CUdeviceptr)(uintptr_t)memory;
+    for (unsigned char i = 0; i < 2; i++) {
+        memory[0] = 0;
+        write_at(address, 0);
+        child_check(memory[0] == 0x5a);
+    }
+    return 0;
+}
+
+CHILD(to_small_memory)
+{
+    unsigned char *memory = malloc(64);
+    int status = write_to_host(memory);
+    free(memory);
+    return status;
+}
+
+CHILD(to_large_memory)
+{
+    unsigned char *memory = malloc(4 << 20);
+    int status = write_to_host(memory);
+    free(memory);
+    return status;
+}
+
+CHILD(to_the_stack)
+{
+    unsigned char memory[64];
+    return write_to_host(memory);
+}
+
+CHILD(to_known_memory)
+{
+    void *pinned = NULL;
+    CUdeviceptr managed = 0, memory = allocated(64);
+    allocate_managed(&managed, 64);
+    CU(MemAllocHost(&pinned, 64));
+    soft_run("write_vector_at", (void *[]){&managed, &(long long){0}});
+    soft_run("wait_until", (void *[]){&memory});
+    return write_at((CUdeviceptr)(uintptr_t)pinned, 0);
+}
+
+#define ON_THE_HOST "which is memory of the host that CUDA does not know"
+
+static void expect_line(const char *child, bool wanted)
+{
+    char said[8192];
+    ck_assert_msg(child_run(child, said, sizeof(said)) == 0, "%s: %s", child, said);
+    const char *line = strstr(said, ON_THE_HOST);
+    ck_assert_msg(!line == !wanted, "%s: %s", child, said);
+    ck_assert_msg(!line || !strstr(line + 1, ON_THE_HOST), "%s, twice: %s", child, said);
+}
+
+/* Catches: a kernel was given memory of malloc without a word, which a GPU faults on. */
+TEST(memory_of_the_host)
+{
+    need_software();
+    expect_line("to_small_memory", true);
+    expect_line("to_large_memory", true);
+    expect_line("to_the_stack", true);
+    expect_line("to_known_memory", false);
+}
