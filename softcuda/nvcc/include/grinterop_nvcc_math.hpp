@@ -60,21 +60,13 @@ GR_CUHOST_STORE(__stwt)
 
 /* ---- Integers -------------------------------------------------------------------------------- */
 
-inline long long __mul64hi(long long x, long long y)
-{
-    return static_cast<long long>((static_cast<__int128>(x) * y) >> 64);
-}
-
-inline unsigned long long __umul64hi(unsigned long long x, unsigned long long y)
-{
-    return static_cast<unsigned long long>((static_cast<unsigned __int128>(x) * y) >> 64);
-}
-
-inline unsigned long long __brevll(unsigned long long x)
-{
-    return static_cast<unsigned long long>(__brev(static_cast<unsigned>(x))) << 32 |
-           __brev(static_cast<unsigned>(x >> 32));
-}
+GR_CUHOST_FUNCTION(long long, __mul64hi(long long x, long long y),
+                   static_cast<long long>((static_cast<__int128>(x) * y) >> 64))
+GR_CUHOST_FUNCTION(unsigned long long, __umul64hi(unsigned long long x, unsigned long long y),
+                   static_cast<unsigned long long>((static_cast<unsigned __int128>(x) * y) >> 64))
+GR_CUHOST_FUNCTION(unsigned long long, __brevll(unsigned long long x),
+                   static_cast<unsigned long long>(__brev(static_cast<unsigned>(x))) << 32 |
+                       __brev(static_cast<unsigned>(x >> 32)))
 
 inline unsigned __byte_perm(unsigned x, unsigned y, unsigned s)
 {
@@ -91,42 +83,22 @@ inline unsigned __funnelshift_l(unsigned low, unsigned high, unsigned shift)
         (static_cast<unsigned long long>(high) << 32 | low) << (shift & 31) >> 32);
 }
 
-inline unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift)
-{
-    return static_cast<unsigned>((static_cast<unsigned long long>(high) << 32 | low) >>
-                                 (shift & 31));
-}
-
-inline unsigned __sad(int x, int y, unsigned z)
-{
-    return z + static_cast<unsigned>(x > y ? static_cast<long long>(x) - y
-                                           : static_cast<long long>(y) - x);
-}
-
-inline unsigned __usad(unsigned x, unsigned y, unsigned z)
-{
-    return z + (x > y ? x - y : y - x);
-}
-
-inline int __hadd(int x, int y)
-{
-    return static_cast<int>((static_cast<long long>(x) + y) >> 1);
-}
-
-inline unsigned __uhadd(unsigned x, unsigned y)
-{
-    return static_cast<unsigned>((static_cast<unsigned long long>(x) + y) >> 1);
-}
-
-inline int __rhadd(int x, int y)
-{
-    return static_cast<int>((static_cast<long long>(x) + y + 1) >> 1);
-}
-
-inline unsigned __urhadd(unsigned x, unsigned y)
-{
-    return static_cast<unsigned>((static_cast<unsigned long long>(x) + y + 1) >> 1);
-}
+GR_CUHOST_FUNCTION(unsigned, __funnelshift_r(unsigned low, unsigned high, unsigned shift),
+                   static_cast<unsigned>((static_cast<unsigned long long>(high) << 32 | low) >>
+                                         (shift & 31)))
+GR_CUHOST_FUNCTION(unsigned, __sad(int x, int y, unsigned z),
+                   z + static_cast<unsigned>(x > y ? static_cast<long long>(x) - y
+                                                   : static_cast<long long>(y) - x))
+GR_CUHOST_FUNCTION(unsigned, __usad(unsigned x, unsigned y, unsigned z),
+                   z + (x > y ? x - y : y - x))
+GR_CUHOST_FUNCTION(int, __hadd(int x, int y),
+                   static_cast<int>((static_cast<long long>(x) + y) >> 1))
+GR_CUHOST_FUNCTION(unsigned, __uhadd(unsigned x, unsigned y),
+                   static_cast<unsigned>((static_cast<unsigned long long>(x) + y) >> 1))
+GR_CUHOST_FUNCTION(int, __rhadd(int x, int y),
+                   static_cast<int>((static_cast<long long>(x) + y + 1) >> 1))
+GR_CUHOST_FUNCTION(unsigned, __urhadd(unsigned x, unsigned y),
+                   static_cast<unsigned>((static_cast<unsigned long long>(x) + y + 1) >> 1))
 
 inline int __dp4a(int a, int b, int c)
 {
@@ -144,57 +116,23 @@ inline unsigned __dp4a(unsigned a, unsigned b, unsigned c)
 
 /* ---- Floating point -------------------------------------------------------------------------- */
 
-inline int __double2loint(double x)
-{
-    return static_cast<int>(gr_cuhost::bits<unsigned long long>(x));
-}
-
-inline int __double2hiint(double x)
-{
-    return static_cast<int>(gr_cuhost::bits<unsigned long long>(x) >> 32);
-}
-
-inline double __hiloint2double(int high, int low)
-{
-    return gr_cuhost::bits<double>(static_cast<unsigned long long>(static_cast<unsigned>(high))
-                                       << 32 |
-                                   static_cast<unsigned>(low));
-}
-
-inline double __dadd_rn(double x, double y)
-{
-    return gr_cuhost::rounded(x) + gr_cuhost::rounded(y);
-}
-
-inline double __dsub_rn(double x, double y)
-{
-    return gr_cuhost::rounded(x) - gr_cuhost::rounded(y);
-}
-
-inline double __dmul_rn(double x, double y)
-{
-    return gr_cuhost::rounded(x * y);
-}
-
-inline double __ddiv_rn(double x, double y)
-{
-    return x / y;
-}
-
-inline double __fma_rn(double x, double y, double z)
-{
-    return fma(x, y, z);
-}
-
-inline double __drcp_rn(double x)
-{
-    return 1.0 / x;
-}
-
-inline double __dsqrt_rn(double x)
-{
-    return sqrt(x);
-}
+GR_CUHOST_FUNCTION(int, __double2loint(double x),
+                   static_cast<int>(gr_cuhost::bits<unsigned long long>(x)))
+GR_CUHOST_FUNCTION(int, __double2hiint(double x),
+                   static_cast<int>(gr_cuhost::bits<unsigned long long>(x) >> 32))
+GR_CUHOST_FUNCTION(
+    double, __hiloint2double(int high, int low),
+    gr_cuhost::bits<double>(static_cast<unsigned long long>(static_cast<unsigned>(high)) << 32 |
+                            static_cast<unsigned>(low)))
+GR_CUHOST_FUNCTION(double, __dadd_rn(double x, double y),
+                   gr_cuhost::rounded(x) + gr_cuhost::rounded(y))
+GR_CUHOST_FUNCTION(double, __dsub_rn(double x, double y),
+                   gr_cuhost::rounded(x) - gr_cuhost::rounded(y))
+GR_CUHOST_FUNCTION(double, __dmul_rn(double x, double y), gr_cuhost::rounded((x)*y))
+GR_CUHOST_FUNCTION(double, __ddiv_rn(double x, double y), x / y)
+GR_CUHOST_FUNCTION(double, __fma_rn(double x, double y, double z), fma(x, y, z))
+GR_CUHOST_FUNCTION(double, __drcp_rn(double x), 1.0 / x)
+GR_CUHOST_FUNCTION(double, __dsqrt_rn(double x), sqrt(x))
 
 #define GR_CUHOST_FROM_INTEGER(name, to, from)                                                     \
     inline to name(from x)                                                                         \
@@ -216,12 +154,10 @@ inline void sincospi(double x, double *s, double *c)
 /* ---- Time, and the end ----------------------------------------------------------------------- */
 
 /* Of a clock of 1 GHz. */
-inline long long clock64()
-{
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(
-               std::chrono::steady_clock::now().time_since_epoch())
-        .count();
-}
+GR_CUHOST_FUNCTION(long long, clock64(),
+                   std::chrono::duration_cast<std::chrono::nanoseconds>(
+                       std::chrono::steady_clock::now().time_since_epoch())
+                       .count())
 
 inline void __nanosleep(unsigned nanoseconds)
 {

@@ -66,15 +66,8 @@ inline double erfcinv(double y)
     return y >= 1.5 ? -gr_cuhost::inverse_tail(2 - y) : erfinv(1 - y);
 }
 
-inline double normcdf(double x)
-{
-    return 0.5 * std::erfc(-x / gr_cuhost::root_of_2);
-}
-
-inline double normcdfinv(double p)
-{
-    return -gr_cuhost::root_of_2 * erfcinv(2 * p);
-}
+GR_CUHOST_FUNCTION(double, normcdf(double x), 0.5 * std::erfc(-x / gr_cuhost::root_of_2))
+GR_CUHOST_FUNCTION(double, normcdfinv(double p), -gr_cuhost::root_of_2 *erfcinv(2 * p))
 
 /* exp(x * x) * erfc(x). What is rounded off x * x is put back; far out the series ends soon. */
 inline double erfcx(double x)
@@ -106,15 +99,8 @@ inline double gr_bessel_i(int order, double x)
     return sum;
 }
 
-inline double cyl_bessel_i0(double x)
-{
-    return gr_bessel_i(0, x);
-}
-
-inline double cyl_bessel_i1(double x)
-{
-    return std::copysign(gr_bessel_i(1, x), x);
-}
+GR_CUHOST_FUNCTION(double, cyl_bessel_i0(double x), gr_bessel_i(0, x))
+GR_CUHOST_FUNCTION(double, cyl_bessel_i1(double x), std::copysign(gr_bessel_i(1, x), x))
 
 #define GR_SPECIAL_FLOAT(name)                                                                     \
     inline float name##f(float x)                                                                  \
