@@ -6,4 +6,11 @@
 #include "tests/support/driver_symbol.h"
 #include "softcuda/tests/kernels/soft_launch.h"
 
+/* A module of the tests' kernels, and a kernel of it (soft_calls_module.c). */
+CUmodule new_module(void);
+CUfunction function_of(CUmodule module, const char *name);
+
+/* An array of 8 by 8 bytes (soft_calls_image.c). */
+extern const CUDA_ARRAY3D_DESCRIPTOR flat;
+
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Modules, libraries, their variables and kernels, and launches. */
+/* Modules and libraries, and their variables. */
 #define _GNU_SOURCE
 #include "soft_calls.h"
 
@@ -17,14 +17,14 @@ static size_t image_size(void)
     return (size_t)(soft_kernels()->host_end - soft_kernels()->host);
 }
 
-static CUmodule new_module(void)
+CUmodule new_module(void)
 {
     CUmodule module = NULL;
     DRV(cuModuleLoadData, (&module, soft_kernels()->host));
     return module;
 }
 
-static CUfunction function_of(CUmodule module, const char *name)
+CUfunction function_of(CUmodule module, const char *name)
 {
     CUfunction function = NULL;
     DRV(cuModuleGetFunction, (&function, module, name));
@@ -215,141 +215,7 @@ TEST(variables_of_modules)
     CU(MemFree(out));
 }
 
-GROUP("kernels", add_case)
-
-TEST(kernels_that_cannot_be_had)
-{
-    need_software();
-    CUmodule module = new_module();
-    CUfunction function = NULL;
-    GIVES(ERROR_NOT_FOUND, cuModuleGetFunction, (&function, module, "without_a_line"));
-    GIVES(ERROR_NO_BINARY_FOR_GPU, cuModuleGetFunction, (&function, module, "of_before"));
-    ck_assert_ptr_eq(function, NULL);
-    DRV(cuModuleUnload, (module));
-}
-
-TEST(what_kernels_are_asked)
-{
-    need_software();
-    CUmodule module = new_module(), found = NULL;
-    CUfunction function = function_of(module, "add_counters");
-    int value = -1;
-    ck_assert_ptr_eq(function_of(module, "add_counters"), function);
-    DRV(cuFuncGetModule, (&found, function));
-    ck_assert_ptr_eq(found, module);
-    GIVES(ERROR_INVALID_VALUE, cuFuncGetModule, (NULL, function));
-    DRV(cuFuncGetAttribute, (&value, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, function));
-    ck_assert_int_eq(value, 1024);
-    DRV(cuFuncGetAttribute, (&value, CU_FUNC_ATTRIBUTE_NUM_REGS, function));
-    ck_assert_int_eq(value, 0); /* a host's function has no such number */
-    GIVES(ERROR_INVALID_VALUE, cuFuncGetAttribute,
-          (NULL, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, function));
-    GIVES(ERROR_INVALID_VALUE, cuFuncGetAttribute, (&value, CU_FUNC_ATTRIBUTE_MAX, function));
-    GIVES(ERROR_INVALID_VALUE, cuFuncGetAttribute, (&value, (CUfunction_attribute)-1, function));
-    DRV(cuFuncSetCacheConfig, (function, CU_FUNC_CACHE_PREFER_EQUAL));
-    GIVES(ERROR_INVALID_VALUE, cuFuncSetCacheConfig, (function, (CUfunc_cache)4));
-#if CUDA_VERSION >= 13000
-    const char *name = NULL;
-    size_t offset = 7, size = 7;
-    DRV(cuFuncGetName, (&name, function));
-    ck_assert_str_eq(name, "add_counters");
-    GIVES(ERROR_INVALID_VALUE, cuFuncGetName, (NULL, function));
-    DRV(cuFuncGetParamInfo, (function, 1, &offset, &size));
-    ck_assert_uint_eq(offset, 8);
-    ck_assert_uint_eq(size, 16);
-    DRV(cuFuncGetParamInfo, (function, 0, &offset, NULL));
-    ck_assert_uint_eq(offset, 0);
-    GIVES(ERROR_INVALID_VALUE, cuFuncGetParamInfo, (function, 2, &offset, &size));
-    GIVES(ERROR_INVALID_VALUE, cuFuncGetParamInfo, (function, 0, NULL, &size));
-#endif
-    DRV(cuModuleUnload, (module));
-    GIVES(ERROR_INVALID_HANDLE, cuFuncGetModule, (&found, function));
-}
-
-TEST(attributes_that_are_set)
-{
-    need_software();
-    const CUfunction_attribute shared = CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-                               carveout = CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT;
-    CUmodule module = new_module();
-    CUfunction function = function_of(module, "without_parameters");
-    int value = -7;
-    DRV(cuFuncGetAttribute, (&value, shared, function));
-    ck_assert_int_eq(value, 49152);
-    GIVES(ERROR_INVALID_VALUE, cuLaunchKernel,
-          (function, 1, 1, 1, 1, 1, 1, 65536, fx.stream, NULL, NULL));
-    DRV(cuFuncSetAttribute, (function, shared, 65536));
-    DRV(cuLaunchKernel, (function, 1, 1, 1, 1, 1, 1, 65536, fx.stream, NULL, NULL));
-    CU(StreamSynchronize(fx.stream));
-    DRV(cuFuncGetAttribute, (&value, shared, function));
-    ck_assert_int_eq(value, 65536);
-    GIVES(ERROR_INVALID_VALUE, cuFuncSetAttribute, (function, shared, 101377));
-    GIVES(ERROR_INVALID_VALUE, cuFuncSetAttribute, (function, shared, -1));
-    DRV(cuFuncGetAttribute, (&value, carveout, function));
-    ck_assert_int_eq(value, -1);
-    DRV(cuFuncSetAttribute, (function, carveout, 100));
-    DRV(cuFuncGetAttribute, (&value, carveout, function));
-    ck_assert_int_eq(value, 100);
-    GIVES(ERROR_INVALID_VALUE, cuFuncSetAttribute, (function, carveout, 101));
-    GIVES(ERROR_INVALID_VALUE, cuFuncSetAttribute, (function, carveout, -2));
-    GIVES(ERROR_INVALID_VALUE, cuFuncSetAttribute, (function, CU_FUNC_ATTRIBUTE_NUM_REGS, 1));
-    DRV(cuModuleUnload, (module));
-}
-
-static size_t CUDA_CB kilobyte_per_thread(int threads)
-{
-    return (size_t)threads * 1024;
-}
-
-TEST(occupancy)
-{
-    need_software();
-    CUmodule module = new_module();
-    CUfunction function = function_of(module, "without_parameters");
-    int blocks = -1, grid = 0, block = 0, processors = 0;
-    DRV(cuOccupancyMaxActiveBlocksPerMultiprocessor, (&blocks, function, 128, 0));
-    ck_assert_int_eq(blocks, 16); /* of 2048 threads */
-    DRV(cuOccupancyMaxActiveBlocksPerMultiprocessor, (&blocks, function, 128, 40000));
-    ck_assert_int_eq(blocks, 2); /* of 101376 bytes of shared memory */
-    DRV(cuOccupancyMaxActiveBlocksPerMultiprocessor, (&blocks, function, 1024, 40000));
-    ck_assert_int_eq(blocks, 2);
-    DRV(cuOccupancyMaxActiveBlocksPerMultiprocessor, (&blocks, function, 128, 49153));
-    ck_assert_int_eq(blocks, 0);
-    DRV(cuOccupancyMaxActiveBlocksPerMultiprocessor, (&blocks, function, 1025, 0));
-    ck_assert_int_eq(blocks, 0);
-    GIVES(ERROR_INVALID_VALUE, cuOccupancyMaxActiveBlocksPerMultiprocessor,
-          (&blocks, function, 0, 0));
-    GIVES(ERROR_INVALID_VALUE, cuOccupancyMaxActiveBlocksPerMultiprocessor,
-          (NULL, function, 128, 0));
-    GIVES(ERROR_INVALID_VALUE, cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags,
-          (&blocks, function, 128, 0, 2));
-
-    CU(DeviceGetAttribute(&processors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, fx.device));
-    DRV(cuOccupancyMaxPotentialBlockSize, (&grid, &block, function, NULL, 0, 0));
-    ck_assert_int_eq(block, 1024);
-    ck_assert_int_eq(grid, 2 * processors);
-    DRV(cuOccupancyMaxPotentialBlockSize, (&grid, &block, function, NULL, 0, 100));
-    ck_assert_int_eq(block, 100);
-    ck_assert_int_eq(grid, 20 * processors);
-    DRV(cuOccupancyMaxPotentialBlockSize, (&grid, &block, function, NULL, 0, 5000));
-    ck_assert_int_eq(block, 1024);
-    /* 48 threads would fill the shared memory, of which 32 are whole warps. */
-    DRV(cuOccupancyMaxPotentialBlockSize, (&grid, &block, function, kilobyte_per_thread, 0, 0));
-    ck_assert_int_eq(block, 32);
-    GIVES(ERROR_INVALID_VALUE, cuOccupancyMaxPotentialBlockSize,
-          (&grid, &block, function, NULL, 49153, 0));
-    GIVES(ERROR_INVALID_VALUE, cuOccupancyMaxPotentialBlockSize,
-          (&grid, &block, function, NULL, 0, -1));
-    GIVES(ERROR_INVALID_VALUE, cuOccupancyMaxPotentialBlockSize,
-          (NULL, &block, function, NULL, 0, 0));
-    GIVES(ERROR_INVALID_VALUE, cuOccupancyMaxPotentialBlockSize,
-          (&grid, NULL, function, NULL, 0, 0));
-    GIVES(ERROR_INVALID_VALUE, cuOccupancyMaxPotentialBlockSizeWithFlags,
-          (&grid, &block, function, NULL, 0, 0, 2));
-    DRV(cuModuleUnload, (module));
-}
-
-GROUP("modules", add_case)
+/* ---- Libraries ------------------------------------------------------------------------------- */
 
 static unsigned run_in(CUfunction function)
 {
@@ -426,147 +292,6 @@ TEST(options_of_libraries)
           (&library, "no image", NULL, NULL, 0, NULL, NULL, 0));
     GIVES(ERROR_FILE_NOT_FOUND, cuLibraryLoadFromFile,
           (&library, "/no/such/file", NULL, NULL, 0, NULL, NULL, 0));
-}
-
-GROUP("kernels", add_case)
-
-static unsigned counter_of(CUmodule module)
-{
-    unsigned counters[4];
-    CUdeviceptr address = 0;
-    DRV(cuModuleGetGlobal_v2, (&address, NULL, module, "counters"));
-    CU(MemcpyDtoH(counters, address, sizeof(counters)));
-    return counters[3];
-}
-
-/* What may be left out of a launch is; what would change it is refused. */
-TEST(attributes_of_launches)
-{
-    need_software();
-    CUmodule module = new_module();
-    CUfunction function = function_of(module, "without_parameters");
-    CUlaunchAttribute attributes[2] = {{.id = CU_LAUNCH_ATTRIBUTE_PRIORITY},
-                                       {.id = CU_LAUNCH_ATTRIBUTE_IGNORE}};
-    CUlaunchConfig config = {.gridDimX = 1,
-                             .gridDimY = 1,
-                             .gridDimZ = 1,
-                             .blockDimX = 1,
-                             .blockDimY = 1,
-                             .blockDimZ = 1,
-                             .hStream = fx.stream,
-                             .attrs = attributes,
-                             .numAttrs = 2};
-    DRV(cuLaunchKernelEx, (&config, function, NULL, NULL));
-    attributes[1].id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE; /* is off */
-    DRV(cuLaunchKernelEx, (&config, function, NULL, NULL));
-    attributes[1].value.cooperative = 1;
-    GIVES(ERROR_NOT_SUPPORTED, cuLaunchKernelEx, (&config, function, NULL, NULL));
-    attributes[1] = (CUlaunchAttribute){.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
-                                        .value.clusterDim = {1, 1, 1}};
-    DRV(cuLaunchKernelEx, (&config, function, NULL, NULL));
-    attributes[1].value.clusterDim.y = 2;
-    GIVES(ERROR_NOT_SUPPORTED, cuLaunchKernelEx, (&config, function, NULL, NULL));
-    attributes[1].id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT;
-    GIVES(ERROR_NOT_SUPPORTED, cuLaunchKernelEx, (&config, function, NULL, NULL));
-    config.attrs = NULL;
-    GIVES(ERROR_INVALID_VALUE, cuLaunchKernelEx, (&config, function, NULL, NULL));
-    config.numAttrs = 0;
-    GIVES(ERROR_INVALID_VALUE, cuLaunchKernelEx, (NULL, function, NULL, NULL));
-    GIVES(ERROR_INVALID_HANDLE, cuLaunchKernelEx, (&config, NULL, NULL, NULL));
-    CU(StreamSynchronize(fx.stream));
-    ck_assert_uint_eq(counter_of(module), 7); /* three launches ran */
-    DRV(cuModuleUnload, (module));
-}
-
-TEST(twins_of_launches)
-{
-    need_software();
-    CUmodule module = new_module();
-    CUfunction function = function_of(module, "without_parameters");
-    CUstream blocking = NULL;
-    CU(StreamCreate(&blocking, CU_STREAM_DEFAULT));
-    struct gate *gate = gate_put(blocking);
-    CUlaunchConfig config = {.gridDimX = 1,
-                             .gridDimY = 1,
-                             .gridDimZ = 1,
-                             .blockDimX = 1,
-                             .blockDimY = 1,
-                             .blockDimZ = 1};
-    TWIN(cuLaunchKernel, _ptsz, (function, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
-    TWIN(cuLaunchKernelEx, _ptsz, (&config, function, NULL, NULL));
-    TWIN(cuStreamSynchronize, _ptsz, (NULL)); /* the legacy stream would wait for the gate */
-    ck_assert(!gate_is_open(gate));
-    gate_open(gate);
-    CU(StreamSynchronize(blocking));
-    CU(StreamDestroy(blocking));
-    ck_assert_uint_eq(counter_of(module), 6);
-    DRV(cuModuleUnload, (module));
-}
-
-/* The other form of parameters: one buffer, in a list of names and values. */
-TEST(parameters_in_one_buffer)
-{
-    need_software();
-    CUmodule module = new_module();
-    CUfunction function = function_of(module, "add_counters"),
-               none = function_of(module, "without_parameters");
-    unsigned sum = 0;
-    struct {
-        CUdeviceptr out;
-        struct {
-            unsigned char factor;
-            double rest;
-        } by;
-    } packed = {soft_memory(&sum, sizeof(sum)), {4, 0}};
-    size_t size = sizeof(packed), small = sizeof(packed) - 1;
-    void *good[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &packed, CU_LAUNCH_PARAM_BUFFER_SIZE, &size,
-                    CU_LAUNCH_PARAM_END};
-    void *cut[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &packed, CU_LAUNCH_PARAM_BUFFER_SIZE, &small,
-                   CU_LAUNCH_PARAM_END};
-    void *sizeless[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &packed, CU_LAUNCH_PARAM_END};
-    void *pointerless[] = {CU_LAUNCH_PARAM_BUFFER_SIZE, &size, CU_LAUNCH_PARAM_END};
-    void *unknown[] = {(void *)9, &size, CU_LAUNCH_PARAM_END}, *empty[] = {CU_LAUNCH_PARAM_END};
-    void **const bad[] = {cut, sizeless, pointerless, unknown, empty};
-    for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
-        GIVES(ERROR_INVALID_VALUE, cuLaunchKernel,
-              (function, 1, 1, 1, 1, 1, 1, 0, fx.stream, NULL, bad[i]));
-    void *half[] = {&packed.out, NULL};
-    GIVES(ERROR_INVALID_VALUE, cuLaunchKernel,
-          (function, 1, 1, 1, 1, 1, 1, 0, fx.stream, half, NULL));
-    DRV(cuLaunchKernel, (function, 1, 1, 1, 1, 1, 1, 0, fx.stream, NULL, good));
-    CU(StreamSynchronize(fx.stream));
-    CU(MemcpyDtoH(&sum, packed.out, sizeof(sum)));
-    ck_assert_uint_eq(sum, 40);
-    DRV(cuLaunchKernel, (none, 1, 1, 1, 1, 1, 1, 0, fx.stream, NULL, empty));
-    CU(StreamSynchronize(fx.stream));
-    ck_assert_uint_eq(counter_of(module), 5);
-    CU(MemFree(packed.out));
-    DRV(cuModuleUnload, (module));
-}
-
-/* More than a stream's task has room for. */
-TEST(large_parameters)
-{
-    need_software();
-    CUmodule module = new_module();
-    struct {
-        unsigned numbers[500];
-    } much;
-    unsigned sum = 0;
-    for (unsigned i = 0; i < 500; i++)
-        much.numbers[i] = i;
-    CUdeviceptr out = soft_memory(&sum, sizeof(sum));
-    void *parameters[] = {&out, &much}, *missing[] = {&out, NULL};
-    CUfunction function = function_of(module, "add_numbers");
-    GIVES(ERROR_INVALID_VALUE, cuLaunchKernel,
-          (function, 1, 1, 1, 1, 1, 1, 0, fx.stream, missing, NULL));
-    DRV(cuLaunchKernel, (function, 1, 1, 1, 1, 1, 1, 0, fx.stream, parameters, NULL));
-    much.numbers[0] = 1000; /* the launch has its own copy */
-    CU(StreamSynchronize(fx.stream));
-    CU(MemcpyDtoH(&sum, out, sizeof(sum)));
-    ck_assert_uint_eq(sum, 499 * 500 / 2);
-    CU(MemFree(out));
-    DRV(cuModuleUnload, (module));
 }
 
 GROUP("look-ups", add_case)

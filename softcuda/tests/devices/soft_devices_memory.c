@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Copies and fills of memory that another device has. */
+/* Access to memory that another device has. */
 #include "soft_devices.h"
 
-#include <string.h>
 #include <unistd.h>
 
 #define HALF (SIZE / 2)
@@ -76,127 +75,6 @@ TEST(access_to_other_contexts)
     CU(CtxDestroy(next));
     CU(CtxDestroy(same));
 }
-
-GROUP("copies between devices", add_two_case)
-
-/* Between devices all can copy what cuMemAlloc gave, whoever is current and without access. */
-TEST(copies_between_devices, 4)
-{
-    need_two();
-    CUdeviceptr a = two.memory[0], b = two.memory[1];
-    use_device(_i % 2);
-    CU(Memcpy(b, a, HALF));
-    assert_memory(b, HALF, DEVICE_BYTE(0));
-    assert_memory(b + HALF, HALF, DEVICE_BYTE(1));
-    CU(MemcpyDtoD(a, b + HALF, HALF));
-    assert_memory(a, HALF, DEVICE_BYTE(1));
-    assert_memory(a + HALF, HALF, DEVICE_BYTE(0));
-    CU(MemcpyDtoDAsync(b, a, SIZE, two.stream[_i / 2]));
-    CU(StreamSynchronize(two.stream[_i / 2]));
-    assert_memory(b, HALF, DEVICE_BYTE(1));
-    assert_memory(b + HALF, HALF, DEVICE_BYTE(0));
-}
-
-TEST(copies_of_the_host_to_another_device)
-{
-    need_two();
-    unsigned char bytes[SIZE];
-    memset(bytes, 0x61, sizeof(bytes));
-    use_device(1);
-    CU(MemcpyHtoD(two.memory[0], bytes, SIZE));
-    assert_memory(two.memory[0], SIZE, 0x61);
-    memset(bytes, 0, sizeof(bytes));
-    CU(MemcpyDtoHAsync(bytes, two.memory[0], SIZE, two.stream[1]));
-    CU(StreamSynchronize(two.stream[1]));
-    assert_bytes(bytes, SIZE, 0x61);
-}
-
-TEST(copies_in_rows)
-{
-    need_two();
-    const CUDA_MEMCPY2D rows = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
-                                .srcDevice = two.memory[0],
-                                .srcPitch = 64,
-                                .dstMemoryType = CU_MEMORYTYPE_UNIFIED,
-                                .dstDevice = two.memory[1],
-                                .dstPitch = 128,
-                                .WidthInBytes = 64,
-                                .Height = 2};
-    use_device(1);
-    CU(Memcpy2DAsync(&rows, two.stream[1]));
-    CU(StreamSynchronize(two.stream[1]));
-    assert_memory(two.memory[1], 64, DEVICE_BYTE(0));
-    assert_memory(two.memory[1] + 64, 64, DEVICE_BYTE(1));
-    assert_memory(two.memory[1] + 128, 64, DEVICE_BYTE(0));
-    assert_memory(two.memory[1] + 192, SIZE - 192, DEVICE_BYTE(1));
-}
-
-TEST(copies_between_peers, 2)
-{
-    need_two();
-    CUdeviceptr a = two.memory[0], b = two.memory[1];
-    CUcontext of_a = two.context[0], of_b = two.context[1];
-    use_device(_i);
-    CU(MemcpyPeer(b, of_b, a, of_a, HALF));
-    assert_memory(b, HALF, DEVICE_BYTE(0));
-    assert_memory(b + HALF, HALF, DEVICE_BYTE(1));
-    CU(MemcpyPeerAsync(a, of_a, b + HALF, of_b, HALF, two.stream[_i]));
-    CU(StreamSynchronize(two.stream[_i]));
-    assert_memory(a, HALF, DEVICE_BYTE(1));
-    CU_GIVES(CUDA_ERROR_INVALID_VALUE, MemcpyPeer(b, of_b, a, of_a, SIZE + 512 * 1024 * 1024));
-    SOFT_GIVES(CUDA_ERROR_INVALID_CONTEXT, MemcpyPeer(b, (CUcontext)&two, a, of_a, HALF));
-}
-
-/* Catches: a synchronous copy began before the work of the other device that it has to follow. */
-TEST(copies_between_peers_are_in_order)
-{
-    need_two();
-    CUstream blocking; /* of the others, a GPU's copy takes no notice */
-    use_device(0);
-    CU(StreamCreate(&blocking, CU_STREAM_DEFAULT));
-    struct gate *gate = gate_put(blocking);
-    CU(MemsetD8Async(two.memory[0], 0x71, SIZE, blocking));
-    gate_open_after(gate, 50);
-    use_device(1);
-    CU(MemcpyPeer(two.memory[1], two.context[1], two.memory[0], two.context[0], SIZE));
-    CU(MemsetD8Async(two.memory[0], 0x72, SIZE, blocking));
-    CU(StreamSynchronize(blocking));
-    assert_memory(two.memory[1], SIZE, 0x71);
-    CU(StreamDestroy(blocking));
-}
-
-TEST(copies_of_boxes_between_peers, 2)
-{
-    need_two();
-    CUDA_MEMCPY3D_PEER box = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
-                              .srcDevice = two.memory[0],
-                              .srcContext = two.context[0],
-                              .srcPitch = 16,
-                              .srcHeight = 4,
-                              .dstMemoryType = CU_MEMORYTYPE_DEVICE,
-                              .dstDevice = two.memory[1],
-                              .dstContext = two.context[1],
-                              .dstPitch = 16,
-                              .dstHeight = 8,
-                              .WidthInBytes = 16,
-                              .Height = 4,
-                              .Depth = 2};
-    use_device(_i);
-    CU(Memcpy3DPeer(&box));
-    assert_memory(two.memory[1], 64, DEVICE_BYTE(0));
-    assert_memory(two.memory[1] + 64, 64, DEVICE_BYTE(1));
-    assert_memory(two.memory[1] + 128, 64, DEVICE_BYTE(0));
-    assert_memory(two.memory[1] + 192, SIZE - 192, DEVICE_BYTE(1));
-    box.dstZ = 1;
-    CU(Memcpy3DPeerAsync(&box, two.stream[_i]));
-    CU(StreamSynchronize(two.stream[_i]));
-    assert_memory(two.memory[1] + 256, 64, DEVICE_BYTE(0));
-    box.dstPitch = 8;
-    CU_GIVES(CUDA_ERROR_INVALID_VALUE, Memcpy3DPeerAsync(&box, two.stream[_i]));
-    SOFT_GIVES(CUDA_ERROR_INVALID_VALUE, Memcpy3DPeer(NULL)); /* NVIDIA's driver crashes */
-}
-
-GROUP("access between peers", add_two_case)
 
 TEST(fills_need_access)
 {
@@ -457,8 +335,6 @@ TEST(mappings_end_to_end)
     end_virtual(both, 2 * size);
 }
 
-GROUP("copies between devices", add_two_case)
-
 /* Memory of cuMemCreate imports on any device, and all can copy what was imported; not fill it. */
 TEST(external_memory_of_another_device, 2)
 {
@@ -492,8 +368,6 @@ TEST(external_memory_of_another_device, 2)
     end_virtual(memory, size);
 }
 
-GROUP("memory of another device", add_two_case)
-
 /* The device goes with the descriptor. */
 TEST(imported_allocations_stay_where_they_are)
 {
@@ -511,50 +385,6 @@ TEST(imported_allocations_stay_where_they_are)
     close(fd);
     end_virtual(memory, size);
 }
-
-GROUP("copies between devices", add_two_case)
-
-static CUarray make_array(int i)
-{
-    const CUDA_ARRAY_DESCRIPTOR descriptor = {
-        .Width = 16, .Height = 16, .Format = CU_AD_FORMAT_UNSIGNED_INT8, .NumChannels = 4};
-    CUarray array = NULL;
-    use_device(i);
-    CU(ArrayCreate(&array, &descriptor));
-    return array;
-}
-
-TEST(arrays_of_another_device, 2)
-{
-    need_two();
-    CUarray array = make_array(0);
-    CUDA_MEMCPY3D_PEER box = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
-                              .srcDevice = two.memory[1],
-                              .srcContext = two.context[1],
-                              .srcPitch = 64,
-                              .srcHeight = 16,
-                              .dstMemoryType = CU_MEMORYTYPE_ARRAY,
-                              .dstArray = array,
-                              .dstContext = two.context[0],
-                              .WidthInBytes = 64,
-                              .Height = 16,
-                              .Depth = 1};
-    const CUDA_RESOURCE_DESC resource = {.resType = CU_RESOURCE_TYPE_ARRAY,
-                                         .res.array.hArray = array};
-    const CUDA_TEXTURE_DESC reading = {.flags = 0};
-    CUtexObject texture = 0;
-    unsigned char bytes[64] = {0};
-    use_device(_i);
-    CU(Memcpy3DPeer(&box));
-    use_device(1);
-    CU(MemcpyAtoH(bytes, array, 0, sizeof(bytes)));
-    assert_bytes(bytes, sizeof(bytes), DEVICE_BYTE(1));
-    CU_GIVES(CUDA_ERROR_PEER_ACCESS_NOT_ENABLED,
-             TexObjectCreate(&texture, &resource, &reading, NULL));
-    CU(ArrayDestroy(array));
-}
-
-GROUP("memory of another device", add_two_case)
 
 TEST(pointers_tell_their_device)
 {

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Pools of memory. */
+#define _GNU_SOURCE
+#include "soft_calls.h"
+
+#include <stdlib.h>
+
+#define SIZE ((size_t)4096)
+
+GROUP("pools", add_case)
+
+static CUmemoryPool new_pool(size_t max_size)
+{
+    CUmemoryPool pool = NULL;
+    CUmemPoolProps properties = {
+        .allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+        .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = fx.device}};
+#if CUDA_VERSION >= 12020
+    properties.maxSize = max_size;
+#else
+    (void)max_size;
+#endif
+    DRV(cuMemPoolCreate, (&pool, &properties));
+    return pool;
+}
+
+static cuuint64_t pool_number(CUmemoryPool pool, CUmemPool_attribute attribute)
+{
+    cuuint64_t number = 0;
+    DRV(cuMemPoolGetAttribute, (pool, attribute, &number));
+    return number;
+}
+
+TEST(pools_count_what_they_gave)
+{
+    need_software();
+    CUmemoryPool pool = new_pool(0);
+    CUdeviceptr a = 0, b = 0;
+    cuuint64_t number = 0;
+    DRV(cuMemAllocFromPoolAsync, (&a, SIZE, pool, fx.stream));
+    DRV(cuMemAllocFromPoolAsync, (&b, 2 * SIZE, pool, fx.stream));
+    ck_assert_uint_eq(pool_number(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT), 3 * SIZE);
+    DRV(cuMemFreeAsync, (b, fx.stream));
+    CU(StreamSynchronize(fx.stream));
+    ck_assert_uint_eq(pool_number(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT), SIZE);
+    ck_assert_uint_eq(pool_number(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT), SIZE);
+    ck_assert_uint_eq(pool_number(pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH), 3 * SIZE);
+    ck_assert_uint_eq(pool_number(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH), 3 * SIZE);
+    /* A mark can be set to 0 only, and begins again at what is in use. */
+    DRV(cuMemPoolSetAttribute, (pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH, &number));
+    DRV(cuMemPoolSetAttribute, (pool, CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH, &number));
+    ck_assert_uint_eq(pool_number(pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH), SIZE);
+    ck_assert_uint_eq(pool_number(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH), SIZE);
+    number = 1;
+    GIVES(ERROR_INVALID_VALUE, cuMemPoolSetAttribute,
+          (pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH, &number));
+    GIVES(ERROR_INVALID_VALUE, cuMemPoolSetAttribute,
+          (pool, CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH, &number));
+    GIVES(ERROR_INVALID_VALUE, cuMemPoolSetAttribute,
+          (pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, &number));
+    DRV(cuMemPoolTrimTo, (pool, 0));
+    /* Memory outlives its pool. */
+    DRV(cuMemPoolDestroy, (pool));
+    GIVES(ERROR_INVALID_VALUE, cuMemPoolTrimTo, (pool, 0));
+    GIVES(ERROR_INVALID_VALUE, cuMemPoolDestroy, (pool));
+    GIVES(ERROR_INVALID_VALUE, cuMemAllocFromPoolAsync, (&b, SIZE, pool, fx.stream));
+    DRV(cuMemsetD8Async, (a, 1, SIZE, fx.stream));
+    DRV(cuMemFreeAsync, (a, fx.stream));
+    CU(StreamSynchronize(fx.stream));
+}
+
+TEST(attributes_of_pools)
+{
+    need_software();
+    CUmemoryPool pool = new_pool(0);
+    const CUmemPool_attribute reuse[3] = {CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES,
+                                          CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC,
+                                          CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES};
+    cuuint64_t threshold = 1 << 20;
+    int value = 0;
+    for (int i = 0; i < 3; i++) {
+        int before = -1, after = -1;
+        DRV(cuMemPoolGetAttribute, (pool, reuse[i], &before));
+        ck_assert_int_eq(before, 1);
+        DRV(cuMemPoolSetAttribute, (pool, reuse[i], &value));
+        DRV(cuMemPoolGetAttribute, (pool, reuse[i], &after));
+        ck_assert_int_eq(after, 0);
+    }
+    ck_assert_uint_eq(pool_number(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD), 0);
+    DRV(cuMemPoolSetAttribute, (pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &threshold));
+    ck_assert_uint_eq(pool_number(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD), threshold);
+    GIVES(ERROR_INVALID_VALUE, cuMemPoolGetAttribute, (pool, (CUmemPool_attribute)99, &threshold));
+    GIVES(ERROR_INVALID_VALUE, cuMemPoolSetAttribute,
+          (pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, NULL));
+    DRV(cuMemPoolDestroy, (pool));
+}
+
+TEST(pool_of_a_device)
+{
+    need_software();
+    CUmemoryPool pool = new_pool(0), normal = NULL, current = NULL, asked = NULL;
+    CUdeviceptr memory = 0;
+    DRV(cuDeviceGetDefaultMemPool, (&normal, fx.device));
+    DRV(cuDeviceSetMemPool, (fx.device, pool));
+    DRV(cuDeviceGetMemPool, (&current, fx.device));
+    ck_assert_ptr_eq(current, pool);
+    DRV(cuMemAllocAsync, (&memory, SIZE, fx.stream));
+    ck_assert_uint_eq(pool_number(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT), SIZE);
+    DRV(cuPointerGetAttribute, (&asked, CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE, memory));
+    ck_assert_ptr_eq(asked, pool);
+    DRV(cuMemFree_v2, (memory));
+    ck_assert_uint_eq(pool_number(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT), 0);
+    /* Its end gives the device its default pool back, which itself has no end. */
+    DRV(cuMemPoolDestroy, (pool));
+    DRV(cuDeviceGetMemPool, (&current, fx.device));
+    ck_assert_ptr_eq(current, normal);
+    GIVES(ERROR_INVALID_VALUE, cuMemPoolDestroy, (normal));
+    GIVES(ERROR_INVALID_VALUE, cuDeviceSetMemPool, (fx.device, pool));
+}
+
+TEST(pools_that_are_refused)
+{
+    need_software();
+    CUmemoryPool pool = NULL;
+    CUmemPoolProps good = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+                           .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = fx.device}};
+    CUmemPoolProps bad = good;
+    bad.allocType = CU_MEM_ALLOCATION_TYPE_INVALID;
+    GIVES(ERROR_INVALID_VALUE, cuMemPoolCreate, (&pool, &bad));
+    bad = good;
+    bad.location.type = CU_MEM_LOCATION_TYPE_INVALID;
+    GIVES(ERROR_INVALID_VALUE, cuMemPoolCreate, (&pool, &bad));
+    bad = good;
+    bad.location.id = 999;
+    GIVES(ERROR_INVALID_VALUE, cuMemPoolCreate, (&pool, &bad));
+    bad = good;
+    bad.handleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+    GIVES(ERROR_NOT_SUPPORTED, cuMemPoolCreate, (&pool, &bad));
+    bad.location.type = (CUmemLocationType)2; /* the host, which CUDA 12.0 does not name */
+    GIVES(ERROR_INVALID_VALUE, cuMemPoolCreate, (&pool, &bad));
+    GIVES(ERROR_INVALID_VALUE, cuMemPoolCreate, (NULL, &good));
+    ck_assert_ptr_eq(pool, NULL);
+}
+
+TEST(access_to_pools)
+{
+    need_software();
+    CUmemoryPool pool = new_pool(0);
+    CUmemAccess_flags flags = CU_MEM_ACCESS_FLAGS_PROT_NONE;
+    CUmemLocation here = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = fx.device}, host = here,
+                  none = here;
+    host.type = (CUmemLocationType)2;
+    none.id = 999;
+    DRV(cuMemPoolGetAccess, (&flags, pool, &here));
+    ck_assert_int_eq(flags, CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+    GIVES(ERROR_INVALID_VALUE, cuMemPoolGetAccess, (&flags, pool, &none));
+    GIVES(ERROR_INVALID_VALUE, cuMemPoolGetAccess, (&flags, pool, &host));
+    GIVES(ERROR_INVALID_VALUE, cuMemPoolGetAccess, (NULL, pool, &here));
+    CUmemAccessDesc access = {.location = here, .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    DRV(cuMemPoolSetAccess, (pool, &access, 1));
+    DRV(cuMemPoolSetAccess, (pool, NULL, 0));
+    GIVES(ERROR_INVALID_VALUE, cuMemPoolSetAccess, (pool, NULL, 1));
+    access.flags = (CUmemAccess_flags)2;
+    GIVES(ERROR_INVALID_VALUE, cuMemPoolSetAccess, (pool, &access, 1));
+    access.flags = CU_MEM_ACCESS_FLAGS_PROT_READ;
+    GIVES(ERROR_NOT_SUPPORTED, cuMemPoolSetAccess, (pool, &access, 1));
+    access.flags = CU_MEM_ACCESS_FLAGS_PROT_NONE; /* its own device keeps its access */
+    GIVES(ERROR_INVALID_DEVICE, cuMemPoolSetAccess, (pool, &access, 1));
+    access = (CUmemAccessDesc){.location = none, .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    GIVES(ERROR_INVALID_DEVICE, cuMemPoolSetAccess, (pool, &access, 1));
+    access.location = host;
+    GIVES(ERROR_NOT_SUPPORTED, cuMemPoolSetAccess, (pool, &access, 1));
+    DRV(cuMemPoolDestroy, (pool));
+}
+
+#if CUDA_VERSION >= 12020
+TEST(pools_with_a_limit)
+{
+    need_software();
+    CUmemoryPool pool = new_pool(2 * SIZE);
+    CUdeviceptr a = 0, b = 0;
+    GIVES(ERROR_OUT_OF_MEMORY, cuMemAllocFromPoolAsync, (&a, 3 * SIZE, pool, fx.stream));
+    DRV(cuMemAllocFromPoolAsync, (&a, SIZE, pool, fx.stream));
+    GIVES(ERROR_OUT_OF_MEMORY, cuMemAllocFromPoolAsync, (&b, SIZE + 1, pool, fx.stream));
+    DRV(cuMemAllocFromPoolAsync, (&b, SIZE, pool, fx.stream));
+    DRV(cuMemFreeAsync, (a, fx.stream));
+    DRV(cuMemFreeAsync, (b, fx.stream));
+    CU(StreamSynchronize(fx.stream));
+    DRV(cuMemPoolDestroy, (pool));
+}
+#endif
+
+TEST(allocations_of_nothing)
+{
+    need_software();
+    CUdeviceptr memory = 1;
+    void *pinned = &memory, *own = aligned_alloc(SIZE, SIZE);
+    DRV(cuMemAllocAsync, (&memory, 0, fx.stream));
+    ck_assert_uint_eq(memory, 0);
+    DRV(cuMemFreeAsync, (0, fx.stream));
+    DRV(cuMemHostAlloc, (&pinned, 0, 0));
+    ck_assert_ptr_eq(pinned, NULL);
+    DRV(cuMemFreeHost, (NULL));
+    /* What cuMemAllocAsync did not give is not freed as if it had. */
+    DRV(cuMemHostRegister, (own, SIZE, 0));
+    GIVES(ERROR_INVALID_VALUE, cuMemFreeAsync, ((CUdeviceptr)(uintptr_t)own, fx.stream));
+    GIVES(ERROR_INVALID_VALUE, cuMemFree_v2, ((CUdeviceptr)(uintptr_t)own));
+    DRV(cuMemHostUnregister, (own));
+    free(own);
+}

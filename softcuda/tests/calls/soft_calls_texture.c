@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Texture and surface objects: what they read, and what is refused. */
+#define _GNU_SOURCE
+#include "soft_calls.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+GROUP("textures", add_soft_case)
+
+#define TEXELS 64
+
+/* Texels as they are, at places that count them, or that lie between 0 and 1. */
+static CUDA_TEXTURE_DESC plain(unsigned flags)
+{
+    return (CUDA_TEXTURE_DESC){.addressMode = {CU_TR_ADDRESS_MODE_CLAMP, CU_TR_ADDRESS_MODE_CLAMP,
+                                               CU_TR_ADDRESS_MODE_CLAMP},
+                               .flags = CU_TRSF_READ_AS_INTEGER | flags,
+                               .maxMipmapLevelClamp = 10};
+}
+
+/* Runs the kernel, which writes `size` bytes of texels, and compares with the expected ones. */
+static void assert_texels(const char *kernel, CUtexObject texture, int width, int height, float of,
+                          const void *expected, size_t size)
+{
+    unsigned char zeros[256] = {0};
+    CUdeviceptr out = soft_memory(zeros, sizeof(zeros));
+    void *parameters[] = {&texture, &out, &width, &height, &of};
+    ck_assert_int_eq(soft_run(kernel, parameters), CUDA_SUCCESS);
+    unsigned char *found = soft_bytes(out, size);
+    ck_assert_mem_eq(found, expected, size);
+    free(found);
+    CU(MemFree(out));
+}
+
+TEST(textures_of_linear_memory)
+{
+    need_software();
+    unsigned char bytes[TEXELS];
+    pattern_fill(bytes, sizeof(bytes), 1);
+    CUdeviceptr memory = soft_memory(bytes, sizeof(bytes));
+    const CUDA_RESOURCE_DESC good = {.resType = CU_RESOURCE_TYPE_LINEAR,
+                                     .res.linear = {.devPtr = memory,
+                                                    .format = CU_AD_FORMAT_UNSIGNED_INT8,
+                                                    .numChannels = 1,
+                                                    .sizeInBytes = TEXELS}};
+    const CUDA_TEXTURE_DESC reading = plain(0);
+    CUtexObject texture = 0, none = 0;
+    DRV(cuTexObjectCreate, (&texture, &good, &reading, NULL));
+    int count = TEXELS;
+    unsigned char zeros[TEXELS] = {0};
+    CUdeviceptr out = soft_memory(zeros, sizeof(zeros));
+    void *parameters[] = {&texture, &out, &count};
+    ck_assert_int_eq(soft_run("fetch_texels", parameters), CUDA_SUCCESS);
+    unsigned char *found = soft_bytes(out, TEXELS);
+    assert_pattern(found, TEXELS, 1);
+    free(found);
+    DRV(cuTexObjectDestroy, (texture));
+#define REFUSED(change)                                                                            \
+    do {                                                                                           \
+        CUDA_RESOURCE_DESC changed = good;                                                         \
+        changed.change;                                                                            \
+        assert_result(CUDA_ERROR_INVALID_VALUE,                                                    \
+                      DRIVER(cuTexObjectCreate)(&none, &changed, &reading, NULL), #change);        \
+    } while (0)
+    REFUSED(res.linear.devPtr = memory + 1);
+    REFUSED(res.linear.devPtr = 0);
+    REFUSED(res.linear.devPtr = (CUdeviceptr)1 << 41);
+    REFUSED(res.linear.sizeInBytes = 0);
+    REFUSED(res.linear.sizeInBytes = TEXELS + 1);
+    REFUSED(res.linear.sizeInBytes = ((size_t)1 << 28) + 1);
+    REFUSED(res.linear.numChannels = 3);
+    REFUSED(flags = 1);
+    REFUSED(resType = (CUresourcetype)9);
+    CUDA_RESOURCE_VIEW_DESC view = {.width = TEXELS};
+    GIVES(ERROR_INVALID_VALUE, cuTexObjectCreate, (&none, &good, &reading, &view));
+    ck_assert_uint_eq(none, 0);
+    CU(MemFree(memory));
+    CU(MemFree(out));
+}
+
+/* 8 rows of 32 bytes, of which the first 5 are texels. */
+TEST(textures_of_rows)
+{
+    need_software();
+    unsigned char bytes[8 * 32], expected[5 * 8];
+    pattern_fill(bytes, sizeof(bytes), 1);
+    for (int i = 0; i < 5 * 8; i++)
+        expected[i] = bytes[i / 5 * 32 + i % 5];
+    CUdeviceptr memory = soft_memory(bytes, sizeof(bytes));
+    const CUDA_RESOURCE_DESC good = {.resType = CU_RESOURCE_TYPE_PITCH2D,
+                                     .res.pitch2D = {.devPtr = memory,
+                                                     .format = CU_AD_FORMAT_UNSIGNED_INT8,
+                                                     .numChannels = 1,
+                                                     .width = 5,
+                                                     .height = 8,
+                                                     .pitchInBytes = 32}};
+    const CUDA_TEXTURE_DESC reading = plain(0);
+    CUtexObject texture = 0, none = 0;
+    DRV(cuTexObjectCreate, (&texture, &good, &reading, NULL));
+    assert_texels("sample_texels", texture, 5, 8, 0, expected, sizeof(expected));
+    DRV(cuTexObjectDestroy, (texture));
+    REFUSED(res.pitch2D.width = 0);
+    REFUSED(res.pitch2D.width = 33);
+    REFUSED(res.pitch2D.width = 131073);
+    REFUSED(res.pitch2D.height = 0);
+    REFUSED(res.pitch2D.height = 9);
+    REFUSED(res.pitch2D.height = 65001);
+    REFUSED(res.pitch2D.pitchInBytes = 31);
+    REFUSED(res.pitch2D.pitchInBytes = (size_t)1 << 32);
+    REFUSED(res.pitch2D.numChannels = 0);
+    REFUSED(res.pitch2D.devPtr = memory + 8);
+#undef REFUSED
+    ck_assert_uint_eq(none, 0);
+    CU(MemFree(memory));
+}
+
+/* An array of 4 x 2 elements, of 4 bytes each. */
+static CUarray array_of_words(const unsigned words[8])
+{
+    const CUDA_ARRAY_DESCRIPTOR shape = {
+        .Width = 4, .Height = 2, .Format = CU_AD_FORMAT_UNSIGNED_INT8, .NumChannels = 4};
+    CUarray array = NULL;
+    DRV(cuArrayCreate_v2, (&array, &shape));
+    const CUDA_MEMCPY2D copy = {.srcMemoryType = CU_MEMORYTYPE_HOST,
+                                .srcHost = words,
+                                .srcPitch = 16,
+                                .dstMemoryType = CU_MEMORYTYPE_ARRAY,
+                                .dstArray = array,
+                                .WidthInBytes = 16,
+                                .Height = 2};
+    DRV(cuMemcpy2D_v2, (&copy));
+    return array;
+}
+
+TEST(views_of_another_format)
+{
+    need_software();
+    unsigned words[8];
+    pattern_fill(words, sizeof(words), 1);
+    CUarray array = array_of_words(words);
+    const CUDA_RESOURCE_DESC resource = {.resType = CU_RESOURCE_TYPE_ARRAY,
+                                         .res.array.hArray = array};
+    const CUDA_RESOURCE_VIEW_DESC good = {
+        .format = CU_RES_VIEW_FORMAT_UINT_1X32, .width = 4, .height = 2};
+    const CUDA_TEXTURE_DESC reading = plain(0);
+    CUDA_RESOURCE_VIEW_DESC seen = {0};
+    CUtexObject texture = 0, none = 0;
+    DRV(cuTexObjectCreate, (&texture, &resource, &reading, &good));
+    assert_texels("sample_words", texture, 4, 2, 0, words, sizeof(words));
+    DRV(cuTexObjectGetResourceViewDesc, (&seen, texture));
+    ck_assert_int_eq(seen.format, CU_RES_VIEW_FORMAT_UINT_1X32);
+    ck_assert_uint_eq(seen.width, 4);
+    DRV(cuTexObjectDestroy, (texture));
+#define REFUSED(change)                                                                            \
+    do {                                                                                           \
+        CUDA_RESOURCE_VIEW_DESC changed = good;                                                    \
+        changed.change;                                                                            \
+        assert_result(CUDA_ERROR_INVALID_VALUE,                                                    \
+                      DRIVER(cuTexObjectCreate)(&none, &resource, &reading, &changed), #change);   \
+    } while (0)
+    REFUSED(format = CU_RES_VIEW_FORMAT_UINT_1X8);
+    REFUSED(format = CU_RES_VIEW_FORMAT_UNSIGNED_BC1);
+    REFUSED(width = 5);
+    REFUSED(height = 1);
+    REFUSED(depth = 1);
+    REFUSED(firstMipmapLevel = 1);
+    REFUSED(lastMipmapLevel = 1);
+    REFUSED(firstLayer = 1);
+    REFUSED(lastLayer = 1);
+#undef REFUSED
+    ck_assert_uint_eq(none, 0);
+    DRV(cuArrayDestroy, (array));
+}
+
+static void fill_array(CUarray array, size_t width, size_t height, size_t depth, int first)
+{
+    unsigned char bytes[256];
+    for (size_t i = 0; i < width * height * depth; i++)
+        bytes[i] = (unsigned char)(0x10 + first + (int)(i / (width * height)));
+    const CUDA_MEMCPY3D copy = {.srcMemoryType = CU_MEMORYTYPE_HOST,
+                                .srcHost = bytes,
+                                .srcPitch = width,
+                                .srcHeight = height,
+                                .dstMemoryType = CU_MEMORYTYPE_ARRAY,
+                                .dstArray = array,
+                                .WidthInBytes = width,
+                                .Height = height,
+                                .Depth = depth};
+    DRV(cuMemcpy3D_v2, (&copy));
+}
+
+/* Layer i, or level i, is filled with 0x10 + i. */
+TEST(views_of_layers)
+{
+    need_software();
+    CUDA_ARRAY3D_DESCRIPTOR shape = flat;
+    shape.Width = shape.Height = 4;
+    shape.Depth = 3;
+    shape.Flags = CUDA_ARRAY3D_LAYERED;
+    CUarray array = NULL;
+    DRV(cuArray3DCreate_v2, (&array, &shape));
+    fill_array(array, 4, 4, 3, 0);
+    const CUDA_RESOURCE_DESC resource = {.resType = CU_RESOURCE_TYPE_ARRAY,
+                                         .res.array.hArray = array};
+    CUDA_RESOURCE_VIEW_DESC view = {
+        .width = 4, .height = 4, .depth = 3, .firstLayer = 1, .lastLayer = 2};
+    const CUDA_TEXTURE_DESC reading = plain(0);
+    CUtexObject texture = 0;
+    unsigned char expected[16];
+    DRV(cuTexObjectCreate, (&texture, &resource, &reading, &view));
+    for (int layer = 0; layer < 2; layer++) {
+        memset(expected, 0x11 + layer, sizeof(expected));
+        assert_texels("sample_layer", texture, 4, 4, (float)layer, expected, sizeof(expected));
+    }
+    DRV(cuTexObjectDestroy, (texture));
+    view.lastLayer = 3;
+    GIVES(ERROR_INVALID_VALUE, cuTexObjectCreate, (&texture, &resource, &reading, &view));
+    DRV(cuArrayDestroy, (array));
+}
+
+TEST(views_of_levels)
+{
+    need_software();
+    CUmipmappedArray levels = NULL;
+    DRV(cuMipmappedArrayCreate, (&levels, &flat, 3));
+    for (unsigned i = 0; i < 3; i++) {
+        CUarray level = NULL;
+        DRV(cuMipmappedArrayGetLevel, (&level, levels, i));
+        fill_array(level, 8u >> i, 8u >> i, 1, (int)i);
+    }
+    const CUDA_RESOURCE_DESC resource = {.resType = CU_RESOURCE_TYPE_MIPMAPPED_ARRAY,
+                                         .res.mipmap.hMipmappedArray = levels};
+    CUDA_RESOURCE_VIEW_DESC view = {
+        .width = 8, .height = 8, .firstMipmapLevel = 1, .lastMipmapLevel = 2};
+    CUDA_TEXTURE_DESC reading = plain(CU_TRSF_NORMALIZED_COORDINATES);
+    CUtexObject texture = 0;
+    unsigned char expected[16];
+    DRV(cuTexObjectCreate, (&texture, &resource, &reading, &view));
+    for (int level = 0; level < 2; level++) {
+        memset(expected, 0x11 + level, sizeof(expected));
+        assert_texels("sample_level", texture, 4, 4, (float)level, expected, sizeof(expected));
+    }
+    DRV(cuTexObjectDestroy, (texture));
+    view.lastMipmapLevel = 3;
+    GIVES(ERROR_INVALID_VALUE, cuTexObjectCreate, (&texture, &resource, &reading, &view));
+    reading = plain(0); /* levels are between places that lie between 0 and 1 */
+    GIVES(ERROR_INVALID_VALUE, cuTexObjectCreate, (&texture, &resource, &reading, NULL));
+    DRV(cuMipmappedArrayDestroy, (levels));
+}
+
+TEST(what_textures_are_asked)
+{
+    need_software();
+    unsigned words[8] = {0};
+    CUarray array = array_of_words(words);
+    CUDA_RESOURCE_DESC resource = {.resType = CU_RESOURCE_TYPE_ARRAY, .res.array.hArray = array},
+                       seen = {0};
+    CUDA_TEXTURE_DESC reading = plain(0), read = {0};
+    CUDA_RESOURCE_VIEW_DESC view;
+    CUtexObject texture = 0, none = 0;
+    reading.addressMode[1] = CU_TR_ADDRESS_MODE_WRAP;
+    DRV(cuTexObjectCreate, (&texture, &resource, &reading, NULL));
+    DRV(cuTexObjectGetResourceDesc, (&seen, texture));
+    ck_assert_ptr_eq(seen.res.array.hArray, array);
+    DRV(cuTexObjectGetTextureDesc, (&read, texture));
+    ck_assert_int_eq(read.addressMode[1], CU_TR_ADDRESS_MODE_WRAP);
+    ck_assert_uint_eq(read.flags, CU_TRSF_READ_AS_INTEGER);
+    GIVES(ERROR_INVALID_VALUE, cuTexObjectGetResourceViewDesc, (&view, texture));
+    GIVES(ERROR_INVALID_VALUE, cuTexObjectGetTextureDesc, (NULL, texture));
+    DRV(cuTexObjectDestroy, (texture));
+    GIVES(ERROR_INVALID_VALUE, cuTexObjectGetTextureDesc, (&read, texture));
+    DRV(cuTexObjectDestroy, (texture)); /* as on a GPU */
+
+    for (int i = 0; i < 3; i++) {
+        CUDA_TEXTURE_DESC bad = plain(0);
+        bad.addressMode[i] = (CUaddress_mode)4;
+        GIVES(ERROR_INVALID_VALUE, cuTexObjectCreate, (&none, &resource, &bad, NULL));
+    }
+    CUDA_TEXTURE_DESC bad = plain(0);
+    bad.filterMode = (CUfilter_mode)2;
+    GIVES(ERROR_INVALID_VALUE, cuTexObjectCreate, (&none, &resource, &bad, NULL));
+    bad = plain(0);
+    bad.mipmapFilterMode = (CUfilter_mode)2;
+    GIVES(ERROR_INVALID_VALUE, cuTexObjectCreate, (&none, &resource, &bad, NULL));
+    bad = plain(0x8000);
+    GIVES(ERROR_INVALID_VALUE, cuTexObjectCreate, (&none, &resource, &bad, NULL));
+    GIVES(ERROR_INVALID_VALUE, cuTexObjectCreate, (NULL, &resource, &reading, NULL));
+    GIVES(ERROR_INVALID_VALUE, cuTexObjectCreate, (&none, NULL, &reading, NULL));
+    GIVES(ERROR_INVALID_VALUE, cuTexObjectCreate, (&none, &resource, NULL, NULL));
+    resource.res.array.hArray = NULL;
+    GIVES(ERROR_INVALID_VALUE, cuTexObjectCreate, (&none, &resource, &reading, NULL));
+    resource.res.array.hArray = (CUarray)0x1234;
+    GIVES(ERROR_INVALID_HANDLE, cuTexObjectCreate, (&none, &resource, &reading, NULL));
+    resource.resType = CU_RESOURCE_TYPE_MIPMAPPED_ARRAY;
+    resource.res.mipmap.hMipmappedArray = NULL;
+    GIVES(ERROR_INVALID_VALUE, cuTexObjectCreate, (&none, &resource, &reading, NULL));
+    resource.res.mipmap.hMipmappedArray = (CUmipmappedArray)0x1234;
+    GIVES(ERROR_INVALID_HANDLE, cuTexObjectCreate, (&none, &resource, &reading, NULL));
+    ck_assert_uint_eq(none, 0);
+    DRV(cuArrayDestroy, (array));
+}
+
+TEST(what_surfaces_are_asked)
+{
+    need_software();
+    CUarray array = NULL;
+    CUDA_ARRAY3D_DESCRIPTOR shape = flat;
+    shape.Flags = CUDA_ARRAY3D_SURFACE_LDST;
+    DRV(cuArray3DCreate_v2, (&array, &shape));
+    const CUDA_RESOURCE_DESC good = {.resType = CU_RESOURCE_TYPE_ARRAY, .res.array.hArray = array};
+    CUDA_RESOURCE_DESC seen = {0}, bad = good;
+    CUsurfObject surface = 0, none = 0;
+    DRV(cuSurfObjectCreate, (&surface, &good));
+    DRV(cuSurfObjectGetResourceDesc, (&seen, surface));
+    ck_assert_ptr_eq(seen.res.array.hArray, array);
+    GIVES(ERROR_INVALID_VALUE, cuTexObjectGetResourceDesc, (&seen, surface)); /* no texture */
+    DRV(cuSurfObjectDestroy, (surface));
+    GIVES(ERROR_INVALID_VALUE, cuSurfObjectGetResourceDesc, (&seen, surface));
+    bad.flags = 1;
+    GIVES(ERROR_INVALID_VALUE, cuSurfObjectCreate, (&none, &bad));
+    bad = good;
+    bad.resType = CU_RESOURCE_TYPE_LINEAR;
+    GIVES(ERROR_INVALID_VALUE, cuSurfObjectCreate, (&none, &bad));
+    bad = good;
+    bad.res.array.hArray = NULL;
+    GIVES(ERROR_INVALID_VALUE, cuSurfObjectCreate, (&none, &bad));
+    bad.res.array.hArray = (CUarray)0x1234;
+    GIVES(ERROR_INVALID_HANDLE, cuSurfObjectCreate, (&none, &bad));
+    GIVES(ERROR_INVALID_VALUE, cuSurfObjectCreate, (NULL, &good));
+    GIVES(ERROR_INVALID_VALUE, cuSurfObjectCreate, (&none, NULL));
+    ck_assert_uint_eq(none, 0);
+    DRV(cuArrayDestroy, (array));
+}
