@@ -102,3 +102,12 @@ void expect_death(const char *child, const char *text, const char *also)
     ck_assert_msg(strstr(said, text), "%s said: %s, not: %s", child, said, text);
     ck_assert_msg(strstr(said, also), "%s said: %s, not: %s", child, said, also);
 }
+
+void expect_said_once(const char *child, const char *text, const char *also)
+{
+    char said[8192];
+    ck_assert_msg(child_run(child, said, sizeof(said)) == 0, "%s: %.3500s", child, said);
+    const char *first = strstr(said, text);
+    ck_assert_msg(first && strstr(said, also), "%s said: %s", child, said);
+    ck_assert_msg(!strstr(first + 1, text), "%s, twice: %s", child, said);
+}

@@ -42,6 +42,9 @@ void *soft_bytes(CUdeviceptr memory, size_t size);
 /* For the parent: the child dies of a fault, and its message holds both texts. */
 void expect_death(const char *child, const char *text, const char *also);
 
+/* The child returns 0, and its message holds both texts, the first one once. */
+void expect_said_once(const char *child, const char *text, const char *also);
+
 /* A child, and the case in which it dies so. */
 #define DIES(title, text, also)                                                                    \
     TEST(dies_##title)                                                                             \
