@@ -1,0 +1,61 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# Where the scripts of this folder run grinterop-nvcc, and a program to compile: each sources this.
+#
+# suite  the script's name is test_$suite.sh
+
+: "${suite:?}"
+# shellcheck source=tests/support/cases.sh
+. "${GR_TEST_CASES:?run it by tests/run-test}"
+tools=$built_in
+programs=$(cd "$(dirname "$0")" && pwd) || exit 99
+source=$(cd "$programs/../../.." && pwd) || exit 99
+nvcc=$tools/grinterop-nvcc
+if [ ! -x "$nvcc" ]; then
+    echo "skipped: $nvcc was not built"
+    exit 77
+fi
+if [ ! -d "$programs" ] || [ -z "${CXX:-}" ]; then
+    echo "skipped: the programs and a compiler are where grinterop is built"
+    exit 77
+fi
+
+work=$(mktemp -d) || exit 99
+trap 'rm -rf "$work"' EXIT
+trap 'exit 99' HUP INT TERM
+cd "$work" || exit 99
+mkdir between
+TMPDIR=$work/between
+export TMPDIR
+
+# shellcheck source=softcuda/tests/nvcc/built_nvcc.sh
+. "$source/softcuda/tests/nvcc/built_nvcc.sh"
+
+cat >one.cu <<'END'
+#ifndef VALUE
+#error "no VALUE"
+#endif
+#include "one.h"
+__global__ void kernel(int *out)
+{
+    *out = VALUE + ONE;
+}
+int start(int *out)
+{
+    kernel<<<1, 1>>>(out);
+    return sizeof(VALUE);
+}
+END
+mkdir -p headers
+echo '#define ONE 1' >headers/one.h
+flags='-DVALUE=2 -Iheaders'
+# shellcheck disable=SC2086 # a list of options
+given() { "$nvcc" $flags "$@"; }
+
+# ended: the script's last command.
+ended() {
+    if [ $failures -gt $checks ]; then failures=$checks; fi
+    echo "$((100 * (checks - failures) / checks))%: Checks: $checks, Failures: $failures, Errors: 0"
+    [ $failures = 0 ]
+}
