@@ -44,6 +44,14 @@
 
 extern _Thread_local bool soft_default_stream_is_per_thread;
 
+/* Returns what the call gives, unless that is CUDA_SUCCESS. */
+#define SOFT_TRY(...)                                                                              \
+    do {                                                                                           \
+        CUresult tried_ = (__VA_ARGS__);                                                           \
+        if (tried_ != CUDA_SUCCESS)                                                                \
+            return tried_;                                                                         \
+    } while (0)
+
 /* ---- Log (log.c) ----------------------------------------------------------------------------- */
 
 enum soft_log_level {

@@ -103,12 +103,10 @@ CUresult soft_context_get(CUcontext handle, soft_context **context)
 CUresult soft_check_context(soft_context **context)
 {
     soft_context *current = NULL;
-    CUresult result = soft_check_init();
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_init());
     if (depth == 0)
         return CUDA_ERROR_INVALID_CONTEXT;
-    result = soft_context_get(stack[depth - 1], &current);
+    CUresult result = soft_context_get(stack[depth - 1], &current);
     if (result == CUDA_ERROR_INVALID_CONTEXT)
         return CUDA_ERROR_CONTEXT_IS_DESTROYED;
     if (context)
@@ -146,9 +144,7 @@ void soft_contexts_fail(CUresult error)
 /* The context of an argument that may be NULL for the current one. */
 static CUresult given_or_current(CUcontext handle, soft_context **context)
 {
-    CUresult result = soft_check_init();
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_init());
     return handle ? soft_context_get(handle, context) : soft_check_context(context);
 }
 
@@ -181,9 +177,7 @@ CUresult soft_context_check_flags(unsigned flags)
 
 SOFT_API cuCtxCreate_v2(CUcontext *pctx, unsigned int flags, CUdevice dev)
 {
-    CUresult result = soft_check_init();
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_init());
     if (!pctx || soft_context_check_flags(flags) != CUDA_SUCCESS)
         return CUDA_ERROR_INVALID_VALUE;
     if (soft_check_device(dev) != CUDA_SUCCESS)
@@ -192,9 +186,7 @@ SOFT_API cuCtxCreate_v2(CUcontext *pctx, unsigned int flags, CUdevice dev)
         return CUDA_ERROR_OUT_OF_MEMORY;
 
     soft_context *context = NULL;
-    result = soft_context_start(&context, dev, flags, false);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_context_start(&context, dev, flags, false));
     *pctx = context->handle;
     return push(context->handle);
 }
@@ -221,9 +213,7 @@ SOFT_API cuCtxCreate_v4(CUcontext *pctx, CUctxCreateParams *ctxCreateParams, uns
 
 SOFT_API cuCtxPushCurrent_v2(CUcontext ctx)
 {
-    CUresult result = soft_check_init();
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_init());
     if (!ctx)
         return CUDA_ERROR_INVALID_VALUE;
     return soft_handle_get(SOFT_KIND_CONTEXT, ctx) ? push(ctx) : CUDA_ERROR_INVALID_CONTEXT;
@@ -236,9 +226,7 @@ SOFT_API cuCtxPushCurrent(CUcontext ctx)
 
 SOFT_API cuCtxPopCurrent_v2(CUcontext *pctx)
 {
-    CUresult result = soft_check_init();
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_init());
     if (depth == 0)
         return CUDA_ERROR_INVALID_CONTEXT;
     depth--;
@@ -254,9 +242,7 @@ SOFT_API cuCtxPopCurrent(CUcontext *pctx)
 
 SOFT_API cuCtxSetCurrent(CUcontext ctx)
 {
-    CUresult result = soft_check_init();
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_init());
     if (ctx && !soft_handle_get(SOFT_KIND_CONTEXT, ctx))
         return CUDA_ERROR_INVALID_CONTEXT;
     if (depth)
@@ -266,9 +252,7 @@ SOFT_API cuCtxSetCurrent(CUcontext ctx)
 
 SOFT_API cuCtxGetCurrent(CUcontext *pctx)
 {
-    CUresult result = soft_check_init();
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_init());
     if (!pctx)
         return CUDA_ERROR_INVALID_VALUE;
     *pctx = depth ? stack[depth - 1] : NULL;
@@ -278,9 +262,7 @@ SOFT_API cuCtxGetCurrent(CUcontext *pctx)
 SOFT_API cuCtxGetDevice_v2(CUdevice *device, CUcontext ctx)
 {
     soft_context *context;
-    CUresult result = ctx ? given_or_current(ctx, &context) : current_even_destroyed(&context);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(ctx ? given_or_current(ctx, &context) : current_even_destroyed(&context));
     if (!device)
         return CUDA_ERROR_INVALID_VALUE;
     *device = context ? context->device : 0;
@@ -322,9 +304,7 @@ SOFT_API cuCtxGetId(CUcontext ctx, unsigned long long *ctxId)
 SOFT_API cuCtxGetApiVersion(CUcontext ctx, unsigned int *version)
 {
     soft_context *context;
-    CUresult result = given_or_current(ctx, &context);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(given_or_current(ctx, &context));
     if (!version)
         return CUDA_ERROR_INVALID_VALUE;
     *version = API_VERSION;
@@ -334,9 +314,7 @@ SOFT_API cuCtxGetApiVersion(CUcontext ctx, unsigned int *version)
 SOFT_API cuCtxGetFlags(unsigned int *flags)
 {
     soft_context *context;
-    CUresult result = current_even_destroyed(&context);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(current_even_destroyed(&context));
     if (!flags)
         return CUDA_ERROR_INVALID_VALUE;
     pthread_mutex_lock(&soft_lock);
@@ -349,9 +327,7 @@ SOFT_API cuCtxGetFlags(unsigned int *flags)
 
 SOFT_API cuCtxGetStreamPriorityRange(int *leastPriority, int *greatestPriority)
 {
-    CUresult result = soft_check_context(NULL);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_context(NULL));
     if (leastPriority)
         *leastPriority = 0;
     if (greatestPriority)
@@ -376,9 +352,7 @@ static bool is_unsupported_limit(CUlimit limit)
 SOFT_API cuCtxGetLimit(size_t *pvalue, CUlimit limit)
 {
     soft_context *context;
-    CUresult result = soft_check_context(&context);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_context(&context));
     if (!pvalue || (unsigned)limit >= CU_LIMIT_MAX)
         return CUDA_ERROR_INVALID_VALUE;
     if (is_unsupported_limit(limit))
@@ -392,9 +366,7 @@ SOFT_API cuCtxGetLimit(size_t *pvalue, CUlimit limit)
 SOFT_API cuCtxSetLimit(CUlimit limit, size_t value)
 {
     soft_context *context;
-    CUresult result = soft_check_context(&context);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_context(&context));
     if ((unsigned)limit >= CU_LIMIT_MAX)
         return CUDA_ERROR_INVALID_VALUE;
     if (is_unsupported_limit(limit))

@@ -49,9 +49,7 @@ void soft_context_end(soft_context *context)
 
 SOFT_API cuCtxDestroy_v2(CUcontext ctx)
 {
-    CUresult result = soft_check_init();
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_init());
     if (!ctx)
         return CUDA_ERROR_INVALID_VALUE;
     soft_context *context = soft_handle_get(SOFT_KIND_CONTEXT, ctx);

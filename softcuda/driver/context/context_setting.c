@@ -12,9 +12,7 @@
 SOFT_API cuCtxSetFlags(unsigned int flags)
 {
     soft_context *context;
-    CUresult result = soft_check_context(&context);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_context(&context));
     if (soft_context_check_flags(flags) != CUDA_SUCCESS)
         return CUDA_ERROR_INVALID_VALUE;
     pthread_mutex_lock(&soft_lock);
@@ -28,9 +26,7 @@ SOFT_API cuCtxSetFlags(unsigned int flags)
 static CUresult set(size_t which, unsigned value, unsigned last)
 {
     soft_context *context;
-    CUresult result = soft_check_context(&context);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_context(&context));
     if (value > last)
         return CUDA_ERROR_INVALID_VALUE;
     pthread_mutex_lock(&soft_lock);
@@ -42,9 +38,7 @@ static CUresult set(size_t which, unsigned value, unsigned last)
 static CUresult get(size_t which, unsigned *value)
 {
     soft_context *context;
-    CUresult result = soft_check_context(&context);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_context(&context));
     pthread_mutex_lock(&soft_lock);
     *value = context->cache_settings[which];
     pthread_mutex_unlock(&soft_lock);
@@ -99,9 +93,7 @@ SOFT_API cuCtxResetPersistingL2Cache(void)
 SOFT_API cuCtxAttach(CUcontext *pctx, unsigned int flags)
 {
     soft_context *context;
-    CUresult result = soft_check_context(&context);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_context(&context));
     if (!pctx || flags != 0)
         return CUDA_ERROR_INVALID_VALUE;
     pthread_mutex_lock(&soft_lock);
@@ -125,9 +117,7 @@ static bool detach(soft_context *context)
 SOFT_API cuCtxDetach(CUcontext ctx)
 {
     soft_context *context;
-    CUresult result = soft_check_context(&context);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_context(&context));
     if (!ctx || ctx != context->handle)
         return CUDA_ERROR_INVALID_CONTEXT;
     return detach(context) ? CUDA_SUCCESS : cuCtxDestroy_v2(ctx);

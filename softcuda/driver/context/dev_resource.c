@@ -12,10 +12,7 @@ static CUresult fill_in(CUdevice device, CUdevResource *resource, CUdevResourceT
     if (type != CU_DEV_RESOURCE_TYPE_SM)
         return CUDA_ERROR_INVALID_RESOURCE_TYPE;
     int processors = 0;
-    CUresult result =
-        cuDeviceGetAttribute(&processors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(cuDeviceGetAttribute(&processors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device));
     memset(resource, 0, sizeof(*resource));
     resource->type = type;
     resource->sm.smCount = (unsigned)processors;

@@ -19,9 +19,7 @@
 
 CUresult soft_check_device(CUdevice dev)
 {
-    CUresult result = soft_check_init();
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_init());
     return dev >= 0 && dev < soft_device_count() ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
 }
 
@@ -34,9 +32,7 @@ static CUresult query(CUdevice dev, bool has_room)
 
 SOFT_API cuDeviceGetCount(int *count)
 {
-    CUresult result = soft_check_init();
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_init());
     if (!count)
         return CUDA_ERROR_INVALID_VALUE;
     *count = soft_device_count();
@@ -45,9 +41,7 @@ SOFT_API cuDeviceGetCount(int *count)
 
 SOFT_API cuDeviceGet(CUdevice *device, int ordinal)
 {
-    CUresult result = soft_check_init();
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_init());
     if (!device)
         return CUDA_ERROR_INVALID_VALUE;
     if (ordinal < 0 || ordinal >= soft_device_count())
@@ -105,9 +99,7 @@ SOFT_API cuDeviceGetPCIBusId(char *pciBusId, int len, CUdevice dev)
 
 SOFT_API cuDeviceGetByPCIBusId(CUdevice *dev, const char *pciBusId)
 {
-    CUresult result = soft_check_init();
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_init());
     if (!dev || !pciBusId || !strchr(pciBusId, ':'))
         return CUDA_ERROR_INVALID_VALUE;
     for (CUdevice device = 0; device < soft_device_count(); device++) {
@@ -123,9 +115,7 @@ SOFT_API cuDeviceGetByPCIBusId(CUdevice *dev, const char *pciBusId)
 
 SOFT_API cuDeviceComputeCapability(int *major, int *minor, CUdevice dev)
 {
-    CUresult result = query(dev, major && minor);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(query(dev, major && minor));
     *major = COMPUTE_MAJOR;
     *minor = COMPUTE_MINOR;
     return CUDA_SUCCESS;
@@ -231,9 +221,7 @@ static const struct {
 
 SOFT_API cuDeviceGetAttribute(int *pi, CUdevice_attribute attrib, CUdevice dev)
 {
-    CUresult result = query(dev, pi && (int)attrib >= 1 && (int)attrib <= LAST_ATTRIBUTE);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(query(dev, pi && (int)attrib >= 1 && (int)attrib <= LAST_ATTRIBUTE));
 
     *pi = 0;
     if (attrib == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT) {

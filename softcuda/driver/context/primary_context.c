@@ -59,9 +59,7 @@ SOFT_API cuDevicePrimaryCtxRelease_v2(CUdevice dev)
 /* Whoever retained it still has to release it. */
 SOFT_API cuDevicePrimaryCtxReset_v2(CUdevice dev)
 {
-    CUresult result = soft_check_device(dev);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_device(dev));
 
     pthread_mutex_lock(&lock);
     reset_locked(dev);
@@ -71,9 +69,7 @@ SOFT_API cuDevicePrimaryCtxReset_v2(CUdevice dev)
 
 SOFT_API cuDevicePrimaryCtxSetFlags_v2(CUdevice dev, unsigned int flags)
 {
-    CUresult result = soft_check_device(dev);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_device(dev));
     if (soft_context_check_flags(flags) != CUDA_SUCCESS || (flags & CU_CTX_MAP_HOST))
         return CUDA_ERROR_INVALID_VALUE;
 
@@ -89,9 +85,7 @@ SOFT_API cuDevicePrimaryCtxSetFlags_v2(CUdevice dev, unsigned int flags)
 
 SOFT_API cuDevicePrimaryCtxGetState(CUdevice dev, unsigned int *flags, int *active)
 {
-    CUresult result = soft_check_device(dev);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_device(dev));
     if (!flags || !active)
         return CUDA_ERROR_INVALID_VALUE;
 

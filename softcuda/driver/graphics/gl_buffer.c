@@ -34,9 +34,7 @@ static CUresult fetch_bytes(soft_graphics *resource)
     buffer->backed = smaller(size, buffer->size);
     if (!soft_gl_resource_is_read(buffer))
         return CUDA_SUCCESS;
-    CUresult result = soft_gl_resource_make_room(buffer);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_gl_resource_make_room(buffer));
     if (deleted)
         memset(buffer->fetched, SOFT_GL_NO_BYTES, buffer->backed);
     else
@@ -52,16 +50,14 @@ static CUresult fetch(soft_graphics *resource)
 static CUresult open_buffer(soft_graphics *resource, bool blank)
 {
     soft_gl_resource *buffer = of(resource);
-    CUresult result = soft_gl_resource_open(buffer, blank);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_gl_resource_open(buffer, blank));
     const soft_range range = {.base = buffer->pages,
                               .size = buffer->backed,
                               .kind = SOFT_MEMORY_GRAPHICS,
                               .what = buffer->name_text,
                               .context = resource->owned.context,
                               .owner = buffer};
-    result = soft_range_add(&range);
+    CUresult result = soft_range_add(&range);
     if (result != CUDA_SUCCESS)
         soft_gl_resource_close(buffer);
     return result;
@@ -134,9 +130,7 @@ SOFT_API cuGraphicsGLRegisterBuffer(CUgraphicsResource *pCudaResource, GLuint bu
                                     unsigned int Flags)
 {
     soft_context *context;
-    CUresult result = soft_check_context(&context);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_context(&context));
     soft_gl_context gl;
     if (!pCudaResource || buffer == 0 || Flags > CU_GRAPHICS_REGISTER_FLAGS_WRITE_DISCARD ||
         !soft_gl_current(&gl))
@@ -156,9 +150,7 @@ SOFT_API cuGraphicsGLRegisterBuffer(CUgraphicsResource *pCudaResource, GLuint bu
 SOFT_API cuGLGetDevices_v2(unsigned int *pCudaDeviceCount, CUdevice *pCudaDevices,
                            unsigned int cudaDeviceCount, CUGLDeviceList deviceList)
 {
-    CUresult result = soft_check_init();
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_init());
     if (!pCudaDeviceCount || (!pCudaDevices && cudaDeviceCount > 0) ||
         deviceList < CU_GL_DEVICE_LIST_ALL || deviceList > CU_GL_DEVICE_LIST_NEXT_FRAME)
         return CUDA_ERROR_INVALID_VALUE;

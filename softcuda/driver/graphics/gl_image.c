@@ -45,16 +45,14 @@ static CUresult fetch_pixels(soft_graphics *resource)
     soft_gl_image *image = of(resource);
     if (!soft_gl_resource_is_read(&image->gl))
         return CUDA_SUCCESS;
-    CUresult result = soft_gl_resource_make_room(&image->gl);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_gl_resource_make_room(&image->gl));
     soft_gl_pixels pixels;
     if (!begin(image, &pixels)) {
         soft_log(SOFT_DEBUG, "%s is mapped, though it was deleted", image->gl.name_text);
         memset(image->gl.fetched, SOFT_GL_NO_BYTES, image->gl.size);
         return CUDA_SUCCESS;
     }
-    result = soft_gl_image_read(image, &pixels);
+    CUresult result = soft_gl_image_read(image, &pixels);
     soft_gl_pixels_end(&pixels);
     return result;
 }
@@ -167,11 +165,8 @@ static CUresult make_mipmap(soft_gl_image *image)
     soft_array_place places[SOFT_MAX_LEVELS];
     for (unsigned l = 0; l < image->level_count; l++)
         places[l] = place_of(image, 0, l);
-    CUresult result =
-        soft_mipmap_wrap(image->gl.base.owned.context, &image->descriptor, image->level_count,
-                         places, image->gl.name_text, &image->mipmap);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_mipmap_wrap(image->gl.base.owned.context, &image->descriptor, image->level_count,
+                              places, image->gl.name_text, &image->mipmap));
     /* The descriptor of a cube's level has no depth, as in NVIDIA's driver, though it has six
      * slices. */
     for (unsigned l = 0; l < image->level_count; l++)
@@ -339,9 +334,7 @@ SOFT_API cuGraphicsGLRegisterImage(CUgraphicsResource *pCudaResource, GLuint ima
                                    unsigned int Flags)
 {
     soft_context *context;
-    CUresult result = soft_check_context(&context);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_context(&context));
     soft_gl_context gl;
     const unsigned known =
         CU_GRAPHICS_REGISTER_FLAGS_READ_ONLY | CU_GRAPHICS_REGISTER_FLAGS_WRITE_DISCARD |

@@ -43,9 +43,7 @@ static bool is_registered_locked(GLuint name)
 
 static CUresult resource_of(GLuint name, CUgraphicsResource *resource)
 {
-    CUresult result = soft_check_context(NULL);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_context(NULL));
     pthread_mutex_lock(&lock);
     struct buffer *found = *find_locked(name);
     if (found)
@@ -68,15 +66,13 @@ static CUresult add_locked(struct buffer *buffer)
 
 SOFT_API cuGLRegisterBufferObject(GLuint buffer)
 {
-    CUresult result = soft_check_context(NULL);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_context(NULL));
     struct buffer *added = calloc(1, sizeof(*added));
     if (!added)
         return CUDA_ERROR_OUT_OF_MEMORY;
     added->name = buffer;
     pthread_mutex_lock(&lock);
-    result = add_locked(added);
+    CUresult result = add_locked(added);
     pthread_mutex_unlock(&lock);
     if (result != CUDA_SUCCESS)
         free(added);
@@ -85,12 +81,11 @@ SOFT_API cuGLRegisterBufferObject(GLuint buffer)
 
 SOFT_API cuGLUnregisterBufferObject(GLuint buffer)
 {
-    CUresult result = soft_check_context(NULL);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_context(NULL));
     pthread_mutex_lock(&lock);
     struct buffer **at = find_locked(buffer);
-    result = *at ? cuGraphicsUnregisterResource((*at)->resource) : CUDA_ERROR_INVALID_VALUE;
+    CUresult result =
+        *at ? cuGraphicsUnregisterResource((*at)->resource) : CUDA_ERROR_INVALID_VALUE;
     if (result == CUDA_SUCCESS)
         remove_locked(at);
     pthread_mutex_unlock(&lock);

@@ -76,16 +76,14 @@ __attribute__((constructor)) static void hook_contexts(void)
 
 SOFT_API cuGraphicsUnregisterResource(CUgraphicsResource handle)
 {
-    CUresult result = soft_check_init();
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_init());
     soft_graphics *resource = soft_handle_get(SOFT_KIND_GRAPHICS, handle);
     if (!resource)
         return CUDA_ERROR_INVALID_HANDLE;
     int expected = UNMAPPED;
     if (!atomic_compare_exchange_strong(&resource->state, &expected, CHANGING))
         return CUDA_ERROR_ALREADY_MAPPED;
-    result = resource->ops->can_end(resource);
+    CUresult result = resource->ops->can_end(resource);
     if (result != CUDA_SUCCESS) {
         atomic_store(&resource->state, UNMAPPED);
         return result;
@@ -286,18 +284,14 @@ static CUresult unmap_batch(const batch *b, soft_stream *stream)
 static CUresult for_list(unsigned count, const CUgraphicsResource *handles, CUstream handle,
                          CUresult (*run)(const batch *, soft_stream *))
 {
-    CUresult result = soft_check_init();
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_init());
     if (count == 0 || !handles)
         return CUDA_ERROR_INVALID_VALUE;
     _Alignas(batch) unsigned char small[SOFT_PAYLOAD];
     batch *b;
-    result = batch_new(count, handles, small, &b);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(batch_new(count, handles, small, &b));
     soft_stream *stream;
-    result = soft_stream_get(handle, &stream);
+    CUresult result = soft_stream_get(handle, &stream);
     if (result == CUDA_SUCCESS)
         result = run(b, stream);
     if ((void *)b != (void *)small)
@@ -324,9 +318,7 @@ SOFT_API_ptsz(cuGraphicsUnmapResources,
 
 SOFT_API cuGraphicsResourceSetMapFlags_v2(CUgraphicsResource handle, unsigned int flags)
 {
-    CUresult result = soft_check_init();
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_init());
     soft_graphics *resource = soft_handle_get(SOFT_KIND_GRAPHICS, handle);
     if (!resource)
         return CUDA_ERROR_INVALID_HANDLE;
@@ -345,9 +337,7 @@ SOFT_API cuGraphicsResourceSetMapFlags(CUgraphicsResource handle, unsigned int f
 
 static CUresult get_mapped(CUgraphicsResource handle, soft_graphics **resource)
 {
-    CUresult result = soft_check_init();
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_init());
     *resource = soft_handle_get(SOFT_KIND_GRAPHICS, handle);
     if (!*resource)
         return CUDA_ERROR_INVALID_HANDLE;
@@ -377,9 +367,7 @@ SOFT_API cuGraphicsSubResourceGetMappedArray(CUarray *pArray, CUgraphicsResource
                                              unsigned int arrayIndex, unsigned int mipLevel)
 {
     soft_graphics *resource;
-    CUresult result = get_mapped(handle, &resource);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(get_mapped(handle, &resource));
     if (!pArray)
         return CUDA_ERROR_INVALID_VALUE;
     return resource->ops->array ? resource->ops->array(resource, arrayIndex, mipLevel, pArray)
@@ -390,9 +378,7 @@ SOFT_API cuGraphicsResourceGetMappedMipmappedArray(CUmipmappedArray *pMipmappedA
                                                    CUgraphicsResource handle)
 {
     soft_graphics *resource;
-    CUresult result = get_mapped(handle, &resource);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(get_mapped(handle, &resource));
     if (!pMipmappedArray)
         return CUDA_ERROR_INVALID_VALUE;
     return resource->ops->mipmap ? resource->ops->mipmap(resource, pMipmappedArray)

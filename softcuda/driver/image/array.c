@@ -240,13 +240,11 @@ __attribute__((constructor)) static void hook_contexts(void)
 SOFT_API cuArray3DCreate_v2(CUarray *pHandle, const CUDA_ARRAY3D_DESCRIPTOR *pAllocateArray)
 {
     soft_context *context;
-    CUresult result = soft_check_context(&context);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_context(&context));
     if (!pHandle || !pAllocateArray)
         return CUDA_ERROR_INVALID_VALUE;
     const CUDA_ARRAY3D_DESCRIPTOR descriptor = *pAllocateArray;
-    result = soft_array_check(&descriptor);
+    CUresult result = soft_array_check(&descriptor);
     return result == CUDA_SUCCESS ? create_own(context, &descriptor, pHandle) : result;
 }
 
@@ -264,9 +262,7 @@ SOFT_API cuArrayCreate_v2(CUarray *pHandle, const CUDA_ARRAY_DESCRIPTOR *pAlloca
 /* CUDA_ERROR_INVALID_HANDLE for what is no array. */
 static CUresult find(CUarray handle, soft_array **array)
 {
-    CUresult result = soft_check_context(NULL);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_context(NULL));
     *array = soft_array_get(handle);
     return *array ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
@@ -290,9 +286,7 @@ SOFT_API cuArray3DGetDescriptor_v2(CUDA_ARRAY3D_DESCRIPTOR *pArrayDescriptor, CU
 SOFT_API cuArrayGetDescriptor_v2(CUDA_ARRAY_DESCRIPTOR *pArrayDescriptor, CUarray hArray)
 {
     soft_array *array;
-    CUresult result = query(hArray, pArrayDescriptor, &array);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(query(hArray, pArrayDescriptor, &array));
     *pArrayDescriptor = (CUDA_ARRAY_DESCRIPTOR){.Width = array->descriptor.Width,
                                                 .Height = array->descriptor.Height,
                                                 .Format = array->descriptor.Format,
@@ -305,15 +299,13 @@ SOFT_API cuArrayGetDescriptor_v2(CUDA_ARRAY_DESCRIPTOR *pArrayDescriptor, CUarra
 SOFT_API cuArrayDestroy(CUarray hArray)
 {
     soft_array *array;
-    CUresult result = find(hArray, &array);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(find(hArray, &array));
     if (!array->size)
         return array->mipmap || !atomic_load(&array->mapped) ? CUDA_ERROR_INVALID_HANDLE
                                                              : CUDA_ERROR_ARRAY_IS_MAPPED;
     if (!soft_handle_drop(SOFT_KIND_ARRAY, hArray))
         return CUDA_ERROR_INVALID_HANDLE;
-    result = soft_context_wait(array->owned.context);
+    CUresult result = soft_context_wait(array->owned.context);
     free_own(array, "a CUDA array after cuArrayDestroy");
     return result;
 }
@@ -323,9 +315,7 @@ SOFT_API cuArrayGetPlane(CUarray *pPlaneArray, CUarray hArray, unsigned int plan
 {
     (void)planeIdx;
     soft_array *array;
-    CUresult result = find(hArray, &array);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(find(hArray, &array));
     (void)pPlaneArray;
     return CUDA_ERROR_INVALID_VALUE;
 }

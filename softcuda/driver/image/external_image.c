@@ -79,12 +79,10 @@ static CUresult wrap(const soft_external *external, const CUDA_ARRAY3D_DESCRIPTO
         size = offsets[i] + bytes;
     }
     soft_mipmap *mipmap;
-    CUresult result = soft_mipmap_wrap(external->owned.context, descriptor, count, places,
-                                       "an array over external memory", &mipmap);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_mipmap_wrap(external->owned.context, descriptor, count, places,
+                              "an array over external memory", &mipmap));
     unsigned char *bytes;
-    result = soft_external_map(external, offset, size, mipmap, &bytes);
+    CUresult result = soft_external_map(external, offset, size, mipmap, &bytes);
     if (result != CUDA_SUCCESS) {
         soft_mipmap_unwrap(mipmap);
         return result;
@@ -100,9 +98,7 @@ SOFT_API cuExternalMemoryGetMappedMipmappedArray(CUmipmappedArray *mipmap, CUext
                                                  const image_description *mipmapDesc)
 {
     soft_external *external;
-    CUresult result = soft_external_get(extMem, &external);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_external_get(extMem, &external));
     if (!mipmap || !mipmapDesc || mipmapDesc->numLevels == 0 ||
         mipmapDesc->offset % OFFSET_ALIGNMENT != 0)
         return CUDA_ERROR_INVALID_VALUE;
@@ -112,9 +108,7 @@ SOFT_API cuExternalMemoryGetMappedMipmappedArray(CUmipmappedArray *mipmap, CUext
         return CUDA_ERROR_UNKNOWN;
     }
     const CUDA_ARRAY3D_DESCRIPTOR descriptor = mipmapDesc->arrayDesc;
-    result = soft_array_check(&descriptor);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_array_check(&descriptor));
     unsigned count = soft_mipmap_levels(&descriptor, mipmapDesc->numLevels);
     if (count == 0)
         return CUDA_ERROR_INVALID_VALUE;

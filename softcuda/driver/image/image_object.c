@@ -89,9 +89,7 @@ static uint32_t find(uint64_t handle, enum gr_cuhost_kind kind)
 CUresult soft_image_query(uint64_t handle, enum gr_cuhost_kind kind, const void *answer,
                           soft_image *image)
 {
-    CUresult result = soft_check_context(NULL);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_context(NULL));
     pthread_mutex_lock(&lock);
     uint32_t slot = find(handle, kind);
     if (slot)

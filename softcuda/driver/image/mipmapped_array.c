@@ -149,12 +149,10 @@ static CUresult create_own(soft_context *context, const CUDA_ARRAY3D_DESCRIPTOR 
     soft_mipmap *mipmap;
     if (!lay_out(descriptor, count, places, offsets, &size))
         return CUDA_ERROR_OUT_OF_MEMORY;
-    CUresult result =
-        soft_mipmap_wrap(context, descriptor, count, places, "a CUDA mipmapped array", &mipmap);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(
+        soft_mipmap_wrap(context, descriptor, count, places, "a CUDA mipmapped array", &mipmap));
     unsigned char *pages;
-    result = soft_array_pages_new(context, mipmap, size, "a CUDA mipmapped array", &pages);
+    CUresult result = soft_array_pages_new(context, mipmap, size, "a CUDA mipmapped array", &pages);
     if (result != CUDA_SUCCESS) {
         soft_mipmap_unwrap(mipmap);
         return result;
@@ -184,24 +182,18 @@ SOFT_API cuMipmappedArrayCreate(CUmipmappedArray *pHandle,
                                 unsigned int numMipmapLevels)
 {
     soft_context *context;
-    CUresult result = soft_check_context(&context);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_context(&context));
     if (!pHandle || !pMipmappedArrayDesc || numMipmapLevels == 0)
         return CUDA_ERROR_INVALID_VALUE;
     const CUDA_ARRAY3D_DESCRIPTOR descriptor = *pMipmappedArrayDesc;
-    result = soft_array_check(&descriptor);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_array_check(&descriptor));
     unsigned count = soft_mipmap_levels(&descriptor, numMipmapLevels);
     return count ? create_own(context, &descriptor, count, pHandle) : CUDA_ERROR_INVALID_VALUE;
 }
 
 static CUresult find(CUmipmappedArray handle, soft_mipmap **mipmap)
 {
-    CUresult result = soft_check_context(NULL);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_context(NULL));
     *mipmap = soft_mipmap_get(handle);
     return *mipmap ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
@@ -210,9 +202,7 @@ SOFT_API cuMipmappedArrayGetLevel(CUarray *pLevelArray, CUmipmappedArray hMipmap
                                   unsigned int level)
 {
     soft_mipmap *mipmap;
-    CUresult result = find(hMipmappedArray, &mipmap);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(find(hMipmappedArray, &mipmap));
     if (!pLevelArray || level >= mipmap->level_count)
         return CUDA_ERROR_INVALID_VALUE;
     *pLevelArray = mipmap->levels[level]->owned.handle;
@@ -223,15 +213,13 @@ SOFT_API cuMipmappedArrayGetLevel(CUarray *pLevelArray, CUmipmappedArray hMipmap
 SOFT_API cuMipmappedArrayDestroy(CUmipmappedArray hMipmappedArray)
 {
     soft_mipmap *mipmap;
-    CUresult result = find(hMipmappedArray, &mipmap);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(find(hMipmappedArray, &mipmap));
     if (!mipmap->pages)
         return atomic_load(&mipmap->levels[0]->mapped) ? CUDA_ERROR_ARRAY_IS_MAPPED
                                                        : CUDA_ERROR_INVALID_HANDLE;
     if (!soft_handle_drop(SOFT_KIND_MIPMAP, hMipmappedArray))
         return CUDA_ERROR_INVALID_HANDLE;
-    result = soft_context_wait(mipmap->owned.context);
+    CUresult result = soft_context_wait(mipmap->owned.context);
     free_own(mipmap, "a CUDA mipmapped array after cuMipmappedArrayDestroy");
     return result;
 }

@@ -9,18 +9,14 @@ SOFT_API cuSurfObjectCreate(CUsurfObject *pSurfObject, const CUDA_RESOURCE_DESC 
 {
     soft_image object;
     memset(&object, 0, sizeof(object));
-    CUresult result = soft_check_context(&object.context);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_context(&object.context));
     if (!pSurfObject || !pResDesc || pResDesc->flags != 0 ||
         pResDesc->resType != CU_RESOURCE_TYPE_ARRAY || !pResDesc->res.array.hArray)
         return CUDA_ERROR_INVALID_VALUE;
     soft_array *array = soft_array_get(pResDesc->res.array.hArray);
     if (!array)
         return CUDA_ERROR_INVALID_HANDLE;
-    result = soft_image_check_reach(object.context, array);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_image_check_reach(object.context, array));
     /* The driver makes the object all the same, and programs make one for each frame. */
     if (!(array->descriptor.Flags & CUDA_ARRAY3D_SURFACE_LDST) &&
         !atomic_exchange(&array->told, true))
@@ -36,9 +32,7 @@ SOFT_API cuSurfObjectCreate(CUsurfObject *pSurfObject, const CUDA_RESOURCE_DESC 
 /* As the driver, takes any number. One that is no object is worth a line. */
 SOFT_API cuSurfObjectDestroy(CUsurfObject surfObject)
 {
-    CUresult result = soft_check_context(NULL);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_context(NULL));
     if (!soft_image_drop(surfObject, GR_CUHOST_SURFACE))
         soft_log(SOFT_WARN, "cuSurfObjectDestroy of 0x%llx, which is no surface object",
                  surfObject);

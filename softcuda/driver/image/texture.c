@@ -271,9 +271,7 @@ SOFT_API cuTexObjectCreate(CUtexObject *pTexObject, const CUDA_RESOURCE_DESC *pR
 {
     soft_image object;
     memset(&object, 0, sizeof(object));
-    CUresult result = soft_check_context(&object.context);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_context(&object.context));
     if (!pTexObject || !pResDesc || !pTexDesc)
         return CUDA_ERROR_INVALID_VALUE;
     object.resource = *pResDesc;
@@ -281,16 +279,14 @@ SOFT_API cuTexObjectCreate(CUtexObject *pTexObject, const CUDA_RESOURCE_DESC *pR
     object.has_view = pResViewDesc;
     if (pResViewDesc)
         object.view = *pResViewDesc;
-    result = describe(&object);
+    CUresult result = describe(&object);
     return result == CUDA_SUCCESS ? soft_image_new(&object, GR_CUHOST_TEXTURE, pTexObject) : result;
 }
 
 /* As the driver, takes any number. One that is no object is worth a line. */
 SOFT_API cuTexObjectDestroy(CUtexObject texObject)
 {
-    CUresult result = soft_check_context(NULL);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_context(NULL));
     if (!soft_image_drop(texObject, GR_CUHOST_TEXTURE))
         soft_log(SOFT_WARN, "cuTexObjectDestroy of 0x%llx, which is no texture object", texObject);
     return CUDA_SUCCESS;
@@ -319,9 +315,7 @@ SOFT_API cuTexObjectGetResourceViewDesc(CUDA_RESOURCE_VIEW_DESC *pResViewDesc,
                                         CUtexObject texObject)
 {
     soft_image object;
-    CUresult result = soft_image_query(texObject, GR_CUHOST_TEXTURE, pResViewDesc, &object);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_image_query(texObject, GR_CUHOST_TEXTURE, pResViewDesc, &object));
     if (!object.has_view)
         return CUDA_ERROR_INVALID_VALUE;
     *pResViewDesc = object.view;

@@ -105,9 +105,7 @@ void soft_function_free_all(soft_module *module)
 /* CUDA_ERROR_INVALID_HANDLE for a handle that is none. */
 static CUresult get(const void *handle, soft_function **function)
 {
-    CUresult result = soft_check_init();
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_init());
     *function = soft_function_get(handle);
     return *function ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
@@ -129,9 +127,7 @@ SOFT_API cuFuncGetName(const char **name, CUfunction hfunc)
 SOFT_API cuFuncGetModule(CUmodule *hmod, CUfunction hfunc)
 {
     soft_function *function;
-    CUresult result = get(hfunc, &function);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(get(hfunc, &function));
     if (!hmod)
         return CUDA_ERROR_INVALID_VALUE;
     /* A library's kernels are in no CUmodule. */
@@ -145,9 +141,7 @@ SOFT_API cuFuncGetParamInfo(CUfunction func, size_t paramIndex, size_t *paramOff
                             size_t *paramSize)
 {
     soft_function *function;
-    CUresult result = get(func, &function);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(get(func, &function));
     if (!paramOffset || paramIndex >= function->kernel->param_count)
         return CUDA_ERROR_INVALID_VALUE;
     *paramOffset = function->kernel->param_offsets[paramIndex];
@@ -159,9 +153,7 @@ SOFT_API cuFuncGetParamInfo(CUfunction func, size_t paramIndex, size_t *paramOff
 SOFT_API cuFuncGetAttribute(int *pi, CUfunction_attribute attrib, CUfunction hfunc)
 {
     soft_function *function;
-    CUresult result = get(hfunc, &function);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(get(hfunc, &function));
     if (!pi || (int)attrib < 0 || attrib >= CU_FUNC_ATTRIBUTE_MAX)
         return CUDA_ERROR_INVALID_VALUE;
     switch (attrib) {
@@ -188,9 +180,7 @@ SOFT_API cuFuncGetAttribute(int *pi, CUfunction_attribute attrib, CUfunction hfu
 SOFT_API cuFuncSetAttribute(CUfunction hfunc, CUfunction_attribute attrib, int value)
 {
     soft_function *function;
-    CUresult result = get(hfunc, &function);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(get(hfunc, &function));
     switch (attrib) {
     case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
         if (value < 0 || value > (int)GR_CUHOST_SHARED_MAX)
@@ -211,9 +201,7 @@ SOFT_API cuFuncSetAttribute(CUfunction hfunc, CUfunction_attribute attrib, int v
 SOFT_API cuFuncSetCacheConfig(CUfunction hfunc, CUfunc_cache config)
 {
     soft_function *function;
-    CUresult result = get(hfunc, &function);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(get(hfunc, &function));
     return config <= CU_FUNC_CACHE_PREFER_EQUAL ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
@@ -222,9 +210,7 @@ SOFT_API cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *numBlocks, CU
                                                               unsigned int flags)
 {
     soft_function *function;
-    CUresult result = get(func, &function);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(get(func, &function));
     if (!numBlocks || blockSize <= 0 || flags > CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE)
         return CUDA_ERROR_INVALID_VALUE;
     if (blockSize > SOFT_MAX_THREADS ||
@@ -264,9 +250,7 @@ SOFT_API cuOccupancyMaxPotentialBlockSizeWithFlags(int *minGridSize, int *blockS
                                                    unsigned int flags)
 {
     soft_function *function;
-    CUresult result = get(func, &function);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(get(func, &function));
     if (!minGridSize || !blockSize || blockSizeLimit < 0 ||
         flags > CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE)
         return CUDA_ERROR_INVALID_VALUE;

@@ -145,9 +145,7 @@ static CUresult push_launch(soft_stream *stream, const launch *l, bool is_first,
 static CUresult start_launch(CUfunction f, const unsigned grid[3], const unsigned block[3],
                              unsigned shared, CUstream handle, void **params, void **extra)
 {
-    CUresult result = soft_check_init();
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_init());
     soft_function *function = soft_function_get(f);
     if (!function)
         return CUDA_ERROR_INVALID_HANDLE;
@@ -155,9 +153,7 @@ static CUresult start_launch(CUfunction f, const unsigned grid[3], const unsigne
         shared > (unsigned)atomic_load(&function->max_dynamic_shared))
         return CUDA_ERROR_INVALID_VALUE;
     soft_stream *stream;
-    result = soft_stream_get(handle, &stream);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_stream_get(handle, &stream));
     soft_module *module = function->module;
     if (module->owned.context && module->owned.context != soft_stream_context(stream))
         return CUDA_ERROR_INVALID_HANDLE;
@@ -214,9 +210,7 @@ static bool attribute_is_harmless(const CUlaunchAttribute *attribute)
 SOFT_API cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **kernelParams,
                           void **extra)
 {
-    CUresult result = soft_check_init();
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_init());
     if (!config || (config->numAttrs > 0 && !config->attrs))
         return CUDA_ERROR_INVALID_VALUE;
     for (unsigned i = 0; i < config->numAttrs; i++) {

@@ -17,17 +17,13 @@ static bool options_are_there(unsigned jit, const void *jit_options, void **jit_
 /* The image lies in memory, or in the file of that path. */
 static CUresult load(CUlibrary *library, const void *image, const char *path, bool has_options)
 {
-    CUresult result = soft_check_init();
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_init());
     if (!library || (!image && !path) || !has_options)
         return CUDA_ERROR_INVALID_VALUE;
     void *object;
-    result = path ? soft_image_open_file(path, &object) : soft_image_open(image, &object);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(path ? soft_image_open_file(path, &object) : soft_image_open(image, &object));
     soft_module *module;
-    result = soft_module_new(NULL, SOFT_KIND_LIBRARY, object, &module);
+    CUresult result = soft_module_new(NULL, SOFT_KIND_LIBRARY, object, &module);
     if (result == CUDA_SUCCESS)
         *library = module->owned.handle;
     return result;
@@ -57,9 +53,7 @@ SOFT_API cuLibraryLoadFromFile(CUlibrary *library, const char *fileName, CUjit_o
 
 SOFT_API cuLibraryUnload(CUlibrary library)
 {
-    CUresult result = soft_check_init();
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_init());
     soft_module *module = soft_handle_drop(SOFT_KIND_LIBRARY, library);
     if (!module)
         return CUDA_ERROR_INVALID_HANDLE;
@@ -69,13 +63,11 @@ SOFT_API cuLibraryUnload(CUlibrary library)
 
 SOFT_API cuLibraryGetKernel(CUkernel *pKernel, CUlibrary library, const char *name)
 {
-    CUresult result = soft_check_init();
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_init());
     if (!pKernel || !name)
         return CUDA_ERROR_INVALID_VALUE;
     soft_function *function;
-    result = soft_function_find(SOFT_KIND_LIBRARY, library, name, &function);
+    CUresult result = soft_function_find(SOFT_KIND_LIBRARY, library, name, &function);
     if (result == CUDA_SUCCESS)
         *pKernel = function->kernel_handle;
     return result;
@@ -88,9 +80,7 @@ SOFT_API cuLibraryGetGlobal(CUdeviceptr *dptr, size_t *bytes, CUlibrary library,
 
 SOFT_API cuKernelGetFunction(CUfunction *pFunc, CUkernel kernel)
 {
-    CUresult result = soft_check_context(NULL);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_context(NULL));
     if (!pFunc)
         return CUDA_ERROR_INVALID_VALUE;
     soft_function *function = soft_handle_get(SOFT_KIND_KERNEL, kernel);
@@ -102,9 +92,7 @@ SOFT_API cuKernelGetFunction(CUfunction *pFunc, CUkernel kernel)
 
 SOFT_API cuKernelGetName(const char **name, CUkernel hfunc)
 {
-    CUresult result = soft_check_init();
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_init());
     if (!name || !hfunc)
         return CUDA_ERROR_INVALID_VALUE;
     soft_function *function = soft_handle_get(SOFT_KIND_KERNEL, hfunc);

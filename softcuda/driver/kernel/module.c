@@ -124,9 +124,7 @@ static CUresult add_global(soft_module *module, void *address, size_t size)
 CUresult soft_module_global(enum soft_kind kind, const void *handle, const char *name,
                             CUdeviceptr *address, size_t *size)
 {
-    CUresult result = soft_check_context(NULL);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_context(NULL));
     soft_module *module = soft_handle_get(kind, handle);
     if (!module)
         return CUDA_ERROR_INVALID_HANDLE;
@@ -137,7 +135,7 @@ CUresult soft_module_global(enum soft_kind kind, const void *handle, const char 
     if (!find_variable(module, name, &found, &bytes))
         return CUDA_ERROR_NOT_FOUND;
     pthread_mutex_lock(&module->lock);
-    result = add_global(module, found, bytes);
+    CUresult result = add_global(module, found, bytes);
     pthread_mutex_unlock(&module->lock);
     if (result != CUDA_SUCCESS)
         return result;
@@ -160,26 +158,22 @@ static CUresult finish_load(soft_context *context, void *object, CUmodule *modul
 SOFT_API cuModuleLoad(CUmodule *module, const char *fname)
 {
     soft_context *context;
-    CUresult result = soft_check_context(&context);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_context(&context));
     if (!module || !fname)
         return CUDA_ERROR_INVALID_VALUE;
     void *object;
-    result = soft_image_open_file(fname, &object);
+    CUresult result = soft_image_open_file(fname, &object);
     return result == CUDA_SUCCESS ? finish_load(context, object, module) : result;
 }
 
 SOFT_API cuModuleLoadData(CUmodule *module, const void *image)
 {
     soft_context *context;
-    CUresult result = soft_check_context(&context);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_context(&context));
     if (!module || !image)
         return CUDA_ERROR_INVALID_VALUE;
     void *object;
-    result = soft_image_open(image, &object);
+    CUresult result = soft_image_open(image, &object);
     return result == CUDA_SUCCESS ? finish_load(context, object, module) : result;
 }
 
@@ -227,9 +221,7 @@ SOFT_API cuModuleLoadFatBinary(CUmodule *module, const void *fatCubin)
 
 SOFT_API cuModuleUnload(CUmodule hmod)
 {
-    CUresult result = soft_check_context(NULL);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_context(NULL));
     soft_module *module = soft_handle_drop(SOFT_KIND_MODULE, hmod);
     if (!module)
         return CUDA_ERROR_INVALID_HANDLE;
@@ -244,13 +236,11 @@ SOFT_API cuModuleUnload(CUmodule hmod)
 
 SOFT_API cuModuleGetFunction(CUfunction *hfunc, CUmodule hmod, const char *name)
 {
-    CUresult result = soft_check_context(NULL);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_context(NULL));
     if (!hfunc || !name || !*name)
         return CUDA_ERROR_INVALID_VALUE;
     soft_function *function;
-    result = soft_function_find(SOFT_KIND_MODULE, hmod, name, &function);
+    CUresult result = soft_function_find(SOFT_KIND_MODULE, hmod, name, &function);
     if (result == CUDA_SUCCESS)
         *hfunc = function->function_handle;
     return result;
@@ -264,9 +254,7 @@ SOFT_API cuModuleGetGlobal_v2(CUdeviceptr *dptr, size_t *bytes, CUmodule hmod, c
 /* Kernels are in the module from the start. */
 SOFT_API cuModuleGetLoadingMode(CUmoduleLoadingMode *mode)
 {
-    CUresult result = soft_check_init();
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_init());
     if (!mode)
         return CUDA_ERROR_INVALID_VALUE;
     *mode = CU_MODULE_EAGER_LOADING;

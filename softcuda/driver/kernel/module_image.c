@@ -183,9 +183,7 @@ static CUresult open_copy(const void *image, size_t size, const char *name, void
 
 CUresult soft_image_open(const void *image, void **object)
 {
-    CUresult result = check_image(image, "the image");
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(check_image(image, "the image"));
     size_t size = image_size(image, PTRDIFF_MAX);
     return size == 0 ? CUDA_ERROR_INVALID_IMAGE : open_copy(image, size, "the image", object);
 }

@@ -9,11 +9,9 @@ static soft_module program = {.holds = 1, .lock = PTHREAD_MUTEX_INITIALIZER};
 
 CUresult gr_softcuda_function(const gr_cuhost_kernel *kernel, CUfunction *function)
 {
-    CUresult result = soft_check_init();
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_init());
     soft_function *found;
-    result = soft_function_of(&program, kernel, &found);
+    CUresult result = soft_function_of(&program, kernel, &found);
     if (result == CUDA_SUCCESS)
         *function = found->function_handle;
     return result;

@@ -102,9 +102,7 @@ static CUresult check_properties(const CUmemAllocationProp *prop)
     if (prop->type != CU_MEM_ALLOCATION_TYPE_PINNED || prop->win32HandleMetaData ||
         (types & ~(CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR | windows | fabric)))
         return CUDA_ERROR_INVALID_VALUE;
-    CUresult result = soft_allocation_check_location(&prop->location);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_allocation_check_location(&prop->location));
     if (types & (windows | fabric))
         return soft_unsupported(&logged_handle,
                                 "memory with a shareable handle that is no file descriptor");
@@ -117,16 +115,14 @@ static CUresult check_properties(const CUmemAllocationProp *prop)
 SOFT_API cuMemGetAllocationGranularity(size_t *granularity, const CUmemAllocationProp *prop,
                                        CUmemAllocationGranularity_flags option)
 {
-    CUresult result = soft_check_init();
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_init());
     bool is_known = option == CU_MEM_ALLOC_GRANULARITY_MINIMUM ||
                     option == CU_MEM_ALLOC_GRANULARITY_RECOMMENDED;
     if (!granularity || !prop || !is_known)
         return CUDA_ERROR_INVALID_VALUE;
     CUmemAllocationProp anywhere = *prop;
     anywhere.location.id = 0; /* which the real driver does not look at */
-    result = check_properties(&anywhere);
+    CUresult result = check_properties(&anywhere);
     if (result == CUDA_SUCCESS)
         *granularity = SOFT_GRANULARITY;
     return result;
@@ -174,13 +170,11 @@ static CUresult create(size_t size, const CUmemAllocationProp *prop,
 SOFT_API cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size,
                      const CUmemAllocationProp *prop, unsigned long long flags)
 {
-    CUresult result = soft_check_init();
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_init());
     if (!handle || !prop || flags != 0 || size == 0 || size % SOFT_GRANULARITY != 0)
         return CUDA_ERROR_INVALID_VALUE;
     CUmemAllocationProp granted = *prop;
-    result = check_properties(&granted);
+    CUresult result = check_properties(&granted);
     granted.allocFlags.compressionType = 0;
     return result == CUDA_SUCCESS ? create(size, &granted, handle) : result;
 }
@@ -234,17 +228,15 @@ static CUresult import(int fd, CUmemGenericAllocationHandle *handle)
         .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE},
     };
     soft_memfd file;
-    CUresult result = soft_memfd_open(fd, "cuMemImportFromShareableHandle", &file);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_memfd_open(fd, "cuMemImportFromShareableHandle", &file));
     prop.location.id = soft_device_of_number(file.device);
     if (prop.location.id == CU_DEVICE_INVALID) {
         soft_memfd_close(&file);
         return CUDA_ERROR_INVALID_DEVICE;
     }
     size_t size = file.size / SOFT_GRANULARITY * SOFT_GRANULARITY;
-    result = size && soft_memfd_can_place(&file) ? start(&file, size, 0, &prop, handle)
-                                                 : CUDA_ERROR_NOT_SUPPORTED;
+    CUresult result = size && soft_memfd_can_place(&file) ? start(&file, size, 0, &prop, handle)
+                                                          : CUDA_ERROR_NOT_SUPPORTED;
     if (result != CUDA_SUCCESS)
         soft_memfd_close(&file);
     return result;
@@ -255,9 +247,7 @@ static CUresult import(int fd, CUmemGenericAllocationHandle *handle)
 SOFT_API cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle, void *osHandle,
                                         CUmemAllocationHandleType shHandleType)
 {
-    CUresult result = soft_check_init();
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_init());
     if (!handle || shHandleType != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
         return CUDA_ERROR_INVALID_VALUE;
     return import((int)(intptr_t)osHandle, handle);

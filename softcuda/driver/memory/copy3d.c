@@ -67,9 +67,7 @@ CUresult copy_3d(const CUDA_MEMCPY3D *given, const copy_peers *peers, CUstream h
                  bool asynchronous)
 {
     soft_stream *stream;
-    CUresult result = soft_stream_get(handle, &stream);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_stream_get(handle, &stream));
     if (!given)
         return CUDA_ERROR_INVALID_VALUE;
     copy_block block = {
@@ -101,7 +99,7 @@ CUresult copy_3d(const CUDA_MEMCPY3D *given, const copy_peers *peers, CUstream h
         .z = given->dstZ,
         .party = peers ? peers->to : copy_party(stream),
     };
-    result = resolve_side(&from, &block, &block.from);
+    CUresult result = resolve_side(&from, &block, &block.from);
     if (result == CUDA_SUCCESS)
         result = resolve_side(&to, &block, &block.to);
     return result == CUDA_SUCCESS ? copy_submit(stream, &block, asynchronous) : result;

@@ -37,9 +37,7 @@ __attribute__((constructor)) static void hook_contexts(void)
 
 CUresult soft_external_get(CUexternalMemory handle, soft_external **external)
 {
-    CUresult result = soft_check_context(NULL);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_context(NULL));
     *external = soft_handle_get(SOFT_KIND_EXTERNAL_MEMORY, handle);
     return *external ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
@@ -145,15 +143,11 @@ SOFT_API cuImportExternalMemory(CUexternalMemory *extMem_out,
                                 const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *memHandleDesc)
 {
     soft_context *context;
-    CUresult result = soft_check_context(&context);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_context(&context));
     if (!extMem_out || !memHandleDesc)
         return CUDA_ERROR_INVALID_VALUE;
     const CUDA_EXTERNAL_MEMORY_HANDLE_DESC descriptor = *memHandleDesc;
-    result = check_type(descriptor.type);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(check_type(descriptor.type));
     if (descriptor.size == 0 || (descriptor.flags & ~(unsigned)CUDA_EXTERNAL_MEMORY_DEDICATED))
         return CUDA_ERROR_INVALID_VALUE;
     return import(context, &descriptor, extMem_out);
@@ -163,13 +157,12 @@ SOFT_API cuExternalMemoryGetMappedBuffer(CUdeviceptr *devPtr, CUexternalMemory e
                                          const CUDA_EXTERNAL_MEMORY_BUFFER_DESC *bufferDesc)
 {
     soft_external *external;
-    CUresult result = soft_external_get(extMem, &external);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_external_get(extMem, &external));
     if (!devPtr || !bufferDesc || bufferDesc->flags != 0)
         return CUDA_ERROR_INVALID_VALUE;
     unsigned char *bytes;
-    result = soft_external_map(external, bufferDesc->offset, bufferDesc->size, NULL, &bytes);
+    CUresult result =
+        soft_external_map(external, bufferDesc->offset, bufferDesc->size, NULL, &bytes);
     if (result == CUDA_SUCCESS)
         *devPtr = (CUdeviceptr)(uintptr_t)bytes;
     return result;
@@ -177,9 +170,7 @@ SOFT_API cuExternalMemoryGetMappedBuffer(CUdeviceptr *devPtr, CUexternalMemory e
 
 SOFT_API cuDestroyExternalMemory(CUexternalMemory extMem)
 {
-    CUresult result = soft_check_context(NULL);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_context(NULL));
     soft_external *external = soft_handle_drop(SOFT_KIND_EXTERNAL_MEMORY, extMem);
     if (!external)
         return CUDA_ERROR_INVALID_HANDLE;

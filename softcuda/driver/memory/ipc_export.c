@@ -53,10 +53,8 @@ static CUresult fill_in(exported *e, const soft_range *range)
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
     const size_t lead = (uintptr_t)range->base % page;
     const size_t length = (lead + range->size + page - 1) & ~(page - 1);
-    CUresult result = soft_memfd_create(length, soft_device_number(range->device), &e->file);
-    if (result != CUDA_SUCCESS)
-        return result;
-    result = soft_ipc_describe(SOFT_IPC_MEMORY, &e->file, lead, range->size, &e->handle);
+    SOFT_TRY(soft_memfd_create(length, soft_device_number(range->device), &e->file));
+    CUresult result = soft_ipc_describe(SOFT_IPC_MEMORY, &e->file, lead, range->size, &e->handle);
     if (result == CUDA_SUCCESS && !share_pages(range, &e->file))
         result = CUDA_ERROR_OUT_OF_MEMORY;
     if (result != CUDA_SUCCESS)
@@ -104,16 +102,14 @@ static CUresult export(const soft_range *range, soft_ipc_handle *handle)
 
 SOFT_API cuIpcGetMemHandle(CUipcMemHandle *pHandle, CUdeviceptr dptr)
 {
-    CUresult result = soft_check_context(NULL);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_context(NULL));
     soft_range range;
     if (!pHandle || !soft_range_find((void *)(uintptr_t)dptr, &range) ||
         range.kind != SOFT_MEMORY_DEVICE || range.owner)
         return CUDA_ERROR_INVALID_VALUE;
     soft_ipc_handle handle;
     pthread_mutex_lock(&exporting);
-    result = export(&range, &handle);
+    CUresult result = export(&range, &handle);
     pthread_mutex_unlock(&exporting);
     if (result != CUDA_SUCCESS)
         return result;

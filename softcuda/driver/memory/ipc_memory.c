@@ -29,9 +29,7 @@ static opened *find_locked(const soft_ipc_handle *handle, CUdevice device)
 static CUresult map(const soft_ipc_handle *handle, opened *o)
 {
     soft_memfd file;
-    CUresult result = soft_ipc_open(SOFT_IPC_MEMORY, handle, "cuIpcOpenMemHandle", &file);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_ipc_open(SOFT_IPC_MEMORY, handle, "cuIpcOpenMemHandle", &file));
     soft_range range = {.size = handle->size,
                         .kind = SOFT_MEMORY_EXTERNAL,
                         .what = "memory of another process, of cuIpcOpenMemHandle",
@@ -42,7 +40,7 @@ static CUresult map(const soft_ipc_handle *handle, opened *o)
     soft_memfd_close(&file);
     if (!range.base)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    result = soft_range_add(&range);
+    CUresult result = soft_range_add(&range);
     if (result != CUDA_SUCCESS)
         soft_device_memory_free(&range, "memory of another process that was never given out");
     o->base = range.base;
@@ -77,15 +75,13 @@ static CUresult open_locked(const soft_ipc_handle *handle, soft_context *context
 SOFT_API cuIpcOpenMemHandle_v2(CUdeviceptr *pdptr, CUipcMemHandle handle, unsigned int Flags)
 {
     soft_context *context;
-    CUresult result = soft_check_context(&context);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_context(&context));
     if (!pdptr || Flags != CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS)
         return CUDA_ERROR_INVALID_VALUE;
     soft_ipc_handle found;
     memcpy(&found, &handle, sizeof(found));
     pthread_mutex_lock(&lock);
-    result = open_locked(&found, context, pdptr);
+    CUresult result = open_locked(&found, context, pdptr);
     pthread_mutex_unlock(&lock);
     return result;
 }
@@ -124,9 +120,7 @@ static bool drop_hold(const unsigned char *base, opened **last)
 /* As cuMemFree, waits for the work that may still use the memory. */
 SOFT_API cuIpcCloseMemHandle(CUdeviceptr dptr)
 {
-    CUresult result = soft_check_context(NULL);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_context(NULL));
     opened *last;
     if (!drop_hold((const unsigned char *)(uintptr_t)dptr, &last))
         return CUDA_ERROR_INVALID_VALUE;

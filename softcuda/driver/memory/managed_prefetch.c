@@ -38,9 +38,7 @@ SOFT_API_ptsz(cuMemPrefetchAsync,
 SOFT_API cuMemPrefetchAsync_v2(CUdeviceptr devPtr, size_t count, CUmemLocation location,
                                unsigned int flags, CUstream hStream)
 {
-    CUresult result = soft_check_init();
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_init());
     if (flags != 0)
         return CUDA_ERROR_INVALID_VALUE;
     return prefetch(devPtr, count, soft_place_of_location(&location), hStream);
@@ -67,13 +65,11 @@ struct batch {
 static CUresult check_batch(const struct batch *batch, unsigned long long flags, CUstream stream)
 {
     soft_stream *ordered;
-    CUresult result = soft_check_init();
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_init());
     if (!batch->pointers || !batch->sizes || !batch->count || flags != 0 || !stream ||
         stream == CU_STREAM_LEGACY)
         return CUDA_ERROR_INVALID_VALUE;
-    result = soft_stream_get(stream, &ordered);
+    CUresult result = soft_stream_get(stream, &ordered);
     for (size_t i = 0; i < batch->count && result == CUDA_SUCCESS; i++)
         result = soft_managed_check(batch->pointers[i], batch->sizes[i]);
     return result;
@@ -180,9 +176,7 @@ SOFT_API cuStreamAttachMemAsync(CUstream hStream, CUdeviceptr dptr, size_t lengt
                                 unsigned int flags)
 {
     soft_stream *stream;
-    CUresult result = soft_stream_get(hStream, &stream);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_stream_get(hStream, &stream));
     soft_range range;
     void *address = (void *)(uintptr_t)dptr;
     if (!soft_range_find(address, &range) || !soft_is_managed(&range) ||

@@ -83,10 +83,8 @@ static CUresult check_attribute(const void *data, size_t size, int attribute)
 
 static CUresult find_advice(CUdeviceptr pointer, size_t size, soft_advice *advice)
 {
-    CUresult result = soft_check_context(NULL);
-    if (result != CUDA_SUCCESS)
-        return result;
-    result = soft_managed_check(pointer, size);
+    SOFT_TRY(soft_check_context(NULL));
+    CUresult result = soft_managed_check(pointer, size);
     if (result == CUDA_SUCCESS)
         *advice = soft_advice_get((uintptr_t)pointer, (uintptr_t)pointer + size);
     return result;

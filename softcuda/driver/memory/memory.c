@@ -10,14 +10,12 @@ static CUresult allocate(CUdeviceptr *pointer, size_t size, enum soft_memory kin
     const char *what = kind == SOFT_MEMORY_MANAGED ? "managed memory of cuMemAllocManaged"
                                                    : "device memory of cuMemAlloc";
     soft_context *context;
-    CUresult result = soft_check_context(&context);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_context(&context));
     if (!pointer || size == 0)
         return CUDA_ERROR_INVALID_VALUE;
     soft_range range = {
         .size = size, .kind = kind, .what = what, .flags = flags, .context = context};
-    result = soft_device_memory_new(&range);
+    CUresult result = soft_device_memory_new(&range);
     if (result == CUDA_SUCCESS)
         *pointer = (CUdeviceptr)(uintptr_t)range.base;
     return result;
@@ -31,9 +29,7 @@ SOFT_API cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize)
 SOFT_API cuMemAllocPitch_v2(CUdeviceptr *dptr, size_t *pPitch, size_t WidthInBytes, size_t Height,
                             unsigned int ElementSizeBytes)
 {
-    CUresult result = soft_check_context(NULL);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_context(NULL));
     bool good_element = ElementSizeBytes == 4 || ElementSizeBytes == 8 || ElementSizeBytes == 16;
     if (!dptr || !pPitch || !WidthInBytes || !Height || !good_element)
         return CUDA_ERROR_INVALID_VALUE;
@@ -42,7 +38,7 @@ SOFT_API cuMemAllocPitch_v2(CUdeviceptr *dptr, size_t *pPitch, size_t WidthInByt
     size_t size;
     if (pitch < WidthInBytes || __builtin_mul_overflow(pitch, Height, &size))
         return CUDA_ERROR_OUT_OF_MEMORY;
-    result = allocate(dptr, size, SOFT_MEMORY_DEVICE, 0);
+    CUresult result = allocate(dptr, size, SOFT_MEMORY_DEVICE, 0);
     if (result == CUDA_SUCCESS)
         *pPitch = pitch;
     return result;
@@ -107,9 +103,7 @@ void soft_memory_destroy_all(soft_context *context)
 SOFT_API cuMemGetInfo_v2(size_t *free, size_t *total)
 {
     soft_context *context;
-    CUresult result = soft_check_context(&context);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_context(&context));
     size_t unused, all;
     soft_device_memory_count(soft_context_device(context), &unused, &all);
     if (free)
@@ -123,9 +117,7 @@ SOFT_API cuMemGetInfo_v2(size_t *free, size_t *total)
 SOFT_API cuMemGetAddressRange_v2(CUdeviceptr *pbase, size_t *psize, CUdeviceptr dptr)
 {
     soft_context *context;
-    CUresult result = soft_check_context(&context);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_context(&context));
     soft_range range;
     if (!soft_range_find((void *)(uintptr_t)dptr, &range) ||
         (range.kind == SOFT_MEMORY_DEVICE && !soft_can_touch(context, &range)))

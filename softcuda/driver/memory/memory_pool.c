@@ -116,9 +116,7 @@ CUmemoryPool soft_pool_handle(const soft_range *range)
 
 CUresult soft_pool_get(CUmemoryPool handle, soft_pool **pool)
 {
-    CUresult result = soft_check_init();
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_init());
     *pool = soft_handle_get(SOFT_KIND_POOL, handle);
     return *pool ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
@@ -129,14 +127,10 @@ static CUresult get_pool_at(CUmemoryPool *handle, int memory, const CUmemLocatio
                             bool current)
 {
     int place;
-    CUresult result = soft_check_init();
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_init());
     if (!handle || !location)
         return CUDA_ERROR_INVALID_VALUE;
-    result = find_place(memory, location, &place);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(find_place(memory, location, &place));
     pthread_mutex_lock(&soft_pool_lock);
     soft_pool *pool = current ? current_pool_locked(place) : default_pool_locked(place);
     if (pool)
@@ -199,9 +193,7 @@ SOFT_API cuMemGetMemPool(CUmemoryPool *pool, CUmemLocation *location, CUmemAlloc
 
 SOFT_API cuMemSetMemPool(CUmemLocation *location, CUmemAllocationType type, CUmemoryPool pool)
 {
-    CUresult result = soft_check_init();
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_init());
     return location ? set_pool_at((int)type, location, pool) : CUDA_ERROR_INVALID_VALUE;
 }
 #endif
@@ -210,9 +202,7 @@ SOFT_API cuMemSetMemPool(CUmemLocation *location, CUmemAllocationType type, CUme
 
 SOFT_API cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *poolProps)
 {
-    CUresult result = soft_check_init();
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_init());
     int place;
     if (!pool || !poolProps ||
         find_place((int)poolProps->allocType, &poolProps->location, &place) != CUDA_SUCCESS)
@@ -301,9 +291,7 @@ static CUresult allocate(CUdeviceptr *pointer, size_t size, CUmemoryPool handle,
 static CUresult allocate_on(CUdeviceptr *pointer, size_t size, CUmemoryPool handle, CUstream stream)
 {
     soft_stream *ordered;
-    CUresult result = soft_stream_get(stream, &ordered);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_stream_get(stream, &ordered));
     if (!pointer)
         return CUDA_ERROR_INVALID_VALUE;
     *pointer = 0;
@@ -344,9 +332,7 @@ static void run_free(void *copy)
 SOFT_API cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream)
 {
     soft_stream *stream;
-    CUresult result = soft_stream_get(hStream, &stream);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_stream_get(hStream, &stream));
     if (!dptr)
         return CUDA_SUCCESS;
     soft_range range;
@@ -358,7 +344,7 @@ SOFT_API cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream)
         return CUDA_ERROR_INVALID_VALUE;
     if (!soft_range_remove(address, range.kind, &range))
         return CUDA_ERROR_INVALID_VALUE;
-    result = soft_stream_push_copy(stream, run_free, &range, sizeof(range));
+    CUresult result = soft_stream_push_copy(stream, run_free, &range, sizeof(range));
     if (result != CUDA_SUCCESS)
         soft_range_add(&range);
     return result;

@@ -48,9 +48,7 @@ typedef struct {
 static CUresult get_attribute(CUmemoryPool handle, CUmemPool_attribute attr, const void *value,
                               pool_attribute *attribute)
 {
-    CUresult result = soft_pool_get(handle, &attribute->pool);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_pool_get(handle, &attribute->pool));
     bool is_int = attr <= CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES;
     attribute->size = is_int ? sizeof(int) : sizeof(cuuint64_t);
     attribute->place = place_of(attribute->pool, attr);
@@ -60,9 +58,7 @@ static CUresult get_attribute(CUmemoryPool handle, CUmemPool_attribute attr, con
 SOFT_API cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void *value)
 {
     pool_attribute attribute;
-    CUresult result = get_attribute(pool, attr, value, &attribute);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(get_attribute(pool, attr, value, &attribute));
     pthread_mutex_lock(&soft_pool_lock);
     memcpy(value, attribute.place, attribute.size);
     pthread_mutex_unlock(&soft_pool_lock);
@@ -73,9 +69,7 @@ SOFT_API cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void
 SOFT_API cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void *value)
 {
     pool_attribute attribute;
-    CUresult result = get_attribute(pool, attr, value, &attribute);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(get_attribute(pool, attr, value, &attribute));
     const soft_pool *found = attribute.pool;
     if (attribute.place == &found->used)
         return CUDA_ERROR_INVALID_VALUE;
@@ -146,9 +140,7 @@ SOFT_API cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *map, size_
 SOFT_API cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool memPool, CUmemLocation *location)
 {
     soft_pool *found;
-    CUresult result = soft_pool_get(memPool, &found);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_pool_get(memPool, &found));
     if (!flags || !location)
         return CUDA_ERROR_INVALID_VALUE;
     if (soft_place_is_host((int)location->type) && found->memory != SOFT_POOL_OF_DEVICE) {

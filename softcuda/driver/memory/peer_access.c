@@ -111,9 +111,7 @@ static CUresult enable(const soft_context *from, const soft_context *to)
 SOFT_API cuCtxEnablePeerAccess(CUcontext peerContext, unsigned int Flags)
 {
     soft_context *current, *peer;
-    CUresult result = get_both(peerContext, &current, &peer);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(get_both(peerContext, &current, &peer));
     if (Flags != 0)
         return CUDA_ERROR_INVALID_VALUE;
     return !current || current->device == peer->device ? CUDA_ERROR_PEER_ACCESS_UNSUPPORTED
@@ -124,9 +122,7 @@ SOFT_API cuCtxEnablePeerAccess(CUcontext peerContext, unsigned int Flags)
 SOFT_API cuCtxDisablePeerAccess(CUcontext peerContext)
 {
     soft_context *current, *peer;
-    CUresult result = get_both(peerContext, &current, &peer);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(get_both(peerContext, &current, &peer));
     if (!current || !is_enabled(current, peer))
         return CUDA_ERROR_PEER_ACCESS_NOT_ENABLED;
     (void)soft_context_wait(current);

@@ -12,9 +12,7 @@
 SOFT_API cuMemHostAlloc(void **pp, size_t bytesize, unsigned int Flags)
 {
     soft_context *context;
-    CUresult result = soft_check_context(&context);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_context(&context));
     if (!pp || (Flags & ~(unsigned)ALLOC_FLAGS))
         return CUDA_ERROR_INVALID_VALUE;
     *pp = NULL;
@@ -30,7 +28,7 @@ SOFT_API cuMemHostAlloc(void **pp, size_t bytesize, unsigned int Flags)
     range.base = soft_pages_new(bytesize, (size_t)sysconf(_SC_PAGESIZE), false);
     if (!range.base)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    result = soft_range_add(&range);
+    CUresult result = soft_range_add(&range);
     if (result != CUDA_SUCCESS)
         soft_pages_retire(range.base, range.size, "pinned memory that was never given out");
     else
@@ -60,9 +58,7 @@ SOFT_API cuMemFreeHost(void *p)
 SOFT_API cuMemHostRegister_v2(void *p, size_t bytesize, unsigned int Flags)
 {
     soft_context *context;
-    CUresult result = soft_check_context(&context);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_context(&context));
     const unsigned known = REGISTER_FLAGS | CU_MEMHOSTREGISTER_IOMEMORY;
     if (!p || !bytesize || (Flags & ~known))
         return CUDA_ERROR_INVALID_VALUE;
@@ -74,7 +70,7 @@ SOFT_API cuMemHostRegister_v2(void *p, size_t bytesize, unsigned int Flags)
                         .kind = SOFT_MEMORY_REGISTERED,
                         .flags = Flags,
                         .context = context};
-    result = soft_range_add(&range);
+    CUresult result = soft_range_add(&range);
     soft_range other;
     bool is_allocation = soft_range_find(p, &other) && other.kind != SOFT_MEMORY_REGISTERED;
     if (result != CUDA_ERROR_INVALID_VALUE || is_allocation)
@@ -89,9 +85,7 @@ SOFT_API cuMemHostRegister(void *p, size_t bytesize, unsigned int Flags)
 
 SOFT_API cuMemHostUnregister(void *p)
 {
-    CUresult result = soft_check_no_dead_context();
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_no_dead_context());
     soft_range range;
     if (!p || (soft_range_find(p, &range) &&
                (range.kind != SOFT_MEMORY_REGISTERED || (void *)range.base != p)))
@@ -109,9 +103,7 @@ static bool find_pinned(const void *p, soft_range *range)
 
 SOFT_API cuMemHostGetDevicePointer_v2(CUdeviceptr *pdptr, void *p, unsigned int Flags)
 {
-    CUresult result = soft_check_context(NULL);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_context(NULL));
     soft_range range;
     if (!pdptr || Flags != 0 || !find_pinned(p, &range))
         return CUDA_ERROR_INVALID_VALUE;
@@ -121,9 +113,7 @@ SOFT_API cuMemHostGetDevicePointer_v2(CUdeviceptr *pdptr, void *p, unsigned int 
 
 SOFT_API cuMemHostGetFlags(unsigned int *pFlags, void *p)
 {
-    CUresult result = soft_check_context(NULL);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_context(NULL));
     soft_range range;
     if (!pFlags || !find_pinned(p, &range))
         return CUDA_ERROR_INVALID_VALUE;

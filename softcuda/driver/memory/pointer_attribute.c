@@ -83,9 +83,7 @@ static CUresult query(void *data, unsigned attribute, const soft_range *range, C
 
 SOFT_API cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdeviceptr ptr)
 {
-    CUresult result = soft_check_no_dead_context();
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_no_dead_context());
     soft_range range;
     if (!data || !soft_range_find((void *)(uintptr_t)ptr, &range))
         return CUDA_ERROR_INVALID_VALUE;
@@ -125,9 +123,7 @@ static bool is_known(CUpointer_attribute attribute)
 SOFT_API cuPointerGetAttributes(unsigned int numAttributes, CUpointer_attribute *attributes,
                                 void **data, CUdeviceptr ptr)
 {
-    CUresult result = soft_check_no_dead_context();
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_no_dead_context());
     if (!numAttributes || !attributes || !data)
         return CUDA_ERROR_INVALID_VALUE;
     for (unsigned i = 0; i < numAttributes; i++)
@@ -145,9 +141,7 @@ SOFT_API cuPointerGetAttributes(unsigned int numAttributes, CUpointer_attribute 
 /* The one attribute that can be set is the allocation's, not the pointer's. */
 SOFT_API cuPointerSetAttribute(const void *value, CUpointer_attribute attribute, CUdeviceptr ptr)
 {
-    CUresult result = soft_check_no_dead_context();
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_no_dead_context());
     unsigned syncs;
     soft_range range;
     if (!value || attribute != CU_POINTER_ATTRIBUTE_SYNC_MEMOPS ||

@@ -73,9 +73,7 @@ static CUresult reserve(unsigned char *hint, size_t size, size_t alignment, CUde
 SOFT_API cuMemAddressReserve(CUdeviceptr *ptr, size_t size, size_t alignment, CUdeviceptr addr,
                              unsigned long long flags)
 {
-    CUresult result = soft_check_init();
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_init());
     if (!ptr || flags != 0 || size == 0 || size % page_size() != 0 || addr % page_size() != 0 ||
         (alignment & (alignment - 1)) != 0)
         return CUDA_ERROR_INVALID_VALUE;
@@ -87,9 +85,7 @@ SOFT_API cuMemAddressReserve(CUdeviceptr *ptr, size_t size, size_t alignment, CU
 
 SOFT_API cuMemAddressFree(CUdeviceptr ptr, size_t size)
 {
-    CUresult result = soft_check_init();
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_init());
     pthread_mutex_lock(&lock);
     reservation **link = &reservations, *found = NULL;
     while (*link && (*link)->base != at(ptr))
@@ -150,15 +146,13 @@ static CUresult map_locked(const mapping *wanted)
 SOFT_API cuMemMap(CUdeviceptr ptr, size_t size, size_t offset, CUmemGenericAllocationHandle handle,
                   unsigned long long flags)
 {
-    CUresult result = soft_check_init();
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_init());
     if (flags != 0 || offset != 0 || size == 0 || ptr % SOFT_GRANULARITY != 0)
         return CUDA_ERROR_INVALID_VALUE;
     mapping wanted = {at(ptr), size, soft_allocation_map(handle), {0}, NULL};
     if (!wanted.allocation)
         return CUDA_ERROR_INVALID_VALUE;
-    result = CUDA_ERROR_NOT_SUPPORTED; /* as the real driver answers to another size */
+    CUresult result = CUDA_ERROR_NOT_SUPPORTED; /* as the real driver answers to another size */
     if (size == wanted.allocation->size) {
         pthread_mutex_lock(&lock);
         result = map_locked(&wanted);
@@ -312,14 +306,10 @@ static mapping *find_mapping_locked(const unsigned char *address)
 
 SOFT_API cuMemGetAccess(unsigned long long *flags, const CUmemLocation *location, CUdeviceptr ptr)
 {
-    CUresult result = soft_check_init();
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_init());
     if (!flags || !location)
         return CUDA_ERROR_INVALID_VALUE;
-    result = soft_allocation_check_location(location);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_allocation_check_location(location));
     pthread_mutex_lock(&lock);
     const mapping *m = find_mapping_locked(at(ptr));
     if (m)
@@ -330,9 +320,7 @@ SOFT_API cuMemGetAccess(unsigned long long *flags, const CUmemLocation *location
 
 SOFT_API cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void *addr)
 {
-    CUresult result = soft_check_init();
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_init());
     if (!handle)
         return CUDA_ERROR_INVALID_VALUE;
     pthread_mutex_lock(&lock);
@@ -369,9 +357,7 @@ static void unmap_locked(mapping **link)
 /* As cuMemFree, waits for the work that may still use the memory. */
 SOFT_API cuMemUnmap(CUdeviceptr ptr, size_t size)
 {
-    CUresult result = soft_check_init();
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_init());
     if (!is_run(at(ptr), size))
         return CUDA_ERROR_INVALID_VALUE;
     soft_contexts_drain();

@@ -92,9 +92,7 @@ static void run_wait(void *argument)
 
 static CUresult get_event(CUevent handle, soft_event **event)
 {
-    CUresult result = soft_check_init();
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_init());
     *event = soft_handle_get(SOFT_KIND_EVENT, handle);
     return *event ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
@@ -189,9 +187,7 @@ SOFT_API cuEventDestroy(CUevent hEvent)
 CUresult soft_event_describe(CUevent handle, soft_ipc_handle *description)
 {
     soft_event *event;
-    CUresult result = get_event(handle, &event);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(get_event(handle, &event));
     const soft_ipc_handle *found = event->shared ? soft_shared_event_handle(event->shared) : NULL;
     if (!found)
         return CUDA_ERROR_INVALID_HANDLE;
@@ -234,12 +230,8 @@ SOFT_API cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigned int f
 {
     soft_event *event;
     soft_stream *stream;
-    CUresult result = get_event(hEvent, &event);
-    if (result != CUDA_SUCCESS)
-        return result;
-    result = soft_stream_get(hStream, &stream);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(get_event(hEvent, &event));
+    SOFT_TRY(soft_stream_get(hStream, &stream));
     if (flags != CU_EVENT_RECORD_DEFAULT)
         return outside_capture(flags);
     if (event->context != soft_stream_context(stream))
@@ -276,12 +268,8 @@ SOFT_API cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int Flags)
 {
     soft_event *event;
     soft_stream *stream;
-    CUresult result = soft_stream_get(hStream, &stream);
-    if (result != CUDA_SUCCESS)
-        return result;
-    result = get_event(hEvent, &event);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_stream_get(hStream, &stream));
+    SOFT_TRY(get_event(hEvent, &event));
     if (Flags != CU_EVENT_WAIT_DEFAULT)
         return outside_capture(Flags);
     return event->shared ? soft_shared_event_wait_on(event->shared, stream)
@@ -291,13 +279,11 @@ SOFT_API cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int Flags)
 SOFT_API cuEventQuery(CUevent hEvent)
 {
     soft_event *event;
-    CUresult result = get_event(hEvent, &event);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(get_event(hEvent, &event));
     pthread_mutex_lock(&soft_lock);
     bool pending = event->shared ? !soft_shared_event_is_done(event->shared)
                                  : event->last && !event->last->done;
-    result = event->context->sticky;
+    CUresult result = event->context->sticky;
     pthread_mutex_unlock(&soft_lock);
     return pending && result == CUDA_SUCCESS ? CUDA_ERROR_NOT_READY : result;
 }

@@ -54,9 +54,7 @@ static CUresult check_type(CUexternalSemaphoreHandleType type)
 static CUresult open_as(const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC *desc,
                         gr_softcuda_semaphore **semaphore)
 {
-    CUresult result = gr_softcuda_semaphore_open(desc->handle.fd, semaphore);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(gr_softcuda_semaphore_open(desc->handle.fd, semaphore));
     bool wanted = desc->type == CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_TIMELINE_SEMAPHORE_FD;
     if (soft_semaphore_is_timeline(*semaphore) == wanted)
         return CUDA_SUCCESS;
@@ -88,21 +86,15 @@ SOFT_API cuImportExternalSemaphore(CUexternalSemaphore *extSem_out,
                                    const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC *semHandleDesc)
 {
     soft_context *context;
-    CUresult result = soft_check_context(&context);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_context(&context));
     if (!extSem_out || !semHandleDesc || semHandleDesc->flags != 0)
         return CUDA_ERROR_INVALID_VALUE;
-    result = check_type(semHandleDesc->type);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(check_type(semHandleDesc->type));
 
     gr_softcuda_semaphore *semaphore;
     CUexternalSemaphore handle;
-    result = open_as(semHandleDesc, &semaphore);
-    if (result != CUDA_SUCCESS)
-        return result;
-    result = list(context, semaphore, &handle);
+    SOFT_TRY(open_as(semHandleDesc, &semaphore));
+    CUresult result = list(context, semaphore, &handle);
     if (result != CUDA_SUCCESS) {
         gr_softcuda_semaphore_close(semaphore);
         return result;
@@ -126,9 +118,7 @@ static void end_import(void *object)
 
 SOFT_API cuDestroyExternalSemaphore(CUexternalSemaphore extSem)
 {
-    CUresult result = soft_check_init();
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_init());
     if (!extSem)
         return CUDA_ERROR_INVALID_VALUE;
     external_semaphore *import = soft_handle_drop(SOFT_KIND_SEMAPHORE, extSem);
@@ -225,9 +215,7 @@ static CUresult push(const CUexternalSemaphore *handles, parameters of, unsigned
                      CUstream handle)
 {
     soft_stream *stream;
-    CUresult result = soft_stream_get(handle, &stream);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_stream_get(handle, &stream));
     if (!handles || (!of.signals && !of.waits) || count == 0)
         return CUDA_ERROR_INVALID_VALUE;
 
@@ -238,7 +226,7 @@ static CUresult push(const CUexternalSemaphore *handles, parameters of, unsigned
         return CUDA_ERROR_OUT_OF_MEMORY;
     work->context = soft_stream_context(stream);
     work->count = 0;
-    result = add_all(work, handles, of, count);
+    CUresult result = add_all(work, handles, of, count);
     if (result == CUDA_SUCCESS)
         result = soft_stream_push_copy(stream, of.signals ? run_signals : run_waits, work, size);
     if (result != CUDA_SUCCESS)

@@ -88,17 +88,13 @@ CUresult soft_shared_event_new(CUdevice device, soft_shared_event **event)
 {
     soft_memfd file;
     soft_ipc_handle handle;
-    CUresult result = soft_memfd_create(sizeof(shared_state), soft_device_number(device), &file);
-    if (result != CUDA_SUCCESS)
-        return result;
-    result = soft_ipc_describe(SOFT_IPC_EVENT, &file, 0, sizeof(shared_state), &handle);
+    SOFT_TRY(soft_memfd_create(sizeof(shared_state), soft_device_number(device), &file));
+    CUresult result = soft_ipc_describe(SOFT_IPC_EVENT, &file, 0, sizeof(shared_state), &handle);
     if (result != CUDA_SUCCESS) {
         soft_memfd_close(&file);
         return result;
     }
-    result = map(&file, true, event);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(map(&file, true, event));
     memset((void *)(*event)->state, 0, sizeof(shared_state));
     (*event)->handle = handle;
     return CUDA_SUCCESS;
@@ -107,9 +103,7 @@ CUresult soft_shared_event_new(CUdevice device, soft_shared_event **event)
 CUresult soft_shared_event_open(const soft_ipc_handle *handle, soft_shared_event **event)
 {
     soft_memfd file;
-    CUresult result = soft_ipc_open(SOFT_IPC_EVENT, handle, "cuIpcOpenEventHandle", &file);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_ipc_open(SOFT_IPC_EVENT, handle, "cuIpcOpenEventHandle", &file));
     if (file.size < sizeof(shared_state) || !soft_memfd_can_place(&file)) {
         soft_memfd_close(&file);
         return CUDA_ERROR_INVALID_VALUE;

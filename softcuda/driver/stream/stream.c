@@ -43,9 +43,7 @@ static soft_stream *per_thread_stream(soft_context *context)
 static CUresult default_stream(bool per_thread, soft_stream **stream)
 {
     soft_context *context;
-    CUresult result = soft_check_context(&context);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_context(&context));
     if (!per_thread) {
         pthread_mutex_lock(&soft_lock);
         *stream = context->legacy;
@@ -63,14 +61,12 @@ CUresult soft_stream_get(CUstream handle, soft_stream **stream)
     if (handle == CU_STREAM_LEGACY || handle == CU_STREAM_PER_THREAD)
         return default_stream(handle == CU_STREAM_PER_THREAD, stream);
 
-    CUresult result = soft_check_init();
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_init());
     *stream = soft_handle_get(SOFT_KIND_STREAM, handle);
     if (!*stream)
         return CUDA_ERROR_INVALID_HANDLE;
     pthread_mutex_lock(&soft_lock);
-    result = (*stream)->context->sticky;
+    CUresult result = (*stream)->context->sticky;
     pthread_mutex_unlock(&soft_lock);
     return result;
 }
@@ -85,9 +81,7 @@ soft_context *soft_stream_context(const soft_stream *stream)
 SOFT_API cuStreamCreateWithPriority(CUstream *phStream, unsigned int flags, int priority)
 {
     soft_context *context;
-    CUresult result = soft_check_context(&context);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_context(&context));
     if (!phStream || (flags & ~(unsigned)CU_STREAM_NON_BLOCKING))
         return CUDA_ERROR_INVALID_VALUE;
 
@@ -111,9 +105,7 @@ SOFT_API cuStreamCreate(CUstream *phStream, unsigned int Flags)
 
 SOFT_API cuStreamDestroy_v2(CUstream hStream)
 {
-    CUresult result = soft_check_init();
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_init());
     pthread_mutex_lock(&soft_lock);
     soft_stream *stream = soft_handle_get(SOFT_KIND_STREAM, hStream);
     if (stream)
@@ -152,9 +144,7 @@ static bool is_idle_locked(const soft_stream *stream)
 SOFT_API cuStreamQuery(CUstream hStream)
 {
     soft_stream *stream;
-    CUresult result = soft_stream_get(hStream, &stream);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_stream_get(hStream, &stream));
     pthread_mutex_lock(&soft_lock);
     bool idle = is_idle_locked(stream);
     pthread_mutex_unlock(&soft_lock);
@@ -184,9 +174,7 @@ static void run_host_call(void *copy)
 SOFT_API cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void *userData)
 {
     soft_stream *stream;
-    CUresult result = soft_stream_get(hStream, &stream);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_stream_get(hStream, &stream));
     if (!fn)
         return CUDA_ERROR_INVALID_VALUE;
     host_call call = {.function = fn, .data = userData};
@@ -197,9 +185,7 @@ SOFT_API cuStreamAddCallback(CUstream hStream, CUstreamCallback callback, void *
                              unsigned int flags)
 {
     soft_stream *stream;
-    CUresult result = soft_stream_get(hStream, &stream);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_stream_get(hStream, &stream));
     if (!callback || flags != 0)
         return CUDA_ERROR_INVALID_VALUE;
     host_call call = {.callback = callback, .data = userData, .stream = hStream};

@@ -166,12 +166,10 @@ SOFT_API cuStreamBatchMemOp_v2(CUstream handle, unsigned int count,
                                CUstreamBatchMemOpParams *paramArray, unsigned int flags)
 {
     soft_stream *stream;
-    CUresult result = soft_stream_get(handle, &stream);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_stream_get(handle, &stream));
     if (!paramArray || count > MOST_OPERATIONS || flags != 0)
         return CUDA_ERROR_INVALID_VALUE;
-    result = check_batch(paramArray, count, soft_stream_context(stream));
+    CUresult result = check_batch(paramArray, count, soft_stream_context(stream));
     for (unsigned i = 0; i < count && result == CUDA_SUCCESS; i++) {
         word_operation operation;
         bool waits;
