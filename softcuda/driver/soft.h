@@ -24,8 +24,8 @@
  * Exporting. What is defined with these is what is implemented: the Makefile reads the objects'
  * symbols and makes a stub of everything else that cuda.h declares (unsupported.awk).
  *
- * SOFT_API starts the definition. SOFT_API_ptsz and SOFT_API_ptds define the per-thread twin of an
- * entry point from the plain one: CU_STREAM_PER_THREAD stands in for a NULL or implied stream
+ * SOFT_API starts the definition. SOFT_API_ptsz and SOFT_API_ptds do so, and define the per-thread
+ * twin of the entry point from it: CU_STREAM_PER_THREAD stands in for a NULL or implied stream
  * during the call.
  */
 #define SOFT_API __attribute__((visibility("default"))) CUresult CUDAAPI
@@ -39,8 +39,10 @@
         soft_default_stream_is_per_thread = false;                                                 \
         return result;                                                                             \
     }
-#define SOFT_API_ptsz(name, params, args) SOFT_PER_THREAD_TWIN(name##_ptsz, name, params, args)
-#define SOFT_API_ptds(name, params, args) SOFT_PER_THREAD_TWIN(name##_ptds, name, params, args)
+#define SOFT_API_ptsz(name, params, args)                                                          \
+    SOFT_PER_THREAD_TWIN(name##_ptsz, name, params, args) SOFT_API name params
+#define SOFT_API_ptds(name, params, args)                                                          \
+    SOFT_PER_THREAD_TWIN(name##_ptds, name, params, args) SOFT_API name params
 
 extern _Thread_local bool soft_default_stream_is_per_thread;
 

@@ -31,28 +31,23 @@ static CUresult to_array(cudaArray_t to, size_t x, size_t y, const void *from, s
     return rt_copy_box(&box, order);
 }
 
-RT_API cudaMemcpy2DToArray(cudaArray_t dst, size_t wOffset, size_t hOffset, const void *src,
-                           size_t spitch, size_t width, size_t height, enum cudaMemcpyKind kind)
-{
-    return RT_IN_CONTEXT(
-        to_array(dst, wOffset, hOffset, src, spitch, width, height, kind, RT_AT_ONCE));
-}
 RT_API_ptds(cudaMemcpy2DToArray,
             (cudaArray_t dst, size_t wOffset, size_t hOffset, const void *src, size_t spitch,
              size_t width, size_t height, enum cudaMemcpyKind kind),
             (dst, wOffset, hOffset, src, spitch, width, height, kind))
-
-RT_API cudaMemcpy2DToArrayAsync(cudaArray_t dst, size_t wOffset, size_t hOffset, const void *src,
-                                size_t spitch, size_t width, size_t height,
-                                enum cudaMemcpyKind kind, cudaStream_t stream)
 {
     return RT_IN_CONTEXT(
-        to_array(dst, wOffset, hOffset, src, spitch, width, height, kind, RT_QUEUED_ON(stream)));
+        to_array(dst, wOffset, hOffset, src, spitch, width, height, kind, RT_AT_ONCE));
 }
+
 RT_API_ptsz(cudaMemcpy2DToArrayAsync,
             (cudaArray_t dst, size_t wOffset, size_t hOffset, const void *src, size_t spitch,
              size_t width, size_t height, enum cudaMemcpyKind kind, cudaStream_t stream),
             (dst, wOffset, hOffset, src, spitch, width, height, kind, stream))
+{
+    return RT_IN_CONTEXT(
+        to_array(dst, wOffset, hOffset, src, spitch, width, height, kind, RT_QUEUED_ON(stream)));
+}
 
 static CUresult from_array(void *to, size_t pitch, cudaArray_const_t from, size_t x, size_t y,
                            size_t width, size_t height, enum cudaMemcpyKind kind, rt_order order)
@@ -66,28 +61,23 @@ static CUresult from_array(void *to, size_t pitch, cudaArray_const_t from, size_
     return rt_copy_box(&box, order);
 }
 
-RT_API cudaMemcpy2DFromArray(void *dst, size_t dpitch, cudaArray_const_t src, size_t wOffset,
-                             size_t hOffset, size_t width, size_t height, enum cudaMemcpyKind kind)
-{
-    return RT_IN_CONTEXT(
-        from_array(dst, dpitch, src, wOffset, hOffset, width, height, kind, RT_AT_ONCE));
-}
 RT_API_ptds(cudaMemcpy2DFromArray,
             (void *dst, size_t dpitch, cudaArray_const_t src, size_t wOffset, size_t hOffset,
              size_t width, size_t height, enum cudaMemcpyKind kind),
             (dst, dpitch, src, wOffset, hOffset, width, height, kind))
-
-RT_API cudaMemcpy2DFromArrayAsync(void *dst, size_t dpitch, cudaArray_const_t src, size_t wOffset,
-                                  size_t hOffset, size_t width, size_t height,
-                                  enum cudaMemcpyKind kind, cudaStream_t stream)
 {
     return RT_IN_CONTEXT(
-        from_array(dst, dpitch, src, wOffset, hOffset, width, height, kind, RT_QUEUED_ON(stream)));
+        from_array(dst, dpitch, src, wOffset, hOffset, width, height, kind, RT_AT_ONCE));
 }
+
 RT_API_ptsz(cudaMemcpy2DFromArrayAsync,
             (void *dst, size_t dpitch, cudaArray_const_t src, size_t wOffset, size_t hOffset,
              size_t width, size_t height, enum cudaMemcpyKind kind, cudaStream_t stream),
             (dst, dpitch, src, wOffset, hOffset, width, height, kind, stream))
+{
+    return RT_IN_CONTEXT(
+        from_array(dst, dpitch, src, wOffset, hOffset, width, height, kind, RT_QUEUED_ON(stream)));
+}
 
 static CUresult array_to_array(cudaArray_t to, size_t to_x, size_t to_y, cudaArray_const_t from,
                                size_t from_x, size_t from_y, size_t width, size_t height,
@@ -101,18 +91,15 @@ static CUresult array_to_array(cudaArray_t to, size_t to_x, size_t to_y, cudaArr
     return rt_copy_box(&box, RT_AT_ONCE);
 }
 
-RT_API cudaMemcpy2DArrayToArray(cudaArray_t dst, size_t wOffsetDst, size_t hOffsetDst,
-                                cudaArray_const_t src, size_t wOffsetSrc, size_t hOffsetSrc,
-                                size_t width, size_t height, enum cudaMemcpyKind kind)
-{
-    return RT_IN_CONTEXT(array_to_array(dst, wOffsetDst, hOffsetDst, src, wOffsetSrc, hOffsetSrc,
-                                        width, height, kind));
-}
 RT_API_ptds(cudaMemcpy2DArrayToArray,
             (cudaArray_t dst, size_t wOffsetDst, size_t hOffsetDst, cudaArray_const_t src,
              size_t wOffsetSrc, size_t hOffsetSrc, size_t width, size_t height,
              enum cudaMemcpyKind kind),
             (dst, wOffsetDst, hOffsetDst, src, wOffsetSrc, hOffsetSrc, width, height, kind))
+{
+    return RT_IN_CONTEXT(array_to_array(dst, wOffsetDst, hOffsetDst, src, wOffsetSrc, hOffsetSrc,
+                                        width, height, kind));
+}
 
 /* ---- Bytes that run over the ends of rows ---------------------------------------------------- */
 
@@ -186,59 +173,47 @@ static CUresult copy_runs(struct run to, struct run from, size_t count, enum cud
     ((struct run){.array = (a), .x = (x_bytes), .y = (row_number)})
 #define MEMORY(pointer) ((struct run){.memory = (unsigned char *)(pointer)})
 
-RT_API cudaMemcpyToArray(cudaArray_t dst, size_t wOffset, size_t hOffset, const void *src,
-                         size_t count, enum cudaMemcpyKind kind)
-{
-    return RT_IN_CONTEXT(
-        copy_runs(ARRAY(dst, wOffset, hOffset), MEMORY(src), count, kind, RT_AT_ONCE));
-}
 RT_API_ptds(cudaMemcpyToArray,
             (cudaArray_t dst, size_t wOffset, size_t hOffset, const void *src, size_t count,
              enum cudaMemcpyKind kind),
             (dst, wOffset, hOffset, src, count, kind))
-
-RT_API cudaMemcpyToArrayAsync(cudaArray_t dst, size_t wOffset, size_t hOffset, const void *src,
-                              size_t count, enum cudaMemcpyKind kind, cudaStream_t stream)
 {
     return RT_IN_CONTEXT(
-        copy_runs(ARRAY(dst, wOffset, hOffset), MEMORY(src), count, kind, RT_QUEUED_ON(stream)));
+        copy_runs(ARRAY(dst, wOffset, hOffset), MEMORY(src), count, kind, RT_AT_ONCE));
 }
+
 RT_API_ptsz(cudaMemcpyToArrayAsync,
             (cudaArray_t dst, size_t wOffset, size_t hOffset, const void *src, size_t count,
              enum cudaMemcpyKind kind, cudaStream_t stream),
             (dst, wOffset, hOffset, src, count, kind, stream))
-
-RT_API cudaMemcpyFromArray(void *dst, cudaArray_const_t src, size_t wOffset, size_t hOffset,
-                           size_t count, enum cudaMemcpyKind kind)
 {
     return RT_IN_CONTEXT(
-        copy_runs(MEMORY(dst), ARRAY(src, wOffset, hOffset), count, kind, RT_AT_ONCE));
+        copy_runs(ARRAY(dst, wOffset, hOffset), MEMORY(src), count, kind, RT_QUEUED_ON(stream)));
 }
+
 RT_API_ptds(cudaMemcpyFromArray,
             (void *dst, cudaArray_const_t src, size_t wOffset, size_t hOffset, size_t count,
              enum cudaMemcpyKind kind),
             (dst, src, wOffset, hOffset, count, kind))
-
-RT_API
-cudaMemcpyFromArrayAsync(void *dst, cudaArray_const_t src, size_t wOffset, size_t hOffset,
-                         size_t count, enum cudaMemcpyKind kind, cudaStream_t stream)
 {
     return RT_IN_CONTEXT(
-        copy_runs(MEMORY(dst), ARRAY(src, wOffset, hOffset), count, kind, RT_QUEUED_ON(stream)));
+        copy_runs(MEMORY(dst), ARRAY(src, wOffset, hOffset), count, kind, RT_AT_ONCE));
 }
+
 RT_API_ptsz(cudaMemcpyFromArrayAsync,
             (void *dst, cudaArray_const_t src, size_t wOffset, size_t hOffset, size_t count,
              enum cudaMemcpyKind kind, cudaStream_t stream),
             (dst, src, wOffset, hOffset, count, kind, stream))
-
-RT_API cudaMemcpyArrayToArray(cudaArray_t dst, size_t wOffsetDst, size_t hOffsetDst,
-                              cudaArray_const_t src, size_t wOffsetSrc, size_t hOffsetSrc,
-                              size_t count, enum cudaMemcpyKind kind)
 {
-    return RT_IN_CONTEXT(copy_runs(ARRAY(dst, wOffsetDst, hOffsetDst),
-                                   ARRAY(src, wOffsetSrc, hOffsetSrc), count, kind, RT_AT_ONCE));
+    return RT_IN_CONTEXT(
+        copy_runs(MEMORY(dst), ARRAY(src, wOffset, hOffset), count, kind, RT_QUEUED_ON(stream)));
 }
+
 RT_API_ptds(cudaMemcpyArrayToArray,
             (cudaArray_t dst, size_t wOffsetDst, size_t hOffsetDst, cudaArray_const_t src,
              size_t wOffsetSrc, size_t hOffsetSrc, size_t count, enum cudaMemcpyKind kind),
             (dst, wOffsetDst, hOffsetDst, src, wOffsetSrc, hOffsetSrc, count, kind))
+{
+    return RT_IN_CONTEXT(copy_runs(ARRAY(dst, wOffsetDst, hOffsetDst),
+                                   ARRAY(src, wOffsetSrc, hOffsetSrc), count, kind, RT_AT_ONCE));
+}

@@ -17,26 +17,21 @@ static CUresult look_up(const char *symbol, void **function, int version, unsign
     return status || found == CU_GET_PROC_ADDRESS_SUCCESS ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }
 
-RT_API cudaGetDriverEntryPoint(const char *symbol, void **funcPtr, unsigned long long flags,
-                               enum cudaDriverEntryPointQueryResult *driverStatus)
-{
-    return RT_STARTED(look_up(symbol, funcPtr, CUDART_VERSION, flags, driverStatus));
-}
 RT_API_ptsz(cudaGetDriverEntryPoint,
             (const char *symbol, void **funcPtr, unsigned long long flags,
              enum cudaDriverEntryPointQueryResult *driverStatus),
             (symbol, funcPtr, flags, driverStatus))
-
-RT_API cudaGetDriverEntryPointByVersion(const char *symbol, void **funcPtr,
-                                        unsigned int cudaVersion, unsigned long long flags,
-                                        enum cudaDriverEntryPointQueryResult *driverStatus)
 {
-    return RT_STARTED(look_up(symbol, funcPtr, (int)cudaVersion, flags, driverStatus));
+    return RT_STARTED(look_up(symbol, funcPtr, CUDART_VERSION, flags, driverStatus));
 }
+
 RT_API_ptsz(cudaGetDriverEntryPointByVersion,
             (const char *symbol, void **funcPtr, unsigned int cudaVersion, unsigned long long flags,
              enum cudaDriverEntryPointQueryResult *driverStatus),
             (symbol, funcPtr, cudaVersion, flags, driverStatus))
+{
+    return RT_STARTED(look_up(symbol, funcPtr, (int)cudaVersion, flags, driverStatus));
+}
 
 /* ---- Libraries ------------------------------------------------------------------------------- */
 

@@ -17,18 +17,16 @@ RT_API cudaEventDestroy(cudaEvent_t event)
     return RT_IN_CONTEXT(cuEventDestroy_v2(event));
 }
 
-RT_API cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
+RT_API_ptsz(cudaEventRecord, (cudaEvent_t event, cudaStream_t stream), (event, stream))
 {
     return RT_IN_CONTEXT(cuEventRecord(event, rt_stream(stream)));
 }
-RT_API_ptsz(cudaEventRecord, (cudaEvent_t event, cudaStream_t stream), (event, stream))
 
-RT_API cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned int flags)
+RT_API_ptsz(cudaEventRecordWithFlags, (cudaEvent_t event, cudaStream_t stream, unsigned int flags),
+            (event, stream, flags))
 {
     return RT_IN_CONTEXT(cuEventRecordWithFlags(event, rt_stream(stream), flags));
 }
-RT_API_ptsz(cudaEventRecordWithFlags, (cudaEvent_t event, cudaStream_t stream, unsigned int flags),
-            (event, stream, flags))
 
 RT_API cudaEventQuery(cudaEvent_t event)
 {

@@ -112,34 +112,26 @@ RT_API cudaDestroyExternalSemaphore(cudaExternalSemaphore_t extSem)
 SAME_PARAMS(struct cudaExternalSemaphoreSignalParams, CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS);
 SAME_PARAMS(struct cudaExternalSemaphoreWaitParams, CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS);
 
-RT_API
-cudaSignalExternalSemaphoresAsync(const cudaExternalSemaphore_t *extSemArray,
-                                  const struct cudaExternalSemaphoreSignalParams *paramsArray,
-                                  unsigned int numExtSems, cudaStream_t stream)
+RT_API_ptsz(cudaSignalExternalSemaphoresAsync,
+            (const cudaExternalSemaphore_t *extSemArray,
+             const struct cudaExternalSemaphoreSignalParams *paramsArray, unsigned int numExtSems,
+             cudaStream_t stream),
+            (extSemArray, paramsArray, numExtSems, stream))
 {
     return RT_IN_CONTEXT(cuSignalExternalSemaphoresAsync(
         (const CUexternalSemaphore *)(const void *)extSemArray,
         (const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS *)(const void *)paramsArray, numExtSems,
         rt_stream(stream)));
 }
-RT_API_ptsz(cudaSignalExternalSemaphoresAsync,
+
+RT_API_ptsz(cudaWaitExternalSemaphoresAsync,
             (const cudaExternalSemaphore_t *extSemArray,
-             const struct cudaExternalSemaphoreSignalParams *paramsArray, unsigned int numExtSems,
+             const struct cudaExternalSemaphoreWaitParams *paramsArray, unsigned int numExtSems,
              cudaStream_t stream),
             (extSemArray, paramsArray, numExtSems, stream))
-
-RT_API
-cudaWaitExternalSemaphoresAsync(const cudaExternalSemaphore_t *extSemArray,
-                                const struct cudaExternalSemaphoreWaitParams *paramsArray,
-                                unsigned int numExtSems, cudaStream_t stream)
 {
     return RT_IN_CONTEXT(cuWaitExternalSemaphoresAsync(
         (const CUexternalSemaphore *)(const void *)extSemArray,
         (const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS *)(const void *)paramsArray, numExtSems,
         rt_stream(stream)));
 }
-RT_API_ptsz(cudaWaitExternalSemaphoresAsync,
-            (const cudaExternalSemaphore_t *extSemArray,
-             const struct cudaExternalSemaphoreWaitParams *paramsArray, unsigned int numExtSems,
-             cudaStream_t stream),
-            (extSemArray, paramsArray, numExtSems, stream))

@@ -21,35 +21,30 @@ static CUresult fill(void *memory, size_t pitch, int value, size_t width, size_t
                         : RT_DEFAULT_STREAM(cuMemsetD2D8_v2, (at, pitch, byte, width, height));
 }
 
-RT_API cudaMemset(void *devPtr, int value, size_t count)
+RT_API_ptds(cudaMemset, (void *devPtr, int value, size_t count), (devPtr, value, count))
 {
     return RT_IN_CONTEXT(fill(devPtr, count, value, count, 1, RT_AT_ONCE));
 }
-RT_API_ptds(cudaMemset, (void *devPtr, int value, size_t count), (devPtr, value, count))
 
-RT_API cudaMemsetAsync(void *devPtr, int value, size_t count, cudaStream_t stream)
+RT_API_ptsz(cudaMemsetAsync, (void *devPtr, int value, size_t count, cudaStream_t stream),
+            (devPtr, value, count, stream))
 {
     return RT_IN_CONTEXT(fill(devPtr, count, value, count, 1, RT_QUEUED_ON(stream)));
 }
-RT_API_ptsz(cudaMemsetAsync, (void *devPtr, int value, size_t count, cudaStream_t stream),
-            (devPtr, value, count, stream))
 
-RT_API cudaMemset2D(void *devPtr, size_t pitch, int value, size_t width, size_t height)
+RT_API_ptds(cudaMemset2D, (void *devPtr, size_t pitch, int value, size_t width, size_t height),
+            (devPtr, pitch, value, width, height))
 {
     return RT_IN_CONTEXT(fill(devPtr, pitch, value, width, height, RT_AT_ONCE));
 }
-RT_API_ptds(cudaMemset2D, (void *devPtr, size_t pitch, int value, size_t width, size_t height),
-            (devPtr, pitch, value, width, height))
 
-RT_API cudaMemset2DAsync(void *devPtr, size_t pitch, int value, size_t width, size_t height,
-                         cudaStream_t stream)
-{
-    return RT_IN_CONTEXT(fill(devPtr, pitch, value, width, height, RT_QUEUED_ON(stream)));
-}
 RT_API_ptsz(cudaMemset2DAsync,
             (void *devPtr, size_t pitch, int value, size_t width, size_t height,
              cudaStream_t stream),
             (devPtr, pitch, value, width, height, stream))
+{
+    return RT_IN_CONTEXT(fill(devPtr, pitch, value, width, height, RT_QUEUED_ON(stream)));
+}
 
 /* Slices follow each other by as many rows as the memory was made with. */
 static CUresult fill_3d(struct cudaPitchedPtr to, int value, struct cudaExtent extent,
@@ -62,20 +57,17 @@ static CUresult fill_3d(struct cudaPitchedPtr to, int value, struct cudaExtent e
     return result;
 }
 
-RT_API cudaMemset3D(struct cudaPitchedPtr pitchedDevPtr, int value, struct cudaExtent extent)
-{
-    return RT_IN_CONTEXT(fill_3d(pitchedDevPtr, value, extent, RT_AT_ONCE));
-}
 RT_API_ptds(cudaMemset3D,
             (struct cudaPitchedPtr pitchedDevPtr, int value, struct cudaExtent extent),
             (pitchedDevPtr, value, extent))
-
-RT_API cudaMemset3DAsync(struct cudaPitchedPtr pitchedDevPtr, int value, struct cudaExtent extent,
-                         cudaStream_t stream)
 {
-    return RT_IN_CONTEXT(fill_3d(pitchedDevPtr, value, extent, RT_QUEUED_ON(stream)));
+    return RT_IN_CONTEXT(fill_3d(pitchedDevPtr, value, extent, RT_AT_ONCE));
 }
+
 RT_API_ptsz(cudaMemset3DAsync,
             (struct cudaPitchedPtr pitchedDevPtr, int value, struct cudaExtent extent,
              cudaStream_t stream),
             (pitchedDevPtr, value, extent, stream))
+{
+    return RT_IN_CONTEXT(fill_3d(pitchedDevPtr, value, extent, RT_QUEUED_ON(stream)));
+}

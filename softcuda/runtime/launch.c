@@ -90,16 +90,14 @@ static gr_cuhost_config config_of(dim3 grid, dim3 block, size_t shared, cudaStre
                               .stream = stream};
 }
 
-RT_API cudaLaunchKernel(const void *func, dim3 gridDim, dim3 blockDim, void **args,
-                        size_t sharedMem, cudaStream_t stream)
-{
-    const gr_cuhost_config config = config_of(gridDim, blockDim, sharedMem, stream);
-    return RT_IN_CONTEXT(launch_address(func, &config, args));
-}
 RT_API_ptsz(cudaLaunchKernel,
             (const void *func, dim3 gridDim, dim3 blockDim, void **args, size_t sharedMem,
              cudaStream_t stream),
             (func, gridDim, blockDim, args, sharedMem, stream))
+{
+    const gr_cuhost_config config = config_of(gridDim, blockDim, sharedMem, stream);
+    return RT_IN_CONTEXT(launch_address(func, &config, args));
+}
 
 _Static_assert(sizeof(cudaLaunchAttribute) == sizeof(CUlaunchAttribute) &&
                    offsetof(cudaLaunchAttribute, val) == offsetof(CUlaunchAttribute, value),
@@ -130,9 +128,8 @@ static CUresult launch_config(const cudaLaunchConfig_t *config, const void *addr
     return cuLaunchKernelEx(&driver, function, params, NULL);
 }
 
-RT_API cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *func, void **args)
+RT_API_ptsz(cudaLaunchKernelExC, (const cudaLaunchConfig_t *config, const void *func, void **args),
+            (config, func, args))
 {
     return RT_IN_CONTEXT(launch_config(config, func, args));
 }
-RT_API_ptsz(cudaLaunchKernelExC, (const cudaLaunchConfig_t *config, const void *func, void **args),
-            (config, func, args))

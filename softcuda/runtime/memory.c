@@ -145,16 +145,14 @@ RT_API cudaMemAdvise(const void *devPtr, size_t count, enum cudaMemoryAdvise adv
                                         location_of(location)));
 }
 
-RT_API cudaMemPrefetchAsync(const void *devPtr, size_t count, struct cudaMemLocation location,
-                            unsigned int flags, cudaStream_t stream)
-{
-    return RT_IN_CONTEXT(cuMemPrefetchAsync_v2((CUdeviceptr)(uintptr_t)devPtr, count,
-                                               location_of(location), flags, rt_stream(stream)));
-}
 RT_API_ptsz(cudaMemPrefetchAsync,
             (const void *devPtr, size_t count, struct cudaMemLocation location, unsigned int flags,
              cudaStream_t stream),
             (devPtr, count, location, flags, stream))
+{
+    return RT_IN_CONTEXT(cuMemPrefetchAsync_v2((CUdeviceptr)(uintptr_t)devPtr, count,
+                                               location_of(location), flags, rt_stream(stream)));
+}
 
 RT_API
 cudaMemRangeGetAttribute(void *data, size_t dataSize, enum cudaMemRangeAttribute attribute,
@@ -164,15 +162,13 @@ cudaMemRangeGetAttribute(void *data, size_t dataSize, enum cudaMemRangeAttribute
                                                 (CUdeviceptr)(uintptr_t)devPtr, count));
 }
 
-RT_API cudaStreamAttachMemAsync(cudaStream_t stream, void *devPtr, size_t length,
-                                unsigned int flags)
+RT_API_ptsz(cudaStreamAttachMemAsync,
+            (cudaStream_t stream, void *devPtr, size_t length, unsigned int flags),
+            (stream, devPtr, length, flags))
 {
     return RT_IN_CONTEXT(
         cuStreamAttachMemAsync(rt_stream(stream), (CUdeviceptr)(uintptr_t)devPtr, length, flags));
 }
-RT_API_ptsz(cudaStreamAttachMemAsync,
-            (cudaStream_t stream, void *devPtr, size_t length, unsigned int flags),
-            (stream, devPtr, length, flags))
 
 /* ---- Pointers -------------------------------------------------------------------------------- */
 

@@ -11,28 +11,24 @@ _Static_assert(offsetof(struct cudaMemPoolProps, maxSize) == offsetof(CUmemPoolP
 _Static_assert(sizeof(struct cudaMemAccessDesc) == sizeof(CUmemAccessDesc), "cudaMemAccessDesc");
 _Static_assert(sizeof(struct cudaMemLocation) == sizeof(CUmemLocation), "cudaMemLocation");
 
-RT_API cudaMallocAsync(void **devPtr, size_t size, cudaStream_t hStream)
+RT_API_ptsz(cudaMallocAsync, (void **devPtr, size_t size, cudaStream_t hStream),
+            (devPtr, size, hStream))
 {
     return RT_IN_CONTEXT(cuMemAllocAsync((CUdeviceptr *)devPtr, size, rt_stream(hStream)));
 }
-RT_API_ptsz(cudaMallocAsync, (void **devPtr, size_t size, cudaStream_t hStream),
-            (devPtr, size, hStream))
 
-RT_API cudaFreeAsync(void *devPtr, cudaStream_t hStream)
+RT_API_ptsz(cudaFreeAsync, (void *devPtr, cudaStream_t hStream), (devPtr, hStream))
 {
     return RT_IN_CONTEXT(cuMemFreeAsync((CUdeviceptr)(uintptr_t)devPtr, rt_stream(hStream)));
 }
-RT_API_ptsz(cudaFreeAsync, (void *devPtr, cudaStream_t hStream), (devPtr, hStream))
 
-RT_API
-cudaMallocFromPoolAsync(void **ptr, size_t size, cudaMemPool_t memPool, cudaStream_t stream)
+RT_API_ptsz(cudaMallocFromPoolAsync,
+            (void **ptr, size_t size, cudaMemPool_t memPool, cudaStream_t stream),
+            (ptr, size, memPool, stream))
 {
     return RT_IN_CONTEXT(
         cuMemAllocFromPoolAsync((CUdeviceptr *)ptr, size, memPool, rt_stream(stream)));
 }
-RT_API_ptsz(cudaMallocFromPoolAsync,
-            (void **ptr, size_t size, cudaMemPool_t memPool, cudaStream_t stream),
-            (ptr, size, memPool, stream))
 
 RT_API cudaDeviceGetDefaultMemPool(cudaMemPool_t *memPool, int device)
 {

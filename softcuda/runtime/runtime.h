@@ -21,8 +21,8 @@
  * Exporting. What is defined with these is what is implemented: the Makefile reads the objects'
  * symbols and makes a stub of everything else that the headers declare (unsupported.awk).
  *
- * RT_API starts the definition. RT_API_ptsz and RT_API_ptds define the twin of a function from the
- * plain one: a NULL or implied stream is the calling thread's own during the call.
+ * RT_API starts the definition. RT_API_ptsz and RT_API_ptds do so, and define the twin of the
+ * function from it: a NULL or implied stream is the calling thread's own during the call.
  */
 #define RT_API __attribute__((visibility("default"))) cudaError_t CUDARTAPI
 
@@ -35,8 +35,10 @@
         rt_per_thread = false;                                                                     \
         return result;                                                                             \
     }
-#define RT_API_ptsz(name, params, args) RT_PER_THREAD_TWIN(name##_ptsz, name, params, args)
-#define RT_API_ptds(name, params, args) RT_PER_THREAD_TWIN(name##_ptds, name, params, args)
+#define RT_API_ptsz(name, params, args)                                                            \
+    RT_PER_THREAD_TWIN(name##_ptsz, name, params, args) RT_API name params
+#define RT_API_ptds(name, params, args)                                                            \
+    RT_PER_THREAD_TWIN(name##_ptds, name, params, args) RT_API name params
 
 extern _Thread_local bool rt_per_thread;
 

@@ -25,68 +25,59 @@ RT_API cudaStreamDestroy(cudaStream_t stream)
     return RT_IN_CONTEXT(cuStreamDestroy_v2(stream));
 }
 
-RT_API cudaStreamGetPriority(cudaStream_t hStream, int *priority)
+RT_API_ptsz(cudaStreamGetPriority, (cudaStream_t hStream, int *priority), (hStream, priority))
 {
     return RT_IN_CONTEXT(cuStreamGetPriority(rt_stream(hStream), priority));
 }
-RT_API_ptsz(cudaStreamGetPriority, (cudaStream_t hStream, int *priority), (hStream, priority))
 
-RT_API cudaStreamGetFlags(cudaStream_t hStream, unsigned int *flags)
+RT_API_ptsz(cudaStreamGetFlags, (cudaStream_t hStream, unsigned int *flags), (hStream, flags))
 {
     return RT_IN_CONTEXT(cuStreamGetFlags(rt_stream(hStream), flags));
 }
-RT_API_ptsz(cudaStreamGetFlags, (cudaStream_t hStream, unsigned int *flags), (hStream, flags))
 
-RT_API cudaStreamGetId(cudaStream_t hStream, unsigned long long *streamId)
+RT_API_ptsz(cudaStreamGetId, (cudaStream_t hStream, unsigned long long *streamId),
+            (hStream, streamId))
 {
     return RT_IN_CONTEXT(cuStreamGetId(rt_stream(hStream), streamId));
 }
-RT_API_ptsz(cudaStreamGetId, (cudaStream_t hStream, unsigned long long *streamId),
-            (hStream, streamId))
 
-RT_API cudaStreamGetDevice(cudaStream_t hStream, int *device)
+RT_API_ptsz(cudaStreamGetDevice, (cudaStream_t hStream, int *device), (hStream, device))
 {
     return RT_IN_CONTEXT(cuStreamGetDevice(rt_stream(hStream), device));
 }
-RT_API_ptsz(cudaStreamGetDevice, (cudaStream_t hStream, int *device), (hStream, device))
 
-RT_API cudaStreamSynchronize(cudaStream_t stream)
+RT_API_ptsz(cudaStreamSynchronize, (cudaStream_t stream), (stream))
 {
     return RT_IN_CONTEXT(cuStreamSynchronize(rt_stream(stream)));
 }
-RT_API_ptsz(cudaStreamSynchronize, (cudaStream_t stream), (stream))
 
-RT_API cudaStreamQuery(cudaStream_t stream)
+RT_API_ptsz(cudaStreamQuery, (cudaStream_t stream), (stream))
 {
     return RT_IN_CONTEXT(cuStreamQuery(rt_stream(stream)));
 }
-RT_API_ptsz(cudaStreamQuery, (cudaStream_t stream), (stream))
 
-RT_API cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned int flags)
+RT_API_ptsz(cudaStreamWaitEvent, (cudaStream_t stream, cudaEvent_t event, unsigned int flags),
+            (stream, event, flags))
 {
     return RT_IN_CONTEXT(cuStreamWaitEvent(rt_stream(stream), event, flags));
 }
-RT_API_ptsz(cudaStreamWaitEvent, (cudaStream_t stream, cudaEvent_t event, unsigned int flags),
-            (stream, event, flags))
 
 /* Nothing is captured here: the driver says so of each stream. */
-RT_API cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureStatus *pCaptureStatus)
+RT_API_ptsz(cudaStreamIsCapturing,
+            (cudaStream_t stream, enum cudaStreamCaptureStatus *pCaptureStatus),
+            (stream, pCaptureStatus))
 {
     return RT_IN_CONTEXT(
         cuStreamIsCapturing(rt_stream(stream), (CUstreamCaptureStatus *)(void *)pCaptureStatus));
 }
-RT_API_ptsz(cudaStreamIsCapturing,
-            (cudaStream_t stream, enum cudaStreamCaptureStatus *pCaptureStatus),
-            (stream, pCaptureStatus))
 
 /* ---- Functions of the program ---------------------------------------------------------------- */
 
-RT_API cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t fn, void *userData)
+RT_API_ptsz(cudaLaunchHostFunc, (cudaStream_t stream, cudaHostFn_t fn, void *userData),
+            (stream, fn, userData))
 {
     return RT_IN_CONTEXT(cuLaunchHostFunc(rt_stream(stream), fn, userData));
 }
-RT_API_ptsz(cudaLaunchHostFunc, (cudaStream_t stream, cudaHostFn_t fn, void *userData),
-            (stream, fn, userData))
 
 /* What the driver's callback passes on: the program's own takes a cudaError_t. */
 struct callback {
@@ -116,13 +107,11 @@ static CUresult add_callback(cudaStream_t stream, cudaStreamCallback_t call, voi
     return result;
 }
 
-RT_API cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void *userData,
-                             unsigned int flags)
-{
-    return RT_IN_CONTEXT(callback ? add_callback(stream, callback, userData, flags)
-                                  : CUDA_ERROR_INVALID_VALUE);
-}
 RT_API_ptsz(cudaStreamAddCallback,
             (cudaStream_t stream, cudaStreamCallback_t callback, void *userData,
              unsigned int flags),
             (stream, callback, userData, flags))
+{
+    return RT_IN_CONTEXT(callback ? add_callback(stream, callback, userData, flags)
+                                  : CUDA_ERROR_INVALID_VALUE);
+}

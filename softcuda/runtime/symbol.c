@@ -133,41 +133,33 @@ static CUresult copy_from(void *to, const void *symbol, size_t count, size_t off
                : result;
 }
 
-RT_API cudaMemcpyToSymbol(const void *symbol, const void *src, size_t count, size_t offset,
-                          enum cudaMemcpyKind kind)
-{
-    return RT_IN_CONTEXT(copy_to(symbol, src, count, offset, kind, RT_AT_ONCE));
-}
 RT_API_ptds(cudaMemcpyToSymbol,
             (const void *symbol, const void *src, size_t count, size_t offset,
              enum cudaMemcpyKind kind),
             (symbol, src, count, offset, kind))
-
-RT_API cudaMemcpyToSymbolAsync(const void *symbol, const void *src, size_t count, size_t offset,
-                               enum cudaMemcpyKind kind, cudaStream_t stream)
 {
-    return RT_IN_CONTEXT(copy_to(symbol, src, count, offset, kind, RT_QUEUED_ON(stream)));
+    return RT_IN_CONTEXT(copy_to(symbol, src, count, offset, kind, RT_AT_ONCE));
 }
+
 RT_API_ptsz(cudaMemcpyToSymbolAsync,
             (const void *symbol, const void *src, size_t count, size_t offset,
              enum cudaMemcpyKind kind, cudaStream_t stream),
             (symbol, src, count, offset, kind, stream))
-
-RT_API cudaMemcpyFromSymbol(void *dst, const void *symbol, size_t count, size_t offset,
-                            enum cudaMemcpyKind kind)
 {
-    return RT_IN_CONTEXT(copy_from(dst, symbol, count, offset, kind, RT_AT_ONCE));
+    return RT_IN_CONTEXT(copy_to(symbol, src, count, offset, kind, RT_QUEUED_ON(stream)));
 }
+
 RT_API_ptds(cudaMemcpyFromSymbol,
             (void *dst, const void *symbol, size_t count, size_t offset, enum cudaMemcpyKind kind),
             (dst, symbol, count, offset, kind))
-
-RT_API cudaMemcpyFromSymbolAsync(void *dst, const void *symbol, size_t count, size_t offset,
-                                 enum cudaMemcpyKind kind, cudaStream_t stream)
 {
-    return RT_IN_CONTEXT(copy_from(dst, symbol, count, offset, kind, RT_QUEUED_ON(stream)));
+    return RT_IN_CONTEXT(copy_from(dst, symbol, count, offset, kind, RT_AT_ONCE));
 }
+
 RT_API_ptsz(cudaMemcpyFromSymbolAsync,
             (void *dst, const void *symbol, size_t count, size_t offset, enum cudaMemcpyKind kind,
              cudaStream_t stream),
             (dst, symbol, count, offset, kind, stream))
+{
+    return RT_IN_CONTEXT(copy_from(dst, symbol, count, offset, kind, RT_QUEUED_ON(stream)));
+}

@@ -101,8 +101,9 @@ SOFT_API cuGLSetBufferObjectMapFlags(GLuint buffer, unsigned int Flags)
 
 /* ---- Maps ------------------------------------------------------------------------------------ */
 
-SOFT_API cuGLMapBufferObjectAsync_v2(CUdeviceptr *dptr, size_t *size, GLuint buffer,
-                                     CUstream hStream)
+SOFT_API_ptsz(cuGLMapBufferObjectAsync_v2,
+              (CUdeviceptr * dptr, size_t *size, GLuint buffer, CUstream hStream),
+              (dptr, size, buffer, hStream))
 {
     CUgraphicsResource resource;
     CUresult result = resource_of(buffer, &resource);
@@ -114,16 +115,12 @@ SOFT_API cuGLMapBufferObjectAsync_v2(CUdeviceptr *dptr, size_t *size, GLuint buf
         return result;
     return cuGraphicsResourceGetMappedPointer_v2(dptr, size, resource);
 }
-SOFT_API_ptsz(cuGLMapBufferObjectAsync_v2,
-              (CUdeviceptr * dptr, size_t *size, GLuint buffer, CUstream hStream),
-              (dptr, size, buffer, hStream))
 
-SOFT_API cuGLMapBufferObject_v2(CUdeviceptr *dptr, size_t *size, GLuint buffer)
+SOFT_API_ptds(cuGLMapBufferObject_v2, (CUdeviceptr * dptr, size_t *size, GLuint buffer),
+              (dptr, size, buffer))
 {
     return cuGLMapBufferObjectAsync_v2(dptr, size, buffer, NULL);
 }
-SOFT_API_ptds(cuGLMapBufferObject_v2, (CUdeviceptr * dptr, size_t *size, GLuint buffer),
-              (dptr, size, buffer))
 
 SOFT_API cuGLUnmapBufferObjectAsync(GLuint buffer, CUstream hStream)
 {

@@ -299,22 +299,19 @@ static CUresult for_list(unsigned count, const CUgraphicsResource *handles, CUst
     return result;
 }
 
-SOFT_API cuGraphicsMapResources(unsigned int count, CUgraphicsResource *handles, CUstream stream)
+SOFT_API_ptsz(cuGraphicsMapResources,
+              (unsigned int count, CUgraphicsResource *handles, CUstream stream),
+              (count, handles, stream))
 {
     return for_list(count, handles, stream, map_batch);
 }
 
-SOFT_API cuGraphicsUnmapResources(unsigned int count, CUgraphicsResource *handles, CUstream stream)
-{
-    return for_list(count, handles, stream, unmap_batch);
-}
-
-SOFT_API_ptsz(cuGraphicsMapResources,
-              (unsigned int count, CUgraphicsResource *handles, CUstream stream),
-              (count, handles, stream))
 SOFT_API_ptsz(cuGraphicsUnmapResources,
               (unsigned int count, CUgraphicsResource *handles, CUstream stream),
               (count, handles, stream))
+{
+    return for_list(count, handles, stream, unmap_batch);
+}
 
 SOFT_API cuGraphicsResourceSetMapFlags_v2(CUgraphicsResource handle, unsigned int flags)
 {

@@ -81,74 +81,61 @@ static CUresult copy(linear_side to, linear_side from, size_t size, CUstream han
     return result == CUDA_SUCCESS ? copy_submit(stream, &block, asynchronous) : result;
 }
 
-SOFT_API cuMemcpyDtoA_v2(CUarray dstArray, size_t dstOffset, CUdeviceptr srcDevice,
-                         size_t ByteCount)
+SOFT_API_ptds(cuMemcpyDtoA_v2,
+              (CUarray dstArray, size_t dstOffset, CUdeviceptr srcDevice, size_t ByteCount),
+              (dstArray, dstOffset, srcDevice, ByteCount))
 {
     return copy(in_array(dstArray, dstOffset), in_memory(at(srcDevice), CU_MEMORYTYPE_DEVICE),
                 ByteCount, NULL, false);
 }
 
-SOFT_API cuMemcpyAtoD_v2(CUdeviceptr dstDevice, CUarray srcArray, size_t srcOffset,
-                         size_t ByteCount)
+SOFT_API_ptds(cuMemcpyAtoD_v2,
+              (CUdeviceptr dstDevice, CUarray srcArray, size_t srcOffset, size_t ByteCount),
+              (dstDevice, srcArray, srcOffset, ByteCount))
 {
     return copy(in_memory(at(dstDevice), CU_MEMORYTYPE_DEVICE), in_array(srcArray, srcOffset),
                 ByteCount, NULL, false);
 }
 
-SOFT_API cuMemcpyHtoA_v2(CUarray dstArray, size_t dstOffset, const void *srcHost, size_t ByteCount)
+SOFT_API_ptds(cuMemcpyHtoA_v2,
+              (CUarray dstArray, size_t dstOffset, const void *srcHost, size_t ByteCount),
+              (dstArray, dstOffset, srcHost, ByteCount))
 {
     return copy(in_array(dstArray, dstOffset), in_memory(srcHost, CU_MEMORYTYPE_HOST), ByteCount,
                 NULL, false);
 }
 
-SOFT_API cuMemcpyAtoH_v2(void *dstHost, CUarray srcArray, size_t srcOffset, size_t ByteCount)
+SOFT_API_ptds(cuMemcpyAtoH_v2,
+              (void *dstHost, CUarray srcArray, size_t srcOffset, size_t ByteCount),
+              (dstHost, srcArray, srcOffset, ByteCount))
 {
     return copy(in_memory(dstHost, CU_MEMORYTYPE_HOST), in_array(srcArray, srcOffset), ByteCount,
                 NULL, false);
 }
 
-SOFT_API cuMemcpyAtoA_v2(CUarray dstArray, size_t dstOffset, CUarray srcArray, size_t srcOffset,
-                         size_t ByteCount)
+SOFT_API_ptds(cuMemcpyAtoA_v2,
+              (CUarray dstArray, size_t dstOffset, CUarray srcArray, size_t srcOffset,
+               size_t ByteCount),
+              (dstArray, dstOffset, srcArray, srcOffset, ByteCount))
 {
     return copy(in_array(dstArray, dstOffset), in_array(srcArray, srcOffset), ByteCount, NULL,
                 false);
 }
 
-SOFT_API cuMemcpyHtoAAsync_v2(CUarray dstArray, size_t dstOffset, const void *srcHost,
-                              size_t ByteCount, CUstream hStream)
+SOFT_API_ptsz(cuMemcpyHtoAAsync_v2,
+              (CUarray dstArray, size_t dstOffset, const void *srcHost, size_t ByteCount,
+               CUstream hStream),
+              (dstArray, dstOffset, srcHost, ByteCount, hStream))
 {
     return copy(in_array(dstArray, dstOffset), in_memory(srcHost, CU_MEMORYTYPE_HOST), ByteCount,
                 hStream, true);
 }
 
-SOFT_API cuMemcpyAtoHAsync_v2(void *dstHost, CUarray srcArray, size_t srcOffset, size_t ByteCount,
-                              CUstream hStream)
-{
-    return copy(in_memory(dstHost, CU_MEMORYTYPE_HOST), in_array(srcArray, srcOffset), ByteCount,
-                hStream, true);
-}
-
-SOFT_API_ptds(cuMemcpyDtoA_v2,
-              (CUarray dstArray, size_t dstOffset, CUdeviceptr srcDevice, size_t ByteCount),
-              (dstArray, dstOffset, srcDevice, ByteCount))
-SOFT_API_ptds(cuMemcpyAtoD_v2,
-              (CUdeviceptr dstDevice, CUarray srcArray, size_t srcOffset, size_t ByteCount),
-              (dstDevice, srcArray, srcOffset, ByteCount))
-SOFT_API_ptds(cuMemcpyHtoA_v2,
-              (CUarray dstArray, size_t dstOffset, const void *srcHost, size_t ByteCount),
-              (dstArray, dstOffset, srcHost, ByteCount))
-SOFT_API_ptds(cuMemcpyAtoH_v2,
-              (void *dstHost, CUarray srcArray, size_t srcOffset, size_t ByteCount),
-              (dstHost, srcArray, srcOffset, ByteCount))
-SOFT_API_ptds(cuMemcpyAtoA_v2,
-              (CUarray dstArray, size_t dstOffset, CUarray srcArray, size_t srcOffset,
-               size_t ByteCount),
-              (dstArray, dstOffset, srcArray, srcOffset, ByteCount))
-SOFT_API_ptsz(cuMemcpyHtoAAsync_v2,
-              (CUarray dstArray, size_t dstOffset, const void *srcHost, size_t ByteCount,
-               CUstream hStream),
-              (dstArray, dstOffset, srcHost, ByteCount, hStream))
 SOFT_API_ptsz(cuMemcpyAtoHAsync_v2,
               (void *dstHost, CUarray srcArray, size_t srcOffset, size_t ByteCount,
                CUstream hStream),
               (dstHost, srcArray, srcOffset, ByteCount, hStream))
+{
+    return copy(in_memory(dstHost, CU_MEMORYTYPE_HOST), in_array(srcArray, srcOffset), ByteCount,
+                hStream, true);
+}

@@ -168,22 +168,17 @@ static CUresult start_launch(CUfunction f, const unsigned grid[3], const unsigne
     return push_launch(stream, &l, is_first, params, extra);
 }
 
-SOFT_API cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY,
-                        unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY,
-                        unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream,
-                        void **kernelParams, void **extra)
-{
-    const unsigned grid[3] = {gridDimX, gridDimY, gridDimZ};
-    const unsigned block[3] = {blockDimX, blockDimY, blockDimZ};
-    return start_launch(f, grid, block, sharedMemBytes, hStream, kernelParams, extra);
-}
-
 SOFT_API_ptsz(cuLaunchKernel,
               (CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ,
                unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ,
                unsigned int sharedMemBytes, CUstream hStream, void **kernelParams, void **extra),
               (f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes,
                hStream, kernelParams, extra))
+{
+    const unsigned grid[3] = {gridDimX, gridDimY, gridDimZ};
+    const unsigned block[3] = {blockDimX, blockDimY, blockDimZ};
+    return start_launch(f, grid, block, sharedMemBytes, hStream, kernelParams, extra);
+}
 
 /* Hints may be ignored; what changes the meaning of a launch may not. */
 static bool attribute_is_harmless(const CUlaunchAttribute *attribute)
@@ -207,8 +202,9 @@ static bool attribute_is_harmless(const CUlaunchAttribute *attribute)
     }
 }
 
-SOFT_API cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **kernelParams,
-                          void **extra)
+SOFT_API_ptsz(cuLaunchKernelEx,
+              (const CUlaunchConfig *config, CUfunction f, void **kernelParams, void **extra),
+              (config, f, kernelParams, extra))
 {
     SOFT_TRY(soft_check_init());
     if (!config || (config->numAttrs > 0 && !config->attrs))
@@ -223,7 +219,3 @@ SOFT_API cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **ker
     return start_launch(f, grid, block, config->sharedMemBytes, config->hStream, kernelParams,
                         extra);
 }
-
-SOFT_API_ptsz(cuLaunchKernelEx,
-              (const CUlaunchConfig *config, CUfunction f, void **kernelParams, void **extra),
-              (config, f, kernelParams, extra))

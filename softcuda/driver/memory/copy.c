@@ -51,64 +51,52 @@ CUresult copy_linear(CUdeviceptr to, CUdeviceptr from, size_t size, const copy_p
                       (linear_side){at(from), DEVICE, peers->from}, size, handle, asynchronous);
 }
 
-SOFT_API cuMemcpy(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount)
+SOFT_API_ptds(cuMemcpy, (CUdeviceptr dst, CUdeviceptr src, size_t ByteCount), (dst, src, ByteCount))
 {
     return copy(at(dst), UNIFIED, at(src), UNIFIED, ByteCount, NULL, false);
 }
 
-SOFT_API cuMemcpyAsync(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount, CUstream hStream)
+SOFT_API_ptsz(cuMemcpyAsync, (CUdeviceptr dst, CUdeviceptr src, size_t ByteCount, CUstream hStream),
+              (dst, src, ByteCount, hStream))
 {
     return copy(at(dst), UNIFIED, at(src), UNIFIED, ByteCount, hStream, true);
 }
 
-SOFT_API cuMemcpyHtoD_v2(CUdeviceptr dstDevice, const void *srcHost, size_t ByteCount)
+SOFT_API_ptds(cuMemcpyHtoD_v2, (CUdeviceptr dstDevice, const void *srcHost, size_t ByteCount),
+              (dstDevice, srcHost, ByteCount))
 {
     return copy(at(dstDevice), DEVICE, srcHost, HOST, ByteCount, NULL, false);
 }
 
-SOFT_API cuMemcpyHtoDAsync_v2(CUdeviceptr dstDevice, const void *srcHost, size_t ByteCount,
-                              CUstream hStream)
+SOFT_API_ptsz(cuMemcpyHtoDAsync_v2,
+              (CUdeviceptr dstDevice, const void *srcHost, size_t ByteCount, CUstream hStream),
+              (dstDevice, srcHost, ByteCount, hStream))
 {
     return copy(at(dstDevice), DEVICE, srcHost, HOST, ByteCount, hStream, true);
 }
 
-SOFT_API cuMemcpyDtoH_v2(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount)
+SOFT_API_ptds(cuMemcpyDtoH_v2, (void *dstHost, CUdeviceptr srcDevice, size_t ByteCount),
+              (dstHost, srcDevice, ByteCount))
 {
     return copy(dstHost, HOST, at(srcDevice), DEVICE, ByteCount, NULL, false);
 }
 
-SOFT_API cuMemcpyDtoHAsync_v2(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount,
-                              CUstream hStream)
+SOFT_API_ptsz(cuMemcpyDtoHAsync_v2,
+              (void *dstHost, CUdeviceptr srcDevice, size_t ByteCount, CUstream hStream),
+              (dstHost, srcDevice, ByteCount, hStream))
 {
     return copy(dstHost, HOST, at(srcDevice), DEVICE, ByteCount, hStream, true);
 }
 
-SOFT_API cuMemcpyDtoD_v2(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount)
+SOFT_API_ptds(cuMemcpyDtoD_v2, (CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount),
+              (dstDevice, srcDevice, ByteCount))
 {
     return copy(at(dstDevice), DEVICE, at(srcDevice), DEVICE, ByteCount, NULL, false);
 }
 
-SOFT_API cuMemcpyDtoDAsync_v2(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount,
-                              CUstream hStream)
-{
-    return copy(at(dstDevice), DEVICE, at(srcDevice), DEVICE, ByteCount, hStream, true);
-}
-
-SOFT_API_ptds(cuMemcpy, (CUdeviceptr dst, CUdeviceptr src, size_t ByteCount), (dst, src, ByteCount))
-SOFT_API_ptsz(cuMemcpyAsync, (CUdeviceptr dst, CUdeviceptr src, size_t ByteCount, CUstream hStream),
-              (dst, src, ByteCount, hStream))
-SOFT_API_ptds(cuMemcpyHtoD_v2, (CUdeviceptr dstDevice, const void *srcHost, size_t ByteCount),
-              (dstDevice, srcHost, ByteCount))
-SOFT_API_ptsz(cuMemcpyHtoDAsync_v2,
-              (CUdeviceptr dstDevice, const void *srcHost, size_t ByteCount, CUstream hStream),
-              (dstDevice, srcHost, ByteCount, hStream))
-SOFT_API_ptds(cuMemcpyDtoH_v2, (void *dstHost, CUdeviceptr srcDevice, size_t ByteCount),
-              (dstHost, srcDevice, ByteCount))
-SOFT_API_ptsz(cuMemcpyDtoHAsync_v2,
-              (void *dstHost, CUdeviceptr srcDevice, size_t ByteCount, CUstream hStream),
-              (dstHost, srcDevice, ByteCount, hStream))
-SOFT_API_ptds(cuMemcpyDtoD_v2, (CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount),
-              (dstDevice, srcDevice, ByteCount))
 SOFT_API_ptsz(cuMemcpyDtoDAsync_v2,
               (CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount, CUstream hStream),
               (dstDevice, srcDevice, ByteCount, hStream))
+{
+    return copy(at(dstDevice), DEVICE, at(srcDevice), DEVICE, ByteCount, hStream, true);
+}

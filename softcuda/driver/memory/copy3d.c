@@ -131,34 +131,28 @@ static CUresult copy_2d(const CUDA_MEMCPY2D *given, CUstream stream, bool asynch
     return copy_3d(&whole, NULL, stream, asynchronous);
 }
 
-SOFT_API cuMemcpy2D_v2(const CUDA_MEMCPY2D *pCopy)
+SOFT_API_ptds(cuMemcpy2D_v2, (const CUDA_MEMCPY2D *pCopy), (pCopy))
 {
     return copy_2d(pCopy, NULL, false);
 }
 
 /* For pitches that the aligned one may refuse; here it refuses none. */
-SOFT_API cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D *pCopy)
+SOFT_API_ptds(cuMemcpy2DUnaligned_v2, (const CUDA_MEMCPY2D *pCopy), (pCopy))
 {
     return copy_2d(pCopy, NULL, false);
 }
 
-SOFT_API cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *pCopy, CUstream hStream)
+SOFT_API_ptsz(cuMemcpy2DAsync_v2, (const CUDA_MEMCPY2D *pCopy, CUstream hStream), (pCopy, hStream))
 {
     return copy_2d(pCopy, hStream, true);
 }
 
-SOFT_API cuMemcpy3D_v2(const CUDA_MEMCPY3D *pCopy)
+SOFT_API_ptds(cuMemcpy3D_v2, (const CUDA_MEMCPY3D *pCopy), (pCopy))
 {
     return copy_3d(pCopy, NULL, NULL, false);
 }
 
-SOFT_API cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *pCopy, CUstream hStream)
+SOFT_API_ptsz(cuMemcpy3DAsync_v2, (const CUDA_MEMCPY3D *pCopy, CUstream hStream), (pCopy, hStream))
 {
     return copy_3d(pCopy, NULL, hStream, true);
 }
-
-SOFT_API_ptds(cuMemcpy2D_v2, (const CUDA_MEMCPY2D *pCopy), (pCopy))
-SOFT_API_ptds(cuMemcpy2DUnaligned_v2, (const CUDA_MEMCPY2D *pCopy), (pCopy))
-SOFT_API_ptsz(cuMemcpy2DAsync_v2, (const CUDA_MEMCPY2D *pCopy, CUstream hStream), (pCopy, hStream))
-SOFT_API_ptds(cuMemcpy3D_v2, (const CUDA_MEMCPY3D *pCopy), (pCopy))
-SOFT_API_ptsz(cuMemcpy3DAsync_v2, (const CUDA_MEMCPY3D *pCopy, CUstream hStream), (pCopy, hStream))

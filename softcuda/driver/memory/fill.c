@@ -76,99 +76,89 @@ static CUresult fill(CUdeviceptr to, size_t pitch, uint32_t value, unsigned elem
     return result;
 }
 
-SOFT_API cuMemsetD8_v2(CUdeviceptr dstDevice, unsigned char uc, size_t N)
+SOFT_API_ptds(cuMemsetD8_v2, (CUdeviceptr dstDevice, unsigned char uc, size_t N),
+              (dstDevice, uc, N))
 {
     return fill(dstDevice, 0, uc, 1, N, 1, NULL, false);
 }
 
-SOFT_API cuMemsetD16_v2(CUdeviceptr dstDevice, unsigned short us, size_t N)
+SOFT_API_ptds(cuMemsetD16_v2, (CUdeviceptr dstDevice, unsigned short us, size_t N),
+              (dstDevice, us, N))
 {
     return fill(dstDevice, 0, us, 2, N, 1, NULL, false);
 }
 
-SOFT_API cuMemsetD32_v2(CUdeviceptr dstDevice, unsigned int ui, size_t N)
+SOFT_API_ptds(cuMemsetD32_v2, (CUdeviceptr dstDevice, unsigned int ui, size_t N),
+              (dstDevice, ui, N))
 {
     return fill(dstDevice, 0, ui, 4, N, 1, NULL, false);
 }
 
-SOFT_API cuMemsetD2D8_v2(CUdeviceptr dstDevice, size_t dstPitch, unsigned char uc, size_t Width,
-                         size_t Height)
+SOFT_API_ptds(cuMemsetD2D8_v2,
+              (CUdeviceptr dstDevice, size_t dstPitch, unsigned char uc, size_t Width,
+               size_t Height),
+              (dstDevice, dstPitch, uc, Width, Height))
 {
     return fill(dstDevice, dstPitch, uc, 1, Width, Height, NULL, false);
 }
 
-SOFT_API cuMemsetD2D16_v2(CUdeviceptr dstDevice, size_t dstPitch, unsigned short us, size_t Width,
-                          size_t Height)
+SOFT_API_ptds(cuMemsetD2D16_v2,
+              (CUdeviceptr dstDevice, size_t dstPitch, unsigned short us, size_t Width,
+               size_t Height),
+              (dstDevice, dstPitch, us, Width, Height))
 {
     return fill(dstDevice, dstPitch, us, 2, Width, Height, NULL, false);
 }
 
-SOFT_API cuMemsetD2D32_v2(CUdeviceptr dstDevice, size_t dstPitch, unsigned int ui, size_t Width,
-                          size_t Height)
+SOFT_API_ptds(cuMemsetD2D32_v2,
+              (CUdeviceptr dstDevice, size_t dstPitch, unsigned int ui, size_t Width,
+               size_t Height),
+              (dstDevice, dstPitch, ui, Width, Height))
 {
     return fill(dstDevice, dstPitch, ui, 4, Width, Height, NULL, false);
 }
 
-SOFT_API cuMemsetD8Async(CUdeviceptr dstDevice, unsigned char uc, size_t N, CUstream hStream)
+SOFT_API_ptsz(cuMemsetD8Async,
+              (CUdeviceptr dstDevice, unsigned char uc, size_t N, CUstream hStream),
+              (dstDevice, uc, N, hStream))
 {
     return fill(dstDevice, 0, uc, 1, N, 1, hStream, true);
 }
 
-SOFT_API cuMemsetD16Async(CUdeviceptr dstDevice, unsigned short us, size_t N, CUstream hStream)
+SOFT_API_ptsz(cuMemsetD16Async,
+              (CUdeviceptr dstDevice, unsigned short us, size_t N, CUstream hStream),
+              (dstDevice, us, N, hStream))
 {
     return fill(dstDevice, 0, us, 2, N, 1, hStream, true);
 }
 
-SOFT_API cuMemsetD32Async(CUdeviceptr dstDevice, unsigned int ui, size_t N, CUstream hStream)
+SOFT_API_ptsz(cuMemsetD32Async,
+              (CUdeviceptr dstDevice, unsigned int ui, size_t N, CUstream hStream),
+              (dstDevice, ui, N, hStream))
 {
     return fill(dstDevice, 0, ui, 4, N, 1, hStream, true);
 }
 
-SOFT_API cuMemsetD2D8Async(CUdeviceptr dstDevice, size_t dstPitch, unsigned char uc, size_t Width,
-                           size_t Height, CUstream hStream)
+SOFT_API_ptsz(cuMemsetD2D8Async,
+              (CUdeviceptr dstDevice, size_t dstPitch, unsigned char uc, size_t Width,
+               size_t Height, CUstream hStream),
+              (dstDevice, dstPitch, uc, Width, Height, hStream))
 {
     return fill(dstDevice, dstPitch, uc, 1, Width, Height, hStream, true);
 }
 
-SOFT_API cuMemsetD2D16Async(CUdeviceptr dstDevice, size_t dstPitch, unsigned short us, size_t Width,
-                            size_t Height, CUstream hStream)
+SOFT_API_ptsz(cuMemsetD2D16Async,
+              (CUdeviceptr dstDevice, size_t dstPitch, unsigned short us, size_t Width,
+               size_t Height, CUstream hStream),
+              (dstDevice, dstPitch, us, Width, Height, hStream))
 {
     return fill(dstDevice, dstPitch, us, 2, Width, Height, hStream, true);
 }
 
-SOFT_API cuMemsetD2D32Async(CUdeviceptr dstDevice, size_t dstPitch, unsigned int ui, size_t Width,
-                            size_t Height, CUstream hStream)
+SOFT_API_ptsz(cuMemsetD2D32Async,
+              (CUdeviceptr dstDevice, size_t dstPitch, unsigned int ui, size_t Width, size_t Height,
+               CUstream hStream),
+              (dstDevice, dstPitch, ui, Width, Height, hStream))
 {
     return fill(dstDevice, dstPitch, ui, 4, Width, Height, hStream, true);
 }
-
-SOFT_API_ptds(cuMemsetD8_v2, (CUdeviceptr to, unsigned char value, size_t n), (to, value, n))
-SOFT_API_ptds(cuMemsetD16_v2, (CUdeviceptr to, unsigned short value, size_t n), (to, value, n))
-SOFT_API_ptds(cuMemsetD32_v2, (CUdeviceptr to, unsigned int value, size_t n), (to, value, n))
-SOFT_API_ptds(cuMemsetD2D8_v2,
-              (CUdeviceptr to, size_t pitch, unsigned char value, size_t width, size_t height),
-              (to, pitch, value, width, height))
-SOFT_API_ptds(cuMemsetD2D16_v2,
-              (CUdeviceptr to, size_t pitch, unsigned short value, size_t width, size_t height),
-              (to, pitch, value, width, height))
-SOFT_API_ptds(cuMemsetD2D32_v2,
-              (CUdeviceptr to, size_t pitch, unsigned int value, size_t width, size_t height),
-              (to, pitch, value, width, height))
-SOFT_API_ptsz(cuMemsetD8Async, (CUdeviceptr to, unsigned char value, size_t n, CUstream stream),
-              (to, value, n, stream))
-SOFT_API_ptsz(cuMemsetD16Async, (CUdeviceptr to, unsigned short value, size_t n, CUstream stream),
-              (to, value, n, stream))
-SOFT_API_ptsz(cuMemsetD32Async, (CUdeviceptr to, unsigned int value, size_t n, CUstream stream),
-              (to, value, n, stream))
-SOFT_API_ptsz(cuMemsetD2D8Async,
-              (CUdeviceptr to, size_t pitch, unsigned char value, size_t width, size_t height,
-               CUstream stream),
-              (to, pitch, value, width, height, stream))
-SOFT_API_ptsz(cuMemsetD2D16Async,
-              (CUdeviceptr to, size_t pitch, unsigned short value, size_t width, size_t height,
-               CUstream stream),
-              (to, pitch, value, width, height, stream))
-SOFT_API_ptsz(cuMemsetD2D32Async,
-              (CUdeviceptr to, size_t pitch, unsigned int value, size_t width, size_t height,
-               CUstream stream),
-              (to, pitch, value, width, height, stream))

@@ -26,27 +26,24 @@ static CUresult prefetch(CUdeviceptr pointer, size_t size, soft_place place, CUs
     return soft_advise((uintptr_t)pointer, (uintptr_t)pointer + size, take_prefetch, &place);
 }
 
-SOFT_API cuMemPrefetchAsync(CUdeviceptr devPtr, size_t count, CUdevice dstDevice, CUstream hStream)
-{
-    return prefetch(devPtr, count, soft_place_of_device(dstDevice), hStream);
-}
 SOFT_API_ptsz(cuMemPrefetchAsync,
               (CUdeviceptr devPtr, size_t count, CUdevice dstDevice, CUstream hStream),
               (devPtr, count, dstDevice, hStream))
+{
+    return prefetch(devPtr, count, soft_place_of_device(dstDevice), hStream);
+}
 
 #if CUDA_VERSION >= 12020
-SOFT_API cuMemPrefetchAsync_v2(CUdeviceptr devPtr, size_t count, CUmemLocation location,
-                               unsigned int flags, CUstream hStream)
+SOFT_API_ptsz(cuMemPrefetchAsync_v2,
+              (CUdeviceptr devPtr, size_t count, CUmemLocation location, unsigned int flags,
+               CUstream hStream),
+              (devPtr, count, location, flags, hStream))
 {
     SOFT_TRY(soft_check_init());
     if (flags != 0)
         return CUDA_ERROR_INVALID_VALUE;
     return prefetch(devPtr, count, soft_place_of_location(&location), hStream);
 }
-SOFT_API_ptsz(cuMemPrefetchAsync_v2,
-              (CUdeviceptr devPtr, size_t count, CUmemLocation location, unsigned int flags,
-               CUstream hStream),
-              (devPtr, count, location, flags, hStream))
 #endif
 
 /* ---- Batches --------------------------------------------------------------------------------- */
@@ -106,19 +103,16 @@ static CUresult prefetch_batch(const struct batch *batch, unsigned long long fla
     return result;
 }
 
-SOFT_API cuMemPrefetchBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t count,
-                                 CUmemLocation *prefetchLocs, size_t *prefetchLocIdxs,
-                                 size_t numPrefetchLocs, unsigned long long flags, CUstream hStream)
-{
-    const struct batch batch = {dptrs,        sizes,           count,
-                                prefetchLocs, prefetchLocIdxs, numPrefetchLocs};
-    return prefetch_batch(&batch, flags, hStream);
-}
 SOFT_API_ptsz(cuMemPrefetchBatchAsync,
               (CUdeviceptr * dptrs, size_t *sizes, size_t count, CUmemLocation *prefetchLocs,
                size_t *prefetchLocIdxs, size_t numPrefetchLocs, unsigned long long flags,
                CUstream hStream),
               (dptrs, sizes, count, prefetchLocs, prefetchLocIdxs, numPrefetchLocs, flags, hStream))
+{
+    const struct batch batch = {dptrs,        sizes,           count,
+                                prefetchLocs, prefetchLocIdxs, numPrefetchLocs};
+    return prefetch_batch(&batch, flags, hStream);
+}
 
 /* Discarded bytes may still be read, as anything: here they are poison, when the stream comes to
  * it. */
@@ -140,40 +134,35 @@ static CUresult discard_batch(const struct batch *batch, CUstream handle)
     return result;
 }
 
-SOFT_API cuMemDiscardBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t count,
-                                unsigned long long flags, CUstream hStream)
+SOFT_API_ptsz(cuMemDiscardBatchAsync,
+              (CUdeviceptr * dptrs, size_t *sizes, size_t count, unsigned long long flags,
+               CUstream hStream),
+              (dptrs, sizes, count, flags, hStream))
 {
     const struct batch batch = {.pointers = dptrs, .sizes = sizes, .count = count};
     CUresult result = check_batch(&batch, flags, hStream);
     return result == CUDA_SUCCESS ? discard_batch(&batch, hStream) : result;
 }
-SOFT_API_ptsz(cuMemDiscardBatchAsync,
-              (CUdeviceptr * dptrs, size_t *sizes, size_t count, unsigned long long flags,
-               CUstream hStream),
-              (dptrs, sizes, count, flags, hStream))
 
-SOFT_API cuMemDiscardAndPrefetchBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t count,
-                                           CUmemLocation *prefetchLocs, size_t *prefetchLocIdxs,
-                                           size_t numPrefetchLocs, unsigned long long flags,
-                                           CUstream hStream)
+SOFT_API_ptsz(cuMemDiscardAndPrefetchBatchAsync,
+              (CUdeviceptr * dptrs, size_t *sizes, size_t count, CUmemLocation *prefetchLocs,
+               size_t *prefetchLocIdxs, size_t numPrefetchLocs, unsigned long long flags,
+               CUstream hStream),
+              (dptrs, sizes, count, prefetchLocs, prefetchLocIdxs, numPrefetchLocs, flags, hStream))
 {
     const struct batch batch = {dptrs,        sizes,           count,
                                 prefetchLocs, prefetchLocIdxs, numPrefetchLocs};
     CUresult result = prefetch_batch(&batch, flags, hStream);
     return result == CUDA_SUCCESS ? discard_batch(&batch, hStream) : result;
 }
-SOFT_API_ptsz(cuMemDiscardAndPrefetchBatchAsync,
-              (CUdeviceptr * dptrs, size_t *sizes, size_t count, CUmemLocation *prefetchLocs,
-               size_t *prefetchLocIdxs, size_t numPrefetchLocs, unsigned long long flags,
-               CUstream hStream),
-              (dptrs, sizes, count, prefetchLocs, prefetchLocIdxs, numPrefetchLocs, flags, hStream))
 #endif
 
 /* ---- Streams --------------------------------------------------------------------------------- */
 
 /* To attach memory says who will use it; every thread and device may here, whatever was said. */
-SOFT_API cuStreamAttachMemAsync(CUstream hStream, CUdeviceptr dptr, size_t length,
-                                unsigned int flags)
+SOFT_API_ptsz(cuStreamAttachMemAsync,
+              (CUstream hStream, CUdeviceptr dptr, size_t length, unsigned int flags),
+              (hStream, dptr, length, flags))
 {
     soft_stream *stream;
     SOFT_TRY(soft_stream_get(hStream, &stream));
@@ -188,6 +177,3 @@ SOFT_API cuStreamAttachMemAsync(CUstream hStream, CUdeviceptr dptr, size_t lengt
     return is_single && (!hStream || hStream == CU_STREAM_LEGACY) ? CUDA_ERROR_INVALID_VALUE
                                                                   : CUDA_SUCCESS;
 }
-SOFT_API_ptsz(cuStreamAttachMemAsync,
-              (CUstream hStream, CUdeviceptr dptr, size_t length, unsigned int flags),
-              (hStream, dptr, length, flags))

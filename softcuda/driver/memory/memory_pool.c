@@ -300,13 +300,15 @@ static CUresult allocate_on(CUdeviceptr *pointer, size_t size, CUmemoryPool hand
     return allocate(pointer, size, handle, soft_context_device(soft_stream_context(ordered)));
 }
 
-SOFT_API cuMemAllocAsync(CUdeviceptr *dptr, size_t bytesize, CUstream hStream)
+SOFT_API_ptsz(cuMemAllocAsync, (CUdeviceptr * dptr, size_t bytesize, CUstream hStream),
+              (dptr, bytesize, hStream))
 {
     return allocate_on(dptr, bytesize, NULL, hStream);
 }
 
-SOFT_API cuMemAllocFromPoolAsync(CUdeviceptr *dptr, size_t bytesize, CUmemoryPool pool,
-                                 CUstream hStream)
+SOFT_API_ptsz(cuMemAllocFromPoolAsync,
+              (CUdeviceptr * dptr, size_t bytesize, CUmemoryPool pool, CUstream hStream),
+              (dptr, bytesize, pool, hStream))
 {
     if (!pool) {
         CUresult result = soft_check_init();
@@ -329,7 +331,7 @@ static void run_free(void *copy)
 
 /* The pointer is unknown from here on, the memory remains until the stream gets there. Memory of
  * cuMemAlloc can be freed this way too. */
-SOFT_API cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream)
+SOFT_API_ptsz(cuMemFreeAsync, (CUdeviceptr dptr, CUstream hStream), (dptr, hStream))
 {
     soft_stream *stream;
     SOFT_TRY(soft_stream_get(hStream, &stream));
@@ -360,10 +362,3 @@ CUresult soft_pool_free_now(void *base)
     free_range(&range, "stream-ordered memory after cuMemFree");
     return CUDA_SUCCESS;
 }
-
-SOFT_API_ptsz(cuMemAllocAsync, (CUdeviceptr * dptr, size_t bytesize, CUstream hStream),
-              (dptr, bytesize, hStream))
-SOFT_API_ptsz(cuMemAllocFromPoolAsync,
-              (CUdeviceptr * dptr, size_t bytesize, CUmemoryPool pool, CUstream hStream),
-              (dptr, bytesize, pool, hStream))
-SOFT_API_ptsz(cuMemFreeAsync, (CUdeviceptr dptr, CUstream hStream), (dptr, hStream))

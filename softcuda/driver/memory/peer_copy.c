@@ -50,26 +50,21 @@ static CUresult copy_peer(CUdeviceptr to, CUcontext to_context, CUdeviceptr from
     return result == CUDA_SUCCESS ? finish(&peers, asynchronous) : result;
 }
 
-SOFT_API cuMemcpyPeer(CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice,
-                      CUcontext srcContext, size_t ByteCount)
-{
-    return copy_peer(dstDevice, dstContext, srcDevice, srcContext, ByteCount, NULL, false);
-}
-
-SOFT_API cuMemcpyPeerAsync(CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice,
-                           CUcontext srcContext, size_t ByteCount, CUstream hStream)
-{
-    return copy_peer(dstDevice, dstContext, srcDevice, srcContext, ByteCount, hStream, true);
-}
-
 SOFT_API_ptds(cuMemcpyPeer,
               (CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice,
                CUcontext srcContext, size_t ByteCount),
               (dstDevice, dstContext, srcDevice, srcContext, ByteCount))
+{
+    return copy_peer(dstDevice, dstContext, srcDevice, srcContext, ByteCount, NULL, false);
+}
+
 SOFT_API_ptsz(cuMemcpyPeerAsync,
               (CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice,
                CUcontext srcContext, size_t ByteCount, CUstream hStream),
               (dstDevice, dstContext, srcDevice, srcContext, ByteCount, hStream))
+{
+    return copy_peer(dstDevice, dstContext, srcDevice, srcContext, ByteCount, hStream, true);
+}
 
 /* ---- 3D -------------------------------------------------------------------------------------- */
 
@@ -113,16 +108,13 @@ static CUresult copy_peer_3d(const CUDA_MEMCPY3D_PEER *given, CUstream stream, b
     return result == CUDA_SUCCESS ? finish(&peers, asynchronous) : result;
 }
 
-SOFT_API cuMemcpy3DPeer(const CUDA_MEMCPY3D_PEER *pCopy)
+SOFT_API_ptds(cuMemcpy3DPeer, (const CUDA_MEMCPY3D_PEER *pCopy), (pCopy))
 {
     return copy_peer_3d(pCopy, NULL, false);
 }
 
-SOFT_API cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER *pCopy, CUstream hStream)
+SOFT_API_ptsz(cuMemcpy3DPeerAsync, (const CUDA_MEMCPY3D_PEER *pCopy, CUstream hStream),
+              (pCopy, hStream))
 {
     return copy_peer_3d(pCopy, hStream, true);
 }
-
-SOFT_API_ptds(cuMemcpy3DPeer, (const CUDA_MEMCPY3D_PEER *pCopy), (pCopy))
-SOFT_API_ptsz(cuMemcpy3DPeerAsync, (const CUDA_MEMCPY3D_PEER *pCopy, CUstream hStream),
-              (pCopy, hStream))

@@ -226,7 +226,8 @@ static CUresult record(soft_event *event, soft_stream *stream)
     return result;
 }
 
-SOFT_API cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigned int flags)
+SOFT_API_ptsz(cuEventRecordWithFlags, (CUevent hEvent, CUstream hStream, unsigned int flags),
+              (hEvent, hStream, flags))
 {
     soft_event *event;
     soft_stream *stream;
@@ -239,7 +240,7 @@ SOFT_API cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigned int f
     return event->shared ? soft_shared_event_record(event->shared, stream) : record(event, stream);
 }
 
-SOFT_API cuEventRecord(CUevent hEvent, CUstream hStream)
+SOFT_API_ptsz(cuEventRecord, (CUevent hEvent, CUstream hStream), (hEvent, hStream))
 {
     return cuEventRecordWithFlags(hEvent, hStream, CU_EVENT_RECORD_DEFAULT);
 }
@@ -264,7 +265,8 @@ static CUresult wait_for_last(const soft_event *event, soft_stream *stream)
     return result;
 }
 
-SOFT_API cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int Flags)
+SOFT_API_ptsz(cuStreamWaitEvent, (CUstream hStream, CUevent hEvent, unsigned int Flags),
+              (hStream, hEvent, Flags))
 {
     soft_event *event;
     soft_stream *stream;
@@ -344,9 +346,3 @@ SOFT_API cuEventElapsedTime(float *pMilliseconds, CUevent hStart, CUevent hEnd)
 {
     return cuEventElapsedTime_v2(pMilliseconds, hStart, hEnd);
 }
-
-SOFT_API_ptsz(cuEventRecord, (CUevent hEvent, CUstream hStream), (hEvent, hStream))
-SOFT_API_ptsz(cuEventRecordWithFlags, (CUevent hEvent, CUstream hStream, unsigned int flags),
-              (hEvent, hStream, flags))
-SOFT_API_ptsz(cuStreamWaitEvent, (CUstream hStream, CUevent hEvent, unsigned int Flags),
-              (hStream, hEvent, Flags))

@@ -236,27 +236,20 @@ static CUresult push(const CUexternalSemaphore *handles, parameters of, unsigned
     return result;
 }
 
-SOFT_API cuSignalExternalSemaphoresAsync(const CUexternalSemaphore *extSemArray,
-                                         const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS *paramsArray,
-                                         unsigned int numExtSems, CUstream stream)
-{
-    return push(extSemArray, (parameters){.signals = paramsArray}, numExtSems, stream);
-}
-
-SOFT_API cuWaitExternalSemaphoresAsync(const CUexternalSemaphore *extSemArray,
-                                       const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS *paramsArray,
-                                       unsigned int numExtSems, CUstream stream)
-{
-    return push(extSemArray, (parameters){.waits = paramsArray}, numExtSems, stream);
-}
-
 SOFT_API_ptsz(cuSignalExternalSemaphoresAsync,
               (const CUexternalSemaphore *extSemArray,
                const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS *paramsArray, unsigned int numExtSems,
                CUstream stream),
               (extSemArray, paramsArray, numExtSems, stream))
+{
+    return push(extSemArray, (parameters){.signals = paramsArray}, numExtSems, stream);
+}
+
 SOFT_API_ptsz(cuWaitExternalSemaphoresAsync,
               (const CUexternalSemaphore *extSemArray,
                const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS *paramsArray, unsigned int numExtSems,
                CUstream stream),
               (extSemArray, paramsArray, numExtSems, stream))
+{
+    return push(extSemArray, (parameters){.waits = paramsArray}, numExtSems, stream);
+}

@@ -121,7 +121,7 @@ SOFT_API cuStreamDestroy(CUstream hStream)
 
 /* ---- Waiting --------------------------------------------------------------------------------- */
 
-SOFT_API cuStreamSynchronize(CUstream hStream)
+SOFT_API_ptsz(cuStreamSynchronize, (CUstream hStream), (hStream))
 {
     soft_stream *stream;
     CUresult result = soft_stream_get(hStream, &stream);
@@ -141,7 +141,7 @@ static bool is_idle_locked(const soft_stream *stream)
     return true;
 }
 
-SOFT_API cuStreamQuery(CUstream hStream)
+SOFT_API_ptsz(cuStreamQuery, (CUstream hStream), (hStream))
 {
     soft_stream *stream;
     SOFT_TRY(soft_stream_get(hStream, &stream));
@@ -171,7 +171,8 @@ static void run_host_call(void *copy)
     soft_in_callback = false;
 }
 
-SOFT_API cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void *userData)
+SOFT_API_ptsz(cuLaunchHostFunc, (CUstream hStream, CUhostFn fn, void *userData),
+              (hStream, fn, userData))
 {
     soft_stream *stream;
     SOFT_TRY(soft_stream_get(hStream, &stream));
@@ -181,8 +182,9 @@ SOFT_API cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void *userData)
     return soft_stream_push_copy(stream, run_host_call, &call, sizeof(call));
 }
 
-SOFT_API cuStreamAddCallback(CUstream hStream, CUstreamCallback callback, void *userData,
-                             unsigned int flags)
+SOFT_API_ptsz(cuStreamAddCallback,
+              (CUstream hStream, CUstreamCallback callback, void *userData, unsigned int flags),
+              (hStream, callback, userData, flags))
 {
     soft_stream *stream;
     SOFT_TRY(soft_stream_get(hStream, &stream));
@@ -201,7 +203,7 @@ static CUresult query(CUstream handle, const void *answer, soft_stream **stream)
     return result == CUDA_SUCCESS && !answer ? CUDA_ERROR_INVALID_VALUE : result;
 }
 
-SOFT_API cuStreamGetCtx(CUstream hStream, CUcontext *pctx)
+SOFT_API_ptsz(cuStreamGetCtx, (CUstream hStream, CUcontext *pctx), (hStream, pctx))
 {
     soft_stream *stream;
     CUresult result = query(hStream, pctx, &stream);
@@ -210,7 +212,7 @@ SOFT_API cuStreamGetCtx(CUstream hStream, CUcontext *pctx)
     return result;
 }
 
-SOFT_API cuStreamGetDevice(CUstream hStream, CUdevice *device)
+SOFT_API_ptsz(cuStreamGetDevice, (CUstream hStream, CUdevice *device), (hStream, device))
 {
     soft_stream *stream;
     CUresult result = query(hStream, device, &stream);
@@ -219,7 +221,7 @@ SOFT_API cuStreamGetDevice(CUstream hStream, CUdevice *device)
     return result;
 }
 
-SOFT_API cuStreamGetFlags(CUstream hStream, unsigned int *flags)
+SOFT_API_ptsz(cuStreamGetFlags, (CUstream hStream, unsigned int *flags), (hStream, flags))
 {
     soft_stream *stream;
     CUresult result = query(hStream, flags, &stream);
@@ -228,7 +230,7 @@ SOFT_API cuStreamGetFlags(CUstream hStream, unsigned int *flags)
     return result;
 }
 
-SOFT_API cuStreamGetPriority(CUstream hStream, int *priority)
+SOFT_API_ptsz(cuStreamGetPriority, (CUstream hStream, int *priority), (hStream, priority))
 {
     soft_stream *stream;
     CUresult result = query(hStream, priority, &stream);
@@ -237,7 +239,7 @@ SOFT_API cuStreamGetPriority(CUstream hStream, int *priority)
     return result;
 }
 
-SOFT_API cuStreamGetId(CUstream hStream, unsigned long long *streamId)
+SOFT_API_ptsz(cuStreamGetId, (CUstream hStream, unsigned long long *streamId), (hStream, streamId))
 {
     soft_stream *stream;
     CUresult result = query(hStream, streamId, &stream);
@@ -247,7 +249,8 @@ SOFT_API cuStreamGetId(CUstream hStream, unsigned long long *streamId)
 }
 
 /* Streams never capture: beginning a capture is one of the entry points that aren't implemented. */
-SOFT_API cuStreamIsCapturing(CUstream hStream, CUstreamCaptureStatus *captureStatus)
+SOFT_API_ptsz(cuStreamIsCapturing, (CUstream hStream, CUstreamCaptureStatus *captureStatus),
+              (hStream, captureStatus))
 {
     soft_stream *stream;
     CUresult result = query(hStream, captureStatus, &stream);
@@ -257,18 +260,3 @@ SOFT_API cuStreamIsCapturing(CUstream hStream, CUstreamCaptureStatus *captureSta
 }
 
 /* ---- Per-thread twins ------------------------------------------------------------------------ */
-
-SOFT_API_ptsz(cuStreamSynchronize, (CUstream hStream), (hStream))
-SOFT_API_ptsz(cuStreamQuery, (CUstream hStream), (hStream))
-SOFT_API_ptsz(cuLaunchHostFunc, (CUstream hStream, CUhostFn fn, void *userData),
-              (hStream, fn, userData))
-SOFT_API_ptsz(cuStreamAddCallback,
-              (CUstream hStream, CUstreamCallback callback, void *userData, unsigned int flags),
-              (hStream, callback, userData, flags))
-SOFT_API_ptsz(cuStreamGetCtx, (CUstream hStream, CUcontext *pctx), (hStream, pctx))
-SOFT_API_ptsz(cuStreamGetDevice, (CUstream hStream, CUdevice *device), (hStream, device))
-SOFT_API_ptsz(cuStreamGetFlags, (CUstream hStream, unsigned int *flags), (hStream, flags))
-SOFT_API_ptsz(cuStreamGetPriority, (CUstream hStream, int *priority), (hStream, priority))
-SOFT_API_ptsz(cuStreamGetId, (CUstream hStream, unsigned long long *streamId), (hStream, streamId))
-SOFT_API_ptsz(cuStreamIsCapturing, (CUstream hStream, CUstreamCaptureStatus *captureStatus),
-              (hStream, captureStatus))

@@ -87,26 +87,30 @@ static CUresult push(CUstream handle, bool waits, CUdeviceptr address, uint64_t 
                                  sizeof(operation));
 }
 
-SOFT_API cuStreamWriteValue32_v2(CUstream stream, CUdeviceptr addr, cuuint32_t value,
-                                 unsigned int flags)
+SOFT_API_ptsz(cuStreamWriteValue32_v2,
+              (CUstream stream, CUdeviceptr addr, cuuint32_t value, unsigned int flags),
+              (stream, addr, value, flags))
 {
     return push(stream, false, addr, value, flags, false);
 }
 
-SOFT_API cuStreamWriteValue64_v2(CUstream stream, CUdeviceptr addr, cuuint64_t value,
-                                 unsigned int flags)
+SOFT_API_ptsz(cuStreamWriteValue64_v2,
+              (CUstream stream, CUdeviceptr addr, cuuint64_t value, unsigned int flags),
+              (stream, addr, value, flags))
 {
     return push(stream, false, addr, value, flags, true);
 }
 
-SOFT_API cuStreamWaitValue32_v2(CUstream stream, CUdeviceptr addr, cuuint32_t value,
-                                unsigned int flags)
+SOFT_API_ptsz(cuStreamWaitValue32_v2,
+              (CUstream stream, CUdeviceptr addr, cuuint32_t value, unsigned int flags),
+              (stream, addr, value, flags))
 {
     return push(stream, true, addr, value, flags, false);
 }
 
-SOFT_API cuStreamWaitValue64_v2(CUstream stream, CUdeviceptr addr, cuuint64_t value,
-                                unsigned int flags)
+SOFT_API_ptsz(cuStreamWaitValue64_v2,
+              (CUstream stream, CUdeviceptr addr, cuuint64_t value, unsigned int flags),
+              (stream, addr, value, flags))
 {
     return push(stream, true, addr, value, flags, true);
 }
@@ -162,8 +166,10 @@ static CUresult check_batch(const CUstreamBatchMemOpParams params[], unsigned co
     return result;
 }
 
-SOFT_API cuStreamBatchMemOp_v2(CUstream handle, unsigned int count,
-                               CUstreamBatchMemOpParams *paramArray, unsigned int flags)
+SOFT_API_ptsz(cuStreamBatchMemOp_v2,
+              (CUstream handle, unsigned int count, CUstreamBatchMemOpParams *paramArray,
+               unsigned int flags),
+              (handle, count, paramArray, flags))
 {
     soft_stream *stream;
     SOFT_TRY(soft_stream_get(handle, &stream));
@@ -179,20 +185,3 @@ SOFT_API cuStreamBatchMemOp_v2(CUstream handle, unsigned int count,
     }
     return result;
 }
-
-SOFT_API_ptsz(cuStreamBatchMemOp_v2,
-              (CUstream stream, unsigned int count, CUstreamBatchMemOpParams *params,
-               unsigned int flags),
-              (stream, count, params, flags))
-SOFT_API_ptsz(cuStreamWriteValue32_v2,
-              (CUstream stream, CUdeviceptr addr, cuuint32_t value, unsigned int flags),
-              (stream, addr, value, flags))
-SOFT_API_ptsz(cuStreamWriteValue64_v2,
-              (CUstream stream, CUdeviceptr addr, cuuint64_t value, unsigned int flags),
-              (stream, addr, value, flags))
-SOFT_API_ptsz(cuStreamWaitValue32_v2,
-              (CUstream stream, CUdeviceptr addr, cuuint32_t value, unsigned int flags),
-              (stream, addr, value, flags))
-SOFT_API_ptsz(cuStreamWaitValue64_v2,
-              (CUstream stream, CUdeviceptr addr, cuuint64_t value, unsigned int flags),
-              (stream, addr, value, flags))
