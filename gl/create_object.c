@@ -276,9 +276,7 @@ static gr_status check_extent(const gr_gl_image_desc *info, const char *call)
 
 static gr_status check_image(const gr_gl_image_desc *info, unsigned flags, const char *call)
 {
-    gr_status status = gr_flags_check(flags, IMAGE_FLAGS, call);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(gr_flags_check(flags, IMAGE_FLAGS, call));
     switch (info->target) {
     case GL_TEXTURE_2D:
     case GL_TEXTURE_3D:

@@ -87,9 +87,7 @@ gr_status gr_gl_cuda_device(int *device)
     if (status != GR_OK)
         return status;
     int ordinal;
-    status = find_ordinal(found, &ordinal);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(find_ordinal(found, &ordinal));
     if (ordinal < 0)
         return gr_fail_cuda(CUDA_ERROR_INVALID_DEVICE, "cuGLGetDevices",
                             "The OpenGL context draws on the device %d, which CUDA does not count.",

@@ -336,9 +336,7 @@ gr_egl *gr_egl_create(const gr_egl_options *options)
 gr_status gr_egl_make_current(const gr_egl *egl)
 {
     EGLBoolean done;
-    gr_status status = gr_fork_check(__func__);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(gr_fork_check(__func__));
     /* Without libEGL nothing of it can be current; epoxy would end the process if it were asked. */
     if (!egl && !epoxy_has_egl())
         return GR_OK;

@@ -48,9 +48,7 @@ gr_status gr_context_choose(struct gr_context *context, gr_status (*find_device)
         return GR_OK;
     }
     CUdevice device = 0;
-    gr_status status = find_device(&device);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(find_device(&device));
     result = cu->DevicePrimaryCtxRetain(&context->handle, device);
     if (result != CUDA_SUCCESS) {
         char text[200];

@@ -293,9 +293,7 @@ gr_status gr_cuda_symbol(const char *name, int version, cuuint64_t flags, void *
             GR_ERR_INVALID_VALUE, __func__,
             "`%s` is NULL: name a function, such as cuMemAlloc, and say where to put it.",
             name ? "symbol" : "name");
-    gr_status status = gr_cuda_load(false);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(gr_cuda_load(false));
     *symbol = find_symbol(&library, name, version, flags);
     return GR_OK;
 }

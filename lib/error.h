@@ -29,6 +29,14 @@ gr_status gr_fail(gr_status status, const char *call, const char *format, ...) G
 gr_status gr_fail_code(gr_status status, gr_error_domain domain, int code, const char *code_name,
                        const char *call, const char *format, ...) GR_PRINTF(6, 7);
 
+/* Returns what the call gives, unless that is GR_OK. */
+#define GR_TRY(...)                                                                                \
+    do {                                                                                           \
+        gr_status tried_ = (__VA_ARGS__);                                                          \
+        if (tried_ != GR_OK)                                                                       \
+            return tried_;                                                                         \
+    } while (0)
+
 /* Of the system: GR_ERR_SYSTEM with the errno `code`, whose text ends the message. */
 gr_status gr_fail_errno(int code, const char *call, const char *format, ...) GR_PRINTF(3, 4);
 

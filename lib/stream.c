@@ -62,10 +62,8 @@ gr_status gr_stream_check(CUstream stream, bool of_map_allowed, const char *call
 static gr_status get_device(const struct gr_context *context, CUdevice *device, const char *call)
 {
     bool pushed;
-    gr_status status = gr_context_enter(context, &pushed, call);
-    if (status != GR_OK)
-        return status;
-    status = gr_current_device(device);
+    GR_TRY(gr_context_enter(context, &pushed, call));
+    gr_status status = gr_current_device(device);
     gr_context_leave(pushed);
     return status;
 }
@@ -109,9 +107,7 @@ static gr_status refuse_unknown(CUresult result, const char *call)
  */
 static gr_status check_events(gr_resource *resource, CUstream stream, const char *call)
 {
-    gr_status status = gr_event_create(&resource->order);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(gr_event_create(&resource->order));
     CUresult result = gr_driver()->EventRecord(resource->order, stream);
     return result == CUDA_SUCCESS ? GR_OK : refuse_context(result, call);
 }

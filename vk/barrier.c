@@ -57,12 +57,8 @@ gr_status vk_handover_take(struct vk_handover *way, const gr_vk_device *device,
     if (!given)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "`%s` is NULL: say how Vulkan uses the resources.", name);
-    gr_status status = GR_TAKE(gr_vk_use, &way->use, given, call);
-    if (status != GR_OK)
-        return status;
-    status = check_flags(device, &way->use, name, call);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(GR_TAKE(gr_vk_use, &way->use, given, call));
+    GR_TRY(check_flags(device, &way->use, name, call));
     way->family = way->use.queue_family ? *way->use.queue_family : device->queue_family;
     return check_family(device, way->family, name, call);
 }

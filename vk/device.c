@@ -120,13 +120,9 @@ static gr_status wrap(gr_vk_device *device, const gr_vk_device_desc *info, const
 {
     vk_load_instance(&device->vk, info->get_instance_proc_addr, info->instance);
     vk_load_device(&device->vk, info->device);
-    gr_status status = match(device, call);
-    if (status != GR_OK)
-        return status;
-    status = vk_check_functions(&device->vk, info->physical_device, call);
-    if (status != GR_OK)
-        return status;
-    status = check_family(device, call);
+    GR_TRY(match(device, call));
+    GR_TRY(vk_check_functions(&device->vk, info->physical_device, call));
+    gr_status status = check_family(device, call);
     if (status == GR_OK)
         status = check_synchronization2(device, call);
     if (status != GR_OK)

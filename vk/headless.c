@@ -32,12 +32,8 @@ static struct gr_vk_headless *all;
 
 static gr_status open_instance(struct gr_vk_headless *h, const char *call)
 {
-    gr_status status = vk_loader_open(&h->handles.get_instance_proc_addr, call);
-    if (status != GR_OK)
-        return status;
-    status = vk_headless_create_instance(&h->options, &h->vk, &h->handles, &h->version, call);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(vk_loader_open(&h->handles.get_instance_proc_addr, call));
+    GR_TRY(vk_headless_create_instance(&h->options, &h->vk, &h->handles, &h->version, call));
     return vk_headless_create_messenger(&h->options, &h->vk, h->handles.instance, &h->messenger);
 }
 

@@ -147,15 +147,11 @@ static gr_status choose_extensions(const gr_vk_headless_info *handles, const cha
         GR_INIT(gr_vk_device_desc, .get_instance_proc_addr = handles->get_instance_proc_addr,
                 .instance = handles->instance, .physical_device = handles->physical_device);
     struct vk_extensions has;
-    gr_status status = gr_vk_device_extensions(&device, names, count);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(gr_vk_device_extensions(&device, names, count));
     PFN_vkEnumerateDeviceExtensionProperties enumerate =
         (PFN_vkEnumerateDeviceExtensionProperties)handles->get_instance_proc_addr(
             handles->instance, "vkEnumerateDeviceExtensionProperties");
-    status = vk_extensions_get(enumerate, handles->physical_device, &has);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(vk_extensions_get(enumerate, handles->physical_device, &has));
     if (vk_extensions_have(&has, VK_KHR_SYNCHRONIZATION_2_EXTENSION_NAME))
         names[(*count)++] = VK_KHR_SYNCHRONIZATION_2_EXTENSION_NAME;
     vk_extensions_end(&has);

@@ -75,9 +75,7 @@ static void close_handle(const gr_external_memory_desc *info, bool imported)
 gr_status vk_memory_export(const struct vk_binding *b, struct gr_memory_export *memory)
 {
     gr_external_memory_desc info = GR_INIT(gr_external_memory_desc, .fd = -1);
-    gr_status status = export_handle(b, &info);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(export_handle(b, &info));
     *memory = (struct gr_memory_export){
         .fd = info.fd,
         .device = b->device->cuda,
@@ -96,10 +94,8 @@ gr_status vk_memory_import(const struct vk_binding *b, struct gr_external *resou
     gr_external_memory_desc info =
         GR_INIT(gr_external_memory_desc, .fd = -1, .size = (size_t)b->memory_size,
                 .dedicated = b->dedicated, .part = part);
-    gr_status status = export_handle(b, &info);
-    if (status != GR_OK)
-        return status;
-    status = gr_external_make(resource, context, &info, flags, call);
+    GR_TRY(export_handle(b, &info));
+    gr_status status = gr_external_make(resource, context, &info, flags, call);
     close_handle(&info, status == GR_OK);
     return status;
 }

@@ -54,9 +54,7 @@ gr_status vk_physical_device_find(const struct vk_device_list *list, int cuda_de
                                   const char *call)
 {
     CUdevice cuda;
-    gr_status status = vk_get_cuda_device(cuda_device, &cuda, call);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(vk_get_cuda_device(cuda_device, &cuda, call));
     uint32_t count = 0;
     VkResult result = list->enumerate(list->instance, &count, NULL);
     VkPhysicalDevice *devices = calloc(count ? count : 1, sizeof(*devices));
@@ -64,10 +62,11 @@ gr_status vk_physical_device_find(const struct vk_device_list *list, int cuda_de
         return gr_fail_memory(call);
     if (result == VK_SUCCESS && count)
         result = list->enumerate(list->instance, &count, devices);
-    status = result == VK_SUCCESS
-                 ? pick(list, devices, count, cuda, device, identity, call)
-                 : vk_fail(result, "vkEnumeratePhysicalDevices",
-                           "The Vulkan devices could not be listed. %s", vk_driver_hint());
+    gr_status status =
+        result == VK_SUCCESS
+            ? pick(list, devices, count, cuda, device, identity, call)
+            : vk_fail(result, "vkEnumeratePhysicalDevices",
+                      "The Vulkan devices could not be listed. %s", vk_driver_hint());
     free(devices);
     return status;
 }

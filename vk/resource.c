@@ -46,9 +46,7 @@ static void end(gr_resource *resource)
 static gr_status export_for_peer(const gr_resource *resource, struct gr_memory_export *memory)
 {
     const struct vk_resource *r = vk_resource_of(resource);
-    gr_status status = vk_memory_export(&r->binding, memory);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(vk_memory_export(&r->binding, memory));
     memory->part.offset = r->external.offset;
     memory->image = r->cuda_image;
     return GR_OK;

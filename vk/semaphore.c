@@ -49,9 +49,7 @@ static gr_semaphore *make_semaphore(gr_vk_device *device, const gr_vk_semaphore_
 
 static gr_status check_type(const gr_vk_device *device, VkSemaphoreType type, const char *call)
 {
-    gr_status status = vk_check_device(device, call);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(vk_check_device(device, call));
     if (type != VK_SEMAPHORE_TYPE_BINARY && type != VK_SEMAPHORE_TYPE_TIMELINE)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "%d is no VkSemaphoreType: pass VK_SEMAPHORE_TYPE_TIMELINE or "

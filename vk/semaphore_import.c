@@ -137,10 +137,8 @@ static gr_status give_to_cuda(struct imported *s, const gr_vk_semaphore_desc *gi
                               const struct gr_context *context, const char *call)
 {
     gr_semaphore_desc info = GR_INIT(gr_semaphore_desc, .fd = -1, .value = given->value);
-    gr_status status = export_handle(s, given->type == VK_SEMAPHORE_TYPE_TIMELINE, &info);
-    if (status != GR_OK)
-        return status;
-    status = gr_semaphore_make(&s->base, context, &info, &imported_ops, call);
+    GR_TRY(export_handle(s, given->type == VK_SEMAPHORE_TYPE_TIMELINE, &info));
+    gr_status status = gr_semaphore_make(&s->base, context, &info, &imported_ops, call);
     close_handle(&info, status == GR_OK);
     return status;
 }

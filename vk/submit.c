@@ -160,9 +160,7 @@ static gr_status submit_to_queue(struct making *m)
         .value = r ? r->value + 1 : 0,
     };
     struct vk_submit_info made;
-    gr_status status = vk_submit_info_make(&made, m->submit, m->desc.info, &extra, m->call);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(vk_submit_info_make(&made, m->submit, m->desc.info, &extra, m->call));
     bool is_new = m->device->synchronization2;
     if (!is_new)
         vk_submit_info_translate(&made, m->device->has_timeline);

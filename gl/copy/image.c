@@ -266,9 +266,7 @@ static gr_status stream_part(const struct gl_resource *r, unsigned level, unsign
     struct extent e = extent_of(r, level);
     CUDA_MEMCPY3D copy = {.WidthInBytes = e.row, .Height = e.height, .Depth = e.depth};
     CUarray array;
-    gr_status status = level_of(r->copy->layers[layer], level, &array);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(level_of(r->copy->layers[layer], level, &array));
     host += r->copy->offsets[level] + layer * e.bytes;
     if (up) {
         copy.srcMemoryType = CU_MEMORYTYPE_HOST;

@@ -96,11 +96,9 @@ static gr_status make_in(struct gl_resource *r, const struct gr_context *context
                          const char *call)
 {
     bool pushed;
-    gr_status status = gr_context_enter(context, &pushed, call);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(gr_context_enter(context, &pushed, call));
     struct gl_copy *copy = begin_copy(r, call);
-    status = copy ? allocate(r, copy, flags, call) : GR_ERR_NO_MEMORY;
+    gr_status status = copy ? allocate(r, copy, flags, call) : GR_ERR_NO_MEMORY;
     if (copy && status != GR_OK) {
         if (copy->done)
             gr_driver()->EventDestroy(copy->done);

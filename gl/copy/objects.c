@@ -246,12 +246,10 @@ static gr_status wait_for_reads(gr_resource *const resources[], size_t n)
 gr_status gl_copy_take(gr_resource *const resources[], size_t n)
 {
     struct visit visit;
-    gr_status status = give_owed(resources, n);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(give_owed(resources, n));
     visit_begin(&visit, resources, n);
     tell_to_read(resources, n);
-    status = wait_for_reads(resources, n);
+    gr_status status = wait_for_reads(resources, n);
     GLenum error = visit_end(&visit);
     if (status == GR_OK && error != GL_NO_ERROR)
         return refused_by_gl(error, resources[0], n, "glGetBufferSubData, glGetTexImage", "read");
@@ -272,9 +270,7 @@ static void read_pieces(const struct gl_resource *r, struct __GLsync *fences[])
 gr_status gl_copy_take_pieces(gr_resource *resource, struct __GLsync *fences[])
 {
     struct visit visit;
-    gr_status status = give_owed(&resource, 1);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(give_owed(&resource, 1));
     visit_begin(&visit, &resource, 1);
     read_pieces(gl_of(resource), fences);
     GLenum error = visit_end(&visit);

@@ -3,6 +3,7 @@
 
 #include "gl/copy/objects.h"
 #include "gl/copy/pieces.h"
+#include "lib/error.h"
 
 static struct gl_copy *copy_of(const gr_resource *resource)
 {
@@ -43,10 +44,8 @@ gr_status gl_copy_begin_use(gr_resource *const resources[], size_t n)
     bool pushed;
     if (!some_are_owed(resources, n))
         return GR_OK;
-    gr_status status = gr_context_enter(&resources[0]->context, &pushed, "OpenGL's turn");
-    if (status != GR_OK)
-        return status;
-    status = wait_for_bytes(resources, n);
+    GR_TRY(gr_context_enter(&resources[0]->context, &pushed, "OpenGL's turn"));
+    gr_status status = wait_for_bytes(resources, n);
     if (status == GR_OK)
         status = gl_copy_give(resources, n);
     gr_context_leave(pushed);

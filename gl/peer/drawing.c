@@ -45,9 +45,7 @@ static gr_status register_there(struct gl_drawing *drawing, const struct gl_reso
 {
     const gr_cuda_api *cu = gr_driver();
     bool pushed;
-    gr_status status = gr_context_enter(&drawing->context, &pushed, call);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(gr_context_enter(&drawing->context, &pushed, call));
     const char *step = "cuStreamCreate";
     CUresult result = cu->StreamCreate(&drawing->stream, CU_STREAM_NON_BLOCKING);
     if (result == CUDA_SUCCESS) {
@@ -171,10 +169,8 @@ gr_status gl_drawings_map(struct gl_drawing *const drawings[], size_t n, CUstrea
     bool pushed;
     if (!n)
         return GR_OK;
-    gr_status status = gr_context_enter(&drawings[0]->context, &pushed, "The map");
-    if (status != GR_OK)
-        return status;
-    status = map_entered(drawings, n);
+    GR_TRY(gr_context_enter(&drawings[0]->context, &pushed, "The map"));
+    gr_status status = map_entered(drawings, n);
     gr_context_leave(pushed);
     return status == GR_OK ? wait_for_map(drawings, n, stream) : status;
 }
@@ -202,10 +198,8 @@ gr_status gl_drawings_unmap(struct gl_drawing *const drawings[], size_t n, CUeve
     bool pushed;
     if (!n)
         return GR_OK;
-    gr_status status = gr_context_enter(&drawings[0]->context, &pushed, "The release");
-    if (status != GR_OK)
-        return status;
-    status = unmap_entered(drawings, n, after);
+    GR_TRY(gr_context_enter(&drawings[0]->context, &pushed, "The release"));
+    gr_status status = unmap_entered(drawings, n, after);
     gr_context_leave(pushed);
     return status;
 }

@@ -16,9 +16,7 @@
 
 static gr_status allocate(struct gl_peer *peer, const struct gl_resource *r, const char *call)
 {
-    gr_status status = gr_event_create(&peer->done);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(gr_event_create(&peer->done));
     CUresult result = gr_driver()->MemAlloc(&peer->ptr, r->base.size);
     if (result == CUDA_SUCCESS)
         return GR_OK;

@@ -81,9 +81,7 @@ static void end_block(struct gl_block *block, bool alive)
 static gr_status import_block(struct gl_block *block, const char *call)
 {
     int fd;
-    gr_status status = gr_vmm_export(block->memory->vmm.handle, &fd);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(gr_vmm_export(block->memory->vmm.handle, &fd));
     /* Dedicated, as gl/shared/buffer.c says why: NVIDIA's driver takes several buffers in it. */
     return gl_shared_import(block->names, fd, block->memory->size, true, call);
 }

@@ -49,12 +49,9 @@ static gr_status make_own(struct gl_shared *r, const struct gr_context *cuda, si
 {
     int fd;
     size_t room = gr_driver_traits()->mesa_draws ? GR_MESA_ROOM : 0;
-    gr_status status =
-        gr_external_make_vmm(&r->external, cuda, r->device, size + room, NULL, flags, call);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(gr_external_make_vmm(&r->external, cuda, r->device, size + room, NULL, flags, call));
     r->external.base.size = size;
-    status = gr_vmm_export(r->external.memory->vmm.handle, &fd);
+    gr_status status = gr_vmm_export(r->external.memory->vmm.handle, &fd);
     if (status == GR_OK)
         status = gl_shared_import(r->names, fd, r->external.memory->size, true, call);
     return status == GR_OK ? make_storage(r, size, r->names->memory, 0, call) : status;

@@ -136,10 +136,8 @@ static gr_status import_into_cuda(struct gl_shared *r, const struct gr_context *
     image->normalized = seen->normalized;
     const gr_external_part_desc part = GR_INIT(gr_external_part_desc, .image = image);
     memory->part = &part;
-    gr_status status = gl_vulkan_memory_fd(r->device, r->vulkan, &memory->fd);
-    if (status != GR_OK)
-        return status;
-    status = gr_external_make(&r->external, cuda, memory, flags, call);
+    GR_TRY(gl_vulkan_memory_fd(r->device, r->vulkan, &memory->fd));
+    gr_status status = gr_external_make(&r->external, cuda, memory, flags, call);
     if (status != GR_OK)
         close(memory->fd);
     return status;

@@ -133,10 +133,8 @@ static gr_status export_memory(const gr_resource *resource, struct gr_memory_exp
 {
     const struct gl_shared *r = gl_shared_of(resource);
     bool pushed;
-    gr_status status = gr_context_enter(&resource->context, &pushed, "The export");
-    if (status != GR_OK)
-        return status;
-    status = r->maker->export_memory(r, memory);
+    GR_TRY(gr_context_enter(&resource->context, &pushed, "The export"));
+    gr_status status = r->maker->export_memory(r, memory);
     gr_context_leave(pushed);
     return status;
 }
@@ -145,11 +143,9 @@ static gr_status export_semaphore(const gr_resource *resource, const gr_semaphor
                                   gr_semaphore_desc *info, const char *call)
 {
     bool pushed;
-    gr_status status = gr_context_enter(&semaphore->context, &pushed, call);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(gr_context_enter(&semaphore->context, &pushed, call));
     *info = GR_INIT(gr_semaphore_desc, .type = semaphore->type, .fd = -1);
-    status = gl_vulkan_semaphore_fd(gl_shared_of(resource)->device, semaphore, &info->fd);
+    gr_status status = gl_vulkan_semaphore_fd(gl_shared_of(resource)->device, semaphore, &info->fd);
     gr_context_leave(pushed);
     return status;
 }
@@ -244,13 +240,12 @@ static gr_status make_parts(struct gl_shared *r, const struct gr_context *cuda, 
                             unsigned flags, const char *call)
 {
     struct gl_errors errors;
-    gr_status status = gl_shared_check(&r->context, r->maker->is_image, &r->device, call);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(gl_shared_check(&r->context, r->maker->is_image, &r->device, call));
     gl_errors_begin(&errors);
     r->names = gl_names_make(&r->context, call);
     r->timeline = r->names ? gl_timeline_hold(&r->context, cuda, r->device, call) : NULL;
-    status = r->timeline ? r->maker->make(r, cuda, info, flags, call) : gr_last_error()->status;
+    gr_status status =
+        r->timeline ? r->maker->make(r, cuda, info, flags, call) : gr_last_error()->status;
     gl_errors_end(&errors);
     if (status == GR_OK)
         status = gr_sync_set(&r->external.base, r->timeline->acquire, r->timeline->release, call);

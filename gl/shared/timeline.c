@@ -47,9 +47,7 @@ static gr_status import_semaphore(struct gl_timeline *t, const gr_semaphore *sem
                                   GLuint *name, const char *call)
 {
     int fd;
-    gr_status status = gl_vulkan_semaphore_fd(t->device, semaphore, &fd);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(gl_vulkan_semaphore_fd(t->device, semaphore, &fd));
     if (t->waits == GL_WAITS_TIMELINE)
         *name = make_timeline(&t->context);
     else

@@ -178,10 +178,8 @@ static gr_status tell_graphics(gr_resource *const resources[], size_t n, bool be
 
 static gr_status map(gr_resource *const resources[], size_t n, CUstream stream)
 {
-    gr_status status = tell_graphics(resources, n, false);
-    if (status != GR_OK)
-        return status;
-    status = gr_sync_acquire(resources, n, stream);
+    GR_TRY(tell_graphics(resources, n, false));
+    gr_status status = gr_sync_acquire(resources, n, stream);
     if (status != GR_OK)
         gr_sync_undo_acquire(resources, n, stream);
     for (size_t i = 0; i < n && status == GR_OK; i++)

@@ -104,9 +104,7 @@ static gr_status make_in(struct gr_external *r, struct gr_import *import,
 {
     r->memory = import;
     r->base.flags = flags;
-    gr_status status = map_part(r, part);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(map_part(r, part));
     make_ready(r, context, (void *)import->handle, flags);
     gr_resource *resource = &r->base;
     gr_resource_log_each(call, &resource, 1);
@@ -125,11 +123,9 @@ gr_status gr_external_make(struct gr_external *r, const struct gr_context *conte
                            const gr_external_memory_desc *info, unsigned flags, const char *call)
 {
     bool pushed;
-    gr_status status = check_info(info, flags, call);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(check_info(info, flags, call));
     gr_retired_collect();
-    status = gr_context_enter(context, &pushed, call);
+    gr_status status = gr_context_enter(context, &pushed, call);
     if (status != GR_OK)
         return status;
     struct gr_import *import = gr_import_memory(info, call);

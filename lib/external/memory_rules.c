@@ -120,9 +120,7 @@ gr_status gr_external_check(const gr_external_memory_desc *info, const char *cal
         return gr_handle_unknown((int)info->type, &import, call);
     const struct gr_handle handle = {info->fd, info->win32_handle, info->win32_name,
                                      info->nvscibuf};
-    gr_status status = gr_handle_check(&rule->handle, &handle, &import, call);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(gr_handle_check(&rule->handle, &handle, &import, call));
     if (info->size == 0)
         return gr_fail(
             GR_ERR_INVALID_VALUE, call,

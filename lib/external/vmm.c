@@ -34,9 +34,7 @@ static gr_status map_whole(struct gr_vmm *vmm, CUdevice device)
 {
     const gr_cuda_api *cu = gr_driver();
     CUdevice current;
-    gr_status status = gr_current_device(&current);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(gr_current_device(&current));
     CUresult result = cu->MemAddressReserve(&vmm->ptr, vmm->size, 0, 0, 0);
     if (result != CUDA_SUCCESS)
         return refuse(result, "cuMemAddressReserve", vmm->size);

@@ -69,9 +69,7 @@ gr_status gr_image_query(const gr_buffer *buffer, gr_image_info *info)
     const gr_resource *resource = buffer->resource;
     CUarray array;
     CUDA_ARRAY3D_DESCRIPTOR described;
-    gr_status status = resource->backend->array(resource, 0, 0, &array);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(resource->backend->array(resource, 0, 0, &array));
     CUresult result = gr_driver()->Array3DGetDescriptor(&described, array);
     if (result != CUDA_SUCCESS)
         return gr_fail_cuda(result, "cuArray3DGetDescriptor",

@@ -41,12 +41,8 @@ static gr_status find_part(const gr_buffer *buffer, unsigned level, unsigned lay
                            struct part *part, const char *call)
 {
     gr_image_info info;
-    gr_status status = gr_image_query(buffer, &info);
-    if (status != GR_OK)
-        return status;
-    status = measure_part(buffer->resource, &info, level, part, call);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(gr_image_query(buffer, &info));
+    GR_TRY(measure_part(buffer->resource, &info, level, part, call));
     part->first_slice = info.layered ? layer : 0;
     return buffer->resource->backend->array(buffer->resource, level, layer, &part->array);
 }
@@ -107,9 +103,7 @@ static CUDA_MEMCPY3D describe_copy(const gr_linear_desc *memory, const struct pa
 static gr_status copy_part(const struct part *part, const gr_linear_desc *memory, bool out,
                            CUstream stream, const char *call)
 {
-    gr_status status = check_linear(memory, part, call);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(check_linear(memory, part, call));
     CUDA_MEMCPY3D copy = describe_copy(memory, part, out);
     CUresult result = gr_driver()->Memcpy3DAsync(&copy, stream);
     if (result == CUDA_SUCCESS)
@@ -175,9 +169,7 @@ static gr_status reserve_staging(gr_resource *resource, size_t bytes, const char
         return GR_OK;
     const gr_cuda_api *cu = gr_driver();
     CUdeviceptr larger;
-    gr_status status = gr_event_create(&staging->done);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(gr_event_create(&staging->done));
     CUresult result = cu->MemAlloc(&larger, bytes);
     if (result != CUDA_SUCCESS)
         return gr_fail_cuda(result, "cuMemAlloc",
@@ -214,9 +206,7 @@ size_t gr_linear_pitch(size_t row_bytes)
 gr_status gr_linear_borrow(gr_resource *resource, size_t bytes, CUstream stream,
                            CUdeviceptr *memory, const char *call)
 {
-    gr_status status = reserve_staging(resource, bytes, call);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(reserve_staging(resource, bytes, call));
     *memory = resource->staging.ptr;
     CUresult result = gr_driver()->StreamWaitEvent(stream, resource->staging.done, 0);
     if (result == CUDA_SUCCESS)
@@ -261,13 +251,11 @@ gr_status gr_linear_make(gr_buffer *buffer, unsigned level, unsigned layer, cons
 {
     gr_resource *resource = buffer->resource;
     struct part part;
-    gr_status status = find_part(buffer, level, layer, &part, call);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(find_part(buffer, level, layer, &part, call));
     size_t pitch = gr_linear_pitch(part.row_bytes);
     size_t size = staging_bytes(&part);
     gr_linear_desc memory = GR_INIT(gr_linear_desc, .pitch = pitch);
-    status = gr_linear_borrow(resource, size, buffer->stream, &memory.device, call);
+    gr_status status = gr_linear_borrow(resource, size, buffer->stream, &memory.device, call);
     if (status != GR_OK)
         return status;
     if (!(resource->flags & GR_WRITE_DISCARD))

@@ -132,9 +132,7 @@ gr_status gr_launch_kernel(const struct gr_plan *plan, CUmodule *module, CUstrea
 {
     const struct gr_job *job = &plan->job;
     CUfunction kernel;
-    gr_status status = find_kernel(plan->kernel, module, &kernel, call);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(find_kernel(plan->kernel, module, &kernel, call));
     /* A single row has all threads of a block. */
     const unsigned high = job->height == 1 ? 1 : GR_JOB_BLOCK_HEIGHT;
     const unsigned wide = GR_JOB_BLOCK_WIDTH * GR_JOB_BLOCK_HEIGHT / high;

@@ -239,9 +239,7 @@ static gr_status check_yuv_type(const struct gr_shaped *s, const char *call)
 static gr_status read_yuv(const struct gr_shaped *s, const struct gr_shaped *chroma,
                           struct gr_picture *p, const char *call)
 {
-    gr_status status = check_yuv_type(s, call);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(check_yuv_type(s, call));
     p->depth = 1;
     p->channels = 1;
     if (s->layout == GR_LAYOUT_YUV444)

@@ -61,9 +61,7 @@ static gr_status check_flags(const struct work *w, const gr_resource *resource)
 static gr_status plan_sides(struct work *w)
 {
     struct gr_publish_sides *s = &w->sides;
-    gr_status status = w->options.flip ? gr_picture_flip(&s->tensor, w->call) : GR_OK;
-    if (status != GR_OK)
-        return status;
+    GR_TRY(w->options.flip ? gr_picture_flip(&s->tensor, w->call) : GR_OK);
     return gr_plan_make(w->fetch ? &s->mapped : &s->tensor, w->fetch ? &s->tensor : &s->mapped,
                         &w->options, w->fetch, &w->plan, w->call);
 }
@@ -91,9 +89,7 @@ static gr_status check_before_map(struct work *w, gr_resource *resource)
         status = plan_sides(w);
     if (status != GR_OK || !known)
         return status;
-    status = gr_context_enter(&resource->context, &pushed, w->call);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(gr_context_enter(&resource->context, &pushed, w->call));
     status = check_plan(w, resource);
     if (status == GR_OK)
         status = gr_event_wait(w->stream, w->options.wait_event);
@@ -197,10 +193,8 @@ static void end(const struct work *w)
 
 static gr_status move_planned(struct work *w)
 {
-    gr_status status = begin(w);
-    if (status != GR_OK)
-        return status;
-    status = enqueue(w);
+    GR_TRY(begin(w));
+    gr_status status = enqueue(w);
     end(w);
     if (status == GR_OK)
         gr_count_moved(w->plan.bytes);

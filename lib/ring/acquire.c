@@ -310,12 +310,10 @@ static gr_status acquire(gr_ring *ring, struct gr_ring_side *side, CUstream stre
     if (!slots)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "`slots` is NULL: pass an array of n for what is acquired.");
-    gr_status status = check_stream(side, stream, call);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(check_stream(side, stream, call));
     const struct patience patience = patience_of(ring, timeout_ms);
     pthread_mutex_lock(&ring->lock);
-    status = claim(ring, side, n, &patience, call);
+    gr_status status = claim(ring, side, n, &patience, call);
     for (size_t i = 0; status == GR_OK && i < n; i++)
         side->resources[i] = ring->slots[side->numbers[i]].resource;
     if (status != GR_OK)
@@ -327,17 +325,13 @@ static gr_status acquire(gr_ring *ring, struct gr_ring_side *side, CUstream stre
 gr_status gr_ring_acquire_write(gr_ring *ring, CUstream stream, const gr_slot *slots[], size_t n,
                                 unsigned timeout_ms)
 {
-    gr_status status = gr_ring_check(ring, __func__);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(gr_ring_check(ring, __func__));
     return acquire(ring, &ring->writer, stream, slots, n, timeout_ms, __func__);
 }
 
 gr_status gr_ring_acquire_read(gr_ring *ring, CUstream stream, const gr_slot *slots[], size_t n,
                                unsigned timeout_ms)
 {
-    gr_status status = gr_ring_check(ring, __func__);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(gr_ring_check(ring, __func__));
     return acquire(ring, &ring->reader, stream, slots, n, timeout_ms, __func__);
 }

@@ -157,32 +157,24 @@ static gr_status hand_over(gr_ring *ring, struct gr_ring_side *side, enum gr_han
 
 gr_status gr_ring_publish(gr_ring *ring, const gr_slot *const slots[], size_t n)
 {
-    gr_status status = gr_ring_check(ring, __func__);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(gr_ring_check(ring, __func__));
     return hand_over(ring, &ring->writer, GR_PUBLISHED, slots, n, __func__);
 }
 
 gr_status gr_ring_cancel_write(gr_ring *ring, const gr_slot *const slots[], size_t n)
 {
-    gr_status status = gr_ring_check(ring, __func__);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(gr_ring_check(ring, __func__));
     return hand_over(ring, &ring->writer, GR_WRITE_CANCELLED, slots, n, __func__);
 }
 
 gr_status gr_ring_give_back(gr_ring *ring, const gr_slot *const slots[], size_t n)
 {
-    gr_status status = gr_ring_check(ring, __func__);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(gr_ring_check(ring, __func__));
     return hand_over(ring, &ring->reader, GR_GIVEN_BACK, slots, n, __func__);
 }
 
 gr_status gr_ring_cancel_read(gr_ring *ring, const gr_slot *const slots[], size_t n)
 {
-    gr_status status = gr_ring_check(ring, __func__);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(gr_ring_check(ring, __func__));
     return hand_over(ring, &ring->reader, GR_READ_CANCELLED, slots, n, __func__);
 }

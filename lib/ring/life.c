@@ -69,11 +69,9 @@ static gr_status check_own(const gr_ring *ring, const char *call)
 
 gr_status gr_ring_resize(gr_ring *ring, gr_resource *const resources[], size_t n)
 {
-    gr_status status = gr_ring_check(ring, __func__);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(gr_ring_check(ring, __func__));
     pthread_mutex_lock(&ring->lock);
-    status = check_own(ring, __func__);
+    gr_status status = check_own(ring, __func__);
     if (status == GR_OK)
         status = gr_ring_check_resources(resources, n, ring, __func__);
     if (status == GR_OK)

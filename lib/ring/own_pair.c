@@ -52,10 +52,8 @@ static gr_status wait_for_submit(const gr_resource *resource, const char *call)
     bool pushed;
     if (!sync->drawn)
         return GR_OK;
-    gr_status status = gr_context_enter(&resource->context, &pushed, call);
-    if (status != GR_OK)
-        return status;
-    status = gr_semaphore_event_after(&drawn, 1, &event);
+    GR_TRY(gr_context_enter(&resource->context, &pushed, call));
+    gr_status status = gr_semaphore_event_after(&drawn, 1, &event);
     if (event) {
         gr_driver()->EventSynchronize(event);
         gr_driver()->EventDestroy(event);
@@ -66,9 +64,7 @@ static gr_status wait_for_submit(const gr_resource *resource, const char *call)
 
 static gr_status take_one(const gr_ring *ring, gr_resource *resource, const char *call)
 {
-    gr_status status = wait_for_submit(resource, call);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(wait_for_submit(resource, call));
     return gr_sync_set(resource, ring->own[ACQUIRE], ring->own[RELEASE], call);
 }
 

@@ -372,13 +372,11 @@ void gr_peer_semaphores_follow(struct gr_peer_semaphores *semaphores, CUstream s
 static gr_status relay_out(struct gr_peer_semaphores *semaphores, gr_resource *const resources[],
                            size_t n, uint64_t *value)
 {
-    gr_status status = gr_sync_acquire(resources, n, semaphores->out);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(gr_sync_acquire(resources, n, semaphores->out));
     pthread_mutex_lock(&semaphores->mine->lock);
     gr_semaphore_point point = GR_INIT(gr_semaphore_point, .semaphore = semaphores->mine,
                                        .value = semaphores->mine->signalled + 1);
-    status = semaphores->mine->ops->signal(&point, 1, semaphores->out);
+    gr_status status = semaphores->mine->ops->signal(&point, 1, semaphores->out);
     if (status == GR_OK)
         *value = ++semaphores->mine->signalled;
     pthread_mutex_unlock(&semaphores->mine->lock);

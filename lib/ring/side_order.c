@@ -140,13 +140,11 @@ gr_status gr_ring_has_come(gr_ring *ring, const struct gr_ring_side *side, size_
 gr_status gr_ring_begin_use(gr_ring *ring, const struct gr_ring_side *side, size_t n,
                             CUstream stream, gr_submit **submit, const char *call)
 {
-    gr_status status = gr_link_begin_use(ring->link, side, n, call);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(gr_link_begin_use(ring->link, side, n, call));
     if (!side->is_cuda)
         return begin_graphics(side->resources, n, submit, call);
     let_ring_map(side->resources, n, true);
-    status = gr_map_for(side->resources, n, stream, NULL, side->buffers, call);
+    gr_status status = gr_map_for(side->resources, n, stream, NULL, side->buffers, call);
     let_ring_map(side->resources, n, false);
     gr_link_follow(ring->link, stream);
     return status;

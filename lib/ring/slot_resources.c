@@ -105,9 +105,7 @@ static gr_status check_kind(const gr_resource *resource, const gr_resource *like
 
 static gr_status check_resource(gr_resource *resource, size_t i, const char *call)
 {
-    gr_status status = gr_resource_check_open(resource, call);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(gr_resource_check_open(resource, call));
     gr_resource_collect(resource);
     if (resource->mapped)
         return gr_fail(GR_ERR_STATE, call,
@@ -125,9 +123,7 @@ static gr_status check_beside(gr_resource *const resources[], size_t i, const gr
 {
     const gr_resource *resource = resources[i];
     const gr_resource *like = ring ? gr_ring_any_resource(ring) : resources[0];
-    gr_status status = check_kind(resource, like, ring, i, call);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(check_kind(resource, like, ring, i, call));
     if (resource->size != resources[0]->size ||
         (resource->is_image && !same_image(&resource->image, &resources[0]->image)))
         return refuse(i, call, "has another size than the first: slots are all alike.");

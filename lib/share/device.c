@@ -124,9 +124,7 @@ gr_status gr_share_context(const struct gr_description *d, struct gr_context *co
     *context = (struct gr_context){.primary_of = -1};
     if (!gr_driver_load())
         return gr_last_error()->status;
-    gr_status status = gr_share_find_device(d, &device, call);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(gr_share_find_device(d, &device, call));
     if (!current_context_fits(d, device))
         return retain_primary(context, device, call);
     CUresult result = gr_driver()->CtxGetCurrent(&context->handle);

@@ -16,9 +16,7 @@ static const struct gr_external_kind *kind_of(const gr_resource *resource)
 
 gr_status gr_share_check(const gr_resource *resource, const char *call)
 {
-    gr_status status = gr_resource_check_open(resource, call);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(gr_resource_check_open(resource, call));
     gr_resource_collect(resource);
     if (resource->mapped)
         return gr_fail(GR_ERR_STATE, call,
@@ -77,18 +75,14 @@ gr_status gr_share_describe(const gr_resource *resource, struct gr_description *
     struct gr_memory_export memory = {.fd = -1};
     *d = (struct gr_description){0};
     message->fd_count = 0;
-    gr_status status = gr_context_enter(&resource->context, &pushed, call);
-    if (status != GR_OK)
-        return status;
-    status = kind_of(resource)->export_memory(resource, &memory);
+    GR_TRY(gr_context_enter(&resource->context, &pushed, call));
+    gr_status status = kind_of(resource)->export_memory(resource, &memory);
     gr_context_leave(pushed);
     if (status != GR_OK)
         return status;
     message->fds[GR_MEMORY_FD] = memory.fd;
     message->fd_count = 1;
-    status = gr_share_note_device(d, memory.device);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(gr_share_note_device(d, memory.device));
     note_memory(d, resource, &memory);
     if (resource->is_image)
         note_image(d, &memory.image);

@@ -74,9 +74,7 @@ static gr_status import_vmm(struct gr_external *r, const struct gr_description *
 {
     struct gr_memory_export memory = {
         .fd = message->fds[GR_MEMORY_FD], .vmm = true, .size = (size_t)d->memory_size};
-    gr_status status = gr_share_find_device(d, &memory.device, call);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(gr_share_find_device(d, &memory.device, call));
     return gr_external_make_vmm(r, context, memory.device, (size_t)d->size, &memory,
                                 (unsigned)d->flags, call);
 }

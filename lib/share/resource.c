@@ -19,9 +19,7 @@ static gr_status add_semaphore(const gr_resource *resource, gr_semaphore *semaph
     gr_semaphore_desc info;
     if (!semaphore)
         return GR_OK;
-    gr_status status = gr_share_export(resource, semaphore, &info, call);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(gr_share_export(resource, semaphore, &info, call));
     message->fds[message->fd_count++] = info.fd;
     *has = 1;
     *timeline = gr_semaphore_type_counts(info.type);
@@ -115,10 +113,8 @@ static gr_resource *import_all(const struct gr_description *d, struct gr_message
 static gr_status receive(int socket, struct gr_description *d, struct gr_message *message,
                          const struct gr_deadline *deadline, const char *call)
 {
-    gr_status status = gr_socket_check(socket, call);
-    if (status != GR_OK)
-        return status;
-    status = gr_message_receive(socket, GR_MESSAGE_RESOURCE, message, deadline, call);
+    GR_TRY(gr_socket_check(socket, call));
+    gr_status status = gr_message_receive(socket, GR_MESSAGE_RESOURCE, message, deadline, call);
     if (status == GR_OK)
         status = gr_description_read(message, d, call);
     if (status == GR_OK)

@@ -179,13 +179,11 @@ static gr_status end_graphics(const struct sending *s)
 static gr_status finish_work(const struct sending *s)
 {
     CUstream stream;
-    gr_status status = end_graphics(s);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(end_graphics(s));
     CUresult result = gr_driver()->StreamCreate(&stream, CU_STREAM_NON_BLOCKING);
     if (result != CUDA_SUCCESS)
         return gr_fail_cuda(result, "cuStreamCreate", "A stream could not be made.");
-    status = wait_on(stream, s);
+    gr_status status = wait_on(stream, s);
     gr_driver()->StreamDestroy(stream);
     return status;
 }
@@ -196,9 +194,7 @@ static gr_status export_own(const struct sending *s, gr_semaphore *semaphore,
                             struct shared_semaphore *shared)
 {
     gr_semaphore_desc info;
-    gr_status status = gr_share_export(s->resources[0], semaphore, &info, s->call);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(gr_share_export(s->resources[0], semaphore, &info, s->call));
     gr_semaphore_hold(semaphore);
     *shared = (struct shared_semaphore){semaphore, info.fd};
     return GR_OK;
@@ -270,11 +266,8 @@ static gr_status make_semaphores(struct sending *s)
 {
     const struct gr_sync *sync = gr_sync_of(s->resources[0]);
     s->is_direct = can_be_direct(s);
-    gr_status status =
-        s->is_direct ? export_own(s, s->side->is_cuda ? sync->release : sync->acquire, &s->mine)
-                     : make_semaphore(s, &s->mine);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(s->is_direct ? export_own(s, s->side->is_cuda ? sync->release : sync->acquire, &s->mine)
+                        : make_semaphore(s, &s->mine));
     return s->is_direct
                ? export_own(s, s->side->is_cuda ? sync->acquire : sync->release, &s->theirs)
                : make_semaphore(s, &s->theirs);
@@ -380,13 +373,9 @@ static gr_status link_and_send(struct sending *s)
 static gr_status send_ring(struct sending *s)
 {
     bool pushed;
-    gr_status status = begin_sending(s);
-    if (status != GR_OK)
-        return status;
-    status = gr_context_enter(&s->resources[0]->context, &pushed, s->call);
-    if (status != GR_OK)
-        return status;
-    status = finish_work(s);
+    GR_TRY(begin_sending(s));
+    GR_TRY(gr_context_enter(&s->resources[0]->context, &pushed, s->call));
+    gr_status status = finish_work(s);
     if (status == GR_OK)
         status = make_semaphores(s);
     if (status == GR_OK)

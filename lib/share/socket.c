@@ -101,9 +101,7 @@ gr_status gr_socket_check(int socket, const char *call)
     socklen_t size = sizeof(int);
     struct sockaddr_storage peer;
     socklen_t peer_size = sizeof(peer);
-    gr_status status = gr_fork_check(call);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(gr_fork_check(call));
     if (getsockopt(socket, SOL_SOCKET, SO_DOMAIN, &domain, &size) != 0 ||
         getsockopt(socket, SOL_SOCKET, SO_TYPE, &type, &size) != 0 || domain != AF_UNIX ||
         type != SOCK_STREAM)
@@ -421,12 +419,11 @@ static gr_status receive(int socket, enum gr_message_kind kind, struct gr_messag
                          const struct gr_deadline *deadline, const char *call)
 {
     struct header header;
-    gr_status status = receive_header(socket, kind, &header, message, deadline, call);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(receive_header(socket, kind, &header, message, deadline, call));
     message->kind = kind;
     message->size = header.size;
-    status = receive_all(socket, message->bytes, header.size, true, message, deadline, call);
+    gr_status status =
+        receive_all(socket, message->bytes, header.size, true, message, deadline, call);
     if (status == GR_OK)
         status =
             receive_all(socket, message->room, header.data_size, true, message, deadline, call);

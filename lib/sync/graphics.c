@@ -48,9 +48,7 @@ gr_status gr_sync_wait_for_retaken(gr_semaphore *release, const char *call)
     pthread_mutex_unlock(&release->lock);
     if (!passed)
         return GR_OK;
-    gr_status status = gr_context_enter(&release->context, &pushed, call);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(gr_context_enter(&release->context, &pushed, call));
     CUresult result = gr_driver()->EventSynchronize(passed);
     gr_context_leave(pushed);
     if (result != CUDA_SUCCESS)
@@ -91,9 +89,7 @@ gr_status gr_sync_signal_by_commands(gr_resource *const resources[], size_t n, u
 {
     uint64_t number = 0;
     gr_semaphore *acquire = gr_sync_of(resources[0])->acquire;
-    gr_status status = acquire ? gr_sync_next_signal(acquire, &number, call) : GR_OK;
-    if (status != GR_OK)
-        return status;
+    GR_TRY(acquire ? gr_sync_next_signal(acquire, &number, call) : GR_OK);
     *value = acquire && acquire->timeline ? number : 0;
     for (size_t i = 0; i < n; i++)
         gr_sync_of(resources[i])->drawn = number;

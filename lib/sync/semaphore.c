@@ -55,17 +55,13 @@ gr_status gr_semaphore_make(gr_semaphore *semaphore, const struct gr_context *co
 {
     bool pushed;
     CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC desc;
-    gr_status status = gr_semaphore_check(info, call);
-    if (status != GR_OK)
-        return status;
-    status = gr_semaphore_init(semaphore, ops ? ops : &imported_ops, context,
-                               gr_semaphore_type_counts(info->type), info->value);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(gr_semaphore_check(info, call));
+    GR_TRY(gr_semaphore_init(semaphore, ops ? ops : &imported_ops, context,
+                             gr_semaphore_type_counts(info->type), info->value));
     semaphore->type = info->type;
     gr_retired_collect();
     gr_semaphore_handle_desc(info, &desc);
-    status = gr_context_enter(context, &pushed, call);
+    gr_status status = gr_context_enter(context, &pushed, call);
     if (status != GR_OK)
         goto fail;
     CUresult result = gr_driver()->ImportExternalSemaphore(&semaphore->handle, &desc);

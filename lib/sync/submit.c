@@ -313,9 +313,7 @@ bool gr_submit_is_committed(gr_submit *submit)
 
 gr_status gr_submit_check_begun(gr_submit *submit, const char *call)
 {
-    gr_status status = check_alive(submit, call);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(check_alive(submit, call));
     return gr_submit_is_committed(submit)
                ? gr_fail(GR_ERR_STATE, call, "The submit has been made already: begin another one.")
                : GR_OK;

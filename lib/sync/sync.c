@@ -15,9 +15,7 @@
 
 gr_status gr_sync_mark(CUevent *event, CUstream stream)
 {
-    gr_status status = gr_event_create(event);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(gr_event_create(event));
     CUresult result = gr_driver()->EventRecord(*event, stream);
     return result == CUDA_SUCCESS
                ? GR_OK
@@ -69,10 +67,8 @@ gr_status gr_sync_set(gr_resource *resource, gr_semaphore *acquire, gr_semaphore
 {
     struct gr_sync *sync = gr_sync_of(resource);
     bool pushed;
-    gr_status status = gr_context_enter(&resource->context, &pushed, call);
-    if (status != GR_OK)
-        return status;
-    status = wait_for_last_work(sync);
+    GR_TRY(gr_context_enter(&resource->context, &pushed, call));
+    gr_status status = wait_for_last_work(sync);
     if (status == GR_OK) {
         bool is_new = sync->is_new && acquire; /* without, the program orders the work itself */
         gr_semaphore_hold(acquire);
@@ -142,9 +138,7 @@ static gr_status check_pair(const gr_resource *resource, const gr_semaphore *acq
 
 gr_status gr_sync_check_idle(const gr_resource *resource, const char *call)
 {
-    gr_status status = gr_resource_check_open(resource, call);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(gr_resource_check_open(resource, call));
     if (resource->in_a_ring)
         return gr_fail(GR_ERR_STATE, call,
                        "The resource is a slot of a ring: acquire it by gr_ring_acquire_write() or "
@@ -157,9 +151,7 @@ gr_status gr_sync_check_idle(const gr_resource *resource, const char *call)
 
 static gr_status check_settable(const gr_resource *resource, const char *call)
 {
-    gr_status status = gr_sync_check_idle(resource, call);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(gr_sync_check_idle(resource, call));
     if (!gr_sync_is_submitted(resource))
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "The resource is shared by the transport %s, which needs no semaphores: map "

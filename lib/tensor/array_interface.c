@@ -12,9 +12,7 @@
  */
 static gr_status begin(gr_tensor *tensor, CUstream consumer, const char *call)
 {
-    gr_status status = gr_tensor_check(tensor, call);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(gr_tensor_check(tensor, call));
     if (tensor->memory == GR_MEMORY_HOST)
         return gr_fail(GR_ERR_UNSUPPORTED, call,
                        "The tensor is in memory of the process, which CUDA does not know: export "
@@ -22,7 +20,7 @@ static gr_status begin(gr_tensor *tensor, CUstream consumer, const char *call)
     CUstream reader = consumer == GR_STREAM_NONE ? tensor->stream : consumer;
     if (reader == GR_STREAM_NONE)
         return gr_tensor_await(tensor, call);
-    status = gr_tensor_begin_use(tensor, reader, &tensor->context, call);
+    gr_status status = gr_tensor_begin_use(tensor, reader, &tensor->context, call);
     if (status == GR_OK)
         gr_tensor_end_use(tensor, reader, &tensor->context);
     return status;

@@ -146,12 +146,10 @@ static gr_status copy_sides(const gr_tensor *like, const struct side *to, const 
     struct gr_copy_plan plan;
     if (!like->bytes)
         return GR_OK;
-    gr_status status = gr_context_enter(context, &pushed, call);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(gr_context_enter(context, &pushed, call));
     gr_copy_plan_make(&plan, like->ndim, like->shape, to->strides, from->strides,
                       gr_dtype_size(like->dtype));
-    status = copy_blocks(&plan, to, from, stream, call);
+    gr_status status = copy_blocks(&plan, to, from, stream, call);
     gr_context_leave(pushed);
     if (status == GR_OK)
         gr_count_moved(like->bytes);

@@ -119,9 +119,7 @@ static gr_status check_address(const gr_tensor *tensor, const char *call)
 static gr_status describe(const gr_tensor *tensor, struct held *held, DLTensor *out,
                           const char *call)
 {
-    gr_status status = check_address(tensor, call);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(check_address(tensor, call));
     for (unsigned i = 0; i < tensor->ndim; i++)
         held->shape[i] = tensor->shape[i];
     *out = (DLTensor){

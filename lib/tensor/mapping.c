@@ -47,10 +47,8 @@ struct described {
 static gr_status query(const gr_buffer *buffer, gr_image_info *info, const char *call)
 {
     bool pushed;
-    gr_status status = gr_context_enter(&buffer->resource->context, &pushed, call);
-    if (status != GR_OK)
-        return status;
-    status = gr_image_query(buffer, info);
+    GR_TRY(gr_context_enter(&buffer->resource->context, &pushed, call));
+    gr_status status = gr_image_query(buffer, info);
     gr_context_leave(pushed);
     return status;
 }
@@ -59,9 +57,7 @@ static gr_status query(const gr_buffer *buffer, gr_image_info *info, const char 
 static gr_status describe_image(const gr_buffer *buffer, struct described *d, const char *call)
 {
     gr_image_info info;
-    gr_status status = query(buffer, &info, call);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(query(buffer, &info, call));
     size_t rows = gr_level_extent(info.height, buffer->level);
     int64_t shape[] = {(int64_t)(buffer->size / buffer->pitch / rows), (int64_t)rows,
                        (int64_t)gr_level_extent(info.width, buffer->level), info.channels};
@@ -93,9 +89,7 @@ static gr_status check_buffer(const gr_buffer *buffer, const char *call)
     if (!buffer)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "The buffer is NULL: did the map fail? See gr_last_error() there.");
-    gr_status status = gr_live_check(GR_LIVE_BUFFER, buffer, call);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(gr_live_check(GR_LIVE_BUFFER, buffer, call));
     if (!buffer->out || buffer->later)
         return gr_fail(GR_ERR_INVALID_VALUE, call, "The buffer has been released already.");
     if (!gr_buffer_is_live(buffer))

@@ -67,10 +67,8 @@ gr_status gr_tensor_check_reach(const gr_tensor *tensor, CUstream stream,
     if (of_stream == tensor->context.handle)
         return GR_OK;
     struct gr_context context = {.handle = of_stream, .primary_of = -1};
-    gr_status status = gr_context_enter(&context, &pushed, call);
-    if (status != GR_OK)
-        return status;
-    status = check_device(tensor, call);
+    GR_TRY(gr_context_enter(&context, &pushed, call));
+    gr_status status = check_device(tensor, call);
     gr_context_leave(pushed);
     return status;
 }

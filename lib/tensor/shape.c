@@ -109,9 +109,7 @@ static bool is_compact(const struct gr_shape *s, size_t element)
 
 gr_status gr_shape_take(struct gr_shape *s, const gr_tensor_desc *desc, const char *call)
 {
-    gr_status status = check_fields(desc, call);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(check_fields(desc, call));
     size_t element = gr_dtype_size(desc->dtype);
     *s = (struct gr_shape){.ndim = desc->ndim};
     for (unsigned i = 0; i < s->ndim; i++)

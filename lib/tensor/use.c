@@ -33,9 +33,7 @@ static gr_status order(const gr_tensor *tensor, CUstream stream, const struct gr
         gr_told_add(told, gr_told_stream(tensor->stream), true);
     if (gr_told_none(told))
         return GR_OK;
-    gr_status status = gr_context_enter(at, &pushed, call);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(gr_context_enter(at, &pushed, call));
     CUresult result = gr_told_wait(told, stream, wrote_only);
     gr_context_leave(pushed);
     if (result == CUDA_SUCCESS)
