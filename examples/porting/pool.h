@@ -85,18 +85,10 @@ static GLuint createBuffer(GLenum target, GLsizeiptr size, const void *data)
     return name;
 }
 
-/* Two triangles for each square of four vertices. */
 static GLuint createIndices()
 {
     static unsigned short indices[INDICES];
-    unsigned short *next = indices;
-    for (int y = 0; y < MESH - 1; y++)
-        for (int x = 0; x < MESH - 1; x++) {
-            const unsigned short corner = y * MESH + x;
-            const unsigned short square[6] = {0, 1, MESH, MESH, 1, MESH + 1};
-            for (int i = 0; i < 6; i++)
-                *next++ = corner + square[i];
-        }
+    fillIndices(indices);
     return createBuffer(GL_ELEMENT_ARRAY_BUFFER, sizeof(indices), indices);
 }
 

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cuda_runtime.h>
 
@@ -82,4 +83,26 @@ static void fillTiles(unsigned char *texels)
                 texels[i] = joint ? 215 : colours[kind][i];
             texels[3] = 255;
         }
+}
+
+/* Two triangles for each square of four vertices. */
+static void fillIndices(unsigned short *next)
+{
+    for (int y = 0; y < MESH - 1; y++)
+        for (int x = 0; x < MESH - 1; x++) {
+            const unsigned short corner = y * MESH + x;
+            const unsigned short square[6] = {0, 1, MESH, MESH, 1, MESH + 1};
+            for (int i = 0; i < 6; i++)
+                *next++ = corner + square[i];
+        }
+}
+
+static void readOptions(int argc, char **argv, int *frames, const char **picture)
+{
+    for (int i = 1; i + 1 < argc; i += 2) {
+        if (!strcmp(argv[i], "--frames"))
+            *frames = atoi(argv[i + 1]);
+        if (!strcmp(argv[i], "--picture"))
+            *picture = argv[i + 1];
+    }
 }

@@ -11,7 +11,6 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <epoxy/gl.h>
 
@@ -111,12 +110,7 @@ int main(int argc, char **argv)
 {
     int frames = 0;
     const char *picture = NULL;
-    for (int i = 1; i + 1 < argc; i += 2) {
-        if (!strcmp(argv[i], "--frames"))
-            frames = atoi(argv[i + 1]);
-        if (!strcmp(argv[i], "--picture"))
-            picture = argv[i + 1];
-    }
+    readOptions(argc, argv, &frames, &picture);
 
     initGL();
     createScene();
