@@ -83,13 +83,6 @@ void crew_or(unsigned char *bits, size_t bytes)
     MPI_Allreduce(MPI_IN_PLACE, bits, (int)bytes, MPI_UNSIGNED_CHAR, MPI_BOR, MPI_COMM_WORLD);
 }
 
-uint64_t crew_sum(uint64_t number)
-{
-    uint64_t sum = 0;
-    MPI_Allreduce(&number, &sum, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
-    return sum;
-}
-
 void crew_gather(const void *own, void *all, size_t bytes)
 {
     MPI_Gather(own, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, 0, MPI_COMM_WORLD);

@@ -25,9 +25,8 @@ void crew_close(void);
 _Noreturn void crew_abort(void);
 
 /* Each of these is called by all ranks, and waits for all. */
-bool crew_all(bool good);                        /* whether it is good for all */
-void crew_or(unsigned char *bits, size_t bytes); /* the bits of all */
-uint64_t crew_sum(uint64_t number);
+bool crew_all(bool good);                                   /* whether it is good for all */
+void crew_or(unsigned char *bits, size_t bytes);            /* the bits of all */
 void crew_gather(const void *own, void *all, size_t bytes); /* into rank 0's `all`, by rank */
 void crew_barrier(void);
 

@@ -9,7 +9,8 @@
 
 KERNEL_IMAGE(particles);
 
-const float PARTICLES_STEP = 1.0f / 60.0f;
+/* Of a frame, in seconds. */
+static const float STEP = 1.0f / 60.0f;
 
 static bool launch(const struct particles_cuda *p, CUfunction kernel, void *arguments[])
 {
@@ -22,7 +23,7 @@ static bool launch(const struct particles_cuda *p, CUfunction kernel, void *argu
 
 float particles_cuda_time(const struct particles_cuda *p)
 {
-    return (float)p->step * PARTICLES_STEP;
+    return (float)p->step * STEP;
 }
 
 /* `sparks` may be 0. */
@@ -36,7 +37,7 @@ static bool advance(struct particles_cuda *p, CUdeviceptr sparks, float step)
 
 bool particles_cuda_advance(struct particles_cuda *p, CUdeviceptr sparks)
 {
-    return advance(p, sparks, PARTICLES_STEP);
+    return advance(p, sparks, STEP);
 }
 
 bool particles_cuda_start(struct particles_cuda *p)
@@ -48,7 +49,7 @@ bool particles_cuda_start(struct particles_cuda *p)
     p->step = 0;
     for (int i = 0; i < STEPS; i++) {
         p->step += 2;
-        if (!advance(p, 0, 3 * PARTICLES_STEP))
+        if (!advance(p, 0, 3 * STEP))
             return false;
     }
     return true;

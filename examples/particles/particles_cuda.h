@@ -7,9 +7,6 @@
 
 #include "examples/support/session.h"
 
-/* Of a frame, in seconds. */
-extern const float PARTICLES_STEP;
-
 struct particles_cuda {
     const struct session *session;
     CUmodule module;

@@ -102,7 +102,9 @@ bool particles_view_init(struct particles_view *v, int width, int height, int co
     v->fade = shader_program(screen_vertex, fade_fragment);
     v->develop = shader_program(screen_vertex, develop_fragment);
     glEnable(GL_PROGRAM_POINT_SIZE);
-    particles_view_clear(v);
+    glBindFramebuffer(GL_FRAMEBUFFER, v->light_target);
+    glClearColor(0, 0, 0, 0);
+    glClear(GL_COLOR_BUFFER_BIT);
     return v->points != 0 && v->fade != 0 && v->develop != 0;
 }
 
@@ -136,13 +138,6 @@ unsigned particles_view_array(unsigned buffer)
     attribute(0, offsetof(struct spark, place));
     attribute(1, offsetof(struct spark, colour));
     return array;
-}
-
-void particles_view_clear(const struct particles_view *v)
-{
-    glBindFramebuffer(GL_FRAMEBUFFER, v->light_target);
-    glClearColor(0, 0, 0, 0);
-    glClear(GL_COLOR_BUFFER_BIT);
 }
 
 static void draw_points(const struct particles_view *v, unsigned array, float time)

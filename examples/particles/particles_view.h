@@ -31,9 +31,6 @@ void particles_view_free(struct particles_view *view);
 /* A vertex array for sparks in a buffer object; the caller's. */
 unsigned particles_view_array(unsigned buffer);
 
-/* Forgets all trails. */
-void particles_view_clear(const struct particles_view *view);
-
 /* Adds the sparks of an array, seen at that time, and makes the picture. */
 void particles_view_draw(const struct particles_view *view, unsigned array, float time);
 

@@ -27,7 +27,8 @@ void gr_shaped_text(const struct gr_shaped *shaped, char text[GR_SHAPED_TEXT])
                  gr_dtype_name(shaped->dtype), layout_text(shaped->layout));
 }
 
-bool gr_layout_is_yuv(gr_layout layout)
+/* Whether it has planes of colour. */
+static bool is_yuv(gr_layout layout)
 {
     return layout >= GR_LAYOUT_NV12 && layout <= GR_LAYOUT_YUV444;
 }
@@ -266,12 +267,12 @@ gr_status gr_picture_read(const struct gr_shaped *shaped, const struct gr_shaped
     for (unsigned i = 0; i < shaped->ndim; i++)
         if (shaped->shape[i] > INT32_MAX)
             return refuse(shaped, call, "a dimension is larger than any picture's.");
-    if (chroma && (!gr_layout_is_yuv(shaped->layout) || shaped->layout == GR_LAYOUT_YUV444))
+    if (chroma && (!is_yuv(shaped->layout) || shaped->layout == GR_LAYOUT_YUV444))
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "`chroma` is set, but %s: set `layout` to GR_LAYOUT_NV12, GR_LAYOUT_P016 or "
                        "GR_LAYOUT_NV16.",
                        picture->text);
-    if (gr_layout_is_yuv(shaped->layout))
+    if (is_yuv(shaped->layout))
         return read_yuv(shaped, chroma, picture, call);
     gr_status status = find_axes(shaped, volume ? 3 : 2, &axes, call);
     if (status == GR_OK)

@@ -56,9 +56,6 @@ void gr_shaped_text(const struct gr_shaped *shaped, char text[GR_SHAPED_TEXT]);
 gr_status gr_picture_read(const struct gr_shaped *shaped, const struct gr_shaped *chroma,
                           bool volume, struct gr_picture *picture, const char *call);
 
-/* Whether the layout has planes of colour. */
-bool gr_layout_is_yuv(gr_layout layout);
-
 /*
  * Makes two pictures of one channel of elements whose shapes are equal, by joining dimensions; of
  * none, false: they have too many that can't be joined.

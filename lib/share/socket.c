@@ -88,7 +88,11 @@ int gr_deadline_left(const struct gr_deadline *deadline)
     return left <= 0 ? 0 : left >= 0x7fffffff ? 0x7fffffff : (int)left + 1;
 }
 
-bool gr_deadline_is_over(const struct gr_deadline *deadline)
+/*
+ * Whether a call has to give up even if more can be read or written at once. A timeout of 0 takes
+ * what is there, for a second at the most.
+ */
+static bool is_over(const struct gr_deadline *deadline)
 {
     return !deadline->never && gr_clock_ms() >= deadline->at + (deadline->looks ? LOOK_MS : 0);
 }
@@ -131,7 +135,7 @@ static gr_status fail_timeout(const struct gr_deadline *deadline, const char *ca
 
 gr_status gr_message_check_deadline(const struct gr_deadline *deadline, const char *call)
 {
-    return gr_deadline_is_over(deadline) ? fail_timeout(deadline, call, "all there", true) : GR_OK;
+    return is_over(deadline) ? fail_timeout(deadline, call, "all there", true) : GR_OK;
 }
 
 static gr_status fail_gone(const char *call, int error)
@@ -149,7 +153,7 @@ static gr_status wait_for(int socket, short events, const struct gr_deadline *de
                           const char *call)
 {
     struct pollfd one = {.fd = socket, .events = events};
-    int ready = gr_deadline_is_over(deadline) ? 0 : poll(&one, 1, gr_deadline_left(deadline));
+    int ready = is_over(deadline) ? 0 : poll(&one, 1, gr_deadline_left(deadline));
     if (ready > 0 || (ready < 0 && errno == EINTR))
         return GR_OK;
     if (ready < 0)

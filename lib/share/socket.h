@@ -46,12 +46,6 @@ struct gr_deadline gr_deadline_in(unsigned timeout_ms); /* ~0u: never */
 /* Milliseconds that are left, for poll(): -1 for ever, 0 once it has passed. */
 int gr_deadline_left(const struct gr_deadline *deadline);
 
-/*
- * Whether a call has to give up even if more can be read or written at once. A timeout of 0 takes
- * what is there, for a second at the most.
- */
-bool gr_deadline_is_over(const struct gr_deadline *deadline);
-
 /* GR_ERR_TIMEOUT if it is over: for what consists of several messages, of which some have passed.
  */
 gr_status gr_message_check_deadline(const struct gr_deadline *deadline, const char *call);
