@@ -48,9 +48,7 @@ static gr_status check_buffer(unsigned int name, bool direct, size_t *size, cons
     *size = gl_buffer_storage(name, direct);
     if (*size > 0)
         return GR_OK;
-    gr_status lost = gl_errors_check_lost(call);
-    if (lost != GR_OK)
-        return lost;
+    GR_TRY(gl_errors_check_lost(call));
     return gr_fail(
         GR_ERR_INVALID_VALUE, call,
         "OpenGL buffer %u has no storage. Give it some, by glBufferData or glBufferStorage, "

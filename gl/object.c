@@ -91,9 +91,7 @@ static const char *end_registration(void)
 
 static gr_status fail_deleted(const gr_resource *resource, const char *call)
 {
-    gr_status lost = gl_errors_check_lost(call);
-    if (lost != GR_OK)
-        return lost;
+    GR_TRY(gl_errors_check_lost(call));
     return gr_fail(GR_ERR_STATE, call,
                    "%s has been deleted since it was registered. End the registration by %s, and "
                    "register the object that took its place.",
@@ -108,9 +106,7 @@ static gr_status check_buffer(const gr_resource *resource, const char *call)
     size_t size = gl_buffer_storage(r->name, r->context.direct);
     if (size == resource->size)
         return GR_OK;
-    gr_status lost = gl_errors_check_lost(call);
-    if (lost != GR_OK)
-        return lost;
+    GR_TRY(gl_errors_check_lost(call));
     return gr_fail(
         GR_ERR_STATE, call,
         "%s had %zu byte%s when it was registered and has been given other storage since, "
@@ -129,9 +125,7 @@ static gr_status check_image(const gr_resource *resource, const char *call)
     const struct gl_level *then = &r->level;
     if (memcmp(&now, then, sizeof(now)) == 0)
         return GR_OK;
-    gr_status lost = gl_errors_check_lost(call);
-    if (lost != GR_OK)
-        return lost;
+    GR_TRY(gl_errors_check_lost(call));
     return gr_fail(GR_ERR_STATE, call,
                    "%s was %dx%dx%d of format 0x%x when it was registered and has been given other "
                    "storage since, %dx%dx%d of format 0x%x. End the registration by %s, and "

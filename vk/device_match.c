@@ -101,9 +101,7 @@ gr_status vk_find_cuda_device(const struct vk_identity *identity, CUdevice *devi
         if (result != CUDA_SUCCESS)
             return gr_fail_cuda(result, "cuDeviceGet", "%s could not get CUDA device %d.", call, i);
         bool same;
-        gr_status status = vk_compare_cuda_device(identity, *device, &same, call);
-        if (status != GR_OK)
-            return status;
+        GR_TRY(vk_compare_cuda_device(identity, *device, &same, call));
         if (same) {
             *ordinal = i;
             return GR_OK;

@@ -147,10 +147,7 @@ gr_status vk_check_functions(const struct vk_functions *vk, VkPhysicalDevice dev
     GR_VK_INSTANCE_FUNCTIONS(CHECK)
 #undef CHECK
     if (vk->vkEnumerateDeviceExtensionProperties) {
-        gr_status status =
-            vk_extensions_get(vk->vkEnumerateDeviceExtensionProperties, device, &extensions);
-        if (status != GR_OK)
-            return status;
+        GR_TRY(vk_extensions_get(vk->vkEnumerateDeviceExtensionProperties, device, &extensions));
     }
 #define CHECK(name, extension)                                                                     \
     if (!vk->name)                                                                                 \

@@ -33,9 +33,7 @@ static gr_status pick(const struct vk_device_list *list, const VkPhysicalDevice 
     for (uint32_t i = 0; i < count; i++) {
         vk_identify(list->get_properties, devices[i], identity);
         bool same;
-        gr_status status = vk_compare_cuda_device(identity, cuda, &same, call);
-        if (status != GR_OK)
-            return status;
+        GR_TRY(vk_compare_cuda_device(identity, cuda, &same, call));
         if (same) {
             *device = devices[i];
             return GR_OK;

@@ -100,9 +100,7 @@ static CUresult check(struct list *list, CUgraphicsResource *resources, CUstream
 static gr_status map_all(struct list *list, CUstream stream)
 {
     for (size_t i = 0; i < list->count; i++) {
-        gr_status status = compat_widen(list->handles[i]);
-        if (status != GR_OK)
-            return status;
+        GR_TRY(compat_widen(list->handles[i]));
         list->resources[i] = list->handles[i]->resource;
     }
     return gr_map_many(list->resources, list->count, stream, NULL, list->buffers);

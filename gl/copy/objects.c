@@ -71,9 +71,7 @@ static gr_status check_levels(const gr_resource *resource, const char *call)
     gl_image_storage(r->name, r->target->target, &now);
     if (now.levels == resource->image.levels && !now.incomplete)
         return GR_OK;
-    gr_status lost = gl_errors_check_lost(call);
-    if (lost != GR_OK)
-        return lost;
+    GR_TRY(gl_errors_check_lost(call));
     return gr_fail(GR_ERR_STATE, call,
                    "%s had %u level%s when it was registered and has other ones now. Close the "
                    "resource and register it again.",
@@ -95,9 +93,7 @@ gr_status gl_copy_check_unlocked(const gr_resource *resource, const char *call)
     GLuint name = gl_of(resource)->name;
     if (resource->is_image || !glIsBuffer(name) || !gl_buffer_is_locked(name))
         return GR_OK;
-    gr_status lost = gl_errors_check_lost(call);
-    if (lost != GR_OK)
-        return lost;
+    GR_TRY(gl_errors_check_lost(call));
     return gr_fail(GR_ERR_STATE, call,
                    "%s is mapped by glMapBuffer, so that its bytes cannot be copied. Unmap it "
                    "first, or map it persistently.",

@@ -29,9 +29,7 @@ static gr_status make_storage(struct gl_shared *r, size_t size, GLuint memory, s
     size_t found = error == GL_NO_ERROR ? gl_buffer_storage(r->names->buffer, true) : 0;
     if (found == size)
         return GR_OK;
-    gr_status lost = error == GL_NO_ERROR ? gl_errors_check_lost(call) : GR_OK;
-    if (lost != GR_OK)
-        return lost;
+    GR_TRY(error == GL_NO_ERROR ? gl_errors_check_lost(call) : GR_OK);
     return gr_fail_code(GR_ERR_GL, GR_DOMAIN_OPENGL, (int)error, gl_error_name(error),
                         "glNamedBufferStorageMemEXT",
                         "%s: OpenGL made no buffer of %zu byte%s in memory of CUDA's, which has "

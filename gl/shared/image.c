@@ -181,9 +181,7 @@ static gr_status make_storage(struct gl_shared *r, const gr_gl_image_desc *info,
     GLenum error = gl_errors_take();
     if (error == GL_NO_ERROR && has_last_level(names->texture, info))
         return GR_OK;
-    gr_status lost = error == GL_NO_ERROR ? gl_errors_check_lost(call) : GR_OK;
-    if (lost != GR_OK)
-        return lost;
+    GR_TRY(error == GL_NO_ERROR ? gl_errors_check_lost(call) : GR_OK);
     return gr_fail_code(
         GR_ERR_GL, GR_DOMAIN_OPENGL, (int)error, gl_error_name(error), "glTextureStorageMemEXT",
         "%s: OpenGL made no texture %s of %u x %u x %u texels with %u level%s in "

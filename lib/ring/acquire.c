@@ -169,9 +169,7 @@ static gr_status claim(gr_ring *ring, struct gr_ring_side *side, size_t n,
     enum claim found = try_to_claim(ring, side, n, call);
     for (;;) {
         if (found == CLAIM_NONE_READY && !ring->is_sending && gr_ring_can_end_returned(ring)) {
-            gr_status status = gr_ring_end_returned(ring, side, call);
-            if (status != GR_OK)
-                return status;
+            GR_TRY(gr_ring_end_returned(ring, side, call));
             found = try_to_claim(ring, side, n, call);
         }
         if (found != CLAIM_NONE_READY || patience->timeout_ms == 0 || waited != 0)

@@ -76,9 +76,7 @@ gr_status gr_share_find_device(const struct gr_description *d, CUdevice *device,
         result = cu->DeviceGet(device, i);
         if (result != CUDA_SUCCESS)
             return gr_fail_cuda(result, "cuDeviceGet", "%s could not get CUDA device %d.", call, i);
-        gr_status status = get_uuid(*device, &uuid);
-        if (status != GR_OK)
-            return status;
+        GR_TRY(get_uuid(*device, &uuid));
         if (has_uuid(d, &uuid))
             return GR_OK;
     }

@@ -106,9 +106,7 @@ static gr_status list_resources(struct sending *s)
         return gr_fail_memory(s->call);
     for (uint32_t i = 0; i < s->count; i++) {
         s->resources[i] = s->ring->slots[i].resource;
-        gr_status status = gr_share_check(s->resources[i], s->call);
-        if (status != GR_OK)
-            return status;
+        GR_TRY(gr_share_check(s->resources[i], s->call));
     }
     return GR_OK;
 }

@@ -231,9 +231,7 @@ static gr_status send_bytes(int socket, const void *bytes, size_t size,
         }
         if (!is_temporary(errno))
             return fail_gone(call, errno);
-        gr_status status = wait_for(socket, POLLOUT, deadline, done > 0 || !message, call);
-        if (status != GR_OK)
-            return status;
+        GR_TRY(wait_for(socket, POLLOUT, deadline, done > 0 || !message, call));
     }
     return GR_OK;
 }
@@ -380,9 +378,7 @@ static gr_status look_at_header(int socket, enum gr_message_kind kind, struct gr
     while ((seen = recv(socket, bytes, HEADER_SIZE, MSG_PEEK | MSG_DONTWAIT)) < 0) {
         if (!is_temporary(errno))
             return fail_gone(call, errno);
-        gr_status status = wait_for(socket, POLLIN, deadline, false, call);
-        if (status != GR_OK)
-            return status;
+        GR_TRY(wait_for(socket, POLLIN, deadline, false, call));
     }
     if (seen < HEADER_SIZE)
         return GR_OK;

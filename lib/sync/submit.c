@@ -95,9 +95,7 @@ static gr_status add_signal(struct gr_submit_made *s, gr_semaphore *acquire, uin
 {
     size_t i = find_semaphore(s->signals, s->shown.signal_count, acquire);
     if (i == s->shown.signal_count) {
-        gr_status status = gr_sync_next_signal(acquire, &s->signal_values[i], call);
-        if (status != GR_OK)
-            return status;
+        GR_TRY(gr_sync_next_signal(acquire, &s->signal_values[i], call));
         gr_semaphore_hold(acquire);
         s->signals[i] = acquire;
         s->shown.signal_count++;
