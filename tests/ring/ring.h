@@ -42,6 +42,7 @@ void ring_resources_free(gr_resource *const resources[], size_t n);
 
 /* A ring of n such buffers of RING_SIZE bytes, which alone holds them. */
 gr_ring *must_make_ring(size_t n, const gr_ring_options *options);
+gr_ring *must_make_ring_of(size_t n, gr_side producer, gr_ring_mode mode);
 
 /* CUDA's stream on the side that is CUDA, GR_STREAM_NONE on the other. */
 CUstream ring_stream(gr_side producer, bool writing);

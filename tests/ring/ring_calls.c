@@ -10,19 +10,12 @@
 #include <poll.h>
 #include <time.h>
 
-static const gr_side sides[] = {GR_SIDE_CUDA, GR_SIDE_GRAPHICS};
-
-static gr_ring *make(size_t n, gr_side producer, gr_ring_mode mode)
-{
-    return must_make_ring(n, &GR_INIT(gr_ring_options, .producer = producer, .mode = mode));
-}
-
 GROUP("modes", add_ring_case)
 
 TEST(every_frame_is_read_in_order, 2)
 {
-    gr_side producer = sides[_i];
-    GR_AUTO(gr_ring) *ring = make(3, producer, GR_RING_LOSSLESS);
+    gr_side producer = (gr_side)_i;
+    GR_AUTO(gr_ring) *ring = must_make_ring_of(3, producer, GR_RING_LOSSLESS);
     int written = 0, read = 0;
     const gr_slot *slot;
     for (int round = 0; round < 10; round++) {
@@ -42,8 +35,8 @@ TEST(every_frame_is_read_in_order, 2)
 
 TEST(the_newest_frame_is_read, 2)
 {
-    gr_side producer = sides[_i];
-    GR_AUTO(gr_ring) *ring = make(3, producer, GR_RING_NEWEST);
+    gr_side producer = (gr_side)_i;
+    GR_AUTO(gr_ring) *ring = must_make_ring_of(3, producer, GR_RING_NEWEST);
     write_frames(ring, producer, 1, 10);
     assert_slots(ring, 0, 0, 3, 0);
     assert_frames(ring, 10, 0, 7);
@@ -57,8 +50,8 @@ TEST(the_newest_frame_is_read, 2)
 
 TEST(the_producer_of_the_newest_goes_round_a_frame_that_is_read, 2)
 {
-    gr_side producer = sides[_i];
-    GR_AUTO(gr_ring) *ring = make(2, producer, GR_RING_NEWEST);
+    gr_side producer = (gr_side)_i;
+    GR_AUTO(gr_ring) *ring = must_make_ring_of(2, producer, GR_RING_NEWEST);
     const gr_slot *reading, *two[2];
     write_frame(ring, producer, 1);
     must_acquire_read(ring, producer, &reading, 1);
@@ -73,8 +66,8 @@ TEST(the_producer_of_the_newest_goes_round_a_frame_that_is_read, 2)
 
 TEST(groups_keep_the_order, 2)
 {
-    gr_side producer = sides[_i];
-    GR_AUTO(gr_ring) *ring = make(8, producer, GR_RING_LOSSLESS);
+    gr_side producer = (gr_side)_i;
+    GR_AUTO(gr_ring) *ring = must_make_ring_of(8, producer, GR_RING_LOSSLESS);
     const gr_slot *out[4], *in[4];
     for (int value = 0; value < 80; value += 4) {
         must_acquire_write(ring, producer, out, 4);
@@ -97,8 +90,8 @@ TEST(groups_keep_the_order, 2)
 /* Frames are numbered as they are published, whatever slots they are in. */
 TEST(slots_are_published_and_given_back_in_any_order, 2)
 {
-    gr_side producer = sides[_i];
-    GR_AUTO(gr_ring) *ring = make(4, producer, GR_RING_LOSSLESS);
+    gr_side producer = (gr_side)_i;
+    GR_AUTO(gr_ring) *ring = must_make_ring_of(4, producer, GR_RING_LOSSLESS);
     const gr_slot *out[4], *in[4], *again;
     must_acquire_write(ring, producer, out, 4);
     for (int i = 0; i < 4; i++)
@@ -123,8 +116,8 @@ TEST(slots_are_published_and_given_back_in_any_order, 2)
 
 TEST(discarded_slots_hold_no_frame, 2)
 {
-    gr_side producer = sides[_i];
-    GR_AUTO(gr_ring) *ring = make(2, producer, GR_RING_LOSSLESS);
+    gr_side producer = (gr_side)_i;
+    GR_AUTO(gr_ring) *ring = must_make_ring_of(2, producer, GR_RING_LOSSLESS);
     const gr_slot *slots[2];
     must_acquire_write(ring, producer, slots, 2);
     slot_fill(slots[0], 1);
@@ -140,8 +133,8 @@ TEST(discarded_slots_hold_no_frame, 2)
 
 TEST(reads_that_are_cancelled_come_next, 2)
 {
-    gr_side producer = sides[_i];
-    GR_AUTO(gr_ring) *ring = make(4, producer, GR_RING_LOSSLESS);
+    gr_side producer = (gr_side)_i;
+    GR_AUTO(gr_ring) *ring = must_make_ring_of(4, producer, GR_RING_LOSSLESS);
     const gr_slot *in[3];
     write_frames(ring, producer, 1, 4);
     must_acquire_read(ring, producer, in, 3);
@@ -159,8 +152,8 @@ TEST(reads_that_are_cancelled_come_next, 2)
 
 TEST(cancelled_frames_are_the_newest_again, 2)
 {
-    gr_side producer = sides[_i];
-    GR_AUTO(gr_ring) *ring = make(3, producer, GR_RING_NEWEST);
+    gr_side producer = (gr_side)_i;
+    GR_AUTO(gr_ring) *ring = must_make_ring_of(3, producer, GR_RING_NEWEST);
     const gr_slot *in[2];
     write_frames(ring, producer, 1, 3);
     must_acquire_read(ring, producer, in, 2);
@@ -328,8 +321,8 @@ TEST(nothing_is_done_with_null)
 TEST(streams_are_for_the_side_that_is_cuda)
 {
     const gr_slot *slot = NULL;
-    GR_AUTO(gr_ring) *to_gl = make(2, GR_SIDE_CUDA, GR_RING_LOSSLESS);
-    GR_AUTO(gr_ring) *to_cuda = make(2, GR_SIDE_GRAPHICS, GR_RING_LOSSLESS);
+    GR_AUTO(gr_ring) *to_gl = must_make_ring_of(2, GR_SIDE_CUDA, GR_RING_LOSSLESS);
+    GR_AUTO(gr_ring) *to_cuda = must_make_ring_of(2, GR_SIDE_GRAPHICS, GR_RING_LOSSLESS);
     assert_fails(gr_ring_acquire_write(to_gl, GR_STREAM_NONE, &slot, 1, 0), GR_ERR_INVALID_VALUE, 0,
                  "In this ring CUDA writes, which takes a stream, but it is none");
     assert_fails(gr_ring_acquire_write(to_gl, GR_STREAM_OF_MAP, &slot, 1, 0), GR_ERR_INVALID_VALUE,
@@ -348,7 +341,7 @@ TEST(streams_are_for_the_side_that_is_cuda)
 TEST(numbers_that_the_ring_does_not_have_are_refused)
 {
     const gr_slot *slots[3];
-    GR_AUTO(gr_ring) *ring = make(2, GR_SIDE_CUDA, GR_RING_LOSSLESS);
+    GR_AUTO(gr_ring) *ring = must_make_ring_of(2, GR_SIDE_CUDA, GR_RING_LOSSLESS);
     assert_fails(gr_ring_acquire_write(ring, fx.stream, slots, 0, 0), GR_ERR_INVALID_VALUE, 0,
                  "n is 0");
     assert_fails(gr_ring_acquire_write(ring, fx.stream, slots, 3, 0), GR_ERR_INVALID_VALUE, 0,
@@ -366,9 +359,9 @@ TEST(numbers_that_the_ring_does_not_have_are_refused)
 
 TEST(slots_that_are_not_the_sides_are_refused, 2)
 {
-    gr_side producer = sides[_i];
-    GR_AUTO(gr_ring) *ring = make(2, producer, GR_RING_LOSSLESS);
-    GR_AUTO(gr_ring) *other = make(2, producer, GR_RING_LOSSLESS);
+    gr_side producer = (gr_side)_i;
+    GR_AUTO(gr_ring) *ring = must_make_ring_of(2, producer, GR_RING_LOSSLESS);
+    GR_AUTO(gr_ring) *other = must_make_ring_of(2, producer, GR_RING_LOSSLESS);
     const gr_slot *mine, *foreign, *null = NULL;
     must_acquire_write(ring, producer, &mine, 1);
     must_acquire_write(other, producer, &foreign, 1);
@@ -401,7 +394,7 @@ GROUP("half-way", add_ring_case)
 
 TEST(a_map_that_fails_leaves_the_ring_as_it_was)
 {
-    GR_AUTO(gr_ring) *ring = make(3, GR_SIDE_CUDA, GR_RING_NEWEST);
+    GR_AUTO(gr_ring) *ring = must_make_ring_of(3, GR_SIDE_CUDA, GR_RING_NEWEST);
     const gr_slot *slots[3] = {NULL};
     write_frames(ring, GR_SIDE_CUDA, 1, 4);
     const gr_slot *reading;
@@ -421,7 +414,8 @@ TEST(a_map_that_fails_leaves_the_ring_as_it_was)
 
 TEST(frames_stay_where_a_map_to_read_fails, 2)
 {
-    GR_AUTO(gr_ring) *ring = make(3, GR_SIDE_GRAPHICS, _i ? GR_RING_NEWEST : GR_RING_LOSSLESS);
+    GR_AUTO(gr_ring) *ring =
+        must_make_ring_of(3, GR_SIDE_GRAPHICS, _i ? GR_RING_NEWEST : GR_RING_LOSSLESS);
     const gr_slot *slots[2];
     write_frames(ring, GR_SIDE_GRAPHICS, 1, 3);
     assert_ok(gr_egl_make_current(NULL));
@@ -438,7 +432,7 @@ TEST(frames_stay_where_a_map_to_read_fails, 2)
 
 TEST(slots_stay_where_a_release_fails)
 {
-    GR_AUTO(gr_ring) *ring = make(2, GR_SIDE_CUDA, GR_RING_LOSSLESS);
+    GR_AUTO(gr_ring) *ring = must_make_ring_of(2, GR_SIDE_CUDA, GR_RING_LOSSLESS);
     const gr_slot *slots[2];
     must_acquire_write(ring, GR_SIDE_CUDA, slots, 2);
     slot_fill(slots[0], 6);
@@ -482,8 +476,8 @@ TEST(an_acquire_waits_as_long_as_it_is_told)
 
 TEST(a_stopped_ring_can_be_read_to_its_end, 2)
 {
-    gr_side producer = sides[_i];
-    GR_AUTO(gr_ring) *ring = make(3, producer, GR_RING_LOSSLESS);
+    gr_side producer = (gr_side)_i;
+    GR_AUTO(gr_ring) *ring = must_make_ring_of(3, producer, GR_RING_LOSSLESS);
     CUstream writes = ring_stream(producer, true), reads = ring_stream(producer, false);
     const gr_slot *slots[2];
     write_frame(ring, producer, 1);
@@ -520,8 +514,8 @@ static void assert_readable(gr_ring *ring, bool producer, bool consumer)
 
 TEST(descriptors_tell_what_there_is, 2)
 {
-    gr_side producer = sides[_i];
-    GR_AUTO(gr_ring) *ring = make(2, producer, GR_RING_LOSSLESS);
+    gr_side producer = (gr_side)_i;
+    GR_AUTO(gr_ring) *ring = must_make_ring_of(2, producer, GR_RING_LOSSLESS);
     const gr_slot *slots[2];
     assert_readable(ring, true, false);
     ck_assert_int_eq(gr_ring_descriptor(ring, GR_RING_CONSUMER),
@@ -545,8 +539,8 @@ TEST(descriptors_tell_what_there_is, 2)
 
 TEST(the_producer_of_the_newest_never_has_to_wait, 2)
 {
-    gr_side producer = sides[_i];
-    GR_AUTO(gr_ring) *ring = make(1, producer, GR_RING_NEWEST);
+    gr_side producer = (gr_side)_i;
+    GR_AUTO(gr_ring) *ring = must_make_ring_of(1, producer, GR_RING_NEWEST);
     const gr_slot *slot;
     write_frame(ring, producer, 1);
     assert_readable(ring, true, true);
@@ -560,7 +554,7 @@ TEST(the_producer_of_the_newest_never_has_to_wait, 2)
 TEST(what_is_readable_can_be_acquired, RING_TRANSPORTS)
 {
     need_transport(_i);
-    GR_AUTO(gr_ring) *ring = make(8, GR_SIDE_CUDA, GR_RING_LOSSLESS);
+    GR_AUTO(gr_ring) *ring = must_make_ring_of(8, GR_SIDE_CUDA, GR_RING_LOSSLESS);
     const gr_slot *slots[8];
     for (int i = 0; i < 8; i++)
         write_frame(ring, GR_SIDE_CUDA, i);
@@ -575,7 +569,7 @@ TEST(what_is_readable_can_be_acquired, RING_TRANSPORTS)
 
 TEST(descriptors_that_are_none)
 {
-    GR_AUTO(gr_ring) *ring = make(1, GR_SIDE_CUDA, GR_RING_LOSSLESS);
+    GR_AUTO(gr_ring) *ring = must_make_ring_of(1, GR_SIDE_CUDA, GR_RING_LOSSLESS);
     ck_assert_int_eq(gr_ring_descriptor(NULL, GR_RING_CONSUMER), -1);
     assert_error(GR_ERR_INVALID_VALUE, 0, "The ring is NULL");
     ck_assert_int_eq(gr_ring_descriptor(ring, (gr_ring_role)0), -1);

@@ -28,7 +28,7 @@ GROUP("resize", add_ring_case)
 TEST(what_was_published_before_a_resize_is_read_first, 2)
 {
     gr_side producer = sides[_i];
-    GR_AUTO(gr_ring) *ring = must_make_ring(4, &GR_INIT(gr_ring_options, .producer = producer));
+    GR_AUTO(gr_ring) *ring = must_make_ring_of(4, producer, GR_RING_LOSSLESS);
     const gr_slot *writing, *reading, *all[3];
     write_frames(ring, producer, 1, 3);
     must_acquire_read(ring, producer, &reading, 1);
@@ -91,7 +91,7 @@ TEST(slots_take_another_size)
 TEST(a_discarded_slot_that_leaves_ends, 2)
 {
     gr_side producer = sides[_i];
-    GR_AUTO(gr_ring) *ring = must_make_ring(1, &GR_INIT(gr_ring_options, .producer = producer));
+    GR_AUTO(gr_ring) *ring = must_make_ring_of(1, producer, GR_RING_LOSSLESS);
     const gr_slot *slot;
     must_acquire_write(ring, producer, &slot, 1);
     void *handle = driver_handle(slot->resource);
@@ -107,8 +107,7 @@ TEST(a_discarded_slot_that_leaves_ends, 2)
 TEST(old_slots_are_dropped_for_a_newer_frame, 2)
 {
     gr_side producer = sides[_i];
-    GR_AUTO(gr_ring) *ring =
-        must_make_ring(2, &GR_INIT(gr_ring_options, .producer = producer, .mode = GR_RING_NEWEST));
+    GR_AUTO(gr_ring) *ring = must_make_ring_of(2, producer, GR_RING_NEWEST);
     write_frame(ring, producer, 1);
     write_frame(ring, producer, 2);
     must_resize(ring, 1);
@@ -124,7 +123,7 @@ TEST(old_slots_are_dropped_for_a_newer_frame, 2)
 TEST(resizes_follow_each_other, 2)
 {
     gr_side producer = sides[_i];
-    GR_AUTO(gr_ring) *ring = must_make_ring(3, &GR_INIT(gr_ring_options, .producer = producer));
+    GR_AUTO(gr_ring) *ring = must_make_ring_of(3, producer, GR_RING_LOSSLESS);
     for (int i = 1; i <= 60; i++) {
         write_frame(ring, producer, i);
         must_resize(ring, 1 + (size_t)i % 5);
@@ -156,7 +155,7 @@ GROUP("end", add_ring_case)
 TEST(a_ring_ends_with_slots_in_every_state, 2)
 {
     gr_side producer = sides[_i];
-    gr_ring *ring = must_make_ring(5, &GR_INIT(gr_ring_options, .producer = producer));
+    gr_ring *ring = must_make_ring_of(5, producer, GR_RING_LOSSLESS);
     const gr_slot *reading, *writing[2];
     void *handles[4];
     write_frames(ring, producer, 1, 2);
@@ -183,7 +182,7 @@ TEST(a_ring_ends_with_slots_in_every_state, 2)
 TEST(a_ring_ends_with_slots_that_leave, 2)
 {
     gr_side producer = sides[_i];
-    gr_ring *ring = must_make_ring(3, &GR_INIT(gr_ring_options, .producer = producer));
+    gr_ring *ring = must_make_ring_of(3, producer, GR_RING_LOSSLESS);
     const gr_slot *writing;
     write_frame(ring, producer, 1);
     must_acquire_write(ring, producer, &writing, 1);

@@ -89,7 +89,7 @@ TEST(each_slot_is_published_on_the_stream_of_its_acquire, RING_TRANSPORTS)
 TEST(a_dropped_frame_is_overwritten_in_order, 2 * RING_TRANSPORTS)
 {
     need_transport(_i / 2);
-    GR_AUTO(gr_ring) *ring = must_make_ring(1, &GR_INIT(gr_ring_options, .mode = GR_RING_NEWEST));
+    GR_AUTO(gr_ring) *ring = must_make_ring_of(1, GR_SIDE_CUDA, GR_RING_NEWEST);
     const gr_slot *slot;
     for (int value = 1; value < 5; value++) {
         must_acquire_write(ring, GR_SIDE_CUDA, &slot, 1);
@@ -127,8 +127,7 @@ TEST(the_end_comes_after_the_kernels)
 TEST(a_writer_comes_after_the_kernels_that_read, RING_TRANSPORTS)
 {
     need_transport(_i);
-    GR_AUTO(gr_ring) *ring =
-        must_make_ring(1, &GR_INIT(gr_ring_options, .producer = GR_SIDE_GRAPHICS));
+    GR_AUTO(gr_ring) *ring = must_make_ring_of(1, GR_SIDE_GRAPHICS, GR_RING_LOSSLESS);
     const gr_slot *slot;
     CUdeviceptr copy = 0;
     CU(MemAlloc(&copy, RING_SIZE));
@@ -186,7 +185,7 @@ TEST(a_writer_comes_after_a_read_that_was_cancelled, RING_TRANSPORTS)
 TEST(cuda_writes_after_a_read_of_opengls_that_was_cancelled, RING_TRANSPORTS)
 {
     need_transport(_i);
-    GR_AUTO(gr_ring) *ring = must_make_ring(1, &GR_INIT(gr_ring_options, .mode = GR_RING_NEWEST));
+    GR_AUTO(gr_ring) *ring = must_make_ring_of(1, GR_SIDE_CUDA, GR_RING_NEWEST);
     GLuint copy = gl_buffer_filled(RING_SIZE, 0);
     const gr_slot *slot;
     for (int value = 1; value < 5; value++) {

@@ -112,6 +112,11 @@ gr_ring *must_make_ring(size_t n, const gr_ring_options *options)
     return ring;
 }
 
+gr_ring *must_make_ring_of(size_t n, gr_side producer, gr_ring_mode mode)
+{
+    return must_make_ring(n, &GR_INIT(gr_ring_options, .producer = producer, .mode = mode));
+}
+
 CUstream ring_stream(gr_side producer, bool writing)
 {
     return (producer == GR_SIDE_CUDA) == writing ? fx.stream : GR_STREAM_NONE;

@@ -10,12 +10,13 @@
 #include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define SLOTS     3
 #define IN_FLIGHT 8
 #define MOST      400 /* frames */
+
+static gr_side producer;
 
 /* ---- CUDA's thread --------------------------------------------------------------------------- */
 
@@ -45,14 +46,16 @@ static bool failed(const char *what)
     return false;
 }
 
+static bool has_acquired(gr_status status)
+{
+    return status == GR_OK || (status != GR_ERR_STOPPED && failed("acquire"));
+}
+
 static bool produce_one(void)
 {
     const gr_slot *slot;
-    gr_status status = gr_ring_acquire_write(cuda.ring, fx.stream, &slot, 1, 20000);
-    if (status == GR_ERR_STOPPED)
+    if (!has_acquired(gr_ring_acquire_write(cuda.ring, fx.stream, &slot, 1, 20000)))
         return false;
-    if (status != GR_OK)
-        return failed("acquire");
     if (fx.cu->MemsetD8Async(gr_buffer_ptr(slot->buffer), (unsigned char)value_of(slot->frame),
                              RING_SIZE, fx.stream) != CUDA_SUCCESS)
         return failed("memset");
@@ -62,11 +65,8 @@ static bool produce_one(void)
 static bool consume_one(void)
 {
     const gr_slot *slot;
-    gr_status status = gr_ring_acquire_read(cuda.ring, fx.stream, &slot, 1, 20000);
-    if (status == GR_ERR_STOPPED)
+    if (!has_acquired(gr_ring_acquire_read(cuda.ring, fx.stream, &slot, 1, 20000)))
         return false;
-    if (status != GR_OK)
-        return failed("acquire");
     cuda.numbers[cuda.done] = slot->frame;
     if (fx.cu->MemcpyDtoDAsync(cuda.copies + cuda.done * RING_SIZE, gr_buffer_ptr(slot->buffer),
                                RING_SIZE, fx.stream) != CUDA_SUCCESS)
@@ -74,9 +74,10 @@ static bool consume_one(void)
     return gr_ring_give_back(cuda.ring, &slot, 1) == GR_OK || failed("give back");
 }
 
-static void *run_cuda(void *one)
+static void *run_cuda(void *unused)
 {
-    bool (*step)(void) = !one ? produce_one : consume_one;
+    bool (*step)(void) = producer == GR_SIDE_CUDA ? produce_one : consume_one;
+    (void)unused;
     fx.cu->CtxSetCurrent(fx.context);
     while (cuda.done < cuda.frames && step()) {
         cuda.done++;
@@ -90,7 +91,6 @@ static void *run_cuda(void *one)
 /* ---- Vulkan's -------------------------------------------------------------------------------- */
 
 static struct ring_sync sync;
-static gr_side producer;
 
 /* What is being read. */
 static struct vulkan_host *hosts[IN_FLIGHT];
@@ -104,13 +104,10 @@ static void start_cuda(gr_ring *ring, uint64_t frames, unsigned delay_ms)
     cuda.frames = frames;
     cuda.delay_ms = delay_ms;
     CU(MemAlloc(&cuda.copies, MOST * RING_SIZE));
-    ck_assert_int_eq(
-        pthread_create(&cuda.thread, NULL, run_cuda, producer == GR_SIDE_CUDA ? NULL : &producer),
-        0);
+    ck_assert_int_eq(pthread_create(&cuda.thread, NULL, run_cuda, NULL), 0);
 }
 
-static void begin_with(size_t slots, gr_side side, gr_ring_mode mode, uint64_t frames,
-                       unsigned delay_ms)
+static void begin(size_t slots, gr_side side, gr_ring_mode mode, uint64_t frames, unsigned delay_ms)
 {
     gr_ring_options options = GR_INIT(gr_ring_options, .producer = side, .mode = mode);
     producer = side;
@@ -119,11 +116,6 @@ static void begin_with(size_t slots, gr_side side, gr_ring_mode mode, uint64_t f
     for (int i = 0; i < IN_FLIGHT; i++)
         hosts[i] = vulkan_host(RING_SIZE);
     start_cuda(must_make_vulkan_ring(slots, &sync, &options), frames, delay_ms);
-}
-
-static void begin(gr_side side, gr_ring_mode mode, uint64_t frames, unsigned delay_ms)
-{
-    begin_with(SLOTS, side, mode, frames, delay_ms);
 }
 
 static void join_cuda(void)
@@ -181,17 +173,15 @@ static void write_one(void)
 /* All that CUDA has read. */
 static void check_seen(bool all)
 {
-    unsigned char *seen = malloc(MOST * RING_SIZE);
-    ck_assert_ptr_nonnull(seen);
+    static unsigned char seen[MOST * RING_SIZE];
     CU(StreamSynchronize(fx.stream));
-    CU(MemcpyDtoHAsync(seen, cuda.copies, MOST * RING_SIZE, fx.stream));
+    CU(MemcpyDtoHAsync(seen, cuda.copies, sizeof(seen), fx.stream));
     CU(StreamSynchronize(fx.stream));
     for (uint64_t i = 0, last = 0; i < cuda.done; last = cuda.numbers[i++]) {
         ck_assert_uint_gt(cuda.numbers[i], last);
         ck_assert(!all || cuda.numbers[i] == i + 1);
         assert_bytes(seen + i * RING_SIZE, RING_SIZE, value_of(cuda.numbers[i]));
     }
-    free(seen);
 }
 
 GROUP("speeds", add_vulkan_case)
@@ -205,7 +195,7 @@ static const struct {
 VULKAN_TEST(every_frame_of_cuda_is_read, 6)
 {
     unsigned cuda_ms = speeds[_i % 3].cuda_ms, vulkan_ms = speeds[_i % 3].vulkan_ms;
-    begin_with(_i < 3 ? SLOTS : 3 * SLOTS, GR_SIDE_CUDA, GR_RING_LOSSLESS, MOST, cuda_ms);
+    begin(_i < 3 ? SLOTS : 3 * SLOTS, GR_SIDE_CUDA, GR_RING_LOSSLESS, MOST, cuda_ms);
     uint64_t frame = 0;
     for (uint64_t i = 1; i <= MOST; i++) {
         ck_assert(read_one(&frame));
@@ -228,12 +218,9 @@ VULKAN_TEST(a_thread_that_waits_gets_what_is_given_back)
 {
     enum { MANY = 8 };
     uint64_t frame = 0;
-    gr_ring_info now = {0};
-    begin_with(MANY, GR_SIDE_CUDA, GR_RING_LOSSLESS, MANY + 1, 0);
-    while (now.published < MANY) {
+    begin(MANY, GR_SIDE_CUDA, GR_RING_LOSSLESS, MANY + 1, 0);
+    while (gr_ring_get_info(cuda.ring)->published < MANY)
         sleep_ms(1);
-        now = *gr_ring_get_info(cuda.ring);
-    }
     sleep_ms(50);
     ck_assert(read_one(&frame));
     join_cuda();
@@ -248,7 +235,7 @@ VULKAN_TEST(a_thread_that_waits_gets_what_is_given_back)
 
 VULKAN_TEST(every_frame_of_vulkan_is_read, 3)
 {
-    begin(GR_SIDE_GRAPHICS, GR_RING_LOSSLESS, MOST, speeds[_i].cuda_ms);
+    begin(SLOTS, GR_SIDE_GRAPHICS, GR_RING_LOSSLESS, MOST, speeds[_i].cuda_ms);
     for (uint64_t i = 1; i <= MOST; i++) {
         write_one();
         if (i % 8 == 0 && speeds[_i].vulkan_ms > 0)
@@ -262,7 +249,7 @@ VULKAN_TEST(every_frame_of_vulkan_is_read, 3)
 
 VULKAN_TEST(the_newest_frame_of_cuda_is_read, 3)
 {
-    begin(GR_SIDE_CUDA, GR_RING_NEWEST, MOST, speeds[_i].cuda_ms);
+    begin(SLOTS, GR_SIDE_CUDA, GR_RING_NEWEST, MOST, speeds[_i].cuda_ms);
     uint64_t frame = 0, last = 0, reads = 0;
     while (last < MOST && read_one(&frame)) {
         ck_assert_uint_gt(frame, last);
@@ -279,7 +266,7 @@ VULKAN_TEST(the_newest_frame_of_cuda_is_read, 3)
 
 VULKAN_TEST(the_newest_frame_of_vulkan_is_read, 2)
 {
-    begin(GR_SIDE_GRAPHICS, GR_RING_NEWEST, MOST, speeds[_i].cuda_ms);
+    begin(SLOTS, GR_SIDE_GRAPHICS, GR_RING_NEWEST, MOST, speeds[_i].cuda_ms);
     for (uint64_t i = 1; i <= MOST; i++)
         write_one();
     gr_ring_stop(cuda.ring);
@@ -307,9 +294,8 @@ TEST(opengl_has_the_other_thread, 4)
 {
     need_transport(1);
     const gr_slot *slot;
-    producer = _i % 2 ? GR_SIDE_GRAPHICS : GR_SIDE_CUDA;
-    gr_ring_options options = GR_INIT(gr_ring_options, .producer = producer);
-    start_cuda(must_make_ring(_i < 2 ? SLOTS : 3 * SLOTS, &options), MOST, 0);
+    producer = (gr_side)(_i % 2);
+    start_cuda(must_make_ring_of(_i < 2 ? SLOTS : 3 * SLOTS, producer, GR_RING_LOSSLESS), MOST, 0);
     for (uint64_t i = 1; i <= MOST; i++) {
         if (producer == GR_SIDE_CUDA) {
             read_beside(cuda.ring, i);
@@ -336,8 +322,7 @@ TEST(a_consumer_that_stops_keeps_less_than_half)
     need_transport(1);
     enum { MANY = 8, KEPT = MANY / 2 - 1 };
     producer = GR_SIDE_CUDA;
-    gr_ring_options options = GR_INIT(gr_ring_options);
-    gr_ring *ring = must_make_ring(MANY, &options);
+    gr_ring *ring = must_make_ring(MANY, NULL);
     for (int i = 1; i <= MANY; i++)
         write_frame(ring, producer, value_of((uint64_t)i));
     for (int i = 1; i <= KEPT; i++)
@@ -346,12 +331,8 @@ TEST(a_consumer_that_stops_keeps_less_than_half)
     sleep_ms(60);
     assert_slots(ring, KEPT, 0, MANY - KEPT, 0);
     read_beside(ring, KEPT + 1); /* half: all of them are the producer's */
-    for (int waited = 0; waited < 20000; waited++) {
-        gr_ring_info now = *gr_ring_get_info(ring);
-        if (now.published == MANY + MANY / 2)
-            break;
+    for (int ms = 0; ms < 20000 && gr_ring_get_info(ring)->published < MANY + MANY / 2; ms++)
         sleep_ms(1);
-    }
     assert_slots(ring, 0, 0, MANY, 0);
     for (uint64_t i = MANY / 2 + 1; i <= 3 * MANY; i++)
         read_beside(ring, i);
@@ -380,9 +361,8 @@ TEST(a_consumer_that_finds_nothing_lets_go_of_all)
 {
     need_transport(1);
     const gr_slot *slot;
-    gr_ring_options options = GR_INIT(gr_ring_options);
     memset(&cuda, 0, sizeof(cuda));
-    cuda.ring = must_make_ring(IN_FLIGHT, &options);
+    cuda.ring = must_make_ring(IN_FLIGHT, NULL);
     write_frame(cuda.ring, GR_SIDE_CUDA, 1);
     read_frame(cuda.ring, GR_SIDE_CUDA, 1);
     ck_assert_int_eq(pthread_create(&cuda.thread, NULL, produce_all, NULL), 0);
@@ -403,9 +383,8 @@ TEST(a_consumer_that_goes_over_to_polling_lets_go_of_all, 2)
     need_transport(1);
     const gr_slot *slot;
     gr_status status = GR_ERR_NOT_READY;
-    gr_ring_options options = GR_INIT(gr_ring_options);
     memset(&cuda, 0, sizeof(cuda));
-    cuda.ring = must_make_ring(IN_FLIGHT, &options);
+    cuda.ring = must_make_ring(IN_FLIGHT, NULL);
     for (int i = 1; i < IN_FLIGHT / 2; i++) {
         write_frame(cuda.ring, GR_SIDE_CUDA, i);
         read_frame(cuda.ring, GR_SIDE_CUDA, i);
@@ -430,20 +409,18 @@ GROUP("mid-flight", add_vulkan_case)
 /* The thread waits for a slot, or for a frame, that never comes. */
 VULKAN_TEST(a_thread_that_waits_is_stopped, 2)
 {
-    gr_side side = _i ? GR_SIDE_GRAPHICS : GR_SIDE_CUDA;
-    begin(side, GR_RING_LOSSLESS, MOST, 0);
+    begin(SLOTS, (gr_side)_i, GR_RING_LOSSLESS, MOST, 0);
     const gr_slot *slot;
-    if (side == GR_SIDE_GRAPHICS)
+    if (producer == GR_SIDE_GRAPHICS)
         write_one();
     else
         assert_ok(gr_ring_acquire_read(cuda.ring, GR_STREAM_NONE, &slot, 1, 20000));
     sleep_ms(30);
     gr_ring_stop(cuda.ring);
     join_cuda();
-    gr_ring_info now = *gr_ring_get_info(cuda.ring);
-    ck_assert_uint_eq(cuda.done, side == GR_SIDE_CUDA ? SLOTS : 1);
-    ck_assert_uint_eq(now.published, side == GR_SIDE_CUDA ? SLOTS : 1);
-    if (side == GR_SIDE_CUDA) {
+    ck_assert_uint_eq(cuda.done, producer == GR_SIDE_CUDA ? SLOTS : 1);
+    ck_assert_uint_eq(gr_ring_get_info(cuda.ring)->published, cuda.done);
+    if (producer == GR_SIDE_CUDA) {
         submit_read(&slot, 1, hosts, NULL);
         assert_ok(gr_ring_give_back(cuda.ring, &slot, 1));
         uint64_t frame = 1, reads = 1;
@@ -478,11 +455,10 @@ VULKAN_TEST(slots_are_replaced_under_a_running_thread, 2)
 {
     if (vk.exports)
         vulkan_allow("VUID-vkDestroyBuffer-buffer-00922");
-    gr_side side = _i ? GR_SIDE_GRAPHICS : GR_SIDE_CUDA;
-    begin(side, GR_RING_LOSSLESS, MOST, 0);
+    begin(SLOTS, (gr_side)_i, GR_RING_LOSSLESS, MOST, 0);
     uint64_t frame = 0;
     for (uint64_t i = 1; i <= MOST; i++) {
-        if (side == GR_SIDE_CUDA) {
+        if (producer == GR_SIDE_CUDA) {
             ck_assert(read_one(&frame));
             ck_assert_uint_eq(frame, i);
         } else {
@@ -493,7 +469,7 @@ VULKAN_TEST(slots_are_replaced_under_a_running_thread, 2)
     }
     join_cuda();
     check_reads();
-    if (side == GR_SIDE_GRAPHICS)
+    if (producer == GR_SIDE_GRAPHICS)
         check_seen(true);
     assert_frames(cuda.ring, MOST, MOST, 0);
     end();
@@ -502,20 +478,18 @@ VULKAN_TEST(slots_are_replaced_under_a_running_thread, 2)
 /* Frames that nobody has read, with work under way on both sides. */
 VULKAN_TEST(a_ring_ends_with_frames_in_flight, 2)
 {
-    gr_side side = _i ? GR_SIDE_GRAPHICS : GR_SIDE_CUDA;
-    begin(side, GR_RING_LOSSLESS, MOST, 0);
+    begin(SLOTS, (gr_side)_i, GR_RING_LOSSLESS, MOST, 0);
     uint64_t frame;
-    for (int i = 0; i < 10; i++) {
-        if (side == GR_SIDE_CUDA)
+    const gr_slot *slot;
+    for (int i = 0; i < 10; i++)
+        if (producer == GR_SIDE_CUDA)
             read_one(&frame);
         else
             write_one();
-    }
     gr_ring_stop(cuda.ring);
     join_cuda();
     check_reads();
-    const gr_slot *slot;
-    if (side == GR_SIDE_CUDA)
+    if (producer == GR_SIDE_CUDA)
         gr_ring_acquire_read(cuda.ring, GR_STREAM_NONE, &slot, 1, 20000);
     gr_clear_error();
     vulkan_finish();
