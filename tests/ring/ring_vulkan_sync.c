@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The two semaphores of a ring of Vulkan buffers: whose they are, and which are refused. */
+#define _GNU_SOURCE
+#include "ring_vulkan.h"
+
+#include "lib/sync/sync.h"
+
+GROUP("Vulkan's semaphores", add_vulkan_case)
+
+/* As if the pair were the device's, with which its resources begin. */
+static gr_resource *resource_with(const struct ring_sync *pair)
+{
+    gr_resource *resource = must_create(RING_SIZE, GR_READ_WRITE);
+    assert_ok(gr_resource_set_sync(resource, pair->acquire, pair->release));
+    gr_sync_of(resource)->of_device = true;
+    return resource;
+}
+
+static void assert_signals(gr_resource *resource, const gr_semaphore *acquire)
+{
+    GR_AUTO(gr_submit) *submit = gr_submit_begin(&resource, 1);
+    assert_made(submit);
+    ck_assert_ptr_eq(submit->signals[0], acquire);
+}
+
+/* Two rings of one device's resources do not wait for each other's work. */
+VULKAN_TEST(a_ring_has_a_pair_of_its_own)
+{
+    struct ring_sync device = ring_sync_begin(), other = ring_sync_begin();
+    gr_resource *resources[3];
+    const gr_slot *slots[2];
+    for (int i = 0; i < 3; i++)
+        resources[i] = resource_with(&device);
+    gr_ring *rings[2] = {gr_ring_create(&resources[0], 1, NULL),
+                         gr_ring_create(&resources[1], 1, NULL)};
+    for (int i = 0; i < 2; i++) {
+        assert_made(rings[i]);
+        write_frame(rings[i], GR_SIDE_CUDA, i + 1);
+        must_acquire_read(rings[i], GR_SIDE_CUDA, &slots[i], 1);
+    }
+    ck_assert_ptr_ne(slots[0]->submit->signals[0], device.acquire);
+    ck_assert_ptr_ne(slots[0]->submit->signals[0], slots[1]->submit->signals[0]);
+    struct vulkan_host *read = vulkan_host(RING_SIZE);
+    for (int i = 0; i < 2; i++) {
+        submit_read(&slots[i], 1, &read, NULL);
+        assert_ok(gr_ring_give_back(rings[i], &slots[i], 1));
+        vulkan_finish();
+        assert_bytes(read->bytes, RING_SIZE, i + 1);
+    }
+    /* The slots that come have the device's pair, or they are not alike. */
+    gr_resource *stranger = resource_with(&other);
+    assert_fails(gr_ring_resize(rings[0], &stranger, 1), GR_ERR_INVALID_VALUE, 0,
+                 "other semaphores");
+    assert_ok(gr_ring_resize(rings[0], &resources[2], 1));
+    write_frame(rings[0], GR_SIDE_CUDA, 3);
+    for (int i = 0; i < 2; i++)
+        gr_ring_free(rings[i]);
+    for (int i = 0; i < 3; i++) {
+        assert_signals(resources[i], device.acquire);
+        ck_assert(gr_sync_of(resources[i])->of_device);
+        gr_resource_free(resources[i]);
+    }
+    gr_resource_free(stranger);
+    ring_sync_end(&device);
+    ring_sync_end(&other);
+}
+
+VULKAN_TEST(resources_need_the_same_two_semaphores)
+{
+    struct ring_sync one = ring_sync_begin(), two = ring_sync_begin();
+    gr_resource *r[2] = {unordered(must_create(RING_SIZE, GR_READ_WRITE)),
+                         must_create(RING_SIZE, GR_READ_WRITE)};
+    assert_null(gr_ring_create(r, 2, NULL), GR_ERR_INVALID_VALUE, 0, "lacks a semaphore");
+    assert_ok(gr_resource_set_sync(r[0], one.acquire, one.release));
+    assert_null(gr_ring_create(r, 2, NULL), GR_ERR_INVALID_VALUE, 0, "has other semaphores");
+    assert_ok(gr_resource_set_sync(r[1], two.acquire, two.release));
+    assert_null(gr_ring_create(r, 2, NULL), GR_ERR_INVALID_VALUE, 0, "has other semaphores");
+    assert_ok(gr_resource_set_sync(r[1], one.acquire, GR_SEMAPHORE_NONE));
+    assert_null(gr_ring_create(r, 2, NULL), GR_ERR_INVALID_VALUE, 0, "lacks a semaphore");
+    gr_resource *mixed[2] = {r[0], must_register(gl_buffer_filled(RING_SIZE, 0))};
+    assert_null(gr_ring_create(mixed, 2, NULL), GR_ERR_INVALID_VALUE, 0, "another transport");
+    gr_resource_free(mixed[1]);
+    gr_resource_free(r[0]);
+    gr_resource_free(r[1]);
+    ring_sync_end(&one);
+    ring_sync_end(&two);
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How long a call waits, what a stop ends, and what the descriptors tell those who poll. */
+#define _GNU_SOURCE
+#include "ring.h"
+
+#include <poll.h>
+#include <time.h>
+
+GROUP("waiting", add_ring_case)
+
+static double seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+TEST(an_acquire_waits_as_long_as_it_is_told)
+{
+    const gr_slot *slot, *none;
+    GR_AUTO(gr_ring) *ring = must_make_ring(1, NULL);
+    double start = seconds();
+    assert_fails(gr_ring_acquire_read(ring, GR_STREAM_NONE, &slot, 1, 60), GR_ERR_TIMEOUT, 0,
+                 "1 frame was not there within 60 ms");
+    ck_assert_double_ge(seconds() - start, 0.059);
+    must_acquire_write(ring, GR_SIDE_CUDA, &slot, 1);
+    start = seconds();
+    assert_fails(gr_ring_acquire_write(ring, fx.stream, &none, 1, 60), GR_ERR_TIMEOUT, 0,
+                 "being written: 1");
+    ck_assert_double_ge(seconds() - start, 0.059);
+    assert_fails(gr_ring_acquire_write(ring, fx.stream, &none, 1, 0), GR_ERR_NOT_READY, 0,
+                 "1 slot was not there yet");
+    assert_ok(gr_ring_cancel_write(ring, &slot, 1));
+}
+
+TEST(a_stopped_ring_can_be_read_to_its_end, 2)
+{
+    gr_side producer = (gr_side)_i;
+    GR_AUTO(gr_ring) *ring = must_make_ring_of(3, producer, GR_RING_LOSSLESS);
+    CUstream writes = ring_stream(producer, true), reads = ring_stream(producer, false);
+    const gr_slot *slots[2];
+    write_frame(ring, producer, 1);
+    must_acquire_write(ring, producer, slots, 1);
+    slot_fill(slots[0], 2);
+    gr_ring_stop(ring);
+    assert_fails(gr_ring_acquire_write(ring, writes, slots + 1, 1, GR_WAIT_FOREVER), GR_ERR_STOPPED,
+                 0, "has been stopped");
+    assert_fails(gr_ring_acquire_read(ring, reads, slots + 1, 2, GR_WAIT_FOREVER), GR_ERR_STOPPED,
+                 0, "left to read: 1");
+    assert_ok(gr_ring_publish(ring, slots, 1));
+    ck_assert_uint_eq(read_frame(ring, producer, 1), 1);
+    ck_assert_uint_eq(read_frame(ring, producer, 2), 2);
+    assert_fails(gr_ring_acquire_read(ring, reads, slots, 1, 0), GR_ERR_STOPPED, 0,
+                 "left to read: 0");
+}
+
+GROUP("polling", add_ring_case)
+
+static bool readable(gr_ring *ring, gr_ring_role role)
+{
+    struct pollfd one = {.fd = gr_ring_descriptor(ring, role), .events = POLLIN};
+    ck_assert_int_ge(one.fd, 0);
+    int ready = poll(&one, 1, 0);
+    ck_assert_int_ge(ready, 0);
+    return ready == 1;
+}
+
+static void assert_readable(gr_ring *ring, bool producer, bool consumer)
+{
+    ck_assert(readable(ring, GR_RING_PRODUCER) == producer);
+    ck_assert(readable(ring, GR_RING_CONSUMER) == consumer);
+}
+
+TEST(descriptors_tell_what_there_is, 2)
+{
+    gr_side producer = (gr_side)_i;
+    GR_AUTO(gr_ring) *ring = must_make_ring_of(2, producer, GR_RING_LOSSLESS);
+    const gr_slot *slots[2];
+    assert_readable(ring, true, false);
+    ck_assert_int_eq(gr_ring_descriptor(ring, GR_RING_CONSUMER),
+                     gr_ring_descriptor(ring, GR_RING_CONSUMER));
+    must_acquire_write(ring, producer, slots, 2);
+    assert_readable(ring, false, false);
+    assert_ok(gr_ring_publish(ring, &slots[0], 1));
+    assert_readable(ring, false, true);
+    assert_readable(ring, false, true); /* as long as it is so */
+    assert_ok(gr_ring_cancel_write(ring, &slots[1], 1));
+    assert_readable(ring, true, true);
+    must_acquire_read(ring, producer, slots, 1);
+    assert_readable(ring, true, false);
+    assert_ok(gr_ring_cancel_read(ring, slots, 1));
+    assert_readable(ring, true, true);
+    read_frame(ring, producer, 0);
+    assert_readable(ring, true, false);
+    gr_ring_stop(ring);
+    assert_readable(ring, true, true);
+}
+
+TEST(the_producer_of_the_newest_never_has_to_wait, 2)
+{
+    gr_side producer = (gr_side)_i;
+    GR_AUTO(gr_ring) *ring = must_make_ring_of(1, producer, GR_RING_NEWEST);
+    const gr_slot *slot;
+    write_frame(ring, producer, 1);
+    assert_readable(ring, true, true);
+    must_acquire_read(ring, producer, &slot, 1);
+    assert_readable(ring, false, false);
+    assert_ok(gr_ring_give_back(ring, &slot, 1));
+    assert_readable(ring, true, false);
+}
+
+/* OpenGL's slots are free one by one then: the producer is never told of what it cannot have. */
+TEST(what_is_readable_can_be_acquired, RING_TRANSPORTS)
+{
+    need_transport(_i);
+    GR_AUTO(gr_ring) *ring = must_make_ring_of(8, GR_SIDE_CUDA, GR_RING_LOSSLESS);
+    const gr_slot *slots[8];
+    for (int i = 0; i < 8; i++)
+        write_frame(ring, GR_SIDE_CUDA, i);
+    assert_readable(ring, false, true);
+    read_frame(ring, GR_SIDE_CUDA, 0);
+    assert_readable(ring, true, true);
+    assert_ok(gr_egl_make_current(_i == 1 ? NULL : fx.egl));
+    assert_ok(gr_ring_acquire_write(ring, fx.stream, slots, 1, 0));
+    assert_ok(gr_ring_cancel_write(ring, slots, 1));
+    assert_ok(gr_egl_make_current(fx.egl));
+}
+
+TEST(descriptors_that_are_none)
+{
+    GR_AUTO(gr_ring) *ring = must_make_ring_of(1, GR_SIDE_CUDA, GR_RING_LOSSLESS);
+    ck_assert_int_eq(gr_ring_descriptor(NULL, GR_RING_CONSUMER), -1);
+    assert_error(GR_ERR_INVALID_VALUE, 0, "The ring is NULL");
+    ck_assert_int_eq(gr_ring_descriptor(ring, (gr_ring_role)0), -1);
+    assert_error(GR_ERR_INVALID_VALUE, 0, "`role` is 0");
+    gr_clear_error();
+}
