@@ -74,10 +74,8 @@ GROUP("wrong context", add_wrong_case)
 TEST(register_in_wrong_context)
 {
     assert_ok(gr_egl_make_current(NULL));
-    assert_null(gr_from_gl_buffer(name, GR_READ_WRITE), GR_ERR_GL, 0,
-                "No OpenGL context is current");
-    assert_null(gr_map_gl_buffer(name, GR_READ_WRITE, fx.stream), GR_ERR_GL, 0,
-                "No OpenGL context is current");
+    assert_null(gr_from_gl_buffer(name, GR_READ_WRITE), GR_ERR_GL, 0, wrongs[0].text);
+    assert_null(gr_map_gl_buffer(name, GR_READ_WRITE, fx.stream), GR_ERR_GL, 0, wrongs[0].text);
     assert_ok(gr_egl_make_current(stranger));
     assert_null(gr_from_gl_buffer(name, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "another context");
     ck_assert_uint_eq(fault->calls("cuGraphicsGLRegisterBuffer"), 0);
@@ -188,8 +186,7 @@ TEST(many_with_one_of_another_context)
     gr_resource *orders[2][2] = {{resource, other}, {other, resource}};
     for (int i = 0; i < 2; i++) {
         gr_buffer *out[2] = {NULL, NULL};
-        assert_fails(gr_map_many(orders[i], 2, fx.stream, NULL, out), GR_ERR_GL, 0,
-                     "another context");
+        assert_fails(gr_map_many(orders[i], 2, fx.stream, NULL, out), GR_ERR_GL, 0, wrongs[1].text);
         ck_assert(!out[0] && !out[1]);
         ck_assert(!gr_resource_is_mapped(resource) && !gr_resource_is_mapped(other));
     }
