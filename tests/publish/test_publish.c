@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tensors into OpenGL's images and out of them: each type, layout, number of channels and format,
- * with the options, against a plain reference. The rules are in publish_rules.c, YUV is in
- * publish_yuv.c, and Vulkan in publish_vulkan.c.
+ * with the options, against a plain reference. The rules are in publish_rules.c, buffers
+ * and rings in publish_buffers.c, YUV in publish_yuv.c, and Vulkan in publish_vulkan.c.
  */
 #include "publish_support.h"
 

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tensors into buffers and rings, and the order of a publish and the streams. */
+#include "publish_support.h"
+
+#include "tests/ring/ring.h"
+
+static unsigned char texels[IMAGE_MOST_BYTES], expected[IMAGE_MOST_BYTES];
+
+GROUP("buffers", add_image_case)
+
+TEST(a_buffer_takes_the_tensor_as_it_is)
+{
+    static const int64_t shape[] = {3, 5};
+    const GLuint name = gl_buffer_filled(100, 9);
+    GR_AUTO(gr_resource) *resource = must_register(name);
+    pattern_fill(expected, 60, 5);
+    gr_tensor *tensor = tensor_of(GR_DTYPE_F32, GR_LAYOUT_SHAPE, 2, shape, expected);
+    gr_tensor *back = tensor_of(GR_DTYPE_F32, GR_LAYOUT_SHAPE, 2, shape, NULL);
+    const gr_publish_options o = GR_INIT(gr_publish_options, .offset = 8);
+    assert_ok(gr_publish(resource, tensor, &o, fx.stream));
+    gl_read(name, texels, 100);
+    ck_assert_mem_eq(texels + 8, expected, 60);
+    assert_bytes(texels, 8, 9);
+    assert_bytes(texels + 68, 32, 9);
+    assert_ok(gr_fetch(resource, back, &o, fx.stream));
+    assert_ok(gr_tensor_copy_to_host(back, texels, 60, fx.stream));
+    CU(StreamSynchronize(fx.stream));
+    ck_assert_mem_eq(texels, expected, 60);
+    tensors_end();
+}
+
+/* Vertices of three floats from a tensor with gaps, 16 bytes apart in the buffer; and of halves. */
+TEST(a_buffer_takes_other_types_and_strides)
+{
+    need_publish_kernels();
+    static const int64_t shape[] = {4, 3}, strides[] = {16, 4}, turned[] = {-16, 4};
+    float values[16], got[16];
+    for (int i = 0; i < 16; i++)
+        values[i] = (float)i / 4;
+    const GLuint name = gl_buffer_filled(64, 0);
+    GR_AUTO(gr_resource) *resource = must_register(name);
+    gr_tensor *all = tensor_of(GR_DTYPE_F32, GR_LAYOUT_SHAPE, 1, (int64_t[]){16}, values);
+    const gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_F32, .ndim = 2,
+                                        .shape = shape, .strides = turned, .offset = 48);
+    gr_tensor *tensor = gr_tensor_view(all, &desc);
+    assert_made(tensor);
+    const gr_tensor_desc target = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_F32, .ndim = 2,
+                                          .shape = shape, .strides = strides);
+    assert_ok(
+        gr_publish(resource, tensor, &GR_INIT(gr_publish_options, .target = &target), fx.stream));
+    gl_read(name, got, 64);
+    for (int i = 0; i < 16; i++)
+        ck_assert_msg(got[i] == (i % 4 == 3 ? 0 : values[(3 - i / 4) * 4 + i % 4]), "%d: %g", i,
+                      (double)got[i]);
+    const gr_tensor_desc halves =
+        GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_F16, .ndim = 2, .shape = shape);
+    uint16_t small[12];
+    assert_ok(
+        gr_publish(resource, tensor, &GR_INIT(gr_publish_options, .target = &halves), fx.stream));
+    gl_read(name, small, sizeof(small));
+    for (int i = 0; i < 12; i++)
+        ck_assert_uint_eq(small[i], element_bits(GR_DTYPE_F16, values[(3 - i / 3) * 4 + i % 3]));
+    gr_tensor_free(tensor);
+    tensors_end();
+}
+
+/* (3, 4, 5) channels first to (4, 5, 4) channels last, of bytes. */
+TEST(a_buffer_takes_pictures_rearranged)
+{
+    need_publish_kernels();
+    static const int64_t chw[] = {3, 4, 5}, hwc[] = {4, 5, 4};
+    const GLuint name = gl_buffer_filled(80, 0);
+    GR_AUTO(gr_resource) *resource = must_register(name);
+    pattern_fill(expected, 60, 6);
+    gr_tensor *tensor = tensor_of(GR_DTYPE_U8, GR_LAYOUT_CHW, 3, chw, expected);
+    const gr_tensor_desc target = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 3,
+                                          .shape = hwc, .layout = GR_LAYOUT_HWC);
+    assert_ok(gr_publish(resource, tensor,
+                         &GR_INIT(gr_publish_options, .target = &target, .flip = true), fx.stream));
+    gl_read(name, texels, 80);
+    for (int i = 0; i < 80; i++) {
+        const int c = i % 4, x = i / 4 % 5, y = 3 - i / 20;
+        ck_assert_int_eq(texels[i], c == 3 ? 255 : expected[c * 20 + y * 5 + x]);
+    }
+    tensors_end();
+}
+
+TEST(large_elements_and_none_go_into_buffers)
+{
+    need_publish_kernels();
+    static const int64_t shape[] = {3, 2}, strides[] = {24, 8}, four[] = {2, 2, 2, 2};
+    static const int64_t scattered[] = {64, 16, 4, 1}, empty[] = {4, 0, 7};
+    const GLuint name = gl_buffer_filled(256, 0);
+    GR_AUTO(gr_resource) *resource = must_register(name);
+    pattern_fill(expected, 48, 8);
+    gr_tensor *doubles = tensor_of(GR_DTYPE_F64, GR_LAYOUT_SHAPE, 2, shape, expected);
+    const gr_tensor_desc apart = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_F64, .ndim = 2,
+                                         .shape = shape, .strides = strides);
+    assert_ok(
+        gr_publish(resource, doubles, &GR_INIT(gr_publish_options, .target = &apart), fx.stream));
+    gl_read(name, texels, 72);
+    for (int i = 0; i < 3; i++)
+        ck_assert_mem_eq(texels + 24 * i, expected + 16 * i, 16);
+    gr_tensor *bytes = tensor_of(GR_DTYPE_U8, GR_LAYOUT_SHAPE, 4, four, expected);
+    const gr_tensor_desc far = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 4,
+                                       .shape = four, .strides = scattered);
+    assert_fails(
+        gr_publish(resource, bytes, &GR_INIT(gr_publish_options, .target = &far), fx.stream),
+        GR_ERR_UNSUPPORTED, 0, "three dimensions");
+    const uint64_t before = gr_bytes_moved();
+    assert_ok(gr_publish(resource, tensor_of(GR_DTYPE_U8, GR_LAYOUT_SHAPE, 3, empty, NULL), NULL,
+                         fx.stream));
+    ck_assert_uint_eq(gr_bytes_moved(), before);
+    tensors_end();
+}
+
+GROUP("order", add_image_case)
+
+/* The producer's stream is held up, and the tensor is freed at once. */
+TEST(a_publish_comes_after_the_producer)
+{
+    const GLuint name = gl_buffer_filled(64, 0);
+    GR_AUTO(gr_resource) *resource = must_register(name);
+    CUdeviceptr memory;
+    CUevent event;
+    const int64_t shape[] = {64};
+    const gr_tensor_desc desc =
+        GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1, .shape = shape);
+    CU(MemAlloc(&memory, 64));
+    CU(EventCreate(&event, CU_EVENT_DISABLE_TIMING));
+    CU(MemsetD8Async(memory, 1, 64, fx.stream));
+    CU(StreamSynchronize(fx.stream));
+    for (int by_event = 0; by_event < 2; by_event++) {
+        struct gate *gate = gate_put(fx.other);
+        CU(MemsetD8Async(memory, (unsigned char)(7 + by_event), 64, fx.other));
+        CU(EventRecord(event, fx.other));
+        gr_tensor *tensor = gr_tensor_wrap(&desc, (void *)(uintptr_t)memory,
+                                           by_event ? GR_STREAM_NONE : fx.other, NULL, NULL);
+        assert_made(tensor);
+        const gr_publish_options o =
+            GR_INIT(gr_publish_options, .wait_event = by_event ? event : NULL);
+        gate_open_after(gate, 20);
+        assert_ok(gr_publish(resource, tensor, &o, fx.stream));
+        gr_tensor_free(tensor);
+        gl_read(name, texels, 64);
+        assert_bytes(texels, 64, 7 + by_event);
+    }
+    CU(StreamSynchronize(fx.other));
+    assert_ok(gr_tensor_collect(1000));
+    CU(EventDestroy(event));
+    CU(MemFree(memory));
+}
+
+/*
+ * The tensor is of another CUDA context than the resource, and both use the legacy stream.
+ *
+ * Catches: the two streams were taken for one, since they have the same name.
+ */
+TEST(a_publish_comes_after_the_other_contexts_stream)
+{
+    const GLuint name = gl_buffer_filled(64, 0);
+    GR_AUTO(gr_resource) *resource = must_register(name);
+    CUcontext context;
+    const int64_t shape[] = {64};
+    const gr_tensor_desc desc =
+        GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1, .shape = shape);
+    CU(CtxCreate(&context, 0, fx.device));
+    gr_tensor *tensor = gr_tensor_alloc(&desc, CU_STREAM_LEGACY);
+    assert_made(tensor);
+    const CUdeviceptr memory = gr_tensor_get_info(tensor)->ptr;
+    CU(MemsetD8Async(memory, 1, 64, CU_STREAM_LEGACY));
+    CU(StreamSynchronize(CU_STREAM_LEGACY));
+    gate_open_after(gate_put(CU_STREAM_LEGACY), 60);
+    CU(MemsetD8Async(memory, 7, 64, CU_STREAM_LEGACY));
+    CU(CtxSetCurrent(fx.context));
+    assert_ok(gr_publish(resource, tensor, NULL, CU_STREAM_LEGACY));
+    gl_read(name, texels, 64);
+    assert_bytes(texels, 64, 7);
+    gr_tensor_free(tensor);
+    assert_ok(gr_tensor_collect(GR_WAIT_FOREVER));
+    CU(CtxDestroy(context));
+    CU(CtxSetCurrent(fx.context));
+}
+
+GROUP("rings", add_image_case)
+
+TEST(a_ring_takes_a_tensor_in_one_call)
+{
+    GR_AUTO(gr_ring) *ring = must_make_ring(2, NULL);
+    pattern_fill(expected, RING_SIZE, 3);
+    const int64_t shape[] = {RING_SIZE}, wrong[] = {RING_SIZE + 1};
+    gr_tensor *tensor = tensor_of(GR_DTYPE_U8, GR_LAYOUT_SHAPE, 1, shape, expected);
+    gr_tensor *large = tensor_of(GR_DTYPE_U8, GR_LAYOUT_SHAPE, 1, wrong, NULL);
+    assert_fails(gr_ring_publish_tensor(ring, large, NULL, fx.stream, 0), GR_ERR_INVALID_VALUE, 0,
+                 "buffer");
+    assert_slots(ring, 2, 0, 0, 0);
+    assert_ok(gr_ring_publish_tensor(ring, tensor, NULL, fx.stream, 0));
+    assert_slots(ring, 1, 0, 1, 0);
+    const gr_slot *slot;
+    must_acquire_read(ring, GR_SIDE_CUDA, &slot, 1);
+    gl_read(ring_name(slot->resource), texels, RING_SIZE);
+    ck_assert_mem_eq(texels, expected, RING_SIZE);
+    assert_ok(gr_ring_give_back(ring, &slot, 1));
+    assert_fails(gr_ring_fetch_tensor(ring, tensor, NULL, fx.stream, 0), GR_ERR_INVALID_VALUE, 0,
+                 "the graphics API reads");
+    tensors_end();
+}
+
+TEST(a_ring_gives_a_tensor_in_one_call)
+{
+    GR_AUTO(gr_ring) *ring =
+        must_make_ring(2, &GR_INIT(gr_ring_options, .producer = GR_SIDE_GRAPHICS));
+    const int64_t shape[] = {RING_SIZE}, wrong[] = {RING_SIZE + 1};
+    gr_tensor *tensor = tensor_of(GR_DTYPE_U8, GR_LAYOUT_SHAPE, 1, shape, NULL);
+    gr_tensor *large = tensor_of(GR_DTYPE_U8, GR_LAYOUT_SHAPE, 1, wrong, NULL);
+    assert_fails(gr_ring_fetch_tensor(ring, tensor, NULL, fx.stream, 0), GR_ERR_NOT_READY, 0, "");
+    write_frame(ring, GR_SIDE_GRAPHICS, 0x42);
+    assert_fails(gr_ring_fetch_tensor(ring, large, NULL, fx.stream, 0), GR_ERR_INVALID_VALUE, 0,
+                 "buffer");
+    assert_ok(gr_ring_fetch_tensor(ring, tensor, NULL, fx.stream, 0));
+    CU(StreamSynchronize(fx.stream));
+    CU(MemcpyDtoH(texels, gr_tensor_get_info(tensor)->ptr, RING_SIZE));
+    assert_bytes(texels, RING_SIZE, 0x42);
+    assert_frames(ring, 1, 1, 0);
+    tensors_end();
+}
