@@ -36,6 +36,22 @@ gr_status vulkan_writes(gr_ring *ring);
 uint64_t cuda_reads(gr_ring *ring);
 uint64_t vulkan_reads(const struct shared_ring *r);
 
+/* The slots of a ring both of whose sides are in this process. */
+#define SLOTS_OF_TWO 3
+
+/* The sender's Vulkan reads what the receiver's CUDA writes, or the other way round. */
+struct two {
+    struct shared_ring sent;
+    gr_ring *received;
+};
+struct shared_ring send_ring(const struct pair *pair, gr_side producer, gr_ring_mode mode);
+struct two two_begin(gr_side producer, gr_ring_mode mode);
+void two_end(struct two *two);
+
+/* Vulkan's frame, whose work the gate, if there is one, holds up. */
+void vulkan_begins_read(const struct shared_ring *r, const gr_slot **slot,
+                        const struct vulkan_gate *gate);
+
 /* In a job: its ring, which takes the socket, and the ring's end. */
 gr_ring *peer_ring(int socket);
 void peer_ring_end(gr_ring *ring);

@@ -121,3 +121,37 @@ uint64_t vulkan_reads(const struct shared_ring *r)
     assert_bytes(r->host->bytes, SLOT_SIZE, value_of_frame(frame));
     return frame;
 }
+
+/* ---- Both sides in this process -------------------------------------------------------------- */
+
+struct shared_ring send_ring(const struct pair *pair, gr_side producer, gr_ring_mode mode)
+{
+    gr_ring_role role = producer == GR_SIDE_CUDA ? GR_RING_CONSUMER : GR_RING_PRODUCER;
+    return shared_ring_sent(pair->here, SLOTS_OF_TWO, producer, mode, role);
+}
+
+struct two two_begin(gr_side producer, gr_ring_mode mode)
+{
+    struct pair pair = pair_make();
+    struct two two = {.sent = send_ring(&pair, producer, mode)};
+    two.received = gr_ring_receive(pair.there, NULL, 0, NULL, SOON);
+    assert_made(two.received);
+    return two;
+}
+
+void two_end(struct two *two)
+{
+    CU(StreamSynchronize(fx.stream));
+    gr_ring_free(two->received);
+    shared_ring_end(&two->sent);
+}
+
+void vulkan_begins_read(const struct shared_ring *r, const gr_slot **slot,
+                        const struct vulkan_gate *gate)
+{
+    assert_ok(gr_ring_acquire_read(r->ring, GR_STREAM_NONE, slot, 1, SOON));
+    VkCommandBuffer commands = vulkan_begin();
+    vulkan_cmd_read(commands, gr_vk_buffer((*slot)->resource), r->host);
+    vulkan_submit_slot(commands, *slot, gate);
+    assert_ok(gr_ring_give_back(r->ring, slot, 1));
+}

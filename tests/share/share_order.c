@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Both ends of a shared ring in this process: which frames are read, in which order, and cancels.
+ */
+#define _GNU_SOURCE
+#include "share_ring.h"
+
+#include "lib/resource_types.h"
+
+#define SLOTS SLOTS_OF_TWO
+
+GROUP("both sides here", add_vulkan_case)
+
+VULKAN_TEST(frames_there_and_back)
+{
+    struct two two = two_begin(GR_SIDE_CUDA, GR_RING_LOSSLESS);
+    for (unsigned i = 1; i <= 4 * SLOTS; i++) {
+        assert_ok(cuda_writes(two.received));
+        ck_assert_uint_eq(vulkan_reads(&two.sent), i);
+    }
+    gr_ring_info counts = *gr_ring_get_info(two.sent.ring);
+    ck_assert_uint_eq(counts.read, 4 * SLOTS);
+    ck_assert_uint_eq(counts.slots, SLOTS);
+    two_end(&two);
+}
+
+VULKAN_TEST(newest_frames_are_dropped_on_either_side)
+{
+    struct two two = two_begin(GR_SIDE_CUDA, GR_RING_NEWEST);
+    for (int i = 0; i < 2 * SLOTS; i++)
+        assert_ok(cuda_writes(two.received));
+    ck_assert_uint_eq(vulkan_reads(&two.sent), 2 * SLOTS);
+    for (int i = 0; i < 2; i++)
+        assert_ok(cuda_writes(two.received));
+    ck_assert_uint_eq(vulkan_reads(&two.sent), 2 * SLOTS + 2);
+    for (int i = 0; i < SLOTS + 1; i++)
+        assert_ok(cuda_writes(two.received));
+    ck_assert_uint_eq(vulkan_reads(&two.sent), 3 * SLOTS + 3);
+    two_end(&two);
+}
+
+VULKAN_TEST(groups_and_discarded_slots)
+{
+    struct two two = two_begin(GR_SIDE_CUDA, GR_RING_LOSSLESS);
+    const gr_slot *slots[SLOTS];
+    for (int round = 0; round < 3; round++) {
+        assert_ok(gr_ring_acquire_write(two.received, fx.stream, slots, SLOTS, SOON));
+        for (int i = 1; i < SLOTS; i++)
+            CU(MemsetD8Async(gr_buffer_ptr(slots[i]->buffer),
+                             (unsigned char)value_of_frame((unsigned)(2 * round + i)), SLOT_SIZE,
+                             fx.stream));
+        assert_ok(gr_ring_cancel_write(two.received, slots, 1));
+        assert_ok(gr_ring_publish(two.received, slots + 1, SLOTS - 1));
+        for (int i = 1; i < SLOTS; i++)
+            ck_assert_uint_eq(vulkan_reads(&two.sent), (unsigned)(2 * round + i));
+    }
+    two_end(&two);
+}
+
+/* ---- Order: each fails if its wait is left out ----------------------------------------------- */
+
+static void cuda_begins_write(gr_ring *ring, const gr_slot **slot)
+{
+    assert_ok(gr_ring_acquire_write(ring, fx.stream, slot, 1, SOON));
+    CU(MemsetD8Async(gr_buffer_ptr((*slot)->buffer), (unsigned char)value_of_frame((*slot)->frame),
+                     SLOT_SIZE, fx.stream));
+    assert_ok(gr_ring_publish(ring, slot, 1));
+}
+
+static void vulkan_begins_write(gr_ring *ring, const gr_slot **slot, const struct vulkan_gate *gate)
+{
+    assert_ok(gr_ring_acquire_write(ring, GR_STREAM_NONE, slot, 1, SOON));
+    VkCommandBuffer commands = vulkan_begin();
+    vulkan_cmd_fill(commands, gr_vk_buffer((*slot)->resource), SLOT_SIZE,
+                    value_of_frame((*slot)->frame));
+    vulkan_submit_slot(commands, *slot, gate);
+    assert_ok(gr_ring_publish(ring, slot, 1));
+}
+
+/* CUDA waits for what the gate holds up, and goes on. */
+static void open_while_cuda_waits(struct vulkan_gate *gate)
+{
+    sleep_ms(50);
+    CU_GIVES(CUDA_ERROR_NOT_READY, StreamQuery(fx.stream));
+    vulkan_gate_open(gate);
+}
+
+VULKAN_TEST(vulkan_reads_after_the_peer_has_written)
+{
+    const gr_slot *slot;
+    struct two two = two_begin(GR_SIDE_CUDA, GR_RING_LOSSLESS);
+    struct gate *gate = gate_put(fx.stream);
+    cuda_begins_write(two.received, &slot);
+    vulkan_begins_read(&two.sent, &slot, NULL);
+    sleep_ms(50);
+    gate_open(gate);
+    vulkan_finish();
+    assert_bytes(two.sent.host->bytes, SLOT_SIZE, value_of_frame(1));
+    two_end(&two);
+}
+
+/* The slot that Vulkan is still reading is the only one that is free. */
+VULKAN_TEST(the_peer_writes_after_vulkan_has_read)
+{
+    const gr_slot *slot;
+    struct two two = two_begin(GR_SIDE_CUDA, GR_RING_LOSSLESS);
+    struct vulkan_gate *gate = vulkan_gate();
+    for (int i = 0; i < SLOTS; i++)
+        cuda_begins_write(two.received, &slot);
+    vulkan_begins_read(&two.sent, &slot, gate);
+    cuda_begins_write(two.received, &slot);
+    ck_assert_uint_eq(slot->frame, SLOTS + 1);
+    open_while_cuda_waits(gate);
+    vulkan_finish();
+    assert_bytes(two.sent.host->bytes, SLOT_SIZE, value_of_frame(1));
+    CU(StreamSynchronize(fx.stream));
+    two_end(&two);
+}
+
+VULKAN_TEST(the_peer_reads_after_vulkan_has_written)
+{
+    const gr_slot *slot;
+    struct two two = two_begin(GR_SIDE_GRAPHICS, GR_RING_LOSSLESS);
+    struct vulkan_gate *gate = vulkan_gate();
+    vulkan_begins_write(two.sent.ring, &slot, gate);
+    assert_ok(gr_ring_acquire_read(two.received, fx.stream, &slot, 1, SOON));
+    open_while_cuda_waits(gate);
+    const char *difference = cuda_bytes_differ(slot->buffer, value_of_frame(1));
+    ck_assert_msg(!difference, "%s", difference);
+    assert_ok(gr_ring_give_back(two.received, &slot, 1));
+    two_end(&two);
+}
+
+VULKAN_TEST(vulkan_writes_after_the_peer_has_read)
+{
+    const gr_slot *slot;
+    static unsigned char bytes[SLOT_SIZE];
+    CUdeviceptr copy = 0;
+    CU(MemAlloc(&copy, SLOT_SIZE));
+    struct two two = two_begin(GR_SIDE_GRAPHICS, GR_RING_LOSSLESS);
+    for (int i = 0; i < SLOTS; i++)
+        vulkan_begins_write(two.sent.ring, &slot, NULL);
+    vulkan_finish();
+    assert_ok(gr_ring_acquire_read(two.received, fx.stream, &slot, 1, SOON));
+    struct gate *gate = gate_put(fx.stream);
+    CU(MemcpyDtoDAsync(copy, gr_buffer_ptr(slot->buffer), SLOT_SIZE, fx.stream));
+    assert_ok(gr_ring_give_back(two.received, &slot, 1));
+    vulkan_begins_write(two.sent.ring, &slot, NULL);
+    ck_assert_uint_eq(slot->frame, SLOTS + 1);
+    sleep_ms(50);
+    gate_open(gate);
+    CU(MemcpyDtoHAsync(bytes, copy, SLOT_SIZE, fx.stream));
+    CU(StreamSynchronize(fx.stream));
+    assert_bytes(bytes, SLOT_SIZE, value_of_frame(1));
+    CU(MemFree(copy));
+    vulkan_finish();
+    two_end(&two);
+}
+
+/* A slot that cannot be mapped, since it looks as if it were, stays as it was. */
+VULKAN_TEST(a_claim_that_fails_is_undone, 2)
+{
+    const gr_slot *slot;
+    struct two two = two_begin(GR_SIDE_GRAPHICS, _i == 0 ? GR_RING_LOSSLESS : GR_RING_NEWEST);
+    vulkan_begins_write(two.sent.ring, &slot, NULL);
+    assert_ok(gr_ring_acquire_read(two.received, fx.stream, &slot, 1, SOON));
+    gr_resource *resource = slot->resource;
+    assert_ok(gr_ring_give_back(two.received, &slot, 1));
+    for (int i = 0; i < SLOTS; i++) /* the last one into that slot again */
+        vulkan_begins_write(two.sent.ring, &slot, NULL);
+    for (uint64_t frame = 2; _i == 0 && frame <= SLOTS; frame++)
+        ck_assert_uint_eq(cuda_reads(two.received), frame);
+    resource->mapped = resource->first;
+    assert_fails(gr_ring_acquire_read(two.received, fx.stream, &slot, 1, SOON), GR_ERR_STATE, 0,
+                 "mapped");
+    resource->mapped = NULL;
+    ck_assert_uint_eq(cuda_reads(two.received), SLOTS + 1);
+    two_end(&two);
+}
+
+/* ---- What is given up ------------------------------------------------------------------------ */
+
+/* The producer looks while the frame is being read, and after that. */
+VULKAN_TEST(cudas_reads_are_cancelled, 2)
+{
+    const gr_slot *slot, *other;
+    gr_ring_mode mode = _i ? GR_RING_NEWEST : GR_RING_LOSSLESS;
+    struct two two = two_begin(GR_SIDE_GRAPHICS, mode);
+    assert_ok(vulkan_writes(two.sent.ring));
+    assert_ok(gr_ring_acquire_read(two.received, fx.stream, &slot, 1, SOON));
+    assert_ok(gr_ring_acquire_write(two.sent.ring, GR_STREAM_NONE, &other, 1, SOON));
+    assert_ok(gr_ring_cancel_write(two.sent.ring, &other, 1));
+    assert_ok(gr_ring_cancel_read(two.received, &slot, 1));
+    ck_assert_uint_eq(cuda_reads(two.received), 1);
+    assert_ok(vulkan_writes(two.sent.ring));
+    assert_ok(gr_ring_acquire_read(two.received, fx.stream, &slot, 1, SOON));
+    assert_ok(gr_ring_cancel_read(two.received, &slot, 1));
+    for (int i = 1; i < SLOTS; i++)
+        assert_ok(vulkan_writes(two.sent.ring));
+    if (mode == GR_RING_NEWEST) /* over the frame that was cancelled */
+        assert_ok(vulkan_writes(two.sent.ring));
+    ck_assert_uint_eq(cuda_reads(two.received), mode == GR_RING_NEWEST ? SLOTS + 2 : 2);
+    two_end(&two);
+}
+
+/* What the consumer's stream does with the slot comes before the producer writes over it. */
+VULKAN_TEST(work_with_a_cancelled_frame_is_waited_for)
+{
+    const gr_slot *slot;
+    static unsigned char bytes[SLOT_SIZE];
+    CUdeviceptr copy;
+    CU(MemAlloc(&copy, SLOT_SIZE));
+    struct two two = two_begin(GR_SIDE_GRAPHICS, GR_RING_NEWEST);
+    assert_ok(vulkan_writes(two.sent.ring));
+    assert_ok(gr_ring_acquire_read(two.received, fx.stream, &slot, 1, SOON));
+    struct gate *gate = gate_put(fx.stream);
+    CU(MemcpyDtoDAsync(copy, gr_buffer_ptr(slot->buffer), SLOT_SIZE, fx.stream));
+    assert_ok(gr_ring_cancel_read(two.received, &slot, 1));
+    for (int i = 0; i < SLOTS; i++)
+        assert_ok(vulkan_writes(two.sent.ring));
+    gate_open_after(gate, 60);
+    vulkan_finish();
+    CU(MemcpyDtoHAsync(bytes, copy, SLOT_SIZE, fx.stream));
+    CU(StreamSynchronize(fx.stream));
+    assert_bytes(bytes, SLOT_SIZE, value_of_frame(1));
+    CU(MemFree(copy));
+    two_end(&two);
+}
+
+/* The submit that failed is waited for by nobody in the other process either. */
+VULKAN_TEST(vulkans_reads_are_cancelled, 2)
+{
+    const gr_slot *slot;
+    gr_ring_mode mode = _i ? GR_RING_NEWEST : GR_RING_LOSSLESS;
+    struct two two = two_begin(GR_SIDE_CUDA, mode);
+    for (int i = 0; i < SLOTS; i++)
+        assert_ok(cuda_writes(two.received));
+    assert_ok(gr_ring_acquire_read(two.sent.ring, GR_STREAM_NONE, &slot, 1, SOON));
+    assert_ok(gr_ring_cancel_read(two.sent.ring, &slot, 1));
+    for (int i = 0; _i && i < SLOTS; i++)
+        assert_ok(cuda_writes(two.received));
+    CU(StreamSynchronize(fx.stream));
+    ck_assert_uint_eq(vulkan_reads(&two.sent), _i ? 2 * SLOTS : 1);
+    assert_ok(cuda_writes(two.received));
+    CU(StreamSynchronize(fx.stream));
+    two_end(&two);
+}
