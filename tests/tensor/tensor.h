@@ -13,4 +13,10 @@ gr_tensor *must_alloc(gr_dtype dtype, gr_memory memory, unsigned ndim, const int
 /* All its bytes in the order of its elements, once `stream` has passed; the caller frees them. */
 unsigned char *must_read(const gr_tensor *tensor, CUstream stream);
 
+extern const gr_memory each_memory[4];
+
+/* On a thread that has neither an OpenGL nor a CUDA context, as a finalizer's. */
+void elsewhere(void *(*body)(void *), void *object);
+void *free_tensor(void *tensor);
+
 #endif

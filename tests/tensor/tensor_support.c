@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tensor.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 
 gr_tensor *must_alloc(gr_dtype dtype, gr_memory memory, unsigned ndim, const int64_t *shape)
@@ -19,4 +20,20 @@ unsigned char *must_read(const gr_tensor *tensor, CUstream stream)
     assert_ok(gr_tensor_copy_to_host(tensor, read, bytes, stream));
     CU(StreamSynchronize(stream));
     return read;
+}
+
+const gr_memory each_memory[4] = {GR_MEMORY_DEVICE, GR_MEMORY_HOST, GR_MEMORY_PINNED,
+                                  GR_MEMORY_MANAGED};
+
+void *free_tensor(void *tensor)
+{
+    gr_tensor_free(tensor);
+    return NULL;
+}
+
+void elsewhere(void *(*body)(void *), void *object)
+{
+    pthread_t thread;
+    ck_assert_int_eq(pthread_create(&thread, NULL, body, object), 0);
+    pthread_join(thread, NULL);
 }

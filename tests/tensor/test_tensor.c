@@ -51,26 +51,24 @@ TEST(what_is_no_dtype_is_refused)
 
 GROUP("making", add_case)
 
-static const gr_memory memories[] = {GR_MEMORY_DEVICE, GR_MEMORY_HOST, GR_MEMORY_PINNED,
-                                     GR_MEMORY_MANAGED};
-
 TEST(a_tensor_says_what_it_is, 4)
 {
     const int64_t shape[] = {2, 3, 4}, strides[] = {64, 16, 4};
     gr_tensor_desc desc =
         GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_F32, .ndim = 3, .shape = shape,
-                .strides = strides, .layout = GR_LAYOUT_HWC, .memory = memories[_i]);
+                .strides = strides, .layout = GR_LAYOUT_HWC, .memory = each_memory[_i]);
     gr_tensor *tensor = gr_tensor_alloc(&desc, fx.stream);
     assert_made(tensor);
     const gr_tensor_info *info = gr_tensor_get_info(tensor);
     ck_assert_uint_ne(info->ptr, 0);
-    ck_assert_int_eq(info->data == (void *)(uintptr_t)info->ptr, memories[_i] != GR_MEMORY_DEVICE);
+    ck_assert_int_eq(info->data == (void *)(uintptr_t)info->ptr,
+                     each_memory[_i] != GR_MEMORY_DEVICE);
     ck_assert_int_eq(info->dtype, GR_DTYPE_F32);
     ck_assert_uint_eq(info->ndim, 3);
     ck_assert_mem_eq(info->shape, shape, sizeof(shape));
     ck_assert_mem_eq(info->strides, strides, sizeof(strides));
     ck_assert_int_eq(info->layout, GR_LAYOUT_HWC);
-    ck_assert_int_eq(info->memory, memories[_i]);
+    ck_assert_int_eq(info->memory, each_memory[_i]);
     ck_assert_int_eq(info->device, fx.device);
     ck_assert_uint_eq(info->bytes, 96);
     ck_assert(!info->read_only && !info->compact && !info->revoked);
@@ -80,7 +78,7 @@ TEST(a_tensor_says_what_it_is, 4)
 TEST(its_bytes_come_back, 4)
 {
     unsigned char out[60], in[60];
-    gr_tensor *tensor = must_alloc(GR_DTYPE_U8, memories[_i], 3, (const int64_t[]){3, 4, 5});
+    gr_tensor *tensor = must_alloc(GR_DTYPE_U8, each_memory[_i], 3, (const int64_t[]){3, 4, 5});
     ck_assert(gr_tensor_get_info(tensor)->compact);
     pattern_fill(out, sizeof(out), 7);
     uint64_t before = gr_bytes_moved();
@@ -95,7 +93,7 @@ TEST(its_bytes_come_back, 4)
 TEST(no_dimension_is_one_element, 4)
 {
     uint32_t in = 0xcafe, out = 0;
-    gr_tensor *tensor = must_alloc(GR_DTYPE_U32, memories[_i], 0, NULL);
+    gr_tensor *tensor = must_alloc(GR_DTYPE_U32, each_memory[_i], 0, NULL);
     const gr_tensor_info *info = gr_tensor_get_info(tensor);
     ck_assert_uint_eq(info->bytes, 4);
     ck_assert(info->compact);
@@ -108,7 +106,7 @@ TEST(no_dimension_is_one_element, 4)
 
 TEST(a_dimension_of_0_is_no_element, 4)
 {
-    gr_tensor *tensor = must_alloc(GR_DTYPE_F64, memories[_i], 3, (const int64_t[]){5, 0, 7});
+    gr_tensor *tensor = must_alloc(GR_DTYPE_F64, each_memory[_i], 3, (const int64_t[]){5, 0, 7});
     const gr_tensor_info *info = gr_tensor_get_info(tensor);
     ck_assert_uint_eq(info->bytes, 0);
     ck_assert_uint_eq(info->ptr, 0);
@@ -125,13 +123,13 @@ TEST(a_dimension_of_0_is_no_element, 4)
 TEST(without_a_stream_it_can_be_used_at_once, 4)
 {
     gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1,
-                                  .shape = (const int64_t[]){64}, .memory = memories[_i]);
+                                  .shape = (const int64_t[]){64}, .memory = each_memory[_i]);
     struct gate *gate = gate_put(fx.other);
     gr_tensor *tensor = gr_tensor_alloc(&desc, GR_STREAM_NONE);
     assert_made(tensor);
     assert_ok(gr_tensor_wait(tensor, fx.stream));
     CU(StreamSynchronize(fx.stream));
-    if (memories[_i] == GR_MEMORY_PINNED || memories[_i] == GR_MEMORY_MANAGED)
+    if (each_memory[_i] == GR_MEMORY_PINNED || each_memory[_i] == GR_MEMORY_MANAGED)
         gate_open(gate); /* the driver waits where it frees these */
     gr_tensor_free(tensor);
     gate_open(gate);
@@ -236,11 +234,11 @@ TEST(streams_and_pointers_that_are_none_are_refused)
 
 TEST(more_than_there_is_is_no_memory, 4)
 {
-    if (memories[_i] == GR_MEMORY_HOST && sanitizer())
+    if (each_memory[_i] == GR_MEMORY_HOST && sanitizer())
         skip("%s ends the program where malloc() is asked for that much", sanitizer());
     gr_tensor_desc desc =
         GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1,
-                .shape = (const int64_t[]){INT64_MAX / 2}, .memory = memories[_i]);
+                .shape = (const int64_t[]){INT64_MAX / 2}, .memory = each_memory[_i]);
     assert_null(gr_tensor_alloc(&desc, fx.stream), GR_ERR_NO_MEMORY, -1, "memory");
 }
 
@@ -251,7 +249,7 @@ TEST(a_view_sees_the_same_bytes, 4)
     unsigned char bytes[24], in[24];
     for (unsigned i = 0; i < sizeof(bytes); i++)
         bytes[i] = (unsigned char)i;
-    gr_tensor *tensor = must_alloc(GR_DTYPE_U8, memories[_i], 2, (const int64_t[]){4, 6});
+    gr_tensor *tensor = must_alloc(GR_DTYPE_U8, each_memory[_i], 2, (const int64_t[]){4, 6});
     assert_ok(gr_tensor_copy_from_host(tensor, bytes, sizeof(bytes), fx.stream));
     gr_tensor_desc turned =
         GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 2, .shape = (const int64_t[]){6, 2},
@@ -259,7 +257,7 @@ TEST(a_view_sees_the_same_bytes, 4)
     gr_tensor *view = gr_tensor_view(tensor, &turned);
     assert_made(view);
     gr_tensor_free(tensor); /* the view keeps the memory */
-    ck_assert_int_eq(gr_tensor_get_info(view)->memory, memories[_i]);
+    ck_assert_int_eq(gr_tensor_get_info(view)->memory, each_memory[_i]);
     assert_ok(gr_tensor_copy_to_host(view, in, 12, fx.stream));
     CU(StreamSynchronize(fx.stream));
     for (unsigned i = 0; i < 12; i++)
@@ -425,27 +423,13 @@ TEST(an_end_may_call_grinterop, 2)
     ck_assert_uint_eq(ends, 1);
 }
 
-static void *free_tensor(void *tensor)
-{
-    gr_tensor_free(tensor);
-    return NULL;
-}
-
-/* On a thread that has neither an OpenGL nor a CUDA context. */
-static void elsewhere(void *(*body)(void *), void *object)
-{
-    pthread_t thread;
-    ck_assert_int_eq(pthread_create(&thread, NULL, body, object), 0);
-    pthread_join(thread, NULL);
-}
-
 TEST(any_thread_frees)
 {
     elsewhere(free_tensor, wrap_on(fx.stream));
     assert_ok(gr_tensor_collect(GR_WAIT_FOREVER));
     ck_assert_uint_eq(ends, 1);
     for (int i = 0; i < 4; i++)
-        elsewhere(free_tensor, must_alloc(GR_DTYPE_U8, memories[i], 1, (const int64_t[]){512}));
+        elsewhere(free_tensor, must_alloc(GR_DTYPE_U8, each_memory[i], 1, (const int64_t[]){512}));
     assert_ok(gr_tensor_collect(GR_WAIT_FOREVER));
     ck_assert_int_eq(gr_last_error()->status, GR_OK);
 }
@@ -532,7 +516,7 @@ TEST(a_dead_context_takes_its_tensors_along)
     gr_tensor *tensors[5];
     for (int i = 0; i < 4; i++) {
         gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1,
-                                      .shape = (const int64_t[]){512}, .memory = memories[i]);
+                                      .shape = (const int64_t[]){512}, .memory = each_memory[i]);
         tensors[i] = gr_tensor_alloc(&desc, stream);
         assert_made(tensors[i]);
     }
@@ -635,8 +619,9 @@ static void *work(void *stream_of)
         return "no context";
     pattern_fill(out, sizeof(out), 3);
     for (int i = 0; i < ROUNDS; i++) {
-        gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1,
-                                      .shape = (const int64_t[]){256}, .memory = memories[i % 4]);
+        gr_tensor_desc desc =
+            GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1,
+                    .shape = (const int64_t[]){256}, .memory = each_memory[i % 4]);
         gr_tensor *tensor = gr_tensor_alloc(&desc, stream);
         if (gr_tensor_copy_from_host(tensor, out, 256, stream) != GR_OK ||
             gr_tensor_copy_to_host(tensor, in, 256, stream) != GR_OK ||

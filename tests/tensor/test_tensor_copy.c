@@ -12,9 +12,6 @@
 
 #include "tensor.h"
 
-static const gr_memory memories[] = {GR_MEMORY_DEVICE, GR_MEMORY_HOST, GR_MEMORY_PINNED,
-                                     GR_MEMORY_MANAGED};
-
 /* ---- Any strides ----------------------------------------------------------------------------- */
 
 enum { ROOM = 1 << 14, CASES = 150 };
@@ -80,7 +77,7 @@ static void make_strided(struct strided *t, const struct random_shape *s, unsign
                          bool may_stand)
 {
     pick_strides(t, s, may_stand);
-    t->whole = must_alloc(GR_DTYPE_U8, memories[pick(4)], 1, (const int64_t[]){ROOM});
+    t->whole = must_alloc(GR_DTYPE_U8, each_memory[pick(4)], 1, (const int64_t[]){ROOM});
     pattern_fill(t->bytes, ROOM, seed);
     assert_ok(gr_tensor_copy_from_host(t->whole, t->bytes, ROOM, fx.stream));
     gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = s->dtype, .ndim = s->ndim,
@@ -197,11 +194,11 @@ TEST(a_clone_is_compact, 4)
                 .read_only = true);
     gr_tensor *view = gr_tensor_view(tensor, &desc);
     assert_made(view);
-    gr_tensor *copy = gr_tensor_clone(view, memories[_i], fx.other);
+    gr_tensor *copy = gr_tensor_clone(view, each_memory[_i], fx.other);
     assert_made(copy);
     const gr_tensor_info *info = gr_tensor_get_info(copy);
     ck_assert(info->compact && !info->read_only);
-    ck_assert_int_eq(info->memory, memories[_i]);
+    ck_assert_int_eq(info->memory, each_memory[_i]);
     ck_assert_int_eq(info->layout, GR_LAYOUT_CHW);
     unsigned char *read = must_read(copy, fx.stream);
     for (int i = 0; i < 6; i++)

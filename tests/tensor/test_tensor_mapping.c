@@ -91,12 +91,6 @@ static gr_tensor *pinned_filled(int value)
     return tensor;
 }
 
-static void *free_tensor(void *tensor)
-{
-    gr_tensor_free(tensor);
-    return NULL;
-}
-
 static void *free_resource(void *resource)
 {
     gr_resource_free(resource);
@@ -107,14 +101,6 @@ static void *release_later(void *buffer)
 {
     gr_buffer_release_later(buffer);
     return NULL;
-}
-
-/* On a thread that has neither an OpenGL nor a CUDA context, as a finalizer's. */
-static void elsewhere(void *(*body)(void *), void *object)
-{
-    pthread_t thread;
-    ck_assert_int_eq(pthread_create(&thread, NULL, body, object), 0);
-    pthread_join(thread, NULL);
 }
 
 static void use_images(void)
