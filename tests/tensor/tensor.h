@@ -19,4 +19,7 @@ extern const gr_memory each_memory[4];
 void elsewhere(void *(*body)(void *), void *object);
 void *free_tensor(void *tensor);
 
+/* tensor_ends.c's child: a process that ends with tensors. */
+int ends_with_tensors(void);
+
 #endif

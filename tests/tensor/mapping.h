@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Mappings of each sort, for the tests of their tensors. */
+#ifndef GR_TESTS_MAPPING_H
+#define GR_TESTS_MAPPING_H
+
+#include "tensor.h"
+#include "tests/support/support_vulkan.h"
+
+#define SIZE 4096
+
+enum { INTEROP, COPY, SHARED, OF_OPENGL, VULKAN = OF_OPENGL, SORTS };
+
+struct made {
+    gr_resource *resource;
+    GLuint name;     /* OpenGL's */
+    VkBuffer buffer; /* Vulkan's */
+};
+
+/* The resource is NULL where this sort is not to be had. */
+struct made make(int sort, unsigned flags);
+#define make_or_skip(m, sort)                                                                      \
+    struct made m = make(sort, GR_READ_WRITE);                                                     \
+    if (!(m).resource)                                                                             \
+    skip("%s", (sort) == VULKAN ? vk.missing : error_text())
+
+void assert_made_bytes(const struct made *m, int value);
+
+/* A case that has Vulkan and what each sort needs. */
+TCase *add_sorts(Suite *suite, const char *name);
+
+gr_tensor *must_tensor(gr_buffer *buffer);
+gr_tensor *must_view(gr_tensor *tensor);
+void assert_revoked(gr_tensor *tensor);
+
+/* Pinned memory, full of one value. */
+gr_tensor *pinned_filled(int value);
+
+void *release_later(void *buffer);
+
+/* mapping_ends.c's child: a process that ends with mappings. */
+int ends_with_mappings(void);
+
+#endif

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who goes first of tensor, view, buffer, resource, context, ring and process. */
+#define _POSIX_C_SOURCE 200809L
+#include "mapping.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What was set aside is ended by the next call about that OpenGL context, or by a collect. */
+static void collect(void)
+{
+    gr_resource_free(must_register(gl_buffer_filled(16, 0)));
+    assert_ok(gr_tensor_collect(GR_WAIT_FOREVER));
+}
+
+static void *free_resource(void *resource)
+{
+    gr_resource_free(resource);
+    return NULL;
+}
+
+enum { TENSOR, VIEW, BUFFER, RESOURCE, PARTIES };
+enum { ORDERS = 24, RELEASES = 3 };
+
+struct parties {
+    struct made m;
+    gr_tensor *tensor, *view;
+    gr_buffer *buffer;
+    bool freed; /* the resource */
+};
+
+/* Now, for later, or by an unmap where that is still to be had. */
+static void let_buffer_go(struct parties *p, int release)
+{
+    if (release == 2 && !p->freed)
+        assert_ok(gr_resource_unmap(p->m.resource, GR_STREAM_OF_MAP));
+    if (release == 1)
+        elsewhere(release_later, p->buffer);
+    else
+        assert_ok(gr_buffer_release(p->buffer));
+}
+
+static void let_go(struct parties *p, int party, int release, bool away)
+{
+    if (party == BUFFER) {
+        let_buffer_go(p, release);
+        return;
+    }
+    void *object = party == TENSOR ? (void *)p->tensor
+                   : party == VIEW ? (void *)p->view
+                                   : (void *)p->m.resource;
+    void *(*body)(void *) = party == RESOURCE ? free_resource : free_tensor;
+    p->freed = p->freed || party == RESOURCE;
+    if (away)
+        elsewhere(body, object);
+    else
+        body(object);
+}
+
+/* The permutation of that number. */
+static void permute(int number, int order[PARTIES])
+{
+    int left[PARTIES] = {0, 1, 2, 3};
+    for (int n = PARTIES; n > 0; n--) {
+        int pick = number % n;
+        number /= n;
+        order[PARTIES - n] = left[pick];
+        memmove(left + pick, left + pick + 1, (size_t)(n - pick - 1) * sizeof(*left));
+    }
+}
+
+static void go_in_order(struct made m, int number, int release, bool away)
+{
+    int order[PARTIES];
+    struct parties p = {.m = m, .buffer = must_map(m.resource)};
+    bool interop = gr_resource_transport(m.resource) == GR_TRANSPORT_INTEROP;
+    void *handle = interop && gr_cuda_is_software() ? driver_handle(m.resource) : NULL;
+    p.tensor = must_tensor(p.buffer);
+    p.view = must_view(p.tensor);
+    cuda_fill(p.buffer, 0x49);
+    CU(StreamSynchronize(fx.stream));
+    permute(number, order);
+    for (int i = 0; i < PARTIES; i++)
+        let_go(&p, order[i], release, away);
+    collect();
+    if (handle)
+        assert_unregistered(handle);
+}
+
+GROUP("every order", add_sorts)
+
+TEST(they_go_in_any_order, (SORTS * RELEASES))
+{
+    int sort = _i / RELEASES;
+    gr_clear_error();
+    for (int number = 0; number < ORDERS; number++) {
+        for (int away = 0; away < 2; away++) {
+            make_or_skip(m, sort);
+            GLuint name = sort == INTEROP ? m.name : 0;
+            go_in_order(m, number, _i % RELEASES, away);
+            if (name) {
+                assert_gl_bytes(name, SIZE, 0x49);
+                glDeleteBuffers(1, &name);
+            }
+        }
+    }
+    ck_assert_int_eq(gr_last_error()->status, GR_OK);
+}
+
+GROUP("ends", add_sorts)
+
+TEST(tensors_outlive_the_opengl_context, 2)
+{
+    gr_egl *second = gr_egl_create(NULL);
+    assert_made(second);
+    gr_resource *resource = must_register(gl_buffer_filled(SIZE, 1));
+    gr_buffer *buffer = must_map(resource);
+    gr_tensor *tensor = must_tensor(buffer);
+    if (_i)
+        gr_buffer_release_later(buffer);
+    gr_egl_free(second);
+    assert_ok(gr_egl_make_current(fx.egl));
+    gr_clear_error();
+    gr_resource_free(resource);
+    gr_tensor_free(tensor);
+    ck_assert_int_eq(gr_last_error()->status, GR_OK);
+    assert_ok(gr_tensor_collect(0));
+}
+
+TEST(tensors_outlive_the_cuda_context)
+{
+    CUcontext second;
+    CUstream stream;
+    CU(CtxCreate(&second, 0, fx.device));
+    CU(StreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    GLuint name = gl_buffer_filled(SIZE, 1);
+    gr_resource *resource = must_register(name);
+    gr_buffer *buffer = gr_map(resource, stream);
+    assert_made(buffer);
+    gr_tensor *tensor = must_tensor(buffer), *view = must_view(tensor);
+    assert_ok(gr_tensor_used_on(view, stream));
+    CU(CtxDestroy(second));
+    CU(CtxSetCurrent(fx.context));
+    gr_clear_error();
+    gr_tensor_free(tensor);
+    gr_tensor_free(view);
+    ck_assert_int_eq(gr_last_error()->status, GR_OK);
+    gr_buffer_release_later(buffer);
+    gr_resource_free(resource);
+    gr_clear_error();
+    assert_ok(gr_tensor_collect(0));
+}
+
+/* ---- Rings ----------------------------------------------------------------------------------- */
+
+TEST(a_rings_slot_has_tensors, 3)
+{
+    gr_resource *resources[2] = {must_register(gl_buffer_filled(SIZE, 1)),
+                                 must_register(gl_buffer_filled(SIZE, 1))};
+    GLuint name = gr_gl_name(resources[0]);
+    gr_ring *ring = gr_ring_create(resources, 2, NULL);
+    assert_made(ring);
+    const gr_slot *slot;
+    gr_tensor *source = pinned_filled(0x4A);
+    assert_ok(gr_ring_acquire_write(ring, fx.stream, &slot, 1, 0));
+    ck_assert_ptr_eq(slot->resource, resources[0]);
+    gr_buffer *buffer = slot->buffer;
+    gr_tensor *tensor = must_tensor(buffer);
+    assert_ok(gr_tensor_copy(tensor, source, fx.other));
+    if (_i == 0)
+        assert_ok(gr_ring_publish(ring, &slot, 1));
+    else if (_i == 1)
+        assert_ok(gr_ring_cancel_write(ring, &slot, 1));
+    else
+        gr_ring_free(ring);
+    assert_revoked(tensor);
+    if (_i == 2)
+        assert_ok(gr_buffer_release(buffer));
+    CU(CtxSynchronize());
+    assert_gl_bytes(name, SIZE, 0x4A);
+    gr_tensor_free(tensor);
+    if (_i < 2)
+        gr_ring_free(ring);
+    gr_tensor_free(source);
+    for (int i = 0; i < 2; i++)
+        gr_resource_free(resources[i]);
+}
+
+/* ---- The end of the process ------------------------------------------------------------------ */
+
+static gr_tensor *left_over[3];
+
+/* Registered first, so that it runs last. */
+static void free_at_exit(void)
+{
+    for (int i = 0; i < 3; i++)
+        gr_tensor_free(left_over[i]);
+}
+
+int ends_with_mappings(void)
+{
+    atexit(free_at_exit);
+    fixture_setup();
+    gr_resource *resource = must_register(gl_buffer_filled(SIZE, 1));
+    gr_buffer *buffer = must_map(resource);
+    left_over[0] = must_tensor(buffer);
+    left_over[1] = must_view(left_over[0]);
+    assert_ok(gr_tensor_used_on(left_over[0], fx.other));
+    gr_buffer_release_later(buffer);
+    gr_buffer *other = must_map(must_register(gl_buffer_filled(SIZE, 1)));
+    left_over[2] = must_tensor(other);
+    assert_ok(gr_buffer_release(other));
+    return 0;
+}
+
+TEST(a_process_may_end_with_mappings)
+{
+    char text[16384];
+    int status = child_run("ends_with_mappings", text, sizeof(text));
+    ck_assert_msg(status == 0, "%d: %s", status, text);
+}
+
+GROUP("threads", add_sorts)
+
+enum { ROUNDS = 150, HANDED = 4 };
+
+static gr_tensor *handed[HANDED]; /* atomic */
+static bool over;                 /* atomic */
+
+static void *free_what_is_handed(void *unused)
+{
+    (void)unused;
+    while (!__atomic_load_n(&over, __ATOMIC_ACQUIRE))
+        for (int i = 0; i < HANDED; i++)
+            gr_tensor_free(__atomic_exchange_n(&handed[i], NULL, __ATOMIC_ACQ_REL));
+    return NULL;
+}
+
+/* A collector frees tensors while their mapping is released. */
+TEST(a_thread_frees_while_another_releases, SORTS)
+{
+    pthread_t thread;
+    make_or_skip(m, _i);
+    __atomic_store_n(&over, false, __ATOMIC_RELEASE);
+    ck_assert_int_eq(pthread_create(&thread, NULL, free_what_is_handed, NULL), 0);
+    for (int round = 0; round < ROUNDS; round++) {
+        gr_buffer *buffer = must_map(m.resource);
+        for (int i = 0; i < HANDED; i++) {
+            gr_tensor *tensor = must_tensor(buffer);
+            assert_ok(gr_tensor_used_on(tensor, i % 2 ? fx.stream : fx.other));
+            gr_tensor_free(__atomic_exchange_n(&handed[i], tensor, __ATOMIC_ACQ_REL));
+        }
+        if (round % 3)
+            assert_ok(gr_buffer_release(buffer));
+        else
+            gr_buffer_release_later(buffer);
+        while (round % 3 == 0 && gr_resource_is_mapped(m.resource)) {
+            gr_buffer *next = gr_map(m.resource, fx.stream);
+            if (next)
+                assert_ok(gr_buffer_release(next));
+        }
+    }
+    __atomic_store_n(&over, true, __ATOMIC_RELEASE);
+    pthread_join(thread, NULL);
+    for (int i = 0; i < HANDED; i++) {
+        gr_tensor_free(handed[i]);
+        handed[i] = NULL;
+    }
+    gr_clear_error();
+    fill_mapped(m.resource, 0x4B);
+    assert_made_bytes(&m, 0x4B);
+    gr_resource_free(m.resource);
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "mapping.h"
+
+#include <string.h>
+
+#include "tests/support/support_image.h"
+
+struct made make(int sort, unsigned flags)
+{
+    struct made m = {0};
+    if (sort == INTEROP) {
+        m.name = gl_buffer_filled(SIZE, 1);
+        m.resource = must_register_as(m.name, flags);
+    } else if (sort == VULKAN && !vk.missing) {
+        m.resource = unordered(must_create(SIZE, flags));
+        m.buffer = gr_vk_buffer(m.resource);
+    } else if (sort != VULKAN) {
+        m.resource = gr_gl_buffer_create(
+            SIZE, flags,
+            &GR_INIT(gr_gl_options,
+                     .transports = sort == COPY ? GR_TRANSPORT_COPY : GR_TRANSPORT_SHARED));
+        m.name = m.resource ? gr_gl_name(m.resource) : 0;
+    }
+    return m;
+}
+
+void assert_made_bytes(const struct made *m, int value)
+{
+    CU(CtxSynchronize());
+    if (m->buffer)
+        assert_vulkan_bytes(m->buffer, SIZE, value);
+    else
+        assert_gl_bytes(m->name, SIZE, value);
+}
+
+gr_tensor *must_tensor(gr_buffer *buffer)
+{
+    gr_tensor *tensor = gr_buffer_tensor(buffer, NULL);
+    assert_made(tensor);
+    return tensor;
+}
+
+gr_tensor *must_view(gr_tensor *tensor)
+{
+    gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_F32, .ndim = 2,
+                                  .shape = (const int64_t[]){16, 16}, .offset = 512);
+    gr_tensor *view = gr_tensor_view(tensor, &desc);
+    assert_made(view);
+    return view;
+}
+
+gr_tensor *pinned_filled(int value)
+{
+    gr_tensor *tensor = must_alloc(GR_DTYPE_U8, GR_MEMORY_PINNED, 1, (const int64_t[]){SIZE});
+    memset(gr_tensor_get_info(tensor)->data, value, SIZE);
+    return tensor;
+}
+
+static void use_images(void)
+{
+    struct image image = image_make("RGBA8", "2D", 4, 4, 1);
+    gr_resource_free(must_register_image(&image, GR_READ_WRITE));
+    gr_egl_free(gr_egl_create(NULL));
+    assert_ok(gr_egl_make_current(fx.egl));
+}
+
+static void warm_up_images(void)
+{
+    static bool done;
+    use_once(&done, use_images);
+}
+
+TCase *add_sorts(Suite *suite, const char *name)
+{
+    TCase *tcase = add_vulkan_case(suite, name);
+    tcase_add_unchecked_fixture(tcase, warm_up_sharing, NULL);
+    tcase_add_unchecked_fixture(tcase, warm_up_images, NULL);
+    tcase_add_checked_fixture(tcase, NULL, collect_sharing);
+    return tcase;
+}
+
+void assert_revoked(gr_tensor *tensor)
+{
+    float value;
+    const gr_tensor_info *info = gr_tensor_get_info(tensor);
+    assert_made(info);
+    ck_assert(info->revoked);
+    ck_assert_uint_eq(info->ptr, 0);
+    assert_fails(gr_tensor_wait(tensor, fx.stream), GR_ERR_STATE, 0, "mapping has ended");
+    assert_fails(gr_tensor_used_on(tensor, fx.stream), GR_ERR_STATE, 0, "mapping has ended");
+    assert_fails(gr_tensor_copy_to_host(tensor, &value, 4, fx.stream), GR_ERR_STATE, 0, "ended");
+    assert_null(gr_tensor_clone(tensor, GR_MEMORY_HOST, fx.stream), GR_ERR_STATE, 0, "ended");
+    assert_null(gr_tensor_view(tensor, &GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8)),
+                GR_ERR_STATE, 0, "ended");
+}
+
+void *release_later(void *buffer)
+{
+    gr_buffer_release_later(buffer);
+    return NULL;
+}

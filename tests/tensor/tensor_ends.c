@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* When tensors end: after their streams, on any thread, with their context, and at exit. */
+#define _POSIX_C_SOURCE 200809L
+#include "tensor.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+GROUP("ends", add_case)
+
+static unsigned ends;
+
+static void note_end(void *user)
+{
+    ck_assert_ptr_eq(user, &ends);
+    ends++;
+}
+
+static unsigned char memory[256];
+
+static gr_tensor *wrap_on(CUstream stream)
+{
+    ends = 0;
+    gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1,
+                                  .shape = (const int64_t[]){256}, .memory = GR_MEMORY_HOST);
+    gr_tensor *tensor = gr_tensor_wrap(&desc, memory, stream, note_end, &ends);
+    assert_made(tensor);
+    return tensor;
+}
+
+TEST(an_end_is_told_once, 2)
+{
+    gr_tensor *tensor = wrap_on(_i ? fx.stream : GR_STREAM_NONE);
+    ck_assert_ptr_eq(gr_tensor_get_info(tensor)->data, memory);
+    gr_tensor_free(tensor);
+    assert_ok(gr_tensor_collect(GR_WAIT_FOREVER));
+    ck_assert_uint_eq(ends, 1);
+    gr_clear_error();
+    gr_tensor_free(tensor);
+    assert_error(GR_ERR_INVALID_VALUE, 0, "gr_tensor_free was given");
+    assert_null(gr_tensor_get_info(tensor), GR_ERR_INVALID_VALUE, 0, "no tensor that lives");
+    assert_fails(gr_tensor_wait(tensor, fx.stream), GR_ERR_INVALID_VALUE, 0, "freed already");
+    ck_assert_uint_eq(ends, 1);
+}
+
+TEST(a_failed_wrap_ends_nothing)
+{
+    ends = 0;
+    gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = (gr_dtype)99);
+    assert_null(gr_tensor_wrap(&desc, memory, fx.stream, note_end, &ends), GR_ERR_INVALID_VALUE, 0,
+                "dtype");
+    ck_assert_uint_eq(ends, 0);
+}
+
+TEST(views_keep_what_was_wrapped, 3)
+{
+    gr_tensor_desc desc =
+        GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U16, .ndim = 1, .shape = (const int64_t[]){3});
+    gr_tensor *tensor = wrap_on(GR_STREAM_NONE);
+    gr_tensor *first = gr_tensor_view(tensor, &desc), *second = gr_tensor_view(first, &desc);
+    assert_made(second);
+    gr_tensor *all[] = {tensor, first, second};
+    for (int i = 0; i < 3; i++) {
+        ck_assert_uint_eq(ends, 0);
+        gr_tensor_free(all[(i + _i) % 3]);
+    }
+    ck_assert_uint_eq(ends, 1);
+}
+
+/* The tensor's own stream, and another one that said so. */
+TEST(an_end_comes_after_the_streams, 2)
+{
+    gr_tensor *tensor = wrap_on(fx.stream);
+    struct gate *gate = gate_put(_i ? fx.other : fx.stream);
+    if (_i)
+        assert_ok(gr_tensor_used_on(tensor, fx.other));
+    gr_tensor_free(tensor);
+    ck_assert_uint_eq(ends, 0);
+    assert_fails(gr_tensor_collect(0), GR_ERR_NOT_READY, 0, "1 tensor is still used");
+    assert_fails(gr_tensor_collect(20), GR_ERR_TIMEOUT, 0, "after 20 ms");
+    gr_tensor_free(must_alloc(GR_DTYPE_U8, GR_MEMORY_HOST, 0, NULL));
+    ck_assert_uint_eq(ends, 0);
+    gate_open_after(gate, 20);
+    assert_ok(gr_tensor_collect(GR_WAIT_FOREVER));
+    ck_assert_uint_eq(ends, 1);
+}
+
+/* Not only gr_tensor_collect() ends what is done. */
+TEST(an_end_is_told_by_a_later_call)
+{
+    gr_tensor *tensor = wrap_on(fx.stream);
+    struct gate *gate = gate_put(fx.stream);
+    gr_tensor_free(tensor);
+    gate_open(gate);
+    CU(StreamSynchronize(fx.stream));
+    ck_assert_uint_eq(ends, 0);
+    tensor = must_alloc(GR_DTYPE_U8, GR_MEMORY_HOST, 0, NULL);
+    ck_assert_uint_eq(ends, 1);
+    gr_tensor_free(tensor);
+}
+
+static void end_by_another(void *user)
+{
+    gr_tensor **other = user;
+    gr_tensor_free(*other);
+    *other = NULL;
+    gr_tensor_free(must_alloc(GR_DTYPE_U8, GR_MEMORY_DEVICE, 1, (const int64_t[]){5}));
+    assert_ok(gr_tensor_collect(GR_WAIT_FOREVER));
+}
+
+TEST(an_end_may_call_grinterop, 2)
+{
+    gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .memory = GR_MEMORY_HOST);
+    gr_tensor *inner = wrap_on(fx.stream);
+    gr_tensor *outer = gr_tensor_wrap(&desc, memory, fx.stream, end_by_another, &inner);
+    assert_made(outer);
+    struct gate *gate = _i ? gate_put(fx.stream) : NULL;
+    gr_tensor_free(outer);
+    if (gate)
+        gate_open(gate);
+    assert_ok(gr_tensor_collect(GR_WAIT_FOREVER));
+    ck_assert_ptr_null(inner);
+    ck_assert_uint_eq(ends, 1);
+}
+
+TEST(any_thread_frees)
+{
+    elsewhere(free_tensor, wrap_on(fx.stream));
+    assert_ok(gr_tensor_collect(GR_WAIT_FOREVER));
+    ck_assert_uint_eq(ends, 1);
+    for (int i = 0; i < 4; i++)
+        elsewhere(free_tensor, must_alloc(GR_DTYPE_U8, each_memory[i], 1, (const int64_t[]){512}));
+    assert_ok(gr_tensor_collect(GR_WAIT_FOREVER));
+    ck_assert_int_eq(gr_last_error()->status, GR_OK);
+}
+
+/* A default stream that is another one on each thread. */
+TEST(a_threads_own_stream_is_waited_for_elsewhere)
+{
+    gr_tensor *tensor = wrap_on(CU_STREAM_PER_THREAD);
+    struct gate *gate = gate_put(CU_STREAM_PER_THREAD);
+    elsewhere(free_tensor, tensor);
+    ck_assert_uint_eq(ends, 0);
+    gate_open(gate);
+    assert_ok(gr_tensor_collect(GR_WAIT_FOREVER));
+    ck_assert_uint_eq(ends, 1);
+}
+
+/* Its name is that of the tensor's own stream, but it is another one. */
+static void *wait_on_own_stream(void *tensor)
+{
+    CU(CtxSetCurrent(fx.context));
+    assert_ok(gr_tensor_wait(tensor, CU_STREAM_PER_THREAD));
+    bool done = gr_cuda()->StreamQuery(CU_STREAM_PER_THREAD) == CUDA_SUCCESS;
+    return done ? tensor : NULL;
+}
+
+TEST(a_threads_own_stream_waits_for_another_ones)
+{
+    pthread_t thread;
+    void *done;
+    gr_tensor *tensor = wrap_on(CU_STREAM_PER_THREAD);
+    struct gate *gate = gate_put(CU_STREAM_PER_THREAD);
+    ck_assert_int_eq(pthread_create(&thread, NULL, wait_on_own_stream, tensor), 0);
+    ck_assert_int_eq(pthread_join(thread, &done), 0);
+    ck_assert_ptr_null(done);
+    gate_open(gate);
+    gr_tensor_free(tensor);
+    assert_ok(gr_tensor_collect(GR_WAIT_FOREVER));
+}
+
+TEST(more_streams_than_there_is_room_for)
+{
+    CUstream streams[9];
+    struct gate *gates[9];
+    gr_tensor *tensor = wrap_on(GR_STREAM_NONE);
+    for (int i = 0; i < 9; i++) {
+        CU(StreamCreate(&streams[i], CU_STREAM_NON_BLOCKING));
+        gates[i] = gate_put(streams[i]);
+        assert_ok(gr_tensor_used_on(tensor, streams[i]));
+        assert_ok(gr_tensor_used_on(tensor, streams[i]));
+    }
+    gr_tensor_free(tensor);
+    for (int i = 0; i < 9; i++) {
+        assert_fails(gr_tensor_collect(0), GR_ERR_NOT_READY, 0, "still used");
+        gate_open(gates[i]);
+        CU(StreamSynchronize(streams[i]));
+        CU(StreamDestroy(streams[i]));
+    }
+    assert_ok(gr_tensor_collect(0));
+    ck_assert_uint_eq(ends, 1);
+}
+
+/* A stream that is told by gr_tensor_used_on() need not live longer. */
+TEST(a_stream_that_was_told_may_go)
+{
+    CUstream stream;
+    CU(StreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    gr_tensor *tensor = wrap_on(fx.stream);
+    assert_ok(gr_tensor_used_on(tensor, stream));
+    CU(StreamDestroy(stream));
+    assert_ok(gr_tensor_wait(tensor, fx.other));
+    gr_tensor_free(tensor);
+    assert_ok(gr_tensor_collect(GR_WAIT_FOREVER));
+    ck_assert_uint_eq(ends, 1);
+}
+
+/* ---- A context that is gone ------------------------------------------------------------------ */
+
+TEST(a_dead_context_takes_its_tensors_along)
+{
+    CUcontext context;
+    CUstream stream;
+    CU(CtxCreate(&context, 0, fx.device));
+    CU(StreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    gr_tensor *tensors[5];
+    for (int i = 0; i < 4; i++) {
+        gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1,
+                                      .shape = (const int64_t[]){512}, .memory = each_memory[i]);
+        tensors[i] = gr_tensor_alloc(&desc, stream);
+        assert_made(tensors[i]);
+    }
+    tensors[4] = wrap_on(stream);
+    CU(CtxDestroy(context));
+    CU(CtxSetCurrent(fx.context));
+    gr_clear_error();
+    for (int i = 0; i < 5; i++)
+        gr_tensor_free(tensors[i]);
+    assert_ok(gr_tensor_collect(0));
+    ck_assert_int_eq(gr_last_error()->status, GR_OK);
+    ck_assert_uint_eq(ends, 1);
+}
+
+TEST(what_was_put_aside_ends_with_its_context)
+{
+    CUcontext context;
+    CUstream stream;
+    CU(CtxCreate(&context, 0, fx.device));
+    CU(StreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    gr_tensor *tensor = wrap_on(stream);
+    struct gate *gate = gate_put(stream);
+    gr_tensor_free(tensor);
+    ck_assert_uint_eq(ends, 0);
+    gate_open(gate);
+    CU(CtxDestroy(context));
+    CU(CtxSetCurrent(fx.context));
+    assert_ok(gr_tensor_collect(0));
+    ck_assert_uint_eq(ends, 1);
+}
+
+/* ---- The end of the process ------------------------------------------------------------------ */
+
+static gr_tensor *left_over;
+
+/* Registered first, so that it runs last. */
+static void free_at_exit(void)
+{
+    gr_tensor_free(left_over);
+}
+
+static void say_end(void *user)
+{
+    (void)user;
+    printf("an end at exit\n");
+    fflush(stdout);
+}
+
+int ends_with_tensors(void)
+{
+    atexit(free_at_exit);
+    fixture_setup();
+    gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1,
+                                  .shape = (const int64_t[]){256}, .memory = GR_MEMORY_HOST);
+    left_over = gr_tensor_wrap(&desc, memory, fx.stream, say_end, NULL);
+    assert_made(left_over);
+    must_alloc(GR_DTYPE_U8, GR_MEMORY_DEVICE, 1, (const int64_t[]){100});
+    struct gate *gate = gate_put(fx.stream);
+    gr_tensor_free(wrap_on(fx.stream));
+    assert_fails(gr_tensor_collect(0), GR_ERR_NOT_READY, 0, "still used");
+    if (!gr_cuda_is_software()) /* a GPU's driver may wait at exit */
+        gate_open(gate);
+    return 0;
+}
+
+TEST(a_process_may_end_with_tensors)
+{
+    char text[16384];
+    setenv("GR_LOG", "info", 1);
+    int status = child_run("ends_with_tensors", text, sizeof(text));
+    unsetenv("GR_LOG");
+    ck_assert_msg(status == 0, "%d: %s", status, text);
+    ck_assert_msg(strstr(text, "1 tensor open, without gr_tensor_free(): (100,) of uint8"), "%s",
+                  text);
+    ck_assert_msg(strstr(text, "an end at exit"), "%s", text);
+}
