@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Images as linear memory: copies with pitches, on the device and the host, and gr_map_linear()
- * with each flag, level and layer.
+ * Images as linear memory by gr_map_linear(), with each flag, level and layer. linear_copies.c has
+ * the copies that a program makes.
  */
 #define _GNU_SOURCE
 #include "tests/support/allocations.h"
@@ -10,158 +10,7 @@
 
 #include <stdlib.h>
 
-#define GUARD 0xA5 /* around what a copy has to write */
-
 static unsigned char texels[IMAGE_MOST_BYTES], got[IMAGE_MOST_BYTES], rows[2 * IMAGE_MOST_BYTES];
-
-GROUP("copies", add_image_case)
-
-/* The image's rows with room between them, and guards in the room. */
-static void spread(const struct image *image, unsigned level, size_t pitch, size_t slice,
-                   const unsigned char *from, unsigned char *to, size_t size)
-{
-    size_t row = (size_t)image_width(image, level) * image_texel_bytes(image->format);
-    unsigned height = image_height(image, level);
-    memset(to, GUARD, size);
-    for (unsigned z = 0; z < image_slices(image, level); z++)
-        for (unsigned y = 0; y < height; y++)
-            memcpy(to + z * slice + y * pitch, from + (z * height + y) * row, row);
-}
-
-static void check_pitches(const struct image *image, unsigned level, unsigned layer, size_t pitch,
-                          size_t slice, bool on_device)
-{
-    size_t size = slice * image_slices(image, level);
-    static unsigned char wanted[2 * IMAGE_MOST_BYTES];
-    ck_assert_uint_le(size, sizeof(wanted));
-    CUdeviceptr device = 0;
-    CU(MemAlloc(&device, size));
-    CU(MemsetD8Async(device, GUARD, size, fx.stream));
-    memset(rows, GUARD, sizeof(rows));
-    image_fill(image, 1);
-    GR_AUTO(gr_resource) *resource = must_register_image(image, GR_READ_WRITE);
-    gr_buffer *buffer = must_map_image(resource);
-    const gr_linear_desc memory =
-        GR_INIT(gr_linear_desc, .device = on_device ? device : 0, .host = on_device ? NULL : rows,
-                .pitch = pitch, .slice = slice);
-    assert_ok(gr_buffer_copy_from_image(buffer, level, layer, &memory, GR_STREAM_OF_MAP));
-    CU(StreamSynchronize(fx.stream));
-    if (on_device)
-        CU(MemcpyDtoH(rows, device, size));
-    image_pattern(image->format, texels, image_bytes(image, level), image_seed(1, level, layer));
-    spread(image, level, pitch, slice, texels, wanted, size);
-    ck_assert_mem_eq(rows, wanted, size);
-
-    image_pattern(image->format, texels, image_bytes(image, level), image_seed(2, level, layer));
-    spread(image, level, pitch, slice, texels, rows, size);
-    if (on_device)
-        CU(MemcpyHtoDAsync(device, rows, size, fx.stream));
-    assert_ok(gr_buffer_copy_to_image(buffer, level, layer, &memory, GR_STREAM_OF_MAP));
-    assert_ok(gr_buffer_release(buffer));
-    assert_no_difference(image_level_differs(image, level, layer, 2));
-    CU(MemFree(device));
-}
-
-/* On the host and on the device. */
-static void check_both(const struct image *image, unsigned level, size_t pitch, size_t slice)
-{
-    check_pitches(image, level, 0, pitch, slice, false);
-    check_pitches(image, level, 0, pitch, slice, true);
-}
-
-TEST(copies_with_a_pitch)
-{
-    struct image image = image_make("RGBA8", "2D", 13, 7, 2);
-    check_both(&image, 0, 13 * 4, 13 * 4 * 7);
-    check_both(&image, 0, 13 * 4 + 12, (13 * 4 + 12) * 7);
-    check_both(&image, 1, 512, 512 * 3);
-    struct image narrow = image_make("R8", "2D", 13, 7, 1);
-    check_both(&narrow, 0, 17, 17 * 7);
-}
-
-TEST(copies_of_slices_with_a_pitch)
-{
-    struct image image = image_make("RG16", "3D", 13, 7, 2);
-    check_both(&image, 0, 64, 64 * 7);
-    check_both(&image, 0, 64, 64 * 9);
-    check_both(&image, 1, 32, 32 * 4);
-}
-
-TEST(copies_of_layers_and_faces)
-{
-    struct image array = image_make("RGBA16F", "2D_ARRAY", 13, 7, 2);
-    struct image cube = image_make("R32F", "CUBE", 7, 7, 2);
-    check_pitches(&array, 0, 2, 128, 128 * 7, true);
-    check_pitches(&array, 1, 1, 128, 128 * 3, false);
-    check_pitches(&cube, 0, 5, 32, 32 * 7, true);
-    check_pitches(&cube, 1, 3, 32, 32 * 3, false);
-}
-
-/* On another stream, which the caller makes wait. */
-TEST(copies_are_in_order_on_their_stream)
-{
-    struct image image = image_make("RGBA8", "2D", 13, 7, 1);
-    GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
-    gr_buffer *buffer = must_map_image(resource);
-    CU(StreamSynchronize(fx.stream));
-    size_t bytes = image_bytes(&image, 0);
-    CUdeviceptr device = 0;
-    CU(MemAlloc(&device, bytes));
-    const gr_linear_desc memory = GR_INIT(gr_linear_desc, .device = device);
-    gate_open_after(gate_put(fx.other), 30);
-    CU(MemsetD8Async(device, 7, bytes, fx.other));
-    assert_ok(gr_buffer_copy_to_image(buffer, 0, 0, &memory, fx.other));
-    CU(MemsetD8Async(device, 8, bytes, fx.other));
-    assert_ok(gr_buffer_copy_from_image(buffer, 0, 0, &memory, fx.other));
-    CU(StreamSynchronize(fx.other));
-    CU(MemcpyDtoH(got, device, bytes));
-    assert_bytes(got, bytes, 7);
-    assert_ok(gr_buffer_release(buffer));
-    image_download(&image, 0, 0, got);
-    assert_bytes(got, bytes, 7);
-    CU(MemFree(device));
-}
-
-static gr_buffer *buffer;
-
-static void both_fail(gr_linear_desc memory, const char *text)
-{
-    assert_fails(gr_buffer_copy_from_image(buffer, 0, 0, &memory, fx.stream), GR_ERR_INVALID_VALUE,
-                 0, text);
-    assert_fails(gr_buffer_copy_to_image(buffer, 0, 0, &memory, fx.stream), GR_ERR_INVALID_VALUE, 0,
-                 text);
-}
-
-TEST(memory_that_does_not_fit_is_refused)
-{
-    struct image image = image_make("RGBA8", "3D", 13, 7, 1);
-    GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
-    CUdeviceptr device = 0;
-    CU(MemAlloc(&device, 4096));
-    buffer = must_map_image(resource);
-    both_fail(GR_INIT(gr_linear_desc, .host = NULL), "host");
-    both_fail(GR_INIT(gr_linear_desc, .host = rows, .device = device), "device");
-    both_fail(GR_INIT(gr_linear_desc, .host = rows, .pitch = 13 * 4 - 1), "pitch");
-    both_fail(GR_INIT(gr_linear_desc, .device = device, .pitch = 1), "52");
-    both_fail(GR_INIT(gr_linear_desc, .host = rows, .pitch = 64, .slice = 64 * 6), "slice");
-    both_fail(GR_INIT(gr_linear_desc, .host = rows, .pitch = 64, .slice = 64 * 7 + 1), "slice");
-    both_fail(GR_INIT(gr_linear_desc, .host = rows, .slice = 13 * 4 * 7 - 4), "slice");
-    assert_fails(gr_buffer_copy_from_image(buffer, 0, 0, NULL, fx.stream), GR_ERR_INVALID_VALUE, 0,
-                 "NULL");
-    assert_fails(gr_buffer_copy_to_image(buffer, 0, 0, NULL, fx.stream), GR_ERR_INVALID_VALUE, 0,
-                 "NULL");
-    const gr_linear_desc good = GR_INIT(gr_linear_desc, .host = rows);
-    assert_fails(gr_buffer_copy_from_image(buffer, 0, 0, &good, NULL), GR_ERR_INVALID_VALUE, 0,
-                 "stream");
-    assert_fails(gr_buffer_copy_to_image(buffer, 0, 0, &good, NULL), GR_ERR_INVALID_VALUE, 0,
-                 "stream");
-    assert_fails(gr_buffer_copy_from_image(NULL, 0, 0, &good, fx.stream), GR_ERR_INVALID_VALUE, 0,
-                 "NULL");
-    assert_fails(gr_buffer_copy_to_image(NULL, 0, 0, &good, fx.stream), GR_ERR_INVALID_VALUE, 0,
-                 "NULL");
-    assert_ok(gr_buffer_release(buffer));
-    CU(MemFree(device));
-}
 
 GROUP("gr_map_linear", add_image_case)
 
@@ -191,7 +40,7 @@ static void write_pattern(const gr_buffer *mapped, const struct image *image, un
     size_t count = (size_t)image_height(image, level) * image_slices(image, level);
     size_t pitch = gr_buffer_pitch(mapped);
     image_pattern(image->format, texels, row * count, image_seed(number, level, layer));
-    memset(rows, GUARD, sizeof(rows));
+    memset(rows, 0xA5, sizeof(rows)); /* a guard between the rows */
     for (size_t y = 0; y < count; y++)
         memcpy(rows + y * pitch, texels + y * row, row);
     CU(MemcpyHtoDAsync(gr_buffer_ptr(mapped), rows, pitch * (count - 1) + row, fx.stream));
