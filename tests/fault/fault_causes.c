@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What messages say of the cause: of a driver's code, of who draws and of what the machine lacks.
+ */
+#define _GNU_SOURCE
+#include "fault.h"
+
+#include "lib/driver_required.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <epoxy/egl.h>
+#include <epoxy/gl.h>
+
+/* The last error's message has these words. */
+static void assert_says(const char *words)
+{
+    const char *said = gr_last_error()->message;
+    ck_assert_msg(strstr(said, words), "no \"%s\" in: %s", words, said);
+}
+
+/* ---- The machine that grinterop asks about --------------------------------------------------- */
+
+static const char *kernel;    /* what uname() says; NULL: the truth */
+static const char *no_node;   /* the device node that is not there */
+static const char *shut_node; /* and the one that may not be opened */
+
+int uname(struct utsname *name)
+{
+    static int (*next)(struct utsname *);
+    void *symbol = next ? NULL : dlsym(RTLD_NEXT, "uname");
+    if (symbol)
+        memcpy(&next, &symbol, sizeof(symbol));
+    int result = next(name);
+    if (kernel)
+        snprintf(name->release, sizeof(name->release), "%s", kernel);
+    return result;
+}
+
+int access(const char *path, int mode)
+{
+    static int (*next)(const char *, int);
+    void *symbol = next ? NULL : dlsym(RTLD_NEXT, "access");
+    if (symbol)
+        memcpy(&next, &symbol, sizeof(symbol));
+    if (no_node && strcmp(path, no_node) == 0)
+        return -1;
+    if (shut_node && strcmp(path, shut_node) == 0)
+        return mode == F_OK ? 0 : -1;
+    return next(path, mode);
+}
+
+GROUP("causes", add_fault_case)
+
+/*
+ * Whoever draws, there is a way that works, and the message names it to its end.
+ *
+ * Catches: the refusal where llvmpipe draws named drivers to install and no copy.
+ */
+TEST(refused_registration_names_the_copy)
+{
+    static const char *const kernels[] = {NULL, "5.15.90.1-microsoft-standard-WSL2"};
+    for (int i = 0; i < 2; i++) {
+        kernel = kernels[i];
+        let_fail(REGISTER, CUDA_ERROR_OPERATING_SYSTEM, 0);
+        ck_assert_ptr_null(gr_from_gl_buffer(name, GR_READ_WRITE));
+        assert_says("GR_TRANSPORT_COPY or GR_TRANSPORT_ANY in gr_gl_options.transports.");
+        assert_says(kernel ? "WSL does not support" : "OpenGL draws on ");
+        if (!kernel && gr_cuda_is_software())
+            assert_says("libnvidia-gl");
+        kernel = NULL;
+    }
+}
+
+/* What OpenGL says of itself; NULL: the truth. */
+static const char *vendor, *renderer;
+static __typeof__(epoxy_glGetString) own_get_string;
+
+static const GLubyte *pretend_get_string(GLenum what)
+{
+    const char *text = what == GL_VENDOR ? vendor : what == GL_RENDERER ? renderer : NULL;
+    return text ? (const GLubyte *)text : own_get_string(what);
+}
+
+/* What to do depends on who draws, on what is set and on the driver's code. */
+TEST(a_refused_registration_says_what_to_do)
+{
+    static const struct {
+        const char *vendor, *renderer;
+        CUresult code;
+        const char *variable, *text;
+    } cases[] = {
+        {"Mesa", "softpipe", CUDA_ERROR_UNKNOWN, NULL, "OpenGL draws on the CPU. "},
+        {"Mesa", "swrast", CUDA_ERROR_UNKNOWN, NULL, "OpenGL draws on the CPU. "},
+        {"Intel", "Mesa Intel(R) Arc", CUDA_ERROR_UNKNOWN, NULL, "another maker's GPU. "},
+        {"Intel", "Mesa Intel(R) Arc", CUDA_ERROR_OUT_OF_MEMORY, NULL, "another maker's GPU. "},
+        {"NVIDIA Corporation", "NVIDIA RTX", CUDA_ERROR_OUT_OF_MEMORY, NULL, "may be out of mem"},
+        {"NVIDIA Corporation", "NVIDIA RTX", CUDA_ERROR_UNKNOWN, NULL, "Both must be one device"},
+        {"NVIDIA Corporation", "NVIDIA RTX", CUDA_ERROR_UNKNOWN, "VGL_ISACTIVE", "VirtualGL is "},
+        /* which hides nothing here */
+        {"NVIDIA Corporation", "NVIDIA RTX", CUDA_ERROR_UNKNOWN, "CUDA_VISIBLE_DEVICES", "Both "},
+    };
+    own_get_string = (__typeof__(own_get_string))eglGetProcAddress("glGetString");
+    __typeof__(epoxy_glGetString) before = epoxy_glGetString;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        const char *variable = cases[i].variable;
+        const char *was = variable ? getenv(variable) : NULL;
+        vendor = cases[i].vendor;
+        renderer = cases[i].renderer;
+        epoxy_glGetString = pretend_get_string;
+        if (variable && !was)
+            setenv(variable, "0", 1);
+        let_fail(REGISTER, cases[i].code, 0);
+        ck_assert_ptr_null(gr_from_gl_buffer(name, 0));
+        if (variable && !was)
+            unsetenv(variable);
+        epoxy_glGetString = before;
+        assert_says(renderer);
+        assert_says(cases[i].text);
+        gr_clear_error();
+        fault->reset();
+    }
+}
+
+TEST(codes_with_a_way_out)
+{
+    static const struct {
+        CUresult code;
+        const char *words;
+    } codes[] = {
+        {CUDA_ERROR_OUT_OF_MEMORY, "nvidia-smi"},
+        {CUDA_ERROR_ILLEGAL_ADDRESS, "compute-sanitizer"},
+        {CUDA_ERROR_CONTEXT_IS_DESTROYED, "has to outlive"},
+    };
+    for (size_t i = 0; i < sizeof(codes) / sizeof(*codes); i++) {
+        let_fail(MAP, codes[i].code, 0);
+        ck_assert_ptr_null(gr_map(resource, fx.stream));
+        assert_says(codes[i].words);
+    }
+    assert_resource_usable(resource, name);
+}
+
+static unsigned times_said(const char *words)
+{
+    unsigned times = 0;
+    for (const char *at = gr_last_error()->message; (at = strstr(at, words)); at++)
+        times++;
+    return times;
+}
+
+/*
+ * Catches: what one code means was said by the code's advice and by the call's sentence, too.
+ */
+TEST(a_cause_is_said_once)
+{
+    static const CUresult codes[] = {CUDA_ERROR_UNKNOWN, CUDA_ERROR_ILLEGAL_ADDRESS,
+                                     CUDA_ERROR_CONTEXT_IS_DESTROYED};
+    for (size_t i = 0; i < sizeof(codes) / sizeof(*codes); i++) {
+        let_fail(MAP, codes[i], 0);
+        ck_assert_ptr_null(gr_map(resource, fx.stream));
+        ck_assert_uint_le(times_said("earlier work"), 1);
+        CU(CtxSetCurrent(NULL));
+        let_fail("cuCtxPushCurrent", codes[i], 0);
+        ck_assert_ptr_null(gr_map(resource, fx.stream));
+        CU(CtxSetCurrent(fx.context));
+        ck_assert_uint_eq(times_said("outlive"), 1);
+        assert_cuda_error("cuCtxPushCurrent", codes[i], result_name(codes[i]));
+    }
+    assert_resource_usable(resource, name);
+}
+
+/* ---- Start of the driver --------------------------------------------------------------------- */
+
+/* A driver that is there but does not start is no driver. */
+int init_fails(void)
+{
+    static const int codes[] = {CUDA_ERROR_NO_DEVICE, CUDA_ERROR_SYSTEM_DRIVER_MISMATCH,
+                                CUDA_ERROR_UNKNOWN};
+    for (int i = 0; i < 3; i++) {
+        child_check(fault->set("cuInit", codes[i], 0));
+        child_check(gr_cuda_load(i == 1) == GR_ERR_NO_DRIVER);
+        assert_error(GR_ERR_NO_DRIVER, codes[i], "fault_driver.so");
+        child_check(!gr_cuda_is_software());
+        child_check(gr_cuda_driver_path()[0] == '\0');
+    }
+    /* The failure is not for ever. */
+    child_check(gr_cuda_load(false) == GR_OK);
+    child_check(gr_cuda());
+    return 0;
+}
+
+#define NAME(name) "cu" #name,
+static const char *const required[] = {GR_DRIVER_REQUIRED(NAME)};
+
+/* An older driver than grinterop needs, of which one function is missing. */
+int each_function_missing(void)
+{
+    for (size_t i = 0; i < sizeof(required) / sizeof(*required); i++) {
+        char text[120];
+        snprintf(text, sizeof(text), "%s,", required[i]);
+        setenv("FAULT_DRIVER_LACKS", text, 1);
+        snprintf(text, sizeof(text), "it has no %s. CUDA 11.2 or newer is needed", required[i]);
+        child_check(gr_cuda_load(false) == GR_ERR_NO_DRIVER);
+        assert_error(GR_ERR_NO_DRIVER, 0, text);
+        child_check(!gr_cuda());
+        gr_clear_error();
+    }
+    unsetenv("FAULT_DRIVER_LACKS");
+    child_check(gr_cuda_load(false) == GR_OK);
+    return 0;
+}
+
+/* Each code of cuInit names its cause, of what is seen of the machine. */
+int init_names_causes(void)
+{
+    static const char wsl[] = "5.15.90.1-microsoft-standard-WSL2", tegra[] = "5.15.148-tegra";
+    static const struct {
+        CUresult code;
+        const char *kernel, *missing, *shut, *words[3];
+    } cases[] = {
+        {CUDA_ERROR_NO_DEVICE, "6.1.0", NULL, NULL, {"CUDA_VISIBLE_DEVICES", "/dev/nvidiactl is "}},
+        {CUDA_ERROR_OPERATING_SYSTEM,
+         "6.1.0",
+         "/dev/nvidiactl",
+         "/dev/nvidia-uvm",
+         {"rights", "/dev/nvidiactl is not there", "/dev/nvidia-uvm is closed to this user"}},
+        {CUDA_ERROR_OPERATING_SYSTEM,
+         wsl,
+         "/dev/dxg",
+         NULL,
+         {"WSL", "/dev/dxg, which is not there", "/usr/lib/wsl/lib"}},
+        {CUDA_ERROR_NO_DEVICE, wsl, NULL, "/dev/dxg", {"/dev/dxg, which is closed to this user"}},
+        {CUDA_ERROR_UNKNOWN,
+         tegra,
+         "/dev/dri/renderD128",
+         "/dev/nvmap",
+         {"/dev/nvmap, which is closed to this user", "/dev/dri/renderD128, which is not there",
+          "--runtime nvidia"}},
+        {CUDA_ERROR_NOT_SUPPORTED, tegra, "/dev/nvmap", NULL, {"/dev/nvmap, which is not there"}},
+        {CUDA_ERROR_UNKNOWN,
+         "6.1.0",
+         "/dev/nvidia-uvm",
+         NULL,
+         {"nvidia-modprobe -u", "/dev/nvidia-uvm is not there", "nvidia_uvm"}},
+        {CUDA_ERROR_SYSTEM_NOT_READY, "6.1.0", NULL, NULL, {"nvidia-fabricmanager"}},
+        {CUDA_ERROR_SYSTEM_DRIVER_MISMATCH, "6.1.0", NULL, NULL, {"another version", "restart"}},
+        {CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE,
+         "6.1.0",
+         NULL,
+         NULL,
+         {"cuda-compat", "LD_LIBRARY_PATH"}},
+        {CUDA_ERROR_STUB_LIBRARY, "6.1.0", NULL, NULL, {"lib64/stubs"}},
+        {CUDA_ERROR_NOT_FOUND, "6.1.0", NULL, NULL, {"nvidia-smi"}},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        kernel = cases[i].kernel;
+        no_node = cases[i].missing;
+        shut_node = cases[i].shut;
+        child_check(fault->set("cuInit", (int)cases[i].code, 0));
+        child_check(gr_cuda_load(false) == GR_ERR_NO_DRIVER);
+        for (int word = 0; word < 3 && cases[i].words[word]; word++)
+            assert_says(cases[i].words[word]);
+        assert_error(GR_ERR_NO_DRIVER, (int)cases[i].code, "GR_CUDA_DRIVER=soft");
+    }
+    return 0;
+}
+
+TEST(start_fails)
+{
+    expect_child("init_fails");
+    expect_child("init_names_causes");
+    expect_child("each_function_missing");
+}
