@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is said where OpenGL or Vulkan draws on a device that CUDA does not see. */
+#define _GNU_SOURCE
+#include "visible.h"
+
+#include "tests/support/own_egl.h"
+#include "tests/support/shared_buffer.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <epoxy/egl.h>
+
+static struct own_egl hidden;
+
+/* A context on this display; one that was made before ends. */
+static bool make_context(EGLDisplay display)
+{
+    own_egl_close(&hidden);
+    return !own_egl_open(&hidden, display);
+}
+
+static bool is_the_machines_first(void)
+{
+    char text[41];
+    if (!epoxy_has_gl_extension("GL_EXT_memory_object"))
+        return false;
+    opengl_uuid(text);
+    return strcmp(text, getenv(uuid_names[0])) == 0;
+}
+
+/* OpenGL on the machine's first device, though CUDA does not see it. */
+static bool draw_there(void)
+{
+    EGLDeviceEXT devices[32];
+    EGLint count = 0;
+    if (gr_cuda_is_software())
+        return make_context(
+            eglGetPlatformDisplayEXT(EGL_PLATFORM_SURFACELESS_MESA, EGL_DEFAULT_DISPLAY, NULL));
+    if (!epoxy_has_egl_extension(EGL_NO_DISPLAY, "EGL_EXT_platform_device") ||
+        !eglQueryDevicesEXT(32, devices, &count))
+        return false;
+    for (EGLint i = 0; i < count; i++)
+        if (make_context(eglGetPlatformDisplayEXT(EGL_PLATFORM_DEVICE_EXT, devices[i], NULL)) &&
+            is_the_machines_first())
+            return true;
+    return false;
+}
+
+/* What draws, as OpenGL says, and what computes. */
+static void assert_names_both(const char *text)
+{
+    char drawing[41];
+    opengl_uuid(drawing);
+    assert_says(text, drawing);
+    assert_says(text, seen_uuid(0));
+}
+
+static void assert_refused(const gr_resource *resource, const char *advice)
+{
+    ck_assert_ptr_null(resource);
+    assert_names_both(gr_last_error()->message);
+    assert_says(gr_last_error()->message, advice);
+    gr_clear_error();
+}
+
+static void assert_unusable(gr_transport transport)
+{
+    const gr_transport_info *info = gr_gl_probe(transport);
+    assert_made(info);
+    ck_assert_msg(!info->usable, "%s", info->reason);
+    assert_names_both(info->reason);
+}
+
+/* CUDA may refuse to register; where it does not, the bytes are right. */
+static void try_interop(GLuint name)
+{
+    gr_resource *resource = gr_from_gl_buffer(name, GR_READ_WRITE);
+    printf("interop: %s\n", resource ? "taken" : gr_last_error()->message);
+    if (resource)
+        check_bytes(resource);
+    else
+        assert_refused(resource, "CUDA_VISIBLE_DEVICES");
+}
+
+static void use_hidden_opengl(void)
+{
+    const GLuint name = gl_buffer_pattern(SIZE, 1);
+    int number = -1;
+    assert_fails(gr_gl_cuda_device(&number), GR_ERR_CUDA, -1, "CUDA_VISIBLE_DEVICES");
+    assert_refused(gr_gl_buffer_create(SIZE, GR_READ_WRITE, &by_sharing), "CUDA_VISIBLE_DEVICES");
+    assert_refused(
+        gr_from_gl_buffer_with(name, GR_READ_WRITE, &GR_INIT(gr_gl_options, GR_TRANSPORT_PEER)),
+        "GR_TRANSPORT_COPY");
+    assert_unusable(GR_TRANSPORT_SHARED);
+    assert_unusable(GR_TRANSPORT_PEER);
+    try_interop(name);
+    share_existing(GR_TRANSPORT_COPY);
+    assert_gl_clean();
+}
+
+int hidden_opengl(void)
+{
+    see_devices();
+    if (!draw_there())
+        return say_missing("no EGL device draws with the GPU that CUDA does not see");
+    CU(DevicePrimaryCtxRetain(&fx.context, 0));
+    CU(CtxSetCurrent(fx.context));
+    CU(StreamCreate(&fx.stream, CU_STREAM_NON_BLOCKING));
+    use_hidden_opengl();
+    CU(StreamDestroy(fx.stream));
+    CU(DevicePrimaryCtxRelease(0));
+    own_egl_close(&hidden);
+    return 0;
+}
+
+/* A Vulkan of the application's own, which sees all devices. */
+static struct {
+    PFN_vkGetInstanceProcAddr get;
+    VkInstance instance;
+    VkPhysicalDevice physical;
+    VkDevice device;
+    char uuid[41];
+} own;
+
+#define OWN(name) ((PFN_##name)own.get(own.instance, #name))
+
+static bool make_instance(void)
+{
+    const VkApplicationInfo application = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
+                                           .apiVersion = VK_API_VERSION_1_2};
+    const VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
+                                       .pApplicationInfo = &application};
+    void *library = dlopen("libvulkan.so.1", RTLD_NOW);
+    void *symbol = library ? dlsym(library, "vkGetInstanceProcAddr") : NULL;
+    memcpy(&own.get, &symbol, sizeof(own.get));
+    return own.get && OWN(vkCreateInstance)(&info, NULL, &own.instance) == VK_SUCCESS;
+}
+
+static bool is_own(VkPhysicalDevice physical)
+{
+    VkPhysicalDeviceType type = ask_vulkan(own.get, own.instance, physical, own.uuid);
+    return gr_cuda_is_software() ? type == VK_PHYSICAL_DEVICE_TYPE_CPU
+                                 : strcmp(own.uuid, getenv(uuid_names[0])) == 0;
+}
+
+static bool make_device(void)
+{
+    const float priority = 1;
+    const VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+                                           .queueCount = 1,
+                                           .pQueuePriorities = &priority};
+    const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+                                     .queueCreateInfoCount = 1,
+                                     .pQueueCreateInfos = &queue};
+    VkPhysicalDevice devices[16];
+    uint32_t count = 16, i = 0;
+    if (OWN(vkEnumeratePhysicalDevices)(own.instance, &count, devices) < VK_SUCCESS)
+        return false;
+    while (i < count && !is_own(devices[i]))
+        i++;
+    if (i == count)
+        return false;
+    own.physical = devices[i];
+    return OWN(vkCreateDevice)(own.physical, &info, NULL, &own.device) == VK_SUCCESS;
+}
+
+int hidden_vulkan(void)
+{
+    see_devices();
+    if (!make_instance() || !make_device())
+        return say_missing("no Vulkan draws with the device that CUDA does not see");
+    const gr_vk_device_desc desc =
+        GR_INIT(gr_vk_device_desc, .get_instance_proc_addr = own.get, .instance = own.instance,
+                .physical_device = own.physical, .device = own.device);
+    const char *const parts[] = {own.uuid, seen_uuid(0), "CUDA_VISIBLE_DEVICES"};
+    for (int i = 0; i < 3; i++)
+        assert_null(gr_vk_device_wrap(&desc), GR_ERR_UNSUPPORTED, 0, parts[i]);
+    OWN(vkDestroyDevice)(own.device, NULL);
+    OWN(vkDestroyInstance)(own.instance, NULL);
+    return 0;
+}
