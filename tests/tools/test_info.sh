@@ -26,8 +26,7 @@ work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
 trap 'exit 99' HUP INT TERM
 cd "$work" || exit 99
-: "${GR_CUDA_DRIVER:=soft}"
-export GR_CUDA_DRIVER
+export GR_CUDA_DRIVER="${GR_CUDA_DRIVER:-soft}"
 behind=$GR_CUDA_DRIVER
 # What would be said of the machine that the tests run on.
 unset NVIDIA_DRIVER_CAPABILITIES NVIDIA_VISIBLE_DEVICES DISPLAY
@@ -133,12 +132,14 @@ except jsonschema.ValidationError:
     sys.exit(0)
 raise AssertionError('the schema takes all')
 END
+# valid NAME REPORT
 if command -v python3 >/dev/null; then
-    check schema 0 python3 validate.py report.json "$schema"
-    check odd_schema 0 python3 validate.py odd.json "$schema"
+    valid() { check "$1" 0 python3 validate.py "$2" "$schema"; }
 else
-    check schema 0 grep -c '"schema": 1' report.json
+    valid() { check "$1" 0 grep -c '"schema": 1' "$2"; }
 fi
+valid schema report.json
+valid odd_schema odd.json
 
 # LC_ALL=C has no check marks; where there is a locale that has, they are drawn.
 if [ "$(LC_ALL=C.UTF-8 locale charmap 2>/dev/null)" = UTF-8 ]; then
@@ -155,11 +156,11 @@ check too_much 0 "$info" --root "$work/crowd" --json &&
 
 # ---- CUDA's driver ----
 
-check no_driver 1 env GR_CUDA_DRIVER=/nonexistent/libcuda.so.1 "$info" &&
-    tells "nothing works here, since no CUDA driver starts" "/nonexistent/libcuda.so.1 could not" \
-        "set it to soft"
-check no_driver_json 1 env GR_CUDA_DRIVER=/nonexistent/libcuda.so.1 "$info" --json &&
-    is false cuda/driver && tells '"works": false' '"driver": ""'
+undriven() { GR_CUDA_DRIVER=/nonexistent/libcuda.so.1 "$info" "$@"; }
+check no_driver 1 undriven && tells "nothing works here, since no CUDA driver starts" \
+    "/nonexistent/libcuda.so.1 could not" "set it to soft"
+check no_driver_json 1 undriven --json && is false cuda/driver &&
+    tells '"works": false' '"driver": ""'
 check other_library 1 env GR_CUDA_DRIVER=libm.so.6 "$info" && tells "is no CUDA driver"
 if [ "$behind" = soft ]; then
     check software_instead 0 env -u GR_CUDA_DRIVER -u GR_SOFT_DEVICES CUDA_VISIBLE_DEVICES=-1 \
@@ -224,10 +225,8 @@ fi
 # The kernels are PTX, which a GPU's driver compiles.
 if [ "$behind" = soft ]; then tells '"kernel": "no"'; else tells '"kernel": "yes"'; fi
 cp out probed.json
-if command -v python3 >/dev/null; then
-    check probe_schema 0 python3 validate.py probed.json "$schema"
-fi
-check probe_nothing 1 env GR_CUDA_DRIVER=/nonexistent/libcuda.so.1 "$info" --probe
+valid probe_schema probed.json
+check probe_nothing 1 undriven --probe
 check probe_unknown 0 "$info" --find probe/nothing/0/buffer
 if grep '^finding' out >/dev/null; then fail "probes what there is not"; fi
 # By name, since it is not asked beside itself.
@@ -285,9 +284,7 @@ figure microseconds bench/map
 figure frames_per_second bench/in-order
 figure frames_per_second bench/ring
 cp out measured.json
-if command -v python3 >/dev/null; then
-    check bench_schema 0 python3 validate.py measured.json "$schema"
-fi
+valid bench_schema measured.json
 if [ -e "$failing" ]; then
     check bench_crashes 0 broken cuGraphicsMapResources=crash --bench --json &&
         is false bench:0 && tells "A driver crashed in maps and releases"
@@ -441,9 +438,8 @@ if [ ! -e "$failing" ]; then
     skip versions "there is no library to take for libcuda.so.1: $failing"
 else
     mkdir -p versions/compat
-    for file in versions/libcuda.so.580.65.06 versions/libcuda.so.570.1 versions/libcuda.so.1.1 \
-        versions/compat/libcuda.so.585.1; do
-        cp "$failing" $file
+    for file in libcuda.so.580.65.06 libcuda.so.570.1 libcuda.so.1.1 compat/libcuda.so.585.1; do
+        cp "$failing" versions/$file
     done
     # from FILE: what is said of it as the CUDA driver.
     from() {
@@ -470,12 +466,11 @@ check switched_on 0 around && right surroundings/prime
 echo off >root/etc/prime-discrete
 check switched_off 0 around && wrong surroundings/prime && tells "prime-select on-demand"
 
-check apptainer 0 env APPTAINER_CONTAINER=here.sif "$info" --root "$work/root" \
-    --find surroundings && tells "Start it with --nv"
+in_container() { (export APPTAINER_CONTAINER=here.sif && around); }
+check apptainer 0 in_container && tells "Start it with --nv"
 mkdir -p root/.singularity.d/libs
 touch root/.singularity.d/libs/libcuda.so.1
-check apptainer_nv 0 env APPTAINER_CONTAINER=here.sif "$info" --root "$work/root" \
-    --find surroundings
+check apptainer_nv 0 in_container
 if grep -F apptainer out >/dev/null; then fail "asks for --nv, which was given"; fi
 
 mkdir -p root/proc/sys/kernel root/usr/lib/wsl/lib
@@ -490,10 +485,9 @@ if [ "$(id -u)" != 0 ]; then
 else
     cp "$(readlink -f "$info")" setuid-info
     chmod 4755 setuid-info
-    if setpriv --reuid=65534 --clear-groups "$work/setuid-info" --find surroundings 2>/dev/null |
-        grep -q '^end'; then
-        check more_rights 0 setpriv --reuid=65534 --clear-groups "$work/setuid-info" \
-            --find surroundings && tells "more rights than its user"
+    set_uid() { setpriv --reuid=65534 --clear-groups "$work/setuid-info" --find surroundings; }
+    if set_uid 2>/dev/null | grep -q '^end'; then
+        check more_rights 0 set_uid && tells "more rights than its user"
     else
         skip more_rights "no program that is setuid runs here"
     fi
