@@ -1,0 +1,386 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What random_threads.py does: the objects that it makes, and the calls on those of each kind."""
+
+import gc
+import sys
+
+import grinterop
+import numpy as np
+from grinterop import GraphicsResource, Ring, Tensor
+
+import gl
+
+if "--without-core" in sys.argv:
+    core = None
+else:
+    try:
+        import cuda.core as core
+        from cuda.core.utils import StridedMemoryView
+    except ImportError:
+        core = None
+
+BYTES = 1024
+KINDS = "resources buffers tensors rings slots egls vulkans cudas".split() + ["cores"] * bool(core)
+
+ALLOWED = (
+    grinterop.CUDAError,
+    ValueError,
+    TypeError,
+    BufferError,
+    AttributeError,
+    OverflowError,
+)
+
+
+# ---- New objects ---------------------------------------------------------------------------------
+
+
+def new_gl_buffer(w):
+    made = GraphicsResource.from_gl_buffer(
+        gl.buffer(BYTES), flags=w.flags(), stream=w.random.choice([None, w.stream])
+    )
+    w.put("resources", made)
+
+
+def new_created_buffer(w):
+    transports = w.random.choice([None, "interop", "shared", "copy", "any"])
+    w.put(
+        "resources",
+        GraphicsResource.create_gl_buffer(BYTES, flags=w.flags(), transports=transports),
+    )
+
+
+def new_gl_image(w):
+    name = gl.texture(16, 16, data=bytes(1024))
+    w.put("resources", GraphicsResource.from_gl_image(name, gl.TEXTURE_2D, flags=w.flags()))
+
+
+def new_created_image(w):
+    transports = w.random.choice([None, "interop", "shared", "copy", "any"])
+    made = GraphicsResource.create_gl_image(
+        gl.TEXTURE_2D, gl.RGBA8, 16, 16, flags=w.flags(), transports=transports
+    )
+    w.put("resources", made)
+
+
+def new_ring(w):
+    mode = w.random.choice(["lossless", "newest"])
+    producer = w.random.choice(["cuda", "graphics"])
+    made = [GraphicsResource.create_gl_buffer(BYTES) for _ in range(3)]
+    for one in made:
+        w.put("resources", one)
+    w.put("rings", Ring(made, producer=producer, mode=mode))
+
+
+def new_wrapped(w):
+    w.put("tensors", Tensor.wrap(w.host.ctypes.data, (BYTES,), memory="host", owner=Owner(w)))
+
+
+def new_vulkan(w):
+    if w.random.randrange(20) == 0:
+        w.put("vulkans", grinterop.VulkanDevice.headless())
+    else:
+        w.put("resources", w.vulkan.create_buffer(BYTES, 0x20 | 0x3, flags=w.flags()))
+
+
+def new_egl(w):
+    try:
+        share = w.random.choice([None, w.own_egl, w.any("egls")])
+        w.put("egls", grinterop.EglContext(0, share=share))
+    finally:
+        w.own_egl.make_current()
+
+
+def new_core(w):
+    stream = w.streams[-1]
+    made = core.Device(0).allocate(BYTES, stream=stream)
+    made.fill(w.random.randrange(256), stream=stream)
+    w.put("cores", made)
+
+
+class Owner:
+    """An owner of memory whose end uses the objects, too."""
+
+    def __init__(self, w):
+        self.worker = w
+
+    def __del__(self):
+        tensors = self.worker.pools["tensors"]
+        try:
+            repr(self.worker.random.choice(list(tensors)).shape)
+        except ALLOWED + (RuntimeError, IndexError):
+            pass
+
+
+class Acts:
+    """A stream or a number that uses an object as it is read."""
+
+    def __init__(self, w, value):
+        self.worker, self.value = w, value
+
+    def act(self):
+        kind = self.worker.random.choice(KINDS[:5])
+        found = self.worker.any(kind)
+        name, call = self.worker.random.choice(CALLS[kind])
+        try:
+            if found is not None:
+                call(self.worker, found)
+        except ALLOWED + (RuntimeError,):
+            pass
+
+    def __cuda_stream__(self):
+        self.act()
+        return 0, self.worker.stream.stream
+
+    def __index__(self):
+        self.act()
+        return self.value
+
+
+def stream_of(w):
+    return w.random.choice(w.streams)
+
+
+# ---- Calls ---------------------------------------------------------------------------------------
+
+
+def with_resource(w, one):
+    with one as entered:
+        w.any("resources")
+        if entered is not one:
+            w.put("buffers", entered)
+
+
+def map_many(w, one):
+    buffers = grinterop.map_many([one, *w.some("resources", 2)], stream=stream_of(w))
+    for buffer in buffers:
+        w.put("buffers", buffer)
+    if w.random.randrange(2):
+        buffers.close()
+
+
+def submit(w, one):
+    w.vulkan.submit([one, *w.some("resources", 1)])
+
+
+def export(w, one):
+    """Exports that nobody reads."""
+    version = w.random.choice([None, (1, 0), (Acts(w, 1), 0)])
+    capsule = one.__dlpack__(stream=stream_of(w), max_version=version)
+    if w.random.randrange(2):
+        Tensor.from_dlpack(capsule).close()
+
+
+def publish(w, one):
+    grinterop.publish(
+        one,
+        w.array(),
+        stream=stream_of(w),
+        timeout=0,
+        offset=w.random.choice([0, 0, 16]),
+        shape=w.random.choice([None, None, (Acts(w, 4), 4)]),
+    )
+
+
+def fetch(w, one):
+    grinterop.fetch(one, np.zeros(BYTES, "u1"), stream=stream_of(w), timeout=0)
+
+
+def acquire(w, one, call):
+    with_stream = w.random.choice([None, w.stream])
+    timeout = w.random.choice([0, 0.002])
+    w.put("slots", call(w.random.randint(1, 2), stream=with_stream, timeout=timeout))
+
+
+def with_slots(w, one):
+    with one as entered:
+        for buffer in entered.buffers:
+            if buffer is not None:
+                w.put("buffers", buffer)
+                w.put("tensors", buffer.tensor())
+
+
+def slot_buffer(w, one):
+    if one.buffer is not None:
+        w.put("buffers", one.buffer)
+        w.put("tensors", one.buffer.tensor())
+
+
+def resize(w, one):
+    one.resize([GraphicsResource.create_gl_buffer(BYTES) for _ in range(w.random.randint(2, 3))])
+
+
+def current(w, one):
+    try:
+        one.make_current()
+    finally:
+        w.own_egl.make_current()
+
+
+def close_egl(w, one):
+    try:
+        one.close()
+    finally:
+        w.own_egl.make_current()
+
+
+def close_cuda(w, one):
+    one.close()
+
+
+def core_views(w, one):
+    """What cuda.core makes of memory; nobody reads it."""
+    StridedMemoryView.from_any_interface(one, stream_ptr=-1)
+    StridedMemoryView.from_buffer(one, shape=(64,), dtype=np.dtype("u1"))
+
+
+def core_copy(w, one):
+    one.copy_to(w.any("cores"), stream=w.streams[-1])
+
+
+def core_events(w, one):
+    """A map between events of cuda.core's."""
+    stream, ready = w.streams[-1], core.Device(0).create_event()
+    given = {"wait_event": stream.record(), "ready_event": ready}
+    w.put("buffers", grinterop.map_many([one], stream=stream, **given)[0])
+    ready.sync()
+
+
+def properties(w, one):
+    kind = type(one)
+    for name in dir(kind):
+        value = getattr(kind, name)
+        if not callable(value) and not name.startswith("_"):
+            try:
+                getattr(one, name)
+            except ALLOWED + (RuntimeError,):
+                pass
+    repr(one)
+
+
+def view(w, one):
+    count = w.random.choice([64, Acts(w, 64)])
+    w.put("tensors", one.view((count,), offset=w.random.choice([0, 8])))
+
+
+CALLS = {
+    "new": [
+        ("gl_buffer", new_gl_buffer),
+        ("created_buffer", new_created_buffer),
+        ("gl_image", new_gl_image),
+        ("created_image", new_created_image),
+        ("ring", new_ring),
+        ("wrapped", new_wrapped),
+        ("vulkan", new_vulkan),
+        ("egl", new_egl),
+        ("cuda", lambda w: w.put("cudas", grinterop.CudaContext(0))),
+        ("tensor", lambda w: w.put("tensors", Tensor.alloc((BYTES,), stream=w.stream))),
+        ("large", lambda w: w.put("tensors", Tensor.alloc((1 << 20,), stream=w.stream))),
+        ("imported", lambda w: w.put("tensors", Tensor.from_dlpack(w.array(), stream=w.stream))),
+        ("collect", lambda w: grinterop.collect(w.random.choice([0, 0.01]))),
+        ("gc", lambda w: w.random.randrange(50) or gc.collect()),
+        ("error", lambda w: (grinterop.last_error(), grinterop.clear_error())),
+        ("probe", lambda w: grinterop.probe(w.random.choice(["interop", "shared", "copy"]))),
+        ("device", lambda w: (grinterop.gl_cuda_device(), grinterop.bytes_moved())),
+    ],
+    "resources": [
+        ("map", lambda w, one: w.put("buffers", one.map(stream=stream_of(w)))),
+        ("map", lambda w, one: w.put("buffers", one.map(stream=stream_of(w)))),
+        ("map_linear", lambda w, one: w.put("buffers", one.map_linear(stream=stream_of(w)))),
+        ("map_many", map_many),
+        ("unmap", lambda w, one: one.unmap(stream=w.random.choice([None, stream_of(w)]))),
+        ("wait", lambda w, one: one.wait(w.random.choice([0, 0.01, 1]))),
+        ("with", with_resource),
+        ("describe", lambda w, one: one.describe()),
+        ("properties", properties),
+        ("publish", publish),
+        ("fetch", fetch),
+        ("submit", submit),
+        ("close", lambda w, one: w.random.randrange(3) or one.close(stream_of(w))),
+    ],
+    "buffers": [
+        ("tensor", lambda w, one: w.put("tensors", one.tensor())),
+        ("tensor", lambda w, one: w.put("tensors", one.tensor((Acts(w, 16), 4), "f4"))),
+        ("export", export),
+        ("device", lambda w, one: one.__dlpack_device__()),
+        ("interface", lambda w, one: one.__cuda_array_interface__),
+        ("fill", lambda w, one: one.fill(w.random.choice([7, b"ab"]), stream=w.stream)),
+        ("copy_to", lambda w, one: one.copy_to(w.any("buffers"), stream=w.stream)),
+        ("copy_from", lambda w, one: one.copy_from(w.any("buffers"), stream=w.stream)),
+        ("array", lambda w, one: (one.array(), one.mipmapped_array())),
+        ("surface", lambda w, one: (one.surface(), one.texture())),
+        ("info", lambda w, one: one.image_info()),
+        ("out", lambda w, one: one.copy_from_image(w.host.ctypes.data, host=True)),
+        ("in", lambda w, one: one.copy_to_image(w.host.ctypes.data, host=True)),
+        ("publish", publish),
+        ("fetch", fetch),
+        ("properties", properties),
+        ("close", lambda w, one: one.close(w.random.choice([None, stream_of(w)]))),
+        ("release", lambda w, one: grinterop.Buffers([one, *w.some("buffers")]).close()),
+    ],
+    "tensors": [
+        ("view", view),
+        ("clone", lambda w, one: w.put("tensors", one.clone(stream=stream_of(w)))),
+        ("clone", lambda w, one: w.put("tensors", one.clone("host", stream=w.stream))),
+        ("tobytes", lambda w, one: one.tobytes(stream=stream_of(w))),
+        ("copy_to", lambda w, one: one.copy_to(w.array(), stream=stream_of(w))),
+        ("copy_from", lambda w, one: one.copy_from(w.array(), stream=stream_of(w))),
+        ("wait", lambda w, one: one.wait(stream_of(w))),
+        ("used_on", lambda w, one: one.used_on(stream_of(w))),
+        ("export", export),
+        ("interface", lambda w, one: one.__cuda_array_interface__),
+        ("properties", properties),
+        ("layout", lambda w, one: w.put("tensors", Tensor.from_dlpack(one, layout="hwc"))),
+        ("close", lambda w, one: one.close()),
+    ],
+    "rings": [
+        ("write", lambda w, one: acquire(w, one, one.acquire_write)),
+        ("read", lambda w, one: acquire(w, one, one.acquire_read)),
+        ("write", lambda w, one: acquire(w, one, one.acquire_write)),
+        ("read", lambda w, one: acquire(w, one, one.acquire_read)),
+        ("publish", publish),
+        ("fetch", fetch),
+        ("info", lambda w, one: (one.info(), one.is_closed)),
+        ("descriptor", lambda w, one: one.descriptor(w.random.choice(["producer", "consumer"]))),
+        ("resize", resize),
+        ("stop", lambda w, one: w.random.randrange(20) or one.stop()),
+        ("close", lambda w, one: one.close()),
+    ],
+    "slots": [
+        ("publish", lambda w, one: one.publish()),
+        ("give_back", lambda w, one: one.give_back()),
+        ("cancel", lambda w, one: one.cancel()),
+        ("with", with_slots),
+        ("buffer", slot_buffer),
+        ("properties", properties),
+    ],
+    "egls": [
+        ("current", current),
+        ("describe", lambda w, one: one.describe()),
+        ("properties", properties),
+        ("close", close_egl),
+    ],
+    "vulkans": [
+        ("buffer", lambda w, one: w.put("resources", one.create_buffer(BYTES, 0x23))),
+        ("image", lambda w, one: w.put("resources", one.create_image(37, 16, 16, 0x3))),
+        ("submit", lambda w, one: one.submit(w.some("resources"))),
+        ("describe", lambda w, one: one.describe()),
+        ("properties", properties),
+        ("close", lambda w, one: one.close()),
+    ],
+    "cudas": [
+        ("sync", lambda w, one: one.sync()),
+        ("properties", properties),
+        ("close", close_cuda),
+    ],
+}
+if core:
+    CALLS["new"].append(("core", new_core))
+    CALLS["resources"].append(("core_events", core_events))
+    CALLS["buffers"].append(("core_views", core_views))
+    CALLS["cores"] = [
+        ("tensor", lambda w, one: w.put("tensors", Tensor.from_dlpack(one, stream=stream_of(w)))),
+        ("views", core_views),
+        ("copy", core_copy),
+        ("properties", properties),
+    ]

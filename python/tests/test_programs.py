@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pythons of their own: interpreters that are refused, Ctrl-C, and everything at random."""
+
+import os
+import subprocess
+import sys
+import textwrap
+
+import grinterop
+import pytest
+
+
+# ---- Interpreters --------------------------------------------------------------------------------
+
+
+def run(program):
+    """What a Python of its own prints."""
+    found = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, timeout=60
+    )
+    assert found.returncode == 0, found.stderr
+    return found.stdout
+
+
+@pytest.mark.parametrize("isolated", [False, True])
+def test_a_subinterpreter_is_refused(isolated):
+    """Catches: its import broke the exceptions of the main interpreter."""
+    printed = run(
+        f"""
+        import sys, grinterop
+        text = "import sys\\ntry:\\n import grinterop\\nexcept ImportError as error:"
+        text += "\\n print(error, flush=True)"
+        if sys.version_info >= (3, 13):
+            import _interpreters as made
+            one = made.create("isolated" if {isolated} else "legacy")
+        else:
+            import _xxsubinterpreters as made
+            one = made.create(isolated={isolated})
+        made.run_string(one, text)
+        made.destroy(one)
+        try:
+            grinterop.Tensor.alloc((1, 2, 3), "f4", strides=(1, 2))
+        except ValueError:
+            pass
+        try:
+            grinterop.Tensor.wrap(0, (8,))
+        except grinterop.InvalidValueError as error:
+            print("still", error.status)
+        """
+    )
+    lines = printed.splitlines()
+    assert len(lines) == 2 and "interpreter" in lines[0]
+    assert lines[1] == "still GR_ERR_INVALID_VALUE"
+
+
+def test_a_second_import_is_the_same_module():
+    printed = run(
+        """
+        import sys, grinterop
+        first, tensor = grinterop.Tensor, grinterop.Tensor.alloc((4,), memory="host")
+        for name in [name for name in sys.modules if name.startswith("grinterop")]:
+            del sys.modules[name]
+        import grinterop
+        print(grinterop.Tensor is first, grinterop.Tensor.from_dlpack(tensor) is tensor)
+        try:
+            grinterop.Tensor.wrap(0, (8,))
+        except grinterop.InvalidValueError:
+            print("caught")
+        """
+    )
+    assert printed == "True True\ncaught\n"
+
+
+def test_free_threaded_python_is_refused():
+    """Without such a Python, by what it says of itself."""
+    printed = run(
+        """
+        import sys
+        sys.version = "3.13.0 experimental free-threading build"
+        try:
+            import grinterop
+        except ImportError as error:
+            print(error, "grinterop._grinterop" in sys.modules)
+        """
+    )
+    assert "free-threaded" in printed and printed.endswith("False\n")
+
+
+# ---- Ctrl-C --------------------------------------------------------------------------------------
+
+WAITS = """
+import os, signal, sys, threading, time, ctypes, grinterop
+cuda, egl = grinterop.CudaContext(0), grinterop.EglContext(0)
+made = [grinterop.GraphicsResource.create_gl_buffer(64) for _ in range(2)]
+ring = grinterop.Ring(made)
+other = grinterop.GraphicsResource.create_gl_buffer(64, transports="copy", flags="read_only")
+tensor = grinterop.Tensor.alloc((64,), stream=cuda)
+reached = threading.Event()
+HostFunction = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+held = HostFunction(lambda _: reached.wait(20))
+library = ctypes.CDLL("libcuda.so.1")
+
+def hold():
+    assert library.cuLaunchHostFunc(ctypes.c_void_p(cuda.stream), held, None) == 0
+
+def collect(timeout):
+    used = grinterop.Tensor.alloc((64,), memory="pinned", stream=cuda)
+    hold()
+    used.used_on(cuda)
+    used.close()
+    grinterop.collect(timeout)
+
+def wait(timeout):
+    buffer = other.map(stream=cuda)
+    hold()
+    buffer.close()
+    other.wait(timeout)
+
+def publish(timeout):
+    for _ in range(3):
+        grinterop.publish(ring, tensor, stream=cuda, timeout=timeout)
+
+def acquire_write(timeout):
+    taken = [ring.acquire_write(stream=cuda, timeout=timeout) for _ in range(3)]
+
+calls = {
+    "acquire_read": lambda timeout: ring.acquire_read(timeout=timeout),
+    "acquire_write": acquire_write,
+    "publish": publish,
+    "collect": collect,
+    "wait": wait,
+}
+threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+began = time.monotonic()
+try:
+    calls[sys.argv[1]](eval(sys.argv[2]))
+    print("it ended")
+except KeyboardInterrupt:
+    print("interrupted", time.monotonic() - began)
+except Exception as error:
+    print(repr(error))
+reached.set()
+cuda.sync()
+"""
+
+
+@pytest.mark.parametrize("timeout", ["None", "12"])
+@pytest.mark.parametrize("call", ["acquire_read", "acquire_write", "publish", "collect", "wait"])
+def test_ctrl_c_ends_a_wait(call, timeout, cuda):
+    """Catches: it was seen when the time was over, and never without one."""
+    if call == "wait" and not grinterop.is_software():
+        pytest.skip("a map on the GPU may wait for the stream")
+    found = subprocess.run(
+        [sys.executable, "-c", WAITS, call, timeout], capture_output=True, text=True, timeout=60
+    )
+    word, _, seconds = found.stdout.partition(" ")
+    assert word == "interrupted" and float(seconds) < 6, found.stdout + found.stderr
+
+
+# ---- Everything at random ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("options", [[], ["--without-core"]], ids=["core", "without core"])
+def test_two_threads_use_everything_at_random(options):
+    """A few seconds of random_threads.py, which says more where it is run by hand."""
+    program = os.path.join(os.path.dirname(__file__), "random_threads.py")
+    found = subprocess.run(
+        [sys.executable, program, "--seed", "1", "--seconds", "4", *options],
+        capture_output=True,
+        text=True,
+        timeout=200,
+    )
+    assert found.returncode == 0, found.stdout + found.stderr
