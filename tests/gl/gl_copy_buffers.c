@@ -5,6 +5,8 @@
  */
 #include "gl_copy_tests.h"
 
+#include <grinterop/ring.h>
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -339,4 +341,31 @@ COPY_TEST(a_batch_waits_once)
         assert_gl_pattern(names[i], SIZE + i, i == 1 ? i : i + 20);
         gr_resource_free(resources[i]);
     }
+}
+
+GROUP("rings by copy, in pieces", EVERY_COPY_GL)
+
+/* Frames that go in pieces: OpenGL has the first one before CUDA has sent the last. */
+COPY_TEST(frames_in_pieces_in_flight)
+{
+    enum { BYTES = 9 << 20 };
+    const gr_slot *slot;
+    gr_resource *resources[2];
+    for (int i = 0; i < 2; i++)
+        resources[i] = must_copy(gl_buffer_filled(BYTES, 0), GR_WRITE_DISCARD);
+    gr_ring *ring = gr_ring_create(resources, 2, NULL);
+    assert_made(ring);
+    for (int frame = 0; frame < 6; frame++) {
+        assert_ok(gr_ring_acquire_write(ring, fx.stream, &slot, 1, 0));
+        cuda_fill(slot->buffer, frame + 1);
+        assert_ok(gr_ring_publish(ring, &slot, 1));
+        if (frame == 0)
+            continue;
+        assert_ok(gr_ring_acquire_read(ring, GR_STREAM_NONE, &slot, 1, 0));
+        assert_gl_bytes(gr_gl_name(slot->resource), BYTES, frame);
+        assert_ok(gr_ring_give_back(ring, &slot, 1));
+    }
+    gr_ring_free(ring);
+    for (int i = 0; i < 2; i++)
+        gr_resource_free(resources[i]);
 }

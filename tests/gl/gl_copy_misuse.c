@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Copies that cannot be, and OpenGL's state: objects that were deleted or are locked, other
- * contexts, calls of the driver that fail midway, and bindings, settings and pending errors that
- * stay.
+ * Copies that cannot be: objects that were deleted or are locked, other contexts, and calls of the
+ * driver that fail midway.
  */
 #include "gl_copy_tests.h"
 
@@ -114,14 +113,14 @@ COPY_TEST(a_buffer_that_the_application_has_mapped)
 
 static void *current_context, *current_display;
 
-static void leave_context(void)
+void leave_context(void)
 {
     current_context = eglGetCurrentContext();
     current_display = eglGetCurrentDisplay();
     assert_ok(gr_egl_make_current(NULL));
 }
 
-static void enter_context(void)
+void enter_context(void)
 {
     ck_assert(eglMakeCurrent(current_display, EGL_NO_SURFACE, EGL_NO_SURFACE, current_context));
 }
@@ -374,135 +373,4 @@ COPY_TEST(a_release_that_fails_can_be_tried_again)
         assert_ok(gr_buffer_release(buffer));
         assert_gl_pattern(name, SIZE, 2);
     }
-}
-
-/* ---- OpenGL's state -------------------------------------------------------------------------- */
-
-static const GLenum settings[] = {
-    GL_PACK_ALIGNMENT,
-    GL_PACK_ROW_LENGTH,
-    GL_PACK_SKIP_PIXELS,
-    GL_PACK_SKIP_ROWS,
-    GL_UNPACK_ALIGNMENT,
-    GL_UNPACK_ROW_LENGTH,
-    GL_UNPACK_SKIP_PIXELS,
-    GL_UNPACK_SKIP_ROWS,
-    GL_UNPACK_IMAGE_HEIGHT,
-    GL_PIXEL_PACK_BUFFER_BINDING,
-    GL_PIXEL_UNPACK_BUFFER_BINDING,
-    GL_COPY_READ_BUFFER_BINDING,
-    GL_COPY_WRITE_BUFFER_BINDING,
-    GL_TEXTURE_BINDING_2D,
-    GL_TEXTURE_BINDING_3D,
-    GL_TEXTURE_BINDING_CUBE_MAP,
-    GL_RENDERBUFFER_BINDING,
-    GL_ACTIVE_TEXTURE,
-    GL_READ_FRAMEBUFFER_BINDING,
-    GL_DRAW_FRAMEBUFFER_BINDING,
-};
-#define SETTING_COUNT (sizeof(settings) / sizeof(settings[0]))
-
-static void read_settings(GLint values[SETTING_COUNT])
-{
-    for (size_t i = 0; i < SETTING_COUNT; i++)
-        glGetIntegerv(settings[i], &values[i]);
-}
-
-/* Settings that make texels come out differently, and something bound everywhere. */
-static void disturb(void)
-{
-    for (size_t i = 0; i < 9; i++)
-        glPixelStorei(settings[i], settings[i] == GL_PACK_ALIGNMENT ? 8 : 2);
-    static const GLenum buffers[] = {GL_PIXEL_PACK_BUFFER, GL_PIXEL_UNPACK_BUFFER,
-                                     GL_COPY_READ_BUFFER, GL_COPY_WRITE_BUFFER};
-    static const GLenum textures[] = {GL_TEXTURE_2D, GL_TEXTURE_3D, GL_TEXTURE_CUBE_MAP};
-    GLuint name = 0;
-    for (size_t i = 0; i < 4; i++)
-        glBindBuffer(buffers[i], gl_buffer_filled(16, 0));
-    glActiveTexture(GL_TEXTURE2);
-    for (size_t i = 0; i < 3; i++) {
-        glGenTextures(1, &name);
-        glBindTexture(textures[i], name);
-    }
-    glGenRenderbuffers(1, &name);
-    glBindRenderbuffer(GL_RENDERBUFFER, name);
-}
-
-static void calm(void)
-{
-    for (size_t i = 0; i < 9; i++)
-        glPixelStorei(settings[i],
-                      settings[i] == GL_PACK_ALIGNMENT || settings[i] == GL_UNPACK_ALIGNMENT ? 4
-                                                                                             : 0);
-    glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
-    glBindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
-}
-
-static void one_life(const struct image *image, GLuint name)
-{
-    const gr_gl_options by_copy = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_COPY);
-    gr_resource *resources[2] = {
-        gr_from_gl_image_with(image->name, image->target->target, GR_READ_WRITE, &by_copy),
-        gr_from_gl_buffer_with(name, GR_READ_WRITE, &by_copy)};
-    gr_buffer *buffers[2];
-    assert_made(resources[0]);
-    assert_made(resources[1]);
-    assert_ok(gr_map_many(resources, 2, fx.stream, NULL, buffers));
-    assert_ok(gr_buffer_release_many(buffers, 2, GR_STREAM_OF_MAP, NULL));
-    gr_resource_free(resources[0]);
-    gr_resource_free(resources[1]);
-}
-
-GROUP("OpenGL's state over copies", EVERY_COPY_GL)
-
-COPY_TEST(state_and_pending_errors_stay)
-{
-    static const char *const targets[] = {"2D", "3D", "CUBE", "RENDERBUFFER"};
-    static const GLenum errors[] = {GL_NO_ERROR, GL_INVALID_ENUM};
-    GLuint name = gl_buffer_pattern(100, 3);
-    for (size_t i = 0; i < 4; i++)
-        for (size_t k = 0; k < 2; k++) {
-            GLint before[SETTING_COUNT], after[SETTING_COUNT];
-            struct image image = image_filled("RGBA8", targets[i], 7, 7, 1, 1);
-            disturb();
-            read_settings(before);
-            if (errors[k] != GL_NO_ERROR)
-                glEnable(0xFFFF);
-            one_life(&image, name);
-            ck_assert_uint_eq(glGetError(), errors[k]);
-            assert_gl_clean();
-            read_settings(after);
-            for (size_t s = 0; s < SETTING_COUNT; s++)
-                ck_assert_msg(after[s] == before[s], "%s: setting 0x%x is %d, not %d", targets[i],
-                              settings[s], after[s], before[s]);
-            calm();
-            assert_image(&image, 1);
-            assert_gl_pattern(name, 100, 3);
-        }
-}
-
-GROUP("OpenGL's state, the fixture's alone", add_copy_case)
-
-/* Such a context calculates with texels that it moves. */
-COPY_TEST(a_compatibility_context_does_not_change_texels)
-{
-    leave_context();
-    gr_egl *egl = gr_egl_create(&GR_INIT(gr_egl_options, .compatibility = true));
-    assert_made(egl);
-    struct image image = image_make("RGBA8", "2D", 8, 8, 1);
-    GLuint name = gl_buffer_pattern(100, 3);
-    GLfloat scale = 0, bias = 0;
-    image_fill(&image, 1);
-    glPixelTransferf(GL_RED_SCALE, 0.5f);
-    glPixelTransferf(GL_GREEN_BIAS, 0.25f);
-    one_life(&image, name);
-    glGetFloatv(GL_RED_SCALE, &scale);
-    glGetFloatv(GL_GREEN_BIAS, &bias);
-    ck_assert(scale == 0.5f && bias == 0.25f);
-    glPixelTransferf(GL_RED_SCALE, 1);
-    glPixelTransferf(GL_GREEN_BIAS, 0);
-    assert_image(&image, 1);
-    assert_gl_clean();
-    gr_egl_free(egl);
-    enter_context();
 }

@@ -190,35 +190,17 @@ static void cuda_takes(gr_ring *ring, int value)
     assert_ok(gr_ring_give_back(ring, &slot, 1));
 }
 
-static TCase *add_few_case(Suite *suite, const char *name)
-{
-    return with_fixture(add_copy_case(suite, name), be_small, NULL);
-}
-
-static TCase *add_few_mesa_case(Suite *suite, const char *name)
-{
-    return with_fixture(add_mesa_copy_case(suite, name), be_small, NULL);
-}
-
-static TCase *add_few_pinned_case(Suite *suite, const char *name)
-{
-    return with_fixture(add_pinned_copy_case(suite, name), be_small, NULL);
-}
-
-static TCase *add_much_case(Suite *suite, const char *name)
-{
-    return with_fixture(add_copy_case(suite, name), be_large, NULL);
-}
-
-static TCase *add_much_mesa_case(Suite *suite, const char *name)
-{
-    return with_fixture(add_mesa_copy_case(suite, name), be_large, NULL);
-}
-
-static TCase *add_much_pinned_case(Suite *suite, const char *name)
-{
-    return with_fixture(add_pinned_copy_case(suite, name), be_large, NULL);
-}
+#define CASE_OF_SIDE(name, add, be)                                                                \
+    static TCase *name(Suite *suite, const char *text)                                             \
+    {                                                                                              \
+        return with_fixture(add(suite, text), be, NULL);                                           \
+    }
+CASE_OF_SIDE(add_few_case, add_copy_case, be_small)
+CASE_OF_SIDE(add_few_mesa_case, add_mesa_copy_case, be_small)
+CASE_OF_SIDE(add_few_pinned_case, add_pinned_copy_case, be_small)
+CASE_OF_SIDE(add_much_case, add_copy_case, be_large)
+CASE_OF_SIDE(add_much_mesa_case, add_mesa_copy_case, be_large)
+CASE_OF_SIDE(add_much_pinned_case, add_pinned_copy_case, be_large)
 
 /* Little with pinned memory is as without. */
 GROUP("rings by copy, CUDA writes", add_few_case, add_few_mesa_case, add_much_case,
@@ -419,33 +401,6 @@ COPY_TEST(a_slot_whose_object_is_gone, 2)
     assert_ok(gr_ring_give_back(ring, &slot, 1));
     assert_fails(gr_ring_acquire_write(ring, fx.stream, &slot, 1, 0), GR_ERR_STATE, 0, "deleted");
     end(ring);
-}
-
-GROUP("rings by copy, in pieces", EVERY_COPY_GL)
-
-/* Frames that go in pieces: OpenGL has the first one before CUDA has sent the last. */
-COPY_TEST(frames_in_pieces_in_flight)
-{
-    enum { BYTES = 9 << 20 };
-    const gr_slot *slot;
-    gr_resource *resources[2];
-    for (int i = 0; i < 2; i++)
-        resources[i] = must_copy(gl_buffer_filled(BYTES, 0), GR_WRITE_DISCARD);
-    gr_ring *ring = gr_ring_create(resources, 2, NULL);
-    assert_made(ring);
-    for (int frame = 0; frame < 6; frame++) {
-        assert_ok(gr_ring_acquire_write(ring, fx.stream, &slot, 1, 0));
-        cuda_fill(slot->buffer, frame + 1);
-        assert_ok(gr_ring_publish(ring, &slot, 1));
-        if (frame == 0)
-            continue;
-        assert_ok(gr_ring_acquire_read(ring, GR_STREAM_NONE, &slot, 1, 0));
-        assert_gl_bytes(gr_gl_name(slot->resource), BYTES, frame);
-        assert_ok(gr_ring_give_back(ring, &slot, 1));
-    }
-    gr_ring_free(ring);
-    for (int i = 0; i < 2; i++)
-        gr_resource_free(resources[i]);
 }
 
 GROUP("rings by copy, OpenGL writes", add_few_case, add_few_mesa_case, add_few_pinned_case)

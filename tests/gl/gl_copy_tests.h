@@ -22,6 +22,10 @@ const char *copy_gl_missing(void);
 /* CUDA refuses the next mapping of OpenGL's, so that the host memory is CUDA's own. */
 void refuse_mapping(void);
 
+/* The fixture's context is current no more, and again. */
+void leave_context(void);
+void enter_context(void);
+
 /* By GR_TRANSPORT_COPY; the last one is of a buffer that grinterop creates. */
 gr_resource *must_copy(GLuint name, unsigned flags);
 gr_resource *must_copy_image(const struct image *image, unsigned flags);

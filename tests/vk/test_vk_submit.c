@@ -4,22 +4,18 @@
  * and everything around them by grinterop. The validation layer listens. Loops run for devices with
  * synchronization2 and without.
  */
-#include "tests/support/support_vulkan_image.h"
+#include "vk_submit.h"
 
 #include <string.h>
 
-#define SIZE    65536
 #define LATE_MS 60
 #define FRAMES  12
 
-#define WITH_SYNCHRONIZATION2 0
-#define PLAIN                 1
-
 /* ---- Devices, and what they call ------------------------------------------------------------- */
 
-static unsigned pools;         /* command pools that were made */
+unsigned pools;                /* command pools that were made */
 static VkResult submit_result; /* what submits give instead of being made; VK_SUCCESS: they are */
-static unsigned submits[2];    /* by vkQueueSubmit2 and vkQueueSubmit */
+unsigned submits[2];           /* by vkQueueSubmit2 and vkQueueSubmit */
 
 static PFN_vkVoidFunction real(VkDevice device, const char *name)
 {
@@ -75,9 +71,9 @@ static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL watched(VkInstance instance, con
                                                     : vk.h->get_instance_proc_addr(instance, name);
 }
 
-static gr_vk_device *device;
+gr_vk_device *device;
 
-static void begin_device(int kind)
+void begin_device(int kind)
 {
     if (kind == WITH_SYNCHRONIZATION2 && !vk.h->synchronization2)
         skip("this Vulkan device has no synchronization2");
@@ -90,7 +86,7 @@ static void begin_device(int kind)
     assert_made(device);
 }
 
-static void end_device(void)
+void end_device(void)
 {
     VK(QueueWaitIdle(vk.h->graphics));
     CU(StreamSynchronize(fx.stream));
@@ -99,14 +95,14 @@ static void end_device(void)
 
 /* ---- Submits --------------------------------------------------------------------------------- */
 
-static const gr_vk_use copying = {
+const gr_vk_use copying = {
     .struct_size = sizeof(gr_vk_use),
     .stages = VK_PIPELINE_STAGE_2_TRANSFER_BIT,
     .access = VK_ACCESS_2_TRANSFER_READ_BIT | VK_ACCESS_2_TRANSFER_WRITE_BIT,
     .layout = VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL,
 };
 
-static gr_resource *make_buffer(void)
+gr_resource *make_buffer(void)
 {
     const VkBufferCreateInfo info = vulkan_buffer_info(SIZE);
     gr_resource *resource = gr_vk_buffer_create(device, &info, GR_READ_WRITE);
@@ -445,88 +441,6 @@ VULKAN_TEST(a_filled_submit_info)
     gr_buffer *mapped = must_map(resource);
     assert_cuda_bytes(mapped, 0x61);
     must_release(mapped);
-    end_device();
-}
-
-/* ---- What is refused ------------------------------------------------------------------------- */
-
-VULKAN_TEST(what_cannot_be_is_refused, 2)
-{
-    begin_device(_i);
-    GR_AUTO(gr_resource) *resource = make_buffer();
-    GR_AUTO(gr_resource) *gl = must_register(gl_buffer_filled(16, 1));
-    gr_submit *submit = gr_submit_begin(&resource, 1), *of_gl = gr_submit_begin(&gl, 1);
-    gr_vk_submit_desc desc = GR_INIT(gr_vk_submit_desc, .first = &copying);
-    assert_fails(gr_vk_submit(NULL, &desc), GR_ERR_INVALID_VALUE, 0, "NULL");
-    assert_fails(gr_vk_submit(submit, NULL), GR_ERR_INVALID_VALUE, 0, "desc");
-    assert_fails(gr_vk_submit(of_gl, &desc), GR_ERR_INVALID_VALUE, 0, "Vulkan's");
-    desc.struct_size = 0;
-    assert_fails(gr_vk_submit(submit, &desc), GR_ERR_INVALID_VALUE, 0, "gr_vk_submit_desc");
-    gr_vk_use wrong = copying;
-    wrong.stages = 0;
-    desc = GR_INIT(gr_vk_submit_desc, .last = &wrong);
-    assert_fails(gr_vk_submit(submit, &desc), GR_ERR_INVALID_VALUE, 0, "`last->stages`");
-    const uint32_t family = 1000;
-    wrong = copying;
-    wrong.queue_family = &family;
-    assert_fails(gr_vk_submit(submit, &desc), GR_ERR_INVALID_VALUE, 0, "1000");
-    VkSubmitInfo2 info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO};
-    desc = GR_INIT(gr_vk_submit_desc, .info = &info);
-    assert_fails(gr_vk_submit(submit, &desc), GR_ERR_INVALID_VALUE, 0, "sType");
-    info = (VkSubmitInfo2){.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2, .signalSemaphoreInfoCount = 1};
-    assert_fails(gr_vk_submit(submit, &desc), GR_ERR_INVALID_VALUE, 0, "pSignalSemaphoreInfos");
-    ck_assert_uint_eq(submits[0] + submits[1], 0);
-    assert_ok(gr_vk_submit(submit, &GR_INIT(gr_vk_submit_desc, .first = NULL)));
-    ck_assert_uint_eq(pools, 0); /* no barriers */
-    gr_submit_free(submit);
-    gr_submit_free(of_gl);
-    end_device();
-}
-
-VULKAN_TEST(what_vkQueueSubmit_cannot_say)
-{
-    begin_device(PLAIN);
-    GR_AUTO(gr_resource) *resource = make_buffer();
-    GR_AUTO(gr_submit) *submit = gr_submit_begin(&resource, 1);
-    VkSemaphoreSubmitInfo point = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
-                                   .stageMask = VK_PIPELINE_STAGE_2_COPY_BIT};
-    VkCommandBufferSubmitInfo buffer = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO,
-                                        .deviceMask = 2};
-    VkSubmitInfo2 info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
-                          .waitSemaphoreInfoCount = 1,
-                          .pWaitSemaphoreInfos = &point};
-    const gr_vk_submit_desc desc = GR_INIT(gr_vk_submit_desc, .info = &info);
-    assert_fails(gr_vk_submit(submit, &desc), GR_ERR_UNSUPPORTED, 0, "stages");
-    point.stageMask = VK_PIPELINE_STAGE_2_TRANSFER_BIT;
-    point.deviceIndex = 1;
-    assert_fails(gr_vk_submit(submit, &desc), GR_ERR_UNSUPPORTED, 0, "deviceIndex");
-    info = (VkSubmitInfo2){.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
-                           .commandBufferInfoCount = 1,
-                           .pCommandBufferInfos = &buffer};
-    assert_fails(gr_vk_submit(submit, &desc), GR_ERR_UNSUPPORTED, 0, "deviceMask");
-    info =
-        (VkSubmitInfo2){.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2, .flags = VK_SUBMIT_PROTECTED_BIT};
-    assert_fails(gr_vk_submit(submit, &desc), GR_ERR_UNSUPPORTED, 0, "flags");
-    const gr_vk_use wide = GR_INIT(gr_vk_use, .stages = VK_PIPELINE_STAGE_2_COPY_BIT);
-    const gr_vk_submit_desc by_wide = GR_INIT(gr_vk_submit_desc, .first = &wide);
-    assert_fails(gr_vk_submit(submit, &by_wide), GR_ERR_UNSUPPORTED, 0, "synchronization2");
-    ck_assert_uint_eq(submits[0] + submits[1], 0);
-    end_device();
-}
-
-VULKAN_TEST(a_device_without_a_queue)
-{
-    device = gr_vk_device_wrap(
-        &GR_INIT(gr_vk_device_desc, .get_instance_proc_addr = vk.h->get_instance_proc_addr,
-                 .instance = vk.h->instance, .physical_device = vk.h->physical_device,
-                 .device = vk.h->device, .queue_family = vk.h->graphics_family));
-    assert_made(device);
-    GR_AUTO(gr_resource) *resource = make_buffer();
-    GR_AUTO(gr_submit) *submit = gr_submit_begin(&resource, 1);
-    assert_fails(gr_vk_submit(submit, &GR_INIT(gr_vk_submit_desc, .first = &copying)),
-                 GR_ERR_INVALID_VALUE, 0, "queue");
-    assert_ok(gr_vk_submit(submit, &GR_INIT(gr_vk_submit_desc, .queue = vk.h->graphics,
-                                            .first = &copying, .last = &copying)));
     end_device();
 }
 

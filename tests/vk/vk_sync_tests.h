@@ -5,7 +5,8 @@
 
 #include "tests/support/support_vulkan.h"
 
-#define SIZE 65536
+#define SIZE    65536
+#define LATE_MS 60
 
 /* Two timelines, and a resource that has them or, so that a missing order shows, has not. */
 struct pair {
@@ -15,6 +16,14 @@ struct pair {
 struct pair make_pair(VkSemaphoreType type);
 void free_pair(struct pair *pair);
 gr_resource *make_resource(const struct pair *pair);
+
+/* CUDA fills the resource, late. */
+void fill_late(gr_resource *resource, int value, CUstream stream);
+
+/* Vulkan reads the resource after what the submit says, which has begun. */
+void check_read_after(gr_resource *resource, gr_submit *submit, int value);
+
+uint64_t counter(const gr_semaphore *semaphore);
 
 /* Begins a use of one resource. */
 gr_submit *begin_submit(gr_resource *resource);

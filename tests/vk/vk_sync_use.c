@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How semaphores are used: values that grow, several resources on one pair, submits that are taken
- * back, points by hand, the application's own semaphores, binary ones, and images with their
- * barriers.
+ * back, and images with their barriers.
  */
 #include "tests/support/support_vulkan_image.h"
 #include "vk_sync_tests.h"
 
 #include <string.h>
 
-#define LATE_MS 60
-
-/* CUDA fills the resource, late. */
-static void fill_late(gr_resource *resource, int value, CUstream stream)
+void fill_late(gr_resource *resource, int value, CUstream stream)
 {
     gr_buffer *buffer = gr_map(resource, stream);
     assert_made(buffer);
@@ -31,14 +27,14 @@ static struct vulkan_host *read_after(gr_resource *resource, gr_submit *submit)
     return seen;
 }
 
-static void check_read_after(gr_resource *resource, gr_submit *submit, int value)
+void check_read_after(gr_resource *resource, gr_submit *submit, int value)
 {
     struct vulkan_host *seen = read_after(resource, submit);
     vulkan_finish();
     assert_bytes(seen->bytes, SIZE, value);
 }
 
-static uint64_t counter(const gr_semaphore *semaphore)
+uint64_t counter(const gr_semaphore *semaphore)
 {
     uint64_t value = 0;
     VK(GetSemaphoreCounterValue(vk.h->device, gr_vk_semaphore(semaphore), &value));
@@ -327,161 +323,6 @@ VULKAN_TEST(resources_may_end_while_a_submit_has_begun, 2)
     gr_resource_free(r[2]);
 }
 
-GROUP("points by hand, own semaphores, binary ones", add_vulkan_case)
-
-VULKAN_TEST(points_by_hand_order_two_streams)
-{
-    struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
-    CUdeviceptr memory = 0;
-    unsigned char bytes[256];
-    CU(MemAlloc(&memory, sizeof(bytes)));
-    CU(MemsetD8Async(memory, 0, sizeof(bytes), fx.stream));
-    CU(StreamSynchronize(fx.stream));
-    const gr_semaphore_point points[] = {
-        GR_INIT(gr_semaphore_point, .semaphore = pair.drawn, .value = 7),
-        GR_INIT(gr_semaphore_point, .semaphore = pair.computed, .value = 9)};
-    gate_open_after(gate_put(fx.stream), LATE_MS);
-    CU(MemsetD8Async(memory, 0x61, sizeof(bytes), fx.stream));
-    assert_ok(gr_semaphore_signal(points, 2, fx.stream));
-    assert_ok(gr_semaphore_wait(points, 2, fx.other));
-    CU(MemcpyDtoHAsync(bytes, memory, sizeof(bytes), fx.other));
-    CU(StreamSynchronize(fx.other));
-    assert_bytes(bytes, sizeof(bytes), 0x61);
-    ck_assert_uint_eq(counter(pair.drawn), 7);
-    ck_assert_uint_eq(counter(pair.computed), 9);
-    CU(MemFree(memory));
-    free_pair(&pair);
-}
-
-VULKAN_TEST(a_point_by_hand_waits_for_vulkans_host)
-{
-    GR_AUTO(gr_semaphore) *semaphore = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
-    assert_made(semaphore);
-    const gr_semaphore_point point =
-        GR_INIT(gr_semaphore_point, .semaphore = semaphore, .value = 3);
-    assert_ok(gr_semaphore_wait(&point, 1, fx.stream));
-    sleep_ms(LATE_MS);
-    CU_GIVES(CUDA_ERROR_NOT_READY, StreamQuery(fx.stream));
-    const VkSemaphoreSignalInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO,
-                                        .semaphore = gr_vk_semaphore(semaphore),
-                                        .value = 3};
-    VK(SignalSemaphore(vk.h->device, &info));
-    CU(StreamSynchronize(fx.stream));
-}
-
-/* ---- The application's own semaphores -------------------------------------------------------- */
-
-static VkSemaphore own_timeline(bool exported, uint64_t value)
-{
-    const VkExportSemaphoreCreateInfo export = {
-        .sType = VK_STRUCTURE_TYPE_EXPORT_SEMAPHORE_CREATE_INFO,
-        .handleTypes = VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT};
-    const VkSemaphoreTypeCreateInfo type = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
-                                            .pNext = exported ? &export : NULL,
-                                            .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE,
-                                            .initialValue = value};
-    const VkSemaphoreCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
-                                        .pNext = &type};
-    VkSemaphore semaphore = VK_NULL_HANDLE;
-    VK(CreateSemaphore(vk.h->device, &info, NULL, &semaphore));
-    return semaphore;
-}
-
-static void check_own(bool through_host)
-{
-    VkSemaphore own[2] = {own_timeline(!through_host, 10), own_timeline(!through_host, 20)};
-    gr_semaphore *made[2];
-    for (int i = 0; i < 2; i++) {
-        const gr_vk_semaphore_desc info =
-            GR_INIT(gr_vk_semaphore_desc, .semaphore = own[i], .type = VK_SEMAPHORE_TYPE_TIMELINE,
-                    .value = i == 0 ? 10 : 20, .through_host = through_host);
-        made[i] = gr_semaphore_from_vk(vk.wrap, &info);
-        assert_made(made[i]);
-        ck_assert(gr_vk_semaphore(made[i]) == own[i]);
-        ck_assert(gr_semaphore_is_timeline(made[i]));
-        ck_assert((!gr_semaphore_external(made[i])) == through_host);
-    }
-    gr_resource *resource = make_resource(NULL);
-    assert_ok(gr_resource_set_sync(resource, made[0], made[1]));
-    gr_submit *submit = begin_submit(resource);
-    ck_assert_uint_eq(signal_value_of(submit), 11);
-    VkCommandBuffer commands = vulkan_begin();
-    vulkan_cmd_fill(commands, gr_vk_buffer(resource), SIZE, 0x71);
-    vulkan_submit_begun(commands, submit, NULL);
-    fill_late(resource, 0x72, fx.stream);
-    submit = begin_submit(resource);
-    ck_assert_uint_eq(wait_value_of(submit), 21);
-    check_read_after(resource, submit, 0x72);
-    CU(StreamSynchronize(fx.stream));
-    gr_resource_free(resource);
-    for (int i = 0; i < 2; i++) {
-        gr_semaphore_free(made[i]);
-        vk.DestroySemaphore(vk.h->device, own[i], NULL);
-    }
-}
-
-VULKAN_TEST(the_applications_timelines_through_the_host)
-{
-    check_own(true);
-}
-
-VULKAN_TEST(the_applications_timelines_exported)
-{
-    if (!vk.exports)
-        skip("this Vulkan device exports no semaphores");
-    check_own(false);
-}
-
-/* They are put into the stream in its own context, which does not stay current. */
-VULKAN_TEST(points_by_hand_need_no_current_context)
-{
-    struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
-    const gr_semaphore_point point =
-        GR_INIT(gr_semaphore_point, .semaphore = pair.drawn, .value = 3);
-    CUcontext current = fx.context;
-    CU(CtxSetCurrent(NULL));
-    assert_ok(gr_semaphore_signal(&point, 1, fx.stream));
-    assert_ok(gr_semaphore_wait(&point, 1, fx.other));
-    CU(CtxGetCurrent(&current));
-    ck_assert_ptr_null(current);
-    CU(CtxSetCurrent(fx.context));
-    CU(StreamSynchronize(fx.other));
-    free_pair(&pair);
-}
-
-/* ---- Binary ---------------------------------------------------------------------------------- */
-
-VULKAN_TEST(binary_semaphores)
-{
-    if (!vk.exports) {
-        assert_null(gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_BINARY), GR_ERR_UNSUPPORTED,
-                    0, "timeline");
-        skip("this Vulkan device exports no semaphores");
-    }
-    struct pair pair = make_pair(VK_SEMAPHORE_TYPE_BINARY);
-    ck_assert(!gr_semaphore_is_timeline(pair.drawn));
-    GR_AUTO(gr_resource) *resource = make_resource(&pair);
-    for (int i = 1; i <= 4; i++) {
-        gr_submit *submit = begin_submit(resource);
-        ck_assert_ptr_eq(signal_of(submit), pair.drawn);
-        ck_assert(signal_value_of(submit) == 0 && wait_value_of(submit) == 0);
-        ck_assert_ptr_eq(wait_of(submit), i == 1 ? NULL : pair.computed);
-        VkCommandBuffer commands = vulkan_begin();
-        vulkan_cmd_fill(commands, gr_vk_buffer(resource), SIZE, i);
-        vulkan_submit_begun(commands, submit, NULL);
-        assert_null(gr_submit_begin(&resource, 1), GR_ERR_STATE, 0, "binary");
-        gr_buffer *buffer = must_map(resource);
-        assert_cuda_bytes(buffer, i);
-        gate_open_after(gate_put(fx.stream), 10);
-        cuda_fill(buffer, 0x40 + i);
-        assert_ok(gr_buffer_release(buffer));
-    }
-    gr_submit *submit = begin_submit(resource);
-    check_read_after(resource, submit, 0x44);
-    must_release(must_map(resource)); /* takes the last signal */
-    free_pair(&pair);
-}
-
 GROUP("barriers", add_vulkan_case)
 
 /*
@@ -542,27 +383,4 @@ VULKAN_IMAGE_TEST(barriers_take_buffers_and_images)
     gr_buffer *buffer = must_map(resource);
     assert_cuda_bytes(buffer, 0x81);
     vulkan_image_end(&image, buffer);
-}
-
-GROUP("points by hand, own semaphores, binary ones", add_vulkan_case)
-
-VULKAN_TEST(describe_says_what_a_semaphore_is)
-{
-    char text[256];
-    struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
-    const gr_semaphore_point point =
-        GR_INIT(gr_semaphore_point, .semaphore = pair.drawn, .value = 4711);
-    assert_ok(gr_semaphore_signal(&point, 1, fx.stream));
-    ck_assert_int_gt(gr_semaphore_describe(pair.drawn, text, sizeof(text)), 0);
-    ck_assert_msg(strstr(text, "Vulkan") && strstr(text, "timeline") && strstr(text, "4711"), "%s",
-                  text);
-    ck_assert_msg((!strstr(text, "host")) == vk.exports, "%s", text);
-    ck_assert(gr_semaphore_is_timeline(pair.drawn));
-    ck_assert(!gr_semaphore_is_timeline(NULL));
-    ck_assert(gr_vk_semaphore(pair.drawn) != VK_NULL_HANDLE);
-    ck_assert(gr_vk_semaphore(NULL) == VK_NULL_HANDLE);
-    ck_assert((gr_semaphore_external(pair.drawn) != NULL) == vk.exports);
-    ck_assert_ptr_null(gr_semaphore_external(NULL));
-    CU(StreamSynchronize(fx.stream));
-    free_pair(&pair);
 }

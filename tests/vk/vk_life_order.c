@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Vulkan's objects, the wrapped device and semaphores may go before the resource, and a resource
+ * before its mapping.
+ */
+#include "vk_life.h"
+
+#include <string.h>
+
+GROUP("what goes first", add_vulkan_case)
+
+VULKAN_TEST(vulkans_memory_may_go_first, 2)
+{
+    struct vulkan_own own = vulkan_own(SIZE, _i == 1);
+    GR_AUTO(gr_resource) *resource = must_register_own(&own, SIZE, GR_READ_WRITE);
+    vulkan_write_pattern(own.buffer, SIZE, 1);
+    vulkan_own_free(&own);
+    gr_buffer *buffer = must_map(resource);
+    assert_cuda_pattern(buffer, 1);
+    cuda_write_pattern(buffer, 2);
+    must_release(buffer);
+    buffer = must_map(resource);
+    assert_cuda_pattern(buffer, 2);
+    must_release(buffer);
+}
+
+VULKAN_TEST(vulkans_memory_may_go_while_mapped)
+{
+    struct vulkan_own own = vulkan_own(SIZE, false);
+    gr_resource *resource = must_register_own(&own, SIZE, GR_READ_WRITE);
+    vulkan_write_pattern(own.buffer, SIZE, 3);
+    gr_buffer *buffer = must_map(resource);
+    vulkan_own_free(&own);
+    assert_cuda_pattern(buffer, 3);
+    gr_resource_free(resource);
+    assert_cuda_pattern(buffer, 3);
+    assert_ok(gr_buffer_release(buffer));
+}
+
+/* Vulkan's fill is waited for by a map, and CUDA's by Vulkan's read. */
+void check_round_trip(gr_resource *resource, int value)
+{
+    struct vulkan_host *seen = vulkan_host(SIZE);
+    gr_submit *submit = vulkan_begin_submit(&resource, 1);
+    VkCommandBuffer commands = vulkan_begin();
+    vulkan_cmd_fill(commands, gr_vk_buffer(resource), SIZE, value);
+    vulkan_submit_begun(commands, submit, NULL);
+    gr_buffer *buffer = must_map(resource);
+    assert_cuda_bytes(buffer, value);
+    cuda_fill(buffer, value + 1);
+    assert_ok(gr_buffer_release(buffer));
+    submit = vulkan_begin_submit(&resource, 1);
+    commands = vulkan_begin();
+    vulkan_cmd_read(commands, gr_vk_buffer(resource), seen);
+    vulkan_submit_begun(commands, submit, NULL);
+    vulkan_finish();
+    assert_bytes(seen->bytes, SIZE, value + 1);
+}
+
+/* A resource with semaphores; the caller's hold of all that it needs is dropped. */
+gr_resource *make_alone(void)
+{
+    gr_vk_device *device = vulkan_wrap();
+    gr_semaphore *drawn = gr_vk_semaphore_create(device, VK_SEMAPHORE_TYPE_TIMELINE);
+    gr_semaphore *computed = gr_vk_semaphore_create(device, VK_SEMAPHORE_TYPE_TIMELINE);
+    assert_made(drawn);
+    assert_made(computed);
+    const VkBufferCreateInfo info = vulkan_buffer_info(SIZE);
+    gr_resource *resource = gr_vk_buffer_create(device, &info, GR_READ_WRITE);
+    assert_made(resource);
+    gr_vk_device_free(device);
+    assert_ok(gr_resource_set_sync(resource, drawn, computed));
+    gr_semaphore_free(drawn);
+    gr_semaphore_free(computed);
+    return resource;
+}
+
+VULKAN_TEST(the_wrapped_device_and_the_semaphores_may_go_first)
+{
+    gr_resource *resource = make_alone();
+    for (int i = 0; i < 3; i++)
+        check_round_trip(resource, 0x10 + 2 * i);
+    gr_resource_free(resource);
+}
+
+/* Catches: a pair that keeps the device which keeps the pair; the layer then finds it at the end.
+ */
+VULKAN_TEST(the_devices_own_pair_ends_with_the_last_resource)
+{
+    gr_vk_device *device = vulkan_wrap();
+    const VkBufferCreateInfo info = vulkan_buffer_info(SIZE);
+    gr_resource *first = gr_vk_buffer_create(device, &info, GR_READ_WRITE);
+    gr_resource *second = gr_vk_buffer_create(device, &info, GR_READ_WRITE);
+    assert_made(first);
+    assert_made(second);
+    gr_vk_device_free(device);
+    check_round_trip(first, 0x20);
+    gr_resource_free(first);
+    check_round_trip(second, 0x30);
+    assert_ok(gr_resource_set_sync(second, GR_SEMAPHORE_NONE, GR_SEMAPHORE_NONE));
+    gr_resource_free(second);
+}
+
+VULKAN_TEST(semaphores_outlive_their_device)
+{
+    gr_vk_device *device = vulkan_wrap();
+    GR_AUTO(gr_semaphore) *semaphore = gr_vk_semaphore_create(device, VK_SEMAPHORE_TYPE_TIMELINE);
+    assert_made(semaphore);
+    gr_vk_device_free(device);
+    const gr_semaphore_point point =
+        GR_INIT(gr_semaphore_point, .semaphore = semaphore, .value = 1);
+    assert_ok(gr_semaphore_signal(&point, 1, fx.stream));
+    assert_ok(gr_semaphore_wait(&point, 1, fx.other));
+    CU(StreamSynchronize(fx.other));
+}
+
+GROUP("buffers and resources", add_vulkan_case)
+
+VULKAN_TEST(closing_while_mapped_gives_the_bytes_back)
+{
+    struct vulkan_own own = vulkan_own(SIZE, false);
+    gr_resource *resource = must_register_own(&own, SIZE, GR_READ_WRITE);
+    gr_buffer *buffer = must_map(resource);
+    cuda_fill(buffer, 0x21);
+    assert_ok(gr_resource_close(resource, GR_STREAM_OF_MAP));
+    CU(StreamSynchronize(fx.stream));
+    ck_assert(gr_resource_is_closed(resource) && !gr_resource_is_mapped(resource));
+    ck_assert_uint_eq(gr_buffer_ptr(buffer), 0);
+    ck_assert_uint_eq(gr_buffer_size(buffer), 0);
+    assert_vulkan_bytes(own.buffer, SIZE, 0x21);
+    assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "closed");
+    assert_ok(gr_resource_close(resource, fx.stream));
+    assert_ok(gr_buffer_release(buffer));
+    gr_resource_free(resource);
+}
+
+/* The close signals as a release does: who waits for that is served. */
+VULKAN_TEST(closing_while_mapped_signals_vulkan)
+{
+    GR_AUTO(gr_semaphore) *computed = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
+    assert_made(computed);
+    GR_AUTO(gr_resource) *resource = must_create(SIZE, GR_READ_WRITE);
+    assert_ok(gr_resource_set_sync(resource, GR_SEMAPHORE_NONE, computed));
+    gr_buffer *buffer = must_map(resource);
+    cuda_fill(buffer, 0x22);
+    assert_ok(gr_resource_close(resource, GR_STREAM_OF_MAP));
+    struct vulkan_host *seen = vulkan_host(SIZE);
+    VkCommandBuffer commands = vulkan_begin();
+    const uint64_t value = 1;
+    const gr_submit closed = {.wait_count = 1, .waits = &computed, .wait_values = &value};
+    vulkan_cmd_read(commands, gr_vk_buffer(resource), seen);
+    vulkan_submit(commands, &closed, NULL);
+    vulkan_finish();
+    assert_bytes(seen->bytes, SIZE, 0x22);
+    assert_ok(gr_buffer_release(buffer));
+}
+
+VULKAN_TEST(a_buffer_keeps_its_resource)
+{
+    struct vulkan_own own = vulkan_own(SIZE, false);
+    gr_resource *resource = must_register_own(&own, SIZE, GR_READ_WRITE);
+    gr_buffer *buffer = must_map(resource);
+    gr_resource_free(resource);
+    ck_assert_uint_eq(gr_buffer_size(buffer), SIZE);
+    cuda_fill(buffer, 0x23);
+    must_release(buffer);
+    assert_vulkan_bytes(own.buffer, SIZE, 0x23);
+}
+
+/* Buffer and memory are grinterop's: they go with the last buffer, not before. */
+VULKAN_TEST(a_buffer_keeps_what_grinterop_made)
+{
+    gr_resource *resource = make_alone();
+    check_round_trip(resource, 0x30);
+    gr_buffer *buffer = must_map(resource);
+    gr_resource_free(resource);
+    cuda_fill(buffer, 0x24);
+    assert_cuda_bytes(buffer, 0x24);
+    assert_ok(release_on(buffer, fx.other));
+    CU(StreamSynchronize(fx.other));
+}
+
+VULKAN_TEST(an_unmapped_buffer_is_still_to_be_released)
+{
+    GR_AUTO(gr_resource) *resource = must_create(SIZE, GR_READ_WRITE);
+    gr_buffer *old = must_map(resource);
+    assert_ok(gr_resource_unmap(resource, GR_STREAM_OF_MAP));
+    ck_assert_uint_eq(gr_buffer_ptr(old), 0);
+    assert_fails(gr_resource_unmap(resource, fx.stream), GR_ERR_STATE, 0, "not mapped");
+    gr_buffer *buffer = must_map(resource);
+    assert_ok(gr_buffer_release(old));
+    ck_assert(gr_resource_is_mapped(resource));
+    assert_ok(gr_buffer_release(buffer));
+}

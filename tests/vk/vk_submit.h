@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The files of test_vk_submit.c, which defines these. */
+#ifndef GR_TESTS_VK_SUBMIT_H
+#define GR_TESTS_VK_SUBMIT_H
+
+#include "tests/support/support_vulkan_image.h"
+
+#define SIZE 65536
+
+#define WITH_SYNCHRONIZATION2 0
+#define PLAIN                 1
+
+/* The device of a case, whose calls are counted: the command pools that were made, and submits by
+   vkQueueSubmit2 and vkQueueSubmit. */
+extern gr_vk_device *device;
+extern unsigned pools, submits[2];
+
+void begin_device(int kind);
+void end_device(void);
+
+extern const gr_vk_use copying;
+gr_resource *make_buffer(void);
+
+#endif

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What gr_vk_submit() refuses. */
+#include "vk_submit.h"
+
+GROUP("what submits refuse", add_vulkan_case)
+
+VULKAN_TEST(what_cannot_be_is_refused, 2)
+{
+    begin_device(_i);
+    GR_AUTO(gr_resource) *resource = make_buffer();
+    GR_AUTO(gr_resource) *gl = must_register(gl_buffer_filled(16, 1));
+    gr_submit *submit = gr_submit_begin(&resource, 1), *of_gl = gr_submit_begin(&gl, 1);
+    gr_vk_submit_desc desc = GR_INIT(gr_vk_submit_desc, .first = &copying);
+    assert_fails(gr_vk_submit(NULL, &desc), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_fails(gr_vk_submit(submit, NULL), GR_ERR_INVALID_VALUE, 0, "desc");
+    assert_fails(gr_vk_submit(of_gl, &desc), GR_ERR_INVALID_VALUE, 0, "Vulkan's");
+    desc.struct_size = 0;
+    assert_fails(gr_vk_submit(submit, &desc), GR_ERR_INVALID_VALUE, 0, "gr_vk_submit_desc");
+    gr_vk_use wrong = copying;
+    wrong.stages = 0;
+    desc = GR_INIT(gr_vk_submit_desc, .last = &wrong);
+    assert_fails(gr_vk_submit(submit, &desc), GR_ERR_INVALID_VALUE, 0, "`last->stages`");
+    const uint32_t family = 1000;
+    wrong = copying;
+    wrong.queue_family = &family;
+    assert_fails(gr_vk_submit(submit, &desc), GR_ERR_INVALID_VALUE, 0, "1000");
+    VkSubmitInfo2 info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO};
+    desc = GR_INIT(gr_vk_submit_desc, .info = &info);
+    assert_fails(gr_vk_submit(submit, &desc), GR_ERR_INVALID_VALUE, 0, "sType");
+    info = (VkSubmitInfo2){.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2, .signalSemaphoreInfoCount = 1};
+    assert_fails(gr_vk_submit(submit, &desc), GR_ERR_INVALID_VALUE, 0, "pSignalSemaphoreInfos");
+    ck_assert_uint_eq(submits[0] + submits[1], 0);
+    assert_ok(gr_vk_submit(submit, &GR_INIT(gr_vk_submit_desc, .first = NULL)));
+    ck_assert_uint_eq(pools, 0); /* no barriers */
+    gr_submit_free(submit);
+    gr_submit_free(of_gl);
+    end_device();
+}
+
+VULKAN_TEST(what_vkQueueSubmit_cannot_say)
+{
+    begin_device(PLAIN);
+    GR_AUTO(gr_resource) *resource = make_buffer();
+    GR_AUTO(gr_submit) *submit = gr_submit_begin(&resource, 1);
+    VkSemaphoreSubmitInfo point = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
+                                   .stageMask = VK_PIPELINE_STAGE_2_COPY_BIT};
+    VkCommandBufferSubmitInfo buffer = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO,
+                                        .deviceMask = 2};
+    VkSubmitInfo2 info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
+                          .waitSemaphoreInfoCount = 1,
+                          .pWaitSemaphoreInfos = &point};
+    const gr_vk_submit_desc desc = GR_INIT(gr_vk_submit_desc, .info = &info);
+    assert_fails(gr_vk_submit(submit, &desc), GR_ERR_UNSUPPORTED, 0, "stages");
+    point.stageMask = VK_PIPELINE_STAGE_2_TRANSFER_BIT;
+    point.deviceIndex = 1;
+    assert_fails(gr_vk_submit(submit, &desc), GR_ERR_UNSUPPORTED, 0, "deviceIndex");
+    info = (VkSubmitInfo2){.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
+                           .commandBufferInfoCount = 1,
+                           .pCommandBufferInfos = &buffer};
+    assert_fails(gr_vk_submit(submit, &desc), GR_ERR_UNSUPPORTED, 0, "deviceMask");
+    info =
+        (VkSubmitInfo2){.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2, .flags = VK_SUBMIT_PROTECTED_BIT};
+    assert_fails(gr_vk_submit(submit, &desc), GR_ERR_UNSUPPORTED, 0, "flags");
+    const gr_vk_use wide = GR_INIT(gr_vk_use, .stages = VK_PIPELINE_STAGE_2_COPY_BIT);
+    const gr_vk_submit_desc by_wide = GR_INIT(gr_vk_submit_desc, .first = &wide);
+    assert_fails(gr_vk_submit(submit, &by_wide), GR_ERR_UNSUPPORTED, 0, "synchronization2");
+    ck_assert_uint_eq(submits[0] + submits[1], 0);
+    end_device();
+}
+
+VULKAN_TEST(a_device_without_a_queue)
+{
+    device = gr_vk_device_wrap(
+        &GR_INIT(gr_vk_device_desc, .get_instance_proc_addr = vk.h->get_instance_proc_addr,
+                 .instance = vk.h->instance, .physical_device = vk.h->physical_device,
+                 .device = vk.h->device, .queue_family = vk.h->graphics_family));
+    assert_made(device);
+    GR_AUTO(gr_resource) *resource = make_buffer();
+    GR_AUTO(gr_submit) *submit = gr_submit_begin(&resource, 1);
+    assert_fails(gr_vk_submit(submit, &GR_INIT(gr_vk_submit_desc, .first = &copying)),
+                 GR_ERR_INVALID_VALUE, 0, "queue");
+    assert_ok(gr_vk_submit(submit, &GR_INIT(gr_vk_submit_desc, .queue = vk.h->graphics,
+                                            .first = &copying, .last = &copying)));
+    end_device();
+}
