@@ -7,19 +7,19 @@
 
 #include <math.h>
 
-static void begin_line(struct json *json)
+static void begin_line(const struct json *json)
 {
-    if (json->indent >= 0)
-        fprintf(json->file, "\n%*s", json->indent, "");
-    json->indent = -1;
+    fprintf(json->file, "\n%*s", 2 * json->depth, "");
 }
 
 /* What stands before a value. */
 static void begin(struct json *json, const char *name)
 {
+    const bool new_line = json->depth == 1 || (json->depth > 1 && !name);
     if (json->follows)
-        fputs(json->indent < 0 ? ", " : ",", json->file);
-    begin_line(json);
+        fputs(new_line ? "," : ", ", json->file);
+    if (new_line)
+        begin_line(json);
     if (name)
         fprintf(json->file, "\"%s\": ", name);
     json->follows = true;
@@ -30,34 +30,44 @@ static void open(struct json *json, const char *name, char bracket)
     begin(json, name);
     fputc(bracket, json->file);
     json->follows = false;
+    json->depth++;
 }
 
 static void end(struct json *json, char bracket)
 {
-    begin_line(json);
+    json->depth--;
+    if (bracket == ']' || json->depth == 0)
+        begin_line(json);
     fputc(bracket, json->file);
     json->follows = true;
 }
 
-bool json_create(struct json *json, const char *path)
+static void write_machine(struct json *json, const struct bench_machine *machine)
 {
-    *json = (struct json){.file = bench_create(path), .path = path, .indent = -1};
-    if (json->file)
-        json_object(json, NULL);
-    return json->file;
+    json_text(json, "date", machine->date);
+    json_text(json, "driver", machine->driver);
+    json_truth(json, "software_driver", machine->software);
+    json_text(json, "device", machine->device);
+    for (size_t i = 0; i < machine->fact_count; i++)
+        if (machine->facts[i].key)
+            json_text(json, machine->facts[i].key, machine->facts[i].text);
+}
+
+bool json_create(struct json *json, const char *path, const struct bench_machine *machine)
+{
+    *json = (struct json){.file = bench_create(path), .path = path};
+    if (!json->file)
+        return false;
+    json_object(json, NULL);
+    write_machine(json, machine);
+    return true;
 }
 
 bool json_finish(struct json *json)
 {
-    json_line(json, 0);
     json_end_object(json);
     fputc('\n', json->file);
     return bench_finish(json->file, json->path);
-}
-
-void json_line(struct json *json, int indent)
-{
-    json->indent = indent;
 }
 
 void json_object(struct json *json, const char *name)
@@ -121,13 +131,4 @@ void json_spread(struct json *json, const char *name, struct bench_spread value)
     json_number(json, "q1", value.q1);
     json_number(json, "q3", value.q3);
     json_end_object(json);
-}
-
-void json_machine(struct json *json, const struct bench_machine *machine)
-{
-    json_text(json, "date", machine->date);
-    json_text(json, "driver", machine->driver);
-    json_truth(json, "software_driver", machine->software);
-    json_line(json, 2);
-    json_text(json, "device", machine->device);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writes JSON: members and elements one after the other, with commas between them as needed.
+ * Writes JSON: members and elements one after the other, with commas between them as needed. Each
+ * member of the outermost object and each element of a list begins a line.
  *
  * A name is that of a member of an object; NULL stands for an element of a list.
  */
@@ -16,17 +17,17 @@ struct json {
     FILE *file;
     const char *path;
     bool follows; /* something stands before in the same object or list */
-    int indent;   /* of the line that begins next; -1: none does */
+    int depth;    /* objects and lists that are open */
 };
 
-/* Begins the file with its outermost object; false after an error, which has been printed. */
-bool json_create(struct json *json, const char *path);
+/*
+ * Begins the file with its outermost object, and that with the facts about the machine. False after
+ * an error, which has been printed.
+ */
+bool json_create(struct json *json, const char *path, const struct bench_machine *machine);
 
 /* Ends both; false after an error, which has been printed. */
 bool json_finish(struct json *json);
-
-/* What comes next, or the end of what is open, begins a line. */
-void json_line(struct json *json, int indent);
 
 void json_object(struct json *json, const char *name);
 void json_end_object(struct json *json);
@@ -38,8 +39,5 @@ void json_truth(struct json *json, const char *name, bool value);
 void json_whole(struct json *json, const char *name, long long value);
 void json_number(struct json *json, const char *name, double value); /* null if it is not finite */
 void json_spread(struct json *json, const char *name, struct bench_spread value);
-
-/* The machine's facts as members: date, driver, software_driver and, in the next line, device. */
-void json_machine(struct json *json, const struct bench_machine *machine);
 
 #endif

@@ -294,3 +294,16 @@ void frames_close(struct frames *f)
     free(f->reference);
     free(f->pixels);
 }
+
+void frames_add_facts(const struct frames *f, struct bench_machine *machine)
+{
+    char vulkan[512];
+    const gr_transport_info *shared = gr_gl_probe(GR_TRANSPORT_SHARED);
+    if (!shared)
+        frames_grinterop_failed("gr_gl_probe");
+    frames_vulkan_describe(f, vulkan, sizeof(vulkan));
+    bench_add_opengl(machine);
+    bench_add_fact(machine, NULL, "vulkan", "%s", vulkan);
+    bench_add_fact(machine, "shared", "shared", "%s",
+                   shared ? shared->reason : frames_last_words());
+}

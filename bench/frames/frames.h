@@ -148,7 +148,6 @@ struct frames_effort {
     unsigned rounds, frames, most_frames;
     double block_seconds, most_seconds; /* what a block takes, at least and at most; half of the
                                            first: one of raw interop */
-    bool progress;                      /* on the standard error stream */
 };
 
 /* One row as measured for one mesh; times are microseconds a frame. */
@@ -171,16 +170,11 @@ struct frames_table {
     struct frames_result results[FRAMES_ROWS][FRAMES_MESHES];
 };
 
-struct frames_facts {
-    struct bench_machine machine;
-    int ordinal, gl_ordinal;
-    char gl_device[128]; /* which draws */
-    char opengl[512], vulkan[512], transport[700], python[300];
-};
-
 /* device.c: errors are printed; drain waits for all APIs. */
 bool frames_open(struct frames *frames);
 void frames_close(struct frames *frames);
+/* OpenGL, Vulkan, and by which transport a buffer of the ring is shared, or why none is. */
+void frames_add_facts(const struct frames *frames, struct bench_machine *machine);
 bool frames_set_mesh(struct frames *frames, int mesh);
 bool frames_drain(struct frames *frames);
 bool frames_cuda_ok(const struct frames *frames, CUresult result, const char *call);
@@ -293,10 +287,11 @@ bool frames_gaps(struct frames *frames, struct frames_run *run, char text[160]);
 void frames_measure(struct frames *frames, struct frames_run *base, const struct frames_kind *kind,
                     const struct frames_effort *effort, bool gaps, struct frames_result *result);
 
-/* python.c: fills in the row of cuda.core. */
+/* frames_python.c: fills in the row of cuda.core, and what ran it. */
+#define FRAMES_PYTHON 300
 bool frames_python(const char *python, const char *script, int ordinal,
                    const struct frames_effort *effort, struct frames_table *table,
-                   struct frames_facts *facts);
+                   char version[FRAMES_PYTHON]);
 
 /* report.c */
 enum frames_measure_of {
@@ -310,18 +305,18 @@ struct frames_goal {
     enum frames_measure_of of;
     double wanted;
 };
-const struct frames_goal *frames_goals(const struct frames_facts *facts, size_t *count);
+const struct frames_goal *frames_goals(const struct frames *frames, size_t *count);
 double frames_reached(const struct frames_table *table, const struct frames_goal *goal);
 bool frames_is_reached(const struct frames_goal *goal, double reached);
 bool frames_pictures_right(const struct frames_table *table);
 bool frames_is_wrong(const struct frames_kind *kind, const struct frames_result *result);
 void frames_print(const struct frames_table *table);
-void frames_print_goals(const struct frames_table *table, const struct frames_facts *facts);
+void frames_print_goals(const struct frames_table *table, const struct frames *frames);
 
-/* frames_json.c, svg.c */
-bool frames_write_json(const char *path, const struct frames_facts *facts,
+/* frames_json.c, frames_chart.c */
+void frames_write_json(struct json *json, const struct frames *frames, const char *python,
                        const struct frames_effort *effort, const struct frames_table *table);
-bool frames_write_svg(const char *path, const struct frames_facts *facts,
-                      const struct frames_table *table);
+bool frames_write_svg(const char *path, const struct bench_machine *machine,
+                      const struct frames *frames, const struct frames_table *table);
 
 #endif

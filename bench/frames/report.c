@@ -40,13 +40,13 @@ static const struct frames_goal on_processor[] = {
 
 #define LENGTH(list) (sizeof(list) / sizeof(*(list)))
 
-const struct frames_goal *frames_goals(const struct frames_facts *facts, size_t *count)
+const struct frames_goal *frames_goals(const struct frames *frames, size_t *count)
 {
-    if (facts->gl_ordinal == FRAMES_SOFTWARE_GL) {
+    if (frames->gl_ordinal == FRAMES_SOFTWARE_GL) {
         *count = LENGTH(on_processor);
         return on_processor;
     }
-    const bool across = facts->ordinal != facts->gl_ordinal;
+    const bool across = frames->on.ordinal != frames->gl_ordinal;
     *count = across ? LENGTH(on_two) : LENGTH(on_one);
     return across ? on_two : on_one;
 }
@@ -229,22 +229,21 @@ void frames_print(const struct frames_table *table)
     fflush(stdout);
 }
 
-void frames_print_goals(const struct frames_table *table, const struct frames_facts *facts)
+void frames_print_goals(const struct frames_table *table, const struct frames *frames)
 {
     static const char *const words[] = {[FRAMES_IN_ORDERS] = "times in order's frames",
                                         [FRAMES_BOUNDS] = "times the bound's time",
                                         [FRAMES_LONGERS] = "times draw's or transfer's"};
     bool any = false;
     size_t count;
-    const struct frames_goal *goals = frames_goals(facts, &count);
+    const struct frames_goal *goals = frames_goals(frames, &count);
     for (size_t i = 0; i < count; i++) {
         const struct frames_goal *goal = &goals[i];
         double reached = frames_reached(table, goal);
         if (isnan(reached))
             continue;
         if (!any)
-            printf("\nTo reach%s\n",
-                   facts->machine.software ? " (on a GPU, which this is not)" : "");
+            printf("\nTo reach%s\n", gr_cuda_is_software() ? " (on a GPU, which this is not)" : "");
         any = true;
         printf("  %-10s at %4d: %5.2f %-26s, wanted %s %-5g %s\n", goal->key, goal->mesh, reached,
                words[goal->of], goal->of == FRAMES_IN_ORDERS ? ">=" : "<=", goal->wanted,

@@ -3,51 +3,45 @@
  * bench_latency: how long after CUDA's kernel the frame is drawn, at several rates of frames, by
  * the ways that the mesh can take. Writes a table, a file of numbers and a chart.
  */
-#define _GNU_SOURCE
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include <epoxy/gl.h>
 
+#include "bench/bench_json.h"
 #include "bench/latency/latency.h"
 #include "tools/options.h"
 
 const char bench_program[] = "bench_latency";
 
 struct options {
-    int ordinal, gl_ordinal, mesh;
-    double seconds;
-    size_t rates;
-    double rate[LATENCY_MOST_RATES];
-    const char *only, *json, *svg;
+    struct latency l;
+    struct bench_run run;
+    struct latency_table table;
+    int mesh;
+    const char *only;
 };
 
 /* ---- Options --------------------------------------------------------------------------------- */
 
 static bool take_device(const char *text, void *options)
 {
-    struct options *o = options;
-    char *end;
-    const long device = strtol(text, &end, 10);
-    if (end == text || *end != '\0' || device < 0 || device > 1000) {
-        fprintf(stderr, "--device takes a number from 0 to 1000, not \"%s\".\n", text);
+    struct frames *f = &((struct options *)options)->l.frames;
+    if (!bench_take_device("device", text, &f->on.ordinal))
         return false;
-    }
-    o->ordinal = o->gl_ordinal = (int)device;
+    f->gl_ordinal = f->on.ordinal;
     return true;
 }
 
 static bool take_rates(const char *text, void *options)
 {
-    struct options *o = options;
+    struct latency_table *table = &((struct options *)options)->table;
     const char *whole = text;
-    o->rates = 0;
-    for (char *end; o->rates < LATENCY_MOST_RATES; text = end + 1) {
+    table->rates = 0;
+    for (char *end; table->rates < LATENCY_MOST_RATES; text = end + 1) {
         const double rate = strtod(text, &end);
         if (end == text || !(rate >= 0 && rate <= 100000) || (*end != ',' && *end != '\0'))
             break;
-        o->rate[o->rates++] = rate;
+        table->rate[table->rates++] = rate;
         if (*end == '\0')
             return true;
     }
@@ -61,134 +55,118 @@ static bool be_quick(const char *text, void *options)
     (void)text;
     struct options *o = options;
     o->mesh = 16;
-    o->seconds = 0.1;
+    o->l.seconds = 0.1;
     return take_rates("500,0", o);
 }
 
-static struct options read_options(int argc, char *argv[])
+static void read_options(int argc, char *argv[], struct options *o)
 {
-    struct options o = {
-        .mesh = 256, .seconds = 2, .rates = 4, .rate = {60, 120, 1000, 0}, .only = ""};
     const struct option_row rows[] = {
         {"device", 0, "N", "the CUDA device to use, as CUDA counts; it draws, too (default 0)",
-         .own = {take_device, &o}},
-        {"cuda-device", 0, "N", "the CUDA device that computes", .whole = {&o.ordinal, 0, 1000}},
+         .own = {take_device, o}},
+        {"cuda-device", 0, "N", "the CUDA device that computes",
+         .whole = {&o->l.frames.on.ordinal, 0, 1000}},
         {"gl-device", 0, "N", "the CUDA device on which OpenGL and Vulkan draw",
-         .whole = {&o.gl_ordinal, 0, 1000}},
-        {"mesh", 0, "N", "points along each side", .whole = {&o.mesh, 2, 4096}},
+         .whole = {&o->l.frames.gl_ordinal, 0, 1000}},
+        {"mesh", 0, "N", "points along each side", .whole = {&o->mesh, 2, 4096}},
         {"rates", 0, "A,B",
          "frames a second, up to six rates; 0: as fast as can be (default 60,120,1000,0)",
-         .own = {take_rates, &o}},
+         .own = {take_rates, o}},
         {"seconds", 0, "S", "how long each row runs at each rate, up to 4096 frames",
-         .real = {&o.seconds, 0.01, 60}},
+         .real = {&o->l.seconds, 0.01, 60}},
         {"only", 0, "A,B", "only rows whose key begins with A or B, for example ring/ or interop",
-         .text = &o.only},
+         .text = &o->only},
         {"quick", 0, NULL, "a tiny mesh and a tenth of a second: a test of this program",
-         .own = {be_quick, &o}},
-        {"json", 0, "FILE", "also write the numbers as JSON", .text = &o.json},
-        {"svg", 0, "FILE", "also draw a chart", .text = &o.svg},
+         .own = {be_quick, o}},
+        BENCH_OPTION_JSON(&o->run.json),
+        BENCH_OPTION_SVG(&o->run.svg),
         {0},
     };
     options_read(argc, argv, bench_program, rows,
                  "A CUDA kernel writes a mesh, OpenGL or Vulkan draws it. Both sides' clocks are "
                  "read as the kernel and the draw end, and brought together.",
                  BENCH_NOTES);
-    return o;
 }
 
-/* Whether the row's key begins with one of the beginnings, which commas separate. */
-static bool begins(const char *key, const char *beginnings)
+static bool is_across(const struct options *o)
 {
-    for (const char *begin = beginnings;; begin++) {
-        size_t length = strcspn(begin, ",");
-        if (strncmp(key, begin, length) == 0)
-            return true;
-        begin += length;
-        if (*begin == '\0')
-            return false;
-    }
+    return o->l.frames.on.ordinal != o->l.frames.gl_ordinal;
 }
 
-static void choose_rows(const struct options *o, struct latency_table *table)
+static void choose_rows(struct options *o)
 {
-    table->rates = o->rates;
-    memcpy(table->rate, o->rate, sizeof(table->rate));
-    const bool across = o->ordinal != o->gl_ordinal;
     for (size_t i = 0; i < latency_row_count; i++)
-        if (begins(latency_rows[i].key, o->only) && (across || !latency_rows[i].across))
-            table->row[table->rows++] = &latency_rows[i];
+        if (bench_is_wanted(latency_rows[i].key, o->only) &&
+            (is_across(o) || !latency_rows[i].across))
+            o->table.row[o->table.rows++] = &latency_rows[i];
 }
 
-/* ---- The run --------------------------------------------------------------------------------- */
+/* ---- The steps ------------------------------------------------------------------------------- */
 
-static void gather_facts(struct latency *l, const struct options *o, struct latency_facts *facts)
-{
-    struct frames *f = &l->frames;
-    facts->ordinal = o->ordinal;
-    facts->gl_ordinal = o->gl_ordinal;
-    facts->mesh = o->mesh;
-    facts->seconds = o->seconds;
-    bench_describe_machine(f->cuda, f->on.device, &facts->machine);
-    snprintf(facts->opengl, sizeof(facts->opengl), "%s, %s", (const char *)glGetString(GL_RENDERER),
-             (const char *)glGetString(GL_VERSION));
-    frames_vulkan_describe(f, facts->vulkan, sizeof(facts->vulkan));
-    const gr_transport_info *shared = gr_gl_probe(GR_TRANSPORT_SHARED);
-    if (!shared)
-        frames_grinterop_failed("gr_gl_probe");
-    snprintf(facts->shared, sizeof(facts->shared), "%s",
-             shared ? shared->reason : frames_last_words());
-}
-
-static void print_facts(const struct latency_facts *facts)
-{
-    if (facts->machine.software)
-        printf("SOFTWARE CUDA DRIVER: these numbers say nothing about a GPU.\n");
-    if (facts->ordinal != facts->gl_ordinal)
-        printf("  TWO DEVICES: CUDA computes on device %d, OpenGL and Vulkan draw on device %d\n",
-               facts->ordinal, facts->gl_ordinal);
-    printf("  driver   %s\n  device   %s\n  OpenGL   %s\n  shared   %s\n  date     %s\n"
-           "  frames   CUDA writes %d x %d points of 16 bytes, drawn into %d x %d pixels; %g s of "
-           "each row at each rate\n",
-           facts->machine.driver, facts->machine.device, facts->opengl, facts->shared,
-           facts->machine.date, facts->mesh, facts->mesh, FRAMES_TARGET, FRAMES_TARGET,
-           facts->seconds);
-    fflush(stdout);
-}
-
-static bool open_all(struct latency *l, const struct options *o)
+static bool open_all(struct latency *l, int mesh)
 {
     struct frames *f = &l->frames;
     if (!frames_open(f))
         return false;
     glGenQueries(LATENCY_MOST_FRAMES, l->queries);
-    return frames_set_mesh(f, o->mesh) && latency_clocks_open(l) && latency_vulkan_open(l);
+    return frames_set_mesh(f, mesh) && latency_clocks_open(l) && latency_vulkan_open(l);
 }
 
-static void close_all(struct latency *l)
+static bool open(void *of)
 {
-    if (l->frames.egl)
-        glDeleteQueries(LATENCY_MOST_FRAMES, l->queries);
-    latency_vulkan_close(l);
-    if (l->frames.on.context)
-        latency_clocks_close(l);
-    frames_close(&l->frames);
+    struct options *o = of;
+    const bool good = open_all(&o->l, o->mesh);
+    if (!good && *frames_last_words() != '\0')
+        fprintf(stderr, "bench_latency: %s\n", frames_last_words());
+    return good;
 }
 
-static void measure_all(struct latency *l, struct latency_table *table)
+static void add_facts(void *of, struct bench_machine *machine)
 {
-    const bool progress = isatty(STDERR_FILENO) != 0;
-    for (size_t i = 0; i < table->rows; i++) {
-        if (progress)
-            fprintf(stderr, "\r\033[Kbench_latency: row %zu of %zu, %s", i + 1, table->rows,
-                    table->row[i]->key);
-        latency_measure(l, table, i);
+    frames_add_facts(&((struct options *)of)->l.frames, machine);
+}
+
+static void print_facts(void *of)
+{
+    const struct options *o = of;
+    const struct frames *f = &o->l.frames;
+    if (is_across(o))
+        printf("  TWO DEVICES: CUDA computes on device %d, OpenGL and Vulkan draw on device %d\n",
+               f->on.ordinal, f->gl_ordinal);
+    printf("  frames   CUDA writes %d x %d points of 16 bytes, drawn into %d x %d pixels; %g s of "
+           "each row at each rate\n",
+           o->mesh, o->mesh, FRAMES_TARGET, FRAMES_TARGET, o->l.seconds);
+}
+
+static bool measure(void *of)
+{
+    struct options *o = of;
+    for (size_t i = 0; i < o->table.rows; i++) {
+        bench_progress("row %zu of %zu, %s", i + 1, o->table.rows, o->table.row[i]->key);
+        latency_measure(&o->l, &o->table, i);
     }
-    if (progress)
-        fputs("\r\033[K", stderr);
+    bench_progress_end();
+    latency_print(&o->table);
+    latency_print_clocks(&o->l);
+    return true;
 }
 
-static bool pictures_right(const struct latency_table *table)
+static void write_json(void *of, struct json *json)
 {
+    const struct options *o = of;
+    json_whole(json, "mesh", o->mesh);
+    latency_write_json(json, &o->l, &o->table);
+}
+
+static bool draw(void *of, const char *path)
+{
+    const struct options *o = of;
+    return latency_write_svg(path, &o->run.machine, &o->l.frames, o->mesh, &o->table);
+}
+
+static bool pictures_right(void *of)
+{
+    const struct latency_table *table = &((struct options *)of)->table;
     /* Two compilers may move single points of Vulkan's picture by a pixel. */
     const int of_vulkan = FRAMES_TARGET * FRAMES_TARGET / 200;
     for (size_t i = 0; i < table->rows; i++)
@@ -198,29 +176,32 @@ static bool pictures_right(const struct latency_table *table)
     return true;
 }
 
+static void close(void *of)
+{
+    struct latency *l = &((struct options *)of)->l;
+    if (l->frames.egl)
+        glDeleteQueries(LATENCY_MOST_FRAMES, l->queries);
+    latency_vulkan_close(l);
+    if (l->frames.on.context)
+        latency_clocks_close(l);
+    frames_close(&l->frames);
+}
+
 int main(int argc, char *argv[])
 {
-    const struct options o = read_options(argc, argv);
-    static struct latency l;
-    static struct latency_table table;
-    struct latency_facts facts = {0};
-    l.frames.on.ordinal = o.ordinal;
-    l.frames.gl_ordinal = o.gl_ordinal;
-    l.seconds = o.seconds;
-    choose_rows(&o, &table);
-    printf("bench_latency: from CUDA's kernel to the end of the draw, grinterop %s\n",
-           gr_library_version());
-    bool good = open_all(&l, &o);
-    if (good) {
-        gather_facts(&l, &o, &facts);
-        print_facts(&facts);
-        measure_all(&l, &table);
-        latency_print(&table);
-        latency_print_clocks(&l);
-        good = (!o.json || latency_write_json(o.json, &facts, &l, &table)) &&
-               (!o.svg || latency_write_svg(o.svg, &facts, &table)) && pictures_right(&table);
-    } else if (*frames_last_words() != '\0')
-        fprintf(stderr, "bench_latency: %s\n", frames_last_words());
-    close_all(&l);
-    return good ? EXIT_SUCCESS : EXIT_FAILURE;
+    static const struct bench_steps steps = {.title = "from CUDA's kernel to the end of the draw, ",
+                                             .open = open,
+                                             .add_facts = add_facts,
+                                             .print_facts = print_facts,
+                                             .measure = measure,
+                                             .write_json = write_json,
+                                             .draw = draw,
+                                             .check = pictures_right,
+                                             .close = close};
+    static struct options o = {
+        .mesh = 256, .l.seconds = 2, .table = {.rates = 4, .rate = {60, 120, 1000, 0}}, .only = ""};
+    read_options(argc, argv, &o);
+    o.run.on = &o.l.frames.on;
+    choose_rows(&o);
+    return bench_main(&o.run, &steps, &o);
 }

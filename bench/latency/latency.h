@@ -127,19 +127,13 @@ bool latency_threads(struct latency *latency, struct frames_run *run, unsigned f
 /* measure.c */
 void latency_measure(struct latency *latency, struct latency_table *table, size_t row);
 
-/* report.c, latency_json.c, svg.c */
-struct latency_facts {
-    struct bench_machine machine;
-    int ordinal, gl_ordinal, mesh;
-    double seconds;
-    char opengl[512], vulkan[512], shared[700];
-};
+/* report.c, latency_json.c, latency_chart.c */
 const char *latency_rate_text(char text[48], double rate);
 void latency_print_clocks(const struct latency *latency);
 void latency_print(const struct latency_table *table);
-bool latency_write_json(const char *path, const struct latency_facts *facts,
-                        const struct latency *latency, const struct latency_table *table);
-bool latency_write_svg(const char *path, const struct latency_facts *facts,
-                       const struct latency_table *table);
+void latency_write_json(struct json *json, const struct latency *latency,
+                        const struct latency_table *table);
+bool latency_write_svg(const char *path, const struct bench_machine *machine,
+                       const struct frames *frames, int mesh, const struct latency_table *table);
 
 #endif

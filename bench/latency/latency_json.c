@@ -10,7 +10,6 @@ static void write_clock(struct json *json, const struct latency *l, enum latency
     const struct latency_clock *c = &l->whole_run[side];
     if (!c->there)
         return;
-    json_line(json, 4);
     json_object(json, name);
     json_whole(json, "uncertain_ns_at_start", c->before.uncertain);
     json_whole(json, "uncertain_ns_at_end", c->after.uncertain);
@@ -22,12 +21,10 @@ static void write_clock(struct json *json, const struct latency *l, enum latency
 
 static void write_clocks(struct json *json, const struct latency *l)
 {
-    json_line(json, 2);
     json_object(json, "clocks");
     write_clock(json, l, LATENCY_CUDA, "cuda");
     write_clock(json, l, LATENCY_OPENGL, "opengl");
     write_clock(json, l, LATENCY_VULKAN, "vulkan");
-    json_line(json, 4);
     json_truth(json, "opengl_and_cuda_are_one", l->one_clock);
     json_whole(json, "opengl_ahead_of_cuda_ns",
                l->whole_run[LATENCY_OPENGL].after.ahead - l->whole_run[LATENCY_CUDA].after.ahead);
@@ -46,7 +43,6 @@ static void write_times(struct json *json, const char *name, const struct latenc
 
 static void write_cell(struct json *json, double rate, const struct latency_cell *c)
 {
-    json_line(json, 6);
     json_object(json, NULL);
     json_number(json, "rate", rate);
     json_truth(json, "measured", c->measured);
@@ -66,10 +62,8 @@ static void write_cell(struct json *json, double rate, const struct latency_cell
 
 static void write_rows(struct json *json, const struct latency_table *table)
 {
-    json_line(json, 2);
     json_list(json, "rows");
     for (size_t i = 0; i < table->rows; i++) {
-        json_line(json, 4);
         json_object(json, NULL);
         json_text(json, "row", table->row[i]->key);
         json_text(json, "label", table->row[i]->label);
@@ -82,26 +76,12 @@ static void write_rows(struct json *json, const struct latency_table *table)
     json_end_list(json);
 }
 
-bool latency_write_json(const char *path, const struct latency_facts *facts,
-                        const struct latency *latency, const struct latency_table *table)
+void latency_write_json(struct json *json, const struct latency *latency,
+                        const struct latency_table *table)
 {
-    struct json json;
-    if (!json_create(&json, path))
-        return false;
-    json_line(&json, 2);
-    json_machine(&json, &facts->machine);
-    json_line(&json, 2);
-    json_whole(&json, "cuda_device", facts->ordinal);
-    json_whole(&json, "gl_device", facts->gl_ordinal);
-    json_whole(&json, "mesh", facts->mesh);
-    json_number(&json, "seconds", facts->seconds);
-    json_line(&json, 2);
-    json_text(&json, "opengl", facts->opengl);
-    json_line(&json, 2);
-    json_text(&json, "vulkan", facts->vulkan);
-    json_line(&json, 2);
-    json_text(&json, "shared", facts->shared);
-    write_clocks(&json, latency);
-    write_rows(&json, table);
-    return json_finish(&json);
+    json_whole(json, "cuda_device", latency->frames.on.ordinal);
+    json_whole(json, "gl_device", latency->frames.gl_ordinal);
+    json_number(json, "seconds", latency->seconds);
+    write_clocks(json, latency);
+    write_rows(json, table);
 }

@@ -10,7 +10,6 @@
 #include <stddef.h>
 
 #include <grinterop/cuda.h>
-#include <grinterop/egl.h>
 #include <grinterop/gl.h>
 #include <grinterop/gr.h>
 
@@ -22,7 +21,6 @@ enum { BENCH_RESOURCES = 32, BENCH_SUBJECTS = 2 };
  * same CUgraphicsResource objects, so that nothing differs but the calls. */
 struct bench {
     const gr_cuda_api *cuda;
-    gr_egl *egl;
     struct bench_device on;
     size_t bytes;
     bool changeable; /* storage by glBufferData, not glBufferStorage */
@@ -41,7 +39,6 @@ struct bench_effort {
     unsigned frames;      /* in one of those, at most */
     unsigned fill_frames; /* frames that fill the queues, at most */
     double fill_seconds;  /* time that filling them may take */
-    bool progress;        /* on the standard error stream */
 };
 
 /* Puts one frame into the queues; false after an error, which it has printed. */
@@ -80,12 +77,6 @@ struct bench_table {
     size_t count;
 };
 
-/* What was measured on; the texts are empty where nobody could say. */
-struct bench_facts {
-    struct bench_machine machine;
-    char opengl[512];
-};
-
 /* rows.c */
 extern const struct bench_kind bench_kinds[];
 extern const size_t bench_kind_count;
@@ -109,11 +100,10 @@ void bench_print(const struct bench_table *table, bool acceptance);
 void bench_print_beside(const struct bench_table *native, const struct bench_table *python);
 
 /* map_json.c */
-bool bench_write_json(const char *path, const struct bench_facts *facts,
-                      const struct bench_effort *effort, const struct bench *bench,
+void bench_write_json(struct json *json, const struct bench_effort *effort,
                       const struct bench_table *tables, size_t count);
 
-/* python.c: runs the script and takes over the rows that it prints. */
+/* map_python.c: runs the script and takes over the rows that it prints. */
 bool bench_run_python(const char *python, const char *script, const struct bench *bench,
                       const struct bench_effort *effort, struct bench_table *table);
 

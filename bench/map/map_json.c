@@ -38,48 +38,25 @@ static void write_table(struct json *json, const struct bench_table *table)
     json_text(json, "baseline", table->subjects[0]);
     json_text(json, "subject", table->subjects[1]);
     json_list(json, "rows");
-    for (size_t i = 0; i < table->count; i++) {
-        json_line(json, 4);
+    for (size_t i = 0; i < table->count; i++)
         write_row(json, table, &table->rows[i]);
-    }
-    json_line(json, 2);
     json_end_list(json);
     json_end_object(json);
 }
 
-static void write_facts(struct json *json, const struct bench_facts *facts,
-                        const struct bench_effort *effort, const struct bench *bench)
+void bench_write_json(struct json *json, const struct bench_effort *effort,
+                      const struct bench_table *tables, size_t count)
 {
-    json_line(json, 2);
-    json_machine(json, &facts->machine);
-    json_text(json, "opengl", facts->opengl);
-    json_line(json, 2);
     json_whole(json, "blocks_at_most", effort->blocks);
     json_number(json, "room_seconds", effort->room_seconds);
     json_whole(json, "full_blocks", effort->full_blocks);
-    json_line(json, 2);
-    json_whole(json, "buffer_bytes", (long long)bench->bytes);
-    json_truth(json, "immutable_storage", !bench->changeable);
-    json_line(json, 2);
     json_object(json, "to_reach");
     json_number(json, "grinterop_to_raw", 1.02);
     json_whole(json, "pairs_to_batch", 15);
     json_whole(json, "singly_to_batch", 15);
     json_end_object(json);
-}
-
-bool bench_write_json(const char *path, const struct bench_facts *facts,
-                      const struct bench_effort *effort, const struct bench *bench,
-                      const struct bench_table *tables, size_t count)
-{
-    struct json json;
-    if (!json_create(&json, path))
-        return false;
-    write_facts(&json, facts, effort, bench);
-    json_line(&json, 2);
-    json_list(&json, "tables");
+    json_list(json, "tables");
     for (size_t i = 0; i < count; i++)
-        write_table(&json, &tables[i]);
-    json_end_list(&json);
-    return json_finish(&json);
+        write_table(json, &tables[i]);
+    json_end_list(json);
 }

@@ -92,12 +92,10 @@ static bool fill_queues(struct bench *bench, const struct bench_kind *kind,
     return enqueue(bench, kind, 0, *depth + *depth / 4);
 }
 
-static void show_progress(const struct bench_effort *effort, const struct bench_kind *kind,
-                          unsigned block, unsigned blocks)
+static void show_progress(const struct bench_kind *kind, unsigned block, unsigned blocks)
 {
-    if (effort->progress)
-        fprintf(stderr, "\r\033[Kbench_map: row %zu of %zu, %s: block %u of %u",
-                (size_t)(kind - bench_kinds) + 1, bench_kind_count, kind->key, block + 1, blocks);
+    bench_progress("row %zu of %zu, %s: block %u of %u", (size_t)(kind - bench_kinds) + 1,
+                   bench_kind_count, kind->key, block + 1, blocks);
 }
 
 static void keep(struct samples *samples, unsigned block, const struct sample pair[])
@@ -123,7 +121,7 @@ static bool measure_drained(struct bench *bench, const struct bench_kind *kind,
         unsigned block = *blocks;
         if (block >= LEAST_BLOCKS && block % 2 == 0 && bench_now_us() > end)
             break;
-        show_progress(effort, kind, block, effort->blocks);
+        show_progress(kind, block, effort->blocks);
         for (unsigned turn = 0; turn < BENCH_SUBJECTS; turn++) {
             unsigned subject = (block + turn) % BENCH_SUBJECTS;
             if (!drained_block(bench, kind, subject, &pair[subject]))
@@ -157,7 +155,7 @@ static bool measure_full(struct bench *bench, const struct bench_kind *kind,
     if (!enqueueing_alone(bench, kind, &alone) || !fill_queues(bench, kind, effort, &depth))
         return false;
     for (unsigned block = 0; block < effort->full_blocks; block++) {
-        show_progress(effort, kind, block, effort->full_blocks);
+        show_progress(kind, block, effort->full_blocks);
         for (unsigned turn = 0; turn < BENCH_SUBJECTS; turn++) {
             unsigned subject = (block + turn) % BENCH_SUBJECTS;
             if ((subject != last && !enqueue(bench, kind, subject, depth)) ||
@@ -201,7 +199,6 @@ bool bench_measure(struct bench *bench, const struct bench_kind *kind,
             row->halves = bench_spread_of(samples.halves, blocks).median;
     }
     free(memory);
-    if (effort->progress)
-        fputs("\r\033[K", stderr);
+    bench_progress_end();
     return good;
 }

@@ -59,25 +59,19 @@ static bool open_buffers(struct bench *bench)
 bool bench_open(struct bench *bench)
 {
     bench->cuda = gr_cuda();
-    if (!bench->cuda)
-        return bench_grinterop_failed("gr_cuda");
-    bench->egl = gr_egl_create(&GR_INIT(gr_egl_options, .cuda_device = bench->on.ordinal));
-    if (!bench->egl)
-        return bench_grinterop_failed("gr_egl_create");
-    return bench_device_open(&bench->on) && open_buffers(bench);
+    return bench_device_open_gl(&bench->on) && open_buffers(bench);
 }
 
 void bench_close(struct bench *bench)
 {
     for (unsigned i = 0; i < BENCH_RESOURCES; i++)
         gr_resource_free(bench->resources[i]);
-    if (bench->egl) {
+    if (bench->on.egl) {
         glDeleteBuffers(BENCH_RESOURCES, bench->names);
         glDeleteBuffers(1, &bench->spare);
         glDeleteBuffers(1, &bench->sink);
     }
     bench_device_close(&bench->on);
-    gr_egl_free(bench->egl);
     *bench = (struct bench){0};
 }
 

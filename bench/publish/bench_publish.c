@@ -3,12 +3,6 @@
  * bench_publish: what it costs to publish tensors to textures of RGBA8, beside the bandwidth of the
  * driver's copy to such a texture and beside glTexSubImage2D() from memory of the host.
  */
-#define _GNU_SOURCE
-#include <stdlib.h>
-#include <unistd.h>
-
-#include <epoxy/gl.h>
-
 #include "bench/bench_json.h"
 #include "bench/publish/publish.h"
 #include "tools/options.h"
@@ -20,7 +14,9 @@ const char bench_program[] = "bench_publish";
 struct options {
     struct publish_effort effort;
     struct publish_bench bench;
-    const char *json;
+    struct bench_run run;
+    struct publish_row rows[MOST_ROWS];
+    size_t count;
 };
 
 static bool be_quick(const char *text, void *into)
@@ -36,22 +32,20 @@ static bool be_quick(const char *text, void *into)
 static void read_options(int argc, char *argv[], struct options *o)
 {
     const struct option_row rows[] = {
-        {"device", 0, "N", "the CUDA device to use, as CUDA counts",
-         .whole = {&o->bench.on.ordinal, 0, 1000}},
+        BENCH_OPTION_DEVICE(&o->bench.on.ordinal),
         {"blocks", 0, "N", "blocks of a row", .count = {&o->effort.blocks, 1, 1000}},
         {"frames", 0, "N", "pictures in a block, at least", .count = {&o->effort.frames, 1, 500}},
         {"mebibytes", 0, "N", "tensors and textures in turn: more than the GPU's caches hold",
          .count = {&o->bench.mebibytes, 1, 2000}},
         {"plain", 0, NULL, "textures without GR_SURFACE_LOAD_STORE", .flag = &o->bench.plain},
         {"quick", 0, NULL, "3 blocks of few pictures", .own = {be_quick, o}},
-        {"json", 0, "FILE", "also write the numbers as JSON", .text = &o->json},
+        BENCH_OPTION_JSON(&o->run.json),
         {0},
     };
     options_read(argc, argv, bench_program, rows,
                  "Measures gr_publish() of tensors to OpenGL's textures, beside the driver's copy "
                  "to a texture and glTexSubImage2D().",
                  BENCH_NOTES);
-    o->effort.progress = isatty(STDERR_FILENO) != 0;
 }
 
 /* ---- The table ------------------------------------------------------------------------------- */
@@ -69,17 +63,16 @@ static double percent_of_copy(const struct publish_row *row)
            gigabytes_a_second(copied, row->copy.median);
 }
 
-static void print_head(const struct options *o, const struct bench_machine *machine)
+static void print_facts(void *of)
 {
-    printf("bench_publish: grinterop %s\n", gr_library_version());
-    if (machine->software)
-        printf("SOFTWARE CUDA DRIVER: these numbers say nothing about a GPU.\n");
-    printf("  driver   %s\n  device   %s\n  OpenGL   %s, %s\n  date     %s\n", machine->driver,
-           machine->device, (const char *)glGetString(GL_RENDERER),
-           (const char *)glGetString(GL_VERSION), machine->date);
+    const struct publish_bench *bench = &((struct options *)of)->bench;
     printf("  textures RGBA8, %s; %u MiB of tensors and textures in turn; %u blocks\n",
-           o->bench.plain ? "by way of linear memory" : "by surfaces", o->bench.mebibytes,
-           o->effort.blocks);
+           bench->plain ? "by way of linear memory" : "by surfaces", bench->mebibytes,
+           ((struct options *)of)->effort.blocks);
+}
+
+static void print_head(void)
+{
     printf("\nus a picture, median [quartiles]; GB/s: read and written; to reach: 80 %% of the "
            "copy's\n");
     printf("  %-11s %-11s %19s %6s %19s %6s %5s %7s %9s %9s\n", "size", "tensor", "GPU", "GB/s",
@@ -110,7 +103,6 @@ static void print_foot(void)
 
 static void write_row(struct json *json, const struct publish_row *row)
 {
-    json_line(json, 4);
     json_object(json, NULL);
     json_text(json, "tensor", row->kind->name);
     json_whole(json, "width", row->size.width);
@@ -125,58 +117,67 @@ static void write_row(struct json *json, const struct publish_row *row)
     json_end_object(json);
 }
 
-static bool write_json(const struct options *o, const struct bench_machine *machine,
-                       const struct publish_row *rows, size_t count)
+static void write_json(void *of, struct json *json)
 {
-    struct json json;
-    if (!json_create(&json, o->json))
-        return false;
-    json_line(&json, 2);
-    json_machine(&json, machine);
-    json_truth(&json, "surfaces", !o->bench.plain);
-    json_line(&json, 2);
-    json_list(&json, "rows");
-    for (size_t i = 0; i < count; i++)
-        write_row(&json, &rows[i]);
-    json_line(&json, 2);
-    json_end_list(&json);
-    return json_finish(&json);
+    const struct options *o = of;
+    json_truth(json, "surfaces", !o->bench.plain);
+    json_list(json, "rows");
+    for (size_t i = 0; i < o->count; i++)
+        write_row(json, &o->rows[i]);
+    json_end_list(json);
 }
 
 /* ---- The run --------------------------------------------------------------------------------- */
 
-static bool run(struct options *o, struct publish_row *rows, size_t *count)
+static bool open(void *of)
 {
+    return bench_device_open_gl(&((struct options *)of)->bench.on);
+}
+
+static void add_facts(void *of, struct bench_machine *machine)
+{
+    (void)of;
+    bench_add_opengl(machine);
+}
+
+static bool measure(void *of)
+{
+    struct options *o = of;
+    print_head();
     for (size_t s = 0; s < publish_size_count; s++)
         for (size_t k = 0; k < publish_kind_count; k++) {
-            struct publish_row *row = &rows[*count];
+            struct publish_row *row = &o->rows[o->count];
             *row = (struct publish_row){.kind = &publish_kinds[k], .size = publish_sizes[s]};
             if (!publish_make(&o->bench, row->kind, row->size) ||
                 !publish_measure(&o->bench, &o->effort, row))
                 return false;
             publish_end(&o->bench);
             print_row(row);
-            ++*count;
+            o->count++;
         }
     print_foot();
     return true;
 }
 
+static void close(void *of)
+{
+    struct options *o = of;
+    publish_end(&o->bench);
+    bench_device_close(&o->bench.on);
+}
+
 int main(int argc, char *argv[])
 {
+    static const struct bench_steps steps = {.title = "",
+                                             .open = open,
+                                             .add_facts = add_facts,
+                                             .print_facts = print_facts,
+                                             .measure = measure,
+                                             .write_json = write_json,
+                                             .close = close};
     struct options o = {.effort = {.blocks = 15, .frames = 64}, .bench.mebibytes = 512};
-    struct publish_row rows[MOST_ROWS];
-    struct bench_machine machine = {.software = false};
-    size_t count = 0;
     read_options(argc, argv, &o);
-    bool good = publish_open(&o.bench);
-    if (good) {
-        bench_describe_machine(o.bench.cuda, o.bench.on.device, &machine);
-        print_head(&o, &machine);
-        good = run(&o, rows, &count);
-    }
-    if (good && o.json)
-        good = write_json(&o, &machine, rows, count);
-    publish_close(&o.bench);
-    return good ? EXIT_SUCCESS : EXIT_FAILURE;
+    o.bench.cuda = gr_cuda();
+    o.run.on = &o.bench.on;
+    return bench_main(&o.run, &steps, &o);
 }

@@ -176,14 +176,12 @@ static bool measure_with(struct publish_bench *bench, struct timing *t,
     if (!load_kernels(bench) || !one_block(bench, t, row->size, bench->pairs, warm_up))
         return false;
     for (unsigned block = 0; block < effort->blocks; block++) {
-        if (effort->progress)
-            fprintf(stderr, "\r\033[K%u x %u, %s: %u of %u", row->size.width, row->size.height,
-                    row->kind->name, block, effort->blocks);
+        bench_progress("%u x %u, %s: %u of %u", row->size.width, row->size.height, row->kind->name,
+                       block, effort->blocks);
         if (!one_block(bench, t, row->size, frames, samples[block]))
             return false;
     }
-    if (effort->progress)
-        fputs("\r\033[K", stderr);
+    bench_progress_end();
     row->bytes = bench->source_bytes + bench->target_bytes;
     row->gpu = spread(samples, effort->blocks, GPU);
     row->copy = spread(samples, effort->blocks, COPY);

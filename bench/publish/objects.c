@@ -18,24 +18,6 @@ const size_t publish_kind_count = sizeof(publish_kinds) / sizeof(publish_kinds[0
 const struct publish_size publish_sizes[] = {{1920, 1080}, {3840, 2160}};
 const size_t publish_size_count = sizeof(publish_sizes) / sizeof(publish_sizes[0]);
 
-bool publish_open(struct publish_bench *bench)
-{
-    bench->cuda = gr_cuda();
-    if (!bench->cuda)
-        return bench_grinterop_failed("gr_cuda");
-    bench->egl = gr_egl_create(&GR_INIT(gr_egl_options, .cuda_device = bench->on.ordinal));
-    if (!bench->egl)
-        return bench_grinterop_failed("gr_egl_create");
-    return bench_device_open(&bench->on);
-}
-
-void publish_close(struct publish_bench *bench)
-{
-    publish_end(bench);
-    bench_device_close(&bench->on);
-    gr_egl_free(bench->egl);
-}
-
 static gr_tensor *make_tensor(const struct publish_bench *bench, const struct publish_kind *kind,
                               struct publish_size size)
 {
@@ -90,10 +72,8 @@ bool publish_make(struct publish_bench *bench, const struct publish_kind *kind,
     bench->source_bytes = pixels * kind->bytes / kind->pixels;
     bench->target_bytes = pixels * 4;
     bench->host = malloc(bench->target_bytes);
-    if (!bench->host) {
-        fprintf(stderr, "%s: out of memory\n", bench_program);
-        return false;
-    }
+    if (!bench->host)
+        return bench_out_of_memory();
     memset(bench->host, 0x53, bench->target_bytes);
     const size_t room = (size_t)bench->mebibytes << 20;
     size_t count = room / (bench->source_bytes + bench->target_bytes) + 1;
@@ -118,7 +98,7 @@ void publish_end(struct publish_bench *bench)
         bench->tensors[i] = NULL;
         bench->names[i] = 0;
     }
-    if (bench->egl)
+    if (bench->on.egl)
         gr_tensor_collect(10000);
     bench->pairs = 0;
     free(bench->host);

@@ -34,7 +34,6 @@ extern const size_t publish_size_count;
 struct publish_bench {
     const gr_cuda_api *cuda;
     struct bench_device on;
-    gr_egl *egl;
     bool plain; /* textures without surfaces */
     unsigned pairs, mebibytes;
     gr_tensor *tensors[MOST_PAIRS];
@@ -47,7 +46,6 @@ struct publish_bench {
 
 struct publish_effort {
     unsigned blocks, frames;
-    bool progress;
 };
 
 /* Microseconds for a picture. */
@@ -58,9 +56,7 @@ struct publish_row {
     struct bench_spread gpu, copy, call, whole, upload;
 };
 
-/* objects.c: errors are printed. Closing takes what was opened in part. */
-bool publish_open(struct publish_bench *bench);
-void publish_close(struct publish_bench *bench);
+/* objects.c: errors are printed. The end takes what was made in part. */
 bool publish_make(struct publish_bench *bench, const struct publish_kind *kind,
                   struct publish_size size);
 void publish_end(struct publish_bench *bench);

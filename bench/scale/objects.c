@@ -31,16 +31,9 @@ static void open_vulkan(struct scale *scale)
 
 bool scale_open(struct scale *scale)
 {
-    scale->cuda = gr_cuda();
-    if (!scale->cuda)
-        return bench_grinterop_failed("gr_cuda");
-    scale->egl = gr_egl_create(&GR_INIT(gr_egl_options, .cuda_device = scale->on.ordinal));
-    if (!scale->egl)
-        return bench_grinterop_failed("gr_egl_create");
-    snprintf(scale->opengl, sizeof(scale->opengl), "%s, %s", (const char *)glGetString(GL_RENDERER),
-             (const char *)glGetString(GL_VERSION));
-    if (!bench_device_open(&scale->on))
+    if (!bench_device_open_gl(&scale->on))
         return false;
+    scale->cuda = gr_cuda();
     open_vulkan(scale);
     return true;
 }
@@ -50,7 +43,6 @@ void scale_close(struct scale *scale)
     gr_vk_device_free(scale->vulkan);
     gr_vk_headless_free(scale->headless);
     bench_device_close(&scale->on);
-    gr_egl_free(scale->egl);
 }
 
 gr_resource *scale_make(const struct scale *scale, unsigned kind, size_t size)

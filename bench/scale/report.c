@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prints the table, a line for each cell, as soon as it was measured. */
+/*
+ * The table, with a line for each cell as soon as it was measured, and the JSON file; a number that
+ * does not exist is null there.
+ */
 #include "bench/scale/scale.h"
 
 void scale_print_head(unsigned size)
@@ -21,4 +24,34 @@ void scale_print(const char *kind, const struct scale_cell *cell)
     }
     printf("%s%s\n", cell->why[0] ? "  " : "", cell->why);
     fflush(stdout);
+}
+
+static void write_cell(struct json *json, unsigned kind, unsigned size,
+                       const struct scale_cell *cell)
+{
+    json_object(json, NULL);
+    json_text(json, "kind", scale_kinds[kind]);
+    json_whole(json, "bytes", (long long)scale_sizes[size]);
+    json_whole(json, "wanted", cell->wanted);
+    json_whole(json, "number", cell->count);
+    json_number(json, "first_us", cell->first_us);
+    json_number(json, "create_us", cell->create_us);
+    json_number(json, "map_us", cell->map_us);
+    json_number(json, "release_us", cell->release_us);
+    json_number(json, "free_us", cell->free_us);
+    json_number(json, "device_bytes_each", cell->memory);
+    json_number(json, "ring_frame_us", cell->frame_us);
+    json_text(json, "why", cell->why);
+    json_end_object(json);
+}
+
+void scale_write_json(struct json *json, const struct scale_table *table)
+{
+    json_list(json, "cells");
+    for (unsigned size = 0; size < SCALE_SIZES; size++)
+        for (unsigned kind = 0; kind < SCALE_KINDS; kind++)
+            for (unsigned i = 0; i < SCALE_NUMBERS; i++)
+                if (table->cells[kind][size][i].wanted)
+                    write_cell(json, kind, size, &table->cells[kind][size][i]);
+    json_end_list(json);
 }

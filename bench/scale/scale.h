@@ -10,7 +10,7 @@
 #include <grinterop/gl.h>
 #include <grinterop/vk.h>
 
-#include "bench/bench.h"
+#include "bench/bench_json.h"
 
 enum { SCALE_KINDS = 5, SCALE_SIZES = 3, SCALE_NUMBERS = 4, SCALE_MOST = 10000 };
 
@@ -23,13 +23,11 @@ extern const char *const scale_size_text[SCALE_SIZES];
 struct scale {
     struct bench_device on;
     const gr_cuda_api *cuda;
-    gr_egl *egl;
     gr_vk_headless *headless;
     gr_vk_device *vulkan;
     VkDevice device;
     PFN_vkDeviceWaitIdle wait_idle;
     double seconds; /* that a cell may take */
-    char opengl[256];
 };
 
 /* So many resources of one kind and size; what could not be measured is not a number. */
@@ -60,10 +58,9 @@ bool scale_measure(const struct scale *scale, unsigned kind, size_t size, unsign
 /* report.c */
 void scale_print_head(unsigned size);
 void scale_print(const char *kind, const struct scale_cell *cell);
+void scale_write_json(struct json *json, const struct scale_table *table);
 
-/* scale_json.c and svg.c: false after an error, which has been printed. */
-bool scale_write_json(const char *path, const struct bench_machine *machine,
-                      const struct scale *scale, const struct scale_table *table);
+/* scale_chart.c: false after an error, which has been printed. */
 bool scale_write_svg(const char *path, const struct bench_machine *machine,
                      const struct scale_table *table);
 

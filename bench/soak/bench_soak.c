@@ -4,7 +4,7 @@
  * bytes of each frame are compared with its number. Once a second it looks at the memory, the
  * descriptors and the GPU's memory, which must not grow.
  */
-#include <stdlib.h>
+#define _GNU_SOURCE
 #include <string.h>
 #include <time.h>
 
@@ -36,27 +36,27 @@ struct soak_way soak_ways[SOAK_WAYS] = {
 atomic_bool soak_over;
 
 struct options {
-    int ordinal;
+    struct bench_device on;
+    struct bench_run run;
     double seconds;
-    const char *csv, *svg;
+    const char *csv;
+    struct soak_log log;
+    bool good; /* no way failed, nothing grew */
 };
 
-static struct options read_options(int argc, char *argv[])
+static void read_options(int argc, char *argv[], struct options *o)
 {
-    struct options o = {.seconds = 60};
     const struct option_row rows[] = {
-        {"device", 0, "N", "the CUDA device to use, as CUDA counts",
-         .whole = {&o.ordinal, 0, 1000}},
-        {"seconds", 0, "S", "how long", .real = {&o.seconds, 0.1, SOAK_SAMPLES}},
-        {"csv", 0, "FILE", "also write what was seen each second", .text = &o.csv},
-        {"svg", 0, "FILE", "also draw it", .text = &o.svg},
+        BENCH_OPTION_DEVICE(&o->on.ordinal),
+        {"seconds", 0, "S", "how long", .real = {&o->seconds, 0.1, SOAK_SAMPLES}},
+        {"csv", 0, "FILE", "also write what was seen each second", .text = &o->csv},
+        BENCH_OPTION_SVG(&o->run.svg),
         {0},
     };
     options_read(argc, argv, bench_program, rows,
                  "Sends frames by all ways at once, compares the bytes of each, and looks whether "
                  "memory, descriptors or the GPU's memory grow.",
                  BENCH_NOTES);
-    return o;
 }
 
 uint32_t soak_word(uint64_t frame)
@@ -166,34 +166,58 @@ static bool end(void)
     return good;
 }
 
-static bool run(const struct options *o, struct soak_log *log)
+/* ---- The steps ------------------------------------------------------------------------------- */
+
+static bool open(void *of)
 {
-    if (!start(o->ordinal)) {
+    return bench_device_open(&((struct options *)of)->on);
+}
+
+static bool run(struct options *o)
+{
+    if (!start(o->on.ordinal)) {
         atomic_store(&soak_over, true);
         return false;
     }
-    watch(gr_cuda(), o->seconds, log);
+    watch(gr_cuda(), o->seconds, &o->log);
     bool good = end() && bench_cuda_ok(gr_cuda()->CtxSynchronize(), "cuCtxSynchronize");
-    return !soak_has_grown(log) && good;
+    return !soak_has_grown(&o->log) && good;
+}
+
+/* What was seen is written even if something failed. */
+static bool measure(void *of)
+{
+    struct options *o = of;
+    o->good = run(o);
+    return o->log.count > 0 && (!o->csv || soak_write_csv(o->csv, &o->log));
+}
+
+static bool draw(void *of, const char *path)
+{
+    const struct options *o = of;
+    return soak_write_svg(path, &o->run.machine, &o->log);
+}
+
+static bool check(void *of)
+{
+    return ((struct options *)of)->good;
+}
+
+static void close(void *of)
+{
+    bench_device_close(&((struct options *)of)->on);
 }
 
 int main(int argc, char *argv[])
 {
-    static struct soak_log log;
-    struct options o = read_options(argc, argv);
-    struct bench_device on = {.ordinal = o.ordinal};
-    struct bench_machine machine = {.date = ""};
-    bool good = bench_device_open(&on);
-    if (good) {
-        bench_describe_machine(gr_cuda(), on.device, &machine);
-        printf("bench_soak: grinterop %s\n  driver   %s\n  device   %s\n  date     %s\n",
-               gr_library_version(), machine.driver, machine.device, machine.date);
-        good = run(&o, &log);
-    }
-    if (o.csv && log.count)
-        good = soak_write_csv(o.csv, &log) && good;
-    if (o.svg && log.count)
-        good = soak_write_svg(o.svg, &machine, &log) && good;
-    bench_device_close(&on);
-    return good ? EXIT_SUCCESS : EXIT_FAILURE;
+    static const struct bench_steps steps = {.title = "",
+                                             .open = open,
+                                             .measure = measure,
+                                             .draw = draw,
+                                             .check = check,
+                                             .close = close};
+    static struct options o = {.seconds = 60};
+    read_options(argc, argv, &o);
+    o.run.on = &o.on;
+    return bench_main(&o.run, &steps, &o);
 }

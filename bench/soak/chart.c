@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What was seen each second, as numbers and as one SVG chart with a panel for each quantity. */
+#include "bench/bench_svg.h"
 #include "bench/soak/soak.h"
 
 enum { LEFT = 90, TOP = 60, WIDTH = 620, HEIGHT = 110, GAP = 40, PANELS = 4 };
-
-static const char STYLE[] =
-    "<style>text{font-family:'DejaVu Sans',Verdana,sans-serif;fill:#1f2937;font-size:11px}"
-    ".title{font-size:17px;font-weight:bold}.tick{font-size:10px;fill:#4b5563;text-anchor:end}"
-    ".number{font-size:10px;fill:#4b5563;text-anchor:middle}</style>\n";
 
 static const struct {
     const char *text, *colour;
@@ -54,23 +50,21 @@ static double y_of(int panel, double part)
     return TOP + panel * (HEIGHT + GAP) + HEIGHT * (1 - part);
 }
 
-static void draw_panel(FILE *file, const struct soak_log *log, int panel)
+static void draw_panel(struct svg *svg, const struct soak_log *log, int panel)
 {
     const double top = highest(log, panel), all = log->samples[log->count - 1].seconds;
-    fprintf(file, "<text x=\"%d\" y=\"%.1f\">%s</text>\n", LEFT, y_of(panel, 1) - 8,
-            panels[panel].text);
-    for (int i = 0; i <= 2; i++)
-        fprintf(file,
-                "<line x1=\"%d\" y1=\"%.1f\" x2=\"%d\" y2=\"%.1f\" stroke=\"#d5dae2\"/>"
-                "<text x=\"%d\" y=\"%.1f\" class=\"tick\">%.0f</text>\n",
-                LEFT, y_of(panel, i / 2.0), LEFT + WIDTH, y_of(panel, i / 2.0), LEFT - 6,
-                y_of(panel, i / 2.0) + 3, top * i / 2);
-    fprintf(file, "<polyline fill=\"none\" stroke-width=\"2\" stroke=\"%s\" points=\"",
+    svg_text(svg, LEFT, y_of(panel, 1) - 8, "", "%s", panels[panel].text);
+    for (int i = 0; i <= 2; i++) {
+        const double y = y_of(panel, i / 2.0);
+        svg_line(svg, LEFT, y, LEFT + WIDTH, y, "#d5dae2", 1);
+        svg_text(svg, LEFT - 6, y + 3, "left", "%.0f", top * i / 2);
+    }
+    fprintf(svg->file, "<polyline fill=\"none\" stroke-width=\"2\" stroke=\"%s\" points=\"",
             panels[panel].colour);
     for (size_t i = 0; i < log->count; i++)
-        fprintf(file, "%.1f,%.1f ", LEFT + WIDTH * log->samples[i].seconds / all,
+        fprintf(svg->file, "%.1f,%.1f ", LEFT + WIDTH * log->samples[i].seconds / all,
                 y_of(panel, value_of(&log->samples[i], panel) / top));
-    fputs("\"/>\n", file);
+    fputs("\"/>\n", svg->file);
 }
 
 bool soak_write_svg(const char *path, const struct bench_machine *machine,
@@ -78,21 +72,14 @@ bool soak_write_svg(const char *path, const struct bench_machine *machine,
 {
     const int width = LEFT + WIDTH + 40, height = TOP + PANELS * (HEIGHT + GAP);
     const double all = log->samples[log->count - 1].seconds;
-    FILE *file = bench_create(path);
-    if (!file)
+    struct svg svg;
+    if (!svg_create(&svg, path, width, height))
         return false;
-    fprintf(file,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
-            "viewBox=\"0 0 %d %d\">\n%s<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n"
-            "<text x=\"16\" y=\"22\" class=\"title\">All ways at once, for %.0f seconds</text>\n"
-            "<text x=\"16\" y=\"38\">%s, %s, %s%s</text>\n",
-            width, height, width, height, STYLE, all, machine->device, machine->driver,
-            machine->date, machine->software ? " (software: says nothing about a GPU)" : "");
+    svg_text(&svg, 16, 22, "title", "All ways at once, for %.0f seconds", all);
+    svg_machine(&svg, 16, 38, machine);
     for (int panel = 0; panel < PANELS; panel++)
-        draw_panel(file, log, panel);
+        draw_panel(&svg, log, panel);
     for (int i = 0; i <= 4; i++)
-        fprintf(file, "<text x=\"%.1f\" y=\"%d\" class=\"number\">%.0f s</text>\n",
-                LEFT + WIDTH * i / 4.0, height - GAP + 14, all * i / 4);
-    fputs("</svg>\n", file);
-    return bench_finish(file, path);
+        svg_text(&svg, LEFT + WIDTH * i / 4.0, height - GAP + 14, "number", "%.0f s", all * i / 4);
+    return svg_finish(&svg);
 }

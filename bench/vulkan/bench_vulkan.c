@@ -3,28 +3,31 @@
  * bench_vulkan: what import, map and release, and round trips between CUDA and Vulkan cost, by the
  * drivers' own calls and by the library, measured side by side in one run.
  */
-#define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "bench/bench_json.h"
 #include "bench/vulkan/vulkan.h"
 #include "tools/options.h"
 
 const char bench_program[] = "bench_vulkan";
 
 struct options {
-    int ordinal;
+    struct vkb bench;
+    struct bench_run run;
+    struct vkb_table table;
     unsigned bytes, full_bytes; /* full_bytes: 0: as fits the driver */
     struct vkb_effort effort;
     bool quick, probe, bare_signals;
-    const char *only, *json;
+    const char *only;
 };
 
 /* ---- Options --------------------------------------------------------------------------------- */
 
-static const struct vkb_effort USUAL_EFFORT = {
-    .blocks = 601, .room_seconds = 2, .full_blocks = 11, .block_ms = 20, .in_flight = 64};
+#define USUAL_EFFORT                                                                               \
+    {                                                                                              \
+        .blocks = 601, .room_seconds = 2, .full_blocks = 11, .block_ms = 20, .in_flight = 64       \
+    }
 static const struct vkb_effort QUICK_EFFORT = {
     .blocks = 31, .room_seconds = 0.2, .full_blocks = 3, .block_ms = 2, .in_flight = 16};
 
@@ -37,13 +40,11 @@ static bool be_quick(const char *text, void *options)
     return o->quick = true;
 }
 
-static struct options read_options(int argc, char *argv[])
+static void read_options(int argc, char *argv[], struct options *o)
 {
-    struct options o = {.bytes = 65536, .effort = USUAL_EFFORT, .only = ""};
-    struct vkb_effort *e = &o.effort;
+    struct vkb_effort *e = &o->effort;
     const struct option_row rows[] = {
-        {"device", 0, "N", "the CUDA device to use, as CUDA counts",
-         .whole = {&o.ordinal, 0, 1000}},
+        BENCH_OPTION_DEVICE(&o->bench.on.ordinal),
         {"blocks", 0, "N", "drained blocks of each side in a row, at most",
          .count = {&e->blocks, 2, 10000}},
         {"room-seconds", 0, "S", "after which a row of drained blocks ends early",
@@ -54,25 +55,25 @@ static struct options read_options(int argc, char *argv[])
          .real = {&e->block_ms, 0, 3600}},
         {"in-flight", 0, "N", "frames that the thread is ahead of the GPU there",
          .count = {&e->in_flight, 4, VKB_MOST_IN_FLIGHT}},
-        {"bytes", 0, "N", "size of each buffer, a multiple of 8", .count = {&o.bytes, 8, 1 << 30}},
+        {"bytes", 0, "N", "size of each buffer, a multiple of 8", .count = {&o->bytes, 8, 1 << 30}},
         {"full-bytes", 0, "N",
          "size where CUDA's fills are to keep the queues full: by itself 67108864, and 1048576 on "
          "the software driver",
-         .count = {&o.full_bytes, 8, 1 << 30}},
+         .count = {&o->full_bytes, 8, 1 << 30}},
         {"only", 0, "TEXT", "only the rows whose key begins with it, for example transfer or both/",
-         .text = &o.only},
+         .text = &o->only},
         {"quick", 0, NULL,
          "31 drained blocks, 3 full ones of 2 ms, 16 frames in flight, large fills of 256 KiB",
-         .own = {be_quick, &o}},
+         .own = {be_quick, o}},
         {"probe", 0, NULL,
          "instead: what parts of a submit cost on each queue, by raw calls, and with a thread that "
          "does nothing but submit; --only transfer for one queue",
-         .flag = &o.probe},
+         .flag = &o->probe},
         {"bare-signals", 0, NULL,
          "raw calls signal without the memory barrier that grinterop puts before a signal, and "
          "that a program with small fills needs as well",
-         .flag = &o.bare_signals},
-        {"json", 0, "FILE", "also write the numbers as JSON", .text = &o.json},
+         .flag = &o->bare_signals},
+        BENCH_OPTION_JSON(&o->run.json),
         {0},
     };
     options_read(
@@ -81,14 +82,12 @@ static struct options read_options(int argc, char *argv[])
         "Vulkan's memory; map and release with timeline semaphores; round trips between CUDA and "
         "each kind of queue, with one resource in order and with several in turn.",
         BENCH_NOTES);
-    if (o.probe && o.json) {
+    if (o->probe && o->run.json) {
         fputs("bench_vulkan: --probe prints only: it writes no JSON\n", stderr);
         exit(2);
     }
-    o.bytes -= o.bytes % 8;
-    o.full_bytes -= o.full_bytes % 8;
-    e->progress = isatty(STDERR_FILENO) != 0;
-    return o;
+    o->bytes -= o->bytes % 8;
+    o->full_bytes -= o->full_bytes % 8;
 }
 
 /* ---- The run --------------------------------------------------------------------------------- */
@@ -110,13 +109,6 @@ static void describe_vulkan(const struct vkb *bench, char *text, size_t size)
              VK_API_VERSION_MINOR(version), VK_API_VERSION_PATCH(version));
 }
 
-static void gather_facts(const struct vkb *bench, struct vkb_facts *facts)
-{
-    bench_describe_machine(bench->cuda, bench->on.device, &facts->machine);
-    describe_vulkan(bench, facts->vulkan, sizeof(facts->vulkan));
-    gr_vk_device_describe(bench->wrap, facts->sharing, sizeof(facts->sharing));
-}
-
 static void print_queues(const struct vkb *bench)
 {
     static const char *const NAMES[VKB_QUEUES] = {"graphics", "compute", "transfer"};
@@ -130,18 +122,10 @@ static void print_queues(const struct vkb *bench)
     printf("\n");
 }
 
-static void print_facts(const struct vkb_facts *facts, const struct vkb *bench,
-                        const struct options *o)
+static void print_facts(void *of)
 {
-    printf(
-        "bench_vulkan: raw CUDA driver calls and grinterop %s on Vulkan's memory, side by side\n",
-        gr_library_version());
-    if (facts->machine.software)
-        printf("SOFTWARE CUDA DRIVER: these numbers say nothing about a GPU or about grinterop on "
-               "one.\n");
-    printf("  driver   %s\n  device   %s\n  Vulkan   %s\n  sharing  %s\n  date     %s\n",
-           facts->machine.driver, facts->machine.device, facts->vulkan, facts->sharing,
-           facts->machine.date);
+    const struct options *o = of;
+    const struct vkb *bench = &o->bench;
     print_queues(bench);
     printf("  points   timeline semaphores, %s on both sides\n",
            bench->through_host
@@ -152,12 +136,10 @@ static void print_facts(const struct vkb_facts *facts, const struct vkb *bench,
                                                       : "without a memory barrier by raw calls");
     printf("  buffers  %u bytes each; CUDA fills the first half, Vulkan copies it to the second\n",
            o->bytes);
-    if (o->probe)
-        return;
-    printf("  blocks   of each side, in turn (A B B A): drained, up to %u or %g s a row; with the "
-           "queues full, %u of about %g ms\n",
-           o->effort.blocks, o->effort.room_seconds, o->effort.full_blocks, o->effort.block_ms);
-    fflush(stdout);
+    if (!o->probe)
+        printf("  blocks   of each side, in turn (A B B A): drained, up to %u or %g s a row; with "
+               "the queues full, %u of about %g ms\n",
+               o->effort.blocks, o->effort.room_seconds, o->effort.full_blocks, o->effort.block_ms);
 }
 
 /* Of a GPU's memory 64 buffers of that size are little, of a machine's for tests they are much. */
@@ -181,44 +163,82 @@ static bool choose_bytes(struct vkb *bench, const struct vkb_kind *kind)
     return true;
 }
 
-static bool measure_all(struct vkb *bench, const struct options *o, struct vkb_table *table)
+static bool measure_all(struct options *o)
 {
+    struct vkb *bench = &o->bench;
     for (size_t i = 0; i < vkb_kind_count; i++) {
         const struct vkb_kind *kind = &vkb_kinds[i];
         if (strncmp(kind->key, o->only, strlen(o->only)) != 0 || !vkb_can_run(bench, kind))
             continue;
         if (!choose_bytes(bench, kind) ||
-            !vkb_measure(bench, kind, &o->effort, &table->rows[table->count])) {
+            !vkb_measure(bench, kind, &o->effort, &o->table.rows[o->table.count])) {
             fprintf(stderr, "bench_vulkan: row %s could not be measured\n", kind->key);
             return false;
         }
-        table->count++;
+        o->table.count++;
     }
     return true;
 }
 
+/* ---- The steps ------------------------------------------------------------------------------- */
+
+static bool open(void *of)
+{
+    struct options *o = of;
+    o->bench.bytes = o->bench.usual_bytes = o->bytes;
+    if (!vkb_open(&o->bench))
+        return false;
+    o->bench.full_bytes = full_bytes(o);
+    if (!o->bare_signals)
+        vkb_try_barriers(&o->bench);
+    return true;
+}
+
+static void add_facts(void *of, struct bench_machine *machine)
+{
+    const struct options *o = of;
+    char text[1024];
+    describe_vulkan(&o->bench, text, sizeof(text));
+    bench_add_fact(machine, "Vulkan", "vulkan", "%s", text);
+    gr_vk_device_describe(o->bench.wrap, text, sizeof(text));
+    bench_add_fact(machine, "sharing", "sharing", "%s", text);
+}
+
+static bool measure(void *of)
+{
+    struct options *o = of;
+    const bool good = o->probe ? vkb_probe(&o->bench, o->only, o->quick) : measure_all(o);
+    vkb_print(&o->table);
+    if (!good) {
+        fflush(stdout);
+        _Exit(EXIT_FAILURE); /* what is pending may never end, and closing would wait for it */
+    }
+    return true;
+}
+
+static void write_json(void *of, struct json *json)
+{
+    const struct options *o = of;
+    vkb_write_json(json, &o->effort, &o->bench, &o->table);
+}
+
+static void close(void *of)
+{
+    vkb_close(&((struct options *)of)->bench);
+}
+
 int main(int argc, char *argv[])
 {
-    struct options o = read_options(argc, argv);
-    static struct vkb bench;
-    static struct vkb_table table;
-    struct vkb_facts facts = {0};
-    bench.on.ordinal = o.ordinal;
-    bench.bytes = bench.usual_bytes = o.bytes;
-    bool good = vkb_open(&bench);
-    if (good) {
-        bench.full_bytes = full_bytes(&o);
-        if (!o.bare_signals)
-            vkb_try_barriers(&bench);
-        gather_facts(&bench, &facts);
-        print_facts(&facts, &bench, &o);
-        good = o.probe ? vkb_probe(&bench, o.only, o.quick) : measure_all(&bench, &o, &table);
-        vkb_print(&table);
-        if (!good)
-            _Exit(EXIT_FAILURE); /* what is pending may never end, and closing would wait for it */
-        if (o.json)
-            good = vkb_write_json(o.json, &facts, &o.effort, &bench, &table) && good;
-    }
-    vkb_close(&bench);
-    return good ? EXIT_SUCCESS : EXIT_FAILURE;
+    static const struct bench_steps steps = {
+        .title = "Vulkan's memory by raw CUDA driver calls, side by side with ",
+        .open = open,
+        .add_facts = add_facts,
+        .print_facts = print_facts,
+        .measure = measure,
+        .write_json = write_json,
+        .close = close};
+    static struct options o = {.bytes = 65536, .effort = USUAL_EFFORT, .only = ""};
+    read_options(argc, argv, &o);
+    o.run.on = &o.bench.on;
+    return bench_main(&o.run, &steps, &o);
 }

@@ -149,10 +149,8 @@ static bool drained_block(const struct run *run, unsigned s, struct sample *samp
 
 static void show_progress(const struct run *run, unsigned block, unsigned blocks)
 {
-    if (run->effort->progress)
-        fprintf(stderr, "\r\033[Kbench_vulkan: row %zu of %zu, %s: block %u of %u",
-                (size_t)(run->kind - vkb_kinds) + 1, vkb_kind_count, run->kind->key, block + 1,
-                blocks);
+    bench_progress("row %zu of %zu, %s: block %u of %u", (size_t)(run->kind - vkb_kinds) + 1,
+                   vkb_kind_count, run->kind->key, block + 1, blocks);
 }
 
 static void keep(struct samples *samples, unsigned block, const struct sample pair[])
@@ -311,7 +309,6 @@ bool vkb_measure(struct vkb *bench, const struct vkb_kind *kind, const struct vk
     if (good)
         summarise(&run, &samples, row);
     free(memory);
-    if (effort->progress)
-        fputs("\r\033[K", stderr);
+    bench_progress_end();
     return good;
 }

@@ -142,7 +142,6 @@ struct vkb_effort {
     unsigned full_blocks; /* timed blocks of each side with the queues full */
     double block_ms;      /* how long such a block lasts, roughly */
     unsigned in_flight;   /* frames that the thread is ahead of the GPU */
-    bool progress;        /* on the standard error stream */
 };
 
 enum vkb_part {
@@ -259,16 +258,11 @@ bool vkb_measure(struct vkb *bench, const struct vkb_kind *kind, const struct vk
 bool vkb_probe(struct vkb *bench, const char *only, bool quick);
 
 /* report.c */
-struct vkb_facts {
-    struct bench_machine machine;
-    char vulkan[1024], sharing[512];
-};
 bool vkb_row_was_full(const struct vkb_row *row, unsigned side);
 void vkb_print(const struct vkb_table *table);
 
 /* vulkan_json.c */
-bool vkb_write_json(const char *path, const struct vkb_facts *facts,
-                    const struct vkb_effort *effort, const struct vkb *bench,
+void vkb_write_json(struct json *json, const struct vkb_effort *effort, const struct vkb *bench,
                     const struct vkb_table *table);
 
 #endif

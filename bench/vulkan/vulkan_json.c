@@ -37,52 +37,29 @@ static void write_row(struct json *json, const struct vkb_row *row)
     json_end_object(json);
 }
 
-static void write_facts(struct json *json, const struct vkb_facts *facts, const struct vkb *bench)
-{
-    json_line(json, 2);
-    json_machine(json, &facts->machine);
-    json_text(json, "vulkan", facts->vulkan);
-    json_line(json, 2);
-    json_text(json, "sharing", facts->sharing);
-    json_truth(json, "semaphores_through_host", bench->through_host);
-    json_line(json, 2);
-    json_truth(json, "raw_barrier", bench->batch_mem_op);
-}
-
 static void write_effort(struct json *json, const struct vkb_effort *effort,
                          const struct vkb *bench)
 {
-    json_line(json, 2);
+    json_truth(json, "semaphores_through_host", bench->through_host);
+    json_truth(json, "raw_barrier", bench->batch_mem_op);
     json_whole(json, "blocks_at_most", effort->blocks);
     json_number(json, "room_seconds", effort->room_seconds);
     json_whole(json, "full_blocks", effort->full_blocks);
     json_number(json, "block_ms", effort->block_ms);
-    json_line(json, 2);
     json_whole(json, "buffer_bytes", (long long)bench->usual_bytes);
     json_whole(json, "full_buffer_bytes", (long long)bench->full_bytes);
-    json_line(json, 2);
     json_object(json, "to_reach");
     json_number(json, "grinterop_to_raw", 1.02);
     json_whole(json, "transfer_round_trip_us", 20);
     json_end_object(json);
 }
 
-bool vkb_write_json(const char *path, const struct vkb_facts *facts,
-                    const struct vkb_effort *effort, const struct vkb *bench,
+void vkb_write_json(struct json *json, const struct vkb_effort *effort, const struct vkb *bench,
                     const struct vkb_table *table)
 {
-    struct json json;
-    if (!json_create(&json, path))
-        return false;
-    write_facts(&json, facts, bench);
-    write_effort(&json, effort, bench);
-    json_line(&json, 2);
-    json_list(&json, "rows");
-    for (size_t i = 0; i < table->count; i++) {
-        json_line(&json, 4);
-        write_row(&json, &table->rows[i]);
-    }
-    json_line(&json, 2);
-    json_end_list(&json);
-    return json_finish(&json);
+    write_effort(json, effort, bench);
+    json_list(json, "rows");
+    for (size_t i = 0; i < table->count; i++)
+        write_row(json, &table->rows[i]);
+    json_end_list(json);
 }

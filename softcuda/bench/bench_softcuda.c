@@ -81,17 +81,13 @@ static bool run_with_file(struct options *o, const struct bench_machine *machine
     struct json json;
     if (!o->json)
         return run(o);
-    if (!json_create(&json, o->json))
+    if (!json_create(&json, o->json, machine))
         return false;
     o->bench.json = &json;
-    json_line(&json, 2);
-    json_machine(&json, machine);
     json_whole(&json, "cores", cores());
     json_whole(&json, "processor_time", o->bench.processor);
-    json_line(&json, 2);
     json_list(&json, "rows");
     const bool good = run(o);
-    json_line(&json, 2);
     json_end_list(&json);
     return json_finish(&json) && good;
 }
@@ -103,7 +99,7 @@ int main(int argc, char *argv[])
     read_options(argc, argv, &o);
     bool good = soft_open(&o.bench);
     if (good) {
-        bench_describe_machine(o.bench.cuda, o.bench.on.device, &machine);
+        bench_describe_machine(o.bench.on.device, &machine);
         print_head(&o, &machine);
         good = run_with_file(&o, &machine);
     }

@@ -12,7 +12,6 @@ static void write_row(struct json *json, const char *group, const char *name,
                       const struct soft_way *ways, unsigned count, const struct soft_time *times,
                       double each)
 {
-    json_line(json, 4);
     json_object(json, NULL);
     json_text(json, "group", group);
     json_text(json, "row", name);
@@ -20,7 +19,6 @@ static void write_row(struct json *json, const char *group, const char *name,
     json_truth(json, "measured", true);
     json_list(json, "ways");
     for (unsigned w = 0; w < count; w++) {
-        json_line(json, 6);
         json_object(json, NULL);
         json_text(json, "way", ways[w].name);
         json_spread(json, "us", times[w].us);
@@ -28,7 +26,6 @@ static void write_row(struct json *json, const char *group, const char *name,
         json_number(json, "ns_each", times[w].us.median * 1e3 / each);
         json_end_object(json);
     }
-    json_line(json, 4);
     json_end_list(json);
     json_end_object(json);
 }

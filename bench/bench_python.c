@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The Python script that measures the same: where it is, and its output. */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <libgen.h>
+#include <limits.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "bench/bench.h"
+
+extern char **environ;
+
+/* Looks beside the program and in share/ of a bundle. */
+static bool search_script(char *path, size_t size)
+{
+    char self[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+    self[length > 0 ? length : 0] = '\0';
+    const char *folder = dirname(self);
+    static const char *const BESIDE[] = {"", "/../share"};
+    for (size_t i = 0; i < 2; i++) {
+        int written = snprintf(path, size, "%s%s/%s.py", folder, BESIDE[i], bench_program);
+        if ((size_t)written < size && access(path, R_OK) == 0)
+            return true;
+    }
+    return false;
+}
+
+bool bench_find_script(const char *given, char *path, size_t size)
+{
+    if (given)
+        snprintf(path, size, "%s", given);
+    if (given ? access(path, R_OK) == 0 : search_script(path, size))
+        return true;
+    fprintf(stderr, "%s: no %s.py found; say where it is with --script\n", bench_program,
+            bench_program);
+    return false;
+}
+
+/* Starts the program with its output in a pipe; returns the end to read, NULL on failure. */
+static FILE *start(char *const arguments[], pid_t *child)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return NULL;
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+    int error = posix_spawnp(child, arguments[0], &actions, NULL, arguments, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    close(ends[1]);
+    if (error != 0) {
+        fprintf(stderr, "%s: cannot run %s: %s\n", bench_program, arguments[0], strerror(error));
+        close(ends[0]);
+        return NULL;
+    }
+    return fdopen(ends[0], "r");
+}
+
+static bool take_lines(FILE *output, bool (*take)(char *line, void *of), void *of)
+{
+    char *line = NULL;
+    size_t size = 0;
+    bool good = true;
+    while (good && getline(&line, &size, output) > 0) {
+        line[strcspn(line, "\n")] = '\0';
+        good = take(line, of);
+        if (!good)
+            fprintf(stderr, "%s: the script printed what is not understood: %s\n", bench_program,
+                    line);
+    }
+    free(line);
+    return good;
+}
+
+static bool run(char *const arguments[], bool (*take)(char *line, void *of), void *of)
+{
+    pid_t child;
+    int status = 0;
+    fflush(stdout);
+    FILE *output = start(arguments, &child);
+    if (!output)
+        return false;
+    bool good = take_lines(output, take, of);
+    fclose(output);
+    waitpid(child, &status, 0);
+    if (good && (!WIFEXITED(status) || WEXITSTATUS(status) != 0)) {
+        fprintf(stderr, "%s: %s %s failed\n", bench_program, arguments[0], arguments[1]);
+        return false;
+    }
+    return good;
+}
+
+bool bench_run_script(const char *const arguments[], const char *more,
+                      bool (*take)(char *line, void *of), void *of)
+{
+    char *all[64], *copy = strdup(more), *rest = copy, *word;
+    size_t count = 0;
+    for (; arguments[count]; count++)
+        all[count] = (char *)arguments[count];
+    while (count < 63 && (word = strsep(&rest, " ")))
+        all[count++] = word;
+    all[count] = NULL;
+    bool good = copy && run(all, take, of);
+    free(copy);
+    return good;
+}
