@@ -55,7 +55,9 @@ static struct mapping mappings[MAPPINGS];
 static int current; /* the context, or CONTEXTS for none */
 static int step;
 static const char *doing;
-static int succeeded, refused; /* calls of the kind of step that is being done */
+
+/* The calls of the kind of step that is being done, those that succeeded and those that failed. */
+static int uncounted[2], *counted = uncounted;
 
 #define check(condition)                                                                           \
     ck_assert_msg(condition, "seed %u, step %d, %s: not so: %s", SEED, step, doing, #condition)
@@ -63,13 +65,14 @@ static int succeeded, refused; /* calls of the kind of step that is being done *
 /* What a call may come to: a bit for each class; none means that it has to succeed. */
 #define MAY(status) (1u << (status))
 
-static void expect(gr_status got, unsigned may)
+/* Whether the call succeeded. */
+static bool expect(gr_status got, unsigned may)
 {
     bool good = may == 0 ? got == GR_OK : got != GR_OK && (may & MAY(got)) != 0;
     ck_assert_msg(good, "seed %u, step %d, %s: got %s, may 0x%x; %s", SEED, step, doing,
                   gr_status_name(got), may, error_text());
-    succeeded += got == GR_OK;
-    refused += got != GR_OK;
+    counted[got != GR_OK]++;
+    return got == GR_OK;
 }
 
 static gr_status status_of(const void *made)
@@ -89,20 +92,14 @@ static unsigned pick(unsigned n)
 /* Wrong ones are rare, so that the walk gets somewhere. */
 static CUstream pick_stream(bool of_map)
 {
-    switch (pick(16)) {
-    case 0:
+    unsigned choice = pick(16);
+    if (choice == 0)
         return NULL;
-    case 1:
-    case 2:
-    case 3:
+    if (choice <= 3)
         return of_map || pick(4) == 0 ? GR_STREAM_OF_MAP : fx.other;
-    case 4:
-        return CU_STREAM_LEGACY;
-    case 5:
-        return CU_STREAM_PER_THREAD;
-    default:
-        return pick(2) ? fx.stream : fx.other;
-    }
+    if (choice <= 5)
+        return choice == 4 ? CU_STREAM_LEGACY : CU_STREAM_PER_THREAD;
+    return pick(2) ? fx.stream : fx.other;
 }
 
 static unsigned pick_flags(void)
@@ -114,7 +111,7 @@ static unsigned pick_flags(void)
 static struct resource *pick_resource(void)
 {
     struct resource *r = &resources[pick(RESOURCES)];
-    return r->it && r->held ? r : NULL;
+    return r->held ? r : NULL;
 }
 
 static struct resource *free_resource(void)
@@ -125,20 +122,20 @@ static struct resource *free_resource(void)
     return NULL;
 }
 
-static struct mapping *free_mapping(void)
+/* The free mapping that has `others` free ones before it, or NULL. */
+static struct mapping *free_mapping(int others)
 {
     for (int i = 0; i < MAPPINGS; i++)
-        if (!mappings[i].it)
+        if (!mappings[i].it && others-- == 0)
             return &mappings[i];
     return NULL;
 }
 
-/* ---- What a call may come to ----------------------------------------------------------------- */
+/* ---- What a call may come to, and what its success changes ----------------------------------- */
 
 static unsigned stream_may(CUstream stream, bool of_map)
 {
-    bool wrong = !stream || (stream == GR_STREAM_OF_MAP && !of_map);
-    return wrong ? MAY(GR_ERR_INVALID_VALUE) : 0;
+    return !stream || (stream == GR_STREAM_OF_MAP && !of_map) ? MAY(GR_ERR_INVALID_VALUE) : 0;
 }
 
 static unsigned context_may(const struct resource *r)
@@ -158,8 +155,6 @@ static unsigned map_may(const struct resource *r)
     return (wrong ? MAY(GR_ERR_STATE) : 0) | context_may(r);
 }
 
-/* ---- What a success changes ------------------------------------------------------------------ */
-
 static void forget_if_ended(struct resource *r)
 {
     if (!r->held && !r->mapped)
@@ -170,7 +165,7 @@ static void forget_if_ended(struct resource *r)
 
 static void is_mapped_now(struct resource *r, gr_buffer *buffer, CUstream stream)
 {
-    struct mapping *m = free_mapping();
+    struct mapping *m = free_mapping(0);
     *m = (struct mapping){buffer, r, stream};
     r->mapped = m;
     r->out++;
@@ -186,8 +181,7 @@ static void is_unmapped_now(struct resource *r)
         return;
     r->mapped = NULL;
     struct name *name = r->name;
-    if (--name->mapped == 0)
-        name->disputed = false;
+    name->disputed = --name->mapped > 0 && name->disputed;
     if (name->mapped == 0 && name->value != NO_VALUE && name->context == current)
         assert_gl_bytes(name->name, name->size, name->value);
 }
@@ -212,8 +206,7 @@ static void step_register(void)
     if (!slot)
         return;
     gr_resource *made = gr_from_gl_buffer(name->name, flags);
-    expect(status_of(made), register_may(name, flags));
-    if (made)
+    if (expect(status_of(made), register_may(name, flags)))
         *slot = (struct resource){
             .it = made, .name = name, .size = name->size, .flags = flags, .held = true};
 }
@@ -224,11 +217,10 @@ static void step_map_on_entry(void)
     struct resource *slot = free_resource();
     unsigned flags = pick_flags();
     CUstream stream = pick_stream(false);
-    if (!slot || !free_mapping())
+    if (!slot || !free_mapping(0))
         return;
     gr_buffer *made = gr_map_gl_buffer(name->name, flags, stream);
-    expect(status_of(made), register_may(name, flags) | stream_may(stream, false));
-    if (!made)
+    if (!expect(status_of(made), register_may(name, flags) | stream_may(stream, false)))
         return;
     /* Its resource is never the walker's. What stands for it must only not be NULL. */
     *slot = (struct resource){
@@ -240,20 +232,11 @@ static void step_map(void)
 {
     struct resource *r = pick_resource();
     CUstream stream = pick_stream(false);
-    if (!r || !free_mapping())
+    if (!r || !free_mapping(0))
         return;
     gr_buffer *made = gr_map(r->it, stream);
-    expect(status_of(made), map_may(r) | stream_may(stream, false));
-    if (made)
+    if (expect(status_of(made), map_may(r) | stream_may(stream, false)))
         is_mapped_now(r, made, stream);
-}
-
-static int free_mappings(void)
-{
-    int count = 0;
-    for (int i = 0; i < MAPPINGS; i++)
-        count += !mappings[i].it;
-    return count;
 }
 
 static void step_map_many(void)
@@ -272,13 +255,12 @@ static void step_map_many(void)
             if (picked[k] == picked[i])
                 may |= MAY(GR_ERR_INVALID_VALUE);
     }
-    if (free_mappings() < MOST_MANY)
+    if (!free_mapping(MOST_MANY - 1))
         return;
-    gr_status status = gr_map_many(list, n, stream, NULL, out);
-    expect(status, may);
+    bool good = expect(gr_map_many(list, n, stream, NULL, out), may);
     for (unsigned i = 0; i < n; i++) {
-        check((out[i] != NULL) == (status == GR_OK));
-        if (status == GR_OK)
+        check((out[i] != NULL) == good);
+        if (good)
             is_mapped_now(picked[i], out[i], stream);
     }
 }
@@ -296,36 +278,31 @@ static void step_release(void)
         return;
     bool plain = pick(2);
     unsigned may = release_may(m) | (plain ? 0 : stream_may(stream, true));
-    gr_status status = plain ? gr_buffer_release(m->it) : release_on(m->it, stream);
-    expect(status, may);
-    if (status == GR_OK)
+    if (expect(plain ? gr_buffer_release(m->it) : release_on(m->it, stream), may))
         is_released_now(m);
 }
 
 static void step_release_many(void)
 {
     gr_buffer *list[MAPPINGS] = {NULL};
-    bool asked[MAPPINGS] = {false}, stays[MAPPINGS] = {false}, some = false;
+    bool ends[MAPPINGS] = {false}, stays[MAPPINGS] = {false}, some = false;
     CUstream stream = pick_stream(true);
     unsigned may = stream_may(stream, true);
     for (int i = 0; i < MAPPINGS; i++) {
-        if (pick(3) == 0)
-            list[i] = mappings[i].it;
-        asked[i] = list[i];
-        if (!asked[i])
+        if (pick(3) != 0 || !mappings[i].it)
             continue;
+        list[i] = mappings[i].it;
         stays[i] = !stream || release_may(&mappings[i]) != 0;
+        ends[i] = !stays[i];
         may |= release_may(&mappings[i]);
-        some = some || !stays[i];
+        some = some || ends[i];
     }
     if (may && some)
         may = MAY(GR_ERR_PARTIAL);
     expect(gr_buffer_release_many(list, MAPPINGS, stream, NULL), may);
     for (int i = 0; i < MAPPINGS; i++) {
-        if (!asked[i])
-            continue;
         check((list[i] != NULL) == stays[i]);
-        if (!stays[i])
+        if (ends[i])
             is_released_now(&mappings[i]);
     }
 }
@@ -336,10 +313,8 @@ static void step_unmap(void)
     CUstream stream = pick_stream(true);
     if (!r)
         return;
-    unsigned may = stream_may(stream, true) | context_may(r);
-    gr_status status = gr_resource_unmap(r->it, stream);
-    expect(status, may | (!r->mapped ? MAY(GR_ERR_STATE) : 0));
-    if (status == GR_OK)
+    unsigned may = stream_may(stream, true) | context_may(r) | (r->mapped ? 0 : MAY(GR_ERR_STATE));
+    if (expect(gr_resource_unmap(r->it, stream), may))
         is_unmapped_now(r);
 }
 
@@ -349,9 +324,8 @@ static void step_close(void)
     CUstream stream = pick_stream(true);
     if (!r || (stream == GR_STREAM_OF_MAP && !r->mapped))
         return;
-    gr_status status = gr_resource_close(r->it, stream);
-    expect(status, r->closed ? 0 : stream_may(stream, true) | context_may(r));
-    if (status != GR_OK)
+    unsigned may = r->closed ? 0 : stream_may(stream, true) | context_may(r);
+    if (!expect(gr_resource_close(r->it, stream), may))
         return;
     is_unmapped_now(r);
     r->closed = true;
@@ -369,8 +343,7 @@ static void step_free(void)
 
 static void step_make_current(void)
 {
-    current = (int)pick(CONTEXTS * 4);
-    current = current < CONTEXTS * 4 - 1 ? current % CONTEXTS : CONTEXTS;
+    current = pick(CONTEXTS * 4) ? (int)pick(CONTEXTS) : CONTEXTS;
     expect(gr_egl_make_current(current < CONTEXTS ? contexts[current] : NULL), 0);
 }
 
@@ -387,9 +360,7 @@ static void step_write(void)
     r->name->value = r->name->disputed ? NO_VALUE : value;
 }
 
-/*
- * Each time another size, so that a resource never fits again. OpenGL may not touch what CUDA has.
- */
+/* Always another size, so that no resource fits again. OpenGL may not touch what CUDA has. */
 static void step_storage(void)
 {
     static size_t next = USABLE_SIZE;
@@ -408,7 +379,7 @@ static void step_storage(void)
 
 static void check_resource(const struct resource *r)
 {
-    if (!r->it || !r->held)
+    if (!r->held)
         return;
     char text[8];
     check(gr_resource_is_mapped(r->it) == (r->mapped != NULL));
@@ -442,19 +413,14 @@ static const struct walk_kind kinds[] = {
 };
 #define KINDS (sizeof(kinds) / sizeof(*kinds))
 
-/* The calls of each kind by what came of them. */
-static struct {
-    int good, bad;
-} counts[KINDS];
+static int counts[KINDS][2]; /* by what came of the calls */
 
 static void take_step(void)
 {
     size_t kind = walk_pick(kinds, KINDS, pick);
     doing = kinds[kind].name;
-    succeeded = refused = 0;
+    counted = counts[kind];
     kinds[kind].run();
-    counts[kind].good += succeeded;
-    counts[kind].bad += refused;
     check_all();
 }
 
@@ -462,11 +428,10 @@ static void take_step(void)
 static void check_variety(void)
 {
     for (size_t i = 0; i < KINDS; i++) {
-        bool asked = counts[i].good + counts[i].bad > 0;
-        bool can_fail = kinds[i].run != step_make_current;
-        ck_assert_msg(!asked || counts[i].good > 40, "%s: %d good", kinds[i].name, counts[i].good);
-        ck_assert_msg(!asked || !can_fail || counts[i].bad > 40, "%s: %d bad", kinds[i].name,
-                      counts[i].bad);
+        const int good = counts[i][0], bad = counts[i][1];
+        if (good + bad > 0)
+            ck_assert_msg(good > 40 && (bad > 40 || kinds[i].run == step_make_current),
+                          "%s: %d good, %d bad", kinds[i].name, good, bad);
     }
 }
 
@@ -475,22 +440,20 @@ GROUP("walk", add_case)
 /* Names differ between the contexts, so that the wrong one has no such buffer. */
 static void make_names(int context)
 {
-    GLuint generated[CONTEXTS * NAMES];
-    glGenBuffers(CONTEXTS * NAMES, generated);
-    glDeleteBuffers(CONTEXTS * NAMES, generated);
-    for (int i = 0; i < (context + 1) * NAMES; i++)
-        generated[i] = gl_buffer_filled(USABLE_SIZE, i);
-    glDeleteBuffers(context * NAMES, generated);
-    for (int i = 0; i < NAMES; i++) {
-        int k = context * NAMES + i;
-        names[k] = (struct name){.name = generated[k], .context = context, .size = USABLE_SIZE};
-        names[k].value = k;
+    GLuint made[CONTEXTS * NAMES];
+    for (int i = 0; i < (context + 1) * NAMES; i++) {
+        made[i] = gl_buffer_filled(USABLE_SIZE, i);
+        if (i >= context * NAMES)
+            names[i] =
+                (struct name){.name = made[i], .context = context, .size = USABLE_SIZE, .value = i};
     }
+    glDeleteBuffers(context * NAMES, made);
 }
 
 static void end_all(void)
 {
     doing = "the end";
+    counted = uncounted;
     for (current = 0; current < CONTEXTS; current++) {
         expect(gr_egl_make_current(contexts[current]), 0);
         for (int i = 0; i < MAPPINGS; i++)
@@ -499,7 +462,7 @@ static void end_all(void)
                 is_released_now(&mappings[i]);
             }
         for (int i = 0; i < RESOURCES; i++)
-            if (resources[i].it && resources[i].held && context_may(&resources[i]) == 0) {
+            if (resources[i].held && context_may(&resources[i]) == 0) {
                 gr_resource_free(resources[i].it);
                 resources[i] = (struct resource){0};
             }
