@@ -15,4 +15,10 @@ extern struct seen {
 void start_listening(void);
 void stop_listening(void);
 
+/* A resource case that also has what shared storage needs. */
+TCase *add_sharing_case(Suite *suite, const char *name);
+
+/* A buffer resource by interop (0), copy (1) or shared storage (2); NULL where there is none. */
+gr_resource *make_resource(int kind, GLuint *name);
+
 #endif

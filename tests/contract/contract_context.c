@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Each call uses the resource's CUDA context, and puts the caller's back. */
+/*
+ * Each call uses the resource's CUDA context, and puts the caller's back. And
+ * gr_cuda_context_create() and gr_cuda_context_free().
+ */
 #include "contract.h"
 
 GROUP("CUDA contexts", add_case)
@@ -134,4 +137,75 @@ TEST(without_a_context_the_drawing_devices_primary_one_is_retained)
     ck_assert_ptr_null(current());
     CU(CtxSetCurrent(fx.context));
     assert_gl_bytes(name, SIZE, 0xA1);
+}
+
+GROUP("a CUDA context", add_case)
+
+TEST(a_context_is_current_until_it_is_freed)
+{
+    CUcontext second = NULL, current = NULL;
+    unsigned flags;
+    CU(CtxCreate(&second, 0, fx.device));
+    CU(CtxPopCurrent(NULL));
+    for (int i = 0; i < 2; i++) {
+        CUcontext before = i ? second : NULL;
+        CU(CtxSetCurrent(before));
+        gr_cuda_context *context = gr_cuda_context_create(0);
+        assert_made(context);
+        CU(CtxGetCurrent(&current));
+        ck_assert_ptr_eq(current, gr_cuda_context_context(context));
+        ck_assert_ptr_eq(current, fx.context);
+        CU(StreamGetFlags(gr_cuda_context_stream(context), &flags));
+        ck_assert_uint_eq(flags, CU_STREAM_NON_BLOCKING);
+        gr_cuda_context_free(context);
+        CU(CtxGetCurrent(&current));
+        ck_assert_ptr_eq(current, before);
+        gr_clear_error();
+        gr_cuda_context_free(context);
+        assert_error(GR_ERR_INVALID_VALUE, 0, "gr_cuda_context_free was given");
+    }
+    CU(CtxDestroy(second));
+    CU(CtxSetCurrent(fx.context));
+}
+
+static bool primary_is_active(const gr_cuda_api *cu)
+{
+    unsigned flags;
+    int active = -1;
+    ck_assert_int_eq(cu->DevicePrimaryCtxGetState(0, &flags, &active), CUDA_SUCCESS);
+    return active;
+}
+
+CHILD(gives_back_what_it_retained)
+{
+    const gr_cuda_api *cu = gr_cuda();
+    assert_made(cu);
+    ck_assert(!primary_is_active(cu));
+    gr_cuda_context *context = gr_cuda_context_create(0);
+    assert_made(context);
+    ck_assert(primary_is_active(cu));
+    gr_cuda_context_free(context);
+    ck_assert(!primary_is_active(cu));
+    return 0;
+}
+
+/* In a process of its own, where nobody else holds the primary context. */
+TEST(a_freed_context_gives_back_what_it_retained)
+{
+    char text[4096];
+    int status = child_run("gives_back_what_it_retained", text, sizeof(text));
+    ck_assert_msg(status == 0, "%s", text);
+}
+
+TEST(a_device_that_is_not_there_has_no_context)
+{
+    char text[80];
+    int past = device_past_last(text, sizeof(text));
+    assert_null(gr_cuda_context_create(past), GR_ERR_INVALID_VALUE, 0, "There is no CUDA device");
+    assert_null(gr_cuda_context_create(-1), GR_ERR_INVALID_VALUE, 0, "There is no CUDA device -1");
+    assert_null(gr_cuda_context_stream(NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_null(gr_cuda_context_context(NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
+    gr_cuda_context_free(NULL);
+    GR_AUTO(gr_cuda_context) *context = gr_cuda_context_create(0);
+    assert_made(context);
 }

@@ -29,6 +29,27 @@ void stop_listening(void)
     gr_log_set(GR_LOG_NONE, NULL, NULL);
 }
 
+TCase *add_sharing_case(Suite *suite, const char *name)
+{
+    return with_sharing(add_resource_case(suite, name));
+}
+
+gr_resource *make_resource(int kind, GLuint *name)
+{
+    gr_resource *resource = NULL;
+    if (kind == 0) {
+        *name = gl_buffer_filled(SIZE, 1);
+        resource = must_register(*name);
+    } else {
+        const gr_gl_options options = GR_INIT(
+            gr_gl_options, .transports = kind == 1 ? GR_TRANSPORT_COPY : GR_TRANSPORT_SHARED);
+        resource = gr_gl_buffer_create(SIZE, GR_READ_WRITE, &options);
+        if (resource)
+            *name = gr_gl_name(resource);
+    }
+    return resource;
+}
+
 int main(int argc, char **argv)
 {
     resource_case_buffer(SIZE, 1);

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * gr_buffer_release_later() on a thread that cannot release the buffer, also at the same time as
+ * calls on the resource.
+ */
+#define _GNU_SOURCE
+#include "contract.h"
+
+#include <pthread.h>
+
+GROUP("releases for later", add_sharing_case)
+
+static void *release_later(void *buffer)
+{
+    gr_buffer_release_later(buffer);
+    return NULL;
+}
+
+static void *free_resource(void *resource)
+{
+    gr_resource_free(resource);
+    return NULL;
+}
+
+/* On a thread that has neither an OpenGL nor a CUDA context, as a finalizer's. */
+static void elsewhere(void *(*body)(void *), void *object)
+{
+    pthread_t thread;
+    ck_assert_int_eq(pthread_create(&thread, NULL, body, object), 0);
+    pthread_join(thread, NULL);
+}
+
+/* Something that collects what was set aside in the current context. */
+static void collect(void)
+{
+    gr_resource_free(must_register(gl_buffer_filled(16, 0)));
+}
+
+TEST(a_buffer_is_released_now_where_it_can_be)
+{
+    gr_buffer *buffer = must_map(fx.resource);
+    cuda_fill(buffer, 0x21);
+    gr_buffer_release_later(buffer);
+    assert_not_mapped(fx.resource);
+    assert_gl_bytes(fx.name, SIZE, 0x21);
+    gr_buffer_release_later(NULL);
+    gr_clear_error();
+    gr_buffer_release_later(buffer);
+    assert_error(GR_ERR_INVALID_VALUE, 0, "released already");
+}
+
+/* By interop, copy and shared: _i. */
+TEST(a_finalizers_buffer_is_released_by_the_next_call, 3)
+{
+    GLuint name;
+    gr_resource *resource = make_resource(_i, &name);
+    if (!resource)
+        skip("%s", error_text());
+    gr_buffer *buffer = must_map(resource);
+    cuda_fill(buffer, 0x22);
+    CU(StreamSynchronize(fx.stream));
+    elsewhere(release_later, buffer);
+    ck_assert(gr_resource_is_mapped(resource));
+    assert_fails(gr_buffer_release(buffer), GR_ERR_INVALID_VALUE, 0, "released already");
+    collect();
+    ck_assert(!gr_resource_is_mapped(resource));
+    assert_gl_bytes(name, SIZE, 0x22);
+    gr_resource_free(resource);
+}
+
+TEST(a_map_of_the_resource_comes_after_it, 3)
+{
+    GLuint name;
+    gr_resource *resource = make_resource(_i, &name);
+    if (!resource)
+        skip("%s", error_text());
+    gr_buffer *first = must_map(resource);
+    cuda_fill(first, 0x23);
+    elsewhere(release_later, first);
+    gr_buffer *second = must_map(resource);
+    assert_cuda_bytes(second, 0x23);
+    assert_ok(gr_buffer_release(second));
+    assert_gl_bytes(name, SIZE, 0x23);
+    gr_resource_free(resource);
+}
+
+/* As a collector does: the buffer and its resource, in either order. */
+TEST(a_finalizer_lets_go_of_both, 6)
+{
+    GLuint name;
+    gr_resource *resource = make_resource(_i / 2, &name);
+    if (!resource)
+        skip("%s", error_text());
+    void *handle = _i / 2 == 0 ? driver_handle(resource) : NULL;
+    gr_buffer *buffer = must_map(resource);
+    cuda_fill(buffer, 0x24);
+    CU(StreamSynchronize(fx.stream));
+    if (_i % 2)
+        elsewhere(free_resource, resource);
+    elsewhere(release_later, buffer);
+    if (_i % 2 == 0)
+        elsewhere(free_resource, resource);
+    collect();
+    if (_i / 2 == 0)
+        assert_gl_bytes(name, SIZE, 0x24);
+    if (handle)
+        assert_unregistered(handle);
+    collect();
+}
+
+TEST(close_and_free_end_what_was_set_aside, 2)
+{
+    GLuint name = gl_buffer_filled(SIZE, 1);
+    gr_resource *resource = must_register(name);
+    void *handle = driver_handle(resource);
+    gr_buffer *buffer = must_map(resource);
+    cuda_fill(buffer, 0x25);
+    elsewhere(release_later, buffer);
+    if (_i)
+        assert_ok(gr_resource_close(resource, GR_STREAM_OF_MAP));
+    gr_resource_free(resource);
+    assert_unregistered(handle);
+    assert_gl_bytes(name, SIZE, 0x25);
+}
+
+/* Two mappings of one resource, the first of which had ended otherwise. */
+TEST(several_buffers_of_a_resource_are_set_aside)
+{
+    gr_buffer *first = must_map(fx.resource);
+    assert_ok(gr_resource_unmap(fx.resource, GR_STREAM_OF_MAP));
+    gr_buffer *second = must_map(fx.resource);
+    elsewhere(release_later, second);
+    elsewhere(release_later, first);
+    assert_ok(gr_resource_unmap(fx.resource, GR_STREAM_OF_MAP) == GR_ERR_STATE ? GR_OK
+                                                                               : GR_ERR_STATE);
+    assert_not_mapped(fx.resource);
+    gr_clear_error();
+}
+
+/* ---- At the same time as the resource's thread ----------------------------------------------- */
+
+#define MEETINGS 200
+
+static struct {
+    pthread_barrier_t barrier;
+    gr_resource *resource;
+    gr_buffer *buffer;
+    void (*there)(void); /* on the other thread */
+} meeting;
+
+static void *do_there(void *unused)
+{
+    for (int i = 0; i < MEETINGS; i++) {
+        pthread_barrier_wait(&meeting.barrier);
+        meeting.there();
+        pthread_barrier_wait(&meeting.barrier);
+    }
+    return unused;
+}
+
+/* Does `here` and `there` at once, with what `begin` makes for both. */
+static void meet(void (*begin)(void), void (*here)(void), void (*there)(void))
+{
+    pthread_t thread;
+    meeting.there = there;
+    ck_assert_int_eq(pthread_barrier_init(&meeting.barrier, NULL, 2), 0);
+    ck_assert_int_eq(pthread_create(&thread, NULL, do_there, NULL), 0);
+    for (int i = 0; i < MEETINGS; i++) {
+        begin();
+        pthread_barrier_wait(&meeting.barrier);
+        here();
+        pthread_barrier_wait(&meeting.barrier);
+    }
+    pthread_join(thread, NULL);
+    pthread_barrier_destroy(&meeting.barrier);
+    collect();
+}
+
+static int kind_of_meeting;
+static void *last_handle;
+
+static void make_mapped(void)
+{
+    GLuint name;
+    meeting.resource = make_resource(kind_of_meeting, &name);
+    ck_assert_msg(meeting.resource, "%s", error_text());
+    last_handle = kind_of_meeting == 0 ? driver_handle(meeting.resource) : NULL;
+    meeting.buffer = must_map(meeting.resource);
+}
+
+static void make_unmapped(void)
+{
+    make_mapped();
+    assert_ok(gr_resource_unmap(meeting.resource, GR_STREAM_OF_MAP));
+}
+
+static void release_it(void)
+{
+    gr_buffer_release_later(meeting.buffer);
+}
+
+static void free_it(void)
+{
+    gr_resource_free(meeting.resource);
+}
+
+/* By interop, copy and shared; mapped, or not any more; the resource is freed here, or there. */
+TEST(a_finalizer_meets_the_last_hold, 12)
+{
+    const bool mapped = _i / 3 % 2 == 0, frees_here = _i / 6 == 0;
+    GLuint name;
+    kind_of_meeting = _i % 3;
+    gr_resource *resource = make_resource(kind_of_meeting, &name);
+    if (!resource)
+        skip("%s", error_text());
+    gr_resource_free(resource);
+    meet(mapped ? make_mapped : make_unmapped, frees_here ? free_it : release_it,
+         frees_here ? release_it : free_it);
+    if (last_handle)
+        assert_unregistered(last_handle);
+}
+
+static void end_a_mapping(void)
+{
+    meeting.buffer = must_map(fx.resource);
+    assert_ok(gr_resource_unmap(fx.resource, GR_STREAM_OF_MAP));
+}
+
+static void map_and_release(void)
+{
+    assert_ok(gr_buffer_release(must_map(fx.resource)));
+}
+
+TEST(a_finalizer_meets_the_next_map)
+{
+    meet(end_a_mapping, map_and_release, release_it);
+    assert_not_mapped(fx.resource);
+}

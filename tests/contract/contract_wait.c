@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gr_resource_wait(): the host waits until CUDA has let go. */
+#include "contract.h"
+#include "tests/support/support_vulkan.h"
+
+GROUP("waiting", add_resource_case)
+
+static void assert_waits(gr_resource *resource)
+{
+    assert_ok(gr_resource_wait(resource, 0));
+    assert_ok(gr_resource_wait(resource, GR_WAIT_FOREVER));
+    gr_buffer *buffer = must_map(resource);
+    assert_fails(gr_resource_wait(resource, 0), GR_ERR_STATE, 0, "mapped");
+    struct gate *gate = gate_put(fx.stream);
+    cuda_fill(buffer, 0x31);
+    assert_ok(gr_buffer_release(buffer));
+    assert_fails(gr_resource_wait(resource, 0), GR_ERR_NOT_READY, 0, "not done");
+    assert_fails(gr_resource_wait(resource, 30), GR_ERR_TIMEOUT, 0, "30 ms");
+    ck_assert(!gate_is_open(gate));
+    gate_open_after(gate, 30);
+    assert_ok(gr_resource_wait(resource, 20000));
+    ck_assert(gate_is_open(gate));
+    assert_ok(gr_resource_wait(resource, 0));
+
+    buffer = must_map(resource);
+    gate = gate_put(fx.stream);
+    assert_ok(gr_buffer_release(buffer));
+    gate_open_after(gate, 30);
+    assert_ok(gr_resource_wait(resource, GR_WAIT_FOREVER));
+    ck_assert(gate_is_open(gate));
+}
+
+TEST(the_host_waits_for_a_registered_buffer)
+{
+    if (gr_cuda_is_software())
+        skip("the software driver's unmap waits for its stream, so that no work is left");
+    assert_waits(fx.resource);
+}
+
+TEST(a_resource_that_has_done_its_work_is_not_waited_for)
+{
+    assert_ok(gr_resource_wait(fx.resource, 0));
+    fill_mapped(fx.resource, 0x32);
+    assert_ok(gr_resource_wait(fx.resource, 1000));
+    assert_ok(gr_resource_wait(fx.resource, 0));
+    assert_gl_bytes(fx.name, SIZE, 0x32);
+    GR_AUTO(gr_resource) *copy = gr_gl_buffer_create(
+        SIZE, GR_READ_WRITE, &GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_COPY));
+    assert_made(copy);
+    assert_ok(gr_resource_wait(copy, 0));
+    fill_mapped(copy, 0x33);
+    assert_ok(gr_resource_wait(copy, 0));
+}
+
+TEST(waiting_for_none_or_a_closed_one_is_refused)
+{
+    assert_fails(gr_resource_wait(NULL, 0), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_ok(gr_resource_close(fx.resource, GR_STREAM_OF_MAP));
+    assert_fails(gr_resource_wait(fx.resource, 0), GR_ERR_STATE, 0, "closed");
+}
+
+GROUP("waiting for Vulkan's", add_vulkan_case)
+
+TEST_UNLESS(vk.missing, the_host_waits_for_vulkans_buffer)
+{
+    const VkBufferCreateInfo info = vulkan_buffer_info(SIZE);
+    GR_AUTO(gr_resource) *resource = gr_vk_buffer_create(vk.wrap, &info, GR_READ_WRITE);
+    assert_made(resource);
+    assert_ok(gr_resource_set_sync(resource, GR_SEMAPHORE_NONE, GR_SEMAPHORE_NONE));
+    assert_waits(resource);
+}
+
+TEST_UNLESS(vk.missing, the_host_waits_by_vulkans_timelines)
+{
+    GR_AUTO(gr_semaphore) *acquire = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
+    GR_AUTO(gr_semaphore) *release = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
+    const VkBufferCreateInfo info = vulkan_buffer_info(SIZE);
+    GR_AUTO(gr_resource) *resource = gr_vk_buffer_create(vk.wrap, &info, GR_READ_WRITE);
+    assert_made(resource);
+    assert_ok(gr_resource_set_sync(resource, acquire, release));
+    assert_waits(resource);
+}
