@@ -14,15 +14,6 @@ TEST(close_ends_the_registration_and_the_handle)
     assert_unregistered(handle);
 }
 
-TEST(close_is_idempotent)
-{
-    assert_ok(gr_resource_close(fx.resource, fx.stream));
-    assert_ok(gr_resource_close(fx.resource, fx.stream));
-    assert_ok(gr_resource_close(fx.resource, fx.other));
-    assert_ok(gr_resource_close(fx.resource, GR_STREAM_OF_MAP));
-    ck_assert(gr_resource_is_closed(fx.resource));
-}
-
 TEST(close_while_mapped_empties_the_buffer)
 {
     void *handle = driver_handle(fx.resource);
@@ -56,14 +47,6 @@ TEST(a_closed_buffer_object_can_be_registered_again)
     GR_AUTO(gr_resource) *second = must_register(name);
     GR_AUTO(gr_buffer) *buffer = must_map(second);
     ck_assert_uint_eq(gr_buffer_size(buffer), SIZE);
-}
-
-TEST(map_and_unmap_after_close_say_so)
-{
-    assert_ok(gr_resource_close(fx.resource, GR_STREAM_OF_MAP));
-    assert_null(gr_map(fx.resource, fx.stream), GR_ERR_STATE, 0, "closed");
-    assert_fails(gr_resource_unmap(fx.resource, fx.stream), GR_ERR_STATE, 0, "closed");
-    ck_assert(gr_resource_is_closed(fx.resource));
 }
 
 GROUP("who keeps whom alive", add_case)

@@ -39,29 +39,6 @@ TEST(release_on_the_stream_of_the_map_by_name)
     assert_not_mapped(fx.resource);
 }
 
-TEST(map_twice_is_refused_and_keeps_the_first)
-{
-    gr_buffer *buffer = must_map(fx.resource);
-    CUdeviceptr pointer = gr_buffer_ptr(buffer);
-    assert_null(gr_map(fx.resource, fx.stream), GR_ERR_STATE, 0, "already mapped");
-    assert_null(gr_map(fx.resource, fx.other), GR_ERR_STATE, 0, "already mapped");
-    ck_assert(gr_resource_is_mapped(fx.resource));
-    ck_assert_uint_eq(gr_buffer_ptr(buffer), pointer);
-    ck_assert_uint_eq(gr_buffer_size(buffer), SIZE);
-    cuda_fill(buffer, 0x52);
-    assert_ok(gr_buffer_release(buffer));
-    assert_gl_bytes(fx.name, SIZE, 0x52);
-}
-
-TEST(unmap_when_not_mapped_is_refused)
-{
-    assert_fails(gr_resource_unmap(fx.resource, fx.stream), GR_ERR_STATE, 0, "not mapped");
-    assert_fails(gr_resource_unmap(fx.resource, GR_STREAM_OF_MAP), GR_ERR_STATE, 0, "not mapped");
-    assert_not_mapped(fx.resource);
-    assert_ok(gr_buffer_release(must_map(fx.resource)));
-    assert_fails(gr_resource_unmap(fx.resource, fx.stream), GR_ERR_STATE, 0, "not mapped");
-}
-
 TEST(unmap_empties_the_buffer_but_leaves_it_to_be_released)
 {
     gr_buffer *buffer = must_map(fx.resource);
@@ -116,17 +93,6 @@ TEST(many_old_buffers_may_be_out_at_once)
     assert_not_mapped(fx.resource);
 }
 
-TEST(a_second_release_is_an_error_while_the_resource_lives)
-{
-    gr_buffer *buffer = must_map(fx.resource);
-    assert_ok(gr_buffer_release(buffer));
-    assert_fails(gr_buffer_release(buffer), GR_ERR_INVALID_VALUE, 0, "released already");
-    assert_fails(release_on(buffer, fx.other), GR_ERR_INVALID_VALUE, 0, "released already");
-    assert_not_mapped(fx.resource);
-    assert_ok(gr_resource_close(fx.resource, fx.stream));
-    assert_fails(gr_buffer_release(buffer), GR_ERR_INVALID_VALUE, 0, "released already");
-}
-
 TEST(the_default_streams_are_streams_when_they_are_named)
 {
     static const CUstream streams[] = {CU_STREAM_LEGACY, CU_STREAM_PER_THREAD};
@@ -138,60 +104,4 @@ TEST(the_default_streams_are_streams_when_they_are_named)
         assert_ok(gr_buffer_release(buffer));
         assert_gl_bytes(fx.name, SIZE, 0x60 + i);
     }
-}
-
-GROUP("the stream is named", add_resource_case)
-
-static void assert_names_streams(void)
-{
-    ck_assert_msg(strstr(error_text(), "CU_STREAM_LEGACY"), "%s", error_text());
-    assert_error(GR_ERR_INVALID_VALUE, 0, "CU_STREAM_PER_THREAD");
-}
-
-TEST(a_null_stream_is_refused_at_map)
-{
-    ck_assert_ptr_null(gr_map(fx.resource, NULL));
-    assert_names_streams();
-    assert_not_mapped(fx.resource);
-    ck_assert_ptr_null(gr_map_gl_buffer(fx.name, GR_READ_WRITE, NULL));
-    assert_names_streams();
-    gr_buffer *out[1] = {NULL};
-    ck_assert_int_eq(gr_map_many(&fx.resource, 1, NULL, NULL, out), GR_ERR_INVALID_VALUE);
-    assert_names_streams();
-    assert_not_mapped(fx.resource);
-}
-
-TEST(a_null_stream_is_refused_at_release_unmap_and_close)
-{
-    gr_buffer *buffer = must_map(fx.resource);
-    CUdeviceptr pointer = gr_buffer_ptr(buffer);
-    ck_assert_int_eq(release_on(buffer, NULL), GR_ERR_INVALID_VALUE);
-    assert_names_streams();
-    ck_assert_int_eq(gr_buffer_release_many(&buffer, 1, NULL, NULL), GR_ERR_INVALID_VALUE);
-    assert_names_streams();
-    ck_assert_int_eq(gr_resource_unmap(fx.resource, NULL), GR_ERR_INVALID_VALUE);
-    assert_names_streams();
-    ck_assert_int_eq(gr_resource_close(fx.resource, NULL), GR_ERR_INVALID_VALUE);
-    assert_names_streams();
-    ck_assert(gr_resource_is_mapped(fx.resource));
-    ck_assert_ptr_nonnull(buffer);
-    ck_assert_uint_eq(gr_buffer_ptr(buffer), pointer);
-    assert_ok(gr_buffer_release(buffer));
-    ck_assert_int_eq(gr_resource_close(fx.resource, NULL), GR_ERR_INVALID_VALUE);
-    assert_names_streams();
-    assert_not_mapped(fx.resource);
-}
-
-TEST(the_stream_of_the_map_means_nothing_at_map)
-{
-    assert_null(gr_map(fx.resource, GR_STREAM_OF_MAP), GR_ERR_INVALID_VALUE, 0, "GR_STREAM_OF_MAP");
-    assert_null(gr_map(fx.resource, GR_STREAM_NONE), GR_ERR_INVALID_VALUE, 0, "GR_STREAM_NONE");
-    gr_buffer *buffer = must_map(fx.resource);
-    assert_fails(release_on(buffer, GR_STREAM_NONE), GR_ERR_INVALID_VALUE, 0, "GR_STREAM_NONE");
-    assert_fails(gr_resource_close(fx.resource, GR_STREAM_NONE), GR_ERR_INVALID_VALUE, 0,
-                 "GR_STREAM_NONE");
-    assert_ok(gr_buffer_release(buffer));
-    assert_null(gr_map_gl_buffer(fx.name, GR_READ_WRITE, GR_STREAM_OF_MAP), GR_ERR_INVALID_VALUE, 0,
-                "GR_STREAM_OF_MAP");
-    assert_not_mapped(fx.resource);
 }

@@ -119,6 +119,8 @@ TEST(flags_for_images)
                 "texture_gather is for images");
     assert_null(gr_from_gl_buffer(name, GR_READ_ONLY | GR_TEXTURE_GATHER), GR_ERR_INVALID_VALUE, 0,
                 "texture_gather is for images");
+    assert_null(gr_from_gl_buffer(name, GR_WRITE_DISCARD | GR_SURFACE_LOAD_STORE),
+                GR_ERR_INVALID_VALUE, 0, "surface_load_store is for images");
     assert_buffer_usable(name);
 }
 
@@ -142,31 +144,43 @@ static void no_map_on(CUstream stream, const char *text, gr_resource *resource)
     ck_assert_ptr_eq(none, NULL);
 }
 
-TEST(stream_null)
+/* Nor does any that ends a mapping, which then stays. */
+static void no_end_on(CUstream stream, const char *text, gr_resource *resource)
 {
-    GLuint name = new_buffer();
-    gr_resource *resource = must_register(name);
-    no_map_on(NULL, "CU_STREAM_LEGACY", resource);
-    assert_fails(gr_resource_close(resource, NULL), GR_ERR_INVALID_VALUE, 0, "GR_STREAM_OF_MAP");
-    assert_resource_usable(resource, name);
-
-    gr_buffer *buffer = gr_map(resource, fx.stream);
-    assert_made(buffer);
-    assert_fails(release_on(buffer, NULL), GR_ERR_INVALID_VALUE, 0, "GR_STREAM_OF_MAP");
-    assert_fails(gr_buffer_release_many(&buffer, 1, NULL, NULL), GR_ERR_INVALID_VALUE, 0, "STREAM");
-    assert_fails(gr_resource_unmap(resource, NULL), GR_ERR_INVALID_VALUE, 0, "GR_STREAM_OF_MAP");
-    assert_fails(gr_resource_close(resource, NULL), GR_ERR_INVALID_VALUE, 0, "GR_STREAM_OF_MAP");
+    gr_buffer *buffer = must_map(resource);
+    CUdeviceptr pointer = gr_buffer_ptr(buffer);
+    assert_fails(release_on(buffer, stream), GR_ERR_INVALID_VALUE, 0, text);
+    assert_fails(gr_buffer_release_many(&buffer, 1, stream, NULL), GR_ERR_INVALID_VALUE, 0, text);
+    assert_fails(gr_resource_unmap(resource, stream), GR_ERR_INVALID_VALUE, 0, text);
+    assert_fails(gr_resource_close(resource, stream), GR_ERR_INVALID_VALUE, 0, text);
     ck_assert(gr_resource_is_mapped(resource));
+    ck_assert_ptr_nonnull(buffer);
+    ck_assert_uint_eq(gr_buffer_ptr(buffer), pointer);
     ck_assert_uint_eq(gr_buffer_size(buffer), SIZE);
     assert_ok(gr_buffer_release(buffer));
+}
+
+TEST(stream_null)
+{
+    static const char *const names[] = {"CU_STREAM_LEGACY", "CU_STREAM_PER_THREAD",
+                                        "GR_STREAM_OF_MAP"};
+    gr_resource *resource = must_register(new_buffer());
+    for (int i = 0; i < 3; i++) {
+        if (i < 2)
+            no_map_on(NULL, names[i], resource);
+        no_end_on(NULL, names[i], resource);
+        assert_fails(gr_resource_close(resource, NULL), GR_ERR_INVALID_VALUE, 0, names[i]);
+    }
     end_usable(resource);
 }
 
 /* There is no stream of a map before the map. */
-TEST(stream_of_map_too_early)
+TEST(stream_that_is_none)
 {
     gr_resource *resource = must_register(new_buffer());
     no_map_on(GR_STREAM_OF_MAP, "GR_STREAM_OF_MAP", resource);
+    no_map_on(GR_STREAM_NONE, "GR_STREAM_NONE", resource);
+    no_end_on(GR_STREAM_NONE, "GR_STREAM_NONE", resource);
     end_usable(resource);
 }
 
@@ -242,28 +256,38 @@ TEST(deleted_while_mapped)
 TEST(mapped_already)
 {
     gr_resource *resource = must_register(new_buffer());
-    gr_buffer *buffer = gr_map(resource, fx.stream), *none = NULL;
-    assert_made(buffer);
+    gr_buffer *buffer = must_map(resource), *none = NULL;
+    CUdeviceptr pointer = gr_buffer_ptr(buffer);
     assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "already mapped");
     assert_null(gr_map(resource, fx.other), GR_ERR_STATE, 0, "already mapped");
     assert_fails(gr_map_many(&resource, 1, fx.stream, NULL, &none), GR_ERR_STATE, 0,
                  "already mapped");
     ck_assert_ptr_eq(none, NULL);
     ck_assert(gr_resource_is_mapped(resource));
-    ck_assert_uint_ne(gr_buffer_ptr(buffer), 0);
+    ck_assert_uint_eq(gr_buffer_ptr(buffer), pointer);
+    ck_assert_uint_eq(gr_buffer_size(buffer), SIZE);
+    cuda_fill(buffer, 0x52);
     assert_ok(gr_buffer_release(buffer));
+    assert_gl_bytes(gr_gl_name(resource), SIZE, 0x52);
     end_usable(resource);
+}
+
+static void assert_nothing_to_unmap(gr_resource *resource)
+{
+    assert_fails(gr_resource_unmap(resource, fx.stream), GR_ERR_STATE, 0, "not mapped");
+    assert_fails(gr_resource_unmap(resource, GR_STREAM_OF_MAP), GR_ERR_STATE, 0, "not mapped");
+    ck_assert(!gr_resource_is_mapped(resource) && !gr_resource_is_closed(resource));
 }
 
 TEST(unmapped_already)
 {
     gr_resource *resource = must_register(new_buffer());
-    assert_fails(gr_resource_unmap(resource, fx.stream), GR_ERR_STATE, 0, "not mapped");
-    gr_buffer *buffer = gr_map(resource, fx.stream);
-    assert_made(buffer);
+    assert_nothing_to_unmap(resource);
+    gr_buffer *buffer = must_map(resource);
     assert_ok(gr_resource_unmap(resource, fx.stream));
-    assert_fails(gr_resource_unmap(resource, GR_STREAM_OF_MAP), GR_ERR_STATE, 0, "not mapped");
+    assert_nothing_to_unmap(resource);
     assert_ok(gr_buffer_release(buffer));
+    assert_nothing_to_unmap(resource);
     end_usable(resource);
 }
 
@@ -279,6 +303,8 @@ TEST(closed_already)
     assert_fails(gr_map_many(both, 2, fx.stream, NULL, out), GR_ERR_STATE, 0, "closed");
     ck_assert(!out[0] && !out[1]);
     assert_ok(gr_resource_close(resource, fx.stream));
+    assert_ok(gr_resource_close(resource, fx.other));
+    assert_ok(gr_resource_close(resource, GR_STREAM_OF_MAP));
     ck_assert(gr_resource_is_closed(resource) && !gr_resource_is_mapped(resource));
     ck_assert_ptr_eq(driver_handle(resource), NULL);
     ck_assert_int_gt(gr_resource_describe(resource, NULL, 0), 0);
@@ -385,21 +411,21 @@ TEST(null_in_gr_h)
 {
     gr_resource *resource = must_register(new_buffer());
     gr_buffer *buffer = NULL;
-    char text[8] = "";
     unsigned flags = 77;
 
     gr_clear_error();
     ck_assert_int_eq(gr_last_error()->status, GR_OK);
-    assert_fails(gr_flags_parse("none", NULL), GR_ERR_INVALID_VALUE, 0, "flags");
+    assert_fails(gr_flags_parse("none", NULL), GR_ERR_INVALID_VALUE, 0, "`flags` is NULL");
     assert_ok(gr_flags_parse(NULL, &flags));
     ck_assert_uint_eq(flags, GR_READ_WRITE);
     gr_log_set(GR_LOG_NONE, NULL, NULL);
 
-    assert_null(gr_map(NULL, fx.stream), GR_ERR_INVALID_VALUE, 0, "NULL");
     assert_fails(gr_map_many(NULL, 1, fx.stream, NULL, &buffer), GR_ERR_INVALID_VALUE, 0,
-                 "resources");
-    assert_fails(gr_map_many(&resource, 1, fx.stream, NULL, NULL), GR_ERR_INVALID_VALUE, 0, "out");
-    assert_fails(gr_map_many(&resource, 0, fx.stream, NULL, &buffer), GR_ERR_INVALID_VALUE, 0, "0");
+                 "`resources` is NULL");
+    assert_fails(gr_map_many(&resource, 1, fx.stream, NULL, NULL), GR_ERR_INVALID_VALUE, 0,
+                 "`out` is NULL");
+    assert_fails(gr_map_many(&resource, 0, fx.stream, NULL, &buffer), GR_ERR_INVALID_VALUE, 0,
+                 "n is 0");
     ck_assert_uint_eq(gr_buffer_ptr(NULL), 0);
     ck_assert_uint_eq(gr_buffer_size(NULL), 0);
     ck_assert_ptr_eq(gr_buffer_stream(NULL), NULL);
@@ -408,27 +434,37 @@ TEST(null_in_gr_h)
     assert_fails(gr_buffer_release_many(NULL, 1, fx.stream, NULL), GR_ERR_INVALID_VALUE, 0,
                  "buffers");
     assert_ok(gr_buffer_release_many(&buffer, 1, fx.stream, NULL));
+
+    ck_assert_int_gt(gr_resource_describe(resource, NULL, 0), 0);
+    ck_assert_int_gt(gr_resource_describe(resource, NULL, 9), 0);
+    end_usable(resource);
+}
+
+TEST(resource_null)
+{
+    char text[8] = "";
+    assert_null(gr_map(NULL, fx.stream), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_null(gr_resource_graphics(NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_null(gr_resource_external_memory(NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_null(gr_resource_kind(NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_null(gr_resource_api(NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_null(gr_resource_size(NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_null(gr_resource_flags(NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_null(gr_resource_transport(NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
     assert_fails(gr_resource_unmap(NULL, fx.stream), GR_ERR_INVALID_VALUE, 0, "NULL");
     assert_fails(gr_resource_close(NULL, fx.stream), GR_ERR_INVALID_VALUE, 0, "NULL");
     gr_resource_free(NULL);
-    ck_assert(!gr_resource_is_mapped(NULL));
-    ck_assert(gr_resource_is_closed(NULL));
+    assert_null(gr_resource_is_mapped(NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_null(!gr_resource_is_closed(NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
     ck_assert_ptr_eq(driver_handle(NULL), NULL);
     ck_assert_int_gt(gr_resource_describe(NULL, text, sizeof(text)), 0);
     ck_assert_uint_eq(strlen(text), sizeof(text) - 1);
-    ck_assert_int_gt(gr_resource_describe(resource, NULL, 0), 0);
-    ck_assert_int_gt(gr_resource_describe(resource, NULL, 9), 0);
-    gr_resource *no_resource = NULL;
-    gr_buffer_at_scope_end(&buffer);
-    gr_resource_at_scope_end(&no_resource);
-
-    end_usable(resource);
 }
 
 TEST(null_in_egl_h_and_cuda_h)
 {
     char text[8] = "";
-    gr_egl *none = NULL, *egl = gr_egl_create(NULL);
+    gr_egl *egl = gr_egl_create(NULL);
     assert_made(egl);
     assert_ok(gr_egl_make_current(NULL));
     ck_assert_ptr_eq(gr_egl_display(NULL), NULL);
@@ -439,7 +475,6 @@ TEST(null_in_egl_h_and_cuda_h)
     ck_assert_int_gt(gr_egl_describe(egl, NULL, 0), 0);
     ck_assert_int_gt(gr_egl_describe(egl, NULL, 9), 0);
     gr_egl_free(NULL);
-    gr_egl_at_scope_end(&none);
     gr_egl_free(egl);
     gr_clear_error();
     ck_assert_ptr_eq(cuda_symbol(NULL, 12000), NULL);

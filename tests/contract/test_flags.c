@@ -106,11 +106,6 @@ TEST(a_long_unknown_name_keeps_the_valid_names_in_the_message)
     assert_refused(text, "xxxx");
 }
 
-TEST(null_for_the_result_is_refused)
-{
-    assert_fails(gr_flags_parse("read_only", NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
-}
-
 TEST(success_leaves_the_last_error_alone)
 {
     unsigned flags;
@@ -133,19 +128,6 @@ TEST(a_resource_has_the_flags_that_were_parsed)
         snprintf(wanted, sizeof(wanted), "flags %s,", names[i]);
         ck_assert_msg(strstr(text, wanted), "\"%s\" is not in: %s", wanted, text);
     }
-}
-
-TEST(a_buffer_refuses_the_flags_of_images)
-{
-    GLuint name = gl_buffer_filled(64, 0);
-    assert_null(gr_from_gl_buffer(name, parsed("surface_load_store")), GR_ERR_INVALID_VALUE, 0,
-                "surface_load_store");
-    assert_null(gr_from_gl_buffer(name, parsed("texture_gather")), GR_ERR_INVALID_VALUE, 0,
-                "texture_gather");
-    assert_null(gr_from_gl_buffer(name, parsed("write_discard|surface_load_store")),
-                GR_ERR_INVALID_VALUE, 0, "surface_load_store");
-    assert_null(gr_from_gl_buffer(name, parsed("read_only|write_discard")), GR_ERR_INVALID_VALUE, 0,
-                "exclude");
 }
 
 int main(int argc, char **argv)

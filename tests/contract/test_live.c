@@ -58,10 +58,14 @@ TEST(a_buffer_is_released_once)
     gr_buffer *buffer = must_map(fx.resource);
     assert_ok(gr_buffer_release(buffer));
     assert_fails(gr_buffer_release(buffer), GR_ERR_INVALID_VALUE, 0, "released already");
+    assert_fails(release_on(buffer, fx.other), GR_ERR_INVALID_VALUE, 0, "released already");
+    assert_not_mapped(fx.resource);
     gr_buffer *next = must_map(fx.resource);
     assert_fails(gr_buffer_release(buffer), GR_ERR_INVALID_VALUE, 0, "released already");
     ck_assert_uint_ne(gr_buffer_ptr(next), 0);
     assert_ok(gr_buffer_release(next));
+    assert_ok(gr_resource_close(fx.resource, fx.stream));
+    assert_fails(gr_buffer_release(buffer), GR_ERR_INVALID_VALUE, 0, "released already");
     gr_resource_free(fx.resource);
     fx.resource = NULL;
     assert_fails(gr_buffer_release(buffer), GR_ERR_INVALID_VALUE, 0, "gr_buffer_release was given");

@@ -159,33 +159,6 @@ static void assert_nothing_mapped(gr_resource *bad, gr_status status, const char
     end(BATCH);
 }
 
-TEST(nothing_is_mapped_if_one_is_null)
-{
-    make(BATCH);
-    assert_nothing_mapped(NULL, GR_ERR_INVALID_VALUE, "NULL");
-}
-
-TEST(nothing_is_mapped_if_one_is_mapped_already)
-{
-    make(BATCH);
-    GLuint name = gl_buffer_filled(64, 0);
-    GR_AUTO(gr_resource) *busy = must_register(name);
-    gr_buffer *buffer = must_map(busy);
-    assert_nothing_mapped(busy, GR_ERR_STATE, "already mapped");
-    ck_assert(gr_resource_is_mapped(busy));
-    cuda_fill(buffer, 3);
-    assert_ok(gr_buffer_release(buffer));
-    assert_gl_bytes(name, 64, 3);
-}
-
-TEST(nothing_is_mapped_if_one_is_closed)
-{
-    make(BATCH);
-    GR_AUTO(gr_resource) *closed = must_register(gl_buffer_filled(64, 0));
-    assert_ok(gr_resource_close(closed, GR_STREAM_OF_MAP));
-    assert_nothing_mapped(closed, GR_ERR_STATE, "closed");
-}
-
 TEST(nothing_is_mapped_if_one_buffer_was_deleted)
 {
     make(BATCH);
@@ -221,44 +194,6 @@ TEST(nothing_is_mapped_if_one_is_of_another_gl_context)
     gr_resource_free(foreign);
     gr_egl_free(second);
     assert_ok(gr_egl_make_current(fx.egl));
-}
-
-TEST(nothing_is_mapped_if_one_is_listed_twice)
-{
-    make(BATCH);
-    for (size_t twin = 1; twin < BATCH; twin++) {
-        gr_resource *list[BATCH];
-        memcpy(list, resources, sizeof(list));
-        list[twin] = resources[0];
-        for (size_t i = 0; i < BATCH; i++)
-            buffers[i] = untouched;
-        assert_fails(gr_map_many(list, BATCH, fx.stream, NULL, buffers), GR_ERR_INVALID_VALUE, 0,
-                     "twice");
-        for (size_t i = 0; i < BATCH; i++) {
-            ck_assert_ptr_eq(buffers[i], untouched);
-            assert_not_mapped(resources[i]);
-        }
-    }
-    assert_ok(gr_map_many(resources, BATCH, fx.stream, NULL, buffers));
-    assert_ok(gr_buffer_release_many(buffers, BATCH, fx.stream, NULL));
-    end(BATCH);
-}
-
-TEST(arguments_that_name_nothing_are_refused)
-{
-    make(2);
-    assert_fails(gr_map_many(NULL, 2, fx.stream, NULL, buffers), GR_ERR_INVALID_VALUE, 0, "NULL");
-    assert_fails(gr_map_many(resources, 2, fx.stream, NULL, NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
-    assert_fails(gr_map_many(resources, 0, fx.stream, NULL, buffers), GR_ERR_INVALID_VALUE, 0,
-                 "n is 0");
-    assert_fails(gr_map_many(resources, 2, NULL, NULL, buffers), GR_ERR_INVALID_VALUE, 0,
-                 "CU_STREAM_LEGACY");
-    assert_fails(gr_map_many(resources, 2, GR_STREAM_OF_MAP, NULL, buffers), GR_ERR_INVALID_VALUE,
-                 0, "GR_STREAM_OF_MAP");
-    ck_assert_ptr_null(buffers[0]);
-    assert_not_mapped(resources[0]);
-    assert_not_mapped(resources[1]);
-    end(2);
 }
 
 GROUP("release", add_case)

@@ -306,28 +306,6 @@ TEST(each_function_of_the_headers_is_walked)
     PUBLIC_FUNCTIONS(CHECK_KNOWN)
 }
 
-TEST(null_is_nothing_to_release_and_an_error_elsewhere)
-{
-    gr_resource_free(NULL);
-    assert_ok(gr_buffer_release(NULL));
-    assert_ok(release_on(NULL, fx.stream));
-    assert_null(gr_resource_is_mapped(NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
-    assert_null(!gr_resource_is_closed(NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
-    assert_null(gr_resource_graphics(NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
-    assert_null(gr_resource_external_memory(NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
-    assert_null(gr_resource_kind(NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
-    assert_null(gr_resource_api(NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
-    assert_null(gr_resource_size(NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
-    assert_null(gr_resource_flags(NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
-    assert_null(gr_resource_transport(NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
-    ck_assert_uint_eq(gr_buffer_ptr(NULL), 0);
-    ck_assert_uint_eq(gr_buffer_size(NULL), 0);
-    ck_assert_ptr_null(gr_buffer_stream(NULL));
-    assert_null(gr_map(NULL, fx.stream), GR_ERR_INVALID_VALUE, 0, "NULL");
-    assert_fails(gr_resource_unmap(NULL, fx.stream), GR_ERR_INVALID_VALUE, 0, "NULL");
-    assert_fails(gr_resource_close(NULL, fx.stream), GR_ERR_INVALID_VALUE, 0, "NULL");
-}
-
 int main(int argc, char **argv)
 {
     resource_case_buffer(256, 1);
