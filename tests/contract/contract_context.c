@@ -201,10 +201,10 @@ TEST(a_device_that_is_not_there_has_no_context)
 {
     char text[80];
     int past = device_past_last(text, sizeof(text));
-    assert_null(gr_cuda_context_create(past), GR_ERR_INVALID_VALUE, 0, "There is no CUDA device");
-    assert_null(gr_cuda_context_create(-1), GR_ERR_INVALID_VALUE, 0, "There is no CUDA device -1");
-    assert_null(gr_cuda_context_stream(NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
-    assert_null(gr_cuda_context_context(NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_null_invalid(gr_cuda_context_create(past), "There is no CUDA device");
+    assert_null_invalid(gr_cuda_context_create(-1), "There is no CUDA device -1");
+    assert_null_invalid(gr_cuda_context_stream(NULL), "NULL");
+    assert_null_invalid(gr_cuda_context_context(NULL), "NULL");
     gr_cuda_context_free(NULL);
     GR_AUTO(gr_cuda_context) *context = gr_cuda_context_create(0);
     assert_made(context);

@@ -67,8 +67,8 @@ TEST(a_part_past_the_end_is_refused)
                                       {SIZE - 1, 2}, {(size_t)-1, 0}, {1, (size_t)-1}};
     gr_buffer *buffer = NULL;
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
-        assert_fails(map_part(fx.resource, parts[i][0], parts[i][1], &buffer), GR_ERR_INVALID_VALUE,
-                     0, "does not lie in the buffer");
+        assert_invalid(map_part(fx.resource, parts[i][0], parts[i][1], &buffer),
+                       "does not lie in the buffer");
     ck_assert_ptr_null(buffer);
     assert_not_mapped(fx.resource);
     GLuint texture;
@@ -77,6 +77,6 @@ TEST(a_part_past_the_end_is_refused)
     glTexStorage2D(GL_TEXTURE_2D, 1, GL_RGBA8, 4, 4);
     GR_AUTO(gr_resource) *image = gr_from_gl_image(texture, GL_TEXTURE_2D, GR_READ_WRITE);
     assert_made(image);
-    assert_fails(map_part(image, 0, 4, &buffer), GR_ERR_INVALID_VALUE, 0, "image");
+    assert_invalid(map_part(image, 0, 4, &buffer), "image");
     glDeleteTextures(1, &texture);
 }

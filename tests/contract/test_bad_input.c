@@ -47,16 +47,16 @@ GROUP("names", add_watched_case)
 
 TEST(name_zero)
 {
-    assert_null(gr_from_gl_buffer(0, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "0");
-    assert_null(gr_map_gl_buffer(0, GR_READ_WRITE, fx.stream), GR_ERR_INVALID_VALUE, 0, "0");
+    assert_null_invalid(gr_from_gl_buffer(0, GR_READ_WRITE), "0");
+    assert_null_invalid(gr_map_gl_buffer(0, GR_READ_WRITE, fx.stream), "0");
     ck_assert_uint_eq(fault->calls("cuGraphicsGLRegisterBuffer"), 0);
 }
 
 TEST(name_never_generated)
 {
-    assert_null(gr_from_gl_buffer(4711, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "4711");
-    assert_null(gr_from_gl_buffer(~0u, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "4294967295");
-    assert_null(gr_map_gl_buffer(4711, GR_READ_WRITE, fx.stream), GR_ERR_INVALID_VALUE, 0, "4711");
+    assert_null_invalid(gr_from_gl_buffer(4711, GR_READ_WRITE), "4711");
+    assert_null_invalid(gr_from_gl_buffer(~0u, GR_READ_WRITE), "4294967295");
+    assert_null_invalid(gr_map_gl_buffer(4711, GR_READ_WRITE, fx.stream), "4711");
 }
 
 /* A name is no buffer before it is bound, and has no storage before glBufferData. */
@@ -64,13 +64,12 @@ TEST(buffer_without_storage)
 {
     GLuint name = 0;
     glGenBuffers(1, &name);
-    assert_null(gr_from_gl_buffer(name, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "buffer");
+    assert_null_invalid(gr_from_gl_buffer(name, GR_READ_WRITE), "buffer");
     glBindBuffer(GL_ARRAY_BUFFER, name);
-    assert_null(gr_from_gl_buffer(name, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "glBufferData");
+    assert_null_invalid(gr_from_gl_buffer(name, GR_READ_WRITE), "glBufferData");
     glBufferData(GL_ARRAY_BUFFER, 0, NULL, GL_STATIC_DRAW);
-    assert_null(gr_from_gl_buffer(name, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "glBufferData");
-    assert_null(gr_map_gl_buffer(name, GR_READ_WRITE, fx.stream), GR_ERR_INVALID_VALUE, 0,
-                "glBufferData");
+    assert_null_invalid(gr_from_gl_buffer(name, GR_READ_WRITE), "glBufferData");
+    assert_null_invalid(gr_map_gl_buffer(name, GR_READ_WRITE, fx.stream), "glBufferData");
     glBufferData(GL_ARRAY_BUFFER, SIZE, NULL, GL_STATIC_DRAW);
     assert_buffer_usable(name);
 }
@@ -79,9 +78,8 @@ TEST(deleted_buffer)
 {
     GLuint name = new_buffer();
     glDeleteBuffers(1, &name);
-    assert_null(gr_from_gl_buffer(name, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "buffer");
-    assert_null(gr_map_gl_buffer(name, GR_READ_WRITE, fx.stream), GR_ERR_INVALID_VALUE, 0,
-                "buffer");
+    assert_null_invalid(gr_from_gl_buffer(name, GR_READ_WRITE), "buffer");
+    assert_null_invalid(gr_map_gl_buffer(name, GR_READ_WRITE, fx.stream), "buffer");
 }
 
 GROUP("flags and streams", add_watched_case)
@@ -103,33 +101,32 @@ TEST(flags_of_buffers)
 TEST(flags_that_exclude_each_other)
 {
     GLuint name = new_buffer();
-    assert_null(gr_from_gl_buffer(name, GR_READ_ONLY | GR_WRITE_DISCARD), GR_ERR_INVALID_VALUE, 0,
-                "read_only and write_discard exclude each other");
-    assert_null(gr_map_gl_buffer(name, GR_READ_ONLY | GR_WRITE_DISCARD, fx.stream),
-                GR_ERR_INVALID_VALUE, 0, "exclude");
+    assert_null_invalid(gr_from_gl_buffer(name, GR_READ_ONLY | GR_WRITE_DISCARD),
+                        "read_only and write_discard exclude each other");
+    assert_null_invalid(gr_map_gl_buffer(name, GR_READ_ONLY | GR_WRITE_DISCARD, fx.stream),
+                        "exclude");
     assert_buffer_usable(name);
 }
 
 TEST(flags_for_images)
 {
     GLuint name = new_buffer();
-    assert_null(gr_from_gl_buffer(name, GR_SURFACE_LOAD_STORE), GR_ERR_INVALID_VALUE, 0,
-                "surface_load_store is for images");
-    assert_null(gr_from_gl_buffer(name, GR_TEXTURE_GATHER), GR_ERR_INVALID_VALUE, 0,
-                "texture_gather is for images");
-    assert_null(gr_from_gl_buffer(name, GR_READ_ONLY | GR_TEXTURE_GATHER), GR_ERR_INVALID_VALUE, 0,
-                "texture_gather is for images");
-    assert_null(gr_from_gl_buffer(name, GR_WRITE_DISCARD | GR_SURFACE_LOAD_STORE),
-                GR_ERR_INVALID_VALUE, 0, "surface_load_store is for images");
+    assert_null_invalid(gr_from_gl_buffer(name, GR_SURFACE_LOAD_STORE),
+                        "surface_load_store is for images");
+    assert_null_invalid(gr_from_gl_buffer(name, GR_TEXTURE_GATHER), "texture_gather is for images");
+    assert_null_invalid(gr_from_gl_buffer(name, GR_READ_ONLY | GR_TEXTURE_GATHER),
+                        "texture_gather is for images");
+    assert_null_invalid(gr_from_gl_buffer(name, GR_WRITE_DISCARD | GR_SURFACE_LOAD_STORE),
+                        "surface_load_store is for images");
     assert_buffer_usable(name);
 }
 
 TEST(flags_unknown)
 {
     GLuint name = new_buffer();
-    assert_null(gr_from_gl_buffer(name, 0x10), GR_ERR_INVALID_VALUE, 0, "0x10");
-    assert_null(gr_from_gl_buffer(name, 0x80000001), GR_ERR_INVALID_VALUE, 0, "0x80000000");
-    assert_null(gr_map_gl_buffer(name, ~0u, fx.stream), GR_ERR_INVALID_VALUE, 0, "0xfffffff0");
+    assert_null_invalid(gr_from_gl_buffer(name, 0x10), "0x10");
+    assert_null_invalid(gr_from_gl_buffer(name, 0x80000001), "0x80000000");
+    assert_null_invalid(gr_map_gl_buffer(name, ~0u, fx.stream), "0xfffffff0");
     assert_buffer_usable(name);
 }
 
@@ -137,10 +134,9 @@ TEST(flags_unknown)
 static void no_map_on(CUstream stream, const char *text, gr_resource *resource)
 {
     gr_buffer *none = NULL;
-    assert_null(gr_map(resource, stream), GR_ERR_INVALID_VALUE, 0, text);
-    assert_null(gr_map_gl_buffer(gr_gl_name(resource), GR_READ_WRITE, stream), GR_ERR_INVALID_VALUE,
-                0, text);
-    assert_fails(gr_map_many(&resource, 1, stream, NULL, &none), GR_ERR_INVALID_VALUE, 0, text);
+    assert_null_invalid(gr_map(resource, stream), text);
+    assert_null_invalid(gr_map_gl_buffer(gr_gl_name(resource), GR_READ_WRITE, stream), text);
+    assert_invalid(gr_map_many(&resource, 1, stream, NULL, &none), text);
     ck_assert_ptr_eq(none, NULL);
 }
 
@@ -149,10 +145,10 @@ static void no_end_on(CUstream stream, const char *text, gr_resource *resource)
 {
     gr_buffer *buffer = must_map(resource);
     CUdeviceptr pointer = gr_buffer_ptr(buffer);
-    assert_fails(release_on(buffer, stream), GR_ERR_INVALID_VALUE, 0, text);
-    assert_fails(gr_buffer_release_many(&buffer, 1, stream, NULL), GR_ERR_INVALID_VALUE, 0, text);
-    assert_fails(gr_resource_unmap(resource, stream), GR_ERR_INVALID_VALUE, 0, text);
-    assert_fails(gr_resource_close(resource, stream), GR_ERR_INVALID_VALUE, 0, text);
+    assert_invalid(release_on(buffer, stream), text);
+    assert_invalid(gr_buffer_release_many(&buffer, 1, stream, NULL), text);
+    assert_invalid(gr_resource_unmap(resource, stream), text);
+    assert_invalid(gr_resource_close(resource, stream), text);
     ck_assert(gr_resource_is_mapped(resource));
     ck_assert_ptr_nonnull(buffer);
     ck_assert_uint_eq(gr_buffer_ptr(buffer), pointer);
@@ -169,7 +165,7 @@ TEST(stream_null)
         if (i < 2)
             no_map_on(NULL, names[i], resource);
         no_end_on(NULL, names[i], resource);
-        assert_fails(gr_resource_close(resource, NULL), GR_ERR_INVALID_VALUE, 0, names[i]);
+        assert_invalid(gr_resource_close(resource, NULL), names[i]);
     }
     end_usable(resource);
 }
@@ -415,24 +411,20 @@ TEST(null_in_gr_h)
 
     gr_clear_error();
     ck_assert_int_eq(gr_last_error()->status, GR_OK);
-    assert_fails(gr_flags_parse("none", NULL), GR_ERR_INVALID_VALUE, 0, "`flags` is NULL");
+    assert_invalid(gr_flags_parse("none", NULL), "`flags` is NULL");
     assert_ok(gr_flags_parse(NULL, &flags));
     ck_assert_uint_eq(flags, GR_READ_WRITE);
     gr_log_set(GR_LOG_NONE, NULL, NULL);
 
-    assert_fails(gr_map_many(NULL, 1, fx.stream, NULL, &buffer), GR_ERR_INVALID_VALUE, 0,
-                 "`resources` is NULL");
-    assert_fails(gr_map_many(&resource, 1, fx.stream, NULL, NULL), GR_ERR_INVALID_VALUE, 0,
-                 "`out` is NULL");
-    assert_fails(gr_map_many(&resource, 0, fx.stream, NULL, &buffer), GR_ERR_INVALID_VALUE, 0,
-                 "n is 0");
+    assert_invalid(gr_map_many(NULL, 1, fx.stream, NULL, &buffer), "`resources` is NULL");
+    assert_invalid(gr_map_many(&resource, 1, fx.stream, NULL, NULL), "`out` is NULL");
+    assert_invalid(gr_map_many(&resource, 0, fx.stream, NULL, &buffer), "n is 0");
     ck_assert_uint_eq(gr_buffer_ptr(NULL), 0);
     ck_assert_uint_eq(gr_buffer_size(NULL), 0);
     ck_assert_ptr_eq(gr_buffer_stream(NULL), NULL);
     assert_ok(gr_buffer_release(NULL));
     assert_ok(release_on(NULL, fx.stream));
-    assert_fails(gr_buffer_release_many(NULL, 1, fx.stream, NULL), GR_ERR_INVALID_VALUE, 0,
-                 "buffers");
+    assert_invalid(gr_buffer_release_many(NULL, 1, fx.stream, NULL), "buffers");
     assert_ok(gr_buffer_release_many(&buffer, 1, fx.stream, NULL));
 
     ck_assert_int_gt(gr_resource_describe(resource, NULL, 0), 0);
@@ -443,19 +435,19 @@ TEST(null_in_gr_h)
 TEST(resource_null)
 {
     char text[8] = "";
-    assert_null(gr_map(NULL, fx.stream), GR_ERR_INVALID_VALUE, 0, "NULL");
-    assert_null(gr_resource_graphics(NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
-    assert_null(gr_resource_external_memory(NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
-    assert_null(gr_resource_kind(NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
-    assert_null(gr_resource_api(NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
-    assert_null(gr_resource_size(NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
-    assert_null(gr_resource_flags(NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
-    assert_null(gr_resource_transport(NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
-    assert_fails(gr_resource_unmap(NULL, fx.stream), GR_ERR_INVALID_VALUE, 0, "NULL");
-    assert_fails(gr_resource_close(NULL, fx.stream), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_null_invalid(gr_map(NULL, fx.stream), "NULL");
+    assert_null_invalid(gr_resource_graphics(NULL), "NULL");
+    assert_null_invalid(gr_resource_external_memory(NULL), "NULL");
+    assert_null_invalid(gr_resource_kind(NULL), "NULL");
+    assert_null_invalid(gr_resource_api(NULL), "NULL");
+    assert_null_invalid(gr_resource_size(NULL), "NULL");
+    assert_null_invalid(gr_resource_flags(NULL), "NULL");
+    assert_null_invalid(gr_resource_transport(NULL), "NULL");
+    assert_invalid(gr_resource_unmap(NULL, fx.stream), "NULL");
+    assert_invalid(gr_resource_close(NULL, fx.stream), "NULL");
     gr_resource_free(NULL);
-    assert_null(gr_resource_is_mapped(NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
-    assert_null(!gr_resource_is_closed(NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_null_invalid(gr_resource_is_mapped(NULL), "NULL");
+    assert_null_invalid(!gr_resource_is_closed(NULL), "NULL");
     ck_assert_ptr_eq(driver_handle(NULL), NULL);
     ck_assert_int_gt(gr_resource_describe(NULL, text, sizeof(text)), 0);
     ck_assert_uint_eq(strlen(text), sizeof(text) - 1);

@@ -91,18 +91,19 @@ TEST(values_that_are_no_target)
 TEST(arguments_in_another_order)
 {
     struct image image = image_make("RGBA8", "2D_ARRAY", 8, 8, 2);
-    assert_null(gr_from_gl_image(GL_TEXTURE_2D, image.name, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
-                "name is 0x0DE1, which is the target GL_TEXTURE_2D: are name and target swapped?");
-    assert_null(gr_from_gl_image(image.name, GR_SURFACE_LOAD_STORE, GL_TEXTURE_2D_ARRAY),
-                GR_ERR_INVALID_VALUE, 0, "GL_TEXTURE_2D_ARRAY: are flags and target swapped?");
-    assert_null(gr_from_gl_buffer(GL_ARRAY_BUFFER, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
-                "such as GL_ARRAY_BUFFER; pass the name that glGenBuffers gave");
-    assert_null(gr_gl_buffer_create(GR_WRITE_DISCARD, 4096, NULL), GR_ERR_INVALID_VALUE, 0,
-                "The size is 2 and `flags` are 0x1000: are the two swapped?");
+    assert_null_invalid(
+        gr_from_gl_image(GL_TEXTURE_2D, image.name, GR_READ_WRITE),
+        "name is 0x0DE1, which is the target GL_TEXTURE_2D: are name and target swapped?");
+    assert_null_invalid(gr_from_gl_image(image.name, GR_SURFACE_LOAD_STORE, GL_TEXTURE_2D_ARRAY),
+                        "GL_TEXTURE_2D_ARRAY: are flags and target swapped?");
+    assert_null_invalid(gr_from_gl_buffer(GL_ARRAY_BUFFER, GR_READ_WRITE),
+                        "such as GL_ARRAY_BUFFER; pass the name that glGenBuffers gave");
+    assert_null_invalid(gr_gl_buffer_create(GR_WRITE_DISCARD, 4096, NULL),
+                        "The size is 2 and `flags` are 0x1000: are the two swapped?");
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
     GR_AUTO(gr_buffer) *buffer = must_map_image(resource);
-    assert_null(gr_buffer_array(buffer, 2, 1), GR_ERR_INVALID_VALUE, 0,
-                "Are the two swapped? The level comes first.");
+    assert_null_invalid(gr_buffer_array(buffer, 2, 1),
+                        "Are the two swapped? The level comes first.");
     ck_assert_ptr_null(gr_buffer_array(buffer, 9, 1));
     ck_assert_ptr_null(strstr(gr_last_error()->message, "swapped"));
 }
@@ -318,16 +319,15 @@ TEST(flags_that_are_none)
     struct image image = image_make("RGBA8", "2D", 8, 8, 1);
     static const unsigned wrong[] = {16, 0x20, 0x80000000u, ~0u};
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
-        assert_null(gr_from_gl_image(image.name, GL_TEXTURE_2D, wrong[i]), GR_ERR_INVALID_VALUE, 0,
-                    "unknown bits");
+        assert_null_invalid(gr_from_gl_image(image.name, GL_TEXTURE_2D, wrong[i]), "unknown bits");
     static const unsigned both[] = {3, 7, 11, 15};
     for (size_t i = 0; i < sizeof(both) / sizeof(both[0]); i++)
-        assert_null(gr_from_gl_image(image.name, GL_TEXTURE_2D, both[i]), GR_ERR_INVALID_VALUE, 0,
-                    "exclude each other");
+        assert_null_invalid(gr_from_gl_image(image.name, GL_TEXTURE_2D, both[i]),
+                            "exclude each other");
     /* A buffer has no use for those of images. */
     GLuint buffer = gl_buffer_filled(64, 1);
-    assert_null(gr_from_gl_buffer(buffer, GR_SURFACE_LOAD_STORE), GR_ERR_INVALID_VALUE, 0, "flag");
-    assert_null(gr_from_gl_buffer(buffer, GR_TEXTURE_GATHER), GR_ERR_INVALID_VALUE, 0, "flag");
+    assert_null_invalid(gr_from_gl_buffer(buffer, GR_SURFACE_LOAD_STORE), "flag");
+    assert_null_invalid(gr_from_gl_buffer(buffer, GR_TEXTURE_GATHER), "flag");
 }
 
 TEST(null_everywhere)
@@ -336,9 +336,9 @@ TEST(null_everywhere)
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_SURFACE_LOAD_STORE);
     GR_AUTO(gr_buffer) *buffer = must_map_image(resource);
     assert_made(buffer);
-    assert_null(gr_buffer_image_info(NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
-    assert_null(gr_buffer_array(NULL, 0, 0), GR_ERR_INVALID_VALUE, 0, "NULL");
-    assert_null(gr_buffer_mipmapped_array(NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_null_invalid(gr_buffer_image_info(NULL), "NULL");
+    assert_null_invalid(gr_buffer_array(NULL, 0, 0), "NULL");
+    assert_null_invalid(gr_buffer_mipmapped_array(NULL), "NULL");
     gr_clear_error();
     ck_assert_uint_eq(gr_buffer_surface(NULL, 0, 0), 0);
     assert_error(GR_ERR_INVALID_VALUE, 0, "NULL");

@@ -191,8 +191,7 @@ TEST(a_ring_takes_a_tensor_in_one_call)
     const int64_t shape[] = {RING_SIZE}, wrong[] = {RING_SIZE + 1};
     gr_tensor *tensor = tensor_of(GR_DTYPE_U8, GR_LAYOUT_SHAPE, 1, shape, expected);
     gr_tensor *large = tensor_of(GR_DTYPE_U8, GR_LAYOUT_SHAPE, 1, wrong, NULL);
-    assert_fails(gr_ring_publish_tensor(ring, large, NULL, fx.stream, 0), GR_ERR_INVALID_VALUE, 0,
-                 "buffer");
+    assert_invalid(gr_ring_publish_tensor(ring, large, NULL, fx.stream, 0), "buffer");
     assert_slots(ring, 2, 0, 0, 0);
     assert_ok(gr_ring_publish_tensor(ring, tensor, NULL, fx.stream, 0));
     assert_slots(ring, 1, 0, 1, 0);
@@ -201,8 +200,8 @@ TEST(a_ring_takes_a_tensor_in_one_call)
     gl_read(ring_name(slot->resource), texels, RING_SIZE);
     ck_assert_mem_eq(texels, expected, RING_SIZE);
     assert_ok(gr_ring_give_back(ring, &slot, 1));
-    assert_fails(gr_ring_fetch_tensor(ring, tensor, NULL, fx.stream, 0), GR_ERR_INVALID_VALUE, 0,
-                 "the graphics API reads");
+    assert_invalid(gr_ring_fetch_tensor(ring, tensor, NULL, fx.stream, 0),
+                   "the graphics API reads");
     tensors_end();
 }
 
@@ -215,8 +214,7 @@ TEST(a_ring_gives_a_tensor_in_one_call)
     gr_tensor *large = tensor_of(GR_DTYPE_U8, GR_LAYOUT_SHAPE, 1, wrong, NULL);
     assert_fails(gr_ring_fetch_tensor(ring, tensor, NULL, fx.stream, 0), GR_ERR_NOT_READY, 0, "");
     write_frame(ring, GR_SIDE_GRAPHICS, 0x42);
-    assert_fails(gr_ring_fetch_tensor(ring, large, NULL, fx.stream, 0), GR_ERR_INVALID_VALUE, 0,
-                 "buffer");
+    assert_invalid(gr_ring_fetch_tensor(ring, large, NULL, fx.stream, 0), "buffer");
     assert_ok(gr_ring_fetch_tensor(ring, tensor, NULL, fx.stream, 0));
     CU(StreamSynchronize(fx.stream));
     CU(MemcpyDtoH(texels, gr_tensor_get_info(tensor)->ptr, RING_SIZE));

@@ -187,14 +187,14 @@ static void assert_still_mine(gr_resource *resource)
 TEST(resources_that_cannot_be_slots_are_refused)
 {
     gr_resource *two[2] = {ring_resource(RING_SIZE), NULL};
-    assert_null(gr_ring_create(NULL, 1, NULL), GR_ERR_INVALID_VALUE, 0, "`resources` is NULL");
-    assert_null(gr_ring_create(two, 0, NULL), GR_ERR_INVALID_VALUE, 0, "n is 0");
-    assert_null(gr_ring_create(two, (size_t)1 << 40, NULL), GR_ERR_INVALID_VALUE, 0, "too large");
-    assert_null(gr_ring_create(two, 2, NULL), GR_ERR_INVALID_VALUE, 0, "The resource is NULL");
+    assert_null_invalid(gr_ring_create(NULL, 1, NULL), "`resources` is NULL");
+    assert_null_invalid(gr_ring_create(two, 0, NULL), "n is 0");
+    assert_null_invalid(gr_ring_create(two, (size_t)1 << 40, NULL), "too large");
+    assert_null_invalid(gr_ring_create(two, 2, NULL), "The resource is NULL");
     two[1] = two[0];
-    assert_null(gr_ring_create(two, 2, NULL), GR_ERR_INVALID_VALUE, 0, "listed twice");
+    assert_null_invalid(gr_ring_create(two, 2, NULL), "listed twice");
     two[1] = ring_resource(RING_SIZE + 4);
-    assert_null(gr_ring_create(two, 2, NULL), GR_ERR_INVALID_VALUE, 0, "another size");
+    assert_null_invalid(gr_ring_create(two, 2, NULL), "another size");
     gr_buffer *buffer = must_map(two[1]);
     assert_null(gr_ring_create(two, 2, NULL), GR_ERR_STATE, 0, "is mapped");
     assert_ok(gr_buffer_release(buffer));
@@ -208,7 +208,7 @@ TEST(resources_that_cannot_be_slots_are_refused)
 static void assert_unlike(gr_resource *first, gr_resource *second, const char *text)
 {
     gr_resource *two[2] = {first, second};
-    assert_null(gr_ring_create(two, 2, NULL), GR_ERR_INVALID_VALUE, 0, text);
+    assert_null_invalid(gr_ring_create(two, 2, NULL), text);
     gr_resource_free(second);
 }
 
@@ -256,9 +256,9 @@ TEST(options_that_mean_nothing_are_refused)
     gr_resource *resource = ring_resource(RING_SIZE);
     gr_ring_options side = GR_INIT(gr_ring_options, .producer = (gr_side)2),
                     mode = GR_INIT(gr_ring_options, .mode = (gr_ring_mode)7), old = {0};
-    assert_null(gr_ring_create(&resource, 1, &side), GR_ERR_INVALID_VALUE, 0, "`producer` is 2");
-    assert_null(gr_ring_create(&resource, 1, &mode), GR_ERR_INVALID_VALUE, 0, "`mode` is 7");
-    assert_null(gr_ring_create(&resource, 1, &old), GR_ERR_INVALID_VALUE, 0, "GR_INIT");
+    assert_null_invalid(gr_ring_create(&resource, 1, &side), "`producer` is 2");
+    assert_null_invalid(gr_ring_create(&resource, 1, &mode), "`mode` is 7");
+    assert_null_invalid(gr_ring_create(&resource, 1, &old), "GR_INIT");
     assert_still_mine(resource);
 }
 
@@ -294,24 +294,21 @@ TEST(nothing_is_done_with_null)
 {
     const gr_slot *slot;
     gr_resource *resource = ring_resource(RING_SIZE);
-    assert_fails(gr_ring_acquire_write(NULL, fx.stream, &slot, 1, 0), GR_ERR_INVALID_VALUE, 0,
-                 "The ring is NULL");
-    assert_fails(gr_ring_acquire_read(NULL, GR_STREAM_NONE, &slot, 1, 0), GR_ERR_INVALID_VALUE, 0,
-                 "is NULL");
-    assert_fails(gr_ring_publish(NULL, &slot, 1), GR_ERR_INVALID_VALUE, 0, "The ring is NULL");
-    assert_fails(gr_ring_cancel_write(NULL, &slot, 1), GR_ERR_INVALID_VALUE, 0, "The ring is NULL");
-    assert_fails(gr_ring_cancel_read(NULL, &slot, 1), GR_ERR_INVALID_VALUE, 0, "The ring is NULL");
-    assert_fails(gr_ring_give_back(NULL, &slot, 1), GR_ERR_INVALID_VALUE, 0, "The ring is NULL");
-    assert_fails(gr_ring_resize(NULL, &resource, 1), GR_ERR_INVALID_VALUE, 0, "The ring is NULL");
-    assert_null(gr_ring_get_info(NULL), GR_ERR_INVALID_VALUE, 0, "The ring is NULL");
+    assert_invalid(gr_ring_acquire_write(NULL, fx.stream, &slot, 1, 0), "The ring is NULL");
+    assert_invalid(gr_ring_acquire_read(NULL, GR_STREAM_NONE, &slot, 1, 0), "is NULL");
+    assert_invalid(gr_ring_publish(NULL, &slot, 1), "The ring is NULL");
+    assert_invalid(gr_ring_cancel_write(NULL, &slot, 1), "The ring is NULL");
+    assert_invalid(gr_ring_cancel_read(NULL, &slot, 1), "The ring is NULL");
+    assert_invalid(gr_ring_give_back(NULL, &slot, 1), "The ring is NULL");
+    assert_invalid(gr_ring_resize(NULL, &resource, 1), "The ring is NULL");
+    assert_null_invalid(gr_ring_get_info(NULL), "The ring is NULL");
     gr_ring_stop(NULL);
     gr_ring_free(NULL);
     GR_AUTO(gr_ring) *ring = gr_ring_create(&resource, 1, NULL);
     assert_made(ring);
     gr_resource_free(resource);
-    assert_fails(gr_ring_acquire_write(ring, fx.stream, NULL, 1, 0), GR_ERR_INVALID_VALUE, 0,
-                 "`slots` is NULL");
-    assert_fails(gr_ring_publish(ring, NULL, 1), GR_ERR_INVALID_VALUE, 0, "`slots` is NULL");
+    assert_invalid(gr_ring_acquire_write(ring, fx.stream, NULL, 1, 0), "`slots` is NULL");
+    assert_invalid(gr_ring_publish(ring, NULL, 1), "`slots` is NULL");
 }
 
 TEST(streams_are_for_the_side_that_is_cuda)
@@ -319,16 +316,15 @@ TEST(streams_are_for_the_side_that_is_cuda)
     const gr_slot *slot = NULL;
     GR_AUTO(gr_ring) *to_gl = must_make_ring_of(2, GR_SIDE_CUDA, GR_RING_LOSSLESS);
     GR_AUTO(gr_ring) *to_cuda = must_make_ring_of(2, GR_SIDE_GRAPHICS, GR_RING_LOSSLESS);
-    assert_fails(gr_ring_acquire_write(to_gl, GR_STREAM_NONE, &slot, 1, 0), GR_ERR_INVALID_VALUE, 0,
-                 "In this ring CUDA writes, which takes a stream, but it is none");
-    assert_fails(gr_ring_acquire_write(to_gl, GR_STREAM_OF_MAP, &slot, 1, 0), GR_ERR_INVALID_VALUE,
-                 0, "GR_STREAM_OF_MAP");
-    assert_fails(gr_ring_acquire_read(to_gl, fx.stream, &slot, 1, 0), GR_ERR_INVALID_VALUE, 0,
-                 "the graphics API reads, which takes no stream");
-    assert_fails(gr_ring_acquire_write(to_cuda, fx.stream, &slot, 1, 0), GR_ERR_INVALID_VALUE, 0,
-                 "the graphics API writes, which takes no stream");
-    assert_fails(gr_ring_acquire_read(to_cuda, GR_STREAM_NONE, &slot, 1, 0), GR_ERR_INVALID_VALUE,
-                 0, "In this ring CUDA reads");
+    assert_invalid(gr_ring_acquire_write(to_gl, GR_STREAM_NONE, &slot, 1, 0),
+                   "In this ring CUDA writes, which takes a stream, but it is none");
+    assert_invalid(gr_ring_acquire_write(to_gl, GR_STREAM_OF_MAP, &slot, 1, 0), "GR_STREAM_OF_MAP");
+    assert_invalid(gr_ring_acquire_read(to_gl, fx.stream, &slot, 1, 0),
+                   "the graphics API reads, which takes no stream");
+    assert_invalid(gr_ring_acquire_write(to_cuda, fx.stream, &slot, 1, 0),
+                   "the graphics API writes, which takes no stream");
+    assert_invalid(gr_ring_acquire_read(to_cuda, GR_STREAM_NONE, &slot, 1, 0),
+                   "In this ring CUDA reads");
     ck_assert_ptr_null(slot);
     assert_slots(to_gl, 2, 0, 0, 0);
     assert_slots(to_cuda, 2, 0, 0, 0);
@@ -338,17 +334,15 @@ TEST(numbers_that_the_ring_does_not_have_are_refused)
 {
     const gr_slot *slots[3];
     GR_AUTO(gr_ring) *ring = must_make_ring_of(2, GR_SIDE_CUDA, GR_RING_LOSSLESS);
-    assert_fails(gr_ring_acquire_write(ring, fx.stream, slots, 0, 0), GR_ERR_INVALID_VALUE, 0,
-                 "n is 0");
-    assert_fails(gr_ring_acquire_write(ring, fx.stream, slots, 3, 0), GR_ERR_INVALID_VALUE, 0,
-                 "n is 3, but the ring has 2 slots");
-    assert_fails(gr_ring_acquire_read(ring, GR_STREAM_NONE, slots, 3, 0), GR_ERR_INVALID_VALUE, 0,
-                 "n is 3");
-    assert_fails(gr_ring_acquire_read(ring, GR_STREAM_NONE, slots, (size_t)-1, 0),
-                 GR_ERR_INVALID_VALUE, 0, "the ring has 2 slots");
+    assert_invalid(gr_ring_acquire_write(ring, fx.stream, slots, 0, 0), "n is 0");
+    assert_invalid(gr_ring_acquire_write(ring, fx.stream, slots, 3, 0),
+                   "n is 3, but the ring has 2 slots");
+    assert_invalid(gr_ring_acquire_read(ring, GR_STREAM_NONE, slots, 3, 0), "n is 3");
+    assert_invalid(gr_ring_acquire_read(ring, GR_STREAM_NONE, slots, (size_t)-1, 0),
+                   "the ring has 2 slots");
     must_acquire_write(ring, GR_SIDE_CUDA, slots, 2);
-    assert_fails(gr_ring_publish(ring, slots, 0), GR_ERR_INVALID_VALUE, 0, "n is 0");
-    assert_fails(gr_ring_publish(ring, slots, 3), GR_ERR_INVALID_VALUE, 0, "more than there are");
+    assert_invalid(gr_ring_publish(ring, slots, 0), "n is 0");
+    assert_invalid(gr_ring_publish(ring, slots, 3), "more than there are");
     assert_slots(ring, 0, 2, 0, 0);
     assert_ok(gr_ring_cancel_write(ring, slots, 2));
 }
@@ -363,14 +357,13 @@ TEST(slots_that_are_not_the_sides_are_refused, 2)
     must_acquire_write(other, producer, &foreign, 1);
     gr_slot copied = *mine;
     const gr_slot *copy = &copied, *inside = (const gr_slot *)&mine->buffer;
-    assert_fails(gr_ring_publish(ring, &foreign, 1), GR_ERR_INVALID_VALUE, 0, "not of this ring");
-    assert_fails(gr_ring_publish(ring, &null, 1), GR_ERR_INVALID_VALUE, 0, "not of this ring");
-    assert_fails(gr_ring_publish(ring, &copy, 1), GR_ERR_INVALID_VALUE, 0, "not of this ring");
-    assert_fails(gr_ring_publish(ring, &inside, 1), GR_ERR_INVALID_VALUE, 0, "not of this ring");
+    assert_invalid(gr_ring_publish(ring, &foreign, 1), "not of this ring");
+    assert_invalid(gr_ring_publish(ring, &null, 1), "not of this ring");
+    assert_invalid(gr_ring_publish(ring, &copy, 1), "not of this ring");
+    assert_invalid(gr_ring_publish(ring, &inside, 1), "not of this ring");
     const gr_slot *wrong[2] = {mine, foreign}, *twice[2] = {mine, mine};
-    assert_fails(gr_ring_publish(ring, wrong, 2), GR_ERR_INVALID_VALUE, 0,
-                 "Slot 1 of the list is not of this ring");
-    assert_fails(gr_ring_publish(ring, twice, 2), GR_ERR_INVALID_VALUE, 0, "listed twice");
+    assert_invalid(gr_ring_publish(ring, wrong, 2), "Slot 1 of the list is not of this ring");
+    assert_invalid(gr_ring_publish(ring, twice, 2), "listed twice");
     assert_fails(gr_ring_give_back(ring, &mine, 1), GR_ERR_STATE, 0, "not one that is being read");
     assert_fails(gr_ring_cancel_read(ring, &mine, 1), GR_ERR_STATE, 0,
                  "not one that is being read");

@@ -288,8 +288,7 @@ VULKAN_TEST(a_header_in_pieces_without_room)
     first.size = 10;
     wire_put(pair.here, &first);
     ck_assert_int_eq(send(pair.here, good.bytes + 10, good.size - 10, 0), (ssize_t)good.size - 10);
-    assert_null(gr_resource_receive(pair.there, NULL, 0, NULL, SOON), GR_ERR_INVALID_VALUE, 0,
-                "close the socket");
+    assert_null_invalid(gr_resource_receive(pair.there, NULL, 0, NULL, SOON), "close the socket");
     pair_close(&pair);
     wire_close(&good);
 }

@@ -311,6 +311,10 @@ const char *result_name(int result);
         assert_error(status, code, text);                                                          \
     } while (0)
 
+/* Such calls that have to refuse an argument. */
+#define assert_invalid(call, text)      assert_fails(call, GR_ERR_INVALID_VALUE, 0, text)
+#define assert_null_invalid(call, text) assert_null(call, GR_ERR_INVALID_VALUE, 0, text)
+
 const char *error_text(void);
 const char *error_mismatch(gr_status status, int code, const char *text);
 

@@ -335,11 +335,11 @@ TEST(without_a_stream_nothing_is_waited_for)
 TEST(a_stream_has_to_be_named)
 {
     gr_tensor *tensor = must_alloc(SIZE);
-    assert_null(gr_tensor_dlpack(tensor, NULL), GR_ERR_INVALID_VALUE, 0, "stream");
-    assert_null(gr_tensor_dlpack_legacy(tensor, NULL), GR_ERR_INVALID_VALUE, 0, "stream");
-    assert_null(gr_tensor_dlpack(tensor, GR_STREAM_OF_MAP), GR_ERR_INVALID_VALUE, 0, "stream");
-    assert_null(gr_tensor_dlpack(NULL, fx.stream), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_null_invalid(gr_tensor_dlpack(tensor, NULL), "stream");
+    assert_null_invalid(gr_tensor_dlpack_legacy(tensor, NULL), "stream");
+    assert_null_invalid(gr_tensor_dlpack(tensor, GR_STREAM_OF_MAP), "stream");
+    assert_null_invalid(gr_tensor_dlpack(NULL, fx.stream), "NULL");
     gr_tensor_free(tensor);
-    assert_null(gr_tensor_dlpack(tensor, fx.stream), GR_ERR_INVALID_VALUE, 0, "no tensor");
-    assert_null(gr_tensor_dlpack_legacy(tensor, fx.stream), GR_ERR_INVALID_VALUE, 0, "no tensor");
+    assert_null_invalid(gr_tensor_dlpack(tensor, fx.stream), "no tensor");
+    assert_null_invalid(gr_tensor_dlpack_legacy(tensor, fx.stream), "no tensor");
 }

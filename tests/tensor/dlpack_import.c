@@ -394,12 +394,10 @@ TEST(null_and_no_stream_are_refused)
 {
     struct producer producer;
     produce(&producer);
-    assert_null(gr_tensor_from_dlpack(NULL, fx.stream), GR_ERR_INVALID_VALUE, 0, "NULL");
-    assert_null(gr_tensor_from_dlpack_legacy(NULL, fx.stream), GR_ERR_INVALID_VALUE, 0, "NULL");
-    assert_null(gr_tensor_from_dlpack(&producer.versioned, NULL), GR_ERR_INVALID_VALUE, 0,
-                "stream");
-    assert_null(gr_tensor_from_dlpack_legacy(&producer.legacy, GR_STREAM_OF_MAP),
-                GR_ERR_INVALID_VALUE, 0, "stream");
+    assert_null_invalid(gr_tensor_from_dlpack(NULL, fx.stream), "NULL");
+    assert_null_invalid(gr_tensor_from_dlpack_legacy(NULL, fx.stream), "NULL");
+    assert_null_invalid(gr_tensor_from_dlpack(&producer.versioned, NULL), "stream");
+    assert_null_invalid(gr_tensor_from_dlpack_legacy(&producer.legacy, GR_STREAM_OF_MAP), "stream");
     producer_end(&producer, 0);
 }
 
@@ -409,8 +407,7 @@ TEST(a_tensor_is_imported_once)
     produce(&producer);
     gr_tensor *tensor = gr_tensor_from_dlpack(&producer.versioned, fx.stream);
     assert_made(tensor);
-    assert_null(gr_tensor_from_dlpack(&producer.versioned, fx.stream), GR_ERR_INVALID_VALUE, 0,
-                "imported before");
+    assert_null_invalid(gr_tensor_from_dlpack(&producer.versioned, fx.stream), "imported before");
     ck_assert_uint_eq(producer.deleted, 0);
     gr_tensor_free(tensor);
     settle();
