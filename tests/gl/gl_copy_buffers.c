@@ -25,38 +25,6 @@ static void assert_copies(unsigned in, unsigned out)
     assert_calls(OUT, out);
 }
 
-/* CUDA reads the pattern of this round and writes the next one's, which OpenGL reads. */
-static void go_round(gr_resource *resource, size_t size, unsigned round)
-{
-    gr_buffer *buffer = must_map(resource);
-    ck_assert_uint_eq(gr_buffer_size(buffer), size);
-    assert_cuda_pattern(buffer, round);
-    cuda_write_pattern(buffer, round + 1);
-    assert_ok(gr_buffer_release(buffer));
-    assert_gl_pattern(gr_gl_name(resource), size, round + 1);
-}
-
-COPY_TEST(bytes_both_ways)
-{
-    static const size_t sizes[] = {1, 3, 4096, 777777};
-    for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
-        GLuint name = gl_buffer_pattern(sizes[i], 1);
-        GR_AUTO(gr_resource) *resource = must_copy(name, GR_READ_WRITE);
-        for (unsigned round = 1; round < 4; round++)
-            go_round(resource, sizes[i], round);
-    }
-}
-
-/* Bytes that only stand in OpenGL's queue count, too. */
-COPY_TEST(what_gl_was_told_before_the_map_is_there)
-{
-    GLuint name = gl_buffer_filled(SIZE, 1), source = gl_buffer_pattern(SIZE, 7);
-    GR_AUTO(gr_resource) *resource = must_copy(name, GR_READ_ONLY);
-    gl_copy_buffer(source, name, SIZE);
-    GR_AUTO(gr_buffer) *buffer = must_map(resource);
-    assert_cuda_pattern(buffer, 7);
-}
-
 COPY_TEST(none_copies_once_in_each_direction)
 {
     GR_AUTO(gr_resource) *resource = must_copy(gl_buffer_pattern(SIZE, 1), GR_READ_WRITE);
@@ -214,44 +182,11 @@ COPY_TEST(a_persistent_mapping_may_stay)
 
 GROUP("order of copies", EVERY_COPY_GL)
 
-/* Copies to other memory may wait for the stream at once. */
-static unsigned char *pinned(void)
-{
-    void *memory = NULL;
-    CU(MemAllocHost(&memory, SIZE));
-    return memory;
-}
-
-COPY_TEST(release_waits_for_the_stream)
-{
-    GLuint name = gl_buffer_pattern(SIZE, 1);
-    GR_AUTO(gr_resource) *resource = must_copy(name, GR_WRITE_DISCARD);
-    gr_buffer *buffer = must_map(resource);
-    cuda_fill(buffer, 1);
-    struct gate *gate = gate_put(fx.stream);
-    cuda_fill(buffer, 2);
-    gate_open_after(gate, 30);
-    assert_ok(gr_buffer_release(buffer));
-    ck_assert(gate_is_open(gate));
-    assert_gl_bytes(name, SIZE, 2);
-}
-
-COPY_TEST(release_on_another_stream_comes_after_the_maps)
-{
-    GLuint name = gl_buffer_pattern(SIZE, 1);
-    GR_AUTO(gr_resource) *resource = must_copy(name, GR_READ_WRITE);
-    gr_buffer *buffer = must_map(resource);
-    gate_open_after(gate_put(fx.stream), 30);
-    cuda_fill(buffer, 3);
-    assert_ok(release_on(buffer, fx.other));
-    assert_gl_bytes(name, SIZE, 3);
-}
-
 /* While a kernel of the first mapping runs the second map takes OpenGL's newer bytes, for later. */
 COPY_TEST(read_only_maps_run_ahead_of_the_stream)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
-    unsigned char bytes[SIZE], *first = pinned(), *second = pinned();
+    unsigned char bytes[SIZE], *first = must_pin(SIZE), *second = must_pin(SIZE);
     GR_AUTO(gr_resource) *resource = must_copy(name, GR_READ_ONLY);
     gr_buffer *buffer = must_map(resource);
     struct gate *gate = gate_put(fx.stream);
@@ -279,7 +214,7 @@ COPY_TEST(read_only_maps_run_ahead_of_the_stream)
 COPY_TEST(no_map_overtakes_the_bytes_of_an_earlier_one)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
-    unsigned char bytes[SIZE], *got[3] = {pinned(), pinned(), pinned()};
+    unsigned char bytes[SIZE], *got[3] = {must_pin(SIZE), must_pin(SIZE), must_pin(SIZE)};
     GR_AUTO(gr_resource) *resource = must_copy(name, GR_READ_ONLY);
     struct gate *gate = gate_put(fx.stream);
     gate_open_after(gate, 700);
@@ -296,24 +231,6 @@ COPY_TEST(no_map_overtakes_the_bytes_of_an_earlier_one)
         assert_pattern(got[i], SIZE, i + 1);
         CU(MemFreeHost(got[i]));
     }
-}
-
-COPY_TEST(the_end_does_not_wait_for_the_stream)
-{
-    unsigned char *got = pinned();
-    gr_resource *resource = must_copy(gl_buffer_pattern(SIZE, 4), GR_READ_ONLY);
-    gr_buffer *buffer = must_map(resource);
-    struct gate *gate = gate_put(fx.stream);
-    CU(MemcpyDtoHAsync(got, gr_buffer_ptr(buffer), SIZE, fx.stream));
-    gate_open_after(gate, 2000); /* so that a wait is seen, and ends */
-    assert_ok(gr_buffer_release(buffer));
-    gr_resource_free(resource);
-    ck_assert(!gate_is_open(gate));
-    gate_open(gate);
-    CU(StreamSynchronize(fx.stream));
-    assert_pattern(got, SIZE, 4);
-    CU(MemFreeHost(got));
-    gr_resource_free(must_copy(gl_buffer_filled(64, 1), GR_READ_WRITE)); /* ends what waited */
 }
 
 /* ---- Batches --------------------------------------------------------------------------------- */

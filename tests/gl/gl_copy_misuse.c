@@ -5,24 +5,12 @@
  */
 #include "gl_copy_tests.h"
 
-#include <epoxy/egl.h>
-
 #define SIZE 4096
-#define MANY 4
 
 #define IN  "cuMemcpyHtoDAsync"
 #define OUT "cuMemcpyDtoHAsync"
 
 GROUP("objects and contexts of copies", EVERY_COPY_GL)
-
-COPY_TEST(a_deleted_buffer_is_not_mapped)
-{
-    GLuint name = gl_buffer_filled(SIZE, 1);
-    GR_AUTO(gr_resource) *resource = must_copy(name, GR_READ_WRITE);
-    glDeleteBuffers(1, &name);
-    assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "deleted");
-    ck_assert(!gr_resource_is_mapped(resource));
-}
 
 /* Nobody can have the bytes any more; the release must not hang on that. */
 COPY_TEST(deleted_while_mapped_it_can_be_released)
@@ -51,17 +39,6 @@ COPY_TEST(a_release_of_what_was_deleted_waits_for_the_stream)
     gate_open_after(gate, 30);
     assert_ok(gr_buffer_release(buffer));
     ck_assert(gate_is_open(gate));
-}
-
-COPY_TEST(other_storage_is_refused)
-{
-    GLuint name = gl_buffer_filled(SIZE, 1);
-    GR_AUTO(gr_resource) *resource = must_copy(name, GR_READ_WRITE);
-    glBindBuffer(GL_COPY_WRITE_BUFFER, name);
-    glBufferData(GL_COPY_WRITE_BUFFER, SIZE / 2, NULL, GL_STATIC_DRAW);
-    assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "other storage");
-    glBufferData(GL_COPY_WRITE_BUFFER, SIZE, NULL, GL_STATIC_DRAW);
-    assert_ok(gr_buffer_release(must_map(resource)));
 }
 
 static void store_level(GLint level, GLsizei size)
@@ -111,49 +88,6 @@ COPY_TEST(a_buffer_that_the_application_has_mapped)
 
 /* ---- Contexts -------------------------------------------------------------------------------- */
 
-static void *current_context, *current_display;
-
-void leave_context(void)
-{
-    current_context = eglGetCurrentContext();
-    current_display = eglGetCurrentDisplay();
-    assert_ok(gr_egl_make_current(NULL));
-}
-
-void enter_context(void)
-{
-    ck_assert(eglMakeCurrent(current_display, EGL_NO_SURFACE, EGL_NO_SURFACE, current_context));
-}
-
-COPY_TEST(another_context_is_refused)
-{
-    GLuint name = gl_buffer_pattern(SIZE, 1);
-    GR_AUTO(gr_resource) *resource = must_copy(name, GR_READ_WRITE);
-    gr_buffer *buffer = must_map(resource);
-    leave_context();
-    assert_fails(gr_buffer_release(buffer), GR_ERR_GL, 0, "No OpenGL context");
-    gr_egl *stranger = gr_egl_create(NULL);
-    assert_made(stranger);
-    assert_fails(gr_buffer_release(buffer), GR_ERR_GL, 0, "another context");
-    assert_fails(gr_resource_close(resource, fx.stream), GR_ERR_GL, 0, "another context");
-    gr_egl_free(stranger);
-    enter_context();
-    assert_ok(gr_buffer_release(buffer));
-    assert_gl_pattern(name, SIZE, 1);
-}
-
-COPY_TEST(freed_elsewhere_it_ends_later)
-{
-    GLuint name = gl_buffer_pattern(SIZE, 1);
-    gr_resource *resource = must_copy(name, GR_READ_WRITE);
-    leave_context();
-    gr_resource_free(resource);
-    enter_context();
-    gr_resource_free(
-        must_copy(name, GR_READ_WRITE)); /* ends both; the sanitizers see a leak otherwise */
-    assert_gl_pattern(name, SIZE, 1);
-}
-
 /* CUDA's memory does not wait for OpenGL's context, which may never be current again. */
 COPY_TEST(freed_elsewhere_cuda_has_its_memory_back)
 {
@@ -187,12 +121,6 @@ COPY_TEST(the_context_ends_before_its_resource)
 
 GROUP("copies that the driver refuses", EVERY_COPY_GL)
 
-static void let_fail(const char *function, CUresult code, long after)
-{
-    fault->reset();
-    ck_assert_msg(fault->set(function, (int)code, after), "%s can't fail", function);
-}
-
 COPY_TEST(no_memory_for_the_copy)
 {
     static const char *const functions[] = {"cuMemAllocHost", "cuMemAlloc"};
@@ -214,34 +142,6 @@ COPY_TEST(no_memory_for_the_copy)
     assert_ok(gr_buffer_release(must_map(resource)));
 }
 
-COPY_TEST(a_map_that_fails_midway_maps_nothing)
-{
-    GLuint names[MANY];
-    gr_resource *resources[MANY];
-    gr_buffer *buffers[MANY] = {NULL};
-    for (unsigned i = 0; i < MANY; i++) {
-        names[i] = gl_buffer_pattern(SIZE, i);
-        resources[i] = must_copy(names[i], i % 2 ? GR_READ_ONLY : GR_READ_WRITE);
-    }
-    for (long after = 0; after < MANY; after++) {
-        let_fail(IN, CUDA_ERROR_UNKNOWN, after);
-        assert_fails(gr_map_many(resources, MANY, fx.stream, NULL, buffers), GR_ERR_CUDA,
-                     CUDA_ERROR_UNKNOWN, "copy");
-        for (unsigned i = 0; i < MANY; i++) {
-            ck_assert_ptr_null(buffers[i]);
-            ck_assert(!gr_resource_is_mapped(resources[i]));
-        }
-    }
-    assert_ok(gr_map_many(resources, MANY, fx.stream, NULL, buffers));
-    for (unsigned i = 0; i < MANY; i++)
-        assert_cuda_pattern(buffers[i], i);
-    assert_ok(gr_buffer_release_many(buffers, MANY, fx.stream, NULL));
-    for (unsigned i = 0; i < MANY; i++) {
-        assert_gl_pattern(names[i], SIZE, i);
-        gr_resource_free(resources[i]);
-    }
-}
-
 /* What a failed map has put into the stream is still on its way when the resources go. */
 COPY_TEST(copies_of_a_failed_map_outlive_their_resources)
 {
@@ -259,47 +159,6 @@ COPY_TEST(copies_of_a_failed_map_outlive_their_resources)
     gate_open(gate);
     CU(StreamSynchronize(fx.stream));
     gr_resource_free(must_copy(gl_buffer_filled(64, 1), GR_READ_WRITE)); /* ends what waited */
-}
-
-/*
- * The copy of the first one is in the stream, and its end cannot be marked.
- *
- * Catches: its memory was freed, and the queued copy read what was gone.
- */
-COPY_TEST(a_failed_map_whose_copies_cannot_be_marked_waits)
-{
-    gr_resource *resources[2] = {must_copy(gl_buffer_filled(SIZE, 1), GR_READ_WRITE),
-                                 must_copy(gl_buffer_filled(SIZE, 2), GR_READ_WRITE)};
-    gr_buffer *buffers[2];
-    struct gate *gate = gate_put(fx.stream);
-    gate_open_after(gate, 50);
-    let_fail(IN, CUDA_ERROR_UNKNOWN, 1);
-    ck_assert(fault->set("cuEventRecord", CUDA_ERROR_UNKNOWN, 1));
-    assert_fails(gr_map_many(resources, 2, fx.stream, NULL, buffers), GR_ERR_CUDA,
-                 CUDA_ERROR_UNKNOWN, "copy");
-    ck_assert(gate_is_open(gate));
-    gr_resource_free(resources[0]);
-    gr_resource_free(resources[1]);
-    CU(StreamSynchronize(fx.stream));
-}
-
-/* Likewise at a release, after which another stream can have the memory, and then nobody. */
-COPY_TEST(a_failed_release_whose_copies_cannot_be_marked_waits)
-{
-    GLuint name = gl_buffer_filled(SIZE, 1);
-    gr_resource *resource = must_copy(name, GR_READ_WRITE);
-    gr_buffer *buffer = must_map(resource);
-    CU(MemsetD8Async(gr_buffer_ptr(buffer), 2, SIZE, fx.stream));
-    CU(StreamSynchronize(fx.stream));
-    struct gate *gate = gate_put(fx.stream);
-    gate_open_after(gate, 50);
-    let_fail("cuEventRecord", CUDA_ERROR_UNKNOWN, 0);
-    assert_fails(gr_buffer_release(buffer), GR_ERR_CUDA, CUDA_ERROR_UNKNOWN, "copy");
-    ck_assert(gate_is_open(gate));
-    ck_assert(gr_resource_is_mapped(resource));
-    assert_ok(release_on(buffer, fx.other));
-    assert_gl_bytes(name, SIZE, 2);
-    gr_resource_free(resource);
 }
 
 /*

@@ -5,8 +5,7 @@
 #ifndef GR_TESTS_GL_COPY_TESTS_H
 #define GR_TESTS_GL_COPY_TESTS_H
 
-#include "tests/drivers/fault_driver.h"
-#include "tests/support/support_image.h"
+#include "gl_transport.h"
 
 /* With OpenGL of the fixture; of Mesa on the CPU, which is "another GPU" to CUDA; and of the
    fixture where CUDA takes no mapping of host memory. */
@@ -22,10 +21,6 @@ const char *copy_gl_missing(void);
 /* CUDA refuses the next mapping of OpenGL's, so that the host memory is CUDA's own. */
 void refuse_mapping(void);
 
-/* The fixture's context is current no more, and again. */
-void leave_context(void);
-void enter_context(void);
-
 /* By GR_TRANSPORT_COPY; the last one is of a buffer that grinterop creates. */
 gr_resource *must_copy(GLuint name, unsigned flags);
 gr_resource *must_copy_image(const struct image *image, unsigned flags);
@@ -33,8 +28,5 @@ gr_resource *must_create_copy(size_t size, unsigned flags);
 
 /* gr_resource_describe() says that. */
 void assert_described(const gr_resource *resource, const char *part);
-
-/* The driver's function has been called that often since fault->reset(). */
-#define assert_calls(function, count) ck_assert_uint_eq(fault->calls(function), count)
 
 #endif

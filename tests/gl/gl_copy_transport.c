@@ -22,7 +22,7 @@ static const gr_gl_options by_default = BY(0), by_any = BY(GR_TRANSPORT_ANY),
                            by_interop = BY(GR_TRANSPORT_INTEROP),
                            by_shared = BY(GR_TRANSPORT_SHARED), by_copy = BY(GR_TRANSPORT_COPY);
 
-static void let_fail(const char *function, CUresult code)
+static void refuse_next(const char *function, CUresult code)
 {
     ck_assert_msg(fault->set(function, (int)code, 0), "%s can't fail", function);
 }
@@ -52,10 +52,10 @@ TEST(a_forced_transport_does_not_fall_back)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
     struct image image = image_make("RGBA8", "2D", 8, 8, 1);
-    let_fail(REGISTER, CUDA_ERROR_OPERATING_SYSTEM);
+    refuse_next(REGISTER, CUDA_ERROR_OPERATING_SYSTEM);
     assert_null(gr_from_gl_buffer_with(name, GR_READ_WRITE, &by_interop), GR_ERR_CUDA,
                 CUDA_ERROR_OPERATING_SYSTEM, "OpenGL draws on");
-    let_fail(REGISTER_IMAGE, CUDA_ERROR_OPERATING_SYSTEM);
+    refuse_next(REGISTER_IMAGE, CUDA_ERROR_OPERATING_SYSTEM);
     assert_null(gr_from_gl_image_with(image.name, GL_TEXTURE_2D, GR_READ_WRITE, &by_interop),
                 GR_ERR_CUDA, CUDA_ERROR_OPERATING_SYSTEM, "OpenGL draws on");
     assert_null(gr_from_gl_buffer_with(name, GR_READ_WRITE, &by_shared), GR_ERR_UNSUPPORTED, 0,
@@ -82,14 +82,14 @@ TEST(default_options_are_the_plain_call)
     static const gr_gl_options *const defaults[] = {NULL, &by_default, &by_interop};
     GLuint name = gl_buffer_pattern(SIZE, 1);
     struct image image = image_make("RGBA8", "2D", 8, 8, 1);
-    let_fail(REGISTER, CUDA_ERROR_OPERATING_SYSTEM);
+    refuse_next(REGISTER, CUDA_ERROR_OPERATING_SYSTEM);
     assert_null(gr_from_gl_buffer(name, GR_READ_WRITE), GR_ERR_CUDA, CUDA_ERROR_OPERATING_SYSTEM,
                 "GR_TRANSPORT_COPY");
     for (int i = 0; i < 3; i++) {
-        let_fail(REGISTER, CUDA_ERROR_OPERATING_SYSTEM);
+        refuse_next(REGISTER, CUDA_ERROR_OPERATING_SYSTEM);
         assert_null(gr_from_gl_buffer_with(name, GR_READ_WRITE, defaults[i]), GR_ERR_CUDA,
                     CUDA_ERROR_OPERATING_SYSTEM, "GR_TRANSPORT_COPY");
-        let_fail(REGISTER_IMAGE, CUDA_ERROR_OPERATING_SYSTEM);
+        refuse_next(REGISTER_IMAGE, CUDA_ERROR_OPERATING_SYSTEM);
         assert_null(gr_from_gl_image_with(image.name, GL_TEXTURE_2D, GR_READ_WRITE, defaults[i]),
                     GR_ERR_CUDA, CUDA_ERROR_OPERATING_SYSTEM, "GR_TRANSPORT_COPY");
         GR_AUTO(gr_resource) *resource = gr_from_gl_buffer_with(name, GR_READ_WRITE, defaults[i]);
@@ -177,11 +177,11 @@ TEST(any_falls_back_where_another_device_draws)
         gr_clear_error();
         logged[0] = '\0';
         gr_log_set(GR_LOG_INFO, keep_line, NULL);
-        let_fail(REGISTER, codes[i].code);
+        refuse_next(REGISTER, codes[i].code);
         GR_AUTO(gr_resource) *resource = gr_from_gl_buffer_with(name, GR_READ_WRITE, &by_any);
         assert_fell_back(resource, codes[i].name);
         gr_log_set(GR_LOG_INFO, keep_line, NULL);
-        let_fail(REGISTER_IMAGE, codes[i].code);
+        refuse_next(REGISTER_IMAGE, codes[i].code);
         GR_AUTO(gr_resource) *texture =
             gr_from_gl_image_with(image.name, GL_TEXTURE_2D, GR_READ_WRITE, &by_any);
         assert_fell_back(texture, codes[i].name);
@@ -200,15 +200,15 @@ TEST(any_falls_back_where_another_device_draws)
 TEST(any_asks_whose_fault_it_was)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
-    let_fail(REGISTER, CUDA_ERROR_INVALID_VALUE);
+    refuse_next(REGISTER, CUDA_ERROR_INVALID_VALUE);
     assert_null(gr_from_gl_buffer_with(name, GR_READ_WRITE, &by_any), GR_ERR_CUDA,
                 CUDA_ERROR_INVALID_VALUE, "refused");
-    let_fail(REGISTER, CUDA_ERROR_OUT_OF_MEMORY);
+    refuse_next(REGISTER, CUDA_ERROR_OUT_OF_MEMORY);
     assert_null(gr_from_gl_buffer_with(name, GR_READ_WRITE, &by_any), GR_ERR_NO_MEMORY,
                 CUDA_ERROR_OUT_OF_MEMORY, "refused");
     logged[0] = '\0';
     gr_log_set(GR_LOG_INFO, keep_line, NULL);
-    let_fail(REGISTER, CUDA_ERROR_INVALID_VALUE);
+    refuse_next(REGISTER, CUDA_ERROR_INVALID_VALUE);
     /* Twice before, it was asked whether another GPU draws. */
     ck_assert(fault->set(DEVICES, CUDA_ERROR_OPERATING_SYSTEM, 2));
     GR_AUTO(gr_resource) *resource = gr_from_gl_buffer_with(name, GR_READ_WRITE, &by_any);
@@ -221,7 +221,7 @@ TEST(any_without_a_cuda_context)
     logged[0] = '\0';
     gr_log_set(GR_LOG_INFO, keep_line, NULL);
     CU(CtxSetCurrent(NULL));
-    let_fail(DEVICES, CUDA_ERROR_OPERATING_SYSTEM);
+    refuse_next(DEVICES, CUDA_ERROR_OPERATING_SYSTEM);
     GR_AUTO(gr_resource) *resource = gr_from_gl_buffer_with(name, GR_READ_WRITE, &by_any);
     assert_fell_back(resource, "cuGLGetDevices names no device");
     gr_buffer *buffer = gr_map(resource, CU_STREAM_PER_THREAD);
@@ -247,8 +247,8 @@ TEST(any_does_not_fall_back_on_wrong_arguments)
 static gr_resource *create_elsewhere(const gr_gl_options *options)
 {
     fault->reset();
-    let_fail(DEVICES, CUDA_ERROR_OPERATING_SYSTEM);
-    let_fail(REGISTER, CUDA_ERROR_OPERATING_SYSTEM);
+    refuse_next(DEVICES, CUDA_ERROR_OPERATING_SYSTEM);
+    refuse_next(REGISTER, CUDA_ERROR_OPERATING_SYSTEM);
     return gr_gl_buffer_create(SIZE, GR_READ_WRITE, options);
 }
 
@@ -310,14 +310,14 @@ TEST(probe_says_what_works_and_why)
 
 TEST(probe_says_why_interop_does_not_work)
 {
-    let_fail(REGISTER, CUDA_ERROR_OPERATING_SYSTEM);
+    refuse_next(REGISTER, CUDA_ERROR_OPERATING_SYSTEM);
     const gr_transport_info *info = must_probe(GR_TRANSPORT_INTEROP);
     ck_assert(!info->usable);
     ck_assert_ptr_nonnull(strstr(info->reason, "CUDA_ERROR_OPERATING_SYSTEM"));
     ck_assert_ptr_nonnull(strstr(info->reason, "OpenGL draws on"));
     ck_assert_ptr_null(strstr(info->reason, "does not name"));
-    let_fail(REGISTER, CUDA_ERROR_UNKNOWN);
-    let_fail(DEVICES, CUDA_ERROR_UNKNOWN);
+    refuse_next(REGISTER, CUDA_ERROR_UNKNOWN);
+    refuse_next(DEVICES, CUDA_ERROR_UNKNOWN);
     info = must_probe(GR_TRANSPORT_INTEROP);
     ck_assert(!info->usable);
     ck_assert_ptr_nonnull(strstr(info->reason, "cuGLGetDevices does not name"));
@@ -353,7 +353,7 @@ TEST(probe_leaves_nothing_behind)
     int fds = open_fds();
     for (int i = 0; i < 3; i++) {
         if (i == 1)
-            let_fail(REGISTER, CUDA_ERROR_OPERATING_SYSTEM);
+            refuse_next(REGISTER, CUDA_ERROR_OPERATING_SYSTEM);
         glEnable(0xFFFF);
         probe_all();
         ck_assert_int_eq(gr_last_error()->status, GR_OK);
@@ -428,7 +428,7 @@ TEST(no_device_that_draws)
 {
     int device = -7;
     assert_fails(gr_gl_cuda_device(NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
-    let_fail(DEVICES, CUDA_ERROR_INVALID_GRAPHICS_CONTEXT);
+    refuse_next(DEVICES, CUDA_ERROR_INVALID_GRAPHICS_CONTEXT);
     assert_fails(gr_gl_cuda_device(&device), GR_ERR_CUDA, CUDA_ERROR_INVALID_GRAPHICS_CONTEXT,
                  "OpenGL draws on");
     assert_ok(gr_egl_make_current(NULL));

@@ -6,8 +6,7 @@
 #ifndef GR_TESTS_GL_PEER_H
 #define GR_TESTS_GL_PEER_H
 
-#include "tests/drivers/fault_driver.h"
-#include "tests/support/support_image.h"
+#include "gl_transport.h"
 
 #define SIZE ((size_t)4096)
 
@@ -33,11 +32,5 @@ TCase *add_peer_case(Suite *suite, const char *name);
 /* By GR_TRANSPORT_PEER. */
 extern const gr_gl_options by_peer;
 gr_resource *must_peer(GLuint name, unsigned flags);
-
-/* The driver's function has been called that often since fault->reset(). */
-#define assert_calls(function, count) ck_assert_uint_eq(fault->calls(function), count)
-
-/* Its next call but `after` fails; what was counted is forgotten. */
-void let_fail(const char *function, CUresult code, long after);
 
 #endif

@@ -7,19 +7,7 @@
 
 #include <string.h>
 
-#define MANY 4
-
 GROUP("objects", add_peer_case)
-
-PEER_TEST(a_deleted_buffer_is_not_mapped)
-{
-    GLuint name = gl_buffer_filled(SIZE, 1);
-    GR_AUTO(gr_resource) *resource = must_peer(name, GR_READ_WRITE);
-    glDeleteBuffers(1, &name);
-    assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "deleted");
-    ck_assert(!gr_resource_is_mapped(resource));
-    assert_calls(MAP, 0);
-}
 
 static char logged[1024];
 
@@ -48,47 +36,7 @@ PEER_TEST(deleted_while_mapped_it_can_be_released)
     assert_gl_clean();
 }
 
-PEER_TEST(other_storage_is_refused)
-{
-    GLuint name = gl_buffer_filled(SIZE, 1);
-    GR_AUTO(gr_resource) *resource = must_peer(name, GR_WRITE_DISCARD);
-    glBindBuffer(GL_COPY_WRITE_BUFFER, name);
-    glBufferData(GL_COPY_WRITE_BUFFER, SIZE / 2, NULL, GL_STATIC_DRAW);
-    assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "other storage");
-    assert_calls(MAP, 0);
-}
-
 GROUP("ends", add_peer_case)
-
-PEER_TEST(another_opengl_context_is_refused)
-{
-    GLuint name = gl_buffer_pattern(SIZE, 1);
-    GR_AUTO(gr_resource) *resource = must_peer(name, GR_READ_WRITE);
-    gr_buffer *buffer = must_map(resource);
-    assert_ok(gr_egl_make_current(NULL));
-    assert_fails(gr_buffer_release(buffer), GR_ERR_GL, 0, "No OpenGL context");
-    gr_egl *stranger = gr_egl_create(NULL);
-    assert_made(stranger);
-    assert_fails(gr_buffer_release(buffer), GR_ERR_GL, 0, "another context");
-    assert_fails(gr_resource_close(resource, fx.stream), GR_ERR_GL, 0, "another context");
-    gr_egl_free(stranger);
-    assert_ok(gr_egl_make_current(fx.egl));
-    assert_ok(gr_buffer_release(buffer));
-    assert_gl_pattern(name, SIZE, 1);
-}
-
-PEER_TEST(freed_without_opengl_it_ends_later)
-{
-    GLuint name = gl_buffer_pattern(SIZE, 1);
-    gr_resource *resource = must_peer(name, GR_READ_WRITE);
-    assert_ok(gr_egl_make_current(NULL));
-    gr_resource_free(resource);
-    assert_calls(UNREGISTER, 0);
-    assert_ok(gr_egl_make_current(fx.egl));
-    gr_resource_free(must_peer(name, GR_READ_WRITE));
-    assert_calls(UNREGISTER, 2);
-    assert_gl_pattern(name, SIZE, 1);
-}
 
 /* Whatever is current, the caller's context is put back; the streams are those of the resource. */
 PEER_TEST(the_callers_context_is_put_back)
@@ -182,25 +130,6 @@ PEER_TEST(closed_or_freed_while_mapped, 4)
     assert_gl_pattern(name, SIZE, 6);
 }
 
-PEER_TEST(the_end_does_not_wait_for_the_stream)
-{
-    void *got = NULL;
-    CU(MemAllocHost(&got, SIZE));
-    gr_resource *resource = must_peer(gl_buffer_pattern(SIZE, 4), GR_READ_ONLY);
-    gr_buffer *buffer = must_map(resource);
-    struct gate *gate = gate_put(fx.stream);
-    CU(MemcpyDtoHAsync(got, gr_buffer_ptr(buffer), SIZE, fx.stream));
-    gate_open_after(gate, 2000); /* so that a wait is seen, and ends */
-    assert_ok(gr_buffer_release(buffer));
-    gr_resource_free(resource);
-    ck_assert(!gate_is_open(gate));
-    gate_open(gate);
-    CU(StreamSynchronize(fx.stream));
-    assert_pattern(got, SIZE, 4);
-    CU(MemFreeHost(got));
-    gr_resource_free(must_peer(gl_buffer_filled(64, 1), GR_READ_WRITE)); /* ends what waited */
-}
-
 /*
  * Of a batch that one of them led, too: the unmap is in that one's stream. The software driver's
  * own unmap waits, so there it is seen by the calls alone.
@@ -257,40 +186,6 @@ PEER_TEST(nothing_is_left_of_one_that_was_not_made)
     fault->reset();
     GR_AUTO(gr_resource) *resource = must_peer(name, GR_READ_WRITE);
     assert_ok(gr_buffer_release(must_map(resource)));
-}
-
-PEER_TEST(a_map_that_fails_midway_maps_nothing)
-{
-    static const char *const functions[] = {
-        COPY, MAP, "cuGraphicsResourceGetMappedPointer", "cuStreamWaitEvent", "cuEventRecord",
-        UNMAP};
-    static const long calls[] = {MANY, 1, 1, MANY + 1, 1, 1}; /* each of them fails once */
-    GLuint names[MANY];
-    gr_resource *resources[MANY];
-    gr_buffer *buffers[MANY] = {NULL};
-    for (unsigned i = 0; i < MANY; i++) {
-        names[i] = gl_buffer_pattern(SIZE, i);
-        resources[i] = must_peer(names[i], i % 2 ? GR_READ_ONLY : GR_READ_WRITE);
-    }
-    for (size_t k = 0; k < sizeof(functions) / sizeof(functions[0]); k++)
-        for (long after = 0; after < calls[k]; after++) {
-            let_fail(functions[k], CUDA_ERROR_UNKNOWN, after);
-            assert_fails(gr_map_many(resources, MANY, fx.stream, NULL, buffers), GR_ERR_CUDA,
-                         CUDA_ERROR_UNKNOWN, "earlier work");
-            ck_assert_uint_eq(fault->calls(UNMAP) > 0, k != 1 && (k != 3 || after == MANY));
-            for (unsigned i = 0; i < MANY; i++) {
-                ck_assert_ptr_null(buffers[i]);
-                ck_assert(!gr_resource_is_mapped(resources[i]));
-            }
-        }
-    assert_ok(gr_map_many(resources, MANY, fx.stream, NULL, buffers));
-    for (unsigned i = 0; i < MANY; i++)
-        assert_cuda_pattern(buffers[i], i);
-    assert_ok(gr_buffer_release_many(buffers, MANY, fx.stream, NULL));
-    for (unsigned i = 0; i < MANY; i++) {
-        assert_gl_pattern(names[i], SIZE, i);
-        gr_resource_free(resources[i]);
-    }
 }
 
 /* OpenGL's memory is not let go of under a copy whose unmap failed, too. */

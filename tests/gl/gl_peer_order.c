@@ -4,25 +4,7 @@
 
 #include <stdio.h>
 
-/* Copies to other memory may wait for the stream at once. */
-static unsigned char *pinned(void)
-{
-    void *memory = NULL;
-    CU(MemAllocHost(&memory, SIZE));
-    return memory;
-}
-
 GROUP("order", add_peer_case)
-
-/* Bytes that only stand in OpenGL's queue count, too. */
-PEER_TEST(what_gl_was_told_before_the_map_is_there)
-{
-    GLuint name = gl_buffer_filled(SIZE, 1), source = gl_buffer_pattern(SIZE, 7);
-    GR_AUTO(gr_resource) *resource = must_peer(name, GR_READ_ONLY);
-    gl_copy_buffer(source, name, SIZE);
-    GR_AUTO(gr_buffer) *buffer = must_map(resource);
-    assert_cuda_pattern(buffer, 7);
-}
 
 /* Whose default stream it is depends on what is current: on the device that computes, too. */
 PEER_TEST(the_default_streams_are_the_callers, 2)
@@ -120,32 +102,6 @@ PEER_TEST(a_stream_of_the_device_that_draws_is_refused, 3)
     assert_mapped(resource, 1);
 }
 
-PEER_TEST(what_the_stream_has_before_the_release_is_there, 2)
-{
-    GLuint name = gl_buffer_pattern(SIZE, 1);
-    const unsigned flags = _i ? GR_WRITE_DISCARD : GR_READ_WRITE;
-    GR_AUTO(gr_resource) *resource = must_peer(name, flags);
-    gr_buffer *buffer = must_map(resource);
-    cuda_fill(buffer, 1);
-    struct gate *gate = gate_put(fx.stream);
-    cuda_fill(buffer, 2);
-    gate_open_after(gate, 30);
-    assert_ok(gr_buffer_release(buffer));
-    assert_gl_bytes(name, SIZE, 2);
-}
-
-PEER_TEST(a_release_on_another_stream_comes_after_the_maps, 2)
-{
-    GLuint name = gl_buffer_pattern(SIZE, 1);
-    const unsigned flags = _i ? GR_WRITE_DISCARD : GR_READ_WRITE;
-    GR_AUTO(gr_resource) *resource = must_peer(name, flags);
-    gr_buffer *buffer = must_map(resource);
-    gate_open_after(gate_put(fx.stream), 30);
-    cuda_fill(buffer, 3);
-    assert_ok(release_on(buffer, fx.other));
-    assert_gl_bytes(name, SIZE, 3);
-}
-
 /* No thread waits: the stream stands still while the map, and on a GPU the release, come back. */
 PEER_TEST(calls_do_not_wait_for_the_stream)
 {
@@ -168,7 +124,7 @@ PEER_TEST(calls_do_not_wait_for_the_stream)
 PEER_TEST(a_map_waits_for_the_last_mappings_work)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
-    unsigned char bytes[SIZE], *first = pinned(), *second = pinned();
+    unsigned char bytes[SIZE], *first = must_pin(SIZE), *second = must_pin(SIZE);
     GR_AUTO(gr_resource) *resource = must_peer(name, GR_READ_ONLY);
     gr_buffer *buffer = must_map(resource);
     CU(StreamSynchronize(fx.stream));
@@ -194,7 +150,7 @@ PEER_TEST(a_map_waits_for_the_last_mappings_work)
 PEER_TEST(a_failed_map_keeps_the_last_mappings_work)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
-    unsigned char bytes[SIZE], *first = pinned();
+    unsigned char bytes[SIZE], *first = must_pin(SIZE);
     GR_AUTO(gr_resource) *failing = must_peer(gl_buffer_filled(SIZE, 9), GR_READ_WRITE);
     GR_AUTO(gr_resource) *resource = must_peer(name, GR_READ_ONLY);
     gr_resource *both[] = {failing, resource};
@@ -216,40 +172,6 @@ PEER_TEST(a_failed_map_keeps_the_last_mappings_work)
     CU(StreamSynchronize(fx.stream));
     assert_pattern(first, SIZE, 1);
     CU(MemFreeHost(first));
-}
-
-/*
- * The first one's copy is in the stream, and its end cannot be marked: once at a map, once at a
- * release.
- *
- * Catches: the memory was freed, and the buffer unmapped there, with a copy on its way.
- */
-PEER_TEST(copies_that_cannot_be_marked_are_waited_for)
-{
-    GLuint names[2] = {gl_buffer_filled(SIZE, 1), gl_buffer_filled(SIZE, 2)};
-    gr_resource *resources[2];
-    gr_buffer *buffers[2] = {NULL};
-    for (int i = 0; i < 2; i++)
-        resources[i] = must_peer(names[i], GR_READ_WRITE);
-    struct gate *gate = gate_put(fx.stream);
-    gate_open_after(gate, 50);
-    let_fail(COPY, CUDA_ERROR_UNKNOWN, 1);
-    ck_assert(fault->set("cuEventRecord", CUDA_ERROR_UNKNOWN, 1));
-    assert_fails(gr_map_many(resources, 2, fx.stream, NULL, buffers), GR_ERR_CUDA,
-                 CUDA_ERROR_UNKNOWN, "copy");
-    ck_assert(gate_is_open(gate));
-    gr_resource_free(resources[1]);
-    buffers[0] = must_map(resources[0]);
-    CU(StreamSynchronize(fx.stream));
-    gate = gate_put(fx.stream);
-    gate_open_after(gate, 50);
-    let_fail("cuEventRecord", CUDA_ERROR_UNKNOWN, 0);
-    assert_fails(gr_buffer_release(buffers[0]), GR_ERR_CUDA, CUDA_ERROR_UNKNOWN, "copy");
-    ck_assert(gate_is_open(gate));
-    assert_ok(release_on(buffers[0], fx.other));
-    gr_resource_free(resources[0]);
-    for (int i = 0; i < 2; i++)
-        assert_gl_bytes(names[i], SIZE, i + 1);
 }
 
 PEER_TEST(events_of_the_options)

@@ -165,6 +165,22 @@ gr_resource *must_copy_image(const struct image *image, unsigned flags)
     return resource;
 }
 
+static const struct map_call map_calls[] = {{"cuMemcpyHtoDAsync", 4, NEVER_MAPPED}};
+
+const struct transport tested = {
+    .make = must_copy,
+    .missing = copy_gl_missing,
+    .first = "cuMemcpyHtoDAsync",
+    .in = "cuMemcpyHtoDAsync",
+    .failed = "copy",
+    .map_calls = map_calls,
+    .map_call_count = 1,
+    .release_waits = true,
+    .finds_storage = true,
+};
+
+make_case *const transport_cases[] = {EVERY_COPY_GL, NULL};
+
 int main(int argc, char **argv)
 {
     fault_control_start();

@@ -127,36 +127,29 @@ gr_resource *must_peer(GLuint name, unsigned flags)
     return resource;
 }
 
-void let_fail(const char *function, CUresult code, long after)
-{
-    fault->reset();
-    ck_assert_msg(fault->set(function, (int)code, after), "%s can't fail", function);
-}
+static const struct map_call map_calls[] = {
+    {COPY, 4, 0},
+    {MAP, 1, NEVER_MAPPED},
+    {"cuGraphicsResourceGetMappedPointer", 1, 0},
+    {"cuStreamWaitEvent", 5, 4},
+    {"cuEventRecord", 1, 0},
+    {UNMAP, 1, 0},
+};
+
+const struct transport tested = {
+    .make = must_peer,
+    .missing = peer_missing,
+    .first = MAP,
+    .in = COPY,
+    .end = UNREGISTER,
+    .failed = "earlier work",
+    .map_calls = map_calls,
+    .map_call_count = sizeof(map_calls) / sizeof(*map_calls),
+};
+
+make_case *const transport_cases[] = {add_peer_case, NULL};
 
 GROUP("bytes", add_peer_case)
-
-static void go_round(gr_resource *resource, size_t size, unsigned round)
-{
-    gr_buffer *buffer = must_map(resource);
-    ck_assert_uint_eq(gr_buffer_size(buffer), size);
-    assert_cuda_pattern(buffer, round);
-    cuda_write_pattern(buffer, round + 1);
-    assert_ok(gr_buffer_release(buffer));
-    assert_gl_pattern(gr_gl_name(resource), size, round + 1);
-}
-
-PEER_TEST(bytes_both_ways)
-{
-    static const size_t sizes[] = {1, 3, 4096, 777777, 3 << 20};
-    for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
-        GLuint name = gl_buffer_pattern(sizes[i], 1);
-        GR_AUTO(gr_resource) *resource = must_peer(name, GR_READ_WRITE);
-        ck_assert_uint_eq(gr_gl_name(resource), name);
-        ck_assert_uint_eq(gr_gl_target(resource), GL_ARRAY_BUFFER);
-        for (unsigned round = 1; round < 4; round++)
-            go_round(resource, sizes[i], round);
-    }
-}
 
 /* What a map gives is ordinary memory of the device that computes. */
 PEER_TEST(the_memory_is_the_computing_devices)

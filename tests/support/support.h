@@ -111,13 +111,19 @@ void list_here(struct listed *listed);
 #define GROUP(name, ...)          GROUP_AT(name, __LINE__, __VA_ARGS__)
 #define GROUP_AT(name, line, ...) GROUP_OF(name, line, __VA_ARGS__)
 #define GROUP_OF(title, at, ...)                                                                   \
+    static make_case *const makers_##at[] = {__VA_ARGS__, NULL};                                   \
+    GROUP_LIST(title, at, makers_##at)
+#define GROUP_LIST(title, at, list)                                                                \
     __attribute__((constructor)) static void list_group_##at(void)                                 \
     {                                                                                              \
-        static make_case *const makers[] = {__VA_ARGS__, NULL};                                    \
         static struct listed listed = {                                                            \
-            .file = __FILE__, .line = at, .group = title, .makers = makers};                       \
+            .file = __FILE__, .line = at, .group = title, .makers = list};                         \
         list_here(&listed);                                                                        \
     }
+
+/* The same by an array that ends with NULL, for a file that several programs share. */
+#define GROUP_BY(name, list)          GROUP_BY_AT(name, __LINE__, list)
+#define GROUP_BY_AT(name, line, list) GROUP_LIST(name, line, list)
 
 /* TEST(name) or TEST(name, count): a test, which runs once, or so often, with _i from 0. */
 #define TEST(...) TEST_OF(__VA_ARGS__, 1, 0)

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Buffers by any transport that copies: bytes, order, ends, and calls that fail. */
+#include "gl_transport.h"
+
+#include <epoxy/egl.h>
+
+#define SIZE 4096
+#define MANY 4
+
+#define TRANSPORT_TEST(...) TEST_UNLESS(tested.missing(), __VA_ARGS__)
+
+/* ---- Steps ----------------------------------------------------------------------------------- */
+
+static void *current_context, *current_display;
+
+void leave_context(void)
+{
+    current_context = eglGetCurrentContext();
+    current_display = eglGetCurrentDisplay();
+    assert_ok(gr_egl_make_current(NULL));
+}
+
+void enter_context(void)
+{
+    ck_assert(eglMakeCurrent(current_display, EGL_NO_SURFACE, EGL_NO_SURFACE, current_context));
+}
+
+void go_round(gr_resource *resource, size_t size, unsigned round)
+{
+    gr_buffer *buffer = must_map(resource);
+    ck_assert_uint_eq(gr_buffer_size(buffer), size);
+    assert_cuda_pattern(buffer, round);
+    cuda_write_pattern(buffer, round + 1);
+    assert_ok(gr_buffer_release(buffer));
+    assert_gl_pattern(gr_gl_name(resource), size, round + 1);
+}
+
+void let_fail(const char *function, CUresult code, long after)
+{
+    fault->reset();
+    ck_assert_msg(fault->set(function, (int)code, after), "%s can't fail", function);
+}
+
+unsigned char *must_pin(size_t size)
+{
+    void *memory = NULL;
+    CU(MemAllocHost(&memory, size));
+    return memory;
+}
+
+static void assert_ended(unsigned count)
+{
+    if (tested.end)
+        assert_calls(tested.end, count);
+}
+
+static const unsigned writing[] = {GR_READ_WRITE, GR_WRITE_DISCARD};
+
+GROUP_BY("bytes and order by a transport", transport_cases)
+
+TRANSPORT_TEST(bytes_both_ways)
+{
+    static const size_t sizes[] = {1, 3, 4096, 777777, 3 << 20};
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+        GLuint name = gl_buffer_pattern(sizes[i], 1);
+        GR_AUTO(gr_resource) *resource = tested.make(name, GR_READ_WRITE);
+        ck_assert_uint_eq(gr_gl_name(resource), name);
+        ck_assert_uint_eq(gr_gl_target(resource), GL_ARRAY_BUFFER);
+        for (unsigned round = 1; round < 4; round++)
+            go_round(resource, sizes[i], round);
+    }
+}
+
+/* Bytes that only stand in OpenGL's queue count, too. */
+TRANSPORT_TEST(what_gl_was_told_before_the_map_is_there)
+{
+    GLuint name = gl_buffer_filled(SIZE, 1), source = gl_buffer_pattern(SIZE, 7);
+    GR_AUTO(gr_resource) *resource = tested.make(name, GR_READ_ONLY);
+    gl_copy_buffer(source, name, SIZE);
+    GR_AUTO(gr_buffer) *buffer = must_map(resource);
+    assert_cuda_pattern(buffer, 7);
+}
+
+TRANSPORT_TEST(what_the_stream_has_before_the_release_is_there, 2)
+{
+    GLuint name = gl_buffer_pattern(SIZE, 1);
+    GR_AUTO(gr_resource) *resource = tested.make(name, writing[_i]);
+    gr_buffer *buffer = must_map(resource);
+    cuda_fill(buffer, 1);
+    struct gate *gate = gate_put(fx.stream);
+    cuda_fill(buffer, 2);
+    gate_open_after(gate, 30);
+    assert_ok(gr_buffer_release(buffer));
+    if (tested.release_waits)
+        ck_assert(gate_is_open(gate));
+    assert_gl_bytes(name, SIZE, 2);
+}
+
+TRANSPORT_TEST(a_release_on_another_stream_comes_after_the_maps, 2)
+{
+    GLuint name = gl_buffer_pattern(SIZE, 1);
+    GR_AUTO(gr_resource) *resource = tested.make(name, writing[_i]);
+    gr_buffer *buffer = must_map(resource);
+    gate_open_after(gate_put(fx.stream), 30);
+    cuda_fill(buffer, 3);
+    assert_ok(release_on(buffer, fx.other));
+    assert_gl_bytes(name, SIZE, 3);
+}
+
+GROUP_BY("ends by a transport", transport_cases)
+
+TRANSPORT_TEST(the_end_does_not_wait_for_the_stream)
+{
+    unsigned char *got = must_pin(SIZE);
+    gr_resource *resource = tested.make(gl_buffer_pattern(SIZE, 4), GR_READ_ONLY);
+    gr_buffer *buffer = must_map(resource);
+    struct gate *gate = gate_put(fx.stream);
+    CU(MemcpyDtoHAsync(got, gr_buffer_ptr(buffer), SIZE, fx.stream));
+    gate_open_after(gate, 2000); /* so that a wait is seen, and ends */
+    assert_ok(gr_buffer_release(buffer));
+    gr_resource_free(resource);
+    ck_assert(!gate_is_open(gate));
+    gate_open(gate);
+    CU(StreamSynchronize(fx.stream));
+    assert_pattern(got, SIZE, 4);
+    CU(MemFreeHost(got));
+    gr_resource_free(tested.make(gl_buffer_filled(64, 1), GR_READ_WRITE)); /* ends what waited */
+}
+
+TRANSPORT_TEST(a_deleted_buffer_is_not_mapped)
+{
+    GLuint name = gl_buffer_filled(SIZE, 1);
+    GR_AUTO(gr_resource) *resource = tested.make(name, GR_READ_WRITE);
+    glDeleteBuffers(1, &name);
+    assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "deleted");
+    ck_assert(!gr_resource_is_mapped(resource));
+    assert_calls(tested.first, 0);
+}
+
+TRANSPORT_TEST(other_storage_is_refused, 2)
+{
+    GLuint name = gl_buffer_filled(SIZE, 1);
+    GR_AUTO(gr_resource) *resource = tested.make(name, writing[_i]);
+    glBindBuffer(GL_COPY_WRITE_BUFFER, name);
+    glBufferData(GL_COPY_WRITE_BUFFER, SIZE / 2, NULL, GL_STATIC_DRAW);
+    assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "other storage");
+    assert_calls(tested.first, 0);
+    if (!tested.finds_storage)
+        return;
+    glBufferData(GL_COPY_WRITE_BUFFER, SIZE, NULL, GL_STATIC_DRAW);
+    assert_ok(gr_buffer_release(must_map(resource)));
+}
+
+TRANSPORT_TEST(another_context_is_refused)
+{
+    GLuint name = gl_buffer_pattern(SIZE, 1);
+    GR_AUTO(gr_resource) *resource = tested.make(name, GR_READ_WRITE);
+    gr_buffer *buffer = must_map(resource);
+    leave_context();
+    assert_fails(gr_buffer_release(buffer), GR_ERR_GL, 0, "No OpenGL context");
+    gr_egl *stranger = gr_egl_create(NULL);
+    assert_made(stranger);
+    assert_fails(gr_buffer_release(buffer), GR_ERR_GL, 0, "another context");
+    assert_fails(gr_resource_close(resource, fx.stream), GR_ERR_GL, 0, "another context");
+    gr_egl_free(stranger);
+    enter_context();
+    assert_ok(gr_buffer_release(buffer));
+    assert_gl_pattern(name, SIZE, 1);
+}
+
+TRANSPORT_TEST(freed_elsewhere_it_ends_later)
+{
+    GLuint name = gl_buffer_pattern(SIZE, 1);
+    gr_resource *resource = tested.make(name, GR_READ_WRITE);
+    leave_context();
+    gr_resource_free(resource);
+    assert_ended(0);
+    enter_context();
+    gr_resource_free(tested.make(name, GR_READ_WRITE)); /* ends both */
+    assert_ended(2);
+    assert_gl_pattern(name, SIZE, 1);
+}
+
+GROUP_BY("calls that the driver refuses, by a transport", transport_cases)
+
+static void assert_no_map(gr_resource *const resources[MANY], const struct map_call *call,
+                          long after)
+{
+    gr_buffer *buffers[MANY] = {NULL};
+    let_fail(call->function, CUDA_ERROR_UNKNOWN, after);
+    assert_fails(gr_map_many(resources, MANY, fx.stream, NULL, buffers), GR_ERR_CUDA,
+                 CUDA_ERROR_UNKNOWN, tested.failed);
+    ck_assert_uint_eq(fault->calls("cuGraphicsUnmapResources") > 0, after >= call->mapped);
+    for (unsigned i = 0; i < MANY; i++) {
+        ck_assert_ptr_null(buffers[i]);
+        ck_assert(!gr_resource_is_mapped(resources[i]));
+    }
+}
+
+TRANSPORT_TEST(a_map_that_fails_midway_maps_nothing)
+{
+    GLuint names[MANY];
+    gr_resource *resources[MANY];
+    gr_buffer *buffers[MANY] = {NULL};
+    for (unsigned i = 0; i < MANY; i++) {
+        names[i] = gl_buffer_pattern(SIZE, i);
+        resources[i] = tested.make(names[i], i % 2 ? GR_READ_ONLY : GR_READ_WRITE);
+    }
+    for (size_t k = 0; k < tested.map_call_count; k++)
+        for (long after = 0; after < tested.map_calls[k].calls; after++)
+            assert_no_map(resources, &tested.map_calls[k], after);
+    assert_ok(gr_map_many(resources, MANY, fx.stream, NULL, buffers));
+    for (unsigned i = 0; i < MANY; i++)
+        assert_cuda_pattern(buffers[i], i);
+    assert_ok(gr_buffer_release_many(buffers, MANY, fx.stream, NULL));
+    for (unsigned i = 0; i < MANY; i++) {
+        assert_gl_pattern(names[i], SIZE, i);
+        gr_resource_free(resources[i]);
+    }
+}
+
+/*
+ * The copy of the first one is in the stream, and its end cannot be marked: once at a map, once at
+ * a release, after which another stream can have the memory, and then nobody.
+ *
+ * Catches: the memory was freed, and OpenGL's buffer unmapped, with a copy on its way.
+ */
+TRANSPORT_TEST(copies_that_cannot_be_marked_are_waited_for)
+{
+    GLuint names[2] = {gl_buffer_filled(SIZE, 1), gl_buffer_filled(SIZE, 2)};
+    gr_resource *resources[2];
+    gr_buffer *buffers[2] = {NULL};
+    for (int i = 0; i < 2; i++)
+        resources[i] = tested.make(names[i], GR_READ_WRITE);
+    struct gate *gate = gate_put(fx.stream);
+    gate_open_after(gate, 50);
+    let_fail(tested.in, CUDA_ERROR_UNKNOWN, 1);
+    ck_assert(fault->set("cuEventRecord", CUDA_ERROR_UNKNOWN, 1));
+    assert_fails(gr_map_many(resources, 2, fx.stream, NULL, buffers), GR_ERR_CUDA,
+                 CUDA_ERROR_UNKNOWN, "copy");
+    ck_assert(gate_is_open(gate));
+    gr_resource_free(resources[1]);
+    gr_buffer *buffer = must_map(resources[0]);
+    CU(MemsetD8Async(gr_buffer_ptr(buffer), 3, SIZE, fx.stream));
+    CU(StreamSynchronize(fx.stream));
+    gate = gate_put(fx.stream);
+    gate_open_after(gate, 50);
+    let_fail("cuEventRecord", CUDA_ERROR_UNKNOWN, 0);
+    assert_fails(gr_buffer_release(buffer), GR_ERR_CUDA, CUDA_ERROR_UNKNOWN, "copy");
+    ck_assert(gate_is_open(gate));
+    ck_assert(gr_resource_is_mapped(resources[0]));
+    assert_ok(release_on(buffer, fx.other));
+    gr_resource_free(resources[0]);
+    assert_gl_bytes(names[0], SIZE, 3);
+    assert_gl_bytes(names[1], SIZE, 2);
+}
