@@ -175,8 +175,8 @@ GR_API gr_status gr_semaphore_signal(const gr_semaphore_point points[], size_t n
  * Enqueues n waits in the stream, by one driver call. Later work in the stream waits for all.
  *
  * Errors: as for gr_semaphore_signal(), and
- *     GR_ERR_DEVICE_LOST  the Vulkan device of a semaphore that the host waits for was lost; signals
- *                         are then accepted and ignored, so that mappings can end
+ *     GR_ERR_DEVICE_LOST  the Vulkan device of a semaphore that the host waits for was lost;
+ *                         signals are then accepted and ignored, so that mappings can end
  *
  * Wraps cuWaitExternalSemaphoresAsync.
  */
