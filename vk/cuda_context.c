@@ -15,7 +15,7 @@ static gr_status retain_primary(struct gr_context *context, CUdevice device, con
         gr_device_text(device, text, sizeof(text));
         return gr_fail_cuda(result, "cuDevicePrimaryCtxRetain",
                             "%s: the primary context of %s could not be obtained. Does another "
-                            "process use the device exclusively (nvidia-smi -q -d COMPUTE)?",
+                            "process have the device for itself (nvidia-smi -q -d COMPUTE)?",
                             call, text);
     }
     context->primary_of = device;

@@ -92,7 +92,7 @@ struct vk_resource *vk_resource_asked(const gr_resource *resource, const char *c
     if (!r)
         gr_fail(resource ? GR_ERR_STATE : GR_ERR_INVALID_VALUE, call,
                 resource ? "The resource was not made from a Vulkan object."
-                         : "The resource is NULL: did the call that creates it fail?");
+                         : "The resource is NULL: did the call that makes it fail?");
     return r;
 }
 

@@ -53,8 +53,7 @@ VkSemaphore vk_semaphore_imported(const gr_semaphore *semaphore)
 
 #define CREATE_LIKE_THIS                                                                           \
     "Was it created with VkExportSemaphoreCreateInfo in its pNext, whose handleTypes are "         \
-    "VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_" GR_VK_HANDLE_NAME                                         \
-    "_BIT? gr_vk_semaphore_create() creates "                                                      \
+    "VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_" GR_VK_HANDLE_NAME "_BIT? gr_vk_semaphore_create() makes " \
     "such semaphores; a timeline also works with through_host."
 
 #if defined(_WIN32)

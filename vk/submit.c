@@ -168,7 +168,7 @@ static gr_status submit_to_queue(struct making *m)
     return result == VK_SUCCESS
                ? GR_OK
                : vk_fail(result, is_new ? "vkQueueSubmit2" : "vkQueueSubmit",
-                         "The submit was refused and has had no effect: free it, or try again.");
+                         "The submit was refused and not made: free it, or try again.");
 }
 
 gr_status gr_vk_submit(gr_submit *submit, const gr_vk_submit_desc *desc)

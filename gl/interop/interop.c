@@ -126,7 +126,8 @@ static gr_status unregister(gr_resource *resource)
     gr_status status = GR_OK;
     CUresult result = gr_driver()->GraphicsUnregisterResource(resource->handle);
     if (result != CUDA_SUCCESS)
-        status = gr_fail_cuda(result, "cuGraphicsUnregisterResource", "Unregistering %s failed.",
+        status = gr_fail_cuda(result, "cuGraphicsUnregisterResource",
+                              "The registration of %s ended with an error.",
                               gl_object_text(resource).text);
     gl_later_collect(&((struct gl_resource *)resource)->context);
     return status;

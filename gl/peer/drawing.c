@@ -27,7 +27,7 @@ static gr_status retain(struct gl_drawing *drawing, CUdevice device, const char 
     gr_device_text(device, text, sizeof(text));
     return gr_fail_cuda(result, "cuDevicePrimaryCtxRetain",
                         "%s: the primary context of %s, which draws, could not be obtained. Does "
-                        "another process use the device exclusively (nvidia-smi -q -d COMPUTE)?",
+                        "another process have the device for itself (nvidia-smi -q -d COMPUTE)?",
                         call, text);
 }
 
@@ -218,7 +218,7 @@ static gr_status unregister(struct gl_drawing *drawing)
     if (result == CUDA_SUCCESS)
         return GR_OK;
     return gr_fail_cuda(result, "cuGraphicsUnregisterResource",
-                        "Unregistering the buffer on the GPU that draws failed.");
+                        "The registration on the GPU that draws ended with an error.");
 }
 
 /* The context is current. */
