@@ -184,7 +184,7 @@ static gr_status unmap_entered(struct gl_drawing *const drawings[], size_t n, CU
         return failed(result, "cuGraphicsUnmapResources", "handed back");
     for (size_t i = 0; i < n; i++) {
         drawings[i]->ptr = 0;
-        /* Only used when the resource ends, which may then be slightly early if this fails. */
+        /* Used only when the drawing ends, which is slightly early if this fails. */
         (void)cu->EventRecord(drawings[i]->passed, stream);
     }
     return GR_OK;
