@@ -75,7 +75,9 @@ GR_API gr_resource *gr_from_gl_buffer(unsigned int name, unsigned flags);
  *
  * Formats  1, 2 and 4 channels of 8, 16 and 32 bit integers or 16 and 32 bit floats, and sRGB;
  *          CUDA sees 3 channels of 8, 16 or 32 bits as 4. All: docs/formats.md
- * Owner, Valid, Thread   as for gr_from_gl_buffer()
+ * Owner    as for gr_from_gl_buffer()
+ * Valid    as for gr_from_gl_buffer()
+ * Thread   as for gr_from_gl_buffer()
  *
  * Set texture parameters before, or use sampler objects: until the resource is closed, NVIDIA's
  * OpenGL refuses glTexParameter for the texture with GL_INVALID_OPERATION.

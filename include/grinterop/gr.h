@@ -363,7 +363,7 @@ GR_API CUstream gr_buffer_stream(const gr_buffer *buffer);
  * Thread   for an OpenGL resource, where its OpenGL context is current; for a map on
  *          CU_STREAM_PER_THREAD, the thread of the map
  *
- * Errors after which the buffer still exists and is still mapped:
+ * Errors, after which the buffer still exists and is still mapped:
  *     GR_ERR_INVALID_VALUE  the buffer was released before
  *     GR_ERR_STATE          the stream captures a graph
  *     GR_ERR_GL             the OpenGL context of the resource is not current

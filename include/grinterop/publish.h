@@ -117,7 +117,7 @@ typedef struct gr_publish_options {
  *
  * Thread   where the resource may be mapped
  *
- * Errors leave the contents of the resource unchanged, except that a write_discard resource loses
+ * Errors: the contents of the resource stay unchanged, except that a write_discard resource loses
  * them if the driver fails after the map, or if only the map shows the format of an image. Those of
  * gr_map(), and
  *     GR_ERR_INVALID_VALUE  shapes, channels or options do not match: the message has both shapes;
