@@ -18,7 +18,7 @@ from conan.tools.system.package_manager import Apt
 
 ROOT = os.path.join("..", "..")
 FOLDERS = "bench docs examples gl include lib m4 packaging python softcuda tests tools vk".split()
-# Configure's own; which library is packaged is decided later, since the static one is made of it.
+# Configure builds both; package() selects one, because the static one is made from the shared one.
 KINDS = ("--enable-shared", "--disable-shared", "--enable-static", "--disable-static")
 
 
@@ -78,7 +78,7 @@ class Grinterop(ConanFile):
 
     def package(self):
         autotools = Autotools(self)
-        # Of the programs only what is installed.
+        # Build only the programs that are installed.
         for target in ("install-exec", "install-data"):
             autotools.install(target=target)
         copy(self, "LICENSE", self.source_folder, os.path.join(self.package_folder, "licenses"))
