@@ -142,7 +142,7 @@ typedef struct gr_buffer gr_buffer;
     X(GR_ERR_NO_MEMORY, 8, "out of memory, of the process or of a device")                         \
     X(GR_ERR_TIMEOUT, 9, "not ready within the time allowed")                                      \
     X(GR_ERR_SYSTEM, 10, "the operating system refused")                                           \
-    X(GR_ERR_NOT_READY, 11, "not ready, and no waiting was asked for")                             \
+    X(GR_ERR_NOT_READY, 11, "not ready, and the timeout was 0")                                    \
     X(GR_ERR_STOPPED, 12, "stopped by another thread")                                             \
     X(GR_ERR_DEVICE_LOST, 13,                                                                      \
       "the device is lost: its work failed, and no call on it will succeed")                       \

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""grinterop for Conan 2, built of the tree that this file is in:
+"""grinterop for Conan 2, built from the tree of this file:
 
     conan create packaging/conan -o cuda=/usr/local/cuda
 
-libepoxy, EGL's and Vulkan's headers are the system's, as the OpenGL is that they belong to. So are
-CUDA's headers and DLPack's, whose folders the options name.
+It uses the system's libepoxy, EGL, Vulkan, CUDA and DLPack headers, because OpenGL is also the
+system's. The options name the folders of the last two.
 """
 
 import os
