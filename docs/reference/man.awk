@@ -9,14 +9,14 @@
 #     man7/grinterop-index.7 the list of all pages of section 3
 #     laws                   the rules of gr.h for all functions, for grinterop.7
 
-# Text for roff: its own characters as characters.
+# Escapes text for roff.
 function escape(text) {
     gsub(/\\/, "\\e", text)
     sub(/^[.']/, "\\\\\\&&", text)
     return text
 }
 
-# The same of a sentence, with names of parameters in italics.
+# Escapes a sentence and puts parameter names in italics.
 function prose(text) {
     text = escape(text)
     while (match(text, /`[^`]+`/))

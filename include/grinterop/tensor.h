@@ -293,7 +293,6 @@ typedef struct gr_tensor_info {
 
     /* The address of element 0 on the host. NULL: the host has no access. */
     void *data;
-
     gr_dtype dtype;
 
     /* The number of dimensions, their sizes, and their strides in bytes. */
@@ -400,8 +399,7 @@ GR_API uint64_t gr_bytes_moved(void);
 /* ---- DLPack ---------------------------------------------------------------------------------- */
 
 /*
- * DLPack's structs, declared in dlpack/dlpack.h of github.com/dmlc/dlpack, which ./bootstrap puts
- * into build/dlpack.
+ * Declared in dlpack/dlpack.h of github.com/dmlc/dlpack, which ./bootstrap puts into build/dlpack.
  */
 struct DLManagedTensor;
 struct DLManagedTensorVersioned;

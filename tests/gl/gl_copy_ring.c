@@ -305,9 +305,7 @@ static void EPOXY_CALLSPEC refuse_texels(GLenum target, GLint level, GLint x, GL
     (void)format, (void)type, (void)texels;
 }
 
-/*
- * After an error from OpenGL the frame is unchanged: the next attempt gets it, not an earlier one.
- */
+/* After an error from OpenGL the frame is unchanged: the next attempt gets it. */
 COPY_TEST(a_frame_that_opengl_refused_is_taken_later, 2)
 {
     const gr_slot *slot;
@@ -388,10 +386,7 @@ COPY_TEST(a_part_that_is_written_after_a_ring, 2)
     end(NULL);
 }
 
-/*
- * Only the application's objects: CUDA can write to those that grinterop creates until the resource
- * ends.
- */
+/* Not for objects that grinterop creates: CUDA can write to those until the resource ends. */
 COPY_TEST(a_slot_whose_object_is_gone, 2)
 {
     const gr_slot *slot;
@@ -452,10 +447,7 @@ COPY_TEST(cuda_reads_late, KINDS)
     end(ring);
 }
 
-/*
- * A later map outside the ring must not read data that was fetched for a frame that was not
- * consumed.
- */
+/* A later map outside the ring must not read data fetched for an unread frame. */
 COPY_TEST(nothing_stale_is_left_by_a_ring, KINDS)
 {
     const gr_slot *slot;
