@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Without it, windows.h defines `interface` as a macro. */
+/* Without it, the Windows headers define `interface` as a macro. */
 #define WIN32_LEAN_AND_MEAN
 #include <windows.h>
 

@@ -53,8 +53,8 @@ gr_status gl_object_refuse_thread(const gr_resource *resource, const char *call)
 size_t gl_object_run(gr_resource *const resources[], size_t n);
 
 /*
- * Checks that the objects still exist with the same storage. check_registered() skips immutable
- * storage, since CUDA's registration keeps it.
+ * Check that the objects still exist with the same storage. The second one skips immutable
+ * storage, which CUDA's registration keeps.
  */
 gr_status gl_object_check_storage(gr_resource *const resources[], size_t n, const char *call);
 gr_status gl_object_check_registered(gr_resource *const resources[], size_t n, const char *call);

@@ -75,7 +75,7 @@ struct row {
 #define PACKED     "its channels are not whole bytes"
 #define UNUSED     "some bits of its channels are unused, which CUDA does not support"
 #define WIDE       "CUDA has no arrays with 64-bit channels"
-#define DEPTH16    "CUDA reads it as R16, whose texels the NVIDIA driver (580) stores in another order"
+#define DEPTH16    "CUDA reads it as R16, but the NVIDIA driver (580) stores it in another order"
 #define DEPTH24    "CUDA has no 24-bit channels"
 #define STENCIL    "CUDA has no stencil"
 #define COMPRESSED "its texels are compressed in blocks"
