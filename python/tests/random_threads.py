@@ -160,7 +160,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=10)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--without-core", action="store_true", help="without cuda.core")
-    parser.add_argument("--only", default=",".join(KINDS), help="kinds of objects, separated by commas")
+    parser.add_argument("--only", default=",".join(KINDS), help="kinds of objects, comma-separated")
     options = parser.parse_args()
     faulthandler.enable()
     faulthandler.dump_traceback_later(options.seconds + 120, exit=True)

@@ -104,7 +104,7 @@ def test_each_end_of_a_mapping_is_seen_by_cuda_core(resource, stream, end):
 
 
 def test_a_copy_keeps_both_mappings(three_buffers, stream, cuda, launch_host):  # noqa: F811
-    """Catches: the other mapping was ended, and its memory freed, while the copy was being queued."""
+    """Catches: the other mapping ended, and its memory was freed, while the copy was queued."""
     if not grinterop.is_software():
         pytest.skip("on a GPU a release does not wait")
     own = three_buffers[0].map(stream=stream)

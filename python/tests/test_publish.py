@@ -39,7 +39,7 @@ def given(array, cuda):
 
 
 class Fetched:
-    """A tensor that kernels can write to, and a function that returns it as a NumPy array."""
+    """Memory that kernels can write to, and its contents as a NumPy array."""
 
     def __init__(self, shape, dtype, cuda):
         self.array, self.cuda = np.zeros(shape, dtype), cuda
