@@ -13,7 +13,7 @@
 #include <png.h>
 #include <stdlib.h>
 
-enum { WIDTH = 960, HEIGHT = 540, SIDE = 512, VERTEX = 8 * sizeof(float) };
+enum { WIDTH = 960, HEIGHT = 540, SIDE = 512, BLOCKS = SIDE / 16, VERTEX = 8 * sizeof(float) };
 
 static unsigned char pixels[4 * WIDTH * HEIGHT];
 
@@ -84,7 +84,7 @@ int main(void)
     check_cuda(cuda->ModuleLoad(&module, kernels), kernels);
     check_cuda(cuda->ModuleGetFunction(&wave, module, "wave"), "the kernel");
 
-    /* Once: OpenGL's vertex buffer, of which CUDA is going to write every byte. */
+    /* Once: an OpenGL vertex buffer. CUDA will overwrite all of it. */
     GLuint name;
     glGenBuffers(1, &name);
     glBindBuffer(GL_ARRAY_BUFFER, name);
@@ -92,18 +92,18 @@ int main(void)
     GR_AUTO(gr_resource) *vertices = gr_from_gl_buffer(name, GR_WRITE_DISCARD);
     check(vertices, "the vertex buffer");
 
-    /* Each frame: the buffer is CUDA's from here ... */
+    /* Each frame: CUDA owns the buffer inside this scope. */
     {
         GR_AUTO(gr_buffer) *buffer = gr_map(vertices, stream);
         check(buffer, "the map");
         CUdeviceptr pointer = gr_buffer_ptr(buffer);
         float time = 1.0f;
-        void *arguments[] = {&pointer, &time};
-        CUresult started = cuda->LaunchKernel(wave, SIDE / 16, SIDE / 16, 1, 16, 16, 1, 0, stream,
-                                              arguments, NULL);
+        void *args[] = {&pointer, &time};
+        CUresult started =
+            cuda->LaunchKernel(wave, BLOCKS, BLOCKS, 1, 16, 16, 1, 0, stream, args, NULL);
         check_cuda(started, "the launch");
     }
-    /* ... to here: the scope's end gives it back, in the order of the stream, without waiting. */
+    /* The end of the scope released it in stream order. The CPU did not wait. */
     draw(name, "hello.png");
     return EXIT_SUCCESS;
 }

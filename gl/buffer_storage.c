@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An object's storage, asked for by name where OpenGL can, else through a binding that is put back.
+ * Queries buffer storage by direct state access if available, otherwise through a binding, which is
+ * then restored.
  */
 #include "gl/buffer_storage.h"
 

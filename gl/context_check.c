@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a call checks of the OpenGL context, and the error that says what is wrong with it. */
+/* Checks of the OpenGL context at the start of a call, with their errors. */
 #include "gl/context_check.h"
 
 #include "lib/driver.h"
@@ -24,16 +24,16 @@ gr_status gl_context_refuse_found(const struct gl_context *context, const char *
     if (gr_forked)
         return gr_refuse_forked(call);
     if (!gr_driver())
-        return GR_ERR_NO_DRIVER; /* which is recorded */
+        return GR_ERR_NO_DRIVER; /* already recorded */
     if (!context->native.handle)
         return gr_fail(GR_ERR_GL, call,
                        "No OpenGL context is current on this thread. Make current the one that %s "
                        "(" GL_NATIVE_MAKE ").",
                        what);
     return gr_fail(GR_ERR_UNSUPPORTED, call,
-                   "The current context is %s. grinterop needs OpenGL 3.2 or newer, as NVIDIA's "
-                   "driver gives to every program that asks for it.",
-                   context->version ? "an older OpenGL" : "one of OpenGL ES");
+                   "The current context is %s. grinterop needs OpenGL 3.2 or newer, which the "
+                   "NVIDIA driver provides on request.",
+                   context->version ? "an older OpenGL" : "an OpenGL ES context");
 }
 
 gr_status gl_context_begin(struct gl_context *context, const char *what, const char *call)
@@ -48,17 +48,16 @@ gr_status gl_context_refuse(const struct gl_context *context, const char *object
     const struct gl_native *own = &context->native;
     bool any = gl_native_current(&now);
     if (gl_context_is_gone(context))
-        return gr_fail(
-            GR_ERR_GL, call,
-            "%s was registered in the %s context %p, which has been destroyed: nothing can be done "
-            "with it any more. Free the resource, and make it anew in a context that is there; "
-            "keep that until its resources are closed.",
-            object, own->interface, own->handle);
+        return gr_fail(GR_ERR_GL, call,
+                       "%s was registered in the %s context %p, which has been destroyed, so it "
+                       "can no longer be used. Free the resource, and create it again in an "
+                       "existing context; keep that context until its resources are closed.",
+                       object, own->interface, own->handle);
     if (!any)
         return gr_fail(
             GR_ERR_GL, call,
             "No OpenGL context is current on this thread, but %s needs the one that it was "
-            "registered in (%s context %p). Call from the thread where that is current.%s",
+            "registered in (%s context %p). Call from the thread where that context is current.%s",
             object, own->interface, own->handle, advice);
     return gr_fail(
         GR_ERR_GL, call,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * OpenGL objects that grinterop makes for CUDA: the choice of their transport, and the ones with
- * plain storage.
+ * Creates OpenGL objects to share with CUDA: chooses the transport, and allocates plain storage for
+ * interop and copy.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -29,11 +29,11 @@
 #define BUFFER_FLAGS (GR_READ_ONLY | GR_WRITE_DISCARD)
 #define IMAGE_FLAGS  (BUFFER_FLAGS | GR_SURFACE_LOAD_STORE | GR_TEXTURE_GATHER)
 
-/* What is to be made: a buffer, where `image` is NULL. */
+/* The object to create: a buffer if `image` is NULL. */
 struct wish {
     size_t size;
     const gr_gl_image_desc *image;
-    bool packed; /* a buffer, with others */
+    bool packed; /* buffers only: several share a block */
     unsigned flags;
     const char *call;
 };
@@ -50,8 +50,8 @@ static gr_status make_buffer(struct gl_names *names, size_t size, GLbitfield sto
         return GR_OK;
     return gr_fail_code(
         GR_ERR_GL, GR_DOMAIN_OPENGL, (int)error, gl_error_name(error), "glNamedBufferStorage",
-        "%s: OpenGL made no buffer of %zu byte%s. Is there memory left (nvidia-smi)?", call, size,
-        gr_s(size));
+        "%s: OpenGL created no buffer of %zu byte%s. Is there memory left (nvidia-smi)?", call,
+        size, gr_s(size));
 }
 
 static gr_status make_texture(struct gl_names *names, const gr_gl_image_desc *info,
@@ -67,16 +67,18 @@ static gr_status make_texture(struct gl_names *names, const gr_gl_image_desc *in
     GLenum error = gl_errors_take();
     if (error == GL_NO_ERROR)
         return GR_OK;
-    return gr_fail_code(GR_ERR_GL, GR_DOMAIN_OPENGL, (int)error, gl_error_name(error),
-                        "glTextureStorage",
-                        "%s: OpenGL made no texture of format 0x%x, %u x %u x %u texels with %u "
-                        "level%s. Is the format a sized one of this OpenGL, and the size one that "
-                        "it takes (GL_MAX_TEXTURE_SIZE)?",
-                        call, info->internal_format, info->width, info->height, info->depth,
-                        info->levels, gr_s(info->levels));
+    return gr_fail_code(
+        GR_ERR_GL, GR_DOMAIN_OPENGL, (int)error, gl_error_name(error), "glTextureStorage",
+        "%s: OpenGL created no texture of format 0x%x, %u x %u x %u texels with %u level%s. Is the "
+        "format a sized one of this OpenGL, and is the size supported (GL_MAX_TEXTURE_SIZE)?",
+        call, info->internal_format, info->width, info->height, info->depth, info->levels,
+        gr_s(info->levels));
 }
 
-/* A large copy that CUDA writes goes into the storage itself, where OpenGL can keep that mapped. */
+/*
+ * If CUDA writes and the copy is large, CUDA copies into the storage itself, if OpenGL can keep it
+ * mapped.
+ */
 static GLbitfield storage_for(const struct gl_context *context, const struct wish *wish,
                               gr_transport transport)
 {
@@ -93,10 +95,10 @@ static struct gl_names *make_plain(const struct wish *wish, gr_transport transpo
     if (gl_context_begin(&context, "is to have the object", wish->call) != GR_OK)
         return NULL;
     if (!context.direct) {
-        gr_fail(GR_ERR_UNSUPPORTED, wish->call,
-                "Making objects needs GL_ARB_direct_state_access (OpenGL 4.5), which this context "
-                "has not. Make the object yourself and use gr_from_gl_buffer() or "
-                "gr_from_gl_image().");
+        gr_fail(
+            GR_ERR_UNSUPPORTED, wish->call,
+            "Creating objects needs GL_ARB_direct_state_access (OpenGL 4.5), which this context "
+            "lacks. Create the object yourself and use gr_from_gl_buffer() or gr_from_gl_image().");
         return NULL;
     }
     struct gl_names *names = gl_names_make(&context, wish->call);
@@ -148,17 +150,14 @@ static gr_resource *create_by(const struct wish *wish, gr_transport transport)
                        : gl_shared_buffer(wish->size, wish->packed, wish->flags, wish->call);
 }
 
-/*
- * Whether another transport may do better: not where the arguments, or the lack of a context, are
- * the cause.
- */
+/* Whether another transport may work: not if the arguments or a missing context are the cause. */
 static bool may_fall_back(gr_status status)
 {
     return status == GR_ERR_UNSUPPORTED || status == GR_ERR_CUDA || status == GR_ERR_VULKAN ||
            status == GR_ERR_GL;
 }
 
-/* For gr_resource_describe(): why the best transport that was allowed was not taken. */
+/* Writes why the best allowed transport was not used, for gr_resource_describe(). */
 static void say_why(gr_resource *resource, const char *best, const struct gr_error_record *why)
 {
     struct gl_resource *r = (struct gl_resource *)resource;
@@ -176,7 +175,7 @@ static bool context_is_current(void)
     return gl_native_current(&native);
 }
 
-/* The best of the allowed transports that works; else the error of the last one. */
+/* Uses the best allowed transport that works; otherwise fails with the last error. */
 static gr_resource *create_best(const struct wish *wish, unsigned allowed)
 {
     static const struct {
@@ -207,7 +206,7 @@ static gr_resource *create_best(const struct wish *wish, unsigned allowed)
             best = order[i].name;
             first = error;
         }
-        gr_log(GR_LOG_INFO, "%s: not by the transport %s: %s", wish->call, order[i].name,
+        gr_log(GR_LOG_INFO, "%s: transport %s failed: %s", wish->call, order[i].name,
                error.message);
     }
     gr_error_stands(&error);
@@ -237,7 +236,7 @@ gr_resource *gr_gl_buffer_create(size_t size, unsigned flags, const gr_gl_option
     if (gr_flags_check(flags, BUFFER_FLAGS, __func__) != GR_OK)
         return NULL;
     if (size == 0 || size > (size_t)PTRDIFF_MAX / 2) {
-        gr_fail(GR_ERR_INVALID_VALUE, __func__, "A buffer of %zu byte%s cannot be: pass its size.",
+        gr_fail(GR_ERR_INVALID_VALUE, __func__, "A buffer cannot have %zu byte%s: pass its size.",
                 size, gr_s(size));
         return NULL;
     }
@@ -255,15 +254,14 @@ static gr_status check_extent(const gr_gl_image_desc *info, const char *call)
                        "The size is %u x %u x %u: pass that of level 0 in texels.", info->width,
                        info->height, info->depth);
     if (!deep && info->depth > 1)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "A %s has no depth, but it is %u: pass 1, GL_TEXTURE_3D or "
-                       "GL_TEXTURE_2D_ARRAY.",
-                       gl_target_of(info->target)->name, info->depth);
-    if (info->target == GL_TEXTURE_CUBE_MAP && info->width != info->height)
         return gr_fail(
             GR_ERR_INVALID_VALUE, call,
-            "A cube's faces are square, but the size is %u x %u: pass one value for both.",
-            info->width, info->height);
+            "A %s has no depth, but `depth` is %u: pass 1, GL_TEXTURE_3D or GL_TEXTURE_2D_ARRAY.",
+            gl_target_of(info->target)->name, info->depth);
+    if (info->target == GL_TEXTURE_CUBE_MAP && info->width != info->height)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "Cube faces are square, but the size is %u x %u: pass one value for both.",
+                       info->width, info->height);
     unsigned int levels =
         gr_whole_chain(info->width, info->height, info->target == GL_TEXTURE_3D ? info->depth : 1);
     if (info->levels <= levels)
@@ -291,7 +289,7 @@ static gr_status check_image(const gr_gl_image_desc *info, unsigned flags, const
     }
 }
 
-/* The library's own copy of the description, with what a 0 stands for. */
+/* Copies the description and replaces zeros by the defaults. */
 static gr_status take_image(gr_gl_image_desc *image, const gr_gl_image_desc *desc, const char *call)
 {
     if (!desc)
@@ -313,9 +311,9 @@ gr_resource *gr_gl_image_create(const gr_gl_image_desc *desc, unsigned flags,
     return create(&wish, options);
 }
 
-/* ---- Questions ------------------------------------------------------------------------------- */
+/* ---- Queries --------------------------------------------------------------------------------- */
 
-/* Of the interop, the peer or the copy transport. */
+/* The resource if it has the interop, peer or copy transport; else NULL. */
 static const struct gl_resource *plain_of(const gr_resource *resource)
 {
     const struct gr_backend *of = resource ? resource->backend : NULL;
@@ -329,7 +327,7 @@ static bool is_opengls(const gr_resource *resource, const char *call)
     if (resource && resource->api == GR_OPENGL)
         return true;
     gr_fail(resource ? GR_ERR_STATE : GR_ERR_INVALID_VALUE, call,
-            resource ? "The resource was made from no OpenGL object."
+            resource ? "The resource was not made from an OpenGL object."
                      : "The resource is NULL: did the call that makes it fail?");
     return false;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The CUDA device that OpenGL draws on, as the driver says. */
+/* Finds the CUDA device that OpenGL draws on, as the driver reports it. */
 #include "gl/cuda_device.h"
 
 #include "lib/driver.h"
@@ -7,7 +7,7 @@
 #include "gl/context_check.h"
 #include "gl/diagnose.h"
 
-/* Records why there is none as a sentence that begins with `what`. */
+/* Fails with a message that begins with `what`. */
 static gr_status find_device(CUdevice *device, const char *what)
 {
     unsigned int count = 0;
@@ -26,7 +26,7 @@ gr_status gl_find_drawing_device(CUdevice *device)
         device, "No CUDA context is current, and the OpenGL context belongs to no CUDA device.");
 }
 
-/* OpenGL may draw anywhere. Where it draws on a device of CUDA's, that one is the nearest. */
+/* OpenGL may draw on any GPU. If that is a CUDA device, it is the nearest. */
 gr_status gl_find_nearest_device(CUdevice *device)
 {
     const gr_cuda_api *cu = gr_driver();
@@ -38,7 +38,7 @@ gr_status gl_find_nearest_device(CUdevice *device)
                ? GR_OK
                : gr_fail_cuda(result, "cuDeviceGet",
                               "There is no CUDA device 0 to copy to: CUDA_VISIBLE_DEVICES may hide "
-                              "those that the machine has.");
+                              "the devices of this machine.");
 }
 
 bool gl_draws_on(CUdevice device)
@@ -54,7 +54,7 @@ bool gl_draws_on(CUdevice device)
     return false;
 }
 
-/* The number that CUDA counts the device by; -1 where it counts none such. */
+/* The CUDA ordinal of the device; -1 if CUDA does not list it. */
 static gr_status find_ordinal(CUdevice device, int *ordinal)
 {
     int count = 0;
@@ -66,7 +66,7 @@ static gr_status find_ordinal(CUdevice device, int *ordinal)
     for (int i = 0; i < count && *ordinal < 0; i++) {
         result = gr_driver()->DeviceGet(&counted, i);
         if (result != CUDA_SUCCESS)
-            return gr_fail_cuda(result, "cuDeviceGet", "CUDA device %d could not be had.", i);
+            return gr_fail_cuda(result, "cuDeviceGet", "CUDA device %d could not be obtained.", i);
         if (counted == device)
             *ordinal = i;
     }
@@ -79,10 +79,10 @@ gr_status gr_gl_cuda_device(int *device)
     CUdevice found = 0;
     if (!device)
         return gr_fail(GR_ERR_INVALID_VALUE, __func__,
-                       "`device` is NULL: there is no place for the number.");
-    gr_status status = gl_context_begin(&context, "is to be asked", __func__);
+                       "`device` is NULL: pass a place for the number.");
+    gr_status status = gl_context_begin(&context, "is to be queried", __func__);
     if (status == GR_OK)
-        status = find_device(&found, "The OpenGL context draws on no device that CUDA counts "
+        status = find_device(&found, "The OpenGL context draws on no device that CUDA lists "
                                      "(CUDA_VISIBLE_DEVICES may hide some).");
     if (status != GR_OK)
         return status;
@@ -90,7 +90,7 @@ gr_status gr_gl_cuda_device(int *device)
     GR_TRY(find_ordinal(found, &ordinal));
     if (ordinal < 0)
         return gr_fail_cuda(CUDA_ERROR_INVALID_DEVICE, "cuGLGetDevices",
-                            "The OpenGL context draws on the device %d, which CUDA does not count.",
+                            "The OpenGL context draws on the device %d, which CUDA does not list.",
                             (int)found);
     *device = ordinal;
     return GR_OK;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The current OpenGL context: knowing it again by a mark. */
+/* Identifies the current OpenGL context by a mark. */
 #include "gl/current_context.h"
 
 #include <pthread.h>
@@ -7,16 +7,16 @@
 
 #include <epoxy/gl.h>
 
-/* Contexts that have been marked. A destroyed context's handle may come back; its mark does not. */
+/* Marked contexts. The handle of a destroyed context may be reused; its mark is not. */
 static pthread_mutex_t marks_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct gl_context *marks;
 static size_t mark_count;
-/* Well above the names that an application uses, and small enough to be reached by counting up. */
+/* Well above the names that applications use, and small enough to reach by counting up. */
 static GLsizei next_mark = 101;
-/* An OpenGL that hands out larger names is not marked: its context is asked for each time. */
+/* A context whose names are larger is not marked: it is queried each time. */
 #define LARGEST_MARK (1u << 20)
 
-/* NVIDIA's driver offers both in contexts of older versions too, as extensions. */
+/* The NVIDIA driver also offers both in older contexts, as extensions. */
 static bool has_program_pipelines(const struct gl_context *context)
 {
     return context->direct &&
@@ -24,8 +24,8 @@ static bool has_program_pipelines(const struct gl_context *context)
 }
 
 /*
- * OpenGL hands out the lowest free names, so a name of one's own choice is reached by making as
- * many objects and dropping all but the last.
+ * OpenGL returns the lowest free names. To get a chosen name, create that many objects and delete
+ * all but the last.
  */
 static GLuint make_mark(void)
 {
@@ -37,7 +37,7 @@ static GLuint make_mark(void)
     glDeleteProgramPipelines(count - 1, names);
     GLuint mark = names[count - 1];
     free(names);
-    /* Names that the application has push the mark up, and the next one has to be above it. */
+    /* Names in use by the application push the mark up; the next mark must be above it. */
     if (mark > LARGEST_MARK) {
         glDeleteProgramPipelines(1, &mark);
         return 0;
@@ -60,7 +60,7 @@ static struct gl_context *find_known(const struct gl_native *native)
     return &marks[mark_count++];
 }
 
-/* What a context that is met for the first time can do. */
+/* Queries the features of a new context. */
 static void ask_context(struct gl_context *context)
 {
     context->display = gl_native_display(&context->native);
@@ -72,15 +72,18 @@ static void ask_context(struct gl_context *context)
         desktop && (context->version >= 44 || epoxy_has_gl_extension("GL_ARB_buffer_storage"));
 }
 
-/* Whether it is the current one: another context does not have its mark, even with its handle. */
+/*
+ * Whether `known` is the current context: another context lacks its mark, even with the same
+ * handle.
+ */
 static bool has_mark(const struct gl_context *known)
 {
     return known->mark && glIsProgramPipeline(known->mark);
 }
 
 /*
- * Asked here, where a context is current, because epoxy looks a function up at its first call and
- * ends the process if none is; afterwards the question is safe anywhere.
+ * Calls glIsProgramPipeline() here, where a context is current: epoxy resolves a function at its
+ * first call and ends the process without a context. Later calls are safe anywhere.
  */
 static void mark_current(struct gl_context *context, struct gl_context *known)
 {
@@ -116,7 +119,7 @@ bool gl_context_is_current(const struct gl_context *context)
            (!context->mark || glIsProgramPipeline(context->mark));
 }
 
-/* Whether a later context got the handle. */
+/* Whether a later context has the same handle. */
 static bool handle_was_reused(const struct gl_context *context)
 {
     bool reused = false;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Which OpenGL context is current on this thread, and whether it is the one that a resource knows.
- */
+/* Identifies the OpenGL context that is current on this thread. */
 #ifndef GR_GL_CURRENT_CONTEXT_H
 #define GR_GL_CURRENT_CONTEXT_H
 
@@ -10,28 +8,29 @@
 #include "gl/native.h"
 
 /*
- * A context that grinterop knows again. Asking EGL which context is current costs a system call in
- * libglvnd, too much for every map; so the library leaves a mark: an empty program pipeline object,
- * which contexts do not share, under a name that no other marked context has.
+ * A context that grinterop recognises later. Querying the current context from EGL costs a system
+ * call in libglvnd, too much for every map. So the library marks each context: it creates an empty
+ * program pipeline object, which contexts do not share, under a name that no other marked context
+ * uses.
  */
 struct gl_context {
     struct gl_native native;
-    void *display;     /* of EGL's, its EGLDisplay */
-    unsigned int mark; /* 0 where OpenGL is too old for program pipelines */
+    void *display;     /* its EGLDisplay, for EGL */
+    unsigned int mark; /* 0 if this OpenGL has no program pipelines */
     int version;       /* 45 is OpenGL 4.5; 0 for OpenGL ES */
-    bool direct;       /* objects can be asked by name */
-    bool storage;      /* buffers can have storage that is never replaced */
+    bool direct;       /* has direct state access */
+    bool storage;      /* has immutable buffer storage */
 };
 
-/* Marks the current context, or finds its mark. False if none is current. Safe from any thread. */
+/* Marks the current context, or finds its mark. False if none is current. Thread-safe. */
 bool gl_context_remember(struct gl_context *context);
 
-/* Whether two are one context. */
+/* Whether both are the same context. */
 bool gl_context_same(const struct gl_context *a, const struct gl_context *b);
 
 /*
- * Whether a context that is not current here is known to have been destroyed: its interface says
- * so, or another one has its handle now.
+ * Whether a context that is not current here is known to be destroyed: the interface reports it, or
+ * another context has its handle now.
  */
 bool gl_context_is_gone(const struct gl_context *context);
 

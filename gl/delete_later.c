@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The list of what is set aside until its OpenGL context is current, and the objects that grinterop
- * made.
- */
+/* The list of deferred deletions, and the objects that grinterop creates. */
 #include "gl/delete_later.h"
 
 #include <pthread.h>
@@ -23,11 +20,13 @@ void gl_later_park(struct gl_later *left)
     pthread_mutex_unlock(&lock);
 }
 
-/* Takes all of the context's off the list: ending one may come here again, and finds none. */
+/*
+ * Removes all entries of the context from the list, since ending one may call this function again.
+ */
 static struct gl_later *take_all(const struct gl_context *context)
 {
     struct gl_later *mine = NULL;
-    if (!__atomic_load_n(&parked, __ATOMIC_ACQUIRE)) /* as a rule */
+    if (!__atomic_load_n(&parked, __ATOMIC_ACQUIRE)) /* the usual case */
         return NULL;
     pthread_mutex_lock(&lock);
     for (struct gl_later **link = &parked; *link;) {
@@ -54,7 +53,7 @@ void gl_later_collect(const struct gl_context *context)
     }
 }
 
-/* ---- Objects that grinterop made ------------------------------------------------------------- */
+/* ---- Objects that grinterop creates ---------------------------------------------------------- */
 
 struct gl_names *gl_names_make(const struct gl_context *context, const char *call)
 {
@@ -66,7 +65,7 @@ struct gl_names *gl_names_make(const struct gl_context *context, const char *cal
     return names;
 }
 
-/* Extensions are only called where an object says that they are there. */
+/* A nonzero name implies that its extension exists. */
 static void delete_names(struct gl_later *left)
 {
     struct gl_names *names = (struct gl_names *)left;

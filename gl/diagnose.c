@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Why CUDA refuses an OpenGL object: found out from both drivers, not guessed from the code. */
+/*
+ * Finds out why CUDA refuses an OpenGL object, by querying both drivers instead of guessing from
+ * the code.
+ */
 #include "gl/diagnose.h"
 
 #include <stdbool.h>
@@ -21,9 +24,7 @@ static bool is_cpu_renderer(const char *renderer)
            strstr(renderer, "swrast");
 }
 
-/*
- * The UUID of the device that OpenGL draws on, by GL_EXT_memory_object; false where it is not told.
- */
+/* The UUID of the device that OpenGL draws on, by GL_EXT_memory_object; false if not available. */
 static bool drawing_uuid(unsigned char uuid[16])
 {
     GLint count = 0;
@@ -36,13 +37,13 @@ static bool drawing_uuid(unsigned char uuid[16])
     return true;
 }
 
-/* What works between any two; it is taken only where it is allowed. */
+/* Works between any two devices, but only if allowed. */
 #define COPY_INSTEAD                                                                               \
-    "let it be copied: GR_TRANSPORT_COPY or GR_TRANSPORT_ANY in gr_gl_options.transports."
+    "allow a copy: GR_TRANSPORT_COPY or GR_TRANSPORT_ANY in gr_gl_options.transports."
 
 /*
- * Whether CUDA sees no device that OpenGL draws on, though there may be one. Mesa's
- * OpenGL may have another UUID than the CUDA device that it draws for.
+ * Whether CUDA does not see the device that OpenGL draws on. With Mesa, the OpenGL UUID may differ
+ * from that of the CUDA device that it draws for.
  */
 static bool is_unseen(void)
 {
@@ -78,12 +79,12 @@ static const char *advice(const char *vendor, const char *renderer, CUresult cod
         return "VirtualGL is active: its EGL back end hides the GPU from CUDA. Use its GLX back "
                "end (vglrun -d :0), or gr_egl_create().";
     if (is_hidden(vendor))
-        return "CUDA_VISIBLE_DEVICES hides the device that draws from CUDA: name it there too, or "
-               "draw on one that CUDA sees (" GL_NATIVE_CHOICE "). Or " COPY_INSTEAD;
+        return "CUDA_VISIBLE_DEVICES hides the device that draws from CUDA: add it there, or draw "
+               "on one that CUDA sees (" GL_NATIVE_CHOICE "). Or " COPY_INSTEAD;
     if (is_cpu_renderer(renderer))
         return "OpenGL draws on the CPU. " GL_NATIVE_USE_NVIDIA " Or " COPY_INSTEAD;
     if (!strstr(vendor, "NVIDIA"))
-        return "OpenGL draws on another maker's GPU. Draw on the NVIDIA "
+        return "OpenGL draws on a GPU of another vendor. Draw on the NVIDIA "
                "one: " GL_NATIVE_PREFER_NVIDIA " Or " COPY_INSTEAD;
     if (code == CUDA_ERROR_OUT_OF_MEMORY)
         return "The GPU may be out of memory.";
@@ -91,7 +92,7 @@ static const char *advice(const char *vendor, const char *renderer, CUresult cod
            "or draw on the CUDA device (" GL_NATIVE_CHOICE "). Or " COPY_INSTEAD;
 }
 
-/* "NVIDIA H200 (CUDA device 0, UUID GPU-...)", or that there is none. */
+/* "NVIDIA H200 (CUDA device 0, UUID GPU-...)", or "no CUDA device". */
 static void say_computing(char *text, size_t size)
 {
     CUdevice device;
@@ -107,7 +108,7 @@ static const char *gl_string(GLenum name)
     return string ? string : "?";
 }
 
-/* ", UUID GPU-...", or "" where OpenGL does not tell it. */
+/* ", UUID GPU-...", or "" if OpenGL does not report it. */
 static void say_drawing_uuid(char *text, size_t size)
 {
     unsigned char uuid[16];

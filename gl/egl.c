@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* OpenGL contexts without a window, on the device that CUDA computes on. */
+/* OpenGL contexts without a window, on the CUDA device. */
 #include <grinterop/egl.h>
 
 #include <stdio.h>
@@ -22,12 +22,12 @@ struct gr_egl {
     EGLDisplay display;
     EGLConfig config;
     EGLContext context;
-    EGLSurface surface; /* EGL_NO_SURFACE where the context can do without one */
+    EGLSurface surface; /* EGL_NO_SURFACE if the context needs none */
     int cuda_device;
     char text[320];
 };
 
-/* What was current on the thread, to be put back when no new context comes about. */
+/* The thread's EGL state, restored if no new context can be created. */
 struct current {
     EGLenum api;
     EGLDisplay display;
@@ -103,8 +103,8 @@ static const int versions[][2] = {{4, 6}, {4, 5}, {4, 4}, {4, 3}, {4, 2}, {4, 1}
 #define VERSIONS (sizeof(versions) / sizeof(versions[0]))
 
 /*
- * The newest that there is, by its place in the list; VERSIONS: none. It has to ask for each,
- * newest first: asked for 3.3, Mesa gives its newest and NVIDIA gives just 3.3.
+ * Returns the index of the newest available version, or VERSIONS if there is none. Tries each,
+ * newest first: a request for 3.3 gives the newest version on Mesa, but exactly 3.3 on NVIDIA.
  */
 static size_t create_newest(gr_egl *egl, const gr_egl_options *o)
 {
@@ -115,7 +115,7 @@ static size_t create_newest(gr_egl *egl, const gr_egl_options *o)
     return i;
 }
 
-/* The version that was asked for could not be had. */
+/* Reports that the requested version is not available. */
 static gr_status fail_version(gr_egl *egl, const gr_egl_options *o, const char *origin)
 {
     char what[160];
@@ -125,14 +125,15 @@ static gr_status fail_version(gr_egl *egl, const gr_egl_options *o, const char *
     if (newest == VERSIONS)
         snprintf(what, sizeof(what), "no version from 3.3 on is");
     else
-        snprintf(what, sizeof(what),
-                 "%d.%d is the newest. Ask for that or less, or leave `major` 0 for the newest",
-                 versions[newest][0], versions[newest][1]);
+        snprintf(
+            what, sizeof(what),
+            "%d.%d is the newest. Request that or an older one, or leave `major` 0 for the newest",
+            versions[newest][0], versions[newest][1]);
     if (newest < VERSIONS)
         eglDestroyContext(egl->display, egl->context);
     egl->context = EGL_NO_CONTEXT;
     return gr_fail_code(GR_ERR_GL, GR_DOMAIN_EGL, code, egl_error_name(code), CREATE_CALL,
-                        "OpenGL %d.%d %s%s is not to be had on %s: %s.", o->major, o->minor,
+                        "OpenGL %d.%d %s%s is not available on %s: %s.", o->major, o->minor,
                         profile, o->share ? " that shares objects" : "", origin, what);
 }
 
@@ -146,7 +147,7 @@ static gr_status create_context(gr_egl *egl, const gr_egl_options *o, const char
     if (create_newest(egl, o) < VERSIONS)
         return GR_OK;
     snprintf(what, sizeof(what),
-             "No OpenGL %s context%s could be made, of 3.3 or any newer version",
+             "No OpenGL %s context%s could be created, of 3.3 or any newer version",
              o->compatibility ? "compatibility" : "core", o->share ? " that shares objects" : "");
     return fail_egl(CREATE_CALL, origin, what);
 }
@@ -162,7 +163,7 @@ static gr_status make_current(gr_egl *egl, const char *origin)
     return fail_egl("eglMakeCurrent", origin, "The new context could not be made current");
 }
 
-/* Whether CUDA agrees that the current OpenGL context draws on this device. */
+/* Checks that CUDA reports this device for the current OpenGL context. */
 static gr_status check_device(int cuda_device, const char *origin)
 {
     enum { room = 16 };
@@ -248,8 +249,8 @@ static gr_status check_options(const gr_egl_options *o, const char *call)
 }
 
 /*
- * Whether a driver may be missing: not where a context was refused, for its version for instance,
- * or where Mesa draws, as it should, but for another CUDA device.
+ * Whether a driver may be missing. Not if the context was refused, for example for its version, or
+ * if Mesa draws as intended but for another CUDA device.
  */
 static bool driver_may_be_missing(const struct gr_error_record *last)
 {
@@ -257,7 +258,10 @@ static bool driver_may_be_missing(const struct gr_error_record *last)
            !(gr_driver_traits()->mesa_draws && strcmp(last->call, DEVICE_CALL) == 0);
 }
 
-/* Why nothing came about: the last candidate's error, with all that was found beside it. */
+/*
+ * Reports why no context was created: the error of the best candidate, with everything that was
+ * found.
+ */
 static gr_status explain(const gr_egl_options *o, size_t tried, const char *found, const char *call)
 {
     struct gr_error_record last;
@@ -266,7 +270,7 @@ static gr_status explain(const gr_egl_options *o, size_t tried, const char *foun
     if (tried == 0 && o->share)
         return gr_fail(
             GR_ERR_GL, call,
-            "The display of the context to share with is not to be had again; found: %.240s.",
+            "The display of the context to share with is no longer available; found: %.240s.",
             found);
     if (tried == 0 || driver_may_be_missing(&last))
         egl_vendor_advise(gr_driver_traits()->mesa_draws, hint, sizeof(hint));
@@ -298,12 +302,12 @@ static gr_status open_context(gr_egl *egl, const gr_egl_options *o, const char *
         gr_status status = try_candidate(egl, o, &candidates[tried]);
         gr_attempt_end();
         if (status == GR_OK) {
-            gr_error_restore(&earlier); /* of a better candidate that did not work */
+            gr_error_restore(&earlier); /* discards the errors of better candidates that failed */
             return GR_OK;
         }
         restore_current(&before);
         destroy_context(egl);
-        /* The best candidate's reason is the one to tell. */
+        /* Report the error of the best candidate. */
         if (tried++ == 0)
             gr_error_save(&first);
     }
@@ -337,7 +341,7 @@ gr_status gr_egl_make_current(const gr_egl *egl)
 {
     EGLBoolean done;
     GR_TRY(gr_fork_check(__func__));
-    /* Without libEGL nothing of it can be current; epoxy would end the process if it were asked. */
+    /* Without libEGL no EGL context can be current, and epoxy would end the process if called. */
     if (!egl && !epoxy_has_egl())
         return GR_OK;
     if (egl)

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * EGL devices and displays, matched with CUDA devices by what they say of themselves, never by
- * index.
- */
+/* Matches EGL devices and displays with CUDA devices by what they report, never by index. */
 #include "gl/egl_device.h"
 
 #include <stdio.h>
@@ -38,7 +35,7 @@ static void add(struct egl_candidate candidates[], size_t *count, EGLenum platfo
     ++*count;
 }
 
-/* The CUDA device that an EGL device says it is, or -1. */
+/* The CUDA device that an EGL device reports, or -1. */
 static int cuda_ordinal(EGLDeviceEXT device)
 {
     EGLAttrib ordinal = -1;
@@ -51,7 +48,7 @@ static int cuda_ordinal(EGLDeviceEXT device)
 
 struct device {
     EGLDeviceEXT handle;
-    int ordinal; /* of the CUDA device that it is, or -1 */
+    int ordinal; /* the CUDA device, or -1 */
     char text[120];
 };
 

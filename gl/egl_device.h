@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Finding the EGL display to draw on: the one of a CUDA device, or Mesa's without a window system.
- */
+/* Finds the EGL display to draw on: that of a CUDA device, or Mesa's without a window system. */
 #ifndef GR_GL_EGL_DEVICE_H
 #define GR_GL_EGL_DEVICE_H
 
@@ -10,7 +8,7 @@
 
 #include <epoxy/egl.h>
 
-/* A display that may be tried, and how it was come by, for messages. */
+/* A display to try, and its origin for messages. */
 struct egl_candidate {
     EGLDisplay display;
     char origin[120]; /* "EGL device 1 (CUDA device 0)" */
@@ -20,12 +18,12 @@ struct egl_candidate {
 
 /*
  * Fills in the displays to try for a CUDA device, best first, and returns their number. `found`
- * gets a text that lists every EGL device seen, for the message when none of them works.
+ * receives a list of all EGL devices, for the message if none of them works.
  *
- * If Mesa draws for the CUDA driver, that is Mesa's surfaceless platform and then every EGL device;
- * else the EGL device that names this CUDA device by EGL_NV_device_cuda, and then the others that
- * belong to CUDA at all: the extension may count as the driver does without CUDA_VISIBLE_DEVICES,
- * so the caller asks cuGLGetDevices of the finished context.
+ * If Mesa draws for the CUDA driver, the order is Mesa's surfaceless platform, then every EGL
+ * device. Otherwise it is the EGL device that EGL_NV_device_cuda reports as this CUDA device, then
+ * the other CUDA devices. The extension may ignore CUDA_VISIBLE_DEVICES, so the caller verifies the
+ * finished context by cuGLGetDevices.
  */
 size_t egl_find_candidates(int cuda_device, struct egl_candidate candidates[EGL_CANDIDATES_MAX],
                            char *found, size_t found_size);

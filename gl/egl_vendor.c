@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * libglvnd reads the names of EGL's drivers from .json files: those that one variable lists, else
- * those in the folders that another lists, else those in the system's folders. Of a file that is
- * not there, or a library that cannot be loaded, it says nothing.
+ * libglvnd reads the EGL driver names from .json files: those listed in one variable, otherwise
+ * those in the folders listed in another, otherwise those in the system folders. It does not report
+ * a missing file or a library that fails to load.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "gl/egl_vendor.h"
@@ -19,21 +19,21 @@
 
 #define FILES   "__EGL_VENDOR_LIBRARY_FILENAMES"
 #define FOLDERS "__EGL_VENDOR_LIBRARY_DIRS"
-/* libglvnd's own default. */
+/* The default of libglvnd. */
 #define SYSTEM_FOLDERS "/etc/glvnd/egl_vendor.d:/usr/share/glvnd/egl_vendor.d"
 
 #define PATH_ROOM 300
 
-/* The drivers, by what the names of their files and libraries contain. */
+/* Identify the drivers, as parts of their file and library names. */
 #define MESA   "mesa"
 #define NVIDIA "nvidia"
 
-/* What is being written, and what is looked for. */
+/* The message so far, and the driver to find. */
 struct text {
     char *start;
     size_t size, length;
-    const char *driver; /* the wanted one */
-    bool named;         /* it was among those that were said */
+    const char *driver; /* the wanted driver */
+    bool named;         /* the message has mentioned it */
 };
 
 static void say(struct text *t, const char *format, ...) GR_PRINTF(2, 3);
@@ -50,7 +50,7 @@ static void say(struct text *t, const char *format, ...)
         t->length = t->size - 1;
 }
 
-/* The next of a list's paths, which colons separate; NULL after the last. */
+/* Reads the next path of a list separated by colons; NULL after the last. */
 static const char *next_path(const char *list, char path[PATH_ROOM])
 {
     while (*list == ':')
@@ -64,7 +64,7 @@ static const char *next_path(const char *list, char path[PATH_ROOM])
 
 /* ---- One file -------------------------------------------------------------------------------- */
 
-/* Its "library_path"; false if it has none. */
+/* Reads "library_path"; false if it is missing. */
 static bool read_library(const char *file, char library[PATH_ROOM])
 {
     char json[4096];
@@ -77,7 +77,7 @@ static bool read_library(const char *file, char library[PATH_ROOM])
     return at && sscanf(at, "\"library_path\" : \"%255[^\"]", library) == 1;
 }
 
-/* The loader has tried the same, so that nothing new comes into the process for long. */
+/* The loader has tried to load it too, so this has no lasting effect on the process. */
 static bool can_load(const char *library)
 {
     void *handle = dlopen(library, RTLD_LAZY | RTLD_LOCAL);
@@ -101,7 +101,7 @@ static void say_file(struct text *t, const char *file)
 
 /* ---- Folders --------------------------------------------------------------------------------- */
 
-/* The first .json file there whose name contains the driver's, or any for NULL. */
+/* Finds the first .json file whose name contains `driver`, or any if NULL. */
 static bool find_in(const char *folder, const char *driver, char file[2 * PATH_ROOM])
 {
     const struct dirent *entry;
@@ -158,22 +158,22 @@ static void advise_install(struct text *t)
     say(t, "%s",
         strcmp(t->driver, MESA) == 0
             ? "Install all of Mesa's software OpenGL (on Debian libegl-mesa0 and libgl1-mesa-dri)."
-            : "Is NVIDIA's EGL there (libEGL_nvidia.so.0 and its 10_nvidia.json; in a "
+            : "Is the NVIDIA EGL installed (libEGL_nvidia.so.0 and its 10_nvidia.json; in a "
               "container NVIDIA_DRIVER_CAPABILITIES must contain graphics)?");
 }
 
-/* A variable names drivers, and the wanted one is not among them. */
+/* A variable names drivers, but not the wanted one. */
 static void advise_to_name(struct text *t, bool files)
 {
     char file[2 * PATH_ROOM];
     if (!find_in_system(t->driver, file)) {
-        say(t, "Unset it: it keeps EGL's loader from the system's drivers. ");
+        say(t, "Unset it: it hides the system's drivers from the EGL loader. ");
         advise_install(t);
         return;
     }
     if (!files)
         *strrchr(file, '/') = '\0';
-    say(t, "Unset it, or let it name %.150s, which is there.", file);
+    say(t, "Unset it, or let it name %.150s, which exists.", file);
 }
 
 void egl_vendor_advise(bool mesa, char *text, size_t size)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The drivers that EGL's loader (libglvnd) is told of, and what is wrong with them. */
+/* Diagnoses which drivers are configured for the EGL loader (libglvnd). */
 #ifndef GR_GL_EGL_VENDOR_H
 #define GR_GL_EGL_VENDOR_H
 
@@ -7,8 +7,8 @@
 #include <stddef.h>
 
 /*
- * Writes where the loader looks for drivers, whether the files are there and their libraries can be
- * loaded, and what to change: Mesa's driver is wanted, or NVIDIA's.
+ * Writes where the loader searches for drivers, whether the files exist and their libraries load,
+ * and what to change. The wanted driver is Mesa's or NVIDIA's.
  */
 void egl_vendor_advise(bool mesa, char *text, size_t size);
 

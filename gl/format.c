@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of formats and targets, see format.h. */
+/* The tables of formats and targets (format.h). */
 #include "gl/format.h"
 
 #include <stddef.h>
@@ -8,7 +8,7 @@
 
 #include "lib/array_format.h"
 
-/* Plain values; integers that stand for fractions; those with the sRGB curve; refused ones. */
+/* Rows for plain values, normalized integers, sRGB and refused formats. */
 /* clang-format off */
 #define ROW(gl, type, channels, normalized, srgb) \
     {GL_##gl, "GL_" #gl, NULL, NULL, type, channels, normalized, srgb}
@@ -16,7 +16,7 @@
 #define NORM(gl, type, channels)  ROW(gl, type, channels, true, false)
 #define SRGB(gl, type, channels)  ROW(gl, type, channels, true, true)
 #define NO(gl, why, instead)      {GL_##gl, "GL_" #gl, why, instead, U8, 0, false, false}
-/* The formats of 1, 2, 3 and 4 channels. */
+/* Rows for 1, 2, 3 and 4 channels. */
 #define EACH(row, bits, type) \
     row(R##bits, type, 1), row(RG##bits, type, 2), row(RGB##bits, type, 4), row(RGBA##bits, type, 4)
 /* clang-format on */
@@ -44,14 +44,14 @@ static const struct gl_format formats[] = {
     EACH(PLAIN, 32I, S32),
     EACH(PLAIN, 32UI, U32),
 
-    /* Formats that the driver keeps in whole bytes. */
+    /* Formats that the driver stores in whole bytes. */
     NORM(RGBA2, U8, 4),
     NORM(RGBA4, U8, 4),
     NORM(RGB12, U16, 4),
     NORM(RGBA12, U16, 4),
     PLAIN(STENCIL_INDEX8, U8, 1),
 
-    /* Without a size: the driver takes 8 bits. */
+    /* Unsized formats: the driver uses 8 bits. */
     NORM(RED, U8, 1),
     NORM(RG, U8, 2),
     NORM(RGB, U8, 4),
@@ -132,7 +132,7 @@ const struct gl_target *gl_target_of(unsigned int target)
     return NULL;
 }
 
-/* A texture's bindings on the active unit. */
+/* The texture bindings of the active unit. */
 static void get_bindings(GLint bound[TARGET_COUNT])
 {
     for (size_t i = 0; i < TARGET_COUNT; i++) {
@@ -144,9 +144,7 @@ static void get_bindings(GLint bound[TARGET_COUNT])
 
 const struct gl_target *gl_texture_target(unsigned int name)
 {
-    /*
-     * The last unit is the least used. glBindTextureUnit finds the texture's own target by itself.
-     */
+    /* The last unit is the least used. glBindTextureUnit() binds a texture to its own target. */
     GLint active, units, before[TARGET_COUNT], after[TARGET_COUNT];
     const struct gl_target *found = NULL;
     glGetIntegerv(GL_ACTIVE_TEXTURE, &active);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Resources from OpenGL buffer objects: what is checked before CUDA is asked to register one. */
+/* Creates resources from OpenGL buffers; checks each before it is registered with CUDA. */
 #include <grinterop/gl.h>
 
 #include "gl/from_buffer.h"
@@ -18,7 +18,7 @@
 
 #define BUFFER_FLAGS (GR_READ_ONLY | GR_WRITE_DISCARD)
 
-/* What glBindBuffer takes before the name. */
+/* Whether `name` is a target, the first argument of glBindBuffer(). */
 static bool is_target(unsigned int name)
 {
     switch (name) {
@@ -40,11 +40,10 @@ static gr_status check_buffer(unsigned int name, bool direct, size_t *size, cons
     if (!glIsBuffer(name))
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "There is no OpenGL buffer %u in the current context: %s.", name,
-                       is_target(name)
-                           ? "that is a target's value, such as GL_ARRAY_BUFFER; pass the name "
-                             "that glGenBuffers gave"
-                           : "it was deleted, belongs to another context, or was only named by "
-                             "glGenBuffers and never bound");
+                       is_target(name) ? "that is the value of a target, such as GL_ARRAY_BUFFER; "
+                                         "pass the name from glGenBuffers"
+                                       : "it was deleted, belongs to another context, or was only "
+                                         "reserved by glGenBuffers and never bound");
     *size = gl_buffer_storage(name, direct);
     if (*size > 0)
         return GR_OK;
@@ -59,7 +58,7 @@ static gr_status check_buffer(unsigned int name, bool direct, size_t *size, cons
 struct gl_resource *gl_buffer_object(unsigned int name, unsigned flags, const char *call)
 {
     if (name == 0) {
-        gr_fail(GR_ERR_INVALID_VALUE, call, "The OpenGL buffer's name is 0, which is no buffer.");
+        gr_fail(GR_ERR_INVALID_VALUE, call, "The OpenGL buffer name is 0, which is not a buffer.");
         return NULL;
     }
     if (gr_flags_check(flags, BUFFER_FLAGS, call) != GR_OK)
@@ -94,7 +93,10 @@ gr_buffer *gr_map_gl_buffer(unsigned int name, unsigned flags, CUstream stream)
     gr_buffer *buffer = NULL;
     if (resource)
         gr_map_for(&resource, 1, stream, NULL, &buffer, __func__);
-    /* From here on the buffer alone holds the registration; without one it ends at once. */
+    /*
+     * From here on only the buffer holds the registration. Without a buffer the registration ends
+     * now.
+     */
     gr_resource_free(resource);
     return buffer;
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Resources from OpenGL textures and renderbuffers: what is checked before CUDA is asked. */
+/*
+ * Creates resources from OpenGL textures and renderbuffers; checks each before it is registered
+ * with CUDA.
+ */
 #include <grinterop/gl.h>
 
 #include "gl/from_image.h"
@@ -15,7 +18,7 @@
 
 #define IMAGE_FLAGS (GR_READ_ONLY | GR_WRITE_DISCARD | GR_SURFACE_LOAD_STORE | GR_TEXTURE_GATHER)
 
-/* The order is name, target, flags. */
+/* Reports swapped arguments. */
 static gr_status refuse_swapped(unsigned int value, const char *given, const char *meant,
                                 const char *call)
 {
@@ -32,21 +35,20 @@ static gr_status check_target(unsigned int name, unsigned int target, unsigned f
     if (t && !t->instead)
         return GR_OK;
     if (!t && gl_target_of(name))
-        return refuse_swapped(name, "OpenGL image's name", "name", call);
+        return refuse_swapped(name, "OpenGL image name", "name", call);
     if (!t && gl_target_of(flags))
         return refuse_swapped(flags, "value of `flags`", "flags", call);
     if (t)
         return gr_fail(GR_ERR_UNSUPPORTED, call, "CUDA does not take %s. Use %s.", t->name,
                        t->instead);
     if (target >= GL_TEXTURE_CUBE_MAP_POSITIVE_X && target <= GL_TEXTURE_CUBE_MAP_NEGATIVE_Z)
-        return gr_fail(
-            GR_ERR_INVALID_VALUE, call,
-            "The target is one face of a cube: pass GL_TEXTURE_CUBE_MAP, and the face as the "
-            "layer of what is mapped.");
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The target is one face of a cube: pass GL_TEXTURE_CUBE_MAP, and select the "
+                       "face as the layer after mapping.");
     return gr_fail(
         GR_ERR_INVALID_VALUE, call,
-        "0x%x is no target of an image: pass GL_TEXTURE_2D, GL_TEXTURE_3D, "
-        "GL_TEXTURE_RECTANGLE, GL_TEXTURE_CUBE_MAP, GL_TEXTURE_2D_ARRAY or GL_RENDERBUFFER.",
+        "0x%x is not an image target: pass GL_TEXTURE_2D, GL_TEXTURE_3D, GL_TEXTURE_RECTANGLE, "
+        "GL_TEXTURE_CUBE_MAP, GL_TEXTURE_2D_ARRAY or GL_RENDERBUFFER.",
         target);
 }
 
@@ -57,16 +59,16 @@ static gr_status check_name(const struct gl_resource *r, const char *call)
     bool renderbuffer = target->target == GL_RENDERBUFFER;
     if (renderbuffer ? !glIsRenderbuffer(name) : !glIsTexture(name)) {
         bool other = renderbuffer ? glIsTexture(name) : glIsRenderbuffer(name);
-        return gr_fail(
-            GR_ERR_INVALID_VALUE, call,
-            "There is no OpenGL %s %u in the current context: it was deleted, belongs to "
-            "another context, or was only named and never bound.%s",
-            renderbuffer ? "renderbuffer" : "texture", name,
-            !other         ? ""
-            : renderbuffer ? " There is a texture of that name: pass its target."
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "There is no OpenGL %s %u in the current context: it was deleted, belongs "
+                       "to another context, or was only reserved and never bound.%s",
+                       renderbuffer ? "renderbuffer" : "texture", name,
+                       !other ? ""
+                       : renderbuffer
+                           ? " There is a texture of that name: pass its target."
                            : " There is a renderbuffer of that name: pass GL_RENDERBUFFER.");
     }
-    /* An older OpenGL finds a wrong target when it is asked for the storage. */
+    /* Older OpenGL versions detect a wrong target when the storage is queried. */
     if (!renderbuffer && r->context.direct)
         own = gl_texture_target(name);
     if (own && own != target)
@@ -105,11 +107,10 @@ static gr_status check_storage(struct gl_resource *r, struct gl_image_storage *s
             "pass its own target.",
             r->name, r->target->name);
     if (storage->base.samples > 0)
-        return gr_fail(
-            GR_ERR_UNSUPPORTED, call,
-            "OpenGL image %u has %d samples a pixel, which CUDA does not take. Use an image "
-            "with one sample that glBlitFramebuffer resolves it into.",
-            r->name, storage->base.samples);
+        return gr_fail(GR_ERR_UNSUPPORTED, call,
+                       "OpenGL image %u has %d samples per pixel, which CUDA does not accept. Use "
+                       "an image with one sample and resolve into it by glBlitFramebuffer.",
+                       r->name, storage->base.samples);
     status = check_format(r, call);
     if (status == GR_OK && storage->incomplete)
         status = gr_fail(
@@ -145,7 +146,7 @@ struct gl_resource *gl_image_object(unsigned int name, unsigned int target, unsi
                                     const char *call)
 {
     if (name == 0) {
-        gr_fail(GR_ERR_INVALID_VALUE, call, "The OpenGL image's name is 0, which is no image.");
+        gr_fail(GR_ERR_INVALID_VALUE, call, "The OpenGL image name is 0, which is not an image.");
         return NULL;
     }
     if (check_target(name, target, flags, call) != GR_OK ||

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Storage of textures and renderbuffers, asked for through a binding that is put back. */
+/* Queries the storage of textures and renderbuffers through a binding, which is then restored. */
 #include "gl/image_storage.h"
 
 #include <string.h>
@@ -22,10 +22,7 @@ static struct gl_level renderbuffer_base(GLuint name)
     return l;
 }
 
-/*
- * False if the texture is of another target, which only an OpenGL before 4.5 leaves to this to
- * find.
- */
+/* False if the texture has another target, which is only possible before OpenGL 4.5. */
 static bool bind(GLenum target, GLuint name, GLuint *before)
 {
     GLenum binding = gl_target_of(target)->binding;
@@ -37,7 +34,7 @@ static bool bind(GLenum target, GLuint name, GLuint *before)
     return (GLuint)bound == name;
 }
 
-/* A level of the bound texture; `part` is the target, or a face of the cube. */
+/* Queries a level of the bound texture; `part` is the target or a cube face. */
 static struct gl_level bound_level(GLenum part, GLint level)
 {
     struct gl_level l = {0, 0, 0, 0, 0};
@@ -73,7 +70,7 @@ static int half(int extent)
     return extent > 1 ? extent / 2 : 1;
 }
 
-/* The level that follows `l` in a complete texture. */
+/* The level after `l` in a complete texture. */
 static struct gl_level next_level(struct gl_level l, GLenum target)
 {
     l.width = half(l.width);
@@ -108,8 +105,8 @@ static const char *check_faces(GLint level)
 }
 
 /*
- * Counts the levels of a texture whose levels were given one by one. CUDA sees either the first or
- * the whole chain; with some levels missing the driver fails when the registration ends.
+ * Counts the levels of a texture without immutable storage. CUDA sees either level 0 or the whole
+ * chain. If levels are missing, the driver fails when the registration ends.
  */
 static void count_levels(GLenum target, struct gl_image_storage *storage)
 {

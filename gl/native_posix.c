@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The current OpenGL context by EGL or GLX. */
+/* Finds the current OpenGL context by EGL or GLX. */
 #include "gl/native.h"
 
 #include <dlfcn.h>
@@ -11,7 +11,7 @@
 typedef void *(*current_fn)(void);
 typedef void *(*address_fn)(const char *name);
 
-/* Who can say which context is current. */
+/* The functions that return the current context. */
 static struct place {
     const char *interface, *file, *function;
     current_fn current; /* atomic; NULL until the library is found */
@@ -22,8 +22,8 @@ static struct place {
 };
 
 /*
- * Only a library that is loaded already can have made a context current. Once found it is never let
- * go of, so that a registration need not look for it again.
+ * Only a library that is already loaded can have made a context current. Once found, the library
+ * stays open, so that later registrations need no lookup.
  */
 static current_fn find_current(struct place *place)
 {
@@ -40,7 +40,7 @@ static current_fn find_current(struct place *place)
     return current;
 }
 
-/* glXGetProcAddressARB() of a library that is loaded, or NULL. */
+/* The glXGetProcAddressARB() of a loaded library, or NULL. */
 static address_fn find_glx_address(const char *file)
 {
     address_fn address = NULL;
@@ -49,7 +49,7 @@ static address_fn find_glx_address(const char *file)
         return NULL;
     void *symbol = dlsym(library, "glXGetProcAddressARB");
     memcpy(&address, &symbol, sizeof(symbol));
-    dlclose(library); /* the context keeps it */
+    dlclose(library); /* the context keeps the library loaded */
     return address;
 }
 

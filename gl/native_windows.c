@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The current OpenGL context by WGL. epoxy needs opengl32.dll too, so that it is always there. */
+/* Finds the current OpenGL context by WGL. epoxy links opengl32.dll too, so it is always loaded. */
 #include "gl/native.h"
 
 #include <stddef.h>
 #include <string.h>
 
-/* All of it would make a macro of `interface`. */
+/* Without it, the Windows headers define `interface` as a macro. */
 #define WIN32_LEAN_AND_MEAN
 #include <windows.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * OpenGL objects as resources: whose context is current, whether they are still what they were, and
- * their end.
+ * Operations that resources of existing OpenGL objects share: context checks, storage checks and
+ * destruction.
  */
 #include "gl/object.h"
 
@@ -42,7 +42,7 @@ struct gl_resource *gl_resource_begin(const char *kind, unsigned int name, const
     struct gl_context gl;
     if (!gl_context_find(&gl)) {
         char what[80];
-        snprintf(what, sizeof(what), "OpenGL %s %u was made in", kind, name);
+        snprintf(what, sizeof(what), "OpenGL %s %u was created in", kind, name);
         gl_context_refuse_found(&gl, what, call);
         return NULL;
     }
@@ -67,9 +67,9 @@ gr_status gl_object_refuse_thread(const gr_resource *resource, const char *call)
 {
     return gl_context_refuse(&gl_of(resource)->context, gl_object_text(resource).text,
                              resource->in_a_ring
-                                 ? " A ring of gr_gl_buffer_create() or gr_gl_image_create() with "
-                                   "GR_TRANSPORT_SHARED needs none for CUDA's side, which can be "
-                                   "on any thread."
+                                 ? " In a ring of gr_gl_buffer_create() or gr_gl_image_create() "
+                                   "with GR_TRANSPORT_SHARED, the CUDA side needs no OpenGL "
+                                   "context and can run on any thread."
                                  : "",
                              call);
 }
@@ -94,7 +94,7 @@ static gr_status fail_deleted(const gr_resource *resource, const char *call)
     GR_TRY(gl_errors_check_lost(call));
     return gr_fail(GR_ERR_STATE, call,
                    "%s has been deleted since it was registered. End the registration by %s, and "
-                   "register the object that took its place.",
+                   "register the object that replaced it.",
                    gl_object_text(resource).text, end_registration());
 }
 
@@ -109,8 +109,8 @@ static gr_status check_buffer(const gr_resource *resource, const char *call)
     GR_TRY(gl_errors_check_lost(call));
     return gr_fail(
         GR_ERR_STATE, call,
-        "%s had %zu byte%s when it was registered and has been given other storage since, "
-        "of %zu byte%s. End the registration by %s, and register the buffer again.",
+        "%s had %zu byte%s when it was registered and has been given other storage since, of %zu "
+        "byte%s. End the registration by %s, and register the buffer again.",
         gl_object_text(resource).text, resource->size, gr_s(resource->size), size, gr_s(size),
         end_registration());
 }
@@ -170,7 +170,7 @@ bool gl_object_takes(const gr_resource *resource)
     return false;
 }
 
-/* Its context is current. */
+/* The OpenGL context is current. */
 static void settle(struct gl_later *left)
 {
     struct gl_resource *r =
@@ -185,7 +185,7 @@ void gl_object_collect(const gr_resource *resource)
 
 void gl_object_park(gr_resource *resource, bool freed)
 {
-    (void)freed; /* settle() finds out */
+    (void)freed; /* settle() checks it */
     struct gl_resource *r = (struct gl_resource *)resource;
     r->parked = (struct gl_later){.context = r->context, .end = settle};
     gl_later_park(&r->parked);

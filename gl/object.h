@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Resources made from OpenGL objects that exist: what the transports that do that (interop.c,
- * peer.c, copy.c) have in common.
+ * Resources made from existing OpenGL objects: code that the interop, peer and copy transports
+ * share.
  */
 #ifndef GR_GL_OBJECT_H
 #define GR_GL_OBJECT_H
@@ -21,21 +21,22 @@ struct gl_resource {
     struct gl_context context;
     unsigned int name;
     bool immutable; /* its storage can neither be replaced nor resized */
-    /* Of images; NULL for buffers, `format` also for one that the table does not know. */
+    /* NULL for buffers. `format` is also NULL if the table does not list the format. */
     const struct gl_target *target;
     const struct gl_format *format;
-    struct gl_level level;  /* the largest, when it was registered */
-    struct gl_copy *copy;   /* of the copy transport's resources */
-    struct gl_peer *peer;   /* of the peer transport's */
+    struct gl_level level;  /* the base level at registration */
+    struct gl_copy *copy;   /* copy transport only */
+    struct gl_peer *peer;   /* peer transport only */
     struct gl_later parked; /* while it is set aside */
-    struct gl_names *owned; /* what grinterop made and deletes with the resource, or NULL */
-    char transport[520];    /* its transport with the reason, where there is one to tell */
+    struct gl_names
+        *owned;          /* objects that grinterop created and deletes with the resource, or NULL */
+    char transport[520]; /* the transport and the reason for its choice, if there is a reason to
+                            report */
 };
 
 /*
- * What both kinds of objects need before they are looked at: the driver loaded, an OpenGL context
- * current, which is remembered, and zeroed memory for the resource. NULL after an error, which
- * names the object by `kind` and `name`.
+ * The first step for buffers and images: loads the driver, remembers the current OpenGL context and
+ * allocates a zeroed resource. NULL after an error, which names the object by `kind` and `name`.
  */
 struct gl_resource *gl_resource_begin(const char *kind, unsigned int name, const char *call);
 
@@ -52,15 +53,15 @@ gr_status gl_object_refuse_thread(const gr_resource *resource, const char *call)
 size_t gl_object_run(gr_resource *const resources[], size_t n);
 
 /*
- * Asks OpenGL whether the objects are there and have the storage that they had. CUDA keeps
- * immutable storage, so where it has registered the objects that is not asked about.
+ * Check that the objects still exist with the same storage. The second one skips immutable
+ * storage, which CUDA's registration keeps.
  */
 gr_status gl_object_check_storage(gr_resource *const resources[], size_t n, const char *call);
 gr_status gl_object_check_registered(gr_resource *const resources[], size_t n, const char *call);
 
 /*
- * At a release that copies: whether the storage is still there. An object that is gone can take
- * nothing, and must not keep its resource from being released: a warning says what is lost.
+ * For releases that copy: whether the storage still exists. If it does not, the data is lost with a
+ * warning, and the release still succeeds.
  */
 bool gl_object_takes(const gr_resource *resource);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What works between the current OpenGL context and CUDA. Interop is tried with a buffer of a few
- * bytes, since no question to the driver tells all that a registration needs; it ends before the
- * answer is given.
+ * Reports what works between the current OpenGL context and CUDA. Interop is tried with a buffer of
+ * a few bytes, which is unregistered again: no driver query covers everything that a registration
+ * needs.
  */
 #include <stdio.h>
 
@@ -39,7 +39,7 @@ static CUresult try_to_register(void)
     return result;
 }
 
-/* An answer with room for its reason. */
+/* A result with space for its reason. */
 struct answer {
     gr_transport_info info;
     char reason[900];
@@ -54,7 +54,7 @@ static void probe_interop(struct answer *answer)
     size_t size = sizeof(answer->reason), length;
     answer->info.usable = result == CUDA_SUCCESS;
     if (answer->info.usable) {
-        length = (size_t)snprintf(text, size, "CUDA can register OpenGL's buffers: ");
+        length = (size_t)snprintf(text, size, "CUDA can register OpenGL buffers: ");
         gl_diagnose_who(text + length, size - length);
         return;
     }
@@ -75,10 +75,9 @@ static const char *way_of_copies(void)
 {
     struct gl_context gl;
     if (!gl_context_remember(&gl) || !gl_staging_can(&gl))
-        return "by the processor, since OpenGL lacks GL_ARB_buffer_storage or "
-               "GL_ARB_direct_state_access";
-    return "which OpenGL keeps mapped, so that no processor copies; by the processor what is "
-           "write_discard, up to " GL_COPY_BY_PROCESSOR_TEXT ", where that is faster";
+        return "by the CPU, since OpenGL lacks GL_ARB_buffer_storage or GL_ARB_direct_state_access";
+    return "which OpenGL keeps mapped, so that the CPU copies nothing; the CPU copies "
+           "write_discard objects of up to " GL_COPY_BY_PROCESSOR_TEXT ", since that is faster";
 }
 
 static void probe_copy(struct answer *answer)
@@ -86,14 +85,14 @@ static void probe_copy(struct answer *answer)
     bool renderbuffers = gl_transfer_can(gl_target_of(GL_RENDERBUFFER));
     answer->info.usable = true;
     snprintf(answer->reason, sizeof(answer->reason),
-             "Works between any OpenGL and any CUDA device. Its price: a map, unless "
-             "write_discard, and a release, unless read_only, move all bytes through host memory "
-             "(%s), and the thread waits for OpenGL and for the stream.%s",
+             "Works between any OpenGL and any CUDA device. Cost: a map, unless write_discard, and "
+             "a release, unless read_only, copy all bytes through host memory (%s), and the thread "
+             "waits for OpenGL and for the stream.%s",
              way_of_copies(),
-             renderbuffers ? "" : " Renderbuffers would need OpenGL 4.3 or GL_ARB_copy_image.");
+             renderbuffers ? "" : " Renderbuffers need OpenGL 4.3 or GL_ARB_copy_image.");
 }
 
-/* The same trial in the context of the device that draws. */
+/* The same trial in the CUDA context of the device that draws. */
 static CUresult try_to_register_there(CUdevice drawing)
 {
     const gr_cuda_api *cu = gr_driver();
@@ -140,7 +139,7 @@ static const struct probe {
 };
 #define PROBES (sizeof(probes) / sizeof(probes[0]))
 
-/* Its place among the probes; PROBES after an error, which is recorded. */
+/* The index of the probe; PROBES after an error, which is recorded. */
 static size_t find_probe(gr_transport transport, const char *call)
 {
     size_t i = 0;
@@ -148,7 +147,7 @@ static size_t find_probe(gr_transport transport, const char *call)
         i++;
     if (i == PROBES)
         gr_fail(GR_ERR_INVALID_VALUE, call,
-                "%u is none of OpenGL's transports: ask of one at a time, GR_TRANSPORT_INTEROP, "
+                "%u is not an OpenGL transport: pass one of GR_TRANSPORT_INTEROP, "
                 "GR_TRANSPORT_SHARED, GR_TRANSPORT_COPY or GR_TRANSPORT_PEER.",
                 (unsigned)transport);
     return i;
@@ -159,7 +158,7 @@ static gr_status ask(const struct probe *probe, struct answer *answer, const cha
     struct gl_context gl;
     struct gr_context context;
     bool pushed;
-    gr_status status = gl_context_begin(&gl, "is to be asked", call);
+    gr_status status = gl_context_begin(&gl, "is to be queried", call);
     if (status == GR_OK)
         status = gr_context_choose(&context, gl_find_nearest_device, call);
     if (status != GR_OK)

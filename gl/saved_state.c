@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* OpenGL's state, put back as the application left it. */
+/* Saves and restores the application's OpenGL state. */
 #include "gl/saved_state.h"
 
 #include <stddef.h>
@@ -19,9 +19,9 @@ unsigned int gl_bind_buffer(unsigned int target, unsigned int query, unsigned in
     return (GLuint)before;
 }
 
-/* ---- Pending errors: none can be put back, so the same mistake is made again ----------------- */
+/* ---- Pending errors: OpenGL cannot set one, so the same mistake is made again ---------------- */
 
-/* A context that was lost gives errors without an end. */
+/* A lost context reports errors without end. */
 #define MOST_ERRORS 16
 
 unsigned int gl_errors_take(void)
@@ -47,7 +47,7 @@ static void run_out_of_memory(void)
     glDeleteBuffers(1, &name);
 }
 
-/* No buffer that could be unmapped. */
+/* Unmaps without a bound buffer. */
 static void unmap_nothing(void)
 {
     GLuint before = gl_bind_buffer(GL_COPY_WRITE_BUFFER, GL_COPY_WRITE_BUFFER_BINDING, 0);
@@ -86,7 +86,7 @@ void gl_errors_end(const struct gl_errors *errors)
     case GL_OUT_OF_MEMORY:
         run_out_of_memory();
         break;
-    default: /* a lost context says so by itself */
+    default: /* a lost context repeats its error */
         break;
     }
 }
@@ -100,8 +100,8 @@ gr_status gl_errors_check_lost(const char *call)
         return GR_OK;
     return gr_fail_code(GR_ERR_GL, GR_DOMAIN_OPENGL, GL_CONTEXT_LOST, "GL_CONTEXT_LOST",
                         "glGetError",
-                        "%s: the OpenGL context is lost (glGetGraphicsResetStatus). Make another "
-                        "one, and everything in it anew.",
+                        "%s: the OpenGL context is lost (glGetGraphicsResetStatus). Create another "
+                        "one, and all its objects again.",
                         call);
 }
 
@@ -123,13 +123,13 @@ const char *gl_error_name(unsigned int error)
     case GL_CONTEXT_LOST:
         return "GL_CONTEXT_LOST";
     default:
-        return "an unknown error of OpenGL";
+        return "an unknown OpenGL error";
     }
 }
 
-/* ---- The settings that moving texels depends on ---------------------------------------------- */
+/* ---- State that affects texel transfers ------------------------------------------------------ */
 
-/* Compressed texels, which have settings of their own, are never moved. */
+/* Compressed texels have parameters of their own, but are never transferred. */
 static const struct {
     GLenum name;
     GLint neutral;
@@ -142,7 +142,7 @@ static const struct {
     {GL_UNPACK_LSB_FIRST, 0},
 };
 
-/* How a compatibility context calculates with texels. */
+/* Arithmetic on texels in compatibility contexts. */
 static const struct {
     GLenum name;
     GLfloat neutral;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* OpenGL's state, which is the application's: put aside while grinterop works, and put back. */
+/* Saves and restores the application's OpenGL state around grinterop's own calls. */
 #ifndef GR_GL_SAVED_STATE_H
 #define GR_GL_SAVED_STATE_H
 
@@ -9,50 +9,50 @@
 
 /* ---- Bindings -------------------------------------------------------------------------------- */
 
-/* Binds a buffer; what the binding `query` held before is the result, for glBindBuffer(). */
+/* Binds a buffer. Returns the buffer bound before, which `query` names, for glBindBuffer(). */
 unsigned int gl_bind_buffer(unsigned int target, unsigned int query, unsigned int name);
 
 /* ---- Pending errors -------------------------------------------------------------------------- */
 
 struct gl_errors {
-    unsigned int before; /* GL_NO_ERROR as a rule */
+    unsigned int before; /* usually GL_NO_ERROR */
 };
 
-/* Takes the pending error away, so that later ones are grinterop's own. */
+/* Clears and saves the pending error, so that later errors are grinterop's own. */
 void gl_errors_begin(struct gl_errors *errors);
 
-/* The first error since then, which is forgotten; GL_NO_ERROR if there was none. */
+/* Returns the first error since gl_errors_begin() and clears all; GL_NO_ERROR if there was none. */
 unsigned int gl_errors_take(void);
 
 /*
- * Forgets grinterop's own and raises again what was pending, by a call that OpenGL refuses in the
- * same way.
+ * Clears grinterop's own errors and restores the saved error, by a call that OpenGL refuses with
+ * the same error.
  */
 void gl_errors_end(const struct gl_errors *errors);
 
-/*
- * For an answer of OpenGL's that makes no sense: whether it is one of a context that is lost, which
- * is the error then.
- */
+/* To call after an implausible result from OpenGL: fails if the context is lost. */
 gr_status gl_errors_check_lost(const char *call);
 
 /* "GL_OUT_OF_MEMORY"; static. */
 const char *gl_error_name(unsigned int error);
 
-/* ---- The settings that moving texels depends on ---------------------------------------------- */
+/* ---- State that affects texel transfers ------------------------------------------------------ */
 
 #define GL_STORE_PARAMETERS    16
 #define GL_TRANSFER_PARAMETERS 12
 
-/* The application's settings that decide how texels are moved, kept aside. */
+/* The application's pixel transfer state. */
 struct gl_pixel_state {
     int pack_buffer, unpack_buffer;
     int store[GL_STORE_PARAMETERS];
-    bool compatibility; /* which can also calculate with texels */
+    bool compatibility; /* only compatibility contexts have `transfer` */
     float transfer[GL_TRANSFER_PARAMETERS];
 };
 
-/* From here to the end texels are moved unchanged and without gaps, from and to host memory. */
+/*
+ * Between these calls, texels are transferred unchanged and tightly packed, to and from host
+ * memory.
+ */
 void gl_pixel_state_begin(struct gl_pixel_state *before);
 void gl_pixel_state_end(const struct gl_pixel_state *before);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which transport a resource of an existing OpenGL object gets. */
+/* Chooses the transport for a resource of an existing OpenGL object. */
 #include "gl/transport.h"
 
 #include <stdio.h>
@@ -41,35 +41,36 @@ gr_resource *gl_copy_image(struct gl_names *made, unsigned int target, unsigned 
 }
 
 /*
- * Between two GPUs, CUDA writing and OpenGL drawing on two H200s, microseconds a frame in order:
+ * Microseconds per frame between two H200s: CUDA writes, then OpenGL draws, in order:
  *
- *     bytes       driver's interop    peer    copy    the draw alone
- *     64 KiB                   415     384      37                23
- *     1 MiB                    525     455     106                56
- *     16 MiB                  1950    1435    1026               656
+ * bytes       driver interop    peer    copy    draw only
+ * 64 KiB                 415     384      37           23
+ * 1 MiB                  525     455     106           56
+ * 16 MiB                1950    1435    1026          656
  *
- * The first two let CUDA work on the GPU that draws, which then switches from side to side. Without
- * the copy, peer is taken from where it is at least 1.3 times as fast as interop: below it gains
- * less than the memory on a second GPU is worth. 8 MiB lies on the line between the last two rows.
+ * With interop and peer, CUDA works on the GPU that draws, which then has to switch between both
+ * APIs. If copy is not allowed, peer is chosen where it is at least 1.3 times as fast as interop. A
+ * smaller gain is not worth the memory on a second GPU. 8 MiB is interpolated between the last two
+ * rows.
  */
 #define PEER_FROM ((size_t)8 << 20)
 
-/* None of the transports that are asked for can be. */
+/* Reports that none of the requested transports is possible. */
 static void refuse_set(unsigned wanted, const char *call)
 {
     if (wanted & GR_TRANSPORT_SHARED)
         gr_fail(GR_ERR_UNSUPPORTED, call,
-                "GR_TRANSPORT_SHARED needs storage that grinterop made: the object exists, and "
-                "OpenGL cannot share its storage afterwards. Create it by gr_gl_buffer_create() or "
+                "GR_TRANSPORT_SHARED needs storage that grinterop allocates: OpenGL cannot share "
+                "the storage of an existing object. Create it by gr_gl_buffer_create() or "
                 "gr_gl_image_create(), or allow another transport.");
     else if (wanted & GR_TRANSPORT_PEER)
         gr_fail(GR_ERR_UNSUPPORTED, call,
-                "GR_TRANSPORT_PEER is for buffers that exist (gr_from_gl_buffer_with()). What "
-                "grinterop creates needs no copy between GPUs: allow GR_TRANSPORT_SHARED.");
+                "GR_TRANSPORT_PEER is for existing buffers (gr_from_gl_buffer_with()). Objects "
+                "that grinterop creates need no copy between GPUs: allow GR_TRANSPORT_SHARED.");
     else
         gr_fail(GR_ERR_UNSUPPORTED, call,
                 "GR_TRANSPORT_EXTERNAL is for memory of Vulkan (vk.h) and of other APIs "
-                "(external.h), not for OpenGL's objects: allow another transport.");
+                "(external.h), not for OpenGL objects: allow another transport.");
 }
 
 unsigned gl_transports_take(const gr_gl_options *options, unsigned possible, unsigned otherwise,
@@ -81,8 +82,8 @@ unsigned gl_transports_take(const gr_gl_options *options, unsigned possible, uns
     unsigned wanted = own.transports ? own.transports : otherwise;
     if (wanted & ~(unsigned)GR_TRANSPORT_ANY) {
         gr_fail(GR_ERR_INVALID_VALUE, call,
-                "`transports` is 0x%x, which has bits that are no gr_transport: pass some of them, "
-                "or GR_TRANSPORT_ANY.",
+                "`transports` is 0x%x, which has bits that are not in gr_transport: pass some of "
+                "its values, or GR_TRANSPORT_ANY.",
                 wanted);
         return 0;
     }
@@ -91,32 +92,31 @@ unsigned gl_transports_take(const gr_gl_options *options, unsigned possible, uns
     return wanted & possible;
 }
 
-/* ---- Several --------------------------------------------------------------------------------- */
+/* ---- Choosing among several ------------------------------------------------------------------ */
 
-/* A transport of objects that exist, and why it is the first one between two GPUs. */
+/* A transport for existing objects, and why it comes first between two GPUs. */
 struct way {
     const struct gr_backend *backend;
     const char *why_across;
 };
 
-static const struct way by_copy = {&gl_copy, "between two GPUs, where no other way is as fast"},
-                        by_peer = {&gl_peer, "from 8 MiB on it beats the driver's own interop "
-                                             "between two GPUs"},
-                        by_interop = {&gl_interop, "between two GPUs, where peer gains little "
-                                                   "below 8 MiB"};
+static const struct way
+    by_copy = {&gl_copy, "the fastest between two GPUs"},
+    by_peer = {&gl_peer, "from 8 MiB on faster than the driver's own interop between two GPUs"},
+    by_interop = {&gl_interop, "between two GPUs, where peer gains little below 8 MiB"};
 
-/* The transports that are tried, in this order, and why the first was not taken. */
+/* The transports to try, in order, and why the first was not used. */
 struct choice {
     const struct way *order[3];
     size_t count;
     unsigned allowed;
-    bool is_across;       /* a buffer of one GPU's, for CUDA on another one that reaches it */
-    char not_across[560]; /* why not */
+    bool is_across;       /* a buffer on one GPU, and CUDA on another that reaches it */
+    char not_across[560]; /* the reason if not */
     const char *call;
     char reason[300];
 };
 
-/* Whether a copy between two GPUs can be, without an error; else why not. */
+/* Whether a copy between two GPUs is possible. Records no error; `text` gets the reason if not. */
 static bool can_be_peer(const struct gl_resource *r, char *text, size_t size)
 {
     CUdevice drawing;
@@ -124,8 +124,8 @@ static bool can_be_peer(const struct gl_resource *r, char *text, size_t size)
     if (!r->base.is_image && gr_driver()->CtxGetCurrent(&current) == CUDA_SUCCESS && current)
         return gl_peer_reaches(&drawing, NULL, text, size);
     snprintf(text, size,
-             r->base.is_image ? "it copies buffers only"
-                              : "no CUDA context is current, so that the GPU that draws computes");
+             r->base.is_image ? "it copies only buffers"
+                              : "no CUDA context is current, so the GPU that draws also computes");
     return false;
 }
 
@@ -136,8 +136,8 @@ static void add(struct choice *choice, const struct way *way)
 }
 
 /*
- * As the last one, peer that cannot be is left out: the error is then why interop was refused, and
- * not peer's, which says to allow interop.
+ * If peer would come last but is not possible, it is left out. The error then says why interop was
+ * refused, not what peer reports, which is to allow interop.
  */
 static void put_in_order(struct choice *choice, const struct gl_resource *r)
 {
@@ -157,7 +157,10 @@ static void put_in_order(struct choice *choice, const struct gl_resource *r)
         add(choice, &by_copy);
 }
 
-/* For gr_resource_describe() and the log: why it is this transport. False: there is no reason. */
+/*
+ * Writes why this transport was chosen, for gr_resource_describe() and the log. False without a
+ * reason.
+ */
 static bool say_why(struct gl_resource *r, const struct choice *choice, const char *name)
 {
     const struct way *first = choice->order[0];
@@ -168,7 +171,7 @@ static bool say_why(struct gl_resource *r, const struct choice *choice, const ch
         snprintf(r->transport, sizeof(r->transport), "%s (%s)", name, first->why_across);
     else
         return false;
-    gr_log(GR_LOG_INFO, "%s: %s goes by transport %s", choice->call, gl_object_text(&r->base).text,
+    gr_log(GR_LOG_INFO, "%s: %s uses transport %s", choice->call, gl_object_text(&r->base).text,
            r->transport);
     return true;
 }
@@ -179,7 +182,7 @@ static void keep_reason(struct choice *choice, const char *text)
         snprintf(choice->reason, sizeof(choice->reason), "%.290s", text);
 }
 
-/* Whether the error of this transport is one that another helps against, which then is no error. */
+/* Whether another transport may work despite this error; then the error is dropped. */
 static bool may_go_on(struct choice *choice, const struct gr_error_record *before)
 {
     struct gr_error_record error;
@@ -206,7 +209,7 @@ static gr_resource *try_interop(struct gl_resource *r, struct choice *choice, un
     return made;
 }
 
-/* Peer and copy. */
+/* Tries peer or copy. */
 static gr_resource *try_copying(struct gl_resource *r, struct choice *choice, size_t i,
                                 unsigned flags, bool last, bool *ended)
 {
@@ -231,7 +234,7 @@ static gr_resource *try_copying(struct gl_resource *r, struct choice *choice, si
     return made;
 }
 
-/* *ended says that there is nothing to go on with: `r` is a resource, or is freed. */
+/* *ended means that no other transport is left to try: `r` became a resource or was freed. */
 static gr_resource *try_one(struct gl_resource *r, struct choice *choice, size_t i, unsigned flags,
                             bool *ended)
 {
@@ -256,7 +259,7 @@ static gr_resource *make(struct gl_resource *r, unsigned flags, unsigned allowed
     return made;
 }
 
-/* Storage that exists cannot be shared. */
+/* Existing storage cannot be shared. */
 static unsigned take(const gr_gl_options *options, const char *call)
 {
     return gl_transports_take(options, GR_TRANSPORT_INTEROP | GR_TRANSPORT_PEER | GR_TRANSPORT_COPY,

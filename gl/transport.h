@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which transport a resource of an existing OpenGL object gets. */
+/* Chooses the transport for a resource of an existing OpenGL object. */
 #ifndef GR_GL_TRANSPORT_H
 #define GR_GL_TRANSPORT_H
 
@@ -8,15 +8,16 @@
 #include "gl/delete_later.h"
 
 /*
- * Those of the `possible` transports that the options allow; `otherwise` where they name none. 0
- * after an error, which is recorded.
+ * The `possible` transports that the options allow; `otherwise` is the default if the options name
+ * none. Returns 0 and records an error if none is left.
  */
 unsigned gl_transports_take(const gr_gl_options *options, unsigned possible, unsigned otherwise,
                             const char *call);
 
 /*
- * As gr_from_gl_buffer() and gr_from_gl_image(), by copy, for objects that grinterop made and the
- * resource then owns. NULL after an error, which is recorded under `call`, and owns nothing.
+ * Like gr_from_gl_buffer() and gr_from_gl_image(), by the copy transport, for objects that
+ * grinterop created. The resource then owns them. On an error it returns NULL, records the error
+ * under `call`, and the caller keeps the objects.
  */
 gr_resource *gl_copy_buffer(struct gl_names *made, unsigned flags, const char *call);
 gr_resource *gl_copy_image(struct gl_names *made, unsigned int target, unsigned flags,

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Compiler options
 
-dnl GR_CXX(NAME, AFTER, OPTIONS): NAME_FLAG is the first of the options by which $CXX means an edition after
-dnl AFTER. The tests of gr.hpp alone want it: without one they say so and are skipped.
+dnl GR_CXX(NAME, AFTER, OPTIONS): sets NAME_FLAG to the first option that selects an edition of C++ after AFTER.
+dnl Only the tests of gr.hpp use it; without it they are skipped.
 AC_DEFUN([GR_CXX], [
     $1[]_FLAG=
     AC_MSG_CHECKING([whether $CXX compiles $1])
@@ -16,9 +16,9 @@ AC_DEFUN([GR_CXX], [
     done
     AC_MSG_RESULT([${$1[]_FLAG:-no}])])
 
-dnl GR_FLAG(VARIABLE, FLAG): adds FLAG to VARIABLE if the C compiler takes it in compiling and linking.
+dnl GR_FLAG(VARIABLE, FLAG): adds FLAG to VARIABLE if the C compiler accepts it for compiling and linking.
 AC_DEFUN([GR_FLAG], [
-    AC_MSG_CHECKING([whether $CC takes $2])
+    AC_MSG_CHECKING([whether $CC accepts $2])
     gr_saved=$CFLAGS
     CFLAGS="$CFLAGS -Werror $2"
     AC_LINK_IFELSE([AC_LANG_PROGRAM()],
@@ -33,10 +33,10 @@ GR_FLAG([WARN_CFLAGS], [-Wextra])
 GR_FLAG([WARN_CFLAGS], [-Wpedantic])
 
 AC_ARG_ENABLE([werror],
-    [AS_HELP_STRING([--enable-werror], [treat the compiler's warnings as errors])])
+    [AS_HELP_STRING([--enable-werror], [treat compiler warnings as errors])])
 AS_IF([test "x$enable_werror" = xyes], [WARN_CFLAGS="$WARN_CFLAGS -Werror"])
 AC_SUBST([WARN_CFLAGS])
-dnl For the libraries: a function that no header declares is static, or is left over.
+dnl For the libraries: a function that no header declares should be static.
 PROTOTYPE_CFLAGS=
 GR_FLAG([PROTOTYPE_CFLAGS], [-Wmissing-prototypes])
 AC_SUBST([PROTOTYPE_CFLAGS])
@@ -54,9 +54,9 @@ AS_CASE([$enable_sanitizer],
     [yes], [AC_MSG_ERROR([--enable-sanitizer needs a list, for example address,undefined])],
     [GR_FLAG([SANITIZER_FLAGS],
         [-fsanitize=$enable_sanitizer -fno-sanitize-recover=all -fno-omit-frame-pointer])
-     AS_IF([test -z "$SANITIZER_FLAGS"], [AC_MSG_ERROR([$CC can't build with the sanitizers $enable_sanitizer.
+     AS_IF([test -z "$SANITIZER_FLAGS"], [AC_MSG_ERROR([$CC cannot build with the sanitizers $enable_sanitizer.
   Their run-time libraries may be missing (Debian: libclang-rt-dev for clang).])])])
-dnl make fuzz links its targets with libFuzzer, which is clang's only.
+dnl make fuzz links its targets with libFuzzer, which only clang has.
 AS_CASE([$enable_sanitizer], [*fuzzer*], [
     AC_MSG_CHECKING([whether $CC has libFuzzer])
     gr_saved=$CFLAGS
@@ -67,28 +67,28 @@ int LLVMFuzzerTestOneInput(const unsigned char *bytes, size_t size);
 int LLVMFuzzerTestOneInput(const unsigned char *bytes, size_t size) { (void)bytes; return size > 9; }]])],
         [AC_MSG_RESULT([yes])],
         [AC_MSG_RESULT([no])
-         AC_MSG_ERROR([$CC cannot link with -fsanitize=fuzzer: take clang, with its run-time libraries
+         AC_MSG_ERROR([$CC cannot link with -fsanitize=fuzzer: use clang, with its run-time libraries
   (Debian: clang and libclang-rt-dev), or leave fuzzer-no-link out of --enable-sanitizer.])])
     CFLAGS=$gr_saved])
 AC_SUBST([SANITIZER_FLAGS])
 AC_SUBST([enable_sanitizer])
-dnl The page is printed by the program itself, which has to run as it is.
+dnl The program prints its man page, so the sanitizer must let it run during the build.
 AM_CONDITIONAL([MAN_PAGES], [test $gr_windows = no && test "$cross_compiling" != yes &&
     test "$enable_sanitizer" = no])
 
-dnl A symbol that nothing defines shows when the library is linked, not when it is used. The
-dnl sanitizers' own symbols are defined by the program only.
+dnl Report undefined symbols when the library is linked. With sanitizers the program defines
+dnl some.
 SHARED_LDFLAGS=
 AS_IF([test "$enable_sanitizer" = no], [GR_FLAG([SHARED_LDFLAGS], [-Wl,-z,defs])])
 AC_SUBST([SHARED_LDFLAGS])
 
-dnl Every exported name carries a version, so that a later library can keep an old form of it.
-AC_MSG_CHECKING([whether the linker gives symbols versions])
+dnl Exported symbols have versions, so that a later library can keep an old variant.
+AC_MSG_CHECKING([whether the linker supports symbol versions])
 gr_saved=$LDFLAGS
 LDFLAGS="$LDFLAGS -shared -Wl,--version-script=$srcdir/lib/grinterop.map"
 AC_LINK_IFELSE([AC_LANG_SOURCE([[int gr_probe;]])], [gr_symbol_versions=yes], [gr_symbol_versions=no])
 LDFLAGS=$gr_saved
-dnl A DLL's names have none.
+dnl DLLs have none.
 AS_IF([test $gr_windows = yes], [gr_symbol_versions=no])
 AC_MSG_RESULT([$gr_symbol_versions])
 AM_CONDITIONAL([HAVE_SYMBOL_VERSIONS], [test $gr_symbol_versions = yes])

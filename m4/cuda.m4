@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# CUDA's headers
+# CUDA headers
 
 AC_ARG_WITH([cuda],
     [AS_HELP_STRING([--with-cuda=DIR],
@@ -14,7 +14,7 @@ gr_cuda_advice="
   - fetch them yourself: unpack the wheels of nvidia-cuda-runtime and nvidia-cuda-crt (pip download) into one
     folder and pass --with-cuda=FOLDER/nvidia/cu13."
 
-dnl Sets gr_cuda_include to the folder below $1 that has cuda.h, or to nothing.
+dnl Sets gr_cuda_include to the folder of cuda.h below $1, or to nothing.
 gr_find_cuda()
 {
     gr_cuda_include=
@@ -44,7 +44,7 @@ AS_IF([test -n "$gr_cuda_include"],
     [dnl The folder goes into grinterop.pc and into make's rules.
      CUDA_INCLUDEDIR=`cd "$gr_cuda_include" && pwd`
      CUDA_CPPFLAGS="-isystem $CUDA_INCLUDEDIR"],
-    [dnl Where the preprocessor finds it by itself: the system's folders, or CPPFLAGS.
+    [dnl Found by the preprocessor: the system's folders, or CPPFLAGS.
      CUDA_INCLUDEDIR=`echo '#include <cuda.h>' | $CC $CPPFLAGS -M -x c - 2>/dev/null |
         tr ' ' '\n' | $SED -n 's,/cuda\.h$,,p' | $SED 1q`])
 AS_IF([test -z "$CUDA_INCLUDEDIR"], [
@@ -52,7 +52,7 @@ AS_IF([test -z "$CUDA_INCLUDEDIR"], [
     AC_MSG_ERROR([cuda.h was not found.$gr_cuda_advice])])
 AC_MSG_RESULT([$CUDA_INCLUDEDIR])
 
-dnl cudaTypedefs.h has the types of the driver's functions, crt/host_defines.h is what kernels need.
+dnl cudaTypedefs.h has the function types of the driver; kernels need crt/host_defines.h.
 for gr_header in cudaTypedefs.h cudaGL.h vector_types.h vector_functions.h crt/host_defines.h; do
     AS_IF([test -f "$CUDA_INCLUDEDIR/$gr_header"], [],
         [AC_MSG_ERROR([$CUDA_INCLUDEDIR has cuda.h but not $gr_header.$gr_cuda_advice])])
@@ -63,20 +63,20 @@ CUDA_VERSION=`$SED -n 's/^#define CUDA_VERSION *\(@<:@0-9@:>@*\).*/\1/p' "$CUDA_
 AC_MSG_RESULT([$CUDA_VERSION])
 AS_IF([test "${CUDA_VERSION:-0}" -ge 12000], [],
     [AC_MSG_ERROR([$CUDA_INCLUDEDIR is CUDA ${CUDA_VERSION:-of an unknown version}.$gr_cuda_advice])])
-dnl The runtime API changed with CUDA 13, and it is that one which libgrinterop-softcudart has.
+dnl The runtime API changed with CUDA 13, which libgrinterop-softcudart implements.
 gr_softcudart=no
 AS_IF([test "x$enable_softcuda" != xno && test "$CUDA_VERSION" -ge 13000 &&
        test -f "$CUDA_INCLUDEDIR/cuda_runtime_api.h"], [gr_softcudart=yes])
 AM_CONDITIONAL([HAVE_SOFTCUDART], [test $gr_softcudart = yes])
 
-dnl The software driver is measured beside it.
+dnl bench_softcuda compares with OpenMP.
 AC_LANG_PUSH([C++])
 AC_OPENMP
 AC_LANG_POP([C++])
 AM_CONDITIONAL([HAVE_SOFT_BENCH], [test $gr_softcudart = yes && test -n "$OPENMP_CXXFLAGS"])
 
-dnl What is installed passes the folder on to who compiles with grinterop's headers, unless compilers look there
-dnl anyway. A package is used where this machine's folder is not: it names the toolkit's own place.
+dnl Installed files name the folder for user programs, unless compilers search it anyway. Packages are used on
+dnl other machines, so they name the toolkit's default folder.
 AC_ARG_WITH([cuda-hint],
     [AS_HELP_STRING([--without-cuda-hint],
         [for a package: what is installed names no folder of this machine for CUDA's headers, but

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# DLPack's header
+# DLPack header
 
 AC_ARG_WITH([dlpack],
     [AS_HELP_STRING([--with-dlpack=DIR],
@@ -13,7 +13,7 @@ gr_dlpack_advice="
     that has dlpack/dlpack.h in it;
   - pass --without-dlpack: the library then has no tensors by DLPack."
 
-dnl Sets gr_dlpack_version to "major.minor" of the header, as far as it names them.
+dnl Sets gr_dlpack_version to "major.minor" of the header.
 gr_read_dlpack()
 {
     gr_dlpack_version=`$SED -n 's/^#define DLPACK_MAJOR_VERSION *//p' "$1"`.`
@@ -55,7 +55,7 @@ AS_IF([test "x$DLPACK_INCLUDEDIR" = xno], [
         [no], [],
         [''], [AC_MSG_WARN([$gr_dlpack_why: the library is built without DLPack.$gr_dlpack_advice])],
         [AC_MSG_ERROR([$gr_dlpack_why.$gr_dlpack_advice])])])
-dnl Compilers look there anyway, and before the others it would hide C++'s own headers.
+dnl Compilers search it anyway, and before the others it would hide the C++ headers.
 AS_IF([test "x$DLPACK_INCLUDEDIR" = x/usr/include], [DLPACK_CPPFLAGS=])
 AM_CONDITIONAL([HAVE_DLPACK], [test "x$DLPACK_INCLUDEDIR" != xno])
 AC_SUBST([DLPACK_INCLUDEDIR])

@@ -18,15 +18,15 @@ AS_IF([test "x$NVCC" != xno], [
     rm -f conftest.cu conftest.fatbin
     AC_MSG_RESULT([$gr_nvcc_works])
     AS_IF([test $gr_nvcc_works = no],
-        [AC_MSG_WARN([$NVCC fails, see config.log: kernels for the GPU are left out])
+        [AC_MSG_WARN([$NVCC fails, see config.log: kernels for the GPU are not built])
          NVCC=no])])
 AM_CONDITIONAL([HAVE_NVCC], [test "x$NVCC" != xno])
 
-dnl The library's kernels, a seventh of the size; a driver older than CUDA 12.4 can't read it, and one that
-dnl old runs nothing that nvcc 13 makes.
+dnl Compressed library kernels have a seventh of the size. Drivers older than CUDA 12.4 cannot read them, but
+dnl those run no output of nvcc 13 anyway.
 AC_SUBST([NVCC_SIZE_FLAGS])
 AS_IF([test "x$NVCC" != xno], [
-    AC_MSG_CHECKING([whether $NVCC makes small files])
+    AC_MSG_CHECKING([whether $NVCC compresses])
     printf '%s\n' '#if __CUDACC_VER_MAJOR__ < 13' '#error' '#endif' >conftest.cu
     AS_IF(["$NVCC" $NVCCFLAGS -compress-mode=size -fatbin -o conftest.fatbin conftest.cu >&AS_MESSAGE_LOG_FD 2>&1],
         [NVCC_SIZE_FLAGS=-compress-mode=size
@@ -34,7 +34,7 @@ AS_IF([test "x$NVCC" != xno], [
         [AC_MSG_RESULT([no])])
     rm -f conftest.cu conftest.fatbin])
 
-# ---- Vulkan's shaders -----------------------------------------------------------------------------
+# ---- Vulkan shaders -------------------------------------------------------------------------------
 
 AC_ARG_VAR([GLSLANG], [compiler of Vulkan's shaders, "no" for none (default: glslangValidator)])
 AS_IF([test -z "$GLSLANG"], [AC_CHECK_PROGS([GLSLANG], [glslangValidator glslang], [no])])

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Barriers between Vulkan and CUDA: who owns the memory (the queue's family or what is outside of
- * Vulkan), and the layout of images. That the other side waits is the semaphores' part.
+ * Barriers between Vulkan and CUDA: they transfer the ownership between the queue family and
+ * VK_QUEUE_FAMILY_EXTERNAL, and change image layouts. Semaphores make the other side wait.
  */
 #include "vk/barrier.h"
 
 #include "lib/error.h"
 #include "lib/struct_size.h"
 
-/* ---- What is checked before anything is recorded --------------------------------------------- */
+/* ---- Checks before recording ----------------------------------------------------------------- */
 
-/* Flags of synchronization2 that vkCmdPipelineBarrier has no room for. */
+/* Whether it uses synchronization2 flags that vkCmdPipelineBarrier cannot represent. */
 static bool is_wide(const gr_vk_use *use)
 {
     return use->stages >> 32 || use->access >> 32;
@@ -42,7 +42,7 @@ static gr_status check_family(const gr_vk_device *device, uint32_t family, const
         return GR_OK;
     if (family == VK_QUEUE_FAMILY_EXTERNAL)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "`*%s->queue_family` is VK_QUEUE_FAMILY_EXTERNAL, which is CUDA's side: "
+                       "`*%s->queue_family` is VK_QUEUE_FAMILY_EXTERNAL, which stands for CUDA: "
                        "pass the family of the queue that the commands are submitted to, or NULL.",
                        name);
     return gr_fail(GR_ERR_INVALID_VALUE, call,
@@ -56,7 +56,7 @@ gr_status vk_handover_take(struct vk_handover *way, const gr_vk_device *device,
 {
     if (!given)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "`%s` is NULL: say how Vulkan uses the resources.", name);
+                       "`%s` is NULL: describe how Vulkan uses the resources.", name);
     GR_TRY(GR_TAKE(gr_vk_use, &way->use, given, call));
     GR_TRY(check_flags(device, &way->use, name, call));
     way->family = way->use.queue_family ? *way->use.queue_family : device->queue_family;
@@ -71,7 +71,7 @@ gr_status vk_handover_check(const struct vk_handover *way, const struct vk_resou
         (layout != VK_IMAGE_LAYOUT_UNDEFINED && layout != VK_IMAGE_LAYOUT_PREINITIALIZED))
         return GR_OK;
     return gr_fail(GR_ERR_INVALID_VALUE, call,
-                   "Resource %zu is an image, and no image can be brought into "
+                   "Resource %zu is an image, and an image cannot be transitioned to "
                    "VK_IMAGE_LAYOUT_%s: pass the layout that it is used in next.",
                    i, layout == VK_IMAGE_LAYOUT_UNDEFINED ? "UNDEFINED" : "PREINITIALIZED");
 }
@@ -81,10 +81,10 @@ static gr_status check_resource(const gr_resource *resource, size_t i, const gr_
 {
     const struct vk_resource *r = vk_resource_of(resource);
     if (!r)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "Resource %zu is %s: barriers are for those made from Vulkan's buffers and "
-                       "images.",
-                       i, resource ? "none of Vulkan's" : "NULL");
+        return gr_fail(
+            GR_ERR_INVALID_VALUE, call,
+            "Resource %zu is %s: barriers are for resources made from Vulkan buffers and images.",
+            i, resource ? "not a Vulkan resource" : "NULL");
     if (device && r->binding.device->device != device->device)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "Resource %zu belongs to another VkDevice than the first: record a barrier "
@@ -111,14 +111,14 @@ static gr_status check(VkCommandBuffer commands, gr_resource *const resources[],
 /* ---- Recording ------------------------------------------------------------------------------- */
 
 /*
- * One barrier of all resources: what the structs of both versions of Vulkan's have in common. The
- * layout of images changes in a step of its own on the way out: a change within what hands over is
- * to be done twice, here and by whom it is handed to, and the validation layer waits for that.
+ * One barrier for all resources: the fields that the structs of both Vulkan versions share. A
+ * release changes the image layout in a separate step. A change within the ownership transfer would
+ * have to be repeated by the acquiring side, and the validation layer expects that.
  */
 struct step {
     VkPipelineStageFlags2 src_stages, dst_stages;
     VkAccessFlags2 src_access, dst_access;
-    VkImageLayout old_layout, new_layout; /* of images */
+    VkImageLayout old_layout, new_layout; /* images only */
     bool only_images;
     uint32_t src_family, dst_family;
 };
@@ -139,7 +139,7 @@ static struct step change_layout(const gr_vk_use *use)
     };
 }
 
-/* Nothing in this queue waits for what goes out; the submit's signal does. */
+/* Nothing in this queue waits for a release; the submit's signal does. */
 static struct step go_out(const struct vk_handover *way, bool after_change)
 {
     return (struct step){
@@ -154,8 +154,8 @@ static struct step go_out(const struct vk_handover *way, bool after_change)
 }
 
 /*
- * What comes in is ordered after the submit's wait because both name the same stages: with
- * TOP_OF_PIPE here the change of the layout could come before CUDA is done.
+ * An acquire is ordered after the submit's wait because both use the same stages. With TOP_OF_PIPE
+ * the layout change could happen before CUDA is done.
  */
 static struct step come_in(const struct vk_handover *way)
 {
@@ -170,7 +170,9 @@ static struct step come_in(const struct vk_handover *way)
     };
 }
 
-/* What families share belongs to none of them, but still to Vulkan or to what is outside. */
+/*
+ * Concurrent resources have no owner family, but are still owned by Vulkan or by an external API.
+ */
 static uint32_t family_of(const struct vk_resource *r, uint32_t family)
 {
     return r->concurrent && family != VK_QUEUE_FAMILY_EXTERNAL ? VK_QUEUE_FAMILY_IGNORED : family;
@@ -305,7 +307,7 @@ void vk_handover_record(const struct vk_handover *way, VkCommandBuffer commands,
     record(&step, commands, list, n);
 }
 
-/* ---- The application's calls ----------------------------------------------------------------- */
+/* ---- Public calls ---------------------------------------------------------------------------- */
 
 static void record(const struct vk_handover *way, VkCommandBuffer commands,
                    gr_resource *const resources[], size_t n)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Resources from Vulkan's buffers: the application's, and those that grinterop makes. */
+/* Resources from Vulkan buffers: the application's, and those that grinterop creates. */
 #include "vk/resource.h"
 
 #include "lib/error.h"
@@ -17,7 +17,7 @@ VkBuffer gr_vk_buffer(const gr_resource *resource)
     return r ? r->binding.buffer : VK_NULL_HANDLE;
 }
 
-/* ---- The application's ----------------------------------------------------------------------- */
+/* ---- From the application -------------------------------------------------------------------- */
 
 static gr_status check_range(const gr_vk_buffer_desc *info, const char *call)
 {
@@ -27,15 +27,14 @@ static gr_status check_range(const gr_vk_buffer_desc *info, const char *call)
     if (info->offset > info->memory_size || info->size > info->memory_size - info->offset)
         return gr_fail(
             GR_ERR_INVALID_VALUE, call,
-            "The buffer, of size %llu and from offset %llu, goes past the end of its memory, "
-            "which has %llu: pass the allocationSize as `memory_size`, and the offset "
-            "of vkBindBufferMemory.",
+            "The buffer, of size %llu and from offset %llu, exceeds its memory, which has %llu: "
+            "pass the allocationSize as `memory_size`, and the offset of vkBindBufferMemory.",
             (unsigned long long)info->size, (unsigned long long)info->offset,
             (unsigned long long)info->memory_size);
     return GR_OK;
 }
 
-/* Of Vulkan's memory another device imports what one buffer has to itself. */
+/* Another device imports only Vulkan memory that is dedicated to one buffer. */
 static gr_status check_memory_crosses(const struct vk_binding *b, const char *call)
 {
     return b->dedicated
@@ -74,7 +73,7 @@ gr_resource *gr_from_vk_buffer(gr_vk_device *device, const gr_vk_buffer_desc *gi
     return vk_resource_register(r, &part, flags, call);
 }
 
-/* ---- Made here ------------------------------------------------------------------------------- */
+/* ---- Created by grinterop -------------------------------------------------------------------- */
 
 static gr_status check_exportable(const gr_vk_device *device, const VkBufferCreateInfo *wish,
                                   VkExternalMemoryFeatureFlags *features, const char *call)
@@ -118,7 +117,7 @@ static gr_status create_buffer(struct vk_resource *r, const VkBufferCreateInfo *
                    (unsigned long long)info.size, gr_s(info.size), info.usage);
 }
 
-/* A buffer of several memories, or of memory that nobody may look into, is nothing for CUDA. */
+/* CUDA cannot import buffers in several memory objects or in protected memory. */
 static gr_status check_create_flags(VkBufferCreateFlags flags, const char *call)
 {
     const VkBufferCreateFlags refused =
@@ -127,8 +126,8 @@ static gr_status check_create_flags(VkBufferCreateFlags flags, const char *call)
     if (!(flags & refused))
         return GR_OK;
     return gr_fail(GR_ERR_UNSUPPORTED, call,
-                   "CUDA takes no buffers that are sparse or protected (flags 0x%x): make it "
-                   "without 0x%x.",
+                   "CUDA does not accept buffers that are sparse or protected (flags 0x%x): create "
+                   "it without 0x%x.",
                    flags, flags & refused);
 }
 
@@ -140,11 +139,10 @@ static gr_status check_info(const VkBufferCreateInfo *info, const char *call)
                        "VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO.",
                        info->sType);
     if (info->size == 0)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "`size` is 0: Vulkan has no buffers without bytes.");
+        return gr_fail(GR_ERR_INVALID_VALUE, call, "`size` is 0: Vulkan has no empty buffers.");
     if (info->usage == 0)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "`usage` is 0: say what Vulkan does with the buffer, for example "
+                       "`usage` is 0: state what Vulkan does with the buffer, for example "
                        "VK_BUFFER_USAGE_VERTEX_BUFFER_BIT. Grinterop adds none.");
     const VkExternalMemoryBufferCreateInfo *external =
         vk_chain_find(info->pNext, VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO);

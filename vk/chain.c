@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Looking for structs in a chain, see chain.h. */
+/* Searches Vulkan pNext chains; see chain.h. */
 #include "vk/chain.h"
 
 #include <stddef.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Vulkan's chains of structs by their pNext. */
+/* Searches Vulkan pNext chains. */
 #ifndef GR_VK_CHAIN_H
 #define GR_VK_CHAIN_H
 
 #include <vulkan/vulkan_core.h>
 
-/* The first struct of that type in the chain; NULL if there is none. */
+/* The first struct of that type in the chain; NULL if not found. */
 const void *vk_chain_find(const void *chain, VkStructureType type);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Choosing the CUDA context of a Vulkan device, see cuda_context.h. */
+/* Chooses the CUDA context of a Vulkan device; see cuda_context.h. */
 #include "vk/cuda_context.h"
 
 #include "lib/device_text.h"
@@ -13,11 +13,10 @@ static gr_status retain_primary(struct gr_context *context, CUdevice device, con
     if (result != CUDA_SUCCESS) {
         char text[200];
         gr_device_text(device, text, sizeof(text));
-        return gr_fail_cuda(
-            result, "cuDevicePrimaryCtxRetain",
-            "%s: the primary context of %s could not be had. Does another process have the "
-            "device for itself (nvidia-smi -q -d COMPUTE)?",
-            call, text);
+        return gr_fail_cuda(result, "cuDevicePrimaryCtxRetain",
+                            "%s: the primary context of %s could not be obtained. Does another "
+                            "process have the device for itself (nvidia-smi -q -d COMPUTE)?",
+                            call, text);
     }
     context->primary_of = device;
     gr_context_identify(context);
@@ -31,11 +30,11 @@ static gr_status refuse_current(CUdevice current, const struct vk_identity *iden
     vk_identity_text(identity, vulkan, sizeof(vulkan));
     gr_device_text(device, is, sizeof(is));
     gr_device_text(current, wrong, sizeof(wrong));
-    return gr_fail(GR_ERR_INVALID_VALUE, call,
-                   "The current CUDA context is of %s, but the Vulkan device %s is %s, to which it "
-                   "has no peer access (cuDeviceCanAccessPeer). Make a context of that one "
-                   "current, or none.",
-                   wrong, vulkan, is);
+    return gr_fail(
+        GR_ERR_INVALID_VALUE, call,
+        "The current CUDA context is of %s, but the Vulkan device %s is %s, to which it has no "
+        "peer access (cuDeviceCanAccessPeer). Make a context of that device current, or none.",
+        wrong, vulkan, is);
 }
 
 gr_status vk_context_choose(struct gr_context *context, const struct vk_identity *identity,
@@ -47,13 +46,13 @@ gr_status vk_context_choose(struct gr_context *context, const struct vk_identity
     CUresult result = cu->CtxGetCurrent(&context->handle);
     if (result != CUDA_SUCCESS)
         return gr_fail_cuda(result, "cuCtxGetCurrent",
-                            "%s could not ask for the current CUDA context.", call);
+                            "%s could not query the current CUDA context.", call);
     if (!context->handle)
         return retain_primary(context, device, call);
     result = cu->CtxGetDevice(computing);
     if (result != CUDA_SUCCESS)
         return gr_fail_cuda(result, "cuCtxGetDevice",
-                            "%s could not ask for the current CUDA context's device.", call);
+                            "%s could not query the device of the current CUDA context.", call);
     gr_context_identify(context);
     bool reaches;
     gr_status status = gr_device_reaches(*computing, device, &reaches);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which CUDA context a Vulkan device's resources get. */
+/* Chooses the CUDA context for the resources of a Vulkan device. */
 #ifndef GR_VK_CUDA_CONTEXT_H
 #define GR_VK_CUDA_CONTEXT_H
 
@@ -7,9 +7,9 @@
 #include "vk/device_match.h"
 
 /*
- * Takes the context that is current, whose device has to be the CUDA device that the Vulkan device
- * is or to reach its memory; where there is none, retains that device's primary one. *computing is
- * the context's device. gr_context_drop() ends it.
+ * Uses the current context. Its device must be the CUDA device of the Vulkan device, or be able to
+ * access its memory. Without a current context, retains the primary context of `device`. *computing
+ * receives the context's device. Released by gr_context_drop().
  */
 gr_status vk_context_choose(struct gr_context *context, const struct vk_identity *identity,
                             CUdevice device, CUdevice *computing, const char *call);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The application's Vulkan device: checked, matched with its CUDA device, and kept while it is
- * used.
+ * The application's Vulkan device: checks it, matches it with its CUDA device, and keeps it while
+ * in use.
  */
 #include "vk/device.h"
 
@@ -18,7 +18,7 @@
 #include "vk/cuda_context.h"
 #include "vk/headless.h"
 
-/* ---- What the device can do ------------------------------------------------------------------ */
+/* ---- Capabilities ---------------------------------------------------------------------------- */
 
 static bool exports_semaphores(const gr_vk_device *device, VkSemaphoreType type)
 {
@@ -51,7 +51,9 @@ static void ask_capabilities(gr_vk_device *device)
     VkPhysicalDeviceFeatures2 features = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
                                           .pNext = &timeline};
     device->vk.vkGetPhysicalDeviceMemoryProperties(device->physical_device, &device->memory);
-    /* Their functions are there only if the device knows of them, and may be asked. */
+    /*
+     * Functions exist only if the device supports the extension; otherwise it may not be queried.
+     */
     if (device->vk.vkWaitSemaphores && device->vk.vkSignalSemaphore &&
         device->vk.vkGetSemaphoreCounterValue)
         device->vk.vkGetPhysicalDeviceFeatures2(device->physical_device, &features);
@@ -74,8 +76,8 @@ static gr_status check_info(const gr_vk_device_desc *info, const char *call)
                           : !info->device                 ? "desc->device"
                                                           : NULL;
     if (missing)
-        return gr_fail(GR_ERR_INVALID_VALUE, call, "`%s` is NULL: pass what the application made.",
-                       missing);
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "`%s` is NULL: pass the object that the application created.", missing);
     return GR_OK;
 }
 
@@ -87,8 +89,8 @@ static gr_status check_family(gr_vk_device *device, const char *call)
     if (device->queue_family < count)
         return GR_OK;
     return gr_fail(GR_ERR_INVALID_VALUE, call,
-                   "There is no queue family %u: %s has %u. `queue_family` is the one of the queue "
-                   "that uses the resources.",
+                   "There is no queue family %u: %s has %u. `queue_family` is the family of the "
+                   "queue that uses the resources.",
                    device->queue_family, device->identity.name, count);
 }
 
@@ -104,9 +106,7 @@ static gr_status check_synchronization2(const gr_vk_device *device, const char *
                    vk->vkCmdPipelineBarrier2 ? "vkQueueSubmit2" : "vkCmdPipelineBarrier2");
 }
 
-/*
- * Matched with its CUDA device first, because a device of another GPU may lack the extensions too.
- */
+/* Matches the CUDA device first, because a device of another GPU may also lack the extensions. */
 static gr_status match(gr_vk_device *device, const char *call)
 {
     if (!device->vk.vkGetPhysicalDeviceProperties2)
@@ -180,7 +180,7 @@ gr_vk_device *gr_vk_device_wrap(const gr_vk_device_desc *given)
     return device;
 }
 
-/* ---- Life ------------------------------------------------------------------------------------ */
+/* ---- Lifetime -------------------------------------------------------------------------------- */
 
 static void pin(gr_vk_device *device)
 {
@@ -230,7 +230,7 @@ void vk_device_drop_by(gr_vk_device *device, enum vk_semaphore_owner owner)
 }
 
 /*
- * What was closed may still wait for a semaphore of the device, which the application is about to
+ * Closed resources may still wait for a semaphore of the device, which the application is about to
  * destroy.
  */
 void gr_vk_device_free(gr_vk_device *device)
@@ -241,7 +241,7 @@ void gr_vk_device_free(gr_vk_device *device)
     drop(device, true);
 }
 
-/* ---- Checks of every call -------------------------------------------------------------------- */
+/* ---- Argument checks ------------------------------------------------------------------------- */
 
 gr_status vk_check_device(const gr_vk_device *device, const char *call)
 {
@@ -256,7 +256,7 @@ gr_status vk_check_arguments(const gr_vk_device *device, const void *info, const
     gr_status status = vk_check_device(device, call);
     if (status != GR_OK || info)
         return status;
-    return gr_fail(GR_ERR_INVALID_VALUE, call, "The description is NULL: say what is shared.");
+    return gr_fail(GR_ERR_INVALID_VALUE, call, "The description is NULL: describe what is shared.");
 }
 
 gr_status vk_check_one_device(const gr_vk_device *device, const char *what, const char *instead,
@@ -274,7 +274,7 @@ gr_status vk_check_one_device(const gr_vk_device *device, const char *what, cons
                    what, vulkan, is, other, instead);
 }
 
-/* ---- Questions ------------------------------------------------------------------------------- */
+/* ---- Queries --------------------------------------------------------------------------------- */
 
 static bool is_given(const gr_vk_device *device, const char *call)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Matching Vulkan's and CUDA's devices, see device_match.h. */
+/* Matches Vulkan and CUDA devices; see device_match.h. */
 #include "vk/device_match.h"
 
 #include <stdio.h>
@@ -32,7 +32,7 @@ gr_status vk_compare_cuda_device(const struct vk_identity *identity, CUdevice de
     CUresult result = gr_driver()->DeviceGetUuid(&uuid, device);
     if (result != CUDA_SUCCESS)
         return gr_fail_cuda(result, "cuDeviceGetUuid",
-                            "%s: CUDA device %d does not say which one it is.", call, (int)device);
+                            "%s: CUDA device %d does not report its UUID.", call, (int)device);
     *same = is_of(identity, &uuid);
     return GR_OK;
 }
@@ -55,7 +55,7 @@ gr_status vk_get_cuda_device(int ordinal, CUdevice *device, const char *call)
                                                  "%s could not get CUDA device %d.", call, ordinal);
 }
 
-/* All CUDA devices, for a message. */
+/* Lists all CUDA devices for a message. */
 static void list_cuda_devices(int count, char *text, size_t size)
 {
     size_t used = (size_t)snprintf(text, size, "%s", count ? "" : "none");
@@ -76,14 +76,14 @@ static gr_status fail_no_match(const struct vk_identity *identity, int count, co
     const char *advice =
         vk_is_software_device(identity)
             ? "CUDA_VISIBLE_DEVICES hides the first device of the software CUDA driver, which "
-              "shares memory with it: name that one there, too."
+              "shares memory with it: add that device there, too."
         : gr_driver_traits()->mesa_draws
             ? "The software CUDA driver shares memory with Mesa's lavapipe only: choose that "
               "device, of the type VK_PHYSICAL_DEVICE_TYPE_CPU."
             : "Choose the VkPhysicalDevice of the same UUID (VkPhysicalDeviceIDProperties); "
               "CUDA_VISIBLE_DEVICES may hide CUDA devices.";
     return gr_fail(GR_ERR_UNSUPPORTED, call,
-                   "The Vulkan device %s is none of the CUDA devices: %s. %s", vulkan, cuda,
+                   "The Vulkan device %s is not among the CUDA devices: %s. %s", vulkan, cuda,
                    advice);
 }
 

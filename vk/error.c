@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Vulkan's result codes: their names, and how one becomes the thread's last error. */
+/* Names of Vulkan result codes, and how they are recorded as the thread's last error. */
 #include "vk/error.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 
-/* Of Vulkan 1.2, and of what grinterop's functions may give by extensions. */
+/* Vulkan 1.2, and extension codes that the functions used here may return. */
 #define RESULTS(X)                                                                                 \
     X(VK_SUCCESS)                                                                                  \
     X(VK_NOT_READY)                                                                                \
@@ -45,19 +45,19 @@ const char *vk_result_name(VkResult result)
     }
 }
 
-/* A sentence, after a blank, where the code alone says what to do. */
+/* Advice that follows from the code alone; begins with a blank. */
 static const char *advice(VkResult result)
 {
     switch (result) {
     case VK_ERROR_OUT_OF_DEVICE_MEMORY:
-        return " The device's memory is full: free some, or ask for less.";
+        return " The device is out of memory: free some, or request less.";
     case VK_ERROR_OUT_OF_HOST_MEMORY:
         return " The process is out of memory.";
     case VK_ERROR_DEVICE_LOST:
-        return " The VkDevice is lost: make it, and what was made of it, anew. The validation "
-               "layer may say what broke it.";
+        return " The VkDevice is lost: create it and its objects again. The validation layer may "
+               "report the cause.";
     case VK_ERROR_TOO_MANY_OBJECTS:
-        return " Too many objects of the kind are alive: free some.";
+        return " Too many objects of this kind exist: free some.";
     default:
         return "";
     }

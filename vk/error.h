@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How an error of Vulkan's is recorded, and how messages write its result codes and handles. */
+/* Records Vulkan errors, and formats result codes and handles for messages. */
 #ifndef GR_VK_ERROR_H
 #define GR_VK_ERROR_H
 
@@ -9,7 +9,7 @@
 
 #include "lib/error.h"
 
-/* Records GR_ERR_VULKAN, as gr_fail() does. */
+/* Like gr_fail(), with GR_ERR_VULKAN. */
 gr_status vk_fail(VkResult result, const char *call, const char *format, ...) GR_PRINTF(3, 4);
 
 /* "VK_ERROR_DEVICE_LOST"; static. */

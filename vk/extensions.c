@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The extensions that grinterop uses, for the application to enable, and those that a device has.
+ * The extensions that grinterop uses, for the application to enable, and those that a device
+ * supports.
  */
 #include "vk/extensions.h"
 
@@ -52,15 +53,15 @@ void vk_extensions_end(struct vk_extensions *extensions)
     *extensions = (struct vk_extensions){0};
 }
 
-/* The two-call idiom: the number, or the names with their number. */
+/* The two-call idiom: returns the number, or the names with their number. */
 static gr_status hand_out(const char *const found[], uint32_t n, const char *names[],
                           uint32_t *count, const char *call)
 {
     if (names && *count < n)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "There are %u extension%s and room for %u. Ask for the number first, with "
-                       "`names` NULL.",
-                       n, gr_s(n), *count);
+        return gr_fail(
+            GR_ERR_INVALID_VALUE, call,
+            "There are %u extension%s and room for %u. Query the number first, with `names` NULL.",
+            n, gr_s(n), *count);
     for (uint32_t i = 0; names && i < n; i++)
         names[i] = found[i];
     *count = n;
@@ -99,7 +100,7 @@ static gr_status extensions_of(const gr_vk_device_desc *info, struct vk_extensio
     if (!enumerate)
         return gr_fail(GR_ERR_VULKAN, "vkGetInstanceProcAddr",
                        "There is no vkEnumerateDeviceExtensionProperties, which every Vulkan has: "
-                       "are get_instance_proc_addr and the instance of one Vulkan?");
+                       "do get_instance_proc_addr and the instance belong to the same Vulkan?");
     return vk_extensions_get(enumerate, info->physical_device, has);
 }
 

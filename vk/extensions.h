@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which extensions grinterop uses, and which a device has. */
+/* The Vulkan extensions that grinterop uses, and those that a device supports. */
 #ifndef GR_VK_EXTENSIONS_H
 #define GR_VK_EXTENSIONS_H
 
@@ -10,9 +10,9 @@
 #include "vk/handle_type.h"
 
 /*
- * X(name, required): what gr_vk_instance_extensions() and gr_vk_device_extensions() name, and
- * whether grinterop cannot do without. Most became part of Vulkan 1.1 or 1.2, where enabling them
- * does no harm.
+ * X(name, required): the extensions that gr_vk_instance_extensions() and gr_vk_device_extensions()
+ * list, and whether grinterop requires them. Most became part of Vulkan 1.1 or 1.2, where enabling
+ * them is harmless.
  */
 #define GR_VK_INSTANCE_EXTENSIONS(X)                                                               \
     X("VK_KHR_get_physical_device_properties2", true)                                              \
@@ -28,13 +28,13 @@
     X(GR_VK_SEMAPHORE_EXTENSION, false)                                                            \
     X("VK_KHR_timeline_semaphore", false)
 
-/* A list of them, as vkEnumerateDeviceExtensionProperties gives it. */
+/* The result of vkEnumerateDeviceExtensionProperties. */
 struct vk_extensions {
     VkExtensionProperties *list;
     uint32_t count;
 };
 
-/* Those that the device has; `extensions` is freed with vk_extensions_end(). GR_ERR_VULKAN. */
+/* Lists the extensions that the device supports; freed by vk_extensions_end(). GR_ERR_VULKAN. */
 gr_status vk_extensions_get(PFN_vkEnumerateDeviceExtensionProperties enumerate,
                             VkPhysicalDevice device, struct vk_extensions *extensions);
 bool vk_extensions_have(const struct vk_extensions *extensions, const char *name);

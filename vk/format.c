@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The one table of Vulkan's formats: what CUDA sees of each, or why it does not and what to use
+ * The table of Vulkan formats: what CUDA sees of each, or why it is refused and what to use
  * instead.
  */
 #include <grinterop/vk.h>
@@ -11,7 +11,7 @@
 struct row {
     unsigned number; /* the VkFormat */
     gr_vk_format_info info;
-    const char *refused; /* why there is none in CUDA, or NULL */
+    const char *refused; /* why CUDA has no such format, or NULL */
     const char *instead;
 };
 
@@ -21,12 +21,12 @@ struct row {
      {"VK_FORMAT_" #vk, type, channels, normalized, srgb, depth, swapped}, NULL, NULL}
 #define PLAIN(vk, type, channels) ROW(vk, type, channels, false, false, false, false)
 #define SRGB(vk, type, channels)  ROW(vk, type, channels, true, true, false, false)
-/* By number those that older headers of Vulkan do not have. */
+/* Formats that older Vulkan headers lack, by number. */
 #define NO_NUMBER(number, vk, why, instead) \
     {number, {"VK_FORMAT_" #vk, U8, 0, false, false, false, false}, why, instead}
 #define NO(vk, why, instead) NO_NUMBER(VK_FORMAT_##vk, vk, why, instead)
 
-/* The ways to read the same channels. `instead` has formats of that many bits. */
+/* Rows for all interpretations of the same channels. `instead` has channels of the same size. */
 #define INTEGERS(vk, pack, bits, channels, swapped, instead) \
     ROW(vk##_UNORM##pack, U##bits, channels, true, false, false, swapped), \
     ROW(vk##_SNORM##pack, S##bits, channels, true, false, false, swapped), \
@@ -53,7 +53,7 @@ struct row {
     BLOCKS(ASTC_##size, UNORM, SRGB, COPY_8), \
     NO_NUMBER(1000066000 + (number), ASTC_##size##_SFLOAT_BLOCK, COMPRESSED, COPY_FLOAT)
 
-/* `x`: the bits of a channel in the formats' names. */
+/* `x`: the channel bits in the format names. */
 #define CONVERTED(vk, bits) \
     NO(vk, YCBCR, "VK_FORMAT_R" #bits "G" #bits "B" #bits "A" #bits \
                   "_UNORM that a shader converts it to")
@@ -70,12 +70,12 @@ struct row {
 /* clang-format on */
 
 #define A_FORMAT   "one that says what a texel is, such as VK_FORMAT_R8G8B8A8_UNORM"
-#define THREE      "CUDA has no arrays of 3 channels"
-#define SCALED     "CUDA has no numbers that are integers in memory and keep their value as floats"
+#define THREE      "CUDA has no arrays with 3 channels"
+#define SCALED     "CUDA has no scaled formats, whose integers are read as floats of the same value"
 #define PACKED     "its channels are not whole bytes"
-#define UNUSED     "some bits of its channels are not used, which CUDA does not know"
-#define WIDE       "CUDA has no arrays of 64-bit channels"
-#define DEPTH16    "CUDA takes it for R16, whose texels NVIDIA's driver (580) puts in another order"
+#define UNUSED     "some bits of its channels are unused, which CUDA does not support"
+#define WIDE       "CUDA has no arrays with 64-bit channels"
+#define DEPTH16    "CUDA reads it as R16, but the NVIDIA driver (580) stores it in another order"
 #define DEPTH24    "CUDA has no 24-bit channels"
 #define STENCIL    "CUDA has no stencil"
 #define COMPRESSED "its texels are compressed in blocks"
@@ -85,7 +85,7 @@ struct row {
 
 /* clang-format off */
 static const struct row rows[] = {
-    NO(UNDEFINED, "it is no format", A_FORMAT),
+    NO(UNDEFINED, "it is not a format", A_FORMAT),
     NO(R4G4_UNORM_PACK8, PACKED, "VK_FORMAT_R8G8B8A8_UNORM"),
     NO(R4G4B4A4_UNORM_PACK16, PACKED, "VK_FORMAT_R8G8B8A8_UNORM"),
     NO(B4G4R4A4_UNORM_PACK16, PACKED, "VK_FORMAT_R8G8B8A8_UNORM"),
@@ -187,8 +187,8 @@ const gr_vk_format_info *gr_vk_format(VkFormat format)
                 row->info.name, row->refused, row->instead);
     else
         gr_fail(GR_ERR_UNSUPPORTED, __func__,
-                "VkFormat %u is not known to grinterop. Use one of 1, 2 or 4 channels of 8, 16 or "
-                "32 bits.",
+                "VkFormat %u is unknown to grinterop. Use one of 1, 2 or 4 channels of 8, 16 or 32 "
+                "bits.",
                 (unsigned)format);
     return NULL;
 }

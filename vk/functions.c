@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Finding Vulkan's functions, and saying which extensions have to be enabled for those that are
- * missing.
- */
+/* Loads Vulkan functions, and reports which extensions to enable for missing ones. */
 #include "vk/functions.h"
 
 #include <stddef.h>
@@ -12,9 +9,7 @@
 #include "lib/error.h"
 #include "vk/extensions.h"
 
-/*
- * The name that an extension gave a function before Vulkan took it over; "" if it has that one now.
- */
+/* The extension's name of a function that later became core; "" if `name` already is that name. */
 static void extension_name(const char *name, char text[64])
 {
     size_t length = strlen(name);
@@ -62,9 +57,9 @@ void vk_load_device(struct vk_functions *vk, VkDevice device)
 #undef LOAD
 }
 
-/* ---- What is missing ------------------------------------------------------------------------- */
+/* ---- Missing functions ----------------------------------------------------------------------- */
 
-/* A text that grows, and does not name an extension twice. */
+/* A growing text that lists each extension once. */
 struct list {
     char text[260];
     size_t used;
@@ -79,10 +74,10 @@ static void add(struct list *list, const char *extension, const char *function)
 }
 
 struct missing {
-    const char *core;     /* a function of Vulkan 1.0, or NULL */
-    struct list instance; /* extensions of the instance */
-    struct list disabled; /* extensions that the device has */
-    struct list absent;   /* extensions that it does not have, and grinterop needs */
+    const char *core;     /* a missing function of Vulkan 1.0, or NULL */
+    struct list instance; /* missing instance extensions */
+    struct list disabled; /* extensions that the device supports but that are not enabled */
+    struct list absent;   /* required extensions that the device does not support */
 };
 
 static bool is_required(const char *extension)
@@ -117,16 +112,16 @@ static void miss_device(struct missing *missing, const struct vk_extensions *ext
 static gr_status fail_missing(const struct missing *missing, const char *call)
 {
     struct gr_error_record shape;
-    char text[sizeof(shape.message)] = "Extensions of Vulkan are missing.";
+    char text[sizeof(shape.message)] = "Vulkan extensions are missing.";
     const struct {
         const char *before, *names, *after;
     } parts[] = {
         {" The instance lacks ", missing->instance.text,
          ": create it for Vulkan 1.1 or newer, or with these."},
-        {" The device has these but they were not enabled: ", missing->disabled.text,
+        {" The device supports these, but they were not enabled: ", missing->disabled.text,
          "; add them to ppEnabledExtensionNames of vkCreateDevice "
          "(gr_vk_device_extensions() lists them)."},
-        {" The device does not have ", missing->absent.text, ": it needs a newer driver."},
+        {" The device does not support ", missing->absent.text, ": it needs a newer driver."},
     };
     size_t used = strlen(text);
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]) && used < sizeof(text); i++)
@@ -157,8 +152,8 @@ gr_status vk_check_functions(const struct vk_functions *vk, VkPhysicalDevice dev
     vk_extensions_end(&extensions);
     if (missing.core)
         return gr_fail(GR_ERR_VULKAN, "vkGetInstanceProcAddr",
-                       "%s found no %s, which every Vulkan has: are get_instance_proc_addr, the "
-                       "instance and the device of one Vulkan?",
+                       "%s found no %s, which every Vulkan has: do get_instance_proc_addr, the "
+                       "instance and the device belong to the same Vulkan?",
                        call, missing.core);
     if (missing.instance.used || missing.disabled.used || missing.absent.used)
         return fail_missing(&missing, call);

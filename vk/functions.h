@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The functions of Vulkan that grinterop calls, each with the extension that it comes from, got
- * through the application's own vkGetInstanceProcAddr.
+ * The Vulkan functions that grinterop calls, with their extensions, loaded through the
+ * application's vkGetInstanceProcAddr.
  */
 #ifndef GR_VK_FUNCTIONS_H
 #define GR_VK_FUNCTIONS_H
@@ -13,9 +13,9 @@
 #include "vk/handle_type.h"
 
 /*
- * X(name, extension): functions of Vulkan 1.0 have no extension. Later ones are looked for under
- * the core name, then under the one with KHR that the extension gave them, so that they are found
- * whatever version the application asked for.
+ * X(name, extension): NULL for functions of Vulkan 1.0. Later functions are looked up by the core
+ * name, then by the KHR name of the extension. So they are found whatever Vulkan version the
+ * application requested.
  */
 #define GR_VK_INSTANCE_FUNCTIONS(X)                                                                \
     X(vkGetDeviceProcAddr, NULL)                                                                   \
@@ -57,17 +57,16 @@
     X(vkGetSemaphoreCounterValue, "VK_KHR_timeline_semaphore")
 
 /*
- * Those of features that the application may enable and say so. They are looked for like the
- * device's others.
+ * Functions of features that the application may enable and declare. They are looked up like other
+ * device functions.
  */
 #define GR_VK_OPTIONAL_FUNCTIONS(X)                                                                \
     X(vkCmdPipelineBarrier2, "VK_KHR_synchronization2")                                            \
     X(vkQueueSubmit2, "VK_KHR_synchronization2")
 
 /*
- * The functions of one application's device, under their own names: device->vk.vkCreateBuffer(...).
- * NULL are only those of extensions that the device does not have, for semaphores, and the optional
- * ones.
+ * The functions of one application device under their own names: device->vk.vkCreateBuffer(...).
+ * Only optional functions may be NULL, and semaphore functions of extensions that the device lacks.
  */
 #define GR_VK_MEMBER(name, extension) PFN_##name name;
 struct vk_functions {
@@ -77,13 +76,14 @@ struct vk_functions {
 };
 #undef GR_VK_MEMBER
 
-/* Look the functions up; what is not there is NULL. The second needs what the first found. */
+/* Look up the functions; missing ones are NULL. The second needs the result of the first. */
 void vk_load_instance(struct vk_functions *vk, PFN_vkGetInstanceProcAddr get, VkInstance instance);
 void vk_load_device(struct vk_functions *vk, VkDevice device);
 
 /*
- * Whether everything was found that grinterop needs or that the device has. GR_ERR_UNSUPPORTED
- * lists all extensions that are missing at once, GR_ERR_VULKAN names a function of Vulkan 1.0.
+ * Checks that all functions were found that grinterop needs or that the device supports.
+ * GR_ERR_UNSUPPORTED lists all missing extensions at once; GR_ERR_VULKAN names a missing function
+ * of Vulkan 1.0.
  */
 gr_status vk_check_functions(const struct vk_functions *vk, VkPhysicalDevice device,
                              const char *call);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What Vulkan exports memory and semaphores as on this platform: a file descriptor, or a handle of
- * Windows.
+ * The platform's handle type for exported memory and semaphores: a file descriptor, or a Windows
+ * handle.
  */
 #ifndef GR_VK_HANDLE_TYPE_H
 #define GR_VK_HANDLE_TYPE_H
 
 #include <grinterop/vk.h>
 
-/* GR_VK_HANDLE_FUNCTIONS(X) calls X(name, extension), as the lists of functions.h do. */
+/* GR_VK_HANDLE_FUNCTIONS(X) calls X(name, extension), like the lists in functions.h. */
 #if defined(_WIN32)
 #include <windows.h>
 #include <vulkan/vulkan_win32.h>

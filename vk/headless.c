@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Vulkan without a window: an instance, and a device on the GPU that a CUDA device is. */
+/* Headless Vulkan: an instance, and a device on the GPU of a CUDA device. */
 #include "vk/headless.h"
 
 #include <pthread.h>
@@ -19,14 +19,16 @@ struct gr_vk_headless {
     gr_vk_headless_options options;
     struct vk_headless_functions vk;
     VkDebugUtilsMessengerEXT messenger;
-    uint32_t version; /* of Vulkan, that the instance was made for */
+    uint32_t version; /* the Vulkan version of the instance */
     struct vk_identity identity;
     gr_vk_headless_info handles;
-    unsigned holds; /* the caller's, and those of what was wrapped */
+    unsigned holds; /* the caller's, and one per wrap */
     struct gr_vk_headless *next;
 };
 
-/* All that live, so that a wrap finds whose its device is; and their holds. */
+/*
+ * All that exist, so that a wrap finds the owner of its device. The lock also protects their holds.
+ */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct gr_vk_headless *all;
 
@@ -37,7 +39,7 @@ static gr_status open_instance(struct gr_vk_headless *h, const char *call)
     return vk_headless_create_messenger(&h->options, &h->vk, h->handles.instance, &h->messenger);
 }
 
-/* Also of one that is half made. */
+/* Also for an incomplete one. */
 static void free_all(struct gr_vk_headless *h)
 {
     if (h->handles.device)
@@ -60,7 +62,7 @@ static gr_status choose_device(struct gr_vk_headless *h, const char *call)
                                    &h->identity, call);
 }
 
-/* ---- Life ------------------------------------------------------------------------------------ */
+/* ---- Lifetime -------------------------------------------------------------------------------- */
 
 static void list(struct gr_vk_headless *h)
 {
@@ -99,7 +101,7 @@ void vk_headless_drop(gr_vk_headless *headless)
         free_all(headless);
 }
 
-/* ---- Making one ------------------------------------------------------------------------------ */
+/* ---- Creation -------------------------------------------------------------------------------- */
 
 gr_vk_headless *gr_vk_headless_create(const gr_vk_headless_options *options)
 {

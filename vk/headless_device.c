@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The device of Vulkan without a window, see headless_device.h. */
+/* Creates the headless VkDevice; see headless_device.h. */
 #include "vk/headless_device.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 #define MOST_EXTENSIONS 16
 
-/* The first family that has one of `wanted` and nothing of `without`. */
+/* The first family with one of `wanted` and none of `without`. */
 static uint32_t find_family(const VkQueueFamilyProperties families[], uint32_t count,
                             VkQueueFlags wanted, VkQueueFlags without)
 {
@@ -25,7 +25,7 @@ static uint32_t find_family(const VkQueueFamilyProperties families[], uint32_t c
 static gr_status choose_families(const struct vk_headless_functions *vk,
                                  gr_vk_headless_info *handles, const char *call)
 {
-    /* Families of video engines can copy too, but not everything. */
+    /* Video engine families support transfers too, but not all of them. */
     const VkQueueFlags copying_only =
         VK_QUEUE_TRANSFER_BIT | VK_QUEUE_SPARSE_BINDING_BIT | VK_QUEUE_PROTECTED_BIT;
     VkPhysicalDevice device = handles->physical_device;
@@ -74,7 +74,7 @@ static bool has_name(const char *const names[], uint32_t n, const char *name)
     return false;
 }
 
-/* What is enabled, as a chain. A device that does not know of one may not be asked for it. */
+/* The enabled features, as a chain. Only features that the device knows may be queried. */
 struct features {
     VkPhysicalDeviceFeatures2 all;
     VkPhysicalDeviceTimelineSemaphoreFeatures timeline;
@@ -82,8 +82,8 @@ struct features {
 };
 
 /*
- * Of what the device has: what grinterop uses, and images that shaders write whatever their format
- * is.
+ * Enables the features that grinterop uses if the device supports them, and storage images without
+ * a format.
  */
 static void choose_features(const struct vk_headless_functions *vk, VkPhysicalDevice device,
                             bool knows_timeline, bool knows_synchronization2, struct features *f)
@@ -136,10 +136,11 @@ static gr_status make_device(const struct vk_headless_functions *vk,
         return GR_OK;
     }
     handles->device = VK_NULL_HANDLE;
-    return vk_fail(result, "vkCreateDevice", "A device of %s could not be made.", identity->name);
+    return vk_fail(result, "vkCreateDevice", "A device of %s could not be created.",
+                   identity->name);
 }
 
-/* What grinterop uses, and synchronization2 where the device has it. */
+/* The extensions that grinterop uses, and synchronization2 if supported. */
 static gr_status choose_extensions(const gr_vk_headless_info *handles, const char *names[],
                                    uint32_t *count)
 {

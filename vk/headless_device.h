@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The device of Vulkan without a window: its queues, its features and grinterop's extensions. */
+/* Creates the headless VkDevice: its queues, features and the extensions that grinterop uses. */
 #ifndef GR_VK_HEADLESS_DEVICE_H
 #define GR_VK_HEADLESS_DEVICE_H
 
@@ -7,8 +7,8 @@
 #include "vk/headless_functions.h"
 
 /*
- * Makes the device and its queues on handles->physical_device, which `identity` is of. `version` is
- * the one that the instance was made for.
+ * Creates the device and its queues on handles->physical_device, which `identity` describes.
+ * `version` is the Vulkan version of the instance.
  */
 gr_status vk_headless_create_device(const struct vk_headless_functions *vk,
                                     const struct vk_identity *identity, uint32_t version,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finding the functions of headless_functions.h. */
+/* Loads the functions of headless_functions.h. */
 #include "vk/headless_functions.h"
 
 #define LOAD(name) vk->name = (PFN_##name)get(instance, #name);

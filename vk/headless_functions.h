@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The functions of Vulkan that make a device without a window. */
+/* The Vulkan functions that create a headless device. */
 #ifndef GR_VK_HEADLESS_FUNCTIONS_H
 #define GR_VK_HEADLESS_FUNCTIONS_H
 
 #include <grinterop/vk.h>
 
-/* X(name): functions of the loader itself, and of an instance. */
+/* X(name): global functions, and instance functions. */
 #define GR_VK_HEADLESS_GLOBAL(X)                                                                   \
     X(vkEnumerateInstanceVersion)                                                                  \
     X(vkEnumerateInstanceLayerProperties)                                                          \
@@ -29,7 +29,7 @@ struct vk_headless_functions {
 };
 #undef GR_VK_HEADLESS_MEMBER
 
-/* Looks up what the loader itself has, and what the instance has. */
+/* Look up the global functions, and the instance functions. */
 void vk_headless_load_global(struct vk_headless_functions *vk, PFN_vkGetInstanceProcAddr get);
 void vk_headless_load_instance(struct vk_headless_functions *vk, PFN_vkGetInstanceProcAddr get,
                                VkInstance instance);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The instance of Vulkan without a window, see headless_instance.h. */
+/* Creates the headless VkInstance; see headless_instance.h. */
 #include "vk/headless_instance.h"
 
 #include <stdlib.h>
@@ -54,12 +54,11 @@ static gr_status check_layer(const struct vk_headless_functions *vk, const char 
         return GR_OK;
     if (result != VK_SUCCESS)
         return vk_fail(result, "vkEnumerateInstanceLayerProperties",
-                       "%s: Vulkan's loader does not list its layers.", call);
-    return gr_fail(
-        GR_ERR_UNSUPPORTED, call,
-        "Vulkan has no layer " VALIDATION_LAYER
-        ". Install it (on Debian vulkan-validationlayers), or let VK_LAYER_PATH name its "
-        "folder; or do without validation.");
+                       "%s: the Vulkan loader did not list its layers.", call);
+    return gr_fail(GR_ERR_UNSUPPORTED, call,
+                   "Vulkan has no layer " VALIDATION_LAYER
+                   ". Install it (on Debian vulkan-validationlayers), or set VK_LAYER_PATH to its "
+                   "folder, or do without validation.");
 }
 
 static gr_status check_version(uint32_t version, const char *call)
@@ -67,7 +66,7 @@ static gr_status check_version(uint32_t version, const char *call)
     if (version >= VK_API_VERSION_1_1)
         return GR_OK;
     return gr_fail(GR_ERR_UNSUPPORTED, call,
-                   "Vulkan's loader is of version 1.0; 1.1 is needed. Install a newer one.");
+                   "The Vulkan loader has version 1.0; 1.1 is required. Install a newer one.");
 }
 
 static gr_status make_instance(gr_vk_headless_options *options,
@@ -80,7 +79,7 @@ static gr_status make_instance(gr_vk_headless_options *options,
     VkApplicationInfo application = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
                                      .pEngineName = "grinterop",
                                      .apiVersion = version};
-    /* For messages about the creation and the end of the instance itself. */
+    /* For messages about creating and destroying the instance itself. */
     VkDebugUtilsMessengerCreateInfoEXT messenger = messenger_info(options);
     VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
                                  .pNext = validation ? &messenger : NULL,
@@ -93,10 +92,10 @@ static gr_status make_instance(gr_vk_headless_options *options,
     if (result == VK_SUCCESS)
         return GR_OK;
     *instance = VK_NULL_HANDLE;
-    return vk_fail(
-        result, "vkCreateInstance", "An instance could not be made%s. %s",
-        result == VK_ERROR_INCOMPATIBLE_DRIVER ? ": the loader found no driver that works" : "",
-        vk_driver_hint());
+    return vk_fail(result, "vkCreateInstance", "An instance could not be created%s. %s",
+                   result == VK_ERROR_INCOMPATIBLE_DRIVER ? ": the loader found no working driver"
+                                                          : "",
+                   vk_driver_hint());
 }
 
 gr_status vk_headless_create_instance(gr_vk_headless_options *options,
@@ -107,13 +106,13 @@ gr_status vk_headless_create_instance(gr_vk_headless_options *options,
     uint32_t of_loader = VK_API_VERSION_1_0;
     vk_headless_load_global(vk, handles->get_instance_proc_addr);
     VkResult result = VK_SUCCESS;
-    if (vk->vkEnumerateInstanceVersion) /* Vulkan 1.0 has none */
+    if (vk->vkEnumerateInstanceVersion) /* not in Vulkan 1.0 */
         result = vk->vkEnumerateInstanceVersion(&of_loader);
     if (result != VK_SUCCESS)
         return vk_fail(result, "vkEnumerateInstanceVersion",
-                       "%s: Vulkan's loader does not say which version it is of.", call);
+                       "%s: the Vulkan loader did not report its version.", call);
     gr_status status = check_version(of_loader, call);
-    /* 1.3 has the functions that Vulkan's headers of 1.3 name without KHR. */
+    /* 1.3 has the functions that the Vulkan 1.3 headers name without KHR. */
     *version = of_loader < VK_API_VERSION_1_3 ? of_loader : VK_API_VERSION_1_3;
     if (status == GR_OK && options->validation)
         status = check_layer(vk, call);
@@ -136,5 +135,5 @@ gr_status vk_headless_create_messenger(gr_vk_headless_options *options,
         return GR_OK;
     *messenger = VK_NULL_HANDLE;
     return vk_fail(result, "vkCreateDebugUtilsMessengerEXT",
-                   "The validation layer's messages could not be asked for.");
+                   "Messages of the validation layer could not be enabled.");
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Timeline semaphores through the host, see host_semaphore.h. */
+/* Timeline semaphores through the host; see host_semaphore.h. */
 #include "vk/host_semaphore.h"
 
 #include <pthread.h>
@@ -17,33 +17,33 @@
 #include "vk/error.h"
 #include "vk/headless.h"
 
-/* How long the host waits before it looks whether the process is ending, in nanoseconds. */
+/* Nanoseconds of one wait; in between, the host checks whether the process is exiting. */
 #define WAIT_SLICE 100000000u
 
-/* How long the process's end waits for host functions at the most, in milliseconds. */
+/* Milliseconds that the process exit waits for host functions at most. */
 #define EXIT_PAUSES 2000
 
 /*
- * Host functions may run after the last hold is gone and must not call CUDA, which dropping the
- * device could do: so the semaphore has all that they need.
+ * Host functions may run after the last hold is gone. They must not call CUDA, which dropping the
+ * device might do, so the semaphore keeps everything that they need.
  */
 struct host_semaphore {
     gr_semaphore base;
-    gr_vk_device *device; /* held as `owner` says */
+    gr_vk_device *device; /* held according to `owner` */
     VkSemaphore semaphore;
     enum vk_semaphore_owner owner;
-    bool owned; /* the VkSemaphore is destroyed with it */
+    bool owned; /* destroy the VkSemaphore with it */
     struct vk_functions vk;
     VkDevice handle;
-    gr_vk_headless *headless; /* whose VkDevice it is, which is held; NULL: the application's */
-    pthread_mutex_t lock;     /* for what follows */
-    struct host_point *spare; /* points that no stream has */
-    size_t queued;            /* points that streams have */
-    bool orphaned;            /* the last hold went while there were such */
-    VkResult failure;         /* what a host function met, or VK_SUCCESS */
+    gr_vk_headless *headless; /* retained owner of the VkDevice; NULL: the application */
+    pthread_mutex_t lock;     /* protects the following members */
+    struct host_point *spare; /* unused points */
+    size_t queued;            /* points in streams */
+    bool orphaned;            /* the last hold was dropped while points were in streams */
+    VkResult failure;         /* the first error of a host function, or VK_SUCCESS */
 };
 
-/* One wait or signal that a stream has, or that is spare. Those of one call are a list. */
+/* A wait or signal in a stream, or an unused one. The points of one call form a list. */
 struct host_point {
     struct host_semaphore *s;
     uint64_t value;
@@ -51,12 +51,12 @@ struct host_point {
     struct host_point *next;
 };
 
-/* ---- The end of the process ------------------------------------------------------------------ */
+/* ---- Process exit ---------------------------------------------------------------------------- */
 
 /*
- * A wait for what nobody signals any more must not keep the process, whose CUDA driver may want its
- * streams to end; and no host function may be inside of Vulkan when the libraries' own ends come.
- * This handler runs before those, since it is set later.
+ * A wait for a signal that never comes must not block the exit, where the CUDA driver may wait for
+ * its streams. No host function may be inside Vulkan when the libraries' exit handlers run. This
+ * handler runs before them, since it is registered later.
  */
 static atomic_bool exiting;
 static atomic_uint inside; /* host functions that may call Vulkan */
@@ -67,7 +67,7 @@ static void begin_exit(void)
     const struct timespec pause = {.tv_nsec = 1000000};
     atomic_store(&exiting, true);
     if (gr_forked)
-        return; /* who was inside is a thread of the parent's */
+        return; /* those inside are threads of the parent */
     for (int i = 0; i < EXIT_PAUSES && atomic_load(&inside) > 0; i++)
         nanosleep(&pause, NULL);
 }
@@ -75,7 +75,7 @@ static void begin_exit(void)
 static void watch_exit(void)
 {
     if (atexit(begin_exit) != 0)
-        gr_log(GR_LOG_WARNING, "waits of the host are not ended when the process exits");
+        gr_log(GR_LOG_WARNING, "host waits will not end when the process exits");
 }
 
 /* ---- Points ---------------------------------------------------------------------------------- */
@@ -85,13 +85,13 @@ static gr_status refuse_failed(const struct host_semaphore *s, VkResult failure)
     return vk_fail(failure, "vkWaitSemaphores",
                    "A stream's earlier wait or signal of the Vulkan semaphore 0x%llx failed, and "
                    "the stream went on without it: the VkDevice is lost, or the semaphore was "
-                   "destroyed. Make the device, and what was made of it, anew.",
+                   "destroyed. Create the device and its objects again.",
                    GR_VK_NUMBER(s->semaphore));
 }
 
 /*
- * A point for the stream. After a failure there are no more waits, since they would be none.
- * Signals are still taken, for what is mapped has to be released, and are left out.
+ * Takes a point for the stream. After a failure, waits are refused, since they could not wait.
+ * Signals are accepted, because mapped resources must be released, but are skipped.
  */
 static gr_status take_point(struct host_semaphore *s, bool is_signal, const char *call,
                             struct host_point **taken)
@@ -131,7 +131,7 @@ static void end_host_part(struct host_semaphore *s)
     free(s);
 }
 
-/* The semaphore ends with the last point that comes back once nobody holds it. */
+/* The last point to return destroys the semaphore if no holds remain. */
 static void give_point(struct host_point *point)
 {
     struct host_semaphore *s = point->s;
@@ -153,7 +153,7 @@ static void give_points(struct host_point *points)
     }
 }
 
-/* ---- On the driver's thread: no CUDA here ---------------------------------------------------- */
+/* ---- On the driver's thread, where CUDA calls are not allowed -------------------------------- */
 
 static void note_failure(struct host_semaphore *s, VkResult result, const char *vulkan_call)
 {
@@ -181,8 +181,9 @@ static void wait_here(struct host_semaphore *s, uint64_t value)
 }
 
 /*
- * A signal to a value that the timeline is past would lose the device, so it is left out: who waits
- * for it is served. The lock keeps another stream from signalling in between.
+ * Signalling a value that the timeline has passed would lose the device, so the signal is skipped;
+ * waits for that value are satisfied already. The lock keeps other streams from signalling in
+ * between.
  */
 static void signal_here(struct host_semaphore *s, uint64_t value)
 {
@@ -207,8 +208,8 @@ static void signal_here(struct host_semaphore *s, uint64_t value)
         note_failure(s, result, vulkan_call);
     else if (result == VK_SUCCESS && now >= value)
         gr_log(GR_LOG_WARNING,
-               "a stream's signal of Vulkan semaphore 0x%llx to %llu is left out: it has come to "
-               "%llu",
+               "a stream's signal of Vulkan semaphore 0x%llx to %llu is skipped: it has already "
+               "reached %llu",
                GR_VK_NUMBER(s->semaphore), (unsigned long long)value, (unsigned long long)now);
 }
 
@@ -224,7 +225,7 @@ static void run_each(struct host_point *point)
     }
 }
 
-/* Once the process is ending, Vulkan may be gone: the points are left as they are. */
+/* During process exit Vulkan may be gone, so the points are leaked. */
 static void CUDA_CB run_points(void *user)
 {
     atomic_fetch_add(&inside, 1);
@@ -233,7 +234,7 @@ static void CUDA_CB run_points(void *user)
     atomic_fetch_sub(&inside, 1);
 }
 
-/* ---- Putting points into a stream ------------------------------------------------------------ */
+/* ---- Enqueueing points ----------------------------------------------------------------------- */
 
 static gr_status enqueue(const gr_semaphore_point points[], size_t n, bool is_signal,
                          CUstream stream)
@@ -258,7 +259,7 @@ static gr_status enqueue(const gr_semaphore_point points[], size_t n, bool is_si
     give_points(first);
     return gr_fail_work(
         result, "cuLaunchHostFunc",
-        "The host function that %s for %zu semaphore%s could not be put into the stream.",
+        "The host function that %s for %zu semaphore%s could not be enqueued into the stream.",
         is_signal ? "signals" : "waits", n, gr_s(n));
 }
 
@@ -279,7 +280,7 @@ static void describe_host(const gr_semaphore *semaphore, char *text, size_t size
              GR_VK_NUMBER(s->semaphore));
 }
 
-/* What streams still have of it keeps it; the device need not wait for that. */
+/* Queued points keep the semaphore alive; the device need not wait for them. */
 static void destroy_host(gr_semaphore *semaphore)
 {
     struct host_semaphore *s = (struct host_semaphore *)semaphore;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a physical device of Vulkan's says of itself. */
+/* The properties that identify a VkPhysicalDevice. */
 #ifndef GR_VK_IDENTITY_H
 #define GR_VK_IDENTITY_H
 
@@ -11,7 +11,7 @@ struct vk_identity {
     char name[VK_MAX_PHYSICAL_DEVICE_NAME_SIZE];
     uint32_t api_version;
     VkPhysicalDeviceType type;
-    VkDriverId driver; /* 0: the driver does not say */
+    VkDriverId driver; /* 0 if the driver does not report it */
     unsigned char uuid[VK_UUID_SIZE];
 };
 

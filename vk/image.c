@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Resources from Vulkan's images: the application's, and those that grinterop makes. */
+/* Resources from Vulkan images: the application's, and those that grinterop creates. */
 #include "vk/resource.h"
 
 #include "lib/error.h"
@@ -24,11 +24,12 @@ VkImage gr_vk_image(const gr_resource *resource)
     return r ? r->binding.image : VK_NULL_HANDLE;
 }
 
-/* ---- The image as CUDA sees it --------------------------------------------------------------- */
+/* ---- The image in CUDA ----------------------------------------------------------------------- */
 
 /*
- * NVIDIA's Vulkan places the layers of an image that has mip levels as if the chain were whole, but
- * CUDA by the levels that it is told of (seen with driver 580): so it is told of all.
+ * If an image has mip levels, NVIDIA's Vulkan driver lays out its layers for the whole mip chain,
+ * but CUDA lays them out for the declared number of levels (observed with driver 580). So all
+ * levels are declared to CUDA.
  */
 static uint32_t placed_levels(const VkImageCreateInfo *info)
 {
@@ -68,15 +69,15 @@ static gr_resource *register_image(struct vk_resource *r, const VkImageCreateInf
     const gr_external_image_desc image = seen_by_cuda(info, format);
     const gr_external_part_desc part =
         GR_INIT(gr_external_part_desc, .offset = (size_t)offset, .image = &image);
-    /* What Vulkan's shaders store to, CUDA's kernels may as well. */
+    /* If Vulkan shaders may store to it, CUDA kernels may as well. */
     if (info->usage & VK_IMAGE_USAGE_STORAGE_BIT)
         flags |= GR_SURFACE_LOAD_STORE;
     return vk_resource_register(r, &part, flags, call);
 }
 
-/* ---- The application's ----------------------------------------------------------------------- */
+/* ---- From the application -------------------------------------------------------------------- */
 
-/* What the application says of its image, taken over and checked. */
+/* Copies and checks the application's description of its image. */
 static const gr_vk_format_info *take_image(const gr_vk_device *device,
                                            const gr_vk_image_desc *given, gr_vk_image_desc *info,
                                            unsigned flags, const char *call)
@@ -88,8 +89,9 @@ static const gr_vk_format_info *take_image(const gr_vk_device *device,
         return NULL;
     if (!info->image || !info->create_info) {
         gr_fail(GR_ERR_INVALID_VALUE, call,
-                info->image ? "`create_info` is NULL: pass what the image was made by."
-                            : "`image` is VK_NULL_HANDLE: pass the VkImage.");
+                info->image
+                    ? "`create_info` is NULL: pass the struct that the image was created with."
+                    : "`image` is VK_NULL_HANDLE: pass the VkImage.");
         return NULL;
     }
     return vk_image_check(info->create_info, call) == GR_OK
@@ -114,7 +116,7 @@ gr_resource *gr_from_vk_image(gr_vk_device *device, const gr_vk_image_desc *give
     return register_image(r, info.create_info, format, info.offset, flags, __func__);
 }
 
-/* ---- Made here ------------------------------------------------------------------------------- */
+/* ---- Created by grinterop -------------------------------------------------------------------- */
 
 static gr_status check_limits(const gr_vk_device *device, const VkImageCreateInfo *info,
                               const VkImageFormatProperties *limits, const char *name,
@@ -138,7 +140,7 @@ static gr_status refuse_format(const gr_vk_device *device, const VkImageCreateIn
 {
     const char *query = "vkGetPhysicalDeviceImageFormatProperties2";
     if (result != VK_ERROR_FORMAT_NOT_SUPPORTED)
-        return vk_fail(result, query, "%s could not be asked about images of %s.",
+        return vk_fail(result, query, "%s could not be queried about images of %s.",
                        device->identity.name, name);
     return gr_fail_code(GR_ERR_UNSUPPORTED, GR_DOMAIN_VULKAN, (int)result, vk_result_name(result),
                         query,
@@ -148,7 +150,7 @@ static gr_status refuse_format(const gr_vk_device *device, const VkImageCreateIn
                         device->identity.name, name, info->usage, info->flags, info->tiling);
 }
 
-/* What of an image's chain counts for what a device can do, in a chain of its own. */
+/* Copies of the structs in the image's pNext chain that affect device support. */
 struct format_query {
     VkImageFormatListCreateInfo formats;
     VkImageStencilUsageCreateInfo stencil;
@@ -231,7 +233,7 @@ static gr_status create_image(struct vk_resource *r, const VkImageCreateInfo *wi
                    gr_s(r->levels), r->layers, gr_s(r->layers), info.usage);
 }
 
-/* The application may have asked for external memory itself. */
+/* The application may have requested external memory itself. */
 static gr_status check_chain(const VkImageCreateInfo *info, const char *call)
 {
     const VkExternalMemoryImageCreateInfo *external =
@@ -255,7 +257,7 @@ static gr_status check_wish(const gr_vk_device *device, const VkImageCreateInfo 
         status = vk_check_one_device(device, "Images", COPY_INSTEAD, call);
     if (status == GR_OK && info->usage == 0)
         status = gr_fail(GR_ERR_INVALID_VALUE, call,
-                         "`usage` is 0: say what Vulkan does with the image, for example "
+                         "`usage` is 0: state what Vulkan does with the image, for example "
                          "VK_IMAGE_USAGE_SAMPLED_BIT. Grinterop adds none.");
     return status;
 }

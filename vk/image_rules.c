@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which images of Vulkan's CUDA can see, see image_rules.h. */
+/* Checks which Vulkan images CUDA can use; see image_rules.h. */
 #include "vk/image_rules.h"
 
 #include "lib/error.h"
@@ -29,11 +29,12 @@ static gr_status check_extent(const VkImageCreateInfo *info, const char *call)
     if (info->imageType != VK_IMAGE_TYPE_1D && info->imageType != VK_IMAGE_TYPE_2D &&
         info->imageType != VK_IMAGE_TYPE_3D)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "%d is no VkImageType: pass VK_IMAGE_TYPE_1D, _2D or _3D.", info->imageType);
+                       "%d is not a VkImageType: pass VK_IMAGE_TYPE_1D, _2D or _3D.",
+                       info->imageType);
     if (e->width == 0 || e->height == 0 || e->depth == 0)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The extent is %ux%ux%u: pass that of VkImageCreateInfo, where 1 stands "
-                       "for a height or depth that there is not.",
+                       "The extent is %ux%ux%u: pass that of VkImageCreateInfo, with 1 for an "
+                       "unused height or depth.",
                        e->width, e->height, e->depth);
     if ((info->imageType == VK_IMAGE_TYPE_1D && e->height != 1) ||
         (info->imageType != VK_IMAGE_TYPE_3D && e->depth != 1))
@@ -77,10 +78,7 @@ static gr_status check_levels(const VkImageCreateInfo *info, const char *call)
         e->width, e->height, e->depth, most, gr_s(most), info->mipLevels);
 }
 
-/*
- * An image of several memories, or of memory that nobody may look into, is nothing that CUDA
- * imports.
- */
+/* CUDA cannot import images in several memory objects or in protected memory. */
 static gr_status check_create_flags(VkImageCreateFlags flags, const char *call)
 {
     const VkImageCreateFlags refused =
@@ -90,8 +88,8 @@ static gr_status check_create_flags(VkImageCreateFlags flags, const char *call)
     if (!(flags & refused))
         return GR_OK;
     return gr_fail(GR_ERR_UNSUPPORTED, call,
-                   "CUDA takes no images that are sparse, disjoint, protected or split over "
-                   "devices (flags 0x%x): make the image without 0x%x.",
+                   "CUDA does not accept images that are sparse, disjoint, protected or split over "
+                   "devices (flags 0x%x): create the image without 0x%x.",
                    flags, flags & refused);
 }
 
@@ -101,16 +99,15 @@ static gr_status check_tiling(const VkImageCreateInfo *info, const char *call)
         return GR_OK;
     if (info->tiling != VK_IMAGE_TILING_LINEAR)
         return gr_fail(GR_ERR_UNSUPPORTED, call,
-                       "CUDA does not know images of the tiling %d: use VK_IMAGE_TILING_OPTIMAL.",
+                       "CUDA does not support images with tiling %d: use VK_IMAGE_TILING_OPTIMAL.",
                        info->tiling);
     if (info->imageType == VK_IMAGE_TYPE_2D && info->mipLevels <= 1 && info->arrayLayers <= 1)
         return GR_OK;
-    return gr_fail(
-        GR_ERR_INVALID_VALUE, call,
-        "With VK_IMAGE_TILING_LINEAR there is one 2D level and layer at most; this image "
-        "is %ux%ux%u with %u level%s and %u layer%s. Use VK_IMAGE_TILING_OPTIMAL.",
-        info->extent.width, info->extent.height, info->extent.depth, info->mipLevels,
-        gr_s(info->mipLevels), info->arrayLayers, gr_s(info->arrayLayers));
+    return gr_fail(GR_ERR_INVALID_VALUE, call,
+                   "VK_IMAGE_TILING_LINEAR allows only one 2D level and layer; this image is "
+                   "%ux%ux%u with %u level%s and %u layer%s. Use VK_IMAGE_TILING_OPTIMAL.",
+                   info->extent.width, info->extent.height, info->extent.depth, info->mipLevels,
+                   gr_s(info->mipLevels), info->arrayLayers, gr_s(info->arrayLayers));
 }
 
 static gr_status check_samples(const VkImageCreateInfo *info, const char *call)
@@ -118,8 +115,8 @@ static gr_status check_samples(const VkImageCreateInfo *info, const char *call)
     if (info->samples == VK_SAMPLE_COUNT_1_BIT)
         return GR_OK;
     return gr_fail(GR_ERR_UNSUPPORTED, call,
-                   "CUDA takes no multisampled images, and this one has %d samples a pixel: "
-                   "share an image with one that vkCmdResolveImage writes to.",
+                   "CUDA does not accept multisampled images, and this one has %d samples per "
+                   "pixel: share an image with one sample that vkCmdResolveImage writes to.",
                    info->samples);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Vulkan's loader, see vk/loader.h. */
+/* Opens the Vulkan loader; see vk/loader.h. */
 #include "vk/loader.h"
 
 #include <pthread.h>
@@ -17,10 +17,7 @@
 #define INSTALL "Install it (on Debian libvulkan1)."
 #endif
 
-/*
- * Opened once and never closed: drivers leave threads behind, and functions that are called when a
- * thread ends.
- */
+/* Opened once and never closed: drivers leave threads and thread exit handlers behind. */
 static void *open_once(char *why, size_t size)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -35,14 +32,14 @@ static void *open_once(char *why, size_t size)
 
 gr_status vk_loader_open(PFN_vkGetInstanceProcAddr *get, const char *call)
 {
-    char why[256] = "it is not Vulkan's";
+    char why[256] = "it is not a Vulkan loader";
     void *file = open_once(why, sizeof(why));
     void *symbol = file ? gr_loader_symbol(file, "vkGetInstanceProcAddr") : NULL;
     memcpy(get, &symbol, sizeof(symbol));
     if (symbol)
         return GR_OK;
     return gr_fail(GR_ERR_UNSUPPORTED, call,
-                   "Vulkan's loader " LOADER " could not be loaded: %s. " INSTALL, why);
+                   "The Vulkan loader " LOADER " could not be loaded: %s. " INSTALL, why);
 }
 
 const char *vk_driver_hint(void)
@@ -50,7 +47,7 @@ const char *vk_driver_hint(void)
     return gr_driver_traits()->mesa_draws
                ? "Install Mesa's lavapipe (on Debian mesa-vulkan-drivers); VK_DRIVER_FILES, or "
                  "VK_ICD_FILENAMES, may hide it."
-               : "Is NVIDIA's Vulkan there (nvidia_icd.json and its libGLX_nvidia.so.0; in a "
-                 "container NVIDIA_DRIVER_CAPABILITIES must contain graphics)? VK_DRIVER_FILES, or "
-                 "VK_ICD_FILENAMES, may hide it.";
+               : "Is the NVIDIA Vulkan driver installed (nvidia_icd.json and its "
+                 "libGLX_nvidia.so.0; in a container NVIDIA_DRIVER_CAPABILITIES must contain "
+                 "graphics)? VK_DRIVER_FILES, or VK_ICD_FILENAMES, may hide it.";
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory of a Vulkan device that can be exported, see memory.h. */
+/* Exportable memory of a Vulkan device; see memory.h. */
 #include "vk/memory.h"
 
 #include "lib/error.h"
@@ -7,7 +7,7 @@
 #include "lib/external/import.h"
 #include "vk/error.h"
 
-/* ---- What the buffer or image needs ---------------------------------------------------------- */
+/* ---- Requirements ---------------------------------------------------------------------------- */
 
 struct requirements {
     VkMemoryRequirements memory;
@@ -56,8 +56,8 @@ static gr_status check_place(const struct vk_binding *b, VkDeviceSize offset,
             (unsigned long long)b->memory_size, b->image ? "Image" : "Buffer");
     if (need->alignment > 1 && offset % need->alignment != 0)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The offset %llu is no multiple of %llu, the alignment that Vulkan asks for "
-                       "this %s: pass the offset that it was bound at.",
+                       "The offset %llu is not a multiple of %llu, the alignment that Vulkan "
+                       "requires for this %s: pass the offset that it was bound at.",
                        (unsigned long long)offset, (unsigned long long)need->alignment, what);
     return GR_OK;
 }
@@ -67,7 +67,8 @@ gr_status vk_memory_check(const struct vk_binding *b, VkDeviceSize offset, const
     const char *what = b->image ? "image" : "buffer";
     if (!b->memory)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "`memory` is VK_NULL_HANDLE: pass what the %s is bound to.", what);
+                       "`memory` is VK_NULL_HANDLE: pass the memory that the %s is bound to.",
+                       what);
     if (b->memory_size == 0)
         return gr_fail(
             GR_ERR_INVALID_VALUE, call,
@@ -75,16 +76,15 @@ gr_status vk_memory_check(const struct vk_binding *b, VkDeviceSize offset, const
     if (b->dedicated && offset != 0)
         return gr_fail(
             GR_ERR_INVALID_VALUE, call,
-            "The offset is %llu, but what has dedicated memory begins at 0: pass offset 0, "
-            "or dedicated false if the memory was allocated without "
-            "VkMemoryDedicatedAllocateInfo.",
+            "The offset is %llu, but dedicated memory is used from offset 0: pass offset 0, or "
+            "dedicated false if the memory was allocated without VkMemoryDedicatedAllocateInfo.",
             (unsigned long long)offset);
     struct requirements need = requirements_of(b);
     if (!b->dedicated && need.requires_dedicated)
         return gr_fail(
             GR_ERR_INVALID_VALUE, call,
             "The device requires dedicated memory for this %s: allocate it with "
-            "VkMemoryDedicatedAllocateInfo and pass dedicated true, as CUDA has to know.",
+            "VkMemoryDedicatedAllocateInfo and pass dedicated true, which CUDA needs to know.",
             what);
     return check_place(b, offset, &need.memory, call);
 }
@@ -97,19 +97,19 @@ gr_status vk_check_handle_types(VkExternalMemoryHandleTypeFlags types, const cha
     return gr_fail(GR_ERR_INVALID_VALUE, call,
                    "The handleTypes of %s are 0x%x, without "
                    "VK_EXTERNAL_MEMORY_HANDLE_TYPE_" GR_VK_HANDLE_NAME
-                   "_BIT: add it, or leave the struct out, as grinterop puts it in.",
+                   "_BIT: add it, or leave the struct out, since grinterop adds it.",
                    type, types);
 }
 
 /* ---- Allocation ------------------------------------------------------------------------------ */
 
 /*
- * A memory type out of `type_bits` (VkMemoryRequirements.memoryTypeBits), one that is local to the
- * device if there is such. UINT32_MAX if there is none.
+ * Chooses a memory type from `type_bits` (VkMemoryRequirements.memoryTypeBits), preferably local to
+ * the device. UINT32_MAX if there is none.
  */
 static uint32_t find_memory_type(const gr_vk_device *device, uint32_t type_bits)
 {
-    /* Those need more than an allocation, or are slow for everything else. */
+    /* These need more than an allocation, or are slow for all other uses. */
     const VkMemoryPropertyFlags special =
         VK_MEMORY_PROPERTY_LAZILY_ALLOCATED_BIT | VK_MEMORY_PROPERTY_PROTECTED_BIT |
         VK_MEMORY_PROPERTY_DEVICE_COHERENT_BIT_AMD | VK_MEMORY_PROPERTY_DEVICE_UNCACHED_BIT_AMD;
@@ -124,10 +124,9 @@ static uint32_t find_memory_type(const gr_vk_device *device, uint32_t type_bits)
 }
 
 /*
- * llvmpipe, OpenGL's counterpart of lavapipe, takes a buffer in imported memory only if there are
- * 48 bytes more than the buffer, of which lavapipe's own header is 40; so that OpenGL can have it
- * as well, there is more room. Dedicated memory has exactly the size that is required, by the rules
- * of Vulkan.
+ * llvmpipe, the OpenGL counterpart of lavapipe, accepts a buffer in imported memory only if the
+ * memory has 48 bytes more than the buffer; lavapipe's own header takes 40 of them. The padding
+ * lets OpenGL import it too. For dedicated memory, Vulkan requires the exact size.
  */
 static VkDeviceSize size_to_allocate(const struct vk_binding *b, const struct requirements *need)
 {
@@ -164,7 +163,7 @@ static gr_status allocate(struct vk_binding *b, uint32_t type, bool has_address)
         return GR_OK;
     b->memory = VK_NULL_HANDLE;
     return vk_fail(result, "vkAllocateMemory",
-                   "Memory that can be exported was not to be had (bytes: %llu, type %u, %s).",
+                   "Exportable memory could not be allocated (bytes: %llu, type %u, %s).",
                    (unsigned long long)b->memory_size, type,
                    b->dedicated ? "dedicated" : "not dedicated");
 }
@@ -193,9 +192,10 @@ gr_status vk_memory_allocate(struct vk_binding *b, VkExternalMemoryFeatureFlags 
                        "(memoryTypeBits is 0x%x): share another %s, and copy on the device.",
                        b->image ? "image" : "buffer", need.memory.memoryTypeBits,
                        b->image ? "image" : "buffer");
-    b->dedicated = need.prefers_dedicated || need.requires_dedicated ||
-                   (features & VK_EXTERNAL_MEMORY_FEATURE_DEDICATED_ONLY_BIT) ||
-                   b->device->computing != b->device->cuda; /* another one imports no other */
+    b->dedicated =
+        need.prefers_dedicated || need.requires_dedicated ||
+        (features & VK_EXTERNAL_MEMORY_FEATURE_DEDICATED_ONLY_BIT) ||
+        b->device->computing != b->device->cuda; /* another device imports only dedicated memory */
     b->memory_size = size_to_allocate(b, &need);
     gr_status status = allocate(b, type, has_address);
     return status == GR_OK ? bind_memory(b) : status;

@@ -1,34 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory of a Vulkan device: what a buffer or image needs, its allocation so that it can be
- * exported, and the check of what the application says of its own.
+ * Vulkan device memory: requirements, exportable allocation, and checks of the application's
+ * descriptions.
  */
 #ifndef GR_VK_MEMORY_H
 #define GR_VK_MEMORY_H
 
 #include "vk/device.h"
 
-/* A buffer or an image, the other is VK_NULL_HANDLE, and the memory that it is bound to. */
+/* A buffer or an image (the other is VK_NULL_HANDLE), and the memory that it is bound to. */
 struct vk_binding {
     gr_vk_device *device;
     VkBuffer buffer;
     VkImage image;
     VkDeviceMemory memory;
     VkDeviceSize memory_size;
-    bool dedicated; /* the memory is for this buffer or image alone */
+    bool dedicated; /* the memory is allocated for this buffer or image only */
 };
 
-/* Whether the application's buffer or image can be bound at `offset` of its memory, as it says. */
+/* Checks that the application's buffer or image can be bound at `offset` of its memory. */
 gr_status vk_memory_check(const struct vk_binding *binding, VkDeviceSize offset, const char *call);
 
-/* Whether what the application asked to export in `type` has what CUDA imports among it. */
+/*
+ * Checks that the handle types that the application requested in `type` include the one that CUDA
+ * imports.
+ */
 gr_status vk_check_handle_types(VkExternalMemoryHandleTypeFlags types, const char *type,
                                 const char *call);
 
 /*
- * Allocates memory that can be exported for the buffer or image, and binds it. `features` is what
- * the device says of such external memory; `has_address`: the buffer's device address is going to
- * be asked for. After an error the memory is there still if it could only not be bound.
+ * Allocates exportable memory for the buffer or image and binds it. `features` are the device's
+ * external memory features. `has_address`: the buffer's device address will be used. After a failed
+ * bind the memory remains allocated.
  */
 gr_status vk_memory_allocate(struct vk_binding *binding, VkExternalMemoryFeatureFlags features,
                              bool has_address, const char *call);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Vulkan's memory on its way to CUDA, see memory_import.h. */
+/* Imports Vulkan memory into CUDA; see memory_import.h. */
 #include "vk/memory_import.h"
 
 #include <unistd.h>
@@ -11,7 +11,7 @@
 #define ALLOCATE_LIKE_THIS                                                                         \
     "Was it allocated with VkExportMemoryAllocateInfo in the pNext of VkMemoryAllocateInfo, its "  \
     "handleTypes VK_EXTERNAL_MEMORY_HANDLE_TYPE_" GR_VK_HANDLE_NAME "_BIT, and not imported? "     \
-    "gr_vk_buffer_create() and gr_vk_image_create() allocate so."
+    "gr_vk_buffer_create() and gr_vk_image_create() allocate it that way."
 
 #if defined(_WIN32)
 
@@ -33,7 +33,7 @@ static gr_status export_handle(const struct vk_binding *b, gr_external_memory_de
                    GR_VK_NUMBER(b->memory));
 }
 
-/* The driver duplicates a Win32 handle, whatever the import's outcome. */
+/* The driver duplicates the Win32 handle, so close it in any case. */
 static void close_handle(const gr_external_memory_desc *info, bool imported)
 {
     (void)imported;
@@ -57,7 +57,7 @@ static gr_status export_handle(const struct vk_binding *b, gr_external_memory_de
         return GR_OK;
     if (result == VK_SUCCESS) /* lavapipe, for memory that was not allocated for export */
         return gr_fail(GR_ERR_VULKAN, "vkGetMemoryFdKHR",
-                       "Vulkan succeeded but gave no file descriptor (%d) for the memory "
+                       "Vulkan succeeded but returned no file descriptor (%d) for the memory "
                        "0x%llx. " ALLOCATE_LIKE_THIS,
                        fd, GR_VK_NUMBER(b->memory));
     return vk_fail(result, "vkGetMemoryFdKHR",
@@ -65,7 +65,7 @@ static gr_status export_handle(const struct vk_binding *b, gr_external_memory_de
                    GR_VK_NUMBER(b->memory));
 }
 
-/* An import that succeeds takes the file descriptor: it may be another file's by now. */
+/* A successful import takes the file descriptor; its number may be reused by now. */
 static void close_handle(const gr_external_memory_desc *info, bool imported)
 {
     if (!imported)

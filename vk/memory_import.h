@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The way of a Vulkan device's memory into CUDA: Vulkan exports its handle, and CUDA imports that.
- */
+/* Imports Vulkan device memory into CUDA: Vulkan exports a handle, and CUDA imports it. */
 #ifndef GR_VK_MEMORY_IMPORT_H
 #define GR_VK_MEMORY_IMPORT_H
 
@@ -9,14 +7,14 @@
 #include "vk/memory.h"
 
 /*
- * Exports the memory, and makes `resource` a resource of a part of it, as gr_external_make() does.
- * The handle is CUDA's afterwards, or closed.
+ * Exports the memory and makes `resource` a resource of a part of it, like gr_external_make().
+ * Afterwards CUDA owns the handle, or it is closed.
  */
 gr_status vk_memory_import(const struct vk_binding *binding, struct gr_external *resource,
                            const struct gr_context *context, const gr_external_part_desc *part,
                            unsigned flags, const char *call);
 
-/* Exports the memory once more, for another process; the descriptor is the caller's. */
+/* Exports the memory again, for another process; the caller owns the descriptor. */
 gr_status vk_memory_export(const struct vk_binding *binding, struct gr_memory_export *memory);
 
 #endif

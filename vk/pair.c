@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The pair of timelines that a device's resources begin with, see pair.h. */
+/* The pair of timeline semaphores that a device's new resources use; see pair.h. */
 #include "vk/pair.h"
 
 #include "lib/sync/semaphore.h"
 #include "vk/host_semaphore.h"
 #include "vk/semaphore.h"
 
-/* Resources that are about to end may still hold them; then they end with those. */
+/* Resources that are about to end may still hold the semaphores and then drop the last hold. */
 static void end_pair(gr_vk_device *device, bool wait)
 {
     if (wait) {

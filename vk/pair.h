@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The pair of timelines that a device's resources begin with. */
+/* The pair of timeline semaphores that a device's new resources use. */
 #ifndef GR_VK_PAIR_H
 #define GR_VK_PAIR_H
 
 #include "vk/device.h"
 
 /*
- * The device's pair, which the first call makes. GR_OK with two NULLs where the device has no
- * timelines, or its resources are not to have the pair. The device keeps it.
+ * Returns the device's pair, which the first call creates. GR_OK with two NULLs if the device has
+ * no timeline semaphores, or its resources should not have the pair. The device owns the pair.
  */
 gr_status vk_pair_get(gr_vk_device *device, gr_semaphore **acquire, gr_semaphore **release,
                       const char *call);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finding the VkPhysicalDevice of a CUDA device, see physical_device.h. */
+/* Finds the VkPhysicalDevice of a CUDA device; see physical_device.h. */
 #include "vk/physical_device.h"
 
 #include <stdio.h>
@@ -85,14 +85,14 @@ static gr_status list_of(PFN_vkGetInstanceProcAddr get, VkInstance instance,
             (PFN_vkGetPhysicalDeviceProperties2)get(instance, "vkGetPhysicalDeviceProperties2KHR");
     if (!list->enumerate)
         return gr_fail(GR_ERR_VULKAN, "vkGetInstanceProcAddr",
-                       "%s found no vkEnumeratePhysicalDevices, which every Vulkan has: are "
-                       "get_instance_proc_addr and the instance of one Vulkan?",
+                       "%s found no vkEnumeratePhysicalDevices, which every Vulkan has: do "
+                       "get_instance_proc_addr and the instance belong to the same Vulkan?",
                        call);
     if (!list->get_properties)
-        return gr_fail(GR_ERR_UNSUPPORTED, call,
-                       "The instance has no vkGetPhysicalDeviceProperties2, by which devices are "
-                       "told apart: create it for Vulkan 1.1 or newer, or with "
-                       "VK_KHR_get_physical_device_properties2.");
+        return gr_fail(
+            GR_ERR_UNSUPPORTED, call,
+            "The instance has no vkGetPhysicalDeviceProperties2, which identifies devices: create "
+            "it for Vulkan 1.1 or newer, or with VK_KHR_get_physical_device_properties2.");
     return GR_OK;
 }
 

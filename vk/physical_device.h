@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which VkPhysicalDevice a CUDA device is. */
+/* Finds the VkPhysicalDevice of a CUDA device. */
 #ifndef GR_VK_PHYSICAL_DEVICE_H
 #define GR_VK_PHYSICAL_DEVICE_H
 
 #include "vk/device_match.h"
 
-/* What is called of Vulkan for that. */
+/* The Vulkan functions that this needs. */
 struct vk_device_list {
     VkInstance instance;
     PFN_vkEnumeratePhysicalDevices enumerate;
@@ -13,9 +13,8 @@ struct vk_device_list {
 };
 
 /*
- * Finds the device and says what it is. The CUDA driver has to be loaded. GR_ERR_INVALID_VALUE:
- * there is no such CUDA device; GR_ERR_UNSUPPORTED lists the devices that Vulkan has;
- * GR_ERR_VULKAN.
+ * Finds the device and its identity. The CUDA driver must be loaded. GR_ERR_INVALID_VALUE: the CUDA
+ * device does not exist. GR_ERR_UNSUPPORTED lists the Vulkan devices. GR_ERR_VULKAN.
  */
 gr_status vk_physical_device_find(const struct vk_device_list *list, int cuda_device,
                                   VkPhysicalDevice *device, struct vk_identity *identity,

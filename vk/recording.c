@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Command buffers of grinterop's own, see recording.h. Each pair has a timeline of its own: those
- * of the resources may be the application's, and gone.
+ * grinterop's own command buffers; see recording.h. Each pair has its own timeline semaphore: those
+ * of the resources may belong to the application and be gone.
  */
 #include "vk/recording.h"
 
@@ -9,7 +9,7 @@
 
 #include "vk/error.h"
 
-/* ---- Making ---------------------------------------------------------------------------------- */
+/* ---- Creation -------------------------------------------------------------------------------- */
 
 static gr_status make_timeline(gr_vk_device *device, VkSemaphore *timeline)
 {
@@ -81,8 +81,8 @@ static struct vk_recording *new_recording(gr_vk_device *device, uint32_t family,
 /* ---- Use ------------------------------------------------------------------------------------- */
 
 /*
- * Waits for the last submit of each: a fence of the application's may tell of it before Vulkan has
- * signalled the timeline (Mesa 22.3).
+ * Waits for the last submit of each: an application's fence may be signalled before the timeline is
+ * (Mesa 22.3).
  */
 static void end_recordings(gr_vk_device *device)
 {
@@ -125,7 +125,7 @@ gr_status vk_recording_take(gr_vk_device *device, uint32_t family, struct vk_rec
 {
     if (!device->has_timeline)
         return gr_fail(GR_ERR_UNSUPPORTED, call,
-                       "%s has no timeline semaphores, which tell when command buffers are done: "
+                       "%s has no timeline semaphores, which report when command buffers are done: "
                        "record the barriers by gr_vk_cmd_from_cuda() and gr_vk_cmd_to_cuda(), and "
                        "leave `first` and `last` NULL.",
                        device->identity.name);
@@ -137,7 +137,7 @@ gr_status vk_recording_take(gr_vk_device *device, uint32_t family, struct vk_rec
     VkResult result = device->vk.vkResetCommandPool(device->device, r->pool, 0);
     if (result != VK_SUCCESS) {
         vk_recording_give(device, r, false);
-        return vk_fail(result, "vkResetCommandPool", "Command buffers could not be used again.");
+        return vk_fail(result, "vkResetCommandPool", "Command buffers could not be reset.");
     }
     *recording = r;
     return GR_OK;

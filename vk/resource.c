@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The life of resources in a Vulkan device's memory, see resource.h. */
+/* The lifetime of resources in Vulkan device memory; see resource.h. */
 #include "vk/resource.h"
 
 #include <stdio.h>
@@ -64,7 +64,7 @@ static gr_semaphore *create_semaphore(const gr_resource *resource)
     gr_semaphore *semaphore = gr_vk_semaphore_create(vk_resource_of(resource)->binding.device,
                                                      VK_SEMAPHORE_TYPE_TIMELINE);
     if (semaphore)
-        gr_live_remove(GR_LIVE_SEMAPHORE, semaphore); /* the ring's */
+        gr_live_remove(GR_LIVE_SEMAPHORE, semaphore); /* owned by the ring */
     return semaphore;
 }
 
@@ -91,7 +91,7 @@ struct vk_resource *vk_resource_asked(const gr_resource *resource, const char *c
     struct vk_resource *r = vk_resource_of(resource);
     if (!r)
         gr_fail(resource ? GR_ERR_STATE : GR_ERR_INVALID_VALUE, call,
-                resource ? "The resource was made from no Vulkan object."
+                resource ? "The resource was not made from a Vulkan object."
                          : "The resource is NULL: did the call that makes it fail?");
     return r;
 }
@@ -122,7 +122,7 @@ VkDeviceMemory gr_vk_memory(const gr_resource *resource)
     return r ? r->binding.memory : VK_NULL_HANDLE;
 }
 
-/* Without a pair the resource is undecided until the application gives it semaphores. */
+/* Without a pair, the order stays undecided until the application sets semaphores. */
 static void begin_order(struct vk_resource *r, gr_semaphore *acquire, gr_semaphore *release)
 {
     struct gr_sync *sync = &r->external.sync;

@@ -1,39 +1,42 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The life of resources in a Vulkan device's memory: what buffers and images have in common. */
+/* The lifetime of resources in Vulkan device memory: code that buffers and images share. */
 #ifndef GR_VK_RESOURCE_H
 #define GR_VK_RESOURCE_H
 
 #include "lib/external/external.h"
 #include "vk/memory.h"
 
-/* A resource made from or with a Vulkan buffer or image. */
+/* A resource made from a Vulkan buffer or image, or created with one. */
 struct vk_resource {
     struct gr_external external;
-    struct vk_binding binding;         /* its device is held */
-    gr_external_image_desc cuda_image; /* of an image, as CUDA was told of it */
-    bool concurrent;                   /* shared among queue families: none of them owns it */
-    bool owned;                /* Vulkan's objects are the resource's and destroyed with it */
-    VkImageAspectFlags aspect; /* of an image, as the following are */
+    struct vk_binding binding;         /* holds the device */
+    gr_external_image_desc cuda_image; /* images only: the description that CUDA received */
+    bool concurrent;                   /* shared between queue families, so that none owns it */
+    bool owned;                        /* the Vulkan objects are destroyed with the resource */
+    VkImageAspectFlags aspect;         /* images only, like the following */
     const char *format;
     VkExtent3D extent;
     uint32_t levels, layers;
 };
 
-/* The struct of a resource that vk/ made; NULL for any other. */
+/* The struct of a resource made in vk/; NULL for any other. */
 struct vk_resource *vk_resource_of(const gr_resource *resource);
 
-/* Likewise for the program's questions: records why there is none. */
+/* The same for public queries: records an error if it is NULL. */
 struct vk_resource *vk_resource_asked(const gr_resource *resource, const char *call);
 
-/* Zeroed, and with a hold of the device; NULL, with the error, if there is no memory. */
+/* Allocates a zeroed struct with a hold on the device; NULL, with the error, if out of memory. */
 struct vk_resource *vk_resource_begin(gr_vk_device *device, const char *call);
 
-/* Ends what has not become a resource, with the Vulkan objects that it owns. Always NULL. */
+/*
+ * Frees a struct that has not become a resource, with the Vulkan objects that it owns. Always
+ * returns NULL.
+ */
 gr_resource *vk_resource_discard(struct vk_resource *r);
 
 /*
- * Imports the memory, and makes `r` a resource of a part of it. On an error, which is recorded, `r`
- * is ended and NULL returned.
+ * Imports the memory and makes `r` a resource of a part of it. On an error, which is recorded,
+ * frees `r` and returns NULL.
  */
 gr_resource *vk_resource_register(struct vk_resource *r, const gr_external_part_desc *part,
                                   unsigned flags, const char *call);

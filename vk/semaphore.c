@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Semaphores of Vulkan's, made here or by the application, in the two ways that CUDA has them. */
+/*
+ * Vulkan semaphores, created here or by the application, imported into CUDA or emulated on the
+ * host.
+ */
 #include "vk/semaphore.h"
 
 #include "lib/context.h"
@@ -23,7 +26,7 @@ VkSemaphore gr_vk_semaphore(const gr_semaphore *semaphore)
     return imported ? imported : vk_semaphore_of_host(semaphore);
 }
 
-/* Makes a semaphore of the VkSemaphore; after an error that is as it was. */
+/* Makes a gr_semaphore of the VkSemaphore, which is unchanged after an error. */
 static gr_semaphore *make_semaphore(gr_vk_device *device, const gr_vk_semaphore_desc *info,
                                     enum vk_semaphore_owner owner, const char *call)
 {
@@ -52,17 +55,17 @@ static gr_status check_type(const gr_vk_device *device, VkSemaphoreType type, co
     GR_TRY(vk_check_device(device, call));
     if (type != VK_SEMAPHORE_TYPE_BINARY && type != VK_SEMAPHORE_TYPE_TIMELINE)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "%d is no VkSemaphoreType: pass VK_SEMAPHORE_TYPE_TIMELINE or "
+                       "%d is not a VkSemaphoreType: pass VK_SEMAPHORE_TYPE_TIMELINE or "
                        "VK_SEMAPHORE_TYPE_BINARY.",
                        type);
     if (type == VK_SEMAPHORE_TYPE_TIMELINE && !device->has_timeline)
         return gr_fail(GR_ERR_UNSUPPORTED, call,
-                       "%s has no timeline semaphores: use binary ones, or a driver of Vulkan 1.2.",
+                       "%s has no timeline semaphores: use binary ones, or a Vulkan 1.2 driver.",
                        device->identity.name);
     return GR_OK;
 }
 
-/* ---- Made here ------------------------------------------------------------------------------- */
+/* ---- Created by grinterop -------------------------------------------------------------------- */
 
 static gr_status create_semaphore(const gr_vk_device *device, gr_vk_semaphore_desc *info)
 {
@@ -117,7 +120,7 @@ gr_semaphore *gr_vk_semaphore_create(gr_vk_device *device, VkSemaphoreType type)
     return vk_semaphore_create(device, type, VK_OF_SEMAPHORE, __func__);
 }
 
-/* ---- The application's ----------------------------------------------------------------------- */
+/* ---- From the application -------------------------------------------------------------------- */
 
 static gr_status check_value(const gr_vk_device *device, const gr_vk_semaphore_desc *info,
                              const char *call)
@@ -133,12 +136,12 @@ static gr_status check_value(const gr_vk_device *device, const gr_vk_semaphore_d
     VkResult result = device->vk.vkGetSemaphoreCounterValue(device->device, info->semaphore, &now);
     if (result != VK_SUCCESS)
         return vk_fail(result, "vkGetSemaphoreCounterValue",
-                       "The semaphore 0x%llx could not be asked for its value.",
+                       "The value of semaphore 0x%llx could not be queried.",
                        GR_VK_NUMBER(info->semaphore));
     if (info->value < now)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "`value` is %llu, but the timeline has come to %llu: pass that, since the "
-                       "values that are signalled only grow.",
+                       "`value` is %llu, but the timeline has reached %llu: pass that, since "
+                       "signalled values only increase.",
                        (unsigned long long)info->value, (unsigned long long)now);
     return GR_OK;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Vulkan's semaphores on their way to CUDA, see semaphore_import.h. */
+/* Imports Vulkan semaphores into CUDA; see semaphore_import.h. */
 #include "vk/semaphore_import.h"
 
 #include <stdio.h>
@@ -13,10 +13,10 @@
 
 struct imported {
     gr_semaphore base;
-    gr_vk_device *device; /* held as `owner` says */
+    gr_vk_device *device; /* held according to `owner` */
     VkSemaphore semaphore;
     enum vk_semaphore_owner owner;
-    bool owned; /* the VkSemaphore is destroyed with it */
+    bool owned; /* destroy the VkSemaphore with it */
 };
 
 static void describe(const gr_semaphore *semaphore, char *text, size_t size)
@@ -77,7 +77,7 @@ static gr_status export_handle(const struct imported *s, bool timeline, gr_semap
                    GR_VK_NUMBER(s->semaphore));
 }
 
-/* The driver duplicates a Win32 handle, whatever the import's outcome. */
+/* The driver duplicates the Win32 handle, so close it in any case. */
 static void close_handle(const gr_semaphore_desc *info, bool imported)
 {
     (void)imported;
@@ -102,7 +102,7 @@ static gr_status export_handle(const struct imported *s, bool timeline, gr_semap
         return GR_OK;
     if (result == VK_SUCCESS)
         return gr_fail(GR_ERR_VULKAN, "vkGetSemaphoreFdKHR",
-                       "Vulkan succeeded but gave no file descriptor (%d) for the semaphore "
+                       "Vulkan succeeded but returned no file descriptor (%d) for the semaphore "
                        "0x%llx. " CREATE_LIKE_THIS,
                        fd, GR_VK_NUMBER(s->semaphore));
     return vk_fail(result, "vkGetSemaphoreFdKHR",
@@ -110,7 +110,7 @@ static gr_status export_handle(const struct imported *s, bool timeline, gr_semap
                    GR_VK_NUMBER(s->semaphore));
 }
 
-/* An import that succeeds takes the file descriptor: it may be another file's by now. */
+/* A successful import takes the file descriptor; its number may be reused by now. */
 static void close_handle(const gr_semaphore_desc *info, bool imported)
 {
     if (!imported)
@@ -122,11 +122,10 @@ gr_status vk_semaphore_export(const gr_semaphore *semaphore, gr_semaphore_desc *
 {
     if (semaphore->ops == &imported_ops)
         return export_handle((const struct imported *)semaphore, semaphore->timeline, info);
-    return gr_fail(
-        GR_ERR_UNSUPPORTED, call,
-        "The semaphore was not made from one of Vulkan's by its handle, so it cannot be "
-        "exported again: make it by gr_vk_semaphore_create(), or from a VkSemaphore without "
-        "through_host.");
+    return gr_fail(GR_ERR_UNSUPPORTED, call,
+                   "The semaphore was not made from an exported Vulkan handle, so it cannot be "
+                   "exported again: create it by gr_vk_semaphore_create(), or from a VkSemaphore "
+                   "without through_host.");
 }
 
 #endif

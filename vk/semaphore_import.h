@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Vulkan's semaphores that CUDA imports: Vulkan exports their handle. */
+/* Vulkan semaphores imported into CUDA through an exported handle. */
 #ifndef GR_VK_SEMAPHORE_IMPORT_H
 #define GR_VK_SEMAPHORE_IMPORT_H
 
@@ -7,20 +7,20 @@
 #include "vk/device.h"
 
 /*
- * Exports the VkSemaphore and makes a semaphore of it, which ends the VkSemaphore too unless it is
- * the application's. On success it owns the context's hold; after an error, with NULL, all is as it
- * was.
+ * Exports the VkSemaphore and makes a gr_semaphore of it, which destroys the VkSemaphore too unless
+ * the application owns it. On success it takes over the hold on the context. On an error it returns
+ * NULL and nothing has changed.
  */
 gr_semaphore *vk_semaphore_import(gr_vk_device *device, const gr_vk_semaphore_desc *info,
                                   enum vk_semaphore_owner owner, const struct gr_context *context,
                                   const char *call);
 
-/* The VkSemaphore; VK_NULL_HANDLE if this is no semaphore that was imported so. */
+/* The VkSemaphore; VK_NULL_HANDLE for other semaphores. */
 VkSemaphore vk_semaphore_imported(const gr_semaphore *semaphore);
 
 /*
- * For the hook export_semaphore() of Vulkan's resources. GR_ERR_UNSUPPORTED: it is not one that was
- * exported.
+ * For the hook export_semaphore() of Vulkan resources. GR_ERR_UNSUPPORTED: the semaphore was not
+ * made by an exported handle.
  */
 gr_status vk_semaphore_export(const gr_semaphore *semaphore, gr_semaphore_desc *info,
                               const char *call);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A submit of the application's with all that CUDA's part needs around it: waits, signals, and the
- * barriers in command buffers of grinterop's own.
+ * Submits the application's commands with everything that CUDA needs around them: waits, signals,
+ * and barriers in grinterop's own command buffers.
  */
 #include "lib/error.h"
 #include "lib/struct_size.h"
@@ -11,19 +11,19 @@
 #include "vk/recording.h"
 #include "vk/submit_info.h"
 
-/* One submit, while it is made. */
+/* A submit in progress. */
 struct making {
     gr_submit *submit;
     gr_vk_submit_desc desc;
     gr_vk_device *device;
-    struct vk_handover first, last; /* where the description has them */
+    struct vk_handover first, last; /* valid if the description has them */
     struct vk_recording *recording; /* NULL without barriers */
     const char *call;
 };
 
-/* ---- What is checked first ------------------------------------------------------------------- */
+/* ---- Checks ---------------------------------------------------------------------------------- */
 
-/* The next of the submit's resources that is Vulkan's. */
+/* The next Vulkan resource of the submit. */
 static const struct vk_resource *next_resource(gr_submit *submit, size_t *place)
 {
     const gr_resource *resource;
@@ -39,8 +39,7 @@ static gr_status find_device(struct making *m)
     const struct vk_resource *r = next_resource(m->submit, &place);
     if (!r)
         return gr_fail(GR_ERR_INVALID_VALUE, m->call,
-                       "None of the submit's resources is Vulkan's: there is nothing to submit to "
-                       "Vulkan for.");
+                       "The submit has no Vulkan resources: there is nothing to submit to Vulkan.");
     m->device = r->binding.device;
     while ((r = next_resource(m->submit, &place)))
         if (r->binding.device->device != m->device->device)
@@ -74,10 +73,10 @@ static gr_status take_handovers(struct making *m)
     if (status == GR_OK && m->desc.last)
         status = take_handover(m, &m->last, m->desc.last, "last");
     if (status == GR_OK && m->desc.first && m->desc.last && m->first.family != m->last.family)
-        status = gr_fail(GR_ERR_INVALID_VALUE, m->call,
-                         "`first` names the queue family %u and `last` %u: a submit goes to one "
-                         "queue.",
-                         m->first.family, m->last.family);
+        status =
+            gr_fail(GR_ERR_INVALID_VALUE, m->call,
+                    "`first` names the queue family %u and `last` %u: a submit uses one queue.",
+                    m->first.family, m->last.family);
     return status;
 }
 
@@ -98,7 +97,7 @@ static gr_status check(struct making *m, const gr_vk_submit_desc *given)
     return status;
 }
 
-/* ---- The barriers ---------------------------------------------------------------------------- */
+/* ---- Barriers -------------------------------------------------------------------------------- */
 
 static void record_all(struct making *m, const struct vk_handover *way, VkCommandBuffer commands)
 {
@@ -146,7 +145,7 @@ static gr_status record_barriers(struct making *m)
     return status;
 }
 
-/* ---- The submit ------------------------------------------------------------------------------ */
+/* ---- Submit ---------------------------------------------------------------------------------- */
 
 static gr_status submit_to_queue(struct making *m)
 {
@@ -169,7 +168,7 @@ static gr_status submit_to_queue(struct making *m)
     return result == VK_SUCCESS
                ? GR_OK
                : vk_fail(result, is_new ? "vkQueueSubmit2" : "vkQueueSubmit",
-                         "The submit was refused. It was not made: free it, or try again.");
+                         "The submit was refused and not made: free it, or try again.");
 }
 
 gr_status gr_vk_submit(gr_submit *submit, const gr_vk_submit_desc *desc)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Adding to the application's VkSubmitInfo2, see submit_info.h. */
+/* Adds to the application's VkSubmitInfo2; see submit_info.h. */
 #include "vk/submit_info.h"
 
 #include "lib/error.h"
 #include "lib/sync/submit.h"
 
-/* Vulkan would follow a list that is not there. */
+/* Vulkan would dereference a NULL list. */
 static gr_status check_lists(const VkSubmitInfo2 *info, const char *call)
 {
     const char *missing = info->waitSemaphoreInfoCount && !info->pWaitSemaphoreInfos ? "Wait"
@@ -14,11 +14,11 @@ static gr_status check_lists(const VkSubmitInfo2 *info, const char *call)
                               : NULL;
     if (missing)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "p%sSemaphoreInfos of VkSubmitInfo2 is NULL, but its number is not 0.",
+                       "p%sSemaphoreInfos of VkSubmitInfo2 is NULL, but its count is not 0.",
                        missing);
     if (info->commandBufferInfoCount && !info->pCommandBufferInfos)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "pCommandBufferInfos of VkSubmitInfo2 is NULL, but its number is not 0.");
+                       "pCommandBufferInfos of VkSubmitInfo2 is NULL, but its count is not 0.");
     return GR_OK;
 }
 
@@ -28,7 +28,9 @@ static gr_status check_lists(const VkSubmitInfo2 *info, const char *call)
 #define WAIT_BYTES   (POINT_BYTES + sizeof(VkPipelineStageFlags))
 #define BUFFER_BYTES (sizeof(VkCommandBufferSubmitInfo) + sizeof(VkCommandBuffer))
 
-/* Room for as many of each, in both versions of the structs; the larger alignments come first. */
+/*
+ * Space for that many of each, in both versions of the structs. The larger alignments come first.
+ */
 static bool make_arrays(struct vk_submit_arrays *a, gr_submit *submit, size_t waits, size_t signals,
                         size_t buffers, const char *call)
 {
@@ -105,8 +107,8 @@ static gr_status check_semaphores(gr_semaphore *const list[], size_t n, const ch
             continue;
         gr_semaphore_describe(list[i], text, sizeof(text));
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The submit has a semaphore that is none of Vulkan's: %s. Begin a submit "
-                       "of Vulkan's resources, or make the semaphore by gr_semaphore_from_vk().",
+                       "The submit has a semaphore that is not Vulkan's: %s. Begin a submit of "
+                       "Vulkan resources, or make the semaphore by gr_semaphore_from_vk().",
                        text);
     }
     return GR_OK;
@@ -145,8 +147,8 @@ gr_status vk_submit_info_make(struct vk_submit_info *made, gr_submit *submit,
 static gr_status refuse_old(const char *what, const char *call)
 {
     return gr_fail(GR_ERR_UNSUPPORTED, call,
-                   "Without synchronization2 the submit goes through vkQueueSubmit, which cannot "
-                   "say %s: enable the feature, and set synchronization2 in gr_vk_device_desc.",
+                   "Without synchronization2 the submit uses vkQueueSubmit, which cannot express "
+                   "%s: enable the feature, and set synchronization2 in gr_vk_device_desc.",
                    what);
 }
 
@@ -155,7 +157,7 @@ static gr_status check_old_points(const VkSemaphoreSubmitInfo points[], uint32_t
 {
     for (uint32_t i = 0; i < n; i++) {
         if (wait && points[i].stageMask >> 32)
-            return refuse_old("stages of waits over 32 bits", call);
+            return refuse_old("wait stages over 32 bits", call);
         if (points[i].pNext || points[i].deviceIndex)
             return refuse_old("the pNext or deviceIndex of a VkSemaphoreSubmitInfo", call);
     }
@@ -190,7 +192,7 @@ static void translate_points(const VkSemaphoreSubmitInfo points[], uint32_t n,
     }
 }
 
-/* A signal comes after all commands there: later than was asked for, if it was less. */
+/* vkQueueSubmit signals after all commands, possibly later than requested. */
 void vk_submit_info_translate(struct vk_submit_info *made, bool has_timeline)
 {
     const VkSubmitInfo2 *info = &made->info;
@@ -224,7 +226,7 @@ void vk_submit_info_translate(struct vk_submit_info *made, bool has_timeline)
     };
 }
 
-/* ---- For the application --------------------------------------------------------------------- */
+/* ---- Public call ----------------------------------------------------------------------------- */
 
 gr_status gr_vk_submit_fill(gr_submit *submit, const VkSubmitInfo2 *info,
                             VkPipelineStageFlags2 stages, VkSubmitInfo2 *out)
@@ -234,7 +236,7 @@ gr_status gr_vk_submit_fill(gr_submit *submit, const VkSubmitInfo2 *info,
     gr_status status = gr_submit_check_begun(submit, __func__);
     if (status == GR_OK && !out)
         status = gr_fail(GR_ERR_INVALID_VALUE, __func__,
-                         "`out` is NULL: there is no place for the VkSubmitInfo2.");
+                         "`out` is NULL: pass a place for the VkSubmitInfo2.");
     if (status == GR_OK)
         status = vk_submit_info_make(&made, submit, info, &extra, __func__);
     if (status == GR_OK)

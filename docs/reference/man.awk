@@ -7,16 +7,16 @@
 #                            several share it; an enum's values are links to its page
 #     man7/grinterop-NAME.7  for each header but gr.h: what it says at its top
 #     man7/grinterop-index.7 the list of all pages of section 3
-#     laws                   what gr.h says of every function, for grinterop.7
+#     laws                   the rules of gr.h for all functions, for grinterop.7
 
-# Text for roff: its own characters as characters.
+# Escapes text for roff.
 function escape(text) {
     gsub(/\\/, "\\e", text)
     sub(/^[.']/, "\\\\\\&&", text)
     return text
 }
 
-# The same of a sentence, with names of parameters in italics.
+# Escapes a sentence and puts parameter names in italics.
 function prose(text) {
     text = escape(text)
     while (match(text, /`[^`]+`/))
@@ -39,7 +39,7 @@ function add(text) { part[where] = part[where] text "\n" }
 # A line of the comment, into the page's parts.
 function take(text) {
     classify(text)
-    if (text == "The laws of every function:") {
+    if (text == "Rules for all functions:") {
         begin_page()
         return
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* GR_COMPAT: how the bytes of a program that can't be changed get from side to side. */
+/* Parses GR_COMPAT, which selects the transports of a program that cannot be changed. */
 #include "gl/compat/choose.h"
 
 #include <stdatomic.h>
@@ -29,7 +29,7 @@ static gr_status refuse(const char *word, size_t length, const char *call)
 {
     static atomic_flag said = ATOMIC_FLAG_INIT;
     gr_status status = gr_fail(GR_ERR_INVALID_VALUE, call,
-                               "GR_COMPAT names \"%.*s\", which is no transport: use interop, "
+                               "GR_COMPAT names \"%.*s\", which is not a transport: use interop, "
                                "copy, peer, shared or any, or leave it unset for interop.",
                                (int)(length < 40 ? length : 40), word);
     if (!atomic_flag_test_and_set(&said))

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The transports that GR_COMPAT names. */
+/* The transports that GR_COMPAT selects. */
 #ifndef GR_GL_COMPAT_CHOOSE_H
 #define GR_GL_COMPAT_CHOOSE_H
 
 #include <grinterop/gl.h>
 
 /*
- * As gr_transport bits; 0 where the variable is not set. An unknown word is an error, which is
- * recorded, and said once on the standard error stream: the program does not know of grinterop.
+ * As gr_transport bits; 0 if the variable is not set. An unknown word is recorded as an error, and
+ * reported once on stderr, since the program does not call grinterop itself.
  */
 gr_status compat_transports(unsigned *transports, const char *call);
 

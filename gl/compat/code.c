@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The codes of compat.h's calls. */
+/* Return codes of the compat.h calls. */
 #include "gl/compat/code.h"
 
 #include <stdarg.h>
@@ -33,7 +33,7 @@ CUresult compat_current(CUcontext *current, const char *call)
     CUresult code = gr_driver()->CtxGetCurrent(current);
     if (code != CUDA_SUCCESS)
         return compat_refuse(code, "cuCtxGetCurrent",
-                             "%s could not ask for the current CUDA context.", call);
+                             "%s could not query the current CUDA context.", call);
     if (!*current)
         return compat_refuse(CUDA_ERROR_INVALID_CONTEXT, call,
                              "No CUDA context is current on this thread: make one current "
@@ -44,10 +44,10 @@ CUresult compat_current(CUcontext *current, const char *call)
 static CUresult code_of_class(gr_status status)
 {
     switch (status) {
-    case GR_ERR_INVALID_VALUE: /* arguments were looked at before: it is a stream of another GPU */
+    case GR_ERR_INVALID_VALUE: /* arguments were checked before: a stream of another GPU */
     case GR_ERR_CUDA:
         return CUDA_ERROR_INVALID_HANDLE;
-    case GR_ERR_STATE: /* OpenGL's object has gone, or has other storage */
+    case GR_ERR_STATE: /* the OpenGL object is gone or has other storage */
         return CUDA_ERROR_MAP_FAILED;
     case GR_ERR_GL:
         return CUDA_ERROR_INVALID_GRAPHICS_CONTEXT;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* compat.h: which devices draw. */
+/* compat.h: queries the devices that draw. */
 #include "gl/compat/devices.h"
 
 #include <grinterop/compat.h>
@@ -8,12 +8,12 @@
 #include "gl/cuda_device.h"
 #include "gl/compat/code.h"
 
-/* Looked for once more by grinterop, which then says on what OpenGL draws. */
+/* Repeats the query in grinterop, which reports what OpenGL draws on. */
 static void explain(CUresult code, const char *call)
 {
     CUdevice device;
     if (gl_find_drawing_device(&device) == GR_OK)
-        compat_refuse(code, call, "The devices that draw could not be asked for.");
+        compat_refuse(code, call, "The devices that draw could not be queried.");
 }
 
 CUresult CUDAAPI gr_compat_cu_gl_devices(unsigned int *count, CUdevice *devices, unsigned int size,
@@ -28,7 +28,7 @@ CUresult CUDAAPI gr_compat_cu_gl_devices(unsigned int *count, CUdevice *devices,
     return code;
 }
 
-/* The runtime counts devices as the driver does. */
+/* The runtime and the driver use the same ordinals. */
 CUresult CUDAAPI gr_compat_cuda_gl_devices(unsigned int *count, int *devices, unsigned int size,
                                            unsigned int list)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What compat.h makes of cudaGLGetDevices and cuGLGetDevices. NVIDIA's headers declare them for a
- * program, with enums that only those have; an int is passed the same way.
+ * The functions that compat.h substitutes for cudaGLGetDevices and cuGLGetDevices. NVIDIA's headers
+ * declare those with enums of their own; an int has the same calling convention.
  */
 #ifndef GR_GL_COMPAT_DEVICES_H
 #define GR_GL_COMPAT_DEVICES_H

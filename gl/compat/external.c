@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* compat.h: imports are CUDA's own calls; why one was refused is grinterop's. */
+/* compat.h: imports call CUDA directly; grinterop explains failures. */
 #include <grinterop/compat.h>
 #include <grinterop/external.h>
 #include <grinterop/semaphore.h>

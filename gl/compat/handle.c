@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Handles in pages that are never freed, so that each can be looked up by its address alone. */
+/*
+ * Handles live in pages that are never freed, so that a handle can be validated by its address
+ * alone.
+ */
 #include "gl/compat/handle.h"
 
 #include <pthread.h>
@@ -87,8 +90,8 @@ struct compat_handle *compat_handle_get(CUgraphicsResource handle, const char *c
         return (struct compat_handle *)handle;
     case COMPAT_CUDAS:
         *code = compat_refuse(CUDA_ERROR_INVALID_HANDLE, call,
-                              "The resource %p was not registered by this header, as others of "
-                              "the list were: map those in a call of their own.",
+                              "The resource %p was not registered by this header, but others of "
+                              "the list were: map those in a separate call.",
                               (void *)handle);
         return NULL;
     case COMPAT_NOBODY:
@@ -96,7 +99,7 @@ struct compat_handle *compat_handle_get(CUgraphicsResource handle, const char *c
     }
     if (handle)
         *code = compat_refuse(CUDA_ERROR_INVALID_HANDLE, call,
-                              "The resource %p is none any more: it was unregistered before.",
+                              "The resource %p is no longer valid: it was unregistered before.",
                               (void *)handle);
     else
         *code = compat_refuse(CUDA_ERROR_INVALID_HANDLE, call,

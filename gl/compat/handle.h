@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The handles that compat.h's registrations give: CUgraphicsResource for the program, and here a
- * resource of grinterop's with its mapping.
+ * The handles of compat.h registrations. The program sees a CUgraphicsResource; here it is a
+ * grinterop resource with its mapping.
  */
 #ifndef GR_GL_COMPAT_HANDLE_H
 #define GR_GL_COMPAT_HANDLE_H
@@ -11,29 +11,31 @@
 struct compat_handle {
     gr_resource *resource; /* NULL: the handle has ended */
     gr_buffer *buffer;     /* while it is mapped */
-    unsigned name, target; /* OpenGL's; the target of a buffer is 0 */
-    unsigned map_flags;    /* of the maps */
-    bool listed;           /* in the list that a call is looking at */
+    unsigned name, target; /* in OpenGL; the target of a buffer is 0 */
+    unsigned map_flags;    /* for maps */
+    bool listed;           /* in the list that a call is checking */
     struct compat_handle *next_free;
 };
 
-/* Whose handle it is. */
+/* Who created a handle. */
 enum compat_owner {
-    COMPAT_NOBODY, /* NULL, or one of ours that has ended */
+    COMPAT_NOBODY, /* NULL, or ended */
     COMPAT_OURS,
-    COMPAT_CUDAS /* not made here: the driver knows it, or nobody does */
+    COMPAT_CUDAS /* not created here: known to the driver, or invalid */
 };
 
 /*
- * A new handle, without a resource; NULL without memory. It is used again when it has ended, the
- * oldest first, and its memory stays: so a handle that has ended can be told from CUDA's.
+ * Returns a new handle without a resource; NULL if out of memory. Ended handles are reused, the
+ * oldest first, and never freed. So an ended handle can be told from a CUDA handle.
  */
 struct compat_handle *compat_handle_new(void);
 void compat_handle_end(struct compat_handle *handle);
 
 enum compat_owner compat_handle_owner(CUgraphicsResource handle);
 
-/* The handle; NULL and CUDA_ERROR_INVALID_HANDLE in *code, which is recorded, if it is not ours. */
+/*
+ * The handle. If it is not ours, NULL with CUDA_ERROR_INVALID_HANDLE in *code, which is recorded.
+ */
 struct compat_handle *compat_handle_get(CUgraphicsResource handle, const char *call,
                                         CUresult *code);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* compat.h: lists of resources that are mapped and unmapped, as a whole or not at all. */
+/* compat.h: maps and unmaps lists of resources, all or none. */
 #include <grinterop/compat.h>
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "gl/compat/handle.h"
 #include "gl/compat/register.h"
 
-/* What one call is about. Programs map a few at once: those take no memory from the heap. */
+/* The arguments of one call. Programs map few resources at once, which need no heap memory. */
 #define FEW 16
 
 struct list {
@@ -47,7 +47,7 @@ static CUresult find_handles(struct list *list, CUgraphicsResource *resources)
     return code;
 }
 
-/* A default stream is the current context's; of any other stream grinterop asks. */
+/* A default stream belongs to the current context. grinterop checks any other stream. */
 static CUresult check_context(const struct list *list, CUstream stream)
 {
     CUcontext current;
@@ -58,13 +58,14 @@ static CUresult check_context(const struct list *list, CUstream stream)
         return code;
     for (size_t i = 0; i < list->count; i++)
         if (list->handles[i]->resource->context.handle != current)
-            return compat_refuse(CUDA_ERROR_INVALID_HANDLE, list->call,
-                                 "The resource was registered in another CUDA context than the "
-                                 "current one, whose default stream is meant: make that current.");
+            return compat_refuse(
+                CUDA_ERROR_INVALID_HANDLE, list->call,
+                "The resource was registered in another CUDA context than the current one, whose "
+                "default stream was passed: make that context current.");
     return CUDA_SUCCESS;
 }
 
-/* Each once, and all mapped or none. */
+/* Each resource must occur once, and be mapped or unmapped as the call requires. */
 static CUresult check_states(const struct list *list, bool mapped)
 {
     size_t fine = 0;
@@ -80,8 +81,8 @@ static CUresult check_states(const struct list *list, bool mapped)
     if (fine == list->count)
         return CUDA_SUCCESS;
     return compat_refuse(mapped ? CUDA_ERROR_NOT_MAPPED : CUDA_ERROR_ALREADY_MAPPED, list->call,
-                         "Resource %zu of the list %s; the others are as they were.", fine,
-                         twice    ? "stands in it twice"
+                         "Resource %zu of the list %s; the others are unchanged.", fine,
+                         twice    ? "occurs twice"
                          : mapped ? "is not mapped"
                                   : "is mapped already: unmap it first");
 }
@@ -118,7 +119,7 @@ static CUresult map(struct list *list, CUstream stream)
     return CUDA_SUCCESS;
 }
 
-/* What was not released is mapped still. */
+/* Resources that were not released stay mapped. */
 static CUresult unmap(struct list *list, CUstream stream)
 {
     for (size_t i = 0; i < list->count; i++)
@@ -131,7 +132,7 @@ static CUresult unmap(struct list *list, CUstream stream)
     return status == GR_OK ? CUDA_SUCCESS : compat_code();
 }
 
-/* Whether none of them was made here, so that the call is CUDA's. */
+/* Whether all resources were registered by CUDA itself. */
 static bool are_cudas(unsigned int count, CUgraphicsResource *resources)
 {
     for (unsigned int i = 0; i < count; i++)

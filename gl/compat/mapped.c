@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* compat.h: what a mapped resource gives, a pointer or arrays. */
+/* compat.h: the pointer or arrays of a mapped resource. */
 #include <grinterop/compat.h>
 #include <grinterop/image.h>
 
@@ -17,7 +17,7 @@ static CUresult get_mapped(CUgraphicsResource resource, const char *call,
     if (!*handle || (*handle)->buffer)
         return code;
     return compat_refuse(CUDA_ERROR_NOT_MAPPED, call,
-                         "The resource is not mapped: cuGraphicsMapResources comes first.");
+                         "The resource is not mapped: call cuGraphicsMapResources first.");
 }
 
 static CUresult find_pointer(CUgraphicsResource resource, CUdeviceptr *pointer, size_t *size)
@@ -29,14 +29,14 @@ static CUresult find_pointer(CUgraphicsResource resource, CUdeviceptr *pointer, 
         return code;
     if (handle->target)
         return compat_refuse(CUDA_ERROR_NOT_MAPPED_AS_POINTER, call,
-                             "The resource is an image, which has arrays and no pointer: ask by "
+                             "The resource is an image, which has arrays and no pointer: use "
                              "cuGraphicsSubResourceGetMappedArray.");
     *pointer = gr_buffer_ptr(handle->buffer);
     *size = gr_buffer_size(handle->buffer);
     return CUDA_SUCCESS;
 }
 
-/* A failure writes zeros, as the driver's does. */
+/* Writes zeros on failure, as the driver does. */
 CUresult CUDAAPI gr_compat_pointer(CUdeviceptr *pointer, size_t *size, CUgraphicsResource resource)
 {
     CUdeviceptr found = 0;
@@ -53,7 +53,7 @@ CUresult CUDAAPI gr_compat_pointer(CUdeviceptr *pointer, size_t *size, CUgraphic
     return code;
 }
 
-/* A mapped image with a place for what is asked. */
+/* A mapped image, with a check of the output pointer. */
 static CUresult get_image(CUgraphicsResource resource, const void *place, const char *call,
                           struct compat_handle **handle)
 {
@@ -61,16 +61,15 @@ static CUresult get_image(CUgraphicsResource resource, const void *place, const 
     if (code != CUDA_SUCCESS)
         return code;
     if (!place)
-        return compat_refuse(CUDA_ERROR_INVALID_VALUE, call,
-                             "There is no place for the array: the pointer is NULL.");
+        return compat_refuse(CUDA_ERROR_INVALID_VALUE, call, "The pointer for the array is NULL.");
     if (!(*handle)->target)
         return compat_refuse(CUDA_ERROR_NOT_MAPPED_AS_ARRAY, call,
-                             "The resource is a buffer, which has a pointer and no arrays: ask by "
+                             "The resource is a buffer, which has a pointer and no arrays: use "
                              "cuGraphicsResourceGetMappedPointer.");
     return CUDA_SUCCESS;
 }
 
-/* Levels and layers that there are not are the only arguments left. */
+/* Only level and layer can be invalid here. */
 static CUresult code_of_array(void)
 {
     return gr_last_error()->status == GR_ERR_INVALID_VALUE ? CUDA_ERROR_INVALID_VALUE

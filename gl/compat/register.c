@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* compat.h: an OpenGL object becomes a resource, its map flags change, and it ends. */
+/* compat.h: registers OpenGL objects, sets map flags and unregisters. */
 #include "gl/compat/register.h"
 
 #include <grinterop/compat.h>
@@ -22,8 +22,8 @@ static gr_resource *make(unsigned name, unsigned target, unsigned flags, unsigne
 }
 
 /*
- * What grinterop found by itself, as the driver says it, which tells an object that there is not
- * from one without storage, and has no code of its own for a missing context of OpenGL's.
+ * Converts grinterop's own errors to the driver's codes. The driver distinguishes a missing object
+ * from one without storage, and has no code for a missing OpenGL context.
  */
 static CUresult code_of_registration(unsigned name, unsigned target, unsigned flags)
 {
@@ -43,8 +43,8 @@ static CUresult code_of_registration(unsigned name, unsigned target, unsigned fl
 }
 
 /*
- * A target or format that no transport takes is an invalid value for the driver. Of a transport
- * that GR_COMPAT names instead of the driver's own the driver knows nothing.
+ * The driver reports a target or format that no transport supports as an invalid value. This does
+ * not apply to other transports that GR_COMPAT selects.
  */
 static bool is_drivers_to_refuse(unsigned target, unsigned transports)
 {
@@ -81,7 +81,7 @@ static CUresult begin_registration(CUgraphicsResource *resource, const char *cal
         return code;
     if (!resource)
         return compat_refuse(CUDA_ERROR_INVALID_VALUE, call,
-                             "`resource` is NULL: there is no place for the handle.");
+                             "`resource` is NULL: pass a place for the handle.");
     return CUDA_SUCCESS;
 }
 
@@ -124,7 +124,7 @@ CUresult CUDAAPI gr_compat_register_image(CUgraphicsResource *resource, unsigned
     return code != CUDA_SUCCESS
                ? code
                : compat_refuse(CUDA_ERROR_INVALID_VALUE, call,
-                               "The target is 0: pass that of the texture, GL_TEXTURE_2D say.");
+                               "The target is 0: pass that of the texture, such as GL_TEXTURE_2D.");
 }
 
 /* ---- Map flags ------------------------------------------------------------------------------- */
@@ -176,7 +176,7 @@ gr_status compat_widen(struct compat_handle *handle)
     return GR_OK;
 }
 
-/* ---- The end --------------------------------------------------------------------------------- */
+/* ---- Unregister ------------------------------------------------------------------------------ */
 
 CUresult CUDAAPI gr_compat_unregister(CUgraphicsResource resource)
 {

@@ -6,8 +6,8 @@
 #include "gl/compat/handle.h"
 
 /*
- * Before a map: with a transport that copies, a resource that was made for one direction is made
- * anew where the map flags ask for more. After an error, which is recorded, it is as it was.
+ * Called before a map. With a transport that copies, a resource for one direction is recreated if
+ * the map flags need more. After an error, which is recorded, it is unchanged.
  */
 gr_status compat_widen(struct compat_handle *handle);
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* compat.h: what its functions of the runtime API need, in the program, of the library. */
+/*
+ * compat.h: the library's support for the runtime API functions that the header defines in the
+ * program.
+ */
 #include <grinterop/compat.h>
 
 #include "lib/driver.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bytes of OpenGL's buffers, moved through bindings that are put back. */
+/* Copies bytes of OpenGL buffers through bindings, which are then restored. */
 #include "gl/copy/buffer_bytes.h"
 
 #include <epoxy/gl.h>
@@ -30,7 +30,7 @@ void gl_buffer_read(unsigned int name, size_t offset, void *to, size_t size)
     glBindBuffer(GL_COPY_READ_BUFFER, before);
 }
 
-/* Immutable storage refuses glBufferSubData unless it was made for it. */
+/* Immutable storage allows glBufferSubData only with GL_DYNAMIC_STORAGE_BIT. */
 static bool takes_data(GLuint name, const struct gl_context *context)
 {
     GLint flags = 0;
@@ -40,7 +40,7 @@ static bool takes_data(GLuint name, const struct gl_context *context)
     return flags & GL_DYNAMIC_STORAGE_BIT;
 }
 
-/* It takes copies from any other buffer. */
+/* Writes by a copy from a scratch buffer, which any storage allows. */
 static void write_through(GLuint *scratch, size_t offset, const void *from, size_t size)
 {
     if (!*scratch)

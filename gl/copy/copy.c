@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The copy transport's operations. A map takes the bytes out of OpenGL and gives them to the
- * stream; a release takes them out of the stream, waits for that, and puts them into OpenGL. Each
- * only where the flags need it. Between the two is host memory: where OpenGL can keep a buffer
- * mapped, CUDA takes that, and it pays, memory that both sides' copy engines come to (staging.h),
- * else CUDA's, between which and OpenGL the calling thread copies.
+ * The copy transport's operations. A map copies the bytes from OpenGL to the stream. A release
+ * copies them from the stream, waits for that, and writes them to OpenGL. The flags may make either
+ * unnecessary. Host memory lies in between. If OpenGL can keep a buffer mapped, CUDA can register
+ * it and it is faster, that is memory that both APIs' copy engines access (staging.h). Otherwise it
+ * is CUDA memory, and the calling thread copies between it and OpenGL.
  */
 #include "gl/copy/copy.h"
 
@@ -36,7 +36,7 @@ static gr_status check_cuda(CUresult result, const char *driver_call, const gr_r
 
 /* ---- Map ------------------------------------------------------------------------------------- */
 
-/* Where a mapping's bytes are in a half: at its begin, but for the object's own storage. */
+/* The bytes of a mapping in a half: at its start, except in the object's own storage. */
 static unsigned char *host_of(const struct gl_resource *r, unsigned half)
 {
     const struct gl_copy *copy = r->copy;
@@ -67,7 +67,10 @@ static gr_status upload(const struct gl_resource *r, CUstream stream)
     return status == GR_OK ? mark_passed(r, stream) : status;
 }
 
-/* OpenGL moves the next piece while this one is on its way. After an error all fences end, too. */
+/*
+ * OpenGL copies the next piece while this one is in transit. All fences are deleted, also after an
+ * error.
+ */
 static gr_status upload_pieces(const struct gl_resource *r, struct __GLsync *const fences[],
                                CUstream stream)
 {
@@ -83,7 +86,9 @@ static gr_status upload_pieces(const struct gl_resource *r, struct __GLsync *con
     return status == GR_OK ? mark_passed(r, stream) : status;
 }
 
-/* Takes the half that no stream reads any more, if a ring has not fetched into one already. */
+/*
+ * Selects the half that no stream reads any more, unless a ring has already fetched data into one.
+ */
 static gr_status take_half(const struct gl_resource *r)
 {
     struct gl_copy *copy = r->copy;
@@ -100,7 +105,7 @@ static gr_status take_half(const struct gl_resource *r)
 static gr_status prepare(const struct gl_resource *r, CUstream stream)
 {
     struct gl_copy *copy = r->copy;
-    /* The memory may still be in use on another stream, and the half on its way to it. */
+    /* Another stream may still use the memory, or still read the half. */
     gr_status status = check_cuda(gr_driver()->StreamWaitEvent(stream, copy->done, 0),
                                   "cuStreamWaitEvent", &r->base);
     if (status == GR_OK && gl_copy_gives_first(r))
@@ -115,8 +120,8 @@ static bool mark_undone(const struct gl_copy *copy, CUstream stream)
 }
 
 /*
- * Copies that are in the stream end there, and whoever needs the memory next waits for them. Where
- * their end cannot be marked this thread waits, since the memory may go next.
+ * The copies in the stream end at a recorded event, which the next user of the memory waits for. If
+ * recording fails, this thread waits, since the memory may be freed next.
  */
 static void undo_map(gr_resource *const resources[], size_t n, CUstream stream)
 {
@@ -136,7 +141,7 @@ static void show(gr_resource *resource)
     resource->pending->size = resource->is_image ? 0 : gl_of(resource)->copy->size;
 }
 
-/* Whether it comes in pieces; what a ring has fetched ahead is there as a whole. */
+/* Whether the map copies in pieces. Data that a ring fetched ahead is already complete. */
 static bool in_pieces(const gr_resource *resource)
 {
     const struct gl_resource *r = gl_of(resource);
@@ -159,7 +164,7 @@ static gr_status move_all(gr_resource *const resources[], size_t n, CUstream str
     return status;
 }
 
-/* CUDA's copies are put into the stream when OpenGL has refused nothing. */
+/* CUDA copies are enqueued only if OpenGL has reported no error. */
 static gr_status map(gr_resource *const resources[], size_t n, CUstream stream)
 {
     gr_status status = GR_OK;
@@ -185,7 +190,7 @@ static gr_status piece_down(const struct gl_resource *r, unsigned char *host, CU
                       &r->base);
 }
 
-/* Where there are several pieces, each has an event behind it. */
+/* With several pieces, an event follows each. */
 static gr_status buffer_down(const struct gl_resource *r, unsigned char *host, CUstream stream)
 {
     const struct gl_copy *copy = r->copy;
@@ -219,7 +224,7 @@ static gr_status mark_end(const gr_resource *resource, CUstream stream)
                       "cuEventRecord", resource);
 }
 
-/* What CUDA writes now does not lie where OpenGL may still have to take the last frame from. */
+/* CUDA now writes to another part than the last frame, which OpenGL may not have copied yet. */
 static void next_turn(const struct gl_resource *r)
 {
     struct gl_copy *copy = r->copy;
@@ -229,7 +234,7 @@ static void next_turn(const struct gl_resource *r)
     gl_fence_age(copy->scratch);
 }
 
-/* Puts the copies into the stream. After an error none of them is on its way any more. */
+/* Enqueues the copies. After an error none is still pending. */
 static gr_status download_all(gr_resource *const resources[], size_t n, CUstream stream)
 {
     gr_status status = GR_OK;
@@ -245,7 +250,7 @@ static gr_status download_all(gr_resource *const resources[], size_t n, CUstream
     return status;
 }
 
-/* What can refuse before anything is in the stream. */
+/* The checks that can fail, before anything is enqueued. */
 static gr_status check_download(gr_resource *const resources[], size_t n)
 {
     gr_status status = GR_OK;
@@ -255,7 +260,7 @@ static gr_status check_download(gr_resource *const resources[], size_t n)
     return status == GR_OK ? gl_copy_make_way(resources, n, "gr_buffer_release") : status;
 }
 
-/* Waits once for all of them; a large buffer's pieces are waited for one by one. */
+/* Waits once for all; the pieces of a large buffer are waited for one at a time. */
 static gr_status await_all(gr_resource *const resources[], size_t n)
 {
     const gr_resource *last = NULL;
@@ -269,7 +274,7 @@ static gr_status await_all(gr_resource *const resources[], size_t n)
     return one_by_one ? GR_OK : gl_copy_await(gl_of(last)->copy->done, last);
 }
 
-/* In a ring it is OpenGL's next use that waits, so that several frames are on their way at once. */
+/* In a ring, the next OpenGL use waits instead, so that several frames can be in flight. */
 static gr_status unmap(gr_resource *const resources[], size_t n, CUstream stream)
 {
     gr_status status = check_download(resources, n);
@@ -288,7 +293,7 @@ static gr_status unmap(gr_resource *const resources[], size_t n, CUstream stream
 
 /* ---- Life ------------------------------------------------------------------------------------ */
 
-/* What a ring's last frames left. */
+/* Writes the data that the last ring frames left to the object. */
 static void settle(gr_resource *resource)
 {
     struct gr_error_record before, why;
@@ -300,24 +305,24 @@ static void settle(gr_resource *resource)
     gr_error_restore(&before);
 }
 
-/* OpenGL's buffer ends after CUDA has let go of it. */
+/* The OpenGL buffer is deleted after CUDA has unregistered it. */
 static gr_status unregister(gr_resource *resource)
 {
     struct gl_resource *r = (struct gl_resource *)resource;
     struct gl_copy *copy = r->copy;
     const gr_cuda_api *cu = gr_driver();
-    if (!copy) { /* its CUDA side has ended in park() */
+    if (!copy) { /* park() has ended the CUDA side */
         gl_later_collect(&r->context);
         return GR_OK;
     }
     settle(resource);
-    if (copy->staging.is_object) /* which ends with the resource */
+    if (copy->staging.is_object) /* it is freed with the resource */
         cu->EventSynchronize(copy->done);
     r->copy = NULL;
     if (!gr_event_has_passed(copy->done)) {
         copy->retired = (struct gr_retired){
             .context = resource->context, .after = copy->done, .end = gl_copy_end};
-        resource->context.primary_of = -1; /* its hold has moved */
+        resource->context.primary_of = -1; /* the retired part holds it now */
         gr_retire(&copy->retired);
     } else {
         cu->EventDestroy(copy->done);
@@ -329,9 +334,9 @@ static gr_status unregister(gr_resource *resource)
 }
 
 /*
- * Ends CUDA's side of one that was freed elsewhere, if no stream works with it: OpenGL's context
- * may never be current again, and its end unmaps what is registered. What is owed needs both sides,
- * unless OpenGL's is gone.
+ * Ends the CUDA side of a resource that was freed without its OpenGL context, if no stream uses it.
+ * That context may never be current again, and destroying it unmaps the registered memory. Pending
+ * data needs both sides, unless the OpenGL context is gone.
  */
 static void end_cuda_side(gr_resource *resource)
 {
@@ -350,7 +355,7 @@ static void end_cuda_side(gr_resource *resource)
     gr_context_leave(pushed);
 }
 
-/* The release of a buffer needs all of it. */
+/* Releasing a buffer needs both sides, so end the CUDA side only if the resource was freed. */
 static void park(gr_resource *resource, bool freed)
 {
     if (freed)
@@ -361,7 +366,7 @@ static void park(gr_resource *resource, bool freed)
 static void destroy(gr_resource *resource)
 {
     struct gl_resource *r = (struct gl_resource *)resource;
-    if (r->copy) { /* its CUDA context is gone, and all that was in it */
+    if (r->copy) { /* its CUDA context and everything in it is gone */
         gl_copy_end(&r->copy->retired, false);
         r->copy = NULL;
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The copy transport: an OpenGL object and memory of CUDA's, with pinned host memory between them.
+ * The copy transport: copies between an OpenGL object and CUDA memory through pinned host memory.
  */
 #ifndef GR_GL_COPY_COPY_H
 #define GR_GL_COPY_COPY_H
@@ -11,7 +11,7 @@
 
 extern const struct gr_backend gl_copy;
 
-/* Makes the object a resource of this transport. NULL after an error: `r` is the caller's still. */
+/* Makes the object a resource of this transport. NULL after an error; then the caller keeps `r`. */
 gr_resource *gl_copy_make(struct gl_resource *r, unsigned flags, const char *call);
 
 #endif

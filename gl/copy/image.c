@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Images of the copy transport. Each layer has arrays of its own, as a registered image has, so
- * that programs need not care by which transport it comes.
+ * Images of the copy transport. Each layer has its own arrays, as in a registered image, so that
+ * programs need not distinguish the transports.
  */
 #include "gl/copy/image.h"
 
@@ -17,7 +17,7 @@
 #include "gl/copy/staging.h"
 #include "gl/copy/texels.h"
 
-/* Levels begin at multiples of it, as copies between host and device like it. */
+/* Levels start at multiples of this, for efficient copies between host and device. */
 #define LEVEL_ALIGNMENT ((size_t)256)
 
 static size_t halved(size_t extent, unsigned times)
@@ -96,7 +96,7 @@ static gr_status make_array(const CUDA_ARRAY3D_DESCRIPTOR *described, unsigned l
     if (result == CUDA_SUCCESS)
         return GR_OK;
     return gr_fail_cuda(result, "cuMipmappedArrayCreate",
-                        "%s could not be given an array of CUDA's: %zu x %zu x %zu, %u level%s.",
+                        "%s: no CUDA array could be created: %zu x %zu x %zu, %u level%s.",
                         gl_object_text(&r->base).text, described->Width, described->Height,
                         described->Depth, levels, gr_s(levels));
 }
@@ -180,17 +180,17 @@ gr_status gl_copy_image_mipmapped_array(const gr_resource *resource, CUmipmapped
     if (copy->layer_count == 1)
         return GR_OK;
     if (!(resource->flags & GR_READ_ONLY))
-        return gr_fail(GR_ERR_UNSUPPORTED, call,
-                       "%s came by the copy transport, where each layer has memory of its own: one "
-                       "array of all layers can only be read. Register it read_only, or take the "
-                       "layers one by one.",
-                       gl_object_text(resource).text);
+        return gr_fail(
+            GR_ERR_UNSUPPORTED, call,
+            "%s uses the copy transport, where each layer has its own memory: one array of all "
+            "layers is read-only. Register it read_only, or get the layers one at a time.",
+            gl_object_text(resource).text);
     if (!copy->whole) {
         status = make_whole(r, copy);
         if (status == GR_OK)
             status = fill_whole(r, resource->mapped->stream);
         if (status != GR_OK && copy->whole) {
-            (void)gr_stream_finish(resource->mapped->stream); /* which copies into it */
+            (void)gr_stream_finish(resource->mapped->stream); /* it may still copy into the array */
             gr_driver()->MipmappedArrayDestroy(copy->whole);
             copy->whole = NULL;
         }
@@ -199,9 +199,9 @@ gr_status gl_copy_image_mipmapped_array(const gr_resource *resource, CUmipmapped
     return status;
 }
 
-/* ---- The bytes' way -------------------------------------------------------------------------- */
+/* ---- Copies ---------------------------------------------------------------------------------- */
 
-/* `from` is an address, or a place in the buffer that is bound for texels. */
+/* `from` is an address, or an offset in the buffer that is bound for texels. */
 static void move_level(const struct gl_resource *r, const struct gl_texels *texels, unsigned level,
                        uintptr_t from, bool read)
 {
@@ -231,7 +231,7 @@ static unsigned scratch_of(const struct gl_resource *r)
     return names->texture;
 }
 
-/* Levels in order, since OpenGL of old can be told to make the others anew when level 0 changes. */
+/* Levels in order: old OpenGL may regenerate the others when level 0 changes. */
 static void move_all(const struct gl_resource *r, unsigned half, bool read)
 {
     const struct gl_copy *copy = r->copy;
@@ -259,7 +259,7 @@ void gl_copy_image_write(const struct gl_resource *r)
     move_all(r, r->copy->turn, false);
 }
 
-/* One layer of a level between host memory and its array. */
+/* Copies one layer of a level between host memory and its array. */
 static gr_status stream_part(const struct gl_resource *r, unsigned level, unsigned layer,
                              unsigned char *host, bool up, CUstream stream)
 {

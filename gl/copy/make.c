@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Making a resource of the copy transport: all that it needs of CUDA's is made when it begins, so
- * that maps allocate nothing.
+ * Creates resources of the copy transport. All CUDA objects are created here, so that maps allocate
+ * nothing.
  */
 #include "gl/copy/copy.h"
 
@@ -56,11 +56,11 @@ static gr_status allocate(struct gl_resource *r, struct gl_copy *copy, unsigned 
     bool two = flags & GR_READ_ONLY;
     CUresult result = make_events(copy, two);
     if (result != CUDA_SUCCESS)
-        return gr_fail_cuda(result, "cuEventCreate", "%s: an event could not be made.", call);
+        return gr_fail_cuda(result, "cuEventCreate", "%s: an event could not be created.", call);
     gl_staging_make(r, copy, flags);
     result = gl_pieces_make_events(copy);
     if (result != CUDA_SUCCESS)
-        return gr_fail_cuda(result, "cuEventCreate", "%s: an event could not be made.", call);
+        return gr_fail_cuda(result, "cuEventCreate", "%s: an event could not be created.", call);
     if (!copy->staging.bytes)
         result = make_host_memory(copy, 0);
     if (!copy->staging.bytes && result == CUDA_SUCCESS && two)
@@ -91,7 +91,7 @@ static struct gl_copy *begin_copy(const struct gl_resource *r, const char *call)
     return NULL;
 }
 
-/* Makes all of it in the context. After an error the context is the caller's again. */
+/* Creates everything in the context. After an error the caller keeps the context. */
 static gr_status make_in(struct gl_resource *r, const struct gr_context *context, unsigned flags,
                          const char *call)
 {
@@ -110,7 +110,7 @@ static gr_status make_in(struct gl_resource *r, const struct gr_context *context
     return status;
 }
 
-/* Behind the reason for this transport, where there is one. */
+/* Appends to the reason for this transport, if there is one. */
 static void describe_way(struct gl_resource *r)
 {
     size_t length = strlen(r->transport);

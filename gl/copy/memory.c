@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The end of what a copy needs. */
+/* Frees the memory and events of a copy. */
 #include "gl/copy/memory.h"
 
 #include <stdlib.h>
@@ -27,6 +27,6 @@ void gl_copy_end(struct gr_retired *retired, bool alive)
         if (copy->passed[i])
             cu->EventDestroy(copy->passed[i]);
     }
-    gl_names_end(copy->scratch); /* OpenGL's part, which CUDA has let go of */
+    gl_names_end(copy->scratch); /* the OpenGL objects, which CUDA no longer uses */
     free(copy);
 }

@@ -16,7 +16,7 @@ static const struct gl_resource *gl_of(const gr_resource *resource)
     return (const struct gl_resource *)resource;
 }
 
-/* ---- What is kept aside of OpenGL's state while a batch is moved ----------------------------- */
+/* ---- OpenGL state saved while a batch is copied ---------------------------------------------- */
 
 struct visit {
     bool images;
@@ -24,7 +24,7 @@ struct visit {
     struct gl_errors before;
 };
 
-/* What shaders wrote is not in order with copies, and not in mapped memory, until this is said. */
+/* Makes shader writes visible to copies and mapped memory. */
 static void let_shaders_finish(const struct gl_context *context)
 {
     if (context->version >= 42)
@@ -42,7 +42,7 @@ static void visit_begin(struct visit *visit, gr_resource *const resources[], siz
     let_shaders_finish(&gl_of(resources[0])->context);
 }
 
-/* GL_NO_ERROR, or what OpenGL refused. */
+/* Returns GL_NO_ERROR or the error that OpenGL reported. */
 static GLenum visit_end(const struct visit *visit)
 {
     if (visit->images)
@@ -56,11 +56,12 @@ static gr_status refused_by_gl(GLenum error, const gr_resource *resource, size_t
                                const char *gl_call, const char *what)
 {
     return gr_fail_code(GR_ERR_GL, GR_DOMAIN_OPENGL, (int)error, gl_error_name(error), gl_call,
-                        "OpenGL refused to %s the bytes of %s%s.", what,
-                        gl_object_text(resource).text, n > 1 ? " or of one with it" : "");
+                        "OpenGL could not %s the bytes of %s%s.", what,
+                        gl_object_text(resource).text,
+                        n > 1 ? " or of another one in the batch" : "");
 }
 
-/* ---- Which objects can be moved -------------------------------------------------------------- */
+/* ---- Checks ---------------------------------------------------------------------------------- */
 
 static gr_status check_levels(const gr_resource *resource, const char *call)
 {
@@ -73,13 +74,16 @@ static gr_status check_levels(const gr_resource *resource, const char *call)
         return GR_OK;
     GR_TRY(gl_errors_check_lost(call));
     return gr_fail(GR_ERR_STATE, call,
-                   "%s had %u level%s when it was registered and has other ones now. Close the "
+                   "%s had %u level%s when it was registered and has others now. Close the "
                    "resource and register it again.",
                    gl_object_text(resource).text, resource->image.levels,
                    gr_s(resource->image.levels));
 }
 
-/* Unlike CUDA's registration a copy keeps no storage alive, so immutable one is asked for too. */
+/*
+ * Unlike a CUDA registration, a copy does not keep storage alive, so immutable storage is checked
+ * too.
+ */
 gr_status gl_copy_check_storage(gr_resource *const resources[], size_t n, const char *call)
 {
     gr_status status = gl_object_check_storage(resources, n, call);
@@ -125,7 +129,7 @@ static void write_piece(const struct gl_resource *r, size_t offset, size_t at, s
                         &copy->scratch->buffer);
 }
 
-/* A piece is moved while the next one is on its way to host memory. */
+/* Writes a piece while the next one is in transit to host memory. */
 static gr_status write_buffer(const struct gl_resource *r, size_t offset, size_t size)
 {
     const struct gl_copy *copy = r->copy;
@@ -141,14 +145,14 @@ static gr_status write_buffer(const struct gl_resource *r, size_t offset, size_t
     return status;
 }
 
-/* From the present turn's part; OpenGL is through with it when the fence has passed. */
+/* Writes from the current turn's part. OpenGL has finished with it once the fence is signalled. */
 static gr_status write_object(const struct gl_resource *r, size_t offset, size_t size)
 {
     const struct gl_copy *copy = r->copy;
     gr_status status = GR_OK;
     if (copy->staging.is_object)
         return GR_OK;
-    if (!gl_object_takes(&r->base)) /* the pieces' copies are waited for all the same */
+    if (!gl_object_takes(&r->base)) /* still wait for the copies of the pieces */
         return gl_copy_await(copy->done, &r->base);
     if (r->base.is_image)
         gl_copy_image_write(r);
@@ -159,7 +163,7 @@ static gr_status write_object(const struct gl_resource *r, size_t offset, size_t
     return status;
 }
 
-/* Within a ring the last user's fence tells of OpenGL's own storage. */
+/* In a ring, the last user's fence covers the object's own storage. */
 static bool is_marked(const struct gl_resource *r)
 {
     return r->copy->staging.is_object && r->base.ring_maps && r->copy->scratch->fence;
@@ -167,7 +171,7 @@ static bool is_marked(const struct gl_resource *r)
 
 /* ---- Batches --------------------------------------------------------------------------------- */
 
-/* What is owed stays so until OpenGL has refused nothing: the next call gives it again. */
+/* Pending data stays pending until OpenGL reports no error; the next call writes it again. */
 gr_status gl_copy_give(gr_resource *const resources[], size_t n)
 {
     struct visit visit;
@@ -203,7 +207,7 @@ gr_status gl_copy_check_mappable(gr_resource *const resources[], size_t n, const
     return status;
 }
 
-/* Before anything is read or written: both go to the memory which has what is owed. */
+/* Must precede all reads and writes, since both use the memory with the pending data. */
 static gr_status give_owed(gr_resource *const resources[], size_t n)
 {
     gr_status status = GR_OK;
@@ -225,7 +229,7 @@ static void tell_to_read(gr_resource *const resources[], size_t n)
             last = r->copy->scratch;
     }
     if (last)
-        gl_fence_put(last); /* behind all that was told */
+        gl_fence_put(last); /* after all commands of the batch */
 }
 
 static gr_status wait_for_reads(gr_resource *const resources[], size_t n)
@@ -273,11 +277,11 @@ gr_status gl_copy_take_pieces(gr_resource *resource, struct __GLsync *fences[])
     if (error == GL_NO_ERROR)
         return GR_OK;
     for (unsigned i = 0; i < GL_COPY_MOST_PIECES; i++)
-        glDeleteSync(fences[i]); /* which takes NULL */
+        glDeleteSync(fences[i]); /* accepts NULL */
     return refused_by_gl(error, resource, 1, "glCopyNamedBufferSubData", "read");
 }
 
-/* OpenGL is through with the part that is written next. */
+/* Waits until OpenGL has finished with the part that is written next. */
 static gr_status await_part(const struct gl_resource *r, const char *call)
 {
     struct gl_names *names = r->copy->scratch;
@@ -302,7 +306,7 @@ gr_status gl_copy_make_way(gr_resource *const resources[], size_t n, const char 
     return status;
 }
 
-/* True if OpenGL was told something. */
+/* True if it issued OpenGL commands. */
 static bool fetch_ahead(const struct gl_resource *r)
 {
     struct gl_copy *copy = r->copy;

@@ -5,9 +5,7 @@
 
 #include "lib/driver.h"
 
-/*
- * A piece takes about 40 us on the bus, beside which what is asked of both sides for each is small.
- */
+/* A piece takes about 40 µs on the bus; the per-piece overhead is small. */
 #define LEAST_PIECE ((size_t)2 << 20)
 
 struct gl_pieces gl_pieces_of(const struct gl_copy *copy, size_t size)
@@ -31,7 +29,10 @@ CUresult gl_pieces_make_events(struct gl_copy *copy)
     return result;
 }
 
-/* What is small is over before OpenGL has begun, and a GPU that both share would switch for it. */
+/*
+ * A small copy is complete before OpenGL starts, and a flush would make a shared GPU switch
+ * contexts.
+ */
 static bool is_flushed_for(const gr_resource *resource)
 {
     return ((const struct gl_resource *)resource)->copy->size > GL_COPY_BY_PROCESSOR;

@@ -10,15 +10,15 @@ static struct gl_copy *copy_of(const gr_resource *resource)
     return ((const struct gl_resource *)resource)->copy;
 }
 
-/* ---- OpenGL's turn begins -------------------------------------------------------------------- */
+/* ---- OpenGL acquires ------------------------------------------------------------------------- */
 
-/* Of a large buffer each piece is waited for when its turn comes. */
+/* Each piece of a large buffer is waited for just before it is copied. */
 static bool comes_in_pieces(const gr_resource *resource)
 {
     return gl_pieces_of(copy_of(resource), resource->size).count > 1;
 }
 
-/* What can refuse comes before anything is moved. */
+/* The checks that can fail come before any copy. */
 static gr_status wait_for_bytes(gr_resource *const resources[], size_t n)
 {
     gr_status status = GR_OK;
@@ -52,14 +52,14 @@ gr_status gl_copy_begin_use(gr_resource *const resources[], size_t n)
     return status;
 }
 
-/* ---- OpenGL's turn ends ---------------------------------------------------------------------- */
+/* ---- OpenGL releases ------------------------------------------------------------------------- */
 
 static bool is_fetched_ahead(const gr_resource *resource)
 {
     return !gl_copy_writes(resource) && copy_of(resource)->staging.bytes;
 }
 
-/* As a map asks before it reads. */
+/* The same checks as in a map that reads. */
 static gr_status check(gr_resource *const resources[], size_t n)
 {
     gr_status status = GR_OK;
@@ -73,7 +73,10 @@ static gr_status check(gr_resource *const resources[], size_t n)
     return status;
 }
 
-/* The half that no stream reads any more; what was fetched and never read may be overwritten. */
+/*
+ * Selects the half that no stream reads any more. Data that was fetched but never read may be
+ * overwritten.
+ */
 static gr_status take_half(const gr_resource *resource)
 {
     struct gl_copy *copy = copy_of(resource);

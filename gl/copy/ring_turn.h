@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The turns of a ring's two sides with resources of the copy transport, so that neither side waits
- * where it need not: what CUDA wrote goes into the objects when OpenGL takes them, and what OpenGL
- * wrote is on its way before CUDA takes them.
+ * Ring turns with resources of the copy transport, without unnecessary waits. Data that CUDA wrote
+ * is copied to the objects when OpenGL acquires them. Data that OpenGL wrote is already in transit
+ * before CUDA acquires it.
  */
 #ifndef GR_GL_COPY_RING_TURN_H
 #define GR_GL_COPY_RING_TURN_H
 
 #include "gl/copy/memory.h"
 
-/* Both as in struct gr_backend. */
+/* See struct gr_backend. */
 gr_status gl_copy_begin_use(gr_resource *const resources[], size_t n);
 gr_status gl_copy_end_use(gr_resource *const resources[], size_t n);
 

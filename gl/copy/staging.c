@@ -13,7 +13,7 @@
 
 #define ACCESS (GL_MAP_READ_BIT | GL_MAP_WRITE_BIT | GL_MAP_PERSISTENT_BIT | GL_MAP_COHERENT_BIT)
 
-/* Nanoseconds of one wait, of which there may be many. */
+/* In nanoseconds: the timeout of one wait; waits are repeated. */
 #define A_SECOND 1000000000u
 
 bool gl_staging_can(const struct gl_context *context)
@@ -21,19 +21,19 @@ bool gl_staging_can(const struct gl_context *context)
     return context->direct && context->storage;
 }
 
-/* What CUDA reads is OpenGL's to write first, for which the thread waits by either way. */
+/* If CUDA reads, the thread waits for OpenGL either way. */
 bool gl_staging_pays(size_t size, unsigned flags)
 {
     return !(flags & GR_WRITE_DISCARD) || size > GL_COPY_BY_PROCESSOR;
 }
 
-/* In the processor's memory, where both sides' copy engines come. */
+/* In host memory, which the copy engines of both APIs access. */
 unsigned int gl_staging_storage_flags(void)
 {
     return ACCESS | GL_CLIENT_STORAGE_BIT;
 }
 
-/* Whole pages are registered, which nobody else then has a part of. */
+/* Registers whole pages, so that no other allocation shares a page. */
 static size_t whole_pages(size_t size)
 {
     size_t page = gr_machine_page();
@@ -76,7 +76,7 @@ static void no_way(struct gl_copy *copy, const char *why, const char *code)
              code[0] ? ": " : "", code);
 }
 
-/* Registers it where CUDA takes it. */
+/* Registers the memory with CUDA if possible. */
 static bool register_bytes(struct gl_copy *copy, unsigned char *bytes, size_t size)
 {
     const char *name = "";
@@ -86,11 +86,11 @@ static bool register_bytes(struct gl_copy *copy, unsigned char *bytes, size_t si
         return true;
     }
     gr_driver()->GetErrorName(result, &name);
-    no_way(copy, "cuMemHostRegister refused what OpenGL has mapped", name ? name : "");
+    no_way(copy, "cuMemHostRegister refused the memory that OpenGL has mapped", name ? name : "");
     return false;
 }
 
-/* The object's own storage: nothing is to be moved but by CUDA. */
+/* Uses the object's own storage: only CUDA copies then. */
 static bool take_object(const struct gl_resource *r, struct gl_copy *copy)
 {
     unsigned char *bytes = map_buffer(r->name, copy->size);
@@ -112,7 +112,7 @@ static void take_buffer(struct gl_copy *copy, unsigned halves)
     if (make_buffer(copy->scratch, halves * stride + page))
         mapping = map_buffer(copy->scratch->buffer, halves * stride + page);
     if (!mapping) {
-        no_way(copy, "OpenGL could not map a buffer of that size for good", "");
+        no_way(copy, "OpenGL could not keep a buffer of that size mapped", "");
         delete_buffer(copy->scratch);
         return;
     }
@@ -133,7 +133,7 @@ void gl_staging_make(const struct gl_resource *r, struct gl_copy *copy, unsigned
     struct gl_errors errors;
     copy->turns = 1;
     if (!gl_staging_pays(copy->size, flags)) {
-        no_way(copy, "up to " GL_COPY_BY_PROCESSOR_TEXT " the processor's copy is faster", "");
+        no_way(copy, "up to " GL_COPY_BY_PROCESSOR_TEXT " the CPU copy is faster", "");
         return;
     }
     if (!gl_staging_can(&r->context)) {
@@ -148,7 +148,7 @@ void gl_staging_make(const struct gl_resource *r, struct gl_copy *copy, unsigned
     gl_errors_end(&errors);
 }
 
-/* ---- OpenGL's copies ------------------------------------------------------------------------- */
+/* ---- OpenGL copies --------------------------------------------------------------------------- */
 
 unsigned int gl_staging_buffer(const struct gl_resource *r)
 {
@@ -174,7 +174,7 @@ void gl_staging_write(const struct gl_resource *r, size_t offset, size_t at, siz
                              (GLintptr)offset, (GLsizeiptr)size);
 }
 
-/* ---- How far OpenGL is ----------------------------------------------------------------------- */
+/* ---- Fences ---------------------------------------------------------------------------------- */
 
 struct __GLsync *gl_fence_make(void)
 {
@@ -199,8 +199,8 @@ gr_status gl_fence_pass(struct __GLsync *fence, const gr_resource *resource, con
         return lost;
     return gr_fail_code(GR_ERR_GL, GR_DOMAIN_OPENGL, (int)found, "GL_WAIT_FAILED",
                         "glClientWaitSync",
-                        "%s: OpenGL did not say that it is done with %s. Was its context lost "
-                        "(glGetGraphicsResetStatus)?",
+                        "%s: OpenGL did not report that it has finished with %s. Was its context "
+                        "lost (glGetGraphicsResetStatus)?",
                         call, gl_object_text(resource).text);
 }
 

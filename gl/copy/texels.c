@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The texels of textures and renderbuffers, see texels.h. OpenGL has no call that moves a
- * renderbuffer's texels of any format unchanged: they pass through a texture of the same format, by
- * copies that convert nothing.
+ * Copies the texels of textures and renderbuffers (texels.h). OpenGL has no call that transfers
+ * renderbuffer texels of any format unchanged. They are copied through a texture of the same
+ * format, without conversion.
  */
 #include "gl/copy/texels.h"
 
@@ -65,7 +65,10 @@ unsigned int gl_texels_scratch(unsigned int internal, struct gl_transfer transfe
     glGetIntegerv(GL_TEXTURE_BINDING_2D, &bound);
     glGenTextures(1, &name);
     glBindTexture(GL_TEXTURE_2D, name);
-    /* Complete, which copies ask for: no further levels, no filter that the format lacks. */
+    /*
+     * Copies need a complete texture: no further levels, and no filter that the format does not
+     * support.
+     */
     glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAX_LEVEL, 0);
     glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
     glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
@@ -75,7 +78,7 @@ unsigned int gl_texels_scratch(unsigned int internal, struct gl_transfer transfe
     return name;
 }
 
-/* What is bound: the texture, or the one that stands in. */
+/* The bound texture may be the scratch texture. */
 static GLenum bound_target(const struct gl_texels *texels)
 {
     return texels->scratch ? GL_TEXTURE_2D : texels->target->target;

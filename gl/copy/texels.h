@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Bytes between OpenGL images and host memory, or the buffer that is bound for texels, in OpenGL's
- * order: what it was told before happens
- * before, what it is told afterwards happens after. OpenGL's bindings and settings stay as they
- * are.
+ * Copies texels between OpenGL images and host memory, or the buffer that is bound for texels, in
+ * OpenGL command order. OpenGL bindings and state are preserved.
  */
 #ifndef GR_GL_COPY_TEXELS_H
 #define GR_GL_COPY_TEXELS_H
@@ -12,31 +10,31 @@
 
 #include "gl/format.h"
 
-/* Format and type that make OpenGL move texels as CUDA has them, unchanged. */
+/* The format and type with which OpenGL transfers texels unchanged in CUDA's layout. */
 struct gl_transfer {
     unsigned int format, type;
 };
 
 struct gl_transfer gl_transfer_of(const struct gl_format *format);
 
-/* Whether images of this target can be moved by this OpenGL. */
+/* Whether this OpenGL can copy images of this target. */
 bool gl_transfer_can(const struct gl_target *target);
 
-/* An image whose levels are moved, between begin and end. */
+/* An image whose levels are copied between begin and end. */
 struct gl_texels {
     const struct gl_target *target;
     struct gl_transfer transfer;
     unsigned int name;
-    unsigned int scratch; /* a texture that stands in for a renderbuffer */
-    int bound;            /* what was bound before */
+    unsigned int scratch; /* a texture that replaces a renderbuffer */
+    int bound;            /* the previous binding */
 };
 
-/* Binds it; `scratch` is 0 but for renderbuffers. */
+/* Binds the image. `scratch` is nonzero only for renderbuffers. */
 void gl_texels_begin(struct gl_texels *texels, unsigned int name, const struct gl_target *target,
                      const struct gl_format *format, unsigned int scratch);
 void gl_texels_end(const struct gl_texels *texels);
 
-/* One level, with all layers or slices; of a cube one face. */
+/* One level with all layers or slices, or one cube face. */
 struct gl_texels_part {
     unsigned int level, face;
     int width, height, depth; /* depth: slices or layers, else 1 */
@@ -47,7 +45,8 @@ void gl_texels_write(const struct gl_texels *texels, const struct gl_texels_part
                      const void *from);
 
 /*
- * A texture like a renderbuffer of this internal format, within a pixel state; it is the caller's.
+ * Creates a texture with the internal format of a renderbuffer, inside gl_pixel_state_begin() and
+ * end(). The caller owns it.
  */
 unsigned int gl_texels_scratch(unsigned int internal, struct gl_transfer transfer, int width,
                                int height);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The interop transport's operations. NVIDIA's driver (580) loses a resource that is unmapped or
- * unregistered on a thread without an OpenGL context: it answers
- * CUDA_ERROR_INVALID_GRAPHICS_CONTEXT and afterwards the resource is neither mapped nor unmapped,
- * or freed. Another context passes unnoticed. So this file asks first.
+ * The interop transport's operations. If a resource is unmapped or unregistered on a thread without
+ * an OpenGL context, the NVIDIA driver (580) returns CUDA_ERROR_INVALID_GRAPHICS_CONTEXT and loses
+ * the resource: afterwards it can be neither mapped, unmapped nor freed. A wrong context goes
+ * undetected. So this file checks the context first.
  */
 #include "gl/interop/interop.h"
 
@@ -11,7 +11,7 @@
 #include "lib/driver.h"
 #include "lib/error.h"
 
-/* The driver's calls take handles in a row, those that have one resource its own handle. */
+/* The driver takes handles in an array; a single resource needs no such array. */
 typedef CUresult(CUDAAPI *driver_call)(unsigned n, CUgraphicsResource *handles, CUstream stream);
 
 static CUresult call_for_many(driver_call call, gr_resource *const resources[], size_t n,
@@ -38,29 +38,29 @@ static gr_status unmap(gr_resource *const resources[], size_t n, CUstream stream
     if (result == CUDA_SUCCESS)
         return GR_OK;
     return gr_fail_work(result, "cuGraphicsUnmapResources",
-                        "%s could not be handed back and is still mapped.",
+                        "%s could not be unmapped and is still mapped.",
                         gl_object_text(resources[0]).text);
 }
 
-/* Asks the driver where the resources are now; a pointer is never kept from one map to the next. */
+/* Pointers may change from one map to the next, so each map queries them. */
 static gr_status fetch_pointers(gr_resource *const resources[], size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         gr_buffer *buffer = resources[i]->pending;
         if (resources[i]->is_image)
-            continue; /* its arrays are asked for one by one */
+            continue; /* arrays are queried one at a time */
         CUresult result = gr_driver()->GraphicsResourceGetMappedPointer(&buffer->ptr, &buffer->size,
                                                                         resources[i]->handle);
         if (result != CUDA_SUCCESS)
-            return gr_fail_cuda(
-                result, "cuGraphicsResourceGetMappedPointer",
-                "%s was mapped, but the driver did not say where; it has been unmapped again.",
-                gl_object_text(resources[i]).text);
+            return gr_fail_cuda(result, "cuGraphicsResourceGetMappedPointer",
+                                "%s was mapped, but the driver did not report its address; it has "
+                                "been unmapped again.",
+                                gl_object_text(resources[i]).text);
     }
     return GR_OK;
 }
 
-/* After a failure: what the failed call had mapped goes back, and its error stays the last one. */
+/* After a failure, unmaps what the failed call had mapped, and keeps its error. */
 static void undo_map(gr_resource *const resources[], size_t n, CUstream stream)
 {
     struct gr_error_record cause;
@@ -104,8 +104,7 @@ static gr_status array(const gr_resource *resource, unsigned level, unsigned lay
         return GR_OK;
     return gr_fail_cuda(
         result, "cuGraphicsSubResourceGetMappedArray",
-        "Level %u, layer %u of %s have no array: was its storage replaced? Register it "
-        "again.",
+        "Level %u, layer %u of %s have no array: was the storage replaced? Register it again.",
         level, layer, gl_object_text(resource).text);
 }
 
@@ -118,7 +117,7 @@ static gr_status mipmapped_array(const gr_resource *resource, CUmipmappedArray *
         return GR_OK;
     return gr_fail_cuda(
         result, "cuGraphicsResourceGetMappedMipmappedArray",
-        "%s has no mipmapped array: take its levels one by one (gr_buffer_array()).",
+        "%s has no mipmapped array: get its levels one at a time (gr_buffer_array()).",
         gl_object_text(resource).text);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The interop transport: OpenGL objects shared by cuGraphics* registration. */
+/* The interop transport: registers OpenGL objects by cuGraphics* calls. */
 #ifndef GR_GL_INTEROP_INTEROP_H
 #define GR_GL_INTEROP_INTEROP_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Registering an OpenGL object with CUDA, or saying why it cannot be. */
+/* Registers an OpenGL object with CUDA, or reports why this is not possible. */
 #include "gl/interop/register.h"
 
 #include <stdio.h>
@@ -12,11 +12,11 @@
 #include "gl/diagnose.h"
 #include "gl/interop/interop.h"
 
-/* Whether this refusal of the driver can come from the device, not from the object. */
+/* Whether the driver's error may be due to the device, not to the object. */
 static bool refuses_device(CUresult code)
 {
     switch (code) {
-    case CUDA_ERROR_OPERATING_SYSTEM: /* WSL, and OpenGL on the CPU */
+    case CUDA_ERROR_OPERATING_SYSTEM: /* WSL, or OpenGL on the CPU */
     case CUDA_ERROR_INVALID_GRAPHICS_CONTEXT:
     case CUDA_ERROR_INVALID_DEVICE:
     case CUDA_ERROR_NO_DEVICE:
@@ -48,7 +48,7 @@ static gr_status refuse(const struct gl_resource *r, CUresult code)
     return gr_fail_cuda(code, driver_call_of(r), "%s was refused. %s", what, text);
 }
 
-/* Whether the refusal is one that another transport helps against; then why, in short. */
+/* Whether another transport may work despite the error; writes a short reason if so. */
 static bool blames_device(CUresult code, const char *driver_call, char *reason, size_t size)
 {
     CUdevice device;
@@ -65,7 +65,7 @@ static bool blames_device(CUresult code, const char *driver_call, char *reason, 
     return true;
 }
 
-/* Registers in a context that was chosen. With a reason it is no error. */
+/* Registers in the chosen context. If a reason is written, no error is recorded. */
 static gr_status register_in(struct gl_resource *r, const struct gr_context *context,
                              unsigned flags, CUgraphicsResource *handle, char *reason, size_t size,
                              const char *call)
@@ -82,7 +82,7 @@ static gr_status register_in(struct gl_resource *r, const struct gr_context *con
     return status;
 }
 
-/* Whether there is no CUDA context and no device to take one of, since none draws; then why. */
+/* Whether no CUDA context is current and OpenGL draws on no CUDA device; writes the reason. */
 static bool has_no_device(char *reason, size_t size)
 {
     CUcontext current = NULL;
@@ -120,7 +120,7 @@ static gr_resource *make(struct gl_resource *r, unsigned flags, char *reason, si
     gr_resource_log_each(call, &made, 1);
     return made;
 fail:
-    if (!reason || !*reason) /* with a reason it goes to another transport */
+    if (!reason || !*reason) /* with a reason, another transport uses it */
         free(r);
     return NULL;
 }

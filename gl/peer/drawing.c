@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The side of the GPU that draws. Whose CUDA context the caller has is of no interest here: each
- * call enters the context of the registration, and puts the caller's back.
+ * The buffer on the GPU that draws. The caller's CUDA context does not matter: each call enters the
+ * context of the registration and then restores the caller's.
  */
 #include "gl/peer/drawing.h"
 
@@ -13,7 +13,7 @@
 #include "lib/driver.h"
 #include "lib/error.h"
 
-/* ---- The beginning --------------------------------------------------------------------------- */
+/* ---- Open ------------------------------------------------------------------------------------ */
 
 static gr_status retain(struct gl_drawing *drawing, CUdevice device, const char *call)
 {
@@ -26,15 +26,12 @@ static gr_status retain(struct gl_drawing *drawing, CUdevice device, const char 
     char text[200];
     gr_device_text(device, text, sizeof(text));
     return gr_fail_cuda(result, "cuDevicePrimaryCtxRetain",
-                        "%s: the primary context of %s, which draws, could not be had. Does "
+                        "%s: the primary context of %s, which draws, could not be obtained. Does "
                         "another process have the device for itself (nvidia-smi -q -d COMPUTE)?",
                         call, text);
 }
 
-/*
- * Not as CUDA's write_discard: where a part is mapped the other bytes are to stay, and they are
- * OpenGL's.
- */
+/* Drops GR_WRITE_DISCARD: after a partial map the other bytes must keep what OpenGL wrote. */
 static unsigned flags_there(unsigned flags)
 {
     return flags & GR_READ_ONLY;
@@ -65,7 +62,7 @@ static gr_status register_there(struct gl_drawing *drawing, const struct gl_reso
                         gl_object_text(&r->base).text, (int)drawing->context.primary_of);
 }
 
-/* One that OpenGL's context was not current for. */
+/* Called once the OpenGL context is current. */
 static void end_later(struct gl_later *left)
 {
     gl_drawing_end((struct gl_drawing *)((char *)left - offsetof(struct gl_drawing, left)));
@@ -128,7 +125,7 @@ static void unmap_again(struct gl_drawing *const drawings[], size_t n)
         drawings[i]->ptr = 0;
 }
 
-/* The first one's context is current. */
+/* The context of the first one is current. */
 static gr_status map_entered(struct gl_drawing *const drawings[], size_t n)
 {
     const gr_cuda_api *cu = gr_driver();
@@ -146,7 +143,7 @@ static gr_status map_entered(struct gl_drawing *const drawings[], size_t n)
     return status;
 }
 
-/* With the caller's context current: the default streams are those of the current context. */
+/* The caller's context is current, so that default streams are those of that context. */
 static gr_status wait_for_map(struct gl_drawing *const drawings[], size_t n, CUstream stream)
 {
     bool pushed;
@@ -187,7 +184,7 @@ static gr_status unmap_entered(struct gl_drawing *const drawings[], size_t n, CU
         return failed(result, "cuGraphicsUnmapResources", "handed back");
     for (size_t i = 0; i < n; i++) {
         drawings[i]->ptr = 0;
-        /* For the end alone, which comes a little early where this fails. */
+        /* Used only when the drawing ends, which is slightly early if this fails. */
         (void)cu->EventRecord(drawings[i]->passed, stream);
     }
     return GR_OK;
@@ -204,11 +201,11 @@ gr_status gl_drawings_unmap(struct gl_drawing *const drawings[], size_t n, CUeve
     return status;
 }
 
-/* ---- The end --------------------------------------------------------------------------------- */
+/* ---- End ------------------------------------------------------------------------------------- */
 
 /*
- * Its context is current. No manual says that cuGraphicsUnregisterResource comes after an unmap
- * that waits in a stream, so this thread does.
+ * The context is current. The documentation does not order cuGraphicsUnregisterResource() after a
+ * pending unmap in a stream, so this thread waits.
  */
 static gr_status unregister(struct gl_drawing *drawing)
 {
@@ -224,7 +221,7 @@ static gr_status unregister(struct gl_drawing *drawing)
                         "The registration on the GPU that draws ended with an error.");
 }
 
-/* Its context is current. */
+/* The context is current. */
 static gr_status end_parts(struct gl_drawing *drawing)
 {
     gr_status status = unregister(drawing);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Making a resource of the peer transport: memory and events are made when it begins, so that maps
+ * Creates resources of the peer transport. Memory and events are allocated here, so that maps
  * allocate nothing.
  */
 #include "gl/peer/peer.h"
@@ -21,11 +21,11 @@ static gr_status allocate(struct gl_peer *peer, const struct gl_resource *r, con
     if (result == CUDA_SUCCESS)
         return GR_OK;
     return gr_fail_cuda(result, "cuMemAlloc",
-                        "%s: no %zu byte%s of device memory for CUDA's side of %s.", call,
+                        "%s: no %zu byte%s of device memory for the CUDA side of %s.", call,
                         r->base.size, gr_s(r->base.size), gl_object_text(&r->base).text);
 }
 
-/* The CUDA context is current. What was made is ended again after an error. */
+/* The CUDA context is current. After an error everything made here is freed. */
 static gr_status make_sides(struct gl_resource *r, CUdevice drawing, unsigned flags,
                             const char *call)
 {
@@ -45,19 +45,19 @@ static gr_status make_sides(struct gl_resource *r, CUdevice drawing, unsigned fl
     return status;
 }
 
-/* Two GPUs that can't, or a driver that does not say: then its error is the cause. */
+/* Reports that peer access is impossible, or the driver error if the query failed. */
 static gr_status refuse(const struct gl_peer_question *asked, const char *text, const char *call)
 {
     const char *name = NULL;
     if (asked->result == CUDA_SUCCESS)
         return gr_fail(GR_ERR_UNSUPPORTED, call,
-                       "GR_TRANSPORT_PEER is for a GPU that computes beside one that draws. %s",
+                       "GR_TRANSPORT_PEER needs two GPUs, one that computes and one that draws. %s",
                        text);
     gr_driver()->GetErrorName(asked->result, &name);
-    return gr_fail_code(GR_ERR_UNSUPPORTED, GR_DOMAIN_CUDA, (int)asked->result, name, asked->call,
-                        "%s: GR_TRANSPORT_PEER is for a GPU that computes beside one that draws. "
-                        "%s",
-                        call, text);
+    return gr_fail_code(
+        GR_ERR_UNSUPPORTED, GR_DOMAIN_CUDA, (int)asked->result, name, asked->call,
+        "%s: GR_TRANSPORT_PEER needs two GPUs, one that computes and one that draws. %s", call,
+        text);
 }
 
 static gr_status make_in(struct gl_resource *r, const struct gr_context *context, unsigned flags,
@@ -84,7 +84,7 @@ gr_resource *gl_peer_make(struct gl_resource *r, unsigned flags, const char *cal
     gr_retired_collect();
     if (r->base.is_image) {
         gr_fail(GR_ERR_UNSUPPORTED, call,
-                "GR_TRANSPORT_PEER copies buffers, and %s is an image: allow GR_TRANSPORT_INTEROP, "
+                "GR_TRANSPORT_PEER copies buffers, and %s is an image: allow GR_TRANSPORT_INTEROP "
                 "or GR_TRANSPORT_COPY.",
                 gl_object_text(&r->base).text);
         return NULL;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The peer transport's operations. On the GPU that draws, OpenGL's buffer is mapped for the copies
- * only: with write_discard or read_only OpenGL goes on drawing from it while CUDA's kernels run. A
+ * The peer transport's operations. On the GPU that draws, the OpenGL buffer is mapped only for the
+ * copies: with write_discard or read_only, OpenGL keeps drawing from it while CUDA kernels run. A
  * resource that is both read and written stays mapped in between, which saves a second map.
  *
- * The copies are in the caller's stream, the maps in one of the other GPU's, and events order them:
- * no thread waits.
+ * The copies run in the caller's stream and the maps in a stream of the other GPU. Events order
+ * them, and no thread waits.
  */
 #include "gl/peer/peer.h"
 
@@ -45,7 +45,7 @@ static gr_status check_cuda(CUresult result, const char *driver_call, const gr_r
 
 /* ---- The other GPU's side of a batch --------------------------------------------------------- */
 
-/* The sides that are mapped, or not, of the resources that `which` chooses. */
+/* The chosen resources' sides that are mapped, or unmapped. */
 static size_t gather(gr_resource *const resources[], size_t n,
                      bool (*which)(const gr_resource *resource), bool mapped,
                      struct gl_drawing *drawings[])
@@ -70,7 +70,7 @@ static bool reads_only(const gr_resource *resource)
     return !writes(resource);
 }
 
-/* Maps those there that are chosen and are not; the stream goes on after that. */
+/* Maps the chosen buffers that are unmapped there; the stream continues after the map. */
 static gr_status open_there(gr_resource *const resources[], size_t n,
                             bool (*which)(const gr_resource *resource), CUstream stream)
 {
@@ -78,7 +78,7 @@ static gr_status open_there(gr_resource *const resources[], size_t n,
     return gl_drawings_map(drawings, gather(resources, n, which, false, drawings), stream);
 }
 
-/* Unmaps those there that are chosen and mapped, when the stream has come to this point. */
+/* Unmaps the chosen buffers that are mapped there, once the stream reaches this point. */
 static gr_status close_there(gr_resource *const resources[], size_t n,
                              bool (*which)(const gr_resource *resource), CUstream stream)
 {
@@ -92,7 +92,7 @@ static gr_status close_there(gr_resource *const resources[], size_t n,
     return status == GR_OK ? gl_drawings_unmap(drawings, count, point) : status;
 }
 
-/* The mapped bytes of a buffer, into CUDA's memory or back. */
+/* Copies the mapped bytes of a buffer into CUDA memory or back. */
 static gr_status copy(const gr_resource *resource, const gr_buffer *part, bool back,
                       CUstream stream)
 {
@@ -108,8 +108,9 @@ static gr_status copy(const gr_resource *resource, const gr_buffer *part, bool b
 /* ---- Map ------------------------------------------------------------------------------------- */
 
 /*
- * The last mapping's work may be in another stream. This comes before all else: an undo marks the
- * end of a batch's work in this stream, which then has to be behind that of the last mapping.
+ * Waits for the work of the last mapping, which may be in another stream. This must come first: an
+ * undo records the end of the batch's work in this stream, which must then come after the last
+ * mapping's work.
  */
 static gr_status wait_for_last(gr_resource *const resources[], size_t n, CUstream stream)
 {
@@ -136,8 +137,8 @@ static gr_status map_batch(gr_resource *const resources[], size_t n, CUstream st
 }
 
 /*
- * Copies that are in the stream end there, and whoever needs the memory next waits for them. Where
- * their end cannot be marked this thread waits, since the memory may go next.
+ * The copies in the stream end at a recorded event, which the next user of the memory waits for. If
+ * recording fails, this thread waits, since the memory may be freed next.
  */
 static void undo_batch(gr_resource *const resources[], size_t n, CUstream stream)
 {
@@ -188,13 +189,13 @@ static gr_status map(gr_resource *const resources[], size_t n, CUstream stream)
 
 /* ---- Release --------------------------------------------------------------------------------- */
 
-/* Of a buffer that was deleted, or given other storage, since its map: its bytes are lost. */
+/* False if the buffer was deleted or given other storage since the map: its bytes are lost. */
 static bool takes(const gr_resource *resource)
 {
     return writes(resource) && (peer_of(resource)->drawing->ptr || gl_object_takes(resource));
 }
 
-/* After an error none of the copies is on its way any more. */
+/* After an error, none of the copies is still pending. */
 static gr_status copy_back(gr_resource *const resources[], size_t n, CUstream stream)
 {
     gr_status status = GR_OK;
@@ -225,14 +226,14 @@ static gr_status unregister(gr_resource *resource)
     struct gl_peer *peer = r->peer;
     const gr_cuda_api *cu = gr_driver();
     r->peer = NULL;
-    /* Where an unmap failed none comes behind the copies in the stream, which are waited for. */
+    /* After a failed unmap, no unmap follows the copies in the stream, so wait for the copies. */
     if (peer->drawing->ptr)
         (void)cu->EventSynchronize(peer->done);
     gr_status status = gl_drawing_end(peer->drawing);
     if (!gr_event_has_passed(peer->done)) {
         peer->retired = (struct gr_retired){
             .context = resource->context, .after = peer->done, .end = gl_peer_end};
-        resource->context.primary_of = -1; /* its hold has moved */
+        resource->context.primary_of = -1; /* the retired part holds it now */
         gr_retire(&peer->retired);
     } else {
         cu->EventDestroy(peer->done);
@@ -246,7 +247,7 @@ static gr_status unregister(gr_resource *resource)
 static void destroy(gr_resource *resource)
 {
     struct gl_resource *r = (struct gl_resource *)resource;
-    if (r->peer) { /* its CUDA context is gone, and all that was in it */
+    if (r->peer) { /* its CUDA context and everything in it is gone */
         struct gr_error_record before;
         gr_error_save(&before);
         gl_drawing_end(r->peer->drawing);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The peer transport: memory on CUDA's GPU, copied from and to OpenGL's buffer on another. */
+/*
+ * The peer transport: memory on the CUDA GPU, copied to and from the OpenGL buffer on another GPU.
+ */
 #ifndef GR_GL_PEER_PEER_H
 #define GR_GL_PEER_PEER_H
 
@@ -11,30 +13,34 @@
 
 extern const struct gr_backend gl_peer;
 
-/* What a resource has on the GPU that computes. */
+/* The resource's objects on the GPU that computes. */
 struct gl_peer {
-    struct gr_retired retired;  /* where a stream still works with it when the resource is closed */
-    CUdeviceptr ptr;            /* what maps give */
-    CUevent done;               /* the stream is through with the last mapping */
+    struct gr_retired
+        retired;     /* used if a stream still works with it when the resource is closed */
+    CUdeviceptr ptr; /* the address that maps return */
+    CUevent done;    /* recorded after the last mapping's work */
     struct gl_drawing *drawing; /* the same buffer on the other GPU */
 };
 
-/* Ends all of it but the event and the other GPU's side; without the CUDA context it only frees. */
+/*
+ * Frees everything but the event and the other GPU's side. Without the CUDA context (`alive` is
+ * false) it only frees the struct.
+ */
 void gl_peer_end(struct gr_retired *retired, bool alive);
 
-/* Makes the object a resource of this transport. NULL after an error: `r` is the caller's still. */
+/* Makes the object a resource of this transport. NULL after an error; then the caller keeps `r`. */
 gr_resource *gl_peer_make(struct gl_resource *r, unsigned flags, const char *call);
 
-/* A call of the driver's that failed, so that there is no answer. */
+/* A driver call that failed and left the question open. */
 struct gl_peer_question {
     const char *call;
     CUresult result;
 };
 
 /*
- * Of the current CUDA context and the current OpenGL context: *drawing is the device that draws. In
- * either case the text is a sentence that says why, no longer than `size`. What `asked` says has
- * failed if its result is not CUDA_SUCCESS; it may be NULL.
+ * Checks the current CUDA context against the current OpenGL context, and sets *drawing to the
+ * device that draws. Writes a sentence with the reason in either case, at most `size` bytes. If a
+ * query failed, `asked` receives the call and its result; it may be NULL.
  */
 bool gl_peer_reaches(CUdevice *drawing, struct gl_peer_question *asked, char *text, size_t size);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether CUDA computes on another GPU than OpenGL draws on, and reaches that one's memory. */
+/* Checks whether CUDA computes on another GPU than OpenGL draws on, and can access its memory. */
 #include "gl/peer/peer.h"
 
 #include <stdio.h>
@@ -14,7 +14,7 @@ static bool succeeds(struct gl_peer_question *asked, const char *call, CUresult 
     return result == CUDA_SUCCESS;
 }
 
-/* Where OpenGL draws on no device of CUDA's, the driver says so by a count of 0 or by an error. */
+/* If OpenGL draws on no CUDA device, the driver returns a count of 0 or an error. */
 static bool find_drawing(CUdevice *drawing, struct gl_peer_question *asked)
 {
     unsigned int count = 0;
@@ -44,17 +44,17 @@ bool gl_peer_reaches(CUdevice *drawing, struct gl_peer_question *asked, char *te
         return false;
     }
     if (!succeeds(a, "cuCtxGetDevice", cu->CtxGetDevice(&computing)))
-        return refuse("The CUDA context does not say which device it is of", who, text, size);
+        return refuse("The CUDA context does not report its device", who, text, size);
     if (gl_draws_on(computing))
         return refuse("One GPU draws and computes, so GR_TRANSPORT_INTEROP needs no copy", who,
                       text, size);
     if (!succeeds(a, "cuDeviceCanAccessPeer", cu->DeviceCanAccessPeer(&can, computing, *drawing)) ||
         !can) {
-        if (a->result == CUDA_ERROR_INVALID_DEVICE) /* which is an answer */
+        if (a->result == CUDA_ERROR_INVALID_DEVICE) /* a valid answer: no access */
             a->result = CUDA_SUCCESS;
         snprintf(text, size,
                  "CUDA device %d cannot reach the memory of device %d (cuDeviceCanAccessPeer): %s. "
-                 "GR_TRANSPORT_INTEROP and GR_TRANSPORT_COPY do without.",
+                 "GR_TRANSPORT_INTEROP and GR_TRANSPORT_COPY work without that.",
                  (int)computing, (int)*drawing, who);
         return false;
     }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Small buffers in blocks. A part is used again only when CUDA's streams have passed its last
- * release and a fence behind OpenGL's last command with it has been reached: OpenGL takes two
- * buffers in one place for two memories, and keeps no order between them.
+ * Small buffers packed into blocks. A part is reused only after the CUDA streams have passed its
+ * last release and OpenGL has reached a fence after its last command with the part: OpenGL treats
+ * two buffers at the same place as distinct memory, and does not order accesses to them.
  *
- * A pool has the blocks of one OpenGL context and one CUDA context as long as CUDA has a part of
- * it, so that what ends CUDA's last hold, with the context current, ends CUDA's side of all.
+ * A pool holds the blocks of one OpenGL context and one CUDA context while CUDA holds a part of it.
+ * So dropping the last CUDA hold, with the CUDA context current, ends the CUDA side of all blocks.
  */
 #include "gl/shared/block.h"
 
@@ -20,37 +20,38 @@
 #include "lib/external/ranges.h"
 #include "gl/shared/shared.h"
 
-/* What CUDA aligns textures in linear memory to, and more than any use of a buffer in OpenGL. */
+/* CUDA's alignment for textures in linear memory; no OpenGL use of a buffer needs more. */
 #define ALIGNMENT ((size_t)512)
 
-/* The first block is as large as memory of CUDA's can be shared, the next ones are larger. */
+/* The first block has the smallest size that CUDA can export; later ones are larger. */
 #define LEAST_BLOCK ((size_t)2 << 20)
 #define MOST_BLOCK  ((size_t)16 << 20)
 
-/* After so many buffers that were deleted OpenGL is asked how far it is. */
+/* Query the OpenGL progress after this many deleted buffers. */
 #define FENCE_EVERY 64
 
 struct pool;
 
 struct gl_block {
     struct gl_block *next;
-    struct pool *pool; /* NULL: that has ended, and the parts that are left are OpenGL's only */
+    struct pool
+        *pool; /* NULL once the pool has ended; then only OpenGL holds the remaining parts */
     struct gr_import *memory;
-    struct gl_names *names; /* OpenGL's memory object */
+    struct gl_names *names; /* the OpenGL memory object */
     struct gr_ranges ranges;
 };
 
 struct pool {
     struct pool *next;
     struct gl_context context;
-    CUdevice device;        /* whose memory it is */
-    struct gr_context cuda; /* without a hold: CUDA's parts have that */
-    size_t cuda_parts;      /* which CUDA has */
-    size_t next_size;       /* of a block */
+    CUdevice device;        /* the device of the memory */
+    struct gr_context cuda; /* not retained: the CUDA parts retain it */
+    size_t cuda_parts;      /* the number of parts that CUDA holds */
+    size_t next_size;       /* the size of the next block */
     bool emptied;           /* a block has become empty */
     struct gl_block *blocks;
-    struct gl_part *deleted; /* in OpenGL, since the fence */
-    struct gl_part *fenced;  /* before it */
+    struct gl_part *deleted; /* deleted in OpenGL after the fence */
+    struct gl_part *fenced;  /* deleted before the fence */
     size_t deleted_count;
     GLsync fence;
 };
@@ -60,14 +61,14 @@ static struct pool *pools;
 
 /* ---- Blocks ---------------------------------------------------------------------------------- */
 
-/* Mesa's CPU drivers put each buffer at the start of its memory. */
+/* Mesa's CPU drivers place every buffer at the start of its memory. */
 bool gl_blocks_work(void)
 {
     const char *version = (const char *)glGetString(GL_VERSION);
     return version && !strstr(version, "Mesa");
 }
 
-/* NULL is fine, and one that is half made. */
+/* NULL and incomplete blocks are allowed. */
 static void end_block(struct gl_block *block, bool alive)
 {
     if (!block)
@@ -82,7 +83,10 @@ static gr_status import_block(struct gl_block *block, const char *call)
 {
     int fd;
     GR_TRY(gr_vmm_export(block->memory->vmm.handle, &fd));
-    /* Dedicated, as gl/shared/buffer.c says why: NVIDIA's driver takes several buffers in it. */
+    /*
+     * gl/shared/buffer.c explains why it is dedicated. The NVIDIA driver accepts several buffers in
+     * dedicated memory.
+     */
     return gl_shared_import(block->names, fd, block->memory->size, true, call);
 }
 
@@ -110,7 +114,7 @@ static struct gl_block *make_block(struct pool *pool, size_t size, const char *c
     return block;
 }
 
-/* Takes an empty block of the pool's off it, if there is another empty one beside it. */
+/* Removes an empty block from the pool if another one is empty too. */
 static struct gl_block *take_spare(struct pool *pool)
 {
     struct gl_block **spare = NULL;
@@ -157,9 +161,9 @@ static struct pool *make_pool(const struct gl_context *context, const struct gr_
     return pool;
 }
 
-/* ---- The end of parts ------------------------------------------------------------------------ */
+/* ---- Ending parts ---------------------------------------------------------------------------- */
 
-/* Nobody has the part any more. */
+/* Neither API holds the part any more. */
 static void end_part(struct gl_part *part)
 {
     struct gl_block *block = part->block;
@@ -184,7 +188,7 @@ static void end_list(struct gl_part *list)
     }
 }
 
-/* Of the blocks that have become empty one is kept. The OpenGL context is current. */
+/* Frees empty blocks except one. The OpenGL context is current. */
 static void trim(struct pool *pool)
 {
     struct gr_error_record before;
@@ -201,13 +205,13 @@ static void trim(struct pool *pool)
     gr_error_restore(&before);
 }
 
-/* The parts that OpenGL has done with are free. The OpenGL context is current. */
+/* Frees the parts that OpenGL has finished with. The OpenGL context is current. */
 static void collect_fenced(struct pool *pool)
 {
     if (!pool->fence && pool->deleted) {
         pool->fence = glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
         if (!pool->fence)
-            return; /* as in a context that is lost: they wait for the next one */
+            return; /* for example if the context is lost: they wait for the next fence */
         pool->fenced = pool->deleted;
         pool->deleted = NULL;
         pool->deleted_count = 0;
@@ -229,10 +233,10 @@ static void collect(struct pool *pool)
 }
 
 /*
- * CUDA has no part left. What OpenGL has goes on as parts of blocks without a pool; its import
- * keeps the memory as long as its commands need it. Its memory object may go before the buffers:
- * their storage "cannot be de-allocated or unreferenced until the buffer is deleted"
- * (EXT_external_objects, additions to section 6.2 of OpenGL 4.5).
+ * CUDA holds no part any more. Parts that OpenGL holds stay in blocks without a pool. The OpenGL
+ * import keeps the memory alive as long as OpenGL commands need it. The memory object may be
+ * deleted before the buffers: their storage "cannot be de-allocated or unreferenced until the
+ * buffer is deleted" (EXT_external_objects, additions to section 6.2 of OpenGL 4.5).
  */
 static void end_pool(struct pool *pool, bool alive)
 {
@@ -246,7 +250,7 @@ static void end_pool(struct pool *pool, bool alive)
         struct gl_block *block = pool->blocks;
         pool->blocks = block->next;
         block->pool = NULL;
-        block->names->fence = pool->fence; /* deleted with the first of them */
+        block->names->fence = pool->fence; /* deleted with the first block */
         pool->fence = NULL;
         gl_names_end(block->names);
         block->names = NULL;
@@ -258,7 +262,7 @@ static void end_pool(struct pool *pool, bool alive)
     free(pool);
 }
 
-/* CUDA has let go of it, on any thread; the context is current if it is alive. */
+/* CUDA has released the part, on any thread. If the CUDA context is alive, it is current. */
 static void end_cudas(struct gr_import *import, bool alive)
 {
     struct gl_part *part = (struct gl_part *)import;
@@ -272,7 +276,7 @@ static void end_cudas(struct gr_import *import, bool alive)
     pthread_mutex_unlock(&lock);
 }
 
-/* OpenGL has deleted its buffer, with the OpenGL context current. */
+/* OpenGL has deleted the buffer. The OpenGL context is current. */
 static void end_opengls(void *data)
 {
     struct gl_part *part = data;
@@ -290,7 +294,7 @@ static void end_opengls(void *data)
     pthread_mutex_unlock(&lock);
 }
 
-/* ---- The begin ------------------------------------------------------------------------------- */
+/* ---- Creating parts -------------------------------------------------------------------------- */
 
 static struct gl_block *take_range(struct pool *pool, size_t size, size_t *offset, const char *call)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Buffers of the shared transport: memory of CUDA's, exported into OpenGL. */
+/* Buffers of the shared transport: CUDA memory, exported to OpenGL. */
 #include "gl/shared/shared.h"
 
 #include <epoxy/gl.h>
@@ -13,13 +13,13 @@
 #include "gl/buffer_storage.h"
 #include "gl/shared/block.h"
 
-/* What make() is told. */
+/* The arguments of make(). */
 struct wish {
     size_t size;
     bool packed;
 };
 
-/* llvmpipe says only here that the memory was not to be had. */
+/* llvmpipe reports only here that the memory could not be allocated. */
 static gr_status make_storage(struct gl_shared *r, size_t size, GLuint memory, size_t offset,
                               const char *call)
 {
@@ -32,15 +32,15 @@ static gr_status make_storage(struct gl_shared *r, size_t size, GLuint memory, s
     GR_TRY(error == GL_NO_ERROR ? gl_errors_check_lost(call) : GR_OK);
     return gr_fail_code(GR_ERR_GL, GR_DOMAIN_OPENGL, (int)error, gl_error_name(error),
                         "glNamedBufferStorageMemEXT",
-                        "%s: OpenGL made no buffer of %zu byte%s in memory of CUDA's, which has "
-                        "%zu; it has %zu.",
+                        "%s: OpenGL created no buffer of %zu byte%s in CUDA memory, which has %zu; "
+                        "the buffer has %zu.",
                         call, size, gr_s(size), r->external.memory->size, found);
 }
 
 /*
- * OpenGL is told that the memory is dedicated: else NVIDIA's driver (580) takes it for
- * compressible, which memory of CUDA's is not, and each side sees old bytes where the other wrote
- * the same byte many times over.
+ * Imports the memory as dedicated. Otherwise the NVIDIA driver (580) assumes that it is
+ * compressible, which CUDA memory is not. Each API would then see stale bytes where the other wrote
+ * long runs of one value.
  */
 static gr_status make_own(struct gl_shared *r, const struct gr_context *cuda, size_t size,
                           unsigned flags, const char *call)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Images of the shared transport: memory of grinterop's own Vulkan device, exported into OpenGL and
- * into CUDA.
+ * Images of the shared transport: memory of grinterop's own Vulkan device, exported to OpenGL and
+ * CUDA.
  */
 #include "gl/shared/shared.h"
 
@@ -19,7 +19,7 @@
 #include "gl/shared/private_vulkan.h"
 #include "gl/shared/vulkan_format.h"
 
-/* What make() is told. */
+/* The arguments of make(). */
 struct wish {
     const gr_gl_image_desc *info;
     const struct gl_vulkan_format *format;
@@ -40,11 +40,12 @@ static bool is_3d(const gr_gl_image_desc *info)
     return info->target == GL_TEXTURE_3D;
 }
 
-/* ---- Vulkan's -------------------------------------------------------------------------------- */
+/* ---- Vulkan ---------------------------------------------------------------------------------- */
 
 /*
- * OpenGL may use a texture in every way that its format allows, and the driver lays the image out
- * for what it was told: so all usages that the format has, which are fewer for some.
+ * OpenGL may use a texture in every way that its format allows, and the driver chooses the image
+ * layout by the declared usages. So this declares all usages that the format supports; some support
+ * fewer.
  */
 static gr_resource *make_image(gr_vk_device *device, VkImageCreateInfo *image, unsigned flags)
 {
@@ -72,7 +73,7 @@ static gr_resource *make_image(gr_vk_device *device, VkImageCreateInfo *image, u
 }
 
 /*
- * The image, of which `r` keeps the memory; CUDA's import of Vulkan's own resource is not needed.
+ * Creates the image, whose memory `r` keeps. The CUDA import of the Vulkan resource is not needed.
  */
 static gr_status make_memory(struct gl_shared *r, const struct wish *wish, unsigned *flags,
                              gr_external_memory_desc *memory, const char *call)
@@ -95,10 +96,10 @@ static gr_status make_memory(struct gl_shared *r, const struct wish *wish, unsig
     gr_error_save(&before);
     gr_vk_device *device = gl_vulkan_wrap(r->device, call);
     r->vulkan = device ? make_image(device, &image, *flags) : NULL;
-    gr_vk_device_free(device); /* the image holds it */
+    gr_vk_device_free(device); /* the image keeps it alive */
     if (!r->vulkan)
         return gr_last_error()->status;
-    gr_live_remove(GR_LIVE_RESOURCE, r->vulkan); /* the library's own */
+    gr_live_remove(GR_LIVE_RESOURCE, r->vulkan); /* internal, so not tracked as the application's */
     gr_error_restore(&before);
     const struct gr_import *import = gr_external_of(r->vulkan)->memory;
     memory->type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD;
@@ -110,7 +111,7 @@ static gr_status make_memory(struct gl_shared *r, const struct wish *wish, unsig
     return gr_resource_close_held(r->vulkan, CU_STREAM_LEGACY, call);
 }
 
-/* ---- CUDA's ---------------------------------------------------------------------------------- */
+/* ---- CUDA ------------------------------------------------------------------------------------ */
 
 static gr_status import_into_cuda(struct gl_shared *r, const struct gr_context *cuda,
                                   const struct wish *wish, unsigned flags,
@@ -125,7 +126,7 @@ static gr_status import_into_cuda(struct gl_shared *r, const struct gr_context *
     image->height = info->height;
     image->depth = is_3d(info) ? info->depth : 0;
     image->levels = info->levels;
-    /* As in vk/image.c, since Vulkan places this one too. */
+    /* See vk/image.c: Vulkan also lays out this image. */
     if (info->levels > 1 && (is_cube(info) || is_array(info)))
         image->placed_levels = gr_whole_chain(info->width, info->height, 1);
     image->layers = is_cube(info) ? 6 : is_array(info) ? info->depth : 0;
@@ -143,7 +144,7 @@ static gr_status import_into_cuda(struct gl_shared *r, const struct gr_context *
     return status;
 }
 
-/* ---- OpenGL's -------------------------------------------------------------------------------- */
+/* ---- OpenGL ---------------------------------------------------------------------------------- */
 
 static unsigned int halved(unsigned int extent, unsigned int level)
 {
@@ -151,7 +152,7 @@ static unsigned int halved(unsigned int extent, unsigned int level)
     return extent > 0 ? extent : 1;
 }
 
-/* llvmpipe gives no error where the memory is too small, and the texture no levels. */
+/* If the memory is too small, llvmpipe reports no error and the texture has no levels. */
 static bool has_last_level(GLuint texture, const gr_gl_image_desc *info)
 {
     GLint level = (GLint)info->levels - 1, width = 0, height = 0, depth = 0;
@@ -184,8 +185,7 @@ static gr_status make_storage(struct gl_shared *r, const gr_gl_image_desc *info,
     GR_TRY(error == GL_NO_ERROR ? gl_errors_check_lost(call) : GR_OK);
     return gr_fail_code(
         GR_ERR_GL, GR_DOMAIN_OPENGL, (int)error, gl_error_name(error), "glTextureStorageMemEXT",
-        "%s: OpenGL made no texture %s of %u x %u x %u texels with %u level%s in "
-        "memory of Vulkan's.",
+        "%s: OpenGL created no texture %s of %u x %u x %u texels with %u level%s in Vulkan memory.",
         call, r->format, info->width, info->height, info->depth, info->levels, gr_s(info->levels));
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The private Vulkan devices. They are never closed: drivers leave threads behind, and others may
- * need them.
+ * The private Vulkan devices. They are never closed: drivers leave threads behind, and other
+ * resources may need the device.
  */
 #include "gl/shared/private_vulkan.h"
 
@@ -22,7 +22,7 @@ struct private_vulkan {
     gr_vk_headless *headless;
     const gr_vk_headless_info *handles;
     PFN_vkGetMemoryFdKHR memory_fd;
-    PFN_vkGetSemaphoreFdKHR semaphore_fd; /* NULL where semaphores cannot be exported */
+    PFN_vkGetSemaphoreFdKHR semaphore_fd; /* NULL if semaphores cannot be exported */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -49,7 +49,8 @@ static struct private_vulkan *open_device(CUdevice cuda, const char *call)
         free(vulkan);
         return NULL;
     }
-    gr_live_remove(GR_LIVE_VK_HEADLESS, vulkan->headless); /* the library's own */
+    gr_live_remove(GR_LIVE_VK_HEADLESS,
+                   vulkan->headless); /* internal, so not tracked as the application's */
     vulkan->cuda = cuda;
     vulkan->handles = gr_vk_headless_get(vulkan->headless);
     load_functions(vulkan);
@@ -58,7 +59,7 @@ static struct private_vulkan *open_device(CUdevice cuda, const char *call)
     return vulkan;
 }
 
-/* The device's number is its ordinal. */
+/* A CUdevice equals its ordinal. */
 static const struct private_vulkan *find(CUdevice cuda, bool may_open, const char *call)
 {
     pthread_mutex_lock(&lock);
@@ -92,12 +93,13 @@ gr_semaphore *gl_vulkan_semaphore(CUdevice cuda, bool timeline, const char *call
         return NULL;
     gr_semaphore *semaphore = gr_vk_semaphore_create(device, timeline ? VK_SEMAPHORE_TYPE_TIMELINE
                                                                       : VK_SEMAPHORE_TYPE_BINARY);
-    gr_vk_device_free(device); /* the semaphore holds it */
+    gr_vk_device_free(device); /* the semaphore keeps it alive */
     if (semaphore)
-        gr_live_remove(GR_LIVE_SEMAPHORE, semaphore); /* the library's own */
+        gr_live_remove(GR_LIVE_SEMAPHORE,
+                       semaphore); /* internal, so not tracked as the application's */
     if (!semaphore || semaphore->handle)
         return semaphore;
-    gr_semaphore_drop(semaphore); /* one through waits of the host, where OpenGL cannot follow */
+    gr_semaphore_drop(semaphore); /* emulated by host waits, which OpenGL cannot import */
     gr_fail(GR_ERR_UNSUPPORTED, call, "The Vulkan driver exports no timeline semaphores.");
     return NULL;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A Vulkan device of grinterop's own, on the GPU that OpenGL draws on: only Vulkan makes images and
- * semaphores that OpenGL and CUDA both import. One a process and GPU, which is named by its CUDA
- * device, opened at the first need and kept.
+ * grinterop's own Vulkan device on the GPU that OpenGL draws on: only Vulkan creates images and
+ * semaphores that both OpenGL and CUDA can import. One per process and GPU, identified by its CUDA
+ * device, opened on first use and then kept.
  */
 #ifndef GR_GL_SHARED_PRIVATE_VULKAN_H
 #define GR_GL_SHARED_PRIVATE_VULKAN_H
@@ -13,18 +13,20 @@
 struct gr_vk_device;
 
 /*
- * Vulkan on that device, wrapped for the current CUDA context. The wrap is the caller's; resources
- * made of it do not keep the CUDA context. NULL, with the error, if Vulkan cannot be had.
+ * Wraps that Vulkan device for the current CUDA context. The caller owns the wrapper; resources
+ * made with it do not retain the CUDA context. NULL, with the error, if Vulkan is not available.
  */
 struct gr_vk_device *gl_vulkan_wrap(CUdevice device, const char *call);
 
 /*
- * A semaphore that Vulkan made on that device and the current CUDA context imports, which it does
- * not keep. NULL, with the error, where OpenGL could not import it likewise.
+ * Creates a semaphore on that Vulkan device, imported into the current CUDA context, which it does
+ * not retain. NULL, with the error, if OpenGL could not import it.
  */
 gr_semaphore *gl_vulkan_semaphore(CUdevice device, bool timeline, const char *call);
 
-/* A file descriptor, the caller's, of such a semaphore, or of the memory of an image there. */
+/*
+ * Exports such a semaphore, or the memory of an image, as a file descriptor that the caller owns.
+ */
 gr_status gl_vulkan_semaphore_fd(CUdevice device, const gr_semaphore *semaphore, int *fd);
 gr_status gl_vulkan_memory_fd(CUdevice device, const gr_resource *image, int *fd);
 

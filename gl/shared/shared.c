@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The shared transport's resources: what buffers and images have in common, and when they change
- * hands.
+ * The resources of the shared transport: the code that buffers and images share, and the
+ * synchronisation at map and release.
  */
 #include "gl/shared/shared.h"
 
@@ -61,7 +61,10 @@ static gr_status refuse_thread(const gr_resource *resource, const char *call)
     return gl_context_refuse(&r->context, object, "", call);
 }
 
-/* One OpenGL context, and one pair of semaphores, with which one signal and one wait serve all. */
+/*
+ * Resources with the same OpenGL context and semaphore pair: one signal and one wait serve them
+ * all.
+ */
 static bool same_thread_rule(const gr_resource *a, const gr_resource *b)
 {
     return gl_shared_of(a)->timeline == gl_shared_of(b)->timeline;
@@ -76,8 +79,8 @@ static void list(struct gl_barriers *barriers, gr_resource *const resources[], s
 }
 
 /*
- * A binary semaphore is signalled again once OpenGL has waited for CUDA's answer. Where that did
- * not come, because a map failed or a ring dropped the frame, the thread waits instead.
+ * A binary semaphore can be signalled again only after OpenGL has waited for CUDA's signal. If that
+ * signal never came, because a map failed or a ring dropped the frame, the thread waits instead.
  */
 static bool has_to_wait(const struct gl_timeline *t)
 {
@@ -155,7 +158,7 @@ static gr_semaphore *create_semaphore(const gr_resource *resource)
     return gl_vulkan_semaphore(gl_shared_of(resource)->device, true, "gr_ring_send");
 }
 
-/* Also of one that has not become a resource. */
+/* Also for an incomplete resource. */
 static void end_parts(struct gl_shared *r)
 {
     gl_names_end(r->names);
@@ -208,7 +211,7 @@ struct gl_shared *gl_shared_of(const gr_resource *resource)
     return external && external->kind == &shared_kind ? (struct gl_shared *)external : NULL;
 }
 
-/* ---- Making one ------------------------------------------------------------------------------ */
+/* ---- Creation -------------------------------------------------------------------------------- */
 
 gr_status gl_shared_import(struct gl_names *names, int fd, size_t size, bool dedicated,
                            const char *call)
@@ -224,7 +227,7 @@ gr_status gl_shared_import(struct gl_names *names, int fd, size_t size, bool ded
         what = "glImportMemoryFdEXT";
         glImportMemoryFdEXT(names->memory, size, GL_HANDLE_TYPE_OPAQUE_FD_EXT, fd);
         error = gl_errors_take();
-        /* Only an import that succeeds takes it, but Mesa's CPU drivers close it all the same. */
+        /* Only a successful import takes the fd, except that Mesa's CPU drivers always close it. */
         keeps = error != GL_NO_ERROR && !gr_driver_traits()->mesa_draws;
     }
     if (keeps)
@@ -252,7 +255,7 @@ static gr_status make_parts(struct gl_shared *r, const struct gr_context *cuda, 
     return status;
 }
 
-/* Ends what did not come about. Its context's hold is the resource's once that has memory. */
+/* Destroys an incomplete resource. Once it has memory, it owns the hold on the CUDA context. */
 static void discard(struct gl_shared *r, struct gr_context *cuda)
 {
     struct gr_error_record cause;
@@ -267,7 +270,7 @@ static void discard(struct gl_shared *r, struct gr_context *cuda)
     gr_error_restore(&cause);
 }
 
-/* "shared", with the devices where they are two. CUDA's context is current. */
+/* "shared", with both devices if they differ. The CUDA context is current. */
 static void name_transport(struct gl_shared *r)
 {
     char devices[440];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The shared transport: OpenGL objects whose storage grinterop made so that OpenGL and CUDA both
- * import it.
+ * The shared transport: OpenGL objects whose storage grinterop allocates so that both OpenGL and
+ * CUDA import it.
  */
 #ifndef GR_GL_SHARED_SHARED_H
 #define GR_GL_SHARED_SHARED_H
@@ -18,58 +18,57 @@ struct gl_shared {
     struct gr_external external;
     const struct gl_shared_maker *maker;
     struct gl_context context;
-    CUdevice
-        device; /* that draws and has the memory; CUDA's context may be of one that reaches it */
+    CUdevice device;        /* draws and has the memory; CUDA may compute on another one */
     struct gl_names *names; /* the buffer or texture, and its memory object */
     unsigned int target;    /* GL_ARRAY_BUFFER for buffers */
     struct gl_timeline *timeline;
     struct gl_later parked; /* while a buffer of it is set aside */
-    char transport[480];    /* with both devices, where they are two */
-    /* Of an image: "GL_RGBA8", what CUDA sees, and its memory, of grinterop's own Vulkan device. */
+    char transport[480];    /* with both devices if they differ */
+    /* Images only: "GL_RGBA8", what CUDA sees, and the memory on grinterop's own Vulkan device. */
     const char *format;
     gr_external_image_desc image;
     gr_resource *vulkan;
 };
 
-/* The struct of a shared resource; NULL for any other. */
+/* NULL if the resource is not shared. */
 struct gl_shared *gl_shared_of(const gr_resource *resource);
 
-/* The OpenGL name of its buffer or texture. */
+/* The OpenGL name of the buffer or texture. */
 unsigned int gl_shared_name(const struct gl_shared *r);
 
-/* What buffers and images do differently. */
+/* The parts that differ between buffers and images. */
 struct gl_shared_maker {
     bool is_image;
     /*
-     * Gives the resource memory, with gr_external_make() or gr_external_make_vmm(), and then its
-     * OpenGL object. Both contexts are current, and OpenGL's errors begun. Records an error; what
-     * it has made by then is ended by the caller.
+     * Allocates the memory, by gr_external_make() or gr_external_make_vmm(), and then the OpenGL
+     * object. Both contexts are current, and gl_errors_begin() has been called. Records errors; the
+     * caller then frees what exists.
      */
     gr_status (*make)(struct gl_shared *r, const struct gr_context *cuda, const void *info,
                       unsigned flags, const char *call);
 
-    /* Of struct gr_external_kind, with the CUDA context current. */
+    /* See struct gr_external_kind. The CUDA context is current. */
     gr_status (*export_memory)(const struct gl_shared *r, struct gr_memory_export *memory);
 };
 
-/* Makes a resource of the current OpenGL context; NULL after an error, which is recorded. */
+/* Creates a resource in the current OpenGL context; NULL after an error, which is recorded. */
 gr_resource *gl_shared_create(const struct gl_shared_maker *maker, const void *info, unsigned flags,
                               const char *call);
 
 /*
- * Gives OpenGL the memory: names->memory. Takes the fd, whatever comes of it; llvmpipe says of a
- * bad one only later that it is bad.
+ * Imports the memory into OpenGL as names->memory. Always takes the fd, even on an error. llvmpipe
+ * reports an invalid fd only later.
  */
 gr_status gl_shared_import(struct gl_names *names, int fd, size_t size, bool dedicated,
                            const char *call);
 
 /*
- * gr_gl_buffer_create() by this transport, with arguments that were checked. `packed`: in a block
- * with others, if it is small and this OpenGL can do that.
+ * Implements gr_gl_buffer_create() with checked arguments. `packed` places small buffers in a
+ * shared block if this OpenGL supports it.
  */
 gr_resource *gl_shared_buffer(size_t size, bool packed, unsigned flags, const char *call);
 
-/* gr_gl_image_create() by this transport, with arguments that were checked. */
+/* Implements gr_gl_image_create() with checked arguments. */
 gr_resource *gl_shared_image(const gr_gl_image_desc *info, unsigned flags, const char *call);
 
 #endif

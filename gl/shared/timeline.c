@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The semaphores of an OpenGL context and a CUDA context: made by Vulkan, imported by both. */
+/*
+ * The semaphores of an OpenGL context and a CUDA context: created by Vulkan and imported by both.
+ */
 #include "gl/shared/timeline.h"
 
 #include <pthread.h>
@@ -24,7 +26,7 @@ typedef void(EPOXY_CALLSPEC *create_semaphores_fn)(GLsizei n, GLuint *semaphores
 typedef void(EPOXY_CALLSPEC *semaphore_parameter_fn)(GLuint semaphore, GLenum name,
                                                      const GLint *values);
 
-/* ---- OpenGL's side of a semaphore ------------------------------------------------------------ */
+/* ---- OpenGL semaphores ----------------------------------------------------------------------- */
 
 static GLuint make_timeline(const struct gl_context *context)
 {
@@ -38,7 +40,7 @@ static GLuint make_timeline(const struct gl_context *context)
     GLuint name = 0;
     if (create && set) {
         create(1, &name);
-        set(name, SEMAPHORE_TYPE_NV, &type); /* has to be known before the import */
+        set(name, SEMAPHORE_TYPE_NV, &type); /* must be set before the import */
     }
     return name;
 }
@@ -57,10 +59,10 @@ static gr_status import_semaphore(struct gl_timeline *t, const gr_semaphore *sem
     GLenum error = gl_errors_take();
     if (*name && error == GL_NO_ERROR)
         return GR_OK;
-    close(fd); /* only an import that succeeds takes it */
+    close(fd); /* only a successful import takes it */
     return gr_fail_code(GR_ERR_GL, GR_DOMAIN_OPENGL, (int)error, gl_error_name(error),
-                        "glImportSemaphoreFdEXT",
-                        "%s: OpenGL could not import a semaphore of Vulkan's.", call);
+                        "glImportSemaphoreFdEXT", "%s: OpenGL could not import a Vulkan semaphore.",
+                        call);
 }
 
 /* ---- A pair ---------------------------------------------------------------------------------- */
@@ -95,7 +97,7 @@ fail:
     return gr_last_error()->status;
 }
 
-/* Why it is going to be less than `wanted`. */
+/* Records why `wanted` is not available. */
 static void note_failure(struct gl_timeline *t, const char *wanted)
 {
     struct gr_error_record error;
@@ -112,7 +114,7 @@ static bool try_pair(struct gl_timeline *t, const char *call)
     return status == GR_OK;
 }
 
-/* The best that works. What does not is no error: the thread can always wait. */
+/* Chooses the best kind that works. Failures are not errors: the thread can always wait. */
 static void choose(struct gl_timeline *t, const char *call)
 {
     struct gr_error_record before;
@@ -157,7 +159,7 @@ static struct gl_timeline *make(const struct gl_context *context, const struct g
     return t;
 }
 
-/* ---- All of them ----------------------------------------------------------------------------- */
+/* ---- The list -------------------------------------------------------------------------------- */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct gl_timeline *timelines;
@@ -205,7 +207,7 @@ const char *gl_timeline_text(const struct gl_timeline *t)
 {
     return t->waits == GL_WAITS_TIMELINE ? "timeline semaphores"
            : t->waits == GL_WAITS_BINARY ? "binary semaphores"
-                                         : "waits of the thread";
+                                         : "host waits";
 }
 
 /* ---- Use ------------------------------------------------------------------------------------- */
@@ -233,7 +235,7 @@ void gl_timeline_signal(const struct gl_timeline *t, uint64_t value, const struc
     set_value(t, semaphore, value);
     glSignalSemaphoreEXT(semaphore, b->buffer_count, b->buffers, b->texture_count, b->textures,
                          b->layouts);
-    glFlush(); /* CUDA waits for it, and nothing else might send it off */
+    glFlush(); /* CUDA waits for the signal, and nothing else may flush it */
 }
 
 void gl_timeline_wait(const struct gl_timeline *t, uint64_t value, const struct gl_barriers *b)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How one OpenGL context and one CUDA context wait for each other: a pair of semaphores that all
- * shared resources of both use, OpenGL's to signal that CUDA may begin (acquire) and CUDA's that
- * OpenGL may (release). Binary ones carry one signal at a time, so there each resource has a pair
- * of its own, whose turns follow each other.
+ * Synchronises one OpenGL context with one CUDA context by a pair of semaphores that all their
+ * shared resources use. OpenGL signals `acquire` so that CUDA may start, and CUDA signals `release`
+ * so that OpenGL may continue. A binary semaphore holds one signal at a time, so with binary
+ * semaphores each resource has its own pair and strictly alternates.
  */
 #ifndef GR_GL_SHARED_TIMELINE_H
 #define GR_GL_SHARED_TIMELINE_H
@@ -13,29 +13,29 @@
 #include "gl/delete_later.h"
 
 enum gl_waits {
-    GL_WAITS_TIMELINE, /* GL_NV_timeline_semaphore: any number of signals under way */
+    GL_WAITS_TIMELINE, /* GL_NV_timeline_semaphore: any number of pending signals */
     GL_WAITS_BINARY,   /* GL_EXT_semaphore_fd */
     GL_WAITS_HOST      /* neither: the thread waits */
 };
 
-/* Counted by the resources that use it, which is one where it is binary. */
+/* Reference-counted by its resources; a binary pair has one resource. */
 struct gl_timeline {
     struct gl_timeline *next;
     size_t holds;
     struct gl_context context;
-    struct gr_context cuda; /* with a hold of its own */
-    CUdevice device;        /* that draws, and whose Vulkan made the semaphores */
+    struct gr_context cuda; /* retained */
+    CUdevice device;        /* draws, and its Vulkan device created the semaphores */
     enum gl_waits waits;
-    gr_semaphore *acquire, *release; /* NULL where the thread waits, as is `names` */
-    struct gl_names *names;          /* OpenGL's two of the same */
-    bool under_way;                  /* binary: OpenGL has signalled and not waited since */
-    char why[200];                   /* why it is not a better one, or "" */
+    gr_semaphore *acquire, *release; /* NULL if the thread waits, like `names` */
+    struct gl_names *names;          /* the same two in OpenGL */
+    bool under_way;                  /* binary: OpenGL has signalled and not yet waited */
+    char why[200];                   /* why it is not a better kind, or "" */
 };
 
 /*
- * The pair of both contexts, which are current, made if there is none; OpenGL's draws on `device`,
- * which CUDA's reaches. The caller may drop its hold anywhere. OpenGL's errors have been begun
- * (saved_state.h). NULL, with the error, only if there is no memory or CUDA is broken.
+ * Gets or creates the pair of the current OpenGL and CUDA contexts. OpenGL draws on `device`, which
+ * the CUDA context's device can access. The hold can be dropped on any thread. gl_errors_begin()
+ * has been called. NULL, with the error, only if out of memory or if CUDA fails.
  */
 struct gl_timeline *gl_timeline_hold(const struct gl_context *context,
                                      const struct gr_context *cuda, CUdevice device,
@@ -45,7 +45,7 @@ void gl_timeline_drop(struct gl_timeline *timeline);
 /* "timeline semaphores"; static. */
 const char *gl_timeline_text(const struct gl_timeline *timeline);
 
-/* What OpenGL hands over, or gets: at most GR_BATCH of each. */
+/* The objects to release to CUDA or to acquire: at most GR_BATCH of each. */
 struct gl_barriers {
     unsigned int buffer_count, texture_count;
     unsigned int buffers[GR_BATCH], textures[GR_BATCH], layouts[GR_BATCH];
@@ -54,13 +54,13 @@ struct gl_barriers {
 void gl_barriers_add(struct gl_barriers *barriers, bool is_texture, unsigned int name);
 
 /*
- * Puts a signal of `acquire` into the context's commands, and sends them off; `value` is 0 for a
- * binary one.
+ * Signals `acquire` in the context's command stream and flushes it. `value` is 0 for binary
+ * semaphores.
  */
 void gl_timeline_signal(const struct gl_timeline *timeline, uint64_t value,
                         const struct gl_barriers *barriers);
 
-/* Makes the context's later commands wait for `release`. */
+/* Makes later commands of the context wait for `release`. */
 void gl_timeline_wait(const struct gl_timeline *timeline, uint64_t value,
                       const struct gl_barriers *barriers);
 

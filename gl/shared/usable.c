@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether OpenGL and CUDA can share storage here, and why not. */
+/* Checks whether OpenGL and CUDA can share storage, and explains why not. */
 #include "gl/shared/usable.h"
 
 #include <stdio.h>
@@ -18,13 +18,13 @@
 #include "gl/shared/timeline.h"
 
 #define INSTEAD                                                                                    \
-    "Allow GR_TRANSPORT_INTEROP, or GR_TRANSPORT_COPY where another device draws than computes; "  \
-    "of GR_TRANSPORT_ANY the best that works is taken."
+    "Allow GR_TRANSPORT_INTEROP, or GR_TRANSPORT_COPY if one device draws and another computes; "  \
+    "GR_TRANSPORT_ANY uses the best that works."
 
-/* The most CUDA devices that one OpenGL context can belong to (SLI). */
+/* The most CUDA devices that one OpenGL context can have (SLI). */
 #define DEVICES_MAX 16
 
-/* Memory goes from CUDA to OpenGL as a file descriptor. */
+/* CUDA exports memory to OpenGL as a file descriptor. */
 #ifdef _WIN32
 #define HAS_DESCRIPTORS false
 #else
@@ -34,16 +34,16 @@
 static gr_status check_opengl(const struct gl_context *context, const char *call)
 {
     if (!HAS_DESCRIPTORS)
-        return gr_fail(GR_ERR_UNSUPPORTED, call,
-                       "OpenGL's storage is shared by file descriptors, which Windows does not "
-                       "have. " INSTEAD);
+        return gr_fail(
+            GR_ERR_UNSUPPORTED, call,
+            "OpenGL storage is shared by file descriptors, which Windows does not have. " INSTEAD);
     const char *memory = epoxy_has_gl_extension("GL_EXT_memory_object") ? "" : "memory_object";
     const char *fd = epoxy_has_gl_extension("GL_EXT_memory_object_fd") ? "" : "memory_object_fd";
     if (context->direct && !*memory && !*fd)
         return GR_OK;
     const char *renderer = (const char *)glGetString(GL_RENDERER);
     return gr_fail(GR_ERR_UNSUPPORTED, call,
-                   "OpenGL's storage cannot be shared here: %.120s has no%s%s%s%s%s. " INSTEAD,
+                   "OpenGL storage cannot be shared here: %.120s lacks%s%s%s%s%s. " INSTEAD,
                    renderer ? renderer : "this OpenGL", *memory ? " GL_EXT_" : "", memory,
                    *fd ? " GL_EXT_" : "", fd,
                    context->direct ? "" : " GL_ARB_direct_state_access (OpenGL 4.5)");
@@ -51,7 +51,9 @@ static gr_status check_opengl(const struct gl_context *context, const char *call
 
 /* ---- The devices ----------------------------------------------------------------------------- */
 
-/* The current context's device, if it is one of those that draw, else the first of them. */
+/*
+ * Chooses the current CUDA context's device if OpenGL draws on it, otherwise the first that draws.
+ */
 static gr_status find_drawing(CUdevice current, CUdevice *drawing, const char *call)
 {
     CUdevice devices[DEVICES_MAX];
@@ -73,7 +75,7 @@ static gr_status find_drawing(CUdevice current, CUdevice *drawing, const char *c
     if (!says)
         return gr_fail_cuda(result, "cuGLGetDevices", "%s: %s", call, text);
     return gr_fail_code(GR_ERR_UNSUPPORTED, GR_DOMAIN_NONE, 0, NULL, call,
-                        "OpenGL's storage cannot be shared: it draws on no device of CUDA's. %s",
+                        "OpenGL storage cannot be shared: OpenGL draws on no CUDA device. %s",
                         text);
 }
 
@@ -89,9 +91,9 @@ static gr_status refuse_pair(CUdevice drawing, CUdevice current, bool is_image, 
                        "from it, bound to GL_PIXEL_UNPACK_BUFFER, by glTextureSubImage2D. " INSTEAD,
                        draws, computes);
     return gr_fail(GR_ERR_UNSUPPORTED, call,
-                   "OpenGL's storage cannot be shared between these two devices: OpenGL draws on "
-                   "%s, to which %s, where CUDA computes, has no peer access "
-                   "(cuDeviceCanAccessPeer; nvidia-smi topo -p2p r). " INSTEAD,
+                   "OpenGL storage cannot be shared between these two devices: OpenGL draws on %s, "
+                   "to which %s, where CUDA computes, has no peer access (cuDeviceCanAccessPeer; "
+                   "nvidia-smi topo -p2p r). " INSTEAD,
                    draws, computes);
 }
 
@@ -133,14 +135,14 @@ static gr_status check_driver(CUdevice device, const char *call)
             &exports, CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED, device);
     if (result != CUDA_SUCCESS)
         return gr_fail_cuda(result, "cuDeviceGetAttribute",
-                            "%s: CUDA device %d does not say what memory it can export.", call,
+                            "%s: CUDA device %d does not report what memory it can export.", call,
                             (int)device);
     if (maps && exports)
         return GR_OK;
     char text[200];
     gr_device_text(device, text, sizeof(text));
     return gr_fail(GR_ERR_UNSUPPORTED, call, "%s cannot %s, which sharing needs. " INSTEAD, text,
-                   maps ? "export memory as file descriptors" : "map memory that is exported");
+                   maps ? "export memory as file descriptors" : "map exported memory");
 }
 
 gr_status gl_shared_check(const struct gl_context *context, bool is_image, CUdevice *drawing,
@@ -160,7 +162,7 @@ static void say_usable(const struct gl_timeline *t, char *reason, size_t size)
     char devices[480];
     gl_shared_say_devices(t->device, devices, sizeof(devices));
     size_t used = (size_t)snprintf(
-        reason, size, "%.120s imports CUDA's memory; both wait for each other by %s%s%s%s.",
+        reason, size, "%.120s imports CUDA memory; both wait for each other by %s%s%s%s.",
         renderer ? renderer : "this OpenGL", gl_timeline_text(t), t->why[0] ? " (" : "", t->why,
         t->why[0] ? ")" : "");
     if (*devices && used < size)
@@ -174,7 +176,7 @@ static gr_status probe(char *reason, size_t size)
     struct gl_errors errors;
     CUdevice drawing;
     bool pushed;
-    gr_status status = gl_context_begin(&context, "is to be asked", "gr_gl_probe");
+    gr_status status = gl_context_begin(&context, "is to be queried", "gr_gl_probe");
     if (status == GR_OK)
         status = gr_context_choose(&cuda, gl_find_drawing_device, "gr_gl_probe");
     if (status != GR_OK)

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The table of formats that OpenGL, Vulkan and CUDA have in common: those of 1, 2 and 4 whole
- * channels.
- */
+/* The formats that OpenGL, Vulkan and CUDA all support: 1, 2 or 4 channels of whole bytes. */
 #include "gl/shared/vulkan_format.h"
 
 #include <stddef.h>
@@ -16,7 +13,7 @@
     {                                                                                              \
         GL_##gl, "GL_" #gl, VK_FORMAT_##vk                                                         \
     }
-/* The three numbers of channels of one type. */
+/* Rows for 1, 2 and 4 channels of one type. */
 #define ROWS(bits, gl, vk)                                                                         \
     ROW(R##bits##gl, R##bits##_##vk), ROW(RG##bits##gl, R##bits##G##bits##_##vk),                  \
         ROW(RGBA##bits##gl, R##bits##G##bits##B##bits##A##bits##_##vk)
@@ -47,16 +44,15 @@ const struct gl_vulkan_format *gl_vulkan_format_of(unsigned int internal, const 
         gr_fail(GR_ERR_UNSUPPORTED, call, "%s cannot be shared: %s. Use %s.", known->name,
                 known->refused, known->instead);
     else if (known)
-        gr_fail(
-            GR_ERR_UNSUPPORTED, call,
-            "%s cannot be shared: it has no size, or 3 channels, or such of less than a byte. Use "
-            "a sized format of 1, 2 or 4 channels, for example GL_RGBA8; or "
-            "GR_TRANSPORT_INTEROP.",
-            known->name);
+        gr_fail(GR_ERR_UNSUPPORTED, call,
+                "%s cannot be shared: it is unsized, has 3 channels, or has channels smaller than "
+                "a byte. Use a sized format of 1, 2 or 4 channels, for example GL_RGBA8; or "
+                "GR_TRANSPORT_INTEROP.",
+                known->name);
     else
-        gr_fail(
-            GR_ERR_UNSUPPORTED, call,
-            "0x%x is no format that CUDA takes from OpenGL. Use a sized one, for example GL_RGBA8.",
-            internal);
+        gr_fail(GR_ERR_UNSUPPORTED, call,
+                "0x%x is not a format that CUDA accepts from OpenGL. Use a sized one, for example "
+                "GL_RGBA8.",
+                internal);
     return NULL;
 }

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* OpenGL's internal formats as Vulkan calls them, for images that both share with CUDA. */
+/* Maps OpenGL internal formats to Vulkan formats, for images that both share with CUDA. */
 #ifndef GR_GL_SHARED_VULKAN_FORMAT_H
 #define GR_GL_SHARED_VULKAN_FORMAT_H
 
 #include <grinterop/vk.h>
 
 struct gl_vulkan_format {
-    unsigned int internal; /* as glTexStorage takes it */
+    unsigned int internal; /* as for glTexStorage */
     const char *name;      /* "GL_RGBA8" */
     VkFormat vulkan;
 };
 
-/* NULL, with the error that says what to use, for a format that cannot be shared. */
+/* NULL if the format cannot be shared; the error says what to use instead. */
 const struct gl_vulkan_format *gl_vulkan_format_of(unsigned int internal, const char *call);
 
 #endif

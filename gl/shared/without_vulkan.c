@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What stands for grinterop's own Vulkan device, and for what is made of it, in a grinterop that
- * was built without Vulkan.
+ * Stubs for builds without Vulkan: they replace the private Vulkan device and what depends on it.
  */
 #include "lib/error.h"
 #include "gl/shared/private_vulkan.h"
@@ -11,8 +10,8 @@ static gr_status refuse(const char *call)
 {
     return gr_fail(
         GR_ERR_UNSUPPORTED, call,
-        "This grinterop was built without Vulkan, which images and semaphores that OpenGL and CUDA "
-        "share come from. Build it with Vulkan, or use GR_TRANSPORT_INTEROP.");
+        "This grinterop was built without Vulkan, which creates the images and semaphores that "
+        "OpenGL and CUDA share. Build it with Vulkan, or use GR_TRANSPORT_INTEROP.");
 }
 
 gr_semaphore *gl_vulkan_semaphore(CUdevice device, bool timeline, const char *call)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * CUDA's own calls for graphics, on grinterop: a program that was written for them keeps its source
- * and gets one option of the compiler, or one line above its first include:
+ * CUDA's graphics functions, implemented by grinterop, for programs whose source stays as it is.
+ * They need one compiler option, or one line above the first include:
  *
  *     nvcc -include grinterop/compat.h ... -lgrinterop
  *     #include <grinterop/compat.h>
  *
- * Afterwards these names, of the runtime API and of the driver API, are grinterop's, with the
- * types and the codes that they had:
+ * These names of the runtime API and of the driver API then call grinterop, with the same types and
+ * codes:
  *
  *     cudaGraphicsGLRegisterBuffer                  cuGraphicsGLRegisterBuffer
  *     cudaGraphicsGLRegisterImage                   cuGraphicsGLRegisterImage
@@ -24,42 +24,38 @@
  *     cudaImportExternalSemaphore                   cuImportExternalSemaphore
  *     cudaGetLastError, cudaPeekAtLastError
  *
- * All else stays CUDA's. The two imports are CUDA's, too, and grinterop explains their failures;
- * what is done with the imported is not changed at all. The two questions for the last error know
- * the errors of the calls above beside the runtime's.
+ * All other calls stay CUDA's. So do the two imports, but grinterop explains their failures. The
+ * last error combines the errors of these calls with those of the runtime.
  *
- * What the program gains: gr_last_error() has a sentence for each failure, on which GPU OpenGL
- * draws for example, and GR_LOG=error in the environment prints it. What the driver lets pass and
- * then crashes on is refused. And the environment chooses how the bytes get from side to side:
+ * The program gains messages: gr_last_error() explains each failure, such as which GPU OpenGL draws
+ * on, and GR_LOG=error prints them. Calls that would crash the driver later are refused. And an
+ * environment variable selects the transport:
  *
- *     GR_COMPAT=interop   CUDA's own registration; so it is without the variable, too
- *     GR_COMPAT=copy      through host memory: where OpenGL draws on the CPU, or on a GPU that is
- *                         not CUDA's
+ *     GR_COMPAT=interop   CUDA's own registration, the default
+ *     GR_COMPAT=copy      through host memory, for OpenGL on the CPU or on another GPU than CUDA
  *     GR_COMPAT=peer      from GPU to GPU, for buffers
  *     GR_COMPAT=any       the best that works here
- *     GR_COMPAT=shared    is refused: storage that exists can't be shared (gr_gl_buffer_create())
+ *     GR_COMPAT=shared    is refused: existing storage cannot be shared (gr_gl_buffer_create())
  *
- * Names joined by '|' or a comma allow the one or the other: interop|copy. A set-uid program
+ * Several names, joined by '|' or a comma, allow any of them: interop|copy. A set-uid program
  * ignores the variable.
  *
- * What is not as it was:
- *     OpenGL's context   is the one of the registration at each map, unmap and unregister; CUDA
- *                        takes any
- *     unregister         of what is mapped fails, and the resource stays; the driver frees it
- *     map                fails where OpenGL's object was deleted or given other storage since; the
- *                        driver gives what was there before
- *     register           refuses a target that is not the texture's, which the driver takes; of a
- *                        texture's name as GL_RENDERBUFFER it is an invalid value, to the driver
- *                        an invalid handle
- *     unmap              of a list that names a resource twice unmaps nothing; the driver unmaps
- *                        that one, and fails, too
- *     a handle           that was not made here is CUDA's, whose call then answers; one list has
- *                        handles of one kind
- *     one resource       with its handle belongs to one thread at a time
+ * Differences:
+ *     OpenGL context     map, unmap and unregister need the context of the registration; CUDA
+ *                        accepts any
+ *     unregister         of a mapped resource fails, and the resource stays; the driver frees it
+ *     map                fails if the OpenGL object was deleted or has other storage; the driver
+ *                        maps the old storage
+ *     register           refuses a wrong texture target, which the driver accepts; a texture's name
+ *                        as GL_RENDERBUFFER is an invalid value, for the driver an invalid handle
+ *     unmap              of a list with a resource twice unmaps nothing; the driver unmaps that
+ *                        one, and also fails
+ *     unknown handles    are passed on to CUDA; one list must have handles of one kind
+ *     threads            one thread at a time may use a resource
  *
- * The header includes cuda.h and, where there is one, cuda_runtime_api.h, and no header of
- * OpenGL's: include it before or behind cuda_gl_interop.h, cudaGL.h and any loader. Calls by
- * pointers from cuGetProcAddress or dlsym() are not seen.
+ * The header includes cuda.h and, if available, cuda_runtime_api.h, but no OpenGL header: include
+ * it before or after cuda_gl_interop.h, cudaGL.h and any loader. It does not affect calls by
+ * pointers from cuGetProcAddress or dlsym().
  */
 #ifndef GR_COMPAT_H
 #define GR_COMPAT_H
@@ -81,7 +77,7 @@ extern "C" {
 #define GR_COMPAT_STREAM_ARGUMENT
 #endif
 
-/* ---- What the names below stand for ---------------------------------------------------------- */
+/* ---- Implementation -------------------------------------------------------------------------- */
 
 GR_API CUresult CUDAAPI gr_compat_register_buffer(CUgraphicsResource *resource, unsigned int buffer,
                                                   unsigned int flags);
@@ -100,7 +96,7 @@ GR_API CUresult CUDAAPI gr_compat_import_memory(CUexternalMemory *memory,
 GR_API CUresult CUDAAPI gr_compat_import_semaphore(CUexternalSemaphore *semaphore,
                                                    const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC *desc);
 
-/* A NULL stream is an error here: the program's default stream is known where it is compiled. */
+/* NULL streams are errors here: the inline functions below pass the program's default stream. */
 GR_API CUresult gr_compat_map(unsigned int count, CUgraphicsResource *resources, CUstream stream);
 GR_API CUresult gr_compat_unmap(unsigned int count, CUgraphicsResource *resources, CUstream stream);
 
@@ -114,13 +110,13 @@ GR_API CUresult gr_compat_explain_semaphore(const CUDA_EXTERNAL_SEMAPHORE_HANDLE
 GR_API bool gr_compat_has_context(void);
 
 /*
- * The thread's last error for the runtime API: keeps a code that is none of success, and returns
- * it; and gives what was kept, once if it is taken.
+ * The thread's last error of the runtime API: the first keeps a failure and returns it; the second
+ * returns the kept one, and resets it if `take` is set.
  */
 GR_API CUresult gr_compat_keep_error(CUresult code);
 GR_API CUresult gr_compat_kept_error(bool take);
 
-/* By NVIDIA's headers where those come later, which rename these by the macros below. */
+/* If NVIDIA's headers come later, the macros below rename these in them. */
 #ifdef __CUDA_GL_INTEROP_H__
 extern cudaError_t CUDARTAPI gr_compat_cuda_gl_devices(unsigned int *count, int *devices,
                                                        unsigned int size,
@@ -133,7 +129,7 @@ extern CUresult CUDAAPI gr_compat_cu_gl_devices(unsigned int *count, CUdevice *d
 
 /* ---- The driver API -------------------------------------------------------------------------- */
 
-/* The default stream that a NULL stream means in this file. */
+/* The default stream of a NULL stream in this file. */
 #if defined(CUDA_API_PER_THREAD_DEFAULT_STREAM) || defined(__CUDA_API_PER_THREAD_DEFAULT_STREAM)
 #define GR_COMPAT_STREAM(stream) ((stream) ? (stream) : CU_STREAM_PER_THREAD)
 #else
@@ -162,7 +158,7 @@ static inline cudaError_t gr_compat_end(CUresult code)
     return (cudaError_t)gr_compat_keep_error(code);
 }
 
-/* What every call of the runtime's does first: its context is the one to register in. */
+/* Like every runtime call, this makes the device's primary context current, to register in it. */
 static inline cudaError_t gr_compat_begin(void)
 {
     return gr_compat_has_context() ? cudaSuccess : cudaFree(0);
@@ -243,7 +239,7 @@ static inline cudaError_t gr_compat_cuda_mipmapped_array(cudaMipmappedArray_t *a
         gr_compat_mipmapped_array((CUmipmappedArray *)array, (CUgraphicsResource)resource));
 }
 
-/* The description of one API has the fields of the other's. */
+/* The descriptions of both APIs have the same fields. */
 static inline cudaError_t gr_compat_cuda_import_memory(
     cudaExternalMemory_t *memory, const struct cudaExternalMemoryHandleDesc *desc)
 {
@@ -357,7 +353,7 @@ static inline cudaError_t gr_compat_cuda_peek_error(void)
 #define cudaImportExternalMemory                    gr_compat_cuda_import_memory
 #define cudaImportExternalSemaphore                 gr_compat_cuda_import_semaphore
 
-/* Kernels may ask, too, by the same names. */
+/* Device code may call these by the same names. */
 #ifndef __CUDA_ARCH__
 #undef cudaGetLastError
 #undef cudaPeekAtLastError

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The CUDA driver that grinterop found when the program ran. A program that calls CUDA through this
- * header links nothing of CUDA, and runs on a GPU and on the software CUDA driver alike.
+ * The CUDA driver, loaded at run time. A program that calls CUDA through this header links nothing
+ * of CUDA, and runs on a GPU or on the software CUDA driver.
  *
- *     gr_cuda_load(true);                    without a GPU: the software driver
+ *     gr_cuda_load(true);                    the software driver if there is no GPU
  *     const gr_cuda_api *cuda = gr_cuda();
  *     if (!cuda)
  *         gr_error_print(stderr, "CUDA");
@@ -25,23 +25,23 @@
 extern "C" {
 #endif
 
-/* ---- Which driver ---------------------------------------------------------------------------- */
+/* ---- The driver ------------------------------------------------------------------------------ */
 
 /*
- * Loads the CUDA driver and starts it, unless that has happened already.
+ * Loads the CUDA driver and starts it, unless it is loaded.
  *
- * The environment variable GR_CUDA_DRIVER decides first, but not in a set-uid program. "soft" is
- * the software CUDA driver, which comes with grinterop; anything else is the file to load. Without
- * it libcuda.so.1 is loaded.
+ * The environment variable GR_CUDA_DRIVER selects it: "soft" is the software CUDA driver of
+ * grinterop, anything else a file to load. Set-uid programs ignore the variable. The default is
+ * libcuda.so.1.
  *
- * Where that cannot start and `allow_software` is true, the software driver is loaded instead, and
- * a line on the standard error stream says so.
+ * If that cannot start and `allow_software` is true, the software driver is loaded instead, and a
+ * line on the standard error stream reports it.
  *
- * The choice stays until the process ends. Making a resource, a semaphore or a context loads the
- * driver as gr_cuda_load(false) does, so a program that needs no choice needs no call.
+ * The choice lasts until the process ends. Creating a resource, a semaphore or a context also loads
+ * the driver, as by gr_cuda_load(false).
  *
  * Errors:
- *     GR_ERR_NO_DRIVER  no driver starts; the message names each file that was tried and the reason
+ *     GR_ERR_NO_DRIVER  no driver starts; the message names each file tried and the reason
  *
  * Wraps cuInit.
  */
@@ -51,7 +51,7 @@ GR_API gr_status gr_cuda_load(bool allow_software);
 GR_API bool gr_cuda_is_software(void);
 
 /*
- * The file that was loaded, for example "libcuda.so.1"; "" before a driver is loaded.
+ * The loaded file, such as "libcuda.so.1"; "" before a driver is loaded.
  *
  * Valid    until the process ends
  */
@@ -59,33 +59,33 @@ GR_API const char *gr_cuda_driver_path(void);
 
 /* ---- A context and a stream ------------------------------------------------------------------ */
 
-/* A device's primary context that is held, with a stream in it. */
+/* A retained primary context, and a stream in it. */
 typedef struct gr_cuda_context gr_cuda_context;
 
 /*
- * Makes the primary context of a CUDA device current on the calling thread, with a new stream that
- * the default stream does not hold up. `device` is the number of the device, as CUDA counts.
+ * Retains the primary context of the CUDA device with ordinal `device`, makes it current on the
+ * calling thread, and creates a non-blocking stream.
  *
  *     GR_AUTO(gr_cuda_context) *device = gr_cuda_context_create(0);
  *     CUstream stream = gr_cuda_context_stream(device);
  *
- * The primary context is the one that CUDA's runtime (<<<...>>>) uses too. A program that has a
- * context already needs no other.
+ * The CUDA runtime (<<<...>>>) also uses the primary context. A program with another context does
+ * not need this.
  *
  * Owner    the caller, who frees it with gr_cuda_context_free(), on the same thread
  *
- * Errors: NULL, with the context current that was, after
+ * Errors: NULL, with the previous context still current, after
  *     GR_ERR_NO_DRIVER      no driver starts
  *     GR_ERR_INVALID_VALUE  there is no such device
  *     GR_ERR_CUDA           the driver refused
- *     GR_ERR_NO_MEMORY      there is none
+ *     GR_ERR_NO_MEMORY
  *
  * Wraps cuDevicePrimaryCtxRetain, cuCtxSetCurrent, cuStreamCreate.
  */
 GR_API gr_cuda_context *gr_cuda_context_create(int device);
 
 /*
- * The context that is held, and the stream in it.
+ * The retained context, and the stream in it.
  *
  * Valid    until gr_cuda_context_free()
  *
@@ -96,15 +96,13 @@ GR_API CUcontext gr_cuda_context_context(const gr_cuda_context *context);
 GR_API CUstream gr_cuda_context_stream(const gr_cuda_context *context);
 
 /*
- * Ends it: waits for the stream and destroys it, makes current again what was current before, and
- * lets go of the primary context. NULL is fine.
+ * Waits for the stream, destroys it, restores the context that was current before, and releases the
+ * primary context. Free the resources created with it first.
  *
- * Free the resources that were made with it first.
+ * Thread   the one that created it
  *
- * Thread   the one that made it
- *
- * Errors: recorded, as nothing is returned
- *     GR_ERR_INVALID_VALUE  it has been freed already
+ * Errors: recorded only
+ *     GR_ERR_INVALID_VALUE  it was freed before
  */
 GR_API void gr_cuda_context_free(gr_cuda_context *context);
 
@@ -112,15 +110,15 @@ GR_API void gr_cuda_context_free(gr_cuda_context *context);
 GR_API void gr_cuda_context_at_scope_end(gr_cuda_context **context); /* for GR_AUTO */
 #endif
 
-/* ---- Its functions --------------------------------------------------------------------------- */
+/* ---- Functions of the driver ----------------------------------------------------------------- */
 
 /*
- * Looks a function of the CUDA driver up, by its full name ("cuMemAlloc") and the CUDA version
- * whose variant is wanted: 2000 is CUDA 2.0, 12050 is CUDA 12.5. `flags` are those of
- * cuGetProcAddress: 0, or CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM.
+ * Looks up a function of the CUDA driver by its full name ("cuMemAlloc") and the CUDA version of
+ * its variant: 2000 is CUDA 2.0, 12050 is CUDA 12.5. `flags` are those of cuGetProcAddress: 0, or
+ * CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM.
  *
- * The driver is loaded as by gr_cuda_load(false). *symbol is NULL where the driver has no such
- * function: that is an answer, not an error.
+ * The driver is loaded as by gr_cuda_load(false). *symbol is NULL if the driver lacks the function,
+ * which is not an error.
  *
  * Valid    until the process ends
  *
@@ -133,12 +131,12 @@ GR_API void gr_cuda_context_at_scope_end(gr_cuda_context **context); /* for GR_A
 GR_API gr_status gr_cuda_symbol(const char *name, int version, cuuint64_t flags, void **symbol);
 
 /*
- * What gr_cuda() calls. `fill` is run once for each `made`, which is NULL before and `table`
- * afterwards. Returns `table`, or NULL after GR_ERR_NO_DRIVER.
+ * For gr_cuda(). Runs `fill` once per `made`, which is NULL before and `table` afterwards. Returns
+ * `table`, or NULL after GR_ERR_NO_DRIVER.
  */
 GR_API const void *gr_cuda_table(void **made, void (*fill)(void *table), void *table);
 
-/* OpenGL's side of the driver. cudaGL.h has these types too, but needs an OpenGL header. */
+/* The types of cudaGL.h, which needs an OpenGL header. */
 typedef CUresult(CUDAAPI *gr_cuGraphicsGLRegisterBuffer_fn)(CUgraphicsResource *, unsigned int,
                                                             unsigned int);
 typedef CUresult(CUDAAPI *gr_cuGraphicsGLRegisterImage_fn)(CUgraphicsResource *, unsigned int,
@@ -147,11 +145,11 @@ typedef CUresult(CUDAAPI *gr_cuGLGetDevices_fn)(unsigned int *, CUdevice *, unsi
 typedef CUresult(CUDAAPI *gr_cuProfiler_fn)(void);
 
 /*
- * The functions of the CUDA driver, under their names without "cu". The names are grinterop's own:
- * cuda.h renames the driver's by macros, differently in each toolkit.
+ * The functions of the CUDA driver, named without "cu" because NVIDIA's cuda.h renames the full
+ * names by macros, differently in each toolkit.
  *
- * This table is no part of the library's ABI. gr_cuda() makes it in the program, from the list that
- * the program was compiled with.
+ * This table is not part of the ABI: gr_cuda() fills it in the program, from the list that the
+ * program was compiled with.
  */
 #define GR_CUDA_MEMBER(name, version, type) type name;
 typedef struct gr_cuda_api {
@@ -160,12 +158,12 @@ typedef struct gr_cuda_api {
 #undef GR_CUDA_MEMBER
 
 /*
- * Stands in the table for a function that the driver does not have: CUDA_ERROR_NOT_SUPPORTED. It is
- * the library's, so that it has one address in all files of a program.
+ * The table's entry for a function that the driver lacks: returns CUDA_ERROR_NOT_SUPPORTED. It is
+ * in the library so that it has one address in all files of a program.
  */
 GR_API CUresult CUDAAPI gr_cuda_missing(void);
 
-/* A function pointer's bits into a table's member: C has no cast from an object pointer for it. */
+/* Copies the bits of a function pointer, because C has no cast from an object pointer. */
 static inline void gr_cuda_set(void *member, void *symbol)
 {
     CUresult(CUDAAPI * missing)(void) = gr_cuda_missing;
@@ -182,12 +180,12 @@ static inline bool gr_cuda_is_set(const void *member)
 }
 
 /*
- * Whether the driver has a function of the table: GR_CUDA_HAS(cuda, MemAllocAsync). One that it
- * does not have can be called all the same, and returns CUDA_ERROR_NOT_SUPPORTED.
+ * Whether the driver has a function of the table: GR_CUDA_HAS(cuda, MemAllocAsync). A missing one
+ * can be called and returns CUDA_ERROR_NOT_SUPPORTED.
  */
 #define GR_CUDA_HAS(api, name) gr_cuda_is_set(&(api)->name)
 
-/* The default stream that a NULL stream means in this file, as nvcc's option chooses it. */
+/* The default stream of a NULL stream in this file, as nvcc's option selects it. */
 #ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM
 #define GR_CUDA_SYMBOL_FLAGS          CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM
 #define GR_CUDA_SYMBOL_LEAST(version) ((version) < 7000 ? 7000 : (version))

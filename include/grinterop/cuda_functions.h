@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Every function of the CUDA driver API that CUDA 12.0 has, for gr_cuda() in cuda.h.
+ * All functions of the CUDA 12.0 driver API, for gr_cuda() in cuda.h.
  *
- * X(name, version, type): the name without "cu", the CUDA version whose variant it is (3020
- * is 3.2), and the type that cudaTypedefs.h has for it. The variant is the newest one up to
- * CUDA 12.0, whatever the toolkit's age. CtxCreate and DeviceGetUuid are older ones, which every
- * driver has.
+ * X(name, version, type): the name without "cu", the CUDA version of the variant (3020 is 3.2), and
+ * its type in cudaTypedefs.h. The variant is the newest up to CUDA 12.0, except that CtxCreate and
+ * DeviceGetUuid are older variants, which every driver has.
  */
 #ifndef GR_CUDA_FUNCTIONS_H
 #define GR_CUDA_FUNCTIONS_H

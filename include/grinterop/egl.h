@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * OpenGL without a window: a context on the GPU that a CUDA device is, or on the CPU.
+ * OpenGL without a window: a context on the GPU of a CUDA device, or on the CPU.
  *
  *     gr_egl *egl = gr_egl_create(NULL);        (on CUDA device 0; it is current from here on)
  *     if (!egl)
@@ -8,8 +8,8 @@
  *     ... draw into a framebuffer object, share it with CUDA (gl.h), read it back ...
  *     gr_egl_free(egl);
  *
- * For servers, batch jobs and tests. A program with a window has its context from its toolkit and
- * needs nothing of this. EGL's handles are void pointers here, so no EGL header is needed.
+ * For servers, batch jobs and tests. A program with a window uses the context of its toolkit
+ * instead. EGL handles are void pointers here, so this header needs no EGL header.
  */
 #ifndef GR_EGL_H
 #define GR_EGL_H
@@ -20,46 +20,46 @@
 extern "C" {
 #endif
 
-/* An OpenGL context without a window, with the display that it lives on. */
+/* An OpenGL context without a window, and its display. */
 typedef struct gr_egl gr_egl;
 
-/* Which context gr_egl_create() makes. */
+/* Options of gr_egl_create(). */
 typedef struct gr_egl_options {
     size_t struct_size;
 
-    /* The CUDA device to draw on, by the number that CUDA counts by. 0: the first one. */
+    /* The CUDA ordinal of the device to draw on. */
     int cuda_device;
 
-    /* The OpenGL version, for example 4 and 5. 0 and 0: the newest that there is. */
+    /* The OpenGL version, such as 4 and 5. 0 and 0: the newest. */
     int major, minor;
 
-    /* Whether it has what core profiles left out, such as glBegin. false: a core profile. */
+    /* A compatibility profile, with glBegin and the like. false: a core profile. */
     bool compatibility;
 
-    /* Whether the driver reports mistakes by glDebugMessageCallback. false: it need not. */
+    /* A debug context, for glDebugMessageCallback. */
     bool debug;
 
-    /* A context on the same CUDA device, whose objects the new one shares. NULL: none. */
+    /* A context on the same CUDA device to share objects with. NULL: none. */
     const gr_egl *share;
 } gr_egl_options;
 
 /*
- * Makes an OpenGL context without a window, on a CUDA device, and makes it current here.
+ * Creates an OpenGL context without a window on a CUDA device, and makes it current.
  *
- * The device is found by what EGL's devices say of themselves (EGL_NV_device_cuda), never by the
- * order in which they are listed. With the software CUDA driver it is Mesa's OpenGL on the CPU.
- * What was current on this thread is not any more, and EGL's current API is OpenGL. NULL as
- * `options` is all defaults.
+ * The EGL device is found by its CUDA ordinal (EGL_NV_device_cuda), not by its position in a list.
+ * With the software CUDA driver it is Mesa's OpenGL on the CPU. The new context replaces the
+ * current one of this thread, and EGL's current API becomes OpenGL. NULL as `options` means all
+ * defaults.
  *
- * Owner    the caller frees it with gr_egl_free(). The EGL display, which the process may share,
- *          is never terminated
+ * Owner    the caller frees it with gr_egl_free(). The EGL display, which the process may share, is
+ *          never terminated
  * Thread   any; the context is current on this one only
  *
- * Errors, after which what was current is current:
+ * Errors, with the previous context still current:
  *     GR_ERR_INVALID_VALUE  there is no such CUDA device, or `share` is on another one
- *     GR_ERR_GL             EGL, or a context of that version, is not to be had; the message lists
- *                           the EGL devices that were found, and what is missing
- *     GR_ERR_CUDA           CUDA does not count its devices
+ *     GR_ERR_GL             EGL or a context of that version is not available; the message lists
+ *                           the EGL devices and what is missing
+ *     GR_ERR_CUDA           CUDA failed to count its devices
  *     GR_ERR_NO_DRIVER      there is no CUDA driver
  *
  * Wraps eglQueryDevicesEXT, eglGetPlatformDisplayEXT, eglCreateContext.
@@ -70,21 +70,21 @@ GR_API gr_egl *gr_egl_create(const gr_egl_options *options);
  * Makes the context current on the calling thread; NULL leaves none current.
  *
  * Errors:
- *     GR_ERR_GL  EGL refused: the context is current on another thread, for example
+ *     GR_ERR_GL  EGL refused, for example because the context is current on another thread
  *
  * Wraps eglMakeCurrent.
  */
 GR_API gr_status gr_egl_make_current(const gr_egl *egl);
 
 /*
- * Ends the context. If it is current on the calling thread, none is afterwards.
+ * Destroys the context. If it is current on the calling thread, no context is current afterwards.
  *
- * Close the resources that were made in it first: without it their registrations cannot be ended.
+ * Close its resources first: without the context they cannot be unregistered.
  */
 GR_API void gr_egl_free(gr_egl *egl);
 
 /*
- * EGL's own handles, for calls that are not here: an EGLDisplay, EGLConfig and EGLContext.
+ * The EGLDisplay, EGLConfig and EGLContext, for other EGL calls.
  *
  * Valid    until gr_egl_free(); NULL for NULL
  */
@@ -93,10 +93,10 @@ GR_API void *gr_egl_config(const gr_egl *egl);
 GR_API void *gr_egl_context(const gr_egl *egl);
 
 /*
- * Writes one line: OpenGL's version, who draws, and by which platform or device it was found.
+ * Writes one line: OpenGL version, renderer, and the EGL platform or device.
  *
- * At most `size` bytes are written, with the terminating zero. Returns the length of the whole
- * line, like snprintf.
+ * Writes at most `size` bytes with the terminating zero and returns the length of the whole line,
+ * like snprintf.
  */
 GR_API int gr_egl_describe(const gr_egl *egl, char *text, size_t size);
 

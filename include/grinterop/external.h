@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Resources in memory that another API allocated and exported: Vulkan, Direct3D, NvSciBuf, or
- * OpenGL through one of them. What comes out is a gr_resource like any other.
+ * OpenGL through one of them.
  *
  *     gr_external_memory_desc memory =
  *         GR_INIT(gr_external_memory_desc, .type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD,
@@ -9,10 +9,10 @@
  *     GR_AUTO(gr_resource) *resource = gr_from_external_memory(&memory, GR_READ_WRITE);
  *     if (!resource)
  *         close(fd);
- *     gr_resource_set_sync(resource, acquire, release);          who comes when: submit.h
+ *     gr_resource_set_sync(resource, acquire, release);          the order: submit.h
  *     GR_AUTO(gr_buffer) *buffer = gr_map(resource, stream);
  *
- * For Vulkan's own objects vk.h does this, with less to fill in.
+ * For Vulkan objects vk.h is simpler.
  */
 #ifndef GR_EXTERNAL_H
 #define GR_EXTERNAL_H
@@ -23,65 +23,65 @@
 extern "C" {
 #endif
 
-/* ---- What is imported ------------------------------------------------------------------------ */
+/* ---- Descriptions ---------------------------------------------------------------------------- */
 
-/* An image within external memory, as the API that made it describes it. */
+/* An image in external memory, as the other API created it. */
 typedef struct gr_external_image_desc {
     size_t struct_size;
 
-    /* Of level 0, in texels. Height and depth are 0 where there is none. */
+    /* The size of level 0 in texels. Height and depth are 0 if the image lacks them. */
     size_t width, height, depth;
 
     /* Mip levels. 0: one. */
     unsigned levels;
 
     /*
-     * Of an image with layers: the levels that the other API placed them by, if more than it has;
-     * NVIDIA's Vulkan takes the whole chain. 0: `levels`.
+     * For an image with layers: the number of levels that the other API reserved per layer, if more
+     * than `levels`; NVIDIA's Vulkan reserves the whole chain. 0: `levels`.
      */
     unsigned placed_levels;
 
-    /* Layers of an array, of cubes 6 for each. 0: the image is no array. */
+    /* Layers of an array, 6 per cube. 0: not an array. */
     unsigned layers;
 
-    /* The layers are faces of cubes. */
+    /* The layers are cube faces. */
     bool cube;
 
-    /* The format of one channel. 0: refused. */
+    /* The format of one channel. Required. */
     CUarray_format format;
 
-    /* Channels: 1, 2 or 4. 0: refused. */
+    /* Channels: 1, 2 or 4. Required. */
     unsigned channels;
 
     /* The graphics API may render to it. */
     bool color_attachment;
 
-    /* It holds depth values. */
+    /* Values are depths. */
     bool depth_texture;
 
-    /* The colours are stored by the sRGB curve. */
+    /* Colours are sRGB encoded. */
     bool srgb;
 
-    /* Integers stand for numbers from 0 to 1, or from -1 to 1. */
+    /* Integers represent numbers from 0 to 1, or from -1 to 1. */
     bool normalized;
 } gr_external_image_desc;
 
-/* Which part of the memory a resource is. */
+/* The part of the memory that a resource occupies. */
 typedef struct gr_external_part_desc {
     size_t struct_size;
 
-    /* Bytes from the memory's start. */
+    /* Offset in bytes. */
     size_t offset;
 
-    /* Bytes of a buffer. 0: up to the memory's end, and for every image. */
+    /* Size of a buffer in bytes. 0: up to the end of the memory. 0 for images. */
     size_t size;
 
-    /* The image that lies there; it has to live until the call returns. NULL: a buffer. */
+    /* The image there, read during the call. NULL: a buffer. */
     const gr_external_image_desc *image;
 } gr_external_part_desc;
 
 /*
- * Memory, and a resource in it. The type says which handle counts; the others are 0.
+ * Memory, and a resource in it. The type selects the handle; the others are 0.
  *
  *     type (CU_EXTERNAL_MEMORY_HANDLE_TYPE_...)  handle        dedicated
  *     OPAQUE_FD                                  fd            as it was allocated
@@ -95,54 +95,55 @@ typedef struct gr_external_part_desc {
 typedef struct gr_external_memory_desc {
     size_t struct_size;
 
-    /* What is imported, as in the table above. 0: refused. */
+    /* The type, from the table above. Required. */
     CUexternalMemoryHandleType type;
 
-    /* A file descriptor. Taken by the driver on success; after an error still the caller's. */
+    /* A file descriptor. The driver owns it after a success, the caller after an error. */
     int fd;
 
-    /* A HANDLE, which stays the caller's. One of the type KMT does not keep the memory alive. */
+    /* A HANDLE, which stays the caller's. A KMT handle does not keep the memory alive. */
     void *win32_handle;
 
-    /* The name of a handle in its place: UTF-16, ended by a zero. NULL: `win32_handle` counts. */
+    /* The name of a handle, zero-terminated UTF-16, instead of `win32_handle`. */
     const void *win32_name;
 
     /* A NvSciBufObj, which stays the caller's. Its barriers are points of semaphore.h. */
     const void *nvscibuf;
 
-    /* Bytes of the whole memory, as it was allocated. 0: refused. */
+    /* The size of the whole allocation in bytes. Required. */
     size_t size;
 
     /* The memory was allocated for this one buffer or image. */
     bool dedicated;
 
-    /* What the resource is of it; it has to live until the call returns. NULL: all, a buffer. */
+    /* The part for the resource, read during the call. NULL: all of it, as a buffer. */
     const gr_external_part_desc *part;
 } gr_external_memory_desc;
 
 /* ---- Importing ------------------------------------------------------------------------------- */
 
 /*
- * Imports memory, and makes a resource of all or a part of it.
+ * Imports memory, and creates a resource in all or a part of it.
  *
- * A map costs little, since the import stays: only semaphores are waited for and signalled. Which
- * ones is undecided at first, and gr_map() is GR_ERR_STATE until gr_resource_set_sync() says it.
+ * A map is cheap: the import stays, and only semaphores are waited for and signalled. gr_map()
+ * returns GR_ERR_STATE until gr_resource_set_sync() selects them.
  *
- * A buffer takes the flags GR_READ_ONLY and GR_WRITE_DISCARD, an image all of gr.h's.
- * GR_SURFACE_LOAD_STORE and GR_TEXTURE_GATHER are given to CUDA; the others are a promise. The
+ * A buffer takes the flags GR_READ_ONLY and GR_WRITE_DISCARD, an image all of gr.h.
+ * GR_SURFACE_LOAD_STORE and GR_TEXTURE_GATHER are passed to CUDA; the others are promises. The
  * array of an image's level has all of its layers.
  *
- * Owner    the caller frees the resource, which keeps the memory imported; who made the memory may
- *          free its own handle any time, the bytes live on
- * Context  the current CUDA context; where there is none, the primary one of device 0
- * Closing  does not wait for streams that use the resource. What they need is ended later, by a
- *          call that makes or ends such a resource; it waits for all work of the CUDA context
- *          (cuMemFree does), so close none while a stream waits for what this thread has yet to do
+ * Owner    the caller frees the resource, which keeps the memory imported; the exporter may free
+ *          its own handle at any time
+ * Context  the current CUDA context, or else the primary context of device 0
+ * Closing  does not wait for streams that use the resource. A later call that creates or frees such
+ *          a resource frees what they need. It waits for all work in the CUDA context, as cuMemFree
+ *          does, so do not close one while a stream waits for later work of this thread
  *
  * Errors:
- *     GR_ERR_INVALID_VALUE  a rule of the handle type, of offset and size, or of the image is
- *                           broken; the message cites it
- *     GR_ERR_UNSUPPORTED    this platform does not have the type; the driver's answer is there
+ *     GR_ERR_INVALID_VALUE  the handle, offset, size or image breaks a rule, which the message
+ *                           cites
+ *     GR_ERR_UNSUPPORTED    this platform does not support the type; the message has the driver's
+ *                           code
  *     GR_ERR_CUDA           the driver refused
  *     GR_ERR_NO_DRIVER      there is no CUDA driver
  *     GR_ERR_NO_MEMORY
@@ -153,18 +154,17 @@ typedef struct gr_external_memory_desc {
 GR_API gr_resource *gr_from_external_memory(const gr_external_memory_desc *memory, unsigned flags);
 
 /*
- * Makes another resource in the memory that `resource` was imported with, which is not dedicated.
- * `part` may be NULL: all of the memory, as a buffer.
+ * Creates another resource in the memory of `resource`, which must not be dedicated. `part` may be
+ * NULL: all of the memory, as a buffer.
  *
  * Owner    the caller; both resources keep the import alive
- * Overlap  parts may overlap. CUDA may have the bytes of both at two addresses, and what is written
- *          through one is not certain to be seen through the other (CUDA driver API,
- *          cuExternalMemoryGetMappedBuffer): release one before you map the other, on the same
- *          stream, or make one resource of the whole range and add offsets to its pointer. Each
- *          has an order of its own: a map does not wait for the release of another resource
+ * Overlap  parts may overlap. CUDA may map them at two addresses, and a write through one may not
+ *          be seen through the other (CUDA driver API, cuExternalMemoryGetMappedBuffer): release
+ *          one before you map the other in the same stream, or use one resource for the whole range
+ *          and add offsets to its pointer. A map does not wait for the release of another resource
  *
  * Errors: as for gr_from_external_memory(), and
- *     GR_ERR_STATE  the resource is closed, or is not in external memory
+ *     GR_ERR_STATE  the resource is closed or not in external memory
  */
 GR_API gr_resource *gr_from_same_memory(gr_resource *resource, const gr_external_part_desc *part,
                                         unsigned flags);

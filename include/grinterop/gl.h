@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * OpenGL: buffers and textures that OpenGL draws with, for CUDA to read and write.
+ * OpenGL buffers, textures and renderbuffers for CUDA.
  *
  *     gr_resource *vertices = gr_from_gl_buffer(name, GR_WRITE_DISCARD);      (once)
  *     if (!vertices)
@@ -11,18 +11,18 @@
  *     gr_buffer_release(buffer);
  *     glDrawArrays(GL_POINTS, 0, count);
  *
- * Which function to take:
+ * Which function to use:
  *
- *     gr_from_gl_buffer(), gr_from_gl_image()      you have the object; OpenGL and CUDA take turns
- *     gr_gl_buffer_create(), gr_gl_image_create()  you need a new one, or several frames under way
- *                                                  at once (ring.h)
- *     gr_map_gl_buffer()                           you need it once
+ *     gr_from_gl_buffer(), gr_from_gl_image()      for an existing object
+ *     gr_gl_buffer_create(), gr_gl_image_create()  for a new one, or for several frames in flight
+ *                                                  (ring.h)
+ *     gr_map_gl_buffer()                           for a single use
  *
- * All of them use the OpenGL context that is current on the calling thread, through EGL or GLX,
- * on Windows through WGL: that of your window, or one of egl.h. It has to be OpenGL 3.2 or newer.
+ * All use the OpenGL context that is current on the calling thread, by EGL, GLX or WGL: that of
+ * your window, or one of egl.h. It must be OpenGL 3.2 or newer.
  *
- * OpenGL's names and constants are plain unsigned ints here, so this header needs no OpenGL header
- * and goes with any loader.
+ * OpenGL names and constants are unsigned ints here, so this header needs no OpenGL header and
+ * works with any loader.
  */
 #ifndef GR_GL_H
 #define GR_GL_H
@@ -33,30 +33,30 @@
 extern "C" {
 #endif
 
-/* ---- Objects that you have ------------------------------------------------------------------- */
+/* ---- Existing objects ------------------------------------------------------------------------ */
 
 /*
- * Shares an OpenGL buffer that exists with CUDA, without a copy.
+ * Registers an existing OpenGL buffer with CUDA, zero-copy.
  *
- * `flags` say what CUDA does with it: GR_READ_WRITE, GR_READ_ONLY or GR_WRITE_DISCARD. The call is
- * slow compared with a map: make it once, and map in each frame.
+ * `flags` is GR_READ_WRITE, GR_READ_ONLY or GR_WRITE_DISCARD. Registering is slow compared with a
+ * map: do it once, and map in each frame.
  *
  * Owner    the caller frees the resource; the OpenGL buffer stays the caller's
- * Valid    while the buffer keeps its storage: delete it after the resource is closed. A map
- *          refuses a buffer that was deleted or that glBufferData gave another size; storage of
- *          glBufferStorage is kept by CUDA, and not looked at
+ * Valid    while the buffer keeps its storage: close the resource before you delete the buffer. A
+ *          map fails if the buffer was deleted or resized by glBufferData. CUDA keeps immutable
+ *          storage (glBufferStorage), which is not checked
  * Thread   where the OpenGL context is current, now and at each map and release
  *
  * Do not use glBufferSubData right after a release: with NVIDIA's driver (580) it may overtake
- * CUDA's work that is still pending. Draws, dispatches, copies, clears and glMapBufferRange don't.
+ * pending CUDA work. Draws, dispatches, copies, clears and glMapBufferRange do not.
  *
  * Errors:
- *     GR_ERR_INVALID_VALUE  `name` is 0 or no buffer, it has no storage, or `flags` are not a
- *                           buffer's
+ *     GR_ERR_INVALID_VALUE  `name` is 0 or not a buffer, it has no storage, or `flags` are not
+ *                           valid for a buffer
  *     GR_ERR_GL             no OpenGL context is current
  *     GR_ERR_UNSUPPORTED    the context is older than OpenGL 3.2, or OpenGL ES
- *     GR_ERR_CUDA           CUDA refused, most often since another device draws than computes; the
- *                           message names both, and what to do
+ *     GR_ERR_CUDA           CUDA refused, usually because another device draws; the message names
+ *                           both devices and the remedy
  *     GR_ERR_NO_DRIVER      there is no CUDA driver
  *
  * Wraps cuGraphicsGLRegisterBuffer.
@@ -64,40 +64,39 @@ extern "C" {
 GR_API gr_resource *gr_from_gl_buffer(unsigned int name, unsigned flags);
 
 /*
- * Shares an OpenGL texture or renderbuffer that exists with CUDA, without a copy.
+ * Registers an existing OpenGL texture or renderbuffer with CUDA, zero-copy.
  *
  *     gr_resource *picture = gr_from_gl_image(name, GL_TEXTURE_2D, GR_SURFACE_LOAD_STORE);
  *
  * `target` is GL_TEXTURE_2D, GL_TEXTURE_3D, GL_TEXTURE_RECTANGLE, GL_TEXTURE_CUBE_MAP,
- * GL_TEXTURE_2D_ARRAY or GL_RENDERBUFFER. `flags` are any of gr.h's; GR_SURFACE_LOAD_STORE lets
- * kernels write to it. What a map gives is in image.h: arrays, surfaces and textures, no pointer.
+ * GL_TEXTURE_2D_ARRAY or GL_RENDERBUFFER. `flags` are those of gr.h; GR_SURFACE_LOAD_STORE lets
+ * kernels write to the image. A mapped image has arrays, surfaces and textures (image.h), but no
+ * pointer.
  *
- * Formats  1, 2 and 4 channels of 8, 16 and 32 bit integers or of 16 and 32 bit floats, and sRGB;
- *          3 channels of 8, 16 or 32 bits are 4 for CUDA. All of them: docs/formats.md
+ * Formats  1, 2 and 4 channels of 8, 16 and 32 bit integers or 16 and 32 bit floats, and sRGB;
+ *          CUDA sees 3 channels of 8, 16 or 32 bits as 4. All: docs/formats.md
  * Owner    as for gr_from_gl_buffer()
- * Valid    as for gr_from_gl_buffer(): it keeps the storage that it has now
+ * Valid    as for gr_from_gl_buffer()
  * Thread   as for gr_from_gl_buffer()
  *
- * Set the texture's parameters before, or use sampler objects: until the resource is closed,
- * NVIDIA's OpenGL refuses glTexParameter for it with GL_INVALID_OPERATION.
+ * Set texture parameters before, or use sampler objects: until the resource is closed, NVIDIA's
+ * OpenGL refuses glTexParameter for the texture with GL_INVALID_OPERATION.
  *
  * Errors: as for gr_from_gl_buffer(), and
- *     GR_ERR_INVALID_VALUE  the object is of another target, or the texture is not complete
- *     GR_ERR_UNSUPPORTED    CUDA takes no such format (depth, packed, compressed) or target (1D,
- *                           multisampled, cube map array); the message names what to use instead
+ *     GR_ERR_INVALID_VALUE  the object has another target, or the texture is incomplete
+ *     GR_ERR_UNSUPPORTED    CUDA does not support the format (depth, packed, compressed) or the
+ *                           target (1D, multisampled, cube map array); the message names another
  *
  * Wraps cuGraphicsGLRegisterImage.
  */
 GR_API gr_resource *gr_from_gl_image(unsigned int name, unsigned int target, unsigned flags);
 
 /*
- * Shares an OpenGL buffer and maps it, in one call, for a single use.
- *
- * The release of the buffer ends all of it.
+ * Registers an OpenGL buffer and maps it, for a single use. The release also unregisters it.
  *
  * Owner    the caller releases the buffer; there is no resource to free
  *
- * Errors: those of gr_from_gl_buffer() and of gr_map().
+ * Errors: those of gr_from_gl_buffer() and gr_map()
  */
 GR_API gr_buffer *gr_map_gl_buffer(unsigned int name, unsigned flags, CUstream stream);
 
@@ -108,101 +107,98 @@ typedef struct gr_gl_options {
     size_t struct_size;
 
     /*
-     * The transports that may be taken: gr_transport bits, or GR_TRANSPORT_ANY. Of several the best
-     * that works is taken: shared, then interop, then peer, then copy. For a buffer where OpenGL
-     * draws on one GPU and CUDA computes on another it is copy, then interop, then peer, and from
-     * 8 MiB on peer before interop: the faster first. gr_resource_describe() says which was taken,
-     * and why. 0: those without a copy.
+     * The allowed transports: gr_transport bits, or GR_TRANSPORT_ANY. 0: those without a copy. The
+     * first that works is used: shared, interop, peer, copy. For a buffer with OpenGL and CUDA on
+     * two GPUs the order is by speed: copy, interop, peer; from 8 MiB on peer comes before interop.
+     * gr_resource_describe() says which one is used, and why.
      */
     unsigned transports;
 
     /*
-     * For gr_gl_buffer_create(): many small buffers of the shared transport lie together in blocks
-     * of memory. A buffer of its own memory takes 2 MiB of the GPU's whatever its size, one in a
-     * block its size rounded up to 512 bytes. It cannot be sent to another process (share.h), and
-     * for CUDA a write past its end lands in another buffer. One of more than 1 MiB, or in an
-     * OpenGL that puts no two buffers into one memory (Mesa), has its own all the same.
+     * For gr_gl_buffer_create() with the shared transport: put small buffers into common blocks of
+     * memory. A buffer otherwise takes at least 2 MiB of GPU memory; in a block, its size rounded
+     * up to 512 bytes. It cannot be sent to another process (share.h), and a CUDA write past its
+     * end lands in another buffer. Buffers of more than 1 MiB, and all with an OpenGL that cannot
+     * put two buffers into one memory (Mesa), still get their own memory.
      */
     bool packed;
 } gr_gl_options;
 
 /*
- * Shares an OpenGL object that exists by a transport of your choice.
+ * Registers an existing OpenGL object, with a choice of transports.
  *
  *     const gr_gl_options any = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_ANY);
  *     gr_resource *vertices = gr_from_gl_buffer_with(name, GR_WRITE_DISCARD, &any);
  *
- * With NULL they are gr_from_gl_buffer() and gr_from_gl_image(). Allow GR_TRANSPORT_COPY for
- * programs that have to work everywhere: with another maker's GPU, on the CPU, under WSL. It is
- * taken where CUDA cannot register the object because of the device that draws, and for buffers
- * where CUDA computes on one GPU and OpenGL draws on another.
+ * NULL options are those of gr_from_gl_buffer() and gr_from_gl_image(). Allow GR_TRANSPORT_COPY in
+ * programs that must work everywhere: with another vendor's GPU, OpenGL on the CPU, or WSL. It is
+ * used if CUDA cannot register objects of the device that draws, and for buffers if CUDA and OpenGL
+ * are on two GPUs.
  *
- * Allow GR_TRANSPORT_PEER where CUDA computes on one GPU and OpenGL draws on another: CUDA has
- * memory on its own GPU, and one copy goes from GPU to GPU, ordered by the streams. No thread
- * waits, and nothing goes through host memory. From 8 MiB on that beats the driver's own interop
- * between two GPUs; GR_TRANSPORT_COPY beats both.
+ * GR_TRANSPORT_PEER is for buffers with CUDA and OpenGL on two GPUs: CUDA has memory on its own
+ * GPU, and one copy goes from GPU to GPU in stream order. No thread waits, and nothing passes
+ * through host memory. From 8 MiB on it is faster than the driver's own interop between two GPUs;
+ * GR_TRANSPORT_COPY is faster than both.
  *
- * What differs with GR_TRANSPORT_PEER:
+ * Differences with GR_TRANSPORT_PEER:
  *     map       copies from the GPU that draws, unless the resource is write_discard
- *     release   copies to it, unless the resource is read_only; no thread waits
- *     close     waits for the copies of the last release, and so does the last hold's end
- *     between   OpenGL may go on using the buffer, unless the resource is read and written
- *     memory    as many bytes on CUDA's GPU, and the primary CUDA context of the GPU that draws
- *     deletion  of a write_discard buffer that is mapped loses the bytes, with a warning in the log
+ *     release   copies to that GPU, unless the resource is read_only; no thread waits
+ *     close     waits for the copies of the last release, as does the final free
+ *     between   OpenGL may use the buffer meanwhile, unless the resource is read_write
+ *     memory    the same size on the CUDA GPU, and the primary CUDA context of the other GPU
+ *     deletion  of a mapped write_discard buffer loses the bytes, with a warning in the log
  *     images    are refused
  *
- * What differs with GR_TRANSPORT_COPY:
- *     map       copies out of OpenGL, unless the resource is write_discard
- *     release   copies back into OpenGL, unless it is read_only; the thread waits for the stream.
- *               In a ring (ring.h) the acquire of OpenGL's side does both
- *     memory    one more copy of the object in host memory, of read_only ones two, of write_discard
- *               ones of more than 256 KiB three: in a buffer that OpenGL keeps mapped
- *               (GL_ARB_buffer_storage) if CUDA can copy from and to that, so that no processor
- *               copies. What is write_discard and has 256 KiB or less the processor copies, which
- *               is faster. gr_resource_describe() says which it is, and why. Let the streams get
- *               behind the mappings before you destroy the OpenGL context
- *     deletion  of an object that is mapped loses the bytes, with a warning in the log
- *     images    all layers as one mipmapped array are for reading only
+ * Differences with GR_TRANSPORT_COPY:
+ *     map       copies from OpenGL, unless the resource is write_discard
+ *     release   copies to OpenGL, unless the resource is read_only; the thread waits for the
+ *               stream. In a ring (ring.h) the acquire of the OpenGL side does both
+ *     memory    a copy in host memory; two for read_only, three for write_discard beyond 256 KiB.
+ *               It is a buffer that OpenGL keeps mapped (GL_ARB_buffer_storage) if CUDA can access
+ *               that, so that the GPUs copy. The CPU copies write_discard objects of up to 256 KiB,
+ *               which is faster. gr_resource_describe() says which, and why. Synchronize the
+ *               streams before you destroy the OpenGL context
+ *     deletion  of a mapped object loses the bytes, with a warning in the log
+ *     images    a mipmapped array of all layers is for reading only
  *     Needs     OpenGL 4.3 for renderbuffers
  *
  * Errors: as for gr_from_gl_buffer() and gr_from_gl_image(), and
- *     GR_ERR_INVALID_VALUE  `transports` has bits that are no transport
- *     GR_ERR_UNSUPPORTED    only GR_TRANSPORT_SHARED is allowed: storage that exists cannot be
- *                           shared afterwards, so create the object (below); or only
- *                           GR_TRANSPORT_PEER, where one GPU draws and computes, where they do not
- *                           reach each other, or for an image
- *     GR_ERR_NO_MEMORY      there is none for the copy
+ *     GR_ERR_INVALID_VALUE  `transports` has unknown bits
+ *     GR_ERR_UNSUPPORTED    only GR_TRANSPORT_SHARED is allowed, which needs an object created by
+ *                           grinterop (below); or only GR_TRANSPORT_PEER, for an image, on one GPU,
+ *                           or without peer access
+ *     GR_ERR_NO_MEMORY      there is no memory for the copy
  */
 GR_API gr_resource *gr_from_gl_buffer_with(unsigned int name, unsigned flags,
                                            const gr_gl_options *options);
 GR_API gr_resource *gr_from_gl_image_with(unsigned int name, unsigned int target, unsigned flags,
                                           const gr_gl_options *options);
 
-/* Whether a transport works here. The library's. */
+/* Whether a transport works here. Owned by the library. */
 typedef struct gr_transport_info {
-    /* The one that was asked about. */
+    /* The transport in question. */
     gr_transport transport;
 
     /* Whether it works between the current OpenGL context and CUDA. */
     bool usable;
 
-    /* A sentence: why it does or does not, on which devices. Never NULL. */
+    /* Why it does or does not work, and the devices. Never NULL. */
     const char *reason;
 } gr_transport_info;
 
 /*
- * Tells whether a transport works between the current OpenGL context and CUDA, and why.
+ * Reports whether a transport works between the current OpenGL context and CUDA, and why.
  *
  *     const gr_transport_info *shared = gr_gl_probe(GR_TRANSPORT_SHARED);
  *     printf("%s\n", shared ? shared->reason : gr_last_error()->message);
  *
  * `transport` is GR_TRANSPORT_INTEROP, GR_TRANSPORT_SHARED, GR_TRANSPORT_COPY or
- * GR_TRANSPORT_PEER. Of CUDA it is the current context's device; without a context the one that
- * draws. Interop and peer are tried with a buffer of 16 bytes, for peer in the primary CUDA context
- * of the GPU that draws. Between two GPUs storage is shared for buffers only, as the reason says.
- * Nothing stays behind: no object, no binding, no error of OpenGL's.
+ * GR_TRANSPORT_PEER. The CUDA device is that of the current context, or else the one that draws.
+ * Interop and peer are tried with a buffer of 16 bytes, peer in the primary CUDA context of the GPU
+ * that draws. Two GPUs share storage for buffers only, which the reason says. OpenGL's state is
+ * preserved.
  *
- * Valid    until this thread asks about the same transport again
+ * Valid    until this thread queries the same transport again
  * Thread   where the OpenGL context is current
  *
  * Errors, with NULL:
@@ -212,7 +208,7 @@ typedef struct gr_transport_info {
  */
 GR_API const gr_transport_info *gr_gl_probe(gr_transport transport);
 
-/* ---- Objects that grinterop makes ------------------------------------------------------------ */
+/* ---- Objects that grinterop creates ---------------------------------------------------------- */
 
 /*
  * Creates an OpenGL buffer of `size` bytes whose storage OpenGL and CUDA share.
@@ -220,51 +216,49 @@ GR_API const gr_transport_info *gr_gl_probe(gr_transport transport);
  *     gr_resource *vertices = gr_gl_buffer_create(bytes, GR_WRITE_DISCARD, NULL);
  *     glBindBuffer(GL_ARRAY_BUFFER, gr_gl_name(vertices));
  *
- * Choose it over gr_from_gl_buffer() when several frames should be under way at once (ring.h), or
- * when another process is to have the buffer (share.h). Maps and releases order the work as ever:
- * by semaphores where the storage is shared (GL_NV_timeline_semaphore, else GL_EXT_semaphore_fd),
- * and by waits of the thread where OpenGL has none. Where storage cannot be shared, the buffer is
- * an ordinary one of OpenGL's, registered or copied, as `options` allow. With a copy that CUDA
- * writes it stays mapped, in host memory, and CUDA copies into it: for what is drawn once a frame.
- * Leave its deletion to the resource: CUDA may still be at it.
+ * Use it instead of gr_from_gl_buffer() for several frames in flight (ring.h) or another process
+ * (share.h). Semaphores order maps and releases (GL_NV_timeline_semaphore, else
+ * GL_EXT_semaphore_fd); if OpenGL has none, the thread waits. If storage cannot be shared, the
+ * buffer is an ordinary OpenGL buffer, registered or copied as `options` allow. A copied buffer
+ * that CUDA writes stays mapped in host memory, so draw it once per frame. Do not delete the
+ * OpenGL buffer: CUDA may still use it.
  *
- * OpenGL may draw on one GPU and CUDA compute on another, if the CUDA context is of a device that
- * has peer access to the one that draws (cuDeviceCanAccessPeer). The storage is on the GPU that
- * draws; CUDA's kernels and copies reach it there. gr_resource_describe() names both.
+ * CUDA may compute on another GPU than OpenGL draws on if it has peer access to that GPU
+ * (cuDeviceCanAccessPeer). The storage is on the GPU that draws. gr_resource_describe() names both.
  *
- * Owner    the caller frees the resource. The OpenGL buffer is deleted with it, or by the next call
- *          in its context if that is not current then
+ * Owner    the caller frees the resource, which deletes the OpenGL buffer; if its context is not
+ *          current then, the next call in that context does
  * Storage  immutable; llvmpipe cannot map it
  * Thread   where the OpenGL context is current
  * Needs    OpenGL 4.5, or GL_ARB_direct_state_access
  *
- * To read the bytes back, copy them to another buffer on the GPU and read that. With NVIDIA's
- * driver (580) glGetBufferSubData on shared storage may return what it returned before; draws,
- * dispatches and copies see all.
+ * To read the bytes back, copy them to another OpenGL buffer first. With NVIDIA's driver (580)
+ * glGetBufferSubData on shared storage may return old bytes; draws, dispatches and copies see the
+ * new ones.
  *
  * Errors: as for gr_from_gl_buffer(), and
- *     GR_ERR_INVALID_VALUE  `size` is 0 or beyond any memory, or `transports` has unknown bits
- *     GR_ERR_UNSUPPORTED    no transport that is allowed works here; the message says why
- *     GR_ERR_NO_MEMORY      OpenGL or CUDA has none of that size
+ *     GR_ERR_INVALID_VALUE  `size` is 0 or too large, or `transports` has unknown bits
+ *     GR_ERR_UNSUPPORTED    no allowed transport works here; the message says why
+ *     GR_ERR_NO_MEMORY      OpenGL or CUDA is out of memory
  *
  * Wraps cuMemCreate, glImportMemoryFdEXT, glNamedBufferStorageMemEXT.
  */
 GR_API gr_resource *gr_gl_buffer_create(size_t size, unsigned flags, const gr_gl_options *options);
 
-/* The texture that gr_gl_image_create() is to make. */
+/* The texture for gr_gl_image_create(). */
 typedef struct gr_gl_image_desc {
     size_t struct_size;
 
     /* GL_TEXTURE_2D, GL_TEXTURE_3D, GL_TEXTURE_2D_ARRAY or GL_TEXTURE_CUBE_MAP. */
     unsigned int target;
 
-    /* A sized format of 1, 2 or 4 channels that is no depth format: GL_RGBA8, GL_R32F, ... */
+    /* A sized colour format of 1, 2 or 4 channels: GL_RGBA8, GL_R32F, ... */
     unsigned int internal_format;
 
     /* The size of level 0 in texels. */
     unsigned width, height;
 
-    /* Texels in depth of a 3D texture, layers of an array. 0: 1. */
+    /* The depth of a 3D texture, or the layers of an array. 0: 1. */
     unsigned depth;
 
     /* Mip levels. 0: 1. */
@@ -280,14 +274,14 @@ typedef struct gr_gl_image_desc {
  *         GR_SURFACE_LOAD_STORE, NULL);
  *     glBindTexture(GL_TEXTURE_2D, gr_gl_name(picture));
  *
- * All that is said of gr_gl_buffer_create() holds here too. Where the storage is shared, the layers
- * of an array and the faces of a cube are one array for CUDA (gr_image_info.layered). Its memory
- * and the semaphores come from a Vulkan device of grinterop's own on the same GPU, which is opened
- * at the first need. Unlike a buffer's, its storage is not shared with a CUDA context of another
- * GPU: share a buffer there, and let OpenGL copy from it (GL_PIXEL_UNPACK_BUFFER).
+ * See gr_gl_buffer_create(). If the storage is shared, CUDA sees the layers of an array and the
+ * faces of a cube as one array (gr_image_info.layered). Memory and semaphores come from a private
+ * Vulkan device on the same GPU, which the first call creates. Images cannot be shared with a CUDA
+ * context of another GPU: share a buffer there, and copy from it in OpenGL
+ * (GL_PIXEL_UNPACK_BUFFER).
  *
  * Errors: as for gr_gl_buffer_create(), and
- *     GR_ERR_INVALID_VALUE  the description: its target, size, or more levels than the size has
+ *     GR_ERR_INVALID_VALUE  the target, the size or the number of levels
  *     GR_ERR_UNSUPPORTED    the format cannot be shared, CUDA computes on another GPU, or grinterop
  *                           was built without Vulkan
  *     GR_ERR_VULKAN         grinterop's own Vulkan device refused
@@ -295,36 +289,36 @@ typedef struct gr_gl_image_desc {
 GR_API gr_resource *gr_gl_image_create(const gr_gl_image_desc *desc, unsigned flags,
                                        const gr_gl_options *options);
 
-/* ---- Questions ------------------------------------------------------------------------------- */
+/* ---- Queries --------------------------------------------------------------------------------- */
 
 /*
- * The OpenGL name of a resource's object.
+ * The name of the OpenGL object of a resource.
  *
  * Errors: 0 after
  *     GR_ERR_INVALID_VALUE  `resource` is NULL
- *     GR_ERR_STATE          it was made from no OpenGL object
+ *     GR_ERR_STATE          it has no OpenGL object
  */
 GR_API unsigned int gr_gl_name(const gr_resource *resource);
 
-/* The object's target, GL_ARRAY_BUFFER for buffers. Errors: as for gr_gl_name(). */
+/* The target of the object, GL_ARRAY_BUFFER for buffers. Errors: as for gr_gl_name(). */
 GR_API unsigned int gr_gl_target(const gr_resource *resource);
 
 /*
- * Tells which CUDA device draws for the current OpenGL context: the one to make a CUDA context on.
+ * Finds the CUDA device that the current OpenGL context draws on, to create a CUDA context on it.
  *
  *     int device;
  *     if (gr_gl_cuda_device(&device) == GR_OK)
- *         ... make a CUDA context on it: what OpenGL draws is shared without a copy ...
+ *         ... create a CUDA context on it: then sharing needs no copy ...
  *
- * *device is the number by which CUDA counts. No CUDA context is needed, and none is made.
+ * *device is its CUDA ordinal. This needs no CUDA context and creates none.
  *
  * Thread   where the OpenGL context is current
  *
- * Errors, after which *device is as it was:
+ * Errors, with *device unchanged:
  *     GR_ERR_INVALID_VALUE  `device` is NULL
  *     GR_ERR_GL             no OpenGL context is current
- *     GR_ERR_CUDA           no device of CUDA's draws: OpenGL draws on the CPU or on another
- *                           maker's GPU; the message says on what
+ *     GR_ERR_CUDA           OpenGL draws on the CPU or on another vendor's GPU, which the message
+ *                           names
  *     GR_ERR_NO_DRIVER      there is no CUDA driver
  *
  * Wraps cuGLGetDevices.

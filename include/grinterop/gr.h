@@ -6,58 +6,58 @@
  *     {
  *         GR_AUTO(gr_buffer) *buf = gr_map(vbo, stream);
  *         ... launch kernels on `stream` that use gr_buffer_ptr(buf) ...
- *     }                                                scope end: OpenGL owns the bytes again
+ *     }                                          the end of the scope hands it back to OpenGL
  *
- * This header holds what is common to every kind of resource. The others:
+ * This header declares what all resources share. The others:
  *
- *     gl.h, egl.h             resources of OpenGL's, and OpenGL without a window
- *     vk.h                    resources of Vulkan's
- *     external.h              resources in memory of any other API
- *     submit.h, semaphore.h   the order between CUDA and a graphics API that takes submits
- *     image.h                 what a mapped image gives
- *     ring.h                  several frames under way at once
+ *     gl.h, egl.h             OpenGL resources, and OpenGL without a window
+ *     vk.h                    Vulkan resources
+ *     external.h              resources in the memory of any other API
+ *     submit.h, semaphore.h   order between CUDA and an API with submits
+ *     image.h                 arrays, surfaces and textures of a mapped image
+ *     ring.h                  several frames in flight
  *     share.h                 resources and rings in another process
  *     tensor.h                memory with a type and a shape, and DLPack
- *     publish.h               tensors into what is drawn, and out of it
- *     cuda.h                  the CUDA driver, found at run time
- *     compat.h                CUDA's own calls on grinterop, for a program that stays as it is
+ *     publish.h               tensors to and from buffers and images
+ *     cuda.h                  the CUDA driver, loaded at run time
+ *     compat.h                CUDA's graphics functions on grinterop, for unchanged programs
  *     gr.hpp                  objects and exceptions for C++17
  *
- * The laws of every function:
+ * Rules for all functions:
  *
  * Turns     A new resource belongs to the graphics API. gr_map() hands it to CUDA, and the release
  *           of the buffer hands it back. In between the graphics API must not touch it.
- * Errors    A function that makes an object returns NULL on failure; most others return a
+ * Errors    A function that creates an object returns NULL on failure; most others return a
  *           gr_status. gr_last_error() says what failed and what to do about it.
- * Output    Nothing is printed unless logging is enabled, with two exceptions of one line each:
- *           gr_cuda_load(true) takes the software CUDA driver; the environment variable GR_LOG or
- *           GR_COMPAT has an unknown word. The software driver itself prints mistakes that a GPU
- *           does not report.
- * Failure   A call that failed has changed nothing, except after GR_ERR_PARTIAL.
+ * Output    grinterop prints nothing unless logging is enabled, with two exceptions of one line
+ *           each: gr_cuda_load(true) selects the software CUDA driver; the environment variable
+ *           GR_LOG or GR_COMPAT has an unknown word. The software driver itself prints mistakes
+ *           that a GPU does not report.
+ * Failure   A failed call has changed nothing, except after GR_ERR_PARTIAL.
  * NULL      Freeing or releasing NULL does nothing. Everywhere else NULL is an error, unless a
  *           comment gives it a meaning.
- * Twice     Freeing or releasing twice is a mistake that is caught: nothing is done, and
- *           GR_ERR_INVALID_VALUE is recorded. But a buffer's memory is used again some maps
- *           later: then an old pointer that is released once more releases the new buffer.
- * Streams   The CUDA stream is always named; NULL is an error. For a default stream pass
- *           CU_STREAM_LEGACY or CU_STREAM_PER_THREAD. It has to be of the resource's CUDA context,
- *           and to live until what was mapped on it is released. The software driver refuses one
- *           that was destroyed, and a mapping then ends on any other one; NVIDIA's may crash.
- * CUDA      A resource remembers the CUDA context that was current when it was made. Where there
- *           was none it takes the primary context of the device that draws. Every call makes that
- *           context current, and puts the caller's back. The context has to outlive the resource:
- *           without it calls are GR_ERR_CUDA, and what is mapped ends with GR_ERR_PARTIAL.
- * OpenGL    A resource of OpenGL's is used where the OpenGL context is current that it was made in.
- *           Elsewhere calls return GR_ERR_GL. Bindings and pending errors stay as they were. One
- *           empty program pipeline object, of a name above 100, stays in each context, by which
- *           grinterop knows the context again. OpenGL 3.2 or newer.
- * Threads   Two threads may use two resources at once. One resource, with its buffers, belongs to
- *           one thread at a time.
- * Memory    A loop that maps and releases allocates nothing.
- * Fork      The child of a process that used grinterop may free its parent's objects, which does
- *           nothing there. Everything else is GR_ERR_STATE. Let the child call exec(), or fork
- *           before the first call. The child has its parent's descriptors until it calls exec().
- * Unload    dlclose() leaves grinterop in memory: streams and threads may still call it.
+ * Twice     Freeing or releasing an object twice does nothing and records GR_ERR_INVALID_VALUE. But
+ *           the memory of a buffer is reused some maps later: releasing an old pointer then
+ *           releases the new buffer.
+ * Streams   Every call names its CUDA stream; NULL is an error. For a default stream pass
+ *           CU_STREAM_LEGACY or CU_STREAM_PER_THREAD. The stream must belong to the CUDA context of
+ *           the resource and live until everything mapped on it is released. The software driver
+ *           refuses a destroyed stream and lets another one end the mapping; NVIDIA's may crash.
+ * CUDA      A resource remembers the CUDA context that was current at its creation, or else takes
+ *           the primary context of the device that draws. Every call makes that context current
+ *           and restores the caller's. The context must outlive the resource: without it calls
+ *           return GR_ERR_CUDA, and a mapping ends with GR_ERR_PARTIAL.
+ * OpenGL    An OpenGL resource is used while the OpenGL context of its creation is current;
+ *           otherwise calls return GR_ERR_GL. Bindings and pending errors are preserved. grinterop
+ *           leaves one empty program pipeline object, with a name above 100, in each context to
+ *           recognise it. OpenGL 3.2 or newer.
+ * Threads   Two threads may use two resources at the same time. One thread at a time may use a
+ *           resource and its buffers.
+ * Memory    Maps and releases do not allocate.
+ * Fork      In a forked child, freeing the parent's objects does nothing, and all other calls
+ *           return GR_ERR_STATE. Call exec() in the child, or fork before the first call. The child
+ *           has its parent's descriptors until it calls exec().
+ * Unload    grinterop stays loaded after dlclose(), because streams and threads may still call it.
  * Rights    A set-uid program ignores GR_CUDA_DRIVER, GR_LOG and GR_COMPAT.
  */
 #ifndef GR_GR_H
@@ -92,10 +92,10 @@ extern "C" {
 #endif
 
 /*
- * Makes a struct that is given to a function: GR_INIT(gr_map_options, .wait_event = event). Fields
- * that are not named are 0, and so is what a newer library knows beside them. In C++ fields are
- * named from C++20 on; before that, GR_INIT(gr_map_options) and assignments. A `static` struct of C
- * is made by hand, since this is no constant: {.struct_size = sizeof(gr_map_options), ...}.
+ * Initialises a struct for a call: GR_INIT(gr_map_options, .wait_event = event). Other fields are
+ * 0, and so are fields of a newer library. Before C++20 use GR_INIT(gr_map_options) and
+ * assignments. It is not a constant, so initialise a `static` struct in C by hand:
+ * {.struct_size = sizeof(gr_map_options), ...}.
  */
 #define GR_INIT(...) GR_INIT_(__VA_ARGS__, )
 #if !defined(__cplusplus)
@@ -121,17 +121,14 @@ extern "C" {
 /* An object of the graphics API that is registered with CUDA. */
 typedef struct gr_resource gr_resource;
 
-/* One mapping of a resource: the bytes as CUDA sees them, until it is released. */
+/* A mapping of a resource, also of an image, from gr_map() to its release. */
 typedef struct gr_buffer gr_buffer;
 
 /* ---- Errors ---------------------------------------------------------------------------------- */
 
 /*
- * The classes of errors. The class says who refused, and so what to do about it; gr_last_error()
- * says why. The values stay as they are; new ones come at the end. GR_STATUS_MAP lists them all, as
- * X(name, value, text).
- *
- * After an error nothing has changed, with one exception: GR_ERR_PARTIAL says that something has.
+ * The classes of errors. gr_last_error() has the details. Values never change; new ones are added
+ * at the end. GR_STATUS_MAP lists all as X(name, value, text).
  */
 #define GR_STATUS_MAP(X)                                                                           \
     X(GR_OK, 0, "no error")                                                                        \
@@ -145,7 +142,7 @@ typedef struct gr_buffer gr_buffer;
     X(GR_ERR_NO_MEMORY, 8, "out of memory, of the process or of a device")                         \
     X(GR_ERR_TIMEOUT, 9, "not ready within the time allowed")                                      \
     X(GR_ERR_SYSTEM, 10, "the operating system refused")                                           \
-    X(GR_ERR_NOT_READY, 11, "not ready, and no waiting was asked for")                             \
+    X(GR_ERR_NOT_READY, 11, "not ready, and the timeout was 0")                                    \
     X(GR_ERR_STOPPED, 12, "stopped by another thread")                                             \
     X(GR_ERR_DEVICE_LOST, 13,                                                                      \
       "the device is lost: its work failed, and no call on it will succeed")                       \
@@ -155,53 +152,53 @@ typedef struct gr_buffer gr_buffer;
 typedef enum gr_status { GR_STATUS_MAP(GR_STATUS_ENUM) } gr_status;
 #undef GR_STATUS_ENUM
 
-/* Whose code gr_error.code is. */
+/* The kind of gr_error.code. */
 typedef enum gr_error_domain {
-    GR_DOMAIN_NONE = 0,   /* nobody's: grinterop refused by itself */
+    GR_DOMAIN_NONE = 0,   /* no code: grinterop itself refused */
     GR_DOMAIN_CUDA = 1,   /* a CUresult */
-    GR_DOMAIN_OPENGL = 2, /* of glGetError() */
-    GR_DOMAIN_EGL = 3,    /* of eglGetError() */
+    GR_DOMAIN_OPENGL = 2, /* from glGetError() */
+    GR_DOMAIN_EGL = 3,    /* from eglGetError() */
     GR_DOMAIN_VULKAN = 4, /* a VkResult */
     GR_DOMAIN_ERRNO = 5   /* an errno */
 } gr_error_domain;
 
-/* What went wrong, in full. The library's, and the thread's: see gr_last_error(). */
+/* An error of one thread, owned by the library: gr_last_error(). */
 typedef struct gr_error {
-    /* The class. GR_OK when this thread has had no error. */
+    /* The class. GR_OK if this thread has had no error. */
     gr_status status;
 
-    /* Who gave `code`. */
+    /* The kind of `code`. */
     gr_error_domain domain;
 
-    /* The code of the driver or the system; 0 if none was involved. */
+    /* The code of the driver or the system; 0 if neither was involved. */
     int code;
 
-    /* The code's name, for example "CUDA_ERROR_ALREADY_MAPPED"; "" if none was involved. */
+    /* The name of the code, such as "CUDA_ERROR_ALREADY_MAPPED"; "" if there is none. */
     const char *code_name;
 
     /* The function that failed: the driver's or grinterop's own. */
     const char *call;
 
-    /* A sentence: what was found, and what to do about it. */
+    /* What was found, and what to do about it. */
     const char *message;
 } gr_error;
 
 /*
- * The calling thread's last error. Never NULL. A call that succeeds leaves it alone, so ask only
- * after a failure.
+ * The calling thread's last error. Never NULL. Successful calls leave it unchanged, so call this
+ * only after a failure.
  *
- * Valid    until the next call of grinterop fails on this thread; copy the texts to keep them
+ * Valid    until the next grinterop call fails on this thread; copy the texts to keep them
  */
 GR_API const gr_error *gr_last_error(void);
 
-/* Prints the calling thread's last error in one line: "what: the sentence (call: CODE_NAME)". */
+/* Prints the calling thread's last error in one line: "what: message (call: CODE_NAME)". */
 GR_API void gr_error_print(FILE *stream, const char *what);
 
-/* Forgets the calling thread's last error. */
+/* Resets the calling thread's last error to GR_OK. */
 GR_API void gr_clear_error(void);
 
 /*
- * A class's name, "GR_ERR_STATE", and a text for it. Unknown values have some too.
+ * The name of a class, such as "GR_ERR_STATE", and its text. Never NULL, also for unknown values.
  *
  * Valid    until the process ends
  */
@@ -211,23 +208,23 @@ GR_API const char *gr_status_text(gr_status status);
 /* ---- Flags ----------------------------------------------------------------------------------- */
 
 /*
- * What CUDA is going to do with a resource: CU_GRAPHICS_REGISTER_FLAGS_* of the driver, under the
- * names that cuda.core uses in lower case. GR_READ_ONLY and GR_WRITE_DISCARD exclude each other.
+ * How CUDA uses a resource: the driver's CU_GRAPHICS_REGISTER_FLAGS_*, named as in cuda.core.
+ * GR_READ_ONLY and GR_WRITE_DISCARD exclude each other.
  */
 enum {
     GR_READ_WRITE = 0x00,         /* CUDA reads and writes */
-    GR_READ_ONLY = 0x01,          /* CUDA only reads: writing is undefined */
-    GR_WRITE_DISCARD = 0x02,      /* CUDA writes all of it: the old contents are undefined at map */
-    GR_SURFACE_LOAD_STORE = 0x04, /* images: kernels write to them by surfaces */
+    GR_READ_ONLY = 0x01,          /* CUDA only reads; writing is undefined */
+    GR_WRITE_DISCARD = 0x02,      /* CUDA writes everything; a map makes the contents undefined */
+    GR_SURFACE_LOAD_STORE = 0x04, /* images: kernels write to them through surfaces */
     GR_TEXTURE_GATHER = 0x08      /* images: kernels may use tex2Dgather */
 };
 
 /*
- * Turns names into flags: "read_only|surface_load_store", say.
+ * Parses flag names, such as "read_only|surface_load_store".
  *
  * The names are "read_write" or "none", "read_only", "write_discard", "surface_load_store" and
- * "texture_gather", separated by commas or '|', with blanks around them. NULL and "" mean
- * GR_READ_WRITE. *flags is written only on success.
+ * "texture_gather", separated by commas or '|'; blanks are ignored. NULL and "" mean GR_READ_WRITE.
+ * *flags is written only on success.
  *
  * Errors:
  *     GR_ERR_INVALID_VALUE  a name is none of these (the message lists them), or `flags` is NULL
@@ -237,8 +234,8 @@ GR_API gr_status gr_flags_parse(const char *text, unsigned *flags);
 /* ---- Mapping --------------------------------------------------------------------------------- */
 
 /*
- * CUDA graphs: every function that puts work into a stream is GR_ERR_STATE, with the code
- * CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, while the stream captures a graph. The capture goes on. A
+ * CUDA graphs: while a stream captures a graph, every function that enqueues work in it returns
+ * GR_ERR_STATE, with the code CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, and the capture continues. A
  * map and a release belong to one frame, and a graph would repeat them. Capture the kernels only,
  * and launch the graph in between:
  *
@@ -246,41 +243,38 @@ GR_API gr_status gr_flags_parse(const char *text, unsigned *flags);
  *     cuGraphLaunch(graph, stream);
  *     gr_buffer_release(buffer);
  *
- * The pointer may differ from map to map: update the graph's kernels where it does
+ * If the pointer differs from the last map's, update the kernels of the graph
  * (cuGraphExecKernelNodeSetParams).
  */
 
-/* For the stream of a release, an unmap or a close: the stream that the map was given. */
+/* In a release, an unmap or a close: the stream of the map. */
 #define GR_STREAM_OF_MAP ((CUstream)(size_t)-1)
 
-/* For a stream parameter where there is no stream: the graphics API's side of a ring. */
+/* For the graphics side of a ring, which has no stream. */
 #define GR_STREAM_NONE ((CUstream)(size_t)-2)
 
-/* For every timeout_ms: without end. */
+/* For every timeout_ms: no timeout. */
 #define GR_WAIT_FOREVER (~0u)
 
 /*
- * Hands the resource to CUDA, until the buffer is released.
+ * Maps a resource: hands it to CUDA until the buffer is released.
  *
- * Work of the graphics API that was issued before this call comes before work that is put into
- * `stream` after it. The calling thread waits for neither.
+ * Graphics work issued before this call is ordered before work enqueued in `stream` after it. The
+ * calling thread waits for neither. A resource has one mapping at a time.
  *
- * Owner    the caller, who releases the buffer with gr_buffer_release(); it holds the resource
- * Thread   where the OpenGL context is current, for a resource of OpenGL's
- *
- * A resource has one mapping at a time.
+ * Owner    the caller, who ends the buffer by gr_buffer_release(); the buffer holds the resource
+ * Thread   for an OpenGL resource, where its OpenGL context is current
  *
  * Errors: NULL, and nothing is mapped, after
  *     GR_ERR_INVALID_VALUE  `resource` or `stream` is NULL, the resource was freed, or the stream
- *                           is of another device
- *     GR_ERR_STATE          it is mapped or closed; or its OpenGL object, whose storage is not
- *                           immutable, was deleted or given other storage; or it is in a ring, or
- *                           in a submit that was begun and not committed; or nothing says yet who
- *                           orders it (submit.h); or it is a new Vulkan image (vk.h); or the stream
- *                           captures a graph. The message names the call that is missing
- *     GR_ERR_GL             its OpenGL context is not current here
- *     GR_ERR_CUDA           the driver refused; or the stream is of another CUDA context, or was
- *                           destroyed
+ *                           belongs to another device
+ *     GR_ERR_STATE          the resource is mapped, closed, in a ring, or in a submit that was not
+ *                           committed; its OpenGL object was deleted or has other storage; its
+ *                           order is not defined yet (submit.h); it is a new Vulkan image (vk.h);
+ *                           or the stream captures a graph. The message names the missing call
+ *     GR_ERR_GL             its OpenGL context is not current
+ *     GR_ERR_CUDA           the driver refused; or the stream belongs to another CUDA context or
+ *                           was destroyed
  *     GR_ERR_DEVICE_LOST    earlier work in the CUDA context failed
  *     GR_ERR_NO_MEMORY
  *
@@ -288,38 +282,37 @@ GR_API gr_status gr_flags_parse(const char *text, unsigned *flags);
  */
 GR_API gr_buffer *gr_map(gr_resource *resource, CUstream stream);
 
-/* How gr_map_many() maps. */
+/* Options of gr_map_many(). */
 typedef struct gr_map_options {
     size_t struct_size;
 
-    /* The map's stream waits for this event first. NULL: for nothing. */
+    /* The stream waits for this event before the map. NULL: for none. */
     CUevent wait_event;
 
     /*
-     * Recorded when the data is CUDA's: what other streams have to wait for. NULL: none is. With
-     * GR_WRITE_DISCARD it may be recorded once more before the map, to see that it can be.
+     * Recorded after the map, for other streams to wait for. NULL: none. With GR_WRITE_DISCARD it
+     * may also be recorded before the map, to check that it is valid.
      */
     CUevent ready_event;
 
     /*
-     * Which bytes of each buffer are mapped: `size` at `offset`; a size of 0: up to the end.
-     * gr_buffer_ptr() and gr_buffer_size() are those of the part, and a copy moves no more than it.
-     * With GR_WRITE_DISCARD the bytes outside of the part are undefined too, unless the transport
-     * copies. 0 for images.
+     * The part of each buffer to map: `size` bytes at `offset`; a size of 0 means up to the end.
+     * gr_buffer_ptr() and gr_buffer_size() refer to the part, and a copy moves only the part. With
+     * GR_WRITE_DISCARD the other bytes become undefined, too, unless the transport copies. 0 for
+     * images.
      */
     size_t offset, size;
 } gr_map_options;
 
 /*
- * Maps n resources, of any transports. out[i] is the buffer of resources[i]. Up to 256 that follow
- * each other in the list and have one transport are mapped by one call of the driver.
+ * Maps n resources of any transports. out[i] is the buffer of resources[i]. One driver call maps up
+ * to 256 consecutive resources of the same transport.
  *
- * All or nothing: after an error no resource is mapped and `out` is as it was. `options` may be
- * NULL.
+ * After an error no resource is mapped and `out` is unchanged. `options` may be NULL.
  *
  * Errors: as for gr_map(), and
- *     GR_ERR_INVALID_VALUE  n is 0, a resource is listed twice, or a part lies past the end
- *     GR_ERR_CUDA           an event of the options is none
+ *     GR_ERR_INVALID_VALUE  n is 0, a resource is listed twice, or a part exceeds its buffer
+ *     GR_ERR_CUDA           an event of the options is invalid
  *
  * Wraps cuGraphicsMapResources, cuStreamWaitEvent, cuEventRecord.
  */
@@ -327,18 +320,18 @@ GR_API gr_status gr_map_many(gr_resource *const resources[], size_t n, CUstream 
                              const gr_map_options *options, gr_buffer *out[]);
 
 /*
- * The device pointer, for work on the map's stream and on streams that wait for it.
+ * The device pointer, for work in the stream of the map and in streams that wait for it.
  *
  * Valid    until the release; 0 once the resource was unmapped or closed
  *
  * Errors: 0 after
  *     GR_ERR_INVALID_VALUE  `buffer` is NULL
- *     GR_ERR_STATE          it is an image, which has no pointer: image.h
+ *     GR_ERR_STATE          it maps an image, which has no pointer: image.h
  */
 GR_API CUdeviceptr gr_buffer_ptr(const gr_buffer *buffer);
 
 /*
- * The size in bytes of what is mapped. 0 for images, and once the resource was unmapped or closed.
+ * The size in bytes of the mapping. 0 for images, and once the resource was unmapped or closed.
  *
  * Errors: 0 after
  *     GR_ERR_INVALID_VALUE  `buffer` is NULL
@@ -346,7 +339,7 @@ GR_API CUdeviceptr gr_buffer_ptr(const gr_buffer *buffer);
 GR_API size_t gr_buffer_size(const gr_buffer *buffer);
 
 /*
- * The stream that the map was given.
+ * The stream of the map.
  *
  * Errors: NULL after
  *     GR_ERR_INVALID_VALUE  `buffer` is NULL
@@ -356,89 +349,85 @@ GR_API CUstream gr_buffer_stream(const gr_buffer *buffer);
 /* ---- Releasing ------------------------------------------------------------------------------- */
 
 /*
- * Hands the bytes back to the graphics API, on the stream of the map, and ends the buffer.
+ * Releases a buffer: hands the resource back to the graphics API in the stream of the map, and
+ * frees the buffer.
  *
- * Work that was put into the stream before this call comes before work of the graphics API that is
- * issued after it.
+ * Work enqueued in the stream before this call is ordered before graphics work issued after it.
  *
- * Tensors of the mapping (tensor.h) that live are revoked, with a warning in the log, as by every
- * call that ends a mapping; the streams that are known to use them come before too.
+ * Live tensors of the mapping (tensor.h) are revoked, with a warning in the log, as by every call
+ * that ends a mapping; the release also waits for the streams that are known to use them.
  *
- * Where the mapping has ended already (gr_resource_unmap(), gr_resource_close()) this only ends the
- * buffer. If the resource was freed meanwhile, its registration ends too.
+ * If the mapping has ended already (gr_resource_unmap(), gr_resource_close()), this only frees the
+ * buffer. If the resource was freed meanwhile, its registration ends, too.
  *
- * Thread   where the OpenGL context is current, for a resource of OpenGL's; of what was mapped on
- *          CU_STREAM_PER_THREAD, the thread that mapped it
+ * Thread   for an OpenGL resource, where its OpenGL context is current; for a map on
+ *          CU_STREAM_PER_THREAD, the thread of the map
  *
- * Errors, after which the buffer is still the caller's and the bytes are still CUDA's:
- *     GR_ERR_INVALID_VALUE  the buffer has been released already
+ * Errors, after which the buffer still exists and is still mapped:
+ *     GR_ERR_INVALID_VALUE  the buffer was released before
  *     GR_ERR_STATE          the stream captures a graph
- *     GR_ERR_GL             the resource's OpenGL context is not current here
- *     GR_ERR_CUDA           the driver refused. Where the stream of the map was destroyed,
- *                           gr_buffer_release_many() takes another one
+ *     GR_ERR_GL             the OpenGL context of the resource is not current
+ *     GR_ERR_CUDA           the driver refused. If the stream of the map was destroyed, use
+ *                           gr_buffer_release_many() with another stream
  *
  * and after which the buffer has ended:
- *     GR_ERR_PARTIAL        its CUDA context was destroyed: what CUDA wrote may be lost; or the
- *                           graphics API could not be made to wait for it
+ *     GR_ERR_PARTIAL        its CUDA context was destroyed, so what CUDA wrote may be lost; or the
+ *                           graphics API could not be made to wait for CUDA
  *
  * Wraps cuGraphicsUnmapResources.
  */
 GR_API gr_status gr_buffer_release(gr_buffer *buffer);
 
 /*
- * Releases a buffer from anywhere: for finalizers, which a garbage collector runs on a thread of
- * its own.
+ * Releases a buffer from any thread, for finalizers of garbage collectors.
  *
- * Where the resource's OpenGL context is not current, the buffer is set aside. The next call in
- * that context that makes or ends a resource, or that is about this one, releases it. Until then
- * the bytes are CUDA's. What fails is logged as a warning. NULL is fine.
+ * If the OpenGL context of the resource is not current, the release is deferred: the next call in
+ * that context that creates or frees a resource, or that uses this one, does it. Until then CUDA
+ * owns the resource. Failures are logged as warnings.
  *
- * While tensors of the mapping live, it is left to them: the buffer is set aside when the last is
- * gone, and until then gr_map() is GR_ERR_STATE. Where no OpenGL context matters, the next call
- * about the resource then releases it, or gr_tensor_collect() if the resource was freed.
+ * If tensors of the mapping are alive, the release is deferred until the last one is freed, and
+ * until then gr_map() returns GR_ERR_STATE. If no OpenGL context is involved, the next call on the
+ * resource then releases it, or gr_tensor_collect() if the resource was freed.
  *
- * While the stream of the map captures a graph, the release is refused: the refusal is logged as a
- * warning, and the mapping stays until gr_resource_unmap() or gr_resource_close(). So it is with a
- * buffer of GR_AUTO() whose scope ends in a capture.
+ * If the stream of the map captures a graph, the release fails with a logged warning, and the
+ * mapping stays until gr_resource_unmap() or gr_resource_close(). The same holds for a GR_AUTO()
+ * buffer whose scope ends during a capture.
  *
  * Thread   any
  *
- * Errors: recorded, as nothing is returned
- *     GR_ERR_INVALID_VALUE  the buffer has been released already
+ * Errors: recorded only
+ *     GR_ERR_INVALID_VALUE  the buffer was released before
  */
 GR_API void gr_buffer_release_later(gr_buffer *buffer);
 
-/* How gr_buffer_release_many() releases. */
+/* Options of gr_buffer_release_many(). */
 typedef struct gr_release_options {
     size_t struct_size;
 
-    /* The release comes after this event: record it after the last work. NULL: after no event. */
+    /* The release waits for this event: record it after the last work. NULL: none. */
     CUevent wait_event;
 } gr_release_options;
 
 /*
- * Releases n different buffers on `stream`, with one call of the driver for up to 256 that follow
- * each other.
+ * Releases n different buffers in `stream`, by one driver call for up to 256 consecutive ones.
  *
- * GR_STREAM_OF_MAP is the stream of each one's map. Another stream is made to wait for what the
- * map's stream has been given so far; make it wait yourself for other streams that still write.
+ * GR_STREAM_OF_MAP selects the stream of each map. Another stream waits for the work that the
+ * stream of the map has so far; let it wait yourself for other streams that still write.
  *
- * NULL entries are skipped, and entries are set to NULL as their buffers are released. `options`
- * may be NULL.
+ * NULL entries are skipped; entries of released buffers are set to NULL. `options` may be NULL.
  *
  * Errors:
  *     GR_ERR_INVALID_VALUE  `stream` or `buffers` is NULL; nothing was released
- *     GR_ERR_PARTIAL        some were not released: they are still in `buffers`, the others are
- *                           NULL. gr_last_error() has the first refusal's code and sentence. Or
- *                           some have ended with their CUDA context
+ *     GR_ERR_PARTIAL        the buffers left in `buffers` were not released, and gr_last_error()
+ *                           has the first failure; or some ended with their CUDA context
  *     others                as for gr_buffer_release(); none was released
  */
 GR_API gr_status gr_buffer_release_many(gr_buffer *buffers[], size_t n, CUstream stream,
                                         const gr_release_options *options);
 
 /*
- * Ends the mapping without ending the buffer, which from then on reports pointer 0 and size 0 and
- * is still to be released.
+ * Ends the mapping but not the buffer, which then reports pointer 0 and size 0 and still has to be
+ * released.
  *
  * Errors: as for gr_buffer_release(), and
  *     GR_ERR_INVALID_VALUE  `resource` or `stream` is NULL, or the resource was freed
@@ -449,15 +438,15 @@ GR_API gr_status gr_resource_unmap(gr_resource *resource, CUstream stream);
 /* ---- Waiting on the host --------------------------------------------------------------------- */
 
 /*
- * Makes the calling thread wait until CUDA's last work with a resource is done: what was put into
- * the stream before its last release. With the transports interop and copy it waits for later work
- * in that stream, too, and the stream has to exist still.
+ * Blocks the calling thread until CUDA has finished the work that was in the stream at the last
+ * release of the resource. With the transports interop and copy it also waits for later work in
+ * that stream, which must still exist.
  *
- * Waits    up to timeout_ms milliseconds; 0 only looks, and GR_WAIT_FOREVER waits until it is done
+ * Waits    at most timeout_ms milliseconds; 0 polls
  *
  * Errors:
- *     GR_ERR_NOT_READY      it is not done, and `timeout_ms` is 0
- *     GR_ERR_TIMEOUT        it is not done after that time
+ *     GR_ERR_NOT_READY      the work is not done, and `timeout_ms` is 0
+ *     GR_ERR_TIMEOUT        the work is not done after that time
  *     GR_ERR_INVALID_VALUE  `resource` is NULL
  *     GR_ERR_STATE          it is mapped, or closed
  *     GR_ERR_CUDA           the work failed
@@ -469,30 +458,29 @@ GR_API gr_status gr_resource_wait(gr_resource *resource, unsigned timeout_ms);
 /* ---- Life of a resource ---------------------------------------------------------------------- */
 
 /*
- * Ends the registration now: unmaps, if it is mapped, on `stream`, and unregisters.
+ * Ends the registration now: unmaps the resource in `stream` if it is mapped, and unregisters it.
  *
- * Buffers that are still out report pointer 0 and size 0. The object remains, as does what it
- * reports, until gr_resource_free(). Closing again does nothing and succeeds.
+ * Its buffers then report pointer 0 and size 0. The object can still be queried until
+ * gr_resource_free(). Closing again does nothing and succeeds.
  *
- * Thread   where the OpenGL context is current, for a resource of OpenGL's
+ * Thread   for an OpenGL resource, where its OpenGL context is current
  *
  * Errors:
  *     GR_ERR_INVALID_VALUE  `resource` or `stream` is NULL, or the resource was freed
  *     GR_ERR_STATE          it is in a ring
- *     GR_ERR_GL             its OpenGL context is not current here
+ *     GR_ERR_GL             its OpenGL context is not current
  *     GR_ERR_CUDA           the driver could not unmap it
- *     GR_ERR_PARTIAL        it is closed, although the driver complained: gr_last_error() has why
+ *     GR_ERR_PARTIAL        it is closed, although the driver reported an error: gr_last_error()
  *
  * Wraps cuGraphicsUnmapResources, cuGraphicsUnregisterResource.
  */
 GR_API gr_status gr_resource_close(gr_resource *resource, CUstream stream);
 
 /*
- * Lets go of a resource. If it is not mapped this also closes it; otherwise the release of its
- * buffer will. NULL is fine.
+ * Frees a resource: closes it, unless it is mapped; then the release of its buffer closes it.
  *
- * Where its OpenGL context is not current, the registration is set aside, and a warning logged. The
- * next call in that context that makes or ends a resource ends it.
+ * If its OpenGL context is not current, this logs a warning, and the next call in that context that
+ * creates or frees a resource ends the registration.
  *
  * Thread   any
  */
@@ -500,20 +488,20 @@ GR_API void gr_resource_free(gr_resource *resource);
 
 /* ---- What a resource is ---------------------------------------------------------------------- */
 
-/* What gr_map() gives of a resource. */
+/* The kind of a resource, by what its mapping has. */
 typedef enum gr_kind {
     GR_KIND_BUFFER = 1, /* a pointer */
     GR_KIND_IMAGE = 2   /* arrays, surfaces and textures: image.h */
 } gr_kind;
 
-/* Whose object a resource was made from. */
+/* The API of the object that a resource was created from. */
 typedef enum gr_graphics_api {
     GR_OPENGL = 1,
     GR_VULKAN = 2,
     GR_EXTERNAL = 3 /* imported by a handle, or received from another process */
 } gr_graphics_api;
 
-/* How the bytes get from one side to the other. Bits, so that a set of them can be allowed. */
+/* How the bytes get from one API to the other. Bits, so that a set can be allowed. */
 typedef enum gr_transport {
     /* An OpenGL object that is registered with CUDA: no copy, each map and release is a barrier. */
     GR_TRANSPORT_INTEROP = 1,
@@ -527,16 +515,16 @@ typedef enum gr_transport {
     /* Memory of Vulkan, or of any other API that can export it: no copy. */
     GR_TRANSPORT_EXTERNAL = 8,
 
-    /* A copy from GPU to GPU, where OpenGL draws on another one than CUDA computes on. */
+    /* A copy from GPU to GPU, for OpenGL on one and CUDA on another. */
     GR_TRANSPORT_PEER = 16,
 
-    /* Where a set is asked for: whichever works, the best first. */
+    /* As a set of allowed transports: the best that works. */
     GR_TRANSPORT_ANY = 31
 } gr_transport;
 
 /*
- * Each answers for a closed resource too, as long as it is not freed. For NULL they answer false,
- * true (closed) and 0, and record GR_ERR_INVALID_VALUE.
+ * These also work for a closed resource. For NULL they return false, true (closed) and 0, and
+ * record GR_ERR_INVALID_VALUE.
  */
 GR_API bool gr_resource_is_mapped(const gr_resource *resource);
 GR_API bool gr_resource_is_closed(const gr_resource *resource);
@@ -547,17 +535,17 @@ GR_API gr_graphics_api gr_resource_api(const gr_resource *resource);
 GR_API size_t gr_resource_size(const gr_resource *resource);
 
 /*
- * The flags that it was made with. Of images by the transports shared and external there is
- * GR_SURFACE_LOAD_STORE beside them, if the image's usage lets kernels write to it.
+ * The flags of its creation. Images of the transports shared and external also have
+ * GR_SURFACE_LOAD_STORE if their usage lets kernels write to them.
  */
 GR_API unsigned gr_resource_flags(const gr_resource *resource);
 
-/* How its bytes get from one side to the other. */
+/* The transport in use. */
 GR_API gr_transport gr_resource_transport(const gr_resource *resource);
 
 /*
- * CUDA's own objects, for calls that grinterop does not wrap: the registration of a resource by
- * GR_TRANSPORT_INTEROP, and the memory that a resource lies in which CUDA imported.
+ * The CUDA objects, for calls that grinterop does not wrap: the registration of a
+ * GR_TRANSPORT_INTEROP resource; the imported memory of the others.
  *
  * Valid    until the resource is closed
  *
@@ -569,76 +557,74 @@ GR_API CUgraphicsResource gr_resource_graphics(const gr_resource *resource);
 GR_API CUexternalMemory gr_resource_external_memory(const gr_resource *resource);
 
 /*
- * Writes one line about the resource: what it is, its size and flags, the transport in use, its
- * state.
+ * Writes one line about the resource: kind, size, flags, transport and state.
  *
- * It writes at most `size` bytes with the terminating zero, and returns the length of the whole
- * line, like snprintf. Of NULL it says that there is none.
+ * Writes at most `size` bytes with the terminating zero and returns the length of the whole line,
+ * like snprintf. NULL is described as no resource.
  */
 GR_API int gr_resource_describe(const gr_resource *resource, char *text, size_t size);
 
 /* ---- Logging and version --------------------------------------------------------------------- */
 
-/* How much is logged: each level has those before it. */
+/* Log levels. Each includes those before it. */
 typedef enum gr_log_level {
     GR_LOG_NONE = 0,
     GR_LOG_ERROR = 1,   /* every error, as it is recorded */
-    GR_LOG_WARNING = 2, /* failures in destructors; how many objects are open at the end */
-    GR_LOG_INFO = 3,    /* choices that were made; which objects are open at the end */
+    GR_LOG_WARNING = 2, /* failures in destructors; the number of objects open at exit */
+    GR_LOG_INFO = 3,    /* decisions; the objects open at exit */
     GR_LOG_DEBUG = 4    /* each register, map, release and close */
 } gr_log_level;
 
 /*
- * Receives one line, without the line's end, on the thread that calls grinterop. It must not call
+ * Receives one line, without a newline, on the thread that called grinterop. It must not call
  * grinterop itself.
  */
 typedef void (*gr_log_fn)(void *user, gr_log_level level, const char *line);
 
 /*
- * Sends lines up to `level` to `fn`, with `user`; a NULL `fn` is the standard error stream. Objects
- * that are open when the process ends are reported on the standard error stream only, not to `fn`.
+ * Sends lines up to `level` to `fn` with `user`; if `fn` is NULL, to the standard error stream.
+ * Objects open at exit are reported on the standard error stream only, not to `fn`.
  *
- * Without this call the environment variable GR_LOG decides: none, error, warning, info or debug.
- * Without that nothing is logged.
+ * The default is the environment variable GR_LOG: none, error, warning, info or debug; without it,
+ * none.
  *
- * Thread   any; lines that are being written may still go the old way
+ * Thread   any; concurrent lines may still use the old setting
  */
 GR_API void gr_log_set(gr_log_level level, gr_log_fn fn, void *user);
 
 /* ---- Versions -------------------------------------------------------------------------------- */
 
-/* The first number of this header's version: a program of an older header runs with its library. */
+/* The major version of this header. A program built with an older header runs with its library. */
 #define GR_VERSION_MAJOR 0
 
-/* The second number, which is higher where something was added. */
+/* The minor version, incremented when something is added. */
 #define GR_VERSION_MINOR 1
 
-/* The third number. */
+/* The patch version. */
 #define GR_VERSION_PATCH 0
 
-/* A version as one number, by which versions are compared; `minor` and `patch` are below 100. */
+/* A version as one number for comparisons; `minor` and `patch` are below 100. */
 #define GR_VERSION_NUMBER(major, minor, patch) ((major)*10000 + (minor)*100 + (patch))
 
 /*
- * The version of this header: gr_library_version() is the library's.
+ * The version of this header. gr_library_version() returns that of the library.
  *
  *     #if GR_VERSION >= GR_VERSION_NUMBER(0, 2, 0)
  */
 #define GR_VERSION GR_VERSION_NUMBER(GR_VERSION_MAJOR, GR_VERSION_MINOR, GR_VERSION_PATCH)
 
-/* The version of the library that runs, as text: "major.minor.patch". */
+/* The version of the loaded library: "major.minor.patch". */
 GR_API const char *gr_library_version(void);
 
 /* ---- End of scope ---------------------------------------------------------------------------- */
 
 #if defined(__GNUC__)
 /*
- * Declares a variable whose object is released or freed when it goes out of scope, however that
- * happens. With gcc and clang.
+ * Declares a variable whose object is released or freed when it goes out of scope (gcc, clang).
  *
  *     GR_AUTO(gr_buffer) *buffer = gr_map(resource, stream);
  *
- * An error in such a release can only be logged, as a warning.
+ * A failure of that release is logged as a warning.
  */
 #define GR_AUTO(type) __attribute__((cleanup(type##_at_scope_end))) type
 

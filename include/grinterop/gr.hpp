@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * grinterop for C++17 and newer: C's objects end by themselves, and its failures are exceptions.
+ * grinterop for C++17 and newer: objects end with their scope, and failures are exceptions.
  *
  *     grinterop::resource vertices(gr_from_gl_buffer(name, GR_WRITE_DISCARD));
  *     {
  *         grinterop::mapping mapped = vertices.map(stream);
  *         ... launch kernels on `stream` that write to mapped.pointer() ...
- *     }                                                scope end: OpenGL owns the bytes again
+ *     }                                          the end of the scope hands it back to OpenGL
  *
- * The C headers are the reference: each member names the function that it calls, and has its rules,
- * its threads and its errors.
+ * The C headers are the reference: each member calls the C function that its comment names, with
+ * the same rules, threads and errors.
  *
- * Owner    A class takes what any function of C made, whichever header declares it, and owns it:
- *          resource(gr_gl_image_create(...)), resource(gr_from_vk_buffer(...)). get() lends it to
- *          C, detach() gives it away. Objects are moved, not copied; one that was moved from is
- *          empty and false. Const is the handle, not what it holds.
- * Errors   A failure throws grinterop::error. Destructors log what fails, and cancel such a slot.
+ * Owner    A class owns the result of a C function: resource(gr_gl_image_create(...)),
+ *          resource(gr_from_vk_buffer(...)). get() lends it to C, detach() gives it away. Objects
+ *          can be moved, not copied; a moved-from object is empty and false. `const` refers to the
+ *          handle, not to the object.
+ * Errors   A failure throws grinterop::error. Destructors log failures, and cancel slots that
+ *          cannot be handed on.
  */
 #ifndef GR_GR_HPP
 #define GR_GR_HPP
@@ -38,16 +39,16 @@
 
 namespace grinterop
 {
-/* A failure with the fields of gr_error, copied. what() has the message, the call and the name. */
+/* A failure, with copies of gr_error's fields. what() has the message, the call and the code. */
 class error : public std::runtime_error
 {
 public:
-    /* As in gr_error; the names are arrays, since the copy of an exception must not fail. */
+    /* As in gr_error. The names are arrays, because copying an exception must not fail. */
     gr_status status;
     gr_error_domain domain;
     int code;
     char code_name[64], call[64];
-    /* Of the calling thread's last error. */
+    /* The calling thread's last error. */
     explicit error(const gr_error &from = *gr_last_error())
         : std::runtime_error(std::string(from.message) + " (" + from.call +
                              (*from.code_name ? ": " : "") + from.code_name + ")"),
@@ -58,14 +59,14 @@ public:
     }
 };
 
-/* Throws what C returned: check(gr_cuda_load(true)). */
+/* Throws if a C function failed: check(gr_cuda_load(true)). */
 inline void check(gr_status status)
 {
     if (status != GR_OK)
         throw error();
 }
 
-/* The same for the driver: check(gr_cuda()->StreamSynchronize(stream), "cuStreamSynchronize"). */
+/* Throws if the driver failed: check(gr_cuda()->StreamSynchronize(s), "cuStreamSynchronize"). */
 inline void check(CUresult result, const char *call)
 {
     const char *name = "";
@@ -76,7 +77,7 @@ inline void check(CUresult result, const char *call)
     throw error({GR_ERR_CUDA, GR_DOMAIN_CUDA, result, name, call, "the CUDA driver refused"});
 }
 
-/* What C made, unless it is NULL or 0, which is thrown: must(gr_buffer_surface(b, 0, 0)). */
+/* Returns its argument; throws if it is NULL or 0: must(gr_buffer_surface(b, 0, 0)). */
 template <typename T> T must(T made)
 {
     if (!made)
@@ -84,7 +85,7 @@ template <typename T> T must(T made)
     return made;
 }
 
-/* Memory of a device: objects at a pointer, while it is mapped. data() is for kernels only. */
+/* Objects in mapped device memory. data() is for kernels only. */
 template <typename T> class device_span
 {
     static_assert(std::is_trivially_copyable_v<T>, "only plain bytes go to a device");
@@ -92,7 +93,7 @@ template <typename T> class device_span
     std::size_t size_ = 0;
 
 public:
-    /* `size` objects from `pointer` on, and what it was made of. */
+    /* `size` objects at `pointer`. */
     device_span(CUdeviceptr pointer, std::size_t size) noexcept : pointer_(pointer), size_(size) {}
     CUdeviceptr pointer() const noexcept { return pointer_; }
     T *data() const noexcept { return reinterpret_cast<T *>(pointer_); }
@@ -102,7 +103,7 @@ public:
 
 namespace detail
 {
-/* How objects end. A buffer whose release is refused here is left to the thread that may. */
+/* Deleters. A buffer that cannot be released on this thread is released later. */
 struct end {
     void operator()(gr_resource *object) const noexcept { gr_resource_free(object); }
     void operator()(gr_ring *object) const noexcept { gr_ring_free(object); }
@@ -114,7 +115,7 @@ struct end {
     }
 };
 
-/* How a slot ends: half a frame, which an exception left behind, is nobody's to read. */
+/* Deleter of a slot. During an exception it cancels, so that no incomplete frame is read. */
 struct slot_end {
     gr_ring *ring = nullptr;
     bool writing = false;
@@ -127,7 +128,7 @@ struct slot_end {
     }
 };
 
-/* What all classes have that own an object of C's. NULL is thrown: it is C's failure. */
+/* Base of the classes that own a C object. Throws for NULL, which is a failure in C. */
 template <typename T, typename End = end> class owner
 {
 protected:
@@ -136,45 +137,45 @@ protected:
 
 public:
     owner() noexcept = default;
-    /* Takes what C made. get() lends it to C, detach() gives it away; it is false without one. */
+    /* Takes the object. get() lends it to C, detach() gives it away. Without one it is false. */
     explicit owner(T *made) : held_(must(made)) {}
     T *get() const noexcept { return held_.get(); }
     T *detach() noexcept { return held_.release(); }
     explicit operator bool() const noexcept { return get() != nullptr; }
 };
 
-/* What CUDA sees of a mapped buffer. Self has buffer(). */
+/* Access to the memory of a mapped buffer. Self has buffer(). */
 template <typename Self> class device_memory
 {
     const gr_buffer *of() const { return static_cast<const Self *>(this)->buffer(); }
 
 public:
-    /* gr_buffer_ptr(). 0 once the mapping has ended; of an image or an empty object it throws. */
+    /* gr_buffer_ptr(). 0 once the mapping has ended. Throws for an image or an empty object. */
     CUdeviceptr pointer() const
     {
-        gr_clear_error(); /* so that an older one is not taken for this one's */
+        gr_clear_error(); /* an older error must not count */
         const CUdeviceptr pointer = gr_buffer_ptr(of());
         check(gr_last_error()->status);
         return pointer;
     }
     std::size_t size() const noexcept { return gr_buffer_size(of()); }
-    /* As many whole T as there are. */
+    /* As many whole T as fit. */
     template <typename T> device_span<T> span() const { return {pointer(), size() / sizeof(T)}; }
 };
 
 } // namespace detail
 
 /*
- * A resource in CUDA's hands until this ends: gr_map(), gr.h. It holds the resource. It ends where
- * gr_buffer_release() may be called; elsewhere it ends as by gr_buffer_release_later().
+ * A mapping of a resource, which it keeps alive: gr_map(), gr.h. Where gr_buffer_release() is not
+ * allowed, the destructor uses gr_buffer_release_later().
  */
 class mapping : public detail::owner<gr_buffer>, public detail::device_memory<mapping>
 {
 public:
     using owner::owner;
-    /* For functions of C: the same as get(). */
+    /* The same as get(). */
     gr_buffer *buffer() const noexcept { return get(); }
-    /* gr_buffer_release(), on any stream. It is still mapped after an error. */
+    /* gr_buffer_release(), in any stream. After an error it is still mapped. */
     void release(CUstream stream = GR_STREAM_OF_MAP)
     {
         gr_buffer *one = get();
@@ -183,7 +184,7 @@ public:
     }
 };
 
-/* What CUDA and a graphics API share: gr_resource, gr.h, where one thread at a time may use it. */
+/* A buffer or image registered with CUDA: gr_resource, gr.h. */
 class resource : public detail::owner<gr_resource>
 {
 public:
@@ -198,10 +199,10 @@ public:
     std::size_t size() const noexcept { return gr_resource_size(get()); }
 };
 
-/* {vertices, colours}, say. */
+/* A list of resources, such as {vertices, colours}. */
 using resource_list = std::initializer_list<std::reference_wrapper<const resource>>;
 
-/* For functions of C: the objects of a container of resources, or of {vertices, colours}. */
+/* The C objects of a container of resources, or of {vertices, colours}. */
 template <typename Resources = resource_list>
 std::vector<gr_resource *> pointers(const Resources &resources)
 {
@@ -211,21 +212,21 @@ std::vector<gr_resource *> pointers(const Resources &resources)
     return all;
 }
 
-/* gr_map_many(): all in one call of the driver, or none. Without release_many() each ends alone. */
+/* gr_map_many(): all or none, in one driver call. release_many() releases them in one call. */
 template <typename Resources = resource_list>
 std::vector<mapping> map_many(const Resources &resources, CUstream stream,
                               const gr_map_options *options = nullptr)
 {
     const std::vector<gr_resource *> all = pointers(resources);
     std::vector<gr_buffer *> made(all.size());
-    std::vector<mapping> mapped(all.size()); /* all memory before anything is mapped */
+    std::vector<mapping> mapped(all.size()); /* allocate everything before the map */
     check(gr_map_many(all.data(), all.size(), stream, options, made.data()));
     for (std::size_t i = 0; i < made.size(); i++)
         mapped[i] = mapping(made[i]);
     return mapped;
 }
 
-/* gr_buffer_release_many(). What it could not release is still in `mapped`. */
+/* gr_buffer_release_many(). Mappings that it could not release stay in `mapped`. */
 inline void release_many(std::vector<mapping> &mapped, CUstream stream = GR_STREAM_OF_MAP,
                          const gr_release_options *options = nullptr)
 {
@@ -240,8 +241,8 @@ inline void release_many(std::vector<mapping> &mapped, CUstream stream = GR_STRE
 }
 
 /*
- * A slot in the hands of one side: gr_slot, ring.h. The ring owns it, and outlives this. Its end
- * publishes it or gives it back; it cancels what an exception ends, and what cannot be handed on.
+ * An acquired slot: gr_slot, ring.h. The ring must outlive it. The destructor hands it on; it
+ * cancels the slot during an exception, or if it cannot be handed on.
  */
 class slot : public detail::owner<const gr_slot, detail::slot_end>,
              public detail::device_memory<slot>
@@ -255,17 +256,17 @@ class slot : public detail::owner<const gr_slot, detail::slot_end>,
 
 public:
     slot() noexcept = default;
-    /* What an acquire of `from` gave; the mapping is NULL on the graphics API's side. */
+    /* A slot acquired from `from`. The mapping is NULL on the graphics side. */
     slot(const gr_slot *taken, gr_ring *from, bool writing) : owner(taken, {from, writing}) {}
     const gr_slot *operator->() const noexcept { return get(); }
     const gr_buffer *buffer() const noexcept { return get() ? get()->buffer : nullptr; }
-    /* gr_ring_publish(), gr_ring_give_back(), or the way back. It is kept if they throw. */
+    /* gr_ring_publish(), gr_ring_give_back(), gr_ring_cancel_*(). If they throw, it is kept. */
     void publish() { end(gr_ring_publish); }
     void give_back() { end(gr_ring_give_back); }
     void cancel() { end(held_.get_deleter().writing ? gr_ring_cancel_write : gr_ring_cancel_read); }
 };
 
-/* Frames in flight: gr_ring, ring.h. Each side is one thread at a time. */
+/* Frames in flight: gr_ring, ring.h. One thread at a time may act for each side. */
 class ring : public detail::owner<gr_ring>
 {
     slot take(bool writing, CUstream stream, unsigned ms) const
@@ -280,16 +281,16 @@ class ring : public detail::owner<gr_ring>
 
 public:
     using owner::owner;
-    /* gr_ring_acquire_write(), gr_ring_acquire_read(). An empty slot: there was none in time. */
+    /* gr_ring_acquire_write(), gr_ring_acquire_read(). Empty if there was no slot in time. */
     slot acquire_write(CUstream stream, unsigned ms) const { return take(true, stream, ms); }
     slot acquire_read(CUstream stream, unsigned ms) const { return take(false, stream, ms); }
 };
 
-/* A CUDA context with a stream: cuda.h. It ends on the thread where it was made. */
+/* A CUDA context with a stream: cuda.h. Destroy it on the thread that created it. */
 using cuda_context = detail::owner<gr_cuda_context>;
 
 #ifdef GR_EGL_H
-/* OpenGL without a window: egl.h. Its resources end before it. */
+/* OpenGL without a window: egl.h. Destroy its resources first. */
 struct egl_end {
     void operator()(gr_egl *object) const noexcept { gr_egl_free(object); }
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Semaphores that CUDA and another API share.
+ * Semaphores shared by CUDA and another API.
  *
  *     gr_semaphore_desc desc = GR_INIT(
  *         gr_semaphore_desc, .type = CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_TIMELINE_SEMAPHORE_FD,
@@ -10,16 +10,15 @@
  *         close(fd);
  *
  *     gr_semaphore_point point = GR_INIT(gr_semaphore_point, .semaphore = done, .value = 7);
- *     gr_semaphore_wait(&point, 1, stream);                   `stream` goes on once it is 7 or more
+ *     gr_semaphore_wait(&point, 1, stream);                   `stream` waits for 7 or more
  *
- * Most programs need nothing of this header: vk.h makes semaphores of Vulkan's, and submit.h gives
- * them to resources, whose maps and releases wait and signal by themselves.
+ * Most programs do not need this header: vk.h creates Vulkan semaphores, and submit.h assigns them
+ * to resources, whose maps and releases wait and signal.
  *
- * There are two sorts that matter here. A timeline has a value that only grows, and any number of
- * waits. A binary semaphore is signalled and waited for in turns; it suits resources that are
- * always used together, and timelines suit everything else.
+ * A timeline has a value that only grows, and any number of waits. A binary semaphore is signalled
+ * and waited for in turns; use it only for resources that are always used together.
  *
- * Thread   any thread, several at once; each call on a semaphore is one step of its order
+ * Thread   any thread, several at the same time
  */
 #ifndef GR_SEMAPHORE_H
 #define GR_SEMAPHORE_H
@@ -32,16 +31,16 @@
 extern "C" {
 #endif
 
-/* A semaphore that is shared with CUDA. Resources and submits that use it keep it alive. */
+/* A semaphore shared with CUDA. Resources and submits that use it keep it alive. */
 typedef struct gr_semaphore gr_semaphore;
 
-/* For gr_resource_set_sync(): no semaphore, the program keeps that order by itself. */
+/* For gr_resource_set_sync(): no semaphore, because the program keeps that order itself. */
 #define GR_SEMAPHORE_NONE ((gr_semaphore *)(size_t)-1)
 
 /* ---- Life ------------------------------------------------------------------------------------ */
 
 /*
- * A semaphore to import. The type says which handle counts; the others are 0.
+ * A semaphore to import. The type selects the handle; the others are 0.
  *
  *     type (CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_...)  handle        what it is
  *     OPAQUE_FD                                     fd            a binary semaphore
@@ -57,22 +56,22 @@ typedef struct gr_semaphore gr_semaphore;
 typedef struct gr_semaphore_desc {
     size_t struct_size;
 
-    /* What is imported, as in the table above. 0: refused. */
+    /* The type, from the table above. Required. */
     CUexternalSemaphoreHandleType type;
 
-    /* A file descriptor. Taken by the driver on success; after an error still the caller's. */
+    /* A file descriptor. The driver owns it after a success, the caller after an error. */
     int fd;
 
-    /* A HANDLE, which stays the caller's. One of the type KMT holds no reference. */
+    /* A HANDLE, which stays the caller's. A KMT handle holds no reference. */
     void *win32_handle;
 
-    /* The name of a handle in its place: UTF-16, ended by a zero. NULL: `win32_handle` counts. */
+    /* The name of a handle, zero-terminated UTF-16, instead of `win32_handle`. */
     const void *win32_name;
 
-    /* A NvSciSyncObj, which stays the caller's, who keeps it alive. */
+    /* A NvSciSyncObj, which the caller keeps alive. */
     const void *nvscisync;
 
-    /* Timelines: the value that it has now. 0: none has been signalled. */
+    /* The current value of a timeline. */
     uint64_t value;
 } gr_semaphore_desc;
 
@@ -80,11 +79,12 @@ typedef struct gr_semaphore_desc {
  * Imports a semaphore into CUDA.
  *
  * Owner    the caller, who frees it
- * Context  the current CUDA context; where there is none, the primary one of device 0
+ * Context  the current CUDA context, or else the primary context of device 0
  *
  * Errors:
- *     GR_ERR_INVALID_VALUE  a rule of the handle type is broken; the message cites it
- *     GR_ERR_UNSUPPORTED    this platform does not have the type; the driver's answer is there
+ *     GR_ERR_INVALID_VALUE  the handle breaks a rule of its type, which the message cites
+ *     GR_ERR_UNSUPPORTED    this platform does not support the type; the message has the driver's
+ *                           code
  *     GR_ERR_CUDA           the driver refused
  *     GR_ERR_NO_DRIVER      there is no CUDA driver
  *     GR_ERR_NO_MEMORY
@@ -94,78 +94,77 @@ typedef struct gr_semaphore_desc {
 GR_API gr_semaphore *gr_semaphore_import(const gr_semaphore_desc *desc);
 
 /*
- * Drops the caller's hold; the import ends with the last hold. NULL is fine.
+ * Releases the caller's reference; the import ends with the last one.
  *
- * It does not wait: where streams have signals and waits of gr_semaphore_signal() and
- * gr_semaphore_wait() that are not done, the import ends later, by a call that makes or frees such
- * objects. Not known are points that a CUDA graph captured, and those of your own calls with
+ * This does not wait: while streams have pending points of gr_semaphore_signal() and
+ * gr_semaphore_wait(), the import stays, and a later call that creates or frees such objects ends
+ * it. grinterop does not know points captured in a CUDA graph, or of your own calls with
  * gr_semaphore_external(): free the semaphore after their last run.
  *
  * Wraps cuDestroyExternalSemaphore.
  */
 GR_API void gr_semaphore_free(gr_semaphore *semaphore);
 
-/* ---- What it is ------------------------------------------------------------------------------ */
+/* ---- Queries --------------------------------------------------------------------------------- */
 
 /*
- * Whether it has values: timelines and fences of Direct3D. False for NULL, which is
- * GR_ERR_INVALID_VALUE.
+ * Whether it has values: timelines and Direct3D fences. False for NULL, with GR_ERR_INVALID_VALUE.
  */
 GR_API bool gr_semaphore_is_timeline(const gr_semaphore *semaphore);
 
 /*
- * The driver's own semaphore, for calls that grinterop does not wrap.
+ * The CUDA semaphore, for calls that grinterop does not wrap.
  *
- * Valid    until the semaphore's last hold goes
+ * Valid    until the last reference is released
  *
  * Errors: NULL after
  *     GR_ERR_INVALID_VALUE  `semaphore` is NULL
- *     GR_ERR_STATE          it works through waits of the host
+ *     GR_ERR_STATE          the host waits and signals, without a CUDA semaphore
  */
 GR_API CUexternalSemaphore gr_semaphore_external(const gr_semaphore *semaphore);
 
 /*
- * Writes one line about it: its type, its last value, how it is waited for. At most `size` bytes
- * with the terminating zero; returns the length of the whole line, like snprintf.
+ * Writes one line: type, last value, and how it waits. Writes at most `size` bytes with the
+ * terminating zero and returns the length of the whole line, like snprintf.
  */
 GR_API int gr_semaphore_describe(const gr_semaphore *semaphore, char *text, size_t size);
 
-/* ---- Signals and waits by hand --------------------------------------------------------------- */
+/* ---- Explicit signals and waits -------------------------------------------------------------- */
 
-/* One signal or wait. Which fields count depends on the semaphore's type; the others are 0. */
+/* One signal or wait. The type of the semaphore decides which fields apply; the others are 0. */
 typedef struct gr_semaphore_point {
     size_t struct_size;
 
-    /* Whose signal or wait it is. NULL: refused. */
+    /* Required. */
     gr_semaphore *semaphore;
 
-    /* Timelines: the value to signal, or to wait for. A wait for 0 passes at once. */
+    /* Timelines: the value to signal or to wait for. A wait for 0 passes at once. */
     uint64_t value;
 
-    /* Keyed mutexes: the key to release, or to acquire. */
+    /* Keyed mutexes: the key to release or to acquire. */
     uint64_t key;
 
-    /* Keyed mutexes: how many milliseconds a wait waits at the most. 0: it does not wait. */
+    /* Keyed mutexes: the timeout of a wait. */
     unsigned timeout_ms;
 
-    /* NvSciSync: the NvSciSyncFence to write, or to wait for. NULL: refused. */
+    /* NvSciSync: the NvSciSyncFence to write or to wait for. Required. */
     void *nvsci_fence;
 
-    /* NvSciSync: leaves out the memory barrier for memory imported as NVSCIBUF. */
+    /* NvSciSync: skip the memory barrier for memory imported as NVSCIBUF. */
     bool skip_nvscibuf;
 } gr_semaphore_point;
 
 /*
- * Puts n signals into the stream, in one call of the driver; the thread does not wait.
+ * Enqueues n signals in the stream, by one driver call. The thread does not wait.
  *
- * What the stream has written before is there when the signal is: where the driver has memory
- * barriers, one comes first. The maps and releases of resources signal their semaphores by
- * themselves; who signals those by hand as well keeps the values in order.
+ * Earlier writes of the stream are visible after the signal: a memory barrier precedes it if the
+ * driver has them. Maps and releases signal the semaphores of their resources; if you also signal
+ * those, keep the values in order.
  *
  * Errors:
- *     GR_ERR_INVALID_VALUE  a NULL; n is 0; a field that the type does not have; a value that is
- *                           not greater than the last one signalled through grinterop; semaphores
- *                           of different CUDA contexts
+ *     GR_ERR_INVALID_VALUE  a NULL; n is 0; a field that does not apply; a value not greater than
+ *                           the last one signalled through grinterop; semaphores of different CUDA
+ *                           contexts
  *     GR_ERR_CUDA           the driver refused, or earlier work of the stream failed
  *
  * Wraps cuSignalExternalSemaphoresAsync, after cuStreamBatchMemOp.
@@ -173,11 +172,11 @@ typedef struct gr_semaphore_point {
 GR_API gr_status gr_semaphore_signal(const gr_semaphore_point points[], size_t n, CUstream stream);
 
 /*
- * Puts n waits into the stream, likewise: what the stream is given later comes after all of them.
+ * Enqueues n waits in the stream, by one driver call. Later work in the stream waits for all.
  *
  * Errors: as for gr_semaphore_signal(), and
- *     GR_ERR_DEVICE_LOST  the Vulkan device of a semaphore that the host waits for was lost; its
- *                         signals are accepted and left out then, so that mappings can end
+ *     GR_ERR_DEVICE_LOST  the Vulkan device of a semaphore that the host waits for was lost;
+ *                         signals are then accepted and ignored, so that mappings can end
  *
  * Wraps cuWaitExternalSemaphoresAsync.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Resources and rings handed to another process over a Unix socket. The receiver needs no graphics
- * API: what it gets is a resource of external memory.
+ * Sends resources and rings to another process over a Unix socket. The receiver needs no graphics
+ * API: it gets resources in external memory.
  *
  *     In the process that draws:
  *     gr_ring *ring = gr_ring_create(resources, n, NULL);
@@ -15,12 +15,12 @@
  *         gr_ring_publish(ring, &slot, 1);
  *     }
  *
- * A message has file descriptors of the memory and the semaphores (SCM_RIGHTS), and a description.
- * Bytes of yours may go along: the size of a mesh, say, or the name of a frame.
+ * A message has file descriptors of memory and semaphores (SCM_RIGHTS), a description, and
+ * optionally bytes of yours, such as the size of a mesh.
  *
- * Everything in a message is checked on arrival. A peer may be hostile, or die at any moment: the
- * calls return errors then, in bounded time, and nothing hangs. Both processes have to use the same
- * version of messages, so in practice the same grinterop.
+ * The receiver checks everything. A peer may be hostile or die at any moment: the calls then return
+ * errors in bounded time (SECURITY.md). Both processes need the same version of the messages, in
+ * practice the same grinterop.
  */
 #ifndef GR_SHARE_H
 #define GR_SHARE_H
@@ -32,7 +32,7 @@
 extern "C" {
 #endif
 
-/* How many bytes of yours go along with a message at the most. */
+/* The maximum size of your bytes in a message. */
 #define GR_SHARE_MOST_DATA 65536
 
 /* ---- Resources ------------------------------------------------------------------------------- */
@@ -40,25 +40,24 @@ extern "C" {
 /*
  * Sends a resource to another process, with `size` bytes of yours.
  *
- * The two processes have to agree who uses it when; a ring of one slot does that for them. A
- * resource that was given semaphores by gr_resource_set_sync() is sent with them. The receiver's
- * submits then stand for the sender's, with the same values, and its n-th release signals the n-th
- * value after the one sent. Other resources are sent without: then the receiver decides on the
- * order.
+ * The processes must agree who uses it when; a ring of one slot does that for them. Semaphores of
+ * gr_resource_set_sync() are sent along. The receiver's submits then continue the sender's values,
+ * and its n-th release signals the n-th value after the one sent. Other resources are sent without
+ * semaphores, and the receiver defines the order.
  *
- * Owner    the resource stays the caller's; the other process has memory of the same bytes
- * Data     NULL, with size 0: nothing goes along
- * Waits    up to timeout_ms milliseconds for room in the socket; GR_WAIT_FOREVER: until there is
- * Needs    a connected Unix stream socket; a resource of Vulkan's (gr_from_vk_*, gr_vk_*_create),
- *          or of OpenGL's shared transport (gr_gl_*_create)
+ * Owner    the resource stays the caller's; the other process imports the same memory
+ * Data     NULL with size 0: none
+ * Waits    at most timeout_ms milliseconds for room in the socket
+ * Needs    a connected Unix stream socket; a Vulkan resource (gr_from_vk_*, gr_vk_*_create), or one
+ *          of OpenGL's shared transport (gr_gl_*_create)
  *
  * Errors:
- *     GR_ERR_INVALID_VALUE  `socket` is none; `size` is more than GR_SHARE_MOST_DATA
- *     GR_ERR_UNSUPPORTED    the resource's memory or semaphores cannot be sent; the message says
- *                           how to make one that can
+ *     GR_ERR_INVALID_VALUE  `socket` is not a socket; `size` exceeds GR_SHARE_MOST_DATA
+ *     GR_ERR_UNSUPPORTED    the memory or the semaphores cannot be sent; the message says how to
+ *                           create a resource that can
  *     GR_ERR_STATE          the resource is mapped, closed, or in a ring
- *     GR_ERR_NOT_READY      there is no room, and `timeout_ms` is 0
- *     GR_ERR_TIMEOUT        there was no room in time; close the socket if the message says so
+ *     GR_ERR_NOT_READY      the socket is full, and `timeout_ms` is 0
+ *     GR_ERR_TIMEOUT        the socket stayed full; close it if the message says so
  *     GR_ERR_SYSTEM         the other process is gone
  *     GR_ERR_NO_MEMORY
  */
@@ -66,33 +65,33 @@ GR_API gr_status gr_resource_send(int socket, gr_resource *resource, const void 
                                   unsigned timeout_ms);
 
 /*
- * Receives a resource, and the sender's bytes into `data`, where there is room for `room`.
+ * Receives a resource, and up to `room` bytes of the sender into `data`.
  *
  *     struct mesh mesh;
  *     size_t size;
  *     gr_resource *r = gr_resource_receive(socket, &mesh, sizeof(mesh), &size, 1000);
  *
- * It is imported into the current CUDA context if that is of the device that has the memory. For a
- * buffer of grinterop's own the context may be of any device with peer access to that one
- * (cuDeviceCanAccessPeer). Else it is imported into that device's primary context.
+ * It is imported into the current CUDA context if that belongs to the device with the memory, or,
+ * for a buffer created by grinterop, to a device with peer access to it (cuDeviceCanAccessPeer).
+ * Otherwise it is imported into the primary context of the device with the memory.
  *
  * Owner    the caller, who frees it with gr_resource_free()
- * Data     *size is how many bytes came. `size` may be NULL, and so may `data` if `room` is 0
- * Waits    up to timeout_ms milliseconds for all of the message; GR_WAIT_FOREVER: until it is there
+ * Data     *size is the number of bytes. `size` may be NULL, and `data` if `room` is 0
+ * Waits    at most timeout_ms milliseconds for the whole message
  *
- * Errors, after which NULL is returned and no descriptor stays open; those of the wrong kind are
- * closed by another thread a moment later, since close() may block:
- *     GR_ERR_INVALID_VALUE  there is less room than bytes: *size is how many there are, and the
- *                           message can be received again; it is not one of grinterop's, of another
- *                           version, or contradicts itself
- *     GR_ERR_UNSUPPORTED    no CUDA device here is the sender's
- *     GR_ERR_NOT_READY      it is not there, and `timeout_ms` is 0
- *     GR_ERR_TIMEOUT        it was not there in time
+ * Errors: NULL, with all received descriptors closed (unexpected kinds by another thread a moment
+ * later, because close() may block), after
+ *     GR_ERR_INVALID_VALUE  `room` is too small: *size is the number of bytes, and the message can
+ *                           be received again; or the message is not from grinterop, has another
+ *                           version, or is inconsistent
+ *     GR_ERR_UNSUPPORTED    the CUDA device of the sender is not available here
+ *     GR_ERR_NOT_READY      there is no message, and `timeout_ms` is 0
+ *     GR_ERR_TIMEOUT        the message did not arrive in time
  *     GR_ERR_SYSTEM         the other process is gone
  *     GR_ERR_CUDA           CUDA refused to import it
  *     GR_ERR_NO_DRIVER      there is no CUDA driver
- *     GR_ERR_NO_MEMORY      of the process, or of the device, also for a message that claims more
- *                           than the device has
+ *     GR_ERR_NO_MEMORY      the process or the device is out of memory, also for a message that
+ *                           claims more than the device has
  */
 GR_API gr_resource *gr_resource_receive(int socket, void *data, size_t room, size_t *size,
                                         unsigned timeout_ms);
@@ -100,49 +99,49 @@ GR_API gr_resource *gr_resource_receive(int socket, void *data, size_t room, siz
 /* ---- Rings ----------------------------------------------------------------------------------- */
 
 /*
- * Sends a ring to another process, which takes one of its roles, with `size` bytes of yours.
+ * Sends a ring to another process, with `size` bytes of yours.
  *
- * This process goes on as what `role` says. The other one has the other role, through CUDA. From
- * then on each calls the ring's functions of its own role only. Each waits as long as it says.
+ * This process keeps `role`, and the other one has the other role, through CUDA. From then on each
+ * calls only the functions of its role.
  *
- * When the other process dies, acquires return GR_ERR_SYSTEM; what was published can still be read.
- * What a stream or a graphics API here waits for is signalled in the peer's stead, a moment later:
- * no wait lasts for ever, but the frame that the peer was at may be incomplete. A peer that sets
- * its semaphore back to a smaller value is treated as one that is dead, some seconds later.
+ * If the other process dies, acquires return GR_ERR_SYSTEM; published frames can still be read.
+ * Streams and graphics work here that wait for the peer are released a moment later, but the frame
+ * that it was writing may be incomplete. A peer that sets its semaphore back is treated as dead
+ * after some seconds.
  *
- * A peer that lives and does nothing holds up the streams and the graphics API that wait for its
- * frame, as an endless kernel would; no call of a ring waits longer than its caller says. Where
- * OpenGL has no semaphores (llvmpipe), an acquire itself waits for the frame, and is
- * GR_ERR_NOT_READY or GR_ERR_TIMEOUT without it. gr_ring_free() waits for the peer, and for the
- * streams that used the slots, for 2 seconds at the most, and ends what still waits for the peer.
+ * A living peer that does nothing blocks the streams and the graphics work that wait for its frame,
+ * like an endless kernel, but no call on a ring blocks beyond its timeout. If OpenGL has no
+ * semaphores (llvmpipe), the acquire itself waits for the frame and returns GR_ERR_NOT_READY or
+ * GR_ERR_TIMEOUT without it. gr_ring_free() waits at most 2 seconds for the peer and the streams of
+ * the slots, then releases what still waits for the peer.
  *
- * Owner    the ring stays the caller's; the socket is the ring's from now on, which closes it at
- *          the end, unless the call fails
+ * Owner    the ring stays the caller's. The ring owns the socket from now on and closes it when it
+ *          is freed, unless the call fails
  * Data     as for gr_resource_send()
- * Thread   as gr_ring_create(). While it runs, acquires of other threads find no slots, and wait as
- *          long as they are told
- * Waits    up to timeout_ms milliseconds for work with the slots to end, and for the socket
- * Needs    resources as gr_resource_send(); no frame in flight. The ring cannot be resized after it
+ * Thread   as gr_ring_create(). Meanwhile acquires of other threads find no slots and wait
+ * Waits    at most timeout_ms milliseconds for work with the slots, and for the socket
+ * Needs    resources as for gr_resource_send(); no frames in flight. The ring cannot be resized any
+ *          more
  *
- * Semaphores that only the ring's slots have, and that can be exported, are used by both processes.
- * For others grinterop passes the signals on, on two streams of its own.
+ * Both processes use the semaphores of the slots directly if only these slots use them and they can
+ * be exported. Otherwise grinterop forwards the signals in two streams of its own.
  *
  * Errors: as for gr_resource_send(), and
- *     GR_ERR_INVALID_VALUE  `role` is none; the ring has more than 1024 slots
+ *     GR_ERR_INVALID_VALUE  `role` is unknown; the ring has more than 1024 slots
  *     GR_ERR_STATE          frames are in flight; the ring is shared already, or being sent
  */
 GR_API gr_status gr_ring_send(int socket, gr_ring *ring, gr_ring_role role, const void *data,
                               size_t size, unsigned timeout_ms);
 
 /*
- * Receives a ring, and the sender's bytes into `data`, where there is room for `room`.
+ * Receives a ring, and up to `room` bytes of the sender into `data`.
  *
- * The ring has the sender's mode. Its role is the one that the sender has not.
+ * The ring has the mode of the sender, and the role that the sender does not keep.
  *
- * Owner    the caller, who frees it with gr_ring_free(); the socket is the ring's, as for
+ * Owner    the caller, who frees it with gr_ring_free(); the ring owns the socket, as for
  *          gr_ring_send()
  *
- * Data, waiting and errors are as for gr_resource_receive().
+ * Data, waits and errors are as for gr_resource_receive().
  */
 GR_API gr_ring *gr_ring_receive(int socket, void *data, size_t room, size_t *size,
                                 unsigned timeout_ms);

@@ -1,50 +1,48 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tensors: memory with a type and a shape, as CUDA's frameworks exchange it.
+ * Tensors: memory with a type and a shape, as CUDA frameworks exchange it.
  *
  *     int64_t shape[] = {height, width, 4};
  *     gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 3,
  *                                   .shape = shape);
  *     GR_AUTO(gr_tensor) *picture = gr_tensor_alloc(&desc, stream);
  *
- * Where tensors come from:
+ * Creation:
  *
- *     gr_tensor_alloc()         memory of its own
- *     gr_tensor_wrap()          somebody's memory, with a function that ends it
- *     gr_tensor_from_dlpack()   another framework's, by DLPack
- *     gr_buffer_tensor()        what gr_map() or gr_map_linear() gave: no copy
- *     gr_tensor_view()          another tensor's memory, described in another way
+ *     gr_tensor_alloc()         new memory
+ *     gr_tensor_wrap()          existing memory
+ *     gr_tensor_from_dlpack()   from another framework
+ *     gr_buffer_tensor()        from gr_map() or gr_map_linear(), zero-copy
+ *     gr_tensor_view()          another view of a tensor's memory
  *     gr_tensor_clone()         a copy
  *
- * Where they go: gr_tensor_dlpack() and gr_tensor_array_interface() give them to other frameworks,
- * gr_tensor_copy() to memory, and publish.h into what is drawn.
+ * gr_tensor_dlpack() and gr_tensor_array_interface() export tensors to other frameworks,
+ * gr_tensor_copy() copies them, and publish.h writes them to buffers and images.
  *
- * What holds for everything here:
+ * For all functions here:
  *
- * Order     A tensor has a stream of its own: the one that it was made on, or that its mapping was
- *           mapped on. What was put there comes before every use by this header. Of uses on other
- *           streams grinterop knows by gr_tensor_used_on(), by its copies and by publish.h.
- *           A default stream is that of the CUDA context in which the call works: the resource's in
- *           publish.h; in gr_tensor_copy() the target's, or the source's where the target is memory
- *           of the host; else the tensor's.
- *           The tensor's own stream has to live as long as the tensor, and the stream that an
- *           export was given as long as the export.
- * End       A tensor ends when it has been freed and no export and no view of it is left, and not
- *           before the streams that are known have done what they were given. Nothing waits: what
- *           is not done is put aside, and ended by a later call of this header. But where grinterop
- *           allocated GR_MEMORY_PINNED or GR_MEMORY_MANAGED, or the device has no pools, the
- *           driver's own call that frees it may wait for other work of the device.
- * Mapping   A tensor of a mapping does not keep it: a release, unmap or close ends the mapping as
- *           ever. Its tensors are revoked: they have pointer 0, and each use is GR_ERR_STATE. A
- *           pointer that was exported before must not be used any more.
- *           gr_buffer_release_later() and gr_resource_free() do leave the mapping to its tensors:
- *           it ends when the last is gone.
- * Sizes     At most GR_TENSOR_DIMS dimensions. A 0 among them, and no dimension at all, are legal:
- *           no element, and one. Strides are bytes, of any sign. What would lie outside of the
- *           memory is refused.
- * Threads   Two threads may use two tensors at once. One tensor, with its views, belongs to one
- *           thread at a time; but gr_tensor_free(), and the end of an export, may come on any
- *           thread at any time, without an OpenGL context, and when the process ends.
+ * Order     A tensor has a stream: that of its creation or of its mapping. Earlier work in that
+ *           stream precedes every use by this header. grinterop knows uses in other streams from
+ *           gr_tensor_used_on(), its own copies and publish.h.
+ *           A default stream is that of the CUDA context of the call: in publish.h the resource's;
+ *           in gr_tensor_copy() the target's, or the source's if the target is host memory;
+ *           otherwise the tensor's.
+ *           The stream of a tensor must live as long as the tensor, and the stream of an export as
+ *           long as the export.
+ * End       A tensor ends after it was freed, its exports and views are gone, and all known streams
+ *           have done their work with it. No call waits: a later call of this header ends it. But
+ *           freeing GR_MEMORY_PINNED or GR_MEMORY_MANAGED memory of grinterop, or any on a device
+ *           without pools, may wait in the driver for other work of the device.
+ * Mapping   A tensor does not keep its mapping alive. A release, unmap or close revokes the tensors
+ *           of the mapping: their pointer is 0, and each use returns GR_ERR_STATE. Do not use
+ *           pointers that were exported before. gr_buffer_release_later() and gr_resource_free()
+ *           keep the mapping until its last tensor ends.
+ * Sizes     At most GR_TENSOR_DIMS dimensions. A dimension may be 0, and there may be none: no
+ *           elements, and one. Strides are in bytes, of any sign. Elements outside of the memory
+ *           are refused.
+ * Threads   Two threads may use two tensors at the same time. One thread at a time may use a tensor
+ *           and its views, but any thread may free a tensor or an export at any time, without an
+ *           OpenGL context, also at exit.
  */
 #ifndef GR_TENSOR_H
 #define GR_TENSOR_H
@@ -62,7 +60,7 @@ typedef struct gr_tensor gr_tensor;
 
 /* ---- Types ----------------------------------------------------------------------------------- */
 
-/* The type of an element. 0 is none. */
+/* The type of an element. 0 is invalid. */
 typedef enum gr_dtype {
     GR_DTYPE_U8 = 1,
     GR_DTYPE_U16 = 2,
@@ -82,100 +80,96 @@ typedef enum gr_dtype {
 } gr_dtype;
 
 /*
- * The bytes of an element; its name, "float32"; its name in the array interfaces, "<f4". BF16, for
- * which they have none, is "<V2" there, as PyTorch says it.
+ * The size of an element in bytes; its name, such as "float32"; its name in array interfaces, such
+ * as "<f4". BF16, which they lack, is "<V2", as in PyTorch.
  *
  * Valid    until the process ends
  *
  * Errors: 0 or NULL after
- *     GR_ERR_INVALID_VALUE  it is no dtype
+ *     GR_ERR_INVALID_VALUE  it is not a dtype
  */
 GR_API size_t gr_dtype_size(gr_dtype dtype);
 GR_API const char *gr_dtype_name(gr_dtype dtype);
 GR_API const char *gr_dtype_typestr(gr_dtype dtype);
 
 /*
- * Turns either name into the dtype: "<f4", "f4", "float32", "bfloat16".
+ * The dtype of either name: "<f4", "f4", "float32", "bfloat16".
  *
  * Errors: 0 after
- *     GR_ERR_INVALID_VALUE  it is neither, or NULL
- *     GR_ERR_UNSUPPORTED    it is of the other byte order
+ *     GR_ERR_INVALID_VALUE  it is unknown or NULL
+ *     GR_ERR_UNSUPPORTED    it has the other byte order
  */
 GR_API gr_dtype gr_dtype_parse(const char *name);
 
-/* What the dimensions are, where it is a picture. publish.h needs to know. */
+/* The meaning of the dimensions of a picture, for publish.h. */
 typedef enum gr_layout {
-    GR_LAYOUT_SHAPE = 0, /* as the shape says: (H, W) or (H, W, C) */
+    GR_LAYOUT_SHAPE = 0, /* by the shape: (H, W) or (H, W, C) */
     GR_LAYOUT_HWC = 1,
     GR_LAYOUT_CHW = 2,
-    GR_LAYOUT_NV12 = 3,  /* 8 bit: Y, then UV in turns at half the width and height */
-    GR_LAYOUT_P016 = 4,  /* the same in 16 bit */
-    GR_LAYOUT_NV16 = 5,  /* 8 bit: Y, then UV in turns at half the width */
+    GR_LAYOUT_NV12 = 3,  /* 8 bits: Y, then interleaved UV at half the width and height */
+    GR_LAYOUT_P016 = 4,  /* the same in 16 bits */
+    GR_LAYOUT_NV16 = 5,  /* 8 bits: Y, then interleaved UV at half the width */
     GR_LAYOUT_YUV444 = 6 /* Y, U and V, each of full size */
 } gr_layout;
 
-/* Where memory lies. */
+/* The kind of memory. */
 typedef enum gr_memory {
     GR_MEMORY_DEVICE = 0, /* of a CUDA device */
-    GR_MEMORY_HOST = 1,   /* of the process */
-    GR_MEMORY_PINNED = 2, /* of the process, known to CUDA */
+    GR_MEMORY_HOST = 1,   /* pageable host memory */
+    GR_MEMORY_PINNED = 2, /* host memory known to CUDA */
     GR_MEMORY_MANAGED = 3 /* moved by CUDA between the two */
 } gr_memory;
 
-/* ---- Making ---------------------------------------------------------------------------------- */
+/* ---- Creating -------------------------------------------------------------------------------- */
 
-/* The most dimensions that a tensor has. */
+/* The maximum number of dimensions. */
 #define GR_TENSOR_DIMS 8u
 
-/* A tensor to make. Everything is copied. */
+/* A tensor to create. Read during the call. */
 typedef struct gr_tensor_desc {
     size_t struct_size;
 
-    /* The type of its elements. 0: refused. */
+    /* The type of its elements. Required. */
     gr_dtype dtype;
 
-    /* How many dimensions it has, and how large each is. 0: one element, and `shape` is NULL. */
+    /* The number of dimensions, and their sizes. 0: one element, and `shape` is NULL. */
     unsigned ndim;
     const int64_t *shape;
 
-    /*
-     * The bytes from one element of each dimension to the next. NULL: they follow each other, the
-     * last dimension fastest.
-     */
+    /* Bytes between the elements of each dimension. NULL: compact, the last dimension fastest. */
     const int64_t *strides;
 
-    /* What the dimensions are. 0: what the shape says. */
+    /* The meaning of the dimensions. */
     gr_layout layout;
 
-    /* Where the memory lies. gr_buffer_tensor() and gr_tensor_view() know it: 0 there. */
+    /* The kind of memory. 0 for gr_buffer_tensor() and gr_tensor_view(). */
     gr_memory memory;
 
-    /* Nobody may write to it. A view of such a tensor, and of a read_only resource, is so too. */
+    /* Writes are refused, also to views. Set for tensors of a read_only resource. */
     bool read_only;
 
     /*
-     * The byte where element 0 is. gr_buffer_tensor(): of the buffer; gr_tensor_view(): counted
-     * from the lowest byte that the tensor's elements have. 0 elsewhere.
+     * The offset of element 0 in bytes: for gr_buffer_tensor() in the buffer, for gr_tensor_view()
+     * from the lowest byte of the tensor's elements. 0 otherwise.
      */
     size_t offset;
 
-    /* Exports by DLPack may have negative strides. false: refused, since consumers crash. */
+    /* Allow exports with negative strides by DLPack, on which many consumers crash. */
     bool negative_strides;
 } gr_tensor_desc;
 
 /*
- * Makes a tensor with memory of its own, whose bytes are undefined.
+ * Creates a tensor with new, uninitialised memory.
  *
- * The tensor's own stream is `stream`, whose later work may use it: memory of the device comes in
- * the order of the stream where the device has pools. GR_STREAM_NONE: it has no stream, and its
- * memory can be used at once.
+ * Its stream is `stream`, whose later work may use it: on devices with pools, device memory is
+ * allocated in stream order. GR_STREAM_NONE: it has no stream and can be used at once.
  *
  * Owner    the caller, who frees it with gr_tensor_free()
- * Context  the current CUDA context; where there is none, the primary one of device 0
+ * Context  the current CUDA context, or else the primary context of device 0
  *
  * Errors: NULL after
- *     GR_ERR_INVALID_VALUE  a field of `desc` or `stream`; negative strides, or ones that let
- *                           elements share bytes; the message names it
+ *     GR_ERR_INVALID_VALUE  a field of `desc`, or `stream`; negative or overlapping strides; the
+ *                           message names it
  *     GR_ERR_NO_DRIVER      no driver starts
  *     GR_ERR_UNSUPPORTED    the device has no managed memory
  *     GR_ERR_CUDA           the driver refused
@@ -185,21 +179,20 @@ typedef struct gr_tensor_desc {
  */
 GR_API gr_tensor *gr_tensor_alloc(const gr_tensor_desc *desc, CUstream stream);
 
-/* Called once when a tensor's memory is not used any more, on a thread that calls grinterop. */
+/* Called once when the memory of a tensor is no longer used, on a thread that calls grinterop. */
 typedef void (*gr_tensor_end_fn)(void *user);
 
 /*
- * Makes a tensor of memory that is somebody's. `data` is the address of element 0; for memory of a
- * device that is the CUdeviceptr, cast. NULL is legal where there is no element.
+ * Creates a tensor of existing memory. `data` is the address of element 0; for device memory, cast
+ * the CUdeviceptr. It may be NULL if there are no elements.
  *
- * The bytes are ready once `ready_on` has done what it was given; GR_STREAM_NONE: they are ready.
+ * The bytes are ready when `ready_on` has done its work so far, or at once with GR_STREAM_NONE.
  *
  *     gr_tensor_wrap(&desc, (void *)(uintptr_t)pointer, stream, NULL, NULL);
  *
- * Owner    the caller frees the tensor; the memory is whose it was, and has to live until the
- *          tensor has ended, which `end` tells, with `user`. NULL: nobody is told. After an error
- *          `end` is not called
- * Thread   `end` runs on a thread that calls grinterop, never within the driver's. It may call
+ * Owner    the caller frees the tensor. The memory must live until `end` is called with `user`,
+ *          which may be NULL. After an error `end` is not called
+ * Thread   `end` runs on a thread that calls grinterop, never on one of the driver. It may call
  *          grinterop
  *
  * Errors: NULL after
@@ -212,26 +205,26 @@ GR_API gr_tensor *gr_tensor_wrap(const gr_tensor_desc *desc, void *data, CUstrea
                                  gr_tensor_end_fn end, void *user);
 
 /*
- * Makes a tensor of a mapped buffer's bytes, or of the linear memory of gr_map_linear(). No copy.
+ * Creates a tensor of a mapped buffer, or of the linear memory of gr_map_linear(), zero-copy.
  *
  *     gr_buffer *buffer = gr_map(resource, stream);
  *     gr_tensor *tensor = gr_buffer_tensor(buffer, NULL);
  *
- * `desc` may be NULL: a buffer is its bytes, U8 of shape (size); an image is (H, W, C), or
- * (D, H, W, C), of its format, with its pitch.
+ * If `desc` is NULL, a buffer is U8 of shape (size), and an image (H, W, C) or (D, H, W, C) of its
+ * format and pitch.
  *
- * Owner    the caller, who frees it before the release. A tensor that is left is revoked by it
+ * Owner    the caller, who frees it before the release, which revokes it
  *
  * Errors: NULL after
- *     GR_ERR_INVALID_VALUE  `buffer` is NULL; a field of `desc`; it lies outside of the buffer
- *     GR_ERR_STATE          the mapping has ended; or it is an image that was mapped by gr_map()
+ *     GR_ERR_INVALID_VALUE  `buffer` is NULL; a field of `desc`; it exceeds the buffer
+ *     GR_ERR_STATE          the mapping has ended; or it is an image mapped by gr_map()
  *     GR_ERR_NO_MEMORY
  */
 GR_API gr_tensor *gr_buffer_tensor(gr_buffer *buffer, const gr_tensor_desc *desc);
 
 /*
- * How many tensors of the mapping there are, views too, which its end would revoke. An export holds
- * its tensor. 0 once the mapping has ended.
+ * The number of live tensors of the mapping, with views, which its end would revoke. An export
+ * keeps its tensor alive. 0 once the mapping has ended.
  *
  * Errors: 0 after
  *     GR_ERR_INVALID_VALUE  `buffer` is NULL
@@ -239,25 +232,25 @@ GR_API gr_tensor *gr_buffer_tensor(gr_buffer *buffer, const gr_tensor_desc *desc
 GR_API unsigned gr_buffer_tensors(const gr_buffer *buffer);
 
 /*
- * Makes a tensor of another one's memory, which `desc` describes in another way: the layout or the
- * strides that a producer got wrong, a part, another dtype. The memory stays until both are freed.
+ * Creates a tensor in the memory of another one, with another layout, strides, part or dtype. The
+ * memory stays until both are freed.
  *
- * A view has to lie within the memory of its tensor, from the lowest byte that its elements have.
- * Of a tensor that was allocated or is of a mapping that goes to the end of the allocation or the
- * mapping; of one that was wrapped, and of a view, to the highest byte of its elements.
+ * A view lies within the memory of its tensor, which begins at the lowest byte of its elements. The
+ * memory of an allocated or mapped tensor extends to the end of the allocation or mapping, that of
+ * a wrapped tensor or a view to the highest byte of its elements.
  *
  * Owner    the caller
  *
  * Errors: NULL after
- *     GR_ERR_INVALID_VALUE  `tensor` is NULL or freed; a field of `desc`; it lies outside
+ *     GR_ERR_INVALID_VALUE  `tensor` is NULL or freed; a field of `desc`; it exceeds the memory
  *     GR_ERR_STATE          the tensor is revoked
  *     GR_ERR_NO_MEMORY
  */
 GR_API gr_tensor *gr_tensor_view(gr_tensor *tensor, const gr_tensor_desc *desc);
 
 /*
- * Makes a compact copy, in memory of the kind `memory`. It is made in the order of `stream`, which
- * is the new tensor's own.
+ * Creates a compact copy in memory of the kind `memory`, in the order of `stream`, which becomes
+ * the stream of the new tensor.
  *
  * Owner    the caller
  *
@@ -265,45 +258,44 @@ GR_API gr_tensor *gr_tensor_view(gr_tensor *tensor, const gr_tensor_desc *desc);
  */
 GR_API gr_tensor *gr_tensor_clone(gr_tensor *tensor, gr_memory memory, CUstream stream);
 
-/* ---- Ending ---------------------------------------------------------------------------------- */
+/* ---- Freeing --------------------------------------------------------------------------------- */
 
 /*
- * Drops the caller's hold. The tensor ends when its exports and views are gone too and the streams
- * that are known to use it have passed; nothing is waited for. One whose stream captures a graph
- * ends after the capture. NULL is fine.
+ * Releases the caller's reference. The tensor ends when its exports and views are gone and the
+ * known streams have done their work with it, after a graph capture in its stream. This never
+ * waits.
  *
  * Thread   any, at any time
  *
- * Errors: recorded, as nothing is returned
- *     GR_ERR_INVALID_VALUE  it has been freed already
+ * Errors: recorded only
+ *     GR_ERR_INVALID_VALUE  it was freed before
  */
 GR_API void gr_tensor_free(gr_tensor *tensor);
 
 /*
- * Ends what was freed and whose work is done, and waits for the rest, up to timeout_ms
- * milliseconds; 0 only looks, and GR_WAIT_FOREVER waits until nothing is left. The other calls that
- * make or end a tensor look likewise, so a program needs this only before it ends, or where memory
- * is short. Do not wait for ever while a stream captures a graph, since its tensors do not end.
+ * Ends freed tensors whose work is done, and waits at most timeout_ms milliseconds for the others.
+ * All calls that create or free a tensor also end what is done, so a program needs this only before
+ * it exits, or when memory is short. Do not use GR_WAIT_FOREVER while a stream captures a graph:
+ * its tensors do not end.
  *
  * Errors:
- *     GR_ERR_NOT_READY  some is not done, and `timeout_ms` is 0
- *     GR_ERR_TIMEOUT    some is not done after that time
+ *     GR_ERR_NOT_READY  some work is not done, and `timeout_ms` is 0
+ *     GR_ERR_TIMEOUT    some work is not done after that time
  */
 GR_API gr_status gr_tensor_collect(unsigned timeout_ms);
 
-/* ---- What it is ------------------------------------------------------------------------------ */
+/* ---- Queries --------------------------------------------------------------------------------- */
 
-/* What a tensor is. It belongs to the tensor. */
+/* A tensor's properties. Owned by the tensor. */
 typedef struct gr_tensor_info {
-    /* Where element 0 is, as CUDA knows it. 0: it was revoked, or has no element. */
+    /* The address of element 0 in CUDA. 0: it was revoked, or has no elements. */
     CUdeviceptr ptr;
 
-    /* The same for the host. NULL: the host has no access. */
+    /* The address of element 0 on the host. NULL: the host has no access. */
     void *data;
-
     gr_dtype dtype;
 
-    /* Its dimensions; `shape` and `strides`, which are bytes, have as many entries. */
+    /* The number of dimensions, their sizes, and their strides in bytes. */
     unsigned ndim;
     const int64_t *shape;
     const int64_t *strides;
@@ -311,23 +303,23 @@ typedef struct gr_tensor_info {
     gr_layout layout;
     gr_memory memory;
 
-    /* The CUDA device whose memory it is, or in whose context the host's was made. */
+    /* The CUDA device of the memory, or of the context that created host memory. */
     int device;
 
     bool read_only;
 
-    /* The bytes of all elements, without gaps: what a copy to the host needs. */
+    /* The bytes of all elements without gaps: the size of a copy to the host. */
     size_t bytes;
 
-    /* Whether they follow each other without gaps, the last dimension fastest. */
+    /* The elements are contiguous, the last dimension fastest. */
     bool compact;
 
-    /* Whether the mapping that it was of has ended. */
+    /* Its mapping has ended. */
     bool revoked;
 } gr_tensor_info;
 
 /*
- * Tells what a tensor is.
+ * The properties of a tensor.
  *
  * Valid    until gr_tensor_free()
  *
@@ -339,11 +331,10 @@ GR_API const gr_tensor_info *gr_tensor_get_info(const gr_tensor *tensor);
 /* ---- Order ----------------------------------------------------------------------------------- */
 
 /*
- * Makes `stream` wait until the bytes are ready: for what the tensor's own stream has been given so
- * far, and for what wrote to it elsewhere, as far as that is known.
+ * Lets `stream` wait for the work so far in the tensor's stream, and for known writes in others.
  *
  * Errors:
- *     GR_ERR_INVALID_VALUE  `tensor` is NULL or freed, or `stream` is none
+ *     GR_ERR_INVALID_VALUE  `tensor` is NULL or freed, or `stream` is invalid
  *     GR_ERR_STATE          it is revoked
  *     GR_ERR_CUDA           the driver refused
  *
@@ -352,9 +343,8 @@ GR_API const gr_tensor_info *gr_tensor_get_info(const gr_tensor *tensor);
 GR_API gr_status gr_tensor_wait(const gr_tensor *tensor, CUstream stream);
 
 /*
- * Says that `stream` uses the tensor, in work that it has been given already: the tensor's end, the
- * release of its mapping and later gr_tensor_wait() come after that. It need not be said of the
- * tensor's own stream.
+ * Registers the work so far in `stream` as a use of the tensor: its end, the release of its mapping
+ * and later calls of gr_tensor_wait() wait for it. Not needed for the tensor's own stream.
  *
  * Errors: as for gr_tensor_wait()
  *
@@ -365,17 +355,17 @@ GR_API gr_status gr_tensor_used_on(gr_tensor *tensor, CUstream stream);
 /* ---- Copies ---------------------------------------------------------------------------------- */
 
 /*
- * Copies all elements, in the order of `stream`, which first waits until both are ready. Their
- * shapes and dtypes are equal; their strides, memories and devices may differ. Where elements lie
- * scattered in either, the copy has many parts and is slow. The two must not overlap. Where other
- * strides than 0 let elements of `to` share bytes, any of their values stays.
+ * Copies all elements in the order of `stream`, which first waits until both tensors are ready.
+ * Shapes and dtypes must be equal; strides, memories and devices may differ. If elements are
+ * scattered, the copy has many parts and is slow. The tensors must not overlap. If elements of `to`
+ * overlap by strides other than 0, any of their values remains.
  *
- * With GR_MEMORY_HOST the call may wait for the stream; where it need not, the memory has to live,
- * and is ready, as the stream says.
+ * With GR_MEMORY_HOST the call may wait for the stream; otherwise the memory must live until the
+ * stream has done the copy.
  *
  * Errors:
- *     GR_ERR_INVALID_VALUE  a tensor is NULL or freed; their shapes or dtypes differ, which the
- *                           message has both of; a stride of `to` is 0; `stream` is none
+ *     GR_ERR_INVALID_VALUE  a tensor is NULL or freed; shapes or dtypes differ, both of which the
+ *                           message has; a stride of `to` is 0; `stream` is invalid
  *     GR_ERR_STATE          a tensor is revoked, or `to` is read-only
  *     GR_ERR_CUDA           the driver refused
  *
@@ -384,14 +374,14 @@ GR_API gr_status gr_tensor_used_on(gr_tensor *tensor, CUstream stream);
 GR_API gr_status gr_tensor_copy(gr_tensor *to, const gr_tensor *from, CUstream stream);
 
 /*
- * Copies all elements to memory of the host, or from it. There they lie without gaps, the last
- * dimension fastest. `bytes` is how many there are: gr_tensor_info.bytes.
+ * Copies all elements to or from host memory, where they are contiguous, the last dimension
+ * fastest. `bytes` must be gr_tensor_info.bytes.
  *
- * The memory has to live until the stream has come so far, and what was copied to it is there then:
- * wait for the stream before you read it. Pageable memory may block the thread.
+ * The memory must live until the stream has done the copy: wait for the stream before you read it.
+ * Pageable memory may block the thread.
  *
  * Errors: as for gr_tensor_copy(), and
- *     GR_ERR_INVALID_VALUE  the memory is NULL, or `bytes` is another number
+ *     GR_ERR_INVALID_VALUE  the memory is NULL, or `bytes` is wrong
  */
 GR_API gr_status gr_tensor_copy_to_host(const gr_tensor *tensor, void *to, size_t bytes,
                                         CUstream stream);
@@ -399,8 +389,8 @@ GR_API gr_status gr_tensor_copy_from_host(gr_tensor *tensor, const void *from, s
                                           CUstream stream);
 
 /*
- * The bytes that the copies of this header and the kernels and copies of publish.h have written so
- * far, in this process: a difference of 0 says that nothing was copied.
+ * The bytes that this header and publish.h have written so far in this process: a difference of 0
+ * proves that nothing was copied.
  *
  * Thread   any
  */
@@ -409,35 +399,32 @@ GR_API uint64_t gr_bytes_moved(void);
 /* ---- DLPack ---------------------------------------------------------------------------------- */
 
 /*
- * DLPack's own. To look inside, include its one header, dlpack/dlpack.h of github.com/dmlc/dlpack;
- * ./bootstrap puts it into build/dlpack.
+ * Declared in dlpack/dlpack.h of github.com/dmlc/dlpack, which ./bootstrap puts into build/dlpack.
  */
 struct DLManagedTensor;
 struct DLManagedTensorVersioned;
 
 /*
- * Exports a tensor by DLPack 1.3, without a copy. The second is what older consumers take, which
- * cannot say read-only.
+ * Exports a tensor by DLPack 1.3, zero-copy, or in the legacy form, which has no read-only flag.
  *
- * `consumer` is made to wait until the bytes are ready. What it has been given until the export
- * ends is a use of the tensor that may write: its end, the release of its mapping and later
- * gr_tensor_wait() come after that. GR_STREAM_NONE: no order.
+ * `consumer` waits until the bytes are ready. Its work until the end of the export counts as a use
+ * that may write: the end of the tensor, the release of its mapping and later calls of
+ * gr_tensor_wait() wait for it. GR_STREAM_NONE: no order.
  *
- * Memory of a device is kDLCUDA, other memory kDLCUDAHost, kDLCUDAManaged and kDLCPU; on the
- * software CUDA driver a device's is kDLCPU. For kDLCPU the call waits until the bytes are ready,
- * since who reads them there has no stream. For kDLCUDAHost and kDLCUDAManaged it waits as well,
- * unless `consumer` is GR_STREAM_NONE. Strides are always there, those of dimensions of 1 as if
- * compact; byte_offset is 0.
+ * Device memory is kDLCUDA, other memory kDLCUDAHost, kDLCUDAManaged and kDLCPU; device memory of
+ * the software CUDA driver is kDLCPU. For kDLCPU the call waits until the bytes are ready, because
+ * consumers have no stream there, and also for kDLCUDAHost and kDLCUDAManaged, unless `consumer` is
+ * GR_STREAM_NONE. Strides are always set, for dimensions of 1 as if compact; byte_offset is 0.
  *
- * Owner    the caller, or whoever gets it from there, who calls its deleter once, on any thread.
- *          It holds the tensor: gr_tensor_free() may come before
+ * Owner    the caller or its consumer, who calls the deleter once, on any thread. The export keeps
+ *          the tensor alive after gr_tensor_free()
  *
  * Errors: NULL after
  *     GR_ERR_INVALID_VALUE  `tensor` is NULL or freed, or `consumer` is NULL
- *     GR_ERR_STATE          it is revoked; or read-only, and the export is the older one
- *     GR_ERR_UNSUPPORTED    strides that are negative, unless gr_tensor_desc.negative_strides, or
- *                           no multiples of an element; an address that is none, where no kernel
- *                           can read it; grinterop was built without DLPack
+ *     GR_ERR_STATE          it is revoked; or read-only, in the legacy form
+ *     GR_ERR_UNSUPPORTED    negative strides without gr_tensor_desc.negative_strides; strides or,
+ *                           for kernels, an address that are not multiples of an element; grinterop
+ *                           was built without DLPack
  *     GR_ERR_CUDA           the driver refused
  *     GR_ERR_NO_MEMORY
  */
@@ -445,24 +432,23 @@ GR_API struct DLManagedTensorVersioned *gr_tensor_dlpack(gr_tensor *tensor, CUst
 GR_API struct DLManagedTensor *gr_tensor_dlpack_legacy(gr_tensor *tensor, CUstream consumer);
 
 /*
- * Imports another framework's tensor, of DLPack 1 or of the older form, without a copy. The bytes
- * are ready once `ready_on` has done what it was given: pass the stream that the producer was asked
- * for. GR_STREAM_NONE: they are ready.
+ * Imports a tensor of another framework, by DLPack 1 or in the legacy form, zero-copy. The bytes
+ * are ready when `ready_on` has done its work so far: pass the stream given to the producer.
+ * GR_STREAM_NONE: they are ready.
  *
- * Strides that are NULL are compact. Elements of several lanes are as many elements, in a dimension
- * of their own. On the software CUDA driver memory of the process counts as the device's.
+ * NULL strides mean compact. Lanes become a dimension of their own. On the software CUDA driver
+ * host memory counts as device memory.
  *
- * Owner    the caller frees the tensor. On success it has taken `managed`, and calls its deleter
- *          once, when the tensor ends; after an error `managed` is still the caller's, to whom it
- *          falls to call that
+ * Owner    the caller frees the tensor. After a success the tensor owns `managed` and calls its
+ *          deleter once, when it ends; after an error the caller still owns it
  * Thread   the deleter runs on a thread that calls grinterop
  *
  * Errors: NULL after
- *     GR_ERR_INVALID_VALUE  `managed` is NULL, or is imported and not ended, or holds what cannot
- *                           be; the message says what
- *     GR_ERR_UNSUPPORTED    a type, device or version that grinterop does not know; more than
- *                           GR_TENSOR_DIMS dimensions; an address that is no multiple of an
- *                           element; grinterop was built without DLPack
+ *     GR_ERR_INVALID_VALUE  `managed` is NULL, already imported, or inconsistent; the message says
+ *                           how
+ *     GR_ERR_UNSUPPORTED    an unknown type, device or version; more than GR_TENSOR_DIMS
+ *                           dimensions; an address that is not a multiple of an element; grinterop
+ *                           was built without DLPack
  *     GR_ERR_NO_DRIVER      no driver starts
  *     GR_ERR_CUDA           the driver refused
  *     GR_ERR_NO_MEMORY
@@ -473,23 +459,22 @@ GR_API gr_tensor *gr_tensor_from_dlpack_legacy(struct DLManagedTensor *managed, 
 
 /* ---- The CUDA array interface ---------------------------------------------------------------- */
 
-/* The fields of __cuda_array_interface__. It belongs to the tensor. */
+/* The fields of __cuda_array_interface__. Owned by the tensor. */
 typedef struct gr_array_interface {
-    /* Where element 0 is. */
+    /* The address of element 0. */
     CUdeviceptr data;
 
-    /* Nobody may write to it. */
     bool read_only;
 
-    /* The type of an element, as gr_dtype_typestr() names it. */
+    /* The type of an element: gr_dtype_typestr(). */
     const char *typestr;
 
-    /* `strides`, in bytes, is NULL where elements follow each other. */
+    /* `strides`, in bytes, is NULL for contiguous elements. */
     unsigned ndim;
     const int64_t *shape;
     const int64_t *strides;
 
-    /* The stream that the consumer has to wait for, as a pointer. NULL: the bytes are ready. */
+    /* The stream that the consumer must wait for. NULL: the bytes are ready. */
     CUstream stream;
 
     /* 3. */
@@ -497,22 +482,21 @@ typedef struct gr_array_interface {
 } gr_array_interface;
 
 /*
- * Describes memory that CUDA can reach by the fields of the CUDA array interface, version 3.
- * Imports are gr_tensor_wrap().
+ * The fields of the CUDA array interface, version 3, for memory that CUDA can access. To import,
+ * use gr_tensor_wrap().
  *
- * `consumer` is made to wait until the bytes are ready, and `stream` is NULL. With GR_STREAM_NONE
- * `stream` names the tensor's own, for which the consumer waits by itself; where it has none, this
- * call waits.
+ * `consumer` waits until the bytes are ready, and `stream` is NULL. With GR_STREAM_NONE `stream` is
+ * that of the tensor, for which the consumer waits itself; if it has none, this call waits.
  *
- * The interface has no end: say by gr_tensor_used_on() what a stream was given later, and keep the
- * tensor until then.
+ * The interface has no end: report later work by gr_tensor_used_on(), and keep the tensor until
+ * then.
  *
  * Valid    until the next such call for the tensor, and gr_tensor_free()
  *
  * Errors: NULL after
  *     GR_ERR_INVALID_VALUE  `tensor` is NULL or freed, or `consumer` is NULL
  *     GR_ERR_STATE          it is revoked
- *     GR_ERR_UNSUPPORTED    it is memory of the process, which CUDA does not know
+ *     GR_ERR_UNSUPPORTED    it is pageable host memory, which CUDA cannot access
  *     GR_ERR_CUDA           the driver refused
  */
 GR_API const gr_array_interface *gr_tensor_array_interface(gr_tensor *tensor, CUstream consumer);

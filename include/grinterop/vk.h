@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Vulkan: buffers and images that Vulkan and CUDA share, without a copy, and whose turn it is.
+ * Vulkan buffers and images shared with CUDA, zero-copy, and the order between the two.
  *
  *     gr_vk_device *device = gr_vk_device_wrap(                               (once)
  *         &GR_INIT(gr_vk_device_desc, .get_instance_proc_addr = vkGetInstanceProcAddr,
@@ -28,21 +28,21 @@
  *     gr_resource_free(vertices);
  *     gr_vk_device_free(device);
  *
- * No call above waits: CUDA's stream waits for Vulkan's submit, and the submit for the release.
+ * No call above blocks: the CUDA stream waits for the Vulkan submit, and the submit for the
+ * release.
  *
- * Order    resources of one wrapped device begin with one pair of timeline semaphores, the device's
- *          own. Resources that are used on several queues, by several threads or by streams that
- *          shall not wait for each other get pairs of their own: gr_vk_semaphore_create() and
- *          gr_resource_set_sync(). A resource that is sent to another process (share.h) has no pair
- *          there, unless it had one of its own
- * Layout   while CUDA has an image it is in VK_IMAGE_LAYOUT_GENERAL
- * Family   what CUDA has belongs to VK_QUEUE_FAMILY_EXTERNAL. Both barriers of gr_vk_submit() see
- *          to it, as gr_vk_cmd_to_cuda() and gr_vk_cmd_from_cuda() do in your own commands
- * Needs    the extensions that gr_vk_device_extensions() lists, and the feature timelineSemaphore.
- *          Vulkan's headers of version 1.3
+ * Order    the resources of a wrapped device share one pair of timeline semaphores. Give resources
+ *          their own pair if several queues or threads use them, or streams that should not wait
+ *          for each other: gr_vk_semaphore_create() and gr_resource_set_sync(). A resource sent to
+ *          another process (share.h) has a pair there only if it had its own here
+ * Layout   images are in VK_IMAGE_LAYOUT_GENERAL while CUDA has them
+ * Family   while CUDA has a resource it belongs to VK_QUEUE_FAMILY_EXTERNAL. The barriers of
+ *          gr_vk_submit(), or of gr_vk_cmd_to_cuda() and gr_vk_cmd_from_cuda(), transfer it
+ * Needs    the extensions of gr_vk_device_extensions(), the feature timelineSemaphore, and Vulkan
+ *          headers of version 1.3
  *
- * Vulkan is called through your vkGetInstanceProcAddr: grinterop does not link it. The only calls
- * that use a queue are gr_vk_submit()'s.
+ * Vulkan is called through your vkGetInstanceProcAddr: grinterop does not link it. Only
+ * gr_vk_submit() uses a queue.
  */
 #ifndef GR_VK_H
 #define GR_VK_H
@@ -58,17 +58,17 @@ extern "C" {
 
 /* ---- The device ------------------------------------------------------------------------------ */
 
-/* Your Vulkan device, with the CUDA device that it is. */
+/* A Vulkan device and the CUDA device on the same GPU. */
 typedef struct gr_vk_device gr_vk_device;
 
-/* What gr_vk_device_wrap() has to know of your Vulkan device. */
+/* The Vulkan device for gr_vk_device_wrap(). */
 typedef struct gr_vk_device_desc {
     size_t struct_size;
 
-    /* How Vulkan's functions are found. Required. */
+    /* Looks up the Vulkan functions. Required. */
     PFN_vkGetInstanceProcAddr get_instance_proc_addr;
 
-    /* Required, all three. */
+    /* All three are required. */
     VkInstance instance;
     VkPhysicalDevice physical_device;
     VkDevice device;
@@ -76,32 +76,32 @@ typedef struct gr_vk_device_desc {
     /* The queue that uses the resources. VK_NULL_HANDLE: each gr_vk_submit() names one. */
     VkQueue queue;
 
-    /* That queue's family. 0 is a family like others. */
+    /* The family of that queue. 0 is a valid family. */
     uint32_t queue_family;
 
     /*
-     * The device was made with the feature synchronization2. False: stages and accesses over 32
-     * bits are refused, and gr_vk_submit() goes through vkQueueSubmit. Whether it is true cannot be
-     * found out; the validation layer tells.
+     * The feature synchronization2 is enabled. If false, stages and accesses beyond 32 bits are
+     * refused, and gr_vk_submit() uses vkQueueSubmit. grinterop cannot check it; the validation
+     * layer does.
      */
     bool synchronization2;
 } gr_vk_device_desc;
 
 /*
- * Finds the VkPhysicalDevice that is the same GPU as a CUDA device, before you make your VkDevice.
+ * Finds the VkPhysicalDevice of a CUDA device, before you create your VkDevice.
  *
  *     VkPhysicalDevice physical_device;
  *     gr_vk_physical_device(vkGetInstanceProcAddr, instance, 0, &physical_device);
  *
- * They are matched by UUID: Vulkan and CUDA count devices in different orders. `cuda_device` is the
- * ordinal, as CUDA counts. The software CUDA driver's device is Mesa's lavapipe.
+ * They are matched by UUID, because Vulkan and CUDA order devices differently. `cuda_device` is the
+ * CUDA ordinal. For the software CUDA driver it is Mesa's lavapipe.
  *
- * Needs    an instance of Vulkan 1.1, or VK_KHR_get_physical_device_properties2. This cannot be
- *          asked: set VkApplicationInfo.apiVersion
+ * Needs    an instance of Vulkan 1.1 (VkApplicationInfo.apiVersion, which grinterop cannot check),
+ *          or VK_KHR_get_physical_device_properties2
  *
- * Errors, after which *physical_device is as it was:
+ * Errors, with *physical_device unchanged:
  *     GR_ERR_INVALID_VALUE  a NULL, or CUDA has no such device
- *     GR_ERR_UNSUPPORTED    no Vulkan device is that one; the message lists those that were found
+ *     GR_ERR_UNSUPPORTED    no Vulkan device matches; the message lists those that were found
  *     GR_ERR_VULKAN         the devices could not be listed
  *     GR_ERR_NO_DRIVER      there is no CUDA driver
  */
@@ -116,12 +116,12 @@ GR_API gr_status gr_vk_physical_device(PFN_vkGetInstanceProcAddr get_instance_pr
  *     gr_vk_instance_extensions(NULL, &count);                 how many
  *     gr_vk_instance_extensions(names, &count);                `names` has room for `count`
  *
- * Of the device's only those are listed that it has, so that all of them can be enabled. What is
- * missing then, gr_vk_device_wrap() says. Of `desc` only get_instance_proc_addr, instance and
- * physical_device are read: the device need not exist yet. Beside the extensions enable the feature
+ * Device extensions are listed only if the device supports them, so you can enable all;
+ * gr_vk_device_wrap() reports what is missing. Only get_instance_proc_addr, instance and
+ * physical_device of `desc` are read: the device need not exist yet. Also enable the feature
  * timelineSemaphore.
  *
- * Valid    the names: for ever
+ * Valid    the names are static
  *
  * Errors:
  *     GR_ERR_INVALID_VALUE  a NULL, or there are more names than *count
@@ -132,26 +132,26 @@ GR_API gr_status gr_vk_device_extensions(const gr_vk_device_desc *desc, const ch
                                          uint32_t *count);
 
 /*
- * Wraps your VkDevice, and finds the CUDA device that is the same GPU.
+ * Wraps your VkDevice, and finds the CUDA device on the same GPU.
  *
- * If a CUDA context is current, it is used: it has to be of that device, or of one that has peer
- * access to it (cuDeviceCanAccessPeer). If none is, the device's primary context is retained for as
- * long as the wrap lives.
+ * The current CUDA context is used, which must belong to that device or to one with peer access to
+ * it (cuDeviceCanAccessPeer). If none is current, the primary context of the device is retained
+ * until the wrap is freed.
  *
- * With a context of another device only buffers are shared whose memory is dedicated to them, as
- * gr_vk_buffer_create() makes them, and semaphores. Vulkan has the memory, CUDA reaches it there.
+ * With a context of another device only semaphores and buffers with dedicated memory, as
+ * gr_vk_buffer_create() makes them, can be shared. The memory stays on the Vulkan device.
  *
  * Owner    the caller frees it with gr_vk_device_free()
- * Valid    instance, device and queue have to outlive it, and all that is made of it. This alone
- *          cannot be refused: Vulkan's functions read what a VkDevice points to, and there is no
- *          question that one answers once it was destroyed. That of gr_vk_headless_create() is held
+ * Valid    instance, device and queue must outlive the wrap and everything created from it.
+ *          grinterop cannot check this: using a destroyed VkDevice crashes. A device of
+ *          gr_vk_headless_create() is kept alive
  *
  * Errors:
- *     GR_ERR_INVALID_VALUE  a NULL; a queue family that the device does not have; the current CUDA
- *                           context is of a device without peer access to it;
- *                           synchronization2 is set and not there
- *     GR_ERR_UNSUPPORTED    no CUDA device is that one; or extensions are missing, which the
- *                           message lists all at once
+ *     GR_ERR_INVALID_VALUE  a NULL; the device has no such queue family; the current CUDA context
+ *                           belongs to a device without peer access; synchronization2 is set but
+ *                           its functions are missing
+ *     GR_ERR_UNSUPPORTED    no CUDA device matches; or extensions are missing, all of which the
+ *                           message lists
  *     GR_ERR_VULKAN         a function of Vulkan 1.0 was not found
  *     GR_ERR_CUDA           CUDA refused
  *     GR_ERR_NO_DRIVER      there is no CUDA driver
@@ -159,67 +159,63 @@ GR_API gr_status gr_vk_device_extensions(const gr_vk_device_desc *desc, const ch
 GR_API gr_vk_device *gr_vk_device_wrap(const gr_vk_device_desc *desc);
 
 /*
- * Drops the caller's hold of the device. What was made of it keeps it until that is freed too.
+ * Releases the caller's reference. Objects created from the device keep it alive.
  *
- * At the end of a program: wait until your queues are idle, free resources and semaphores, then
- * this, then destroy the VkDevice. NULL is fine.
+ * At the end of a program wait until your queues are idle, free resources and semaphores, then
+ * this, then destroy the VkDevice.
  *
- * Waits    the calling thread, for CUDA's work with what was freed before
+ * Waits    for CUDA's work with freed objects
  */
 GR_API void gr_vk_device_free(gr_vk_device *device);
 
 /*
- * The ordinal of the CUDA device that it is, as CUDA counts; -1 for NULL, which is
- * GR_ERR_INVALID_VALUE.
+ * The ordinal of the CUDA device; -1 for NULL, with GR_ERR_INVALID_VALUE.
  */
 GR_API int gr_vk_device_cuda(const gr_vk_device *device);
 
 /*
- * Whether CUDA imports the device's semaphores. Where it does not (lavapipe), timelines work all
- * the same: the host waits and signals for the streams. False for NULL, which is
- * GR_ERR_INVALID_VALUE.
+ * Whether CUDA imports the semaphores of the device. If not (lavapipe), timelines still work: the
+ * host waits and signals for the streams. False for NULL, with GR_ERR_INVALID_VALUE.
  */
 GR_API bool gr_vk_device_has_semaphores(const gr_vk_device *device);
 
 /*
- * Writes one line about the device: its names in both worlds, its UUID, what is shared how. At most
- * `size` bytes; returns the length of the whole line, like snprintf.
+ * Writes one line about the device: its Vulkan and CUDA names, UUID, and how it shares. Writes at
+ * most `size` bytes and returns the length of the whole line, like snprintf.
  */
 GR_API int gr_vk_device_describe(const gr_vk_device *device, char *text, size_t size);
 
-/* ---- Buffers and images that grinterop makes ------------------------------------------------- */
+/* ---- Buffers and images that grinterop creates ----------------------------------------------- */
 
 /*
- * Makes a buffer or an image, with memory that CUDA imports.
+ * Creates a buffer or an image with memory that CUDA imports.
  *
  *     const VkImageCreateInfo info = {.sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO, ...};
  *     gr_resource *picture = gr_vk_image_create(device, &info, GR_SURFACE_LOAD_STORE);
  *     vkCreateImageView(... gr_vk_image(picture) ...);
  *
- * `info` is what you would give to vkCreateBuffer and vkCreateImage, with its pNext and its sharing
- * mode. What makes the memory exportable is added, unless it is in the chain already.
+ * `info` is as for vkCreateBuffer and vkCreateImage, with pNext and sharing mode. grinterop adds
+ * the structs for export if the chain lacks them.
  *
- * An image has the layout info->initialLayout until a submit hands it to CUDA; see
- * gr_vk_submit_desc.last. Before that gr_map() is GR_ERR_STATE, as it is for gr_from_vk_image():
- * neither a submit of the image was committed, nor gr_vk_cmd_to_cuda() called. This is not checked
- * once gr_resource_set_sync() was given GR_SEMAPHORE_NONE for `acquire`. A buffer needs no submit
- * before its first map.
+ * An image has the layout info->initialLayout until a submit hands it to CUDA
+ * (gr_vk_submit_desc.last). Before that submit, or gr_vk_cmd_to_cuda(), gr_map() returns
+ * GR_ERR_STATE, also for gr_from_vk_image(), unless gr_resource_set_sync() got GR_SEMAPHORE_NONE
+ * for `acquire`. A buffer needs no submit before its first map.
  *
- * `flags` say what CUDA does with it: for buffers GR_READ_WRITE, GR_READ_ONLY or GR_WRITE_DISCARD,
- * for images all of gr.h's. Kernels may write to an image by GR_SURFACE_LOAD_STORE, or if its usage
- * has VK_IMAGE_USAGE_STORAGE_BIT.
+ * `flags` for buffers are GR_READ_WRITE, GR_READ_ONLY or GR_WRITE_DISCARD, for images all of gr.h.
+ * Kernels may write to an image with GR_SURFACE_LOAD_STORE or VK_IMAGE_USAGE_STORAGE_BIT.
  *
- * Owner    the caller frees the resource; VkBuffer, VkImage and memory are destroyed with it, by
- *          when Vulkan's work with them has to be done
+ * Owner    the caller frees the resource, which destroys VkBuffer, VkImage and memory: Vulkan's
+ *          work with them must be done
  *
  * Errors:
- *     GR_ERR_INVALID_VALUE  a NULL, a wrong sType, usage 0, a size or shape that Vulkan has not,
- *                           flags; or handle types in the chain that CUDA does not import
- *     GR_ERR_UNSUPPORTED    CUDA has no such format, and the message names one to use instead; the
- *                           image is multisampled, sparse or protected; the device cannot export
- *                           it with these usages; or CUDA computes on another device, which takes
- *                           no images, and no memory that is not dedicated to one buffer
- *     GR_ERR_NO_MEMORY      of the device, or of the process
+ *     GR_ERR_INVALID_VALUE  a NULL, a wrong sType, usage 0, an invalid size, shape or flag; or
+ *                           handle types in the chain that CUDA does not import
+ *     GR_ERR_UNSUPPORTED    CUDA lacks the format, and the message names another; the image is
+ *                           multisampled, sparse or protected; the device cannot export it with
+ *                           this usage; or CUDA computes on another device, which supports neither
+ *                           images nor memory that is not dedicated to one buffer
+ *     GR_ERR_NO_MEMORY      the device or the process is out of memory
  *     GR_ERR_VULKAN         Vulkan refused
  *     GR_ERR_CUDA           CUDA refused
  *
@@ -232,21 +228,21 @@ GR_API gr_resource *gr_vk_image_create(gr_vk_device *device, const VkImageCreate
                                        unsigned flags);
 
 /*
- * The Vulkan object that a resource was made from or with, and its memory. A buffer has no image,
- * and an image no buffer: VK_NULL_HANDLE, without an error.
+ * The Vulkan object of a resource, and its memory. VK_NULL_HANDLE without an error for the image of
+ * a buffer and the buffer of an image.
  *
  * Errors: VK_NULL_HANDLE after
  *     GR_ERR_INVALID_VALUE  `resource` is NULL
- *     GR_ERR_STATE          it was made from no Vulkan object
+ *     GR_ERR_STATE          it has no Vulkan object
  */
 GR_API VkBuffer gr_vk_buffer(const gr_resource *resource);
 GR_API VkImage gr_vk_image(const gr_resource *resource);
 GR_API VkDeviceMemory gr_vk_memory(const gr_resource *resource);
 
-/* ---- Buffers and images that you have -------------------------------------------------------- */
+/* ---- Existing buffers and images ------------------------------------------------------------- */
 
 /*
- * A buffer in memory that was allocated with VkExportMemoryAllocateInfo, whose handleTypes are
+ * A buffer in memory that was allocated with VkExportMemoryAllocateInfo and the handle type
  * VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT, on Windows OPAQUE_WIN32_BIT.
  */
 typedef struct gr_vk_buffer_desc {
@@ -255,16 +251,16 @@ typedef struct gr_vk_buffer_desc {
     /* Required, as are the memory and both sizes. */
     VkBuffer buffer;
 
-    /* What the buffer is bound to. */
+    /* The memory that the buffer is bound to. */
     VkDeviceMemory memory;
 
     /* The allocationSize of `memory`. */
     VkDeviceSize memory_size;
 
-    /* Where in `memory` the buffer is bound. 0: at its start. */
+    /* The offset of the buffer in `memory`. */
     VkDeviceSize offset;
 
-    /* The buffer's size, in bytes. */
+    /* The size of the buffer in bytes. */
     VkDeviceSize size;
 
     /* `memory` was allocated with VkMemoryDedicatedAllocateInfo. */
@@ -278,19 +274,19 @@ typedef struct gr_vk_buffer_desc {
 typedef struct gr_vk_image_desc {
     size_t struct_size;
 
-    /* What the image was made by. Required; it is read during the call only. */
+    /* The argument of vkCreateImage. Required; read during the call only. */
     const VkImageCreateInfo *create_info;
 
     /* Required, as are the memory and its size. */
     VkImage image;
 
-    /* What the image is bound to. */
+    /* The memory that the image is bound to. */
     VkDeviceMemory memory;
 
     /* The allocationSize of `memory`. */
     VkDeviceSize memory_size;
 
-    /* Where in `memory` the image is bound. 0: at its start. */
+    /* The offset of the image in `memory`. */
     VkDeviceSize offset;
 
     /* `memory` was allocated with VkMemoryDedicatedAllocateInfo. */
@@ -298,30 +294,29 @@ typedef struct gr_vk_image_desc {
 } gr_vk_image_desc;
 
 /*
- * Shares a buffer or an image that exists with CUDA. Several in one memory are fine.
+ * Shares an existing buffer or image with CUDA. Several may lie in one memory.
  *
- * `flags` as for gr_vk_buffer_create(). What CUDA sees of an image follows from its create_info:
+ * `flags` are as for gr_vk_buffer_create(). The create_info of an image decides how CUDA sees it:
  *
  *     VK_IMAGE_USAGE_STORAGE_BIT             kernels may write to it, as by GR_SURFACE_LOAD_STORE
  *     VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT    CUDA_ARRAY3D_COLOR_ATTACHMENT
  *     arrayLayers over 1                     CUDA_ARRAY3D_LAYERED
  *     VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT    CUDA_ARRAY3D_CUBEMAP
- *     VK_FORMAT_D32_SFLOAT                   one float a texel; NVIDIA's driver (580) refuses
+ *     VK_FORMAT_D32_SFLOAT                   one float per texel; NVIDIA's driver (580) refuses
  *                                            DEPTH_TEXTURE for imported memory
  *
- * Owner    the caller frees the resource; Vulkan's objects stay the caller's, and may be destroyed
- *          first: the memory then lives on in CUDA
- * Host     the host may use memory that it has mapped (vkMapMemory) while the resource is not
- *          mapped. Its writes reach CUDA by a submit that the map comes after, such as the one
- *          that hands the resource over: without a submit, CUDA reads old bytes, also in
- *          HOST_COHERENT memory (seen on an H200). Memory of other types needs
- *          vkFlushMappedMemoryRanges() before that submit. To read what CUDA wrote, release, call
- *          gr_resource_wait(), then vkInvalidateMappedMemoryRanges() for such memory.
- *          grinterop neither flushes nor invalidates
+ * Owner    the caller frees the resource; the Vulkan objects stay the caller's and may be destroyed
+ *          first: CUDA keeps the memory
+ * Host     the host may access memory mapped by vkMapMemory while the resource is not mapped. CUDA
+ *          sees its writes after a submit before the map, such as the one that hands the resource
+ *          over: without it CUDA reads old bytes, also in HOST_COHERENT memory (seen on an H200).
+ *          Other memory needs vkFlushMappedMemoryRanges() before that submit. To read what CUDA
+ *          wrote, release, call gr_resource_wait(), then vkInvalidateMappedMemoryRanges() for such
+ *          memory. grinterop neither flushes nor invalidates
  * Overlap  as for gr_from_same_memory() in external.h
  *
  * Errors: as for gr_vk_buffer_create(), and
- *     GR_ERR_INVALID_VALUE  it goes past the end of its memory, or the offset is not aligned
+ *     GR_ERR_INVALID_VALUE  it exceeds its memory, or the offset is not aligned
  *     GR_ERR_VULKAN         the memory cannot be exported; the message says how to allocate it
  *
  * Wraps vkGetMemoryFdKHR (vkGetMemoryWin32HandleKHR) and gr_from_external_memory().
@@ -333,124 +328,118 @@ GR_API gr_resource *gr_from_vk_image(gr_vk_device *device, const gr_vk_image_des
 
 /* ---- Formats --------------------------------------------------------------------------------- */
 
-/* A Vulkan format as CUDA sees it. The library's: read it only. */
+/* A Vulkan format as CUDA sees it. Owned by the library. */
 typedef struct gr_vk_format_info {
-    /* For example "VK_FORMAT_R8G8B8A8_UNORM". */
+    /* Such as "VK_FORMAT_R8G8B8A8_UNORM". */
     const char *name;
 
-    /* The format of one channel, and how many there are. */
+    /* The format of one channel, and the number of channels. */
     CUarray_format format;
     unsigned channels;
 
-    /* Integers stand for numbers from 0 to 1, or -1 to 1. */
+    /* Integers represent numbers from 0 to 1, or -1 to 1. */
     bool normalized;
 
-    /* The colours are stored by the sRGB curve. */
+    /* Colours are sRGB encoded. */
     bool srgb;
 
-    /* It holds depth values. */
+    /* Values are depths. */
     bool depth;
 
-    /* Blue comes first: CUDA sees it as channel x. */
+    /* Blue comes first, as channel x in CUDA. */
     bool swapped;
 } gr_vk_format_info;
 
 /*
- * Says what CUDA sees of a format.
+ * How CUDA sees a format.
  *
- * Valid    for ever
+ * Valid    until the process ends
  *
- * Errors, after which it is NULL:
- *     GR_ERR_UNSUPPORTED    grinterop shares no such images; the message says why and what to use
+ * Errors: NULL after
+ *     GR_ERR_UNSUPPORTED    such images cannot be shared; the message says why and names another
  */
 GR_API const gr_vk_format_info *gr_vk_format(VkFormat format);
 
 /* ---- Submits --------------------------------------------------------------------------------- */
 
-/* How Vulkan uses resources: before they go to CUDA, or after they have come from there. */
+/* How Vulkan uses resources before they go to CUDA, or after they come back. */
 typedef struct gr_vk_use {
     size_t struct_size;
 
     /*
-     * The stages that use them. Required; VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT is always right.
-     * Those over 32 bits need gr_vk_device_desc.synchronization2.
+     * The stages that use them. Required; VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT always works.
+     * Stages beyond 32 bits need gr_vk_device_desc.synchronization2.
      */
     VkPipelineStageFlags2 stages;
 
-    /* How they use them. 0: there is nothing to make visible. */
+    /* The accesses. 0: nothing to make visible. */
     VkAccessFlags2 access;
 
     /*
-     * The layout of the images among them. On the way to CUDA 0, VK_IMAGE_LAYOUT_UNDEFINED, gives
-     * their contents up; on the way from CUDA it is refused.
+     * The layout of the images. 0, VK_IMAGE_LAYOUT_UNDEFINED, discards their contents on the way to
+     * CUDA, and is refused on the way from CUDA.
      */
     VkImageLayout layout;
 
     /*
-     * The family of the queue that the commands are submitted to. NULL: the wrapped device's. It
-     * does not matter for what is VK_SHARING_MODE_CONCURRENT.
+     * The queue family of the submit. NULL: that of the wrapped device. Ignored for
+     * VK_SHARING_MODE_CONCURRENT.
      */
     const uint32_t *queue_family;
 } gr_vk_use;
 
-/* A submit, and how its commands use what CUDA shares. */
+/* A submit, and how its commands use the resources. */
 typedef struct gr_vk_submit_desc {
     size_t struct_size;
 
-    /* Where it goes. VK_NULL_HANDLE: the wrapped device's queue. */
+    /* VK_NULL_HANDLE: the queue of the wrapped device. */
     VkQueue queue;
 
-    /*
-     * Your commands, with semaphores of your own. There are no barriers for CUDA in them. NULL: no
-     * commands, only what is added.
-     */
+    /* Your commands and semaphores, without barriers for CUDA. NULL: no commands. */
     const VkSubmitInfo2 *info;
 
-    /* Signalled when all is done. VK_NULL_HANDLE: none. */
+    /* Signalled when everything is done. VK_NULL_HANDLE: none. */
     VkFence fence;
 
     /*
-     * How the first of the commands uses the resources: a barrier before takes them back from
-     * CUDA. NULL: no barrier, since CUDA has not had them, or your commands have it.
+     * The first use by the commands: a barrier before it takes the resources back from CUDA. NULL:
+     * no barrier, because CUDA has not had them, or because your commands contain it.
      */
     const gr_vk_use *first;
 
     /*
-     * How the last of the commands uses them: a barrier after hands them to CUDA. NULL: no barrier;
-     * then gr_vk_cmd_to_cuda() has to be in your commands before CUDA maps the resources.
-     * A new image goes to CUDA by a submit without `info` and `first`, and its layout here.
+     * The last use by the commands: a barrier after it hands the resources to CUDA. NULL: no
+     * barrier; then record gr_vk_cmd_to_cuda() in your commands before CUDA maps the resources.
+     * To hand over a new image, set its layout here, and leave out `info` and `first`.
      */
     const gr_vk_use *last;
 } gr_vk_submit_desc;
 
 /*
- * Submits your commands with all that CUDA's part needs around them.
+ * Submits your commands with the semaphores and barriers for CUDA.
  *
  *     gr_submit *submit = gr_submit_begin(resources, n);
  *     gr_status status = gr_vk_submit(submit, &GR_INIT(gr_vk_submit_desc, .info = &info,
  *                                                      .first = &use, .last = &use));
  *     gr_submit_free(submit);
  *
- * Added are the waits and signals that `submit` names, and both barriers, of all the resources of
- * Vulkan's in it. OpenGL's mean nothing. The submit is committed then: the next map of each
- * resource waits for it.
+ * Adds the waits, signals and barriers of all Vulkan resources in `submit`, and ignores OpenGL
+ * resources. The submit is then committed: the next map of each resource waits for it.
  *
- * With synchronization2 it is one vkQueueSubmit2. Without, it is translated for vkQueueSubmit; its
- * signals then come after all commands.
+ * With synchronization2 it is one vkQueueSubmit2. Without, it is translated for vkQueueSubmit, with
+ * all signals after all commands.
  *
- * Thread   access to the queue is yours to keep apart, as for vkQueueSubmit: no other thread may
- *          use it during the call
- * Memory   the barriers are in command buffers of grinterop's, which are used again as soon as
- *          their submits are done
+ * Thread   no other thread may use the queue during the call, as for vkQueueSubmit
+ * Memory   the barriers are in command buffers of grinterop, which are reused when their submits
+ *          are done
  * Needs    timeline semaphores, if there is a barrier
  *
- * Errors, after which it was not made, and can be tried again or freed:
- *     GR_ERR_INVALID_VALUE  a NULL; no resource is Vulkan's, or they are of several VkDevices;
- *                           there is no queue; a wrong sType; a use that cannot be; a semaphore
- *                           that is not Vulkan's
- *     GR_ERR_STATE          it was made before
+ * Errors, after which nothing was submitted; try again or free the submit:
+ *     GR_ERR_INVALID_VALUE  a NULL; no resource, or resources of several VkDevices; no queue; a
+ *                           wrong sType; an invalid use; a semaphore that is not a Vulkan semaphore
+ *     GR_ERR_STATE          it was committed before
  *     GR_ERR_UNSUPPORTED    a part of it needs synchronization2; the message names it
- *     GR_ERR_NO_MEMORY      of the process or of the device
+ *     GR_ERR_NO_MEMORY      the process or the device is out of memory
  *     GR_ERR_DEVICE_LOST    the VkDevice is lost
  *     GR_ERR_VULKAN         Vulkan refused
  *
@@ -459,24 +448,24 @@ typedef struct gr_vk_submit_desc {
 GR_API gr_status gr_vk_submit(gr_submit *submit, const gr_vk_submit_desc *desc);
 
 /*
- * Adds the waits and signals of `submit` to a VkSubmitInfo2, for those who submit by themselves.
+ * Adds the waits and signals of `submit` to a VkSubmitInfo2 for your own vkQueueSubmit2.
  *
  *     VkSubmitInfo2 filled;
  *     gr_vk_submit_fill(submit, &yours, 0, &filled);
  *     if (vkQueueSubmit2(queue, 1, &filled, fence) == VK_SUCCESS)
  *         gr_submit_commit(submit);
  *
- * vkQueueSubmit2 needs a device of Vulkan 1.3 with synchronization2, as gr_vk_headless_create()
- * makes; in older ones it is vkQueueSubmit2KHR.
+ * vkQueueSubmit2 needs a Vulkan 1.3 device with synchronization2, such as that of
+ * gr_vk_headless_create(); older devices have vkQueueSubmit2KHR.
  *
  * *out is `info` with longer lists. `info` may be NULL, for no commands. `stages` wait for CUDA;
- * 0: all. The barriers are for you to record, by gr_vk_cmd_from_cuda() and gr_vk_cmd_to_cuda().
+ * 0: all. Record the barriers by gr_vk_cmd_from_cuda() and gr_vk_cmd_to_cuda().
  *
- * Owner    the lists are the library's
- * Valid    until gr_submit_free(), or another call of this or of gr_vk_submit() with `submit`
+ * Owner    the library owns the lists
+ * Valid    until gr_submit_free(), or the next call of this or of gr_vk_submit() with `submit`
  *
- * Errors, after which *out is as it was:
- *     GR_ERR_INVALID_VALUE  a NULL, a wrong sType, or a semaphore that is not Vulkan's
+ * Errors, with *out unchanged:
+ *     GR_ERR_INVALID_VALUE  a NULL, a wrong sType, or a semaphore that is not a Vulkan semaphore
  *     GR_ERR_STATE          it was committed before
  *     GR_ERR_NO_MEMORY
  */
@@ -490,16 +479,15 @@ GR_API gr_status gr_vk_submit_fill(gr_submit *submit, const VkSubmitInfo2 *info,
  *     ... commands that use them ...
  *     gr_vk_cmd_to_cuda(commands, resources, n, &last_use);
  *
- * They change owner and layout; the semaphores of the submit do the waiting. The submit has to wait
- * at the stages of `after` at least, since the change of layout comes after them.
+ * They change owner and layout; the semaphores of the submit do the waiting. The submit must wait
+ * at least at the stages of `after`, which the layout change follows.
  *
- * Flags that fit into 32 bits are recorded by vkCmdPipelineBarrier, on every device.
+ * Flags that fit into 32 bits are recorded by vkCmdPipelineBarrier.
  *
  * Errors, after which nothing was recorded:
- *     GR_ERR_INVALID_VALUE  a NULL, n or `stages` is 0, a resource that is not Vulkan's or of
- *                           another VkDevice, a family that the device does not have, a layout that
- *                           no image can be brought into
- *     GR_ERR_UNSUPPORTED    flags over 32 bits, without synchronization2
+ *     GR_ERR_INVALID_VALUE  a NULL, n or `stages` is 0, a resource that is not a Vulkan resource or
+ *                           of another VkDevice, an unknown family, an invalid layout
+ *     GR_ERR_UNSUPPORTED    flags beyond 32 bits, without synchronization2
  *
  * Wraps vkCmdPipelineBarrier, vkCmdPipelineBarrier2.
  */
@@ -511,54 +499,54 @@ GR_API gr_status gr_vk_cmd_to_cuda(VkCommandBuffer commands, gr_resource *const 
 /* ---- Semaphores ------------------------------------------------------------------------------ */
 
 /*
- * Makes a semaphore that Vulkan and CUDA share: a timeline that begins at 0, or a binary one.
+ * Creates a semaphore for Vulkan and CUDA: a timeline that begins at 0, or a binary one.
  *
  *     gr_semaphore *drawn = gr_vk_semaphore_create(device, VK_SEMAPHORE_TYPE_TIMELINE);
  *     gr_semaphore *computed = gr_vk_semaphore_create(device, VK_SEMAPHORE_TYPE_TIMELINE);
  *     gr_resource_set_sync(resource, drawn, computed);
  *
- * Where the device exports none, a timeline works all the same: a host function in the stream waits
- * and signals, in stream order.
+ * If the device cannot export it, a timeline still works: a host function waits and signals in
+ * stream order.
  *
- * Owner    the caller frees it with gr_semaphore_free(); the VkSemaphore is destroyed with it, by
- *          when Vulkan's work with it has to be done
+ * Owner    the caller frees it with gr_semaphore_free(), which destroys the VkSemaphore: Vulkan's
+ *          work with it must be done
  *
  * Errors:
- *     GR_ERR_INVALID_VALUE  a NULL, or a type that is none
- *     GR_ERR_UNSUPPORTED    the device has no timelines; or exports no binary semaphores
+ *     GR_ERR_INVALID_VALUE  a NULL, or an invalid type
+ *     GR_ERR_UNSUPPORTED    the device has no timelines, or cannot export binary semaphores
  *     GR_ERR_VULKAN         Vulkan refused
  *     GR_ERR_CUDA           CUDA refused
  */
 GR_API gr_semaphore *gr_vk_semaphore_create(gr_vk_device *device, VkSemaphoreType type);
 
-/* A semaphore of yours. */
+/* An existing semaphore. */
 typedef struct gr_vk_semaphore_desc {
     size_t struct_size;
 
-    /* Required. Made with VkExportSemaphoreCreateInfo, or else `through_host`. */
+    /* Required. Created with VkExportSemaphoreCreateInfo, unless `through_host` is set. */
     VkSemaphore semaphore;
 
     /* 0: VK_SEMAPHORE_TYPE_BINARY. */
     VkSemaphoreType type;
 
-    /* The value that a timeline has now. 0 for a binary semaphore. */
+    /* The current value of a timeline. 0 for a binary semaphore. */
     uint64_t value;
 
     /*
-     * It is not exported: the host waits and signals in stream order. Timelines only. A GPU's
-     * driver may run the host functions of all streams one after the other: then a wait holds up
-     * the signal that it waits for. False: it is exported.
+     * Do not export it: the host waits and signals in stream order. For timelines only. A GPU
+     * driver may run the host functions of all streams one after the other: a wait then blocks the
+     * signal that it waits for.
      */
     bool through_host;
 } gr_vk_semaphore_desc;
 
 /*
- * Shares a semaphore that exists with CUDA.
+ * Shares an existing semaphore with CUDA.
  *
  * Owner    the caller frees it with gr_semaphore_free(); the VkSemaphore stays the caller's
  *
  * Errors: as for gr_vk_semaphore_create(), and
- *     GR_ERR_INVALID_VALUE  the timeline has come further than `value`
+ *     GR_ERR_INVALID_VALUE  the timeline is beyond `value`
  *     GR_ERR_VULKAN         it cannot be exported; the message says how to create it
  *
  * Wraps vkGetSemaphoreFdKHR (vkGetSemaphoreWin32HandleKHR) and gr_semaphore_import().
@@ -566,8 +554,7 @@ typedef struct gr_vk_semaphore_desc {
 GR_API gr_semaphore *gr_semaphore_from_vk(gr_vk_device *device, const gr_vk_semaphore_desc *desc);
 
 /*
- * The VkSemaphore; VK_NULL_HANDLE for a semaphore that is not Vulkan's, and for NULL, which is
- * GR_ERR_INVALID_VALUE.
+ * The VkSemaphore; VK_NULL_HANDLE for other semaphores, and for NULL, with GR_ERR_INVALID_VALUE.
  */
 GR_API VkSemaphore gr_vk_semaphore(const gr_semaphore *semaphore);
 
@@ -576,75 +563,74 @@ GR_API VkSemaphore gr_vk_semaphore(const gr_semaphore *semaphore);
 /* A Vulkan device for tests, tools and programs without a window. */
 typedef struct gr_vk_headless gr_vk_headless;
 
-/* Which device gr_vk_headless_create() makes. */
+/* Options of gr_vk_headless_create(). */
 typedef struct gr_vk_headless_options {
     size_t struct_size;
 
-    /* The number of the CUDA device that it is to be, as CUDA counts. */
+    /* The CUDA ordinal of the device. */
     int cuda_device;
 
-    /* With the Khronos validation layer. */
+    /* Enable the Khronos validation layer. */
     bool validation;
 
     /*
-     * Called with each of the layer's warnings and errors, on any thread that calls Vulkan, and
-     * with `user`. NULL: they are logged as warnings.
+     * Called with `user` for each warning and error of the layer, on any thread that calls Vulkan.
+     * NULL: they are logged as warnings.
      */
     void (*message)(void *user, const char *text);
     void *user;
 } gr_vk_headless_options;
 
-/* What was made. The library's: read it only. */
+/* The created objects. Owned by the library. */
 typedef struct gr_vk_headless_info {
-    /* How Vulkan's functions are found, and what gr_vk_device_desc asks for. */
+    /* As gr_vk_device_desc needs them. */
     PFN_vkGetInstanceProcAddr get_instance_proc_addr;
     VkInstance instance;
     VkPhysicalDevice physical_device;
     VkDevice device;
 
     /*
-     * Queues of a family for graphics, and of families for compute and for transfer without
-     * graphics. VK_NULL_HANDLE, of the family VK_QUEUE_FAMILY_IGNORED: the device has none.
+     * A queue of a graphics family, of a compute family without graphics, and of a transfer family
+     * without both. If the device has none: VK_NULL_HANDLE and VK_QUEUE_FAMILY_IGNORED.
      */
     VkQueue graphics, compute, transfer;
     uint32_t graphics_family, compute_family, transfer_family;
 
-    /* The feature is enabled: for gr_vk_device_desc.synchronization2. */
+    /* For gr_vk_device_desc.synchronization2. */
     bool synchronization2;
 } gr_vk_headless_info;
 
 /*
- * Makes a Vulkan device on the GPU that a CUDA device is, with all that grinterop uses.
+ * Creates a Vulkan device on the GPU of a CUDA device, with everything that grinterop uses.
  *
  *     gr_vk_headless *headless = gr_vk_headless_create(NULL);
  *     const gr_vk_headless_info *vulkan = gr_vk_headless_get(headless);
  *
- * It loads libvulkan.so.1 and makes a device of Vulkan 1.3, with timeline semaphores and
- * synchronization2. Where the driver or the loader is older, the device is too: it then has
- * synchronization2 if it lists the extension, whose functions end in KHR (vkQueueSubmit2KHR). NULL
- * options: CUDA device 0.
+ * Loads libvulkan.so.1 and creates a Vulkan 1.3 device with timeline semaphores and
+ * synchronization2. With an older driver or loader the device is older, too, and has
+ * synchronization2 only as an extension, with functions ending in KHR. NULL options: CUDA device 0.
  *
- * Owner    the caller frees it with gr_vk_headless_free(), after what the caller made of it
+ * Owner    the caller frees it with gr_vk_headless_free(), after the objects created from it
  *
  * Errors:
  *     GR_ERR_INVALID_VALUE  there is no such CUDA device
  *     GR_ERR_UNSUPPORTED    there is no Vulkan, or not on that device: the message lists the
- *                           devices that were found, and what may hide others
+ *                           devices found, and what may hide others
  *     GR_ERR_VULKAN         Vulkan refused
  *     GR_ERR_NO_DRIVER      there is no CUDA driver
  */
 GR_API gr_vk_headless *gr_vk_headless_create(const gr_vk_headless_options *options);
 
 /*
- * What it made. NULL for NULL, which is GR_ERR_INVALID_VALUE.
+ * The created objects. NULL for NULL, with GR_ERR_INVALID_VALUE.
  *
  * Valid    until gr_vk_headless_free()
  */
 GR_API const gr_vk_headless_info *gr_vk_headless_get(const gr_vk_headless *headless);
 
 /*
- * Drops the caller's hold. What gr_vk_device_wrap() made of it keeps the device and the instance:
- * they end with the last of that, which may be a tensor that another framework frees. NULL is fine.
+ * Releases the caller's reference. Objects of gr_vk_device_wrap() keep device and instance alive;
+ * the last one may be a tensor that another framework frees.
  */
 GR_API void gr_vk_headless_free(gr_vk_headless *headless);
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""grinterop for Conan 2, built of the tree that this file is in:
+"""grinterop for Conan 2, built from the tree of this file:
 
     conan create packaging/conan -o cuda=/usr/local/cuda
 
-libepoxy, EGL's and Vulkan's headers are the system's, as the OpenGL is that they belong to. So are
-CUDA's headers and DLPack's, whose folders the options name.
+It uses the system's libepoxy, EGL, Vulkan, CUDA and DLPack headers, because OpenGL is also the
+system's. The options name the folders of the last two.
 """
 
 import os
@@ -18,7 +18,7 @@ from conan.tools.system.package_manager import Apt
 
 ROOT = os.path.join("..", "..")
 FOLDERS = "bench docs examples gl include lib m4 packaging python softcuda tests tools vk".split()
-# Configure's own; which library is packaged is decided later, since the static one is made of it.
+# Configure builds both; package() selects one, because the static one is made from the shared one.
 KINDS = ("--enable-shared", "--disable-shared", "--enable-static", "--disable-static")
 
 
@@ -78,7 +78,7 @@ class Grinterop(ConanFile):
 
     def package(self):
         autotools = Autotools(self)
-        # Of the programs only what is installed.
+        # Build only the programs that are installed.
         for target in ("install-exec", "install-data"):
             autotools.install(target=target)
         copy(self, "LICENSE", self.source_folder, os.path.join(self.package_folder, "licenses"))

@@ -80,7 +80,7 @@ vulkan_mistakes() {
         /check(gr_vk_device_extensions(&desc, &ext/d' kept.cpp >vulkan.cpp
     check build_extensions 0 make NVCC=grinterop-nvcc &&
         wrong extensions 5-vulkan \
-            'The device has these but they were not enabled: VK_KHR_external_memory_fd' \
+            'The device supports these, but they were not enabled: VK_KHR_external_memory_fd' \
             ./ripples --frames 1
     mv kept.cpp vulkan.cpp
 }

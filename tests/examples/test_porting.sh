@@ -197,7 +197,7 @@ if [ -z "$soft" ]; then
 elif [ "$(echo "$steps" | wc -w)" -lt 4 ]; then
     skip mistakes "not all steps are built"
 else
-    wrong transport 1-unchanged 'GR_TRANSPORT_SHARED needs storage that grinterop made' \
+    wrong transport 1-unchanged 'GR_TRANSPORT_SHARED needs storage that grinterop allocates' \
         in_window env GR_COMPAT=shared GR_LOG=error ./ripples --frames 1
     says err 'operation not supported'
     wrong no_screen 2-without-a-gpu 'GLFW finds no display' ./ripples

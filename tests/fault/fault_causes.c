@@ -96,8 +96,8 @@ TEST(a_refused_registration_says_what_to_do)
     } cases[] = {
         {"Mesa", "softpipe", CUDA_ERROR_UNKNOWN, NULL, "OpenGL draws on the CPU. "},
         {"Mesa", "swrast", CUDA_ERROR_UNKNOWN, NULL, "OpenGL draws on the CPU. "},
-        {"Intel", "Mesa Intel(R) Arc", CUDA_ERROR_UNKNOWN, NULL, "another maker's GPU. "},
-        {"Intel", "Mesa Intel(R) Arc", CUDA_ERROR_OUT_OF_MEMORY, NULL, "another maker's GPU. "},
+        {"Intel", "Mesa Intel(R) Arc", CUDA_ERROR_UNKNOWN, NULL, "GPU of another vendor. "},
+        {"Intel", "Mesa Intel(R) Arc", CUDA_ERROR_OUT_OF_MEMORY, NULL, "GPU of another vendor. "},
         {"NVIDIA Corporation", "NVIDIA RTX", CUDA_ERROR_OUT_OF_MEMORY, NULL, "may be out of mem"},
         {"NVIDIA Corporation", "NVIDIA RTX", CUDA_ERROR_UNKNOWN, NULL, "Both must be one device"},
         {"NVIDIA Corporation", "NVIDIA RTX", CUDA_ERROR_UNKNOWN, "VGL_ISACTIVE", "VirtualGL is "},

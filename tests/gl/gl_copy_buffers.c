@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Buffers by copy: bytes in both directions, only those that the flags need, and in the stream's
- * order.
+ * Buffers by copy: bytes in both directions, only in the directions that the flags need, and in
+ * stream order.
  */
 #include "gl_copy_tests.h"
 
@@ -34,7 +34,7 @@ COPY_TEST(none_copies_once_in_each_direction)
     assert_copies(1, 1);
 }
 
-/* What CUDA writes all the same does not reach OpenGL. */
+/* Forbidden writes by CUDA do not reach OpenGL. */
 COPY_TEST(read_only_copies_nothing_back)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
@@ -49,7 +49,7 @@ COPY_TEST(read_only_copies_nothing_back)
     assert_copies(3, 0);
 }
 
-/* CUDA still has what it wrote last, not what OpenGL has. */
+/* CUDA still has what it wrote last, not the OpenGL contents. */
 COPY_TEST(write_discard_copies_nothing_in)
 {
     GLuint name = gl_buffer_filled(SIZE, 0x11);
@@ -68,7 +68,7 @@ GROUP("large copies", EVERY_COPY_GL)
 
 #define MIB ((size_t)1 << 20)
 
-/* Sizes around those where another piece begins, and how many there are. */
+/* Sizes around the boundaries between piece counts, and the counts. */
 static const struct {
     size_t size;
     unsigned pieces;
@@ -103,7 +103,7 @@ COPY_TEST(large_parts_go_in_pieces)
     free(wanted);
 }
 
-/* Both halves of what is only read, with one on its way. */
+/* Uses both halves of a read-only buffer, with one in transit. */
 COPY_TEST(large_buffers_that_are_read)
 {
     const size_t size = 9 * MIB + 5;
@@ -117,7 +117,7 @@ COPY_TEST(large_buffers_that_are_read)
     assert_mapped(resource, 2);
 }
 
-/* A piece that does not come leaves it mapped, and a copy that is refused leaves it unmapped. */
+/* After a failed piece the buffer stays mapped; after a refused copy it stays unmapped. */
 COPY_TEST(a_piece_that_fails)
 {
     const size_t size = 9 * MIB + 5;
@@ -182,7 +182,7 @@ COPY_TEST(a_persistent_mapping_may_stay)
 
 GROUP("order of copies", EVERY_COPY_GL)
 
-/* While a kernel of the first mapping runs the second map takes OpenGL's newer bytes, for later. */
+/* While a kernel of the first mapping runs, the second map reads newer OpenGL bytes for later. */
 COPY_TEST(read_only_maps_run_ahead_of_the_stream)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
@@ -190,7 +190,7 @@ COPY_TEST(read_only_maps_run_ahead_of_the_stream)
     GR_AUTO(gr_resource) *resource = must_copy(name, GR_READ_ONLY);
     gr_buffer *buffer = must_map(resource);
     struct gate *gate = gate_put(fx.stream);
-    gate_open_after(gate, 2000); /* so that a wait is seen, and ends */
+    gate_open_after(gate, 2000); /* so that a wait is noticed and still ends */
     CU(MemcpyDtoHAsync(first, gr_buffer_ptr(buffer), SIZE, fx.stream));
     assert_ok(gr_buffer_release(buffer));
     pattern_fill(bytes, SIZE, 2);
@@ -208,9 +208,7 @@ COPY_TEST(read_only_maps_run_ahead_of_the_stream)
     CU(MemFreeHost(second));
 }
 
-/*
- * Two maps may be on their way; the third waits until the stream has taken the first one's bytes.
- */
+/* Two maps may be in flight; the third waits until the stream has read the first one's bytes. */
 COPY_TEST(no_map_overtakes_the_bytes_of_an_earlier_one)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
@@ -262,7 +260,7 @@ COPY_TEST(a_batch_waits_once)
 
 GROUP("rings by copy, in pieces", EVERY_COPY_GL)
 
-/* Frames that go in pieces: OpenGL has the first one before CUDA has sent the last. */
+/* OpenGL gets the first piece of a frame before CUDA has sent the last. */
 COPY_TEST(frames_in_pieces_in_flight)
 {
     enum { BYTES = 9 << 20 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Images by copy: every format that CUDA takes with every target, as a registered image has them;
- * arrays, surfaces, textures and linear maps of them; only the directions that the flags need.
+ * Images by copy: every format that CUDA supports with every target, compared with a registered
+ * image; their arrays, surfaces, textures and linear maps; only the directions that the flags need.
  */
 #include "gl_copy_tests.h"
 
@@ -23,7 +23,7 @@ static void note(const struct image *image, const char *what)
     strncat(differences, line, sizeof(differences) - strlen(differences) - 1);
 }
 
-/* What CUDA reads is what OpenGL has; of three channels the fourth is nobody's. */
+/* CUDA reads the OpenGL contents; for three channels, the fourth is undefined. */
 static bool cuda_has(gr_buffer *buffer, const struct image *image, unsigned level, unsigned layer,
                      unsigned number)
 {
@@ -37,7 +37,7 @@ static bool cuda_has(gr_buffer *buffer, const struct image *image, unsigned leve
     return true;
 }
 
-/* Of three channels OpenGL does not see the fourth. */
+/* For three channels, OpenGL does not see the fourth. */
 static void cuda_write(gr_buffer *buffer, const struct image *image, unsigned level, unsigned layer,
                        unsigned number)
 {
@@ -72,7 +72,7 @@ static void check_bytes(const struct image *image)
         note(image, difference);
 }
 
-/* Every second one with mip levels. */
+/* Every second image has mip levels. */
 static struct image make_small(const struct image_format *format, const struct image_target *target)
 {
     unsigned width = target->target == GL_TEXTURE_CUBE_MAP ? 5 : 7;
@@ -88,7 +88,7 @@ COPY_TEST(bytes_of_every_format, image_target_count)
     ck_assert_msg(differences[0] == '\0', "%s", differences);
 }
 
-/* By the same words as for interop. */
+/* With the same messages as interop. */
 COPY_TEST(refused_formats_are_refused)
 {
     const gr_gl_options by_copy = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_COPY);
@@ -171,7 +171,7 @@ static void write_all(gr_resource *resource, const struct image *image, unsigned
     assert_ok(gr_buffer_release(buffer));
 }
 
-/* What counts is the size of the whole: six faces of one level lie in 256 KiB. */
+/* The total size counts: six faces of one level fit in 256 KiB. */
 COPY_TEST(few_texels_go_by_the_processor)
 {
     enum { FEW = 1 };
@@ -180,7 +180,7 @@ COPY_TEST(few_texels_go_by_the_processor)
         fault->reset();
         GR_AUTO(gr_resource) *writer = must_copy_image(&image, GR_WRITE_DISCARD);
         if (levels == FEW)
-            assert_described(writer, "since up to 256 KiB the processor's copy is faster");
+            assert_described(writer, "since up to 256 KiB the CPU copy is faster");
         assert_calls("cuMemHostRegister", levels > FEW);
         for (unsigned round = 1; round < 4; round++) {
             write_all(writer, &image, round);
@@ -190,7 +190,7 @@ COPY_TEST(few_texels_go_by_the_processor)
     }
 }
 
-/* ---- What a mapped image gives --------------------------------------------------------------- */
+/* ---- Queries of a mapped image --------------------------------------------------------------- */
 
 COPY_TEST(surfaces_textures_and_linear_maps)
 {

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Loops of copies: a steady one allocates nothing, and one that goes on for ever needs nothing
- * more.
- */
+/* Loops of copies: a steady loop allocates nothing, and memory use does not grow over time. */
 #define _GNU_SOURCE
 #include "tests/support/allocations.h"
 #include "gl_copy_tests.h"

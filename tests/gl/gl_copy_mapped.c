@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The host memory of a copy: a buffer that OpenGL keeps mapped, the storage of a buffer that
- * grinterop creates, or pinned memory of CUDA's; which of them is taken, and its end.
+ * grinterop creates, or pinned CUDA memory; which one is chosen, and how it ends.
  */
 #include "gl_copy_tests.h"
 
@@ -9,7 +9,7 @@
 
 #define SIZE 4096
 
-/* What the processor copies, if CUDA only writes it, ends here. */
+/* The limit up to which the CPU copies data that CUDA only writes. */
 #define LIMIT ((size_t)256 << 10)
 
 #define REGISTER   "cuMemHostRegister"
@@ -36,7 +36,7 @@ COPY_TEST(memory_of_cuda_where_it_takes_no_mapping)
     refuse_mapping();
     GR_AUTO(gr_resource) *resource = must_copy(gl_buffer_pattern(SIZE, 1), GR_READ_WRITE);
     assert_described(resource, "transport copy, through pinned host memory, since "
-                               "cuMemHostRegister refused what OpenGL has mapped: "
+                               "cuMemHostRegister refused the memory that OpenGL has mapped: "
                                "CUDA_ERROR_NOT_SUPPORTED");
     assert_calls(PINNED, 1);
     gr_buffer *buffer = must_map(resource);
@@ -46,7 +46,7 @@ COPY_TEST(memory_of_cuda_where_it_takes_no_mapping)
     assert_calls(UNREGISTER, 0);
 }
 
-/* What CUDA only reads may be written by OpenGL before CUDA is through with it. */
+/* OpenGL may overwrite data that CUDA only reads before CUDA has finished. */
 COPY_TEST(the_storage_of_what_is_created)
 {
     GR_AUTO(gr_resource) *writer = must_create_copy(LIMIT + 1, GR_WRITE_DISCARD);
@@ -60,10 +60,10 @@ COPY_TEST(the_storage_of_what_is_created)
     assert_gl_pattern(gr_gl_name(other), SIZE, 3);
 }
 
-/* ---- By the processor, or by way of mapped memory -------------------------------------------- */
+/* ---- By the CPU or through mapped memory ----------------------------------------------------- */
 
 static const char BY_PROCESSOR[] = "copy, through pinned host memory, since up to 256 KiB the "
-                                   "processor's copy is faster",
+                                   "CPU copy is faster",
                   BY_MAPPED[] = "copy, through a buffer that OpenGL has mapped",
                   IN_PLACE[] = "copy, into its own storage, which OpenGL has mapped";
 
@@ -96,7 +96,7 @@ COPY_TEST(few_bytes_go_by_the_processor)
     }
 }
 
-/* Storage that cannot change takes the bytes from another buffer of OpenGL's. */
+/* Immutable storage is written by a copy from another OpenGL buffer. */
 COPY_TEST(few_bytes_into_storage_that_takes_no_data)
 {
     static const size_t sizes[] = {LIMIT, LIMIT + 1};
@@ -111,7 +111,7 @@ COPY_TEST(few_bytes_into_storage_that_takes_no_data)
     }
 }
 
-/* A map that reads waits for OpenGL by either way. */
+/* A map that reads waits for OpenGL either way. */
 COPY_TEST(what_cuda_reads_goes_by_mapped_memory)
 {
     static const unsigned flags[] = {GR_READ_ONLY, GR_READ_WRITE};
@@ -124,7 +124,7 @@ COPY_TEST(what_cuda_reads_goes_by_mapped_memory)
     }
 }
 
-/* ---- When OpenGL is told to begin ------------------------------------------------------------ */
+/* ---- Flushes --------------------------------------------------------------------------------- */
 
 static unsigned flushes;
 static __typeof__(epoxy_glFlush) real_flush;
@@ -136,13 +136,13 @@ static void EPOXY_CALLSPEC count_flush(void)
 }
 
 /*
- * On a GPU that both share a flush while CUDA works would make it switch in each frame. A large
- * copy takes so long that OpenGL is better at work meanwhile.
+ * On a GPU that both APIs share, a flush while CUDA works would cause a context switch in each
+ * frame. For a large copy it pays to let OpenGL work in the meantime.
  */
 COPY_TEST(few_bytes_do_not_make_opengl_begin)
 {
     static const size_t sizes[] = {LIMIT, LIMIT + 1};
-    glFlush(); /* epoxy knows it from here on */
+    glFlush(); /* resolved by epoxy from here on */
     for (size_t i = 0; i < 2; i++) {
         GR_AUTO(gr_resource) *resource = must_copy(gl_buffer_filled(sizes[i], 0), GR_WRITE_DISCARD);
         gr_buffer *buffer = must_map(resource);
@@ -169,14 +169,14 @@ static void EPOXY_CALLSPEC count_barrier(GLbitfield which)
     real_barrier(which);
 }
 
-/* As cuGraphicsMapResources does. Once for a batch, on both sides of a map and release. */
+/* Like cuGraphicsMapResources. Once per batch, at the map and at the release. */
 COPY_TEST(what_shaders_wrote_is_copied)
 {
     gr_resource *resources[3];
     gr_buffer *buffers[3];
     for (int i = 0; i < 3; i++)
         resources[i] = must_copy(gl_buffer_filled(LIMIT * 2, 0), GR_READ_WRITE);
-    glMemoryBarrier(GL_ALL_BARRIER_BITS); /* epoxy knows it from here on */
+    glMemoryBarrier(GL_ALL_BARRIER_BITS); /* resolved by epoxy from here on */
     real_barrier = epoxy_glMemoryBarrier;
     barriers = 0;
     epoxy_glMemoryBarrier = count_barrier;
@@ -192,7 +192,7 @@ COPY_TEST(what_shaders_wrote_is_copied)
         gr_resource_free(resources[i]);
 }
 
-/* ---- Frames that OpenGL has not copied yet --------------------------------------------------- */
+/* ---- Frames in flight ------------------------------------------------------------------------ */
 
 enum { TURNS = 3, FRAMES = 8 };
 
@@ -222,11 +222,11 @@ static void write_frames(gr_resource *resource)
     }
 }
 
-/* CUDA writes a frame while OpenGL has two before it to copy; it waits for the third. */
+/* CUDA writes a frame while OpenGL still has to copy two earlier ones; it waits for the third. */
 COPY_TEST(cuda_writes_two_frames_ahead_of_opengls_copy)
 {
     GR_AUTO(gr_resource) *resource = must_copy(gl_buffer_filled(LIMIT + 1, 0), GR_WRITE_DISCARD);
-    write_mapped(resource, 1); /* epoxy knows its functions from here on */
+    write_mapped(resource, 1); /* epoxy has resolved its functions from here on */
     glClientWaitSync(NULL, 0, 0);
     ck_assert_uint_eq(glGetError(), GL_INVALID_VALUE);
     real_fence = epoxy_glFenceSync;
@@ -238,13 +238,13 @@ COPY_TEST(cuda_writes_two_frames_ahead_of_opengls_copy)
     epoxy_glFenceSync = real_fence;
     epoxy_glClientWaitSync = real_wait;
     ck_assert_uint_eq(made_count, FRAMES);
-    /* The first wait is for the frame before these. */
+    /* The first wait is for the earlier frame. */
     ck_assert_uint_eq(awaited_count, FRAMES - TURNS + 1);
     for (unsigned i = 1; i < awaited_count; i++)
         ck_assert_ptr_eq(awaited[i], made[i - 1]);
 }
 
-/* ---- Bytes in a buffer's own storage --------------------------------------------------------- */
+/* ---- Bytes in the buffer's own storage ------------------------------------------------------- */
 
 COPY_TEST(bytes_both_ways_in_place)
 {
@@ -263,7 +263,7 @@ COPY_TEST(bytes_both_ways_in_place)
     }
 }
 
-/* OpenGL reads late what it was told to read early. */
+/* OpenGL executes late what was issued early. */
 COPY_TEST(cuda_writes_after_opengl_has_read)
 {
     enum { LARGE = 4 << 20 };
@@ -278,7 +278,7 @@ COPY_TEST(cuda_writes_after_opengl_has_read)
         assert_gl_bytes(seen[i], LARGE, (int)i + 1);
 }
 
-/* Of a part that is mapped the bytes beside it stay, in place and by way of a buffer. */
+/* Mapping a part preserves the other bytes, in place and through a buffer. */
 COPY_TEST(a_part_goes_to_its_place)
 {
     unsigned char bytes[SIZE], wanted[SIZE];
@@ -300,7 +300,7 @@ COPY_TEST(a_part_goes_to_its_place)
     }
 }
 
-/* Its storage ends then: not before the stream has read it. */
+/* The storage is freed then, but not before the stream has read it. */
 COPY_TEST(created_and_deleted_while_mapped)
 {
     GR_AUTO(gr_resource) *resource = must_create_copy(SIZE, GR_READ_WRITE);
@@ -345,7 +345,7 @@ COPY_TEST(each_mapping_ends_once)
     ck_assert_uint_eq(fault->refusals(UNREGISTER), 0);
 }
 
-/* A stream reads OpenGL's memory: neither the registration nor the buffer ends before that. */
+/* A stream reads OpenGL memory, so neither the registration nor the buffer may end before it. */
 COPY_TEST(a_mapping_outlives_what_streams_do_with_it)
 {
     GLuint name = gl_buffer_pattern(SIZE, 4);
@@ -363,7 +363,7 @@ COPY_TEST(a_mapping_outlives_what_streams_do_with_it)
     gate_open(gate);
     CU(StreamSynchronize(fx.stream));
     assert_pattern(got, SIZE, 4);
-    gr_resource_free(must_copy(name, GR_READ_WRITE)); /* ends what waited */
+    gr_resource_free(must_copy(name, GR_READ_WRITE)); /* frees what was deferred */
     assert_calls(UNREGISTER, 2);
     ck_assert_uint_eq(count_buffers(), before);
     CU(MemFreeHost(got));
@@ -392,7 +392,7 @@ COPY_TEST(where_there_is_no_fence_opengl_is_waited_for)
     for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
         GR_AUTO(gr_resource) *resource = must_copy(gl_buffer_pattern(sizes[i], 1), GR_READ_WRITE);
         __typeof__(epoxy_glFenceSync) fence = epoxy_glFenceSync;
-        glFinish(); /* epoxy knows it from here on */
+        glFinish(); /* resolved by epoxy from here on */
         real_finish = epoxy_glFinish;
         finishes = 0;
         epoxy_glFinish = count_finish;

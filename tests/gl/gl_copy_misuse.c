@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Copies that cannot be: objects that were deleted or are locked, other contexts, and calls of the
- * driver that fail midway.
+ * Copies that are impossible: deleted or locked objects, other contexts, and driver calls that fail
+ * midway.
  */
 #include "gl_copy_tests.h"
 
@@ -12,7 +12,7 @@
 
 GROUP("objects and contexts of copies", EVERY_COPY_GL)
 
-/* Nobody can have the bytes any more; the release must not hang on that. */
+/* The bytes are lost, but the release must still succeed. */
 COPY_TEST(deleted_while_mapped_it_can_be_released)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);
@@ -28,7 +28,7 @@ COPY_TEST(deleted_while_mapped_it_can_be_released)
     assert_gl_clean();
 }
 
-/* Also of a large one, whose pieces are waited for one by one. */
+/* Also for a large buffer, whose pieces are waited for one at a time. */
 COPY_TEST(a_release_of_what_was_deleted_waits_for_the_stream)
 {
     GLuint name = gl_buffer_filled(9 << 20, 1);
@@ -46,7 +46,7 @@ static void store_level(GLint level, GLsizei size)
     glTexImage2D(GL_TEXTURE_2D, level, GL_RGBA8, size, size, 0, GL_RGBA, GL_UNSIGNED_BYTE, NULL);
 }
 
-/* OpenGL would write more bytes than there is room for. */
+/* OpenGL would write more bytes than there is space for. */
 COPY_TEST(a_level_of_another_size_is_refused)
 {
     GLuint name = 0;
@@ -88,7 +88,7 @@ COPY_TEST(a_buffer_that_the_application_has_mapped)
 
 /* ---- Contexts -------------------------------------------------------------------------------- */
 
-/* CUDA's memory does not wait for OpenGL's context, which may never be current again. */
+/* CUDA memory is freed without waiting for the OpenGL context, which may never be current again. */
 COPY_TEST(freed_elsewhere_cuda_has_its_memory_back)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
@@ -99,7 +99,7 @@ COPY_TEST(freed_elsewhere_cuda_has_its_memory_back)
     gr_resource_free(resource);
     unsigned freed = fault->calls("cuMemFree");
     enter_context();
-    gr_resource_free(must_copy(name, GR_READ_WRITE)); /* ends what is OpenGL's */
+    gr_resource_free(must_copy(name, GR_READ_WRITE)); /* frees the OpenGL objects */
     ck_assert_uint_eq(freed, 1);
 }
 
@@ -142,7 +142,7 @@ COPY_TEST(no_memory_for_the_copy)
     assert_ok(gr_buffer_release(must_map(resource)));
 }
 
-/* What a failed map has put into the stream is still on its way when the resources go. */
+/* The copies of a failed map are still in the stream when the resources are freed. */
 COPY_TEST(copies_of_a_failed_map_outlive_their_resources)
 {
     gr_resource *resources[2] = {must_copy(gl_buffer_filled(SIZE, 1), GR_READ_WRITE),
@@ -152,20 +152,21 @@ COPY_TEST(copies_of_a_failed_map_outlive_their_resources)
     let_fail(IN, CUDA_ERROR_UNKNOWN, 1);
     assert_fails(gr_map_many(resources, 2, fx.stream, NULL, buffers), GR_ERR_CUDA,
                  CUDA_ERROR_UNKNOWN, "copy");
-    gate_open_after(gate, 2000); /* so that a wait is seen, and ends */
+    gate_open_after(gate, 2000); /* so that a wait is noticed and still ends */
     gr_resource_free(resources[0]);
     gr_resource_free(resources[1]);
     ck_assert(!gate_is_open(gate));
     gate_open(gate);
     CU(StreamSynchronize(fx.stream));
-    gr_resource_free(must_copy(gl_buffer_filled(64, 1), GR_READ_WRITE)); /* ends what waited */
+    gr_resource_free(
+        must_copy(gl_buffer_filled(64, 1), GR_READ_WRITE)); /* frees what was deferred */
 }
 
 /*
  * A stream of another CUDA context, with work before the map.
  *
- * Catches: the upload was queued there, its end could not be marked, and the resource's memory was
- * freed from under it.
+ * Catches: the upload was queued there, its end could not be recorded, and the resource's memory
+ * was freed too early.
  */
 COPY_TEST(a_stream_of_another_context_gets_no_copies)
 {
@@ -181,7 +182,7 @@ COPY_TEST(a_stream_of_another_context_gets_no_copies)
     assert_null(gr_map(resource, stream), GR_ERR_CUDA, CUDA_ERROR_INVALID_HANDLE,
                 "another CUDA context");
     assert_calls(IN, 0);
-    gate_open(gate); /* with several devices cuMemFree waits for every context's work */
+    gate_open(gate); /* with several devices, cuMemFree waits for the work of all contexts */
     gr_resource_free(resource);
     CU(StreamSynchronize(stream));
     CU(CtxDestroy(other));
@@ -189,7 +190,7 @@ COPY_TEST(a_stream_of_another_context_gets_no_copies)
     assert_gl_bytes(name, SIZE, 3);
 }
 
-/* One call for resources of two transports: what the first has mapped goes back. */
+/* One call for resources of two transports: if the second fails, the first is unmapped. */
 COPY_TEST(a_batch_of_two_transports)
 {
     GLuint names[2] = {gl_buffer_pattern(SIZE, 1), gl_buffer_pattern(SIZE, 2)};
@@ -198,7 +199,7 @@ COPY_TEST(a_batch_of_two_transports)
                                  must_copy(names[1], GR_READ_WRITE)};
     gr_buffer *buffers[2];
     assert_made(resources[0]);
-    /* The second one's, also where the first one is a copy too. */
+    /* Let the second one's copy fail, also if the first one is a copy too. */
     let_fail(IN, CUDA_ERROR_UNKNOWN, gr_resource_transport(resources[0]) == GR_TRANSPORT_COPY);
     assert_fails(gr_map_many(resources, 2, fx.stream, NULL, buffers), GR_ERR_CUDA,
                  CUDA_ERROR_UNKNOWN, "copy");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rings by copy: several frames are on their way at once, and only who takes a frame waits for it.
- * With OpenGL's own buffers and textures, and with buffers that grinterop creates.
+ * Rings by copy: several frames are in flight, and only the consumer of a frame waits for it. With
+ * the application's OpenGL buffers and textures, and with buffers that grinterop creates.
  */
 #include "gl_copy_tests.h"
 
@@ -14,8 +14,8 @@
 #define SLOTS 4
 
 /*
- * Of a texture of RGBA8, and a buffer has as many bytes: what the processor copies where CUDA only
- * writes, and what goes by way of mapped memory.
+ * The side of an RGBA8 texture; a buffer has the same size. SMALL is copied by the CPU if CUDA only
+ * writes; LARGE goes through mapped memory.
  */
 enum { SMALL = 16, LARGE = 400, MOST_BYTES = LARGE * LARGE * 4 };
 
@@ -39,9 +39,9 @@ enum kind { OWN_BUFFERS, CREATED_BUFFERS, TEXTURES, KINDS };
 static struct {
     enum kind kind;
     gr_resource *resources[SLOTS];
-    GLuint names[SLOTS]; /* OpenGL's own buffers */
+    GLuint names[SLOTS]; /* the application's OpenGL buffers */
     struct image images[SLOTS];
-    CUdeviceptr scratch[SLOTS]; /* from where textures are written, while frames are under way */
+    CUdeviceptr scratch[SLOTS]; /* source of texture writes while frames are in flight */
 } set;
 
 static void make_one(unsigned i, unsigned flags)
@@ -76,7 +76,7 @@ static gr_ring *make_ring(enum kind kind, gr_side producer, unsigned flags)
     return ring;
 }
 
-/* The ring goes on with them. */
+/* The ring keeps them alive. */
 static void let_go(void)
 {
     for (unsigned i = 0; i < SLOTS; i++)
@@ -107,7 +107,7 @@ static CUDA_MEMCPY3D whole_image(gr_buffer *buffer, unsigned index, bool to_imag
     return copy;
 }
 
-/* In the stream. */
+/* In stream order. */
 static void cuda_writes(const gr_slot *slot, int value)
 {
     if (set.kind != TEXTURES) {
@@ -202,7 +202,7 @@ CASE_OF_SIDE(add_much_case, add_copy_case, be_large)
 CASE_OF_SIDE(add_much_mesa_case, add_mesa_copy_case, be_large)
 CASE_OF_SIDE(add_much_pinned_case, add_pinned_copy_case, be_large)
 
-/* Little with pinned memory is as without. */
+/* With pinned memory a small size makes no difference. */
 GROUP("rings by copy, CUDA writes", add_few_case, add_few_mesa_case, add_much_case,
       add_much_mesa_case, add_much_pinned_case)
 
@@ -211,7 +211,7 @@ COPY_TEST(four_frames_are_on_their_way_at_once, KINDS)
     gr_ring *ring = make_ring((enum kind)_i, GR_SIDE_CUDA, GR_WRITE_DISCARD);
     for (int round = 0; round < 3; round++) {
         struct gate *gate = gate_put(fx.stream);
-        gate_open_after(gate, 2000); /* so that a wait is seen, and ends */
+        gate_open_after(gate, 2000); /* so that a wait is noticed and still ends */
         for (int i = 0; i < SLOTS; i++)
             cuda_publishes(ring, 10 * round + i + 1);
         ck_assert_msg(!gate_is_open(gate), "a release has waited for the stream");
@@ -233,7 +233,7 @@ COPY_TEST(who_takes_a_frame_waits_for_it, KINDS)
     end(ring);
 }
 
-/* The writer goes on while the reader is three frames behind. */
+/* The producer continues while the consumer is three frames behind. */
 COPY_TEST(a_sequence_with_four_in_flight, KINDS)
 {
     gr_ring *ring = make_ring((enum kind)_i, GR_SIDE_CUDA, GR_WRITE_DISCARD);
@@ -247,7 +247,7 @@ COPY_TEST(a_sequence_with_four_in_flight, KINDS)
     end(ring);
 }
 
-/* What CUDA reads of a slot is what was written to it last, taken by OpenGL or not. */
+/* CUDA reads from a slot what was last written to it, whether or not OpenGL acquired it. */
 COPY_TEST(slots_that_cuda_reads_and_writes, KINDS)
 {
     int last[SLOTS] = {0};
@@ -305,7 +305,7 @@ static void EPOXY_CALLSPEC refuse_texels(GLenum target, GLint level, GLint x, GL
     (void)format, (void)type, (void)texels;
 }
 
-/* OpenGL has refused, the frame is as it was: who asks again has it, and not what was before. */
+/* After an error from OpenGL the frame is unchanged: the next attempt gets it. */
 COPY_TEST(a_frame_that_opengl_refused_is_taken_later, 2)
 {
     const gr_slot *slot;
@@ -327,9 +327,9 @@ COPY_TEST(a_frame_that_opengl_refused_is_taken_later, 2)
     end(ring);
 }
 
-/* ---- Frames that nobody took ----------------------------------------------------------------- */
+/* ---- Frames that were not consumed ----------------------------------------------------------- */
 
-/* The objects are the application's, and so are the frames that nobody took. */
+/* The objects belong to the application, and so do frames that were not consumed. */
 COPY_TEST(frames_left_in_a_ring_reach_their_objects, 2)
 {
     for (int held = 0; held < 2; held++) {
@@ -366,7 +366,7 @@ static void write_part(gr_resource *resource, size_t offset, size_t size, int va
     assert_ok(gr_buffer_release(buffer));
 }
 
-/* With a copy the bytes outside of a part stay, and they are the frame's. */
+/* With a copy, the bytes outside the mapped part stay those of the frame. */
 COPY_TEST(a_part_that_is_written_after_a_ring, 2)
 {
     static unsigned char bytes[MOST_BYTES];
@@ -386,7 +386,7 @@ COPY_TEST(a_part_that_is_written_after_a_ring, 2)
     end(NULL);
 }
 
-/* The application's own: what grinterop creates is CUDA's to write until the resource ends. */
+/* Not for objects that grinterop creates: CUDA can write to those until the resource ends. */
 COPY_TEST(a_slot_whose_object_is_gone, 2)
 {
     const gr_slot *slot;
@@ -417,7 +417,7 @@ COPY_TEST(four_frames_of_opengls, KINDS)
     end(ring);
 }
 
-/* While the stream is held up OpenGL writes the next frames: each mapping has its own bytes. */
+/* OpenGL writes the next frames while the stream is blocked: each mapping has its own bytes. */
 COPY_TEST(cuda_reads_late, KINDS)
 {
     unsigned char *got = NULL;
@@ -425,7 +425,7 @@ COPY_TEST(cuda_reads_late, KINDS)
     gr_ring *ring = make_ring((enum kind)_i, GR_SIDE_GRAPHICS, GR_READ_ONLY);
     CU(MemAllocHost((void **)&got, 2 * SLOTS * SIZE));
     struct gate *gate = gate_put(fx.stream);
-    gate_open_after(gate, 2000); /* so that a wait is seen, and ends */
+    gate_open_after(gate, 2000); /* so that a wait is noticed and still ends */
     for (int i = 0; i < 2 * SLOTS; i++) {
         gl_publishes(ring, i + 1);
         assert_ok(gr_ring_acquire_read(ring, fx.stream, &slot, 1, 0));
@@ -447,7 +447,7 @@ COPY_TEST(cuda_reads_late, KINDS)
     end(ring);
 }
 
-/* What was fetched for a frame that nobody took is not what a later map of one's own reads. */
+/* A later map outside the ring must not read data fetched for an unread frame. */
 COPY_TEST(nothing_stale_is_left_by_a_ring, KINDS)
 {
     const gr_slot *slot;
@@ -471,10 +471,10 @@ COPY_TEST(nothing_stale_is_left_by_a_ring, KINDS)
     end(NULL);
 }
 
-/* With pinned memory nothing is fetched ahead. */
+/* With pinned memory, nothing is fetched ahead. */
 GROUP("rings by copy, fetched ahead", add_few_case, add_few_mesa_case)
 
-/* What is fetched ahead is asked the same as what a map reads. */
+/* Fetching ahead makes the same checks as a map that reads. */
 COPY_TEST(what_cannot_be_fetched_is_not_published)
 {
     const gr_slot *slot;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Copies leave OpenGL's bindings, settings and pending errors as they were. */
+/* Copies preserve OpenGL bindings, state and pending errors. */
 #include "gl_copy_tests.h"
 
 #define SIZE 4096
@@ -34,7 +34,7 @@ static void read_settings(GLint values[SETTING_COUNT])
         glGetIntegerv(settings[i], &values[i]);
 }
 
-/* Settings that make texels come out differently, and something bound everywhere. */
+/* Sets pixel parameters that would change the texels, and binds objects everywhere. */
 static void disturb(void)
 {
     for (size_t i = 0; i < 9; i++)
@@ -109,7 +109,7 @@ COPY_TEST(state_and_pending_errors_stay)
 
 GROUP("OpenGL's state, the fixture's alone", add_copy_case)
 
-/* Such a context calculates with texels that it moves. */
+/* Such a context applies arithmetic to transferred texels. */
 COPY_TEST(a_compatibility_context_does_not_change_texels)
 {
     leave_context();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The choice of a transport: the only one that is allowed, the fallback with its reason, and what
- * the probe says and leaves.
+ * The choice of a transport: a single allowed one, the fallback with its reason, and what the probe
+ * reports and leaves behind.
  */
 #include "gl_copy_tests.h"
 
@@ -76,7 +76,7 @@ TEST(a_forced_transport_does_not_fall_back)
                 "GR_TRANSPORT_ANY");
 }
 
-/* Catches: NULL options copied where gr_from_gl_buffer() refuses. */
+/* Catches: NULL options copied although gr_from_gl_buffer() refuses. */
 TEST(default_options_are_the_plain_call)
 {
     static const gr_gl_options *const defaults[] = {NULL, &by_default, &by_interop};
@@ -98,7 +98,7 @@ TEST(default_options_are_the_plain_call)
     }
 }
 
-/* By the same checks as for interop. */
+/* Makes the same checks as interop. */
 TEST(a_copy_refuses_what_interop_refuses)
 {
     GLuint deleted = gl_buffer_filled(SIZE, 1), empty = gl_buffer(NULL, 0);
@@ -160,7 +160,7 @@ static void assert_fell_back(const gr_resource *resource, const char *code)
     ck_assert_msg(!strstr(logged, "an error: "), "logged: %s", logged);
 }
 
-/* A refusal that comes from the device, whatever the driver says of devices. */
+/* A refusal due to the device, whatever the driver reports about devices. */
 TEST(any_falls_back_where_another_device_draws)
 {
     static const struct {
@@ -196,7 +196,7 @@ TEST(any_falls_back_where_another_device_draws)
     }
 }
 
-/* The same code means the arguments where this device draws, and the device where it does not. */
+/* The same code means wrong arguments if this device draws, and the wrong device if it does not. */
 TEST(any_asks_whose_fault_it_was)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
@@ -209,7 +209,7 @@ TEST(any_asks_whose_fault_it_was)
     logged[0] = '\0';
     gr_log_set(GR_LOG_INFO, keep_line, NULL);
     refuse_next(REGISTER, CUDA_ERROR_INVALID_VALUE);
-    /* Twice before, it was asked whether another GPU draws. */
+    /* Fails the third query; the first two check whether another GPU draws. */
     ck_assert(fault->set(DEVICES, CUDA_ERROR_OPERATING_SYSTEM, 2));
     GR_AUTO(gr_resource) *resource = gr_from_gl_buffer_with(name, GR_READ_WRITE, &by_any);
     assert_fell_back(resource, "CUDA_ERROR_INVALID_VALUE");
@@ -243,7 +243,7 @@ TEST(any_does_not_fall_back_on_wrong_arguments)
     assert_calls(REGISTER_IMAGE, 0);
 }
 
-/* Of storage that grinterop makes: neither sharing nor registering works. */
+/* For storage that grinterop allocates: neither sharing nor registering works. */
 static gr_resource *create_elsewhere(const gr_gl_options *options)
 {
     fault->reset();
@@ -252,7 +252,7 @@ static gr_resource *create_elsewhere(const gr_gl_options *options)
     return gr_gl_buffer_create(SIZE, GR_READ_WRITE, options);
 }
 
-/* Catches: each transport that was not taken was logged as an error, though the next one worked. */
+/* Catches: each transport that was not used was logged as an error, though the next one worked. */
 TEST(what_is_created_is_copied_only_where_allowed)
 {
     const gr_gl_options uncopied = BY(GR_TRANSPORT_SHARED | GR_TRANSPORT_INTEROP);
@@ -268,7 +268,8 @@ TEST(what_is_created_is_copied_only_where_allowed)
     logged[0] = '\0';
     gr_log_set(GR_LOG_INFO, keep_line, NULL);
     GR_AUTO(gr_resource) *quiet = create_elsewhere(&by_any);
-    ck_assert_msg(quiet && strstr(logged, "not by the transport") && !strstr(logged, "an error: "),
+    ck_assert_msg(quiet && strstr(logged, "transport shared failed") &&
+                      !strstr(logged, "an error: "),
                   "logged: %s", logged);
     logged[0] = '\0';
     ck_assert_ptr_null(create_elsewhere(&uncopied));
@@ -305,7 +306,7 @@ TEST(probe_says_what_works_and_why)
     ck_assert_ptr_nonnull(strstr(interop->reason, "UUID GPU-"));
     ck_assert_int_eq(shared->transport, GR_TRANSPORT_SHARED);
     ck_assert(copy->usable);
-    ck_assert_ptr_nonnull(strstr(copy->reason, "write_discard, up to 256 KiB"));
+    ck_assert_ptr_nonnull(strstr(copy->reason, "write_discard objects of up to 256 KiB"));
 }
 
 TEST(probe_says_why_interop_does_not_work)
@@ -323,7 +324,7 @@ TEST(probe_says_why_interop_does_not_work)
     ck_assert_ptr_nonnull(strstr(info->reason, "cuGLGetDevices does not name"));
 }
 
-/* How many objects there are under the first names. */
+/* Counts the objects with low names. */
 static unsigned count_objects(void)
 {
     unsigned count = 0;
@@ -374,7 +375,7 @@ TEST(probe_needs_a_context_and_one_transport)
 {
     static const unsigned wrong[] = {0, GR_TRANSPORT_EXTERNAL, GR_TRANSPORT_ANY, 3, 32};
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
-        assert_null(gr_gl_probe((gr_transport)wrong[i]), GR_ERR_INVALID_VALUE, 0, "one at a time");
+        assert_null(gr_gl_probe((gr_transport)wrong[i]), GR_ERR_INVALID_VALUE, 0, "not an OpenGL");
     assert_ok(gr_egl_make_current(NULL));
     assert_null(gr_gl_probe(GR_TRANSPORT_INTEROP), GR_ERR_GL, 0, "No OpenGL context");
     assert_ok(gr_egl_make_current(fx.egl));
@@ -387,7 +388,7 @@ TEST(probe_needs_a_context_and_one_transport)
     ck_assert_msg(info->usable, "%s", info->reason);
 }
 
-/* On a thread with a context of its own: whether its answer is another struct than that one. */
+/* On a thread with its own context: whether it gets a separate result struct. */
 static void *probe_elsewhere(void *info)
 {
     const gr_transport_info *here = info;
@@ -439,7 +440,7 @@ TEST(no_device_that_draws)
 
 GROUP("choice with Mesa", add_mesa_copy_case)
 
-/* With CUDA on a GPU there is none; the software driver's is the processor. */
+/* With CUDA on a GPU there is none; the software driver's device is the CPU. */
 COPY_TEST(the_device_of_an_opengl_on_the_processor)
 {
     int device = -7;
@@ -454,7 +455,7 @@ COPY_TEST(the_device_of_an_opengl_on_the_processor)
 
 /* ---- Mesa's OpenGL --------------------------------------------------------------------------- */
 
-/* CUDA of a GPU cannot follow there; the software driver can. */
+/* CUDA on a GPU cannot share with it; the software driver can. */
 COPY_TEST(any_with_an_opengl_on_the_processor)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);

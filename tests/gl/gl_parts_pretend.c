@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See gl_parts_pretend.h. What is played are epoxy's pointers. */
+/* See gl_parts_pretend.h. It replaces epoxy's function pointers. */
 #define _GNU_SOURCE
 #include "gl_parts_pretend.h"
 
@@ -15,7 +15,7 @@ enum { MOST_NAMES = 8192, HEADER_OFFSET = 8 };
 
 static bool on, late, without_fences;
 
-/* By OpenGL's names: a memory's descriptor, and the memory object that stands for a buffer. */
+/* Indexed by OpenGL name: the descriptor of a memory object, and the memory object of a buffer. */
 static int memory_fds[MOST_NAMES];
 static GLuint buffer_memories[MOST_NAMES];
 
@@ -99,7 +99,7 @@ static GLsync EPOXY_CALLSPEC fence_sync(GLenum condition, GLbitfield flags)
     return without_fences ? NULL : real_fence(condition, flags);
 }
 
-/* epoxy looks functions up at their first call. */
+/* epoxy resolves functions at their first call. */
 static void play(void)
 {
     GLuint none = 0;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Buffers at an offset in OpenGL's memory where there is no GPU: Mesa puts each at the start, so
- * the program itself imports the memory once more for each, with a header that begins further on.
+ * Simulates buffers at an offset in OpenGL memory without a GPU. Mesa places each buffer at the
+ * start, so the program imports the memory again for each buffer, with a header that begins at the
+ * offset.
  */
 #ifndef GR_TESTS_GL_PARTS_PRETEND_H
 #define GR_TESTS_GL_PARTS_PRETEND_H
@@ -9,15 +10,17 @@
 #include <stdbool.h>
 
 /*
- * From here on, or no longer, OpenGL does that; nothing changes with another driver. The 8 bytes
- * before each buffer are Mesa's then: the one that lies there must not need them.
+ * Turns the simulation on or off; without effect with other drivers. Mesa then uses the 8 bytes
+ * before each buffer, so the preceding buffer must not need them.
  */
 void pretend_offsets(bool on);
 
-/* Meanwhile no fence is reached, as if OpenGL had work under way. False: this cannot be played. */
+/*
+ * While on, no fence is signalled, as if OpenGL had pending work. False: simulation not possible.
+ */
 bool pretend_late_fences(bool late);
 
-/* Meanwhile no fence can be made, as in a context that is lost. False: this cannot be played. */
+/* While on, no fence can be created, as in a lost context. False: simulation not possible. */
 bool pretend_no_fences(bool none);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The files of test_gl_peer.c. In its cases the fixture's context and streams are those of another
- * device than the one that draws; the driver is the one that fails on demand.
+ * Shared by the files of test_gl_peer.c. In its cases the fixture's context and streams belong to
+ * another device than the one that draws. The driver is the one that fails on demand.
  */
 #ifndef GR_TESTS_GL_PEER_H
 #define GR_TESTS_GL_PEER_H
@@ -16,14 +16,14 @@
 #define REGISTER   "cuGraphicsGLRegisterBuffer"
 #define UNREGISTER "cuGraphicsUnregisterResource"
 
-/* The device that draws, while the fixture's is another one, and its context. */
+/* The device that draws, and its context, while the fixture uses another device. */
 struct drawing_device {
     CUdevice device;
     CUcontext context;
 };
 extern struct drawing_device drawing;
 
-/* A case is skipped where there are no two devices that reach each other. */
+/* A case is skipped without two devices that can access each other. */
 #define PEER_TEST(...) TEST_UNLESS(peer_missing(), __VA_ARGS__)
 const char *peer_missing(void);
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* When the peer transport is taken and why, what it refuses, and what the probe says of it. */
+/* When and why the peer transport is chosen, what it refuses, and what the probe reports. */
 #include "gl_peer.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define LARGE ((size_t)8 << 20) /* from here on peer is taken before interop */
+#define LARGE ((size_t)8 << 20) /* from here on peer is preferred to interop */
 
-/* Without the copy, which is taken before both. */
+/* Without copy, which is preferred to both. */
 #define BOTH (GR_TRANSPORT_INTEROP | GR_TRANSPORT_PEER)
 
 static const gr_gl_options by_any = {.struct_size = sizeof(gr_gl_options),
@@ -30,7 +30,7 @@ static gr_resource *by(unsigned transports, GLuint name)
                                   &GR_INIT(gr_gl_options, .transports = transports));
 }
 
-/* The bytes go both ways, whichever was taken. */
+/* Checks the bytes in both directions, with any transport. */
 static void assert_works(gr_resource *resource, GLuint name, size_t size)
 {
     assert_mapped(resource, 1);
@@ -48,7 +48,7 @@ PEER_TEST(any_takes_the_copy, 6)
     size_t size = sizes[_i % 2];
     GLuint name = gl_buffer_pattern(size, 1);
     GR_AUTO(gr_resource) *copy = by(allowed[_i / 2], name);
-    assert_described(copy, GR_TRANSPORT_COPY, "transport copy (between two GPUs, where no other");
+    assert_described(copy, GR_TRANSPORT_COPY, "transport copy (the fastest between two GPUs");
     assert_works(copy, name, size);
 }
 
@@ -56,7 +56,7 @@ PEER_TEST(peer_is_taken_from_8_mib_on)
 {
     GLuint large = gl_buffer_pattern(LARGE, 1), small = gl_buffer_pattern(LARGE - 1, 1);
     GR_AUTO(gr_resource) *peer = by(BOTH, large);
-    assert_described(peer, GR_TRANSPORT_PEER, "transport peer (from 8 MiB on it beats");
+    assert_described(peer, GR_TRANSPORT_PEER, "transport peer (from 8 MiB on faster than");
     assert_works(peer, large, LARGE);
     GR_AUTO(gr_resource) *interop = by(BOTH, small);
     assert_described(interop, GR_TRANSPORT_INTEROP, "transport interop (between two GPUs");
@@ -75,7 +75,7 @@ PEER_TEST(an_image_goes_by_interop)
                 GR_ERR_UNSUPPORTED, 0, "GR_TRANSPORT_COPY");
 }
 
-/* Where one of them does not work the next one does, and says so. */
+/* If one of them fails, the next one is used and reports why. */
 PEER_TEST(what_it_falls_back_to)
 {
     GLuint name = gl_buffer_pattern(LARGE, 1);
@@ -103,7 +103,7 @@ PEER_TEST(what_it_falls_back_to)
     assert_null(by(GR_TRANSPORT_ANY, 0), GR_ERR_INVALID_VALUE, 0, "is 0");
 }
 
-/* Not by peer's, which cannot be and says to allow interop. */
+/* Not the error of peer, which is not possible here and would say to allow interop. */
 PEER_TEST(where_peer_cannot_be_interops_error_is_given)
 {
     const gr_gl_options both = GR_INIT(gr_gl_options, .transports = BOTH);

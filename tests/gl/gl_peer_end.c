@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What ends or fails: objects that were deleted, contexts of OpenGL and of CUDA that are not there,
- * calls of the driver that fail midway, resources that are freed while they are mapped.
+ * Ends and failures: deleted objects, missing OpenGL and CUDA contexts, driver calls that fail
+ * midway, and resources that are freed while mapped.
  */
 #include "gl_peer.h"
 
@@ -18,7 +18,7 @@ static void keep_line(void *user, gr_log_level level, const char *line)
     strncat(logged, line, sizeof(logged) - strlen(logged) - 1);
 }
 
-/* Nobody can have the bytes any more; the release must not hang on that. */
+/* The bytes are lost, but the release must still succeed. */
 PEER_TEST(deleted_while_mapped_it_can_be_released)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);
@@ -38,7 +38,9 @@ PEER_TEST(deleted_while_mapped_it_can_be_released)
 
 GROUP("ends", add_peer_case)
 
-/* Whatever is current, the caller's context is put back; the streams are those of the resource. */
+/*
+ * Restores the caller's context, whatever is current; the streams belong to the resource's context.
+ */
 PEER_TEST(the_callers_context_is_put_back)
 {
     CUcontext contexts[2] = {NULL, drawing.context}, current;
@@ -63,7 +65,7 @@ PEER_TEST(the_callers_context_is_put_back)
     CU(CtxSetCurrent(fx.context));
 }
 
-/* The other GPU's side lives on, and ends with the resource. */
+/* The other GPU's side stays alive and ends with the resource. */
 PEER_TEST(a_cuda_context_that_is_gone, 2)
 {
     CUcontext own = NULL;
@@ -84,7 +86,7 @@ PEER_TEST(a_cuda_context_that_is_gone, 2)
     assert_gl_pattern(name, SIZE, 1);
 }
 
-/* Its last buffer goes where OpenGL is not current, when the CUDA context has gone already. */
+/* The last buffer is released without the OpenGL context, after the CUDA context is gone. */
 PEER_TEST(the_other_side_outlives_its_resource)
 {
     CUcontext own = NULL;
@@ -131,8 +133,8 @@ PEER_TEST(closed_or_freed_while_mapped, 4)
 }
 
 /*
- * Of a batch that one of them led, too: the unmap is in that one's stream. The software driver's
- * own unmap waits, so there it is seen by the calls alone.
+ * Also in a batch led by one of them: the unmap is in that one's stream. The software driver's
+ * unmap blocks, so there only the calls show it.
  */
 PEER_TEST(the_end_waits_for_the_unmap, 2)
 {
@@ -188,7 +190,7 @@ PEER_TEST(nothing_is_left_of_one_that_was_not_made)
     assert_ok(gr_buffer_release(must_map(resource)));
 }
 
-/* OpenGL's memory is not let go of under a copy whose unmap failed, too. */
+/* OpenGL memory is not released under a copy whose unmap failed either. */
 PEER_TEST(the_end_waits_for_copies_that_no_unmap_waits_for)
 {
     gr_resource *resources[3];
@@ -216,7 +218,7 @@ PEER_TEST(a_release_that_fails_can_be_tried_again)
     for (size_t f = 0; f < 2; f++) {
         GLuint name = gl_buffer_pattern(SIZE, 1);
         GR_AUTO(gr_resource) *resource = must_peer(name, flags[f]);
-        for (size_t i = f; i < 4; i++) { /* what was read is mapped already */
+        for (size_t i = f; i < 4; i++) { /* resources that read are already mapped */
             gr_buffer *buffer = must_map(resource);
             cuda_write_pattern(buffer, 2 + (unsigned)i);
             let_fail(functions[i], CUDA_ERROR_UNKNOWN, 0);
@@ -229,7 +231,7 @@ PEER_TEST(a_release_that_fails_can_be_tried_again)
     }
 }
 
-/* A map of two transports: what the first has mapped goes back. */
+/* A map with two transports: if the second fails, the first is unmapped. */
 PEER_TEST(a_batch_of_two_transports)
 {
     const gr_gl_options interop = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_INTEROP);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The peer transport's order between OpenGL, the other GPU and the streams of CUDA. */
+/* Ordering between OpenGL, the other GPU and CUDA streams with the peer transport. */
 #include "gl_peer.h"
 
 #include <stdio.h>
 
 GROUP("order", add_peer_case)
 
-/* Whose default stream it is depends on what is current: on the device that computes, too. */
+/* The default stream depends on the current context, also on the device that computes. */
 PEER_TEST(the_default_streams_are_the_callers, 2)
 {
     const CUstream stream = _i ? CU_STREAM_PER_THREAD : CU_STREAM_LEGACY;
@@ -23,7 +23,7 @@ PEER_TEST(the_default_streams_are_the_callers, 2)
     assert_gl_bytes(name, SIZE, 0x42);
 }
 
-/* One that computes where OpenGL draws and one that computes elsewhere, whatever is current. */
+/* One resource computes on the device that draws and one elsewhere, whatever is current. */
 PEER_TEST(contexts_of_both_devices_on_one_thread)
 {
     const CUcontext contexts[] = {drawing.context, fx.context};
@@ -73,8 +73,8 @@ static void assert_refuses_stream(gr_resource *resource, CUstream stream, const 
 }
 
 /*
- * By every transport, whatever is current. Catches: the driver was asked whose the stream is where
- * no context was current, and what it does not answer was let pass.
+ * With every transport, whatever is current. Catches: without a current context the driver was
+ * queried for the stream's context, and a stream for which it gave no answer was accepted.
  */
 PEER_TEST(a_stream_of_the_device_that_draws_is_refused, 3)
 {
@@ -102,17 +102,17 @@ PEER_TEST(a_stream_of_the_device_that_draws_is_refused, 3)
     assert_mapped(resource, 1);
 }
 
-/* No thread waits: the stream stands still while the map, and on a GPU the release, come back. */
+/* No thread waits: the map, and on a GPU also the release, return while the stream is blocked. */
 PEER_TEST(calls_do_not_wait_for_the_stream)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
     GR_AUTO(gr_resource) *resource = must_peer(name, GR_READ_WRITE);
     struct gate *gate = gate_put(fx.stream);
-    gate_open_after(gate, 2000); /* so that a wait is seen, and ends */
+    gate_open_after(gate, 2000); /* so that a wait is noticed and still ends */
     gr_buffer *buffer = must_map(resource);
     cuda_fill(buffer, 4);
     ck_assert(!gate_is_open(gate));
-    if (gr_cuda_is_software()) /* whose unmap waits */
+    if (gr_cuda_is_software()) /* its unmap waits */
         gate_open(gate);
     assert_ok(gr_buffer_release(buffer));
     ck_assert_int_eq(gate_is_open(gate), gr_cuda_is_software());
@@ -120,7 +120,10 @@ PEER_TEST(calls_do_not_wait_for_the_stream)
     assert_gl_bytes(name, SIZE, 4);
 }
 
-/* The next map, on another stream, does not overwrite what a kernel of the last one still reads. */
+/*
+ * The next map, on another stream, does not overwrite what a kernel of the last mapping still
+ * reads.
+ */
 PEER_TEST(a_map_waits_for_the_last_mappings_work)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
@@ -146,7 +149,10 @@ PEER_TEST(a_map_waits_for_the_last_mappings_work)
     CU(MemFreeHost(second));
 }
 
-/* Also where a map on that stream failed in between: what it marks is behind the last mapping. */
+/*
+ * Also if a map on that stream failed in between: the event that it records comes after the last
+ * mapping.
+ */
 PEER_TEST(a_failed_map_keeps_the_last_mappings_work)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
@@ -198,7 +204,7 @@ PEER_TEST(events_of_the_options)
     CU(EventDestroy(after));
 }
 
-/* On the host: what CUDA did last with a resource that is not mapped. */
+/* A wait on the host for CUDA's last work with an unmapped resource. */
 PEER_TEST(waiting_until_cuda_has_let_go)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The peer transport for ever: no allocation in a loop, nothing left of a life; and in a ring. */
+/*
+ * Long runs of the peer transport: no allocation in a loop, nothing left after a resource's life;
+ * and rings.
+ */
 #define _GNU_SOURCE
 #include "gl_peer.h"
 
@@ -48,7 +51,7 @@ PEER_TEST(lives_for_ever_need_nothing_more)
     assert_gl_bytes(name, SIZE, 1);
 }
 
-/* CUDA writes the slots in order, OpenGL reads each. */
+/* CUDA writes the slots in order, and OpenGL reads each. */
 PEER_TEST(slots_of_a_ring)
 {
     gr_resource *resources[SLOTS];

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Textures that grinterop makes in memory of its own Vulkan device: bytes of every target, format
- * and level.
- */
+/* Textures in memory of grinterop's own Vulkan device: bytes of every target, format and level. */
 #include "gl_shared.h"
 #include "tests/support/support_image.h"
 
@@ -37,7 +34,7 @@ static const struct image_target *target_of(GLenum target)
     return NULL;
 }
 
-/* What support_image.h knows of a texture that grinterop made. */
+/* Describes a texture that grinterop created, for support_image.h. */
 static struct image image_of(const gr_resource *resource, const char *format, int shape)
 {
     GLenum target = shapes[shape].target;
@@ -146,7 +143,7 @@ IMAGE_TEST(bytes_of_large_images)
     }
 }
 
-/* ---- What is reported ------------------------------------------------------------------------ */
+/* ---- Descriptions ---------------------------------------------------------------------------- */
 
 IMAGE_TEST(an_image_says_what_it_is, SHAPES)
 {

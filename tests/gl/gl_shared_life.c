@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The life of shared resources: the ends in every order, the wrong context, none, and contexts that
- * are gone.
+ * The lifetime of shared resources: ends in every order, with a wrong context, no context, and
+ * destroyed contexts.
  */
 #include "gl_shared.h"
 
@@ -25,7 +25,7 @@ static void end_stranger(void)
     gr_egl_free(stranger);
 }
 
-/* Something that collects what was set aside in the current context. */
+/* Frees what was deferred for the current context. */
 static void collect(void)
 {
     gr_resource_free(must_register(gl_buffer_filled(16, 0)));
@@ -40,7 +40,7 @@ WAY_TEST(the_name_ends_with_the_resource, WAYS)
     ck_assert(glIsBuffer(name));
     assert_ok(gr_resource_close(resource, CU_STREAM_LEGACY));
     ck_assert(gr_resource_is_closed(resource));
-    ck_assert(glIsBuffer(name)); /* OpenGL's object goes with the resource's memory */
+    ck_assert(glIsBuffer(name)); /* the OpenGL object ends with the resource's memory */
     assert_ok(gr_resource_close(resource, CU_STREAM_LEGACY));
     assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "closed");
     gr_resource_free(resource);
@@ -48,12 +48,14 @@ WAY_TEST(the_name_ends_with_the_resource, WAYS)
     assert_gl_clean();
 }
 
-/* The first import of a pair, the second, those of both kinds of pairs: there is always a way left.
+/*
+ * Refuses the first import of a pair, the second, and those of both kinds of pairs: there is always
+ * a fallback.
  */
 static const struct {
-    int way; /* that there would be */
+    int way; /* the expected kind without refusals */
     unsigned taken, refused;
-    int left; /* the way that is */
+    int left; /* the kind with them */
 } refusals[] = {{0, 0, 1, 1}, {0, 1, 1, 1}, {0, 0, 2, 2}, {1, 0, 1, 2}, {1, 1, 1, 2}};
 enum { REFUSALS = sizeof(refusals) / sizeof(*refusals) };
 
@@ -103,7 +105,7 @@ WAY_TEST(freed_while_mapped, WAYS)
     ck_assert(!glIsBuffer(name));
 }
 
-/* The stream still writes when the resource goes. */
+/* The stream is still writing when the resource is freed. */
 WAY_TEST(freed_while_the_stream_works, WAYS)
 {
     need_kernels();
@@ -207,7 +209,7 @@ WAY_TEST(freed_on_another_thread, WAYS)
     ck_assert(!glIsBuffer(name));
 }
 
-/* ---- Contexts that are gone ------------------------------------------------------------------ */
+/* ---- Destroyed contexts ---------------------------------------------------------------------- */
 
 WAY_TEST(the_context_ends_first, WAYS)
 {
@@ -225,7 +227,7 @@ WAY_TEST(the_context_ends_first, WAYS)
         CU(StreamSynchronize(fx.stream));
     }
     collect();
-    pretend_counts.alive = 0; /* OpenGL's own went with the contexts */
+    pretend_counts.alive = 0; /* the OpenGL objects ended with the contexts */
 }
 
 WAY_TEST(two_contexts_in_turns, WAYS)
@@ -266,7 +268,7 @@ WAY_TEST(two_contexts_in_one_batch, WAYS)
 
 GROUP("ends", add_shared_case)
 
-/* The resource holds the primary context itself. */
+/* The resource retains the primary context itself. */
 WAY_TEST(without_a_cuda_context, WAYS)
 {
     CU(CtxSetCurrent(NULL));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Order between OpenGL and CUDA on shared buffers, by each kind of waits that the OpenGL has: one
- * side is late, and the other one, which the host does not hold back, has to come after it.
+ * Order between OpenGL and CUDA on shared buffers, with each kind of waits that OpenGL supports.
+ * One side is late; the other must come after it although the host does not block.
  */
 #include "gl_shared.h"
 
@@ -12,7 +12,7 @@
 
 #define SIZE    65536
 #define LATE_MS 60
-#define MANY    300 /* more than go into one call of the driver */
+#define MANY    300 /* more than fit into one driver call */
 
 static const char *missing(int way)
 {
@@ -102,7 +102,7 @@ ORDER_TEST(cuda_writes_after_opengl_read, WAYS)
 
 /* ---- In turns -------------------------------------------------------------------------------- */
 
-/* Each adds to what the other left; a turn that comes too early or too late loses a one. */
+/* Each adds to what the other left; a turn that is too early or too late loses one. */
 ORDER_TEST(turns_lose_nothing, WAYS)
 {
     const int turns = 200;
@@ -123,7 +123,7 @@ ORDER_TEST(turns_lose_nothing, WAYS)
     assert_gl_bytes(name, SIZE, turns);
 }
 
-/* A map that is not followed by OpenGL's work, and maps one after the other on two streams. */
+/* A map without OpenGL work after it, and consecutive maps on two streams. */
 ORDER_TEST(cuda_after_cuda, WAYS)
 {
     GR_AUTO(gr_resource) *resource = must_share(SIZE, GR_READ_WRITE);
@@ -184,14 +184,14 @@ ORDER_TEST(a_batch, WAYS)
     batch(32);
 }
 
-/* Semaphores are signalled and waited for once a batch, with all of it in the barriers. */
+/* A batch signals and waits once, and all its objects are in the barriers. */
 ORDER_TEST(a_batch_costs_one_signal_and_one_wait, WAYS)
 {
     if (!gr_cuda_is_software())
         skip("a GPU's driver does not say how often it was called");
     enum { COUNT = 10, ROUNDS = 5 };
     const gr_gl_image_desc info = GR_INIT(gr_gl_image_desc, GL_TEXTURE_2D, GL_RGBA8, 4, 4, 1, 1);
-    int images = fx.device == 0 ? 2 : 0; /* which are shared on one device only */
+    int images = fx.device == 0 ? 2 : 0; /* images are shared on one device only */
     gr_resource *resources[COUNT];
     gr_buffer *buffers[COUNT];
     for (int i = 0; i < COUNT; i++) {
@@ -220,7 +220,7 @@ ORDER_TEST(a_batch_of_very_many, WAYS)
 
 GROUP("rings", add_shared_case)
 
-/* With binary semaphores each resource has its own, and a ring one slot. */
+/* With binary semaphores each resource has its own, so a ring has one slot. */
 static gr_ring *must_make_ring_of(size_t n, gr_ring_mode mode)
 {
     gr_resource *resources[16] = {NULL};
@@ -252,7 +252,7 @@ static unsigned long signals_of(gr_ring *ring, int frames)
     return pretend_counts.signals - before;
 }
 
-/* OpenGL says once for half of the slots that it has read them, but in GR_RING_NEWEST. */
+/* OpenGL signals once for half of the slots that it has read them, except with GR_RING_NEWEST. */
 ORDER_TEST(a_ring_signals_once_for_half_of_its_slots, WAYS)
 {
     static const struct {
@@ -267,14 +267,17 @@ ORDER_TEST(a_ring_signals_once_for_half_of_its_slots, WAYS)
         unsigned long signals = signals_of(ring, 64);
         if (gr_cuda_is_software()) {
             ck_assert_uint_eq(signals, _i == 2 ? 0 : rings[i].signals);
-            /* Each is in the barriers of a wait and of a signal all the same. */
+            /* Each object is still in the barriers of one wait and one signal. */
             ck_assert_uint_eq(pretend_counts.buffers - buffers, _i == 2 ? 0 : 2 * 64);
         }
         gr_ring_free(ring);
     }
 }
 
-/* Who finds no slot to write to, or nothing to read, makes OpenGL signal for what was put off. */
+/*
+ * A producer without a free slot, or a consumer without a frame, makes OpenGL send the postponed
+ * signal.
+ */
 ORDER_TEST(a_signal_that_is_missed_is_made_up_for, WAYS)
 {
     if (_i == 1)
@@ -299,14 +302,12 @@ ORDER_TEST(a_signal_that_is_missed_is_made_up_for, WAYS)
     assert_ok(gr_ring_cancel_write(ring, slots, 8));
     ring_frame(ring, 4);
     gr_ring_stop(ring);
-    gr_ring_free(ring); /* of which OpenGL has yet to say that it is done */
+    gr_ring_free(ring); /* OpenGL has not signalled yet that it is done with the ring */
     ck_assert_uint_eq(pretend_counts.signals, made);
     gr_clear_error();
 }
 
-/*
- * OpenGL is late with what it read, and one signal after all of it holds CUDA's next writing back.
- */
+/* OpenGL reads late, and one signal after all of it delays the next CUDA write. */
 ORDER_TEST(cuda_writes_a_ring_after_opengl_read_it, WAYS)
 {
     size_t n = _i == 1 ? 1 : 4;
@@ -328,7 +329,7 @@ ORDER_TEST(cuda_writes_a_ring_after_opengl_read_it, WAYS)
     gr_ring_free(ring);
 }
 
-/* No other thread may give it back, also where that would only be noted. */
+/* No other thread may give it back, even if that would only be recorded. */
 ORDER_TEST(what_opengl_read_is_given_back_on_its_thread, WAYS)
 {
     const gr_slot *slot;
@@ -343,7 +344,7 @@ ORDER_TEST(what_opengl_read_is_given_back_on_its_thread, WAYS)
     assert_gl_bytes(gr_gl_name(slot->resource), SIZE, 5);
     assert_ok(gr_ring_give_back(ring, &slot, 1));
     assert_fails(gr_ring_give_back(ring, &slot, 1), GR_ERR_STATE, 0, "not one that is being read");
-    if (_i != 1) { /* the slot stays where its signal cannot be made */
+    if (_i != 1) { /* the slot stays if its signal cannot be sent */
         const gr_slot *all[8];
         assert_ok(gr_egl_make_current(NULL));
         assert_fails(gr_ring_acquire_write(ring, fx.stream, all, 8, 0), GR_ERR_NOT_READY, 0,

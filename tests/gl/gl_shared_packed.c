@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Shared buffers that lie in blocks of memory: each has bytes of its own, a place is taken again
- * only when both APIs have done with it, and none is sent to another process.
+ * Shared buffers in memory blocks: each has its own bytes, a place is reused only when both APIs
+ * have finished with it, and none can be sent to another process.
  */
 #define _GNU_SOURCE
 #include "gl_parts_pretend.h"
@@ -23,7 +23,7 @@ enum { MIB = 1 << 20, BLOCK = 2 * MIB };
 static const gr_gl_options packed = {
     .struct_size = sizeof(gr_gl_options), .transports = GR_TRANSPORT_SHARED, .packed = true};
 
-/* Not quite multiples of what buffers are aligned to: see gl_parts_pretend.h. */
+/* Not quite multiples of the buffer alignment: see gl_parts_pretend.h. */
 static const size_t sizes[] = {1000, 65000, 1, 4000, 500, 300000, 130};
 enum { SIZES = sizeof(sizes) / sizeof(*sizes), COUNT = 6 * SIZES };
 
@@ -53,7 +53,7 @@ static CUdeviceptr address_of(gr_resource *resource)
     return ptr;
 }
 
-/* The device that draws has the memory, also where CUDA computes on another one. */
+/* The device that draws has the memory, even if CUDA computes on another one. */
 static CUcontext drawing;
 
 static size_t free_memory(void)
@@ -66,7 +66,7 @@ static size_t free_memory(void)
     return left;
 }
 
-/* For the whole program, as the driver opens something for it. */
+/* Retained for the whole program, since the driver allocates memory for it. */
 static void hold_drawing(void)
 {
     CU(DevicePrimaryCtxRetain(&drawing, 0));
@@ -74,8 +74,8 @@ static void hold_drawing(void)
 }
 
 /*
- * Between these numbers of bytes have been taken since. Not asked of a GPU, which other processes
- * take memory of: bench_scale measures it there.
+ * Checks that the memory in use has grown by a number of bytes in this range. Not checked on a GPU,
+ * where other processes allocate too; bench_scale measures it there.
  */
 static void assert_used(size_t before, size_t least, size_t most)
 {
@@ -86,13 +86,16 @@ static void assert_used(size_t before, size_t least, size_t most)
     ck_assert_int_le(used, (long long)most);
 }
 
-/* Blocks begin at multiples of what the first one has: this is one, or a part of a larger one. */
+/*
+ * Blocks start at multiples of the first block's size: returns the number of a block, or of a part
+ * of a larger one.
+ */
 static CUdeviceptr block_of(gr_resource *resource)
 {
     return address_of(resource) / BLOCK;
 }
 
-/* Both APIs are done with all, and grinterop has asked them, by making one of that size. */
+/* Lets both APIs finish, and makes grinterop check for that by creating a buffer of this size. */
 static void settle(size_t size)
 {
     for (int i = 0; i < 4; i++) {
@@ -113,7 +116,7 @@ static TCase *add_made_case(Suite *suite, const char *name)
 
 GROUP("packed", add_made_case)
 
-/* Equal bytes too, of which NVIDIA's driver shows old ones in memory that is not dedicated. */
+/* Also equal bytes: in memory that is not dedicated, the NVIDIA driver shows stale ones. */
 SHARED_TEST(each_has_bytes_of_its_own)
 {
     gr_resource *resources[COUNT];
@@ -205,7 +208,7 @@ SHARED_TEST(a_ring_of_them)
     gr_ring_free(ring);
 }
 
-/* ---- A place is taken again ------------------------------------------------------------------ */
+/* ---- Reuse ----------------------------------------------------------------------------------- */
 
 SHARED_TEST(a_place_is_taken_again)
 {
@@ -213,7 +216,7 @@ SHARED_TEST(a_place_is_taken_again)
     CUdeviceptr place = address_of(goes);
     gr_resource_free(goes);
     settle(600000);
-    /* What settle() made lies there until both APIs have done with that, too. */
+    /* What settle() created also stays there until both APIs have finished with it. */
     CUdeviceptr seen = 0;
     for (int i = 0; i < 1000 && seen != place; i++) {
         gr_resource *next = must_pack(1000);
@@ -227,8 +230,8 @@ SHARED_TEST(a_place_is_taken_again)
 }
 
 /*
- * Three quarters of a MiB: a block of 2 MiB has room for two beside a small one. In a ring nothing
- * waits for the gate before it is opened.
+ * Three quarters of a MiB: a 2 MiB block has space for two of them and a small one. In a ring,
+ * nothing waits for the gate before it is opened.
  */
 WAY_TEST(not_while_cuda_has_it)
 {
@@ -241,7 +244,7 @@ WAY_TEST(not_while_cuda_has_it)
     assert_ok(gr_ring_acquire_write(ring, fx.stream, &slot, 1, 0));
     struct gate *gate = gate_put(fx.stream);
     if (!gr_cuda_is_software())
-        gate_open_after(gate, 2000); /* a GPU's driver may wait for the stream */
+        gate_open_after(gate, 2000); /* a GPU driver may wait for the stream */
     cuda_fill(slot->buffer, 1);
     gr_status published = gr_ring_publish(ring, &slot, 1);
     gr_ring_free(ring);
@@ -252,7 +255,7 @@ WAY_TEST(not_while_cuda_has_it)
     if (gr_cuda_is_software())
         gate_open(gate);
     ck_assert_int_eq(published, GR_OK);
-    /* The second block, which has room for 5. */
+    /* The second block, which has space for 5. */
     if (gr_cuda_is_software())
         ck_assert_int_eq((long long)before - (long long)meanwhile, 2 * BLOCK);
     ck_assert_uint_ne(block_of(others[0]), block_of(second));
@@ -287,7 +290,7 @@ SHARED_TEST(not_while_opengl_has_it)
     gr_resource_free(stays);
 }
 
-/* Catches: what was deleted then was never used again. */
+/* Catches: buffers that were deleted then were never reused. */
 SHARED_TEST(not_while_there_is_no_fence)
 {
     if (!pretend_no_fences(true))
@@ -353,7 +356,7 @@ SHARED_TEST(freed_where_opengl_is_not)
         ck_assert_int_eq(pthread_create(&thread, NULL, free_it, resources[i]), 0);
         pthread_join(thread, NULL);
     }
-    gr_resource_free(must_register(gl_buffer_filled(16, 0))); /* collects */
+    gr_resource_free(must_register(gl_buffer_filled(16, 0))); /* frees what was deferred */
     assert_used(before, 0, 0);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * See gl_shared_pretend.h. Functions of the same names as grinterop's public ones are found by
- * grinterop itself, too, and epoxy's are pointers. A signal becomes visible only with the flush
- * after it, so that a flush that is missing shows: CUDA then waits for ever.
+ * See gl_shared_pretend.h. grinterop itself calls functions here that have the names of its public
+ * ones, and epoxy's functions are replaced through pointers. A signal becomes visible only with the
+ * next flush, so a missing flush shows: CUDA then waits forever.
  */
 #define _GNU_SOURCE
 #include "gl_shared_pretend.h"
@@ -36,7 +36,7 @@ static PFN_gr_softcuda_semaphore_close soft_close;
 static PFN_gr_softcuda_semaphore_signal soft_signal;
 static PFN_gr_softcuda_semaphore_wait soft_wait;
 
-/* What the next definition of a function of this program is. */
+/* Finds the next definition of a function that this program overrides. */
 #define NEXT(name)                                                                                 \
     static __typeof__(name) *next;                                                                 \
     if (!next)                                                                                     \
@@ -49,11 +49,11 @@ static void find(void *library, const char *name, void *function)
     memcpy(function, &symbol, sizeof(symbol));
 }
 
-/* ---- Vulkan's side --------------------------------------------------------------------------- */
+/* ---- Vulkan ---------------------------------------------------------------------------------- */
 
 /*
- * Semaphores that were made, whose descriptor goes to OpenGL; a VkSemaphore is the place in this
- * list, from 1.
+ * Created semaphores, whose descriptor goes to OpenGL. A VkSemaphore is an index into this list,
+ * from 1.
  */
 static struct made {
     gr_semaphore *semaphore;
@@ -79,7 +79,7 @@ gr_semaphore *gr_vk_semaphore_create(gr_vk_device *device, VkSemaphoreType type)
     return made[made_count++].semaphore;
 }
 
-/* The latest, since an address may come back. */
+/* The latest match, since an address may be reused. */
 VkSemaphore gr_vk_semaphore(const gr_semaphore *semaphore)
 {
     NEXT(gr_vk_semaphore);
@@ -99,7 +99,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL get_semaphore_fd(VkDevice device,
     return *fd >= 0 ? VK_SUCCESS : VK_ERROR_TOO_MANY_OBJECTS;
 }
 
-/* Of semaphores that nobody exported, since the other one of their pair was refused. */
+/* Closes those that were never exported, since the other one of their pair was refused. */
 static void close_rest(void)
 {
     for (size_t i = 0; i < made_count; i++) {
@@ -142,12 +142,12 @@ const gr_vk_headless_info *gr_vk_headless_get(const gr_vk_headless *headless)
     return &handles;
 }
 
-/* ---- OpenGL's side --------------------------------------------------------------------------- */
+/* ---- OpenGL ---------------------------------------------------------------------------------- */
 
-/* By name, from 1. */
+/* Indexed by name, from 1. */
 static struct played {
     gr_softcuda_semaphore *semaphore;
-    bool timeline, signalled; /* signalled: the flush is to come */
+    bool timeline, signalled; /* signalled: not flushed yet */
     uint64_t value;
 } played[MOST];
 static GLuint played_count;
@@ -188,7 +188,7 @@ static bool is_refused(void)
     return false;
 }
 
-/* One that is refused leaves the descriptor, and an error. */
+/* A refused import leaves the descriptor open, and an error. */
 static void EPOXY_CALLSPEC import_fd(GLuint name, GLenum type, GLint fd)
 {
     if (is_refused()) {
@@ -209,7 +209,7 @@ static void EPOXY_CALLSPEC delete_names(GLsizei n, const GLuint *names)
     }
 }
 
-/* Also those whose context is gone, which nobody deletes. */
+/* Also those whose context is gone, which nothing deletes. */
 static void forget_all(void)
 {
     for (GLuint name = 1; name <= played_count; name++)
@@ -253,7 +253,7 @@ static void EPOXY_CALLSPEC flush(void)
     }
 }
 
-/* It holds the thread rather than the commands after it, which comes to the same. */
+/* Blocks the thread instead of the later commands, with the same effect. */
 static void EPOXY_CALLSPEC wait_for(GLuint name, GLuint buffers, const GLuint *buffer_names,
                                     GLuint textures, const GLuint *texture_names,
                                     const GLenum *layouts)
@@ -282,7 +282,7 @@ bool pretend_has(const char *extension)
                   strcmp(extension, "GL_NV_timeline_semaphore") == 0);
 }
 
-/* ---- The switch ------------------------------------------------------------------------------ */
+/* ---- On and off ------------------------------------------------------------------------------ */
 
 bool pretend_start(void)
 {
@@ -323,7 +323,7 @@ void pretend_semaphores(bool begin)
     if (!on)
         return;
     if (!real_flush) {
-        glFlush(); /* epoxy looks functions up at their first call */
+        glFlush(); /* epoxy resolves functions at their first call */
         glFinish();
         real_flush = epoxy_glFlush;
         real_finish = epoxy_glFinish;

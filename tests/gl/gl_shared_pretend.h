@@ -1,29 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Semaphores between OpenGL and CUDA where there is no GPU: llvmpipe has none, so the program
- * itself plays GL_EXT_semaphore_fd, GL_NV_timeline_semaphore and Vulkan's export, on the software
- * CUDA driver's own semaphores.
+ * Simulates semaphores between OpenGL and CUDA without a GPU. llvmpipe has none, so the program
+ * implements GL_EXT_semaphore_fd, GL_NV_timeline_semaphore and the Vulkan export with semaphores of
+ * the software CUDA driver.
  */
 #ifndef GR_TESTS_GL_SHARED_PRETEND_H
 #define GR_TESTS_GL_SHARED_PRETEND_H
 
 #include <stdbool.h>
 
-/* Before OpenGL is used; false, and nothing is played, with another driver. */
+/* Call before using OpenGL. False, without any effect, with other drivers. */
 bool pretend_start(void);
 
-/* From here on, or no longer, there are such semaphores; never with another driver. */
+/* Turns such semaphores on or off; without effect with other drivers. */
 void pretend_semaphores(bool on);
 
-/* Whether an extension is one that is being played. */
+/* Whether an extension is simulated. */
 bool pretend_has(const char *extension);
 
-/*
- * Of the imports to come OpenGL takes `taken`, and then refuses so many. False: nothing is played.
- */
+/* OpenGL accepts the next `taken` imports and then refuses `refused`. False: not simulated. */
 bool pretend_refusals(unsigned taken, unsigned refused);
 
-/* How many signals and waits OpenGL has been given, and how many semaphores it has. */
+/* The number of signals and waits issued to OpenGL, and of its semaphores. */
 struct pretend_counts {
     unsigned long signals, waits;
     unsigned long buffers, textures; /* in their barriers */

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * See gl_shared.h. The program's own epoxy_has_gl_extension() is the one that grinterop finds, too.
- */
+/* See gl_shared.h. grinterop also calls the epoxy_has_gl_extension() of this program. */
 #define _GNU_SOURCE
 #include "gl_shared.h"
 
@@ -14,8 +12,7 @@ const char *const *denied_extensions;
 const struct way ways[] = {
     {"timeline semaphores", (const char *const[]){NULL}},
     {"binary semaphores", (const char *const[]){"GL_NV_timeline_semaphore", NULL}},
-    {"waits of the thread",
-     (const char *const[]){"GL_NV_timeline_semaphore", "GL_EXT_semaphore_fd", NULL}},
+    {"host waits", (const char *const[]){"GL_NV_timeline_semaphore", "GL_EXT_semaphore_fd", NULL}},
 };
 
 bool epoxy_has_gl_extension(const char *name)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Buffers by any transport that copies: bytes, order, ends, and calls that fail. */
+/* Buffers by any transport that copies: bytes, order, ends, and failing calls. */
 #include "gl_transport.h"
 
 #include <epoxy/egl.h>
@@ -71,7 +71,7 @@ TRANSPORT_TEST(bytes_both_ways)
     }
 }
 
-/* Bytes that only stand in OpenGL's queue count, too. */
+/* Includes bytes of commands that are still in the OpenGL queue. */
 TRANSPORT_TEST(what_gl_was_told_before_the_map_is_there)
 {
     GLuint name = gl_buffer_filled(SIZE, 1), source = gl_buffer_pattern(SIZE, 7);
@@ -116,7 +116,7 @@ TRANSPORT_TEST(the_end_does_not_wait_for_the_stream)
     gr_buffer *buffer = must_map(resource);
     struct gate *gate = gate_put(fx.stream);
     CU(MemcpyDtoHAsync(got, gr_buffer_ptr(buffer), SIZE, fx.stream));
-    gate_open_after(gate, 2000); /* so that a wait is seen, and ends */
+    gate_open_after(gate, 2000); /* so that a wait is noticed and still ends */
     assert_ok(gr_buffer_release(buffer));
     gr_resource_free(resource);
     ck_assert(!gate_is_open(gate));
@@ -124,7 +124,8 @@ TRANSPORT_TEST(the_end_does_not_wait_for_the_stream)
     CU(StreamSynchronize(fx.stream));
     assert_pattern(got, SIZE, 4);
     CU(MemFreeHost(got));
-    gr_resource_free(tested.make(gl_buffer_filled(64, 1), GR_READ_WRITE)); /* ends what waited */
+    gr_resource_free(
+        tested.make(gl_buffer_filled(64, 1), GR_READ_WRITE)); /* frees what was deferred */
 }
 
 TRANSPORT_TEST(a_deleted_buffer_is_not_mapped)
@@ -176,7 +177,7 @@ TRANSPORT_TEST(freed_elsewhere_it_ends_later)
     gr_resource_free(resource);
     assert_ended(0);
     enter_context();
-    gr_resource_free(tested.make(name, GR_READ_WRITE)); /* ends both */
+    gr_resource_free(tested.make(name, GR_READ_WRITE)); /* frees both */
     assert_ended(2);
     assert_gl_pattern(name, SIZE, 1);
 }
@@ -220,10 +221,10 @@ TRANSPORT_TEST(a_map_that_fails_midway_maps_nothing)
 }
 
 /*
- * The copy of the first one is in the stream, and its end cannot be marked: once at a map, once at
- * a release, after which another stream can have the memory, and then nobody.
+ * The copy of the first one is in the stream, and recording its end fails: once at a map and once
+ * at a release. Afterwards another stream may use the memory, and then it may be freed.
  *
- * Catches: the memory was freed, and OpenGL's buffer unmapped, with a copy on its way.
+ * Catches: the memory was freed, and the OpenGL buffer unmapped, with a copy in flight.
  */
 TRANSPORT_TEST(copies_that_cannot_be_marked_are_waited_for)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Cases of buffers that run by several transports: gl_transport.c is part of each program that says
- * which transport it tests. The driver is the one that fails on demand, which also counts calls.
+ * Cases for buffers that run with several transports: gl_transport.c is part of each program that
+ * defines the transport to test. The driver is the one that fails on demand and counts calls.
  */
 #ifndef GR_TESTS_GL_TRANSPORT_H
 #define GR_TESTS_GL_TRANSPORT_H
@@ -9,45 +9,45 @@
 #include "tests/drivers/fault_driver.h"
 #include "tests/support/support_image.h"
 
-/* A call of the driver during a map of several resources. */
+/* A driver call during a map of several resources. */
 struct map_call {
     const char *function;
     long calls;
-    long mapped; /* if this many or more have passed, OpenGL's buffers are mapped, and unmapped */
+    long mapped; /* after this many calls, OpenGL buffers are mapped, and must be unmapped */
 };
 #define NEVER_MAPPED 1000
 
 struct transport {
     gr_resource *(*make)(GLuint name, unsigned flags);
     const char *(*missing)(void); /* why a case is skipped, or NULL */
-    const char *first;            /* the driver's function that a map calls first */
-    const char *in;               /* that copies to CUDA's memory */
-    const char *end;              /* that ends a resource in OpenGL's context, or NULL */
-    const char *failed;           /* in the error of such a call */
+    const char *first;            /* the first driver function that a map calls */
+    const char *in;               /* copies to CUDA memory */
+    const char *end;              /* ends a resource in the OpenGL context, or NULL */
+    const char *failed;           /* part of the error message of such a call */
     const struct map_call *map_calls;
     size_t map_call_count;
-    bool release_waits; /* for the stream, on the CPU */
-    bool finds_storage; /* of the same size that the application stored anew */
+    bool release_waits; /* waits for the stream on the CPU */
+    bool finds_storage; /* works after the application stored the same size again */
 };
 extern const struct transport tested;
 
-/* A case for each OpenGL that the transport is tested with; NULL ends them. */
+/* A case for each OpenGL that the transport is tested with, terminated by NULL. */
 extern make_case *const transport_cases[];
 
-/* The current OpenGL context is current no more, and again. */
+/* Release the current OpenGL context, and make it current again. */
 void leave_context(void);
 void enter_context(void);
 
-/* CUDA reads the pattern of this round and writes the next one's, which OpenGL reads. */
+/* CUDA reads this round's pattern and writes the next one, which OpenGL reads. */
 void go_round(gr_resource *resource, size_t size, unsigned round);
 
-/* The driver's function has been called that often since fault->reset(). */
+/* Checks the number of calls of a driver function since fault->reset(). */
 #define assert_calls(function, count) ck_assert_uint_eq(fault->calls(function), count)
 
-/* Its next call but `after` fails; what was counted is forgotten. */
+/* Lets a call fail after `after` successful ones; resets the counts. */
 void let_fail(const char *function, CUresult code, long after);
 
-/* Page-locked: copies to other memory may wait for the stream at once. */
+/* Page-locked: copies to other memory may wait for the stream. */
 unsigned char *must_pin(size_t size);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The copy transport, and the choice between transports. Cases of bytes and of misuse run with two
- * OpenGLs: the fixture's, and Mesa's on the processor, which on a machine with a GPU is one that
- * CUDA cannot register from; and once more with pinned memory, as where CUDA refuses mappings.
+ * OpenGLs: the fixture's, and Mesa on the CPU, from which CUDA on a GPU cannot register objects.
+ * They also run with pinned memory, as if CUDA refused mapped memory.
  */
 #include "gl_copy_tests.h"
 
@@ -10,7 +10,7 @@
 
 #include "tests/support/own_egl.h"
 
-/* ---- Mesa's OpenGL beside the fixture's ------------------------------------------------------ */
+/* ---- Mesa besides the fixture's OpenGL ------------------------------------------------------- */
 
 static struct own_egl mesa;
 static const char *missing;
@@ -37,7 +37,7 @@ static void end_mesa(void)
     ck_assert_uint_eq(error, GL_NO_ERROR);
 }
 
-/* What Mesa opens at its first use and keeps must not count in a case. */
+/* What Mesa opens on first use and keeps must not count in a case. */
 static void use_mesa_once(void)
 {
     static bool done;
@@ -55,7 +55,7 @@ static void use_mesa_once(void)
     fixture_teardown();
 }
 
-/* The probe opens what the shared transport keeps open, grinterop's own Vulkan. */
+/* The probe opens grinterop's own Vulkan device, which stays open. */
 static void probe_once(void)
 {
     static bool done;
@@ -69,7 +69,7 @@ static void probe_once(void)
     fault->reset();
 }
 
-/* CUDA refuses each mapping. */
+/* CUDA refuses to register any mapping. */
 static bool pinned;
 
 static void setup_pinned(void)
@@ -123,7 +123,7 @@ void assert_described(const gr_resource *resource, const char *part)
     ck_assert_msg(strstr(text, part), "\"%s\" is not in: %s", part, text);
 }
 
-/* Before something is made. */
+/* Called before each creation. */
 static void refuse_if_pinned(void)
 {
     if (pinned)

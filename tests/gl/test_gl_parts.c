@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Several OpenGL buffers in one memory that CUDA has too, by the drivers' own calls: which ways to
- * make such a memory give both sides the same bytes, what a buffer in it costs, and how much memory
- * it takes. It prints what it sees; the way that grinterop takes has to be right.
+ * Several OpenGL buffers in one memory allocation shared with CUDA, by plain driver calls: which
+ * kinds of memory give both APIs the same bytes, what a buffer in it costs, and how much memory it
+ * takes. Prints the results; the kind that grinterop uses must be correct.
  */
 #include "tests/support/support_vulkan.h"
 
@@ -14,12 +14,12 @@ enum { BLOCK = 16 << 20, BUFFERS = 30, ROUNDS = 6, MANY = 1000, KIB = 1024 };
 
 static const size_t sizes[] = {KIB, 64 * KIB, 1024 * KIB, 4 * KIB, 100, 512};
 
-/* How the memory is made, and what OpenGL and CUDA are told. */
+/* How the memory is allocated, and how it is declared to OpenGL and CUDA. */
 static const struct way {
     const char *text;
-    bool vulkan, compressible; /* of Vulkan's, else of cuMemCreate's */
-    bool dedicated;            /* OpenGL is told so */
-    bool object_each;          /* one memory object of OpenGL's for each buffer, else one for all */
+    bool vulkan, compressible; /* allocated by Vulkan, else by cuMemCreate */
+    bool dedicated;            /* declared to OpenGL as dedicated */
+    bool object_each;          /* one OpenGL memory object per buffer, else one for all */
 } ways[] = {
     {"CUDA's, dedicated", false, false, true, false},
     {"CUDA's, not dedicated", false, false, false, false},
@@ -28,7 +28,7 @@ static const struct way {
     {"Vulkan's, not dedicated", true, false, false, false},
     {"Vulkan's, dedicated for OpenGL only", true, false, true, false},
 };
-enum { WAYS = sizeof(ways) / sizeof(*ways), TAKEN = 0 /* by grinterop */ };
+enum { WAYS = sizeof(ways) / sizeof(*ways), TAKEN = 0 /* used by grinterop */ };
 
 /* ---- The memory ------------------------------------------------------------------------------ */
 
@@ -52,7 +52,7 @@ static const char *code_text(CUresult code, const char *call)
     return text;
 }
 
-/* NULL, or what the driver refused. */
+/* NULL, or the error of the driver. */
 static const char *make_cudas(void)
 {
     CUmemAllocationProp prop = {
@@ -125,7 +125,7 @@ static void end_block(void)
         vulkan_memory_free(block.memory);
 }
 
-/* ---- OpenGL's buffers in it ------------------------------------------------------------------ */
+/* ---- OpenGL buffers in it -------------------------------------------------------------------- */
 
 static GLuint import_object(void)
 {
@@ -144,7 +144,7 @@ static GLuint import_object(void)
     return object;
 }
 
-/* OpenGL's error, or 0. */
+/* The OpenGL error, or 0. */
 static GLenum add_buffer(size_t offset, size_t bytes)
 {
     size_t i = block.count++;
@@ -156,7 +156,7 @@ static GLenum add_buffer(size_t offset, size_t bytes)
     return glGetError();
 }
 
-/* Begins the block of this way; false, which has been printed, where the driver takes none. */
+/* Creates the block of this kind; false, after printing why, if the driver refuses. */
 static bool begin(int way)
 {
     memset(&block, 0, sizeof(block));
@@ -169,7 +169,8 @@ static bool begin(int way)
 
 /* ---- Bytes ----------------------------------------------------------------------------------- */
 
-static GLuint plain, constant; /* OpenGL's own: what is read back, and equal bytes to be copied */
+static GLuint plain,
+    constant; /* plain OpenGL buffers: for reading back, and with equal bytes to copy */
 static GLuint fill_program, copy_program;
 static CUdeviceptr spare;
 
@@ -255,7 +256,7 @@ static void read_one(enum writer writer, enum reader reader, size_t i, unsigned 
     glGetNamedBufferSubData(plain, 0, (GLsizeiptr)block.bytes[i], bytes);
 }
 
-/* How many bytes of all buffers the other side sees wrong. */
+/* The number of wrong bytes that the other API sees in all buffers. */
 static size_t wrong_bytes(enum writer writer, enum reader reader, int round)
 {
     static unsigned char bytes[MOST_BYTES];
@@ -293,7 +294,7 @@ static void end_tools(void)
     glDeleteBuffers(1, &constant);
 }
 
-/* In all rounds, with what the first wrong pair was; true where all is right. */
+/* Runs all rounds and prints the first wrong pair; true if all bytes are right. */
 static bool compare_all(void)
 {
     size_t total = 0;
@@ -378,7 +379,7 @@ TEST_UNLESS(missing(_i), cost_of_a_buffer, WAYS)
     printf("  deleted in %.0f us\n", now_us() - start);
 }
 
-/* What grinterop does for a buffer with memory of its own, step by step. */
+/* The steps of grinterop for a buffer with its own memory. */
 TEST_UNLESS(missing(0), cost_of_own_memory)
 {
     enum { TIMES = 50, STEPS = 3 };

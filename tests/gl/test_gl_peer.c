@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The peer transport: OpenGL draws on one GPU, CUDA computes on another, and a copy between them
- * takes the bytes there and back. On the software driver OpenGL's device is the first of two.
+ * transfers the bytes. On the software driver, the OpenGL device is the first of two.
  */
 #include "gl_peer.h"
 
@@ -9,12 +9,12 @@
 #include <string.h>
 
 #define MANY 5
-#define HUGE 300 /* more than one call of the driver takes */
+#define HUGE 300 /* more than fit into one driver call */
 
 struct drawing_device drawing;
 
 static char missing[300];
-static struct fixture before; /* the fixture as the other tests have it */
+static struct fixture before; /* the fixture as other tests use it */
 
 const char *peer_missing(void)
 {
@@ -23,7 +23,7 @@ const char *peer_missing(void)
 
 /* ---- The fixture's device -------------------------------------------------------------------- */
 
-/* One that reaches the device that draws; false, and why there is none. */
+/* Finds one that can access the device that draws; false, with the reason, if there is none. */
 static bool find_peer(CUdevice draws, CUdevice *peer)
 {
     int count = 0, can = 0;
@@ -82,8 +82,8 @@ static void end_peer(void)
 }
 
 /*
- * The driver opens what it has of the second device late, and keeps it. The contexts are held until
- * the program ends: to make them anew for each case takes long on a GPU.
+ * The driver initialises the second device late, and keeps it. The contexts are held until the
+ * program ends, since recreating them for each case is slow on a GPU.
  */
 static void use_peer_once(void)
 {
@@ -151,7 +151,7 @@ make_case *const transport_cases[] = {add_peer_case, NULL};
 
 GROUP("bytes", add_peer_case)
 
-/* What a map gives is ordinary memory of the device that computes. */
+/* A map returns ordinary memory of the device that computes. */
 PEER_TEST(the_memory_is_the_computing_devices)
 {
     int owner = -1;
@@ -174,7 +174,7 @@ PEER_TEST(read_only_copies_nothing_back)
     for (unsigned i = 1; i < 4; i++) {
         gr_buffer *buffer = must_map(resource);
         assert_calls(COPY, i);
-        assert_calls(UNMAP, i); /* OpenGL draws on while CUDA reads */
+        assert_calls(UNMAP, i); /* OpenGL keeps drawing while CUDA reads */
         assert_cuda_pattern(buffer, 1);
         cuda_fill(buffer, 0xEE);
         assert_ok(gr_buffer_release(buffer));
@@ -185,7 +185,7 @@ PEER_TEST(read_only_copies_nothing_back)
     assert_calls(COPY, 3);
 }
 
-/* CUDA still has what it wrote last; OpenGL draws on meanwhile. */
+/* CUDA still has what it wrote last; OpenGL keeps drawing in the meantime. */
 PEER_TEST(write_discard_copies_nothing_in)
 {
     GLuint name = gl_buffer_filled(SIZE, 0x11);
@@ -215,7 +215,7 @@ static gr_buffer *must_map_part(gr_resource *resource, size_t offset, size_t siz
     return buffer;
 }
 
-/* The other bytes stay, and are OpenGL's. */
+/* The other bytes keep their OpenGL contents. */
 PEER_TEST(a_part_alone_is_moved)
 {
     static const unsigned flags[] = {GR_READ_WRITE, GR_WRITE_DISCARD};
@@ -303,7 +303,7 @@ PEER_TEST(more_than_one_call_takes)
     }
 }
 
-/* One mapped alone, on a stream of its own there, and released with others: each way. */
+/* One mapped alone, on its own stream there, and released with others, in each order. */
 PEER_TEST(mapped_apart_and_released_together)
 {
     GLuint names[2] = {gl_buffer_pattern(SIZE, 1), gl_buffer_pattern(SIZE, 2)};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Buffers that grinterop makes in memory of CUDA's, seen by OpenGL: bytes in both directions, what
- * is reported of them, wrong arguments, and the loop that allocates nothing.
+ * Buffers that grinterop allocates in CUDA memory and shares with OpenGL: bytes in both directions,
+ * descriptions, wrong arguments, and a loop that allocates nothing.
  */
 #define _GNU_SOURCE
 #include <grinterop/submit.h>
@@ -85,7 +85,7 @@ SHARED_TEST(the_best_transport_is_the_shared_one)
     ck_assert_int_eq(gr_resource_transport(resource), GR_TRANSPORT_SHARED);
 }
 
-/* With storage of OpenGL's own. */
+/* With plain OpenGL storage. */
 static const gr_transport others[] = {GR_TRANSPORT_INTEROP, GR_TRANSPORT_COPY};
 
 TEST(another_transport_by_wish, 2)
@@ -131,7 +131,7 @@ SHARED_TEST(a_buffer_that_memory_does_not_hold)
     assert_gl_clean();
 }
 
-/* What the message has to name, and to advise. */
+/* The message must name the extension and give advice. */
 TEST(an_opengl_without_memory_objects)
 {
     static const char *const denied[] = {"GL_EXT_memory_object_fd", NULL};
@@ -150,7 +150,7 @@ TEST(an_opengl_without_memory_objects)
     ck_assert_msg(strstr(text, "transport interop (shared was not taken:"), "%s", text);
 }
 
-/* ---- OpenGL's state -------------------------------------------------------------------------- */
+/* ---- OpenGL state ---------------------------------------------------------------------------- */
 
 static void raise_error(GLenum error)
 {
@@ -194,7 +194,7 @@ WAY_TEST(map_and_release_allocate_nothing, WAYS)
     gr_buffer *buffers[8];
     for (int i = 0; i < 8; i++)
         resources[i] = must_share(SIZE, GR_READ_WRITE);
-    /* The first round makes the events that are kept. */
+    /* The first round creates the events that are kept. */
     assert_ok(gr_map_many(resources, 8, fx.stream, NULL, buffers));
     assert_ok(gr_buffer_release_many(buffers, 8, fx.stream, NULL));
     start_counting();
@@ -240,9 +240,9 @@ WAY_TEST(map_and_release_for_ever_need_nothing_more, WAYS)
 GROUP("errors", add_shared_case)
 
 /*
- * Whose semaphores the transport signals, nobody else is to.
+ * Semaphores that the transport signals must not be signalled by others.
  *
- * Catches: semaphores of a caller's were taken, whose values disagreed with those of the
+ * Catches: a caller's semaphores were accepted, whose values conflicted with those of the
  * transport.
  */
 TEST(semaphores_of_its_own_are_refused)

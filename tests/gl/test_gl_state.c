@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * OpenGL's state stays as the application left it: each call, good or refused, leaves bindings, the
- * current context and an error that was pending from before as they were.
+ * OpenGL state is preserved: each call, successful or refused, leaves bindings, the current context
+ * and an earlier pending error unchanged.
  */
 #include "tests/support/support_state.h"
 
@@ -9,7 +9,7 @@
 
 /* ---- The calls ------------------------------------------------------------------------------- */
 
-/* What the steps work on, in this order. */
+/* The objects that the steps use, in this order. */
 static GLuint names[2], deleted, empty;
 static gr_resource *resources[2];
 static gr_buffer *buffers[2];

@@ -163,7 +163,7 @@ TEST(a_display_to_share_with_that_is_gone)
     pretend_devices(BASE);
     epoxy_eglQueryDevicesEXT = no_devices;
     ck_assert_ptr_null(gr_egl_create(&OPTIONS(.share = fx.egl)));
-    assert_error(GR_ERR_GL, 0, "display of the context to share with is not to be had again");
+    assert_error(GR_ERR_GL, 0, "display of the context to share with is no longer available");
 }
 
 /* ---- Calls that fail ------------------------------------------------------------------------- */

@@ -267,7 +267,7 @@ static const char *bad_names(void)
     glDeleteBuffers(1, &deleted);
     glCreateBuffers(1, &empty);
     REQUIRE(!gr_from_gl_buffer(0, GR_READ_WRITE));
-    PASS_ON(wgl_refused(GR_ERR_INVALID_VALUE, "is no buffer"));
+    PASS_ON(wgl_refused(GR_ERR_INVALID_VALUE, "is not a buffer"));
     REQUIRE(!gr_from_gl_buffer(deleted, GR_READ_WRITE));
     PASS_ON(wgl_refused(GR_ERR_INVALID_VALUE, "There is no OpenGL buffer"));
     REQUIRE(!gr_from_gl_buffer(empty, GR_READ_WRITE));
@@ -309,7 +309,7 @@ static const char *shared_storage(void)
 static const char *probe(void)
 {
     const gr_transport_info *info = gr_gl_probe(GR_TRANSPORT_INTEROP);
-    REQUIRE(info && info->usable && strstr(info->reason, "CUDA can register OpenGL's buffers"));
+    REQUIRE(info && info->usable && strstr(info->reason, "CUDA can register OpenGL buffers"));
     CALLS_ARE(REGISTER_BUFFER, UNREGISTER);
     info = gr_gl_probe(GR_TRANSPORT_COPY);
     REQUIRE(info && info->usable);
@@ -322,7 +322,7 @@ static const char *drawing_device(void)
     REQUIRE(gr_gl_cuda_device(&device) == GR_OK && device == 0);
     follower->answer("cuGLGetDevices", CUDA_ERROR_NO_DEVICE);
     REQUIRE(gr_gl_cuda_device(&device) == GR_ERR_CUDA);
-    return wgl_refused(GR_ERR_CUDA, "draws on no device that CUDA counts");
+    return wgl_refused(GR_ERR_CUDA, "draws on no device that CUDA lists");
 }
 
 void wgl_calls(void)

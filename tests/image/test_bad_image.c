@@ -97,7 +97,7 @@ TEST(arguments_in_another_order)
     assert_null_invalid(gr_from_gl_image(image.name, GR_SURFACE_LOAD_STORE, GL_TEXTURE_2D_ARRAY),
                         "GL_TEXTURE_2D_ARRAY: are flags and target swapped?");
     assert_null_invalid(gr_from_gl_buffer(GL_ARRAY_BUFFER, GR_READ_WRITE),
-                        "such as GL_ARRAY_BUFFER; pass the name that glGenBuffers gave");
+                        "such as GL_ARRAY_BUFFER; pass the name from glGenBuffers");
     assert_null_invalid(gr_gl_buffer_create(GR_WRITE_DISCARD, 4096, NULL),
                         "The size is 2 and `flags` are 0x1000: are the two swapped?");
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);

@@ -88,7 +88,8 @@ TEST(a_buffer_takes_pictures_rearranged)
 TEST(large_elements_and_none_go_into_buffers)
 {
     need_publish_kernels();
-    static const int64_t shape[] = {3, 2}, strides[] = {24, 8}, four[] = {2, 2, 2, 2};
+    static const int64_t shape[] = {3, 2}, strides[] = {24, 8}, turned[] = {8, 24};
+    static const int64_t four[] = {2, 2, 2, 2};
     static const int64_t scattered[] = {64, 16, 4, 1}, empty[] = {4, 0, 7};
     const GLuint name = gl_buffer_filled(256, 0);
     GR_AUTO(gr_resource) *resource = must_register(name);
@@ -101,6 +102,13 @@ TEST(large_elements_and_none_go_into_buffers)
     gl_read(name, texels, 72);
     for (int i = 0; i < 3; i++)
         ck_assert_mem_eq(texels + 24 * i, expected + 16 * i, 16);
+    const gr_tensor_desc columns = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_F64, .ndim = 2,
+                                           .shape = shape, .strides = turned);
+    assert_ok(
+        gr_publish(resource, doubles, &GR_INIT(gr_publish_options, .target = &columns), fx.stream));
+    gl_read(name, texels, 48);
+    for (int i = 0; i < 6; i++)
+        ck_assert_mem_eq(texels + 8 * (i % 2 * 3 + i / 2), expected + 8 * i, 8);
     gr_tensor *bytes = tensor_of(GR_DTYPE_U8, GR_LAYOUT_SHAPE, 4, four, expected);
     const gr_tensor_desc far = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 4,
                                        .shape = four, .strides = scattered);

@@ -162,15 +162,16 @@ TEST(a_picture_of_one_channel_in_a_batch)
 TEST(an_image_without_surfaces_costs_a_copy)
 {
     need_publish_kernels();
-    static const unsigned flags[] = {GR_SURFACE_LOAD_STORE, GR_READ_WRITE};
+    static const unsigned flags[] = {GR_SURFACE_LOAD_STORE, GR_READ_WRITE,
+                                     GR_WRITE_DISCARD | GR_SURFACE_LOAD_STORE, GR_WRITE_DISCARD};
     pattern_fill(expected, 5 * 7 * 3, 3);
     gr_tensor *tensor = picture(GR_DTYPE_U8, 5, 7, 3, expected);
-    for (unsigned i = 0; i < 2; i++) {
+    for (unsigned i = 0; i < 4; i++) {
         struct image image;
         GR_AUTO(gr_resource) *resource = make_image(&image, "RGBA8", 7, 5, flags[i]);
         const uint64_t before = gr_bytes_moved();
         assert_ok(gr_publish(resource, tensor, NULL, fx.stream));
-        ck_assert_uint_eq(gr_bytes_moved() - before, (i + 1) * 5 * 7 * 4);
+        ck_assert_uint_eq(gr_bytes_moved() - before, (i % 2 + 1) * 5 * 7 * 4);
         image_download(&image, 0, 0, texels);
         for (int k = 0; k < 35; k++) {
             ck_assert_mem_eq(texels + 4 * k, expected + 3 * k, 3);
@@ -425,6 +426,8 @@ TEST(a_buffer_is_not_emptied_by_what_is_refused)
     o.wait_event = NULL;
     assert_ok(gr_publish(resource, tensor, &o, fx.stream));
     ck_assert_uint_gt(maps, 0);
+    tensor = tensor_of(GR_DTYPE_F32, GR_LAYOUT_SHAPE, 2, (int64_t[]){0, 3}, NULL);
+    assert_ok(gr_publish(resource, tensor, &o, fx.stream));
     gr_log_set(GR_LOG_NONE, NULL, NULL);
     tensors_end();
 }

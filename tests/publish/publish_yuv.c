@@ -181,8 +181,11 @@ TEST(known_colours_are_exact)
                  {{0, 128, 128}, {0, 0, 0}},    {{255, 128, 128}, {255, 255, 255}}};
     need_publish_kernels();
     const struct image image = image_make("RGBA8", "2D", 1, 1, 1);
+    const struct image block = image_make("RGBA8", "2D", 2, 2, 1);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_SURFACE_LOAD_STORE);
-    const int64_t shape[] = {3, 1, 1};
+    GR_AUTO(gr_resource) *discarded =
+        must_register_image(&block, GR_SURFACE_LOAD_STORE | GR_WRITE_DISCARD);
+    const int64_t shape[] = {3, 1, 1}, luma[] = {2, 2, 1}, pair[] = {1, 1, 2};
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
         gr_tensor *tensor = tensor_of(GR_DTYPE_U8, GR_LAYOUT_YUV444, 3, shape, known[i].yuv);
         assert_ok(gr_publish(resource, tensor, &GR_INIT(gr_publish_options, .matrix = GR_YUV_BT601),
@@ -191,6 +194,15 @@ TEST(known_colours_are_exact)
         for (int c = 0; c < 3; c++)
             ck_assert_int_eq(texels[c], known[i].rgb[c]);
         ck_assert_int_eq(texels[3], 255);
+        const unsigned char y = known[i].yuv[0], four[] = {y, y, y, y};
+        gr_tensor *chroma = tensor_of(GR_DTYPE_U8, GR_LAYOUT_SHAPE, 3, pair, known[i].yuv + 1);
+        tensor = tensor_of(GR_DTYPE_U8, GR_LAYOUT_NV12, 3, luma, four);
+        assert_ok(gr_publish(discarded, tensor,
+                             &GR_INIT(gr_publish_options, .matrix = GR_YUV_BT601, .chroma = chroma),
+                             fx.stream));
+        image_download(&block, 0, 0, texels);
+        for (int c = 0; c < 16; c++)
+            ck_assert_int_eq(texels[c], c % 4 == 3 ? 255 : known[i].rgb[c % 4]);
         tensors_end();
     }
 }

@@ -53,10 +53,11 @@ static unsigned visit_in_file(const char *path, const char *prefix, void (*visit
 
 unsigned visit_named_functions(const char *prefix, void (*visit)(const char *name))
 {
-    static const char *const places[] = {"include/grinterop/*.h*", "docs/guide.md"};
+    static const char *const places[] = {"include/grinterop/*.h*", "docs/guide.md",
+                                         "docs/vulkan.md"};
     const char *source = getenv("top_srcdir");
     unsigned found = 0;
-    for (int i = 0; i < 2 && source; i++) {
+    for (int i = 0; i < 3 && source; i++) {
         char pattern[4096];
         glob_t files;
         snprintf(pattern, sizeof(pattern), "%s/%s", source, places[i]);

@@ -6,9 +6,9 @@
 #include <stdbool.h>
 
 /*
- * Calls `visit` for each function that the public headers and docs/guide.md call, or name in
- * backquotes, and whose name is `prefix` with a capital letter behind it. A name may come twice.
- * Returns how many there were; 0 where the sources are not at hand.
+ * Calls `visit` for each function that the public headers, docs/guide.md and docs/vulkan.md call,
+ * or name in backquotes, and whose name is `prefix` with a capital letter behind it. A name may
+ * come twice. Returns how many there were; 0 where the sources are not at hand.
  */
 unsigned visit_named_functions(const char *prefix, void (*visit)(const char *name));
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Submits with a graphics API that the host plays: memory and semaphores are the software driver's
- * own, so that binary semaphores are tried where no Vulkan exports them. With Vulkan the same is in
- * vk_sync_use.c.
+ * Submits with a graphics API that the host simulates: memory and semaphores belong to the software
+ * driver, so that binary semaphores are tested even if Vulkan does not export them. vk_sync_use.c
+ * tests the same with Vulkan.
  */
 #define _GNU_SOURCE
 #include "tests/support/allocations.h"
@@ -18,7 +18,7 @@
 #define SIZE 65536
 #define MOST 5
 
-/* Longer than anything that is right. */
+/* Longer than any correct wait. */
 #define TOO_LATE_MS 5000
 
 /* ---- The graphics API ------------------------------------------------------------------------ */
@@ -58,7 +58,7 @@ static bool find_all(void)
                  gr_cuda_driver_path());                                                           \
     } while (0)
 
-/* A semaphore of both sides. */
+/* A semaphore with both of its sides. */
 static struct {
     gr_semaphore *cuda;
     gr_softcuda_semaphore *graphics;
@@ -97,7 +97,7 @@ static gr_softcuda_semaphore *graphics_of(const gr_semaphore *semaphore)
     return NULL;
 }
 
-/* The submit, all of it, at once. */
+/* Executes the whole submit at once. */
 static void run(const gr_submit *submit)
 {
     for (size_t i = 0; i < submit->wait_count; i++)
@@ -158,7 +158,7 @@ static void end_resources(size_t n)
     }
     CU(CtxSynchronize());
     end_semaphores();
-    make_semaphore(true); /* which ends what was set aside */
+    make_semaphore(true); /* frees what was deferred */
     end_semaphores();
 }
 
@@ -191,7 +191,7 @@ TEST(memory_whose_order_is_undecided_is_not_mapped)
     end_resources(1);
 }
 
-/* The name that stands for none may be given wherever NULL may. */
+/* GR_SEMAPHORE_NONE is accepted wherever NULL is. */
 TEST(no_semaphore_is_none)
 {
     char text[64];
@@ -208,14 +208,14 @@ TEST(no_semaphore_is_none)
 
 GROUP("points by hand", add_case)
 
-/* What the driver says of the semaphore: a wait for 0 passes at once. */
+/* Whether the driver still knows the semaphore: a wait for 0 passes at once. */
 static CUresult driver_knows(CUexternalSemaphore semaphore)
 {
     const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS params = {.params.fence.value = 0};
     return fx.cu->WaitExternalSemaphoresAsync(&semaphore, &params, 1, fx.other);
 }
 
-/* What was set aside ends at the next import, once its own event has passed. */
+/* Deferred semaphores end at the next import, once their own event has been reached. */
 static void assert_ends_soon(CUexternalSemaphore semaphore)
 {
     for (int i = 0; i < 2000 && driver_knows(semaphore) == CUDA_SUCCESS; i++) {
@@ -294,7 +294,7 @@ TEST(a_binary_submit_taken_back_can_begin_again)
 }
 
 /*
- * The second release takes the first one's signal, and stands for it.
+ * The second release waits for the first one's signal, so its own signal covers both.
  *
  * Catches: the first resource's submit waited for nothing.
  */
@@ -317,7 +317,7 @@ TEST(a_binary_signal_stands_for_the_one_before)
     end_resources(2);
 }
 
-/* A signal that a submit is going to wait for is nobody else's until that is decided. */
+/* A signal that a submit will wait for is reserved until the submit is decided. */
 TEST(a_binary_signal_belongs_to_one_submit, 2)
 {
     need_software();
@@ -342,9 +342,9 @@ TEST(a_binary_signal_belongs_to_one_submit, 2)
 GROUP("timelines", add_case)
 
 /*
- * A value that was skipped is waited for by nobody, not even where one semaphore is of both sides.
+ * Nothing waits for a skipped value, not even if one semaphore serves both sides.
  *
- * Catches: a release waited for the last value, which a submit had that was taken back.
+ * Catches: a release waited for the last value, which belonged to a cancelled submit.
  */
 TEST(a_skipped_value_holds_up_no_stream)
 {
@@ -391,7 +391,7 @@ TEST(a_loop_of_submits_allocates_nothing)
     end_resources(MOST);
 }
 
-/* More than are kept to be used again. */
+/* More than are kept for reuse. */
 TEST(many_submits_at_once)
 {
     enum { MANY = 100 };
@@ -417,7 +417,7 @@ GROUP("threads", add_case)
 
 static pthread_mutex_t in_order = PTHREAD_MUTEX_INITIALIZER;
 
-/* Each thread has a resource; what is submitted goes to one queue. */
+/* Each thread has its own resource; all submit to one queue. */
 static void *render(void *argument)
 {
     gr_resource *resource = argument;

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One allocation that Vulkan, OpenGL (GL_EXT_memory_object_fd) and CUDA have at once: what any of
- * the three writes the other two read. They hand it to each other by semaphores of Vulkan's that
- * all three have; where OpenGL has none (llvmpipe), the host waits in between.
+ * One allocation that Vulkan, OpenGL (GL_EXT_memory_object_fd) and CUDA share: what any of the
+ * three writes, the other two read. They hand it over with Vulkan semaphores imported by all three;
+ * if OpenGL has none (llvmpipe), the host waits in between.
  */
 #include "tests/support/support_vulkan_image.h"
 #include "three_way.h"
 
 #include <string.h>
 
-/* Mesa wants room behind a buffer in its memory; vulkan_own() gives it. */
+/* Mesa needs padding after a buffer in its memory; vulkan_own() adds it. */
 #define SIZE 65536
 
 #define WIDTH  101
 #define HEIGHT 37
 
-/* ---- OpenGL's side --------------------------------------------------------------------------- */
+/* ---- OpenGL ---------------------------------------------------------------------------------- */
 
-/* Why OpenGL can't share memory with this Vulkan device; NULL: it can. */
+/* Why OpenGL cannot share memory with this Vulkan device, or NULL. */
 static const char *why_not(void)
 {
     if (!epoxy_has_gl_extension("GL_EXT_memory_object_fd"))
@@ -38,7 +38,7 @@ static const char *why_not(void)
     return NULL;
 }
 
-/* Each case runs twice, the second time with timelines. */
+/* Each case runs twice, the second time with timeline semaphores. */
 static const char *missing(int i)
 {
     const char *reason = vk.missing ? vk.missing : why_not();
@@ -47,7 +47,7 @@ static const char *missing(int i)
 
 #define THREE_WAY_TEST(...) TEST_UNLESS(missing(_i), __VA_ARGS__)
 
-/* One for each resource: Mesa ignores offsets. OpenGL takes the descriptor. */
+/* One memory object per resource, since Mesa ignores offsets. OpenGL takes the descriptor. */
 static GLuint import_memory(VkDeviceMemory memory, VkDeviceSize size, bool is_dedicated)
 {
     GLuint object = 0;
@@ -73,7 +73,7 @@ static GLuint gl_buffer_of(GLuint memory)
     return name;
 }
 
-/* Mesa reports a memory that is too small by a texture without a size only. */
+/* If the memory is too small, Mesa reports this only by a texture without a size. */
 static GLuint gl_texture_of(GLuint memory)
 {
     GLuint name = 0;
@@ -111,7 +111,7 @@ static void end_buffer(void)
     vulkan_own_free(&own);
 }
 
-/* OpenGL copies it on the GPU. */
+/* OpenGL copies on the GPU. */
 static void gl_copy(GLuint from, GLuint to)
 {
     glBindBuffer(GL_COPY_READ_BUFFER, from);
@@ -122,9 +122,9 @@ static void gl_copy(GLuint from, GLuint to)
 }
 
 /*
- * Through an ordinary buffer: what the host asks for may come from a copy that the driver has of
- * what was asked for before (NVIDIA's gave such bytes, where nothing was waited for). What OpenGL
- * does on the GPU comes after what it waits for.
+ * Goes through an ordinary buffer. A direct read by the host may come from a copy that the driver
+ * made for an earlier read (NVIDIA returned such bytes when nothing was waited for). Work on the
+ * GPU comes after the waits.
  */
 static void gl_writes(unsigned seed)
 {
@@ -216,7 +216,7 @@ THREE_WAY_TEST(a_buffer_goes_round, 2)
     end_buffer();
 }
 
-/* Each has the bytes as long as it wants, whoever of the others goes. */
+/* Each can use the bytes as long as it wants, whichever of the others ends. */
 THREE_WAY_TEST(a_buffer_outlives_each_of_three, 2)
 {
     share_buffer();
@@ -237,7 +237,7 @@ THREE_WAY_TEST(a_buffer_outlives_each_of_three, 2)
     glDeleteMemoryObjectsEXT(1, &memory);
 }
 
-/* OpenGL's buffer is also registered with CUDA the other way: both see the same bytes. */
+/* The OpenGL buffer is also registered with CUDA: both views have the same bytes. */
 THREE_WAY_TEST(a_buffer_of_three_by_both_transports, 2)
 {
     share_buffer();
@@ -265,7 +265,7 @@ THREE_WAY_TEST(a_buffer_of_three_by_both_transports, 2)
 
 static unsigned char texels[WIDTH * HEIGHT * 4], got[WIDTH * HEIGHT * 4];
 
-/* An ordinary texture, for the reason of gl_writes(), with these texels. */
+/* An ordinary texture with these texels, for the same reason as in gl_writes(). */
 static GLuint gl_ordinary(const unsigned char *bytes)
 {
     GLuint made = 0;

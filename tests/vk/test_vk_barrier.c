@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Barriers between Vulkan and CUDA: flags of 32 and of 64 bits, queue families, and memory that
- * several families share. The validation layer listens.
+ * Barriers between Vulkan and CUDA: 32-bit and 64-bit flags, queue families, and memory that
+ * several families share. The validation layer is on.
  */
 #include "tests/support/support_vulkan_image.h"
 
@@ -9,10 +9,10 @@
 
 #define SIZE 65536
 
-/* Copies and clears by the names that synchronization2 gives them. */
+/* Copies and clears, under their synchronization2 names. */
 #define WIDE_STAGES (VK_PIPELINE_STAGE_2_COPY_BIT | VK_PIPELINE_STAGE_2_CLEAR_BIT)
 
-/* Vulkan fills a buffer between the two barriers, and CUDA sees it. */
+/* Vulkan fills a buffer between the two barriers, and CUDA reads it. */
 static void check_buffer(gr_resource *resource, const gr_vk_use *use, int value)
 {
     VkCommandBuffer commands = vulkan_begin();
@@ -44,7 +44,7 @@ VULKAN_TEST(flags_of_64_bits)
     check_buffer(resource, &access, 0x22);
 }
 
-/* More of them than fit into one command. */
+/* More resources than fit into one command. */
 VULKAN_TEST(images_and_flags_of_64_bits)
 {
     if (!vk.h->synchronization2)
@@ -83,7 +83,7 @@ VULKAN_TEST(images_and_flags_of_64_bits)
         gr_resource_free(all[i]);
 }
 
-/* Catches: stages over 32 bits were cut off. */
+/* Catches: stages over 32 bits were truncated. */
 VULKAN_TEST(flags_of_64_bits_need_synchronization2)
 {
     gr_vk_device_desc info = GR_INIT(
@@ -165,7 +165,7 @@ VULKAN_TEST(the_queue_family_is_checked)
     vulkan_finish();
 }
 
-/* Two families where the device has them; the same twice is not allowed. */
+/* Two different families if the device has them; listing one twice is not allowed. */
 static uint32_t list_families(uint32_t families[2])
 {
     families[0] = vk.h->graphics_family;
@@ -173,7 +173,10 @@ static uint32_t list_families(uint32_t families[2])
     return vk.h->compute != VK_NULL_HANDLE || vk.h->transfer != VK_NULL_HANDLE ? 2 : 1;
 }
 
-/* No family owns it, so none hands it over: the layer refuses a barrier that names one. */
+/*
+ * No family owns it, so no ownership is transferred: the layer refuses a barrier that names a
+ * family.
+ */
 VULKAN_TEST(what_several_families_share)
 {
     uint32_t families[2];
@@ -192,7 +195,7 @@ VULKAN_TEST(what_several_families_share)
     gr_resource_free(resource);
 }
 
-/* The barrier's families, as Vulkan was given them. */
+/* The families of the barrier that Vulkan received. */
 static uint32_t source_family, destination_family;
 
 static VKAPI_ATTR void VKAPI_CALL note_barrier(VkCommandBuffer commands, VkPipelineStageFlags from,
@@ -236,7 +239,7 @@ static void check_families(gr_resource *resource, uint32_t own)
     ck_assert_uint_eq(destination_family, own);
 }
 
-/* On every device: what grinterop tells Vulkan, for its own and the application's objects. */
+/* On every device: what grinterop passes to Vulkan, for its own and the application's objects. */
 VULKAN_TEST(families_in_barriers)
 {
     gr_vk_device_desc info =

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Vulkan buffers as resources: the bytes in both directions, for buffers that grinterop makes and
- * for the application's own, several in one memory, and what is refused.
+ * Vulkan buffers as resources: the bytes in both directions, for buffers that grinterop creates and
+ * for the application's, several in one memory, and refusals.
  */
 #define _GNU_SOURCE
 #include "tests/support/allocations.h"
@@ -60,7 +60,7 @@ VULKAN_TEST(bytes_by_kernels)
 
 #define PARTS 3
 
-/* Buffers that lie in one memory, with room between them. */
+/* Buffers in one memory, with gaps between them. */
 struct shared {
     VkDeviceMemory memory;
     VkDeviceSize memory_size, offset[PARTS];
@@ -100,7 +100,7 @@ static gr_vk_buffer_desc part_info(const struct shared *shared, int i)
                    .size = part_size[i]);
 }
 
-/* All are written before any is read, so that one that lies elsewhere spoils another. */
+/* All are written before any is read, so that a misplaced one corrupts another. */
 static void check_parts(struct shared *shared)
 {
     gr_buffer *buffers[PARTS];
@@ -119,7 +119,7 @@ static void check_parts(struct shared *shared)
         assert_vulkan_pattern(shared->buffer[i], part_size[i], 30 + i);
 }
 
-/* The other GPU's CUDA takes memory only if it is one buffer's. */
+/* CUDA on the other GPU imports memory only if it is dedicated to one buffer. */
 static const char *one_memory_missing(void)
 {
     if (vk.missing)
@@ -165,9 +165,9 @@ MEMORY_TEST(several_buffers_in_one_import)
         gr_resource_free(shared.resource[i]);
 }
 
-/* ---- Memory that the host has mapped --------------------------------------------------------- */
+/* ---- Host-mapped memory ---------------------------------------------------------------------- */
 
-/* Whether such a buffer can lie in memory that the host can map and that sees what it writes. */
+/* Whether such a buffer can be in host-visible and coherent memory. */
 static bool host_can_map(uint32_t types)
 {
     const VkMemoryPropertyFlags wanted =
@@ -181,10 +181,10 @@ static bool host_can_map(uint32_t types)
 }
 
 /*
- * As vk.h has it: the host flushes, a submit makes its writes visible, and it invalidates once the
- * work of CUDA is done. In coherent memory the flush and the invalidation do nothing.
+ * As vk.h documents: the host flushes, a submit makes its writes visible, and it invalidates once
+ * the CUDA work is done. In coherent memory the flush and the invalidation do nothing.
  *
- * Catches: without the submit, CUDA on an H200 reads the bytes that were there before.
+ * Catches: without the submit, CUDA on an H200 reads the earlier bytes.
  */
 VULKAN_TEST(bytes_that_the_host_maps)
 {
@@ -303,7 +303,7 @@ VULKAN_TEST(map_and_release_allocate_nothing)
     need_counting();
     GR_AUTO(gr_resource) *resource = unordered(must_create(SIZE, GR_READ_WRITE));
     gr_buffer *buffer = must_map(resource);
-    assert_ok(release_on(buffer, fx.other)); /* the first one makes the event it needs */
+    assert_ok(release_on(buffer, fx.other)); /* the first one creates the event it needs */
     int fds = open_fds();
     start_counting();
     for (int i = 0; i < LOOPS; i++) {
@@ -356,7 +356,7 @@ static void registered_life(GLuint unused)
     gr_resource_free(resource);
 }
 
-/* Making and registering take milliseconds each on a GPU: fewer cycles than for OpenGL. */
+/* Creating and registering each take milliseconds on a GPU, so fewer cycles than for OpenGL. */
 VULKAN_TEST(create_and_free_for_ever_need_nothing_more)
 {
     assert_steady(made_life, 0, sanitizer() ? 50 : 200);
@@ -428,12 +428,12 @@ VULKAN_TEST(wrong_sizes_and_flags_are_refused)
     info.dedicated = true;
     info.offset = 16;
     assert_null(gr_from_vk_buffer(vk.wrap, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
-                "dedicated memory begins at 0");
+                "dedicated memory is used from offset 0");
     info = good;
     info.offset = 1;
     info.memory_size += 1;
     assert_null(gr_from_vk_buffer(vk.wrap, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
-                "the alignment that Vulkan asks for");
+                "the alignment that Vulkan requires");
     info = good;
     info.memory_size = 0;
     assert_null(gr_from_vk_buffer(vk.wrap, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
@@ -469,8 +469,8 @@ VULKAN_TEST(null_is_refused)
 }
 
 /*
- * The application's mistake: newer validation layers see it as well, and NVIDIA's Vulkan exports
- * all the same.
+ * The application's mistake: newer validation layers detect it too, and NVIDIA's Vulkan driver
+ * exports anyway.
  */
 MEMORY_TEST(memory_that_was_not_allocated_for_export_is_refused)
 {

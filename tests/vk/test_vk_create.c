@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the application says of its Vulkan objects: structs of other versions of the headers,
+ * Descriptions of the application's Vulkan objects: structs of other header versions,
  * VkImageCreateInfo and VkBufferCreateInfo with their chains and sharing modes, and the
  * VkPhysicalDevice of a CUDA device.
  */
@@ -14,7 +14,7 @@
 
 /* ---- Structs of other versions --------------------------------------------------------------- */
 
-/* One call that takes a struct; the struct is one with which the call fails by its contents. */
+/* A call with a struct whose contents make the call fail. */
 struct taker {
     const char *type;
     size_t size;
@@ -86,9 +86,9 @@ static const struct taker takers[] = {
 };
 #define TAKER_COUNT (int)(sizeof(takers) / sizeof(takers[0]))
 
-#define MORE 24 /* bytes of a newer program's fields */
+#define MORE 24 /* bytes of fields in a newer program */
 
-/* A struct of that size that is 0 but for its struct_size, in memory of exactly that size. */
+/* A struct of that size, 0 except for its struct_size, in memory of exactly that size. */
 static unsigned char *make_struct(size_t size)
 {
     unsigned char *made = must_allocate(size);
@@ -108,7 +108,7 @@ VULKAN_TEST(every_struct_says_its_size, TAKER_COUNT)
     free(zeroed);
 }
 
-/* What a newer program leaves 0 does not matter; what it sets is refused. */
+/* Unknown fields of a newer program are accepted if they are 0, and refused otherwise. */
 VULKAN_TEST(every_struct_may_be_newer, TAKER_COUNT)
 {
     const struct taker *taker = &takers[_i];
@@ -121,7 +121,7 @@ VULKAN_TEST(every_struct_may_be_newer, TAKER_COUNT)
     free(newer);
 }
 
-/* An older program's struct ends earlier, and what it has not is 0. */
+/* An older program's struct ends earlier; missing fields count as 0. */
 VULKAN_TEST(every_struct_may_be_older, TAKER_COUNT)
 {
     const struct taker *taker = &takers[_i];
@@ -140,7 +140,7 @@ static VkImageCreateInfo image_info(VkFormat format)
                              VK_IMAGE_USAGE_SAMPLED_BIT);
 }
 
-/* The image holds what CUDA wrote. */
+/* The image has what CUDA wrote. */
 static void check_image(gr_resource *resource)
 {
     struct vulkan_image image = {.format = vulkan_format(VK_FORMAT_R8G8B8A8_UNORM),
@@ -156,7 +156,7 @@ static void check_image(gr_resource *resource)
     assert_vulkan_image(&image, 4);
 }
 
-/* The layer would say that views of another format need the list. */
+/* The layer would report that views of another format need the list. */
 VULKAN_TEST(a_list_of_formats_reaches_the_image)
 {
     static const VkFormat formats[] = {VK_FORMAT_R8G8B8A8_UNORM, VK_FORMAT_R8G8B8A8_SRGB};
@@ -257,7 +257,7 @@ VULKAN_TEST(no_physical_device_of_nothing)
     ck_assert_ptr_eq(found, before);
 }
 
-/* An instance whose devices are not the CUDA device: they are listed. */
+/* An instance whose devices do not include the CUDA device; the message lists them. */
 static VKAPI_ATTR VkResult VKAPI_CALL one_other_device(VkInstance instance, uint32_t *count,
                                                        VkPhysicalDevice *devices)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Vulkan devices: wrapping them, which CUDA device they are, and what is said when something is
+ * Vulkan devices: wrapping them, matching them with CUDA devices, and messages about what is
  * missing.
  */
 #define _GNU_SOURCE
@@ -12,7 +12,7 @@
 
 GROUP("wrapping", add_vk_case)
 
-/* Whether Vulkan says that it can hand timeline semaphores out, which lavapipe does not. */
+/* Whether Vulkan reports that it can export timeline semaphores; lavapipe does not. */
 static bool can_export(const struct session *s)
 {
     VkSemaphoreTypeCreateInfo type = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
@@ -137,7 +137,9 @@ SESSION_TEST(another_device)
     gr_vk_device_free(must_wrap(&info));
 }
 
-/* Another device with extensions missing: which device it is says more. */
+/*
+ * Another device that also lacks extensions: the message names the device, which is more helpful.
+ */
 SESSION_TEST(another_device_first)
 {
     gr_vk_device_desc info =
@@ -157,7 +159,7 @@ SESSION_TEST(without_cuda_context)
     CU(StreamSynchronize(fx.stream)); /* the primary context is still there */
 }
 
-/* In a process of its own, where nothing else retains the primary context. */
+/* In its own process, where nothing else retains the primary context. */
 static int use_primary(void)
 {
     typedef CUresult(CUDAAPI * state_fn)(CUdevice, unsigned int *, int *);

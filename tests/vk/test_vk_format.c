@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Vulkan's formats in CUDA: each of Vulkan's names is taken apart, and has to be what the library's
- * table says of the number.
- */
+/* Vulkan formats in CUDA: parses each Vulkan name and compares it with the library's table. */
 #define _GNU_SOURCE
 #include "tests/support/support.h"
 
@@ -13,7 +10,7 @@
 
 #include <grinterop/vk.h>
 
-/* All formats of Vulkan 1.3; those that Vulkan 1.3 added have their numbers here. */
+/* All formats of Vulkan 1.3; those new in Vulkan 1.3 have their numbers here. */
 struct named {
     unsigned number;
     const char *name;
@@ -116,11 +113,11 @@ static const struct named formats[] = {
 /* clang-format on */
 #define FORMAT_COUNT (sizeof(formats) / sizeof(*formats))
 
-/* ---- What a name says ------------------------------------------------------------------------ */
+/* ---- Parsing names --------------------------------------------------------------------------- */
 
-/* "R8G8B8A8_UNORM": channels, the bits of each, and how they are meant. */
+/* "R8G8B8A8_UNORM": channels, their bits, and their interpretation. */
 struct meaning {
-    bool plain; /* it has this form */
+    bool plain; /* the name has this form */
     char order[8];
     unsigned channels, bits; /* 0 bits: they differ */
     char type[12];
@@ -154,8 +151,8 @@ static bool is(const struct meaning *m, const char *type)
 }
 
 /*
- * Whether CUDA has an array of it. Four bytes packed into a word are bytes, first the last that is
- * named. Depth of 16 bits lies in another order than R16 does on a GPU.
+ * Whether CUDA has such an array. Four bytes packed into a word are bytes, the last named first.
+ * 16-bit depth is stored in another order than R16 on a GPU.
  */
 static bool cuda_has(const struct meaning *m)
 {
@@ -198,7 +195,7 @@ static void assert_as_named(const struct named *named, const struct meaning *m)
 #undef SAME
 }
 
-/* Whether the number is of a format that gr_vk_format() takes; its name is found between these. */
+/* Whether gr_vk_format() accepts the format whose name lies in this range. */
 static bool is_taken(const char *name, size_t length)
 {
     for (size_t i = 0; i < FORMAT_COUNT; i++)
@@ -207,7 +204,7 @@ static bool is_taken(const char *name, size_t length)
     return false;
 }
 
-/* The message names the format, and then one that CUDA has. */
+/* The message names the format, and then one that CUDA supports. */
 static void assert_refused(const struct named *named)
 {
     char text[120];
@@ -235,11 +232,11 @@ TEST(all_formats)
         else
             assert_refused(&formats[i]);
     }
-    /* Four forms of 8 bits and one packed, three of 16, three of 32, and one of depth. */
+    /* Four 8-bit forms and a packed one, three of 16 bits, three of 32, and one depth format. */
     ck_assert_uint_eq(taken, 5 * 5 + 3 * 5 + 3 * 3 + 1);
 }
 
-/* By hand, so that a mistake in taking names apart shows. */
+/* By hand, to detect mistakes in parsing names. */
 TEST(some_by_hand)
 {
     static const struct {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Vulkan images as resources: what a mapped one reports, and map's contract. The bytes are in
- * vk_image_bytes.c, kernels in vk_image_kernels.c, what is refused in vk_image_refusals.c.
+ * Vulkan images as resources: the description of a mapped image, and the contract of maps.
+ * vk_image_bytes.c tests the bytes, vk_image_kernels.c kernels, vk_image_refusals.c refusals.
  */
 #define _GNU_SOURCE
 #include "tests/support/allocations.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How long things live on Vulkan's side: a resource may end while a stream still works on it, and
- * so may its device, and the process.
+ * Lifetimes with Vulkan: a resource may end while a stream still uses it, and so may its device,
+ * and the process.
  */
 #include "tests/support/child_check.h"
 #include "tests/support/support_vulkan.h"
@@ -10,20 +10,20 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A gate that a call must not wait for opens by itself after this, and the case fails. */
+/* A gate that a call must not wait for opens after this time, and the case fails. */
 #define TOO_LATE_MS 5000
 
 GROUP("work that is still pending", add_vulkan_case)
 
-/* What waits to be ended ends with the next resource that is made. */
+/* Deferred objects are freed when the next resource is created. */
 static void collect(void)
 {
     gr_resource_free(must_create(4, GR_READ_WRITE));
 }
 
 /*
- * With semaphores and without, closed and freed or only freed. Nothing that no stream uses ends
- * while the gate is closed: that is done at once, and waits for the whole CUDA context.
+ * With and without semaphores, closed and freed or only freed. While the gate is closed, nothing
+ * ends that no stream uses: that would end at once, and wait for the whole CUDA context.
  */
 VULKAN_TEST(freeing_does_not_wait_for_the_stream, 4)
 {
@@ -52,7 +52,7 @@ VULKAN_TEST(freeing_does_not_wait_for_the_stream, 4)
     CU(StreamSynchronize(fx.stream));
     assert_vulkan_bytes(own.buffer, SIZE, 0x41);
     vulkan_own_free(&own);
-    sleep_ms(20); /* for a wait of the clean-up's own */
+    sleep_ms(20); /* for a wait of the clean-up */
     collect();
     ck_assert_int_eq(open_fds(), fds);
 }
@@ -75,8 +75,8 @@ VULKAN_TEST(closing_a_mapped_one_does_not_wait_for_the_stream)
 }
 
 /*
- * LeakSanitizer asks this when the process ends: children leave things open on purpose, or drivers
- * do.
+ * LeakSanitizer calls this when the process ends: children, or drivers, leave objects open on
+ * purpose.
  */
 static bool leaves_all_open;
 __attribute__((visibility("default"))) int __lsan_is_turned_off(void);
@@ -85,7 +85,7 @@ int __lsan_is_turned_off(void)
     return leaves_all_open;
 }
 
-static unsigned complaints; /* of the validation layer */
+static unsigned complaints; /* messages of the validation layer */
 
 static void complain(void *user, const char *text)
 {
@@ -116,7 +116,7 @@ static gr_resource *make_ordered(gr_vk_device *device, enum order order)
 static struct gate *leave_to_the_stream(gr_resource *resource)
 {
     struct gate *gate = gate_put(fx.stream);
-    gate_open_after(gate, 1500); /* so that a wait is seen, and ends */
+    gate_open_after(gate, 1500); /* so that a wait is noticed and still ends */
     gr_buffer *buffer = must_map(resource);
     cuda_fill(buffer, 0x44);
     assert_ok(gr_buffer_release(buffer));
@@ -129,7 +129,7 @@ static void assert_no_call_waited(struct gate *gate)
     ck_assert_msg(!gate_is_open(gate), "a call waited for the stream");
 }
 
-/* A headless device and its wrap, which finds it through the handle of the VkDevice. */
+/* A headless device and its wrap, which is found by the VkDevice handle. */
 static gr_vk_device *wrap_headless(gr_vk_headless **headless)
 {
     const gr_vk_headless_options options =
@@ -145,10 +145,10 @@ static gr_vk_device *wrap_headless(gr_vk_headless **headless)
 }
 
 /*
- * Freeing the wrap does wait, so that VkDevice can be destroyed next: the layer of a device of the
- * case's own would name what is left in it. In a child, since what ends later than its device ends
- * the process; and the child ends without the fixture's teardown, since NVIDIA's OpenGL makes no
- * context current once a Vulkan instance has ended.
+ * Freeing the wrap must wait, so that the VkDevice can be destroyed next: the case's own device has
+ * a validation layer that would report leftovers. Runs in a child, since an object that outlives
+ * its device ends the process. The child skips the fixture's teardown, since NVIDIA's OpenGL makes
+ * no context current once a Vulkan instance has ended.
  */
 static int free_the_device_of_pending_work(void)
 {
@@ -174,24 +174,26 @@ VULKAN_TEST(freeing_the_device_ends_what_was_freed)
     expect_child("free_the_device_of_pending_work");
 }
 
-/* Catches: vkDestroySemaphore after vkDestroyDevice, where the stream ends what was freed last. */
+/*
+ * Catches: vkDestroySemaphore after vkDestroyDevice, when the stream finishes what was freed last.
+ */
 static int free_a_headless_device_before_its_work(void)
 {
     leaves_all_open = true;
     fixture_setup();
-    for (int i = 0; i <= ORDERS; i++) { /* the next one ends what the last one left */
+    for (int i = 0; i <= ORDERS; i++) { /* the next round frees what the last one left */
         gr_vk_headless *headless;
         gr_vk_device *device = wrap_headless(&headless);
         gr_resource *resource = make_ordered(device, (enum order)(i % ORDERS));
         gr_vk_device_free(device);
         gr_vk_headless_free(headless);
         struct gate *gate = leave_to_the_stream(resource);
-        /* Without semaphores the free destroys the device, and the driver may take long. */
+        /* Without semaphores the free destroys the device, which may take the driver long. */
         if (i % ORDERS != UNORDERED)
             assert_no_call_waited(gate);
         gate_open(gate);
         CU(CtxSynchronize());
-        sleep_ms(20); /* for a wait of the clean-up's own */
+        sleep_ms(20); /* for a wait of the clean-up */
         child_check(__atomic_load_n(&complaints, __ATOMIC_RELAXED) == 0);
     }
     gates_open();
@@ -254,8 +256,8 @@ static bool begin_and_commit(gr_resource *resource)
 }
 
 /*
- * A stream waits for a submit that never comes. Only where the host waits: a GPU's driver is not
- * asked.
+ * A stream waits for a submit that never comes. Only with host waits: the behaviour of a GPU driver
+ * is not tested.
  */
 static int exit_while_a_stream_waits(void)
 {
@@ -283,11 +285,11 @@ VULKAN_TEST(a_process_may_end_while_a_stream_waits)
     expect_child("exit_while_a_stream_waits");
 }
 
-/* ---- A device that is lost ------------------------------------------------------------------- */
+/* ---- A lost device --------------------------------------------------------------------------- */
 
 /*
- * Lavapipe loses the device when a timeline is signalled backwards. The stream goes on, the next
- * map is refused with Vulkan's reason, and everything can still be ended.
+ * Lavapipe loses the device when a timeline is signalled backwards. The stream continues, the next
+ * map fails with Vulkan's error, and everything can still be freed.
  */
 static int lose_the_device(void)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gr_vk_submit(): the application's commands alone, in which neither barriers nor semaphores are,
- * and everything around them by grinterop. The validation layer listens. Loops run for devices with
- * synchronization2 and without.
+ * gr_vk_submit(): the application records only its own commands, without barriers or semaphores,
+ * and grinterop adds everything around them. The validation layer is on. Loops run for devices with
+ * and without synchronization2.
  */
 #include "vk_submit.h"
 
@@ -11,11 +11,12 @@
 #define LATE_MS 60
 #define FRAMES  12
 
-/* ---- Devices, and what they call ------------------------------------------------------------- */
+/* ---- Devices, and the calls that they receive ------------------------------------------------ */
 
-unsigned pools;                /* command pools that were made */
-static VkResult submit_result; /* what submits give instead of being made; VK_SUCCESS: they are */
-unsigned submits[2];           /* by vkQueueSubmit2 and vkQueueSubmit */
+unsigned pools; /* created command pools */
+static VkResult
+    submit_result;   /* the result of submits, which are then not made; VK_SUCCESS: they are made */
+unsigned submits[2]; /* by vkQueueSubmit2 and vkQueueSubmit */
 
 static PFN_vkVoidFunction real(VkDevice device, const char *name)
 {
@@ -110,7 +111,7 @@ gr_resource *make_buffer(void)
     return resource;
 }
 
-/* A recorded copy or fill, with no barriers for what is shared. */
+/* A recorded fill, without barriers for shared resources. */
 static VkCommandBuffer record_fill(gr_resource *resource, int value)
 {
     VkCommandBuffer commands = vulkan_begin();
@@ -180,7 +181,9 @@ static void check_read(gr_resource *resource, int value)
 
 GROUP("submits", add_vulkan_case)
 
-/* Vulkan fills, CUDA sees it and writes, late, and Vulkan reads: no wait of the host in between. */
+/*
+ * Vulkan fills, CUDA reads and writes, late, and Vulkan reads; the host does not wait in between.
+ */
 VULKAN_TEST(frames_in_both_directions, 2)
 {
     begin_device(_i);
@@ -199,7 +202,7 @@ VULKAN_TEST(frames_in_both_directions, 2)
     end_device();
 }
 
-/* The signals and waits of the application stay. */
+/* The application's signals and waits are kept. */
 VULKAN_TEST(the_applications_own_semaphores, 2)
 {
     begin_device(_i);
@@ -250,8 +253,8 @@ VULKAN_TEST(the_applications_own_semaphores, 2)
 GROUP("images", add_vulkan_case)
 
 /*
- * A new image has its layout from a submit of nothing but the last barrier. Catches: the layer lost
- * the layout of an image that is used in the one that CUDA has it in.
+ * A new image gets its layout from an empty submit with only the last barrier. Catches: the
+ * validation layer lost track of the layout of an image that is used in CUDA's layout.
  */
 VULKAN_IMAGE_TEST(images_and_a_submit_of_nothing, 4)
 {
@@ -272,7 +275,7 @@ VULKAN_IMAGE_TEST(images_and_a_submit_of_nothing, 4)
     assert_ok(gr_vk_submit(submit, &GR_INIT(gr_vk_submit_desc, .last = &nothing)));
     gr_submit_free(submit);
     gr_buffer *buffers[3];
-    assert_ok(gr_map_many(both, 3, fx.stream, NULL, buffers)); /* OpenGL's was never begun */
+    assert_ok(gr_map_many(both, 3, fx.stream, NULL, buffers)); /* the OpenGL one was never begun */
     assert_ok(gr_buffer_release_many(buffers, 3, fx.stream, NULL));
 
     const VkClearColorValue colour = {.float32 = {0, 1, 0, 1}};
@@ -298,7 +301,7 @@ VULKAN_IMAGE_TEST(images_and_a_submit_of_nothing, 4)
 
 GROUP("submits", add_vulkan_case)
 
-/* More than go into one command, of two pairs of semaphores. */
+/* More than fit into one command, with two pairs of semaphores. */
 VULKAN_TEST(many_resources_in_one_submit, 2)
 {
     begin_device(_i);
@@ -335,14 +338,14 @@ VULKAN_TEST(command_buffers_are_used_again, 2)
     end_device();
 }
 
-/* Those of submits that are under way are not touched. */
+/* Command buffers of pending submits are not touched. */
 VULKAN_TEST(command_buffers_in_use_are_left, 2)
 {
     begin_device(_i);
     GR_AUTO(gr_resource) *resource = make_buffer();
     struct vulkan_gate *gate = vulkan_gate();
     VkCommandBuffer nothing = vulkan_begin();
-    vulkan_submit(nothing, NULL, gate); /* holds up the queue */
+    vulkan_submit(nothing, NULL, gate); /* blocks the queue */
     for (int i = 0; i < 5; i++)
         assert_ok(submit_commands(&resource, 1, record_fill(resource, i), VK_NULL_HANDLE));
     ck_assert_uint_eq(pools, 5);
@@ -373,9 +376,9 @@ VULKAN_TEST(a_failed_submit_changes_nothing, 2)
         submit_result = fails[i].result;
         assert_fails(submit_commands(&resource, 1, commands, VK_NULL_HANDLE), fails[i].status,
                      fails[i].result, "not made");
-        must_release(must_map(resource)); /* would hang, if it waited for the submit */
+        must_release(must_map(resource)); /* would hang if it waited for the submit */
     }
-    /* It may be tried again. */
+    /* It may be retried. */
     gr_submit *submit = gr_submit_begin(&resource, 1);
     assert_made(submit);
     const gr_vk_submit_desc desc = GR_INIT(gr_vk_submit_desc, .first = &copying, .last = &copying);
@@ -391,7 +394,7 @@ VULKAN_TEST(a_failed_submit_changes_nothing, 2)
     end_device();
 }
 
-/* ---- For those who submit themselves --------------------------------------------------------- */
+/* ---- For programs that submit themselves ----------------------------------------------------- */
 
 VULKAN_TEST(a_filled_submit_info)
 {

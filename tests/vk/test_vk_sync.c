@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Vulkan and CUDA in order: each case runs with semaphores, without, and with those that resources
- * begin with. With semaphores the bytes are right though one side is late; without them, while that
- * side is still held up, the other one sees or makes wrong bytes. How semaphores are used is in
- * vk_sync_use.c, what is refused in vk_sync_misuse.c.
+ * Order between Vulkan and CUDA: each case runs with semaphores, without, and with the default ones
+ * of new resources. With semaphores the bytes are right although one side is late. Without them,
+ * while that side is blocked, the other reads or writes wrong bytes. vk_sync_use.c tests the use of
+ * semaphores, vk_sync_misuse.c refusals.
  */
 #define _GNU_SOURCE
 #include "vk_sync_tests.h"
@@ -11,10 +11,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Long enough for a missing wait to be seen. */
+/* Long enough to notice a missing wait. */
 #define LATE_MS 60
 
-/* A gate that a call must not wait for opens by itself after this, and the case fails. */
+/* A gate that a call must not wait for opens after this time, and the case fails. */
 #define TOO_LATE_MS 5000
 
 #define WITH       0
@@ -84,7 +84,7 @@ static void end_case(int without)
     CU(MemFree(copy));
 }
 
-/* What a submit needs: nothing where the resource has no semaphores. */
+/* Submits with the resource's semaphores, if it has any. */
 static void submit(VkCommandBuffer commands, int without, const struct vulkan_gate *gate)
 {
     if (without != WITHOUT)
@@ -109,7 +109,7 @@ static struct vulkan_host *vulkan_reads(int without, const struct vulkan_gate *g
     return seen;
 }
 
-/* CUDA's copy of the resource, put into the stream between a map and a release. */
+/* Enqueues CUDA's copy of the resource between a map and a release. */
 static void cuda_copies(void)
 {
     gr_buffer *buffer = must_map(resource);
@@ -125,7 +125,7 @@ static void assert_copy(int value)
     assert_bytes(bytes, SIZE, value);
 }
 
-/* Vulkan reads what the gate holds up: it waits for that only with semaphores. */
+/* Vulkan reads what the gate delays; it waits for that only with semaphores. */
 static void check_read(int without, struct gate *gate, int value)
 {
     struct vulkan_host *seen = vulkan_reads(without, NULL);
@@ -136,7 +136,7 @@ static void check_read(int without, struct gate *gate, int value)
     gate_open(gate);
 }
 
-/* CUDA fills behind a gate, and Vulkan reads; `release` is the release's stream. */
+/* CUDA fills behind a gate, and Vulkan reads; `release` is the stream of the release. */
 static void check_filled(int without, CUstream release, int value)
 {
     gr_buffer *buffer = must_map(resource);
@@ -209,7 +209,7 @@ VULKAN_TEST(a_release_on_another_stream_comes_after_the_maps, 3)
     end_case(_i);
 }
 
-/* Between two maps without a submit grinterop keeps the order, with semaphores and without. */
+/* Between two maps without a submit, grinterop keeps the order, with and without semaphores. */
 VULKAN_TEST(a_map_on_another_stream_comes_after_the_release, 3)
 {
     begin_case(_i);
@@ -340,10 +340,10 @@ VULKAN_TEST(release_and_submit_do_not_wait_for_the_stream)
 GROUP("two CUDA contexts", add_vulkan_case)
 
 /*
- * Two resources of two CUDA contexts, each released on its context's legacy stream, and an event
- * that both releases come after. Looked at before the event: the second stream has not passed.
+ * Two resources of two CUDA contexts, each released on its context's legacy stream, after an event.
+ * Checked before the event: the second stream has not continued.
  *
- * Catches: only the first of the two streams waited, since they have the same name.
+ * Catches: only the first of the two streams waited, since both have the same handle.
  */
 VULKAN_TEST(releases_of_two_contexts_come_after_an_event)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How the cases of test_three_way.c hand memory from one of Vulkan, OpenGL and CUDA to another. */
+/* How the cases of test_three_way.c hand memory over between Vulkan, OpenGL and CUDA. */
 #ifndef GR_TESTS_THREE_WAY_H
 #define GR_TESTS_THREE_WAY_H
 
@@ -7,23 +7,19 @@
 
 enum api { VULKAN, OPENGL, CUDA, APIS };
 
-/* OpenGL's names of what is shared, or 0: its semaphores ask for them. */
+/* The OpenGL names of the shared objects, or 0; the OpenGL semaphore calls need them. */
 extern GLuint gl_name, gl_texture;
 
 /*
- * At the start of a case: whether they wait for each other by timelines, or by the best of the
- * rest, which are binary semaphores or, where OpenGL has none, the host. NULL, or why that can't
- * be.
+ * For the start of a case: selects timeline semaphores, or the best of the rest: binary semaphores
+ * or, if OpenGL has none, host waits. Returns NULL, or why that is not possible.
  */
 const char *choose_waits(bool timelines);
 
-/*
- * All that the owner was told to do is done before what `to` is told from now on. Vulkan is the
- * first owner.
- */
+/* Orders all earlier work of the owner before all later work of `to`. Vulkan is the first owner. */
 void give_to(enum api to);
 
-/* For tcase_add_checked_fixture(), after that of Vulkan. */
+/* For tcase_add_checked_fixture(), after the Vulkan fixture. */
 void begin_turns(void);
 void end_turns(void);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * See three_way.h. Vulkan makes a semaphore for each pair of them and direction, and the others
- * import it: always the same one signals it, and the same other one waits for it.
+ * See three_way.h. Vulkan creates a semaphore for each pair and direction, which the others import:
+ * one API always signals it, and the same other one always waits for it.
  */
 #define _GNU_SOURCE
 #include "three_way.h"
@@ -23,7 +23,7 @@ enum waits { BY_HOST, BY_BINARIES, BY_TIMELINES };
 
 static enum waits waits;
 
-/* What OpenGL's driver opens with the first semaphore and keeps must not count in that case. */
+/* What the OpenGL driver opens with the first semaphore and keeps must not count in that case. */
 static void note_first_use(void)
 {
     static bool used[BY_TIMELINES + 1];
@@ -42,11 +42,11 @@ const char *choose_waits(bool timelines)
     return NULL;
 }
 
-/* What one of them signals and another waits for. */
+/* A semaphore that one API signals and another waits for. */
 struct turn {
-    gr_semaphore *semaphore; /* NULL: there has been no such turn */
-    GLuint name;             /* OpenGL's, where it has part in it */
-    uint64_t value;          /* of a timeline, 0 of a binary one */
+    gr_semaphore *semaphore; /* NULL: not used yet */
+    GLuint name;             /* the OpenGL name, if OpenGL is involved */
+    uint64_t value;          /* of a timeline; 0 for a binary one */
 };
 
 static struct turn turns[APIS][APIS];
@@ -64,7 +64,7 @@ static GLuint gl_semaphore(void)
             (semaphore_parameter_fn)eglGetProcAddress("glSemaphoreParameterivNV");
         ck_assert(create && set);
         create(1, &made);
-        set(made, SEMAPHORE_TYPE_NV, &type); /* before the import, which depends on it */
+        set(made, SEMAPHORE_TYPE_NV, &type); /* required before the import */
     } else {
         glGenSemaphoresEXT(1, &made);
     }
@@ -90,7 +90,7 @@ static GLuint gl_semaphore_of(gr_semaphore *semaphore)
     return made;
 }
 
-/* The one of these two, in this direction, with the value of its next signal. */
+/* The semaphore of this pair and direction, with the value of its next signal. */
 static const struct turn *next_turn(enum api from, enum api to)
 {
     struct turn *turn = &turns[from][to];
@@ -106,9 +106,7 @@ static const struct turn *next_turn(enum api from, enum api to)
     return turn;
 }
 
-/*
- * The buffer or texture is named, so that OpenGL writes back or drops what it has of it in caches.
- */
+/* Passes the buffer or texture, so that OpenGL writes back or invalidates its caches. */
 static void gl_takes_turn(const struct turn *turn, bool signals)
 {
     const GLenum layout = GL_LAYOUT_GENERAL_EXT;
@@ -117,7 +115,7 @@ static void gl_takes_turn(const struct turn *turn, bool signals)
         glSemaphoreParameterui64vEXT(turn->name, TIMELINE_SEMAPHORE_VALUE_NV, &turn->value);
     if (signals) {
         glSignalSemaphoreEXT(turn->name, buffers, &gl_name, textures, &gl_texture, &layout);
-        glFlush(); /* others wait for it, and nothing else might send it off */
+        glFlush(); /* others wait for the signal, and nothing else may flush it */
     } else {
         glWaitSemaphoreEXT(turn->name, buffers, &gl_name, textures, &gl_texture, &layout);
     }
@@ -150,15 +148,12 @@ void give_to(enum api to)
         take[owner](turn, true);
         take[to](turn, false);
     } else if (owner == OPENGL) {
-        glFinish(); /* the other two's bytes come and go in calls that wait */
+        glFinish(); /* the other two transfer bytes in calls that wait */
     }
     owner = to;
 }
 
-/*
- * A signal that gets lost holds up all that follows, the teardown too: then the program ends before
- * its time.
- */
+/* A lost signal blocks everything after it, including the teardown; then the program ends early. */
 #define MOST_SECONDS 30
 
 static unsigned seconds_left;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the files of test_vk_device share: a device with validation, and a Vulkan that does not tell
- * the truth.
+ * Shared by the files of test_vk_device: a device with validation, and a Vulkan that reports false
+ * properties.
  */
 #ifndef GR_TESTS_VK_DEVICE_H
 #define GR_TESTS_VK_DEVICE_H
@@ -14,15 +14,15 @@
 
 /* ---- A device -------------------------------------------------------------------------------- */
 
-/* What the validation layer said, since the session's start. */
+/* Messages of the validation layer since the session's start. */
 struct messages {
     int count;
     char first[1200];
 };
 
 /*
- * A device with validation, and the description of it for gr_vk_device_wrap(). `missing` says why
- * there is none; then nothing else is set.
+ * A device with validation, and its description for gr_vk_device_wrap(). If it is not available,
+ * `missing` says why and nothing else is set.
  */
 struct session {
     const char *missing;
@@ -32,52 +32,55 @@ struct session {
     struct messages messages;
 };
 
-/* What each case finds: its own. */
+/* The session of the current case. */
 extern struct session session;
 
 /* A case group that runs with the fixture of support.h and with a session. */
 TCase *add_vk_case(Suite *suite, const char *name);
 
-/* A case that is skipped where there is no session. */
+/* A case that is skipped without a session. */
 #define SESSION_TEST(...) TEST_UNLESS(session.missing, __VA_ARGS__)
 
-/* For a child, which has no fixture: starts one, and ends it; the layer has said nothing. */
+/*
+ * For a child, which has no fixture: starts and ends a session, and checks that the layer reported
+ * nothing.
+ */
 void session_start(struct session *s);
 void session_end(struct session *s);
 
-/* A function of the instance, as FUNCTION(session.h, vkCreateBuffer). */
+/* An instance function, as FUNCTION(session.h, vkCreateBuffer). */
 #define FUNCTION(h, name) ((PFN_##name)(h)->get_instance_proc_addr((h)->instance, #name))
 
-/* The messages' receiver, for gr_vk_headless_options. */
+/* A message callback for gr_vk_headless_options. */
 void count_message(void *messages, const char *text);
 
-/* The physical device's own words. */
+/* Queries the properties of the physical device. */
 void ask_device(const gr_vk_headless_info *h, VkPhysicalDeviceProperties *properties,
                 VkPhysicalDeviceIDProperties *id);
 
 /* Whether it lists the extension. */
 bool device_has(const struct session *s, const char *extension);
 
-/* Wraps it; it is CUDA device 0. */
+/* Wraps it and checks that it is CUDA device 0. */
 gr_vk_device *must_wrap(const gr_vk_device_desc *info);
 
-/* ---- A Vulkan that lies ---------------------------------------------------------------------- */
+/* ---- A Vulkan with false properties ---------------------------------------------------------- */
 
 struct lies {
-    bool other_device;         /* it is another device: no CPU, and UUID 0f0f... */
-    const char *hidden[8];     /* functions that are not there; with KHR or without */
-    const char *later[16];     /* functions that only have the name with KHR */
-    const char *not_listed[4]; /* extensions that the device has not */
-    VkResult listing;          /* what listing the extensions gives, if it is an error */
+    bool other_device;         /* it is another device: not a CPU, and UUID 0f0f... */
+    const char *hidden[8];     /* functions that are missing; with or without KHR */
+    const char *later[16];     /* functions that exist only under their KHR name */
+    const char *not_listed[4]; /* extensions that the device lacks */
+    VkResult listing;          /* the result of listing the extensions, if it is an error */
 };
 
-/* The session's Vulkan with lies; it stays until it is called again. */
+/* The session's Vulkan with false properties, valid until the next call. */
 gr_vk_device_desc lying(const struct session *s, struct lies lies);
 
 /*
- * Starts a session that lasts as long as the process: what drivers open on first use and keep must
- * not count as left open, and a driver that is unloaded takes the pointers to its memory with it,
- * which then counts as lost.
+ * Starts a session that lasts as long as the process. What drivers open on first use and keep must
+ * not count as left open, and unloading a driver would drop the pointers to its memory, which would
+ * then count as leaked.
  */
 void keep_vulkan(void);
 

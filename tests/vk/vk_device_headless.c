@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Vulkan without a window: the device that it takes, its queues, validation, and failures. */
+/* Headless Vulkan: the device that it chooses, its queues, validation, and failures. */
 #define _GNU_SOURCE
 #include "tests/support/named_functions.h"
 #include "vk_device.h"
@@ -30,7 +30,7 @@ SESSION_TEST(is_the_cuda_device)
     ck_assert_uint_ge(properties.apiVersion, VK_API_VERSION_1_2);
 }
 
-/* Those that take no VkDevice, or a window's, which this device has not. */
+/* False for functions that take no VkDevice or need a window, which this device does not have. */
 static bool is_of_device(const char *name)
 {
     static const char *const others[] = {
@@ -50,9 +50,9 @@ static void assert_in_device(const char *name)
 }
 
 /*
- * What a reader copies from a header or the guide finds its functions.
+ * Code copied from a header or the guide finds its functions.
  *
- * Catches: vkQueueSubmit2() of the examples was not there, since the device was one of Vulkan 1.2.
+ * Catches: vkQueueSubmit2() of the examples was missing, since the device was a Vulkan 1.2 device.
  */
 SESSION_TEST(has_the_documented_functions)
 {
@@ -65,7 +65,9 @@ SESSION_TEST(has_the_documented_functions)
         skip("the sources are not here");
 }
 
-/* The queue that vkGetDeviceQueue gives for a family, whose flags are returned. */
+/*
+ * Checks that vkGetDeviceQueue returns this queue for the family, and returns the family's flags.
+ */
 static VkQueueFlags family_of(const struct session *s, uint32_t family, VkQueue queue)
 {
     VkQueueFamilyProperties families[32];
@@ -94,7 +96,7 @@ SESSION_TEST(queues)
     ck_assert(transfer == 0 || ((transfer & VK_QUEUE_TRANSFER_BIT) && !(transfer & both)));
 }
 
-/* The feature is enabled: the layer has no objection, and the host can signal one. */
+/* The feature is enabled: the layer does not object, and the host can signal one. */
 SESSION_TEST(timeline_semaphores)
 {
     VkSemaphoreTypeCreateInfo type = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
@@ -143,7 +145,7 @@ TEST(nulls)
     ck_assert_uint_eq(gr_last_error()->status, GR_OK);
 }
 
-/* The fixture finds descriptors that stay open, too. */
+/* The fixture also detects descriptors that stay open. */
 SESSION_TEST(many_in_turn)
 {
     int before = open_fds();
@@ -156,7 +158,7 @@ SESSION_TEST(many_in_turn)
 
 GROUP("validation", add_vk_case)
 
-/* Something that the layer has to object to: a buffer of no bytes. */
+/* Makes the layer object: creates an empty buffer. */
 static void do_wrong(const gr_vk_headless_info *h)
 {
     VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
@@ -181,7 +183,7 @@ static void keep_line(void *lines, gr_log_level level, const char *line)
         count_message(lines, line);
 }
 
-/* Without a receiver the messages are warnings in the log. */
+/* Without a callback, messages are warnings in the log. */
 SESSION_TEST(validation_logged)
 {
     struct messages lines = {0};
@@ -194,7 +196,7 @@ SESSION_TEST(validation_logged)
     gr_vk_headless_free(headless);
 }
 
-/* What is left over is reported while the device ends, so the receiver still hears it. */
+/* Leftovers are reported while the device is destroyed, and still reach the callback. */
 SESSION_TEST(validation_at_the_end)
 {
     if (sanitizer() && strcmp(sanitizer(), "AddressSanitizer") == 0)
@@ -225,7 +227,7 @@ TEST(device_out_of_range)
     assert_null(gr_vk_headless_create(&least), GR_ERR_INVALID_VALUE, 0, "-2147483648");
 }
 
-/* Sets a variable for one call; the loader looks at it each time. */
+/* Sets a variable for one call; the loader reads it each time. */
 struct variable {
     const char *name;
     char *before;
@@ -264,8 +266,8 @@ SESSION_TEST(no_driver)
     ck_assert_msg(status != GR_ERR_VULKAN || error.code == VK_ERROR_INCOMPATIBLE_DRIVER, "%s",
                   error_text());
     ck_assert_ptr_ne(strstr(error.message, "VK_DRIVER_FILES"), NULL);
-    ck_assert_msg(status != GR_ERR_VULKAN || strstr(error.message, "found no driver that works"),
-                  "%s", error.message);
+    ck_assert_msg(status != GR_ERR_VULKAN || strstr(error.message, "found no working driver"), "%s",
+                  error.message);
     const char *hint = gr_cuda_is_software() ? "mesa-vulkan-drivers" : "NVIDIA_DRIVER_CAPABILITIES";
     ck_assert_msg(strstr(error.message, hint), "%s", error.message);
     gr_clear_error();

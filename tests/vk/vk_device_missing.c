@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What gr_vk_device_wrap() says when functions or extensions are missing, and that those grinterop
- * names are enough.
+ * The messages of gr_vk_device_wrap() when functions or extensions are missing; and that the
+ * extensions that grinterop lists are sufficient.
  */
 #define _GNU_SOURCE
 #include "vk_device.h"
 
 /*
- * A device and an instance of the test's own, of some version, with grinterop's extensions or
- * without any.
+ * A device and an instance of a given version, created by the test, with or without grinterop's
+ * extensions.
  */
 struct own {
     VkInstance instance;
     gr_vk_device_desc info;
 };
 
-/* The session's physical device in another instance: the one of the same UUID. */
+/* Finds the session's physical device in another instance, by its UUID. */
 static VkPhysicalDevice find_again(VkInstance instance, const struct session *s, bool extensions)
 {
     VkPhysicalDevice all[16];
@@ -93,7 +93,7 @@ static void own_end(struct own *own)
 
 GROUP("what is missing", add_vk_case)
 
-/* The extensions that grinterop names are enough, whatever version the application asks for. */
+/* The extensions that grinterop lists are sufficient, whatever version the application requests. */
 SESSION_TEST(enough_for_each_version)
 {
     static const uint32_t versions[] = {VK_API_VERSION_1_0, VK_API_VERSION_1_1, VK_API_VERSION_1_2};
@@ -109,7 +109,7 @@ SESSION_TEST(enough_for_each_version)
     }
 }
 
-/* A Vulkan 1.0 has the functions of later versions only by the extensions' names. */
+/* Vulkan 1.0 has later functions only under their extension names. */
 SESSION_TEST(extensions_names)
 {
     static const struct lies old = {
@@ -130,7 +130,9 @@ SESSION_TEST(extensions_names)
     own_end(&own);
 }
 
-/* Timelines are in Vulkan 1.2, and NVIDIA's gives their functions to any device. */
+/*
+ * Timeline semaphores are in Vulkan 1.2, and NVIDIA's driver offers their functions to any device.
+ */
 static bool there_all_the_same(const struct own *own, const char *extension)
 {
     PFN_vkGetDeviceProcAddr get = (PFN_vkGetDeviceProcAddr)own->info.get_instance_proc_addr(
@@ -140,7 +142,7 @@ static bool there_all_the_same(const struct own *own, const char *extension)
             get(own->info.device, "vkWaitSemaphoresKHR"));
 }
 
-/* None is enabled: all that there are stand in one message, and none that the device has not. */
+/* None is enabled: one message lists all that exist, and none that the device lacks. */
 SESSION_TEST(none_enabled)
 {
     static const char *const extensions[] = {
@@ -151,7 +153,7 @@ SESSION_TEST(none_enabled)
     ck_assert_ptr_eq(gr_vk_device_wrap(&own.info), NULL);
     gr_error error = *gr_last_error();
     ck_assert_ptr_ne(strstr(error.message, "were not enabled"), NULL);
-    ck_assert_ptr_eq(strstr(error.message, "does not have"), NULL);
+    ck_assert_ptr_eq(strstr(error.message, "does not support"), NULL);
     for (size_t i = 0; i < sizeof(extensions) / sizeof(*extensions); i++) {
         const char *at = strstr(error.message, extensions[i]);
         bool missing =
@@ -177,7 +179,7 @@ SESSION_TEST(not_there_and_not_enabled)
                 "instance lacks VK_KHR_get_physical_device_properties2");
 }
 
-/* Semaphores are what grinterop can do without, if the device has none. */
+/* grinterop works without semaphores if the device has none. */
 SESSION_TEST(no_semaphores_at_all)
 {
     gr_vk_device_desc info = lying(

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A device for each case of test_vk_device, and a Vulkan that lies: see vk_device.h. */
+/* A device for each case of test_vk_device, and a Vulkan with false properties: see vk_device.h. */
 #define _GNU_SOURCE
 #include "vk_device.h"
 
@@ -105,7 +105,7 @@ bool device_has(const struct session *s, const char *name)
     return found;
 }
 
-/* ---- A Vulkan that lies ---------------------------------------------------------------------- */
+/* ---- A Vulkan with false properties ---------------------------------------------------------- */
 
 static struct lies told;
 static struct session truth;

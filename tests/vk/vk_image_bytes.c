@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The bytes of Vulkan's images in both directions: every format that CUDA has with every shape,
- * every level and layer, of odd sizes. Differences are noted and the case goes on, so that one run
- * shows them all.
+ * The bytes of Vulkan images in both directions: every format that CUDA supports with every shape,
+ * every level and layer, with odd sizes. Differences are recorded and the case continues, so that
+ * one run shows them all.
  */
 #include "vk_image_tests.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static char differences[3000]; /* more than Check takes would be lost */
+static char differences[3000]; /* Check would truncate longer messages */
 
 static void note(const struct vulkan_image *image, const char *what)
 {
@@ -18,7 +18,7 @@ static void note(const struct vulkan_image *image, const char *what)
     strncat(differences, line, sizeof(differences) - strlen(differences) - 1);
 }
 
-/* Vulkan's texels are read by CUDA, then CUDA's by Vulkan. */
+/* CUDA reads Vulkan's texels, then Vulkan reads CUDA's. */
 static void check_bytes(struct vulkan_image *image)
 {
     vulkan_image_fill(image, 1);
@@ -37,7 +37,7 @@ static void check_bytes(struct vulkan_image *image)
         note(image, difference);
 }
 
-/* How many of the formats this device can share in the shape. */
+/* The number of formats that this device can share in the shape. */
 static unsigned check_formats(const struct vulkan_shape *shape, unsigned width, unsigned height,
                               unsigned levels)
 {
@@ -120,7 +120,7 @@ VULKAN_IMAGE_TEST(bytes_with_each_usage)
     ck_assert_msg(differences[0] == '\0', "%s", differences);
 }
 
-/* ---- The application's own ------------------------------------------------------------------- */
+/* ---- From the application -------------------------------------------------------------------- */
 
 VULKAN_IMAGE_TEST(bytes_of_the_applications_own_image, 2)
 {
@@ -137,7 +137,7 @@ VULKAN_IMAGE_TEST(bytes_of_the_applications_own_image, 2)
     ck_assert_msg(differences[0] == '\0', "%s", differences);
 }
 
-/* ---- Other ways to the bytes ----------------------------------------------------------------- */
+/* ---- Other access paths ---------------------------------------------------------------------- */
 
 VULKAN_IMAGE_TEST(bytes_through_map_linear)
 {
@@ -173,7 +173,7 @@ VULKAN_IMAGE_TEST(bytes_through_map_linear)
     vulkan_image_end(&image, buffer);
 }
 
-/* What CUDA wrote into an image that Vulkan has never used. */
+/* What CUDA wrote into an image that Vulkan has not used yet. */
 VULKAN_IMAGE_TEST(bytes_that_cuda_writes_first)
 {
     struct vulkan_image image =
@@ -185,7 +185,7 @@ VULKAN_IMAGE_TEST(bytes_that_cuda_writes_first)
     gr_resource_free(image.resource);
 }
 
-/* Vulkan's clear, and not only its copies. */
+/* Vulkan clears, not only copies. */
 VULKAN_IMAGE_TEST(bytes_of_a_clear)
 {
     struct vulkan_image image =

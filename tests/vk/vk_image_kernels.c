@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kernels on Vulkan's images: surfaces of every shape, whose layers are one surface, and textures
- * as Vulkan would sample them.
+ * Kernels on Vulkan images: surfaces of every shape, with all layers in one surface, and textures
+ * sampled as Vulkan would.
  */
 #include "vk_image_tests.h"
 
@@ -73,7 +73,7 @@ static unsigned depth_of(const struct vulkan_image *image, unsigned level)
     return image->info.arrayLayers * (depth > 0 ? depth : 1);
 }
 
-/* Runs a kernel over all of a level, between its surface and linear memory. */
+/* Runs a kernel over a whole level, between its surface and linear memory. */
 static void run_surface(const char *verb, int shape, const struct vulkan_image *image,
                         unsigned level, CUdeviceptr memory)
 {
@@ -87,7 +87,7 @@ static void run_surface(const char *verb, int shape, const struct vulkan_image *
            (void *[]){&surface, &memory, &width, &height, &layers});
 }
 
-/* All layers of a level, one after the other. */
+/* All layers of a level, in sequence. */
 static size_t level_bytes(const struct vulkan_image *image, unsigned level)
 {
     return vulkan_image_bytes(image, level) * image->info.arrayLayers;
@@ -209,7 +209,7 @@ static struct colour sample(const char *kernel, const gr_texture_options *option
     return got;
 }
 
-/* What differs is noted, and the case goes on: its end asks. */
+/* Differences are recorded and checked at the end of the case. */
 static char differences[2000];
 
 static void compare(const char *kernel, const gr_texture_options *options, struct place at,
@@ -296,18 +296,18 @@ KERNEL_TEST(textures_of_levels)
 }
 
 /*
- * Layers: the loop's number is how many levels the image has, of 3 that it could have. Levels and
- * coordinates are apart, since drivers find a layer's place in different ways for each.
+ * Layers: the loop index is the number of levels of the image, out of 3 possible ones. Levels and
+ * coordinates are tested separately, since drivers locate a layer differently for each.
  */
 #define LAYERS 3
 
-/* Texels that are apart in each layer of a level. */
+/* Texels at different places in each layer of a level. */
 static void check_layers(unsigned levels, unsigned level, gr_choice choice)
 {
     struct vulkan_image image = map_known(VK_FORMAT_R8G8B8A8_UNORM, "2D array", levels);
     const gr_texture_options options =
         GR_INIT(gr_texture_options, .level = level, .normalized_coordinates = choice);
-    /* By default too where NVIDIA's driver would find the wrong layers by texels. */
+    /* Also the default if NVIDIA's driver would find the wrong layers by texel coordinates. */
     bool normalized = choice == GR_YES || (choice == GR_DEFAULT && levels > 1);
     unsigned size = vulkan_image_width(&image, level);
     float unit = normalized ? (float)size : 1;
@@ -322,7 +322,7 @@ static void check_layers(unsigned levels, unsigned level, gr_choice choice)
     ck_assert_msg(differences[0] == '\0', "%s", differences);
 }
 
-/* Refused where NVIDIA's driver would find the wrong layers. */
+/* Refused if NVIDIA's driver would find the wrong layers. */
 static void check_refused(unsigned levels, unsigned level)
 {
     struct vulkan_image image = map_known(VK_FORMAT_R8G8B8A8_UNORM, "2D array", levels);
@@ -375,7 +375,7 @@ KERNEL_TEST(layers_of_the_whole_chain, 3)
     ck_assert_msg(differences[0] == '\0', "%s", differences);
 }
 
-/* A cube's colour: the face is told by blue. */
+/* A cube's colour: blue identifies the face. */
 KERNEL_TEST(textures_of_cubes)
 {
     static const struct place faces[6] = {{1, 0, 0, 0},  {-1, 0, 0, 0}, {0, 1, 0, 0},
@@ -402,7 +402,7 @@ KERNEL_TEST(swapped_formats_have_blue_first)
     vulkan_image_end(&image, buffer);
 }
 
-/* 0x80 of the sRGB curve is 0.2159 of light. */
+/* 0x80 in sRGB is a linear value of 0.2159. */
 KERNEL_TEST(srgb_formats_are_made_linear)
 {
     struct vulkan_image image = vulkan_image(VK_FORMAT_R8G8B8A8_SRGB, "2D", 4, 4, 1,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Formats: what CUDA has and how, what it has not and why; and images that are refused. */
+/* Formats: which CUDA has and how, which it lacks and why; and images that are refused. */
 #include "vk_image_tests.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* The formats of Vulkan 1.0 have the numbers up to this one. */
+/* The Vulkan 1.0 formats have the numbers up to this one. */
 #define LAST_FORMAT VK_FORMAT_ASTC_12x12_SRGB_BLOCK
 
 static void check_known(const struct vulkan_format *format, const gr_vk_format_info *info)
@@ -88,7 +88,7 @@ VULKAN_IMAGE_TEST(linear_images_of_several_levels_are_refused)
                 "LINEAR");
 }
 
-/* The layout that an image is used in next is one that it can be brought into. */
+/* The next layout must be one that an image can be transitioned to. */
 VULKAN_IMAGE_TEST(layouts_that_nothing_is_brought_into_are_refused)
 {
     struct vulkan_image image =
@@ -133,7 +133,7 @@ VULKAN_IMAGE_TEST(impossible_images_are_refused)
         {"2D", FIELD(sType), VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO, GR_ERR_INVALID_VALUE,
          "VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO"},
         {"2D", FIELD(mipLevels), 6, GR_ERR_INVALID_VALUE, "levels"},
-        {"2D", FIELD(imageType), 99, GR_ERR_INVALID_VALUE, "99 is no VkImageType"},
+        {"2D", FIELD(imageType), 99, GR_ERR_INVALID_VALUE, "99 is not a VkImageType"},
         {"2D", FIELD(usage), 0, GR_ERR_INVALID_VALUE, "`usage` is 0"},
         {"2D array", FIELD(tiling), VK_IMAGE_TILING_LINEAR, GR_ERR_INVALID_VALUE, "LINEAR"},
         {"2D", FIELD(samples), VK_SAMPLE_COUNT_4_BIT, GR_ERR_UNSUPPORTED, "sample"},

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kernels over surfaces of one dimension, of layers and of cubes, which OpenGL's images don't have
- * in CUDA. Elements follow each other in linear memory: rows, then layers or slices. A surface's x
- * counts bytes.
+ * Kernels over 1D, layered and cube surfaces, which OpenGL images do not have in CUDA. Elements are
+ * consecutive in linear memory: rows, then layers or slices. The x of a surface counts bytes.
  */
 #include <grinterop/cuhost.h>
 
-/* The place of a thread's element. */
+/* The position of a thread's element. */
 #define X     (i % width * 4)
 #define Y     (i / width % height)
 #define LAYER (i / width / height)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The files of test_vk_life.c; vk_life_order.c defines these. */
+/* Shared by the files of test_vk_life.c; vk_life_order.c defines these. */
 #ifndef GR_TESTS_VK_LIFE_H
 #define GR_TESTS_VK_LIFE_H
 
@@ -10,7 +10,7 @@
 /* CUDA fills the resource and Vulkan reads it. */
 void check_round_trip(gr_resource *resource, int value);
 
-/* Of a device that is wrapped for it, and freed. */
+/* On a device that is wrapped for it and then freed. */
 gr_resource *make_alone(void);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Vulkan's objects, the wrapped device and semaphores may go before the resource, and a resource
+ * Vulkan objects, the wrapped device and semaphores may end before the resource, and a resource
  * before its mapping.
  */
 #include "vk_life.h"
@@ -37,7 +37,7 @@ VULKAN_TEST(vulkans_memory_may_go_while_mapped)
     assert_ok(gr_buffer_release(buffer));
 }
 
-/* Vulkan's fill is waited for by a map, and CUDA's by Vulkan's read. */
+/* The map waits for Vulkan's fill, and Vulkan's read waits for CUDA's. */
 void check_round_trip(gr_resource *resource, int value)
 {
     struct vulkan_host *seen = vulkan_host(SIZE);
@@ -57,7 +57,7 @@ void check_round_trip(gr_resource *resource, int value)
     assert_bytes(seen->bytes, SIZE, value + 1);
 }
 
-/* A resource with semaphores; the caller's hold of all that it needs is dropped. */
+/* A resource with semaphores; the caller drops its holds on everything that the resource needs. */
 gr_resource *make_alone(void)
 {
     gr_vk_device *device = vulkan_wrap();
@@ -83,8 +83,7 @@ VULKAN_TEST(the_wrapped_device_and_the_semaphores_may_go_first)
     gr_resource_free(resource);
 }
 
-/* Catches: a pair that keeps the device which keeps the pair; the layer then finds it at the end.
- */
+/* Catches: a pair and its device keep each other alive; the layer reports it at the end. */
 VULKAN_TEST(the_devices_own_pair_ends_with_the_last_resource)
 {
     gr_vk_device *device = vulkan_wrap();
@@ -134,7 +133,7 @@ VULKAN_TEST(closing_while_mapped_gives_the_bytes_back)
     gr_resource_free(resource);
 }
 
-/* The close signals as a release does: who waits for that is served. */
+/* The close signals like a release, so that waits for it end. */
 VULKAN_TEST(closing_while_mapped_signals_vulkan)
 {
     GR_AUTO(gr_semaphore) *computed = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
@@ -167,7 +166,7 @@ VULKAN_TEST(a_buffer_keeps_its_resource)
     assert_vulkan_bytes(own.buffer, SIZE, 0x23);
 }
 
-/* Buffer and memory are grinterop's: they go with the last buffer, not before. */
+/* grinterop owns the VkBuffer and memory: they end with the last mapping, not before. */
 VULKAN_TEST(a_buffer_keeps_what_grinterop_made)
 {
     gr_resource *resource = make_alone();

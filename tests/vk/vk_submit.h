@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The files of test_vk_submit.c, which defines these. */
+/* Shared by the files of test_vk_submit.c, which defines these. */
 #ifndef GR_TESTS_VK_SUBMIT_H
 #define GR_TESTS_VK_SUBMIT_H
 
@@ -10,8 +10,10 @@
 #define WITH_SYNCHRONIZATION2 0
 #define PLAIN                 1
 
-/* The device of a case, whose calls are counted: the command pools that were made, and submits by
-   vkQueueSubmit2 and vkQueueSubmit. */
+/*
+ * The device of a case, with counters of its calls: created command pools, and submits by
+ * vkQueueSubmit2 and vkQueueSubmit.
+ */
 extern gr_vk_device *device;
 extern unsigned pools, submits[2];
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Semaphores used wrongly: each is refused with its reason, and everything works as before
- * afterwards.
+ * Wrong use of semaphores: each is refused with its reason, and afterwards everything works as
+ * before.
  */
 #include "tests/support/support_vulkan_image.h"
 #include "vk_sync_tests.h"
 
-/* The resource and its semaphores still do what they should. */
+/* The resource and its semaphores still work. */
 static void assert_works(gr_resource *resource)
 {
     gr_submit *submit = begin_submit(resource);
@@ -66,7 +66,7 @@ VULKAN_TEST(the_value_of_the_applications_timeline_is_checked)
     vk.DestroySemaphore(vk.h->device, info.semaphore, NULL);
 }
 
-/* It was made without VkExportSemaphoreCreateInfo; newer layers see that too. */
+/* Created without VkExportSemaphoreCreateInfo, which newer layers also detect. */
 VULKAN_TEST(a_semaphore_that_cannot_be_exported_is_refused)
 {
     vulkan_allow("VUID-VkSemaphoreGetFdInfoKHR-handleType");
@@ -157,7 +157,7 @@ VULKAN_TEST(set_sync_is_refused_where_it_cannot_be)
     free_pair(&pair);
 }
 
-/* The semaphores' context has to be the resource's. */
+/* The semaphores and the resource must have the same context. */
 VULKAN_TEST(semaphores_of_another_context_are_refused)
 {
     CUcontext second = NULL;
@@ -213,7 +213,7 @@ VULKAN_TEST(submits_that_cannot_be_are_refused)
     free_pair(&other);
 }
 
-/* What is missing is said by the map: the commit, or the choice of an order. */
+/* The map reports what is missing: the commit, or the choice of an order. */
 VULKAN_TEST(a_map_whose_order_is_open_is_refused)
 {
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
@@ -234,7 +234,7 @@ VULKAN_TEST(a_map_whose_order_is_open_is_refused)
     free_pair(&pair);
 }
 
-/* The submit of nothing that hands a new image to CUDA. */
+/* An empty submit that hands a new image to CUDA. */
 static gr_submit *begin_handover(gr_resource *resource, gr_vk_submit_desc *desc)
 {
     static const gr_vk_use last = {.struct_size = sizeof(last),
@@ -247,8 +247,8 @@ static gr_submit *begin_handover(gr_resource *resource, gr_vk_submit_desc *desc)
 GROUP("new images", add_vulkan_case)
 
 /*
- * Also with semaphores of the program's, and by whoever maps. A submit that was taken back hands
- * nothing over.
+ * Also with the program's semaphores, and for every kind of map. A cancelled submit hands nothing
+ * over.
  *
  * Catches: CUDA wrote into an image without a layout, and nothing was reported.
  */
@@ -270,14 +270,14 @@ VULKAN_IMAGE_TEST(a_new_image_is_refused_until_a_submit, 2)
     gr_submit *submit = begin_handover(resource, &desc);
     assert_ok(gr_vk_submit(submit, &desc));
     gr_submit_free(submit);
-    for (int i = 0; i < 2; i++) /* with several turns of CUDA in a row */
+    for (int i = 0; i < 2; i++) /* with several uses by CUDA in a row */
         must_release(must_map_vulkan(&image));
     VK(QueueWaitIdle(vk.h->graphics));
     gr_resource_free(resource);
     free_pair(&pair);
 }
 
-/* The barrier alone will do, of an image of the program's too; or the program's word for it. */
+/* The barrier alone suffices, also for the program's own image; or the program's declaration. */
 VULKAN_IMAGE_TEST(a_new_image_is_taken_after_a_barrier_or_unordered)
 {
     struct vulkan_image own =

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Points of semaphores by hand, the application's own semaphores, and binary ones. */
+/* Explicit semaphore points, the application's own semaphores, and binary ones. */
 #include "tests/support/support_vulkan.h"
 #include "vk_sync_tests.h"
 
@@ -47,7 +47,7 @@ VULKAN_TEST(a_point_by_hand_waits_for_vulkans_host)
     CU(StreamSynchronize(fx.stream));
 }
 
-/* ---- The application's own semaphores -------------------------------------------------------- */
+/* ---- From the application -------------------------------------------------------------------- */
 
 static VkSemaphore own_timeline(bool exported, uint64_t value)
 {
@@ -110,7 +110,7 @@ VULKAN_TEST(the_applications_timelines_exported)
     check_own(false);
 }
 
-/* They are put into the stream in its own context, which does not stay current. */
+/* They are enqueued in the stream's own context, which does not stay current. */
 VULKAN_TEST(points_by_hand_need_no_current_context)
 {
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
@@ -156,7 +156,7 @@ VULKAN_TEST(binary_semaphores)
     }
     gr_submit *submit = begin_submit(resource);
     check_read_after(resource, submit, 0x44);
-    must_release(must_map(resource)); /* takes the last signal */
+    must_release(must_map(resource)); /* waits for the last signal */
     free_pair(&pair);
 }
 

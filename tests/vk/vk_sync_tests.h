@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The files of test_vk_sync.c. */
+/* Shared by the files of test_vk_sync.c. */
 #ifndef GR_TESTS_VK_SYNC_TESTS_H
 #define GR_TESTS_VK_SYNC_TESTS_H
 
@@ -8,7 +8,7 @@
 #define SIZE    65536
 #define LATE_MS 60
 
-/* Two timelines, and a resource that has them or, so that a missing order shows, has not. */
+/* Two timeline semaphores; and a resource with them or, to show a missing order, without. */
 struct pair {
     gr_semaphore *drawn, *computed;
 };
@@ -20,7 +20,7 @@ gr_resource *make_resource(const struct pair *pair);
 /* CUDA fills the resource, late. */
 void fill_late(gr_resource *resource, int value, CUstream stream);
 
-/* Vulkan reads the resource after what the submit says, which has begun. */
+/* Vulkan reads the resource after the waits of the submit, which has begun. */
 void check_read_after(gr_resource *resource, gr_submit *submit, int value);
 
 uint64_t counter(const gr_semaphore *semaphore);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How semaphores are used: values that grow, several resources on one pair, submits that are taken
- * back, and images with their barriers.
+ * The use of semaphores: increasing values, several resources with one pair, cancelled submits, and
+ * images with their barriers.
  */
 #include "tests/support/support_vulkan_image.h"
 #include "vk_sync_tests.h"
@@ -17,7 +17,7 @@ void fill_late(gr_resource *resource, int value, CUstream stream)
     assert_ok(gr_buffer_release(buffer));
 }
 
-/* Vulkan reads it after what the submit says, which has begun. */
+/* Vulkan reads it after the waits of the submit, which has begun. */
 static struct vulkan_host *read_after(gr_resource *resource, gr_submit *submit)
 {
     struct vulkan_host *seen = vulkan_host(SIZE);
@@ -78,7 +78,7 @@ VULKAN_TEST(maps_without_a_submit_signal_all_the_same)
     free_pair(&pair);
 }
 
-/* Either may be left out; then that direction is the caller's. */
+/* Either may be omitted; then the caller handles that direction. */
 VULKAN_TEST(one_semaphore_of_the_two)
 {
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
@@ -113,7 +113,7 @@ VULKAN_TEST(one_semaphore_of_the_two)
 
 GROUP("several resources", add_vulkan_case)
 
-/* Vulkan reads both in one submit, and they end. */
+/* Vulkan reads both in one submit, and they are freed. */
 static void check_both(gr_resource *const both[2], gr_submit *submit, int first, int second)
 {
     const int values[] = {first, second};
@@ -154,7 +154,7 @@ VULKAN_TEST(two_resources_on_one_pair_in_one_submit)
     free_pair(&pair);
 }
 
-/* Released one by one, on two streams whose work ends in the other order. */
+/* Released one at a time, on two streams whose work ends in reverse order. */
 VULKAN_TEST(two_resources_on_one_pair_and_two_streams)
 {
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
@@ -170,7 +170,7 @@ VULKAN_TEST(two_resources_on_one_pair_and_two_streams)
     free_pair(&pair);
 }
 
-/* What one resource waits for does not hold up the other. */
+/* A wait for one resource does not delay the other. */
 VULKAN_TEST(two_pairs_do_not_wait_for_each_other)
 {
     struct pair slow = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
@@ -210,7 +210,7 @@ VULKAN_TEST(a_submit_taken_back_is_not_waited_for)
     cuda_fill(buffer, 0x51);
     must_release(buffer); /* would hang */
 
-    /* The value that it would have had is skipped, and everything waits for what there is. */
+    /* The value that it would have signalled is skipped, and all waits use existing values. */
     gr_submit *again = begin_submit(resource);
     ck_assert_uint_eq(signal_value_of(again), 2);
     check_read_after(resource, again, 0x51);
@@ -218,7 +218,7 @@ VULKAN_TEST(a_submit_taken_back_is_not_waited_for)
     free_pair(&pair);
 }
 
-/* What the submit before it does is still waited for. */
+/* The submit before it is still waited for. */
 VULKAN_TEST(a_submit_taken_back_leaves_the_one_before)
 {
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
@@ -238,7 +238,7 @@ VULKAN_TEST(a_submit_taken_back_leaves_the_one_before)
     free_pair(&pair);
 }
 
-/* The first of three is taken back first, the last is made. */
+/* The first of three is cancelled first; the last is made. */
 VULKAN_TEST(submits_are_taken_back_in_any_order)
 {
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
@@ -263,7 +263,7 @@ VULKAN_TEST(submits_are_taken_back_in_any_order)
 
 GROUP("submits of several pairs", add_vulkan_case)
 
-/* One wait and one signal for each pair, one pair with half, and an object of OpenGL's. */
+/* One wait and one signal per pair, one pair with only one semaphore, and an OpenGL object. */
 VULKAN_TEST(a_submit_of_several_pairs)
 {
     struct pair one = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
@@ -281,7 +281,7 @@ VULKAN_TEST(a_submit_of_several_pairs)
     ck_assert(submit->wait_values[0] == 2 && submit->wait_values[1] == 1);
     ck_assert(submit->signal_values[0] == 1 && submit->signal_values[1] == 1);
     assert_null(gr_map(r[3], fx.stream), GR_ERR_STATE, 0, "gr_submit_commit");
-    must_release(must_map(r[4])); /* it means nothing to OpenGL's */
+    must_release(must_map(r[4])); /* has no effect on the OpenGL one */
     struct vulkan_host *seen[3];
     VkCommandBuffer commands = vulkan_begin();
     for (int i = 0; i < 3; i++) {
@@ -303,7 +303,7 @@ VULKAN_TEST(a_submit_of_several_pairs)
 
 GROUP("resources that end", add_vulkan_case)
 
-/* One is closed, one freed, before the commit or before it is taken back. */
+/* One is closed and one freed, before the commit or before the submit is cancelled. */
 VULKAN_TEST(resources_may_end_while_a_submit_has_begun, 2)
 {
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
@@ -313,7 +313,7 @@ VULKAN_TEST(resources_may_end_while_a_submit_has_begun, 2)
     vulkan_finish();
     assert_ok(gr_resource_close(r[0], fx.stream));
     gr_resource_free(r[1]);
-    free_pair(&pair); /* the submit still has them */
+    free_pair(&pair); /* the submit still holds them */
     ck_assert_int_gt(gr_semaphore_describe(signal_of(submit), NULL, 0), 0);
     if (_i == 0)
         assert_ok(gr_submit_commit(submit));
@@ -325,10 +325,7 @@ VULKAN_TEST(resources_may_end_while_a_submit_has_begun, 2)
 
 GROUP("barriers", add_vulkan_case)
 
-/*
- * Clears of Vulkan and copies of CUDA in turn, with grinterop's barriers and without a wait of the
- * host.
- */
+/* Vulkan clears and CUDA copies in turn, with grinterop's barriers and without host waits. */
 VULKAN_IMAGE_TEST(images_change_hands_with_their_layouts)
 {
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
