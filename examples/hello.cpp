@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hello in C++: CUDA writes a wave to an OpenGL vertex buffer, OpenGL draws it to hello_cpp.png. Run
- * it in the folder of its kernels, as hello.c explains:
+ * hello in C++: CUDA writes a wave to an OpenGL vertex buffer, OpenGL draws it to hello_cpp.png.
+ * Run it in the folder of its kernels, as hello.c explains:
  *
  *     cd build/kernels; ../examples/hello_cpp
  */
