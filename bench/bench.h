@@ -13,10 +13,10 @@
 #include <grinterop/cuda.h>
 #include <grinterop/egl.h>
 
-/* The program's own name, which begins what it prints about errors; each program defines it. */
+/* The program name, a prefix of its error messages; each program defines it. */
 extern const char bench_program[];
 
-/* What a program opens of CUDA; the context is the device's primary one, and current. */
+/* The CUDA device of a program; its primary context is current. */
 struct bench_device {
     int ordinal; /* as CUDA counts */
     CUdevice device;
@@ -30,7 +30,7 @@ struct bench_spread {
     double q1, median, q3;
 };
 
-/* A fact about what is measured: a line of the head and a member of the JSON file. */
+/* A fact about the measurement: a line of the header and a member of the JSON file. */
 struct bench_fact {
     const char *label, *key; /* NULL: not there */
     char text[1024];
@@ -93,19 +93,19 @@ int bench_main(struct bench_run *run, const struct bench_steps *steps, void *of)
 #define BENCH_NOTES                                                                                \
     "GR_CUDA_DRIVER=soft measures the software CUDA driver: a test of this program, nothing more."
 
-/* The number of a device, as an option takes it; false after an error, which it has printed. */
+/* Parses a device number; false after printing an error. */
 bool bench_take_device(const char *option, const char *text, int *ordinal);
 
 /* Whether the key of a row begins with one of the beginnings, which commas separate. */
 bool bench_is_wanted(const char *key, const char *beginnings);
 
-/* A line on the standard error stream, if that is a terminal; the next one replaces it. */
+/* Prints a line to stderr if that is a terminal; the next line replaces it. */
 void bench_progress(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void bench_progress_end(void);
 
 /* ---- bench_machine.c: errors are printed ----------------------------------------------------- */
 
-/* Closing takes what was opened in part, and what was not. */
+/* Closing accepts partly opened and unopened devices. */
 bool bench_device_open(struct bench_device *device);
 bool bench_device_open_gl(struct bench_device *device);
 void bench_device_close(struct bench_device *device);

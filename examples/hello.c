@@ -25,7 +25,7 @@ static void check(bool good, const char *what)
     exit(EXIT_FAILURE);
 }
 
-/* A call of CUDA's tells by itself what went wrong. */
+/* CUDA calls return their own error codes. */
 static void check_cuda(CUresult result, const char *what)
 {
     const char *code = "";

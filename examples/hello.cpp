@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hello in C++: CUDA writes a wave into OpenGL's vertex buffer, OpenGL draws it, hello_cpp.png
- * keeps it. Run it where its kernels are, which hello.c explains:
+ * hello in C++: CUDA writes a wave to an OpenGL vertex buffer, OpenGL draws it to hello_cpp.png.
+ * Run it in the folder of its kernels, as hello.c explains:
  *
  *     cd build/kernels; ../examples/hello_cpp
  */
@@ -14,7 +14,7 @@ using grinterop::check;
 
 constexpr int width = 960, height = 540, side = 512, vertex = 8 * sizeof(float);
 
-/* OpenGL as ever: draws the points of a vertex buffer into a picture. */
+/* Plain OpenGL: draws the points of a vertex buffer to a picture. */
 static void draw(GLuint vertices, const char *path)
 {
     const float camera[] = {1.3f, 0, 0, 0, 0, 3, 0, 0, 0, -.9f, 1, -1, 0, .2f, 0, 2.3f};
@@ -37,7 +37,7 @@ static void draw(GLuint vertices, const char *path)
     glEnableClientState(GL_COLOR_ARRAY);
     glDrawArrays(GL_POINTS, 0, side * side);
 
-    /* OpenGL's first row is the lowest one. */
+    /* OpenGL's first row is the bottom row. */
     std::vector<unsigned char> pixels(4 * width * height);
     glReadPixels(0, 0, width, height, GL_RGBA, GL_UNSIGNED_BYTE, pixels.data());
     png_image png{};
@@ -51,7 +51,7 @@ static void draw(GLuint vertices, const char *path)
 
 int main()
 try {
-    /* CUDA and OpenGL on one GPU, without a window. Without a GPU: both on the CPU. */
+    /* CUDA and OpenGL on the same GPU, without a window; or both on the CPU if there is no GPU. */
     check(gr_cuda_load(true));
     const gr_cuda_api *cuda = gr_cuda();
     const grinterop::cuda_context context(gr_cuda_context_create(0));
@@ -66,14 +66,14 @@ try {
     check(cuda->ModuleLoad(&module, kernels), kernels);
     check(cuda->ModuleGetFunction(&wave, module, "wave"), "the kernel");
 
-    /* Once: OpenGL's vertex buffer, of which CUDA is going to write every byte. */
+    /* Once: an OpenGL vertex buffer. CUDA will overwrite all of it. */
     GLuint name;
     glGenBuffers(1, &name);
     glBindBuffer(GL_ARRAY_BUFFER, name);
     glBufferData(GL_ARRAY_BUFFER, side * side * vertex, nullptr, GL_DYNAMIC_DRAW);
     const grinterop::resource vertices(gr_from_gl_buffer(name, GR_WRITE_DISCARD));
 
-    /* Each frame: the buffer is CUDA's from here ... */
+    /* Each frame: CUDA owns the buffer inside this scope. */
     {
         const grinterop::mapping mapped = vertices.map(stream);
         CUdeviceptr pointer = mapped.pointer();
@@ -83,7 +83,7 @@ try {
                                  nullptr),
               "the launch");
     }
-    /* ... to here: the scope's end gives it back, in the order of the stream, without waiting. */
+    /* The end of the scope released it in stream order. The CPU did not wait. */
     draw(name, "hello_cpp.png");
 } catch (const std::exception &error) {
     std::fprintf(stderr, "hello_cpp: %s\n", error.what());

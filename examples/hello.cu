@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kernels of hello.c and its twins: one text, for a GPU and for the software driver. */
+/* The kernels of hello.c and its variants: one source for a GPU and for the software driver. */
 #include <grinterop/cuhost.h>
 
-/* A vertex for each thread, its place and its colour: a square of points on a wave. */
+/* One thread per vertex, with position and colour: a square of points on a wave. */
 extern "C" __global__ void wave(float4 *vertices, float time)
 {
     int side = gridDim.x * blockDim.x;
@@ -15,7 +15,7 @@ extern "C" __global__ void wave(float4 *vertices, float time)
 }
 GR_KERNEL(wave)
 
-/* A texel for each thread: rings that run outwards. */
+/* One thread per texel: rings that move outwards. */
 extern "C" __global__ void rings(cudaSurfaceObject_t image, int width, int height, float time)
 {
     int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hello_image: CUDA writes rings into OpenGL's texture, OpenGL draws it, hello_image.png keeps it.
- * Run it where its kernels are, which hello.c explains:
+ * hello_image: CUDA writes rings to an OpenGL texture, OpenGL draws it to hello_image.png. Run it
+ * in the folder of its kernels, as hello.c explains:
  *
  *     cd build/kernels; ../examples/hello_image
  */
@@ -25,19 +25,19 @@ static void check(bool good, const char *what)
     exit(EXIT_FAILURE);
 }
 
-/* A call of CUDA's tells by itself what went wrong. */
+/* CUDA calls return their own error codes. */
 static void check_cuda(CUresult result, const char *what)
 {
     const char *code = "";
     if (result == CUDA_SUCCESS)
         return;
     if (gr_cuda()->GetErrorName(result, &code) != CUDA_SUCCESS)
-        code = "a code that the driver does not know";
+        code = "an unknown error code";
     fprintf(stderr, "%s: %s\n", what, code);
     exit(EXIT_FAILURE);
 }
 
-/* OpenGL as ever: draws a texture over a whole picture. */
+/* Plain OpenGL: draws a texture over the whole picture. */
 static void draw(GLuint texture, const char *path)
 {
     GLuint framebuffer, colours;
@@ -59,7 +59,7 @@ static void draw(GLuint texture, const char *path)
     glEnd();
     glReadPixels(0, 0, WIDTH, HEIGHT, GL_RGBA, GL_UNSIGNED_BYTE, pixels);
 
-    /* OpenGL's first row is the lowest one. */
+    /* OpenGL's first row is the bottom row. */
     png_image png = {.version = PNG_IMAGE_VERSION, .width = WIDTH, .height = HEIGHT};
     png.format = PNG_FORMAT_RGBA;
     check(png_image_write_to_file(&png, path, 0, pixels, -4 * WIDTH, NULL), path);
@@ -67,7 +67,7 @@ static void draw(GLuint texture, const char *path)
 
 int main(void)
 {
-    /* CUDA and OpenGL on one GPU, without a window. Without a GPU: both on the CPU. */
+    /* CUDA and OpenGL on the same GPU, without a window; or both on the CPU if there is no GPU. */
     check(gr_cuda_load(true) == GR_OK, "CUDA");
     const gr_cuda_api *cuda = gr_cuda();
     GR_AUTO(gr_cuda_context) *context = gr_cuda_context_create(0);
@@ -82,7 +82,7 @@ int main(void)
     check_cuda(cuda->ModuleLoad(&module, kernels), kernels);
     check_cuda(cuda->ModuleGetFunction(&rings, module, "rings"), "the kernel");
 
-    /* Once: OpenGL's texture, of which CUDA is going to write every texel. */
+    /* Once: an OpenGL texture. CUDA will overwrite all of it. */
     GLuint name;
     glGenTextures(1, &name);
     glBindTexture(GL_TEXTURE_2D, name);
@@ -91,7 +91,7 @@ int main(void)
         gr_from_gl_image(name, GL_TEXTURE_2D, GR_WRITE_DISCARD | GR_SURFACE_LOAD_STORE);
     check(texture, "the texture");
 
-    /* Each frame: the texture is CUDA's from here ... */
+    /* Each frame: CUDA owns the texture inside this scope. */
     {
         GR_AUTO(gr_buffer) *image = gr_map(texture, stream);
         check(image, "the map");
@@ -104,7 +104,7 @@ int main(void)
                                               16, 1, 0, stream, arguments, NULL);
         check_cuda(started, "the launch");
     }
-    /* ... to here: the scope's end gives it back, in the order of the stream, without waiting. */
+    /* The end of the scope released it in stream order. The CPU did not wait. */
     draw(name, "hello_image.png");
     return EXIT_SUCCESS;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hello_ring: frames in flight. One thread lets CUDA write waves, the other lets OpenGL draw them,
- * as fast as each can; hello_ring.png keeps the last one. Run it where its kernels are, which
- * hello.c explains:
+ * hello_ring: frames in flight. One thread writes waves with CUDA, the other draws them with
+ * OpenGL, each at full speed; hello_ring.png is the last frame. Run it in the folder of its
+ * kernels, as hello.c explains:
  *
  *     cd build/kernels; ../examples/hello_ring
  */
@@ -20,7 +20,7 @@ enum { SLOTS = 4, FRAMES = 60 };
 
 static unsigned char pixels[4 * WIDTH * HEIGHT];
 
-/* Not exit(): it would end OpenGL below the other thread, which draws. */
+/* Not exit(): it would shut down OpenGL while the other thread draws. */
 static void check(bool good, const char *what)
 {
     if (good)
@@ -29,19 +29,19 @@ static void check(bool good, const char *what)
     _Exit(EXIT_FAILURE);
 }
 
-/* A call of CUDA's tells by itself what went wrong. */
+/* CUDA calls return their own error codes. */
 static void check_cuda(CUresult result, const char *what)
 {
     const char *code = "";
     if (result == CUDA_SUCCESS)
         return;
     if (gr_cuda()->GetErrorName(result, &code) != CUDA_SUCCESS)
-        code = "a code that the driver does not know";
+        code = "an unknown error code";
     fprintf(stderr, "%s: %s\n", what, code);
     _Exit(EXIT_FAILURE);
 }
 
-/* OpenGL as ever: once, a picture to draw into ... */
+/* Plain OpenGL: once, a picture to draw to ... */
 static void prepare(void)
 {
     static const float camera[] = {1.3f, 0, 0, 0, 0, 3, 0, 0, 0, -.9f, 1, -1, 0, .2f, 0, 2.3f};
@@ -60,7 +60,7 @@ static void prepare(void)
     glEnableClientState(GL_COLOR_ARRAY);
 }
 
-/* ... and each frame the points of a vertex buffer. */
+/* ... and in each frame, the points of a vertex buffer. */
 static void draw(GLuint vertices)
 {
     glClear(GL_COLOR_BUFFER_BIT);
@@ -70,7 +70,7 @@ static void draw(GLuint vertices)
     glDrawArrays(GL_POINTS, 0, SIDE * SIDE);
 }
 
-/* The producer: a thread that needs no OpenGL. It waits where all slots are still being drawn. */
+/* The producer: a thread without OpenGL. It waits while all slots are still being drawn. */
 static void *produce(void *user)
 {
     gr_ring *ring = user;
@@ -100,7 +100,7 @@ static void *produce(void *user)
 
 int main(void)
 {
-    /* CUDA and OpenGL on one GPU, without a window. Without a GPU: both on the CPU. */
+    /* CUDA and OpenGL on the same GPU, without a window; or both on the CPU if there is no GPU. */
     check(gr_cuda_load(true) == GR_OK, "CUDA");
     GR_AUTO(gr_cuda_context) *context = gr_cuda_context_create(0);
     check(context, "the CUDA context");
@@ -108,7 +108,7 @@ int main(void)
     check(egl, "the OpenGL context");
     prepare();
 
-    /* Buffers whose storage OpenGL and CUDA share, so that several frames are under way at once. */
+    /* Buffers in memory that OpenGL and CUDA share, for several frames in flight. */
     gr_resource *vertices[SLOTS];
     const gr_gl_options shared = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_SHARED);
     for (int i = 0; i < SLOTS; i++) {
@@ -130,7 +130,7 @@ int main(void)
     }
     pthread_join(producer, NULL);
 
-    /* OpenGL's first row is the lowest one. */
+    /* OpenGL's first row is the bottom row. */
     glReadPixels(0, 0, WIDTH, HEIGHT, GL_RGBA, GL_UNSIGNED_BYTE, pixels);
     png_image png = {.version = PNG_IMAGE_VERSION, .width = WIDTH, .height = HEIGHT};
     png.format = PNG_FORMAT_RGBA;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hello_vulkan: CUDA writes rings into Vulkan's image, Vulkan copies the image into a buffer, CUDA
- * reads the buffer, hello_vulkan.png keeps it. The GPU keeps the order of all three: see submit().
- * Run it where its kernels are, which hello.c explains:
+ * hello_vulkan: CUDA writes rings to a Vulkan image, Vulkan copies the image to a buffer, and CUDA
+ * reads the buffer, which becomes hello_vulkan.png. The GPU orders all three: see submit(). Run it
+ * in the folder of its kernels, as hello.c explains:
  *
  *     cd build/kernels; ../examples/hello_vulkan
  */
@@ -26,19 +26,19 @@ static void check(bool good, const char *what)
     exit(EXIT_FAILURE);
 }
 
-/* A call of CUDA's tells by itself what went wrong. */
+/* CUDA calls return their own error codes. */
 static void check_cuda(CUresult result, const char *what)
 {
     const char *code = "";
     if (result == CUDA_SUCCESS)
         return;
     if (gr_cuda()->GetErrorName(result, &code) != CUDA_SUCCESS)
-        code = "a code that the driver does not know";
+        code = "an unknown error code";
     fprintf(stderr, "%s: %s\n", what, code);
     exit(EXIT_FAILURE);
 }
 
-/* Vulkan as ever: the commands of a frame. There is no barrier for CUDA in them. */
+/* Plain Vulkan: the commands of a frame, without any barriers for CUDA. */
 static VkCommandBuffer record(VkDevice device, VkCommandPool pool, VkImage image, VkBuffer buffer)
 {
     VkCommandBuffer commands;
@@ -56,7 +56,7 @@ static VkCommandBuffer record(VkDevice device, VkCommandPool pool, VkImage image
     return commands;
 }
 
-/* Vulkan's turn: `commands` use both resources as `use` says; none: they only go to CUDA. */
+/* Submits `commands`, which use both resources as in `use`. NULL only releases them to CUDA. */
 static void submit(gr_resource *const both[2], VkCommandBuffer commands, const gr_vk_use *use)
 {
     const VkCommandBufferSubmitInfo buffer = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO,
@@ -73,7 +73,7 @@ static void submit(gr_resource *const both[2], VkCommandBuffer commands, const g
 
 int main(void)
 {
-    /* CUDA and Vulkan on one GPU, without a window. Without a GPU: both on the CPU. */
+    /* CUDA and Vulkan on the same GPU, without a window; or both on the CPU if there is no GPU. */
     check(gr_cuda_load(true) == GR_OK, "CUDA");
     const gr_cuda_api *cuda = gr_cuda();
     GR_AUTO(gr_cuda_context) *context = gr_cuda_context_create(0);
@@ -94,7 +94,7 @@ int main(void)
     check_cuda(cuda->ModuleLoad(&module, kernels), kernels);
     check_cuda(cuda->ModuleGetFunction(&rings, module, "rings"), "the kernel");
 
-    /* Once: an image and a buffer that Vulkan and CUDA share, and Vulkan's commands. */
+    /* Once: an image and a buffer that Vulkan and CUDA share, and the Vulkan commands. */
     const VkImageCreateInfo image = {.sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
                                      .imageType = VK_IMAGE_TYPE_2D,
                                      .format = VK_FORMAT_R8G8B8A8_UNORM,
@@ -119,7 +119,7 @@ int main(void)
     check(!vkCreateCommandPool(vk->device, &create, NULL, &pool), "a command pool");
     VkCommandBuffer commands = record(vk->device, pool, gr_vk_image(drawn), gr_vk_buffer(read));
 
-    /* A new image has no layout yet in which CUDA could write it. */
+    /* A new image has no layout yet that CUDA could write to. */
     submit(both, VK_NULL_HANDLE,
            &GR_INIT(gr_vk_use, .stages = VK_PIPELINE_STAGE_2_TRANSFER_BIT,
                     .layout = VK_IMAGE_LAYOUT_UNDEFINED));

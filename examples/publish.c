@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * publish: a tensor that CUDA made, half floats of linear light with a plane for each colour, goes
- * into OpenGL's texture in one call, which arranges, converts and encodes it in one pass. OpenGL
- * draws the texture.
+ * publish: a CUDA tensor of linear half floats, one plane per colour, is published to an OpenGL
+ * texture by one call, which reorders, converts and encodes it in one pass. OpenGL draws the
+ * texture.
  *
  *     build/examples/publish                    writes publish.png; --help lists the options
  *
@@ -42,11 +42,11 @@ struct show {
     CUmodule module;
     CUfunction kernel;
     gr_tensor *tensor;
-    gr_resource *texture; /* the easel's, as CUDA knows it */
+    gr_resource *texture; /* the registered texture of the easel */
     unsigned char *pixels;
 };
 
-/* Memory of the device, with a type and a shape. */
+/* Device memory with a type and a shape. */
 static bool make_tensor(struct show *show, const struct options *o)
 {
     const int64_t shape[] = {3, o->tensor_height, o->tensor_width};
@@ -56,7 +56,7 @@ static bool make_tensor(struct show *show, const struct options *o)
     return show->tensor || failed_to("allocate the tensor");
 }
 
-/* Any framework's work would stand here. */
+/* In an application, a framework would compute here. */
 static bool fill_tensor(struct show *show, const struct options *o)
 {
     CUdeviceptr picture = gr_tensor_get_info(show->tensor)->ptr;
@@ -70,9 +70,9 @@ static bool fill_tensor(struct show *show, const struct options *o)
 }
 
 /*
- * The texture is OpenGL's before and after: its levels are made from what CUDA wrote. The easel's
- * pictures begin with their top row, as the tensor does; where the first row is the lowest one,
- * `flip` turns it.
+ * OpenGL owns the texture before and after: it generates the mip levels from what CUDA wrote.
+ * Pictures of the easel begin with the top row, as the tensor does. If the first row were the
+ * bottom row, `flip` would turn it over.
  */
 static bool show_tensor(struct show *show)
 {
@@ -84,7 +84,7 @@ static bool show_tensor(struct show *show)
     return true;
 }
 
-/* The easel has a texture for a picture of that size; what is in it does not matter. */
+/* The easel has a texture of that size; its contents do not matter. */
 static bool share_texture(struct show *show, const struct options *o)
 {
     const struct picture empty = {.width = o->tensor_width, .height = o->tensor_height};
@@ -119,7 +119,7 @@ static bool draw(struct show *show, const struct options *o)
     return true;
 }
 
-/* Backwards: what CUDA knows of the texture ends before the texture does. */
+/* In reverse order: the registration must end before the texture is deleted. */
 static void close_show(struct show *show)
 {
     gr_tensor_free(show->tensor);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The picture of publish.c, as a neural network or a renderer would leave it: half floats of linear
- * light, the three colours in a plane each, the first row on top. It is a Julia set with the
- * potential of its outside as light.
+ * The picture of publish.c, in the form that a neural network or renderer outputs: linear half
+ * floats, one plane per colour, top row first. It is a Julia set, lit by the potential outside it.
  */
 #include <grinterop/cuhost.h>
 
-/* Light is positive, neither too small nor too large for a half. */
+/* Light is positive and within the range of a half. */
 static __device__ unsigned short to_half(float value)
 {
 #ifdef __CUDACC__
@@ -20,7 +19,7 @@ static __device__ unsigned short to_half(float value)
 #endif
 }
 
-/* How far outside a point is: the iterations until it has left, as a real number; 0: inside. */
+/* Smooth escape time of a point in iterations; 0 if it is inside. */
 static __device__ float outside(float x, float y, float cx, float cy, float *nearest)
 {
     *nearest = 1e9f;

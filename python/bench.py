@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What a map costs from Python, beside C and beside cuda.core, in one process and on one buffer.
+"""Measures a map from Python against C and cuda.core, in one process and on one buffer.
 
     PYTHONPATH=... python3 bench.py [--rounds N] [--repeats N] [--batch N] [--without-core]
                                     [--json FILE]
 
-Each row is the median of the repeats, whose rows take turns, so that a machine that slows down does
-so for all of them. Microseconds for one round; in the rows of a batch, for one resource. Before
-each row both APIs are idle, and a row has few rounds: their queues have room, so that a round is
-what the thread does and not what it waits for.
+Each value is the median of the repeats, in microseconds per round; batches are per resource. The
+repeats of all rows are interleaved, so a machine that slows down affects all rows. Both APIs are
+idle before each row, and a row has few rounds: no queue fills up, so the time is that of the thread
+and does not include waits.
 """
 
 import argparse
@@ -18,7 +18,7 @@ import sys
 import time
 from pathlib import Path
 
-# In the place of this folder, whose package has no extension unless it was built here.
+# Instead of this folder, whose package has no extension unless it was built here.
 sys.path[0] = str(Path(__file__).resolve().parent / "tests")
 
 import grinterop  # noqa: E402
@@ -84,7 +84,7 @@ def batch_rows(resources, stream):
 
 
 def core_rows(names, stream):
-    """The same by cuda.core, with resources of its own on the same OpenGL buffers."""
+    """The same rows with cuda.core, with its own resources on the same OpenGL buffers."""
     from cuda.core import GraphicsResource as CoreResource
 
     resources = [CoreResource.from_gl_buffer(name) for name in names]
@@ -119,7 +119,7 @@ def core_rows(names, stream):
 
 
 def torch_rows(resource, core, stream):
-    """To PyTorch's tensor and back, where PyTorch is there."""
+    """Rows with a PyTorch tensor, if PyTorch is installed."""
     import torch
 
     outer = torch.cuda.ExternalStream(int(stream.handle))
@@ -146,7 +146,7 @@ def torch_rows(resource, core, stream):
 
 
 def all_rows(names, cuda, with_core):
-    """The rows, why some are missing, and the stream of all."""
+    """The rows, the reasons for missing rows, and the stream."""
     missing = []
     stream, resources = cuda, [GraphicsResource.from_gl_buffer(name) for name in names]
     try:
@@ -193,7 +193,7 @@ def report(found):
         print(f"{name:40} {time_us:9.3f} us")
     for what, limit in (("map, pointer, release", 0.8), ("map, DLPack, release", 1.0)):
         more = found[f"grinterop: {what}"] - found[f"C: {what}"]
-        print(f"{what}: {more:.3f} us more than in C; the most is {limit}")
+        print(f"{what}: {more:.3f} us more than in C; the limit is {limit}")
 
 
 def main():
@@ -226,7 +226,7 @@ def main():
     found = measure(rows, rounds, repeats, settle)
     report(found)
     if grinterop.is_software():
-        print("The software driver copies at each map, which hides what Python costs.")
+        print("The software driver copies at each map, which hides the cost of Python.")
     for line in missing:
         print(f"left out: {line}")
     if options.json:

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Exchanges bytes between each framework and what OpenGL and Vulkan draw, in every way there is.
+"""Exchanges bytes between each framework and OpenGL and Vulkan objects, in every possible way.
 
-    python3 matrix.py                      a table, of those frameworks that are installed here
+    python3 matrix.py                      a table of the installed frameworks
     python3 matrix.py --out DIR            DIR/frameworks.md and DIR/frameworks.json as well
-    python3 matrix.py --only NumPy,CuPy    those only
+    python3 matrix.py --only NumPy,CuPy    only these
     python3 matrix.py --pipelines          the pipelines too: JPEG and H.264 to what is drawn
 
-Each framework runs in a process of its own, with a time limit. The exit status is 1 if bytes that
-arrived were wrong, or if a framework ended in a crash.
+Each framework runs in its own process with a time limit. The exit status is 1 if wrong bytes
+arrived or a framework crashed.
 """
 
 import argparse
@@ -58,7 +58,7 @@ def arguments():
 
 
 def start(name, pipe, log, out):
-    """The process, which writes lines of JSON to the pipe and all else to the log."""
+    """Starts the process, which writes lines of JSON to the pipe and its output to the log."""
     command = [sys.executable, __file__, "--child", name, "--pipe", str(pipe)]
     if out:
         command += ["--out", str(out)]
@@ -68,7 +68,7 @@ def start(name, pipe, log, out):
 
 
 def wait(child, limit):
-    """None, or why it did not end well."""
+    """None, or the reason why it failed."""
     try:
         status = child.wait(limit)
     except subprocess.TimeoutExpired:
@@ -81,7 +81,7 @@ def wait(child, limit):
 
 
 def run_child(name, limit, folder, out):
-    """What a child said, as a list, and how it ended. A file serves as the pipe: it never fills."""
+    """The output of a child, as a list, and how it ended. The pipe is a file, which never fills."""
     said = folder / "said.jsonl"
     log = folder / f"{name.replace(' ', '-')}.log"
     with open(said, "wb") as pipe, open(log, "wb") as text:
@@ -97,7 +97,7 @@ def run_child(name, limit, folder, out):
 
 
 def row_of(name, lines, trouble, tail):
-    """One row from what the child said."""
+    """One row from the output of the child."""
     row = {"name": name, "cells": {}, "trouble": []}
     for line in lines:
         if "cell" in line:
@@ -112,7 +112,7 @@ def row_of(name, lines, trouble, tail):
 
 
 def verdict(row):
-    """Words for the line of progress."""
+    """The text of the progress line."""
     if "absent" in row:
         return f"not run: {row['absent']}"
     ways = [way for cell in row["cells"].values() for way in cell]
@@ -125,7 +125,7 @@ def verdict(row):
 
 
 def run_all(chosen):
-    """Every row, with a line of progress for each."""
+    """Runs every row, with a progress line for each."""
     import tempfile
 
     rows = []
@@ -141,7 +141,7 @@ def run_all(chosen):
 
 
 def is_bad(row):
-    """Wrong bytes or a crash; that a framework lacks a way is none."""
+    """Wrong bytes or a crash; a way that a framework lacks is not a failure."""
     failed = any(way["result"] == "failed" for cell in row["cells"].values() for way in cell)
     return bool(row["trouble"]) or failed
 

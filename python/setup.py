@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Finds libgrinterop and builds the one extension, in the limited API of CPython 3.10.
 
-GRINTEROP_BUILD names a build folder of grinterop's that is not installed. Without it pkg-config
-says where grinterop is. The extension looks for the library there first; with GRINTEROP_RPATH=no,
-for a package whose library is where the loader looks, it does not.
+GRINTEROP_BUILD names a grinterop build folder that is not installed; otherwise pkg-config finds
+grinterop. The extension gets an rpath to that library, unless GRINTEROP_RPATH=no, for packages
+whose library is on the loader's path.
 """
 
 import os
@@ -27,7 +27,7 @@ HERE = Path(__file__).resolve().parent
 
 
 def from_build(folder):
-    """The compiler's and the linker's options for a build folder."""
+    """Compiler and linker options for a build folder."""
     build = Path(folder).resolve()
     libraries = build / ".libs"
     if not (libraries / "libgrinterop.so").exists():
@@ -49,8 +49,8 @@ def from_pkg_config():
             )
         except (OSError, subprocess.CalledProcessError):
             sys.exit(
-                "pkg-config knows no grinterop. Install it (make install, with PKG_CONFIG_PATH if"
-                " the prefix is not pkg-config's), or set GRINTEROP_BUILD to its build folder."
+                "pkg-config does not find grinterop. Install it (make install; set PKG_CONFIG_PATH"
+                " for another prefix), or set GRINTEROP_BUILD to its build folder."
             )
 
     libraries = ask("--libs")
@@ -59,7 +59,7 @@ def from_pkg_config():
 
 
 class Wheel(bdist_wheel):
-    """One wheel for every CPython from 3.10 on."""
+    """One wheel for CPython 3.10 and later."""
 
     def get_tag(self):
         python, abi, platform = super().get_tag()

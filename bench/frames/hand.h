@@ -10,7 +10,7 @@
 
 #include "bench/frames/frames.h"
 
-/* Memory of the device that draws, which CUDA's device may touch, too. */
+/* Memory of the drawing device that the CUDA device can access. */
 struct hand_buffer {
     CUmemGenericAllocationHandle memory;
     size_t size;
@@ -19,7 +19,7 @@ struct hand_buffer {
     unsigned object, name; /* OpenGL's memory object and buffer */
 };
 
-/* A timeline of Vulkan's that OpenGL and CUDA have imported. */
+/* A Vulkan timeline semaphore that OpenGL and CUDA have imported. */
 struct hand_timeline {
     VkSemaphore vulkan;
     CUexternalSemaphore cuda;

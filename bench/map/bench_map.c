@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench_map: what a map and release cost, by the driver's own calls and by the library, measured
- * side by side in one run. Says how the numbers were made, since OpenGL's and CUDA's queues are
- * deep enough to hide the GPU from a short loop.
+ * bench_map: the cost of a map and release with the driver's own calls and with the library,
+ * measured side by side in one run. It prints how the numbers were taken, since the OpenGL and CUDA
+ * queues are deep enough to hide the GPU from a short loop.
  */
 #define _GNU_SOURCE
 #include <limits.h>

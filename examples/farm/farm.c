@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * farm: a long sequence of pictures by many GPUs, with MPI.
+ * farm: renders a long sequence of pictures on many GPUs, with MPI.
  *
  *     mpirun -n 8 --bind-to none build/examples/farm/farm --frames 10000 --out pictures
  *
- * Each rank takes the GPU of its number on its node, and OpenGL without a window on the same one.
- * It renders frames that a counter hands out, so that a slow GPU does fewer. A file gets its name
- * when it is whole; a job that ended early is started again by the same command, and does the rest.
+ * Each rank uses the GPU with its local rank number, with headless OpenGL on the same GPU. A shared
+ * counter distributes the frames, so a slow GPU renders fewer. A file gets its final name when it
+ * is complete. To resume an interrupted job, run the same command again: it renders the rest.
  */
 #define _GNU_SOURCE
 #include <limits.h>
@@ -54,7 +54,7 @@ struct farm {
 
 /* ---- What there is to do --------------------------------------------------------------------- */
 
-/* Each rank looks into some of the folders: a million names are too many for one. */
+/* Each rank scans some of the folders: a million names are too many for one. */
 static bool scan(struct farm *farm, unsigned char *bits)
 {
     const int folders = farm_files_folders(&farm->files);
@@ -114,7 +114,7 @@ static bool open_renderer(struct farm *farm)
     return farm->render;
 }
 
-/* The pictures of a rank that found no GPU would be others than those of the rest. */
+/* A rank without a GPU would render different pictures. */
 static bool all_alike(struct farm *farm, const char *host)
 {
     const bool none = crew_all(farm->device.software), gpus = crew_all(!farm->device.software);
@@ -173,8 +173,8 @@ static struct farm_sum sum_of(const struct farm *farm, double seconds)
 /* ---- The work -------------------------------------------------------------------------------- */
 
 /*
- * Frames that a rank takes at a time. Few, so that in the end none waits long for another; not one
- * by one, so that thousands of ranks leave the counter alone.
+ * Frames that a rank takes at a time. Few, so that ranks finish at about the same time; more than
+ * one, so that thousands of ranks do not contend for the counter.
  */
 static int chunk_of(const struct farm *farm)
 {
@@ -184,7 +184,7 @@ static int chunk_of(const struct farm *farm)
     return chunk < 1 ? 1 : chunk > 64 ? 64 : chunk;
 }
 
-/* A few times a second: tells the others what is done here; rank 0 shows what is done by all. */
+/* A few times a second: reports this rank's progress; rank 0 displays the total. */
 static void tell(struct farm *farm)
 {
     const double now = clock_seconds();
@@ -225,7 +225,7 @@ static void show_progress(void *user)
     tell(farm);
 }
 
-/* Nobody waits here for a rank that failed: that one ends the job. */
+/* No rank waits here for a failed one: that rank aborts the job. */
 static void do_all(struct farm *farm)
 {
     crew_barrier();
@@ -281,7 +281,7 @@ static bool run(struct farm *farm, double started)
 
 /* ---- The program ----------------------------------------------------------------------------- */
 
-/* The writers first: they read what the renderer has mapped. */
+/* Writers first: they read buffers that the renderer has mapped. */
 static void end(struct farm *farm)
 {
     farm_writers_close(farm->writers);
@@ -334,7 +334,7 @@ int main(int argc, char **argv)
                                     .writers = 4,
                                     .out = "farm.frames",
                                     .slow = -1}};
-    /* Before MPI: a wrong option needs no other rank. */
+    /* Before MPI: reporting a wrong option needs no other rank. */
     read_options(argc, argv, &farm.options);
     crew_open(&argc, &argv, &farm.crew);
     const bool done = run(&farm, started);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The ranks of a farm, by MPI. Two counters lie in memory of rank 0 that every rank reaches by
- * one-sided operations, so that no rank has to serve the others.
+ * The MPI ranks of a farm. Two counters are in memory of rank 0, which every rank accesses by
+ * one-sided operations, so no rank has to serve the others.
  */
 #define _GNU_SOURCE
 #include "farm_crew.h"
@@ -23,7 +23,7 @@ static int sum_of(int number)
     return sum;
 }
 
-/* Ranks that can share memory are on one node: the same under mpirun, Slurm and the like. */
+/* Ranks that can share memory are on the same node; works under mpirun, Slurm and others. */
 static void find_place(struct crew *crew)
 {
     MPI_Comm node;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The files of a farm. A name of its own for what is not finished, and rename(), which is atomic:
- * whoever looks sees no half of a picture, and a rank that is killed leaves none under its name.
+ * The files of a farm. Files are written under a temporary name and renamed atomically: no reader
+ * sees a partial picture, and a killed rank leaves none under a final name.
  */
 #define _GNU_SOURCE
 #include "farm_files.h"
@@ -39,8 +39,8 @@ static bool make_folder(const char *path)
 }
 
 /*
- * A byte for each frame, so that jobs with other frames don't meet. The system lets go of them when
- * the process ends, whatever the way.
+ * Locks one byte per frame, so jobs with different frames do not conflict. The system releases the
+ * locks however the process ends.
  */
 static bool take_frames(const struct farm_files *files)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The files of a farm: which there are, and how one comes about whole or not at all.
+ * The files of a farm: finds existing ones and writes new ones completely or not at all.
  *
  * OUT/00001/frame-00001234.png is frame 1234. Folders have a thousand frames each, since file
  * systems slow down where one folder has a million files. A file gets its name only when it is

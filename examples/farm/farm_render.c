@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One rank's renderer. The hand-over between CUDA and OpenGL is a ring (compute(), draw()); that
- * between OpenGL and the writers are buffers that stay mapped, with a fence each (collect()).
+ * The renderer of one rank. A ring connects CUDA and OpenGL (compute(), draw()); persistently
+ * mapped buffers with fences connect OpenGL and the writers (collect()).
  */
 #define _GNU_SOURCE
 #include "farm_render.h"
@@ -282,7 +282,7 @@ struct farm_render *farm_render_open(const struct farm_render_options *options,
     return NULL;
 }
 
-/* Backwards: what CUDA knows of the buffers ends before OpenGL's buffers do. */
+/* In reverse order: the registrations must end before the OpenGL buffers are deleted. */
 void farm_render_close(struct farm_render *r)
 {
     if (!r)

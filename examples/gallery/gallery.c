@@ -45,7 +45,7 @@ static const char *const painter_names[IMAGES] = {
     [RENDERBUFFER] = "paint_glass",
 };
 
-/* CUDA writes all of each image, so nothing need be kept of what was in it. */
+/* CUDA overwrites every image completely. */
 static bool share_images(struct show *show)
 {
     for (int i = 0; i < IMAGES; i++) {
@@ -85,7 +85,7 @@ static bool paint_all(struct show *show, gr_buffer *buffers[])
     return true;
 }
 
-/* All images are CUDA's from the map to the release, and then OpenGL's again. */
+/* CUDA owns all images from the map to the release. */
 static bool paint_images(struct show *show)
 {
     gr_buffer *buffers[IMAGES];
@@ -178,7 +178,7 @@ static bool open_show(struct show *show)
            share_images(show) && load_kernels(show);
 }
 
-/* Backwards: what CUDA knows of the images ends before OpenGL's images do. */
+/* In reverse order: the registrations must end before the OpenGL images are deleted. */
 static void close_show(struct show *show)
 {
     for (int i = 0; i < IMAGES; i++)

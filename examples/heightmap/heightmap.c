@@ -49,7 +49,7 @@ struct show {
     unsigned char *pixels;
 };
 
-/* Tells CUDA of OpenGL's vertex buffer. The kernel writes all of it, so nothing need be kept. */
+/* Registers the OpenGL vertex buffer with CUDA. The kernel overwrites it completely. */
 static bool share_vertices(struct show *show)
 {
     show->vertices = gr_from_gl_buffer(show->scene.vertex_buffer, GR_WRITE_DISCARD);
@@ -66,7 +66,7 @@ static bool launch(const struct session *s, CUfunction kernel, int columns, int 
         "start a kernel");
 }
 
-/* The buffer is CUDA's from gr_map() to the end of the scope, and then OpenGL's again. */
+/* CUDA owns the buffer from gr_map() to the end of the scope. */
 static bool write_vertices(struct show *show)
 {
     GR_AUTO(gr_buffer) *buffer = gr_map(show->vertices, show->session.stream);
@@ -195,7 +195,7 @@ static bool open_show(struct show *show, const struct options *options)
            share_vertices(show) && load_kernels(show) && upload_picture(show);
 }
 
-/* Backwards: what CUDA knows of the buffer ends before OpenGL's buffer does. */
+/* In reverse order: the registration must end before the OpenGL buffer is deleted. */
 static void close_show(struct show *show)
 {
     const gr_cuda_api *cuda = show->session.cuda;

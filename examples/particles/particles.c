@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * particles: CUDA moves particles, OpenGL draws them, with several frames in flight between the
- * two. It writes a short animation as numbered pictures and says how many frames a second there are
- * in order, where one buffer goes to and fro, and in flight.
+ * particles: CUDA moves particles and OpenGL draws them, with several frames in flight. It writes a
+ * short animation as numbered pictures and prints the frames per second in order (with one buffer)
+ * and in flight.
  *
  *   build/examples/particles/particles   fills particles.frames; --help lists the options
  *
@@ -68,7 +68,7 @@ static void draw(const struct show *show, unsigned array)
 
 /* ---- The hand-over --------------------------------------------------------------------------- */
 
-/* One buffer: CUDA writes it, OpenGL draws it, and each waits for the other in each frame. */
+/* One buffer: CUDA writes it and OpenGL draws it; in each frame they wait for each other. */
 static bool frame_in_order(struct show *show)
 {
     {
@@ -83,8 +83,8 @@ static bool frame_in_order(struct show *show)
 }
 
 /*
- * A ring of buffers: CUDA goes on to the next one while OpenGL draws the last, so the two wait for
- * each other only where a buffer comes round again. The thread waits for neither.
+ * A ring of buffers: CUDA writes the next one while OpenGL draws the last, so they wait for each
+ * other only when a buffer is reused. The thread waits for neither.
  */
 static bool frame_in_flight(struct show *show)
 {
@@ -104,11 +104,11 @@ static bool frame_in_flight(struct show *show)
     return gr_ring_give_back(show->ring, &slot, 1) == GR_OK || failed_to("give a slot back");
 }
 
-/* By copy, too, where OpenGL draws on another device than CUDA computes on. */
+/* Allows copies too, for an OpenGL context on another device than CUDA. */
 static const gr_gl_options any_transport = {.struct_size = sizeof(gr_gl_options),
                                             .transports = GR_TRANSPORT_ANY};
 
-/* Storage of the application's own, as it would have it without CUDA. */
+/* Storage allocated by the application, as without CUDA. */
 static bool share_in_order(struct show *show, size_t size)
 {
     glGenBuffers(1, &show->buffer);
@@ -119,7 +119,7 @@ static bool share_in_order(struct show *show, size_t size)
     return show->sparks || failed_to("share a buffer with CUDA");
 }
 
-/* Storage that grinterop makes, in the best way that works here. */
+/* Storage allocated by grinterop, with the best transport that works here. */
 static bool share_in_flight(struct show *show, size_t size, int in_flight)
 {
     gr_resource *slots[MOST_IN_FLIGHT];
@@ -236,7 +236,7 @@ static bool open_show(struct show *show, const struct options *options)
            particles_cuda_start(&show->flow);
 }
 
-/* Backwards: what CUDA knows of the buffers ends before OpenGL's buffers do. */
+/* In reverse order: the registrations must end before the OpenGL buffers are deleted. */
 static void close_show(struct show *show)
 {
     gr_ring_free(show->ring);

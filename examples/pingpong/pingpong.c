@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pingpong: two images that CUDA and Vulkan share. While Vulkan puts one into a picture, CUDA
- * writes the other; then they swap. Timeline semaphores say whose turn it is, and the loop never
- * waits: see run().
+ * pingpong: CUDA and Vulkan share two images. While Vulkan draws one to a picture, CUDA writes the
+ * other; then they swap. Timeline semaphores order them, and the loop never blocks: see run().
  *
  *   build/examples/pingpong/pingpong   writes pingpong.png; --help lists the options
  */
@@ -40,7 +39,7 @@ struct show {
     unsigned *found; /* the same on the host */
 };
 
-/* CUDA's part of a frame: the image is its own from the map to the end of the scope. */
+/* The CUDA part of a frame: CUDA owns the image from the map to the end of the scope. */
 static bool compute(const struct show *show, int frame)
 {
     const struct session *s = &show->session;
@@ -80,7 +79,7 @@ static bool run(struct show *show, int frames)
     return true;
 }
 
-/* The sum of a tile's texels, as the kernel sums them. */
+/* The sum of a tile's texels, as in the kernel. */
 static unsigned sum_of_tile(const struct show *show, int tile)
 {
     const struct pingpong_vk *vk = &show->vk;

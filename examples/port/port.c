@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * port: one application with two renderers, OpenGL and Vulkan. Both draw the same picture. The
- * frame is written once, in compute() and draw(), and does not know which of them draws. What they
- * have apart is making objects and drawing: port_gl.c and port_vk.c.
+ * port: one application with an OpenGL and a Vulkan renderer, which draw the same picture. The code
+ * of a frame, compute() and draw(), is independent of the renderer. Only creating objects and
+ * drawing differ: port_gl.c and port_vk.c.
  *
  *     build/examples/port/port --backend gl          writes port.png; --help lists the options
  *     build/examples/port/port --backend vk          the same picture, drawn by Vulkan
  *
- * 14 lines of port_gl.c and 45 of port_vk_draw.c are there for the hand-over: those that make and
- * free the shared resources, and those that submit. Comments and blank lines are not counted. With
- * semaphores, waits and barriers written by hand there were 13 and 85.
+ * 14 lines of port_gl.c and 45 of port_vk_draw.c create, free and submit the shared resources, not
+ * counting comments and blank lines. With hand-written semaphores, waits and barriers there were 13
+ * and 85.
  */
 #define _GNU_SOURCE
 #include <limits.h>
@@ -27,7 +27,7 @@
 #include "tools/options.h"
 
 /*
- * Each pixel is the mean of SCALE by SCALE that are drawn: smooth edges, by no renderer's own rule.
+ * Each pixel is the mean of SCALE by SCALE drawn pixels: antialiasing that both renderers share.
  */
 enum { SCALE = 2 };
 
@@ -64,7 +64,7 @@ static void shrink(const unsigned char *drawn, int width, int height, unsigned c
     }
 }
 
-/* CUDA's part of a frame: both are its own from the map to the release. */
+/* The CUDA part of a frame: CUDA owns both resources from the map to the release. */
 static bool compute(const struct show *show, float time)
 {
     gr_buffer *mapped[PORT_SHARED];
@@ -77,8 +77,8 @@ static bool compute(const struct show *show, float time)
 }
 
 /*
- * The renderer's part: it comes after the release, and the next map after it. A submit that
- * fails is taken back at the end of the scope.
+ * The renderer's part: it runs after the release and before the next map. A failed submit is
+ * cancelled at the end of the scope.
  */
 static bool draw(const struct show *show, const struct options *options)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The kernels of port: a waving sheet of marbled paper. They get a pointer and a surface, and
- * nothing says whether OpenGL or Vulkan is going to draw them.
+ * The kernels of port: a waving sheet of marbled paper. They get a pointer and a surface, whether
+ * OpenGL or Vulkan draws.
  */
 #include <grinterop/cuhost.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * port's renderer in OpenGL. It is told to count rows from the top and depth from 0 to 1, as Vulkan
- * does, so that both draw the same bytes. What is grinterop's here: share(), and the last line of
- * draw().
+ * The OpenGL renderer of port. It sets clip control to Vulkan's conventions, rows from the top and
+ * depth from 0 to 1, so both draw the same bytes. share() and the last line of draw() use
+ * grinterop.
  */
 #include "port_renderer.h"
 
@@ -32,7 +32,7 @@ struct renderer {
     gr_resource **shared;
 };
 
-/* Once: tells CUDA of OpenGL's objects. The kernels write all of them, so nothing need be kept. */
+/* Once: registers the OpenGL objects with CUDA. The kernels overwrite them completely. */
 static bool share(struct renderer *r)
 {
     r->shared[PORT_VERTICES] = gr_from_gl_buffer(r->vertices, GR_WRITE_DISCARD);
@@ -140,7 +140,7 @@ static bool make_objects(struct renderer *r)
     return error == GL_NO_ERROR;
 }
 
-/* Backwards: what CUDA knows of the objects ends before they do. */
+/* In reverse order: the registrations must end before the objects are deleted. */
 static bool close_renderer(void *renderer)
 {
     struct renderer *r = renderer;
@@ -148,7 +148,7 @@ static bool close_renderer(void *renderer)
         return true;
     for (int i = 0; i < PORT_SHARED; i++)
         gr_resource_free(r->shared[i]);
-    /* Everything that lives in the context ends with it. */
+    /* The context deletes everything that was created in it. */
     gr_egl_free(r->egl);
     free(r);
     return true;

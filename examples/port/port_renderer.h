@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What port's two renderers have in common. A renderer makes the vertex buffer and the texture,
- * shares them with CUDA, and draws them. Whose turn it is, port.c says for both.
+ * The interface of port's two renderers. A renderer creates the vertex buffer and the texture,
+ * shares them with CUDA, and draws them. port.c orders CUDA and drawing for both.
  */
 #ifndef PORT_RENDERER_H
 #define PORT_RENDERER_H
@@ -13,7 +13,7 @@
 #include "examples/support/glsl.h"
 #include "examples/support/matrix.h"
 
-/* What a renderer and CUDA share: the vertices and the texture that port.h describes. */
+/* The shared resources: the vertices and the texture that port.h describes. */
 enum { PORT_VERTICES, PORT_TEXTURE, PORT_SHARED };
 
 /* The shaders' block of uniforms. Clip space: y upwards, z from 0 to 1. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How port's sheet is drawn in Vulkan. What is grinterop's here: share(), give_away() and
- * port_vk_submit(). Waits, signals and barriers are put in by gr_vk_submit().
+ * Draws port's sheet with Vulkan. share(), give_away() and port_vk_submit() use grinterop;
+ * gr_vk_submit() adds waits, signals and barriers.
  */
 #include "port_vk_draw.h"
 
@@ -11,8 +11,8 @@
 #include "examples/support/session.h"
 
 /*
- * Once: makes the vertices and the texture so that CUDA shares them. The kernels write all of both,
- * so nothing need be kept.
+ * Once: creates the vertices and the texture in memory shared with CUDA. The kernels overwrite both
+ * completely.
  */
 static bool share(struct port_vk *p)
 {
@@ -31,7 +31,7 @@ static bool share(struct port_vk *p)
            failed_to("share Vulkan's vertices and texture with CUDA");
 }
 
-/* Once: they are new, and CUDA writes them first. */
+/* Once: releases the new resources to CUDA, which writes them first. */
 static bool give_away(const struct port_vk *p)
 {
     const gr_vk_use nothing = GR_INIT(gr_vk_use, .stages = VK_PIPELINE_STAGE_2_TOP_OF_PIPE_BIT);
@@ -41,7 +41,7 @@ static bool give_away(const struct port_vk *p)
            failed_to("give the vertices and the texture to CUDA");
 }
 
-/* A frame: both are CUDA's before it and after it. */
+/* A frame: CUDA owns both before and after it. */
 bool port_vk_submit(const struct port_vk *p, gr_submit *submit, const VkSubmitInfo2 *info)
 {
     const gr_vk_use drawing = GR_INIT(
@@ -138,7 +138,7 @@ bool port_vk_init(struct port_vk *p, const struct vulkan *vulkan, VkRenderPass p
     return make_buffers(p) && share(p) && make_set(p) && make_pipelines(p, pass) && give_away(p);
 }
 
-/* Backwards, once nothing of it is in use any more. */
+/* In reverse order, once nothing is in use any more. */
 void port_vk_free(struct port_vk *p)
 {
     const struct vulkan *v = p->vulkan;

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A program that was written for cuda.core's GraphicsResource, with its import changed.
+"""A program written for cuda.core.GraphicsResource that also runs with grinterop's.
 
-    python3 cuda_core_port.py cuda.core      as it was
-    python3 cuda_core_port.py grinterop      as it is now: the same picture
+    python3 cuda_core_port.py cuda.core      the original
+    python3 cuda_core_port.py grinterop      the same picture
 
-CUDA writes a curtain of lines into OpenGL's vertex buffer each frame, through the pointer that a
-map gives. The module that GraphicsResource is imported from is the only difference.
+In each frame CUDA writes a curtain of lines to the OpenGL vertex buffer, through the mapped
+pointer. The only difference is the module that GraphicsResource is imported from.
 """
 
 import ctypes
@@ -39,7 +39,7 @@ FRAGMENT = """
 
 
 def curtain(time):
-    """The vertices: x, y, and how far down the line is, from 0 to 1."""
+    """The vertices: x, y, and the depth of the line from 0 to 1."""
     numbers = (ctypes.c_float * (4 * LINES * POINTS))()
     for line in range(LINES):
         down = line / (LINES - 1)
@@ -66,7 +66,7 @@ class Curtain:
         self.screen = gl.Screen(width, height)
 
     def write(self, stream, time):
-        """All that cuda.core's class is asked for: a map on a stream, a pointer, a size."""
+        """The only use of GraphicsResource: a map on a stream, a pointer, a size."""
         vertices = curtain(time)
         with self.resource.map(stream=stream) as buffer:
             assert self.resource.is_mapped and buffer.size == ctypes.sizeof(vertices)

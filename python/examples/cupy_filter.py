@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""OpenGL draws a scene, CuPy filters the picture, OpenGL shows it: all on the GPU.
+"""OpenGL draws a scene, CuPy filters the picture, OpenGL displays it: all on the GPU.
 
     python3 cupy_filter.py --frames 24 --output pictures
 
-Each frame OpenGL draws into a texture. CuPy gets it as an array of floats, 0 to 1, blurs what is
-bright, adds that as a glow, and publishes the array into the same texture, which OpenGL draws on
-the screen: the left half without the filter, the right half with it.
+In each frame OpenGL draws to a texture. CuPy fetches it as an array of floats from 0 to 1, adds a
+glow around bright areas, and publishes the array to the same texture. OpenGL draws it on the
+screen: the left half without the filter, the right half with it.
 """
 
 import time
@@ -49,7 +49,7 @@ FRAGMENT = """
 
 
 class Scene:
-    """What OpenGL draws into a texture."""
+    """The scene that OpenGL draws to a texture."""
 
     def __init__(self, width, height):
         self.screen = gl.Screen(width, height)
@@ -66,7 +66,7 @@ class Scene:
 
 
 class Glow:
-    """The filter: a texture of OpenGL's, an array of CuPy's, and what is between them."""
+    """The filter: an OpenGL texture, a CuPy array, and the exchange between them."""
 
     def __init__(self, texture, width, height):
         self.resource = grinterop.GraphicsResource.from_gl_image(
@@ -75,7 +75,7 @@ class Glow:
         self.image = cupy.empty((height, width, 4), cupy.float32)
 
     def run(self, stream):
-        """fetch() and publish() convert between the texture's bytes and floats on the way."""
+        """fetch() and publish() convert between texture bytes and floats."""
         grinterop.fetch(self.resource, self.image, stream=stream)
         color = self.image[:, :, :3]
         bright = cupy.maximum(color - 0.35, 0)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""As much of OpenGL as the examples and the matrix call, by ctypes and nothing else.
+"""The OpenGL functions that the examples and the matrix call, by ctypes only.
 
-The context is grinterop's: make an EglContext first, then call these. Functions come from
-eglGetProcAddress(), so that it works where there is no libGL.
+Create a grinterop.EglContext before calling them. Functions are loaded with eglGetProcAddress(), so
+libGL is not needed.
 """
 
 import ctypes
@@ -84,7 +84,7 @@ _found = {}
 
 
 def __getattr__(name):
-    """OpenGL's functions without their "gl": gl.Clear(...)."""
+    """OpenGL functions without the "gl" prefix: gl.Clear(...)."""
     if name not in _FUNCTIONS:
         raise AttributeError(f"gl.py has no {name}")
     if name not in _found:
@@ -108,14 +108,14 @@ def _generate(kind):
 
 
 def check(where):
-    """Raises what OpenGL has to complain of."""
+    """Raises a pending OpenGL error."""
     error = _call("GetError")
     if error:
-        raise RuntimeError(f"{where}: OpenGL's error 0x{error:04x}")
+        raise RuntimeError(f"{where}: OpenGL error 0x{error:04x}")
 
 
 def describe():
-    """Who draws."""
+    """The OpenGL renderer."""
     return " / ".join(_call("GetString", what).decode() for what in (RENDERER, VERSION))
 
 
@@ -154,7 +154,7 @@ _LAYOUTS = {
 
 
 def texture(width, height, internal_format=RGBA8, data=None, filter=NEAREST):
-    """A 2D texture of one level."""
+    """A 2D texture with one level."""
     name = _generate("Textures")
     layout, kind, _ = _LAYOUTS[internal_format]
     _call("BindTexture", TEXTURE_2D, name)
@@ -199,7 +199,7 @@ def _compile(kind, source):
 
 
 def program(vertex, fragment):
-    """A program of two shaders, whose #version is added."""
+    """A program of two shaders; prepends #version."""
     name, status = _call("CreateProgram"), c_int()
     for kind, source in ((VERTEX_SHADER, vertex), (FRAGMENT_SHADER, fragment)):
         _call("AttachShader", name, _compile(kind, "#version 330 core\n" + source))
@@ -217,7 +217,7 @@ def uniform(name, program_name):
 
 
 def vertices(buffer_name, numbers):
-    """A vertex array: attribute 0 is so many floats of the buffer, without gaps."""
+    """A vertex array: attribute 0 has that many floats, tightly packed in the buffer."""
     name = _generate("VertexArrays")
     _call("BindVertexArray", name)
     _call("BindBuffer", ARRAY_BUFFER, buffer_name)
@@ -227,7 +227,7 @@ def vertices(buffer_name, numbers):
 
 
 class Screen:
-    """What is drawn to, since there is no window: a texture of RGBA8 in a framebuffer."""
+    """The render target, since there is no window: an RGBA8 texture in a framebuffer."""
 
     def __init__(self, width, height):
         self.width, self.height = width, height
@@ -248,7 +248,7 @@ class Screen:
         _call("Clear", COLOR_BUFFER_BIT)
 
     def read(self):
-        """Its bytes, RGBA, from the lowest row up."""
+        """Its RGBA bytes, from the bottom row up."""
         data = ctypes.create_string_buffer(4 * self.width * self.height)
         self.bind()
         _call("PixelStorei", PACK_ALIGNMENT, 1)
@@ -258,7 +258,7 @@ class Screen:
 
 
 class Picture:
-    """Draws a texture over a rectangle of the screen, given from -1 to 1."""
+    """Draws a texture to a rectangle of the screen, in coordinates from -1 to 1."""
 
     VERTEX = """
         uniform vec4 place;
@@ -283,7 +283,7 @@ class Picture:
         self.array = _generate("VertexArrays")
 
     def draw(self, texture_name, left=-1.0, low=-1.0, right=1.0, high=1.0, across=1.0):
-        """`across` is how much of the texture's width is shown, from its left."""
+        """`across` is the fraction of the texture's width to show, from the left."""
         _call("UseProgram", self.program)
         _call("BindVertexArray", self.array)
         _call("ActiveTexture", TEXTURE0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PNG files, a line of progress, and how an example begins and ends."""
+"""PNG files, a progress line, and the common setup of the examples."""
 
 import argparse
 import struct
@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def write_png(path, width, height, rgba, bottom_up=True):
-    """Writes RGBA bytes, whose first row is the lowest one as OpenGL has it, or the highest."""
+    """Writes RGBA bytes, whose first row is the bottom row, as in OpenGL, or the top row."""
 
     def chunk(kind, data):
         whole = kind + data
@@ -26,7 +26,7 @@ def write_png(path, width, height, rgba, bottom_up=True):
 
 
 class Progress:
-    """How far it is: a bar on a terminal, a line every tenth elsewhere."""
+    """Progress: a bar on a terminal, else a line every tenth."""
 
     def __init__(self, total, what):
         self.total, self.what, self.shown = total, what, -1
@@ -44,7 +44,7 @@ class Progress:
 
 
 def options(description, frames, output):
-    """The parser that the examples share."""
+    """The argument parser that the examples share."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--frames", type=int, default=frames, help=f"how many; {frames}")
     parser.add_argument("--output", type=Path, default=Path(output), help=f"folder; {output}")
@@ -53,38 +53,38 @@ def options(description, frames, output):
 
 
 def parse(parser):
-    """The arguments, with width and height, and with the folder made."""
+    """Parses the arguments, adds width and height, and creates the folder."""
     arguments = parser.parse_args()
     try:
         arguments.width, arguments.height = (int(number) for number in arguments.size.split("x"))
     except ValueError:
-        parser.error(f"--size {arguments.size} is not like 960x540")
+        parser.error(f"--size {arguments.size} is invalid, expected a size like 960x540")
     if arguments.frames < 1 or min(arguments.width, arguments.height) < 1:
-        parser.error("there has to be at least one frame of one pixel")
+        parser.error("at least one frame of one pixel is required")
     arguments.output.mkdir(parents=True, exist_ok=True)
     return arguments
 
 
 def missing(what, reason):
-    """Ends the program: something that it needs is not there."""
+    """Exits: something that the program needs is missing."""
     sys.exit(f"{Path(sys.argv[0]).name} needs {what}: {reason}")
 
 
 def begin(allow_software=True):
-    """A CUDA context with a stream, and an OpenGL context without a window on the same GPU."""
+    """A CUDA context with a stream, and a windowless OpenGL context on the same GPU."""
     import grinterop
 
     try:
         grinterop.load(allow_software=allow_software)
         if grinterop.is_software() and not allow_software:
-            missing("a GPU", "the software driver can't do what this one asks of CUDA")
+            missing("a GPU", "the software driver does not support this example")
         return grinterop.CudaContext(0), grinterop.EglContext(0)
     except grinterop.CUDAError as error:
         missing("a GPU with OpenGL" + " or the software driver" * allow_software, error)
 
 
 def begin_torch(torch):
-    """PyTorch's device and stream. On the software driver its tensors are the CPU's."""
+    """The PyTorch device and stream. With the software driver, tensors are on the CPU."""
     import grinterop
 
     context, egl = begin()

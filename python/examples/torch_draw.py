@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A tensor is optimised by PyTorch and drawn by OpenGL, every few steps, without a copy to the CPU.
+"""PyTorch optimises a tensor; OpenGL draws it every few steps without a copy to the CPU.
 
     python3 torch_draw.py --frames 90 --output pictures
 
-Points that lie anywhere learn to be a figure: the loss compares both clouds along many directions
-(a sliced Wasserstein distance). OpenGL's vertex buffer is a PyTorch tensor while it is mapped, so
-what is drawn is what PyTorch wrote. PICTURES/torch_draw-0000.png and so on show how they learn.
+Random points learn to form a figure: the loss compares both point clouds along many directions (a
+sliced Wasserstein distance). While mapped, the OpenGL vertex buffer is a PyTorch tensor, so OpenGL
+draws what PyTorch wrote. PICTURES/torch_draw-0000.png and so on show the progress.
 """
 
 import math
@@ -44,7 +44,7 @@ FRAGMENT = """
 
 
 def figure(count, device):
-    """Points on a knot that goes three times around, seen from above."""
+    """Points on a knot that winds three times around, seen from above."""
     at = torch.rand(count, device=device) * 2 * math.pi
     radius = 0.62 + 0.26 * torch.cos(3 * at)
     points = torch.stack([radius * torch.cos(2 * at), radius * torch.sin(2 * at)], 1)
@@ -52,7 +52,7 @@ def figure(count, device):
 
 
 def distance(points, wanted, directions):
-    """How far two clouds are apart along so many directions."""
+    """The distance of two point clouds along that many directions."""
     angle = torch.rand(directions, device=points.device) * math.pi
     axes = torch.stack([torch.cos(angle), torch.sin(angle)])
     return ((points @ axes).sort(0).values - (wanted @ axes).sort(0).values).square().mean()
@@ -69,7 +69,7 @@ class Cloud:
         self.optimizer = torch.optim.Adam([self.points], lr=0.008)
 
     def learn(self, steps):
-        """So many steps; returns the loss of the last."""
+        """Runs that many steps; returns the last loss."""
         self.before.copy_(self.points.detach())
         for _ in range(steps):
             self.optimizer.zero_grad()
@@ -79,7 +79,7 @@ class Cloud:
         return loss.item()
 
     def write(self, vertices):
-        """Into the vertices: x, y, 0, and how fast they are."""
+        """Writes the vertices: x, y, 0, speed."""
         points = self.points.detach()
         vertices[:, :2] = points
         vertices[:, 2] = 0
@@ -100,7 +100,7 @@ class Drawing:
         self.screen = gl.Screen(width, height)
 
     def fill(self, cloud, stream):
-        """The mapped buffer is PyTorch's tensor; it is OpenGL's again at the end."""
+        """The mapped buffer as a PyTorch tensor; unmapped on exit."""
         with self.resource.map(stream=stream) as buffer:
             vertices = torch.from_dlpack(buffer.tensor((self.count, 4), "float32"))
             cloud.write(vertices)

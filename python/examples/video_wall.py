@@ -4,10 +4,10 @@
 
     python3 video_wall.py --frames 600 --output pictures FILM...
 
-No frame leaves the GPU. Each film is decoded as RGB by the video engine, CV-CUDA makes it as
-large as its place on the wall, one call publishes it into that place's texture, and OpenGL
-draws them. The films begin again at their end; without any, the one in data/ is shown four
-times. It says how many frames a second that makes, and keeps the last picture of the wall.
+No frame leaves the GPU. The video engine decodes each film to RGB, CV-CUDA resizes it to its tile
+of the wall, one call publishes it to the tile's texture, and OpenGL draws the tiles. Films loop;
+without arguments, the one in data/ is shown four times. The program prints frames per second and
+keeps the last picture of the wall.
 """
 
 import itertools
@@ -21,14 +21,14 @@ import output
 try:
     import cvcuda
     import PyNvVideoCodec as codec
-except Exception as error:  # PyNvVideoCodec raises what it likes where there is no driver
+except Exception as error:  # PyNvVideoCodec raises arbitrary exceptions without a driver
     output.missing("CV-CUDA and PyNvVideoCodec", " ".join(str(error).split())[:200])
 
 FILM = Path(__file__).resolve().parents[1] / "data" / "quadrants.h264"
 
 
 def frames_of(film):
-    """The frames of a film, again and again."""
+    """The frames of a film, in a loop."""
     while True:
         demuxer = codec.CreateDemuxer(filename=str(film))
         decoder = codec.CreateDecoder(
@@ -45,11 +45,11 @@ def frames_of(film):
                 count += 1
                 yield frame
         if not count:
-            output.missing("films that can be decoded", f"{film} has no frame")
+            output.missing("films that can be decoded", f"{film} has no frames")
 
 
 class Tile:
-    """One film's place on the wall."""
+    """The tile of one film on the wall."""
 
     def __init__(self, film, number, width, height):
         self.frames = itertools.islice(frames_of(film), number * 11, None)
@@ -61,7 +61,7 @@ class Tile:
         self.left, self.low = number % 2 - 1.0, -(number // 2) * 1.0
 
     def step(self, stream):
-        """The next frame, into the texture. Its rows begin at the top, so it is flipped."""
+        """Publishes the next frame to the texture, flipped as its first row is the top."""
         frame = grinterop.Tensor.from_dlpack(next(self.frames), stream=stream)
         with cvcuda.as_stream(int(stream.stream)):
             resized = cvcuda.resize(
@@ -82,7 +82,7 @@ class Wall:
         self.screen, self.picture = gl.Screen(width, height), gl.Picture()
 
     def step(self, stream):
-        # A decoder writes to the memory of its last frame again, which has to be read by then.
+        # The decoder reuses the memory of its last frame, so that must have been read by then.
         stream.sync()
         for tile in self.tiles:
             tile.step(stream)
@@ -92,8 +92,8 @@ class Wall:
 
 
 def run(wall, stream, frames):
-    """So many pictures of the wall; returns the seconds that they took."""
-    wall.step(stream)  # the first one makes decoders and kernels ready
+    """Draws that many pictures of the wall; returns the seconds taken."""
+    wall.step(stream)  # warms up decoders and kernels
     gl.Finish()
     begun, progress = time.perf_counter(), output.Progress(frames, "pictures of the wall")
     for frame in range(frames):
@@ -117,7 +117,7 @@ def main():
     output.write_png(path, chosen.width, chosen.height, wall.screen.read())
     rate = chosen.frames / seconds
     print(f"{rate:.0f} pictures a second of 4 films, {4 * rate:.0f} frames decoded a second")
-    print(f"the last one is in {path}")
+    print(f"the last picture is in {path}")
 
 
 if __name__ == "__main__":

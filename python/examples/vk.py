@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""As much of Vulkan as the matrix calls, by ctypes and nothing else: copies, and memory to read.
+"""The Vulkan functions that the matrix calls, by ctypes only: copies and readable memory.
 
-The device is grinterop's VulkanDevice, whose handles are integers.
+The device is a grinterop.VulkanDevice, with integer handles.
 """
 
 import ctypes
@@ -16,7 +16,7 @@ HOST_VISIBLE, HOST_COHERENT = 2, 4
 
 
 def record(name, *fields):
-    """A struct of Vulkan's; `sType` and `pNext` have to be named, too."""
+    """A Vulkan struct; `fields` must include `sType` and `pNext`."""
     return type(name, (Structure,), {"_fields_": list(fields)})
 
 
@@ -115,7 +115,7 @@ _SILENT = (
 
 
 class Vulkan:
-    """The functions, with a command pool and a buffer to exchange `size` bytes by."""
+    """The functions, a command pool, and a staging buffer of `size` bytes."""
 
     def __init__(self, device, size):
         self.device, self.size = device, size
@@ -148,7 +148,7 @@ class Vulkan:
         return call
 
     def _make_staging(self):
-        """A buffer whose memory the CPU sees, always mapped."""
+        """A buffer in host-visible memory, permanently mapped."""
         device, self.buffer, self.memory = self.device.device, c_uint64(), c_uint64()
         info = BufferCreateInfo(sType=12, size=self.size, usage=TRANSFER_SRC | TRANSFER_DST)
         self.vkCreateBuffer(device, byref(info), None, byref(self.buffer))
@@ -170,7 +170,7 @@ class Vulkan:
         for number in range(found.type_count):
             if bits >> number & 1 and found.types[number].properties & wanted == wanted:
                 return number
-        raise RuntimeError("Vulkan has no memory that the CPU sees")
+        raise RuntimeError("Vulkan has no host-visible memory")
 
     def run(self, resource, write, **options):
         """Submits the commands that `write` records, in order with CUDA, and waits for them."""
@@ -184,7 +184,7 @@ class Vulkan:
         self.vkQueueWaitIdle(self.device.queue)
 
     def close(self):
-        """What it made. The queue has to be idle."""
+        """Destroys its objects. The queue must be idle."""
         device = self.device.device
         self.vkQueueWaitIdle(self.device.queue)
         self.vkDestroyCommandPool(device, self.pool, None)
@@ -193,7 +193,7 @@ class Vulkan:
 
 
 def image_copy(width, height):
-    """All of an image of one level, and a buffer without gaps."""
+    """A copy region for a whole image with one level and a tightly packed buffer."""
     region = BufferImageCopy(aspect=1, layers=1)
     region.extent[:] = (width, height, 1)
     return pointer(region)

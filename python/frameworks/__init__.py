@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What python/matrix.py runs: frameworks, the places they exchange with, and whole pipelines."""
+"""The parts of python/matrix.py: frameworks, graphics objects, and complete pipelines."""
 
 import sys
 from pathlib import Path

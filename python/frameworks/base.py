@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the matrix asks of a framework."""
+"""The interface between the matrix and a framework."""
 
 import importlib
 import importlib.metadata
@@ -10,17 +10,17 @@ class NoWay(Exception):
 
 
 class Framework:
-    """One row. A method that is not overridden is a way that the framework has not."""
+    """One row. A method that is not overridden is a way that the framework lacks."""
 
     name = ""
     modules = ()
     distributions = ()
 
-    # Which memory of grinterop's it takes.
+    # The kinds of grinterop memory that it accepts.
     memory = "device"
 
     def __init__(self, stream):
-        """Imports the modules: an ImportError is the reason why the row did not run."""
+        """Imports the modules. An ImportError becomes the reason why the row did not run."""
         self.stream = stream
         for module in self.modules:
             importlib.import_module(module)
@@ -42,11 +42,11 @@ class Framework:
         )
 
     def take(self, tensor):
-        """Its own array on a grinterop.Tensor's memory."""
+        """Its own array in the memory of a grinterop.Tensor."""
         raise NoWay("it takes no memory of others")
 
     def pointer(self, array):
-        """Where the array's first element is."""
+        """The address of the array's first element."""
         return array.__cuda_array_interface__["data"][0]
 
     def to_bytes(self, array):
@@ -54,32 +54,31 @@ class Framework:
         raise NoWay("it copies nothing to the CPU")
 
     def write(self, array, data, shape):
-        """Writes bytes, which are of that shape, into the array by work of the framework's own."""
+        """Writes bytes of that shape to the array by the framework's own operations."""
         raise NoWay("its arrays can't be written to")
 
     def make(self, data, shape):
-        """An array of the framework's own memory, of those bytes, of uint8."""
+        """A uint8 array with those bytes, in memory of the framework."""
         raise NoWay("it makes no arrays of bytes")
 
     def produce(self, shape):
-        """Something that it made and would show, with the bytes that have to arrive, and options
-        for publish()."""
+        """An array to show, with the bytes that must arrive and the options for publish()."""
         data = pattern(shape, 3)
         return self.make(data, shape), data, {}
 
     def take_array(self, buffer, shape):
-        """A mapped image as an object of its own, without a copy; returns its bytes."""
+        """Wraps a mapped image in its own object, without a copy; returns its bytes."""
         raise NoWay("it has no object for an image of CUDA's")
 
     def finish(self):
-        """Waits for all that it has begun."""
+        """Waits for all of its queued work."""
 
     def close(self):
-        """The end of the process's last use of it."""
+        """Called after its last use in the process."""
 
 
 def pattern(shape, seed):
-    """Bytes of which no two neighbours are equal, others for each seed."""
+    """Bytes without equal neighbours, different for each seed."""
     count = 1
     for size in shape:
         count *= size

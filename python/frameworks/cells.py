@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One cell of the matrix: every way from a place to a framework, or back, with its bytes compared.
+"""One cell of the matrix: every way from a graphics object to a framework or back.
 
-A way without a copy is proved by a pointer that is the mapping's own; what grinterop's copies and
-kernels wrote meanwhile is counted.
+A way counts as without a copy if its pointer is that of the mapping. The bytes written by
+grinterop's copies and kernels are counted.
 """
 
 import grinterop
@@ -11,7 +11,7 @@ from .base import NoWay, pattern
 
 
 class Different(Exception):
-    """What arrived is not what was sent."""
+    """The received bytes differ from those sent."""
 
 
 def compare(found, wanted):
@@ -25,14 +25,14 @@ def compare(found, wanted):
 
 
 def one_line(error):
-    """An exception, as the matrix has it."""
+    """An exception as text for the matrix."""
     text = " ".join(str(error).split()) or type(error).__name__
     kind = "" if isinstance(error, (NoWay, Different)) else f"{type(error).__name__}: "
     return (kind + text)[:300]
 
 
 def attempt(way, copies, run, *arguments):
-    """What came of one way: copies is how many are needed, if it works."""
+    """The result of one way; copies is the number needed, if it works."""
     before = grinterop.bytes_moved()
     try:
         note = run(*arguments)
@@ -85,7 +85,7 @@ class Cells:
         return "its array"
 
     def out_fetch(self, place):
-        """fetch() into a tensor, which the framework takes as it is."""
+        """fetch() to a tensor, which the framework imports."""
         framework, data = self.framework, self.filled(place, 3)
         tensor = grinterop.Tensor.alloc(
             place.shape, "uint8", stream=self.stream, memory=framework.memory
@@ -129,7 +129,7 @@ class Cells:
         return "pointer equal"
 
     def in_publish(self, place):
-        """publish() of a tensor that is the framework's."""
+        """publish() of a tensor of the framework."""
         self.filled(place, 6)
         made, data, found = self.framework.produce(place.shape)
         shape = found.get("shape", place.shape)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The process of one framework: it says on a pipe what came of each cell."""
+"""The process of one framework: writes the result of each cell to a pipe."""
 
 import gc
 import json
@@ -50,7 +50,7 @@ def machine(egl):
 
 
 def made(kind):
-    """A place, or why there is none."""
+    """A graphics object, or the reason why there is none."""
     try:
         return kind(SHAPE), None
     except Exception as error:

@@ -23,7 +23,7 @@ What each framework gets of what OpenGL and Vulkan draw, and what they draw of t
 
 
 def best(ways):
-    """The way that works with the fewest copies, or None."""
+    """The working way with the fewest copies, or None."""
     works = [way for way in ways if way["result"] == "works"]
     return min(works, key=lambda way: way["copies"]) if works else None
 
@@ -75,7 +75,7 @@ def direction_table(rows, direction, notes):
 
 
 def about(rows):
-    """The machine, and when."""
+    """The machine and the date."""
     machine = next((row["machine"] for row in rows if "machine" in row), {})
     vulkan = next((row["vulkan"] for row in rows if "vulkan" in row), "not run")
     gpu = "none: grinterop's software driver" if machine.get("software") else machine.get("egl", "")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where what is drawn lies: buffers and images of OpenGL and of Vulkan, with bytes in them."""
+"""The graphics objects of the matrix: OpenGL and Vulkan buffers and images with known bytes."""
 
 import gl
 import grinterop
@@ -8,7 +8,7 @@ from grinterop import GraphicsResource
 
 
 class Place:
-    """A buffer or an image of uint8. The graphics API itself fills it and reads it."""
+    """A uint8 buffer or image. The graphics API fills and reads it."""
 
     def __init__(self, shape):
         self.shape = shape
@@ -57,7 +57,7 @@ class GLImage(Place):
 
 
 class VulkanPlace(Place):
-    """The device is one for all places of the process."""
+    """All objects of the process share one device."""
 
     device = None
 

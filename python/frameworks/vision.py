@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Frameworks for pictures: CV-CUDA, nvImageCodec and PyNvVideoCodec."""
+"""Imaging frameworks: CV-CUDA, nvImageCodec and PyNvVideoCodec."""
 
 import functools
 import subprocess

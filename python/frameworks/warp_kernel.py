@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A kernel of Warp's, in a module of its own: Warp reads its source, and what it names here."""
+"""A Warp kernel, in its own module since Warp reads the source and resolves names in it."""
 
 import warp
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""CUDA on the memory that OpenGL or Vulkan draws with.
+"""CUDA works directly on memory that OpenGL or Vulkan draws with.
 
     from grinterop import GraphicsResource
 
@@ -7,13 +7,13 @@
     with resource.map(stream=stream) as buffer:
         ...  # kernels on `stream` write to buffer.handle
 
-GraphicsResource has the names, arguments and exceptions of cuda.core's class of that name.
+GraphicsResource has the same names, arguments and exceptions as cuda.core.GraphicsResource.
 
-Streams   anything with __cuda_stream__(), the stream objects of PyTorch, CuPy and Numba, or a
-          handle as an int, of which 0 is the legacy default stream. A CudaContext is one, too.
-Types     of elements: 'float32', '<f4', numpy.float32, numpy.dtype('f4') or torch.float32.
-Timeouts  seconds; None is without end.
-Errors    grinterop.CUDAError, which is a ValueError, RuntimeError and so on too where one fits.
+Streams   objects with __cuda_stream__(), such as a CudaContext; PyTorch, CuPy and Numba streams;
+          or a handle as an int, where 0 is the legacy default stream.
+Dtypes    'float32', '<f4', numpy.float32, numpy.dtype('f4') or torch.float32.
+Timeouts  seconds; None waits forever.
+Errors    grinterop.CUDAError, also derived from ValueError, RuntimeError etc. where one fits.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ __version__ = library_version()
 
 
 class Probe(NamedTuple):
-    """What probe() found: true if the transport works."""
+    """The result of probe(): true if the transport works."""
 
     usable: bool
     reason: str
@@ -122,18 +122,18 @@ class Probe(NamedTuple):
 
 
 def probe(transport: str = "interop") -> Probe:
-    """Whether a transport, "interop", "shared", "copy" or "peer", works between the OpenGL context
-    that is current and CUDA, and why."""
+    """Whether a transport ("interop", "shared", "copy" or "peer") works between the current OpenGL
+    context and CUDA, and why."""
     return Probe(*_probe(transport))
 
 
 class Buffers(list[Buffer]):
-    """The Buffers of map_many(); as a context manager it releases them all at the end."""
+    """The Buffers of map_many(). As a context manager, it releases them all on exit."""
 
     def close(self, stream: Any = None, *, wait_event: Any = None) -> None:
-        """Releases all on `stream`, with one call of the driver for neighbours of one transport.
+        """Releases all on `stream`, after `wait_event`. None means the stream of each map.
 
-        None is the stream of each one's map. The release comes after `wait_event`.
+        Consecutive buffers with the same transport share one driver call.
         """
         _release_many(self, stream, wait_event)
 
@@ -153,9 +153,9 @@ def map_many(
     offset: int = 0,
     size: int = 0,
 ) -> Buffers:
-    """Maps several resources with one call of the driver: all or none.
+    """Maps several resources with one driver call: all or none.
 
-    The map comes after `wait_event`; `ready_event` is recorded when the data is CUDA's. Of each
-    buffer `size` bytes at `offset` are mapped, and with a size of 0 all from there.
+    The map waits for `wait_event` and records `ready_event` when CUDA can use the data. `offset`
+    and `size` select bytes of each buffer; a size of 0 means up to its end.
     """
     return Buffers(_map_many(resources, stream, wait_event, ready_event, offset, size))

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Exceptions: one class for each class of errors of the library's; and the warning of destructors.
+"""Exceptions, one class per library status, and the warning that destructors issue.
 
-All are CUDAError, as cuda.core calls it, and Python's own class beside it where there is one. Where
-cuda.core is loaded they are its CUDAError, too, so that `except` clauses that name that one work.
-So it is with CUDAWarning, which cuda.core has from 1.3 on.
+All derive from CUDAError, named as in cuda.core, and from the matching built-in exception if there
+is one. If cuda.core is loaded, they also derive from its CUDAError, so `except` clauses that name
+it work. CUDAWarning does the same with cuda.core 1.3 or later.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ DOMAINS = ("", "cuda", "opengl", "egl", "vulkan", "errno")
 
 
 class Error(NamedTuple):
-    """What gr_last_error() has: see last_error()."""
+    """The fields of gr_last_error(): see last_error()."""
 
     status: str
     domain: str
@@ -30,12 +30,11 @@ class Error(NamedTuple):
 
 
 class CUDAError(Exception):
-    """A call of the library's failed. Nothing has changed, except where `status` is
-    "GR_ERR_PARTIAL".
+    """A library call failed. Nothing has changed, unless `status` is "GR_ERR_PARTIAL".
 
-    status     the class of the error: "GR_ERR_CUDA", ...
-    domain     whose code it is: "cuda", "opengl", "egl", "vulkan", "errno" or ""
-    code       the number that the driver or the system gave, or 0
+    status     the kind of error: "GR_ERR_CUDA", ...
+    domain     the origin of the code: "cuda", "opengl", "egl", "vulkan", "errno" or ""
+    code       the number that the driver or the system returned, or 0
     code_name  its name, such as "CUDA_ERROR_ALREADY_MAPPED", or ""
     call       the function that failed
     message    what was found, and what to do about it
@@ -54,7 +53,7 @@ class InvalidValueError(CUDAError, ValueError):
 
 
 class StateError(CUDAError, RuntimeError):
-    """The object is in another state (GR_ERR_STATE)."""
+    """The object is in the wrong state (GR_ERR_STATE)."""
 
 
 class UnsupportedError(CUDAError, NotImplementedError):
@@ -62,11 +61,11 @@ class UnsupportedError(CUDAError, NotImplementedError):
 
 
 class NoDriverError(CUDAError):
-    """There is no CUDA driver that starts (GR_ERR_NO_DRIVER)."""
+    """No CUDA driver could be started (GR_ERR_NO_DRIVER)."""
 
 
 class OutOfMemoryError(CUDAError, MemoryError):
-    """Out of memory, of the process or of a device (GR_ERR_NO_MEMORY)."""
+    """Out of host or device memory (GR_ERR_NO_MEMORY)."""
 
 
 class WaitTimeoutError(CUDAError, TimeoutError):
@@ -74,7 +73,7 @@ class WaitTimeoutError(CUDAError, TimeoutError):
 
 
 class ExchangeError(CUDAError, BufferError):
-    """A tensor can't be given to another framework, or taken from it."""
+    """A tensor can't be exported to or imported from another framework."""
 
 
 class StoppedError(CUDAError):
@@ -86,11 +85,11 @@ class DeviceLostError(CUDAError):
 
 
 class PartialError(CUDAError):
-    """Done in part (GR_ERR_PARTIAL)."""
+    """The call was carried out in part (GR_ERR_PARTIAL)."""
 
 
 class CUDAWarning(RuntimeWarning):
-    """An object was dropped, and its end failed: what it had may have leaked."""
+    """A destructor failed: the resources of the dropped object may have leaked."""
 
 
 _CLASSES = {
@@ -106,7 +105,7 @@ _CLASSES = {
     "GR_ERR_PARTIAL": PartialError,
 }
 
-# The library's functions by what they are called here.
+# The Python names of the library functions.
 _FUNCTIONS = {
     "gr_buffer_array": "Buffer.array",
     "gr_buffer_copy_from_image": "Buffer.copy_from_image",
@@ -191,7 +190,7 @@ def _function(match: re.Match[str]) -> str:
 
 
 def _python_names(text: str) -> str:
-    """A text of the library's with the names that its functions and values have here."""
+    """A library message with the Python names of functions and values."""
     text = text.replace(" in gr_gl_options.transports", " in transports")
     text = _DTYPE.sub(lambda match: f'"{_TYPES[match[1]]}{match[2]}"', text)
     for names in (_CHOICE, _FLAG):
@@ -203,9 +202,9 @@ _shared: dict[type, type] = {}
 
 
 def _shared_with_cuda_core(own: type) -> type:
-    """`own`, and where cuda.core is loaded its CUDAError or CUDAWarning as well."""
+    """`own`, derived also from CUDAError or CUDAWarning of cuda.core if that is loaded."""
     name = "CUDAWarning" if issubclass(own, Warning) else "CUDAError"
-    # They are public from cuda.core 1.3 on.
+    # Public since cuda.core 1.3.
     modules = map(sys.modules.get, ("cuda.core", "cuda.core._utils.cuda_utils"))
     theirs = next((found for one in modules if (found := getattr(one, name, None))), None)
     if theirs is None:
@@ -217,7 +216,7 @@ def _shared_with_cuda_core(own: type) -> type:
 
 
 def _make(status, domain, code, code_name, call, message, exchange=False):
-    """The exception of an error. The extension calls this."""
+    """The exception for an error. Called by the extension."""
     call, message = _python_names(call), _python_names(message)
     parts = [code_name, message] if code_name else [message or status]
     if call:
@@ -230,15 +229,15 @@ def _make(status, domain, code, code_name, call, message, exchange=False):
 
 
 def _warn(dropped, error):
-    """Warns of a destructor that failed. The extension calls this."""
-    if isinstance(error, Warning):  # the filters made an exception of it
+    """Warns that a destructor failed. Called by the extension."""
+    if isinstance(error, Warning):  # the warning filters turned it into an exception
         raise error
     text = f"a {dropped.__name__} object was dropped, and its end failed: {error}"
     warnings.warn(text, _shared_with_cuda_core(CUDAWarning), stacklevel=2)
 
 
 def last_error() -> Error | None:
-    """The calling thread's last error; None if there was none."""
+    """The last error of the calling thread, or None."""
     status, domain, code, name, call, message = _grinterop._last_error()
     if status == "GR_OK":
         return None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What type checkers know of the extension. tests/test_stubs.py compares it with the extension.
+# Type stubs of the extension. tests/test_stubs.py compares them with the extension.
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import (
@@ -16,7 +16,7 @@ from typing import (
 
 from typing_extensions import CapsuleType, Self
 
-# ---- What arguments may be -----------------------------------------------------------------------
+# ---- Types of arguments --------------------------------------------------------------------------
 
 class _CudaStream(Protocol):
     def __cuda_stream__(self) -> tuple[int, int]: ...
@@ -68,7 +68,7 @@ _Mode: TypeAlias = Literal["clamp", "border", "wrap", "mirror"]
 _Filter: TypeAlias = Literal["point", "linear"]
 _Side: TypeAlias = Literal["cuda", "graphics"]
 
-# ---- What is given back --------------------------------------------------------------------------
+# ---- Types of results ----------------------------------------------------------------------------
 
 class _ImageInfo(TypedDict):
     width: int
@@ -172,7 +172,7 @@ class GraphicsResource:
     def unmap(self, *, stream: _Stream | None = None) -> None: ...
     def wait(self, timeout: SupportsFloat | None = None) -> None: ...
 
-    # A Buffer if it was made with a stream, and itself if not.
+    # A Buffer if the resource was created with a stream, else the resource itself.
     def __enter__(self) -> Any: ...
     def __exit__(self, *exception: object) -> Literal[False]: ...
 
@@ -466,7 +466,7 @@ class Ring:
 
 @final
 class Slots:
-    # Of CUDA's side, which has Buffers; the graphics API's has None.
+    # None on the graphics side: only the CUDA side has Buffers.
     @property
     def buffer(self) -> Any: ...
     @property

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What Python objects stand for: streams, events, flags, addresses, times and names. */
+/* Converts Python arguments to streams, events, flags, addresses, times and names. */
 #include "module.h"
 
 #include <math.h>
@@ -28,7 +28,7 @@ bool address_of(PyObject *object, uint64_t *address)
     return true;
 }
 
-/* The most milliseconds that are a time and not GR_WAIT_FOREVER. */
+/* The largest timeout below GR_WAIT_FOREVER, in milliseconds. */
 #define MOST_MILLISECONDS ((double)(GR_WAIT_FOREVER - 1))
 
 bool timeout_of(PyObject *object, unsigned *timeout_ms)
@@ -40,7 +40,8 @@ bool timeout_of(PyObject *object, unsigned *timeout_ms)
     if (seconds == -1 && PyErr_Occurred())
         return false;
     if (!(seconds >= 0)) {
-        PyErr_SetString(PyExc_ValueError, "a timeout is a number of seconds from 0 on, or None");
+        PyErr_SetString(PyExc_ValueError,
+                        "a timeout must be None or a number of seconds, 0 or more");
         return false;
     }
     double milliseconds = ceil(seconds * 1000);
@@ -64,25 +65,24 @@ static bool stream_from_number(PyObject *number, CUstream *stream)
     return true;
 }
 
-/* What __cuda_stream__() returned: a version, which is 0, and the handle. */
+/* The result of __cuda_stream__(): the version, which is 0, and the handle. */
 static bool stream_from_pair(PyObject *pair, CUstream *stream)
 {
     if (!PyTuple_Check(pair) || PyTuple_Size(pair) != 2) {
-        PyErr_Format(PyExc_RuntimeError, "__cuda_stream__ gave %R, not a tuple of two numbers",
+        PyErr_Format(PyExc_RuntimeError, "__cuda_stream__ returned %R, not a tuple of two numbers",
                      pair);
         return false;
     }
     PyObject *version = PyTuple_GetItem(pair, 0), *handle = PyTuple_GetItem(pair, 1);
     if (!PyLong_Check(version) || PyLong_AsLong(version) != 0 || !PyLong_Check(handle)) {
         PyErr_Clear();
-        PyErr_Format(PyExc_RuntimeError, "__cuda_stream__ gave %R, which is not (0, a handle)",
-                     pair);
+        PyErr_Format(PyExc_RuntimeError, "__cuda_stream__ returned %R, expected (0, handle)", pair);
         return false;
     }
     return stream_from_number(handle, stream);
 }
 
-/* Streams without the protocol: PyTorch's, CuPy's, Numba's; and the protocol as an attribute. */
+/* Streams without the protocol (PyTorch, CuPy, Numba), and the protocol as an attribute. */
 static bool stream_from_attribute(PyObject *object, CUstream *stream)
 {
     static const char *const names[] = {"cuda_stream", "ptr", "handle"};
@@ -108,8 +108,8 @@ static bool stream_from_attribute(PyObject *object, CUstream *stream)
         PyErr_Clear();
     }
     PyErr_Format(PyExc_TypeError,
-                 "a CUDA stream was expected, which is a handle or has __cuda_stream__(); this is "
-                 "of type %R",
+                 "expected a CUDA stream: a handle or an object with __cuda_stream__(), not an "
+                 "object of type %R",
                  (PyObject *)Py_TYPE(object));
     return false;
 }
@@ -156,8 +156,8 @@ bool event_of(PyObject *object, CUevent *event)
     if (!is_event) {
         PyErr_Clear();
         PyErr_Format(PyExc_TypeError,
-                     "a CUDA event was expected, a number or something with "
-                     "`handle`; this is of type %R",
+                     "expected a CUDA event: a number or an object with `handle`, not an object "
+                     "of type %R",
                      (PyObject *)Py_TYPE(object));
     }
     *event = (CUevent)(uintptr_t)handle;
@@ -235,7 +235,8 @@ bool choice_of(PyObject *object, const char *what, const char *const names[], in
         Py_XDECREF(name);
     }
     if (list)
-        PyErr_Format(PyExc_ValueError, "%R is no %s; there are %R", object, what, list);
+        PyErr_Format(PyExc_ValueError, "%R is not a valid %s; choose one of %R", object, what,
+                     list);
     Py_XDECREF(list);
     return false;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The loops of bench.py in C, in the same process and with the same resource, to compare with. */
+/* The C loops that bench.py compares with, in the same process and on the same resource. */
 #include "tensor.h"
 
 #include <time.h>

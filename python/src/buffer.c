@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Buffer: one mapping. The resource object holds it until it is closed, so that forgetting it does
- * not end it; it holds the stream, which has to live as long.
+ * Buffer: one mapping. The GraphicsResource keeps it until it is closed, so dropping it does not
+ * unmap; the Buffer keeps its stream alive.
  */
 #include "resource.h"
 
@@ -12,7 +12,7 @@ PyTypeObject *buffer_type;
 
 /* ---- Life ------------------------------------------------------------------------------------ */
 
-/* For a mapping that nobody is told of. */
+/* For a mapping that the program never gets. */
 static void let_go(gr_buffer *buffer)
 {
     BEGIN_ENDING
@@ -64,8 +64,8 @@ bool buffer_warn(unsigned tensors)
 {
     return !tensors ||
            !PyErr_WarnFormat(PyExc_ResourceWarning, 1,
-                             "%u tensor%s of the mapping still lived when it ended, and cannot be "
-                             "used any more: del them and what was made of them before",
+                             "%u tensor%s outlived the mapping and cannot be used any more: del "
+                             "tensors and arrays made from them before the mapping ends",
                              tensors, tensors == 1 ? "" : "s");
 }
 
@@ -77,7 +77,8 @@ bool buffer_release(buffer_object *self, CUstream stream, unsigned *tensors)
     if (!buffer)
         return true;
     if (self->of_ring) {
-        PyErr_SetString(PyExc_RuntimeError, "this Buffer is a ring's: hand its slot on instead");
+        PyErr_SetString(PyExc_RuntimeError,
+                        "this Buffer belongs to a ring: publish or give back its slot instead");
         return false;
     }
     if (!ending_begin((PyObject *)self))
@@ -104,7 +105,7 @@ bool buffer_close(buffer_object *self, CUstream stream)
     return buffer_release(self, stream, &tensors) && buffer_warn(tensors);
 }
 
-/* Where the mapping can't be ended here and now, its stream is needed for as long as may be. */
+/* If the mapping can't be ended now, its stream must stay alive indefinitely. */
 static void end(PyObject *object)
 {
     buffer_object *self = (buffer_object *)object;
@@ -122,7 +123,7 @@ static void end(PyObject *object)
 
 /* ---- Methods --------------------------------------------------------------------------------- */
 
-/* The stream, by its place or its name; NULL without an exception if there is none. */
+/* The stream, positional or by keyword; NULL without an exception if absent. */
 static PyObject *stream_argument(PyObject *const *args, Py_ssize_t count, PyObject *names)
 {
     Py_ssize_t named = names ? PyTuple_Size(names) : 0;
@@ -162,7 +163,7 @@ static CUdeviceptr pointer_of(buffer_object *self)
 static PyObject *pointer_or_fail(buffer_object *self)
 {
     CUdeviceptr pointer = pointer_of(self);
-    /* No pointer is an error of an image only, and the library's words are the better ones. */
+    /* Only an image has no pointer, and the library's message explains that better. */
     if (!pointer && self->buffer && gr_last_error()->status == GR_ERR_STATE && self->is_image)
         return fail();
     return PyLong_FromUnsignedLongLong(pointer);
@@ -216,15 +217,14 @@ static PyObject *describe(PyObject *object)
 static PyMethodDef own_methods[] = {
     {"close", METHOD(call_close), METH_FASTCALL | METH_KEYWORDS,
      "close($self, stream=None)\n--\n\n"
-     "Ends the mapping: the bytes are the graphics API's again, after what `stream` has been "
-     "given\n"
-     "so far. None is the stream of the map. Closing again does nothing."},
+     "Ends the mapping: the graphics API can use the memory again after the work queued on\n"
+     "`stream` so far. None is the stream of the map. Closing again does nothing."},
     {"__enter__", enter_self, METH_NOARGS, NULL},
     {"__exit__", METHOD(leave), METH_FASTCALL, NULL},
     {0},
 };
 
-/* These and those of other files, which add_buffer() copies here. */
+/* own_methods and the methods of other files, which add_buffer() copies here. */
 #define MOST_METHODS 32
 static PyMethodDef methods[MOST_METHODS + 1];
 
@@ -232,8 +232,7 @@ static PyGetSetDef properties[] = {
     {"handle", guarded_handle, NULL, "The device pointer, as an int; 0 once the mapping has ended.",
      NULL},
     {"size", guarded_size, NULL, "Bytes; 0 for an image, and once the mapping has ended.", NULL},
-    {"pitch", guarded_pitch, NULL, "Bytes from row to row of what map_linear() mapped, else 0.",
-     NULL},
+    {"pitch", guarded_pitch, NULL, "Bytes from row to row after map_linear(), else 0.", NULL},
     {"is_closed", is_closed, NULL, "Whether the mapping has ended.", NULL},
     {"is_read_only", is_read_only, NULL, "Whether CUDA may only read.", NULL},
     {"is_device_accessible", yes, NULL, "Whether kernels can use the pointer.", NULL},
@@ -242,9 +241,10 @@ static PyGetSetDef properties[] = {
     {"device_id", guarded_buffer_device_id, NULL, "The CUDA device.", NULL},
     {"__cuda_array_interface__", guarded_buffer_array_interface, NULL,
      "For Numba, PyCUDA and others.", NULL},
-    {"memory_resource", nothing, NULL, "None: nothing allocated it.", NULL},
-    {"owner", nothing, NULL, "None: the mapping is its own.", NULL},
-    {"stream", stream, NULL, "The stream that the map was given.", NULL},
+    {"memory_resource", nothing, NULL, "None: the memory was not allocated by a memory resource.",
+     NULL},
+    {"owner", nothing, NULL, "None: no other object owns the memory.", NULL},
+    {"stream", stream, NULL, "The stream passed to the map.", NULL},
     {"resource", resource, NULL, "The GraphicsResource, or None.", NULL},
     {0},
 };
@@ -257,8 +257,8 @@ static PyMemberDef members[] = {
 static PyType_Slot slots[] = {
     {Py_tp_doc,
      "One mapping of a resource: the bytes, or the image, as CUDA sees them.\n\n"
-     "It comes from GraphicsResource.map() and lasts until close(), the end of its `with`, or\n"
-     "unmap() and close() of the resource."},
+     "Returned by GraphicsResource.map(). It lasts until its close() or the end of its `with`,\n"
+     "or until unmap() or close() of the resource."},
     {Py_tp_new, (void *)refuse_new},
     {Py_tp_dealloc, (void *)end},
     {Py_tp_repr, (void *)describe},

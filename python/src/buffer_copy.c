@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Copies and fills of a mapped buffer, as cuda.core's Buffer has them. */
+/* Copies and fills of a mapped buffer, as in cuda.core's Buffer. */
 #include "resource.h"
 
 #include <string.h>
 
 #include <grinterop/cuda.h>
 
-/* A stream that has to be given. */
+/* A required stream. */
 static bool stream_given(PyObject *given, const char *call, CUstream *stream)
 {
     if (given)
@@ -25,7 +25,7 @@ static gr_buffer *mapping_of(buffer_object *self, bool to_write)
     return NULL;
 }
 
-/* Where a Buffer of either library's is, and how large. */
+/* The pointer and size of a Buffer of either library. */
 static bool place_of(PyObject *object, uint64_t *pointer, uint64_t *size)
 {
     PyObject *handle = PyObject_GetAttrString(object, "handle");
@@ -35,7 +35,7 @@ static bool place_of(PyObject *object, uint64_t *pointer, uint64_t *size)
     Py_XDECREF(bytes);
     if (!is_buffer && PyErr_ExceptionMatches(PyExc_AttributeError)) {
         PyErr_Clear();
-        PyErr_Format(PyExc_TypeError, "a Buffer was expected, with handle and size, not %R",
+        PyErr_Format(PyExc_TypeError, "expected a Buffer with handle and size, not %R",
                      (PyObject *)Py_TYPE(object));
     }
     return is_buffer;
@@ -94,7 +94,7 @@ static PyObject *copy_to(PyObject *self, PyObject *args, PyObject *keywords)
         return NULL;
     if (!other || Py_IsNone(other)) {
         PyErr_SetString(PyExc_ValueError, "a destination buffer must be provided: a mapping has no "
-                                          "memory resource to make one with");
+                                          "memory resource to allocate one from");
         return NULL;
     }
     PyObject *none = copy_used((buffer_object *)self, other, stream, true);
@@ -115,7 +115,7 @@ static PyObject *copy_from(PyObject *self, PyObject *args, PyObject *keywords)
 
 /* ---- Fills ----------------------------------------------------------------------------------- */
 
-/* A byte as a number, or 1, 2 or 4 bytes: their number, or 0 with an exception. */
+/* Reads a number from 0 to 255, or 1, 2 or 4 bytes. Returns the byte count, 0 on failure. */
 static size_t pattern_of(PyObject *value, unsigned *pattern)
 {
     PyObject *bytes;
@@ -129,13 +129,13 @@ static size_t pattern_of(PyObject *value, unsigned *pattern)
             return 1;
         }
         if (!PyErr_Occurred() || PyErr_ExceptionMatches(PyExc_OverflowError))
-            PyErr_SetString(PyExc_OverflowError, "a fill by a number takes one from 0 to 255");
+            PyErr_SetString(PyExc_OverflowError, "a fill value must be from 0 to 255");
         return 0;
     }
     bytes = PyBytes_Check(value) ? Py_NewRef(value) : PyObject_CallMethod(value, "tobytes", NULL);
     if (!bytes || !PyBytes_Check(bytes)) {
         PyErr_Clear();
-        PyErr_SetString(PyExc_TypeError, "a fill takes a number, or 1, 2 or 4 bytes");
+        PyErr_SetString(PyExc_TypeError, "a fill value must be a number, or 1, 2 or 4 bytes");
         Py_XDECREF(bytes);
         return 0;
     }
@@ -143,7 +143,7 @@ static size_t pattern_of(PyObject *value, unsigned *pattern)
     if (size == 1 || size == 2 || size == 4)
         memcpy(pattern, PyBytes_AsString(bytes), size);
     else
-        PyErr_Format(PyExc_ValueError, "a fill takes 1, 2 or 4 bytes, not %zu", size);
+        PyErr_Format(PyExc_ValueError, "a fill pattern must be 1, 2 or 4 bytes, not %zu", size);
     Py_DECREF(bytes);
     return PyErr_Occurred() ? 0 : size;
 }
@@ -193,11 +193,12 @@ GUARDED(fill)
 
 PyMethodDef buffer_copy_methods[] = {
     {"copy_to", METHOD(guarded_copy_to), KEYWORDS,
-     "copy_to($self, dst, *, stream)\n--\n\nCopies its bytes to another Buffer of that size."},
+     "copy_to($self, dst, *, stream)\n--\n\nCopies its bytes to another Buffer of the same size."},
     {"copy_from", METHOD(guarded_copy_from), KEYWORDS,
-     "copy_from($self, src, *, stream)\n--\n\nCopies another Buffer's bytes, of that size."},
+     "copy_from($self, src, *, stream)\n--\n\nCopies the bytes of another Buffer of the same "
+     "size."},
     {"fill", METHOD(guarded_fill), KEYWORDS,
      "fill($self, value, *, stream)\n--\n\n"
-     "Fills it with a byte, as a number, or with a pattern of 1, 2 or 4 bytes."},
+     "Fills it with a number from 0 to 255, or with a pattern of 1, 2 or 4 bytes."},
     {0},
 };

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a program gets for a mapping where cuda.core is loaded: an object that is cuda.core's
- * Buffer, too, so that its launch() and copies take it. grinterop/_core.py makes it of our Buffer.
+ * If cuda.core is loaded, a mapping is returned as an object derived from cuda.core's Buffer, which
+ * its launch() and copies accept. grinterop/_core.py wraps our Buffer in it.
  */
 #include "resource.h"
 
 /*
- * Of grinterop/_core.py: the type, its maker from a pointer and a size, and what takes the pointer
- * out again. NULL: not loaded yet.
+ * From grinterop/_core.py: the type, its constructor from a pointer and a size, and the function
+ * that clears the pointer. NULL: not loaded yet.
  */
 static PyObject *core_type, *core_make, *core_end;
 
-/* The attribute by which such an object has ours. */
+/* The attribute with our Buffer. */
 static PyObject *name_mapping;
 
-/* This cuda.core can't be derived from, of which there was a warning. */
+/* Deriving from this cuda.core failed, and a warning was issued. */
 static bool core_refused;
 
 static PyObject *set_core(PyObject *module, PyObject *args)
@@ -31,7 +31,7 @@ static PyObject *set_core(PyObject *module, PyObject *args)
     return Py_NewRef(Py_None);
 }
 
-/* false, with an exception, if the warning is one. */
+/* false, with an exception, if the warning became one. */
 static bool refuse_core(void)
 {
     PyObject *type, *value, *traceback;
@@ -39,8 +39,8 @@ static bool refuse_core(void)
     PyErr_Fetch(&type, &value, &traceback);
     bool warned = !PyErr_WarnFormat(
         PyExc_RuntimeWarning, 1,
-        "map() returns Buffers that cuda.core does not take, since this cuda.core can't be derived "
-        "from (%S): update it, or give it buffer.handle",
+        "map() returns Buffers that cuda.core does not accept, since deriving from this cuda.core "
+        "failed (%S): update cuda.core, or pass it buffer.handle",
         value ? value : type);
     Py_XDECREF(type);
     Py_XDECREF(value);
@@ -48,7 +48,7 @@ static bool refuse_core(void)
     return warned;
 }
 
-/* Whether the program has loaded cuda.core. -1, with an exception, after a failure. */
+/* Whether the program has loaded cuda.core. -1, with an exception, on failure. */
 static int core_loaded(void)
 {
     static PyObject *name;
@@ -67,7 +67,7 @@ static int core_loaded(void)
     return core_make != NULL;
 }
 
-/* What the program does not get is no mapping: `self` is released, and the exception stays. */
+/* The program does not get this mapping: releases `self` and keeps the exception. */
 static void take_back(buffer_object *self)
 {
     PyObject *type, *value, *traceback;
@@ -132,7 +132,7 @@ PyObject *core_own(PyObject *object)
         PyErr_Clear();
         return object;
     }
-    /* `object` has it, as long as it is there itself. */
+    /* `object` holds the reference. */
     Py_DECREF(own);
     return own;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* CudaContext: a device's primary context with a stream, for programs that have no other. */
+/* CudaContext: a primary context with a stream, for programs without a CUDA context. */
 #include "module.h"
 
 #include <grinterop/cuda.h>
@@ -7,7 +7,7 @@
 typedef struct context_object {
     OBJECT_HEAD
     gr_cuda_context *context; /* NULL: closed */
-    unsigned long thread;     /* which made it, and has to end it */
+    unsigned long thread;     /* that created it and must close it */
 } context_object;
 
 static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *keywords)
@@ -48,11 +48,11 @@ static bool is_here(const context_object *self)
     if (!self->context || self->thread == PyThread_get_thread_ident())
         return true;
     PyErr_SetString(PyExc_RuntimeError,
-                    "a CudaContext is closed on the thread that made it, which is another");
+                    "a CudaContext must be closed on the thread that created it");
     return false;
 }
 
-/* On another thread it stays: a context that is current somewhere can't be ended from elsewhere. */
+/* On another thread it leaks: a context current on one thread can't be freed from another. */
 static void end(PyObject *object)
 {
     PyObject *type, *value, *traceback;
@@ -118,9 +118,9 @@ GUARDED_ONE(call_sync)
 
 static PyMethodDef methods[] = {
     {"__cuda_stream__", stream_pair, METH_NOARGS, NULL},
-    {"sync", guarded_call_sync, METH_NOARGS,
-     "sync($self)\n--\n\nWaits until its stream's work is done."},
-    {"close", call_close, METH_NOARGS, "close($self)\n--\n\nEnds it, on the thread that made it."},
+    {"sync", guarded_call_sync, METH_NOARGS, "sync($self)\n--\n\nWaits until its stream is idle."},
+    {"close", call_close, METH_NOARGS,
+     "close($self)\n--\n\nFrees it. Call it on the thread that created it."},
     {"__enter__", enter_self, METH_NOARGS, NULL},
     {"__exit__", METHOD(leave_by_close), METH_FASTCALL, NULL},
     {0},
@@ -135,8 +135,8 @@ static PyGetSetDef properties[] = {
 static PyType_Slot slots[] = {
     {Py_tp_doc,
      "CudaContext(device=0)\n--\n\n"
-     "Makes the primary context of a CUDA device current, with a new stream: wherever a\n"
-     "stream is wanted, this object is one."},
+     "Makes the primary context of a CUDA device current and creates a stream. The object\n"
+     "itself can be passed as a stream."},
     {Py_tp_new, (void *)make},
     {Py_tp_dealloc, (void *)end},
     {Py_tp_methods, methods},

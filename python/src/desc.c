@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A tensor's description: shapes, strides, types and names. */
+/* Tensor descriptions: shapes, strides, dtypes and layouts. */
 #include "tensor.h"
 
 #include <string.h>
@@ -82,8 +82,8 @@ static bool strides_of(struct desc *desc, PyObject *strides)
 }
 
 /*
- * A name, a typestr, or whatever names its type: NumPy's dtypes by `str`, its scalar types and
- * those of PyTorch by the end of their names ("torch.float32").
+ * A name, a typestr, or an object that names its type: NumPy dtypes by `str`; NumPy scalar types
+ * and PyTorch dtypes by the last part of their name ("torch.float32").
  */
 static bool dtype_of(PyObject *object, gr_dtype *dtype)
 {
@@ -105,7 +105,7 @@ static bool dtype_of(PyObject *object, gr_dtype *dtype)
         if (text)
             fail();
         else
-            PyErr_Format(PyExc_ValueError, "%R is no dtype: there is a null character in it", name);
+            PyErr_Format(PyExc_ValueError, "%R is not a dtype: it contains a null character", name);
     }
     Py_XDECREF(name);
     return *dtype;
@@ -130,7 +130,7 @@ bool desc_of(struct desc *desc, PyObject *shape, PyObject *dtype, PyObject *stri
     return true;
 }
 
-/* How far before element 0 negative strides reach: a view counts from the lowest byte. */
+/* Bytes that negative strides reach before element 0; a view's offset is from the lowest byte. */
 static size_t reach_before(const gr_tensor_info *info)
 {
     int64_t reach = 0;

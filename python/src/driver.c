@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The CUDA driver that was found, what works with OpenGL here, and the log. */
+/* Loading the CUDA driver, probing OpenGL transports, and the log. */
 #include "module.h"
 
 #include <grinterop/cuda.h>
@@ -85,11 +85,11 @@ static PyObject *set_log(PyObject *module, PyObject *object)
 PyMethodDef driver_functions[] = {
     {"load", METHOD(load), KEYWORDS,
      "load(allow_software=False)\n--\n\n"
-     "Loads the CUDA driver, or where none starts, and if that is allowed, the software driver."},
+     "Loads the CUDA driver. If none starts and allow_software is set, loads the software driver."},
     {"is_software", is_software, METH_NOARGS,
      "is_software()\n--\n\nWhether the loaded driver is the software one."},
     {"driver_path", driver_path, METH_NOARGS,
-     "driver_path()\n--\n\nThe file that was loaded; '' before."},
+     "driver_path()\n--\n\nThe path of the loaded driver; '' if none is loaded."},
     {"library_version", library_version, METH_NOARGS,
      "library_version()\n--\n\nThe version of libgrinterop."},
     {"gl_cuda_device", gl_cuda_device, METH_NOARGS,
@@ -97,6 +97,6 @@ PyMethodDef driver_functions[] = {
     {"_probe", probe, METH_O, NULL},
     {"set_log", set_log, METH_O,
      "set_log(level, /)\n--\n\n"
-     "What is written to the standard error stream: none, error, warning, info or debug."},
+     "Sets what is logged to stderr: none, error, warning, info or debug."},
     {0},
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Python objects that memory belongs to. A tensor ends on any thread, with the GIL or without it,
- * also while Python ends; so its end only notes the object, and it is let go of later, by a call
- * that has the GIL or by the main thread.
+ * Python objects that own a tensor's memory. A tensor may be freed on any thread, with or without
+ * the GIL, even while Python finalizes. Freeing it therefore only queues the object, and a later
+ * call with the GIL or the main thread releases it.
  */
 #include "tensor.h"
 
@@ -61,7 +61,7 @@ void kept_drop(void)
     PyErr_Restore(type, value, traceback);
 }
 
-/* A stream is an object that compares by what it stands for; each is kept once, by identity. */
+/* Keeps each stream object once. By identity, since stream objects compare by handle. */
 bool stream_stays(PyObject *stream)
 {
     static PyObject *streams;

@@ -20,13 +20,13 @@ static gr_egl *open_of(PyObject *object)
     return egl;
 }
 
-/* The context that a new one shares objects with, in a call; None: there is none. */
+/* Begins a call on the context to share objects with; None shares with none. */
 static bool shared_of(PyObject *share, const gr_egl **egl)
 {
     if (!share || Py_IsNone(share))
         return true;
     if (Py_TYPE(share) != egl_type) {
-        PyErr_Format(PyExc_TypeError, "share: an EglContext was expected, not %R",
+        PyErr_Format(PyExc_TypeError, "share: expected an EglContext, not %R",
                      (PyObject *)Py_TYPE(share));
         return false;
     }
@@ -139,11 +139,12 @@ GUARDED_ONE(make_current)
 
 static PyMethodDef methods[] = {
     {"make_current", guarded_make_current, METH_NOARGS,
-     "make_current($self)\n--\n\nMakes it current on the calling thread."},
+     "make_current($self)\n--\n\nMakes the context current on the calling thread."},
     {"release_current", release_current, METH_NOARGS | METH_STATIC,
      "release_current()\n--\n\nLeaves no OpenGL context current on the calling thread."},
-    {"close", call_close, METH_NOARGS, "close($self)\n--\n\nEnds it. Closing again does nothing."},
-    {"describe", describe, METH_NOARGS, "describe($self)\n--\n\nOne line: who draws, and how."},
+    {"close", call_close, METH_NOARGS,
+     "close($self)\n--\n\nDestroys it. Closing again does nothing."},
+    {"describe", describe, METH_NOARGS, "describe($self)\n--\n\nOne line about the renderer."},
     {"__enter__", enter_self, METH_NOARGS, NULL},
     {"__exit__", METHOD(leave_by_close), METH_FASTCALL, NULL},
     {0},
@@ -161,9 +162,9 @@ static PyType_Slot slots[] = {
     {Py_tp_doc,
      "EglContext(cuda_device=0, major=0, minor=0, *, compatibility=False, debug=False,\n"
      "           share=None)\n--\n\n"
-     "An OpenGL context without a window on the GPU that a CUDA device is, or with the\n"
-     "software driver on the CPU. It is current from here on. Version 0.0 is the newest that\n"
-     "there is. The new context shares the OpenGL objects of `share`."},
+     "A windowless OpenGL context on the GPU of a CUDA device, or on the CPU with the software\n"
+     "driver. Created current. Version 0.0 selects the newest. The context shares OpenGL\n"
+     "objects with `share`."},
     {Py_tp_new, (void *)make},
     {Py_tp_dealloc, (void *)end},
     {Py_tp_methods, methods},

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Exceptions, and the warnings of destructors. The library's last error goes to a function of
- * Python's, which makes the exception: errors need not be fast, and classes are easier to write
- * there.
+ * Exceptions and destructor warnings. A Python function (grinterop/_errors.py) creates the
+ * exception from the last error: errors need not be fast, and classes are easier to write there.
  */
 #include "module.h"
 
@@ -17,7 +16,7 @@ PyObject *text_of(const char *text)
     return PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
 }
 
-/* An error as the arguments of the maker. */
+/* An error as arguments for _make(). */
 static PyObject *parts_of(const gr_error *error)
 {
     PyObject *name = text_of(error->code_name), *call = text_of(error->call);
@@ -31,7 +30,7 @@ static PyObject *parts_of(const gr_error *error)
     return parts;
 }
 
-/* Takes `parts`, which may be NULL with an exception. */
+/* Steals `parts`, which may be NULL with an exception. */
 static PyObject *raise_parts(PyObject *parts)
 {
     if (!parts)
@@ -89,7 +88,7 @@ PyObject *driver_fail(int result, const char *call)
     }
     return raise_parts(Py_BuildValue("(siisss)", gr_status_name(GR_ERR_CUDA), GR_DOMAIN_CUDA,
                                      result, name ? name : "", call,
-                                     text ? text : "the driver refused"));
+                                     text ? text : "the driver call failed"));
 }
 
 PyObject *none_or_fail(gr_status status)
@@ -111,7 +110,8 @@ bool python_ends(void)
     return ends;
 }
 
-/* What the filters make an exception goes to sys.unraisablehook, Ctrl-C to the main thread. */
+/* A warning that the filters turn into an exception goes to sys.unraisablehook, Ctrl-C to the main
+ * thread. */
 static void warn(PyObject *type, PyObject *error)
 {
     PyObject *none = PyObject_CallFunctionObjArgs(warner, type, error, NULL);
@@ -168,6 +168,6 @@ PyMethodDef error_functions[] = {
     {"_set_makers", set_makers, METH_VARARGS, NULL},
     {"_last_error", last_error, METH_NOARGS, NULL},
     {"clear_error", clear_error, METH_NOARGS,
-     "clear_error()\n--\n\nForgets the calling thread's last error."},
+     "clear_error()\n--\n\nClears the last error of the calling thread."},
     {0},
 };

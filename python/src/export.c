@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tensors for other frameworks: capsules of DLPack, and the CUDA array interface. */
+/* Exports tensors to other frameworks: DLPack capsules and the CUDA array interface. */
 #include "tensor.h"
 
 #include <grinterop/cuda.h>
 
-/* DLPack's numbers of devices, which Python sees as they are. */
+/* DLPack device types, which Python sees as numbers. */
 enum { DL_CPU = 1, DL_CUDA = 2, DL_CUDA_HOST = 3, DL_CUDA_MANAGED = 13 };
 
 #define VERSIONED "dltensor_versioned"
@@ -12,7 +12,7 @@ enum { DL_CPU = 1, DL_CUDA = 2, DL_CUDA_HOST = 3, DL_CUDA_MANAGED = 13 };
 
 /* ---- Arguments ------------------------------------------------------------------------------- */
 
-/* The names of the arguments, interned as those of a call are, in the order of struct export. */
+/* The interned argument names, in the order of struct export. */
 #define ARGUMENTS 4
 static PyObject *argument_names[ARGUMENTS];
 
@@ -27,7 +27,7 @@ bool export_ready(void)
     return true;
 }
 
-/* Where an argument of that name goes. */
+/* The field for an argument of that name. */
 static PyObject **place_of(struct export *wanted, PyObject *name)
 {
     PyObject **const places[ARGUMENTS] = {&wanted->stream, &wanted->max_version, &wanted->dl_device,
@@ -67,7 +67,7 @@ bool export_of(struct export *wanted, PyObject *const *args, Py_ssize_t count, P
     return true;
 }
 
-/* A pair of small numbers. false, with an exception, if it is none. */
+/* A pair of small numbers. false, with an exception, for anything else. */
 static bool pair_of(PyObject *object, const char *what, long pair[2])
 {
     for (int i = 0; PyTuple_Check(object) && PyTuple_Size(object) == 2 && i < 2; i++) {
@@ -77,7 +77,7 @@ static bool pair_of(PyObject *object, const char *what, long pair[2])
         if (i == 1)
             return true;
     }
-    PyErr_Format(PyExc_TypeError, "%s is a tuple of two numbers, not %R", what, object);
+    PyErr_Format(PyExc_TypeError, "%s must be a tuple of two numbers, not %R", what, object);
     return false;
 }
 
@@ -95,7 +95,7 @@ static bool wants_versioned(PyObject *max_version, bool *versioned)
 
 /* ---- Streams --------------------------------------------------------------------------------- */
 
-/* The consumer's stream: None is the legacy default one, -1 no order, 0 nobody's. */
+/* The consumer's stream: None is the legacy default stream, -1 no ordering, 0 is ambiguous. */
 static bool consumer_of(PyObject *object, CUstream *stream)
 {
     *stream = CU_STREAM_LEGACY;
@@ -110,8 +110,8 @@ static bool consumer_of(PyObject *object, CUstream *stream)
         PyErr_Clear();
         if (number == 0) {
             PyErr_SetString(PyExc_BufferError,
-                            "stream=0 may mean either default stream: pass 1 for the legacy one, "
-                            "2 for the thread's own");
+                            "stream=0 is ambiguous: pass 1 for the legacy default stream or 2 for "
+                            "the per-thread default stream");
             return false;
         }
     }
@@ -121,8 +121,8 @@ static bool consumer_of(PyObject *object, CUstream *stream)
 /* ---- Capsules -------------------------------------------------------------------------------- */
 
 /*
- * Where the function that ends an export is in DLPack's two structs, in pointers: behind a version
- * and a context, or behind a DLTensor and a context. A destructor has nothing but these.
+ * Index, in pointers, of the deleter in the two DLPack structs: after a version and a context, or
+ * after a DLTensor and a context. A capsule destructor gets only the struct.
  */
 #define VERSIONED_DELETER 2
 #define LEGACY_DELETER    7
@@ -144,7 +144,7 @@ void export_end(void *managed)
     deleter(managed);
 }
 
-/* Nobody took it. One that was taken has another name. */
+/* Deletes an unconsumed capsule; consumed capsules were renamed. */
 static void end_quick(PyObject *capsule)
 {
     if (PyCapsule_IsValid(capsule, VERSIONED))
@@ -174,7 +174,7 @@ static PyCapsule_Destructor end_of(bool versioned)
     return versioned ? end_versioned : end_legacy;
 }
 
-/* The capsule of an export; of NULL the library's last error. */
+/* The capsule of an export; for NULL, raises the last error. */
 static PyObject *capsule_of(void *managed, bool versioned, PyCapsule_Destructor end)
 {
     if (!managed)
@@ -194,7 +194,7 @@ static PyObject *capsule_for(gr_tensor *tensor, bool versioned, CUstream consume
     return capsule_of(managed, versioned, end_of(versioned));
 }
 
-/* A copy, in memory of that kind, for work of `stream`. */
+/* A copy in memory of that kind, in the order of `stream`. */
 static PyObject *copy_of(gr_tensor *tensor, gr_memory memory, bool versioned, CUstream stream)
 {
     gr_tensor *copy;
@@ -222,7 +222,7 @@ static void device_of(const gr_tensor_info *info, long device[2])
     device[1] = device[0] == DL_CUDA ? info->device : 0;
 }
 
-/* Whether the consumer wants it where it is, or as a copy on the CPU. */
+/* Whether the consumer wants a copy in host memory. */
 static bool elsewhere(PyObject *dl_device, const gr_tensor_info *info, bool *on_cpu)
 {
     long own[2], wanted[2];
@@ -237,7 +237,7 @@ static bool elsewhere(PyObject *dl_device, const gr_tensor_info *info, bool *on_
     *on_cpu = wanted[0] == DL_CPU;
     if (!*on_cpu)
         PyErr_Format(PyExc_BufferError,
-                     "the tensor is on the device (%ld, %ld) of DLPack's, and (%ld, %ld) is "
+                     "the tensor is on DLPack device (%ld, %ld), and dl_device (%ld, %ld) is "
                      "neither that nor the CPU: copy it first",
                      own[0], own[1], wanted[0], wanted[1]);
     return *on_cpu;
@@ -256,7 +256,8 @@ PyObject *export_capsule(gr_tensor *tensor, const struct export *wanted, PyObjec
         !elsewhere(wanted->dl_device, info, &on_cpu) || !stream_stays(stream))
         return NULL;
     if (on_cpu && copy == 0) {
-        PyErr_SetString(PyExc_BufferError, "a tensor of a GPU gets to the CPU by a copy only");
+        PyErr_SetString(PyExc_BufferError,
+                        "a GPU tensor can't be exported to the CPU without a copy");
         return NULL;
     }
     if (on_cpu)
@@ -267,8 +268,8 @@ PyObject *export_capsule(gr_tensor *tensor, const struct export *wanted, PyObjec
 }
 
 /*
- * In one go without the GIL, since a loop may do this at each frame. An export to the map's own
- * stream ends without a call that may block, so that one keeps the GIL.
+ * Releases the GIL once, since a loop may do this for each frame. An export to the stream of the
+ * map makes no blocking call, so it keeps the GIL.
  */
 PyObject *export_mapping(gr_buffer *buffer, CUstream own, const struct export *wanted)
 {
@@ -309,7 +310,7 @@ PyObject *export_interface(gr_tensor *tensor)
 {
     const gr_array_interface *found = gr_tensor_array_interface(tensor, GR_STREAM_NONE);
     if (!found) {
-        /* Who asks whether there is one has to hear no. */
+        /* hasattr() must return False. */
         PyErr_SetString(PyExc_AttributeError, gr_last_error()->message);
         return NULL;
     }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a mapped image gives: arrays, surfaces, textures and copies. */
+/* Buffer methods for mapped images: arrays, surfaces, textures and copies. */
 #include "resource.h"
 
 #include <grinterop/image.h>
 
-/* The buffer's mapping. NULL, with an exception, if it has ended. */
+/* The mapping. NULL, with an exception, if it has ended. */
 static gr_buffer *mapping_of(PyObject *object)
 {
     buffer_object *self = (buffer_object *)object;
@@ -87,7 +87,7 @@ static bool filter_of(PyObject *object, gr_filter *filter)
     return is_filter;
 }
 
-/* None is the library's default. */
+/* None is GR_DEFAULT. */
 static bool yes_or_no(PyObject *object, gr_choice *choice)
 {
     int truth = !object || Py_IsNone(object) ? -1 : PyObject_IsTrue(object);
@@ -221,21 +221,21 @@ PyMethodDef image_methods[] = {
      "mipmapped_array($self)\n--\n\nThe CUmipmappedArray of all levels, as an int."},
     {"surface", METHOD(guarded_surface), KEYWORDS,
      "surface($self, level=0, layer=0)\n--\n\n"
-     "The CUsurfObject of one level and layer, by which kernels write; the mapping ends it."},
+     "The CUsurfObject of one level and layer, for writes by kernels. Valid while mapped."},
     {"texture", METHOD(guarded_texture), KEYWORDS,
      "texture($self, level=0, layer=0, *, address='clamp', filter='point', normalized=None,\n"
      "        as_float=None, srgb=None, border=(0, 0, 0, 0), whole=False, mip_filter='point',\n"
      "        mip_bias=0, min_level=0, level_count=0, anisotropy=0)\n--\n\n"
-     "A CUtexObject, by which kernels sample; the mapping ends it. None is the image's own way."},
+     "A CUtexObject, for sampling by kernels. Valid while mapped. None: as the image's format."},
     {"copy_from_image", METHOD(guarded_copy_from_image), KEYWORDS,
      "copy_from_image($self, address, level=0, layer=0, *, pitch=0, slice=0, host=False,\n"
      "                stream=None)\n--\n\n"
-     "Copies one level and layer to linear memory on the device, or with `host` on the CPU."},
+     "Copies one level and layer to linear device memory, or host memory with `host`."},
     {"copy_to_image", METHOD(guarded_copy_to_image), KEYWORDS,
      "copy_to_image($self, address, level=0, layer=0, *, pitch=0, slice=0, host=False,\n"
      "              stream=None)\n--\n\n"
      "Copies linear memory into one level and layer."},
     {"image_info", guarded_image_info, METH_NOARGS,
-     "image_info($self)\n--\n\nWhat the driver says of the image, as a dict."},
+     "image_info($self)\n--\n\nThe driver's description of the image, as a dict."},
     {0},
 };

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tensors of other frameworks: DLPack, versioned first, then the CUDA array interface. */
+/* Imports tensors of other frameworks: versioned DLPack, DLPack, then the CUDA array interface. */
 #include "tensor.h"
 
 #include <string.h>
 
 /* ---- Capsules -------------------------------------------------------------------------------- */
 
-/* It is ours once it has the name of what was taken: its destructor leaves it alone then. */
+/* Renames the capsule, which takes its tensor: its destructor then does nothing. */
 static PyObject *take_capsule(PyObject *capsule, CUstream ready_on, PyObject *stream)
 {
     static const char *const names[] = {"dltensor_versioned", "dltensor"};
@@ -16,8 +16,8 @@ static PyObject *take_capsule(PyObject *capsule, CUstream ready_on, PyObject *st
         const char *name = PyCapsule_GetName(capsule);
         PyErr_Clear();
         PyErr_Format(PyExc_BufferError,
-                     "a capsule named \"%s\" is none of DLPack's that can be taken: each is taken "
-                     "once, and called \"used_...\" then",
+                     "a capsule named \"%s\" is not an unused DLPack capsule: each can be imported "
+                     "once and is then named \"used_...\"",
                      name ? name : "");
         return NULL;
     }
@@ -33,7 +33,7 @@ static PyObject *take_capsule(PyObject *capsule, CUstream ready_on, PyObject *st
 
 /* ---- __dlpack__() ---------------------------------------------------------------------------- */
 
-/* Whether the producer's memory is the CPU's, which has no streams. -1: an exception. */
+/* Whether the producer's memory is host memory, which has no streams. -1: an exception. */
 static int on_cpu(PyObject *object)
 {
     PyObject *device = PyObject_CallMethod(object, "__dlpack_device__", NULL);
@@ -62,7 +62,7 @@ static PyObject *call_dlpack(PyObject *method, PyObject *stream, bool versioned)
     return capsule;
 }
 
-/* Versioned first. Producers of before know no max_version. */
+/* Versioned first. Older producers do not support max_version. */
 static PyObject *ask_capsule(PyObject *method, PyObject *stream)
 {
     PyObject *capsule = call_dlpack(method, stream, true);
@@ -87,7 +87,7 @@ static PyObject *from_dlpack(PyObject *object, PyObject *method, PyObject *strea
         return NULL;
     PyObject *capsule = ask_capsule(method, number);
     if (capsule && !PyCapsule_CheckExact(capsule))
-        PyErr_Format(PyExc_TypeError, "__dlpack__() gave %R, not a capsule",
+        PyErr_Format(PyExc_TypeError, "__dlpack__() returned %R, not a capsule",
                      (PyObject *)Py_TYPE(capsule));
     else if (capsule)
         tensor = take_capsule(capsule, ready_on, named && !cpu ? stream : NULL);
@@ -98,12 +98,13 @@ static PyObject *from_dlpack(PyObject *object, PyObject *method, PyObject *strea
 
 /* ---- __cuda_array_interface__ ---------------------------------------------------------------- */
 
-/* What the interface says, each counted: what they run to be read may change the dict. */
+/* The entries of the interface. Strong references, since reading one may run code that changes the
+ * dict. */
 struct entries {
     PyObject *shape, *typestr, *strides, *data, *stream, *mask;
 };
 
-/* NULL, without an exception, if it has none or None. */
+/* NULL, without an exception, if absent or None. */
 static PyObject *entry(PyObject *interface, const char *name)
 {
     PyObject *value = PyDict_GetItemString(interface, name);
@@ -131,8 +132,8 @@ static bool data_of(PyObject *data, uint64_t *pointer, bool *read_only)
 {
     if (!data || !PyTuple_Check(data) || PyTuple_Size(data) != 2) {
         PyErr_SetString(PyExc_TypeError,
-                        "__cuda_array_interface__ has no `data` of two, which are a pointer and "
-                        "whether it is read-only");
+                        "__cuda_array_interface__ has no valid `data`, a tuple of a pointer and a "
+                        "read-only flag");
         return false;
     }
     int truth = PyObject_IsTrue(PyTuple_GetItem(data, 1));
@@ -143,8 +144,8 @@ static bool data_of(PyObject *data, uint64_t *pointer, bool *read_only)
 static bool check_entries(const struct entries *entries)
 {
     if (entries->mask)
-        PyErr_SetString(PyExc_BufferError, "__cuda_array_interface__ has a mask, which tensors "
-                                           "have not");
+        PyErr_SetString(PyExc_BufferError, "__cuda_array_interface__ has a mask, which is not "
+                                           "supported");
     else if (!entries->shape || !entries->typestr)
         PyErr_SetString(PyExc_TypeError, "__cuda_array_interface__ has no `shape` or no `typestr`");
     else
@@ -152,7 +153,7 @@ static bool check_entries(const struct entries *entries)
     return false;
 }
 
-/* No stream: the data is ready. PyNvVideoCodec says 0 where it means the legacy default stream. */
+/* No stream: the data is ready. PyNvVideoCodec passes 0 for the legacy default stream. */
 static PyObject *wrap_entries(const struct entries *entries, PyObject *owner)
 {
     struct desc desc;
@@ -190,14 +191,14 @@ static PyObject *from_interface(PyObject *object)
     if (interface && PyDict_Check(interface))
         tensor = wrap_interface(interface, object);
     else if (interface)
-        PyErr_SetString(PyExc_TypeError, "__cuda_array_interface__ is no dict");
+        PyErr_SetString(PyExc_TypeError, "__cuda_array_interface__ is not a dict");
     Py_XDECREF(interface);
     return tensor;
 }
 
 /* ---- Any object ------------------------------------------------------------------------------ */
 
-/* A view of a tensor, with that layout; 0: its own. */
+/* A view of a tensor with that layout; 0 keeps its layout. */
 static PyObject *view_of(PyObject *object, gr_layout layout)
 {
     tensor_object *self = (tensor_object *)object;
@@ -212,7 +213,7 @@ static PyObject *view_of(PyObject *object, gr_layout layout)
     return tensor_view_of(self, gr_tensor_view(tensor, &desc.desc));
 }
 
-/* The same memory with another layout. Takes `object`. */
+/* The same memory with another layout. Steals `object`. */
 static PyObject *with_layout(PyObject *object, gr_layout layout)
 {
     gr_tensor *tensor = tensor_of(object);
@@ -260,7 +261,7 @@ static PyObject *one_plane(PyObject *object, PyObject *stream)
     if (!tensor && PyErr_ExceptionMatches(PyExc_AttributeError)) {
         PyErr_Clear();
         PyErr_Format(PyExc_TypeError,
-                     "no tensor: %R has neither __dlpack__() nor __cuda_array_interface__",
+                     "not a tensor: %R has neither __dlpack__() nor __cuda_array_interface__",
                      (PyObject *)Py_TYPE(object));
     }
     return tensor;
@@ -271,7 +272,7 @@ static PyObject *two_planes(PyObject *pair, PyObject *stream)
     PyObject *first = PySequence_GetItem(pair, 0), *second = PySequence_GetItem(pair, 1);
     PyObject *luma = first && second ? one_plane(first, stream) : NULL;
     PyObject *chroma = luma ? one_plane(second, stream) : NULL;
-    /* What is the caller's own stays as it is. */
+    /* Do not change the caller's tensor. */
     if (chroma && luma == first) {
         Py_DECREF(luma);
         luma = view_of(first, GR_LAYOUT_SHAPE);

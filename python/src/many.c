@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Several resources at once, with one call of the driver. */
+/* Maps and releases several resources with one driver call. */
 #include "resource.h"
 
 #include <grinterop/tensor.h>
 
-/* What one call is about. All of it is NULL or 0 at first. */
+/* The objects of one call. Zero-initialised. */
 struct batch {
     size_t count;
-    PyObject **objects; /* counted */
-    void **pointers;    /* gr_resource *, or gr_buffer * */
+    PyObject **objects; /* strong references */
+    void **pointers;    /* gr_resource * or gr_buffer * */
 };
 
 static void end(struct batch *batch)
@@ -19,7 +19,7 @@ static void end(struct batch *batch)
     PyMem_Free(batch->pointers);
 }
 
-/* Fills in the objects of a sequence. false, with an exception, if it is none, or empty. */
+/* Reads the objects of a sequence. false, with an exception, if it is not one, or empty. */
 static bool begin(PyObject *sequence, struct batch *batch)
 {
     Py_ssize_t count = PySequence_Size(sequence);
@@ -51,7 +51,7 @@ static bool take_resources(struct batch *batch)
         if (resource_is_mapped(resource)) {
             PyErr_Format(
                 PyExc_RuntimeError,
-                "GraphicsResource %zu is already mapped: close its Buffer, or unmap() it, first",
+                "GraphicsResource %zu is already mapped: close its Buffer or call unmap() first",
                 i);
             return false;
         }
@@ -60,7 +60,7 @@ static bool take_resources(struct batch *batch)
     return true;
 }
 
-/* The buffers as a list. Those that got no object are set aside. */
+/* The buffers as a list. On failure, those without an object are set aside. */
 static PyObject *list_of(struct batch *batch, gr_buffer *buffers[], PyObject *stream)
 {
     PyObject *list = PyList_New((Py_ssize_t)batch->count);
@@ -123,13 +123,13 @@ static PyObject *map_many(PyObject *module, PyObject *args, PyObject *keywords)
 
 /* ---- Releasing ------------------------------------------------------------------------------- */
 
-/* Leaves out one that has ended already. */
+/* Skips a mapping that has ended already. */
 static bool take_buffer(PyObject **place, void **pointer)
 {
     PyObject *object = *place;
     buffer_object *buffer = (buffer_object *)object;
     if (Py_TYPE(object) != buffer_type) {
-        PyErr_Format(PyExc_TypeError, "a Buffer was expected, not %R", (PyObject *)Py_TYPE(object));
+        PyErr_Format(PyExc_TypeError, "expected a Buffer, not %R", (PyObject *)Py_TYPE(object));
         return false;
     }
     if (!buffer->buffer) {
@@ -137,7 +137,8 @@ static bool take_buffer(PyObject **place, void **pointer)
         return true;
     }
     if (buffer->of_ring) {
-        PyErr_SetString(PyExc_RuntimeError, "a Buffer is a ring's: hand its slot on instead");
+        PyErr_SetString(PyExc_RuntimeError,
+                        "a Buffer belongs to a ring: publish or give back its slot instead");
         return false;
     }
     if (!ending_begin(object))
@@ -146,7 +147,7 @@ static bool take_buffer(PyObject **place, void **pointer)
     return true;
 }
 
-/* What the library has released has no pointer any more. */
+/* The library clears the pointers of released buffers. */
 static void end_taken(struct batch *batch, size_t count, bool released)
 {
     for (size_t i = 0; i < count; i++) {
@@ -162,7 +163,7 @@ static void end_taken(struct batch *batch, size_t count, bool released)
     }
 }
 
-/* Each ends from here on, so one that is listed twice is refused. */
+/* Begins to end each buffer, so a duplicate is refused. */
 static bool take_buffers(struct batch *batch)
 {
     for (size_t i = 0; i < batch->count; i++) {

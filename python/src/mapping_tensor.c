@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A mapping as a tensor: for other frameworks, and with another shape. */
+/* Mappings as tensors, for other frameworks and with other shapes. */
 #include "tensor.h"
 
 static gr_buffer *mapping_of(PyObject *object)
@@ -24,7 +24,7 @@ static PyObject *call_tensor(PyObject *object, PyObject *args, PyObject *keyword
         return NULL;
     bool as_it_is = !shape || Py_IsNone(shape);
     if (as_it_is && PyTuple_Size(args) + (keywords ? PyDict_Size(keywords) : 0) > !!shape) {
-        PyErr_SetString(PyExc_TypeError, "tensor() needs a shape for what else is said of it");
+        PyErr_SetString(PyExc_TypeError, "tensor() needs a shape if any other argument is given");
         return NULL;
     }
     desc.desc.offset = (size_t)offset;
@@ -52,8 +52,8 @@ static PyObject *ask_device(gr_buffer *buffer)
     return device;
 }
 
-/* A resource's device stays, so it is asked for once; an image's mapping may be no tensor at all.
- */
+/* The device of a resource never changes, so it is cached. The mapping of an image may not be a
+ * tensor. */
 static PyObject *dlpack_device(PyObject *object, PyObject *none)
 {
     buffer_object *self = (buffer_object *)object;
@@ -106,8 +106,8 @@ PyMethodDef mapping_tensor_methods[] = {
     {"tensor", METHOD(guarded_call_tensor), KEYWORDS,
      "tensor($self, shape=None, dtype='uint8', strides=None, offset=0, *, layout=None,\n"
      "       read_only=False, negative_strides=False)\n--\n\n"
-     "The mapping as a Tensor, without a copy: its bytes, or of that shape and dtype. It is\n"
-     "revoked when the mapping ends."},
+     "The mapping as a Tensor, without a copy: as bytes, or with that shape and dtype. The\n"
+     "tensor is revoked when the mapping ends."},
     EXPORT_METHODS,
     {0},
 };

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The module grinterop._grinterop. It keeps its types in variables, so that a map looks nothing up:
- * one interpreter of a process can have it, and Python without the GIL cannot.
+ * The module grinterop._grinterop. Its types are static variables, so that map() needs no lookups.
+ * It therefore supports only one interpreter per process, and requires the GIL.
  */
 #include "module.h"
 
 #include <string.h>
 
-/* Kept from the first import on: a later one gets the same module. */
+/* The module, kept from the first import for later ones. */
 static PyObject *only;
 
 static bool add_functions(PyObject *module)
@@ -26,8 +26,8 @@ static PyObject *create(PyObject *spec, PyModuleDef *definition)
 {
     (void)definition;
     if (PyInterpreterState_GetID(PyInterpreterState_Get()) != 0) {
-        PyErr_SetString(PyExc_ImportError, "grinterop can be imported in the main interpreter of a "
-                                           "process only, not in a subinterpreter");
+        PyErr_SetString(PyExc_ImportError, "grinterop can be imported only in the main "
+                                           "interpreter of a process, not in a subinterpreter");
         return NULL;
     }
     if (only)
@@ -65,7 +65,7 @@ static PyModuleDef definition = {
 
 PyMODINIT_FUNC PyInit__grinterop(void)
 {
-    /* There an object has another size, `definition` too. */
+    /* Objects have another size there, including `definition`. */
     if (strstr(Py_GetVersion(), "free-threading")) {
         PyErr_SetString(PyExc_ImportError, "grinterop does not support free-threaded Python: use "
                                            "the build of Python that has the GIL");

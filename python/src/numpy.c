@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * __array__(), for numpy.asarray(): NumPy asks for no DLPack there, and would make an array that
- * has the object itself as its one element.
+ * __array__(), for numpy.asarray(): NumPy does not try DLPack there, and would create an array with
+ * the object as its only element.
  */
 #include "resource.h"
 
-/* The types of DLPack's devices whose memory NumPy reads. */
+/* The DLPack device types whose memory NumPy can read. */
 enum { ON_CPU = 1, ON_CUDA_HOST = 3, ON_CUDA_MANAGED = 13 };
 
 static bool check_host(PyObject *object)
@@ -19,9 +19,9 @@ static bool check_host(PyObject *object)
     if (number == ON_CPU || number == ON_CUDA_HOST || number == ON_CUDA_MANAGED)
         return true;
     PyErr_SetString(PyExc_TypeError,
-                    "the memory is a GPU's, which NumPy can't read: copy it, by "
-                    "tobytes(stream=stream) or clone(\"host\", stream=stream) of a Tensor; "
-                    "buffer.tensor() makes one of a Buffer");
+                    "NumPy can't read GPU memory: copy it with Tensor.tobytes(stream=stream) or "
+                    "Tensor.clone(\"host\", stream=stream); buffer.tensor() makes a Tensor from a "
+                    "Buffer");
     return false;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* publish() and fetch(): tensors into what is drawn, and what was drawn into tensors. */
+/* publish() and fetch(): copy tensors to graphics resources and back. */
 #include "ring.h"
 #include "tensor.h"
 
@@ -7,14 +7,14 @@
 
 /* ---- Options --------------------------------------------------------------------------------- */
 
-/* The options with the room for what they point to. */
+/* The options and the arrays that they point to. */
 struct options {
     gr_publish_options options;
     float scale[4], bias[4], alpha;
     struct desc target;
 };
 
-/* What Python gave, by name. */
+/* The Python arguments. */
 struct given {
     PyObject *stream, *layout, *scale, *bias, *alpha, *matrix, *shape, *dtype, *strides;
     PyObject *wait_event, *timeout;
@@ -27,12 +27,12 @@ static bool float_of(PyObject *object, const char *what, float *value)
     if (number != -1 || !PyErr_Occurred())
         return true;
     if (PyErr_ExceptionMatches(PyExc_TypeError))
-        PyErr_Format(PyExc_TypeError, "%s: a number was expected, not %R", what,
+        PyErr_Format(PyExc_TypeError, "%s: expected a number, not %R", what,
                      (PyObject *)Py_TYPE(object));
     return false;
 }
 
-/* A number for all channels, or a sequence of up to four; the others stay as they are. */
+/* A number for all channels, or a sequence of up to four; other channels keep their values. */
 static bool channels_of(PyObject *object, const char *what, float values[4])
 {
     Py_ssize_t count = PySequence_Check(object) ? PySequence_Size(object) : -1;
@@ -96,7 +96,7 @@ static bool names_of_options(const struct given *given, struct options *to)
     return true;
 }
 
-/* What a buffer holds. Without a shape it is the tensor's own. */
+/* The layout of a buffer. Without a shape it is that of the tensor. */
 static bool target_of_options(const struct given *given, PyObject *tensor, struct options *to)
 {
     if (!given_one(given->shape) && !given_one(given->dtype) && !given_one(given->strides))
@@ -122,7 +122,7 @@ struct work {
     CUstream stream;
     unsigned timeout_ms;
     bool fetch;
-    gr_ring *ring; /* where the target is one */
+    gr_ring *ring; /* if the target is one */
 };
 
 static PyObject *into_resource(resource_object *resource, const struct work *work)
@@ -133,7 +133,7 @@ static PyObject *into_resource(resource_object *resource, const struct work *wor
         return NULL;
     if (resource->mapped && resource->mapped->buffer) {
         PyErr_SetString(PyExc_RuntimeError,
-                        "GraphicsResource is already mapped: give its Buffer instead");
+                        "GraphicsResource is already mapped: pass its Buffer instead");
         return NULL;
     }
     if (!alone_begin((PyObject *)resource))
@@ -187,7 +187,7 @@ static bool is_target(PyObject *target)
     if (PyObject_TypeCheck(target, resource_type) || Py_TYPE(target) == buffer_type ||
         Py_TYPE(target) == ring_type)
         return true;
-    PyErr_Format(PyExc_TypeError, "a GraphicsResource, Buffer or Ring was expected, not %R",
+    PyErr_Format(PyExc_TypeError, "expected a GraphicsResource, Buffer or Ring, not %R",
                  (PyObject *)Py_TYPE(target));
     return false;
 }
@@ -201,7 +201,7 @@ static PyObject *dispatch(PyObject *target, struct work *work)
     return into_resource((resource_object *)target, work);
 }
 
-/* The stream of a mapping may be left out. */
+/* The stream may be omitted for a Buffer. */
 static bool stream_of_work(PyObject *target, PyObject *given, CUstream *stream)
 {
     if (given_one(given))
@@ -209,12 +209,12 @@ static bool stream_of_work(PyObject *target, PyObject *given, CUstream *stream)
     *stream = GR_STREAM_OF_MAP;
     if (Py_TYPE(target) == buffer_type)
         return true;
-    PyErr_SetString(PyExc_TypeError, "missing keyword-only argument stream: it may be left out for "
-                                     "a Buffer only, which has one");
+    PyErr_SetString(PyExc_TypeError, "missing keyword-only argument stream: it may be omitted "
+                                     "only for a Buffer, which has a stream");
     return false;
 }
 
-/* A call under way with a tensor and its plane of colours. false, with an exception: closed. */
+/* Begins a call on a tensor and its chroma plane. false, with an exception, if closed. */
 static bool tensor_begin(PyObject *tensor, gr_tensor **luma, gr_tensor **chroma)
 {
     PyObject *plane = ((tensor_object *)tensor)->chroma;
@@ -236,7 +236,7 @@ static void tensor_end(PyObject *tensor)
     use_end(tensor);
 }
 
-/* The tensor, made by its producer for the stream of the work. */
+/* The tensor, ordered by its producer for the stream. */
 static PyObject *tensor_for(PyObject *target, PyObject *object, PyObject *stream)
 {
     bool mapped = Py_TYPE(target) == buffer_type && !given_one(stream);
@@ -304,23 +304,20 @@ PyMethodDef publish_functions[] = {
      "        bias=None, alpha=None, srgb=False, matrix='bt709', full_range=False, level=0,\n"
      "        layer=0, offset=0, shape=None, dtype=None, strides=None, wait_event=None,\n"
      "        timeout=None)\n--\n\n"
-     "Writes a tensor into what is drawn, in one pass: into a GraphicsResource, which is mapped "
-     "and\n"
-     "released, into a Buffer, which stays mapped, or into the next slot of a Ring.\n\n"
-     "tensor is anything that Tensor.from_dlpack() takes. stream may be left out for a Buffer "
-     "only.\n"
-     "layout overrides what the tensor says. bgr: its first channel is blue. flip: its first row\n"
-     "is the image's last. value * scale + bias, each a number or one for each channel. alpha:\n"
-     "where the tensor has none. srgb: the tensor is linear, the image is not. matrix, "
-     "full_range:\n"
-     "of YUV. offset, shape, dtype and strides: what a buffer holds. timeout: of a ring, seconds."},
+     "Writes a tensor to graphics memory in one pass: to a GraphicsResource, which is mapped and\n"
+     "released, to a Buffer, which stays mapped, or to the next slot of a Ring.\n\n"
+     "tensor: any object that Tensor.from_dlpack() accepts. stream: may be omitted only for a\n"
+     "Buffer. layout: overrides that of the tensor. bgr: the first channel is blue. flip: the\n"
+     "first row becomes the last row of the image. scale, bias: value * scale + bias, as one\n"
+     "number or one per channel. alpha: used if the tensor has none. srgb: converts from a\n"
+     "linear tensor to sRGB. matrix, full_range: for YUV. offset, shape, dtype, strides: the\n"
+     "layout of a buffer. timeout: seconds to wait for a ring slot."},
     {"fetch", METHOD(fetch), KEYWORDS,
      "fetch(target, tensor, *, stream=None, layout=None, bgr=False, flip=False, scale=None,\n"
      "      bias=None, alpha=None, srgb=False, matrix='bt709', full_range=False, level=0,\n"
      "      layer=0, offset=0, shape=None, dtype=None, strides=None, wait_event=None,\n"
      "      timeout=None)\n--\n\n"
-     "Reads what was drawn into a tensor, whose shape and dtype say what is wanted: publish() the\n"
-     "other way. The elements are there when `stream` has come so far: wait for it before the CPU\n"
-     "reads them."},
+     "Reads graphics memory into a tensor, with its shape and dtype: the reverse of publish().\n"
+     "The copy runs in stream order: synchronize `stream` before the CPU reads the elements."},
     {0},
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * GraphicsResource. Names, arguments and exceptions are those of cuda.core's class, so that code
- * written for it runs here; what is more has names of its own.
+ * GraphicsResource. Names, arguments and exceptions match cuda.core's class, so that code written
+ * for it runs here; additions have other names.
  */
 #include "resource.h"
 
@@ -11,7 +11,7 @@
 
 PyTypeObject *resource_type;
 
-/* Of map(), for calls that give it by name. */
+/* The interned keyword of map(). */
 static PyObject *name_stream;
 
 /* ---- Life ------------------------------------------------------------------------------------ */
@@ -30,7 +30,7 @@ PyObject *resource_new(PyTypeObject *type, gr_resource *resource)
     return (PyObject *)self;
 }
 
-/* false: the program's Buffer, or tensors, keep the mapping. */
+/* false: a Buffer or tensor of the program keeps the mapping. */
 static bool drop_mapping(resource_object *self)
 {
     buffer_object *mapped = self->mapped;
@@ -55,7 +55,7 @@ static bool is_expected(const gr_error *error)
                                                 error->code == CUDA_ERROR_CONTEXT_IS_DESTROYED));
 }
 
-/* gr_resource_free() returns no status, and gr_resource_close() does the same. */
+/* gr_resource_close() does the same as gr_resource_free(), but returns a status. */
 static void close_dropped(const resource_object *self)
 {
     bool failed_before = gr_last_error()->status != GR_OK;
@@ -82,7 +82,7 @@ static void end(PyObject *object)
         PyObject_ClearWeakRefs(object);
     PyErr_Fetch(&type, &value, &traceback);
     bool unmapped = drop_mapping(self);
-    /* On other threads, and at exit, its OpenGL context is seldom current. */
+    /* Its OpenGL context is rarely current on other threads and at exit. */
     if (unmapped && self->thread == PyThread_get_thread_ident() && !python_ends())
         close_dropped(self);
     Py_BEGIN_ALLOW_THREADS
@@ -110,7 +110,7 @@ bool resource_usable(resource_object *self)
 resource_object *resource_of(PyObject *object)
 {
     if (!PyObject_TypeCheck(object, resource_type)) {
-        PyErr_Format(PyExc_TypeError, "a GraphicsResource was expected, not %R",
+        PyErr_Format(PyExc_TypeError, "expected a GraphicsResource, not %R",
                      (PyObject *)Py_TYPE(object));
         return NULL;
     }
@@ -130,7 +130,7 @@ static bool mappable(resource_object *self)
     if (resource_is_mapped(self)) {
         PyErr_SetString(
             PyExc_RuntimeError,
-            "GraphicsResource is already mapped: close its Buffer, or unmap() it, first");
+            "GraphicsResource is already mapped: close its Buffer or call unmap() first");
         return false;
     }
     return true;
@@ -138,11 +138,11 @@ static bool mappable(resource_object *self)
 
 /* ---- Making ---------------------------------------------------------------------------------- */
 
-/* OpenGL's names and constants. */
+/* OpenGL names and constants. */
 static bool gl_number(PyObject *object, unsigned *number)
 {
     if (!PyLong_Check(object)) {
-        PyErr_Format(PyExc_TypeError, "OpenGL's names are integers, not %R",
+        PyErr_Format(PyExc_TypeError, "an OpenGL name must be an integer, not %R",
                      (PyObject *)Py_TYPE(object));
         return false;
     }
@@ -150,14 +150,15 @@ static bool gl_number(PyObject *object, unsigned *number)
     if (PyErr_Occurred())
         return false;
     if (value > UINT32_MAX) {
-        PyErr_Format(PyExc_OverflowError, "OpenGL's names have 32 bits, which %R has not", object);
+        PyErr_Format(PyExc_OverflowError, "%R does not fit into the 32 bits of an OpenGL name",
+                     object);
         return false;
     }
     *number = (unsigned)value;
     return true;
 }
 
-/* The bits of gr_transport by the names that choice_of() takes. 0 is the library's default. */
+/* Reads a transport name as gr_transport bits. 0 is the default. */
 static bool transports_of(PyObject *object, unsigned *transports)
 {
     static const char *const names[] = {"without copy", "interop", "shared", "copy",
@@ -257,7 +258,7 @@ static PyObject *create_gl_image(PyObject *type, PyObject *args, PyObject *keywo
 
 /* ---- Mapping --------------------------------------------------------------------------------- */
 
-/* The one argument of map(), by its name. NULL, with an exception, if it is not that. */
+/* The only argument of map(), a keyword. NULL, with an exception, for any other arguments. */
 static PyObject *only_stream(Py_ssize_t count, PyObject *const *args, PyObject *names)
 {
     Py_ssize_t named = names ? PyTuple_Size(names) : 0;
@@ -267,7 +268,7 @@ static PyObject *only_stream(Py_ssize_t count, PyObject *const *args, PyObject *
         PyErr_SetString(PyExc_TypeError, "map() needs keyword-only argument stream");
     else if (named != 1 || (PyTuple_GetItem(names, 0) != name_stream &&
                             PyUnicode_Compare(PyTuple_GetItem(names, 0), name_stream) != 0))
-        PyErr_Format(PyExc_TypeError, "map() takes the one keyword-only argument stream, not %R",
+        PyErr_Format(PyExc_TypeError, "map() takes only the keyword-only argument stream, not %R",
                      names);
     else
         return args[0];
@@ -386,7 +387,7 @@ static PyObject *enter(PyObject *object, PyObject *none)
     (void)none;
     if (!self->stream)
         return Py_NewRef(object);
-    /* What the stream runs may close this, which lets go of the stream. */
+    /* Code run by the stream object may close `self`, which releases the stream. */
     PyObject *stream = Py_NewRef(self->stream), *mapped = map_on(self, stream);
     Py_DECREF(stream);
     return core_shown(mapped);
@@ -424,42 +425,41 @@ static PyObject *call_wait(PyObject *object, PyObject *args, PyObject *keywords)
 static PyMethodDef methods[] = {
     {"from_gl_buffer", METHOD(from_gl_buffer), KEYWORDS | METH_CLASS,
      "from_gl_buffer($type, gl_buffer, *, flags=None, stream=None, transports=None)\n--\n\n"
-     "Shares an OpenGL buffer that exists with CUDA, in the OpenGL context that is current.\n\n"
-     "With a stream the resource is a context manager that maps on entry; without, one that\n"
-     "closes. transports: None (without a copy), 'interop', 'copy' or 'any'."},
+     "Shares an existing OpenGL buffer of the current context with CUDA.\n\n"
+     "As a context manager, the resource maps on entry if it has a stream, and closes on exit\n"
+     "otherwise. transports: None (without a copy), 'interop', 'copy' or 'any'."},
     {"from_gl_image", METHOD(from_gl_image), KEYWORDS | METH_CLASS,
      "from_gl_image($type, image, target, *, flags=None, transports=None)\n--\n\n"
-     "Shares an OpenGL texture or renderbuffer that exists with CUDA. target: GL_TEXTURE_2D, as a\n"
-     "number, and so on. flags: with 'surface_load_store', kernels and publish() write to it\n"
-     "without another copy."},
+     "Shares an existing OpenGL texture or renderbuffer with CUDA. target: GL_TEXTURE_2D etc., as\n"
+     "a number. flags: with 'surface_load_store', kernels and publish() write to it without an\n"
+     "extra copy."},
     {"create_gl_buffer", METHOD(create_gl_buffer), KEYWORDS | METH_CLASS,
      "create_gl_buffer($type, size, *, flags=None, transports=None, packed=False)\n--\n\n"
-     "Makes an OpenGL buffer whose storage both sides share; its name is gl_name. packed: many\n"
-     "small ones lie together in blocks, where each has 2 MiB of the GPU's memory otherwise."},
+     "Creates an OpenGL buffer in shared memory; its name is gl_name. packed: places many small\n"
+     "buffers in common blocks. Otherwise each takes at least 2 MiB of GPU memory."},
     {"create_gl_image", METHOD(create_gl_image), KEYWORDS | METH_CLASS,
      "create_gl_image($type, target, internal_format, width, height, depth=0, levels=0, *,\n"
      "                flags=None, transports=None)\n--\n\n"
-     "Makes an OpenGL texture whose storage both sides share; its name is gl_name."},
+     "Creates an OpenGL texture in shared memory; its name is gl_name."},
     {"map", METHOD(map), METH_FASTCALL | METH_KEYWORDS,
      "map($self, *, stream)\n--\n\n"
-     "Hands the resource to CUDA, and returns a Buffer: OpenGL or Vulkan has the resource again\n"
-     "when that is closed. Kernels on `stream` can use it at once."},
+     "Maps the resource for CUDA and returns a Buffer; OpenGL or Vulkan can use the resource\n"
+     "again when that is closed. Kernels queued on `stream` can use it at once."},
     {"map_linear", METHOD(map_linear), KEYWORDS,
      "map_linear($self, level=0, layer=0, *, stream)\n--\n\n"
-     "Maps one level and layer of an image as linear memory. This copies, at the map and at the\n"
-     "release, as the flags say."},
+     "Maps one level and layer of an image as linear memory. It copies at the map and at the\n"
+     "release, depending on the flags."},
     {"unmap", METHOD(unmap), KEYWORDS,
      "unmap($self, *, stream=None)\n--\n\nEnds the mapping. None is the stream of the map."},
     {"close", METHOD(call_close), KEYWORDS,
      "close($self, stream=None)\n--\n\n"
-     "Ends the mapping, if there is one, and the registration. Closing again does nothing."},
+     "Ends the mapping, if any, and the registration. Closing again does nothing."},
     {"wait", METHOD(call_wait), KEYWORDS,
      "wait($self, timeout=None)\n--\n\n"
-     "Waits, on the CPU, until CUDA's work with the resource is done: up to `timeout` seconds, "
-     "and\n"
-     "None is without end."},
+     "Blocks the CPU until CUDA has finished with the resource, for up to `timeout` seconds.\n"
+     "None waits forever."},
     {"describe", resource_describe, METH_NOARGS,
-     "describe($self)\n--\n\nOne line: what it is, its size, flags, transport and state."},
+     "describe($self)\n--\n\nOne line with its kind, size, flags, transport and state."},
     {"__enter__", enter, METH_NOARGS, NULL},
     {"__exit__", METHOD(leave), METH_FASTCALL, NULL},
     {0},
@@ -471,7 +471,7 @@ static PyMemberDef members[] = {
 };
 
 static PyType_Slot slots[] = {
-    {Py_tp_doc, "An object of OpenGL's or Vulkan's that is registered with CUDA.\n\n"
+    {Py_tp_doc, "An OpenGL or Vulkan object that is registered with CUDA.\n\n"
                 "    resource = GraphicsResource.from_gl_buffer(name, flags='write_discard')\n"
                 "    with resource.map(stream=stream) as buffer:\n"
                 "        ... kernels on `stream` write to buffer.handle ...\n"},

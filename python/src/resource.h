@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* GraphicsResource and Buffer: a resource of the library's, and one mapping of it. */
+/* GraphicsResource and Buffer: a gr_resource and one mapping of it. */
 #ifndef PYTHON_RESOURCE_H
 #define PYTHON_RESOURCE_H
 
@@ -11,44 +11,44 @@ typedef struct resource_object {
     OBJECT_HEAD
     PyObject *weak;
     gr_resource *resource;
-    unsigned long thread; /* which made it */
+    unsigned long thread; /* that created it */
 
-    /* The mapping, which stays until it is closed, whoever forgets it. */
+    /* The mapping. Kept until it is closed, even if the program drops it. */
     buffer_object *mapped;
 
-    /* What core_shown() made of the mapping, which stays as long. Or NULL. */
+    /* The core_shown() object of the mapping, kept as long; or NULL. */
     PyObject *shown;
 
-    /* What `with` maps on. NULL: it doesn't map. */
+    /* The stream on which `with` maps. NULL: `with` does not map. */
     PyObject *stream;
 
-    /* What has to outlive it: the VulkanDevice. Or NULL. */
+    /* The VulkanDevice, which must outlive it; or NULL. */
     PyObject *owner;
 
-    /* What __dlpack_device__() of a mapping gives, once it was asked. */
+    /* Cached __dlpack_device__() of a mapping. */
     PyObject *dl_device;
 } resource_object;
 
 struct buffer_object {
-    OBJECT_HEAD /* the whole: its GraphicsResource, or its Slots */
+    OBJECT_HEAD /* part of its GraphicsResource or Slots */
     PyObject *weak;
 
     /* NULL: the mapping has ended. */
     gr_buffer *buffer;
 
-    /* Whose mapping it is. It is not counted: NULL once the object is gone. */
+    /* The mapped resource: a borrowed reference, NULL once the object is gone. */
     resource_object *resource;
 
-    /* The stream of the map, which has to live as long. */
+    /* The stream of the map, which must live as long as the mapping. */
     PyObject *stream;
 
-    /* The same as the library has it, where map() noted it; else NULL. */
+    /* Its CUstream if map() recorded it, else NULL. */
     CUstream cuda_stream;
 
-    /* A weak reference to what core_shown() made of it, or NULL. */
+    /* A weak reference to its core_shown() object, or NULL. */
     PyObject *shown;
 
-    /* It is a ring's slot's, and the ring ends it. */
+    /* It belongs to a slot of a ring, which ends it. */
     bool of_ring;
 
     bool read_only, is_image;
@@ -56,54 +56,56 @@ struct buffer_object {
 
 extern PyTypeObject *resource_type, *buffer_type;
 
-/* A resource that the library made, as an object of `type`. Takes it, also when it fails. */
+/* Wraps a gr_resource in an object of `type`. Takes ownership, even on failure. */
 PyObject *resource_new(PyTypeObject *type, gr_resource *resource);
 
-/* The resource of an object that is one, open and in no other thread's hands; else an exception. */
+/* The object as a resource. NULL, with an exception, if it is closed, in use by another thread or
+ * of another type. */
 resource_object *resource_of(PyObject *object);
 bool resource_usable(resource_object *self);
 
 bool resource_is_mapped(const resource_object *self);
 
-/* What it is (resource_info.c). */
+/* Its properties (resource_info.c). */
 extern PyGetSetDef resource_properties[];
 PyObject *resource_represent(PyObject *object);
 PyObject *resource_describe(PyObject *object, PyObject *none);
 
-/* A new mapping as an object. Takes `buffer`, also when it fails. `resource` may be NULL. */
+/* Wraps a new mapping. Takes ownership of `buffer`, even on failure. `resource` may be NULL. */
 PyObject *buffer_new(resource_object *resource, gr_buffer *buffer, PyObject *stream);
 
-/* Whether the mapping lives; else an exception. */
+/* Whether the mapping is open; else sets an exception. */
 bool buffer_usable(buffer_object *self);
 
 /*
- * Releases it on `stream`, and tells how many tensors were revoked. false, with an exception, if it
- * could not be; twice is fine.
+ * Releases it on `stream` and counts the revoked tensors. false, with an exception, on failure.
+ * Does nothing if already released.
  */
 bool buffer_release(buffer_object *self, CUstream stream, unsigned *tensors);
 
-/* Warns of tensors that a mapping still had as it ended. false: the warning is an exception. */
+/* Warns of tensors that outlived their mapping. false: the warning became an exception. */
 bool buffer_warn(unsigned tensors);
 
-/* Both. */
+/* Does both. */
 bool buffer_close(buffer_object *self, CUstream stream);
 
-/* Notes that the mapping is over. */
+/* Records that the mapping has ended. */
 void buffer_ended(buffer_object *self);
 
 /*
- * What the program gets for a mapping (core.c): `own` itself or, where cuda.core is loaded and the
- * mapping has a pointer, an object that is cuda.core's Buffer, too. Takes `own`, which may be NULL.
+ * The object that the program gets for a mapping (core.c): `own` or, if cuda.core is loaded and the
+ * mapping has a pointer, an object derived from cuda.core's Buffer. Steals `own`, which may be
+ * NULL.
  */
 PyObject *core_shown(PyObject *own);
 
-/* The Buffer behind such an object; any other object as it is. Borrowed from `object`. */
+/* The Buffer behind such an object; any other object is returned itself. A borrowed reference. */
 PyObject *core_own(PyObject *object);
 
-/* Takes the pointer out of what core_shown() made. */
+/* Clears the pointer of a core_shown() object. */
 void core_ended(buffer_object *self);
 
-/* Its methods for copies (buffer_copy.c), images (image.c), and as a tensor (mapping_tensor.c). */
+/* Its methods for copies (buffer_copy.c), images (image.c) and tensors (mapping_tensor.c). */
 extern PyMethodDef buffer_copy_methods[], image_methods[], mapping_tensor_methods[];
 PyObject *buffer_array_interface(PyObject *self, void *closure);
 PyObject *buffer_device_id(PyObject *self, void *closure);

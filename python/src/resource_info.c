@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a GraphicsResource is: its properties and its text. */
+/* The properties and the repr() of a GraphicsResource. */
 #include "resource.h"
 
 #include <grinterop/gl.h>
@@ -15,7 +15,7 @@ static const char *kind_name(PyObject *self)
     return gr_resource_kind(own(self)) == GR_KIND_IMAGE ? "image" : "buffer";
 }
 
-/* 0 for what is closed, or copied: asking would record an error. */
+/* 0 for closed or copied resources, where the query would record an error. */
 static uintptr_t handle_of(PyObject *self)
 {
     if (gr_resource_is_closed(own(self)))
@@ -53,13 +53,13 @@ static bool is_of(PyObject *self, gr_graphics_api api)
     return gr_resource_api(own(self)) == api;
 }
 
-/* OpenGL's name and target: None for a resource of another API's. */
+/* The OpenGL name and target; None for a resource of another API. */
 static PyObject *gl_value(PyObject *self, unsigned int (*ask)(const gr_resource *))
 {
     return is_of(self, GR_OPENGL) ? PyLong_FromUnsignedLong(ask(own(self))) : Py_NewRef(Py_None);
 }
 
-/* Vulkan's handles, which are pointers here: 0 for a resource of another API's. */
+/* Vulkan handles, which are pointers here; 0 for a resource of another API. */
 #define VK_HANDLE(ask) (is_of(self, GR_VULKAN) ? (uint64_t)(uintptr_t)ask(own(self)) : 0)
 
 static PyObject *or_none(uint64_t handle)
@@ -96,7 +96,7 @@ static PyObject *text_of_resource(PyObject *self)
                                                                               : " not mapped");
 }
 
-/* While another thread closes it there is nothing else to be said. */
+/* While another thread closes it, nothing else can be reported. */
 PyObject *resource_represent(PyObject *object)
 {
     if (!use_begin(object)) {
@@ -121,18 +121,18 @@ PyObject *resource_describe(PyObject *object, PyObject *none)
 
 PyGetSetDef resource_properties[] = {
     {"handle", guarded_handle, NULL,
-     "CUDA's own object, as an int: the CUgraphicsResource, or the CUexternalMemory.", NULL},
-    {"resource_handle", guarded_handle, NULL, "The same as handle.", NULL},
-    {"is_mapped", is_mapped, NULL, "Whether CUDA has it.", NULL},
+     "The CUDA object, as an int: a CUgraphicsResource or a CUexternalMemory.", NULL},
+    {"resource_handle", guarded_handle, NULL, "Same as handle.", NULL},
+    {"is_mapped", is_mapped, NULL, "Whether it is mapped for CUDA.", NULL},
     {"is_closed", is_closed, NULL, "Whether it was closed.", NULL},
-    {"size", guarded_size, NULL, "The bytes of a buffer; 0 for an image.", NULL},
-    {"flags", guarded_flags, NULL, "What it was registered with, as a number.", NULL},
+    {"size", guarded_size, NULL, "The size of a buffer in bytes; 0 for an image.", NULL},
+    {"flags", guarded_flags, NULL, "The flags of the registration, as a number.", NULL},
     {"kind", guarded_kind, NULL, "'buffer' or 'image'.", NULL},
     {"api", guarded_api, NULL, "'opengl', 'vulkan' or 'external'.", NULL},
     {"transport", guarded_transport, NULL,
-     "How bytes get across: 'interop', 'shared', 'copy' or 'external'.", NULL},
-    {"gl_name", guarded_gl_name, NULL, "OpenGL's name, or None.", NULL},
-    {"gl_target", guarded_gl_target, NULL, "OpenGL's target, or None.", NULL},
+     "The transport: 'interop', 'shared', 'copy' or 'external'.", NULL},
+    {"gl_name", guarded_gl_name, NULL, "The OpenGL name, or None.", NULL},
+    {"gl_target", guarded_gl_target, NULL, "The OpenGL target, or None.", NULL},
     {"vk_buffer", guarded_vk_buffer, NULL, "The VkBuffer, as an int, or None.", NULL},
     {"vk_image", guarded_vk_image, NULL, "The VkImage, as an int, or None.", NULL},
     {"vk_memory", guarded_vk_memory, NULL, "The VkDeviceMemory, as an int, or None.", NULL},

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ring. Each side belongs to one thread at a time, which is looked after here. */
+/* Ring. It enforces that only one thread at a time calls each side. */
 #include "ring.h"
 
 typedef struct ring_object {
     OBJECT_HEAD
     gr_ring *ring; /* NULL: closed */
 
-    /* The resources of its slots, and those from before resize() that may still be read. */
+    /* The resources of its slots, and those replaced by resize() that may still be read. */
     PyObject *resources, *before;
 
-    /* Slots that are out. */
+    /* Number of acquired slots. */
     size_t out;
 
-    /* A thread is in a call of the side. */
+    /* Whether a thread is in a call of the side. */
     bool reading, writing;
 } ring_object;
 
@@ -68,10 +68,10 @@ PyObject *ring_resource(PyObject *object, const gr_slot *slot)
     return found ? found : Py_NewRef(Py_None);
 }
 
-/* Resources for a ring, in a call under way. */
+/* Resources for a ring, with a call begun on each. */
 struct slots_given {
     PyObject *tuple;
-    PyObject **objects; /* those of the tuple */
+    PyObject **objects; /* of the tuple */
     gr_resource **resources;
     size_t count;
 };
@@ -162,7 +162,7 @@ static void let_go(ring_object *self)
     Py_CLEAR(self->before);
 }
 
-/* Slots that are out hold the ring, so nobody uses it any more. */
+/* Acquired slots keep a reference to the ring, so it is unused here. */
 static void end(PyObject *self)
 {
     let_go((ring_object *)self);
@@ -179,7 +179,8 @@ static PyObject *call_close(PyObject *object, PyObject *none)
         return NULL;
     }
     if (self->out) {
-        PyErr_Format(PyExc_RuntimeError, "%zu slots of the Ring are out: hand them on first",
+        PyErr_Format(PyExc_RuntimeError,
+                     "%zu slots of the Ring are acquired: publish or give them back first",
                      self->out);
         return NULL;
     }
@@ -187,7 +188,7 @@ static PyObject *call_close(PyObject *object, PyObject *none)
     return Py_NewRef(Py_None);
 }
 
-/* The reader may let go of those from before meanwhile. */
+/* Meanwhile the reader may release the old resources. */
 static void replace(ring_object *self, PyObject *tuple)
 {
     PyObject *replaced = self->resources, *old = Py_XNewRef(self->before);
@@ -233,7 +234,7 @@ static PyObject *stop(PyObject *object, PyObject *none)
 
 /* ---- Slots ----------------------------------------------------------------------------------- */
 
-/* Frames are read in order: once one of a new slot is, those from before have been. */
+/* Frames are read in order: after a frame in a new slot, no old slot is read any more. */
 static void forget_before(ring_object *self, const gr_slot *slot)
 {
     PyObject *found = self->before ? find(self->resources, slot->resource) : NULL;
@@ -268,7 +269,7 @@ static PyObject *acquire(PyObject *object, PyObject *args, PyObject *keywords, b
         !stream_or(given, GR_STREAM_NONE, &stream) || !timeout_of(time, &timeout_ms))
         return NULL;
     if (n < 1 || n > INT32_MAX) {
-        PyErr_Format(PyExc_ValueError, "n is %zd; it has to be 1 at least", n);
+        PyErr_Format(PyExc_ValueError, "n is %zd, but must be at least 1", n);
         return NULL;
     }
     const gr_slot **slots = PyMem_Calloc((size_t)n, sizeof(*slots));
@@ -342,23 +343,24 @@ PROPERTY(is_closed, PyBool_FromLong(!((ring_object *)self)->ring))
 static PyMethodDef methods[] = {
     {"acquire_write", METHOD(acquire_write), KEYWORDS,
      "acquire_write($self, n=1, *, stream=None, timeout=None)\n--\n\n"
-     "Takes n slots to write to, as Slots, waiting up to `timeout` seconds (None: without end).\n\n"
-     "The side that is CUDA's names its stream. The graphics API's side names none."},
+     "Acquires n slots to write to, as Slots. Waits up to `timeout` seconds (None: forever).\n\n"
+     "The CUDA side passes its stream. The graphics side passes none."},
     {"acquire_read", METHOD(acquire_read), KEYWORDS,
      "acquire_read($self, n=1, *, stream=None, timeout=None)\n--\n\n"
-     "Takes the next n frames to read, as acquire_write() takes slots. Nothing published within\n"
-     "`timeout` seconds is a WaitTimeoutError."},
+     "Acquires the next n frames to read, like acquire_write(). WaitTimeoutError if no frame is\n"
+     "published within `timeout` seconds."},
     {"resize", resize, METH_O,
-     "resize($self, resources, /)\n--\n\nGives the ring other slots, with frames in flight."},
+     "resize($self, resources, /)\n--\n\nReplaces the slots, even with frames in flight."},
     {"stop", stop, METH_NOARGS,
-     "stop($self)\n--\n\nEnds all waiting. What was published can still be read. Any thread."},
+     "stop($self)\n--\n\nEnds all waits. Published frames can still be read. Any thread."},
     {"info", info, METH_NOARGS,
-     "info($self)\n--\n\nHow many frames and slots are what, as a dict."},
+     "info($self)\n--\n\nCounts of frames and slots by state, as a dict."},
     {"descriptor", descriptor, METH_O,
      "descriptor($self, role, /)\n--\n\n"
-     "A file descriptor to poll: readable while an acquire of the 'producer' or the 'consumer'\n"
-     "would not wait."},
-    {"close", call_close, METH_NOARGS, "close($self)\n--\n\nEnds it. Its resources stay."},
+     "A file descriptor to poll: readable while the 'producer' or the 'consumer' can acquire\n"
+     "without waiting."},
+    {"close", call_close, METH_NOARGS,
+     "close($self)\n--\n\nFrees the ring, but not its resources."},
     {"__enter__", enter_self, METH_NOARGS, NULL},
     {"__exit__", METHOD(leave_by_close), METH_FASTCALL, NULL},
     {0},

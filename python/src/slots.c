@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Slots: n slots of a ring in the hands of one side, until they are handed on or given up. */
+/* Slots: n acquired slots of a ring, until they are published, given back or cancelled. */
 #include "ring.h"
 
 #include <grinterop/tensor.h>
@@ -8,11 +8,11 @@ typedef struct slots_object {
     OBJECT_HEAD
     PyObject *ring, *stream;
 
-    /* The library's, in an array of ours. NULL: they were handed on. */
+    /* An array of library slots. NULL after publish(), give_back() or cancel(). */
     const gr_slot **slots;
     size_t n;
 
-    /* Buffer objects of CUDA's side, made when they are asked for; else empty. */
+    /* Buffer objects on the CUDA side, created on first use; else empty. */
     PyObject **buffers;
 
     bool writing;
@@ -42,7 +42,7 @@ static gr_status hand_on(gr_ring *ring, slots_object *self)
     return status;
 }
 
-/* The buffers are nobody's any more. */
+/* Releases the buffers. */
 static void end_buffers(slots_object *self)
 {
     for (size_t i = 0; self->buffers && i < self->n; i++) {
@@ -55,7 +55,7 @@ static void end_buffers(slots_object *self)
     }
 }
 
-/* All is ended before anything is let go of, which may run Python code. */
+/* Ends everything before releasing references, which may run Python code. */
 static void forget(slots_object *self)
 {
     PyObject **buffers = self->buffers;
@@ -99,7 +99,8 @@ static bool finish_begun(slots_object *self, end_call *end)
 static bool finish(slots_object *self, end_call *end)
 {
     if (!self->slots) {
-        PyErr_SetString(PyExc_RuntimeError, "the slots have been handed on already");
+        PyErr_SetString(PyExc_RuntimeError, "the slots have already been published, "
+                                            "given back or cancelled");
         return false;
     }
     if (!ending_begin((PyObject *)self))
@@ -129,7 +130,7 @@ PyObject *slots_new(PyObject *ring, const gr_slot **slots, size_t n, PyObject *s
     return PyErr_NoMemory();
 }
 
-/* Slots that are dropped are given up, unless their ring is closed or in use. */
+/* Dropped slots are cancelled, unless their ring is closed or in use. */
 static void end(PyObject *object)
 {
     slots_object *self = (slots_object *)object;
@@ -179,7 +180,7 @@ static PyObject *cancel(PyObject *object, PyObject *none)
     return finish((slots_object *)object, give_up) ? Py_NewRef(Py_None) : NULL;
 }
 
-/* Handed on, or given up where an exception is on its way. */
+/* Publishes or gives back; cancels if an exception is in flight. */
 static PyObject *leave(PyObject *object, PyObject *const *args, Py_ssize_t count)
 {
     slots_object *self = (slots_object *)object;
@@ -194,7 +195,8 @@ static PyObject *leave(PyObject *object, PyObject *const *args, Py_ssize_t count
 static const gr_slot *slot_at(slots_object *self, size_t i)
 {
     if (!self->slots)
-        PyErr_SetString(PyExc_RuntimeError, "the slots have been handed on already");
+        PyErr_SetString(PyExc_RuntimeError, "the slots have already been published, "
+                                            "given back or cancelled");
     return self->slots ? self->slots[i] : NULL;
 }
 
@@ -265,33 +267,33 @@ static Py_ssize_t length(PyObject *self)
 
 static PyMethodDef methods[] = {
     {"publish", publish, METH_NOARGS,
-     "publish($self)\n--\n\nHands slots that were written on to the consumer."},
+     "publish($self)\n--\n\nPublishes written slots to the consumer."},
     {"give_back", give_back, METH_NOARGS,
-     "give_back($self)\n--\n\nGives slots that were read back to the producer."},
+     "give_back($self)\n--\n\nGives read slots back to the producer."},
     {"cancel", cancel, METH_NOARGS,
-     "cancel($self)\n--\n\nGives them up: nothing was written, or the frames are unread again."},
+     "cancel($self)\n--\n\nCancels: nothing was written, or the frames become unread again."},
     {"__enter__", enter_self, METH_NOARGS, NULL},
     {"__exit__", METHOD(leave), METH_FASTCALL, NULL},
     {0},
 };
 
 static PyGetSetDef properties[] = {
-    {"buffer", guarded_one_buffer, NULL, "The first slot's Buffer, of CUDA's side; else None.",
-     NULL},
-    {"buffers", guarded_all_buffers, NULL, "Those of all.", NULL},
-    {"resource", guarded_one_resource, NULL, "The first slot's GraphicsResource.", NULL},
-    {"resources", guarded_all_resources, NULL, "Those of all.", NULL},
-    {"frame", guarded_one_frame, NULL, "The number of the first slot's frame, from 1 on.", NULL},
-    {"frames", guarded_all_frames, NULL, "Those of all.", NULL},
-    {"index", guarded_one_index, NULL, "The first slot's place among the resources.", NULL},
-    {"indices", guarded_all_indices, NULL, "Those of all.", NULL},
+    {"buffer", guarded_one_buffer, NULL,
+     "The Buffer of the first slot on the CUDA side; else None.", NULL},
+    {"buffers", guarded_all_buffers, NULL, "The Buffers of all slots.", NULL},
+    {"resource", guarded_one_resource, NULL, "The GraphicsResource of the first slot.", NULL},
+    {"resources", guarded_all_resources, NULL, "The GraphicsResources of all slots.", NULL},
+    {"frame", guarded_one_frame, NULL, "The frame number of the first slot, from 1.", NULL},
+    {"frames", guarded_all_frames, NULL, "The frame numbers of all slots.", NULL},
+    {"index", guarded_one_index, NULL, "The index of the first slot in the resources.", NULL},
+    {"indices", guarded_all_indices, NULL, "The indices of all slots.", NULL},
     {0},
 };
 
 static PyType_Slot slots[] = {
     {Py_tp_doc,
-     "Slots of a Ring that one side has. At the end of their `with` they are handed on,\n"
-     "or given up if an exception is on its way."},
+     "Acquired slots of a Ring. The end of their `with` publishes them or gives them back,\n"
+     "or cancels them if an exception is in flight."},
     {Py_tp_new, (void *)refuse_new},
     {Py_tp_dealloc, (void *)end},
     {Py_tp_methods, methods},

@@ -154,7 +154,7 @@ static bool given(PyObject *object)
     return object && !Py_IsNone(object);
 }
 
-/* What call_view() was given, over what the tensor is. */
+/* The arguments of call_view(), applied to the tensor's own description. */
 static bool describe_view(struct desc *desc, const gr_tensor_info *info, PyObject *shape,
                           PyObject *dtype, PyObject *strides, PyObject *layout)
 {
@@ -260,7 +260,7 @@ static PyObject *call_copy_to(PyObject *self, PyObject *args, PyObject *keywords
     return call_copy(self, args, keywords, false);
 }
 
-/* A default stream is a context's: where none is current it is that of the tensor's device. */
+/* A default stream belongs to a context: if none is current, to that of the tensor's device. */
 static CUresult await(const gr_cuda_api *cuda, CUdevice device, CUstream stream)
 {
     CUcontext context = NULL;
@@ -366,45 +366,44 @@ static PyMethodDef methods[] = {
     {"alloc", METHOD(call_alloc), KEYWORDS | METH_CLASS,
      "alloc($type, shape, dtype='uint8', *, stream=None, memory='device', layout=None,\n"
      "      strides=None)\n--\n\n"
-     "Memory of its own, whose bytes are undefined, for later work of `stream`.\n\n"
-     "memory: 'device', 'host', 'pinned' or 'managed'. Strides are bytes. layout: as for\n"
+     "Allocates uninitialised memory for later work on `stream`.\n\n"
+     "memory: 'device', 'host', 'pinned' or 'managed'. strides: in bytes. layout: as for\n"
      "from_dlpack()."},
     {"wrap", METHOD(call_wrap), KEYWORDS | METH_CLASS,
      "wrap($type, pointer, shape, dtype='uint8', *, strides=None, layout=None, memory='device',\n"
      "     stream=None, owner=None, read_only=False, negative_strides=False)\n--\n\n"
-     "Memory that is somebody's. `owner` is kept until the tensor and all that was made of it "
-     "have\n"
-     "ended, and the streams have passed. The bytes are ready once `stream` has come so far."},
+     "Wraps existing memory, whose bytes are ready after the work queued on `stream`. `owner` is\n"
+     "kept until the tensor, its views and its exports are gone and the streams are done."},
     {"from_dlpack", METHOD(call_from_dlpack), KEYWORDS | METH_CLASS,
      "from_dlpack($type, object, *, stream=None, layout=None)\n--\n\n"
-     "Another framework's tensor, without a copy: anything with __dlpack__() or\n"
-     "__cuda_array_interface__, a capsule, or two of these, which are the planes of a picture.\n"
-     "What its producer has begun comes before later work of `stream`. `layout` overrides what\n"
-     "the shape says: 'hwc', 'chw', 'nv12', 'p016', 'nv16' or 'yuv444'."},
+     "Imports a tensor of another framework without a copy: any object with __dlpack__() or\n"
+     "__cuda_array_interface__, a capsule, or two of these as the planes of an image. Later work\n"
+     "on `stream` waits for the producer's work. `layout` overrides the layout implied by the\n"
+     "shape: 'hwc', 'chw', 'nv12', 'p016', 'nv16' or 'yuv444'."},
     {"view", METHOD(guarded_call_view), KEYWORDS,
      "view($self, shape=None, dtype=None, strides=None, offset=0, *, layout=None,\n"
      "     read_only=False, negative_strides=False)\n--\n\n"
-     "The same memory, described in another way. None is what it is now; `offset` is the byte,\n"
-     "from its lowest one, where element 0 is to be."},
+     "The same memory with another description. None keeps the current value. `offset` is the\n"
+     "position of element 0 in bytes, from the lowest byte of the tensor."},
     {"clone", METHOD(guarded_call_clone), KEYWORDS,
      "clone($self, memory='device', *, stream=None)\n--\n\n"
      "A compact copy, in the order of `stream`; None is the legacy default stream."},
     {"copy_from", METHOD(guarded_call_copy_from), KEYWORDS,
      "copy_from($self, other, *, stream=None)\n--\n\n"
-     "Copies the elements of anything that from_dlpack() takes, of equal shape and dtype."},
+     "Copies elements from any object that from_dlpack() accepts, of equal shape and dtype."},
     {"copy_to", METHOD(guarded_call_copy_to), KEYWORDS,
      "copy_to($self, other, *, stream=None)\n--\n\n"
-     "Copies the elements to anything that from_dlpack() takes, of equal shape and dtype."},
+     "Copies the elements to any object that from_dlpack() accepts, of equal shape and dtype."},
     {"tobytes", METHOD(guarded_call_to_bytes), KEYWORDS,
      "tobytes($self, *, stream=None)\n--\n\n"
-     "Its elements as bytes, without gaps, when `stream` has come so far."},
+     "Its elements as bytes, without gaps. Waits for the work queued on `stream`."},
     {"wait", guarded_call_wait, METH_O,
      "wait($self, stream, /)\n--\n\nMakes `stream` wait until the bytes are ready."},
     {"used_on", guarded_call_used_on, METH_O,
      "used_on($self, stream, /)\n--\n\n"
-     "Says that `stream` uses it: its end, or the release of its mapping, comes after that."},
+     "Records that `stream` uses it: freeing it, or releasing its mapping, waits for that work."},
     {"close", call_close, METH_NOARGS,
-     "close($self)\n--\n\nLets go of it. What was exported, and views, keep the memory."},
+     "close($self)\n--\n\nReleases the tensor. Exports and views keep the memory."},
     EXPORT_METHODS,
     {"__enter__", enter_self, METH_NOARGS, NULL},
     {"__exit__", METHOD(leave_by_close), METH_FASTCALL, NULL},
@@ -417,7 +416,7 @@ static PyMemberDef members[] = {
 };
 
 static PyType_Slot slots[] = {
-    {Py_tp_doc, "Memory with a type and a shape, that frameworks exchange without a copy."},
+    {Py_tp_doc, "Memory with a type and a shape, exchanged with frameworks without a copy."},
     {Py_tp_new, (void *)refuse_new},
     {Py_tp_dealloc, (void *)end},
     {Py_tp_repr, (void *)tensor_represent},
@@ -466,10 +465,10 @@ static PyObject *bytes_moved(PyObject *module, PyObject *none)
 PyMethodDef tensor_functions[] = {
     {"collect", METHOD(collect), KEYWORDS,
      "collect(timeout=None)\n--\n\n"
-     "Ends the tensors that were let go of, and waits for those that streams still use, up to\n"
-     "`timeout` seconds; None is without end."},
+     "Frees dropped tensors, and waits up to `timeout` seconds for those that streams still use.\n"
+     "None waits forever."},
     {"bytes_moved", bytes_moved, METH_NOARGS,
      "bytes_moved()\n--\n\n"
-     "The bytes that copies and kernels of grinterop's have written so far in this process."},
+     "The bytes that grinterop's copies and kernels have written so far in this process."},
     {0},
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tensor: memory with a type and a shape; and what other frameworks give and take. */
+/* Tensor: memory with a type and a shape, and its exchange with other frameworks. */
 #ifndef PYTHON_TENSOR_H
 #define PYTHON_TENSOR_H
 
@@ -8,63 +8,63 @@
 #include <grinterop/tensor.h>
 
 typedef struct tensor_object {
-    OBJECT_HEAD /* the whole: the Buffer whose memory it is */
+    OBJECT_HEAD /* part of the Buffer whose memory it uses */
     PyObject *weak;
 
-    /* NULL: it was closed. */
+    /* NULL: closed. */
     gr_tensor *tensor;
 
-    /* The tensor's own stream, which has to live as long; NULL if it has none. */
+    /* The stream of the tensor, which must live as long; or NULL. */
     PyObject *stream;
 
-    /* The plane of colours, where a producer handed out two; else NULL. */
+    /* The chroma plane if the producer exports it separately, else NULL. */
     PyObject *chroma;
 
-    /* The Buffer whose memory it is, counted; else NULL. */
+    /* The Buffer whose memory it uses (a strong reference), or NULL. */
     PyObject *mapping;
 } tensor_object;
 
 extern PyTypeObject *tensor_type;
 
-/* A tensor of the library's as an object. Takes it, also when it fails; NULL is a failure. */
+/* Wraps a gr_tensor. Takes ownership, even on failure; NULL counts as a failure. */
 PyObject *tensor_new(gr_tensor *tensor, PyObject *stream);
 
-/* Likewise one of the memory of a Buffer, `mapping`, whose stream it keeps. */
+/* Likewise for a tensor in the memory of the Buffer `mapping`; keeps its stream. */
 PyObject *tensor_of_mapping(gr_tensor *tensor, PyObject *mapping);
 
-/* Likewise a view of `from`. */
+/* Likewise for a view of `from`. */
 PyObject *tensor_view_of(tensor_object *from, gr_tensor *view);
 
-/* The library's tensor. NULL, with an exception, if it was closed. */
+/* The gr_tensor. NULL, with an exception, if closed. */
 gr_tensor *tensor_of(PyObject *object);
 
-/* What it is (tensor_info.c). NULL, with an exception, if it was closed. */
+/* Its properties (tensor_info.c). NULL, with an exception, if closed. */
 const gr_tensor_info *tensor_info_of(PyObject *self);
 extern PyGetSetDef tensor_properties[];
 PyObject *tensor_represent(PyObject *object);
 
-/* Ends a tensor, which may wait for the driver. */
+/* Frees a tensor, which may wait for the driver. */
 void tensor_free(gr_tensor *tensor);
 
 /* ---- Descriptions (desc.c) ------------------------------------------------------------------- */
 
-/* A description with the room for what it points to. */
+/* A description and the arrays that it points to. */
 struct desc {
     gr_tensor_desc desc;
     int64_t shape[GR_TENSOR_DIMS], strides[GR_TENSOR_DIMS];
 };
 
 /*
- * What Python says of a tensor. Each may be NULL or None: then the field is 0, a dtype u8. A shape
- * is a sequence of numbers, or a number.
+ * Reads a description from Python. NULL or None leaves a field 0, and the dtype u8. A shape is a
+ * sequence of numbers, or one number.
  */
 bool desc_of(struct desc *desc, PyObject *shape, PyObject *dtype, PyObject *strides,
              PyObject *layout, PyObject *memory);
 
-/* Those of a tensor that exists, to change them. */
+/* The description of an existing tensor, as a starting point. */
 void desc_of_info(struct desc *desc, const gr_tensor_info *info);
 
-/* One of gr_layout; None is the shape's. */
+/* A gr_layout; None is that of the shape. */
 bool layout_of(PyObject *object, gr_layout *layout);
 
 /* A tuple of n numbers. */
@@ -80,53 +80,53 @@ struct export
     PyObject *stream, *max_version, *dl_device, *copy;
 };
 
-/* The methods of what has dlpack() and dlpack_device(). */
+/* The methods of types that define dlpack() and dlpack_device(). */
 /* clang-format off */
 #define EXPORT_METHODS \
     {"__dlpack__", METHOD(guarded_dlpack), METH_FASTCALL | METH_KEYWORDS, \
      "__dlpack__($self, stream=None, *, max_version=None, dl_device=None, copy=None)\n--\n\n" \
-     "A capsule for another framework's from_dlpack()."}, \
+     "A capsule for from_dlpack() of another framework."}, \
     {"__array__", METHOD(as_numpy), KEYWORDS, \
      "__array__($self, dtype=None, copy=None)\n--\n\n" \
-     "For numpy.asarray(): the memory, if the CPU can read it; else a TypeError."}, \
+     "For numpy.asarray(). TypeError if the CPU can't read the memory."}, \
     {"__dlpack_device__", guarded_dlpack_device, METH_NOARGS, "__dlpack_device__($self)\n--\n\n"}
 /* clang-format on */
 
-/* Makes the names that are looked for. */
+/* Creates the interned names. */
 bool export_ready(void);
 
 bool export_of(struct export *wanted, PyObject *const *args, Py_ssize_t count, PyObject *names);
 
-/* A capsule of the tensor; `stream` is its own, or NULL (export.c). */
+/* A capsule of the tensor; `stream` is that of the tensor, or NULL (export.c). */
 PyObject *export_capsule(gr_tensor *tensor, const struct export *wanted, PyObject *stream);
 
-/* A capsule of a mapping's bytes; `own` is the map's stream, or NULL if it isn't known. */
+/* A capsule of the bytes of a mapping; `own` is the stream of the map, or NULL if unknown. */
 PyObject *export_mapping(gr_buffer *buffer, CUstream own, const struct export *wanted);
 
-/* Ends an export of the versioned form. */
+/* Frees a versioned export. */
 void export_end(void *managed);
 
-/* What __dlpack_device__() and __cuda_array_interface__ give. */
+/* The results of __dlpack_device__() and __cuda_array_interface__. */
 PyObject *export_device(const gr_tensor_info *info);
 PyObject *export_interface(gr_tensor *tensor);
 
 /*
- * A Tensor of any object that has one: a Tensor, a Buffer, a DLPack capsule, __dlpack__(),
- * __cuda_array_interface__, or a sequence of two of them, which are the planes of a picture
- * (import.c). What its producer has begun comes before later work of `stream`, which may be None.
+ * A Tensor from a Tensor, a Buffer, a DLPack capsule, an object with __dlpack__() or
+ * __cuda_array_interface__, or a sequence of two of these, the planes of an image (import.c).
+ * Later work on `stream`, which may be None, waits for the work that the producer has queued.
  */
 PyObject *import_any(PyObject *object, PyObject *stream, gr_layout layout);
 
-/* Objects that are let go of when a tensor ends, by whatever thread (drop.c). */
+/* Objects to release when a tensor is freed, on any thread (drop.c). */
 struct kept;
 
-/* A note to keep `object` until kept_end(). NULL: no memory. */
+/* Keeps `object` until kept_end(). NULL: out of memory. */
 struct kept *keep(PyObject *object);
 
-/* For gr_tensor_wrap(): any thread, with the GIL or without. */
+/* The deleter for gr_tensor_wrap(). Any thread, with or without the GIL. */
 void kept_end(void *kept);
 
-/* Lets go of what was ended. With the GIL. */
+/* Releases the objects whose kept_end() has run. Needs the GIL. */
 void kept_drop(void);
 
 #endif

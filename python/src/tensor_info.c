@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a Tensor is: its properties and its text. */
+/* The properties and the repr() of a Tensor. */
 #include "tensor.h"
 
 const gr_tensor_info *tensor_info_of(PyObject *self)
@@ -81,26 +81,25 @@ PyObject *tensor_represent(PyObject *object)
 }
 
 PyGetSetDef tensor_properties[] = {
-    {"handle", guarded_handle, NULL, "Where element 0 is, as an int; 0 once it was revoked.", NULL},
-    {"shape", guarded_shape, NULL, "How large each dimension is.", NULL},
-    {"strides", guarded_strides, NULL, "Bytes from one element of each dimension to the next.",
+    {"handle", guarded_handle, NULL, "The address of element 0, as an int; 0 if revoked.", NULL},
+    {"shape", guarded_shape, NULL, "The size of each dimension.", NULL},
+    {"strides", guarded_strides, NULL, "Bytes between neighbouring elements of each dimension.",
      NULL},
-    {"ndim", guarded_ndim, NULL, "How many dimensions there are.", NULL},
-    {"nbytes", guarded_nbytes, NULL, "Bytes of all elements, without gaps.", NULL},
-    {"dtype", guarded_dtype, NULL, "The type's name, such as 'float32'.", NULL},
-    {"typestr", guarded_typestr, NULL, "The type's name in the array interfaces, such as '<f4'.",
+    {"ndim", guarded_ndim, NULL, "The number of dimensions.", NULL},
+    {"nbytes", guarded_nbytes, NULL, "The size of all elements in bytes, without gaps.", NULL},
+    {"dtype", guarded_dtype, NULL, "The element type, such as 'float32'.", NULL},
+    {"typestr", guarded_typestr, NULL, "The element type in array interfaces, such as '<f4'.",
      NULL},
-    {"itemsize", guarded_itemsize, NULL, "Bytes of one element.", NULL},
-    {"layout", guarded_layout, NULL, "What the dimensions are: 'shape', 'hwc', 'chw', 'nv12', ...",
-     NULL},
+    {"itemsize", guarded_itemsize, NULL, "The size of one element in bytes.", NULL},
+    {"layout", guarded_layout, NULL,
+     "The order of the dimensions: 'shape', 'hwc', 'chw', 'nv12', ...", NULL},
     {"memory", guarded_memory, NULL, "'device', 'host', 'pinned' or 'managed'.", NULL},
     {"device", guarded_device, NULL, "The CUDA device.", NULL},
-    {"is_read_only", guarded_is_read_only, NULL, "Whether nobody may write to it.", NULL},
-    {"is_compact", guarded_is_compact, NULL, "Whether its elements follow each other.", NULL},
-    {"is_revoked", guarded_is_revoked, NULL, "Whether the mapping that it was of has ended.", NULL},
+    {"is_read_only", guarded_is_read_only, NULL, "Whether it must not be written to.", NULL},
+    {"is_compact", guarded_is_compact, NULL, "Whether its elements have no gaps.", NULL},
+    {"is_revoked", guarded_is_revoked, NULL, "Whether its mapping has ended.", NULL},
     {"is_closed", is_closed, NULL, "Whether it was closed.", NULL},
-    {"chroma", chroma, NULL, "The plane of colours, if it is a Tensor of its own; else None.",
-     NULL},
+    {"chroma", chroma, NULL, "The chroma plane if it is a separate Tensor, else None.", NULL},
     {"__cuda_array_interface__", guarded_array_interface, NULL, "For Numba, PyCUDA and others.",
      NULL},
     {0},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What all types have in common. None takes part in garbage collection: nothing here can cycle. */
+/* Common to all types. None supports garbage collection, since no cycles are possible. */
 #include "module.h"
 
 #include <string.h>
@@ -41,8 +41,8 @@ PyObject *refuse_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
     PyObject *name = PyObject_GetAttrString((PyObject *)type, "__name__");
     if (name)
         PyErr_Format(PyExc_RuntimeError,
-                     "%U objects cannot be instantiated directly: see its class methods and what "
-                     "returns one",
+                     "%U objects cannot be instantiated directly: use the class methods, or the "
+                     "functions that return one",
                      name);
     Py_XDECREF(name);
     return NULL;

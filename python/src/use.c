@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Calls under way: while a method runs, no other thread, and no Python code that it runs itself,
- * ends the object or what the object is a part of.
+ * Calls under way: while a method runs, neither another thread nor Python code that the method runs
+ * can end the object or the objects that it is part of.
  */
 #include "module.h"
 
-/* An object, as all types of ours begin. */
+/* The common head of all our types. */
 typedef struct object {
     OBJECT_HEAD
 } object;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * VulkanDevice: a program's Vulkan, by integer handles, or one without a window; the buffers and
- * images that it shares with CUDA, and submits.
+ * VulkanDevice: wraps the Vulkan device of a program, by integer handles, or creates a headless
+ * one. It creates buffers and images shared with CUDA, and submits command buffers.
  */
 #include "resource.h"
 
@@ -10,7 +10,7 @@
 
 typedef struct vulkan_object {
     OBJECT_HEAD
-    gr_vk_headless *headless; /* NULL: Vulkan is the program's */
+    gr_vk_headless *headless; /* NULL: wraps the program's device */
     gr_vk_device *device;     /* NULL: closed */
     gr_vk_device_desc desc;
 } vulkan_object;
@@ -28,7 +28,7 @@ static vulkan_object *open_of(PyObject *object)
     return NULL;
 }
 
-/* A VkDevice of ours stays for what was made of it, which keeps this object. */
+/* A headless VkDevice stays for its resources, which keep this object. */
 static void let_go(vulkan_object *self)
 {
     gr_vk_device *device = self->device;
@@ -48,7 +48,7 @@ static void end(PyObject *object)
     end_object(object);
 }
 
-/* Takes `headless`. */
+/* Takes ownership of `headless`. */
 static PyObject *wrap(PyTypeObject *type, gr_vk_headless *headless, const gr_vk_device_desc *desc)
 {
     gr_vk_device *device;
@@ -124,7 +124,7 @@ static PyObject *call_close(PyObject *self, PyObject *none)
 
 /* ---- Resources ------------------------------------------------------------------------------- */
 
-/* The resource keeps the device, which has to outlive it. */
+/* The resource keeps the device, which must outlive it. */
 static PyObject *resource_from(vulkan_object *self, gr_resource *resource)
 {
     PyObject *made = resource_new(resource_type, resource);
@@ -154,7 +154,7 @@ static PyObject *create_buffer(PyObject *object, PyObject *args, PyObject *keywo
     return resource_from(self, resource);
 }
 
-/* An image's VkImageCreateInfo, and the flags, of arguments that several functions take. */
+/* The VkImageCreateInfo and the flags, from the arguments that several functions share. */
 static VkImageCreateInfo image_info(unsigned format, unsigned width, unsigned height,
                                     unsigned depth, unsigned usage, unsigned levels,
                                     unsigned layers)
@@ -244,11 +244,11 @@ static PyObject *from_vk_image(PyObject *object, PyObject *args, PyObject *keywo
 
 /* ---- Submits --------------------------------------------------------------------------------- */
 
-/* As many of either as one submit takes here. */
+/* The maximum of resources, and of command buffers, in one submit. */
 #define MOST 64u
 
 struct batch {
-    PyObject *objects[MOST]; /* of the resources, counted */
+    PyObject *objects[MOST]; /* of the resources; strong references */
     gr_resource *resources[MOST];
     VkCommandBufferSubmitInfo commands[MOST];
     unsigned resource_count, command_count;
@@ -282,7 +282,7 @@ static bool add_one(struct batch *batch, PyObject *item)
     return resource;
 }
 
-/* When all arguments have been read, whose Python code may have closed a resource. */
+/* Called after all arguments are read, since their Python code may have closed a resource. */
 static bool begin_batch(struct batch *batch)
 {
     for (unsigned i = 0; i < batch->resource_count; i++) {
@@ -362,7 +362,7 @@ static PyObject *submit(PyObject *object, PyObject *args, PyObject *keywords)
         GR_INIT(gr_vk_submit_desc, .queue = (VkQueue)(uintptr_t)queue, .info = &info,
                 .fence = (VkFence)(uintptr_t)fence, .first = takes_back ? &use : NULL,
                 .last = last ? &use : NULL);
-    /* A VkQueue is one thread's at a time. */
+    /* Only one thread at a time may use a VkQueue. */
     if (read && alone_begin(object)) {
         none = run_batch(&batch, &desc);
         alone_end(object);
@@ -412,35 +412,35 @@ GUARDED_ONE(describe)
 static PyMethodDef methods[] = {
     {"headless", METHOD(make_headless), KEYWORDS | METH_CLASS,
      "headless($type, cuda_device=0, *, validation=False)\n--\n\n"
-     "Vulkan without a window, on the GPU that a CUDA device is."},
+     "Creates a headless Vulkan device on the GPU of a CUDA device."},
     {"create_buffer", METHOD(guarded_create_buffer), KEYWORDS,
      "create_buffer($self, size, usage, *, flags=None)\n--\n\n"
-     "A VkBuffer with memory that CUDA shares, as a GraphicsResource: see its vk_buffer."},
+     "Creates a VkBuffer in memory shared with CUDA, as a GraphicsResource: see its vk_buffer."},
     {"create_image", METHOD(guarded_create_image), KEYWORDS,
      "create_image($self, format, width, height, usage, *, depth=1, levels=1, layers=1,\n"
      "             flags=None)\n--\n\n"
-     "A VkImage with memory that CUDA shares, as a GraphicsResource: see its vk_image. It goes\n"
-     "to CUDA for the first time by submit([image], layout=0)."},
+     "Creates a VkImage in memory shared with CUDA, as a GraphicsResource: see its vk_image. The\n"
+     "first transfer to CUDA is submit([image], layout=0)."},
     {"from_vk_buffer", METHOD(guarded_from_vk_buffer), KEYWORDS,
      "from_vk_buffer($self, buffer, memory, memory_size, size, *, offset=0, dedicated=False,\n"
      "               flags=None)\n--\n\n"
-     "A VkBuffer of yours, in a VkDeviceMemory that can be exported."},
+     "Registers your own VkBuffer in exportable VkDeviceMemory."},
     {"from_vk_image", METHOD(guarded_from_vk_image), KEYWORDS,
      "from_vk_image($self, image, memory, memory_size, format, width, height, usage, *,\n"
      "              depth=1, levels=1, layers=1, offset=0, dedicated=False, flags=None)\n--\n\n"
-     "A VkImage of yours, likewise, described as it was made."},
+     "Registers your own VkImage in exportable VkDeviceMemory, described as it was created."},
     {"submit", METHOD(guarded_submit), KEYWORDS,
      "submit($self, resources, commands=(), *, stages=..., access=..., layout=1, first=...,\n"
      "       last=True, fence=0, queue=0)\n--\n\n"
-     "Submits VkCommandBuffers that use the resources, in order with CUDA: they wait for the\n"
-     "releases before, and the next maps wait for them.\n\n"
-     "stages, access and layout say how the commands use the resources. first: a barrier takes\n"
-     "them back from CUDA before, as it does by default if there are commands. last: a barrier\n"
-     "hands them to CUDA after."},
+     "Submits VkCommandBuffers that use the resources, in order with CUDA: they wait for earlier\n"
+     "releases, and later maps wait for them.\n\n"
+     "stages, access and layout describe how the commands use the resources. first: a barrier\n"
+     "acquires them from CUDA before, by default if there are commands. last: a barrier releases\n"
+     "them to CUDA after."},
     {"describe", guarded_describe, METH_NOARGS,
-     "describe($self)\n--\n\nOne line: its names in both worlds, and what is shared how."},
+     "describe($self)\n--\n\nOne line: its Vulkan and CUDA names, and how memory is shared."},
     {"close", call_close, METH_NOARGS,
-     "close($self)\n--\n\nNothing more is made of it. What was made of it keeps Vulkan."},
+     "close($self)\n--\n\nCloses the device. Its resources keep the Vulkan device alive."},
     {"__enter__", enter_self, METH_NOARGS, NULL},
     {"__exit__", METHOD(leave_by_close), METH_FASTCALL, NULL},
     {0},
@@ -453,7 +453,7 @@ static PyGetSetDef properties[] = {
     {"queue", queue, NULL, "The VkQueue, as an int.", NULL},
     {"queue_family", queue_family, NULL, "The queue's family.", NULL},
     {"get_instance_proc_addr", loader, NULL, "vkGetInstanceProcAddr(), as an int.", NULL},
-    {"cuda_device", cuda_device, NULL, "The CUDA device that it is.", NULL},
+    {"cuda_device", cuda_device, NULL, "The CUDA device of the same GPU.", NULL},
     {"is_closed", is_closed, NULL, "Whether it was closed.", NULL},
     {0},
 };
@@ -461,7 +461,8 @@ static PyGetSetDef properties[] = {
 static PyType_Slot slots[] = {
     {Py_tp_doc, "VulkanDevice(instance, physical_device, device, queue, queue_family, *,\n"
                 "             get_instance_proc_addr, synchronization2=False)\n--\n\n"
-                "Your Vulkan, by integer handles, which have to outlive it. headless() makes one."},
+                "Wraps your Vulkan device, by integer handles that must outlive it. headless()\n"
+                "creates one."},
     {Py_tp_new, (void *)make},
     {Py_tp_dealloc, (void *)end},
     {Py_tp_methods, methods},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Waits, in slices of their time: Python's signals, of which Ctrl-C is one, are handled between. */
+/* Waits in slices: Python handles signals such as Ctrl-C in between. */
 #include "module.h"
 
 #include <time.h>

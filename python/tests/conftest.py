@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Contexts for the tests, and their verdict in the words that tests/run-test counts."""
+"""Contexts for the tests, and reports in the format that tests/run-test counts."""
 
 import gc
 
@@ -19,7 +19,7 @@ def cuda():
 
 @pytest.fixture(scope="session")
 def egl(cuda):
-    """An OpenGL context, which is current in all tests."""
+    """An OpenGL context, current in all tests."""
     context = grinterop.EglContext(0)
     yield context
     gc.collect()
@@ -27,7 +27,7 @@ def egl(cuda):
 
 @pytest.fixture
 def vbo(egl):
-    """A buffer of OpenGL's with 4096 bytes: 0, 1, 2, ... 255, 0, ..."""
+    """An OpenGL buffer with 4096 bytes: 0, 1, 2, ... 255, 0, ..."""
     egl.make_current()
     name = gl.buffer(4096, bytes(range(256)) * 16)
     yield name
@@ -50,7 +50,7 @@ class Verdict:
         self.lines = []
 
     def add(self, report):
-        """Notes one case at its call, or where it ended before."""
+        """Records a case at its call phase, or at setup if it ended there."""
         name = report.nodeid.rsplit("::", 1)[-1]
         file, line, _ = report.location
         if report.when == "call" or report.outcome != "passed":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""As much of OpenGL as the tests call, by ctypes: the context is grinterop's."""
+"""The OpenGL functions that the tests call, by ctypes. grinterop creates the context."""
 
 import ctypes
 
@@ -26,7 +26,7 @@ def _generate(function):
 
 
 def buffer(size, data=None):
-    """A buffer of `size` bytes, with those of `data` if that is given."""
+    """A buffer of `size` bytes, filled with `data` if given."""
     name = _generate(_gl.glGenBuffers)
     _gl.glBindBuffer(ARRAY_BUFFER, name)
     _gl.glBufferData(ARRAY_BUFFER, ctypes.c_ssize_t(size), data, DYNAMIC_DRAW)
@@ -34,7 +34,7 @@ def buffer(size, data=None):
 
 
 def read_buffer(name, size):
-    """What OpenGL has in a buffer."""
+    """The contents of a buffer, read by OpenGL."""
     data = ctypes.create_string_buffer(size)
     _gl.glBindBuffer(ARRAY_BUFFER, name)
     _gl.glGetBufferSubData(ARRAY_BUFFER, ctypes.c_ssize_t(0), ctypes.c_ssize_t(size), data)
@@ -42,7 +42,7 @@ def read_buffer(name, size):
 
 
 def write_buffer(name, data):
-    """Lets OpenGL write to a buffer."""
+    """Writes to a buffer with OpenGL."""
     _gl.glBindBuffer(ARRAY_BUFFER, name)
     _gl.glBufferSubData(ARRAY_BUFFER, ctypes.c_ssize_t(0), ctypes.c_ssize_t(len(data)), data)
 
@@ -55,7 +55,7 @@ _FORMATS = {RGBA8: (RGBA, UNSIGNED_BYTE, 4), RGBA32F: (RGBA, FLOAT, 16), R32F: (
 
 
 def texture(width, height, internal_format=RGBA8, data=None):
-    """A 2D texture of one level."""
+    """A 2D texture with one level."""
     name = _generate(_gl.glGenTextures)
     layout, kind, _ = _FORMATS[internal_format]
     _gl.glBindTexture(TEXTURE_2D, name)
@@ -65,7 +65,7 @@ def texture(width, height, internal_format=RGBA8, data=None):
 
 
 def read_texture(name, width, height, internal_format=RGBA8):
-    """What OpenGL has in a texture."""
+    """The contents of a texture, read by OpenGL."""
     layout, kind, texel = _FORMATS[internal_format]
     data = ctypes.create_string_buffer(width * height * texel)
     _gl.glBindTexture(TEXTURE_2D, name)
@@ -74,7 +74,7 @@ def read_texture(name, width, height, internal_format=RGBA8):
 
 
 def finish():
-    """Waits until OpenGL has done all that it was given."""
+    """Waits until OpenGL is idle."""
     _gl.glFinish()
 
 

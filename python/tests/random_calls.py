@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What random_threads.py does: the objects that it makes, and the calls on those of each kind."""
+"""The objects that random_threads.py creates, and its calls on each kind."""
 
 import gc
 import sys
@@ -99,7 +99,7 @@ def new_core(w):
 
 
 class Owner:
-    """An owner of memory whose end uses the objects, too."""
+    """A memory owner whose destructor also uses the objects."""
 
     def __init__(self, w):
         self.worker = w
@@ -113,7 +113,7 @@ class Owner:
 
 
 class Acts:
-    """A stream or a number that uses an object as it is read."""
+    """A stream or number that uses an object while it is read."""
 
     def __init__(self, w, value):
         self.worker, self.value = w, value
@@ -164,7 +164,7 @@ def submit(w, one):
 
 
 def export(w, one):
-    """Exports that nobody reads."""
+    """Exports that are never read."""
     version = w.random.choice([None, (1, 0), (Acts(w, 1), 0)])
     capsule = one.__dlpack__(stream=stream_of(w), max_version=version)
     if w.random.randrange(2):
@@ -229,7 +229,7 @@ def close_cuda(w, one):
 
 
 def core_views(w, one):
-    """What cuda.core makes of memory; nobody reads it."""
+    """A cuda.core object for the memory, which is never read."""
     StridedMemoryView.from_any_interface(one, stream_ptr=-1)
     StridedMemoryView.from_buffer(one, shape=(64,), dtype=np.dtype("u1"))
 
@@ -239,7 +239,7 @@ def core_copy(w, one):
 
 
 def core_events(w, one):
-    """A map between events of cuda.core's."""
+    """A map between cuda.core events."""
     stream, ready = w.streams[-1], core.Device(0).create_event()
     given = {"wait_event": stream.record(), "ready_event": ready}
     w.put("buffers", grinterop.map_many([one], stream=stream, **given)[0])

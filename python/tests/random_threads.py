@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Threads that use every Python object at random, at the same time.
+"""Threads that make random calls on every Python object at the same time.
 
     python3 random_threads.py --seed 1 --seconds 1800
 
-Nothing may crash or hang, and a call may raise only what the documents name. All work goes to one
-stream, and nothing reads memory after its mapping: what the driver makes of that is another matter.
-Where cuda.core is installed, its objects are used, too, and mappings are its Buffers.
+Nothing may crash or hang, and calls may raise only documented exceptions. All work uses one stream,
+and no memory is read after its mapping ends, since the driver's behaviour then is undefined. If
+cuda.core is installed, its objects are used too, and mappings are its Buffers.
 """
 
 import argparse
@@ -25,22 +25,22 @@ import numpy as np
 
 from random_calls import ALLOWED, BYTES, CALLS, KINDS, Acts, core
 
-# What a RuntimeError that is no grinterop.CUDAError may say.
+# Allowed texts of a RuntimeError that is not a grinterop.CUDAError.
 STATES = (
     "another thread",
     "has been closed",
     "already mapped",
     "is not mapped",
-    "handed on",
+    "already been published",
     "Ring",
     "ring",
     "read_only",
-    "on the thread that made it",
+    "on the thread that created it",
 )
 
 
 class Worker:
-    """One thread: its contexts, its dice, and the objects that all share."""
+    """One thread: its contexts, its random generator, and the objects shared by all threads."""
 
     def __init__(self, number, options, shared, stream):
         self.random = random.Random(f"{options.seed}.{number}")
@@ -48,7 +48,7 @@ class Worker:
         self.stream, self.streams = stream, [stream, stream, stream.stream, Acts(self, 0)]
         if core:
             self.streams.append(core.Device(0).create_stream(stream))
-        self.host = np.zeros(16 * BYTES, "u1")  # stays for all copies
+        self.host = np.zeros(16 * BYTES, "u1")  # lives longer than all copies
         self.calls, self.errors = collections.Counter(), collections.Counter()
         self.last, self.failed = "", None
         self.end = options.end
@@ -85,7 +85,7 @@ class Worker:
                 self.forget(kind, found)
 
     def pick(self):
-        """An object; most often the one that all threads are about at the time."""
+        """An object; usually the one that all threads currently use."""
         dice = self.random.random()
         if dice < 0.02:
             return "new", None
@@ -109,13 +109,13 @@ class Worker:
             del pool[self.random.randrange(6)]
 
     def forget(self, kind, gone):
-        """Makes room for another one; not always, so that what is closed is used, too."""
+        """Drops an object to make room. Not always, so that closed objects are used too."""
         pool = self.pools[kind]
         if self.random.randrange(2):
             try:
                 pool.remove(gone)
             except ValueError:
-                pass  # the other thread was first
+                pass  # the other thread removed it first
 
     def some(self, kind, most=3):
         pool = list(self.pools[kind])
@@ -125,7 +125,7 @@ class Worker:
         return self.random.choice([None, "read_only", "write_discard", "surface_load_store"])
 
     def array(self):
-        """Something that is a tensor."""
+        """An object that can be read as a tensor."""
         pick = self.random.randrange(5 if core else 4)
         if pick == 4:
             return self.any("cores")
@@ -139,7 +139,7 @@ class Worker:
 
 
 class Shared:
-    """What all threads use."""
+    """The state shared by all threads."""
 
     def __init__(self):
         self.pools = {kind: [] for kind in KINDS}
@@ -148,7 +148,7 @@ class Shared:
         self.sleep = ctypes.cast(libc.usleep, ctypes.c_void_p)
 
     def hold(self, stream, microseconds):
-        """Keeps the stream busy, so that calls that wait for it last."""
+        """Keeps the stream busy, so that calls that wait for it take time."""
         self.driver.cuLaunchHostFunc(
             ctypes.c_void_p(stream), self.sleep, ctypes.c_void_p(microseconds)
         )
@@ -160,7 +160,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=10)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--without-core", action="store_true", help="without cuda.core")
-    parser.add_argument("--only", default=",".join(KINDS), help="kinds of objects, by commas")
+    parser.add_argument("--only", default=",".join(KINDS), help="kinds of objects, comma-separated")
     options = parser.parse_args()
     faulthandler.enable()
     faulthandler.dump_traceback_later(options.seconds + 120, exit=True)

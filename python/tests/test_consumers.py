@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cuda.core and numba-cuda as they are, on the driver that grinterop uses; and programs of
-cuda.core's whose import is changed."""
+"""Unmodified cuda.core and numba-cuda on the same driver as grinterop, and cuda.core programs with
+their import changed."""
 
 import os
 import subprocess
@@ -68,7 +68,7 @@ def test_memory_of_cuda_cores_is_published(resource, vbo, stream):
 
 
 def test_a_mapping_is_a_buffer_of_cuda_cores(resource, vbo, stream):
-    """Catches: launch() and copies of cuda.core refused what map() returned."""
+    """Catches: launch() and copies of cuda.core refused the result of map()."""
     holder = pytest.importorskip("cuda.core._kernel_arg_handler").ParamHolder
     memory = core.Device(0).allocate(4096, stream=stream)
     memory.fill(6, stream=stream)
@@ -78,7 +78,7 @@ def test_a_mapping_is_a_buffer_of_cuda_cores(resource, vbo, stream):
         holder((buffer,))
         memory.copy_to(buffer, stream=stream)
         memory.copy_from(buffer, stream=stream)
-        with pytest.raises(RuntimeError, match="give the stream to close"):
+        with pytest.raises(RuntimeError, match="pass the stream to close"):
             buffer.set_deallocation_stream(stream)
     assert gl.read_buffer(vbo, 4096) == b"\6" * 4096
     assert buffer.is_closed and buffer.handle == buffer.size == 0
@@ -104,8 +104,7 @@ def test_each_end_of_a_mapping_is_seen_by_cuda_core(resource, stream, end):
 
 
 def test_a_copy_keeps_both_mappings(three_buffers, stream, cuda, launch_host):  # noqa: F811
-    """Catches: the other mapping was ended, and its memory freed, while the copy was put into a
-    stream."""
+    """Catches: the other mapping ended, and its memory was freed, while the copy was queued."""
     if not grinterop.is_software():
         pytest.skip("on a GPU a release does not wait")
     own = three_buffers[0].map(stream=stream)
@@ -217,7 +216,7 @@ def test_numba_takes_a_mapping(resource, vbo, stream, numba):
 def test_numbas_arrays_are_published(resource, vbo, stream, numba):
     values = np.arange(1024, dtype="f4").reshape(32, 32)
     array = numba.to_device(values)
-    # Numba names no stream, although its copy may be under way.
+    # Numba reports no stream, although its copy may still be running.
     numba.synchronize()
     with Tensor.from_dlpack(array) as tensor:
         assert tensor.handle == array.device_ctypes_pointer.value and tensor.shape == (32, 32)
@@ -234,7 +233,7 @@ PLACE = f"https://raw.githubusercontent.com/NVIDIA/cuda-python/{COMMIT}/"
 
 
 def fetch_theirs(path):
-    """A file of cuda-python's: from the folder that GR_CUDA_PYTHON names, or over the network."""
+    """A file of cuda-python: from the folder GR_CUDA_PYTHON, or over the network."""
     folder = os.environ.get("GR_CUDA_PYTHON")
     if folder:
         with open(os.path.join(folder, path), encoding="utf-8") as file:
@@ -247,7 +246,7 @@ def fetch_theirs(path):
 
 
 def outcomes(folder, module):
-    """What their tests say of a module's class: lines of `outcome name reason`; and all output."""
+    """Runs their tests with a module's class: lines of `outcome name reason`, and all output."""
     log = folder / f"{module}.txt"
     names = {"GR_GRAPHICS_MODULE": module, "GR_OUTCOMES": str(log)}
     paths = [os.path.dirname(__file__), str(folder), *sys.path]
@@ -265,7 +264,7 @@ def outcomes(folder, module):
 
 
 def test_cuda_cores_own_tests(tmp_path):
-    """Catches: map() returned what is no cuda.core.Buffer; the tests skipped where that failed."""
+    """Catches: map() did not return a cuda.core.Buffer; the tests skipped on that failure."""
     package = tmp_path / "cuda_python_test_helpers"
     package.mkdir()
     (package / "__init__.py").touch()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Objects that are dropped and cannot be ended: a CUDAWarning, and nothing else changes."""
+"""Dropped objects whose destructor fails issue a CUDAWarning, with no other effect."""
 
 import ctypes
 import os
@@ -27,7 +27,7 @@ def ring(egl):
 
 @pytest.fixture
 def stuck(ring, cuda, egl):
-    """The only holder of slots that fail to be given up: no OpenGL context is current."""
+    """The only reference to slots that can't be cancelled, since no OpenGL context is current."""
     held = [ring.acquire_write(stream=cuda)]
     EglContext.release_current()
     return held
@@ -65,7 +65,7 @@ def test_a_context_on_another_thread():
     thread = threading.Thread(target=lambda: held.append(grinterop.CudaContext(0)))
     thread.start()
     thread.join()
-    with pytest.warns(CUDAWarning, match="a CudaContext object.*on the thread that made it"):
+    with pytest.warns(CUDAWarning, match="a CudaContext object.*on the thread that created it"):
         held.clear()
 
 
@@ -105,7 +105,7 @@ def test_a_warning_that_is_an_error(stuck, unraisable):
 
 
 def test_a_warning_of_tensors_that_is_an_error(ring, cuda, unraisable):
-    """Catches: the ResourceWarning of slots that were dropped was lost where it is an error."""
+    """Catches: the ResourceWarning of dropped slots was lost if the filters make it an error."""
     slots = ring.acquire_write(stream=cuda)
     tensor = slots.buffer.tensor()
     del slots
@@ -159,7 +159,7 @@ import grinterop, gl
 from grinterop import CudaContext, EglContext, GraphicsResource
 """
 
-# The registration ends with its context, and Python does not end objects in any order.
+# The registration ends with its context, and Python destroys objects in no particular order.
 GONE = """
 cuda, egl = CudaContext(0), EglContext(0)
 first, second = (GraphicsResource.from_gl_buffer(gl.buffer(64)) for _ in range(2))
@@ -167,7 +167,7 @@ cuda.close()
 del first
 """
 
-# As cuda.core 1.3 is going to have them; that of 1.2 has no public names.
+# The names of cuda.core 1.3; in 1.2 they are not public.
 PUBLIC = """
 import threading, types
 core = sys.modules["cuda.core"] = types.ModuleType("cuda.core")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cuda_core_port.py draws the same by either import; the other examples say what they lack."""
+"""cuda_core_port.py draws the same with either import; other examples report what is missing."""
 
 import importlib.util
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""DLPack and the CUDA array interface: capsules, streams, versions, and producers of all kinds."""
+"""DLPack and the CUDA array interface: capsules, streams, versions and kinds of producers."""
 
 import gc
 import subprocess
@@ -31,7 +31,7 @@ def test_numpy_takes_it_without_a_copy(cuda):
 
 
 def test_numpys_asarray(cuda, resource):
-    """Catches: numpy.asarray() made an array of one object, the tensor."""
+    """Catches: numpy.asarray() created an array whose only element was the tensor object."""
     host = Tensor.from_dlpack(np.arange(12, dtype="i4").reshape(4, 3))
     assert (np.asarray(host) == np.arange(12).reshape(4, 3)).all()
     assert np.asarray(host).ctypes.data == host.handle
@@ -44,7 +44,7 @@ def test_numpys_asarray(cuda, resource):
             assert np.asarray(buffer).shape == (4096,)
         else:
             for one in (device, buffer):
-                with pytest.raises(TypeError, match="a GPU's"):
+                with pytest.raises(TypeError, match="can't read GPU memory"):
                     np.asarray(one)
 
 
@@ -149,7 +149,7 @@ def test_read_only_goes_along():
 
 
 class Producer:
-    """Hands out what it was given, as `kind` of producer."""
+    """Exports a given object as a producer of `kind`."""
 
     def __init__(self, array, kind, device=(1, 0)):
         self.array, self.kind, self.device, self.asked = array, kind, device, []
@@ -189,7 +189,7 @@ def test_producers_that_fail():
     with pytest.raises(TypeError, match="not a capsule"):
         Tensor.from_dlpack(Producer(None, "nonsense"))
     for nothing in (None, 3, "text", object(), [1, 2, 3]):
-        with pytest.raises(TypeError, match="no tensor"):
+        with pytest.raises(TypeError, match="not a tensor"):
             Tensor.from_dlpack(nothing)
     with pytest.raises(AttributeError):
         Tensor.from_dlpack(type("Half", (), {"__dlpack__": lambda self: None})())

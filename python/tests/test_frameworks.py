@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""matrix.py with the frameworks that are here: every byte arrives, by the ways that there are."""
+"""matrix.py with the installed frameworks: every byte arrives by every expected way."""
 
 import json
 import os
@@ -15,7 +15,7 @@ NAMES = ("NumPy", "CUDA Python", "Numba")
 
 @pytest.fixture(scope="module")
 def rows(tmp_path_factory):
-    """What a run of the matrix wrote, by framework."""
+    """The results of a matrix run by framework."""
     out = tmp_path_factory.mktemp("matrix")
     run = subprocess.run(
         [sys.executable, MATRIX, "--out", out, "--only", ",".join(NAMES)],
@@ -30,7 +30,7 @@ def rows(tmp_path_factory):
 
 
 def copies(row, place, direction):
-    """The fewest copies that a way which works takes; None if there is none."""
+    """The fewest copies of a way that works, or None."""
     ways = row["cells"][f"{place} {direction}"]
     return min((way["copies"] for way in ways if way["result"] == "works"), default=None)
 
@@ -52,7 +52,7 @@ def test_an_image_needs_one_copy_at_most(rows, name, direction, api):
 
 
 def run_child(name, folder):
-    """What one framework's process says, if modules in the folder come first."""
+    """The output of one framework's process with the folder first in the module path."""
     run = subprocess.run(
         [sys.executable, MATRIX, "--child", name],
         capture_output=True,
@@ -69,7 +69,7 @@ def test_a_framework_that_is_not_there_is_not_run(tmp_path):
 
 
 def test_a_framework_that_aborts_ends_its_own_row_only(tmp_path):
-    """A process that is killed is a row with its reason, and the status is 1."""
+    """A killed process becomes a row with its reason, and the exit status is 1."""
     (tmp_path / "jax.py").write_text("import os\nos.abort()\n")
     run = subprocess.run(
         [sys.executable, MATRIX, "--out", tmp_path, "--only", "JAX,NumPy"],

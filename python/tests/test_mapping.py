@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Resources and mappings: the names of cuda.core, what is beyond them, and what goes wrong."""
+"""Resources and mappings: the interface of cuda.core, additions and failures."""
 
 import gc
 import operator
@@ -40,14 +40,14 @@ def test_map_is_refused_twice(resource, cuda):
 def test_already_mapped_says_what_to_do(resource, cuda):
     """Catches: the message had no remedy."""
     with resource.map(stream=cuda):
-        with pytest.raises(RuntimeError, match=r"close its Buffer, or unmap\(\) it"):
+        with pytest.raises(RuntimeError, match=r"close its Buffer or call unmap\(\)"):
             resource.map(stream=cuda)
-        with pytest.raises(RuntimeError, match=r"close its Buffer, or unmap\(\) it"):
+        with pytest.raises(RuntimeError, match=r"close its Buffer or call unmap\(\)"):
             grinterop.map_many([resource], stream=cuda)
 
 
 def test_messages_name_what_python_has(vbo, cuda):
-    """Catches: gr_from_gl_buffer_with, GR_LAYOUT_CHW and grinterop/egl.h in messages."""
+    """Catches: messages with gr_from_gl_buffer_with, GR_LAYOUT_CHW or grinterop/egl.h."""
     image = GraphicsResource.from_gl_image(gl.texture(8, 8), gl.TEXTURE_2D)
     planes = grinterop.Tensor.from_dlpack(np.zeros((4, 8, 8), "u1"))
     mistakes = [
@@ -69,13 +69,13 @@ def test_messages_name_what_python_has(vbo, cuda):
 
 
 def test_the_names_of_functions_are_there():
-    """What messages name can be called."""
+    """The functions that messages name exist."""
     for name in set(_errors._FUNCTIONS.values()) - {"dtype", "flags"}:
         operator.attrgetter(name)(grinterop)
 
 
 def test_repr_says_what_it_is(resource, cuda):
-    """Catches: a shared resource was <GraphicsResource handle=0x0>."""
+    """Catches: the repr() of a shared resource was <GraphicsResource handle=0x0>."""
     handle = f"handle={resource.handle:#x}"
     assert repr(resource) == (
         f"<GraphicsResource buffer size=4096 transport=interop {handle} not mapped>"
@@ -481,7 +481,7 @@ def test_a_context_shares_the_objects_of_another_or_of_none(egl, vbo):
                 GraphicsResource.from_gl_buffer(vbo)
         with grinterop.EglContext(0, share=egl):
             GraphicsResource.from_gl_buffer(vbo).close()
-        with pytest.raises(TypeError, match="EglContext was expected"):
+        with pytest.raises(TypeError, match="expected an EglContext"):
             grinterop.EglContext(0, share=1)
     finally:
         egl.make_current()

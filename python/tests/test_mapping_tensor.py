@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Mappings as tensors: no copy, and what is left of them when the mapping ends."""
+"""Mappings as tensors: no copy, and revoked when the mapping ends."""
 
 import gc
 import subprocess
@@ -47,7 +47,7 @@ def test_the_device_is_kept_and_the_state_is_not(resource, cuda):
         assert second.__dlpack_device__() == device == second.__dlpack_device__()
         with second.tensor() as tensor:
             assert tensor.__dlpack_device__() == device
-        # Nobody takes it, on the map's stream, on another one, and without order.
+        # Unconsumed exports: on the stream of the map, on another one and unordered.
         for stream in [handle, 1, -1]:
             second.__dlpack__(stream=stream, max_version=(1, 0))
             name = "".join(["str", "eam"])  # another object than the name in the code
@@ -123,7 +123,7 @@ def test_the_end_of_a_mapping_revokes_its_tensors(vbo, cuda, end):
     buffer = resource.map(stream=cuda)
     tensor = buffer.tensor((16,), "f4")
     view = tensor.view((8,))
-    with pytest.warns(ResourceWarning, match="2 tensors of") as warned:
+    with pytest.warns(ResourceWarning, match="2 tensors outlived") as warned:
         if end == "close":
             buffer.close()
         elif end == "with":
@@ -149,7 +149,7 @@ def test_the_end_of_a_mapping_revokes_its_tensors(vbo, cuda, end):
 def test_an_export_that_lives_is_warned_of(resource, cuda):
     buffer = resource.map(stream=cuda)
     capsule = buffer.__dlpack__()
-    with pytest.warns(ResourceWarning, match="1 tensor of"):
+    with pytest.warns(ResourceWarning, match="1 tensor outlived"):
         buffer.close()
     del capsule
     with resource.map(stream=cuda) as buffer:

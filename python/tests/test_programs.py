@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pythons of their own: interpreters that are refused, Ctrl-C, and everything at random."""
+"""Separate Python processes: refused interpreters, Ctrl-C, and random calls."""
 
 import os
 import subprocess
@@ -14,7 +14,7 @@ import pytest
 
 
 def run(program):
-    """What a Python of its own prints."""
+    """The output of a separate Python process."""
     found = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, timeout=60
     )
@@ -72,7 +72,7 @@ def test_a_second_import_is_the_same_module():
 
 
 def test_free_threaded_python_is_refused():
-    """Without such a Python, by what it says of itself."""
+    """Simulated by sys.version, without a free-threaded build."""
     printed = run(
         """
         import sys
@@ -147,7 +147,7 @@ cuda.sync()
 @pytest.mark.parametrize("timeout", ["None", "12"])
 @pytest.mark.parametrize("call", ["acquire_read", "acquire_write", "publish", "collect", "wait"])
 def test_ctrl_c_ends_a_wait(call, timeout, cuda):
-    """Catches: it was seen when the time was over, and never without one."""
+    """Catches: Ctrl-C was handled only after the timeout, and never without a timeout."""
     if call == "wait" and not grinterop.is_software():
         pytest.skip("a map on the GPU may wait for the stream")
     found = subprocess.run(
@@ -162,7 +162,7 @@ def test_ctrl_c_ends_a_wait(call, timeout, cuda):
 
 @pytest.mark.parametrize("options", [[], ["--without-core"]], ids=["core", "without core"])
 def test_two_threads_use_everything_at_random(options):
-    """A few seconds of random_threads.py, which says more where it is run by hand."""
+    """A few seconds of random_threads.py; run it by hand for longer."""
     program = os.path.join(os.path.dirname(__file__), "random_threads.py")
     found = subprocess.run(
         [sys.executable, program, "--seed", "1", "--seconds", "4", *options],

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tensors of NumPy's into what is drawn, and back: bytes compared with NumPy's own answer."""
+"""Publishes and fetches NumPy arrays, and compares the bytes with NumPy's results."""
 
 import grinterop
 import numpy as np
@@ -11,7 +11,7 @@ import gl
 
 @pytest.fixture
 def picture(egl):
-    """An RGBA8 texture of 8 by 4 texels that kernels may write to."""
+    """An RGBA8 texture of 8x4 texels that kernels can write to."""
     egl.make_current()
     name = gl.texture(8, 4, data=bytes(128))
     with GraphicsResource.from_gl_image(name, gl.TEXTURE_2D, flags="surface_load_store") as made:
@@ -19,7 +19,7 @@ def picture(egl):
 
 
 def texels(picture):
-    """What OpenGL has, as (4, 8, 4)."""
+    """The texture contents that OpenGL sees, as (4, 8, 4)."""
     return np.frombuffer(gl.read_texture(picture.gl_name, 8, 4), "u1").reshape(4, 8, 4)
 
 
@@ -29,7 +29,7 @@ def noise(*shape, dtype="u1"):
 
 
 def given(array, cuda):
-    """What kernels can read: on a GPU memory of its own, and the array lies there as it did."""
+    """The array where kernels can read it: on a GPU, a device copy with the same strides."""
     if grinterop.is_software():
         return array
     base = array if array.base is None else array.base
@@ -39,7 +39,7 @@ def given(array, cuda):
 
 
 class Fetched:
-    """Where kernels can write, and what came there as an array of NumPy's."""
+    """Memory that kernels can write to, and its contents as a NumPy array."""
 
     def __init__(self, shape, dtype, cuda):
         self.array, self.cuda = np.zeros(shape, dtype), cuda
@@ -115,7 +115,7 @@ def test_into_a_mapping(picture, cuda):
     array = noise(4, 8, 4)
     with picture.map(stream=cuda) as buffer:
         grinterop.publish(buffer, array)
-        with pytest.raises(RuntimeError, match="give its Buffer"):
+        with pytest.raises(RuntimeError, match="pass its Buffer"):
             grinterop.publish(picture, array, stream=cuda)
     assert (texels(picture) == array).all()
 
@@ -183,7 +183,7 @@ def test_shapes_that_do_not_fit(picture, cuda):
     with pytest.raises(ValueError, match="5") as caught:
         grinterop.publish(picture, np.zeros((5, 8, 4), "u1"), stream=cuda)
     assert "8" in str(caught.value)
-    with pytest.raises(TypeError, match="no tensor"):
+    with pytest.raises(TypeError, match="not a tensor"):
         grinterop.publish(picture, None, stream=cuda)
     with pytest.raises(TypeError, match="GraphicsResource, Buffer or Ring"):
         grinterop.publish(None, np.zeros(4, "u1"), stream=cuda)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rings: slots that go round between CUDA and OpenGL."""
+"""Rings: slots that alternate between CUDA and OpenGL."""
 
 import threading
 import time

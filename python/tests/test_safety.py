@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What other threads, and the Python code that a call runs, do to an object in use."""
+"""Other threads, and Python code that a call runs, access an object in use."""
 
 import ctypes
 import gc
@@ -16,7 +16,7 @@ from test_threads import launch_host, slow  # noqa: F401
 
 
 class Running:
-    """A call in another thread, which a function in the stream holds up."""
+    """A call in another thread, blocked by a host function in the stream."""
 
     def __init__(self, call):
         self.error = None
@@ -39,7 +39,7 @@ class Running:
 
 
 def refused(*calls):
-    """Each is refused because another thread is in a call."""
+    """Each call is refused because another thread is in a call."""
     for call in calls:
         with pytest.raises(RuntimeError, match="another thread is in a call"):
             call()
@@ -76,7 +76,7 @@ def test_threads_read_one_tensor(cuda, held):
 
 
 def test_bytes_in_a_thread_without_a_context(cuda):
-    """Catches: the wait for the copy failed, and the bytes that it writes to were freed."""
+    """Catches: the wait for the copy failed, and its destination was freed."""
     tensor = Tensor.alloc((64,), stream=cuda)
     tensor.copy_from(np.arange(64, dtype="u1"), stream=cuda)
     found = []
@@ -139,7 +139,7 @@ def test_contexts_are_not_closed_in_a_call(held):
 
 
 def test_many_threads_use_one_tensor(cuda):
-    """Catches: clone() and close() in two threads, and a note that kept_end() read too late."""
+    """Catches: a race of clone() and close(), and kept_end() reading a freed entry."""
     class Owner:
         pass
 
@@ -179,7 +179,7 @@ def test_many_threads_use_one_tensor(cuda):
 
 
 class Acts:
-    """A number, a stream and a float that does something when it is read."""
+    """A number, stream and float that runs a function when it is read."""
 
     def __init__(self, act, value=1, stream=None):
         self.act, self.value, self.stream = act, value, stream
@@ -199,7 +199,7 @@ class Acts:
 
 
 def quietly(call):
-    """What it does if it may: else nothing."""
+    """Runs the function; refusals are ignored."""
 
     def act():
         try:
@@ -268,7 +268,7 @@ def test_an_index_that_ends_the_mapping(resource, cuda):
             buffer = resource.map(stream=cuda)
             act = buffer.close if call == "close" else resource.unmap
             try:
-                # On the stream of the map: close() is in order with that one only.
+                # On the stream of the map, the only one that close() is ordered with.
                 use(buffer, Acts(quietly(act), stream=cuda))
             except (RuntimeError, ValueError):
                 pass
@@ -294,7 +294,7 @@ def test_an_index_that_closes_the_resource(vbo, cuda):
 
 
 def test_a_with_whose_stream_closes_the_resource(vbo):
-    """Catches: the stream, of which the resource let go, was used further."""
+    """Catches: the stream was used after the resource had released it."""
     made = []
     acts = Acts(lambda: made and made[0].close())
     made.append(GraphicsResource.from_gl_buffer(vbo, stream=acts))
@@ -306,7 +306,7 @@ def test_a_with_whose_stream_closes_the_resource(vbo):
 
 @pytest.mark.parametrize("where", ["shape", "strides", "data", "stream", "typestr"])
 def test_an_interface_that_empties_itself(where, cuda):
-    """Catches: entries of the dict were read after it had let go of them."""
+    """Catches: entries of the dict were read after it had released them."""
 
     class Empties:
         def __init__(self):
@@ -406,14 +406,14 @@ deleted_keep = []
 
 
 def test_a_deleter_sees_no_exception(cuda):
-    """Catches: a SystemError, and then a crash, in place of the exception on its way."""
+    """Catches: a SystemError and then a crash instead of the exception in flight."""
     deleted = []
 
     def take(*_):
         raise AssertionError("the second argument failed")
 
     for count in range(1, 4):
-        # The tensor is on the stack, and ends as that is unwound.
+        # The tensor is a local variable, freed as the stack is unwound.
         with pytest.raises(ZeroDivisionError):
             take(Tensor.from_dlpack(produced(deleted)), 1 / 0)
         with pytest.raises(ValueError, match="mine"):
@@ -422,7 +422,7 @@ def test_a_deleter_sees_no_exception(cuda):
 
 
 def test_an_owner_sees_no_exception(cuda):
-    """What an owner's end runs, and the weak references to a tensor."""
+    """Code run by an owner's destructor, and weak references to a tensor."""
     ended = []
 
     class Owner:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The streams that a call takes, and what becomes of them."""
+"""The streams that calls accept, and their lifetime."""
 
 import weakref
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Type checkers are told what the extension has: names, arguments, and which may be left out."""
+"""The type stubs match the extension: names, arguments, and which of them are optional."""
 
 import ast
 import inspect
@@ -26,7 +26,7 @@ def has(function, decorator):
 
 
 def arguments(function, bound):
-    """(name, may be left out) of each that has a name."""
+    """(name, is optional) of each named argument."""
     args = function.args
     both = args.posonlyargs + args.args
     needed = len(both) - len(args.defaults)
@@ -38,7 +38,7 @@ def arguments(function, bound):
 def differences(name, stub, runtime, bound):
     try:
         signature = inspect.signature(runtime)
-    except (TypeError, ValueError):  # a dunder method, which has no text
+    except (TypeError, ValueError):  # a dunder method without a text signature
         return []
     wanted = [
         (parameter.name, parameter.default is not parameter.empty)

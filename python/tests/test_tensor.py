@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tensors: what they are, whose memory they have, and how they end."""
+"""Tensors: their properties, memory and lifetime."""
 
 import ctypes
 import gc
@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 
 class Owner:
-    """Something that memory belongs to."""
+    """An owner of memory."""
 
 
 def wrapped(size=64, owner=None, **more):
-    """A tensor of `size` bytes of the CPU's, 0, 1, 2, ..., that belong to its owner."""
+    """A tensor of `size` host bytes, 0, 1, 2, ..., and its owner."""
     owner = owner or Owner()
     owner.bytes = ctypes.create_string_buffer(bytes(range(size)), size)
     shape = more.pop("shape", (size,))
@@ -57,7 +57,7 @@ def test_types_that_are_none(cuda, dtype):
 
 @pytest.mark.parametrize("dtype", ["<f4\0x", "float32\0", "\0f4"])
 def test_a_type_with_a_null_character(cuda, dtype):
-    """Catches: what was behind a null character was ignored."""
+    """Catches: text after a null character was ignored."""
     with pytest.raises(ValueError, match="null character"):
         Tensor.alloc((2,), dtype, stream=cuda)
     with pytest.raises(ValueError, match="Unknown register flag"):
@@ -85,7 +85,7 @@ def test_shapes_that_are_none(cuda, shape, error):
 
 
 def array_of(tensor):
-    """NumPy's array of a tensor: on a GPU a copy of the processor's."""
+    """A NumPy array of a tensor: on a GPU, a host copy."""
     if grinterop.is_software():
         return np.from_dlpack(tensor)
     return np.from_dlpack(tensor, device="cpu")
@@ -170,7 +170,7 @@ def test_memory_of_each_kind(cuda):
 
 @st.composite
 def views(draw):
-    """A memory of bytes, and what is to be seen of it."""
+    """A block of bytes, and a strided view of it."""
     ndim = draw(st.integers(0, 4))
     size = draw(st.sampled_from([1, 2, 4, 8]))
     shape = draw(st.lists(st.integers(0, 4), min_size=ndim, max_size=ndim))
@@ -185,7 +185,7 @@ def views(draw):
 
 
 def span(size, shape, strides):
-    """The bytes from element 0 to the first and to the end of the last one that are touched."""
+    """Byte offsets, relative to element 0, of the first and past the last byte accessed."""
     if 0 in shape:
         return 0, 0
     reach = [(n - 1) * stride for n, stride in zip(shape, strides)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Python's lock is let go of around what waits, and a resource belongs to one thread at a time."""
+"""Blocking calls release the GIL, and only one thread at a time can use a resource."""
 
 import ctypes
 import threading
@@ -16,7 +16,7 @@ HostFunction = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
 @pytest.fixture
 def launch_host(cuda):
-    """Puts a Python function into the stream, which needs Python's lock to run."""
+    """Queues a Python function on the stream, which needs the GIL to run."""
     library = ctypes.CDLL("libcuda.so.1")
     held = []
 
@@ -85,7 +85,7 @@ def test_a_second_thread_is_refused(resource, cuda, launch_host):
 
 
 def test_threads_with_resources_of_their_own(cuda):
-    """Each has its OpenGL context, too."""
+    """Each thread also has its own OpenGL context."""
     wrong = []
 
     def work():

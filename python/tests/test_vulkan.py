@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Vulkan by integer handles. That its bytes arrive is what test_frameworks.py sees."""
+"""Vulkan by integer handles. test_frameworks.py checks that the bytes arrive."""
 
 import gc
 
@@ -69,7 +69,7 @@ def test_what_was_made_keeps_the_device(cuda):
 
 
 def test_tensors_keep_the_device(cuda):
-    """Catches: the VkDevice had ended before the buffer that a tensor had kept."""
+    """Catches: the VkDevice was destroyed before the buffer that a tensor kept."""
     numpy = pytest.importorskip("numpy")
     vulkan = VulkanDevice.headless(0)
     resource = vulkan.create_buffer(64, TRANSFER)

@@ -3,11 +3,11 @@
 
     GR_GRAPHICS_MODULE=grinterop python3 -m pytest -p their_tests test_graphics.py
 
-GR_GRAPHICS_MODULE  grinterop or cuda.core: whose GraphicsResource the tests import from cuda.core;
-                    nothing else is replaced
-GR_OUTCOMES         a file that gets a line per test: its outcome, its name, why it was skipped
+GR_GRAPHICS_MODULE  grinterop or cuda.core: the module whose GraphicsResource replaces that of
+                    cuda.core; nothing else is replaced
+GR_OUTCOMES         a file that gets a line per test: outcome, name, reason for skipping
 
-Some versions of these tests catch every exception and skip. Here such a skip raises the exception.
+Some versions of these tests catch every exception and skip. This plugin raises it instead.
 """
 
 import importlib

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""wheel.py FOLDER: whether an installed wheel works by itself; FOLDER is where it is installed.
+"""wheel.py FOLDER: checks that the wheel installed in FOLDER is self-contained.
 
-A map, a tensor and a publish on the software driver, and no library of grinterop's from elsewhere.
+Tests a map, a tensor and a publish on the software driver, and that no other grinterop library is
+loaded.
 """
 
 import sys
@@ -12,7 +13,7 @@ GL_TEXTURE_2D, GL_RGBA8 = 0x0DE1, 0x8058
 
 
 def libraries():
-    """The files of grinterop's, and of libepoxy, that this process has loaded."""
+    """The grinterop and libepoxy files that this process has loaded."""
     with open("/proc/self/maps", encoding="utf-8") as maps:
         files = {line.split(None, 5)[5].strip() for line in maps if "/" in line}
     return sorted(
