@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What lies at an address: asked by fault.c, answered by those who know objects. */
+/* Finding the object at an address, for fault.c. */
 #ifndef GR_SOFTCUDA_DRIVER_OBJECT_AT_H
 #define GR_SOFTCUDA_DRIVER_OBJECT_AT_H
 
@@ -14,8 +14,8 @@ typedef struct {
 } soft_object;
 
 /*
- * These are called by the signal handler; they neither wait nor allocate. False if no object is
- * within that distance of the address.
+ * Called by the signal handler, so they neither block nor allocate. False if no object is within
+ * the given distance of the address.
  */
 
 /* The smallest of the inaccessible objects. A table that changes meanwhile costs the right answer.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Objects that end with their context: each kind of them has a list. */
+/* Objects destroyed together with their context, in one list per kind. */
 #ifndef GR_SOFTCUDA_DRIVER_OWNED_H
 #define GR_SOFTCUDA_DRIVER_OWNED_H
 
@@ -22,12 +22,11 @@ typedef struct {
 /* Adds an object whose context and handle are set. */
 void soft_owned_add(soft_owned_list *list, soft_owned *owned);
 
-/* Whoever ends the handle removes the object afterwards. Nothing happens to one that was never
- * added. */
+/* Called after dropping the object's handle. No effect on an object that was never added. */
 void soft_owned_remove(soft_owned_list *list, const soft_owned *owned);
 
-/* Ends all objects of a context, for a hook of soft_context_at_destroy. Where another thread has
- * just ended the handle of one, the object is that thread's to end. */
+/* Destroys all objects of a context, for a hook of soft_context_at_destroy. If another thread has
+ * already dropped the handle of an object, that thread destroys the object. */
 void soft_owned_end_all(soft_owned_list *list, const soft_context *context);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The UUID by which Vulkan knows the device that draws here. */
+/* The Vulkan UUID of the drawing device. */
 #ifndef GR_SOFTCUDA_DRIVER_DRAWING_UUID_H
 #define GR_SOFTCUDA_DRIVER_DRAWING_UUID_H
 
@@ -7,7 +7,7 @@
 
 #define SOFT_UUID_SIZE 16
 
-/* Asks Vulkan, the first time; false if there is no lavapipe, or it gives no UUID. */
+/* Queries Vulkan on the first call; false without lavapipe, or if it reports no UUID. */
 bool soft_drawing_uuid(unsigned char uuid[SOFT_UUID_SIZE]);
 
 #endif

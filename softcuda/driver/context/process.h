@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether another process is still there. Its number alone does not say so: numbers are used
- * again. */
+/* Checks whether another process is alive. Its PID alone is not enough, since PIDs are reused. */
 #ifndef GR_SOFTCUDA_DRIVER_PROCESS_H
 #define GR_SOFTCUDA_DRIVER_PROCESS_H
 
@@ -8,7 +7,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* When this process began, in ticks since the machine did; 0 if /proc does not say. */
+/* Start time of this process, in ticks since boot; 0 if /proc does not provide it. */
 uint64_t soft_process_own_start(void);
 
 /* Whether the process that began then has ended, also if nobody has waited for it yet. A start of 0

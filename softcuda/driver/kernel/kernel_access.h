@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a kernel is given of other devices, and of the host. */
+/* Checks kernel parameters for addresses of other devices and of the host. */
 #ifndef GR_SOFTCUDA_DRIVER_KERNEL_ACCESS_H
 #define GR_SOFTCUDA_DRIVER_KERNEL_ACCESS_H
 
@@ -13,8 +13,8 @@
 bool soft_kernel_may_have(const soft_context *context, const gr_cuhost_kernel *kernel,
                           const unsigned char *parameters);
 
-/* Says so if one of the parameters is an address of the host's memory that the driver does not
- * know: a kernel here may access it. Takes some system calls. */
+/* Logs a parameter that is an address of host memory unknown to the driver. Kernels can access it
+ * here, unlike on most GPUs. Makes some system calls. */
 void soft_kernel_look_at(const gr_cuhost_kernel *kernel, const unsigned char *parameters);
 
 #endif

@@ -10,7 +10,7 @@
 
 #include <grinterop/cuhost.h>
 
-/* What a block can have at once; the device's attributes say the same. */
+/* Limits per block, as reported by the device attributes. */
 #define SOFT_MAX_THREADS 1024
 #define SOFT_SHARED      49152
 
@@ -39,24 +39,23 @@ struct soft_module {
 /* ---- Images (module_image.c) ----------------------------------------------------------------- */
 
 /*
- * Loads the shared object that lies in memory. CUDA_ERROR_NO_BINARY_FOR_GPU, with a line that says
- * what to do, for an image that is meant for a GPU; CUDA_ERROR_INVALID_IMAGE for anything else that
- * isn't a module.
+ * Loads a shared object from memory. For a GPU image, logs what to do and returns
+ * CUDA_ERROR_NO_BINARY_FOR_GPU; CUDA_ERROR_INVALID_IMAGE for anything else that isn't a module.
  */
 CUresult soft_image_open(const void *image, void **object);
 
-/* The same from a file. Its size is known, so one that is cut off is refused. */
+/* The same from a file. Its size is known, so a truncated file is refused. */
 CUresult soft_image_open_file(const char *path, void **object);
 
 /* ---- Modules (module.c) ---------------------------------------------------------------------- */
 
-/* Takes the object over, on failure too. */
+/* Takes ownership of the object, even on failure. */
 CUresult soft_module_new(soft_context *context, enum soft_kind kind, void *object,
                          soft_module **module);
 
 /*
- * Ends the handles of the module's functions, and the handle's hold. The caller has dropped the
- * handle.
+ * Drops the handles of the module's functions, and the reference of the module's handle, which the
+ * caller has dropped.
  */
 void soft_module_close(soft_module *module);
 
@@ -65,14 +64,14 @@ void soft_module_hold(soft_module *module);
 /* The last one unloads the code. */
 void soft_module_release(soft_module *module);
 
-/* A variable of the module or library of that handle, in the current context. */
+/* A variable of a module or library, in the current context. */
 CUresult soft_module_global(enum soft_kind kind, const void *handle, const char *name,
                             CUdeviceptr *address, size_t *size);
 
 /* ---- Functions (function.c) ------------------------------------------------------------------ */
 
-/* The kernel of that name in the module or library of that handle. CUDA_ERROR_NOT_FOUND if it has
- * none. */
+/* Finds a kernel of a module or library by name. CUDA_ERROR_NOT_FOUND if there is no such kernel.
+ */
 CUresult soft_function_find(enum soft_kind kind, const void *handle, const char *name,
                             soft_function **function);
 
@@ -82,12 +81,11 @@ CUresult soft_function_of(soft_module *module, const gr_cuhost_kernel *record,
                           soft_function **function);
 
 /*
- * The function behind a CUfunction, or a CUkernel in a CUfunction's place as the driver allows;
- * else NULL.
+ * The function of a CUfunction, or of a CUkernel passed as one, which CUDA allows; NULL if invalid.
  */
 soft_function *soft_function_get(const void *handle);
 
-/* Ends the handles of all of a module's functions and frees them. */
+/* Drops the handles of all functions of a module and frees the functions. */
 void soft_function_free_all(soft_module *module);
 
 #endif
