@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which of OpenGL's internal formats and targets CUDA works with, and what their pixels are to
- * either side. */
+/* The OpenGL internal formats and targets that CUDA supports, and their pixel layouts in both APIs.
+ */
 #ifndef GR_SOFTCUDA_DRIVER_GL_FORMAT_H
 #define GR_SOFTCUDA_DRIVER_GL_FORMAT_H
 

@@ -11,8 +11,7 @@
 #include "softcuda/driver/graphics/gl.h"
 
 /*
- * What memory holds between the call that maps and the moment when the stream comes to it, and
- * where OpenGL has no bytes for it.
+ * Fills mapped memory until the stream reaches the map, and wherever OpenGL has no bytes for it.
  */
 #define SOFT_GL_NO_BYTES 0xCD
 
@@ -34,13 +33,13 @@ typedef struct {
  * is. */
 CUresult soft_gl_resource_make(soft_gl_resource *resource, const char *kind, const char *use);
 
-/* Frees the record, too. after names the pages in the message of a late access. */
+/* Also frees the record. `after` names the pages in the message of a late access. */
 void soft_gl_resource_free(soft_gl_resource *resource, const char *after);
 
 /* Whether the next map is to see OpenGL's bytes. */
 bool soft_gl_resource_is_read(const soft_gl_resource *resource);
 
-/* Room for the bytes that a map fetches. */
+/* Allocates the buffer for the bytes that a map fetches. */
 CUresult soft_gl_resource_make_room(soft_gl_resource *resource);
 
 /* Does the work in the context in which the name was given, or in one that may share it, see

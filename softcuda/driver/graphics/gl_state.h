@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The application's OpenGL state that decides how pixels are moved: kept aside while the driver
- * moves some, and put back.
+ * Saves and restores the application's OpenGL state that affects pixel transfers, around those of
+ * the driver.
  */
 #ifndef GR_SOFTCUDA_DRIVER_GL_STATE_H
 #define GR_SOFTCUDA_DRIVER_GL_STATE_H
