@@ -47,7 +47,7 @@ struct soft_mipmap {
     unsigned char *pages; /* the driver's own, or NULL */
 };
 
-/* Bytes of an element; 0 if the device has no arrays of this format and number of channels. */
+/* Bytes per element; 0 if the format and number of channels are not supported. */
 unsigned soft_array_element(CUarray_format format, unsigned channels);
 
 /* The descriptor of a mipmapped array's level: extents are halved and never reach 0, the number of
@@ -92,7 +92,7 @@ CUresult soft_array_check(const CUDA_ARRAY3D_DESCRIPTOR *descriptor);
 soft_array *soft_array_new(soft_context *context, const CUDA_ARRAY3D_DESCRIPTOR *descriptor,
                            const soft_array_place *place, const char *what);
 
-/* Chooses the pitches; false if that many bytes can't be. */
+/* Computes the pitches; false if the size overflows. */
 bool soft_array_lay_out(const CUDA_ARRAY3D_DESCRIPTOR *descriptor, soft_array_place *place,
                         size_t *size);
 

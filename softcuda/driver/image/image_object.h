@@ -21,7 +21,7 @@ typedef struct {
 /* What a launch hands to its kernel. */
 const gr_cuhost_images *soft_images(void);
 
-/* CUDA_ERROR_PEER_ACCESS_NOT_ENABLED for an array on a device out of the context's reach. */
+/* CUDA_ERROR_PEER_ACCESS_NOT_ENABLED if the context cannot access the array's device. */
 CUresult soft_image_check_reach(const soft_context *context, const soft_array *array);
 
 /* Copies the image to a record and makes a handle of the kind for it, which is never 0.
@@ -38,8 +38,8 @@ CUresult soft_image_query(uint64_t handle, enum gr_cuhost_kind kind, const void 
  * still use it. False if the handle isn't (or is no longer) one of this kind. */
 bool soft_image_drop(uint64_t handle, enum gr_cuhost_kind kind);
 
-/* Ends the destroyed objects that no older task may use, so that a kernel that starts now and uses
- * one is caught. */
+/* Frees the destroyed objects that no older task may use, so that a kernel that starts now and uses
+ * one is detected. */
 void soft_images_end_unused(void);
 
 /* The context of a texture or surface object that kernels can use; NULL if the handle is none. */
