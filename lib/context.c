@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* CUDA contexts: which one a resource gets, and the push and pop round every call. */
+/* CUDA contexts: selects that of a resource, and makes it current for each call. */
 #include "lib/context.h"
 
 #include "lib/device_text.h"
@@ -15,8 +15,8 @@ void gr_context_identify(struct gr_context *context)
 }
 
 /*
- * A driver takes the handle of a destroyed context for a push, and what comes next crashes; this
- * question alone is answered with an error then.
+ * A driver accepts the handle of a destroyed context for a push and crashes later; only this query
+ * returns an error.
  */
 static CUresult check_alive(const struct gr_context *context)
 {
@@ -42,7 +42,7 @@ gr_status gr_context_choose(struct gr_context *context, gr_status (*find_device)
     CUresult result = cu->CtxGetCurrent(&context->handle);
     if (result != CUDA_SUCCESS)
         return gr_fail_cuda(result, "cuCtxGetCurrent",
-                            "%s could not ask for the current CUDA context.", call);
+                            "%s could not query the current CUDA context.", call);
     if (context->handle) {
         gr_context_identify(context);
         return GR_OK;
@@ -53,16 +53,15 @@ gr_status gr_context_choose(struct gr_context *context, gr_status (*find_device)
     if (result != CUDA_SUCCESS) {
         char text[200];
         gr_device_text(device, text, sizeof(text));
-        return gr_fail_cuda(
-            result, "cuDevicePrimaryCtxRetain",
-            "%s: no CUDA context is current on this thread, and the primary context of "
-            "%s, which draws, could not be had. Does another process have the device for itself "
-            "(nvidia-smi -q -d COMPUTE)?",
-            call, text);
+        return gr_fail_cuda(result, "cuDevicePrimaryCtxRetain",
+                            "%s: no CUDA context is current on this thread, and the primary "
+                            "context of %s, which draws, could not be retained. Does another "
+                            "process have the device for itself (nvidia-smi -q -d COMPUTE)?",
+                            call, text);
     }
     context->primary_of = device;
     gr_context_identify(context);
-    gr_log(GR_LOG_INFO, "%s: no CUDA context was current; took the primary context of device %d",
+    gr_log(GR_LOG_INFO, "%s: no CUDA context was current; using the primary context of device %d",
            call, device);
     return GR_OK;
 }
@@ -74,7 +73,7 @@ gr_status gr_context_first_device(CUdevice *device)
         return GR_OK;
     return gr_fail_cuda(
         result, "cuDeviceGet",
-        "There is no CUDA device: CUDA_VISIBLE_DEVICES may hide those that the machine has.");
+        "There is no CUDA device: CUDA_VISIBLE_DEVICES may hide those of this machine.");
 }
 
 gr_status gr_context_hold(const struct gr_context *context, struct gr_context *copy,
@@ -90,8 +89,8 @@ gr_status gr_context_hold(const struct gr_context *context, struct gr_context *c
     }
     *copy = (struct gr_context){.primary_of = -1};
     return gr_fail_cuda(result, "cuDevicePrimaryCtxRetain",
-                        "%s: the primary context of CUDA device %d could not be had again: was "
-                        "it reset (cuDevicePrimaryCtxReset)?",
+                        "%s: the primary context of CUDA device %d could not be retained again: "
+                        "was it reset (cuDevicePrimaryCtxReset)?",
                         call, context->primary_of);
 }
 
@@ -122,8 +121,8 @@ gr_status gr_context_enter(const struct gr_context *context, bool *pushed, const
     return gr_fail_cuda(result, asked, "%s could not make the resource's CUDA context current%s",
                         call,
                         result == CUDA_ERROR_CONTEXT_IS_DESTROYED
-                            ? ": it has been destroyed."
-                            : ". Has it been destroyed? It has to outlive the resource.");
+                            ? ": it was destroyed."
+                            : ". Was it destroyed? It must outlive the resource.");
 }
 
 void gr_context_leave(bool pushed)

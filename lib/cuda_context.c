@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A device's primary context with a stream, made current and given back in one call each. */
+/* Retains a device's primary context, makes it current and creates a stream, in one call. */
 #include <stdlib.h>
 
 #include "lib/device_text.h"
@@ -10,7 +10,7 @@
 struct gr_cuda_context {
     CUdevice device;
     CUcontext context; /* NULL: not retained yet */
-    CUcontext before;  /* what was current */
+    CUcontext before;  /* the context that was current */
     CUstream stream;
 };
 
@@ -27,10 +27,11 @@ static gr_status find_device(int ordinal, CUdevice *device, const char *call)
                        ordinal, count);
     return result == CUDA_SUCCESS
                ? GR_OK
-               : gr_fail_cuda(result, "cuDeviceGet", "CUDA device %d could not be had.", ordinal);
+               : gr_fail_cuda(result, "cuDeviceGet", "The driver did not return CUDA device %d.",
+                              ordinal);
 }
 
-/* Each step's driver function, for the message. */
+/* Remembers the driver function of each step for the message. */
 static gr_status open_context(struct gr_cuda_context *c)
 {
     const gr_cuda_api *cu = gr_driver();
@@ -54,11 +55,11 @@ static gr_status open_context(struct gr_cuda_context *c)
         return GR_OK;
     char text[200];
     gr_device_text(c->device, text, sizeof(text));
-    return gr_fail_cuda(result, step, "The primary context of %s with a stream could not be had.",
-                        text);
+    return gr_fail_cuda(result, step,
+                        "The primary context of %s with a stream could not be created.", text);
 }
 
-/* Also of one that is half made. */
+/* Also closes an incomplete one. */
 static void close_context(struct gr_cuda_context *c)
 {
     const gr_cuda_api *cu = gr_driver();

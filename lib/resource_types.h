@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The two objects of the library, as its own files see them. What they do is in resource/. */
+/*
+ * The structs of resources and buffers, for the library's own files. Their functions are in
+ * resource/.
+ */
 #ifndef GR_LIB_RESOURCE_TYPES_H
 #define GR_LIB_RESOURCE_TYPES_H
 
@@ -14,104 +17,103 @@ struct gr_objects;
 struct gr_sync;
 struct gr_user;
 
-/* An image as its graphics API knows it. What CUDA has mapped is asked for at each map. */
+/* An image as its graphics API describes it. CUDA's view is queried at each map. */
 struct gr_image {
-    size_t width, height, depth; /* of level 0, in texels; height and depth at least 1 */
+    size_t width, height, depth; /* of level 0, in texels; height and depth are at least 1 */
     unsigned levels, layers;
     bool is_3d, cube;
     bool layered; /* the array of a level has all of its layers */
     bool srgb;
-    bool normalized;       /* integers stand for fractions */
-    CUarray_format format; /* of one channel, as CUDA is going to have it, */
-    unsigned channels;     /* and how many; 0: only a map can tell */
+    bool normalized;       /* integers represent fractions */
+    CUarray_format format; /* of one channel in CUDA */
+    unsigned channels;     /* 0: known only after a map */
 };
 
-/* Linear memory on the device that stands for one level and layer of an image. */
+/* Linear device memory for one level and layer of an image. */
 struct gr_staging {
     CUdeviceptr ptr;
-    size_t room;  /* bytes allocated */
-    CUevent done; /* recorded at the release: the next map, on any stream, waits for it */
+    size_t room;  /* allocated bytes */
+    CUevent done; /* recorded at the release: the next map waits for it, on any stream */
 };
 
 /*
- * A mapping's buffer. It lives inside its resource or in the resource's list of spare ones, so that
- * a loop of map and release allocates nothing.
+ * A mapping. It lies in its resource or in the resource's list of spare buffers, so that maps and
+ * releases do not allocate.
  */
 struct gr_buffer {
-    /* What each map and release touches: a cache line. */
+    /* Used by every map and release: one cache line. */
     gr_resource *resource;
     CUdeviceptr ptr; /* 0 once the mapping has ended */
     size_t size;
     CUstream stream;
-    gr_buffer *next;            /* of those that are set aside, or spare */
-    struct gr_user *users;      /* what refers to the mapping's bytes, */
-    unsigned user_count;        /* and how many; atomic */
-    bool out;                   /* in the caller's hands */
-    bool later;                 /* not any more: gr_buffer_release_later() has taken it back */
-    bool kept;                  /* likewise, and its users have it now: lib/resource/users.h */
+    gr_buffer *next;            /* in the list of deferred or spare buffers */
+    struct gr_user *users;      /* users of the mapped bytes, */
+    unsigned user_count;        /* and their number; atomic */
+    bool out;                   /* the caller has it */
+    bool later;                 /* deferred by gr_buffer_release_later() */
+    bool kept;                  /* deferred until its users end: lib/resource/users.h */
     struct gr_objects *objects; /* surfaces and textures of this mapping, or NULL */
 
-    size_t offset, part;   /* which bytes of a buffer are mapped, from the map's beginning on */
-    size_t pitch;          /* of the linear memory that stands for the image, or 0 */
-    unsigned level, layer; /* which of them it stands for */
-    gr_image_info info;    /* what gr_buffer_image_info() has shown of it */
+    size_t offset, part;   /* the mapped bytes of a buffer */
+    size_t pitch;          /* of the linear memory for the image, or 0 */
+    unsigned level, layer; /* of the image in linear memory */
+    gr_image_info info;    /* returned by gr_buffer_image_info() */
 };
 
 #define GR_BUFFERS_IN_TURN 4
 
-/* The common part of every resource; a backend's own struct begins with one. */
+/* The common part of every resource; the struct of a backend begins with it. */
 struct gr_resource {
-    /* What each map and release touches: two cache lines, up to the count of `told`. */
+    /* Used by every map and release: two cache lines, up to the count of `told`. */
     const struct gr_backend *backend;
-    void *handle; /* the driver's, of the kind that the backend has; NULL once closed */
+    void *handle; /* the driver's object, of the backend's kind; NULL once closed */
     struct gr_context context;
-    /* Its semaphores' points; NULL where the driver's map and unmap order the work themselves. */
+    /* The points of its semaphores; NULL if the driver's map and unmap order the work. */
     struct gr_sync *sync;
     gr_buffer *mapped;    /* the live mapping, or NULL */
-    gr_buffer *set_aside; /* buffers that a thread let go of which could not release them */
+    gr_buffer *set_aside; /* buffers freed by a thread that could not release them */
     size_t size;          /* bytes */
-    gr_buffer *pending;   /* what a map in progress is going to give out; else NULL */
-    CUstream checked;     /* the stream that was last found to be of the right context */
-    CUstream released_on; /* of the last release; NULL: there was none */
+    gr_buffer *pending;   /* the buffer of a map in progress, else NULL */
+    CUstream checked;     /* the stream last found to belong to the right context */
+    CUstream released_on; /* the stream of the last release, or NULL */
     bool end_is_recorded; /* since that release */
     bool is_image;
-    bool in_a_ring; /* a ring has a hold, and maps it: nobody else may */
-    bool ring_maps; /* during the ring's own calls */
-    bool visited;   /* scratch of a call over many resources: met already */
-    bool parked;    /* set aside until its OpenGL context is current */
-    bool claimed;   /* somebody ends it: gr_resource_let_go() */
+    bool in_a_ring; /* in a ring, which alone may map it */
+    bool ring_maps; /* during calls of the ring */
+    bool visited;   /* scratch of calls over many resources */
+    bool parked;    /* deferred until its OpenGL context is current */
+    bool claimed;   /* a thread ends it: gr_resource_let_go() */
     /* The caller's, until gr_resource_free(), and the library's own. */
     unsigned holds;
     unsigned buffers_out;
-    unsigned locked;          /* by gr_resource_lock(): no neighbour of what it guards */
-    unsigned run;             /* scratch of a map: how many resources go with it, itself too */
-    unsigned turn;            /* which of `first` is next */
-    struct gr_told_list told; /* streams of users that are gone, until the mapping ends */
+    unsigned locked;          /* by gr_resource_lock(); not next to the fields that it guards */
+    unsigned run;             /* scratch of a map: the number of resources in its run */
+    unsigned turn;            /* index of the next buffer in `first` */
+    struct gr_told_list told; /* streams of ended users, until the mapping ends */
 
     /*
-     * Buffers that suffice as long as each mapping is released before the next. They are used in
-     * turn, so that a release of one that was released already is noticed for some maps more.
+     * Enough buffers if each mapping is released before the next. They are used in turn, so that a
+     * second release is detected for some maps more.
      */
     gr_buffer first[GR_BUFFERS_IN_TURN];
-    gr_buffer *spare; /* others that are not out */
+    gr_buffer *spare; /* other buffers that are not in use */
 
-    gr_transport transport_bit; /* the backend's, or a kind's own */
-    gr_graphics_api api;        /* likewise */
-    const char *transport;      /* its name in describe texts, with a reason where there is one */
+    gr_transport transport_bit; /* of the backend, or of a kind */
+    gr_graphics_api api;        /* of the backend, or of a kind */
+    const char *transport;      /* name in describe texts, with a reason if there is one */
     unsigned flags;
-    gr_resource *next_unbound; /* with such ones, in the list of those without a thread's rule */
-    CUevent end;               /* after `released_on`, where somebody has waited; else NULL */
+    gr_resource *next_unbound; /* in the list of such resources without a thread rule */
+    CUevent end;               /* after `released_on`, if a thread waited for it; else NULL */
     struct gr_image image;
     struct gr_staging staging;
-    CUmodule kernels; /* the library's, where the driver has no place for them; else NULL */
-    struct gr_objects *retired; /* of mappings that have ended, until the work with them is done */
-    struct gr_objects *idle;    /* to be used again */
-    CUevent
-        ready; /* the caller's: the one that was last recorded after a map, never touched here */
-    CUevent order; /* for a release on another stream than the map's; NULL until there is one */
+    CUmodule kernels; /* the library's kernels, if the driver cannot hold them; else NULL */
+    struct gr_objects *retired; /* of ended mappings, until their work is done */
+    struct gr_objects *idle;    /* for reuse */
+    CUevent ready; /* the caller's event that was last recorded after a map; never used here */
+    CUevent order; /* for a release in another stream than the map's; NULL until needed */
 };
 
-/* Whether the buffer is its resource's present mapping. */
+/* Whether the buffer is the current mapping of its resource. */
 static inline bool gr_buffer_is_live(const gr_buffer *buffer)
 {
     return __atomic_load_n(&buffer->resource->mapped, __ATOMIC_RELAXED) == buffer;

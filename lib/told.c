@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The streams that are known to use something. */
+/* A list of streams that use something. */
 #include "lib/told.h"
 
 #include <stdlib.h>
@@ -31,7 +31,7 @@ static void set_count(struct gr_told_list *list, size_t count)
 
 /* ---- Streams and events ---------------------------------------------------------------------- */
 
-/* Another thread's CU_STREAM_PER_THREAD has no name here, but the legacy stream waits for it. */
+/* CU_STREAM_PER_THREAD of another thread has no name here, but the legacy stream waits for it. */
 CUstream gr_told_stream(CUstream stream)
 {
     return stream == CU_STREAM_PER_THREAD ? CU_STREAM_LEGACY : stream;
@@ -49,7 +49,7 @@ static CUcontext current_context(void)
     return current;
 }
 
-/* The context that tells the stream from others of its name. */
+/* The context that distinguishes default streams. */
 static CUcontext context_of(CUstream stream, CUcontext context)
 {
     return gr_told_is_default(stream) ? context : NULL;
@@ -60,7 +60,7 @@ static bool is_same(const struct gr_told *told, CUstream stream, CUcontext of)
     return told->stream == stream && told->of == of && stream != CU_STREAM_PER_THREAD;
 }
 
-/* Makes the stream's context current, in which its events have to be. */
+/* Makes the stream's context current, which its events must belong to. */
 static CUcontext enter(const struct gr_told *told, bool *pushed)
 {
     const gr_cuda_api *cu = gr_driver();
@@ -80,7 +80,7 @@ static void leave(bool pushed)
         gr_driver()->CtxPopCurrent(&popped);
 }
 
-/* The stream's work so far is in the event; without one it is waited for. `context` is current. */
+/* Records the stream's work so far in the event, or waits if that fails. `context` is current. */
 static void record_in(struct gr_told *told, CUcontext context)
 {
     const gr_cuda_api *cu = gr_driver();
@@ -101,7 +101,7 @@ static void record_in(struct gr_told *told, CUcontext context)
         cu->CtxSynchronize(); /* the stream was destroyed, perhaps before its work was done */
 }
 
-/* Another thread may record a late one. */
+/* Another thread may record a late event. */
 static void record(struct gr_told *told)
 {
     bool pushed;
@@ -132,7 +132,7 @@ static struct gr_told *find(struct gr_told_list *list, CUstream stream, CUcontex
     return NULL;
 }
 
-/* Puts the entries whose work is done behind the others, where new ones begin. */
+/* Moves finished entries behind the others, where new ones are added. */
 static void drop_done(struct gr_told_list *list)
 {
     struct gr_told *items = items_of(list);
@@ -161,7 +161,7 @@ static bool grow(struct gr_told_list *list)
     return true;
 }
 
-/* An entry for the stream, which may have an old event. NULL: no memory. */
+/* A new entry for the stream, perhaps with an old event. NULL if out of memory. */
 static struct gr_told *append(struct gr_told_list *list, CUstream stream, CUcontext of)
 {
     if (list->count == room_of(list))
@@ -243,7 +243,7 @@ CUresult gr_told_wait(struct gr_told_list *list, CUstream stream, bool wrote_onl
     return result;
 }
 
-/* Without memory for the entry its work is waited for. */
+/* Waits for the work if there is no memory for an entry. */
 static void move_one(struct gr_told *told, struct gr_told_list *to)
 {
     struct gr_told *other = append(to, told->stream, told->of);
@@ -255,7 +255,7 @@ static void move_one(struct gr_told *told, struct gr_told_list *to)
     struct gr_told old = *other;
     *other = *told;
     other->open = 0;
-    told->event = old.event; /* to be used again, or freed with its list */
+    told->event = old.event; /* for reuse, or to be freed with its list */
     told->context = old.context;
 }
 
@@ -305,7 +305,7 @@ CUevent gr_told_event(struct gr_told_list *list)
             result = cu->EventCreate(&event, CU_EVENT_DISABLE_TIMING);
         if (result == CUDA_SUCCESS)
             result = cu->EventRecord(event, stream);
-        cu->StreamDestroy(stream); /* what it was given is still done */
+        cu->StreamDestroy(stream); /* its work is still done */
     }
     if (result == CUDA_SUCCESS)
         return event;

@@ -134,7 +134,7 @@ TEST(codes_with_a_way_out)
     } codes[] = {
         {CUDA_ERROR_OUT_OF_MEMORY, "nvidia-smi"},
         {CUDA_ERROR_ILLEGAL_ADDRESS, "compute-sanitizer"},
-        {CUDA_ERROR_CONTEXT_IS_DESTROYED, "has to outlive"},
+        {CUDA_ERROR_CONTEXT_IS_DESTROYED, "must outlive"},
     };
     for (size_t i = 0; i < sizeof(codes) / sizeof(*codes); i++) {
         let_fail(MAP, codes[i].code, 0);
