@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The calling thread's last error: its record, and the names of its class and code. */
+/* The calling thread's last error, and the names of classes and codes. */
 #include "lib/error.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include "lib/cuda_advice.h"
 #include "lib/log.h"
 
-/* As in the APIs' headers, which a build without OpenGL or Vulkan may lack. */
+/* As in the headers of the APIs, which a build without OpenGL or Vulkan may lack. */
 enum {
     GL_OUT_OF_MEMORY = 0x0505,
     GL_CONTEXT_LOST = 0x0507,
@@ -20,7 +20,7 @@ enum {
     VK_ERROR_DEVICE_LOST = -4
 };
 
-/* In the thread, not on the heap: an error can be that there is no heap left. */
+/* In thread-local memory, because the heap may be exhausted. */
 static _Thread_local struct gr_error_record last;
 static _Thread_local gr_error shown;
 static _Thread_local unsigned attempts;
@@ -121,7 +121,7 @@ gr_status gr_fail_code(gr_status status, gr_error_domain domain, int code, const
     return status;
 }
 
-/* "ENOSPC", where the system can say it. */
+/* "ENOSPC", if the system knows the name. */
 static void name_errno(int code, char *name, size_t size)
 {
     const char *known = NULL;
@@ -165,9 +165,9 @@ void gr_error_print(FILE *stream, const char *what)
     if (!stream)
         return;
     fprintf(stream, "%s%s%s", what ? what : "", what ? ": " : "",
-            last.status == GR_OK ? "no call of grinterop's has failed; a call of CUDA's says by "
-                                   "its CUresult what is wrong"
-                                 : last.message);
+            last.status == GR_OK
+                ? "no grinterop call has failed; a CUDA call reports its error by its CUresult"
+                : last.message);
     if (last.status != GR_OK)
         fprintf(stream, " (%s%s%s)", last.call, last.code_name[0] ? ": " : "", last.code_name);
     fputc('\n', stream);
@@ -227,7 +227,7 @@ gr_status gr_error_set_class(gr_status status)
     return status;
 }
 
-/* The texts are copied only where there was an error: a loop at each frame has none. */
+/* Texts are copied only if there was an error, which a frame loop has not. */
 void gr_error_save(struct gr_error_record *saved)
 {
     saved->status = last.status;

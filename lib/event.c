@@ -20,9 +20,9 @@ gr_status gr_event_wait(CUstream stream, CUevent wait_event)
         wait_event ? gr_driver()->StreamWaitEvent(stream, wait_event, 0) : CUDA_SUCCESS;
     if (result == CUDA_SUCCESS)
         return GR_OK;
-    return gr_fail_cuda(result, "cuStreamWaitEvent",
-                        "The stream cannot wait for `wait_event`; nothing was done. Is it an event "
-                        "that was not destroyed?");
+    return gr_fail_cuda(
+        result, "cuStreamWaitEvent",
+        "The stream cannot wait for `wait_event`; nothing was done. Was the event destroyed?");
 }
 
 bool gr_event_has_passed(CUevent event)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The table of what lives: a hash table by address, in parts with a lock each, so that threads that
- * make and end different objects rarely meet.
+ * A table of live objects: a hash table by address, in parts with a lock each, so that threads that
+ * create and free different objects rarely contend.
  *
- * Looks take no lock: each map and release looks, and the table changes only where something is
- * made or ended. A part counts before and after each change; who looked while the count was odd, or
- * finds another one afterwards, looks once more under the lock. An array that was outgrown stays,
- * since somebody may still look into it; all of them are no larger than the newest.
+ * Lookups are lock-free, since every map and release does one, and the table changes only when an
+ * object is created or freed. A part counts before and after each change; a lookup that saw an odd
+ * count, or another one afterwards, is repeated under the lock. Outgrown arrays stay, because a
+ * lookup may still read them; together they are no larger than the newest.
  */
 #include "lib/live.h"
 
@@ -22,9 +22,9 @@
 #include "lib/platform/machine.h"
 
 #define PARTS      8   /* a power of two */
-#define FIRST_ROOM 128 /* likewise */
+#define FIRST_ROOM 128 /* a power of two */
 
-/* Atomic, both. A plain pointer, so that checkers of leaks see that the object is known. */
+/* Both are atomic. A plain pointer, so that leak checkers see the object. */
 struct entry {
     const void *object; /* NULL: free */
     enum gr_live_kind kind;
@@ -38,10 +38,10 @@ struct array {
 
 struct part {
     pthread_mutex_t lock;
-    size_t changes;      /* atomic; odd: one is under way */
+    size_t changes;      /* atomic; odd while a change is in progress */
     struct array *array; /* atomic; NULL until there is an entry */
     size_t used;
-    bool full; /* atomic; it could not grow: what is not in it may be alive all the same */
+    bool full; /* atomic; growing failed, so absence proves nothing */
 };
 
 #define PART                                                                                       \
@@ -52,7 +52,7 @@ static struct part parts[PARTS] = {PART, PART, PART, PART, PART, PART, PART, PAR
 #undef PART
 
 static const struct {
-    const char *name, *end; /* the call that ends it; NULL: none of the program's */
+    const char *name, *end; /* the call that ends it; NULL: none that programs call */
 } kinds[GR_LIVE_KINDS] = {
     [GR_LIVE_RESOURCE] = {"resource", "gr_resource_free"},
     [GR_LIVE_BUFFER] = {"buffer", "gr_buffer_release"},
@@ -71,7 +71,7 @@ static const struct {
 
 /* ---- One part -------------------------------------------------------------------------------- */
 
-/* Addresses are multiples of 16, and their middle bits tell objects apart. */
+/* Addresses are multiples of 16; their middle bits differ most. */
 static size_t hash(const void *object)
 {
     uint64_t bits = (uint64_t)(uintptr_t)object >> 4;
@@ -95,8 +95,8 @@ static void set(struct entry *entry, enum gr_live_kind kind, const void *object)
 }
 
 /*
- * Whether an object is in; *place is its place, or the free one where it would go. Most places are
- * free; only who looks without the lock may pass all of them.
+ * Whether an object is in the array; *place is its place, or the free one for it. Most places are
+ * free; only a lock-free lookup may pass all of them.
  */
 static inline bool find(const struct array *array, enum gr_live_kind kind, const void *object,
                         size_t *place)
@@ -123,7 +123,7 @@ static void put(struct array *array, enum gr_live_kind kind, const void *object,
     set(&array->at[place], kind, object);
 }
 
-/* Empties a place, and moves up those that stand behind it only since it was taken. */
+/* Empties a place, and moves up entries that were displaced by it. */
 static void take(struct array *array, size_t place)
 {
     struct entry *at = array->at;
@@ -155,7 +155,9 @@ static bool grow(struct part *part)
     return true;
 }
 
-/* A quarter is used, so that most entries are where a look begins; without memory, half of it. */
+/*
+ * At most a quarter is used, so that most entries are at their first place; without memory, half.
+ */
 static bool make_room(struct part *part)
 {
     const struct array *array = part->array;
@@ -239,7 +241,7 @@ bool gr_live_has(enum gr_live_kind kind, const void *object)
     return has(part, kind, object) || __atomic_load_n(&part->full, __ATOMIC_RELAXED);
 }
 
-/* "...: it is a buffer, which gr_buffer_release() ends", where it is an object of another kind. */
+/* For an object of another kind: "...: it is a buffer, which gr_buffer_release() ends". */
 static void say_kind(const void *object, char *text, size_t size)
 {
     snprintf(text, size, "it was freed already, or never was one");
@@ -265,7 +267,7 @@ bool gr_live_end(enum gr_live_kind kind, const void *object, const char *call)
 {
     if (gr_live_remove(kind, object))
         return true;
-    if (!gr_forked) /* there it is the parent's */
+    if (!gr_forked) /* in a child it belongs to the parent */
         refuse(kind, object, call);
     return false;
 }
@@ -277,9 +279,7 @@ gr_status gr_live_check(enum gr_live_kind kind, const void *object, const char *
 
 /* ---- In a forked child ----------------------------------------------------------------------- */
 
-/*
- * What is in it is the parent's, and so are the arrays: another thread may have been changing them.
- */
+/* Objects and arrays belong to the parent, where another thread may have been changing them. */
 static void forget(void)
 {
     for (size_t p = 0; p < PARTS; p++) {
@@ -294,9 +294,9 @@ __attribute__((constructor)) static void watch_fork(void)
     gr_machine_watch_fork(forget);
 }
 
-/* ---- What is open at the end ----------------------------------------------------------------- */
+/* ---- Open objects at exit -------------------------------------------------------------------- */
 
-/* The list of one kind's objects. */
+/* The list of objects of one kind. */
 struct list {
     size_t count, used;
     char text[800];
@@ -322,7 +322,7 @@ static void note(struct list *list, enum gr_live_kind kind, const void *object)
         list->used +=
             (size_t)snprintf(list->text + list->used, room, "%s%s", list->used ? "; " : "", text);
     else
-        snprintf(list->text + list->used, room, "; ..."); /* the rest is in their number */
+        snprintf(list->text + list->used, room, "; ..."); /* the others are only counted */
 }
 
 static void list_kind(enum gr_live_kind kind)
@@ -330,7 +330,7 @@ static void list_kind(enum gr_live_kind kind)
     struct list list = {0};
     for (size_t p = 0; p < PARTS; p++) {
         struct part *part = &parts[p];
-        pthread_mutex_lock(&part->lock); /* an object lives at least as long as it is in */
+        pthread_mutex_lock(&part->lock); /* an object exists while it is in the table */
         for (size_t i = 0; part->array && i < part->array->room; i++) {
             const struct entry *e = &part->array->at[i];
             if (e->object && e->kind == kind)

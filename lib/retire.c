@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The list of what is ended when the streams have passed. */
+/* The list of objects to end when streams have passed. */
 #include "lib/retire.h"
 
 #include <pthread.h>
@@ -19,7 +19,7 @@ void gr_retire(struct gr_retired *retired)
     pthread_mutex_unlock(&lock);
 }
 
-/* Ends it if it can be ended now, or once that is so. */
+/* Ends an object if its work is done, or after waiting for it. */
 static bool try_to_end(struct gr_retired *retired, bool wait)
 {
     const gr_cuda_api *cu = gr_driver();
@@ -40,13 +40,13 @@ static bool try_to_end(struct gr_retired *retired, bool wait)
     return true;
 }
 
-/* Ends what can be ended; in the CUDA context `finish`, if there is one, all. */
+/* Ends what can be ended; in the CUDA context `finish`, if not NULL, everything. */
 static void end_all(CUcontext finish)
 {
     struct gr_error_record before;
     pthread_mutex_lock(&lock);
     struct gr_retired *mine = list;
-    list = NULL; /* ending one may come here again */
+    list = NULL; /* ending one may call this again */
     pthread_mutex_unlock(&lock);
     if (!mine)
         return;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What streams may still use when the caller has let go of it. The driver ends imports at the call,
+ * Objects that were freed while streams may still use them. The driver ends imports at the call,
  * not in stream order, and a closing thread must not wait; so they stay in a list until their event
  * has passed.
  */
@@ -9,22 +9,25 @@
 
 #include "lib/context.h"
 
-/* Begins the struct of what is set aside. */
+/* The beginning of the struct of a retired object. */
 struct gr_retired {
     struct gr_retired *next;
-    struct gr_context context; /* its hold is dropped after end() */
+    struct gr_context context; /* released after end() */
     CUevent after;             /* destroyed with it */
-    /* Ends and frees it. `alive` says whether its CUDA context, then current, still is. */
+    /*
+     * Ends and frees it. `alive` says whether its CUDA context, which is then current, still
+     * exists.
+     */
     void (*end)(struct gr_retired *retired, bool alive);
 };
 
-/* Takes it over. */
+/* Takes ownership. */
 void gr_retire(struct gr_retired *retired);
 
-/* Ends those whose work is done. Called by everything that makes or ends such objects. */
+/* Ends those whose work is done. Called wherever such objects are created or freed. */
 void gr_retired_collect(void);
 
-/* Waits until the streams have passed all that was set aside in the CUDA context, and ends it. */
+/* Waits until the streams have passed everything retired in the CUDA context, and ends it. */
 void gr_retired_finish(const struct gr_context *context);
 
 #endif

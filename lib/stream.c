@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Streams that the caller names: checked, and made to wait for each other. */
+/* Checks of the caller's streams, and waits between streams. */
 #include "lib/stream.h"
 
 #include "lib/context.h"
@@ -10,7 +10,7 @@
 #include "lib/platform/fork.h"
 #include "lib/peer_device.h"
 
-/* With the code that the driver has for it, which compat.h's callers get. */
+/* With the driver's code, which callers of compat.h get. */
 static gr_status refuse_capture(const char *call, const char *reason)
 {
     gr_fail_cuda(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "cuStreamIsCapturing", "%s: %s", call,
@@ -47,11 +47,11 @@ gr_status gr_stream_check(CUstream stream, bool of_map_allowed, const char *call
             GR_ERR_INVALID_VALUE, call,
             "The stream is NULL. Name it: CU_STREAM_LEGACY or CU_STREAM_PER_THREAD for a default "
             "stream%s.",
-            of_map_allowed ? ", GR_STREAM_OF_MAP for the one that the map was given" : "");
+            of_map_allowed ? ", GR_STREAM_OF_MAP for the stream of the map" : "");
     if (stream == GR_STREAM_NONE)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "GR_STREAM_NONE is for the graphics API's side of a ring: CUDA's work needs "
-                       "a stream, so name it.");
+                       "GR_STREAM_NONE is for the graphics side of a ring: CUDA's work needs a "
+                       "stream, so pass one.");
     if (stream == GR_STREAM_OF_MAP && !of_map_allowed)
         return gr_fail(
             GR_ERR_INVALID_VALUE, call,
@@ -75,34 +75,33 @@ static gr_status refuse_device(CUdevice is, CUdevice wanted, const char *call)
     gr_device_text(wanted, of_resource, sizeof(of_resource));
     return gr_fail(
         GR_ERR_INVALID_VALUE, call,
-        "The stream is of %s, but the resource's CUDA context is of %s: name a stream of "
-        "that one, and let the other wait for it by an event (cuStreamWaitEvent).",
+        "The stream belongs to %s, but the resource's CUDA context to %s: pass a stream of that "
+        "device, and let the other one wait for it by an event (cuStreamWaitEvent).",
         of_stream, of_resource);
 }
 
-/* No event of the resource's context can be put into it. */
+/* Events of the resource's context cannot be recorded in it. */
 static gr_status refuse_context(CUresult result, const char *call)
 {
     return gr_fail_cuda(result, "cuEventRecord",
-                        "%s: the stream is of another CUDA context than the resource, which takes "
-                        "its own only. Name a stream that was made where the resource's context "
-                        "was current, and let the other one wait for it by an event "
-                        "(cuStreamWaitEvent).",
+                        "%s: the stream belongs to another CUDA context than the resource. Pass a "
+                        "stream that was created in the resource's context, and let the other one "
+                        "wait for it by an event (cuStreamWaitEvent).",
                         call);
 }
 
 static gr_status refuse_unknown(CUresult result, const char *call)
 {
-    return gr_fail_cuda(result, "cuStreamGetCtx",
-                        "%s: the stream does not say which CUDA context it is of. Has it been "
-                        "destroyed? Name one that lives. A mapping can be ended on any stream of "
-                        "its context: gr_buffer_release_many(), gr_resource_unmap() and "
-                        "gr_resource_close() take one.",
-                        call);
+    return gr_fail_cuda(
+        result, "cuStreamGetCtx",
+        "%s: the stream's CUDA context could not be queried. Was the stream destroyed? Pass an "
+        "existing one. A mapping can be ended on any stream of its context: "
+        "gr_buffer_release_many(), gr_resource_unmap() and gr_resource_close() take one.",
+        call);
 }
 
 /*
- * A context that only shares the resource's (a green one) takes its events, so one is tried. The
+ * A context that shares the resource's (a green context) accepts its events, so one is tried. The
  * resource's context is current.
  */
 static gr_status check_events(gr_resource *resource, CUstream stream, const char *call)
@@ -131,7 +130,7 @@ gr_status gr_stream_check_context(gr_resource *resource, CUstream stream, const 
         (stream == resource->checked && !gr_driver_traits()->refuses_destroyed))
         return GR_OK;
     CUresult result = gr_driver()->StreamGetCtx(stream, &context.handle);
-    if (result == CUDA_ERROR_NOT_SUPPORTED) /* of some kinds no driver says it */
+    if (result == CUDA_ERROR_NOT_SUPPORTED) /* drivers cannot query some kinds of streams */
         return GR_OK;
     if (result != CUDA_SUCCESS)
         return refuse_unknown(result, call);
@@ -150,7 +149,7 @@ CUresult gr_stream_finish(CUstream stream)
     return result == CUDA_SUCCESS ? result : cu->CtxSynchronize();
 }
 
-/* The stream was destroyed, perhaps before its work was done, or is of another context. */
+/* The stream was destroyed, perhaps before its work was done, or belongs to another context. */
 static bool is_no_stream(CUresult result)
 {
     return result == CUDA_ERROR_INVALID_HANDLE || result == CUDA_ERROR_INVALID_CONTEXT ||
@@ -172,6 +171,5 @@ gr_status gr_stream_order_after(gr_resource *resource, CUstream earlier, CUstrea
     if (result == CUDA_SUCCESS)
         return GR_OK;
     return gr_fail_cuda(result, "cuStreamWaitEvent",
-                        "The stream of a release, or one to be in step with the map, could not be "
-                        "made to wait for the map's.");
+                        "A stream could not be made to wait for the stream of the map.");
 }
