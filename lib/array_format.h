@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The channels of CUDA's array formats. */
+/* Channel sizes of CUDA array formats. */
 #ifndef GR_LIB_ARRAY_FORMAT_H
 #define GR_LIB_ARRAY_FORMAT_H
 
@@ -15,7 +15,7 @@
 #define F16 CU_AD_FORMAT_HALF
 #define F32 CU_AD_FORMAT_FLOAT
 
-/* Bytes of one channel; 0 for a format that is not of plain channels. */
+/* Bytes of one channel; 0 for formats without plain channels. */
 static inline unsigned gr_channel_bytes(CUarray_format format)
 {
     switch (format) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Codes of the CUDA driver that name no cause, and what to do. Those of cuInit have usual causes
- * that can be looked at: the device nodes, and the system.
+ * Remedies for CUDA driver codes that name no cause. Those of cuInit have usual causes that can be
+ * checked: the device nodes and the system.
  */
 #include "lib/cuda_advice.h"
 
@@ -9,33 +9,33 @@
 
 #include "lib/platform/machine.h"
 
-#define ASK_NVIDIA_SMI "nvidia-smi tells whether the machine's driver works."
+#define ASK_NVIDIA_SMI "nvidia-smi shows whether the driver of this machine works."
 
 static const char *sentence(CUresult code)
 {
     switch (code) {
     case CUDA_ERROR_STUB_LIBRARY:
-        return "It is the stub that programs are linked with: take its folder, lib64/stubs, out of "
+        return "It is the stub for linking programs: remove its folder, lib64/stubs, from "
                "LD_LIBRARY_PATH.";
     case CUDA_ERROR_NO_DEVICE:
-        return "It sees no GPU: look at CUDA_VISIBLE_DEVICES, and in a container at "
+        return "It sees no GPU: check CUDA_VISIBLE_DEVICES, and in a container "
                "NVIDIA_VISIBLE_DEVICES and --gpus.";
     case CUDA_ERROR_OPERATING_SYSTEM:
-        return "The operating system refused it a call: the user's rights, a container or a "
-               "sandbox may keep it from the GPU, or NVIDIA's OpenGL driver, which belongs to it, "
-               "is missing (libnvidia-gl, NVIDIA_DRIVER_CAPABILITIES with graphics).";
+        return "The operating system refused a call of it: the user's rights, a container or a "
+               "sandbox may keep it from the GPU, or NVIDIA's OpenGL driver is missing "
+               "(libnvidia-gl, NVIDIA_DRIVER_CAPABILITIES with graphics).";
     case CUDA_ERROR_SYSTEM_NOT_READY:
-        return "A service that the machine's GPUs need does not run yet: nvidia-fabricmanager, "
-               "where NVSwitches connect them.";
+        return "A service that the GPUs of this machine need is not running yet: "
+               "nvidia-fabricmanager, on machines with NVSwitches.";
     case CUDA_ERROR_SYSTEM_DRIVER_MISMATCH:
-        return "The kernel's driver is of another version than this file: restart after an update, "
-               "or mount the host's own driver into the container.";
+        return "The kernel driver has another version than this file: restart after an update, or "
+               "mount the host's driver into the container.";
     case CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE:
-        return "It is of a package for forward compatibility (cuda-compat), which this GPU does "
-               "not take: take that out of LD_LIBRARY_PATH, or update the machine's driver.";
+        return "It is from a package for forward compatibility (cuda-compat) that does not support "
+               "this GPU: remove it from LD_LIBRARY_PATH, or update the machine's driver.";
     case CUDA_ERROR_UNKNOWN:
-        return "Often /dev/nvidia-uvm is missing (nvidia-modprobe -u makes it), or was spoilt by a "
-               "suspend (reload the module nvidia_uvm).";
+        return "Often /dev/nvidia-uvm is missing (nvidia-modprobe -u creates it) or was broken by "
+               "a suspend (reload the module nvidia_uvm).";
     default:
         return ASK_NVIDIA_SMI;
     }
@@ -50,12 +50,12 @@ static bool blames_nodes(CUresult code)
 
 void gr_init_advise(CUresult code, char *text, size_t size)
 {
-    /* On a Tegra without /dev/dri it is CUDA_ERROR_NOT_SUPPORTED. */
+    /* On a Tegra without /dev/dri the code is CUDA_ERROR_NOT_SUPPORTED. */
     if (gr_machine_is_tegra() && (blames_nodes(code) || code == CUDA_ERROR_NOT_SUPPORTED))
         snprintf(text, size,
                  "This is a Tegra, where CUDA needs /dev/nvmap, which is %s, and "
-                 "/dev/dri/renderD128, which is %s: join their groups (often video and render); a "
-                 "container gets them by --runtime nvidia.",
+                 "/dev/dri/renderD128, which is %s: join their groups (often video and render); "
+                 "start a container with --runtime nvidia.",
                  gr_machine_node("/dev/nvmap"), gr_machine_node("/dev/dri/renderD128"));
     else if (!blames_nodes(code))
         snprintf(text, size, "%s", sentence(code));
@@ -63,9 +63,9 @@ void gr_init_advise(CUresult code, char *text, size_t size)
         snprintf(text, size, "%s", code == CUDA_ERROR_NO_DEVICE ? sentence(code) : ASK_NVIDIA_SMI);
     else if (gr_machine_is_wsl())
         snprintf(text, size,
-                 "This is WSL, where the GPU comes by /dev/dxg, which is %s. libcuda.so.1 has to "
-                 "be that of /usr/lib/wsl/lib, which Windows's driver brings: install no driver "
-                 "for Linux, update Windows's (and wsl --update).",
+                 "This is WSL, where /dev/dxg provides the GPU, which is %s. libcuda.so.1 must be "
+                 "that of /usr/lib/wsl/lib, which comes with the Windows driver: install no Linux "
+                 "driver, update the Windows driver (and wsl --update).",
                  gr_machine_node("/dev/dxg"));
     else
         snprintf(text, size,
@@ -96,12 +96,12 @@ bool gr_cuda_is_sticky(CUresult code)
 const char *gr_cuda_advice(CUresult code)
 {
     if (code == CUDA_ERROR_OUT_OF_MEMORY)
-        return " Is the GPU's memory full, or the process's room for pinned memory? nvidia-smi "
-               "tells who has it.";
+        return " Is the memory of the GPU full, or the process's limit of pinned memory reached? "
+               "nvidia-smi shows who uses it.";
     if (code == CUDA_ERROR_CONTEXT_IS_DESTROYED)
-        return " The CUDA context has to outlive what was made in it.";
+        return " The CUDA context must outlive what was created in it.";
     if (gr_cuda_is_sticky(code))
-        return " This error stays from earlier work in the CUDA context, such as a kernel. Check "
-               "that work (compute-sanitizer); the context has to be made anew.";
+        return " This error persists from earlier work in the CUDA context, such as a kernel. "
+               "Check that work (compute-sanitizer), and create the context again.";
     return "";
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What codes of the CUDA driver mean, and what to do about them. */
+/* Explanations of CUDA driver codes, with remedies. */
 #ifndef GR_LIB_CUDA_ADVICE_H
 #define GR_LIB_CUDA_ADVICE_H
 
@@ -7,15 +7,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Writes sentences: what cuInit's code means on this machine, and what to change. */
+/* Writes what a code of cuInit means on this machine, and what to change. */
 void gr_init_advise(CUresult code, char *text, size_t size);
 
-/* The codes after which a CUDA context answers every call with the same code. */
+/* The codes that a CUDA context returns from every later call. */
 bool gr_cuda_is_sticky(CUresult code);
 
 /*
- * The sentence, after a blank, that any call's message ends with where the code alone says what to
- * do: memory ran out, an earlier kernel has broken the context, or it was destroyed. "" for others.
+ * The sentence, after a blank, that ends any call's message if the code alone implies a remedy: out
+ * of memory, a context broken by an earlier kernel, or a destroyed context. "" for other codes.
  */
 const char *gr_cuda_advice(CUresult code);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* CUDA devices in the words of messages. */
+/* Describes CUDA devices in messages. */
 #include "lib/device_text.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* CUDA devices in the words of messages. */
+/* Describes CUDA devices in messages. */
 #ifndef GR_LIB_DEVICE_TEXT_H
 #define GR_LIB_DEVICE_TEXT_H
 
@@ -7,7 +7,7 @@
 
 #include <grinterop/cuda.h>
 
-/* One line about a CUDA device, "NVIDIA H200 (CUDA device 0, UUID GPU-...)", for messages. */
+/* One line about a CUDA device: "NVIDIA H200 (CUDA device 0, UUID GPU-...)". */
 void gr_device_text(CUdevice device, char *text, size_t size);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finds and loads the CUDA driver at run time: a program linked with grinterop starts on a machine
- * that has none, and is told what was looked for.
+ * Finds and loads the CUDA driver at run time, so that a program linked with grinterop starts on a
+ * machine without one, and reports which files were tried.
  */
 #include "lib/driver.h"
 
@@ -19,12 +19,12 @@
 #include "lib/log.h"
 #include "lib/platform/machine.h"
 
-/* What to do about a file that is no driver, and about a driver that does not start. */
+/* The remedies for a file that is not a driver, and for a driver that does not start. */
 struct advice {
     const char *file, *start;
 };
 
-/* The software driver's reason follows, see load_any(). */
+/* The software driver's reason follows: see load_any(). */
 static const struct advice before_software = {"Install NVIDIA's current driver.", ""};
 static const struct advice for_software = {"Install grinterop again: this file belongs to it.", ""};
 
@@ -34,9 +34,9 @@ static const struct advice real_only = {
 static const struct advice for_named = {
     "Name another file in GR_CUDA_DRIVER, or unset it for " GR_REAL_DRIVER ".", ""};
 #else
-#define SOFTWARE_INSTEAD " GR_CUDA_DRIVER=soft takes the software CUDA driver."
+#define SOFTWARE_INSTEAD " GR_CUDA_DRIVER=soft selects the software CUDA driver."
 static const struct advice real_only = {
-    "Install NVIDIA's current driver, name another file in GR_CUDA_DRIVER, or take the software "
+    "Install NVIDIA's current driver, name another file in GR_CUDA_DRIVER, or use the software "
     "CUDA driver: by GR_CUDA_DRIVER=soft, or by gr_cuda_load(true) in the program.",
     SOFTWARE_INSTEAD};
 static const struct advice for_named = {
@@ -49,7 +49,7 @@ static const struct advice for_named = {
 #define SOFT_DRIVER_IN_FOLDER "grinterop/" SOFT_DRIVER
 #define SOFT_SYMBOL           "gr_softcuda_version"
 
-/* A look-up in a driver that is being tried. */
+/* Looks up symbols in a driver that is being tried. */
 struct library {
     void *handle;
     PFN_cuGetProcAddress_v12000 proc_address_v2;
@@ -77,7 +77,7 @@ const struct gr_driver_traits *_Atomic gr_driver_traits_loaded = &nvidia_traits;
 
 static void *function_of(void *pointer_to_object, void *result)
 {
-    /* The loader's contract: an object pointer's bits are the function's; C has no cast for it. */
+    /* The loader returns function pointers as object pointers, for which C has no cast. */
     memcpy(result, &pointer_to_object, sizeof(pointer_to_object));
     return pointer_to_object;
 }
@@ -94,8 +94,8 @@ static void *find_symbol(const struct library *lib, const char *name, int versio
     if (lib->proc_address)
         return lib->proc_address(name, &symbol, version, flags) == CUDA_SUCCESS ? symbol : NULL;
     /*
-     * A driver without cuGetProcAddress is older than CUDA 11.3, and there a name that has a second
-     * variant had it before CUDA 11.2: the one that the table asks for.
+     * A driver without cuGetProcAddress is older than CUDA 11.3, where every function with a second
+     * variant has had it since before CUDA 11.2: the one that the table needs.
      */
     char second[96];
     snprintf(second, sizeof(second), "%s_v2", name);
@@ -103,7 +103,7 @@ static void *find_symbol(const struct library *lib, const char *name, int versio
     return symbol ? symbol : gr_loader_symbol(lib->handle, name);
 }
 
-/* The name of the first function that is missing and needed; NULL: none is. */
+/* The name of the first required function that is missing; NULL if there is none. */
 static const char *fill_api(const struct library *lib, gr_cuda_api *table)
 {
 #define FILL(name, version, type)                                                                  \
@@ -129,7 +129,7 @@ static gr_status refuse_init(CUresult code, const char *path, const struct advic
                         advice->start);
 }
 
-/* Tries one file. On success the statics above describe it. */
+/* Tries one file. On success it sets the static variables above. */
 static gr_status load_file(const char *path, const struct advice *advice)
 {
     char why[512];
@@ -142,11 +142,10 @@ static gr_status load_file(const char *path, const struct advice *advice)
     const char *missing = fill_api(&lib, &api);
     if (missing) {
         gr_loader_close(lib.handle);
-        return gr_fail(
-            GR_ERR_NO_DRIVER, "cuGetProcAddress",
-            "%s is no CUDA driver that grinterop can use: it has no %s. CUDA 11.2 or newer is "
-            "needed. %s",
-            path, missing, advice->file);
+        return gr_fail(GR_ERR_NO_DRIVER, "cuGetProcAddress",
+                       "%s is not a CUDA driver that grinterop can use: it has no %s. CUDA 11.2 or "
+                       "newer is needed. %s",
+                       path, missing, advice->file);
     }
     CUresult code = api.Init(0);
     if (code != CUDA_SUCCESS) {
@@ -178,8 +177,8 @@ static gr_status load_software(void)
 }
 #else
 /*
- * A program that is linked with the software driver, or with its runtime API, has that driver
- * already, and memory and streams from it.
+ * A program that links the software driver or its runtime API has loaded that driver already, and
+ * uses memory and streams of it.
  */
 static bool software_is_loaded(char *path, size_t size)
 {
@@ -187,7 +186,7 @@ static bool software_is_loaded(char *path, size_t size)
 }
 
 /*
- * The software driver lies beside grinterop, installed or in a build tree, or where it was
+ * The software driver is in grinterop's folder, installed or in a build tree, or where it was
  * installed.
  */
 static gr_status load_software(void)
@@ -206,15 +205,14 @@ static gr_status load_software(void)
     }
     return gr_fail(GR_ERR_NO_DRIVER, GR_LOADER_CALL,
                    "The software CUDA driver " SOFT_DRIVER
-                   " is neither in %.250s, beside grinterop, nor in "
-                   "its folder grinterop, nor in " GR_PKGLIBDIR
-                   ". Install it with grinterop, or name the file in "
+                   " is neither in %.250s, the folder of grinterop, nor in its folder grinterop, "
+                   "nor in " GR_PKGLIBDIR ". Install it with grinterop, or name the file in "
                    "GR_CUDA_DRIVER.",
                    beside);
 }
 #endif
 
-/* The class, code and call are those of the GPU's driver, the message has both reasons. */
+/* Class, code and call are those of the GPU driver; the message has both reasons. */
 static gr_status refuse_both(const struct gr_error_record *real)
 {
     struct gr_error_record soft;
@@ -223,7 +221,7 @@ static gr_status refuse_both(const struct gr_error_record *real)
                         "%s %s", real->message, soft.message);
 }
 
-/* The GPU's driver, or the software driver. */
+/* The GPU driver, or else the software driver. */
 static gr_status load_any(void)
 {
     struct gr_error_record before, why;
@@ -264,7 +262,7 @@ gr_status gr_cuda_load(bool allow_software)
         status = choose(allow_software);
         if (status == GR_OK) {
             atomic_store_explicit(&gr_driver_table, &api, memory_order_release);
-            gr_log(GR_LOG_INFO, "the CUDA driver is %s", driver_path);
+            gr_log(GR_LOG_INFO, "using the CUDA driver %s", driver_path);
         }
     }
     pthread_mutex_unlock(&load_lock);
@@ -289,10 +287,10 @@ const char *gr_cuda_driver_path(void)
 gr_status gr_cuda_symbol(const char *name, int version, cuuint64_t flags, void **symbol)
 {
     if (!name || !symbol)
-        return gr_fail(
-            GR_ERR_INVALID_VALUE, __func__,
-            "`%s` is NULL: name a function, such as cuMemAlloc, and say where to put it.",
-            name ? "symbol" : "name");
+        return gr_fail(GR_ERR_INVALID_VALUE, __func__,
+                       "`%s` is NULL: pass the name of a function, such as cuMemAlloc, and a place "
+                       "for the result.",
+                       name ? "symbol" : "name");
     GR_TRY(gr_cuda_load(false));
     *symbol = find_symbol(&library, name, version, flags);
     return GR_OK;
@@ -332,7 +330,7 @@ static gr_status fail_list(CUresult code, const char *call, const char *advice, 
     const char *name = NULL;
     const gr_cuda_api *cu = gr_driver();
     if (!cu || cu->GetErrorName(code, &name) != CUDA_SUCCESS || !name)
-        name = "CUDA_ERROR (no name known)";
+        name = "CUDA_ERROR (unknown name)";
     struct gr_error_record shape;
     char sentence[sizeof(shape.message)];
     vsnprintf(sentence, sizeof(sentence), format, arguments);
@@ -354,7 +352,7 @@ gr_status gr_fail_work(CUresult code, const char *call, const char *format, ...)
     va_list arguments;
     const char *advice = gr_cuda_advice(code);
     if (!*advice)
-        advice = " An error of earlier work on the stream is reported here too.";
+        advice = " This may be an error of earlier work on the stream.";
     va_start(arguments, format);
     gr_status status = fail_list(code, call, advice, format, arguments);
     va_end(arguments);

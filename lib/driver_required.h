@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The functions without which grinterop takes no driver for one: those that it calls itself. CUDA
- * 11.2 has them all.
+ * The functions that a driver must have: those that grinterop calls itself. CUDA 11.2 has them all.
  */
 #ifndef GR_LIB_DRIVER_REQUIRED_H
 #define GR_LIB_DRIVER_REQUIRED_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Register flags: their names, as text and back. */
+/* Register flags: parses and writes their names, and checks them. */
 #include "lib/flags.h"
 
 #include <stdio.h>
@@ -12,7 +12,7 @@ static const struct {
     unsigned bit;
 } flag_names[] = {
     {"read_write", GR_READ_WRITE},
-    {"none", GR_READ_WRITE}, /* as cuda.core calls it */
+    {"none", GR_READ_WRITE}, /* cuda.core's name */
     {"read_only", GR_READ_ONLY},
     {"write_discard", GR_WRITE_DISCARD},
     {"surface_load_store", GR_SURFACE_LOAD_STORE},
@@ -37,7 +37,7 @@ gr_status gr_flags_parse(const char *text, unsigned *flags)
     static const char blanks[] = " \t\r\n";
     if (!flags)
         return gr_fail(GR_ERR_INVALID_VALUE, __func__,
-                       "`flags` is NULL: there is no place for the result.");
+                       "`flags` is NULL: pass a place for the result.");
     unsigned all = 0;
     const char *at = text ? text : "";
     at += strspn(at, blanks);
@@ -80,8 +80,8 @@ gr_status gr_flags_check(unsigned flags, unsigned allowed, const char *call)
     unsigned known = GR_READ_ONLY | GR_WRITE_DISCARD | GR_SURFACE_LOAD_STORE | GR_TEXTURE_GATHER;
     if (flags & ~known)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "Flags 0x%x have unknown bits 0x%x. There are read_only (1), write_discard "
-                       "(2), surface_load_store (4) and texture_gather (8).",
+                       "Flags 0x%x have unknown bits 0x%x. The flags are read_only (1), "
+                       "write_discard (2), surface_load_store (4) and texture_gather (8).",
                        flags, flags & ~known);
     if (flags & ~allowed) {
         char names[96];

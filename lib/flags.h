@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the rest of the library needs of register flags. */
+/* Register flags: names and checks. */
 #ifndef GR_LIB_FLAGS_H
 #define GR_LIB_FLAGS_H
 
 #include <grinterop/gr.h>
 
-/* The names of the bits set, joined with '|'; "read_write" for 0. */
+/* Writes the names of the set bits, joined with '|'; "read_write" for 0. */
 void gr_flags_format(unsigned flags, char *text, size_t size);
 
 /* Refuses unknown bits, bits outside `allowed`, and read_only together with write_discard. */

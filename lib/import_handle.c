@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the handles of external memory and of external semaphores have in common. */
+/* The rules that handles of external memory and of external semaphores share. */
 #include "lib/import_handle.h"
 
 #ifndef _WIN32
@@ -40,7 +40,7 @@ void gr_fd_close(int fd)
 
 #endif
 
-/* ---- What a handle consists of --------------------------------------------------------------- */
+/* ---- Rules ----------------------------------------------------------------------------------- */
 
 static gr_status refuse(const struct gr_handle_rule *rule, const struct gr_handle_import *import,
                         const char *call, const char *given, const char *law, const char *way_out)
@@ -50,10 +50,7 @@ static gr_status refuse(const struct gr_handle_rule *rule, const struct gr_handl
                    given, import->driver_call, law, way_out, rule->from);
 }
 
-/*
- * A descriptor of the process. Windows has none that CUDA knows, so there the driver says so
- * itself.
- */
+/* CUDA for Windows has no descriptors, so there the driver refuses them itself. */
 static bool fd_is_open(int fd)
 {
 #ifdef _WIN32
@@ -68,7 +65,7 @@ static gr_status check_fd(const struct gr_handle_rule *rule, const struct gr_han
 {
     if (handle->win32_handle || handle->win32_name)
         return refuse(rule, import, call, "a Windows handle or name",
-                      "this type takes a file descriptor and nothing else",
+                      "this type takes a file descriptor only",
                       "Leave win32_handle and win32_name NULL and set fd");
     if (fd_is_open(handle->fd))
         return GR_OK;
@@ -82,7 +79,7 @@ static gr_status check_fd(const struct gr_handle_rule *rule, const struct gr_han
 static gr_status check_nt(const struct gr_handle_rule *rule, const struct gr_handle *handle,
                           const struct gr_handle_import *import, const char *call)
 {
-    static const char law[] = "exactly one of the two must be there";
+    static const char law[] = "exactly one of the two must be set";
     if (handle->win32_handle && handle->win32_name)
         return refuse(rule, import, call, "both win32_handle and win32_name", law,
                       "Leave one of them NULL");
@@ -110,7 +107,7 @@ static gr_status check_nvsci(const struct gr_handle_rule *rule, const struct gr_
 {
     if (handle->win32_handle || handle->win32_name)
         return refuse(rule, import, call, "a Windows handle or name",
-                      "this type takes an object of NvSci and nothing else",
+                      "this type takes an NvSci object only",
                       "Leave win32_handle and win32_name NULL");
     if (!handle->nvsci)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
@@ -125,17 +122,14 @@ gr_status gr_handle_check(const struct gr_handle_rule *rule, const struct gr_han
 {
     if (rule->form != GR_HANDLE_NVSCI && handle->nvsci)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The handle type %s was given an object of NvSci. CUDA driver API, %s: only "
-                       "NvSci's own type takes one. Leave %s NULL, or set the type to NvSci's.",
+                       "The handle type %s was given an NvSci object. CUDA driver API, %s: only "
+                       "the NvSci type takes one. Leave %s NULL, or set the NvSci type.",
                        rule->name, import->driver_call, import->nvsci_field);
-    /*
-     * 0 is what a description has that does not name the field, -1 what one has that says there is
-     * none.
-     */
+    /* 0 is the default, and -1 an explicit "no descriptor". */
     if (rule->form != GR_HANDLE_FD && handle->fd > 0)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The handle type %s was given fd %d. CUDA driver API, %s: only the types of "
-                       "file descriptors take one. Set fd to 0 or -1, or another type.",
+                       "The handle type %s was given fd %d. CUDA driver API, %s: only file "
+                       "descriptor types take one. Set fd to 0 or -1, or another type.",
                        rule->name, handle->fd, import->driver_call);
     switch (rule->form) {
     case GR_HANDLE_FD:
@@ -152,17 +146,16 @@ gr_status gr_handle_check(const struct gr_handle_rule *rule, const struct gr_han
 
 gr_status gr_handle_unknown(int type, const struct gr_handle_import *import, const char *call)
 {
-    return gr_fail(
-        GR_ERR_INVALID_VALUE, call,
-        "The handle type is %d, which CUDA does not have for %s. CUDA driver API, %s: "
-        "`type` says what the handle is. Memory and semaphores have enumerations of their "
-        "own, whose numbers differ.",
-        type, import->what, import->driver_call);
+    return gr_fail(GR_ERR_INVALID_VALUE, call,
+                   "The handle type is %d, which CUDA does not have for %s. CUDA driver API, %s: "
+                   "set `type` to that of the handle. Memory and semaphores have separate "
+                   "enumerations with different numbers.",
+                   type, import->what, import->driver_call);
 }
 
-/* ---- What the driver refuses ----------------------------------------------------------------- */
+/* ---- Refused imports ------------------------------------------------------------------------- */
 
-/* NvSci is asked for by the code alone: Linux has it on some machines. */
+/* NvSci types are recognised by the code alone, because some Linux machines support them. */
 static bool is_of_another_system(enum gr_handle_form form)
 {
 #ifdef _WIN32
@@ -172,7 +165,7 @@ static bool is_of_another_system(enum gr_handle_form form)
 #endif
 }
 
-/* The codes that a driver has for a handle or a type that means nothing to it. */
+/* The codes that a driver returns for an unknown handle or type. */
 static bool is_about_the_handle(CUresult code)
 {
     return code == CUDA_ERROR_NOT_SUPPORTED || code == CUDA_ERROR_INVALID_VALUE ||
@@ -185,7 +178,7 @@ static const char *code_name(CUresult code)
     const char *name = NULL;
     const gr_cuda_api *cu = gr_driver();
     if (!cu || cu->GetErrorName(code, &name) != CUDA_SUCCESS || !name)
-        return "CUDA_ERROR (no name known)";
+        return "CUDA_ERROR (unknown name)";
     return name;
 }
 
@@ -195,24 +188,22 @@ gr_status gr_handle_refused(const struct gr_handle_rule *rule,
 {
     if (gr_cuda_is_sticky(code) || code == CUDA_ERROR_CONTEXT_IS_DESTROYED)
         return gr_fail_cuda(code, import->driver_call,
-                            "%s: the %s was not imported, but it is not to blame.", call,
-                            import->what);
+                            "%s: the %s was not imported, because the CUDA context is broken.",
+                            call, import->what);
     if (code == CUDA_ERROR_NOT_SUPPORTED || foreign ||
         (is_of_another_system(rule->form) && is_about_the_handle(code)))
-        return gr_fail_code(GR_ERR_UNSUPPORTED, GR_DOMAIN_CUDA, (int)code, code_name(code),
-                            import->driver_call,
-                            "%s: the CUDA driver does not import %s of the type %s here. %s", call,
-                            import->what, rule->name,
-                            is_of_another_system(rule->form)
-                                ? "It is a type of another operating system; export the other "
-                                  "side's object as one that this system has."
-                                : usual);
+        return gr_fail_code(
+            GR_ERR_UNSUPPORTED, GR_DOMAIN_CUDA, (int)code, code_name(code), import->driver_call,
+            "%s: the CUDA driver does not import %s of the type %s here. %s", call, import->what,
+            rule->name,
+            is_of_another_system(rule->form) ? "It is a type of another operating system; export "
+                                               "the object with a type of this system."
+                                             : usual);
     if (code == CUDA_ERROR_OUT_OF_MEMORY)
         return gr_fail_cuda(
             code, import->driver_call,
-            "%s: the %s of the type %s was not imported: there was no memory, or no "
-            "address range, left. An object of another GPU gives this too: compare "
-            "UUIDs, never indices.",
+            "%s: the %s of the type %s was not imported: memory or address space ran out. An "
+            "object of another GPU has the same result: compare UUIDs, never indices.",
             call, import->what, rule->name);
     return gr_fail_cuda(code, import->driver_call,
                         "%s: the CUDA driver did not import the %s of the type %s. %s", call,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The library's kernels: their bytes, and the driver's handles of them. */
+/* The library's kernels: embedded files, and the driver's handles. */
 #include "lib/kernel_module.h"
 
 #include <pthread.h>
@@ -13,8 +13,8 @@
 static const unsigned char gr_kernels_gpu[1], gr_kernels_host[1];
 #else
 /*
- * The assembler looks for the files where -Wa,-I says. The zeros behind a file are what is found
- * where it is empty: that compilation was not built.
+ * -Wa,-I sets the assembler's search path. An empty file, followed by the zeros here, means that
+ * the compilation was not built.
  */
 #define EMBED(symbol, file)                                                                        \
     __asm__(".pushsection .rodata\n"                                                               \
@@ -57,13 +57,13 @@ static gr_status refuse_load(CUresult result, const char *driver_call, const cha
     const char *advice = "";
     if (result == CUDA_ERROR_NO_BINARY_FOR_GPU || result == CUDA_ERROR_UNSUPPORTED_PTX_VERSION ||
         result == CUDA_ERROR_INVALID_IMAGE)
-        advice = " They were compiled by an nvcc that does not fit this GPU or its driver: build "
-                 "grinterop with a toolkit that does.";
+        advice = " They were compiled by an nvcc that does not support this GPU or its driver: "
+                 "build grinterop with another toolkit.";
     return gr_fail_cuda(result, driver_call, "%s: the driver does not load grinterop's kernels.%s",
                         call, advice);
 }
 
-/* Loaded once, and kept: the process ends it. */
+/* Loaded once and kept until the process ends. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static CUlibrary library;
 
@@ -90,7 +90,7 @@ static gr_status find_in_library(const char *name, CUfunction *kernel, const cha
     result = gr_driver()->LibraryGetKernel(&found, loaded, name);
     if (result != CUDA_SUCCESS)
         return refuse_load(result, "cuLibraryGetKernel", call);
-    /* The driver takes one for the other at a launch. */
+    /* At a launch the driver accepts one for the other. */
     *kernel = (CUfunction)found;
     return GR_OK;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where log lines go, and which. */
+/* The log: level and destination. */
 #include "lib/log.h"
 
 #include <pthread.h>
@@ -13,12 +13,12 @@ static const char *const level_names[] = {"none", "error", "warning", "info", "d
 
 atomic_int gr_log_threshold;
 
-/* The function and its argument change together, so they are read together. */
+/* The function and its argument are read together, because they change together. */
 static pthread_mutex_t sink_lock = PTHREAD_MUTEX_INITIALIZER;
 static gr_log_fn sink;
 static void *sink_user;
 
-/* Another thread of the parent may have held it. */
+/* Another thread of the parent may have held the lock. */
 static void renew_lock(void)
 {
     pthread_mutex_init(&sink_lock, NULL);
@@ -29,7 +29,7 @@ __attribute__((constructor)) static void watch_fork(void)
     gr_machine_watch_fork(renew_lock);
 }
 
-/* A word that is none of them would be silence where someone asked for lines. */
+/* An unknown word is reported, because otherwise it would silence the log. */
 __attribute__((constructor)) static void read_environment(void)
 {
     const char *wanted = gr_machine_setting("GR_LOG");
@@ -41,8 +41,8 @@ __attribute__((constructor)) static void read_environment(void)
             return;
         }
     fprintf(stderr,
-            "grinterop: GR_LOG is \"%.40s\", which is none of none, error, warning, info and "
-            "debug: nothing is logged.\n",
+            "grinterop: GR_LOG is \"%.40s\", which is not none, error, warning, info or debug: "
+            "nothing is logged.\n",
             wanted);
 }
 
@@ -55,7 +55,7 @@ void gr_log_set(gr_log_level level, gr_log_fn fn, void *user)
     atomic_store(&gr_log_threshold, (int)level);
 }
 
-/* A line is this long at the most. */
+/* The maximum length of a line. */
 #define LINE_SIZE 1200
 
 static void write_line(gr_log_level level, const char *line)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory of one CUDA device that another one computes with: by peer access. */
+/* Peer access between CUDA devices. */
 #include "lib/peer_device.h"
 
 #include "lib/driver.h"
@@ -14,9 +14,10 @@ gr_status gr_device_reaches(CUdevice device, CUdevice owner, bool *reaches)
     *reaches = device == owner || (result == CUDA_SUCCESS && can);
     if (result == CUDA_SUCCESS || result == CUDA_ERROR_INVALID_DEVICE)
         return GR_OK;
-    return gr_fail_cuda(result, "cuDeviceCanAccessPeer",
-                        "CUDA does not say whether device %d reaches the memory of device %d.",
-                        (int)device, (int)owner);
+    return gr_fail_cuda(
+        result, "cuDeviceCanAccessPeer",
+        "The driver did not report whether device %d has access to the memory of device %d.",
+        (int)device, (int)owner);
 }
 
 gr_status gr_current_device(CUdevice *device)
@@ -25,5 +26,5 @@ gr_status gr_current_device(CUdevice *device)
     if (result == CUDA_SUCCESS)
         return GR_OK;
     return gr_fail_cuda(result, "cuCtxGetDevice",
-                        "The CUDA context has no device: has it been destroyed?");
+                        "The CUDA context has no device: was it destroyed?");
 }

@@ -5,10 +5,10 @@
 
 #include "lib/error.h"
 
-/* Larger is a pointer to something else. */
+/* A larger size means that the pointer is wrong. */
 #define LARGEST 4096
 
-/* Whether the bytes of the newer program's struct that this library does not know are all 0. */
+/* Whether all bytes are 0 that a newer program has and this library does not know. */
 static bool rest_is_zero(const char *given, size_t from, size_t to)
 {
     for (size_t i = from; i < to; i++)

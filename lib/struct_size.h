@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Structs that a program gives: each begins with its size in that program, which may have been
- * compiled with an older or a newer header than the library.
+ * Structs of the program. Each begins with its size in that program, which may have been compiled
+ * with an older or newer header than the library.
  */
 #ifndef GR_LIB_STRUCT_SIZE_H
 #define GR_LIB_STRUCT_SIZE_H
@@ -9,15 +9,15 @@
 #include <grinterop/gr.h>
 
 /*
- * Copies `given` into `own`, of `size` bytes; what an older program's struct lacks is 0. A NULL
- * leaves all 0. Refuses a size of 0, and a newer program's field that is set and not known here.
+ * Copies `given` into `own`, of `size` bytes; fields that an older program lacks are 0. If it is
+ * NULL, all are 0. Refuses a size of 0, and an unknown field of a newer program that is set.
  */
 gr_status gr_take_struct(void *own, size_t size, const void *given, const char *type,
                          const char *call);
 
 /*
- * Likewise element i of an array, whose first struct_size says how far apart the program's elements
- * are. All say the same.
+ * The same for element i of an array. The struct_size of the first is the distance between
+ * elements, and all must be equal.
  */
 gr_status gr_take_element(void *own, size_t size, const void *array, size_t i, const char *type,
                           const char *call);

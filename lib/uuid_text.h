@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* UUIDs of devices in the words of messages, of whichever driver they are. */
+/* Writes device UUIDs of any API for messages. */
 #ifndef GR_LIB_UUID_TEXT_H
 #define GR_LIB_UUID_TEXT_H
 

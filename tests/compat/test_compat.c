@@ -237,7 +237,7 @@ TEST(errors_name_the_programs_calls)
     assert_says(CUDA_ERROR_INVALID_HANDLE, cuGraphicsMapResources(1, &none, fx.stream),
                 "cuGraphicsMapResources", "The resource is NULL: did its registration fail?");
     assert_says(CUDA_ERROR_INVALID_VALUE, cuGraphicsGLRegisterBuffer(&made, name, 77),
-                "cuGraphicsGLRegisterBuffer", "There are read_only (1), write_discard (2), ");
+                "cuGraphicsGLRegisterBuffer", "The flags are read_only (1), write_discard (2), ");
     assert_says(CUDA_ERROR_INVALID_VALUE, cuGraphicsGLRegisterBuffer(&made, name, 3),
                 "cuGraphicsGLRegisterBuffer", "pass one, or neither to both read and write.");
     CUgraphicsResource resource = header_buffer(name, 0);

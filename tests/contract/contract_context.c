@@ -61,14 +61,14 @@ TEST(a_destroyed_context_is_refused)
     CU(CtxDestroy(second));
     CU(CtxSetCurrent(fx.context));
     assert_null(gr_map(resource, fx.stream), GR_ERR_CUDA, CUDA_ERROR_CONTEXT_IS_DESTROYED,
-                "been destroyed");
+                "was destroyed");
     /* One of these may lie where it was. */
     for (int i = 0; i < 2; i++) {
         CU(CtxCreate(&later[i], 0, fx.device));
         CU(CtxPopCurrent(NULL));
     }
     assert_null(gr_map(resource, fx.stream), GR_ERR_CUDA, CUDA_ERROR_CONTEXT_IS_DESTROYED,
-                "been destroyed");
+                "was destroyed");
     gr_resource_free(resource);
     ck_assert_ptr_eq(current(), fx.context);
     for (int i = 0; i < 2; i++)

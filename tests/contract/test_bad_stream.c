@@ -147,7 +147,7 @@ static CUstream make_bad(enum bad bad, const struct bytes *b)
 
 static const char *says(enum bad bad)
 {
-    return bad == FOREIGN ? "of another CUDA context" : "destroyed";
+    return bad == FOREIGN ? "another CUDA context" : "destroyed";
 }
 
 #define NO_CODE "a GPU's driver reads what the handle of a stream that ended pointed to"

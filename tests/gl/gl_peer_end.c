@@ -75,7 +75,7 @@ PEER_TEST(a_cuda_context_that_is_gone, 2)
     CU(CtxDestroy(own));
     CU(CtxSetCurrent(fx.context));
     assert_null(gr_map(resource, fx.stream), GR_ERR_CUDA, CUDA_ERROR_CONTEXT_IS_DESTROYED,
-                "been destroyed");
+                "was destroyed");
     assert_calls(MAP, 0);
     if (_i)
         assert_ok(gr_egl_make_current(NULL));
@@ -100,7 +100,7 @@ PEER_TEST(the_other_side_outlives_its_resource)
     CU(CtxDestroy(own));
     CU(CtxSetCurrent(fx.context));
     assert_fails(gr_resource_close(resource, stream), GR_ERR_PARTIAL,
-                 CUDA_ERROR_CONTEXT_IS_DESTROYED, "been destroyed");
+                 CUDA_ERROR_CONTEXT_IS_DESTROYED, "was destroyed");
     gr_resource_free(resource);
     assert_ok(gr_egl_make_current(NULL));
     assert_ok(gr_buffer_release(buffer));

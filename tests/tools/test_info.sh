@@ -161,7 +161,7 @@ check no_driver 1 undriven && tells "nothing works here, since no CUDA driver st
     "/nonexistent/libcuda.so.1 could not" "set it to soft"
 check no_driver_json 1 undriven --json && is false cuda/driver &&
     tells '"works": false' '"driver": ""'
-check other_library 1 env GR_CUDA_DRIVER=libm.so.6 "$info" && tells "is no CUDA driver"
+check other_library 1 env GR_CUDA_DRIVER=libm.so.6 "$info" && tells "is not a CUDA driver"
 if [ "$behind" = soft ]; then
     check software_instead 0 env -u GR_CUDA_DRIVER -u GR_SOFT_DEVICES CUDA_VISIBLE_DEVICES=-1 \
         "$info" && tells "x no CUDA driver" "on the software CUDA driver"
@@ -182,7 +182,7 @@ if [ ! -e "$failing" ]; then
 else
     check init_100 1 broken cuInit=100 && tells "sees no GPU" NVIDIA_VISIBLE_DEVICES
     check init_304 1 broken cuInit=304 && tells sandbox
-    check init_803 1 broken cuInit=803 && tells "is of another version than this file"
+    check init_803 1 broken cuInit=803 && tells "has another version than this file"
     check init_804 1 broken cuInit=804 && tells cuda-compat
     check init_999 1 broken cuInit=999 && tells nvidia_uvm
     check init_json 1 broken cuInit=999 --json && is false cuda/driver &&
