@@ -103,7 +103,7 @@ TEST(a_mapping_ends_with_its_context, 5)
     ck_assert_int_eq(seen.warnings, _i == 4);
     stop_listening();
     if (_i < 4)
-        assert_error(GR_ERR_PARTIAL, CUDA_ERROR_CONTEXT_IS_DESTROYED, "has been destroyed");
+        assert_error(GR_ERR_PARTIAL, CUDA_ERROR_CONTEXT_IS_DESTROYED, "was destroyed");
     ck_assert(_i != 1 || !list[0]);
     ck_assert(!gr_resource_is_mapped(resource));
     if (_i == 2 || _i == 3) {
