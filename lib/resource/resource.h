@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The life of a resource and of its buffers. */
+/* The life of resources and buffers. */
 #ifndef GR_LIB_RESOURCE_RESOURCE_H
 #define GR_LIB_RESOURCE_RESOURCE_H
 
@@ -12,24 +12,24 @@
 #include "lib/resource_types.h"
 
 /*
- * Makes the common part ready: held by the caller, open, not mapped. The backend has set its size.
+ * Initialises the common part: held by the caller, open, not mapped. The backend has set its size.
  */
 void gr_resource_init(gr_resource *resource, const struct gr_backend *backend,
                       const struct gr_context *context, void *handle, unsigned flags);
 
 /*
- * A hold of the library's own beside the caller's, and the end of any. The one that ends last
- * closes the resource as gr_resource_free() does.
+ * A reference of the library besides the caller's, and the release of any. The last one closes the
+ * resource as gr_resource_free() does.
  */
 void gr_resource_hold(gr_resource *resource);
 void gr_resource_drop(gr_resource *resource);
 
-/* Ends the registration of a resource that is not mapped, on a thread that may. */
+/* Ends the registration of an unmapped resource, on a thread that may. */
 gr_status gr_resource_unregister(gr_resource *resource, const char *call);
 
 /*
- * For the holds, the number of buffers that are out, and the claim: a few instructions each. The
- * last hold and the last buffer may end at the same time, on two threads.
+ * For the references, the number of buffers in use, and the claim: a few instructions each. The
+ * last reference and the last buffer may end at the same time on two threads.
  */
 static inline void gr_resource_lock(gr_resource *resource)
 {
@@ -42,10 +42,12 @@ static inline void gr_resource_unlock(gr_resource *resource)
     __atomic_store_n(&resource->locked, 0, __ATOMIC_RELEASE);
 }
 
-/* Closes and frees what nobody holds or maps any more, of the one who has claimed it. */
+/*
+ * Closes and frees a resource without references and mappings. Only for the thread that claimed it.
+ */
 void gr_resource_end(gr_resource *resource);
 
-/* Takes off holds, and buffers that are back; ends the resource if nobody has it any more. */
+/* Releases references and returned buffers; ends the resource with the last. */
 static inline void gr_resource_let_go(gr_resource *resource, unsigned holds, unsigned buffers)
 {
     gr_resource_lock(resource);
@@ -60,42 +62,42 @@ static inline void gr_resource_let_go(gr_resource *resource, unsigned holds, uns
         gr_resource_end(resource);
 }
 
-/* Does nothing while somebody holds or maps the resource. */
+/* Ends the resource if it has no references and no mapping. */
 static inline void gr_resource_settle(gr_resource *resource)
 {
     gr_resource_let_go(resource, 0, 0);
 }
 
-/* Record why a resource is none that a call can be about; the checks below ask first. */
+/* Record why a call cannot use a resource; the checks below test first. */
 gr_status gr_resource_refuse_closed(const gr_resource *resource, const char *call)
     __attribute__((cold));
 gr_status gr_resource_refuse_in_ring(const char *call) __attribute__((cold));
 
-/* Refuses NULL and a closed resource, and in a forked child each one. */
+/* Refuses NULL and a closed resource, and in a forked child every resource. */
 static inline gr_status gr_resource_check_open(const gr_resource *resource, const char *call)
 {
     return resource && resource->handle && !gr_forked ? GR_OK
                                                       : gr_resource_refuse_closed(resource, call);
 }
 
-/* Whether a ring has the resource, and it is not the ring itself that calls. */
+/* Whether the resource is in a ring, and the ring itself is not calling. */
 static inline bool gr_resource_is_rings(const gr_resource *resource)
 {
     return resource->in_a_ring && !resource->ring_maps;
 }
 
-/* Refuses what is in a ring, unless the ring itself calls. */
+/* Refuses a resource in a ring, unless the ring itself calls. */
 static inline gr_status gr_resource_check_ring(const gr_resource *resource, const char *call)
 {
     return gr_resource_is_rings(resource) ? gr_resource_refuse_in_ring(call) : GR_OK;
 }
 
-/* ---- Buffers, whose every map and release comes here ----------------------------------------- */
+/* ---- Buffers of maps and releases ------------------------------------------------------------ */
 
-/* Where the one whose turn it is is out: another one, allocated only if all are. */
+/* If the next buffer is in use: another one, allocated only if all are in use. */
 gr_buffer *gr_buffer_take_other(gr_resource *resource) __attribute__((cold));
 
-/* A buffer that is not out; NULL if there is no memory. */
+/* An unused buffer; NULL if out of memory. */
 static inline gr_buffer *gr_buffer_take(gr_resource *resource)
 {
     gr_buffer *buffer = &resource->first[resource->turn++ % GR_BUFFERS_IN_TURN];
@@ -108,7 +110,7 @@ static inline gr_buffer *gr_buffer_take(gr_resource *resource)
     return buffer;
 }
 
-/* Puts a buffer back; the resource's memory goes with the last one if nobody holds it. */
+/* Returns a buffer; the last one frees the resource if it has no references. */
 static inline void gr_buffer_give(gr_buffer *buffer)
 {
     gr_resource *resource = buffer->resource;
@@ -122,7 +124,7 @@ static inline void gr_buffer_give(gr_buffer *buffer)
 
 /* ---- The log --------------------------------------------------------------------------------- */
 
-/* One line about each resource, when debugging is asked for. */
+/* Logs one line per resource at debug level. */
 void gr_resource_write_each(const char *call, gr_resource *const resources[], size_t n)
     __attribute__((cold));
 
@@ -133,8 +135,8 @@ static inline void gr_resource_log_each(const char *call, gr_resource *const res
 }
 
 /*
- * gr_map_many() with options that were taken, or NULL, n being 1 or more. The library may hold the
- * resources: whether their callers have freed them is not asked.
+ * gr_map_many() with copied options or NULL, and n at least 1. The library may hold the resources:
+ * it is not checked whether their callers have freed them.
  */
 gr_status gr_map_for(gr_resource *const resources[], size_t n, CUstream stream,
                      const gr_map_options *options, gr_buffer *out[], const char *call);

@@ -8,25 +8,26 @@
 #include "lib/sync/semaphore_types.h"
 
 /*
- * Makes the common part ready, held by the caller. On success it owns the context's hold.
+ * Initialises the common part, held by the caller. On success it owns the reference of the context.
  * GR_ERR_NO_MEMORY.
  */
 gr_status gr_semaphore_init(gr_semaphore *semaphore, const struct gr_semaphore_ops *ops,
                             const struct gr_context *context, bool timeline, uint64_t value);
 
 /*
- * Imports `info` into `semaphore`, which is zeroed memory of the caller's; `ops` is NULL or a
- * kind's own, whose destroy() is called after the import has ended. On success it owns the
- * context's hold; after an error, which is recorded, the caller still has both.
+ * Imports `info` into `semaphore`, which is zeroed memory of the caller; `ops` is NULL or that of a
+ * kind, whose destroy() is called after the import has ended. On success it owns the reference of
+ * the context; after an error, which is recorded, the caller still owns both.
  */
 gr_status gr_semaphore_make(gr_semaphore *semaphore, const struct gr_context *context,
                             const gr_semaphore_desc *info, const struct gr_semaphore_ops *ops,
                             const char *call);
 
 /*
- * A hold of the library's own beside the caller's, and the end of one; NULL is fine.
- * What gr_semaphore_enqueue() put into streams has to be done before the last hold goes. The
- * semaphore outlives the points of gr_semaphore_signal() and gr_semaphore_wait() by itself.
+ * A reference of the library besides the caller's, and the release of one; NULL is allowed.
+ *
+ * Points of gr_semaphore_enqueue() must be done before the last release. For the points of
+ * gr_semaphore_signal() and gr_semaphore_wait() the semaphore stays alive by itself.
  */
 void gr_semaphore_hold(gr_semaphore *semaphore);
 void gr_semaphore_drop(gr_semaphore *semaphore);

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Signals and waits of semaphores, put into streams. */
+/* Enqueues signals and waits of semaphores in streams. */
 #ifndef GR_LIB_SYNC_SEMAPHORE_POINTS_H
 #define GR_LIB_SYNC_SEMAPHORE_POINTS_H
 
 #include "lib/sync/semaphore_types.h"
 
-/* The driver's external semaphores: wait() and signal() for kinds that add to them. */
+/* wait() and signal() of CUDA external semaphores, for kinds that extend them. */
 gr_status gr_semaphore_wait_imported(const gr_semaphore_point points[], size_t n, CUstream stream);
 gr_status gr_semaphore_signal_imported(const gr_semaphore_point points[], size_t n,
                                        CUstream stream);
 
-/* Puts waits or signals of any semaphores of one CUDA context, then current, into the stream. */
+/* Enqueues waits or signals of semaphores of one CUDA context, which is current. */
 gr_status gr_semaphore_enqueue(const gr_semaphore_point points[], size_t n, bool is_wait,
                                CUstream stream);
 
 /*
- * An event, the caller's, after all of the points, recorded on a stream of its own: those that the
- * points come from may be gone. NULL after an error. The CUDA context is current.
+ * An event after all points, owned by the caller and recorded in a temporary stream: the streams of
+ * the points may be gone. NULL after an error. The CUDA context is current.
  */
 gr_status gr_semaphore_event_after(const gr_semaphore_point points[], size_t n, CUevent *event);
 

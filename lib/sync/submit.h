@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Submits of the graphics API, as a ring and the resources in them see them. */
+/* Submits of the graphics API, for rings and resources. */
 #ifndef GR_LIB_SYNC_SUBMIT_H
 #define GR_LIB_SYNC_SUBMIT_H
 
@@ -8,33 +8,33 @@
 #include "lib/sync/sync.h"
 
 /*
- * gr_submit_begin() for slots of a ring, n different resources that were checked. The ring frees
- * it: gr_submit_free() does nothing.
+ * gr_submit_begin() for slots of a ring: n different, checked resources. The ring frees it:
+ * gr_submit_free() does nothing.
  */
 gr_submit *gr_submit_make(gr_resource *const resources[], size_t n, const char *call);
 
 /*
- * The ring has one of the submit's resources back, for which the submit is taken back unless it was
+ * The ring has one of the submit's resources back: undoes the submit for it unless it was
  * committed. Frees the submit with the last of them.
  */
 void gr_submit_settle(gr_submit *submit, const gr_resource *resource);
 
-/* Of one that lives: whether gr_submit_commit() has said that it was made. */
+/* Whether a live submit was committed. */
 bool gr_submit_is_committed(gr_submit *submit);
 
-/* For who makes the submit: GR_ERR_STATE where it was committed, GR_ERR_INVALID_VALUE for NULL. */
+/* For the commit: GR_ERR_STATE if it was committed, GR_ERR_INVALID_VALUE for NULL. */
 gr_status gr_submit_check_begun(gr_submit *submit, const char *call);
 
-/* The next resource at or after *place that is in the submit; NULL past the last. Begin at 0. */
+/* The next resource of the submit at or after *place; NULL past the last. Begin at 0. */
 const gr_resource *gr_submit_next(gr_submit *submit, size_t *place);
 
 /*
- * Memory that goes with the submit, for one user at a time; what it held before is gone. The
- * submits of a loop find it again. NULL, with the error, if there is none.
+ * Memory that belongs to the submit, for one user at a time; its old contents are lost. Submits in
+ * a loop reuse it. NULL, with the error, if out of memory.
  */
 void *gr_submit_scratch(gr_submit *submit, size_t size, const char *call);
 
-/* The resource ends: the submit that it is in, if it is in one, goes on without it. */
+/* A resource ends and leaves its submit, if it is in one. */
 void gr_submit_leave(struct gr_sync *sync);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A submit as the library keeps it, and its memory. */
+/* The internal struct of a submit, and its memory. */
 #ifndef GR_LIB_SYNC_SUBMIT_MEMORY_H
 #define GR_LIB_SYNC_SUBMIT_MEMORY_H
 
@@ -8,27 +8,27 @@
 /* A resource in a submit. */
 struct gr_submit_use {
     const gr_resource *resource; /* compared only; NULL once a ring has it back */
-    struct gr_sync *sync;        /* NULL once its points are written down, or it has left */
-    uint64_t number;             /* of the signal that its next map waits for; 0: it has none */
+    struct gr_sync *sync;        /* NULL once its points are copied, or it has left */
+    uint64_t number;             /* of the signal that its next map waits for; 0: none */
 };
 
 struct gr_submit_made {
-    gr_submit shown; /* what the caller has a pointer to */
+    gr_submit shown; /* the part that the caller sees */
     struct gr_submit_made *next_spare;
-    bool over;    /* committed or taken back */
-    bool made;    /* at least for one resource */
+    bool over;    /* committed or undone */
+    bool made;    /* for at least one resource */
     size_t count; /* of `uses` */
-    size_t left;  /* of those that the ring does not have back */
-    size_t room;  /* of each of the arrays, which are one piece of memory */
+    size_t left;  /* resources that the ring does not have back */
+    size_t room;  /* of each array; all are one allocation */
     struct gr_submit_use *uses;
     gr_semaphore **waits, **signals;
     uint64_t *wait_values, *signal_values;
-    uint64_t *waited_before; /* of the binary ones among `waits` */
-    void *scratch;           /* of who makes the submit */
+    uint64_t *waited_before; /* of the binary semaphores among `waits` */
+    void *scratch;           /* for the submitting API */
     size_t scratch_size;
 };
 
-/* An empty submit with room for n resources. NULL, with the error, without memory. */
+/* An empty submit with room for n resources. NULL, with the error, if out of memory. */
 struct gr_submit_made *gr_submit_memory_take(size_t n, const char *call);
 
 /* Keeps the memory for another submit, or frees it. */
