@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Acquiring slots of a ring, on either side. The lock is held only for the bookkeeping: what maps
- * or talks to a graphics API runs without it, on slots that were claimed, so that no side waits for
- * the other's driver calls.
+ * Acquires slots of a ring, for either side. The lock is held only for the bookkeeping. Driver and
+ * graphics calls run without it, on claimed slots, so that no side waits for the driver calls of
+ * the other.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
@@ -17,12 +17,12 @@
 #include "lib/ring/tell.h"
 #include "lib/stream.h"
 
-/* In a shared ring, at slots that the peer takes first. */
+/* For a shared ring whose peer keeps taking the slots first. */
 #define MOST_ATTEMPTS 8
 
 /* ---- Waiting for slots ----------------------------------------------------------------------- */
 
-/* How long a call waits, by the ring's clock. */
+/* The timeout of a call, by the ring's clock. */
 struct patience {
     unsigned timeout_ms;
     struct timespec until;
@@ -61,15 +61,15 @@ static gr_status fail_none_ready(const gr_ring *ring, const struct gr_ring_side 
     gr_ring_state_count(ring->state, &now);
     if (ring->is_sending)
         return gr_fail(timeout_ms ? GR_ERR_TIMEOUT : GR_ERR_NOT_READY, call,
-                       "The ring is being sent to another process: acquire when gr_ring_send() has "
-                       "returned, or with a longer timeout.");
+                       "The ring is being sent to another process: acquire after gr_ring_send() "
+                       "has returned, or with a longer timeout.");
     return gr_fail(timeout_ms ? GR_ERR_TIMEOUT : GR_ERR_NOT_READY, call,
-                   "%zu %s%s not there %s. The ring's slots: %u; free: %u, being written: %u, "
+                   "%zu %s%s not available %s. The ring's slots: %u; free: %u, being written: %u, "
                    "published: %u, being read: %u.%s %s",
                    n, side->writes ? "slot" : "frame", n == 1 ? " was" : "s were", when, now.slots,
                    now.free, now.writing, now.ready, now.reading,
                    gr_ring_state_returning(ring->state)
-                       ? " Of the free ones, some stay with the consumer until its next call."
+                       ? " The consumer keeps some of the free slots until its next call."
                        : "",
                    side->writes ? "Does the consumer give its slots back?"
                                 : "Does the producer publish?");
@@ -82,15 +82,13 @@ static gr_status fail_stopped(const gr_ring *ring, const struct gr_ring_side *si
     gr_ring_state_count(ring->state, &now);
     if (side->writes)
         return gr_fail(GR_ERR_STOPPED, call,
-                       "The ring has been stopped: nothing is written to it. Free it, and make "
+                       "The ring has been stopped and takes no more frames. Free it, and create "
                        "another to go on.");
     return gr_fail(GR_ERR_STOPPED, call,
-                   "The ring has been stopped. Published and left to read: %u.", now.ready);
+                   "The ring has been stopped. Published frames left to read: %u.", now.ready);
 }
 
-/*
- * Frames can be in slots that leave, so there may be more to read than there are slots to write to.
- */
+/* Slots that leave may hold frames, so a consumer may acquire more slots than a producer. */
 static gr_status check_number(const gr_ring *ring, const struct gr_ring_side *side, size_t n,
                               const char *call)
 {
@@ -98,15 +96,14 @@ static gr_status check_number(const gr_ring *ring, const struct gr_ring_side *si
     if (n > 0 && n <= most)
         return GR_OK;
     return gr_fail(GR_ERR_INVALID_VALUE, call,
-                   "n is %zu, but the ring has %zu slot%s: ask for 1 or more, and no more than "
-                   "that.",
-                   n, most, gr_s(most));
+                   "n is %zu, but the ring has %zu slot%s: pass a number from 1 to that.", n, most,
+                   gr_s(most));
 }
 
-/* What a claim found. */
+/* The result of a claim. */
 enum claim {
     CLAIM_MADE,
-    CLAIM_NONE_READY, /* there are not so many slots yet */
+    CLAIM_NONE_READY, /* fewer than n are available yet */
     CLAIM_STOPPED,    /* and there will be no more */
     CLAIM_FAILED      /* the error is recorded */
 };
@@ -116,7 +113,7 @@ static enum claim none_ready(const gr_ring *ring)
     return ring->state->stopped ? CLAIM_STOPPED : CLAIM_NONE_READY;
 }
 
-/* Claims in the state and in the page, where the peer may be faster; then there may be others. */
+/* Claims in the state and in the page. If the peer was faster, tries other slots. */
 static enum claim claim_shared(gr_ring *ring, struct gr_ring_side *side, size_t n, const char *call)
 {
     for (int attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
@@ -133,7 +130,7 @@ static enum claim claim_shared(gr_ring *ring, struct gr_ring_side *side, size_t 
     return none_ready(ring);
 }
 
-/* Asks the peer to wake this process, before a second attempt, so that no wake is missed. */
+/* Requests a wake-up from the peer before the second attempt, so that no wake-up is missed. */
 static enum claim claim_or_await(gr_ring *ring, struct gr_ring_side *side, size_t n,
                                  const char *call)
 {
@@ -161,7 +158,7 @@ static enum claim try_to_claim(gr_ring *ring, struct gr_ring_side *side, size_t 
     return gr_ring_side_claim(side, ring->state, n) ? CLAIM_MADE : none_ready(ring);
 }
 
-/* Claims n slots for the side, and waits for them. The lock is held. */
+/* Claims n slots for the side; waits until they are available. The lock is held. */
 static gr_status claim(gr_ring *ring, struct gr_ring_side *side, size_t n,
                        const struct patience *patience, const char *call)
 {
@@ -200,18 +197,18 @@ static gr_status check_stream(const struct gr_ring_side *side, CUstream stream, 
         return stream == GR_STREAM_NONE
                    ? GR_OK
                    : gr_fail(GR_ERR_INVALID_VALUE, call,
-                             "In this ring the graphics API %s, which takes no stream, but it is "
-                             "%s: pass GR_STREAM_NONE.",
+                             "In this ring the graphics API %s and takes no stream, but the stream "
+                             "is %s: pass GR_STREAM_NONE.",
                              does, stream ? "one of CUDA's" : "NULL");
     if (!stream || stream == GR_STREAM_NONE)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "In this ring CUDA %s, which takes a stream, but it is %s. Name it: "
-                       "CU_STREAM_LEGACY or CU_STREAM_PER_THREAD for a default stream.",
+                       "In this ring CUDA %s and needs a stream, but the stream is %s. For a "
+                       "default stream pass CU_STREAM_LEGACY or CU_STREAM_PER_THREAD.",
                        does, stream ? "none (GR_STREAM_NONE)" : "NULL");
     return gr_stream_check(stream, false, call);
 }
 
-/* Makes a claim final, or undoes it. The lock is held. */
+/* Commits a claim, or undoes it. The lock is held. */
 static void conclude(gr_ring *ring, const struct gr_ring_side *side, size_t n, bool final)
 {
     if (final)
@@ -222,7 +219,7 @@ static void conclude(gr_ring *ring, const struct gr_ring_side *side, size_t n, b
     gr_ring_tell(ring);
 }
 
-/* What the caller gets to know of the slots. The lock is held. */
+/* Fills in the slots that the caller sees. The lock is held. */
 static void fill_slots(gr_ring *ring, const struct gr_ring_side *side, size_t n, gr_submit *submit,
                        const gr_slot *slots[])
 {
@@ -254,15 +251,15 @@ static bool is_stopped(gr_ring *ring)
 static gr_status fail_not_come(size_t n, const struct patience *patience, const char *call)
 {
     return gr_fail(patience->timeout_ms ? GR_ERR_TIMEOUT : GR_ERR_NOT_READY, call,
-                   "The other process has handed on %zu slot%s, but has not ended its work with %s "
-                   "yet. This OpenGL has no semaphores, so that the acquire has to wait for that. "
-                   "Does the other process go on?",
+                   "The other process has handed on %zu slot%s, but has not finished its work with "
+                   "%s yet. This OpenGL has no semaphores, so the acquire has to wait for that. Is "
+                   "the other process still running?",
                    n, gr_s(n), n == 1 ? "it" : "them");
 }
 
 /*
- * Where this thread has to wait for the other process's work with the slots, it does so no longer
- * than the caller says: nothing else here could end the wait.
+ * Waits in this thread for the peer's work with the slots, if nothing else can. Observes the
+ * caller's timeout, since only the peer can end this wait.
  */
 static gr_status await_peers_work(gr_ring *ring, const struct gr_ring_side *side, size_t n,
                                   const struct patience *patience, const char *call)
@@ -275,8 +272,8 @@ static gr_status await_peers_work(gr_ring *ring, const struct gr_ring_side *side
             return status;
         if (is_stopped(ring))
             return gr_fail(GR_ERR_STOPPED, call,
-                           "The ring has been stopped, and the other process has not ended its "
-                           "work with what it handed on.");
+                           "The ring has been stopped, and the other process has not finished its "
+                           "work with the slots that it handed on.");
         if (is_over(ring, patience))
             return fail_not_come(n, patience, call);
         nanosleep(&pause, NULL);
@@ -307,7 +304,7 @@ static gr_status acquire(gr_ring *ring, struct gr_ring_side *side, CUstream stre
 {
     if (!slots)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "`slots` is NULL: pass an array of n for what is acquired.");
+                       "`slots` is NULL: pass an array of n for the acquired slots.");
     GR_TRY(check_stream(side, stream, call));
     const struct patience patience = patience_of(ring, timeout_ms);
     pthread_mutex_lock(&ring->lock);

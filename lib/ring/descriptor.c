@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The descriptors by which an application polls a ring: an eventfd for each role, whose counter is
- * 1 while an acquire would not wait, else 0. What changes the ring looks at both, so that nobody
- * has to read from them.
+ * The descriptors by which an application polls a ring: one eventfd per role, whose counter is 1
+ * while an acquire would not block, else 0. Every change of the ring updates both, so the
+ * application never has to read from them.
  *
- * In a ring that is shared, the other process changes it too. Whenever a descriptor is not readable
- * the peer is asked to say so (gr_link_await()); the thread that hears of it comes here.
+ * In a shared ring, the other process changes it too. Whenever a descriptor is not readable, the
+ * peer is asked for a wake-up (gr_link_await()); the thread that receives it updates the
+ * descriptors.
  */
 #define _GNU_SOURCE
 #include "lib/ring/descriptor.h"
@@ -24,8 +25,8 @@ static const struct gr_ring_side *side_of(const gr_ring *ring, unsigned i)
 }
 
 /*
- * With OpenGL, slots that were returned before anybody polled are free at the consumer's next call
- * only, so it is woken for that: the producer may wait for them.
+ * With OpenGL, slots that were returned before polling began become free only at the consumer's
+ * next call. The consumer is woken for that, since the producer may wait for them.
  */
 static bool is_there(const gr_ring *ring, const struct gr_ring_side *side)
 {
@@ -35,7 +36,7 @@ static bool is_there(const gr_ring *ring, const struct gr_ring_side *side)
     return gr_ring_state_can_write(ring->state) || (returned && !ring->by_commands);
 }
 
-/* Whether an acquire by that side would not wait, if only because waiting is over. */
+/* Whether an acquire by that side would not block, or would fail at once. */
 static bool is_ready(gr_ring *ring, const struct gr_ring_side *side)
 {
     if (ring->is_sending)
@@ -57,7 +58,7 @@ static void set(struct gr_ring_descriptor *descriptor, bool readable)
         return;
     ssize_t done = readable ? write(descriptor->fd, &count, sizeof(count))
                             : read(descriptor->fd, &count, sizeof(count));
-    (void)done; /* a program that read from it has done the same already */
+    (void)done; /* a program that read from it has already had this effect */
     descriptor->readable = readable;
 }
 
@@ -89,7 +90,7 @@ static int open_descriptor(gr_ring *ring, unsigned i, const char *call)
     if (descriptor->fd < 0)
         descriptor->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (descriptor->fd < 0) {
-        gr_fail_errno(errno, call, "A descriptor could not be made");
+        gr_fail_errno(errno, call, "Cannot create a descriptor");
         return -1;
     }
     ring->is_polled = true;

@@ -5,7 +5,7 @@
 
 #include "lib/ring/ring.h"
 
-/* Something has changed: the descriptors are made readable, or not. The lock is held. */
+/* Updates whether the descriptors are readable. The lock is held. */
 void gr_ring_tell_pollers(gr_ring *ring);
 
 /* Closes them. */

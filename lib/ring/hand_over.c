@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Handing slots of a ring on: published, given back, cancelled. The lock as for an acquire. */
+/* Hands slots of a ring on: publish, give back, cancel. The lock is used as in an acquire. */
 #include "lib/error.h"
 #include "lib/ring/side_order.h"
 #include "lib/ring/peer_link.h"
@@ -7,7 +7,10 @@
 #include "lib/ring/tell.h"
 #include "lib/sync/submit.h"
 
-/* The number of the caller's slot, or the array's room. The pointer is compared only. */
+/*
+ * The number of the caller's slot; state->room if it is not a slot of this ring. The pointer is not
+ * dereferenced.
+ */
 static uint32_t find(const gr_ring *ring, const gr_slot *slot)
 {
     uint32_t room = ring->state->room, number = gr_shown_slots_find(ring->shown, slot);
@@ -19,33 +22,32 @@ static gr_status check_slot(const gr_ring *ring, const struct gr_ring_side *side
 {
     if (number == ring->state->room)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "Slot %zu of the list is not of this ring: pass what its acquire gave.", i);
+                       "Slot %zu of the list is not a slot of this ring: pass the slots that its "
+                       "acquire returned.",
+                       i);
     const struct gr_ring_place *place = &ring->state->places[number];
     if (place->listed)
-        return gr_fail(GR_ERR_INVALID_VALUE, call, "Slot %u is listed twice: list each once.",
+        return gr_fail(GR_ERR_INVALID_VALUE, call, "Slot %u is listed twice: list each slot once.",
                        ring->slots[number].index);
     if (place->state == (side->writes ? GR_PLACE_WRITING : GR_PLACE_READING))
         return GR_OK;
-    return gr_fail(
-        GR_ERR_STATE, call,
-        "Slot %u is not one that is being %s at the moment: hand each slot on once, after "
-        "its acquire.",
-        ring->slots[number].index, side->writes ? "written" : "read");
+    return gr_fail(GR_ERR_STATE, call,
+                   "Slot %u is not being %s: hand each slot on once, after its acquire.",
+                   ring->slots[number].index, side->writes ? "written" : "read");
 }
 
-/* A stream would wait for ever for a submit that was forgotten. */
+/* If the submit was forgotten, a stream would wait forever. */
 static gr_status check_submit(const struct gr_ring_slot *slot, const struct gr_ring_side *side,
                               enum gr_hand_over how, const char *call)
 {
     if ((how != GR_PUBLISHED && how != GR_GIVEN_BACK) || !slot->submit ||
         gr_submit_is_committed(slot->submit))
         return GR_OK;
-    return gr_fail(
-        GR_ERR_STATE, call,
-        "The submit of slot %u has not been committed: make it by gr_vk_submit(), which commits "
-        "it, or call gr_submit_commit() after a submit of your own. Without a submit, give the "
-        "slot up by %s().",
-        slot->index, side->writes ? "gr_ring_cancel_write" : "gr_ring_cancel_read");
+    return gr_fail(GR_ERR_STATE, call,
+                   "The submit of slot %u has not been committed: submit by gr_vk_submit(), which "
+                   "commits it, or call gr_submit_commit() after your own submit. Without a "
+                   "submit, cancel the slot by %s().",
+                   slot->index, side->writes ? "gr_ring_cancel_write" : "gr_ring_cancel_read");
 }
 
 static gr_status check_list(const gr_ring *ring, const gr_slot *const slots[], size_t n,
@@ -54,12 +56,13 @@ static gr_status check_list(const gr_ring *ring, const gr_slot *const slots[], s
     if (slots && n > 0 && n <= ring->state->slots + ring->state->leaving)
         return GR_OK;
     return gr_fail(GR_ERR_INVALID_VALUE, call, "%s.",
-                   !slots   ? "`slots` is NULL: pass what the acquire gave"
-                   : n == 0 ? "n is 0: there is nothing to hand over"
-                            : "n is more than there are slots: pass the number that was acquired");
+                   !slots ? "`slots` is NULL: pass the slots that the acquire returned"
+                   : n == 0
+                       ? "n is 0: there is nothing to hand over"
+                       : "n is larger than the number of slots: pass the number that was acquired");
 }
 
-/* Puts a slot into the side's hands. */
+/* Adds a slot to the side's arrays. */
 static void take(gr_ring *ring, struct gr_ring_side *side, size_t at, uint32_t number)
 {
     ring->state->places[number].listed = 1;
@@ -91,7 +94,10 @@ static gr_status look_up(gr_ring *ring, struct gr_ring_side *side, const gr_slot
     return status;
 }
 
-/* Their use has ended, and that of those whose end was put off; or theirs is put off. */
+/*
+ * Returns the slots. Unless their end is deferred, it frees them and those that were deferred
+ * before.
+ */
 static void note_given_back(gr_ring *ring, bool put_off, size_t n, const uint32_t numbers[])
 {
     gr_ring_state_return(ring->state, n, numbers);
@@ -99,7 +105,7 @@ static void note_given_back(gr_ring *ring, bool put_off, size_t n, const uint32_
         gr_ring_free_returned(ring);
 }
 
-/* Writes down what has become of the slots. The lock is held. */
+/* Records the new states of the slots. The lock is held. */
 static void note(gr_ring *ring, const struct gr_ring_side *side, enum gr_hand_over how,
                  bool put_off, size_t n)
 {
@@ -121,7 +127,9 @@ static void note(gr_ring *ring, const struct gr_ring_side *side, enum gr_hand_ov
     gr_ring_tell(ring);
 }
 
-/* What the slots have left; also after an error, since some of a long list may have been released.
+/*
+ * Updates the slots' buffers and submits; also after an error, which may come after some were
+ * released.
  */
 static void note_parts(gr_ring *ring, const struct gr_ring_side *side, size_t n)
 {

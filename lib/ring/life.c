@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The life of a ring, as the application calls it: made, resized, stopped, counted, freed. */
+/* The public calls for the life of a ring: create, resize, stop, count, free. */
 #include "lib/error.h"
 #include "lib/live.h"
 #include "lib/ring/descriptor.h"
@@ -15,7 +15,7 @@ static gr_status check_options(const gr_ring_options *options, const char *call)
     bool mode = options->mode == GR_RING_LOSSLESS || options->mode == GR_RING_NEWEST;
     if (side && mode)
         return GR_OK;
-    return gr_fail(GR_ERR_INVALID_VALUE, call, "`%s` is %d, which is none of its values: pass %s.",
+    return gr_fail(GR_ERR_INVALID_VALUE, call, "`%s` is %d, which is not a valid value: pass %s.",
                    side ? "mode" : "producer", side ? (int)options->mode : (int)options->producer,
                    side ? "GR_RING_LOSSLESS or GR_RING_NEWEST"
                         : "GR_SIDE_CUDA or GR_SIDE_GRAPHICS");
@@ -44,7 +44,7 @@ void gr_ring_free(gr_ring *ring)
 {
     if (!ring || !gr_live_end(GR_LIVE_RING, ring, __func__))
         return;
-    /* First: the driver may end slots only when no stream waits for the peer. */
+    /* First, since the driver may end slots only when no stream waits for the peer. */
     gr_link_end(ring->link);
     gr_ring_end_all(ring);
     gr_ring_end_descriptors(ring);
@@ -61,10 +61,10 @@ static gr_status check_own(const gr_ring *ring, const char *call)
 {
     if (!ring->link && !ring->is_sending)
         return GR_OK;
-    return gr_fail(GR_ERR_STATE, call,
-                   "The ring is %s another process, and keeps its slots: make another ring, and "
-                   "send that.",
-                   ring->link ? "shared with" : "being sent to");
+    return gr_fail(
+        GR_ERR_STATE, call,
+        "The ring is %s another process and cannot be resized: create another ring, and send that.",
+        ring->link ? "shared with" : "being sent to");
 }
 
 gr_status gr_ring_resize(gr_ring *ring, gr_resource *const resources[], size_t n)

@@ -42,7 +42,7 @@ static gr_status make_pair(gr_ring *ring, const gr_resource *resource)
     return GR_OK;
 }
 
-/* The submit of Vulkan's that used it last: setting another pair forgets that one. */
+/* Waits for the last Vulkan submit that used it, since gr_sync_set() forgets that submit. */
 static gr_status wait_for_submit(const gr_resource *resource, const char *call)
 {
     const struct gr_sync *sync = gr_sync_of(resource);
@@ -92,6 +92,7 @@ void gr_ring_give_pair(const gr_ring *ring, gr_resource *resource)
     if (gr_sync_set(resource, ring->given[ACQUIRE], ring->given[RELEASE], "gr_ring_free") == GR_OK)
         gr_sync_of(resource)->of_device = true;
     else
-        gr_log(GR_LOG_WARNING, "gr_ring_free: a resource keeps the ring's semaphores: %s",
+        gr_log(GR_LOG_WARNING,
+               "gr_ring_free: cannot restore a resource's semaphores, it keeps the ring's: %s",
                gr_last_error()->message);
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A shared ring's link: its life, and what the ring's calls do in the page and tell the peer. */
+/*
+ * The link of a shared ring: its life, and how the ring's calls update the page and wake the peer.
+ */
 #define _GNU_SOURCE
 #include "lib/ring/peer_link.h"
 
@@ -15,10 +17,10 @@
 #include "lib/ring/peer_watch.h"
 
 struct gr_link {
-    struct gr_retired retired; /* with `context`, once it is set aside */
+    struct gr_retired retired; /* with `context`, if it outlives the ring */
     struct gr_context context;
     gr_ring_role role;
-    atomic_bool spoiled; /* the page holds what no peer of grinterop's writes */
+    atomic_bool spoiled; /* the page holds what no grinterop peer writes */
     struct gr_page_view view;
     struct gr_peer_semaphores semaphores;
     struct gr_peer_watch watch;
@@ -26,7 +28,7 @@ struct gr_link {
 
 /* ---- The peer -------------------------------------------------------------------------------- */
 
-/* This process's place in the page's arrays, and the peer's. */
+/* The index of this process in the page's arrays, and that of the peer. */
 static unsigned own(const struct gr_link *link)
 {
     return link->role - GR_RING_PRODUCER;
@@ -38,8 +40,8 @@ static unsigned peers(const struct gr_link *link)
 }
 
 /*
- * Wakes it if it waits, or in any case. Full of bytes that it has not taken is as good: they wake
- * it too.
+ * Wakes the peer if it waits, or always. A full socket needs no handling: its unread bytes also
+ * wake the peer.
  */
 static void wake(struct gr_link *link, bool always)
 {
@@ -49,7 +51,7 @@ static void wake(struct gr_link *link, bool always)
         send(link->watch.socket, &byte, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/* Whether it will do nothing more. */
+/* Whether the peer will do nothing more. */
 static bool is_over(const struct gr_link *link)
 {
     return gr_peer_watch_saw_end(&link->watch) || atomic_load(&link->spoiled) ||
@@ -62,25 +64,25 @@ gr_status gr_link_fail_over(const struct gr_link *link, const char *call)
     if (atomic_load(&link->spoiled))
         return gr_fail(GR_ERR_SYSTEM, call,
                        "The ring's page contradicts itself: the other process, its %s, has "
-                       "overwritten it. The ring cannot be used any more: free it.",
+                       "overwritten it. The ring is unusable: free it.",
                        peer);
     if (gr_peer_watch_saw_it_go_back(&link->watch))
         return gr_fail(GR_ERR_SYSTEM, call,
                        "The other process, the ring's %s, has set a semaphore back to a smaller "
-                       "value, which no grinterop does: there is no waiting for its frames any "
-                       "more. Free the ring, and end that process.",
+                       "value, which grinterop never does: its frames can no longer be waited for. "
+                       "Free the ring, and end that process.",
                        peer);
     if (atomic_load(&link->view.page->ended[peers(link)]))
         return gr_fail(GR_ERR_SYSTEM, call,
-                       "The other process has freed its ring, as whose %s it was. Free this one, "
-                       "too, and share another to go on.",
+                       "The other process, the ring's %s, has freed its ring. Free this one as "
+                       "well, and share another to go on.",
                        peer);
     if (gr_peer_watch_saw_descriptors(&link->watch))
-        return gr_fail(GR_ERR_SYSTEM, call,
-                       "The other process, the ring's %s, has sent file descriptors over the "
-                       "ring's socket, which no grinterop does. Free the ring, and end that "
-                       "process.",
-                       peer);
+        return gr_fail(
+            GR_ERR_SYSTEM, call,
+            "The other process, the ring's %s, has sent file descriptors over the ring's socket, "
+            "which grinterop never does. Free the ring, and end that process.",
+            peer);
     return gr_fail(
         GR_ERR_SYSTEM, call,
         "The other process, the ring's %s, has ended or closed the socket. Free the ring, "
@@ -96,7 +98,7 @@ static gr_status check_role(const struct gr_link *link, const struct gr_ring_sid
     if (side->writes == (link->role == GR_RING_PRODUCER))
         return GR_OK;
     return gr_fail(GR_ERR_STATE, call,
-                   "The ring is shared with another process, and this one is its %s, which %s.",
+                   "The ring is shared with another process, and this process is its %s, which %s.",
                    side->writes ? "consumer" : "producer",
                    side->writes ? "does not write" : "does not read");
 }
@@ -127,7 +129,7 @@ bool gr_link_claim(struct gr_link *link, const struct gr_ring_side *side, size_t
     if (!link || gr_page_claim(&link->view, side, n))
         return true;
     if (n > 1)
-        wake(link, false); /* frames that were taken are there again */
+        wake(link, false); /* frames that were taken are available again */
     return false;
 }
 
@@ -137,7 +139,7 @@ void gr_link_conclude(struct gr_link *link, const struct gr_ring_side *side, siz
         return;
     gr_page_conclude(&link->view, side, n, final);
     if (!final)
-        wake(link, false); /* likewise */
+        wake(link, false); /* frames may be available again */
 }
 
 void gr_link_push(struct gr_link *link, const struct gr_ring_side *side, size_t n)
@@ -193,7 +195,7 @@ gr_status gr_link_end_use(struct gr_link *link, const struct gr_ring_side *side,
 
 /* ---- Life ------------------------------------------------------------------------------------ */
 
-/* Sets what cannot fail, so that the link can be freed at any time from here on. */
+/* Sets the members that cannot fail, so that the link can be freed from here on. */
 static void init_link(struct gr_link *link, const struct gr_link_parts *parts)
 {
     link->context.primary_of = -1;
@@ -205,7 +207,7 @@ static void init_link(struct gr_link *link, const struct gr_link_parts *parts)
     gr_peer_watch_init(&link->watch, parts->socket, &link->semaphores, parts->ring, parts->changed);
 }
 
-/* What the link has so far, but the socket and the CUDA context. */
+/* Frees all parts but the socket and the CUDA context. */
 static void end_parts(struct gr_link *link, bool alive)
 {
     gr_peer_watch_finish(&link->watch);
@@ -219,7 +221,7 @@ static void free_link(struct gr_link *link)
     struct gr_error_record before;
     gr_error_save(&before);
     end_parts(link, true);
-    gr_context_drop(&link->context); /* last: the others need it for their end */
+    gr_context_drop(&link->context); /* last: end_parts() needs it */
     free(link);
     gr_error_restore(&before);
 }
@@ -243,7 +245,7 @@ struct gr_link *gr_link_begin(const struct gr_link_parts *parts, const char *cal
     }
     if (gr_peer_watch_start(&link->watch, call) != GR_OK)
         goto fail;
-    link->view.page = parts->page; /* the link's: nothing fails any more */
+    link->view.page = parts->page; /* owned by the link: nothing can fail any more */
     return link;
 fail:
     gr_link_abandon(link);
@@ -271,14 +273,17 @@ static void free_link_and_socket(struct gr_link *link)
     gr_foreign_close_socket(socket);
 }
 
-/* Once more where it fails: the slots' ends would wait for ever for what nobody looks after. */
+/*
+ * Tries twice: on failure, a stream could wait for the peer forever, and ending the slots would
+ * block.
+ */
 static bool enter_context(struct gr_link *link, bool *pushed)
 {
     return gr_context_enter(&link->context, pushed, "gr_ring_free") == GR_OK ||
            gr_context_enter(&link->context, pushed, "gr_ring_free") == GR_OK;
 }
 
-/* An event after the last work of this process that has not passed; NULL if all is done. */
+/* An event after the last work of this process, if it has not passed; NULL if all is done. */
 static CUevent work_left(struct gr_link *link)
 {
     bool pushed;
@@ -290,9 +295,9 @@ static CUevent work_left(struct gr_link *link)
 }
 
 /*
- * The socket stays open, and watched, until all that this process signals is signalled and all that
- * it waits for has come: the peer takes its end for the last of our signals, and we the peer's for
- * the last of its.
+ * The socket stays open and watched until this process has signalled all that it has to, and all
+ * that it waits for has arrived: each process takes the end of the socket for the other's last
+ * signal.
  */
 void gr_link_end(struct gr_link *link)
 {

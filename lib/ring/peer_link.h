@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The link of a ring whose other side is another process's. Each process keeps a struct
- * gr_ring_state of its own; what tells the two of each other is a page of shared memory
- * (peer_page.c), a semaphore each (peer_semaphores.c) and the socket, which wakes and says when the
- * peer is gone (peer_watch.c).
+ * The link of a ring whose other side is in another process. Each process keeps its own struct
+ * gr_ring_state. The processes communicate by a page of shared memory (peer_page.c), by one
+ * semaphore each (peer_semaphores.c), and by the socket, which wakes the peer and reports its end
+ * (peer_watch.c).
  *
- * The link is NULL where a ring is not shared. The ring's calls and gr_link_end() then do nothing.
- * On systems without Unix sockets there never is one (without_peer.c).
+ * The link is NULL if a ring is not shared. The ring's calls and gr_link_end() then do nothing. On
+ * systems without Unix sockets it is always NULL (without_peer.c).
  */
 #ifndef GR_LIB_RING_PEER_LINK_H
 #define GR_LIB_RING_PEER_LINK_H
@@ -21,79 +21,84 @@ struct gr_link;
 
 struct gr_page;
 
-/* What a new link is made of. */
+/* The parts of a new link. */
 struct gr_link_parts {
-    int socket; /* closed when the link has ended */
+    int socket; /* closed when the link ends */
     gr_ring_role role;
-    struct gr_page *page; /* the link's on success */
-    uint32_t count;       /* of its slots */
+    struct gr_page *page; /* owned by the link on success */
+    uint32_t count;       /* number of slots */
 
-    /* Signalled by this process, and by the peer. The link takes holds of its own. */
+    /* Signalled by this process, and by the peer. The link takes its own references. */
     gr_semaphore *mine, *theirs;
 
-    /* The resources' own, if they are relayed; each may be NULL, and gets a hold. */
+    /*
+     * The resources' semaphores if they are relayed. Each may be NULL; the link takes references.
+     */
     bool relays;
     gr_semaphore *relayed[2];
 
-    /* The ring's: it stays as it is until gr_link_end(). */
+    /* The ring's state: must stay valid until gr_link_end(). */
     struct gr_ring_state *state;
 
-    /* Which is told of what the peer does, by its thread. */
+    /* Notified when the peer changes the ring, on the link's thread. */
     gr_ring *ring;
     void (*changed)(gr_ring *ring);
 };
 
-/* Makes a link, and begins to watch the socket. NULL, and the error: the parts are as before. */
+/*
+ * Creates a link and starts to watch the socket. NULL and the error on failure: the parts are
+ * unchanged.
+ */
 struct gr_link *gr_link_begin(const struct gr_link_parts *parts, const char *call);
 
-/* Takes it back, where the ring could not be sent: the socket stays open. */
+/* Undoes gr_link_begin() if the ring could not be sent: the socket stays open. */
 void gr_link_abandon(struct gr_link *link);
 
 /*
- * The ring is freed. The link lives on by itself until the peer has had all that this process
- * signals.
+ * Called when the ring is freed. The link lives on until the peer can receive all signals of this
+ * process.
  */
 void gr_link_end(struct gr_link *link);
 
-/* ---- The ring's calls, with its lock --------------------------------------------------------- */
+/* ---- Calls of the ring, with its lock held --------------------------------------------------- */
 
 /*
- * Brings the state up to date. Errors: not this process's role; the peer is gone and nobody would
- * read.
+ * Updates the state from the page. Fails if this process does not have that role, or if the
+ * producer's peer is gone.
  */
 gr_status gr_link_pull(struct gr_link *link, const struct gr_ring_side *side, const char *call);
 
 /*
- * Before a wait: the peer is to wake this process. Then look once more; true: the peer will do
- * nothing any more.
+ * Call before a wait: requests a wake-up from the peer. Check again afterwards. True: the peer will
+ * do nothing more.
  */
 bool gr_link_await(struct gr_link *link);
 
-/* Records that the peer is gone: GR_ERR_SYSTEM. There is a link. */
+/* Records why the peer is gone: GR_ERR_SYSTEM. The link must not be NULL. */
 gr_status gr_link_fail_over(const struct gr_link *link, const char *call);
 
 /*
- * Claims in the page what was claimed in the state. False: the peer was faster, and nothing is
- * claimed.
+ * Claims in the page the slots that were claimed in the state. False: the peer was faster, and
+ * nothing is claimed.
  */
 bool gr_link_claim(struct gr_link *link, const struct gr_ring_side *side, size_t n);
 
-/* A claim has been committed in the state, or undone. */
+/* Call after a claim has been committed or undone in the state. */
 void gr_link_conclude(struct gr_link *link, const struct gr_ring_side *side, size_t n, bool final);
 
-/* What was handed on in the state is the peer's now. */
+/* Hands the slots that were handed on in the state to the peer. */
 void gr_link_push(struct gr_link *link, const struct gr_ring_side *side, size_t n);
 
-/* What was to be read was cancelled in the state. */
+/* Call after a read has been cancelled in the state. */
 void gr_link_cancel_read(struct gr_link *link, const struct gr_ring_side *side, size_t n);
 
 void gr_link_stop(struct gr_link *link);
 
-/* ---- Without its lock: before a side's use begins, and after it has ended -------------------- */
+/* ---- Calls without the ring's lock: before a side begins to use slots, and after it has ended  */
 
 /*
- * For a side that waits in this thread, and in no stream: whether the peer's work with the n slots
- * has ended.
+ * Whether the peer's work with the n slots has ended. For a side that waits in this thread instead
+ * of in a stream.
  */
 gr_status gr_link_has_come(struct gr_link *link, const struct gr_ring_side *side, size_t n,
                            bool *come, const char *call);
@@ -101,7 +106,10 @@ gr_status gr_link_has_come(struct gr_link *link, const struct gr_ring_side *side
 gr_status gr_link_begin_use(struct gr_link *link, const struct gr_ring_side *side, size_t n,
                             const char *call);
 
-/* After a map or a release, also one that failed: the link lives until the stream has come here. */
+/*
+ * Call after each map or release, even a failed one: the link lives until the stream has reached
+ * this point.
+ */
 void gr_link_follow(struct gr_link *link, CUstream stream);
 
 gr_status gr_link_end_use(struct gr_link *link, const struct gr_ring_side *side, size_t n,

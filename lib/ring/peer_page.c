@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The page that two processes share for a ring: who has which slot. A number from it is read once,
- * checked against what this process knows, and used as a number only; a peer that dies or lies
- * leaves nothing locked.
+ * The page that two processes share for a ring: the owner of each slot. Each number is read from
+ * the page once, checked against what this process knows, and used only as a number. A peer that
+ * dies or lies leaves nothing locked.
  */
 #define _GNU_SOURCE
 #include "lib/ring/peer_page.h"
@@ -21,7 +21,7 @@
 _Static_assert(ATOMIC_INT_LOCK_FREE == 2 && ATOMIC_LLONG_LOCK_FREE == 2,
                "atomics must work across processes");
 
-/* ---- Making and mapping ---------------------------------------------------------------------- */
+/* ---- Creating and mapping -------------------------------------------------------------------- */
 
 static size_t size_of(uint32_t slots)
 {
@@ -33,16 +33,15 @@ int gr_page_create(uint32_t slots, const char *call)
     int fd = memfd_create("grinterop ring", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (fd >= 0 && ftruncate(fd, (off_t)size_of(slots)) == 0 && fcntl(fd, F_ADD_SEALS, SEALS) == 0)
         return fd;
-    gr_fail_errno(errno, call,
-                  "The ring's page could not be made (is a descriptor left: ulimit -n)");
+    gr_fail_errno(errno, call, "Cannot create the ring's page (are descriptors left: ulimit -n)");
     if (fd >= 0)
         close(fd);
     return -1;
 }
 
 /*
- * Asks for the seals first: without them another process can still take away what the size says is
- * there.
+ * Checks the seals first: without them the other process could shrink the file after the size
+ * check.
  */
 static bool is_sealed(int fd, size_t size)
 {
@@ -57,12 +56,12 @@ gr_status gr_page_map(int fd, uint32_t slots, struct gr_page **page, const char 
     size_t size = size_of(slots);
     if (!is_sealed(fd, size))
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The descriptor that came for the ring's page is no sealed memory of the "
-                       "right size (%zu): it is not one that grinterop sends.",
+                       "The descriptor received for the ring's page is not sealed memory of the "
+                       "right size (%zu): grinterop did not send it.",
                        size);
     void *mapped = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (mapped == MAP_FAILED)
-        return gr_fail_errno(errno, call, "The ring's page could not be mapped");
+        return gr_fail_errno(errno, call, "Cannot map the ring's page");
     *page = mapped;
     return GR_OK;
 }
@@ -96,7 +95,7 @@ static void put(struct gr_page_view *view, uint32_t i, uint64_t word)
     atomic_store(&view->page->slots[i].word, word);
 }
 
-/* Takes a frame that is there to be read, unless the peer was faster. */
+/* Takes a published frame, unless the peer was faster. */
 static bool take(struct gr_page_view *view, uint32_t i, uint64_t frame, enum gr_owner to)
 {
     uint64_t ready = word_of(frame, GR_OWNER_READY), taken = word_of(frame, to);
@@ -106,9 +105,9 @@ static bool take(struct gr_page_view *view, uint32_t i, uint64_t frame, enum gr_
     return true;
 }
 
-/* ---- What the peer has done ------------------------------------------------------------------ */
+/* ---- Changes by the peer --------------------------------------------------------------------- */
 
-/* What the consumer had, if only to cancel: the next writing comes after that. */
+/* The next write waits for the consumer's use, even one that was cancelled. */
 static void note_given_back(struct gr_page_view *view, uint32_t i)
 {
     uint64_t value = atomic_load(&view->page->slots[i].given_back);
@@ -118,7 +117,7 @@ static void note_given_back(struct gr_page_view *view, uint32_t i)
     view->seen[i].in = value;
 }
 
-/* False: no peer of grinterop's does that. */
+/* False: no grinterop peer does that. */
 static bool pull_as_producer(struct gr_page_view *view, uint32_t i)
 {
     struct gr_ring_state *state = view->state;
@@ -130,7 +129,7 @@ static bool pull_as_producer(struct gr_page_view *view, uint32_t i)
         return false;
     view->seen[i].word = word;
     switch (owner_of(word)) {
-    case GR_OWNER_READY: /* after a read that was cancelled, too */
+    case GR_OWNER_READY: /* also after a cancelled read */
         gr_place_move(state, i, GR_PLACE_READY);
         return true;
     case GR_OWNER_CONSUMER:
@@ -148,14 +147,14 @@ static bool pull_as_producer(struct gr_page_view *view, uint32_t i)
     }
 }
 
-/* The producer has taken the frame back, which was there to be read. */
+/* The producer has taken back a frame that was not read. */
 static void lose(struct gr_ring_state *state, uint32_t i)
 {
     state->dropped++;
     gr_ring_state_cancel_write(state, 1, &i);
 }
 
-/* A frame that is new here; one that is older than the last one read is of no use any more. */
+/* Records a new frame. In GR_RING_NEWEST, drops one that is older than the last one read. */
 static void note_ready(struct gr_page_view *view, uint32_t i, uint64_t frame)
 {
     struct gr_ring_state *state = view->state;
@@ -186,7 +185,7 @@ static bool pull_as_consumer(struct gr_page_view *view, uint32_t i)
         lose(state, i);
     bool is_ready = owner_of(word) == GR_OWNER_READY;
     if (is_ready && frame_of(word) > state->published)
-        return true; /* not all before it may have been seen: the next time */
+        return true; /* earlier frames may not have been seen yet: next time */
     view->seen[i].word = word;
     if (is_ready)
         note_ready(view, i, frame_of(word));
@@ -211,9 +210,9 @@ bool gr_page_pull(struct gr_page_view *view, const struct gr_ring_side *side)
     return sound;
 }
 
-/* ---- What this process does ------------------------------------------------------------------ */
+/* ---- Changes by this process ----------------------------------------------------------------- */
 
-/* A frame that was taken goes back to where it was. */
+/* Puts a taken frame back. */
 static void untake(struct gr_page_view *view, const struct gr_ring_place *place, uint32_t i)
 {
     if (place->before == GR_PLACE_READY)
@@ -241,7 +240,7 @@ bool gr_page_claim(struct gr_page_view *view, const struct gr_ring_side *side, s
     return true;
 }
 
-/* Frames that the consumer's state has dropped, because a newer one is read. */
+/* Marks the frames that the consumer's state dropped because a newer one is read. */
 static void tell_dropped(struct gr_page_view *view)
 {
     for (uint32_t i = 0; i < view->count; i++)
@@ -255,7 +254,7 @@ void gr_page_conclude(struct gr_page_view *view, const struct gr_ring_side *side
 {
     for (size_t i = 0; i < n; i++)
         if (final)
-            view->seen[side->numbers[i]].in = 0; /* waited for, once */
+            view->seen[side->numbers[i]].in = 0; /* waited for once */
         else
             untake(view, &view->state->places[side->numbers[i]], side->numbers[i]);
     if (final && !side->writes)

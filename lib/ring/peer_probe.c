@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Asking a semaphore for a value: see peer_probe.h. */
+/* Polls a semaphore: see peer_probe.h. */
 #include "lib/ring/peer_probe.h"
 
 #include "lib/driver.h"
 #include "lib/error.h"
 
-/* The system may let a thread of the driver's miss a look, but not so many. */
+/* A driver thread may be delayed past one look, but not past several. */
 #define LOOKS_FOR_NO 3
 
 static CUresult make(struct gr_peer_probe *probe)
@@ -23,7 +23,7 @@ static CUresult make(struct gr_peer_probe *probe)
 
 static gr_status refuse(CUresult result, const char *call)
 {
-    return gr_fail_cuda(result, call, "The driver cannot be asked how far the other process is.");
+    return gr_fail_cuda(result, call, "The driver cannot report how far the other process is.");
 }
 
 static gr_status ask(const struct gr_peer_probe *probe, gr_semaphore *semaphore, uint64_t value)
@@ -73,7 +73,7 @@ enum gr_peer_answer gr_peer_probe_look(struct gr_peer_probe *probe)
     return probe->looks < LOOKS_FOR_NO ? GR_PEER_UNKNOWN : GR_PEER_LACKS;
 }
 
-/* What its stream was given is still done. */
+/* Work already in its stream still completes. */
 void gr_peer_probe_end(struct gr_peer_probe *probe)
 {
     const gr_cuda_api *cu = gr_driver();

@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What orders the two processes of a shared ring: a timeline semaphore of each, `mine` and
- * `theirs`. The page says of each slot which value of which has to come first.
+ * Orders the two processes of a shared ring by one timeline semaphore each, `mine` and `theirs`.
+ * For each slot, the page has the value of each semaphore that must come first.
  *
  *     this side is       its use begins                        its use ends
  *     -----------------  ------------------------------------  ----------------------------------
- *     CUDA               the map waits for theirs, as for      the release signals mine, as ever
- *                        graphics' semaphore
- *     graphics, direct   its submit waits for theirs, as for   its submit signals mine, as ever
- *                        CUDA's semaphore
- *     graphics, relayed  the stream `in` waits for theirs and  the stream `out` waits for its
- *                        releases, as CUDA would have          submit, as a map would, and
- *                                                              signals mine
+ *     CUDA               the map waits for theirs instead of   the release signals mine as usual
+ *                        the graphics semaphore
+ *     graphics, direct   its submit waits for theirs instead   its submit signals mine as usual
+ *                        of the CUDA semaphore
+ *     graphics, relayed  the stream `in` waits for theirs,     the stream `out` waits for its
+ *                        then releases in CUDA's place         submit like a map, then signals
+ *                                                              mine
  *
- * Direct are semaphores that can be exported and that nobody else uses; the relay is for all
- * others.
+ * Semaphores are direct if they can be exported and have no other users; else they are relayed.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "lib/ring/peer_semaphores.h"
@@ -27,20 +26,20 @@
 #include "lib/external/external.h"
 #include "lib/sync/semaphore_points.h"
 
-/* How long work may take where there should be none left, in milliseconds. */
+/* Time limit in milliseconds for work that should already be done. */
 #define A_MOMENT 5
 
-/* How long a ring that ends waits for a peer that lives. */
+/* How long a ring that ends waits for a living peer, in milliseconds. */
 #define PEERS_TIME 2000
 
-/* How often a driver is asked that refuses to answer: one that is lost always does. */
+/* How often to retry a driver call that fails: after a lost device all calls fail. */
 #define MOST_TRIES 3
 
-/* ---- Asking and signalling ------------------------------------------------------------------- */
+/* ---- Querying and signalling ----------------------------------------------------------------- */
 
 /*
- * Whether an event passes in that time; it is looked at twice at least. A driver that goes on to
- * refuse the answer has lost its device, where nothing is waited for.
+ * Whether an event passes within that time; queried at least twice. If the driver keeps failing,
+ * its device is lost and no work waits: true.
  */
 static bool passes_within(CUevent event, double ms)
 {
@@ -110,12 +109,15 @@ gr_status gr_peer_semaphores_start(struct gr_peer_semaphores *semaphores, bool r
         return status;
     CUresult result = make_streams(semaphores, relays);
     if (result != CUDA_SUCCESS)
-        status = gr_fail_cuda(result, "cuStreamCreate", "The ring's streams could not be made.");
+        status = gr_fail_cuda(result, "cuStreamCreate", "Cannot create the ring's streams.");
     gr_context_leave(pushed);
     return status;
 }
 
-/* A question that nobody answers holds up the GPU: the driver's later calls may wait for it. */
+/*
+ * Signals an open query before freeing it: a pending wait occupies the GPU, and later driver calls
+ * may wait for it.
+ */
 static void end_probe(struct gr_peer_probe *probe, gr_semaphore *semaphore)
 {
     const gr_semaphore_point point =
@@ -160,8 +162,8 @@ void gr_peer_semaphores_finish(struct gr_peer_semaphores *semaphores, bool alive
 /* ---- A peer that is gone --------------------------------------------------------------------- */
 
 /*
- * The signal may have come; it must not be taken back by a smaller one. If the driver refuses,
- * streams go on waiting, and nothing else can be done. The lock is held.
+ * Signals only if the peer has not: a smaller value must not overwrite a larger one. If the driver
+ * fails, streams keep waiting, and nothing else can be done. The lock is held.
  */
 static void serve_one(struct gr_peer_gauge *gauge, gr_semaphore *semaphore)
 {
@@ -198,7 +200,7 @@ void gr_peer_semaphores_serve(struct gr_peer_semaphores *semaphores)
     pthread_mutex_unlock(&semaphores->lock);
 }
 
-/* As far as it is known; the context is current, and the lock is held. */
+/* True if unknown. The context is current, and the lock is held. */
 static bool is_sound(struct gr_peer_gauge *gauge, gr_semaphore *semaphore)
 {
     struct gr_peer_probe *coming = &gauge->coming, *again = &gauge->again;
@@ -212,7 +214,7 @@ static bool is_sound(struct gr_peer_gauge *gauge, gr_semaphore *semaphore)
     return gr_peer_probe_look(again) != GR_PEER_LACKS;
 }
 
-/* False: one of them has gone back. The lock is held. */
+/* False: one of them has fallen back. The lock is held. */
 static bool are_sound(struct gr_peer_semaphores *semaphores)
 {
     bool pushed, sound = true;
@@ -239,7 +241,7 @@ bool gr_peer_semaphores_look(struct gr_peer_semaphores *semaphores)
     return sound;
 }
 
-/* Other streams of this process wait for what it has signalled itself. */
+/* Other streams of this process wait for its own signals. */
 static void note_signalled(struct gr_peer_semaphores *semaphores, uint64_t value)
 {
     pthread_mutex_lock(&semaphores->lock);
@@ -248,7 +250,7 @@ static void note_signalled(struct gr_peer_semaphores *semaphores, uint64_t value
     pthread_mutex_unlock(&semaphores->lock);
 }
 
-/* Before anything is made to wait for it. */
+/* Call before any work waits for the value. */
 static void note_awaited(struct gr_peer_semaphores *semaphores, uint64_t value)
 {
     struct gr_error_record before;
@@ -283,7 +285,7 @@ static void wait_directly(bool is_cuda, gr_resource *resource, uint64_t value)
         sync->computed = value;
 }
 
-/* What the use of n slots has to wait for; 0: nothing. */
+/* The value that the use of n slots waits for; 0: none. */
 static uint64_t last_in(const struct gr_page_view *view, const struct gr_ring_side *side, size_t n)
 {
     uint64_t last = 0;
@@ -294,8 +296,8 @@ static uint64_t last_in(const struct gr_page_view *view, const struct gr_ring_si
 }
 
 /*
- * What a stream has passed, only an event in the stream itself says. A driver that records none has
- * lost its device, where nothing is waited for.
+ * Only an event in the stream itself shows what the stream has passed. If recording fails, the
+ * device is lost and no work waits.
  */
 static void follow(const struct gr_peer_semaphores *semaphores, CUstream stream)
 {
@@ -303,7 +305,10 @@ static void follow(const struct gr_peer_semaphores *semaphores, CUstream stream)
         gr_driver()->StreamWaitEvent(semaphores->passed, semaphores->mark, 0);
 }
 
-/* Once it has come, nothing waits for it again: the peer may take it back at any time. */
+/*
+ * Forgets values that have arrived, so that nothing waits for them again: the peer may set them
+ * back at any time.
+ */
 static void forget_in(const struct gr_page_view *view, const struct gr_ring_side *side, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -326,11 +331,12 @@ gr_status gr_peer_semaphores_have_come(struct gr_peer_semaphores *semaphores,
     if (status != GR_OK)
         return status;
     if (arriving->value != last) {
-        if (arriving->value) /* its stream may miss a value that is there for a moment */
+        if (arriving->value) /* the query's stream may miss a value that is there only briefly */
             follow(semaphores, arriving->stream);
         status = gr_peer_probe_ask(arriving, semaphores->theirs, last);
         if (status == GR_OK)
-            passes_within(arriving->after, A_MOMENT); /* what is there is seen at once */
+            passes_within(arriving->after,
+                          A_MOMENT); /* a value that is already there is seen at once */
     }
     *come = gr_peer_probe_look(arriving) == GR_PEER_HAS;
     gr_context_leave(pushed);
@@ -405,7 +411,7 @@ gr_status gr_peer_semaphores_end_use(struct gr_peer_semaphores *semaphores,
     return status;
 }
 
-/* ---- The end of all -------------------------------------------------------------------------- */
+/* ---- The last work --------------------------------------------------------------------------- */
 
 static uint64_t last_out(const struct gr_page_view *view)
 {
@@ -416,7 +422,7 @@ static uint64_t last_out(const struct gr_page_view *view)
     return last;
 }
 
-/* The event comes after all that the streams were made to wait for, too. */
+/* Moves the event behind all waits of the streams. */
 static bool move_behind_streams(const struct gr_peer_semaphores *semaphores, CUevent event)
 {
     const gr_cuda_api *cu = gr_driver();
@@ -428,7 +434,7 @@ static bool move_behind_streams(const struct gr_peer_semaphores *semaphores, CUe
            cu->EventRecord(event, semaphores->passed) == CUDA_SUCCESS;
 }
 
-/* False: the driver gives none. The event is NULL where there is nothing to wait for. */
+/* False: the driver fails. The event is NULL if there is nothing to wait for. */
 static bool event_after_all(const struct gr_peer_semaphores *semaphores,
                             const struct gr_page_view *view, CUevent *event)
 {
@@ -453,9 +459,8 @@ static bool event_after_all(const struct gr_peer_semaphores *semaphores,
 }
 
 /*
- * The ends of the slots, which follow, may wait in the driver for all of the GPU's work, and so for
- * a peer that lives and does not go on: after its time is over, what it owes or has taken back is
- * signalled in its place.
+ * Ending the slots, which follows, may wait in the driver for all GPU work, and so for a peer that
+ * lives but hangs. After the time limit, this process signals what the peer owes or has set back.
  */
 static void serve_all(struct gr_peer_semaphores *semaphores)
 {
@@ -472,7 +477,7 @@ CUevent gr_peer_semaphores_last_work(struct gr_peer_semaphores *semaphores,
     bool told = false;
     for (int tries = 0; !told && tries < MOST_TRIES; tries++)
         told = event_after_all(semaphores, view, &event);
-    if (!told) /* it may be there or not: nobody waits for it any more */
+    if (!told) /* its work may still be running: nothing waits for it any more */
         serve_all(semaphores);
     if (!event)
         return NULL;

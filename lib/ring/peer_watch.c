@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where the death of a shared ring's peer is noticed: a thread watches the socket. A byte means
- * that there is something new in the page, the end of file that the peer has died, or has freed its
- * ring and all that it had to signal is signalled. A peer whose semaphore goes back to a smaller
- * value, which none of grinterop does, is as good as dead, too: who waits for it would wait for
- * ever.
+ * Watches the socket of a shared ring in a thread. A byte means that the page has changed. End of
+ * file means that the peer has died, or has freed its ring after its last signal. A peer whose
+ * semaphore falls back to a smaller value, which no grinterop peer does, also counts as dead, since
+ * waits for it could last forever.
  */
 #define _GNU_SOURCE
 #include "lib/ring/peer_watch.h"
@@ -26,13 +25,13 @@
 #define SO_PASSRIGHTS 83
 #endif
 
-/* What a dead peer's GPU still does shall come first; in milliseconds. */
+/* Milliseconds for a dead peer's GPU to finish its work. */
 #define GRACE 100
 
-/* How often the semaphores are looked at, in milliseconds. */
+/* How often the semaphores are checked, in milliseconds. */
 #define LOOK_EVERY 500
 
-/* Wakes who waits in this process. */
+/* Notifies the waiters of this process. */
 static void notify(struct gr_peer_watch *watch)
 {
     pthread_mutex_lock(&watch->lock);
@@ -42,8 +41,8 @@ static void notify(struct gr_peer_watch *watch)
 }
 
 /*
- * Reads what there is. False: the end; also of a peer that sends descriptors, which none of
- * grinterop does: this process would have to close more and more of them.
+ * Reads all available bytes. False: end of file, or the peer sent descriptors. No grinterop peer
+ * sends any, and this process would have to keep closing them.
  */
 static bool drain(struct gr_peer_watch *watch)
 {
@@ -59,7 +58,7 @@ static bool drain(struct gr_peer_watch *watch)
     return error == EAGAIN || error == EWOULDBLOCK || error == EINTR;
 }
 
-/* By the clock, since a peer may send bytes all the time. False: its semaphore has gone back. */
+/* By the clock, since a peer may send bytes all the time. False: a semaphore has fallen back. */
 static bool look(struct gr_peer_watch *watch, double *due)
 {
     double now = gr_clock_ms();
@@ -72,7 +71,7 @@ static bool look(struct gr_peer_watch *watch, double *due)
     return sound;
 }
 
-/* How many are ready, after that time 0; also where poll() lacks memory for a moment. */
+/* Number of ready descriptors; 0 on timeout or if poll() runs out of memory. */
 static int wait_for(struct pollfd fds[], nfds_t n, int ms)
 {
     const struct timespec moment = {.tv_nsec = 10000000};
@@ -83,7 +82,7 @@ static int wait_for(struct pollfd fds[], nfds_t n, int ms)
     return 0;
 }
 
-/* Until the peer is gone; false: until this thread is to end. */
+/* True: the peer is gone. False: this thread shall end. */
 static bool watch_peer(struct gr_peer_watch *watch)
 {
     struct pollfd fds[] = {{.fd = watch->quit, .events = POLLIN},
@@ -107,7 +106,7 @@ static bool watch_peer(struct gr_peer_watch *watch)
     return true;
 }
 
-/* What is waited for is signalled, and again where somebody takes it back. */
+/* After the peer is gone, signals the awaited values, and again if they are set back. */
 static void *run(void *user)
 {
     struct gr_peer_watch *watch = user;
@@ -124,7 +123,7 @@ static void *run(void *user)
     return NULL;
 }
 
-/* The application's signals are for its own threads. */
+/* Blocks all signals, which are for the application's threads. */
 static int start_thread(struct gr_peer_watch *watch)
 {
     sigset_t all, before;
@@ -144,8 +143,8 @@ static void end_thread(struct gr_peer_watch *watch)
 }
 
 /*
- * Out-of-band bytes are read as any others, since the kernel closes the descriptors of those that
- * are not read. Where it can (Linux 6.16), it refuses all descriptors.
+ * Reads out-of-band bytes inline, since the kernel would otherwise close the descriptors of unread
+ * ones in this process. Refuses all descriptors where the kernel can (Linux 6.16).
  */
 static void take_socket(struct gr_peer_watch *watch)
 {
@@ -179,15 +178,14 @@ gr_status gr_peer_watch_start(struct gr_peer_watch *watch, const char *call)
 {
     watch->quit = eventfd(0, EFD_CLOEXEC);
     if (watch->quit < 0)
-        return gr_fail_errno(errno, call,
-                             "The thread that watches the other process could have no eventfd "
-                             "(ulimit -n)");
+        return gr_fail_errno(
+            errno, call,
+            "Cannot create an eventfd for the thread that watches the other process (ulimit -n)");
     take_socket(watch);
     int failed = start_thread(watch);
     if (failed)
         return gr_fail_errno(failed, call,
-                             "The thread that watches the other process could not be had "
-                             "(ulimit -u)");
+                             "Cannot create the thread that watches the other process (ulimit -u)");
     watch->runs = true;
     return GR_OK;
 }

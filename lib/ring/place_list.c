@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Lists of slots by number, since a state may be copied: the first and the last, and each slot's
- * neighbours. What free slots that leave are in is a list of their own: nobody takes those.
+ * Lists of slots, linked by numbers since a state may be copied. Free slots that leave are in a
+ * list of their own, since they are never taken.
  */
 #include "lib/ring/place_list.h"
 
@@ -12,7 +12,7 @@ static struct gr_place_list *list_of(struct gr_ring_state *state, const struct g
     return &state->lists[place->state];
 }
 
-/* What the list is ordered by; the others are in the order in which slots came. */
+/* The sort key of an ordered list. The other lists are in order of insertion. */
 static uint64_t key_of(const struct gr_ring_place *place)
 {
     return place->state == GR_PLACE_READY ? place->frame : place->turn;
@@ -23,7 +23,7 @@ static bool is_ordered(const struct gr_ring_place *place)
     return place->state == GR_PLACE_READY || (place->state == GR_PLACE_FREE && !place->leaving);
 }
 
-/* ---- In and out ------------------------------------------------------------------------------ */
+/* ---- Insertion and removal ------------------------------------------------------------------- */
 
 static void unlink_place(struct gr_ring_state *state, uint32_t number)
 {
@@ -65,7 +65,7 @@ static void put_behind(struct gr_ring_state *state, struct gr_place_list *list, 
 }
 
 /*
- * Nearly always a slot comes last, or, where a claim is undone, first: so both ends are looked at
+ * A slot is nearly always inserted last, or first when a claim is undone. Both ends are checked
  * before the list is walked.
  */
 static void link_place(struct gr_ring_state *state, uint32_t number)
@@ -86,7 +86,7 @@ static void link_place(struct gr_ring_state *state, uint32_t number)
     list->leaving += place->leaving;
 }
 
-/* ---- What the bookkeeping calls -------------------------------------------------------------- */
+/* ---- Operations on slots --------------------------------------------------------------------- */
 
 void gr_place_move(struct gr_ring_state *state, uint32_t number, enum gr_place_state into)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A ring without its slots: its lock, its sides and the memory of its state. */
+/* A ring without its slots: the lock, the sides and the memory of its state. */
 #define _POSIX_C_SOURCE 200809L
 #include "lib/ring/ring.h"
 
@@ -9,7 +9,7 @@
 #include "lib/error.h"
 #include "lib/platform/fork.h"
 
-/* A deadline must not move with the wall clock; where a condition knows no other, it does. */
+/* Deadlines use the monotonic clock where the condition supports it, else the wall clock. */
 static bool init_condition(gr_ring *ring)
 {
     pthread_condattr_t attributes;

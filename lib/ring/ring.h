@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A ring as the library's own files see it. slot_state.c says which slot is next, side.c has what a
- * side has in hand, side_order.c orders the sides, slot_resources.c makes and ends slots,
- * shown_slots.c is what the application is shown of them; life.c,
- * acquire.c and hand_over.c are what the application calls.
+ * The internal view of a ring. slot_state.c chooses the next slot, side.c keeps each side's slots
+ * in hand, side_order.c orders the sides, slot_resources.c creates slots, slot_end.c ends them, and
+ * shown_slots.c holds what the application sees of them. life.c, acquire.c and hand_over.c are the
+ * public calls.
  */
 #ifndef GR_LIB_RING_RING_H
 #define GR_LIB_RING_RING_H
@@ -16,15 +16,15 @@
 #include "lib/ring/side.h"
 #include "lib/ring/slot_state.h"
 
-/* What a slot is made of, at the place that the state has for it. */
+/* The objects of a slot, at the same index as its place in the state. */
 struct gr_ring_slot {
-    gr_resource *resource; /* NULL: there is no slot here */
-    gr_buffer *buffer;     /* while CUDA has it */
-    gr_submit *submit;     /* while Vulkan has it; several slots may have the same */
+    gr_resource *resource; /* NULL: no slot here */
+    gr_buffer *buffer;     /* while CUDA uses it */
+    gr_submit *submit;     /* while Vulkan uses it; several slots may share one */
     unsigned index;        /* as the application counts */
 };
 
-/* A slot that has left, whose end Vulkan's submits hold up. */
+/* A slot that has left while Vulkan submits still use it. */
 struct gr_ring_left {
     gr_resource *resource;
     CUevent after;
@@ -32,45 +32,48 @@ struct gr_ring_left {
 
 struct gr_link;
 
-/* By which a role polls. */
+/* The descriptor that a role polls. */
 struct gr_ring_descriptor {
-    int fd; /* an eventfd; -1: nobody has asked for it */
+    int fd; /* an eventfd; -1: never requested */
     bool readable;
 };
 
 struct gr_ring {
-    pthread_mutex_t lock; /* for all but what is fixed, and a side's arrays, which it uses alone */
+    pthread_mutex_t
+        lock; /* for all but constants and the sides' arrays, which each side uses alone */
     pthread_cond_t changed;
-    int clock; /* of the condition's deadlines, for clock_gettime() */
+    int clock; /* the condition's clock, for clock_gettime() */
     struct gr_ring_state *state;
-    struct gr_ring_slot *slots;   /* state->room of them */
-    struct gr_shown_slots *shown; /* likewise, as the application sees them */
-    struct gr_ring_left *left;    /* room for all slots that there have been at once */
+    struct gr_ring_slot *slots;   /* state->room entries */
+    struct gr_shown_slots *shown; /* the same slots as the application sees them */
+    struct gr_ring_left *left;    /* room for the largest number of slots ever */
     uint32_t left_count, left_room;
-    struct gr_ring_side writer, reader; /* the producer's side, and the consumer's */
-    /* acquire and release: the ring's own, and the device's that they stand for; NULL: there are
-     * none */
+    struct gr_ring_side writer, reader; /* the producer's side, the consumer's side */
+    /*
+     * The ring's own acquire and release semaphores, and the device pair that they replace; NULL if
+     * unused.
+     */
     gr_semaphore *own[2], *given[2];
     bool by_commands; /* graphics takes commands from its thread, as OpenGL does */
-    struct gr_ring_descriptor descriptors[2]; /* the producer's, the consumer's */
-    bool is_polled;                           /* there is one */
-    struct gr_link *link; /* to the process that has the other side; NULL: there is none */
-    bool is_sending;      /* until there is: the slots stay as they are, and free */
+    struct gr_ring_descriptor descriptors[2]; /* of the producer, of the consumer */
+    bool is_polled;                           /* at least one is open */
+    struct gr_link *link; /* to the process with the other side; NULL: not shared */
+    bool is_sending;      /* being sent: all slots stay free until the link exists */
 };
 
 /* Refuses NULL. */
 gr_status gr_ring_check(const gr_ring *ring, const char *call);
 
-/* Refuses what is no role. */
+/* Refuses invalid roles. */
 gr_status gr_ring_check_role(gr_ring_role role, const char *call);
 
-/* A ring without slots; NULL, and the error. The options were checked. */
+/* A ring without slots; NULL and the error on failure. The options are already checked. */
 gr_ring *gr_ring_make_empty(const gr_ring_options *options, const char *call);
 
-/* Frees a ring whose slots have ended, or one that is half made. */
+/* Frees a ring whose slots have ended, or a half-created one. */
 void gr_ring_free_empty(gr_ring *ring);
 
-/* The resource of a slot that does not leave, which all others are like. */
+/* The resource of a slot that does not leave. All other resources are of the same kind. */
 gr_resource *gr_ring_any_resource(const gr_ring *ring);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The slots that the application is shown. */
+/* The slots that the application sees. */
 #include "lib/ring/shown_slots.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The slots that the application is shown: pointers that stay good until the ring is freed, also
- * when a resize moves the ring's own arrays, and that are known again without being followed.
+ * The slots that the application sees. The pointers stay valid until the ring is freed, even when a
+ * resize moves the ring's arrays, and are looked up without being dereferenced.
  */
 #ifndef GR_LIB_RING_SHOWN_SLOTS_H
 #define GR_LIB_RING_SHOWN_SLOTS_H
@@ -10,22 +10,21 @@
 
 #include <grinterop/ring.h>
 
-/* The slots of some neighbouring places. */
+/* The slots of a range of places. */
 struct gr_shown_slots {
     struct gr_shown_slots *next;
     uint32_t first, count;
     gr_slot slots[];
 };
 
-/* Makes those of the places from `first` on, and puts them in front of the list. False: no memory.
- */
+/* Prepends slots for the places from `first` on to the list. False: out of memory. */
 bool gr_shown_slots_add(struct gr_shown_slots **list, uint32_t first, uint32_t count);
 void gr_shown_slots_free(struct gr_shown_slots *list);
 
-/* The slot of a place that has one. */
+/* The slot of a place; the place must be in the list. */
 gr_slot *gr_shown_slot(struct gr_shown_slots *list, uint32_t place);
 
-/* The place of a pointer that may be none of ours; then UINT32_MAX. */
+/* The place of a slot, which may be any pointer: UINT32_MAX if it is not in the list. */
 uint32_t gr_shown_slots_find(const struct gr_shown_slots *list, const gr_slot *slot);
 
 #endif

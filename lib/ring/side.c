@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What both sides of a ring do, each in its own direction. */
+/* Operations of both sides of a ring, each in its own direction. */
 #include "lib/ring/side.h"
 
 #include <stdlib.h>

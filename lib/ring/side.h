@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One side of a ring, which writes or reads, and the slots that it has in hand in a call. */
+/* One side of a ring, which writes or reads, and the slots of its current call. */
 #ifndef GR_LIB_RING_SIDE_H
 #define GR_LIB_RING_SIDE_H
 
@@ -7,26 +7,29 @@
 
 #include "lib/ring/slot_state.h"
 
-/* The arrays are kept from call to call, so that a call allocates nothing: n of each. */
+/*
+ * The arrays have `room` entries each. They are kept between calls, so that a call does not
+ * allocate.
+ */
 struct gr_ring_side {
-    bool writes;  /* it is the producer's; else the consumer's */
-    bool is_cuda; /* else the graphics API's */
+    bool writes;  /* the producer's side; else the consumer's */
+    bool is_cuda; /* else the graphics API */
     size_t room;
     gr_resource **resources;
     gr_buffer **buffers;
     gr_submit **submits;
-    uint32_t *numbers; /* of the places in the state */
+    uint32_t *numbers; /* indices of the places in the state */
 };
 
-/* Room for n. What was in the arrays is lost. */
+/* Makes room for n. The contents of the arrays are lost. */
 gr_status gr_ring_side_reserve(struct gr_ring_side *side, size_t n, const char *call);
 
 /* Frees the arrays. */
 void gr_ring_side_end(struct gr_ring_side *side);
 
 /*
- * The steps of an acquire for the n slots whose numbers the side has; a claim writes them down.
- * False: there are not so many.
+ * The steps of an acquire, for n slots: a claim chooses them and stores their numbers. False: fewer
+ * than n are available.
  */
 bool gr_ring_side_claim(const struct gr_ring_side *side, struct gr_ring_state *state, size_t n);
 void gr_ring_side_commit(const struct gr_ring_side *side, struct gr_ring_state *state, size_t n);

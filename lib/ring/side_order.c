@@ -1,60 +1,60 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What orders the two sides of a ring. "map" and "release" are CUDA's, in one call for all slots of
- * a group:
+ * Orders the two sides of a ring. CUDA maps and releases all slots of a group in one call:
  *
- * map waits for       the last signal of graphics (sync.drawn), if graphics has had the slot since
- *                     CUDA's last release, else for that release, where it was on another stream
- * release             signals, and forgets what graphics had signalled
- * begin (graphics)    begin_use(): OpenGL's commands wait for CUDA's last release (sync.computed);
- *                     gr_submit_make(): Vulkan's submit is told to, and to signal a number
- * end (graphics)      end_use(): OpenGL signals the next sync.drawn; for Vulkan's submit, which
- *                     does it, gr_submit_commit() has written that down: without, there is no end
+ * map                 waits for the last graphics signal (sync.drawn) if graphics used the slot
+ *                     after the last CUDA release, else for that release if on another stream
+ * release             signals, and forgets the graphics signal
+ * begin (graphics)    begin_use(): OpenGL waits for the last CUDA release (sync.computed);
+ *                     gr_submit_make(): the Vulkan submit shall wait for it, and signal a value
+ * end (graphics)      end_use(): OpenGL signals the next sync.drawn; the Vulkan submit signals
+ *                     it, which gr_submit_commit() has recorded: required before the end
  *
- * By interop, map and release are barriers between the context's commands and the stream; begin
- * and end do nothing there. By copy, the release leaves CUDA's bytes on their way, and begin waits
- * for them and moves them into the object; end lets OpenGL's bytes go, and map waits for them.
+ * With interop, map and release are barriers between the OpenGL commands and the stream; begin and
+ * end do nothing. With copy, the release starts CUDA's copy, and begin waits for it and moves the
+ * bytes into the object; end starts OpenGL's copy, and map waits for it.
  *
  * transition         CUDA writes, graphics reads        graphics writes, CUDA reads
  * -----------------  ---------------------------------- ---------------------------------------
- * created -> FREE    OpenGL: end, since it may have     nothing: graphics comes first, and waits
- *                    commands under way that use it     for a release from before the ring
+ * created -> FREE    OpenGL: end, since commands may    nothing: graphics comes first, and waits
+ *                    still use it                       for any release before the ring
  * FREE -> WRITING    map: after the last reading, or    begin: after CUDA's last reading; after
- *                    creation                           graphics' own writing by its own order
- * WRITING -> READY   release                            end (Vulkan: its submit has been made)
+ *                    creation                           its own writing by API order
+ * WRITING -> READY   release                            end (Vulkan: the submit was committed)
  * READY -> READING   begin: after the release           map: after the writing
  * READING -> FREE    end                                release
- * READING ->         OpenGL: nothing yet. Vulkan: its   is not, nor in GR_RING_NEWEST, with interop
- *   RETURNING        submit has been made               and copy, or in a shared ring
- * RETURNING -> FREE  OpenGL: end, once for all of them. is not
- *                    Vulkan: the last submit's signal is
- *                    now that of all
- * RETURNING -> ended nothing: CUDA never gets it again  is not
- * READY -> FREE      nothing: CUDA has released it and  nothing: graphics has written it last
- *   (dropped)        nobody has had it since: the next  and writes it next, in its own order;
- *                    map waits for that release, which  CUDA's last reading came before that
- *                    came after the last reading        writing
- * WRITING -> FREE    release; then as dropped           nothing; then as dropped. The signal of a
- *   (cancelled)                                         submit that was not made is taken back
+ * READING ->         OpenGL: nothing yet. Vulkan: the   never; nor in GR_RING_NEWEST, with interop
+ *   RETURNING        submit was committed               or copy, or in a shared ring
+ * RETURNING -> FREE  OpenGL: one end for all of them.   never
+ *                    Vulkan: all take the signal of the
+ *                    last submit
+ * RETURNING -> ended nothing: CUDA no longer uses it    never
+ * READY -> FREE      nothing: unused since the last     nothing: graphics wrote it last and
+ *   (dropped)        CUDA release. The next map waits   writes it next, in API order; CUDA's last
+ *                    for that release, which came       reading came before that writing
+ *                    after the last reading
+ * WRITING -> FREE    release; then as dropped           nothing; then as dropped. The signal of
+ *   (cancelled)                                         an uncommitted submit is undone
  * READING -> READY   as READING -> FREE, since work     release
- *   (cancelled)        may have been issued; Vulkan:
- *                      a submit that was not made is
- *                      taken back
- * leaving -> ended   gr_resource_free(): CUDA's imports end after the last release; OpenGL keeps
- *                    what its commands use; Vulkan's objects are kept until an event after both
- *                    its last signal and CUDA's last release (slot_resources.c)
+ *   (cancelled)      may have been issued; Vulkan: an
+ *                    uncommitted submit is undone
+ * leaving -> ended   gr_resource_free(): CUDA imports end after the last release; OpenGL keeps
+ *                    objects that its commands use; Vulkan objects are kept until an event after
+ *                    both their last signal and the last CUDA release (slot_end.c)
  * mapped -> closed   gr_resource_close() on the stream of the map
  *
- * RETURNING lets CUDA wait once for several slots, so that the GPU changes sides less often, and
- * saves OpenGL's signals, each of which costs its queue time in which it does nothing else. They
- * become FREE when half of the slots wait for it; when the consumer finds nothing to read, before
- * it waits, so that the producer gets on as long as the consumer calls; when the producer finds no
- * free slot, with OpenGL only if it is on the context's thread; and before the ring is sent to
- * another process. Where graphics writes, end is not put off: a reader may wait for it.
+ * RETURNING defers the end for several slots at once. CUDA then waits once for all of them, so that
+ * the GPU switches APIs less often, and OpenGL signals less often, which stalls its queue. They
+ * become FREE:
+ * - when half of the slots are RETURNING,
+ * - when the consumer finds nothing to read, before it waits: the producer makes progress as long
+ *   as the consumer calls,
+ * - when the producer finds no free slot; with OpenGL only on the context's thread,
+ * - before the ring is sent to another process.
+ * Where graphics writes, the end is never deferred: a reader may wait for it.
  *
- * Vulkan's own order is that of submits to one queue, with the application's barriers. A claim
- * whose map or begin fails is undone; a wait that was put into a stream or a context by then does
- * no harm.
+ * API order in Vulkan is the order of submits to one queue, with the application's barriers. A
+ * claim is undone if its map or begin fails; waits already in a stream or a context are harmless.
  */
 #include "lib/ring/side_order.h"
 
@@ -69,8 +69,8 @@
 #include "lib/sync/submit.h"
 
 /*
- * The hooks of resources whose graphics API takes commands from this thread; NULL for others, which
- * any thread may use. For what is in a ring, map and release leave the question to the ring.
+ * The hooks of resources whose graphics API takes commands from this thread; NULL for resources
+ * that any thread may use. For resources in a ring, map and release leave the ordering to the ring.
  */
 static const struct gr_external_kind *kind_with_hooks(const gr_resource *resource)
 {
@@ -78,13 +78,13 @@ static const struct gr_external_kind *kind_with_hooks(const gr_resource *resourc
     return external && external->kind && external->kind->begin_use ? external->kind : NULL;
 }
 
-/* A transport that refuses does not know the program's call. */
+/* Reports the public call instead of the transport's function. */
 static gr_status named(gr_status status, const char *call)
 {
     return status == GR_ERR_STATE ? gr_error_set_call(call) : status;
 }
 
-/* For a backend whose map and release are no barriers in a ring. */
+/* For backends whose map and release are no barriers in a ring. */
 static gr_status take_turn(gr_status (*turn)(gr_resource *const resources[], size_t n),
                            gr_resource *const resources[], size_t n, const char *call)
 {
@@ -117,7 +117,7 @@ static gr_status end_graphics(gr_resource *const resources[], size_t n, const ch
     return status == GR_OK ? named(kind->end_use(resources, n), call) : status;
 }
 
-/* Others may not. */
+/* Permits the map of resources in a ring, which is otherwise refused. */
 static void let_ring_map(gr_resource *const resources[], size_t n, bool now)
 {
     for (size_t i = 0; i < n; i++)
@@ -151,8 +151,8 @@ gr_status gr_ring_begin_use(gr_ring *ring, const struct gr_ring_side *side, size
 }
 
 /*
- * The submits of the side's slots were committed, or are taken back. Slots that were returned
- * before have none any more.
+ * Settles the submits of the side's slots, committed or not. Slots that were returned before have
+ * none any more.
  */
 static void settle_submits(const struct gr_ring_side *side, size_t n)
 {
@@ -163,7 +163,7 @@ static void settle_submits(const struct gr_ring_side *side, size_t n)
     }
 }
 
-/* A release makes its stream wait for the last one on another stream. */
+/* A release waits for the last release on another stream. */
 static void follow_releases(gr_ring *ring, const struct gr_ring_side *side, size_t n)
 {
     CUstream last = NULL;
@@ -199,19 +199,24 @@ gr_status gr_ring_end_use(gr_ring *ring, const struct gr_ring_side *side, size_t
     return how == GR_WRITE_CANCELLED ? GR_OK : gr_link_end_use(ring->link, side, n, call);
 }
 
-/* ---- Ends that are put off ------------------------------------------------------------------- */
+/* ---- Deferred ends --------------------------------------------------------------------------- */
 
-/* Interop and copy are barriers for all that OpenGL has been given, anyway. */
+/*
+ * With interop and copy, each end is a barrier for all OpenGL commands, so deferring saves nothing.
+ */
 static bool can_put_off(const gr_ring *ring)
 {
     const gr_resource *resource = gr_ring_any_resource(ring);
     if (ring->state->newest || ring->link || ring->reader.is_cuda || !gr_external_of(resource))
         return false;
-    /* A producer that polls is told of what it can have by itself. */
+    /* A polling producer is woken only for slots that it can acquire without the consumer. */
     return !(ring->is_polled && ring->by_commands);
 }
 
-/* Vulkan's submits signal one after the other; OpenGL has made one signal for all. */
+/*
+ * Vulkan submits signal in order, so all slots wait for the last one. OpenGL has one signal for
+ * all.
+ */
 static void wait_for_the_last(gr_ring *ring)
 {
     const struct gr_ring_state *state = ring->state;
@@ -235,7 +240,7 @@ void gr_ring_free_returned(gr_ring *ring)
     gr_ring_state_end_returning(ring->state);
 }
 
-/* Puts all that is returning behind n slots. There is room. */
+/* Appends all returned slots after the side's n slots. There is room. */
 static size_t list_returning(const gr_ring *ring, const struct gr_ring_side *side, size_t n)
 {
     size_t all = n + gr_ring_state_list_returning(ring->state, side->numbers + n);
@@ -269,7 +274,7 @@ gr_status gr_ring_end_returned(gr_ring *ring, struct gr_ring_side *side, const c
     size_t n = status == GR_OK ? list_returning(ring, side, 0) : 0;
     if (n == 0)
         return status;
-    /* Only one thread may, so that they stay as they are. */
+    /* Only one thread may do this, so the list cannot change meanwhile. */
     if (kind_with_hooks(side->resources[0])) {
         pthread_mutex_unlock(&ring->lock);
         status = end_graphics(side->resources, n, call);
@@ -290,7 +295,7 @@ bool gr_ring_can_end_returned(const gr_ring *ring)
     return gr_external_on_thread(kind_with_hooks(resource), resource);
 }
 
-/* Done by then, it is forgotten. */
+/* Blocks until the last release has passed, and forgets it. */
 static void wait_for_release(gr_resource *resource)
 {
     CUevent event = NULL;
@@ -305,7 +310,7 @@ static void wait_for_release(gr_resource *resource)
     gr_context_leave(pushed);
 }
 
-/* Elsewhere the next map or the end moves what is left. */
+/* On other threads, the next map or the end moves the data. */
 static void last_turn(gr_resource *resource)
 {
     const struct gr_backend *backend = resource->backend;

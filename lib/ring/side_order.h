@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From one side of a ring to the other: without the ring's lock, where nothing else is said. */
+/* Orders the two sides of a ring. Call without the ring's lock unless stated otherwise. */
 #ifndef GR_LIB_RING_SIDE_ORDER_H
 #define GR_LIB_RING_SIDE_ORDER_H
 
@@ -8,59 +8,59 @@
 enum gr_hand_over { GR_PUBLISHED, GR_WRITE_CANCELLED, GR_GIVEN_BACK, GR_READ_CANCELLED };
 
 /*
- * Whether the side's n resources can be used without a wait of this thread for another process,
- * where no stream and no graphics API waits for it. The answer is there at once.
+ * Whether the side can use its n resources without blocking this thread for another process.
+ * Matters only if neither a stream nor the graphics API can wait. Returns at once.
  */
 gr_status gr_ring_has_come(gr_ring *ring, const struct gr_ring_side *side, size_t n, bool *come,
                            const char *call);
 
 /*
- * The side begins to use its n resources: CUDA maps them, into its buffers, graphics waits for what
- * was released; *submit is what Vulkan's submit has to do, and NULL where there is none.
+ * Begins the use of the side's n resources: CUDA maps them into its buffers; graphics waits for the
+ * last release. *submit receives what the Vulkan submit has to do, NULL if there is none.
  */
 gr_status gr_ring_begin_use(gr_ring *ring, const struct gr_ring_side *side, size_t n,
                             CUstream stream, gr_submit **submit, const char *call);
 
 /*
- * It hands them on. After an error the side still has them; buffers that were released all the same
- * are NULL.
+ * Ends the use. After an error the side still has the resources; buffers that were released
+ * nevertheless are NULL.
  */
 gr_status gr_ring_end_use(gr_ring *ring, const struct gr_ring_side *side, size_t n,
                           enum gr_hand_over how, const char *call);
 
 /*
- * At give_back, with the lock, for the n slots that the consumer has in hand: 0 if the end of their
- * use is put off, else puts those behind them whose end was, and returns how many there are then.
+ * For give_back, with the lock held, for the n slots in the consumer's arrays. Returns 0 if the end
+ * of their use is deferred. Otherwise appends the slots that were deferred before, and returns the
+ * total.
  */
 size_t gr_ring_take_returned(gr_ring *ring, size_t n);
 
-/* Instead of gr_ring_end_use() for n slots: only whether this thread might. */
+/*
+ * Replaces gr_ring_end_use() for n deferred slots: only checks the thread, and settles their
+ * submits.
+ */
 gr_status gr_ring_put_off_end(const gr_ring *ring, size_t n, const char *call);
 
 /*
- * Ends the use of all slots where that was put off, so that they are free. The lock is held, and
- * let go while OpenGL signals; the calling side's arrays are overwritten. GR_OK also if there are
- * none.
+ * Ends the use of all deferred slots, so that they become free. The lock is held, and released
+ * while OpenGL signals. Overwrites the arrays of the calling side. GR_OK also if there are no such
+ * slots.
  */
 gr_status gr_ring_end_returned(gr_ring *ring, struct gr_ring_side *side, const char *call);
 
-/* What has been returned is free: its use has ended. The lock is held. */
+/* Frees the returned slots after their use has ended. The lock is held. */
 void gr_ring_free_returned(gr_ring *ring);
 
-/* Whether gr_ring_end_returned() has something to do, and this thread may. The lock is held. */
+/* Whether gr_ring_end_returned() has work that this thread may do. The lock is held. */
 bool gr_ring_can_end_returned(const gr_ring *ring);
 
-/*
- * The graphics API is done with resources that it had before they came into the ring, and CUDA
- * comes first.
- */
+/* Before CUDA uses the slots first: ends the graphics API's earlier use of the resources. */
 gr_status gr_ring_first_use(const gr_ring *ring, gr_resource *const resources[], size_t n,
                             const char *call);
 
 /*
- * The other way round, as a release does outside of a ring: the graphics API, which the resource
- * goes back to, waits for CUDA's last release. Where OpenGL cannot be told on this thread, the
- * thread waits for it.
+ * When a resource leaves the ring: the graphics API waits for the last CUDA release, as after a
+ * release outside a ring. If OpenGL cannot wait on this thread, the thread blocks.
  */
 void gr_ring_last_use(gr_resource *resource);
 

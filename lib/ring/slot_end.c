@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The end of slots: the ring lets go of their resources when nothing uses them any more. */
+/* Ends slots: the ring drops their resources when nothing uses them any more. */
 #include "lib/ring/slot_end.h"
 
 #include "lib/driver.h"
@@ -34,8 +34,9 @@ static void end_event(const gr_resource *resource, CUevent event)
 }
 
 /*
- * Vulkan's objects may end with the ring's hold, and what the application still holds may get other
- * semaphores: its submits must be over. An event after all of them, or NULL.
+ * An event after all Vulkan submits that use the resource, or NULL. Vulkan objects may end with the
+ * ring's reference, and resources that the application keeps may get other semaphores: the submits
+ * must be over first.
  */
 static CUevent event_after_use(gr_resource *resource)
 {
@@ -57,7 +58,10 @@ static CUevent event_after_use(gr_resource *resource)
     return NULL;
 }
 
-/* The application's from now on, if it still holds it: the ring's own hold is yet to be dropped. */
+/*
+ * Returns the resource to the application, if it still holds it. The ring's reference is dropped
+ * later.
+ */
 static void hand_back(const gr_ring *ring, gr_resource *resource)
 {
     bool stays = __atomic_load_n(&resource->holds, __ATOMIC_RELAXED) > 1;
@@ -90,7 +94,7 @@ static void end_slot(gr_ring *ring, gr_resource *resource)
     pthread_mutex_unlock(&ring->lock);
 }
 
-/* A slot that has left, and is not in use any more. */
+/* Removes a slot that has left and is no longer in use. */
 static bool take_ended(gr_ring *ring, struct gr_ring_left *ended)
 {
     bool found = false;
@@ -139,7 +143,7 @@ void gr_ring_end_left(gr_ring *ring)
     gr_error_restore(&before);
 }
 
-/* A buffer that the application still has is released by it, and reports 0. */
+/* If the application still holds the slot's buffer, its release later returns 0. */
 static void end_use(const struct gr_ring_slot *slot)
 {
     gr_resource *resource = slot->resource;
@@ -154,7 +158,10 @@ static void end_use(const struct gr_ring_slot *slot)
     resource->ring_maps = false;
 }
 
-/* The device's semaphores may end with the last resource of it: all others let go of them first. */
+/*
+ * The device's semaphores may end with its last resource, so all resources switch back to them
+ * first.
+ */
 void gr_ring_end_all(gr_ring *ring)
 {
     struct gr_error_record before;

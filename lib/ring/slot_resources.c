@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The slots of a ring: which resources can be some, and their begin. */
+/* Checks which resources can be slots of a ring, and adds slots. */
 #include "lib/ring/slot_resources.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "lib/ring/own_pair.h"
 #include "lib/ring/side_order.h"
 
-/* So that no number of slots overflows; a ring of so many is a mistake. */
+/* Prevents overflow of slot counts. A ring that large is a mistake. */
 #define MOST_SLOTS 65536
 
 /* ---- Which resources can be slots ------------------------------------------------------------ */
@@ -28,7 +28,7 @@ static const struct gr_external_kind *kind_of(const gr_resource *resource)
     return external ? external->kind : NULL;
 }
 
-/* OpenGL's contexts; a backend's own rule also looks at whether a ring has the resource. */
+/* The same OpenGL context. A backend's own rule also considers whether a resource is in a ring. */
 static bool same_thread(const gr_resource *a, const gr_resource *b)
 {
     const struct gr_external_kind *kind = kind_of(a);
@@ -51,7 +51,7 @@ bool gr_ring_is_submitted(const gr_resource *resource)
     return gr_external_of(resource) && !(kind && kind->begin_use);
 }
 
-/* Where the ring has a pair of its own, the others come with the device's. */
+/* If the ring has its own pair, new resources come with the device's pair. */
 static bool same_pair(const struct gr_sync *sync, const struct gr_sync *other, const gr_ring *ring)
 {
     if (ring && ring->own[0] && sync->of_device)
@@ -66,40 +66,38 @@ static gr_status check_semaphores(const gr_resource *resource, const gr_resource
     const struct gr_sync *other = &gr_external_of(like)->sync;
     if (!sync->acquire || !sync->release)
         return refuse(i, call,
-                      "lacks a semaphore, so that nothing would order the two sides: give each "
-                      "resource of the ring the same two by gr_resource_set_sync().");
+                      "lacks a semaphore, so that nothing would order the two sides: set the same "
+                      "two for all resources of the ring by gr_resource_set_sync().");
     if (!sync->acquire->timeline || !sync->release->timeline)
         return refuse(i, call,
-                      "has a binary semaphore, which is signalled once before it is waited for: "
-                      "several frames in flight need timeline semaphores.");
+                      "has a binary semaphore, which can be signalled only once per wait: several "
+                      "frames in flight need timeline semaphores.");
     if (!same_pair(sync, other, ring))
         return refuse(i, call,
-                      "has other semaphores than the ring's first one: a group of slots has one "
-                      "wait and one signal, so give all of them the same two.");
+                      "has other semaphores than the ring's first resource: a group of slots has "
+                      "one wait and one signal, so set the same two for all of them.");
     return gr_sync_check_ready(resource, call);
 }
 
-/* What slots have to have in common so that groups of them can be handed over. */
+/* Checks the properties that all slots must share, so that groups of them can be handed over. */
 static gr_status check_kind(const gr_resource *resource, const gr_resource *like,
                             const gr_ring *ring, size_t i, const char *call)
 {
     if (resource->backend != like->backend || kind_of(resource) != kind_of(like))
-        return refuse(i, call,
-                      "is shared by another transport than the others, or is of another API: make "
-                      "a ring for each.");
-    if (resource->context.handle != like->context.handle)
         return refuse(
             i, call,
-            "belongs to another CUDA context than the others: register all of them with one "
-            "current.");
-    if (resource->is_image != like->is_image)
+            "uses another transport or another API than the others: create a ring for each.");
+    if (resource->context.handle != like->context.handle)
         return refuse(i, call,
-                      "is an image and others are buffers, or the other way round: make a ring for "
-                      "each.");
+                      "belongs to another CUDA context than the others: register all of them with "
+                      "the same context current.");
+    if (resource->is_image != like->is_image)
+        return refuse(
+            i, call, "is an image and others are buffers, or the reverse: create a ring for each.");
     if (!same_thread(resource, like))
         return refuse(
             i, call,
-            "belongs to another OpenGL context than the others: make a ring for each context.");
+            "belongs to another OpenGL context than the others: create a ring for each context.");
     return gr_ring_is_submitted(resource) ? check_semaphores(resource, like, ring, i, call) : GR_OK;
 }
 
@@ -112,9 +110,9 @@ static gr_status check_resource(gr_resource *resource, size_t i, const char *cal
                        "Resource %zu is mapped: release its buffer before it goes into a ring.", i);
     if (resource->in_a_ring)
         return gr_fail(GR_ERR_STATE, call,
-                       "Resource %zu is a ring's already: make another for this ring.", i);
+                       "Resource %zu is already in a ring: create another for this ring.", i);
     if (resource->visited)
-        return refuse(i, call, "is listed twice: each slot is a resource of its own.");
+        return refuse(i, call, "is listed twice: each slot needs its own resource.");
     return GR_OK;
 }
 
@@ -126,7 +124,8 @@ static gr_status check_beside(gr_resource *const resources[], size_t i, const gr
     GR_TRY(check_kind(resource, like, ring, i, call));
     if (resource->size != resources[0]->size ||
         (resource->is_image && !same_image(&resource->image, &resources[0]->image)))
-        return refuse(i, call, "has another size than the first: slots are all alike.");
+        return refuse(i, call,
+                      "has another size than the first: all slots must have the same size.");
     return GR_OK;
 }
 
@@ -134,11 +133,11 @@ gr_status gr_ring_check_resources(gr_resource *const resources[], size_t n, cons
                                   const char *call)
 {
     if (!resources || n == 0 || n > MOST_SLOTS)
-        return gr_fail(GR_ERR_INVALID_VALUE, call, "%s.",
-                       !resources
-                           ? "`resources` is NULL: pass an array of n, which become the slots"
-                       : n == 0 ? "A ring has 1 slot or more, but n is 0"
-                                : "n is too large: a ring has 65536 slots at the most");
+        return gr_fail(
+            GR_ERR_INVALID_VALUE, call, "%s.",
+            !resources ? "`resources` is NULL: pass an array of n resources, which become the slots"
+            : n == 0   ? "n is 0: a ring has at least 1 slot"
+                       : "n is too large: a ring has at most 65536 slots");
     gr_status status = GR_OK;
     size_t checked = 0;
     for (; checked < n && status == GR_OK; checked++) {
@@ -191,8 +190,8 @@ static gr_status grow_left(gr_ring *ring, uint32_t room, const char *call)
 }
 
 /*
- * A slot on its way from `leaving` to `left` is in neither count; each side's thread may have one
- * in hand.
+ * A slot that moves from `leaving` to `left` is in neither count. Each side's thread may be moving
+ * one.
  */
 #define IN_HAND 2
 
@@ -203,7 +202,7 @@ static gr_status make_room(gr_ring *ring, uint32_t n, const char *call)
     return status == GR_OK && room > ring->state->room ? grow_state(ring, room, call) : status;
 }
 
-/* ---- Begin ----------------------------------------------------------------------------------- */
+/* ---- Adding slots ---------------------------------------------------------------------------- */
 
 gr_status gr_ring_add_slots(gr_ring *ring, gr_resource *const resources[], size_t n,
                             const char *call)

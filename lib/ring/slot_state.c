@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The bookkeeping of a ring's slots. The slots of each state are in a list, so that what a frame
- * costs does not depend on how many slots there are.
+ * The states of a ring's slots. The slots of each state are in a list, so that the cost per frame
+ * does not depend on the number of slots.
  */
 #include "lib/ring/slot_state.h"
 
@@ -28,7 +28,7 @@ static void drop(struct gr_ring_state *state, uint32_t number)
     make_free(state, number);
 }
 
-/* ---- Slots that come and go ------------------------------------------------------------------ */
+/* ---- Adding and removing slots --------------------------------------------------------------- */
 
 uint32_t gr_ring_state_add(struct gr_ring_state *state)
 {
@@ -56,7 +56,8 @@ void gr_ring_state_renumber(struct gr_ring_state *state, uint32_t from, uint32_t
 
 void gr_ring_state_leave(struct gr_ring_state *state)
 {
-    gr_ring_state_end_returning(state); /* nobody uses them any more, so nobody has to be told */
+    gr_ring_state_end_returning(
+        state); /* nothing will use them any more, so their end needs no signal */
     for (uint32_t i = 0; i < state->room; i++)
         if (state->places[i].state != GR_PLACE_NONE && !state->places[i].leaving)
             gr_place_leave(state, i);
@@ -78,13 +79,13 @@ bool gr_ring_state_take_left(struct gr_ring_state *state, uint32_t *number)
 
 /* ---- Counting -------------------------------------------------------------------------------- */
 
-/* Also those that leave; but free ones are left then, and not counted. */
+/* Includes leaving slots, except free ones, which already left. */
 static uint32_t count(const struct gr_ring_state *state, enum gr_place_state what)
 {
     return state->lists[what].count;
 }
 
-/* Those that can be written to. */
+/* Only slots that can be written to. */
 static uint32_t count_staying(const struct gr_ring_state *state, enum gr_place_state what)
 {
     return state->lists[what].count - state->lists[what].leaving;
@@ -117,7 +118,7 @@ bool gr_ring_state_can_read(const struct gr_ring_state *state)
 
 /* ---- Writing --------------------------------------------------------------------------------- */
 
-/* The slot to write to next, if need be over the oldest frame: there is one. */
+/* The next slot to write to, overwriting the oldest frame if necessary. There must be one. */
 static uint32_t next_to_write(const struct gr_ring_state *state)
 {
     if (count(state, GR_PLACE_FREE) > 0)
@@ -166,10 +167,10 @@ void gr_ring_commit_write(struct gr_ring_state *state, size_t n, const uint32_t 
         }
         place->frame = next + i;
     }
-    drop_older(state, newest_dropped); /* in slots that leave, and are of no use */
+    drop_older(state, newest_dropped); /* those in slots that leave, now obsolete */
 }
 
-/* The consumer may have read a newer frame meanwhile, and would have dropped this one. */
+/* The consumer may have read a newer frame meanwhile: an older one is dropped now. */
 void gr_ring_undo_write(struct gr_ring_state *state, size_t n, const uint32_t numbers[])
 {
     for (size_t i = 0; i < n; i++) {
@@ -264,7 +265,7 @@ bool gr_ring_state_puts_off(const struct gr_ring_state *state, size_t n, const u
 }
 
 /*
- * They have their turn already, so that they are written in the order in which they were returned.
+ * They already have their turn, so that they are written in the order in which they were returned.
  */
 void gr_ring_state_return(struct gr_ring_state *state, size_t n, const uint32_t numbers[])
 {

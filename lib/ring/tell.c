@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tells who waits for a ring that something has changed. */
+/* Notifies the threads and processes that wait for a ring. */
 #include "lib/ring/tell.h"
 
 #include "lib/ring/descriptor.h"

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tells who waits for a ring that something has changed. */
+/* Notifies the threads and processes that wait for a ring. */
 #ifndef GR_LIB_RING_TELL_H
 #define GR_LIB_RING_TELL_H
 
 #include "lib/ring/ring.h"
 
-/* Who waits looks again, in an acquire or in a poll. The lock is held. */
+/* Wakes waiting acquires and updates the poll descriptors. The lock is held. */
 void gr_ring_tell(gr_ring *ring);
 
-/* What the thread calls that hears from the other process. It takes the lock. */
+/* Called by the thread that watches the peer. Takes the lock. */
 void gr_ring_peer_changed(gr_ring *ring);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where there is no eventfd: nobody polls a ring. */
+/* For systems without eventfd, where rings cannot be polled. */
 #include "lib/ring/descriptor.h"
 
 #include "lib/error.h"
@@ -18,7 +18,6 @@ int gr_ring_descriptor(gr_ring *ring, gr_ring_role role)
 {
     if (gr_ring_check(ring, __func__) == GR_OK && gr_ring_check_role(role, __func__) == GR_OK)
         gr_fail(GR_ERR_UNSUPPORTED, __func__,
-                "This system has no descriptors that a ring could be polled by: use an acquire "
-                "with a timeout.");
+                "This system has no descriptors to poll a ring by: use an acquire with a timeout.");
     return -1;
 }

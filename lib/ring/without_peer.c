@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where there are no Unix sockets: no ring is shared, so the link is always NULL. */
+/* For systems without Unix sockets, where no ring is shared and the link is always NULL. */
 #include "lib/ring/peer_link.h"
 
 #include "lib/error.h"
@@ -19,8 +19,9 @@ bool gr_link_await(struct gr_link *link)
 gr_status gr_link_fail_over(const struct gr_link *link, const char *call)
 {
     (void)link;
-    return gr_fail(GR_ERR_SYSTEM, call,
-                   "Rings go to other processes by Unix sockets, which this system does not have.");
+    return gr_fail(
+        GR_ERR_SYSTEM, call,
+        "Sharing a ring with another process needs Unix sockets, which this system does not have.");
 }
 
 bool gr_link_claim(struct gr_link *link, const struct gr_ring_side *side, size_t n)

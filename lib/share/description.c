@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What messages say of resources and rings: numbers in a fixed order, checked before anything is
- * made of them.
+ * The descriptions of resources and rings in messages: numbers in a fixed order, checked before
+ * they are used.
  */
 #include "lib/share/description.h"
 
@@ -10,11 +10,11 @@
 #include "lib/plural.h"
 
 struct field {
-    size_t at; /* in the struct */
+    size_t at; /* offset in the struct */
     unsigned bytes;
 };
 
-/* More bytes than a GPU's addresses reach. */
+/* More than the address range of any GPU. */
 #define MOST_BYTES ((uint64_t)1 << 48)
 
 #define FIELD_OF_RESOURCE(name, bytes) {offsetof(struct gr_description, name), bytes},
@@ -45,7 +45,7 @@ static gr_status read_fields(const struct field fields[], size_t n,
     if (message->size != size)
         return gr_fail(
             GR_ERR_INVALID_VALUE, call,
-            "The message has %zu byte%s, but its kind has %zu: it is not one of grinterop's.",
+            "The message has %zu byte%s, but its kind has %zu: grinterop did not send it.",
             message->size, gr_s(message->size), size);
     const unsigned char *at = message->bytes;
     for (size_t i = 0; i < n; i++) {
@@ -83,8 +83,8 @@ gr_status gr_ring_description_read(const struct gr_message *message,
 static gr_status refuse(const char *call, const char *what, uint64_t value)
 {
     return gr_fail(GR_ERR_INVALID_VALUE, call,
-                   "The message contradicts itself: %s (%llu). It is not one that grinterop sends.",
-                   what, (unsigned long long)value);
+                   "The message contradicts itself: %s (%llu). grinterop did not send it.", what,
+                   (unsigned long long)value);
 }
 
 static gr_status check_truth(const struct gr_description *d, const char *call)
@@ -95,11 +95,11 @@ static gr_status check_truth(const struct gr_description *d, const char *call)
         d->normalized, d->depth_texture,    d->acquire_timeline, d->release_timeline};
     for (size_t i = 0; i < COUNT(truth); i++)
         if (truth[i] > 1)
-            return refuse(call, "what is true or false is neither", truth[i]);
+            return refuse(call, "a boolean is neither 0 nor 1", truth[i]);
     return GR_OK;
 }
 
-/* What is said of an image where there is none, or of a semaphore. */
+/* Refuses image fields of a buffer, and values of missing semaphores. */
 static gr_status check_absent(const struct gr_description *d, const char *call)
 {
     uint64_t of_image = d->width | d->height | d->depth | d->levels | d->layers | d->cube |
@@ -108,9 +108,9 @@ static gr_status check_absent(const struct gr_description *d, const char *call)
     if (!d->is_image && of_image)
         return refuse(call, "a buffer is described as an image", of_image);
     if (!d->has_acquire && (d->acquire_timeline | d->acquire_value))
-        return refuse(call, "a semaphore is described that did not come", d->acquire_value);
+        return refuse(call, "a semaphore is described that is missing", d->acquire_value);
     if (!d->has_release && (d->release_timeline | d->release_value))
-        return refuse(call, "a semaphore is described that did not come", d->release_value);
+        return refuse(call, "a semaphore is described that is missing", d->release_value);
     return GR_OK;
 }
 
@@ -119,20 +119,21 @@ static gr_status check_sizes(const struct gr_description *d, const char *call)
     const uint64_t sizes[] = {d->memory_size, d->offset, d->size, d->width, d->height, d->depth};
     for (size_t i = 0; i < COUNT(sizes); i++)
         if (sizes[i] > MOST_BYTES)
-            return refuse(call, "a size or an offset is beyond all memory", sizes[i]);
+            return refuse(call, "a size or an offset is larger than any memory", sizes[i]);
     if (d->memory_size == 0 || d->offset >= d->memory_size)
-        return refuse(call, "the offset is not within the memory", d->offset);
+        return refuse(call, "the offset is outside the memory", d->offset);
     if (d->is_image)
         return d->size ? refuse(call, "an image has a size in bytes", d->size) : GR_OK;
     if (d->size == 0 || d->size > d->memory_size - d->offset)
-        return refuse(call, "the buffer does not lie within the memory", d->size);
+        return refuse(call, "the buffer is not inside the memory", d->size);
     return GR_OK;
 }
 
 static gr_status check_memory(const struct gr_description *d, const char *call)
 {
     if (d->vmm && (d->is_image || d->offset || !d->dedicated))
-        return refuse(call, "memory of CUDA's own has one buffer, at its start", d->offset);
+        return refuse(call, "memory allocated by CUDA must hold one buffer, at its start",
+                      d->offset);
     if (d->dedicated && d->offset)
         return refuse(call, "dedicated memory has an offset", d->offset);
     return GR_OK;
@@ -143,8 +144,8 @@ gr_status gr_share_check_value(uint64_t value, const char *call)
     if (value <= GR_SHARE_MOST_VALUE)
         return GR_OK;
     return gr_fail(GR_ERR_INVALID_VALUE, call,
-                   "A semaphore of the message has the value %llu, from which it cannot count on: "
-                   "let it begin below 2^63.",
+                   "A semaphore of the message has the value %llu, which is too large to count up "
+                   "from: start it below 2^63.",
                    (unsigned long long)value);
 }
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What messages say of resources and rings. */
+/* The descriptions of resources and rings in messages. */
 #ifndef GR_LIB_SHARE_DESCRIPTION_H
 #define GR_LIB_SHARE_DESCRIPTION_H
 
 #include "lib/share/socket.h"
 
 /*
- * X(member, bytes): what a message says of a resource, in this order. Truth values and enums are
- * numbers, for the peer decides what is in them.
+ * X(member, bytes): the description of a resource, in this order. Booleans and enums are numbers,
+ * since the peer controls their values.
  */
 #define GR_DESCRIPTION_FIELDS(X)                                                                   \
     X(uuid_low, 8)                                                                                 \
@@ -38,24 +38,24 @@
     X(release_timeline, 4)                                                                         \
     X(release_value, 8)
 
-/* And of a ring. */
+/* The description of a ring. */
 #define GR_RING_FIELDS(X)                                                                          \
     X(slots, 4)                                                                                    \
-    X(role, 4) /* the receiver's */                                                                \
+    X(role, 4) /* of the receiver */                                                               \
     X(mode, 4)                                                                                     \
-    X(sent_value, 8)     /* of the semaphore that the sender signals */                            \
-    X(received_value, 8) /* and the receiver */
+    X(sent_value, 8)     /* of the sender's semaphore */                                           \
+    X(received_value, 8) /* of the receiver's semaphore */
 
-/* The most slots of a shared ring: each costs the receiver an import. */
+/* The largest number of slots of a shared ring: the receiver imports each. */
 #define GR_RING_MOST_SLOTS 1024
 
-/* The highest value that a semaphore may start with: the receiver counts on from there. */
+/* The largest start value of a semaphore: the receiver counts up from it. */
 #define GR_SHARE_MOST_VALUE (UINT64_MAX / 2)
 
-/* The descriptors of a resource's message: the memory, then those of its semaphores that it has. */
+/* Descriptors of a resource message: the memory, then each semaphore that it has. */
 enum { GR_MEMORY_FD };
 
-/* The descriptors of a ring's message: the page, and the sender's and the receiver's semaphore. */
+/* Descriptors of a ring message: the page, the sender's and the receiver's semaphore. */
 enum { GR_RING_PAGE_FD, GR_RING_SENT_FD, GR_RING_RECEIVED_FD, GR_RING_FD_COUNT };
 
 #define GR_SHARE_MEMBER(name, bytes) uint64_t name;
@@ -67,9 +67,7 @@ struct gr_ring_description {
 };
 #undef GR_SHARE_MEMBER
 
-/*
- * Into a message and out of it; reading fails with GR_ERR_INVALID_VALUE where the size is another.
- */
+/* Write to and read from a message. Reading fails with GR_ERR_INVALID_VALUE if the size differs. */
 void gr_description_write(const struct gr_description *description, struct gr_message *message);
 gr_status gr_description_read(const struct gr_message *message, struct gr_description *description,
                               const char *call);
@@ -78,16 +76,15 @@ void gr_ring_description_write(const struct gr_ring_description *description,
 gr_status gr_ring_description_read(const struct gr_message *message,
                                    struct gr_ring_description *description, const char *call);
 
-/* Refuses a semaphore's value that is too high. */
+/* Refuses semaphore values that are too large. */
 gr_status gr_share_check_value(uint64_t value, const char *call);
 
 /*
- * Refuses what no sender of grinterop's says: truth values that are none, an image's fields in a
- * buffer, ...
+ * Refuses descriptions that grinterop never sends: booleans beyond 1, image fields of a buffer, ...
  */
 gr_status gr_description_check(const struct gr_description *description, const char *call);
 
-/* Whether another device than the memory's may import it: buffers that have it to themselves. */
+/* Whether a device other than the owner can import the memory: buffers with memory of their own. */
 bool gr_description_crosses(const struct gr_description *description);
 
 #endif

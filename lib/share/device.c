@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* CUDA devices by their UUID, which is the same in all processes. */
+/* Finds CUDA devices by their UUID, which is the same in all processes. */
 #include "lib/share/device.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "lib/peer_device.h"
 #include "lib/uuid_text.h"
 
-/* Whether the first device has lavapipe's UUID may differ between processes. */
+/* Whether the software driver's first device has lavapipe's UUID may differ between processes. */
 static void make_the_same(CUuuid *uuid)
 {
     const char *own = gr_driver_traits()->own_uuid;
@@ -25,7 +25,8 @@ static gr_status get_uuid(CUdevice device, CUuuid *uuid)
         make_the_same(uuid);
         return GR_OK;
     }
-    return gr_fail_cuda(result, "cuDeviceGetUuid", "The CUDA device does not say which one it is.");
+    return gr_fail_cuda(result, "cuDeviceGetUuid",
+                        "The driver does not report the CUDA device's UUID.");
 }
 
 static void note_uuid(struct gr_description *d, const CUuuid *uuid)
@@ -58,9 +59,9 @@ static gr_status fail_no_device(const struct gr_description *d, int count, const
     gr_pack(uuid + 8, d->uuid_high, 8);
     gr_uuid_text(uuid, text);
     return gr_fail(GR_ERR_UNSUPPORTED, call,
-                   "The memory belongs to the CUDA device %s, which is none of the %d that this "
-                   "process sees with the driver %s: use the same driver in both, and look at "
-                   "CUDA_VISIBLE_DEVICES.",
+                   "The memory belongs to the CUDA device %s, which is not among the %d that this "
+                   "process sees with the driver %s: use the same driver in both processes, and "
+                   "check CUDA_VISIBLE_DEVICES.",
                    text, count, gr_cuda_driver_path());
 }
 
@@ -70,7 +71,7 @@ gr_status gr_share_find_device(const struct gr_description *d, CUdevice *device,
     int count = 0;
     CUresult result = cu->DeviceGetCount(&count);
     if (result != CUDA_SUCCESS)
-        return gr_fail_cuda(result, "cuDeviceGetCount", "The CUDA devices could not be counted.");
+        return gr_fail_cuda(result, "cuDeviceGetCount", "Cannot count the CUDA devices.");
     for (int i = 0; i < count; i++) {
         CUuuid uuid;
         result = cu->DeviceGet(device, i);
@@ -83,7 +84,7 @@ gr_status gr_share_find_device(const struct gr_description *d, CUdevice *device,
     return fail_no_device(d, count, call);
 }
 
-/* Whether the current context, if there is one, can have the memory. */
+/* Whether there is a current context that can use the memory. */
 static bool current_context_fits(const struct gr_description *d, CUdevice device)
 {
     CUcontext handle = NULL;
@@ -105,11 +106,10 @@ static gr_status retain_primary(struct gr_context *context, CUdevice device, con
 {
     CUresult result = gr_driver()->DevicePrimaryCtxRetain(&context->handle, device);
     if (result != CUDA_SUCCESS)
-        return gr_fail_cuda(
-            result, "cuDevicePrimaryCtxRetain",
-            "%s: the primary context of CUDA device %d could not be had. Does "
-            "another process have the device for itself (nvidia-smi -q -d COMPUTE)?",
-            call, device);
+        return gr_fail_cuda(result, "cuDevicePrimaryCtxRetain",
+                            "%s: cannot retain the primary context of CUDA device %d. Does another "
+                            "process use the device exclusively (nvidia-smi -q -d COMPUTE)?",
+                            call, device);
     context->primary_of = device;
     gr_context_identify(context);
     return GR_OK;
@@ -128,7 +128,7 @@ gr_status gr_share_context(const struct gr_description *d, struct gr_context *co
     CUresult result = gr_driver()->CtxGetCurrent(&context->handle);
     if (result != CUDA_SUCCESS)
         return gr_fail_cuda(result, "cuCtxGetCurrent",
-                            "%s could not ask for the current CUDA context.", call);
+                            "%s could not query the current CUDA context.", call);
     gr_context_identify(context);
     return GR_OK;
 }
@@ -150,8 +150,8 @@ gr_status gr_share_check_context(const struct gr_description *d, const struct gr
     if (status != GR_OK || device == owner)
         return status;
     return gr_fail(GR_ERR_UNSUPPORTED, call,
-                   "The ring's first slot can be had by the current CUDA context's device %d, but "
-                   "a later one only by device %d, which has its memory: make a context of that "
+                   "The current CUDA context's device %d can use the ring's first slot, but only "
+                   "device %d, which owns its memory, can use a later one: make a context of that "
                    "device current, or none, and receive the ring again.",
                    device, owner);
 }

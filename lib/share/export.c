@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a resource is exported as, and whether it can be. */
+/* Exports resources, and checks whether they can be exported. */
 #include "lib/share/export.h"
 
 #include "lib/backend.h"
@@ -20,24 +20,23 @@ gr_status gr_share_check(const gr_resource *resource, const char *call)
     gr_resource_collect(resource);
     if (resource->mapped)
         return gr_fail(GR_ERR_STATE, call,
-                       "The resource is mapped: release its buffer before it is sent.");
+                       "The resource is mapped: release its buffer before sending it.");
     const struct gr_external_kind *kind = kind_of(resource);
     if (gr_external_of(resource) && gr_external_of(resource)->memory->end_part)
         return gr_fail(GR_ERR_UNSUPPORTED, call,
-                       "The buffer lies in one memory with others, whose bytes would go along. "
-                       "Make it by gr_gl_buffer_create() without gr_gl_options.packed, so that it "
-                       "has memory of its own.");
+                       "The buffer shares its memory with others, whose bytes would be sent as "
+                       "well. Create it by gr_gl_buffer_create() without gr_gl_options.packed, so "
+                       "that it has its own memory.");
     if (kind && kind->export_memory)
         return GR_OK;
     char text[160];
     resource->backend->describe(resource, text, sizeof(text));
-    return gr_fail(
-        GR_ERR_UNSUPPORTED, call,
-        "%s, shared by the transport %s, is in memory that grinterop cannot export. Make it "
-        "by gr_gl_buffer_create() or gr_gl_image_create() with GR_TRANSPORT_SHARED, by "
-        "gr_vk_buffer_create() or gr_vk_image_create(), or from a Vulkan object whose "
-        "memory can be exported.",
-        text, resource->backend->name);
+    return gr_fail(GR_ERR_UNSUPPORTED, call,
+                   "%s, shared by the transport %s, is in memory that grinterop cannot export. "
+                   "Create it by gr_gl_buffer_create() or gr_gl_image_create() with "
+                   "GR_TRANSPORT_SHARED, by gr_vk_buffer_create() or gr_vk_image_create(), or from "
+                   "a Vulkan object whose memory can be exported.",
+                   text, resource->backend->name);
 }
 
 static void note_memory(struct gr_description *d, const gr_resource *resource,
@@ -104,11 +103,9 @@ gr_status gr_share_export(const gr_resource *resource, gr_semaphore *semaphore,
         return status;
     }
     gr_semaphore_describe(semaphore, text, sizeof(text));
-    return gr_fail(
-        GR_ERR_UNSUPPORTED, call,
-        "The resource's semaphore cannot be exported: %s. Send a ring, of which grinterop "
-        "passes the signals on, or take the semaphores away by "
-        "gr_resource_set_sync(resource, GR_SEMAPHORE_NONE, GR_SEMAPHORE_NONE) and let the two "
-        "processes wait.",
-        text);
+    return gr_fail(GR_ERR_UNSUPPORTED, call,
+                   "The resource's semaphore cannot be exported: %s. Send a ring, whose signals "
+                   "grinterop relays, or remove the semaphores by gr_resource_set_sync(resource, "
+                   "GR_SEMAPHORE_NONE, GR_SEMAPHORE_NONE) and let the two processes wait.",
+                   text);
 }

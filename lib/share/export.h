@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A resource's memory and semaphores on their way to another process. */
+/* Exports the memory and the semaphores of a resource to another process. */
 #ifndef GR_LIB_SHARE_EXPORT_H
 #define GR_LIB_SHARE_EXPORT_H
 
@@ -7,17 +7,19 @@
 
 #include "lib/share/description.h"
 
-/* Whether it can be sent. */
+/* Checks whether the resource can be sent. */
 gr_status gr_share_check(const gr_resource *resource, const char *call);
 
 /*
- * The memory's part of a message of that kind, with its descriptor, which the caller closes; no
- * semaphores. *description is what is in the message.
+ * Writes the memory's part of a message: its description, also returned in *description, and its
+ * descriptor, which the caller closes. Adds no semaphores.
  */
 gr_status gr_share_describe(const gr_resource *resource, struct gr_description *description,
                             struct gr_message *message, const char *call);
 
-/* A semaphore's handle, the caller's. GR_ERR_UNSUPPORTED: it cannot be had. */
+/*
+ * Exports a semaphore's handle, which the caller owns. GR_ERR_UNSUPPORTED: it cannot be exported.
+ */
 gr_status gr_share_export(const gr_resource *resource, gr_semaphore *semaphore,
                           gr_semaphore_desc *info, const char *call);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Imports what another process has sent, if that process cannot take it away again. */
+/* Imports memory and semaphores from another process, if that process cannot revoke them. */
 #define _GNU_SOURCE
 #include "lib/share/import.h"
 
@@ -15,29 +15,29 @@
 #include "lib/share/device.h"
 
 /*
- * Memory of a CPU's drivers is a file, whose size can be asked. It has to be sealed: the peer could
- * else shrink it under our hands. The seals are asked for first, since what the size says without
- * them is over at once.
+ * The memory of CPU drivers is a file, whose size can be checked. It must be sealed, since the peer
+ * could otherwise shrink it later. The seals are checked first: without them the size can change at
+ * once.
  */
 static gr_status check_file(const struct gr_description *d, int fd, const char *call)
 {
     struct stat file;
     int seals = fcntl(fd, F_GET_SEALS);
     if (seals < 0)
-        return GR_OK; /* a GPU's driver knows its own */
+        return GR_OK; /* GPU drivers check their own descriptors */
     if (fstat(fd, &file) != 0)
-        return gr_fail_errno(errno, call, "The descriptor that came for the memory tells nothing");
+        return gr_fail_errno(errno, call, "Cannot stat the descriptor received for the memory");
     if (!(seals & F_SEAL_SHRINK))
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The memory's file is not sealed against shrinking, so its pages "
-                       "could be taken away: it is not one that grinterop sends.");
+                       "The memory's file is not sealed against shrinking, so its pages could be "
+                       "removed: grinterop did not send it.");
     if ((uint64_t)file.st_size >= d->memory_size)
         return GR_OK;
-    return gr_fail(
-        GR_ERR_INVALID_VALUE, call,
-        "The message says that the memory has %llu byte%s, but its file has %llu: it is not one "
-        "that grinterop sends.",
-        (unsigned long long)d->memory_size, gr_s(d->memory_size), (unsigned long long)file.st_size);
+    return gr_fail(GR_ERR_INVALID_VALUE, call,
+                   "The message says that the memory has %llu byte%s, but its file has %llu: "
+                   "grinterop did not send it.",
+                   (unsigned long long)d->memory_size, gr_s(d->memory_size),
+                   (unsigned long long)file.st_size);
 }
 
 static gr_external_image_desc image_of(const struct gr_description *d)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory and semaphores that have come from another process. */
+/* Imports memory and semaphores from another process. */
 #ifndef GR_LIB_SHARE_IMPORT_H
 #define GR_LIB_SHARE_IMPORT_H
 
@@ -8,14 +8,11 @@
 #include "lib/context.h"
 #include "lib/share/description.h"
 
-/*
- * Imports the memory of a message that was checked, whose descriptor is 0. It takes a hold of the
- * context.
- */
+/* Imports the memory of a checked message: its descriptor 0. Takes a reference to the context. */
 gr_resource *gr_share_import(const struct gr_description *description, struct gr_message *message,
                              const struct gr_context *context, const char *call);
 
-/* Imports descriptor i of a message as a semaphore. It takes a hold of the context. */
+/* Imports descriptor i of a message as a semaphore. Takes a reference to the context. */
 gr_semaphore *gr_share_import_semaphore(struct gr_message *message, unsigned i, bool timeline,
                                         uint64_t value, const struct gr_context *context,
                                         const char *call);

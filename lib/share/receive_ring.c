@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A ring from another process: its message, its slots', and the ring that is made of them. */
+/* Receives a ring from another process: its message, one message per slot, and creates the ring. */
 #define _GNU_SOURCE
 #include <stdlib.h>
 
@@ -14,13 +14,13 @@
 #include "lib/share/import.h"
 #include "lib/sync/semaphore.h"
 
-/* Frames are numbered in 62 bits of a word; a ring that has had so many is none. */
+/* Frame numbers have 62 bits of a word. No ring reaches this many frames. */
 #define MOST_FRAMES ((uint64_t)1 << 60)
 
-/* What has arrived so far. */
+/* What has been received so far. */
 struct receiving {
     int socket;
-    struct gr_message message; /* the ring's own */
+    struct gr_message message; /* the ring message */
     struct gr_ring_description d;
     struct gr_context context;
     uint64_t uuid[2];
@@ -46,7 +46,7 @@ static gr_status receive_head(struct receiving *r)
         r->message.fd_count != GR_RING_FD_COUNT)
         return gr_fail(GR_ERR_INVALID_VALUE, r->call,
                        "The message describes a ring of %llu slot%s, role %llu, mode %llu, with %u "
-                       "descriptor%s: it is not one that grinterop sends.",
+                       "descriptor%s: grinterop did not send it.",
                        (unsigned long long)d->slots, gr_s(d->slots), (unsigned long long)d->role,
                        (unsigned long long)d->mode, r->message.fd_count, gr_s(r->message.fd_count));
     status = gr_share_check_value(d->sent_value, r->call);
@@ -68,12 +68,11 @@ static gr_status check_slot(struct receiving *r, const struct gr_description *d,
     gr_status status = gr_description_check(d, r->call);
     if (status == GR_OK && (message->fd_count != 1 || d->has_acquire || d->has_release))
         status = gr_fail(GR_ERR_INVALID_VALUE, r->call,
-                         "A slot came with %u descriptor%s, instead of its memory's one.",
+                         "A slot came with %u descriptor%s instead of 1 for its memory.",
                          message->fd_count, gr_s(message->fd_count));
     if (status == GR_OK && (r->uuid[0] != d->uuid_low || r->uuid[1] != d->uuid_high))
         status = gr_fail(GR_ERR_INVALID_VALUE, r->call,
-                         "The ring's slots are of different GPUs: it is not one that grinterop "
-                         "sends.");
+                         "The ring's slots are on different GPUs: grinterop did not send it.");
     return status;
 }
 
@@ -142,10 +141,10 @@ static gr_status check_frames(const struct receiving *r, uint64_t frames)
 {
     if (frames <= MOST_FRAMES)
         return GR_OK;
-    return gr_fail(GR_ERR_INVALID_VALUE, r->call,
-                   "The ring's page says that so many frames were in it: %llu. It is not one that "
-                   "grinterop sends.",
-                   (unsigned long long)frames);
+    return gr_fail(
+        GR_ERR_INVALID_VALUE, r->call,
+        "The ring's page has an impossible number of frames: %llu. grinterop did not send it.",
+        (unsigned long long)frames);
 }
 
 static gr_status begin_link(struct receiving *r, gr_ring *ring)
@@ -164,7 +163,7 @@ static gr_status begin_link(struct receiving *r, gr_ring *ring)
     ring->link = gr_link_begin(&parts, r->call);
     if (!ring->link)
         return gr_last_error()->status;
-    r->page = NULL; /* the link's now */
+    r->page = NULL; /* owned by the link now */
     return GR_OK;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A resource to and from another process: its memory and semaphores, in one message. */
+/* Sends a resource to another process, or receives it: its memory and semaphores in one message. */
 #include <grinterop/share.h>
 
 #include "lib/error.h"
@@ -33,7 +33,9 @@ static gr_status describe_all(const gr_resource *resource, struct gr_message *me
     struct gr_description d;
     const struct gr_sync *sync = &gr_external_of(resource)->sync;
     gr_status status = gr_share_describe(resource, &d, message, call);
-    /* Each process counts by itself: what others here use, too, cannot be counted there. */
+    /*
+     * Each process counts the values on its own, so semaphores with other users here are not sent.
+     */
     bool goes_along = !sync->of_device;
     if (status == GR_OK && goes_along)
         status = add_semaphore(resource, sync->acquire, message, &d.has_acquire,
@@ -85,7 +87,7 @@ static gr_status import_semaphores(gr_resource *resource, const struct gr_descri
                                             context, call);
         status = release ? GR_OK : gr_last_error()->status;
     }
-    if (acquire || release) /* else it is undecided here too */
+    if (acquire || release) /* else this process chooses them too */
         status = status == GR_OK ? gr_sync_set(resource, acquire, release, call) : status;
     gr_semaphore_drop(acquire);
     gr_semaphore_drop(release);
@@ -120,11 +122,10 @@ static gr_status receive(int socket, struct gr_description *d, struct gr_message
     if (status == GR_OK)
         status = gr_description_check(d, call);
     if (status == GR_OK && message->fd_count != 1 + d->has_acquire + d->has_release)
-        status =
-            gr_fail(GR_ERR_INVALID_VALUE, call,
-                    "The message describes another number of descriptors than came with it, %u: it "
-                    "is not one that grinterop sends.",
-                    message->fd_count);
+        status = gr_fail(GR_ERR_INVALID_VALUE, call,
+                         "The message describes another number of descriptors than the %u that "
+                         "came with it: grinterop did not send it.",
+                         message->fd_count);
     return status;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A ring to another process: one message for the page and the semaphores, then one for each slot.
+ * Sends a ring to another process: one message for the page and the semaphores, then one per slot.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -24,27 +24,27 @@
 #include "lib/share/import.h"
 #include "lib/sync/semaphore.h"
 
-/* A semaphore on its way: held here, and its descriptor. */
+/* A referenced semaphore and its exported descriptor. */
 struct shared_semaphore {
     gr_semaphore *semaphore;
     int fd;
 };
 
-/* What a ring is sent with. */
+/* The state of gr_ring_send(). */
 struct sending {
     int socket;
     gr_ring *ring;
     gr_ring_role role;         /* of this process */
     struct gr_ring_side *side; /* of this process */
-    bool began;                /* the ring is this call's, until end_sending() */
-    bool is_direct;            /* the resources' own semaphores */
+    bool began;                /* is_sending is set, until end_sending() */
+    bool is_direct;            /* uses the resources' own semaphores */
     uint32_t count;
     gr_resource **resources;
     struct shared_semaphore mine, theirs;
     struct gr_page *page;
     int page_fd;
-    struct gr_link *link;    /* the ring's, once all is sent */
-    struct gr_message *head; /* the ring's own message, with the application's bytes */
+    struct gr_link *link;    /* given to the ring once all is sent */
+    struct gr_message *head; /* the ring message, with the application's bytes */
     struct gr_deadline deadline;
     const char *call;
 };
@@ -54,7 +54,7 @@ static const struct gr_external_kind *kind_of(const struct sending *s)
     return gr_external_of(s->resources[0])->kind;
 }
 
-/* ---- What can be sent ------------------------------------------------------------------------ */
+/* ---- Checks ---------------------------------------------------------------------------------- */
 
 /* The ring's lock is held. */
 static gr_status check_idle(const gr_ring *ring, const char *call)
@@ -63,19 +63,19 @@ static gr_status check_idle(const gr_ring *ring, const char *call)
     gr_ring_state_count(ring->state, &now);
     if (ring->link || ring->is_sending)
         return gr_fail(GR_ERR_STATE, call,
-                       "The ring is %s another process already: make another ring for this one.",
+                       "The ring is already %s another process: create another ring for this one.",
                        ring->link ? "shared with" : "being sent to");
     if (ring->state->leaving || ring->left_count || now.free != now.slots)
         return gr_fail(GR_ERR_STATE, call,
                        "Frames are in flight: slots being written %u, published %u, being read %u, "
-                       "leaving after a resize %u. Hand all of them back first; what leaves does "
-                       "so when its work is done.",
+                       "leaving after a resize %u. Hand all of them back first; leaving slots end "
+                       "when their work is done.",
                        now.writing, now.ready, now.reading,
                        ring->state->leaving + ring->left_count);
     return GR_OK;
 }
 
-/* Slots get the first places, without gaps that a resize has left: the peer counts them so. */
+/* Moves slots into the gaps that a resize left: the peer numbers them without gaps. */
 static void close_gaps(gr_ring *ring)
 {
     uint32_t to = 0;
@@ -98,8 +98,8 @@ static gr_status list_resources(struct sending *s)
     s->count = s->ring->state->slots;
     if (s->count > GR_RING_MOST_SLOTS)
         return gr_fail(GR_ERR_INVALID_VALUE, s->call,
-                       "The ring has %u slot%s, but one that is shared with another process has %d "
-                       "at the most: resize it first.",
+                       "The ring has %u slot%s, but a ring shared with another process has at most "
+                       "%d: resize it first.",
                        s->count, gr_s(s->count), GR_RING_MOST_SLOTS);
     s->resources = calloc(s->count, sizeof(gr_resource *));
     if (!s->resources)
@@ -114,11 +114,11 @@ static gr_status list_resources(struct sending *s)
 static gr_status begin_sending(struct sending *s)
 {
     gr_ring *ring = s->ring;
-    gr_ring_end_left(ring); /* slots that a resize took away, whose work may be done by now */
+    gr_ring_end_left(ring); /* slots that a resize removed, whose work may be done by now */
     pthread_mutex_lock(&ring->lock);
     gr_status status = check_idle(ring, s->call);
     if (status == GR_OK) {
-        /* From here on another thread gets no slot and changes none, without the lock, too. */
+        /* From here on other threads acquire and change no slots, even without the lock. */
         s->began = ring->is_sending = true;
         gr_ring_tell_pollers(ring);
         status = gr_ring_end_returned(ring, &ring->reader, s->call);
@@ -129,7 +129,7 @@ static gr_status begin_sending(struct sending *s)
     return status;
 }
 
-/* ---- All work done --------------------------------------------------------------------------- */
+/* ---- Waiting for all work -------------------------------------------------------------------- */
 
 static gr_status wait_for(CUevent event, const struct sending *s)
 {
@@ -138,14 +138,14 @@ static gr_status wait_for(CUevent event, const struct sending *s)
     while ((result = gr_driver()->EventQuery(event)) == CUDA_ERROR_NOT_READY) {
         if (gr_deadline_left(&s->deadline) == 0)
             return gr_fail(s->deadline.looks ? GR_ERR_NOT_READY : GR_ERR_TIMEOUT, s->call,
-                           "The resources were still in use: work that was submitted with them has "
-                           "not ended in time. Wait longer, or end that work first.");
+                           "The resources were still in use: work submitted with them has not "
+                           "ended in time. Use a longer timeout, or finish that work first.");
         nanosleep(&pause, NULL);
     }
     return result == CUDA_SUCCESS
                ? GR_OK
                : gr_fail_cuda(result, "cuEventQuery",
-                              "Earlier work with the ring failed: make the ring anew.");
+                              "Earlier work with the ring failed: create the ring again.");
 }
 
 static gr_status wait_on(CUstream stream, const struct sending *s)
@@ -163,7 +163,9 @@ static gr_status wait_on(CUstream stream, const struct sending *s)
     return status;
 }
 
-/* Graphics that hands its side over may have commands under way that the ring does not know of. */
+/*
+ * If graphics hands its side over, it may have commands in flight that the ring does not know of.
+ */
 static gr_status end_graphics(const struct sending *s)
 {
     const struct gr_external_kind *kind = kind_of(s);
@@ -173,14 +175,14 @@ static gr_status end_graphics(const struct sending *s)
     return status == GR_OK ? kind->end_use(s->resources, s->count) : status;
 }
 
-/* So that the first values in the page are 0: nothing to wait for. */
+/* Waits for all work, so that the first values in the page are 0: nothing to wait for. */
 static gr_status finish_work(const struct sending *s)
 {
     CUstream stream;
     GR_TRY(end_graphics(s));
     CUresult result = gr_driver()->StreamCreate(&stream, CU_STREAM_NON_BLOCKING);
     if (result != CUDA_SUCCESS)
-        return gr_fail_cuda(result, "cuStreamCreate", "A stream could not be made.");
+        return gr_fail_cuda(result, "cuStreamCreate", "Cannot create a stream.");
     gr_status status = wait_on(stream, s);
     gr_driver()->StreamDestroy(stream);
     return status;
@@ -198,9 +200,7 @@ static gr_status export_own(const struct sending *s, gr_semaphore *semaphore,
     return GR_OK;
 }
 
-/*
- * Nobody but the ring's slots and the application has it: no other resource's release signals it.
- */
+/* Whether only the ring's slots and the application reference it: no other resource signals it. */
 static bool is_exclusive(const gr_semaphore *semaphore, uint32_t slots)
 {
     return __atomic_load_n(&semaphore->holds, __ATOMIC_RELAXED) <= slots + 1;
@@ -218,7 +218,7 @@ static bool can_be_direct(const struct sending *s)
 
 typedef CUresult create_fn(int timeline, unsigned long long value, int *fd);
 
-/* A new one of the software driver's, which crosses processes. */
+/* Creates a semaphore of the software driver, which other processes can import. */
 static gr_status make_of_driver(const struct sending *s, struct shared_semaphore *shared)
 {
     struct gr_message message = {.fd_count = 1, .fds = {-1}};
@@ -228,13 +228,13 @@ static gr_status make_of_driver(const struct sending *s, struct shared_semaphore
     } create = {.object = gr_driver_export("gr_softcuda_semaphore_create")};
     if (!create.object)
         return gr_fail(GR_ERR_UNSUPPORTED, s->call,
-                       "The software CUDA driver %s is older than this grinterop, and has no "
-                       "semaphores that cross processes.",
+                       "The software CUDA driver %s is older than this grinterop and cannot share "
+                       "semaphores between processes.",
                        gr_cuda_driver_path());
     CUresult result = create.function(1, 0, &shared->fd);
     if (result != CUDA_SUCCESS)
         return gr_fail_cuda(result, "gr_softcuda_semaphore_create",
-                            "%s: no semaphore could be made.", s->call);
+                            "%s: cannot create a semaphore.", s->call);
     message.fds[0] = gr_fd_copy(shared->fd);
     shared->semaphore =
         gr_share_import_semaphore(&message, 0, true, 0, &s->resources[0]->context, s->call);
@@ -250,8 +250,7 @@ static gr_status make_semaphore(const struct sending *s, struct shared_semaphore
         return make_of_driver(s, shared);
     if (!kind->create_semaphore || !kind->export_semaphore)
         return gr_fail(GR_ERR_UNSUPPORTED, s->call,
-                       "There is no way to make a semaphore that both processes have for resources "
-                       "of this kind.");
+                       "Resources of this kind have no semaphores that both processes can share.");
     shared->semaphore = kind->create_semaphore(s->resources[0]);
     if (!shared->semaphore)
         return gr_last_error()->status;
@@ -322,7 +321,7 @@ static gr_status send_all(const struct sending *s)
         if (status == GR_OK)
             status = send_slot(s, i);
     }
-    /* From here on it is the peer, and not this process's graphics, that CUDA takes turns with. */
+    /* From here on CUDA alternates with the peer instead of the graphics API of this process. */
     for (uint32_t i = 0; i < s->count && status == GR_OK && s->side->is_cuda && !s->is_direct; i++)
         status = gr_sync_set(s->resources[i], s->theirs.semaphore, s->mine.semaphore, s->call);
     return status;
@@ -359,7 +358,7 @@ static gr_status link_and_send(struct sending *s)
     struct gr_link *link = gr_link_begin(&parts, s->call);
     if (!link)
         return gr_last_error()->status;
-    s->page = NULL; /* the link's now */
+    s->page = NULL; /* owned by the link now */
     gr_status status = send_all(s);
     if (status == GR_OK)
         s->link = link;
@@ -391,8 +390,8 @@ static void close_if(int fd)
 }
 
 /*
- * Not before all is sent, since a link that is told to stop writes to the socket, too. Who waits
- * looks again: the role may be the other process's now.
+ * After all is sent, since gr_link_stop() also writes to the socket. Waiting threads check again:
+ * the other process may have the role now.
  */
 static void give_ring(const struct sending *s)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Messages between processes, see socket.h. The header says how much follows; the descriptors go
- * with it.
+ * Messages between processes, see socket.h. The header has the sizes; the descriptors come with it.
  */
 #define _GNU_SOURCE
 #include "lib/share/socket.h"
@@ -18,20 +17,20 @@
 #include "lib/platform/fork.h"
 
 /*
- * "grsh", then the version, the kind, the number of bytes, of descriptors and of the application's
- * bytes, each of 4 bytes.
+ * "grsh", then the version, the kind, and the numbers of bytes, of descriptors and of application
+ * bytes; 4 bytes each.
  */
 #define MAGIC       0x68737267u
 #define HEADER_SIZE 24
 
-/* How long a timeout of 0 may take to read what is there, in milliseconds. */
+/* How long a call with timeout 0 may read available data, in milliseconds. */
 #define LOOK_MS 1000
 
 struct header {
     uint32_t magic, version, kind, size, fd_count, data_size;
 };
 
-/* ---- Numbers --------------------------------------------------------------------------------- */
+/* ---- Integers -------------------------------------------------------------------------------- */
 
 void gr_pack(unsigned char *bytes, uint64_t value, unsigned width)
 {
@@ -89,8 +88,8 @@ int gr_deadline_left(const struct gr_deadline *deadline)
 }
 
 /*
- * Whether a call has to give up even if more can be read or written at once. A timeout of 0 takes
- * what is there, for a second at the most.
+ * Whether a call has to stop even if more data can be transferred at once. A timeout of 0 transfers
+ * what is available, for at most a second.
  */
 static bool is_over(const struct gr_deadline *deadline)
 {
@@ -110,7 +109,7 @@ gr_status gr_socket_check(int socket, const char *call)
         getsockopt(socket, SOL_SOCKET, SO_TYPE, &type, &size) != 0 || domain != AF_UNIX ||
         type != SOCK_STREAM)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The descriptor %d is no Unix stream socket: make one by "
+                       "The descriptor %d is not a Unix stream socket: create one by "
                        "socketpair(AF_UNIX, SOCK_STREAM, ...) or connect().",
                        socket);
     if (getpeername(socket, (struct sockaddr *)&peer, &peer_size) != 0)
@@ -118,19 +117,18 @@ gr_status gr_socket_check(int socket, const char *call)
                    ? gr_fail(GR_ERR_INVALID_VALUE, call,
                              "The socket %d is not connected: connect it, or use socketpair().",
                              socket)
-                   : gr_fail_errno(errno, call, "The socket %d cannot be asked for its peer",
-                                   socket);
+                   : gr_fail_errno(errno, call, "Cannot query the peer of socket %d", socket);
     return GR_OK;
 }
 
-/* `begun`: part of the message has passed, so that the stream is out of step. */
+/* `begun`: part of the message was transferred, so the stream is out of sync. */
 static gr_status fail_timeout(const struct gr_deadline *deadline, const char *call,
                               const char *what, bool begun)
 {
     if (deadline->looks && !begun)
         return gr_fail(GR_ERR_NOT_READY, call, "The message was not %s.", what);
     return gr_fail(GR_ERR_TIMEOUT, call, "The message was not %s in time%s.", what,
-                   begun ? "; part of it was: close the socket, nothing can follow" : "");
+                   begun ? "; part of it was: close the socket, it is out of sync" : "");
 }
 
 gr_status gr_message_check_deadline(const struct gr_deadline *deadline, const char *call)
@@ -140,14 +138,14 @@ gr_status gr_message_check_deadline(const struct gr_deadline *deadline, const ch
 
 static gr_status fail_gone(const char *call, int error)
 {
-    return error ? gr_fail_errno(error, call, "The other process is gone from the socket")
+    return error ? gr_fail_errno(error, call, "The other process has closed the socket")
                  : gr_fail(GR_ERR_SYSTEM, call,
-                           "The other process is gone from the socket: end of file.");
+                           "The other process has closed the socket: end of file.");
 }
 
 /*
- * Waits until the socket can be read or written; an error there shows at the next attempt. The
- * deadline comes first: a socket may be ready again and again without an end of the message.
+ * Waits until the socket is readable or writable; the next transfer reports errors. Checks the
+ * deadline first: a peer may keep the socket ready without ever completing the message.
  */
 static gr_status wait_for(int socket, short events, const struct gr_deadline *deadline, bool begun,
                           const char *call)
@@ -168,7 +166,7 @@ static bool is_temporary(int error)
 
 /* ---- Sending --------------------------------------------------------------------------------- */
 
-/* Room for the descriptors, aligned as the macros of cmsg(3) want it. */
+/* Room for the descriptors, aligned as cmsg(3) requires. */
 union control {
     struct cmsghdr align;
     char bytes[CMSG_SPACE(GR_MESSAGE_MOST_FDS * sizeof(int))];
@@ -193,8 +191,8 @@ gr_status gr_message_set_data(struct gr_message *message, const void *data, size
 {
     if (size > GR_SHARE_MOST_DATA)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "`size` is %zu, but a message has room for %d bytes of yours: send more by "
-                       "the socket itself.",
+                       "`size` is %zu, but a message has room for only %d application bytes: send "
+                       "more over the socket directly.",
                        size, GR_SHARE_MOST_DATA);
     if (!data && size)
         return gr_fail(GR_ERR_INVALID_VALUE, call, "`data` is NULL, but `size` is %zu.", size);
@@ -212,7 +210,7 @@ gr_status gr_message_set_room(struct gr_message *message, void *room, size_t siz
     return GR_OK;
 }
 
-/* Sends bytes, the first of them with the message's descriptors, if there is a message. */
+/* Sends bytes; if `message` is given, its descriptors go with the first byte. */
 static gr_status send_bytes(int socket, const void *bytes, size_t size,
                             const struct gr_message *message, const struct gr_deadline *deadline,
                             const char *call)
@@ -274,7 +272,7 @@ int gr_message_take_fd(struct gr_message *message, unsigned i)
     return fd;
 }
 
-/* Keeps what there is room for, and closes the others. False: there were others. */
+/* Keeps the descriptors that fit, and closes the others. False: some did not fit. */
 static bool keep_fds(const struct gr_foreign_fds *fds, struct gr_message *message)
 {
     size_t room = GR_MESSAGE_MOST_FDS - message->fd_count;
@@ -285,7 +283,9 @@ static bool keep_fds(const struct gr_foreign_fds *fds, struct gr_message *messag
     return kept == fds->count && !fds->lost;
 }
 
-/* Some bytes, and the descriptors that came with them. *count is 0 where none were there yet. */
+/*
+ * Receives some bytes and the descriptors that come with them. *count is 0 if none are available.
+ */
 static gr_status receive_some(int socket, unsigned char *bytes, size_t size,
                               struct gr_message *message, size_t *count, const char *call)
 {
@@ -299,11 +299,10 @@ static gr_status receive_some(int socket, unsigned char *bytes, size_t size,
     *count = (size_t)received;
     if (keep_fds(&fds, message))
         return GR_OK;
-    return gr_fail(
-        GR_ERR_INVALID_VALUE, call,
-        "The message has more than %d file descriptors, so it is not one of grinterop's, or "
-        "this process has no descriptor left.",
-        GR_MESSAGE_MOST_FDS);
+    return gr_fail(GR_ERR_INVALID_VALUE, call,
+                   "The message has more than %d file descriptors, so grinterop did not send it, "
+                   "or this process has no descriptors left.",
+                   GR_MESSAGE_MOST_FDS);
 }
 
 static gr_status receive_all(int socket, unsigned char *bytes, size_t size, bool begun,
@@ -330,29 +329,28 @@ static gr_status check_header(const struct header *header, enum gr_message_kind 
 {
     if (header->magic != MAGIC)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "What came is no message of grinterop's (it begins with 0x%08x).",
+                       "The received data is not a grinterop message (it begins with 0x%08x).",
                        header->magic);
     if (header->version != GR_MESSAGE_VERSION)
-        return gr_fail(
-            GR_ERR_INVALID_VALUE, call,
-            "The message is of version %u, and this grinterop (%s) knows %u only: use one "
-            "version of grinterop in both processes.",
-            header->version, gr_library_version(), GR_MESSAGE_VERSION);
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The message has version %u, but this grinterop (%s) supports only %u: use "
+                       "one version of grinterop in both processes.",
+                       header->version, gr_library_version(), GR_MESSAGE_VERSION);
     if (header->size > GR_MESSAGE_MOST_BYTES || header->fd_count > GR_MESSAGE_MOST_FDS ||
         header->data_size > GR_SHARE_MOST_DATA)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The message says that it has more than any has (bytes: %u, descriptors: "
-                       "%u, bytes of the sender's: %u): it is not one that grinterop sends.",
+                       "The message claims impossible sizes (bytes: %u, descriptors: %u, "
+                       "application bytes: %u): grinterop did not send it.",
                        header->size, header->fd_count, header->data_size);
     if (header->kind != (uint32_t)kind)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The message is of kind %u instead of %u (1 resource, 2 ring, 3 slot): each "
-                       "gr_send function has its own gr_receive function.",
+                       "The message is of kind %u instead of %u (1 resource, 2 ring, 3 slot): use "
+                       "the gr_receive function that matches the gr_send function.",
                        header->kind, (unsigned)kind);
     return GR_OK;
 }
 
-/* `taken`: the header has been read, so that the message cannot be received again. */
+/* `taken`: the header has been consumed, so the message cannot be received again. */
 static gr_status check_room(const struct header *header, struct gr_message *message, bool taken,
                             const char *call)
 {
@@ -360,16 +358,13 @@ static gr_status check_room(const struct header *header, struct gr_message *mess
         return GR_OK;
     message->data_size = header->data_size;
     return gr_fail(GR_ERR_INVALID_VALUE, call,
-                   "The sender's bytes are %u, but there is room for %zu%s.", header->data_size,
+                   "The sender's data is %u bytes, but the room is %zu%s.", header->data_size,
                    message->room_size,
                    taken ? "; part of the message has been read: close the socket"
-                         : ". Nothing was taken: receive the message again, with more room");
+                         : ". Nothing was consumed: receive the message again, with more room");
 }
 
-/*
- * Looks at the header before anything is taken off the socket, where it has come in one piece, as
- * senders send it.
- */
+/* Checks the header before consuming it, if it has arrived in one piece, as senders send it. */
 static gr_status look_at_header(int socket, enum gr_message_kind kind, struct gr_message *message,
                                 const struct gr_deadline *deadline, const char *call)
 {
@@ -402,15 +397,14 @@ static gr_status receive_header(int socket, enum gr_message_kind kind, struct he
     return status == GR_OK ? check_room(header, message, true, call) : status;
 }
 
-/* Before anything else is done with them: a file system of the peer's could block fstat(), too. */
+/* Before any other use of the descriptors: on a peer's file system even fstat() could block. */
 static gr_status check_fds(const struct gr_message *message, const char *call)
 {
     for (unsigned i = 0; i < message->fd_count; i++)
         if (!gr_foreign_is_shareable(message->fds[i]))
             return gr_fail(GR_ERR_INVALID_VALUE, call,
-                           "Descriptor %u of the message is neither a file of memfd_create() with "
-                           "small pages nor one of a GPU driver: it is not one that grinterop "
-                           "sends.",
+                           "Descriptor %u of the message is neither a memfd with small pages nor a "
+                           "GPU driver's file: grinterop did not send it.",
                            i);
     return GR_OK;
 }
@@ -429,8 +423,8 @@ static gr_status receive(int socket, enum gr_message_kind kind, struct gr_messag
             receive_all(socket, message->room, header.data_size, true, message, deadline, call);
     if (status == GR_OK && message->fd_count != header.fd_count)
         status = gr_fail(GR_ERR_INVALID_VALUE, call,
-                         "Of the descriptors that the message says it has, %u, there came %u: is "
-                         "room left for them in this process (ulimit -n)?",
+                         "The message should have %u descriptors, but %u arrived: has this process "
+                         "reached its limit (ulimit -n)?",
                          header.fd_count, message->fd_count);
     if (status == GR_OK)
         status = check_fds(message, call);
@@ -440,8 +434,8 @@ static gr_status receive(int socket, enum gr_message_kind kind, struct gr_messag
 }
 
 /*
- * Out-of-band bytes are read as any others meanwhile: else they make the socket readable while no
- * read returns them, and the kernel closes their descriptors in this thread.
+ * Reads out-of-band bytes inline meanwhile. Otherwise the socket would be readable but reads would
+ * return nothing, and the kernel would close their descriptors in this thread.
  */
 gr_status gr_message_receive(int socket, enum gr_message_kind kind, struct gr_message *message,
                              const struct gr_deadline *deadline, const char *call)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One message with file descriptors over a Unix stream socket. Whatever arrives may come from a
- * hostile peer: a message has a bounded size and a bounded number of descriptors, and after an
- * error none stays open.
+ * Sends and receives one message with file descriptors over a Unix stream socket. The peer may be
+ * hostile: size and number of descriptors are bounded, and an error leaves no received descriptor
+ * open.
  */
 #ifndef GR_LIB_SHARE_SOCKET_H
 #define GR_LIB_SHARE_SOCKET_H
@@ -11,7 +11,7 @@
 
 #include <grinterop/share.h>
 
-/* The version of all messages; another one is refused. */
+/* The version of all messages. Other versions are refused. */
 #define GR_MESSAGE_VERSION 2u
 
 #define GR_MESSAGE_MOST_BYTES 512
@@ -21,69 +21,71 @@ enum gr_message_kind { GR_MESSAGE_RESOURCE = 1, GR_MESSAGE_RING, GR_MESSAGE_SLOT
 
 struct gr_message {
     enum gr_message_kind kind;
-    size_t size; /* of the bytes */
+    size_t size; /* of `bytes` */
     unsigned fd_count;
     int fds[GR_MESSAGE_MOST_FDS];
     unsigned char bytes[GR_MESSAGE_MOST_BYTES];
 
-    /* The application's, which come after `bytes`: those to send, or how many came. */
+    /* The application's bytes, which follow `bytes`: those to send, or the number received. */
     const void *data;
     size_t data_size;
 
-    /* Where those that come go; a message that has more is refused, and stays in the socket. */
+    /* Receives the application's bytes. A message with more is refused, and stays in the socket. */
     void *room;
     size_t room_size;
 };
 
-/* When a call gives up, by the monotonic clock. */
+/* When a call times out, by the monotonic clock. */
 struct gr_deadline {
     bool never;
-    bool looks; /* a timeout of 0: what is not there at once is not ready */
-    double at;  /* of gr_clock_ms() */
+    bool looks; /* a timeout of 0: returns not ready instead of waiting */
+    double at;  /* in the time of gr_clock_ms() */
 };
 struct gr_deadline gr_deadline_in(unsigned timeout_ms); /* ~0u: never */
 
-/* Milliseconds that are left, for poll(): -1 for ever, 0 once it has passed. */
+/* Milliseconds left, for poll(): -1: no limit, 0: expired. */
 int gr_deadline_left(const struct gr_deadline *deadline);
 
-/* GR_ERR_TIMEOUT if it is over: for what consists of several messages, of which some have passed.
+/*
+ * Fails with GR_ERR_TIMEOUT if the deadline has expired. For sequences of messages of which some
+ * have been transferred.
  */
 gr_status gr_message_check_deadline(const struct gr_deadline *deadline, const char *call);
 
-/* GR_ERR_INVALID_VALUE: it is no connected Unix stream socket. */
+/* GR_ERR_INVALID_VALUE: not a connected Unix stream socket. */
 gr_status gr_socket_check(int socket, const char *call);
 
-/* Refuses the application's bytes if they are too many, or NULL; else the message has them. */
+/* Sets the application's bytes. Refuses too many, or NULL. */
 gr_status gr_message_set_data(struct gr_message *message, const void *data, size_t size,
                               const char *call);
 
-/* Likewise the room for those that come. */
+/* Sets where received application bytes go. */
 gr_status gr_message_set_room(struct gr_message *message, void *room, size_t size,
                               const char *call);
 
-/* The descriptors stay the caller's. GR_ERR_TIMEOUT, GR_ERR_SYSTEM. */
+/* The caller keeps the descriptors. GR_ERR_TIMEOUT, GR_ERR_SYSTEM. */
 gr_status gr_message_send(int socket, const struct gr_message *message,
                           const struct gr_deadline *deadline, const char *call);
 
 /*
- * Receives one of that kind, whose descriptors are the caller's then. Reads no byte beyond it.
- * data_size is written on success, and where there is not enough room for as many.
- * Errors: as above; GR_ERR_INVALID_VALUE: it is not one of grinterop's, of another version or kind,
- * too large, or with a descriptor that cannot be memory or a semaphore.
+ * Receives a message of that kind; the caller then owns its descriptors. Reads no byte beyond it.
+ * Sets data_size on success, and if the room is too small. Errors: as above; GR_ERR_INVALID_VALUE:
+ * not a grinterop message, another version or kind, too large, or with a descriptor that can be
+ * neither memory nor a semaphore.
  */
 gr_status gr_message_receive(int socket, enum gr_message_kind kind, struct gr_message *message,
                              const struct gr_deadline *deadline, const char *call);
 
-/* Closes the descriptors that are not taken: this process's own, of a message to be sent. */
+/* Closes the remaining descriptors of a message to send, which this process created. */
 void gr_message_close_fds(struct gr_message *message);
 
-/* Likewise those of a message that was received, which may be of anything. */
+/* The same for a received message, whose descriptors may be anything. */
 void gr_message_refuse_fds(struct gr_message *message);
 
-/* A descriptor out of the message: the caller's from now on. -1 if it has been taken. */
+/* Takes a descriptor out of the message; the caller owns it. -1 if it was already taken. */
 int gr_message_take_fd(struct gr_message *message, unsigned i);
 
-/* ---- Numbers, least significant byte first --------------------------------------------------- */
+/* ---- Integers, least significant byte first -------------------------------------------------- */
 
 void gr_pack(unsigned char *bytes, uint64_t value, unsigned width);
 uint64_t gr_unpack(const unsigned char *bytes, unsigned width);

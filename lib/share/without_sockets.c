@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Windows has no descriptors that go through sockets: nothing is shared between processes there. */
+/*
+ * For Windows, whose sockets cannot transfer descriptors: resources are not shared between
+ * processes.
+ */
 #include <grinterop/share.h>
 
 #include "lib/error.h"
@@ -7,8 +10,8 @@
 static gr_status refuse(const char *call)
 {
     return gr_fail(GR_ERR_UNSUPPORTED, call,
-                   "Resources are handed to other processes by file descriptors over Unix sockets, "
-                   "which this system does not have.");
+                   "Sharing resources with other processes needs file descriptors over Unix "
+                   "sockets, which this system does not have.");
 }
 
 gr_status gr_resource_send(int socket, gr_resource *resource, const void *data, size_t size,
