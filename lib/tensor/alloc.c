@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tensors with memory of their own. */
+/* Allocates tensors with their own memory. */
 #include "lib/tensor/tensor.h"
 
 #include <stdlib.h>
@@ -11,15 +11,15 @@
 #include "lib/stream.h"
 #include "lib/struct_size.h"
 
-/* Memory of the process is as well aligned as CUDA's. Windows has no aligned_alloc(). */
+/* Host memory has the same alignment as CUDA memory. Windows has no aligned_alloc(). */
 #define ALIGNMENT ((size_t)256)
 
 static gr_status refuse(CUresult result, const char *function, size_t bytes, const char *call)
 {
     if (result == CUDA_SUCCESS)
         return GR_OK;
-    return gr_fail_cuda(result, function, "%s: there are no %zu byte%s of memory for the tensor.",
-                        call, bytes, gr_s(bytes));
+    return gr_fail_cuda(result, function, "%s: cannot allocate %zu byte%s for the tensor.", call,
+                        bytes, gr_s(bytes));
 }
 
 static bool has_pools(CUdevice device)
@@ -32,7 +32,7 @@ static bool has_pools(CUdevice device)
            has;
 }
 
-/* In the order of a stream that has nothing else to do, and so at once. */
+/* Allocates in a new stream that is idle, and so without delay. */
 static CUresult allocate_now(CUdeviceptr *made, size_t bytes)
 {
     const gr_cuda_api *cu = gr_driver();
@@ -47,7 +47,7 @@ static CUresult allocate_now(CUdeviceptr *made, size_t bytes)
     return result;
 }
 
-/* From a pool where there is one: cuMemFree() waits for all streams. */
+/* Allocates from a pool if supported, since cuMemFree() waits for all streams. */
 static gr_status allocate_device(gr_tensor *tensor, size_t bytes, CUdeviceptr *made,
                                  const char *call)
 {
@@ -70,12 +70,13 @@ static gr_status allocate_managed(gr_tensor *tensor, size_t bytes, CUdeviceptr *
     CUresult asked =
         cu->DeviceGetAttribute(&has, CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY, tensor->device);
     if (asked != CUDA_SUCCESS)
-        return gr_fail_cuda(asked, "cuDeviceGetAttribute",
-                            "%s: CUDA device %d does not say whether it has managed memory.", call,
-                            (int)tensor->device);
+        return gr_fail_cuda(
+            asked, "cuDeviceGetAttribute",
+            "%s: the driver does not report whether CUDA device %d has managed memory.", call,
+            (int)tensor->device);
     if (!has)
         return gr_fail(GR_ERR_UNSUPPORTED, call,
-                       "CUDA device %d has no managed memory: take GR_MEMORY_DEVICE.",
+                       "CUDA device %d has no managed memory: use GR_MEMORY_DEVICE.",
                        tensor->device);
     return refuse(cu->MemAllocManaged(made, bytes, CU_MEM_ATTACH_GLOBAL), "cuMemAllocManaged",
                   bytes, call);
@@ -125,12 +126,12 @@ static gr_status check_strides(const gr_tensor_desc *desc, const struct gr_shape
 {
     if (desc->offset)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "`offset` is %zu, which only views and mappings have: leave it 0.",
+                       "`offset` is %zu, but only views and mappings have an offset: leave it 0.",
                        desc->offset);
     if (shape->before || !gr_shape_is_disjoint(shape, gr_dtype_size(desc->dtype)))
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "The strides %s of the shape %s are negative or let elements share bytes: "
-                       "that is for views.",
+                       "only views can have such strides.",
                        gr_shape_write(shape->ndim, shape->strides).text,
                        gr_shape_write(shape->ndim, shape->shape).text);
     return GR_OK;
@@ -161,7 +162,7 @@ gr_tensor *gr_tensor_alloc_taken(const gr_tensor_desc *desc, const struct gr_con
         status = gr_stream_check(stream, false, call);
     if (status != GR_OK || !gr_driver_load())
         return NULL;
-    gr_tensor_end_done(); /* before new memory is asked for */
+    gr_tensor_end_done(); /* before new memory is allocated */
     gr_resources_release_freed();
     gr_tensor *tensor = gr_tensor_make(desc, &shape, call);
     if (!tensor)
@@ -177,7 +178,8 @@ gr_tensor *gr_tensor_alloc(const gr_tensor_desc *desc, CUstream stream)
 {
     gr_tensor_desc own;
     if (!desc) {
-        gr_fail(GR_ERR_INVALID_VALUE, __func__, "`desc` is NULL: it says what to make.");
+        gr_fail(GR_ERR_INVALID_VALUE, __func__,
+                "`desc` is NULL: pass the description of the tensor.");
         return NULL;
     }
     if (GR_TAKE(gr_tensor_desc, &own, desc, __func__) != GR_OK)

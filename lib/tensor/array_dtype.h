@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The type of one channel of CUDA's array formats. */
+/* The element type of each CUDA array format. */
 #ifndef GR_LIB_TENSOR_ARRAY_DTYPE_H
 #define GR_LIB_TENSOR_ARRAY_DTYPE_H
 
 #include <grinterop/tensor.h>
 
-/* 0 for a format that is not of plain channels. */
+/* 0 for formats without plain channels. */
 static inline gr_dtype gr_array_dtype(CUarray_format format)
 {
     switch (format) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tensors by the fields of the CUDA array interface, version 3. */
+/* The CUDA array interface of tensors, version 3. */
 #include "lib/error.h"
 #include "lib/tensor/tensor.h"
 #include "lib/tensor/use.h"
@@ -7,16 +7,16 @@
 #define VERSION 3
 
 /*
- * Without a consumer the reader waits for the tensor's own stream, which therefore has to come
- * after the others; where there is no such stream, the bytes have to be ready.
+ * Without a consumer stream, the reader waits for the tensor's own stream, which must then wait for
+ * all others. If the tensor has none, this call waits until the bytes are ready.
  */
 static gr_status begin(gr_tensor *tensor, CUstream consumer, const char *call)
 {
     GR_TRY(gr_tensor_check(tensor, call));
     if (tensor->memory == GR_MEMORY_HOST)
         return gr_fail(GR_ERR_UNSUPPORTED, call,
-                       "The tensor is in memory of the process, which CUDA does not know: export "
-                       "it by gr_tensor_dlpack(), or copy it by gr_tensor_clone().");
+                       "The tensor is in host memory, which CUDA cannot access: export it by "
+                       "gr_tensor_dlpack(), or copy it by gr_tensor_clone().");
     CUstream reader = consumer == GR_STREAM_NONE ? tensor->stream : consumer;
     if (reader == GR_STREAM_NONE)
         return gr_tensor_await(tensor, call);

@@ -4,7 +4,7 @@
 #include "lib/driver.h"
 #include "lib/tensor/use.h"
 
-/* The tensor's own stream has nothing behind it that is not the tensor's. */
+/* Synchronizes the tensor's own stream, which has only work of this tensor. */
 gr_status gr_tensor_await(const gr_tensor *tensor, const char *call)
 {
     CUstream stream = tensor->stream == GR_STREAM_NONE ? CU_STREAM_PER_THREAD : tensor->stream;
@@ -17,7 +17,7 @@ gr_status gr_tensor_await(const gr_tensor *tensor, const char *call)
     CUresult result = gr_driver()->StreamSynchronize(stream);
     if (result != CUDA_SUCCESS)
         status = gr_fail_cuda(result, "cuStreamSynchronize",
-                              "%s could not wait until the tensor's bytes are ready.", call);
+                              "%s could not wait for the tensor's bytes.", call);
     gr_context_leave(pushed);
     return status;
 }

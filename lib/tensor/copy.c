@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Copies of tensors, by the driver. */
+/* Copies tensors by the driver. */
 #include "lib/driver.h"
 #include "lib/error.h"
 #include "lib/plural.h"
@@ -13,7 +13,7 @@ struct side {
     CUdeviceptr ptr;
     const int64_t *strides;
     bool host;
-    CUcontext context; /* of the device's memory; NULL of the host's */
+    CUcontext context; /* for device memory; NULL for host memory */
     CUdevice device;
 };
 
@@ -34,7 +34,7 @@ static struct side side_of(const gr_tensor *tensor)
 
 /* ---- One block ------------------------------------------------------------------------------- */
 
-/* Memory that others allocated may be unknown to the driver. */
+/* Memory allocated by other libraries may be unknown to the software driver. */
 static CUmemorytype type_of(const struct side *side)
 {
     if (side->host)
@@ -105,7 +105,7 @@ static CUresult copy_between(const CUDA_MEMCPY3D *c, const struct side *to, cons
     return gr_driver()->Memcpy3DPeerAsync(&peer, stream);
 }
 
-/* A plain copy is cheaper for the driver, but between memories of the host there is none. */
+/* A plain copy is cheaper for the driver, but it has none between host memories. */
 static CUresult copy_block(const struct gr_copy_plan *plan, const struct side *to,
                            const struct side *from, CUdeviceptr at, CUdeviceptr source,
                            CUstream stream)
@@ -130,15 +130,15 @@ static gr_status copy_blocks(const struct gr_copy_plan *plan, const struct side 
     if (result == CUDA_SUCCESS)
         return GR_OK;
     return gr_fail_work(result, plan->rows == 1 ? "cuMemcpyAsync" : "cuMemcpy3DAsync",
-                        "%s: the driver refused to copy a block of %zu row%s of %zu byte%s. Is the "
-                        "memory what it was said to be?",
+                        "%s: the driver refused to copy a block of %zu row%s of %zu byte%s. Does "
+                        "the memory match its description?",
                         call, plan->rows * plan->slices, gr_s(plan->rows * plan->slices),
                         plan->width, gr_s(plan->width));
 }
 
 /* ---- A whole copy ---------------------------------------------------------------------------- */
 
-/* Where the default streams are those of the device's memory. */
+/* Runs in the context of the device memory, for its default streams. */
 static gr_status copy_sides(const gr_tensor *like, const struct side *to, const struct side *from,
                             const struct gr_context *context, CUstream stream, const char *call)
 {
@@ -160,32 +160,34 @@ static gr_status check_same(const gr_tensor *to, const gr_tensor *from, const ch
 {
     if (to->dtype != from->dtype)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The tensors are of %s and of %s, and a copy converts nothing: take a view "
-                       "for the same bits, or gr_publish(), which converts.",
+                       "The tensors have the types %s and %s, but a copy does not convert: use a "
+                       "view for the same bits, or gr_publish(), which converts.",
                        gr_dtype_name(to->dtype), gr_dtype_name(from->dtype));
     bool same = to->ndim == from->ndim;
     for (unsigned i = 0; same && i < to->ndim; i++)
         same = to->shape[i] == from->shape[i];
     if (same)
         return GR_OK;
-    return gr_fail(
-        GR_ERR_INVALID_VALUE, call, "The shapes differ: %s is to be written, and %s is read.",
-        gr_shape_write(to->ndim, to->shape).text, gr_shape_write(from->ndim, from->shape).text);
+    return gr_fail(GR_ERR_INVALID_VALUE, call, "The shapes differ: %s is written, and %s is read.",
+                   gr_shape_write(to->ndim, to->shape).text,
+                   gr_shape_write(from->ndim, from->shape).text);
 }
 
-/* What is written twice has no value that anyone could know; nothing is written to no element. */
+/*
+ * Refuses stride 0: an element written twice would have an undefined value. Empty tensors are fine.
+ */
 static gr_status check_target(const gr_tensor *to, const char *call)
 {
     for (unsigned i = 0; i < to->ndim && to->bytes; i++)
         if (!to->strides[i] && to->shape[i] > 1)
-            return gr_fail(GR_ERR_INVALID_VALUE, call,
-                           "The tensor to write has stride 0 in dimension %u of %s: its elements "
-                           "share bytes.",
-                           i, gr_shape_write(to->ndim, to->shape).text);
+            return gr_fail(
+                GR_ERR_INVALID_VALUE, call,
+                "The tensor to write has stride 0 in dimension %u of %s: its elements share bytes.",
+                i, gr_shape_write(to->ndim, to->shape).text);
     return GR_OK;
 }
 
-/* The copy of an error may have been put in, in part. */
+/* After an error, part of the copy may be in the stream. */
 static gr_status copy(gr_tensor *to, const gr_tensor *from, CUstream stream, const char *call)
 {
     gr_status status = gr_tensor_check(from, call);
@@ -233,7 +235,7 @@ gr_tensor *gr_tensor_clone(gr_tensor *tensor, gr_memory memory, CUstream stream)
     return NULL;
 }
 
-/* ---- Memory of the host ---------------------------------------------------------------------- */
+/* ---- Host memory ----------------------------------------------------------------------------- */
 
 static gr_status check_host(const gr_tensor *tensor, const void *memory, size_t bytes,
                             const char *call)
@@ -241,11 +243,11 @@ static gr_status check_host(const gr_tensor *tensor, const void *memory, size_t 
     gr_status status = gr_tensor_check(tensor, call);
     if (status == GR_OK && bytes != tensor->bytes)
         status = gr_fail(GR_ERR_INVALID_VALUE, call,
-                         "`bytes` is %zu, but the elements of %s, of %s, have %zu.", bytes,
+                         "`bytes` is %zu, but the elements of %s, type %s, have %zu.", bytes,
                          gr_shape_write(tensor->ndim, tensor->shape).text,
                          gr_dtype_name(tensor->dtype), tensor->bytes);
     if (status == GR_OK && !memory && bytes)
-        status = gr_fail(GR_ERR_INVALID_VALUE, call, "The host's memory is NULL.");
+        status = gr_fail(GR_ERR_INVALID_VALUE, call, "The pointer to host memory is NULL.");
     return status;
 }
 

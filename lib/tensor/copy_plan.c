@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Copies cut into blocks that the driver copies in one call. */
+/* Divides copies into blocks that the driver copies in one call. */
 #include "lib/tensor/copy_plan.h"
 
-/* The driver takes no larger pitch: CU_DEVICE_ATTRIBUTE_MAX_PITCH of all devices. */
+/* The largest pitch of the driver: CU_DEVICE_ATTRIBUTE_MAX_PITCH of all devices. */
 #define MAX_PITCH ((int64_t)0x7fffffff)
 
 /*
- * Dimensions of more than one element, the largest step of `to` first, its steps made positive: in
- * which order elements are copied does not matter.
+ * Drops dimensions of 1, sorts the others by decreasing stride of `to`, and makes these strides
+ * positive: the order in which elements are copied does not matter.
  */
 static unsigned sort(struct gr_copy_plan *plan, unsigned ndim, const int64_t *shape,
                      const int64_t *to, const int64_t *from)
@@ -31,7 +31,7 @@ static unsigned sort(struct gr_copy_plan *plan, unsigned ndim, const int64_t *sh
     return count;
 }
 
-/* Neighbours that are one dimension on both sides become one. */
+/* Merges adjacent dimensions that are contiguous on both sides. */
 static unsigned join(struct gr_copy_dim dims[], unsigned count)
 {
     unsigned kept = 0;
@@ -52,7 +52,7 @@ static bool can_be_rows(const struct gr_copy_dim *dim, size_t width)
            dim->from <= MAX_PITCH;
 }
 
-/* The driver counts the bytes between slices in rows. */
+/* The driver counts the distance between slices in rows. */
 static bool can_be_slices(const struct gr_copy_dim *dim, const struct gr_copy_dim *row)
 {
     return dim->to % row->to == 0 && dim->to / row->to >= row->n && dim->from % row->from == 0 &&

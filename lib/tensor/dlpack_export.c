@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tensors for other frameworks, by DLPack. */
+/* Exports tensors to other frameworks by DLPack. */
 #include <stdlib.h>
 
 #include "lib/driver.h"
@@ -9,10 +9,10 @@
 #include "lib/tensor/dlpack_type.h"
 #include "lib/tensor/use.h"
 
-/* What is written here, whichever 1.x the header is: since 1.2 strides are always there. */
+/* The minor version written, whatever the 1.x header has: since 1.2 strides are always set. */
 #define MINOR 3
 
-/* What an export holds, and what the consumer's struct points to. */
+/* The references of an export, and the arrays that the consumer's struct points to. */
 struct held {
     gr_tensor *tensor;
     CUstream consumer;
@@ -50,7 +50,7 @@ static void end_export_legacy(DLManagedTensor *managed)
     free(export);
 }
 
-/* ---- What the consumer sees ------------------------------------------------------------------ */
+/* ---- The consumer's struct ------------------------------------------------------------------- */
 
 static DLDevice device_of(const gr_tensor *tensor)
 {
@@ -73,19 +73,19 @@ static gr_status refuse_stride(const gr_tensor *tensor, unsigned i, const char *
 {
     if (tensor->strides[i] < 0)
         return gr_fail(GR_ERR_UNSUPPORTED, call,
-                       "Dimension %u has the stride %lld: consumers crash at negative ones. Set "
-                       "gr_tensor_desc.negative_strides if yours takes them, or export what "
-                       "gr_tensor_clone() makes.",
+                       "Dimension %u has the stride %lld: consumers crash with negative strides. "
+                       "Set gr_tensor_desc.negative_strides if yours supports them, or export a "
+                       "gr_tensor_clone().",
                        i, (long long)tensor->strides[i]);
     return gr_fail(GR_ERR_UNSUPPORTED, call,
-                   "Dimension %u has a stride of %lld bytes, which DLPack cannot say: it is no "
-                   "multiple of a %s. Export what gr_tensor_clone() makes.",
+                   "Dimension %u has a stride of %lld bytes, which DLPack cannot express: it is "
+                   "not a multiple of the size of a %s. Export a gr_tensor_clone().",
                    i, (long long)tensor->strides[i], gr_dtype_name(tensor->dtype));
 }
 
 /*
- * In elements. A dimension with one element, and all where there is none, get the stride of a
- * compact tensor, whatever theirs is: nothing lies there, and some consumers look all the same.
+ * Strides in elements. Dimensions of one element, and all dimensions of an empty tensor, get the
+ * stride of a compact tensor: it is unused, but some consumers check it.
  */
 static gr_status elements_apart(const gr_tensor *tensor, int64_t strides[], const char *call)
 {
@@ -104,16 +104,16 @@ static gr_status elements_apart(const gr_tensor *tensor, int64_t strides[], cons
     return GR_OK;
 }
 
-/* A consumer's kernel that reads an element at an odd address would end the whole CUDA context. */
+/* If a consumer's kernel reads a misaligned element, the whole CUDA context is lost. */
 static gr_status check_address(const gr_tensor *tensor, const char *call)
 {
     size_t size = gr_dtype_size(tensor->dtype);
     if (!tensor->bytes || tensor->ptr % (size > 8 ? 8 : size) == 0)
         return GR_OK;
-    return gr_fail(GR_ERR_UNSUPPORTED, call,
-                   "Element 0 is at 0x%llx, where no kernel can read a %s. Export what "
-                   "gr_tensor_clone() makes.",
-                   (unsigned long long)tensor->ptr, gr_dtype_name(tensor->dtype));
+    return gr_fail(
+        GR_ERR_UNSUPPORTED, call,
+        "Element 0 is at 0x%llx, which is misaligned for a %s. Export a gr_tensor_clone().",
+        (unsigned long long)tensor->ptr, gr_dtype_name(tensor->dtype));
 }
 
 static gr_status describe(const gr_tensor *tensor, struct held *held, DLTensor *out,
@@ -136,8 +136,8 @@ static gr_status describe(const gr_tensor *tensor, struct held *held, DLTensor *
 /* ---- Exports --------------------------------------------------------------------------------- */
 
 /*
- * Consumers of the process's own memory read it when they like, and those of memory that both
- * sides reach may: they tell no stream that could be made to wait.
+ * Consumers read host memory at any time, and may do so with memory that both the host and the
+ * device access: there is no stream that could wait.
  */
 static gr_status wait_for_bytes(const gr_tensor *tensor, CUstream consumer, const char *call)
 {
@@ -153,8 +153,8 @@ static gr_status begin(gr_tensor *tensor, CUstream consumer, bool legacy, struct
     gr_status status = gr_tensor_check(tensor, call);
     if (status == GR_OK && legacy && tensor->read_only)
         status = gr_fail(GR_ERR_STATE, call,
-                         "The tensor is read-only, which the older form of DLPack cannot say: use "
-                         "gr_tensor_dlpack(), or export what gr_tensor_clone() makes.");
+                         "The tensor is read-only, which the legacy form of DLPack cannot express: "
+                         "use gr_tensor_dlpack(), or export a gr_tensor_clone().");
     if (status == GR_OK)
         status = describe(tensor, held, out, call);
     if (status == GR_OK)
@@ -171,7 +171,7 @@ static gr_status begin(gr_tensor *tensor, CUstream consumer, bool legacy, struct
 
 DLManagedTensorVersioned *gr_tensor_dlpack(gr_tensor *tensor, CUstream consumer)
 {
-    struct export *export = malloc(sizeof(*export)); /* the rooms behind `ndim` stay as they are */
+    struct export *export = malloc(sizeof(*export)); /* entries beyond `ndim` stay uninitialised */
     if (!export) {
         gr_fail_memory(__func__);
         return NULL;

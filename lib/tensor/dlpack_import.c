@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tensors of other frameworks, by DLPack. What they say is looked at before any of it is used. */
+/* Imports tensors of other frameworks by DLPack. All their fields are checked before use. */
 #include <inttypes.h>
 
 #include "lib/driver.h"
@@ -9,12 +9,12 @@
 #include "lib/tensor/dlpack_type.h"
 #include "lib/tensor/tensor.h"
 
-/* A producer's tensor, as gr_tensor_wrap() takes it. */
+/* A producer's tensor, in the form for gr_tensor_wrap_as(). */
 struct seen {
     gr_tensor_desc desc;
     int64_t shape[GR_TENSOR_DIMS], strides[GR_TENSOR_DIMS]; /* in bytes */
     void *data;
-    bool names_device; /* as memory of a device does */
+    bool names_device; /* true for device memory */
     int device;
 };
 
@@ -36,20 +36,21 @@ static void end_import_legacy(void *user)
         managed->deleter(managed);
 }
 
-/* ---- What the producer says ------------------------------------------------------------------ */
+/* ---- The producer's struct ------------------------------------------------------------------- */
 
 static gr_status see_type(const DLTensor *from, struct seen *seen, const char *call)
 {
     seen->desc.dtype = gr_dlpack_dtype(from->dtype);
     if (!seen->desc.dtype)
         return gr_fail(GR_ERR_UNSUPPORTED, call,
-                       "The tensor's elements are of DLPack's type code %u with %u bits. grinterop "
-                       "takes bool, integers of 8 to 64 bits, float16, bfloat16, float32, float64, "
-                       "complex64 and complex128: let the producer convert it.",
+                       "The tensor's elements have DLPack's type code %u with %u bits. grinterop "
+                       "supports bool, integers of 8 to 64 bits, float16, bfloat16, float32, "
+                       "float64, complex64 and complex128: let the producer convert it.",
                        from->dtype.code, from->dtype.bits);
     if (from->dtype.lanes == 0)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The tensor's elements have 0 lanes: the producer is wrong, 1 is a scalar.");
+        return gr_fail(
+            GR_ERR_INVALID_VALUE, call,
+            "The tensor's elements have 0 lanes: the producer is wrong, a scalar has 1.");
     return GR_OK;
 }
 
@@ -68,26 +69,26 @@ static gr_status see_device(const DLTensor *from, struct seen *seen, const char 
         seen->desc.memory = GR_MEMORY_MANAGED;
         return GR_OK;
     case kDLCPU:
-        /* gr_tensor_dlpack() exports such device memory as kDLCPU, too. */
+        /* gr_tensor_dlpack() also exports such device memory as kDLCPU. */
         seen->desc.memory = gr_driver_traits()->host_memory ? GR_MEMORY_DEVICE : GR_MEMORY_HOST;
         return GR_OK;
     default:
-        return gr_fail(GR_ERR_UNSUPPORTED, call,
-                       "The tensor's memory is of DLPack's device type %d. grinterop takes CUDA's "
-                       "(2), its pinned (3) and managed memory (13) and the process's (1): let "
-                       "the producer copy it there.",
-                       (int)from->device.device_type);
+        return gr_fail(
+            GR_ERR_UNSUPPORTED, call,
+            "The tensor's memory has DLPack's device type %d. grinterop supports CUDA (2), pinned "
+            "(3), managed (13) and host memory (1): let the producer copy it there.",
+            (int)from->device.device_type);
     }
 }
 
-/* An element with lanes is as many elements of one, in a dimension of its own. */
+/* An element with lanes becomes an additional dimension of scalars. */
 static gr_status see_dimensions(const DLTensor *from, struct seen *seen, const char *call)
 {
     unsigned lanes = from->dtype.lanes > 1;
     if (from->ndim < 0 || from->ndim + (int64_t)lanes > GR_TENSOR_DIMS)
         return gr_fail(from->ndim < 0 ? GR_ERR_INVALID_VALUE : GR_ERR_UNSUPPORTED, call,
-                       "The tensor has %d dimensions%s; 0 to %u are taken.", (int)from->ndim,
-                       lanes ? " beside its lanes" : "", GR_TENSOR_DIMS);
+                       "The tensor has %d dimensions%s; grinterop supports 0 to %u.",
+                       (int)from->ndim, lanes ? " in addition to its lanes" : "", GR_TENSOR_DIMS);
     if (from->ndim > 0 && !from->shape)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "The tensor has %d dimension%s, but its shape is NULL.", (int)from->ndim,
@@ -106,7 +107,7 @@ static gr_status see_dimensions(const DLTensor *from, struct seen *seen, const c
     return GR_OK;
 }
 
-/* NULL is compact, which it was until DLPack 1.2; it is read so of later producers too. */
+/* NULL means compact until DLPack 1.2; the same is assumed for later producers. */
 static gr_status see_strides(const DLTensor *from, struct seen *seen, const char *call)
 {
     if (!from->strides || from->ndim == 0)
@@ -116,7 +117,7 @@ static gr_status see_strides(const DLTensor *from, struct seen *seen, const char
         if (__builtin_mul_overflow(from->strides[i], element, &seen->strides[i]))
             return gr_fail(GR_ERR_INVALID_VALUE, call,
                            "Dimension %d of the tensor has a stride of %" PRId64
-                           " elements, which is more bytes than there can be.",
+                           " elements, which overflows in bytes.",
                            (int)i, from->strides[i]);
     if (from->dtype.lanes > 1)
         seen->strides[from->ndim] = lane;
@@ -132,7 +133,7 @@ static bool has_elements(const struct seen *seen)
     return true;
 }
 
-/* A kernel that reads an element at an odd address would end the whole CUDA context. */
+/* If a kernel reads a misaligned element, the whole CUDA context is lost. */
 static gr_status see_data(const DLTensor *from, struct seen *seen, const char *call)
 {
     if (!has_elements(seen))
@@ -143,13 +144,14 @@ static gr_status see_data(const DLTensor *from, struct seen *seen, const char *c
     uintptr_t data = (uintptr_t)from->data;
     if (__builtin_add_overflow(data, from->byte_offset, &data))
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The tensor begins %" PRIu64 " bytes behind %p, where no memory can be.",
+                       "The tensor begins %" PRIu64
+                       " bytes after %p, which overflows the address space.",
                        from->byte_offset, from->data);
     size_t size = gr_dtype_size(seen->desc.dtype);
     if (data % (size > 8 ? 8 : size))
         return gr_fail(GR_ERR_UNSUPPORTED, call,
-                       "Element 0 is at 0x%" PRIxPTR ", where no kernel can read a %s: let the "
-                       "producer copy it.",
+                       "Element 0 is at 0x%" PRIxPTR
+                       ", which is misaligned for a %s: let the producer copy it.",
                        data, gr_dtype_name(seen->desc.dtype));
     seen->data = (void *)data;
     return GR_OK;
@@ -172,7 +174,7 @@ static gr_status see(const DLTensor *from, struct seen *seen, const char *call)
 
 /* ---- Imports --------------------------------------------------------------------------------- */
 
-/* A device that is there, and the one that CUDA knows the memory of, if it does. */
+/* Checks that the device exists, and that it is the driver's device for the memory, if known. */
 static gr_status check_device(const struct seen *seen, const char *call)
 {
     const gr_cuda_api *cu = gr_driver();
@@ -183,13 +185,13 @@ static gr_status check_device(const struct seen *seen, const char *call)
     CUresult result = cu->DeviceGet(&device, ordinal);
     if (result != CUDA_SUCCESS && result != CUDA_ERROR_INVALID_DEVICE)
         return gr_fail_cuda(result, "cuDeviceGet",
-                            "%s could not get CUDA device %d, where the tensor is said to be.",
-                            call, ordinal);
+                            "%s could not get CUDA device %d, which the tensor names.", call,
+                            ordinal);
     if (result != CUDA_SUCCESS) {
         cu->DeviceGetCount(&count);
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The tensor is said to be in memory of CUDA device %d, and there %s %d.",
-                       ordinal, count == 1 ? "is" : "are", count);
+                       "The tensor names memory of CUDA device %d, but there %s %d.", ordinal,
+                       count == 1 ? "is" : "are", count);
     }
     if (!seen->data ||
         cu->PointerGetAttribute(&ordinal, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
@@ -197,8 +199,8 @@ static gr_status check_device(const struct seen *seen, const char *call)
         ordinal == seen->device)
         return GR_OK;
     return gr_fail(GR_ERR_INVALID_VALUE, call,
-                   "The tensor is said to be in memory of CUDA device %d, but %p is memory of "
-                   "device %d: does the producer number the devices in another way?",
+                   "The tensor names memory of CUDA device %d, but %p is memory of device %d: does "
+                   "the producer number the devices differently?",
                    seen->device, seen->data, ordinal);
 }
 
@@ -208,7 +210,7 @@ static gr_tensor *import(const DLTensor *from, bool read_only, CUstream ready_on
     struct seen seen = {.desc = {.read_only = read_only}};
     if (gr_live_is_listed(GR_LIVE_DLPACK_TAKEN, managed)) {
         gr_fail(GR_ERR_INVALID_VALUE, call,
-                "This tensor was imported before, and is in use: a producer makes one for each "
+                "This tensor was already imported, and is in use: a producer creates one per "
                 "consumer.");
         return NULL;
     }
@@ -229,8 +231,8 @@ gr_tensor *gr_tensor_from_dlpack(DLManagedTensorVersioned *managed, CUstream rea
     }
     if (managed->version.major != DLPACK_MAJOR_VERSION) {
         gr_fail(GR_ERR_UNSUPPORTED, __func__,
-                "The tensor is of DLPack %u.%u, and grinterop reads 1.x: let the producer make one "
-                "of that, and call this one's deleter.",
+                "The tensor is of DLPack %u.%u, but grinterop supports 1.x: let the producer "
+                "create a 1.x tensor, and call this one's deleter.",
                 (unsigned)managed->version.major, (unsigned)managed->version.minor);
         return NULL;
     }

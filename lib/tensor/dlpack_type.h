@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The types of elements, as DLPack says them. */
+/* Converts element types from and to DLPack. */
 #ifndef GR_LIB_TENSOR_DLPACK_TYPE_H
 #define GR_LIB_TENSOR_DLPACK_TYPE_H
 
@@ -9,7 +9,7 @@
 
 DLDataType gr_dlpack_type(gr_dtype dtype);
 
-/* Of one lane of it; 0: grinterop has no such type. */
+/* Ignores the lanes. 0: grinterop has no such type. */
 gr_dtype gr_dlpack_dtype(DLDataType type);
 
 #endif

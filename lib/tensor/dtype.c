@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The types of elements, by their sizes and names. */
+/* The element types: sizes and names. */
 #include <string.h>
 
 #include <grinterop/tensor.h>
@@ -25,7 +25,7 @@ static bool is_one(gr_dtype dtype, const char *call)
 {
     if ((unsigned)dtype >= 1 && (unsigned)dtype < DTYPES)
         return true;
-    gr_fail(GR_ERR_INVALID_VALUE, call, "%d is no dtype: those are GR_DTYPE_U8 to GR_DTYPE_C128.",
+    gr_fail(GR_ERR_INVALID_VALUE, call, "%d is not a dtype: use GR_DTYPE_U8 to GR_DTYPE_C128.",
             (int)dtype);
     return false;
 }
@@ -45,7 +45,7 @@ const char *gr_dtype_typestr(gr_dtype dtype)
     return is_one(dtype, __func__) ? dtypes[dtype].typestr : NULL;
 }
 
-/* By the name, or by the typestr behind its mark of the byte order. */
+/* Finds a type by its name, or by its typestr without the byte order. */
 static gr_dtype find(const char *name, const char *code)
 {
     for (int i = 1; i < DTYPES; i++)
@@ -63,15 +63,14 @@ gr_dtype gr_dtype_parse(const char *name)
     gr_dtype found = find(name, *name && strchr("<>=|", *name) ? name + 1 : name);
     if (!found)
         gr_fail(GR_ERR_INVALID_VALUE, __func__,
-                "\"%.32s\" is no dtype: they are called \"float32\" or \"<f4\". Known are 8 to 64 "
-                "bit integers, signed or not, float16, bfloat16, float32, float64, bool, complex64 "
-                "and complex128.",
+                "\"%.32s\" is not a dtype: write \"float32\" or \"<f4\". Supported are 8 to 64 bit "
+                "integers, signed or not, float16, bfloat16, float32, float64, bool, complex64 and "
+                "complex128.",
                 name);
     if (!found || *name != '>' || dtypes[found].size == 1)
         return found;
     gr_fail(GR_ERR_UNSUPPORTED, __func__,
-            "\"%.32s\" is in big-endian order, which CUDA does not compute with: convert it to "
-            "\"%s\" first.",
+            "\"%.32s\" is big-endian, which CUDA does not support: convert it to \"%s\" first.",
             name, dtypes[found].typestr);
     return (gr_dtype)0;
 }

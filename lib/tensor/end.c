@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The end of tensors. What streams still use is put aside, and ended by a later call: not by a
- * thread of grinterop's, and not by the driver's, since a producer's function may want a lock that
- * the application has there.
+ * Ends tensors. Tensors that streams still use are deferred, and a later call ends them. Neither a
+ * thread of grinterop nor one of the driver does so: a producer's function may take a lock that the
+ * application holds at that time.
  */
 #include "lib/tensor/tensor.h"
 
@@ -16,7 +16,7 @@
 #include "lib/host_wait.h"
 #include "lib/resource/set_aside.h"
 
-/* ---- Whether there is a driver --------------------------------------------------------------- */
+/* ---- Process exit ---------------------------------------------------------------------------- */
 
 static bool exiting;
 
@@ -25,7 +25,7 @@ static void note_exit(void)
     __atomic_store_n(&exiting, true, __ATOMIC_RELEASE);
 }
 
-/* After the driver has started, so that this runs before the driver's own end. */
+/* Registered after the driver has started, so that this runs before the driver's own exit. */
 static void register_exit(void)
 {
     atexit(note_exit);
@@ -44,9 +44,12 @@ bool gr_tensor_enter(const struct gr_context *context, bool *pushed)
            gr_context_enter(context, pushed, __func__) == GR_OK;
 }
 
-/* ---- One tensor's end ------------------------------------------------------------------------ */
+/* ---- Ending one tensor ----------------------------------------------------------------------- */
 
-/* Its own stream may be gone where the work was waited for; the thread's default one never is. */
+/*
+ * The tensor's stream may be destroyed after its work was waited for. The thread's default stream
+ * always exists.
+ */
 static void free_memory(const gr_tensor *tensor, CUstream stream)
 {
     const gr_cuda_api *cu = gr_driver();
@@ -67,7 +70,7 @@ static void free_memory(const gr_tensor *tensor, CUstream stream)
     }
 }
 
-/* Without the driver there is only memory of the process to free. */
+/* Without the driver, only host memory can be freed. */
 static void finish(gr_tensor *tensor, bool alive, CUstream stream)
 {
     bool pushed = false;
@@ -86,7 +89,7 @@ static void finish(gr_tensor *tensor, bool alive, CUstream stream)
     free(tensor);
 }
 
-/* ---- What is put aside ----------------------------------------------------------------------- */
+/* ---- Deferred tensors ------------------------------------------------------------------------ */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static gr_tensor *aside;
@@ -101,7 +104,7 @@ static void put_aside(gr_tensor *tensor)
     pthread_mutex_unlock(&lock);
 }
 
-/* The streams have passed; or it can't be known any more, since their context is gone. */
+/* True if the streams have passed, or if their context is gone, so that this cannot be queried. */
 static bool is_done(gr_tensor *tensor, bool *alive)
 {
     bool pushed;
@@ -130,13 +133,15 @@ static gr_tensor *take_done(bool *alive)
 }
 
 /*
- * An import's end is the end of another tensor where that was exported by grinterop, and so on:
- * what lies deep in such a chain is put aside, too, since the thread's stack has an end.
+ * Ending an import may end another grinterop tensor, and so on. Deep chains are deferred, since the
+ * thread's stack is limited.
  */
 #define MOST_NESTED 16
 static _Thread_local unsigned nested;
 
-/* At the end of the process the rest is left: what their end() would call may be gone. */
+/*
+ * When the process exits, the remaining tensors are leaked: their end() may call code that is gone.
+ */
 void gr_tensor_end_done(void)
 {
     struct gr_error_record before;
@@ -146,23 +151,23 @@ void gr_tensor_end_done(void)
         __atomic_load_n(&exiting, __ATOMIC_ACQUIRE))
         return;
     gr_error_save(&before);
-    nested++; /* what ends here doesn't begin this loop anew */
+    nested++; /* tensors ended here do not start this loop again */
     while ((tensor = take_done(&alive)))
         finish(tensor, alive, CU_STREAM_PER_THREAD);
     nested--;
     gr_error_restore(&before);
 }
 
-/* ---- The last hold is gone ------------------------------------------------------------------- */
+/* ---- Dropping the last reference ------------------------------------------------------------- */
 
-/* The streams of a mapping's tensor stay with the mapping. */
+/* The mapping keeps the list of streams that used its tensor. */
 static void end_of_mapping(gr_tensor *tensor)
 {
     gr_users_leave(&tensor->user, gr_buffer_set_aside);
     finish(tensor, true, GR_STREAM_NONE);
 }
 
-/* Memory of a pool is given back in the order of its stream, if no other one uses it. */
+/* Frees pool memory in the order of its stream, if no other stream uses it. */
 static bool end_in_order(gr_tensor *tensor)
 {
     if (tensor->how != GR_TENSOR_ASYNC || tensor->stream == GR_STREAM_NONE ||
@@ -192,7 +197,7 @@ static void end_of_memory(gr_tensor *tensor)
         put_aside(tensor);
 }
 
-/* One of a mapping ends without a call that may block: what is put aside is left to other ends. */
+/* Ending a tensor of a mapping must not block, so it leaves deferred tensors to other calls. */
 void gr_tensor_end(gr_tensor *tensor)
 {
     struct gr_error_record before;
@@ -211,7 +216,7 @@ void gr_tensor_end(gr_tensor *tensor)
         gr_tensor_end_done();
 }
 
-/* ---- Waiting for the rest -------------------------------------------------------------------- */
+/* ---- Waiting for deferred tensors ------------------------------------------------------------ */
 
 gr_status gr_tensor_collect(unsigned timeout_ms)
 {
@@ -232,7 +237,7 @@ gr_status gr_tensor_collect(unsigned timeout_ms)
         return gr_fail(GR_ERR_NOT_READY, __func__, "%zu tensor%s still used by a stream.", left,
                        left == 1 ? " is" : "s are");
     return gr_fail(GR_ERR_TIMEOUT, __func__,
-                   "%zu tensor%s still used by a stream after %u ms: wait longer, or look what the "
-                   "stream waits for.",
+                   "%zu tensor%s still used by a stream after %u ms: wait longer, or check what "
+                   "the stream waits for.",
                    left, left == 1 ? " is" : "s are", timeout_ms);
 }

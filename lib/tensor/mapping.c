@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tensors of a mapping: they refer to its bytes, and are revoked when it ends. */
+/* Tensors of a mapping: they reference its bytes, and are revoked when it ends. */
 #include "lib/tensor/tensor.h"
 
 #include "lib/driver.h"
@@ -10,7 +10,7 @@
 #include "lib/struct_size.h"
 #include "lib/tensor/array_dtype.h"
 
-/* Other threads may be reading. */
+/* Atomic, since other threads may be reading. */
 static void revoke(struct gr_user *user)
 {
     gr_tensor *tensor = (gr_tensor *)((char *)user - offsetof(gr_tensor, user));
@@ -36,9 +36,9 @@ gr_tensor *gr_tensor_of_mapping(gr_buffer *buffer, gr_tensor *tensor, CUdevicept
     return gr_tensor_show(tensor);
 }
 
-/* ---- What a mapping is where nothing is said ------------------------------------------------- */
+/* ---- The default description of a mapping ---------------------------------------------------- */
 
-/* A description with the arrays that it points to. */
+/* A description and the arrays that it points to. */
 struct described {
     gr_tensor_desc desc;
     int64_t shape[4], strides[4];
@@ -53,7 +53,7 @@ static gr_status query(const gr_buffer *buffer, gr_image_info *info, const char 
     return status;
 }
 
-/* (H, W, C), or (D, H, W, C) of a 3D image. */
+/* (H, W, C), or (D, H, W, C) for a 3D image. */
 static gr_status describe_image(const gr_buffer *buffer, struct described *d, const char *call)
 {
     gr_image_info info;
@@ -91,13 +91,13 @@ static gr_status check_buffer(const gr_buffer *buffer, const char *call)
                        "The buffer is NULL: did the map fail? See gr_last_error() there.");
     GR_TRY(gr_live_check(GR_LIVE_BUFFER, buffer, call));
     if (!buffer->out || buffer->later)
-        return gr_fail(GR_ERR_INVALID_VALUE, call, "The buffer has been released already.");
+        return gr_fail(GR_ERR_INVALID_VALUE, call, "The buffer has already been released.");
     if (!gr_buffer_is_live(buffer))
         return gr_fail(GR_ERR_STATE, call,
                        "The buffer's mapping has ended: map the resource again.");
     if (buffer->resource->is_image && !buffer->pitch)
         return gr_fail(GR_ERR_STATE, call,
-                       "An image that gr_map() mapped has no linear memory: map it by "
+                       "An image mapped by gr_map() has no linear memory: map it by "
                        "gr_map_linear(), which copies, or use gr_fetch().");
     return GR_OK;
 }
@@ -107,7 +107,7 @@ static gr_status check_desc(const gr_tensor_desc *desc, const char *call)
     if (desc->memory == GR_MEMORY_DEVICE)
         return GR_OK;
     return gr_fail(GR_ERR_INVALID_VALUE, call,
-                   "`memory` is %d, but a mapping is memory of the device: leave it 0.",
+                   "`memory` is %d, but a mapping is device memory: leave it 0.",
                    (int)desc->memory);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernels of one device that use memory of another one: by peer access. */
+/* Enables peer access for kernels that use memory of another device. */
 #include "lib/tensor/tensor.h"
 
 #include "lib/device_text.h"
@@ -12,19 +12,19 @@ static gr_status refuse(const gr_tensor *tensor, CUdevice device, CUresult resul
     char here[200], there[200];
     gr_device_text(device, here, sizeof(here));
     gr_device_text(tensor->device, there, sizeof(there));
-    const char *way = "copy it with gr_tensor_copy(), or work on a stream of its device";
+    const char *way = "copy it with gr_tensor_copy(), or use a stream of its device";
     if (result == CUDA_SUCCESS)
-        return gr_fail(GR_ERR_UNSUPPORTED, call,
-                       "The stream is of %s, whose kernels can't reach the tensor's memory, which "
-                       "is of %s: %s.",
-                       here, there, way);
-    return gr_fail_cuda(result, "cuCtxEnablePeerAccess",
-                        "%s, of which the stream is, was not given access to %s, where the tensor "
-                        "is: %s.",
-                        here, there, way);
+        return gr_fail(
+            GR_ERR_UNSUPPORTED, call,
+            "The stream belongs to %s, whose kernels cannot access the tensor's memory on %s: %s.",
+            here, there, way);
+    return gr_fail_cuda(
+        result, "cuCtxEnablePeerAccess",
+        "%s, the stream's device, was not given access to %s, the tensor's device: %s.", here,
+        there, way);
 }
 
-/* Memory of a pool has rights of its own. */
+/* Memory pools have their own access rights. */
 static CUresult open_pool(const gr_tensor *tensor, CUdevice device)
 {
     const gr_cuda_api *cu = gr_driver();

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shapes and strides. Every sum and product is checked, since they come from anywhere. */
+/*
+ * Shapes and strides. Every sum and product is checked for overflow, since the values are
+ * untrusted.
+ */
 #include "lib/tensor/shape.h"
 
 #include <stdio.h>
@@ -23,20 +26,21 @@ static gr_status check_fields(const gr_tensor_desc *desc, const char *call)
 {
     if ((unsigned)desc->dtype < GR_DTYPE_U8 || (unsigned)desc->dtype > GR_DTYPE_C128)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "`dtype` is %d, which is no type: set GR_DTYPE_U8, say.", (int)desc->dtype);
+                       "`dtype` is %d, which is not a gr_dtype: set GR_DTYPE_U8, for example.",
+                       (int)desc->dtype);
     if (desc->ndim > GR_TENSOR_DIMS)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "`ndim` is %u, and a tensor has at most %u dimensions: join some, or drop "
-                       "those of 1.",
-                       desc->ndim, GR_TENSOR_DIMS);
+        return gr_fail(
+            GR_ERR_INVALID_VALUE, call,
+            "`ndim` is %u, but a tensor has at most %u dimensions: merge some, or drop those of 1.",
+            desc->ndim, GR_TENSOR_DIMS);
     if (desc->ndim && !desc->shape)
         return gr_fail(GR_ERR_INVALID_VALUE, call, "`ndim` is %u, but `shape` is NULL.",
                        desc->ndim);
     if ((unsigned)desc->layout > GR_LAYOUT_YUV444)
-        return gr_fail(GR_ERR_INVALID_VALUE, call, "`layout` is %d, which is no gr_layout.",
+        return gr_fail(GR_ERR_INVALID_VALUE, call, "`layout` is %d, which is not a gr_layout.",
                        (int)desc->layout);
     if ((unsigned)desc->memory > GR_MEMORY_MANAGED)
-        return gr_fail(GR_ERR_INVALID_VALUE, call, "`memory` is %d, which is no gr_memory.",
+        return gr_fail(GR_ERR_INVALID_VALUE, call, "`memory` is %d, which is not a gr_memory.",
                        (int)desc->memory);
     for (unsigned i = 0; i < desc->ndim; i++)
         if (desc->shape[i] < 0)
@@ -49,7 +53,7 @@ static gr_status refuse_large(unsigned ndim, const int64_t *shape, const char *w
                               const char *call)
 {
     return gr_fail(GR_ERR_INVALID_VALUE, call,
-                   "The shape %s%s is larger than any memory: its bytes don't fit in 62 bits.",
+                   "The shape %s%s is larger than any memory: its size does not fit in 62 bits.",
                    gr_shape_write(ndim, shape).text, what);
 }
 
@@ -62,7 +66,10 @@ void gr_shape_compact(unsigned ndim, const int64_t *shape, size_t element, int64
     }
 }
 
-/* The bytes of all elements, or if one dimension is 0, of as if it were 1: strides need that. */
+/*
+ * Counts the bytes of all elements. Checks the product with 1 in place of each 0, since the strides
+ * need it.
+ */
 static bool count_bytes(struct gr_shape *s, size_t element)
 {
     int64_t bytes = (int64_t)element;
@@ -76,7 +83,7 @@ static bool count_bytes(struct gr_shape *s, size_t element)
     return s->bytes == (empty ? 0u : (uint64_t)bytes);
 }
 
-/* Which bytes the elements reach, before element 0 and from it on. */
+/* Computes the range of bytes before element 0 and from it on. */
 static bool find_span(struct gr_shape *s, size_t element)
 {
     int64_t before = 0, after = (int64_t)element, way;
@@ -91,7 +98,7 @@ static bool find_span(struct gr_shape *s, size_t element)
     if (!s->bytes)
         return true;
     if (__builtin_add_overflow(before, after, &way) || way > INT64_MAX / 2)
-        return false; /* so that no dimension times its stride overflows either */
+        return false; /* so that no dimension times its stride overflows */
     s->before = (size_t)before;
     s->span = (size_t)way;
     return s->before == (uint64_t)before && s->span == (uint64_t)way;
@@ -134,19 +141,19 @@ gr_status gr_shape_check_room(const struct gr_shape *s, size_t offset, size_t ro
     struct gr_shape_text strides = gr_shape_write(s->ndim, s->strides);
     if (!s->before)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The shape %s with strides of %s bytes does not lie in the %s, which has "
+                       "The shape %s with strides of %s bytes does not fit in the %s, which has "
                        "%zu byte%s: it needs %zu from byte %zu on.",
                        gr_shape_write(s->ndim, s->shape).text, strides.text, what, room, gr_s(room),
                        s->span, offset);
-    return gr_fail(GR_ERR_INVALID_VALUE, call,
-                   "The shape %s with strides of %s bytes does not lie in the %s, which has %zu "
-                   "byte%s: element 0 is at byte %zu, and it reaches %zu byte%s before element 0 "
-                   "and %zu from there on.",
-                   gr_shape_write(s->ndim, s->shape).text, strides.text, what, room, gr_s(room),
-                   offset, s->before, gr_s(s->before), s->span - s->before);
+    return gr_fail(
+        GR_ERR_INVALID_VALUE, call,
+        "The shape %s with strides of %s bytes does not fit in the %s, which has %zu byte%s: "
+        "element 0 is at byte %zu, and the shape spans %zu byte%s before it and %zu from there on.",
+        gr_shape_write(s->ndim, s->shape).text, strides.text, what, room, gr_s(room), offset,
+        s->before, gr_s(s->before), s->span - s->before);
 }
 
-/* From the smallest stride on, each has to step over all that the smaller ones reach. */
+/* In order of increasing stride, each stride must be at least the span of all smaller ones. */
 bool gr_shape_is_disjoint(const struct gr_shape *s, size_t element)
 {
     bool used[GR_TENSOR_DIMS] = {false};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shapes and strides: whether they can be, and which bytes they reach. */
+/* Shapes and strides: checks them, and computes which bytes they span. */
 #ifndef GR_LIB_TENSOR_SHAPE_H
 #define GR_LIB_TENSOR_SHAPE_H
 
@@ -9,21 +9,23 @@ struct gr_shape {
     unsigned ndim;
     int64_t shape[GR_TENSOR_DIMS], strides[GR_TENSOR_DIMS]; /* strides in bytes */
     size_t bytes;                                           /* of all elements */
-    size_t before, span; /* bytes reached before element 0, and in all */
+    size_t before, span; /* bytes spanned before element 0, and in all */
     bool compact;
 };
 
-/* Takes a description's, which was copied by GR_TAKE; NULL strides are filled in. */
+/* Checks a description that was copied by GR_TAKE. Fills in NULL strides. */
 gr_status gr_shape_take(struct gr_shape *shape, const gr_tensor_desc *desc, const char *call);
 
-/* Refuses what reaches beyond `room` bytes, in which element 0 is at `offset`. */
+/* Refuses shapes that span bytes outside of `room`, with element 0 at `offset`. */
 gr_status gr_shape_check_room(const struct gr_shape *shape, size_t offset, size_t room,
                               const char *what, const char *call);
 
-/* Whether no two elements share bytes, as far as that is easily seen. */
+/*
+ * Whether no two elements share bytes. May return false for complicated strides that are disjoint.
+ */
 bool gr_shape_is_disjoint(const struct gr_shape *shape, size_t element);
 
-/* Strides that follow each other, of a shape that was checked. */
+/* The strides of a compact tensor, for a checked shape. */
 void gr_shape_compact(unsigned ndim, const int64_t *shape, size_t element, int64_t *strides);
 
 /* "(1080, 1920, 4)", for messages. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The life of a tensor, from its making to its last hold. */
+/* The life of a tensor, from its creation to its last reference. */
 #include "lib/tensor/tensor.h"
 
 #include <stdio.h>
@@ -15,19 +15,19 @@ gr_status gr_tensor_check(const gr_tensor *tensor, const char *call)
     if (!tensor)
         return gr_fail(
             GR_ERR_INVALID_VALUE, call,
-            "The tensor is NULL: did the call that makes it fail? See gr_last_error() there.");
+            "The tensor is NULL: did the call that creates it fail? See gr_last_error() there.");
     gr_status status = gr_live_check(GR_LIVE_TENSOR, tensor, call);
     if (status != GR_OK || !__atomic_load_n(&tensor->revoked, __ATOMIC_ACQUIRE))
         return status;
     return gr_fail(GR_ERR_STATE, call,
                    "The tensor's mapping has ended, by a release, an unmap or a close of its "
-                   "resource: map it again and make a tensor of that.");
+                   "resource: map the resource again and create a tensor of the new mapping.");
 }
 
 gr_tensor *gr_tensor_make(const gr_tensor_desc *desc, const struct gr_shape *shape,
                           const char *call)
 {
-    gr_tensor *tensor = malloc(sizeof(*tensor)); /* which is quicker than calloc() in a loop */
+    gr_tensor *tensor = malloc(sizeof(*tensor)); /* faster than calloc() in a loop */
     if (!tensor) {
         gr_fail_memory(call);
         return NULL;
@@ -71,7 +71,7 @@ gr_status gr_tensor_take_context(gr_tensor *tensor, const struct gr_context *con
     gr_context_leave(pushed);
     if (result == CUDA_SUCCESS)
         return GR_OK;
-    return gr_fail_cuda(result, "cuCtxGetDevice", "%s: the CUDA context's device could not be had.",
+    return gr_fail_cuda(result, "cuCtxGetDevice", "%s: cannot query the CUDA context's device.",
                         call);
 }
 
@@ -82,7 +82,7 @@ void gr_tensor_place(gr_tensor *tensor, CUdeviceptr ptr, CUdeviceptr low, size_t
     tensor->room = room;
 }
 
-/* Which the software driver's device has too, but kernels' memory is not the program's. */
+/* The host address; NULL for device memory, even that of the software driver. */
 static void *host_address(const gr_tensor *tensor)
 {
     return tensor->memory == GR_MEMORY_DEVICE ? NULL : (void *)(uintptr_t)tensor->ptr;
@@ -112,7 +112,7 @@ gr_tensor *gr_tensor_show(gr_tensor *tensor)
 const gr_tensor_info *gr_tensor_get_info(const gr_tensor *tensor)
 {
     if (!tensor)
-        gr_fail(GR_ERR_INVALID_VALUE, __func__, "The tensor is NULL: did its making fail?");
+        gr_fail(GR_ERR_INVALID_VALUE, __func__, "The tensor is NULL: did its creation fail?");
     bool there = tensor && gr_live_check(GR_LIVE_TENSOR, tensor, __func__) == GR_OK;
     return there ? &tensor->info : NULL;
 }
@@ -122,7 +122,7 @@ void gr_tensor_hold(gr_tensor *tensor)
     __atomic_fetch_add(&tensor->holds, 1, __ATOMIC_RELAXED);
 }
 
-/* Of a view the next hold is that of the tensor whose memory it shows. */
+/* The end of a view drops its reference to the tensor that owns the memory. */
 void gr_tensor_drop(gr_tensor *tensor)
 {
     while (tensor && __atomic_sub_fetch(&tensor->holds, 1, __ATOMIC_ACQ_REL) == 0) {
@@ -138,7 +138,7 @@ void gr_tensor_free(gr_tensor *tensor)
         gr_tensor_drop(tensor);
 }
 
-/* In the list of what is open at the end of the process. */
+/* For the list of leaked objects at process exit. */
 static bool describe(const void *object, char *text, size_t size)
 {
     const gr_tensor *tensor = object;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A tensor, as the library's own files see it. */
+/* The internal struct of a tensor. */
 #ifndef GR_LIB_TENSOR_TENSOR_TYPES_H
 #define GR_LIB_TENSOR_TENSOR_TYPES_H
 
@@ -8,9 +8,9 @@
 #include "lib/context.h"
 #include "lib/resource/users.h"
 
-/* How a tensor's memory ends. */
+/* How a tensor's memory is freed. */
 enum gr_tensor_memory_end {
-    GR_TENSOR_NOT_OURS, /* by `end`, if there is one */
+    GR_TENSOR_NOT_OURS, /* by `end`, if it is set */
     GR_TENSOR_ASYNC,    /* cuMemFreeAsync */
     GR_TENSOR_FREE,     /* cuMemFree */
     GR_TENSOR_PINNED,   /* cuMemFreeHost */
@@ -18,32 +18,32 @@ enum gr_tensor_memory_end {
 };
 
 struct gr_tensor {
-    unsigned holds; /* atomic: the caller's, each export's, each view's */
+    unsigned holds; /* atomic: references by the caller, exports and views */
     gr_dtype dtype;
     gr_layout layout;
     gr_memory memory;
     unsigned ndim;
-    int64_t shape[GR_TENSOR_DIMS], strides[GR_TENSOR_DIMS]; /* strides in bytes, always there */
-    CUdeviceptr ptr; /* element 0 (memory of the host: its address); 0 once revoked */
-    CUdeviceptr low; /* where the memory begins in which a view may lie, */
-    size_t room;     /* and its bytes */
+    int64_t shape[GR_TENSOR_DIMS], strides[GR_TENSOR_DIMS]; /* strides in bytes, always set */
+    CUdeviceptr ptr; /* element 0 (host memory: its address); 0 once revoked */
+    CUdeviceptr low; /* start of the memory that views may use */
+    size_t room;     /* and its size in bytes */
     size_t bytes;    /* of all elements */
     bool compact, read_only;
-    bool negative_strides; /* exports by DLPack may have them */
-    bool copied;           /* by gr_tensor_clone(): what DLPack calls IS_COPIED */
+    bool negative_strides; /* allowed in DLPack exports */
+    bool copied;           /* by gr_tensor_clone(): IS_COPIED in DLPack */
     bool revoked;          /* atomic */
     struct gr_context context;
     CUdevice device;
-    CUstream stream;     /* its own, or GR_STREAM_NONE */
-    gr_tensor *root;     /* a view's: whose memory it is, with a hold on that; else NULL */
-    struct gr_user user; /* of a mapping, if it has one; and the streams that use a root */
+    CUstream stream;     /* its own stream, or GR_STREAM_NONE */
+    gr_tensor *root;     /* for a view: the referenced owner of the memory; else NULL */
+    struct gr_user user; /* of a mapping, if it has one; for a root, the streams that use it */
     enum gr_tensor_memory_end how;
-    void *block; /* GR_TENSOR_MALLOC: what malloc() gave, in which the memory lies */
+    void *block; /* GR_TENSOR_MALLOC: the pointer from malloc() */
     gr_tensor_end_fn end;
     void *end_user;
     gr_tensor_info info;
-    gr_array_interface array; /* what gr_tensor_array_interface() has shown */
-    gr_tensor *next;          /* in the list of what is put aside */
+    gr_array_interface array; /* returned by gr_tensor_array_interface() */
+    gr_tensor *next;          /* in the list of deferred tensors */
 };
 
 #endif

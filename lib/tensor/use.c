@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The order of a tensor's uses: behind what its own stream was given, and behind what is known of
+ * Orders the uses of a tensor: after the work in its own stream, and after all known uses by
  * others.
  */
 #include "lib/tensor/use.h"
@@ -10,13 +10,13 @@
 #include "lib/stream.h"
 #include "lib/tensor/tensor.h"
 
-/* Those of a view are its root's. */
+/* A view shares the list of its root. */
 static struct gr_told_list *told_of(const gr_tensor *tensor)
 {
     return (struct gr_told_list *)&(tensor->root ? tensor->root : tensor)->user.told;
 }
 
-/* A default stream of each thread is another stream elsewhere, and so is one of each context. */
+/* The default stream of another thread, or of another context, is a different stream. */
 static bool is_own(const gr_tensor *tensor, CUstream stream, const struct gr_context *at)
 {
     return tensor->stream == stream && stream != CU_STREAM_PER_THREAD &&
@@ -41,12 +41,12 @@ static gr_status order(const gr_tensor *tensor, CUstream stream, const struct gr
     if (result == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED)
         return gr_stream_refuse_user(call);
     return gr_fail_cuda(result, "cuStreamWaitEvent",
-                        "%s: the stream could not be made to wait for the tensor. Is it of another "
-                        "CUDA context, or was it destroyed?",
+                        "%s: the stream could not be made to wait for the tensor. Does it belong "
+                        "to another CUDA context, or was it destroyed?",
                         call);
 }
 
-/* The tensor was checked. */
+/* The tensor has been checked. */
 static gr_status begin_checked(const gr_tensor *tensor, CUstream stream,
                                const struct gr_context *at, bool write, const char *call)
 {
@@ -54,7 +54,7 @@ static gr_status begin_checked(const gr_tensor *tensor, CUstream stream,
     gr_status status = gr_stream_check(stream, false, call);
     if (status == GR_OK && write && tensor->read_only)
         status = gr_fail(GR_ERR_STATE, call,
-                         "The tensor is read-only: its maker says that nobody may write to it.");
+                         "The tensor is read-only: its creator does not permit writes.");
     if (status == GR_OK)
         status = gr_context_enter(&tensor->context, &pushed, call);
     if (status != GR_OK)
@@ -71,7 +71,7 @@ static gr_status begin(const gr_tensor *tensor, CUstream stream, const struct gr
     return status == GR_OK ? begin_checked(tensor, stream, at, write, call) : status;
 }
 
-/* Kernels have to reach it, too. */
+/* Also checks that kernels can access it. */
 static gr_status begin_kernel(const gr_tensor *tensor, CUstream stream, const struct gr_context *at,
                               bool write, const char *call)
 {
@@ -132,7 +132,7 @@ gr_status gr_tensor_wait(const gr_tensor *tensor, CUstream stream)
     return begin(tensor, stream, tensor ? &tensor->context : NULL, false, __func__);
 }
 
-/* It may have written. */
+/* Counts as a write. */
 gr_status gr_tensor_used_on(gr_tensor *tensor, CUstream stream)
 {
     gr_status status = gr_tensor_check(tensor, __func__);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tensors of another tensor's memory. */
+/* Views: tensors of another tensor's memory. */
 #include "lib/error.h"
 #include "lib/struct_size.h"
 #include "lib/tensor/tensor.h"
@@ -8,23 +8,27 @@ static gr_status check(const gr_tensor *tensor, const gr_tensor_desc *desc, cons
 {
     gr_status status = gr_tensor_check(tensor, call);
     if (status == GR_OK && !desc)
-        status = gr_fail(GR_ERR_INVALID_VALUE, call, "`desc` is NULL: it says what to see.");
+        status = gr_fail(GR_ERR_INVALID_VALUE, call,
+                         "`desc` is NULL: pass the description of the view.");
     return status;
 }
 
-/* A view does not change where the memory is, nor who may write to it. */
+/* A view keeps the memory type and the read-only flag. */
 static gr_status inherit(const gr_tensor *tensor, gr_tensor_desc *desc, const char *call)
 {
     if (desc->memory && desc->memory != tensor->memory)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "`memory` is %d, and that of the tensor %d: leave it 0.", (int)desc->memory,
+                       "`memory` is %d, but the tensor has %d: leave it 0.", (int)desc->memory,
                        (int)tensor->memory);
     desc->memory = tensor->memory;
     desc->read_only = desc->read_only || tensor->read_only;
     return GR_OK;
 }
 
-/* One of a mapping refers to that by itself, so that all of them are revoked alike. */
+/*
+ * A view of a mapping's tensor references the mapping itself, so that all of them are revoked
+ * together.
+ */
 static gr_tensor *finish(gr_tensor *view, gr_tensor *tensor, const struct gr_shape *shape,
                          size_t offset, const char *call)
 {

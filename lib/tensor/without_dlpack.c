@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A grinterop that was built without DLPack's header. */
+/* The calls of a build without the DLPack header. */
 #include <grinterop/tensor.h>
 
 #include "lib/error.h"
@@ -7,11 +7,11 @@
 static void refuse(const void *given, const char *call)
 {
     if (!given)
-        gr_fail(GR_ERR_INVALID_VALUE, call, "There is no tensor: it is NULL.");
+        gr_fail(GR_ERR_INVALID_VALUE, call, "The tensor is NULL.");
     else
         gr_fail(GR_ERR_UNSUPPORTED, call,
                 "This grinterop was built without DLPack. Build it with configure "
-                "--with-dlpack=DIR, the folder that has dlpack/dlpack.h, or by ./bootstrap.");
+                "--with-dlpack=DIR, the folder that contains dlpack/dlpack.h, or by ./bootstrap.");
 }
 
 struct DLManagedTensorVersioned *gr_tensor_dlpack(gr_tensor *tensor, CUstream consumer)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tensors of memory that is somebody's. */
+/* Wraps existing memory in tensors. */
 #include "lib/tensor/tensor.h"
 
 #include "lib/driver.h"
@@ -8,7 +8,9 @@
 #include "lib/stream.h"
 #include "lib/struct_size.h"
 
-/* The device of memory that the driver knows; a mapped buffer for one it may not. False: unknown.
+/*
+ * Queries the device of the memory. False if the driver does not know it, as may happen with a
+ * mapped buffer.
  */
 static bool ask_device(const gr_tensor *tensor, int *device)
 {
@@ -17,7 +19,7 @@ static bool ask_device(const gr_tensor *tensor, int *device)
                                             tensor->ptr) == CUDA_SUCCESS;
 }
 
-/* The current context, or of memory of another device that one's primary context. */
+/* Chooses the current context, or the primary context of the memory's device if that differs. */
 static gr_status find_context(gr_tensor *tensor, int ordinal, const char *call)
 {
     CUdevice device;
@@ -34,18 +36,20 @@ static gr_status check(const gr_tensor_desc *desc, const struct gr_shape *shape,
                        CUstream ready_on, const char *call)
 {
     if (desc->offset)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "`offset` is %zu, which only views and mappings have: add it to `data`.",
-                       desc->offset);
+        return gr_fail(
+            GR_ERR_INVALID_VALUE, call,
+            "`offset` is %zu, but only views and mappings have an offset: add it to `data`.",
+            desc->offset);
     if (!data && shape->bytes)
         return gr_fail(GR_ERR_INVALID_VALUE, call, "`data` is NULL, but the shape %s has elements.",
                        gr_shape_write(shape->ndim, shape->shape).text);
     uint64_t at = (uintptr_t)data;
     if (shape->bytes && (at < shape->before || at - shape->before > UINT64_MAX - shape->span))
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The shape %s with strides of %s bytes from %p on leaves the address space.",
-                       gr_shape_write(shape->ndim, shape->shape).text,
-                       gr_shape_write(shape->ndim, shape->strides).text, data);
+        return gr_fail(
+            GR_ERR_INVALID_VALUE, call,
+            "The shape %s with strides of %s bytes from %p on exceeds the address space.",
+            gr_shape_write(shape->ndim, shape->shape).text,
+            gr_shape_write(shape->ndim, shape->strides).text, data);
     return ready_on == GR_STREAM_NONE ? GR_OK : gr_stream_check(ready_on, false, call);
 }
 
@@ -80,7 +84,7 @@ gr_tensor *gr_tensor_wrap(const gr_tensor_desc *desc, void *data, CUstream ready
 {
     gr_tensor_desc own;
     if (!desc) {
-        gr_fail(GR_ERR_INVALID_VALUE, __func__, "`desc` is NULL: it says what `data` is.");
+        gr_fail(GR_ERR_INVALID_VALUE, __func__, "`desc` is NULL: pass the description of `data`.");
         return NULL;
     }
     if (GR_TAKE(gr_tensor_desc, &own, desc, __func__) != GR_OK)
