@@ -128,19 +128,19 @@ static gr_status fail_timeout(const struct gr_deadline *deadline, const char *ca
     if (deadline->looks && !begun)
         return gr_fail(GR_ERR_NOT_READY, call, "The message was not %s.", what);
     return gr_fail(GR_ERR_TIMEOUT, call, "The message was not %s in time%s.", what,
-                   begun ? "; part of it was: close the socket, it is out of sync" : "");
+                   begun ? "; part of it was transferred: close the socket" : "");
 }
 
 gr_status gr_message_check_deadline(const struct gr_deadline *deadline, const char *call)
 {
-    return is_over(deadline) ? fail_timeout(deadline, call, "all there", true) : GR_OK;
+    return is_over(deadline) ? fail_timeout(deadline, call, "complete", true) : GR_OK;
 }
 
 static gr_status fail_gone(const char *call, int error)
 {
-    return error ? gr_fail_errno(error, call, "The other process has closed the socket")
+    return error ? gr_fail_errno(error, call, "The other process is gone from the socket")
                  : gr_fail(GR_ERR_SYSTEM, call,
-                           "The other process has closed the socket: end of file.");
+                           "The other process is gone from the socket: end of file.");
 }
 
 /*
@@ -156,7 +156,7 @@ static gr_status wait_for(int socket, short events, const struct gr_deadline *de
         return GR_OK;
     if (ready < 0)
         return fail_gone(call, errno);
-    return fail_timeout(deadline, call, events == POLLIN ? "there" : "taken", begun);
+    return fail_timeout(deadline, call, events == POLLIN ? "received" : "sent", begun);
 }
 
 static bool is_temporary(int error)
@@ -358,7 +358,7 @@ static gr_status check_room(const struct header *header, struct gr_message *mess
         return GR_OK;
     message->data_size = header->data_size;
     return gr_fail(GR_ERR_INVALID_VALUE, call,
-                   "The sender's data is %u bytes, but the room is %zu%s.", header->data_size,
+                   "The sender's data is %u bytes, but there is room for %zu%s.", header->data_size,
                    message->room_size,
                    taken ? "; part of the message has been read: close the socket"
                          : ". Nothing was consumed: receive the message again, with more room");

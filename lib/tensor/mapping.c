@@ -91,7 +91,7 @@ static gr_status check_buffer(const gr_buffer *buffer, const char *call)
                        "The buffer is NULL: did the map fail? See gr_last_error() there.");
     GR_TRY(gr_live_check(GR_LIVE_BUFFER, buffer, call));
     if (!buffer->out || buffer->later)
-        return gr_fail(GR_ERR_INVALID_VALUE, call, "The buffer has already been released.");
+        return gr_fail(GR_ERR_INVALID_VALUE, call, "The buffer has been released already.");
     if (!gr_buffer_is_live(buffer))
         return gr_fail(GR_ERR_STATE, call,
                        "The buffer's mapping has ended: map the resource again.");

@@ -455,5 +455,5 @@ def test_a_timeout_names_the_whole_time(egl, cuda):
         with pytest.raises(grinterop.WaitTimeoutError, match="within 170 ms"):
             ring.acquire_read(timeout=0.17)
         assert time.monotonic() - began >= 0.17
-        with pytest.raises(grinterop.WaitTimeoutError, match="not there yet"):
+        with pytest.raises(grinterop.WaitTimeoutError, match="not available yet"):
             ring.acquire_read(timeout=0)

@@ -156,7 +156,7 @@ static struct wire take_message(bool ring)
  */
 VULKAN_TEST(descriptors_that_linger, 6)
 {
-    static const char *const texts[] = {"memfd_create", "more than 3", "close the socket"};
+    static const char *const texts[] = {"memfd", "more than 3", "close the socket"};
     bool ring = _i & 1;
     enum { INSTEAD, MANY, OUT_OF_BAND } how = _i / 2;
     struct wire good = take_message(ring);

@@ -323,9 +323,9 @@ TEST(opengl_waits_no_longer_than_it_says, 2)
     hand_on(&peer, ring, roles[_i]);
     for (int again = 0; again < 3; again++) {
         ck_assert_int_eq(acquire(ring, roles[_i], &slot, 0), GR_ERR_NOT_READY);
-        assert_error(GR_ERR_NOT_READY, 0, "has not ended its work");
+        assert_error(GR_ERR_NOT_READY, 0, "has not finished its work");
         ck_assert_int_eq(acquire(ring, roles[_i], &slot, 50), GR_ERR_TIMEOUT);
-        assert_error(GR_ERR_TIMEOUT, 0, "has not ended its work");
+        assert_error(GR_ERR_TIMEOUT, 0, "has not finished its work");
     }
     hostile_set(&peer.received, 1);
     assert_ok(acquire(ring, roles[_i], &slot, SOON));

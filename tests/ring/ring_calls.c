@@ -244,8 +244,8 @@ TEST(a_resource_is_in_one_ring_only)
     gr_resource *resource = ring_resource(RING_SIZE);
     GR_AUTO(gr_ring) *ring = gr_ring_create(&resource, 1, NULL);
     assert_made(ring);
-    assert_null(gr_ring_create(&resource, 1, NULL), GR_ERR_STATE, 0, "a ring's already");
-    assert_fails(gr_ring_resize(ring, &resource, 1), GR_ERR_STATE, 0, "a ring's already");
+    assert_null(gr_ring_create(&resource, 1, NULL), GR_ERR_STATE, 0, "already in a ring");
+    assert_fails(gr_ring_resize(ring, &resource, 1), GR_ERR_STATE, 0, "already in a ring");
     write_frame(ring, GR_SIDE_CUDA, 1);
     read_frame(ring, GR_SIDE_CUDA, 1);
     gr_resource_free(resource);
@@ -317,7 +317,7 @@ TEST(streams_are_for_the_side_that_is_cuda)
     GR_AUTO(gr_ring) *to_gl = must_make_ring_of(2, GR_SIDE_CUDA, GR_RING_LOSSLESS);
     GR_AUTO(gr_ring) *to_cuda = must_make_ring_of(2, GR_SIDE_GRAPHICS, GR_RING_LOSSLESS);
     assert_invalid(gr_ring_acquire_write(to_gl, GR_STREAM_NONE, &slot, 1, 0),
-                   "In this ring CUDA writes, which takes a stream, but it is none");
+                   "In this ring CUDA writes and needs a stream, but the stream is none");
     assert_invalid(gr_ring_acquire_write(to_gl, GR_STREAM_OF_MAP, &slot, 1, 0), "GR_STREAM_OF_MAP");
     assert_invalid(gr_ring_acquire_read(to_gl, fx.stream, &slot, 1, 0),
                    "the graphics API reads, which takes no stream");
@@ -342,7 +342,7 @@ TEST(numbers_that_the_ring_does_not_have_are_refused)
                    "the ring has 2 slots");
     must_acquire_write(ring, GR_SIDE_CUDA, slots, 2);
     assert_invalid(gr_ring_publish(ring, slots, 0), "n is 0");
-    assert_invalid(gr_ring_publish(ring, slots, 3), "more than there are");
+    assert_invalid(gr_ring_publish(ring, slots, 3), "larger than the number");
     assert_slots(ring, 0, 2, 0, 0);
     assert_ok(gr_ring_cancel_write(ring, slots, 2));
 }
@@ -357,12 +357,13 @@ TEST(slots_that_are_not_the_sides_are_refused, 2)
     must_acquire_write(other, producer, &foreign, 1);
     gr_slot copied = *mine;
     const gr_slot *copy = &copied, *inside = (const gr_slot *)&mine->buffer;
-    assert_invalid(gr_ring_publish(ring, &foreign, 1), "not of this ring");
-    assert_invalid(gr_ring_publish(ring, &null, 1), "not of this ring");
-    assert_invalid(gr_ring_publish(ring, &copy, 1), "not of this ring");
-    assert_invalid(gr_ring_publish(ring, &inside, 1), "not of this ring");
+    assert_invalid(gr_ring_publish(ring, &foreign, 1), "not a slot of this ring");
+    assert_invalid(gr_ring_publish(ring, &null, 1), "not a slot of this ring");
+    assert_invalid(gr_ring_publish(ring, &copy, 1), "not a slot of this ring");
+    assert_invalid(gr_ring_publish(ring, &inside, 1), "not a slot of this ring");
     const gr_slot *wrong[2] = {mine, foreign}, *twice[2] = {mine, mine};
-    assert_invalid(gr_ring_publish(ring, wrong, 2), "Slot 1 of the list is not of this ring");
+    assert_invalid(gr_ring_publish(ring, wrong, 2),
+                   "Slot 1 of the list is not a slot of this ring");
     assert_invalid(gr_ring_publish(ring, twice, 2), "listed twice");
     assert_fails(gr_ring_give_back(ring, &mine, 1), GR_ERR_STATE, 0, "not one that is being read");
     assert_fails(gr_ring_cancel_read(ring, &mine, 1), GR_ERR_STATE, 0,

@@ -99,7 +99,7 @@ TEST(a_discarded_slot_that_leaves_ends, 2)
     const gr_slot *copy = slot;
     assert_ok(gr_ring_cancel_write(ring, &slot, 1));
     assert_unregistered(handle);
-    assert_invalid(gr_ring_cancel_write(ring, &copy, 1), "not of this ring");
+    assert_invalid(gr_ring_cancel_write(ring, &copy, 1), "not a slot of this ring");
     assert_slots(ring, 1, 0, 0, 0);
 }
 

@@ -21,7 +21,7 @@ TEST(an_acquire_waits_as_long_as_it_is_told)
     GR_AUTO(gr_ring) *ring = must_make_ring(1, NULL);
     double start = seconds();
     assert_fails(gr_ring_acquire_read(ring, GR_STREAM_NONE, &slot, 1, 60), GR_ERR_TIMEOUT, 0,
-                 "1 frame was not there within 60 ms");
+                 "1 frame was not available within 60 ms");
     ck_assert_double_ge(seconds() - start, 0.059);
     must_acquire_write(ring, GR_SIDE_CUDA, &slot, 1);
     start = seconds();
@@ -29,7 +29,7 @@ TEST(an_acquire_waits_as_long_as_it_is_told)
                  "being written: 1");
     ck_assert_double_ge(seconds() - start, 0.059);
     assert_fails(gr_ring_acquire_write(ring, fx.stream, &none, 1, 0), GR_ERR_NOT_READY, 0,
-                 "1 slot was not there yet");
+                 "1 slot was not available yet");
     assert_ok(gr_ring_cancel_write(ring, &slot, 1));
 }
 

@@ -137,9 +137,9 @@ static void assert_being_sent(const struct shared_ring *r, gr_resource *resource
     assert_fails(gr_ring_send(pair.here, r->ring, GR_RING_PRODUCER, NULL, 0, 0), GR_ERR_STATE, 0,
                  "being sent to");
     assert_fails(gr_ring_acquire_write(r->ring, fx.stream, &slot, 1, 0), GR_ERR_NOT_READY, 0,
-                 "being sent to another process: acquire when");
+                 "being sent to another process: acquire after");
     assert_fails(gr_ring_acquire_write(r->ring, fx.stream, &slot, 1, 20), GR_ERR_TIMEOUT, 0,
-                 "being sent to another process: acquire when");
+                 "being sent to another process: acquire after");
     pair_close(&pair);
 }
 

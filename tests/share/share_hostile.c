@@ -97,8 +97,8 @@ struct mutation {
 };
 
 static const struct mutation of_buffers[] = {
-    {"magic", 0, GR_ERR_INVALID_VALUE, "no message of grinterop's"},
-    {"magic", 0xffffffff, GR_ERR_INVALID_VALUE, "no message of grinterop's"},
+    {"magic", 0, GR_ERR_INVALID_VALUE, "not a grinterop message"},
+    {"magic", 0xffffffff, GR_ERR_INVALID_VALUE, "not a grinterop message"},
     {"version", 0, GR_ERR_INVALID_VALUE, "version"},
     {"version", 1, GR_ERR_INVALID_VALUE, "version"},
     {"version", 3, GR_ERR_INVALID_VALUE, "version"},
@@ -108,48 +108,48 @@ static const struct mutation of_buffers[] = {
     {"size", 0, GR_ERR_INVALID_VALUE, "0 bytes"},
     {"size", 8, GR_ERR_INVALID_VALUE, "8 bytes"},
     {"size", 400, GR_ERR_SYSTEM, "gone"},
-    {"size", 513, GR_ERR_INVALID_VALUE, "more than any"},
-    {"size", 0xffffffff, GR_ERR_INVALID_VALUE, "more than any"},
+    {"size", 513, GR_ERR_INVALID_VALUE, "impossible sizes"},
+    {"size", 0xffffffff, GR_ERR_INVALID_VALUE, "impossible sizes"},
     {"data", 1, GR_ERR_INVALID_VALUE, "room for 0"},
     {"data", 65536, GR_ERR_INVALID_VALUE, "room for 0"},
-    {"data", 65537, GR_ERR_INVALID_VALUE, "more than any"},
-    {"data", 0xffffffff, GR_ERR_INVALID_VALUE, "more than any"},
+    {"data", 65537, GR_ERR_INVALID_VALUE, "impossible sizes"},
+    {"data", 0xffffffff, GR_ERR_INVALID_VALUE, "impossible sizes"},
     {"fds", 0, GR_ERR_INVALID_VALUE, "descriptors"},
     {"fds", 2, GR_ERR_INVALID_VALUE, "descriptors"},
-    {"fds", 0xffffffff, GR_ERR_INVALID_VALUE, "more than any"},
+    {"fds", 0xffffffff, GR_ERR_INVALID_VALUE, "impossible sizes"},
     {"uuid_low", 1, GR_ERR_UNSUPPORTED, "CUDA_VISIBLE_DEVICES"},
     {"uuid_high", 0, GR_ERR_UNSUPPORTED, "CUDA_VISIBLE_DEVICES"},
-    {"vmm", 2, GR_ERR_INVALID_VALUE, "true or false"},
-    {"dedicated", 0xffffffff, GR_ERR_INVALID_VALUE, "true or false"},
+    {"vmm", 2, GR_ERR_INVALID_VALUE, "neither 0 nor 1"},
+    {"dedicated", 0xffffffff, GR_ERR_INVALID_VALUE, "neither 0 nor 1"},
     {"memory_size", 0, GR_ERR_INVALID_VALUE, "memory"},
     {"memory_size", 1, GR_ERR_INVALID_VALUE, "memory"},
-    {"memory_size", 0xffffffffffffffff, GR_ERR_INVALID_VALUE, "beyond"},
-    {"offset", 0xffffffffffffffff, GR_ERR_INVALID_VALUE, "beyond"},
+    {"memory_size", 0xffffffffffffffff, GR_ERR_INVALID_VALUE, "larger than"},
+    {"offset", 0xffffffffffffffff, GR_ERR_INVALID_VALUE, "larger than"},
     {"offset", 0x7fffffffffffffff, GR_ERR_INVALID_VALUE, "offset"},
     {"offset", 1000000000, GR_ERR_INVALID_VALUE, "offset"},
     {"flags", 0x100, GR_ERR_INVALID_VALUE, "bits"},
     {"flags", 3, GR_ERR_INVALID_VALUE, "write_discard"},
     {"flags", GR_SURFACE_LOAD_STORE, GR_ERR_INVALID_VALUE, "surface_load_store"},
     {"is_image", 1, GR_ERR_INVALID_VALUE, "image"},
-    {"is_image", 7, GR_ERR_INVALID_VALUE, "true or false"},
+    {"is_image", 7, GR_ERR_INVALID_VALUE, "neither 0 nor 1"},
     {"width", 1, GR_ERR_INVALID_VALUE, "described as an image"},
     {"format", 1, GR_ERR_INVALID_VALUE, "described as an image"},
     {"normalized", 1, GR_ERR_INVALID_VALUE, "described as an image"},
     {"has_acquire", 1, GR_ERR_INVALID_VALUE, "descriptors"},
-    {"has_acquire", 2, GR_ERR_INVALID_VALUE, "true or false"},
+    {"has_acquire", 2, GR_ERR_INVALID_VALUE, "neither 0 nor 1"},
     {"has_release", 1, GR_ERR_INVALID_VALUE, "descriptors"},
-    {"acquire_value", 5, GR_ERR_INVALID_VALUE, "did not come"},
-    {"release_timeline", 1, GR_ERR_INVALID_VALUE, "did not come"},
+    {"acquire_value", 5, GR_ERR_INVALID_VALUE, "is missing"},
+    {"release_timeline", 1, GR_ERR_INVALID_VALUE, "is missing"},
 };
 
 static const struct mutation of_images[] = {
-    {"vmm", 1, GR_ERR_INVALID_VALUE, "CUDA's own"},
+    {"vmm", 1, GR_ERR_INVALID_VALUE, "allocated by CUDA"},
     {"width", 0, GR_ERR_INVALID_VALUE, "width"},
-    {"width", 0x7fffffffffffffff, GR_ERR_INVALID_VALUE, "beyond"},
-    {"width", 0xffffffffffffffff, GR_ERR_INVALID_VALUE, "beyond"},
+    {"width", 0x7fffffffffffffff, GR_ERR_INVALID_VALUE, "larger than"},
+    {"width", 0xffffffffffffffff, GR_ERR_INVALID_VALUE, "larger than"},
     {"width", 1000000, GR_ERR_INVALID_VALUE, "fit"},
     {"height", 0x1000000000000, GR_ERR_INVALID_VALUE, "fit"},
-    {"height", 0x1000000000001, GR_ERR_INVALID_VALUE, "beyond"},
+    {"height", 0x1000000000001, GR_ERR_INVALID_VALUE, "larger than"},
     {"depth", 0x100000000, GR_ERR_INVALID_VALUE, "fit"},
     {"levels", 0xffffffff, GR_ERR_INVALID_VALUE, "levels"},
     {"layers", 0xffffffff, GR_ERR_INVALID_VALUE, ""},
@@ -158,7 +158,7 @@ static const struct mutation of_images[] = {
     {"format", 0xffffffff, GR_ERR_INVALID_VALUE, "format"},
     {"channels", 3, GR_ERR_INVALID_VALUE, "channels"},
     {"channels", 0x80000004, GR_ERR_INVALID_VALUE, "channels"},
-    {"color_attachment", 3, GR_ERR_INVALID_VALUE, "true or false"},
+    {"color_attachment", 3, GR_ERR_INVALID_VALUE, "neither 0 nor 1"},
     {"is_image", 0, GR_ERR_INVALID_VALUE, "described as an image"},
 };
 
@@ -182,9 +182,9 @@ VULKAN_TEST(a_buffers_fields)
     struct wire good = capture_buffer(SHARE_SIZE), wire = good;
     try_all(&good, of_buffers, COUNT(of_buffers));
     change_length(&wire, 0);
-    must_refuse(&wire, GR_ERR_INVALID_VALUE, "within the memory", "no bytes");
+    must_refuse(&wire, GR_ERR_INVALID_VALUE, "inside the memory", "no bytes");
     change_length(&wire, 1 << 30);
-    must_refuse(&wire, GR_ERR_INVALID_VALUE, "within the memory", "too many bytes");
+    must_refuse(&wire, GR_ERR_INVALID_VALUE, "inside the memory", "too many bytes");
     wire = good;
     change(&wire, "has_acquire", 1);
     change(&wire, "acquire_value", 0xffffffffffffffff);
@@ -351,11 +351,11 @@ VULKAN_TEST(descriptors_of_other_things)
         gr_status status;
         const char *text, *what;
     } others[] = {
-        {pair.here, GR_ERR_INVALID_VALUE, "memfd_create", "a socket"},
-        {ends[0], GR_ERR_INVALID_VALUE, "memfd_create", "a pipe"},
-        {open("/", O_RDONLY | O_CLOEXEC), GR_ERR_INVALID_VALUE, "memfd_create", "a folder"},
-        {open("/", O_PATH | O_CLOEXEC), GR_ERR_INVALID_VALUE, "memfd_create", "a path"},
-        {open("/proc/self/exe", O_RDONLY | O_CLOEXEC), GR_ERR_INVALID_VALUE, "memfd_create",
+        {pair.here, GR_ERR_INVALID_VALUE, "memfd", "a socket"},
+        {ends[0], GR_ERR_INVALID_VALUE, "memfd", "a pipe"},
+        {open("/", O_RDONLY | O_CLOEXEC), GR_ERR_INVALID_VALUE, "memfd", "a folder"},
+        {open("/", O_PATH | O_CLOEXEC), GR_ERR_INVALID_VALUE, "memfd", "a path"},
+        {open("/proc/self/exe", O_RDONLY | O_CLOEXEC), GR_ERR_INVALID_VALUE, "memfd",
          "a file on a disk"},
         {open("/dev/null", O_RDWR | O_CLOEXEC), GR_ERR_CUDA, "", "another device"},
         {wire_file(1 << 20, F_SEAL_SEAL), GR_ERR_INVALID_VALUE, "sealed", "without seals"},

@@ -100,7 +100,7 @@ VULKAN_TEST(numbers)
         {1, 20, 1, GR_ERR_INVALID_VALUE, "room for 0"},
         {0, 12, 8, GR_ERR_INVALID_VALUE, "bytes"},
         {1, 8, 1, GR_ERR_INVALID_VALUE, "kind"},
-        {2, 0, 0, GR_ERR_INVALID_VALUE, "no message"},
+        {2, 0, 0, GR_ERR_INVALID_VALUE, "not a grinterop message"},
         {SLOTS, OFFSET_AT, 0x40000000, GR_ERR_INVALID_VALUE, "offset"},
         {2, WIRE_HEADER, 1, GR_ERR_INVALID_VALUE, "different GPUs"},
         {1, WIRE_HEADER, 1, GR_ERR_UNSUPPORTED, "CUDA_VISIBLE_DEVICES"},

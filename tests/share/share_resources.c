@@ -255,9 +255,10 @@ VULKAN_TEST(bytes_that_need_more_room_stay)
     int fds = open_fds();
     assert_ok(gr_resource_send(pair.here, resource, sent, 300, SOON));
     assert_null_invalid(gr_resource_receive(pair.there, NULL, 0, &size, SOON),
-                        "The sender's bytes are 300, but there is room for 0");
+                        "The sender's data is 300 bytes, but there is room for 0");
     ck_assert_uint_eq(size, 300);
-    assert_null_invalid(gr_resource_receive(pair.there, got, 299, NULL, SOON), "Nothing was taken");
+    assert_null_invalid(gr_resource_receive(pair.there, got, 299, NULL, SOON),
+                        "Nothing was consumed");
     assert_null_invalid(gr_ring_receive(pair.there, got, 300, &size, SOON), "kind");
     ck_assert(open_fds_become(fds));
     size = 0;
@@ -320,8 +321,8 @@ VULKAN_TEST(time_runs_out)
     struct pair pair = pair_make();
     GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_READ_WRITE);
     assert_null(gr_resource_receive(pair.there, NULL, 0, NULL, 0), GR_ERR_NOT_READY, 0,
-                "not there");
-    assert_null(gr_ring_receive(pair.there, NULL, 0, NULL, 0), GR_ERR_NOT_READY, 0, "not there");
+                "not received");
+    assert_null(gr_ring_receive(pair.there, NULL, 0, NULL, 0), GR_ERR_NOT_READY, 0, "not received");
     assert_null(gr_resource_receive(pair.there, NULL, 0, NULL, 30), GR_ERR_TIMEOUT, 0, "in time");
     assert_null(gr_ring_receive(pair.there, NULL, 0, NULL, 30), GR_ERR_TIMEOUT, 0, "in time");
     /* Half of a message. */

@@ -331,20 +331,20 @@ static const struct {
     {least_dimensions, GR_ERR_INVALID_VALUE, "dimensions; 0 to 8"},
     {nine_dimensions, GR_ERR_UNSUPPORTED, "9 dimensions"},
     {most_dimensions, GR_ERR_UNSUPPORTED, "dimensions; 0 to 8"},
-    {eight_dimensions_with_lanes, GR_ERR_UNSUPPORTED, "beside its lanes"},
+    {eight_dimensions_with_lanes, GR_ERR_UNSUPPORTED, "in addition to its lanes"},
     {negative_shape, GR_ERR_INVALID_VALUE, "-1 elements"},
     {largest_shape, GR_ERR_INVALID_VALUE, "9223372036854775807"},
     {huge_product, GR_ERR_INVALID_VALUE, "1048576"},
-    {huge_stride, GR_ERR_INVALID_VALUE, "more bytes than there can be"},
+    {huge_stride, GR_ERR_INVALID_VALUE, "overflows in bytes"},
     {least_stride, GR_ERR_INVALID_VALUE, ""},
     {huge_span, GR_ERR_INVALID_VALUE, ""},
-    {far_before, GR_ERR_INVALID_VALUE, "leaves the address space"},
+    {far_before, GR_ERR_INVALID_VALUE, "exceeds the address space"},
     {no_data, GR_ERR_INVALID_VALUE, "data is NULL"},
     {offset_past_all, GR_ERR_INVALID_VALUE, "18446744073709551615"},
-    {offset_to_the_end, GR_ERR_INVALID_VALUE, "leaves the address space"},
+    {offset_to_the_end, GR_ERR_INVALID_VALUE, "exceeds the address space"},
     {odd_address, GR_ERR_UNSUPPORTED, "uint32"},
     {no_lanes, GR_ERR_INVALID_VALUE, "0 lanes"},
-    {most_lanes, GR_ERR_INVALID_VALUE, "more bytes than there can be"},
+    {most_lanes, GR_ERR_INVALID_VALUE, "overflows in bytes"},
     {no_bits, GR_ERR_UNSUPPORTED, "0 bits"},
     {seven_bits, GR_ERR_UNSUPPORTED, "7 bits"},
     {float8, GR_ERR_UNSUPPORTED, "type code 10 with 8 bits"},
@@ -407,7 +407,7 @@ TEST(a_tensor_is_imported_once)
     produce(&producer);
     gr_tensor *tensor = gr_tensor_from_dlpack(&producer.versioned, fx.stream);
     assert_made(tensor);
-    assert_null_invalid(gr_tensor_from_dlpack(&producer.versioned, fx.stream), "imported before");
+    assert_null_invalid(gr_tensor_from_dlpack(&producer.versioned, fx.stream), "already imported");
     ck_assert_uint_eq(producer.deleted, 0);
     gr_tensor_free(tensor);
     settle();

@@ -39,14 +39,14 @@ TEST(a_dtype_has_a_size_and_two_names)
 
 TEST(what_is_no_dtype_is_refused)
 {
-    assert_null_invalid(gr_dtype_parse("float"), "\"float\" is no dtype");
-    assert_null_invalid(gr_dtype_parse(""), "\"\" is no dtype");
-    assert_null_invalid(gr_dtype_parse("<"), "is no dtype");
+    assert_null_invalid(gr_dtype_parse("float"), "\"float\" is not a dtype");
+    assert_null_invalid(gr_dtype_parse(""), "\"\" is not a dtype");
+    assert_null_invalid(gr_dtype_parse("<"), "is not a dtype");
     assert_null_invalid(gr_dtype_parse(NULL), "NULL");
     assert_null(gr_dtype_parse(">f4"), GR_ERR_UNSUPPORTED, 0, "\"<f4\"");
-    assert_null_invalid(gr_dtype_name((gr_dtype)16), "16 is no dtype");
-    assert_null_invalid(gr_dtype_typestr((gr_dtype)-1), "-1 is no dtype");
-    assert_null_invalid(gr_dtype_size((gr_dtype)0), "0 is no dtype");
+    assert_null_invalid(gr_dtype_name((gr_dtype)16), "16 is not a dtype");
+    assert_null_invalid(gr_dtype_typestr((gr_dtype)-1), "-1 is not a dtype");
+    assert_null_invalid(gr_dtype_size((gr_dtype)0), "0 is not a dtype");
 }
 
 GROUP("making", add_case)
@@ -280,7 +280,7 @@ TEST(a_view_lies_within_its_tensor)
     assert_null_invalid(gr_tensor_view(tensor, &desc),
                         "which has 100 bytes: it needs 100 from byte 1 on");
     desc.offset = SIZE_MAX;
-    assert_null_invalid(gr_tensor_view(tensor, &desc), "does not lie in");
+    assert_null_invalid(gr_tensor_view(tensor, &desc), "does not fit in");
     desc.offset = 79;
     desc.strides = (const int64_t[]){-20, 4};
     assert_null_invalid(gr_tensor_view(tensor, &desc), "reaches 80 bytes before element 0");

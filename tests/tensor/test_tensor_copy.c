@@ -316,8 +316,8 @@ TEST(copies_that_do_not_fit_are_refused)
     static const struct {
         gr_status status;
         const char *text;
-    } wrong[] = {{GR_ERR_INVALID_VALUE, "(3, 2) is to be written, and (2, 3) is read"},
-                 {GR_ERR_INVALID_VALUE, "(6,) is to be written, and (2, 3) is read"},
+    } wrong[] = {{GR_ERR_INVALID_VALUE, "(3, 2) is written, and (2, 3) is read"},
+                 {GR_ERR_INVALID_VALUE, "(6,) is written, and (2, 3) is read"},
                  {GR_ERR_INVALID_VALUE, "of int32 and of float32"},
                  {GR_ERR_STATE, "read-only"},
                  {GR_ERR_INVALID_VALUE, "stride 0 in dimension 0 of (2, 3)"}};

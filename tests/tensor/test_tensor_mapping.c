@@ -49,7 +49,7 @@ TEST(a_part_is_described)
     desc.offset = 143;
     assert_null_invalid(gr_buffer_tensor(buffer, &desc), "reaches 144 bytes before element 0");
     desc.offset = SIZE_MAX;
-    assert_null_invalid(gr_buffer_tensor(buffer, &desc), "does not lie");
+    assert_null_invalid(gr_buffer_tensor(buffer, &desc), "does not fit");
     desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .memory = GR_MEMORY_HOST);
     assert_null_invalid(gr_buffer_tensor(buffer, &desc), "leave it 0");
     assert_null_invalid(gr_buffer_tensor(NULL, NULL), "buffer is NULL");
