@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The options of a program: the reading of its command line. */
+/* Parses the command line of a program. */
 #define _GNU_SOURCE
 #include "tools/options.h"
 
@@ -15,14 +15,14 @@
 
 enum { SMALLEST_PICTURE = 16, LARGEST_PICTURE = 16384, MOST_ROWS = 24 };
 
-/* Prints the manual's page, for the build: in no help. */
+/* Prints the man page, for the build; not in the help. */
 static const struct option_row MAN = {"man", 0, NULL, NULL, .flag = NULL};
 enum { MAN_CODE = 255 };
 
 /* ---- Values ---------------------------------------------------------------------------------- */
 
 /*
- * A whole number within the limits, up to the character `end`, which is passed. NULL if it is not.
+ * Parses an integer within the limits up to the character `end`, and skips that. NULL on failure.
  */
 static const char *parse_int(const char *text, char end, int least, int most, int *value)
 {
@@ -39,8 +39,7 @@ static bool take_whole(const char *name, const char *text, int least, int most, 
 {
     if (parse_int(text, '\0', least, most, value))
         return true;
-    fprintf(stderr, "--%s takes a whole number from %d to %d, not \"%s\".\n", name, least, most,
-            text);
+    fprintf(stderr, "--%s takes an integer from %d to %d, not \"%s\".\n", name, least, most, text);
     return false;
 }
 
@@ -119,13 +118,13 @@ static bool take(const struct option_row *row, const char *text)
 
 /* ---- The command line ------------------------------------------------------------------------ */
 
-/* The options as getopt_long() takes it. */
+/* The options in the form for getopt_long(). */
 struct getopt_names {
     struct option list[MOST_ROWS + 4];
     char letters[2 * MOST_ROWS + 5];
 };
 
-/* What getopt_long() returns for the row. */
+/* The code of the row for getopt_long(). */
 static int code_of(const struct option_page *page, const struct option_row *row)
 {
     return row->letter ? row->letter : 256 + (int)(row - page->rows);
@@ -170,7 +169,7 @@ static bool take_code(const struct option_page *page, int code)
     return false;
 }
 
-/* Whether all that have to be there are; *any: whether there are such. */
+/* Sets the required arguments. False: their number is wrong. *any: whether the program has any. */
 static bool take_operands(const struct option_page *page, int argc, char **argv, bool *any)
 {
     *any = false;
@@ -199,7 +198,7 @@ void options_read_page(int argc, char **argv, const struct option_page *page)
         exit(2);
     }
     if (good)
-        fprintf(stderr, "%s takes options only, not \"%s\".\n", page->program, argv[optind]);
+        fprintf(stderr, "%s takes only options, not \"%s\".\n", page->program, argv[optind]);
     fprintf(stderr, "Try %s --help.\n", page->program);
     exit(2);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The options of a program, in one table: the help, the manual's page, the reading of the command
- * line and the words about a wrong one all come from it.
+ * The options of a program in one table, for the help, the man page, the command line parser and
+ * its error messages.
  */
 #ifndef OPTIONS_H
 #define OPTIONS_H
@@ -9,16 +9,16 @@
 #include <stdbool.h>
 
 /*
- * One option. It names the place that its value goes to, and the kind of that place says what the
- * option takes. What lies there beforehand is the default; one beyond the limits is none.
+ * One option. It points to the variable for its value, whose type determines the argument. The
+ * initial value is the default; if it is outside the limits, there is no default.
  */
 struct option_row {
     const char *name;     /* of --name */
-    char letter;          /* of -l; 0: none */
-    const char *argument; /* what the help calls it, such as "FILE"; NULL: there is none */
-    const char *help;     /* limits and default follow it; NULL: not in the help */
+    char letter;          /* of -l; 0 if none */
+    const char *argument; /* its name in the help, such as "FILE"; NULL if none */
+    const char *help;     /* limits and default are appended; NULL: not in the help */
 
-    /* No option, but an argument that has to be there and is called by the name. */
+    /* Not an option, but a required argument with that name. */
     const char **operand;
 
     bool *flag; /* set to true */
@@ -39,41 +39,40 @@ struct option_row {
         int *width, *height;
     } size;
     struct {
-        int *value; /* which of the words it is */
+        int *value; /* index of the chosen word */
         const char *const *words;
-    } choice; /* a NULL ends them */
+    } choice; /* ends with NULL */
     struct {
-        bool (*take)(const char *text, void *into); /* false after an error, which it has printed */
+        bool (*take)(const char *text, void *into); /* false after an error, which it printed */
         void *into;
     } own;
 };
 
-/* The notes of programs that work with CUDA. */
+/* The notes of programs that use CUDA. */
 #define OPTIONS_CUDA_NOTES                                                                         \
-    "It runs on the first CUDA device, or without a GPU on the software CUDA driver, which "       \
-    "GR_CUDA_DRIVER=soft in the environment also asks for."
+    "It runs on the first CUDA device, or without a GPU on the software CUDA driver. "             \
+    "GR_CUDA_DRIVER=soft in the environment selects the software driver."
 
-/* What the help and the manual's page say behind the options, such as what the exit status is. */
+/* A section after the options in the help and the man page, such as the exit status. */
 struct option_section {
-    const char *title; /* NULL: none */
+    const char *title; /* NULL if none */
     const char *text;  /* sentences */
 };
 
 struct option_page {
     const char *program;
-    const char *about;                     /* one sentence, with its capital and its full stop */
-    const struct option_row *rows;         /* one without a name ends them */
-    const struct option_section *sections; /* one without a text ends them */
+    const char *about;                     /* one sentence, with capital letter and full stop */
+    const struct option_row *rows;         /* ends with a row without a name */
+    const struct option_section *sections; /* ends with a section without a text */
 };
 
 /*
- * Reads the command line of a program. After --help, --version and --man, which prints the manual's
- * page, the program ends with status 0, and with 2 after what is wrong there, which has been
- * printed.
+ * Parses the command line of a program. Exits with status 0 after --help, --version or --man, which
+ * prints the man page. Prints errors in the command line, and exits with status 2.
  */
 void options_read_page(int argc, char **argv, const struct option_page *page);
 
-/* The same, with one section that has no title. */
+/* The same with one section without a title. */
 void options_read(int argc, char **argv, const char *program, const struct option_row *rows,
                   const char *about, const char *notes);
 

@@ -34,7 +34,7 @@ const struct option_row options_help_row = {"help", 'h', NULL, "this text", .fla
 const struct option_row options_version_row = {"version", 'V', NULL, "the version of grinterop",
                                                .flag = NULL};
 
-/* " (2 to 2048, default 512)"; without the default where that is beyond the limits. */
+/* " (2 to 2048, default 512)"; without the default if that is outside the limits. */
 static void describe_number(double value, double least, double most, char *text, size_t size)
 {
     if (value >= least && value <= most)
@@ -60,7 +60,7 @@ static void describe_value(const struct option_row *row, char *text, size_t size
         snprintf(text, size, " (default %s)", *row->text);
 }
 
-/* "  -l, --limit SECONDS"; returns its width. */
+/* Writes "  -l, --limit SECONDS", and returns its width. */
 static int write_names(const struct option_row *row, char *text, size_t size)
 {
     const char letter[] = {'-', row->letter, ',', '\0'};
@@ -110,7 +110,7 @@ void options_print_help(FILE *stream, const struct option_page *page)
 
 /* ---- Roff ------------------------------------------------------------------------------------ */
 
-/* One character; a hyphen is a minus, which can be copied into a command line. */
+/* Writes one character; a hyphen as a minus, so that it can be copied into a command line. */
 static void put(FILE *stream, char c)
 {
     if (c == '\\')
@@ -127,7 +127,7 @@ static void put_text(FILE *stream, const char *text, size_t length)
         put(stream, text[i]);
 }
 
-/* A line of its own for each sentence, as roff wants it; none begins like a request of roff's. */
+/* Writes each sentence on its own line, as roff expects. Escapes lines that look like requests. */
 static void put_sentences(FILE *stream, const char *text)
 {
     while (*text) {
@@ -165,7 +165,7 @@ static void begin_section(FILE *stream, const char *title)
 
 /* ---- The page -------------------------------------------------------------------------------- */
 
-/* "grinterop-info - says what works": the sentence without its capital and full stop. */
+/* "grinterop-info - reports what works": the sentence without capital letter and full stop. */
 static void put_name(FILE *stream, const struct option_page *page)
 {
     size_t length = strlen(page->about);

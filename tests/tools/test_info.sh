@@ -211,7 +211,8 @@ fi
 
 # ---- Probes with bytes ----
 
-check probe 0 "$info" --probe && tells "its buffer is CUDA's, too (interop)" "; 0 failed"
+check probe 0 "$info" --probe && tells "a buffer registered with CUDA (interop)" \
+    "; 0 unexpected failures"
 check probe_json 0 "$info" --probe --json && is true probe/opengl/0/buffer/copy \
     probe/opengl/0/image/copy probe/opengl/0/ring && tells '"failed": 0}'
 for path in buffer/interop buffer/shared image/interop image/shared; do
@@ -278,8 +279,8 @@ figure() {
 }
 
 check bench 0 "$info" --bench --json && is null bench/map bench/in-order bench/ring &&
-    tells "frames a second one after the other" "The median of 5 runs"
-if [ "$behind" = soft ]; then tells "no figure of it says anything about a GPU"; fi
+    tells "frames per second one after the other" "The median of 5 runs"
+if [ "$behind" = soft ]; then tells "its figures do not apply to any GPU"; fi
 figure microseconds bench/map
 figure frames_per_second bench/in-order
 figure frames_per_second bench/ring
@@ -382,7 +383,7 @@ around() { "$info" --root "$work/root" --find surroundings; }
 mkdir -p root/dev/dri
 check no_nodes 0 around && tells "no NVIDIA device nodes" "--gpus all"
 touch root/dev/nvidiactl root/dev/nvidia0
-check no_uvm 0 around && tells "/dev/nvidia-uvm is not there" "nvidia-modprobe -u"
+check no_uvm 0 around && tells "/dev/nvidia-uvm is missing" "nvidia-modprobe -u"
 touch root/dev/nvidia-uvm root/dev/dri/renderD128
 check all_nodes 0 around && tells "/dev/nvidia-uvm is there" "/dev/dri/renderD128 is there"
 if grep '^finding.-' out >/dev/null; then fail "finds a problem where there is none"; fi
@@ -394,7 +395,7 @@ rm root/dev/nvidia-uvm
 check tegra 0 around && tells "/dev/nvmap is there" "/dev/nvgpu/igpu0/ctrl is there"
 if grep '^finding.-' out >/dev/null; then fail "finds a problem where there is none"; fi
 rm root/dev/nvmap
-check no_nvmap 0 around && tells "/dev/nvmap is not there" "--runtime nvidia"
+check no_nvmap 0 around && tells "/dev/nvmap is missing" "--runtime nvidia"
 rm -r root/dev/nvgpu
 touch root/dev/nvidia-uvm
 
@@ -423,9 +424,9 @@ for card in 0 1; do mkdir -p root/sys/class/drm/card$card/device; done
 echo 0x10de >root/sys/class/drm/card0/device/vendor
 echo 0x10de >root/sys/class/drm/card1/device/vendor
 check one_maker 0 around
-if grep -F 'two makers' out >/dev/null; then fail "takes one maker for two"; fi
+if grep -F 'two vendors' out >/dev/null; then fail "takes one maker for two"; fi
 echo 0x8086 >root/sys/class/drm/card1/device/vendor
-check two_makers 0 around && tells "two makers" __NV_PRIME_RENDER_OFFLOAD=1
+check two_makers 0 around && tells "two vendors" __NV_PRIME_RENDER_OFFLOAD=1
 mkdir -p root/proc/driver/nvidia
 echo 'NVRM version: NVIDIA UNIX Module 580.65.06' >root/proc/driver/nvidia/version
 check kernel_driver 0 around && tells "Module 580.65.06"
@@ -460,7 +461,7 @@ fi
 check no_nouveau 0 around && right surroundings/nouveau
 mkdir -p root/sys/module/nouveau root/etc
 rm root/proc/driver/nvidia/version
-check nouveau 0 around && wrong surroundings/nouveau && tells "keeps nouveau from being loaded"
+check nouveau 0 around && wrong surroundings/nouveau && tells "which disables nouveau"
 echo on-demand >root/etc/prime-discrete
 check switched_on 0 around && right surroundings/prime
 echo off >root/etc/prime-discrete
@@ -487,13 +488,13 @@ else
     chmod 4755 setuid-info
     set_uid() { setpriv --reuid=65534 --clear-groups "$work/setuid-info" --find surroundings; }
     if set_uid 2>/dev/null | grep -q '^end'; then
-        check more_rights 0 set_uid && tells "more rights than its user"
+        check more_rights 0 set_uid && tells "more privileges than its user"
     else
         skip more_rights "no program that is setuid runs here"
     fi
 fi
 check variables 0 env CUDA_VISIBLE_DEVICES=1 "$info" --find surroundings &&
-    tells CUDA_VISIBLE_DEVICES=1 "counts them so"
+    tells CUDA_VISIBLE_DEVICES=1 "numbers them in this order"
 
 if [ $failures -gt $checks ]; then failures=$checks; fi
 echo "$((100 * (checks - failures) / checks))%: Checks: $checks, Failures: $failures, Errors: 0"

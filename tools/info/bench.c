@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * --bench: the three figures that decide how a program shares, in less than ten seconds.
+ * --bench: three figures for choosing how to share, in less than ten seconds.
  *
- *     a map and a release        what a program pays on the CPU for each resource and frame
- *     frames in order            what it gets when OpenGL and CUDA take turns, the simplest way
- *     frames by a ring           what it gets when several frames are under way at once
+ * a map and a release        CPU time for each resource and frame
+ * frames in order            when OpenGL and CUDA take turns, the simplest way
+ * frames by a ring           when several frames are in flight
  *
- * In a frame CUDA writes a mesh of 65536 vertices, 1 MiB, and OpenGL draws it as points into 512 by
- * 512 pixels. It is small, so that the sharing is what is measured. CUDA writes by a kernel:
- * between draws and kernels the GPU changes sides, between draws and copies it does not, and that
- * is most of what sharing costs.
+ * In each frame CUDA writes a mesh of 65536 vertices, 1 MiB, and OpenGL draws it as points into 512
+ * by 512 pixels. The frame is small, so that the sharing is measured. CUDA writes by a kernel: the
+ * GPU switches contexts between draws and kernels but not between draws and copies, and that switch
+ * is most of the cost of sharing.
  *
- * Frames are counted over whole runs, which end when both sides have finished. Otherwise the calls
- * would be counted, and not the frames. The report has the median of the runs, with the slowest and
- * the fastest one.
+ * Frames are counted over whole runs, which end when both sides have finished; otherwise calls
+ * would be counted instead of frames. The report has the median, the slowest and the fastest run.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -39,14 +38,14 @@ enum {
 
 struct bench {
     struct trial *t;
-    CUfunction mesh;    /* NULL: a fill in its place, as kernels of this form need a GPU */
-    const char *failed; /* the call that failed first, if it was none of grinterop; else NULL */
+    CUfunction mesh;    /* NULL: a fill instead, as PTX kernels need a GPU */
+    const char *failed; /* the first failed call outside of grinterop; else NULL */
     gr_resource *resource;
     gr_ring *ring;
     gr_transport transport; /* of the resource, or of the last slot */
 };
 
-/* The figure of the runs in their order of size. */
+/* The sorted figures of the runs. */
 struct spread {
     double least, median, most;
 };
@@ -89,7 +88,7 @@ static bool write_mesh(struct bench *bench, gr_buffer *buffer, unsigned number)
 
 /* ---- OpenGL ---------------------------------------------------------------------------------- */
 
-/* It and what follows last until the process ends. */
+/* All OpenGL objects live until the process ends. */
 static bool make_program(struct bench *bench)
 {
     static const GLenum kinds[2] = {GL_VERTEX_SHADER, GL_FRAGMENT_SHADER};
@@ -151,7 +150,7 @@ static bool wait_for_both(struct bench *bench)
     return is_fine(bench, glGetError() == GL_NO_ERROR, "glGetError");
 }
 
-/* ---- What is repeated: false after a failure ------------------------------------------------- */
+/* ---- The repeated operations: false after a failure ------------------------------------------ */
 
 static bool map_and_release(struct bench *bench, unsigned number)
 {
@@ -191,16 +190,16 @@ static const struct figure {
     const char *step, *id, *lacking;
     bool (*once)(struct bench *bench, unsigned number);
     size_t bytes;   /* of the resource */
-    size_t slots;   /* of the ring; 0: one resource that a program has nothing to do for */
-    unsigned times; /* in a run; 0: as many as there is time for */
+    size_t slots;   /* of the ring; 0: one resource without a ring */
+    unsigned times; /* per run; 0: as many as fit in RUN_MS */
     const char *words;
 } figures[] = {
-    {"maps and releases", "bench/map", "no figure of a map and a release", map_and_release,
+    {"maps and releases", "bench/map", "no figure for a map and a release", map_and_release,
      MAP_BYTES, 0, PAIRS, "microseconds for a map and a release"},
-    {"frames in order", "bench/in-order", "no figure of frames in order", frame_in_order,
-     TRY_BUFFER_BYTES, 0, 0, "frames a second one after the other"},
-    {"frames by a ring", "bench/ring", "no figure of a ring", frame_by_ring, TRY_BUFFER_BYTES,
-     SLOTS, 0, "frames a second with up to 16 under way in a ring"},
+    {"frames in order", "bench/in-order", "no figure for frames in order", frame_in_order,
+     TRY_BUFFER_BYTES, 0, 0, "frames per second one after the other"},
+    {"frames by a ring", "bench/ring", "no figure for a ring", frame_by_ring, TRY_BUFFER_BYTES,
+     SLOTS, 0, "frames per second with up to 16 in flight in a ring"},
 };
 
 static gr_resource *make_buffer(struct bench *bench, size_t size, unsigned transports)
@@ -225,7 +224,7 @@ static bool make(struct bench *bench, const struct figure *figure)
     return bench->resource;
 }
 
-/* Microseconds of a map and a release, or frames a second; 0: it failed. */
+/* Microseconds for a map and a release, or frames per second; 0 on failure. */
 static double run(struct bench *bench, const struct figure *figure)
 {
     unsigned count = 0;
@@ -233,7 +232,7 @@ static double run(struct bench *bench, const struct figure *figure)
     while (figure->times ? count < figure->times : gr_clock_ms() - begin < RUN_MS)
         if (!figure->once(bench, count++))
             return 0;
-    /* Pairs cost the calling thread only. The queues are empty again afterwards. */
+    /* For pairs, only the time of the calling thread counts. The queues are empty afterwards. */
     const double called = gr_clock_ms() - begin;
     if (!wait_for_both(bench))
         return 0;
@@ -246,7 +245,7 @@ static int compare(const void *a, const void *b)
     return (one > other) - (one < other);
 }
 
-/* The first run only warms up. */
+/* The first run is a warm-up. */
 static bool measure(struct bench *bench, const struct figure *figure, struct spread *spread)
 {
     double runs[RUNS];
@@ -261,7 +260,7 @@ static bool measure(struct bench *bench, const struct figure *figure, struct spr
     return true;
 }
 
-/* ---- What is said ---------------------------------------------------------------------------- */
+/* ---- Results --------------------------------------------------------------------------------- */
 
 static void say_failure(const struct bench *bench, const char *id, const char *label)
 {
@@ -269,7 +268,7 @@ static void say_failure(const struct bench *bench, const char *id, const char *l
         say(id, MARK_BAD, label, "%s failed. %s", bench->failed,
             strcmp(bench->failed, "cuModuleLoadData") == 0
                 ? "The driver's compiler may be missing: libnvidia-ptxjitcompiler.so.1."
-                : "grinterop-info --probe tries the way without a clock, and says more.");
+                : "grinterop-info --probe tries the way without timing, and reports more.");
     else
         say_error(id, label);
 }
@@ -278,7 +277,7 @@ static void say_figure(const struct bench *bench, const struct figure *figure, c
                        const struct spread *spread)
 {
     const bool soft = gr_cuda_is_software();
-    const char *software = "It is the software driver: no figure of it says anything about a GPU.";
+    const char *software = "It is the software driver: its figures do not apply to any GPU.";
     const int digits = figure->times ? 2 : 1;
     const char *label = text_of("%.*f %s, by %s", digits - 1, spread->median, figure->words, by);
     if (figure->times)
@@ -292,7 +291,7 @@ static void say_figure(const struct bench *bench, const struct figure *figure, c
             "A frame: %s writes 65536 vertices, 1 MiB, and OpenGL draws them as points into "
             "512 x 512 pixels. The median of 5 runs; the slowest %.0f, the fastest %.0f. %s",
             bench->mesh ? "a kernel" : "a fill by CUDA", spread->least, spread->most,
-            soft ? software : "Larger frames are fewer.");
+            soft ? software : "Larger frames are slower.");
     say_fact(figure->times ? "microseconds" : "frames_per_second", "%.*f", digits, spread->median);
     say_fact("least", "%.*f", digits, spread->least);
     say_fact("most", "%.*f", digits, spread->most);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A finder in a process of its own, with a limit of its time and of its lines. */
+/* Runs a finder in its own process, with limits for its time and output. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -52,7 +52,7 @@ static bool start(struct child *child, const struct report *report, const char *
     return child->pid > 0;
 }
 
-/* Then nothing more is waited for: another process of a driver may hold the pipe, too. */
+/* Then it stops reading: another process of a driver may keep the pipe open. */
 static bool is_whole(const struct child *child)
 {
     size_t size = strlen(SAY_END);
@@ -62,7 +62,7 @@ static bool is_whole(const struct child *child)
     return memcmp(last, SAY_END, size) == 0 && (last == child->lines || last[-1] == '\n');
 }
 
-/* Reads until the finder ends, or its time or the room for its lines is used up. */
+/* Reads until the finder ends, or exceeds its time or output limit. */
 static void read_lines(struct child *child)
 {
     ssize_t got = 1;
@@ -93,8 +93,8 @@ static bool wait_until(pid_t pid, int *status, double until)
 }
 
 /*
- * Returns its wait status. A process that a driver holds in the kernel does not end even when it is
- * killed: it is left behind.
+ * Returns its wait status. A process that hangs in the kernel does not end even when killed: it is
+ * abandoned.
  */
 static int end(struct child *child)
 {
@@ -110,7 +110,7 @@ static int end(struct child *child)
     return status;
 }
 
-/* " in gr_map()": the last step that was said; "" if there is none. */
+/* " in gr_map()": the last step; "" if none. */
 static const char *last_step(const char *lines)
 {
     const char *step = NULL;
@@ -122,24 +122,24 @@ static const char *last_step(const char *lines)
     return step ? text_of(" in %.*s", (int)strcspn(step, "\n"), step) : "";
 }
 
-/* What is to be said of its end; NULL if that was well. */
+/* Describes a bad end; NULL if it ended normally. */
 static const char *bad_end(const struct child *child, int status, int limit, const char *finder)
 {
     const char *in = last_step(child->lines);
     if (child->too_much)
-        return text_of("More than %d KiB were found%s, so that what follows is missing, and its "
-                       "process was ended. grinterop-info --find %s shows all of it.",
+        return text_of("More than %d KiB were found%s, so the rest is missing, and its process was "
+                       "ended. grinterop-info --find %s shows all of it.",
                        MOST_BYTES >> 10, in, finder);
     if (child->late)
         return text_of("There was no answer within %d s: a driver hangs%s, and its process was "
-                       "ended. Look at the kernel's messages (dmesg: NVRM, Xid); where nvidia-smi "
-                       "hangs too, restart the machine. --limit gives it more time.",
+                       "ended. Check the kernel's messages (dmesg: NVRM, Xid); if nvidia-smi hangs "
+                       "as well, restart the machine. --limit sets a longer time.",
                        limit, in);
     if (WIFSIGNALED(status))
-        return text_of("A driver crashed%s: its process was ended by signal %d (%s). To see which, "
-                       "run gdb --args grinterop-info --find %s; update or install that driver "
-                       "anew.",
-                       in, WTERMSIG(status), strsignal(WTERMSIG(status)), finder);
+        return text_of(
+            "A driver crashed%s: its process was ended by signal %d (%s). To find out which one, "
+            "run gdb --args grinterop-info --find %s; update or reinstall that driver.",
+            in, WTERMSIG(status), strsignal(WTERMSIG(status)), finder);
     if (WEXITSTATUS(status) != 0)
         return text_of("A driver ended the process with status %d%s. grinterop-info --find %s "
                        "shows what it prints.",
@@ -150,8 +150,8 @@ static const char *bad_end(const struct child *child, int status, int limit, con
 void report_ask(struct report *report, enum section section, const char *finder, const char *driver,
                 const char *about)
 {
-    const char *badly = "No process could be started for it: is there memory, and does ulimit -u "
-                        "allow another one?";
+    const char *badly =
+        "Cannot start a process for it: is there memory, and does ulimit -u allow another process?";
     struct findings *findings = &report->sections[section];
     struct child child = {.lines = malloc(MOST_BYTES + 1)};
     if (child.lines && start(&child, report, finder, driver)) {

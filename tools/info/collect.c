@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The finders, and which of them there is a reason for. The CUDA driver that a program gets comes
- * first: that of GR_CUDA_DRIVER, else libcuda.so.1, else the software driver. All others ask what
- * works with that one.
+ * The table of finders, and which of them apply. The CUDA driver that programs get comes first:
+ * that of GR_CUDA_DRIVER, else libcuda.so.1, else the software driver. All other finders use that
+ * one.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,9 +14,9 @@
 
 enum { MOST_DEVICES = 64 };
 
-/* ---- Needs ----------------------------------------------------------------------------------- */
+/* ---- Conditions ------------------------------------------------------------------------------ */
 
-/* The first finding about a driver that started, from there on. */
+/* The first finding about a driver that started, from that index on. */
 static const struct finding *driver_of(const struct findings *findings, size_t from)
 {
     for (size_t i = from; i < findings->count; i++)
@@ -37,8 +37,8 @@ static bool is_cuda_device(const struct report *report, int number)
 }
 
 /*
- * EGL devices that are no CUDA device have an OpenGL that CUDA can copy with, but for the one that
- * the software driver draws with.
+ * EGL devices without CUDA have an OpenGL whose data CUDA can copy. Excludes the one that the
+ * software driver draws with.
  */
 static bool is_renderer(const struct report *report, int number)
 {
@@ -68,7 +68,7 @@ static bool is_measured(const struct report *report, int number)
 
 /* ---- The table ------------------------------------------------------------------------------- */
 
-/* What grinterop was built without has no function. */
+/* Finders of parts that grinterop was built without. */
 #ifndef INFO_OPENGL
 #define find_egl      NULL
 #define find_opengl   NULL
@@ -82,14 +82,14 @@ static bool is_measured(const struct report *report, int number)
 #endif
 
 /* In the order in which they run. */
-enum { FINDERS_BY_OTHERS = 3 }; /* the first ones: find_driver() and report_probe() run them */
+enum { FINDERS_BY_OTHERS = 3 }; /* the first ones, which find_driver() and report_probe() run */
 static const struct finder {
     const char *name;
     void (*run)(const struct find *find);
     enum section section;
-    const char *about;  /* its subject, for what is said if it ends badly */
-    const char *device; /* of which kind its number is; NULL: the subject says it all */
-    /* Whether it is run with that number, after those before it. NULL: once without a number. */
+    const char *about;  /* its subject, for the message if it fails */
+    const char *device; /* the kind of device for its number; NULL: none */
+    /* Whether to run it with that number, after the earlier ones. NULL: once without a number. */
     bool (*needs)(const struct report *report, int number);
 } finders[] = {
     {"cuda", find_cuda, SECTION_CUDA, "the CUDA driver", NULL, NULL},
@@ -123,7 +123,7 @@ bool find_by_name(const char *name, const char *root)
 
 static void run_finder(struct report *report, const struct finder *finder)
 {
-    /* No file has that name: a driver that does not start is not loaded again, as it may crash. */
+    /* No file has that name. A driver that does not start is not loaded again, as it may crash. */
     const char *driver = *report->driver ? report->driver : "none";
     if (!finder->run)
         return;
@@ -145,7 +145,7 @@ static void run_finder(struct report *report, const struct finder *finder)
 
 /* ---- The driver ------------------------------------------------------------------------------ */
 
-/* Whether the driver works. The findings about it stay in any case. */
+/* Whether the driver works. Its findings are kept in any case. */
 static bool try_driver(struct report *report, const char *driver)
 {
     const struct findings *cuda = &report->sections[SECTION_CUDA];
@@ -173,7 +173,7 @@ static void find_driver(struct report *report)
 
 /* ---- All ------------------------------------------------------------------------------------- */
 
-/* If the finder of a device ended badly ("opengl:0"), that was a way, too. */
+/* A failed finder of a device ("opengl:0") counts as a way. */
 static void count_paths(struct report *report)
 {
     for (int s = SECTION_OPENGL; s <= SECTION_VULKAN; s++)
@@ -194,7 +194,7 @@ void report_collect(struct report *report)
         report_probe(report);
     if (report->measured && !report->sections[SECTION_BENCH].count)
         findings_add(&report->sections[SECTION_BENCH], "bench", MARK_NOTE, "no figures",
-                     "There is no OpenGL on a CUDA device, which they are about.");
+                     "The figures need OpenGL on a CUDA device, and there is none.");
     count_paths(report);
 }
 

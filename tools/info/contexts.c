@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * OpenGL contexts by EGL and GLX. X11 and GLX are no libraries of this program: a server has
- * neither. Their types and constants are written down here, so that building it does not need their
- * headers either.
+ * OpenGL contexts by EGL and GLX. X11 and GLX are loaded at run time, since servers lack them.
+ * Their types and constants are declared here, so that the build does not need their headers.
  */
 #include <dlfcn.h>
 #include <stdbool.h>
@@ -11,7 +10,7 @@
 
 #include "tools/info/opengl.h"
 
-/* OpenGL 3.3, or a newer one that has all of it: grinterop's egl.h makes at least that. */
+/* OpenGL 3.3 or newer, the least that grinterop's egl.h creates. */
 static const int versions[][2] = {{4, 6}, {4, 5}, {3, 3}};
 enum { VERSIONS = sizeof(versions) / sizeof(versions[0]) };
 
@@ -40,7 +39,7 @@ const char *egl_make_current(int number)
     EGLConfig config;
     EGLint count = 0;
     if (!epoxy_has_egl() || number < 0 || number >= egl_list(devices))
-        return "there is no such EGL device any more";
+        return "this EGL device no longer exists";
     EGLDisplay display = eglGetPlatformDisplayEXT(EGL_PLATFORM_DEVICE_EXT, devices[number], NULL);
     if (display == EGL_NO_DISPLAY || !eglInitialize(display, NULL, NULL))
         return "its display cannot be initialised";
@@ -54,7 +53,7 @@ const char *egl_make_current(int number)
         context = eglCreateContext(display, config, EGL_NO_CONTEXT, version);
     }
     if (context == EGL_NO_CONTEXT)
-        return "it gives no OpenGL of 3.3 or newer";
+        return "it does not support OpenGL 3.3";
     if (!eglMakeCurrent(display, EGL_NO_SURFACE, EGL_NO_SURFACE, context))
         return "its context cannot be made current";
     return NULL;
@@ -88,7 +87,7 @@ static struct {
                                             const int *attributes);
 } x;
 
-/* ISO C has no conversion from an object's address to a function's. */
+/* ISO C cannot convert an object pointer to a function pointer. */
 static bool find(void *library, const char *name, void *function)
 {
     void *symbol = library ? dlsym(library, name) : NULL;
@@ -117,7 +116,7 @@ static const char *load_glx(void)
     return create ? NULL : "its GLX lacks GLX_ARB_create_context";
 }
 
-/* The handler of X itself ends the program. The result of a call shows what the server refused. */
+/* X's default handler exits the program. The results of the calls show errors as well. */
 static int go_on(x_display *display, void *event)
 {
     (void)display;
@@ -135,7 +134,7 @@ const char *glx_make_current(void)
         return missing;
     x_display *display = x.XOpenDisplay(NULL);
     if (!display)
-        return "no X server answers there, or it does not let this user in (XAUTHORITY, xhost)";
+        return "no X server answers there, or it refuses this user (XAUTHORITY, xhost)";
     x.XSetErrorHandler(go_on);
     x_config *configs = x.glXChooseFBConfig(display, x.XDefaultScreen(display), wanted, &count);
     if (!configs || count == 0)
@@ -147,7 +146,7 @@ const char *glx_make_current(void)
         context = x.glXCreateContextAttribsARB(display, configs[0], NULL, 1, version);
     }
     if (!context)
-        return "it gives no OpenGL of 3.3 or newer";
+        return "it does not support OpenGL 3.3";
     x_drawable drawable = x.glXCreatePbuffer(display, configs[0], size);
     if (!x.glXMakeContextCurrent(display, drawable, drawable, context))
         return "its context cannot be made current";

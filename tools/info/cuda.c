@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The CUDA driver that GR_CUDA_DRIVER names, its devices, and which of them reach each other. */
+/* The CUDA driver selected by GR_CUDA_DRIVER, its devices, and peer access between them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,24 +11,24 @@
 
 enum { MIB = 1 << 20, MOST_DEVICES = 64 };
 
-/* The software driver has another id, so that a report on both has none twice. */
+/* The software driver has its own id, so that a report on both drivers has no duplicates. */
 static const char *driver_id(void)
 {
     const char *wanted = getenv("GR_CUDA_DRIVER");
     return wanted && strcmp(wanted, "soft") == 0 ? "cuda/software" : "cuda/driver";
 }
 
-/* 13010 is CUDA 13.1. A driver that is older than the headers lacks the newest functions. */
+/* 13010 means CUDA 13.1. A driver older than the headers lacks the newest functions. */
 static void say_headers(int version)
 {
     say_fact("headers", "%d.%d", CUDA_VERSION / 1000, CUDA_VERSION % 1000 / 10);
     if (!version || version / 1000 >= CUDA_VERSION / 1000)
         return;
     say("cuda/headers", MARK_NOTE | DETAIL, "the driver is older than the headers",
-        "grinterop was built with the headers of CUDA %d.%d. It does without the functions that "
-        "this driver lacks; but kernels in PTX of that nvcc are refused "
-        "(CUDA_ERROR_UNSUPPORTED_PTX_VERSION): compile them for the GPU itself, -arch=sm_90 say, "
-        "or update the driver.",
+        "grinterop was built with the headers of CUDA %d.%d. It works without the functions that "
+        "this driver lacks, but kernels in PTX of that nvcc are refused "
+        "(CUDA_ERROR_UNSUPPORTED_PTX_VERSION): compile them for the GPU itself, for example with "
+        "-arch=sm_90, or update the driver.",
         CUDA_VERSION / 1000, CUDA_VERSION % 1000 / 10);
 }
 
@@ -42,8 +42,8 @@ static void say_driver(const gr_cuda_api *cu, int count)
                 count == 1 ? "device" : "devices"),
         "%s%s", gr_cuda_driver_path(),
         count ? ""
-              : " starts, but shows no device: look at CUDA_VISIBLE_DEVICES, which may hide "
-                "all of them.");
+              : " starts, but shows no device: check CUDA_VISIBLE_DEVICES, which may hide all of "
+                "them.");
     say_fact("file", "%s", gr_cuda_driver_path());
     say_fact("version", "%d.%d", version / 1000, version % 1000 / 10);
     say_fact("software", "%s", gr_cuda_is_software() ? "yes" : "no");
@@ -71,9 +71,9 @@ static void say_device(const gr_cuda_api *cu, CUdevice device, int number)
     gr_uuid_text((const unsigned char *)uuid.bytes, text);
     say(text_of("cuda/device/%d", number), closed ? MARK_BAD : MARK_GOOD,
         text_of("CUDA device %d: %s", number, name), "%s",
-        closed ? "Its compute mode lets no program compute on it: nvidia-smi -c 0, by root, puts "
-                 "that back."
-               : "");
+        closed
+            ? "Its compute mode prohibits CUDA programs: run nvidia-smi -c 0 as root to reset it."
+            : "");
     say_fact("name", "%s", name);
     say_fact("uuid", "%s", text);
     say_fact("memory_mib", "%zu", bytes / MIB);
@@ -85,7 +85,7 @@ static void say_device(const gr_cuda_api *cu, CUdevice device, int number)
              attribute(cu, CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID, device));
 }
 
-/* With what kernels may do there, and how fast it is: rank 0 is the fastest. */
+/* Also its capabilities and speed: rank 0 is the fastest. */
 static void say_peer(const gr_cuda_api *cu, const CUdevice devices[], int from, int to)
 {
     static const struct {
@@ -100,8 +100,9 @@ static void say_peer(const gr_cuda_api *cu, const CUdevice devices[], int from, 
     cu->DeviceCanAccessPeer(&reaches, devices[from], devices[to]);
     say(text_of("cuda/peer/%d/%d", from, to), MARK_NOTE | DETAIL,
         text_of("CUDA device %d %s device %d", from,
-                reaches ? "reaches the memory of" : "does not reach the memory of", to),
-        "%s", reaches ? "" : "nvidia-smi topo -p2p r says why; GR_TRANSPORT_COPY does without.");
+                reaches ? "can access the memory of" : "cannot access the memory of", to),
+        "%s",
+        reaches ? "" : "nvidia-smi topo -p2p r shows why; GR_TRANSPORT_COPY works without it.");
     say_fact("reaches", "%s", reaches ? "yes" : "no");
     for (size_t i = 0; i < sizeof(attributes) / sizeof(attributes[0]); i++)
         if (cu->DeviceGetP2PAttribute &&
@@ -137,8 +138,8 @@ void find_software(const struct find *find)
 {
     (void)find;
     if (gr_cuda())
-        say(driver_id(), MARK_GOOD | DETAIL, "the software driver is there, too",
-            "A program takes it by GR_CUDA_DRIVER=soft (%s).", gr_cuda_driver_path());
+        say(driver_id(), MARK_GOOD | DETAIL, "the software driver is available as well",
+            "Programs select it by GR_CUDA_DRIVER=soft (%s).", gr_cuda_driver_path());
     else
         say(driver_id(), MARK_NOTE | DETAIL, "no software driver", "%s", gr_last_error()->message);
 }

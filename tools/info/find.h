@@ -1,30 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The finders: each asks about one subject, in a process of its own (child.c). */
+/* The finders: each examines one subject, in its own process (child.c). */
 #ifndef INFO_FIND_H
 #define INFO_FIND_H
 
 #include "tools/info/finding.h"
 
-/* What a finder gets. */
+/* The input of a finder. */
 struct find {
-    const char *argument; /* what follows the name of the finder; "": nothing */
-    int device;           /* the number in it; 0: there is none */
-    const char *root;     /* the folder that stands for / when files are read */
+    const char *argument; /* what follows the name of the finder; "" if nothing */
+    int device;           /* the number in it; 0 if none */
+    const char *root;     /* replaces / when files are read */
 };
 
-void find_cuda(const struct find *find);           /* the CUDA driver and its devices */
-void find_software(const struct find *find);       /* whether there is the software driver, too */
-void find_egl(const struct find *find);            /* the EGL drivers and devices */
-void find_opengl(const struct find *find);         /* OpenGL on a CUDA device */
-void find_renderer(const struct find *find);       /* OpenGL on another EGL device */
-void find_glx(const struct find *find);            /* OpenGL of the display */
+void find_cuda(const struct find *find);     /* the CUDA driver and its devices */
+void find_software(const struct find *find); /* whether the software driver is available as well */
+void find_egl(const struct find *find);      /* the EGL drivers and devices */
+void find_opengl(const struct find *find);   /* OpenGL on a CUDA device */
+void find_renderer(const struct find *find); /* OpenGL on another EGL device */
+void find_glx(const struct find *find);      /* OpenGL of the display */
 void find_vulkan_devices(const struct find *find); /* the Vulkan devices */
 void find_vulkan(const struct find *find);         /* Vulkan on a CUDA device */
-void find_way(const struct find *find);            /* tries one way with bytes */
+void find_way(const struct find *find);            /* tries one way by exchanging bytes */
 void find_bench(const struct find *find);          /* measures OpenGL on a CUDA device */
-void find_surroundings(const struct find *find);   /* what lies around the drivers */
+void find_surroundings(
+    const struct find *find); /* device nodes, containers, variables and versions */
 
-/* Runs the finder "NAME", "NAME:NUMBER" or "NAME/..." in this process. False: there is none. */
+/* Runs the finder "NAME", "NAME:NUMBER" or "NAME/..." in this process. False: not found. */
 bool find_by_name(const char *finder, const char *root);
 
 #endif

@@ -31,9 +31,9 @@ void list_add(char *list, size_t size, const char *word)
     snprintf(list + used, size - used, "%s%s", used ? " " : "", word);
 }
 
-/* ---- What is kept ---------------------------------------------------------------------------- */
+/* ---- Storage --------------------------------------------------------------------------------- */
 
-/* Room for one more. Without memory there is no report. */
+/* Makes room for one more item. Exits if memory runs out. */
 static void *grow(void *items, size_t count, size_t size)
 {
     void *grown = realloc(items, (count + 1) * size);
@@ -105,7 +105,7 @@ void findings_free(struct findings *findings)
     *findings = (struct findings){0};
 }
 
-/* ---- Lines that are read --------------------------------------------------------------------- */
+/* ---- Parsing --------------------------------------------------------------------------------- */
 
 static void read_line(struct findings *findings, char *line)
 {
@@ -121,7 +121,7 @@ static void read_line(struct findings *findings, char *line)
     }
 }
 
-/* A last line without an end is of a finder that was killed while it wrote it. */
+/* Ignores an incomplete last line, of a finder that was killed while writing it. */
 void findings_read(struct findings *findings, char *lines)
 {
     for (char *end; (end = strchr(lines, '\n')); lines = end + 1) {
@@ -130,7 +130,7 @@ void findings_read(struct findings *findings, char *lines)
     }
 }
 
-/* ---- Lines that are written ------------------------------------------------------------------ */
+/* ---- Writing --------------------------------------------------------------------------------- */
 
 static FILE *lines;
 
@@ -153,7 +153,7 @@ void say_step(const char *what)
     fflush(lines);
 }
 
-/* Tabs end fields and newlines end lines, so neither may come from a driver. */
+/* Replaces control characters of drivers, since tabs separate fields and newlines end lines. */
 static void put(const char *text, char end)
 {
     for (; *text; text++)

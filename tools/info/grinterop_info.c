@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * grinterop-info: says what works between graphics and CUDA on this machine, and why the rest does
- * not. It asks nothing of a driver itself: each finder is this program once more, in a process of
- * its own.
+ * grinterop-info: reports what works between graphics and CUDA on this machine, and why the rest
+ * does not. It calls no driver itself: each finder runs this program again in its own process.
  */
 #define _GNU_SOURCE
 #include <signal.h>
@@ -14,41 +13,38 @@
 #include "tools/info/report.h"
 #include "tools/options.h"
 
-/* Exit statuses: what is wrong with the command line, too, is 2. */
+/* Exit statuses. Errors in the command line are 2. */
 enum { SOMETHING_WORKS, NOTHING_WORKS, USAGE, PROBE_FAILED, LONGEST_LIMIT = 3600 };
 
 #define ABOUT                                                                                      \
-    "Says what works between OpenGL, Vulkan and CUDA on this machine, and why the rest does not."
+    "Reports what works between OpenGL, Vulkan and CUDA on this machine, and why the rest fails."
 
 static const struct option_section sections[] = {
-    {"Output",
-     "Each line has a check mark for what works, a cross for what does not, with the cause and "
-     "what to do, or a dot for what is worth knowing. A driver that crashes or hangs costs a line: "
-     "each question is asked in a process of its own. The report of --json is described by "
-     "grinterop-info.schema.json, which is installed in share/grinterop."},
-    {"Exit status",
-     "0 if a way between graphics and CUDA works, 1 if none does, 2 if the command line is "
-     "wrong, 3 if --probe found a way that should work and does not."},
+    {"Output", "Each line has a check mark if it works, a cross if it does not, with the cause and "
+               "what to do, or a dot for information. If a driver crashes or hangs, only one line "
+               "fails: each check runs in its own process. grinterop-info.schema.json, installed "
+               "in share/grinterop, describes the report of --json."},
+    {"Exit status", "0 if a way between graphics and CUDA works, 1 if none does, 2 if the command "
+                    "line is wrong, 3 if --probe found a way that should work but does not."},
     {"Environment",
-     "GR_CUDA_DRIVER is the CUDA driver that is asked, as by every program that uses grinterop: "
-     "soft is the software CUDA driver, anything else a file. Without it that is libcuda.so.1, or "
-     "the software driver if that does not start; GR_CUDA_DRIVER=libcuda.so.1 leaves the last out, "
-     "as programs do that do not call gr_cuda_load(true). "
-     "--verbose lists the drivers' own variables that are set."},
-    {"Examples",
-     "grinterop-info --probe says whether bytes arrive. GR_CUDA_DRIVER=soft grinterop-info looks "
-     "at the software driver although there is a GPU. grinterop-info --probe --verbose is what "
-     "belongs into a report of a bug."},
+     "GR_CUDA_DRIVER selects the CUDA driver, as in every program that uses grinterop: soft is the "
+     "software CUDA driver, anything else is a file. By default, that is libcuda.so.1, or the "
+     "software driver if that does not start; GR_CUDA_DRIVER=libcuda.so.1 disables this fallback, "
+     "as in programs that do not call gr_cuda_load(true). --verbose lists the drivers' own "
+     "variables that are set."},
+    {"Examples", "grinterop-info --probe tests whether bytes arrive. GR_CUDA_DRIVER=soft "
+                 "grinterop-info examines the software driver even if there is a GPU. "
+                 "grinterop-info --probe --verbose is the output to include in a bug report."},
     {NULL, NULL}};
 
-/* Without what a driver does at the end of a process: no answer depends on it any more. */
+/* Skips the drivers' exit handlers: the answer no longer depends on them. */
 static void find(const char *finder, const char *root)
 {
     bool found = say_begin() && find_by_name(finder, root);
     if (found)
         say_end();
     else
-        fprintf(stderr, "grinterop-info: there is no finder %s\n", finder);
+        fprintf(stderr, "grinterop-info: unknown finder %s\n", finder);
     _exit(found ? 0 : USAGE);
 }
 
@@ -58,14 +54,13 @@ int main(int argc, char **argv)
     bool verbose = false, json = false;
     struct report report = {.limit = 30, .root = ""};
     const struct option_row rows[] = {
-        {"verbose", 'v', NULL, "all that was found, and what drivers print", .flag = &verbose},
-        {"json", 'j', NULL, "the same for programs, all of it", .flag = &json},
-        {"probe", 'p', NULL,
-         "try each way that works with bytes: CUDA writes, graphics reads, and back",
+        {"verbose", 'v', NULL, "all findings, and the output of drivers", .flag = &verbose},
+        {"json", 'j', NULL, "all findings in JSON, for programs", .flag = &json},
+        {"probe", 'p', NULL, "try each working way: CUDA writes, graphics reads, and the reverse",
          .flag = &report.probed},
         {"bench", 'b', NULL, "measure maps, frames in order and frames in flight, for some seconds",
          .flag = &report.measured},
-        {"limit", 'l', "SECONDS", "how long each question may take",
+        {"limit", 'l', "SECONDS", "time limit of each check",
          .whole = {&report.limit, 1, LONGEST_LIMIT}},
         {"find", 0, "FINDER", NULL, .text = &finder},
         {"root", 0, "FOLDER", NULL, .text = &report.root},
@@ -74,7 +69,7 @@ int main(int argc, char **argv)
     options_read_page(argc, argv, &page);
     if (finder)
         find(finder, report.root);
-    /* Some parents leave it ignored: then nobody hears how a child ended. */
+    /* If the parent process ignores it, waitpid() cannot report how a child ended. */
     signal(SIGCHLD, SIG_DFL);
     report.noisy = verbose && !json;
     report_collect(&report);
@@ -85,7 +80,7 @@ int main(int argc, char **argv)
     int status = !report.working ? NOTHING_WORKS : report.failed ? PROBE_FAILED : SOMETHING_WORKS;
     report_free(&report);
     if (fflush(stdout) != 0 || ferror(stdout)) {
-        perror("grinterop-info: the report could not be written");
+        perror("grinterop-info: cannot write the report");
         return NOTHING_WORKS;
     }
     return status;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The kernels are PTX, which every driver compiles for its GPU, so that building this program needs
- * no nvcc.
+ * The kernels as PTX, which every driver compiles for its GPU, so that the build needs no nvcc.
  *
- *     copy    four bytes a thread, a word
- *     mesh    a vertex a thread, on a grid of 256 by 256 from -1 to 1: (x, y + phase / 10, phase,
- *             1)
+ * copy    one 4-byte word per thread
+ * mesh    one vertex per thread, on a grid of 256 by 256 from -1 to 1:
+ *         (x, y + phase / 10, phase, 1)
  */
 #include "tools/info/try.h"
 

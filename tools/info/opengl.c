@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * OpenGL: the EGL devices, OpenGL on the device that a CUDA device is, on another EGL device, such
- * as the CPU beside a GPU, and of the display; and what of it CUDA can share.
+ * Finds the EGL devices, and OpenGL on a CUDA device, on other EGL devices such as the CPU, and on
+ * the display; and what CUDA can share with each.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static void say_egl_device(EGLDeviceEXT device, int number)
     const char *extensions = eglQueryDeviceStringEXT(device, EGL_EXTENSIONS);
     bool software = extensions && epoxy_extension_in_string(extensions, "EGL_MESA_device_software");
     EGLAttrib cuda = -1;
-    const char *is = software ? "the processor (Mesa)" : "no CUDA device";
+    const char *is = software ? "the CPU (Mesa)" : "no CUDA device";
     if (extensions && epoxy_extension_in_string(extensions, "EGL_NV_device_cuda") &&
         eglQueryDeviceAttribEXT(device, EGL_CUDA_DEVICE_NV, &cuda) && cuda >= 0)
         is = text_of("CUDA device %d", (int)cuda);
@@ -39,10 +39,10 @@ void find_egl(const struct find *find)
     EGLDeviceEXT devices[EGL_MOST_DEVICES];
     char advice[600];
     (void)find;
-    gr_cuda_load(false); /* the drivers that are wanted are its */
+    gr_cuda_load(false); /* so that EGL loads the drivers that fit */
     if (!epoxy_has_egl()) {
         say("egl/loader", MARK_BAD, "no EGL",
-            "libEGL.so.1 was not found. Install it (on Debian libegl1).");
+            "libEGL.so.1 was not found: install it (on Debian libegl1).");
         return;
     }
     int count = egl_list(devices);
@@ -51,7 +51,7 @@ void find_egl(const struct find *find)
     if (count)
         return;
     egl_vendor_advise(gr_cuda_is_software(), advice, sizeof(advice));
-    /* With CUDA the finder of OpenGL says the same about a way. */
+    /* With CUDA, the OpenGL finder reports the same for a way. */
     say("egl/drivers", gr_cuda() ? MARK_BAD | DETAIL : MARK_BAD, "EGL has no devices", "%s",
         advice);
 }
@@ -59,16 +59,16 @@ void find_egl(const struct find *find)
 /* ---- Transports ------------------------------------------------------------------------------ */
 
 const struct transport transports[TRANSPORTS] = {
-    {GR_TRANSPORT_INTEROP, "interop", "interop", "OpenGL's objects are CUDA's, too (interop)"},
-    {GR_TRANSPORT_SHARED, "shared", "storage for both",
-     "storage for both, several frames at once (shared)"},
+    {GR_TRANSPORT_INTEROP, "interop", "interop", "OpenGL objects registered with CUDA (interop)"},
+    {GR_TRANSPORT_SHARED, "shared", "shared storage",
+     "shared storage, several frames at once (shared)"},
     {GR_TRANSPORT_COPY, "copy", "copies through host memory", "copies through host memory (copy)"},
     {GR_TRANSPORT_PEER, "peer", "copies through host memory", "copies from GPU to GPU (peer)"},
 };
 
 /*
- * Whether it is missing where it does not work: only copies go with an OpenGL that no CUDA device
- * draws for, and copies between GPUs need two.
+ * Whether a failure counts as an error. An OpenGL that no CUDA device draws for supports only
+ * copies, and copies between GPUs need two.
  */
 static bool is_wanted(gr_transport transport, int cuda_device)
 {
@@ -96,8 +96,8 @@ static void say_transport(const struct transport *transport, const char *id, con
 }
 
 /*
- * Between the current OpenGL and the CUDA device. `id` begins the ids, `where` the labels: "CUDA
- * device 0".
+ * Reports the transports between the current OpenGL and the CUDA device. `id` is the prefix of the
+ * ids, `where` that of the labels: "CUDA device 0".
  */
 static void say_transports(const char *id, const char *where, int cuda_device)
 {
@@ -122,7 +122,7 @@ static const char *string_of(GLenum name)
 
 static void say_opengl(const char *id, const char *where, const char *described)
 {
-    /* Those that grinterop uses where they are there. */
+    /* Used by grinterop if available. */
     static const char *const extensions[] = {
         "GL_ARB_buffer_storage", "GL_ARB_copy_image",       "GL_ARB_direct_state_access",
         "GL_EXT_memory_object",  "GL_EXT_memory_object_fd", "GL_EXT_semaphore",
@@ -135,16 +135,15 @@ static void say_opengl(const char *id, const char *where, const char *described)
     say_fact("version", "%s", string_of(GL_VERSION));
     for (size_t i = 0; i < sizeof(extensions) / sizeof(extensions[0]); i++)
         list_add(epoxy_has_gl_extension(extensions[i]) ? has : lacks, sizeof(has), extensions[i]);
-    say(text_of("%s/extensions", id), MARK_NOTE | DETAIL, "OpenGL's extensions for sharing",
+    say(text_of("%s/extensions", id), MARK_NOTE | DETAIL, "OpenGL extensions for sharing",
         "It has %s; it lacks %s.", *has ? has : "none", *lacks ? lacks : "none");
     say_fact("has", "%s", has);
     say_fact("lacks", "%s", lacks);
 }
 
-/* ---- Formats of textures ----------------------------------------------------------------------
- */
+/* ---- Texture formats ------------------------------------------------------------------------- */
 
-/* Those that CUDA can take: 1, 2 and 4 channels (docs/formats.md). */
+/* The formats that CUDA supports: 1, 2 and 4 channels (docs/formats.md). */
 #define FOR_CHANNELS(X, type) X(R##type) X(RG##type) X(RGBA##type)
 #define FORMATS(X)                                                                                 \
     FOR_CHANNELS(X, 8)                                                                             \
@@ -167,7 +166,7 @@ static const struct {
     FORMATS(FORMAT)};
 #define COUNT (sizeof(formats) / sizeof(formats[0]))
 
-/* Tries a small texture of each in the current OpenGL context. */
+/* Tries a small texture of each format in the current OpenGL context. */
 static void say_formats(const char *id, int cuda_device)
 {
     char taken[600] = "", refused[600] = "";
@@ -188,7 +187,7 @@ static void say_formats(const char *id, int cuda_device)
         glDeleteTextures(1, &name);
     }
     say(text_of("%s/formats", id), (count ? MARK_GOOD : MARK_NOTE) | DETAIL,
-        text_of("CUDA takes %zu of %zu formats of textures", count, COUNT), "%s%s%s", taken,
+        text_of("CUDA supports %zu of %zu texture formats", count, COUNT), "%s%s%s", taken,
         *refused ? "; not " : "", refused);
     say_fact("taken", "%s", taken);
     say_fact("refused", "%s", refused);
@@ -214,7 +213,7 @@ void find_opengl(const struct find *find)
     say_opengl(id, where, described);
     say_transports(id, where, find->device);
     say_formats(id, find->device);
-    /* With CUDA on the next device, where there are several: all pairs would take long. */
+    /* Also tries CUDA on the next device, if there are several: all pairs would take too long. */
     if (gr_cuda()->DeviceGetCount(&count) != CUDA_SUCCESS || count < 2)
         return;
     int next = (find->device + 1) % count;
@@ -238,8 +237,8 @@ void find_renderer(const struct find *find)
 }
 
 /*
- * Windows have it. It need not be that of the EGL devices, nor be drawn by a GPU that CUDA computes
- * on.
+ * The OpenGL of windows. It may differ from that of the EGL devices, and may run on a GPU without
+ * CUDA.
  */
 void find_glx(const struct find *find)
 {

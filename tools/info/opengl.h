@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the finders of OpenGL share. */
+/* Shared by the OpenGL finders. */
 #ifndef INFO_OPENGL_H
 #define INFO_OPENGL_H
 
@@ -9,13 +9,13 @@
 
 enum { EGL_MOST_DEVICES = 32, TRANSPORTS = 4 };
 
-/* The EGL devices in the order of EGL: how many. 0, too, where EGL cannot list them. */
+/* Lists the EGL devices in EGL's order and returns their number; 0 also if EGL cannot list them. */
 int egl_list(EGLDeviceEXT devices[EGL_MOST_DEVICES]);
 
 /*
- * Make current until the process ends: OpenGL on the EGL device with that number, of which
- * grinterop's egl.h takes those of CUDA only; and OpenGL of the X display that DISPLAY names,
- * without a window. NULL, or what is missing (contexts.c).
+ * Make an OpenGL context current until the process ends: on the EGL device with that number, which
+ * grinterop's egl.h supports only for CUDA devices; or on the X display in DISPLAY, without a
+ * window. Return NULL, or what is missing (contexts.c).
  */
 const char *egl_make_current(int number);
 const char *glx_make_current(void);
@@ -23,7 +23,7 @@ const char *glx_make_current(void);
 struct transport {
     gr_transport transport;
     const char *name;
-    const char *brief; /* by which a frame goes */
+    const char *brief; /* how a frame is transferred */
     const char *words;
 };
 extern const struct transport transports[TRANSPORTS];

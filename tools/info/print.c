@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The report on paper: as JSON for programs, and on the screen for people. */
+/* Prints the report: JSON for programs, and text for the screen. */
 #define _GNU_SOURCE
 #include <langinfo.h>
 #include <locale.h>
@@ -11,7 +11,7 @@
 #include "tools/info/report.h"
 #include "tools/options_print.h"
 
-/* The version of the schema: raised when a field is renamed or goes, not when one is added. */
+/* The version of the schema: raised when a field is renamed or removed, not when one is added. */
 enum { SCHEMA = 1, INDENT = 4, TEXT_INDENT = 6 };
 
 static const struct {
@@ -28,8 +28,8 @@ static const struct {
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
 /*
- * The length of the UTF-8 character that the text begins with; 0: it is none, as a text of a driver
- * may be.
+ * The length of the UTF-8 character at the start of the text; 0: invalid, as a driver's text may
+ * be.
  */
 static int character(const char *text)
 {
@@ -42,7 +42,7 @@ static int character(const char *text)
     for (int i = 1; i < length; i++)
         if ((at[i] & 0xc0) != 0x80)
             return 0;
-    /* An overlong form, half of a UTF-16 pair, or past the last character. */
+    /* An overlong form, a UTF-16 surrogate, or beyond the last character. */
     if ((at[0] == 0xe0 && at[1] < 0xa0) || (at[0] == 0xed && at[1] > 0x9f) ||
         (at[0] == 0xf0 && at[1] < 0x90) || (at[0] == 0xf4 && at[1] > 0x8f))
         return 0;
@@ -142,7 +142,7 @@ static void print_sum(const struct report *report)
         printf("%d of %d ways between graphics and CUDA work here%s\n", report->working,
                report->paths, report->software ? ", on the software CUDA driver" : "");
     if (report->probes)
-        printf("%d of %d probes exchanged their bytes; %d failed that should not\n", report->right,
+        printf("%d of %d probes exchanged their bytes; %d unexpected failures\n", report->right,
                report->probes, report->failed);
 }
 
@@ -163,5 +163,5 @@ void report_print_screen(const struct report *report, bool verbose)
         }
     }
     if (!verbose)
-        printf("\n--verbose says more, --json says it for programs.\n");
+        printf("\n--verbose shows more, --json prints it for programs.\n");
 }

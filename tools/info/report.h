@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The report: what the finders found, each in a process of its own, and how it is printed. */
+/* The report: runs each finder in its own process, and prints their findings. */
 #ifndef INFO_REPORT_H
 #define INFO_REPORT_H
 
@@ -16,39 +16,39 @@ enum section {
 };
 
 struct report {
-    /* What the user wants. */
-    int limit;        /* seconds that a finder may take */
-    const char *root; /* the folder that stands for / when files are read; "": / itself */
-    bool noisy;       /* what drivers print stays on the standard error stream */
-    bool probed;      /* the ways that work are tried with bytes, too */
-    bool measured;    /* and measured */
+    /* Set by the options. */
+    int limit;        /* seconds per finder */
+    const char *root; /* replaces / when files are read; "": / */
+    bool noisy;       /* driver output stays on the standard error stream */
+    bool probed;      /* also try each working way by exchanging bytes */
+    bool measured;    /* and measure */
 
     struct findings sections[SECTIONS];
-    const char *driver; /* GR_CUDA_DRIVER for what was found; "": no driver starts */
-    bool software;      /* that is the software driver */
-    int paths, working; /* ways between graphics and CUDA that were tried, and that work */
-    int probes, right;  /* ways that were tried with bytes, and that went well */
-    int failed;         /* those that should have gone well and did not */
+    const char *driver; /* the GR_CUDA_DRIVER of the findings; "": no driver starts */
+    bool software;      /* it is the software driver */
+    int paths, working; /* ways between graphics and CUDA: tried, and working */
+    int probes, right;  /* ways tried by exchanging bytes, and successful ones */
+    int failed;         /* unexpected failures among them */
 };
 
-/* Runs all finders that there is a reason for (collect.c). */
+/* Runs all finders that apply (collect.c). */
 void report_collect(struct report *report);
 
-/* How many devices the CUDA driver has (collect.c). */
+/* The number of devices of the CUDA driver (collect.c). */
 int report_devices(const struct report *report);
 
-/* Tries the ways that the finders said to work, and counts the results (ways.c). */
+/* Tries the ways that work according to the finders, and counts the results (ways.c). */
 void report_probe(struct report *report);
 
 /*
- * Runs this program's finder, such as "opengl:0", and adds what it found to the section. A driver
- * that crashes or hangs ends the finder only, and becomes a finding. `driver` is GR_CUDA_DRIVER for
- * it; NULL leaves that as it is. `about` is the label if the finder ends badly (child.c).
+ * Runs a finder of this program, such as "opengl:0", and adds its findings to the section. If a
+ * driver crashes or hangs, only the finder ends, and that becomes a finding. `driver` is its
+ * GR_CUDA_DRIVER; NULL leaves that unchanged. `about` is the label if the finder fails (child.c).
  */
 void report_ask(struct report *report, enum section section, const char *finder, const char *driver,
                 const char *about);
 
-/* For programs, in the form of grinterop-info.schema.json; and for people (print.c). */
+/* Prints the report: JSON as in grinterop-info.schema.json, or text (print.c). */
 void report_print_json(const struct report *report);
 void report_print_screen(const struct report *report, bool verbose);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What lies around the drivers: device nodes and who may open them, who has the GPUs, containers
- * and WSL, variables that change what drivers do, and versions that have to go together.
+ * The system around the drivers: device nodes and their permissions, the kernel drivers of the
+ * GPUs, containers, WSL, variables that affect drivers, and versions that must match.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -20,14 +20,14 @@
 #include "lib/platform/machine.h"
 #include "tools/info/find.h"
 
-/* ---- Files below `root`, which stands for / and which tests make ----------------------------- */
+/* ---- Files below `root`, which replaces / in tests ------------------------------------------- */
 
 static bool is_there(const char *root, const char *name)
 {
     return access(text_of("%s%s", root, name), F_OK) == 0;
 }
 
-/* The first line without its end; false if it cannot be read. */
+/* Reads the first line without its newline; false on failure. */
 static bool read_line(const char *root, const char *name, char *line, size_t size)
 {
     FILE *file = fopen(text_of("%s%s", root, name), "re");
@@ -42,15 +42,15 @@ static bool read_line(const char *root, const char *name, char *line, size_t siz
 /* ---- Device nodes ---------------------------------------------------------------------------- */
 
 #define CLOSED                                                                                     \
-    "%s is closed to this user: join its group (ls -l names it; often video or render), or let "   \
-    "root open it (nvidia-modprobe, udev); a container gets its nodes by --gpus all, on Jetson "   \
-    "by --runtime nvidia."
+    "This user may not open %s: join its group (shown by ls -l; often video or render), or let "   \
+    "root change its permissions (nvidia-modprobe, udev); a container gets its nodes by --gpus "   \
+    "all, on Jetson by --runtime nvidia."
 
 static void say_node(const char *root, const char *path)
 {
     const char *name = path + strlen(root), *state = gr_machine_node(path);
     const char *id = text_of("surroundings%s", name), *label = text_of("%s is %s", name, state);
-    /* NVIDIA's drivers can do without those of Linux's own interface. */
+    /* NVIDIA's drivers work without the DRM nodes. */
     bool needed = strncmp(name, "/dev/dri/", strlen("/dev/dri/")) != 0;
     if (strcmp(state, "there") == 0)
         say(id, MARK_GOOD | DETAIL, label, "%s", "");
@@ -58,7 +58,7 @@ static void say_node(const char *root, const char *path)
         say(id, needed ? MARK_BAD : MARK_NOTE, label, CLOSED, name);
 }
 
-/* Says all nodes of that pattern. Returns their number. */
+/* Reports all nodes that match the pattern, and returns their number. */
 static size_t say_nodes(const char *root, const char *pattern)
 {
     glob_t nodes;
@@ -72,8 +72,8 @@ static size_t say_nodes(const char *root, const char *pattern)
 }
 
 /*
- * The nodes of a Tegra, such as Jetson. True if this is one. Its age decides which of the others
- * there are, too: up to Orin it has no /dev/nvidia-uvm.
+ * Reports the nodes of a Tegra, such as Jetson. True if this is one. The other nodes depend on its
+ * generation: up to Orin it has no /dev/nvidia-uvm.
  */
 static bool say_tegra(const char *root, size_t gpus)
 {
@@ -82,8 +82,8 @@ static bool say_tegra(const char *root, size_t gpus)
     if (!memory && !own && !gr_machine_is_tegra())
         return false;
     if (!memory && (own || !gpus))
-        say("surroundings/nodes", MARK_BAD, "/dev/nvmap is not there",
-            "CUDA needs it on a Tegra: NVIDIA's kernel makes it, and a container gets it by "
+        say("surroundings/nodes", MARK_BAD, "/dev/nvmap is missing",
+            "CUDA needs it on a Tegra: NVIDIA's kernel creates it, and a container gets it by "
             "--runtime nvidia.");
     return true;
 }
@@ -100,15 +100,15 @@ static void say_all_nodes(const char *root)
     if (!control && !gpus && !gr_machine_is_wsl())
         say("surroundings/nodes", MARK_NOTE, "no NVIDIA device nodes",
             "There is no /dev/nvidiactl and no /dev/nvidia0: this machine has no NVIDIA GPU or no "
-            "driver for it, or the container was given none (--gpus all).");
+            "driver for it, or the container got none (--gpus all).");
     else if (!memory && !gr_machine_is_wsl())
-        say("surroundings/nodes", MARK_BAD, "/dev/nvidia-uvm is not there",
-            "CUDA needs it: nvidia-modprobe -u -c 0, by root, makes it.");
+        say("surroundings/nodes", MARK_BAD, "/dev/nvidia-uvm is missing",
+            "CUDA needs it: run nvidia-modprobe -u -c 0 as root to create it.");
 }
 
-/* ---- Who has the GPUs ------------------------------------------------------------------------ */
+/* ---- Kernel drivers of the GPUs -------------------------------------------------------------- */
 
-/* Whether there are cards of NVIDIA, and of other makers. */
+/* Whether there are cards of NVIDIA, and of other vendors. */
 static void find_cards(const char *root, bool *nvidia, bool *other)
 {
     glob_t files;
@@ -130,21 +130,21 @@ static void say_gpus(const char *root)
     bool nvidia, other;
     find_cards(root, &nvidia, &other);
     if (nvidia && other)
-        say("surroundings/optimus", MARK_NOTE, "GPUs of two makers",
-            "Windows may be drawn by the other one. A program draws on NVIDIA's with "
+        say("surroundings/optimus", MARK_NOTE, "GPUs of two vendors",
+            "Windows may be drawn by the other one. A program draws on the NVIDIA GPU with "
             "__NV_PRIME_RENDER_OFFLOAD=1 __GLX_VENDOR_LIBRARY_NAME=nvidia, or without a window by "
             "gr_egl_create().");
-    /* The free driver, which has no CUDA, keeps NVIDIA's from the card. */
+    /* The free driver, which has no CUDA, prevents NVIDIA's driver from using the card. */
     if (nvidia && is_there(root, "/sys/module/nouveau") &&
         !is_there(root, "/proc/driver/nvidia/version"))
-        say("surroundings/nouveau", MARK_BAD, "nouveau has the GPU",
-            "CUDA works with NVIDIA's own driver in the kernel only: install it, which keeps "
-            "nouveau from being loaded, and restart.");
-    /* Ubuntu's switch between the two GPUs of a laptop writes it. */
+        say("surroundings/nouveau", MARK_BAD, "the GPU uses the nouveau driver",
+            "CUDA needs NVIDIA's own kernel driver: install it, which disables nouveau, and "
+            "restart.");
+    /* Written by Ubuntu's switch between the two GPUs of a laptop. */
     if (read_line(root, "/etc/prime-discrete", line, sizeof(line)) &&
         (strcmp(line, "off") == 0 || strcmp(line, "intel") == 0))
         say("surroundings/prime", MARK_BAD, "the NVIDIA GPU is switched off",
-            "prime-select on-demand, by root, and a restart switch it on.");
+            "Run prime-select on-demand as root and restart to switch it on.");
 }
 
 /* ---- Containers ------------------------------------------------------------------------------ */
@@ -159,8 +159,8 @@ static bool is_among(const char *list, const char *word)
 }
 
 /*
- * NVIDIA's container runtime reads them; the default is utility,compute. They are a hint only: the
- * drivers may have come into the container by another way.
+ * Read by NVIDIA's container runtime; the default is utility,compute. They are only a hint: the
+ * drivers may have been added to the container in another way.
  */
 static void say_capabilities(void)
 {
@@ -180,23 +180,23 @@ static void say_capabilities(void)
 
 static void say_container(const char *root)
 {
-    /* Apptainer takes drivers in if it is told to. */
+    /* Apptainer adds drivers only on request. */
     if ((getenv("APPTAINER_CONTAINER") || getenv("SINGULARITY_CONTAINER")) &&
         !is_there(root, "/.singularity.d/libs/libcuda.so.1"))
         say("surroundings/apptainer", MARK_NOTE,
             "this is an Apptainer container without the driver",
-            "Start it with --nv, which takes in the machine's own.");
+            "Start it with --nv, which adds the host's driver.");
     if (!is_there(root, "/.dockerenv") && !is_there(root, "/run/.containerenv") &&
         !getenv("container") && !getenv("NVIDIA_VISIBLE_DEVICES"))
         return;
     say("surroundings/container", MARK_NOTE | DETAIL, "this is a container", "%s",
-        "Drivers and device nodes are those that it was given.");
+        "Drivers and device nodes are those that it was started with.");
     say_capabilities();
 }
 
 /* ---- WSL ------------------------------------------------------------------------------------- */
 
-/* The Windows driver brings it. A driver for Linux that was installed hides it. */
+/* Comes with the Windows driver. An installed Linux driver hides it. */
 #define WSL_DRIVER "/usr/lib/wsl/lib/libcuda.so.1"
 
 static void say_wsl(const char *root)
@@ -208,11 +208,11 @@ static void say_wsl(const char *root)
         return;
     say("surroundings/wsl", MARK_NOTE, "this is WSL",
         "WSL does not support sharing between OpenGL and CUDA: GR_TRANSPORT_COPY works. /dev/dxg, "
-        "by which the GPU comes, is %s.",
+        "the node of the GPU, is %s.",
         is_there(root, "/dev/dxg") ? gr_machine_node("/dev/dxg") : "not there");
     if (!is_there(root, WSL_DRIVER))
         say("surroundings/wsl/driver", MARK_BAD, WSL_DRIVER " is not there",
-            "Windows's driver brings it: install NVIDIA's driver in Windows, none in WSL, and "
+            "The Windows driver provides it: install NVIDIA's driver in Windows, none in WSL, and "
             "restart WSL by wsl --shutdown.");
 }
 
@@ -221,27 +221,27 @@ static void say_wsl(const char *root)
 static const struct {
     const char *name, *does;
 } variables[] = {
-    {"CUDA_VISIBLE_DEVICES", "CUDA sees these devices only, and counts them so"},
-    {"CUDA_DEVICE_ORDER", "the order in which CUDA counts"},
-    {"GR_CUDA_DRIVER", "the CUDA driver that grinterop takes"},
-    {"GR_SOFT_DEVICES", "how many devices the software driver has"},
-    {"GR_SOFT_PATIENCE", "after how many seconds the software driver names a kernel"},
-    {"LD_LIBRARY_PATH", "folders in which drivers are looked for first"},
-    {"LD_PRELOAD", "libraries that are loaded before the drivers"},
-    {"__EGL_VENDOR_LIBRARY_FILENAMES", "EGL knows these drivers only"},
-    {"__EGL_VENDOR_LIBRARY_DIRS", "EGL looks for drivers in these folders only"},
+    {"CUDA_VISIBLE_DEVICES", "CUDA sees only these devices, and numbers them in this order"},
+    {"CUDA_DEVICE_ORDER", "how CUDA orders the devices"},
+    {"GR_CUDA_DRIVER", "the CUDA driver that grinterop uses"},
+    {"GR_SOFT_DEVICES", "the number of devices of the software driver"},
+    {"GR_SOFT_PATIENCE", "seconds after which the software driver names a kernel that still runs"},
+    {"LD_LIBRARY_PATH", "folders searched first for drivers"},
+    {"LD_PRELOAD", "libraries loaded before the drivers"},
+    {"__EGL_VENDOR_LIBRARY_FILENAMES", "EGL uses only these drivers"},
+    {"__EGL_VENDOR_LIBRARY_DIRS", "EGL searches for drivers only in these folders"},
     {"EGL_PLATFORM", "Mesa's platform for EGL's default display"},
-    {"LIBGL_ALWAYS_SOFTWARE", "Mesa draws on the processor"},
-    {"MESA_GL_VERSION_OVERRIDE", "the OpenGL version that Mesa gives"},
-    {"MESA_LOADER_DRIVER_OVERRIDE", "the driver that Mesa takes"},
+    {"LIBGL_ALWAYS_SOFTWARE", "Mesa draws on the CPU"},
+    {"MESA_GL_VERSION_OVERRIDE", "the OpenGL version that Mesa reports"},
+    {"MESA_LOADER_DRIVER_OVERRIDE", "the driver that Mesa uses"},
     {"__GLX_VENDOR_LIBRARY_NAME", "the OpenGL driver of windows"},
-    {"__NV_PRIME_RENDER_OFFLOAD", "windows are drawn by NVIDIA's GPU"},
+    {"__NV_PRIME_RENDER_OFFLOAD", "windows are drawn by the NVIDIA GPU"},
     {"VGL_ISACTIVE", "VirtualGL is active: its EGL back end hides the GPU from CUDA"},
-    {"VK_DRIVER_FILES", "Vulkan knows these drivers only"},
-    {"VK_ICD_FILENAMES", "Vulkan knows these drivers only (its older name)"},
+    {"VK_DRIVER_FILES", "Vulkan uses only these drivers"},
+    {"VK_ICD_FILENAMES", "Vulkan uses only these drivers (older name)"},
     {"VK_LOADER_LAYERS_ENABLE", "Vulkan's layers"},
-    {"NVIDIA_VISIBLE_DEVICES", "the GPUs that the container was given"},
-    {"NVIDIA_DRIVER_CAPABILITIES", "the drivers that the container was given"},
+    {"NVIDIA_VISIBLE_DEVICES", "the GPUs given to the container"},
+    {"NVIDIA_DRIVER_CAPABILITIES", "the drivers given to the container"},
 };
 
 static void say_variables(void)
@@ -259,9 +259,9 @@ static void say_variables(void)
 /* ---- Versions -------------------------------------------------------------------------------- */
 
 /*
- * The parts of NVIDIA's driver, in the kernel and in files, have to be of one version. An update
- * without a restart, and a container, leave them apart.
- * The version is the word of the line such as 580.65.06; "" where there is none.
+ * The parts of NVIDIA's driver in the kernel and in files must have the same version. They differ
+ * after an update without a restart, or in a container. `version` receives the word such as
+ * 580.65.06; "" if not found.
  */
 static void say_kernel(const char *root, char *version, size_t size)
 {
@@ -269,7 +269,7 @@ static void say_kernel(const char *root, char *version, size_t size)
     *version = '\0';
     if (!read_line(root, "/proc/driver/nvidia/version", line, sizeof(line)))
         return;
-    say("surroundings/kernel", MARK_NOTE | DETAIL, "NVIDIA's driver in the kernel", "%s", line);
+    say("surroundings/kernel", MARK_NOTE | DETAIL, "NVIDIA's kernel driver", "%s", line);
     while (word && (strspn(word, "0123456789.") != strlen(word) || !strchr(word, '.')))
         word = strsep(&rest, " \t");
     snprintf(version, size, "%s", word ? word : "");
@@ -277,8 +277,8 @@ static void say_kernel(const char *root, char *version, size_t size)
 }
 
 /*
- * The file behind the name, by which drivers tell their version: libcuda.so.580.65.06. NULL for the
- * software driver's libcuda, too, which is of no kernel's version.
+ * The file behind the library's name, which has the driver's version: libcuda.so.580.65.06. NULL
+ * also for the software driver's libcuda, which matches no kernel driver.
  */
 static char *file_of(const char *name)
 {
@@ -290,7 +290,7 @@ static char *file_of(const char *name)
     return realpath(map->l_name, NULL);
 }
 
-/* NULL where the name has none: Jetson's libcuda.so.1.1 is of every version. */
+/* NULL if the name has no version: Jetson's libcuda.so.1.1 is the same for all. */
 static const char *version_of(const char *file)
 {
     const char *version = strstr(file, ".so.");
@@ -305,13 +305,14 @@ static void say_file(const char *name, const char *what, const char *kernel)
     const char *id = text_of("surroundings/version/%s", what);
     bool apart = version && *kernel && strcmp(version, kernel) != 0;
     if (apart && strstr(file, "/compat/"))
-        say(id, MARK_NOTE, "the CUDA driver is one for forward compatibility",
-            "%s goes with the kernel's driver %s on some GPUs only: on others cuInit answers 804 "
-            "(CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE). Then take it out of LD_LIBRARY_PATH.",
+        say(id, MARK_NOTE, "the CUDA driver is a forward compatibility package",
+            "%s works with the kernel driver %s only on some GPUs: on others cuInit returns 804 "
+            "(CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE). In that case remove it from "
+            "LD_LIBRARY_PATH.",
             file, kernel);
     else if (apart)
         say(id, MARK_BAD, "two versions of NVIDIA's driver",
-            "The kernel has %s, but %s is loaded: CUDA answers 803 "
+            "The kernel has %s, but %s is loaded: CUDA returns 803 "
             "(CUDA_ERROR_SYSTEM_DRIVER_MISMATCH), OpenGL and Vulkan do not start. Restart the "
             "machine after an update; a container needs the host's own driver mounted.",
             kernel, file);
@@ -321,7 +322,7 @@ static void say_file(const char *name, const char *what, const char *kernel)
     free(file);
 }
 
-/* The one of GR_CUDA_DRIVER, unless it is the software driver. */
+/* That of GR_CUDA_DRIVER, unless it is the software driver. */
 static const char *cuda_name(void)
 {
     const char *wanted = getenv("GR_CUDA_DRIVER");
@@ -355,14 +356,14 @@ void find_surroundings(const struct find *find)
     say_container(find->root);
     say_wsl(find->root);
     if (getauxval(AT_SECURE))
-        say("surroundings/rights", MARK_NOTE, "the program has more rights than its user",
+        say("surroundings/rights", MARK_NOTE, "the program has more privileges than its user",
             "It is setuid or setgid, or its file has capabilities (getcap): the loaders of "
             "libraries, EGL and Vulkan then ignore LD_LIBRARY_PATH, __EGL_VENDOR_LIBRARY_FILENAMES "
             "and VK_DRIVER_FILES.");
     say_variables();
     say_kernel(find->root, kernel, sizeof(kernel));
     say_library();
-    /* Last, as they load drivers. */
+    /* Last, since they load drivers. */
     say_file(cuda_name(), "CUDA", kernel);
     say_file("libEGL_nvidia.so.0", "EGL", kernel);
     say_file("libGLX_nvidia.so.0", "GLX", kernel);

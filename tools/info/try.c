@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The CUDA side of a try. Every second time its bytes go by a kernel and not by a copy: a GPU does
- * them in different places, and its driver orders them by different means.
+ * The CUDA side of a trial. Every second round copies by a kernel instead of the driver: the GPU
+ * executes them in different engines, and the driver orders them differently.
  */
 #include "tools/info/try.h"
 
@@ -12,9 +12,9 @@
 
 #include "tools/info/finding.h"
 
-enum { SLOTS = 4, AHEAD = 2 }; /* CUDA writes so many frames before the first one is read */
+enum { SLOTS = 4, AHEAD = 2 }; /* the frames that CUDA writes before the first one is read */
 
-/* ---- What goes wrong ------------------------------------------------------------------------- */
+/* ---- Failures -------------------------------------------------------------------------------- */
 
 bool try_fail(struct trial *t, const char *format, ...)
 {
@@ -48,9 +48,8 @@ bool try_cuda_fine(struct trial *t, CUresult result, const char *call)
     if (t->cu->GetErrorName(result, &t->code) != CUDA_SUCCESS)
         t->code = "a code without a name";
     return try_fail(t,
-                    "%s answered %s to a copy that is no more than that. Look at the kernel's "
-                    "messages (dmesg: NVRM, Xid); restart the program, and the machine if it "
-                    "stays so.",
+                    "%s returned %s for a plain copy. Check the kernel's messages (dmesg: NVRM, "
+                    "Xid); restart the program, and the machine if it persists.",
                     call, t->code);
 }
 
@@ -115,12 +114,12 @@ bool try_same(struct trial *t, const char *reader, const char *writer, size_t si
         return true;
     return try_fail(t,
                     "%s read other bytes than %s wrote: %zu of %zu are wrong, the first is at %zu "
-                    "(0x%02x in the place of 0x%02x). The driver shares other memory, or keeps the "
-                    "order of the two sides no more: update it, and leave this way out until then.",
+                    "(0x%02x instead of 0x%02x). The driver shares other memory, or does not order "
+                    "the two sides: update it, and avoid this way until then.",
                     reader, writer, wrong, size, first, t->got[first], t->sent[first]);
 }
 
-/* A kernel copies from memory of CUDA alone. */
+/* A kernel copies from and to memory allocated by CUDA. */
 static bool write_bytes(struct trial *t, CUdeviceptr to, const void *from, size_t size)
 {
     const struct try_side *side = &t->cuda;
@@ -155,7 +154,7 @@ static bool map_and_copy(struct trial *t, gr_resource *resource, bool writes)
     gr_buffer *buffer = gr_map(resource, t->cuda.stream);
     if (!buffer)
         return try_error(t);
-    say_step(writes ? "a copy by CUDA to what is mapped" : "a copy by CUDA from what is mapped");
+    say_step(writes ? "a CUDA copy to the mapping" : "a CUDA copy from the mapping");
     const size_t size = gr_buffer_size(buffer);
     bool good = !size    ? copy_image(t, buffer, writes)
                 : writes ? write_bytes(t, gr_buffer_ptr(buffer), t->sent, size)
@@ -179,7 +178,7 @@ bool try_read(struct trial *t, gr_resource *resource)
 
 /* ---- Rings ----------------------------------------------------------------------------------- */
 
-/* The ring holds its resources, and frees them in its end. */
+/* The ring references its resources, and frees them when it ends. */
 gr_ring *try_make_ring(size_t slots, gr_resource *(*make)(void *its), void *its)
 {
     gr_resource *resources[TRY_MOST_SLOTS] = {NULL};
@@ -198,7 +197,7 @@ static bool write_frame(struct trial *t, gr_ring *ring, size_t frame)
     say_step("gr_ring_acquire_write()");
     if (gr_ring_acquire_write(ring, t->cuda.stream, &slot, 1, TRY_RING_MS) != GR_OK)
         return try_error(t);
-    say_step("a copy by CUDA to the slot");
+    say_step("a CUDA copy to the slot");
     t->by_kernel = frame % 2;
     bool good = write_bytes(t, gr_buffer_ptr(slot->buffer), t->sent + frame * TRY_FRAME_BYTES,
                             TRY_FRAME_BYTES);
@@ -224,7 +223,7 @@ static bool read_frame(struct trial *t, const struct try_reader *reader, gr_ring
 bool try_ring(struct trial *t, const struct try_reader *reader)
 {
     bool good = true;
-    say_step("the making of the ring");
+    say_step("the creation of the ring");
     gr_ring *ring = try_make_ring(SLOTS, reader->make, t);
     if (!ring)
         return try_not_made(t);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * OpenGL buffers and textures: OpenGL writes and CUDA reads, CUDA writes and OpenGL reads. OpenGL
- * copies from and to a buffer of its own, as the commands of a program do. The host reads only that
- * one.
+ * Tries OpenGL buffers and textures: OpenGL writes and CUDA reads, then CUDA writes and OpenGL
+ * reads. OpenGL copies from and to its own buffer, like the commands of a program. The host reads
+ * only that buffer.
  */
 #include <string.h>
 
@@ -18,8 +18,8 @@
 struct object {
     bool image;
     size_t bytes;
-    GLuint own;         /* a buffer of OpenGL alone */
-    GLuint name;        /* of an object that grinterop did not make; else 0 */
+    GLuint own;         /* a buffer not shared with CUDA */
+    GLuint name;        /* of an object not created by grinterop; else 0 */
     GLuint framebuffer; /* of the image */
     gr_resource *resource;
 };
@@ -44,8 +44,8 @@ static bool is_opengl_fine(struct trial *t)
     GLenum error = glGetError();
     return error == GL_NO_ERROR ||
            try_fail(t,
-                    "OpenGL reports error 0x%04x for a plain copy of it. Update its driver; "
-                    "MESA_DEBUG=1 or a debug context names the call.",
+                    "OpenGL reports error 0x%04x for a plain copy. Update its driver; MESA_DEBUG=1 "
+                    "or a debug context names the call.",
                     error);
 }
 
@@ -70,7 +70,7 @@ static void make_buffer_object(struct object *object, const gr_gl_options *optio
     object->resource = gr_from_gl_buffer_with(object->name, GR_READ_WRITE, options);
 }
 
-/* One level, which is all that there is, so that the texture is complete. */
+/* Has only one level, so that the texture is complete. */
 static GLuint make_texture(void)
 {
     GLuint name = 0;
@@ -105,7 +105,7 @@ static void make_image_object(struct object *object, const gr_gl_options *option
 static bool make_object(struct trial *t, struct object *object, unsigned transport)
 {
     const gr_gl_options options = GR_INIT(gr_gl_options, .transports = transport);
-    say_step("the making of the resource");
+    say_step("the creation of the resource");
     object->own = make_buffer(object->bytes);
     if (object->image)
         make_image_object(object, &options);
@@ -147,7 +147,7 @@ static void copy_from_image(const struct object *object)
 static bool cuda_sees_opengl(struct trial *t, const struct object *object, unsigned round)
 {
     try_pattern(t, 2 * round);
-    say_step("a copy by OpenGL to the resource");
+    say_step("an OpenGL copy to the resource");
     if (object->image) {
         glBindTexture(GL_TEXTURE_2D, gr_gl_name(object->resource));
         glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, TRY_TEXELS_WIDE, TRY_TEXELS_HIGH, GL_RGBA,
@@ -166,7 +166,7 @@ static bool opengl_sees_cuda(struct trial *t, const struct object *object, unsig
     try_pattern(t, 2 * round + 1);
     if (!try_write(t, object->resource))
         return false;
-    say_step("a copy by OpenGL from the resource");
+    say_step("an OpenGL copy from the resource");
     if (object->image)
         copy_from_image(object);
     else

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Two GPUs that reach each other's memory, without graphics: what a driver believes of PCIe may be
- * wrong. Bytes go by a copy of the driver, and by a kernel that writes there.
+ * Tries two GPUs with peer access, without graphics, since drivers may be wrong about PCIe. Bytes
+ * go by a driver copy, and by a kernel that writes to the other GPU.
  */
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "tools/info/finding.h"
 #include "tools/info/try.h"
 
-/* One of the two. */
+/* One of the two GPUs. */
 struct end {
     struct try_side side;
     CUcontext context;
@@ -30,7 +30,7 @@ static bool open_end(struct trial *t, struct end *end, int device)
     return true;
 }
 
-/* From now on what `from` runs may use memory of `to`. */
+/* Permits `from` to access memory of `to`. */
 static bool let_reach(struct trial *t, const struct end *from, const struct end *to)
 {
     say_step("cuCtxEnablePeerAccess()");
@@ -47,8 +47,8 @@ static bool is_same(struct trial *t, const struct end *from, const struct end *t
         return true;
     size_t used = strlen(t->failure);
     snprintf(t->failure + used, sizeof(t->failure) - used,
-             " Between GPUs on PCIe an IOMMU, or access control (ACS) of its bridges, does that: "
-             "switch them off in the firmware, or do without peer access.");
+             " Between GPUs on PCIe, an IOMMU or the access control (ACS) of its bridges causes "
+             "this: disable them in the firmware, or do not use peer access.");
     return false;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Vulkan buffers and images, in pairs: CUDA writes one, Vulkan copies it to the other, CUDA reads
- * that one; and back. So Vulkan has read the bytes that CUDA reads where CUDA wrote them. Only the
- * last read waits on the host.
+ * Tries Vulkan buffers and images in pairs: CUDA writes one, Vulkan copies it to the other, and
+ * CUDA reads that; then the reverse. If the bytes are right, Vulkan has read what CUDA wrote. Only
+ * the last read waits on the host.
  */
 #include <string.h>
 
@@ -34,16 +34,15 @@ struct vulkan {
 
 static bool is_vulkan_fine(struct trial *t, VkResult result, const char *call)
 {
-    return result == VK_SUCCESS ||
-           try_fail(t,
-                    "%s answered VkResult %d. Update Vulkan's driver; VK_LOADER_DEBUG=all tells "
-                    "which one it is.",
-                    call, (int)result);
+    return result == VK_SUCCESS || try_fail(t,
+                                            "%s returned VkResult %d. Update the Vulkan driver; "
+                                            "VK_LOADER_DEBUG=all shows which one it is.",
+                                            call, (int)result);
 }
 
 /* ---- The device ------------------------------------------------------------------------------ */
 
-/* ISO C has no conversion between the pointers to functions of two kinds. */
+/* ISO C cannot convert between function pointer types by assignment. */
 static bool load(struct trial *t, struct vulkan *vk)
 {
     PFN_vkVoidFunction found;
@@ -108,7 +107,7 @@ static gr_resource *make_buffer(struct trial *t, size_t size)
                                      .size = size,
                                      .usage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
                                               VK_BUFFER_USAGE_TRANSFER_DST_BIT};
-    say_step("the making of a buffer");
+    say_step("the creation of a buffer");
     gr_resource *buffer = gr_vk_buffer_create(vk->device, &info, GR_READ_WRITE);
     if (!buffer)
         try_not_made(t);
@@ -127,7 +126,7 @@ static gr_resource *make_image(struct trial *t)
                                     .samples = VK_SAMPLE_COUNT_1_BIT,
                                     .usage = VK_IMAGE_USAGE_TRANSFER_SRC_BIT |
                                              VK_IMAGE_USAGE_TRANSFER_DST_BIT};
-    say_step("the making of an image");
+    say_step("the creation of an image");
     gr_resource *image = gr_vk_image_create(vk->device, &info, GR_READ_WRITE);
     if (!image)
         try_not_made(t);
@@ -136,7 +135,7 @@ static gr_resource *make_image(struct trial *t)
 
 /* ---- Commands -------------------------------------------------------------------------------- */
 
-/* VK_NULL_HANDLE after a failure. */
+/* Returns VK_NULL_HANDLE after a failure. */
 static VkCommandBuffer begin(struct trial *t)
 {
     const struct vulkan *vk = t->graphics;
@@ -146,7 +145,7 @@ static VkCommandBuffer begin(struct trial *t)
                                              .commandBufferCount = 1};
     const VkCommandBufferBeginInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
     VkCommandBuffer commands = VK_NULL_HANDLE;
-    say_step("Vulkan's commands");
+    say_step("Vulkan commands");
     VkResult result = vk->AllocateCommandBuffers(vk->made->device, &one, &commands);
     if (!is_vulkan_fine(t, result, "vkAllocateCommandBuffers") ||
         !is_vulkan_fine(t, vk->BeginCommandBuffer(commands, &info), "vkBeginCommandBuffer"))
@@ -155,8 +154,8 @@ static VkCommandBuffer begin(struct trial *t)
 }
 
 /*
- * Submits the commands, which copy, between the CUDA uses of the resources before and after.
- * VK_NULL_HANDLE: Vulkan has the resources now, and hands them to CUDA.
+ * Submits copy commands between the CUDA uses of the resources before and after. VK_NULL_HANDLE:
+ * only hands the resources from Vulkan to CUDA.
  */
 static bool submit(struct trial *t, gr_submit *submit, VkCommandBuffer commands)
 {
@@ -187,7 +186,7 @@ static bool submit_for(struct trial *t, gr_resource *const *resources, size_t co
 
 /* ---- Pairs ----------------------------------------------------------------------------------- */
 
-/* From the resource with that number to the other one. */
+/* Copies from the resource with that number to the other one. */
 static bool take_turn(struct trial *t, unsigned number, size_t bytes)
 {
     const struct vulkan *vk = t->graphics;
@@ -230,7 +229,7 @@ static bool exchange(struct trial *t, struct vulkan *vk)
 static gr_resource *make_slot(void *t)
 {
     gr_resource *slot = make_buffer(t, TRY_FRAME_BYTES);
-    say_step("the making of the ring");
+    say_step("the creation of the ring");
     return slot;
 }
 
@@ -245,7 +244,7 @@ static bool copy_frame(struct trial *t, const gr_slot *slot, size_t frame)
     return submit(t, slot->submit, commands);
 }
 
-/* The buffer was of Vulkan alone: it is handed to CUDA, which reads it. */
+/* The buffer was used only by Vulkan: hands it to CUDA, which reads it. */
 static bool read_frames(struct trial *t)
 {
     const struct vulkan *vk = t->graphics;

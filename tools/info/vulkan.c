@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The Vulkan devices, and whether CUDA shares memory and semaphores with them. */
+/* Finds the Vulkan devices, and whether CUDA shares memory and semaphores with them. */
 #include "tools/info/vulkan.h"
 
 #include <dlfcn.h>
@@ -16,20 +16,20 @@ enum { MOST_DEVICES = 32, MOST_EXTENSIONS = 16 };
 
 /* ---- All devices ----------------------------------------------------------------------------- */
 
-/* An instance, which lasts until the process ends. */
+/* An instance, which lives until the process ends. */
 struct loader {
     PFN_vkGetInstanceProcAddr get;
     VkInstance instance;
 };
 
-/* Any function of Vulkan, by memcpy(), as ISO C has no conversion between such pointers. */
+/* Loads any Vulkan function. Uses memcpy(), as ISO C cannot convert between such pointers. */
 static void find_function(const struct loader *loader, const char *name, void *function)
 {
     PFN_vkVoidFunction found = loader->get(loader->instance, name);
     memcpy(function, &found, sizeof(found));
 }
 
-/* NULL, or what is missing. */
+/* Returns NULL, or what is missing. */
 static const char *open_loader(struct loader *loader)
 {
     const VkApplicationInfo application = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
@@ -42,16 +42,16 @@ static const char *open_loader(struct loader *loader)
     void *symbol = file ? dlsym(file, "vkGetInstanceProcAddr") : NULL;
     *loader = (struct loader){0};
     if (!symbol)
-        return "libvulkan.so.1 was not found. Install it (on Debian libvulkan1).";
+        return "libvulkan.so.1 was not found: install it (on Debian libvulkan1).";
     memcpy(&loader->get, &symbol, sizeof(symbol));
     find_function(loader, "vkCreateInstance", &create);
     if (!create || create(&info, NULL, &loader->instance) != VK_SUCCESS)
-        return "Vulkan's loader found no driver that works: VK_DRIVER_FILES, or VK_ICD_FILENAMES, "
+        return "The Vulkan loader found no working driver: VK_DRIVER_FILES, or VK_ICD_FILENAMES, "
                "may hide it.";
     return NULL;
 }
 
-/* The CUDA device that it is, or -1. */
+/* The number of the same CUDA device, or -1. */
 static int cuda_device_of(const struct loader *loader, VkPhysicalDevice device)
 {
     int count = 0;
@@ -106,7 +106,7 @@ void find_vulkan_devices(const struct find *find)
         say_device(&loader, devices[i], (unsigned)i);
 }
 
-/* ---- One that is a CUDA device --------------------------------------------------------------- */
+/* ---- Vulkan on a CUDA device ----------------------------------------------------------------- */
 
 gr_vk_device_desc vulkan_desc(const gr_vk_headless *headless)
 {
@@ -127,7 +127,7 @@ static void say_extensions(const char *id, const gr_vk_device_desc *desc)
         return;
     for (uint32_t i = 0; i < count; i++)
         list_add(text, sizeof(text), names[i]);
-    say(text_of("%s/extensions", id), MARK_NOTE | DETAIL, "Vulkan's extensions for sharing",
+    say(text_of("%s/extensions", id), MARK_NOTE | DETAIL, "Vulkan extensions for sharing",
         "It has %s.", count ? text : "none");
     say_fact("has", "%s", text);
 }
@@ -153,8 +153,8 @@ void find_vulkan(const struct find *find)
     bool semaphores = gr_vk_device_has_semaphores(device);
     gr_vk_device_describe(device, described, sizeof(described));
     say(id, MARK_GOOD,
-        text_of("CUDA device %d: Vulkan's memory%s", find->device,
-                semaphores ? " and semaphores" : "; the host waits in the place of semaphores"),
+        text_of("CUDA device %d: Vulkan memory%s", find->device,
+                semaphores ? " and semaphores" : "; the host waits instead of semaphores"),
         "%s", described);
     say_fact("path", "vulkan");
     say_fact("cuda_device", "%d", find->device);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The ways that --probe tries with bytes: which ones there are, and what came of each. */
+/* The ways that --probe tries by exchanging bytes, and their results. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 
 enum { MOST_RENDERERS = 32 };
 
-/* What grinterop was built without has no function. */
+/* APIs that grinterop was built without. */
 #ifndef INFO_OPENGL
 #define try_opengl NULL
 #endif
@@ -25,13 +25,13 @@ static const struct {
 } apis[] = {
     [WAY_OPENGL] = {"opengl", "OpenGL on CUDA device", try_opengl},
     [WAY_RENDERER] = {"renderer", "OpenGL on EGL device", try_opengl},
-    [WAY_GLX] = {"glx", "OpenGL of the display", try_opengl},
+    [WAY_GLX] = {"glx", "OpenGL on the display", try_opengl},
     [WAY_VULKAN] = {"vulkan", "Vulkan on CUDA device", try_vulkan},
     [WAY_CUDA] = {"cuda", "CUDA devices", try_peer},
 };
 enum { APIS = sizeof(apis) / sizeof(apis[0]) };
 
-/* Where a way is tried. `APART`: CUDA computes on another device than the one that draws. */
+/* Where a way is tried. `APART`: CUDA runs on another device than OpenGL or Vulkan. */
 enum place {
     PAIR = 1,
     OPENGL = 2,
@@ -44,32 +44,32 @@ enum place {
     SOFT_VULKAN = 256
 };
 
-/* In the order of the report. Between two GPUs images go by interop and by copies only. */
+/* In the order of the report. Between two GPUs, images support only interop and copies. */
 static const struct {
     const char *what;
     unsigned places;
     const char *words;
 } ways[] = {
-    {"peer", PAIR, "each reaches the memory of the other one"},
+    {"peer", PAIR, "each accesses the other's memory"},
     {"buffer/interop", OPENGL | OPENGL_APART | DISPLAY | SOFT_OPENGL,
-     "its buffer is CUDA's, too (interop)"},
-    {"buffer/shared", OPENGL | OPENGL_APART | DISPLAY, "a buffer in storage for both (shared)"},
+     "a buffer registered with CUDA (interop)"},
+    {"buffer/shared", OPENGL | OPENGL_APART | DISPLAY, "a buffer in shared storage (shared)"},
     {"buffer/copy", OPENGL | OPENGL_APART | DISPLAY | RENDERER,
-     "a buffer by way of host memory (copy)"},
-    {"buffer/peer", OPENGL_APART, "a buffer from GPU to GPU (peer)"},
-    {"image/interop", OPENGL | OPENGL_APART | DISPLAY, "its texture is CUDA's, too (interop)"},
-    {"image/shared", OPENGL | DISPLAY, "a texture in storage for both (shared)"},
+     "a buffer copied through host memory (copy)"},
+    {"buffer/peer", OPENGL_APART, "a buffer copied from GPU to GPU (peer)"},
+    {"image/interop", OPENGL | OPENGL_APART | DISPLAY, "a texture registered with CUDA (interop)"},
+    {"image/shared", OPENGL | DISPLAY, "a texture in shared storage (shared)"},
     {"image/copy", OPENGL | OPENGL_APART | DISPLAY | RENDERER,
-     "a texture by way of host memory (copy)"},
+     "a texture copied through host memory (copy)"},
     {"buffer", VULKAN | VULKAN_APART | SOFT_VULKAN, "a buffer that CUDA imports"},
     {"image", VULKAN, "an image that CUDA imports"},
-    {"ring", OPENGL | OPENGL_APART | DISPLAY | VULKAN, "a ring with several frames under way"},
+    {"ring", OPENGL | OPENGL_APART | DISPLAY | VULKAN, "a ring with several frames in flight"},
 };
 enum { WAYS = sizeof(ways) / sizeof(ways[0]) };
 
 /* ---- Names ----------------------------------------------------------------------------------- */
 
-/* Whether the id leaves the CUDA device out. */
+/* Whether the id omits the CUDA device. */
 static bool is_usual(const struct way *way)
 {
     return way->cuda_device == (way->api == WAY_RENDERER || way->api == WAY_GLX ? 0 : way->device);
@@ -82,7 +82,7 @@ static const char *id_of(const struct way *way)
                    way->device, cuda, way->what);
 }
 
-/* "OpenGL on CUDA device 0: a ring with several frames under way". */
+/* "OpenGL on CUDA device 0: a ring with several frames in flight". */
 static const char *label_of(const struct way *way)
 {
     const char *device = way->api == WAY_GLX ? "" : text_of(" %d", way->device);
@@ -96,7 +96,7 @@ static const char *label_of(const struct way *way)
                    apis[way->api].words, device, cuda, words);
 }
 
-/* Reads "NAME/NUMBER/" and passes it. */
+/* Parses "NAME/NUMBER/" and skips it. */
 static bool pass(const char **text, const char *name, int *number)
 {
     int end = 0;
@@ -108,7 +108,7 @@ static bool pass(const char **text, const char *name, int *number)
     return true;
 }
 
-/* Reads what follows "probe/" in an id. False: it is none. */
+/* Parses an id after "probe/". False: invalid. */
 static bool parse(const char *id, struct way *way)
 {
     size_t api = 0, software = strlen("software/");
@@ -127,7 +127,9 @@ static bool parse(const char *id, struct way *way)
 
 /* ---- All ways -------------------------------------------------------------------------------- */
 
-/* Whether the finder said that the transport does not work, and so why: "opengl/0/shared". */
+/*
+ * Whether a finder reported that the transport does not work, with the reason: "opengl/0/shared".
+ */
 static bool is_refused(const struct report *report, const char *where, const char *what)
 {
     const char *transport = strchr(what, '/');
@@ -137,7 +139,7 @@ static bool is_refused(const struct report *report, const char *where, const cha
     return transport && found && found->mark != MARK_GOOD;
 }
 
-/* `where` is how the ids of the finder that looked there begin. */
+/* `where` is the prefix of the ids of that finder. */
 static void try_place(struct report *report, enum place place, const char *where, enum way_api api,
                       int device, int cuda_device)
 {
@@ -158,7 +160,7 @@ static bool reaches(const struct report *report, int from, int to)
     return peer && strcmp(finding_fact(peer, "reaches"), "yes") == 0;
 }
 
-/* Each pair once, as it is tried both ways. */
+/* Each pair once, as it is tried in both directions. */
 static void try_pairs(struct report *report, int count)
 {
     for (int one = 0; one < count; one++)
@@ -209,7 +211,7 @@ void report_probe(struct report *report)
     try_pairs(report, count);
     try_opengl_devices(report, count);
     try_vulkan_devices(report, count);
-    /* The software driver, where it is there beside the one that programs get. */
+    /* The software driver, if it is available in addition to the main driver. */
     if (count && strcmp(report->driver, "soft") != 0 &&
         findings_good(&report->sections[SECTION_CUDA], "cuda/software")) {
         try_place(report, SOFT_OPENGL, "", WAY_OPENGL, 0, 0);
@@ -233,11 +235,11 @@ void find_way(const struct find *find)
         return;
     double before = gr_clock_ms();
     bool (*run)(struct trial *) = apis[t.way.api].run;
-    bool good = run ? run(&t) : try_fail(&t, "grinterop was built without it.");
+    bool good = run ? run(&t) : try_fail(&t, "grinterop was built without this API.");
     gr_cuda_context_free(t.cuda.context);
     double ms = gr_clock_ms() - before;
     say(id_of(&t.way), good ? MARK_GOOD : MARK_BAD, label_of(&t.way), "%s",
-        good ? "Both sides read what the other one wrote." : t.failure);
+        good ? "Each side read what the other wrote." : t.failure);
     say_fact("ms", "%.1f", ms);
     say_fact("kernel", "%s", t.kernel_ran ? "yes" : "no");
     if (t.error)
