@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Help, a manual page and sentences on a terminal. */
+/* Prints the help, the man page and wrapped text. */
 #ifndef TOOLS_OPTIONS_PRINT_H
 #define TOOLS_OPTIONS_PRINT_H
 
@@ -7,18 +7,18 @@
 
 #include "tools/options.h"
 
-/* What every program has. */
+/* The options of every program. */
 extern const struct option_row options_help_row, options_version_row;
 
-/* What --help prints. */
+/* Prints the output of --help. */
 void options_print_help(FILE *stream, const struct option_page *page);
 
-/* The same as a manual page, by the macros of man(7): the build writes it by the hidden --man. */
+/* Prints the man page with the macros of man(7), for the hidden option --man of the build. */
 void options_print_man(FILE *stream, const struct option_page *page);
 
 /*
- * Prints the text in lines that are not too long and begin at the column `indent`, where the first
- * one is already.
+ * Prints the text with line wrapping. Lines begin at the column `indent`, where the first line
+ * already is.
  */
 void words_print(FILE *stream, const char *text, int indent);
 

@@ -199,7 +199,7 @@ static gr_status check_stream(const struct gr_ring_side *side, CUstream stream, 
                    : gr_fail(GR_ERR_INVALID_VALUE, call,
                              "In this ring the graphics API %s and takes no stream, but the stream "
                              "is %s: pass GR_STREAM_NONE.",
-                             does, stream ? "one of CUDA's" : "NULL");
+                             does, stream ? "a CUDA stream" : "NULL");
     if (!stream || stream == GR_STREAM_NONE)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "In this ring CUDA %s and needs a stream, but the stream is %s. For a "

@@ -44,7 +44,7 @@
  * mapped -> closed   gr_resource_close() on the stream of the map
  *
  * RETURNING defers the end for several slots at once. CUDA then waits once for all of them, so that
- * the GPU switches APIs less often, and OpenGL signals less often, which stalls its queue. They
+ * the GPU switches sides less often, and OpenGL signals less often, which stalls its queue. They
  * become FREE:
  * - when half of the slots are RETURNING,
  * - when the consumer finds nothing to read, before it waits: the producer makes progress as long

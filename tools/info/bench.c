@@ -8,8 +8,8 @@
  *
  * In each frame CUDA writes a mesh of 65536 vertices, 1 MiB, and OpenGL draws it as points into 512
  * by 512 pixels. The frame is small, so that the sharing is measured. CUDA writes by a kernel: the
- * GPU switches contexts between draws and kernels but not between draws and copies, and that switch
- * is most of the cost of sharing.
+ * GPU switches between graphics and compute for kernels but not for copies, and that switch is most
+ * of the cost of sharing.
  *
  * Frames are counted over whole runs, which end when both sides have finished; otherwise calls
  * would be counted instead of frames. The report has the median, the slowest and the fastest run.

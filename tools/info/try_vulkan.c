@@ -49,7 +49,7 @@ static bool load(struct trial *t, struct vulkan *vk)
 #define LOAD(name)                                                                                 \
     found = vk->made->get_instance_proc_addr(vk->made->instance, "vk" #name);                      \
     if (!found)                                                                                    \
-        return try_fail(t, "Vulkan's loader has no vk" #name ": install it anew.");                \
+        return try_fail(t, "The Vulkan loader has no vk" #name ": reinstall it.");                 \
     memcpy(&vk->name, &found, sizeof(found));
     FUNCTIONS(LOAD)
     return true;
