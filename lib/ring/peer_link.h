@@ -31,9 +31,7 @@ struct gr_link_parts {
     /* Signalled by this process, and by the peer. The link takes its own references. */
     gr_semaphore *mine, *theirs;
 
-    /*
-     * The resources' semaphores if they are relayed. Each may be NULL; the link takes references.
-     */
+    /* The resources' semaphores if relayed. Each may be NULL; the link takes references. */
     bool relays;
     gr_semaphore *relayed[2];
 
@@ -45,10 +43,7 @@ struct gr_link_parts {
     void (*changed)(gr_ring *ring);
 };
 
-/*
- * Creates a link and starts to watch the socket. NULL and the error on failure: the parts are
- * unchanged.
- */
+/* Creates a link and starts to watch the socket. NULL and the error: the parts are unchanged. */
 struct gr_link *gr_link_begin(const struct gr_link_parts *parts, const char *call);
 
 /* Undoes gr_link_begin() if the ring could not be sent: the socket stays open. */
@@ -94,7 +89,7 @@ void gr_link_cancel_read(struct gr_link *link, const struct gr_ring_side *side, 
 
 void gr_link_stop(struct gr_link *link);
 
-/* ---- Calls without the ring's lock: before a side begins to use slots, and after it has ended  */
+/* ---- Calls without the ring's lock, around the use of slots ---------------------------------- */
 
 /*
  * Whether the peer's work with the n slots has ended. For a side that waits in this thread instead
@@ -106,10 +101,7 @@ gr_status gr_link_has_come(struct gr_link *link, const struct gr_ring_side *side
 gr_status gr_link_begin_use(struct gr_link *link, const struct gr_ring_side *side, size_t n,
                             const char *call);
 
-/*
- * Call after each map or release, even a failed one: the link lives until the stream has reached
- * this point.
- */
+/* Call after each map or release, even a failed one: the link lives until the stream gets here. */
 void gr_link_follow(struct gr_link *link, CUstream stream);
 
 gr_status gr_link_end_use(struct gr_link *link, const struct gr_ring_side *side, size_t n,

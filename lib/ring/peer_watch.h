@@ -14,10 +14,9 @@ struct gr_peer_watch {
     int quit;                    /* an eventfd that ends the thread; -1: none */
     bool runs;
     pthread_t thread;
-    atomic_bool gone; /* the socket has ended, or the peer violates the protocol: `theirs` is no
-                         longer signalled */
-    atomic_bool went_back;                 /* `theirs` has a smaller value than before */
-    atomic_bool descriptors;               /* the peer has sent descriptors */
+    atomic_bool gone;        /* the peer has ended or violates the protocol: no more signals */
+    atomic_bool went_back;   /* `theirs` has a smaller value than before */
+    atomic_bool descriptors; /* the peer has sent descriptors */
     struct gr_peer_semaphores *semaphores; /* signalled here once the peer is gone */
 
     pthread_mutex_t lock; /* for the members below; taken before the ring's lock */

@@ -44,8 +44,8 @@
  * mapped -> closed   gr_resource_close() on the stream of the map
  *
  * RETURNING defers the end for several slots at once. CUDA then waits once for all of them, so that
- * the GPU switches sides less often, and OpenGL signals less often, which stalls its queue. They
- * become FREE:
+ * the GPU switches sides less often. It also saves OpenGL signals, each of which stalls its queue.
+ * The slots become FREE:
  * - when half of the slots are RETURNING,
  * - when the consumer finds nothing to read, before it waits: the producer makes progress as long
  *   as the consumer calls,
@@ -201,9 +201,7 @@ gr_status gr_ring_end_use(gr_ring *ring, const struct gr_ring_side *side, size_t
 
 /* ---- Deferred ends --------------------------------------------------------------------------- */
 
-/*
- * With interop and copy, each end is a barrier for all OpenGL commands, so deferring saves nothing.
- */
+/* With interop and copy, an end is a barrier for all OpenGL commands: deferring saves nothing. */
 static bool can_put_off(const gr_ring *ring)
 {
     const gr_resource *resource = gr_ring_any_resource(ring);
@@ -213,10 +211,7 @@ static bool can_put_off(const gr_ring *ring)
     return !(ring->is_polled && ring->by_commands);
 }
 
-/*
- * Vulkan submits signal in order, so all slots wait for the last one. OpenGL has one signal for
- * all.
- */
+/* Vulkan submits signal in order, so all slots wait for the last. OpenGL has one signal for all. */
 static void wait_for_the_last(gr_ring *ring)
 {
     const struct gr_ring_state *state = ring->state;
