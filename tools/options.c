@@ -21,9 +21,7 @@ enum { MAN_CODE = 255 };
 
 /* ---- Values ---------------------------------------------------------------------------------- */
 
-/*
- * Parses an integer within the limits up to the character `end`, and skips that. NULL on failure.
- */
+/* Parses an integer within the limits up to the character `end`, and skips that. NULL: failed. */
 static const char *parse_int(const char *text, char end, int least, int most, int *value)
 {
     char *rest;

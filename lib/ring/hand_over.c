@@ -94,10 +94,7 @@ static gr_status look_up(gr_ring *ring, struct gr_ring_side *side, const gr_slot
     return status;
 }
 
-/*
- * Returns the slots. Unless their end is deferred, it frees them and those that were deferred
- * before.
- */
+/* Returns the slots. Unless their end is deferred, frees them and those deferred before. */
 static void note_given_back(gr_ring *ring, bool put_off, size_t n, const uint32_t numbers[])
 {
     gr_ring_state_return(ring->state, n, numbers);
@@ -127,10 +124,7 @@ static void note(gr_ring *ring, const struct gr_ring_side *side, enum gr_hand_ov
     gr_ring_tell(ring);
 }
 
-/*
- * Updates the slots' buffers and submits; also after an error, which may come after some were
- * released.
- */
+/* Updates the slots' buffers and submits; even after an error, as some may have been released. */
 static void note_parts(gr_ring *ring, const struct gr_ring_side *side, size_t n)
 {
     for (size_t i = 0; i < n; i++) {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The link of a shared ring: its life, and how the ring's calls update the page and wake the peer.
- */
+/* The link of a shared ring: its life, and how ring calls update the page and wake the peer. */
 #define _GNU_SOURCE
 #include "lib/ring/peer_link.h"
 

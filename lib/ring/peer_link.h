@@ -49,10 +49,7 @@ struct gr_link *gr_link_begin(const struct gr_link_parts *parts, const char *cal
 /* Undoes gr_link_begin() if the ring could not be sent: the socket stays open. */
 void gr_link_abandon(struct gr_link *link);
 
-/*
- * Called when the ring is freed. The link lives on until the peer can receive all signals of this
- * process.
- */
+/* For a freed ring. The link lives on until the peer can receive all signals of this process. */
 void gr_link_end(struct gr_link *link);
 
 /* ---- Calls of the ring, with its lock held --------------------------------------------------- */

@@ -39,10 +39,7 @@ int gr_page_create(uint32_t slots, const char *call)
     return -1;
 }
 
-/*
- * Checks the seals first: without them the other process could shrink the file after the size
- * check.
- */
+/* Checks the seals first: without them the peer could shrink the file after the size check. */
 static bool is_sealed(int fd, size_t size)
 {
     struct stat file;

@@ -30,10 +30,7 @@ struct gr_page_slot {
     /* The value of the producer's semaphore after which it can be read; 0: at once. */
     _Atomic uint64_t written;
 
-    /*
-     * The value of the consumer's semaphore after which it can be written, also after a cancelled
-     * read.
-     */
+    /* The value of the consumer's semaphore after its read, even a cancelled one. */
     _Atomic uint64_t given_back;
 };
 
@@ -45,9 +42,7 @@ struct gr_page {
     struct gr_page_slot slots[];
 };
 
-/*
- * Returns the descriptor of a new sealed page, which the caller owns; -1 and the error on failure.
- */
+/* Returns the descriptor of a new sealed page, owned by the caller; -1 and the error on failure. */
 int gr_page_create(uint32_t slots, const char *call);
 
 /*

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The semaphores that order the two processes of a shared ring, and the relay to the graphics
- * semaphores.
- */
+/* The semaphores of the two processes of a shared ring, and the relay to graphics semaphores. */
 #ifndef GR_LIB_RING_PEER_SEMAPHORES_H
 #define GR_LIB_RING_PEER_SEMAPHORES_H
 
@@ -22,9 +19,7 @@ struct gr_peer_semaphores {
     const struct gr_context *context; /* kept alive by the owner of this struct */
     gr_semaphore *mine, *theirs;      /* signalled by this process, and by the peer; references */
 
-    /*
-     * The resources' semaphores, referenced as long as the streams may use them. Each may be NULL.
-     */
+    /* The resources' semaphores; references while streams may use them. Each may be NULL. */
     gr_semaphore *relayed[2];
 
     /*

@@ -46,10 +46,7 @@ bool gr_peer_watch_saw_it_go_back(const struct gr_peer_watch *watch);
 /* Whether the peer counts as gone because it sent descriptors. */
 bool gr_peer_watch_saw_descriptors(const struct gr_peer_watch *watch);
 
-/*
- * Whether the peer is gone: it died, violated the protocol, or closed its socket after its last
- * signal.
- */
+/* Whether the peer died, violated the protocol, or closed its socket after its last signal. */
 bool gr_peer_watch_saw_end(const struct gr_peer_watch *watch);
 
 #endif

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A ring's slots in lists, one per state. Integers without pointers, for the reason in
- * slot_state.h.
- */
+/* A ring's slots in lists, one per state. Integers, no pointers: see slot_state.h. */
 #ifndef GR_LIB_RING_PLACE_LIST_H
 #define GR_LIB_RING_PLACE_LIST_H
 

@@ -49,10 +49,7 @@ struct gr_ring {
     struct gr_ring_left *left;    /* room for the largest number of slots ever */
     uint32_t left_count, left_room;
     struct gr_ring_side writer, reader; /* the producer's side, the consumer's side */
-    /*
-     * The ring's own acquire and release semaphores, and the device pair that they replace; NULL if
-     * unused.
-     */
+    /* The ring's own acquire and release semaphores, and the device pair replaced; may be NULL. */
     gr_semaphore *own[2], *given[2];
     bool by_commands; /* graphics takes commands from its thread, as OpenGL does */
     struct gr_ring_descriptor descriptors[2]; /* of the producer, of the consumer */

@@ -7,10 +7,7 @@
 
 #include "lib/ring/slot_state.h"
 
-/*
- * The arrays have `room` entries each. They are kept between calls, so that a call does not
- * allocate.
- */
+/* The arrays have `room` entries each. They are kept, so that calls do not allocate. */
 struct gr_ring_side {
     bool writes;  /* the producer's side; else the consumer's */
     bool is_cuda; /* else the graphics API */

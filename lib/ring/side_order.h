@@ -35,10 +35,7 @@ gr_status gr_ring_end_use(gr_ring *ring, const struct gr_ring_side *side, size_t
  */
 size_t gr_ring_take_returned(gr_ring *ring, size_t n);
 
-/*
- * Replaces gr_ring_end_use() for n deferred slots: only checks the thread, and settles their
- * submits.
- */
+/* Replaces gr_ring_end_use() for n deferred slots: checks the thread, settles their submits. */
 gr_status gr_ring_put_off_end(const gr_ring *ring, size_t n, const char *call);
 
 /*

@@ -58,10 +58,7 @@ static CUevent event_after_use(gr_resource *resource)
     return NULL;
 }
 
-/*
- * Returns the resource to the application, if it still holds it. The ring's reference is dropped
- * later.
- */
+/* Returns the resource to the application if it holds it. The ring's reference is dropped later. */
 static void hand_back(const gr_ring *ring, gr_resource *resource)
 {
     bool stays = __atomic_load_n(&resource->holds, __ATOMIC_RELAXED) > 1;
@@ -158,10 +155,7 @@ static void end_use(const struct gr_ring_slot *slot)
     resource->ring_maps = false;
 }
 
-/*
- * The device's semaphores may end with its last resource, so all resources switch back to them
- * first.
- */
+/* Before the last resource and the device's semaphores end, all resources switch back to them. */
 void gr_ring_end_all(gr_ring *ring)
 {
     struct gr_error_record before;

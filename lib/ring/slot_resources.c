@@ -189,10 +189,7 @@ static gr_status grow_left(gr_ring *ring, uint32_t room, const char *call)
     return GR_OK;
 }
 
-/*
- * A slot that moves from `leaving` to `left` is in neither count. Each side's thread may be moving
- * one.
- */
+/* A slot on its way from `leaving` to `left` is in neither count. Each side may be moving one. */
 #define IN_HAND 2
 
 static gr_status make_room(gr_ring *ring, uint32_t n, const char *call)

@@ -264,9 +264,7 @@ bool gr_ring_state_puts_off(const struct gr_ring_state *state, size_t n, const u
     return gr_ring_state_returning(state) + n < state->slots / 2;
 }
 
-/*
- * They already have their turn, so that they are written in the order in which they were returned.
- */
+/* They already have their turn, so that they are written in the order of their return. */
 void gr_ring_state_return(struct gr_ring_state *state, size_t n, const uint32_t numbers[])
 {
     gr_ring_state_give_back(state, n, numbers);

@@ -36,10 +36,7 @@ bool gr_ring_state_take_left(struct gr_ring_state *state, uint32_t *number);
 bool gr_ring_state_can_write(const struct gr_ring_state *state);
 bool gr_ring_state_can_read(const struct gr_ring_state *state);
 
-/*
- * Claims n slots to write to, oldest first. False, with nothing changed: fewer than n are
- * available.
- */
+/* Claims n slots to write to, oldest first. False: fewer are available, nothing is changed. */
 bool gr_ring_claim_write(struct gr_ring_state *state, size_t n, uint32_t numbers[]);
 void gr_ring_commit_write(struct gr_ring_state *state, size_t n, const uint32_t numbers[]);
 void gr_ring_undo_write(struct gr_ring_state *state, size_t n, const uint32_t numbers[]);

@@ -79,9 +79,7 @@ gr_status gr_ring_description_read(const struct gr_message *message,
 /* Refuses semaphore values that are too large. */
 gr_status gr_share_check_value(uint64_t value, const char *call);
 
-/*
- * Refuses descriptions that grinterop never sends: booleans beyond 1, image fields of a buffer, ...
- */
+/* Refuses what grinterop never sends: booleans beyond 1, image fields of a buffer, ... */
 gr_status gr_description_check(const struct gr_description *description, const char *call);
 
 /* Whether a device other than the owner can import the memory: buffers with memory of their own. */

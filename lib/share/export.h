@@ -17,9 +17,7 @@ gr_status gr_share_check(const gr_resource *resource, const char *call);
 gr_status gr_share_describe(const gr_resource *resource, struct gr_description *description,
                             struct gr_message *message, const char *call);
 
-/*
- * Exports a semaphore's handle, which the caller owns. GR_ERR_UNSUPPORTED: it cannot be exported.
- */
+/* Exports a semaphore's handle for the caller. GR_ERR_UNSUPPORTED: it cannot be exported. */
 gr_status gr_share_export(const gr_resource *resource, gr_semaphore *semaphore,
                           gr_semaphore_desc *info, const char *call);
 

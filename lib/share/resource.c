@@ -33,9 +33,7 @@ static gr_status describe_all(const gr_resource *resource, struct gr_message *me
     struct gr_description d;
     const struct gr_sync *sync = &gr_external_of(resource)->sync;
     gr_status status = gr_share_describe(resource, &d, message, call);
-    /*
-     * Each process counts the values on its own, so semaphores with other users here are not sent.
-     */
+    /* Each process counts on its own, so semaphores with other users here are not sent. */
     bool goes_along = !sync->of_device;
     if (status == GR_OK && goes_along)
         status = add_semaphore(resource, sync->acquire, message, &d.has_acquire,

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Sends a ring to another process: one message for the page and the semaphores, then one per slot.
- */
+/* Sends a ring to a process: one message for the page and the semaphores, then one per slot. */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <time.h>
@@ -163,9 +161,7 @@ static gr_status wait_on(CUstream stream, const struct sending *s)
     return status;
 }
 
-/*
- * If graphics hands its side over, it may have commands in flight that the ring does not know of.
- */
+/* If graphics hands its side over, it may have commands in flight unknown to the ring. */
 static gr_status end_graphics(const struct sending *s)
 {
     const struct gr_external_kind *kind = kind_of(s);

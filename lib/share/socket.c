@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Messages between processes, see socket.h. The header has the sizes; the descriptors come with it.
- */
+/* Messages between processes, see socket.h. The descriptors come with the header. */
 #define _GNU_SOURCE
 #include "lib/share/socket.h"
 
@@ -283,9 +281,7 @@ static bool keep_fds(const struct gr_foreign_fds *fds, struct gr_message *messag
     return kept == fds->count && !fds->lost;
 }
 
-/*
- * Receives some bytes and the descriptors that come with them. *count is 0 if none are available.
- */
+/* Receives some bytes and their descriptors. *count is 0 if none are available. */
 static gr_status receive_some(int socket, unsigned char *bytes, size_t size,
                               struct gr_message *message, size_t *count, const char *call)
 {

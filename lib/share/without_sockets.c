@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * For Windows, whose sockets cannot transfer descriptors: resources are not shared between
- * processes.
- */
+/* For Windows, whose sockets cannot transfer descriptors: processes share no resources. */
 #include <grinterop/share.h>
 
 #include "lib/error.h"

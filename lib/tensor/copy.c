@@ -173,9 +173,7 @@ static gr_status check_same(const gr_tensor *to, const gr_tensor *from, const ch
                    gr_shape_write(from->ndim, from->shape).text);
 }
 
-/*
- * Refuses stride 0: an element written twice would have an undefined value. Empty tensors are fine.
- */
+/* Refuses stride 0, since the value of an element written twice is undefined. Empty is fine. */
 static gr_status check_target(const gr_tensor *to, const char *call)
 {
     for (unsigned i = 0; i < to->ndim && to->bytes; i++)

@@ -139,9 +139,7 @@ static gr_tensor *take_done(bool *alive)
 #define MOST_NESTED 16
 static _Thread_local unsigned nested;
 
-/*
- * When the process exits, the remaining tensors are leaked: their end() may call code that is gone.
- */
+/* At process exit the remaining tensors are leaked: their end() may call code that is gone. */
 void gr_tensor_end_done(void)
 {
     struct gr_error_record before;

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Shapes and strides. Every sum and product is checked for overflow, since the values are
- * untrusted.
- */
+/* Shapes and strides. Sums and products are checked for overflow: the values are untrusted. */
 #include "lib/tensor/shape.h"
 
 #include <stdio.h>

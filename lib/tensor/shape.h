@@ -20,9 +20,7 @@ gr_status gr_shape_take(struct gr_shape *shape, const gr_tensor_desc *desc, cons
 gr_status gr_shape_check_room(const struct gr_shape *shape, size_t offset, size_t room,
                               const char *what, const char *call);
 
-/*
- * Whether no two elements share bytes. May return false for complicated strides that are disjoint.
- */
+/* Whether no two elements share bytes. May be false for complicated disjoint strides. */
 bool gr_shape_is_disjoint(const struct gr_shape *shape, size_t element);
 
 /* The strides of a compact tensor, for a checked shape. */

@@ -18,9 +18,7 @@ gr_tensor *gr_tensor_make(const gr_tensor_desc *desc, const struct gr_shape *sha
                           const char *call);
 void gr_tensor_discard(gr_tensor *tensor);
 
-/*
- * Sets the tensor's CUDA context: a reference to `context`, or to the current one if that is NULL.
- */
+/* Sets the tensor's CUDA context: a reference to `context`, or the current one if NULL. */
 gr_status gr_tensor_take_context(gr_tensor *tensor, const struct gr_context *context,
                                  const char *call);
 
@@ -30,9 +28,7 @@ void gr_tensor_place(gr_tensor *tensor, CUdeviceptr ptr, CUdeviceptr low, size_t
 /* Exposes the tensor, which the caller owns from now on. */
 gr_tensor *gr_tensor_show(gr_tensor *tensor);
 
-/*
- * Takes or drops a reference inside the library. Dropping the last one ends the tensor. Any thread.
- */
+/* Takes or drops a reference on any thread. Dropping the last one ends the tensor. */
 void gr_tensor_hold(gr_tensor *tensor);
 void gr_tensor_drop(gr_tensor *tensor);
 
@@ -67,10 +63,7 @@ void gr_count_moved(size_t bytes);
 /* Registers an exit handler, after which the driver is no longer called. */
 void gr_tensor_watch_exit(void);
 
-/*
- * Enters the context if the driver may be called: the process is not exiting, and the context
- * lives.
- */
+/* Enters the context if the driver may be called: not at process exit, and the context lives. */
 bool gr_tensor_enter(const struct gr_context *context, bool *pushed);
 
 /* Ends a tensor without references. */

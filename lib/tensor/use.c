@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Orders the uses of a tensor: after the work in its own stream, and after all known uses by
- * others.
- */
+/* Orders the uses of a tensor: after its own stream's work, and after all other known uses. */
 #include "lib/tensor/use.h"
 
 #include "lib/driver.h"

@@ -25,10 +25,7 @@ static gr_status inherit(const gr_tensor *tensor, gr_tensor_desc *desc, const ch
     return GR_OK;
 }
 
-/*
- * A view of a mapping's tensor references the mapping itself, so that all of them are revoked
- * together.
- */
+/* A view of a mapping's tensor references the mapping itself, to be revoked with it. */
 static gr_tensor *finish(gr_tensor *view, gr_tensor *tensor, const struct gr_shape *shape,
                          size_t offset, const char *call)
 {

@@ -62,9 +62,7 @@ void findings_free(struct findings *findings);
 #define SAY_END  "end\n"
 #define SAY_STEP "step\t"
 
-/*
- * Call first. From here on drivers print to the standard error stream instead of between the lines.
- */
+/* Call first. From here on, drivers that print do so to standard error, not between the lines. */
 bool say_begin(void);
 void say_end(void);
 

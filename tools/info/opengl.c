@@ -236,10 +236,7 @@ void find_renderer(const struct find *find)
     say_transports(id, where, 0);
 }
 
-/*
- * The OpenGL of windows. It may differ from that of the EGL devices, and may run on a GPU without
- * CUDA.
- */
+/* The OpenGL of windows. It may differ from that of EGL, and may run on a GPU without CUDA. */
 void find_glx(const struct find *find)
 {
     char where[80];

@@ -27,10 +27,7 @@ static const struct {
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-/*
- * The length of the UTF-8 character at the start of the text; 0: invalid, as a driver's text may
- * be.
- */
+/* The length of the first UTF-8 character; 0: invalid, as a driver's text may be. */
 static int character(const char *text)
 {
     const unsigned char *at = (const unsigned char *)text;

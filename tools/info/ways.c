@@ -127,9 +127,7 @@ static bool parse(const char *id, struct way *way)
 
 /* ---- All ways -------------------------------------------------------------------------------- */
 
-/*
- * Whether a finder reported that the transport does not work, with the reason: "opengl/0/shared".
- */
+/* Whether a finder reported the transport as not working, with the cause: "opengl/0/shared". */
 static bool is_refused(const struct report *report, const char *where, const char *what)
 {
     const char *transport = strchr(what, '/');
