@@ -18,7 +18,7 @@
  */
 
 #ifndef __CUDACC__
-/* Halfs by the bits: the host's compilers know no common type for them. */
+/* Halves by the bits: the host's compilers know no common type for them. */
 INLINE float half_to_float(bits half)
 {
     const uint32_t sign = (half & 0x8000u) << 16, rest = half & 0x7fffu;

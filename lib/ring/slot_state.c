@@ -139,8 +139,8 @@ static uint32_t claim(struct gr_ring_state *state, uint32_t number, enum gr_plac
 bool gr_ring_claim_write(struct gr_ring_state *state, size_t n, uint32_t numbers[])
 {
     size_t free = count_staying(state, GR_PLACE_FREE);
-    size_t dropable = state->newest ? count_staying(state, GR_PLACE_READY) : 0;
-    if (free + dropable < n)
+    size_t droppable = state->newest ? count_staying(state, GR_PLACE_READY) : 0;
+    if (free + droppable < n)
         return false;
     for (size_t i = 0; i < n; i++)
         numbers[i] = claim(state, next_to_write(state), GR_PLACE_WRITING);
