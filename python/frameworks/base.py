@@ -68,7 +68,7 @@ class Framework:
 
     def take_array(self, buffer, shape):
         """Wraps a mapped image in its own object, without a copy; returns its bytes."""
-        raise NoWay("it has no object for an image of CUDA's")
+        raise NoWay("it has no object for a CUDA array")
 
     def finish(self):
         """Waits for all of its queued work."""

@@ -310,7 +310,7 @@ PyObject *export_interface(gr_tensor *tensor)
 {
     const gr_array_interface *found = gr_tensor_array_interface(tensor, GR_STREAM_NONE);
     if (!found) {
-        /* hasattr() must return False. */
+        /* hasattr must return False. */
         PyErr_SetString(PyExc_AttributeError, gr_last_error()->message);
         return NULL;
     }

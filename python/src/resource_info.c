@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The properties and the repr() of a GraphicsResource. */
+/* The properties and the repr of a GraphicsResource. */
 #include "resource.h"
 
 #include <grinterop/gl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The properties and the repr() of a Tensor. */
+/* The properties and the repr of a Tensor. */
 #include "tensor.h"
 
 const gr_tensor_info *tensor_info_of(PyObject *self)
