@@ -64,8 +64,8 @@ gr_status gr_error_set_class(gr_status status);
 gr_status gr_error_set_call(const char *call);
 
 /*
- * Between these two, errors of grinterop's calls name the program's call, which is CUDA's. They do
- * not nest.
+ * Between these two, errors of grinterop's calls name the CUDA function that the program called.
+ * They do not nest.
  */
 void gr_error_call_begin(const char *call);
 void gr_error_call_end(void);

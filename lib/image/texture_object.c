@@ -189,7 +189,7 @@ static bool by_whole(const gr_buffer *buffer, const gr_texture_options *o)
     return !o->whole && image->layered && image->levels > 1;
 }
 
-/* Whether coordinates in texels are asked for where there can be none. */
+/* Refuses coordinates in texels where there can be none. */
 static gr_status check_coordinates(const gr_buffer *buffer, const gr_texture_options *o,
                                    const char *call)
 {

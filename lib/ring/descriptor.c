@@ -4,8 +4,8 @@
  * while an acquire would not block, else 0. Every change of the ring updates both, so the
  * application never has to read from them.
  *
- * In a shared ring, the other process changes it too. Whenever a descriptor is not readable, the
- * peer is asked for a wake-up (gr_link_await()); the thread that receives it updates the
+ * In a shared ring, the other process changes it too. Whenever a descriptor is not readable, a
+ * wake-up is requested from the peer (gr_link_await()); the thread that receives it updates the
  * descriptors.
  */
 #define _GNU_SOURCE
