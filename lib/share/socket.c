@@ -354,8 +354,8 @@ static gr_status check_room(const struct header *header, struct gr_message *mess
         return GR_OK;
     message->data_size = header->data_size;
     return gr_fail(GR_ERR_INVALID_VALUE, call,
-                   "The sender's data is %u bytes, but there is room for %zu%s.", header->data_size,
-                   message->room_size,
+                   "The sender's data has the size %u, but there is room for %zu%s.",
+                   header->data_size, message->room_size,
                    taken ? "; part of the message has been read: close the socket"
                          : ". Nothing was consumed: receive the message again, with more room");
 }
@@ -419,8 +419,8 @@ static gr_status receive(int socket, enum gr_message_kind kind, struct gr_messag
             receive_all(socket, message->room, header.data_size, true, message, deadline, call);
     if (status == GR_OK && message->fd_count != header.fd_count)
         status = gr_fail(GR_ERR_INVALID_VALUE, call,
-                         "The message should have %u descriptors, but %u arrived: has this process "
-                         "reached its limit (ulimit -n)?",
+                         "Descriptors of the message: %u were sent, but %u arrived: has this "
+                         "process reached its limit (ulimit -n)?",
                          header.fd_count, message->fd_count);
     if (status == GR_OK)
         status = check_fds(message, call);

@@ -255,7 +255,7 @@ VULKAN_TEST(bytes_that_need_more_room_stay)
     int fds = open_fds();
     assert_ok(gr_resource_send(pair.here, resource, sent, 300, SOON));
     assert_null_invalid(gr_resource_receive(pair.there, NULL, 0, &size, SOON),
-                        "The sender's data is 300 bytes, but there is room for 0");
+                        "The sender's data has the size 300, but there is room for 0");
     ck_assert_uint_eq(size, 300);
     assert_null_invalid(gr_resource_receive(pair.there, got, 299, NULL, SOON),
                         "Nothing was consumed");
