@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# What a line of a public header's comment is. The comments are written to be read as they are:
+# Classifies the lines of a public header's comments, which need no markup:
 #
-#     Owner    the caller, who frees it                   a paragraph with a name
+#     Owner    the caller, who frees it                   a labelled paragraph
 #     Errors:                                             another one, with a list
 #         GR_ERR_STATE  it is mapped                      of items
-#         gr_free(resource);                              and this, after an empty line, is code
+#         gr_free(resource);                              after an empty line: code
 
 function begin_comment() { in_code = in_label = in_errors = after_blank = 0 }
 
-# classify LINE: sets kind (blank, code, heading, errors, label, item, more or text), kind_name and
-# kind_text. The line is without what stands before it; "more" goes on with the line before.
+# Sets kind (blank, code, heading, errors, label, item, more or text), kind_name and kind_text for a
+# line without its leading " * ". "more" continues the previous line.
 function classify(text) {
     kind_name = ""
     kind_text = text
@@ -53,7 +53,7 @@ function classify(text) {
     if (sub(/^ +/, "", kind_text)) kind = "more"
     if (in_label || text !~ /^    [^ ]/) return
 
-    # "    GR_ERR_STATE  it is mapped", or a code alone.
+    # "    GR_ERR_STATE  it is mapped", or only the code.
     kind_name = kind_text
     sub(/  .*/, "", kind_name)
     if (in_errors && kind_name == kind_text && kind_name ~ / /) return

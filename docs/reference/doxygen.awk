@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# A public header on standard output as Doxygen wants it, line by line, so that a warning's number
-# is that of the header's line: awk -f comment.awk -f doxygen.awk HEADER.
+# Prints a public header with Doxygen's markup: awk -f comment.awk -f doxygen.awk HEADER. Lines are
+# converted one to one, so that warnings have the line numbers of the header.
 #
 #     a comment above a declaration, or beside a member   documents it
 #     "---- Errors ----"                                  begins a section
-#     declarations without an empty line between them     have one comment in common
+#     declarations without an empty line between them     share one comment
 
-# Markdown's and HTML's own characters, as characters; between backticks they are that already.
+# Escapes special characters of Markdown and HTML, except between backticks.
 function escape(text,    piece, count, i) {
     count = split(text, piece, /`/)
     text = ""
@@ -22,10 +22,10 @@ function escape(text,    piece, count, i) {
     return text
 }
 
-# A code of grinterop's, as a link to it.
+# A grinterop error code as a link, anything else in bold.
 function link_code(text) { return text ~ /^GR_ERR_[A-Z_]+$/ ? "#" text : "**" escape(text) "**" }
 
-# One line of a comment, without what stands before it.
+# Converts one line of a comment, without its leading " * ".
 function body(text) {
     classify(text)
     if (kind == "blank" || kind == "code") return text
@@ -36,7 +36,7 @@ function body(text) {
     return (kind == "more" ? "  " : "") escape(kind_text)
 }
 
-# "size_t width, height;" as two fields, the second with the first one's comment.
+# Splits "size_t width, height;" into two fields with the same comment.
 function each_field(line,    type, names, n, i, all) {
     if (line !~ /,/) return line
     type = line
@@ -60,7 +60,7 @@ function close_comment() {
     beside = 0
 }
 
-# The line's part of a comment that has begun, up to its end if that is here.
+# Converts one line of an open comment, and closes the comment if it ends here.
 function go_on(text,    ended) {
     ended = sub(/ *\*\/ *$/, "", text)
     sub(/^ *\* ?/, "", text)
@@ -75,7 +75,7 @@ function go_on(text,    ended) {
 
 FNR == 1 {
     cpp = FILENAME ~ /pp$/
-    # What follows there is for compilers.
+    # The rest of these headers is not documentation.
     top_alone = FILENAME ~ /\/(compat|cuhost)\.h$/
     print "/** @file */"
     next
@@ -83,7 +83,7 @@ FNR == 1 {
 
 in_comment { print " * " go_on($0); next }
 
-# The file's own comment is the first one.
+# The first comment documents the file.
 /^\/\*$/ && !had_file {
     had_file = 1
     open_comment()
@@ -108,7 +108,7 @@ top_alone { print ""; next }
     next
 }
 
-# The codes are in a macro, which also gives their names and texts.
+# The error codes are in a macro with their names and texts.
 /^    X\(GR_/ {
     split($0, part, /[(,]/)
     codes = codes part[2] " =" part[3]
@@ -118,15 +118,15 @@ top_alone { print ""; next }
     codes = codes " /**< " part[2] " */, "
 }
 /^typedef enum gr_status \{/ {
-    print "/** Who refused: the class of an error. gr_last_error() says why. */ " \
+    print "/** The classes of errors. gr_last_error() has the details. */ " \
         "typedef enum gr_status { " codes "} gr_status;"
     next
 }
-# The table of the driver's functions has a member for each, under its name without "cu".
+# The members of the table of driver functions are not documented one by one.
 /^    GR_CUDA_FUNCTIONS\(GR_CUDA_MEMBER\)/ { print ""; next }
-/^    size_t struct_size;$/ { print $0 " /**< The struct's size: GR_INIT() sets it. */"; next }
+/^    size_t struct_size;$/ { print $0 " /**< The size of the struct: GR_INIT() sets it. */"; next }
 
-# Beside a member.
+# A comment beside a member.
 !/^#/ && /[;,{0-9A-Za-z] +\/\* / && !/^ +\*/ {
     at = index($0, "/*")
     before = substr($0, 1, at - 1)
@@ -138,12 +138,12 @@ top_alone { print ""; next }
     next
 }
 
-# A value whose name says it all is in the list, too.
+# List values without a comment, too.
 /^    GR_[A-Z0-9_]+ = [0-9a-fx]+,?$/ && !fresh { print $0 " /**< &nbsp; */"; next }
 
 /^$/ { fresh = shared = 0; print; next }
 
-# C++: a member names the function of C that it calls, or has the comment of those above it.
+# C++: a member's text names the C function that it calls, or is the comment of the members above.
 /^protected:/ { print "/** @cond */ " $0; hidden = 1; next }
 /^public:/ && hidden { print "/** @endcond */ " $0; hidden = 0; next }
 cpp && !fresh && /^    [a-z:A-Z].*[;})]$/ && !/^    (using|return|throw|check|template) / {
@@ -153,7 +153,7 @@ cpp && !fresh && /^    [a-z:A-Z].*[;})]$/ && !/^    (using|return|throw|check|te
     next
 }
 
-# Another declaration below one that has a comment: it has the same one.
+# A declaration directly below a documented one shares its comment.
 /^GR_API / && shared && !fresh {
     print "/** @copydoc " shared " */ " $0
     next

@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Manual pages of the public headers: awk -v out=FOLDER -v version=V -f comment.awk -f man.awk
-# HEADER... writes into FOLDER
+# Writes the manual pages of the public headers into a folder:
+# awk -v out=FOLDER -v version=V -f comment.awk -f man.awk HEADER...
 #
-#     man3/NAME.3            for each comment that functions, a type or a macro have, with links if
-#                            several share it; an enum's values are links to its page
-#     man7/grinterop-NAME.7  for each header but gr.h: what it says at its top
+#     man3/NAME.3            for each comment of functions, a type or a macro; all names that share
+#                            a comment, and the values of an enum, are links to one page
+#     man7/grinterop-NAME.7  for each header except gr.h: its file comment
 #     man7/grinterop-index.7 the list of all pages of section 3
-#     laws                   the rules of gr.h for all functions, for grinterop.7
+#     laws                   the rules for all functions from gr.h, for grinterop.7
 
-# Escapes text for roff.
+# Escapes special characters of roff.
 function escape(text) {
     gsub(/\\/, "\\e", text)
     sub(/^[.']/, "\\\\\\&&", text)
     return text
 }
 
-# Escapes a sentence and puts parameter names in italics.
+# Escapes a sentence, with parameter names in italics.
 function prose(text) {
     text = escape(text)
     while (match(text, /`[^`]+`/))
@@ -33,10 +33,10 @@ function close_code() {
     in_example = 0
 }
 
-# Adds a line to the part of the page that is being written.
+# Adds a line to the current part of the page.
 function add(text) { part[where] = part[where] text "\n" }
 
-# A line of the comment, into the page's parts.
+# Adds a line of a comment to the page.
 function take(text) {
     classify(text)
     if (text == "Rules for all functions:") {
@@ -64,7 +64,7 @@ function take(text) {
         if (kind_text != "") add(prose(kind_text))
         return
     }
-    # What comes after the list of errors belongs to the description again.
+    # "Wraps ..." after the list of errors belongs to the description again.
     if (pending && kind == "text" && where == "errors" && text ~ /^Wraps /) where = "description"
     if (kind == "label") add(".TP 10\n.B " kind_name "\n" prose(kind_text))
     else if (kind == "item")
@@ -77,7 +77,7 @@ function take(text) {
     pending = 0
 }
 
-# The first sentence, with a small letter: what the page is about.
+# The first sentence in lower case, for the NAME section.
 function about(text) {
     gsub(/`/, "", text)
     sub(/^ +/, "", text)
@@ -87,7 +87,7 @@ function about(text) {
     return escape(text)
 }
 
-# The functions that a text names, beside the page's own.
+# The functions mentioned in a text, except those of the page.
 function mentioned(text,    found, name, seen) {
     while (match(text, /gr_[a-z0-9_]+\(\)/)) {
         name = substr(text, RSTART, RLENGTH - 2)
@@ -98,9 +98,9 @@ function mentioned(text,    found, name, seen) {
     return found
 }
 
-# The pages of functions and types that name this type, beside those that were mentioned.
+# The pages of functions and types that use this type, except those mentioned in the text.
 function users(name, text,    found, page, first) {
-    # Nearly every function returns one.
+    # Nearly every function returns a gr_status.
     if (name !~ /^gr_/ || name == "gr_status") return ""
     for (page = 1; page <= pages; page++) {
         first = page_names[page]
@@ -112,7 +112,7 @@ function users(name, text,    found, page, first) {
     return found
 }
 
-# The definitions of the types that a text of prototypes names.
+# The definitions of the types in a synopsis.
 function types_of(text,    found, name, seen) {
     while (match(text, /gr_[a-z0-9_]+/)) {
         name = substr(text, RSTART, RLENGTH)
@@ -124,7 +124,7 @@ function types_of(text,    found, name, seen) {
     return found
 }
 
-# The page of a comment; what `names` and `values` name leads there.
+# Stores the page of a comment, for everything in `names` and `values`.
 function keep_page(    page) {
     page = ++pages
     page_names[page] = names (values == "" ? "" : (names == "" ? "" : " ") values)
@@ -147,12 +147,12 @@ function topic_of(header) {
 }
 
 function begin_file(file, source, title, section) {
-    print ".\\\" Made of " source "; edit that." >file
+    print ".\\\" Generated from " source "; edit that instead." >file
     print ".TH " title " " section " \"\" \"grinterop " version "\" \"grinterop\"" >file
     print ".nr HY 0\n.ad l\n.nh" >file
 }
 
-# What a header says at its top, with the list of its pages.
+# Writes the page of a header: its file comment, and the list of its pages.
 function write_topic(header,    file, page, functions) {
     file = out "/man7/" topic_of(header) ".7"
     begin_file(file, header, topic_of(header), 7)
@@ -204,7 +204,7 @@ function write_index(    file, page, n, names_of, i, last_header, last_section) 
     begin_file(file, "the headers", "grinterop-index", 7)
     print ".SH NAME\ngrinterop-index \\- all functions, types and macros of grinterop" >file
     print ".SH DESCRIPTION" >file
-    print ".BR grinterop (7)\nsays what the library is, and what holds for every function." >file
+    print ".BR grinterop (7)\ndescribes the library and the rules for all functions." >file
     for (page = 1; page <= pages; page++) {
         if (page_header[page] != last_header) {
             print ".SH grinterop/" page_header[page] >file
@@ -224,7 +224,7 @@ function write_index(    file, page, n, names_of, i, last_header, last_section) 
     close(file)
 }
 
-# ---- What is read --------------------------------------------------------------------------------
+# ---- Comments and prototypes ---------------------------------------------------------------------
 
 function begin_page() {
     begin_comment()
@@ -247,7 +247,7 @@ function end_comment() {
     fresh = 1
 }
 
-# One line of a comment; true if it ends there.
+# Adds one line of a comment to the page.
 function go_on(text,    ended) {
     ended = sub(/ *\*\/ *$/, "", text)
     sub(/^ *\* ?/, "", text)
@@ -256,7 +256,7 @@ function go_on(text,    ended) {
     if (ended) end_comment()
 }
 
-# The prototype, as it stands, with its name in bold.
+# A prototype with its name in bold.
 function prototype(text,    name, at) {
     name = text
     sub(/\(.*/, "", name)
@@ -269,21 +269,21 @@ function prototype(text,    name, at) {
 
 # ---- Types ---------------------------------------------------------------------------------------
 
-# Keeps the page of a type or a macro, which stands in its synopsis.
+# Stores the page of a type or a macro, whose synopsis is its definition.
 function define(text) {
     synopsis = text
     page_defines[pages + 1] = 1
     keep_page()
 }
 
-# The name that a typedef's last line gives.
+# The name in the last line of a typedef.
 function name_of(line) {
     sub(/;.*/, "", line)
     sub(/.*[} ]/, "", line)
     return line
 }
 
-# The values that a line of an enum names.
+# Adds the values in a line of an enum to `values`.
 function add_values(line,    value) {
     while (match(line, /GR_[A-Z0-9_]+ =/)) {
         value = substr(line, RSTART, RLENGTH - 2)
@@ -292,7 +292,7 @@ function add_values(line,    value) {
     }
 }
 
-# What a line of a type declares: "size_t offset, size;" is "offset, size".
+# The names declared in a line of a type: "offset, size" for "size_t offset, size;".
 function declared(line,    list, n, i, all) {
     if (match(line, /GR_[A-Z0-9_]+/)) return substr(line, RSTART, RLENGTH)
     if (match(line, /\(\*[a-z_]+\)/)) return substr(line, RSTART + 2, RLENGTH - 3)
@@ -306,7 +306,7 @@ function declared(line,    list, n, i, all) {
     return all
 }
 
-# Ends the paragraph of members that have a comment in common.
+# Ends the paragraph of members that share a comment.
 function end_members() {
     if (part["member"] != "") part["members"] = part["members"] labels part["member"]
     labels = part["member"] = ""
@@ -321,7 +321,7 @@ function comment_members(text,    ended) {
     return ended
 }
 
-# A line of a type: its declaration goes to the synopsis, what is said of it to the members.
+# A line of a type: adds its declaration to the synopsis, and its comment to the members.
 function member(line,    at, said) {
     if (in_member || line ~ /^ *\/\*/) {
         if (!in_member) {
@@ -347,8 +347,8 @@ function member(line,    at, said) {
         pending = 0
         where = "member"
     }
-    if (line ~ /GR_CUDA_FUNCTIONS/) line = "    ...     /* those of grinterop/cuda_functions.h */"
-    if (line ~ /size_t struct_size;/) part["member"] = "The struct's size: GR_INIT() sets it.\n"
+    if (line ~ /GR_CUDA_FUNCTIONS/) line = "    ...     /* see grinterop/cuda_functions.h */"
+    if (line ~ /size_t struct_size;/) part["member"] = "Size of the struct: GR_INIT() sets it.\n"
     synopsis = synopsis bold(line)
     add_values(line)
     labels = labels (labels == "" ? ".TP\n" : ".TQ\n") ".B " declared(line) "\n"
@@ -365,7 +365,7 @@ function end_type(line,    name) {
     in_type = 0
 }
 
-# gr_status: its values and their texts, from X(NAME, VALUE, "TEXT") of each.
+# Ends gr_status, whose values and texts are X(NAME, VALUE, "TEXT").
 function end_codes(    list, n, i, piece) {
     n = split(codes, list, /X\(/)
     for (i = 2; i <= n; i++) {
@@ -382,7 +382,7 @@ function end_codes(    list, n, i, piece) {
     define(synopsis bold("} gr_status;") ".PP\n" bold("#define GR_STATUS_MAP(X)"))
 }
 
-# ---- The headers, line by line -------------------------------------------------------------------
+# ---- Lines of the headers ------------------------------------------------------------------------
 
 FNR == 1 {
     header = FILENAME
@@ -399,7 +399,7 @@ in_type {
     else member($0)
     next
 }
-# Below their first comments these are for compilers.
+# Only the file comments of these headers are documentation.
 (header == "compat.h" || header == "cuhost.h") && had_file {
     if (/^#define GR_[A-Z_]+\(name\)$/) {
         sub(/\(.*/, "", $2)
@@ -420,7 +420,7 @@ in_type {
     if ($0 != "") go_on($0)
     next
 }
-# The codes are in a macro, which also gives their names and texts.
+# The error codes are in a macro with their names and texts.
 /^#define GR_STATUS_MAP\(X\)/ {
     in_codes = 1
     values = "GR_STATUS_MAP"
@@ -433,7 +433,7 @@ in_codes && /^ +(X\(|")/ {
     if (!/\\$/) end_codes()
     next
 }
-# A type: its definition stands in the pages of the functions that take it, too.
+# A type. Its definition is also in the pages of the functions that use it.
 /^(typedef )?(struct|enum) ([a-z_]+ )?\{$/ {
     in_type = 1
     fresh = 0
@@ -442,7 +442,7 @@ in_codes && /^ +(X\(|")/ {
     labels = label_text = ""
     next
 }
-# One that has no members here, or is short.
+# A type without members here, or in one line.
 fresh && /^typedef (struct|enum) gr_[a-z_]+ (gr_[a-z_]+|\{.*\} gr_[a-z_]+);$/ {
     fresh = 0
     add_values($0)
@@ -460,7 +460,7 @@ fresh && /^typedef void \(\*gr_[a-z_]+_fn\)\(/ {
     define(bold($0))
     next
 }
-# A macro, without what it becomes if it has parameters. The others are grinterop's own.
+# A public macro, without its expansion if it has parameters.
 fresh && /^#define GR_[A-Z_]+/ && !/_H$|^#define GR_(CUDA_(MEMBER|FILL|SYMBOL)|STATUS_ENUM)/ {
     fresh = 0
     names = $2
@@ -469,7 +469,7 @@ fresh && /^#define GR_[A-Z_]+/ && !/_H$|^#define GR_(CUDA_(MEMBER|FILL|SYMBOL)|S
     define(bold($0))
     next
 }
-# What is there for macros and inline functions only is no page.
+# Functions that only macros and inline functions call have no page.
 /^GR_API / && !/_at_scope_end|gr_cuda_table|gr_cuda_missing/ {
     if (!fresh && names == "") next
     fresh = 0
