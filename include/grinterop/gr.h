@@ -164,23 +164,12 @@ typedef enum gr_error_domain {
 
 /* An error of one thread, owned by the library: gr_last_error(). */
 typedef struct gr_error {
-    /* The class. GR_OK if this thread has had no error. */
-    gr_status status;
-
-    /* The kind of `code`. */
-    gr_error_domain domain;
-
-    /* The code of the driver or the system; 0 if neither was involved. */
-    int code;
-
-    /* The name of the code, such as "CUDA_ERROR_ALREADY_MAPPED"; "" if there is none. */
-    const char *code_name;
-
-    /* The function that failed: the driver's or grinterop's own. */
-    const char *call;
-
-    /* What was found, and what to do about it. */
-    const char *message;
+    gr_status status;       /* the class; GR_OK if this thread has had no error */
+    gr_error_domain domain; /* the kind of `code` */
+    int code;               /* of the driver or the system; 0 if neither was involved */
+    const char *code_name;  /* such as "CUDA_ERROR_ALREADY_MAPPED"; "" if there is none */
+    const char *call;       /* the function that failed, of the driver or of grinterop */
+    const char *message;    /* what was found, and what to do about it */
 } gr_error;
 
 /*
@@ -220,11 +209,9 @@ enum {
 };
 
 /*
- * Parses flag names, such as "read_only|surface_load_store".
- *
- * The names are "read_write" or "none", "read_only", "write_discard", "surface_load_store" and
- * "texture_gather", separated by commas or '|'; blanks are ignored. NULL and "" mean GR_READ_WRITE.
- * *flags is written only on success.
+ * Parses flag names, such as "read_only|surface_load_store": "read_write" or "none", "read_only",
+ * "write_discard", "surface_load_store" and "texture_gather", separated by commas or '|'; blanks
+ * are ignored. NULL and "" mean GR_READ_WRITE. *flags is written only on success.
  *
  * Errors:
  *     GR_ERR_INVALID_VALUE  a name is none of these (the message lists them), or `flags` is NULL
@@ -234,17 +221,15 @@ GR_API gr_status gr_flags_parse(const char *text, unsigned *flags);
 /* ---- Mapping --------------------------------------------------------------------------------- */
 
 /*
- * CUDA graphs: while a stream captures a graph, every function that enqueues work in it returns
- * GR_ERR_STATE, with the code CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, and the capture continues. A
- * map and a release belong to one frame, and a graph would repeat them. Capture the kernels only,
- * and launch the graph in between:
+ * CUDA graphs: while a stream captures a graph, functions that enqueue work in it return
+ * GR_ERR_STATE, with the code CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, and the capture continues: a
+ * graph would repeat the map and release of one frame. Capture only the kernels:
  *
  *     gr_buffer *buffer = gr_map(resource, stream);
  *     cuGraphLaunch(graph, stream);
  *     gr_buffer_release(buffer);
  *
- * If the pointer differs from the last map's, update the kernels of the graph
- * (cuGraphExecKernelNodeSetParams).
+ * If the pointer has changed since the last map, update the graph (cuGraphExecKernelNodeSetParams).
  */
 
 /* In a release, an unmap or a close: the stream of the map. */
@@ -257,10 +242,9 @@ GR_API gr_status gr_flags_parse(const char *text, unsigned *flags);
 #define GR_WAIT_FOREVER (~0u)
 
 /*
- * Maps a resource: hands it to CUDA until the buffer is released.
- *
- * Graphics work issued before this call is ordered before work enqueued in `stream` after it. The
- * calling thread waits for neither. A resource has one mapping at a time.
+ * Maps a resource: hands it to CUDA until the buffer is released. Graphics work issued before this
+ * call is ordered before work enqueued in `stream` after it. The calling thread waits for neither.
+ * A resource has one mapping at a time.
  *
  * Owner    the caller, who ends the buffer by gr_buffer_release(); the buffer holds the resource
  * Thread   for an OpenGL resource, where its OpenGL context is current
@@ -285,9 +269,7 @@ GR_API gr_buffer *gr_map(gr_resource *resource, CUstream stream);
 /* Options of gr_map_many(). */
 typedef struct gr_map_options {
     size_t struct_size;
-
-    /* The stream waits for this event before the map. NULL: for none. */
-    CUevent wait_event;
+    CUevent wait_event; /* the stream waits for it before the map; NULL: none */
 
     /*
      * Recorded after the map, for other streams to wait for. NULL: none. With GR_WRITE_DISCARD it
@@ -306,9 +288,8 @@ typedef struct gr_map_options {
 
 /*
  * Maps n resources of any transports. out[i] is the buffer of resources[i]. One driver call maps up
- * to 256 consecutive resources of the same transport.
- *
- * After an error no resource is mapped and `out` is unchanged. `options` may be NULL.
+ * to 256 consecutive resources of the same transport. After an error no resource is mapped and
+ * `out` is unchanged. `options` may be NULL.
  *
  * Errors: as for gr_map(), and
  *     GR_ERR_INVALID_VALUE  n is 0, a resource is listed twice, or a part exceeds its buffer
@@ -331,34 +312,26 @@ GR_API gr_status gr_map_many(gr_resource *const resources[], size_t n, CUstream 
 GR_API CUdeviceptr gr_buffer_ptr(const gr_buffer *buffer);
 
 /*
- * The size in bytes of the mapping. 0 for images, and once the resource was unmapped or closed.
+ * The size of the mapping in bytes, and the stream of the map. The size is 0 for images, and once
+ * the resource was unmapped or closed.
  *
- * Errors: 0 after
+ * Errors: 0 or NULL after
  *     GR_ERR_INVALID_VALUE  `buffer` is NULL
  */
 GR_API size_t gr_buffer_size(const gr_buffer *buffer);
-
-/*
- * The stream of the map.
- *
- * Errors: NULL after
- *     GR_ERR_INVALID_VALUE  `buffer` is NULL
- */
 GR_API CUstream gr_buffer_stream(const gr_buffer *buffer);
 
 /* ---- Releasing ------------------------------------------------------------------------------- */
 
 /*
  * Releases a buffer: hands the resource back to the graphics API in the stream of the map, and
- * frees the buffer.
- *
- * Work enqueued in the stream before this call is ordered before graphics work issued after it.
+ * frees the buffer. Work enqueued in the stream before this call is ordered before graphics work
+ * issued after it.
  *
  * Live tensors of the mapping (tensor.h) are revoked, with a warning in the log, as by every call
- * that ends a mapping; the release also waits for the streams that are known to use them.
- *
- * If the mapping has ended already (gr_resource_unmap(), gr_resource_close()), this only frees the
- * buffer. If the resource was freed meanwhile, its registration ends, too.
+ * that ends a mapping; the release also waits for the streams that are known to use them. If the
+ * mapping has ended already (gr_resource_unmap(), gr_resource_close()), this only frees the buffer.
+ * If the resource was freed meanwhile, its registration ends, too.
  *
  * Thread   for an OpenGL resource, where its OpenGL context is current; for a map on
  *          CU_STREAM_PER_THREAD, the thread of the map
@@ -386,12 +359,12 @@ GR_API gr_status gr_buffer_release(gr_buffer *buffer);
  * owns the resource. Failures are logged as warnings.
  *
  * If tensors of the mapping are alive, the release is deferred until the last one is freed, and
- * until then gr_map() returns GR_ERR_STATE. If no OpenGL context is involved, the next call on the
+ * until then gr_map() returns GR_ERR_STATE. Without an OpenGL context, the next call on the
  * resource then releases it, or gr_tensor_collect() if the resource was freed.
  *
  * If the stream of the map captures a graph, the release fails with a logged warning, and the
- * mapping stays until gr_resource_unmap() or gr_resource_close(). The same holds for a GR_AUTO()
- * buffer whose scope ends during a capture.
+ * mapping stays until gr_resource_unmap() or gr_resource_close(); also if the scope of a GR_AUTO()
+ * buffer ends during a capture.
  *
  * Thread   any
  *
@@ -403,18 +376,15 @@ GR_API void gr_buffer_release_later(gr_buffer *buffer);
 /* Options of gr_buffer_release_many(). */
 typedef struct gr_release_options {
     size_t struct_size;
-
-    /* The release waits for this event: record it after the last work. NULL: none. */
-    CUevent wait_event;
+    CUevent wait_event; /* the release waits for it: record it after the last work; NULL: none */
 } gr_release_options;
 
 /*
  * Releases n different buffers in `stream`, by one driver call for up to 256 consecutive ones.
  *
  * GR_STREAM_OF_MAP selects the stream of each map. Another stream waits for the work that the
- * stream of the map has so far; let it wait yourself for other streams that still write.
- *
- * NULL entries are skipped; entries of released buffers are set to NULL. `options` may be NULL.
+ * stream of the map has so far; let it wait yourself for other streams that still write. NULL
+ * entries are skipped; entries of released buffers are set to NULL. `options` may be NULL.
  *
  * Errors:
  *     GR_ERR_INVALID_VALUE  `stream` or `buffers` is NULL; nothing was released
@@ -438,9 +408,9 @@ GR_API gr_status gr_resource_unmap(gr_resource *resource, CUstream stream);
 /* ---- Waiting on the host --------------------------------------------------------------------- */
 
 /*
- * Blocks the calling thread until CUDA has finished the work that was in the stream at the last
- * release of the resource. With the transports interop and copy it also waits for later work in
- * that stream, which must still exist.
+ * Blocks the thread until CUDA has finished the work that was in the stream at the last release of
+ * the resource. With interop and copy it also waits for later work in that stream, which must still
+ * exist.
  *
  * Waits    at most timeout_ms milliseconds; 0 polls
  *
@@ -459,7 +429,6 @@ GR_API gr_status gr_resource_wait(gr_resource *resource, unsigned timeout_ms);
 
 /*
  * Ends the registration now: unmaps the resource in `stream` if it is mapped, and unregisters it.
- *
  * Its buffers then report pointer 0 and size 0. The object can still be queried until
  * gr_resource_free(). Closing again does nothing and succeeds.
  *
@@ -477,9 +446,8 @@ GR_API gr_status gr_resource_wait(gr_resource *resource, unsigned timeout_ms);
 GR_API gr_status gr_resource_close(gr_resource *resource, CUstream stream);
 
 /*
- * Frees a resource: closes it, unless it is mapped; then the release of its buffer closes it.
- *
- * If its OpenGL context is not current, this logs a warning, and the next call in that context that
+ * Frees a resource: closes it, unless it is mapped; then the release of its buffer closes it. If
+ * its OpenGL context is not current, this logs a warning, and the next call in that context that
  * creates or frees a resource ends the registration.
  *
  * Thread   any
@@ -503,23 +471,14 @@ typedef enum gr_graphics_api {
 
 /* How the bytes get from one API to the other. Bits, so that a set can be allowed. */
 typedef enum gr_transport {
-    /* An OpenGL object that is registered with CUDA: no copy, each map and release is a barrier. */
-    GR_TRANSPORT_INTEROP = 1,
-
-    /* OpenGL storage that both sides import, with semaphores: no copy, several frames in flight. */
-    GR_TRANSPORT_SHARED = 2,
-
-    /* Through host memory: works between any OpenGL and any CUDA device. */
-    GR_TRANSPORT_COPY = 4,
-
-    /* Memory of Vulkan, or of any other API that can export it: no copy. */
-    GR_TRANSPORT_EXTERNAL = 8,
-
-    /* A copy from GPU to GPU, for OpenGL on one and CUDA on another. */
-    GR_TRANSPORT_PEER = 16,
-
-    /* As a set of allowed transports: the best that works. */
-    GR_TRANSPORT_ANY = 31
+    GR_TRANSPORT_INTEROP = 1,  /* a registered OpenGL object: no copy, maps and releases are
+                                * barriers */
+    GR_TRANSPORT_SHARED = 2,   /* OpenGL storage that both sides import, with semaphores: no copy,
+                                * several frames in flight */
+    GR_TRANSPORT_COPY = 4,     /* through host memory: any OpenGL and any CUDA device */
+    GR_TRANSPORT_EXTERNAL = 8, /* memory of Vulkan, or of any API that exports it: no copy */
+    GR_TRANSPORT_PEER = 16,    /* a copy from GPU to GPU: OpenGL on one, CUDA on another */
+    GR_TRANSPORT_ANY = 31      /* the best that works, as a set of allowed transports */
 } gr_transport;
 
 /*
@@ -557,14 +516,13 @@ GR_API CUgraphicsResource gr_resource_graphics(const gr_resource *resource);
 GR_API CUexternalMemory gr_resource_external_memory(const gr_resource *resource);
 
 /*
- * Writes one line about the resource: kind, size, flags, transport and state.
- *
- * Writes at most `size` bytes with the terminating zero and returns the length of the whole line,
- * like snprintf. NULL is described as no resource.
+ * Writes one line about the resource: kind, size, flags, transport and state. Writes at most `size`
+ * bytes with the terminating zero and returns the length of the whole line, like snprintf. NULL is
+ * described as no resource.
  */
 GR_API int gr_resource_describe(const gr_resource *resource, char *text, size_t size);
 
-/* ---- Logging and version --------------------------------------------------------------------- */
+/* ---- Logging --------------------------------------------------------------------------------- */
 
 /* Log levels. Each includes those before it. */
 typedef enum gr_log_level {
@@ -583,10 +541,8 @@ typedef void (*gr_log_fn)(void *user, gr_log_level level, const char *line);
 
 /*
  * Sends lines up to `level` to `fn` with `user`; if `fn` is NULL, to the standard error stream.
- * Objects open at exit are reported on the standard error stream only, not to `fn`.
- *
- * The default is the environment variable GR_LOG: none, error, warning, info or debug; without it,
- * none.
+ * Objects open at exit are reported there only, not to `fn`. The default is the environment
+ * variable GR_LOG: none, error, warning, info or debug; without it, none.
  *
  * Thread   any; concurrent lines may still use the old setting
  */
@@ -620,11 +576,10 @@ GR_API const char *gr_library_version(void);
 
 #if defined(__GNUC__)
 /*
- * Declares a variable whose object is released or freed when it goes out of scope (gcc, clang).
+ * Declares a variable whose object is released or freed when it goes out of scope (gcc, clang). A
+ * failure of that release is logged as a warning.
  *
  *     GR_AUTO(gr_buffer) *buffer = gr_map(resource, stream);
- *
- * A failure of that release is logged as a warning.
  */
 #define GR_AUTO(type) __attribute__((cleanup(type##_at_scope_end))) type
 

@@ -128,25 +128,14 @@ typedef enum gr_memory {
 /* A tensor to create. Read during the call. */
 typedef struct gr_tensor_desc {
     size_t struct_size;
-
-    /* The type of its elements. Required. */
-    gr_dtype dtype;
-
-    /* The number of dimensions, and their sizes. 0: one element, and `shape` is NULL. */
-    unsigned ndim;
-    const int64_t *shape;
-
-    /* Bytes between the elements of each dimension. NULL: compact, the last dimension fastest. */
-    const int64_t *strides;
-
-    /* The meaning of the dimensions. */
-    gr_layout layout;
-
-    /* The kind of memory. 0 for gr_buffer_tensor() and gr_tensor_view(). */
-    gr_memory memory;
-
-    /* Writes are refused, also to views. Set for tensors of a read_only resource. */
-    bool read_only;
+    gr_dtype dtype;         /* the type of its elements; required */
+    unsigned ndim;          /* the number of dimensions; 0: one element, and `shape` is NULL */
+    const int64_t *shape;   /* the sizes of the dimensions */
+    const int64_t *strides; /* bytes between the elements of each dimension; NULL: compact, the
+                             * last dimension fastest */
+    gr_layout layout;       /* the meaning of the dimensions */
+    gr_memory memory;       /* the kind of memory; 0 for gr_buffer_tensor(), gr_tensor_view() */
+    bool read_only;         /* refuse writes, also to views; set for a read_only resource */
 
     /*
      * The offset of element 0 in bytes: for gr_buffer_tensor() in the buffer, for gr_tensor_view()
@@ -154,8 +143,7 @@ typedef struct gr_tensor_desc {
      */
     size_t offset;
 
-    /* Allow exports with negative strides by DLPack, on which many consumers crash. */
-    bool negative_strides;
+    bool negative_strides; /* allow DLPack exports with them, on which many consumers crash */
 } gr_tensor_desc;
 
 /*
@@ -288,34 +276,19 @@ GR_API gr_status gr_tensor_collect(unsigned timeout_ms);
 
 /* A tensor's properties. Owned by the tensor. */
 typedef struct gr_tensor_info {
-    /* The address of element 0 in CUDA. 0: it was revoked, or has no elements. */
-    CUdeviceptr ptr;
-
-    /* The address of element 0 on the host. NULL: the host has no access. */
-    void *data;
-    gr_dtype dtype;
-
-    /* The number of dimensions, their sizes, and their strides in bytes. */
-    unsigned ndim;
-    const int64_t *shape;
-    const int64_t *strides;
-
-    gr_layout layout;
-    gr_memory memory;
-
-    /* The CUDA device of the memory, or of the context that created host memory. */
-    int device;
-
-    bool read_only;
-
-    /* The bytes of all elements without gaps: the size of a copy to the host. */
-    size_t bytes;
-
-    /* The elements are contiguous, the last dimension fastest. */
-    bool compact;
-
-    /* Its mapping has ended. */
-    bool revoked;
+    CUdeviceptr ptr;        /* of element 0 in CUDA; 0: it was revoked, or has no elements */
+    void *data;             /* the address of element 0 on the host; NULL: it has no access */
+    gr_dtype dtype;         /* the type of an element */
+    unsigned ndim;          /* the number of dimensions */
+    const int64_t *shape;   /* the sizes of the dimensions */
+    const int64_t *strides; /* their strides in bytes */
+    gr_layout layout;       /* the meaning of the dimensions */
+    gr_memory memory;       /* the kind of memory */
+    int device;             /* of the memory, or of the CUDA context that created host memory */
+    bool read_only;         /* writes are refused */
+    size_t bytes;           /* of all elements without gaps: the size of a copy to the host */
+    bool compact;           /* the elements are contiguous, the last dimension fastest */
+    bool revoked;           /* its mapping has ended */
 } gr_tensor_info;
 
 /*
@@ -461,24 +434,14 @@ GR_API gr_tensor *gr_tensor_from_dlpack_legacy(struct DLManagedTensor *managed, 
 
 /* The fields of __cuda_array_interface__. Owned by the tensor. */
 typedef struct gr_array_interface {
-    /* The address of element 0. */
-    CUdeviceptr data;
-
-    bool read_only;
-
-    /* The type of an element: gr_dtype_typestr(). */
-    const char *typestr;
-
-    /* `strides`, in bytes, is NULL for contiguous elements. */
-    unsigned ndim;
-    const int64_t *shape;
-    const int64_t *strides;
-
-    /* The stream that the consumer must wait for. NULL: the bytes are ready. */
-    CUstream stream;
-
-    /* 3. */
-    unsigned version;
+    CUdeviceptr data;       /* the address of element 0 */
+    bool read_only;         /* writes are refused */
+    const char *typestr;    /* the type of an element: gr_dtype_typestr() */
+    unsigned ndim;          /* the number of dimensions */
+    const int64_t *shape;   /* the sizes of the dimensions */
+    const int64_t *strides; /* their strides in bytes; NULL: the elements are contiguous */
+    CUstream stream;        /* the consumer must wait for it; NULL: the bytes are ready */
+    unsigned version;       /* 3 */
 } gr_array_interface;
 
 /*

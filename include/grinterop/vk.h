@@ -10,8 +10,6 @@
  *                                      .size = bytes,
  *                                      .usage = VK_BUFFER_USAGE_VERTEX_BUFFER_BIT};
  *     gr_resource *vertices = gr_vk_buffer_create(device, &info, GR_WRITE_DISCARD);
- *     if (!vertices)
- *         gr_error_print(stderr, "sharing the vertices");
  *
  *     gr_buffer *buffer = gr_map(vertices, stream);                           (each frame)
  *     ... launch kernels on `stream` that write to gr_buffer_ptr(buffer) ...
@@ -28,8 +26,7 @@
  *     gr_resource_free(vertices);
  *     gr_vk_device_free(device);
  *
- * No call above blocks: the CUDA stream waits for the Vulkan submit, and the submit for the
- * release.
+ * No call of a frame blocks: the CUDA stream waits for the submit, and the submit for the release.
  *
  * Order    the resources of a wrapped device share one pair of timeline semaphores. Give resources
  *          their own pair if several queues or threads use them, or streams that should not wait
@@ -64,20 +61,14 @@ typedef struct gr_vk_device gr_vk_device;
 /* The Vulkan device for gr_vk_device_wrap(). */
 typedef struct gr_vk_device_desc {
     size_t struct_size;
-
-    /* Looks up the Vulkan functions. Required. */
-    PFN_vkGetInstanceProcAddr get_instance_proc_addr;
-
-    /* All three are required. */
-    VkInstance instance;
-    VkPhysicalDevice physical_device;
-    VkDevice device;
+    PFN_vkGetInstanceProcAddr get_instance_proc_addr; /* looks up the Vulkan functions; required */
+    VkInstance instance;                              /* required */
+    VkPhysicalDevice physical_device;                 /* required */
+    VkDevice device;                                  /* required */
 
     /* The queue that uses the resources. VK_NULL_HANDLE: each gr_vk_submit() names one. */
     VkQueue queue;
-
-    /* The family of that queue. 0 is a valid family. */
-    uint32_t queue_family;
+    uint32_t queue_family; /* the family of that queue; 0 is a valid family */
 
     /*
      * The feature synchronization2 is enabled. If false, stages and accesses beyond 32 bits are
@@ -136,10 +127,9 @@ GR_API gr_status gr_vk_device_extensions(const gr_vk_device_desc *desc, const ch
  *
  * The current CUDA context is used, which must belong to that device or to one with peer access to
  * it (cuDeviceCanAccessPeer). If none is current, the primary context of the device is retained
- * until the wrap is freed.
- *
- * With a context of another device only semaphores and buffers with dedicated memory, as
- * gr_vk_buffer_create() makes them, can be shared. The memory stays on the Vulkan device.
+ * until the wrap is freed. With a context of another device only semaphores and buffers with
+ * dedicated memory, as of gr_vk_buffer_create(), can be shared. The memory stays on the Vulkan
+ * device.
  *
  * Owner    the caller frees it with gr_vk_device_free()
  * Valid    instance, device and queue must outlive the wrap and everything created from it.
@@ -168,9 +158,7 @@ GR_API gr_vk_device *gr_vk_device_wrap(const gr_vk_device_desc *desc);
  */
 GR_API void gr_vk_device_free(gr_vk_device *device);
 
-/*
- * The ordinal of the CUDA device; -1 for NULL, with GR_ERR_INVALID_VALUE.
- */
+/* The ordinal of the CUDA device; -1 for NULL, with GR_ERR_INVALID_VALUE. */
 GR_API int gr_vk_device_cuda(const gr_vk_device *device);
 
 /*
@@ -205,8 +193,8 @@ GR_API int gr_vk_device_describe(const gr_vk_device *device, char *text, size_t 
  * `flags` for buffers are GR_READ_WRITE, GR_READ_ONLY or GR_WRITE_DISCARD, for images all of gr.h.
  * Kernels may write to an image with GR_SURFACE_LOAD_STORE or VK_IMAGE_USAGE_STORAGE_BIT.
  *
- * Owner    the caller frees the resource, which destroys VkBuffer, VkImage and memory: Vulkan's
- *          work with them must be done
+ * Owner    the caller frees the resource, which destroys VkBuffer, VkImage and memory: their Vulkan
+ *          work must be done
  *
  * Errors:
  *     GR_ERR_INVALID_VALUE  a NULL, a wrong sType, usage 0, an invalid size, shape or flag; or
@@ -247,27 +235,13 @@ GR_API VkDeviceMemory gr_vk_memory(const gr_resource *resource);
  */
 typedef struct gr_vk_buffer_desc {
     size_t struct_size;
-
-    /* Required, as are the memory and both sizes. */
-    VkBuffer buffer;
-
-    /* The memory that the buffer is bound to. */
-    VkDeviceMemory memory;
-
-    /* The allocationSize of `memory`. */
-    VkDeviceSize memory_size;
-
-    /* The offset of the buffer in `memory`. */
-    VkDeviceSize offset;
-
-    /* The size of the buffer in bytes. */
-    VkDeviceSize size;
-
-    /* `memory` was allocated with VkMemoryDedicatedAllocateInfo. */
-    bool dedicated;
-
-    /* As in the buffer's VkBufferCreateInfo. 0: VK_SHARING_MODE_EXCLUSIVE. */
-    VkSharingMode sharing_mode;
+    VkBuffer buffer;            /* required */
+    VkDeviceMemory memory;      /* the memory that it is bound to; required */
+    VkDeviceSize memory_size;   /* the allocationSize of `memory`; required */
+    VkDeviceSize offset;        /* the offset of the buffer in `memory` */
+    VkDeviceSize size;          /* the size of the buffer in bytes; required */
+    bool dedicated;             /* `memory` was allocated with VkMemoryDedicatedAllocateInfo */
+    VkSharingMode sharing_mode; /* as in its VkBufferCreateInfo; 0: VK_SHARING_MODE_EXCLUSIVE */
 } gr_vk_buffer_desc;
 
 /* An image in such memory. */
@@ -277,20 +251,11 @@ typedef struct gr_vk_image_desc {
     /* The argument of vkCreateImage. Required; read during the call only. */
     const VkImageCreateInfo *create_info;
 
-    /* Required, as are the memory and its size. */
-    VkImage image;
-
-    /* The memory that the image is bound to. */
-    VkDeviceMemory memory;
-
-    /* The allocationSize of `memory`. */
-    VkDeviceSize memory_size;
-
-    /* The offset of the image in `memory`. */
-    VkDeviceSize offset;
-
-    /* `memory` was allocated with VkMemoryDedicatedAllocateInfo. */
-    bool dedicated;
+    VkImage image;            /* required */
+    VkDeviceMemory memory;    /* the memory that it is bound to; required */
+    VkDeviceSize memory_size; /* the allocationSize of `memory`; required */
+    VkDeviceSize offset;      /* the offset of the image in `memory` */
+    bool dedicated;           /* `memory` was allocated with VkMemoryDedicatedAllocateInfo */
 } gr_vk_image_desc;
 
 /*
@@ -330,24 +295,13 @@ GR_API gr_resource *gr_from_vk_image(gr_vk_device *device, const gr_vk_image_des
 
 /* A Vulkan format as CUDA sees it. Owned by the library. */
 typedef struct gr_vk_format_info {
-    /* Such as "VK_FORMAT_R8G8B8A8_UNORM". */
-    const char *name;
-
-    /* The format of one channel, and the number of channels. */
-    CUarray_format format;
-    unsigned channels;
-
-    /* Integers represent numbers from 0 to 1, or -1 to 1. */
-    bool normalized;
-
-    /* Colours are sRGB encoded. */
-    bool srgb;
-
-    /* Values are depths. */
-    bool depth;
-
-    /* Blue comes first, as channel x in CUDA. */
-    bool swapped;
+    const char *name;      /* such as "VK_FORMAT_R8G8B8A8_UNORM" */
+    CUarray_format format; /* of one channel */
+    unsigned channels;     /* the number of channels */
+    bool normalized;       /* integers represent numbers from 0 to 1, or -1 to 1 */
+    bool srgb;             /* colours are sRGB encoded */
+    bool depth;            /* values are depths */
+    bool swapped;          /* blue comes first, as channel x in CUDA */
 } gr_vk_format_info;
 
 /*
@@ -371,9 +325,7 @@ typedef struct gr_vk_use {
      * Stages beyond 32 bits need gr_vk_device_desc.synchronization2.
      */
     VkPipelineStageFlags2 stages;
-
-    /* The accesses. 0: nothing to make visible. */
-    VkAccessFlags2 access;
+    VkAccessFlags2 access; /* 0: nothing to make visible */
 
     /*
      * The layout of the images. 0, VK_IMAGE_LAYOUT_UNDEFINED, discards their contents on the way to
@@ -391,15 +343,10 @@ typedef struct gr_vk_use {
 /* A submit, and how its commands use the resources. */
 typedef struct gr_vk_submit_desc {
     size_t struct_size;
-
-    /* VK_NULL_HANDLE: the queue of the wrapped device. */
-    VkQueue queue;
-
-    /* Your commands and semaphores, without barriers for CUDA. NULL: no commands. */
-    const VkSubmitInfo2 *info;
-
-    /* Signalled when everything is done. VK_NULL_HANDLE: none. */
-    VkFence fence;
+    VkQueue queue;             /* VK_NULL_HANDLE: the queue of the wrapped device */
+    const VkSubmitInfo2 *info; /* your commands and semaphores, without barriers for CUDA; NULL: no
+                                * commands */
+    VkFence fence;             /* signalled when everything is done; VK_NULL_HANDLE: none */
 
     /*
      * The first use by the commands: a barrier before it takes the resources back from CUDA. NULL:
@@ -424,10 +371,9 @@ typedef struct gr_vk_submit_desc {
  *     gr_submit_free(submit);
  *
  * Adds the waits, signals and barriers of all Vulkan resources in `submit`, and ignores OpenGL
- * resources. The submit is then committed: the next map of each resource waits for it.
- *
- * With synchronization2 it is one vkQueueSubmit2. Without, it is translated for vkQueueSubmit, with
- * all signals after all commands.
+ * resources. The submit is then committed: the next map of each resource waits for it. With
+ * synchronization2 it is one vkQueueSubmit2. Without, it is translated for vkQueueSubmit, with all
+ * signals after all commands.
  *
  * Thread   no other thread may use the queue during the call, as for vkQueueSubmit
  * Memory   the barriers are in command buffers of grinterop, which are reused when their submits
@@ -456,10 +402,9 @@ GR_API gr_status gr_vk_submit(gr_submit *submit, const gr_vk_submit_desc *desc);
  *         gr_submit_commit(submit);
  *
  * vkQueueSubmit2 needs a Vulkan 1.3 device with synchronization2, such as that of
- * gr_vk_headless_create(); older devices have vkQueueSubmit2KHR.
- *
- * *out is `info` with longer lists. `info` may be NULL, for no commands. `stages` wait for CUDA;
- * 0: all. Record the barriers by gr_vk_cmd_from_cuda() and gr_vk_cmd_to_cuda().
+ * gr_vk_headless_create(); older devices have vkQueueSubmit2KHR. *out is `info` with longer lists.
+ * `info` may be NULL, for no commands. `stages` wait for CUDA; 0: all. Record the barriers by
+ * gr_vk_cmd_from_cuda() and gr_vk_cmd_to_cuda().
  *
  * Owner    the library owns the lists
  * Valid    until gr_submit_free(), or the next call of this or of gr_vk_submit() with `submit`
@@ -480,9 +425,8 @@ GR_API gr_status gr_vk_submit_fill(gr_submit *submit, const VkSubmitInfo2 *info,
  *     gr_vk_cmd_to_cuda(commands, resources, n, &last_use);
  *
  * They change owner and layout; the semaphores of the submit do the waiting. The submit must wait
- * at least at the stages of `after`, which the layout change follows.
- *
- * Flags that fit into 32 bits are recorded by vkCmdPipelineBarrier.
+ * at least at the stages of `after`, which the layout change follows. Flags that fit into 32 bits
+ * are recorded by vkCmdPipelineBarrier.
  *
  * Errors, after which nothing was recorded:
  *     GR_ERR_INVALID_VALUE  a NULL, n or `stages` is 0, a resource that is not a Vulkan resource or
@@ -522,15 +466,10 @@ GR_API gr_semaphore *gr_vk_semaphore_create(gr_vk_device *device, VkSemaphoreTyp
 /* An existing semaphore. */
 typedef struct gr_vk_semaphore_desc {
     size_t struct_size;
-
-    /* Required. Created with VkExportSemaphoreCreateInfo, unless `through_host` is set. */
-    VkSemaphore semaphore;
-
-    /* 0: VK_SEMAPHORE_TYPE_BINARY. */
-    VkSemaphoreType type;
-
-    /* The current value of a timeline. 0 for a binary semaphore. */
-    uint64_t value;
+    VkSemaphore semaphore; /* required; created with VkExportSemaphoreCreateInfo, unless
+                            * `through_host` is set */
+    VkSemaphoreType type;  /* 0: VK_SEMAPHORE_TYPE_BINARY */
+    uint64_t value;        /* the current value of a timeline; 0 for a binary semaphore */
 
     /*
      * Do not export it: the host waits and signals in stream order. For timelines only. A GPU
@@ -553,9 +492,7 @@ typedef struct gr_vk_semaphore_desc {
  */
 GR_API gr_semaphore *gr_semaphore_from_vk(gr_vk_device *device, const gr_vk_semaphore_desc *desc);
 
-/*
- * The VkSemaphore; VK_NULL_HANDLE for other semaphores, and for NULL, with GR_ERR_INVALID_VALUE.
- */
+/* The VkSemaphore. VK_NULL_HANDLE for other semaphores; for NULL with GR_ERR_INVALID_VALUE. */
 GR_API VkSemaphore gr_vk_semaphore(const gr_semaphore *semaphore);
 
 /* ---- Vulkan without a window ----------------------------------------------------------------- */
@@ -566,12 +503,8 @@ typedef struct gr_vk_headless gr_vk_headless;
 /* Options of gr_vk_headless_create(). */
 typedef struct gr_vk_headless_options {
     size_t struct_size;
-
-    /* The CUDA ordinal of the device. */
-    int cuda_device;
-
-    /* Enable the Khronos validation layer. */
-    bool validation;
+    int cuda_device; /* the CUDA ordinal of the device */
+    bool validation; /* enable the Khronos validation layer */
 
     /*
      * Called with `user` for each warning and error of the layer, on any thread that calls Vulkan.
@@ -595,9 +528,7 @@ typedef struct gr_vk_headless_info {
      */
     VkQueue graphics, compute, transfer;
     uint32_t graphics_family, compute_family, transfer_family;
-
-    /* For gr_vk_device_desc.synchronization2. */
-    bool synchronization2;
+    bool synchronization2; /* for gr_vk_device_desc.synchronization2 */
 } gr_vk_headless_info;
 
 /*
