@@ -63,7 +63,7 @@ void gr_init_advise(CUresult code, char *text, size_t size)
         snprintf(text, size, "%s", code == CUDA_ERROR_NO_DEVICE ? sentence(code) : ASK_NVIDIA_SMI);
     else if (gr_machine_is_wsl())
         snprintf(text, size,
-                 "This is WSL, where /dev/dxg provides the GPU, which is %s. libcuda.so.1 must be "
+                 "This is WSL, where the GPU is /dev/dxg, which is %s. libcuda.so.1 must be "
                  "that of /usr/lib/wsl/lib, which comes with the Windows driver: install no Linux "
                  "driver, update the Windows driver (and wsl --update).",
                  gr_machine_node("/dev/dxg"));

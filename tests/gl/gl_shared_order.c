@@ -343,7 +343,7 @@ ORDER_TEST(what_opengl_read_is_given_back_on_its_thread, WAYS)
     assert_ok(gr_egl_make_current(fx.egl));
     assert_gl_bytes(gr_gl_name(slot->resource), SIZE, 5);
     assert_ok(gr_ring_give_back(ring, &slot, 1));
-    assert_fails(gr_ring_give_back(ring, &slot, 1), GR_ERR_STATE, 0, "not one that is being read");
+    assert_fails(gr_ring_give_back(ring, &slot, 1), GR_ERR_STATE, 0, "is not being read");
     if (_i != 1) { /* the slot stays if its signal cannot be sent */
         const gr_slot *all[8];
         assert_ok(gr_egl_make_current(NULL));

@@ -172,7 +172,8 @@ VULKAN_TEST(messages_that_keep_arriving)
     pthread_t thread;
     wire_put(pair.here, &head);
     ck_assert_int_eq(pthread_create(&thread, NULL, send_slots, &slots), 0);
-    assert_null(gr_ring_receive(pair.there, NULL, 0, NULL, 10), GR_ERR_TIMEOUT, 0, "all there");
+    assert_null(gr_ring_receive(pair.there, NULL, 0, NULL, 10), GR_ERR_TIMEOUT, 0,
+                "complete in time");
     close(pair.there);
     pair.there = -1;
     pthread_join(thread, NULL);

@@ -320,9 +320,9 @@ TEST(streams_are_for_the_side_that_is_cuda)
                    "In this ring CUDA writes and needs a stream, but the stream is none");
     assert_invalid(gr_ring_acquire_write(to_gl, GR_STREAM_OF_MAP, &slot, 1, 0), "GR_STREAM_OF_MAP");
     assert_invalid(gr_ring_acquire_read(to_gl, fx.stream, &slot, 1, 0),
-                   "the graphics API reads, which takes no stream");
+                   "the graphics API reads and takes no stream");
     assert_invalid(gr_ring_acquire_write(to_cuda, fx.stream, &slot, 1, 0),
-                   "the graphics API writes, which takes no stream");
+                   "the graphics API writes and takes no stream");
     assert_invalid(gr_ring_acquire_read(to_cuda, GR_STREAM_NONE, &slot, 1, 0),
                    "In this ring CUDA reads");
     ck_assert_ptr_null(slot);
@@ -365,17 +365,15 @@ TEST(slots_that_are_not_the_sides_are_refused, 2)
     assert_invalid(gr_ring_publish(ring, wrong, 2),
                    "Slot 1 of the list is not a slot of this ring");
     assert_invalid(gr_ring_publish(ring, twice, 2), "listed twice");
-    assert_fails(gr_ring_give_back(ring, &mine, 1), GR_ERR_STATE, 0, "not one that is being read");
-    assert_fails(gr_ring_cancel_read(ring, &mine, 1), GR_ERR_STATE, 0,
-                 "not one that is being read");
+    assert_fails(gr_ring_give_back(ring, &mine, 1), GR_ERR_STATE, 0, "is not being read");
+    assert_fails(gr_ring_cancel_read(ring, &mine, 1), GR_ERR_STATE, 0, "is not being read");
     assert_slots(ring, 1, 1, 0, 0);
     ck_assert(gr_resource_is_mapped(mine->resource) == (producer == GR_SIDE_CUDA));
     slot_fill(mine, 3);
     assert_ok(gr_ring_publish(ring, &mine, 1));
-    assert_fails(gr_ring_publish(ring, &mine, 1), GR_ERR_STATE, 0, "not one that is being written");
-    assert_fails(gr_ring_cancel_write(ring, &mine, 1), GR_ERR_STATE, 0,
-                 "not one that is being written");
-    assert_fails(gr_ring_give_back(ring, &mine, 1), GR_ERR_STATE, 0, "not one that is being read");
+    assert_fails(gr_ring_publish(ring, &mine, 1), GR_ERR_STATE, 0, "is not being written");
+    assert_fails(gr_ring_cancel_write(ring, &mine, 1), GR_ERR_STATE, 0, "is not being written");
+    assert_fails(gr_ring_give_back(ring, &mine, 1), GR_ERR_STATE, 0, "is not being read");
     read_frame(ring, producer, 3);
     assert_ok(gr_ring_cancel_write(other, &foreign, 1));
 }

@@ -283,7 +283,7 @@ TEST(a_view_lies_within_its_tensor)
     assert_null_invalid(gr_tensor_view(tensor, &desc), "does not fit in");
     desc.offset = 79;
     desc.strides = (const int64_t[]){-20, 4};
-    assert_null_invalid(gr_tensor_view(tensor, &desc), "reaches 80 bytes before element 0");
+    assert_null_invalid(gr_tensor_view(tensor, &desc), "spans 80 bytes before it");
     desc.offset = 80;
     gr_tensor *flipped = gr_tensor_view(tensor, &desc);
     assert_made(flipped);

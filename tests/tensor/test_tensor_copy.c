@@ -318,7 +318,7 @@ TEST(copies_that_do_not_fit_are_refused)
         const char *text;
     } wrong[] = {{GR_ERR_INVALID_VALUE, "(3, 2) is written, and (2, 3) is read"},
                  {GR_ERR_INVALID_VALUE, "(6,) is written, and (2, 3) is read"},
-                 {GR_ERR_INVALID_VALUE, "of int32 and of float32"},
+                 {GR_ERR_INVALID_VALUE, "the types int32 and float32"},
                  {GR_ERR_STATE, "read-only"},
                  {GR_ERR_INVALID_VALUE, "stride 0 in dimension 0 of (2, 3)"}};
     for (int i = 0; i < 5; i++)

@@ -45,9 +45,9 @@ TEST(a_part_is_described)
     gr_tensor_free(tensor);
     desc.offset++;
     assert_null_invalid(gr_buffer_tensor(buffer, &desc),
-                        "does not lie in the buffer, which has 4096");
+                        "does not fit in the buffer, which has 4096");
     desc.offset = 143;
-    assert_null_invalid(gr_buffer_tensor(buffer, &desc), "reaches 144 bytes before element 0");
+    assert_null_invalid(gr_buffer_tensor(buffer, &desc), "spans 144 bytes before it");
     desc.offset = SIZE_MAX;
     assert_null_invalid(gr_buffer_tensor(buffer, &desc), "does not fit");
     desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .memory = GR_MEMORY_HOST);
