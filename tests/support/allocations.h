@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whether a loop of grinterop's calls allocates anything, and whether its memory grows. One file of
- * a program includes this: it brings the program's malloc() and the like, which count the calls
- * that come from grinterop's code and leave the work to the C library.
+ * Checks whether a loop of grinterop calls allocates anything, and whether its memory grows.
+ * Include this in one file of a program only: it replaces the program's malloc() and the like by
+ * functions that count the calls from grinterop's code and forward to the C library.
  */
 #ifndef GR_TESTS_ALLOCATIONS_H
 #define GR_TESTS_ALLOCATIONS_H
@@ -20,10 +20,10 @@
 
 static unsigned long allocations;
 
-/* A sanitizer brings its own, and would not know of memory that these hand out. */
+/* A sanitizer replaces malloc() itself and would not know of memory from these functions. */
 #ifndef SANITIZER
 
-/* Where grinterop's code lies. Not set: nothing is counted. */
+/* The address range of grinterop's code. Not set: nothing is counted. */
 static uintptr_t code_start, code_end;
 
 #define EXPORT __attribute__((visibility("default")))
@@ -59,7 +59,7 @@ EXPORT void *realloc(void *memory, size_t size)
     return __libc_realloc(memory, size);
 }
 
-/* Not counted: a function of OpenGL's that ends in a jump to it would pass for grinterop's. */
+/* Not counted: an OpenGL function that ends in a jump to it would be mistaken for grinterop. */
 EXPORT void free(void *memory)
 {
     __libc_free(memory);
@@ -94,7 +94,7 @@ static inline int find_grinterop(struct dl_phdr_info *info, size_t size, void *u
     return 1;
 }
 
-/* False if there is no libgrinterop.so whose calls could be told from others. */
+/* False if there is no libgrinterop.so, whose calls can be told from others. */
 static inline bool start_counting(void)
 {
     dl_iterate_phdr(find_grinterop, NULL);
@@ -122,8 +122,8 @@ static inline bool start_counting(void)
 /* ---- Growth ---------------------------------------------------------------------------------- */
 
 /*
- * Less than what would be lost if each cycle lost a few objects, and more than the pieces, of up to
- * 2 MiB, in which the C library and the drivers take memory.
+ * Less than the loss of a few objects per cycle would add up to; more than the chunks of up to 2
+ * MiB in which the C library and the drivers allocate.
  */
 #define MOST_GROWTH (4 << 20)
 
@@ -147,8 +147,8 @@ static inline size_t device_memory(void)
 }
 
 /*
- * What `count` cycles take and do not give back: descriptors and memory of this process, and of the
- * device's.
+ * What `count` cycles take and do not free: file descriptors, and memory of the host and the
+ * device.
  */
 struct growth {
     int fds;
@@ -170,13 +170,13 @@ static inline struct growth measure_growth(void (*cycle)(GLuint name), GLuint na
 }
 
 /*
- * The first tenth fills what is kept for re-use: free lists, caches, the drivers' pools, which may
- * still grow later, in pieces of some MiB. What was closed may keep its descriptor until the stream
- * has passed. A leak however grows each time: one round of five that is quiet on all sides is
+ * The first tenth fills what is kept for reuse: free lists, caches and driver pools, which may
+ * still grow later, in chunks of some MiB. A closed object may keep its descriptor until the stream
+ * has finished. A leak, however, grows each time, so one round out of five without any growth is
  * enough.
  *
- * Of the device's memory only the software driver knows what is this process's own: a GPU's is also
- * taken by others.
+ * Only the software driver can report how much device memory this process uses. On a GPU other
+ * processes allocate too.
  */
 static inline void assert_steady(void (*cycle)(GLuint name), GLuint name, int count)
 {
@@ -186,7 +186,7 @@ static inline void assert_steady(void (*cycle)(GLuint name), GLuint name, int co
     for (int round = 0; round < 5; round++) {
         more = measure_growth(cycle, name, count);
         if (sanitizer())
-            more.host = 0; /* it keeps what was freed */
+            more.host = 0; /* it keeps freed memory */
         if (!gr_cuda_is_software())
             more.device = 0;
         if (more.fds <= 0 && more.host < MOST_GROWTH && more.device < MOST_GROWTH)

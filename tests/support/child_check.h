@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Short forms for the children of support.h: a check inside one, and running one that must succeed.
+ * Short forms for the children of support.h: a check inside a child, and running a child that must
+ * succeed.
  */
 #ifndef GR_TESTS_CHILD_CHECK_H
 #define GR_TESTS_CHILD_CHECK_H
@@ -11,8 +12,8 @@
 #define child_check(condition) ck_assert_msg(condition, "not so: %s; %s", #condition, error_text())
 
 /*
- * For the parent: runs the child, which has to return 0. Check ends the whole program over a
- * message of more than 4096 bytes, so what the child said is cut.
+ * For the parent: runs the child, which must return 0. The child's output is truncated, since Check
+ * ends the whole program over a message of more than 4096 bytes.
  */
 #define expect_child(name)                                                                         \
     do {                                                                                           \

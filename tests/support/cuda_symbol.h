@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A function of the driver by name and version, for what a test calls once; NULL: it has none. */
+/*
+ * Looks up a driver function by name and version, for functions that a test calls once. NULL if the
+ * driver lacks it.
+ */
 #ifndef GR_TESTS_CUDA_SYMBOL_H
 #define GR_TESTS_CUDA_SYMBOL_H
 

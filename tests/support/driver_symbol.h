@@ -3,7 +3,7 @@
 #ifndef GR_TESTS_DRIVER_SYMBOL_H
 #define GR_TESTS_DRIVER_SYMBOL_H
 
-/* Each version of an entry point has its own name then, as among the driver's symbols. */
+/* Makes the header give each version of an entry point its own name, as in the driver's symbols. */
 #ifndef __CUDA_API_VERSION_INTERNAL
 #define __CUDA_API_VERSION_INTERNAL
 #endif
@@ -12,20 +12,25 @@
 
 #include <cudaGL.h>
 
-/* The driver's symbol of that name; the case fails if there is none. */
+/* The driver symbol of that name; the case fails if it is missing. */
 typedef void (*driver_call)(void);
 driver_call driver_symbol(const char *name);
 
-/* Takes this file for the driver, and starts nothing; else it is grinterop's, which is started. */
+/*
+ * Uses this file as the driver, without starting it. Otherwise the symbols come from grinterop's
+ * driver, which is started.
+ */
 void driver_symbols_of(const char *path);
 
 /* DRIVER(cuStreamGetId)(stream, &id) */
 #define DRIVER(name) ((__typeof__(&name))driver_symbol(#name))
 
-/* Its twin for programs whose default stream is each thread's own; the suffix is _ptsz or _ptds. */
+/*
+ * The variant for programs compiled with per-thread default streams; the suffix is _ptsz or _ptds.
+ */
 #define DRIVER_TWIN(name, suffix) ((__typeof__(&name))driver_symbol(#name #suffix))
 
-/* The call has to give CUDA_<code>: GIVES(ERROR_INVALID_VALUE, cuStreamGetId, (stream, NULL)). */
+/* The call must return CUDA_<code>: GIVES(ERROR_INVALID_VALUE, cuStreamGetId, (stream, NULL)). */
 #define GIVES(code, name, arguments)                                                               \
     assert_result(CUDA_##code, DRIVER(name) arguments, #name #arguments)
 #define DRV(name, arguments) GIVES(SUCCESS, name, arguments)

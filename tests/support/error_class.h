@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which class an error has. */
+/* The gr_status class that belongs to a driver error. */
 #ifndef GR_TESTS_ERROR_CLASS_H
 #define GR_TESTS_ERROR_CLASS_H
 
 #include <grinterop/gr.h>
 
-/* The class of the error for what the driver refused with this code. */
+/* The class of an error that the driver reported with this code. */
 static inline gr_status class_of_code(int code)
 {
     if (code == CUDA_ERROR_OUT_OF_MEMORY)

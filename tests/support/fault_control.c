@@ -12,7 +12,7 @@
 
 const struct fault_api *fault;
 
-/* Beside the program in a bundle, and in tests/drivers where libtool has built it. */
+/* In a bundle it is next to the program, otherwise where libtool built it: in tests/drivers. */
 static bool find_beside_program(char *path, size_t size)
 {
     static const char *const folders[] = {"", "../drivers/.libs/"};

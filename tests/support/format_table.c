@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads the table of formats, see format_table.h. */
+/* Reads the table of formats; see format_table.h. */
 #include "format_table.h"
 
 #include <stdio.h>
@@ -94,7 +94,7 @@ void format_table_read(void)
     ck_assert_uint_le(image_target_count, MOST_TARGETS);
     char path[4096];
     const char *folder = getenv("GR_TEST_DATA");
-    ck_assert_msg(folder, "GR_TEST_DATA names no folder; tests/run-test sets it");
+    ck_assert_msg(folder, "GR_TEST_DATA is not set to a folder; tests/run-test sets it");
     snprintf(path, sizeof(path), "%s/" FILE_NAME, folder);
     FILE *file = fopen(path, "r");
     ck_assert_msg(file, "no %s", path);
@@ -107,7 +107,7 @@ void format_table_read(void)
     was_read = true;
 }
 
-/* ---- What it says ---------------------------------------------------------------------------- */
+/* ---- Queries --------------------------------------------------------------------------------- */
 
 const struct target_facts *format_table_target(const struct image_target *target)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tests/image/formats-h200.txt: what NVIDIA's driver made of every format and target. Its top
- * says how it came about and what the columns are.
+ * Reads tests/image/formats-h200.txt: the results of NVIDIA's driver for every format and target.
+ * The head of that file says how it was made and what the columns are.
  */
 #ifndef GR_TESTS_FORMAT_TABLE_H
 #define GR_TESTS_FORMAT_TABLE_H
@@ -10,7 +10,7 @@
 
 /* A target's line: sizes as in CUDA_ARRAY3D_DESCRIPTOR. */
 struct target_facts {
-    bool taken; /* there is such a line */
+    bool taken; /* the file has such a line */
     char array[24], mipmapped[24], level1[24];
     unsigned levels, layers, flags;
 };
@@ -20,13 +20,13 @@ struct format_cell {
     char text[16];
 };
 
-/* Reads the file, once; a case fails if it is not there or not as expected. */
+/* Reads the file, once. The case fails if it is missing or malformed. */
 void format_table_read(void);
 
 const struct target_facts *format_table_target(const struct image_target *target);
 const char *format_table_cell(const struct image_format *format, const struct image_target *target);
 
-/* The entry for an array of this type and so many channels. */
+/* The entry for an array with this type and number of channels. */
 struct format_cell format_cell_of(CUarray_format format, unsigned channels);
 
 #endif

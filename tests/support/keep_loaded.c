@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Preloaded under AddressSanitizer: no library is unloaded. Vulkan's loader unloads the drivers,
- * and what a static variable of a driver pointed to would then count as lost, in a module that has
- * no name any more.
+ * Preloaded under AddressSanitizer so that no library is unloaded. The Vulkan loader unloads the
+ * drivers, and memory that only a driver's static variables point to would then be reported as
+ * leaked, in a module without a name.
  */
 #include <dlfcn.h>
 

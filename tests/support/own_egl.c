@@ -8,7 +8,7 @@
 
 enum { MOST_DEVICES = 32 };
 
-/* The device that draws on the processor. */
+/* The device that renders on the CPU. */
 static EGLDeviceEXT find_device(void)
 {
     EGLDeviceEXT devices[MOST_DEVICES];
@@ -33,14 +33,14 @@ static const char *make_context(struct own_egl *own)
     EGLConfig config;
     EGLint count = 0;
     if (own->display == EGL_NO_DISPLAY || !eglInitialize(own->display, NULL, NULL))
-        return "EGL's display can't be initialised";
+        return "the EGL display can't be initialised";
     if (!eglBindAPI(EGL_OPENGL_API) || !eglChooseConfig(own->display, wanted, &config, 1, &count) ||
         count == 0)
-        return "EGL's display has no configuration for OpenGL";
+        return "the EGL display has no configuration for OpenGL";
     own->context = eglCreateContext(own->display, config, EGL_NO_CONTEXT, version);
     if (own->context == EGL_NO_CONTEXT ||
         !eglMakeCurrent(own->display, EGL_NO_SURFACE, EGL_NO_SURFACE, own->context))
-        return "EGL's display gives no OpenGL 4.5";
+        return "the EGL display provides no OpenGL 4.5";
     return NULL;
 }
 
@@ -58,8 +58,8 @@ const char *own_egl_open_software(struct own_egl *own)
     *own = (struct own_egl){0};
     EGLDeviceEXT device = find_device();
     if (device == EGL_NO_DEVICE_EXT)
-        return "no OpenGL on the processor: EGL has no device with EGL_MESA_device_software. "
-               "Install Mesa (on Debian libegl-mesa0, libgl1-mesa-dri)";
+        return "no OpenGL on the CPU: EGL has no device with EGL_MESA_device_software. Install "
+               "Mesa (on Debian libegl-mesa0, libgl1-mesa-dri)";
     return own_egl_open(own, eglGetPlatformDisplayEXT(EGL_PLATFORM_DEVICE_EXT, device, NULL));
 }
 

@@ -1,24 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * OpenGL where grinterop makes no context, since CUDA does not see who draws: on the processor
- * beside a GPU, by EGL's software device, which Mesa has, or on a GPU that is hidden from CUDA.
+ * Creates OpenGL contexts that grinterop would not create, because CUDA cannot see their device: on
+ * the CPU beside a GPU, through Mesa's software device in EGL, or on a GPU that is hidden from
+ * CUDA.
  */
 #ifndef GR_TESTS_OWN_EGL_H
 #define GR_TESTS_OWN_EGL_H
 
-/* An EGLDisplay and an EGLContext; zeros are none. */
+/* An EGLDisplay and an EGLContext; both zero if not open. */
 struct own_egl {
     void *display, *context;
 };
 
 /*
- * An OpenGL 4.5 on an EGLDisplay, which is current from here on. NULL, or why there is none; then
- * nothing is left to be ended, and what was current may be no longer.
+ * Creates an OpenGL 4.5 context on an EGLDisplay and makes it current. Returns NULL on success,
+ * else the reason; then there is nothing to close, and the previous context may no longer be
+ * current.
  */
 const char *own_egl_open(struct own_egl *own, void *display);
 const char *own_egl_open_software(struct own_egl *own);
 
-/* Also while another context is current, which stays so. */
+/* May be called while another context is current, which stays current. */
 void own_egl_close(struct own_egl *own);
 
 #endif

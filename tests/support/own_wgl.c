@@ -7,7 +7,7 @@
 #define WIN32_LEAN_AND_MEAN
 #include <windows.h>
 
-/* Of WGL_ARB_create_context and WGL_ARB_create_context_profile. */
+/* From WGL_ARB_create_context and WGL_ARB_create_context_profile. */
 #define MAJOR_VERSION 0x2091
 #define MINOR_VERSION 0x2092
 #define PROFILE_MASK  0x9126
@@ -23,7 +23,7 @@ static HWND make_window(void)
                        .lpfnWndProc = DefWindowProcA,
                        .hInstance = GetModuleHandleA(NULL),
                        .lpszClassName = CLASS_NAME};
-    RegisterClassA(&class); /* fails the second time, when it is there */
+    RegisterClassA(&class); /* fails if the class is already registered */
     return CreateWindowA(CLASS_NAME, CLASS_NAME, WS_OVERLAPPED, 0, 0, 64, 64, NULL, NULL,
                          class.hInstance, NULL);
 }
@@ -40,7 +40,7 @@ static BOOL choose_pixels(HDC dc)
     return format && SetPixelFormat(dc, format, &wanted);
 }
 
-/* Only a context tells where the function is that makes newer ones. */
+/* The function that creates newer contexts can only be looked up with a context. */
 static HGLRC make_context(HDC dc)
 {
     static const int attributes[] = {MAJOR_VERSION, 4, MINOR_VERSION, 5, PROFILE_MASK,
@@ -65,11 +65,11 @@ const char *own_wgl_open(struct own_wgl *own)
     if (own->window)
         own->dc = GetDC(own->window);
     if (!own->dc)
-        wrong = "there is no window: is there a display?";
+        wrong = "the window cannot be created: is there a display?";
     else if (!choose_pixels(own->dc))
         wrong = "the window has no pixel format for OpenGL";
     else if (!(own->context = make_context(own->dc)))
-        wrong = "the window gives no OpenGL 4.5";
+        wrong = "the window provides no OpenGL 4.5";
     else if (!wglMakeCurrent(own->dc, own->context))
         wrong = "the context cannot be made current";
     if (wrong)

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* OpenGL by WGL, as an application has it: in a window that is never shown. */
+/* Creates an OpenGL context through WGL as an application does: in a window that is never shown. */
 #ifndef GR_TESTS_OWN_WGL_H
 #define GR_TESTS_OWN_WGL_H
 
-/* An HWND, its HDC and an HGLRC; zeros are none. */
+/* An HWND, its HDC and an HGLRC; all zero if not open. */
 struct own_wgl {
     void *window, *dc, *context;
 };
 
 /*
- * An OpenGL 4.5 core context, which is current from here on. NULL, or why there is none; then
- * nothing is left to be ended, and no context is current.
+ * Creates an OpenGL 4.5 core context and makes it current. Returns NULL on success, else the
+ * reason; then there is nothing to close, and no context is current.
  */
 const char *own_wgl_open(struct own_wgl *own);
 
-/* Makes it current on this thread, or for NULL none. */
+/* Makes it current on this thread; NULL makes no context current. */
 void own_wgl_make_current(const struct own_wgl *own);
 
-/* Also while another context is current, which stays so. */
+/* May be called while another context is current, which stays current. */
 void own_wgl_close(struct own_wgl *own);
 
 #endif

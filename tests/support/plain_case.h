@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Cases of the tests that also run on Windows, where there is no Check: they are counted here, and
- * the verdict is in Check's words.
+ * Test cases without Check, for tests that also run on Windows: counts them and prints the result
+ * in Check's format.
  */
 #ifndef GR_TESTS_PLAIN_CASE_H
 #define GR_TESTS_PLAIN_CASE_H
@@ -10,18 +10,18 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Counts a case, which gave NULL or what was wrong, from FAIL() or REQUIRE(). */
+/* Counts a case, which returned NULL or an error text from FAIL() or REQUIRE(). */
 void plain_case(const char *group, const char *name, const char *wrong);
 
-/* Counts a case that cannot run here, and says why. */
+/* Counts a case that cannot run here, and prints the reason. */
 void plain_skip(const char *group, const char *name, const char *reason);
 
-/* Prints the verdict on all cases; what main() returns. */
+/* Prints the result of all cases; returns the value for main(). */
 int plain_verdict(void);
 
 /*
- * Lets grinterop load a driver of the tests, "recorder_driver", that lies beside this program or
- * where libtool puts it. False, with a line that says so, if it is not there.
+ * Makes grinterop load a test driver, such as "recorder_driver", from beside this program or where
+ * libtool puts it. If the file is missing, prints a line and returns false.
  */
 bool plain_driver(const char *program, const char *name);
 
@@ -38,7 +38,7 @@ const char *fail_at(const char *file, int line, const char *format, ...) LIKE_PR
         if (!(condition))                                                                          \
             FAIL("not so: %s", #condition);                                                        \
     } while (0)
-/* For a function that returns what a case does. */
+/* For a function that returns what a case returns. */
 #define PASS_ON(result)                                                                            \
     do {                                                                                           \
         const char *wrong_ = (result);                                                             \

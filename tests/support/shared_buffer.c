@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See shared_buffer.h. */
 #include "shared_buffer.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Buffers of the shared transport, for programs with CUDA on OpenGL's device or on another one. */
+/* Buffers of the shared transport, with CUDA on the OpenGL device or on another one. */
 #ifndef GR_TESTS_SHARED_BUFFER_H
 #define GR_TESTS_SHARED_BUFFER_H
 
@@ -7,10 +7,10 @@
 
 extern const gr_gl_options by_sharing;
 
-/* Why OpenGL and the fixture's CUDA context cannot share storage; NULL: they can. */
+/* Why OpenGL and the fixture's CUDA context cannot share storage; NULL if they can. */
 const char *shared_missing(void);
 
-/* Writes by OpenGL and reads by CUDA, then the other way round. The buffer was just made. */
+/* Writes by OpenGL and reads by CUDA, then the reverse. The buffer must be new. */
 void shared_bytes_both_ways(gr_resource *resource, size_t size);
 
 #endif

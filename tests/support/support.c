@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The fixture of all test programs, with its kernels and gates: see support.h.
- */
+/* The fixture of all test programs, with its kernels and gates; see support.h. */
 #define _GNU_SOURCE
 #include "support.h"
 
@@ -162,7 +160,7 @@ void gates_open(void)
     }
 }
 
-/* Only when no stream waits at a gate any more. */
+/* Call it only when no stream waits at a gate any more. */
 static void end_gates(void)
 {
     for (int i = 0; i < gate_count; i++) {
@@ -174,7 +172,7 @@ static void end_gates(void)
 
 /* ---- The fixture ----------------------------------------------------------------------------- */
 
-/* What a descriptor is of: a path, or "/memfd:NAME (deleted)". */
+/* The file behind a descriptor: a path, or "/memfd:NAME (deleted)". */
 static void fd_name(int fd, char name[64])
 {
     char path[32];
@@ -183,13 +181,13 @@ static void fd_name(int fd, char name[64])
     name[length > 0 ? length : 0] = '\0';
 }
 
-/* Mesa 25 keeps a memory file for each display, and opens it when it likes. */
+/* Mesa 25 keeps a memory file for each display and opens it at any time. */
 static bool is_mesas(const char *name)
 {
     return strncmp(name, "/memfd:allocation fd", 20) == 0;
 }
 
-/* NVIDIA's driver opens a GPU's node when it first needs it, and closes it when it likes. */
+/* NVIDIA's driver opens a GPU's device file on first use and closes it at any time. */
 static bool is_nvidias(const char *name)
 {
     return strncmp(name, "/dev/nvidia", 11) == 0 && name[11] >= '0' && name[11] <= '9';
@@ -199,7 +197,7 @@ int open_fds(void)
 {
     DIR *folder = opendir("/proc/self/fd");
     ck_assert(folder);
-    int count = -1; /* the folder's own */
+    int count = -1; /* the descriptor of the folder itself */
     struct dirent *entry;
     while ((entry = readdir(folder))) {
         char name[64];
@@ -226,7 +224,7 @@ int device_past_last(char *text, size_t size)
     return count;
 }
 
-/* What each descriptor is, to name those that were left open or closed. */
+/* The file behind each descriptor, to name those that were left open or were closed. */
 static char fd_names[MOST_FDS][64], changed_fds[1024];
 
 static void remember_fds(void)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the test programs share: a fixture (CUDA driver, headless OpenGL context, two streams),
- * checks of errors and bytes, gates that delay a stream, children for what must end a process, and
+ * What all test programs share: a fixture (CUDA driver, headless OpenGL context, two streams),
+ * checks of errors and bytes, gates that block a stream, children for cases that end a process, and
  * main().
  *
- * All cases run in one process, because a CUDA context does not survive a fork. A case that has to
- * die runs in a child: the program starts itself again, see child_run().
+ * All cases run in one process, because a CUDA context does not survive a fork. A case that ends
+ * its process runs in a child: the program starts itself again, see child_run().
  */
 #ifndef GR_TESTS_SUPPORT_H
 #define GR_TESTS_SUPPORT_H
@@ -30,28 +30,30 @@
 /* ---- The fixture ----------------------------------------------------------------------------- */
 
 /*
- * What each case finds: a current OpenGL context, the current primary context, two streams. OpenGL
- * draws on CUDA device 0, CUDA computes on the device that GR_TEST_CUDA_DEVICE says, by default the
- * same one.
+ * The environment of each case: a current OpenGL context, the current primary context, two streams.
+ * OpenGL renders on CUDA device 0. CUDA computes on device GR_TEST_CUDA_DEVICE, by default the same
+ * one.
  */
 struct fixture {
     const gr_cuda_api *cu;
     gr_egl *egl;
-    CUdevice device;   /* that computes */
-    CUcontext context; /* the device's primary context */
-    CUstream stream;   /* both non-blocking: the legacy stream does not order them */
+    CUdevice device;   /* the device that computes */
+    CUcontext context; /* its primary context */
+    CUstream stream;   /* both non-blocking: not ordered by the legacy stream */
     CUstream other;
-    int fds; /* how many descriptors were open before the set-up; -1: the teardown does not ask */
+    int fds; /* number of open descriptors before the set-up; -1: the teardown does not compare */
 
-    /* In a case of add_resource_case(): a buffer object, and what it is registered as. */
+    /* In a case of add_resource_case(): a buffer object and its registration. */
     GLuint name;
     gr_resource *resource;
 };
 
 extern struct fixture fx;
 
-/* For tcase_add_checked_fixture(); add_case() does it. The teardown opens all gates and checks that
-   nothing fails, that no OpenGL error is pending and that no file descriptor was left open. */
+/*
+ * For tcase_add_checked_fixture(); add_case() does it. The teardown opens all gates and checks that
+ * nothing fails, that no OpenGL error is pending and that no file descriptor was left open.
+ */
 void fixture_setup(void);
 
 void fixture_teardown(void);
@@ -59,43 +61,46 @@ void fixture_teardown(void);
 /* The number of the CUDA device that computes. */
 int fixture_cuda_device(void);
 
-/* For children: OpenGL, and Vulkan, of the next set-up draw on this CUDA device instead of 0. */
+/*
+ * For children: OpenGL and Vulkan of the next set-up render on this CUDA device instead of device
+ * 0.
+ */
 void fixture_draw_on(int device);
 int fixture_drawing_device(void);
 
-/* "GPU-01234567-...", as CUDA and its tools write a UUID. */
+/* "GPU-01234567-...", the format of a UUID in CUDA and its tools. */
 void uuid_text(const void *uuid, char text[41]);
 
 /*
- * Runs what drivers open something for and keep it, before a case's own descriptors are counted;
- * once, while `done` is false.
+ * Runs code for which drivers open descriptors that they keep, before a case's own descriptors are
+ * counted. Runs once, while `done` is false.
  */
 void use_once(bool *done, void (*use)(void));
 
-/* A case of the suite that runs with the fixture. */
+/* Adds a case that runs with the fixture to the suite. */
 TCase *add_case(Suite *suite, const char *name);
 
-/* Runs these around each of the case's tests, too, and returns it. */
+/* Also runs these around each test of the case; returns the case. */
 TCase *with_fixture(TCase *tcase, void (*setup)(void), void (*teardown)(void));
 
 /*
- * The same, with a new buffer object in fx.name, registered with GR_READ_WRITE as fx.resource, for
- * each test. A program says once how large its buffers are and which value their bytes have.
+ * The same, with a new buffer object in fx.name for each test, registered with GR_READ_WRITE as
+ * fx.resource. A program sets the size and byte value of its buffers once.
  */
 TCase *add_resource_case(Suite *suite, const char *name);
 void resource_case_buffer(size_t size, int value);
 
-/* One without a fixture. */
+/* Adds a case without a fixture. */
 TCase *add_bare_case(Suite *suite, const char *name);
 
 typedef TCase *make_case(Suite *suite, const char *name);
 
-/* What a file lists by GROUP() and TEST(), which run_tests() sorts. */
+/* An entry of GROUP() or TEST(), which run_tests() sorts. */
 struct listed {
     const char *file;
     int line;
-    const char *group;        /* or NULL, of a test */
-    make_case *const *makers; /* the last one is NULL */
+    const char *group;        /* or NULL in an entry for a test */
+    make_case *const *makers; /* ends with NULL */
     TCase *cases[5];
     const TTest *test;
     int count;
@@ -105,8 +110,8 @@ void list_here(struct listed *listed);
 
 /*
  * GROUP("ends", add_case): the tests from here to the next group of the file are in a case of that
- * name. Of several functions each adds one, in which the tests run again. A group may be continued,
- * by its name.
+ * name. With several functions, each adds a case, in which the tests run again. A group may be
+ * continued under its name.
  */
 #define GROUP(name, ...)          GROUP_AT(name, __LINE__, __VA_ARGS__)
 #define GROUP_AT(name, line, ...) GROUP_OF(name, line, __VA_ARGS__)
@@ -121,11 +126,11 @@ void list_here(struct listed *listed);
         list_here(&listed);                                                                        \
     }
 
-/* The same by an array that ends with NULL, for a file that several programs share. */
+/* The same with an array that ends with NULL, for a file that several programs share. */
 #define GROUP_BY(name, list)          GROUP_BY_AT(name, __LINE__, list)
 #define GROUP_BY_AT(name, line, list) GROUP_LIST(name, line, list)
 
-/* TEST(name) or TEST(name, count): a test, which runs once, or so often, with _i from 0. */
+/* TEST(name) or TEST(name, count): a test that runs once, or `count` times with _i from 0. */
 #define TEST(...) TEST_OF(__VA_ARGS__, 1, 0)
 #define TEST_OF(title, times, ...)                                                                 \
     static void title(int _i);                                                                     \
@@ -140,13 +145,13 @@ void list_here(struct listed *listed);
 
 /* ---- The program ----------------------------------------------------------------------------- */
 
-/* Something that a child does; what it returns is the child's exit status. */
+/* Code that a child process runs; it returns the exit status. */
 struct child {
     const char *name;
     int (*run)(void);
 };
 
-/* CHILD(name): what a child of that name does. It is listed where it is written. */
+/* CHILD(name): the code of the child of that name, which this also adds to the list of children. */
 struct listed_child {
     struct child child;
     struct listed_child *next;
@@ -162,14 +167,14 @@ void list_child(struct listed_child *listed);
     static int title(void)
 
 /*
- * For tcase_add_unchecked_fixture(): makes what OpenGL shares once, which opens descriptors for
- * good: they are not to be counted in a case. It does nothing where storage cannot be shared.
+ * For tcase_add_unchecked_fixture(): triggers OpenGL's first use of shared storage, which opens
+ * descriptors for good, so that no case counts them. Does nothing where storage cannot be shared.
  */
 void warm_up_sharing(void);
 
 /*
- * For tcase_add_checked_fixture(), after a case: what was closed while a stream used it is ended,
- * by the next that is made and closed.
+ * For tcase_add_checked_fixture(), after a case: creates and closes a resource, which also frees
+ * resources that were closed while a stream used them.
  */
 void collect_sharing(void);
 
@@ -177,8 +182,8 @@ void collect_sharing(void);
 TCase *with_sharing(TCase *tcase);
 
 /*
- * Says what the program runs on, runs the tests that its files list as Check's CK_* variables ask,
- * and returns main()'s value. `children` beside those of CHILD() end with an entry without name.
+ * Prints the environment, runs the listed tests that Check's CK_* variables select, and returns the
+ * value for main(). `children` are added to those of CHILD() and end with an entry without a name.
  */
 int run_tests(int argc, char **argv, const char *name, const struct child *children);
 
@@ -186,8 +191,8 @@ int run_tests(int argc, char **argv, const char *name, const struct child *child
 #define CHILD_FAILED 98
 
 /*
- * Starts a child, and ends it: several may run at once. What they write goes into `output`
- * meanwhile, which has room for 64 KiB. child_end() as child_run().
+ * Starts a child and waits for its end: several may run at once. Meanwhile their output goes to
+ * `output`, which holds 64 KiB. child_end() returns the same as child_run().
  */
 struct child_process {
     int pid, output;
@@ -195,18 +200,18 @@ struct child_process {
 struct child_process child_start(const char *name);
 int child_end(const struct child_process *child, char *text, size_t size);
 
-/* Starts a child and no more. What posix_spawn() returns. */
+/* Only starts a child. Returns the result of posix_spawn(). */
 int child_spawn(pid_t *pid, const char *name, const posix_spawn_file_actions_t *actions);
 
 /*
- * Runs a child of run_tests()'s list in a process of its own and waits for it. What it wrote, on
- * both standard streams, goes to `text`, cut to `size` bytes with the zero. Returns the status of
- * waitpid(). A child can use the checks, and has no fixture: it calls fixture_setup() itself if it
- * wants one.
+ * Runs a child of run_tests()'s list in its own process and waits for it. Its output, from both
+ * standard streams, goes to `text`, truncated to `size` bytes including the zero. Returns the
+ * status of waitpid(). A child can use the checks but has no fixture: it calls fixture_setup()
+ * itself if it needs one.
  */
 int child_run(const char *name, char *text, size_t size);
 
-/* Ends a case that can't run here; it counts as skipped, and the reason is printed. */
+/* Ends a case that can't run here. The case counts as skipped, and the reason is printed. */
 #define skip(...)                                                                                  \
     do {                                                                                           \
         skip_say(__func__, __VA_ARGS__);                                                           \
@@ -215,9 +220,8 @@ int child_run(const char *name, char *text, size_t size);
 void skip_say(const char *function, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /*
- * TEST() for a case that is skipped where `missing` gives a reason: a text, or NULL where nothing
- * is missing. A fixture makes what the case needs, but can't end the case: within one process Check
- * knows only fixtures that pass or fail.
+ * TEST() for a case that is skipped if `missing` is a reason rather than NULL. A fixture cannot
+ * skip a case: within one process Check's fixtures only pass or fail.
  */
 #define TEST_UNLESS(missing, ...) TEST_UNLESS_OF(missing, __VA_ARGS__, 1, 0)
 #define TEST_UNLESS_OF(missing, title, times, ...)                                                 \
@@ -231,7 +235,9 @@ void skip_say(const char *function, const char *format, ...) __attribute__((form
     }                                                                                              \
     static void title##_body(CK_ATTRIBUTE_UNUSED int _i)
 
-/* The sanitizer that the program was built with and that replaces malloc(); else not defined. */
+/*
+ * The sanitizer that this program was built with and that replaces malloc(); otherwise undefined.
+ */
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
 #define SANITIZER "AddressSanitizer"
@@ -244,27 +250,29 @@ void skip_say(const char *function, const char *format, ...) __attribute__((form
 #define SANITIZER "ThreadSanitizer"
 #endif
 
-/* Its name, or NULL. */
+/* The sanitizer's name, or NULL. */
 const char *sanitizer(void);
 
-/*
- * Under the lock, which it takes: waits until the condition's flag is set, but no longer than that.
- */
+/* Call it with the lock held. Waits until the condition's flag is set, for at most `ms`. */
 void wait_for_flag(pthread_mutex_t *lock, pthread_cond_t *changed, const bool *flag, unsigned ms);
 
 int open_fds(void);
 
-/* Whether there are soon as many: what another process has sent is closed by a thread. */
+/*
+ * Whether the number soon becomes `count`: a thread closes descriptors that another process sent.
+ */
 bool open_fds_become(int count);
 void sleep_ms(unsigned ms);
 
-/* The first number that no device of CUDA's has, and what messages call that device. */
+/* The first device number that CUDA does not have, and the device's name in messages. */
 int device_past_last(char *text, size_t size);
 
 /* ---- Checks ---------------------------------------------------------------------------------- */
 
 /* A driver call through the fixture's table: CU(StreamSynchronize(fx.stream)). */
-/* Releases one buffer on a stream of its own choice; NULL and the rest as the library has it. */
+/*
+ * Releases one buffer on the given stream; NULL and other values mean what they do in the library.
+ */
 gr_status release_on(gr_buffer *buffer, CUstream stream);
 
 #define CU(call)                 assert_result(CUDA_SUCCESS, fx.cu->call, "cu" #call)
@@ -278,7 +286,7 @@ gr_status release_on(gr_buffer *buffer, CUstream stream);
     } while (0)
 const char *result_name(int result);
 
-/* A call of grinterop that gives a gr_status and has to succeed. */
+/* A grinterop call that returns a gr_status and must succeed. */
 #define assert_ok(call)                                                                            \
     do {                                                                                           \
         gr_status status_ = (call);                                                                \
@@ -286,12 +294,12 @@ const char *result_name(int result);
                       error_text());                                                               \
     } while (0)
 
-/* A call of grinterop that makes an object and has to succeed. */
+/* A grinterop call that creates an object and must succeed. */
 #define assert_made(object) ck_assert_msg((object), "%s is NULL: %s", #object, error_text())
 
 /*
- * This thread's last error has that class and that code (-1: any), and its message holds the text.
- * It is forgotten afterwards, so that no later check takes it for its own.
+ * This thread's last error has that class and code (-1: any), and its message contains the text.
+ * The error is cleared, so that no later check mistakes it for its own.
  */
 #define assert_error(status, code, text)                                                           \
     do {                                                                                           \
@@ -299,7 +307,7 @@ const char *result_name(int result);
         ck_assert_msg(!wrong_, "%s", wrong_);                                                      \
     } while (0)
 
-/* A call of grinterop that gives a gr_status and has to fail in this way. */
+/* A grinterop call that returns a gr_status and must fail with this error. */
 #define assert_fails(call, status, code, text)                                                     \
     do {                                                                                           \
         gr_clear_error();                                                                          \
@@ -309,7 +317,7 @@ const char *result_name(int result);
         assert_error(status, code, text);                                                          \
     } while (0)
 
-/* A call of grinterop that makes an object and has to fail in this way. */
+/* A grinterop call that creates an object and must fail with this error. */
 #define assert_null(call, status, code, text)                                                      \
     do {                                                                                           \
         gr_clear_error();                                                                          \
@@ -317,7 +325,7 @@ const char *result_name(int result);
         assert_error(status, code, text);                                                          \
     } while (0)
 
-/* Such calls that have to refuse an argument. */
+/* The same for calls that must refuse an argument. */
 #define assert_invalid(call, text)      assert_fails(call, GR_ERR_INVALID_VALUE, 0, text)
 #define assert_null_invalid(call, text) assert_null(call, GR_ERR_INVALID_VALUE, 0, text)
 
@@ -329,15 +337,15 @@ const char *error_mismatch(gr_status status, int code, const char *text);
 
 /* ---- Bytes ----------------------------------------------------------------------------------- */
 
-/* Byte i of the pattern with this seed; the kernel `fill_pattern` writes the same. */
+/* Byte i of the pattern for this seed; the kernel `fill_pattern` writes the same bytes. */
 unsigned char pattern_byte(unsigned seed, size_t i);
 void pattern_fill(void *bytes, size_t size, unsigned seed);
 
-/* All bytes are as the pattern says, or all have one value. */
+/* All bytes match the pattern, or all have one value. */
 #define assert_pattern(bytes, size, seed) assert_no_difference(pattern_differs(bytes, size, seed))
 #define assert_bytes(bytes, size, value)  assert_no_difference(bytes_differ(bytes, size, value))
 
-/* The same for what OpenGL has in a buffer. */
+/* The same for the contents of an OpenGL buffer. */
 #define assert_gl_pattern(name, size, seed)                                                        \
     assert_no_difference(gl_pattern_differs(name, size, seed))
 #define assert_gl_bytes(name, size, value) assert_no_difference(gl_bytes_differ(name, size, value))
@@ -351,25 +359,25 @@ void pattern_fill(void *bytes, size_t size, unsigned seed);
 const char *pattern_differs(const void *bytes, size_t size, unsigned seed);
 const char *bytes_differ(const void *bytes, size_t size, int value);
 
-/* Memory for bytes that are looked at once: the comparisons free it. */
+/* Memory for bytes that are compared once: the comparisons free it. */
 void *must_allocate(size_t size);
 const char *pattern_differs_once(void *bytes, size_t size, unsigned seed);
 const char *bytes_differ_once(void *bytes, size_t size, int value);
 const char *gl_pattern_differs(GLuint name, size_t size, unsigned seed);
 const char *gl_bytes_differ(GLuint name, size_t size, int value);
 
-/* A buffer object with these bytes (NULL: undefined ones). It ends with the context. */
+/* A buffer object with these bytes (NULL: undefined ones). It lives as long as the context. */
 GLuint gl_buffer(const void *bytes, size_t size);
 GLuint gl_buffer_pattern(size_t size, unsigned seed);
 GLuint gl_buffer_filled(size_t size, int value);
 
-/* Copies the first bytes within OpenGL, when it comes to it. */
+/* Copies the first bytes in OpenGL, without waiting for the copy. */
 void gl_copy_buffer(GLuint from, GLuint to, size_t size);
 
-/* Makes a program of shaders current that does nothing. */
+/* Makes a shader program current that does nothing. */
 void gl_use_some_program(void);
 
-/* Reads and writes a buffer's bytes through OpenGL. Bindings stay as they are. */
+/* Reads and writes a buffer's bytes through OpenGL. Bindings are restored. */
 void gl_read(GLuint name, void *bytes, size_t size);
 void gl_write(GLuint name, const void *bytes, size_t size);
 
@@ -381,18 +389,19 @@ gr_resource *must_register_as(GLuint name, unsigned flags);
 gr_buffer *must_map(gr_resource *resource);
 gr_buffer *must_map_on(gr_resource *resource, CUstream stream);
 
-/* One that was made, left without semaphores on purpose: CUDA and graphics wait by themselves. */
+/* Puts a created resource in a state without semaphores: CUDA and graphics order themselves. */
 gr_resource *unordered(gr_resource *resource);
 
-/* Sets all bytes by CUDA, on the stream of the map. */
+/* Sets all bytes with CUDA, on the stream of the map. */
 void cuda_fill(const gr_buffer *buffer, int value);
 
-/* Maps as must_map(), fills by cuda_fill(), and releases. */
+/* Maps like must_map(), fills like cuda_fill(), and releases. */
 void fill_mapped(gr_resource *resource, int value);
 
 /*
- * Bytes of a mapped buffer through CUDA: after the stream's work, and done when the call is back.
- * By synchronous copies, so that the fault driver's counts of the library's own stay true.
+ * Transfers a mapped buffer's bytes through CUDA, after the stream's work, and waits. The copies
+ * are synchronous, so that the fault driver still counts the library's own asynchronous copies
+ * correctly.
  */
 void cuda_write_pattern(const gr_buffer *buffer, unsigned seed);
 #define assert_cuda_pattern(buffer, seed) assert_no_difference(cuda_pattern_differs(buffer, seed))
@@ -400,24 +409,24 @@ void cuda_write_pattern(const gr_buffer *buffer, unsigned seed);
 const char *cuda_pattern_differs(const gr_buffer *buffer, unsigned seed);
 const char *cuda_bytes_differ(const gr_buffer *buffer, int value);
 
-/* The same between a map and a release of their own. */
+/* The same, including the map and the release. */
 void write_mapped(gr_resource *resource, unsigned seed);
 void assert_mapped(gr_resource *resource, unsigned seed);
 
-/* It is open, and neither grinterop nor the driver takes it for mapped. */
+/* The resource is open, and neither grinterop nor the driver considers it mapped. */
 void assert_not_mapped(const gr_resource *resource);
 
-/* CUDA's own object for it: the registration or the imported memory; NULL once closed. */
+/* The CUDA handle behind it: the registration or the imported memory; NULL once closed. */
 void *driver_handle(const gr_resource *resource);
 
-/* The driver does not know this handle any more. Only the software driver can be asked that. */
+/* The driver no longer knows this handle. Only the software driver can check that. */
 void assert_unregistered(void *handle);
 
 /* ---- Kernels --------------------------------------------------------------------------------- */
 
 /*
- * Loads the kernels of test_kernels.cu into the fixture's context, until its teardown. NULL, or why
- * a case that needs them has to be skipped.
+ * Loads the kernels of test_kernels.cu into the fixture's context, until its teardown. Returns
+ * NULL, or why a case that needs them must be skipped.
  */
 const char *kernels_load(void);
 
@@ -429,42 +438,42 @@ const char *kernels_load(void);
             skip("%s", missing_);                                                                  \
     } while (0)
 
-/* Launch one of them on a stream. */
+/* Launch a kernel on a stream. */
 void kernel_fill_pattern(CUdeviceptr out, size_t size, unsigned seed, CUstream stream);
 void kernel_add_one(CUdeviceptr bytes, size_t size, CUstream stream);
 void kernel_copy(CUdeviceptr out, CUdeviceptr in, size_t size, CUstream stream);
 
 /* ---- Random walks ---------------------------------------------------------------------------- */
 
-/* A number below n; the state is not 0. */
+/* A number below n; the state must not be 0. */
 unsigned walk_random(uint32_t *state, unsigned n);
 
-/* A kind of step, and how often it comes beside the others. */
+/* A kind of step, and its relative frequency. */
 struct walk_kind {
     const char *name;
     unsigned weight;
     void (*run)(void);
 };
 
-/* Picks one of them; pick() gives a number below the one that it is given. */
+/* Picks a kind; pick(n) returns a number below n. */
 size_t walk_pick(const struct walk_kind *kinds, size_t count, unsigned (*pick)(unsigned n));
 
 /* ---- Gates ----------------------------------------------------------------------------------- */
 
 /*
- * Holds a stream up at one point. Gates belong to the fixture, whose teardown opens and ends them.
+ * Blocks a stream at one point. Gates belong to the fixture, whose teardown opens and frees them.
  */
 struct gate;
 
-/* Puts a gate into the stream: what is put into it later waits until the gate is open. */
+/* Inserts a gate into the stream: later work waits until the gate is open. */
 struct gate *gate_put(CUstream stream);
 void gate_open(struct gate *gate);
 
-/* Opens it from another thread after some time, for calls that may wait for the stream. */
+/* Opens it from another thread after some time, for calls that may block on the stream. */
 void gate_open_after(struct gate *gate, unsigned ms);
 bool gate_is_open(struct gate *gate);
 
-/* Opens all of them; the teardown does so too. */
+/* Opens all of them, as the teardown does. */
 void gates_open(void);
 
 #endif

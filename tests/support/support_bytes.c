@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What the test programs check: errors of grinterop, and bytes as the host and as OpenGL see them.
- */
+/* The checks of the test programs: grinterop errors, and bytes as the host and OpenGL see them. */
 #define _GNU_SOURCE
 #include "support.h"
 
@@ -27,11 +25,11 @@ const char *error_text(void)
     return error->status == GR_OK ? "no error was recorded" : error->message;
 }
 
-/* Whether there is a function of that name: of grinterop's one that a program can call. */
+/* Whether a function of that name exists; for grinterop, one that a program can call. */
 static bool is_function(const char *call)
 {
     static const char *const drivers[] = {"cu", "gl", "egl", "vk"};
-    /* A program that was linked with the static library has no names to look up. */
+    /* A statically linked program has no names to look up. */
     if (dlsym(RTLD_DEFAULT, call) || !dlsym(RTLD_DEFAULT, "gr_last_error"))
         return true;
     for (size_t i = 0; i < sizeof(drivers) / sizeof(drivers[0]); i++)
@@ -41,7 +39,9 @@ static bool is_function(const char *call)
            strncmp(call, "the deleter of ", strlen("the deleter of ")) == 0;
 }
 
-/* Catches: an error from a ring named gr_ring_acquire, which nobody can call. */
+/*
+ * Catches errors with internal names, such as a ring's gr_ring_acquire, which no program can call.
+ */
 const char *error_mismatch(gr_status status, int code, const char *text)
 {
     static char wrong[1024];
@@ -156,7 +156,7 @@ GLuint gl_buffer(const void *bytes, size_t size)
     return name;
 }
 
-/* A buffer of the bytes, which are freed then. */
+/* A buffer with these bytes, which are then freed. */
 static GLuint gl_buffer_once(void *bytes, size_t size)
 {
     GLuint name = gl_buffer(bytes, size);
@@ -190,10 +190,10 @@ void gl_copy_buffer(GLuint from, GLuint to, size_t size)
 }
 
 /*
- * By way of a new buffer. NVIDIA's driver (580) keeps what glGetBufferSubData() has read from a
- * buffer in host memory and gives the same bytes again, though CUDA has written to storage that was
- * imported; draws and copies see the new bytes. Bytes that OpenGL does not deliver must not be
- * those of an earlier read.
+ * Reads through a new buffer. NVIDIA's driver (580) caches in host memory what glGetBufferSubData()
+ * has read and returns the same bytes again, even if CUDA has since written to imported storage;
+ * draws and copies see the new bytes. The bytes are first overwritten, so that a read that returns
+ * nothing does not show those of an earlier read.
  */
 void gl_read(GLuint name, void *bytes, size_t size)
 {

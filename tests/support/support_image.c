@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Images for the tests: formats, targets and storage. The texels are in support_texels.c. */
+/* Image formats, targets and storage for the tests. The texels are in support_texels.c. */
 #include "support_image.h"
 
 #include <string.h>

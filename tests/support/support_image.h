@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * OpenGL images for the tests: every format and target, their texels as OpenGL and as CUDA have
- * them.
- */
+/* OpenGL images for the tests: every format and target, and their texels in OpenGL and in CUDA. */
 #ifndef GR_TESTS_SUPPORT_IMAGE_H
 #define GR_TESTS_SUPPORT_IMAGE_H
 
@@ -10,21 +7,22 @@
 
 #include <grinterop/image.h>
 
-/* A case of the suite that runs with the fixture, after everything about images was used once. */
+/* Adds a case with the fixture to the suite, after first using every feature of images once. */
 TCase *add_image_case(Suite *suite, const char *name);
 
 /* ---- Formats and targets --------------------------------------------------------------------- */
 
 enum image_kind {
-    IMAGE_REFUSED,    /* CUDA does not take it */
-    IMAGE_NORMALIZED, /* unsigned integers that stand for 0 to 1 */
+    IMAGE_REFUSED,    /* CUDA refuses it */
+    IMAGE_NORMALIZED, /* unsigned integers that represent 0 to 1 */
     IMAGE_FLOAT,
     IMAGE_SIGNED,
     IMAGE_UNSIGNED
 };
 
 /*
- * An internal format, and how OpenGL moves its texels without a change; only for those CUDA takes.
+ * An internal format, and the transfer format in which OpenGL moves its texels unchanged; only for
+ * formats that CUDA accepts.
  */
 struct image_format {
     const char *name; /* without GL_ */
@@ -32,14 +30,14 @@ struct image_format {
     enum image_kind kind;
     unsigned channels, channel_bytes; /* in OpenGL; CUDA has 4 channels where OpenGL has 3 */
     GLenum transfer, type;
-    unsigned
-        step; /* values are multiples of it, so that OpenGL can keep them in fewer bits; 0: any */
+    unsigned step; /* values are multiples of it, for formats that OpenGL may store in fewer bits;
+                      0: any */
 };
 
 extern const struct image_format image_formats[];
 extern const size_t image_format_count;
 
-/* NULL for a name that is none of them. */
+/* NULL for an unknown name. */
 const struct image_format *image_format(const char *name);
 
 /* Channels and bytes of a texel in CUDA. */
@@ -52,8 +50,8 @@ struct image_target {
     const char *name;    /* as in the table of results */
     const char *gl_name; /* as in OpenGL */
     GLenum target;
-    bool taken;        /* by CUDA */
-    bool mipmaps;      /* can have them */
+    bool taken;        /* CUDA accepts it */
+    bool mipmaps;      /* it can have mipmaps */
     bool multisampled; /* it has 4 samples */
 };
 
@@ -68,14 +66,14 @@ struct image {
     GLuint name;
     const struct image_format *format;
     const struct image_target *target;
-    unsigned width, height, slices; /* slices of a 3D image, else 1 */
+    unsigned width, height, slices; /* of a 3D image, else 1 */
     unsigned layers;                /* of an array or a cube, else 1 */
     unsigned levels;
 };
 
 /*
- * An image with storage for `levels` levels (1 where the target has no more), 5 slices or 3 layers.
- * The name is 0 if OpenGL refuses it. It ends with the context, or by image_delete().
+ * An image with storage for `levels` levels (1 if the target has no more), 5 slices or 3 layers.
+ * The name is 0 if OpenGL refuses it. It lives until image_delete() or as long as the context.
  */
 struct image image_make(const char *format, const char *target, unsigned width, unsigned height,
                         unsigned levels);
@@ -85,47 +83,47 @@ struct image image_make_of(const struct image_format *format, const struct image
 void image_delete(const struct image *image);
 
 /*
- * Makes an image of each format that CUDA takes, and has it looked at; a target that CUDA does not
- * take is passed over. At least 30 have to be there: no OpenGL has all.
+ * Makes an image of each format that CUDA accepts and calls `look` for it; returns at once for a
+ * target that CUDA refuses. At least 30 formats must work; no OpenGL has all.
  */
 void image_each_format(const struct image_target *target,
                        struct image (*make)(const struct image_format *format,
                                             const struct image_target *target),
                        void (*look)(const struct image *image));
 
-/* One level's size, and the bytes of one layer of it in CUDA. */
+/* The size of one level, and the CUDA bytes of one of its layers. */
 unsigned image_width(const struct image *image, unsigned level);
 unsigned image_height(const struct image *image, unsigned level);
 unsigned image_slices(const struct image *image, unsigned level);
 size_t image_bytes(const struct image *image, unsigned level);
 
-/* No layer of an image in the tests is larger in CUDA. */
+/* No layer of a test image is larger in CUDA. */
 #define IMAGE_MOST_BYTES 65536
 
 /* ---- Texels ---------------------------------------------------------------------------------- */
 
 /*
- * Fills `texels` with what CUDA has to see of OpenGL's pattern with this seed: of three channels
- * the fourth is 0, in integer formats 1, as the software driver has it.
+ * Fills `texels` with what CUDA must see of the OpenGL pattern for this seed. With three channels
+ * the fourth is 0; in integer formats it is 1, as in the software driver.
  */
 void image_pattern(const struct image_format *format, void *texels, size_t bytes, unsigned seed);
 
-/* Writes and reads one level and layer through OpenGL; texels are as in CUDA. */
+/* Writes and reads one level and layer through OpenGL; the texels are in CUDA's layout. */
 void image_upload(const struct image *image, unsigned level, unsigned layer, const void *texels);
 void image_download(const struct image *image, unsigned level, unsigned layer, void *texels);
 
-/* Fills every level and layer with a pattern: that of image_seed() and the number given. */
+/* Fills every level and layer with the pattern that image_seed() selects for this number. */
 void image_fill(const struct image *image, unsigned number);
 
-/* Made by image_make(), and filled. */
+/* Creates an image with image_make() and fills it. */
 struct image image_filled(const char *format, const char *target, unsigned width, unsigned height,
                           unsigned levels, unsigned number);
 
 unsigned image_seed(unsigned number, unsigned level, unsigned layer);
 
 /*
- * NULL, or how what OpenGL has differs from image_fill()'s pattern, in one level and layer or in
- * all.
+ * NULL, or how the contents in OpenGL differ from image_fill()'s pattern, in one level and layer or
+ * in all.
  */
 const char *image_level_differs(const struct image *image, unsigned level, unsigned layer,
                                 unsigned number);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * main() of all test programs: cases, what they run on, skipped ones, and children for what ends a
- * process.
+ * main() of all test programs: runs cases, prints the environment and skipped cases, and runs
+ * children for cases that end a process.
  */
 #define _GNU_SOURCE
 #include "support.h"
@@ -17,14 +17,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* A program that takes longer hangs: without processes for each case, Check can't end one. */
+/* A program that takes longer hangs: without a process per case Check can't time out a case. */
 #define MOST_SECONDS 600
 
 extern char **environ;
 
 /* ---- Skipping -------------------------------------------------------------------------------- */
 
-/* TEST_UNLESS() names a function of test x x_body. */
+/* TEST_UNLESS() names the function of test x x_body. */
 static int length_of_case(const char *function)
 {
     const char *end = strrchr(function, '_');
@@ -72,7 +72,7 @@ static void read_all(int fd, char *text, size_t size)
     text[length] = '\0';
 }
 
-/* By an emulator, which the kernel cannot find for a program of another processor. */
+/* Through an emulator: the kernel cannot run a program for another CPU architecture directly. */
 static int spawn_by(const char *emulator, pid_t *pid, const posix_spawn_file_actions_t *actions,
                     char *option, char *child)
 {
@@ -128,9 +128,9 @@ int child_run(const char *name, char *text, size_t size)
 }
 
 /*
- * Check's own handler of SIGALRM, which is there while a suite runs, kills the process group of the
- * case's process; without a process for each case that is this program's and its caller's, and
- * nothing is said. So what runs in the suite puts this one back.
+ * While a suite runs, Check's own SIGALRM handler kills the process group of the case's process.
+ * Without a process per case that group also contains this program and its caller, and nothing is
+ * printed. So code in the suite installs this handler again.
  */
 static void too_late(int signal)
 {
@@ -147,7 +147,7 @@ static void too_late(int signal)
 static const struct child *this_child;
 static int child_status;
 
-/* As a case of Check, so that a child can use the checks. */
+/* Runs as a Check case, so that a child can use the checks. */
 static void child(CK_ATTRIBUTE_UNUSED int _i)
 {
     signal(SIGALRM, too_late);
@@ -158,7 +158,7 @@ static const TTest child_test = {"child", child, __FILE__, __LINE__};
 
 static int run_this_child(void)
 {
-    /* They name the parent's files, and choose among the parent's cases. */
+    /* These name the parent's files and select the parent's cases. */
     static const char *const parents[] = {
         "CK_LOG_FILE_NAME", "CK_XML_LOG_FILE_NAME", "CK_TAP_LOG_FILE_NAME", "CK_RUN_SUITE",
         "CK_RUN_CASE",      "CK_INCLUDE_TAGS",      "CK_EXCLUDE_TAGS"};
@@ -195,7 +195,7 @@ static int be_child(const struct child *children, const char *name)
         if (strcmp(this_child->name, name) == 0)
             return run_this_child();
     }
-    fprintf(stderr, "no child is called %s\n", name);
+    fprintf(stderr, "there is no child named %s\n", name);
     return CHILD_FAILED;
 }
 
@@ -241,7 +241,7 @@ static void use_everything(void)
     say_what_runs();
     CUcontext kept = NULL;
     CU(DevicePrimaryCtxRetain(&kept, fx.device));
-    gl_use_some_program(); /* NVIDIA's OpenGL opens its cache of shaders with the first one */
+    gl_use_some_program(); /* NVIDIA's OpenGL opens its shader cache with the first program */
     glFinish();
     CUevent event = NULL;
     CU(EventCreate(&event, CU_EVENT_DEFAULT));
@@ -268,7 +268,7 @@ void use_once(bool *done, void (*use)(void))
 
 /*
  * What drivers open on first use and keep (device files, worker threads, caches) must not count in
- * the first case. The primary context stays retained, so that not each case makes a new one on the
+ * the first case. The primary context stays retained, so that cases do not create it anew on the
  * GPU.
  */
 static void warm_up(void)
@@ -298,11 +298,11 @@ TCase *with_fixture(TCase *tcase, void (*setup)(void), void (*teardown)(void))
     return tcase;
 }
 
-/* ---- What the files list --------------------------------------------------------------------- */
+/* ---- Lists of tests -------------------------------------------------------------------------- */
 
 static struct listed *all_listed;
 
-/* Constructors of a file run in any order, those of different files in the linker's. */
+/* A file's constructors run in any order, those of different files in link order. */
 void list_here(struct listed *listed)
 {
     struct listed **at = &all_listed;
@@ -317,7 +317,10 @@ void list_here(struct listed *listed)
     *at = listed;
 }
 
-/* A group's cases in the suite: made where the file begins the group, found where it continues. */
+/*
+ * A group's cases in the suite: created where the file begins the group, looked up where it
+ * continues.
+ */
 static TCase **cases_of(struct listed *group, Suite *suite)
 {
     for (struct listed *l = all_listed; l != group; l = l->next)
@@ -357,7 +360,7 @@ int run_tests(int argc, char **argv, const char *name, const struct child *child
     Suite *suite = suite_create(name);
     build_listed(suite);
     SRunner *runner = srunner_create(suite);
-    /* Not CK_FORK's choice: the driver's state does not survive a fork. */
+    /* Overrides CK_FORK: the driver's state does not survive a fork. */
     srunner_set_fork_status(runner, CK_NOFORK);
     srunner_run_all(runner, CK_ENV);
     int failed = srunner_ntests_failed(runner);

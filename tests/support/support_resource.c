@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The steps that most cases begin with, and what holds for a resource that is not mapped or is
- * gone.
+ * The steps that most cases begin with, and checks of resources that are not mapped or are closed.
  */
 #include "support.h"
 
@@ -89,7 +88,7 @@ void cuda_write_pattern(const gr_buffer *buffer, unsigned seed)
     pattern_fill(bytes, size, seed);
     CU(StreamSynchronize(gr_buffer_stream(buffer)));
     CU(MemcpyHtoD(gr_buffer_ptr(buffer), bytes, size));
-    CU(StreamSynchronize(CU_STREAM_LEGACY)); /* the copy may still be on its way otherwise */
+    CU(StreamSynchronize(CU_STREAM_LEGACY)); /* the copy may still be in progress otherwise */
     free(bytes);
 }
 
@@ -127,7 +126,7 @@ void assert_mapped(gr_resource *resource, unsigned seed)
     assert_ok(gr_buffer_release(buffer));
 }
 
-/* ---- What holds ------------------------------------------------------------------------------ */
+/* ---- Checks ---------------------------------------------------------------------------------- */
 
 void assert_not_mapped(const gr_resource *resource)
 {
@@ -148,7 +147,7 @@ void *driver_handle(const gr_resource *resource)
                : (void *)gr_resource_external_memory(resource);
 }
 
-/* NVIDIA's driver reads the memory that the handle pointed to, and crashes. */
+/* NVIDIA's driver would read freed memory through the handle and crash. */
 void assert_unregistered(void *handle)
 {
     CUdeviceptr pointer;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* OpenGL's shared transport outside of the cases: its first use, and what cases leave set aside. */
+/*
+ * OpenGL's shared transport outside of the cases: its first use, and freeing what cases leave set
+ * aside.
+ */
 #include <grinterop/cuda.h>
 #include <grinterop/egl.h>
 #include <grinterop/gl.h>

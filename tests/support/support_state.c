@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* OpenGL's state before and after a call, see support_state.h. */
+/* OpenGL's state before and after a call; see support_state.h. */
 #include "support_state.h"
 
 #include <string.h>
@@ -10,9 +10,9 @@
 
 static const struct {
     GLenum what;
-    int version; /* of OpenGL, in which it came */
+    int version; /* of OpenGL that introduced it */
     const char *name;
-    GLint value; /* that is set by glPixelStorei; 0: something is bound */
+    GLint value; /* to set with glPixelStorei; 0: bind an object instead */
 } queries[] = {
     {GL_ARRAY_BUFFER_BINDING, 30, "GL_ARRAY_BUFFER", 0},
     {GL_ELEMENT_ARRAY_BUFFER_BINDING, 30, "GL_ELEMENT_ARRAY_BUFFER", 0},
@@ -59,9 +59,7 @@ static const struct {
 #define QUERY_COUNT (sizeof(queries) / sizeof(queries[0]))
 #define UNITS       3
 
-/*
- * Of the application's unit, of unit 0 and of the last one, which grinterop may use for a moment.
- */
+/* The application's unit, unit 0 and the last one, which grinterop may use temporarily. */
 static GLenum units[UNITS];
 
 struct state {
@@ -93,7 +91,7 @@ static void read_state(struct state *state)
     CU(CtxGetCurrent(&state->cuda));
 }
 
-/* ---- A state that would show a change -------------------------------------------------------- */
+/* ---- A state in which changes show ----------------------------------------------------------- */
 
 static void bind_buffers(void)
 {
@@ -123,7 +121,7 @@ static void bind_framebuffers(void)
     glBindRenderbuffer(GL_RENDERBUFFER, renderbuffer);
 }
 
-/* Some texture of its own on each target of the unit. */
+/* Binds a new texture to each target of the unit. */
 static void bind_textures(GLenum unit)
 {
     glActiveTexture(unit);
@@ -171,7 +169,7 @@ void state_assert_bound(void)
                 ck_assert_msg(state.values[u][i] != 0, "%s has nothing bound", queries[i].name);
 }
 
-/* Takes back what stands in the way of reading texels. */
+/* Resets what affects reading texels. */
 static void unbind_pixels(void)
 {
     for (size_t i = 0; i < QUERY_COUNT; i++) {
@@ -183,7 +181,7 @@ static void unbind_pixels(void)
     glBindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
 }
 
-/* ---- Steps that leave it alone --------------------------------------------------------------- */
+/* ---- Steps that preserve the state ----------------------------------------------------------- */
 
 static void assert_same(const struct state *before, const char *step)
 {

@@ -1,35 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * OpenGL's state as the application has it, and calls that have to leave it alone: bindings of
- * buffers and of three texture units, pixel storage, framebuffers, the current contexts, and an
- * error that was pending from before.
+ * The OpenGL state of an application, and calls that must preserve it: bindings of buffers and of
+ * three texture units, pixel storage, framebuffers, the current contexts, and a pending error.
  */
 #ifndef GR_TESTS_SUPPORT_STATE_H
 #define GR_TESTS_SUPPORT_STATE_H
 
 #include "support.h"
 
-/* Puts something of its own in each place, so that a 0 put there is a change. */
+/* Sets every binding to an object, so that resetting one to 0 is a change. */
 void state_bind(void);
 
-/* There is something in each place. */
+/* Checks that every binding is set. */
 void state_assert_bound(void);
 
 struct state_step {
     const char *name;
-    bool (*run)(void); /* whether the calls gave what they have to */
+    bool (*run)(void); /* whether the calls gave the expected results */
 };
 
 struct state_steps {
-    void (*prepare)(void); /* makes what the steps work on */
-    void (*finish)(void);  /* looks at it in the end, with pixel storage as OpenGL begins */
+    void (*prepare)(void); /* creates the objects that the steps use */
+    void (*finish)(void);  /* checks them at the end, with OpenGL's initial pixel storage */
     size_t count;
     const struct state_step *steps;
 };
 
 /*
- * Runs the steps, each with this OpenGL error pending: each has to be good and to leave the state
- * and the error as they were.
+ * Runs the steps, each with this OpenGL error pending. Each must succeed and preserve the state and
+ * the pending error.
  */
 void state_run_steps(const struct state_steps *all, GLenum pending);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The texels of the tests' images, see support_image.h: patterns, and their ways through OpenGL and
+ * The texels of the test images, see support_image.h: patterns, and transfers through OpenGL and
  * CUDA.
  */
 #include "support_image.h"
@@ -9,12 +9,12 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A whole level of all layers, with room for four channels. */
+/* A whole level with all layers, with space for four channels. */
 static unsigned char level_bytes[6 * IMAGE_MOST_BYTES], layer_bytes[IMAGE_MOST_BYTES];
 
 /* ---- Patterns -------------------------------------------------------------------------------- */
 
-/* Floats are neither infinite, nor no number, nor too small for the processor's liking. */
+/* Floats are finite and normal: denormals are slow on the CPU. */
 static uint32_t channel_value(const struct image_format *format, uint32_t random)
 {
     if (format->kind == IMAGE_FLOAT && format->channel_bytes == 2)
@@ -40,7 +40,7 @@ void image_pattern(const struct image_format *format, void *texels, size_t bytes
         uint32_t value = channel_value(format, random);
         if (format->channels == 3 && i % 4 == 3)
             value = is_integer ? 1 : 0;
-        memcpy(out + i * channel, &value, channel); /* little-endian, as a GPU is */
+        memcpy(out + i * channel, &value, channel); /* little-endian, like a GPU */
     }
 }
 
@@ -51,7 +51,7 @@ unsigned image_seed(unsigned number, unsigned level, unsigned layer)
 
 /* ---- Through OpenGL -------------------------------------------------------------------------- */
 
-/* Between CUDA's texels and OpenGL's, which may have no fourth channel. */
+/* Converts between texels of CUDA and OpenGL, which may lack the fourth channel. */
 static size_t pack(const struct image_format *format, unsigned char *gl, const unsigned char *cuda,
                    size_t cuda_bytes)
 {
@@ -72,7 +72,7 @@ static void unpack(const struct image_format *format, unsigned char *cuda, const
     }
 }
 
-/* A renderbuffer's texels pass through a texture of the same format. */
+/* A renderbuffer's texels are transferred through a texture of the same format. */
 static GLuint bind_scratch(const struct image *image)
 {
     GLuint scratch = 0;
@@ -124,7 +124,7 @@ void image_upload(const struct image *image, unsigned level, unsigned layer, con
     assert_gl_clean();
 }
 
-/* What OpenGL does not deliver must not be the texels of an earlier call. */
+/* The texels are first overwritten, so that those of an earlier call do not pass for new ones. */
 void image_download(const struct image *image, unsigned level, unsigned layer, void *texels)
 {
     const struct image_format *f = image->format;
@@ -212,7 +212,7 @@ static void use_images(void)
     }
 }
 
-/* What drivers open on first use and keep must not count in the first case: see support_main.c. */
+/* What drivers open on first use and keep must not count in the first case; see support_main.c. */
 static void use_images_once(void)
 {
     static bool done;
@@ -250,7 +250,7 @@ void image_get(gr_buffer *buffer, unsigned level, unsigned layer, void *texels)
     CU(StreamSynchronize(gr_buffer_stream(buffer)));
 }
 
-/* The driver only reads; gr_linear_desc serves both directions. */
+/* The driver only reads it; gr_linear_desc serves both directions. */
 void image_put(gr_buffer *buffer, unsigned level, unsigned layer, const void *texels)
 {
     const gr_linear_desc from = GR_INIT(gr_linear_desc, .host = (void *)(uintptr_t)texels);

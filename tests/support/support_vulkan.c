@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Vulkan for the tests, see support_vulkan.h: the device, what its validation layer says, and
- * memory.
- */
+/* Vulkan for the tests, see support_vulkan.h: the device, validation messages, and memory. */
 #define _GNU_SOURCE
 #include "support_vulkan.h"
 
@@ -18,11 +15,11 @@
 
 struct vulkan vk;
 
-/* ---- What the validation layer says ---------------------------------------------------------- */
+/* ---- Validation messages --------------------------------------------------------------------- */
 
 /*
- * What the layer reports though the code is right: texts, each with the reason. It is known to lose
- * track of a timeline semaphore that something outside of Vulkan signals.
+ * Messages that the layer reports for correct code, each with the reason. The layer is known to
+ * lose track of a timeline semaphore that is signalled outside of Vulkan.
  */
 static const char *const false_positives[] = {NULL};
 
@@ -38,7 +35,7 @@ static bool is_false_positive(const char *text)
     return allowed && strstr(text, allowed);
 }
 
-/* On any thread that calls Vulkan. */
+/* Called on any thread that calls Vulkan. */
 static void hear(void *user, const char *text)
 {
     (void)user;
@@ -89,7 +86,7 @@ static bool may_be_missing(const gr_error *error, gr_status status)
            strstr(error->message, "VK_LAYER_KHRONOS_validation");
 }
 
-/* Only what a machine may lack is a reason to skip; any other error fails. */
+/* Only features that a machine may lack are reasons to skip; any other error fails. */
 static void make_device(void)
 {
     assert_ok(gr_cuda_load(true));
@@ -130,7 +127,7 @@ const char *vulkan_image_missing(void)
     return fx.device == 0 ? NULL : "images are not shared between two devices";
 }
 
-/* The wrap may only be freed when nothing of the case is left that it holds. */
+/* The wrap may only be freed after everything of the case that it holds. */
 void vulkan_setup(void)
 {
     if (!headless && !vk.missing)
@@ -144,7 +141,7 @@ void vulkan_setup(void)
 
 static void end_memory(void);
 
-/* What CUDA's streams still wait for comes first, and what Vulkan waits for of theirs. */
+/* Finishes the CUDA streams first, then what Vulkan waits for from them. */
 void vulkan_teardown(void)
 {
     if (vk.missing)
@@ -178,7 +175,7 @@ static void use_vulkan(void)
     vulkan_teardown();
 }
 
-/* What drivers open on first use and keep must not count in the first case: see support_main.c. */
+/* What drivers open on first use and keep must not count in the first case; see support_main.c. */
 static void use_vulkan_once(void)
 {
     static bool done;
@@ -201,11 +198,11 @@ static int keep_library(struct dl_phdr_info *info, size_t size, void *user)
     return 0;
 }
 
-/* The last one of all programs with Vulkan, since the library comes last to the linker. */
+/* The last case of every program with Vulkan, since the library comes last in link order. */
 GROUP("end of Vulkan", add_bare_case)
 
 /*
- * The drivers stay loaded, so that a leak checker can name whose the memory is that they never
+ * The drivers stay loaded, so that a leak checker can name the library of memory that they never
  * free.
  */
 VULKAN_TEST(the_device_ends_and_leaves_nothing)
@@ -213,7 +210,7 @@ VULKAN_TEST(the_device_ends_and_leaves_nothing)
     dl_iterate_phdr(keep_library, NULL);
     gr_vk_headless_free(headless);
     headless = NULL;
-    vk.missing = "the device has ended";
+    vk.missing = "the device has been destroyed";
     assert_silence();
 }
 
@@ -236,7 +233,7 @@ static uint32_t memory_type(uint32_t types, bool host)
     for (uint32_t i = 0; i < has.memoryTypeCount; i++)
         if ((types >> i & 1) && (has.memoryTypes[i].propertyFlags & wanted) == wanted)
             return i;
-    ck_abort_msg("no type of memory of 0x%x is %s", (unsigned)types, host ? "the host's" : "local");
+    ck_abort_msg("no memory type in 0x%x is %s", (unsigned)types, host ? "the host's" : "local");
     return 0;
 }
 
@@ -302,7 +299,9 @@ struct vulkan_host *vulkan_host(size_t size)
     return host;
 }
 
-/* Frees what was made last, if it is this: what a case makes in a loop does not pile up. */
+/*
+ * Frees the memory if it is the newest, so that cases that allocate in a loop do not accumulate it.
+ */
 static void forget_memory(VkDeviceMemory memory)
 {
     for (int i = 0; i < memory_count; i++)
@@ -341,7 +340,7 @@ static void end_memory(void)
     host_count = 0;
 }
 
-/* More than the buffer needs, so that a size that is mixed up with another shows. */
+/* Larger than the buffer needs, so that confusing two sizes shows. */
 struct vulkan_own vulkan_own(VkDeviceSize size, bool dedicated)
 {
     dedicated = dedicated || fx.device != 0;

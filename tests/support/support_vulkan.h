@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Vulkan for the tests: a device with the validation layer, whose messages fail the case, and the
- * few things that cases do with it. One device lasts for the whole program; the rest belongs to the
+ * Vulkan for the tests: a device with the validation layer, whose messages fail the case, and
+ * helpers for cases. One device lasts for the whole program; everything else is freed after the
  * case.
  */
 #ifndef GR_TESTS_SUPPORT_VULKAN_H
@@ -16,7 +16,10 @@
 
 /* ---- The fixture ----------------------------------------------------------------------------- */
 
-/* X(name): what the tests call of Vulkan, through the loader that gr_vk_headless_create() found. */
+/*
+ * X(name): the Vulkan functions that the tests call, through the loader that
+ * gr_vk_headless_create() found.
+ */
 #define VULKAN_FUNCTIONS(X)                                                                        \
     X(AllocateCommandBuffers)                                                                      \
     X(AllocateMemory)                                                                              \
@@ -60,36 +63,45 @@
 
 #define VULKAN_MEMBER(name) PFN_vk##name name;
 
-/* What each case finds. `missing` says why there is no Vulkan here; then nothing else is set. */
+/*
+ * The Vulkan environment of each case. `missing` says why Vulkan is not available; then nothing
+ * else is set.
+ */
 struct vulkan {
     const char *missing;
     const gr_vk_headless_info *h;
     gr_vk_device *wrap; /* on the graphics queue */
-    bool exports;       /* semaphores can be exported; through the host otherwise */
+    bool exports;       /* semaphores can be exported; otherwise they are signalled by the host */
     VULKAN_FUNCTIONS(VULKAN_MEMBER)
 };
 #undef VULKAN_MEMBER
 
 extern struct vulkan vk;
 
-/* A case of the suite that runs with the fixture of support.h and with Vulkan. */
+/* Adds a case to the suite that runs with the fixture of support.h and with Vulkan. */
 TCase *add_vulkan_case(Suite *suite, const char *name);
 
-/* The last case of each program: the device ends, and the validation layer finds nothing left. */
+/*
+ * Checks, as the last case of each program, that the device is destroyed and the validation layer
+ * finds nothing left.
+ */
 
 /* For children, which call fixture_setup() first; a child then checks vk.missing. */
 void vulkan_setup(void);
 void vulkan_teardown(void);
 
-/* Wraps the device, as vk.wrap does; the caller's. */
+/* Wraps the device as vk.wrap does; the caller frees the wrap. */
 gr_vk_device *vulkan_wrap(void);
 
-/* A case that is skipped where there is no Vulkan; and one of images, which need one device. */
+/*
+ * A case that is skipped where Vulkan is missing. Cases of images need CUDA and Vulkan on one
+ * device.
+ */
 #define VULKAN_TEST(...)       TEST_UNLESS(vk.missing, __VA_ARGS__)
 #define VULKAN_IMAGE_TEST(...) TEST_UNLESS(vulkan_image_missing(), __VA_ARGS__)
 const char *vulkan_image_missing(void);
 
-/* A call that gives a VkResult: VK(QueueSubmit(...)). */
+/* A call that returns a VkResult: VK(QueueSubmit(...)). */
 #define VK(call)                                                                                   \
     do {                                                                                           \
         VkResult result_ = vk.call;                                                                \
@@ -97,14 +109,14 @@ const char *vulkan_image_missing(void);
     } while (0)
 
 /*
- * In the rest of the case the layer may say this (a VUID): for what a case does wrong on purpose.
- * Whether it says it depends on its version.
+ * Allows this validation message (a VUID) in the rest of the case, for deliberate errors. Whether
+ * the layer reports it depends on its version.
  */
 void vulkan_allow(const char *vuid);
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
-/* A buffer in ordinary memory that the host has mapped. It ends with the case. */
+/* A buffer in host-visible memory, mapped on the host. It is freed after the case. */
 struct vulkan_host {
     VkBuffer buffer;
     VkDeviceMemory memory;
@@ -112,29 +124,29 @@ struct vulkan_host {
     size_t size;
 };
 struct vulkan_host *vulkan_host(size_t size);
-void vulkan_host_end(struct vulkan_host *host); /* earlier */
+void vulkan_host_end(struct vulkan_host *host); /* frees it earlier */
 
 /* How vulkan_memory() allocates. */
 enum {
     MEMORY_EXPORT = 1,    /* for vkGetMemoryFdKHR */
     MEMORY_DEDICATED = 2, /* for the buffer or image that is given */
-    MEMORY_HOST = 4       /* the host can map it, and sees what is written */
+    MEMORY_HOST = 4       /* host-visible and coherent */
 };
 
-/* Memory of that size and one of these types. It ends with the case. */
+/* Memory of that size and one of these types. It is freed after the case. */
 VkDeviceMemory vulkan_memory(VkDeviceSize size, uint32_t types, unsigned how, VkBuffer buffer,
                              VkImage image);
-void vulkan_memory_free(VkDeviceMemory memory); /* earlier */
+void vulkan_memory_free(VkDeviceMemory memory); /* frees it earlier */
 
 /*
- * A buffer that may be bound to exportable memory, with what memory it needs. It ends with the
- * case.
+ * A buffer that may be bound to exportable memory, and its memory requirements. It is destroyed
+ * after the case.
  */
 VkBuffer vulkan_buffer(VkDeviceSize size, VkMemoryRequirements *needs);
 
 /*
- * Such a buffer with memory of its own, at the memory's start. It is dedicated where CUDA computes
- * on another device, which takes no other.
+ * Such a buffer with its own memory, bound at offset 0. The memory is dedicated if CUDA computes on
+ * another device, which accepts no other.
  */
 struct vulkan_own {
     VkBuffer buffer;
@@ -146,56 +158,58 @@ struct vulkan_own vulkan_own(VkDeviceSize size, bool dedicated);
 void vulkan_own_free(struct vulkan_own *own);
 gr_resource *must_register_own(const struct vulkan_own *own, VkDeviceSize size, unsigned flags);
 
-/* A descriptor of the memory, the caller's. */
+/* A descriptor of the memory, which the caller closes. */
 int vulkan_memory_fd(VkDeviceMemory memory);
 
 /* ---- Submits --------------------------------------------------------------------------------- */
 
-/* Holds submits up until the host says so: a timeline semaphore. It ends with the case. */
+/* Blocks submits until the host opens it: a timeline semaphore. It is freed after the case. */
 struct vulkan_gate;
 struct vulkan_gate *vulkan_gate(void);
 void vulkan_gate_open(struct vulkan_gate *gate);
 void vulkan_gate_open_after(struct vulkan_gate *gate, unsigned ms);
 bool vulkan_gate_is_open(const struct vulkan_gate *gate);
 
-/* In the rest of the case commands are for this queue; at its start for the graphics queue. */
+/* Makes the rest of the case use this queue for commands; a case starts with the graphics queue. */
 void vulkan_use_queue(VkQueue queue, uint32_t family);
 
-/* Commands, of the case. */
+/* Begins a command buffer, which is freed after the case. */
 VkCommandBuffer vulkan_begin(void);
 
 /*
- * Ends and submits them; the thread does not wait. They wait for `submit` and signal it, if it is
- * given, and wait for the gate, if there is one.
+ * Ends and submits the commands without waiting for them. They wait for `submit` and signal it, if
+ * given, and wait for the gate, if given.
  */
 void vulkan_submit(VkCommandBuffer commands, const gr_submit *submit,
                    const struct vulkan_gate *gate);
 
-/* Likewise that of a slot, which is committed for all slots of its acquire: call it once for them.
+/*
+ * The same for a slot's submit, which is committed for all slots of its acquire: call it once for
+ * all of them.
  */
 void vulkan_submit_slot(VkCommandBuffer commands, const gr_slot *slot,
                         const struct vulkan_gate *gate);
 
-/* Likewise a submit that has begun, which is committed and freed. */
+/* The same with a submit that has begun, which is committed and freed. */
 void vulkan_submit_begun(VkCommandBuffer commands, gr_submit *submit,
                          const struct vulkan_gate *gate);
 
-/* Begins one of n resources, of one pair of semaphores at the most; what it waits for and signals,
-   NULL and 0 where there is nothing. */
+/*
+ * Begins a submit of n resources, which use at most one pair of semaphores; and what it waits for
+ * and signals, NULL and 0 if nothing.
+ */
 gr_submit *vulkan_begin_submit(gr_resource *const resources[], size_t n);
 gr_semaphore *wait_of(const gr_submit *submit);
 gr_semaphore *signal_of(const gr_submit *submit);
 uint64_t wait_value_of(const gr_submit *submit);
 uint64_t signal_value_of(const gr_submit *submit);
 
-/* Waits until all that was submitted has been done, for at most 20 s. */
+/* Waits until all submitted work is done, for at most 20 s. */
 void vulkan_finish(void);
 
 /* ---- Bytes of buffers ------------------------------------------------------------------------ */
 
-/*
- * Recorded: the buffer comes from CUDA, is used by all of the host's buffer, and goes back to CUDA.
- */
+/* Records: the buffer is acquired from CUDA, transferred in whole, and released to CUDA. */
 void vulkan_cmd_fill(VkCommandBuffer commands, VkBuffer buffer, VkDeviceSize size, int value);
 void vulkan_cmd_read(VkCommandBuffer commands, VkBuffer buffer, const struct vulkan_host *to);
 void vulkan_cmd_write(VkCommandBuffer commands, VkBuffer buffer, const struct vulkan_host *from);
@@ -210,19 +224,19 @@ void vulkan_write_pattern(VkBuffer buffer, size_t size, unsigned seed);
 #define assert_vulkan_bytes(buffer, size, value)                                                   \
     assert_no_difference(bytes_differ_once(vulkan_bytes(buffer, size), size, value))
 
-/* What is in the buffer, in memory of its own. */
+/* The buffer's contents, in new memory. */
 void *vulkan_bytes(VkBuffer buffer, size_t size);
 
 /* Releases, and waits for the stream of the map. */
 void must_release(gr_buffer *buffer);
 
-/* Vulkan's pattern is read by CUDA, and CUDA's, of the next seed, by Vulkan. */
+/* CUDA reads Vulkan's pattern; then Vulkan reads CUDA's pattern, with the next seed. */
 void vulkan_bytes_both_ways(gr_resource *resource, VkBuffer buffer, size_t size, unsigned seed);
 
-/* What makes a buffer of transfer usage, for gr_vk_buffer_create(). */
+/* The create info of a buffer with transfer usage, for gr_vk_buffer_create(). */
 VkBufferCreateInfo vulkan_buffer_info(VkDeviceSize size);
 
-/* A buffer that grinterop makes so. */
+/* A buffer that grinterop creates with it. */
 gr_resource *must_create(VkDeviceSize size, unsigned flags);
 
 #endif

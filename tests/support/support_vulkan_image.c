@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Vulkan images for the tests, see support_vulkan_image.h. */
+/* Vulkan images for the tests; see support_vulkan_image.h. */
 #include "support_vulkan_image.h"
 
 #include <stdio.h>
@@ -208,7 +208,7 @@ size_t vulkan_image_bytes(const struct vulkan_image *image, unsigned level)
 
 /* ---- Patterns -------------------------------------------------------------------------------- */
 
-/* Floats are finite, and normal; depth values are between 0 and 1. Little-endian, as a GPU is. */
+/* Floats are finite and normal; depth values are between 0 and 1. Little-endian, like a GPU. */
 static void make_finite(const struct vulkan_format *format, unsigned char *texels, size_t bytes)
 {
     size_t channel = format->texel_bytes / format->channels;
@@ -245,7 +245,7 @@ void vulkan_cmd_to_cuda(VkCommandBuffer commands, struct vulkan_image *image, Vk
     image->cudas = true;
 }
 
-/* An image that is new has not been CUDA's: its first use has to make its layout. */
+/* CUDA has not released a new image yet: its first use must initialise its layout. */
 static void begin_use(VkCommandBuffer commands, struct vulkan_image *image, VkImageLayout layout,
                       VkAccessFlags access)
 {
@@ -270,7 +270,7 @@ static void begin_use(VkCommandBuffer commands, struct vulkan_image *image, VkIm
 
 #define MOST_REGIONS 64
 
-/* Each level and layer has its place in the host's buffer, at multiples of 16. */
+/* Each level and layer is in the host buffer at a multiple of 16. */
 static uint32_t regions_of(const struct vulkan_image *image, VkBufferImageCopy regions[],
                            size_t *size)
 {

@@ -17,7 +17,7 @@ enum {
     FORMAT_FLOAT = 16
 };
 
-/* A format that CUDA has, and what it is there. */
+/* A format that CUDA supports, and its CUDA equivalent. */
 struct vulkan_format {
     const char *name;
     VkFormat format;
@@ -28,7 +28,7 @@ struct vulkan_format {
 extern const struct vulkan_format vulkan_formats[];
 extern const size_t vulkan_format_count;
 
-/* NULL: CUDA does not have it. */
+/* NULL: CUDA does not support it. */
 const struct vulkan_format *vulkan_format(VkFormat format);
 
 /* ---- Shapes ---------------------------------------------------------------------------------- */
@@ -50,15 +50,13 @@ struct vulkan_image {
     const struct vulkan_format *format;
     const struct vulkan_shape *shape;
     VkImageCreateInfo info;
-    gr_vk_image_desc own; /* of vulkan_image_own() */
+    gr_vk_image_desc own; /* for vulkan_image_own() */
     VkImage image;
     gr_resource *resource;
     bool cudas; /* it has been handed to CUDA; until then it has no contents */
 };
 
-/*
- * What makes the image, for transfers and `usage` besides; height and layers as the shape wants.
- */
+/* The create info of an image with `usage` and transfers; height and layers depend on the shape. */
 VkImageCreateInfo vulkan_image_info(const struct vulkan_format *format,
                                     const struct vulkan_shape *shape, unsigned width,
                                     unsigned height, unsigned levels, VkImageUsageFlags usage);
@@ -66,60 +64,62 @@ VkImageCreateInfo vulkan_image_info(const struct vulkan_format *format,
 /* Whether this device can share such an image. */
 bool vulkan_image_possible(const VkImageCreateInfo *info);
 
-/* Makes one by gr_vk_image_create(); the resource is NULL if that fails, with the error. */
+/*
+ * Creates an image with gr_vk_image_create(). On failure the resource is NULL and the error is set.
+ */
 struct vulkan_image vulkan_image_try(const struct vulkan_format *format,
                                      const struct vulkan_shape *shape, unsigned width,
                                      unsigned height, unsigned levels, VkImageUsageFlags usage,
                                      unsigned flags);
 
-/* Likewise; it has to succeed. */
+/* The same, but must succeed. */
 struct vulkan_image vulkan_image(VkFormat format, const char *shape, unsigned width,
                                  unsigned height, unsigned levels, VkImageUsageFlags usage,
                                  unsigned flags);
 
-/* An image of the test's own, in memory of its own; its resource is made by gr_from_vk_image(). */
+/* An image that the test creates, in its own memory, registered with gr_from_vk_image(). */
 struct vulkan_image vulkan_image_own(VkFormat format, const char *shape, unsigned width,
                                      unsigned height, unsigned levels, bool dedicated,
                                      unsigned flags);
 void vulkan_image_own_free(struct vulkan_image *image);
 
-/* One level's size, and the bytes of one layer of it. */
+/* The size of one level, and the bytes of one of its layers. */
 unsigned vulkan_image_width(const struct vulkan_image *image, unsigned level);
 unsigned vulkan_image_height(const struct vulkan_image *image, unsigned level);
 size_t vulkan_image_bytes(const struct vulkan_image *image, unsigned level);
 
 /* ---- Texels ---------------------------------------------------------------------------------- */
 
-/* The pattern of one level and layer; numbers tell fillings apart. */
+/* The pattern of one level and layer; `number` distinguishes fills. */
 void vulkan_image_pattern(const struct vulkan_image *image, unsigned level, unsigned layer,
                           unsigned number, void *texels);
 
-/* Recorded: to and from CUDA by grinterop's barriers. */
+/* Records the transfer from and to CUDA with grinterop's barriers. */
 void vulkan_cmd_from_cuda(VkCommandBuffer commands, struct vulkan_image *image,
                           VkImageLayout layout, VkAccessFlags access);
 void vulkan_cmd_to_cuda(VkCommandBuffer commands, struct vulkan_image *image, VkImageLayout layout,
                         VkAccessFlags access);
 
-/* Writes every level and layer by Vulkan, and leaves the image with CUDA; waits. */
+/* Writes every level and layer with Vulkan, leaves the image with CUDA, and waits. */
 void vulkan_image_fill(struct vulkan_image *image, unsigned number);
 
-/* All texels of the one level and layer, which was filled before. */
+/* Clears all texels of its single level and layer, which was filled before. */
 void vulkan_image_clear(struct vulkan_image *image, const VkClearColorValue *colour);
 
-/* NULL, or how what Vulkan has differs from that pattern. */
+/* NULL, or how the contents in Vulkan differ from that pattern. */
 const char *vulkan_image_differs(struct vulkan_image *image, unsigned number);
 #define assert_vulkan_image(image, number) assert_no_difference(vulkan_image_differs(image, number))
 
 /* Maps on fx.stream. */
 gr_buffer *must_map_vulkan(const struct vulkan_image *image);
 
-/* First gives the image, which is new and has no contents, to CUDA. */
+/* First hands the image, which is new and has no contents, to CUDA. */
 gr_buffer *must_hand_over(struct vulkan_image *image);
 
 /* Releases the buffer and frees the resource. */
 void vulkan_image_end(const struct vulkan_image *image, gr_buffer *buffer);
 
-/* The same through CUDA, of a mapped image. */
+/* The same through CUDA, for a mapped image. */
 void cuda_image_fill(gr_buffer *buffer, const struct vulkan_image *image, unsigned number);
 const char *cuda_image_differs(gr_buffer *buffer, const struct vulkan_image *image,
                                unsigned number);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Vulkan for the tests, see support_vulkan.h: submits, gates that hold them up, and bytes. */
+/* Vulkan for the tests, see support_vulkan.h: submits, gates that block them, and buffer bytes. */
 #define _GNU_SOURCE
 #include "support_vulkan_case.h"
 
@@ -15,7 +15,7 @@
 #define MOST_NS      20000000000u
 
 struct vulkan_gate {
-    VkSemaphore semaphore; /* open: its value is 1 */
+    VkSemaphore semaphore; /* the gate is open when its value is 1 */
     pthread_mutex_t lock;
     pthread_cond_t changed;
     pthread_t opener;
@@ -25,7 +25,7 @@ struct vulkan_gate {
 
 static VkCommandPool pools[MOST_POOLS];
 static int pool_count;
-static VkQueue queue; /* the one in use, with the last of the pools */
+static VkQueue queue; /* the current queue, with the last of the pools */
 static uint32_t family;
 static VkFence fences[MOST_SUBMITS];
 static struct vulkan_gate gates[MOST_GATES];
@@ -115,8 +115,8 @@ void vulkan_submits_begin(void)
 }
 
 /*
- * After a case that failed a submit may wait for what nobody signals any more, and no object of it
- * can be destroyed: then the whole program ends.
+ * After a failed case, a submit may wait for a signal that never comes. Its objects cannot be
+ * destroyed then, so the whole program ends.
  */
 void vulkan_submits_end(void)
 {
@@ -127,7 +127,8 @@ void vulkan_submits_end(void)
             pthread_join(gates[i].opener, NULL);
     if (fence_count > 0 && vk.WaitForFences(vk.h->device, (uint32_t)fence_count, fences, VK_TRUE,
                                             MOST_NS) != VK_SUCCESS) {
-        fprintf(stderr, "Vulkan's queue is stuck after a case of \"%s\": the program can't go on\n",
+        fprintf(stderr,
+                "the Vulkan queue is stuck after a case of \"%s\": the program can't go on\n",
                 tcase_name());
         _exit(1);
     }
@@ -264,9 +265,9 @@ uint64_t signal_value_of(const gr_submit *submit)
 }
 
 /*
- * Mesa's queue signals a submit's fence before its timelines (22.3): who destroys a timeline after
- * the fence has it signalled when it is gone already, or is another one. The queue is idle only
- * after both.
+ * Mesa (22.3) signals the fence of a submit before its timelines. A timeline that is destroyed
+ * after the fence would be signalled when it no longer exists or its handle has been reused. Only
+ * an idle queue has done both.
  */
 void vulkan_finish(void)
 {
@@ -280,7 +281,7 @@ void vulkan_finish(void)
 
 /* ---- Bytes of buffers ------------------------------------------------------------------------ */
 
-/* Recorded by hand, not by grinterop's functions: these have their own cases. */
+/* Recorded by hand: grinterop's functions have their own cases. */
 static void hand_over(VkCommandBuffer commands, VkBuffer buffer, bool to_cuda)
 {
     const VkBufferMemoryBarrier barrier = {
@@ -304,7 +305,7 @@ void vulkan_cmd_fill(VkCommandBuffer commands, VkBuffer buffer, VkDeviceSize siz
     hand_over(commands, buffer, true);
 }
 
-/* What the host reads after the fence has to be made visible to it. */
+/* Data that the host reads after the fence must be made visible to it. */
 void vulkan_cmd_read(VkCommandBuffer commands, VkBuffer buffer, const struct vulkan_host *to)
 {
     const VkBufferCopy all = {.size = to->size};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A buffer's whole way through CUDA and OpenGL, as a check that an earlier failure left no trace.
+ * A buffer's complete path through CUDA and OpenGL, as a check that an earlier failure left no
+ * trace.
  */
 #define _GNU_SOURCE
 #include "usable.h"
@@ -44,7 +45,7 @@ static GLuint make_program(void)
     return program;
 }
 
-/* Draws the buffer's first float as one point and returns the red that came out. */
+/* Draws the buffer's first float as one point and returns the resulting red value. */
 static unsigned draw_point(GLuint name)
 {
     GLuint program = make_program(), target = 0, frame = 0, array = 0;

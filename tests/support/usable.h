@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whether an OpenGL buffer, or a resource, is in order after a call that failed: CUDA can take it,
- * write it and give it back, and OpenGL reads and draws what CUDA wrote. The fixture must be set
- * up.
+ * Checks that an OpenGL buffer or a resource still works after a failed call: CUDA can map, write
+ * and release it, and OpenGL reads and draws what CUDA wrote. The fixture must be set up.
  */
 #ifndef GR_TESTS_USABLE_H
 #define GR_TESTS_USABLE_H
 
 #include "support.h"
 
-/* What the checks below need of a buffer's size: a multiple of 4, which OpenGL draws as floats. */
+/* The buffer size for the checks below: a multiple of 4, since OpenGL draws it as floats. */
 #define USABLE_SIZE 256
 
 /* The open, unmapped resource of a buffer can be mapped, written and released. */
