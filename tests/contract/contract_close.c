@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gr_resource_close() and gr_resource_free(), also while it is mapped. */
+/* gr_resource_close() and gr_resource_free(), also on a mapped resource. */
 #include "contract.h"
 
 GROUP("close", add_resource_case)
@@ -49,7 +49,7 @@ TEST(a_closed_buffer_object_can_be_registered_again)
     ck_assert_uint_eq(gr_buffer_size(buffer), SIZE);
 }
 
-GROUP("who keeps whom alive", add_case)
+GROUP("lifetimes", add_case)
 
 TEST(a_chained_map_keeps_the_resource_alive)
 {

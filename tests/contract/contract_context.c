@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Each call uses the resource's CUDA context, and puts the caller's back. And
+ * Each call uses the resource's CUDA context and restores the caller's. Also
  * gr_cuda_context_create() and gr_cuda_context_free().
  */
 #include "contract.h"
@@ -14,7 +14,7 @@ static CUcontext current(void)
     return context;
 }
 
-/* Register, map, write, release, unmap and close while `context` is current. */
+/* Registers, maps, writes, releases, unmaps and closes while `context` is current. */
 static void go_round(CUcontext context)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);
@@ -51,7 +51,7 @@ TEST(the_resources_context_is_used_and_the_callers_put_back)
     CU(CtxDestroy(second));
 }
 
-/* Catches: a driver makes a destroyed context current, and crashes in the next call. */
+/* Catches: a driver that makes a destroyed context current and crashes in the next call. */
 TEST(a_destroyed_context_is_refused)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);
@@ -62,7 +62,7 @@ TEST(a_destroyed_context_is_refused)
     CU(CtxSetCurrent(fx.context));
     assert_null(gr_map(resource, fx.stream), GR_ERR_CUDA, CUDA_ERROR_CONTEXT_IS_DESTROYED,
                 "was destroyed");
-    /* One of these may lie where it was. */
+    /* One of these may get the same address. */
     for (int i = 0; i < 2; i++) {
         CU(CtxCreate(&later[i], 0, fx.device));
         CU(CtxPopCurrent(NULL));
@@ -76,9 +76,9 @@ TEST(a_destroyed_context_is_refused)
 }
 
 /*
- * Each call that ends a mapping says that it was the context's end, and takes it for ended.
+ * Each call that ends a mapping reports that the context was destroyed, and ends the mapping.
  *
- * Catches: it stayed mapped for good, and buffer and resource could not be freed.
+ * Catches: the resource stayed mapped for good, and buffer and resource could not be freed.
  */
 TEST(a_mapping_ends_with_its_context, 5)
 {
@@ -189,7 +189,7 @@ CHILD(gives_back_what_it_retained)
     return 0;
 }
 
-/* In a process of its own, where nobody else holds the primary context. */
+/* In its own process, where no other code retains the primary context. */
 TEST(a_freed_context_gives_back_what_it_retained)
 {
     char text[4096];

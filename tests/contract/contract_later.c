@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gr_buffer_release_later() on a thread that cannot release the buffer, also at the same time as
+ * gr_buffer_release_later() on a thread that cannot release the buffer, also concurrently with
  * calls on the resource.
  */
 #define _GNU_SOURCE
@@ -8,7 +8,7 @@
 
 #include <pthread.h>
 
-GROUP("releases for later", add_sharing_case)
+GROUP("deferred releases", add_sharing_case)
 
 static void *release_later(void *buffer)
 {
@@ -22,7 +22,7 @@ static void *free_resource(void *resource)
     return NULL;
 }
 
-/* On a thread that has neither an OpenGL nor a CUDA context, as a finalizer's. */
+/* Runs on a thread without an OpenGL or CUDA context, like a finalizer's. */
 static void elsewhere(void *(*body)(void *), void *object)
 {
     pthread_t thread;
@@ -30,7 +30,7 @@ static void elsewhere(void *(*body)(void *), void *object)
     pthread_join(thread, NULL);
 }
 
-/* Something that collects what was set aside in the current context. */
+/* Frees what was set aside in the current context. */
 static void collect(void)
 {
     gr_resource_free(must_register(gl_buffer_filled(16, 0)));
@@ -49,7 +49,7 @@ TEST(a_buffer_is_released_now_where_it_can_be)
     assert_error(GR_ERR_INVALID_VALUE, 0, "released already");
 }
 
-/* By interop, copy and shared: _i. */
+/* _i: interop, copy and shared. */
 TEST(a_finalizers_buffer_is_released_by_the_next_call, 3)
 {
     GLuint name;
@@ -84,7 +84,7 @@ TEST(a_map_of_the_resource_comes_after_it, 3)
     gr_resource_free(resource);
 }
 
-/* As a collector does: the buffer and its resource, in either order. */
+/* Like a garbage collector: frees the buffer and its resource, in either order. */
 TEST(a_finalizer_lets_go_of_both, 6)
 {
     GLuint name;
@@ -123,7 +123,7 @@ TEST(close_and_free_end_what_was_set_aside, 2)
     assert_gl_bytes(name, SIZE, 0x25);
 }
 
-/* Two mappings of one resource, the first of which had ended otherwise. */
+/* Two mappings of one resource, the first of which a different call ended. */
 TEST(several_buffers_of_a_resource_are_set_aside)
 {
     gr_buffer *first = must_map(fx.resource);
@@ -137,7 +137,7 @@ TEST(several_buffers_of_a_resource_are_set_aside)
     gr_clear_error();
 }
 
-/* ---- At the same time as the resource's thread ----------------------------------------------- */
+/* ---- Concurrently with the resource's thread ------------------------------------------------- */
 
 #define MEETINGS 200
 
@@ -145,7 +145,7 @@ static struct {
     pthread_barrier_t barrier;
     gr_resource *resource;
     gr_buffer *buffer;
-    void (*there)(void); /* on the other thread */
+    void (*there)(void); /* runs on the other thread */
 } meeting;
 
 static void *do_there(void *unused)
@@ -158,7 +158,7 @@ static void *do_there(void *unused)
     return unused;
 }
 
-/* Does `here` and `there` at once, with what `begin` makes for both. */
+/* Calls `here` and `there` at the same time, after `begin` has created their objects. */
 static void meet(void (*begin)(void), void (*here)(void), void (*there)(void))
 {
     pthread_t thread;
@@ -204,7 +204,7 @@ static void free_it(void)
     gr_resource_free(meeting.resource);
 }
 
-/* By interop, copy and shared; mapped, or not any more; the resource is freed here, or there. */
+/* By interop, copy and shared; mapped or already unmapped; the resource is freed here or there. */
 TEST(a_finalizer_meets_the_last_hold, 12)
 {
     const bool mapped = _i / 3 % 2 == 0, frees_here = _i / 6 == 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gr_map(), gr_buffer_release() and gr_resource_unmap(), and the streams that they take. */
+/* gr_map(), gr_buffer_release() and gr_resource_unmap(), and their streams. */
 #include "contract.h"
 
 GROUP("map, release, unmap", add_resource_case)

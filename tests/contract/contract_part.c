@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Maps of a part of a buffer, by gr_map_options. */
+/* Maps of part of a buffer, with gr_map_options. */
 #include "contract.h"
 
 GROUP("parts of a buffer", add_sharing_case)
@@ -10,7 +10,7 @@ static gr_status map_part(gr_resource *resource, size_t offset, size_t size, gr_
                        &GR_INIT(gr_map_options, .offset = offset, .size = size), buffer);
 }
 
-/* The other bytes stay as OpenGL has them. */
+/* OpenGL's other bytes are unchanged. */
 TEST(a_part_is_mapped, 3)
 {
     GLuint name;
@@ -40,7 +40,7 @@ TEST(a_part_is_mapped, 3)
     gr_resource_free(resource);
 }
 
-/* What OpenGL does to the rest while a part is mapped is not undone by the copy. */
+/* OpenGL may change the rest while a part is mapped; the copy transport must not undo that. */
 TEST(a_copy_moves_the_part_alone)
 {
     GLuint name;

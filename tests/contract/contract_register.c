@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gr_from_gl_buffer(), and what a resource says of itself. */
+/* gr_from_gl_buffer(), and the properties of a resource. */
 #include "contract.h"
 
 GROUP("register", add_resource_case)

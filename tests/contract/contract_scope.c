@@ -15,7 +15,7 @@ static bool write_in_scope(GLuint name, int value, bool leave_early)
     return true;
 }
 
-/* At its end, and by an early return. */
+/* At the end of the scope, and by an early return. */
 TEST(scope_exit_releases_the_buffer_and_then_the_resource, 2)
 {
     const bool early = _i == 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gr_resource_wait(): the host waits until CUDA has let go. */
+/* gr_resource_wait(): the host waits until CUDA has finished with the resource. */
 #include "contract.h"
 #include "tests/support/support_vulkan.h"
 
@@ -59,7 +59,7 @@ TEST(waiting_for_none_or_a_closed_one_is_refused)
     assert_fails(gr_resource_wait(fx.resource, 0), GR_ERR_STATE, 0, "closed");
 }
 
-GROUP("waiting for Vulkan's", add_vulkan_case)
+GROUP("waiting for Vulkan resources", add_vulkan_case)
 
 TEST_UNLESS(vk.missing, the_host_waits_for_vulkans_buffer)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the parts of test_death share: lives, which begin the same way whatever ends them. */
+/*
+ * Shared by the parts of test_death: lives (sets of contexts and objects), which all begin the same
+ * way, whichever order they end in.
+ */
 #ifndef GR_TESTS_DEATH_H
 #define GR_TESTS_DEATH_H
 
@@ -17,8 +20,9 @@ struct kind {
     const char *name;
     gr_transport transport;
     const char *deaths;
-    bool in_thread;  /* all is made by a thread that has ended when the deaths begin */
-    bool is_primary; /* the CUDA context is the device's primary one, by gr_cuda_context_create() */
+    bool in_thread;  /* a thread that has ended before the deaths created everything */
+    bool is_primary; /* the CUDA context is the device's primary one, from gr_cuda_context_create()
+                      */
 };
 extern const struct kind kinds[];
 #define KINDS 16
@@ -35,30 +39,33 @@ struct life {
     size_t count;
     gr_buffer *buffer;
     gr_ring *ring;
-    bool no_graphics, no_cuda; /* they have died */
-    const char *missing;       /* why there is no such life here */
+    bool no_graphics, no_cuda; /* already destroyed */
+    const char *missing;       /* why this kind of life is not possible here */
 };
 
-/* The driver, which a child asks for by death_driver_load(). */
+/* The driver, which a child loads with death_driver_load(). */
 extern const gr_cuda_api *cu;
 void death_driver_load(void);
 
 /*
- * Makes what the life's kind has, and begins what is mapped or a slot that is written: 2 in all its
+ * Creates everything for the life's kind, and maps it or begins to write a slot: value 2 in all
  * bytes. The contexts are current on this thread.
  */
 void life_begin(struct life *life);
 
-/* By copy CUDA's work is with memory that OpenGL keeps mapped, which ends with the context. */
+/*
+ * With the copy transport CUDA works on memory that OpenGL keeps mapped and that ends with the
+ * context, so this waits for CUDA first.
+ */
 void life_end_graphics(struct life *life);
 void life_end_cuda(struct life *life);
 
-/* The parent says by its environment which life it is about, and what of it. */
+/* Pass numbers to the child through the environment: which kind of life, and which order or end. */
 void number_set(const char *variable, int number);
 int number_of(const char *variable);
 #define KIND_VARIABLE "DEATH_KIND"
 
-/* A child, the parts of the parent, and what a life says when it has begun. */
+/* A child, the parts of the parent, and the line that is printed once a life has begun. */
 #define ALIVE "alive\n"
 int live_and_end(void);
 

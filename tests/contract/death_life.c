@@ -46,7 +46,7 @@ const struct kind kinds[KINDS] = {
     {"ring by interop", GR_TRANSPORT_INTEROP, "GCRN", false, false},
     {"ring by copy", GR_TRANSPORT_COPY, "GCRN", false, false},
     {"ring by sharing", GR_TRANSPORT_SHARED, "GCRN", false, false},
-    {"ring of vulkan's", GR_TRANSPORT_EXTERNAL, "GCRN", false, false},
+    {"Vulkan ring", GR_TRANSPORT_EXTERNAL, "GCRN", false, false},
 };
 
 static bool is_ring(const struct life *life)
@@ -137,7 +137,7 @@ static void begin(struct life *life)
         (is_ring(life) ? begin_ring : begin_mapping)(life);
 }
 
-/* EGL keeps the context of a thread that ends with it, and nobody else can have it. */
+/* EGL keeps the context current on a thread that has ended; no other thread can use it then. */
 static void *begin_in_thread(void *life)
 {
     begin(life);
@@ -145,7 +145,7 @@ static void *begin_in_thread(void *life)
     return NULL;
 }
 
-/* The deaths are this thread's, which has what is left of the contexts. */
+/* The deaths happen on this thread, which also has the contexts, where they still exist. */
 void life_begin(struct life *life)
 {
     pthread_t thread;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The ends of a process in the middle of a mapping: exit() with all open, on the thread that mapped
- * or on another one; exit() with a handler that frees all; and fork(), whose child ends while the
- * parent goes on. Each end of each life runs in a process of its own, which ends by itself.
+ * Ends of a process during a mapping: exit() with everything open, on the thread that mapped or on
+ * another one; exit() with a handler that frees everything; and fork(), whose child ends while the
+ * parent continues. Each end of each life runs in its own process, which ends normally.
  */
 #define _GNU_SOURCE
 #include "death.h"
@@ -13,11 +13,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static struct life life; /* a leak is none while this knows of it */
+static struct life life; /* static, so that leak checkers find what it points to */
 
 /* ---- Ends ------------------------------------------------------------------------------------ */
 
-/* In the good order, after which nothing is open; what the release gave. */
+/* In the correct order, after which nothing is open. Returns the result of the release. */
 static gr_status end_all(void)
 {
     gr_ring_free(life.ring);
@@ -49,7 +49,7 @@ static void leave_on_another_thread(void)
     pthread_join(thread, NULL);
 }
 
-/* As the destructor of a static object of C++'s that was made after the contexts. */
+/* Like the destructor of a static C++ object that was created after the contexts. */
 static void end_in_a_handler(void)
 {
     if (end_all() != GR_OK) {
@@ -86,7 +86,7 @@ static void end_at_once(void)
     _exit(0);
 }
 
-/* Twice, for good measure: there is nothing to do each time. */
+/* Twice, to be sure: neither call has anything to do. */
 static void free_and_end(void)
 {
     for (int i = 0; i < 2; i++)
@@ -110,15 +110,15 @@ static void fork_one_that_exits(void)
 }
 
 /*
- * A leak checker that ends the child of fork() misses what lay on the stacks of threads that the
- * child has not.
+ * A leak checker at the end of fork()'s child cannot see pointers on the stacks of threads that
+ * only exist in the parent.
  */
 static bool can_be_seen(void (*run)(void))
 {
     return run != fork_one_that_exits || !sanitizer();
 }
 
-/* `open`: the process ends with something open, and says so. */
+/* `open`: the process ends with something open, and reports it. */
 static const struct end {
     const char *name;
     void (*run)(void);
@@ -146,7 +146,7 @@ int live_and_end(void)
     }
     printf(ALIVE);
     fflush(stdout);
-    gr_log_set(GR_LOG_INFO, NULL, NULL); /* says what is open at the end */
+    gr_log_set(GR_LOG_INFO, NULL, NULL); /* reports what is open at the end */
     ends[number_of(END_VARIABLE)].run();
     return 0;
 }

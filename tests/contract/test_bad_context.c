@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Calls with no OpenGL context current, or another one than the resource's: each is refused before
- * the CUDA driver hears of it, changes nothing, and works again in the right context. A resource
- * freed in the wrong context is set aside and ended later in the right one.
+ * Calls without a current OpenGL context, or in another context than the resource's: each is
+ * refused before the CUDA driver is called, changes nothing, and works again in the right context.
+ * A resource freed in the wrong context is set aside and closed later in the right one.
  */
 #define _GNU_SOURCE
 #include "tests/support/child_check.h"
@@ -14,8 +14,8 @@
 #define SIZE USABLE_SIZE
 
 /*
- * Made behind the fixture for each case: a resource and a second context, which shares nothing with
- * the first.
+ * Created after the fixture for each case: a resource, and a second context that shares nothing
+ * with the first.
  */
 static GLuint name;
 static gr_resource *resource;
@@ -42,7 +42,7 @@ static void end_resource(void)
     gr_egl_free(stranger);
 }
 
-/* The wrong contexts, and what the message about each says. */
+/* The wrong contexts, and part of the error message for each. */
 static const struct wrong {
     bool stranger;
     const char *text;
@@ -70,7 +70,7 @@ static TCase *add_wrong_case(Suite *suite, const char *name)
 
 GROUP("wrong context", add_wrong_case)
 
-/* In another context the name means nothing, in none there are no buffers. */
+/* In another context the name is invalid; without a context there are no buffers. */
 TEST(register_in_wrong_context)
 {
     assert_ok(gr_egl_make_current(NULL));
@@ -142,7 +142,7 @@ TEST(close_in_wrong_context)
     }
 }
 
-/* A closed resource has nothing left that a context could be wrong for. */
+/* A closed resource needs no context. */
 TEST(closed_in_wrong_context)
 {
     assert_ok(gr_resource_close(resource, fx.stream));
@@ -170,7 +170,7 @@ TEST(unmapped_release_in_wrong_context)
     assert_resource_usable(resource, name);
 }
 
-/* Makes the other context current, and a resource in it. */
+/* Makes the other context current, and creates a resource in it. */
 static gr_resource *make_other(GLuint *other_name)
 {
     assert_ok(gr_egl_make_current(stranger));
@@ -196,7 +196,7 @@ TEST(many_with_one_of_another_context)
     gr_resource_free(other);
 }
 
-/* Those that can be released are; the rest stays with the caller. */
+/* The buffers that can be released are; the caller keeps the rest. */
 TEST(release_many_of_two_contexts)
 {
     GLuint other_name;
@@ -219,26 +219,26 @@ TEST(release_many_of_two_contexts)
     gr_resource_free(other);
 }
 
-/* Objects are shared with it, but it is another context. */
+/* It shares objects, but is another context. */
 TEST(sharing_context)
 {
     gr_egl *sharing = gr_egl_create(&GR_INIT(gr_egl_options, .share = fx.egl));
     assert_made(sharing);
     assert_null(gr_map(resource, fx.stream), GR_ERR_GL, 0, "another context");
     assert_fails(gr_resource_close(resource, fx.stream), GR_ERR_GL, 0, "another context");
-    assert_buffer_usable(name); /* the same buffer, by a resource of this context's own */
+    assert_buffer_usable(name); /* the same buffer, through a resource of this context */
     gr_egl_free(sharing);
     leave();
     assert_resource_usable(resource, name);
 }
 
-/* ---- A context that is gone ------------------------------------------------------------------ */
+/* ---- A destroyed context --------------------------------------------------------------------- */
 
 /*
- * None is current, another is, and a new one, which may have the handle: no thread is the right one
- * any more, and the message says so.
+ * With no context current, another one, and a new one that may have the same handle: no thread is
+ * the right one any more, and the message says so.
  *
- * Catches: "Call from the thread where that is current", of a context that was destroyed.
+ * Catches: "Call from the thread where that is current", about a destroyed context.
  */
 TEST(context_was_destroyed)
 {
@@ -261,7 +261,7 @@ TEST(context_was_destroyed)
     gr_resource_free(orphan);
 }
 
-/* A later context has the handle: it is not the one, and nor is any other. */
+/* A later context has the handle: it is not the resource's context, nor is any other. */
 TEST(handle_of_destroyed_context_comes_back)
 {
     enum { MOST = 16 };
@@ -311,7 +311,7 @@ static unsigned long ended(void)
     return fault->calls("cuGraphicsUnregisterResource");
 }
 
-/* Freeing says nothing to the caller, so the log has to. */
+/* Freeing returns no error, so the log must report it. */
 static void free_in(const struct wrong *w)
 {
     warnings = 0;
@@ -345,8 +345,8 @@ TEST(freed_then_register)
 GROUP("wrong context", add_wrong_case)
 
 /*
- * grinterop knows a context by a name in it, which must be another one however many the
- * application has.
+ * grinterop identifies a context by an object name in it, which must be unique however many objects
+ * the application has.
  *
  * Catches: two contexts got the same mark if the application had program pipelines.
  */
@@ -379,9 +379,9 @@ TEST(contexts_are_told_apart_though_they_have_names_in_use)
 GROUP("freed in the wrong context", add_wrong_case)
 
 /*
- * However many were set aside, ending them needs no more stack than one.
+ * Ending any number of set-aside resources needs no more stack than ending one.
  *
- * Catches: many resources that were set aside ended in a recursion.
+ * Catches: many set-aside resources were ended recursively.
  */
 TEST(many_freed_then_register)
 {
@@ -412,7 +412,7 @@ TEST(freed_then_close)
     gr_resource_free(second);
 }
 
-/* What is made in the wrong context must not end it either. */
+/* Creating a resource in the wrong context must not end it either. */
 TEST(freed_then_register_elsewhere)
 {
     free_in(&wrongs[1]);
@@ -430,7 +430,7 @@ TEST(freed_then_register_elsewhere)
     ck_assert_uint_eq(ended(), before + 3);
 }
 
-/* The buffer is the last hold of a resource that was freed. Its release cannot be put off. */
+/* The buffer holds the last reference to a freed resource. Its release cannot be deferred. */
 TEST(freed_while_mapped)
 {
     gr_buffer *buffer = gr_map(resource, fx.stream);
@@ -450,7 +450,7 @@ TEST(freed_while_mapped)
 
 GROUP("first call", add_case)
 
-/* OpenGL's functions are looked up on their first use, which must not be one without a context. */
+/* OpenGL functions are looked up on first use, which must not happen without a context. */
 static int first_use_without_context(void)
 {
     gr_egl *egl = gr_egl_create(NULL);
@@ -473,7 +473,7 @@ static int first_use_without_context(void)
     return 0;
 }
 
-/* Before any context was ever made. */
+/* Before any context was created. */
 static int no_context_ever(void)
 {
     child_check(!gr_from_gl_buffer(1, GR_READ_WRITE));

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Every wrong argument and every wrong moment of a call: the class of the error, the driver's code,
- * what the message names, and that nothing is mapped or registered afterwards. The CUDA driver
- * behind counts errors of its own: grinterop finds each of these mistakes before it calls the
- * driver.
+ * Every invalid argument and every call in the wrong state: the class of the error, the driver's
+ * code, what the message names, and that nothing is mapped or registered afterwards. The CUDA
+ * driver underneath counts its own errors: grinterop detects each of these mistakes before it calls
+ * the driver.
  */
 #define _GNU_SOURCE
 #include "tests/support/cuda_symbol.h"
@@ -27,7 +27,7 @@ static void end_usable(gr_resource *resource)
     assert_buffer_usable(name);
 }
 
-/* Runs behind the fixture's set-up, and before its teardown. */
+/* Runs after the fixture's set-up and before its teardown. */
 static void watch_driver(void)
 {
     fault->reset();
@@ -59,7 +59,7 @@ TEST(name_never_generated)
     assert_null_invalid(gr_map_gl_buffer(4711, GR_READ_WRITE, fx.stream), "4711");
 }
 
-/* A name is no buffer before it is bound, and has no storage before glBufferData. */
+/* A name is not a buffer before it is bound, and has no storage before glBufferData. */
 TEST(buffer_without_storage)
 {
     GLuint name = 0;
@@ -130,7 +130,7 @@ TEST(flags_unknown)
     assert_buffer_usable(name);
 }
 
-/* No call maps on this stream; the message names another or this one. */
+/* No map function accepts this stream; the message contains `text`. */
 static void no_map_on(CUstream stream, const char *text, gr_resource *resource)
 {
     gr_buffer *none = NULL;
@@ -140,7 +140,7 @@ static void no_map_on(CUstream stream, const char *text, gr_resource *resource)
     ck_assert_ptr_eq(none, NULL);
 }
 
-/* Nor does any that ends a mapping, which then stays. */
+/* Nor does any function that ends a mapping; the mapping stays. */
 static void no_end_on(CUstream stream, const char *text, gr_resource *resource)
 {
     gr_buffer *buffer = must_map(resource);
@@ -170,7 +170,7 @@ TEST(stream_null)
     end_usable(resource);
 }
 
-/* There is no stream of a map before the map. */
+/* GR_STREAM_OF_MAP is invalid before the map. */
 TEST(stream_that_is_none)
 {
     gr_resource *resource = must_register(new_buffer());
@@ -188,7 +188,7 @@ static void give_storage(GLuint name, size_t size)
     glBufferData(GL_ARRAY_BUFFER, (GLsizeiptr)size, NULL, GL_DYNAMIC_DRAW);
 }
 
-/* Catches: the message named a call of CUDA's, which this program does not make. */
+/* Catches: the message named a CUDA function that this program does not call. */
 static void assert_says_to_close(void)
 {
     const char *message = gr_last_error()->message;
@@ -247,7 +247,7 @@ TEST(deleted_while_mapped)
     assert_buffer_usable(new_buffer());
 }
 
-/* ---- Wrong moment ---------------------------------------------------------------------------- */
+/* ---- Wrong state ----------------------------------------------------------------------------- */
 
 TEST(mapped_already)
 {
@@ -329,7 +329,7 @@ static void end_many(const GLuint names[MANY], gr_resource *resources[MANY])
     }
 }
 
-/* The list is refused, nothing in it is mapped, and the results stay as they were. */
+/* The list is refused, nothing in it is mapped, and the results are unchanged. */
 #define assert_many_fails(list, status, text)                                                      \
     do {                                                                                           \
         gr_buffer *untouched = (gr_buffer *)&untouched, *out_[MANY];                               \

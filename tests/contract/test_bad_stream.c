@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Streams that a map or its end cannot use, by every transport: of another CUDA context, and
- * destroyed. Each is refused before anything changes, and a mapping whose stream is gone ends on
- * another one. So it is with other calls that are refused: what a resource with write_discard holds
- * is not lost, and what a failed map has put into a stream is not forgotten.
+ * Streams that a map or its end cannot use, for every transport: streams of another CUDA context,
+ * and destroyed ones. Each is refused before anything changes, and a mapping whose stream was
+ * destroyed can end on another one. Other refused calls lose nothing either: neither the contents
+ * of a write_discard resource nor what a failed map has put into a stream.
  */
 #define _GNU_SOURCE
 #include "tests/drivers/fault_driver.h"
@@ -17,7 +17,7 @@
 
 struct bytes {
     gr_resource *resource;
-    GLuint name; /* OpenGL's buffer; 0: it is Vulkan's */
+    GLuint name; /* the OpenGL buffer; 0: it is a Vulkan buffer */
 };
 
 static struct bytes of_gl(gr_transport transport, unsigned flags)
@@ -39,7 +39,7 @@ static struct bytes by_copy(unsigned flags)
     return of_gl(GR_TRANSPORT_COPY, flags);
 }
 
-/* NULL where storage cannot be shared. */
+/* NULL if storage cannot be shared. */
 static struct bytes by_sharing(unsigned flags)
 {
     const gr_gl_options options = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_SHARED);
@@ -86,7 +86,7 @@ static void assert_holds(const struct bytes *b, int value)
         assert_vulkan_bytes(gr_vk_buffer(b->resource), SIZE, value);
 }
 
-/* CUDA writes to it on a stream, and what graphics then has is that. */
+/* CUDA writes to it on a stream, and graphics then reads that value. */
 static void assert_usable_on(const struct bytes *b, CUstream stream, int value)
 {
     gr_buffer *buffer = gr_map(b->resource, stream);
@@ -134,7 +134,7 @@ static CUstream stream_of(CUcontext context)
     return stream;
 }
 
-/* The resource was used on it, where it is one that was. */
+/* For USED_AND_DESTROYED, the resource is used on the stream first. */
 static CUstream make_bad(enum bad bad, const struct bytes *b)
 {
     CUstream stream = stream_of(bad == FOREIGN ? foreign : fx.context);
@@ -150,9 +150,9 @@ static const char *says(enum bad bad)
     return bad == FOREIGN ? "another CUDA context" : "destroyed";
 }
 
-#define NO_CODE "a GPU's driver reads what the handle of a stream that ended pointed to"
+#define NO_CODE "a GPU's driver dereferences the handle of a destroyed stream"
 
-/* _i is a transport, and a stream. */
+/* _i selects a transport and a stream. */
 static const struct transport *transport_of(int i)
 {
     return &transports[(size_t)i % TRANSPORTS];
@@ -167,9 +167,9 @@ static enum bad bad_of(int i)
     if (!(b).resource)                                                                             \
     skip("%s: %s", (transport)->name, vk.missing ? vk.missing : error_text())
 
-GROUP("streams that cannot be used", add_streams_case)
+GROUP("unusable streams", add_streams_case)
 
-/* Catches: it was mapped, and then nothing could end the mapping. */
+/* Catches: the map succeeded, and then nothing could end the mapping. */
 TEST(a_map_is_refused, (BADS * TRANSPORTS))
 {
     const enum bad bad = bad_of(_i);
@@ -213,7 +213,7 @@ TEST(a_release_is_refused, (BADS * TRANSPORTS))
         CU(StreamDestroy(stream));
 }
 
-/* ---- The stream of a map is gone ------------------------------------------------------------- */
+/* ---- The stream of a map is destroyed -------------------------------------------------------- */
 
 enum end { RELEASE, UNMAP, CLOSE, ENDS };
 
@@ -234,7 +234,7 @@ static struct gate *destroy_with_work(CUstream stream)
     return gate;
 }
 
-/* Its work comes first, though no event can be put behind it any more. */
+/* Its work comes first, although no event can be recorded on it any more. */
 TEST(another_stream_ends_the_mapping, (ENDS * TRANSPORTS))
 {
     const enum end end = (enum end)((size_t)_i / TRANSPORTS);
@@ -259,7 +259,7 @@ TEST(another_stream_ends_the_mapping, (ENDS * TRANSPORTS))
     gr_resource_free(b.resource);
 }
 
-/* Of these there is nobody to tell: they take the context's own stream. */
+/* These calls cannot report an error: they use the context's own stream. */
 TEST(those_who_cannot_be_told_end_it_all_the_same, 2 * TRANSPORTS)
 {
     if (!gr_cuda_is_software())
@@ -283,7 +283,7 @@ TEST(those_who_cannot_be_told_end_it_all_the_same, 2 * TRANSPORTS)
     gr_resource_free(b.resource);
 }
 
-GROUP("what a refused map does not lose", add_streams_case)
+GROUP("what a refused map preserves", add_streams_case)
 
 static CUevent event_of(CUcontext context)
 {
@@ -295,16 +295,16 @@ static CUevent event_of(CUcontext context)
 }
 
 /*
- * The event is of another context, or has ended; once it was good before.
+ * The event belongs to another context, or was destroyed after a valid use.
  *
- * Catches: it was found out after the map, whose undo left something else in the buffer.
+ * Catches: it was detected after the map, whose undo changed the contents of the buffer.
  */
 TEST(an_event_that_cannot_be_recorded_costs_no_bytes, 3)
 {
     const bool ended = _i > 0;
     gr_buffer *buffer = NULL;
     if (ended && !gr_cuda_is_software())
-        skip("a GPU's driver reads what the handle of an event that ended pointed to");
+        skip("a GPU's driver dereferences the handle of a destroyed event");
     struct bytes b = by_interop(GR_WRITE_DISCARD);
     gr_map_options options =
         GR_INIT(gr_map_options, .ready_event = event_of(ended ? fx.context : foreign));
@@ -326,7 +326,10 @@ TEST(an_event_that_cannot_be_recorded_costs_no_bytes, 3)
         CU(EventDestroy(options.ready_event));
 }
 
-/* In either order. What refuses is grinterop, where OpenGL has the other buffer mapped, or CUDA. */
+/*
+ * In either order. Either grinterop refuses the other buffer, which OpenGL has mapped, or CUDA
+ * does.
+ */
 TEST(another_of_the_batch_that_is_refused_costs_no_bytes, 4)
 {
     const bool is_first = _i & 1, is_driver = _i & 2;
@@ -371,9 +374,11 @@ TEST(a_linear_map_without_memory_costs_no_texels)
     assert_made(buffer);
 }
 
-/* ---- What a failed map has put into a stream ------------------------------------------------- */
+/* ---- What a failed map leaves in a stream ---------------------------------------------------- */
 
-/* Vulkan's, mapped before one that fails: the stream's wait for Vulkan's submit stays in it. */
+/*
+ * A Vulkan resource, mapped before another map fails: the stream still waits for Vulkan's submit.
+ */
 VULKAN_TEST(a_wait_of_a_map_that_was_undone_is_known)
 {
     struct bytes drawn = of_vulkan(GR_READ_WRITE), fails = by_copy(GR_READ_WRITE);
@@ -396,14 +401,14 @@ VULKAN_TEST(a_wait_of_a_map_that_was_undone_is_known)
     assert_cuda_bytes(buffer, 0x37);
     must_release(buffer);
     assert_ok(gr_resource_wait(drawn.resource, 20000));
-    VK(QueueWaitIdle(vk.h->graphics)); /* the commands hold the buffer until then */
+    VK(QueueWaitIdle(vk.h->graphics)); /* the commands use the buffer until then */
     gr_resource_free(drawn.resource);
     gr_resource_free(fails.resource);
 }
 
 GROUP("resources that were freed", add_streams_case)
 
-/* Catches: a map of what was freed read the memory. */
+/* Catches: a map of a freed resource read freed memory. */
 TEST(a_freed_resource_is_refused, TRANSPORTS)
 {
     struct bytes b = transport_of(_i)->make(GR_READ_WRITE);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Bytes: what CUDA wrote is what OpenGL reads, and the other way round, for each way of writing,
- * each flag, each kind of stream, and sizes from one byte up.
+ * Bytes that CUDA wrote are read by OpenGL, and the reverse, for each way of writing, each flag,
+ * each kind of stream, and sizes from one byte up.
  */
 #include "tests/support/support.h"
 
@@ -141,13 +141,13 @@ TEST(write_discard_gives_gl_all_that_cuda_wrote)
 }
 
 /*
- * The contents are undefined then. NVIDIA's driver keeps the old bytes; the software driver makes a
- * program that relies on them fail.
+ * The contents are undefined then. NVIDIA's driver keeps the old bytes; the software driver changes
+ * them, so that a program that relies on them fails.
  */
 TEST(write_discard_hides_the_old_bytes_on_the_software_driver)
 {
     if (!gr_cuda_is_software())
-        skip("a GPU's driver may show the old bytes, and NVIDIA's does");
+        skip("a GPU's driver may keep the old bytes, and NVIDIA's does");
     GLuint name = gl_buffer_pattern(SIZE, 16);
     GR_AUTO(gr_resource) *resource = must_register_as(name, GR_WRITE_DISCARD);
     GR_AUTO(gr_buffer) *buffer = must_map(resource);
@@ -160,7 +160,7 @@ TEST(write_discard_hides_the_old_bytes_on_the_software_driver)
 
 GROUP("sizes", add_resource_case)
 
-/* OpenGL's bytes are right in CUDA, each is changed there, and each arrives back. */
+/* CUDA sees OpenGL's bytes and changes each, and OpenGL sees each change. */
 static void go_both_ways(size_t size)
 {
     GLuint name = gl_buffer_pattern(size, (unsigned)size);
@@ -199,7 +199,7 @@ TEST(a_large_buffer_goes_both_ways)
 {
     size_t size = (size_t)256 << 20;
     if (sanitizer())
-        size = ((size_t)16 << 20) + 5; /* their memory and time are several times as much */
+        size = ((size_t)16 << 20) + 5; /* sanitizers need several times the memory and time */
     go_both_ways(size);
 }
 

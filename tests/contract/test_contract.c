@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The contract of register, map, buffer, release and close, case by case: that of cuda.core's
- * GraphicsResource, and where grinterop promises more.
+ * GraphicsResource, and what grinterop guarantees beyond it.
  */
 #include "contract.h"
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Every order of death: what a mapped resource needs, and the resource and its buffer, or a ring
- * with a slot that is being written, end in each order, by each transport. Nothing crashes or
- * hangs, each end says what it should, and in the end nothing is open. docs/guide.md has the table.
+ * Every order of destruction: the contexts of a mapped resource, the resource and its buffer, or a
+ * ring with a slot being written, are destroyed in each order, for each transport. Nothing crashes
+ * or hangs, each call returns the expected status, and at the end nothing is open. docs/guide.md
+ * has the table.
  *
- * The orders of one life run in a child, each with new contexts, and the child ends by itself. One
- * that does not is left behind: the next child goes on with the order after it.
+ * The orders of one life run in a child process, each with new contexts. If a child fails,
+ * the next child continues with the following order.
  *
- * death_process.c is about the ends of the process itself, or of the library.
+ * death_process.c covers the end of the process itself and of the library.
  */
 #define _GNU_SOURCE
 #include "death.h"
@@ -21,8 +22,8 @@
 /* ---- Deaths ---------------------------------------------------------------------------------- */
 
 /*
- * What gr_buffer_release() has to say. Vulkan's objects are held as long as they are needed. The
- * slot of a ring was unmapped by its end, where that needs no OpenGL.
+ * The expected result of gr_buffer_release(). Vulkan objects live as long as they are needed. The
+ * end of a ring unmaps its slot if that needs no OpenGL.
  */
 static gr_status expected(const struct life *life)
 {
@@ -33,7 +34,7 @@ static gr_status expected(const struct life *life)
     return life->no_cuda && !life->ring ? GR_ERR_PARTIAL : GR_OK;
 }
 
-static int left_open; /* mappings that nothing ends any more */
+static int left_open; /* mappings that can no longer be ended */
 
 static void end_buffer(struct life *life)
 {
@@ -71,7 +72,7 @@ static void die(struct life *life, char death)
 
 /* ---- Orders ---------------------------------------------------------------------------------- */
 
-/* The order of that number: each digit of it says which of those that are left is next. */
+/* The order with that number: each digit selects the next of the remaining letters. */
 static void order_of(int number, const char *deaths, char order[DEATHS + 1])
 {
     char left[DEATHS + 1];
@@ -85,7 +86,7 @@ static void order_of(int number, const char *deaths, char order[DEATHS + 1])
     order[DEATHS] = '\0';
 }
 
-/* The parent says from which order on. */
+/* The parent sets the order to start with. */
 #define ORDER_VARIABLE "DEATH_ORDER"
 
 static const char *live_one(const struct kind *kind, int number)
@@ -118,7 +119,7 @@ static int live_and_die(void)
         }
     }
     printf("left open: %d\n", left_open);
-    gr_log_set(GR_LOG_INFO, NULL, NULL); /* says what is open at the end */
+    gr_log_set(GR_LOG_INFO, NULL, NULL); /* reports what is open at the end */
     return 0;
 }
 
@@ -140,9 +141,9 @@ static int last_order(const char *text)
 }
 
 /*
- * Whether the child ended while it made what another life needs. NVIDIA's driver 580 crashes there
- * in some imports, after a CUDA context ended that had imports: docs/driver.md. The order then
- * begins a process of its own.
+ * Whether the child ended while it created the next life. NVIDIA's driver 580 crashes there in some
+ * imports, after a CUDA context with imports was destroyed: docs/driver.md. The next child then
+ * starts with that order.
  */
 static bool died_in_an_import(const char *said, int first, int last)
 {
@@ -152,7 +153,7 @@ static bool died_in_an_import(const char *said, int first, int last)
     return last > first && !strstr(order, ALIVE) && driver && strcmp(driver, "soft") != 0;
 }
 
-/* What the log says is open at the end: the mappings that the child has counted, and no more. */
+/* The log reports as open at the end exactly the mappings that the child has counted. */
 static bool is_counted(const char *said)
 {
     const char *counted = strstr(said, "left open: "), *open = strstr(said, OPEN_AT_END);
@@ -163,7 +164,7 @@ static bool is_counted(const char *said)
            strstr(open, "without gr_buffer_release()");
 }
 
-/* Where the child's last words begin, as many as a message has room for. */
+/* The end of the child's output, as much as a message has space for. */
 static const char *last_words(const char *said)
 {
     const char *open = strstr(said, OPEN_AT_END);

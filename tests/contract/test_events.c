@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Events and other streams at a map and a release. Streams are held up by gates, so that a wait
- * that is left out shows as a wrong byte; by interop, the copy and, where there is one, shared
- * storage.
+ * Events and other streams at a map and a release, by interop, copy and, where available, shared
+ * storage. Gates block the streams, so that a missing wait shows as a wrong byte.
  */
 #include <grinterop/gl.h>
 
@@ -45,7 +44,7 @@ static CUevent make_event(void)
     return event;
 }
 
-/* Bytes that are `value` once the other stream has come so far, late; the event tells. */
+/* Bytes that become `value` late, on the other stream, which then records the event. */
 static CUdeviceptr late_bytes(int value, CUevent event)
 {
     CUdeviceptr bytes;
@@ -133,7 +132,7 @@ TEST(a_batch_takes_the_options_too, TRANSPORTS)
 
 GROUP("release", add_event_case)
 
-/* The other stream writes the value, late; the release is to come after it by the event. */
+/* The other stream writes the value late; the release is ordered after it by the event. */
 static void release_late(gr_resource *resource, int value, CUevent event)
 {
     const gr_map_options tell = GR_INIT(gr_map_options, .ready_event = event);
@@ -155,7 +154,7 @@ TEST(a_release_comes_after_an_event, TRANSPORTS)
     CU(EventDestroy(event));
 }
 
-/* The next user may be CUDA's as well. */
+/* The next user may also be CUDA. */
 TEST(a_map_comes_after_the_event_of_the_release, TRANSPORTS)
 {
     need(resource, _i);
@@ -211,12 +210,12 @@ TEST(what_is_refused_changes_nothing, TRANSPORTS)
     CU(EventDestroy(event));
 }
 
-/* On a GPU an event that was destroyed is not the driver's to answer for. */
+/* On a GPU the driver gives no defined error for a destroyed event. */
 TEST(an_event_that_is_gone_is_refused, TRANSPORTS)
 {
     need(resource, _i);
     if (!gr_cuda_is_software())
-        skip("NVIDIA's driver does not survive the handle of what has ended");
+        skip("NVIDIA's driver crashes on the handle of a destroyed object");
     CUevent event = make_event();
     CU(EventDestroy(event));
     assert_null(map_with(resource, fx.stream, &GR_INIT(gr_map_options, .wait_event = event)),

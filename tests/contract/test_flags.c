@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Register flags as text: each name, combinations, and what is refused; and that a resource keeps
- * the flags that were parsed.
+ * Register flags as text: each name, combinations, and refused texts; and that a resource keeps the
+ * parsed flags.
  */
 #include "tests/support/support.h"
 
@@ -24,7 +24,7 @@ static void assert_refused(const char *text, const char *named)
         "read_write", "none", "read_only", "write_discard", "surface_load_store", "texture_gather"};
     unsigned flags = UNTOUCHED;
     gr_status status = gr_flags_parse(text, &flags);
-    ck_assert_msg(status == GR_ERR_INVALID_VALUE, "\"%s\" was taken", text);
+    ck_assert_msg(status == GR_ERR_INVALID_VALUE, "\"%s\" was accepted", text);
     ck_assert_uint_eq(flags, UNTOUCHED);
     for (size_t i = 0; i < sizeof(valid) / sizeof(valid[0]); i++)
         ck_assert_msg(strstr(error_text(), valid[i]), "%s is not in: %s", valid[i], error_text());

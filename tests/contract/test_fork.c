@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The child of fork(): what its parent made may be freed there, which does nothing, and all else is
- * refused; the parent notices nothing. Who forks before the first call has two processes that can
- * do everything. Each case runs in a process of its own, so that the program itself may fork.
+ * The child of fork(): freeing the parent's objects there does nothing, all other calls are
+ * refused, and the parent is unaffected. A program that forks before its first call has two
+ * processes that can do everything. Each case runs in its own process, so that the program itself
+ * may fork.
  */
 #include "tests/support/child_check.h"
 #include "tests/support/support_vulkan.h"
@@ -20,7 +21,7 @@
 
 #define SIZE ((size_t)4096)
 
-/* ---- What the parent has --------------------------------------------------------------------- */
+/* ---- The parent's objects -------------------------------------------------------------------- */
 
 static struct {
     GLuint name;
@@ -91,7 +92,7 @@ static void free_all(void)
     gr_resource_free(have.idle);
 }
 
-/* ---- What the child is told ------------------------------------------------------------------ */
+/* ---- Results in the child -------------------------------------------------------------------- */
 
 /* X(call): refused in the child. */
 #define REFUSED(X)                                                                                 \
@@ -151,7 +152,7 @@ static bool was_refused(const char *call)
     return right;
 }
 
-/* The exit status of the child; no more of Check here, which belongs to the parent. */
+/* Returns the exit status of the child. It no longer uses Check, which belongs to the parent. */
 static int try_all(void)
 {
     gr_buffer *buffer;
@@ -173,7 +174,7 @@ static int try_all(void)
     return wrong ? 1 : 0;
 }
 
-/* Freed twice, for good measure: there is nothing to do each time. */
+/* Freed twice, to be sure: neither call has anything to do. */
 static int free_twice(void)
 {
     gr_clear_error();
@@ -186,7 +187,7 @@ static int free_twice(void)
     return gr_last_error()->status == GR_OK ? 0 : 1;
 }
 
-/* Questions are answered; a handle's text may be of any kind, if only it ends. */
+/* Queries work. The text of a handle may be anything, as long as it is terminated. */
 static int ask(void)
 {
     char text[256];
@@ -195,7 +196,9 @@ static int ask(void)
     return gr_resource_size(have.idle) == SIZE && !gr_resource_is_closed(have.idle) ? 0 : 1;
 }
 
-/* What fork() gave: runs `what` in the child, within 20 s, and returns its status to the parent. */
+/*
+ * For fork()'s result: runs `what` in the child, within 20 s, and returns its status in the parent.
+ */
 static int in_fork(int (*what)(void))
 {
     int status = -1;
@@ -209,7 +212,7 @@ static int in_fork(int (*what)(void))
     return status;
 }
 
-/* The parent goes on where it was. */
+/* The parent continues where it was. */
 static void go_on(void)
 {
     cuda_fill(have.buffer, 7);
@@ -262,7 +265,7 @@ static int before(void)
     return use_all();
 }
 
-/* ---- Beside threads that are at work --------------------------------------------------------- */
+/* ---- With threads at work -------------------------------------------------------------------- */
 
 static volatile bool enough;
 
@@ -273,7 +276,7 @@ static void swallow(void *user, gr_log_level level, const char *line)
     (void)line;
 }
 
-/* Changes the table of what lives, and logs. */
+/* Changes the table of live objects, and logs. */
 static void *make_and_end(void *unused)
 {
     while (!__atomic_load_n(&enough, __ATOMIC_RELAXED)) {

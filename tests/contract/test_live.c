@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is given back twice: an error, and no step into freed memory. Under AddressSanitizer a step
- * is a report. And what a process leaves open, which it is told of.
+ * Freeing objects twice: an error, and no access to freed memory, which AddressSanitizer would
+ * report. Also the report about what a process leaves open.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "tests/support/support_vulkan.h"
@@ -16,7 +16,7 @@
 
 #define SIZE 4096
 
-/* A call without a result fails in this way. */
+/* A call without a result fails with this message. */
 #define assert_refused(call, text)                                                                 \
     do {                                                                                           \
         gr_clear_error();                                                                          \
@@ -36,7 +36,7 @@ TEST(a_resource_is_freed_once)
     assert_invalid(gr_resource_unmap(resource, fx.stream), "gr_resource_unmap was given");
 }
 
-/* Catches: a second free while a buffer was out ended the registration under the mapping. */
+/* Catches: a second free, while a buffer was mapped, ended the registration of the mapping. */
 TEST(a_resource_that_a_buffer_keeps_is_freed_once)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);
@@ -69,7 +69,7 @@ TEST(a_buffer_is_released_once)
     assert_invalid(gr_buffer_release(buffer), "gr_buffer_release was given");
 }
 
-/* By way of void pointers, as from other languages. */
+/* Passed as void pointers, as from other languages. */
 TEST(an_object_of_another_kind_is_named)
 {
     gr_buffer *buffer = must_map(fx.resource);
@@ -142,7 +142,7 @@ TEST(a_scope_says_that_its_object_was_freed)
     assert_error(GR_ERR_INVALID_VALUE, 0, "gr_resource_free was given");
 }
 
-/* More than the table has room for at first, so that it grows; and half of them leave again. */
+/* More than the table's initial size, so that it grows; then half of them are freed. */
 TEST(many_objects_are_told_apart)
 {
     enum { COUNT = 700 };
@@ -179,7 +179,7 @@ static gr_tensor *tensor_of(float *data)
 
 static atomic_bool changing;
 
-/* The table changes all the time. */
+/* Changes the table all the time. */
 static void *make_and_free_tensors(void *unused)
 {
     enum { COUNT = 150 };
@@ -194,7 +194,7 @@ static void *make_and_free_tensors(void *unused)
     return unused;
 }
 
-/* How many of some tensors, put in between those of the thread, are not found. */
+/* How many of some tensors, created between those of the thread, the table does not find. */
 static unsigned count_missed(void)
 {
     enum { COUNT = 100, LOOKS = 20 };
@@ -212,8 +212,8 @@ static unsigned count_missed(void)
 }
 
 /*
- * Looks take no lock, while others move what is looked for: without the second look of who meets a
- * change some of these 20 million miss what is there in most runs.
+ * Lookups take no lock, while other threads move the entries. Without the second lookup after a
+ * concurrent change, some of these 20 million would miss an existing entry in most runs.
  */
 TEST(what_lives_is_found_while_others_come_and_go)
 {
@@ -270,7 +270,7 @@ static int leaves_nothing_open(void)
 {
     fixture_setup();
     gr_resource_free(must_register(gl_buffer_filled(48, 1)));
-    fx.fds = -1; /* a GPU's driver keeps those that it opened in this process */
+    fx.fds = -1; /* a GPU's driver keeps descriptors that it opened in this process */
     fixture_teardown();
     return 0;
 }
@@ -299,7 +299,7 @@ TEST(what_is_open_at_the_end_is_listed)
     ck_assert_ptr_null(strstr(text, "semaphore"));
 }
 
-/* Catches: what was open at the end was said at the level of info only. */
+/* Catches: the report at the end was only logged at level info. */
 TEST(what_is_open_at_the_end_is_counted)
 {
     const char *text = logged_by("leaves_much_open", "warning");

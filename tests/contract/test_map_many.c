@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Many resources in one call: each gets its own bytes, and a call that fails maps none of them and
- * writes nothing to `out`. (What happens when the driver's own second call fails is in
- * test_fault.c.)
+ * writes nothing to `out`. (test_fault.c covers failures of the driver's second call.)
  */
 #include "tests/support/support.h"
 
@@ -135,8 +134,8 @@ enum { BATCH = 5 };
 static gr_buffer *const untouched = (gr_buffer *)&names;
 
 /*
- * After make(BATCH): the call with `bad` in place of one resource fails, at each position; the
- * others stay as they are and can be mapped afterwards.
+ * After make(BATCH): the call with `bad` in place of one resource fails, at each position. The
+ * others are unchanged and can be mapped afterwards.
  */
 static void assert_nothing_mapped(gr_resource *bad, gr_status status, const char *text)
 {

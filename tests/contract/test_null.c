@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * NULL for each pointer of each public function: who answers with a failure leaves an error, and
- * who gives something back does nothing in silence. A function of headers.h that is in none of the
- * tables here fails the walk.
+ * NULL for each pointer of each public function: functions that can fail record an error, and
+ * functions that free something do nothing. A function of headers.h that is missing from the tables
+ * below fails the test.
  */
 #include "tests/headers/headers.h"
 #include "tests/support/support_vulkan.h"
@@ -177,7 +177,7 @@ static const gr_slot *no_slots[1];
     REFUSED_OPENGL(X)                                                                              \
     REFUSED_SYNC(X) REFUSED_PUBLISH(X) REFUSED_RING(X) REFUSED_TENSOR(X) REFUSED_VULKAN(X)
 
-/* X(call): NULL is fine, and no error. */
+/* X(call): NULL is valid and causes no error. */
 #define SILENT(X)                                                                                  \
     X(gr_buffer_release(NULL))                                                                     \
     X(gr_buffer_release_later(NULL))                                                               \
@@ -201,7 +201,7 @@ static const gr_slot *no_slots[1];
     X(gr_vk_device_free(NULL))                                                                     \
     X(gr_vk_headless_free(NULL))
 
-/* X(type): its end of scope with NULL in the variable. */
+/* X(type): its end-of-scope function with NULL in the variable. */
 #define SCOPES(X)                                                                                  \
     X(gr_buffer)                                                                                   \
     X(gr_cuda_context)                                                                             \
@@ -214,26 +214,26 @@ static const gr_slot *no_slots[1];
     X(gr_vk_device)                                                                                \
     X(gr_vk_headless)
 
-/* X(function, reason): has no place in the walk. */
+/* X(function, reason): not covered here. */
 #define EXEMPT(X)                                                                                  \
     X(gr_bytes_moved, "takes nothing")                                                             \
     X(gr_clear_error, "takes nothing")                                                             \
-    X(gr_compat_array, "NULL gives the codes of CUDA: test_compat")                                \
-    X(gr_compat_explain_memory, "NULL gives the codes of CUDA: test_compat")                       \
-    X(gr_compat_explain_semaphore, "NULL gives the codes of CUDA: test_compat")                    \
-    X(gr_compat_has_context, "NULL gives the codes of CUDA: test_compat")                          \
-    X(gr_compat_import_memory, "NULL gives the codes of CUDA: test_compat")                        \
-    X(gr_compat_import_semaphore, "NULL gives the codes of CUDA: test_compat")                     \
-    X(gr_compat_keep_error, "NULL gives the codes of CUDA: test_compat")                           \
-    X(gr_compat_kept_error, "NULL gives the codes of CUDA: test_compat")                           \
-    X(gr_compat_map, "NULL gives the codes of CUDA: test_compat")                                  \
-    X(gr_compat_mipmapped_array, "NULL gives the codes of CUDA: test_compat")                      \
-    X(gr_compat_pointer, "NULL gives the codes of CUDA: test_compat")                              \
-    X(gr_compat_register_buffer, "NULL gives the codes of CUDA: test_compat")                      \
-    X(gr_compat_register_image, "NULL gives the codes of CUDA: test_compat")                       \
-    X(gr_compat_set_map_flags, "NULL gives the codes of CUDA: test_compat")                        \
-    X(gr_compat_unmap, "NULL gives the codes of CUDA: test_compat")                                \
-    X(gr_compat_unregister, "NULL gives the codes of CUDA: test_compat")                           \
+    X(gr_compat_array, "NULL returns CUDA codes: test_compat")                                     \
+    X(gr_compat_explain_memory, "NULL returns CUDA codes: test_compat")                            \
+    X(gr_compat_explain_semaphore, "NULL returns CUDA codes: test_compat")                         \
+    X(gr_compat_has_context, "NULL returns CUDA codes: test_compat")                               \
+    X(gr_compat_import_memory, "NULL returns CUDA codes: test_compat")                             \
+    X(gr_compat_import_semaphore, "NULL returns CUDA codes: test_compat")                          \
+    X(gr_compat_keep_error, "NULL returns CUDA codes: test_compat")                                \
+    X(gr_compat_kept_error, "NULL returns CUDA codes: test_compat")                                \
+    X(gr_compat_map, "NULL returns CUDA codes: test_compat")                                       \
+    X(gr_compat_mipmapped_array, "NULL returns CUDA codes: test_compat")                           \
+    X(gr_compat_pointer, "NULL returns CUDA codes: test_compat")                                   \
+    X(gr_compat_register_buffer, "NULL returns CUDA codes: test_compat")                           \
+    X(gr_compat_register_image, "NULL returns CUDA codes: test_compat")                            \
+    X(gr_compat_set_map_flags, "NULL returns CUDA codes: test_compat")                             \
+    X(gr_compat_unmap, "NULL returns CUDA codes: test_compat")                                     \
+    X(gr_compat_unregister, "NULL returns CUDA codes: test_compat")                                \
     X(gr_cuda_driver_path, "takes nothing")                                                        \
     X(gr_cuda_is_software, "takes nothing")                                                        \
     X(gr_cuda_load, "takes no pointer")                                                            \
@@ -242,7 +242,7 @@ static const gr_slot *no_slots[1];
     X(gr_egl_make_current, "NULL leaves no context current")                                       \
     X(gr_last_error, "takes nothing")                                                              \
     X(gr_library_version, "takes nothing")                                                         \
-    X(gr_log_set, "a NULL function is the standard error stream")                                  \
+    X(gr_log_set, "a NULL function selects standard error")                                        \
     X(gr_tensor_collect, "takes no pointer")                                                       \
     X(gr_vk_format, "takes no pointer: test_vk_format.c")                                          \
     X(gr_vk_headless_create, "NULL is the default")
@@ -283,7 +283,7 @@ TEST(what_gives_back_takes_null_in_silence)
     ck_assert_uint_eq(flags, GR_READ_WRITE);
 }
 
-/* What is tried or exempt: calls, scopes, names. */
+/* The names of all tested and exempt functions: calls, scopes, names. */
 #define AS_TEXT(call)      #call,
 #define AS_SCOPE(type)     #type "_at_scope_end",
 #define AS_NAME(name, why) #name,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Order: OpenGL, with no wait on the host, comes after what was put into the stream of the release,
- * and CUDA after what OpenGL was told before the map; other streams are waited for only where the
- * caller says so. Gates make the work late, so that an order that is missing shows as a wrong byte.
+ * Order: without a wait on the host, OpenGL's work comes after what was put into the stream of the
+ * release, and CUDA's after the OpenGL commands before the map. Other streams are waited for only
+ * on request. Gates delay the work, so that a missing order shows as a wrong byte.
  */
 #include "tests/support/support.h"
 
@@ -13,10 +13,10 @@
 
 #define SIZE (64 * 1024)
 
-/* Long enough for a missing wait to be seen. */
+/* Long enough for a missing wait to show. */
 #define LATE_MS 100
 
-/* A gate that a call must not wait for opens by itself after this, and the case fails. */
+/* A gate that a call must not wait for opens on its own after this time, and the case fails. */
 #define TOO_LATE_MS 5000
 
 /* ---- OpenGL as a reader ---------------------------------------------------------------------- */
@@ -71,7 +71,7 @@ static void copy_by_compute(GLuint program, GLuint to, GLuint from, size_t size)
     glUseProgram(0);
 }
 
-/* A context without a window draws nowhere, which is an error, until it has a framebuffer. */
+/* A context without a window has no draw framebuffer, which is an error until one is bound. */
 static void give_framebuffer(void)
 {
     GLuint framebuffer = 0, colour = 0;
@@ -84,7 +84,7 @@ static void give_framebuffer(void)
     ck_assert_uint_eq(glCheckFramebufferStatus(GL_FRAMEBUFFER), GL_FRAMEBUFFER_COMPLETE);
 }
 
-/* Draws `size` bytes as vertices and catches what the vertex shader saw. */
+/* Draws `size` bytes as vertices and captures what the vertex shader received. */
 static void copy_by_drawing(GLuint to, GLuint from, size_t size)
 {
     static const char *const caught[] = {"seen"};
@@ -115,7 +115,7 @@ static void copy_by_drawing(GLuint to, GLuint from, size_t size)
     glUseProgram(0);
 }
 
-/* A kernel that writes the pattern late, and the release right behind it. */
+/* A kernel that writes the pattern late, followed at once by the release. */
 static void write_late(gr_resource *resource, unsigned seed)
 {
     gr_buffer *buffer = must_map(resource);
@@ -175,7 +175,7 @@ static void assert_cuda_copy(CUdeviceptr copy, unsigned seed)
     assert_no_difference(difference);
 }
 
-/* A map and a kernel that are asked for now come after what OpenGL was told. */
+/* A map and a kernel that are issued now come after the OpenGL commands so far. */
 static void assert_kernel_reads(unsigned seed)
 {
     CUdeviceptr copy = 0;
@@ -211,7 +211,7 @@ TEST(a_kernel_comes_after_the_draw_before_the_map)
     assert_kernel_reads(6);
 }
 
-/* OpenGL overwrites by `write`, right after the release, what a late kernel has yet to read. */
+/* Right after the release, OpenGL overwrites by `write` what a late kernel has yet to read. */
 static void overwrite_after_release(void (*write)(GLuint name))
 {
     GLuint name = gl_buffer_pattern(SIZE, 7);
@@ -250,13 +250,13 @@ TEST(a_late_read_by_cuda_comes_before_what_the_host_sends_after_the_release)
 {
     need_kernels();
     if (!gr_cuda_is_software())
-        skip("NVIDIA's glBufferSubData may write at once, past what the GPU has yet to do");
+        skip("NVIDIA's glBufferSubData may write at once, before pending GPU work");
     overwrite_after_release(send_zeros);
 }
 
 GROUP("two streams", add_resource_case)
 
-/* Without an event of the caller's: the library makes B wait for A, where the map was. */
+/* Without an event from the caller: the library makes B wait for the map's position in A. */
 TEST(release_on_b_comes_after_what_a_was_given_before)
 {
     need_kernels();
@@ -277,7 +277,7 @@ TEST(release_on_b_waits_for_no_third_stream)
     gate_open_after(gate, TOO_LATE_MS);
     assert_ok(release_on(buffer, fx.other));
     assert_gl_bytes(fx.name, SIZE, 9);
-    ck_assert_msg(!gate_is_open(gate), "the release or OpenGL waited for a stream of no concern");
+    ck_assert_msg(!gate_is_open(gate), "the release or OpenGL waited for an unrelated stream");
     CU(StreamSynchronize(third));
     CU(StreamDestroy(third));
 }
@@ -357,7 +357,7 @@ TEST(release_does_not_wait_for_the_stream)
 
 GROUP("a missing wait", add_resource_case)
 
-/* Work on B that the map's stream was not told to wait for still runs when the bytes are back. */
+/* Work on B that the map's stream does not wait for still runs after the release. */
 static int forget_to_wait(void)
 {
     fixture_setup();
@@ -372,7 +372,7 @@ static int forget_to_wait(void)
     fprintf(stderr, "released\n");
     gate_open(gate);
     CUresult result = fx.cu->StreamSynchronize(fx.other);
-    fprintf(stderr, "the stream goes on with %d\n", result);
+    fprintf(stderr, "the stream continued with %d\n", result);
     return 0;
 }
 
@@ -381,13 +381,13 @@ static const struct child children[] = {{"forget_to_wait", forget_to_wait}, {NUL
 TEST(a_missing_wait_faults_on_the_software_driver)
 {
     if (!gr_cuda_is_software())
-        skip("a GPU writes to the buffer while OpenGL has it, unnoticed");
+        skip("a GPU writes to the buffer unnoticed while OpenGL has it");
     if (sanitizer())
         skip("%s handles the fault itself", sanitizer());
     char text[2048];
     int status = child_run("forget_to_wait", text, sizeof(text));
     ck_assert_msg(strstr(text, "released"), "%s", text);
-    ck_assert_msg(WIFSIGNALED(status) || WEXITSTATUS(status) != 0, "the child went on: %s", text);
+    ck_assert_msg(WIFSIGNALED(status) || WEXITSTATUS(status) != 0, "the child continued: %s", text);
     ck_assert_msg(strstr(text, "is not mapped"), "no message about the buffer: %s", text);
 }
 

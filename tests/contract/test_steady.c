@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a program that runs for days needs: a loop of map and release allocates nothing, and
- * registering and closing for ever needs no more file descriptors and no more memory.
+ * Requirements of programs that run for days: a loop of map and release allocates nothing, and
+ * registering and closing forever needs no more file descriptors and no more memory.
  */
 #define _GNU_SOURCE
 #include "tests/support/allocations.h"
@@ -30,7 +30,7 @@ TEST(map_and_release_allocate_nothing)
 }
 
 /*
- * The release's stream waits for the map, though nothing was written: in NVIDIA's driver (580) a
+ * The release's stream waits for the map, even without work in between: in NVIDIA's driver (580) a
  * queue of unmaps that overtake their maps never ends.
  */
 TEST(release_on_another_stream_and_unmap_allocate_nothing)
@@ -38,7 +38,7 @@ TEST(release_on_another_stream_and_unmap_allocate_nothing)
     need_counting();
     GR_AUTO(gr_resource) *resource = must_register(gl_buffer_filled(SIZE, 1));
     gr_buffer *buffer = must_map(resource);
-    assert_ok(release_on(buffer, fx.other)); /* the first one makes the event it needs */
+    assert_ok(release_on(buffer, fx.other)); /* the first one creates the event that it needs */
     start_counting();
     for (int i = 0; i < LOOPS; i++) {
         buffer = must_map(resource);
@@ -81,7 +81,7 @@ TEST(a_map_that_is_refused_allocates_nothing)
 
 GROUP("cycles", add_case)
 
-/* Sanitizers make each cycle slower, and keep freed memory for a while. */
+/* Sanitizers slow each cycle down, and keep freed memory for a while. */
 static int cycles(void)
 {
     return sanitizer() ? 500 : 10000;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Structs that a program gives, at each function that takes one: of a program that was compiled for
- * an older library, for a newer one, and of one that forgot the size.
+ * Structs passed to each function that takes one: from a program compiled for an older library, for
+ * a newer one, and from one that left the size unset.
  */
 #include <stddef.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 
 #define SIZE 256
 
-/* ---- Calls that succeed, but for the struct -------------------------------------------------- */
+/* ---- Calls that succeed, apart from the struct ----------------------------------------------- */
 
 static bool ended(gr_resource *made)
 {
@@ -192,7 +192,7 @@ static bool make_ring(const void *options)
     return ring;
 }
 
-/* ---- Calls that fail, for another reason than the struct's size ------------------------------ */
+/* ---- Calls that fail for another reason than the struct's size ------------------------------- */
 
 static bool not_by_its_size(void)
 {
@@ -241,7 +241,7 @@ static bool ask_extensions(const void *desc)
     return not_by_its_size();
 }
 
-/* ---- Vulkan's -------------------------------------------------------------------------------- */
+/* ---- Vulkan ---------------------------------------------------------------------------------- */
 
 static gr_resource *vertices;
 static gr_semaphore *timeline;
@@ -298,7 +298,7 @@ static bool submit_by(const void *desc)
     return good;
 }
 
-/* The two uses of a submit that carries nothing else. */
+/* The two uses of a submit without other contents. */
 static bool submit_first(const void *use)
 {
     return submit_by(&GR_INIT(gr_vk_submit_desc, .first = use));
@@ -321,7 +321,7 @@ static bool go_to_cuda(const void *use)
     return not_by_its_size();
 }
 
-/* Its semaphore is filled in here: the list's is made before there is one. */
+/* Its semaphore is set here, since the list is initialised before the semaphore exists. */
 static bool use_point(const void *point,
                       gr_status (*call)(const gr_semaphore_point *, size_t, CUstream))
 {
@@ -349,7 +349,7 @@ static void use_second_context(void)
     create_egl(NULL);
 }
 
-/* What a second context opens for good must not count in the first case. */
+/* Descriptors that a second context opens for good must not count in the first case. */
 static void warm_up_egl(void)
 {
     static bool done;
@@ -382,7 +382,7 @@ static const gr_vk_use a_use = {.stages = VK_PIPELINE_STAGE_2_VERTEX_INPUT_BIT,
                                 .access = VK_ACCESS_2_VERTEX_ATTRIBUTE_READ_BIT};
 static const gr_semaphore_point point;
 
-/* `older` is the size in a program that knows the first fields only. */
+/* `older` is the size in a program that only knows the first fields. */
 static const struct {
     const char *function, *type;
     bool (*call)(const void *given);
@@ -418,7 +418,7 @@ static const struct {
     WALK("gr_vk_headless_create", make_headless, gr_vk_headless_options, headless_options, message),
     WALK("gr_vk_device_wrap", wrap_device, gr_vk_device_desc, device_desc, queue),
     WALK("gr_vk_device_extensions", ask_extensions, gr_vk_device_desc, device_desc, queue),
-    /* From here on they need Vulkan: FIRST_OF_VULKAN. */
+    /* The entries from here on need Vulkan: FIRST_OF_VULKAN. */
     WALK("gr_from_vk_buffer", share_buffer, gr_vk_buffer_desc, vk_buffer_desc, dedicated),
     WALK("gr_from_vk_image", share_image, gr_vk_image_desc, vk_image_desc, dedicated),
     WALK("gr_semaphore_from_vk", share_semaphore, gr_vk_semaphore_desc, vk_semaphore_desc, value),
@@ -433,10 +433,10 @@ static const struct {
 enum { WALKS = sizeof(walk) / sizeof(walk[0]), OF_VULKAN = 10, TAIL = 64 };
 enum { FIRST_OF_VULKAN = WALKS - OF_VULKAN };
 
-/* The struct as a program with another size has it: what is beyond `from` is `fill`. */
+/* Passes the struct of a program with another size: the bytes from `from` on are `fill`. */
 static bool give(int i, size_t size, size_t from, int fill)
 {
-    /* Of its own, so that a read beyond it is seen. */
+    /* In its own allocation, so that a sanitizer detects a read beyond it. */
     unsigned char *given = must_allocate(walk[i].size + TAIL);
     memcpy(given, walk[i].given, walk[i].size);
     memset(given + from, fill, walk[i].size + TAIL - from);
@@ -454,13 +454,13 @@ static void check_struct(int i)
     char wanted[80];
     snprintf(wanted, sizeof(wanted), "GR_INIT(%s", walk[i].type);
     for (size_t none = 0; none < sizeof(size_t); none += sizeof(size_t) - 1) {
-        ck_assert_msg(!give(i, none, size, 0), "%s takes it without a size", function);
+        ck_assert_msg(!give(i, none, size, 0), "%s accepts it without a size", function);
         assert_error(GR_ERR_INVALID_VALUE, 0, wanted);
     }
     ck_assert_msg(give(i, size, size, 0xEE), "%s: %s", function, error_text());
     ck_assert_msg(give(i, older, older, 0xEE), "%s, older: %s", function, error_text());
     ck_assert_msg(give(i, newer, size, 0), "%s, newer: %s", function, error_text());
-    ck_assert_msg(!give(i, newer, newer - 1, 1), "%s takes what it does not know", function);
+    ck_assert_msg(!give(i, newer, newer - 1, 1), "%s accepts unknown fields", function);
     assert_error(GR_ERR_UNSUPPORTED, 0, walk[i].type);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Threads: a resource on a thread without its OpenGL context, two resources at work at once, errors
- * that are each thread's own, and the log called from all of them.
+ * Threads: a resource on a thread without its OpenGL context, two resources in use at once, errors
+ * per thread, and the log called from all of them.
  */
 #define _GNU_SOURCE
 #include "tests/support/usable.h"
@@ -13,7 +13,7 @@
 
 #define SIZE USABLE_SIZE
 
-/* Check's assertions work on the main thread only, so others return what went wrong, or NULL. */
+/* Check's assertions only work on the main thread, so others return an error text, or NULL. */
 typedef const char *(*thread_body)(void *);
 
 struct job {
@@ -46,7 +46,7 @@ static void run_thread(thread_body body, void *user)
     run_threads(&job, 1);
 }
 
-/* What went wrong as text that outlives the thread's stack. */
+/* The error text, in memory that outlives the thread's stack. */
 static const char *wrong(const char *what)
 {
     static _Thread_local gr_error error;
@@ -79,7 +79,7 @@ static struct work make_work(void)
     return (struct work){.name = name, .resource = must_register(name)};
 }
 
-/* OpenGL has that value, and all goes on. */
+/* OpenGL reads that value, and everything still works. */
 static void end_work(struct work *work, int value)
 {
     assert_gl_bytes(work->name, SIZE, value);
@@ -202,7 +202,7 @@ static const char *paint_in_own_context(void *user)
     return result;
 }
 
-/* The second puts its work into this stream. */
+/* The second thread puts its work into this stream. */
 static void paint_on_two_threads(size_t first, size_t second, CUstream stream)
 {
     struct painter painters[2] = {{1, first, fx.stream}, {100, second, stream}};
@@ -221,7 +221,7 @@ TEST(two_threads_one_stream)
     paint_on_two_threads(64, 8192, fx.stream);
 }
 
-/* Resources made and ended on several threads, without a current CUDA context of their own. */
+/* Resources created and ended on several threads, without a current CUDA context there. */
 static const char *make_and_end(void *user)
 {
     (void)user;
@@ -259,7 +259,9 @@ struct errors {
     gr_status status;
 };
 
-/* Each thread provokes an error of its own class and finds it after all have done so. */
+/*
+ * Each thread causes an error of its own class and still finds it after all threads have done so.
+ */
 static const char *err(void *user)
 {
     struct errors *mine = user;
@@ -337,7 +339,7 @@ TEST(log_from_several_threads)
 
 static struct listener first_listener, second_listener;
 
-/* The listener and its argument change together, whoever is speaking. */
+/* The listener and its argument change together, whichever thread is logging. */
 static void listen_first(void *user, gr_log_level level, const char *line)
 {
     listen(&first_listener, level, line);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A random walk over all calls on resources and buffers, in two OpenGL contexts and in none, with
- * right and wrong arguments. A model says for each call what may come of it. Neither the CUDA
- * driver nor OpenGL may ever see an error: grinterop finds each mistake first.
+ * A random walk over all calls on resources and buffers, in two OpenGL contexts and without one,
+ * with valid and invalid arguments. A model predicts the possible results of each call. Neither the
+ * CUDA driver nor OpenGL may ever report an error: grinterop detects each mistake first.
  */
 #define _GNU_SOURCE
 #include "tests/drivers/fault_driver.h"
@@ -28,17 +28,17 @@ struct name {
     int context;
     size_t size;
     int mapped;    /* by how many resources at this moment */
-    bool disputed; /* by more than one: whose bytes win is not defined */
+    bool disputed; /* by more than one: the resulting bytes are undefined */
     int value;     /* of all its bytes, or NO_VALUE */
 };
 
 struct resource {
-    gr_resource *it; /* NULL: the slot is free. Not to be used any more once let go of */
+    gr_resource *it; /* NULL: the slot is free. Must not be used after it was freed */
     struct name *name;
     size_t size; /* of the storage that was registered */
     unsigned flags;
     bool held, closed;
-    int out; /* its buffers in the walker's hands */
+    int out; /* buffers that the walk holds */
     struct mapping *mapped;
 };
 
@@ -56,13 +56,13 @@ static int current; /* the context, or CONTEXTS for none */
 static int step;
 static const char *doing;
 
-/* The calls of the kind of step that is being done, those that succeeded and those that failed. */
+/* Counts of the current kind of step: calls that succeeded and calls that failed. */
 static int uncounted[2], *counted = uncounted;
 
 #define check(condition)                                                                           \
     ck_assert_msg(condition, "seed %u, step %d, %s: not so: %s", SEED, step, doing, #condition)
 
-/* What a call may come to: a bit for each class; none means that it has to succeed. */
+/* The possible results of a call: a bit for each class; 0 means that it must succeed. */
 #define MAY(status) (1u << (status))
 
 /* Whether the call succeeded. */
@@ -89,7 +89,7 @@ static unsigned pick(unsigned n)
     return walk_random(&state, n);
 }
 
-/* Wrong ones are rare, so that the walk gets somewhere. */
+/* Invalid ones are rare, so that the walk makes progress. */
 static CUstream pick_stream(bool of_map)
 {
     unsigned choice = pick(16);
@@ -122,7 +122,7 @@ static struct resource *free_resource(void)
     return NULL;
 }
 
-/* The free mapping that has `others` free ones before it, or NULL. */
+/* The free mapping preceded by `others` free ones, or NULL. */
 static struct mapping *free_mapping(int others)
 {
     for (int i = 0; i < MAPPINGS; i++)
@@ -131,7 +131,7 @@ static struct mapping *free_mapping(int others)
     return NULL;
 }
 
-/* ---- What a call may come to, and what its success changes ----------------------------------- */
+/* ---- Possible results of a call, and the effects of success ---------------------------------- */
 
 static unsigned stream_may(CUstream stream, bool of_map)
 {
@@ -222,7 +222,7 @@ static void step_map_on_entry(void)
     gr_buffer *made = gr_map_gl_buffer(name->name, flags, stream);
     if (!expect(status_of(made), register_may(name, flags) | stream_may(stream, false)))
         return;
-    /* Its resource is never the walker's. What stands for it must only not be NULL. */
+    /* The walk never holds its resource. The pointer only has to be non-NULL. */
     *slot = (struct resource){
         .it = (gr_resource *)slot, .name = name, .size = name->size, .flags = flags};
     is_mapped_now(slot, made, stream);
@@ -353,14 +353,14 @@ static void step_write(void)
     struct resource *r = &resources[pick(RESOURCES)];
     if (!r->it || !r->mapped || r->flags == GR_READ_ONLY)
         return;
-    /* The map's own stream is the one that is ordered behind the map. */
+    /* Only the map's own stream is ordered after the map. */
     CUstream stream = r->mapped->stream;
     CU(MemsetD8Async(gr_buffer_ptr(r->mapped->it), ++value, r->size, stream));
     CU(StreamSynchronize(stream));
     r->name->value = r->name->disputed ? NO_VALUE : value;
 }
 
-/* Always another size, so that no resource fits again. OpenGL may not touch what CUDA has. */
+/* A new size each time, so that no resource fits. OpenGL may not change what CUDA has mapped. */
 static void step_storage(void)
 {
     static size_t next = USABLE_SIZE;
@@ -413,7 +413,7 @@ static const struct walk_kind kinds[] = {
 };
 #define KINDS (sizeof(kinds) / sizeof(*kinds))
 
-static int counts[KINDS][2]; /* by what came of the calls */
+static int counts[KINDS][2]; /* by result of the calls */
 
 static void take_step(void)
 {
@@ -424,7 +424,7 @@ static void take_step(void)
     check_all();
 }
 
-/* A walk that hardly ever gets its way, or always does, would show little. */
+/* A walk in which nearly all calls fail, or none, would test little. */
 static void check_variety(void)
 {
     for (size_t i = 0; i < KINDS; i++) {
@@ -437,7 +437,7 @@ static void check_variety(void)
 
 GROUP("walk", add_case)
 
-/* Names differ between the contexts, so that the wrong one has no such buffer. */
+/* Names differ between the contexts, so that the name does not exist in the wrong one. */
 static void make_names(int context)
 {
     GLuint made[CONTEXTS * NAMES];
