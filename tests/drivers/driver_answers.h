@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a driver of the tests answers, function by function, until it is told otherwise: success. */
+/* The results of a test driver, per function; success unless a test sets another one. */
 #ifndef GR_TESTS_DRIVER_ANSWERS_H
 #define GR_TESTS_DRIVER_ANSWERS_H
 
@@ -28,7 +28,7 @@ static void answer(const char *call, CUresult code)
     }
 }
 
-/* The last one that was told. */
+/* The result that was set last. */
 static CUresult answer_of(const char *call)
 {
     for (size_t i = answer_count; i > 0; i--)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The layer's place in Vulkan's chain of instances and devices, see exporter_layer.h. */
+/* Inserts the layer into Vulkan's chain of instances and devices; see exporter_layer.h. */
 #include "exporter_layer.h"
 
 #include <pthread.h>
@@ -8,14 +8,15 @@
 
 #define MOST 64
 
-/* Known once a program calls Vulkan in it: the loader's table of functions comes first there. */
+/* Set once a program calls Vulkan with the handle, which begins with the loader's dispatch table.
+ */
 static void *key_of(const void *handle)
 {
     return *(void *const *)handle;
 }
 
 static struct instance {
-    void *key; /* NULL: a free place */
+    void *key; /* NULL: the entry is free */
     VkInstance instance;
     PFN_vkGetInstanceProcAddr next;
     PFN_vkDestroyInstance destroy;
@@ -71,7 +72,7 @@ static VkResult VKAPI_CALL create_instance(const VkInstanceCreateInfo *info,
     VkResult result = create(&newer, memory, made);
     if (result != VK_SUCCESS)
         return result;
-    /* Now: later the loader answers with the chain's beginning. */
+    /* Look these up now: later the loader returns the start of the chain. */
     *place = (struct instance){.key = key_of(*made), .instance = *made, .next = next};
     place->destroy = (PFN_vkDestroyInstance)next(*made, "vkDestroyInstance");
     place->list = (PFN_vkEnumerateDeviceExtensionProperties)next(
@@ -88,7 +89,7 @@ static void VKAPI_CALL destroy_instance(VkInstance handle, const VkAllocationCal
     instance->key = NULL;
 }
 
-/* ---- What the device says of itself ---------------------------------------------------------- */
+/* ---- Properties of the device ---------------------------------------------------------------- */
 
 static const VkExtensionProperties own = {VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME, 1};
 
@@ -134,7 +135,7 @@ static void VKAPI_CALL ask_semaphores(VkPhysicalDevice physical,
 
 /* ---- Devices --------------------------------------------------------------------------------- */
 
-/* Below, nobody knows the extension. */
+/* The driver below does not know the extension. */
 static VkDeviceCreateInfo without_own(const VkDeviceCreateInfo *info, const char **names)
 {
     VkDeviceCreateInfo less = *info;
@@ -146,7 +147,7 @@ static VkDeviceCreateInfo without_own(const VkDeviceCreateInfo *info, const char
     return less;
 }
 
-/* Whether the program asks for timelines itself, or says that it does not want them. */
+/* Whether the program itself enables timelines, or disables them. */
 static bool names_timelines(const VkDeviceCreateInfo *info)
 {
     const VkBaseInStructure *in = info->pNext;
@@ -250,7 +251,7 @@ static const struct function of_devices[] = {
         if (strcmp((list)[i].name, wanted) == 0)                                                   \
     return (list)[i].function
 
-/* What the device below lacks is missing above, too, but for what the layer adds. */
+/* A function that the device below lacks is also missing above, unless the layer adds it. */
 static PFN_vkVoidFunction VKAPI_CALL device_function(VkDevice handle, const char *name)
 {
     const struct exporter_device *device = exporter_device_of(handle);

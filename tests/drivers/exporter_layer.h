@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A layer of Vulkan for tests: semaphores that can be exported, on a driver that has none, as
- * Mesa's on the CPU. What is exported is a semaphore of the software CUDA driver; a thread carries
- * the values from the one to the other. run-test has it loaded where GR_TEST_EXPORTS is set, below
- * the validation layer, which then sees what a GPU's driver would show it.
+ * A Vulkan layer for tests: adds exportable semaphores to a driver that has none, such as Mesa's on
+ * the CPU. The exported object is a semaphore of the software CUDA driver; a thread copies values
+ * between the two. run-test loads the layer if GR_TEST_EXPORTS is set, below the validation layer,
+ * which then sees what a GPU's driver would show.
  *
- * Below, a semaphore of either kind is a timeline. So a program's older instance is Vulkan 1.2
- * there, and its device has timelines, asked for or not: programs of others are run by it, too.
+ * Below the layer both kinds of semaphores are timelines. So an instance of an older version is
+ * created as Vulkan 1.2, and its device has timelines enabled even if the program did not:
+ * third-party programs also run on the layer.
  */
 #ifndef GR_TESTS_EXPORTER_LAYER_H
 #define GR_TESTS_EXPORTER_LAYER_H
@@ -18,7 +19,7 @@
 
 #define EXPORTER_NAME "VK_LAYER_GR_exporter"
 
-/* X(name): what the layer calls of a device below it. */
+/* X(name): functions that the layer calls on the device below it. */
 #define EXPORTER_DEVICE_FUNCTIONS(X)                                                               \
     X(CreateSemaphore)                                                                             \
     X(DestroyDevice)                                                                               \
@@ -31,14 +32,14 @@
 #define EXPORTER_MEMBER(name) PFN_vk##name name;
 
 struct exporter_device {
-    void *key; /* of the device and its queues, as the loader marks them; NULL: a free place */
+    void *key; /* of the device and its queues, as the loader marks them; NULL: the entry is free */
     VkDevice device;
     bool exports; /* VK_KHR_external_semaphore_fd is enabled */
     PFN_vkGetDeviceProcAddr next;
     EXPORTER_DEVICE_FUNCTIONS(EXPORTER_MEMBER)
 };
 
-/* The device of a VkDevice or a VkQueue. */
+/* The device that a VkDevice or VkQueue belongs to. */
 struct exporter_device *exporter_device_of(const void *handle);
 
 /* ---- exporter_semaphore.c -------------------------------------------------------------------- */
@@ -51,8 +52,8 @@ VkResult VKAPI_CALL exporter_get_fd(VkDevice device, const VkSemaphoreGetFdInfoK
 VkResult VKAPI_CALL exporter_counter(VkDevice device, VkSemaphore semaphore, uint64_t *value);
 
 /*
- * The value that stands for the next signal, or wait, of a binary semaphore, which is a timeline
- * below the layer. False: it is none of the layer's.
+ * The timeline value of the next signal or wait of a binary semaphore, which is a timeline below
+ * the layer. False: it is not a semaphore of the layer.
  */
 bool exporter_next_value(VkSemaphore semaphore, bool is_signal, uint64_t *value);
 

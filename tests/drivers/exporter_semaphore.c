@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The layer's semaphores, see exporter_layer.h: each is a timeline below, also where it is binary
- * above; then each signal and each wait is the next value. One thread carries what happened on one
- * side to the other, in short turns, while there is anything to carry.
+ * The layer's semaphores, see exporter_layer.h: each is a timeline below, even if it is binary
+ * above. Each signal and each wait of a binary one then takes the next value. While any exist, one
+ * thread copies signals from each side to the other at short intervals.
  */
 #define _GNU_SOURCE
 #include "exporter_layer.h"
@@ -22,7 +22,7 @@
 /* A signal or wait of a binary semaphore, in the order of the submits. */
 struct step {
     bool is_signal;
-    uint64_t value; /* below */
+    uint64_t value; /* of the timeline below */
 };
 
 static struct exported {
@@ -30,11 +30,11 @@ static struct exported {
     struct exporter_device *device;
     VkSemaphore semaphore;
     bool timeline;
-    int fd; /* -1: nobody has asked for it yet */
+    int fd; /* -1: not exported yet */
     gr_softcuda_semaphore *shared;
-    uint64_t last; /* value that was carried; of a binary one, that its last step has */
+    uint64_t last; /* last value copied; for a binary one, the value of its last step */
     struct step steps[MOST_STEPS];
-    size_t step_count; /* those to come */
+    size_t step_count; /* pending ones */
 } * all;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool carrying, ended;
@@ -53,7 +53,7 @@ static bool find(void *library, const char *name, void *function)
     return symbol;
 }
 
-/* The driver is loaded when CUDA is to import something, and never unloaded. */
+/* The driver is loaded when CUDA first imports something, and is never unloaded. */
 static bool find_driver(void)
 {
     void *library = dlopen("libgrinterop-softcuda.so", RTLD_LAZY | RTLD_NOLOAD);
@@ -73,7 +73,7 @@ static struct exported *of(VkSemaphore semaphore)
     return e;
 }
 
-/* ---- From one side to the other -------------------------------------------------------------- */
+/* ---- From either side to the other ----------------------------------------------------------- */
 
 static void signal_below(const struct exported *e, uint64_t value)
 {
@@ -83,7 +83,7 @@ static void signal_below(const struct exported *e, uint64_t value)
     e->device->SignalSemaphore(e->device->device, &info);
 }
 
-/* Each value once: what is set back stays so. */
+/* Copies each value once: a value that is later reset stays so. */
 static void carry_timeline(struct exported *e, uint64_t below)
 {
     uint64_t above = soft_value(e->shared);
@@ -97,7 +97,7 @@ static void carry_timeline(struct exported *e, uint64_t below)
         e->last = above;
 }
 
-/* One step after the other, as far as they have come. */
+/* Completes the steps in order, as far as they have been reached. */
 static void carry_binary(struct exported *e, uint64_t below)
 {
     while (e->step_count) {
@@ -140,7 +140,7 @@ static void *carry_all(void *unused)
     }
 }
 
-/* A process may end with everything open, and the drivers below end with it. */
+/* A process may exit with everything open, and the drivers below end with it. */
 static void end_carrying(void)
 {
     pthread_mutex_lock(&lock);
@@ -148,7 +148,7 @@ static void end_carrying(void)
     pthread_mutex_unlock(&lock);
 }
 
-/* A child has neither the thread nor the devices. */
+/* The child of a fork has neither the thread nor the devices. */
 static void forget(void)
 {
     static const pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
@@ -170,7 +170,7 @@ static bool begin_carrying(void)
     return carrying;
 }
 
-/* ---- What takes the place of Vulkan's functions ---------------------------------------------- */
+/* ---- Replacements for Vulkan's functions ----------------------------------------------------- */
 
 static const void *chained(const void *chain, VkStructureType type)
 {
@@ -233,7 +233,7 @@ void VKAPI_CALL exporter_destroy(VkDevice device, VkSemaphore semaphore,
     exporter_device_of(device)->DestroySemaphore(device, semaphore, memory);
 }
 
-/* With the value that it has reached. */
+/* Exports it with its current value. */
 static VkResult export_first(struct exported *e)
 {
     uint64_t value = 0;
@@ -260,7 +260,7 @@ VkResult VKAPI_CALL exporter_get_fd(VkDevice device, const VkSemaphoreGetFdInfoK
     return result == VK_SUCCESS && *fd < 0 ? VK_ERROR_TOO_MANY_OBJECTS : result;
 }
 
-/* What CUDA has signalled counts at once. */
+/* Values that CUDA has signalled are visible at once. */
 VkResult VKAPI_CALL exporter_counter(VkDevice device, VkSemaphore semaphore, uint64_t *value)
 {
     pthread_mutex_lock(&lock);

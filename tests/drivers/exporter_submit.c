@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Submits, see exporter_layer.h: the layer's binary semaphores are timelines below, and get values.
+ * Submits, see exporter_layer.h: the layer's binary semaphores are timelines below and need values.
  */
 #include "exporter_layer.h"
 
@@ -9,7 +9,7 @@
 
 #define MOST 16
 
-/* A submit's values, where the application gave none for its binary semaphores. */
+/* A submit's values, for binary semaphores without values from the application. */
 struct values {
     VkTimelineSemaphoreSubmitInfo info;
     uint64_t wait[MOST], signal[MOST];
@@ -26,7 +26,7 @@ static bool number(const VkSemaphore semaphores[], uint32_t count, bool is_signa
     return any;
 }
 
-/* Only the timelines' own structure can be in the chain: the tests chain no other. */
+/* The chain may only contain the timelines' own structure: the tests use no other. */
 static void translate(VkSubmitInfo *submit, struct values *v)
 {
     const VkTimelineSemaphoreSubmitInfo *given = submit->pNext;
@@ -70,8 +70,7 @@ VkResult VKAPI_CALL exporter_submit(VkQueue queue, uint32_t count, const VkSubmi
     return result;
 }
 
-/* Their values stand beside the semaphores, and the application's memory is as it was afterwards.
- */
+/* Values are part of the semaphore entries here. The application's memory is not modified. */
 static VkSemaphoreSubmitInfo *translate2(const VkSemaphoreSubmitInfo *given, uint32_t count,
                                          bool is_signal)
 {

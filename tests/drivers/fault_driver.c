@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A CUDA driver that fails on demand. It passes every look-up on to another driver and puts a
- * wrapper before the functions that grinterop calls, which counts calls and errors and can be told
- * to fail. A test loads it with GR_CUDA_DRIVER=<this file>; FAULT_DRIVER_TARGET names the driver
- * behind it: "soft" or a file, by default libcuda.so.1. For programs that are no test themselves,
- * FAULT_DRIVER_FIRST="cuInit=999" lets the first call of a function fail in each process; "crash"
- * and "hang" in the place of the code do so.
+ * A CUDA driver that fails on demand. It forwards every look-up to another driver and wraps the
+ * functions that grinterop calls: the wrappers count calls and errors and can be set to fail. A
+ * test loads it with GR_CUDA_DRIVER=<this file>; FAULT_DRIVER_TARGET names the driver behind it:
+ * "soft" or a file, by default libcuda.so.1. For programs that are not tests themselves,
+ * FAULT_DRIVER_FIRST="cuInit=999" makes the first call of a function fail in each process; instead
+ * of the code, "crash" and "hang" do that.
  */
 #define _GNU_SOURCE
 #include "fault_driver.h"
@@ -19,7 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* X(name, parameters, arguments): what can fail. All return CUresult. */
+/* X(name, parameters, arguments): functions that can fail. All return CUresult. */
 #define FAULTS(X)                                                                                  \
     X(cuInit, (unsigned flags), (flags))                                                           \
     X(cuGetErrorName, (CUresult result, const char **text), (result, text))                        \
@@ -105,23 +105,23 @@ enum { FAULTS(FAULT_INDEX) FAULT_COUNT };
 static struct fault {
     const char *name;
     void *real;
-    CUresult code;          /* of the call that is to fail */
-    long left;              /* calls until then, itself included; 0: none is to fail */
+    CUresult code;          /* result of the failing call */
+    long left;              /* calls until the failure, including it; 0: none fails */
     unsigned long calls;    /* so far */
-    unsigned long refusals; /* calls that the driver behind answered with an error */
-    CUcontext context;      /* what was current at the last call */
+    unsigned long refusals; /* calls for which the driver behind returned an error */
+    CUcontext context;      /* the current context at the last call */
 } faults[FAULT_COUNT] = {
 #define FAULT_NAME(function, parameters, arguments) {.name = #function},
     FAULTS(FAULT_NAME)};
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* No driver has these codes. */
+/* Not used by any driver. */
 enum { CODE_CRASH = 1 << 20, CODE_HANG };
 
 /* ---- The wrappers ---------------------------------------------------------------------------- */
 
-/* NULL where there is none, or where nobody has looked the function up. */
+/* NULL if no context is current, or if the function was never looked up. */
 static CUcontext current_context(void)
 {
     CUresult(CUDAAPI * ask)(CUcontext *) = NULL;
@@ -132,7 +132,7 @@ static CUcontext current_context(void)
     return ask && ask(&current) == CUDA_SUCCESS ? current : NULL;
 }
 
-/* Counts a call; true, with the code, if it is the one that is to fail. */
+/* Counts a call; true, with the code, if this call must fail. */
 static bool is_due(struct fault *fault, CUresult *code)
 {
     CUcontext current = current_context();
@@ -160,7 +160,7 @@ static CUresult count_refusal(struct fault *fault, CUresult code)
     return code;
 }
 
-/* clang-format off: it takes the parameter lists for casts. */
+/* clang-format off: it mistakes the parameter lists for casts. */
 #define FAULT_WRAPPER(name, parameters, arguments)                                                 \
     typedef CUresult(CUDAAPI *name##_fn) parameters;                                               \
     static CUresult CUDAAPI failing_##name parameters                                              \
@@ -184,7 +184,7 @@ static struct fault *find_fault(const char *name)
     return NULL;
 }
 
-/* The software driver captures nothing. */
+/* The software driver does not support capture. */
 static CUstream capturing;
 
 static CUresult CUDAAPI pretend_capturing(CUstream stream, CUstreamCaptureStatus *status)
@@ -197,7 +197,7 @@ static CUresult CUDAAPI pretend_capturing(CUstream stream, CUstreamCaptureStatus
     return code;
 }
 
-/* ISO C has no conversion from a function's address to void *. */
+/* ISO C cannot convert a function pointer to void *. */
 #define FAULT_ADDRESS(name, parameters, arguments)                                                 \
     if (index == INDEX_##name) {                                                                   \
         name##_fn function = failing_##name;                                                       \
@@ -221,7 +221,7 @@ typedef CUresult(CUDAAPI *look_up_fn)(const char *, void **, int, cuuint64_t,
 static look_up_fn look_up;
 static void *target_driver;
 
-/* grinterop keeps its software driver beside itself, or in grinterop/ beside itself. */
+/* grinterop's software driver is in its own folder, or in grinterop/ below it. */
 static void *open_software_driver(void)
 {
     static const char *const folders[] = {"", "grinterop/"};
@@ -290,8 +290,8 @@ static void open_target_once(void)
 }
 
 /*
- * Whether FAULT_DRIVER_LACKS, names with a comma behind each, says that there is no such function,
- * or FAULT_DRIVER_CUDA, such as 11020, that it came with a later CUDA.
+ * Whether the function is hidden: by FAULT_DRIVER_LACKS, a list of names, each followed by a comma,
+ * or by FAULT_DRIVER_CUDA, such as 11020, if a later CUDA version introduced it.
  */
 static bool is_withheld(const char *name, int version)
 {
@@ -322,7 +322,7 @@ static CUresult find(const char *name, void **found, int version, cuuint64_t fla
     return result;
 }
 
-/* cuda.h renames one of the two, and which one depends on its version. */
+/* cuda.h defines one of the two names as a macro; which one depends on its version. */
 #undef cuGetProcAddress
 #define EXPORTED __attribute__((visibility("default")))
 
@@ -343,9 +343,9 @@ CUresult CUDAAPI fault_look_up(const char *name, void **found, int version, cuui
 }
 
 /*
- * What grinterop looks up beside the driver API: it knows the software driver by the first, and
- * makes semaphores by the second. An indirect function is there or not as its resolver decides, so
- * that this file has the symbols when the driver behind it has them.
+ * Further symbols that grinterop looks up: it identifies the software driver by the first and
+ * creates semaphores with the second. The resolver of an indirect function decides whether it
+ * exists, so that this file has the symbols only if the driver behind it has them.
  */
 typedef void (*any_fn)(void);
 static any_fn find_in_target(const char *name)
@@ -369,7 +369,7 @@ __attribute__((used)) static any_fn resolve_semaphore_create(void)
 }
 EXPORTED void gr_softcuda_semaphore_create(void) __attribute__((ifunc("resolve_semaphore_create")));
 
-/* ---- The test's side ------------------------------------------------------------------------- */
+/* ---- Interface for tests --------------------------------------------------------------------- */
 
 static bool set(const char *name, int code, long after)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A CUDA driver whose memory is the process's own, and whose work is done when a call returns. It
- * follows OpenGL, so that what is mapped has the bytes of OpenGL's buffers and textures; it
- * remembers the calls about them, and answers what it is told to. Loaded with GR_CUDA_DRIVER=<this
- * file>, where the software driver is not built: on Windows.
+ * A CUDA driver that uses process memory and does its work before each call returns. It follows
+ * OpenGL, so that mapped resources have the bytes of OpenGL's buffers and textures. It records the
+ * calls about them and returns the results that a test sets. Loaded with GR_CUDA_DRIVER=<this file>
+ * where the software driver is not built: on Windows.
  */
 #include "follower_driver.h"
 #include "driver_answers.h"
@@ -33,7 +33,8 @@ static void reset(void)
 {
     recorded = 0;
     forget_answers();
-    registered = mapped = 0; /* a context may have taken the last case's with it */
+    registered = mapped =
+        0; /* the last case's context may have been destroyed with its resources */
 }
 
 static const struct followed *nth(size_t number)
@@ -41,7 +42,7 @@ static const struct followed *nth(size_t number)
     return number < recorded ? &record[number] : NULL;
 }
 
-/* The last place is overwritten once all are full, which no test comes near. */
+/* If all entries are full, the last one is overwritten; no test comes near that. */
 static struct followed *note(const char *call)
 {
     struct followed *place = &record[recorded < MOST_CALLS ? recorded++ : MOST_CALLS - 1];
@@ -67,7 +68,7 @@ static const struct follower_api follower_api = {.reset = reset,
 
 /* ---- Graphics resources ---------------------------------------------------------------------- */
 
-/* A buffer, or level 0 of a texture of GL_RGBA8, which is its only format. */
+/* A buffer, or level 0 of a GL_RGBA8 texture, the only supported format. */
 struct resource {
     GLuint name;
     GLenum target; /* 0: a buffer */
@@ -167,7 +168,7 @@ static CUresult CUDAAPI register_image(CUgraphicsResource *handle, GLuint name, 
     return result;
 }
 
-/* Maps, or unmaps, several at once. */
+/* Maps or unmaps several at once. */
 static CUresult hand_over(const char *name, unsigned count, CUgraphicsResource *handles,
                           CUstream stream, bool back)
 {
@@ -211,7 +212,7 @@ static CUresult CUDAAPI mapped_pointer(CUdeviceptr *pointer, size_t *size,
     return CUDA_SUCCESS;
 }
 
-/* An array is its resource. */
+/* An array's handle is the resource's. */
 static CUresult CUDAAPI mapped_array(CUarray *array, CUgraphicsResource handle, unsigned layer,
                                      unsigned level)
 {
@@ -287,7 +288,7 @@ static CUresult CUDAAPI copy_out(void *to, CUdeviceptr from, size_t size, CUstre
     return CUDA_SUCCESS;
 }
 
-/* Whole arrays, from and to host memory. */
+/* Copies whole arrays from and to host memory. */
 static CUresult CUDAAPI copy_2d(const CUDA_MEMCPY2D *copy)
 {
     bool back = copy->srcMemoryType == CU_MEMORYTYPE_ARRAY;
@@ -311,7 +312,7 @@ static CUresult CUDAAPI describe_array(CUDA_ARRAY3D_DESCRIPTOR *descriptor, CUar
     return CUDA_SUCCESS;
 }
 
-/* ---- The least that grinterop needs beside them ---------------------------------------------- */
+/* ---- The minimum that grinterop needs besides ------------------------------------------------ */
 
 static CUresult CUDAAPI error_name(CUresult code, const char **name)
 {
@@ -333,7 +334,7 @@ static CUresult CUDAAPI error_name(CUresult code, const char **name)
     }
 }
 
-/* FOLLOWER_INIT is a code that it does not start with. */
+/* FOLLOWER_INIT is an error code with which cuInit fails. */
 static CUresult CUDAAPI init(unsigned flags)
 {
     const char *code = getenv("FOLLOWER_INIT");
@@ -397,9 +398,7 @@ static CUresult CUDAAPI device_attribute(int *value, CUdevice_attribute attribut
     return CUDA_SUCCESS;
 }
 
-/*
- * Stands for every other function: the caller cleans up the arguments, on all systems of 64 bits.
- */
+/* Replaces every other function: the caller cleans up the arguments on all 64-bit systems. */
 static CUresult CUDAAPI do_nothing(void)
 {
     return CUDA_SUCCESS;
@@ -447,7 +446,7 @@ static const struct {
     ROW("cuStreamGetCtx", context_of_stream),
 };
 
-/* Which of the two names is a macro depends on cuda.h's version. */
+/* cuda.h defines one of the two names as a macro; which one depends on its version. */
 #undef cuGetProcAddress
 __declspec(dllexport) CUresult CUDAAPI
     follower_look_up(const char *name, void **found, int version, cuuint64_t flags,

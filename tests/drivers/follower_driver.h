@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the following driver has for a test: cuda_symbol("follower_api", 2000) gives a pointer to a
- * struct follower_api, once grinterop has loaded the driver.
+ * The following driver's interface for tests: cuda_symbol("follower_api", 2000) returns a pointer
+ * to a struct follower_api once grinterop has loaded the driver.
  */
 #ifndef GR_TESTS_FOLLOWER_DRIVER_H
 #define GR_TESTS_FOLLOWER_DRIVER_H
@@ -9,7 +9,7 @@
 #include <cuda.h>
 #include <stddef.h>
 
-/* A call about graphics resources as the driver got it. */
+/* A call about graphics resources as the driver received it. */
 struct followed {
     const char *call;
     CUgraphicsResource resource; /* the first */
@@ -18,13 +18,13 @@ struct followed {
 };
 
 struct follower_api {
-    /* Forgets the calls and what is registered, and answers success again. */
+    /* Discards the calls and registrations, and makes all calls succeed again. */
     void (*reset)(void);
-    /* The call of this number, from 0, of all; NULL if there were fewer. */
+    /* The call with this number, counted from 0 over all functions; NULL if there were fewer. */
     const struct followed *(*nth)(size_t number);
-    /* What a function answers from now on, without doing anything; CUDA_SUCCESS takes it back. */
+    /* Makes a function return this code without doing anything; CUDA_SUCCESS cancels that. */
     void (*answer)(const char *call, CUresult code);
-    /* How many resources are registered, and how many of them are mapped. */
+    /* The numbers of registered resources and of mapped ones. */
     size_t (*registered)(void);
     size_t (*mapped)(void);
 };

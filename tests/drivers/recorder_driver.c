@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A CUDA driver that does nothing but remember what it was asked to import, to map, to signal and
- * to wait for, and that answers what it is told to. With it a test sees the bytes that reach the
- * driver, for types of handles that this system does not have. Loaded with GR_CUDA_DRIVER=<this
- * file>.
+ * A CUDA driver that only records what it is called to import, map, signal and wait for, and
+ * returns the results that a test sets. With it a test sees the bytes that reach the driver, for
+ * handle types that this system lacks. Loaded with GR_CUDA_DRIVER=<this file>.
  */
 #include "recorder_driver.h"
 #include "driver_answers.h"
@@ -52,7 +51,7 @@ static size_t calls(const char *call)
     return count;
 }
 
-/* The last place is overwritten once all are full, which no test comes near. */
+/* If all entries are full, the last one is overwritten; no test comes near that. */
 static struct recorded *note(const char *call)
 {
     struct recorded *place = &record[recorded < MOST_CALLS ? recorded++ : MOST_CALLS - 1];
@@ -61,7 +60,7 @@ static struct recorded *note(const char *call)
     return place;
 }
 
-/* With a description, which is one of `given`. */
+/* With a description, a member of `given`. */
 static struct recorded *note_with(const char *call, const void *desc, size_t size)
 {
     struct recorded *place = note(call);
@@ -80,8 +79,7 @@ static const struct recorder_api recorder_api = {
 /* ---- Descriptors that the driver owns -------------------------------------------------------- */
 
 /*
- * The real driver keeps one that was imported with success; this one closes it when the import
- * ends.
+ * On success the real driver keeps the descriptor; this one closes it when the import is destroyed.
  */
 static struct {
     void *handle;
@@ -114,7 +112,7 @@ static void end_fd(void *handle)
 
 /* ---- External memory and semaphores ---------------------------------------------------------- */
 
-/* Where the call succeeds, `place`, which is a handle's or a device pointer's, gets a new one. */
+/* If the call succeeds, `place`, for a handle or a device pointer, gets a new value. */
 static CUresult answer_with_handle(const struct recorded *call, void *place)
 {
     CUresult code = answer_of(call->call);
@@ -125,7 +123,7 @@ static CUresult answer_with_handle(const struct recorded *call, void *place)
     return code;
 }
 
-/* The driver owns `fd` from then on; -1: the handle is none. */
+/* The driver owns `fd` from then on; -1: the handle is not a descriptor. */
 static CUresult answer_import(struct recorded *call, void *place, int fd)
 {
     CUresult code = answer_with_handle(call, place);
@@ -243,7 +241,7 @@ static CUresult CUDAAPI batch_mem_op(CUstream stream, unsigned count,
     return answer_of(call->call);
 }
 
-/* ---- The least that grinterop needs beside them ---------------------------------------------- */
+/* ---- The minimum that grinterop needs besides ------------------------------------------------ */
 
 static CUresult CUDAAPI error_name(CUresult code, const char **name)
 {
@@ -287,9 +285,7 @@ static CUresult CUDAAPI make_event(CUevent *event, unsigned flags)
     return CUDA_SUCCESS;
 }
 
-/*
- * Stands for every other function: the caller cleans up the arguments, on all systems of 64 bits.
- */
+/* Replaces every other function: the caller cleans up the arguments on all 64-bit systems. */
 static CUresult CUDAAPI do_nothing(void)
 {
     return CUDA_SUCCESS;
@@ -324,7 +320,7 @@ static const struct {
     any_function function;
 } table[] = {FUNCTIONS(ROW)};
 
-/* Which of the two names is a macro depends on cuda.h's version. */
+/* cuda.h defines one of the two names as a macro; which one depends on its version. */
 #undef cuGetProcAddress
 EXPORTED CUresult CUDAAPI
 recorder_look_up(const char *name, void **found, int version, cuuint64_t flags,

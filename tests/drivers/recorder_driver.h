@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the recording driver has for a test: cuda_symbol("recorder_api", 2000) gives a pointer to
- * a struct recorder_api, once grinterop has loaded the driver.
+ * The recording driver's interface for tests: cuda_symbol("recorder_api", 2000) returns a pointer
+ * to a struct recorder_api once grinterop has loaded the driver.
  */
 #ifndef GR_TESTS_RECORDER_DRIVER_H
 #define GR_TESTS_RECORDER_DRIVER_H
@@ -11,7 +11,7 @@
 
 #define RECORDER_SEMAPHORES 8
 
-/* A call as the driver got it; descriptions are copies, with their padding. */
+/* A call as the driver received it; descriptions are copied, including their padding. */
 struct recorded {
     const char *call;
     union {
@@ -23,20 +23,20 @@ struct recorded {
         CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS waits[RECORDER_SEMAPHORES];
         CUstreamBatchMemOpParams operation; /* the first */
     } given;
-    void *handle; /* what an import gave, or what was mapped or ended */
+    void *handle; /* the imported handle, or what was mapped or destroyed */
     CUexternalSemaphore semaphores[RECORDER_SEMAPHORES];
     unsigned count; /* of signals, waits or operations */
     CUstream stream;
 };
 
 struct recorder_api {
-    /* Forgets the calls, and answers success again. */
+    /* Discards the calls, and makes all calls succeed again. */
     void (*reset)(void);
-    /* How often a function was called; only those of external memory and semaphores are counted. */
+    /* How often a function was called; only functions of external memory and semaphores count. */
     size_t (*calls)(const char *call);
-    /* The call of this number, from 0, of a function; NULL if there were fewer. */
+    /* The call with this number of a function, from 0; NULL if there were fewer. */
     const struct recorded *(*nth)(const char *call, size_t number);
-    /* What a function answers from now on. */
+    /* Sets the result of a function from now on. */
     void (*answer)(const char *call, CUresult code);
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * See egl_pretend.h. Epoxy's functions are pointers, which the library shares with the program: a
- * case puts its own there.
+ * See egl_pretend.h. Epoxy's functions are pointers that the library shares with the program: a
+ * case replaces them.
  */
 #include "egl_pretend.h"
 
@@ -16,7 +16,7 @@
 
 /* ---- EGL itself ------------------------------------------------------------------------------ */
 
-/* What a case replaces: epoxy's pointer, and the name of the function that it leads to. */
+/* What a case replaces: epoxy's pointer, and the name of its function. */
 #define REPLACED(x)                                                                                \
     x(eglQueryString) x(eglQueryDevicesEXT) x(eglQueryDeviceStringEXT) x(eglQueryDeviceAttribEXT)  \
         x(eglGetPlatformDisplayEXT) x(eglInitialize) x(eglBindAPI) x(eglChooseConfig)              \
@@ -27,7 +27,7 @@ static struct {
     REPLACED(MEMBER)
 } pointers, own;
 
-/* Epoxy's pointer may lead to what looks the function up, and calls what the pointer is then. */
+/* Epoxy's pointer may lead to a resolver, which calls whatever the pointer is afterwards. */
 #define REMEMBER(name)                                                                             \
     pointers.name = epoxy_##name;                                                                  \
     own.name = (__typeof__(own.name))eglGetProcAddress(#name);
@@ -44,14 +44,14 @@ static void put_back(void)
     REPLACED(PUT_BACK)
 }
 
-/* ---- Devices that are not there -------------------------------------------------------------- */
+/* ---- Simulated devices ----------------------------------------------------------------------- */
 
 #define DEVICES 3
 
-static const char *client_extensions; /* what EGL says without a display */
+static const char *client_extensions; /* EGL's extensions without a display */
 static int ordinals[DEVICES];         /* the CUDA device of each, or -1 */
 
-/* Which displays were asked for: the number of a device, or 's' for the one without any. */
+/* The requested displays: the number of a device, or 's' for the surfaceless one. */
 static char asked[16];
 static size_t asked_count;
 
@@ -117,9 +117,10 @@ static TCase *add_pretend_case(Suite *suite, const char *name)
     return with_fixture(add_egl_case(suite, name), remember, put_back);
 }
 
-GROUP("an EGL that pretends", add_pretend_case)
+GROUP("a simulated EGL", add_pretend_case)
 
-/* The device that says so is asked first, on the software driver behind Mesa's surfaceless. */
+/* The device that reports the CUDA device comes first; on the software driver, after surfaceless.
+ */
 TEST(devices_are_matched_by_what_they_say)
 {
     static const int all[][DEVICES] = {{-1, 1, 0}, {0, 1, -1}};
@@ -139,7 +140,7 @@ TEST(devices_are_matched_by_what_they_say)
 TEST(an_egl_without_devices)
 {
     static const char *const lists[] = {BASE, BASE " EGL_EXT_platform_device",
-                                        /* a name that only begins like another */
+                                        /* a name that is only a prefix of it */
                                         BASE " EGL_EXT_platform_device EGL_EXT_device_enumeration2",
                                         BASE " EGL_EXT_platform_device EGL_EXT_device_enumeration"};
     for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++) {
@@ -195,7 +196,7 @@ static EGLContext no_context(EGLDisplay display, EGLConfig config, EGLContext sh
     return own.eglCreateContext(display, config, share, wrong);
 }
 
-/* What is current may stay so, or go. */
+/* The previous context may stay current, or not. */
 static EGLBoolean no_current(EGLDisplay display, EGLSurface draw, EGLSurface read,
                              EGLContext context)
 {
@@ -219,7 +220,7 @@ static void fail_at(int step)
         epoxy_eglMakeCurrent = no_current;
 }
 
-/* Each is named with EGL's own code, and what was current still is. */
+/* Each failure is reported with EGL's own code, and the current context stays current. */
 TEST(each_call_of_egls_may_fail)
 {
     static const struct {
@@ -271,7 +272,7 @@ TEST(another_thread_has_the_context)
 
 static int surfaces;
 
-/* All of the display's extensions but EGL_KHR_surfaceless_context. */
+/* The display's extensions without EGL_KHR_surfaceless_context. */
 static const char *without_surfaceless(EGLDisplay display, EGLint name)
 {
     static char list[8192];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What gr_egl_create() does with an EGL that says, or refuses, what no EGL here does. */
+/* Tests gr_egl_create() with an EGL that reports, or refuses, what no EGL here does. */
 #ifndef GR_TESTS_EGL_PRETEND_H
 #define GR_TESTS_EGL_PRETEND_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* OpenGL contexts without a window: options, what is current afterwards, and failures. */
+/* OpenGL contexts without a window: options, the current context afterwards, and failures. */
 #define _GNU_SOURCE
 #include "tests/support/child_check.h"
 #include "egl_pretend.h"
@@ -15,7 +15,7 @@
 
 #include <epoxy/egl.h>
 
-/* The context is current, and the fixture's isn't any more. */
+/* The context is current, and the fixture's is not. */
 static void assert_current(const gr_egl *egl)
 {
     ck_assert_ptr_eq(eglGetCurrentContext(), gr_egl_context(egl));
@@ -37,7 +37,7 @@ static GLint get(GLenum what)
     return value;
 }
 
-/* The context is the current one, of that profile and at least of that version. */
+/* The context is the current one, with that profile and at least that version. */
 static void assert_context(int version, GLint profile)
 {
     ck_assert_int_ge(get(GL_MAJOR_VERSION) * 10 + get(GL_MINOR_VERSION), version);
@@ -76,7 +76,7 @@ TEST(compatibility)
 {
     gr_egl *egl = create(&GR_INIT(gr_egl_options, .compatibility = true));
     assert_context(33, GL_CONTEXT_COMPATIBILITY_PROFILE_BIT);
-    ck_assert_int_eq(get(GL_MATRIX_MODE), GL_MODELVIEW); /* which a core profile has not */
+    ck_assert_int_eq(get(GL_MATRIX_MODE), GL_MODELVIEW); /* missing in a core profile */
     assert_gl_clean();
     assert_buffer_usable(gl_buffer_filled(USABLE_SIZE, 1));
     gr_egl_free(egl);
@@ -110,18 +110,18 @@ TEST(share)
 
 static void assert_found(const char *name)
 {
-    ck_assert_msg(eglGetProcAddress(name), "a document calls %s(), which is not there", name);
+    ck_assert_msg(eglGetProcAddress(name), "a document calls %s(), which does not exist", name);
 }
 
 TEST(has_the_documented_functions)
 {
     if (!visit_named_functions("gl", assert_found) || !visit_named_functions("egl", assert_found))
-        skip("the sources are not here");
+        skip("the sources are not available");
 }
 
 GROUP("failures", add_egl_case)
 
-/* The options are refused, and the context that was current still is. */
+/* The options are refused, and the current context stays current. */
 #define assert_refused(options, status, text)                                                      \
     do {                                                                                           \
         const gr_egl_options options_ = options;                                                   \
@@ -145,15 +145,15 @@ TEST(version_that_is_not_there)
     error = *gr_last_error();
     ck_assert_str_eq(error.call, "eglCreateContext");
     ck_assert_msg(strncmp(error.code_name, "EGL_BAD_", 8) == 0, "%s", error.code_name);
-    ck_assert_ptr_ne(strstr(error.message, "EGL device"), NULL); /* what was found */
+    ck_assert_ptr_ne(strstr(error.message, "EGL device"), NULL); /* the devices that were found */
     glGenBuffers(1, &(GLuint){0});
     assert_gl_clean();
 }
 
 /*
- * It says which version there is, which the context that takes the newest has.
+ * The message names the newest version, which is that of a context without a requested version.
  *
- * Catches: a version that no OpenGL has was a reason to install Mesa, or NVIDIA's EGL.
+ * Catches: a version that no OpenGL has made the message recommend Mesa, or NVIDIA's EGL.
  */
 TEST(version_that_is_not_there_is_no_reason_to_install)
 {
@@ -192,7 +192,7 @@ TEST(failure_without_current_context)
     ck_assert_ptr_eq(eglGetCurrentContext(), NULL);
 }
 
-/* EGL keeps a current context for each API; that of OpenGL ES stays what it was. */
+/* EGL keeps a current context for each API; that of OpenGL ES is unchanged. */
 TEST(failure_with_another_api)
 {
     eglBindAPI(EGL_OPENGL_ES_API);
@@ -202,13 +202,13 @@ TEST(failure_with_another_api)
     assert_current(fx.egl);
 }
 
-GROUP("no driver of EGL's", add_egl_case)
+GROUP("no EGL driver", add_egl_case)
 
 #define FILES     "__EGL_VENDOR_LIBRARY_FILENAMES"
 #define FOLDERS   "__EGL_VENDOR_LIBRARY_DIRS"
 #define MESA_JSON "/usr/share/glvnd/egl_vendor.d/50_mesa.json"
 
-/* What TEST_WORDS lists, by |, is in the message. */
+/* The message contains the words that TEST_WORDS lists, separated by |. */
 static int finds_no_vendor(void)
 {
     char words[512];
@@ -221,7 +221,7 @@ static int finds_no_vendor(void)
     return 0;
 }
 
-/* A variable of EGL's loader has this value, and the other is not set. */
+/* Sets one of the EGL loader's variables to this value and unsets the other. */
 static void expect_words(const char *variable, const char *value, const char *words)
 {
     static const char *const both[] = {FILES, FOLDERS};
@@ -252,7 +252,7 @@ static const char *make_json(const char *text)
     return path;
 }
 
-/* Catches: "install Mesa", which was installed, where a variable hid it. */
+/* Catches: "install Mesa", although a variable merely hid an installed Mesa. */
 TEST(vendor_files_that_are_not_there)
 {
     expect_words(FILES, "/nonexistent/a.json:/nonexistent/b.json",
@@ -262,7 +262,7 @@ TEST(vendor_files_that_are_not_there)
     expect_words(FOLDERS, "/nonexistent", FOLDERS " names /nonexistent (not there)|nset it");
     expect_words(FOLDERS, "/usr/include", FOLDERS " names /usr/include (has no .json file)");
     if (!gr_cuda_is_software() || access(MESA_JSON, R_OK) != 0)
-        skip("Mesa's EGL is not where distributions have it, or not the one that is wanted");
+        skip("Mesa's EGL is not where distributions put it, or not the one in use");
     expect_words(FILES, "/nonexistent/a.json", "let it name " MESA_JSON ", which exists");
     expect_words(FOLDERS, "/usr/include", "let it name /usr/share/glvnd/egl_vendor.d, which");
 }
@@ -283,7 +283,7 @@ static const struct child children[] = {
     {NULL, NULL},
 };
 
-GROUP("what is current", add_egl_case)
+GROUP("the current context", add_egl_case)
 
 TEST(make_current)
 {
@@ -338,7 +338,7 @@ TEST(scope_end)
     ck_assert_ptr_eq(eglGetCurrentContext(), NULL);
 }
 
-/* Each keeps what it had bound, and its own buffers. */
+/* Each keeps its bindings and its own buffers. */
 TEST(two_alternately)
 {
     gr_egl *both[2] = {create(NULL), create(NULL)};
@@ -429,7 +429,7 @@ TEST(describe)
     ck_assert_ptr_eq(strchr(text, '\n'), NULL);
 }
 
-/* The fixture finds descriptors that stay open. */
+/* The fixture detects descriptors that stay open. */
 TEST(many_in_turn)
 {
     for (int i = 0; i < 30; i++) {
@@ -443,8 +443,10 @@ TEST(many_in_turn)
 }
 
 /*
- * A version that is not there is looked for on each of EGL's devices, which opens the GPUs that
- * nothing else here uses, for good. Catches: on two GPUs a case left /dev/nvidia1 open.
+ * A missing version is tried on each EGL device, which opens GPUs that nothing else here uses, for
+ * good.
+ *
+ * Catches: on two GPUs a case left /dev/nvidia1 open.
  */
 static void open_all_devices(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * OpenGL on Windows: contexts of WGL. First without a CUDA driver, then with one that follows
- * OpenGL (follower_driver.c), so that bytes are real ones of OpenGL's. Runs under Wine, too.
+ * OpenGL on Windows: WGL contexts. First without a CUDA driver, then with one that follows OpenGL
+ * (follower_driver.c), so that the bytes are real ones from OpenGL. Also runs under Wine.
  */
 #include "wgl.h"
 
@@ -35,7 +35,7 @@ static void bind_all(void)
         glBindBuffer(bindings[i].target, bound[i]);
     glGenTextures(1, &texture);
     glBindTexture(GL_TEXTURE_2D, texture);
-    glEnable(GL_COLOR_BUFFER_BIT); /* which is no capability: the error is left pending */
+    glEnable(GL_COLOR_BUFFER_BIT); /* invalid for glEnable: leaves an error pending */
 }
 
 static const char *check_bound(void)
@@ -43,15 +43,16 @@ static const char *check_bound(void)
     GLint now = 0;
     GLenum pending = glGetError(), further = glGetError();
     if (pending != GL_INVALID_ENUM || further != GL_NO_ERROR)
-        FAIL("OpenGL's errors were 0x%x and 0x%x, not the pending one alone", pending, further);
+        FAIL("OpenGL's errors were 0x%x and 0x%x, not just the pending one", pending, further);
     for (size_t i = 0; i < COUNT(bindings); i++) {
         glGetIntegerv(bindings[i].query, &now);
         if ((GLuint)now != bound[i])
-            FAIL("at target 0x%x is buffer %d instead of %u", bindings[i].target, now, bound[i]);
+            FAIL("target 0x%x has buffer %d bound instead of %u", bindings[i].target, now,
+                 bound[i]);
     }
     glGetIntegerv(GL_TEXTURE_BINDING_2D, &now);
     if ((GLuint)now != texture)
-        FAIL("at GL_TEXTURE_2D is texture %d instead of %u", now, texture);
+        FAIL("GL_TEXTURE_2D has texture %d bound instead of %u", now, texture);
     return NULL;
 }
 
@@ -85,7 +86,7 @@ const char *wgl_refused(gr_status status, const char *words)
         FAIL("%s instead of %s: %s", gr_status_name(error->status), gr_status_name(status),
              error->message);
     if (!strstr(error->message, words))
-        FAIL("it does not say '%s': %s", words, error->message);
+        FAIL("the message does not contain '%s': %s", words, error->message);
     gr_clear_error();
     return NULL;
 }
@@ -110,7 +111,7 @@ const char *wgl_buffer_has(GLuint name, const void *bytes, size_t size)
     return NULL;
 }
 
-/* Pixels would come from the buffers that are bound, and go there. */
+/* Pixel transfers would use the bound buffers. */
 static void bind_for_pixels(GLuint pack, GLuint unpack)
 {
     glBindBuffer(GL_PIXEL_PACK_BUFFER, pack);
@@ -139,7 +140,7 @@ void wgl_texels_get(GLuint name, int side, void *texels)
     bind_for_pixels(bound[PACK], bound[UNPACK]);
 }
 
-/* A driver that does not start: Windows has no device nodes that could be to blame. */
+/* A driver that does not start: on Windows missing device nodes cannot be the reason. */
 static const char *init_fails(int code)
 {
     char text[16];
@@ -149,7 +150,7 @@ static const char *init_fails(int code)
     _putenv_s("FOLLOWER_INIT", "");
     REQUIRE(status == GR_ERR_NO_DRIVER && gr_last_error()->code == code);
     if (strstr(gr_last_error()->message, "/dev/") || strstr(gr_last_error()->message, "=soft"))
-        FAIL("it is about another system: %s", gr_last_error()->message);
+        FAIL("the message is about another system: %s", gr_last_error()->message);
     return NULL;
 }
 

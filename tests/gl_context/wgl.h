@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the parts of test_wgl share. */
+/* Shared by the parts of test_wgl. */
 #ifndef GR_TESTS_WGL_H
 #define GR_TESTS_WGL_H
 
@@ -16,15 +16,15 @@
 /* The driver that follows OpenGL; NULL until it is loaded. */
 extern const struct follower_api *follower;
 
-/* The context of each case, which is current when it begins. */
+/* The context of each case, which is current at its start. */
 extern struct own_wgl own;
 
 /* Not a default stream. */
 #define STREAM ((CUstream)(uintptr_t)0x20)
 
 /*
- * Runs one case in a new context, with something bound and an error of OpenGL's pending, which both
- * have to be so when it has ended.
+ * Runs one case in a new context, with objects bound and an OpenGL error pending. Both must be
+ * unchanged afterwards.
  */
 void wgl_case(const char *group, const char *name, const char *(*run)(void));
 
@@ -33,14 +33,14 @@ void wgl_without_driver(void);
 void wgl_calls(void);
 void wgl_contexts(void);
 
-/* The last error's class, and words of its sentence. */
+/* Checks the last error's class, and words of its message. */
 const char *wgl_refused(gr_status status, const char *words);
 
-/* A buffer of these bytes, and whether it has them. */
+/* Creates a buffer with these bytes, and checks that it has them. */
 GLuint wgl_buffer(const void *bytes, size_t size);
 const char *wgl_buffer_has(GLuint name, const void *bytes, size_t size);
 
-/* A texture of GL_RGBA8, square; sets its texels, or gets them. */
+/* A square GL_RGBA8 texture; sets its texels, or reads them. */
 GLuint wgl_texture(int side);
 void wgl_texels_set(GLuint name, int side, const void *texels);
 void wgl_texels_get(GLuint name, int side, void *texels);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Resources of buffers and textures: the bytes, and which calls reach the driver, in which order.
- */
+/* Resources of buffers and textures: the bytes, and which calls reach the driver in which order. */
 #include "wgl.h"
 
 #include <stdint.h>
@@ -16,7 +15,7 @@ static void fill(unsigned char *bytes, size_t size, unsigned seed)
 
 /* ---- The calls ------------------------------------------------------------------------------- */
 
-/* These and no others reached the driver, on STREAM where they have one. */
+/* Exactly these calls reached the driver, on STREAM where they take one. */
 static const char *calls_are(const char *const names[], size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -105,7 +104,7 @@ static const char *map_on_entry(void)
 
 /* ---- Bytes ----------------------------------------------------------------------------------- */
 
-/* CUDA reads what OpenGL had, and OpenGL what CUDA wrote. */
+/* CUDA reads OpenGL's bytes, and OpenGL reads what CUDA wrote. */
 static const char *exchange(gr_resource *resource, GLuint name, const unsigned char *before)
 {
     unsigned char bytes[BYTES], after[BYTES];
@@ -153,7 +152,7 @@ static const char *bytes_of_a_created_one(void)
     const gr_gl_options any = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_ANY);
     gr_resource *resource = gr_gl_buffer_create(BYTES, GR_READ_WRITE, &any);
     REQUIRE(resource);
-    /* Its storage is immutable: the bytes come from another buffer. */
+    /* Its storage is immutable: the bytes are copied from another buffer. */
     glCopyNamedBufferSubData(wgl_buffer(bytes, BYTES), gr_gl_name(resource), 0, 0, BYTES);
     const char *wrong = exchange(resource, gr_gl_name(resource), bytes);
     gr_resource_free(resource);
@@ -216,7 +215,7 @@ static const char *refused_registration(void)
     follower->answer(REGISTER_BUFFER, CUDA_ERROR_OPERATING_SYSTEM);
     REQUIRE(!gr_from_gl_buffer(name, GR_READ_WRITE));
     REQUIRE(gr_last_error()->code == CUDA_ERROR_OPERATING_SYSTEM);
-    /* Wine's OpenGL is the host's, which draws on the processor; a GPU's is another maker's. */
+    /* Wine's OpenGL is the host's, which renders on the CPU or on another vendor's GPU. */
     PASS_ON(wgl_refused(GR_ERR_CUDA, "GR_TRANSPORT_COPY"));
     CALLS_ARE(REGISTER_BUFFER);
     return NULL;
@@ -248,7 +247,7 @@ static const char *refused_map(void)
     return NULL;
 }
 
-/* What was mapped when the second call failed is unmapped again. */
+/* Resources that were mapped before the second call failed are unmapped again. */
 static const char *refused_pointer(void)
 {
     gr_resource *resource = gr_from_gl_buffer(wgl_buffer(NULL, BYTES), GR_READ_WRITE);
@@ -289,7 +288,7 @@ static const char *deleted_while_registered(void)
     return NULL;
 }
 
-/* Storage is shared by file descriptors, which Windows does not have. */
+/* Storage is shared through file descriptors, which Windows does not have. */
 static const char *shared_storage(void)
 {
     const gr_gl_options shared = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_SHARED);

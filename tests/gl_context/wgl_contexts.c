@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which context is current, on which thread, and contexts that are gone. */
+/* Which context is current, on which thread, and destroyed contexts. */
 #include "wgl.h"
 
 #include <stdint.h>
@@ -26,7 +26,7 @@ static const char *no_context(void)
     return NULL;
 }
 
-/* Maps are refused without the context, and go on where it is current again. */
+/* Maps are refused without the context, and work again once it is current. */
 static const char *context_goes_away(void)
 {
     gr_resource *resource = gr_from_gl_buffer(wgl_buffer(NULL, BYTES), GR_READ_WRITE);
@@ -52,7 +52,7 @@ static const char *another_context(void)
     REQUIRE(resource && !own_wgl_open(&other));
     REQUIRE(!gr_map(resource, STREAM));
     PASS_ON(wgl_refused(GR_ERR_GL, "was registered in another context (WGL context "));
-    /* The other one has resources of its own. */
+    /* The other context has its own resources. */
     gr_resource *second = gr_from_gl_buffer(wgl_buffer(NULL, BYTES), GR_READ_WRITE);
     gr_buffer *buffer = second ? gr_map(second, STREAM) : NULL;
     REQUIRE(buffer && gr_buffer_release(buffer) == GR_OK);
@@ -64,7 +64,7 @@ static const char *another_context(void)
     return NULL;
 }
 
-/* What was let go of without its context is ended by the next call in it. */
+/* A resource freed without its context is closed by the next call in that context. */
 static const char *freed_without_its_context(void)
 {
     gr_resource *resource = gr_from_gl_buffer(wgl_buffer(NULL, BYTES), GR_READ_WRITE);
@@ -79,7 +79,7 @@ static const char *freed_without_its_context(void)
     return NULL;
 }
 
-/* Calls of another thread: the resource, and what was wrong there. */
+/* Calls on another thread: the resource, and the error text. */
 struct there {
     gr_resource *resource;
     const char *wrong;
@@ -128,8 +128,8 @@ static const char *threads(void)
 }
 
 /*
- * The application's next context has a buffer of the same name, which is not taken for the old one:
- * by the handle, or where Windows gives the old handle again (Wine does not) by the mark.
+ * The application's next context has a buffer with the same name, which is not confused with the
+ * old one: by the handle, or, where Windows reuses the handle (Wine does not), by the mark.
  */
 static const char *destroyed_context(void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Each call without a CUDA driver: the error names the file that is missing, and the way out. */
+/* Each call without a CUDA driver: the error names the missing file and the remedy. */
 #include "wgl.h"
 
 #include <stdint.h>
@@ -8,7 +8,7 @@
 static const char *driver_is_missing(bool failed)
 {
     if (!failed)
-        FAIL("it went well without a driver");
+        FAIL("it succeeded without a driver");
     PASS_ON(wgl_refused(GR_ERR_NO_DRIVER, "nvcuda.dll could not be loaded: "));
     return NULL;
 }
@@ -70,7 +70,7 @@ static const char *ask_device(void)
     return NULL;
 }
 
-/* No way is named that this library does not have. */
+/* The message suggests nothing that this library does not have. */
 static const char *advice(void)
 {
     REQUIRE(!gr_from_gl_buffer(wgl_buffer("1234", 4), GR_READ_WRITE));
