@@ -8,8 +8,7 @@
 
 #define MOST 64
 
-/* Set once a program calls Vulkan with the handle, which begins with the loader's dispatch table.
- */
+/* Set once programs call Vulkan with it: handles begin with the loader's dispatch table. */
 static void *key_of(const void *handle)
 {
     return *(void *const *)handle;

@@ -119,8 +119,7 @@ static TCase *add_pretend_case(Suite *suite, const char *name)
 
 GROUP("a simulated EGL", add_pretend_case)
 
-/* The device that reports the CUDA device comes first; on the software driver, after surfaceless.
- */
+/* The device that reports the CUDA device is first; on the software driver after surfaceless. */
 TEST(devices_are_matched_by_what_they_say)
 {
     static const int all[][DEVICES] = {{-1, 1, 0}, {0, 1, -1}};

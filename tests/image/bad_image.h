@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The files of test_bad_image.c. */
+/* Shared by the files of test_bad_image.c. */
 #ifndef GR_TESTS_BAD_IMAGE_H
 #define GR_TESTS_BAD_IMAGE_H
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * OpenGL's state stays as the application left it over each call for images, good or refused:
- * bindings of two texture units, pixel storage, framebuffers and an error that was pending from
- * before.
+ * Every image call, successful or refused, preserves the application's OpenGL state: bindings of
+ * two texture units, pixel storage, framebuffers and a pending error.
  */
 #include "bad_image.h"
 #include "tests/support/support_state.h"

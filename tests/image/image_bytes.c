@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The bytes of images in both directions: every format that CUDA takes with every target, every
- * level and layer, of odd sizes. Differences are noted and the case goes on, so that one run shows
- * them all.
+ * The bytes of images in both directions: every format that CUDA accepts with every target, every
+ * level and layer, in odd sizes. Differences are collected while the case continues, so that one
+ * run shows them all.
  */
 #include "image_tests.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static char differences[3000]; /* more than Check takes would be lost */
+static char differences[3000]; /* Check cannot take a longer message */
 
 static void note(const struct image *image, const char *what)
 {
@@ -24,7 +24,7 @@ static struct image make_odd(const struct image_format *format, const struct ima
     return image_make_of(format, target, cube ? 7 : 13, 7, 5, 3, 3);
 }
 
-/* What CUDA reads is what OpenGL wrote. */
+/* CUDA reads what OpenGL wrote. */
 static void check_read(gr_buffer *buffer, const struct image *image, unsigned level, unsigned layer)
 {
     static unsigned char got[IMAGE_MOST_BYTES], wanted[IMAGE_MOST_BYTES];
@@ -34,7 +34,7 @@ static void check_read(gr_buffer *buffer, const struct image *image, unsigned le
     image_get(buffer, level, layer, got);
     size_t channel = image->format->channel_bytes;
     for (size_t i = 0; i < bytes; i++) {
-        /* What the GPU's driver has in the fourth channel of three is its own affair. */
+        /* With three channels, the contents of the fourth are up to the GPU's driver. */
         if (got[i] == wanted[i] || (image->format->channels == 3 && i / channel % 4 == 3))
             continue;
         char text[128];
@@ -46,7 +46,7 @@ static void check_read(gr_buffer *buffer, const struct image *image, unsigned le
     }
 }
 
-/* Of a format of three channels OpenGL must not see what CUDA puts into the fourth. */
+/* With three channels, OpenGL must not see what CUDA writes into the fourth. */
 static void write_pattern(gr_buffer *buffer, const struct image *image, unsigned level,
                           unsigned layer)
 {
@@ -91,7 +91,7 @@ TEST(bytes_of_every_format, image_target_count)
 
 /* ---- Through the array ----------------------------------------------------------------------- */
 
-/* The driver's own copies take the arrays, here those of the last level and layer. */
+/* The driver's own copies accept the arrays, here those of the last level and layer. */
 TEST(bytes_through_the_array)
 {
     struct image image = image_filled("RGBA8", "2D_ARRAY", 13, 7, 2, 1);
@@ -121,7 +121,7 @@ TEST(bytes_through_the_array)
     CU(Memcpy2DAsync(&copy, fx.stream));
     assert_ok(gr_buffer_release(buffer));
     assert_no_difference(image_level_differs(&image, 1, 2, 2));
-    /* Nothing else has changed. */
+    /* Everything else is unchanged. */
     for (unsigned layer = 0; layer < 3; layer++) {
         assert_no_difference(image_level_differs(&image, 0, layer, 1));
         if (layer < 2)
@@ -132,8 +132,8 @@ TEST(bytes_through_the_array)
 /* ---- Order ----------------------------------------------------------------------------------- */
 
 /*
- * What OpenGL draws right before the map is there in CUDA, what CUDA writes right before the
- * release in OpenGL.
+ * CUDA sees what OpenGL draws right before the map, and OpenGL sees what CUDA writes right before
+ * the release.
  */
 TEST(bytes_without_waiting)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Kernels that use images, for the tests: surfaces are copied from and to linear memory, one
- * element a thread, textures are sampled at places that the host gives.
+ * element per thread; textures are sampled at positions from the host.
  */
 #include <grinterop/cuhost.h>
 
 /* ---- Surfaces -------------------------------------------------------------------------------- */
 
-/* Rows follow each other in linear memory. A surface's x counts bytes. */
+/* Rows are contiguous in linear memory. A surface's x counts bytes. */
 #define SURFACE_KERNELS(name, T)                                                                   \
     extern "C" __global__ void store_##name(unsigned long long surface, const T *in, int width,    \
                                             int height)                                            \
@@ -59,7 +59,7 @@ GR_KERNEL(store_3d)
 
 /* ---- Textures -------------------------------------------------------------------------------- */
 
-/* A place: x, y, then z or the layer, then the level. */
+/* A position: x, y, then z or the layer, then the level. */
 #define TEXTURE_KERNEL(name, T, value)                                                             \
     extern "C" __global__ void name(unsigned long long texture, T *out, const float4 *places,      \
                                     int count)                                                     \

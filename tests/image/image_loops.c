@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Loops over images: a steady one allocates nothing, one that goes on for ever needs nothing more.
- */
+/* Loops over images: a loop of maps allocates nothing, an endless one needs no more resources. */
 #define _GNU_SOURCE
 #include "tests/support/allocations.h"
 #include "image_tests.h"
@@ -28,7 +26,7 @@ static void frame_with_objects(GLuint name)
     ck_assert_uint_ne(gr_buffer_texture(buffer, NULL), 0);
     ck_assert_uint_ne(gr_buffer_texture(buffer, &linear), 0);
     assert_ok(gr_buffer_release(buffer));
-    /* Objects of a mapping end when the stream is past it; no loop runs far ahead of the GPU. */
+    /* A mapping's objects end once the stream has passed; no loop runs far ahead of the GPU. */
     CU(StreamSynchronize(fx.stream));
 }
 
@@ -42,7 +40,7 @@ static void life(GLuint name)
 
 GROUP("loops", add_image_case)
 
-/* Also the parts that are counted have to be seen to count. */
+/* Shows that the counted parts do count. */
 TEST(registering_an_image_is_counted)
 {
     struct image image = image_make("RGBA8", "2D", 8, 8, 1);

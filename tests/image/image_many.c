@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Buffers and images in one call of gr_map_many(): all or none. */
+/* Buffers and images in one gr_map_many() call: all or none. */
 #include "image_tests.h"
 
 #include <string.h>
 
 enum { COUNT = 6, SIZE = 256 };
 
-/* Buffers at even places, images of several targets at odd ones. */
+/* Buffers at even indices, images of several targets at odd ones. */
 static gr_resource *resources[COUNT];
 static gr_buffer *buffers[COUNT];
 static GLuint names[COUNT];
@@ -107,7 +107,7 @@ TEST(they_are_released_together_on_another_stream)
     end();
 }
 
-/* None is mapped, `out` is as it was, and after the bad one is gone the others go on. */
+/* None is mapped, `out` is unchanged, and without the bad one the others can be mapped. */
 static void assert_none_mapped(gr_status status, const char *text)
 {
     assert_fails(gr_map_many(resources, COUNT, fx.stream, NULL, buffers), status, 0, text);

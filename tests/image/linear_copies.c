@@ -3,13 +3,13 @@
 #define _GNU_SOURCE
 #include "tests/support/support_image.h"
 
-#define GUARD 0xA5 /* around what a copy has to write */
+#define GUARD 0xA5 /* around the bytes that a copy writes */
 
 static unsigned char texels[IMAGE_MOST_BYTES], got[IMAGE_MOST_BYTES], rows[2 * IMAGE_MOST_BYTES];
 
 GROUP("copies", add_image_case)
 
-/* The image's rows with room between them, and guards in the room. */
+/* The image's rows, with guards in the gaps between them. */
 static void spread(const struct image *image, unsigned level, size_t pitch, size_t slice,
                    const unsigned char *from, unsigned char *to, size_t size)
 {
@@ -90,7 +90,7 @@ TEST(copies_of_layers_and_faces)
     check_pitches(&cube, 1, 3, 32, 32 * 3, false);
 }
 
-/* On another stream, which the caller makes wait. */
+/* On another stream, which the caller orders after the first. */
 TEST(copies_are_in_order_on_their_stream)
 {
     struct image image = image_make("RGBA8", "2D", 13, 7, 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Options of a texture that do not go together: each is refused with a text that says which. */
+/* Contradictory texture options: each combination is refused with a specific message. */
 #include "surface_tests.h"
 
 static gr_resource *resource;
@@ -22,7 +22,7 @@ static void refused(gr_texture_options options, const char *text)
 {
     gr_clear_error();
     CUtexObject texture = gr_buffer_texture(buffer, &options);
-    ck_assert_msg(texture == 0, "an option for which \"%s\" was expected is taken", text);
+    ck_assert_msg(texture == 0, "an option is accepted although \"%s\" was expected", text);
     assert_error(GR_ERR_INVALID_VALUE, 0, text);
 }
 
@@ -119,7 +119,7 @@ TEST(options_need_not_stay)
     end();
 }
 
-/* More of them than there is room for at first. */
+/* More than the initial capacity. */
 TEST(many_textures_of_one_mapping)
 {
     begin("RGBA8");

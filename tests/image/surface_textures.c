@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What kernels see through texture objects: point and linear, addresses, reading as floats or
- * integers, the sRGB curve, mip levels, layers, cubes and slices. Places are where all GPUs agree:
- * at the middle of texels, or half way between two.
+ * What kernels see through texture objects: point and linear filtering, address modes, reads as
+ * floats or integers, the sRGB curve, mip levels, layers, cubes and slices. Positions are those
+ * where all GPUs agree: the centre of texels, or half way between two.
  */
 #include "surface_tests.h"
 
@@ -20,7 +20,7 @@ struct colour {
     float r, g, b, a;
 };
 
-/* ---- Images whose texels can be told --------------------------------------------------------- */
+/* ---- Images with known texels ---------------------------------------------------------------- */
 
 static unsigned char texels[IMAGE_MOST_BYTES];
 
@@ -44,7 +44,7 @@ static void fill_known(const struct image *image)
         }
 }
 
-/* fill_known()'s colour as floats; fractions are what linear filtering gives. */
+/* fill_known()'s colour as floats; fractional coordinates give the result of linear filtering. */
 static struct colour known(float x, float y, float layer, float level)
 {
     return (struct colour){40 * x / 255, 30 * y / 255, 20 * layer / 255, (50 * level + 5) / 255};
@@ -55,7 +55,7 @@ static struct colour known(float x, float y, float layer, float level)
 static gr_resource *resource;
 static gr_buffer *buffer;
 
-/* An image whose texels say where they are, registered and mapped; it ends with the context. */
+/* An image whose texels encode their position, registered and mapped. It ends with the context. */
 static void map_known(const char *format, const char *target, unsigned width, unsigned height,
                       unsigned levels)
 {
@@ -88,7 +88,7 @@ static void sample_bytes(const char *kernel, const gr_texture_options *options, 
     CU(MemFree(result));
 }
 
-/* A place of one sample, and the colour that it has to give to within 1/500. */
+/* The position of one sample, and the expected colour, to within 1/500. */
 static void check(const char *kernel, const gr_texture_options *options, struct place at,
                   struct colour wanted)
 {
@@ -114,9 +114,9 @@ IMAGE_KERNEL_TEST(no_options_give_texels_as_floats)
         check("sample_2d", NULL, at, known(x, y, 0, 0));
         check("sample_2d", &zero, at, known(x, y, 0, 0));
     }
-    /* Point sampling takes the texel that the place is in. */
+    /* Point sampling returns the texel that contains the position. */
     check("sample_2d", NULL, (struct place){1.9f, 2.1f, 0, 0}, known(1, 2, 0, 0));
-    /* Beyond the edge is the edge. */
+    /* Beyond the edge, the edge is repeated. */
     check("sample_2d", NULL, (struct place){-7, 99, 0, 0}, known(0, 3, 0, 0));
     end_map();
 }
@@ -154,13 +154,13 @@ IMAGE_KERNEL_TEST(addresses_beyond_the_edge)
     check("sample_2d", &o, (struct place){-0.125f, 1.375f, 0, 0}, known(3, 3, 0, 0));
     o.address[0] = GR_ADDRESS_MIRROR;
     check("sample_2d", &o, (struct place){1.375f, 0.375f, 0, 0}, known(2, 1, 0, 0));
-    /* Each axis has its own. */
+    /* Each axis has its own mode. */
     o.address[1] = GR_ADDRESS_WRAP;
     check("sample_2d", &o, (struct place){1.375f, 1.375f, 0, 0}, known(2, 1, 0, 0));
     end_map();
 }
 
-/* One texel of 1 in all channels, or the border. */
+/* A texel of 1 in all channels, or the border. */
 static void check_exactly(const char *format, bool beyond, struct colour wanted)
 {
     static const float ones[4] = {1, 1, 1, 1};
@@ -229,7 +229,7 @@ IMAGE_KERNEL_TEST(slices_of_a_3d_image)
     end_map();
 }
 
-/* ---- How values are read --------------------------------------------------------------------- */
+/* ---- How values are converted ---------------------------------------------------------------- */
 
 struct bytes4 {
     unsigned char v[4];
@@ -282,7 +282,7 @@ IMAGE_KERNEL_TEST(wide_integers_and_floats_are_read_as_they_are)
     end_map();
 }
 
-/* 188 is a half by the sRGB curve; alpha has none. */
+/* 188 is one half on the sRGB curve; alpha is linear. */
 IMAGE_KERNEL_TEST(srgb_colours_are_linear_as_in_opengl)
 {
     static const unsigned char grey[4] = {188, 0, 255, 188};
@@ -333,7 +333,7 @@ IMAGE_KERNEL_TEST(whole_takes_levels)
     end_map();
 }
 
-/* CUDA counts 4 levels, but OpenGL gave storage to 2: the others must not be seen. */
+/* CUDA counts 4 levels, but OpenGL allocated 2: the others must not be visible. */
 IMAGE_KERNEL_TEST(whole_keeps_to_the_levels_of_the_storage)
 {
     map_known("RGBA8", "2D", 8, 8, 2);
@@ -358,8 +358,8 @@ IMAGE_KERNEL_TEST(whole_takes_layers)
     end_map();
 }
 
-/* Each face's middle texel, of an odd size, in OpenGL's order: +x, -x, +y, -y, +z, -z. */
-/* The driver makes a texture object of a whole cube, and on an H200 it gives zeros. */
+/* The centre texel of each face, of odd size, in OpenGL's order: +x, -x, +y, -y, +z, -z. */
+/* The driver creates a texture object of a whole cube, but on an H200 it returns zeros. */
 IMAGE_KERNEL_TEST(whole_refuses_cubes_whose_faces_are_taken_by_number)
 {
     map_known("RGBA8", "CUBE", 5, 5, 3);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Images that cannot be registered or mapped: the class of the error and what the message names.
- * That OpenGL's state stays as it was is in bad_image_state.c.
+ * bad_image_state.c tests that OpenGL's state is preserved.
  */
 #include "bad_image.h"
 
@@ -43,7 +43,7 @@ TEST(names_that_were_deleted)
 }
 
 /*
- * Textures and renderbuffers have names of their own, so names are chosen that the other kind
+ * Textures and renderbuffers have separate names, so the names here are ones that the other kind
  * lacks.
  */
 TEST(a_texture_is_no_renderbuffer)
@@ -58,11 +58,11 @@ TEST(a_texture_is_no_renderbuffer)
     refused(renderbuffer.name, GL_TEXTURE_2D, GR_ERR_INVALID_VALUE, "There is a renderbuffer");
 }
 
-/* The text says what OpenGL says that the texture is. */
+/* The message contains the target that OpenGL reports. */
 TEST(a_target_that_is_not_the_textures)
 {
     if (epoxy_gl_version() < 45 && !epoxy_has_gl_extension("GL_ARB_direct_state_access"))
-        skip("this OpenGL does not tell a texture's target");
+        skip("this OpenGL cannot report a texture's target");
     static const char *const targets[] = {"2D", "3D", "RECT", "CUBE", "2D_ARRAY", "1D"};
     for (size_t i = 0; i < sizeof(targets) / sizeof(targets[0]); i++) {
         struct image image = image_make("RGBA8", targets[i], 8, 8, 1);
@@ -87,7 +87,7 @@ TEST(values_that_are_no_target)
     refused(cube.name, GL_ARRAY_BUFFER, GR_ERR_INVALID_VALUE, "GL_RENDERBUFFER");
 }
 
-/* Each with the sentence that names the mistake, not what follows from it. */
+/* Each with a message about the mistake itself, not about its consequence. */
 TEST(arguments_in_another_order)
 {
     struct image image = image_make("RGBA8", "2D_ARRAY", 8, 8, 2);
@@ -108,9 +108,9 @@ TEST(arguments_in_another_order)
     ck_assert_ptr_null(strstr(gr_last_error()->message, "swapped"));
 }
 
-GROUP("what CUDA does not take", add_image_case)
+GROUP("images that CUDA refuses", add_image_case)
 
-/* Each says what to use instead. */
+/* Each message says what to use instead. */
 TEST(targets_that_cuda_refuses)
 {
     static const struct {
@@ -159,7 +159,7 @@ TEST(formats_that_cuda_refuses)
 
 GROUP("storage", add_image_case)
 
-/* A bound texture, whose levels the case gives. */
+/* A bound texture, to which the case adds levels. */
 static GLuint bound_texture(GLenum target)
 {
     GLuint name = 0;
@@ -188,7 +188,7 @@ TEST(images_without_storage)
     refused(only_second, GL_TEXTURE_2D, GR_ERR_INVALID_VALUE, "level 0");
 }
 
-/* NVIDIA's driver takes these, and crashes when they are unregistered. */
+/* NVIDIA's driver registers these, and crashes when they are unregistered. */
 TEST(textures_that_are_not_complete)
 {
     GLuint gap = bound_texture(GL_TEXTURE_2D);
@@ -216,9 +216,9 @@ TEST(textures_that_are_not_complete)
     assert_gl_clean();
 }
 
-/* ---- What happened after the registration ---------------------------------------------------- */
+/* ---- Changes after the registration ---------------------------------------------------------- */
 
-/* A mutable texture of one level that is registered. */
+/* A registered mutable texture with one level. */
 static gr_resource *register_mutable(GLuint *name)
 {
     *name = bound_texture(GL_TEXTURE_2D);
@@ -246,8 +246,8 @@ static GLint level_parameter(GLenum parameter)
 }
 
 /*
- * Some drivers refuse other storage while CUDA knows the object; grinterop notices it where they do
- * not.
+ * Some drivers refuse new storage while CUDA has registered the object; grinterop detects it on the
+ * others.
  */
 static int check_if_changed(gr_resource *resource, bool changed)
 {
@@ -279,7 +279,7 @@ TEST(other_storage_after_the_registration)
     glGetRenderbufferParameteriv(GL_RENDERBUFFER, GL_RENDERBUFFER_HEIGHT, &height);
     changes += check_if_changed(other, height == 9);
     if (changes == 0)
-        skip("this OpenGL gives no registered image other storage");
+        skip("this OpenGL refuses new storage for a registered image");
 }
 
 TEST(deleted_after_the_registration)
@@ -296,7 +296,7 @@ TEST(deleted_after_the_registration)
 }
 
 /*
- * Immutable storage lives as long as the registration, so grinterop does not ask OpenGL for it at
+ * Immutable storage lives as long as the registration, so grinterop does not check it in OpenGL at
  * each map.
  */
 TEST(immutable_storage_outlives_its_name)
@@ -324,7 +324,7 @@ TEST(flags_that_are_none)
     for (size_t i = 0; i < sizeof(both) / sizeof(both[0]); i++)
         assert_null_invalid(gr_from_gl_image(image.name, GL_TEXTURE_2D, both[i]),
                             "exclude each other");
-    /* A buffer has no use for those of images. */
+    /* The flags for images are invalid for a buffer. */
     GLuint buffer = gl_buffer_filled(64, 1);
     assert_null_invalid(gr_from_gl_buffer(buffer, GR_SURFACE_LOAD_STORE), "flag");
     assert_null_invalid(gr_from_gl_buffer(buffer, GR_TEXTURE_GATHER), "flag");
@@ -354,7 +354,7 @@ static void enter(gr_egl *stranger)
     assert_ok(gr_egl_make_current(stranger));
 }
 
-/* Calls that need no OpenGL work without it, the others say so and work again where they belong. */
+/* Calls that need no OpenGL still work; the others report it, and work again in their context. */
 static void check_wrong_context(gr_egl *stranger, const char *text)
 {
     struct image image = image_filled("RGBA8", "2D", 8, 8, 1, 1);
@@ -402,7 +402,7 @@ TEST(another_context)
     enter(fx.egl);
 }
 
-/* Freed where it cannot be ended, it is set aside and ended by a later call in its own context. */
+/* An image freed in the wrong context is set aside and closed by a later call in its own. */
 TEST(freed_in_another_context)
 {
     struct image image = image_make("RGBA8", "2D", 8, 8, 1);

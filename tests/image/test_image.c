@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Mapped images: what they report, and their life from register to close. The bytes are in
- * image_bytes.c, many resources at once in image_many.c, loops in image_loops.c.
+ * Mapped images: their properties, and their life from register to close. image_bytes.c tests the
+ * bytes, image_many.c many resources at once, image_loops.c loops.
  */
 #define _GNU_SOURCE
 #include "tests/support/cuda_symbol.h"
@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-GROUP("what a mapped image reports", add_image_case)
+GROUP("properties of a mapped image", add_image_case)
 
 static void check_info(const char *format, const char *target, unsigned width, unsigned height)
 {
@@ -42,7 +42,7 @@ TEST(info_describes_each_target)
     check_info("RG16F", "RENDERBUFFER", 13, 7);
 }
 
-/* A texture whose levels were given one by one has those; CUDA's full chain is of no interest. */
+/* A texture whose levels were specified one by one has just those, not CUDA's full chain. */
 TEST(levels_are_those_of_the_storage)
 {
     static const unsigned char texels[8 * 8 * 4];
@@ -131,7 +131,7 @@ TEST(an_image_has_no_pointer_and_says_what_it_has)
     ck_assert_ptr_eq(gr_buffer_stream(buffer), fx.stream);
 }
 
-/* Everything that asks for a part of an image is refused, with this text. */
+/* Every query for part of an image is refused with this text. */
 static void assert_no_image(gr_buffer *buffer, const char *text)
 {
     unsigned char bytes[256];
@@ -256,7 +256,7 @@ TEST(a_closed_image_can_be_registered_again)
     ck_assert_ptr_nonnull(gr_buffer_array(buffer, 0, 0));
 }
 
-/* Register, map and drop the resource in one breath: the buffer is all that is left to care for. */
+/* Registers, maps and frees the resource in one expression: only the buffer is left to release. */
 TEST(a_chained_life_ends_with_the_buffer)
 {
     struct image image = image_filled("R32F", "2D", 8, 8, 1, 6);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Every OpenGL format and target that an image can have: whether CUDA takes it and as what, by the
+ * Every OpenGL format and target of an image: whether CUDA accepts it and as what, with the
  * driver's own calls and through grinterop, compared with NVIDIA's driver on an H200
- * (tests/image/formats-h200.txt). IMAGE_TABLE_SHOW=1 prints the table that was found, in the
- * form of that file.
+ * (tests/image/formats-h200.txt). IMAGE_TABLE_SHOW=1 prints the resulting table in the format of
+ * that file.
  */
 #include "tests/support/format_table.h"
 
@@ -19,9 +19,9 @@
 
 /* ---- Differences ----------------------------------------------------------------------------- */
 
-/* They are noted and the case goes on, so that one run shows them all. */
-static char differences[3000]; /* more than Check takes would be lost */
-static char row[96];           /* which format, target and flags it is about */
+/* Collected while the case continues, so that one run shows them all. */
+static char differences[3000]; /* Check cannot take a longer message */
+static char row[96];           /* the current format, target and flags */
 
 static void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 static void note(const char *format, ...)
@@ -41,7 +41,7 @@ static void note(const char *format, ...)
             note(__VA_ARGS__);                                                                     \
     } while (0)
 
-/* A call that has to give this code. */
+/* A call that must return this code. */
 #define GIVES(code, call)                                                                          \
     do {                                                                                           \
         CUresult result_ = (call);                                                                 \
@@ -59,9 +59,9 @@ static void check_differences(void)
     ck_assert_msg(differences[0] == '\0', "%s", differences);
 }
 
-/* ---- What to go through ---------------------------------------------------------------------- */
+/* ---- Combinations ---------------------------------------------------------------------------- */
 
-/* Those that were measured. */
+/* The flags that were measured. */
 static const unsigned flags_of_2d[] = {0, 4, 1, 2, 8}, flags_of_others[] = {0, 4};
 
 static size_t flags_for(const struct image_target *target, const unsigned **flags)
@@ -77,8 +77,8 @@ static bool is_taken(const char *cell)
 }
 
 /*
- * The table's entry. Where its OpenGL had no such image, "no" for what CUDA takes nowhere, be it
- * the format or the target, else NULL: no driver has said.
+ * The table's entry. If its OpenGL had no such image: "no" if CUDA never accepts the format or
+ * target, otherwise NULL, since nothing was measured.
  */
 static const char *expected(const struct image_format *format, const struct image_target *target)
 {
@@ -102,7 +102,7 @@ static void each_row(const struct image_target *target,
     for (size_t i = 0; i < image_format_count; i++) {
         const struct image_format *format = &image_formats[i];
         struct image image = make_row(format, target);
-        /* No driver's OpenGL has to be able to do what another's can't. */
+        /* No driver's OpenGL needs to support what another's does not. */
         bool comparable = expected(format, target);
         const unsigned *flags;
         size_t count = flags_for(target, &flags);
@@ -158,8 +158,8 @@ static void check_objects(CUarray array, bool with_surface)
 }
 
 /*
- * The driver makes a surface also without the flag for it; the software driver warns, so it is
- * asked once.
+ * The driver also creates a surface without the flag for it. The software driver warns about that,
+ * so this is tried once.
  */
 static void check_arrays(CUgraphicsResource r, const struct target_facts *facts, unsigned flags,
                          const char *cell)
@@ -239,7 +239,7 @@ TEST(the_driver_gives_what_the_table_says, (int)image_target_count)
 
 /* ---- grinterop ------------------------------------------------------------------------------- */
 
-/* The text names what it was that CUDA does not take. */
+/* The message names what CUDA refuses. */
 static void check_refusal(const struct image *image)
 {
     gr_error error = *gr_last_error();
@@ -273,7 +273,7 @@ static void check_info(gr_buffer *buffer, const struct image *image, const char 
            info->normalized);
 }
 
-/* Levels are those that OpenGL has, though CUDA may count more. */
+/* OpenGL's levels count, although CUDA may report more. */
 static void check_parts(gr_buffer *buffer, const struct image *image)
 {
     for (unsigned level = 0; level < image->levels; level++)
@@ -297,7 +297,7 @@ static void check_grinterop_objects(gr_buffer *buffer, const struct image *image
     }
     expect(gr_buffer_texture(buffer, NULL) != 0, "no texture: %s", error_text());
     CUtexObject texture = gr_buffer_texture(buffer, &GR_INIT(gr_texture_options, .whole = true));
-    /* Kernels read zeros from the one that the driver makes of a whole cube. */
+    /* Kernels would read zeros from the driver's texture object of a whole cube. */
     if (image->target->target == GL_TEXTURE_CUBE_MAP)
         expect(texture == 0 && gr_last_error()->status == GR_ERR_UNSUPPORTED, "a whole cube");
     else
@@ -357,7 +357,7 @@ TEST(the_driver_takes_all_known_flags)
     check_differences();
 }
 
-/* What the driver lets pass makes no sense: only read, and write all of it. */
+/* The driver also accepts senseless flags, such as read-only with write-discard. */
 TEST(grinterop_takes_the_flags_that_make_sense)
 {
     struct image image = image_make("RGBA8", "2D", SIZE, SIZE, GL_LEVELS);
@@ -373,11 +373,11 @@ TEST(grinterop_takes_the_flags_that_make_sense)
     check_differences();
 }
 
-/* ---- What can't be compared ------------------------------------------------------------------ */
+/* ---- Combinations that can't be compared ----------------------------------------------------- */
 
 /*
  * OpenGL 4.5 (8.5.1) requires these of every implementation, as textures and as renderbuffers;
- * integers only without samples.
+ * integer formats only without multisampling.
  */
 static bool is_required(const struct image_format *format, const struct image_target *target)
 {
@@ -386,7 +386,7 @@ static bool is_required(const struct image_format *format, const struct image_ta
            format->internal != GL_STENCIL_INDEX8 && !(integer && target->multisampled);
 }
 
-/* So that no row of the other cases is left out without a word. */
+/* Ensures that no row of the other cases is silently missing. */
 TEST(every_image_is_compared, (int)image_target_count)
 {
     const struct image_target *target = &image_targets[_i];
@@ -413,7 +413,7 @@ TEST(every_image_is_compared, (int)image_target_count)
         skip("not everywhere a %s:%s", target->gl_name, left_out);
 }
 
-/* ---- The table that was found ---------------------------------------------------------------- */
+/* ---- Printing the table ---------------------------------------------------------------------- */
 
 static const char *size_text(CUarray array, char text[72], CUDA_ARRAY3D_DESCRIPTOR *d)
 {

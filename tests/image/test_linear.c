@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Images as linear memory by gr_map_linear(), with each flag, level and layer. linear_copies.c has
- * the copies that a program makes.
+ * Images as linear memory through gr_map_linear(), with each flag, level and layer. linear_copies.c
+ * tests copies that a program makes.
  */
 #define _GNU_SOURCE
 #include "tests/support/allocations.h"
@@ -14,7 +14,7 @@ static unsigned char texels[IMAGE_MOST_BYTES], got[IMAGE_MOST_BYTES], rows[2 * I
 
 GROUP("gr_map_linear", add_image_case)
 
-/* The map gave this pattern of the image's, row by row. */
+/* The mapped memory has this pattern of the image, row by row. */
 static void assert_reads(const gr_buffer *mapped, const struct image *image, unsigned level,
                          unsigned layer, unsigned number)
 {
@@ -32,7 +32,7 @@ static void assert_reads(const gr_buffer *mapped, const struct image *image, uns
     ck_assert_mem_eq(got, texels, row * count);
 }
 
-/* Writes one where the map is. */
+/* Writes a pattern into the mapped memory. */
 static void write_pattern(const gr_buffer *mapped, const struct image *image, unsigned level,
                           unsigned layer, unsigned number)
 {
@@ -106,16 +106,13 @@ TEST(read_only_is_not_written_back)
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_ONLY);
     gr_buffer *mapped = must_map_linear(resource, 0, 0);
     assert_reads(mapped, &image, 0, 0, 1);
-    /* The copy is the library's own, so writing to it harms nobody. */
+    /* The copy belongs to the library, so writing to it is harmless. */
     CU(MemsetD8Async(gr_buffer_ptr(mapped), 0x77, gr_buffer_size(mapped), fx.stream));
     assert_ok(gr_buffer_release(mapped));
     assert_image(&image, 1);
 }
 
-/*
- * How many copies a map and its release ask the driver for; the driver may drop a useless one by
- * itself.
- */
+/* How many driver copies a map and its release issue; the driver may drop a useless one. */
 static void check_copies(unsigned flags, unsigned long at_map, unsigned long at_release)
 {
     struct image image = image_make("RGBA8", "2D", 13, 7, 1);
@@ -137,7 +134,7 @@ TEST(flags_save_copies)
     check_copies(GR_WRITE_DISCARD | GR_SURFACE_LOAD_STORE, 0, 1);
 }
 
-/* The memory is used again, and still has what the last map left there. */
+/* The memory is reused and still has the contents of the last map. */
 TEST(write_discard_is_not_read)
 {
     struct image image = image_filled("RGBA8", "2D", 13, 7, 1, 1);
@@ -162,7 +159,7 @@ TEST(image_flags_go_with_it)
     GR_AUTO(gr_resource) *resource =
         must_register_image(&image, GR_SURFACE_LOAD_STORE | GR_TEXTURE_GATHER);
     gr_buffer *mapped = must_map_linear(resource, 0, 0);
-    /* What a mapped image has is there too. */
+    /* The properties of a mapped image are available too. */
     const gr_image_info *info = gr_buffer_image_info(mapped);
     assert_made(info);
     ck_assert_uint_eq(info->width, 13);
@@ -216,7 +213,7 @@ TEST(a_wrong_part_leaves_nothing_mapped)
     assert_null(gr_map_linear(resource, 0, 0, fx.stream), GR_ERR_STATE, 0, "closed");
 }
 
-/* Catches: a refused gr_map_linear() lost the contents of an image to discard. */
+/* Catches: a refused gr_map_linear() lost the contents of a write_discard image. */
 TEST(a_wrong_part_of_an_image_to_discard_leaves_its_bytes)
 {
     struct image image = image_filled("RGBA8", "2D", 13, 7, 1, 1);
@@ -225,7 +222,7 @@ TEST(a_wrong_part_of_an_image_to_discard_leaves_its_bytes)
     assert_no_difference(image_differs(&image, 1));
 }
 
-/* A bad part of an image that is mapped already has to leave that mapping alone. */
+/* An invalid part of an image that is already mapped must not affect that mapping. */
 TEST(a_mapped_image_stays_mapped)
 {
     struct image image = image_make("RGBA8", "2D", 13, 7, 1);
@@ -243,7 +240,7 @@ TEST(a_mapped_image_stays_mapped)
 
 /* ---- Ends ------------------------------------------------------------------------------------ */
 
-/* The ways in which a mapping can end, of which each writes back. */
+/* The ways to end a mapping, each of which writes back. */
 enum way { RELEASE, RELEASE_OTHER, UNMAP, CLOSE, RELEASE_MANY, FREE_FIRST, WAYS };
 
 static void end_mapping(enum way way, gr_resource **resource, gr_buffer *mapped)
@@ -276,7 +273,7 @@ static void end_mapping(enum way way, gr_resource **resource, gr_buffer *mapped)
     assert_ok(gr_buffer_release(mapped));
 }
 
-/* The map's stream stands still for a while, so that what does not wait for it is seen. */
+/* The map's stream is blocked for a while, so that a missing wait shows. */
 TEST(each_end_writes_back, WAYS)
 {
     struct image image = image_make("RGBA8", "2D", 13, 7, 1);
@@ -339,7 +336,7 @@ TEST(the_memory_is_used_again)
     start_counting();
     fault->reset();
     for (int i = 0; i < 100; i++) {
-        /* A smaller part has room in it. */
+        /* A smaller part fits into it. */
         mapped = must_map_linear(steady, (unsigned)i % 2, 0);
         ck_assert_uint_eq(gr_buffer_ptr(mapped), where);
         assert_ok(gr_buffer_release(mapped));
@@ -351,8 +348,8 @@ TEST(the_memory_is_used_again)
 }
 
 /*
- * Runs cycles that give back all memory and all registrations that they take: the driver's calls
- * say so, on a GPU too.
+ * Runs cycles that free all memory and registrations that they create, as the driver's calls show,
+ * even on a GPU.
  */
 static void assert_balanced(void (*cycle)(GLuint name), GLuint name, int count)
 {
@@ -374,7 +371,7 @@ TEST(map_linear_for_ever_needs_nothing_more)
     ck_assert_uint_eq(fault->calls(FREE), 1);
 }
 
-/* The memory ends with the resource. */
+/* The memory is freed with the resource. */
 static void life(GLuint name)
 {
     steady = gr_from_gl_image(name, GL_TEXTURE_2D, GR_READ_WRITE);

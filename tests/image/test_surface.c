@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Surface objects of mapped images, by kernels: every element type, levels, layers and slices, and
- * how long they live. Textures are in surface_textures.c and surface_options.c.
+ * Surface objects of mapped images in kernels: every element type, levels, layers and slices, and
+ * their lifetime. Textures are in surface_textures.c and surface_options.c.
  */
 #define _GNU_SOURCE
 #include "tests/support/cuda_symbol.h"
@@ -81,7 +81,7 @@ CUdeviceptr device_copy(const void *bytes, size_t size)
     return memory;
 }
 
-/* A surface's element is what its bytes are to a kernel; halves travel as 16 bit integers. */
+/* The kernel's element type for the surface; half floats are copied as 16-bit integers. */
 static void element_name(const struct image_format *format, const char *verb, char name[32])
 {
     unsigned bits = 8 * format->channel_bytes, channels = image_channels(format);
@@ -120,7 +120,7 @@ GROUP("surfaces", add_kernel_case)
 
 static unsigned char got[IMAGE_MOST_BYTES], wanted[IMAGE_MOST_BYTES];
 
-/* OpenGL's texels arrive in the kernel, the kernel's in OpenGL. */
+/* The kernel sees OpenGL's texels, and OpenGL sees the kernel's. */
 static void go_through_surface(const struct image *image, unsigned level, unsigned layer)
 {
     image_fill(image, 1);
@@ -226,8 +226,8 @@ TEST(the_same_part_has_the_same_surface)
 }
 
 /*
- * Whether this function of the driver can say what the object is of. Only the software driver
- * tells: on a GPU a handle that has ended may be given out again.
+ * Whether this driver function can describe the object. Only the software driver knows: a GPU's
+ * driver may reuse a destroyed handle.
  */
 static bool is_known(const char *function, unsigned long long object)
 {
@@ -252,7 +252,7 @@ static bool texture_is_known(CUtexObject texture)
 TEST(objects_are_gone_after_the_resource)
 {
     if (!gr_cuda_is_software())
-        skip("only the software driver can be asked for objects that have ended");
+        skip("only the software driver can be queried for destroyed objects");
     struct image image = image_make("RGBA8", "2D", 8, 8, 1);
     gr_resource *resource = must_register_image(&image, GR_SURFACE_LOAD_STORE);
     gr_buffer *buffer = must_map_image(resource);
@@ -263,7 +263,7 @@ TEST(objects_are_gone_after_the_resource)
     gr_resource_free(resource);
     ck_assert(!surface_is_known(surface) && !texture_is_known(texture));
 
-    /* The next mapping's first object is where those of the last one go. */
+    /* Creating the next mapping's first object frees those of the previous mapping. */
     resource = must_register_image(&image, GR_SURFACE_LOAD_STORE);
     buffer = must_map_image(resource);
     surface = gr_buffer_surface(buffer, 0, 0);
@@ -278,7 +278,7 @@ TEST(objects_are_gone_after_the_resource)
     gr_resource_free(resource);
 }
 
-/* The stream stands still while the release, the next map and new objects are asked for. */
+/* The stream is blocked during the release, the next map and the creation of new objects. */
 IMAGE_KERNEL_TEST(work_that_is_pending_keeps_its_objects)
 {
     struct image image = image_filled("RGBA8", "2D", 13, 7, 1, 1);
@@ -320,7 +320,8 @@ static CUtexObject raw_texture(CUarray array)
 }
 
 /*
- * The stream stands still while the objects that its kernels use are destroyed.
+ * The stream is blocked while the objects that its kernels use are destroyed.
+ *
  * Catches: the software driver stopped the program ("its handle 0x... was destroyed").
  */
 IMAGE_KERNEL_TEST(objects_that_are_destroyed_behind_a_launch_serve_it)
@@ -399,17 +400,17 @@ static void expect_death(const char *child)
 IMAGE_KERNEL_TEST(objects_that_are_used_after_the_release_are_caught)
 {
     if (!gr_cuda_is_software())
-        skip("only the software driver catches it");
+        skip("only the software driver detects it");
     expect_death("use_surface_after_release");
     expect_death("use_texture_after_release");
     expect_death("use_surface_after_its_end");
 }
 
-/* Copies with an array are checked when they are asked for. */
+/* Copies with an array are checked when they are issued. */
 TEST(an_array_that_is_used_after_the_release_is_refused)
 {
     if (!gr_cuda_is_software())
-        skip("only the software driver catches it");
+        skip("only the software driver detects it");
     struct image image = image_make("RGBA8", "2D", 8, 8, 1);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
     gr_buffer *buffer = must_map_image(resource);

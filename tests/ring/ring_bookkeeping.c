@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The bookkeeping of a ring alone, for what happens between the two steps of an acquire: the other
- * side's calls, and a resize, while a map is under way that fails in the end.
+ * The bookkeeping of a ring alone, to test what happens between the two steps of an acquire: calls
+ * of the other side, and a resize, during a map that eventually fails.
  */
 #define _GNU_SOURCE
 #include "ring.h"
 
-/* It is plain arithmetic that grinterop does not show. */
+/* The functions are plain arithmetic and internal to grinterop. */
 #include "lib/ring/place_list.c"
 #include "lib/ring/slot_state.c"
 
@@ -61,7 +61,7 @@ TEST(what_a_claim_took_comes_back)
     end();
 }
 
-/* The consumer reads frame 2 while the producer tries to write over frame 1. */
+/* The consumer reads frame 2 while the producer tries to overwrite frame 1. */
 TEST(a_frame_that_comes_back_too_late_is_dropped)
 {
     begin(2, 2, true);
@@ -77,7 +77,7 @@ TEST(a_frame_that_comes_back_too_late_is_dropped)
     end();
 }
 
-/* The producer publishes, and drops, while the consumer's map fails. */
+/* The producer publishes and drops frames while the consumer's map fails. */
 TEST(a_frame_that_was_not_read_after_all_is_still_there)
 {
     begin(2, 2, true);
@@ -109,7 +109,7 @@ TEST(claimed_slots_leave_when_they_come_back)
     ck_assert(gr_ring_state_take_left(state, &left));
     ck_assert_uint_eq(left, 0);
     ck_assert_uint_eq(state->leaving, 0);
-    ck_assert_uint_eq(gr_ring_state_add(state), 0); /* its place is taken again */
+    ck_assert_uint_eq(gr_ring_state_add(state), 0); /* its entry is occupied again */
     end();
 }
 
@@ -120,7 +120,7 @@ static void read_frames(size_t n)
     gr_ring_commit_read(state, n, numbers);
 }
 
-/* What would be put off, given one more, for each number of slots. */
+/* How many returned slots may be deferred, for each number of slots. */
 TEST(half_of_the_slots_may_wait_for_a_signal)
 {
     static const unsigned most[] = {0, 0, 0, 0, 1, 1, 2, 2, 3};
@@ -162,8 +162,8 @@ TEST(a_returned_slot_is_not_written_before_its_signal)
 }
 
 /*
- * Catches: a slot that a resize let leave between the two steps of a give-back waited for others to
- * be free.
+ * Catches: slots that left, by a resize, between the two steps of a give-back waited for other
+ * slots to become free.
  */
 TEST(returned_slots_that_leave_need_no_signal)
 {
@@ -192,7 +192,7 @@ TEST(returned_slots_that_leave_need_no_signal)
 
 enum { WALK_ROOM = 12, WALK_STEPS = 20000 };
 
-/* Every slot is in one list, that of its state, and those that are taken in order are in order. */
+/* Every slot is in one list, that of its state, and the ordered lists are in order. */
 static void assert_lists(void)
 {
     uint32_t in_state[GR_PLACE_LISTS] = {0}, leaving[GR_PLACE_LISTS] = {0};
@@ -231,11 +231,11 @@ static uint32_t some(uint32_t most)
     return (seed >> 16) % most;
 }
 
-/* What each side has in hand meanwhile. */
+/* The slots that each side holds meanwhile. */
 static struct hand {
     uint32_t numbers[WALK_ROOM];
     size_t count;
-    bool claimed; /* and neither committed nor undone */
+    bool claimed; /* and neither committed nor cancelled */
 } writing, reading;
 
 static void walk_write(void)

@@ -83,7 +83,7 @@ TEST(groups_keep_the_order, 2)
     assert_frames(ring, 80, 80, 0);
 }
 
-/* Frames are numbered as they are published, whatever slots they are in. */
+/* Frames are numbered in the order of publishing, whichever slots they are in. */
 TEST(slots_are_published_and_given_back_in_any_order, 2)
 {
     gr_side producer = (gr_side)_i;
@@ -204,7 +204,7 @@ TEST(resources_that_cannot_be_slots_are_refused)
     assert_still_mine(two[0]);
 }
 
-/* The second one of a pair is refused, and neither is changed. */
+/* The second resource of a pair is refused, and both are unchanged. */
 static void assert_unlike(gr_resource *first, gr_resource *second, const char *text)
 {
     gr_resource *two[2] = {first, second};
@@ -271,7 +271,7 @@ TEST(the_resources_context_has_to_be_current)
     assert_still_mine(resource);
 }
 
-/* Catches: CUDA's thread was told to make a context current, and not of the transport without. */
+/* Catches: the CUDA thread was told to make a context current, not of the transport without. */
 TEST(cudas_thread_is_told_of_the_transport_that_needs_no_context, RING_TRANSPORTS)
 {
     need_transport(_i);

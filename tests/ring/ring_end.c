@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Other slots in mid-flight, and the end of a ring with slots in every state. */
+/* Replacing the slots during use, and the end of a ring with slots in every state. */
 #define _GNU_SOURCE
 #include "ring.h"
 
@@ -103,7 +103,7 @@ TEST(a_discarded_slot_that_leaves_ends, 2)
     assert_slots(ring, 1, 0, 0, 0);
 }
 
-/* The newer frame wins over those in the slots that leave. */
+/* The newer frame replaces those in the leaving slots. */
 TEST(old_slots_are_dropped_for_a_newer_frame, 2)
 {
     gr_side producer = sides[_i];
@@ -258,7 +258,7 @@ TEST(a_slot_is_not_released_along_with_others, RING_TRANSPORTS)
     read_frame(ring, GR_SIDE_CUDA, 7);
 }
 
-/* README's two scopes: whichever ends first. */
+/* The README's two scopes, whichever ends first. */
 TEST(a_ring_and_its_resources_end_in_any_order, RING_TRANSPORTS)
 {
     need_transport(_i);
@@ -275,7 +275,7 @@ TEST(a_ring_and_its_resources_end_in_any_order, RING_TRANSPORTS)
     write_frame(ring, GR_SIDE_CUDA, 2);
 }
 
-/* OpenGL is told of what CUDA has written last, as by a release. */
+/* OpenGL sees what CUDA wrote last, as after a release. */
 TEST(a_resource_is_an_ordinary_one_after_its_ring, 2 * RING_TRANSPORTS)
 {
     need_transport(_i / 2);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Long sequences of frames whose contents follow from their numbers: none is lost, comes twice or
- * comes too early. GR_TEST_FRAMES says how many: a million takes about half a minute each way, by
- * interop on the software driver.
+ * Long sequences of frames whose contents depend on their numbers: none is lost, repeated or early.
+ * GR_TEST_FRAMES sets how many: a million takes about half a minute in each direction, by interop
+ * on the software driver.
  */
 #define _GNU_SOURCE
 #include "tests/support/allocations.h"
@@ -17,8 +17,8 @@
 static const gr_side sides[] = {GR_SIDE_CUDA, GR_SIDE_GRAPHICS};
 
 /*
- * Copies, and waits of the thread, take longer; so does interop of a GPU with another one: 0.4 ms
- * and more a frame.
+ * Copies and blocking waits take longer, as does interop between two GPUs: 0.4 ms per frame and
+ * more.
  */
 static uint64_t frames_to_run(int transport)
 {
@@ -29,13 +29,13 @@ static uint64_t frames_to_run(int transport)
     return sanitizer() || transport > 0 || apart ? 10000 : 100000;
 }
 
-/* A frame's word: different for each frame. */
+/* A frame's contents: a word that differs for each frame. */
 static uint32_t word_of(uint64_t frame)
 {
     return (uint32_t)frame * 2654435761u + 12345u;
 }
 
-/* The order of frames as one number. */
+/* A checksum over the order of frames. */
 static uint64_t add_to_sum(uint64_t sum, uint32_t word)
 {
     return (sum ^ word) * 0x100000001B3u;
@@ -43,7 +43,7 @@ static uint64_t add_to_sum(uint64_t sum, uint32_t word)
 
 /* ---- Both sides ------------------------------------------------------------------------------ */
 
-/* Where the reader collects a group, so that it waits once for all of it. */
+/* The reader collects a group here, so that it waits only once per group. */
 static struct {
     GLuint gl;
     CUdeviceptr cuda;
@@ -105,7 +105,7 @@ static void write_group(gr_ring *ring, gr_side producer, size_t n)
     assert_ok(gr_ring_publish(ring, slots, n));
 }
 
-/* Reads n frames, of which the first is `next`, or a later one if frames may be dropped. */
+/* Reads n frames, starting with `next`, or with a later one if frames may be dropped. */
 static uint64_t read_group(gr_ring *ring, gr_side producer, size_t n, uint64_t next, uint64_t sum)
 {
     const gr_slot *slots[BATCH];
@@ -155,7 +155,7 @@ TEST(a_long_sequence_in_groups, 2 * RING_TRANSPORTS)
     end_collecting();
 }
 
-/* The producer is some frames ahead, as many as there are slots. */
+/* The producer is ahead by as many frames as there are slots. */
 TEST(a_sequence_of_single_frames, 2 * RING_TRANSPORTS)
 {
     need_transport(_i / 2);
@@ -174,7 +174,7 @@ TEST(a_sequence_of_single_frames, 2 * RING_TRANSPORTS)
     end_collecting();
 }
 
-/* The reader comes after 1 to 6 frames: it gets the newest each time. */
+/* The reader reads after every 1 to 6 frames and gets the newest each time. */
 static void read_the_newest(gr_side producer, uint64_t frames)
 {
     uint64_t written = 0, read = 0;
@@ -210,9 +210,10 @@ int frames_in_a_crowd(void)
 }
 
 /*
- * The GPU then goes from process to process in the midst of frames. What CUDA writes here are small
- * fills; the software driver finds them anyway.
- * Catches: without a memory barrier before the signal OpenGL did not always find them.
+ * The GPU then switches processes within frames. Here CUDA only writes small fills; the software
+ * driver detects the error even so.
+ *
+ * Catches: without a memory barrier before the signal, OpenGL sometimes missed them.
  */
 TEST(frames_beside_other_processes)
 {
@@ -259,7 +260,7 @@ TEST(frames_allocate_nothing, 2 * RING_TRANSPORTS)
 static gr_side life_of;
 static GLuint life_names[5];
 
-/* Made, used, resized and freed with a frame in flight. */
+/* Created, used, resized and freed with a frame in flight. */
 static void life(GLuint name)
 {
     (void)name;
@@ -277,7 +278,7 @@ static void life(GLuint name)
     gr_ring_free(ring);
 }
 
-/* Between two GPUs the driver takes 10 ms and more to register each of the five. */
+/* Between two GPUs the driver takes 10 ms or more to register each of the five. */
 static int lives(void)
 {
     if (fixture_cuda_device() != fixture_drawing_device())

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What orders the two sides: work that is held up in a stream has been done when the other side
- * sees the slot. Each case shows, by raw calls, that there was something to wait for.
+ * Order between the two sides: delayed work in a stream is complete when the other side sees the
+ * slot. Each case proves with raw calls that there was something to wait for.
  */
 #define _GNU_SOURCE
 #include "ring.h"
@@ -10,7 +10,7 @@
 
 static unsigned char host[RING_SIZE];
 
-/* What a stream that waits for nothing finds in a mapped slot. */
+/* Checks what a stream that waits for nothing reads from a mapped slot. */
 static void assert_raw(const gr_slot *slot, int value, CUstream stream)
 {
     CU(MemcpyDtoHAsync(host, gr_buffer_ptr(slot->buffer), RING_SIZE, stream));
@@ -18,7 +18,7 @@ static void assert_raw(const gr_slot *slot, int value, CUstream stream)
     assert_bytes(host, RING_SIZE, value);
 }
 
-/* A gate behind work that has been done, so that raw calls see it. */
+/* A gate after completed work, so that raw calls see the results. */
 static struct gate *gate_after_work(void)
 {
     CU(StreamSynchronize(fx.stream));
@@ -83,9 +83,7 @@ TEST(each_slot_is_published_on_the_stream_of_its_acquire, RING_TRANSPORTS)
     ck_assert_uint_eq(read_frame(ring, GR_SIDE_CUDA, 2), 2);
 }
 
-/*
- * Nobody has read the dropped frame: the next writing, on another stream, comes after its writing.
- */
+/* The dropped frame was never read: the next write, on another stream, comes after its write. */
 TEST(a_dropped_frame_is_overwritten_in_order, 2 * RING_TRANSPORTS)
 {
     need_transport(_i / 2);
@@ -154,7 +152,7 @@ TEST(a_writer_comes_after_the_kernels_that_read, RING_TRANSPORTS)
     CU(MemFree(copy));
 }
 
-/* Nobody has read the frame, but somebody was at it. */
+/* The cancelled read may have started work on the frame. */
 TEST(a_writer_comes_after_a_read_that_was_cancelled, RING_TRANSPORTS)
 {
     need_transport(_i);
@@ -181,7 +179,7 @@ TEST(a_writer_comes_after_a_read_that_was_cancelled, RING_TRANSPORTS)
     CU(MemFree(copy));
 }
 
-/* Likewise with what OpenGL was given. */
+/* The same for OpenGL's commands. */
 TEST(cuda_writes_after_a_read_of_opengls_that_was_cancelled, RING_TRANSPORTS)
 {
     need_transport(_i);
@@ -202,7 +200,7 @@ TEST(cuda_writes_after_a_read_of_opengls_that_was_cancelled, RING_TRANSPORTS)
     }
 }
 
-/* The signal is OpenGL's: without its context the slot stays the consumer's. */
+/* OpenGL creates the signal: without its context the consumer keeps the slot. */
 TEST(a_read_of_opengls_is_cancelled_in_its_context)
 {
     need_transport(1);

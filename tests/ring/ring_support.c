@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rings of OpenGL buffers for the parts of test_ring: see ring.h. */
+/* Rings of OpenGL buffers for the parts of test_ring; see ring.h. */
 #include "ring.h"
 
 #include <stdlib.h>
 
-/* Milliseconds that nothing here takes. */
+/* A timeout in milliseconds that nothing here reaches. */
 #define SOON 20000
 
 /* ---- Transports ------------------------------------------------------------------------------ */
@@ -29,12 +29,12 @@ static void use_interop(void)
 }
 
 /*
- * What a closed resource leaves is ended when the streams have passed, by the next call that makes
- * one.
+ * What a closed resource leaves behind is freed after the streams have finished, by the next call
+ * that creates a resource.
  */
 static void end_leftovers(void)
 {
-    gates_open(); /* also after a case that failed */
+    gates_open(); /* also after a failed case */
     CU(CtxSynchronize());
     if (transport != GR_TRANSPORT_INTEROP)
         gr_resource_free(ring_resource(RING_SIZE));
@@ -52,7 +52,7 @@ static void use_transports(void)
     end_leftovers();
 }
 
-/* What the transports open at their first use and keep must not count in the first case. */
+/* What the transports open on first use and keep must not count in the first case. */
 static void use_transports_once(void)
 {
     static bool done;

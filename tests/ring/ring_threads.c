@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Producer and consumer on two threads: Vulkan on the main one, CUDA, which needs no context of a
- * graphics API, on the other. Either is slower, is stopped while it waits, or has the slots
- * replaced under it.
+ * Producer and consumer on two threads: Vulkan on the main thread; CUDA, which needs no graphics
+ * context, on the other. Either is slower, is stopped while it waits, or has its slots replaced.
  */
 #define _GNU_SOURCE
 #include "ring_vulkan.h"
@@ -18,21 +17,21 @@
 
 static gr_side producer;
 
-/* ---- CUDA's thread --------------------------------------------------------------------------- */
+/* ---- The CUDA thread ------------------------------------------------------------------------- */
 
-/* Check's assertions work on the main thread only: a text says what went wrong. */
+/* Check's assertions only work on the main thread: other threads record an error text. */
 static struct {
     gr_ring *ring;
     pthread_t thread;
-    uint64_t frames;   /* to produce, or to read; the ring may be stopped earlier */
-    unsigned delay_ms; /* at each eighth frame */
+    uint64_t frames;   /* to produce or to read; the ring may be stopped earlier */
+    unsigned delay_ms; /* at every eighth frame */
     uint64_t done;
     uint64_t numbers[MOST];
     CUdeviceptr copies;
     char wrong[1024];
 } cuda;
 
-/* All bytes of a frame. */
+/* The value of all bytes of a frame. */
 static int value_of(uint64_t frame)
 {
     return (int)(frame * 7 & 255);
@@ -88,11 +87,11 @@ static void *run_cuda(void *unused)
     return NULL;
 }
 
-/* ---- Vulkan's -------------------------------------------------------------------------------- */
+/* ---- The Vulkan thread ----------------------------------------------------------------------- */
 
 static struct ring_sync sync;
 
-/* What is being read. */
+/* The slots that are being read. */
 static struct vulkan_host *hosts[IN_FLIGHT];
 static uint64_t expected[IN_FLIGHT];
 static int in_flight;
@@ -121,10 +120,10 @@ static void begin(size_t slots, gr_side side, gr_ring_mode mode, uint64_t frames
 static void join_cuda(void)
 {
     pthread_join(cuda.thread, NULL);
-    ck_assert_msg(cuda.wrong[0] == '\0', "CUDA's thread: %s", cuda.wrong);
+    ck_assert_msg(cuda.wrong[0] == '\0', "the CUDA thread: %s", cuda.wrong);
 }
 
-/* CUDA's thread has been joined. */
+/* Call it after the CUDA thread has been joined. */
 static void end(void)
 {
     CU(StreamSynchronize(fx.stream));
@@ -142,7 +141,7 @@ static void check_reads(void)
     in_flight = 0;
 }
 
-/* Reads a frame; false when the ring has been stopped and read to its end. */
+/* Reads a frame; false once the ring has been stopped and read to its end. */
 static bool read_one(uint64_t *frame)
 {
     const gr_slot *slot;
@@ -163,14 +162,14 @@ static void write_one(void)
 {
     const gr_slot *slot;
     assert_ok(gr_ring_acquire_write(cuda.ring, GR_STREAM_NONE, &slot, 1, 20000));
-    uint64_t frame = slot->frame; /* the slot is not this side's afterwards */
+    uint64_t frame = slot->frame; /* the slot is no longer held afterwards */
     submit_fill(&slot, 1, value_of(frame), NULL);
     assert_ok(gr_ring_publish(cuda.ring, &slot, 1));
     if (frame % 32 == 0)
         vulkan_finish();
 }
 
-/* All that CUDA has read. */
+/* Checks everything that CUDA has read. */
 static void check_seen(bool all)
 {
     static unsigned char seen[MOST * RING_SIZE];
@@ -186,12 +185,12 @@ static void check_seen(bool all)
 
 GROUP("speeds", add_vulkan_case)
 
-/* Neither is slower, the producer is, the consumer is. */
+/* Equal speed, a slower producer, a slower consumer. */
 static const struct {
     unsigned cuda_ms, vulkan_ms;
 } speeds[] = {{0, 0}, {4, 0}, {0, 4}};
 
-/* With few slots none is kept back when it is given back, with more some are. */
+/* With few slots, returned slots are free at once; with more, some are deferred. */
 VULKAN_TEST(every_frame_of_cuda_is_read, 6)
 {
     unsigned cuda_ms = speeds[_i % 3].cuda_ms, vulkan_ms = speeds[_i % 3].vulkan_ms;
@@ -210,9 +209,9 @@ VULKAN_TEST(every_frame_of_cuda_is_read, 6)
 }
 
 /*
- * The one slot that is given back is kept back for others, but CUDA's thread, which waits already,
- * gets it.
- * Catches: it slept on until the consumer's next call.
+ * The returned slot would be deferred, but the CUDA thread is already waiting, so it gets it.
+ *
+ * Catches: it slept until the consumer's next call.
  */
 VULKAN_TEST(a_thread_that_waits_gets_what_is_given_back)
 {
@@ -279,7 +278,7 @@ VULKAN_TEST(the_newest_frame_of_vulkan_is_read, 2)
 
 GROUP("OpenGL and a thread", add_ring_case)
 
-/* read_frame() beside CUDA's thread, which may have the slot as soon as it is given back. */
+/* read_frame() while the CUDA thread runs, which may take the slot as soon as it is returned. */
 static void read_beside(gr_ring *ring, uint64_t number)
 {
     const gr_slot *slot;
@@ -289,7 +288,7 @@ static void read_beside(gr_ring *ring, uint64_t number)
     assert_ok(gr_ring_give_back(ring, &slot, 1));
 }
 
-/* By the shared transport CUDA's thread needs no OpenGL context. */
+/* With the shared transport the CUDA thread needs no OpenGL context. */
 TEST(opengl_has_the_other_thread, 4)
 {
     need_transport(1);
@@ -313,10 +312,7 @@ TEST(opengl_has_the_other_thread, 4)
     CU(MemFree(cuda.copies));
 }
 
-/*
- * CUDA's thread gets on while OpenGL's has yet to signal for less than half of the slots, which
- * come later.
- */
+/* The CUDA thread continues while fewer than half of the slots still lack OpenGL's signal. */
 TEST(a_consumer_that_stops_keeps_less_than_half)
 {
     need_transport(1);
@@ -330,7 +326,7 @@ TEST(a_consumer_that_stops_keeps_less_than_half)
     start_cuda(ring, 2 * MANY, 0);
     sleep_ms(60);
     assert_slots(ring, KEPT, 0, MANY - KEPT, 0);
-    read_beside(ring, KEPT + 1); /* half: all of them are the producer's */
+    read_beside(ring, KEPT + 1); /* half of them: the producer gets them all */
     for (int ms = 0; ms < 20000 && gr_ring_get_info(ring)->published < MANY + MANY / 2; ms++)
         sleep_ms(1);
     assert_slots(ring, 0, 0, MANY, 0);
@@ -341,9 +337,7 @@ TEST(a_consumer_that_stops_keeps_less_than_half)
     CU(MemFree(cuda.copies));
 }
 
-/*
- * The producer needs every slot at once; the consumer, which has the last ones, looks for a frame.
- */
+/* The producer needs every slot at once; the consumer holds the last ones and polls. */
 static void *produce_all(void *unused)
 {
     const gr_slot *all[IN_FLIGHT];
@@ -374,8 +368,9 @@ TEST(a_consumer_that_finds_nothing_lets_go_of_all)
 }
 
 /*
- * The slots that were given back before the consumer's descriptor was asked for, with OpenGL's
- * context current or without, make it readable: for an acquire that frees them.
+ * Slots that were returned before the consumer got its descriptor make it readable, whether or not
+ * the OpenGL context is current, so that an acquire frees them.
+ *
  * Catches: producer and consumer waited for each other.
  */
 TEST(a_consumer_that_goes_over_to_polling_lets_go_of_all, 2)
@@ -406,7 +401,7 @@ TEST(a_consumer_that_goes_over_to_polling_lets_go_of_all, 2)
 
 GROUP("mid-flight", add_vulkan_case)
 
-/* The thread waits for a slot, or for a frame, that never comes. */
+/* The thread waits for a slot or frame that never comes. */
 VULKAN_TEST(a_thread_that_waits_is_stopped, 2)
 {
     begin(SLOTS, (gr_side)_i, GR_RING_LOSSLESS, MOST, 0);
@@ -447,9 +442,9 @@ static void resize(size_t n)
 }
 
 /*
- * A slot's buffer is destroyed after CUDA has waited for the submit that used it last. Of a wait
- * outside of Vulkan the layer cannot know: it takes the submit for pending until the host has asked
- * for its fence or semaphore.
+ * A slot's buffer is destroyed after CUDA has waited for the last submit that used it. The
+ * validation layer cannot see a wait outside of Vulkan: it considers the submit pending until the
+ * host has queried its fence or semaphore.
  */
 VULKAN_TEST(slots_are_replaced_under_a_running_thread, 2)
 {
@@ -475,7 +470,7 @@ VULKAN_TEST(slots_are_replaced_under_a_running_thread, 2)
     end();
 }
 
-/* Frames that nobody has read, with work under way on both sides. */
+/* Unread frames, with pending work on both sides. */
 VULKAN_TEST(a_ring_ends_with_frames_in_flight, 2)
 {
     begin(SLOTS, (gr_side)_i, GR_RING_LOSSLESS, MOST, 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rings between CUDA and Vulkan on one thread, which never waits: everything is put into the stream
- * and the queue while a gate holds one of them up, and has to come out in order when it opens.
+ * Rings between CUDA and Vulkan on one thread that never waits: all work is put into the stream and
+ * the queue while a gate blocks one of them, and must complete in order when the gate opens.
  */
 #define _GNU_SOURCE
 #include "ring_vulkan.h"
@@ -26,7 +26,7 @@ static gr_ring *begin(size_t n, gr_side producer, gr_ring_mode mode)
                                  &GR_INIT(gr_ring_options, .producer = producer, .mode = mode));
 }
 
-/* When all work is done. */
+/* Call it when all work is done. */
 static void end(gr_ring *ring)
 {
     CU(StreamSynchronize(fx.stream));
@@ -52,7 +52,7 @@ static void assert_copy(size_t of, int value)
     assert_bytes(bytes, RING_SIZE, value);
 }
 
-/* A frame of CUDA's, copied to the host and given back; the gate, if there is one, holds it up. */
+/* A frame from CUDA, copied to the host and given back; blocked by the gate, if there is one. */
 static void vulkan_reads(gr_ring *ring, struct vulkan_host *const to[],
                          const struct vulkan_gate *gate)
 {
@@ -111,7 +111,7 @@ VULKAN_TEST(cuda_writes_again_after_vulkan_has_read)
     end(ring);
 }
 
-/* Dropped, or discarded: another stream writes the slot next. */
+/* Dropped or discarded: another stream writes the slot next. */
 VULKAN_TEST(cuda_overwrites_what_nobody_read_in_order, 2)
 {
     gr_ring *ring = begin(1, GR_SIDE_CUDA, GR_RING_NEWEST);
@@ -170,7 +170,7 @@ static void give_back_in_turn(gr_ring *ring, const gr_slot *slots[], const struc
 }
 
 /*
- * Slots become free by halves; what is written to the first of a half waits for the reading of its
+ * Half of the slots become free at a time: a write to the first of a half waits for the read of its
  * last.
  */
 VULKAN_TEST(cuda_waits_once_for_half_of_the_slots)
@@ -200,7 +200,7 @@ VULKAN_TEST(cuda_waits_once_for_half_of_the_slots)
     end(ring);
 }
 
-/* No thread has to be asked: who needs every slot gets every slot, after the same wait. */
+/* No CPU wait: a producer that needs every slot gets every slot, after the same GPU wait. */
 VULKAN_TEST(a_producer_gets_what_vulkan_has_returned, 2)
 {
     gr_ring *ring = begin(SLOTS, GR_SIDE_CUDA, _i ? GR_RING_NEWEST : GR_RING_LOSSLESS);
@@ -227,7 +227,7 @@ VULKAN_TEST(a_producer_gets_what_vulkan_has_returned, 2)
     end(ring);
 }
 
-/* vkQueueSubmit() failed: the frame is still there, and nobody waits for what is not signalled. */
+/* vkQueueSubmit() failed: the frame is still there, and nothing waits for the missing signal. */
 VULKAN_TEST(a_read_whose_submit_failed_is_cancelled, 2)
 {
     gr_ring *ring = begin(SLOTS, GR_SIDE_CUDA, _i ? GR_RING_NEWEST : GR_RING_LOSSLESS);
@@ -239,7 +239,7 @@ VULKAN_TEST(a_read_whose_submit_failed_is_cancelled, 2)
     ck_assert_ptr_null(slots[0]->submit);
     assert_slots(ring, SLOTS - 3, 0, 3, 0);
     must_acquire_read(ring, GR_SIDE_CUDA, slots, 3);
-    assert_ok(gr_ring_cancel_read(ring, &slots[0], 1)); /* the others' submit is made */
+    assert_ok(gr_ring_cancel_read(ring, &slots[0], 1)); /* the submit of the others is made */
     submit_read(&slots[1], 2, hosts, NULL);
     assert_ok(gr_ring_give_back(ring, &slots[1], 2));
     vulkan_finish();
@@ -256,7 +256,7 @@ VULKAN_TEST(a_read_whose_submit_failed_is_cancelled, 2)
     end(ring);
 }
 
-/* The submit was made, and is waited for, although the frame counts as unread. */
+/* The submit was made and must be waited for, although the frame counts as unread. */
 VULKAN_TEST(a_read_whose_submit_was_made_is_cancelled)
 {
     gr_ring *ring = begin(1, GR_SIDE_CUDA, GR_RING_NEWEST);
@@ -288,7 +288,7 @@ static void assert_refused(gr_ring *ring, gr_side producer, const gr_slot *const
                      0, words[i]);
 }
 
-/* A stream would wait for ever for the signal, and gr_ring_free() for the stream. */
+/* Otherwise a stream would wait forever for the signal, and gr_ring_free() for the stream. */
 VULKAN_TEST(a_forgotten_submit_is_refused, 2)
 {
     const gr_side producer = _i ? GR_SIDE_GRAPHICS : GR_SIDE_CUDA;
@@ -310,7 +310,7 @@ VULKAN_TEST(a_forgotten_submit_is_refused, 2)
     assert_slots(ring, SLOTS - 2, _i ? 2 : 0, 0, _i ? 0 : 2);
     assert_ok((_i ? gr_ring_cancel_write : gr_ring_cancel_read)(ring, slots, 2));
     assert_slots(ring, _i ? SLOTS : SLOTS - 2, 0, _i ? 0 : 2, 0);
-    /* Nobody waits for what was not submitted: all slots go round once more. */
+    /* Nothing waits for what was not submitted: all slots can be used again. */
     for (int i = 0; !_i && i < 2; i++)
         vulkan_reads(ring, &hosts[i], NULL);
     for (int i = 0; !_i && i < SLOTS; i++)
@@ -319,7 +319,7 @@ VULKAN_TEST(a_forgotten_submit_is_refused, 2)
     end(ring);
 }
 
-/* The ring's: the program's calls change nothing that the ring relies on. */
+/* It belongs to the ring: calls by the program change nothing that the ring relies on. */
 VULKAN_TEST(the_submit_of_a_slot_is_the_rings)
 {
     gr_ring *ring = begin(1, GR_SIDE_CUDA, GR_RING_LOSSLESS);
@@ -395,7 +395,7 @@ VULKAN_TEST(vulkan_writes_again_after_cuda_has_read)
     end(ring);
 }
 
-/* The submit of a slot that is discarded may be left out. */
+/* The submit of a discarded slot may be omitted. */
 VULKAN_TEST(vulkan_drops_and_discards)
 {
     gr_ring *ring = begin(2, GR_SIDE_GRAPHICS, GR_RING_NEWEST);
@@ -420,8 +420,8 @@ VULKAN_TEST(vulkan_drops_and_discards)
 /* ---- Slots that leave ------------------------------------------------------------------------ */
 
 /*
- * Their buffers are Vulkan's: destroyed while a submit uses them, the validation layer would say
- * so.
+ * They are Vulkan buffers: the validation layer would report one that is destroyed while a submit
+ * uses it.
  */
 VULKAN_TEST(slots_that_leave_outlive_vulkans_submits, 2)
 {

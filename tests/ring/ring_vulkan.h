@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Rings of Vulkan buffers, for the parts of test_ring that have two queues of work or two threads.
- */
+/* Rings of Vulkan buffers, for the parts of test_ring with two queues of work or two threads. */
 #ifndef GR_TESTS_RING_VULKAN_H
 #define GR_TESTS_RING_VULKAN_H
 
 #include "ring.h"
 #include "tests/support/support_vulkan.h"
 
-/* The two semaphores of the case's rings: Vulkan's, and CUDA's. */
+/* The two semaphores of the case's rings: signalled by Vulkan and by CUDA. */
 struct ring_sync {
     gr_semaphore *acquire, *release;
 };
@@ -23,9 +21,8 @@ gr_ring *must_make_vulkan_ring(size_t n, const struct ring_sync *sync,
                                const gr_ring_options *options);
 
 /*
- * Submits what Vulkan does with n slots of one acquire: fills them with values that begin with
- * `value`, or copies them to the host's buffers; and commits. The gate, if there is one, holds it
- * up.
+ * Submits Vulkan's work on n slots of one acquire: fills them with values from `value` on, or
+ * copies them to host buffers; then commits. The gate, if any, blocks the submit.
  */
 void submit_fill(const gr_slot *const slots[], size_t n, int value, const struct vulkan_gate *gate);
 void submit_read(const gr_slot *const slots[], size_t n, struct vulkan_host *const to[],

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rings of Vulkan buffers: see ring_vulkan.h. */
+/* Rings of Vulkan buffers; see ring_vulkan.h. */
 #include "ring_vulkan.h"
 
 struct ring_sync ring_sync_begin(void)

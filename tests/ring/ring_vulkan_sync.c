@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The two semaphores of a ring of Vulkan buffers: whose they are, and which are refused. */
+/* The two semaphores of a ring of Vulkan buffers: which pair a ring uses, and which are refused. */
 #define _GNU_SOURCE
 #include "ring_vulkan.h"
 
 #include "lib/sync/sync.h"
 
-GROUP("Vulkan's semaphores", add_vulkan_case)
+GROUP("Vulkan semaphores", add_vulkan_case)
 
-/* As if the pair were the device's, with which its resources begin. */
+/* Sets the pair as if it were the device's, with which its resources begin. */
 static gr_resource *resource_with(const struct ring_sync *pair)
 {
     gr_resource *resource = must_create(RING_SIZE, GR_READ_WRITE);
@@ -23,7 +23,7 @@ static void assert_signals(gr_resource *resource, const gr_semaphore *acquire)
     ck_assert_ptr_eq(submit->signals[0], acquire);
 }
 
-/* Two rings of one device's resources do not wait for each other's work. */
+/* Two rings with resources of one device do not wait for each other's work. */
 VULKAN_TEST(a_ring_has_a_pair_of_its_own)
 {
     struct ring_sync device = ring_sync_begin(), other = ring_sync_begin();
@@ -47,7 +47,7 @@ VULKAN_TEST(a_ring_has_a_pair_of_its_own)
         vulkan_finish();
         assert_bytes(read->bytes, RING_SIZE, i + 1);
     }
-    /* The slots that come have the device's pair, or they are not alike. */
+    /* Added slots must have the device's pair, or they do not match. */
     gr_resource *stranger = resource_with(&other);
     assert_invalid(gr_ring_resize(rings[0], &stranger, 1), "other semaphores");
     assert_ok(gr_ring_resize(rings[0], &resources[2], 1));

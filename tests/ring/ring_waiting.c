@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How long a call waits, what a stop ends, and what the descriptors tell those who poll. */
+/* How long a call waits, what a stop ends, and when the descriptors are readable. */
 #define _GNU_SOURCE
 #include "ring.h"
 
@@ -83,7 +83,7 @@ TEST(descriptors_tell_what_there_is, 2)
     assert_readable(ring, false, false);
     assert_ok(gr_ring_publish(ring, &slots[0], 1));
     assert_readable(ring, false, true);
-    assert_readable(ring, false, true); /* as long as it is so */
+    assert_readable(ring, false, true); /* as long as that holds */
     assert_ok(gr_ring_cancel_write(ring, &slots[1], 1));
     assert_readable(ring, true, true);
     must_acquire_read(ring, producer, slots, 1);
@@ -109,7 +109,7 @@ TEST(the_producer_of_the_newest_never_has_to_wait, 2)
     assert_readable(ring, true, false);
 }
 
-/* OpenGL's slots are free one by one then: the producer is never told of what it cannot have. */
+/* OpenGL slots then become free one by one: the descriptor never announces an unavailable slot. */
 TEST(what_is_readable_can_be_acquired, RING_TRANSPORTS)
 {
     need_transport(_i);

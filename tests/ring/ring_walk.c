@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A random walk over all calls on a ring, in each mode and direction, with right and wrong
- * arguments. A model says what comes of each, which frame is in each slot, and how many slots are
- * in each state.
+ * A random walk over all calls on a ring, in each mode and direction, with valid and invalid
+ * arguments. A model predicts the result of each call, the frame in each slot, and how many slots
+ * are in each state.
  */
 #define _GNU_SOURCE
 #include "ring.h"
@@ -12,7 +12,7 @@
 #ifndef SEED
 #define SEED 20261120u
 #endif
-#define MOST_SLOTS 18 /* at once, those that leave among them */
+#define MOST_SLOTS 18 /* at once, including leaving ones */
 #define MOST_NEW   9
 #define NAMES      (MOST_SLOTS + MOST_NEW)
 
@@ -23,8 +23,8 @@ enum state { NONE, FREE, WRITING, READY, READING, RETURNING };
 static struct slot {
     enum state state;
     bool leaving;
-    const gr_slot *it; /* as the walker has it, while it is written or read */
-    gr_buffer *buffer; /* that it has with it */
+    const gr_slot *it; /* the slot as acquired, while it is written or read */
+    gr_buffer *buffer; /* acquired with it */
     uint64_t frame;    /* READY, READING */
     uint64_t turn;     /* FREE, RETURNING */
     int value;         /* of all its bytes */
@@ -78,7 +78,7 @@ static struct slot *slot_of(const gr_slot *given)
     return NULL;
 }
 
-/* The one that is next: the oldest of the frames, or of the free slots. */
+/* The next one: the oldest frame, or the oldest free slot. */
 static struct slot *oldest(enum state what, bool leaving_too)
 {
     struct slot *best = NULL;
@@ -99,7 +99,7 @@ static void drop_older(uint64_t frame)
         is_dropped_now(s);
 }
 
-/* One signal of OpenGL's for all that it was put off for. */
+/* One OpenGL signal covers all deferred slots. */
 static void end_returning(void)
 {
     for (int i = 0; i < NAMES; i++)
@@ -107,7 +107,7 @@ static void end_returning(void)
             slots[i].state = FREE;
 }
 
-/* Whether OpenGL says later that it is done with these. */
+/* Whether OpenGL signals later that it has finished with these. */
 static bool is_put_off(const gr_slot *const picked[], size_t n)
 {
     unsigned all = 0;
@@ -189,7 +189,7 @@ static void step_acquire_read(void)
     check(gr_ring_acquire_read(ring, stream, got, n, 0) == may);
     if (may != GR_OK)
         return;
-    /* The newest n are what is left when the others have gone. */
+    /* The newest n remain after the others are dropped. */
     while (newest && count(READY, true) > n)
         is_dropped_now(oldest(READY, true));
     for (size_t i = 0; i < n; i++) {
@@ -215,7 +215,7 @@ static size_t pick_some(enum state what, const gr_slot *picked[])
     return n;
 }
 
-/* One that is wrong in its place: of another state, or the first once more. */
+/* An invalid entry: a slot in another state, or the first one again. */
 static void spoil(const gr_slot *picked[], size_t n, enum state right)
 {
     picked[n] = picked[0];
@@ -408,7 +408,7 @@ static void begin(void)
     ring_resources_free(fresh, 3);
 }
 
-/* Buffers that are out outlive the ring. */
+/* Buffers that the walk holds outlive the ring. */
 static void end(void)
 {
     void *handles[NAMES] = {NULL};
@@ -440,7 +440,7 @@ TEST(walk, 4 * RING_TRANSPORTS)
     int steps = sanitizer() || _i >= 4 ? 2000 : 10000;
     for (step = 0; step < steps; step++)
         take_step();
-    /* A walk that hardly ever gets its way would show little. */
+    /* A walk in which nearly all calls fail would test little. */
     uint64_t many = (uint64_t)steps / 25;
     ck_assert_uint_gt(published, many);
     ck_assert_uint_gt(read_frames, newest ? many / 4 : many);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rings: which slot is next, what orders the sides, frames that are lost or come twice, several
- * threads, resizing and ends in mid-flight, and a random walk. OpenGL's rings are of the interop
- * transport.
+ * Rings: which slot is next, order between the sides, lost or repeated frames, several threads,
+ * resizing and ending during use, and a random walk. OpenGL rings use the interop transport.
  */
 #include "ring_vulkan.h"
 
