@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The harness of the programs that measure: main() and the options that they share, the CUDA
- * device, the facts about the machine, clocks and order statistics, and the files that they write.
+ * The harness of the benchmarks: main() and shared options, the CUDA device, machine facts, clocks,
+ * order statistics, and output files.
  */
 #ifndef BENCH_H
 #define BENCH_H
@@ -13,30 +13,30 @@
 #include <grinterop/cuda.h>
 #include <grinterop/egl.h>
 
-/* The program name, a prefix of its error messages; each program defines it. */
+/* The program name, used as the prefix of error messages; each program defines it. */
 extern const char bench_program[];
 
-/* The CUDA device of a program; its primary context is current. */
+/* The CUDA device of a benchmark; its primary context is current. */
 struct bench_device {
-    int ordinal; /* as CUDA counts */
+    int ordinal; /* CUDA device number */
     CUdevice device;
     CUcontext context;
     CUstream stream;
-    gr_egl *egl; /* OpenGL on the same device, by bench_device_open_gl() */
+    gr_egl *egl; /* OpenGL on the same device; set by bench_device_open_gl() */
 };
 
-/* The middle half of a set of samples. */
+/* The quartiles of a set of samples. */
 struct bench_spread {
     double q1, median, q3;
 };
 
 /* A fact about the measurement: a line of the header and a member of the JSON file. */
 struct bench_fact {
-    const char *label, *key; /* NULL: not there */
+    const char *label, *key; /* NULL: omitted */
     char text[1024];
 };
 
-/* The machine that a program measures, and when, in UTC. */
+/* The measured machine, and the time in UTC. */
 struct bench_machine {
     char driver[256], device[128], date[32];
     bool software;
@@ -49,23 +49,23 @@ struct bench_machine {
 struct json;
 
 /*
- * The steps of a program, in their order, each with the program's own data. NULL leaves a step out.
- * A step that returns false has printed an error, and the steps after it are left out; close runs
- * in any case, and takes what was opened in part.
+ * The steps of a program, in order; `of` is the program's own data. A NULL step is skipped. A step
+ * that returns false has printed an error, and the following steps are skipped. close always runs,
+ * and accepts partly opened data.
  */
 struct bench_steps {
     const char *title; /* in the first line, before "grinterop" */
     bool (*open)(void *of);
     void (*add_facts)(void *of, struct bench_machine *machine);
     void (*print_facts)(void *of);
-    bool (*measure)(void *of); /* and prints what was measured */
+    bool (*measure)(void *of); /* also prints the results */
     void (*write_json)(void *of, struct json *json);
     bool (*draw)(void *of, const char *path); /* writes the SVG chart */
-    bool (*check)(void *of);                  /* whether the measured work was right */
+    bool (*check)(void *of);                  /* whether the measured work was correct */
     void (*close)(void *of);
 };
 
-/* What bench_main() needs of each program. */
+/* What each program passes to bench_main(). */
 struct bench_run {
     struct bench_device *on;
     struct bench_machine machine;
@@ -75,7 +75,7 @@ struct bench_run {
 /* Returns the exit status of the program. */
 int bench_main(struct bench_run *run, const struct bench_steps *steps, void *of);
 
-/* Rows for the table of options. */
+/* Rows for the option table. */
 #define BENCH_OPTION_DEVICE(ordinal)                                                               \
     {                                                                                              \
         "device", 0, "N", "the CUDA device to use, as CUDA counts", .whole = { ordinal, 0, 1000 }  \
@@ -89,17 +89,17 @@ int bench_main(struct bench_run *run, const struct bench_steps *steps, void *of)
         "svg", 0, "FILE", "also draw a chart", .text = path                                        \
     }
 
-/* The end of each program's help. */
+/* The last paragraph of each program's help. */
 #define BENCH_NOTES                                                                                \
     "GR_CUDA_DRIVER=soft measures the software CUDA driver: a test of this program, nothing more."
 
 /* Parses a device number; false after printing an error. */
 bool bench_take_device(const char *option, const char *text, int *ordinal);
 
-/* Whether the key of a row begins with one of the beginnings, which commas separate. */
+/* Whether the row key begins with one of the comma-separated prefixes. */
 bool bench_is_wanted(const char *key, const char *beginnings);
 
-/* Prints a line to stderr if that is a terminal; the next line replaces it. */
+/* Prints a line to stderr if it is a terminal; the next line replaces it. */
 void bench_progress(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void bench_progress_end(void);
 
@@ -128,7 +128,7 @@ double bench_now_us(void);
 double bench_thread_cpu_us(void);
 struct bench_spread bench_spread_of(double *values, size_t count); /* sorts them */
 
-/* "-" for one that does not exist; a spread has its quartiles in brackets. */
+/* "-" for NaN; a spread has its quartiles in brackets. */
 const char *bench_number(char text[32], double value);
 const char *bench_spread_text(char text[128], struct bench_spread value);
 
@@ -139,12 +139,12 @@ bool bench_finish(FILE *file, const char *path);
 
 /* ---- bench_python.c: false after an error, which has been printed ---------------------------- */
 
-/* Finds the Python script that has the program's name. */
+/* Finds the Python script named after the program. */
 bool bench_find_script(const char *given, char *path, size_t size);
 
 /*
- * Runs a script and takes its output line by line. The first two arguments are the interpreter and
- * the script; NULL ends them, and the words of `more`, which spaces separate, follow.
+ * Runs a script and passes each line of its output to `take`. `arguments` begins with the
+ * interpreter and the script and ends with NULL; the space-separated words of `more` follow.
  */
 bool bench_run_script(const char *const arguments[], const char *more,
                       bool (*take)(char *line, void *of), void *of);

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""bench_frames for Python: a frame whose mesh CUDA writes through cuda.core and OpenGL draws, in order.
+"""bench_frames for Python: frames in order whose mesh CUDA writes through cuda.core and OpenGL draws.
 
-The same kernel, drawing and blocks as bench_frames, in turn with raw interop through cuda.bindings. It is run by
-bench_frames --with-python, which hands it the kernel and the shaders. Needs cuda-core, cuda-bindings and bench_map.py
+Uses the same kernel, drawing and blocks as bench_frames, alternating with raw interop through cuda.bindings.
+bench_frames --with-python runs it with the kernel and the shaders. Needs cuda-core, cuda-bindings, and bench_map.py
 beside it.
 """
 
@@ -81,7 +81,7 @@ class Gl:
         linked = I(0)
         self.glGetProgramiv(program, GL_LINK_STATUS, ctypes.byref(linked))
         if not linked.value:
-            sys.exit("bench_frames.py: OpenGL does not link the shaders")
+            sys.exit("bench_frames.py: OpenGL cannot link the shaders")
         self.glUseProgram(program)
 
     def buffer(self, size):
@@ -148,7 +148,7 @@ class Bench:
         self.gl.glFinish()
 
     def block(self, frame, frames):
-        """Microseconds a frame of wall and thread time, and the frames that waited at the end."""
+        """Wall and thread time in microseconds per frame, and the frames waiting at the end."""
         cpu, start = time.thread_time(), time.perf_counter()
         for left in range(frames - 1, -1, -1):
             frame(left)
@@ -189,9 +189,9 @@ def report(mesh, result):
 
 def read_options():
     parser = argparse.ArgumentParser(prog="bench_frames.py", description=__doc__.splitlines()[0])
-    parser.add_argument("--kernel", required=True, help="the kernel's module, as a file")
-    parser.add_argument("--vertex", required=True, help="the vertex shader's text")
-    parser.add_argument("--fragment", required=True, help="the fragment shader's text")
+    parser.add_argument("--kernel", required=True, help="file of the kernel module")
+    parser.add_argument("--vertex", required=True, help="source of the vertex shader")
+    parser.add_argument("--fragment", required=True, help="source of the fragment shader")
     parser.add_argument("--rows", action="store_true", help="print rows for bench_frames")
     parser.add_argument("--device", type=int, default=0)
     parser.add_argument("--meshes", default="64,256,1024")

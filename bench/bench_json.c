@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Writes JSON. A number that does not exist is null, since JSON has no NaN.
- */
+/* Writes JSON. Numbers that are not finite become null, since JSON has no NaN. */
 #define _GNU_SOURCE
 #include "bench/bench_json.h"
 
@@ -12,7 +10,7 @@ static void begin_line(const struct json *json)
     fprintf(json->file, "\n%*s", 2 * json->depth, "");
 }
 
-/* What stands before a value. */
+/* Writes the comma, line break and name that precede a value. */
 static void begin(struct json *json, const char *name)
 {
     const bool new_line = json->depth == 1 || (json->depth > 1 && !name);

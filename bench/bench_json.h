@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writes JSON: members and elements one after the other, with commas between them as needed. Each
- * member of the outermost object and each element of a list begins a line.
+ * Writes JSON members and elements in order, with commas as needed. Each member of the outermost
+ * object and each element of a list starts a line.
  *
- * A name is that of a member of an object; NULL stands for an element of a list.
+ * `name` is the name of an object member; NULL for a list element.
  */
 #ifndef BENCH_JSON_H
 #define BENCH_JSON_H
@@ -16,17 +16,17 @@
 struct json {
     FILE *file;
     const char *path;
-    bool follows; /* something stands before in the same object or list */
-    int depth;    /* objects and lists that are open */
+    bool follows; /* the current object or list already has a value */
+    int depth;    /* open objects and lists */
 };
 
 /*
- * Begins the file with its outermost object, and that with the facts about the machine. False after
- * an error, which has been printed.
+ * Opens the file and its outermost object, and writes the machine facts. False after an error,
+ * which has been printed.
  */
 bool json_create(struct json *json, const char *path, const struct bench_machine *machine);
 
-/* Ends both; false after an error, which has been printed. */
+/* Closes the object and the file; false after an error, which has been printed. */
 bool json_finish(struct json *json);
 
 void json_object(struct json *json, const char *name);
@@ -37,7 +37,7 @@ void json_end_list(struct json *json);
 void json_text(struct json *json, const char *name, const char *value);
 void json_truth(struct json *json, const char *name, bool value);
 void json_whole(struct json *json, const char *name, long long value);
-void json_number(struct json *json, const char *name, double value); /* null if it is not finite */
+void json_number(struct json *json, const char *name, double value); /* null if not finite */
 void json_spread(struct json *json, const char *name, struct bench_spread value);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * CUDA's device, context and stream, what is said when a call fails, and the facts without which
- * numbers cannot be compared: the driver, the device and the date.
+ * Opens the CUDA device, context and stream, prints errors, and collects the facts needed to
+ * compare results: driver, device and date.
  */
 #define _GNU_SOURCE
 #include <stdarg.h>

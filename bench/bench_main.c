@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the programs that measure do alike: the steps of main(), its head, and parts of options. */
+/* The common steps of main(), the header of the report, and option parsers. */
 #define _GNU_SOURCE
 #include <stdarg.h>
 #include <stdlib.h>

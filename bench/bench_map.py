@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """bench_map for Python: what a map and release cost through cuda.bindings and cuda.core.
 
-The same rows, blocks and medians as bench_map, so that the tables can stand beside each other.
+Uses the same rows, blocks and medians as bench_map, so that the tables can be compared.
 Needs cuda-bindings, and cuda-core for its column; OpenGL and EGL are called through ctypes.
 """
 
@@ -53,14 +53,14 @@ EGL_CONTEXT_MAJOR_VERSION, EGL_CONTEXT_MINOR_VERSION = 0x3098, 0x30FB
 GL_COPY_READ_BUFFER, GL_COPY_WRITE_BUFFER = 0x8F36, 0x8F37
 GL_DYNAMIC_DRAW = 0x88E8
 GL_RENDERER, GL_VERSION = 0x1F01, 0x1F02
-# The newest first: asked for 3.3, NVIDIA gives just 3.3.
+# The newest first: for a request of 3.3, NVIDIA returns exactly 3.3.
 GL_VERSIONS = ((4, 6), (4, 5), (4, 4), (4, 3), (4, 2), (4, 1), (4, 0), (3, 3))
 
 P, I, U, N = ctypes.c_void_p, ctypes.c_int, ctypes.c_uint, ctypes.c_ssize_t
 
 
 class Egl:
-    """The entry points of libEGL that make a context without a surface."""
+    """The libEGL functions that create a context without a surface."""
 
     PROTOTYPES = {
         "eglGetProcAddress": (P, ctypes.c_char_p),
@@ -86,7 +86,7 @@ class Egl:
         return ctypes.CFUNCTYPE(result, *arguments)(address) if address else None
 
     def devices(self):
-        """Every EGL device with the CUDA ordinal that it says it is, None for other devices."""
+        """Every EGL device with its CUDA ordinal, or None if it reports none."""
         query = self.function("eglQueryDevicesEXT", U, I, P, P)
         attribute = self.function("eglQueryDeviceAttribEXT", U, P, I, P)
         if query is None or attribute is None:
@@ -103,7 +103,7 @@ class Egl:
 
 
 class Context:
-    """A current OpenGL context on the EGL device that is the CUDA device `ordinal`."""
+    """A current OpenGL context on the EGL device of CUDA device `ordinal`."""
 
     def __init__(self, ordinal):
         self.egl = Egl()
@@ -139,7 +139,7 @@ class Context:
                 return get(EGL_PLATFORM_DEVICE_EXT, device, None)
         if any(cuda is not None for _, cuda in devices):
             sys.exit(f"bench_map.py: none of {len(devices)} EGL devices is CUDA device {ordinal}")
-        # No EGL device knows CUDA: that is Mesa, which goes with the software CUDA driver.
+        # No EGL device reports a CUDA ordinal: Mesa, for the software CUDA driver.
         return get(EGL_PLATFORM_SURFACELESS_MESA, None, None)
 
     def _fail(self, call):
@@ -189,10 +189,10 @@ class Gl:
 
 
 def check(result):
-    """The values of a cuda.bindings call without its status; an exception if that is an error."""
+    """Returns the values of a cuda.bindings call without its status; raises if that is an error."""
     status, *values = result
     if status != driver.CUresult.CUDA_SUCCESS:
-        raise RuntimeError(f"bench_map.py: the CUDA driver says {status!r}")
+        raise RuntimeError(f"bench_map.py: the CUDA driver reports {status!r}")
     return values[0] if len(values) == 1 else values
 
 
@@ -271,8 +271,8 @@ class Bench:
             good = good and word.value == 1
         return good and self.gl.glGetError() == 0
 
-    # The frames: each maps `count` buffers, asks for their pointers and releases them: one after
-    # the other (pairs), all mapped before the first release (singly), or in one call (batch).
+    # Each frame maps `count` buffers, gets their pointers and releases them: one after the other
+    # (pairs), all mapped before the first release (singly), or in one call (batch).
 
     def bindings_pairs(self, count, work):
         for handle, name in zip(self.handles[:count], self.names):
@@ -334,7 +334,7 @@ class Bench:
 
 
 class Kind:
-    """One row of the table, as it is to be measured; frame functions by subject, None for none."""
+    """The description of one row of the table; frame functions by subject, None if missing."""
 
     def __init__(self, key, label, count, calls, room_frames, full_frames, frames):
         self.key, self.label, self.count, self.calls = key, label, count, calls
@@ -348,7 +348,7 @@ PAIRS = (Bench.bindings_pairs, Bench.core_pairs)
 SINGLY = (Bench.bindings_singly, Bench.core_singly)
 BATCH = (Bench.bindings_batch, None)  # cuda.core maps one resource at a time
 REGISTER = (Bench.bindings_register, Bench.core_register)
-# The same numbers as bench_kinds in map/rows.c, where the reasons are.
+# The same numbers as bench_kinds in map/rows.c, which gives the reasons.
 KINDS = [
     Kind("room/one", "one resource", 1, 1, 16, 0, PAIRS),
     Kind("room/pairs", "32 pairs", RESOURCES, RESOURCES, 1, 0, PAIRS),
@@ -393,7 +393,7 @@ def quartiles(values):
 
 
 class Measurement:
-    """Takes one row: blocks of the subjects in turn, A B B A."""
+    """Measures one row in blocks of alternating subjects, A B B A."""
 
     def __init__(self, bench, kind, effort):
         self.bench, self.kind, self.effort = bench, kind, effort
@@ -423,7 +423,7 @@ class Measurement:
         return self.timed(subject, self.kind.room_frames)
 
     def block_pairs(self, block_of, blocks, seconds):
-        """One block of each subject, in alternating order, as often as there is time for."""
+        """One block of each subject, in alternating order, while there is time."""
         subjects, end = self.kind.subjects, now_us() + seconds * 1e6
         for block in range(blocks):
             if block >= LEAST_BLOCKS and block % 2 == 0 and now_us() > end:
@@ -453,7 +453,7 @@ class Measurement:
         return (now_us() - start) / frame_us
 
     def fill_queues(self):
-        """Finds out how many frames the queues hold, and leaves them full."""
+        """Determines how many frames the queues hold, and leaves them full."""
         subjects = self.kind.subjects
         start, pace, frames = now_us(), 0, min(CHUNK_FRAMES, self.kind.full_frames)
         for chunk in range(-(-self.effort.fill_frames // frames)):
@@ -469,7 +469,7 @@ class Measurement:
         alone = min(self.drained(0)[0] for _ in range(WARM_UP_BLOCKS))
         depth = self.fill_queues()
         frames = min(self.kind.full_frames, self.effort.frames)
-        last = self.kind.subjects[0]  # whose frames are in the queues
+        last = self.kind.subjects[0]  # the subject whose frames are queued
 
         def block(subject):
             nonlocal last
@@ -484,11 +484,11 @@ class Measurement:
         self.full = float(slower and self.queued >= FULL_IF_QUEUED)
         self.halves = []
         if self.kind.part == "frame" and not self.bench.work_done():
-            sys.exit("bench_map.py: the frames did not do their work: OpenGL did not copy what "
-                     "CUDA wrote; no numbers are shown")
+            sys.exit("bench_map.py: OpenGL did not copy what CUDA wrote, so the frames are "
+                     "invalid; no results are shown")
 
     def row(self):
-        """The row's numbers. No garbage collection runs within it, as in timeit."""
+        """Measures the row without garbage collection, as timeit does."""
         gc.collect()
         gc.disable()
         try:
@@ -539,7 +539,7 @@ def ratio_of_medians(row):
 
 
 def added_ns(row):
-    """What a map and release costs the second subject more than the first."""
+    """The extra cost of a map and release for the second subject."""
     return (row["wall"][1][1] - row["wall"][0][1]) * 1e3 / row["kind"].calls
 
 
@@ -594,8 +594,9 @@ def print_batches(rows):
             print(f"    {label:34} {number(times):>14}")
 
 
-# bench_map reads a "row" line's values in this order: first wall q1, median, q3, thread CPU; second
-# likewise; block pairs' ratio q1, median, q3; second half to first; frames queued; full; blocks.
+# bench_map reads the values of a "row" line in this order: wall q1, median, q3 and thread CPU of the
+# first subject; the same of the second; ratio of block pairs q1, median, q3; second half to first;
+# frames queued; full; blocks.
 
 
 def print_for_bench_map(info, rows):
@@ -693,21 +694,21 @@ def whole(least):
 def read_options():
     parser = argparse.ArgumentParser(
         prog="bench_map.py", description="Measures map, pointer and release of registered OpenGL "
-        "buffers through cuda.bindings and cuda.core, in turn.")
+        "buffers through cuda.bindings and cuda.core, alternating.")
     parser.add_argument("--device", type=whole(0), default=0, help="the CUDA device to use (0)")
     parser.add_argument("--blocks", type=whole(2), default=601,
-                        help="drained blocks of each subject in a row, at most (601)")
+                        help="maximum number of drained blocks of each subject in a row (601)")
     parser.add_argument("--room-seconds", type=float, default=4,
-                        help="after which a row of drained blocks ends early (4)")
+                        help="time limit of a row of drained blocks (4)")
     parser.add_argument("--full-blocks", type=whole(2), default=11,
                         help="blocks of each subject in a row with the queues full (11)")
     parser.add_argument("--frames", type=whole(2), default=100,
-                        help="frames in such a block, at most (100; fewer where they take long)")
+                        help="maximum frames in such a block (100; fewer if they take long)")
     parser.add_argument("--bytes", type=whole(4), default=65536, help="size of each buffer (65536)")
     parser.add_argument("--fill-frames", type=whole(1), default=1500,
-                        help="frames that fill the queues, at most (1500)")
+                        help="maximum number of frames to fill the queues with (1500)")
     parser.add_argument("--fill-seconds", type=float, default=0.5,
-                        help="time that filling the queues may take (0.5)")
+                        help="time limit for filling the queues (0.5)")
     parser.add_argument("--mutable", action="store_true",
                         help="buffers by glBufferData (default: glBufferStorage, immutable)")
     parser.add_argument("--quick", action="store_true",

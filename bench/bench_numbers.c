@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Clocks, order statistics, and numbers for a table that people read. Medians and quartiles rather
- * than means: a block that another process disturbed should not move the result.
+ * Clocks, order statistics and number formatting. Uses medians and quartiles instead of means, so
+ * that one block disturbed by another process does not shift the result.
  */
 #define _GNU_SOURCE
 #include <math.h>
@@ -33,7 +33,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The value at a fraction of the sorted samples, interpolated between neighbours. */
+/* The quantile of sorted samples, interpolated between neighbours. */
 static double quantile(const double *sorted, size_t count, double fraction)
 {
     double at = fraction * (double)(count - 1);
@@ -53,7 +53,7 @@ struct bench_spread bench_spread_of(double *values, size_t count)
 
 /* ---- Text ------------------------------------------------------------------------------------ */
 
-/* Four digits that mean something, without exponents. */
+/* Decimals for four significant digits without an exponent. */
 static int decimals(double value)
 {
     if (value >= 1000)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Files that a program was told to write. A full disk shows when the file is closed, if not before:
- * a file of numbers that is cut short is an error.
+ * Output files. A full disk may show only when the file is closed: a truncated file of results is
+ * an error.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The Python script that measures the same: where it is, and its output. */
+/* Finds and runs the Python script that takes the same measurements. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <libgen.h>
@@ -14,7 +14,7 @@
 
 extern char **environ;
 
-/* Looks beside the program and in share/ of a bundle. */
+/* Searches beside the program and in share/ of a bundle. */
 static bool search_script(char *path, size_t size)
 {
     char self[PATH_MAX];
@@ -36,12 +36,11 @@ bool bench_find_script(const char *given, char *path, size_t size)
         snprintf(path, size, "%s", given);
     if (given ? access(path, R_OK) == 0 : search_script(path, size))
         return true;
-    fprintf(stderr, "%s: no %s.py found; say where it is with --script\n", bench_program,
-            bench_program);
+    fprintf(stderr, "%s: %s.py not found; name it with --script\n", bench_program, bench_program);
     return false;
 }
 
-/* Starts the program with its output in a pipe; returns the end to read, NULL on failure. */
+/* Starts the program with its output piped; returns the read end, NULL on failure. */
 static FILE *start(char *const arguments[], pid_t *child)
 {
     int ends[2];
@@ -70,7 +69,7 @@ static bool take_lines(FILE *output, bool (*take)(char *line, void *of), void *o
         line[strcspn(line, "\n")] = '\0';
         good = take(line, of);
         if (!good)
-            fprintf(stderr, "%s: the script printed what is not understood: %s\n", bench_program,
+            fprintf(stderr, "%s: cannot parse a line that the script printed: %s\n", bench_program,
                     line);
     }
     free(line);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench_frames: what a frame costs whose mesh CUDA writes and OpenGL or Vulkan draws, by every way
- * that the mesh can take, side by side in one run. Writes a table, a file of numbers and a chart.
+ * bench_frames: measures what a frame costs when CUDA writes its mesh and OpenGL or Vulkan draws
+ * it, for each transport, side by side in one run. Writes a table, a JSON file and a chart.
  */
 #define _GNU_SOURCE
 #include <limits.h>
@@ -21,7 +21,7 @@ struct options {
     struct frames_table table;
     bool why;
     const char *only, *python, *script;
-    char script_path[PATH_MAX], version[FRAMES_PYTHON]; /* Python's */
+    char script_path[PATH_MAX], version[FRAMES_PYTHON]; /* of Python */
 };
 
 /* ---- Options --------------------------------------------------------------------------------- */
@@ -60,7 +60,7 @@ static bool be_quick(const char *text, void *options)
     return take_meshes("16,32,64", o);
 }
 
-/* Both sides on one device. */
+/* CUDA and OpenGL on one device. */
 static bool take_device(const char *text, void *options)
 {
     struct frames *f = &((struct options *)options)->f;
@@ -84,7 +84,7 @@ static bool is_across(const struct options *o)
     return o->f.gl_ordinal != FRAMES_SOFTWARE_GL && o->f.gl_ordinal != o->f.on.ordinal;
 }
 
-/* With two devices, or OpenGL on the processor, only the rows that say something there. */
+/* The default rows with two devices, and with OpenGL on the CPU. */
 static const char ACROSS[] = "kernel,draw,bound,transfer,raw,grinterop,copy,peer,shared,ring/1,"
                              "hand/,vulkan/draw,vulkan/1,read/,vulkan/read/";
 static const char SOFTWARE[] = "kernel,draw,bound,transfer,copy,read/bound,read/copy";
@@ -98,22 +98,22 @@ static void read_options(int argc, char *argv[], struct options *o)
 {
     struct frames_effort *e = &o->effort;
     const struct option_row rows[] = {
-        {"device", 0, "N", "the CUDA device to use, as CUDA counts; it draws, too (default 0)",
+        {"device", 0, "N", "the CUDA device that computes and draws (default 0)",
          .own = {take_device, o}},
         {"cuda-device", 0, "N", "the CUDA device that computes",
          .whole = {&o->f.on.ordinal, 0, 1000}},
         {"gl-device", 0, "N",
-         "the CUDA device on which OpenGL and Vulkan draw; \"software\": OpenGL draws on the "
-         "processor, by Mesa, and there is no interop to compare with",
+         "the CUDA device on which OpenGL and Vulkan draw; \"software\": OpenGL draws on the CPU, "
+         "with Mesa, without interop to compare with",
          .own = {take_gl_device, o}},
-        {"meshes", 0, "A,B,C", "points along each side, up to three meshes (default 64,256,1024)",
+        {"meshes", 0, "A,B,C", "points per side of up to three meshes (default 64,256,1024)",
          .own = {take_meshes, o}},
         {"rounds", 0, "N", "blocks of each row", .count = {&e->rounds, 1, 64}},
-        {"frames", 0, "N", "frames in a block, at least; fewer where they take long",
+        {"frames", 0, "N", "minimum number of frames in a block; fewer if they take long",
          .count = {&e->frames, 1, 20000}},
         {"block-seconds", 0, "S",
-         "how long a block lasts, at least; one of interop that a row is compared with lasts half "
-         "of it",
+         "minimum duration of a block; the interop blocks that a row is compared with last half as "
+         "long",
          .real = {&e->block_seconds, 1e-6, 60}},
         {"most-seconds", 0, "S", "and at most", .real = {&e->most_seconds, 1e-6, 60}},
         {"only", 0, "A,B",
@@ -121,26 +121,26 @@ static void read_options(int argc, char *argv[], struct options *o)
          "two devices those that compare them)",
          .text = &o->only},
         {"why", 0, NULL,
-         "also take the shared and the copy transport apart, by hand, and look when frames are "
-         "drawn",
+         "also measure the parts of the shared and the copy transport by raw calls, and when "
+         "frames are drawn",
          .flag = &o->why},
         {"quick", 0, NULL, "tiny meshes (16,32,64) and blocks: a test of this program",
          .own = {be_quick, o}},
         BENCH_OPTION_JSON(&o->run.json),
         BENCH_OPTION_SVG(&o->run.svg),
         {"with-python", 0, "PYTHON",
-         "run bench_frames.py with that interpreter first, for cuda.core's row",
+         "first run bench_frames.py with that interpreter, for the cuda.core row",
          .text = &o->python},
         {"script", 0, "FILE",
-         "bench_frames.py, where it is neither beside this program nor in ../share",
+         "the path of bench_frames.py, if it is neither beside this program nor in ../share",
          .text = &o->script},
         {0},
     };
     options_read(
         argc, argv, bench_program, rows,
-        "A CUDA kernel writes a mesh of w by w points, OpenGL or Vulkan draws it into 512 by 512 "
-        "pixels: raw interop in order, grinterop in order, grinterop's ring with frames in flight. "
-        "Or OpenGL or Vulkan draws a picture of w by w pixels, and CUDA filters it.",
+        "A CUDA kernel writes a mesh of w by w points, and OpenGL or Vulkan draws it into 512 by "
+        "512 pixels: raw interop in order, grinterop in order, and the grinterop ring with frames "
+        "in flight. Or OpenGL or Vulkan draws a picture of w by w pixels, and CUDA filters it.",
         BENCH_NOTES);
     if (!o->only)
         o->only = usual_rows(o);
@@ -207,7 +207,7 @@ static bool say_why(bool good)
     return good;
 }
 
-/* Python has the device for itself: it runs before anything is open. */
+/* The Python script runs before any device is open, so that it has the device to itself. */
 static bool open(void *of)
 {
     struct options *o = of;
@@ -227,14 +227,14 @@ static void print_facts(void *of)
     const struct options *o = of;
     const bool software = o->f.gl_ordinal == FRAMES_SOFTWARE_GL;
     if (software)
-        printf("  OPENGL ON THE PROCESSOR: CUDA computes on device %d\n", o->f.on.ordinal);
+        printf("  OPENGL ON THE CPU: CUDA computes on device %d\n", o->f.on.ordinal);
     else if (is_across(o))
         printf("  TWO DEVICES: CUDA computes on device %d, OpenGL and Vulkan draw on device %d\n",
                o->f.on.ordinal, o->f.gl_ordinal);
-    printf("  frames   CUDA writes w x w points of 16 bytes, drawn into %d x %d pixels\n"
-           "  blocks   %u of each row%s; from empty queues until all APIs are done\n",
+    printf("  frames   CUDA writes w x w points of 16 bytes, drawn into %d x %d pixels\n  blocks   "
+           "%u of each row%s; from empty queues until all APIs are idle\n",
            FRAMES_TARGET, FRAMES_TARGET, o->effort.rounds,
-           software ? "" : ", in turn with raw interop in order");
+           software ? "" : ", alternating with raw interop in order");
 }
 
 static bool measure(void *of)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Frames in flight on shared storage by hand: each wait, signal and flush can be left out or made
- * rarer, so that a run tells what it costs. Two timeline semaphores: CUDA signals `release` to the
- * number of the frame that it has written, OpenGL `acquire` to that of the frame that it has drawn;
- * frames count from 1.
+ * Frames in flight on shared storage by raw calls. Each wait, signal and flush can be omitted or
+ * made less often, to measure what it costs. There are two timeline semaphores: CUDA signals
+ * `release` with the number of the frame it has written, OpenGL signals `acquire` with the number
+ * of the frame it has drawn. Frames count from 1.
  *
- * A wait that is made every k frames is for all k; a signal that is made every k frames stands for
- * all k. A wait may thus be for a signal that is enqueued only later, which timelines allow.
+ * A wait made every k frames covers all k, and so does a signal. A wait may therefore precede the
+ * signal it waits for, which timelines allow.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 
 #include "bench/frames/hand.h"
 
-/* ---- Making it ------------------------------------------------------------------------------- */
+/* ---- Setup ----------------------------------------------------------------------------------- */
 
 static bool open_buffers(struct frames *f, struct frames_hand *h, const struct frames_kind *kind)
 {
@@ -28,7 +28,7 @@ static bool open_buffers(struct frames *f, struct frames_hand *h, const struct f
     return true;
 }
 
-/* Frames count from 64: what is satisfied long ago, and what no signal of a frame stands for. */
+/* Frames count from 64, so that lower values are satisfied and belong to no frame. */
 bool frames_hand_open(struct frames *f, struct frames_run *run)
 {
     struct frames_hand *h = run->hand = calloc(1, sizeof(*h));
@@ -58,7 +58,7 @@ bool frames_hand_close(struct frames *f, struct frames_run *run)
 
 /* ---- A frame --------------------------------------------------------------------------------- */
 
-/* The signal that stands for a frame, where one is made every `every` frames: the next multiple. */
+/* The value that covers a frame if every `every`th frame is signalled: the next multiple. */
 static uint64_t signal_for(uint64_t frame, unsigned every)
 {
     return every == 0 ? 0 : (frame + every - 1) / every * every;
@@ -69,7 +69,7 @@ static bool is_turn(uint64_t frame, unsigned every)
     return every != 0 && frame % every == 0;
 }
 
-/* The frames whose slots this one and the next few use again have been drawn. */
+/* Waits until the frames whose slots this and the next few frames reuse have been drawn. */
 static bool cuda_waits(struct frames *f, const struct frames_hand *h,
                        const struct frames_kind *kind)
 {
@@ -117,7 +117,7 @@ bool frames_hand_frame(struct frames *f, struct frames_run *run)
     return true;
 }
 
-/* The other way round: OpenGL writes the slot, CUDA reads it; all four in each frame. */
+/* The reverse direction: OpenGL writes the slot, CUDA reads it; every frame waits and signals. */
 bool frames_hand_read_frame(struct frames *f, struct frames_run *run)
 {
     struct frames_hand *h = run->hand;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rows by copy: OpenGL's own buffers, and such that grinterop creates, in order and in flight.
- * Here the reader is behind the writer by as many frames as are in flight: by copy it is the
- * thread that waits for them.
+ * Rows of the copy transport, with OpenGL buffers and with buffers that grinterop creates, in order
+ * and in flight. The reader lags the writer by the number of frames in flight, since a copy makes
+ * the thread wait for them.
  */
 #include <epoxy/gl.h>
 
@@ -11,7 +11,7 @@
 static const gr_gl_options BY_COPY = {.struct_size = sizeof(gr_gl_options),
                                       .transports = GR_TRANSPORT_COPY};
 
-/* OpenGL's own, for the direction of the row. */
+/* An existing OpenGL buffer, for the direction of the row. */
 bool frames_copy_open(struct frames *f, struct frames_run *run)
 {
     const unsigned flags = run->kind->reads ? GR_READ_ONLY : GR_WRITE_DISCARD;
@@ -31,7 +31,7 @@ bool frames_copy_open_created(struct frames *f, struct frames_run *run)
 
 typedef bool (*open_fn)(struct frames *, struct frames_run *);
 
-/* Fills in the run's slots by `open`, and makes the ring that holds them. */
+/* Creates the slots with `open`, and the ring that holds them. */
 static bool open_ring(struct frames *f, struct frames_run *run, open_fn open)
 {
     gr_resource *resources[FRAMES_MOST_COPIES];
@@ -84,7 +84,7 @@ static bool draw_one(struct frames *f, struct frames_run *run)
            frames_grinterop_failed("gr_ring_give_back");
 }
 
-/* At a block's begin the writer gets ahead, and at its end only the reader is left. */
+/* At the start of a block the writer gets ahead; at its end only the reader is left. */
 static bool get_ahead(struct frames *f, struct frames_run *run,
                       bool (*write)(struct frames *, struct frames_run *))
 {
@@ -105,14 +105,14 @@ bool frames_copy_read_ring(struct frames *f, struct frames_run *run)
     return get_ahead(f, run, frames_read_draw_slot) && frames_read_slot(f, run);
 }
 
-/* ---- The bus alone --------------------------------------------------------------------------- */
+/* ---- Transfer alone -------------------------------------------------------------------------- */
 
 bool frames_transfer_open(struct frames *f, struct frames_run *run)
 {
     return frames_cuda_ok(f, f->cuda->MemAllocHost(&run->host, f->bytes), "cuMemAllocHost");
 }
 
-/* What each copy to OpenGL has to take at least: the kernel, and all bytes to the host. */
+/* The minimum for any copy to OpenGL: the kernel, and the transfer of all bytes to the host. */
 bool frames_transfer(struct frames *f, struct frames_run *run)
 {
     const CUdeviceptr from = f->scratch[f->frames_left % FRAMES_ALONE];

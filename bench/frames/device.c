@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What every row works with: CUDA, OpenGL without a window, which may be on another device, the
- * kernels, and the drawing of a mesh as points into a target of 512 by 512 pixels.
+ * The basis of all rows: CUDA, headless OpenGL, which may use another device, the kernels, and
+ * drawing a mesh as points into a target of 512 x 512 pixels.
  */
 #define _GNU_SOURCE
 #include "bench/frames/frames.h"
@@ -28,7 +28,7 @@ const unsigned char *frames_kernel(size_t *size)
     return start;
 }
 
-/* ---- Errors: a row that cannot be measured says why in the table ----------------------------- */
+/* ---- Errors: kept as the reason why a row was not measured ----------------------------------- */
 
 static char last_words[500];
 
@@ -72,9 +72,7 @@ bool frames_gl_ok(const char *doing)
 
 /* ---- A frame --------------------------------------------------------------------------------- */
 
-/*
- * Neighbouring frames are far apart, so that an old mesh, or half of one, is seen in the picture.
- */
+/* Successive frames differ a lot, so that a stale or half-written mesh is visible. */
 static float phase_of(unsigned frames_left)
 {
     return (float)(frames_left % FRAMES_PHASES * 23 % FRAMES_PHASES) / FRAMES_PHASES;
@@ -152,7 +150,7 @@ int frames_wrong_pixels(struct frames *f, unsigned tolerance)
 
 /* ---- A mesh ---------------------------------------------------------------------------------- */
 
-/* The last frame's picture, by a way that nothing shared takes part in. */
+/* The picture of the last frame, made without sharing. */
 static bool make_reference(struct frames *f)
 {
     void *vertices = malloc(f->bytes);

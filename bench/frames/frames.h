@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What the files of bench_frames share: the devices, the rows of the table, and what was measured.
- */
+/* The shared part of bench_frames: the devices, the rows of the table, and the results. */
 #ifndef FRAMES_H
 #define FRAMES_H
 
@@ -21,75 +19,74 @@
 #include "tests/support/own_egl.h"
 
 enum {
-    FRAMES_TARGET = 512, /* pixels each way */
+    FRAMES_TARGET = 512, /* pixels per side */
     FRAMES_PIXELS = FRAMES_TARGET * FRAMES_TARGET * 4,
-    FRAMES_ALONE = 16, /* buffers in turn where nobody waits, so that no cache has them */
+    FRAMES_ALONE = 16, /* buffers used in turn in unsynchronised rows, too many for the caches */
     FRAMES_MOST_GROUP = 64,
     FRAMES_MOST_SLOTS = 256,
     FRAMES_MESHES = 3,
-    FRAMES_MOST_COPIES = 6,  /* slots of a ring by copy */
-    FRAMES_PHASES = 61,      /* meshes and pictures that differ */
-    FRAMES_SOFTWARE_GL = -1, /* for a device's number: OpenGL is on the processor */
+    FRAMES_MOST_COPIES = 6,  /* ring slots with the copy transport */
+    FRAMES_PHASES = 61,      /* different meshes and pictures */
+    FRAMES_SOFTWARE_GL = -1, /* device number: OpenGL on the CPU */
     FRAMES_ROWS = 96
 };
 
 struct frames_vulkan;
 
-/* Of the rows in which OpenGL draws a picture of mesh by mesh pixels, which CUDA filters. */
+/* For rows in which OpenGL draws a picture of mesh x mesh pixels and CUDA filters it. */
 struct frames_picture {
     unsigned framebuffer, colour, program, vertex_array;
-    int phase;                 /* the shader's variable */
-    unsigned alone;            /* a buffer of OpenGL's own */
-    CUdeviceptr filtered;      /* the last frame's result */
-    float *reference, *result; /* on the host: as it should be, and as it is */
+    int phase;                 /* location of the uniform */
+    unsigned alone;            /* an OpenGL buffer that is not shared */
+    CUdeviceptr filtered;      /* the result of the last frame */
+    float *reference, *result; /* in host memory: expected and actual */
 };
 
-/* One OpenGL context, one stream, a target, and what is drawn where nothing is shared. */
+/* One OpenGL context, one stream, a render target, and buffers that are not shared. */
 struct frames {
     const gr_cuda_api *cuda;
     struct bench_device on; /* where CUDA computes */
-    int gl_ordinal; /* the CUDA device on which OpenGL and Vulkan draw; or FRAMES_SOFTWARE_GL */
+    int gl_ordinal; /* the CUDA device on which OpenGL and Vulkan draw, or FRAMES_SOFTWARE_GL */
     CUmodule module;
     CUfunction kernel, filter, stamp, answer;
-    gr_egl *egl; /* one of these two is the OpenGL context */
+    gr_egl *egl; /* the OpenGL context is one of these two */
     struct own_egl software_gl;
     bool has_target;
     unsigned framebuffer, colour, program, vertex_array;
-    struct frames_vulkan *vulkan; /* NULL where there is none, for this reason: */
+    struct frames_vulkan *vulkan; /* NULL if not available, for this reason: */
     char no_vulkan[400];
     struct frames_picture picture;
-    gr_vk_headless *timeline_vulkan; /* hand_timeline.c's, once it was needed */
+    gr_vk_headless *timeline_vulkan; /* for hand_timeline.c, created on first use */
 
-    int mesh;                          /* points along each side */
-    size_t bytes;                      /* of a mesh's vertices */
-    unsigned plain[FRAMES_ALONE];      /* OpenGL's alone; each holds the last frame's mesh */
-    CUdeviceptr scratch[FRAMES_ALONE]; /* CUDA's alone */
-    unsigned plain_turn;               /* which is drawn next */
-    unsigned
-        frames_left; /* in the block: says which mesh a frame has, the last one always the same */
-    unsigned char *reference, *pixels; /* of the last frame: as it should be, and as it is */
-    unsigned *queries;                 /* if not NULL, one of OpenGL's timers after each drawing */
-    unsigned drawn;                    /* since there are queries */
-    CUdeviceptr stamps;                /* if not 0, when each mesh's kernel begins and has ended */
-    unsigned launched;                 /* since there are stamps */
+    int mesh;                          /* points per side */
+    size_t bytes;                      /* vertex bytes of a mesh */
+    unsigned plain[FRAMES_ALONE];      /* not shared; each holds the mesh of the last frame */
+    CUdeviceptr scratch[FRAMES_ALONE]; /* CUDA memory, not shared */
+    unsigned plain_turn;               /* the next one to draw */
+    unsigned frames_left; /* in the block; selects the mesh: the last is always the same */
+    unsigned char *reference, *pixels; /* of the last frame: expected and actual */
+    unsigned *queries;                 /* if not NULL, an OpenGL timer for each frame */
+    unsigned drawn;                    /* since `queries` was set */
+    CUdeviceptr stamps;                /* if not 0, start and end time of each kernel */
+    unsigned launched;                 /* since `stamps` was set */
 };
 
 struct frames_kind;
 struct frames_hand;
 struct frames_hand_copy;
 
-/* A row while it is measured. */
+/* The state of a row during its measurement. */
 struct frames_run {
     const struct frames_kind *kind;
     gr_resource *resource;     /* of rows with one resource */
     CUgraphicsResource handle; /* of raw interop */
     unsigned name;             /* of its buffer */
     gr_ring *ring;
-    unsigned names[FRAMES_MOST_COPIES]; /* of its buffers, where they are OpenGL's own */
-    VkCommandBuffer *commands;          /* of each slot */
-    struct frames_hand *hand;           /* of rows by hand */
-    struct frames_hand_copy *hand_copy; /* of copies by hand */
-    void *host;                         /* memory to copy to */
+    unsigned names[FRAMES_MOST_COPIES]; /* of its buffers, if OpenGL owns them */
+    VkCommandBuffer *commands;          /* for each slot */
+    struct frames_hand *hand;           /* for rows by hand */
+    struct frames_hand_copy *hand_copy; /* for copies by hand */
+    void *host;                         /* destination of copies */
     const gr_slot *slots[FRAMES_MOST_GROUP];
 };
 
@@ -108,59 +105,57 @@ enum frames_part {
     FRAMES_PARTS
 };
 
-/* How by_hand.c hands frames over: every so many frames, 0: never. */
+/* What by_hand.c does for synchronisation: every n frames; 0: never. */
 struct frames_hand_kind {
     bool kernel, draw;
     unsigned cuda_waits, cuda_signals, gl_waits, gl_signals, flushes;
-    bool barriers;  /* OpenGL's waits and signals name the buffer */
-    bool satisfied; /* waits are for what was signalled long ago */
+    bool barriers;  /* OpenGL waits and signals name the buffer */
+    bool satisfied; /* waits use a value that was signalled long ago */
 };
 
-/* When OpenGL is told to begin with the pieces of a copy. */
+/* When OpenGL flushes during a copy in pieces. */
 enum frames_flush { FRAMES_FLUSH_NEVER, FRAMES_FLUSH_WAITING, FRAMES_FLUSH_EACH };
 
-/* How hand_copy.c copies frames; the row's slots are the buffers that it goes through in turn. */
+/* How hand_copy.c copies frames; the row cycles through `slots` buffers. */
 struct frames_hand_copy_kind {
-    unsigned pieces, ahead; /* ahead: frames that CUDA has written when one is drawn; 0: that one */
-    bool by_processor;      /* not by memory that OpenGL keeps mapped */
+    unsigned pieces, ahead; /* ahead: frames written when one is drawn; 0: that one */
+    bool by_processor;      /* instead of memory that OpenGL keeps mapped */
     enum frames_flush flush;
-    bool until_drawn; /* a buffer is written again when its frame was drawn, not just copied */
-    bool waits_early; /* for that the thread waits before the kernel, not before CUDA's copy */
+    bool until_drawn; /* reuse a buffer after its frame was drawn, not just copied */
+    bool waits_early; /* the thread waits for that before the kernel, not before the copy */
 };
 
-/* One row of the table, as it is to be measured. */
+/* The description of one row of the table. */
 struct frames_kind {
-    const char *key; /* the row's name for machines */
+    const char *key; /* the name of the row for scripts */
     const char *label;
     enum frames_part part;
     unsigned slots, group;
-    frames_fn open, frame,
-        close;      /* frame: `group` frames at once; close: also after a failed open */
-    bool unchecked; /* its picture is not CUDA's */
-    bool reads;     /* OpenGL draws a picture, CUDA filters it */
-    bool across;    /* only where CUDA is on another device than OpenGL */
+    frames_fn open, frame, close; /* frame: `group` frames; close: also if open failed */
+    bool unchecked;               /* the picture does not come from CUDA */
+    bool reads;                   /* OpenGL draws a picture, CUDA filters it */
+    bool across;                  /* only if CUDA and OpenGL use different devices */
     struct frames_hand_kind hand;
     struct frames_hand_copy_kind copy;
 };
 
-/* How long and how often. */
+/* How long and how often to measure. Blocks of raw interop last half of block_seconds. */
 struct frames_effort {
     unsigned rounds, frames, most_frames;
-    double block_seconds, most_seconds; /* what a block takes, at least and at most; half of the
-                                           first: one of raw interop */
+    double block_seconds, most_seconds; /* of a block, at least and at most */
 };
 
-/* One row as measured for one mesh; times are microseconds a frame. */
+/* The result of one row for one mesh; times are in microseconds per frame. */
 struct frames_result {
     bool measured;
-    char reason[500];                /* why not, or "" */
+    char reason[500];                /* why it was not measured, or "" */
     unsigned frames;                 /* in a block; 0: unknown */
-    struct bench_spread wall, times; /* times: in order / this, of neighbouring blocks */
+    struct bench_spread wall, times; /* times: in order / this, of adjacent blocks */
     double cpu;                      /* of the thread */
-    double waiting;                  /* frames not done when the thread had enqueued the last */
-    bool full;                       /* the queues set the pace, not the thread */
-    int wrong;                       /* pixels that differ, at most; -1: not looked at */
-    char gaps[160];                  /* how the drawing is spread over time, where asked for */
+    double waiting; /* frames unfinished when the thread had enqueued the last one */
+    bool full;      /* the GPU was the bottleneck, not the thread */
+    int wrong;      /* most pixels that differ; -1: unchecked */
+    char gaps[160]; /* the distribution of draws over time, if requested */
 };
 
 struct frames_table {
@@ -173,7 +168,7 @@ struct frames_table {
 /* device.c: errors are printed; drain waits for all APIs. */
 bool frames_open(struct frames *frames);
 void frames_close(struct frames *frames);
-/* OpenGL, Vulkan, and by which transport a buffer of the ring is shared, or why none is. */
+/* Adds OpenGL, Vulkan, and the transport of shared buffers, or why they are not available. */
 void frames_add_facts(const struct frames *frames, struct bench_machine *machine);
 bool frames_set_mesh(struct frames *frames, int mesh);
 bool frames_drain(struct frames *frames);
@@ -181,25 +176,26 @@ bool frames_cuda_ok(const struct frames *frames, CUresult result, const char *ca
 bool frames_grinterop_failed(const char *call);
 bool frames_gl_ok(const char *doing);
 float frames_next_phase(struct frames *frames);
-bool frames_stamp(struct frames *frames, CUdeviceptr at); /* the time on CUDA's device, in ns */
-bool frames_launch(struct frames *frames, CUdeviceptr vertices); /* the next frame's mesh */
+bool frames_stamp(struct frames *frames, CUdeviceptr at);        /* CUDA device time, in ns */
+bool frames_launch(struct frames *frames, CUdeviceptr vertices); /* the next frame */
 void frames_draw(struct frames *frames, unsigned name);
 int frames_wrong_pixels(struct frames *frames, unsigned tolerance);
 void frames_read(struct frames *frames);
-const char *frames_last_words(void); /* what the functions that failed said last */
+const char *frames_last_words(void); /* the last error */
 void frames_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* What draws the points and the picture, for OpenGL and for Vulkan. */
+/* The shaders of the points and the picture, for OpenGL and Vulkan. */
 extern const struct glsl mesh_vert, mesh_frag, picture_vert, picture_frag;
 
-/* The kernel as the CUDA driver in use takes it. */
+/* The kernels in the format that the CUDA driver in use loads. */
 const unsigned char *frames_kernel(size_t *size);
 
-/* rows.c: one mesh, written by CUDA from map to release. */
+/* rows.c: maps the resource, writes one mesh, releases it. */
 bool frames_write_mapped(struct frames *frames, gr_resource *resource);
 
 /*
- * A group of frames that goes through the ring: written by CUDA and taken for drawing; then back.
+ * Passes a group of frames through the ring: CUDA writes it, the renderer acquires it and gives it
+ * back.
  */
 bool frames_ring_write(struct frames *frames, struct frames_run *run);
 bool frames_ring_give_back(struct frames_run *run);
@@ -209,7 +205,7 @@ extern const struct frames_kind frames_kinds[];
 extern const size_t frames_kind_count;
 extern const struct frames_kind *const frames_base;      /* raw interop in order */
 extern const struct frames_kind *const frames_read_base; /* where CUDA reads */
-extern const struct frames_kind frames_core;             /* measured by Python */
+extern const struct frames_kind frames_core;             /* measured by the Python script */
 
 /* copy_rows.c */
 bool frames_copy_open(struct frames *, struct frames_run *);
@@ -244,12 +240,11 @@ bool frames_vulkan_read_close(struct frames *, struct frames_run *);
 bool frames_picture_open(struct frames *frames);
 void frames_picture_close(struct frames *frames);
 bool frames_picture_set_mesh(struct frames *frames);
-void frames_picture_draw(struct frames *frames,
-                         unsigned name); /* the next frame's, into a buffer */
+void frames_picture_draw(struct frames *frames, unsigned name); /* the next frame */
 bool frames_picture_filter(struct frames *frames, CUdeviceptr pixels);
 bool frames_picture_wrong(struct frames *frames, int *wrong); /* pixels that differ */
 
-/* read_rows.c: how it gets to CUDA */
+/* read_rows.c: passing it to CUDA */
 bool frames_read_alone(struct frames *, struct frames_run *);
 bool frames_read_open_raw(struct frames *, struct frames_run *);
 bool frames_read_raw(struct frames *, struct frames_run *);
@@ -258,10 +253,10 @@ bool frames_read_open_peer(struct frames *, struct frames_run *);
 bool frames_read_frame(struct frames *, struct frames_run *);
 bool frames_read_open_ring(struct frames *, struct frames_run *);
 bool frames_read_ring(struct frames *, struct frames_run *);
-bool frames_read_draw_slot(struct frames *, struct frames_run *); /* into the ring's next one */
-bool frames_read_slot(struct frames *, struct frames_run *); /* the next of the ring, and back */
+bool frames_read_draw_slot(struct frames *, struct frames_run *); /* into the next ring slot */
+bool frames_read_slot(struct frames *, struct frames_run *);      /* and gives it back */
 
-/* rows.c: what rows of both directions do */
+/* rows.c: for rows in both directions */
 bool frames_make_buffer(struct frames *frames, struct frames_run *run);
 bool frames_open_raw(struct frames *frames, struct frames_run *run, unsigned flags);
 bool frames_open_peer(struct frames *frames, struct frames_run *run, unsigned flags);
@@ -269,25 +264,25 @@ bool frames_map_raw(struct frames *frames, const struct frames_run *run, CUdevic
 bool frames_unmap_raw(struct frames *frames, struct frames_run *run);
 bool frames_open_ring(struct frames *frames, struct frames_run *run, gr_side producer);
 
-/* by_hand.c: the shared transport by hand, whole and to learn what its parts cost */
+/* by_hand.c: the shared transport by raw calls, complete or in parts */
 bool frames_hand_open(struct frames *, struct frames_run *);
 bool frames_hand_frame(struct frames *, struct frames_run *);
 bool frames_hand_read_frame(struct frames *, struct frames_run *);
 bool frames_hand_close(struct frames *, struct frames_run *);
 
-/* hand_copy.c: the copy transport by hand, to learn the same */
+/* hand_copy.c: the copy transport by raw calls */
 bool frames_hand_copy_open(struct frames *, struct frames_run *);
 bool frames_hand_copy_frame(struct frames *, struct frames_run *);
 bool frames_hand_copy_close(struct frames *, struct frames_run *);
 
-/* gaps.c: how the drawing of a row's frames is spread over time, as a sentence. */
+/* gaps.c: describes how the draws of a row are spread over time. */
 bool frames_gaps(struct frames *frames, struct frames_run *run, char text[160]);
 
-/* measure.c: `base` is what the row is compared with, or NULL */
+/* measure.c: `base` is the row to compare with, or NULL */
 void frames_measure(struct frames *frames, struct frames_run *base, const struct frames_kind *kind,
                     const struct frames_effort *effort, bool gaps, struct frames_result *result);
 
-/* frames_python.c: fills in the row of cuda.core, and what ran it. */
+/* frames_python.c: measures the cuda.core row; `version` names the interpreter. */
 #define FRAMES_PYTHON 300
 bool frames_python(const char *python, const char *script, int ordinal,
                    const struct frames_effort *effort, struct frames_table *table,
@@ -295,9 +290,9 @@ bool frames_python(const char *python, const char *script, int ordinal,
 
 /* report.c */
 enum frames_measure_of {
-    FRAMES_IN_ORDERS, /* so many times the frames of raw interop in order, at least */
-    FRAMES_BOUNDS,    /* so many times the bound's time, at most */
-    FRAMES_LONGERS    /* so many times the longer of the drawing's and the transfer's, at most */
+    FRAMES_IN_ORDERS, /* speed-up over raw interop in order, minimum */
+    FRAMES_BOUNDS,    /* time relative to the bound, maximum */
+    FRAMES_LONGERS    /* time relative to the longer of draw and transfer, maximum */
 };
 struct frames_goal {
     const char *key;

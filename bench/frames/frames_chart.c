@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Draws what was measured as one SVG chart: a panel for each mesh, a bar for each row, microseconds
- * a frame on a logarithmic axis. A dashed line marks the bound, what both sides take when nobody
- * waits.
+ * Draws the results as one SVG chart: a panel per mesh, a bar per row, microseconds per frame on a
+ * logarithmic axis. A dashed line marks the bound, the unsynchronised time of both APIs.
  */
 #include <math.h>
 #include <string.h>
@@ -16,7 +15,7 @@ enum {
     BAR = 13,
     HEADING = 26, /* of a part, above its rows */
     BOTTOM = 62,
-    LEAST_WIDTH = 880 /* of the words above the panels */
+    LEAST_WIDTH = 880 /* of the text above the panels */
 };
 
 struct chart {
@@ -50,7 +49,7 @@ static void find_range(struct chart *c)
     svg_set_range(&c->panels, low, high);
 }
 
-/* The end of a row's bar, which is never too short to be seen. */
+/* The end of the bar, which is at least one unit long. */
 static double bar_end(const struct chart *c, size_t m, const struct frames_result *r)
 {
     return fmax(svg_at(&c->panels, m, r->wall.median), svg_panel_x(&c->panels, m) + 1);
@@ -99,7 +98,7 @@ static void write_value(struct chart *c, size_t i, size_t m, double y)
              bench_number(time, r->wall.median), times);
 }
 
-/* All bars, then, with the names, the numbers, which lie above the lines that mark the bound. */
+/* First all bars, then the names and numbers, which lie above the lines of the bound. */
 static void draw_rows(struct chart *c, bool numbers)
 {
     double y = TOP;
@@ -135,13 +134,13 @@ static int height_of(const struct frames_table *table)
     return height;
 }
 
-/* ---- The whole ------------------------------------------------------------------------------- */
+/* ---- The chart ------------------------------------------------------------------------------- */
 
 static void draw_title(struct chart *c, const struct frames *frames)
 {
     if (frames->gl_ordinal == FRAMES_SOFTWARE_GL)
         svg_text(&c->svg, 16, 30, "title",
-                 "A frame's cost: CUDA works on a GPU, OpenGL draws on the processor");
+                 "A frame's cost: CUDA works on a GPU, OpenGL draws on the CPU");
     else if (frames->on.ordinal == frames->gl_ordinal)
         svg_text(&c->svg, 16, 30, "title",
                  "A frame's cost: CUDA writes a mesh, OpenGL or Vulkan draws it");
@@ -159,8 +158,8 @@ static void draw_head(struct chart *c, const struct bench_machine *machine)
              machine->software ? "NOT A GPU: " : "", machine->device,
              slash ? slash + 1 : machine->driver, machine->date, FRAMES_TARGET, FRAMES_TARGET);
     svg_text(&c->svg, 16, 67, "sub",
-             "In brackets: times the frames of raw interop in order, in blocks beside each other. "
-             "Dashed: both sides unsynchronised, the bound.");
+             "In brackets: speed-up over raw interop in order, from adjacent blocks. Dashed: both "
+             "unsynchronised, the bound.");
     for (size_t m = 0; m < c->table->meshes; m++) {
         const int mesh = c->table->mesh[m];
         const double bytes = (double)mesh * mesh * 16;
@@ -185,7 +184,7 @@ bool frames_write_svg(const char *path, const struct bench_machine *machine,
     draw_title(&c, frames);
     draw_head(&c, machine);
     for (size_t m = 0; m < table->meshes; m++)
-        svg_grid(&c.svg, &c.panels, m, "axis", "\302\265s a frame, logarithmic");
+        svg_grid(&c.svg, &c.panels, m, "axis", "\302\265s per frame, logarithmic");
     draw_rows(&c, false);
     for (size_t m = 0; m < table->meshes; m++)
         draw_bound(&c, m);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writes what was measured as JSON, for scripts that compare runs. A row that was not measured has
- * its reason.
+ * Writes the results as JSON, for scripts that compare runs. A row that was not measured has a
+ * reason.
  */
 #define _GNU_SOURCE
 #include "bench/bench_json.h"
@@ -77,7 +77,7 @@ static void write_devices(struct json *json, const struct frames *frames)
     char name[128] = "";
     CUdevice drawing = 0;
     if (frames->gl_ordinal == FRAMES_SOFTWARE_GL)
-        snprintf(name, sizeof(name), "the processor");
+        snprintf(name, sizeof(name), "the CPU");
     else if (frames->cuda->DeviceGet(&drawing, frames->gl_ordinal) == CUDA_SUCCESS)
         frames->cuda->DeviceGetName(name, sizeof(name), drawing);
     json_whole(json, "cuda_device", frames->on.ordinal);

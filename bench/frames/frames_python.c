@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cuda.core's row: runs bench_frames.py in a process of its own, before this one opens any device,
- * and takes over what it prints.
+ * The cuda.core row: runs bench_frames.py in its own process, before this one opens any device, and
+ * reads its output.
  */
 #define _GNU_SOURCE
 #include <math.h>
@@ -22,10 +22,10 @@ static struct frames_result *row_of(struct frames_table *table, int mesh)
 
 struct reading {
     struct frames_table *table;
-    char *python; /* what runs the script */
+    char *python; /* the versions of the interpreter and its packages */
 };
 
-/* As the script's report() writes it. */
+/* Parses a line written by report() in the script. */
 static bool take_line(char *line, void *of)
 {
     struct reading *reading = of;

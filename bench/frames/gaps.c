@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * When OpenGL drew each of a row's frames, by timers of the GPU: the frames that it draws in one
+ * Measures with GPU timers when OpenGL drew each frame of a row: how many frames it draws in one
  * go, and the pauses in which the GPU does something else, such as switching to CUDA and back.
  */
 #define _GNU_SOURCE
@@ -10,7 +10,7 @@
 
 #include "bench/frames/frames.h"
 
-/* A pause is this much longer than most frames. */
+/* A pause exceeds the usual interval by at least this. */
 static const double PAUSE_US = 60;
 enum { FRAMES = 768, SKIPPED = 128 };
 
@@ -27,7 +27,10 @@ static bool draw_all(struct frames *f, struct frames_run *run, unsigned *queries
     return frames_drain(f) && good;
 }
 
-/* Between one frame's end and the next one's; the queues are not full at the start. */
+/*
+ * The intervals between the ends of successive frames. Skips the first frames, while the queues
+ * fill.
+ */
 static void read_intervals(const unsigned *queries, double intervals[])
 {
     GLuint64 before = 0;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The copy transport by raw calls, so that a run tells what its parts cost: how many buffers it
- * goes through in turn, in how many pieces, when OpenGL is told to begin, and for what the thread
- * waits before CUDA writes a buffer again.
+ * The copy transport by raw calls, to measure the cost of its parts: the number of buffers and of
+ * pieces, when OpenGL flushes, and what the thread waits for before CUDA reuses a buffer.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -13,12 +12,12 @@
 
 enum { MOST_PIECES = 64, PAGE = 4096 };
 
-/* What a frame goes through. */
+/* The buffers of one frame. */
 struct turn {
-    CUdeviceptr memory;    /* CUDA's */
-    unsigned mapped, name; /* OpenGL's: what stays mapped, and what is drawn */
-    size_t first;          /* where in the mapping whole pages begin */
-    unsigned char *host;   /* of the mapping, or CUDA's own */
+    CUdeviceptr memory;    /* in CUDA */
+    unsigned mapped, name; /* OpenGL buffers: mapped for staging, and drawn */
+    size_t first;          /* offset of the first whole page in the mapping */
+    unsigned char *host;   /* in the mapping, or CUDA host memory */
     bool registered;
     CUevent ends[MOST_PIECES];
     GLsync fence;
@@ -29,7 +28,7 @@ struct frames_hand_copy {
     struct turn turns[FRAMES_MOST_COPIES];
 };
 
-/* ---- Making it ------------------------------------------------------------------------------- */
+/* ---- Setup ----------------------------------------------------------------------------------- */
 
 static bool map_buffer(const struct frames *f, struct turn *t)
 {
@@ -109,7 +108,7 @@ bool frames_hand_copy_close(struct frames *f, struct frames_run *run)
     return good;
 }
 
-/* ---- CUDA's side ----------------------------------------------------------------------------- */
+/* ---- CUDA ------------------------------------------------------------------------------------ */
 
 static void await_opengl(struct turn *t)
 {
@@ -144,7 +143,7 @@ static bool write_one(struct frames *f, struct frames_run *run)
     return true;
 }
 
-/* ---- OpenGL's side --------------------------------------------------------------------------- */
+/* ---- OpenGL ---------------------------------------------------------------------------------- */
 
 static bool await_cuda(const struct frames *f, CUevent event, bool flushes)
 {
@@ -187,7 +186,7 @@ static bool draw_one(struct frames *f, struct frames_run *run)
     return true;
 }
 
-/* At a block's begin the writer gets ahead, and at its end only the reader is left. */
+/* At the start of a block the writer gets ahead; at its end only the reader is left. */
 bool frames_hand_copy_frame(struct frames *f, struct frames_run *run)
 {
     const struct frames_hand_copy *h = run->hand_copy;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A buffer in memory of the device that draws, by raw calls: CUDA makes it, OpenGL imports it. */
+/* A buffer on the drawing device by raw calls: CUDA allocates it, OpenGL imports it. */
 #define _GNU_SOURCE
 #include <unistd.h>
 
@@ -7,7 +7,7 @@
 
 #include "bench/frames/hand.h"
 
-/* Mesa's drivers on the CPU need a little more memory than the buffer has. */
+/* The Mesa drivers on the CPU need slightly more memory than the buffer size. */
 enum { MESA_ROOM = 64 };
 
 static CUmemAllocationProp properties_on(int device)
@@ -34,7 +34,7 @@ static bool allocate(struct frames *f, struct hand_buffer *b)
     return b->memory != 0;
 }
 
-/* An address, which the drawing device and CUDA's may both use. */
+/* Maps the memory for both the drawing and the CUDA device. */
 static bool map(struct frames *f, struct hand_buffer *b)
 {
     const int devices[] = {f->gl_ordinal, f->on.ordinal};
@@ -53,7 +53,7 @@ static bool map(struct frames *f, struct hand_buffer *b)
                                        "cuMemSetAccess");
 }
 
-/* Dedicated: else NVIDIA's OpenGL (580) takes the memory for compressible. */
+/* Dedicated, since NVIDIA OpenGL (580) otherwise treats the memory as compressible. */
 static bool import(struct frames *f, struct hand_buffer *b)
 {
     const GLint yes = GL_TRUE;
@@ -67,7 +67,7 @@ static bool import(struct frames *f, struct hand_buffer *b)
     glMemoryObjectParameterivEXT(b->object, GL_DEDICATED_MEMORY_OBJECT_EXT, &yes);
     glImportMemoryFdEXT(b->object, b->size, GL_HANDLE_TYPE_OPAQUE_FD_EXT, fd);
     if (!frames_gl_ok("glImportMemoryFdEXT")) {
-        if (!gr_cuda_is_software()) /* Mesa's drivers on the CPU close it all the same */
+        if (!gr_cuda_is_software()) /* Mesa drivers on the CPU close it even if the import fails */
             close(fd);
         return false;
     }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Two timelines by raw calls: a Vulkan device on the GPU that draws makes them, OpenGL imports them
- * there, and CUDA into the context of its own device, which may be another one.
+ * Two timelines by raw calls: a Vulkan device on the drawing GPU creates them, OpenGL imports them
+ * there, and CUDA imports them into the context of its own device, which may be another one.
  *
- * llvmpipe has no semaphores. There the thread waits, so that the rows run as a test of themselves.
+ * llvmpipe has no semaphores. There the thread waits, so that the rows can run as a test.
  */
 #define _GNU_SOURCE
 #include <unistd.h>
@@ -13,7 +13,7 @@
 
 #include "bench/frames/hand.h"
 
-/* GL_NV_timeline_semaphore, which epoxy does not know. */
+/* GL_NV_timeline_semaphore, which epoxy lacks. */
 enum { VALUE_NV = 0x9595, TYPE_NV = 0x95B3, TYPE_TIMELINE_NV = 0x95B5 };
 typedef void (*create_semaphores_fn)(GLsizei, GLuint *);
 typedef void (*semaphore_parameter_fn)(GLuint, GLenum, const GLint *);
@@ -25,7 +25,7 @@ struct functions {
     PFN_vkGetSemaphoreFdKHR get_fd;
 };
 
-/* The device stays until the program's end: OpenGL's contexts do not outlive a Vulkan instance. */
+/* The device lives until the program ends: OpenGL contexts do not outlive a Vulkan instance. */
 static const gr_vk_headless_info *open_vulkan(struct frames *f)
 {
     if (!f->timeline_vulkan)
@@ -82,7 +82,7 @@ static int export(const struct frames_hand *h, const struct functions *vk, VkSem
     return -1;
 }
 
-/* ---- The importers --------------------------------------------------------------------------- */
+/* ---- Imports --------------------------------------------------------------------------------- */
 
 static bool import_into_gl(int fd, GLuint *name)
 {
@@ -97,7 +97,7 @@ static bool import_into_gl(int fd, GLuint *name)
     glImportSemaphoreFdEXT(*name, GL_HANDLE_TYPE_OPAQUE_FD_EXT, fd);
     if (frames_gl_ok("glImportSemaphoreFdEXT"))
         return true;
-    close(fd); /* only an import that succeeds takes it */
+    close(fd); /* a failed import does not take ownership */
     return false;
 }
 
@@ -155,7 +155,7 @@ void hand_timelines_end(struct frames *f, struct frames_hand *h)
 
 /* ---- Signals and waits ----------------------------------------------------------------------- */
 
-/* Without a memory barrier the bytes of a small fill may come after the signal. */
+/* Without a memory barrier a small fill may complete after the signal. */
 bool hand_cuda_signal(struct frames *f, const struct frames_hand *h, uint64_t value)
 {
     CUstreamBatchMemOpParams barrier = {
@@ -164,7 +164,7 @@ bool hand_cuda_signal(struct frames *f, const struct frames_hand *h, uint64_t va
     const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS params = {.params.fence.value = value};
     if (h->by_thread)
         return frames_cuda_ok(f, f->cuda->StreamSynchronize(f->on.stream), "cuStreamSynchronize");
-    if (f->cuda->StreamBatchMemOp) /* a driver without barriers refuses; the signal still works */
+    if (f->cuda->StreamBatchMemOp) /* fails on a driver without barriers; the signal still works */
         f->cuda->StreamBatchMemOp(f->on.stream, 1, &barrier, 0);
     return frames_cuda_ok(
         f, f->cuda->SignalExternalSemaphoresAsync(&h->computed.cuda, &params, 1, f->on.stream),

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Takes one row: blocks of raw interop in order and of the row in turn, so that a drift of clocks
- * or temperature meets both alike. A block begins with all queues empty and ends when all APIs are
- * done, and is long enough for the queues to be full nearly all the time: what the GPU has not done
- * when the thread has enqueued the last frame says whether they were. The picture of the block's
- * last frame is compared with one that nothing shared made.
+ * Measures one row in blocks that alternate with raw interop in order, so that a drift of clocks or
+ * temperature affects both alike. A block starts with empty queues and ends when all APIs are idle.
+ * It is long enough for the queues to be full nearly all the time: the frames left when the thread
+ * has enqueued the last one show whether they were. The last picture of the block is compared with
+ * one made without sharing.
  */
 #define _GNU_SOURCE
 #include <math.h>
@@ -14,10 +14,12 @@
 
 enum { LEAST_FRAMES = 32, MOST_ROUNDS = 64, HAND_UNIT = 64 };
 
-/* Vulkan's and OpenGL's compilers may round the last bit of a colour differently. */
+/* The Vulkan and OpenGL compilers may round the last bit of a colour differently. */
 enum { VULKAN_TOLERANCE = 2 };
 
-/* The queues were full if so many frames were waiting at the end, and the thread had time left. */
+/*
+ * The queues were full if this many frames were waiting at the end and the thread was partly idle.
+ */
 static const double FULL_IF_WAITING = 2, FULL_IF_THREAD_USED = 0.9;
 
 struct sample {
@@ -48,7 +50,7 @@ static unsigned round_up(double frames, unsigned unit)
     return ((unsigned)ceil(frames) + unit - 1) / unit * unit;
 }
 
-/* By hand, what stands for many frames must not be left half done. */
+/* By hand, a block has whole groups of frames that share a signal. */
 static unsigned unit_of(const struct frames_kind *kind)
 {
     return kind->part == FRAMES_WHY ? HAND_UNIT : kind->group;
@@ -92,7 +94,7 @@ static bool check(struct frames *f, const struct frames_kind *kind, struct frame
     return true;
 }
 
-/* The samples of a row, round by round. */
+/* The samples of a row, by round. */
 struct samples {
     double wall[MOST_ROUNDS], cpu[MOST_ROUNDS], waiting[MOST_ROUNDS], times[MOST_ROUNDS];
 };
@@ -171,7 +173,7 @@ void frames_measure(struct frames *f, struct frames_run *base, const struct fram
         result->measured = false;
         snprintf(result->reason, sizeof(result->reason), "%s", frames_last_words());
     }
-    /* What is still under way ends before what it works with. */
+    /* Pending work must end before its objects are freed. */
     if (!frames_drain(f) && good)
         snprintf(result->reason, sizeof(result->reason), "%s", frames_last_words());
     if (kind->close && !kind->close(f, run) && good)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What CUDA does in bench_frames and bench_latency: it writes a mesh of w by w points on a wave,
- * which OpenGL and Vulkan draw, or filters a picture of w by w pixels that OpenGL drew; and it
- * tells the time.
+ * The kernels of bench_frames and bench_latency: a mesh of w by w points on a wave, which OpenGL
+ * and Vulkan draw; a filter for a picture of w by w pixels drawn by OpenGL; and clocks.
  */
 #include <grinterop/cuhost.h>
 
@@ -11,9 +10,9 @@
 #endif
 
 /*
- * Points lie a tenth of a pixel off the middle between two, so that no rounding moves one to its
- * neighbour. The waves are steep enough for gaps between the points of the finest mesh, so that
- * each part of it shows in the picture.
+ * Points lie a tenth of a pixel off the border between two pixels, so that rounding cannot move one
+ * to its neighbour. The waves are steep enough to leave gaps between the points of the finest mesh,
+ * so that every part of it is visible.
  */
 extern "C" __global__ void mesh(float4 *out, int w, float phase)
 {
@@ -28,7 +27,7 @@ extern "C" __global__ void mesh(float4 *out, int w, float phase)
 }
 GR_KERNEL(mesh)
 
-/* The mean of each pixel and its eight neighbours; the edge repeats. */
+/* The mean of each pixel and its eight neighbours; edges are clamped. */
 extern "C" __global__ void filter(const float4 *in, float4 *out, int w)
 {
     const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
@@ -53,8 +52,8 @@ GR_KERNEL(filter)
 /* ---- The time -------------------------------------------------------------------------------- */
 
 /*
- * Nanoseconds of the device's clock; of the software driver's it is CLOCK_MONOTONIC. What another
- * thread or the host waits for is written and read as one.
+ * The device clock in nanoseconds; CLOCK_MONOTONIC on the software driver. Words shared with
+ * another thread or the host are accessed atomically.
  */
 #ifdef __CUDACC__
 static __device__ unsigned long long device_time()
@@ -100,8 +99,8 @@ extern "C" __global__ void stamp(unsigned long long *out)
 GR_KERNEL(stamp)
 
 /*
- * Tells the time each time that the host asks: it counts words[0] up, and finds the answer to its
- * n-th question in words[n]. Ends with the last answer, or when the host has not asked for long.
+ * Reports the time when the host asks: counts words[0] up, and writes the answer to question n to
+ * words[n]. Ends after the last answer, or when the host has not asked for a long time.
  */
 extern "C" __global__ void answer(unsigned long long *words, int questions)
 {

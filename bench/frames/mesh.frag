@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench_frames' points. Nothing comes from the vertex but its place, and nothing from the pixel: on the H200 points
- * whose shader reads gl_FragCoord cost two and a half times as much, and hide what the hand-over costs.
+ * The points of bench_frames. The shader reads neither gl_FragCoord nor vertex outputs: on the
+ * H200, reading gl_FragCoord makes points 2.5 times as expensive and hides the cost of the
+ * hand-over.
  */
 #version 450
 layout(location = 0) out vec4 pixel;

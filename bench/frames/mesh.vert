@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * bench_frames' points. OpenGL compiles this text, Vulkan gets it as SPIR-V.
- */
+/* The points of bench_frames. OpenGL compiles this text; Vulkan uses it as SPIR-V. */
 #version 450
 layout(location = 0) in vec4 vertex;
 

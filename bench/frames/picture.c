@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What OpenGL draws for CUDA to read: a picture of w by w pixels of four floats, as many bytes as
- * the mesh has, which OpenGL copies into a buffer. CUDA filters it into memory of its own.
+ * The picture that OpenGL draws for CUDA to read: w by w pixels of four floats, the same size as
+ * the mesh. OpenGL copies it into a buffer, and CUDA filters it into its own memory.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -52,7 +52,7 @@ void frames_picture_close(struct frames *f)
 
 /* ---- A frame --------------------------------------------------------------------------------- */
 
-/* The state is put back, since the other rows draw between these. */
+/* Restores the state, since other rows draw in between. */
 void frames_picture_draw(struct frames *f, unsigned name)
 {
     const struct frames_picture *p = &f->picture;
@@ -82,7 +82,7 @@ bool frames_picture_filter(struct frames *f, CUdeviceptr pixels)
                           "cuLaunchKernel");
 }
 
-/* ---- Right or wrong -------------------------------------------------------------------------- */
+/* ---- Verification ---------------------------------------------------------------------------- */
 
 static bool fetch(struct frames *f, float *into)
 {
@@ -102,7 +102,7 @@ bool frames_picture_wrong(struct frames *f, int *wrong)
     return true;
 }
 
-/* The last frame's picture goes through the host, by a way that nothing shared takes part in. */
+/* Passes the last picture through the host, without sharing. */
 static bool make_reference(struct frames *f)
 {
     const struct frames_picture *p = &f->picture;

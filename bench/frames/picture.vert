@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The picture that CUDA reads in bench_frames: one triangle over all of it. OpenGL compiles this text, Vulkan gets it
- * as SPIR-V.
+ * The picture that CUDA reads in bench_frames: one triangle that covers it. OpenGL compiles this
+ * text; Vulkan uses it as SPIR-V.
  */
 #version 450
 #ifdef VULKAN

@@ -3,7 +3,7 @@
 #define _GNU_SOURCE
 #include "bench/frames/frames.h"
 
-/* ---- Nobody waits ---------------------------------------------------------------------------- */
+/* ---- Unsynchronised -------------------------------------------------------------------------- */
 
 bool frames_read_alone(struct frames *f, struct frames_run *run)
 {

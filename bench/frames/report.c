@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Prints what was measured, and beside it what is to be reached; it is never tested here, because a
- * bench on a busy machine would fail for reasons that are not the library's.
+ * Prints the results and the goals. Goals are not tested: on a busy machine a benchmark would fail
+ * for reasons unrelated to the library.
  */
 #define _GNU_SOURCE
 #include <math.h>
@@ -9,7 +9,7 @@
 
 #include "bench/frames/frames.h"
 
-/* Two compilers may move single points of Vulkan's picture by a pixel. */
+/* The Vulkan and OpenGL compilers may place single points a pixel apart. */
 enum { MOST_WRONG_OF_VULKAN = FRAMES_TARGET * FRAMES_TARGET / 200 };
 
 static const struct frames_goal on_one[] = {
@@ -21,7 +21,9 @@ static const struct frames_goal on_one[] = {
     {"group/8", 1024, FRAMES_BOUNDS, 1.06},
 };
 
-/* CUDA on one device, OpenGL on the other: nothing switches, so one frame in flight is enough. */
+/*
+ * CUDA on one device, OpenGL on the other: no context switches, so one frame in flight is enough.
+ */
 static const struct frames_goal on_two[] = {
     {"ring/1", 64, FRAMES_BOUNDS, 1.25},   {"ring/1", 256, FRAMES_BOUNDS, 1.1},
     {"ring/1", 1024, FRAMES_BOUNDS, 1.05}, {"ring/1", 64, FRAMES_IN_ORDERS, 30},
@@ -31,7 +33,7 @@ static const struct frames_goal on_two[] = {
     {"hand/1", 256, FRAMES_IN_ORDERS, 17}, {"hand/1", 1024, FRAMES_IN_ORDERS, 2.8},
 };
 
-/* OpenGL on the processor. */
+/* OpenGL on the CPU. */
 static const struct frames_goal on_processor[] = {
     {"copy/4", 64, FRAMES_LONGERS, 1.2},
     {"copy/4", 256, FRAMES_LONGERS, 1.2},
@@ -61,7 +63,7 @@ static const struct frames_result *find(const struct frames_table *table, const 
     return NULL;
 }
 
-/* NAN where it was not measured. */
+/* NAN if not measured. */
 static double median_of(const struct frames_table *table, const char *key, int mesh)
 {
     const struct frames_result *row = find(table, key, mesh);
@@ -83,7 +85,7 @@ double frames_reached(const struct frames_table *table, const struct frames_goal
         return row->times.median;
     case FRAMES_BOUNDS:
         return row->wall.median / median_of(table, "bound", goal->mesh);
-    default: /* NAN where one of the two was not measured */
+    default: /* NAN if either was not measured */
         return row->wall.median / longer(median_of(table, "draw", goal->mesh),
                                          median_of(table, "transfer", goal->mesh));
     }
@@ -113,11 +115,10 @@ bool frames_pictures_right(const struct frames_table *table)
 
 static void print_head(const struct frames_table *table)
 {
-    printf(
-        "\nMicroseconds a frame, median of the blocks; x: so many times the frames of raw interop "
-        "in order, in the blocks\nbeside it; then whether the queues were full (else the thread "
-        "sets the pace) and the last picture right.\n\n  %-38s",
-        "");
+    printf("\nMicroseconds per frame, median of the blocks; x: speed-up over raw interop in order, "
+           "from adjacent blocks;\nthen whether the queues were full (otherwise the thread is the "
+           "bottleneck) and the last picture was right.\n\n  %-38s",
+           "");
     for (size_t m = 0; m < table->meshes; m++) {
         char mesh[64];
         double bytes = (double)table->mesh[m] * table->mesh[m] * 16;
@@ -159,12 +160,12 @@ static void print_rows(const struct frames_table *table)
     }
 }
 
-/* ---- How the numbers came about -------------------------------------------------------------- */
+/* ---- Details --------------------------------------------------------------------------------- */
 
 static void print_details(const struct frames_table *table)
 {
     printf("\n%-24s %6s %7s %23s %23s %9s %8s %6s\n", "How it was measured", "mesh", "frames",
-           "us a frame [quartiles]", "times [quartiles]", "CPU us", "waiting", "wrong");
+           "us per frame [quartiles]", "times [quartiles]", "CPU us", "waiting", "wrong");
     for (size_t i = 0; i < table->rows; i++)
         for (size_t m = 0; m < table->meshes; m++) {
             const struct frames_result *r = &table->results[i][m];
@@ -178,10 +179,9 @@ static void print_details(const struct frames_table *table)
             printf("  %-22s %6d %7u %23s %23s %9.1f %8.0f %6d\n", table->kinds[i]->key,
                    table->mesh[m], r->frames, time, times, r->cpu, r->waiting, r->wrong);
         }
-    printf(
-        "  CPU: of the thread that enqueues; waiting: frames that the GPU had not done when the "
-        "last was enqueued;\n  wrong: pixels of the last picture that differ, -1 where it is not "
-        "CUDA's mesh.\n");
+    printf("  CPU: of the thread that enqueues; waiting: frames that the GPU had not finished when "
+           "the last was enqueued;\n  wrong: pixels of the last picture that differ, -1 if it is "
+           "not the CUDA mesh.\n");
 }
 
 static void print_gaps(const struct frames_table *table)
@@ -192,14 +192,14 @@ static void print_gaps(const struct frames_table *table)
             if (table->results[i][m].gaps[0] == '\0')
                 continue;
             if (!any)
-                printf("\nWhen OpenGL drew (the GPU's own timers)\n");
+                printf("\nWhen OpenGL drew (GPU timers)\n");
             any = true;
             printf("  %-22s %6d  %s\n", table->kinds[i]->key, table->mesh[m],
                    table->results[i][m].gaps);
         }
 }
 
-/* Rows and meshes that follow each other with the same reason share a line. */
+/* Successive rows and meshes with the same reason share a line. */
 static void print_reasons(const struct frames_table *table)
 {
     const char *last = NULL;
@@ -209,7 +209,7 @@ static void print_reasons(const struct frames_table *table)
             if (r->reason[0] == '\0')
                 continue;
             if (!last)
-                printf("\nRefused, or not ended well");
+                printf("\nRefused or failed");
             if (!last || strcmp(r->reason, last) != 0)
                 printf("\n  %s:\n   ", r->reason);
             printf(" %s at %d", table->kinds[i]->key, table->mesh[m]);
@@ -231,7 +231,7 @@ void frames_print(const struct frames_table *table)
 
 void frames_print_goals(const struct frames_table *table, const struct frames *frames)
 {
-    static const char *const words[] = {[FRAMES_IN_ORDERS] = "times in order's frames",
+    static const char *const words[] = {[FRAMES_IN_ORDERS] = "times raw interop in order",
                                         [FRAMES_BOUNDS] = "times the bound's time",
                                         [FRAMES_LONGERS] = "times draw's or transfer's"};
     bool any = false;
@@ -243,7 +243,8 @@ void frames_print_goals(const struct frames_table *table, const struct frames *f
         if (isnan(reached))
             continue;
         if (!any)
-            printf("\nTo reach%s\n", gr_cuda_is_software() ? " (on a GPU, which this is not)" : "");
+            printf("\nGoals%s\n",
+                   gr_cuda_is_software() ? " (for a GPU, not for the software driver)" : "");
         any = true;
         printf("  %-10s at %4d: %5.2f %-26s, wanted %s %-5g %s\n", goal->key, goal->mesh, reached,
                words[goal->of], goal->of == FRAMES_IN_ORDERS ? ">=" : "<=", goal->wanted,

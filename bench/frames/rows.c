@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The rows of bench_frames: how a frame's mesh gets from CUDA to what draws it.
- */
+/* The rows of bench_frames: each way of passing a mesh from CUDA to the renderer. */
 #define _GNU_SOURCE
 #include <epoxy/gl.h>
 
 #include "bench/frames/frames.h"
 
-/* ---- The bound: nobody waits for anybody ----------------------------------------------------- */
+/* ---- The bound: unsynchronised --------------------------------------------------------------- */
 
 static bool kernel_alone(struct frames *f, struct frames_run *run)
 {
@@ -143,7 +141,7 @@ static bool open_shared(struct frames *f, struct frames_run *run)
     return run->resource || frames_grinterop_failed("gr_gl_buffer_create");
 }
 
-/* The ring holds the resources once it is made. */
+/* The ring keeps references to the resources. */
 bool frames_open_ring(struct frames *f, struct frames_run *run, gr_side producer)
 {
     gr_resource *resources[FRAMES_MOST_SLOTS];
@@ -248,7 +246,7 @@ static bool close_ring(struct frames *f, struct frames_run *run)
         key, label, FRAMES_VULKAN_READ, slots, 1, frames_vulkan_read_open, frame,                  \
             frames_vulkan_read_close, .unchecked = loose, .reads = true                            \
     }
-/* What is not named is 0: never. */
+/* Members left out are 0: never. */
 #define HAND(key, label, slots, ...)                                                               \
     {                                                                                              \
         key, label, FRAMES_WHY, slots, 1, frames_hand_open, frames_hand_frame, frames_hand_close,  \
@@ -269,7 +267,7 @@ static bool close_ring(struct frames *f, struct frames_run *run)
 #define EACH    .cuda_waits = 1, .cuda_signals = 1, .gl_waits = 1, .gl_signals = 1, .flushes = 1
 
 const char *const frames_part_titles[FRAMES_PARTS] = {
-    [FRAMES_BOUND] = "Nobody waits",
+    [FRAMES_BOUND] = "Unsynchronised",
     [FRAMES_IN_ORDER] = "OpenGL, in order",
     [FRAMES_IN_FLIGHT] = "OpenGL, gr_ring",
     [FRAMES_HAND] = "OpenGL, raw calls",
@@ -280,12 +278,12 @@ const char *const frames_part_titles[FRAMES_PARTS] = {
     [FRAMES_WHY_COPY] = "Copies by hand",
 };
 
-/* The rows that the others are compared with. */
+/* The rows used as the baseline. */
 enum { BASE = 4, READ_BASE = 30 };
 
 /*
- * In flight are the frames between the one that CUDA writes and the one that is drawn, which have
- * slots too.
+ * The frames in flight are those between the one that CUDA writes and the one that is drawn; these
+ * two have slots as well.
  */
 const struct frames_kind frames_kinds[] = {
     BOUND("kernel", "kernel alone", kernel_alone),
@@ -386,10 +384,10 @@ const struct frames_kind frames_kinds[] = {
     HAND("why/128-all64", "128, all every 64", 128, BOTH, .cuda_waits = 64, .cuda_signals = 64,
          .gl_waits = 64, .gl_signals = 64, .flushes = 64),
 
-    HAND_COPY("why-copy/processor", "by the processor", 1, .pieces = 1, .by_processor = true),
-    HAND_COPY("why-copy/processor-flush", "by the processor, flush", 1, .pieces = 1,
-              .by_processor = true, WAITING),
-    HAND_COPY("why-copy/processor-4", "by the processor, 4 ahead", 6, .pieces = 1, .ahead = 4,
+    HAND_COPY("why-copy/processor", "by the CPU", 1, .pieces = 1, .by_processor = true),
+    HAND_COPY("why-copy/processor-flush", "by the CPU, flush", 1, .pieces = 1, .by_processor = true,
+              WAITING),
+    HAND_COPY("why-copy/processor-4", "by the CPU, 4 ahead", 6, .pieces = 1, .ahead = 4,
               .by_processor = true),
     HAND_COPY("why-copy/1", "1 piece", 1, .pieces = 1, WAITING),
     HAND_COPY("why-copy/2", "2 pieces", 1, .pieces = 2, WAITING),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What Vulkan draws with: a target, and a pipeline that draws points or a picture as OpenGL does.
+ * Vulkan rendering: a target, and a pipeline that draws the points or the picture like OpenGL does.
  */
 #include "bench/frames/vulkan.h"
 
@@ -19,7 +19,7 @@ static bool make_pass(const struct vulkan *v, VkFormat format, VkRenderPass *pas
                                           .pColorAttachments = &reference};
     const VkPipelineStageFlags drawing = VK_PIPELINE_STAGE_COLOR_ATTACHMENT_OUTPUT_BIT;
     const VkAccessFlags written = VK_ACCESS_COLOR_ATTACHMENT_WRITE_BIT;
-    /* The last frame's drawing comes before this one's, and that before a copy. */
+    /* Orders this frame after the previous one, and the copy after this frame. */
     const VkSubpassDependency order[2] = {
         {VK_SUBPASS_EXTERNAL, 0, drawing | VK_PIPELINE_STAGE_TRANSFER_BIT, drawing, written,
          written, 0},
@@ -54,7 +54,7 @@ static VkRect2D all_of(int size)
     return (VkRect2D){.extent = {(uint32_t)size, (uint32_t)size}};
 }
 
-/* Clip space upside down, so that the rows lie in memory as OpenGL's do. */
+/* Flips clip space, so that rows are stored in the same order as in OpenGL. */
 static bool make_pipeline(const struct vulkan *v, const struct frames_vulkan_plan *plan,
                           struct frames_vulkan_draw *d,
                           const VkPipelineShaderStageCreateInfo stages[2])

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The rows in which Vulkan draws a picture, copies it into a buffer, and CUDA filters that. The
- * commands were recorded before, for each slot and each picture that a frame may have.
+ * The rows in which Vulkan draws a picture and copies it into a buffer, and CUDA filters it. The
+ * commands are recorded in advance, for each slot and each picture.
  */
 #define _GNU_SOURCE
 #include "bench/frames/vulkan.h"
@@ -79,7 +79,7 @@ static bool draw(struct frames *f, const struct frames_run *run, size_t slot,
                                 VK_PIPELINE_STAGE_TRANSFER_BIT);
 }
 
-/* Nobody waits: CUDA filters memory of its own. */
+/* Unsynchronised: CUDA filters its own memory. */
 bool frames_vulkan_read_alone(struct frames *f, struct frames_run *run)
 {
     return draw(f, run, 0, NULL) &&

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The rows in which Vulkan draws: a ring of buffers that grinterop makes, and commands that were
- * recorded before, one command buffer a slot. A group is one submit.
+ * The rows in which Vulkan draws: a ring of buffers that grinterop creates, and one command buffer
+ * per slot, recorded in advance. A group is one submit.
  */
 #include "bench/frames/vulkan.h"
 
@@ -125,7 +125,7 @@ bool frames_vulkan_submit(const struct frames *f, const VkCommandBuffer commands
     return result == VK_SUCCESS;
 }
 
-/* The copy of the target into host memory, which is not part of any frame. */
+/* Copies the target to host memory; not part of any frame. */
 bool frames_vulkan_read(struct frames *f)
 {
     struct frames_vulkan *k = f->vulkan;
@@ -199,7 +199,7 @@ static bool record_points(struct frames *f, struct frames_run *run, gr_resource 
                               gr_vk_buffer(vertices), (uint32_t)(f->mesh * f->mesh));
     if (!frames_vulkan_end(f, commands, vertices, &drawing))
         return false;
-    /* The row that only draws needs something to draw. */
+    /* A row that only draws needs a mesh. */
     return !run->kind->unchecked || slot > 0 ||
            (frames_write_mapped(f, vertices) && frames_drain(f));
 }
