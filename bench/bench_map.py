@@ -554,7 +554,7 @@ def queues(row):
         return f"room (2nd half of a block x{row['halves']:.2f})"
     if row["full"]:
         return f"full ({row['queued']:.0f} frames waiting)"
-    return "NOT full (enqueueing sets the pace)"
+    return "NOT full (enqueueing is the bottleneck)"
 
 
 def notes(row):
@@ -570,7 +570,7 @@ def print_table(rows):
         kind = row["kind"]
         if kind.part != part:
             part = kind.part
-            print(f"\n{PARTS[part]}; us a frame, median [quartiles]")
+            print(f"\n{PARTS[part]}; us per frame, median [quartiles]")
             added = "added (difference of medians); " if part == "room" else ""
             print(f"  {'':15} {'blocks':>6} {SUBJECTS[0]:>21} {SUBJECTS[1]:>21} {'ratio':>7} "
                   f"{'of block pairs':>21} {'':8} {'thread CPU, both':>17}  {added}queues")
@@ -594,9 +594,9 @@ def print_batches(rows):
             print(f"    {label:34} {number(times):>14}")
 
 
-# bench_map reads the values of a "row" line in this order: wall q1, median, q3 and thread CPU of the
-# first subject; the same of the second; ratio of block pairs q1, median, q3; second half to first;
-# frames queued; full; blocks.
+# bench_map reads the values of a "row" line in this order: wall q1, median, q3 and thread CPU of
+# the first subject; the same of the second; ratio of block pairs q1, median, q3; second half to
+# first; frames queued; full; blocks.
 
 
 def print_for_bench_map(info, rows):

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench_latency: how long after CUDA's kernel the frame is drawn, at several rates of frames, by
- * the ways that the mesh can take. Writes a table, a file of numbers and a chart.
+ * bench_latency: measures the time from the end of the CUDA kernel to the end of the draw, at
+ * several frame rates and for each transport. Writes a table, a JSON file and a chart.
  */
 #include <stdlib.h>
 
@@ -62,17 +62,17 @@ static bool be_quick(const char *text, void *options)
 static void read_options(int argc, char *argv[], struct options *o)
 {
     const struct option_row rows[] = {
-        {"device", 0, "N", "the CUDA device to use, as CUDA counts; it draws, too (default 0)",
+        {"device", 0, "N", "the CUDA device that computes and draws (default 0)",
          .own = {take_device, o}},
         {"cuda-device", 0, "N", "the CUDA device that computes",
          .whole = {&o->l.frames.on.ordinal, 0, 1000}},
         {"gl-device", 0, "N", "the CUDA device on which OpenGL and Vulkan draw",
          .whole = {&o->l.frames.gl_ordinal, 0, 1000}},
-        {"mesh", 0, "N", "points along each side", .whole = {&o->mesh, 2, 4096}},
+        {"mesh", 0, "N", "points per side of the mesh", .whole = {&o->mesh, 2, 4096}},
         {"rates", 0, "A,B",
-         "frames a second, up to six rates; 0: as fast as can be (default 60,120,1000,0)",
+         "frames per second, up to six rates; 0: unlimited (default 60,120,1000,0)",
          .own = {take_rates, o}},
-        {"seconds", 0, "S", "how long each row runs at each rate, up to 4096 frames",
+        {"seconds", 0, "S", "duration of each row at each rate, up to 4096 frames",
          .real = {&o->l.seconds, 0.01, 60}},
         {"only", 0, "A,B", "only rows whose key begins with A or B, for example ring/ or interop",
          .text = &o->only},
@@ -83,8 +83,8 @@ static void read_options(int argc, char *argv[], struct options *o)
         {0},
     };
     options_read(argc, argv, bench_program, rows,
-                 "A CUDA kernel writes a mesh, OpenGL or Vulkan draws it. Both sides' clocks are "
-                 "read as the kernel and the draw end, and brought together.",
+                 "A CUDA kernel writes a mesh, OpenGL or Vulkan draws it. The clock of each API is "
+                 "read when the kernel and the draw end, and converted to a common clock.",
                  BENCH_NOTES);
 }
 
@@ -167,7 +167,7 @@ static bool draw(void *of, const char *path)
 static bool pictures_right(void *of)
 {
     const struct latency_table *table = &((struct options *)of)->table;
-    /* Two compilers may move single points of Vulkan's picture by a pixel. */
+    /* The Vulkan and OpenGL compilers may place single points a pixel apart. */
     const int of_vulkan = FRAMES_TARGET * FRAMES_TARGET / 200;
     for (size_t i = 0; i < table->rows; i++)
         for (size_t r = 0; r < table->rates; r++)
@@ -189,15 +189,16 @@ static void close(void *of)
 
 int main(int argc, char *argv[])
 {
-    static const struct bench_steps steps = {.title = "from CUDA's kernel to the end of the draw, ",
-                                             .open = open,
-                                             .add_facts = add_facts,
-                                             .print_facts = print_facts,
-                                             .measure = measure,
-                                             .write_json = write_json,
-                                             .draw = draw,
-                                             .check = pictures_right,
-                                             .close = close};
+    static const struct bench_steps steps = {
+        .title = "from the end of the CUDA kernel to the end of the draw, ",
+        .open = open,
+        .add_facts = add_facts,
+        .print_facts = print_facts,
+        .measure = measure,
+        .write_json = write_json,
+        .draw = draw,
+        .check = pictures_right,
+        .close = close};
     static struct options o = {
         .mesh = 256, .l.seconds = 2, .table = {.rates = 4, .rate = {60, 120, 1000, 0}}, .only = ""};
     read_options(argc, argv, &o);

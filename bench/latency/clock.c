@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One clock from several: how far each is ahead of CLOCK_MONOTONIC. A reading that was taken
- * between two moments leaves an interval for that; all readings together leave what is common to
- * their intervals.
+ * Computes how far each clock is ahead of CLOCK_MONOTONIC. A reading taken between two moments
+ * gives an interval for the offset; the result is the intersection of the intervals of all
+ * readings.
  */
 #define _GNU_SOURCE
 #include <time.h>
@@ -25,13 +25,15 @@ struct latency_offset latency_offset_of(const struct latency_reading *r, size_t 
         if (r[i].value - r[i].low < most)
             most = r[i].value - r[i].low;
     }
-    /* A clock that goes in steps can leave nothing in common: the gap is the uncertainty then. */
+    /*
+     * A clock with coarse steps can leave an empty intersection; then the gap is the uncertainty.
+     */
     const int64_t width = most > least ? most - least : least - most;
     return (struct latency_offset){
         .at = r[count - 1].value, .ahead = least + (most - least) / 2, .uncertain = width / 2 + 1};
 }
 
-/* The greatest common divisor of the differences. */
+/* The greatest common divisor of the differences between readings. */
 int64_t latency_step_of(const struct latency_reading *r, size_t count)
 {
     int64_t step = 0;
@@ -48,7 +50,7 @@ int64_t latency_step_of(const struct latency_reading *r, size_t count)
     return step;
 }
 
-/* Between the two times that the offset is known it changes evenly. */
+/* Interpolates the offset linearly between the two known ones. */
 int64_t latency_to_monotonic(const struct latency_clock *c, int64_t value)
 {
     const double whole = (double)(c->after.at - c->before.at);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The clocks that time a frame: %globaltimer, which a kernel reads, GL_TIMESTAMP, and Vulkan's.
- * Each is read between two readings of CLOCK_MONOTONIC, many times.
+ * The clocks that time a frame: %globaltimer, which a kernel reads, GL_TIMESTAMP, and the Vulkan
+ * clock. Each is read many times between two readings of CLOCK_MONOTONIC.
  */
 #define _GNU_SOURCE
 #include <epoxy/gl.h>
@@ -35,11 +35,11 @@ static bool ask(struct latency *l, size_t question, struct latency_reading *r)
     } while (value == 0 && (r->high - r->low) / 1000000 < PATIENCE_MS);
     r->value = (int64_t)value;
     if (value == 0)
-        frames_say("the kernel that tells the time does not answer");
+        frames_say("the kernel that reads the clock does not answer");
     return value != 0;
 }
 
-/* A kernel that runs already answers within two ways across the bus. */
+/* A running kernel answers within one round trip over the bus. */
 static bool question(struct latency *l, struct latency_offset *offset)
 {
     struct latency_reading readings[READINGS];
@@ -54,8 +54,8 @@ static bool question(struct latency *l, struct latency_offset *offset)
 }
 
 /*
- * Where the thread had to share its core meanwhile, the answers say little, or the kernel has gone:
- * the best of several attempts is taken.
+ * Keeps the best of several attempts: if the thread is preempted, the readings are imprecise or the
+ * kernel has ended.
  */
 static bool read_cuda(struct latency *l, struct latency_offset *best)
 {
@@ -142,7 +142,7 @@ bool latency_clocks_read(struct latency *l, bool after)
     return true;
 }
 
-/* Of two GPUs it is never taken for granted: their clocks may be near each other by chance. */
+/* Two GPUs never count as one clock, since their clocks may be close by chance. */
 void latency_clocks_compare(struct latency *l)
 {
     const struct latency_offset *cuda = &l->whole_run[LATENCY_CUDA].after;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the files of bench_latency share: the clocks of both sides, the rows, and what was measured.
- * The devices, the mesh and most rows are bench_frames'.
+ * The shared part of bench_latency: clocks, rows, and results. The devices, the mesh and most rows
+ * are from bench_frames.
  */
 #ifndef LATENCY_H
 #define LATENCY_H
@@ -19,20 +19,20 @@ enum {
 
 /* ---- Clocks ---------------------------------------------------------------------------------- */
 
-/* How far a clock is ahead of CLOCK_MONOTONIC, in nanoseconds; the truth is within `uncertain`. */
+/* How far a clock is ahead of CLOCK_MONOTONIC in nanoseconds, give or take `uncertain`. */
 struct latency_offset {
-    int64_t at, ahead, uncertain; /* at: by the clock itself */
+    int64_t at, ahead, uncertain; /* at: time on the clock itself */
 };
 
 enum latency_side { LATENCY_CUDA, LATENCY_OPENGL, LATENCY_VULKAN, LATENCY_SIDES };
 
-/* A clock before and after something that it timed. */
+/* The offsets of a clock before and after the frames that it timed. */
 struct latency_clock {
     bool there;
     struct latency_offset before, after;
 };
 
-/* A reading, and the nanoseconds of CLOCK_MONOTONIC between which it was taken. */
+/* A reading, and the CLOCK_MONOTONIC times, in nanoseconds, between which it was taken. */
 struct latency_reading {
     int64_t value, low, high;
 };
@@ -43,19 +43,19 @@ struct latency;
 
 struct latency_row {
     const char *key, *label;
-    const char *frames_key; /* of the row of bench_frames that does a frame */
-    unsigned slots;         /* 0: as many as it has there */
-    bool threads;           /* CUDA and OpenGL have a thread each */
+    const char *frames_key; /* the row of bench_frames with the same frames */
+    unsigned slots;         /* 0: as many as in that row */
+    bool threads;           /* CUDA and OpenGL each have a thread */
     enum latency_side draws;
-    bool across; /* only where CUDA is on another device than OpenGL */
+    bool across; /* only if CUDA and OpenGL use different devices */
 };
 
 extern const struct latency_row latency_rows[];
 extern const size_t latency_row_count;
 
-/* ---- What was measured ----------------------------------------------------------------------- */
+/* ---- Results --------------------------------------------------------------------------------- */
 
-/* Microseconds; NaN where there are too few frames to say. */
+/* Microseconds; NaN if there are too few frames. */
 struct latency_times {
     double p50, p99, p999, worst;
 };
@@ -63,35 +63,35 @@ struct latency_times {
 struct latency_cell {
     bool measured;
     char reason[500];
-    unsigned frames; /* that were looked at */
-    unsigned late;   /* of them, that began a quarter of a period or more after their time */
-    unsigned held;   /* whose kernel began so long after their beginning */
+    unsigned frames; /* that were evaluated */
+    unsigned late;   /* of them, those begun a quarter of a period or more after their time */
+    unsigned held;   /* those whose kernel began that long after the frame */
     struct latency_times hand_over, wait, whole;
-    unsigned impossible; /* frames that were drawn before their kernel's end, by the clocks */
-    int wrong;           /* pixels of the last picture */
+    unsigned impossible; /* frames drawn before the end of their kernel, according to the clocks */
+    int wrong;           /* pixels in the last picture */
 };
 
 struct latency_table {
     size_t rows, rates;
-    double rate[LATENCY_MOST_RATES]; /* frames a second; 0: as fast as can be */
+    double rate[LATENCY_MOST_RATES]; /* frames per second; 0: unlimited */
     const struct latency_row *row[LATENCY_MOST_ROWS];
     struct latency_cell cells[LATENCY_MOST_ROWS][LATENCY_MOST_RATES];
 };
 
 struct latency_vulkan;
 
-/* Everything that the run works with. */
+/* The state of the run. */
 struct latency {
     struct frames frames;
     double seconds;  /* of a cell */
-    uint64_t *words; /* pinned, for CUDA's clock: the question, and each answer */
+    uint64_t *words; /* pinned, for the CUDA clock: the question, and each answer */
     CUdeviceptr words_at, stamps;
     unsigned queries[LATENCY_MOST_FRAMES];
-    struct latency_vulkan *vulkan;                 /* NULL where there is none */
-    bool one_clock;                                /* OpenGL's and CUDA's is one */
+    struct latency_vulkan *vulkan;                 /* NULL if not available */
+    bool one_clock;                                /* OpenGL and CUDA use the same clock */
     int64_t step[LATENCY_SIDES];                   /* of each clock; 0: unknown */
-    struct latency_clock clocks[LATENCY_SIDES];    /* of the cell */
-    struct latency_clock whole_run[LATENCY_SIDES]; /* from the first cell's start on */
+    struct latency_clock clocks[LATENCY_SIDES];    /* during the cell */
+    struct latency_clock whole_run[LATENCY_SIDES]; /* since the start of the first cell */
     int64_t begun[LATENCY_MOST_FRAMES], due[LATENCY_MOST_FRAMES];
     uint64_t computed[2 * LATENCY_MOST_FRAMES], drawn[LATENCY_MOST_FRAMES];
 };
@@ -103,13 +103,13 @@ int64_t latency_step_of(const struct latency_reading *readings, size_t count);
 int64_t latency_to_monotonic(const struct latency_clock *clock, int64_t value);
 int64_t latency_uncertain(const struct latency_clock *clock);
 
-/* clocks.c: all three; errors are said. */
+/* clocks.c: all three; errors go to frames_say(). */
 bool latency_clocks_open(struct latency *latency);
 void latency_clocks_close(struct latency *latency);
 bool latency_clocks_read(struct latency *latency, bool after);
 void latency_clocks_compare(struct latency *latency);
 
-/* vulkan_stamps.c: timers behind Vulkan's frames, and Vulkan's clock */
+/* vulkan_stamps.c: timers after Vulkan frames, and the Vulkan clock */
 bool latency_vulkan_open(struct latency *latency);
 void latency_vulkan_close(struct latency *latency);
 bool latency_vulkan_prepare(struct latency *latency, unsigned frames);
@@ -117,10 +117,10 @@ bool latency_vulkan_take(struct latency *latency, unsigned frames);
 bool latency_vulkan_clock(struct latency *latency, struct latency_offset *offset);
 const char *latency_vulkan_clock_name(const struct latency *latency);
 
-/* pace.c: waits until then; returns when that was */
+/* pace.c: waits until `when`; returns the time after the wait */
 int64_t latency_wait_until(int64_t when);
 
-/* threads.c: a row's frames, CUDA's on a thread of their own */
+/* threads.c: the frames of a row, with CUDA on a separate thread */
 bool latency_threads(struct latency *latency, struct frames_run *run, unsigned frames,
                      int64_t start, int64_t period);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Draws what was measured as one SVG chart: a panel for each rate, a line for each row, from the
- * median to the worst frame, with a mark at the 99th percentile; microseconds from the kernel's end
- * to the draw's end on a logarithmic axis.
+ * Draws the results as one SVG chart: a panel per rate, and a line per row from the median to the
+ * worst frame, with a mark at the 99th percentile. The logarithmic axis shows microseconds from the
+ * end of the kernel to the end of the draw.
  */
 #include <math.h>
 #include <string.h>
@@ -14,7 +14,7 @@ enum {
     TOP = 106,
     ROW = 24,
     BOTTOM = 58,
-    LEAST_WIDTH = 900 /* of the words above the panels */
+    LEAST_WIDTH = 900 /* of the text above the panels */
 };
 
 struct chart {
@@ -106,7 +106,7 @@ static int height_of(const struct latency_table *table)
 static void draw_head(struct chart *c, const struct bench_machine *machine,
                       const struct frames *frames, int mesh)
 {
-    svg_text(&c->svg, 16, 30, "title", "From CUDA's kernel to the end of the draw");
+    svg_text(&c->svg, 16, 30, "title", "From the end of the CUDA kernel to the end of the draw");
     svg_text(
         &c->svg, 16, 50, "sub",
         "%s%s, %.10s. A mesh of %d \303\227 %d points; CUDA on device %d, drawing on device %d.",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes the clocks and what was measured as JSON. A cell that was not measured has its reason. */
+/* Writes the clocks and the results as JSON. A cell that was not measured has a reason. */
 #define _GNU_SOURCE
 #include "bench/bench_json.h"
 #include "bench/latency/latency.h"

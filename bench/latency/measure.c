@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Takes one row at each rate: frames that begin at their time, stamped by both sides as they are
- * done, and the clocks before and after.
+ * Measures one row at each rate: frames begin on schedule, both APIs record when they are done, and
+ * the clocks are read before and after.
  */
 #define _GNU_SOURCE
 #include <math.h>
@@ -12,10 +12,10 @@
 
 #include "bench/latency/latency.h"
 
-/* The first frames find empty queues and are left out: one in so many. */
+/* The first 1 / LEFT_OUT of the frames find empty queues and are left out. */
 enum { LEFT_OUT = 16, WARM_UP = 32, LEAD_NS = 2000000 };
 
-/* For a quantile there have to be so many frames beyond it and before it. */
+/* A quantile needs this many frames. */
 enum { FOR_P99 = 100, FOR_P999 = 1000 };
 
 /* ---- The frames ------------------------------------------------------------------------------ */
@@ -23,7 +23,7 @@ enum { FOR_P99 = 100, FOR_P999 = 1000 };
 static bool one_frame(struct latency *l, struct frames_run *run)
 {
     const bool good = run->kind->frame(&l->frames, run);
-    glFlush(); /* as a program does that shows what it has drawn */
+    glFlush(); /* as a program does that presents each frame */
     return good;
 }
 
@@ -43,7 +43,7 @@ static bool all_frames(struct latency *l, const struct latency_row *row, struct 
     return true;
 }
 
-/* Without timers; says how long a frame takes, in microseconds. */
+/* Runs frames without timers; reports microseconds per frame. */
 static bool warm_up(struct latency *l, const struct latency_row *row, struct frames_run *run,
                     double *frame_us)
 {
@@ -85,7 +85,7 @@ static bool take_timers(struct latency *l, const struct latency_row *row, unsign
     return frames_gl_ok("read timers");
 }
 
-/* ---- What they tell -------------------------------------------------------------------------- */
+/* ---- Evaluation ------------------------------------------------------------------------------ */
 
 static int compare(const void *a, const void *b)
 {
@@ -93,7 +93,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Sorts them. A quantile is a frame that was seen, never something between two. */
+/* Sorts the values. Quantiles are not interpolated: each is a measured frame. */
 static struct latency_times times_of(double *values, size_t count)
 {
     struct latency_times t = {NAN, NAN, NAN, NAN};
@@ -109,7 +109,7 @@ static struct latency_times times_of(double *values, size_t count)
     return t;
 }
 
-/* Where both clocks are one, nothing has to be brought together. */
+/* If both use one clock, compares the times directly. */
 static double hand_over_ns(const struct latency *l, enum latency_side draws, unsigned i)
 {
     const int64_t computed = (int64_t)l->computed[2 * i + 1], drawn = (int64_t)l->drawn[i];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Waiting for a time: asleep until shortly before, then awake. */
+/* Waits for a point in time: sleeps until shortly before it, then spins. */
 #define _GNU_SOURCE
 #include <time.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prints the clocks and what was measured. */
+/* Prints the clocks and the results. */
 #define _GNU_SOURCE
 #include <math.h>
 #include <string.h>
@@ -9,9 +9,9 @@
 const char *latency_rate_text(char text[48], double rate)
 {
     if (rate > 0)
-        snprintf(text, 48, "%g frames a second", rate);
+        snprintf(text, 48, "%g frames per second", rate);
     else
-        snprintf(text, 48, "as fast as can be");
+        snprintf(text, 48, "unlimited rate");
     return text;
 }
 
@@ -39,12 +39,12 @@ static void print_comparison(const struct latency *l)
     const double apart = (double)(opengl->ahead - cuda->ahead) * 1e-3;
     const double uncertain = (double)(opengl->uncertain + cuda->uncertain) * 1e-3;
     if (l->one_clock)
-        printf("  GL_TIMESTAMP and %%globaltimer are one clock (%.2f us apart, of which %.2f "
-               "cannot be told): their times are compared as they are.\n",
+        printf("  GL_TIMESTAMP and %%globaltimer are one clock (%.2f us apart, uncertainty %.2f): "
+               "their times are compared directly.\n",
                apart, uncertain);
     else
         printf("  GL_TIMESTAMP is %.2f us ahead of %%globaltimer, give or take %.2f%s: both are "
-               "brought to CLOCK_MONOTONIC.\n",
+               "converted to CLOCK_MONOTONIC.\n",
                apart, uncertain,
                l->frames.on.ordinal == l->frames.gl_ordinal ? "" : ", on two devices");
 }
@@ -53,7 +53,7 @@ void latency_print_clocks(const struct latency *l)
 {
     if (!l->whole_run[LATENCY_CUDA].there)
         return;
-    printf("\nClocks, brought to CLOCK_MONOTONIC\n");
+    printf("\nClocks, relative to CLOCK_MONOTONIC\n");
     print_clock(l, LATENCY_CUDA, "CUDA", "%globaltimer, read by a kernel");
     print_clock(l, LATENCY_OPENGL, "OpenGL", "GL_TIMESTAMP");
     print_clock(l, LATENCY_VULKAN, "Vulkan", latency_vulkan_clock_name(l));
@@ -81,7 +81,7 @@ static void print_rate(const struct latency_table *table, size_t rate)
 {
     char text[48];
     printf("\n%-29s%-36s   %-17s   %-17s\n", latency_rate_text(text, table->rate[rate]),
-           " kernel's end to draw's end", "begin to kernel", "begin to drawn");
+           " kernel end to draw end", "begin to kernel", "begin to drawn");
     printf("  %-26s %8s %8s %8s %8s   %8s %8s   %8s %8s   %6s %5s %5s\n", "", "p50", "p99", "p99.9",
            "worst", "p50", "worst", "p50", "worst", "frames", "late", "held");
     for (size_t i = 0; i < table->rows; i++)
@@ -101,19 +101,19 @@ static void print_reasons(const struct latency_table *table)
         }
 }
 
-/* What a ring costs the side that writes: beside the row in which nobody waits. */
+/* The delay that a ring causes for the producer, compared with the unsynchronised row. */
 static void print_held_up(const struct latency_table *table)
 {
     if (table->rows == 0 || strcmp(table->row[0]->key, "alone") != 0)
         return;
-    printf("\nWhether the producer is held up: from a frame's begin to its kernel, the median and "
-           "the worst frame, beside frames that nobody waits for\n");
+    printf("\nDelay of the producer: from the begin of a frame to its kernel, median and worst, "
+           "compared with unsynchronised frames\n");
     for (size_t r = 0; r < table->rates; r++) {
         const struct latency_cell *alone = &table->cells[0][r];
         if (table->rate[r] <= 0 || !alone->measured)
             continue;
-        printf("  at %g a second, a period of %.0f us; alone %.1f and %.1f us\n   ", table->rate[r],
-               1e6 / table->rate[r], alone->wait.p50, alone->wait.worst);
+        printf("  at %g per second, a period of %.0f us; alone %.1f and %.1f us\n   ",
+               table->rate[r], 1e6 / table->rate[r], alone->wait.p50, alone->wait.worst);
         for (size_t i = 1; i < table->rows; i++) {
             const struct latency_cell *c = &table->cells[i][r];
             if (c->measured)
@@ -126,9 +126,9 @@ static void print_held_up(const struct latency_table *table)
 
 void latency_print(const struct latency_table *table)
 {
-    printf("\nMicroseconds. Begin is when the thread begins the frame. Late: frames that began a "
-           "quarter of a period or more after their time;\nheld: frames whose kernel began so long "
-           "after the thread had begun.\n");
+    printf("\nMicroseconds. Begin: when the thread begins the frame. Late: frames begun a quarter "
+           "of a period or more after their time;\nheld: frames whose kernel began that long after "
+           "the thread began the frame.\n");
     for (size_t r = 0; r < table->rates; r++)
         print_rate(table, r);
     print_held_up(table);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The rows of bench_latency. In flight are, as in bench_frames, the frames between the one that
- * CUDA writes and the one that is drawn, which have slots too.
+ * The rows of bench_latency. As in bench_frames, the frames in flight are those between the one
+ * that CUDA writes and the one that is drawn; these two have slots as well.
  */
 #include "bench/latency/latency.h"
 

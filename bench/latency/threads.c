@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Frames of a ring whose sides are two threads: CUDA's begins each at its time, OpenGL's draws each
- * as it comes.
+ * Frames of a ring with two threads: the CUDA thread begins each frame on schedule, the OpenGL
+ * thread draws each as it arrives.
  */
 #define _GNU_SOURCE
 #include <pthread.h>

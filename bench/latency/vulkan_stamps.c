@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Vulkan's timers: one behind each frame's drawing, in a command buffer of its own, and Vulkan's
- * clock beside CLOCK_MONOTONIC. VK_EXT_calibrated_timestamps reads both at once; it needs a device
- * that enables it, which is opened for that beside the one that draws. Without it a timer is
- * submitted between two readings of CLOCK_MONOTONIC.
+ * Vulkan timers: one after each frame, in its own command buffer, and the Vulkan clock relative to
+ * CLOCK_MONOTONIC. VK_EXT_calibrated_timestamps reads both at once, but must be enabled on the
+ * device, so a second device is opened for it. Without the extension a timer is submitted between
+ * two readings of CLOCK_MONOTONIC.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -24,11 +24,11 @@ enum { CALIBRATIONS = 64, SUBMITS = 32 };
 
 struct latency_vulkan {
     const struct vulkan *on;
-    double period; /* nanoseconds that a timer's number counts */
-    uint64_t mask; /* bits that a timer has */
+    double period; /* nanoseconds per tick */
+    uint64_t mask; /* valid bits of a timer */
     VkQueryPool pool;
-    VkCommandBuffer reset, stamps[LATENCY_MOST_FRAMES + 1]; /* the last one is the clock's */
-    VkDevice calibrated;                                    /* VK_NULL_HANDLE: there is none */
+    VkCommandBuffer reset, stamps[LATENCY_MOST_FRAMES + 1]; /* the last one is for the clock */
+    VkDevice calibrated;                                    /* VK_NULL_HANDLE if not available */
     PFN_vkDestroyDevice destroy;
     PFN_vkGetCalibratedTimestampsEXT read_both;
 #define MEMBER(name) PFN_vk##name name;
@@ -84,7 +84,7 @@ static bool has_calibration(const gr_vk_headless_info *on)
     return found;
 }
 
-/* All devices of a GPU read one clock. */
+/* All devices on one GPU read the same clock. */
 static void open_calibrated(struct latency_vulkan *k, const gr_vk_headless_info *on)
 {
     const float priority = 1;
@@ -110,7 +110,7 @@ static void open_calibrated(struct latency_vulkan *k, const gr_vk_headless_info 
         (PFN_vkGetCalibratedTimestampsEXT)of_device(k->calibrated, "vkGetCalibratedTimestampsEXT");
 }
 
-/* Timers that are numbered as the frames are; the one behind them is the clock's. */
+/* Records one timer per frame; the last one is for the clock. */
 static bool record(struct latency_vulkan *k)
 {
     for (uint32_t i = 0; i <= LATENCY_MOST_FRAMES; i++) {
@@ -166,14 +166,14 @@ void latency_vulkan_close(struct latency *l)
     l->vulkan = NULL;
 }
 
-/* ---- Frames' timers -------------------------------------------------------------------------- */
+/* ---- Timers of frames ------------------------------------------------------------------------ */
 
 bool latency_vulkan_prepare(struct latency *l, unsigned frames)
 {
     (void)frames;
     const bool good = vulkan_run(l->vulkan->on, l->vulkan->reset);
     if (!good)
-        frames_say("Vulkan's timers could not be reset");
+        frames_say("cannot reset the Vulkan timers");
     l->frames.vulkan->stamps = good ? l->vulkan->stamps : NULL;
     return good;
 }
@@ -204,7 +204,7 @@ bool latency_vulkan_take(struct latency *l, unsigned frames)
 
 /* ---- The clock ------------------------------------------------------------------------------- */
 
-/* Of several the one with the least deviation. */
+/* Keeps the reading with the smallest deviation. */
 static bool calibrate(const struct latency_vulkan *k, struct latency_offset *offset)
 {
     const VkCalibratedTimestampInfoEXT both[2] = {
@@ -239,7 +239,7 @@ bool latency_vulkan_clock(struct latency *l, struct latency_offset *offset)
         uint64_t value;
         readings[i].low = latency_now();
         if (!vulkan_run(k->on, k->stamps[LATENCY_MOST_FRAMES])) {
-            frames_say("Vulkan's timer could not be submitted");
+            frames_say("cannot submit the Vulkan timer");
             return false;
         }
         readings[i].high = latency_now();

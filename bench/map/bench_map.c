@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench_map: the cost of a map and release with the driver's own calls and with the library,
- * measured side by side in one run. It prints how the numbers were taken, since the OpenGL and CUDA
- * queues are deep enough to hide the GPU from a short loop.
+ * bench_map: measures the cost of a map and release with the driver API and with the library, side
+ * by side in one run. It prints how the numbers were taken, since the OpenGL and CUDA queues are
+ * deep enough to hide the GPU from a short loop.
  */
 #define _GNU_SOURCE
 #include <limits.h>
@@ -21,7 +21,7 @@ struct options {
     const char *python, *script;
     char script_path[PATH_MAX];
     bool python_failed;
-    struct bench_table tables[2]; /* the second one is Python's */
+    struct bench_table tables[2]; /* the second one is from Python */
     size_t count;
 };
 
@@ -51,16 +51,17 @@ static void read_options(int argc, char *argv[], struct options *o)
     struct bench_effort *e = &o->effort;
     const struct option_row rows[] = {
         BENCH_OPTION_DEVICE(&o->bench.on.ordinal),
-        {"blocks", 0, "N", "drained blocks of each subject in a row, at most",
+        {"blocks", 0, "N", "maximum number of drained blocks of each subject in a row",
          .count = {&e->blocks, 2, 10000}},
-        {"room-seconds", 0, "S", "after which a row of drained blocks ends early",
+        {"room-seconds", 0, "S", "time limit of a row of drained blocks",
          .real = {&e->room_seconds, 0, 3600}},
         {"full-blocks", 0, "N", "blocks of each subject in a row with the queues full",
          .count = {&e->full_blocks, 2, 10000}},
-        {"frames", 0, "N", "frames in such a block, at most; fewer where they take long",
+        {"frames", 0, "N", "maximum number of frames in such a block; fewer if they take long",
          .count = {&e->frames, 2, 100000}},
         {"bytes", 0, "N", "size of each buffer", .count = {&o->bytes, 4, 1 << 30}},
-        {"mutable", 0, NULL, "buffers by glBufferData, not by glBufferStorage, which is immutable",
+        {"mutable", 0, NULL,
+         "buffers by glBufferData instead of glBufferStorage, which is immutable",
          .flag = &o->bench.changeable},
         {"quick", 0, NULL, "61 drained blocks, 3 full ones of up to 20 frames",
          .own = {be_quick, e}},
@@ -69,14 +70,14 @@ static void read_options(int argc, char *argv[], struct options *o)
          "then run bench_map.py with that interpreter (cuda.core, cuda.bindings)",
          .text = &o->python},
         {"script", 0, "FILE",
-         "bench_map.py, where it is neither beside this program nor in ../share",
+         "the path of bench_map.py, if it is neither beside this program nor in ../share",
          .text = &o->script},
         {0},
     };
     options_read(argc, argv, bench_program, rows,
-                 "Measures map, pointer and release of registered OpenGL buffers, by raw driver "
-                 "calls and by grinterop, in turn: CPU time with room in the queues, sustained "
-                 "time with the queues full.",
+                 "Measures map, pointer and release of registered OpenGL buffers with raw driver "
+                 "calls and with grinterop, alternating: CPU time with room in the queues, "
+                 "sustained time with the queues full.",
                  BENCH_NOTES);
 }
 
@@ -103,10 +104,9 @@ static void print_facts(void *of)
         o->bytes,
         o->bench.changeable ? "mutable storage (glBufferData)"
                             : "immutable storage (glBufferStorage)");
-    printf(
-        "  blocks   of each subject, in turn (A B B A): drained, up to %u or %g s a row; with the "
-        "queues full, %u\n",
-        o->effort.blocks, o->effort.room_seconds, o->effort.full_blocks);
+    printf("  blocks   of each subject, alternating (A B B A): drained, up to %u or %g s a row; "
+           "with the queues full, %u\n",
+           o->effort.blocks, o->effort.room_seconds, o->effort.full_blocks);
 }
 
 static bool measure_native(struct options *o)
@@ -120,7 +120,7 @@ static bool measure_native(struct options *o)
     return true;
 }
 
-/* Python has the device for itself: what was open is closed before. */
+/* Closes everything first, so that Python has the device to itself. */
 static bool measure_python(struct options *o)
 {
     const struct bench wanted = o->bench;

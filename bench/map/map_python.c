@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Runs bench_map.py and takes over its rows, so that Python's numbers come from the same call on
- * the same machine. The script prints each row as one line: "row", its key, and numbers, by tabs.
+ * Runs bench_map.py and reads its rows, so that the Python numbers are from the same run on the
+ * same machine. The script prints each row as one line: "row", its key, and numbers, separated by
+ * tabs.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -17,7 +18,7 @@ static const struct bench_kind *kind_of(const char *key)
     return NULL;
 }
 
-/* The numbers follow in the order that the script's print_for_bench_map() writes. */
+/* Reads the numbers in the order of print_for_bench_map() in the script. */
 static bool read_numbers(char *text, struct bench_row *row)
 {
     double *fields[] = {

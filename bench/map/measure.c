@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Takes one row: blocks of the two subjects in turn, A B B A, so that a drift of clocks or
- * temperature meets both alike. With the queues drained a block times enqueueing alone; with the
- * queues full it times the GPU's pace, and where the subject changes as many untimed frames pass as
- * the queues hold, so that a block pays for its own subject's frames.
+ * Measures one row in blocks of alternating subjects, A B B A, so that a drift of clocks or
+ * temperature affects both alike. With drained queues a block times enqueueing alone. With full
+ * queues it times the GPU. When the subject changes, as many untimed frames run as the queues hold,
+ * so that each block is charged for the frames of its own subject only.
  */
 #define _GNU_SOURCE
 #include <math.h>
@@ -12,8 +12,10 @@
 
 #include "bench/map/map.h"
 
-/* The fastest of a few drained blocks says what enqueueing costs. The queues were full if a frame
-   took this much longer than that, and frames were waiting when the last block had ended. */
+/*
+ * The fastest of a few drained blocks gives the cost of enqueueing. The queues were full if a frame
+ * took longer by this factor, and frames were waiting after the last block.
+ */
 static const double FULL_IF_SLOWER = 1.1, FULL_IF_QUEUED = 2;
 
 enum { WARM_UP_BLOCKS = 3, LEAST_BLOCKS = 10, CHUNK_FRAMES = 50 };
@@ -22,7 +24,7 @@ struct sample {
     double wall, cpu, halves;
 };
 
-/* The samples of one row, block by block. */
+/* The samples of one row, by block. */
 struct samples {
     double *wall[BENCH_SUBJECTS], *cpu[BENCH_SUBJECTS], *ratio, *halves;
 };
@@ -62,7 +64,7 @@ static bool drained_block(struct bench *bench, const struct bench_kind *kind, un
     return bench_drain(bench) && timed_block(bench, kind, subject, kind->room_frames, sample);
 }
 
-/* Drains the queues and says how many frames of that pace were in them. */
+/* Drains the queues and computes how many frames of that duration they held. */
 static bool count_queued(struct bench *bench, double frame_us, double *frames)
 {
     double start = bench_now_us();
@@ -72,7 +74,7 @@ static bool count_queued(struct bench *bench, double frame_us, double *frames)
     return true;
 }
 
-/* Fills the queues to find out how many frames they hold, and fills them again. */
+/* Fills the queues to determine how many frames they hold, and fills them again. */
 static bool fill_queues(struct bench *bench, const struct bench_kind *kind,
                         const struct bench_effort *effort, unsigned *depth)
 {
@@ -149,7 +151,7 @@ static bool measure_full(struct bench *bench, const struct bench_kind *kind,
                          struct bench_row *row)
 {
     struct sample pair[BENCH_SUBJECTS] = {0};
-    unsigned depth = 1, last = 0; /* whose frames are in the queues */
+    unsigned depth = 1, last = 0; /* the subject whose frames are queued */
     unsigned frames = kind->full_frames < effort->frames ? kind->full_frames : effort->frames;
     double alone;
     if (!enqueueing_alone(bench, kind, &alone) || !fill_queues(bench, kind, effort, &depth))

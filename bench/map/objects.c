@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Makes what is measured: a headless OpenGL context on the CUDA device, a stream, and the buffers
- * with their registrations.
+ * Creates the measured objects: a headless OpenGL context on the CUDA device, a stream, and the
+ * registered buffers.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -14,7 +14,7 @@ static bool have_buffer_storage(void)
 {
     if (epoxy_gl_version() >= 44 || epoxy_has_gl_extension("GL_ARB_buffer_storage"))
         return true;
-    fputs("bench_map: glBufferStorage needs OpenGL 4.4; --mutable does without it\n", stderr);
+    fputs("bench_map: glBufferStorage needs OpenGL 4.4; use --mutable to avoid it\n", stderr);
     return false;
 }
 
@@ -45,7 +45,7 @@ static bool open_buffers(struct bench *bench)
         bench->handles[i] = gr_resource_graphics(bench->resources[i]);
     }
     bench->spare = make_buffer(bench);
-    /* The last one made stays bound as the target of the frames' copies. */
+    /* The last buffer stays bound as the target of the copies. */
     bench->sink = make_buffer(bench);
     GLenum error = glGetError();
     if (error != GL_NO_ERROR) {
@@ -86,10 +86,9 @@ bool bench_check_work(struct bench *bench)
     GLenum error = glGetError();
     if (error == GL_NO_ERROR && words[0] == 1 && words[1] == 1)
         return true;
-    fprintf(
-        stderr,
-        "bench_map: the frames did not do their work: OpenGL copied %g and %g where CUDA wrote 1 "
-        "(OpenGL error 0x%x); no numbers are shown\n",
-        words[0], words[1], error);
+    fprintf(stderr,
+            "bench_map: OpenGL copied %g and %g instead of the 1 that CUDA wrote (OpenGL error "
+            "0x%x), so the frames are invalid; no results are shown\n",
+            words[0], words[1], error);
     return false;
 }

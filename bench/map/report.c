@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Prints what was measured. What is to be reached stands beside it; it is never tested here,
- * because a bench on a busy machine would fail for reasons that are not the library's.
+ * Prints the results and the goals. Goals are not tested: on a busy machine a benchmark would fail
+ * for reasons unrelated to the library.
  */
 #define _GNU_SOURCE
 #include <math.h>
@@ -26,7 +26,7 @@ static void print_added(const struct bench_row *row)
 {
     bool batch = row->kind->calls == 1 && row->kind->resources > 1;
     if (row->kind->part == BENCH_ROOM && !isnan(row->wall[1].median))
-        printf(" %+.0f ns a %s;", bench_added_ns(row), batch ? "batch" : "pair");
+        printf(" %+.0f ns per %s;", bench_added_ns(row), batch ? "batch" : "pair");
 }
 
 static void print_notes(const struct bench_row *row)
@@ -39,12 +39,12 @@ static void print_notes(const struct bench_row *row)
     else if (row->full != 0)
         printf(" full (%.0f frames waiting)\n", row->queued);
     else
-        printf(" NOT full (enqueueing sets the pace)\n");
+        printf(" NOT full (enqueueing is the bottleneck)\n");
 }
 
 static void print_head(const struct bench_table *table, enum bench_part part)
 {
-    printf("\n%s; us a frame, median [quartiles]\n", bench_part_titles[part]);
+    printf("\n%s; us per frame, median [quartiles]\n", bench_part_titles[part]);
     printf("  %-15s %6s %21s %21s %7s %21s %8s %17s  %s\n", "", "blocks", table->subjects[0],
            table->subjects[1], "ratio", "of block pairs", "to reach", "thread CPU, both",
            part == BENCH_ROOM ? "added (difference of medians); queues" : "queues");
@@ -72,20 +72,20 @@ static void print_times(const struct bench_table *table, const char *label, cons
         char text[32];
         printf(" %14s", bench_number(text, calls->wall[s].median / one->wall[s].median));
     }
-    printf("%s\n", acceptance ? "   to reach: >= 15" : "");
+    printf("%s\n", acceptance ? "   goal: >= 15" : "");
 }
 
 static void print_what_batches_save(const struct bench_table *table, bool acceptance)
 {
     const char *room = "room in the queues", *full = "queues full, map and release",
                *work = "queues full, with fills and copies";
-    printf("\n%-38s %14s %14s\n", "What a batch of 32 saves, times", table->subjects[0],
+    printf("\n%-38s %14s %14s\n", "Speed-up of a batch of 32", table->subjects[0],
            table->subjects[1]);
-    printf("  32 pairs / batch: each resource is mapped and released before the next one\n");
+    printf("  32 pairs / batch: each resource is mapped and released before the next\n");
     print_times(table, room, "room/pairs", "room/batch", acceptance);
     print_times(table, full, "map/pairs", "map/batch", acceptance);
     print_times(table, work, "frame/pairs", "frame/batch", false);
-    printf("  32 singly / batch: all 32 are mapped, one call each, then all 32 are released\n");
+    printf("  32 singly / batch: all 32 are mapped with one call each, then all 32 are released\n");
     print_times(table, room, "room/singly", "room/batch", acceptance);
     print_times(table, full, "map/singly", "map/batch", acceptance);
     print_times(table, work, "frame/singly", "frame/batch", false);
@@ -107,7 +107,7 @@ void bench_print(const struct bench_table *table, bool acceptance)
 
 void bench_print_beside(const struct bench_table *native, const struct bench_table *python)
 {
-    printf("\n%-16s %14s %14s %14s %14s %18s\n", "All, us a frame", native->subjects[0],
+    printf("\n%-16s %14s %14s %14s %14s %18s\n", "All, us per frame", native->subjects[0],
            native->subjects[1], python->subjects[0], python->subjects[1], "cuda.core / grinterop");
     for (size_t i = 0; i < native->count; i++) {
         const struct bench_row *here = &native->rows[i];

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is measured: one frame of map, pointer and release, by the driver's calls and by the
- * library's; and the rows made of them. Many resources are handled in three ways:
- *
- * - pairs: each is mapped and released before the next one, as in a program that works through its
+ * The measured frames: map, pointer and release, with the driver API and with the library; and the
+ * rows made of them. There are three ways to handle many resources:
+ * - pairs: each is mapped and released before the next, as in a program that processes its
  *   resources one by one;
- * - singly: all are mapped by a call each, then all are released by a call each;
+ * - singly: each is mapped by its own call, then each is released by its own call;
  * - batch: one call maps them all and one releases them all.
  *
- * A frame with work also has CUDA fill each buffer and OpenGL copy it. Fills and copies are the
- * cheapest work that needs the handover, so a library's own time has the least to hide behind.
+ * In a frame with work, CUDA also fills each buffer and OpenGL copies it. Fills and copies are the
+ * cheapest work that needs the hand-over, so they hide the least of the library's own time.
  */
 #define _GNU_SOURCE
 #include <epoxy/gl.h>
@@ -212,10 +211,11 @@ const char *const bench_part_titles[BENCH_PARTS] = {
     [BENCH_REGISTER] = "Register and unregister (drained before each block)",
 };
 
-/* Drained blocks are short: with 96 pairs in one, on an H200, its second half took 1.9 times as
-   long as its first.
-   Full blocks need few frames, since the GPU keeps its pace to a thousandth; 32 pairs need fewest,
-   because each of them makes the GPU switch between OpenGL and CUDA. */
+/*
+ * Drained blocks are short: on an H200, the second half of a block of 96 pairs took 1.9 times as
+ * long as the first. Full blocks need few frames, since the GPU keeps its pace to a thousandth. 32
+ * pairs need the fewest, because each pair makes the GPU switch between OpenGL and CUDA.
+ */
 const struct bench_kind bench_kinds[] = {
     {"room/one", "one resource", BENCH_ROOM, 1, 1, 16, 0, {raw_pairs, grinterop_pairs}},
     {"room/pairs", "32 pairs", BENCH_ROOM, 32, 32, 1, 0, {raw_pairs, grinterop_pairs}},

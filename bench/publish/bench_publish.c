@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench_publish: what it costs to publish tensors to textures of RGBA8, beside the bandwidth of the
- * driver's copy to such a texture and beside glTexSubImage2D() from memory of the host.
+ * bench_publish: measures publishing tensors to RGBA8 textures, compared with the bandwidth of the
+ * driver copy to such a texture and with glTexSubImage2D() from host memory.
  */
 #include "bench/bench_json.h"
 #include "bench/publish/publish.h"
@@ -34,8 +34,10 @@ static void read_options(int argc, char *argv[], struct options *o)
     const struct option_row rows[] = {
         BENCH_OPTION_DEVICE(&o->bench.on.ordinal),
         {"blocks", 0, "N", "blocks of a row", .count = {&o->effort.blocks, 1, 1000}},
-        {"frames", 0, "N", "pictures in a block, at least", .count = {&o->effort.frames, 1, 500}},
-        {"mebibytes", 0, "N", "tensors and textures in turn: more than the GPU's caches hold",
+        {"frames", 0, "N", "minimum number of pictures in a block",
+         .count = {&o->effort.frames, 1, 500}},
+        {"mebibytes", 0, "N",
+         "size of the tensors and textures used in turn: more than the GPU caches hold",
          .count = {&o->bench.mebibytes, 1, 2000}},
         {"plain", 0, NULL, "textures without GR_SURFACE_LOAD_STORE", .flag = &o->bench.plain},
         {"quick", 0, NULL, "3 blocks of few pictures", .own = {be_quick, o}},
@@ -43,8 +45,8 @@ static void read_options(int argc, char *argv[], struct options *o)
         {0},
     };
     options_read(argc, argv, bench_program, rows,
-                 "Measures gr_publish() of tensors to OpenGL's textures, beside the driver's copy "
-                 "to a texture and glTexSubImage2D().",
+                 "Measures gr_publish() of tensors to OpenGL textures, compared with the driver "
+                 "copy to a texture and glTexSubImage2D().",
                  BENCH_NOTES);
 }
 
@@ -55,7 +57,7 @@ static double gigabytes_a_second(size_t bytes, double us)
     return (double)bytes / us / 1e3;
 }
 
-/* Of what the copy reads and writes in the same time. */
+/* Of the bytes that the copy reads and writes in the same time. */
 static double percent_of_copy(const struct publish_row *row)
 {
     const size_t copied = (size_t)row->size.width * row->size.height * 8;
@@ -67,14 +69,14 @@ static void print_facts(void *of)
 {
     const struct publish_bench *bench = &((struct options *)of)->bench;
     printf("  textures RGBA8, %s; %u MiB of tensors and textures in turn; %u blocks\n",
-           bench->plain ? "by way of linear memory" : "by surfaces", bench->mebibytes,
+           bench->plain ? "through linear memory" : "by surfaces", bench->mebibytes,
            ((struct options *)of)->effort.blocks);
 }
 
 static void print_head(void)
 {
-    printf("\nus a picture, median [quartiles]; GB/s: read and written; to reach: 80 %% of the "
-           "copy's\n");
+    printf(
+        "\nus per picture, median [quartiles]; GB/s: read and written; goal: 80 %% of the copy\n");
     printf("  %-11s %-11s %19s %6s %19s %6s %5s %7s %9s %9s\n", "size", "tensor", "GPU", "GB/s",
            "cuMemcpy2DAsync", "GB/s", "%", "a call", "with map", "upload");
     fflush(stdout);
@@ -95,10 +97,8 @@ static void print_row(const struct publish_row *row)
 
 static void print_foot(void)
 {
-    printf(
-        "  a call: the thread's time in gr_buffer_publish(). with map: gr_publish() with its map "
-        "and release,\n  many in a row. upload: glTexSubImage2D() of RGBA8 from memory of the "
-        "host.\n");
+    printf("  a call: thread time in gr_buffer_publish(). with map: gr_publish() including map and "
+           "release,\n  many in a row. upload: glTexSubImage2D() of RGBA8 from host memory.\n");
 }
 
 static void write_row(struct json *json, const struct publish_row *row)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The times of bench_publish. What the GPU takes is measured by events round many pictures that are
- * all in the stream before the first begins, since a call can take longer than the GPU does.
+ * The measurements of bench_publish. Events around many pictures measure the GPU time. All pictures
+ * are in the stream before the first begins, since a call can take longer than the GPU does.
  */
 #include <semaphore.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 #include "bench/publish/publish.h"
 
-/* ---- The GPU's time -------------------------------------------------------------------------- */
+/* ---- GPU time -------------------------------------------------------------------------------- */
 
 static void CUDA_CB wait_for(void *semaphore)
 {
@@ -25,9 +25,11 @@ static bool publish_one(struct publish_bench *bench, unsigned i)
            bench_grinterop_failed("gr_buffer_publish");
 }
 
-/* The driver's own copy of a picture of RGBA8, beside which everything is seen: from one texture to
- * memory would read as much and write as much. The tensor's memory may be smaller than a picture,
- * so it comes from a large piece of memory. */
+/*
+ * The baseline is the driver copy of an RGBA8 picture to a texture: a copy from a texture to memory
+ * would read and write as much. Its source is a large allocation, since the memory of the tensor
+ * may be smaller than a picture.
+ */
 static CUdeviceptr copy_from;
 
 static bool copy_one(struct publish_bench *bench, unsigned i)
@@ -99,7 +101,7 @@ static bool time_whole(struct publish_bench *bench, unsigned frames, double *us)
     return true;
 }
 
-/* What programs do without CUDA: from memory of the host. */
+/* The way without CUDA: an upload from host memory. */
 static void time_upload(struct publish_bench *bench, struct publish_size size, unsigned frames,
                         double *us)
 {
@@ -159,7 +161,7 @@ static struct bench_spread spread(double (*samples)[SAMPLES], unsigned blocks, i
     return bench_spread_of(values, blocks);
 }
 
-/* The driver loads a kernel at its first launch, for which it waits for the gate. */
+/* The driver loads a kernel at its first launch, which would wait for the gate. */
 static bool load_kernels(struct publish_bench *bench)
 {
     return map_all(bench) && publish_one(bench, 0) &&

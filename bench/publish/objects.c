@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What bench_publish measures: tensors, textures and their registrations. */
+/* The tensors, textures and registrations that bench_publish measures. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,7 +42,7 @@ static unsigned make_texture(struct publish_size size)
     return name;
 }
 
-/* The bytes of a tensor matter little, but not those of memory that was never written. */
+/* Fills the tensor: its values do not matter, but memory that was never written would. */
 static bool fill(const struct publish_bench *bench, const gr_tensor *tensor)
 {
     const gr_tensor_info *info = gr_tensor_get_info(tensor);

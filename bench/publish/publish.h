@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of bench_publish share. */
+/* The shared part of bench_publish. */
 #ifndef BENCH_PUBLISH_H
 #define BENCH_PUBLISH_H
 
@@ -9,13 +9,13 @@
 
 #include "bench/bench.h"
 
-/* A kind of tensor that is published to textures of RGBA8. */
+/* A kind of tensor that is published to RGBA8 textures. */
 struct publish_kind {
     const char *name;
     gr_dtype dtype;
     gr_layout layout;
     unsigned channels;      /* 0: two dimensions */
-    unsigned bytes, pixels; /* of the tensor: so many bytes for so many pixels */
+    unsigned bytes, pixels; /* `bytes` of the tensor hold `pixels` pixels */
 };
 
 extern const struct publish_kind publish_kinds[];
@@ -30,17 +30,17 @@ extern const size_t publish_size_count;
 
 #define MOST_PAIRS 64
 
-/* Tensors and textures in pairs: more of them than the caches hold. */
+/* Pairs of tensors and textures: more of them than the caches hold. */
 struct publish_bench {
     const gr_cuda_api *cuda;
     struct bench_device on;
-    bool plain; /* textures without surfaces */
+    bool plain; /* textures without surface access */
     unsigned pairs, mebibytes;
     gr_tensor *tensors[MOST_PAIRS];
     unsigned names[MOST_PAIRS];
     gr_resource *resources[MOST_PAIRS];
     gr_buffer *buffers[MOST_PAIRS];
-    void *host; /* a picture of RGBA8 */
+    void *host; /* an RGBA8 picture */
     size_t source_bytes, target_bytes;
 };
 
@@ -48,7 +48,7 @@ struct publish_effort {
     unsigned blocks, frames;
 };
 
-/* Microseconds for a picture. */
+/* Microseconds per picture. */
 struct publish_row {
     const struct publish_kind *kind;
     struct publish_size size;
@@ -56,7 +56,7 @@ struct publish_row {
     struct bench_spread gpu, copy, call, whole, upload;
 };
 
-/* objects.c: errors are printed. The end takes what was made in part. */
+/* objects.c: errors are printed. publish_end() accepts partly created data. */
 bool publish_make(struct publish_bench *bench, const struct publish_kind *kind,
                   struct publish_size size);
 void publish_end(struct publish_bench *bench);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench_scale: what each of 10 to 10,000 resources costs, by each transport: to make, to map in one
- * call with all others, to free, the device's memory, and a frame of a ring of so many slots.
+ * bench_scale: measures the cost of each of 10 to 10,000 resources, by transport: to create, to map
+ * all in one call, to free, device memory, and a frame of a ring with that many slots.
  */
 #include <string.h>
 
@@ -22,8 +22,9 @@ static void read_options(int argc, char *argv[], struct options *o)
 {
     const struct option_row rows[] = {
         BENCH_OPTION_DEVICE(&o->scale.on.ordinal),
-        {"most", 0, "N", "of resources at once", .count = {&o->most, 10, SCALE_MOST}},
-        {"seconds", 0, "S", "after which a step of a row ends early",
+        {"most", 0, "N", "maximum number of resources at once",
+         .count = {&o->most, 10, SCALE_MOST}},
+        {"seconds", 0, "S", "time limit of each step of a row",
          .real = {&o->scale.seconds, 0, 600}},
         {"only", 0, "KIND", "interop, copy, vulkan, shared or packed", .text = &o->only},
         BENCH_OPTION_JSON(&o->run.json),
@@ -32,7 +33,7 @@ static void read_options(int argc, char *argv[], struct options *o)
     };
     options_read(argc, argv, bench_program, rows,
                  "Measures 10 to 10,000 resources of 1 KiB, 64 KiB and 1 MiB: create, map and "
-                 "release in one call, free, device memory, and a ring of so many slots.",
+                 "release in one call, free, device memory, and a ring with as many slots.",
                  BENCH_NOTES);
 }
 
@@ -41,7 +42,7 @@ static bool is_wanted(const struct options *o, unsigned kind)
     return !o->only || strcmp(o->only, scale_kinds[kind]) == 0;
 }
 
-/* More than half of the device's memory is not taken: shared ones have 2 MiB at the least. */
+/* Limits the total to half of the device memory; shared resources take at least 2 MiB each. */
 static bool fits(const struct scale *scale, unsigned kind, size_t size, unsigned number)
 {
     const size_t least = strcmp(scale_kinds[kind], "shared") == 0 ? (size_t)2 << 20 : 0;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Measures one cell: so many resources of one kind are made, mapped, put into a ring and freed. */
+/*
+ * Measures one cell: creates resources of one kind, maps them, puts them into a ring and frees
+ * them.
+ */
 #include <math.h>
 #include <stdio.h>
 
@@ -30,7 +33,7 @@ static size_t free_memory(const struct scale *scale)
     return left;
 }
 
-/* The first one apart, since it opens what the others share. False: there is none. */
+/* Times the first one separately, since it opens what the others share. False if it fails. */
 static bool make_all(const struct scale *scale, unsigned kind, size_t size, struct scale_cell *cell)
 {
     size_t before = free_memory(scale);
@@ -54,7 +57,7 @@ static bool make_all(const struct scale *scale, unsigned kind, size_t size, stru
     return true;
 }
 
-/* The median of some rounds, of which the first is not counted. */
+/* The median of some rounds after an untimed one. */
 static bool map_all(const struct scale *scale, struct scale_cell *cell)
 {
     double maps[ROUNDS], releases[ROUNDS], start = bench_now_us();
@@ -79,7 +82,7 @@ static bool map_all(const struct scale *scale, struct scale_cell *cell)
     return true;
 }
 
-/* CUDA's side on its stream; graphics takes each frame and gives it back, and draws nothing. */
+/* CUDA writes on its stream; graphics acquires each frame and gives it back without drawing. */
 static bool frame(const struct scale *scale, gr_ring *ring)
 {
     const gr_vk_submit_desc nothing = GR_INIT(gr_vk_submit_desc, .info = NULL);
@@ -87,7 +90,7 @@ static bool frame(const struct scale *scale, gr_ring *ring)
     if (gr_ring_acquire_write(ring, scale->on.stream, &slot, 1, GR_WAIT_FOREVER) != GR_OK ||
         gr_ring_publish(ring, &slot, 1) != GR_OK ||
         gr_ring_acquire_read(ring, GR_STREAM_NONE, &slot, 1, GR_WAIT_FOREVER) != GR_OK)
-        return bench_grinterop_failed("a frame of a ring");
+        return bench_grinterop_failed("a ring frame");
     if (slot->submit && gr_vk_submit(slot->submit, &nothing) != GR_OK)
         return bench_grinterop_failed("gr_vk_submit");
     return gr_ring_give_back(ring, &slot, 1) == GR_OK ||

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Makes what is measured: OpenGL, CUDA and Vulkan on one device, and resources of each kind. */
+/*
+ * Creates the measured objects: OpenGL, CUDA and Vulkan on one device, and resources of each kind.
+ */
 #include <stdio.h>
 
 #include <epoxy/gl.h>
@@ -13,7 +15,7 @@ const size_t scale_sizes[SCALE_SIZES] = {1 << 10, 64 << 10, 1 << 20};
 const char *const scale_size_text[SCALE_SIZES] = {"1 KiB", "64 KiB", "1 MiB"};
 const unsigned scale_numbers[SCALE_NUMBERS] = {10, 100, 1000, SCALE_MOST};
 
-/* Without Vulkan its rows say so; that is no error. */
+/* Vulkan is optional: without it, its rows give the reason. */
 static void open_vulkan(struct scale *scale)
 {
     scale->headless =

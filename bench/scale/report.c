@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The table, with a line for each cell as soon as it was measured, and the JSON file; a number that
- * does not exist is null there.
+ * The table, with a line for each cell as soon as it is measured, and the JSON file, in which
+ * missing numbers are null.
  */
 #include "bench/scale/scale.h"
 
 void scale_print_head(unsigned size)
 {
-    printf("\n%s each; microseconds each, KiB of the device's memory each\n",
-           scale_size_text[size]);
+    printf("\n%s each; microseconds each, KiB of device memory each\n", scale_size_text[size]);
     printf("%-8s %7s %10s %9s %9s %9s %9s %9s %9s\n", "kind", "number", "first", "create", "map",
            "release", "free", "KiB", "frame");
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of bench_scale share: the kinds of resources, and what is measured of so many. */
+/* The shared part of bench_scale: the kinds of resources and the results. */
 #ifndef BENCH_SCALE_H
 #define BENCH_SCALE_H
 
@@ -19,7 +19,7 @@ extern const size_t scale_sizes[SCALE_SIZES];       /* bytes */
 extern const unsigned scale_numbers[SCALE_NUMBERS]; /* of resources */
 extern const char *const scale_size_text[SCALE_SIZES];
 
-/* What is used of the machine. Without Vulkan `vulkan` is NULL. */
+/* The state of the run. `vulkan` is NULL if not available. */
 struct scale {
     struct bench_device on;
     const gr_cuda_api *cuda;
@@ -27,18 +27,18 @@ struct scale {
     gr_vk_device *vulkan;
     VkDevice device;
     PFN_vkDeviceWaitIdle wait_idle;
-    double seconds; /* that a cell may take */
+    double seconds; /* time limit of a cell */
 };
 
-/* So many resources of one kind and size; what could not be measured is not a number. */
+/* The results for a number of resources of one kind and size; NaN if not measured. */
 struct scale_cell {
-    unsigned wanted, count;     /* `count` were made within the time */
+    unsigned wanted, count;     /* `count` were created in time */
     double first_us, create_us; /* the first one; each of the others */
     double map_us, release_us;  /* each, in one call for all */
     double free_us;
-    double memory;   /* the device's, in bytes, of each */
-    double frame_us; /* of a ring of them, without any work in it */
-    char why[200];   /* why it, or its ring, could not be measured; or "" */
+    double memory;   /* bytes of device memory each */
+    double frame_us; /* of a ring of all, without work */
+    char why[200];   /* why the cell or its ring was not measured, or "" */
 };
 
 struct scale_table {
@@ -51,7 +51,7 @@ void scale_close(struct scale *scale);
 gr_resource *scale_make(const struct scale *scale, unsigned kind, size_t size);
 bool scale_drain(const struct scale *scale);
 
-/* measure.c: false where a call failed that should not have. */
+/* measure.c: false after an unexpected failure. */
 bool scale_measure(const struct scale *scale, unsigned kind, size_t size, unsigned number,
                    struct scale_cell *cell);
 

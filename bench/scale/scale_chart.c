@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Draws what was measured as one SVG chart: a column for each size, a panel for each quantity, a
- * line for each kind; both axes are logarithmic.
+ * Draws the results as one SVG chart: a column per size, a panel per quantity, a line per kind;
+ * both axes are logarithmic.
  */
 #include <math.h>
 
@@ -20,7 +20,7 @@ static const struct quantity {
     {"create, us each", 1, 10000},
     {"map and release, us each", 0.01, 1000},
     {"device memory, KiB each", 1, 10000},
-    {"a ring's frame, us", 1, 10000},
+    {"ring frame, us", 1, 10000},
 };
 
 static double value_of(const struct scale_cell *cell, unsigned quantity)
@@ -81,7 +81,7 @@ bool scale_write_svg(const char *path, const struct bench_machine *machine,
     struct svg svg;
     if (!svg_create(&svg, path, width, height))
         return false;
-    svg_text(&svg, 16, 24, "title", "What each of many resources costs");
+    svg_text(&svg, 16, 24, "title", "Cost per resource, by number of resources");
     svg_machine(&svg, 16, 42, machine);
     for (unsigned kind = 0; kind < SCALE_KINDS; kind++)
         svg_name(&svg, width - 330 + (int)kind * 64, 24, colours[kind], scale_kinds[kind]);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench_soak: frames by all ways at once, each on a thread of its own, until the time is over. The
- * bytes of each frame are compared with its number. Once a second it looks at the memory, the
- * descriptors and the GPU's memory, which must not grow.
+ * bench_soak: passes frames through all transports at once, each on its own thread, until the time
+ * is up. The bytes of each frame are compared with its number. Once a second it samples process
+ * memory, descriptors and GPU memory, which must not grow.
  */
 #define _GNU_SOURCE
 #include <string.h>
@@ -41,7 +41,7 @@ struct options {
     double seconds;
     const char *csv;
     struct soak_log log;
-    bool good; /* no way failed, nothing grew */
+    bool good; /* no transport failed, nothing grew */
 };
 
 static void read_options(int argc, char *argv[], struct options *o)
@@ -49,13 +49,13 @@ static void read_options(int argc, char *argv[], struct options *o)
     const struct option_row rows[] = {
         BENCH_OPTION_DEVICE(&o->on.ordinal),
         {"seconds", 0, "S", "how long", .real = {&o->seconds, 0.1, SOAK_SAMPLES}},
-        {"csv", 0, "FILE", "also write what was seen each second", .text = &o->csv},
+        {"csv", 0, "FILE", "also write the samples of each second", .text = &o->csv},
         BENCH_OPTION_SVG(&o->run.svg),
         {0},
     };
     options_read(argc, argv, bench_program, rows,
-                 "Sends frames by all ways at once, compares the bytes of each, and looks whether "
-                 "memory, descriptors or the GPU's memory grow.",
+                 "Passes frames through all transports at once, verifies the bytes of each, and "
+                 "checks whether memory, descriptors or GPU memory grow.",
                  BENCH_NOTES);
 }
 
@@ -97,7 +97,7 @@ static bool start(int ordinal)
         way->ordinal = ordinal;
         atomic_store(&way->running, true);
         if (pthread_create(&way->thread, NULL, run_way, way) != 0) {
-            fprintf(stderr, "bench_soak: no thread for %s\n", way->name);
+            fprintf(stderr, "bench_soak: cannot start a thread for %s\n", way->name);
             return false;
         }
     }
@@ -127,7 +127,7 @@ static void pause_for(double seconds)
     nanosleep(&time, NULL);
 }
 
-/* Samples until the time is over, or nothing runs any more. */
+/* Samples until the time is up or all threads have ended. */
 static void watch(const gr_cuda_api *cuda, double seconds, struct soak_log *log)
 {
     const double begun = bench_now_us();
@@ -147,7 +147,7 @@ static void watch(const gr_cuda_api *cuda, double seconds, struct soak_log *log)
     atomic_store(&soak_over, true);
 }
 
-/* False if a way failed. */
+/* False if a transport failed. */
 static bool end(void)
 {
     bool good = true;
@@ -184,7 +184,7 @@ static bool run(struct options *o)
     return !soak_has_grown(&o->log) && good;
 }
 
-/* What was seen is written even if something failed. */
+/* Writes the samples even after a failure. */
 static bool measure(void *of)
 {
     struct options *o = of;

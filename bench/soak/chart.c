@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What was seen each second, as numbers and as one SVG chart with a panel for each quantity. */
+/* Writes the samples as CSV and as one SVG chart with a panel per quantity. */
 #include "bench/bench_svg.h"
 #include "bench/soak/soak.h"
 
@@ -9,8 +9,8 @@ static const struct {
     const char *text, *colour;
 } panels[PANELS] = {
     {"frames, each compared", "#2563a8"},
-    {"memory of the process, MiB", "#c2410c"},
-    {"memory of the GPU, MiB", "#0f766e"},
+    {"process memory, MiB", "#c2410c"},
+    {"GPU memory, MiB", "#0f766e"},
     {"descriptors", "#7c3aed"},
 };
 
@@ -75,7 +75,7 @@ bool soak_write_svg(const char *path, const struct bench_machine *machine,
     struct svg svg;
     if (!svg_create(&svg, path, width, height))
         return false;
-    svg_text(&svg, 16, 22, "title", "All ways at once, for %.0f seconds", all);
+    svg_text(&svg, 16, 22, "title", "All transports at once, for %.0f seconds", all);
     svg_machine(&svg, 16, 38, machine);
     for (int panel = 0; panel < PANELS; panel++)
         draw_panel(&svg, log, panel);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Frames between CUDA and OpenGL: a buffer that is mapped each time, a ring, and an image. */
+/*
+ * Frames between CUDA and OpenGL: through a buffer that is mapped each time, a ring, and an image.
+ */
 #include <epoxy/gl.h>
 
 #include <grinterop/egl.h>
@@ -11,15 +13,15 @@
 
 enum { SLOTS = 2 * SOAK_GROUP };
 
-/* What a thread has. */
+/* The state of a thread. */
 struct side {
     struct soak_way *way;
     const gr_cuda_api *cuda;
     CUstream stream;
-    gr_resource *resource; /* without a ring */
+    gr_resource *resource; /* if there is no ring */
     gr_ring *ring;
     GLuint collected;          /* what OpenGL has read of a group */
-    CUdeviceptr cuda_collects; /* what CUDA has */
+    CUdeviceptr cuda_collects; /* the same for CUDA */
 };
 
 /* ---- One frame ------------------------------------------------------------------------------- */
@@ -165,7 +167,7 @@ static const char *run_buffers(struct side *s)
 
 /* ---- Images ---------------------------------------------------------------------------------- */
 
-/* A row of four texels has a frame's words; CUDA copies it from memory of its own. */
+/* A row of four texels has the words of a frame; CUDA copies it from its own memory. */
 static const char *image_group(const struct side *s, uint64_t first)
 {
     CUDA_MEMCPY2D copy = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of bench_soak share: the ways that frames go, and what is seen of the process. */
+/* The shared part of bench_soak: the transports of frames, and samples of the process. */
 #ifndef BENCH_SOAK_H
 #define BENCH_SOAK_H
 
@@ -15,28 +15,28 @@ enum { SOAK_WORDS = 4, SOAK_GROUP = 64, SOAK_SAMPLES = 100000 };
 
 typedef uint32_t soak_group[SOAK_GROUP][SOAK_WORDS];
 
-/* A way from the one API to the other, run by a thread with contexts of its own. */
+/* A way to pass frames from one API to the other, run by a thread with its own contexts. */
 struct soak_way {
     const char *name;
-    const char *(*run)(struct soak_way *way); /* NULL, or which step failed */
-    unsigned transport;                       /* of OpenGL's: a bit of gr_transport */
+    const char *(*run)(struct soak_way *way); /* NULL, or the step that failed */
+    unsigned transport;                       /* for OpenGL: a bit of gr_transport */
     bool ring, cuda_reads;
     int ordinal; /* the CUDA device */
 
     atomic_ullong frames;
     atomic_bool running;
-    const char *failed; /* by the thread, which has printed why */
-    char skipped[300];  /* why it can't run here */
+    const char *failed; /* set by the thread, which has printed the reason */
+    char skipped[300];  /* why it cannot run here */
     pthread_t thread;
 };
 
 enum { SOAK_WAYS = 10 };
 extern struct soak_way soak_ways[SOAK_WAYS];
 
-/* Set when the time is over. */
+/* Set when the time is up. */
 extern atomic_bool soak_over;
 
-/* A frame's word; and whether a group that was read is the frames from `first` on. */
+/* The word of a frame; whether a group has the frames from `first` on. */
 uint32_t soak_word(uint64_t frame);
 bool soak_check(const struct soak_way *way, soak_group words, uint64_t first, size_t count);
 
@@ -45,7 +45,7 @@ const char *soak_gl_buffer(struct soak_way *way);
 const char *soak_gl_image(struct soak_way *way);
 const char *soak_vulkan(struct soak_way *way);
 
-/* What is seen of the process once a second. */
+/* The state of the process, sampled once a second. */
 struct soak_sample {
     double seconds;
     uint64_t frames;
@@ -60,7 +60,7 @@ struct soak_log {
 
 /* watch.c */
 bool soak_sample_now(const gr_cuda_api *cuda, double seconds, struct soak_sample *sample);
-/* Whether the last quarter has more than the second one; says so. */
+/* Whether the last quarter has more than the second; prints the result. */
 bool soak_has_grown(const struct soak_log *log);
 
 /* chart.c: false after an error, which has been printed. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the process and the GPU hold, and whether it grows. */
+/* Samples what the process and the GPU hold, and checks whether it grows. */
 #include <dirent.h>
 #include <unistd.h>
 
@@ -24,7 +24,7 @@ static unsigned descriptors_now(void)
         count++;
     if (folder)
         closedir(folder);
-    return count > 3 ? count - 3 : 0; /* ".", ".." and the folder itself */
+    return count > 3 ? count - 3 : 0; /* without ".", ".." and the directory itself */
 }
 
 bool soak_sample_now(const gr_cuda_api *cuda, double seconds, struct soak_sample *sample)
@@ -41,7 +41,7 @@ bool soak_sample_now(const gr_cuda_api *cuda, double seconds, struct soak_sample
 
 /* ---- The verdict ----------------------------------------------------------------------------- */
 
-/* The most of a part of the log, from `begin` to `end` of it. */
+/* The maximum in the part of the log from `begin` to `end`, as fractions. */
 static struct soak_sample most_of(const struct soak_log *log, double begin, double end)
 {
     struct soak_sample most = {0};
@@ -66,21 +66,20 @@ static bool say(const char *what, const char *unit, double before, double after,
 }
 
 /*
- * Allocators and drivers keep what was freed, so some memory more is none that is lost: a frame
- * that lost a byte would show after a million of them.
+ * Allocators and drivers keep freed memory, so slight growth is not a leak: a leak of one byte per
+ * frame would show after a million frames.
  */
 bool soak_has_grown(const struct soak_log *log)
 {
     const double mib = 1 << 20;
     if (log->count < 20) {
-        printf("  too short to say whether anything grows: 20 s are the least\n");
+        printf("  too short to say whether anything grows: at least 20 s are needed\n");
         return false;
     }
     const struct soak_sample before = most_of(log, 0.25, 0.5), after = most_of(log, 0.75, 1);
     bool grown =
         say("resident", "MiB", (double)before.resident / mib, (double)after.resident / mib, 4);
-    grown = say("memory of the GPU", "MiB", (double)before.device / mib, (double)after.device / mib,
-                4) ||
+    grown = say("GPU memory", "MiB", (double)before.device / mib, (double)after.device / mib, 4) ||
             grown;
     return say("descriptors", "", before.descriptors, after.descriptors, 0) || grown;
 }
