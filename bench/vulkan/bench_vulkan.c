@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench_vulkan: what import, map and release, and round trips between CUDA and Vulkan cost, by the
- * drivers' own calls and by the library, measured side by side in one run.
+ * bench_vulkan: measures import, map and release, and round trips between CUDA and Vulkan, with
+ * driver calls and with the library, side by side in one run.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@ struct options {
     struct vkb bench;
     struct bench_run run;
     struct vkb_table table;
-    unsigned bytes, full_bytes; /* full_bytes: 0: as fits the driver */
+    unsigned bytes, full_bytes; /* full_bytes: 0: chosen for the driver */
     struct vkb_effort effort;
     bool quick, probe, bare_signals;
     const char *only;
@@ -45,45 +45,45 @@ static void read_options(int argc, char *argv[], struct options *o)
     struct vkb_effort *e = &o->effort;
     const struct option_row rows[] = {
         BENCH_OPTION_DEVICE(&o->bench.on.ordinal),
-        {"blocks", 0, "N", "drained blocks of each side in a row, at most",
+        {"blocks", 0, "N", "maximum number of drained blocks of each side in a row",
          .count = {&e->blocks, 2, 10000}},
-        {"room-seconds", 0, "S", "after which a row of drained blocks ends early",
+        {"room-seconds", 0, "S", "time limit of a row of drained blocks",
          .real = {&e->room_seconds, 0, 3600}},
         {"full-blocks", 0, "N", "blocks of each side in a row with the queues full",
          .count = {&e->full_blocks, 2, 10000}},
-        {"block-ms", 0, "T", "how long such a block lasts, roughly, in milliseconds",
+        {"block-ms", 0, "T", "approximate duration of such a block, in milliseconds",
          .real = {&e->block_ms, 0, 3600}},
-        {"in-flight", 0, "N", "frames that the thread is ahead of the GPU there",
+        {"in-flight", 0, "N", "frames by which the thread is ahead of the GPU in such a block",
          .count = {&e->in_flight, 4, VKB_MOST_IN_FLIGHT}},
         {"bytes", 0, "N", "size of each buffer, a multiple of 8", .count = {&o->bytes, 8, 1 << 30}},
         {"full-bytes", 0, "N",
-         "size where CUDA's fills are to keep the queues full: by itself 67108864, and 1048576 on "
-         "the software driver",
+         "size for fills that keep the queues full: default 67108864, and 1048576 on the software "
+         "driver",
          .count = {&o->full_bytes, 8, 1 << 30}},
-        {"only", 0, "TEXT", "only the rows whose key begins with it, for example transfer or both/",
+        {"only", 0, "TEXT", "only rows whose key begins with TEXT, for example transfer or both/",
          .text = &o->only},
         {"quick", 0, NULL,
          "31 drained blocks, 3 full ones of 2 ms, 16 frames in flight, large fills of 256 KiB",
          .own = {be_quick, o}},
         {"probe", 0, NULL,
-         "instead: what parts of a submit cost on each queue, by raw calls, and with a thread that "
-         "does nothing but submit; --only transfer for one queue",
+         "instead measure the parts of a submit on each queue, by raw calls and with a thread that "
+         "only submits; --only transfer selects one queue",
          .flag = &o->probe},
         {"bare-signals", 0, NULL,
-         "raw calls signal without the memory barrier that grinterop puts before a signal, and "
-         "that a program with small fills needs as well",
+         "raw calls signal without the memory barrier that grinterop issues before a signal, and "
+         "that programs with small fills need as well",
          .flag = &o->bare_signals},
         BENCH_OPTION_JSON(&o->run.json),
         {0},
     };
     options_read(
         argc, argv, bench_program, rows,
-        "Measures, by raw calls of the CUDA driver and by grinterop in turn: import and destroy of "
-        "Vulkan's memory; map and release with timeline semaphores; round trips between CUDA and "
-        "each kind of queue, with one resource in order and with several in turn.",
+        "Measures, with raw CUDA driver calls and with grinterop, alternating: import and "
+        "destruction of Vulkan memory; map and release with timeline semaphores; round trips "
+        "between CUDA and each kind of queue, with one resource in order and with several in turn.",
         BENCH_NOTES);
     if (o->probe && o->run.json) {
-        fputs("bench_vulkan: --probe prints only: it writes no JSON\n", stderr);
+        fputs("bench_vulkan: --probe only prints: it writes no JSON\n", stderr);
         exit(2);
     }
     o->bytes -= o->bytes % 8;
@@ -118,7 +118,8 @@ static void print_queues(const struct vkb *bench)
             printf(" %s (family %u)%s", NAMES[q], bench->families[q],
                    q + 1 < VKB_QUEUES ? "," : "");
         else
-            printf(" %s: none, its rows are left out%s", NAMES[q], q + 1 < VKB_QUEUES ? "," : "");
+            printf(" %s: not available, its rows are left out%s", NAMES[q],
+                   q + 1 < VKB_QUEUES ? "," : "");
     printf("\n");
 }
 
@@ -137,12 +138,12 @@ static void print_facts(void *of)
     printf("  buffers  %u bytes each; CUDA fills the first half, Vulkan copies it to the second\n",
            o->bytes);
     if (!o->probe)
-        printf("  blocks   of each side, in turn (A B B A): drained, up to %u or %g s a row; with "
-               "the queues full, %u of about %g ms\n",
+        printf("  blocks   of each side, alternating (A B B A): drained, up to %u or %g s a row; "
+               "with the queues full, %u of about %g ms\n",
                o->effort.blocks, o->effort.room_seconds, o->effort.full_blocks, o->effort.block_ms);
 }
 
-/* Of a GPU's memory 64 buffers of that size are little, of a machine's for tests they are much. */
+/* 64 buffers of that size are little memory for a GPU, but a lot for a test machine. */
 static size_t full_bytes(const struct options *o)
 {
     if (o->full_bytes != 0)
@@ -150,7 +151,7 @@ static size_t full_bytes(const struct options *o)
     return gr_cuda_is_software() ? 1 << 20 : 1 << 26;
 }
 
-/* Buffers as the row needs them, and how much of each CUDA fills. */
+/* Chooses the size of the buffers for the row, and how much of each CUDA fills. */
 static bool choose_bytes(struct vkb *bench, const struct vkb_kind *kind)
 {
     const size_t small = 4096;
@@ -211,7 +212,7 @@ static bool measure(void *of)
     vkb_print(&o->table);
     if (!good) {
         fflush(stdout);
-        _Exit(EXIT_FAILURE); /* what is pending may never end, and closing would wait for it */
+        _Exit(EXIT_FAILURE); /* pending work may never end, and closing would wait for it */
     }
     return true;
 }
@@ -230,7 +231,7 @@ static void close(void *of)
 int main(int argc, char *argv[])
 {
     static const struct bench_steps steps = {
-        .title = "Vulkan's memory by raw CUDA driver calls, side by side with ",
+        .title = "Vulkan memory by raw CUDA driver calls, side by side with ",
         .open = open,
         .add_facts = add_facts,
         .print_facts = print_facts,

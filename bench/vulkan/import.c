@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Import and destroy of a buffer and of an image: from the VkDeviceMemory to what kernels use, and
- * back. Vulkan's own objects stay as they are. On both sides as many objects live as a frame makes:
- *
- * - what no stream has used, grinterop ends at its close, as the raw calls do;
- * - what a stream has used, it sets aside and ends in the next frame, where raw calls have to wait
- *   for the stream. Each block so ends one that the block before left behind, and leaves one.
+ * Import and destruction of a buffer and an image: from the VkDeviceMemory to the address or object
+ * that kernels use, and back. The Vulkan objects stay. Both sides keep as many objects alive as a
+ * frame creates:
+ * - if no stream has used it, grinterop destroys an object at close, as the raw calls do;
+ * - if a stream has used it, grinterop sets it aside and destroys it in the next frame, where the
+ *   raw calls must wait for the stream. So each block destroys one object of the previous block and
+ *   leaves one.
  */
 #define _GNU_SOURCE
 #include <unistd.h>

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One frame of map, pointer and release. A map is a wait for Vulkan's semaphore and a release a
- * signal of CUDA's: one of each for every resource (singly: all are mapped, then all are
- * released), or one of each for all (batch). The values that are waited for were signalled by the
- * host beforehand, so that no submit of Vulkan is in the numbers; "release only" has nothing to
- * wait for at all.
+ * One frame of map, pointer and release. A map waits for the Vulkan semaphore and a release signals
+ * the CUDA semaphore: one of each per resource (singly: all are mapped, then all are released), or
+ * one of each for all (batch). The host signals the awaited values in advance, so that the numbers
+ * include no Vulkan submit; "release only" has nothing to wait for.
  *
- * grinterop's side does what an application does: it begins a submit for each use by Vulkan. In the
- * rows with fills CUDA also fills each buffer: with so little that the thread sets the pace, or
- * with so much that the GPU does.
+ * The grinterop side does what an application does: it begins a submit for each use by Vulkan. In
+ * the rows with fills CUDA also fills each buffer: with so little that the thread is the
+ * bottleneck, or with so much that the GPU is.
  */
 #define _GNU_SOURCE
 #include "bench/vulkan/vulkan.h"
@@ -44,8 +43,10 @@ bool vkb_map_raw(struct vkb *bench, struct vkb_side *side, const struct vkb_kind
 
 /* ---- By grinterop ---------------------------------------------------------------------------- */
 
-/* Begins the use by Vulkan that the next map waits for. What its submit would wait for is CUDA's
-   last signal: that tells at which value the frame before is done. */
+/*
+ * Begins the Vulkan use that the next map waits for. The submit would wait for the last CUDA
+ * signal, whose value completes the previous frame.
+ */
 static bool begin_use(struct vkb_side *side, unsigned first, unsigned n)
 {
     gr_submit *submit = gr_submit_begin(side->resources + first, n);

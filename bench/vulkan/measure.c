@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Takes one row: blocks of the two sides in turn, A B B A, so that a drift of clocks or
- * temperature meets both alike. With the queues drained a block times enqueueing alone.
+ * Measures one row in blocks of alternating sides, A B B A, so that a drift of clocks or
+ * temperature affects both alike. With drained queues a block times enqueueing alone.
  *
- * With the queues full the thread is a bounded number of frames ahead of the GPU: every few
- * frames it waits for the frame that was enqueued so many frames before. A block begins and ends
- * right after such a wait, so its time is the GPU's for as many frames. Where the side changes,
- * twice that number of frames passes untimed. Frames that were still waiting when a block ended
- * say that the GPU set the pace, not the thread.
+ * With full queues the thread is ahead of the GPU by a limited number of frames: every few frames
+ * it waits for the frame that it enqueued that many frames earlier. A block begins and ends right
+ * after such a wait, so it measures the GPU time of that many frames. When the side changes, twice
+ * the frames in flight pass untimed. If frames are still waiting at the end of a block, the GPU was
+ * the bottleneck, not the thread.
  */
 #define _GNU_SOURCE
 #include <math.h>
@@ -18,25 +18,25 @@
 
 enum { WARM_UP_BLOCKS = 3, LEAST_BLOCKS = 10, MOST_FRAMES = 4000 };
 
-/* A frame that takes longer than this is taken for lost. */
+/* A frame that takes longer counts as lost. */
 static const uint64_t TIMEOUT_NS = 20000000000;
 
 struct sample {
     double wall, cpu, halves, waiting;
 };
 
-/* The samples of one row, block by block. */
+/* The samples of one row, by block. */
 struct samples {
     double *wall[VKB_SIDES], *cpu[VKB_SIDES], *waiting[VKB_SIDES], *ratio, *halves;
 };
 
-/* A row that is being taken. */
+/* The state of a row during its measurement. */
 struct run {
     struct vkb *bench;
     const struct vkb_kind *kind;
     const struct vkb_effort *effort;
     unsigned sides;
-    unsigned ahead, step; /* full: frames in flight, and how often the thread waits */
+    unsigned ahead, step; /* full: frames in flight, and frames between waits */
 };
 
 /* ---- Frames in flight ------------------------------------------------------------------------ */
@@ -64,7 +64,7 @@ static bool throttle(const struct run *run, unsigned s)
     return result == VK_SUCCESS || vkb_vulkan_failed(result, "vkWaitSemaphores");
 }
 
-/* At which value the newest frame is done may not be known yet. */
+/* The value that completes the newest frame may be unknown (0). */
 static bool is_waiting(uint64_t done, uint64_t value)
 {
     return done == 0 || done > value;
@@ -85,8 +85,7 @@ static bool count_waiting(const struct run *run, unsigned s, double *waiting)
     return true;
 }
 
-/* Where the map waits for values that no submit signals, the host signals those of the next
-   frames. */
+/* If no submit signals the values that maps wait for, the host signals those of the next frames. */
 static bool signal_beforehand(const struct run *run, unsigned s, unsigned frames)
 {
     struct vkb *bench = run->bench;
@@ -186,7 +185,7 @@ static bool measure_drained(const struct run *run, struct samples *samples, stru
     return vkb_drain(run->bench);
 }
 
-/* How many frames last about as long as a block should, a multiple of the step. */
+/* The number of frames that fill a block, a multiple of the step. */
 static bool choose_frames(const struct run *run, unsigned *frames)
 {
     struct sample probe;
@@ -201,7 +200,7 @@ static bool choose_frames(const struct run *run, unsigned *frames)
 static bool measure_full(const struct run *run, struct samples *samples, struct vkb_row *row)
 {
     struct sample pair[VKB_SIDES] = {{0}, {NAN, NAN, NAN, NAN}};
-    unsigned last = 0; /* whose frames are in the queues */
+    unsigned last = 0; /* the side whose frames are queued */
     row->in_flight = run->ahead;
     if (!choose_frames(run, &row->frames))
         return false;
@@ -222,8 +221,10 @@ static bool measure_full(const struct run *run, struct samples *samples, struct 
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
-/* Frames of 32 resources are long: fewer are enough, and more would not fit into CUDA's queue. What
-   goes to Vulkan in one call stays together. */
+/*
+ * Frames of 32 resources are long: fewer are enough, and more would not fit into the CUDA queue.
+ * Frames submitted in one call stay together.
+ */
 static void choose_ahead(struct run *run)
 {
     enum { FRAMES_OF_MANY = 8 };
@@ -236,7 +237,7 @@ static void choose_ahead(struct run *run)
     run->ahead = ahead < 2 * run->step ? 2 * run->step : ahead / run->step * run->step;
 }
 
-/* Semaphores that the row uses, with nothing pending, and command buffers. */
+/* Creates the semaphores of the row, with nothing pending, and its command buffers. */
 static bool begin_row(struct run *run)
 {
     struct vkb *bench = run->bench;

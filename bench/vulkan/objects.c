@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Makes what both sides need: a Vulkan device without a window on the CUDA device, a stream, and
- * buffers and images whose memory is exported.
+ * Creates what both sides need: a headless Vulkan device on the CUDA device, a stream, and buffers
+ * and images with exported memory.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -86,7 +86,7 @@ bool vkb_open(struct vkb *bench)
 
 void vkb_close(struct vkb *bench)
 {
-    /* After an error work may still be pending on what is destroyed now. */
+    /* After an error the objects destroyed here may still be in use. */
     if (bench->wrap)
         vkb_drain(bench);
     if (bench->vk.vkWaitSemaphores) {
@@ -102,7 +102,7 @@ void vkb_close(struct vkb *bench)
     *bench = (struct vkb){0};
 }
 
-/* ---- Memory that is exported ----------------------------------------------------------------- */
+/* ---- Exported memory ------------------------------------------------------------------------- */
 
 static uint32_t memory_type(const struct vkb *bench, uint32_t allowed)
 {
@@ -113,7 +113,7 @@ static uint32_t memory_type(const struct vkb *bench, uint32_t allowed)
     return 0;
 }
 
-/* An image's memory is dedicated, since drivers may want that; a buffer's is not. */
+/* Images use dedicated memory, since some drivers require it; buffers do not. */
 static bool allocate(struct vkb *bench, struct vkb_object *object,
                      const VkMemoryRequirements *needs)
 {

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A round trip: CUDA waits for Vulkan, fills the first half of a buffer and signals; a queue of
- * Vulkan waits for that, copies the half to the other one and signals. With one resource each
- * round trip waits for the one before; with k the GPU may work on k at once. The command buffers
- * are recorded beforehand and hand the buffer from and to the queue family EXTERNAL, each side in
- * its own way.
+ * A round trip: CUDA waits for Vulkan, fills the first half of a buffer and signals; a Vulkan queue
+ * waits for that, copies the first half to the second and signals. With one resource each round
+ * trip waits for the previous one; with k resources the GPU may work on k at once. The command
+ * buffers are recorded in advance and transfer the buffer from and to the queue family EXTERNAL,
+ * each side in its own way.
  *
- * What a thread pays for is the call: vkQueueSubmit takes the submits of several round trips, each
- * with its own points, or one submit copies a batch of resources, with one point each way for all.
+ * The thread pays per call: one vkQueueSubmit takes the submits of several round trips, each with
+ * its own semaphore values, or one submit copies a batch of resources, with one wait and one signal
+ * for all.
  */
 #define _GNU_SOURCE
 #include <string.h>
@@ -105,7 +106,7 @@ static bool record_side(struct vkb *bench, struct vkb_side *side, const struct v
     return true;
 }
 
-/* Makes the row's command buffers, in a new pool, which the last row's go with. */
+/* Creates the command buffers of the row in a new pool, and destroys the previous pool. */
 bool vkb_record(struct vkb *bench, const struct vkb_kind *kind)
 {
     const VkCommandPoolCreateInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
@@ -128,8 +129,10 @@ static bool hand_over(struct vkb *bench, struct vkb_side *side, const struct vkb
     return result == VK_SUCCESS || vkb_vulkan_failed(result, "vkQueueSubmit");
 }
 
-/* Submits the frame's command buffer, at once or with those of the next frames; the wait may be
-   VK_NULL_HANDLE. */
+/*
+ * Submits the command buffer of the frame, now or with those of the next frames; `wait` may be
+ * VK_NULL_HANDLE.
+ */
 static bool submit(struct vkb *bench, struct vkb_side *side, const struct vkb_kind *kind,
                    VkSemaphore wait, uint64_t wait_value, VkSemaphore signal, uint64_t signal_value)
 {
@@ -172,7 +175,7 @@ bool vkb_ping_pong_raw(struct vkb *bench, struct vkb_side *side, const struct vk
     return true;
 }
 
-/* The resources have one pair of semaphores, and CUDA has released each. */
+/* The resources share one pair of semaphores, and CUDA has released each. */
 static bool submit_begun(struct vkb *bench, struct vkb_side *side, const struct vkb_kind *kind,
                          gr_resource *const resources[], size_t n)
 {
@@ -187,7 +190,7 @@ static bool submit_begun(struct vkb *bench, struct vkb_side *side, const struct 
     return made;
 }
 
-/* The last n frames. */
+/* Sets the value that completes the last n frames. */
 static bool is_done_at(struct vkb_side *side, unsigned n, uint64_t value)
 {
     for (unsigned i = 0; i < n; i++)
@@ -209,8 +212,10 @@ bool vkb_ping_pong_grinterop(struct vkb *bench, struct vkb_side *side, const str
            is_done_at(side, 1, side->drawn);
 }
 
-/* A frame is one round trip of one resource here too: the batch's last frame does the work of
-   all. */
+/*
+ * As elsewhere, a frame is one round trip of one resource; the last frame of a batch does the work
+ * of all.
+ */
 static bool ends_batch(const struct vkb_side *side, const struct vkb_kind *kind, unsigned *first)
 {
     *first = (unsigned)(side->frames / kind->copies * kind->copies % kind->resources);
@@ -272,7 +277,7 @@ bool vkb_queue_alone(struct vkb *bench, struct vkb_side *side, const struct vkb_
     return submit(bench, side, kind, VK_NULL_HANDLE, 0, side->acquire, ++side->drawn);
 }
 
-/* ---- Whether the work was done --------------------------------------------------------------- */
+/* ---- Verification ---------------------------------------------------------------------------- */
 
 static bool check_one(struct vkb *bench, const struct vkb_side *side, unsigned i)
 {
@@ -285,16 +290,14 @@ static bool check_one(struct vkb *bench, const struct vkb_side *side, unsigned i
         return bench_cuda_failed(result, "cuMemcpyDtoH");
     if (words[0] == wanted && words[1] == wanted)
         return true;
-    fprintf(
-        stderr,
-        "bench_vulkan: the round trips did not do their work: CUDA finds %u and %u where Vulkan "
-        "should have copied %u\n",
-        words[0], words[1], wanted);
+    fprintf(stderr,
+            "bench_vulkan: the round trips failed: CUDA reads %u and %u where Vulkan should have "
+            "copied %u\n",
+            words[0], words[1], wanted);
     return false;
 }
 
-/* CUDA wrote the first half and reads what Vulkan made of it in the second: both ways are in
-   that. */
+/* CUDA wrote the first half and reads the copy in the second, which verifies both directions. */
 bool vkb_check_work(struct vkb *bench, const struct vkb_kind *kind)
 {
     if (!vkb_drain(bench))

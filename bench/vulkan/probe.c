@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where the time of a submit goes: the same 64 command buffers go to an idle queue with and without
- * each part of a round trip's submit, by as many calls of vkQueueSubmit or by few. Enqueueing and
- * the time until the queue is idle again stand apart, and so do the first call and the later ones:
- * a queue that takes few submits at a time shows there. CUDA does nothing meanwhile.
+ * Measures the cost of the parts of a submit: 64 command buffers go to an idle queue with and
+ * without each part of a round-trip submit, in many vkQueueSubmit calls or in few. Reports the
+ * enqueue time, the time until the queue is idle again, and the first and the later calls
+ * separately: a queue that accepts few submits at a time shows there. CUDA is idle meanwhile.
  *
- * "gated" submits wait for a semaphore that is signalled when all of them are in the queue: the
- * GPU can do nothing before, so that enqueueing does not wait for it.
+ * "gated" submits wait for a semaphore that is signalled when all of them are enqueued: until then
+ * the GPU can do nothing, so enqueueing does not wait for it.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -21,9 +21,9 @@ struct variant {
     const char *label;
     enum probe_content content;
     bool wait, signal;
-    unsigned submits; /* of one call */
-    unsigned buffers; /* command buffers of one submit; 0: it has none */
-    bool plain;       /* semaphores that are not exported */
+    unsigned submits; /* per call */
+    unsigned buffers; /* command buffers per submit; 0: none */
+    bool plain;       /* semaphores are not exported */
     bool submit2, gated;
 };
 
@@ -52,7 +52,7 @@ static const struct variant VARIANTS[] = {
     {"  vkQueueSubmit2, 16 a call", PROBE_HANDED, true, true, 16, 1, false, true, false},
 };
 
-/* The submits of one sample, with all that they point to, for both calls. */
+/* The submits of one sample, with the data they point to, for both functions. */
 struct submits {
     unsigned count;
     VkSemaphore wait, signal;
@@ -64,7 +64,7 @@ struct submits {
     VkSubmitInfo2 infos2[PROBE_COPIES];
 };
 
-/* Microseconds: of 64 command buffers for each of them, and of single calls. */
+/* Microseconds per 64 command buffers, and per call. */
 enum { ENQUEUE, THREAD_CPU, UNTIL_IDLE, FIRST_CALL, LATE_CALL, NUMBERS };
 
 /* ---- Submits --------------------------------------------------------------------------------- */
@@ -113,7 +113,7 @@ static void fill_one2(struct submits *s, const struct variant *v, const VkComman
                                    .pSignalSemaphoreInfos = &s->signals2[i]};
 }
 
-/* Each submit waits for a value of its own, or all for the gate's, and signals one of its own. */
+/* Each submit waits for its own value, or all wait for the gate, and each signals its own value. */
 static void prepare(struct probe *probe, const struct variant *v, struct submits *s)
 {
     struct vkb_side *side = &probe->bench.sides[VKB_RAW];
@@ -139,8 +139,10 @@ static VkResult open_gate(struct probe *probe, const struct submits *s)
     return probe->bench.vk.vkSignalSemaphore(probe->handles.device, &info);
 }
 
-/* A driver whose queue is short would block the thread that submits for ever: another one opens
-   the gate, at the latest after a while. */
+/*
+ * A driver with a short queue would block the submitting thread forever, so another thread opens
+ * the gate after a timeout.
+ */
 struct gate {
     struct probe *probe;
     const struct submits *submits;
@@ -178,7 +180,7 @@ static bool submit_all(struct probe *probe, const struct variant *v, const struc
     double end = bench_now_us();
     numbers[ENQUEUE] = (end - start) / PROBE_COPIES;
     numbers[THREAD_CPU] = (bench_thread_cpu_us() - cpu) / PROBE_COPIES;
-    numbers[UNTIL_IDLE] = -start; /* the rest is added when it is idle */
+    numbers[UNTIL_IDLE] = -start; /* completed when the queue is idle */
     numbers[FIRST_CALL] = first - start;
     numbers[LATE_CALL] = (end - half) * 2 * v->submits / s->count;
     return result == VK_SUCCESS || vkb_vulkan_failed(result, "vkQueueSubmit");
@@ -190,7 +192,7 @@ static bool submit_gated(struct probe *probe, const struct variant *v, const str
     struct gate gate = {.probe = probe, .submits = s};
     pthread_t thread;
     if (pthread_create(&thread, NULL, keep_gate, &gate) != 0) {
-        fputs("bench_vulkan: no thread could be made\n", stderr);
+        fputs("bench_vulkan: cannot create a thread\n", stderr);
         return false;
     }
     bool good = submit_all(probe, v, s, numbers);
@@ -219,8 +221,10 @@ static double seconds(struct timeval t)
     return (double)t.tv_sec + (double)t.tv_usec * 1e-6;
 }
 
-/* How much of the thread's time was the kernel's, and how often it slept; of whole samples, with
-   the wait at their end. */
+/*
+ * The share of kernel time, and how often the thread slept, in whole samples, including the wait at
+ * the end.
+ */
 static void print_usage(const struct rusage *before, const struct rusage *after, unsigned samples)
 {
     double kernel = seconds(after->ru_stime) - seconds(before->ru_stime);
@@ -246,7 +250,7 @@ static bool take_variant(struct probe *probe, const struct variant *v, unsigned 
     printf("  %-34s", v->label);
     for (unsigned n = 0; n < NUMBERS; n++) {
         if (n == UNTIL_IDLE && v->gated)
-            printf(" %10s", "-"); /* the gate's own time is in it */
+            printf(" %10s", "-"); /* would include the wait for the gate */
         else
             printf(" %10.2f", bench_spread_of(all[n], samples).median);
     }

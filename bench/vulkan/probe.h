@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of bench_vulkan's probe share. */
+/* The shared part of the bench_vulkan probe. */
 #ifndef BENCH_VULKAN_PROBE_H
 #define BENCH_VULKAN_PROBE_H
 
@@ -7,12 +7,12 @@
 
 enum { PROBE_COPIES = 64 };
 
-/* What a command buffer holds. */
+/* The contents of a command buffer. */
 enum probe_content { PROBE_EMPTY, PROBE_WORD, PROBE_COPY, PROBE_HANDED, PROBE_CONTENTS };
 
-/* A Vulkan device of the probe's own, which has vkQueueSubmit2 where the driver has it. */
+/* A separate Vulkan device for the probe, with vkQueueSubmit2 if the driver supports it. */
 struct probe {
-    struct vkb bench; /* with that device's handles, and buffers on the raw side only */
+    struct vkb bench; /* with the handles of that device, and buffers on the raw side only */
     gr_vk_headless_info handles;
     bool has_submit2;
     PFN_vkQueueSubmit2KHR submit2;
@@ -27,7 +27,7 @@ struct probe {
 
 /* probe_device.c */
 bool probe_open(struct probe *probe, const struct vkb *bench);
-bool probe_choose_queue(struct probe *probe, enum vkb_queue queue); /* and records */
+bool probe_choose_queue(struct probe *probe, enum vkb_queue queue); /* also records */
 void probe_close(struct probe *probe);
 
 /* probe_round_trips.c */

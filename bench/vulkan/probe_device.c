@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The probe's own Vulkan device, semaphores and command buffers. */
+/* The Vulkan device, semaphores and command buffers of the probe. */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
@@ -118,7 +118,7 @@ bool probe_open(struct probe *probe, const struct vkb *bench)
            vkb_open_raw(&probe->bench, &probe->bench.sides[VKB_RAW]);
 }
 
-/* After a success only: what has failed may still be pending. */
+/* Only after success: after a failure, work may still be pending. */
 void probe_close(struct probe *probe)
 {
     struct vkb *bench = &probe->bench;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whole round trips with 32 resources in turn, by one thread or by two: one that puts CUDA's part
- * into its stream and one that does nothing but submit. "ahead" submits wait for values whose
- * signal CUDA has not been given yet.
+ * Whole round trips with 32 resources in turn, on one thread or two: one enqueues the CUDA work and
+ * the other only submits. "ahead" submits wait for values before CUDA has been given their signal.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -13,7 +12,7 @@
 
 struct way {
     const char *label;
-    unsigned submits; /* of one call */
+    unsigned submits; /* per call */
     bool two_threads, ahead;
 };
 
@@ -35,10 +34,10 @@ struct trips {
     struct probe *probe;
     const struct way *way;
     unsigned count;
-    uint64_t computed, drawn; /* the semaphores' values before the first */
+    uint64_t computed, drawn; /* the semaphore values before the first trip */
     atomic_uint enqueued, submitted;
     atomic_bool failed;
-    double submit_cpu; /* of the thread that submits, where it is another */
+    double submit_cpu; /* of the submitting thread, if it is another one */
 };
 
 /* ---- The two halves -------------------------------------------------------------------------- */
@@ -95,8 +94,10 @@ static bool submit_some(struct trips *trips, unsigned first)
     return true;
 }
 
-/* A command buffer is submitted again after PROBE_COPIES trips, so the trip before has to be done;
-   waiting for that now and then is enough, and cheaper. */
+/*
+ * A command buffer is submitted again after PROBE_COPIES trips, so the earlier trip must be done;
+ * waiting only once per STEP trips is cheaper.
+ */
 static bool wait_for_commands(struct trips *trips, unsigned first)
 {
     enum { STEP = 16 };
@@ -155,7 +156,7 @@ static void *submit_only(void *argument)
     return NULL;
 }
 
-/* CUDA is never told to wait for a value whose submit has not happened. */
+/* Never makes CUDA wait for a value whose submit is still to come. */
 static bool enqueue_only(struct trips *trips)
 {
     for (unsigned i = 0; i < trips->count; i++) {
@@ -173,7 +174,7 @@ static bool run_two(struct trips *trips)
 {
     pthread_t thread;
     if (pthread_create(&thread, NULL, submit_only, trips) != 0) {
-        fputs("bench_vulkan: no thread could be made\n", stderr);
+        fputs("bench_vulkan: cannot create a thread\n", stderr);
         return false;
     }
     bool good = enqueue_only(trips);

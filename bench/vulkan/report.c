@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Prints what was measured. What is to be reached stands beside it; it is never tested here,
- * because a bench on a busy machine would fail for reasons that are not the library's.
+ * Prints the results and the goals. Goals are not tested: on a busy machine a benchmark would fail
+ * for reasons unrelated to the library.
  */
 #define _GNU_SOURCE
 #include <math.h>
@@ -22,7 +22,10 @@ static bool is_import(const struct vkb_row *row)
     return row->kind->part == VKB_IMPORT;
 }
 
-/* Half of what may be in flight: where the thread sets the pace, hardly any frame is. */
+/*
+ * The threshold is half of the frames allowed in flight: if the thread is the bottleneck, hardly
+ * any frame waits.
+ */
 bool vkb_row_was_full(const struct vkb_row *row, unsigned side)
 {
     return row->waiting[side] >= row->in_flight / 2.0;
@@ -50,20 +53,24 @@ static void print_full(const struct vkb_row *row)
     printf(" %s (%.0f", full ? "full" : "NOT full", row->waiting[VKB_RAW]);
     if (both)
         printf(" and %.0f", row->waiting[VKB_GRINTEROP]);
-    printf(" of %u frames waiting%s)\n", row->in_flight, full ? "" : ": the thread sets the pace");
+    printf(" of %u frames waiting%s)\n", row->in_flight,
+           full ? "" : ": the thread is the bottleneck");
 }
 
 static void print_room(const struct vkb_row *row)
 {
     double added = (row->wall[VKB_GRINTEROP].median - row->wall[VKB_RAW].median) * 1e3;
-    printf(" %+.0f ns a frame;", added);
+    printf(" %+.0f ns per frame;", added);
     if (isnan(row->halves))
         printf(" room (a block is one frame)\n");
     else
         printf(" room (2nd half of a block x%.2f)\n", row->halves);
 }
 
-/* A map and a release alone is little beside what grinterop checks and writes down itself. */
+/*
+ * The goal is looser for map and release alone, which are cheap beside grinterop's own checks and
+ * bookkeeping.
+ */
 static const char *to_reach(const struct vkb_kind *kind)
 {
     if (!kind->frame[VKB_GRINTEROP])
@@ -75,7 +82,7 @@ static const char *to_reach(const struct vkb_kind *kind)
 
 static void print_head(enum vkb_part part, bool room)
 {
-    printf("\n%s; us a frame, median [quartiles]\n", vkb_part_titles[part]);
+    printf("\n%s; us per frame, median [quartiles]\n", vkb_part_titles[part]);
     printf("  %-15s %6s %6s %21s %21s %7s %21s %8s %17s  %s\n", "", "blocks", "frames", "raw",
            "grinterop", "ratio", "of block pairs", "to reach", "thread CPU, both",
            room ? "added (difference of medians); queues" : "queues");
@@ -94,7 +101,8 @@ static void print_row(const struct vkb_row *row)
     if (row->kind->room_frames == 0)
         print_full(row);
     else if (is_import(row))
-        printf(" %+.1f us a frame\n", row->wall[VKB_GRINTEROP].median - row->wall[VKB_RAW].median);
+        printf(" %+.1f us per frame\n",
+               row->wall[VKB_GRINTEROP].median - row->wall[VKB_RAW].median);
     else
         print_room(row);
 }
@@ -118,14 +126,14 @@ static void print_what_batches_save(const struct vkb_table *table)
     if (!find(table, "release/batch") && !find(table, "both/batch") &&
         !find(table, "small/batch") && !find(table, "full/batch"))
         return;
-    printf("\n%-38s %14s %14s\n", "What a batch of 32 saves, times", "raw", "grinterop");
+    printf("\n%-38s %14s %14s\n", "Speed-up of a batch of 32", "raw", "grinterop");
     print_times(table, "release semaphore only, room", "release/singly", "release/batch");
     print_times(table, "both semaphores, room", "both/singly", "both/batch");
     print_times(table, "with small fills", "small/singly", "small/batch");
     print_times(table, "with large fills", "full/singly", "full/batch");
 }
 
-/* The ways to make round trips, behind the bounds. */
+/* The kinds of round trips, after the bounds. */
 static const char *const WAYS[] = {"cuda", "queue", "1", "2", "4", "8", "8x", "16x", "8b"};
 enum { BOUNDS = 2, IN_ORDER = BOUNDS, PIPELINED, WAY_COUNT = sizeof(WAYS) / sizeof(WAYS[0]) };
 
@@ -136,7 +144,7 @@ static const struct vkb_row *find_way(const struct vkb_table *table, const char 
     return find(table, key);
 }
 
-/* Beside each queue's round trips what they are made of. */
+/* Prints the round trips of a queue, and the times of their parts. */
 static void print_queue(const struct vkb_table *table, const char *queue)
 {
     double us[WAY_COUNT];
@@ -156,7 +164,7 @@ static void print_queue(const struct vkb_table *table, const char *queue)
     printf("\n");
 }
 
-/* The fastest way of one side; its row, or NULL. */
+/* The fastest round trip of one side; its row, or NULL. */
 static const struct vkb_row *best_of(const struct vkb_table *table, const char *queue,
                                      unsigned side)
 {
@@ -177,12 +185,11 @@ static void print_best(const struct vkb_table *table)
         best[s] = best_of(table, "transfer", s);
     if (!best[VKB_RAW])
         return;
-    printf(
-        "  transfer queue's round trip, pipelined, the best: raw %s (%s), grinterop %s (%s)   to "
-        "reach: <= 20\n",
-        bench_number(a, best[VKB_RAW]->wall[VKB_RAW].median), best[VKB_RAW]->kind->label,
-        bench_number(b, best[VKB_GRINTEROP]->wall[VKB_GRINTEROP].median),
-        best[VKB_GRINTEROP]->kind->label);
+    printf("  transfer queue round trip, pipelined, the best: raw %s (%s), grinterop %s (%s)   "
+           "goal: <= 20\n",
+           bench_number(a, best[VKB_RAW]->wall[VKB_RAW].median), best[VKB_RAW]->kind->label,
+           bench_number(b, best[VKB_GRINTEROP]->wall[VKB_GRINTEROP].median),
+           best[VKB_GRINTEROP]->kind->label);
 }
 
 static void print_round_trips(const struct vkb_table *table)
@@ -191,7 +198,7 @@ static void print_round_trips(const struct vkb_table *table)
                                         "longer",    "in order",   "2 in turn", "4 in turn",
                                         "8 in turn", "8 a call",   "16 a call", "8 a batch"};
     if (find(table, "graphics/1") || find(table, "transfer/1") || find(table, "compute/1")) {
-        printf("\nRound trips by grinterop beside their bounds, us\n  %-10s", HEADS[0]);
+        printf("\nRound trips by grinterop compared with their bounds, us\n  %-10s", HEADS[0]);
         for (size_t i = 1; i < sizeof(HEADS) / sizeof(HEADS[0]); i++)
             printf(" %10s", HEADS[i]);
         printf("\n");

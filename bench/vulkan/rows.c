@@ -31,11 +31,13 @@ static const vkb_frame_fn MANY[VKB_SIDES] = {vkb_batch_raw, vkb_batch_grinterop}
 #define BY_COMPUTE  (VKB_PING_PONG + VKB_COMPUTE)
 #define BY_TRANSFER (VKB_PING_PONG + VKB_TRANSFER)
 
-/* Drained blocks are short, so that nothing waits for room in CUDA's queue. CUDA alone and a
-   queue alone are what a round trip is made of: their sum is the bound for one resource in order,
-   the longer of them for several. Both signal, so that it is known when they are done. "In one
-   call" is one vkQueueSubmit for as many round trips, each with points of its own; of the batches
-   two are in turn, and the 8 resources of one share a point each way and a submit. */
+/*
+ * Drained blocks are short enough never to wait for room in the CUDA queue. "CUDA alone" and "queue
+ * alone" are the parts of a round trip: their sum is the bound for one resource in order, the
+ * longer of them the bound for several. Both signal, so that their completion is known. "In one
+ * call" is one vkQueueSubmit for that many round trips, each with its own semaphore values. Two
+ * batches are used in turn; the 8 resources of one share one submit with one wait and one signal.
+ */
 const struct vkb_kind vkb_kinds[] = {
     {"import/buffer", "buffer", VKB_IMPORT, 1, 0, 4, false, BUFFER, 1, 1},
     {"import/used", "buffer, filled", VKB_IMPORT, 1, 0, 4, false, USED, 1, 1},
@@ -93,7 +95,7 @@ bool vkb_can_run(const struct vkb *bench, const struct vkb_kind *kind)
     return bench->queues[vkb_queue_of(kind)] != VK_NULL_HANDLE;
 }
 
-/* Rows of map and release in which CUDA also works. */
+/* Rows of map and release with work in CUDA. */
 bool vkb_has_fills(const struct vkb_kind *kind)
 {
     return kind->part == VKB_SMALL_BOTH || kind->part == VKB_FULL_BOTH;

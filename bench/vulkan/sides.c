@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The two sides: buffers and a pair of timeline semaphores each, imported by raw calls of the CUDA
- * driver or by grinterop. Where semaphores cannot be exported, the raw side does what grinterop
- * does then: host functions in the stream wait for and signal Vulkan's semaphores.
+ * The two sides: each has buffers and a pair of timeline semaphores, imported with raw CUDA driver
+ * calls or with grinterop. If semaphores cannot be exported, the raw side does the same as
+ * grinterop: host functions in the stream wait for and signal the Vulkan semaphores.
  */
 #define _GNU_SOURCE
 #include <string.h>
@@ -95,7 +95,7 @@ static void signal_on_host(void *argument)
     point->bench->vk.vkSignalSemaphore(point->bench->handles->device, &info);
 }
 
-/* The ring holds more points than a row's frames in flight can have. */
+/* The ring holds more points than the frames in flight of a row can have. */
 static bool put_on_host(struct vkb *bench, void (*function)(void *), VkSemaphore semaphore,
                         uint64_t value)
 {
@@ -115,7 +115,7 @@ bool vkb_raw_wait(struct vkb *bench, const struct vkb_side *side, uint64_t value
         "cuWaitExternalSemaphoresAsync");
 }
 
-/* As grinterop does: a small fill right before a signal may be there only after it, else. */
+/* Like grinterop: otherwise a small fill may complete after the signal that follows it. */
 static CUresult raw_barrier(struct vkb *bench)
 {
     CUstreamBatchMemOpParams barrier = {
@@ -200,7 +200,7 @@ void vkb_close_sides(struct vkb *bench)
             vkb_end_object(bench, &bench->sides[s].buffers[i]);
 }
 
-/* Makes both sides anew, with buffers of another size. */
+/* Recreates both sides with buffers of another size. */
 bool vkb_resize(struct vkb *bench, size_t bytes)
 {
     if (bytes == bench->bytes)
@@ -214,9 +214,9 @@ bool vkb_resize(struct vkb *bench, size_t bytes)
            vkb_open_grinterop(bench, &bench->sides[VKB_GRINTEROP]);
 }
 
-/* ---- The work of CUDA, the same on both ------------------------------------------------------ */
+/* ---- The CUDA work, the same on both sides --------------------------------------------------- */
 
-/* Fills the buffer's beginning with a number that no earlier frame of the row used. */
+/* Fills the start of the buffer with a number that no earlier frame of the row used. */
 bool vkb_fill(struct vkb *bench, struct vkb_side *side, unsigned resource)
 {
     unsigned number = (unsigned)side->frames + 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the files of bench_vulkan share: Vulkan's and CUDA's objects, the two sides that are
- * compared, and the rows of the table.
+ * The shared part of bench_vulkan: Vulkan and CUDA objects, the two sides that are compared, and
+ * the rows of the table.
  */
 #ifndef BENCH_VULKAN_H
 #define BENCH_VULKAN_H
@@ -20,7 +20,7 @@ enum {
     VKB_RESOURCES = 32,
     VKB_SIDES = 2,
     VKB_MOST_IN_FLIGHT = 128,
-    /* Twice the frames in flight, so that what a frame uses again is surely idle. */
+    /* Twice the frames in flight, so that a reused frame is idle. */
     VKB_FRAMES = 2 * VKB_MOST_IN_FLIGHT,
     VKB_POINTS = 1 << 15,
     VKB_MOST_SUBMITS = 16,
@@ -63,7 +63,7 @@ struct vkb_functions {
 };
 #undef VKB_MEMBER
 
-/* A buffer or an image with memory of its own that is exported. */
+/* A buffer or an image with its own exported memory. */
 struct vkb_object {
     VkBuffer buffer;
     VkImage image;
@@ -71,36 +71,38 @@ struct vkb_object {
     VkDeviceSize memory_size;
 };
 
-/* A wait or signal of the host's, in stream order. */
+/* A host wait or signal, in stream order. */
 struct vkb_point {
     const struct vkb *bench;
     VkSemaphore semaphore;
     uint64_t value;
 };
 
-/* One submit with what its VkSubmitInfo points to, until a call takes it with others. */
+/* One submit and the data of its VkSubmitInfo, kept until a call submits it with others. */
 struct vkb_submit {
     VkSemaphore wait, signal;
     uint64_t wait_value, signal_value;
     VkTimelineSemaphoreSubmitInfo values;
 };
 
-/* One of the two that are compared. Each has buffers and semaphores of its own, made alike. */
+/*
+ * One of the two sides that are compared. Each has its own buffers and semaphores, created alike.
+ */
 struct vkb_side {
-    VkSemaphore acquire, release; /* signalled by Vulkan or the host, and by CUDA */
+    VkSemaphore acquire, release; /* signalled by Vulkan or the host; by CUDA */
     uint64_t drawn, computed;     /* the values of their last signals */
     struct vkb_object buffers[VKB_RESOURCES];
     CUdeviceptr pointers[VKB_RESOURCES];
-    uint64_t waits_for[VKB_RESOURCES]; /* ping-pong by raw calls: acquire's value of the last use */
-    unsigned written[VKB_RESOURCES];   /* what CUDA filled it with last */
+    uint64_t waits_for[VKB_RESOURCES]; /* raw ping-pong: the acquire value of the last use */
+    unsigned written[VKB_RESOURCES];   /* the number that CUDA filled it with last */
     VkCommandBuffer commands[VKB_FRAMES];
     uint64_t frames;           /* enqueued since the row began */
-    uint64_t done[VKB_FRAMES]; /* the value at which a frame is done, by its number */
-    struct vkb_submit submits[VKB_MOST_SUBMITS]; /* not handed to Vulkan yet */
+    uint64_t done[VKB_FRAMES]; /* the value that completes a frame, by frame number */
+    struct vkb_submit submits[VKB_MOST_SUBMITS]; /* not yet submitted */
     VkSubmitInfo infos[VKB_MOST_SUBMITS];
     unsigned submit_count;
 
-    /* raw: the semaphores as CUDA has them, NULL where the host waits and signals */
+    /* raw: imported into CUDA; NULL if the host waits and signals */
     CUexternalSemaphore cuda_acquire, cuda_release;
     CUexternalMemory imports[VKB_RESOURCES];
 
@@ -113,35 +115,34 @@ struct vkb_side {
 struct vkb {
     const gr_cuda_api *cuda;
     struct bench_device on;
-    size_t usual_bytes,
-        full_bytes; /* of each buffer: in most rows, and in those with large fills */
-    size_t bytes;   /* of each buffer now */
-    size_t fill;    /* how many of them CUDA fills, from the first on; Vulkan copies a half */
+    size_t usual_bytes, full_bytes; /* of each buffer: usually, and with large fills */
+    size_t bytes;                   /* of each buffer now */
+    size_t fill; /* bytes from the start that CUDA fills; Vulkan copies one half */
 
     gr_vk_headless *headless;
     const gr_vk_headless_info *handles;
     struct vkb_functions vk;
     gr_vk_device *wrap;
     bool through_host;                          /* semaphores cannot be exported */
-    PFN_cuStreamBatchMemOp_v11070 batch_mem_op; /* for raw's barriers; NULL: none */
+    PFN_cuStreamBatchMemOp_v11070 batch_mem_op; /* for the barriers of the raw side; NULL: none */
     VkQueue queues[VKB_QUEUES];
     uint32_t families[VKB_QUEUES];
-    VkCommandPool pool; /* of the row's queue */
+    VkCommandPool pool; /* of the queue of the row */
     VkPhysicalDeviceMemoryProperties memory_types;
 
-    struct vkb_object spare_buffer, spare_image; /* for import and destroy */
+    struct vkb_object spare_buffer, spare_image; /* for import and destruction */
     struct vkb_side sides[VKB_SIDES];
-    struct vkb_point *points; /* a ring; only the raw side's host functions use it */
+    struct vkb_point *points; /* a ring, used by the host functions of the raw side */
     size_t point;
 };
 
-/* How long and how often. */
+/* How long and how often to measure. */
 struct vkb_effort {
     unsigned blocks;      /* timed, drained blocks of each side, at most */
-    double room_seconds;  /* after which a row of drained blocks ends early */
+    double room_seconds;  /* time limit of a row of drained blocks */
     unsigned full_blocks; /* timed blocks of each side with the queues full */
-    double block_ms;      /* how long such a block lasts, roughly */
-    unsigned in_flight;   /* frames that the thread is ahead of the GPU */
+    double block_ms;      /* approximate duration of such a block */
+    unsigned in_flight;   /* frames by which the thread is ahead of the GPU */
 };
 
 enum vkb_part {
@@ -150,40 +151,40 @@ enum vkb_part {
     VKB_ROOM_BOTH,
     VKB_SMALL_BOTH,
     VKB_FULL_BOTH,
-    VKB_PING_PONG, /* and on the other queues: one part for each */
+    VKB_PING_PONG, /* and one part for each other queue */
     VKB_PARTS = VKB_PING_PONG + VKB_QUEUES
 };
 
 struct vkb_kind;
 
-/* Puts one frame into the queues; false after an error, which it has printed. */
+/* Enqueues one frame; false after an error, which has been printed. */
 typedef bool (*vkb_frame_fn)(struct vkb *bench, struct vkb_side *side, const struct vkb_kind *kind);
 
-/* One row of the table, as it is to be measured. */
+/* The description of one row of the table. */
 struct vkb_kind {
-    const char *key; /* the row's name for machines */
+    const char *key; /* the name of the row for scripts */
     const char *label;
     enum vkb_part part;
-    unsigned resources;        /* in a frame; for ping-pong how many alternate */
-    unsigned points;           /* waits, and signals, of a frame: 1, or one for each resource */
+    unsigned resources;        /* per frame; in ping-pong: how many alternate */
+    unsigned points;           /* waits, and signals, per frame: 1, or one per resource */
     unsigned room_frames;      /* in a drained block; 0: the queues are full */
-    bool paced_by_release;     /* a frame is done when CUDA's signal says so, not Vulkan's */
-    const vkb_frame_fn *frame; /* of each side; NULL: that side has no such row */
-    unsigned submits;          /* ping-pong: submits that one call of vkQueueSubmit takes */
-    unsigned copies;           /* ping-pong: resources that one submit copies */
+    bool paced_by_release;     /* a frame is done at the CUDA signal, not the Vulkan one */
+    const vkb_frame_fn *frame; /* by side; NULL: not available on that side */
+    unsigned submits;          /* ping-pong: submits per vkQueueSubmit call */
+    unsigned copies;           /* ping-pong: resources copied per submit */
 };
 
-/* One row as measured; times are microseconds a frame, NaN where there is no such number. */
+/* The result of one row; times are in microseconds per frame, NaN if not measured. */
 struct vkb_row {
     const struct vkb_kind *kind;
-    unsigned blocks, frames; /* timed blocks of each side, frames in one */
+    unsigned blocks, frames; /* timed blocks of each side, frames per block */
     struct bench_spread wall[VKB_SIDES];
     double thread_cpu[VKB_SIDES];
-    struct bench_spread ratio; /* of the two neighbouring blocks: grinterop / raw */
-    double halves;             /* room: cost of a block's second half / first half */
-    double waiting[VKB_SIDES]; /* full: frames not done when a block had ended, median */
-    unsigned in_flight;        /* full: the most that may wait */
-    size_t fill;               /* bytes that CUDA fills of each resource */
+    struct bench_spread ratio; /* of adjacent blocks: grinterop / raw */
+    double halves;             /* room: cost of the second half of a block / first half */
+    double waiting[VKB_SIDES]; /* full: frames unfinished at the end of a block, median */
+    unsigned in_flight;        /* full: the maximum that may wait */
+    size_t fill;               /* bytes that CUDA fills in each resource */
 };
 
 struct vkb_table {
@@ -207,13 +208,12 @@ bool vkb_open_grinterop(struct vkb *bench, struct vkb_side *side);
 void vkb_close_raw(struct vkb *bench, struct vkb_side *side);
 void vkb_close_sides(struct vkb *bench);
 bool vkb_resize(struct vkb *bench, size_t bytes);
-void vkb_try_barriers(
-    struct vkb *bench); /* leaves them out where the driver refuses, as grinterop does */
+void vkb_try_barriers(struct vkb *bench); /* off if the driver refuses them */
 bool vkb_raw_wait(struct vkb *bench, const struct vkb_side *side, uint64_t value);
 bool vkb_raw_signal(struct vkb *bench, const struct vkb_side *side, uint64_t value);
 bool vkb_fill(struct vkb *bench, struct vkb_side *side, unsigned resource);
 
-/* import.c: the sizes of what is imported */
+/* import.c: the size of the imported image */
 enum { VKB_IMAGE_WIDTH = 256, VKB_IMAGE_HEIGHT = 256 };
 bool vkb_import_memory(struct vkb *bench, const struct vkb_object *object, bool dedicated,
                        CUexternalMemory *memory);

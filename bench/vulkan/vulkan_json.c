@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writes what was measured as JSON, for scripts that compare runs. A number that does not exist (of
- * grinterop in a row of one side, say) is null.
+ * Writes the results as JSON, for scripts that compare runs. A missing number, such as grinterop in
+ * a row with one side, is null.
  */
 #define _GNU_SOURCE
 #include "bench/bench_json.h"
