@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What frames are timed by.
- */
+/* A clock to time frames. */
 #ifndef CLOCK_H
 #define CLOCK_H
 
-/* Seconds of a clock that only goes forward. */
+/* Seconds of a monotonic clock. */
 double clock_seconds(void);
 
 #endif

@@ -18,7 +18,9 @@ const struct image_kind image_kinds[IMAGES] = {
     [RENDERBUFFER] = {"renderbuffer", GL_RENDERBUFFER, 183, 288, 1, 1, 1},
 };
 
-/* A level's storage. OpenGL has a function for 2 dimensions, one for 3, a target for each face. */
+/*
+ * Allocates a level: one OpenGL function for 2 dimensions, one for 3, and a target per cube face.
+ */
 static void make_level(const struct image_kind *kind, int level)
 {
     const int w = kind->width >> level, h = kind->height >> level;
@@ -38,7 +40,7 @@ static void make_texture(const struct image_kind *kind, unsigned *name)
 {
     glGenTextures(1, name);
     glBindTexture(kind->target, *name);
-    /* Each texel is to be seen as it is; and a texture that promises levels must have them. */
+    /* Shows each texel as it is; a texture with mip levels must use a mipmap filter. */
     glTexParameteri(kind->target, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
     glTexParameteri(kind->target, GL_TEXTURE_MIN_FILTER,
                     kind->levels > 1 ? GL_NEAREST_MIPMAP_NEAREST : GL_NEAREST);
@@ -64,7 +66,7 @@ bool collection_init(struct collection *collection)
     }
     const GLenum error = glGetError();
     if (error != GL_NO_ERROR)
-        fprintf(stderr, "OpenGL does not make the images (error 0x%04x).\n", error);
+        fprintf(stderr, "OpenGL cannot create the images (error 0x%04x).\n", error);
     return error == GL_NO_ERROR;
 }
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * One OpenGL image of each kind that CUDA can share: what gallery fills and hangs up.
- */
+/* One OpenGL image of each kind that CUDA can share, which gallery fills and shows. */
 #ifndef COLLECTION_H
 #define COLLECTION_H
 
@@ -13,25 +11,25 @@ struct image_kind {
     const char *name;
     unsigned target;
     int width, height; /* of level 0 */
-    int depth;         /* slices of a 3D image; else 1 */
-    int layers;        /* array layers or a cube's faces; else 1 */
-    int levels;        /* mip levels; level n is 2 to the power of n times smaller */
+    int depth;         /* slices of a 3D image; otherwise 1 */
+    int layers;        /* array layers or cube faces; otherwise 1 */
+    int levels;        /* mip levels; level n is 2^n times smaller */
 };
 
 extern const struct image_kind image_kinds[IMAGES];
 
-/* OpenGL's names, of textures and of one renderbuffer. */
+/* OpenGL names of textures and one renderbuffer. */
 struct collection {
     unsigned names[IMAGES];
 };
 
 /*
- * Makes all images, RGBA with 8 bits a channel, without contents. False after an error, which has
- * been printed; either way collection_free() cleans up.
+ * Creates all images, RGBA with 8 bits per channel, without contents. False after an error, which
+ * has been printed; collection_free() cleans up in any case.
  */
 bool collection_init(struct collection *collection);
 
-/* Zeros are fine. */
+/* Accepts a zeroed struct. */
 void collection_free(struct collection *collection);
 
 #endif

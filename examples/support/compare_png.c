@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * compare_png: how far two pictures are apart, for example those of a GPU and of the software
- * driver.
+ * compare_png: measures how much two pictures differ, for example one from a GPU and one from the
+ * software driver.
  *
- *     build/examples/support/compare_png one.png other.png       prints it; --help lists the limits
+ *     build/examples/support/compare_png one.png other.png   prints it; --help lists the limits
  *
- * What is called .ppm is read as a PPM file.
+ * Files named .ppm are read as PPM.
  */
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -23,7 +23,7 @@ struct difference {
     double share;
 };
 
-/* A limit below 0 is none. */
+/* A limit below 0 is off. */
 struct options {
     double largest, mean, share;
     double tolerance;
@@ -78,19 +78,18 @@ static void read_options(int argc, char **argv, struct options *o)
 {
     const struct option_row rows[] = {
         {"max", 0, "STEPS", "fail if any value differs by more", .real = {&o->largest, 0, 255}},
-        {"mean", 0, "STEPS", "fail if the values differ by more in the mean",
-         .real = {&o->mean, 0, 255}},
-        {"share", 0, "PERCENT", "fail if more of the pixels differ", .real = {&o->share, 0, 100}},
-        {"tolerance", 0, "STEPS", "differences up to this do not count for the share",
+        {"mean", 0, "STEPS", "fail if the mean difference is larger", .real = {&o->mean, 0, 255}},
+        {"share", 0, "PERCENT", "fail if more pixels differ", .real = {&o->share, 0, 100}},
+        {"tolerance", 0, "STEPS", "differences up to this do not count towards the share",
          .real = {&o->tolerance, 0, 255}},
         {"ONE.png", .operand = &o->one},
         {"OTHER.png", .operand = &o->other},
         {0},
     };
-    options_read(argc, argv, "compare_png", rows,
-                 "Prints how far two pictures are apart, in steps of 8 bit colour (0 to 255).",
-                 "Exit status: 0 within the limits, 1 beyond them or of different size, 2 could "
-                 "not compare.");
+    options_read(
+        argc, argv, "compare_png", rows,
+        "Prints how much two pictures differ, in steps of 8 bit colour (0 to 255).",
+        "Exit status: 0 within the limits, 1 beyond them or different sizes, 2 could not compare.");
 }
 
 static bool read_picture(const char *path, struct picture *picture)

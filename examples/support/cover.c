@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The vertex shader for drawing that covers the whole viewport.
- */
+/* The vertex shader for covering the whole viewport. */
 #include "cover.h"
 
 GLSL(cover, vert);

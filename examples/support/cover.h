@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The vertex shader for drawing that covers the whole viewport: three vertices, without a buffer.
- */
+/* The vertex shader for covering the whole viewport: three vertices without a buffer. */
 #ifndef COVER_H
 #define COVER_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One triangle, of which the viewport cuts out the middle. How it is cut is each driver's own, so that nothing is
- * interpolated over it: gl_FragCoord says where a pixel is.
+ * One triangle that is clipped to the viewport. Drivers clip differently, so nothing is
+ * interpolated: use gl_FragCoord for the pixel position.
  */
 #version 450
 #ifdef VULKAN

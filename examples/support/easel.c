@@ -14,7 +14,7 @@
 #include "matrix.h"
 #include "shader.h"
 
-#define FRAME "0.020" /* its width */
+#define FRAME "0.020" /* width of the frame */
 
 static const char vertex[] =
     "#version 330 core\n"
@@ -30,7 +30,7 @@ static const char vertex[] =
     "    gl_Position = camera * vec4(place.x, y, 0.0, 1.0);\n"
     "}\n";
 
-/* The picture's colours are multiplied by their opacity already. */
+/* The colours of the picture are premultiplied by their opacity. */
 static const char fragment[] =
     "#version 330 core\n"
     "in vec2 place;\n"
@@ -48,7 +48,7 @@ static const char fragment[] =
     "    pixel = mirrored ? colour * 0.30 * pow(max(1.0 - way, 0.0), 2.0) : colour;\n"
     "}\n";
 
-/* With its colours multiplied by their opacity, so that what is transparent has no colour. */
+/* Multiplies the colours by their opacity, so that transparent pixels have no colour. */
 static uint16_t *premultiply(const struct picture *picture)
 {
     const size_t count = (size_t)picture->width * (size_t)picture->height;
@@ -69,7 +69,7 @@ static bool upload(struct easel *easel, const struct picture *picture)
     glGetIntegerv(GL_MAX_TEXTURE_SIZE, &limit);
     if (picture->width > limit || picture->height > limit) {
         fprintf(stderr,
-                "OpenGL takes pictures of at most %dx%d pixels here, and this one has %dx%d.\n",
+                "OpenGL supports pictures of at most %dx%d pixels here, and this one has %dx%d.\n",
                 limit, limit, picture->width, picture->height);
         return false;
     }
@@ -89,7 +89,7 @@ static bool upload(struct easel *easel, const struct picture *picture)
     free(pixels);
     const GLenum error = glGetError();
     if (error != GL_NO_ERROR)
-        fprintf(stderr, "OpenGL does not take the picture (error 0x%04x).\n", error);
+        fprintf(stderr, "OpenGL cannot load the picture (error 0x%04x).\n", error);
     return error == GL_NO_ERROR;
 }
 
@@ -108,13 +108,13 @@ bool easel_init(struct easel *easel, const struct picture *picture)
     return easel->program != 0 && upload(easel, picture);
 }
 
-/* The camera goes round the picture, as far away as it needs to see all of it. */
+/* The camera orbits the picture, at a distance that shows all of it. */
 static struct matrix camera_at(const struct easel *easel, float aspect, float degrees)
 {
     const float view = 0.56f, slope = tanf(view / 2.0f);
     const float s = sinf(degrees * 0.01745329f), c = cosf(degrees * 0.01745329f);
     const float w = easel->half_width, h = easel->half_height;
-    /* With some space left, and so far away that its near side is seen to the end too. */
+    /* Leaves a margin, and fits the near side of the picture as well. */
     const float away = 1.22f * fmaxf(h / slope, w * c / (slope * aspect)) + 0.9f * w * fabsf(s);
     const float target[3] = {0.28f * w * s, -0.10f * h, 0.0f};
     float eye[3] = {away * s, 0.07f * away, away * c};

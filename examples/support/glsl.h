@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Shaders inside the program that uses them, as text for OpenGL and as SPIR-V for Vulkan.
+ * Embeds shaders in the program, as text for OpenGL and as SPIR-V for Vulkan.
  *
  *     GLSL(NAME, STAGE);
  *
- * at file scope puts both forms of the file NAME.STAGE into the program, as NAME_STAGE. The
- * assembler looks where -Wa,-I says for NAME.STAGE and for NAME.STAGE.spv, which is empty where it
- * was not built.
+ * at file scope embeds both forms of the file NAME.STAGE as NAME_STAGE. The assembler finds
+ * NAME.STAGE and NAME.STAGE.spv through -Wa,-I. The .spv file is empty if it was not built.
  */
 #ifndef GLSL_H
 #define GLSL_H
@@ -15,11 +14,11 @@
 
 struct glsl {
     const char *file;
-    const char *text; /* ended by a zero */
+    const char *text; /* zero-terminated */
     const unsigned char *spirv, *spirv_end;
 };
 
-/* One file of a program may embed a shader: its symbols are the program's. */
+/* Only one file of a program may embed a shader: its symbols are global. */
 #define GLSL(NAME, STAGE)                                                                          \
     __asm__(".pushsection .rodata\n" GLSL_PART(#NAME "_" #STAGE "_text", #NAME "." #STAGE)         \
                 GLSL_PART(#NAME "_" #STAGE "_spirv", #NAME "." #STAGE ".spv") ".popsection\n");    \
@@ -35,7 +34,7 @@ struct glsl {
 
 #define GLSL_LABEL(symbol) ".globl " symbol "\n.hidden " symbol "\n" symbol ":\n"
 
-/* Vulkan takes SPIR-V in whole words; the zero behind ends the text. */
+/* SPIR-V must be aligned to words; the zero behind terminates the text. */
 /* clang-format off */
 #define GLSL_PART(name, file)                                                                      \
     ".balign 4\n"                                                                                  \

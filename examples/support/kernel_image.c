@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Takes the compilation of a kernel file that the CUDA driver in use can run: the GPU's or the
- * host's.
- */
+/* Selects the compilation of a kernel file for the CUDA driver in use: the GPU or the host one. */
 #include "kernel_image.h"
 
 #include <stdio.h>
@@ -38,7 +35,7 @@ static bool refused(const char *name, const gr_cuda_api *cuda, CUresult result)
     const char *code = "unknown error", *text = "";
     cuda->GetErrorName(result, &code);
     cuda->GetErrorString(result, &text);
-    fprintf(stderr, "The CUDA driver (%s) does not load the kernels of %s: %s (%s).\n",
+    fprintf(stderr, "The CUDA driver (%s) cannot load the kernels of %s: %s (%s).\n",
             gr_cuda_driver_path(), name, code, text);
     if (result == CUDA_ERROR_NO_BINARY_FOR_GPU || result == CUDA_ERROR_UNSUPPORTED_PTX_VERSION)
         fprintf(stderr, "They were compiled by an nvcc that does not fit this GPU or its driver: "
@@ -56,7 +53,10 @@ bool kernel_image_load(const struct kernel_image *image, CUmodule *module)
 
     const bool software = gr_cuda_is_software();
     const unsigned char *start = software ? image->host : image->gpu;
-    /* Not by start == end: a compiler may take two symbols for two different places. */
+    /*
+     * Does not compare start with end: a compiler may assume that two symbols have different
+     * addresses.
+     */
     if (start[0] == 0)
         return not_built(image->name, software);
 

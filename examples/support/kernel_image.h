@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Compiled kernels inside the program that uses them. Each NAME.cu is compiled twice, for the GPU
- * into NAME.fatbin and for the software CUDA driver into NAME.so, and
+ * Embeds compiled kernels in the program. Each NAME.cu is compiled twice, for the GPU into
+ * NAME.fatbin and for the software CUDA driver into NAME.so, and
  *
  *     KERNEL_IMAGE(NAME);
  *
- * at file scope puts both into the program, as NAME_image. So a program needs no files beside it at
- * run time. The assembler looks for the two files where -Wa,-I says.
+ * at file scope embeds both as NAME_image, so that a program needs no other files at run time. The
+ * assembler finds the two files through -Wa,-I.
  */
 #ifndef KERNEL_IMAGE_H
 #define KERNEL_IMAGE_H
@@ -23,12 +23,12 @@ struct kernel_image {
 };
 
 /*
- * Loads the compilation that fits the CUDA driver in use into the current CUDA context. On failure
- * it says on the standard error stream what is missing, returns false and leaves *module alone.
+ * Loads the compilation for the CUDA driver in use into the current CUDA context. On failure,
+ * prints to stderr what is missing, returns false and leaves *module unchanged.
  */
 bool kernel_image_load(const struct kernel_image *image, CUmodule *module);
 
-/* One file of a program may embed a kernel file: its symbols are the program's. */
+/* Only one file of a program may embed a kernel file: its symbols are global. */
 #define KERNEL_IMAGE(NAME)                                                                         \
     __asm__(".pushsection .rodata\n" KERNEL_IMAGE_FILE(#NAME, "gpu", "fatbin")                     \
                 KERNEL_IMAGE_FILE(#NAME, "host", "so") ".popsection\n");                           \
@@ -44,7 +44,7 @@ bool kernel_image_load(const struct kernel_image *image, CUmodule *module);
 
 #define KERNEL_IMAGE_LABEL(symbol) ".globl " symbol "\n.hidden " symbol "\n" symbol ":\n"
 
-/* The zeros behind an image are what the loader finds where the file was empty. */
+/* The zeros behind an image mark it as empty if the file was empty. */
 /* clang-format off */
 #define KERNEL_IMAGE_FILE(name, kind, suffix)                                                      \
     ".balign 16\n"                                                                                 \

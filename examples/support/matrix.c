@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The few matrices that a camera needs.
- */
+/* The matrices that a camera needs. */
 #include "matrix.h"
 
 #include <math.h>

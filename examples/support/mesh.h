@@ -7,10 +7,10 @@
 
 #include <stddef.h>
 
-/* How many indices a grid of columns by rows vertices has. */
+/* The number of indices for a grid of columns x rows vertices. */
 size_t mesh_index_count(int columns, int rows);
 
-/* Two triangles for each square of the grid, seen from above counterclockwise; row by row. */
+/* Two triangles per square of the grid, counterclockwise seen from above, row by row. */
 void mesh_indices(int columns, int rows, unsigned *indices);
 
 #endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A place to draw without a window.
- */
+/* An offscreen render target. */
 #include "offscreen.h"
 
 #include <stdio.h>
@@ -27,7 +25,8 @@ static bool complete(const struct offscreen *target)
     if (status == GL_FRAMEBUFFER_COMPLETE)
         return true;
     fprintf(stderr,
-            "OpenGL makes no framebuffer of %dx%d pixels (status 0x%04x): try a smaller --size.\n",
+            "OpenGL cannot create a framebuffer of %dx%d pixels (status 0x%04x): try a smaller "
+            "--size.\n",
             target->width, target->height, status);
     return false;
 }
@@ -67,7 +66,7 @@ void offscreen_bind(const struct offscreen *target)
     glViewport(0, 0, target->width, target->height);
 }
 
-/* OpenGL's first row is the lowest. */
+/* The first row in OpenGL is the lowest. */
 static void turn_over(unsigned char *pixels, size_t pitch, int rows)
 {
     for (int top = 0, bottom = rows - 1; top < bottom; top++, bottom--) {

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A camera that is moved about what it looks at.
- */
+/* A camera that orbits its target. */
 #include "orbit.h"
 
 #include <math.h>
 
 static const float DEGREE = 0.01745329f;
 
-/* Straight above, right and left are not defined. */
+/* At 90 degrees, right and left would be undefined. */
 static const float HIGHEST = 86.0f * 0.01745329f;
 
 void orbit_eye(const struct orbit *orbit, const float target[3], float eye[3])

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * How a hand moves a camera about what it looks at. Zeros leave it where it is.
- */
+/* Mouse input that moves a camera around its target. Zeros leave it unchanged. */
 #ifndef ORBIT_H
 #define ORBIT_H
 
 struct orbit {
     float turn, tilt; /* degrees: to the right, and up */
-    float nearer;     /* turns of a mouse wheel */
+    float nearer;     /* steps of the mouse wheel */
 };
 
-/* Moves the eye, which looks at the target; never over the top of it. */
+/* Moves the eye around the target, but never over the top. */
 void orbit_eye(const struct orbit *orbit, const float target[3], float eye[3]);
 
 #endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Names of the pictures that a program makes.
- */
+/* Output files of a program. */
 #define _GNU_SOURCE
 #include "output.h"
 

@@ -1,29 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Names of the pictures that a program makes.
- */
+/* Output files of a program. */
 #ifndef OUTPUT_H
 #define OUTPUT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* name.png becomes name-0001.png. False, with a message, if that does not fit. */
+/* Turns name.png into name-0001.png. False, with a message, if it does not fit. */
 bool output_numbered(char *path, size_t size, const char *output, int number);
 
-/* Room for a picture's red, green and blue bytes. NULL, with a message, if there is none. */
+/* Allocates the RGB bytes of a picture. NULL, with a message, if out of memory. */
 unsigned char *output_pixels(int width, int height);
 
-/* Prints where a picture lies, in full, and how large it is. */
+/* Prints the full path and the size of a picture. */
 void output_report(const char *path, int width, int height);
 
 /*
- * Refuses, in words, a picture that cannot be written, before there is work for it. What can be
- * told beforehand is that its folder is not there or closed, or that it is one itself.
+ * Checks in advance that a picture can be written; false, with a message, if its directory is
+ * missing or not writable, or if the path is a directory.
  */
 bool output_can_be(const char *output);
 
-/* Refuses, in words, to write over the picture that is read. */
+/* False, with a message, if the output would overwrite the input. */
 bool output_spares_input(const char *output, const char *input);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * PNG files. They are read through libpng's full interface, because its simplified one converts 16
- * bit values to linear light, which would bend a height map's heights.
+ * PNG files. Reading uses the full libpng interface, because the simplified one converts 16 bit
+ * values to linear light, which would distort the heights of a height map.
  */
 #define _GNU_SOURCE
 #include "png_file.h"
@@ -15,10 +15,10 @@
 
 #include <png.h>
 
-/* A gigabyte in memory. A file of a few bytes can claim any size. */
+/* One gigabyte in memory. A file of a few bytes can claim any size. */
 enum { MOST_PIXELS = 1 << 27 };
 
-/* libpng's errors end here: the words are kept for the caller of setjmp() to print. */
+/* The libpng error handler: keeps the message for the caller of setjmp() to print. */
 static void keep_words(png_structp png, png_const_charp words)
 {
     char *kept = png_get_error_ptr(png);
@@ -32,7 +32,7 @@ static void ignore_words(png_structp png, png_const_charp words)
     (void)words;
 }
 
-/* Whatever the file holds, let rows come out as 16 bit RGBA in this machine's byte order. */
+/* Makes rows of any file come out as 16 bit RGBA in native byte order. */
 static void ask_for_rgba16(png_structp png, png_infop info)
 {
     png_set_expand_16(png);
@@ -44,7 +44,7 @@ static void ask_for_rgba16(png_structp png, png_infop info)
         png_set_swap(png);
 }
 
-/* Leaves by libpng's longjmp on an error, so what it allocates hangs on *picture at once. */
+/* Errors leave by longjmp, so every allocation is stored in *picture at once. */
 static void read_rows(png_structp png, png_infop info, FILE *file, struct picture *picture)
 {
     png_init_io(png, file);
@@ -67,7 +67,7 @@ static void read_rows(png_structp png, png_infop info, FILE *file, struct pictur
     png_read_end(png, NULL);
 }
 
-/* `words` gets the reason of a failure. */
+/* `words` receives the reason of a failure. */
 static bool read_stream(FILE *file, struct picture *picture, char words[128])
 {
     png_structp png =
@@ -122,7 +122,7 @@ void picture_free(struct picture *picture)
     *picture = (struct picture){0};
 }
 
-/* Only of a regular file: a device that was named as the output must stay. */
+/* Only for a regular file: a device named as the output must stay. */
 static void remove_half(const char *path)
 {
     struct stat status;
@@ -145,7 +145,7 @@ bool png_file_write(const char *path, int width, int height, const unsigned char
     };
     errno = 0;
     const bool encoded = png_image_write_to_stdio(&image, file, 0, pixels, 0, NULL);
-    /* What is still in stdio's buffer may find the disk full only now. */
+    /* Flushing the stdio buffer may find that the disk is full. */
     const bool closed = fclose(file) == 0;
     if (encoded && closed)
         return true;

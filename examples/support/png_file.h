@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* In memory: red, green, blue, alpha, 16 bits each, the values of the file, the top row first. */
+/* In memory: red, green, blue, alpha, 16 bits each, as in the file, the top row first. */
 struct picture {
     int width, height;
     bool coloured; /* some pixel is not grey */
@@ -17,18 +17,17 @@ struct picture {
 };
 
 /*
- * Reads a PNG file of any kind: grey, colour, palette, 1 to 16 bits, interlaced. Values of fewer
- * bits are spread over the 16 and none is gamma corrected. On failure it prints why and returns
- * false.
+ * Reads a PNG file of any kind: grey, colour, palette, 1 to 16 bits, interlaced. Scales values with
+ * fewer bits to 16 bits, without gamma correction. On failure, prints the reason and returns false.
  */
 bool png_file_read(const char *path, struct picture *picture);
 
-/* Zeros are fine. */
+/* Accepts a zeroed struct. */
 void picture_free(struct picture *picture);
 
 /*
- * Writes 3 bytes a pixel (RGB), the top row first. On failure it prints why, leaves no half of a
- * file behind and returns false.
+ * Writes 3 bytes per pixel (RGB), the top row first. On failure, prints the reason, removes the
+ * partial file and returns false.
  */
 bool png_file_write(const char *path, int width, int height, const unsigned char *pixels);
 

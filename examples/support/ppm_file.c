@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* More on a side is a mistake in the file. */
+/* A larger side indicates a damaged file. */
 enum { MOST_SIDE = 1 << 13 };
 
 static bool read_header(FILE *file, struct picture *picture)
@@ -18,11 +18,11 @@ static bool read_header(FILE *file, struct picture *picture)
            picture->width <= MOST_SIDE && picture->height <= MOST_SIDE;
 }
 
-/* NULL, or what is wrong with the file. */
+/* Returns NULL, or what is wrong with the file. */
 static const char *read_file(FILE *file, struct picture *picture)
 {
     if (!read_header(file, picture))
-        return "it does not begin as a picture of bytes (P6, width, height, 255)";
+        return "it does not start as a PPM picture of bytes (P6, width, height, 255)";
     const size_t count = (size_t)picture->width * (size_t)picture->height;
     picture->pixels = calloc(count, 4 * sizeof(*picture->pixels));
     if (!picture->pixels)

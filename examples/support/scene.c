@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A lit surface before a background, in OpenGL 3.3.
- */
+/* A lit surface in front of a background, in OpenGL 3.3. */
 #include "scene.h"
 
 #include <math.h>
@@ -16,9 +14,7 @@
 #include "shader.h"
 #include "vertex.h"
 
-/*
- * Half a step of 8 bit colour, different from pixel to pixel, so that soft gradients show no bands.
- */
+/* Noise of half a step of 8 bit colour, to prevent banding in soft gradients. */
 #define DITHER                                                                                     \
     "float dither() {\n"                                                                           \
     "    float n = fract(52.9829189 * fract(dot(gl_FragCoord.xy, vec2(0.06711056, 0.00583715))));" \
@@ -50,7 +46,9 @@ static const char surface_vertex[] = "#version 330 core\n"
                                      "    gl_Position = camera * position;\n"
                                      "}\n";
 
-/* A warm sun, a cool sky, light thrown back from below, a highlight, and a rim against the sky. */
+/*
+ * A warm sun, a cool sky, reflected light from below, a highlight, and a rim light against the sky.
+ */
 static const char surface_fragment[] =
     "#version 330 core\n"
     "in vec3 place;\n"
@@ -92,7 +90,7 @@ static void attribute(unsigned location, size_t offset)
 {
     glEnableVertexAttribArray(location);
     glVertexAttribPointer(location, 4, GL_FLOAT, GL_FALSE, sizeof(struct vertex),
-                          (const void *)offset); /* NOLINT: OpenGL's way to pass an offset */
+                          (const void *)offset); /* NOLINT: OpenGL passes offsets as pointers */
 }
 
 unsigned scene_array(const struct scene *scene, unsigned vertex_buffer)
@@ -110,7 +108,7 @@ unsigned scene_array(const struct scene *scene, unsigned vertex_buffer)
 
 static bool make_surface(struct scene *scene)
 {
-    /* The buffer that is shared: OpenGL gives it storage and no contents. */
+    /* The shared buffer: OpenGL allocates it without contents. */
     const size_t size = (size_t)scene->columns * (size_t)scene->rows * sizeof(struct vertex);
     glGenBuffers(1, &scene->vertex_buffer);
     glBindBuffer(GL_ARRAY_BUFFER, scene->vertex_buffer);
@@ -138,7 +136,7 @@ bool scene_init(struct scene *scene, int columns, int rows)
     if (error == GL_OUT_OF_MEMORY)
         fprintf(stderr, "OpenGL has not enough memory for the mesh: choose a smaller --mesh.\n");
     else if (error != GL_NO_ERROR)
-        fprintf(stderr, "OpenGL refuses the mesh (error 0x%04x).\n", error);
+        fprintf(stderr, "OpenGL cannot create the mesh (error 0x%04x).\n", error);
     return error == GL_NO_ERROR;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What OpenGL has to do with the pictures: a grid of vertices drawn as one lit surface before a
- * background. The vertices themselves are CUDA's: it fills scene.vertex_buffer.
+ * The OpenGL part of the pictures: a grid of vertices drawn as one lit surface in front of a
+ * background. CUDA writes the vertices to scene.vertex_buffer.
  */
 #ifndef SCENE_H
 #define SCENE_H
@@ -11,31 +11,31 @@
 
 struct scene {
     int columns, rows;
-    unsigned vertex_buffer; /* OpenGL's name of it: columns * rows struct vertex, row by row */
+    unsigned vertex_buffer; /* OpenGL buffer: columns * rows struct vertex, row by row */
     unsigned index_buffer;
     unsigned surface_array, empty_array;
     unsigned surface_program, background_program;
 };
 
-/* Where one looks from, and where the light comes from (a direction of any length). */
+/* The camera position, and the direction of the light, of any length. */
 struct view {
     float eye[3], target[3];
     float light[3];
-    float angle; /* of view, vertically, in degrees */
+    float angle; /* vertical angle of view, in degrees */
 };
 
-/* False after an error, which has been printed. Either way scene_free() cleans up. */
+/* False after an error, which has been printed. scene_free() cleans up in any case. */
 bool scene_init(struct scene *scene, int columns, int rows);
 
-/* Draws into the framebuffer that is bound, which has that ratio of width to height. */
+/* Draws into the bound framebuffer with the given aspect ratio. */
 void scene_draw(const struct scene *scene, const struct view *view, float aspect);
 
-/* The same from another buffer of such vertices: a vertex array, which the caller deletes. */
+/* The same for another vertex buffer: creates a vertex array, which the caller deletes. */
 unsigned scene_array(const struct scene *scene, unsigned vertex_buffer);
 void scene_draw_array(const struct scene *scene, unsigned array, const struct view *view,
                       float aspect);
 
-/* Zeros are fine. */
+/* Accepts a zeroed struct. */
 void scene_free(struct scene *scene);
 
 #endif

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Drawing that covers the whole viewport, in OpenGL 3.3.
- */
+/* Covers the whole viewport, in OpenGL 3.3. */
 #include "screen.h"
 
 #include <epoxy/gl.h>
 
 #include "shader.h"
 
-/* One triangle, of which the viewport cuts out the middle: no edge runs through the picture. */
+/* One triangle clipped to the viewport, so that no edge runs through the picture. */
 const char screen_vertex[] =
     "#version 330 core\n"
     "out vec2 place;\n"
@@ -17,7 +15,7 @@ const char screen_vertex[] =
     "    gl_Position = vec4(place, 0.0, 1.0);\n"
     "}\n";
 
-/* The noise is half a step of 8 bit colour, so that the soft gradient shows no bands. */
+/* Noise of half a step of 8 bit colour, to prevent banding. */
 static const char backdrop_fragment[] =
     "#version 330 core\n"
     "in vec2 place;\n"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What every program here begins with.
- */
+/* The common setup of the examples. */
 #include "session.h"
 
 #include <stdio.h>
@@ -24,12 +22,12 @@ bool cuda_ok(CUresult result, const char *doing)
     gr_cuda()->GetErrorString(result, &text);
     fprintf(stderr, "Cannot %s: the CUDA driver says %s (%s).\n", doing, name, text);
     if (result == CUDA_ERROR_OUT_OF_MEMORY)
-        fprintf(stderr, "Make the mesh or the picture smaller, or take another GPU with "
+        fprintf(stderr, "Make the mesh or the picture smaller, or select another GPU with "
                         "CUDA_VISIBLE_DEVICES.\n");
     return false;
 }
 
-/* Which machinery made the picture is part of the result. */
+/* Prints the devices and drivers in use, which are part of the result. */
 static bool introduce(const struct session *s)
 {
     CUdevice device;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * OpenGL programs from source text.
- */
+/* Builds OpenGL programs from source text. */
 #include "shader.h"
 
 #include <stdbool.h>
@@ -9,7 +7,7 @@
 
 #include <epoxy/gl.h>
 
-/* Says what OpenGL does not do, and why. */
+/* Prints the log if a step failed. */
 static bool is_done(GLuint object, GLenum status, PFNGLGETPROGRAMIVPROC get,
                     PFNGLGETPROGRAMINFOLOGPROC get_log, const char *what)
 {
@@ -19,7 +17,7 @@ static bool is_done(GLuint object, GLenum status, PFNGLGETPROGRAMIVPROC get,
         return true;
     char words[1024] = "";
     get_log(object, sizeof(words), NULL, words);
-    fprintf(stderr, "OpenGL does not %s: %s\n", what, words);
+    fprintf(stderr, "OpenGL cannot %s: %s\n", what, words);
     return false;
 }
 
@@ -53,7 +51,7 @@ unsigned shader_program(const char *vertex, const char *fragment)
     const GLuint v = compile(GL_VERTEX_SHADER, vertex);
     const GLuint f = v != 0 ? compile(GL_FRAGMENT_SHADER, fragment) : 0;
     const GLuint program = f != 0 ? link_program(v, f) : 0;
-    /* A shader that is attached lives on with the program; 0 is ignored. */
+    /* An attached shader lives as long as the program; 0 is ignored. */
     glDeleteShader(v);
     glDeleteShader(f);
     return program;

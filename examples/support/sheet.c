@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The sheet of gallery, in OpenGL 3.3. Places on it are in pixels from its upper left corner.
- */
+/* The sheet of gallery, in OpenGL 3.3. Positions are in pixels from its upper left corner. */
 #define _GNU_SOURCE
 #include "sheet.h"
 
@@ -11,11 +9,11 @@
 
 #include "shader.h"
 
-/* Two rows, the same space between all images and round them; less between parts of one image. */
+/* Two rows with equal space between and around all images, and less between parts of one image. */
 enum { ROW = 288, SPACE = 48, GAP = 6, FIRST_ROW = SPACE, SECOND_ROW = 2 * SPACE + ROW };
 enum { FACE = 92, CARD = 192, CARD_STEP = 32 };
 
-/* A soft shadow below an image; `reach` is how far it goes beyond it. */
+/* A soft shadow below an image; `reach` is its width beyond the image. */
 static const char shadow_fragment[] =
     "#version 330 core\n"
     "uniform vec4 box;\n"
@@ -27,7 +25,7 @@ static const char shadow_fragment[] =
     "    pixel = vec4(0.0, 0.0, 0.0, 0.55 * near * near);\n"
     "}\n";
 
-/* Row 0 of an image is the upper one on the sheet. */
+/* Row 0 of an image is at the top. */
 static const char image_fragment[] = "#version 330 core\n"
                                      "uniform %s image;\n"
                                      "uniform ivec4 box;\n"
@@ -48,7 +46,7 @@ static const char image_fragment[] = "#version 330 core\n"
                                      "    pixel = vec4((%s).rgb, 1.0);\n"
                                      "}\n";
 
-/* How a shader reads a texel of each kind of texture. A renderbuffer is copied to a 2D texture. */
+/* How a shader reads each kind of texture. A renderbuffer is copied to a 2D texture first. */
 static void reading(unsigned target, const char **sampler, const char **read)
 {
     switch (target) {
@@ -105,7 +103,7 @@ bool sheet_init(struct sheet *sheet, const struct collection *collection)
                               collection->names[RENDERBUFFER]);
     if (glCheckFramebufferStatus(GL_FRAMEBUFFER) == GL_FRAMEBUFFER_COMPLETE)
         return true;
-    fprintf(stderr, "OpenGL makes no framebuffer of a renderbuffer.\n");
+    fprintf(stderr, "OpenGL cannot create a framebuffer for a renderbuffer.\n");
     return false;
 }
 
@@ -123,14 +121,14 @@ static void draw_shadow(const struct sheet *sheet, int x, int y, int w, int h, i
     glDisable(GL_BLEND);
 }
 
-/* One level, layer, face or slice. A layer is drawn by its number in the image. */
+/* One level, layer, face or slice. Layers are drawn by their index in the image. */
 struct part {
     int image, x, y;
     int level, layer;
-    int shadow; /* its reach */
+    int shadow; /* its width */
 };
 
-/* The texture to draw an image from. */
+/* Binds the texture to draw an image from. */
 static void bind_image(const struct sheet *sheet, const struct collection *collection, int image)
 {
     const struct image_kind *kind = &image_kinds[image];
@@ -149,7 +147,7 @@ static void draw_part(const struct sheet *sheet, const struct collection *collec
 {
     const struct image_kind *kind = &image_kinds[part.image];
     const int w = kind->width >> part.level, h = kind->height >> part.level;
-    /* OpenGL counts from the lower left corner. */
+    /* The OpenGL origin is the lower left corner. */
     const int y = SHEET_HEIGHT - part.y - h;
     draw_shadow(sheet, part.x, y, w, h, part.shadow);
     bind_image(sheet, collection, part.image);
@@ -162,7 +160,7 @@ static void draw_part(const struct sheet *sheet, const struct collection *collec
     screen_cover(&sheet->screen, program);
 }
 
-/* The faces as they join, with +z in the middle; each is drawn as it is stored. */
+/* The faces unfolded, with +z in the middle; each is drawn as it is stored. */
 static void draw_cube(const struct sheet *sheet, const struct collection *c, int x, int y)
 {
     static const int column[6] = {2, 0, 1, 1, 1, 3}, row[6] = {1, 1, 0, 2, 1, 1};
@@ -175,7 +173,7 @@ static void draw_cube(const struct sheet *sheet, const struct collection *c, int
                                 .shadow = GAP});
 }
 
-/* The largest level to the left, the others below one another, and the last ones in a line. */
+/* The largest level on the left, the others below one another, and the last ones in a line. */
 static void draw_mipmaps(const struct sheet *sheet, const struct collection *c, int x, int y)
 {
     int down = 0, right = ROW + GAP;
@@ -194,7 +192,7 @@ static void draw_mipmaps(const struct sheet *sheet, const struct collection *c, 
     }
 }
 
-/* A pile, the first layer lowest. */
+/* A stack with the first layer at the bottom. */
 static void draw_layers(const struct sheet *sheet, const struct collection *c, int x, int y)
 {
     const int layers = image_kinds[LAYERS].layers;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The sheet of gallery: where each image hangs, and how OpenGL draws it there.
- */
+/* The sheet of gallery: the position of each image, and how OpenGL draws it. */
 #ifndef SHEET_H
 #define SHEET_H
 
@@ -17,18 +15,18 @@ struct sheet {
     struct screen screen;
     struct offscreen target;
     unsigned shadow;           /* an OpenGL program */
-    unsigned programs[IMAGES]; /* to draw each image */
-    unsigned framebuffer;      /* of the renderbuffer, which no shader can read */
-    unsigned copy;             /* so this is a texture that it is copied to */
+    unsigned programs[IMAGES]; /* one per image */
+    unsigned framebuffer;      /* of the renderbuffer, which shaders cannot read */
+    unsigned copy;             /* a texture that the renderbuffer is copied to */
 };
 
-/* False after an error, which has been printed. Either way sheet_free() cleans up. */
+/* False after an error, which has been printed. sheet_free() cleans up in any case. */
 bool sheet_init(struct sheet *sheet, const struct collection *collection);
 
-/* Draws the images, each pixel of an image as one pixel of the sheet. */
+/* Draws the images, one sheet pixel per image pixel. */
 void sheet_draw(const struct sheet *sheet, const struct collection *collection);
 
-/* Zeros are fine. */
+/* Accepts a zeroed struct. */
 void sheet_free(struct sheet *sheet);
 
 #endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The words for how bytes get from CUDA to who draws.
- */
+/* Names of the transports. */
 #include "transport.h"
 
 const char *transport_name(gr_transport transport)

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The words for how bytes get from CUDA to who draws.
- */
+/* Names of the transports from CUDA to the renderer. */
 #ifndef TRANSPORT_H
 #define TRANSPORT_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What a kernel writes and OpenGL draws: the layout of the shared vertex buffer, for both sides.
- */
+/* The layout of the shared vertex buffer, which a kernel writes and OpenGL draws. */
 #ifndef VERTEX_H
 #define VERTEX_H
 
@@ -9,8 +7,8 @@
 
 struct vertex {
     float4 position; /* x, y, z, 1 */
-    float4 normal;   /* of any length; w: how much sunlight arrives, 0 to 1 */
-    float4 colour;   /* red, green, blue of the material in linear light; w: how much it shines */
+    float4 normal;   /* of any length; w: received sunlight, 0 to 1 */
+    float4 colour;   /* RGB of the material in linear light; w: shininess */
 };
 
 #endif

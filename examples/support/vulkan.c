@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A Vulkan device that CUDA shares, its functions, and submits.
- */
+/* A Vulkan device that CUDA shares, its functions, and submits. */
 #include "vulkan.h"
 
 #include <stdint.h>
@@ -36,7 +34,8 @@ static const char *name_of(VkResult result)
 bool vulkan_ok(VkResult result, const char *doing)
 {
     if (result != VK_SUCCESS)
-        fprintf(stderr, "Cannot %s: Vulkan says %s (%d).\n", doing, name_of(result), (int)result);
+        fprintf(stderr, "Cannot %s: Vulkan reports %s (%d).\n", doing, name_of(result),
+                (int)result);
     return result == VK_SUCCESS;
 }
 
@@ -44,10 +43,10 @@ static void print_message(void *user, const char *text)
 {
     struct vulkan *vulkan = user;
     vulkan->messages++;
-    fprintf(stderr, "Vulkan's validation layer: %s\n", text);
+    fprintf(stderr, "Vulkan validation layer: %s\n", text);
 }
 
-/* Functions of the device come without the loader's detour. */
+/* Device functions avoid the dispatch of the loader. */
 static bool find_functions(struct vulkan *v, const gr_vk_device_desc *on)
 {
     const PFN_vkGetDeviceProcAddr of_device =
@@ -71,7 +70,7 @@ static bool find_functions(struct vulkan *v, const gr_vk_device_desc *on)
     return !missing;
 }
 
-/* False if the device has no family for that alone: then the graphics queue does it. */
+/* False if the device has no dedicated family: then the graphics queue is used. */
 static bool choose_queue(struct vulkan *v, const gr_vk_headless_info *on, enum vulkan_queue kind)
 {
     const VkQueue queues[] = {on->graphics, on->compute, on->transfer};
@@ -95,7 +94,7 @@ static void introduce(const struct vulkan *v, enum vulkan_queue kind, bool own, 
         printf(": the device has no family for %s alone\n", names[kind]);
 }
 
-/* What is made of a device, whoever made that. */
+/* Creates what belongs to a device, however the device was made. */
 static bool begin(struct vulkan *v, const gr_vk_device_desc *device)
 {
     v->physical_device = device->physical_device;
@@ -104,7 +103,7 @@ static bool begin(struct vulkan *v, const gr_vk_device_desc *device)
         return false;
     v->shared = gr_vk_device_wrap(device);
     if (!v->shared)
-        return failed_to("share Vulkan's device with CUDA");
+        return failed_to("share the Vulkan device with CUDA");
 
     const VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
                                           .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a program here needs of Vulkan to draw without a window: a device that CUDA shares, Vulkan's
- * functions, one queue, command buffers and submits. vulkan_memory.h has buffers and images,
- * vulkan_pipeline.h shaders.
+ * Headless Vulkan for the examples: a device that CUDA shares, Vulkan functions, one queue, command
+ * buffers and submits. vulkan_memory.h has buffers and images, vulkan_pipeline.h shaders.
  */
 #ifndef VULKAN_H
 #define VULKAN_H
@@ -12,8 +11,8 @@
 #include <grinterop/vk.h>
 
 /*
- * Vulkan is not linked: grinterop found it, and its functions are asked for by name, first those of
- * the device.
+ * Vulkan is not linked: grinterop loads it, and the functions are looked up by name, device
+ * functions first.
  */
 #define VULKAN_FUNCTIONS(X)                                                                        \
     X(AllocateCommandBuffers)                                                                      \
@@ -84,15 +83,15 @@
 enum vulkan_queue { VULKAN_GRAPHICS, VULKAN_COMPUTE, VULKAN_TRANSFER };
 
 struct vulkan {
-    gr_vk_headless *headless; /* NULL: the device is the program's */
-    gr_vk_device *shared;     /* the device, as grinterop knows it */
+    gr_vk_headless *headless; /* NULL: the program owns the device */
+    gr_vk_device *shared;     /* the device in grinterop */
     VkPhysicalDevice physical_device;
     VkDevice device;
     VkQueue queue;
     uint32_t family;
     VkCommandPool pool;
     VkFence fence;     /* for vulkan_wait() */
-    unsigned messages; /* of the validation layer; each was printed */
+    unsigned messages; /* from the validation layer; each was printed */
 #define VULKAN_MEMBER(name) PFN_vk##name name;
     VULKAN_FUNCTIONS(VULKAN_MEMBER)
     VULKAN_INSTANCE_FUNCTIONS(VULKAN_MEMBER)
@@ -100,29 +99,32 @@ struct vulkan {
 };
 
 /*
- * Opens Vulkan on the first CUDA device, with a queue of that kind, and prints what it runs on.
- * Where the device has no family for compute or transfer alone, the graphics queue does that work.
- * False after an error, which has been printed; either way vulkan_close() cleans up. The struct
- * stays where it is in between.
+ * Opens Vulkan on the first CUDA device, with a queue of that kind, and prints what it runs on. If
+ * the device has no family for compute or transfer alone, the graphics queue is used. False after
+ * an error, which has been printed; vulkan_close() cleans up in any case. The struct must not move
+ * in between.
  */
 bool vulkan_open(struct vulkan *vulkan, enum vulkan_queue queue, bool validate);
 
-/* Likewise, on the CUDA device of that number, which need not be the one in use. */
+/* The same on the CUDA device of that number, which need not be the one in use. */
 bool vulkan_open_on(struct vulkan *vulkan, int cuda_device, enum vulkan_queue queue, bool validate);
 
-/* Likewise, of a device that the program has made, with the queue for all of it. */
+/* The same for a device that the program created; its queue is used for everything. */
 bool vulkan_open_own(struct vulkan *vulkan, const gr_vk_device_desc *device);
 
-/* After everything that was made of it. False if the validation layer had something to say. */
+/*
+ * Call it after freeing everything made from the device. False if the validation layer printed a
+ * message.
+ */
 bool vulkan_close(struct vulkan *vulkan);
 
-/* True if the result is VK_SUCCESS; else prints what `doing` (such as "make a buffer") met. */
+/* True for VK_SUCCESS; otherwise prints the error of `doing`, such as "make a buffer". */
 bool vulkan_ok(VkResult result, const char *doing);
 
-/* A command buffer that is being recorded; NULL after an error. It lives as long as `vulkan`. */
+/* Begins a command buffer; NULL after an error. It lives as long as `vulkan`. */
 VkCommandBuffer vulkan_record(const struct vulkan *vulkan, VkCommandBufferUsageFlags usage);
 
-/* Submits commands of Vulkan's alone, and waits until they are done. */
+/* Submits commands that do not involve CUDA, and waits until they are done. */
 bool vulkan_run(const struct vulkan *vulkan, VkCommandBuffer commands);
 
 /* Waits for the submit that signals `fence`. */

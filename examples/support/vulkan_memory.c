@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Buffers and images of Vulkan's alone.
- */
+/* Vulkan buffers and images that are not shared. */
 #include "vulkan_memory.h"
 
 #include <stdio.h>
 
 enum { DEPTH = VK_FORMAT_D32_SFLOAT };
 
-/* Memory of a type that the resource takes and that has all of the properties. */
+/* Allocates memory of a type that the resource supports and that has all the properties. */
 static VkDeviceMemory allocate(const struct vulkan *v, const VkMemoryRequirements *needs,
                                VkMemoryPropertyFlags properties)
 {
@@ -25,7 +23,7 @@ static VkDeviceMemory allocate(const struct vulkan *v, const VkMemoryRequirement
         vulkan_ok(v->AllocateMemory(v->device, &info, NULL, &memory), "allocate memory");
         return memory;
     }
-    fprintf(stderr, "Vulkan has no memory of the type that is needed.\n");
+    fprintf(stderr, "Vulkan has no memory of the required type.\n");
     return VK_NULL_HANDLE;
 }
 

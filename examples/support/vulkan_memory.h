@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Buffers and images of Vulkan's alone, which CUDA does not see.
- */
+/* Vulkan buffers and images that are not shared with CUDA. */
 #ifndef VULKAN_MEMORY_H
 #define VULKAN_MEMORY_H
 
 #include "vulkan.h"
 
-/* A buffer that the host sees as well. */
+/* A buffer that the host can access. */
 struct vulkan_buffer {
     VkBuffer buffer;
     VkDeviceMemory memory;
@@ -21,21 +19,18 @@ struct vulkan_image {
 };
 
 /*
- * False after an error, which has been printed. Either way the free function cleans up; zeros are
- * fine.
+ * False after an error, which has been printed. The free function cleans up in any case and accepts
+ * a zeroed struct.
  */
 bool vulkan_buffer_init(const struct vulkan *vulkan, VkDeviceSize size, VkBufferUsageFlags usage,
                         struct vulkan_buffer *buffer);
 void vulkan_buffer_free(const struct vulkan *vulkan, struct vulkan_buffer *buffer);
 
-/* What makes an image of one level and layer. */
+/* The create info of an image with one level and layer. */
 VkImageCreateInfo vulkan_image_info(VkFormat format, int width, int height,
                                     VkImageUsageFlags usage);
 
-/*
- * Of one level and layer, in the device's memory. The format says whether it holds colours or
- * depth.
- */
+/* One level and layer, in device memory. The format selects colour or depth. */
 bool vulkan_image_init(const struct vulkan *vulkan, VkFormat format, int width, int height,
                        VkImageUsageFlags usage, struct vulkan_image *image);
 void vulkan_image_free(const struct vulkan *vulkan, struct vulkan_image *image);
@@ -43,14 +38,14 @@ void vulkan_image_free(const struct vulkan *vulkan, struct vulkan_image *image);
 /* A view of an image of one level and layer; VK_NULL_HANDLE after an error. */
 VkImageView vulkan_view(const struct vulkan *vulkan, VkImage image, VkFormat format);
 
-/* All of an image of one level and layer, with its colours. */
+/* The colour aspect of an image with one level and layer. */
 VkImageSubresourceLayers vulkan_colour_layer(void);
 
-/* Records a barrier by which an image gets another layout, after and before all other commands. */
+/* Records a layout transition, ordered after and before all other commands. */
 void vulkan_change_layout(const struct vulkan *vulkan, VkCommandBuffer commands, VkImage image,
                           VkImageLayout from, VkImageLayout to);
 
-/* Records a barrier by which the host sees what the commands before it have written. */
+/* Records a barrier that makes the writes of previous commands visible to the host. */
 void vulkan_show_host(const struct vulkan *vulkan, VkCommandBuffer commands);
 
 #endif

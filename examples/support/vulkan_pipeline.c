@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Vulkan's pipelines from the shaders in the program.
- */
+/* Builds Vulkan pipelines from embedded shaders. */
 #include "vulkan_pipeline.h"
 
 #include <stdio.h>
@@ -81,11 +79,10 @@ static VkShaderModule module_of(const struct vulkan *v, const struct glsl *shade
     VkShaderModule module = VK_NULL_HANDLE;
     const size_t size = (size_t)(shader->spirv_end - shader->spirv);
     if (size == 0) {
-        fprintf(
-            stderr,
-            "The shader %s was not built for Vulkan: glslangValidator was missing at configure "
-            "time.\nInstall it (Debian's package is glslang-tools), configure and build again.\n",
-            shader->file);
+        fprintf(stderr,
+                "The shader %s was not built for Vulkan: glslangValidator was missing at configure "
+                "time.\nInstall it (Debian package glslang-tools), configure and build again.\n",
+                shader->file);
         return VK_NULL_HANDLE;
     }
     const VkShaderModuleCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Vulkan's pipelines from the shaders in the program, and what the shaders read.
- */
+/* Vulkan pipelines from embedded shaders, and their descriptors. */
 #ifndef VULKAN_PIPELINE_H
 #define VULKAN_PIPELINE_H
 
 #include "glsl.h"
 #include "vulkan.h"
 
-/* One binding of the shaders: a buffer of uniforms, or an image with its sampler, if it has one. */
+/* One binding of the shaders: a uniform buffer, or an image with an optional sampler. */
 struct vulkan_binding {
     VkDescriptorType type;
     VkShaderStageFlags stages;
@@ -18,7 +16,7 @@ struct vulkan_binding {
     VkSampler sampler;
 };
 
-/* A descriptor set with all that belongs to it. */
+/* A descriptor set with its layout and pool. */
 struct vulkan_set {
     VkDescriptorSetLayout set_layout;
     VkPipelineLayout layout;
@@ -28,14 +26,14 @@ struct vulkan_set {
 
 enum { VULKAN_MOST_BINDINGS = 4 };
 
-/* Binding i is bindings[i]. `constants`: bytes of push constants for all of their stages. */
+/* Binding i is bindings[i]. `constants`: bytes of push constants for all stages of the bindings. */
 bool vulkan_set_init(const struct vulkan *vulkan, const struct vulkan_binding bindings[],
                      uint32_t count, uint32_t constants, struct vulkan_set *set);
 void vulkan_set_free(const struct vulkan *vulkan, struct vulkan_set *set);
 
 /*
- * Triangles without blending, clockwise or not; viewport and scissor are dynamic. `vertices` may be
- * NULL. With `depth` what is nearer hides what is farther.
+ * Triangles without blending or culling; viewport and scissor are dynamic. `vertices` may be NULL.
+ * `depth` enables the depth test.
  */
 struct vulkan_pipeline_info {
     const struct glsl *vertex, *fragment;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A place to draw without a window, in Vulkan.
- */
+/* An offscreen render target in Vulkan. */
 #include "vulkan_target.h"
 
 #include <stdio.h>
@@ -36,7 +34,10 @@ static bool make_pass(const struct vulkan *v, VkRenderPass *pass)
     const VkAccessFlags written = VK_ACCESS_COLOR_ATTACHMENT_WRITE_BIT |
                                   VK_ACCESS_DEPTH_STENCIL_ATTACHMENT_READ_BIT |
                                   VK_ACCESS_DEPTH_STENCIL_ATTACHMENT_WRITE_BIT;
-    /* The last frame's drawing and copy come before this frame's drawing, that before its copy. */
+    /*
+     * Orders this frame after the drawing and copy of the previous one, and the copy after this
+     * frame.
+     */
     const VkSubpassDependency order[2] = {
         {VK_SUBPASS_EXTERNAL, 0, drawing | VK_PIPELINE_STAGE_TRANSFER_BIT, drawing,
          VK_ACCESS_DEPTH_STENCIL_ATTACHMENT_WRITE_BIT, written, 0},
@@ -64,8 +65,8 @@ static bool fits(const struct vulkan *v, int width, int height)
         (uint32_t)width <= limits->maxImageDimension2D &&
         (uint32_t)height <= limits->maxImageDimension2D)
         return true;
-    fprintf(stderr, "Vulkan draws no picture of %dx%d pixels: choose a smaller --size.\n", width,
-            height);
+    fprintf(stderr, "Vulkan cannot draw a picture of %dx%d pixels: choose a smaller --size.\n",
+            width, height);
     return false;
 }
 

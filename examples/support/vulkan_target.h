@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A place to draw without a window, in Vulkan: colour and depth, one sample a pixel, and a buffer
- * to read the colour from.
+ * An offscreen render target in Vulkan: colour and depth, one sample per pixel, and a buffer to
+ * read the colour from.
  */
 #ifndef VULKAN_TARGET_H
 #define VULKAN_TARGET_H
@@ -11,20 +11,20 @@
 struct vulkan_target {
     int width, height;
     struct vulkan_image colour, depth;
-    struct vulkan_buffer pixels; /* 4 bytes a pixel (RGBA), the top row first */
+    struct vulkan_buffer pixels; /* 4 bytes per pixel (RGBA), the top row first */
     VkRenderPass pass;
     VkFramebuffer framebuffer;
 };
 
-/* False after an error, which has been printed. Either way vulkan_target_free() cleans up. */
+/* False after an error, which has been printed. vulkan_target_free() cleans up in any case. */
 bool vulkan_target_init(const struct vulkan *vulkan, int width, int height,
                         struct vulkan_target *target);
 void vulkan_target_free(const struct vulkan *vulkan, struct vulkan_target *target);
 
 /*
- * Records the begin of drawing: the depth is cleared, the colour is undefined, the viewport is all
- * of it with y upwards in clip space. And the end, with the copy to `pixels`, which the host may
- * read once it is done.
+ * Records the start of drawing: clears the depth, leaves the colour undefined, and sets the
+ * viewport to all of it with y upwards in clip space. vulkan_target_end() records the end and the
+ * copy to `pixels`, which the host may read once it is done.
  */
 void vulkan_target_begin(const struct vulkan *vulkan, const struct vulkan_target *target,
                          VkCommandBuffer commands);
