@@ -35,7 +35,7 @@ struct show {
     struct sheet sheet;
     CUmodule module;
     CUfunction painters[IMAGES];
-    gr_resource *shared[IMAGES]; /* the collection, as CUDA knows it */
+    gr_resource *shared[IMAGES]; /* the collection, registered with CUDA */
     unsigned char *pixels;
 };
 
@@ -57,7 +57,7 @@ static bool share_images(struct show *show)
     return true;
 }
 
-/* One thread for each pixel of a level and layer; all slices of a 3D image are one surface. */
+/* One thread per pixel of a level and layer; all slices of a 3D image are one surface. */
 static bool paint(struct show *show, int image, gr_buffer *buffer, int level, int layer)
 {
     const struct image_kind *kind = &image_kinds[image];
@@ -97,7 +97,7 @@ static bool paint_images(struct show *show)
     return done;
 }
 
-/* Makes each square of `shrink` by `shrink` pixels one, of the mean colour, in place. */
+/* Averages each square of `shrink` by `shrink` pixels into one, in place. */
 static void shrink_picture(unsigned char *pixels, int shrink)
 {
     const int width = SHEET_WIDTH / shrink, height = SHEET_HEIGHT / shrink;
@@ -124,7 +124,7 @@ static bool make_sheet(struct show *show, const struct options *options)
     offscreen_read(&show->sheet.target, show->pixels);
     shrink_picture(show->pixels, options->shrink);
 
-    /* The picture is there, so this waits for nothing; it reports a kernel that failed. */
+    /* The picture is complete, so this does not wait; it reports a failed kernel. */
     if (!cuda_ok(show->session.cuda->StreamSynchronize(show->session.stream), "run the kernels") ||
         !png_file_write(options->output, width, height, show->pixels))
         return false;
@@ -144,7 +144,7 @@ static bool load_kernels(struct show *show)
     return true;
 }
 
-/* The images in the order in which they hang, row by row. */
+/* Lists the images row by row. */
 static void print_legend(void)
 {
     for (int i = 0; i < IMAGES; i++) {
@@ -201,7 +201,7 @@ static void read_options(int argc, char **argv, struct options *o)
     options_read(
         argc, argv, "gallery", rows,
         "CUDA paints an OpenGL image of each kind that it can share: 2D, cube map, mip levels, 2D "
-        "array, rectangle, 3D and renderbuffer. OpenGL hangs them up in one PNG file.",
+        "array, rectangle, 3D and renderbuffer. OpenGL draws them into one PNG file.",
         OPTIONS_CUDA_NOTES);
 }
 

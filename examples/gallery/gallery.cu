@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The painters of gallery: one kernel for each image, all with the same parameters. They write
- * through surface objects; `index` says which of the image's `count` layers, faces or levels the
- * surface is, and of a volume `count` is the number of slices. All patterns are smooth, so that the
- * last bit of a sine is not seen.
+ * The kernels of gallery: one for each image, all with the same parameters. They write through
+ * surface objects; `index` selects the layer, face or level of the image, which has `count` of
+ * them; for a volume, `count` is the number of slices. All patterns are smooth, which hides the
+ * last bit of a sine.
  */
 #include <grinterop/cuhost.h>
 
@@ -28,7 +28,7 @@ static __device__ float step_between(float from, float to, float x)
     return t * t * (3.0f - 2.0f * t);
 }
 
-/* Through four colours, from t = 0 to 1. */
+/* Interpolates between four colours for t from 0 to 1. */
 static __device__ float3 through(float3 a, float3 b, float3 c, float3 d, float t)
 {
     const float at = 3.0f * __saturatef(t);
@@ -47,13 +47,13 @@ static __device__ uchar4 opaque(float3 c)
     return make_uchar4(to_byte(c.x), to_byte(c.y), to_byte(c.z), 255);
 }
 
-/* A surface counts x in bytes. */
+/* Surfaces address x in bytes. */
 static __device__ void write_pixel(cudaSurfaceObject_t out, int x, int y, float3 colour)
 {
     surf2Dwrite(opaque(colour), out, 4 * x, y);
 }
 
-/* The pixel that is this thread's; false if the image ends before it. */
+/* The pixel of this thread; false outside the image. */
 static __device__ bool find_pixel(int width, int height, int *column, int *row)
 {
     *column = (int)(blockIdx.x * blockDim.x + threadIdx.x);
@@ -61,7 +61,7 @@ static __device__ bool find_pixel(int width, int height, int *column, int *row)
     return *column < width && *row < height;
 }
 
-/* Silk: a plane that was folded by one wave after another. */
+/* Silk: a plane folded by several waves. */
 extern "C" __global__ void paint_plane(cudaSurfaceObject_t out, int width, int height, int, int)
 {
     int column, row;
@@ -81,7 +81,7 @@ extern "C" __global__ void paint_plane(cudaSurfaceObject_t out, int width, int h
     write_pixel(out, column, row, scale(c, 0.72f + 0.33f * fold));
 }
 
-/* How high the ridge of hill i is, from 0 at the bottom to 1 at the top. */
+/* The height of the ridge of hill i, from 0 at the bottom to 1 at the top. */
 static __device__ float ridge(int i, float x)
 {
     const float k = (float)i;
@@ -116,7 +116,7 @@ extern "C" __global__ void paint_rectangle(cudaSurfaceObject_t out, int width, i
     write_pixel(out, column, row, c);
 }
 
-/* Where a face's pixel lies on the cube, by OpenGL's rules: p and q go from -1 to 1. */
+/* The point on the cube of a face pixel, by OpenGL rules: p and q go from -1 to 1. */
 static __device__ float3 on_face(int face, float p, float q)
 {
     switch (face) {
@@ -135,7 +135,7 @@ static __device__ float3 on_face(int face, float p, float q)
     }
 }
 
-/* A height for each direction from the middle of the cube: so the faces join without a seam. */
+/* A height for each direction from the centre of the cube, so that the faces join seamlessly. */
 static __device__ float world(float3 d)
 {
     float sum = 0.0f, weight = 0.5f;
@@ -150,7 +150,7 @@ static __device__ float world(float3 d)
     return 0.46f + 0.80f * sum;
 }
 
-/* A map of a small world, with lines of equal height. */
+/* A map of a small world, with contour lines. */
 extern "C" __global__ void paint_face(cudaSurfaceObject_t out, int width, int height, int index,
                                       int)
 {
@@ -172,7 +172,7 @@ extern "C" __global__ void paint_face(cudaSurfaceObject_t out, int width, int he
     write_pixel(out, column, row, scale(c, 0.88f + 0.12f * step_between(0.0f, 0.5f, part)));
 }
 
-/* A rosette: each level of the pyramid has one petal more and colours of its own. */
+/* A rosette: each mip level has one more petal and its own colours. */
 extern "C" __global__ void paint_level(cudaSurfaceObject_t out, int width, int height, int index,
                                        int)
 {
@@ -203,7 +203,7 @@ extern "C" __global__ void paint_level(cudaSurfaceObject_t out, int width, int h
     write_pixel(out, column, row, mix(petal, white, heart));
 }
 
-/* Ripples from two places, which are further apart on each layer. */
+/* Ripples from two centres, further apart on each layer. */
 extern "C" __global__ void paint_layer(cudaSurfaceObject_t out, int width, int height, int index,
                                        int count)
 {
@@ -226,7 +226,7 @@ extern "C" __global__ void paint_layer(cudaSurfaceObject_t out, int width, int h
         scale(mix(darks[index & 3], lights[index & 3], step_between(0.05f, 0.95f, wave)), far_off));
 }
 
-/* A glowing ball with a labyrinth inside; one thread for each element of the volume. */
+/* A glowing ball with a labyrinth inside; one thread per voxel. */
 extern "C" __global__ void paint_volume(cudaSurfaceObject_t out, int width, int height, int,
                                         int count)
 {
@@ -250,7 +250,7 @@ extern "C" __global__ void paint_volume(cudaSurfaceObject_t out, int width, int 
                 out, 4 * column, row, slice);
 }
 
-/* Numbers from 0 to 1 that have nothing to do with each other, the same on every machine. */
+/* Pseudorandom numbers from 0 to 1, the same on every machine. */
 static __device__ float scatter(int x, int y, unsigned kind)
 {
     unsigned h = (unsigned)x * 0x8da6b343u ^ (unsigned)y * 0xd8163841u ^ kind * 0xcb1ab31fu;
@@ -259,7 +259,7 @@ static __device__ float scatter(int x, int y, unsigned kind)
     return (float)((h ^ (h >> 16)) >> 8) * (1.0f / 16777216.0f);
 }
 
-/* Stained glass: each pixel belongs to the nearest of some scattered places. */
+/* Stained glass: each pixel belongs to the nearest of some scattered points. */
 extern "C" __global__ void paint_glass(cudaSurfaceObject_t out, int width, int height, int, int)
 {
     int column, row;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * heightmap: a picture becomes a landscape. CUDA computes the terrain from the picture into
- * OpenGL's vertex buffer, OpenGL draws it lit.
+ * heightmap: turns a picture into a landscape. CUDA computes the terrain from the picture into an
+ * OpenGL vertex buffer, OpenGL draws it lit.
  *
- *   build/examples/heightmap/heightmap examples/island.png   writes terrain.png; --help has more
+ *     build/examples/heightmap/heightmap examples/island.png   writes terrain.png; --help has more
  *
  * The hand-over between the two is in share_vertices() and write_vertices().
  */
@@ -45,7 +45,7 @@ struct show {
     CUmodule module;
     CUfunction sample_picture, make_terrain;
     CUdeviceptr picture_memory, samples; /* plain CUDA memory */
-    gr_resource *vertices;               /* scene.vertex_buffer, as CUDA knows it */
+    gr_resource *vertices;               /* scene.vertex_buffer, registered with CUDA */
     unsigned char *pixels;
 };
 
@@ -56,7 +56,7 @@ static bool share_vertices(struct show *show)
     return show->vertices || failed_to("register the vertex buffer with CUDA");
 }
 
-/* One thread for each place of a grid, in blocks of 16 by 16. */
+/* One thread per grid point, in blocks of 16 by 16. */
 static bool launch(const struct session *s, CUfunction kernel, int columns, int rows,
                    void *arguments[])
 {
@@ -92,9 +92,7 @@ static bool draw_picture(struct show *show, const char *path)
     scene_draw(&show->scene, &show->view, (float)target->width / (float)target->height);
     offscreen_read(target, show->pixels);
 
-    /*
-     * The picture is there, so this waits for nothing; it reports a kernel that failed on its way.
-     */
+    /* The picture is complete, so this does not wait; it reports a failed kernel. */
     if (!cuda_ok(show->session.cuda->StreamSynchronize(show->session.stream), "run the kernels") ||
         !png_file_write(path, target->width, target->height, show->pixels))
         return false;
@@ -102,7 +100,10 @@ static bool draw_picture(struct show *show, const char *path)
     return true;
 }
 
-/* The darkest place is the lowest and the brightest the highest, however grey the picture is. */
+/*
+ * The darkest pixel is the lowest and the brightest the highest, whatever the contrast of the
+ * picture.
+ */
 static void find_range(const struct picture *picture, struct terrain *terrain)
 {
     float darkest = 1.0f, brightest = 0.0f;
@@ -119,7 +120,7 @@ static void find_range(const struct picture *picture, struct terrain *terrain)
     terrain->coloured = picture->coloured;
 }
 
-/* The mesh has the picture's shape, with `mesh` samples along its longer side. */
+/* The mesh has the aspect ratio of the picture, with `mesh` samples along its longer side. */
 static void choose_terrain(struct show *show, const struct options *options)
 {
     struct terrain *t = &show->terrain;
@@ -134,7 +135,7 @@ static void choose_terrain(struct show *show, const struct options *options)
     find_range(&show->picture, t);
 }
 
-/* The camera goes round the terrain and takes the sun along. */
+/* The camera orbits the terrain, and the sun moves with it. */
 static void choose_view(struct show *show, const struct options *options)
 {
     const float angle = (float)options->rotate * 0.01745329f;
@@ -219,16 +220,17 @@ static void read_options(int argc, char **argv, struct options *o)
         {"output", 'o', "FILE", "the picture of the landscape", .text = &o->output},
         {"size", 's', "WxH", "its size in pixels", .size = {&o->width, &o->height}},
         {"mesh", 'm', "N", "vertices along the longer side", .whole = {&o->mesh, 16, 2048}},
-        {"height-scale", 'z', "H", "height of the highest place, as a part of half the longer side",
+        {"height-scale", 'z', "H", "maximum height, relative to half the longer side",
          .real = {&o->height_scale, 0, 2}},
-        {"rotate", 'r', "DEGREES", "look from another side", .real = {&o->rotate, -360, 360}},
+        {"rotate", 'r', "DEGREES", "rotate the camera around the terrain",
+         .real = {&o->rotate, -360, 360}},
         {"FILE.png", .operand = &o->input},
         {0},
     };
     options_read(
         argc, argv, "heightmap", rows,
-        "Makes a landscape of a picture: the brighter, the higher. CUDA computes the terrain into "
-        "OpenGL's vertex buffer, OpenGL draws it into a PNG file.",
+        "Turns a picture into a landscape: the brighter, the higher. CUDA computes the terrain "
+        "into an OpenGL vertex buffer, OpenGL draws it into a PNG file.",
         "FILE.png may be of any kind: grey, colour, palette, up to 16 bits. " OPTIONS_CUDA_NOTES);
 }
 

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The kernels of heightmap: a picture becomes heights, heights become a lit terrain.
- */
+/* The kernels of heightmap: from picture to heights, from heights to a lit terrain. */
 #include <grinterop/cuhost.h>
 
 #include "heightmap.h"
 #include "examples/support/vertex.h"
 
-/* How much a pixel at a distance counts: a cubic spline, which ends at 2 and leaves no ripples. */
+/* The weight of a pixel by distance: a cubic spline, which ends at 2 without ripples. */
 static __device__ float weight(float distance)
 {
     const float t = fabsf(distance);
@@ -16,9 +14,8 @@ static __device__ float weight(float distance)
 }
 
 /*
- * One thread a sample: the picture's colour around its place (x, y, z) and its luminance, which
- * will be the height (w). The mean goes over two pixels or two samples each way, whichever is
- * wider.
+ * One thread per sample: the colour of the picture around it (x, y, z) and its luminance, which
+ * becomes the height (w). The mean covers two pixels or two samples each way, whichever is wider.
  */
 extern "C" __global__ void sample_picture(const ushort4 *pixels, int width, int height,
                                           float4 *samples, terrain t)
@@ -41,7 +38,7 @@ extern "C" __global__ void sample_picture(const ushort4 *pixels, int width, int 
         for (int i = x0; i <= x1; i++) {
             const ushort4 p = pixels[(size_t)j * (size_t)width + (size_t)i];
             const float w = weight_y * weight(((float)i - x) / unit_x);
-            /* What is transparent counts as black. */
+            /* Transparent pixels count as black. */
             const float opaque = w * (float)p.w * (1.0f / 65535.0f);
             red += opaque * (float)p.x;
             green += opaque * (float)p.y;
@@ -63,7 +60,7 @@ static __device__ float height_at(const float4 *samples, terrain t, int column, 
     return t.height * samples[row * t.columns + column].w;
 }
 
-/* Between the samples; far below what lies outside. */
+/* The height between samples; far below outside the terrain. */
 static __device__ float height_between(const float4 *samples, terrain t, float x, float z)
 {
     const float column = (x / t.half_x + 1.0f) * 0.5f * (float)(t.columns - 1);
@@ -79,7 +76,7 @@ static __device__ float height_between(const float4 *samples, terrain t, float x
     return far_side * (1.0f - part_r) + near_side * part_r;
 }
 
-/* How much of the sun is seen from a place: the terrain is searched on the way to it. */
+/* How much of the sun is visible from a point: ray-marches the terrain towards the sun. */
 static __device__ float sunlight(const float4 *samples, terrain t, float4 place)
 {
     float seen = 1.0f;
@@ -94,7 +91,9 @@ static __device__ float sunlight(const float4 *samples, terrain t, float4 place)
     return fmaxf(seen, 0.0f);
 }
 
-/* How open a place lies to the sky: the mean over eight directions of how low the horizon is. */
+/*
+ * How open a point is to the sky: the mean over eight directions of how low the horizon is.
+ */
 static __device__ float openness(const float4 *samples, terrain t, float4 place)
 {
     const float directions[8][2] = {{1.0f, 0.0f},  {0.7f, 0.7f},   {0.0f, 1.0f},  {-0.7f, 0.7f},
@@ -135,13 +134,13 @@ static __device__ float4 colour_by_height(float level, float up)
                  fminf((level - 0.68f) * 9.0f, (up - 0.45f) * 5.0f));
 }
 
-/* From the file's values to linear light. */
+/* From file values to linear light. */
 static __device__ float4 own_colour(float4 sample)
 {
     return make_float4(powf(sample.x, 2.2f), powf(sample.y, 2.2f), powf(sample.z, 2.2f), 0.08f);
 }
 
-/* One thread a vertex. Beyond the edge of the terrain the skirt goes on: down to the base. */
+/* One thread per vertex. Beyond the edge of the terrain, the skirt goes down to the base. */
 extern "C" __global__ void make_terrain(const float4 *samples, vertex *out, terrain t)
 {
     const int column = (int)(blockIdx.x * blockDim.x + threadIdx.x);

@@ -1,21 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What the program heightmap tells its kernels.
- */
+/* The kernel parameters of heightmap. */
 #ifndef HEIGHTMAP_H
 #define HEIGHTMAP_H
 
-/* The skirt: rings of vertices round the terrain that make it a block with walls. */
+/* The skirt: rings of vertices around the terrain that form the walls of a block. */
 enum { SKIRT = 2 };
 
 struct terrain {
     int columns, rows;    /* samples of the picture; the mesh has SKIRT more on every side */
-    float half_x, half_z; /* the terrain lies from -half to half */
-    float height;         /* of what is brightest; what is darkest is at 0 */
-    float base;           /* where the walls end */
-    float darkest, range; /* luminance of the lowest place, and how much brighter the highest is */
-    float light[3];       /* the direction to the sun, of length 1 */
-    int coloured;         /* take the picture's own colours instead of colours by height */
+    float half_x, half_z; /* the terrain extends from -half to half */
+    float height;         /* of the brightest pixel; the darkest is at 0 */
+    float base;           /* lower end of the walls */
+    float darkest, range; /* luminance of the lowest point, and the difference to the highest */
+    float light[3];       /* unit vector to the sun */
+    int coloured;         /* use the colours of the picture instead of colours by height */
 };
 
 #endif

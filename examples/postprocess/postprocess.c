@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * postprocess: OpenGL draws a picture in space into a texture, CUDA filters it into another one,
- * and OpenGL puts both side by side.
+ * postprocess: OpenGL draws a picture in a 3D scene into a texture, CUDA filters it into another
+ * one, and OpenGL shows both side by side.
  *
  *     build/examples/postprocess/postprocess examples/postprocess/lake.png out.png
  *     --help lists the options
@@ -27,7 +27,7 @@ struct options {
     int filter; /* an enum filter_kind */
     int radius;
     double rotate;
-    double split; /* percent of the width that stay as they were drawn */
+    double split; /* percent of the width that stay unfiltered */
 };
 
 struct show {
@@ -57,7 +57,7 @@ static bool make_result(struct show *show, const struct options *options)
     filter_show(&show->filter, &show->screen, target, (float)options->split);
     offscreen_read(target, show->pixels);
 
-    /* The picture is there, so this waits for nothing; it reports a kernel that failed. */
+    /* The picture is complete, so this does not wait; it reports a failed kernel. */
     if (!cuda_ok(show->session.cuda->StreamSynchronize(show->session.stream), "run the kernels") ||
         !png_file_write(options->output, target->width, target->height, show->pixels))
         return false;
@@ -101,19 +101,19 @@ static void read_options(int argc, char **argv, struct options *o)
     static const char *const filters[] = {[FILTER_BLUR] = "blur", [FILTER_SOBEL] = "sobel", NULL};
     const struct option_row rows[] = {
         {"filter", 'f', "NAME", "blur or sobel", .choice = {&o->filter, filters}},
-        {"radius", 'd', "N", "pixels that the blur reaches each way",
+        {"radius", 'd', "N", "radius of the blur in pixels",
          .whole = {&o->radius, 0, LARGEST_RADIUS}},
-        {"split", 'p', "PERCENT",
-         "how much of the width stays as it was drawn; the filter begins right of that",
+        {"split", 'p', "PERCENT", "percentage of the width that stays unfiltered, from the left",
          .real = {&o->split, 0, 100}},
-        {"rotate", 'r', "DEGREES", "look at it from another side", .real = {&o->rotate, -75, 75}},
+        {"rotate", 'r', "DEGREES", "rotate the camera around the picture",
+         .real = {&o->rotate, -75, 75}},
         {"size", 's', "WxH", "the size of OUT.png in pixels", .size = {&o->width, &o->height}},
         {"IN.png", .operand = &o->input},
         {"OUT.png", .operand = &o->output},
         {0},
     };
     options_read(argc, argv, "postprocess", rows,
-                 "OpenGL draws a picture in space, CUDA filters what was drawn, from texture to "
+                 "OpenGL draws a picture in a 3D scene, CUDA filters the result from texture to "
                  "texture, and OpenGL shows both side by side.",
                  "IN.png may be of any kind: grey, colour, palette, transparent, up to 16 "
                  "bits. " OPTIONS_CUDA_NOTES);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The filters of postprocess. They read OpenGL's picture through a texture object and write the
- * result through a surface object. Places are in pixels; beyond its edge the texture repeats the
- * last pixel.
+ * The filters of postprocess. They read the OpenGL picture through a texture object and write the
+ * result through a surface object. Positions are in pixels; the texture clamps to its edge.
  *
- * Products and sums are rounded one by one (__fmul_rn, __fadd_rn), where nvcc would make one
- * operation of two: so a GPU and the software CUDA driver give the same bytes.
+ * Products and sums are rounded separately (__fmul_rn, __fadd_rn) instead of fused by nvcc, so that
+ * a GPU and the software CUDA driver give the same bytes.
  */
 #include <grinterop/cuhost.h>
 
@@ -24,7 +23,7 @@ static __device__ unsigned char to_byte(float value)
     return (unsigned char)__fadd_rn(__fmul_rn(__saturatef(value), 255.0f), 0.5f);
 }
 
-/* A surface counts x in bytes. */
+/* Surfaces address x in bytes. */
 static __device__ void write_pixel(cudaSurfaceObject_t out, int x, int y, float4 colour)
 {
     const uchar4 bytes =
@@ -37,7 +36,7 @@ static __device__ float4 pixel_at(cudaTextureObject_t picture, int x, int y)
     return tex2D<float4>(picture, (float)x + 0.5f, (float)y + 0.5f);
 }
 
-/* The pixel that is this thread's; false for a thread beside the picture. */
+/* The pixel of this thread; false outside the picture. */
 static __device__ bool find_pixel(int width, int height, int *x, int *y)
 {
     *x = (int)(blockIdx.x * blockDim.x + threadIdx.x);
@@ -45,7 +44,7 @@ static __device__ bool find_pixel(int width, int height, int *x, int *y)
     return *x < width && *y < height;
 }
 
-/* The first half of the blur: along the rows, into plain memory with all the bits of a float. */
+/* The first pass of the blur: along the rows, into CUDA memory at full float precision. */
 extern "C" __global__ void blur_rows(cudaTextureObject_t picture, float4 *rows, int width,
                                      int height, gaussian g)
 {
@@ -58,7 +57,7 @@ extern "C" __global__ void blur_rows(cudaTextureObject_t picture, float4 *rows, 
     rows[(size_t)y * (size_t)width + (size_t)x] = sum;
 }
 
-/* The second half: along the columns. */
+/* The second pass: along the columns. */
 extern "C" __global__ void blur_columns(const float4 *rows, cudaSurfaceObject_t out, int width,
                                         int height, gaussian g)
 {
@@ -78,7 +77,7 @@ static __device__ float length_of(float across, float down)
     return __fsqrt_rn(__fadd_rn(__fmul_rn(across, across), __fmul_rn(down, down)));
 }
 
-/* How steep each colour is, so that an edge glows in the colour that changes there. */
+/* The gradient of each colour, so that an edge glows in the colour that changes. */
 extern "C" __global__ void sobel(cudaTextureObject_t picture, cudaSurfaceObject_t out, int width,
                                  int height)
 {

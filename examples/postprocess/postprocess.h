@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What the program postprocess tells its kernels.
- */
+/* The kernel parameters of postprocess. */
 #ifndef POSTPROCESS_H
 #define POSTPROCESS_H
 
 enum { LARGEST_RADIUS = 64 };
 
-/* A Gaussian curve, cut off beyond the radius; its weights to both sides have the sum 1. */
+/* A Gaussian curve, truncated at the radius; its weights on both sides sum to 1. */
 struct gaussian {
     int radius;
     float weights[LARGEST_RADIUS + 1];

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A filter of CUDA's between two of OpenGL's textures. The hand-over is in share_textures() and
- * filter_run().
+ * A CUDA filter between two OpenGL textures. The hand-over is in share_textures() and filter_run().
  */
 #include "postprocess_filter.h"
 
@@ -35,7 +34,7 @@ static const char composite_fragment[] =
     "    pixel = vec4(colour, 1.0);\n"
     "}\n";
 
-/* CUDA reads the one, and writes all of the other through a surface, so nothing of that is kept. */
+/* CUDA reads one texture and overwrites all of the other through a surface. */
 static bool share_textures(struct filter *f, const gr_gl_options *options)
 {
     f->shared[FILTER_DRAWN] =
@@ -47,7 +46,7 @@ static bool share_textures(struct filter *f, const gr_gl_options *options)
            failed_to("register the textures with CUDA");
 }
 
-/* One thread a pixel, in blocks of 32 by 8. */
+/* One thread per pixel, in blocks of 32 by 8. */
 static bool launch(const struct filter *f, CUfunction kernel, void *arguments[])
 {
     const struct session *s = f->session;
@@ -73,7 +72,7 @@ static bool run_filter(struct filter *f, gr_buffer *drawn, gr_buffer *filtered,
            launch(f, f->blur_columns, (void *[]){&f->rows, &out, width, height, &f->gaussian});
 }
 
-/* Both textures are CUDA's from the map to the release, and then OpenGL's again. */
+/* CUDA owns both textures from the map to the release. */
 bool filter_run(struct filter *f, enum filter_kind kind)
 {
     gr_buffer *images[FILTER_SHARED];
@@ -113,7 +112,7 @@ void filter_show(const struct filter *f, const struct screen *screen,
     screen_cover(screen, f->composite);
 }
 
-/* The curve reaches down to about a hundredth of its height within the radius. */
+/* At the radius the curve falls to about a hundredth of its height. */
 static void choose_gaussian(struct gaussian *g, int radius)
 {
     const double sigma = radius / 3.0;
@@ -127,7 +126,7 @@ static void choose_gaussian(struct gaussian *g, int radius)
         g->weights[i] = (float)(weights[i] / sum);
 }
 
-/* Storage without contents; a texture without mip levels must not be asked for them. */
+/* Storage without contents; a texture without mip levels must not use a mipmap filter. */
 static bool make_textures(struct filter *f)
 {
     const int w = f->width, h = f->height;
@@ -144,8 +143,7 @@ static bool make_textures(struct filter *f)
                            f->textures[FILTER_DRAWN], 0);
     if (glCheckFramebufferStatus(GL_FRAMEBUFFER) != GL_FRAMEBUFFER_COMPLETE) {
         fprintf(stderr,
-                "OpenGL does not draw into a texture of %dx%d pixels: try a smaller --size.\n", w,
-                h);
+                "OpenGL cannot draw into a texture of %dx%d pixels: try a smaller --size.\n", w, h);
         return false;
     }
     f->composite = shader_program(screen_vertex, composite_fragment);
@@ -173,7 +171,7 @@ bool filter_open(struct filter *f, const struct session *session, int width, int
     return make_textures(f) && share_textures(f, options) && load_kernels(f);
 }
 
-/* Backwards: what CUDA knows of the textures ends before OpenGL's textures do. */
+/* In reverse order: the registrations must end before the OpenGL textures are deleted. */
 void filter_close(struct filter *f)
 {
     for (int i = 0; i < FILTER_SHARED; i++)

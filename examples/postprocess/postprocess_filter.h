@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A filter of CUDA's between two of OpenGL's textures: what was drawn goes into one, the other has
- * the result, and both are shown side by side.
+ * A CUDA filter between two OpenGL textures: one receives the drawing, the other the result, and
+ * both are shown side by side.
  */
 #ifndef POSTPROCESS_FILTER_H
 #define POSTPROCESS_FILTER_H
@@ -24,29 +24,29 @@ struct filter {
     struct gaussian gaussian;
     unsigned textures[FILTER_SHARED];
     unsigned framebuffer; /* draws into textures[FILTER_DRAWN] */
-    unsigned composite;   /* the program that puts both together */
+    unsigned composite;   /* the OpenGL program that combines both */
     CUmodule module;
     CUfunction blur_rows, blur_columns, sobel;
-    CUdeviceptr rows;                   /* plain CUDA memory: the blur after its first half */
-    gr_resource *shared[FILTER_SHARED]; /* the textures, as CUDA knows them */
+    CUdeviceptr rows;                   /* CUDA memory: the blur after its first pass */
+    gr_resource *shared[FILTER_SHARED]; /* the textures, registered with CUDA */
 };
 
 /*
- * For pictures of that size. The blur reaches over `radius` pixels each way; `options` say how the
- * textures may be shared, NULL: in the driver's own way. False after an error, which has been
- * printed; either way filter_close() cleans up, and zeros are fine.
+ * For pictures of that size. `radius`: of the blur, in pixels. `options`: how the textures may be
+ * shared; NULL: interop. False after an error, which has been printed; filter_close() cleans up in
+ * any case and accepts a zeroed struct.
  */
 bool filter_open(struct filter *filter, const struct session *session, int width, int height,
                  int radius, const gr_gl_options *options);
 void filter_close(struct filter *filter);
 
-/* Takes what was drawn, with several samples a pixel, of which the texture gets the mean. */
+/* Resolves the multisampled drawing into the texture. */
 void filter_take(const struct filter *filter, const struct offscreen *drawn);
 
-/* CUDA's work. False after an error. */
+/* Runs the filter with CUDA. False after an error. */
 bool filter_run(struct filter *filter, enum filter_kind kind);
 
-/* Draws both; the result begins right of `split` percent of the width. */
+/* Draws both; the result begins at `split` percent of the width. */
 void filter_show(const struct filter *filter, const struct screen *screen,
                  const struct offscreen *target, float split);
 

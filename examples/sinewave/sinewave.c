@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sinewave: CUDA writes a moving surface into OpenGL's vertex buffer, OpenGL draws it, a PNG file
- * keeps the picture.
+ * sinewave: CUDA writes a moving surface to an OpenGL vertex buffer, OpenGL draws it, and the
+ * picture is saved as PNG.
  *
- *   build/examples/sinewave/sinewave   writes sinewave.png; --help lists the options
+ *     build/examples/sinewave/sinewave   writes sinewave.png; --help lists the options
  *
  * The hand-over between the two is in share_vertices() and write_vertices().
  */
@@ -28,7 +28,7 @@ KERNEL_IMAGE(sinewave);
 struct options {
     int width, height;
     int mesh;
-    int frames; /* 0: one picture, without a number in its name */
+    int frames; /* 0: one picture with an unnumbered name */
     double time;
     const char *output;
 };
@@ -39,22 +39,18 @@ struct show {
     struct offscreen target;
     CUmodule module;
     CUfunction kernel;
-    gr_resource *vertices; /* scene.vertex_buffer, as CUDA knows it */
+    gr_resource *vertices; /* scene.vertex_buffer, registered with CUDA */
     unsigned char *pixels;
 };
 
-/*
- * Once: tells CUDA of OpenGL's vertex buffer. The kernel writes all of it, so nothing need be kept.
- */
+/* Once: registers the OpenGL vertex buffer with CUDA. The kernel overwrites all of it. */
 static bool share_vertices(struct show *show)
 {
     show->vertices = gr_from_gl_buffer(show->scene.vertex_buffer, GR_WRITE_DISCARD);
     return show->vertices || failed_to("register the vertex buffer with CUDA");
 }
 
-/*
- * Each frame: the buffer is CUDA's from gr_map() to the end of the scope, and then OpenGL's again.
- */
+/* Each frame: CUDA owns the buffer from gr_map() to the end of the scope. */
 static bool write_vertices(struct show *show, float time)
 {
     GR_AUTO(gr_buffer) *buffer = gr_map(show->vertices, show->session.stream);
@@ -86,9 +82,7 @@ static bool draw_frame(struct show *show, float time, const char *path)
     scene_draw(&show->scene, &view, (float)target->width / (float)target->height);
     offscreen_read(target, show->pixels);
 
-    /*
-     * The picture is there, so this waits for nothing; it reports a kernel that failed on its way.
-     */
+    /* The picture is complete, so this does not wait; it reports a failed kernel. */
     return cuda_ok(show->session.cuda->StreamSynchronize(show->session.stream), "run the kernel") &&
            png_file_write(path, target->width, target->height, show->pixels);
 }
@@ -133,7 +127,7 @@ static bool open_show(struct show *show, const struct options *options)
                    "find the kernel");
 }
 
-/* Backwards: what CUDA knows of the buffer ends before OpenGL's buffer does. */
+/* In reverse order: the registration must end before the OpenGL buffer is deleted. */
 static void close_show(struct show *show)
 {
     gr_resource_free(show->vertices);
@@ -151,15 +145,15 @@ static void read_options(int argc, char **argv, struct options *o)
         {"output", 'o', "FILE", "the picture", .text = &o->output},
         {"size", 's', "WxH", "its size in pixels", .size = {&o->width, &o->height}},
         {"mesh", 'm', "N", "vertices along each side of the surface", .whole = {&o->mesh, 2, 2048}},
-        {"time", 't', "T", "the moment to show, in seconds", .real = {&o->time, -1000, 1000}},
-        {"frames", 'f', "N", "a sequence, FILE-0001.png and so on, 30 pictures to a second",
+        {"time", 't', "T", "scene time, in seconds", .real = {&o->time, -1000, 1000}},
+        {"frames", 'f', "N", "a sequence, FILE-0001.png and so on, 30 pictures per second",
          .whole = {&o->frames, 1, 9999}},
         {0},
     };
-    options_read(argc, argv, "sinewave", rows,
-                 "CUDA writes a moving surface into OpenGL's vertex buffer, OpenGL draws it into a "
-                 "PNG file.",
-                 OPTIONS_CUDA_NOTES);
+    options_read(
+        argc, argv, "sinewave", rows,
+        "CUDA writes a moving surface to an OpenGL vertex buffer, OpenGL draws it into a PNG file.",
+        OPTIONS_CUDA_NOTES);
 }
 
 int main(int argc, char **argv)

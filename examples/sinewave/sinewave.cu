@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The kernel of sinewave: a moving surface of sine waves, written as OpenGL's vertices.
- */
+/* The kernel of sinewave: a moving surface of sine waves, written as OpenGL vertices. */
 #include <grinterop/cuhost.h>
 
 #include "examples/support/vertex.h"
 
-/* A surface's height at one place, with its slopes along x and z. */
+/* The height of the surface at a point, and its slopes along x and z. */
 struct wave {
     float height, slope_x, slope_z;
 };
 
-/* Adds straight waves that run along (kx, kz). */
+/* Adds plane waves with the wave vector (kx, kz). */
 static __device__ void add_straight(wave *w, float x, float z, float kx, float kz, float height,
                                     float phase)
 {
@@ -21,7 +19,7 @@ static __device__ void add_straight(wave *w, float x, float z, float kx, float k
     w->slope_z += height * kz * cosf(angle);
 }
 
-/* Adds rings that run away from where x0 and z0 are 0, smooth at their centre, fading outwards. */
+/* Adds rings that move away from the origin of x0 and z0, smooth at the centre, fading outwards. */
 static __device__ void add_rings(wave *w, float x0, float z0, float k, float height, float phase)
 {
     const float r = sqrtf(x0 * x0 + z0 * z0 + 0.004f);
@@ -54,7 +52,7 @@ static __device__ float4 colour_of(float height)
     return blend(stops[stop], stops[stop + 1], part * part * (3.0f - 2.0f * part));
 }
 
-/* One thread a vertex: the grid of n by n covers x and z from -1 to 1. */
+/* One thread per vertex: the n x n grid covers x and z from -1 to 1. */
 extern "C" __global__ void sinewave(vertex *out, int n, float time)
 {
     const int column = (int)(blockIdx.x * blockDim.x + threadIdx.x);

@@ -22,7 +22,7 @@ static bool read_header(FILE *file, struct picture *picture)
 static const char *read_file(FILE *file, struct picture *picture)
 {
     if (!read_header(file, picture))
-        return "it does not start as a PPM picture of bytes (P6, width, height, 255)";
+        return "it does not start like a picture of bytes (P6, width, height, 255)";
     const size_t count = (size_t)picture->width * (size_t)picture->height;
     picture->pixels = calloc(count, 4 * sizeof(*picture->pixels));
     if (!picture->pixels)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * twoproc: a renderer and a CUDA program that are two processes. The program starts itself a second
- * time, with a socket between.
+ * twoproc: a renderer and a CUDA program in two processes. The program starts itself again,
+ * connected by a socket.
  *
- *   build/examples/twoproc/twoproc   writes twoproc.png; --help lists the options
+ *     build/examples/twoproc/twoproc   writes twoproc.png; --help lists the options
  *
  * The hand-over is in share_ring() of twoproc_draw.c and in open_computer() of twoproc_compute.c.
  */
@@ -25,7 +25,7 @@ extern char **environ;
 
 /* ---- The two processes ----------------------------------------------------------------------- */
 
-/* Neither CUDA nor OpenGL survives a fork: the other process starts from the beginning. */
+/* Neither CUDA nor OpenGL survives a fork, so the second process executes the program anew. */
 static pid_t start_computer(const struct twoproc_options *options, int socket)
 {
     char program[] = "/proc/self/exe", compute[] = "--compute", mesh_is[] = "--mesh",
@@ -79,15 +79,15 @@ static void read_options(int argc, char **argv, struct twoproc_options *o, int *
         {"output", 'o', "FILE", "the picture of the last frame", .text = &o->output},
         {"size", 's', "WxH", "its size in pixels", .size = {&o->width, &o->height}},
         {"mesh", 'm', "N", "vertices along each side of the surface", .whole = {&o->mesh, 2, 2048}},
-        {"frames", 'f', "N", "how many frames there are", .whole = {&o->frames, 1, 100000}},
-        {"kill", 'k', NULL, "kill the process that computes in the middle of its frames",
+        {"frames", 'f', "N", "number of frames", .whole = {&o->frames, 1, 100000}},
+        {"kill", 'k', NULL, "kill the computing process halfway through the frames",
          .flag = &o->kill},
         {"compute", 0, "SOCKET", NULL, .whole = {socket, 0, 1 << 20}},
         {0},
     };
     options_read(argc, argv, "twoproc", rows,
-                 "One process draws with OpenGL, another writes the vertices with CUDA; a ring of "
-                 "buffers goes from one to the other through a socket.",
+                 "One process draws with OpenGL, another writes the vertices with CUDA. They share "
+                 "a ring of buffers through a socket.",
                  OPTIONS_CUDA_NOTES);
 }
 

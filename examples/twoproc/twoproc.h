@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * twoproc is two processes: one draws with OpenGL, the other computes with CUDA. A ring of vertex
- * buffers goes from the first to the second through a socket; after that the two meet only in its
- * slots.
+ * twoproc consists of two processes: one draws with OpenGL, the other computes with CUDA. The first
+ * sends a ring of vertex buffers to the second through a socket; afterwards they communicate only
+ * through its slots.
  */
 #ifndef TWOPROC_H
 #define TWOPROC_H
@@ -14,17 +14,14 @@ struct twoproc_options {
     int width, height;
     int mesh; /* vertices along each side of the surface */
     int frames;
-    bool kill; /* the process that computes, in the middle of it */
+    bool kill; /* kill the computing process halfway */
     const char *output;
 };
 
-/*
- * The process that draws, as which the program starts; `computer` is the other one. False after an
- * error.
- */
+/* The drawing process, which the user starts; `computer` is the other one. False after an error. */
 bool twoproc_draw(const struct twoproc_options *options, int socket, pid_t computer);
 
-/* The process that computes. */
+/* The computing process. */
 bool twoproc_compute(const struct twoproc_options *options, int socket);
 
 #endif

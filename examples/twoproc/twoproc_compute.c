@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The process of twoproc that computes: it knows CUDA and no OpenGL. What it writes to was made by
- * the other one.
+ * The computing process of twoproc: it uses CUDA without OpenGL and writes to buffers that the
+ * other process created.
  */
 #include "twoproc.h"
 
@@ -19,7 +19,7 @@ struct computer {
     struct session session;
     CUmodule module;
     CUfunction kernel;
-    gr_ring *ring; /* the socket is its own from here on */
+    gr_ring *ring; /* it owns the socket from here on */
 };
 
 static bool open_computer(struct computer *c, int socket)
@@ -32,12 +32,12 @@ static bool open_computer(struct computer *c, int socket)
     return c->ring || failed_to("receive the ring");
 }
 
-/* A slot is free, or becomes so when the other process has drawn what is in it. */
+/* Waits for a free slot: the other process may still have to draw its frame. */
 static bool compute_frame(struct computer *c, const struct twoproc_options *options)
 {
     const gr_slot *slot;
     if (gr_ring_acquire_write(c->ring, c->session.stream, &slot, 1, 20000) != GR_OK)
-        return failed_to("get a slot to write to");
+        return failed_to("acquire a slot to write to");
     CUdeviceptr vertices = gr_buffer_ptr(slot->buffer);
     int mesh = options->mesh;
     float time = (float)(slot->frame - 1) / 30.0f;
@@ -67,7 +67,7 @@ bool twoproc_compute(const struct twoproc_options *options, int socket)
     struct computer computer = {.ring = NULL};
     bool done = open_computer(&computer, socket);
     if (!done)
-        close(socket); /* so that the other process need not wait */
+        close(socket); /* so that the other process does not wait */
     for (int i = 0; done && i < options->frames; i++)
         done = compute_frame(&computer, options);
     close_computer(&computer);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The process of twoproc that draws: it makes the vertex buffers, sends them as a ring, and draws
- * what comes back. It would go on drawing the last frame if the other process crashed.
+ * The drawing process of twoproc: creates the vertex buffers, sends them as a ring, and draws the
+ * published frames. If the other process crashed, it could go on drawing the last frame.
  */
 #include "twoproc.h"
 
@@ -22,7 +22,7 @@
 #include "examples/support/session.h"
 #include "examples/support/vertex.h"
 
-/* Frames under way at once. */
+/* Frames in flight. */
 enum { SLOTS = 4 };
 
 struct drawer {
@@ -44,16 +44,16 @@ static bool make_ring(struct drawer *d, int mesh)
     bool made = true;
     for (int i = 0; i < SLOTS && made; i++) {
         buffers[i] = gr_gl_buffer_create(size, GR_WRITE_DISCARD, &shared);
-        made = buffers[i] || failed_to("make a vertex buffer that can be shared");
+        made = buffers[i] || failed_to("create a vertex buffer that can be shared");
     }
     if (made)
         d->ring = gr_ring_create(buffers, SLOTS, NULL);
-    for (int i = 0; i < SLOTS; i++) /* the ring holds them too */
+    for (int i = 0; i < SLOTS; i++) /* the ring keeps references */
         gr_resource_free(buffers[i]);
     return d->ring || (made && failed_to("make a ring"));
 }
 
-/* From here on this process reads from the ring, and only the other one writes to it. */
+/* From here on this process only reads from the ring, and the other only writes. */
 static bool share_ring(struct drawer *d, int socket)
 {
     d->shared = gr_ring_send(socket, d->ring, GR_RING_CONSUMER, NULL, 0, 20000) == GR_OK;
@@ -65,7 +65,7 @@ static bool share_ring(struct drawer *d, int socket)
 static void attribute(unsigned location, size_t offset)
 {
     glVertexAttribPointer(location, 4, GL_FLOAT, GL_FALSE, sizeof(struct vertex),
-                          (const void *)offset); /* NOLINT: OpenGL's way to pass an offset */
+                          (const void *)offset); /* NOLINT: OpenGL passes offsets as pointers */
 }
 
 static void use_vertices(const struct scene *scene, unsigned buffer)
@@ -78,7 +78,10 @@ static void use_vertices(const struct scene *scene, unsigned buffer)
     glBindVertexArray(0);
 }
 
-/* The next frame. When the other process has died, what it had published can still be drawn. */
+/*
+ * Acquires the next frame. If the other process has died, the frames that it published can still be
+ * drawn.
+ */
 static gr_status draw_frame(struct drawer *d)
 {
     static const struct view view = {
@@ -97,14 +100,14 @@ static gr_status draw_frame(struct drawer *d)
     return gr_ring_give_back(d->ring, &slot, 1);
 }
 
-/* With --kill the end comes when half of the frames are drawn and the next are being computed. */
+/* --kill takes effect when half of the frames are drawn and the next are being computed. */
 static bool draw_all(struct drawer *d, const struct twoproc_options *options, pid_t computer)
 {
     gr_status status = GR_OK;
     int drawn = 0;
     while (drawn < options->frames && status == GR_OK) {
         if (options->kill && drawn == options->frames / 2) {
-            printf("Killing the process that computes, after %d of %d frames.\n", drawn,
+            printf("Killing the computing process after %d of %d frames.\n", drawn,
                    options->frames);
             kill(computer, SIGKILL);
         }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * viewer: what CUDA computes, live in a window of GLFW's, on X11 or Wayland. OpenGL draws it in a
- * context by GLX or EGL, or Vulkan in a swapchain. The title has the frame time and how the bytes
- * come; keys change the scene and write stills, the mouse turns and zooms.
+ * viewer: shows what CUDA computes live in a GLFW window, on X11 or Wayland. OpenGL draws it in a
+ * GLX or EGL context, or Vulkan in a swapchain. The title shows the frame time and the transport;
+ * keys change the scene and write stills, the mouse rotates and zooms.
  *
- *   build/examples/viewer/viewer   --vulkan: drawn by Vulkan; --help lists the keys
+ *     build/examples/viewer/viewer   --vulkan: drawn by Vulkan; --help lists the keys
  */
 #define _GNU_SOURCE
 #include <limits.h>
@@ -20,25 +20,25 @@
 #include "tools/options.h"
 #include "viewer_renderer.h"
 
-/* Of a frame where --frames counts them, in seconds. */
+/* Scene time per frame with --frames, in seconds. */
 static const double STEP = 1.0 / 60.0;
 
 struct show {
     const struct viewer_options *options;
     const struct viewer_renderer *renderer;
-    void *drawing; /* the renderer's own */
+    void *drawing; /* owned by the renderer */
     struct viewer_window window;
     struct viewer_frame frame;
-    double time;  /* of the scene */
-    double clock; /* when the last frame was begun */
+    double time;  /* scene time */
+    double clock; /* start of the last frame */
     int frames, stills;
 
-    /* since the title was written */
+    /* since the title was last written */
     double titled;
     int counted;
 };
 
-/* A number key of a scene that there is. */
+/* Selects the scene of a number key, if it exists. */
 static void choose_scene(struct show *show)
 {
     const unsigned number = show->window.number;
@@ -73,7 +73,7 @@ static bool write_still(struct show *show)
     return true;
 }
 
-/* After a frame that the window has. */
+/* Called after the window has shown a frame. */
 static bool end_frame(struct show *show, bool last)
 {
     show->frames++;
@@ -104,7 +104,7 @@ static enum viewer_drawn draw_frame(struct show *show)
     return drawn;
 }
 
-/* Twice a second: the mean of the frames since. */
+/* Twice a second: the mean frame time since the last title. */
 static void write_title(struct show *show)
 {
     const double passed = show->clock - show->titled;
@@ -113,7 +113,7 @@ static void write_title(struct show *show)
     if (show->frames > 1 && passed < 0.5)
         return;
     if (!show->window.paused)
-        snprintf(pace, sizeof(pace), "%.1f ms a frame", 1000.0 * passed / show->counted);
+        snprintf(pace, sizeof(pace), "%.1f ms per frame", 1000.0 * passed / show->counted);
     show->renderer->describe(show->drawing, how, sizeof(how));
     snprintf(title, sizeof(title), "%s, %s, %s", show->renderer->scenes[show->frame.scene], pace,
              how);
@@ -136,7 +136,7 @@ static bool run(struct show *show)
     }
     if (show->frames >= show->options->frames)
         return true;
-    fprintf(stderr, "The window was closed after %d of %d frames: there is no still.\n",
+    fprintf(stderr, "The window was closed after %d of %d frames: no still was written.\n",
             show->frames, show->options->frames);
     return false;
 }
@@ -160,21 +160,19 @@ static void read_options(int argc, char **argv, struct viewer_options *o)
     static const char *const apis[] = {
         [VIEWER_NATIVE] = "native", [VIEWER_EGL] = "egl", [VIEWER_VULKAN] = NULL};
     const struct option_row rows[] = {
-        {"scene", 0, "NAME",
-         "surface, which is the default, particles, filter or tensor: the scene to begin with",
+        {"scene", 0, "NAME", "initial scene: surface (default), particles, filter or tensor",
          .choice = {&o->scene, viewer_gl.scenes}},
-        {"context", 'c', "NAME",
-         "native, which is the default, or egl: what makes OpenGL's context; on X11 native is GLX",
+        {"context", 'c', "NAME", "OpenGL context: native (default) or egl; on X11 native is GLX",
          .choice = {&o->api, apis}},
-        {"vulkan", 'v', NULL, "Vulkan draws, one scene of its own", .flag = &o->vulkan},
+        {"vulkan", 'v', NULL, "draw with Vulkan, which has its own scene", .flag = &o->vulkan},
         {"size", 's', "WxH", "of the window", .size = {&o->width, &o->height}},
-        {"borderless", 'b', NULL, "a window without a frame, as on a wall", .flag = &o->borderless},
+        {"borderless", 'b', NULL, "a window without a frame", .flag = &o->borderless},
         {"mesh", 'm', "N", "vertices along each side of the surface", .whole = {&o->mesh, 2, 2048}},
         {"particles", 'n', "N", "how many", .whole = {&o->particles, 1, 4194304}},
-        {"tensor", 0, "WxH", "the tensor's size", .size = {&o->tensor_width, &o->tensor_height}},
-        {"time", 't', "T", "the moment to begin with, in seconds", .real = {&o->time, -1000, 1000}},
-        {"paused", 'p', NULL, "begin with the time standing still", .flag = &o->paused},
-        {"frames", 'f', "N", "end after so many, 60 to a second of the scene, with a still",
+        {"tensor", 0, "WxH", "size of the tensor", .size = {&o->tensor_width, &o->tensor_height}},
+        {"time", 't', "T", "initial time, in seconds", .real = {&o->time, -1000, 1000}},
+        {"paused", 'p', NULL, "start paused", .flag = &o->paused},
+        {"frames", 'f', "N", "exit after N frames, 60 per second of the scene, and write a still",
          .whole = {&o->frames, 1, 1000000}},
         {"still", 'o', "FILE", "the still of --frames; the key s writes FILE-0001.png and so on",
          .text = &o->still},
@@ -182,18 +180,17 @@ static void read_options(int argc, char **argv, struct viewer_options *o)
     };
     options_read(argc, argv, "viewer", rows,
                  "Shows in a window what CUDA writes and OpenGL draws. Keys: 1 to 4 choose the "
-                 "scene, space stops the time, s writes a still, r takes back what the mouse did, "
-                 "q ends. The mouse turns the camera with its left button, and its wheel zooms.",
-                 "CUDA computes on the device that draws the window, or without a GPU on the "
-                 "software CUDA driver, which GR_CUDA_DRIVER=soft in the environment also asks "
-                 "for.");
+                 "scene, space pauses, s writes a still, r resets the view, q quits. Drag with the "
+                 "left mouse button to rotate; the wheel zooms.",
+                 "CUDA computes on the device that draws the window. Without a GPU, or with "
+                 "GR_CUDA_DRIVER=soft in the environment, it uses the software CUDA driver.");
 }
 
-/* What the lines of a help do not say. */
+/* Checks the combinations of options. */
 static bool is_sound(const struct viewer_options *o)
 {
     if (o->vulkan && (o->scene >= 0 || o->api >= 0)) {
-        fprintf(stderr, "--vulkan has one scene, of its own, and no OpenGL: leave out --%s.\n",
+        fprintf(stderr, "--vulkan has its own scene and no OpenGL: leave out --%s.\n",
                 o->scene >= 0 ? "scene" : "context");
         return false;
     }
@@ -215,7 +212,7 @@ int main(int argc, char **argv)
     read_options(argc, argv, &options);
     if (!is_sound(&options))
         return 2;
-    /* Without --frames nobody may ask for a still. */
+    /* Without --frames a still may not be wanted. */
     if ((options.frames > 0 || options.still != still) && !output_can_be(options.still))
         return EXIT_FAILURE;
 

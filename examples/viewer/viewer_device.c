@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A Vulkan device that shows its pictures in a window. What grinterop needs of it: the extensions
- * that it lists, and timeline semaphores.
+ * A Vulkan device that presents to a window. grinterop requires the extensions that it lists, and
+ * timeline semaphores.
  */
 #include "viewer_device.h"
 
@@ -20,7 +20,7 @@ PFN_vkVoidFunction viewer_device_function(const struct viewer_device *d, const c
     return (PFN_vkVoidFunction)glfwGetInstanceProcAddress(d->instance, name);
 }
 
-/* GLFW's own and grinterop's. */
+/* Enables the extensions of GLFW and grinterop. */
 static bool make_instance(struct viewer_device *d)
 {
     const char *names[MOST_EXTENSIONS];
@@ -28,7 +28,7 @@ static bool make_instance(struct viewer_device *d)
     const char **needed = glfwGetRequiredInstanceExtensions(&surface);
     if (!needed || gr_vk_instance_extensions(names, &count) != GR_OK ||
         count + surface > MOST_EXTENSIONS) {
-        fprintf(stderr, "Cannot open Vulkan: it shows no pictures in this window.\n");
+        fprintf(stderr, "Cannot open Vulkan: it cannot present to this window.\n");
         return false;
     }
     for (uint32_t i = 0; i < surface; i++)
@@ -45,7 +45,7 @@ static bool make_instance(struct viewer_device *d)
     return vulkan_ok(create(&info, NULL, &d->instance), "open Vulkan");
 }
 
-/* One family that draws and shows. */
+/* Finds one family that draws and presents. */
 static bool choose_family(struct viewer_device *d)
 {
     VkQueueFamilyProperties families[MOST_FAMILIES];
@@ -61,7 +61,7 @@ static bool choose_family(struct viewer_device *d)
             return true;
         }
     }
-    fprintf(stderr, "The GPU that CUDA computes on shows no pictures in this window by Vulkan.\n");
+    fprintf(stderr, "The GPU that CUDA computes on cannot present to this window with Vulkan.\n");
     return false;
 }
 
@@ -101,7 +101,7 @@ bool viewer_device_open(struct viewer_device *d, const struct viewer_window *win
     *d = (struct viewer_device){.desc = GR_INIT(gr_vk_device_desc)};
     d->desc.get_instance_proc_addr = (PFN_vkGetInstanceProcAddr)glfwGetInstanceProcAddress;
     if (!glfwVulkanSupported()) {
-        fprintf(stderr, "Cannot open Vulkan: there is none on this machine.\n");
+        fprintf(stderr, "Cannot open Vulkan: this machine has no Vulkan driver.\n");
         return false;
     }
     if (!make_instance(d) ||

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A Vulkan device of the program's own, which shows its pictures in a window of GLFW's, on the GPU
- * that CUDA computes on.
+ * A Vulkan device owned by the program, which presents to a GLFW window, on the GPU that CUDA
+ * computes on.
  */
 #ifndef VIEWER_DEVICE_H
 #define VIEWER_DEVICE_H
@@ -16,11 +16,11 @@ struct viewer_device {
     gr_vk_device_desc desc; /* for gr_vk_device_wrap() */
 };
 
-/* False after an error, which has been printed. Either way viewer_device_close() cleans up. */
+/* False after an error, which has been printed. viewer_device_close() cleans up in any case. */
 bool viewer_device_open(struct viewer_device *device, const struct viewer_window *window);
 void viewer_device_close(struct viewer_device *device);
 
-/* A function of the instance's, by its name. */
+/* Looks up an instance function by name. */
 PFN_vkVoidFunction viewer_device_function(const struct viewer_device *device, const char *name);
 
 #endif

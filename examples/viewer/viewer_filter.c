@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The viewer's third scene: CUDA filters what OpenGL has drawn of the surface, from texture to
- * texture. Left is what was drawn, right the blur of it.
+ * The third scene: CUDA filters the surface that OpenGL has drawn, from texture to texture. The
+ * left half shows the drawing, the right half the blurred result.
  */
 #include <stdlib.h>
 
@@ -16,7 +16,9 @@ struct place {
     struct filter filter;
 };
 
-/* The textures have the window's size, so they are made and shared anew where that has changed. */
+/*
+ * The textures have the size of the window, so they are recreated and shared again when it changes.
+ */
 static bool fit_filter(struct place *p, int width, int height)
 {
     if (p->filter.width == width && p->filter.height == height)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The viewer's renderer in OpenGL. The context is the window's, made by GLX or EGL, and CUDA
- * computes on the device that draws it.
+ * The OpenGL renderer of viewer. The window has a GLX or EGL context, and CUDA computes on the
+ * device that draws it.
  */
 #include "viewer_renderer.h"
 
@@ -24,9 +24,9 @@ enum { SCENES = sizeof(scenes) / sizeof(scenes[0]) };
 struct renderer {
     GLFWwindow *glfw;
     struct viewer_stage stage;
-    void *opened[SCENES]; /* NULL: nobody has looked at it yet */
-    float times[SCENES];  /* of the last frame of each */
-    int last;             /* the scene that was drawn last */
+    void *opened[SCENES]; /* NULL: not yet shown */
+    float times[SCENES];  /* of the last frame, by scene */
+    int last;             /* the scene drawn last */
     const char *interface;
 };
 
@@ -58,7 +58,7 @@ static enum viewer_drawn draw(void *renderer, const struct viewer_frame *frame)
     offscreen_show(drawn);
     glfwSwapBuffers(r->glfw);
 
-    /* A kernel that failed on its way; what has not run yet is no failure. */
+    /* Reports kernels that failed; pending ones are not errors. */
     const CUresult result = r->stage.session.cuda->StreamQuery(r->stage.session.stream);
     const bool fine = result == CUDA_ERROR_NOT_READY || cuda_ok(result, "run the kernels");
     return fine ? VIEWER_SHOWN : VIEWER_FAILED;
@@ -72,7 +72,7 @@ static void describe(const void *renderer, char *text, size_t size)
              r->interface);
 }
 
-/* Backwards. The context ends with the window. */
+/* In reverse order. The context ends with the window. */
 static bool close_renderer(void *renderer)
 {
     struct renderer *r = renderer;

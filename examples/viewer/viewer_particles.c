@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The viewer's second scene: particles, with several frames in flight. CUDA goes on to the next
- * slot of a ring while OpenGL draws the last one. Where the time stands still so do they.
+ * The second scene: particles, with several frames in flight. CUDA writes the next slot of a ring
+ * while OpenGL draws the last one. When the time is paused, so are the particles.
  */
 #include <stdlib.h>
 
@@ -13,25 +13,25 @@
 #include "examples/particles/particles_view.h"
 #include "viewer_scene.h"
 
-/* Frames before the first that is seen, whose trails it has. */
+/* BEFORE: frames computed before the first visible one, for its trails. */
 enum { SLOTS = 4, BEFORE = 24 };
 
 struct place {
     struct particles_cuda flow;
     struct particles_view view;
     gr_resource *sparks[SLOTS];
-    unsigned arrays[SLOTS]; /* draws the ring's slot of that index */
+    unsigned arrays[SLOTS]; /* draws the ring slot of that index */
     gr_ring *ring;
 };
 
-/* Storage that grinterop makes, in the best way that works here. */
+/* grinterop allocates the storage and chooses the best transport. */
 static bool make_ring(struct place *p)
 {
     const size_t size = (size_t)p->flow.count * sizeof(struct spark);
     for (int i = 0; i < SLOTS; i++) {
         p->sparks[i] = gr_gl_buffer_create(size, GR_WRITE_DISCARD, &viewer_any_transport);
         if (!p->sparks[i])
-            return failed_to("make a buffer that CUDA shares");
+            return failed_to("create a buffer that CUDA shares");
         p->arrays[i] = particles_view_array(gr_gl_name(p->sparks[i]));
     }
     p->ring = gr_ring_create(p->sparks, SLOTS, NULL);
@@ -42,19 +42,19 @@ static bool write_sparks(struct place *p)
 {
     const gr_slot *slot;
     if (gr_ring_acquire_write(p->ring, p->flow.session->stream, &slot, 1, 0) != GR_OK)
-        return failed_to("take a slot to write to");
+        return failed_to("acquire a slot to write to");
     if (!particles_cuda_advance(&p->flow, gr_buffer_ptr(slot->buffer))) {
         gr_ring_cancel_write(p->ring, &slot, 1);
         return false;
     }
-    return gr_ring_publish(p->ring, &slot, 1) == GR_OK || failed_to("hand a frame on");
+    return gr_ring_publish(p->ring, &slot, 1) == GR_OK || failed_to("publish a frame");
 }
 
 static bool draw_sparks(struct place *p)
 {
     const gr_slot *slot;
     if (gr_ring_acquire_read(p->ring, GR_STREAM_NONE, &slot, 1, 0) != GR_OK)
-        return failed_to("take a frame to draw");
+        return failed_to("acquire a frame to draw");
     particles_view_draw(&p->view, p->arrays[slot->index], particles_cuda_time(&p->flow));
     return gr_ring_give_back(p->ring, &slot, 1) == GR_OK || failed_to("give a slot back");
 }
@@ -64,7 +64,7 @@ static bool draw_frame(struct place *p)
     return write_sparks(p) && draw_sparks(p);
 }
 
-/* Anew, without trails, where the window has another size. */
+/* Recreates the view, without trails, when the size of the window changes. */
 static bool fit_view(struct place *p, int width, int height)
 {
     if (p->view.width == width && p->view.height == height)
@@ -87,7 +87,7 @@ static const struct offscreen *draw_scene(void *scene, const struct viewer_frame
     return &p->view.target;
 }
 
-/* Backwards: what CUDA knows of the buffers ends before OpenGL's buffers do. */
+/* In reverse order: the CUDA registrations must end before the OpenGL buffers are deleted. */
 static void close_scene(void *scene)
 {
     struct place *p = scene;

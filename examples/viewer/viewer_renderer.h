@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What the viewer's two renderers, viewer_gl.c and viewer_vk.c, have in common.
- */
+/* The interface of the two renderers, viewer_gl.c and viewer_vk.c. */
 #ifndef VIEWER_RENDERER_H
 #define VIEWER_RENDERER_H
 
@@ -12,7 +10,7 @@
 struct viewer_options {
     int width, height;
     int scene; /* -1: the first */
-    int api;   /* an enum viewer_api; -1: none was chosen */
+    int api;   /* an enum viewer_api; -1: not set */
     int frames;
     int mesh, particles, tensor_width, tensor_height;
     double time;
@@ -26,11 +24,11 @@ struct viewer_frame {
     int scene;
     float time;            /* in seconds */
     struct orbit orbit;    /* of the camera */
-    unsigned char *pixels; /* room for 3 bytes a pixel (RGB), the top row first; NULL: none asked */
+    unsigned char *pixels; /* 3 bytes per pixel (RGB), the top row first; NULL: not wanted */
 };
 
 struct viewer_renderer {
-    const char *const *scenes; /* their names; a NULL ends them */
+    const char *const *scenes; /* NULL-terminated names */
 
     /* Prints what it draws with. NULL after an error, which has been printed. */
     void *(*open)(const struct viewer_window *window, const struct viewer_options *options);
@@ -38,10 +36,10 @@ struct viewer_renderer {
     /* Draws a frame and shows it in the window. */
     enum viewer_drawn (*draw)(void *renderer, const struct viewer_frame *frame);
 
-    /* For the title: how the last frame's bytes came to the renderer, and who that is. */
+    /* For the title: the transport of the last frame, and the renderer. */
     void (*describe)(const void *renderer, char *text, size_t size);
 
-    /* False if a validation layer had something to say. NULL is fine. */
+    /* False if a validation layer printed a message. Accepts NULL. */
     bool (*close)(void *renderer);
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A scene of the viewer's in OpenGL. What it shares with CUDA it makes once, in open(); what has
- * the window's size it makes anew where that has changed.
+ * An OpenGL scene of viewer. It shares its resources with CUDA once, in open(), and recreates those
+ * of window size when that changes.
  */
 #ifndef VIEWER_SCENE_H
 #define VIEWER_SCENE_H
@@ -13,11 +13,11 @@
 #include "examples/support/session.h"
 #include "viewer_renderer.h"
 
-/* What all scenes use. */
+/* Shared by all scenes. */
 struct viewer_stage {
     struct session session;
     struct screen screen;
-    struct offscreen target; /* has the window's size */
+    struct offscreen target; /* of window size */
     const struct viewer_options *options;
 };
 
@@ -28,24 +28,21 @@ struct viewer_scene {
     void *(*open)(const struct viewer_stage *stage);
 
     /*
-     * Where it has drawn the frame: often the stage's target. Not `moved`: the time is that of the
-     * scene's frame before, so that CUDA has nothing to do. NULL after an error.
+     * Returns where it has drawn the frame, often the target of the stage; NULL after an error. If
+     * not `moved`, the time is that of the previous frame of the scene, so CUDA need not run.
      */
     const struct offscreen *(*draw)(void *scene, const struct viewer_frame *frame, bool moved);
 
-    /* One of the resources that CUDA writes. */
+    /* A resource that CUDA writes. */
     const gr_resource *(*shared)(const void *scene);
 
-    /* NULL is fine. */
+    /* Accepts NULL. */
     void (*close)(void *scene);
 };
 
 extern const struct viewer_scene viewer_surface, viewer_particles, viewer_filter, viewer_tensor;
 
-/*
- * By copy, too: the window's OpenGL may be the processor's, as on a remote desktop, or another
- * GPU's.
- */
+/* Includes copies: OpenGL may run on the CPU, as on a remote desktop, or on another GPU. */
 static const gr_gl_options viewer_any_transport = {.struct_size = sizeof(gr_gl_options),
                                                    .transports = GR_TRANSPORT_ANY};
 

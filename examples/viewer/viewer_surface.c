@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The viewer's first scene: the surface of sinewave. CUDA writes OpenGL's vertex buffer in each
- * frame.
- */
+/* The first scene: the surface of sinewave. CUDA writes the OpenGL vertex buffer in each frame. */
 #include "viewer_surface.h"
 
 #include <stdlib.h>
@@ -11,7 +8,7 @@
 
 KERNEL_IMAGE(sinewave);
 
-/* The kernel writes all of the buffer, so nothing need be kept. */
+/* The kernel overwrites the whole buffer. */
 bool viewer_surface_init(struct viewer_surface *s, const struct viewer_stage *stage)
 {
     const int mesh = stage->options->mesh;
@@ -26,7 +23,7 @@ bool viewer_surface_init(struct viewer_surface *s, const struct viewer_stage *st
     return s->vertices || failed_to("share the vertex buffer with CUDA");
 }
 
-/* The buffer is CUDA's from gr_map() to the end of the scope, and then OpenGL's again. */
+/* CUDA owns the buffer from gr_map() to the end of the scope. */
 static bool write_vertices(const struct viewer_surface *s, float time)
 {
     GR_AUTO(gr_buffer) *buffer = gr_map(s->vertices, s->session->stream);
@@ -58,7 +55,7 @@ bool viewer_surface_draw(const struct viewer_surface *s, const struct viewer_fra
     return true;
 }
 
-/* Backwards: what CUDA knows of the buffer ends before OpenGL's buffer does. */
+/* In reverse order: the registration must end before the OpenGL buffer is deleted. */
 void viewer_surface_free(struct viewer_surface *s)
 {
     gr_resource_free(s->vertices);
@@ -67,7 +64,7 @@ void viewer_surface_free(struct viewer_surface *s)
     scene_free(&s->scene);
 }
 
-/* ---- As a scene ------------------------------------------------------------------------------ */
+/* ---- The scene ------------------------------------------------------------------------------- */
 
 struct place {
     struct viewer_surface surface;

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The surface that CUDA computes and OpenGL draws: a scene of its own, and what another one
- * filters.
- */
+/* The surface that CUDA computes and OpenGL draws: a scene, and the input of the filter scene. */
 #ifndef VIEWER_SURFACE_H
 #define VIEWER_SURFACE_H
 
@@ -14,14 +11,14 @@ struct viewer_surface {
     struct scene scene;
     CUmodule module;
     CUfunction kernel;
-    gr_resource *vertices; /* scene.vertex_buffer, as CUDA knows it */
+    gr_resource *vertices; /* scene.vertex_buffer, registered with CUDA */
 };
 
-/* False after an error, which has been printed. Either way viewer_surface_free() cleans up. */
+/* False after an error, which has been printed. viewer_surface_free() cleans up in any case. */
 bool viewer_surface_init(struct viewer_surface *surface, const struct viewer_stage *stage);
 void viewer_surface_free(struct viewer_surface *surface);
 
-/* Not `moved`: with the vertices as they are. */
+/* If not `moved`, keeps the vertices. */
 bool viewer_surface_draw(const struct viewer_surface *surface, const struct viewer_frame *frame,
                          bool moved, const struct offscreen *target);
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The images of a window.
- */
+/* The swapchain of a window. */
 #include "viewer_swapchain.h"
 
 #include <stdio.h>
@@ -50,7 +48,7 @@ void viewer_swapchain_free(struct viewer_swapchain *s)
         s->DestroySemaphore(s->vulkan->device, s->drawn[i], NULL);
 }
 
-/* One that keeps the bytes as they are, or else what there is. */
+/* Prefers a format that stores the bytes unchanged. */
 static VkSurfaceFormatKHR choose_format(const struct viewer_swapchain *s)
 {
     enum { MOST_FORMATS = 64 };
@@ -65,7 +63,10 @@ static VkSurfaceFormatKHR choose_format(const struct viewer_swapchain *s)
     return formats[0];
 }
 
-/* FIFO, which every window has, waits for the screen: on Wayland for ever if nobody sees it. */
+/*
+ * FIFO, which every window supports, waits for the screen; on Wayland it waits forever while the
+ * window is hidden.
+ */
 static VkPresentModeKHR choose_mode(const struct viewer_swapchain *s)
 {
     enum { MOST_MODES = 16 };
@@ -84,7 +85,7 @@ static uint32_t between(uint32_t value, uint32_t least, uint32_t most)
     return value < least ? least : value > most ? most : value;
 }
 
-/* Where the window leaves it to its images, they have the size that is wanted. */
+/* If the surface leaves the size to the swapchain, uses the requested size. */
 static VkExtent2D choose_extent(const VkSurfaceCapabilitiesKHR *can, int width, int height)
 {
     const VkExtent2D least = can->minImageExtent, most = can->maxImageExtent;
@@ -102,7 +103,7 @@ static bool find_images(struct viewer_swapchain *s)
     if (found == VK_INCOMPLETE)
         fprintf(stderr, "The window has more than %d images: raise VIEWER_MOST_IMAGES.\n",
                 VIEWER_MOST_IMAGES);
-    return found != VK_INCOMPLETE && vulkan_ok(found, "find the window's images");
+    return found != VK_INCOMPLETE && vulkan_ok(found, "get the swapchain images");
 }
 
 static bool make_chain(struct viewer_swapchain *s, const VkSurfaceCapabilitiesKHR *can)
@@ -127,10 +128,10 @@ static bool make_chain(struct viewer_swapchain *s, const VkSurfaceCapabilitiesKH
     s->chain = VK_NULL_HANDLE;
     const VkResult made = s->CreateSwapchainKHR(v->device, &info, NULL, &s->chain);
     s->DestroySwapchainKHR(v->device, old, NULL);
-    return vulkan_ok(made, "make the window's images") && find_images(s);
+    return vulkan_ok(made, "create the swapchain") && find_images(s);
 }
 
-/* Makes the images anew if they are not as large as the window. */
+/* Recreates the images when the size of the window changes. */
 static enum viewer_drawn fit_chain(struct viewer_swapchain *s, int width, int height)
 {
     VkSurfaceCapabilitiesKHR can;
@@ -138,7 +139,7 @@ static enum viewer_drawn fit_chain(struct viewer_swapchain *s, int width, int he
         return VIEWER_SHOWN;
     if (!vulkan_ok(s->GetPhysicalDeviceSurfaceCapabilitiesKHR(s->vulkan->physical_device,
                                                               s->device->surface, &can),
-                   "ask for the window's size"))
+                   "get the size of the window"))
         return VIEWER_FAILED;
     s->extent = choose_extent(&can, width, height);
     if (s->extent.width == 0 || s->extent.height == 0)
@@ -148,7 +149,7 @@ static enum viewer_drawn fit_chain(struct viewer_swapchain *s, int width, int he
 
 enum viewer_drawn viewer_swapchain_take(struct viewer_swapchain *s, int width, int height)
 {
-    /* After that keys are listened to: while nobody sees the window there may be no image. */
+    /* Times out so that input is handled: a hidden window may have no image available. */
     const uint64_t a_while = UINT64_C(100000000);
     for (int tries = 0; tries < 10; tries++) {
         const enum viewer_drawn fits = fit_chain(s, width, height);
@@ -161,10 +162,11 @@ enum viewer_drawn viewer_swapchain_take(struct viewer_swapchain *s, int width, i
         if (result == VK_SUBOPTIMAL_KHR)
             return VIEWER_SHOWN;
         if (result != VK_ERROR_OUT_OF_DATE_KHR)
-            return vulkan_ok(result, "take the window's next image") ? VIEWER_SHOWN : VIEWER_FAILED;
+            return vulkan_ok(result, "acquire the next swapchain image") ? VIEWER_SHOWN
+                                                                         : VIEWER_FAILED;
         s->extent = (VkExtent2D){0};
     }
-    fprintf(stderr, "The window changes faster than its images can be made.\n");
+    fprintf(stderr, "The window changes faster than its swapchain can be recreated.\n");
     return VIEWER_FAILED;
 }
 
@@ -195,7 +197,7 @@ bool viewer_swapchain_show(struct viewer_swapchain *s)
                                    .pSwapchains = &s->chain,
                                    .pImageIndices = &s->next};
     const VkResult result = s->QueuePresentKHR(s->vulkan->queue, &info);
-    /* Then the next take makes the images anew. */
+    /* Makes the next acquire recreate the images. */
     if (result == VK_ERROR_OUT_OF_DATE_KHR || result == VK_SUBOPTIMAL_KHR) {
         s->extent = (VkExtent2D){0};
         return true;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The images of a window, in which Vulkan shows what it has drawn elsewhere.
- */
+/* The swapchain of a window, which shows what Vulkan has drawn elsewhere. */
 #ifndef VIEWER_SWAPCHAIN_H
 #define VIEWER_SWAPCHAIN_H
 
@@ -28,9 +26,9 @@ struct viewer_swapchain {
     const struct vulkan *vulkan;
     VkSwapchainKHR chain;
     VkExtent2D extent;
-    bool by_clock; /* showing a frame waits for no screen */
+    bool by_clock; /* presenting a frame does not wait for the screen */
     VkImage images[VIEWER_MOST_IMAGES];
-    VkSemaphore drawn[VIEWER_MOST_IMAGES]; /* signalled when that image may be shown */
+    VkSemaphore drawn[VIEWER_MOST_IMAGES]; /* signalled when that image may be presented */
     VkSemaphore taken;                     /* signalled when the next image may be drawn to */
     uint32_t count, next;
 #define VIEWER_MEMBER(name) PFN_vk##name name;
@@ -38,22 +36,22 @@ struct viewer_swapchain {
 #undef VIEWER_MEMBER
 };
 
-/* False after an error, which has been printed. Either way viewer_swapchain_free() cleans up. */
+/* False after an error, which has been printed. viewer_swapchain_free() cleans up in any case. */
 bool viewer_swapchain_init(struct viewer_swapchain *swapchain, const struct viewer_device *device,
                            const struct vulkan *vulkan, bool by_clock);
 void viewer_swapchain_free(struct viewer_swapchain *swapchain);
 
 /*
- * Takes the next image of a window of that size, and makes all of them anew where the window has
- * changed. VIEWER_SHOWN: it is to be drawn to and shown.
+ * Acquires the next image for a window of that size, and recreates all images if the window has
+ * changed. VIEWER_SHOWN: the image is ready to be drawn to and presented.
  */
 enum viewer_drawn viewer_swapchain_take(struct viewer_swapchain *swapchain, int width, int height);
 
-/* Records the copy of what was drawn into it. */
+/* Records the copy of the target into the image. */
 void viewer_swapchain_record(const struct viewer_swapchain *swapchain,
                              const struct vulkan_target *target, VkCommandBuffer commands);
 
-/* Shows it, after the submit that signals drawn[next]. */
+/* Presents the image after the submit that signals drawn[next]. */
 bool viewer_swapchain_show(struct viewer_swapchain *swapchain);
 
 #endif

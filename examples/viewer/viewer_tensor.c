@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The viewer's fourth scene: a tensor of CUDA's, half floats of linear light with a plane for each
- * colour, which one call publishes into OpenGL's texture in each frame.
+ * The fourth scene: a CUDA tensor of half floats in linear light with one plane per colour. One
+ * call publishes it to an OpenGL texture in each frame.
  */
 #include <stdlib.h>
 
@@ -14,7 +14,7 @@
 
 KERNEL_IMAGE(publish);
 
-/* Seen from the side, in degrees. */
+/* Viewing angle, in degrees. */
 static const float ANGLE = 20.0f;
 
 struct place {
@@ -23,11 +23,11 @@ struct place {
     CUmodule module;
     CUfunction kernel;
     gr_tensor *tensor;
-    gr_resource *texture; /* the easel's, as CUDA knows it */
-    int width, height;    /* the tensor's */
+    gr_resource *texture; /* of the easel, registered with CUDA */
+    int width, height;    /* of the tensor */
 };
 
-/* Any framework's work would stand here. */
+/* Stands for the work of any framework. */
 static bool fill_tensor(struct place *p, float time)
 {
     const struct session *s = &p->stage->session;
@@ -39,7 +39,7 @@ static bool fill_tensor(struct place *p, float time)
                    "start the kernel");
 }
 
-/* The texture is OpenGL's before and after: its levels are made from what CUDA wrote. */
+/* OpenGL owns the texture before and after, and generates its mip levels from what CUDA wrote. */
 static bool publish(struct place *p)
 {
     const gr_publish_options options = GR_INIT(gr_publish_options, .srgb = true);
@@ -81,7 +81,7 @@ static bool share_texture(struct place *p)
     return p->texture || failed_to("share the texture with CUDA");
 }
 
-/* Backwards: what CUDA knows of the texture ends before the texture does. */
+/* In reverse order: the registration must end before the texture is deleted. */
 static void close_scene(void *scene)
 {
     struct place *p = scene;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The viewer's renderer in Vulkan: the sheet of port, whose drawing and kernels are the same, in a
- * swapchain. The device is the program's own. Waits, signals and barriers between CUDA and Vulkan
- * are put in by port_vk_submit(); the window's semaphores go with them.
+ * The Vulkan renderer of viewer: draws the sheet of port, with the same drawing and kernels, into a
+ * swapchain. The program owns the device. port_vk_submit() inserts the waits, signals and barriers
+ * between CUDA and Vulkan, along with the semaphores of the window.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,13 +20,13 @@ struct renderer {
     struct viewer_device device;
     struct vulkan vulkan;
     struct viewer_swapchain swapchain;
-    struct vulkan_target target; /* has the window's size */
+    struct vulkan_target target; /* of window size */
     struct port_vk port;
     gr_resource *shared[PORT_SHARED];
     VkCommandBuffer commands;
 };
 
-/* CUDA's part of a frame: both are its own from the map to the release. */
+/* The CUDA part of a frame: CUDA owns both resources from the map to the release. */
 static bool compute(const struct renderer *r, float time)
 {
     gr_buffer *mapped[PORT_SHARED];
@@ -38,7 +38,7 @@ static bool compute(const struct renderer *r, float time)
     return done;
 }
 
-/* The window's images differ, so that each frame is recorded anew. */
+/* Recorded for each frame, since the swapchain image differs. */
 static bool record(struct renderer *r)
 {
     const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
@@ -53,7 +53,7 @@ static bool record(struct renderer *r)
     return vulkan_ok(v->EndCommandBuffer(r->commands), "record commands");
 }
 
-/* It comes after the release, and the next map after it. */
+/* Submitted after the release and before the next map. */
 static bool submit_frame(struct renderer *r)
 {
     const struct viewer_swapchain *s = &r->swapchain;
@@ -86,7 +86,7 @@ static bool fit_target(struct renderer *r, int width, int height)
     return vulkan_target_init(&r->vulkan, width, height, &r->target);
 }
 
-/* Of four bytes a pixel the first three. */
+/* Drops the fourth byte of each pixel. */
 static void take_pixels(const struct vulkan_target *target, unsigned char *pixels)
 {
     const unsigned char *bytes = target->pixels.bytes;
@@ -95,7 +95,7 @@ static void take_pixels(const struct vulkan_target *target, unsigned char *pixel
         memcpy(pixels + 3 * i, bytes + 4 * i, 3);
 }
 
-/* Into the window's image that was taken. */
+/* Draws into the acquired swapchain image. */
 static bool draw_taken(struct renderer *r, const struct viewer_frame *frame)
 {
     const struct port_view view = port_look(frame->width, frame->height, &frame->orbit);
@@ -126,7 +126,7 @@ static void describe(const void *renderer, char *text, size_t size)
              transport_name(gr_resource_transport(r->shared[PORT_VERTICES])));
 }
 
-/* Backwards, once nothing of it is in use any more. */
+/* In reverse order, after all work is done. */
 static bool close_renderer(void *renderer)
 {
     struct renderer *r = renderer;

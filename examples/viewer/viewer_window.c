@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The viewer's window, by GLFW.
- */
+/* The window of viewer, with GLFW. */
 #include "viewer_window.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* OpenGL's functions are libepoxy's, Vulkan's are asked for by name. */
+/* libepoxy provides the OpenGL functions; Vulkan functions are looked up by name. */
 #define GLFW_INCLUDE_NONE
 #include <GLFW/glfw3.h>
 
@@ -43,7 +41,7 @@ static float between(float value, float least, float most)
     return value < least ? least : value > most ? most : value;
 }
 
-/* The whole width of the window is half a turn. */
+/* Dragging across the whole window is half a turn. */
 static void take_pointer(GLFWwindow *glfw, double x, double y)
 {
     struct viewer_window *w = glfwGetWindowUserPointer(glfw);
@@ -76,13 +74,13 @@ static void set_hints(enum viewer_api api)
     glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
     glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 3);
     glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
-    /* The scenes are drawn elsewhere and copied into the window. */
+    /* The scenes are drawn offscreen and copied into the window. */
     glfwWindowHint(GLFW_DEPTH_BITS, 0);
     glfwWindowHint(GLFW_STENCIL_BITS, 0);
     glfwWindowHint(GLFW_ALPHA_BITS, 0);
 }
 
-/* GLFW 3.3 is built for one kind of display, 3.4 for several. */
+/* GLFW 3.3 is built for one display system, 3.4 for several. */
 static bool is_on_wayland(void)
 {
 #ifdef GLFW_PLATFORM_WAYLAND
@@ -99,8 +97,8 @@ bool viewer_window_open(struct viewer_window *w, enum viewer_api api, int width,
     *w = (struct viewer_window){0};
     glfwSetErrorCallback(print_error);
     if (!glfwInit()) {
-        fprintf(stderr, "Cannot open a window: set DISPLAY or WAYLAND_DISPLAY to a display, or "
-                        "make one without a screen by xvfb-run.\n");
+        fprintf(stderr, "Cannot open a window: set DISPLAY or WAYLAND_DISPLAY to a display, or run "
+                        "without a screen under xvfb-run.\n");
         return false;
     }
     set_hints(api);
@@ -124,8 +122,8 @@ bool viewer_window_open(struct viewer_window *w, enum viewer_api api, int width,
 }
 
 /*
- * Wayland asks for no frames of a window that nobody sees. Who waited until it does would take no
- * key, and not end, until somebody sees the window again.
+ * Wayland requests no frames for a hidden window. Waiting for a request would block input and exit
+ * until the window is visible again.
  */
 static void wait_until_due(struct viewer_window *w)
 {

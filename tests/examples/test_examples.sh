@@ -376,7 +376,7 @@ check particles_nowhere 1 "$particles" $sparks -o nowhere/sparks &&
 check twoproc 0 "$twoproc" $wave --frames 6 -o two.png &&
     says out CUDA 'Drawn    6 frames' "$(pwd -P)/two.png, 192x120"
 check twoproc_kill 0 "$twoproc" $wave --frames 40 --kill -o killed.png &&
-    says out 'Killing the process'
+    says out 'Killing the computing process'
 check twoproc_nowhere 1 "$twoproc" $wave --frames 2 -o nowhere/two.png && says err nowhere/two.png
 
 # ---- Usage ----

@@ -198,7 +198,7 @@ for context in native egl; do
     check sparks_same 0 "$compare" --max 0 fresh.png sparks.png
     screen sparks 240 150
     check run 0 xdotool key space
-    check runs_title 0 soon named '^particles, [0-9.]* ms a frame, [a-z]*, OpenGL'
+    check runs_title 0 soon named '^particles, [0-9.]* ms per frame, [a-z]*, OpenGL'
     check surface_again 0 xdotool key 1 key space
     check stops_title 0 soon named '^surface, paused'
     still later
@@ -212,7 +212,7 @@ done
 # The layer writes to the standard output what it has to say.
 validated() { env VK_INSTANCE_LAYERS=VK_LAYER_KHRONOS_validation "$viewer" $small --vulkan "$@"; }
 "$viewer" $small --vulkan --frames 1 -o sheet.png >out 2>err
-missing=$(grep -E '^Cannot open Vulkan|shows no pictures in this window' err)
+missing=$(grep -E '^Cannot open Vulkan|cannot present to this window' err)
 if [ -n "$missing" ]; then
     skip vulkan "$missing"
 else
@@ -245,7 +245,7 @@ else
         screen $shape "${shape%x*}" "${shape#*x}"
     done
     check run_vulkan 0 xdotool key space
-    check runs_vulkan 0 soon named '^sheet, [0-9.]* ms a frame, external, Vulkan$'
+    check runs_vulkan 0 soon named '^sheet, [0-9.]* ms per frame, external, Vulkan$'
     still later
     check later_vulkan 1 "$compare" --share 5 320x200.png later.png
     ended
