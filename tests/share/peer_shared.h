@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * For test_peer_shared: OpenGL and Vulkan draw on CUDA device 0, CUDA computes on another one that
- * reaches its memory.
+ * For test_peer_shared: OpenGL and Vulkan render on CUDA device 0, and CUDA computes on another
+ * device that can access its memory.
  */
 #ifndef GR_TESTS_PEER_SHARED_H
 #define GR_TESTS_PEER_SHARED_H
@@ -9,7 +9,7 @@
 #include "share_ring.h"
 #include "tests/support/shared_buffer.h"
 
-/* The devices that cases use: each has its primary context, which stays, and a stream. */
+/* The devices of the cases: each has its primary context, retained throughout, and a stream. */
 #define MOST_DEVICES 3
 struct peer_devices {
     int count;
@@ -18,20 +18,20 @@ struct peer_devices {
 };
 extern struct peer_devices devices;
 
-/* A case of the suite with them, with Vulkan's fixture or with OpenGL's alone. */
+/* Adds a case with these devices to the suite, with Vulkan's fixture or OpenGL's alone. */
 TCase *add_peer_case(Suite *suite, const char *name);
 TCase *add_peer_vulkan_case(Suite *suite, const char *name);
 
-/* Skipped where OpenGL and the fixture's CUDA context cannot share storage. */
+/* Skipped if OpenGL and the fixture's CUDA context cannot share storage. */
 #define PEER_TEST(...) TEST_UNLESS(shared_missing(), __VA_ARGS__)
 
-/* A shared buffer of OpenGL's and the current CUDA context. */
+/* A buffer shared between OpenGL and the current CUDA context. */
 gr_resource *must_share(size_t size);
 
-/* How many frames a case passes on: GR_TEST_FRAMES, 300 by default. */
+/* How many frames a case transfers: GR_TEST_FRAMES, 300 by default. */
 unsigned long frames_wanted(void);
 
-/* Children of the rings' cases: on the device that GR_TEST_CUDA_DEVICE says. */
+/* Children of the ring cases, on the device GR_TEST_CUDA_DEVICE. */
 int child_writes(void);
 int child_reads(void);
 

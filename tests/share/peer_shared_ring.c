@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rings between a device that draws and another one that computes, frame by frame: every byte of
- * every frame is compared. GR_TEST_FRAMES says how many there are.
+ * Rings between a device that renders and another that computes: every byte of every frame is
+ * compared. GR_TEST_FRAMES sets the number of frames.
  */
 #define _GNU_SOURCE
 #include "peer_shared.h"
@@ -13,7 +13,7 @@
 
 #define SLOTS 4
 #define FRAME ((size_t)4096)
-#define BATCH 63 /* frames that are looked at together */
+#define BATCH 63 /* frames that are compared together */
 
 static gr_ring *make_ring(gr_side producer)
 {
@@ -28,7 +28,7 @@ static gr_ring *make_ring(gr_side producer)
     return ring;
 }
 
-/* The first `count` frames of `bytes`, of which number i has the pattern first + i. */
+/* Checks `count` frames in `bytes`: frame i has the pattern first + i. */
 static void check_frames(const unsigned char *bytes, unsigned first, unsigned count)
 {
     for (unsigned i = 0; i < count; i++)
@@ -109,7 +109,7 @@ PEER_TEST(every_frame_reaches_cuda)
     free(bytes);
 }
 
-/* ---- Another process, whose CUDA context is of another device -------------------------------- */
+/* ---- Another process, with its CUDA context on another device -------------------------------- */
 
 static gr_ring *child_ring(void)
 {
@@ -121,7 +121,7 @@ static gr_ring *child_ring(void)
     return ring;
 }
 
-/* The memory is of the device that draws, and was imported into the child's own context. */
+/* The memory is on the rendering device, and was imported into the child's own context. */
 static void check_slot(gr_ring *ring)
 {
     const gr_slot *slot;
@@ -161,7 +161,7 @@ int child_reads(void)
     return 0;
 }
 
-/* The child computes on that device; this process's end of a socket to it. */
+/* Starts a child that computes on that device; `here` is this process's end of the socket. */
 static struct child_process start_on(int device, const char *name, int *here)
 {
     char text[16];
@@ -195,7 +195,7 @@ static void end_child(const struct child_process *child)
 
 GROUP("another process", add_peer_case)
 
-/* A child on each device writes for OpenGL of this process. */
+/* A child on each device writes for OpenGL in this process. */
 PEER_TEST(another_process_writes, MOST_DEVICES)
 {
     need_device(_i);
@@ -215,7 +215,7 @@ PEER_TEST(another_process_writes, MOST_DEVICES)
     gr_ring_free(ring);
 }
 
-/* CUDA of this process, on its device, writes for a child on each. */
+/* CUDA in this process, on its device, writes for a child on each device. */
 PEER_TEST(another_process_reads, MOST_DEVICES)
 {
     need_device(_i);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the cases of test_peer_shared have in common, see peer_shared.h. */
+/* Shared by the cases of test_peer_shared; see peer_shared.h. */
 #include "peer_shared.h"
 
 #include <stdlib.h>
@@ -21,7 +21,7 @@ unsigned long frames_wanted(void)
 
 /* ---- The devices ----------------------------------------------------------------------------- */
 
-/* All that the driver opens for one at its first use, and keeps. */
+/* Triggers everything that the driver opens for a device on first use and keeps. */
 static void use_device(int i)
 {
     CU(CtxSetCurrent(devices.context[i]));

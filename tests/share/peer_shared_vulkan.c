@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Vulkan's buffers and rings with CUDA on another device than Vulkan's, and what is refused. */
+/* Vulkan buffers and rings with CUDA on another device than Vulkan, and what is refused. */
 #include "peer_shared.h"
 
 #include <stdio.h>

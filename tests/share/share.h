@@ -13,38 +13,37 @@
 #include "tests/support/child_check.h"
 #include "tests/support/support_vulkan.h"
 
-/* Bytes of a resource; milliseconds that nothing here takes. */
+/* The size of a resource in bytes; a timeout in milliseconds that nothing here reaches. */
 #define SHARE_SIZE 65536
 #define SOON       20000
 
-/* The other end of a socket, in a child of the program. */
+/* A peer: the other end of a socket, in a child process. */
 struct peer {
     int socket;
-    pid_t pid; /* of a child for this peer alone, 0 for a job of the one that serves all */
+    pid_t pid; /* of a child for this peer alone; 0 for a job of the serving child */
 };
 
-/* A case with Vulkan's fixture and the child that serves. */
+/* A case with Vulkan's fixture and the child that serves all jobs. */
 TCase *add_share_case(Suite *suite, const char *name);
 
-/* Has that child do a job, in its fixture. Its output is the test's. */
+/* Makes that child run a job in its fixture. Its output is part of the test's. */
 struct peer peer_start(const char *job);
 
-/* A child that dies before it has done anything. */
+/* A child that dies before doing anything. */
 struct peer peer_that_dies_before(void);
 
-/* A child from which Vulkan is hidden, with the job of reading and writing OpenGL's; and its end.
- */
+/* A child that cannot see Vulkan and that reads and writes OpenGL's resource; and its end. */
 struct peer peer_without_vulkan(void);
 void peer_end_alone(struct peer *peer);
 
 /*
- * Waits for the end of the job, or of the child; closes the socket unless `taken`; and checks how
- * it ended.
+ * Waits for the end of the job or of the child, closes the socket unless `taken`, and checks how it
+ * ended.
  */
 void peer_end(struct peer *peer, bool taken);
 void peer_end_killed(struct peer *peer, bool taken);
 
-/* One byte from one side to the other, which waits for it. */
+/* Sends one byte to the other side, which waits for it. */
 void tell(int socket);
 void hear(int socket);
 
@@ -55,7 +54,7 @@ struct pair {
 struct pair pair_make(void);
 void pair_close(struct pair *pair);
 
-/* The children, and the jobs of the one that serves. The socket is the job's. */
+/* The children, and the jobs of the serving child. A job owns its socket. */
 int child_serves(void);
 int child_dies_before(void);
 int child_has_no_vulkan(void);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Both ends of a shared ring in this process: what each may call, stopping, and a page that a peer
- * overwrites.
+ * Both ends of a shared ring in this process: which calls each end allows, stopping, and a page
+ * that a peer overwrites.
  */
 #define _GNU_SOURCE
 #include "share_ring.h"
@@ -17,7 +17,7 @@
 
 GROUP("both sides here", add_vulkan_case)
 
-/* ---- What each may do ------------------------------------------------------------------------ */
+/* ---- Allowed calls --------------------------------------------------------------------------- */
 
 VULKAN_TEST(each_side_has_its_own_calls)
 {
@@ -81,7 +81,7 @@ VULKAN_TEST(too_many_slots)
     pair_close(&pair);
 }
 
-/* Graphics is still at it: the call gives up, and the ring is this process's. */
+/* Graphics is still using a slot: the call times out, and the ring stays with this process. */
 VULKAN_TEST(work_that_does_not_end_in_time)
 {
     const gr_slot *slot;
@@ -104,7 +104,7 @@ VULKAN_TEST(work_that_does_not_end_in_time)
     shared_ring_end(&r);
 }
 
-/* A thread of grinterop's hears of what the peer does, a moment later. */
+/* A grinterop thread notices what the peer does, a moment later. */
 static bool readable(gr_ring *ring, gr_ring_role role, int ms)
 {
     struct pollfd one = {.fd = gr_ring_descriptor(ring, role), .events = POLLIN};
@@ -112,7 +112,7 @@ static bool readable(gr_ring *ring, gr_ring_role role, int ms)
     return poll(&one, 1, ms) == 1;
 }
 
-/* ---- While it is sent ------------------------------------------------------------------------ */
+/* ---- While it is being sent ------------------------------------------------------------------ */
 
 struct sender {
     gr_ring *ring;
@@ -144,9 +144,10 @@ static void assert_being_sent(const struct shared_ring *r, gr_resource *resource
 }
 
 /*
- * Vulkan's work holds the call up, and nobody receives, until another thread has tried what changes
+ * Vulkan's work delays the call, and nothing is received until another thread has tried to change
  * the slots.
- * Catches: it was sent with the state and the resources that a resize had freed.
+ *
+ * Catches: the ring was sent with the state and resources that a resize had freed.
  */
 VULKAN_TEST(a_ring_that_is_being_sent_stays_as_it_is, 2)
 {
@@ -277,11 +278,11 @@ VULKAN_TEST(bytes_go_along_with_a_ring)
     two_end(&two);
 }
 
-GROUP("a page that is overwritten", add_vulkan_case)
+GROUP("an overwritten page", add_vulkan_case)
 
 /*
- * As gr_ring_send() and gr_ring_receive(), but the first message's descriptors are looked at in
- * between.
+ * Like gr_ring_send() and gr_ring_receive(), but maps the page from the first message's descriptors
+ * in between.
  */
 static struct two two_begin_with_page(gr_side producer, void **page, size_t *size)
 {
@@ -346,7 +347,7 @@ VULKAN_TEST(a_page_full_of_noise, 8)
     two_end(&two);
 }
 
-/* Someone who has a slot cannot be made to take it again by what the page says of it. */
+/* Whatever the page says, a process that holds a slot cannot be made to take it again. */
 VULKAN_TEST(a_page_that_takes_a_slot_back)
 {
     void *page;
@@ -363,7 +364,7 @@ VULKAN_TEST(a_page_that_takes_a_slot_back)
     memset(page, 0, size);
     assert_fails(gr_ring_acquire_read(two.sent.ring, GR_STREAM_NONE, &second, 1, SOON),
                  GR_ERR_SYSTEM, 0, "overwritten");
-    /* The submit that was begun follows. */
+    /* The submit that has begun is then committed. */
     VkCommandBuffer commands = vulkan_begin();
     vulkan_cmd_read(commands, gr_vk_buffer(slot->resource), two.sent.host);
     vulkan_submit_slot(commands, slot, NULL);

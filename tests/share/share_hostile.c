@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Messages that no sender of grinterop's sends. Each is a good one, taken off the socket and
- * changed in one place; all have to be refused with the right class, in time, and without a
- * descriptor that stays open.
+ * Messages that no grinterop sender sends. Each is a valid message taken off the socket and changed
+ * in one place. All must be refused with the right class, in time, and without leaving a descriptor
+ * open.
  */
 #define _GNU_SOURCE
 #include "share_wire.h"
@@ -28,14 +28,14 @@ static struct wire capture(gr_resource *resource)
     return wire;
 }
 
-/* Of a buffer, which is gone afterwards. */
+/* Of a buffer, which is freed afterwards. */
 static struct wire capture_buffer(VkDeviceSize size)
 {
     GR_AUTO(gr_resource) *resource = must_create(size, GR_READ_WRITE);
     return capture(resource);
 }
 
-/* Receives it; the sender is gone, so that nothing more can come. */
+/* Receives it; the sender has gone, so that nothing more can arrive. */
 static gr_resource *receive(const struct wire *wire, bool as_ring)
 {
     struct pair pair = pair_make();
@@ -79,11 +79,11 @@ static void change(struct wire *wire, const char *name, unsigned long long value
     size_t at = 0, i = 0;
     for (; i < sizeof(fields) / sizeof(*fields) && strcmp(fields[i].name, name) != 0; i++)
         at += fields[i].bytes;
-    ck_assert_msg(i < sizeof(fields) / sizeof(*fields), "no field is called %s", name);
+    ck_assert_msg(i < sizeof(fields) / sizeof(*fields), "there is no field %s", name);
     wire_change(wire, at, fields[i].bytes, value);
 }
 
-/* The buffer's, whose name is the header's, too. */
+/* The length of the buffer, whose name is also in the header. */
 static void change_length(struct wire *wire, unsigned long long value)
 {
     wire_change(wire, WIRE_HEADER + 8 + 8 + 4 + 4 + 8 + 8, 8, value);
@@ -188,12 +188,12 @@ VULKAN_TEST(a_buffers_fields)
     wire = good;
     change(&wire, "has_acquire", 1);
     change(&wire, "acquire_value", 0xffffffffffffffff);
-    must_refuse(&wire, GR_ERR_INVALID_VALUE, "below 2^63", "a semaphore at its end");
+    must_refuse(&wire, GR_ERR_INVALID_VALUE, "below 2^63", "a semaphore near its maximum");
     wire = good;
     change(&wire, "has_release", 1);
     change(&wire, "release_value", 1ull << 63);
-    must_refuse(&wire, GR_ERR_INVALID_VALUE, "below 2^63", "a semaphore far on");
-    /* What they were made of is good: it is taken, again and again. */
+    must_refuse(&wire, GR_ERR_INVALID_VALUE, "below 2^63", "a semaphore value far ahead");
+    /* The original is valid: it is accepted repeatedly. */
     for (int i = 0; i < 2; i++) {
         gr_resource *taken = receive(&good, false);
         assert_made(taken);
@@ -217,7 +217,7 @@ VULKAN_IMAGE_TEST(an_images_fields)
     wire_close(&good);
 }
 
-/* Bytes of any value in any place: refused or taken, but never worse. */
+/* Random bytes in random places: refused or accepted, but nothing worse. */
 VULKAN_TEST(any_byte)
 {
     struct wire good = capture_buffer(4096);
@@ -236,7 +236,7 @@ VULKAN_TEST(any_byte)
     wire_close(&good);
 }
 
-/* Receives what is good. */
+/* Receives a valid message. */
 static void take(int socket)
 {
     gr_resource *taken = gr_resource_receive(socket, NULL, 0, NULL, SOON);
@@ -257,7 +257,7 @@ VULKAN_TEST(every_length)
     wire_close(&good);
 }
 
-/* The application's bytes are announced, and do not come, or not all. */
+/* The application's data is announced, but does not arrive, or not completely. */
 VULKAN_TEST(bytes_that_do_not_come)
 {
     unsigned char room[100];
@@ -279,7 +279,7 @@ VULKAN_TEST(bytes_that_do_not_come)
     wire_close(&good);
 }
 
-/* A header in two pieces is read before it is known that there is no room. */
+/* A header in two pieces is read before the lack of space is known. */
 VULKAN_TEST(a_header_in_pieces_without_room)
 {
     struct wire good = capture_buffer(SHARE_SIZE), first = good;
@@ -293,7 +293,7 @@ VULKAN_TEST(a_header_in_pieces_without_room)
     wire_close(&good);
 }
 
-/* One message after the other on one socket; what follows the first is not touched by it. */
+/* Several messages on one socket: reading the first does not affect the next. */
 VULKAN_TEST(repeated_messages)
 {
     GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_READ_WRITE);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rings that no sender of grinterop's sends: the messages of a good one are taken off the socket
- * and sent on changed.
+ * Rings that no grinterop sender sends: a valid ring's messages are taken off the socket, changed
+ * and sent on.
  */
 #define _GNU_SOURCE
 #include "share_ring.h"
@@ -18,7 +18,7 @@
 /* The descriptors of the first message. */
 enum { PAGE, SENT, RECEIVED };
 
-/* Where its numbers are. */
+/* The offsets of its numbers. */
 enum {
     SLOTS_AT = WIRE_HEADER,
     ROLE_AT = SLOTS_AT + 4,
@@ -28,7 +28,7 @@ enum {
     OFFSET_AT = WIRE_HEADER + 8 + 8 + 4 + 4 + 8 /* in a slot's message */
 };
 
-/* The ring's own message, and each slot's. */
+/* The ring's own message, and one for each slot. */
 struct messages {
     struct wire wires[1 + SLOTS];
 };
@@ -50,7 +50,7 @@ static void messages_close(struct messages *all)
         wire_close(&all->wires[i]);
 }
 
-/* Nothing follows them, and the sender is gone. */
+/* Nothing follows them, and the sender has gone. */
 static gr_ring *receive(const struct messages *all)
 {
     struct pair pair = pair_make();
@@ -141,7 +141,7 @@ VULKAN_TEST(descriptors)
     must_refuse(&changed, GR_ERR_CUDA, "", "a file as a semaphore");
     fds[SENT] = good.wires[0].fds[SENT];
     fds[RECEIVED] = good.wires[1].fds[0];
-    /* NVIDIA's driver takes a descriptor of its own for whatever it is said to be. */
+    /* NVIDIA's driver accepts its own descriptors as any type. */
     if (gr_cuda_is_software())
         must_refuse(&changed, GR_ERR_CUDA, "", "memory as a semaphore");
     changed = good;

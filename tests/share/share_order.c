@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Both ends of a shared ring in this process: which frames are read, in which order, and cancels.
+/*
+ * Both ends of a shared ring in this process: the frames that are read, their order, and cancels.
  */
 #define _GNU_SOURCE
 #include "share_ring.h"
@@ -56,7 +57,7 @@ VULKAN_TEST(groups_and_discarded_slots)
     two_end(&two);
 }
 
-/* ---- Order: each fails if its wait is left out ----------------------------------------------- */
+/* ---- Order: each case fails without the wait ------------------------------------------------- */
 
 static void cuda_begins_write(gr_ring *ring, const gr_slot **slot)
 {
@@ -76,7 +77,7 @@ static void vulkan_begins_write(gr_ring *ring, const gr_slot **slot, const struc
     assert_ok(gr_ring_publish(ring, slot, 1));
 }
 
-/* CUDA waits for what the gate holds up, and goes on. */
+/* CUDA waits for the gate, which then opens. */
 static void open_while_cuda_waits(struct vulkan_gate *gate)
 {
     sleep_ms(50);
@@ -98,7 +99,7 @@ VULKAN_TEST(vulkan_reads_after_the_peer_has_written)
     two_end(&two);
 }
 
-/* The slot that Vulkan is still reading is the only one that is free. */
+/* The only free slot is the one that Vulkan is still reading. */
 VULKAN_TEST(the_peer_writes_after_vulkan_has_read)
 {
     const gr_slot *slot;
@@ -156,7 +157,7 @@ VULKAN_TEST(vulkan_writes_after_the_peer_has_read)
     two_end(&two);
 }
 
-/* A slot that cannot be mapped, since it looks as if it were, stays as it was. */
+/* A slot that cannot be mapped, because it seems to be mapped already, is unchanged. */
 VULKAN_TEST(a_claim_that_fails_is_undone, 2)
 {
     const gr_slot *slot;
@@ -177,9 +178,9 @@ VULKAN_TEST(a_claim_that_fails_is_undone, 2)
     two_end(&two);
 }
 
-/* ---- What is given up ------------------------------------------------------------------------ */
+/* ---- Cancelling ------------------------------------------------------------------------------ */
 
-/* The producer looks while the frame is being read, and after that. */
+/* The producer checks while the frame is being read, and afterwards. */
 VULKAN_TEST(cudas_reads_are_cancelled, 2)
 {
     const gr_slot *slot, *other;
@@ -196,13 +197,13 @@ VULKAN_TEST(cudas_reads_are_cancelled, 2)
     assert_ok(gr_ring_cancel_read(two.received, &slot, 1));
     for (int i = 1; i < SLOTS; i++)
         assert_ok(vulkan_writes(two.sent.ring));
-    if (mode == GR_RING_NEWEST) /* over the frame that was cancelled */
+    if (mode == GR_RING_NEWEST) /* over the cancelled frame */
         assert_ok(vulkan_writes(two.sent.ring));
     ck_assert_uint_eq(cuda_reads(two.received), mode == GR_RING_NEWEST ? SLOTS + 2 : 2);
     two_end(&two);
 }
 
-/* What the consumer's stream does with the slot comes before the producer writes over it. */
+/* The consumer stream's work on the slot finishes before the producer overwrites it. */
 VULKAN_TEST(work_with_a_cancelled_frame_is_waited_for)
 {
     const gr_slot *slot;
@@ -226,7 +227,7 @@ VULKAN_TEST(work_with_a_cancelled_frame_is_waited_for)
     two_end(&two);
 }
 
-/* The submit that failed is waited for by nobody in the other process either. */
+/* The other process does not wait for the failed submit either. */
 VULKAN_TEST(vulkans_reads_are_cancelled, 2)
 {
     const gr_slot *slot;

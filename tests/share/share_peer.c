@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Peers of test_share. A process needs seconds to start CUDA and OpenGL on a GPU, so one child
- * serves all jobs until one of them kills it: it gets the name of a job and a socket, and says when
+ * serves all jobs until one of them kills it. It receives a job name and a socket, and reports when
  * the job is done.
  */
 #define _GNU_SOURCE
@@ -24,7 +24,7 @@
 
 #define NAME_SIZE 64
 
-/* For the child: its start in milliseconds, and as long as the program may run. */
+/* For the child: the maximum start time in milliseconds, and run time in seconds. */
 #define START_MS      60000
 #define CHILD_SECONDS 600
 
@@ -45,7 +45,7 @@ void hear(int socket)
     ck_assert(hear_within(socket, SOON));
 }
 
-/* ---- Jobs on the way ------------------------------------------------------------------------- */
+/* ---- Passing jobs ---------------------------------------------------------------------------- */
 
 union control {
     char bytes[CMSG_SPACE(sizeof(int))];
@@ -115,7 +115,7 @@ static void run_job(const char *name, int socket)
             jobs[i].run(socket);
             return;
         }
-    ck_abort_msg("there is no job %s", name);
+    ck_abort_msg("there is no job named %s", name);
 }
 
 int child_serves(void)
@@ -134,7 +134,7 @@ int child_serves(void)
         gr_clear_error();
         tell(control);
     }
-    fx.fds = -1; /* what drivers open on first use and keep */
+    fx.fds = -1; /* drivers keep descriptors that they open on first use */
     fixture_teardown();
     close(control);
     return 0;
@@ -161,15 +161,15 @@ int child_dies_before(void)
     return 1;
 }
 
-/* ---- The test's side ------------------------------------------------------------------------- */
+/* ---- The test process ------------------------------------------------------------------------ */
 
 /*
- * The child that serves, 0 if there is none; and the socket to it, which also stays when the child
+ * The serving child, 0 if it is not running; and the socket to it, which stays open after the child
  * has died.
  */
 static pid_t server;
 static int control = -1;
-static bool busy; /* with a job whose end was not waited for */
+static bool busy; /* with a job whose end was not awaited */
 
 static pid_t spawn(const char *child, int socket)
 {
@@ -201,14 +201,14 @@ static int wait_for_server(void)
     return wait_for(pid);
 }
 
-/* What a case that failed has left to do is of no use to the next one. */
+/* The remaining work of a failed case is of no use to the next one. */
 static void kill_server(void)
 {
     kill(server, SIGKILL);
     wait_for_server();
 }
 
-/* Before the first case, so that the socket is open in each: cases count their descriptors. */
+/* Called before the first case, so that the socket is open whenever cases count descriptors. */
 static void serve(void)
 {
     if (server != 0 && busy)
@@ -223,7 +223,7 @@ static void serve(void)
     if (hear_within(control, START_MS))
         return;
     kill_server();
-    ck_abort_msg("the child that serves did not start");
+    ck_abort_msg("the serving child did not start");
 }
 
 struct peer peer_start(const char *job)
@@ -236,7 +236,7 @@ struct peer peer_start(const char *job)
     return (struct peer){.socket = pair.here};
 }
 
-/* Whether Vulkan knows the software driver's device is another matter in each process. */
+/* Otherwise each process may differ in whether Vulkan knows the software driver's device. */
 static void hide_vulkan(void)
 {
     setenv("VK_DRIVER_FILES", "/nonexistent", 1);
@@ -292,7 +292,7 @@ void peer_end(struct peer *peer, bool taken)
     busy = false;
     if (done)
         return;
-    kill(server, SIGKILL); /* of no use if it has ended by itself */
+    kill(server, SIGKILL); /* no effect if it has already exited */
     ck_abort_msg("the child did not do its job; it ended with 0x%x", (unsigned)wait_for_server());
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Peers that die or leave: before, in, and after a frame. What they published is read, and nothing
- * hangs.
+ * Peers that die or leave before, during and after a frame. What they published is read, and
+ * nothing hangs.
  */
 #define _GNU_SOURCE
 #include "share_ring.h"
@@ -13,7 +13,7 @@
 
 /* ---- The peers ------------------------------------------------------------------------------- */
 
-/* The second frame is published, but its work never ends, so that its signal does not come. */
+/* The second frame is published, but its work never completes, so that its signal is missing. */
 void job_dies_in_a_frame(int socket)
 {
     gr_ring *ring = peer_ring(socket);
@@ -36,7 +36,7 @@ void job_dies_after(int socket)
     raise(SIGKILL);
 }
 
-/* It frees its ring while its work is under way, and lives on until that is done. */
+/* It frees its ring while its work is pending, and lives until that is done. */
 void job_ends_at_once(int socket)
 {
     gr_ring *ring = peer_ring(socket);
@@ -54,14 +54,14 @@ static void must_be_over(gr_status status)
     assert_error(GR_ERR_SYSTEM, -1, "other process");
 }
 
-/* A ring that this process reads and a new one, which does the job, writes; or the reverse. */
+/* A ring that this process reads and a new peer, which runs the job, writes; or the reverse. */
 static struct shared_ring ring_with(struct peer *peer, const char *job, gr_side producer)
 {
     *peer = peer_start(job);
     return shared_ring_sent(peer->socket, SLOTS, producer, GR_RING_LOSSLESS, GR_RING_CONSUMER);
 }
 
-/* CUDA here has the slot of the frame in which the peer dies. */
+/* CUDA in this process holds the slot of the frame in which the peer dies. */
 static struct shared_ring ring_in_a_frame_of_cudas(struct peer *peer, const gr_slot **slot)
 {
     struct shared_ring r = ring_with(peer, "dies_in_a_frame", GR_SIDE_GRAPHICS);
@@ -77,7 +77,7 @@ VULKAN_TEST(a_peer_that_dies_before)
     struct shared_ring r = shared_ring_begin(SLOTS, GR_SIDE_CUDA, GR_RING_LOSSLESS);
     assert_fails(gr_ring_send(peer.socket, r.ring, GR_RING_CONSUMER, NULL, 0, SOON), GR_ERR_SYSTEM,
                  -1, "gone");
-    /* It is this process's, as it was. */
+    /* This process still owns it, unchanged. */
     assert_ok(cuda_writes(r.ring));
     ck_assert_uint_eq(vulkan_reads(&r), 1);
     close(peer.socket);
@@ -90,7 +90,7 @@ VULKAN_TEST(a_peer_that_dies_in_a_frame, 2)
     struct peer peer;
     struct shared_ring r = ring_with(&peer, "dies_in_a_frame", GR_SIDE_CUDA);
     ck_assert_uint_eq(vulkan_reads(&r), 1);
-    /* This one is waited for before the peer's death is known, or after it. */
+    /* This one is waited for before or after the peer's death is detected. */
     if (_i == 1)
         peer_end_killed(&peer, true);
     assert_ok(gr_ring_acquire_read(r.ring, GR_STREAM_NONE, &slot, 1, SOON));
@@ -118,15 +118,16 @@ VULKAN_TEST(a_peer_that_dies_in_a_frame_of_cudas, 2)
         must_be_over(gr_ring_acquire_read(r.ring, fx.stream, &slot, 1, SOON));
     }
     gr_buffer *buffer = slot->buffer;
-    shared_ring_end(&r); /* with the slot out, the second time */
+    shared_ring_end(&r); /* the second time while a slot is held */
     if (_i == 1)
         assert_ok(gr_buffer_release(buffer));
 }
 
 /*
- * Freed at once, while the stream waits for what never comes.
- * Catches: on a GPU the free did not return, for the end of a slot waits for all of the GPU's work,
- * and the link, which signals in the dead peer's stead, ended after the slots.
+ * Freed at once, while the stream waits for a signal that never comes.
+ *
+ * Catches: on a GPU the free did not return. Destroying a slot waits for all of the GPU's work, and
+ * the link, which signals for the dead peer, ended after the slots.
  */
 VULKAN_TEST(a_ring_is_freed_before_its_peer_is_known_dead)
 {
@@ -139,7 +140,7 @@ VULKAN_TEST(a_ring_is_freed_before_its_peer_is_known_dead)
     peer_end_killed(&peer, true);
     shared_ring_end(&r);
     sleep_ms(50);
-    gr_resource_free(must_create(64, GR_READ_WRITE)); /* what was set aside is ended */
+    gr_resource_free(must_create(64, GR_READ_WRITE)); /* frees what was set aside */
 }
 
 VULKAN_TEST(a_peer_that_dies_after)
@@ -154,7 +155,7 @@ VULKAN_TEST(a_peer_that_dies_after)
     shared_ring_end(&r);
 }
 
-/* The consumer dies: nobody is going to read. */
+/* The consumer dies: no frame will be read. */
 VULKAN_TEST(a_consumer_that_dies)
 {
     struct peer peer = peer_that_dies_before();
@@ -174,7 +175,7 @@ VULKAN_TEST(a_peer_that_ends_at_once)
 {
     const gr_slot *slot;
     struct peer peer = peer_start("ends_at_once");
-    /* One slot: the end of one that was never used waits for the whole GPU, in the driver. */
+    /* One slot: destroying a slot that was never used waits for the whole GPU in the driver. */
     struct shared_ring r =
         shared_ring_sent(peer.socket, 1, GR_SIDE_CUDA, GR_RING_LOSSLESS, GR_RING_CONSUMER);
     ck_assert_uint_eq(vulkan_reads(&r), 1);

@@ -30,8 +30,8 @@ static void read_and_write(int socket, gr_resource *resource)
 }
 
 /*
- * The child has no graphics API: it reads a pattern, writes the next one, and is done. A pair of
- * semaphores that is the Vulkan device's has not come along: nothing orders the resource here.
+ * The child has no graphics API: it reads a pattern, writes the next one and ends. A pair of
+ * semaphores that belongs to the Vulkan device is not sent: nothing orders the resource here.
  */
 void job_reads_and_writes(int socket)
 {
@@ -41,7 +41,7 @@ void job_reads_and_writes(int socket)
     read_and_write(socket, unordered(resource));
 }
 
-/* OpenGL's semaphores come along where they can be exported, so on a GPU. */
+/* OpenGL's semaphores are sent too where they can be exported, that is on a GPU. */
 void job_reads_and_writes_opengls(int socket)
 {
     gr_resource *resource = gr_resource_receive(socket, NULL, 0, NULL, SOON);
@@ -62,7 +62,7 @@ VULKAN_TEST(bytes_of_a_vulkan_buffer)
     peer_end(&peer, false);
 }
 
-/* A part of the application's own memory, and memory for one buffer alone. */
+/* Part of the application's own memory, and dedicated memory for one buffer. */
 VULKAN_TEST(bytes_of_the_applications_buffer, 2)
 {
     struct peer peer = peer_start("reads_and_writes");
@@ -145,7 +145,7 @@ void job_reads_an_image(int socket)
     close(socket);
 }
 
-/* Written by this process's CUDA, so that Vulkan's own layout lies between the two. */
+/* Written by CUDA in this process, so that Vulkan's own layout is used between the two. */
 VULKAN_IMAGE_TEST(texels_of_a_vulkan_image)
 {
     static unsigned char bytes[IMAGE_HEIGHT][IMAGE_WIDTH][4];
@@ -174,7 +174,7 @@ VULKAN_IMAGE_TEST(texels_of_a_vulkan_image)
 
 /* ---- Semaphores ------------------------------------------------------------------------------ */
 
-/* The submit was begun, and so made known, by the other process: the next map waits for it. */
+/* The other process began the submit, which announces it: the next map waits for it. */
 void job_takes_turns_by_semaphores(int socket)
 {
     gr_resource *resource = gr_resource_receive(socket, NULL, 0, NULL, SOON);
@@ -216,7 +216,7 @@ VULKAN_TEST(semaphores_go_along)
     peer_end(&peer, false);
 }
 
-GROUP("bytes that go along", add_vulkan_case)
+GROUP("bytes sent along", add_vulkan_case)
 
 static unsigned char sent[GR_SHARE_MOST_DATA + 1], got[GR_SHARE_MOST_DATA];
 
@@ -245,7 +245,7 @@ VULKAN_TEST(bytes_go_along_with_a_resource)
     pair_close(&pair);
 }
 
-/* Nothing is lost: the next call has more room, or is the one for what came. */
+/* Nothing is lost: the next call has more space, or is the right one for the message. */
 VULKAN_TEST(bytes_that_need_more_room_stay)
 {
     size_t size = 0;
@@ -330,12 +330,12 @@ VULKAN_TEST(time_runs_out)
     assert_null(gr_resource_receive(pair.there, NULL, 0, NULL, 30), GR_ERR_TIMEOUT, 0,
                 "close the socket");
     pair_close(&pair);
-    /* Nobody reads, and the socket's room ends. */
+    /* Nothing is received, so the socket's buffer fills. */
     pair = pair_make();
     gr_status status = GR_OK;
     for (int i = 0; i < 100000 && status == GR_OK; i++)
         status = gr_resource_send(pair.here, resource, NULL, 0, 20);
-    /* The kernel counts descriptors that are under way, too. */
+    /* The kernel also limits descriptors in transit. */
     ck_assert_msg(status == GR_ERR_TIMEOUT || status == GR_ERR_SYSTEM, "%s", error_text());
     gr_clear_error();
     pair_close(&pair);

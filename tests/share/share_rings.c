@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rings between two processes, in both directions, and what one side may do with its own. */
+/* Rings between two processes, in both directions, and what one side may do with its ring. */
 #define _GNU_SOURCE
 #include "share_ring.h"
 
 #define SLOTS  4
 #define FRAMES 200
 
-/* At once; there is no room for more. */
+/* At most this many at once. */
 #define SUBMITS 32
 
 /* ---- The other process ----------------------------------------------------------------------- */
@@ -32,7 +32,7 @@ void job_produces(int socket)
     peer_ring_end(ring);
 }
 
-/* Until the peer stops; with lossless rings nothing is missing. */
+/* Until the peer stops; with lossless rings no frame is missing. */
 static void consume(int socket, bool lossless)
 {
     gr_ring *ring = peer_ring(socket);
@@ -89,7 +89,7 @@ VULKAN_TEST(vulkan_writes_for_a_peer, 3)
     shared_ring_end(&r);
 }
 
-/* The sender's side may be CUDA's, too. */
+/* The sender's side may also be CUDA. */
 VULKAN_TEST(cuda_writes_for_a_peer, 2)
 {
     struct peer peer = peer_start(_i == 0 ? "consumes_all" : "consumes_the_newest");
@@ -114,7 +114,7 @@ VULKAN_TEST(a_peer_writes_for_cuda)
     shared_ring_end(&r);
 }
 
-/* A ring that has been used here goes on as it is. */
+/* A ring that has been used here continues unchanged. */
 VULKAN_TEST(a_ring_that_was_used_before)
 {
     struct peer peer = peer_start("produces");
@@ -130,7 +130,7 @@ VULKAN_TEST(a_ring_that_was_used_before)
     shared_ring_end(&r);
 }
 
-/* The slots that it has now stand behind those that have left, and some have been used. */
+/* The current slots come after those that have left, and some have been used. */
 VULKAN_TEST(a_ring_that_was_resized_before, 3)
 {
     gr_resource *others[SLOTS];
@@ -151,7 +151,7 @@ VULKAN_TEST(a_ring_that_was_resized_before, 3)
         assert_ok(cuda_writes(r.ring));
         ck_assert_uint_eq(vulkan_reads(&r), SLOTS + i);
     }
-    CU(CtxSynchronize()); /* the slots that have left are not in use any more */
+    CU(CtxSynchronize()); /* the slots that left are no longer in use */
     assert_ok(gr_ring_send(peer.socket, r.ring, GR_RING_CONSUMER, NULL, 0, SOON));
     ck_assert_uint_eq(gr_ring_get_info(r.ring)->slots, SLOTS - _i);
     for (uint64_t i = 1; i <= FRAMES; i++)
@@ -160,7 +160,7 @@ VULKAN_TEST(a_ring_that_was_resized_before, 3)
     shared_ring_end(&r);
 }
 
-/* NULL: not by this OpenGL. */
+/* NULL if this OpenGL does not support it. */
 static gr_ring *make_opengls_ring(void)
 {
     gr_resource *resources[SLOTS];
@@ -195,7 +195,7 @@ TEST(a_peer_writes_for_opengl)
     gr_ring_free(ring);
 }
 
-/* OpenGL's signal for the frame that it read is put off, but not beyond the end of its part. */
+/* OpenGL's signal for the frame that it read is deferred, but only until its role ends. */
 TEST(slots_that_opengl_gave_back_go_along)
 {
     const gr_slot *slot, *all[SLOTS];
@@ -207,7 +207,7 @@ TEST(slots_that_opengl_gave_back_go_along)
     assert_ok(gr_ring_acquire_read(ring, GR_STREAM_NONE, &slot, 1, SOON));
     assert_ok(gr_ring_give_back(ring, &slot, 1));
     assert_ok(gr_ring_send(peer.socket, ring, GR_RING_PRODUCER, NULL, 0, SOON));
-    assert_ok(gr_egl_make_current(NULL)); /* nothing is left for OpenGL to say */
+    assert_ok(gr_egl_make_current(NULL)); /* OpenGL has nothing left to signal */
     assert_ok(gr_ring_acquire_write(ring, fx.stream, all, SLOTS, SOON));
     assert_ok(gr_ring_cancel_write(ring, all, SLOTS));
     for (int i = 0; i < FRAMES; i++)

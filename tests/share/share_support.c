@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sockets and rings of this process for tests that share them, and frames on either side. */
+/* Sockets and rings in this process for tests that share them, and frames on either side. */
 #define _GNU_SOURCE
 #include "share_ring.h"
 
@@ -21,7 +21,7 @@ void pair_close(struct pair *pair)
         close(pair->there);
 }
 
-/* ---- This process's ring --------------------------------------------------------------------- */
+/* ---- The ring of this process ---------------------------------------------------------------- */
 
 struct shared_ring shared_ring_begin(size_t slots, gr_side producer, gr_ring_mode mode)
 {
@@ -79,7 +79,7 @@ gr_status cuda_writes(gr_ring *ring)
     return gr_ring_publish(ring, &slot, 1);
 }
 
-/* Gives the frame's number, 0 after an error. */
+/* Returns the frame's number, or 0 after an error. */
 uint64_t cuda_reads(gr_ring *ring)
 {
     static unsigned char bytes[SLOT_SIZE];

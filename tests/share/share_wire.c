@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Messages as they are on the socket: see share_wire.h. */
+/* Messages as sent on the socket; see share_wire.h. */
 #define _GNU_SOURCE
 #include "share_wire.h"
 

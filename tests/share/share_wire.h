@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Messages as they are on the socket, for tests that change them. */
+/* Messages as sent on the socket, for tests that change them. */
 #ifndef GR_TESTS_SHARE_WIRE_H
 #define GR_TESTS_SHARE_WIRE_H
 
@@ -9,7 +9,7 @@
 #define WIRE_ROOM     1024
 #define WIRE_MOST_FDS 32
 
-/* Its descriptors are the test's. */
+/* The test owns its descriptors. */
 struct wire {
     unsigned char bytes[WIRE_ROOM];
     size_t size;
@@ -17,21 +17,21 @@ struct wire {
     size_t fd_count;
 };
 
-/* Takes one message off a socket; sends one, with copies of its descriptors. */
+/* Receives one message from a socket; sends one, with copies of its descriptors. */
 struct wire wire_take(int socket);
 void wire_put(int socket, const struct wire *wire);
-bool wire_try(int socket, const struct wire *wire, int flags); /* false: errno says why not */
+bool wire_try(int socket, const struct wire *wire, int flags); /* false: see errno */
 void wire_close(struct wire *wire);
 
-/* What it was for was refused so, and no descriptor is open beyond those that were before. */
+/* The message was refused with this error, and no more descriptors are open than before. */
 void wire_assert_refused(gr_status status, const char *text, const char *what, int fds_before);
 
 void wire_assert_closed(const char *what, int fds_before);
 
-/* A file in memory with those seals, which stands for a descriptor of a message. */
+/* A memory file with these seals, in place of a message's descriptor. */
 int wire_file(size_t size, int seals);
 
-/* Writes a number of some bytes into it. */
+/* Writes an integer of that many bytes into it. */
 void wire_change(struct wire *wire, size_t at, unsigned bytes, unsigned long long value);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Storage on the GPU that draws, with which CUDA computes on another one. GR_TEST_CUDA_DEVICE says
- * on which, by default on device 1; the software driver has three. Here: OpenGL's buffers, and what
- * is refused.
+ * Storage on the rendering GPU, with which CUDA computes on another one: GR_TEST_CUDA_DEVICE, by
+ * default device 1; the software driver has three. This file tests OpenGL buffers, and what is
+ * refused.
  */
 #define _GNU_SOURCE
 #include "tests/drivers/fault_driver.h"
@@ -26,7 +26,7 @@ PEER_TEST(bytes_both_ways, sizeof(sizes) / sizeof(*sizes))
     shared_bytes_both_ways(resource, size);
 }
 
-/* And it may use the pointer, too. */
+/* The pointer is also valid there. */
 PEER_TEST(the_device_that_draws_has_the_memory)
 {
     unsigned char bytes[256];
@@ -72,9 +72,9 @@ PEER_TEST(contexts_of_all_devices_on_one_thread)
     CU(CtxSetCurrent(fx.context));
 }
 
-GROUP("what is said and refused", add_peer_case)
+GROUP("messages and refusals", add_peer_case)
 
-/* "CUDA device N", as messages have it. */
+/* "CUDA device N", as in messages. */
 static const char *named(int device)
 {
     static char text[2][32];
@@ -117,7 +117,7 @@ PEER_TEST(the_probe_names_both_devices)
     assert_names_both(shared->reason);
 }
 
-/* ---- What is refused ------------------------------------------------------------------------- */
+/* ---- Refusals -------------------------------------------------------------------------------- */
 
 PEER_TEST(images_are_refused)
 {
@@ -152,7 +152,7 @@ PEER_TEST(a_stream_of_another_device_is_refused)
     assert_gl_bytes(gr_gl_name(resource), SIZE, 0x11);
 }
 
-/* Catches: the other device's stream was made to wait for the event before it was refused. */
+/* Catches: the other device's stream waited for the event although the release was refused. */
 PEER_TEST(a_refused_release_queues_nothing)
 {
     CUevent event;
@@ -184,7 +184,7 @@ PEER_TEST(resources_of_two_devices_in_one_map_are_refused)
     gr_resource_free(resources[1]);
 }
 
-/* The driver cannot say yes any more. */
+/* The driver can no longer grant access. */
 static void deny_once(void)
 {
     child_check(fault->set("cuDeviceCanAccessPeer", CUDA_ERROR_INVALID_DEVICE, 0));
@@ -232,7 +232,7 @@ PEER_TEST(without_peer_access_it_is_refused)
 
 /* ---- CUDA_VISIBLE_DEVICES -------------------------------------------------------------------- */
 
-/* OpenGL draws on CUDA's second device, which is the first one of the machine. */
+/* OpenGL renders on CUDA's second device, which is the first of the machine. */
 static int in_another_order(void)
 {
     char text[900];
@@ -287,7 +287,7 @@ int main(int argc, char **argv)
     if (argc == 3 && strcmp(argv[2], "without_peer_access") == 0)
         fault_control_start();
     if (argc == 1 && (fixture_cuda_device() == 0 || count_devices() <= fixture_cuda_device())) {
-        printf("skipped: test_peer_shared: it needs a CUDA device %d that is not OpenGL's\n",
+        printf("skipped: test_peer_shared: it needs a CUDA device %d other than OpenGL's\n",
                fixture_cuda_device());
         return 77;
     }

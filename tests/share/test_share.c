@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Resources and rings that are handed to another process: the bytes both ways, messages that a
- * hostile peer could send, rings in both directions, and peers that die.
+ * Resources and rings sent to another process: the bytes in both directions, messages from a
+ * hostile peer, rings in both directions, and peers that die.
  */
 #include "share.h"
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A ring is shared, and each step of that fails once: an allocation, a lock, an event descriptor, a
- * thread, a stream, the hold of a CUDA context. The call says which it was and leaves nothing.
+ * A ring is shared while each step fails once: an allocation, a lock, an event descriptor, a
+ * thread, a stream, retaining a CUDA context. The call names the step and leaves nothing behind.
  *
- * The program's own functions stand before the C library's; they fail only for callers in
- * grinterop.
+ * The program's own functions override the C library's and fail only for calls from grinterop.
  */
 #define _GNU_SOURCE
 #include "tests/drivers/fault_driver.h"
@@ -19,12 +18,12 @@
 
 #define SLOTS 2
 
-/* More than any step is taken. */
+/* More than the calls of any step. */
 #define MOST_TIMES 100
 
 /* ---- Functions that fail --------------------------------------------------------------------- */
 
-/* The function of the C library that is to fail on this thread, and its calls until then. */
+/* The C library function that must fail on this thread, and its calls until then. */
 static _Thread_local struct {
     const char *function;
     long left;
@@ -41,7 +40,7 @@ static bool is_due(const char *function, const void *caller)
     return --failing.left == 0;
 }
 
-/* What the next definition of a function of this program is. */
+/* Finds the next definition of a function that this program overrides. */
 static void find_next(const char *name, void *function)
 {
     void *symbol = dlsym(RTLD_NEXT, name);
@@ -50,7 +49,7 @@ static void find_next(const char *name, void *function)
 
 #ifdef SANITIZER
 
-/* The sanitizer that has its own of this function; NULL: none. */
+/* The sanitizer that overrides this function itself; NULL if none. */
 static const char *cannot_fail(const char *function)
 {
     return strcmp(function, "eventfd") == 0 ? NULL : SANITIZER;
@@ -103,13 +102,13 @@ int eventfd(unsigned value, int flags)
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
 
-/* A function that is called once or more in the two calls, and what they say when it fails. */
+/* A function that the two calls use, and their error when it fails. */
 static const struct step {
     const char *function;
-    CUresult code; /* CUDA_SUCCESS: it is the C library's */
+    CUresult code; /* CUDA_SUCCESS: it is a C library function */
     gr_status status;
     const char *text;
-    int error; /* the errno that is told */
+    int error; /* the errno of the failure */
 } steps[] = {
     {"calloc", CUDA_SUCCESS, GR_ERR_NO_MEMORY, "memory", 0},
     {"pthread_mutex_init", CUDA_SUCCESS, GR_ERR_NO_MEMORY, "memory", 0},
@@ -119,7 +118,7 @@ static const struct step {
     {"cuDevicePrimaryCtxRetain", CUDA_ERROR_OUT_OF_MEMORY, GR_ERR_NO_MEMORY, "context", 0},
 };
 
-/* Lets its call of this number fail, from 1; 0: none. */
+/* Makes the call with this number fail, counted from 1; 0: none. */
 static void let_fail(const struct step *step, long number)
 {
     fault->reset();
@@ -129,7 +128,7 @@ static void let_fail(const struct step *step, long number)
         ck_assert(fault->set(step->function, (int)step->code, number - 1));
 }
 
-/* Takes that back; whether there was a call of that number. */
+/* Cancels that. Returns whether there was such a call. */
 static bool has_failed(const struct step *step, long number)
 {
     bool failed =
@@ -163,7 +162,7 @@ static struct ends ends_begin(void)
     };
 }
 
-/* A call that succeeds takes its socket. No context is current, so that the primary one is held. */
+/* A successful call takes its socket. Without a current context, the primary one is retained. */
 static gr_status share(struct ends *ends)
 {
     CU(CtxSetCurrent(NULL));
@@ -193,7 +192,7 @@ GROUP("steps that fail", add_vulkan_case)
 /* Shares a ring with that call failing. False: there is no such call any more. */
 static bool fails_cleanly(const struct step *step, long number)
 {
-    gr_resource_free(must_create(64, GR_READ_WRITE)); /* the first makes the device's pair */
+    gr_resource_free(must_create(64, GR_READ_WRITE)); /* creates the device's semaphores */
     int fds = open_fds();
     struct ends ends = ends_begin();
     let_fail(step, number);
@@ -211,19 +210,19 @@ static bool fails_cleanly(const struct step *step, long number)
 }
 
 /*
- * Catches: where the CUDA context could not be held, standard input was closed; where the event
- * descriptor could not be made, the relays' streams were left, and the error was another.
+ * Catches: if the CUDA context could not be retained, standard input was closed; if the event
+ * descriptor could not be created, the relays' streams leaked, and the error was another one.
  */
 VULKAN_TEST(a_step_that_fails_leaves_nothing, sizeof(steps) / sizeof(*steps))
 {
     const struct step *step = &steps[_i];
     const char *cannot = step->code ? NULL : cannot_fail(step->function);
     if (cannot)
-        skip("%s brings its own %s()", cannot, step->function);
+        skip("%s overrides %s() itself", cannot, step->function);
     Dl_info info;
     ck_assert(dladdr(dlsym(RTLD_DEFAULT, "gr_library_version"), &info));
     grinterop = info.dli_fbase;
-    fails_cleanly(step, 0); /* fills what is kept for later */
+    fails_cleanly(step, 0); /* creates what is kept for later */
     long number = 1;
     while (fails_cleanly(step, number) && number < MOST_TIMES)
         number++;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a tensor says of itself by DLPack, field by field, and when its bytes are ready. */
+/* DLPack exports field by field, and when their bytes are ready. */
 #include "dlpack.h"
 
 #include <string.h>
@@ -58,7 +58,7 @@ static const struct {
 };
 enum { TYPES = sizeof(types) / sizeof(types[0]) };
 
-/* There and back: the type is the same. */
+/* Exported and imported: the type is the same. */
 TEST(each_type_has_its_code, TYPES)
 {
     gr_dtype dtype = types[_i].dtype;
@@ -148,7 +148,7 @@ static gr_tensor *view_of(gr_tensor *tensor, gr_dtype dtype, unsigned ndim, cons
     return view;
 }
 
-/* Exports it, looks at the strides in elements, and ends both. */
+/* Exports it, checks the strides in elements, and frees both. */
 static void expect_strides(gr_tensor *view, const int64_t *strides)
 {
     DLManagedTensorVersioned *export = gr_tensor_dlpack(view, fx.stream);
@@ -162,7 +162,7 @@ static void expect_strides(gr_tensor *view, const int64_t *strides)
 TEST(strides_are_in_elements)
 {
     gr_tensor *all = must_alloc(SIZE);
-    /* A pitch; planes of a picture that lies in turns; an offset. */
+    /* A pitch; interleaved planes of a picture; an offset. */
     expect_strides(view_of(all, GR_DTYPE_F32, 2, (int64_t[]){7, 5}, (int64_t[]){64, 4}, 0, false),
                    (int64_t[]){16, 1});
     expect_strides(
@@ -180,7 +180,7 @@ TEST(a_stride_that_no_element_needs_is_a_compact_one)
     expect_strides(view_of(all, GR_DTYPE_F32, 4, (int64_t[]){1, 3, 1, 5},
                            (int64_t[]){-7, 32, 13, 4}, 0, false),
                    (int64_t[]){24, 8, 5, 1});
-    /* Nor is there one at all. */
+    /* This one has no elements at all. */
     expect_strides(
         view_of(all, GR_DTYPE_F32, 3, (int64_t[]){4, 0, 5}, (int64_t[]){3, -9, 1}, 0, false),
         (int64_t[]){5, 5, 1});
@@ -197,7 +197,7 @@ TEST(a_stride_that_dlpack_cannot_say_is_refused)
     gr_tensor_free(all);
 }
 
-/* A GPU faults where an element is at no multiple of its size. */
+/* A GPU faults on an element whose address is not a multiple of its size. */
 TEST(an_address_that_no_kernel_can_read_is_refused)
 {
     static const int64_t shape[] = {4}, none[] = {0};
@@ -262,7 +262,7 @@ TEST(none_and_one_element)
 
 GROUP("ready", add_fields_case)
 
-/* A consumer on another stream sees what the tensor's own was given before. */
+/* A consumer on another stream sees earlier work on the tensor's stream. */
 TEST(the_consumer_waits_for_the_bytes)
 {
     gr_tensor *tensor = must_alloc(SIZE);
@@ -283,7 +283,7 @@ TEST(the_consumer_waits_for_the_bytes)
     CU(MemFree(copy));
 }
 
-/* A consumer without streams sees them when the call is back. */
+/* A consumer without streams sees the bytes once the call returns. */
 TEST(memory_of_the_process_is_ready_at_once)
 {
     gr_tensor *tensor = must_alloc(SIZE);
@@ -300,7 +300,7 @@ TEST(memory_of_the_process_is_ready_at_once)
     gr_tensor_free(tensor);
 }
 
-/* As a device's memory on the software driver, which is the process's. */
+/* The software driver's device memory is process memory. */
 TEST(on_the_software_driver_the_call_waits)
 {
     if (!gr_cuda_is_software())
@@ -319,7 +319,7 @@ TEST(on_the_software_driver_the_call_waits)
 TEST(without_a_stream_nothing_is_waited_for)
 {
     if (gr_cuda_is_software())
-        skip("the software driver's memory is the process's: the call waits");
+        skip("the software driver's memory is process memory: the call waits");
     gr_tensor *tensor = must_alloc(SIZE);
     struct gate *gate = gate_put(fx.stream);
     DLManagedTensorVersioned *export = gr_tensor_dlpack(tensor, GR_STREAM_NONE);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What an import takes, and what it refuses of producers that are wrong in any way. After a refusal
- * the producer's tensor is the caller's as before: its deleter was not called.
+ * What an import accepts, and which errors of producers it refuses. After a refusal the caller
+ * still owns the producer's tensor: its deleter was not called.
  */
 #include "dlpack.h"
 
@@ -49,7 +49,7 @@ TEST(so_has_one_of_the_older_form)
     producer_end(&producer, 1);
 }
 
-/* Imports the producer's, whose fields were changed, and ends it. */
+/* Imports the producer's tensor, whose fields were changed, and frees it. */
 static void expect_taken(struct producer *producer, CUdeviceptr ptr, unsigned ndim,
                          const int64_t *shape, const int64_t *strides)
 {
@@ -188,7 +188,7 @@ TEST(memory_of_the_process_and_of_cuda_is_taken)
     producer_end(&producer, 2);
 }
 
-/* ---- What is refused ------------------------------------------------------------------------- */
+/* ---- Refusals -------------------------------------------------------------------------------- */
 
 static void no_shape(DLTensor *t)
 {
@@ -375,7 +375,7 @@ TEST(what_cannot_be_is_refused, WRONG)
     producer_end(&producer, 0);
 }
 
-/* Nothing behind the version is looked at: it may be anything in another major one. */
+/* Nothing after the version is read: another major version may have any layout. */
 TEST(another_major_version_is_refused)
 {
     struct producer producer;
@@ -411,7 +411,7 @@ TEST(a_tensor_is_imported_once)
     ck_assert_uint_eq(producer.deleted, 0);
     gr_tensor_free(tensor);
     settle();
-    /* A producer that kept it may hand out the same struct again. */
+    /* A producer that kept it may pass the same struct again. */
     tensor = gr_tensor_from_dlpack(&producer.versioned, fx.stream);
     assert_made(tensor);
     gr_tensor_free(tensor);
@@ -437,7 +437,7 @@ TEST(an_import_is_ready_behind_the_producers_stream)
     producer_end(&producer, 1);
 }
 
-/* The deleter comes after all that streams do with the bytes, and on a thread that calls. */
+/* The deleter runs after all stream work on the bytes, on a thread that makes a call. */
 TEST(the_producer_is_told_when_the_streams_have_passed)
 {
     struct producer producer;

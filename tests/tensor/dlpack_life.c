@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who lives how long: exports and what they are of, in every order, on other threads, without an
- * OpenGL context, at the end of the process; and the streams that come between.
+ * Lifetimes: exports and their sources, freed in every order, on other threads, without an OpenGL
+ * context, at the end of the process; and the streams in between.
  */
 #include "tests/support/child_check.h"
 #include "dlpack.h"
@@ -69,7 +69,7 @@ TEST(the_end_comes_after_the_consumers_stream)
     ck_assert_uint_eq(wrapped.ends, 1);
 }
 
-/* What the consumer writes is there for those who are ordered behind the tensor. */
+/* What the consumer writes is visible to work ordered after the tensor. */
 TEST(a_later_use_comes_after_the_consumers_stream)
 {
     gr_tensor *tensor = must_alloc(SIZE);
@@ -114,7 +114,7 @@ TEST(the_deleter_is_called_once)
     ck_assert_uint_eq(wrapped.ends, 1);
 }
 
-/* A tensor goes round: each consumer is the next producer. */
+/* Each consumer becomes the next producer. */
 TEST(a_chain_of_exports_ends_from_its_end)
 {
     struct wrapped wrapped;
@@ -137,7 +137,7 @@ TEST(a_chain_of_exports_ends_from_its_end)
     ck_assert_uint_eq(wrapped.ends, 1);
 }
 
-/* Catches: each link's end within the last one's, until the stack was full. */
+/* Catches: each end ran inside the previous one, until the stack overflowed. */
 TEST(a_long_chain_ends)
 {
     enum { LINKS = 50000 };
@@ -165,7 +165,7 @@ static void *delete_on_thread(void *export)
     return NULL;
 }
 
-/* Which has no CUDA context and no OpenGL context. */
+/* That thread has no CUDA context and no OpenGL context. */
 static void delete_elsewhere(DLManagedTensorVersioned *export)
 {
     pthread_t thread;
@@ -211,7 +211,7 @@ static void *export_and_delete(void *tensor)
     return tensor;
 }
 
-/* Each passes an export of the same memory on to itself, many times. */
+/* Each thread exports the same memory to itself and imports it, many times. */
 TEST(threads_export_and_end_at_once)
 {
     struct wrapped wrapped;
@@ -265,7 +265,7 @@ TEST(a_mapping_is_exported_without_a_copy)
     ck_assert_uint_eq(gr_bytes_moved(), moved);
 }
 
-/* The consumer's stream, too, comes before OpenGL. */
+/* OpenGL also comes after the consumer's stream. */
 TEST(the_release_comes_after_the_consumers_stream)
 {
     for (int live = 0; live < 2; live++) {
@@ -338,7 +338,7 @@ TEST(an_export_outlives_its_resource)
 
 GROUP("life", add_life_case)
 
-/* The memory goes with its context, and who knows neither any more is told of the end. */
+/* The memory is freed with its context. The owner's end function is still called. */
 TEST(an_export_outlives_its_context)
 {
     CUcontext context, popped;
@@ -369,7 +369,7 @@ static void delete_kept(void)
     kept->deleter(kept);
 }
 
-/* Its end runs, but asks no driver. */
+/* Its end function runs without calling the driver. */
 static int deleted_at_exit(void)
 {
     atexit(delete_kept);
@@ -422,8 +422,8 @@ static int never_deleted(void)
 }
 
 /*
- * A consumer that ends its stream before its tensor, which the header forbids: the software driver
- * knows, and the tensor ends all the same. A GPU's driver reads what the stream was.
+ * A consumer that destroys its stream before its tensor, which the header forbids. The software
+ * driver detects it, and the tensor still ends. A GPU's driver would read freed memory.
  */
 static int stream_ends_before_its_export(void)
 {
@@ -437,7 +437,7 @@ static int stream_ends_before_its_export(void)
         kept = gr_tensor_dlpack(kept_memory.tensor, stream);
         child_check(kept);
         CU(MemsetD8Async(kept_memory.memory, 1, SIZE, stream));
-        /* No one can wait for a stream that is gone, so its work is done before. */
+        /* A destroyed stream cannot be waited for, so its work is completed first. */
         CU(StreamSynchronize(stream));
         CU(StreamDestroy(stream));
         if (!last)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tensors and producers for the tests of DLPack. */
+/* Tensors and producers for the DLPack tests. */
 #include "dlpack.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A random walk over tensors, views, exports and imports of some memory: each ends once, when the
- * last that refers to it has gone, on whatever thread, and not before.
+ * A random walk over tensors, views, exports and imports of some memory: each memory is freed once,
+ * when its last reference has gone, on any thread, and not earlier.
  */
 #include "dlpack.h"
 
@@ -12,11 +12,11 @@
 
 enum kind { NOTHING, TENSOR, EXPORT, LEGACY };
 
-/* Something that refers to a memory. */
+/* A reference to a memory. */
 struct handle {
     enum kind kind;
     struct memory *memory;
-    bool own; /* a tensor of the memory itself, not an import: its uses are ordered by grinterop */
+    bool own; /* a tensor of the memory itself, not an import: grinterop orders its uses */
     union {
         gr_tensor *tensor;
         DLManagedTensorVersioned *export;
@@ -26,7 +26,7 @@ struct handle {
 
 static struct memory {
     struct wrapped wrapped;
-    unsigned handles; /* 0: it is not there */
+    unsigned handles; /* 0: it does not exist */
     unsigned char value;
 } memories[MEMORIES];
 static struct handle handles[HANDLES];
@@ -37,7 +37,7 @@ static unsigned pick(unsigned n)
     return walk_random(&state, n);
 }
 
-/* One of that kind at random; NULL: there is none at the first try. */
+/* A random handle of that kind; NULL if the first try finds none. */
 static struct handle *some(enum kind kind)
 {
     struct handle *handle = &handles[pick(HANDLES)];
@@ -66,7 +66,7 @@ static void expect_alive(void)
         ck_assert_uint_eq(memories[i].wrapped.ends, 0);
 }
 
-/* The last one is gone: the memory ends, if not yet, when the streams have passed. */
+/* After the last reference, the memory is freed once the streams have finished. */
 static void let_go(struct handle *handle)
 {
     struct memory *memory = handle->memory;
@@ -106,7 +106,7 @@ static void step_export(void)
     assert_made(to->it.export);
 }
 
-/* Of which there can be chains: a consumer exports what it imported. */
+/* These can form chains: a consumer exports what it imported. */
 static void step_import(void)
 {
     struct handle *handle = some(pick(2) ? EXPORT : LEGACY);
@@ -144,7 +144,7 @@ static void *end_handle(void *ended)
     return NULL;
 }
 
-/* Here, or on a thread that knows no context. */
+/* On this thread, or on one without a context. */
 static void step_end(void)
 {
     struct handle *handle = &handles[pick(HANDLES)];

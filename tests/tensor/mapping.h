@@ -12,11 +12,11 @@ enum { INTEROP, COPY, SHARED, OF_OPENGL, VULKAN = OF_OPENGL, SORTS };
 
 struct made {
     gr_resource *resource;
-    GLuint name;     /* OpenGL's */
-    VkBuffer buffer; /* Vulkan's */
+    GLuint name;     /* the OpenGL buffer */
+    VkBuffer buffer; /* the Vulkan buffer */
 };
 
-/* The resource is NULL where this sort is not to be had. */
+/* The resource is NULL if this sort is not available. */
 struct made make(int sort, unsigned flags);
 #define make_or_skip(m, sort)                                                                      \
     struct made m = make(sort, GR_READ_WRITE);                                                     \
@@ -25,19 +25,19 @@ struct made make(int sort, unsigned flags);
 
 void assert_made_bytes(const struct made *m, int value);
 
-/* A case that has Vulkan and what each sort needs. */
+/* A case with Vulkan and with the set-up of each sort. */
 TCase *add_sorts(Suite *suite, const char *name);
 
 gr_tensor *must_tensor(gr_buffer *buffer);
 gr_tensor *must_view(gr_tensor *tensor);
 void assert_revoked(gr_tensor *tensor);
 
-/* Pinned memory, full of one value. */
+/* Pinned memory, filled with one value. */
 gr_tensor *pinned_filled(int value);
 
 void *release_later(void *buffer);
 
-/* mapping_ends.c's child: a process that ends with mappings. */
+/* A child of mapping_ends.c: a process that ends with mappings. */
 int ends_with_mappings(void);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who goes first of tensor, view, buffer, resource, context, ring and process. */
+/* Tensor, view, buffer, resource, context, ring and process, ended in every order. */
 #define _POSIX_C_SOURCE 200809L
 #include "mapping.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* What was set aside is ended by the next call about that OpenGL context, or by a collect. */
+/* What was set aside is freed by the next call in that OpenGL context, or by a collect. */
 static void collect(void)
 {
     gr_resource_free(must_register(gl_buffer_filled(16, 0)));
@@ -29,7 +29,7 @@ struct parties {
     bool freed; /* the resource */
 };
 
-/* Now, for later, or by an unmap where that is still to be had. */
+/* Releases it now, later, or by an unmap if that is still possible. */
 static void let_buffer_go(struct parties *p, int release)
 {
     if (release == 2 && !p->freed)
@@ -57,7 +57,7 @@ static void let_go(struct parties *p, int party, int release, bool away)
         body(object);
 }
 
-/* The permutation of that number. */
+/* The permutation with that number. */
 static void permute(int number, int order[PARTIES])
 {
     int left[PARTIES] = {0, 1, 2, 3};
@@ -236,7 +236,7 @@ static void *free_what_is_handed(void *unused)
     return NULL;
 }
 
-/* A collector frees tensors while their mapping is released. */
+/* A garbage collector frees tensors while their mapping is released. */
 TEST(a_thread_frees_while_another_releases, SORTS)
 {
     pthread_t thread;

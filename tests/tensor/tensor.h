@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the tests of tensors share. */
+/* Shared by the tests of tensors. */
 #ifndef GR_TESTS_TENSOR_H
 #define GR_TESTS_TENSOR_H
 
@@ -10,16 +10,16 @@
 /* A compact tensor on fx.stream. */
 gr_tensor *must_alloc(gr_dtype dtype, gr_memory memory, unsigned ndim, const int64_t *shape);
 
-/* All its bytes in the order of its elements, once `stream` has passed; the caller frees them. */
+/* All its bytes in element order, once `stream` has finished; the caller frees them. */
 unsigned char *must_read(const gr_tensor *tensor, CUstream stream);
 
 extern const gr_memory each_memory[4];
 
-/* On a thread that has neither an OpenGL nor a CUDA context, as a finalizer's. */
+/* Runs on a thread without an OpenGL or CUDA context, like a finalizer's. */
 void elsewhere(void *(*body)(void *), void *object);
 void *free_tensor(void *tensor);
 
-/* tensor_ends.c's child: a process that ends with tensors. */
+/* A child of tensor_ends.c: a process that ends with tensors. */
 int ends_with_tensors(void);
 
 #endif

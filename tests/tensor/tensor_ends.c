@@ -67,7 +67,7 @@ TEST(views_keep_what_was_wrapped, 3)
     ck_assert_uint_eq(ends, 1);
 }
 
-/* The tensor's own stream, and another one that said so. */
+/* The tensor's own stream, and another one reported with gr_tensor_used_on(). */
 TEST(an_end_comes_after_the_streams, 2)
 {
     gr_tensor *tensor = wrap_on(fx.stream);
@@ -85,7 +85,7 @@ TEST(an_end_comes_after_the_streams, 2)
     ck_assert_uint_eq(ends, 1);
 }
 
-/* Not only gr_tensor_collect() ends what is done. */
+/* gr_tensor_collect() is not the only call that frees finished tensors. */
 TEST(an_end_is_told_by_a_later_call)
 {
     gr_tensor *tensor = wrap_on(fx.stream);
@@ -134,7 +134,7 @@ TEST(any_thread_frees)
     ck_assert_int_eq(gr_last_error()->status, GR_OK);
 }
 
-/* A default stream that is another one on each thread. */
+/* A default stream that differs on each thread. */
 TEST(a_threads_own_stream_is_waited_for_elsewhere)
 {
     gr_tensor *tensor = wrap_on(CU_STREAM_PER_THREAD);
@@ -146,7 +146,7 @@ TEST(a_threads_own_stream_is_waited_for_elsewhere)
     ck_assert_uint_eq(ends, 1);
 }
 
-/* Its name is that of the tensor's own stream, but it is another one. */
+/* It has the same handle as the tensor's own stream, but is another stream. */
 static void *wait_on_own_stream(void *tensor)
 {
     CU(CtxSetCurrent(fx.context));
@@ -191,7 +191,7 @@ TEST(more_streams_than_there_is_room_for)
     ck_assert_uint_eq(ends, 1);
 }
 
-/* A stream that is told by gr_tensor_used_on() need not live longer. */
+/* A stream passed to gr_tensor_used_on() may be destroyed afterwards. */
 TEST(a_stream_that_was_told_may_go)
 {
     CUstream stream;
@@ -205,7 +205,7 @@ TEST(a_stream_that_was_told_may_go)
     ck_assert_uint_eq(ends, 1);
 }
 
-/* ---- A context that is gone ------------------------------------------------------------------ */
+/* ---- A destroyed context --------------------------------------------------------------------- */
 
 TEST(a_dead_context_takes_its_tensors_along)
 {

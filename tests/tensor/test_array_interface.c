@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tensors by the fields of the CUDA array interface, and for whom the bytes are ready when. */
+/* Tensors through the fields of the CUDA array interface, and when their bytes are ready. */
 #include "tests/support/support.h"
 
 #include <string.h>
@@ -83,7 +83,7 @@ TEST(no_element_has_no_address)
     gr_tensor_free(tensor);
 }
 
-/* Without a consumer it is told of the tensor's own stream, which 0 never is. */
+/* Without a consumer the field is the tensor's own stream, but never 0. */
 TEST(the_stream_is_who_has_to_be_waited_for)
 {
     CUstream streams[] = {fx.stream, CU_STREAM_LEGACY, CU_STREAM_PER_THREAD};
@@ -99,7 +99,7 @@ TEST(the_stream_is_who_has_to_be_waited_for)
     }
 }
 
-/* Fills it late on the other stream, of which the tensor is told. */
+/* Fills it late on the other stream, which is reported for the tensor. */
 static void fill_late(gr_tensor *tensor, int value)
 {
     gate_open_after(gate_put(fx.other), LATE_MS);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * DLPack both ways: what an export says, what an import takes and refuses, and who lives how long.
- * The consumers and producers here are a program's own; Python's are in python/.
+ * DLPack in both directions: what an export contains, what an import accepts and refuses, and
+ * lifetimes. The consumers and producers here are C code; those of Python are tested in python/.
  */
 #include <grinterop/tensor.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tensors with memory of their own or of somebody's: what they are. */
+/* Tensors with their own or with wrapped memory: their properties. */
 #define _POSIX_C_SOURCE 200809L
 #include "tests/support/support.h"
 
@@ -130,12 +130,12 @@ TEST(without_a_stream_it_can_be_used_at_once, 4)
     assert_ok(gr_tensor_wait(tensor, fx.stream));
     CU(StreamSynchronize(fx.stream));
     if (each_memory[_i] == GR_MEMORY_PINNED || each_memory[_i] == GR_MEMORY_MANAGED)
-        gate_open(gate); /* the driver waits where it frees these */
+        gate_open(gate); /* the driver waits when it frees these */
     gr_tensor_free(tensor);
     gate_open(gate);
 }
 
-/* What a description can have wrong. */
+/* Possible errors in a description. */
 static const int64_t shapes[][9] = {
     {2, 3},           {2, -3}, {INT64_MAX, 2}, {INT64_MAX / 4, 2}, {1, 1, 1, 1, 1, 1, 1, 1, 1},
     {0, INT64_MAX, 3}};
@@ -164,7 +164,7 @@ static const struct {
     WRONG("with these strides is larger", .dtype = GR_DTYPE_F32, .ndim = 2, .shape = shapes[0],
           .strides = steps[4]),
     WRONG("`offset` is 4", .dtype = GR_DTYPE_F32, .ndim = 2, .shape = shapes[0], .offset = 4),
-    /* gr_tensor_wrap() takes the rest. */
+    /* gr_tensor_wrap() allows the others. */
     WRONG("(-12, 4) of the shape (2, 3) are negative or", .dtype = GR_DTYPE_F32, .ndim = 2,
           .shape = shapes[0], .strides = steps[0]),
     WRONG("let elements share bytes", .dtype = GR_DTYPE_F32, .ndim = 2, .shape = shapes[0],
@@ -183,7 +183,7 @@ TEST(what_can_not_be_is_refused, WRONGS)
                             wrong[_i].text);
 }
 
-/* A dimension of 1, or one beside a 0, has no step, whatever its stride is. */
+/* A dimension of size 1, or one next to a size of 0, takes no step, whatever its stride is. */
 TEST(a_stride_that_leads_nowhere_can_be_anything, 8)
 {
     static const int64_t nowhere[] = {INT64_MIN, INT64_MAX, -1, 3};
@@ -229,7 +229,7 @@ TEST(streams_and_pointers_that_are_none_are_refused)
 TEST(more_than_there_is_is_no_memory, 4)
 {
     if (each_memory[_i] == GR_MEMORY_HOST && sanitizer())
-        skip("%s ends the program where malloc() is asked for that much", sanitizer());
+        skip("%s ends the program if malloc() is called for that much", sanitizer());
     gr_tensor_desc desc =
         GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1,
                 .shape = (const int64_t[]){INT64_MAX / 2}, .memory = each_memory[_i]);
@@ -306,7 +306,7 @@ enum { ROUNDS = 60 };
 static pthread_mutex_t handing = PTHREAD_MUTEX_INITIALIZER;
 static gr_tensor *handed;
 
-/* Gives its tensor to the other thread, and frees the one that it finds. */
+/* Passes its tensor to the other thread, and frees the one that it finds. */
 static void hand_over(gr_tensor *tensor)
 {
     pthread_mutex_lock(&handing);

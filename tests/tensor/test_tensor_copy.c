@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Copies of tensors: of any shapes and strides, beside a copy of one element after the other; their
- * order between streams; what is refused.
+ * Copies of tensors: any shapes and strides, compared with a copy element by element; order between
+ * streams; and refusals.
  */
 #include "tests/support/support.h"
 
@@ -16,11 +16,11 @@
 
 enum { ROOM = 1 << 14, CASES = 150 };
 
-/* A tensor of random strides in memory whose bytes are known. */
+/* A tensor with random strides in memory with known bytes. */
 struct strided {
     gr_tensor *whole, *tensor;
     int64_t strides[GR_TENSOR_DIMS];
-    size_t first; /* the byte of element 0 */
+    size_t first; /* the offset of element 0 in bytes */
     unsigned char bytes[ROOM];
 };
 
@@ -48,7 +48,7 @@ static struct random_shape pick_shape(void)
     return s;
 }
 
-/* Dimensions in any order, with or without gaps, forwards or backwards; `from` also in place. */
+/* Dimensions in any order, with or without gaps, forwards or backwards; or stride 0 in `from`. */
 static void pick_strides(struct strided *t, const struct random_shape *s, bool may_stand)
 {
     bool used[GR_TENSOR_DIMS] = {false};
@@ -159,7 +159,7 @@ TEST(any_strides_are_copied, 4)
     }
 }
 
-/* To and from memory of the host, in the order of the elements. */
+/* To and from host memory, in element order. */
 TEST(any_strides_come_from_and_go_to_the_host, 4)
 {
     static struct strided t;
@@ -212,8 +212,8 @@ TEST(a_clone_is_compact, 4)
 GROUP("order", add_case)
 
 /*
- * Memories that the driver copies without waiting, whatever the stream. What is pinned is made
- * before a gate is closed: the driver may wait for all streams there.
+ * Memory kinds that the driver copies without blocking, on any stream. Pinned memory is allocated
+ * before a gate is closed, since the driver may wait for all streams there.
  */
 static const gr_memory unhurried[] = {GR_MEMORY_DEVICE, GR_MEMORY_MANAGED};
 
@@ -230,7 +230,7 @@ static void assert_pinned(const gr_tensor *tensor, CUstream stream, int value)
     assert_bytes(gr_tensor_get_info(tensor)->data, 64, value);
 }
 
-/* What a copy wrote on one stream is read on another one after it. */
+/* What a copy wrote on one stream is visible to a later read on another. */
 TEST(a_copy_comes_after_what_wrote, 4)
 {
     CUstream writer = _i / 2 ? fx.stream : fx.other, reader = _i / 2 ? fx.other : fx.stream;
@@ -248,7 +248,7 @@ TEST(a_copy_comes_after_what_wrote, 4)
     gr_tensor_free(tensor);
 }
 
-/* A write waits for those who still read. */
+/* A write waits for pending reads. */
 TEST(a_write_comes_after_who_reads, 2)
 {
     gr_tensor *first = pinned_filled(1), *second = pinned_filled(2), *to = pinned_filled(0);
@@ -268,7 +268,7 @@ TEST(a_write_comes_after_who_reads, 2)
         gr_tensor_free(all[i]);
 }
 
-/* Memory that a copy still reads is not given out again. */
+/* Memory that a copy still reads is not reused. */
 TEST(what_was_freed_is_copied_first)
 {
     gr_tensor *first = pinned_filled(1), *second = pinned_filled(2), *to = pinned_filled(0);
@@ -337,7 +337,7 @@ TEST(copies_that_do_not_fit_are_refused)
     gr_tensor_free(two_by_three);
 }
 
-/* Catches: a stride of 0 refused the copy, though no element was there to share bytes. */
+/* Catches: a stride of 0 made the copy fail, although without elements none can share bytes. */
 TEST(no_elements_share_no_bytes)
 {
     const int64_t shape[] = {3, 0}, strides[] = {0, 4};
@@ -358,7 +358,7 @@ static const char *second_device(CUdevice *device)
     int count = 0;
     CU(DeviceGetCount(&count));
     if (count < 2)
-        return "there is one CUDA device only";
+        return "there is only one CUDA device";
     CU(DeviceGet(device, fx.device == 0 ? 1 : 0));
     return NULL;
 }
@@ -388,7 +388,7 @@ TEST(devices_copy_to_each_other, 2)
     unsigned char *read = must_read(back, fx.stream);
     assert_pattern(read, sizeof(bytes), 77);
     free(read);
-    /* One that was wrapped is known to be there. */
+    /* Wrapped memory is known to exist there. */
     void *pointer = (void *)(uintptr_t)gr_tensor_get_info(other)->ptr;
     gr_tensor *wrapped = gr_tensor_wrap(&desc, pointer, fx.stream, NULL, NULL);
     assert_made(wrapped);
@@ -423,11 +423,11 @@ static void assert_value(gr_tensor *tensor, unsigned char value)
 }
 
 /*
- * Both tensors are made on the legacy stream, each in a CUDA context of its own. The copy runs in
- * the context of the target. One copy is behind work of the source's context; another is behind
- * work of the target's, and a later write to the source waits for it.
+ * Both tensors are created on the legacy stream, each in its own CUDA context. The copy runs in the
+ * target's context. One copy comes after work of the source's context; another comes after work of
+ * the target's context, and a later write to the source waits for it.
  *
- * Catches: the two legacy streams were taken for one, since they have the same name.
+ * Catches: the two legacy streams were mistaken for one, since they have the same handle.
  */
 TEST(default_streams_of_two_contexts_are_ordered, 2)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tensors of mappings: what they are, whose bytes they are, and what revokes them. */
+/* Tensors of mappings: their properties, which bytes they refer to, and what revokes them. */
 #define _POSIX_C_SOURCE 200809L
 #include "mapping.h"
 #include "tests/support/support_image.h"
@@ -151,7 +151,7 @@ static void keep_line(void *user, gr_log_level level, const char *line)
     strncat(logged, line, sizeof(logged) - strlen(logged) - 1);
 }
 
-/* By release, release of many, unmap and close. */
+/* By release, release of many, unmap or close. */
 static void end_mapping(int way, gr_resource *resource, gr_buffer *buffer)
 {
     if (way == 0)
@@ -215,7 +215,7 @@ TEST(nothing_is_said_where_none_is_left)
 
 GROUP("each sort", add_sorts)
 
-/* What another stream writes to a tensor comes before the release, freed before or not. */
+/* Another stream's writes to a tensor precede the release, whether or not it was freed first. */
 TEST(a_release_comes_after_the_streams, SORTS * 4)
 {
     int sort = _i / 4;
@@ -244,7 +244,7 @@ TEST(a_release_comes_after_the_streams, SORTS * 4)
     gr_resource_free(m.resource);
 }
 
-/* Also work that grinterop did not put there. */
+/* This includes work that grinterop did not submit. */
 TEST(a_release_comes_after_what_it_was_told, SORTS)
 {
     make_or_skip(m, _i);
@@ -265,7 +265,7 @@ TEST(a_release_comes_after_what_it_was_told, SORTS)
 
 GROUP("what they are", add_resource_case)
 
-/* The next mapping has nothing to wait for any more. */
+/* The next mapping has nothing left to wait for. */
 TEST(a_mapping_forgets_the_last_ones_streams)
 {
     gr_buffer *buffer = must_map(fx.resource);
@@ -308,7 +308,7 @@ TEST(a_buffer_that_is_let_go_of_waits_for_its_tensors, SORTS)
     gr_resource_free(m.resource);
 }
 
-/* What another thread that lets the last tensor go has come to, seen from its log. */
+/* How far another thread that frees the last tensor has got, as seen in its log. */
 static struct letting_go {
     gr_tensor *tensor;
     pthread_barrier_t stopped, go_on;
@@ -324,8 +324,7 @@ static void stop_there(void *user, gr_log_level level, const char *line)
     pthread_barrier_wait(&letting_go.go_on);
 }
 
-/* Catches: for a moment the buffer was neither left to a tensor nor set aside, so that it seemed
- * to be in the caller's hands. */
+/* Catches: for a moment neither a tensor nor the set-aside list had the buffer. */
 TEST(a_tensor_holds_its_mapping_until_that_can_be_ended, SORTS)
 {
     pthread_t thread;
@@ -349,7 +348,7 @@ TEST(a_tensor_holds_its_mapping_until_that_can_be_ended, SORTS)
     gr_resource_free(m.resource);
 }
 
-/* The program may end it all the same. */
+/* The program may still end it. */
 TEST(what_was_left_to_tensors_can_be_ended, SORTS * 2)
 {
     int sort = _i / 2;
