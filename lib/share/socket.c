@@ -419,8 +419,8 @@ static gr_status receive(int socket, enum gr_message_kind kind, struct gr_messag
             receive_all(socket, message->room, header.data_size, true, message, deadline, call);
     if (status == GR_OK && message->fd_count != header.fd_count)
         status = gr_fail(GR_ERR_INVALID_VALUE, call,
-                         "Descriptors of the message: %u were sent, but %u arrived: has this "
-                         "process reached its limit (ulimit -n)?",
+                         "The number of descriptors should be %u, but is %u: has this process "
+                         "reached its limit (ulimit -n)?",
                          header.fd_count, message->fd_count);
     if (status == GR_OK)
         status = check_fds(message, call);

@@ -328,9 +328,9 @@ static const struct {
 } wrong[] = {
     {no_shape, GR_ERR_INVALID_VALUE, "its shape is NULL"},
     {minus_one_dimension, GR_ERR_INVALID_VALUE, "-1 dimensions"},
-    {least_dimensions, GR_ERR_INVALID_VALUE, "dimensions; 0 to 8"},
+    {least_dimensions, GR_ERR_INVALID_VALUE, "dimensions; grinterop supports 0 to 8"},
     {nine_dimensions, GR_ERR_UNSUPPORTED, "9 dimensions"},
-    {most_dimensions, GR_ERR_UNSUPPORTED, "dimensions; 0 to 8"},
+    {most_dimensions, GR_ERR_UNSUPPORTED, "dimensions; grinterop supports 0 to 8"},
     {eight_dimensions_with_lanes, GR_ERR_UNSUPPORTED, "in addition to its lanes"},
     {negative_shape, GR_ERR_INVALID_VALUE, "-1 elements"},
     {largest_shape, GR_ERR_INVALID_VALUE, "9223372036854775807"},
