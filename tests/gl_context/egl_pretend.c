@@ -228,7 +228,7 @@ TEST(each_call_of_egls_may_fail)
         {"eglInitialize", "The display could not be initialised on"},
         {"eglBindAPI", "EGL has no desktop OpenGL on"},
         {"eglChooseConfig", "There is no configuration for desktop OpenGL on"},
-        {"eglCreateContext", "No OpenGL core context could be made, of 3.3 or any newer"},
+        {"eglCreateContext", "No OpenGL core context could be created, of 3.3 or any newer"},
         {"eglMakeCurrent", "The new context could not be made current on"},
     };
     for (int step = 0; step < 5; step++) {

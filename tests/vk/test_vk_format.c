@@ -284,7 +284,7 @@ TEST(reasons)
         {VK_FORMAT_A2B10G10R10_UNORM_PACK32, "not whole bytes. Use VK_FORMAT_R16G16B16A16_UNORM."},
         {VK_FORMAT_B10G11R11_UFLOAT_PACK32, "not whole bytes. Use VK_FORMAT_R16G16B16A16_SFLOAT."},
         {VK_FORMAT_R64_SFLOAT, "64-bit channels. Use VK_FORMAT_R32G32_UINT"},
-        {VK_FORMAT_R16_USCALED, "as floats. Use VK_FORMAT_R16_UINT."},
+        {VK_FORMAT_R16_USCALED, "as floats of the same value. Use VK_FORMAT_R16_UINT."},
         {VK_FORMAT_D16_UNORM, "another order. Use VK_FORMAT_D32_SFLOAT."},
         {VK_FORMAT_D16_UNORM_S8_UINT, "stencil. Use VK_FORMAT_D32_SFLOAT."},
         {VK_FORMAT_D24_UNORM_S8_UINT, "stencil. Use VK_FORMAT_D32_SFLOAT."},

@@ -172,7 +172,7 @@ SESSION_TEST(not_there_and_not_enabled)
                                                  "vkGetPhysicalDeviceFeatures2"},
                                       .not_listed = {"VK_KHR_external_memory_fd"}});
     assert_null(gr_vk_device_wrap(&info), GR_ERR_UNSUPPORTED, 0,
-                "device does not have VK_KHR_external_memory_fd (vkGetMemoryFdKHR)");
+                "device does not support VK_KHR_external_memory_fd (vkGetMemoryFdKHR)");
     assert_null(gr_vk_device_wrap(&info), GR_ERR_UNSUPPORTED, 0,
                 "not enabled: VK_KHR_timeline_semaphore (vkWaitSemaphores)");
     assert_null(gr_vk_device_wrap(&info), GR_ERR_UNSUPPORTED, 0,
