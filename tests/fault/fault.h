@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of test_fault share: a resource, and driver calls that fail. */
+/* Shared by the files of test_fault: a resource, and failing driver calls. */
 #ifndef GR_TESTS_FAULT_H
 #define GR_TESTS_FAULT_H
 
@@ -15,18 +15,18 @@
 #define MAP        "cuGraphicsMapResources"
 #define UNMAP      "cuGraphicsUnmapResources"
 
-/* Of each case, which leaves them usable. */
+/* Created for each case, which leaves them usable. */
 extern GLuint name;
 extern gr_resource *resource;
 TCase *add_fault_case(Suite *suite, const char *title);
 
-/* The call of the driver's function behind the next `after` ones fails. */
+/* Forwards the next `after` calls of the driver function; the one after them fails. */
 void let_fail(const char *function, CUresult code, long after);
 
-/* The last error names the driver's function and code. */
+/* The last error names the driver function and the code. */
 void assert_cuda_error(const char *function, CUresult code, const char *code_name);
 
-/* fault_causes.c's children: drivers that do not start. */
+/* Children of fault_causes.c: drivers that do not start. */
 int init_fails(void);
 int init_names_causes(void);
 int each_function_missing(void);

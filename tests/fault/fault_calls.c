@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls of grinterop's that fail, see fault_calls.h. */
+/* Makes grinterop's calls fail; see fault_calls.h. */
 #define _GNU_SOURCE
 #include "fault_calls_parts.h"
 
@@ -23,20 +23,20 @@ struct point {
     enum call_kind kind;
     bool fails, ends, imported;
     void *real;
-    void *const *variable; /* epoxy's, which holds the function */
+    void *const *variable; /* epoxy's pointer to the function */
     const struct system_function *of_system;
 };
 
 static struct point points[MOST_POINTS];
 static size_t point_count;
-static void *slots[MOST_POINTS]; /* in the place of epoxy's variables */
+static void *slots[MOST_POINTS]; /* instead of epoxy's variables */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct call_fault armed;
 static struct call_hit hit;
 static pthread_t armed_by;
-static unsigned since_hit; /* how many could have failed behind it */
-static long places_seen;   /* since the arming */
+static unsigned since_hit; /* number of calls since then that could have failed */
+static long places_seen;   /* since arming */
 static struct call_balance balance;
 static int pending_gl, pending_egl;
 struct library_code library_code;
@@ -45,10 +45,10 @@ static struct site {
     uintptr_t at;
     size_t point;
     unsigned long failed;
-    long tried, seen; /* turns that it had, and calls since the arming */
+    long tried, seen; /* its turns, and its calls since arming */
 } sites[MOST_SITES];
 static size_t site_count;
-static const struct site *last; /* that failed, and which of its calls */
+static const struct site *last; /* the last one that failed, and the number of its call */
 static long last_number;
 
 extern const char fault_calls_thunks[] __attribute__((visibility("hidden")));
@@ -162,7 +162,7 @@ static long answer_of_system(const struct system_function *function)
     return function->answer == ANSWER_MINUS_ONE ? -1 : 0;
 }
 
-/* Mesa's CPU drivers close the descriptor of memory that they could not import. */
+/* Like Mesa's CPU drivers, closes the descriptor of memory whose import fails. */
 static void close_as_mesa_does(const struct point *point, const long arguments[])
 {
     if (strcmp(point->name, "glImportMemoryFdEXT") == 0)
@@ -196,7 +196,7 @@ static bool has_succeeded(const struct point *point, long result)
     return result != 0 && result != -1;
 }
 
-/* In the first of its rows: fault_calls_balance() adds them up. */
+/* Counts in the first row of the function: fault_calls_balance() adds the rows up. */
 static void count_more(const struct point *point, long result)
 {
     if (!has_succeeded(point, result))
@@ -209,7 +209,7 @@ static void count_more(const struct point *point, long result)
     }
 }
 
-/* The first of those that this function ends: they share the count. */
+/* Counts in the first row with this destroying function: the rows share the count. */
 static void count_less(const struct point *point, const long arguments[])
 {
     for (size_t i = 0; i < CALL_BALANCES && balances[i].less; i++) {
@@ -229,7 +229,7 @@ static bool makes(const struct point *point)
     return false;
 }
 
-/* What the thunk does: it jumps to the function, gives this value, or calls it and asks again. */
+/* What the thunk does: jump to the function, return this value, or call it and ask again. */
 struct outcome {
     long how, value;
 };
@@ -255,8 +255,8 @@ static void choose(const struct point *point, const void *caller, const long arg
 }
 
 /*
- * What was looked up is the program's, too. What is imported is grinterop's, even where a call that
- * is a function's last returns to that one's caller.
+ * Whether grinterop makes the call. The program may call functions that were looked up, too.
+ * Imported ones are only called by grinterop, even if a tail call makes it look otherwise.
  */
 static bool is_grinterops(const struct point *point, const void *caller)
 {
@@ -264,7 +264,7 @@ static bool is_grinterops(const struct point *point, const void *caller)
            ((uintptr_t)caller >= library_code.start && (uintptr_t)caller < library_code.end);
 }
 
-/* An error that a failed call left is told before the context's own. */
+/* An error from a failed call is returned before the context's own. */
 static bool take_pending(const struct point *point, struct outcome *outcome)
 {
     int *pending = strcmp(point->name, "glGetError") == 0    ? &pending_gl
@@ -277,7 +277,7 @@ static bool take_pending(const struct point *point, struct outcome *outcome)
     return true;
 }
 
-/* The thunks call these two by their names. */
+/* The thunks call these two functions by name. */
 #define OF_THUNKS __attribute__((used, visibility("hidden")))
 OF_THUNKS void *fault_calls_called(unsigned long *slot, const void *caller, struct outcome *outcome,
                                    const long arguments[]);
@@ -321,8 +321,8 @@ long fault_calls_returned(unsigned long slot, long result)
 
 #ifdef __x86_64__
 /*
- * One thunk for each point pushes its number. What is behind the number on the stack is as the
- * caller left it, so that any function's arguments pass.
+ * There is one thunk for each point, which pushes its number. The stack below it is left unchanged,
+ * so that the arguments of any function pass through.
  */
 __asm__(".pushsection .text\n"
         ".balign 16\n"
@@ -395,7 +395,7 @@ __asm__(".pushsection .text\n"
 const char fault_calls_thunks[1];
 #endif
 
-/* ---- The test's side ------------------------------------------------------------------------- */
+/* ---- Interface for tests --------------------------------------------------------------------- */
 
 void fault_calls_begin(void)
 {
@@ -429,14 +429,14 @@ struct call_hit fault_calls_disarm(void)
     return got;
 }
 
-/* Whether what this row and the one before it count is the same. */
+/* Whether this row and the previous one count the same thing. */
 static bool is_more_of_the_same(size_t i)
 {
     return balances[i].less && (strcmp(balances[i].less, balances[i - 1].less) == 0 ||
                                 strcmp(balances[i].more, balances[i - 1].more) == 0);
 }
 
-/* Things that one function ends are counted together, and so are ends of one thing. */
+/* Things that one function destroys share a count, as do functions that destroy one thing. */
 struct call_balance fault_calls_balance(void)
 {
     pthread_mutex_lock(&lock);
@@ -470,7 +470,7 @@ struct call_sites fault_calls_sites(enum call_kind kind)
 
 bool fault_calls_write_sites(const char *path)
 {
-    static char room[1 << 17]; /* all by one write(): several programs may add theirs */
+    static char room[1 << 17]; /* one write(): programs may append to it */
     FILE *file = fopen(path, "a");
     if (!file)
         return false;

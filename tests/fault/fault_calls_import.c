@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Puts points in the place of what grinterop looks up and of what it imports. */
+/* Replaces functions that grinterop looks up or imports with points. */
 #define _GNU_SOURCE
 #include "fault_calls_parts.h"
 
@@ -56,7 +56,7 @@ static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL find_instance(VkInstance instanc
     return (PFN_vkVoidFunction)find_device;
 }
 
-/* ISO C has no conversion between a function's address and void *. */
+/* ISO C has no conversion between a function pointer and void *. */
 #define TAKE(keep, found, mine)                                                                    \
     do {                                                                                           \
         memcpy(&(keep), &(found), sizeof(found));                                                  \
@@ -64,7 +64,7 @@ static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL find_instance(VkInstance instanc
         memcpy(&(found), &mine_, sizeof(found));                                                   \
     } while (0)
 
-/* In the place of dlsym(): what looks functions up is wrapped, so that all that it finds is. */
+/* Replaces dlsym(): wraps the look-up functions, so that all functions they return are wrapped. */
 static void *find_symbol(void *file, const char *name)
 {
     void *found = dlsym(file, name);
@@ -79,7 +79,7 @@ static void *find_symbol(void *file, const char *name)
     return found;
 }
 
-/* ---- grinterop's table of imports ------------------------------------------------------------ */
+/* ---- grinterop's import table ---------------------------------------------------------------- */
 
 struct imports {
     const ElfW(Sym) * symbols;
@@ -109,7 +109,7 @@ static void *stand_in_of(const char *name)
     return address;
 }
 
-/* NULL: it stays what it is. */
+/* NULL: it is not replaced. */
 static void *import_of(const char *name)
 {
     if (stand_in_of(name))
@@ -218,10 +218,10 @@ const char *fault_calls_start(const struct call_stand_in *list)
     struct imports imports = {0};
     dl_iterate_phdr(find_grinterop, &imports);
     if (!library_code.end)
-        return "grinterop is linked statically: it has no table of imports";
+        return "grinterop is linked statically: it has no import table";
     take_imports(&imports);
     return NULL;
 #else
-    return "calls are made to fail on x86-64 only";
+    return "calls can only be made to fail on x86-64";
 #endif
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What can fail, and how. */
+/* Which functions can fail, and how. */
 #include "fault_calls_parts.h"
 
 #include <errno.h>
@@ -90,8 +90,8 @@ const struct balance balances[CALL_BALANCES] = {
 };
 
 /*
- * What ends something does so, and reports the error: a driver's error of earlier work, or what
- * close() says of a file.
+ * Destroying functions take effect and then report an error: a driver's error of earlier work, or
+ * close()'s error of a file.
  */
 static const char *const ends[] = {"cuGraphicsUnregister",
                                    "cuMemFree",
@@ -112,14 +112,14 @@ static const char *const ends[] = {"cuGraphicsUnregister",
                                    "eglDestroy",
                                    "glDelete"};
 
-/* What has no way to fail, or none that its caller could see. */
+/* Functions that cannot fail, or not in a way that the caller could see. */
 static const char *const never_fails[] = {"eglGetCurrent", "eglGetError",   "eglGetProcAddress",
                                           "eglQueryAPI",   "glFinish",      "glFlush",
                                           "glGetError",    "glIs",          "glHint",
                                           "glPixel",       "vkCmd",         "vkDestroy",
                                           "vkFree",        "vkGetBuffer",   "vkGetDevice",
                                           "vkGetImage",    "vkGetPhysical", "cuGetErrorString"};
-/* These answer by a result, whatever their names begin with. */
+/* These return a result, whatever their prefix suggests. */
 static const char *const can_fail[] = {"vkGetPhysicalDeviceImageFormatProperties2"};
 
 static bool begins(const char *name, const char *const list[], size_t count)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Streams that capture a graph. The software driver captures nothing, so fault_driver.c reports
- * that a stream does: each call is refused, nothing is put into the stream, and the same call
- * succeeds after the capture.
+ * Streams that capture a graph. The software driver cannot capture, so fault_driver.c reports that
+ * a stream does: each call is refused, nothing is put into the stream, and the same call succeeds
+ * after the capture.
  *
  * Catches: a captured map or release repeated one frame's wait and signal at each launch.
  */
@@ -25,7 +25,7 @@
 #define CAPTURING  "cuStreamIsCapturing"
 #define TRANSPORTS 2
 
-/* What would become a part of the graph. */
+/* Calls that would become part of the graph. */
 static unsigned long enqueued(void)
 {
     static const char *const calls[] = {
@@ -103,7 +103,7 @@ TEST(a_map_is_refused, TRANSPORTS)
     assert_resource_usable(resource, gr_gl_name(resource));
 }
 
-/* On the stream of the map, on another one that captures, and on one that would wait for it. */
+/* On the stream of the map, on another capturing stream, and on one that would wait for it. */
 TEST(a_release_is_refused, TRANSPORTS)
 {
     GR_AUTO(gr_resource) *resource = make(_i, GR_READ_WRITE);
@@ -222,7 +222,7 @@ TEST(copies_of_images_are_refused)
     glDeleteTextures(1, &texture);
 }
 
-/* Exported to `stream`, if there is DLPack. */
+/* Exports to `stream`, if DLPack is available. */
 static void *export_to(gr_tensor *tensor, CUstream stream)
 {
 #if __has_include(<dlpack/dlpack.h>)
@@ -247,10 +247,10 @@ static void end_export(void *managed)
 }
 
 /*
- * Freed while its own stream captures, or while that of its consumer does: nothing is put into that
- * stream, and the tensor ends after the capture. Others that would wait for the stream are refused.
+ * Freed while its own stream or its consumer's captures: nothing is put into that stream, and the
+ * tensor ends after the capture. Calls that would wait for the stream are refused.
  *
- * Catches: an event was recorded in the capture, and became a part of the graph.
+ * Catches: an event was recorded in the capture and became part of the graph.
  */
 TEST(a_freed_tensor_ends_after_the_capture, TRANSPORTS)
 {
@@ -273,7 +273,7 @@ TEST(a_freed_tensor_ends_after_the_capture, TRANSPORTS)
     assert_ok(gr_tensor_collect(1000));
 }
 
-/* As gr_buffer_release_later() documents. */
+/* As documented for gr_buffer_release_later(). */
 TEST(a_release_later_in_a_capture_leaves_the_mapping, TRANSPORTS)
 {
     GR_AUTO(gr_resource) *resource = make(_i, GR_READ_WRITE);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What messages say of the cause: of a driver's code, of who draws and of what the machine lacks.
- */
+/* Causes in messages: the driver's code, the device that renders, and what the machine lacks. */
 #define _GNU_SOURCE
 #include "fault.h"
 
@@ -16,18 +15,18 @@
 #include <epoxy/egl.h>
 #include <epoxy/gl.h>
 
-/* The last error's message has these words. */
+/* The last error's message contains these words. */
 static void assert_says(const char *words)
 {
     const char *said = gr_last_error()->message;
     ck_assert_msg(strstr(said, words), "no \"%s\" in: %s", words, said);
 }
 
-/* ---- The machine that grinterop asks about --------------------------------------------------- */
+/* ---- The simulated machine ------------------------------------------------------------------- */
 
-static const char *kernel;    /* what uname() says; NULL: the truth */
-static const char *no_node;   /* the device node that is not there */
-static const char *shut_node; /* and the one that may not be opened */
+static const char *kernel;    /* uname()'s result; NULL: the real one */
+static const char *no_node;   /* the device node that is missing */
+static const char *shut_node; /* and the one that cannot be opened */
 
 int uname(struct utsname *name)
 {
@@ -57,9 +56,9 @@ int access(const char *path, int mode)
 GROUP("causes", add_fault_case)
 
 /*
- * Whoever draws, there is a way that works, and the message names it to its end.
+ * Whichever device renders, one transport works, and the message names it to the end.
  *
- * Catches: the refusal where llvmpipe draws named drivers to install and no copy.
+ * Catches: with llvmpipe the message named drivers to install, but not the copy transport.
  */
 TEST(refused_registration_names_the_copy)
 {
@@ -76,7 +75,7 @@ TEST(refused_registration_names_the_copy)
     }
 }
 
-/* What OpenGL says of itself; NULL: the truth. */
+/* OpenGL's strings; NULL: the real ones. */
 static const char *vendor, *renderer;
 static __typeof__(epoxy_glGetString) own_get_string;
 
@@ -86,7 +85,7 @@ static const GLubyte *pretend_get_string(GLenum what)
     return text ? (const GLubyte *)text : own_get_string(what);
 }
 
-/* What to do depends on who draws, on what is set and on the driver's code. */
+/* The advice depends on the renderer, on environment variables and on the driver's code. */
 TEST(a_refused_registration_says_what_to_do)
 {
     static const struct {
@@ -101,7 +100,7 @@ TEST(a_refused_registration_says_what_to_do)
         {"NVIDIA Corporation", "NVIDIA RTX", CUDA_ERROR_OUT_OF_MEMORY, NULL, "may be out of mem"},
         {"NVIDIA Corporation", "NVIDIA RTX", CUDA_ERROR_UNKNOWN, NULL, "Both must be one device"},
         {"NVIDIA Corporation", "NVIDIA RTX", CUDA_ERROR_UNKNOWN, "VGL_ISACTIVE", "VirtualGL is "},
-        /* which hides nothing here */
+        /* it hides nothing here */
         {"NVIDIA Corporation", "NVIDIA RTX", CUDA_ERROR_UNKNOWN, "CUDA_VISIBLE_DEVICES", "Both "},
     };
     own_get_string = (__typeof__(own_get_string))eglGetProcAddress("glGetString");
@@ -152,9 +151,7 @@ static unsigned times_said(const char *words)
     return times;
 }
 
-/*
- * Catches: what one code means was said by the code's advice and by the call's sentence, too.
- */
+/* Catches: both the code's advice and the call's message explained the code. */
 TEST(a_cause_is_said_once)
 {
     static const CUresult codes[] = {CUDA_ERROR_UNKNOWN, CUDA_ERROR_ILLEGAL_ADDRESS,
@@ -175,7 +172,7 @@ TEST(a_cause_is_said_once)
 
 /* ---- Start of the driver --------------------------------------------------------------------- */
 
-/* A driver that is there but does not start is no driver. */
+/* A driver that exists but does not start counts as missing. */
 int init_fails(void)
 {
     static const int codes[] = {CUDA_ERROR_NO_DEVICE, CUDA_ERROR_SYSTEM_DRIVER_MISMATCH,
@@ -187,7 +184,7 @@ int init_fails(void)
         child_check(!gr_cuda_is_software());
         child_check(gr_cuda_driver_path()[0] == '\0');
     }
-    /* The failure is not for ever. */
+    /* The failure is not permanent. */
     child_check(gr_cuda_load(false) == GR_OK);
     child_check(gr_cuda());
     return 0;
@@ -196,7 +193,7 @@ int init_fails(void)
 #define NAME(name) "cu" #name,
 static const char *const required[] = {GR_DRIVER_REQUIRED(NAME)};
 
-/* An older driver than grinterop needs, of which one function is missing. */
+/* A driver that is too old and lacks one function. */
 int each_function_missing(void)
 {
     for (size_t i = 0; i < sizeof(required) / sizeof(*required); i++) {
@@ -214,7 +211,7 @@ int each_function_missing(void)
     return 0;
 }
 
-/* Each code of cuInit names its cause, of what is seen of the machine. */
+/* For each code of cuInit the message names the cause, from what is visible on the machine. */
 int init_names_causes(void)
 {
     static const char wsl[] = "5.15.90.1-microsoft-standard-WSL2", tegra[] = "5.15.148-tegra";

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Every call that grinterop makes fails once, in every public operation: the first call of CUDA's
- * in a scenario, then the second, and so on until all pass; the same for OpenGL, EGL, Vulkan,
- * memory and the system, with each code that such a call may give, and with a device or a context
- * that is lost from that call on.
+ * Makes every call of grinterop fail once, in every public operation: the first CUDA call in a
+ * scenario, then the second, and so on until all succeed; the same for OpenGL, EGL, Vulkan, memory
+ * and the system, with each code that such a call may return, and with a device or context that is
+ * lost from that call on.
  *
- * After each the call said what failed, nothing is left that it made, and the same scenario
- * succeeds.
+ * After each failure the operation must have named the failed call and left nothing that it
+ * created, and the same scenario must succeed.
  */
 #define _GNU_SOURCE
 #include "fault_calls.h"
@@ -22,10 +22,10 @@
 
 #include <grinterop/tensor.h>
 
-/* More than there are in one scenario and way. */
+/* More than any scenario has with any way of failing. */
 #define MOST_FAULTS 4000
 
-/* ---- What fails ------------------------------------------------------------------------------ */
+/* ---- Ways of failing ------------------------------------------------------------------------- */
 
 static const struct way {
     const char *name;
@@ -34,42 +34,43 @@ static const struct way {
     bool lasts;
     int most; /* how often one place fails in one scenario */
     gr_error_domain domain;
-    unsigned every; /* and of those behind it, each such one */
-    bool of_few;    /* of WALK_FEW's */
+    unsigned every; /* and every n-th later call */
+    bool of_few;    /* also used with WALK_FEW */
 } ways[] = {
     {"CUDA is out of memory", CALL_CUDA, CUDA_ERROR_OUT_OF_MEMORY, false, 4, GR_DOMAIN_CUDA, 0,
      true},
     {"CUDA refuses a value", CALL_CUDA, CUDA_ERROR_INVALID_VALUE, false, 1, GR_DOMAIN_CUDA, 0,
      false},
-    {"CUDA has no context", CALL_CUDA, CUDA_ERROR_INVALID_CONTEXT, false, 1, GR_DOMAIN_CUDA, 0,
+    {"CUDA reports no context", CALL_CUDA, CUDA_ERROR_INVALID_CONTEXT, false, 1, GR_DOMAIN_CUDA, 0,
      false},
-    {"CUDA's context ended", CALL_CUDA, CUDA_ERROR_CONTEXT_IS_DESTROYED, false, 1, GR_DOMAIN_CUDA,
-     0, false},
-    {"CUDA can't", CALL_CUDA, CUDA_ERROR_NOT_SUPPORTED, false, 1, GR_DOMAIN_CUDA, 0, false},
-    {"CUDA does not know", CALL_CUDA, CUDA_ERROR_UNKNOWN, false, 1, GR_DOMAIN_CUDA, 0, false},
-    {"CUDA tells of a launch", CALL_CUDA, CUDA_ERROR_LAUNCH_FAILED, false, 1, GR_DOMAIN_CUDA, 0,
-     false},
-    {"CUDA refuses, and then each second call", CALL_CUDA, CUDA_ERROR_UNKNOWN, false, 1,
-     GR_DOMAIN_CUDA, 2, false},
-    {"CUDA's context ended for good", CALL_CUDA, CUDA_ERROR_CONTEXT_IS_DESTROYED, true, 1,
+    {"the CUDA context was destroyed", CALL_CUDA, CUDA_ERROR_CONTEXT_IS_DESTROYED, false, 1,
      GR_DOMAIN_CUDA, 0, false},
-    {"CUDA's device is lost", CALL_CUDA, CUDA_ERROR_ILLEGAL_ADDRESS, true, 1, GR_DOMAIN_CUDA, 0,
+    {"CUDA can't", CALL_CUDA, CUDA_ERROR_NOT_SUPPORTED, false, 1, GR_DOMAIN_CUDA, 0, false},
+    {"CUDA reports an unknown error", CALL_CUDA, CUDA_ERROR_UNKNOWN, false, 1, GR_DOMAIN_CUDA, 0,
+     false},
+    {"CUDA reports a failed launch", CALL_CUDA, CUDA_ERROR_LAUNCH_FAILED, false, 1, GR_DOMAIN_CUDA,
+     0, false},
+    {"CUDA refuses, and then every second call", CALL_CUDA, CUDA_ERROR_UNKNOWN, false, 1,
+     GR_DOMAIN_CUDA, 2, false},
+    {"the CUDA context is destroyed for good", CALL_CUDA, CUDA_ERROR_CONTEXT_IS_DESTROYED, true, 1,
+     GR_DOMAIN_CUDA, 0, false},
+    {"the CUDA device is lost", CALL_CUDA, CUDA_ERROR_ILLEGAL_ADDRESS, true, 1, GR_DOMAIN_CUDA, 0,
      true},
     {"the heap is full", CALL_MEMORY, 0, false, 4, GR_DOMAIN_NONE, 0, true},
     {"the heap is full from then on", CALL_MEMORY, 0, true, 4, GR_DOMAIN_NONE, 0, false},
     {"the system refuses", CALL_SYSTEM, 0, false, 4, GR_DOMAIN_ERRNO, 0, true},
     {"OpenGL is out of memory", CALL_GL, GL_OUT_OF_MEMORY, false, 4, GR_DOMAIN_OPENGL, 0, true},
     {"OpenGL refuses", CALL_GL, GL_INVALID_OPERATION, false, 1, GR_DOMAIN_OPENGL, 0, false},
-    {"OpenGL's context is lost", CALL_GL, GL_CONTEXT_LOST, true, 1, GR_DOMAIN_OPENGL, 0, true},
+    {"the OpenGL context is lost", CALL_GL, GL_CONTEXT_LOST, true, 1, GR_DOMAIN_OPENGL, 0, true},
     {"EGL is out of memory", CALL_EGL, EGL_BAD_ALLOC, false, 4, GR_DOMAIN_EGL, 0, true},
-    {"EGL's context is lost", CALL_EGL, EGL_CONTEXT_LOST, false, 1, GR_DOMAIN_EGL, 0, false},
+    {"the EGL context is lost", CALL_EGL, EGL_CONTEXT_LOST, false, 1, GR_DOMAIN_EGL, 0, false},
     {"Vulkan is out of memory", CALL_VULKAN, VK_ERROR_OUT_OF_HOST_MEMORY, false, 4,
      GR_DOMAIN_VULKAN, 0, true},
-    {"Vulkan's device is full", CALL_VULKAN, VK_ERROR_OUT_OF_DEVICE_MEMORY, false, 1,
+    {"Vulkan is out of device memory", CALL_VULKAN, VK_ERROR_OUT_OF_DEVICE_MEMORY, false, 1,
      GR_DOMAIN_VULKAN, 0, false},
     {"Vulkan does not start", CALL_VULKAN, VK_ERROR_INITIALIZATION_FAILED, false, 1,
      GR_DOMAIN_VULKAN, 0, false},
-    {"Vulkan's device is lost", CALL_VULKAN, VK_ERROR_DEVICE_LOST, true, 1, GR_DOMAIN_VULKAN, 0,
+    {"the Vulkan device is lost", CALL_VULKAN, VK_ERROR_DEVICE_LOST, true, 1, GR_DOMAIN_VULKAN, 0,
      false},
 };
 #define WAYS (sizeof(ways) / sizeof(*ways))
@@ -82,7 +83,7 @@ static const struct scenario *scenario;
 static const struct way *way;
 static struct call_hit hit;
 
-/* All are told before the case fails, so that one run shows them. */
+/* All are printed before the case fails, so that one run shows them. */
 void complain(const char *format, ...)
 {
     char text[1200];
@@ -135,7 +136,7 @@ bool bytes_are(bool right)
     return true;
 }
 
-/* OpenGL's errors that a call left, as OpenGL would have without grinterop, are nobody's here. */
+/* OpenGL errors that a call left, as it would without grinterop, are ignored here. */
 static bool run_scenario(const struct call_fault *to_arm)
 {
     first.is_set = wrong_bytes = false;
@@ -151,7 +152,7 @@ static bool run_scenario(const struct call_fault *to_arm)
     return scenario->run();
 }
 
-/* Without a fault: what the last one kept for later is ended here, too. */
+/* Runs without a fault; this also frees what the last run kept for later. */
 static void run_again(void)
 {
     bool good = run_scenario(NULL);
@@ -164,7 +165,7 @@ static void run_again(void)
     gr_tensor_collect(WALK_SOON);
 }
 
-/* ---- What has to hold ------------------------------------------------------------------------ */
+/* ---- Requirements ---------------------------------------------------------------------------- */
 
 static gr_status class_of_fault(void)
 {
@@ -181,8 +182,8 @@ static gr_status class_of_fault(void)
 }
 
 /*
- * glClientWaitSync() has an answer of its own; and EGL's devices are searched, so that the error
- * lists what each came to.
+ * glClientWaitSync() has its own result; and all EGL devices are tried, so that the error lists the
+ * result of each.
  */
 static bool is_right(const gr_error *error)
 {
@@ -198,14 +199,13 @@ static void check_error(void)
     if (!first.is_set || e->status == GR_OK)
         complain("no error is recorded");
     else if (!first.call[0] || !first.message[0])
-        complain("the error says nothing: '%s' '%s'", first.call, first.message);
+        complain("the error has no text: '%s' '%s'", first.call, first.message);
     else if (way->domain != GR_DOMAIN_NONE && way->code && !is_right(e))
         complain("another error: %s of %s, code %d: %s", gr_status_name(e->status), first.call,
                  e->code, first.message);
     else if (class_of_fault() != GR_OK && e->status != class_of_fault() &&
              e->status != GR_ERR_PARTIAL)
-        complain("another class: %s of %s: %s", gr_status_name(e->status), first.call,
-                 first.message);
+        complain("wrong class: %s of %s: %s", gr_status_name(e->status), first.call, first.message);
 }
 
 struct left {
@@ -219,15 +219,15 @@ static struct left measure(void)
 }
 
 /*
- * What lived on a device or in a context that is lost ends with the process, and what can't be
- * released while memory lasts out stays: the leak check is not to count it.
+ * Objects of a lost device or context live until the process ends, and what can't be released
+ * without memory stays: the leak check must not count it.
  */
 static bool may_leave(void)
 {
     return way->lasts || way->every || scenario->rules & WALK_GIVES_UP;
 }
 
-/* LeakSanitizer's, where it is. */
+/* LeakSanitizer's functions, if linked. */
 void __lsan_disable(void) __attribute__((weak));
 void __lsan_enable(void) __attribute__((weak));
 
@@ -244,7 +244,7 @@ static bool run_with(const struct call_fault *fault)
 
 void (*walk_give_all)(void);
 
-/* A device that is lost does no more work. */
+/* A lost device does no more work. */
 static void end_work(void)
 {
     if (walk_give_all)
@@ -265,7 +265,7 @@ static struct call_hit fail_once(bool repeat)
         .at_loss = way->kind == CALL_CUDA ? end_work : NULL,
     };
     if (getenv("FAULT_WALK_TRACE"))
-        fprintf(stderr, "%s, %s, behind %s\n", scenario->name, way->name,
+        fprintf(stderr, "%s, %s, after %s\n", scenario->name, way->name,
                 hit.function ? hit.function : "none");
     bool good = run_with(&fault);
     hit = fault_calls_disarm();
@@ -285,14 +285,14 @@ static struct call_hit fail_once(bool repeat)
     return kept;
 }
 
-/* What is in a CUDA context that cannot be made current stays there. */
+/* Objects in a CUDA context that cannot be made current stay there. */
 static bool is_out_of_reach(const char *function)
 {
     return function &&
            (strcmp(function, "cuCtxPushCurrent") == 0 || strcmp(function, "cuCtxGetId") == 0);
 }
 
-/* What was kept for later does not grow each time. */
+/* What is kept for later must not grow each time. */
 static void check_growth(struct left before, struct left after)
 {
     if (may_leave() || is_out_of_reach(hit.function))
@@ -332,7 +332,7 @@ static void walk_way(void)
     while (faults < MOST_FAULTS && fail_next())
         faults++;
     if (faults == MOST_FAULTS)
-        complain("there is no end to its faults");
+        complain("its faults never end");
 }
 
 static bool is_asked_for(void)
@@ -368,13 +368,13 @@ void walk_start(const struct call_stand_in *stand_ins)
     no_calls = fault_calls_start(stand_ins);
 }
 
-/* The waits of a walk are short, and a driver's errors are not its own. */
+/* A walk uses short timeouts, and a GPU driver's own errors would interfere. */
 const char *walk_missing(void)
 {
     if (no_calls)
         return no_calls;
     if (sanitizer() && strcmp(sanitizer(), "ThreadSanitizer") == 0)
-        return "under ThreadSanitizer it takes minutes, and no thread is new in it";
+        return "under ThreadSanitizer it takes minutes, and it adds no new threads";
     return gr_cuda_is_software() ? NULL : "a GPU's driver would not know of the errors";
 }
 
@@ -386,7 +386,7 @@ const char *walk_missing_vulkan(void)
 void walk_list(const struct scenario *list)
 {
     complaints = 0;
-    fx.fds = -1; /* what lived on a lost device keeps its descriptors */
+    fx.fds = -1; /* objects of a lost device keep their descriptors */
     walk(list);
     ck_assert_int_eq(complaints, 0);
 }
@@ -397,7 +397,7 @@ TEST_UNLESS(walk_missing(), counts)
 {
     static const char *const names[CALL_KINDS] = {NULL,     "CUDA", "memory", "the system",
                                                   "OpenGL", "EGL",  "Vulkan"};
-    printf("%lu faults: %lu calls told of them, %lu did without\n", faults_made, faults_told,
+    printf("%lu faults: %lu calls reported them, %lu did without\n", faults_made, faults_told,
            faults_borne);
     for (int kind = CALL_CUDA; kind < CALL_KINDS; kind++) {
         struct call_sites sites = fault_calls_sites((enum call_kind)kind);

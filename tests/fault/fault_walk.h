@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The public operations for test_fault_walk: each is a scenario of calls of grinterop's that makes
- * what it needs, works with it, and ends it, whichever call fails.
+ * The public operations for test_fault_walk: each is a scenario of grinterop calls that creates
+ * what it needs, uses it and destroys it, whichever call fails.
  */
 #ifndef GR_TESTS_FAULT_WALK_H
 #define GR_TESTS_FAULT_WALK_H
@@ -12,8 +12,8 @@
 #include <grinterop/ring.h>
 
 /*
- * Milliseconds for a call that waits. With a fault what it waits for may never come; without one it
- * comes, however busy the machine is.
+ * The timeout of waiting calls in milliseconds. With a fault the event may never come; without one
+ * it comes, however busy the machine is.
  */
 extern unsigned walk_soon;
 #define WALK_SOON walk_soon
@@ -21,36 +21,36 @@ extern unsigned walk_soon;
 struct scenario {
     const char *name;
     bool (*run)(void);            /* whether all its calls succeeded */
-    const char *(*missing)(void); /* why it can't run here; NULL: it can anywhere */
-    unsigned rules;               /* of the next two */
+    const char *(*missing)(void); /* why it can't run here; NULL: it can run anywhere */
+    unsigned rules;               /* a combination of the next two */
 };
 
-/* What it can't release is nobody's then, and stays mapped: gr.h says so. */
+/* What it can't release has no owner then and stays mapped, as documented in gr.h. */
 #define WALK_GIVES_UP 1u
 
-/* It takes long: each place fails once by one code of each kind, and by what is lost. */
+/* It takes long: each place fails once with one code of each kind, and with a loss. */
 #define WALK_FEW 2u
 
-/* Lists that end with an entry without name. */
+/* Lists that end with an entry without a name. */
 extern const struct scenario walk_compat[], walk_gl[], walk_gl_images[], walk_older[],
     walk_memory[], walk_rings[], walk_vulkan[], walk_sharing[], walk_peers[], walk_devices[];
 
-/* What an older OpenGL says of itself, for walk_start(). */
+/* The strings and versions of an older OpenGL, for walk_start(). */
 extern const struct call_stand_in walk_older_stand_ins[];
 
-/* First in main(), before grinterop loads a driver. NULL: nothing stands in. */
+/* Must be first in main(), before grinterop loads a driver. NULL: no replacements. */
 void walk_start(const struct call_stand_in *stand_ins);
 
-/* Why a list can't be walked here; NULL: it can. */
+/* Why lists can't be walked here; NULL if they can. */
 const char *walk_missing(void);
 const char *walk_missing_vulkan(void);
 
-/* Walks through a list; the case fails where something did not hold. */
+/* Walks through a list; the case fails if a requirement was violated. */
 void walk_list(const struct scenario *list);
 
 /*
- * A call of a scenario: gives back whether it succeeded, and keeps the error of the first that did
- * not.
+ * For a call of a scenario: returns whether it succeeded, and keeps the error of the first that
+ * failed.
  */
 bool done(bool succeeded);
 bool ok(gr_status status);
@@ -64,24 +64,24 @@ const char *walk_no_sharing(void);
 bool walk_write(gr_ring *ring, CUstream stream);
 bool walk_read(gr_ring *ring, CUstream stream);
 
-/* Of Vulkan's buffers, for another process; NULL as semaphores fails. */
+/* A ring of Vulkan buffers, for another process; fails if a semaphore is NULL. */
 #define WALK_SLOTS 3
 gr_ring *walk_vulkan_ring(gr_semaphore *acquire, gr_semaphore *release,
                           const gr_ring_options *options);
 
-/* Whether something is to fail in this run. */
+/* Whether a call will fail in this run. */
 bool walk_is_armed(void);
 
-/* Notes whether the bytes are right, and is true. */
+/* Notes whether the bytes are right; returns true. */
 bool bytes_are(bool right);
 
 /*
- * What a scenario's work waits for, given when the device is lost, since no more is done then.
- * NULL: none.
+ * Signals what a scenario's work waits for; called when the device is lost, since it does no more
+ * work. NULL: nothing.
  */
 extern void (*walk_give_all)(void);
 
-/* What does not hold, whatever failed. */
+/* Reports a violated requirement. */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What test_fault_walk does by CUDA's names, which compat.h puts on grinterop. */
+/* Scenarios of test_fault_walk with CUDA's names, which compat.h maps to grinterop. */
 #include <grinterop/compat.h>
 
 #include "fault_walk.h"
@@ -24,7 +24,7 @@ static bool fill(CUgraphicsResource resource, int value)
         CU(MemsetD8Async(pointer, (unsigned char)value, size, fx.stream));
     if (fine(cuGraphicsUnmapResources(1, &resource, fx.stream)))
         return good;
-    /* The fault is over: what could not be unmapped can be now. */
+    /* The fault is over: the resource can be unmapped now. */
     cuGraphicsUnmapResources(1, &resource, fx.stream);
     return false;
 }
@@ -47,6 +47,6 @@ static bool run_buffer(void)
 }
 
 const struct scenario walk_compat[] = {
-    {"a buffer by CUDA's names", run_buffer, NULL, 0},
+    {"a buffer with CUDA's names", run_buffer, NULL, 0},
     {NULL, NULL, NULL, 0},
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What test_fault_devices does: OpenGL draws on one device, and CUDA computes on another one. */
+/* Scenarios of test_fault_devices: OpenGL renders on one device, and CUDA computes on another. */
 #include "fault_walk.h"
 
 #include <grinterop/tensor.h>
@@ -7,7 +7,7 @@
 #define SIZE 256
 #define SIDE 8
 
-/* The device that does not draw. */
+/* The device that does not render. */
 static struct {
     CUcontext context;
     CUstream stream, other;
@@ -19,7 +19,7 @@ static const char *no_second(void)
     int count = 0;
     CU(DeviceGetCount(&count));
     if (count < 2)
-        return "there is one CUDA device";
+        return "there is only one CUDA device";
     if (second.context)
         return NULL;
     CU(DevicePrimaryCtxRetain(&second.context, 1));
@@ -144,7 +144,7 @@ static bool run_many(void)
     return good;
 }
 
-/* Refused by grinterop, or by the driver where that does not say which context the stream has. */
+/* Refused by grinterop, or by the driver if that does not report the stream's context. */
 static bool is_refused(void)
 {
     const gr_error *error = gr_last_error();
@@ -158,7 +158,7 @@ static bool run_wrong_stream(void)
     gr_resource *resource = gr_from_gl_buffer(name, GR_READ_WRITE);
     bool good = done(resource);
     if (good && gr_map(resource, second.stream))
-        complain("a stream of another device was taken");
+        complain("a stream of another device was accepted");
     good = good && done(is_refused());
     gr_resource_free(resource);
     glDeleteBuffers(1, &name);
@@ -196,7 +196,7 @@ static gr_tensor *half_of(gr_tensor *tensor)
     return view;
 }
 
-/* Whole, and in rows with gaps; and kernels of the one device may use the other one's memory. */
+/* Contiguous, and in rows with gaps; also with kernels that access the other device's memory. */
 static bool run_tensors(void)
 {
     gr_tensor *here = make(fx.context, fx.stream), *there = make(second.context, second.stream);
@@ -215,13 +215,13 @@ static bool run_tensors(void)
 
 const struct scenario walk_devices[] = {
     {"a buffer by peer", run_peer, no_second, 0},
-    {"a buffer by peer that is discarded", run_peer_discard, no_second, 0},
-    {"a buffer by peer that is read", run_peer_read, no_second, 0},
+    {"a discarded buffer by peer", run_peer_discard, no_second, 0},
+    {"a read-only buffer by peer", run_peer_read, no_second, 0},
     {"two buffers by peer", run_many, no_second, 0},
     {"a buffer by interop between devices", run_interop, no_second, 0},
     {"a buffer by copies between devices", run_copy, no_second, 0},
-    {"a buffer by any way between devices", run_any, no_second, 0},
-    {"a buffer that two devices share", run_shared, no_sharing, 0},
+    {"a buffer by any transport between devices", run_any, no_second, 0},
+    {"a buffer shared by two devices", run_shared, no_sharing, 0},
     {"a stream of another device", run_wrong_stream, no_second, 0},
     {"the probes of two devices", run_probe, no_second, 0},
     {"tensors of two devices", run_tensors, no_second, 0},

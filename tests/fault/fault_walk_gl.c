@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What test_fault_walk does with OpenGL's buffers and contexts. */
+/* Scenarios of test_fault_walk with OpenGL buffers and contexts. */
 #include "fault_walk.h"
 
 #define SIZE 256
@@ -38,7 +38,7 @@ static void fill(gr_buffer *buffer, int value)
                      gr_buffer_stream(buffer)));
 }
 
-/* Whatever failed, a buffer that is out is given back: where that fails, too, its resource ends. */
+/* Whatever failed, a mapped buffer is released. If that fails too, its resource is freed. */
 static bool fill_and_release(gr_buffer *buffer, int value)
 {
     fill(buffer, value);
@@ -76,7 +76,7 @@ bool walk_a_buffer(const gr_gl_options *options)
     return good;
 }
 
-/* ---- Errors that are OpenGL's already -------------------------------------------------------- */
+/* ---- Errors that were pending before --------------------------------------------------------- */
 
 static void blit_from_nothing(void)
 {
@@ -120,7 +120,7 @@ static bool map_beside(GLenum error, gr_resource *resource)
     return bytes_are(left == error || walk_is_armed()) && good;
 }
 
-/* They stay, but where the call fails that raises one again; none is taken for grinterop's. */
+/* They stay pending unless the failing call raises one again; none is attributed to grinterop. */
 static bool run_errors(void)
 {
     static const GLenum errors[] = {GL_INVALID_ENUM, GL_INVALID_VALUE, GL_INVALID_OPERATION,
@@ -135,7 +135,7 @@ static bool run_errors(void)
     return good;
 }
 
-/* ---- Buffers, in each way -------------------------------------------------------------------- */
+/* ---- Buffers by each transport --------------------------------------------------------------- */
 
 static bool run_interop(void)
 {
@@ -211,7 +211,7 @@ static bool run_later(void)
     return good;
 }
 
-/* Close, with and without a mapping; a buffer that is left is released afterwards. */
+/* Close, with and without a mapping; a remaining buffer is released afterwards. */
 static bool run_close(void)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);
@@ -250,7 +250,7 @@ static bool run_many(void)
     return good;
 }
 
-/* ---- Contexts and questions ------------------------------------------------------------------ */
+/* ---- Contexts and queries -------------------------------------------------------------------- */
 
 static bool run_probe(void)
 {
@@ -286,7 +286,7 @@ static bool run_context(void)
     return good;
 }
 
-/* Without a CUDA context of the program's. */
+/* Without a CUDA context of the program. */
 static bool run_without_context(void)
 {
     CU(CtxSetCurrent(NULL));
@@ -306,21 +306,21 @@ const char *walk_no_sharing(void)
 const struct scenario walk_gl[] = {
     {"a buffer by interop", run_interop, NULL, 0},
     {"a buffer by copies", run_copy, NULL, 0},
-    {"a buffer beside OpenGL's errors", run_errors, NULL, WALK_FEW},
-    {"a buffer by any way", run_any, NULL, 0},
-    {"a buffer that is discarded", run_plain, NULL, 0},
-    {"a buffer that is made", run_create_any, NULL, 0},
-    {"a buffer that is made for interop", run_create_interop, NULL, 0},
-    {"a buffer that is made for copies", run_create_copy, NULL, 0},
-    {"a buffer that is made and shared", run_create_shared, walk_no_sharing, 0},
-    {"a buffer that is made and packed", run_create_packed, walk_no_sharing, 0},
+    {"a buffer with pending OpenGL errors", run_errors, NULL, WALK_FEW},
+    {"a buffer by any transport", run_any, NULL, 0},
+    {"a discarded buffer", run_plain, NULL, 0},
+    {"a created buffer", run_create_any, NULL, 0},
+    {"a buffer created for interop", run_create_interop, NULL, 0},
+    {"a buffer created for copies", run_create_copy, NULL, 0},
+    {"a created and shared buffer", run_create_shared, walk_no_sharing, 0},
+    {"a created and packed buffer", run_create_packed, walk_no_sharing, 0},
     {"a map on entry", run_on_entry, NULL, 0},
-    {"a release for later", run_later, NULL, WALK_GIVES_UP},
+    {"a deferred release", run_later, NULL, WALK_GIVES_UP},
     {"a close", run_close, NULL, 0},
     {"two maps at once", run_many, NULL, 0},
     {"the probes", run_probe, NULL, 0},
-    {"a context of EGL's", run_egl, NULL, 0},
-    {"a context of CUDA's", run_context, NULL, 0},
-    {"no context of CUDA's", run_without_context, NULL, 0},
+    {"an EGL context", run_egl, NULL, 0},
+    {"a CUDA context", run_context, NULL, 0},
+    {"no CUDA context", run_without_context, NULL, 0},
     {NULL, NULL, NULL, 0},
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What test_fault_walk does with OpenGL's images. */
+/* Scenarios of test_fault_walk with OpenGL images. */
 #include "fault_walk.h"
 #include "tests/support/support_image.h"
 
@@ -15,7 +15,7 @@ static bool copy_both_ways(gr_buffer *buffer)
            ok(gr_buffer_copy_to_image(buffer, 0, 0, &linear, fx.stream));
 }
 
-/* Each layer that is copied has memory of its own. */
+/* Each copied layer has its own memory. */
 static bool look_at_image(gr_buffer *buffer, bool surface, bool is_copied)
 {
     const gr_texture_options linear =
@@ -155,18 +155,18 @@ static const char *no_shared_images(void)
 
 const struct scenario walk_gl_images[] = {
     {"an image", run_image, NULL, 0},
-    {"an image that is read", run_image_read, NULL, 0},
-    {"an image of layers", run_image_array, NULL, 0},
+    {"a read-only image", run_image_read, NULL, 0},
+    {"an image with layers", run_image_array, NULL, 0},
     {"an image by copies", run_image_copy, NULL, 0},
-    {"an image of slices by copies", run_image_copy_3d, NULL, 0},
-    {"an image of layers by copies", run_image_copy_array, NULL, 0},
+    {"an image with slices by copies", run_image_copy_3d, NULL, 0},
+    {"an image with layers by copies", run_image_copy_array, NULL, 0},
     {"a renderbuffer", run_renderbuffer, NULL, 0},
     {"a renderbuffer by copies", run_renderbuffer_copy, NULL, 0},
     {"a cube map by copies", run_image_copy_cube, NULL, 0},
-    {"an image that is made", run_create_image, NULL, 0},
-    {"an image of slices that is made", run_create_slices, NULL, 0},
-    {"an image that is made for interop", run_create_image_interop, NULL, 0},
-    {"an image that is made for copies", run_create_image_copy, NULL, 0},
-    {"an image that is made and shared", run_create_image_shared, no_shared_images, 0},
+    {"a created image", run_create_image, NULL, 0},
+    {"a created image with slices", run_create_slices, NULL, 0},
+    {"an image created for interop", run_create_image_interop, NULL, 0},
+    {"an image created for copies", run_create_image_copy, NULL, 0},
+    {"a created and shared image", run_create_image_shared, no_shared_images, 0},
     {NULL, NULL, NULL, 0},
 };

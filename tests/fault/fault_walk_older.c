@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What test_fault_walk does where OpenGL is older: it says of itself that it is, and grinterop goes
- * the ways that need less. Each age has a context of its own, which lasts.
+ * Scenarios of test_fault_walk with an older OpenGL: it reports an older version, and grinterop
+ * uses functions that need no more. Each version has its own context, which is kept.
  */
 #include "fault_walk.h"
 #include "tests/support/support_image.h"
 
 #include <string.h>
 
-/* ---- What OpenGL says ------------------------------------------------------------------------ */
+/* ---- Simulated OpenGL versions --------------------------------------------------------------- */
 
-/* 0: what is true. */
+/* 0: the real one. */
 static int version;
 
 static int older_version(void)
@@ -76,7 +76,7 @@ static bool use_copy(void)
     return walk_a_buffer(&walk_by_copy);
 }
 
-/* Storage that takes no bytes from the program, so that they go by way of another buffer. */
+/* Storage that the program cannot write to, so that the bytes go through another buffer. */
 static bool use_immutable(void)
 {
     static const unsigned char bytes[64] = {1};
@@ -133,7 +133,7 @@ static bool run_renderbuffer_copy(void)
 const struct scenario walk_older[] = {
     {"a buffer by interop, OpenGL 3.3", run_interop, no_33, 0},
     {"a buffer by copies, OpenGL 3.3", run_copy, no_33, 0},
-    {"storage that takes no bytes, OpenGL 4.4", run_immutable, no_44, 0},
+    {"storage without direct writes, OpenGL 4.4", run_immutable, no_44, 0},
     {"an image by copies, OpenGL 4.4", run_image_copy_44, no_44, 0},
     {"a renderbuffer by copies, OpenGL 4.4", run_renderbuffer_copy, no_44, 0},
     {NULL, NULL, NULL, 0},

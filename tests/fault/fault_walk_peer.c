@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What test_fault_walk does with rings whose peer ends, at any step: it is played in this process,
- * so that each call of this side's may fail while it is there, and after it is gone.
+ * Scenarios of test_fault_walk with rings whose peer ends at any step. The peer is simulated in
+ * this process, so that each call on this side may fail while the peer exists and after it has
+ * gone.
  */
 #include "fault_walk.h"
 #include "tests/hostile/hostile.h"
 
 #include <unistd.h>
 
-/* Longer than the end of a peer takes to be seen. */
+/* Longer than it takes to detect the end of a peer. */
 #define ENOUGH_MS 10000
 
 static struct hostile peer;
@@ -20,7 +21,7 @@ static void give_all(void)
     hostile_set(&peer.received, 1 << 20);
 }
 
-/* Takes the ring, which may be NULL. */
+/* The simulated peer receives the ring, which may be NULL. */
 static gr_ring *send_to_peer(gr_ring *ring, gr_ring_role role)
 {
     int socket;
@@ -35,7 +36,7 @@ static gr_ring *send_to_peer(gr_ring *ring, gr_ring_role role)
     return NULL;
 }
 
-/* Frames of this side's, with the peer's turn before each, and the start of the next. */
+/* Frames on this side, with the peer's turn before each, and the start of the next. */
 static bool take_turns(gr_ring *ring, bool here_writes, int frames)
 {
     bool good = true;
@@ -47,13 +48,13 @@ static bool take_turns(gr_ring *ring, bool here_writes, int frames)
     return good;
 }
 
-/* A dead peer's signals come from this side, so that no stream waits for ever. */
+/* This side signals for a dead peer, so that no stream waits forever. */
 static void check_streams(void)
 {
     bool end = stream_ends_within(fx.stream, ENOUGH_MS) && stream_ends_within(fx.other, ENOUGH_MS);
     if (end)
         return;
-    complain("a stream waits for a peer that is gone");
+    complain("a stream waits for a peer that has gone");
     give_all();
 }
 
@@ -85,7 +86,7 @@ static void die(void)
     peer.socket = -1;
 }
 
-/* It hands a frame on whose work it never does; this side waits for that, and it ends. */
+/* The peer hands over a frame without doing its work; this side waits for it, and the peer ends. */
 static void leave_unfinished(gr_ring *ring)
 {
     const gr_slot *slot = NULL;
@@ -114,7 +115,7 @@ static bool run_reads(void)
     return end_ring(ring, good);
 }
 
-/* What it signalled is taken back, which is looked for while it lives. */
+/* The peer takes its signal back, which this side checks for while it lives. */
 static bool run_takes_back(void)
 {
     gr_ring *ring = begin_ring(true, GR_RING_LOSSLESS);
@@ -129,7 +130,7 @@ static bool run_takes_back(void)
     return end_ring(ring, good);
 }
 
-/* ---- OpenGL's side --------------------------------------------------------------------------- */
+/* ---- OpenGL ---------------------------------------------------------------------------------- */
 
 static gr_ring *make_opengls(void)
 {
@@ -147,7 +148,7 @@ static gr_ring *make_opengls(void)
     return ring;
 }
 
-/* It waits in its thread where it has no semaphores: for a peer, too, that ends before its work. */
+/* Without semaphores, OpenGL's thread blocks, here for a peer that ends before its work. */
 static bool run_opengl_reads(void)
 {
     const gr_slot *slot = NULL;
@@ -176,7 +177,7 @@ static const char *no_sharing(void)
 }
 
 const struct scenario walk_peers[] = {
-    {"a ring of OpenGL's whose writer ends", run_opengl_reads, no_sharing, WALK_FEW},
+    {"a ring of OpenGL buffers whose writer ends", run_opengl_reads, no_sharing, WALK_FEW},
     {"a ring whose reader ends", run_writes, NULL, WALK_FEW},
     {"a ring whose writer ends", run_reads, NULL, WALK_FEW},
     {"a ring whose reader takes back", run_takes_back, NULL, WALK_FEW},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What test_fault_walk does with rings, in one process and between two ends of a socket. */
+/* Scenarios of test_fault_walk with rings, in one process and between the two ends of a socket. */
 #include "fault_walk.h"
 #include "tests/support/support_vulkan.h"
 
@@ -16,7 +16,7 @@
 static const gr_gl_options by_interop = {.struct_size = sizeof(by_interop),
                                          .transports = GR_TRANSPORT_INTEROP};
 
-/* ---- Of OpenGL's buffers --------------------------------------------------------------------- */
+/* ---- OpenGL buffers -------------------------------------------------------------------------- */
 
 struct slots {
     gr_resource *of[SLOTS];
@@ -40,7 +40,7 @@ static void end_slots(struct slots *slots)
 
 typedef gr_status (*hand_over)(gr_ring *ring, const gr_slot *const slots[], size_t n);
 
-/* What could not be handed over stays the side's, which tries again. */
+/* If handing over fails, this side keeps the slot and tries again. */
 static bool give(gr_ring *ring, hand_over how, const gr_slot *slot)
 {
     return ok(how(ring, &slot, 1)) || (how(ring, &slot, 1), false);
@@ -160,13 +160,13 @@ static bool run_ring_tensor(void)
 const struct scenario walk_rings[] = {
     {"a ring by interop", run_ring_interop, NULL, 0},
     {"a ring by copies", run_ring_copy, NULL, 0},
-    {"a ring that is shared", run_ring_shared, no_sharing, 0},
-    {"a ring of OpenGL's frames", run_ring_back, NULL, 0},
+    {"a shared ring", run_ring_shared, no_sharing, 0},
+    {"a ring of OpenGL frames", run_ring_back, NULL, 0},
     {"a ring of tensors", run_ring_tensor, NULL, 0},
     {NULL, NULL, NULL, 0},
 };
 
-/* ---- Between two ends ------------------------------------------------------------------------ */
+/* ---- Between two ends of a socket ------------------------------------------------------------ */
 
 static gr_resource *make_vulkan(void)
 {
@@ -261,7 +261,7 @@ static bool run_send_ring(void)
 }
 
 const struct scenario walk_sharing[] = {
-    {"a resource that is sent", run_send, NULL, 0},
-    {"a ring that is sent", run_send_ring, NULL, 0},
+    {"a sent resource", run_send, NULL, 0},
+    {"a sent ring", run_send_ring, NULL, 0},
     {NULL, NULL, NULL, 0},
 };

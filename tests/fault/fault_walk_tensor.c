@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What test_fault_walk does with tensors, and with resources that they go into. */
+/* Scenarios of test_fault_walk with tensors, and with resources that they are published to. */
 #include "fault_walk.h"
 #include "tests/support/support_image.h"
 
@@ -83,7 +83,7 @@ static bool run_copies(void)
     return good;
 }
 
-/* Without a stream; and between tensors of the host and of the device, both ways. */
+/* Without a stream; and between tensors of the host and of the device, in both directions. */
 static bool run_unordered(void)
 {
     const gr_tensor_desc desc = desc_of(GR_MEMORY_DEVICE);
@@ -98,7 +98,7 @@ static bool run_unordered(void)
     return ok(gr_tensor_collect(WALK_SOON)) && good;
 }
 
-/* More streams than a tensor has room for at first. */
+/* More streams than a tensor's initial capacity. */
 static bool run_many_streams(void)
 {
     CUstream streams[8];
@@ -139,7 +139,7 @@ static void end(void *user)
     ended++;
 }
 
-/* The end is called once if the tensor was made, and never if it was not. */
+/* The end function is called once if the tensor was created, otherwise never. */
 static bool run_wrap(void)
 {
     const gr_tensor_desc desc = desc_of(GR_MEMORY_HOST);
@@ -185,7 +185,7 @@ static bool run_dlpack(void)
     return ok(gr_tensor_collect(WALK_SOON)) && good;
 }
 
-/* Of another library's, which says on which device it is. */
+/* Another library's tensor, which names its device. */
 static void end_foreign(DLManagedTensorVersioned *managed)
 {
     CU(MemFree((CUdeviceptr)(uintptr_t)managed->dl_tensor.data));
@@ -215,7 +215,7 @@ static bool run_foreign(void)
 }
 #endif
 
-/* ---- Of mappings ----------------------------------------------------------------------------- */
+/* ---- Tensors of mappings --------------------------------------------------------------------- */
 
 static bool release(gr_buffer *buffer)
 {
@@ -290,15 +290,15 @@ static bool run_publish_buffer(void)
     return good;
 }
 
-/* The first time loads the kernels, which a build may not have. */
+/* The first call loads the kernels, which a build may lack. */
 static const char *no_kernels(void)
 {
     return run_publish_image() && run_publish_buffer() ? NULL : gr_last_error()->message;
 }
 
 const struct scenario walk_memory[] = {
-    {"a tensor of the device", run_device, NULL, 0},
-    {"a tensor of the host", run_host, NULL, 0},
+    {"a device tensor", run_device, NULL, 0},
+    {"a host tensor", run_host, NULL, 0},
     {"a pinned tensor", run_pinned, NULL, 0},
     {"a managed tensor", run_managed, NULL, 0},
     {"copies of tensors", run_copies, NULL, 0},
@@ -307,12 +307,12 @@ const struct scenario walk_memory[] = {
     {"a view of a tensor", run_view, NULL, 0},
     {"a tensor around memory", run_wrap, NULL, 0},
 #if __has_include(<dlpack/dlpack.h>)
-    {"tensors by DLPack", run_dlpack, NULL, 0},
-    {"a tensor of another library", run_foreign, NULL, 0},
+    {"tensors through DLPack", run_dlpack, NULL, 0},
+    {"another library's tensor", run_foreign, NULL, 0},
 #endif
     {"a tensor of a mapping", run_mapping, NULL, 0},
     {"a tensor into an image", run_publish_image, no_kernels, 0},
-    {"a tensor into an image by a surface", run_publish_surface, no_kernels, 0},
+    {"a tensor into an image through a surface", run_publish_surface, no_kernels, 0},
     {"a tensor into a buffer", run_publish_buffer, no_kernels, 0},
     {NULL, NULL, NULL, 0},
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What test_fault_walk does with Vulkan. */
+/* Scenarios of test_fault_walk with Vulkan. */
 #include "fault_walk.h"
 #include "tests/support/support_vulkan_image.h"
 
@@ -75,7 +75,7 @@ static bool map_once(gr_resource *resource)
     return good;
 }
 
-/* What Vulkan's queue waits for. */
+/* The signal that the Vulkan queue waits for. */
 static struct {
     VkSemaphore semaphore;
     uint64_t value;
@@ -89,8 +89,7 @@ static void note_wait(const gr_submit *submit)
     awaited.value = submit->wait_values[0];
 }
 
-/* A signal that failed does not come any more: the program gives it, or its queue waits for ever.
- */
+/* A failed signal never comes: the program signals instead, or the queue would wait forever. */
 static void give_signal(void)
 {
     uint64_t value = 0;
@@ -137,7 +136,7 @@ static bool hand_over(gr_resource *resource)
     return submit_with(resource, &GR_INIT(gr_vk_submit_desc, .last = &last));
 }
 
-/* Vulkan's turn: nothing is recorded, so that only what grinterop adds is submitted. */
+/* A submit by Vulkan: nothing is recorded, so that only grinterop's part is submitted. */
 static bool submit_nothing(gr_resource *resource)
 {
     const VkSubmitInfo2 nothing = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2};
@@ -163,7 +162,7 @@ static gr_resource *make_buffer(gr_vk_device *device)
 }
 
 /*
- * On a device that is wrapped for it: one whose semaphores lost a signal says so for good, as its
+ * With a device wrapped just for this: once its semaphores lost a signal, it fails for good, as the
  * message says.
  */
 static bool on_new_device(gr_resource *(*make)(gr_vk_device *device), bool synchronization2)
@@ -211,7 +210,7 @@ static bool run_own_buffer(void)
     return good;
 }
 
-/* The descriptor is the caller's after an error. */
+/* After an error the caller keeps the descriptor. */
 static bool run_external(void)
 {
     own = vulkan_own(SIZE, false);
@@ -301,16 +300,16 @@ static bool run_own_semaphore(void)
 }
 
 const struct scenario walk_vulkan[] = {
-    {"Vulkan's instance and device", run_headless, NULL, 0},
+    {"Vulkan instance and device", run_headless, NULL, 0},
     {"the same with validation", run_headless_validated, NULL, 0},
-    {"questions to Vulkan", run_questions, NULL, 0},
-    {"a device of Vulkan's", run_wrap, NULL, 0},
-    {"a buffer of Vulkan's", run_buffer, NULL, 0},
+    {"Vulkan queries", run_questions, NULL, 0},
+    {"a Vulkan device", run_wrap, NULL, 0},
+    {"a Vulkan buffer", run_buffer, NULL, 0},
     {"a buffer with synchronization2", run_buffer2, no_synchronization2, 0},
-    {"a buffer of the program's", run_own_buffer, NULL, 0},
-    {"memory by a descriptor", run_external, NULL, 0},
-    {"an image of Vulkan's", run_image, NULL, 0},
-    {"a semaphore of Vulkan's", run_semaphore, NULL, 0},
-    {"a semaphore of the program's", run_own_semaphore, NULL, 0},
+    {"a buffer created by the program", run_own_buffer, NULL, 0},
+    {"memory from a descriptor", run_external, NULL, 0},
+    {"a Vulkan image", run_image, NULL, 0},
+    {"a Vulkan semaphore", run_semaphore, NULL, 0},
+    {"a semaphore created by the program", run_own_semaphore, NULL, 0},
     {NULL, NULL, NULL, 0},
 };

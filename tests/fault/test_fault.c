@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Calls whose driver call fails midway: the first error is the one reported, nothing stays mapped
- * or registered, and the resource works again or is cleanly closed.
+ * Calls whose driver call fails midway: the first error is reported, nothing stays mapped or
+ * registered, and the resource works again or is cleanly closed.
  */
 #define _GNU_SOURCE
 #include "fault.h"
@@ -48,7 +48,7 @@ void assert_cuda_error(const char *function, CUresult code, const char *code_nam
     gr_clear_error();
 }
 
-/* The driver refuses the next call to unmap. */
+/* The driver refuses the next unmap. */
 static void refuse_unmap(void)
 {
     let_fail(UNMAP, CUDA_ERROR_UNMAP_FAILED, 0);
@@ -60,7 +60,7 @@ static void assert_unmap_refused(gr_status status)
     assert_cuda_error(UNMAP, CUDA_ERROR_UNMAP_FAILED, "CUDA_ERROR_UNMAP_FAILED");
 }
 
-/* As many resources were mapped as unmapped, in the driver's own eyes. */
+/* The driver has mapped as many resources as it has unmapped. */
 static void assert_balanced(void)
 {
     ck_assert_uint_eq(fault->calls(MAP), fault->calls(UNMAP));
@@ -95,7 +95,7 @@ TEST(map_fails_in_second_call)
     assert_resource_usable(resource, name);
 }
 
-/* The driver keeps it mapped then, which nobody can change; the cause is what gets reported. */
+/* The driver then keeps it mapped, which cannot be undone; the original cause is reported. */
 TEST(map_fails_and_its_undoing_too)
 {
     let_fail(POINTER, CUDA_ERROR_NOT_MAPPED_AS_POINTER, 0);
@@ -145,7 +145,7 @@ TEST(map_many_fails_at_each)
     ck_assert_uint_eq(fault->all_refusals(), 0);
 }
 
-/* Map on entry owns the registration, so that a map that fails ends it. */
+/* Map on entry owns the registration, so a failed map ends it. */
 TEST(map_on_entry_fails)
 {
     static const char *const functions[] = {MAP, POINTER};
@@ -162,7 +162,7 @@ TEST(map_on_entry_fails)
 
 GROUP("unmap", add_fault_case)
 
-/* By `buffer`, after a call that failed. */
+/* Still mapped, with `buffer`, after a failed call. */
 static void assert_still_mapped(const gr_buffer *buffer)
 {
     ck_assert(gr_resource_is_mapped(resource));
@@ -196,7 +196,7 @@ TEST(unmap_fails)
     assert_resource_usable(resource, name);
 }
 
-/* One call of the driver for all, so all stay mapped. */
+/* One driver call for all, so all stay mapped. */
 TEST(release_many_fails)
 {
     gr_resource *resources[2] = {resource, gr_from_gl_buffer(name, GR_READ_ONLY)};
@@ -239,7 +239,7 @@ TEST(register_fails)
 }
 
 /*
- * What the driver has left of it is out of reach, so the registration is ended here behind
+ * What the driver keeps of it is no longer reachable, so the registration is ended here without
  * grinterop.
  */
 TEST(unregister_fails)
@@ -286,7 +286,7 @@ GROUP("contexts and names", add_fault_case)
 
 #define PUSH "cuCtxPushCurrent"
 
-/* With another context current, each call pushes the resource's. */
+/* With another context current, each call pushes the resource's context. */
 TEST(push_fails)
 {
     gr_buffer *buffer = NULL;
@@ -316,9 +316,7 @@ TEST(push_fails)
     assert_resource_usable(resource, name);
 }
 
-/*
- * Without a current context the primary one is retained, and dropped again where that was in vain.
- */
+/* Without a current context the primary one is retained, and released again if that was in vain. */
 TEST(register_without_context_fails)
 {
     static const struct {
@@ -354,7 +352,7 @@ TEST(register_without_context_fails)
     CU(CtxSetCurrent(fx.context));
 }
 
-/* ---- Names of codes -------------------------------------------------------------------------- */
+/* ---- Error code names ------------------------------------------------------------------------ */
 
 TEST(name_of_code_fails)
 {
@@ -367,7 +365,7 @@ TEST(name_of_code_fails)
     ck_assert_str_eq(error.call, MAP);
     ck_assert_ptr_eq(strstr(error.message, "(null)"), NULL);
     ck_assert_ptr_eq(strstr(error.code_name, "(null)"), NULL);
-    /* A code that no driver has a name for. */
+    /* A code that no driver knows. */
     let_fail(MAP, (CUresult)98765, 0);
     ck_assert_ptr_eq(gr_map(resource, fx.stream), NULL);
     error = *gr_last_error();

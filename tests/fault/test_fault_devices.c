@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every call fails once, see fault_walk.c: in operations between two devices. */
+/* Every call fails once (see fault_walk.c): operations between two devices. */
 #include "fault_walk.h"
 
 #include "tests/support/support_vulkan.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Every call fails once, see fault_walk.c, that grinterop makes only once in a process: loading the
- * drivers, asking them and the machine, locks, and what is remembered of a context. So each fault
- * has a process of its own, in which the same is tried again, and works.
+ * Every call fails once (see fault_walk.c) that grinterop makes only once per process: loading
+ * drivers, querying them and the machine, locks, and data kept for a context. So each fault has its
+ * own process, in which the same is tried again and must succeed.
  */
 #define _GNU_SOURCE
 #include "fault_calls.h"
@@ -18,7 +18,7 @@
 #include <grinterop/tensor.h>
 #include <grinterop/vk.h>
 
-/* A child's exit status where there is no such place. */
+/* A child's exit status if there is no such place. */
 #define NO_PLACE 40
 
 /* More than any start has. */
@@ -28,7 +28,7 @@
 
 static const char *no_calls;
 
-/* ---- What is started ------------------------------------------------------------------------- */
+/* ---- Starts ---------------------------------------------------------------------------------- */
 
 static bool start_cuda(void)
 {
@@ -72,7 +72,7 @@ static bool start_copy(void)
     return use_opengl(GR_TRANSPORT_COPY);
 }
 
-/* OpenGL's own way to share, with Vulkan behind it. */
+/* OpenGL's shared transport, with Vulkan behind it. */
 static bool start_sharing(void)
 {
     gr_egl *egl = gr_egl_create(NULL);
@@ -104,7 +104,7 @@ static bool start_tensor(void)
     return tensor;
 }
 
-/* EGL's loader finds no driver, and the message says where it looked: whatever of that fails. */
+/* The EGL loader finds no driver, and the message says where it searched, whichever call fails. */
 static bool advise_on(const char *variable, const char *value)
 {
     setenv(variable, value, 1);
@@ -136,8 +136,8 @@ static const struct start {
     {"OpenGL, shared", start_sharing},
     {"Vulkan", start_vulkan},
     {"a tensor", start_tensor},
-    {"no driver of EGL's in files", advise_on_files},
-    {"no driver of EGL's in folders", advise_on_folders},
+    {"no EGL driver in files", advise_on_files},
+    {"no EGL driver in folders", advise_on_folders},
 };
 #define STARTS (sizeof(starts) / sizeof(*starts))
 
@@ -157,7 +157,7 @@ static const struct way {
 
 /* ---- The child ------------------------------------------------------------------------------- */
 
-/* Which start, way and place it has; place 0: nothing fails. */
+/* Its start, way and place; place 0: nothing fails. */
 static unsigned which_start, which_way;
 static long which_place;
 
@@ -165,13 +165,13 @@ static void check_error(const struct call_hit *hit)
 {
     const gr_error *e = gr_last_error();
     ck_assert_msg(e->status != GR_OK && e->call && *e->call && e->message && *e->message,
-                  "the fault of %s is not told", hit->function);
+                  "the fault of %s is not reported", hit->function);
     if (ways[which_way].fault.kind == CALL_MEMORY)
-        ck_assert_msg(e->status == GR_ERR_NO_MEMORY, "another class: %s of %s: %s",
+        ck_assert_msg(e->status == GR_ERR_NO_MEMORY, "wrong class: %s of %s: %s",
                       gr_status_name(e->status), e->call, e->message);
 }
 
-/* What is open afterwards, for the parent: it is compared with a child where nothing failed. */
+/* Prints what is open afterwards. The parent compares it with a child without failures. */
 static void say_balance(void)
 {
     struct call_balance now = fault_calls_balance();
@@ -189,8 +189,10 @@ static void write_sites(void)
         ck_assert(fault_calls_write_sites(path));
 }
 
-/* That a symbol is not there is an answer, which stays: without its mark the software driver is
-   taken for a GPU's, and OpenGL and Vulkan are looked for there. */
+/*
+ * A missing symbol is a valid and lasting result: without its mark the software driver is treated
+ * as a GPU's, and OpenGL and Vulkan are searched for there.
+ */
 static bool is_taken_for_a_gpu(const struct call_hit *hit)
 {
     return hit->function && strcmp(hit->function, "dlsym") == 0 && !gr_cuda_is_software();
@@ -239,7 +241,7 @@ static struct open read_balance(const char *output)
 {
     struct open open = {{0}};
     const char *at = strstr(output, "open: ");
-    ck_assert_msg(at, "the child says nothing of what is open: %s", output);
+    ck_assert_msg(at, "the child does not report what is open: %s", output);
     char *next = (char *)at + strlen("open: ");
     for (size_t i = 0; i <= CALL_BALANCES; i++)
         open.of[i] = strtol(next, &next, 10);
@@ -247,8 +249,8 @@ static struct open read_balance(const char *output)
 }
 
 /*
- * Of the heap lib/live.c has an entry for each address that the tries had; and locks that no call
- * made are ended.
+ * lib/live.c keeps a heap entry for each address that the tries used; and some destroyed locks were
+ * created without a call.
  */
 static bool varies(size_t i)
 {
@@ -292,7 +294,7 @@ static int walk_places(unsigned start, unsigned way, const struct open *usual, i
         printf("%s: status 0x%x: %s\n", what, (unsigned)status, output);
         complaints++;
     }
-    printf("%s, %s: there is no end to its places\n", starts[start].name, ways[way].name);
+    printf("%s, %s: its places never end\n", starts[start].name, ways[way].name);
     return complaints + 1;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every call fails once, see fault_walk.c: with Vulkan, and with what another process has. */
+/* Every call fails once (see fault_walk.c): with Vulkan, and sharing with another process. */
 #include "fault_walk.h"
 #include "tests/support/support_vulkan.h"
 

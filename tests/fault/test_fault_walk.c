@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every call fails once, see fault_walk.c: with OpenGL, and with tensors. */
+/* Every call fails once (see fault_walk.c): with OpenGL, and with tensors. */
 #include "fault_walk.h"
 
 GROUP("opengl", add_case)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The heap runs out inside grinterop: each allocation of a call fails in turn. The call then
- * reports GR_ERR_NO_MEMORY and changes nothing, or does its work without that memory.
+ * Memory runs out inside grinterop: each allocation of a call fails in turn. The call then reports
+ * GR_ERR_NO_MEMORY and changes nothing, or succeeds without that memory.
  *
- * The program's own malloc family stands before the C library's; it fails only for callers in
+ * The program's own malloc functions override the C library's and fail only for calls from
  * grinterop.
  */
 #define _GNU_SOURCE
@@ -20,7 +20,7 @@
 
 #define SIZE USABLE_SIZE
 
-static _Thread_local long left; /* allocations until the one that fails; 0: none does */
+static _Thread_local long left; /* allocations up to the failing one; 0: none fails */
 
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
@@ -38,7 +38,7 @@ void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);
 void *__libc_realloc(void *memory, size_t size);
 
-/* Does not allocate itself: dladdr() only reads the loader's list. */
+/* Does not allocate: dladdr() only reads the loader's list. */
 static bool fails(const void *caller)
 {
     Dl_info info;
@@ -66,24 +66,24 @@ void *realloc(void *memory, size_t size)
 }
 #endif
 
-/* Why nothing can be made to fail here, or NULL. */
+/* Why allocations cannot be made to fail here, or NULL. */
 static const char *no_interposer(void)
 {
 #ifndef OTHER_MALLOC
     Dl_info info;
     void *address = dlsym(RTLD_DEFAULT, "gr_library_version");
     if (!address || !dladdr(address, &info))
-        return "grinterop's place in memory is not known";
+        return "grinterop's address is not known";
     grinterop = info.dli_fbase;
     return NULL;
 #else
-    return "the sanitizer or the C library has its own malloc";
+    return "the sanitizer or the C library overrides malloc";
 #endif
 }
 
 /*
- * Runs the attempt with its first, second, ... allocation failing, until it needs no more of them.
- * The attempt returns whether it succeeded. Returns how often it failed for want of memory.
+ * Runs the attempt with its first, second, ... allocation failing, until it needs no more. The
+ * attempt returns whether it succeeded. Returns how often it failed for lack of memory.
  */
 static int try_once_each(bool (*attempt)(void))
 {
@@ -107,7 +107,7 @@ static int try_once_each(bool (*attempt)(void))
     return 0;
 }
 
-/* Twice, because what grinterop keeps for a context is allocated only once and moves the count. */
+/* Twice, because what grinterop keeps for a context is only allocated once and shifts the count. */
 static int try_each(bool (*attempt)(void))
 {
     int failures = try_once_each(attempt);
@@ -132,9 +132,9 @@ static bool try_map_on_entry(void)
     return made;
 }
 
-enum { IN_TURN = 4 }; /* buffers that a resource has from its beginning */
+enum { IN_TURN = 4 }; /* buffers that a resource has from the start */
 
-/* Buffers that are kept after their mappings have ended make the next map need another. */
+/* Buffers that are kept after their mappings have ended, so that the next map needs a new one. */
 static void keep_all(gr_buffer *kept[IN_TURN])
 {
     for (int i = 0; i < IN_TURN; i++) {
@@ -156,7 +156,7 @@ static bool try_second_map(void)
     return made;
 }
 
-/* A failed map keeps no buffer back, so that the next map needs no memory for another. */
+/* A failed map must not use up a buffer, so the next map needs no memory for another. */
 static void assert_maps_without_memory(gr_resource *one)
 {
     long before = left;
@@ -168,7 +168,7 @@ static void assert_maps_without_memory(gr_resource *one)
     assert_ok(gr_buffer_release(buffer));
 }
 
-/* The list is mapped in one go or not at all, also when memory for its last one is missing. */
+/* The list is mapped completely or not at all, even if memory for its last entry is missing. */
 static bool try_many(void)
 {
     gr_resource *list[2] = {gr_from_gl_buffer(name, GR_READ_WRITE), resource};
@@ -194,7 +194,7 @@ static bool try_many(void)
     return made;
 }
 
-/* Each is kept, since one that is freed leaves its memory to the next. */
+/* Each is kept, since a freed one leaves its memory to the next. */
 static gr_submit *submits[64];
 static int submit_count;
 
@@ -219,7 +219,7 @@ static bool try_context(void)
     return egl;
 }
 
-/* In a context of its own, whose memory for what is shared begins with the attempt. */
+/* In a new context, whose memory for sharing is first allocated in the attempt. */
 static bool share_elsewhere(bool packed)
 {
     const gr_gl_options options =
@@ -274,7 +274,7 @@ TEST(without_memory_all_stays_usable, ATTEMPTS)
     name = gl_buffer_filled(SIZE, 1);
     resource = attempts[_i].with_resource ? must_register(name) : NULL;
     ck_assert_int_ge(try_each(attempts[_i].attempt), attempts[_i].failures);
-    assert_ok(gr_egl_make_current(fx.egl)); /* an attempt may have made another current */
+    assert_ok(gr_egl_make_current(fx.egl)); /* an attempt may have made another context current */
     if (resource)
         assert_resource_usable(resource, name);
     free_submits();

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Files that change: the peer truncates one, and then seals it, right after it was asked for its
- * size, or punches holes into one that is sealed.
+ * Changing files: the peer truncates a file and seals it right after its size was queried, or
+ * punches holes into a sealed one.
  *
- * The program's own fstat() stands before the C library's.
+ * The program's own fstat() overrides the C library's.
  */
 #define _GNU_SOURCE
 #include "hostile.h"
@@ -27,7 +27,7 @@ static bool is_attacked(const struct stat *file)
 {
     int fd = attacked;
     struct stat other;
-    attacked = -1; /* for the call that follows, too */
+    attacked = -1; /* also for the nested call */
     bool same = fd >= 0 && fstat(fd, &other) == 0 && other.st_dev == file->st_dev &&
                 other.st_ino == file->st_ino;
     attacked = fd;
@@ -42,14 +42,14 @@ int fstat(int fd, struct stat *file)
     int result = next(fd, file);
     if (result != 0 || attacked < 0 || !is_attacked(file))
         return result;
-    /* Sealed before, it stays as it is. */
+    /* If it was sealed before, it stays as it is. */
     if (ftruncate(fd, 0) == 0)
         fcntl(fd, F_ADD_SEALS, ALL_SEALS);
     attacked = -1;
     return result;
 }
 
-/* Whether it was left alone for the lack of a chance, or as it was sealed. */
+/* False if the attack had no chance, or if the seals prevented it. */
 static bool has_shrunk(int fd)
 {
     attacked = -1;
@@ -79,7 +79,7 @@ VULKAN_TEST(memory_that_shrinks)
     if (fstat(wire.fds[0], &file) != 0 || !S_ISREG(file.st_mode)) {
         wire_close(&wire);
         pair_close(&pair);
-        skip("memory of a GPU is no file");
+        skip("GPU memory is not a file");
     }
     int good = wire.fds[0];
     wire.fds[0] = unsealed_copy(good);
@@ -113,10 +113,10 @@ VULKAN_TEST(a_rings_file_that_shrinks, 3)
     attacked = head.fds[_i];
     assert_null(gr_ring_receive(second.there, NULL, 0, NULL, SOON),
                 _i == 0 ? GR_ERR_INVALID_VALUE : GR_ERR_CUDA, -1, _i == 0 ? "page" : "");
-    ck_assert(!has_shrunk(head.fds[_i])); /* its size was never asked for */
+    ck_assert(!has_shrunk(head.fds[_i])); /* its size was never queried */
     wire_close(&head);
     close(good);
-    close(pair.there); /* the other end is the ring's */
+    close(pair.there); /* the ring owns the other end */
     pair_close(&second);
     shared_ring_end(&r);
 }
@@ -140,9 +140,9 @@ static void punch(int fd, off_t from)
 }
 
 /*
- * Where the data begin. The hole starts there because Mesa passes what lies before them to
- * munmap(). Zeros there make the length one that the kernel refuses, and ThreadSanitizer's munmap()
- * crashes on such a length.
+ * Where the data begin. The hole starts there because Mesa passes the values before them to
+ * munmap(). Zeros there give a length that the kernel refuses, and ThreadSanitizer's munmap()
+ * crashes on it.
  */
 static off_t data_of(int fd)
 {
@@ -152,7 +152,7 @@ static off_t data_of(int fd)
     return (off_t)head[1];
 }
 
-/* Seals do not keep a peer from it: all bytes are 0 then, and can be written to as before. */
+/* Seals do not prevent a hole: all bytes are then 0 and remain writable. */
 VULKAN_TEST(memory_with_a_hole)
 {
     static unsigned char bytes[SHARE_SIZE];
@@ -164,7 +164,7 @@ VULKAN_TEST(memory_with_a_hole)
     if (fcntl(wire.fds[0], F_GET_SEALS) < 0) {
         wire_close(&wire);
         pair_close(&pair);
-        skip("memory of a GPU is no file");
+        skip("GPU memory is not a file");
     }
     wire_put(pair.here, &wire);
     gr_resource *received = gr_resource_receive(pair.there, NULL, 0, NULL, SOON);
@@ -184,7 +184,7 @@ VULKAN_TEST(memory_with_a_hole)
     pair_close(&pair);
 }
 
-/* The page contradicts itself then. */
+/* The page then contradicts itself. */
 VULKAN_TEST(a_ring_with_a_hole)
 {
     need_memory_semaphores();
@@ -210,7 +210,7 @@ VULKAN_TEST(a_ring_with_a_hole)
     shared_ring_end(&r);
 }
 
-/* Catches: a hole in huge pages is a bus error where no huge page is left. */
+/* Catches: a hole in huge pages is a bus error when no huge page is left. */
 VULKAN_TEST(memory_of_huge_pages)
 {
     struct pair pair = pair_make();

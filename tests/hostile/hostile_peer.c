@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The hostile peer of test_hostile: see hostile.h. */
+/* The hostile peer of test_hostile; see hostile.h. */
 #define _GNU_SOURCE
 #include "hostile.h"
 #include "tests/share/share_wire.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A peer that sets the semaphores of a shared ring back to smaller values. */
+/* A peer that resets the semaphores of a shared ring to smaller values. */
 #include "hostile.h"
 
 #include <unistd.h>
 
-/* Longer than a wait may last that nobody's signal ends. */
+/* Longer than any wait that grinterop itself ends. */
 #define ENOUGH_MS 10000
 
 /* Whether a wait for the value does not end at once. */
@@ -21,7 +21,7 @@ static bool lacks(const struct hostile_semaphore *semaphore, uint64_t value)
     return !passes;
 }
 
-/* Sets a semaphore back whose value is `from`; false: this driver's do not go back. */
+/* Resets a semaphore whose value is `from`; false if this driver's semaphores cannot go back. */
 static bool goes_back(const struct hostile_semaphore *semaphore, uint64_t from, uint64_t to)
 {
     ck_assert(!lacks(semaphore, from));
@@ -29,22 +29,24 @@ static bool goes_back(const struct hostile_semaphore *semaphore, uint64_t from, 
     return lacks(semaphore, from);
 }
 
-/* What waits for ever is let go before the case fails, so that it does not hold up the others. */
+/* Ends an endless wait before the case fails, so that it does not delay the others. */
 static void must_end(CUstream stream, const struct hostile_semaphore *semaphore, uint64_t value)
 {
     if (stream_ends_within(stream, ENOUGH_MS))
         return;
     hostile_set(semaphore, value);
     stream_ends_within(stream, ENOUGH_MS);
-    ck_abort_msg("the stream waited for ever");
+    ck_abort_msg("the stream waited forever");
 }
 
 GROUP("semaphores that go back", add_vulkan_case)
 
 /*
- * Another stream waits for what the first one has signalled, before it signals the next value. The
- * peer takes that back: after it was seen to be there, or at once, which the end of the ring mends.
- * Catches: the stream waited for ever, also after the peer's end.
+ * Another stream waits for a value that the first one has signalled, before that signals the next
+ * value. The peer resets the value: after it was observed, or at once, which the end of the ring
+ * repairs.
+ *
+ * Catches: the stream waited forever, even after the peer's end.
  */
 VULKAN_TEST(our_own_signals_stay, 2)
 {
@@ -60,17 +62,17 @@ VULKAN_TEST(our_own_signals_stay, 2)
     gr_status status = gr_ring_acquire_write(r.ring, fx.other, &slot, 1, SOON);
     if (status == GR_OK)
         assert_ok(gr_ring_publish(r.ring, &slot, 1));
-    else /* it was seen already */
+    else /* it was detected already */
         ck_assert_int_eq(status, GR_ERR_SYSTEM);
     if (_i == 1)
         shared_ring_end(&r);
     must_end(fx.other, &peer.sent, 2);
-    hostile_end(&peer); /* which waits for streams that wait for its semaphores */
+    hostile_end(&peer); /* it waits for streams that wait for its semaphores */
     if (_i == 0)
         shared_ring_end(&r);
 }
 
-/* Frames until the ring says that it is over, or none of `ms` is left. */
+/* Reads frames until the ring has ended, or for `ms`. */
 static gr_status read_until_over(gr_ring *ring, int ms)
 {
     int64_t end = clock_ms() + ms;
@@ -85,8 +87,9 @@ static gr_status read_until_over(gr_ring *ring, int ms)
 }
 
 /*
- * The second frame is said to be done with the first one's value, which has been there.
- * Catches: the stream waited for ever, and nothing said why.
+ * The second frame names the value of the first, which has been reached.
+ *
+ * Catches: the stream waited forever without an error.
  */
 VULKAN_TEST(a_value_that_goes_back_is_a_peer_that_is_gone)
 {
@@ -94,7 +97,7 @@ VULKAN_TEST(a_value_that_goes_back_is_a_peer_that_is_gone)
     struct shared_ring r = hostile_ring(&peer, false, GR_RING_LOSSLESS);
     hostile_set(&peer.received, 2);
     hostile_publish(&peer, 0, 1, 2);
-    ck_assert_int_eq(read_until_over(r.ring, 1500), GR_ERR_TIMEOUT); /* it is seen to be there */
+    ck_assert_int_eq(read_until_over(r.ring, 1500), GR_ERR_TIMEOUT); /* observes its value */
     CU(StreamSynchronize(fx.stream));
     bool back = goes_back(&peer.received, 2, 1);
     hostile_publish(&peer, 1, 2, 2);
@@ -109,12 +112,13 @@ VULKAN_TEST(a_value_that_goes_back_is_a_peer_that_is_gone)
     hostile_end(&peer);
     shared_ring_end(&r);
     if (!back)
-        skip("a timeline of this driver does not go back");
+        skip("timelines of this driver cannot go back");
 }
 
 /*
- * The peer has closed its socket, but somebody still has the semaphore.
- * Catches: what was once signalled in its stead was not signalled again.
+ * The peer has closed its socket, but the semaphore is still open elsewhere.
+ *
+ * Catches: a value once signalled for the peer was not signalled again.
  */
 VULKAN_TEST(a_value_that_goes_back_after_the_end)
 {
@@ -129,7 +133,7 @@ VULKAN_TEST(a_value_that_goes_back_after_the_end)
     assert_ok(gr_ring_give_back(r.ring, &slot, 1));
     close(peer.socket);
     peer.socket = -1;
-    sleep_ms(400); /* until its end is known, and what was awaited looked at */
+    sleep_ms(400); /* until its end is known and the awaited values have been checked */
     goes_back(&peer.received, 2, 1);
     assert_ok(gr_ring_acquire_read(r.ring, fx.stream, &slot, 1, SOON));
     assert_ok(gr_ring_give_back(r.ring, &slot, 1));
@@ -138,7 +142,7 @@ VULKAN_TEST(a_value_that_goes_back_after_the_end)
     shared_ring_end(&r);
 }
 
-/* A peer that is slow, and signals at last, is none that goes back. */
+/* A slow peer that eventually signals is not one that goes back. */
 VULKAN_TEST(a_peer_that_is_slow_is_sound)
 {
     struct hostile peer;
@@ -162,8 +166,9 @@ static void pass_gate(void *user)
 }
 
 /*
- * The peer returns a slot with a value that its semaphore has, and takes the value back once the
- * ring is freed. The stream reaches its wait only then.
+ * The peer returns a slot with a value that its semaphore has, and resets it once the ring is
+ * freed. The stream reaches its wait only then.
+ *
  * Catches: the stream waited forever, and so did the end of every other resource.
  */
 VULKAN_TEST(a_value_that_goes_back_after_the_ring, 2)

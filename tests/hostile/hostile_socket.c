@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a peer does to the socket itself: out-of-band bytes, and descriptors whose close() lasts as
- * long as the peer likes. The latter are TCP sockets with SO_LINGER and bytes that nobody takes.
+ * Attacks on the socket itself: out-of-band bytes, and descriptors whose close() lasts as long as
+ * the peer likes. The latter are TCP sockets with SO_LINGER and unread bytes.
  *
- * The program's own setsockopt() stands before the C library's.
+ * The program's own setsockopt() overrides the C library's.
  */
 #define _GNU_SOURCE
 #include "hostile.h"
@@ -21,12 +21,12 @@
 #define SO_PASSRIGHTS 83
 #endif
 
-/* How long such a close() takes, and what a call may take on a busy machine. */
+/* How long such a close() takes, and the limit for a call on a busy machine. */
 #define LINGER_S   30
 #define ENOUGH_MS  10000
 #define TIMEOUT_MS 100
 
-/* As on a kernel before 6.16. */
+/* Simulates a kernel before 6.16. */
 static atomic_bool without_passrights;
 
 int setsockopt(int socket, int level, int name, const void *value, socklen_t size)
@@ -55,8 +55,8 @@ static void *receive_either(int socket, bool ring, unsigned timeout_ms)
 }
 
 /*
- * Catches: the socket was readable and nothing could be read; the timeout was never looked at, and
- * the thread ran in circles until the peer ended.
+ * Catches: the socket was readable, but nothing could be read. The timeout was never checked, and
+ * the thread was in a busy loop until the peer ended.
  */
 VULKAN_TEST(a_byte_out_of_band, 2)
 {
@@ -75,9 +75,9 @@ VULKAN_TEST(a_byte_out_of_band, 2)
     pair_close(&pair);
 }
 
-/* ---- Descriptors that do not close ----------------------------------------------------------- */
+/* ---- Descriptors with a blocking close() ----------------------------------------------------- */
 
-/* A connection whose other end takes nothing. */
+/* A connection whose other end reads nothing. */
 struct connection {
     int fd, other;
 };
@@ -110,16 +110,16 @@ static struct connection connection_make(void)
     return c;
 }
 
-/* Ends it, so that whoever closes the first end waits no longer. */
+/* Ends it, so that a close() of the first end no longer blocks. */
 static void connection_end(struct connection *c, int fds)
 {
     const struct linger at_once = {.l_onoff = 1};
     setsockopt(c->other, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
     close(c->other);
-    wire_assert_closed("descriptors that linger", fds);
+    wire_assert_closed("lingering descriptors", fds);
 }
 
-/* Sends the connection that often, with bytes of a message. */
+/* Sends the connection `times` times, with bytes of a message. */
 static void send_connection(int socket, const struct connection *c, const void *bytes, size_t size,
                             size_t times, int flags)
 {
@@ -150,9 +150,10 @@ static struct wire take_message(bool ring)
 }
 
 /*
- * Instead of the message's descriptors, as too many of them, and with an out-of-band byte. Catches:
- * the last close() was this thread's, or the kernel's for it, and gr_resource_receive(100 ms) took
- * 15 s.
+ * Instead of the message's descriptors, in excess of them, and with an out-of-band byte.
+ *
+ * Catches: this thread, or the kernel for it, ran the last close(), and gr_resource_receive(100 ms)
+ * took 15 s.
  */
 VULKAN_TEST(descriptors_that_linger, 6)
 {
@@ -181,14 +182,16 @@ VULKAN_TEST(descriptors_that_linger, 6)
 }
 
 /*
- * A ring's peer sends them, where the kernel lets it. Catches: the watch thread waited in close()
- * and saw nothing else; gr_ring_free() took 12.7 s.
+ * A ring's peer sends them, if the kernel allows it.
+ *
+ * Catches: the watch thread blocked in close() and noticed nothing else; gr_ring_free() took 12.7
+ * s.
  */
 VULKAN_TEST(descriptors_that_linger_for_a_ring, 2)
 {
     const gr_slot *slot;
     struct hostile peer;
-    /* Makes the pair of semaphores that the device keeps. */
+    /* Creates the pair of semaphores that the device keeps. */
     gr_resource_free(must_create(SHARE_SIZE, GR_READ_WRITE));
     int fds = open_fds();
     atomic_store(&without_passrights, true);
@@ -233,7 +236,7 @@ VULKAN_TEST(a_rings_socket_takes_no_descriptors)
     shared_ring_end(&r);
 }
 
-/* A ring that could not be sent leaves the socket as it was. */
+/* If a ring could not be sent, the socket is unchanged. */
 VULKAN_TEST(a_socket_that_is_given_back)
 {
     int socket, inline_before = 1;

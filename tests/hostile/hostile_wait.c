@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Peers that live and do nothing, or too much: how long a call waits is its own process's to say.
+ * Peers that live and do nothing, or too much: only the caller decides how long a call waits.
  *
- * The program's own nanosleep(), poll() and recvmsg() stand before the C library's.
+ * The program's own nanosleep(), poll() and recvmsg() override the C library's.
  */
 #define _GNU_SOURCE
 #include "hostile.h"
@@ -17,13 +17,13 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Longer than any call here may take on a busy machine, and shorter than one that hangs. */
+/* Longer than any call here takes on a busy machine, and shorter than one that hangs. */
 #define ENOUGH_MS 10000
 
-/* How much longer each pause of this thread is, as where others use the processor, too. */
+/* By how much each pause of this thread is extended, as when others use the CPU. */
 static _Thread_local long late_ns;
 
-/* A semaphore that the peer sets back during the next pause of this thread; NULL: none. */
+/* A semaphore that the peer resets during the next pause of this thread; NULL: none. */
 static _Thread_local const struct hostile_semaphore *taken_back;
 
 int nanosleep(const struct timespec *time, struct timespec *left)
@@ -40,7 +40,7 @@ int nanosleep(const struct timespec *time, struct timespec *left)
     return result;
 }
 
-/* How long each read of this thread takes, of which none returns more than some bytes. */
+/* How long each read of this thread takes; each then returns only some bytes. */
 static _Thread_local unsigned late_reads_ms;
 
 ssize_t recvmsg(int socket, struct msghdr *message, int flags)
@@ -56,10 +56,10 @@ ssize_t recvmsg(int socket, struct msghdr *message, int flags)
     return next(socket, message, flags);
 }
 
-/* How many of the next polls of two descriptors, as the thread that watches a peer makes, fail. */
+/* How many of the next polls of two descriptors fail, which the thread that watches a peer does. */
 static atomic_int failing_polls;
 
-/* For how long such polls hold up their thread, in pauses of a millisecond. */
+/* For how long such polls block their thread, in pauses of a millisecond. */
 static atomic_int long_polls;
 
 int poll(struct pollfd *fds, nfds_t n, int ms)
@@ -88,7 +88,7 @@ struct flood {
     atomic_bool ends;
 };
 
-/* With every other byte, the page says that somebody waits. */
+/* With every other byte, the page says that a thread is waiting. */
 static void *send_bytes(void *user)
 {
     struct flood *flood = user;
@@ -100,7 +100,7 @@ static void *send_bytes(void *user)
     return NULL;
 }
 
-/* Reads and writes what cannot be there: no field of a message, and no byte, makes it longer. */
+/* Reads and writes that cannot succeed: no field of a message, and no byte, extends the timeout. */
 VULKAN_TEST(a_timeout_is_the_callers, 2)
 {
     static const unsigned timeouts[] = {0, 1, 50, 200};
@@ -130,7 +130,7 @@ VULKAN_TEST(a_timeout_is_the_callers, 2)
     shared_ring_end(&r);
 }
 
-/* ---- Messages without end -------------------------------------------------------------------- */
+/* ---- Endless messages ------------------------------------------------------------------------ */
 
 struct slots {
     struct wire slot;
@@ -146,7 +146,7 @@ static void *send_slots(void *user)
     return NULL;
 }
 
-/* Of a ring of one slot, which says that it has 1024. */
+/* From a ring of one slot that claims to have 1024. */
 static struct wire take_large_ring(struct slots *slots)
 {
     struct pair pair = pair_make();
@@ -161,7 +161,7 @@ static struct wire take_large_ring(struct slots *slots)
 }
 
 /*
- * Catches: the deadline was looked at only where nothing was there, and a ring whose messages kept
+ * Catches: the deadline was only checked when nothing was available, so a ring whose messages kept
  * arriving took as long as they did.
  */
 VULKAN_TEST(messages_that_keep_arriving)
@@ -182,14 +182,14 @@ VULKAN_TEST(messages_that_keep_arriving)
     wire_close(&slots.slot);
 }
 
-/* Catches: likewise, where the sender's bytes kept arriving. */
+/* Catches: the same with data that kept arriving. */
 VULKAN_TEST(bytes_that_keep_arriving)
 {
     static unsigned char room[GR_SHARE_MOST_DATA];
     struct pair pair = pair_make();
     GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_READ_WRITE);
     assert_ok(gr_resource_send(pair.here, resource, room, sizeof(room), SOON));
-    late_reads_ms = 20; /* each read of some bytes takes that long, and more are there */
+    late_reads_ms = 20; /* each read of some bytes takes that long, and more are available */
     gr_resource *taken = gr_resource_receive(pair.there, room, sizeof(room), NULL, 10);
     late_reads_ms = 0;
     ck_assert_ptr_null(taken);
@@ -198,9 +198,10 @@ VULKAN_TEST(bytes_that_keep_arriving)
 }
 
 /*
- * The peer waits for the frame that this side took and cannot begin to use: the stream is
- * another CUDA context's.
- * Catches: the frame was there again, and the peer was not woken.
+ * The peer waits for the frame that this side took and cannot begin to use: the stream belongs to
+ * another CUDA context.
+ *
+ * Catches: the frame was available again, but the peer was not woken.
  */
 VULKAN_TEST(an_acquire_that_fails_wakes_the_peer)
 {
@@ -231,7 +232,7 @@ VULKAN_TEST(an_acquire_that_fails_wakes_the_peer)
     shared_ring_end(&r);
 }
 
-/* Catches: the thread ended at the first one, and a reader waited for a peer that was gone. */
+/* Catches: the thread ended at the first failure, and a reader waited for a peer that had gone. */
 VULKAN_TEST(the_watch_goes_on_where_poll_lacks_memory)
 {
     const gr_slot *slot;
@@ -251,9 +252,9 @@ VULKAN_TEST(the_watch_goes_on_where_poll_lacks_memory)
     shared_ring_end(&r);
 }
 
-/* ---- OpenGL, which waits in this thread ------------------------------------------------------ */
+/* ---- OpenGL, which blocks in this thread ----------------------------------------------------- */
 
-/* A ring of OpenGL's, whose side here is the one that waits; NULL: not by this OpenGL. */
+/* A ring of OpenGL buffers whose side here is the one that waits; NULL if OpenGL cannot do it. */
 static gr_ring *opengls_ring(struct hostile *peer, gr_ring_role role)
 {
     gr_resource *resources[HOSTILE_SLOTS];
@@ -276,7 +277,7 @@ static gr_ring *opengls_ring(struct hostile *peer, gr_ring_role role)
     return ring;
 }
 
-/* OpenGL writes a frame, so that the peer can have the slot and give it back. */
+/* OpenGL writes a frame, so that the peer can take the slot and return it. */
 static void opengl_writes(gr_ring *ring)
 {
     const gr_slot *slot;
@@ -284,7 +285,7 @@ static void opengl_writes(gr_ring *ring)
     assert_ok(gr_ring_publish(ring, &slot, 1));
 }
 
-/* The peer hands on a slot whose work it has not ended: value 1 is missing. */
+/* The peer hands over a slot with unfinished work: value 1 is missing. */
 static void hand_on(struct hostile *peer, gr_ring *ring, gr_ring_role role)
 {
     if (role == GR_RING_CONSUMER) {
@@ -310,7 +311,7 @@ static void give_up(gr_ring *ring, gr_ring_role role, const gr_slot *slot)
 static const gr_ring_role roles[] = {GR_RING_CONSUMER, GR_RING_PRODUCER};
 
 /*
- * Catches: the acquire waited for the peer's signal for as long as the peer lived, in the one
+ * Catches: the acquire waited for the peer's signal for as long as the peer lived, in the only
  * thread that could have freed the ring.
  */
 TEST(opengl_waits_no_longer_than_it_says, 2)
@@ -336,8 +337,9 @@ TEST(opengl_waits_no_longer_than_it_says, 2)
 }
 
 /*
- * The value has come, and the peer takes it back before OpenGL begins to use the slot. The thread
+ * The value has arrived, and the peer resets it before OpenGL begins to use the slot. The thread
  * that would notice is slow.
+ *
  * Catches: the acquire waited for the value again, without its timeout.
  */
 TEST(what_has_come_is_not_waited_for_again)
@@ -413,8 +415,9 @@ TEST(a_stop_or_an_end_ends_opengls_wait, 2)
 /* ---- The end of a ring ----------------------------------------------------------------------- */
 
 /*
- * The peer lives, and a stream waits for it. Each pause is as long as on a machine with other work.
- * Catches: the time was a number of looks, so that 2 seconds became 5.
+ * The peer lives, and a stream waits for it. Each pause is as long as on a busy machine.
+ *
+ * Catches: the time was a number of polls, so that 2 seconds became 5.
  */
 VULKAN_TEST(a_free_takes_its_time_by_the_clock)
 {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Peers that do anything at any time, by numbers that follow from a seed: messages that are changed
- * and cut, descriptors of other things, and pages and semaphores that are rewritten while both
- * sides use them. Each call has to end in its time, and nothing may stay open.
- *
- * GR_TEST_SEED begins with another seed; each failure says which it was.
+ * Peers that do anything at any time, controlled by a seed: modified and truncated messages, wrong
+ * descriptors, and pages and semaphores that are overwritten while both sides use them. Each call
+ * must return in time, and nothing may stay open. GR_TEST_SEED sets the first seed; each failure
+ * prints its seed.
  */
 #define _GNU_SOURCE
 #include "hostile.h"
@@ -21,12 +20,12 @@
 
 #define MESSAGES (1 + HOSTILE_SLOTS)
 
-/* For messages that are all there, or never will be. */
+/* For messages that are complete, or never will be. */
 #define AT_ONCE_MS 30
 
 static uint32_t state;
 
-/* The high half, since the low bits of such a generator repeat soon. */
+/* The high half, since the low bits of such a generator have short periods. */
 static uint32_t random_below(uint32_t n)
 {
     state = state * 1664525 + 1013904223;
@@ -64,7 +63,7 @@ static void end_messages(struct messages *all, struct shared_ring *r)
     shared_ring_end(r);
 }
 
-/* What became of a ring that was received, and of its descriptors. */
+/* Whether a ring could be received; its descriptors must be closed. */
 static bool receives(const struct messages *all, bool sender_stays)
 {
     struct pair pair = pair_make();
@@ -88,7 +87,7 @@ static bool receives(const struct messages *all, bool sender_stays)
     return received;
 }
 
-/* Another byte, a part left out, no descriptors, or another message's; once or a few times. */
+/* Changes bytes, truncates messages, omits or swaps descriptors; one to three times. */
 static void change(struct messages *all, const struct messages *good)
 {
     for (uint32_t changes = 1 + random_below(3); changes > 0; changes--) {
@@ -126,14 +125,14 @@ VULKAN_TEST(messages_that_are_changed)
         ck_assert_msg(open_fds_become(fds), "GR_TEST_SEED=%u left %d descriptors open", seed + i,
                       open_fds() - fds);
     }
-    printf("hostile: seeds %u to %u: of %d changed rings %d were taken, the others refused\n", seed,
-           seed + ROUNDS - 1, ROUNDS, taken);
+    printf("hostile: seeds %u to %u: of %d changed rings %d were accepted, the others refused\n",
+           seed, seed + ROUNDS - 1, ROUNDS, taken);
     ck_assert_int_lt(taken, ROUNDS);
     ck_assert(receives(&good, false));
     end_messages(&good, &r);
 }
 
-/* Cut off anywhere: the sender ends there, or stays and sends nothing more. */
+/* Truncated anywhere: the sender ends there, or stays and sends nothing more. */
 VULKAN_TEST(senders_that_end_or_stop_anywhere)
 {
     struct shared_ring r;
@@ -149,11 +148,11 @@ VULKAN_TEST(senders_that_end_or_stop_anywhere)
             ck_assert(!receives(&cut, stays));
             ck_assert(open_fds_become(fds));
         }
-    printf("hostile: %d rings that were cut off were refused\n", cuts);
+    printf("hostile: %d truncated rings were refused\n", cuts);
     end_messages(&good, &r);
 }
 
-/* A byte now and then: the deadline is the call's, and not each byte's. */
+/* A byte now and then: the deadline applies to the call, not to each byte. */
 static void *drip(void *user)
 {
     const int *socket = user;
@@ -200,7 +199,7 @@ static int half_of_a_pipe(void)
     return ends[0];
 }
 
-/* A file on a disk, or whatever /tmp is; a semaphore's size. */
+/* A file on disk, or on whatever /tmp is, with the size of a semaphore. */
 static int file_without_seals(void)
 {
     FILE *file = tmpfile();
@@ -253,7 +252,7 @@ static int make_thing(int number)
     }
 }
 
-/* In the place of each descriptor of each message. */
+/* Instead of each descriptor of each message. */
 VULKAN_TEST(descriptors_of_the_wrong_kind)
 {
     struct shared_ring r;
@@ -266,22 +265,22 @@ VULKAN_TEST(descriptors_of_the_wrong_kind)
                 int thing = make_thing(number);
                 ck_assert_int_ge(thing, 0);
                 changed.wires[m].fds[at] = thing;
-                ck_assert_msg(!receives(&changed, false), "thing %d was taken as %d.%d", number, m,
-                              (int)at);
+                ck_assert_msg(!receives(&changed, false), "thing %d was accepted as %d.%d", number,
+                              m, (int)at);
                 close(thing);
                 wire_assert_closed("a descriptor of the wrong kind", fds);
             }
-    printf("hostile: %d descriptors of other things were refused\n", tried);
+    printf("hostile: %d wrong descriptors were refused\n", tried);
     end_messages(&good, &r);
 }
 
 /* ---- In use ---------------------------------------------------------------------------------- */
 
-/* The other side of a ring, and how far it has come. */
+/* The other side of a ring, and its progress. */
 struct walk {
     struct hostile peer;
     struct shared_ring r;
-    bool here_writes; /* CUDA, in either case */
+    bool here_writes; /* CUDA in either case */
 };
 
 static struct walk walk_begin(bool here_writes, bool newest)
@@ -299,7 +298,7 @@ static uint64_t random_word(void)
                            : (uint64_t)random_below(64) << 2 | random_below(4);
 }
 
-/* What no peer of grinterop's does. */
+/* What no grinterop peer does. */
 static void be_bad(struct walk *walk)
 {
     struct hostile *peer = &walk->peer;
@@ -315,7 +314,7 @@ static void be_bad(struct walk *walk)
     case 2:
         hostile_set(&peer->sent, random_below(2) ? random_word() : random_below(8));
         break;
-    case 3: /* handed on, without the work ever being done */
+    case 3: /* handed over without its work ever being done */
         if (!walk->here_writes)
             hostile_publish(peer, random_below(HOSTILE_SLOTS), ++peer->frame, peer->value + 1);
         break;
@@ -331,7 +330,7 @@ static void be_bad(struct walk *walk)
     hostile_wake(peer);
 }
 
-/* A call of this process's, and the way back of what it gave. Whether the ring still is of use. */
+/* A call on the ring, whose slots are then returned. Returns whether the ring is still usable. */
 static bool use(struct walk *walk)
 {
     const gr_slot *slots[HOSTILE_SLOTS];
@@ -356,14 +355,14 @@ static bool use(struct walk *walk)
     return true;
 }
 
-/* The peer dies, all streams end, and the ring is freed in its time. */
+/* The peer dies, all streams end, and the ring is freed in time. */
 static void walk_end(struct walk *walk, uint32_t seed)
 {
     close(walk->peer.socket);
     walk->peer.socket = -1;
     if (random_below(2)) {
         bool end = stream_ends_within(fx.stream, 10000) && stream_ends_within(fx.other, 10000);
-        ck_assert_msg(end, "GR_TEST_SEED=%u: a stream waits for a peer that is dead", seed);
+        ck_assert_msg(end, "GR_TEST_SEED=%u: a stream waits for a dead peer", seed);
     }
     int64_t begin = clock_ms();
     gr_ring_free(walk->r.ring);
@@ -398,11 +397,11 @@ VULKAN_TEST(a_peer_that_rewrites_what_is_shared)
         gr_clear_error();
         walk_end(&walk, seed + i);
     }
-    printf("hostile: seeds %u to %u: %d of %d rings found their peer out\n", seed, seed + WALKS - 1,
+    printf("hostile: seeds %u to %u: %d of %d rings detected their peer\n", seed, seed + WALKS - 1,
            over, WALKS);
 }
 
-/* At each step of an honest peer: the end of its socket. */
+/* At each step of an honest peer its socket is closed. */
 VULKAN_TEST(a_peer_that_dies_at_every_step)
 {
     enum { STEPS = 10 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a peer of test_random_peer does: mostly what an honest one does, so that the ring gets
- * anywhere, and in between what none does. Its process uses neither grinterop nor CUDA.
+ * Actions of a peer of test_random_peer: mostly those of an honest one, so that the ring makes
+ * progress, and in between hostile ones. Its process uses neither grinterop nor CUDA.
  */
 #define _GNU_SOURCE
 #include "random_peer.h"
@@ -27,7 +27,7 @@ struct peer {
     bool writes;
     struct gr_page *page;
     size_t page_size;
-    _Atomic uint64_t *mine, *theirs; /* the values of the semaphores, by who signals them */
+    _Atomic uint64_t *mine, *theirs; /* the semaphore values that each side signals */
     uint64_t frame, value;
 };
 
@@ -62,7 +62,7 @@ static void *map(int fd, size_t *size)
     return mapped;
 }
 
-/* The software driver has the value in the file's last word. */
+/* The software driver stores the value in the file's last word. */
 static _Atomic uint64_t *map_value(int fd)
 {
     size_t size;
@@ -77,7 +77,7 @@ static void open_files(struct peer *peer, const int fds[], bool sends)
     peer->theirs = map_value(fds[sends ? RECEIVED : SENT]);
 }
 
-/* A file of its own, with the same bytes and seals. */
+/* A new file with the same bytes and seals. */
 static int copy_of(int fd)
 {
     char bytes[PAGE_SIZE];
@@ -100,7 +100,7 @@ static bool take_ring(struct peer *peer)
     return true;
 }
 
-/* Another byte, a part left out, or other descriptors; not often. */
+/* Sometimes changes a byte, truncates the message or sends other descriptors. */
 static void send_message(struct peer *peer, const struct peer_messages *model, int i,
                          const int fds[], int count, bool is_bad)
 {
@@ -138,9 +138,9 @@ static void send_ring(struct peer *peer, const struct peer_messages *model)
         send_message(peer, &all, i, &model->fds[2 + i], 1, is_bad && below(peer, 2));
 }
 
-/* ---- What it does ---------------------------------------------------------------------------- */
+/* ---- Actions --------------------------------------------------------------------------------- */
 
-/* Not the end: false once nobody is there any more. */
+/* Checks for the end: false once the other side has gone. */
 static bool is_connected(const struct peer *peer)
 {
     char bytes[256];
@@ -163,7 +163,7 @@ static void hand_on(struct peer *peer, uint32_t i, uint64_t frame, uint64_t valu
     wake(peer);
 }
 
-/* The next slot is handed on after that value, which it signals or not. */
+/* Hands over the next slot at that value, which the peer signals or not. */
 static void hand_next_on(struct peer *peer, uint64_t value)
 {
     for (uint32_t i = 0; i < PEER_SLOTS; i++) {
@@ -181,7 +181,7 @@ static void be_good(struct peer *peer)
     hand_next_on(peer, peer->value);
 }
 
-/* Handed on with a value that is there, and taken back a moment later. */
+/* Hands over a slot at a reached value, which it resets a moment later. */
 static void take_back(struct peer *peer)
 {
     be_good(peer);
@@ -208,7 +208,7 @@ static void write_words(struct peer *peer)
     wake(peer);
 }
 
-/* Bytes that nobody asked for, some with a descriptor. */
+/* Unexpected bytes, some with a descriptor. */
 static void send_anything(struct peer *peer)
 {
     char bytes[64] = {0};
@@ -257,7 +257,7 @@ static void be_bad(struct peer *peer)
     }
 }
 
-/* By a close, by the end of the process, or not at all: the semaphores go on to change. */
+/* By close(), by the end of the process, or not at all: the semaphores keep changing. */
 static void end(struct peer *peer, bool is_first)
 {
     if (is_first && below(peer, 3) == 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The processes of test_random_peer's peers: see random_peer.h. */
+/* The processes of test_random_peer's peers; see random_peer.h. */
 #define _GNU_SOURCE
 #include "random_peer.h"
 

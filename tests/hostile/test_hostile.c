@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rings that are shared with a peer who means harm: files that shrink, semaphores that go back,
- * sockets whose descriptors do not close, a peer that lives and keeps others waiting, and one that
- * does anything. What each field of a message may be is in test_share.
+ * Rings shared with a malicious peer: files that shrink, semaphores that go back, sockets whose
+ * descriptors block in close(), a live peer that keeps others waiting, and one that does anything.
+ * test_share tests the values of message fields.
  */
 #include "hostile.h"
 

@@ -34,13 +34,13 @@
 #define SEND_MS    2000
 #define RECEIVE_MS 200
 
-/* Added to those of --seconds. */
+/* Added to the time of --seconds. */
 #define SECONDS_FOR_ALL 800
 
-/* What gr_ring_free() gives a peer. */
+/* How long gr_ring_free() waits for a peer. */
 #define FREE_MS 2000
 
-/* Bytes by which the process may grow after the first rings. */
+/* By how many bytes the process may grow after the first rings. */
 #define WARM_UP     100
 #define MOST_GROWTH (64l << 20)
 
@@ -54,10 +54,10 @@ static struct {
 
 static int server;
 
-/* Of all rings. */
+/* Over all rings. */
 static unsigned received, handed_on, found_out;
 
-/* Of the ring that is under way. */
+/* Of the current ring. */
 static uint32_t ring_seed, state;
 static enum role ring_role;
 
@@ -72,7 +72,7 @@ static _Noreturn void give_up(const char *what)
     printf("random peer: FAILED: %s\n  --role %s --seed %u --rings 1\n", what, names[ring_role],
            ring_seed);
     fflush(stdout);
-    abort(); /* for a core file, which says where all threads are */
+    abort(); /* for a core file, which shows all threads */
 }
 
 static void must(bool good, const char *what)
@@ -84,7 +84,7 @@ static void must(bool good, const char *what)
     give_up(text);
 }
 
-/* ---- Calls in their time --------------------------------------------------------------------- */
+/* ---- Call time limits ------------------------------------------------------------------------ */
 
 static int64_t now_ms(void)
 {
@@ -97,7 +97,7 @@ static const char *_Atomic call;
 static _Atomic int64_t due;
 static atomic_bool over;
 
-/* A call that does not return is found by another thread. */
+/* Another thread detects a call that does not return. */
 static void *watch(void *unused)
 {
     char text[100];
@@ -106,7 +106,7 @@ static void *watch(void *unused)
         const char *late = call;
         if (!late || now_ms() < due)
             continue;
-        snprintf(text, sizeof(text), "%s did not return in its time", late);
+        snprintf(text, sizeof(text), "%s did not return in time", late);
         give_up(text);
     }
     return unused;
@@ -135,7 +135,7 @@ static void end_call(void)
 struct ring {
     gr_ring *ring;
     bool writes, is_cuda;
-    gr_buffer *out[PEER_SLOTS]; /* of slots that were not handed on */
+    gr_buffer *out[PEER_SLOTS]; /* of slots that were not handed over */
 };
 
 static gr_resource *make_buffer(void)
@@ -202,7 +202,7 @@ static void pause_us(void *user)
     usleep((useconds_t)(uintptr_t)user);
 }
 
-/* CUDA's work: often little, at times so much that the stream is late at what it waits for. */
+/* CUDA work: often little, sometimes so much that the stream is late at its waits. */
 static void work(const gr_slot *slot, CUstream stream)
 {
     if (below(16) == 0)
@@ -222,7 +222,7 @@ static gr_status hand_on(const struct ring *r, const gr_slot *slots[], size_t n,
     return status;
 }
 
-/* False: the ring is of no use any more, or slots stay out. */
+/* False: the ring is no longer usable, or slots are still held. */
 static bool use(struct ring *r, bool is_last)
 {
     const gr_slot *slots[PEER_SLOTS];
@@ -252,7 +252,7 @@ static bool use(struct ring *r, bool is_last)
     return true;
 }
 
-/* The streams reach what they are to wait for once the ring is freed: no signal says when. */
+/* The streams reach their waits only after the ring is freed: no signal announces that. */
 static void use_late(struct ring *r)
 {
     uint32_t us = below(50000);
@@ -272,7 +272,7 @@ static void end_ring(struct ring *r)
             TIMED(0, "gr_buffer_release()", gr_buffer_release(r->out[i]));
 }
 
-/* ---- What has to be so after it -------------------------------------------------------------- */
+/* ---- Requirements afterwards ----------------------------------------------------------------- */
 
 static void check_streams(void)
 {
@@ -292,7 +292,7 @@ static void check_resource(void)
     TIMED(0, "gr_resource_free()", gr_resource_free(resource));
 }
 
-/* A link whose work ends a moment later holds its descriptors until then. */
+/* A link whose work ends a moment later keeps its descriptors until then. */
 static void check_descriptors(int before)
 {
     int64_t end = now_ms() + options.bound;
@@ -306,7 +306,7 @@ static void check_descriptors(int before)
         give_up(text);
 }
 
-/* Bytes that the process has in memory. */
+/* The resident memory of the process in bytes. */
 static long size_now(void)
 {
     long pages = 0;
@@ -339,7 +339,7 @@ static void run_ring(uint32_t seed)
         if (lives[i] && below(2))
             use_late(&rings[i]);
     if (below(8) == 0)
-        usleep(below(700000)); /* until a peer that has gone back is found out */
+        usleep(below(700000)); /* until a semaphore that went back is detected */
     uint32_t first = below(2);
     end_ring(&rings[first]);
     end_ring(&rings[!first]);
@@ -366,12 +366,13 @@ static void run_all(void)
         give_up("the process has grown by more than 64 MiB");
 #endif
     printf("random peer: seeds %u to %u: %u rounds in %.1f s, %ld KiB more; %u rings received, %u "
-           "slots handed on, %u peers found out\n",
+           "slots handed over, "
+           "%u peers detected\n",
            options.seed, options.seed + i - 1, i, (double)(now_ms() - begin) / 1000,
            size ? (largest - size) / 1024 : 0, received, handed_on, found_out);
 }
 
-/* What an honest sender sends, which the peers change. */
+/* The messages of an honest sender, which the peers modify. */
 static void teach(void)
 {
     struct peer_messages messages;
@@ -396,7 +397,7 @@ TEST(any_peer)
 {
     pthread_t watcher;
     if (!gr_cuda_is_software())
-        skip("a GPU's semaphores are no memory that a peer writes to");
+        skip("a GPU's semaphores are not memory that a peer can write to");
     gr_resource *resource = make_buffer();
     if (!resource)
         skip("%s", error_text());
@@ -404,7 +405,7 @@ TEST(any_peer)
     alarm(options.seconds ? options.seconds + SECONDS_FOR_ALL : SECONDS_FOR_ALL);
     must(pthread_create(&watcher, NULL, watch, NULL) == 0, "pthread_create()");
     teach();
-    run_ring(options.seed); /* what drivers open once, they have open from then on */
+    run_ring(options.seed); /* opens what drivers open once and keep */
     run_all();
     atomic_store(&over, true);
     pthread_join(watcher, NULL);
@@ -454,7 +455,7 @@ int main(int argc, char **argv)
               stderr);
         return 2;
     }
-    server = peer_server_start(); /* while there is one thread */
+    server = peer_server_start(); /* while there is only one thread */
     if (server < 0)
         return 2;
     return run_tests(1, argv, "random_peer", NULL);
