@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the parts of test_descriptors share. */
+/* Shared by the parts of test_descriptors. */
 #ifndef GR_TESTS_DESCRIPTORS_H
 #define GR_TESTS_DESCRIPTORS_H
 
@@ -15,14 +15,14 @@
 /* Not in the headers of CUDA 12. */
 #define DMABUF_FD 9
 
-/* The driver that remembers; loaded before the first case. */
+/* The recording driver; loaded before the first case. */
 extern const struct recorder_api *recorder;
 
 /* ---- Cases ----------------------------------------------------------------------------------- */
 
 /*
- * Runs one case on a driver that has forgotten everything, and counts it. It returns NULL, or what
- * was wrong, from FAIL() or REQUIRE().
+ * Runs one case after resetting the driver, and counts it. The case returns NULL or an error text,
+ * from FAIL() or REQUIRE().
  */
 void run_case(const char *group, const char *name, const char *(*run)(const void *row),
               const void *row);
@@ -36,13 +36,13 @@ void size_cases(void);
 
 /* ---- Errors ---------------------------------------------------------------------------------- */
 
-/* The last call failed by a rule: the class, and words that the message has beside the citation. */
+/* The last call broke a rule: checks the class, the citation and words of the message. */
 const char *refused_by_rule(const char *cited, const char *words);
 
-/* It failed by this answer of the driver's `call`, and the message has these words. */
+/* It failed with this result of the driver's `call`, and the message contains these words. */
 const char *refused_by_driver(gr_status status, CUresult code, const char *call, const char *words);
 
-/* The codes that imports are made to fail with, and whether they are about the handle given. */
+/* The codes that imports are made to fail with, and whether they concern the handle. */
 struct refusal {
     CUresult code;
     const char *name;
@@ -53,48 +53,44 @@ struct refusal {
 extern const struct refusal refusals[REFUSAL_COUNT];
 
 /*
- * The class that grinterop makes of it, for a type of Windows or one of file descriptors, or of
- * NvSci.
+ * The resulting class in grinterop, for a handle type of Windows, of file descriptors or of NvSci.
  */
 enum system { SYSTEM_FD, SYSTEM_WINDOWS, SYSTEM_NVSCI };
 gr_status class_of_refusal(const struct refusal *refusal, enum system system);
 
 /* ---- Handles --------------------------------------------------------------------------------- */
 
-/* Stand-ins: nothing looks behind them. */
+/* Placeholders: never dereferenced. */
 #define SOME_HANDLE ((void *)(size_t)0x1234560)
 #define SOME_NAME   ((const void *)L"name")
 #define SOME_NVSCI  ((const void *)(size_t)0x7890)
 
-/*
- * A descriptor of its own, and whether it is open. On Windows only a number, which is always
- * "open".
- */
+/* A new descriptor, and whether it is open. On Windows just a number, which is always "open". */
 int fd_make(void);
 void fd_end(int fd);
 bool fd_is_open(int fd);
 
-/* How many there are; 0 on Windows. */
+/* The number of open descriptors; 0 on Windows. */
 int fd_count(void);
 
-/* Whether CUDA's descriptor is the caller's, or a copy of it. */
+/* Whether CUDA's descriptor is the caller's or a duplicate of it. */
 bool fd_is_same(int one, int other);
 
 /* ---- Types ----------------------------------------------------------------------------------- */
 
 enum form { FORM_FD, FORM_NT, FORM_KMT, FORM_NVSCI };
 
-/* A type of external memory or of semaphores, as the driver's documentation has it. */
+/* A type of external memory or of semaphores, according to the driver's documentation. */
 struct external_type {
-    int number; /* of the driver API's enumeration */
+    int number; /* in the driver API's enumeration */
     const char *name;
     enum form form;
-    int kind; /* what the types of memory, or those of semaphores, differ in beside it */
+    int kind; /* a further property that distinguishes the types of memory, or of semaphores */
 };
 
 enum system system_of(const struct external_type *type);
 
-/* What an import is told: the fields of gr_external_memory_desc and of gr_semaphore_desc. */
+/* Input of an import: the fields of gr_external_memory_desc and of gr_semaphore_desc. */
 struct description {
     int type, fd;
     void *win32_handle;
@@ -110,7 +106,7 @@ struct description describe_handle(const struct external_type *type);
 
 /* ---- The walk over types --------------------------------------------------------------------- */
 
-/* What is wrong is set over a right description: the fields of `wrong` that these name. */
+/* Errors are set in a valid description: the fields of `wrong` that these flags name. */
 enum {
     SET_FD = 1,
     SET_HANDLE = 2,
@@ -129,7 +125,7 @@ enum {
 
 struct rule {
     const char *name;
-    unsigned forms, kinds; /* of the types that it is for */
+    unsigned forms, kinds; /* of the types that it applies to */
     unsigned set;
     struct description wrong;
     const char *cited; /* NULL: the import */
@@ -141,32 +137,32 @@ struct subject {
     const struct external_type *types;
     size_t type_count;
 
-    /* Its own, beside those that all imports have. */
+    /* Its own rules, besides those of all imports. */
     const struct rule *rules;
     size_t rule_count;
 
-    /* The driver's import, and its calls that come only after one. */
+    /* The driver's import function, and those that are only called after it. */
     const char *import, *later[2];
 
     /* A description that obeys all rules. */
     struct description (*good)(const struct external_type *type);
 
-    /* Has grinterop import it; false if that is refused. What was imported is not ended. */
+    /* Imports it through grinterop; false if that is refused. The import is not ended. */
     bool (*is_imported)(const struct description *described);
 
-    /* NULL, or what was wrong: with the import that the driver saw; with one from start to end. */
+    /* NULL or an error text: for the import the driver saw; for one from start to end. */
     const char *(*import_is)(const struct recorded *call, const struct external_type *type,
                              const struct description *described);
     const char *(*import_and_end)(const struct external_type *type,
                                   const struct description *described);
 
-    /* What grinterop makes of a refusal by the driver. */
+    /* The class that grinterop returns if the driver refuses. */
     gr_status (*class_of)(const struct external_type *type, const struct refusal *refusal);
 };
 
 /*
- * Runs for every type: an import by its handle and, where there are some, by its name; each rule,
- * broken; each refusal by the driver.
+ * Runs for every type: an import by handle and, if possible, by name; each rule, broken; each
+ * refusal by the driver.
  */
 void walk_types(const struct subject *subject);
 

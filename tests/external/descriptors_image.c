@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Images in external memory: what the driver is told that they are, and which are refused before.
- */
+/* Images in external memory: their description for the driver, and which are refused before. */
 #include "descriptors.h"
 
 #include <stdint.h>
@@ -21,14 +19,14 @@
 #define ATTACHMENT CUDA_ARRAY3D_COLOR_ATTACHMENT
 #define DEPTH      CUDA_ARRAY3D_DEPTH_TEXTURE
 
-/* The memory that the images are in; types of their own have less. */
+/* The memory of the images; special types need less. */
 #define SIZE (1u << 24)
 
 /* ---- What reaches the driver ----------------------------------------------------------------- */
 
 static const struct shape {
     const char *name;
-    unsigned flags; /* of grinterop */
+    unsigned flags; /* for grinterop */
     size_t offset;
     gr_external_image_desc image;
     struct {
@@ -97,14 +95,14 @@ static const struct shape {
      0,
      {.width = 8, .height = 8, .depth_texture = true, .format = F32, .channels = 1},
      {8, 8, 0, DEPTH, 1}},
-    {"sRGB is not the driver's",
+    {"sRGB is unknown to the driver",
      0,
      0,
      {.width = 8, .height = 8, .srgb = true, .normalized = true, .format = U8, .channels = 4},
      {8, 8, 0, 0, 1}},
 };
 
-/* Memory of Windows's kind, since its handle needs no care. */
+/* Memory with a Windows handle, which needs no cleanup. */
 static gr_external_part_desc part;
 
 static gr_external_memory_desc make(const gr_external_image_desc *image)
@@ -132,7 +130,7 @@ static const char *array_is(const struct recorded *call, const struct shape *sha
     wanted.arrayDesc.Flags = shape->driver.flags;
     wanted.numLevels = shape->driver.levels;
     if (memcmp(&wanted, &call->given.array, sizeof(wanted)) != 0)
-        FAIL("the driver was given another image: depth %d, flags 0x%x, %u levels",
+        FAIL("the driver received another image: depth %d, flags 0x%x, %u levels",
              (int)call->given.array.arrayDesc.Depth, call->given.array.arrayDesc.Flags,
              call->given.array.numLevels);
     return NULL;
@@ -299,7 +297,7 @@ static const char *in_dma_buf(const void *row)
     return wrong;
 }
 
-/* The flags of images are not for buffers. */
+/* The flags for images are invalid for buffers. */
 static const char *surface_of_buffer(const void *row)
 {
     (void)row;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * External memory, type by type: its description, its rules, who owns its handle, the driver's
- * refusals.
+ * External memory, type by type: its description, its rules, the owner of its handle, refusals by
+ * the driver.
  */
 #include "descriptors.h"
 
@@ -54,7 +54,7 @@ static bool is_imported(const struct description *described)
 
 /* ---- What reaches the driver ----------------------------------------------------------------- */
 
-/* The description by the driver's documentation; a descriptor may be a copy of the caller's. */
+/* According to the driver's documentation; a descriptor may be a duplicate of the caller's. */
 static const char *import_is(const struct recorded *call, const struct external_type *type,
                              const struct description *info)
 {
@@ -66,7 +66,7 @@ static const char *import_is(const struct recorded *call, const struct external_
     wanted.flags = info->dedicated ? CUDA_EXTERNAL_MEMORY_DEDICATED : 0;
     if (type->form == FORM_FD) {
         wanted.handle.fd = call->given.memory.handle.fd;
-        /* Looked at while both are open: one of them is closed by a success or a failure. */
+        /* Compared while both are open: success or failure closes one of them. */
         REQUIRE(wanted.handle.fd >= 0);
         if (fd_is_open(wanted.handle.fd) && fd_is_open(info->fd))
             REQUIRE(fd_is_same(wanted.handle.fd, info->fd));
@@ -77,7 +77,7 @@ static const char *import_is(const struct recorded *call, const struct external_
         wanted.handle.win32.name = info->win32_name;
     }
     if (memcmp(&wanted, &call->given.memory, sizeof(wanted)) != 0)
-        FAIL("the driver was given another description");
+        FAIL("the driver received another description");
     return NULL;
 }
 
@@ -91,12 +91,12 @@ static const char *buffer_is(const struct recorded *call, const void *imported, 
     wanted.size = size;
     REQUIRE(call->handle == imported);
     if (memcmp(&wanted, &call->given.buffer, sizeof(wanted)) != 0)
-        FAIL("the driver was given another range: %llu bytes at %llu", call->given.buffer.size,
+        FAIL("the driver received another range: %llu bytes at %llu", call->given.buffer.size,
              call->given.buffer.offset);
     return NULL;
 }
 
-/* Imports, looks at both descriptions, and ends it; a file descriptor is used up. */
+/* Imports, checks both descriptions, and ends the import; a file descriptor is consumed. */
 static const char *import_and_end(const struct external_type *type, const struct description *info)
 {
     const size_t size = info->part.size ? info->part.size : info->size - info->part.offset;
@@ -139,7 +139,7 @@ static const char *with_fd_zero(const void *row)
     return import_and_end(row, &info);
 }
 
-/* Direct3D's resources, always dedicated, begin at 0. */
+/* Direct3D resources are always dedicated and begin at offset 0. */
 static const char *part_of_it(const void *row)
 {
     const struct external_type *type = row;
@@ -157,7 +157,7 @@ static const char *rest_of_it(const void *row)
     return import_and_end(type, &info);
 }
 
-/* Two resources in one import, which ends with the last. */
+/* Two resources on one import, which ends with the last of them. */
 static const char *same_memory(const void *row)
 {
     struct description info = good(row);
@@ -237,7 +237,7 @@ static const struct rule rules[] = {
 
 /* ---- The driver's refusals ------------------------------------------------------------------- */
 
-/* An older driver does not know the number of dma_bufs. */
+/* An older driver does not know the type number of dma_bufs. */
 static gr_status class_of(const struct external_type *type, const struct refusal *refusal)
 {
     if (type->number == DMABUF_FD && refusal->code == CUDA_ERROR_INVALID_VALUE)
@@ -245,7 +245,7 @@ static gr_status class_of(const struct external_type *type, const struct refusal
     return class_of_refusal(refusal, system_of(type));
 }
 
-/* The import is taken back, and the handle is the caller's here too. */
+/* The import is undone, and here too the caller keeps the handle. */
 static const char *mapping_refused(const void *row)
 {
     const struct external_type *type = row;

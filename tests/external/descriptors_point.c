@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Signals and waits: their parameters for each kind of semaphore, and the fields that a kind does
- * not have.
+ * Signals and waits: their parameters for each kind of semaphore, and fields that a kind does not
+ * use.
  */
 #include "descriptors_semaphore.h"
 
@@ -26,7 +26,7 @@ static gr_status enqueue(const gr_semaphore_point points[], size_t n, bool is_wa
 
 /* ---- What reaches the driver ----------------------------------------------------------------- */
 
-/* A point with all that the kind has. */
+/* A point with all fields of the kind. */
 static gr_semaphore_point full_point(enum kind kind, gr_semaphore *semaphore, bool is_wait)
 {
     gr_semaphore_point point = GR_INIT(gr_semaphore_point, .semaphore = semaphore);
@@ -44,7 +44,7 @@ static gr_semaphore_point full_point(enum kind kind, gr_semaphore *semaphore, bo
 }
 
 /*
- * By the driver's documentation, not by grinterop's code: each kind names the fields that it has.
+ * According to the driver's documentation, not to grinterop's code: the fields that each kind uses.
  */
 static const char *signal_is(const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS *given, enum kind kind,
                              const gr_semaphore_point *point)
@@ -60,7 +60,7 @@ static const char *signal_is(const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS *given,
         wanted.flags = point->skip_nvscibuf ? 0x01 : 0;
     }
     if (memcmp(&wanted, given, sizeof(wanted)) != 0)
-        FAIL("the driver was given another signal");
+        FAIL("the driver received another signal");
     return NULL;
 }
 
@@ -80,7 +80,7 @@ static const char *wait_is(const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS *given, enu
         wanted.flags = point->skip_nvscibuf ? 0x02 : 0;
     }
     if (memcmp(&wanted, given, sizeof(wanted)) != 0)
-        FAIL("the driver was given another wait");
+        FAIL("the driver received another wait");
     return NULL;
 }
 
@@ -130,11 +130,11 @@ static const char *signal_and_wait(const void *row)
     return NULL;
 }
 
-/* One semaphore of each kind, in one call of the driver and in order. */
+/* One semaphore of each kind, in order and in one driver call. */
 static const char *many(const void *row)
 {
     const bool is_wait = *(const bool *)row;
-    static const int chosen[] = {8, 6, 0, 5, 3}; /* places in semaphore_types */
+    static const int chosen[] = {8, 6, 0, 5, 3}; /* indices in semaphore_types */
     gr_semaphore_point points[COUNT(chosen)];
     enum kind kinds[COUNT(chosen)];
     for (size_t i = 0; i < COUNT(chosen); i++) {
@@ -144,7 +144,7 @@ static const char *many(const void *row)
         kinds[i] = type->kind;
         points[i] = full_point(type->kind, semaphore, is_wait);
     }
-    /* A binary semaphore is waited for only once it has been signalled. */
+    /* A binary semaphore may be waited for only after it was signalled. */
     if (is_wait)
         REQUIRE(enqueue(&points[2], 1, false) == GR_OK);
     REQUIRE(enqueue(points, COUNT(chosen), is_wait) == GR_OK);
@@ -161,7 +161,7 @@ static const char *many(const void *row)
 static const struct field {
     const char *name;
     gr_semaphore_point wrong;
-    unsigned signal_kinds, wait_kinds; /* those that have it */
+    unsigned signal_kinds, wait_kinds; /* the kinds that use it */
 } fields[] = {
     {"value", {.value = 18}, 1 << KIND_FENCE, 1 << KIND_FENCE},
     {"key", {.key = 1}, 1 << KIND_KEYED, 1 << KIND_KEYED},
@@ -213,7 +213,7 @@ static const char *no_nvsci_fence(const void *row)
     return NULL;
 }
 
-/* The import said 17, and values only grow. */
+/* The import has the value 17, and values only grow. */
 static const char *value_goes_backwards(const void *row)
 {
     static const uint64_t values[] = {0, 16, 17};
@@ -246,9 +246,9 @@ static const char *driver_refuses(const void *row)
 }
 
 /*
- * What was written comes before the signal; in one call with it are no more barriers than one.
+ * A memory barrier precedes the signal; one call has only one barrier.
  *
- * Catches: where several processes used a GPU, OpenGL read old bytes after a wait that was right.
+ * Catches: when several processes used a GPU, OpenGL read old bytes despite a correct wait.
  */
 static const char *barrier_before_signal(const void *row)
 {
@@ -272,9 +272,9 @@ static const char *barrier_before_signal(const void *row)
 }
 
 /*
- * A driver that has no barriers is asked once for a semaphore.
+ * A driver without barriers is tried only once per semaphore.
  *
- * Catches: a refusal by one device's driver switched the barriers off for every other.
+ * Catches: a refusal by one device's driver disabled the barriers for all others.
  */
 static const char *no_barriers(const void *row)
 {
@@ -296,11 +296,11 @@ static const char *no_barriers(const void *row)
     return NULL;
 }
 
-/* ---- Of resources ---------------------------------------------------------------------------- */
+/* ---- Resources ------------------------------------------------------------------------------- */
 
 #define BATCH RECORDER_SEMAPHORES
 
-/* With its own pair, or that of another resource. */
+/* With its own pair of semaphores, or another resource's. */
 static gr_resource *resource_with(gr_semaphore *pair[2])
 {
     gr_resource *resource = gr_from_external_memory(
@@ -319,8 +319,8 @@ static bool begin_and_commit(gr_resource *const resources[], size_t n)
 }
 
 /*
- * A batch waits once for each semaphore, all in one call of the driver, and signals each once: with
- * a pair for all, and with more pairs than the library has room for at first.
+ * A batch waits once for each semaphore, all in one driver call, and signals each once: with one
+ * pair for all, and with more pairs than the library's initial capacity.
  */
 static const char *batch(const void *row)
 {

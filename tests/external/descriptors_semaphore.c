@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * External semaphores, type by type: their description, its rules, who owns the handle, the
- * refusals.
- */
+/* External semaphores, type by type: description, rules, owner of the handle, refusals. */
 #include "descriptors_semaphore.h"
 
 #include <string.h>
@@ -69,7 +66,7 @@ static const char *import_is(const struct recorded *call, const struct external_
         wanted.handle.win32.name = info->win32_name;
     }
     if (memcmp(&wanted, &call->given.semaphore, sizeof(wanted)) != 0)
-        FAIL("the driver was given another description");
+        FAIL("the driver received another description");
     return NULL;
 }
 
@@ -111,7 +108,7 @@ static const struct rule rules[] = {
      IMPORT,
      "file descriptor"},
     {"no NvSciSync", IS_NVSCI, ANY, SET_NVSCI, {.nvsci = NULL}, IMPORT, "nvscisync is NULL"},
-    {"value of what does not count", ANY, ~IS_FENCE, SET_VALUE, {.value = 3}, SIGNAL, "value 3"},
+    {"value where it has no meaning", ANY, ~IS_FENCE, SET_VALUE, {.value = 3}, SIGNAL, "value 3"},
     {"type 11", ANY, ANY, SET_TYPE, {.type = 11}, IMPORT, "type is 11"},
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Structs of programs that were compiled with another header than the library: an older one, whose
- * structs are shorter, and a newer one, with fields that the library does not know.
+ * Structs of programs compiled with another header than the library: an older one with shorter
+ * structs, and a newer one with fields that the library does not know.
  */
 #include "descriptors_semaphore.h"
 
@@ -10,14 +10,14 @@
 
 #define SIGNAL "cuSignalExternalSemaphoresAsync"
 
-/* What a newer program's struct has at its end. */
+/* The extra bytes of a newer program's struct. */
 #define TAIL 16
 
-/* A struct of `size` bytes, and what calls the library with it. */
+/* A struct of `size` bytes, and a call that passes it to the library. */
 struct sized_struct {
     const char *name;
     size_t size;
-    size_t older; /* what suffices for the call: the later fields are 0 */
+    size_t older; /* sufficient for the call: later fields are 0 */
     bool (*call)(const void *given);
 };
 
@@ -75,7 +75,7 @@ static const struct sized_struct subjects[] = {
     {"gr_semaphore_point", sizeof(gr_semaphore_point), offsetof(gr_semaphore_point, key), point_of},
 };
 
-/* A right one, at the start of memory that has room for a newer program's. */
+/* A valid struct, at the start of memory that is large enough for a newer program's. */
 static void *make(const struct sized_struct *subject, gr_semaphore *semaphore)
 {
     const gr_external_memory_desc memory =
@@ -121,7 +121,7 @@ static void set_size(char *given, const struct sized_struct *subject, size_t row
                             subject->size + TAIL,
                             subject->size + TAIL};
     memcpy(given, &sizes[row], sizeof(sizes[row]));
-    if (row == 2) /* what follows an older struct is something else */
+    if (row == 2) /* the bytes after an older struct are unrelated */
         memset(given + subject->older, 0xff, subject->size + TAIL - subject->older);
     if (row == 5)
         given[subject->size + TAIL - 1] = 1;
@@ -154,13 +154,13 @@ static const char *sized(const void *row)
 
 /* ---- Arrays ---------------------------------------------------------------------------------- */
 
-/* A newer program's points, whose elements lie further apart. */
+/* A newer program's points, with a larger stride. */
 struct newer_point {
     gr_semaphore_point point;
     uint64_t unknown;
 };
 
-#define POINTS 300 /* more than are taken at once */
+#define POINTS 300 /* more than one chunk */
 
 static void fill(struct newer_point points[], gr_semaphore *semaphore)
 {
@@ -194,7 +194,7 @@ static const char *array_of_newer(const void *row)
     return NULL;
 }
 
-/* Nothing reaches the driver if one element disagrees. */
+/* If one element is inconsistent, nothing reaches the driver. */
 static const char *array_that_disagrees(const void *row)
 {
     static struct newer_point points[POINTS];

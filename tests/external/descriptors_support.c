@@ -12,7 +12,7 @@
 #include <unistd.h>
 #endif
 
-/* One that is longer was cut off. */
+/* A longer message was truncated. */
 #define LONGEST_MESSAGE 718
 
 /* ---- Errors ---------------------------------------------------------------------------------- */
@@ -25,7 +25,7 @@ const char *refused_by_rule(const char *cited, const char *words)
     if (!strstr(error.message, "CUDA driver API, ") || !strstr(error.message, cited))
         FAIL("the rule of %s is not cited: %s", cited, error.message);
     if (!strstr(error.message, words))
-        FAIL("it does not say '%s': %s", words, error.message);
+        FAIL("the message does not contain '%s': %s", words, error.message);
     if (strlen(error.message) > LONGEST_MESSAGE)
         FAIL("too long: %s", error.message);
     return NULL;
@@ -43,7 +43,7 @@ const char *refused_by_driver(gr_status status, CUresult code, const char *call,
     if (strcmp(error.code_name, name) != 0 || strcmp(error.call, call) != 0)
         FAIL("%s by %s instead of %s by %s", error.code_name, error.call, name, call);
     if (!strstr(error.message, words) || strlen(error.message) > LONGEST_MESSAGE)
-        FAIL("it does not say '%s', or is too long: %s", words, error.message);
+        FAIL("the message does not contain '%s', or is too long: %s", words, error.message);
     return NULL;
 }
 
@@ -100,7 +100,7 @@ bool fd_is_same(int one, int other)
 
 #else
 
-/* A pipe's end, because each has an inode of its own. */
+/* An end of a pipe, because each has a separate inode. */
 int fd_make(void)
 {
     int ends[2];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What imports of memory and of semaphores have in common, type by type: handles and names, the
- * rules about them, who owns them, and the driver's refusals.
+ * Common properties of memory and semaphore imports, type by type: handles and names, the rules for
+ * them, their owner, and refusals by the driver.
  */
 #include "descriptors.h"
 
@@ -24,7 +24,7 @@ struct description describe_handle(const struct external_type *type)
     return described;
 }
 
-/* One case: a subject's type, and the rule or the refusal, if it is about one. */
+/* One case: a subject's type, and the rule or refusal, if any. */
 struct step {
     const struct subject *subject;
     const struct external_type *type;
@@ -135,7 +135,7 @@ static const char *closed_fd(const void *row)
 
 /* ---- The driver's refusals ------------------------------------------------------------------- */
 
-/* The handle stays the caller's, so that a second try can take it. */
+/* The caller keeps the handle, so that a second try can use it. */
 static const char *import_refused(const void *row)
 {
     const struct step *step = row;

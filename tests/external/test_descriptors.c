@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What reaches the driver: the descriptions of external memory and semaphores, byte by byte, for
- * every type of handle; what is refused before it is called; and what becomes of its own refusals.
- * The driver is one that remembers, so the program runs anywhere, Windows (and Wine) included.
+ * every handle type; what is refused before the driver is called; and how its refusals are
+ * reported. The driver only records calls, so the program runs anywhere, including Windows (and
+ * Wine).
  */
 #include "tests/support/cuda_symbol.h"
 #include "descriptors.h"

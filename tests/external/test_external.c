@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory of another API through gr_from_external_memory(), here Vulkan's by file descriptor: what
- * is wrong is refused, and a descriptor is the caller's after an error and nobody's twice after
- * success.
+ * Memory of another API through gr_from_external_memory(), here Vulkan's by file descriptor: errors
+ * are refused; after an error the caller still owns the descriptor, and after success it is closed
+ * only once.
  */
 #define _GNU_SOURCE
 #include "external_import.h"
@@ -16,10 +16,10 @@
 
 #define SIZE 65536
 
-/* What most cases import. */
+/* The part that most cases import. */
 static const gr_external_part_desc usual = {.struct_size = sizeof(usual), .size = SIZE};
 
-/* Which file a number is of. */
+/* Whether the descriptor refers to this file. */
 static bool is_of(int fd, const struct stat *file)
 {
     struct stat now;
@@ -58,10 +58,7 @@ VULKAN_TEST(a_part_without_a_size_goes_to_the_end)
     assert_bytes(bytes, SIZE, 0x11);
 }
 
-/*
- * Where there are layers and levels, all levels that there could be are to be described: see
- * external.h.
- */
+/* An image with layers and levels must describe all possible levels; see external.h. */
 static const struct {
     const char *shape;
     unsigned levels, described, layers;
@@ -92,15 +89,15 @@ VULKAN_TEST(an_image_by_its_description, sizeof(images) / sizeof(images[0]))
     vulkan_image_own_free(&image);
 }
 
-GROUP("whose the descriptor is", add_vulkan_case)
+GROUP("ownership of the descriptor", add_vulkan_case)
 
-/* The number is free at once, and what takes it next is left alone by all that follows. */
+/* The number is free at once, and no later call closes a new file with the same number. */
 VULKAN_TEST(after_success_the_number_is_not_closed_again)
 {
     struct vulkan_own own = vulkan_own(SIZE, false);
     gr_external_memory_desc info = external_info(&own, &usual);
     gr_resource *resource = must_import(&info);
-    ck_assert_msg(!is_open(info.fd), "the import left descriptor %d to nobody", info.fd);
+    ck_assert_msg(!is_open(info.fd), "the import leaked descriptor %d", info.fd);
     int other = open("/dev/null", O_RDWR | O_CLOEXEC);
     ck_assert_int_ge(other, 0);
     if (other != info.fd) {
@@ -125,7 +122,7 @@ VULKAN_TEST(after_success_the_number_is_not_closed_again)
     assert_mine(info.fd);
 }
 
-/* The check of the test itself: it sees a number that was closed and taken by another file. */
+/* Tests the check itself: it detects a number that was closed and reused by another file. */
 TEST(the_test_sees_a_double_close)
 {
     int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -143,7 +140,7 @@ TEST(the_test_sees_a_double_close)
         close(taken);
 }
 
-/* Every way in which it can fail, before the driver is asked, in it, and after its import. */
+/* All ways to fail: before the driver is called, in it, and after its import. */
 VULKAN_TEST(after_an_error_the_descriptor_is_the_callers)
 {
     struct vulkan_own own = vulkan_own(SIZE, false);
@@ -160,7 +157,7 @@ VULKAN_TEST(after_an_error_the_descriptor_is_the_callers)
     assert_null(gr_from_external_memory(&info, GR_SURFACE_LOAD_STORE), GR_ERR_INVALID_VALUE, 0,
                 "surface_load_store");
     ck_assert(is_open(info.fd));
-    gr_resource *resource = must_import(&info); /* none of them took it */
+    gr_resource *resource = must_import(&info); /* none of the calls took it */
     ck_assert(!is_open(info.fd));
     gr_resource_free(resource);
 }
@@ -194,7 +191,7 @@ VULKAN_TEST(ranges_past_the_end_are_refused)
     assert_mine(good.fd);
 }
 
-/* Whether the driver imports it; the descriptor is the caller's or gone, as for any import. */
+/* Whether the driver imports it. The descriptor is the caller's or closed, as for any import. */
 static bool driver_takes(const gr_external_memory_desc *info)
 {
     gr_resource *resource = gr_from_external_memory(info, GR_READ_WRITE);
@@ -209,8 +206,8 @@ static bool driver_takes(const gr_external_memory_desc *info)
 }
 
 /*
- * The software driver knows how large the memory is. A GPU's driver may believe what it is told;
- * then at least the descriptor is treated as after any success.
+ * The software driver knows the size of the memory. A GPU's driver may trust the caller; the
+ * descriptor must then be handled as after any success.
  */
 VULKAN_TEST(a_size_that_is_too_large)
 {
@@ -222,17 +219,17 @@ VULKAN_TEST(a_size_that_is_too_large)
     if (!driver_takes(&info))
         return;
     ck_assert(!gr_cuda_is_software());
-    skip("this driver believes a size that is too large");
+    skip("this driver accepts a size that is too large");
 }
 
-/* Likewise: Vulkan's memory is not dedicated, the import says it is, and the other way round. */
+/* The same: Vulkan's memory is not dedicated but the import claims it is, and the reverse. */
 VULKAN_TEST(dedicated_that_is_not_so, 2)
 {
     struct vulkan_own own = vulkan_own(SIZE, _i == 1);
     gr_external_memory_desc info = external_info(&own, &usual);
     info.dedicated = _i == 0;
     if (driver_takes(&info))
-        skip("this driver takes both for the same");
+        skip("this driver treats both alike");
 }
 
 VULKAN_TEST(dedicated_memory_has_no_other_part)
@@ -299,7 +296,7 @@ VULKAN_TEST(wrong_handle_types_are_refused)
     assert_mine(good.fd);
 }
 
-/* They are for another system: the driver's own answer is passed on. */
+/* They belong to another system: the driver's own result is passed on. */
 VULKAN_TEST(handle_types_of_another_system_are_refused)
 {
     static const CUexternalMemoryHandleType types[] = {
@@ -348,8 +345,8 @@ VULKAN_TEST(impossible_images_are_refused)
 GROUP("the same memory once more", add_vulkan_case)
 
 /*
- * Parts that overlap, as external.h has it: what one has released the other sees, in stream order.
- * Through two addresses at once nothing is promised.
+ * Overlapping parts, as external.h describes them: what one has released is visible to the other in
+ * stream order. Concurrent access through two addresses is undefined.
  */
 VULKAN_TEST(parts_that_overlap_see_each_others_bytes_in_stream_order)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Calls on external memory and semaphores whose driver call fails midway: the descriptor is the
- * caller's, nothing that was begun is left, and what was there before works again.
+ * Calls on external memory and semaphores whose driver call fails midway: the caller keeps the
+ * descriptor, nothing partial remains, and what existed before works again.
  */
 #define _GNU_SOURCE
 #include "external_import.h"
@@ -13,7 +13,7 @@
 
 #define SIZE 65536
 
-/* What most cases import. */
+/* The part that most cases import. */
 static const gr_external_part_desc usual = {.struct_size = sizeof(usual), .size = SIZE};
 
 static void let_fail(const char *function, CUresult code)
@@ -22,7 +22,7 @@ static void let_fail(const char *function, CUresult code)
     ck_assert_msg(fault->set(function, (int)code, 0), "%s can't fail", function);
 }
 
-/* The last error names the driver's code, and its function or grinterop's. */
+/* The last error names the driver's code, and the driver's function or grinterop's. */
 static void assert_refused(CUresult code)
 {
     assert_error(class_of_code((int)code), (int)code, "");
@@ -44,7 +44,7 @@ VULKAN_TEST(an_import_that_fails_leaves_the_descriptor)
     gr_resource_free(resource);
 }
 
-/* The driver has taken a descriptor by then: it must not be the caller's. */
+/* By then the driver has taken a descriptor, which must not be the caller's. */
 static void assert_taken_back(const gr_external_memory_desc *info, const char *function,
                               CUresult code)
 {
@@ -90,13 +90,14 @@ VULKAN_TEST(another_part_that_fails_leaves_the_first)
     must_release(buffer);
 }
 
-/* What grinterop made of Vulkan's is destroyed again: the last case sees what is left. */
+/* What grinterop created in Vulkan is destroyed again: the last case detects leftovers. */
 VULKAN_TEST(a_buffer_or_image_that_cannot_be_imported_is_not_left)
 {
     static const char *const functions[] = {"cuImportExternalMemory",
                                             "cuExternalMemoryGetMappedBuffer"};
     const VkBufferCreateInfo buffer = vulkan_buffer_info(SIZE);
-    gr_resource_free(must_create(SIZE, GR_READ_WRITE)); /* the first makes the device's pair */
+    gr_resource_free(
+        must_create(SIZE, GR_READ_WRITE)); /* the first one creates the device's semaphores */
     int fds = open_fds();
     for (int i = 0; i < 2; i++) {
         let_fail(functions[i], CUDA_ERROR_INVALID_VALUE);
@@ -231,9 +232,9 @@ VULKAN_TEST(a_point_by_hand_that_fails_has_no_value)
 }
 
 /*
- * Catches: each question recorded an event of its own, which passes only a moment after the work;
- * on a GPU that others used as well a caller that looked again and again was never told. Where the
- * semaphores are the host's, the release's own event tells, and did so before.
+ * Catches: each query recorded its own event, which completes slightly after the work. On a GPU
+ * with other users, a polling caller never saw it complete. If the host signals the semaphores, the
+ * release's own event is used, as before.
  */
 VULKAN_TEST(a_caller_that_only_looks_asks_one_event)
 {
@@ -256,7 +257,7 @@ VULKAN_TEST(a_caller_that_only_looks_asks_one_event)
 
 GROUP("ends", add_vulkan_case)
 
-/* Without an event nothing tells when the work is done, and what it uses goes only then. */
+/* Without an event the end of the work is unknown, so what it uses is freed only after the wait. */
 VULKAN_TEST(a_free_without_an_event_waits_for_the_stream)
 {
     make_resource();
@@ -268,13 +269,13 @@ VULKAN_TEST(a_free_without_an_event_waits_for_the_stream)
     gate_open_after(gate, 50);
     gr_resource_free(resource);
     resource = NULL;
-    /* Where no event is made the release's own one tells. */
+    /* If no event is created, the release's own one is used. */
     ck_assert_uint_eq(fault->calls("cuCtxSynchronize"), fault->calls("cuEventCreate"));
     CU(StreamSynchronize(fx.stream));
     end_resource();
 }
 
-/* What had to wait for its stream ends with the next resource, whatever that is. */
+/* What had to wait for its stream is freed with the next resource, whichever that is. */
 VULKAN_TEST(a_free_ends_what_was_left_before)
 {
     make_resource();

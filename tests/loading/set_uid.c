@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Says whether it has more rights than who started it, and which CUDA driver grinterop takes or
- * misses then. test_loading.sh runs it.
+ * Prints whether it runs with more privileges than its caller, and which CUDA driver grinterop then
+ * uses or misses. test_loading.sh runs it.
  */
 #include <stdio.h>
 #include <sys/auxv.h>

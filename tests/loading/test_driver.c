@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finding and loading the CUDA driver. What is loaded stays loaded for the life of a process, so
- * each case runs in a child whose environment names another driver.
+ * Finding and loading the CUDA driver. A driver stays loaded for the life of the process, so each
+ * case runs in a child whose environment names another driver.
  */
 #define _GNU_SOURCE
 #include "tests/support/cuda_symbol.h"
@@ -17,7 +17,7 @@
 
 /* ---- Environments ---------------------------------------------------------------------------- */
 
-/* Sets a variable for the children of one case, or unsets it; the fixture puts all back. */
+/* Sets or unsets a variable for the children of one case; the fixture restores all. */
 static void set(const char *variable, const char *value)
 {
     if (value)
@@ -52,7 +52,7 @@ static void restore_environment(void)
     file[0] = '\0';
 }
 
-/* A file with these bytes, gone when the case ends. */
+/* A file with these bytes, which is deleted at the end of the case. */
 static const char *make_file(const void *bytes, size_t size)
 {
     snprintf(file, sizeof(file), "%s/gr-test-driver-XXXXXX", P_tmpdir);
@@ -63,7 +63,7 @@ static const char *make_file(const void *bytes, size_t size)
     return file;
 }
 
-/* How many lines of what a child wrote are grinterop's; the others are Check's. */
+/* How many of a child's output lines come from grinterop; the others come from Check. */
 static int lines_of_grinterop(const char *text)
 {
     int count = strncmp(text, "grinterop", 5) == 0;
@@ -102,7 +102,7 @@ static int is_unusable(void)
     return 0;
 }
 
-/* A named driver is taken or nothing is, also where the software driver would be allowed. */
+/* If a driver is named, no other is used, even if the software driver is allowed. */
 static void expect_unusable(const char *driver, const char *why)
 {
     set("GR_CUDA_DRIVER", driver);
@@ -148,7 +148,7 @@ static char *read_whole(const char *path, size_t *size)
     return bytes;
 }
 
-/* Where the software driver is, for which a child has to load it. */
+/* Prints the path of the software driver, which requires loading it in a child. */
 static int tell_software_driver(void)
 {
     child_check(gr_cuda_load(false) == GR_OK);
@@ -181,15 +181,15 @@ static int works_without_look_up(void)
 }
 
 /*
- * Drivers older than CUDA 11.3 have no cuGetProcAddress. One is made of the software driver by
- * spoiling that name wherever it stands in the file.
+ * Drivers before CUDA 11.3 have no cuGetProcAddress. This test creates one from the software driver
+ * by changing that name wherever it occurs in the file.
  */
 TEST(driver_without_look_up)
 {
     static const char name[] = "cuGetProcAddress";
     char text[4096], path[4096] = "";
     if (sanitizer())
-        skip("a copied driver has no place in %s's tables", sanitizer());
+        skip("a copied driver is missing from %s's tables", sanitizer());
     set("GR_CUDA_DRIVER", "soft");
     ck_assert_int_eq(child_run("tell_software_driver", text, sizeof(text)), 0);
     ck_assert_ptr_ne(strchr(text, '<'), NULL);
@@ -207,7 +207,7 @@ TEST(driver_without_look_up)
     expect_child("works_without_look_up");
 }
 
-/* ---- Which driver is taken ------------------------------------------------------------------- */
+/* ---- Choice of the driver -------------------------------------------------------------------- */
 
 static int takes_software(void)
 {
@@ -215,7 +215,7 @@ static int takes_software(void)
     child_check(gr_cuda_is_software());
     child_check(strstr(gr_cuda_driver_path(), "libgrinterop-softcuda.so"));
     const char *path = gr_cuda_driver_path();
-    /* The choice stays. */
+    /* The choice is permanent. */
     setenv("GR_CUDA_DRIVER", "/nonexistent", 1);
     child_check(gr_cuda_load(true) == GR_OK);
     child_check(gr_cuda_driver_path() == path);
@@ -227,12 +227,10 @@ TEST(software_by_name)
     char text[1024];
     set("GR_CUDA_DRIVER", "soft");
     ck_assert_int_eq(child_run("takes_software", text, sizeof(text)), 0);
-    ck_assert_int_eq(lines_of_grinterop(text), 0); /* asked for, so nothing is said */
+    ck_assert_int_eq(lines_of_grinterop(text), 0); /* requested explicitly, so nothing is logged */
 }
 
-/*
- * Whether a driver for GPUs can be loaded; where one can, CUDA_VISIBLE_DEVICES hides them from it.
- */
+/* Whether a driver for GPUs can be loaded; if so, CUDA_VISIBLE_DEVICES hides the GPUs. */
 static bool has_real_driver(void)
 {
     void *driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
@@ -266,7 +264,7 @@ TEST(no_gpu)
     char text[2048];
     set("GR_CUDA_DRIVER", NULL);
     set("CUDA_VISIBLE_DEVICES", "-1");
-    set("GR_SOFT_DEVICES", NULL); /* with it, software devices are hidden too */
+    set("GR_SOFT_DEVICES", NULL); /* it would hide software devices too */
     expect_child("refuses_without_gpu");
     int status = child_run("falls_back_without_gpu", text, sizeof(text));
     ck_assert_msg(status == 0, "%s", text);
@@ -281,7 +279,7 @@ static int takes_either(void)
     return 0;
 }
 
-/* Catches: the GPU's driver that is not there was logged as an error, though another one came. */
+/* Catches: the missing GPU driver was logged as an error, although another one was used. */
 TEST(a_fallback_is_no_error)
 {
     static const char *const levels[] = {"error", "debug"};
@@ -337,7 +335,7 @@ TEST(symbols)
     ck_assert_int_eq(gr_last_error()->status, GR_OK);
 }
 
-/* A function that the driver lacks answers; it is not a NULL to stumble over. */
+/* A missing driver function returns an error; its pointer is not NULL. */
 TEST(missing_function)
 {
     ck_assert(GR_CUDA_HAS(fx.cu, MemAlloc));
@@ -396,7 +394,7 @@ TEST(first_load_from_threads)
 
 GROUP("GR_LOG", add_environment_case)
 
-/* One error and, as the driver is loaded, one choice. */
+/* One error and, since the driver is loaded, one choice. */
 static int speaks(void)
 {
     unsigned flags = 0;

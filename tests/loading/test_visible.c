@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * CUDA_VISIBLE_DEVICES hides CUDA's devices and counts them anew, but not OpenGL's and Vulkan's:
- * grinterop finds which is which by their UUIDs. Each setting in processes of its own, in which
- * OpenGL or Vulkan draws on one device that CUDA sees and CUDA computes on each of them, bytes
- * compared. And what is said where CUDA does not see the device that draws.
+ * CUDA_VISIBLE_DEVICES hides and renumbers CUDA's devices, but not OpenGL's and Vulkan's: grinterop
+ * matches them by UUID. Each setting is tested in separate processes, in which OpenGL or Vulkan
+ * renders on one device visible to CUDA and CUDA computes on each of them; bytes are compared. Also
+ * the messages when CUDA cannot see the rendering device.
  */
 #define _GNU_SOURCE
 #include "visible.h"
@@ -15,22 +15,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A child that says why it can't be; anything else that it returns is a failure. */
+/* The status of a child that printed why it cannot run; any other nonzero one is a failure. */
 #define CHILD_SKIPPED 77
 
 static const struct setting {
-    const char *value;   /* of CUDA_VISIBLE_DEVICES; "U0" stands for the first device's UUID */
-    int count;           /* of the devices that CUDA sees then */
-    int places[MACHINE]; /* which of the machine's they are */
+    const char *value;   /* of CUDA_VISIBLE_DEVICES; "U0" is replaced by the first device's UUID */
+    int count;           /* of the devices visible to CUDA */
+    int places[MACHINE]; /* their indices on the machine */
 } settings[] = {
     {"0,1", 2, {0, 1}},   {"1,0", 2, {1, 0}}, {"1", 1, {1}},      {"0", 1, {0}},
     {"U1,U0", 2, {1, 0}}, {"U1", 1, {1}},     {"1,-1,0", 1, {1}},
 };
 #define SETTINGS ((int)(sizeof(settings) / sizeof(*settings)))
 
-/* ---- The parent's side ----------------------------------------------------------------------- */
+/* ---- The parent ------------------------------------------------------------------------------ */
 
-/* The machine's UUIDs, which children find in the environment. */
+/* The machine's UUIDs, which are passed to children in the environment. */
 static char uuids[MACHINE][41];
 const char *const uuid_names[MACHINE] = {"TEST_UUID_0", "TEST_UUID_1"};
 
@@ -67,7 +67,7 @@ static void set_visible(const char *value)
     setenv("CUDA_VISIBLE_DEVICES", text, 1);
 }
 
-/* What the child printed as the reason, where it could not be. */
+/* Returns the reason that the child printed if it could not run. */
 static const char *run_child(const char *name, const struct setting *setting, int drawing)
 {
     static char said[8192];
@@ -121,7 +121,7 @@ DEVICES_TEST(what_draws_is_hidden, 2)
         skip("%.300s", reason);
 }
 
-/* ---- The child's side ------------------------------------------------------------------------ */
+/* ---- The child ------------------------------------------------------------------------------- */
 
 static const struct setting *chosen;
 
@@ -156,7 +156,7 @@ void see_devices(void)
     }
 }
 
-/* Mesa draws for the software driver's first device alone. */
+/* Mesa renders only for the software driver's first device. */
 static bool draws(int number)
 {
     return !gr_cuda_is_software() || chosen->places[number] == 0;
@@ -174,11 +174,11 @@ static void set_up(int drawing, int computing)
 
 static void tear_down(void)
 {
-    fx.fds = -1; /* drivers keep what they open at their first use */
+    fx.fds = -1; /* drivers keep descriptors that they open on first use */
     fixture_teardown();
 }
 
-/* The last error's cause is the variable, not a driver that is missing. */
+/* The last error blames the variable, not a missing driver. */
 static void assert_advises_no_driver(void)
 {
     const char *message = gr_last_error()->message;
@@ -225,7 +225,7 @@ void share_existing(gr_transport transport)
     check_bytes(resource);
 }
 
-/* Storage of its own; its description names both devices. */
+/* Newly created storage; its description names both devices. */
 static void share_created(int drawing, int computing)
 {
     char text[900];
@@ -257,8 +257,8 @@ static void share_all_ways(int drawing, int computing)
 }
 
 /*
- * Where it does not draw, that is refused, and the number is CUDA's. Catches: the advice was to
- * install Mesa, which draws on the other device.
+ * A device on which EGL cannot render is refused, with CUDA's number. Catches: the advice was to
+ * install Mesa, which renders on the other device.
  */
 static void assert_egl_refuses(int number)
 {
@@ -324,7 +324,7 @@ static void share_vulkans(void)
     gr_resource_free(resource);
 }
 
-/* OpenGL draws on a device that it is on, since the fixture wants one. */
+/* OpenGL renders on a device that supports it, since the fixture needs one. */
 static int vulkan(void)
 {
     const int drawing = atoi(getenv("TEST_DRAWING"));
@@ -358,7 +358,7 @@ static const struct child children[] = {{"opengl", opengl},
                                         {"hidden_vulkan", hidden_vulkan},
                                         {NULL, NULL}};
 
-/* The parent sees the machine as it is, but uses no GPU that it is to leave alone. */
+/* The parent sees all devices, but uses no GPU that it must not touch. */
 static void begin_parent(void)
 {
     const char *driver = getenv("GR_CUDA_DRIVER");

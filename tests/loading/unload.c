@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * unload FILE [exit]: a program that is not linked with grinterop loads its file, lets it start a
- * driver and map a buffer, and unloads it in the middle of the mapping. The stream's thread, what
- * drivers call back, and what the program still has must not be left without code. It then ends all
- * of that in order, or with `exit` ends with all open. test_loading.sh runs it.
+ * unload FILE [exit]: a program that is not linked with grinterop loads its file, makes it start a
+ * driver and map a buffer, and unloads it during the mapping. The code must stay loaded for the
+ * stream's thread, driver callbacks and the program's remaining objects. The program then frees
+ * everything in order, or with `exit` ends with everything open. test_loading.sh runs it.
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -41,7 +41,7 @@ static int fail_grinterop(const char *what)
     return 1;
 }
 
-/* dlsym() gives a pointer to an object, whose bits are the function's. */
+/* dlsym() returns a void pointer with the bits of the function pointer. */
 static bool look_up(void *file, const char *name, void *function)
 {
     void *found = dlsym(file, name);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the children of test_visible share. */
+/* Shared by the children of test_visible. */
 #ifndef GR_TESTS_VISIBLE_H
 #define GR_TESTS_VISIBLE_H
 
@@ -9,34 +9,34 @@
 
 #define SIZE ((size_t)65536)
 
-/* The machine's first two devices, by the order that CUDA counts in without the variable. */
+/* The machine's first two devices, in CUDA's order without the variable. */
 #define MACHINE 2
 
-/* The variables of the environment in which children find the machine's UUIDs. */
+/* The environment variables that pass the machine's UUIDs to children. */
 extern const char *const uuid_names[MACHINE];
 
 #define assert_says(text, part)                                                                    \
     ck_assert_msg(strstr(text, part), "\"%s\" is not in: %s", part, text)
 
-/* Prints the reason why this child can't be; the value to end with. */
+/* Prints why this child cannot run; returns its exit status. */
 int say_missing(const char *reason);
 
-/* CUDA sees those that the setting names, in its order; and the UUID of one that CUDA counts. */
+/* Checks that CUDA sees the setting's devices, in order; the UUID of one by CUDA's number. */
 void see_devices(void);
 const char *seen_uuid(int number);
 
-/* What OpenGL says of itself: on the CPU Mesa's version, on a GPU what CUDA says. */
+/* The UUID that OpenGL reports: on the CPU Mesa's version, on a GPU the same as CUDA's. */
 void opengl_uuid(char text[41]);
 
-/* Asks a device, of whichever instance, for its UUID and type. */
+/* Queries a device of any instance for its UUID and type. */
 VkPhysicalDeviceType ask_vulkan(PFN_vkGetInstanceProcAddr get, VkInstance instance,
                                 VkPhysicalDevice device, char uuid[41]);
 
-/* CUDA and OpenGL see each other's bytes; by a buffer of OpenGL's, too, that way. */
+/* CUDA and OpenGL see each other's bytes; the second checks an existing OpenGL buffer. */
 void check_bytes(gr_resource *resource);
 void share_existing(gr_transport transport);
 
-/* visible_hidden.c's children: OpenGL and Vulkan on a device that CUDA does not see. */
+/* Children of visible_hidden.c: OpenGL and Vulkan on a device that CUDA cannot see. */
 int hidden_opengl(void);
 int hidden_vulkan(void);
 

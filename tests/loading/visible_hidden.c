@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is said where OpenGL or Vulkan draws on a device that CUDA does not see. */
+/* Messages when OpenGL or Vulkan renders on a device that CUDA cannot see. */
 #define _GNU_SOURCE
 #include "visible.h"
 
@@ -14,7 +14,7 @@
 
 static struct own_egl hidden;
 
-/* A context on this display; one that was made before ends. */
+/* A context on this display; a previous one is destroyed. */
 static bool make_context(EGLDisplay display)
 {
     own_egl_close(&hidden);
@@ -30,7 +30,7 @@ static bool is_the_machines_first(void)
     return strcmp(text, getenv(uuid_names[0])) == 0;
 }
 
-/* OpenGL on the machine's first device, though CUDA does not see it. */
+/* OpenGL on the machine's first device, although CUDA cannot see it. */
 static bool draw_there(void)
 {
     EGLDeviceEXT devices[32];
@@ -48,7 +48,7 @@ static bool draw_there(void)
     return false;
 }
 
-/* What draws, as OpenGL says, and what computes. */
+/* The rendering device, from OpenGL, and the computing one. */
 static void assert_names_both(const char *text)
 {
     char drawing[41];
@@ -73,7 +73,7 @@ static void assert_unusable(gr_transport transport)
     assert_names_both(info->reason);
 }
 
-/* CUDA may refuse to register; where it does not, the bytes are right. */
+/* CUDA may refuse to register; if it does not, the bytes must be right. */
 static void try_interop(GLuint name)
 {
     gr_resource *resource = gr_from_gl_buffer(name, GR_READ_WRITE);
@@ -104,7 +104,7 @@ int hidden_opengl(void)
 {
     see_devices();
     if (!draw_there())
-        return say_missing("no EGL device draws with the GPU that CUDA does not see");
+        return say_missing("no EGL device renders on the GPU that is hidden from CUDA");
     CU(DevicePrimaryCtxRetain(&fx.context, 0));
     CU(CtxSetCurrent(fx.context));
     CU(StreamCreate(&fx.stream, CU_STREAM_NON_BLOCKING));
@@ -115,7 +115,7 @@ int hidden_opengl(void)
     return 0;
 }
 
-/* A Vulkan of the application's own, which sees all devices. */
+/* The application's own Vulkan, which sees all devices. */
 static struct {
     PFN_vkGetInstanceProcAddr get;
     VkInstance instance;
@@ -170,7 +170,7 @@ int hidden_vulkan(void)
 {
     see_devices();
     if (!make_instance() || !make_device())
-        return say_missing("no Vulkan draws with the device that CUDA does not see");
+        return say_missing("no Vulkan device is the one that is hidden from CUDA");
     const gr_vk_device_desc desc =
         GR_INIT(gr_vk_device_desc, .get_instance_proc_addr = own.get, .instance = own.instance,
                 .physical_device = own.physical, .device = own.device);

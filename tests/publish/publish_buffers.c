@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tensors into buffers and rings, and the order of a publish and the streams. */
+/* Tensors into buffers and rings, and the order between a publish and the streams. */
 #include "publish_support.h"
 
 #include "tests/ring/ring.h"
@@ -29,7 +29,7 @@ TEST(a_buffer_takes_the_tensor_as_it_is)
     tensors_end();
 }
 
-/* Vertices of three floats from a tensor with gaps, 16 bytes apart in the buffer; and of halves. */
+/* Vertices of three floats, 16 bytes apart, from a tensor with gaps; also half floats. */
 TEST(a_buffer_takes_other_types_and_strides)
 {
     need_publish_kernels();
@@ -64,7 +64,7 @@ TEST(a_buffer_takes_other_types_and_strides)
     tensors_end();
 }
 
-/* (3, 4, 5) channels first to (4, 5, 4) channels last, of bytes. */
+/* (3, 4, 5) bytes, channels first, to (4, 5, 4), channels last. */
 TEST(a_buffer_takes_pictures_rearranged)
 {
     need_publish_kernels();
@@ -124,7 +124,7 @@ TEST(large_elements_and_none_go_into_buffers)
 
 GROUP("order", add_image_case)
 
-/* The producer's stream is held up, and the tensor is freed at once. */
+/* The producer's stream is blocked, and the tensor is freed at once. */
 TEST(a_publish_comes_after_the_producer)
 {
     const GLuint name = gl_buffer_filled(64, 0);
@@ -160,9 +160,9 @@ TEST(a_publish_comes_after_the_producer)
 }
 
 /*
- * The tensor is of another CUDA context than the resource, and both use the legacy stream.
+ * Tensor and resource belong to different CUDA contexts, and both use the legacy stream.
  *
- * Catches: the two streams were taken for one, since they have the same name.
+ * Catches: the two streams were mistaken for one, since they have the same handle.
  */
 TEST(a_publish_comes_after_the_other_contexts_stream)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What goes where in images, and what is refused and why. */
+/* Which tensors fit which images, and what is refused with which message. */
 #include "publish_support.h"
 
 #include <math.h>
@@ -24,7 +24,7 @@ static gr_resource *make_image(struct image *image, const char *format, unsigned
 
 GROUP("copies", add_image_case)
 
-/* Kernels do not reach memory of the host, so what works with that is a copy alone. */
+/* Kernels cannot access host memory, so what works with it is a pure copy. */
 static gr_tensor *on_host(gr_dtype dtype, unsigned ndim, const int64_t *shape,
                           const int64_t *strides, void *bytes)
 {
@@ -57,7 +57,7 @@ static gr_tensor *on_device(gr_dtype dtype, unsigned ndim, const int64_t *shape,
     return tensor;
 }
 
-/* Of u8 (2, 3, 4), 4 bytes a pixel, and of the same with rows 20 bytes apart. */
+/* A u8 tensor (2, 3, 4) with 4 bytes per pixel, and the same with rows 20 bytes apart. */
 TEST(bytes_that_agree_are_copied)
 {
     static const int64_t shape[] = {1, 1, 2, 3, 4}, apart[] = {0, 0, 20, 4, 1};
@@ -81,7 +81,7 @@ TEST(bytes_that_agree_are_copied)
     }
 }
 
-/* What has to be rearranged and can't be reached says so. */
+/* A tensor that must be rearranged but is out of reach is refused with that reason. */
 TEST(kernels_do_not_reach_the_host)
 {
     static const int64_t shape[] = {2, 3, 3};
@@ -94,7 +94,7 @@ TEST(kernels_do_not_reach_the_host)
                  "gr_tensor_clone");
 }
 
-/* Integers of other types are what they are: (2, 3, 4) of int32, also channels first. */
+/* Other integer types keep their values: (2, 3, 4) of int32, also channels first. */
 TEST(other_types_go_where_they_stay_what_they_are)
 {
     static const int64_t chw[] = {4, 2, 3};
@@ -119,7 +119,7 @@ TEST(other_types_go_where_they_stay_what_they_are)
     tensors_end();
 }
 
-/* As an image of float16 has it: to the nearest, a small one, a large one, and none. */
+/* As stored in a float16 image: rounded to the nearest, infinite, denormal, zero or NaN. */
 TEST(an_alpha_is_what_its_type_holds)
 {
     need_publish_kernels();
@@ -158,7 +158,7 @@ TEST(a_picture_of_one_channel_in_a_batch)
     tensors_end();
 }
 
-/* One write by surface, two by way of linear memory; the bytes are the same. */
+/* One write with a surface, two through linear memory; the bytes are the same. */
 TEST(an_image_without_surfaces_costs_a_copy)
 {
     need_publish_kernels();
@@ -183,7 +183,7 @@ TEST(an_image_without_surfaces_costs_a_copy)
 
 GROUP("levels", add_image_case)
 
-/* CHW f32 of values that 8 bits have exactly: a kernel is needed, and the bytes are known. */
+/* CHW f32 with values that 8 bits represent exactly: needs a kernel, and the bytes are known. */
 static gr_tensor *make_floats(bool volume, unsigned slices, unsigned height, unsigned width,
                               unsigned seed)
 {
@@ -198,7 +198,7 @@ static gr_tensor *make_floats(bool volume, unsigned slices, unsigned height, uns
     return tensor_of(GR_DTYPE_F32, GR_LAYOUT_CHW, volume ? 4 : 3, volume ? deep : flat, values);
 }
 
-/* Each level and layer gets its own, and no other changes. */
+/* Each level and layer gets its own data, and no other changes. */
 static void check_levels(const char *target, unsigned flags)
 {
     struct image image = image_filled("RGBA8", target, 12, 12, 3, 1);
@@ -359,7 +359,7 @@ TEST(states_are_respected)
     tensors_end();
 }
 
-/* What a publish to a resource that a map empties finds wrong before it maps. */
+/* Errors of a publish to a discarded resource that must be found before the map. */
 static const struct {
     const char *text;
     int64_t shape[4];
@@ -393,7 +393,7 @@ static gr_tensor *foreseen_tensor(int which)
 
 GROUP("before the map", add_image_case)
 
-/* Catches: the map had emptied what the call then refused to write. */
+/* Catches: the map had discarded the contents before the call refused to write. */
 TEST(what_is_refused_is_refused_before_the_map, sizeof(foreseen) / sizeof(foreseen[0]))
 {
     struct image image;
@@ -434,7 +434,7 @@ TEST(a_buffer_is_not_emptied_by_what_is_refused)
 
 GROUP("strides", add_image_case)
 
-/* Of dimensions of 1, which no element needs. */
+/* Of dimensions of size 1, whose stride is never used. */
 TEST(a_stride_that_leads_nowhere_can_be_anything, 3)
 {
     static const int64_t nowhere[] = {INT64_MIN, INT64_MAX, 3};
@@ -461,7 +461,7 @@ TEST(a_stride_that_leads_nowhere_can_be_anything, 3)
 
 GROUP("refusals", add_image_case)
 
-/* A GPU faults at an address that is no multiple of the element's size. */
+/* A GPU faults at an address that is not a multiple of the element's size. */
 TEST(elements_at_odd_addresses_are_refused)
 {
     static const int64_t shape[] = {2, 3, 3};

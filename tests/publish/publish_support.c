@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See publish_support.h. Values are doubles here: more exact than any kernel's. */
+/* See publish_support.h. Values are doubles here: more precise than in any kernel. */
 #include "publish_support.h"
 
 #include <math.h>
@@ -32,7 +32,7 @@ static float half_float(uint32_t bits)
     return bits & 0x8000 ? -value : value;
 }
 
-/* The nearest half, found by looking at both neighbours: slow and plain. */
+/* The nearest half float, found by comparing both neighbours: slow but simple. */
 static uint32_t float_half(float value)
 {
     uint32_t low = 0, high = 0x7c00;
@@ -135,7 +135,7 @@ static double decode(double value)
     return value <= 0.04045 ? value / 12.92 : pow((value + 0.055) / 1.055, 2.4);
 }
 
-/* The value for a channel of the image, of the tensor's in a publish. */
+/* The value of an image channel, from the tensor in a publish. */
 static double published(const struct elements *tensor, unsigned x, unsigned y, unsigned c,
                         const gr_publish_options *o)
 {
@@ -152,7 +152,7 @@ static double published(const struct elements *tensor, unsigned x, unsigned y, u
     return o->srgb && c < 3 ? encode(value) : value;
 }
 
-/* The value for a channel of the tensor, of the image's in a fetch. */
+/* The value of a tensor channel, from the image in a fetch. */
 static double fetched(const struct elements *image, unsigned x, unsigned y, unsigned t,
                       const gr_publish_options *o)
 {
@@ -170,8 +170,8 @@ static double fetched(const struct elements *image, unsigned x, unsigned y, unsi
 }
 
 /*
- * How far a value may be off. Kernels count in floats, and the GPU's power is a little less exact
- * than the processor's, so where a value is near the middle between two integers either is right.
+ * The tolerance of a value. Kernels compute in floats, and the GPU's power function is slightly
+ * less exact than the CPU's, so for a value near the middle of two integers either is right.
  */
 static double tolerance(const struct elements *to, double value, const gr_publish_options *o)
 {
@@ -196,7 +196,7 @@ static bool is_right(const struct elements *to, double got, double want,
         const double most = (to->dtype == GR_DTYPE_U8 ? 255 : 65535) / unit_of(to);
         want = fmin(fmax(want, 0), most);
     }
-    /* What a half can't hold is infinite. */
+    /* A value outside the half float range becomes infinite. */
     if (to->dtype == GR_DTYPE_F16 && want >= 65520)
         return isinf(got) && got > 0;
     return fabs(got - want) <= tolerance(to, want, o);
@@ -279,7 +279,7 @@ void tensor_end(struct device_tensor *t)
     free(t->bytes);
 }
 
-/* Those of a case. */
+/* The current case's tensors. */
 static struct {
     gr_tensor *tensor;
     CUdeviceptr memory;
@@ -334,7 +334,7 @@ struct elements image_elements(const struct image *image, unsigned char *bytes)
                              .bytes = bytes};
 }
 
-/* A publish that needs a kernel tells. */
+/* A publish that needs a kernel reports it. */
 const char *publish_kernels_missing(void)
 {
     static char reason[300];

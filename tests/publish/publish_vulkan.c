@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tensors into Vulkan's images of every shape, each level and layer, and into its buffers. */
+/* Tensors into Vulkan images of every shape, each level and layer, and into Vulkan buffers. */
 #include "publish_support.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 #include "tests/support/support_vulkan_image.h"
 
-/* The pattern of one level and layer as floats, a plane for each channel: a kernel has work. */
+/* The pattern of one level and layer as floats, a plane per channel, which needs a kernel. */
 static gr_tensor *make_floats(const struct vulkan_image *image, unsigned level, unsigned layer)
 {
     const size_t size = vulkan_image_bytes(image, level), count = size / 4;
@@ -58,7 +58,7 @@ VULKAN_TEST(each_shape_is_met, vulkan_shape_count)
 
 GROUP("vulkan", add_vulkan_case)
 
-/* What lies in memory as blue, green, red is met by a tensor that begins with blue, or by `bgr`. */
+/* Memory in the order blue, green, red needs a tensor that begins with blue, or `bgr`. */
 VULKAN_TEST(a_swapped_image_takes_rgb_by_bgr)
 {
     need_publish_kernels();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Brightness and colour in planes: every layout, as one tensor and as two, every matrix and range,
- * against the definitions of the standards in doubles.
+ * Luma and chroma in planes: every layout, as one tensor and as two, every matrix and range,
+ * compared with the definitions of the standards in doubles.
  */
 #include "publish_support.h"
 
@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A picture in planes, and how they are laid out in one piece of memory. */
+/* A picture in planes, and their layout in one block of memory. */
 struct yuv {
     gr_layout layout;
-    bool wide; /* 16 bit */
+    bool wide; /* 16 bits */
     unsigned width, height;
     unsigned x_shift, y_shift;
 };
@@ -27,7 +27,7 @@ static const struct yuv pictures[] = {
 };
 #define PICTURES (sizeof(pictures) / sizeof(pictures[0]))
 
-static const struct yuv *of; /* of the case */
+static const struct yuv *of; /* of the current case */
 static unsigned char *bytes; /* of all planes */
 
 static unsigned colour_rows(void)
@@ -35,7 +35,7 @@ static unsigned colour_rows(void)
     return of->y_shift ? (of->height + 1) / 2 : of->height;
 }
 
-/* All rows of the planes below each other. */
+/* The rows of all planes, one below the other. */
 static unsigned all_rows(void)
 {
     return of->layout == GR_LAYOUT_YUV444 ? 3 * of->height : of->height + colour_rows();
@@ -50,7 +50,7 @@ static double sample(size_t element)
     return value;
 }
 
-/* Brightness, u and v at a pixel, as stored. */
+/* Luma, u and v at a pixel, as stored. */
 static void samples_at(unsigned x, unsigned y, double out[3])
 {
     const size_t width = of->width, plane = width * of->height;
@@ -65,7 +65,7 @@ static void samples_at(unsigned x, unsigned y, double out[3])
     out[2] = sample(pair + 1);
 }
 
-/* By the definition: brightness is a weighted sum, and each colour a difference from it. */
+/* By definition: luma is a weighted sum, and each chroma value a difference from it. */
 static void colour_at(unsigned x, unsigned y, const gr_publish_options *o, double rgb[3])
 {
     static const double red[] = {0.2126, 0.299, 0.2627}, blue[] = {0.0722, 0.114, 0.0593};
@@ -92,7 +92,7 @@ static const char *colours_differ(const struct elements *image, const gr_publish
                 const bool is_float = image->dtype == GR_DTYPE_F32;
                 const double got = element_value(image, x, y, c);
                 const double want = is_float ? rgb[c] : fmin(fmax(rgb[c], 0), 1);
-                /* Where it is near the middle of two integers either is right. */
+                /* Near the middle of two integers either is right. */
                 if (fabs(got - want) <= (is_float ? 2e-6 : 0.5 / 255 + 2e-6))
                     continue;
                 snprintf(text, sizeof(text), "%u, %u, channel %u is %g, not %g", x, y, c, got,
@@ -103,7 +103,7 @@ static const char *colours_differ(const struct elements *image, const gr_publish
     return NULL;
 }
 
-/* The planes as one tensor, or as two of them. */
+/* The planes as one tensor, or as two. */
 static gr_tensor *make_tensors(bool two, gr_tensor **chroma)
 {
     const gr_dtype dtype = of->wide ? GR_DTYPE_U16 : GR_DTYPE_U8;
@@ -170,7 +170,7 @@ TEST(colours_are_those_of_the_standards, PICTURES)
 
 GROUP("yuv_rules", add_image_case)
 
-/* The numbers that everybody knows: black, white, and the three primaries of BT.601. */
+/* Well-known values: black, white, and the three primaries of BT.601. */
 TEST(known_colours_are_exact)
 {
     static const struct {
@@ -246,7 +246,7 @@ TEST(planes_that_do_not_fit_are_refused)
     tensors_end();
 }
 
-/* Dimensions of 1 round the planes make no difference; neither do the bytes. */
+/* The same planes as (12, 8), with dimensions of size 1 added, or as (1, 3, 4, 8). */
 TEST(dimensions_of_one_are_left_out)
 {
     need_publish_kernels();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tensors into OpenGL's images and out of them: each type, layout, number of channels and format,
- * with the options, against a plain reference. The rules are in publish_rules.c, buffers
- * and rings in publish_buffers.c, YUV in publish_yuv.c, and Vulkan in publish_vulkan.c.
+ * Tensors into OpenGL images and back: each type, layout, number of channels and format, with the
+ * options, compared with a simple reference. publish_rules.c tests the rules, publish_buffers.c
+ * buffers and rings, publish_yuv.c YUV, and publish_vulkan.c Vulkan.
  */
 #include "publish_support.h"
 
@@ -34,8 +34,7 @@ static const gr_publish_options options[] = {
 };
 #define OPTIONS (sizeof(options) / sizeof(options[0]))
 
-/* Both in texels: with whole groups of four and with some left, and rows that are aligned or not.
- */
+/* In texels: with complete groups of four and with a remainder, with aligned rows and without. */
 static const struct {
     unsigned width, height;
     size_t gap;
@@ -73,7 +72,7 @@ static void check_one(const struct image *image, gr_resource *resource, gr_dtype
     tensor_end(&t);
 }
 
-/* Which channels the tensor can have, a bit for each number. */
+/* The numbers of channels that the tensor may have, as bits. */
 static unsigned channels_for(unsigned of_image)
 {
     if (of_image == 4)
