@@ -1,15 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# test_bench.sh: runs bench_frames and bench_latency as tests of themselves, with tiny meshes: every
-# row that this machine has draws the right picture, and nothing is drawn before its kernel's end;
-# bench_scale with ten resources, bench_soak for two seconds, and bench_softcuda, which compares
-# what kernels and loops give. It takes the CUDA driver that the environment names; run-test sets
-# it. Times are not looked at.
+# test_bench.sh: tests the benchmarks themselves. bench_frames and bench_latency use tiny meshes:
+# each row that this machine supports must draw the right picture, and nothing may be drawn before
+# the end of its kernel. bench_scale runs with ten resources, bench_soak for two seconds, and
+# bench_softcuda compares the results of kernels and loops. Times are not checked. run-test selects
+# the CUDA driver through the environment.
 #
-# GR_TOOLS  the folder of the programs; default: the build folder
+# GR_TOOLS  the directory of the programs; default: the build directory
 
-# A list of options is meant to be split:
+# Option lists are split on purpose:
 # shellcheck disable=SC2086
 
 suite=bench
@@ -33,7 +33,7 @@ trap 'rm -rf "$work"' EXIT
 trap 'exit 99' HUP INT TERM
 cd "$work" || exit 99
 
-# measured FILE ROW...: the file of numbers has each row, and it was measured wherever it was tried.
+# measured FILE ROW...: the JSON file has each row, and each attempt to measure it succeeded.
 measured() {
     file=$1
     shift
@@ -49,7 +49,7 @@ measured() {
     done
 }
 
-# says_not FILE TEXT: the file does not have the text.
+# says_not FILE TEXT: the file does not contain the text.
 says_not() {
     if grep -F -- "$2" "$1" >/dev/null; then
         fail "says \"$2\""
@@ -107,13 +107,13 @@ check frames_copy 0 "$frames" --quick --why --only draw,transfer,copy,read/copy,
     measured frames-copy.json draw transfer $copies why-copy/processor why-copy/8 why-copy/two-8 \
         why-copy/ahead-4-early &&
     says_not out WRONG
-# Where Vulkan is missing the rows say so.
+# Without Vulkan the rows give the reason.
 check frames_vulkan 0 "$frames" --quick --only vulkan/ --json frames-vulkan.json &&
     says_not out WRONG
 check latency 0 "$latency" --quick --json latency.json --svg latency.svg &&
     measured latency.json alone interop &&
     grep -F '</svg>' latency.svg >/dev/null
-# Both clocks are CLOCK_MONOTONIC here, so that none is off.
+# Both clocks are CLOCK_MONOTONIC here, so they agree.
 if [ "${GR_CUDA_DRIVER-}" = soft ]; then
     check latency_rows 0 test -s latency.json &&
         measured latency.json shared ring/1 ring/2 ring/3 threads/1 threads/3 hand/1
@@ -126,7 +126,7 @@ if [ "${GR_CUDA_DRIVER-}" = soft ]; then
             vulkan/read/16
 fi
 
-# ---- OpenGL on the processor ----
+# ---- OpenGL on the CPU ----
 
 software='--quick --gl-device software'
 if [ "${GR_CUDA_DRIVER-}" != soft ] &&
