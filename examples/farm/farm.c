@@ -31,8 +31,8 @@ struct options {
     int in_flight, writers, chunk;
     const char *out;
     bool no_files;
-    /* For the test: */
-    int slow;   /* a rank that sleeps after each frame, or all */
+    /* For tests: */
+    int slow;   /* a rank that sleeps after each frame, or all ranks */
     int broken; /* a frame whose kernel fails */
 };
 
@@ -41,18 +41,18 @@ struct farm {
     struct crew crew;
     struct farm_files files;
     bool files_open;
-    int *missing; /* frames that are to be rendered, in order */
+    int *missing; /* frames to render, in order */
     int missing_count;
     struct farm_writers *writers;
     struct farm_render *render;
     struct farm_device device;
     struct farm_progress progress;
-    struct farm_rank *ranks; /* of all, on rank 0 */
-    int told;                /* frames that the others know of */
+    struct farm_rank *ranks; /* all ranks, on rank 0 */
+    int told;                /* frames already reported to the other ranks */
     double begun, told_at;
 };
 
-/* ---- What there is to do --------------------------------------------------------------------- */
+/* ---- Finding the missing frames -------------------------------------------------------------- */
 
 /* Each rank scans some of the folders: a million names are too many for one. */
 static bool scan(struct farm *farm, unsigned char *bits)
@@ -92,7 +92,7 @@ static bool plan(struct farm *farm)
     return crew_all(!farm->files_open || farm_files_open(&farm->files)) && find_missing(farm);
 }
 
-/* ---- Getting ready --------------------------------------------------------------------------- */
+/* ---- Setup ----------------------------------------------------------------------------------- */
 
 static bool open_renderer(struct farm *farm)
 {
@@ -120,8 +120,8 @@ static bool all_alike(struct farm *farm, const char *host)
     const bool none = crew_all(farm->device.software), gpus = crew_all(!farm->device.software);
     if (!none && !gpus && farm->device.software)
         fprintf(stderr,
-                "Rank %d on %s has the software CUDA driver, others have GPUs: look at its driver "
-                "there, by GR_LOG=debug.\n",
+                "Rank %d on %s has the software CUDA driver, others have GPUs: check its driver "
+                "there, with GR_LOG=debug.\n",
                 farm->crew.rank, host);
     return none || gpus;
 }
@@ -233,7 +233,8 @@ static void do_all(struct farm *farm)
     if (farm->crew.rank == 0)
         farm_progress_begin(&farm->progress, farm->missing_count);
     if (!work(farm)) {
-        fprintf(stderr, "Rank %d ends the job; what is written stays, and is not done again.\n",
+        fprintf(stderr,
+                "Rank %d ends the job; the files written so far stay and are not rendered again.\n",
                 farm->crew.rank);
         crew_abort();
     }
@@ -264,14 +265,14 @@ static bool run(struct farm *farm, double started)
         return false;
     if (farm->missing_count == 0) {
         if (farm->crew.rank == 0)
-            printf("All %d frames are in %s already.\n", farm->options.frames, farm->options.out);
+            printf("All %d frames already exist in %s.\n", farm->options.frames, farm->options.out);
         return true;
     }
     if (!get_ready(farm, started))
         return false;
     if (farm->crew.rank == 0) {
         const struct farm_sum sum = sum_of(farm, 0);
-        printf("frames    %d of %dx%d; %d are there\n", farm->options.frames, farm->options.width,
+        printf("frames    %d of %dx%d; %d exist\n", farm->options.frames, farm->options.width,
                farm->options.height, sum.found);
         farm_report_ranks(farm->ranks, &sum);
     }
@@ -295,30 +296,30 @@ static void end(struct farm *farm)
 static void read_options(int argc, char **argv, struct options *o)
 {
     const struct option_row rows[] = {
-        {"out", 'o', "DIR", "the folder of the pictures", .text = &o->out},
-        {"frames", 'f', "N", "pictures, 30 to a second", .whole = {&o->frames, 1, 50000000}},
-        {"first", 0, "N", "the number of the first one", .whole = {&o->first, 1, 40000000}},
+        {"out", 'o', "DIR", "output directory", .text = &o->out},
+        {"frames", 'f', "N", "number of pictures, 30 per second",
+         .whole = {&o->frames, 1, 50000000}},
+        {"first", 0, "N", "number of the first picture", .whole = {&o->first, 1, 40000000}},
         {"size", 's', "WxH", "their size in pixels", .size = {&o->width, &o->height}},
         {"mesh", 'm', "N", "vertices along each side of the sea", .whole = {&o->mesh, 2, 2048}},
-        {"work", 'w', "N", "waves that make the sea: what a frame costs CUDA",
+        {"work", 'w', "N", "number of waves in the sea: the CUDA cost of a frame",
          .whole = {&o->work, 1, 10000000}},
-        {"in-flight", 'r', "N", "frames on their way at once, on each GPU",
+        {"in-flight", 'r', "N", "frames in flight on each GPU",
          .whole = {&o->in_flight, 1, FARM_MOST_IN_FLIGHT}},
-        {"writers", 0, "N", "threads of each rank that write files", .whole = {&o->writers, 1, 64}},
-        {"chunk", 0, "N", "frames that a rank takes at a time; 0: as many as suits",
+        {"writers", 0, "N", "threads per rank that write files", .whole = {&o->writers, 1, 64}},
+        {"chunk", 0, "N", "frames that a rank takes at a time; 0: automatic",
          .whole = {&o->chunk, 0, 1000}},
-        {"no-files", 0, NULL, "render and sum up only, all frames", .flag = &o->no_files},
+        {"no-files", 0, NULL, "render all frames and compute the checksum only",
+         .flag = &o->no_files},
         {"slow", 0, "RANK", NULL, .whole = {&o->slow, 0, 1000000}},
         {"broken", 0, "FRAME", NULL, .whole = {&o->broken, 1, 90000000}},
         {0},
     };
-    options_read(
-        argc, argv, "farm", rows,
-        "Renders a long sequence by CUDA and OpenGL on many GPUs: start it by mpirun or "
-        "srun, one rank for each GPU. Frames whose files are there are not rendered again.",
-        "A rank runs on the CUDA device of its number on its node, or without a GPU on the "
-        "software CUDA driver, which GR_CUDA_DRIVER=soft in the environment also asks "
-        "for.");
+    options_read(argc, argv, "farm", rows,
+                 "Renders a long sequence with CUDA and OpenGL on many GPUs: start it with mpirun "
+                 "or srun, one rank per GPU. Frames whose files exist are not rendered again.",
+                 "A rank runs on the CUDA device whose number is its local rank. Without a GPU, or "
+                 "with GR_CUDA_DRIVER=soft in the environment, it uses the software CUDA driver.");
 }
 
 int main(int argc, char **argv)

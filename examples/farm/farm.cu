@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The kernel of farm: a rough sea, the sum of many waves, written as OpenGL's vertices. What a
- * frame costs grows with the number of waves; how high the sea goes doesn't.
+ * The kernel of farm: a rough sea, the sum of many waves, written as OpenGL vertices. The cost of a
+ * frame grows with the number of waves; the height of the sea does not.
  */
 #include <grinterop/cuhost.h>
 
 #include "examples/support/vertex.h"
 
-/* From 0 to 1, the same for the same numbers. */
+/* Pseudorandom, from 0 to 1. */
 static __device__ float random_of(unsigned i, unsigned which)
 {
     unsigned h = i * 747796405u + which * 2891336453u + 1u;
@@ -16,7 +16,7 @@ static __device__ float random_of(unsigned i, unsigned which)
     return (float)(h >> 8) / 16777216.0f;
 }
 
-/* The sea at one place: its height, with its slopes along x and z. */
+/* The height of the sea at a point, and its slopes along x and z. */
 struct sea {
     float height, slope_x, slope_z;
 };
@@ -45,7 +45,7 @@ static __device__ float4 colour_of(sea s)
                        0.090f + 0.150f * thin + 0.62f * foam, 0.8f - 0.7f * foam);
 }
 
-/* One thread a vertex: the grid of n by n covers x and z from -1 to 1. */
+/* One thread per vertex: the n x n grid covers x and z from -1 to 1. */
 extern "C" __global__ void sea_at(vertex *out, int n, int waves, float time)
 {
     const int column = (int)(blockIdx.x * blockDim.x + threadIdx.x);

@@ -13,30 +13,30 @@
 
 struct crew {
     int rank, ranks;
-    int local_rank, local_ranks; /* of those on this node */
+    int local_rank, local_ranks; /* on this node */
     int nodes;
 };
 
-/* Joins the others. crew_close() leaves; every rank has to call it. */
+/* Starts MPI. Every rank must call crew_close() in the end. */
 void crew_open(int *argc, char ***argv, struct crew *crew);
 void crew_close(void);
 
-/* Ends all ranks, with status 1. What has been printed is printed. */
+/* Ends all ranks with status 1. Flushes what has been printed. */
 _Noreturn void crew_abort(void);
 
-/* Collective: called by all ranks, and waits for all. */
-bool crew_all(bool good);                                   /* whether it is good for all */
-void crew_or(unsigned char *bits, size_t bytes);            /* the bits of all */
-void crew_gather(const void *own, void *all, size_t bytes); /* into rank 0's `all`, by rank */
+/* Collective: every rank must call these; they wait for all. */
+bool crew_all(bool good);                        /* true if `good` is true on all ranks */
+void crew_or(unsigned char *bits, size_t bytes); /* ORs the bits of all ranks */
+void crew_gather(const void *own, void *all, size_t bytes); /* to `all` on rank 0, by rank */
 void crew_barrier(void);
 
 /*
- * Like crew_barrier(), for long waits: it sleeps in between, since MPI busy-waits on a CPU, and
- * calls `meanwhile`, unless NULL, about 20 times a second.
+ * Like crew_barrier(), for long waits: sleeps in between, since MPI busy-waits, and calls
+ * `meanwhile`, unless NULL, about 20 times a second.
  */
 void crew_barrier_slow(void (*meanwhile)(void *), void *user);
 
-/* Takes the next n work items for this rank alone. Returns the number of the first. */
+/* Takes the next n work items for this rank. Returns the number of the first. */
 int64_t crew_take(int64_t n);
 
 /* Adds n, which may be 0, to the finished items and returns the total. */

@@ -29,7 +29,7 @@ static bool fits(int written, size_t size)
 {
     if (written >= 0 && (size_t)written < size)
         return true;
-    fprintf(stderr, "The name of the output folder is too long.\n");
+    fprintf(stderr, "The name of the output directory is too long.\n");
     return false;
 }
 
@@ -47,9 +47,9 @@ static bool take_frames(const struct farm_files *files)
     struct flock frames = {
         .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = files->first, .l_len = files->count};
     if (fcntl(files->lock, F_OFD_SETLK, &frames) == 0 || (errno != EAGAIN && errno != EACCES))
-        return true; /* or a file system without locks */
+        return true; /* also for a file system without locks */
     fprintf(stderr,
-            "Another farm is at work in %s on some of the frames %d to %d: wait for it, choose "
+            "Another farm is working in %s on some of the frames %d to %d: wait for it, choose "
             "other frames, or name another --out.\n",
             files->out, files->first, files->first + files->count - 1);
     return false;
@@ -71,7 +71,10 @@ bool farm_files_open(struct farm_files *files)
     return false;
 }
 
-/* The file stays: another job may have opened it, and would lock one that the next does not see. */
+/*
+ * Keeps the file: another job may have opened it, and would hold a lock that the next job cannot
+ * see.
+ */
 void farm_files_close(struct farm_files *files)
 {
     if (files->lock >= 0)
@@ -84,7 +87,10 @@ int farm_files_folders(const struct farm_files *files)
     return (files->first + files->count - 1) / FRAMES_A_FOLDER - files->first / FRAMES_A_FOLDER + 1;
 }
 
-/* The frame of a file's name; 0: it is none of ours. *whole: it is not on its way. */
+/*
+ * Returns the frame of a file name; 0 if it is not one of ours. *whole: it is complete, not
+ * temporary.
+ */
 static int frame_of(const struct farm_files *files, const char *name, bool *whole)
 {
     int frame = 0, end = 0;
@@ -98,13 +104,16 @@ static int frame_of(const struct farm_files *files, const char *name, bool *whol
     return ours && frame >= files->first && frame - files->first < files->count ? frame : 0;
 }
 
-/* The end alone: what a node leaves that loses its power is empty, cut off, or zeros in the end. */
+/*
+ * Checks only the end of the file: after a power failure a file is empty, truncated, or ends with
+ * zeros.
+ */
 static bool ends_as_picture(DIR *folder, const char *name)
 {
     static const unsigned char end[] = {0, 0, 0, 0, 'I', 'E', 'N', 'D', 0xae, 0x42, 0x60, 0x82};
     unsigned char found[sizeof(end)];
     struct stat status;
-    /* It may be anything; to open a FIFO would wait for who writes to it. */
+    /* The name may belong to anything; opening a FIFO would block until it has a writer. */
     const int file = openat(dirfd(folder), name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (file < 0)
         return false;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The files of a farm: finds existing ones and writes new ones completely or not at all.
+ * The files of a farm: finds existing ones and writes new ones atomically.
  *
- * OUT/00001/frame-00001234.png is frame 1234. Folders have a thousand frames each, since file
- * systems slow down where one folder has a million files. A file gets its name only when it is
- * complete; until then it is OUT/00001/.frame-00001234.HOST.PID.part.
+ * OUT/00001/frame-00001234.png is frame 1234. Directories have a thousand frames each, since file
+ * systems slow down with a million files in one directory. Until a file is complete its name is
+ * OUT/00001/.frame-00001234.HOST.PID.part.
  */
 #ifndef FARM_FILES_H
 #define FARM_FILES_H
@@ -13,34 +13,34 @@
 #include <stddef.h>
 
 struct farm_files {
-    const char *out; /* the folder of all */
+    const char *out; /* the output directory */
     int first, count;
     int lock; /* a descriptor, or -1 */
 };
 
 /*
- * By one rank, before the others begin: makes the folder, and takes hold of the frames in it, by
- * OUT/.farm.lock, which stays there: a second job with any of them is refused. False after an
+ * Called by one rank before the others begin: creates the directory and locks its frames in
+ * OUT/.farm.lock, which remains. A second job with any of these frames is refused. False after an
  * error, which has been printed.
  */
 bool farm_files_open(struct farm_files *files);
 
-/* By the same rank, in the end. */
+/* Called by the same rank at the end. */
 void farm_files_close(struct farm_files *files);
 
-/* How many folders the frames are in. */
+/* The number of directories that hold the frames. */
 int farm_files_folders(const struct farm_files *files);
 
 /*
- * Makes one of the folders, sets the bit of each of its frames that is there with its end, counted
- * from the first, and removes what an earlier job left unfinished. False after an error, which has
- * been printed.
+ * Creates one of the directories, sets the bit of each frame with a complete file, counted from the
+ * first frame, and removes temporary files of earlier jobs. False after an error, which has been
+ * printed.
  */
 bool farm_files_scan(const struct farm_files *files, int folder, unsigned char *bits);
 
 /*
- * Writes one picture, of 3 bytes a pixel with the top row first. *bytes: the file's size. False
- * after an error, which has been printed.
+ * Writes one picture of 3 bytes per pixel with the top row first. *bytes: the size of the file.
+ * False after an error, which has been printed.
  */
 bool farm_files_write(const struct farm_files *files, int frame, int width, int height,
                       const unsigned char *pixels, size_t *bytes);

@@ -27,8 +27,8 @@ KERNEL_IMAGE(farm);
 struct picture {
     int frame;
     unsigned buffer;
-    const unsigned char *pixels; /* of the buffer, mapped for good */
-    GLsync fence;                /* NULL: OpenGL has nothing to do with it */
+    const unsigned char *pixels; /* of the persistently mapped buffer */
+    GLsync fence;                /* NULL: not in use by OpenGL */
     bool busy;                   /* a writer reads it */
 };
 
@@ -42,13 +42,13 @@ struct farm_render {
     CUfunction kernel;
 
     gr_ring *ring;
-    unsigned arrays[FARM_MOST_IN_FLIGHT]; /* arrays[i] draws the ring's slot i */
+    unsigned arrays[FARM_MOST_IN_FLIGHT]; /* arrays[i] draws slot i of the ring */
 
     struct picture pictures[FARM_MOST_IN_FLIGHT];
-    unsigned drawn, collected; /* frames so far; the next one's picture is their remainder */
+    unsigned drawn, collected; /* frames so far; modulo the number of pictures: the next one */
 };
 
-/* No memory has this address. Aligned and not NULL: a sanitizer would stop the kernel before. */
+/* An unmapped address. Aligned and not NULL, or a sanitizer would stop the kernel first. */
 enum { NOWHERE = 16 };
 
 /* ---- A frame --------------------------------------------------------------------------------- */
@@ -67,16 +67,16 @@ static bool compute(struct farm_render *r, int frame)
 {
     const gr_slot *slot;
     if (gr_ring_acquire_write(r->ring, r->session.stream, &slot, 1, 0) != GR_OK)
-        return failed_to("take a slot to write to");
+        return failed_to("acquire a slot to write to");
     const CUdeviceptr vertices = frame == r->options.broken ? NOWHERE : gr_buffer_ptr(slot->buffer);
     if (!launch(r, vertices, frame)) {
         gr_ring_cancel_write(r->ring, &slot, 1);
         return false;
     }
-    return gr_ring_publish(r->ring, &slot, 1) == GR_OK || failed_to("hand a frame on");
+    return gr_ring_publish(r->ring, &slot, 1) == GR_OK || failed_to("publish a frame");
 }
 
-/* Round the sea once in a minute, at 30 frames a second. */
+/* Circles the sea once a minute, at 30 frames per second. */
 static struct view view_of(int frame)
 {
     const float angle = 0.5f + 6.2831853f * (float)(frame % 1800) / 1800.0f;
@@ -93,7 +93,7 @@ static bool draw(struct farm_render *r, int frame)
     const gr_slot *slot;
     const struct view view = view_of(frame);
     if (gr_ring_acquire_read(r->ring, GR_STREAM_NONE, &slot, 1, 0) != GR_OK)
-        return failed_to("take a frame to draw");
+        return failed_to("acquire a frame to draw");
     offscreen_bind(&r->target);
     scene_draw_array(&r->scene, r->arrays[slot->index], &view,
                      (float)r->target.width / (float)r->target.height);
@@ -108,13 +108,13 @@ static bool copy_out(struct farm_render *r, struct picture *picture, int frame)
     glFlush();
     if (picture->fence)
         return true;
-    fprintf(stderr, "OpenGL makes no fence (error 0x%04x).\n", glGetError());
+    fprintf(stderr, "OpenGL cannot create a fence (error 0x%04x).\n", glGetError());
     return false;
 }
 
-/* ---- From OpenGL to the writers -------------------------------------------------------------- */
+/* ---- Passing pictures from OpenGL to the writers --------------------------------------------- */
 
-/* A kernel that failed breaks its context for good: then no picture is what it seems. */
+/* A failed kernel makes its context unusable, and all further pictures invalid. */
 static bool kernels_are_well(const struct farm_render *r)
 {
     const CUresult result = r->session.cuda->StreamQuery(r->session.stream);
@@ -122,8 +122,8 @@ static bool kernels_are_well(const struct farm_render *r)
 }
 
 /*
- * What OpenGL says of a picture. After a kernel that failed CUDA's signal never comes, and OpenGL
- * waits for it for good: then even a wait ends by GL_TIMEOUT_EXPIRED, with the reason printed.
+ * Checks or waits for the fence of a picture. After a failed kernel the CUDA signal never arrives
+ * and OpenGL waits forever; then even a wait ends with GL_TIMEOUT_EXPIRED, with the reason printed.
  */
 static GLenum ask_for(const struct farm_render *r, GLsync fence, bool wait)
 {
@@ -134,7 +134,7 @@ static GLenum ask_for(const struct farm_render *r, GLsync fence, bool wait)
     return state;
 }
 
-/* Hands the oldest picture on, if it is there; *there tells. With `wait` it waits for it. */
+/* Passes on the oldest picture if it is complete, as *there reports. With `wait`, waits for it. */
 static bool collect(struct farm_render *r, bool wait, bool *there)
 {
     struct picture *picture = &r->pictures[r->collected % (unsigned)r->options.in_flight];
@@ -145,7 +145,7 @@ static bool collect(struct farm_render *r, bool wait, bool *there)
     glDeleteSync(picture->fence);
     picture->fence = NULL;
     if (state == GL_WAIT_FAILED) {
-        fprintf(stderr, "OpenGL does not wait for a picture (error 0x%04x).\n", glGetError());
+        fprintf(stderr, "OpenGL cannot wait for a picture (error 0x%04x).\n", glGetError());
         return false;
     }
     if (!kernels_are_well(r))
@@ -155,7 +155,7 @@ static bool collect(struct farm_render *r, bool wait, bool *there)
     return true;
 }
 
-/* All that are there, and so many that at most `most` are with OpenGL. */
+/* Passes on all complete pictures, and waits until at most `most` are with OpenGL. */
 static bool collect_to(struct farm_render *r, unsigned most)
 {
     bool there = true;
@@ -182,9 +182,9 @@ bool farm_render_finish(struct farm_render *r)
            cuda_ok(r->session.cuda->StreamSynchronize(r->session.stream), "run the kernels");
 }
 
-/* ---- Life ------------------------------------------------------------------------------------ */
+/* ---- Setup and cleanup ----------------------------------------------------------------------- */
 
-/* The number of this rank's device. More ranks than devices share them. */
+/* Chooses the device of this rank. If there are more ranks than devices, they share. */
 static bool choose_device(struct farm_device *device, int rank)
 {
     int count = 0;
@@ -206,7 +206,7 @@ static bool choose_device(struct farm_device *device, int rank)
                    "name the CUDA device");
 }
 
-/* Storage that grinterop makes, in the best way that works here. */
+/* grinterop allocates the storage and chooses the best transport. */
 static bool make_ring(struct farm_render *r)
 {
     const gr_gl_options any = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_ANY);
@@ -221,10 +221,10 @@ static bool make_ring(struct farm_render *r)
         r->arrays[made] = scene_array(&r->scene, gr_gl_name(slots[made]));
     }
     if (made < r->options.in_flight)
-        failed_to("make a buffer that CUDA shares");
+        failed_to("create a buffer that CUDA shares");
     else if (!(r->ring = gr_ring_create(slots, (size_t)made, NULL)))
         failed_to("make a ring");
-    /* The ring holds them too. */
+    /* The ring keeps references. */
     while (made-- > 0)
         gr_resource_free(slots[made]);
     return r->ring;
@@ -235,7 +235,7 @@ static bool make_pictures(struct farm_render *r)
     const GLsizeiptr size = 4 * (GLsizeiptr)r->options.width * r->options.height;
     const GLbitfield access = GL_MAP_READ_BIT | GL_MAP_PERSISTENT_BIT | GL_MAP_COHERENT_BIT;
     if (epoxy_gl_version() < 44) {
-        fprintf(stderr, "OpenGL 4.4 is needed, which keeps buffers mapped; this is %d.%d.\n",
+        fprintf(stderr, "OpenGL 4.4 is needed for persistently mapped buffers; this is %d.%d.\n",
                 epoxy_gl_version() / 10, epoxy_gl_version() % 10);
         return false;
     }
@@ -247,8 +247,8 @@ static bool make_pictures(struct farm_render *r)
         picture->pixels = glMapBufferRange(GL_PIXEL_PACK_BUFFER, 0, size, access);
         glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
         if (!picture->pixels) {
-            fprintf(stderr, "OpenGL has no memory for pictures: choose a smaller --size, or fewer "
-                            "--in-flight.\n");
+            fprintf(stderr, "OpenGL is out of memory for pictures: choose a smaller --size, or "
+                            "fewer --in-flight.\n");
             return false;
         }
     }

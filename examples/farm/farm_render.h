@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One rank's renderer: for each frame CUDA computes vertices, OpenGL draws them without a window on
+ * The renderer of one rank: for each frame CUDA computes vertices, headless OpenGL draws them on
  * the same GPU, and the picture goes to the writers. Several frames are in flight.
  */
 #ifndef FARM_RENDER_H
@@ -14,34 +14,34 @@ struct farm_render;
 enum { FARM_MOST_IN_FLIGHT = 64 };
 
 struct farm_render_options {
-    int rank; /* of this node, which decides on the GPU */
+    int rank; /* on this node; selects the GPU */
     int width, height;
-    int mesh, work; /* vertices along a side, waves a vertex */
+    int mesh, work; /* vertices per side, number of waves */
     int in_flight;
-    int broken; /* a frame whose kernel writes nowhere; 0: none. For the test */
+    int broken; /* a frame whose kernel writes to an invalid address; 0: none. For tests */
 };
 
-/* What it runs on. */
+/* The device in use. */
 struct farm_device {
-    int number;     /* as CUDA counts here */
+    int number;     /* CUDA device number */
     bool software;  /* the software CUDA driver */
-    char name[100]; /* the GPU's */
+    char name[100]; /* of the GPU */
 };
 
-/* NULL after an error, which has been printed. The writers are the caller's. */
+/* NULL after an error, which has been printed. The caller owns the writers. */
 struct farm_render *farm_render_open(const struct farm_render_options *options,
                                      struct farm_writers *writers, struct farm_device *device);
 
 /*
- * Puts one frame on its way, and hands on those that have come about. Waits where as many as
- * allowed are in flight. False after an error, which has been printed.
+ * Enqueues one frame and passes on completed pictures. Blocks if the maximum is in flight. False
+ * after an error, which has been printed.
  */
 bool farm_render_frame(struct farm_render *render, int frame);
 
 /* Waits for all frames and their pictures. False after an error, which has been printed. */
 bool farm_render_finish(struct farm_render *render);
 
-/* NULL does nothing. No writer may be at work any more with what it was given. */
+/* Accepts NULL. No writer may still use its pictures. */
 void farm_render_close(struct farm_render *render);
 
 #endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What a farm says.
- */
+/* The output of a farm. */
 #define _GNU_SOURCE
 #include "farm_report.h"
 
@@ -12,7 +10,7 @@
 
 #include "examples/support/clock.h"
 
-/* A farm of thousands doesn't list them all. */
+/* The number of ranks listed. */
 enum { MOST_LISTED = 16 };
 
 static int listed(const struct farm_sum *sum)
@@ -26,13 +24,13 @@ static void say_more(const struct farm_sum *sum)
         printf("          and %d more\n", sum->ranks - MOST_LISTED);
 }
 
-/* mpirun of Open MPI binds a rank to one processor, unless told not to; its writers then wait. */
+/* By default, Open MPI binds each rank to one CPU core, so its writers compete for it. */
 static void warn_of_binding(const struct farm_rank ranks[], const struct farm_sum *sum)
 {
     for (int i = 0; i < sum->ranks; i++)
         if (ranks[i].processors < ranks[i].node_processors && ranks[i].processors < sum->writers) {
-            printf("slow      rank %d may use %d of %d processors, for %d writers: with Open MPI "
-                   "say mpirun --bind-to none\n",
+            printf("slow      rank %d may use %d of %d CPUs, for %d writers: with Open MPI use "
+                   "mpirun --bind-to none\n",
                    i, ranks[i].processors, ranks[i].node_processors, sum->writers);
             return;
         }
@@ -54,9 +52,9 @@ void farm_report_ranks(const struct farm_rank ranks[], const struct farm_sum *su
     fflush(stdout);
 }
 
-/* ---- On the way ------------------------------------------------------------------------------ */
+/* ---- Progress -------------------------------------------------------------------------------- */
 
-/* mpirun stands between a rank and the terminal, and hands on what the rank says. */
+/* mpirun sits between a rank and the terminal, and forwards the output. */
 static bool parent_has_terminal(void)
 {
     char path[64], file[64] = "";
@@ -98,7 +96,7 @@ void farm_progress_end(const struct farm_progress *p)
         fprintf(stderr, "\r%60s\r", "");
 }
 
-/* ---- In the end ------------------------------------------------------------------------------ */
+/* ---- Summary --------------------------------------------------------------------------------- */
 
 static double rate_of(const struct farm_rank *rank)
 {

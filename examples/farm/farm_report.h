@@ -1,50 +1,48 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What a farm says: who takes part, how far it is, and what came of it.
- */
+/* The output of a farm: its ranks, progress, and summary. */
 #ifndef FARM_REPORT_H
 #define FARM_REPORT_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* One rank's place, and what it did. The same bytes mean the same on all nodes. */
+/* The place of a rank and its results. The layout is the same on all nodes. */
 struct farm_rank {
     char host[64], device_name[100];
     int32_t process, device, software;
-    int32_t processors, node_processors; /* that it may run on; that there are */
+    int32_t processors, node_processors; /* CPUs it may use; CPUs of the node */
     int32_t frames;
     uint64_t checksum, bytes;
-    double opened;  /* seconds from its start until it could render */
-    double seconds; /* from the common start until its last picture was there */
+    double opened;  /* seconds from start to ready */
+    double seconds; /* seconds from the common start to its last picture */
 };
 
-/* What all did together. */
+/* The combined results. */
 struct farm_sum {
     int ranks, nodes, writers;
-    int frames, found; /* rendered; there from the start */
-    double seconds;    /* from the common start until all had ended */
+    int frames, found; /* rendered; already present */
+    double seconds;    /* from the common start until all ranks had ended */
     bool files;
 };
 
-/* A line for each of the first ranks. */
+/* Prints a line for each of the first ranks. */
 void farm_report_ranks(const struct farm_rank ranks[], const struct farm_sum *sum);
 
-/* How far it is. Zeros and the total begin it. */
+/* The progress. Begins with zeros and the total. */
 struct farm_progress {
     int total;
-    double begun; /* of clock_seconds() */
+    double begun; /* by clock_seconds() */
     bool terminal;
     double shown;
     int shown_tenth;
 };
 
-/* On a terminal one line that changes; elsewhere a line for each tenth, and for each minute. */
+/* On a terminal, one line that is updated; otherwise a line per 10 % and per minute. */
 void farm_progress_begin(struct farm_progress *progress, int total);
 void farm_progress_show(struct farm_progress *progress, int done);
 void farm_progress_end(const struct farm_progress *progress);
 
-/* In the end. `checksum` and the bytes are those of all ranks. */
+/* Prints the summary. `checksum` and `bytes` are totals of all ranks. */
 void farm_report_sum(const struct farm_rank ranks[], const struct farm_sum *sum);
 
 #endif

@@ -27,15 +27,15 @@ struct farm_writers {
 
     /* Under the lock: */
     pthread_mutex_t lock;
-    pthread_cond_t come, gone; /* a job; pixels or a whole job */
+    pthread_cond_t come, gone; /* a new job; pixels or a whole job done */
     struct job queue[MOST_QUEUED];
-    unsigned head, tail; /* put and taken so far */
+    unsigned head, tail; /* jobs put and taken so far */
     int working;
     bool quit, failed;
     struct farm_written written;
 };
 
-/* Upside down, without the fourth byte. */
+/* Flips the rows and drops the fourth byte. */
 static void copy_rows(const struct farm_writers *w, const unsigned char *from, unsigned char *to)
 {
     for (int row = 0; row < w->height; row++) {
@@ -54,7 +54,7 @@ static uint64_t mix(uint64_t sum, uint64_t word)
     return sum ^ sum >> 29;
 }
 
-/* The sum of such numbers says which pictures there are, whatever their order. */
+/* The sum of these numbers identifies the pictures regardless of order. */
 static uint64_t checksum_of(int frame, const unsigned char *bytes, size_t size)
 {
     uint64_t sum = mix(0, (uint64_t)frame);
@@ -101,7 +101,7 @@ static void do_job(struct farm_writers *w, const struct job *job, unsigned char 
     job_is_done(w, good, checksum, bytes);
 }
 
-/* False: there will be no more. */
+/* False: there are no more jobs. */
 static bool take_job(struct farm_writers *w, struct job *job)
 {
     pthread_mutex_lock(&w->lock);
@@ -149,7 +149,7 @@ struct farm_writers *farm_writers_open(const struct farm_files *files, int width
     pthread_cond_init(&w->gone, NULL);
     while (w->started < threads && w->started < MOST_THREADS) {
         if (pthread_create(&w->threads[w->started], NULL, work, w) != 0) {
-            fprintf(stderr, "The system starts no more threads: choose fewer --writers.\n");
+            fprintf(stderr, "The system cannot start more threads: choose fewer --writers.\n");
             farm_writers_close(w);
             return NULL;
         }

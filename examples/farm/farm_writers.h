@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Threads that take pictures over: each is summed up, and compressed into its file, while the next
- * ones are drawn.
+ * Writer threads: each takes a picture, adds it to the checksum and compresses it into its file,
+ * while the next ones are drawn.
  */
 #ifndef FARM_WRITERS_H
 #define FARM_WRITERS_H
@@ -12,20 +12,20 @@
 struct farm_files;
 struct farm_writers;
 
-/* What has been taken over so far. */
+/* The results so far. */
 struct farm_written {
     int frames;
-    uint64_t checksum; /* of all pictures with their numbers, in whatever order */
+    uint64_t checksum; /* of all pictures with their numbers, independent of order */
     uint64_t bytes;    /* of the files */
 };
 
-/* `files` is NULL where none are wanted. NULL after an error, which has been printed. */
+/* `files` is NULL to write none. NULL after an error, which has been printed. */
 struct farm_writers *farm_writers_open(const struct farm_files *files, int width, int height,
                                        int threads);
 
 /*
- * Gives one picture to the threads: 4 bytes a pixel, the lowest row first. *busy is true until its
- * pixels have been read; ask farm_writers_wait(). At most 64 pictures may be busy.
+ * Passes one picture to the threads: 4 bytes per pixel, the lowest row first. *busy is true until
+ * its pixels have been read; see farm_writers_wait(). At most 64 pictures may be busy.
  */
 void farm_writers_put(struct farm_writers *writers, int frame, const unsigned char *pixels,
                       bool *busy);
@@ -38,7 +38,7 @@ bool farm_writers_finish(struct farm_writers *writers);
 
 struct farm_written farm_writers_written(struct farm_writers *writers);
 
-/* Ends the threads; what they have not begun is not written. NULL does nothing. */
+/* Ends the threads; pictures not yet begun are not written. Accepts NULL. */
 void farm_writers_close(struct farm_writers *writers);
 
 #endif

@@ -36,9 +36,9 @@ enum { MOST_IN_FLIGHT = 64 };
 struct options {
     int width, height, particles;
     int frames;   /* pictures */
-    int measured; /* frames for each of the two numbers */
+    int measured; /* frames for each of the two measurements */
     int in_flight;
-    bool in_order; /* the pictures are made in order */
+    bool in_order; /* make the pictures in order */
     const char *output;
 };
 
@@ -52,7 +52,7 @@ struct show {
     unsigned buffer, array;
     gr_resource *sparks;
 
-    /* in flight: arrays[i] draws the ring's slot i */
+    /* in flight: arrays[i] draws slot i of the ring */
     gr_ring *ring;
     int slots;
     unsigned arrays[MOST_IN_FLIGHT];
@@ -90,16 +90,16 @@ static bool frame_in_flight(struct show *show)
 {
     const gr_slot *slot;
     if (gr_ring_acquire_write(show->ring, show->session.stream, &slot, 1, 0) != GR_OK)
-        return failed_to("take a slot to write to");
+        return failed_to("acquire a slot to write to");
     if (!particles_cuda_advance(&show->flow, gr_buffer_ptr(slot->buffer))) {
         gr_ring_cancel_write(show->ring, &slot, 1);
         return false;
     }
     if (gr_ring_publish(show->ring, &slot, 1) != GR_OK)
-        return failed_to("hand a frame on");
+        return failed_to("publish a frame");
 
     if (gr_ring_acquire_read(show->ring, GR_STREAM_NONE, &slot, 1, 0) != GR_OK)
-        return failed_to("take a frame to draw");
+        return failed_to("acquire a frame to draw");
     draw(show, show->arrays[slot->index]);
     return gr_ring_give_back(show->ring, &slot, 1) == GR_OK || failed_to("give a slot back");
 }
@@ -131,7 +131,7 @@ static bool share_in_flight(struct show *show, size_t size, int in_flight)
         show->arrays[made] = particles_view_array(gr_gl_name(slots[made]));
     }
     if (made < in_flight) {
-        failed_to("make a buffer that CUDA shares");
+        failed_to("create a buffer that CUDA shares");
     } else {
         show->slots = in_flight;
         show->transport = gr_resource_transport(slots[0]);
@@ -139,7 +139,7 @@ static bool share_in_flight(struct show *show, size_t size, int in_flight)
         if (!show->ring)
             failed_to("make a ring");
     }
-    /* The ring holds them too. */
+    /* The ring keeps references. */
     while (made-- > 0)
         gr_resource_free(slots[made]);
     return show->ring;
@@ -166,10 +166,10 @@ static bool make_pictures(struct show *show, const struct options *options)
     const frame_fn frame = options->in_order ? frame_in_order : frame_in_flight;
     const bool progress = isatty(STDERR_FILENO);
     if (mkdir(options->output, 0777) != 0 && errno != EEXIST) {
-        fprintf(stderr, "The folder %s cannot be made: %s\n", options->output, strerror(errno));
+        fprintf(stderr, "Cannot create the directory %s: %s\n", options->output, strerror(errno));
         return false;
     }
-    /* The trails of frames that nobody sees. */
+    /* Draws the trails of frames that are not written. */
     enum { BEFORE = 24 };
     for (int i = 0; i < BEFORE; i++)
         if (!frame(show))
@@ -183,7 +183,7 @@ static bool make_pictures(struct show *show, const struct options *options)
     return true;
 }
 
-/* ---- Frames a second ------------------------------------------------------------------------- */
+/* ---- Frames per second ----------------------------------------------------------------------- */
 
 static bool wait_for_all(const struct show *show)
 {
@@ -214,9 +214,9 @@ static bool measure_both(struct show *show, int frames)
     if (!measure(show, frame_in_order, frames, &in_order) ||
         !measure(show, frame_in_flight, frames, &in_flight))
         return false;
-    printf("in order   %8.1f frames a second (one buffer, %s)\n", in_order,
+    printf("in order   %8.1f frames per second (one buffer, %s)\n", in_order,
            transport_name(gr_resource_transport(show->sparks)));
-    printf("in flight  %8.1f frames a second (%d buffers in a ring, %s): %.2f times as many\n",
+    printf("in flight  %8.1f frames per second (%d buffers in a ring, %s): %.2f times as many\n",
            in_flight, show->slots, transport_name(show->transport), in_flight / in_order);
     return true;
 }
@@ -255,22 +255,23 @@ static void close_show(struct show *show)
 static void read_options(int argc, char **argv, struct options *o)
 {
     const struct option_row rows[] = {
-        {"output", 'o', "DIR", "the folder of the pictures", .text = &o->output},
-        {"frames", 'f', "N", "pictures, 60 to a second; 0: none", .whole = {&o->frames, 0, 9999}},
+        {"output", 'o', "DIR", "output directory", .text = &o->output},
+        {"frames", 'f', "N", "number of pictures, 60 per second; 0: none",
+         .whole = {&o->frames, 0, 9999}},
         {"size", 's', "WxH", "their size in pixels", .size = {&o->width, &o->height}},
         {"particles", 'n', "N", "how many", .whole = {&o->particles, 1, 4194304}},
         {"in-flight", 'r', "N", "buffers in the ring", .whole = {&o->in_flight, 1, MOST_IN_FLIGHT}},
         {"measure", 'b', "N", "frames to measure in order and in flight; 0: none",
          .whole = {&o->measured, 0, 1000000}},
-        {"in-order", 0, NULL, "make the pictures without the ring; they are the same",
+        {"in-order", 0, NULL, "make the pictures without the ring; they are identical",
          .flag = &o->in_order},
         {0},
     };
-    options_read(
-        argc, argv, "particles", rows,
-        "CUDA moves particles in a turbulent flow, OpenGL draws them; several frames are in flight "
-        "between the two. Writes an animation as numbered PNG files and prints frames a second.",
-        OPTIONS_CUDA_NOTES);
+    options_read(argc, argv, "particles", rows,
+                 "CUDA moves particles in a turbulent flow, OpenGL draws them; several frames are "
+                 "in flight between the two. Writes an animation as numbered PNG files and prints "
+                 "the frames per second.",
+                 OPTIONS_CUDA_NOTES);
 }
 
 int main(int argc, char **argv)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The kernels of particles: three sources move about and give off particles, which a turbulent flow
- * carries away. The flow is divergence-free (ABC flows of three scales), so that the particles draw
- * out into threads and never pile up.
+ * The kernels of particles: three moving sources emit particles, which a turbulent flow carries
+ * away. The flow is divergence-free (ABC flows of three scales), so that the particles form threads
+ * and never pile up.
  */
 #include <grinterop/cuhost.h>
 
 #include "particles.h"
 
-/* From 0 to 1, the same for the same numbers. */
+/* Pseudorandom, from 0 to 1. */
 static __device__ float random_of(unsigned i, unsigned which)
 {
     unsigned h = i * 747796405u + which * 2891336453u + 1u;
@@ -35,7 +35,7 @@ static __device__ float4 eddies(float4 p, float scale, float time)
                        0.8f * sinf(y + 0.8f * time) + 0.9f * cosf(x + time), 0.0f);
 }
 
-/* Large eddies with smaller ones in them, a slow turn round the middle, and a wall that is soft. */
+/* Large eddies containing smaller ones, a slow rotation around the centre, and a soft wall. */
 static __device__ float4 flow(float4 p, float time)
 {
     const float r = sqrtf(p.x * p.x + p.y * p.y + p.z * p.z);
@@ -47,8 +47,8 @@ static __device__ float4 flow(float4 p, float time)
 }
 
 /*
- * A source is a ring of nozzles that tumbles along its way: what comes out of one nozzle stays a
- * thread for long.
+ * A source is a ring of nozzles that tumbles along its path, so that the particles of one nozzle
+ * form a long thread.
  */
 static __device__ float4 birth_place(unsigned i, float time)
 {
@@ -75,7 +75,7 @@ static __device__ float4 light_of(unsigned i, float speed)
                        c.z + white * (1.0f - c.z), 0.0f);
 }
 
-/* Before the first step: nobody is born yet, and not all are born at once. */
+/* Before the first step: no particle is born yet, and their births are staggered. */
 extern "C" __global__ void scatter(float4 *particles, int n)
 {
     const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
@@ -86,8 +86,8 @@ extern "C" __global__ void scatter(float4 *particles, int n)
 GR_KERNEL(scatter)
 
 /*
- * One step of all particles (w: the age in seconds), and what is to be drawn of them, unless `out`
- * is NULL.
+ * One step of all particles (w: the age in seconds). Writes the points to draw, unless `out` is
+ * NULL.
  */
 extern "C" __global__ void advance(float4 *particles, spark *out, int n, float time, float step)
 {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What particles' kernels and its drawing share.
- */
+/* The data shared by the kernels and the drawing of particles. */
 #ifndef PARTICLES_H
 #define PARTICLES_H
 
@@ -10,7 +8,7 @@
 /* A point to draw. */
 struct spark {
     float4 place;  /* x, y, z, 1 */
-    float4 colour; /* red, green, blue of the light that it adds; w: its size */
+    float4 colour; /* RGB of the light that it adds; w: its size */
 };
 
 #endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * CUDA's side of particles: nothing in this file is OpenGL's.
- */
+/* The CUDA part of particles, independent of OpenGL. */
 #include "particles_cuda.h"
 
 #include "examples/support/kernel_image.h"
@@ -9,7 +7,7 @@
 
 KERNEL_IMAGE(particles);
 
-/* Of a frame, in seconds. */
+/* Time per frame, in seconds. */
 static const float STEP = 1.0f / 60.0f;
 
 static bool launch(const struct particles_cuda *p, CUfunction kernel, void *arguments[])

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * CUDA's side of particles: where they are, and the kernels that move them.
- */
+/* The CUDA part of particles: their positions, and the kernels that move them. */
 #ifndef PARTICLES_CUDA_H
 #define PARTICLES_CUDA_H
 
@@ -11,19 +9,19 @@ struct particles_cuda {
     const struct session *session;
     CUmodule module;
     CUfunction scatter, advance;
-    CUdeviceptr particles; /* CUDA's own memory: only what is drawn of them is shared */
+    CUdeviceptr particles; /* CUDA memory; only the points to draw are shared */
     int count;
-    long step; /* so many have been made */
+    long step; /* number of steps so far */
 };
 
-/* False after an error, which has been printed. Either way particles_cuda_close() cleans up. */
+/* False after an error, which has been printed. particles_cuda_close() cleans up in any case. */
 bool particles_cuda_open(struct particles_cuda *cuda, const struct session *session, int count);
 void particles_cuda_close(struct particles_cuda *cuda);
 
-/* As at the start, with everybody on the way who is there on average. */
+/* Resets to the start, with the average number of particles in flight. */
 bool particles_cuda_start(struct particles_cuda *cuda);
 
-/* Starts the kernel of one step, which writes what is drawn: `count` struct spark. */
+/* Starts the kernel of one step, which writes `count` struct spark to draw. */
 bool particles_cuda_advance(struct particles_cuda *cuda, CUdeviceptr sparks);
 
 /* The time of the last step, in seconds. */

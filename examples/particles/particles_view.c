@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * How particles are drawn, in OpenGL 3.3.
- */
+/* Draws particles, in OpenGL 3.3. */
 #include "particles_view.h"
 
 #include <math.h>
@@ -14,10 +12,10 @@
 #include "particles.h"
 #include "examples/support/shader.h"
 
-/* What is left of the light of a frame in the next one. */
+/* The fraction of light that stays in the next frame. */
 static const float TRAIL = 0.86f;
 
-/* Of the mip levels, which the glow comes from. */
+/* The mip level limit for the glow. */
 enum { LAST_LEVEL = 4 };
 
 static const char points_vertex[] =
@@ -47,7 +45,7 @@ static const char fade_fragment[] = "#version 330 core\n"
                                     "out vec4 pixel;\n"
                                     "void main() { pixel = vec4(0.0); }\n";
 
-/* Light and its glow through a film that takes any brightness, on something dark. */
+/* Combines the light and its glow, tone-mapped, on a dark background. */
 static const char develop_fragment[] =
     "#version 330 core\n"
     "in vec2 place;\n"
@@ -89,7 +87,7 @@ static bool make_light(struct particles_view *v)
     glFramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, v->light, 0);
     const GLenum status = glCheckFramebufferStatus(GL_FRAMEBUFFER);
     if (status != GL_FRAMEBUFFER_COMPLETE)
-        fprintf(stderr, "OpenGL draws no floats (status 0x%04x).\n", status);
+        fprintf(stderr, "OpenGL cannot draw to float textures (status 0x%04x).\n", status);
     return status == GL_FRAMEBUFFER_COMPLETE;
 }
 
@@ -126,7 +124,7 @@ static void attribute(unsigned location, size_t offset)
 {
     glEnableVertexAttribArray(location);
     glVertexAttribPointer(location, 4, GL_FLOAT, GL_FALSE, sizeof(struct spark),
-                          (const void *)offset); /* NOLINT: OpenGL's way to pass an offset */
+                          (const void *)offset); /* NOLINT: OpenGL passes offsets as pointers */
 }
 
 unsigned particles_view_array(unsigned buffer)

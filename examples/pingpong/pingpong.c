@@ -34,9 +34,8 @@ struct show {
     struct pingpong_vk vk;
     CUmodule module;
     CUfunction julia;
-    CUdeviceptr sums,
-        lost;        /* what the kernel finds: a sum of each frame, and behind them a count */
-    unsigned *found; /* the same on the host */
+    CUdeviceptr sums, lost; /* the results of the kernel: a sum per frame, followed by a count */
+    unsigned *found;        /* the same on the host */
 };
 
 /* The CUDA part of a frame: CUDA owns the image from the map to the end of the scope. */
@@ -47,7 +46,7 @@ static bool compute(const struct show *show, int frame)
     CUsurfObject image = buffer ? gr_buffer_surface(buffer, 0, 0) : 0;
     if (image == 0)
         return failed_to("map an image");
-    /* Along the rim of the Mandelbrot set's heart, a little outside of it. */
+    /* Along the cardioid of the Mandelbrot set, slightly outside. */
     const float angle = 3.0f * (float)(frame % TILES + 1) / (float)TILES;
     float cx = 1.04f * (0.5f * cosf(angle) - 0.25f * cosf(2.0f * angle));
     float cy = 1.04f * (0.5f * sinf(angle) - 0.25f * sinf(2.0f * angle));
@@ -60,8 +59,8 @@ static bool compute(const struct show *show, int frame)
 }
 
 /*
- * No call in the loop waits for CUDA or for Vulkan. CUDA's frame i + 1 waits for Vulkan's frame i -
- * 1, which had the same image, and so runs beside Vulkan's frame i.
+ * No call in the loop waits for CUDA or Vulkan. CUDA frame i + 1 waits for Vulkan frame i - 1,
+ * which used the same image, and so runs in parallel with Vulkan frame i.
  */
 static bool run(struct show *show, int frames)
 {
@@ -79,7 +78,7 @@ static bool run(struct show *show, int frames)
     return true;
 }
 
-/* The sum of a tile's texels, as in the kernel. */
+/* The sum of the texels of a tile, as in the kernel. */
 static unsigned sum_of_tile(const struct show *show, int tile)
 {
     const struct pingpong_vk *vk = &show->vk;
@@ -97,12 +96,12 @@ static unsigned sum_of_tile(const struct show *show, int tile)
     return sum;
 }
 
-/* Each frame's code came back to CUDA, and the last frame of each tile is in the picture. */
+/* The code of each frame returned to CUDA, and the last frame of each tile is in the picture. */
 static bool check(struct show *show, int frames)
 {
     const size_t size = ((size_t)frames + 1) * sizeof(*show->found);
     if (!cuda_ok(show->session.cuda->MemcpyDtoH(show->found, show->sums, size),
-                 "read the kernel's sums"))
+                 "read the sums of the kernel"))
         return false;
     const unsigned lost = show->found[frames];
     int wrong = 0;
@@ -171,18 +170,20 @@ static void read_options(int argc, char **argv, struct options *o)
 {
     static const char *const queues[] = {"graphics", "compute", "transfer", NULL};
     const struct option_row rows[] = {
-        {"queue", 'q', "NAME", "Vulkan's part: graphics draws, compute computes, transfer copies",
+        {"queue", 'q', "NAME",
+         "how Vulkan fills the picture: graphics draws, compute computes, transfer copies",
          .choice = {&o->queue, queues}},
-        {"frames", 'f', "N", "how many; 48 fill the picture", .whole = {&o->frames, 1, 100000}},
+        {"frames", 'f', "N", "number of frames; 48 fill the picture",
+         .whole = {&o->frames, 1, 100000}},
         {"output", 'o', "FILE", "the picture", .text = &o->output},
-        {"validate", 0, NULL, "with the validation layer; the program fails if it speaks",
+        {"validate", 0, NULL, "use the validation layer; the program fails if it prints a message",
          .flag = &o->validate},
         {0},
     };
     options_read(argc, argv, "pingpong", rows,
                  "CUDA writes one of two shared images while Vulkan puts the other one into a "
-                 "picture, and then they swap, without the program ever waiting for either. It "
-                 "checks that each frame has arrived, on both sides.",
+                 "picture, and then they swap; the program never waits for either. It verifies on "
+                 "both sides that each frame has arrived.",
                  OPTIONS_CUDA_NOTES);
 }
 

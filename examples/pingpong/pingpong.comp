@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Copies a shared image to its tile of the picture, an invocation a texel.
- */
+/* Copies a shared image to its tile of the picture, one invocation per texel. */
 #version 450
 
 layout(local_size_x = 8, local_size_y = 4) in;
@@ -14,7 +12,7 @@ layout(push_constant) uniform Tile {
 void main()
 {
     const ivec2 at = ivec2(gl_GlobalInvocationID.xy);
-    /* The two rows below are no picture. */
+    /* The two rows below are not part of the picture. */
     const ivec2 tile = textureSize(image, 0) - ivec2(0, 2);
     if (all(lessThan(at, tile)))
         imageStore(picture, origin + at, texelFetch(image, at, 0));

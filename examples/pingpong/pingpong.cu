@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The kernel of pingpong: a Julia set that turns into another from frame to frame.
+ * The kernel of pingpong: a Julia set that changes from frame to frame.
  *
- * Products and sums that decide about a colour are rounded one by one (__fmul_rn, __fadd_rn), where
- * nvcc would make one operation of two: so a GPU and the software CUDA driver see the same set.
+ * Products and sums that decide a colour are rounded separately (__fmul_rn, __fadd_rn) instead of
+ * fused by nvcc, so that a GPU and the software CUDA driver compute the same set.
  */
 #include <grinterop/cuhost.h>
 
 #include "pingpong.h"
 
-/* A number that differs from place to place and from frame to frame. */
+/* A number that differs between places and frames. */
 static __device__ unsigned code(unsigned frame, unsigned place)
 {
     unsigned value = frame * 2654435761u + place * 2246822519u + 374761393u;
@@ -18,7 +18,7 @@ static __device__ unsigned code(unsigned frame, unsigned place)
     return value ^ (value >> 16);
 }
 
-/* How soon z = z * z + c leaves, with a fraction, and 0 if it stays. */
+/* How soon z = z * z + c escapes, with a fraction; 0 if it does not. */
 static __device__ float escape(float x, float y, float cx, float cy)
 {
     const int most = 64;
@@ -33,7 +33,7 @@ static __device__ float escape(float x, float y, float cx, float cy)
     return 0.0f;
 }
 
-/* From night blue over teal and ivory to coral; what stays is black. */
+/* From night blue over teal and ivory to coral; black for points that do not escape. */
 static __device__ float3 colour_of(float soon)
 {
     if (soon <= 0.0f)
@@ -51,7 +51,7 @@ static __device__ float3 colour_of(float soon)
     return make_float3(rest * a.x + part * b.x, rest * a.y + part * b.y, rest * a.z + part * b.z);
 }
 
-/* The mean of 2 by 2 places in a texel. */
+/* The mean of 2 by 2 samples per texel. */
 static __device__ float3 texel(int column, int row, float cx, float cy)
 {
     const float scale = 2.3f / (float)TILE_HEIGHT;
@@ -67,7 +67,7 @@ static __device__ float3 texel(int column, int row, float cx, float cy)
     return make_float3(0.25f * sum.x, 0.25f * sum.y, 0.25f * sum.z);
 }
 
-/* The square root stands for the screen's curve. */
+/* The square root approximates the sRGB curve. */
 static __device__ unsigned char to_byte(float value)
 {
     return (unsigned char)(255.0f * sqrtf(fminf(fmaxf(value, 0.0f), 1.0f)) + 0.5f);
@@ -79,9 +79,9 @@ static __device__ unsigned in_one(uchar4 bytes)
 }
 
 /*
- * One thread a texel of a shared image, whose last frame was two frames ago. sums[frame] becomes
- * the sum of its texels, by which the picture is checked at the end, *lost counts what Vulkan has
- * not returned.
+ * One thread per texel of a shared image, which was last written two frames ago. sums[frame]
+ * becomes the sum of its texels, used to verify the picture at the end; *lost counts what Vulkan
+ * has not returned.
  */
 extern "C" __global__ void julia(cudaSurfaceObject_t image, int frame, float cx, float cy,
                                  unsigned *sums, unsigned *lost)

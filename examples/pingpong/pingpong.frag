@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Draws a shared image as a tile, whose upper rows it shows.
- */
+/* Draws the upper rows of a shared image as a tile. */
 #version 450
 
 layout(binding = 0) uniform sampler2D image;

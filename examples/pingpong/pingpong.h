@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What pingpong and its kernel agree upon: the shared images.
- */
+/* The layout of the shared images of pingpong and its kernel. */
 #ifndef PINGPONG_H
 #define PINGPONG_H
 
 /*
- * A shared image is a tile of the picture, with two rows below it: CUDA writes a code of the frame
+ * A shared image is a tile of the picture with two more rows below: CUDA writes a code of the frame
  * to the first, Vulkan copies it to the second, and CUDA reads it there when it gets the image
  * back.
  */
@@ -18,7 +16,7 @@ enum {
     IMAGE_HEIGHT,
 };
 
-/* The picture: so many tiles, each with a margin round it. */
+/* The picture: this many tiles, each with a margin. */
 enum { TILES_ACROSS = 8, TILES_DOWN = 6, TILES = TILES_ACROSS * TILES_DOWN, MARGIN = 4 };
 
 #endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * How a shared image becomes a tile of pingpong's picture.
- */
+/* Turns a shared image into a tile of the picture of pingpong. */
 #include "pingpong_draw.h"
 
 #include "examples/support/cover.h"
@@ -23,7 +21,7 @@ static bool make_pass(struct pingpong_vk *p)
                                           .pColorAttachments = &colour};
     const VkAccessFlags access =
         VK_ACCESS_COLOR_ATTACHMENT_READ_BIT | VK_ACCESS_COLOR_ATTACHMENT_WRITE_BIT;
-    /* After the drawing of the frame before. */
+    /* After the drawing of the previous frame. */
     const VkSubpassDependency order = {VK_SUBPASS_EXTERNAL,
                                        0,
                                        VK_PIPELINE_STAGE_COLOR_ATTACHMENT_OUTPUT_BIT,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Vulkan's side of pingpong. The hand-over between the two is in share(), submit_images() and
+ * The Vulkan part of pingpong. The hand-over between the two is in share(), submit_images() and
  * pingpong_vk_use().
  */
 #include "pingpong_vk.h"
@@ -32,7 +32,7 @@ VkOffset2D pingpong_vk_place(int tile)
                         MARGIN + tile / TILES_ACROSS * (TILE_HEIGHT + 2 * MARGIN)};
 }
 
-/* What CUDA finds in the image when it gets it back. */
+/* Records the copy that CUDA finds in the image when it gets it back. */
 static void record_return(const struct pingpong_vk *p, VkCommandBuffer commands, VkImage image)
 {
     const VkImageCopy row = {.srcSubresource = vulkan_colour_layer(),
@@ -44,10 +44,7 @@ static void record_return(const struct pingpong_vk *p, VkCommandBuffer commands,
                            1, &row);
 }
 
-/*
- * A frame. Frames two apart follow each other through CUDA, so a tile that is written again needs
- * no barrier.
- */
+/* A frame. CUDA orders frames that are two apart, so a tile that is rewritten needs no barrier. */
 static bool record_tile(struct pingpong_vk *p, int tile)
 {
     const VkCommandBuffer commands =
@@ -60,7 +57,10 @@ static bool record_tile(struct pingpong_vk *p, int tile)
     return vulkan_ok(p->vulkan.EndCommandBuffer(commands), "record commands");
 }
 
-/* Commands that use one or both images: after CUDA's last release, before its next map. */
+/*
+ * Submits commands that use one or both images, after the last CUDA release and before the next
+ * map.
+ */
 static bool submit_images(gr_resource *const images[], size_t n, VkCommandBuffer commands,
                           const gr_vk_use *first, const gr_vk_use *last)
 {
@@ -75,7 +75,7 @@ static bool submit_images(gr_resource *const images[], size_t n, VkCommandBuffer
     return (submit && gr_vk_submit(submit, &desc) == GR_OK) || failed_to("submit commands");
 }
 
-/* The image is CUDA's before the frame and after it. */
+/* CUDA owns the image before and after the frame. */
 bool pingpong_vk_use(const struct pingpong_vk *p, int frame)
 {
     gr_vk_use use =
@@ -97,8 +97,8 @@ static VkBufferImageCopy whole_picture(const struct pingpong_vk *p)
 }
 
 /*
- * Before the first frame: an empty picture, and both images in the layout in which CUDA may write
- * them.
+ * Before the first frame: clears the picture, and moves both images to the layout in which CUDA may
+ * write them.
  */
 static bool prepare(struct pingpong_vk *p)
 {

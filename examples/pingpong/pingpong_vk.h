@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Vulkan's side of pingpong: two images that CUDA shares, and a picture to which their contents go
- * as tiles. All command buffers are recorded once: one for each tile, which uses the image of even
- * or of odd frames.
+ * The Vulkan part of pingpong: two images shared with CUDA, and a picture that receives their
+ * contents as tiles. All command buffers are recorded once, one per tile, which uses the image of
+ * even or odd frames.
  */
 #ifndef PINGPONG_VK_H
 #define PINGPONG_VK_H
@@ -23,22 +23,22 @@ struct pingpong_vk {
     struct vulkan_set sets[2];
     VkRenderPass pass;
     VkFramebuffer framebuffer;
-    VkPipeline pipeline; /* for graphics or compute; a transfer queue has none */
+    VkPipeline pipeline; /* for graphics or compute; none for a transfer queue */
     VkCommandBuffer tiles[TILES];
 };
 
-/* False after an error, which has been printed. Either way pingpong_vk_close() cleans up. */
+/* False after an error, which has been printed. pingpong_vk_close() cleans up in any case. */
 bool pingpong_vk_open(struct pingpong_vk *vk, enum vulkan_queue queue, bool validate);
-/* False if the validation layer had something to say. */
+/* False if the validation layer printed a message. */
 bool pingpong_vk_close(struct pingpong_vk *vk);
 
-/* Submits the use of the frame's image, after CUDA's release of it. The thread does not wait. */
+/* Submits the use of the image of a frame, after CUDA has released it. Does not block. */
 bool pingpong_vk_use(const struct pingpong_vk *vk, int frame);
 
-/* Waits for all frames; then `pixels` holds the picture, 4 bytes a pixel, the top row first. */
+/* Waits for all frames; then `pixels` has the picture, 4 bytes per pixel, the top row first. */
 bool pingpong_vk_finish(const struct pingpong_vk *vk);
 
-/* The left upper corner of a tile in the picture. */
+/* The upper left corner of a tile in the picture. */
 VkOffset2D pingpong_vk_place(int tile);
 
 #endif

@@ -26,15 +26,13 @@
 #include "port_renderer.h"
 #include "tools/options.h"
 
-/*
- * Each pixel is the mean of SCALE by SCALE drawn pixels: antialiasing that both renderers share.
- */
+/* Each pixel is the mean of SCALE x SCALE drawn pixels, for antialiasing in both renderers. */
 enum { SCALE = 2 };
 
 struct options {
     const struct port_renderer *renderer;
     int width, height;
-    int frames; /* 0: one picture, without a number in its name */
+    int frames; /* 0: one picture with an unnumbered name */
     double time;
     bool validate;
     const char *output;
@@ -152,21 +150,21 @@ static void read_options(int argc, char **argv, struct options *o)
     const char *const names[] = {port_gl.name, port_vk.name, NULL};
     int backend = 0;
     const struct option_row rows[] = {
-        {"backend", 'b', "NAME", "gl or vk: who draws", .choice = {&backend, names}},
+        {"backend", 'b', "NAME", "gl or vk: the renderer", .choice = {&backend, names}},
         {"output", 'o', "FILE", "the picture", .text = &o->output},
         {"size", 's', "WxH", "its size in pixels", .size = {&o->width, &o->height}},
-        {"time", 't', "T", "the moment to show, in seconds", .real = {&o->time, -1000, 1000}},
-        {"frames", 'f', "N", "a sequence, FILE-0001.png and so on, 30 pictures to a second",
+        {"time", 't', "T", "scene time, in seconds", .real = {&o->time, -1000, 1000}},
+        {"frames", 'f', "N", "a sequence, FILE-0001.png and so on, 30 pictures per second",
          .whole = {&o->frames, 1, 9999}},
-        {"validate", 0, NULL, "Vulkan: with the validation layer; the program fails if it speaks",
+        {"validate", 0, NULL,
+         "Vulkan: use the validation layer; the program fails if it prints a message",
          .flag = &o->validate},
         {0},
     };
-    options_read(
-        argc, argv, "port", rows,
-        "One application with an OpenGL and a Vulkan renderer, and one CUDA side, which writes the "
-        "vertices and the texture and does not know which of the two draws them.",
-        OPTIONS_CUDA_NOTES);
+    options_read(argc, argv, "port", rows,
+                 "One application with an OpenGL and a Vulkan renderer, and one CUDA part, which "
+                 "writes the vertices and the texture and is independent of the renderer.",
+                 OPTIONS_CUDA_NOTES);
     o->renderer = renderers[backend];
 }
 

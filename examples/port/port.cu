@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The kernels of port: a waving sheet of marbled paper. They get a pointer and a surface, whether
- * OpenGL or Vulkan draws.
+ * The kernels of port: a waving sheet of marbled paper. They write through a pointer and a surface,
+ * independent of the renderer.
  */
 #include <grinterop/cuhost.h>
 
 #include "port.h"
 
-/* A surface's height at one place, with its slopes along x and z. */
+/* The height of the surface at a point, and its slopes along x and z. */
 struct wave {
     float height, slope_x, slope_z;
 };
 
-/* Adds waves that run along (kx, kz). */
+/* Adds plane waves with the wave vector (kx, kz). */
 static __device__ void add(wave *w, float x, float z, float kx, float kz, float height, float phase)
 {
     const float angle = kx * x + kz * z + phase;
@@ -21,7 +21,7 @@ static __device__ void add(wave *w, float x, float z, float kx, float kz, float 
     w->slope_z += height * kz * cosf(angle);
 }
 
-/* One thread a vertex: the sheet lies from -1.6 to 1.6 in x and from -1 to 1 in z. */
+/* One thread per vertex: the sheet covers x from -1.6 to 1.6 and z from -1 to 1. */
 extern "C" __global__ void wave_sheet(port_vertex *out, float time)
 {
     const int column = (int)(blockIdx.x * blockDim.x + threadIdx.x);
@@ -51,7 +51,7 @@ static __device__ float3 blend(float3 a, float3 b, float t)
     return make_float3(a.x + t * (b.x - a.x), a.y + t * (b.y - a.y), a.z + t * (b.z - a.z));
 }
 
-/* Inks that float beside each other: indigo, teal, ivory, coral, wine, and gold where two meet. */
+/* Adjacent inks: indigo, teal, ivory, coral, wine, and gold where two meet. */
 static __device__ float3 ink(float value)
 {
     const float3 inks[6] = {
@@ -68,13 +68,13 @@ static __device__ float3 ink(float value)
     return blend(colour, make_float3(0.780f, 0.560f, 0.220f), 0.9f * seam);
 }
 
-/* To the values of the picture: the square root stands for the screen's curve. */
+/* To 8 bit colour: the square root approximates the sRGB curve. */
 static __device__ unsigned char to_byte(float value)
 {
     return (unsigned char)(255.0f * sqrtf(fminf(fmaxf(value, 0.0f), 1.0f)) + 0.5f);
 }
 
-/* One thread a texel: stripes of ink that a comb was drawn through, again and again, ever finer. */
+/* One thread per texel: stripes of ink combed repeatedly, ever finer. */
 extern "C" __global__ void marble(cudaSurfaceObject_t out, float time)
 {
     const int column = (int)(blockIdx.x * blockDim.x + threadIdx.x);

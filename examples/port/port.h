@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What port's kernels write and both of its renderers draw: the layout of the shared vertex buffer,
- * and the size of the mesh and of the texture.
+ * The output of the kernels, which both renderers draw: the layout of the shared vertex buffer, and
+ * the size of the mesh and the texture.
  */
 #ifndef PORT_H
 #define PORT_H
@@ -11,8 +11,8 @@
 enum { PORT_COLUMNS = 640, PORT_ROWS = 400, PORT_TEXTURE_WIDTH = 2048, PORT_TEXTURE_HEIGHT = 1280 };
 
 struct port_vertex {
-    float4 place;  /* x, y, z; w: where in the texture, across, 0 to 1 */
-    float4 normal; /* x, y, z of any length; w: where in the texture, down */
+    float4 place;  /* x, y, z; w: texture coordinate across, 0 to 1 */
+    float4 normal; /* x, y, z of any length; w: texture coordinate down */
 };
 
 #endif

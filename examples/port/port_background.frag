@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A soft glow, with noise of half a step of 8 bit colour, so that it shows no bands.
- */
+/* A soft glow, with noise of half a step of 8 bit colour to prevent banding. */
 #version 450
 layout(std140, binding = 0) uniform View {
     vec4 camera[4];
     vec4 eye;
     vec4 light;
-    vec4 scale; /* by xy, less zw: from pixels to what lies from -1 to 1 */
+    vec4 scale; /* multiply by xy and subtract zw: maps pixels to -1 to 1 */
 };
 
 layout(location = 0) out vec4 pixel;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * CUDA's side of port: nothing in this file is OpenGL's or Vulkan's.
- */
+/* The CUDA part of port, independent of OpenGL and Vulkan. */
 #include "port_cuda.h"
 
 #include <grinterop/image.h>
@@ -29,7 +27,7 @@ void port_cuda_close(struct port_cuda *p)
     session_close(&p->session);
 }
 
-/* One thread a vertex or texel, in blocks of 32 by 8. */
+/* One thread per vertex or texel, in blocks of 32 by 8. */
 static bool launch(const struct port_cuda *p, CUfunction kernel, int width, int height,
                    void *arguments[])
 {

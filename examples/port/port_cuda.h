@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * CUDA's side of port: the kernels, and what they write to.
- */
+/* The CUDA part of port: the kernels and their output. */
 #ifndef PORT_CUDA_H
 #define PORT_CUDA_H
 
@@ -14,15 +12,15 @@ struct port_cuda {
     CUfunction wave_sheet, marble;
 };
 
-/* False after an error, which has been printed. Either way port_cuda_close() cleans up. */
+/* False after an error, which has been printed. port_cuda_close() cleans up in any case. */
 bool port_cuda_open(struct port_cuda *cuda);
 void port_cuda_close(struct port_cuda *cuda);
 
-/* Starts the kernels that write the vertices and the texture of a moment, in seconds. */
+/* Starts the kernels that write the vertices and the texture for a time in seconds. */
 bool port_cuda_launch(const struct port_cuda *cuda, gr_buffer *const mapped[PORT_SHARED],
                       float time);
 
-/* Waits for all kernels, and reports one that failed on its way. */
+/* Waits for all kernels, and reports one that failed. */
 bool port_cuda_finish(const struct port_cuda *cuda);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The OpenGL renderer of port. It sets clip control to Vulkan's conventions, rows from the top and
- * depth from 0 to 1, so both draw the same bytes. share() and the last line of draw() use
+ * The OpenGL renderer of port. It sets clip control to the Vulkan conventions, rows from the top
+ * and depth from 0 to 1, so that both draw the same bytes. share() and the last line of draw() use
  * grinterop.
  */
 #include "port_renderer.h"
@@ -19,7 +19,7 @@
 #include "examples/support/session.h"
 #include "examples/support/shader.h"
 
-enum { UNIFORMS = 0, PAPER = 1 }; /* the shaders' bindings */
+enum { UNIFORMS = 0, PAPER = 1 }; /* bindings of the shaders */
 
 struct renderer {
     gr_egl *egl;
@@ -39,7 +39,7 @@ static bool share(struct renderer *r)
     r->shared[PORT_TEXTURE] =
         gr_from_gl_image(r->texture, GL_TEXTURE_2D, GR_WRITE_DISCARD | GR_SURFACE_LOAD_STORE);
     return (r->shared[PORT_VERTICES] && r->shared[PORT_TEXTURE]) ||
-           failed_to("share OpenGL's vertices and texture with CUDA");
+           failed_to("share the OpenGL vertices and texture with CUDA");
 }
 
 static bool draw(void *renderer, gr_submit *submit, const struct port_view *view,
@@ -112,7 +112,7 @@ static bool make_target(struct renderer *r)
                                        r->renderbuffers[i]);
     }
     if (glCheckNamedFramebufferStatus(r->framebuffer, GL_FRAMEBUFFER) != GL_FRAMEBUFFER_COMPLETE) {
-        fprintf(stderr, "OpenGL draws no picture of %dx%d pixels: choose a smaller --size.\n",
+        fprintf(stderr, "OpenGL cannot draw a picture of %dx%d pixels: choose a smaller --size.\n",
                 r->width, r->height);
         return false;
     }
@@ -136,7 +136,7 @@ static bool make_objects(struct renderer *r)
     glBindBufferBase(GL_UNIFORM_BUFFER, UNIFORMS, r->uniforms);
     const GLenum error = glGetError();
     if (error != GL_NO_ERROR)
-        fprintf(stderr, "OpenGL refuses the mesh or the texture (error 0x%04x).\n", error);
+        fprintf(stderr, "OpenGL cannot create the mesh or the texture (error 0x%04x).\n", error);
     return error == GL_NO_ERROR;
 }
 
@@ -148,7 +148,7 @@ static bool close_renderer(void *renderer)
         return true;
     for (int i = 0; i < PORT_SHARED; i++)
         gr_resource_free(r->shared[i]);
-    /* The context deletes everything that was created in it. */
+    /* Deleting the context deletes the remaining objects. */
     gr_egl_free(r->egl);
     free(r);
     return true;
@@ -169,7 +169,7 @@ static bool make_context(struct renderer *r)
     return true;
 }
 
-/* OpenGL checks by itself, so there is no validation layer to ask. */
+/* OpenGL always checks for errors, so `validate` has no effect. */
 static void *open_renderer(int width, int height, bool validate, gr_resource *shared[PORT_SHARED])
 {
     (void)validate;

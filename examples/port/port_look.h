@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Where port's sheet is seen from.
- */
+/* The camera of port. */
 #ifndef PORT_LOOK_H
 #define PORT_LOOK_H
 
 #include "examples/support/orbit.h"
 #include "port_renderer.h"
 
-/* For a picture that is drawn with that many pixels. */
+/* `width` and `height` are the drawn pixels. */
 struct port_view port_look(int width, int height, const struct orbit *orbit);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The interface of port's two renderers. A renderer creates the vertex buffer and the texture,
- * shares them with CUDA, and draws them. port.c orders CUDA and drawing for both.
+ * The interface of the two renderers. A renderer creates the vertex buffer and the texture, shares
+ * them with CUDA, and draws them. port.c orders CUDA and drawing for both.
  */
 #ifndef PORT_RENDERER_H
 #define PORT_RENDERER_H
@@ -16,37 +16,37 @@
 /* The shared resources: the vertices and the texture that port.h describes. */
 enum { PORT_VERTICES, PORT_TEXTURE, PORT_SHARED };
 
-/* The shaders' block of uniforms. Clip space: y upwards, z from 0 to 1. */
+/* The uniform block of the shaders. Clip space: y upwards, z from 0 to 1. */
 struct port_view {
     struct matrix camera;
     float eye[4];
-    float light[4]; /* direction to the sun, of length 1 */
-    float scale[4]; /* a pixel's place times the first two, less the others, is from -1 to 1 */
+    float light[4]; /* unit vector to the sun */
+    float scale[4]; /* pixel * xy - zw is from -1 to 1 */
 };
 
 struct port_renderer {
-    const char *name; /* as --backend has it */
+    const char *name; /* as for --backend */
     /*
-     * Opens it for pictures of that size, prints what it draws with, and makes the shared
-     * resources. NULL after an error, which has been printed.
+     * Opens the renderer for pictures of that size, prints what it draws with, and creates the
+     * shared resources. NULL after an error, which has been printed.
      */
     void *(*open)(int width, int height, bool validate, gr_resource *shared[PORT_SHARED]);
     /*
-     * Draws the shared resources, 4 bytes a pixel (RGBA), the top row first, and commits `submit`,
-     * which was begun for them. False after an error.
+     * Draws the shared resources, 4 bytes per pixel (RGBA), the top row first, and commits
+     * `submit`, which was begun for them. False after an error.
      */
     bool (*draw)(void *renderer, gr_submit *submit, const struct port_view *view,
                  unsigned char *pixels);
     /*
-     * Ends it and the shared resources; false if a validation layer had something to say. NULL is
-     * fine.
+     * Frees the renderer and the shared resources; false if a validation layer printed a message.
+     * Accepts NULL.
      */
     bool (*close)(void *renderer);
 };
 
 extern const struct port_renderer port_gl, port_vk;
 
-/* The shaders: one text for both. */
+/* The shaders: one source for both. */
 extern const struct glsl port_surface_vert, port_surface_frag, port_background_frag;
 
 #endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The shaders of port, which both of its renderers use.
- */
+/* The shaders shared by both renderers. */
 #include "port_renderer.h"
 
 GLSL(port_surface, vert);

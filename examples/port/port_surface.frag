@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The sheet's light: a warm sun, a cool sky, what the ground throws back, a highlight. Only sums, products,
- * quotients and square roots, for the reason that the vertex shader gives.
+ * The light on the sheet: a warm sun, a cool sky, light reflected by the ground, a highlight. Uses
+ * only sums, products, quotients and square roots, for the reason given in the vertex shader.
  */
 #version 450
 layout(location = 0) in vec3 place;

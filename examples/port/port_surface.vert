@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The sheet's vertices. OpenGL compiles this text, Vulkan gets it as SPIR-V. Products are added one by
- * one and `precise`, since two compilers that may choose the order choose different ones.
+ * The vertices of the sheet. OpenGL compiles this text; Vulkan uses it as SPIR-V. Sums are
+ * `precise` and in separate steps, since two compilers may otherwise choose different orders.
  */
 #version 450
 layout(location = 0) in vec4 vertex_place;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * port's renderer in Vulkan, without a window. What is grinterop's is in port_vk_draw.c.
- */
+/* The headless Vulkan renderer of port. port_vk_draw.c has the calls of grinterop. */
 #include "port_renderer.h"
 
 #include <stdlib.h>
@@ -14,7 +12,7 @@ struct renderer {
     struct vulkan vulkan;
     struct vulkan_target target;
     struct port_vk port;
-    VkCommandBufferSubmitInfo frame; /* its commands; each one is the same */
+    VkCommandBufferSubmitInfo frame; /* its command buffer, which is the same in each frame */
 };
 
 static bool record(struct renderer *r)
@@ -44,7 +42,7 @@ static bool draw(void *renderer, gr_submit *submit, const struct port_view *view
     return true;
 }
 
-/* Backwards, once nothing of it is in use any more. */
+/* In reverse order, after all work is done. */
 static bool close_renderer(void *renderer)
 {
     struct renderer *r = renderer;

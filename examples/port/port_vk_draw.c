@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Draws port's sheet with Vulkan. share(), give_away() and port_vk_submit() use grinterop;
+ * Draws the sheet of port with Vulkan. share(), give_away() and port_vk_submit() use grinterop;
  * gr_vk_submit() adds waits, signals and barriers.
  */
 #include "port_vk_draw.h"
@@ -28,7 +28,7 @@ static bool share(struct port_vk *p)
     p->shared[PORT_TEXTURE] =
         gr_vk_image_create(device, &paper, GR_WRITE_DISCARD | GR_SURFACE_LOAD_STORE);
     return (p->shared[PORT_VERTICES] && p->shared[PORT_TEXTURE]) ||
-           failed_to("share Vulkan's vertices and texture with CUDA");
+           failed_to("share the Vulkan vertices and texture with CUDA");
 }
 
 /* Once: releases the new resources to CUDA, which writes them first. */

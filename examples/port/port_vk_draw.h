@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * How port's sheet is drawn in Vulkan, wherever that is shown.
- */
+/* Draws the sheet of port in Vulkan, for any target. */
 #ifndef PORT_VK_DRAW_H
 #define PORT_VK_DRAW_H
 
@@ -21,17 +19,21 @@ struct port_vk {
 };
 
 /*
- * Makes what is drawn, and the resources that CUDA shares. False after an error, which has been
- * printed; either way port_vk_free() cleans up once nothing of it is in use, and zeros are fine.
+ * Creates the objects to draw, and the resources shared with CUDA. False after an error, which has
+ * been printed; port_vk_free() cleans up in any case, once the GPU is done, and accepts a zeroed
+ * struct.
  */
 bool port_vk_init(struct port_vk *port, const struct vulkan *vulkan, VkRenderPass pass,
                   gr_resource *shared[PORT_SHARED]);
 void port_vk_free(struct port_vk *port);
 
-/* Records the drawing, within a render pass like that. */
+/* Records the drawing, within a compatible render pass. */
 void port_vk_record(const struct port_vk *port, VkCommandBuffer commands);
 
-/* Submits a frame's commands, which signal vulkan_wait()'s fence; `submit` is for `shared`. */
+/*
+ * Submits the commands of a frame, which signal the fence of vulkan_wait(); `submit` is for
+ * `shared`.
+ */
 bool port_vk_submit(const struct port_vk *port, gr_submit *submit, const VkSubmitInfo2 *info);
 
 #endif

@@ -366,7 +366,7 @@ for buffers in 1 3 64; do
         order/particles-0006.png ring/particles-0006.png
 done
 check particles_measure 0 "$particles" --size 96x64 -n 4096 --frames 0 --measure 20 -o none &&
-    says out 'in order' 'in flight' 'frames a second'
+    says out 'in order' 'in flight' 'frames per second'
 check particles_no_folder 1 test -e none
 check particles_nowhere 1 "$particles" $sparks -o nowhere/sparks &&
     says err nowhere/sparks 'No such file'

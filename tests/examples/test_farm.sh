@@ -81,7 +81,7 @@ if [ "$(sum)" = "$one" ]; then fail "the checksum of frames 1 to 40"; fi
 # ---- What is there is not done again ----
 
 check nothing_left 0 mpirun -n 2 "$farm" $small --frames 40 --out two &&
-    says out 'All 40 frames are in two already'
+    says out 'All 40 frames already exist in two'
 rm two/00000/frame-00000017.png
 : >two/00000/frame-00000005.png
 # Catches: pictures that were cut off, or whose end was never written, counted as done.
@@ -94,7 +94,7 @@ head -c $((whole - 1)) one/00000/frame-00000006.png >two/00000/frame-00000009.pn
 echo 'half of it' >two/00000/.frame-00000017.elsewhere.1.part
 echo mine >two/00000/notes.txt
 check seven_left 0 mpirun -n 2 "$farm" $small --frames 41 --out two &&
-    says out '34 are there' ' 7 frames in '
+    says out '34 exist' ' 7 frames in '
 check notes_stay 0 rm two/00000/notes.txt
 rm two/00000/frame-00000041.png
 check seven_same 0 diff -r one two
@@ -103,7 +103,7 @@ check border 0 mpirun -n 2 "$farm" $small --first 998 --frames 4 --out far
 check border_folders 0 test "$(echo far/*/*)" = "far/00000/frame-00000998.png \
 far/00000/frame-00000999.png far/00001/frame-00001000.png far/00001/frame-00001001.png"
 check border_left 0 mpirun -n 2 "$farm" $small --first 997 --frames 5 --out far &&
-    says out '4 are there'
+    says out '4 exist'
 
 # ---- A file has its name only when it is whole ----
 
@@ -157,7 +157,7 @@ for picture in killed/00000/frame-*.png; do
 done
 if [ -n "$half" ]; then fail "$half is not whole"; fi
 check restarted 0 mpirun -n 2 "$farm" $small --frames 40 --out killed &&
-    says out "$done_before are there" "$((40 - done_before)) frames in "
+    says out "$done_before exist" "$((40 - done_before)) frames in "
 check restarted_same 0 diff -r one killed
 
 # ---- A rank that fails ends the job ----
@@ -208,7 +208,7 @@ if ! [ -e jobs/00000/frame-00000001.png ]; then fail "the first job did not begi
 # Catches: jobs whose first frames differ did the same ones, and removed what the other wrote.
 for frames in '1 --frames 300' '290 --frames 20' '300 --frames 1'; do
     check "two_jobs_from_${frames%% *}" 1 "$farm" $tiny --first $frames --out jobs &&
-        says err 'Another farm is at work in jobs'
+        says err 'Another farm is working in jobs'
 done
 check two_jobs_others 0 "$farm" $tiny --first 301 --frames 4 --out jobs
 # Catches: the lock was removed, so that a third job could lock a file that a fourth did not see.
