@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the steps with OpenGL draw. */
+/* The scene of the OpenGL steps. */
 #pragma once
 
 #include <epoxy/gl.h>
@@ -131,7 +131,7 @@ static void writePicture(const char *path)
         exit(1);
     }
     fprintf(file, "P6 %d %d 255\n", WINDOW, WINDOW);
-    for (int y = WINDOW - 1; y >= 0; y--) /* OpenGL's first row is the lowest */
+    for (int y = WINDOW - 1; y >= 0; y--) /* the first row in OpenGL is the lowest */
         fwrite(rows[y], 1, sizeof(rows[y]), file);
     fclose(file);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What all steps have in common: the sizes, the tiles, and what CUDA computes. */
+/* Shared by all steps: the sizes, the tiles, and the CUDA kernels. */
 #pragma once
 
 #include <stdio.h>
@@ -8,9 +8,9 @@
 
 #include <cuda_runtime.h>
 
-#define WINDOW  512 /* pixels a side */
-#define MESH    128 /* vertices a side */
-#define IMAGE   256 /* pixels a side */
+#define WINDOW  512 /* pixels per side */
+#define MESH    128 /* vertices per side */
+#define IMAGE   256 /* pixels per side */
 #define INDICES (6 * (MESH - 1) * (MESH - 1))
 
 #define checkCudaErrors(call) checkResult(call, #call, __LINE__)
@@ -23,7 +23,7 @@ static void checkResult(cudaError_t error, const char *call, int line)
     exit(1);
 }
 
-/* Around a drop that fell (dx, dy) from here: the water's height, and its slope to the light. */
+/* Around a drop at distance (dx, dy): the height of the water, and its slope towards the light. */
 __device__ float2 rings(float dx, float dy, float time)
 {
     const float distance = sqrtf(dx * dx + dy * dy + 0.0002f);
@@ -33,7 +33,7 @@ __device__ float2 rings(float dx, float dy, float time)
     return make_float2(fade * sinf(phase), rise * (0.6f * dx + 0.8f * dy) / distance);
 }
 
-/* The place of each vertex, with the slope as its last number. */
+/* The position of each vertex, with the slope as the fourth component. */
 __global__ void ripple(float4 *positions, int side, float time)
 {
     const int x = blockIdx.x * blockDim.x + threadIdx.x;
@@ -46,7 +46,7 @@ __global__ void ripple(float4 *positions, int side, float time)
     positions[y * side + x] = make_float4(u, v, one.x + other.x, one.y + other.y);
 }
 
-/* The tiles: sharp and warm around a spot that moves, blurred and cool elsewhere. */
+/* The tiles: sharp and warm around a moving spot, blurred and cool elsewhere. */
 __global__ void tint(uchar4 *pixels, cudaTextureObject_t tiles, int side, float time)
 {
     const int x = blockIdx.x * blockDim.x + threadIdx.x;
@@ -69,7 +69,7 @@ __global__ void tint(uchar4 *pixels, cudaTextureObject_t tiles, int side, float 
                     (1.0f - 0.25f * away) * scale * sum.y + 0.5f, scale * sum.z + 0.5f, 255);
 }
 
-/* Tiles of four colours, with pale joints. */
+/* Tiles of four colours, with light joints. */
 static void fillTiles(unsigned char *texels)
 {
     static const unsigned char colours[4][3] = {
@@ -85,7 +85,7 @@ static void fillTiles(unsigned char *texels)
         }
 }
 
-/* Two triangles for each square of four vertices. */
+/* Two triangles per square of four vertices. */
 static void fillIndices(unsigned short *next)
 {
     for (int y = 0; y < MESH - 1; y++)

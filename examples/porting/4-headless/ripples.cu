@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ripples: a pool in a picture. CUDA moves the water, a mesh in a vertex buffer, and looks at the
- * tiles on the floor through it, from a texture into a pixel buffer. OpenGL draws the mesh with
- * these pixels.
+ * ripples: a pool in a picture. CUDA moves the water, a mesh in a vertex buffer, and renders the
+ * tiles on the floor as seen through it, from a texture into a pixel buffer. OpenGL draws the mesh
+ * with these pixels.
  *
  *     ripples [--frames N] [--picture FILE.ppm]
  *
- * --frames   draws N frames, frame i as it is after i/60 s; without it one
+ * --frames   draws N frames, frame i at time i/60 s, and exits; default: one frame
  * --picture  writes the last frame
  */
 #include <stdio.h>
@@ -38,7 +38,7 @@ static grinterop::egl initGL()
     return egl;
 }
 
-/* What CUDA and OpenGL share, until its end. */
+/* Shared by CUDA and OpenGL; unregisters at its end. */
 struct Shared {
     grinterop::resource vbo, pbo, tiles;
 };

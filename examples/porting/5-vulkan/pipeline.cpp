@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Shaders, what they read, and where they draw.
- */
+/* The shaders, their descriptors, and the render target. */
 #include "pipeline.h"
 
 #include "ripples.frag.inc"
@@ -165,7 +163,7 @@ void beginDrawing(VkCommandBuffer commands, const Image &texture, const Image &t
                                   .layerCount = 1,
                                   .colorAttachmentCount = 1,
                                   .pColorAttachments = &colours};
-    /* Upside down, since OpenGL's first row is the lowest. */
+    /* Flipped, since the first row in OpenGL is the lowest. */
     const float size = float(side);
     const VkViewport viewport = {0.0f, size, size, -size, 0.0f, 1.0f};
     changeLayout(commands, texture.image, VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL,

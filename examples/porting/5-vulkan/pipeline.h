@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * How ripples draws: shaders, the texture that they read, and the image that is drawn to.
- */
+/* The drawing of ripples: the shaders, the texture that they read, and the render target. */
 #ifndef RIPPLES_PIPELINE_H
 #define RIPPLES_PIPELINE_H
 
 #include "vulkan.h"
 
-/* The shaders in ripples.vert and ripples.frag, and `texture` as the fragment shader's image. */
+/* Uses the shaders in ripples.vert and ripples.frag; the fragment shader reads `texture`. */
 void createPipeline(VkImageView texture);
 
 /*
- * Around the commands that draw. `texture` was copied to; `target` is cleared before, and may be
- * copied from after.
+ * Enclose the draw commands. `texture` was written by a copy; `target` is cleared first, and may be
+ * copied from afterwards.
  */
 void beginDrawing(VkCommandBuffer commands, const Image &texture, const Image &target,
                   uint32_t side);

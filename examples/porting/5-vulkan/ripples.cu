@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ripples: a pool in a window. CUDA moves the water, a mesh in a vertex buffer, and looks at the
- * tiles on the floor through it, from a texture into a pixel buffer. Vulkan draws the mesh with
- * these pixels.
+ * ripples: a pool in a window. CUDA moves the water, a mesh in a vertex buffer, and renders the
+ * tiles on the floor as seen through it, from a texture into a pixel buffer. Vulkan draws the mesh
+ * with these pixels.
  *
  *     ripples [--frames N] [--picture FILE.ppm]
  *
- * --frames   draws N frames, frame i as it is after i/60 s, and ends
+ * --frames   draws N frames, frame i at time i/60 s, and exits
  * --picture  writes the last frame
  *
- * Where there is no display it draws without a window, and --frames has to be given.
+ * Without a display it draws offscreen, which requires --frames.
  */
 #include <stdio.h>
 
 #include "scene.h"
 
-/* What CUDA and Vulkan share, until its end. */
+/* Shared by CUDA and Vulkan; frees everything at its end. */
 struct Shared {
     grinterop::resource vbo, pbo, tiles;
 };

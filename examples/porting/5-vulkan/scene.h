@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the steps with Vulkan draw, and how they put it between CUDA's work. */
+/* The scene of the Vulkan steps, and its submits between the work of CUDA. */
 #pragma once
 
 #include <stdio.h>
@@ -62,7 +62,7 @@ static grinterop::resource createShared(VkBufferUsageFlags usage, VkDeviceSize s
     return grinterop::resource(gr_vk_buffer_create(device, &info, GR_WRITE_DISCARD));
 }
 
-/* Ends the frame's commands, and puts them between CUDA's work before and CUDA's work after. */
+/* Ends the commands of the frame, and submits them between the previous and the next CUDA work. */
 static void submit(const Frame &frame, gr_submit *begun, const gr_vk_use *first,
                    const gr_vk_use *last, const std::vector<VkSemaphoreSubmitInfo> &waits = {},
                    const std::vector<VkSemaphoreSubmitInfo> &signals = {})
@@ -85,7 +85,7 @@ static void submit(const Frame &frame, gr_submit *begun, const gr_vk_use *first,
     grinterop::check(gr_vk_submit(begun, &desc));
 }
 
-/* Once. There is no `first`: CUDA has not had the image yet. */
+/* Once. There is no `first`, since CUDA has not used the image yet. */
 static void uploadTiles(const Frame &frame, gr_resource *tiles)
 {
     const Buffer texels = createBuffer(VK_BUFFER_USAGE_TRANSFER_SRC_BIT, 4 * IMAGE * IMAGE, NULL);

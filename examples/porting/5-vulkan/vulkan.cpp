@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Vulkan's device, memory and commands.
- */
+/* Vulkan device, memory and commands. */
 #include "vulkan.h"
 
 #include <cstdio>
@@ -58,7 +56,7 @@ void createInstance(std::vector<const char *> extensions)
     atEnd([] { vkDestroyInstance(vk.instance, nullptr); });
 }
 
-/* One family of queues draws and shows. */
+/* Finds one queue family that draws and presents. */
 static uint32_t chooseFamily()
 {
     uint32_t count = 0;
@@ -72,7 +70,7 @@ static uint32_t chooseFamily()
     exit(1);
 }
 
-/* The GPU that CUDA computes on, and what it needs enabled. */
+/* Uses the GPU that CUDA computes on, and enables what CUDA needs. */
 void createDevice(int cudaDevice, std::vector<const char *> extensions)
 {
     check(gr_vk_physical_device(vkGetInstanceProcAddr, vk.instance, cudaDevice, &vk.gpu));
@@ -121,7 +119,7 @@ static VkDeviceMemory allocate(const VkMemoryRequirements &needs, VkMemoryProper
                                           (has.memoryTypes[type].propertyFlags & wanted) != wanted))
         type++;
     if (type == has.memoryTypeCount) {
-        fprintf(stderr, "this GPU has no memory of the kind that is needed\n");
+        fprintf(stderr, "this GPU has no memory of the required type\n");
         exit(1);
     }
     const VkMemoryAllocateInfo info = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Vulkan as ripples needs it: one device, as there was one OpenGL context, memory, and the commands
- * of a frame. What is grinterop's in it is which extensions and which GPU to take.
+ * The Vulkan code of ripples: one device, as there was one OpenGL context, memory, and the commands
+ * of a frame. grinterop only determines the extensions and the GPU.
  */
 #ifndef RIPPLES_VULKAN_H
 #define RIPPLES_VULKAN_H
@@ -13,7 +13,7 @@
 
 #define checkVulkan(call) checkVulkanResult(call, #call)
 
-/* Says why and ends the program, unless the call succeeded. */
+/* If the call failed, prints the error and exits. */
 void checkVulkanResult(VkResult result, const char *call);
 
 extern struct Vulkan {
@@ -25,22 +25,22 @@ extern struct Vulkan {
     VkCommandPool pool;
 } vk;
 
-/* With `extensions`, the window's, beside those that CUDA needs. */
+/* `extensions`: those of the window, in addition to those that CUDA needs. */
 void createInstance(std::vector<const char *> extensions);
 void createDevice(int cudaDevice, std::vector<const char *> extensions);
 
-/* What ends an object that was made here. The newest ends first, once the GPU is done. */
+/* Registers a function that destroys an object. They run in reverse order, once the GPU is idle. */
 void atEnd(std::function<void()> end);
 void destroyVulkan();
 
-/* Memory that the host writes or reads. */
+/* Memory that the host can access. */
 struct Buffer {
     VkBuffer buffer;
     void *bytes;
 };
 Buffer createBuffer(VkBufferUsageFlags usage, VkDeviceSize size, const void *data);
 
-/* Memory of the GPU: four bytes a pixel, and square. */
+/* GPU memory: square, four bytes per pixel. */
 struct Image {
     VkImage image;
     VkImageView view;
@@ -50,26 +50,26 @@ Image createImage(uint32_t side, VkImageUsageFlags usage);
 
 VkSemaphore createSemaphore();
 
-/* What is recorded anew for each frame, once the GPU is done with it. */
+/* The objects of a frame, recorded again once the GPU is done with it. */
 struct Frame {
     VkCommandBuffer commands;
     VkFence done;
-    VkSemaphore taken; /* the window's image may be written */
+    VkSemaphore taken; /* the window image may be written */
 };
 Frame createFrame();
 void beginFrame(const Frame &frame);
 
-/* After all commands before, and before all after them. */
+/* Ordered after all previous commands and before all later ones. */
 void changeLayout(VkCommandBuffer commands, VkImage image, VkImageLayout from, VkImageLayout to);
 
-/* A whole image, which has the layout TRANSFER_DST_OPTIMAL then, and had any or none before. */
+/* Copies a whole image, which then has the layout TRANSFER_DST_OPTIMAL; any previous layout. */
 void copyToImage(VkCommandBuffer commands, VkBuffer from, VkDeviceSize offset, VkImage to,
                  uint32_t side);
 
-/* A whole image, whose layout is TRANSFER_SRC_OPTIMAL, for the host. */
+/* Copies a whole image with the layout TRANSFER_SRC_OPTIMAL for the host. */
 void copyFromImage(VkCommandBuffer commands, VkImage from, VkBuffer to, uint32_t side);
 
-/* Without grinterop: ends the commands, and waits until they are done. */
+/* Without grinterop: ends the commands, submits them, and waits until they are done. */
 void runFrame(const Frame &frame);
 
 #endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * GLFW's window and Vulkan's swapchain.
- */
+/* The GLFW window and the Vulkan swapchain. */
 #include "window.h"
 
 #include <algorithm>
@@ -17,7 +15,7 @@ static VkSurfaceKHR surface;
 static VkSwapchainKHR swapchain;
 static VkExtent2D extent;
 static std::vector<VkImage> images;
-static std::vector<VkSemaphore> drawn; /* the image may be shown */
+static std::vector<VkSemaphore> drawn; /* the image may be presented */
 static uint32_t next;
 
 bool openWindow(int side, const char *title)
@@ -78,7 +76,7 @@ static void findImages()
         drawn.push_back(createSemaphore());
 }
 
-/* Also in place of one that does not fit the window any more. */
+/* Also replaces a swapchain that no longer fits the window. */
 static void makeSwapchain()
 {
     VkSurfaceCapabilitiesKHR can;
@@ -86,7 +84,7 @@ static void makeSwapchain()
     int width, height;
     glfwGetFramebufferSize(window, &width, &height);
     extent = can.currentExtent;
-    if (extent.width == UINT32_MAX) /* the images decide */
+    if (extent.width == UINT32_MAX) /* the swapchain decides */
         extent = {uint32_t(width), uint32_t(height)};
     const VkSurfaceFormatKHR format = chooseFormat();
     const VkSwapchainKHR old = swapchain;

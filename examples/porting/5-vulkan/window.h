@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The window, by GLFW, and the images that it shows, a swapchain. Without a display there is no
- * window: then nothing here does anything.
+ * The GLFW window and its swapchain. Without a display there is no window, and these functions do
+ * nothing.
  */
 #ifndef RIPPLES_WINDOW_H
 #define RIPPLES_WINDOW_H
@@ -10,31 +10,34 @@
 
 #include <vulkan/vulkan.h>
 
-/* Before the instance, which has to have these extensions. False: there is no display. */
+/* Call before creating the instance, which needs these extensions. False if there is no display. */
 bool openWindow(int side, const char *title);
 std::vector<const char *> instanceExtensions();
 
-/* Before the device, which has to have these; whether it can show what that family draws. */
+/*
+ * Call before creating the device, which needs these extensions; canPresent(): whether the family
+ * can present.
+ */
 std::vector<const char *> deviceExtensions();
 bool canPresent(uint32_t family);
 
-/* After the device. */
+/* Call after creating the device. */
 void createSwapchain();
 
 bool windowIsOpen();
 float secondsOpen();
 
-/* The next image is to be drawn to, as soon as `taken` is signalled. */
+/* Acquires the next image, which may be drawn to once `taken` is signalled. */
 void takeImage(VkSemaphore taken);
 
-/* Copies what was drawn, which is in TRANSFER_SRC_OPTIMAL, into it. */
+/* Copies `drawn`, with the layout TRANSFER_SRC_OPTIMAL, to the image. */
 void copyToWindow(VkCommandBuffer commands, VkImage drawn, int side);
 
-/* What the submit of these commands waits for and signals: of both one, or none. */
+/* The wait and the signal of the submit of these commands; empty without a window. */
 std::vector<VkSemaphoreSubmitInfo> waitsOf(VkSemaphore taken);
 std::vector<VkSemaphoreSubmitInfo> signalsOfImage();
 
-/* After that submit. */
+/* Call after that submit. */
 void showImage();
 
 #endif
