@@ -8,7 +8,7 @@ import numpy
 
 from .base import Framework, NoWay
 
-# JAX takes three quarters of a GPU's memory otherwise, when it is imported.
+# Otherwise JAX allocates three quarters of the GPU memory when it is imported.
 os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
 
 
@@ -22,12 +22,12 @@ class NumPy(Framework):
     distributions = ("numpy",)
 
     def begin(self):
-        # Its arrays are the CPU's: on a GPU it takes memory that both reach.
+        # NumPy arrays are on the CPU: on a GPU it needs memory that both can access.
         self.memory = "device" if grinterop.is_software() else "pinned"
 
     def take(self, tensor):
         if tensor.__dlpack_device__()[0] == 2:
-            raise NoWay("it has no arrays on a GPU")
+            raise NoWay("it has no GPU arrays")
         return numpy.from_dlpack(tensor)
 
     def pointer(self, array):
@@ -126,7 +126,7 @@ class JAX(Framework):
         return numpy.asarray(array).tobytes()
 
     def write(self, array, data, shape):
-        raise NoWay("its arrays don't change")
+        raise NoWay("its arrays are immutable")
 
     def make(self, data, shape):
         made = self.jax.numpy.asarray(array_of(data, shape))

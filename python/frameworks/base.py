@@ -6,17 +6,17 @@ import importlib.metadata
 
 
 class NoWay(Exception):
-    """The framework has no such way. The reason goes into the matrix."""
+    """The framework cannot do this. The reason goes into the matrix."""
 
 
 class Framework:
-    """One row. A method that is not overridden is a way that the framework lacks."""
+    """One row. A method that is not overridden is not supported by the framework."""
 
     name = ""
     modules = ()
     distributions = ()
 
-    # The kinds of grinterop memory that it accepts.
+    # The kind of grinterop memory that it accepts.
     memory = "device"
 
     def __init__(self, stream):
@@ -27,7 +27,7 @@ class Framework:
         self.begin()
 
     def begin(self):
-        """What has to be done once."""
+        """One-time setup."""
 
     def version(self):
         found = []
@@ -42,32 +42,32 @@ class Framework:
         )
 
     def take(self, tensor):
-        """Its own array in the memory of a grinterop.Tensor."""
-        raise NoWay("it takes no memory of others")
+        """Wraps a grinterop.Tensor in an array of the framework, without a copy."""
+        raise NoWay("it cannot import memory")
 
     def pointer(self, array):
-        """The address of the array's first element."""
+        """The address of the first element."""
         return array.__cuda_array_interface__["data"][0]
 
     def to_bytes(self, array):
-        """The array's elements, by the framework's own copy."""
-        raise NoWay("it copies nothing to the CPU")
+        """The elements of the array, copied by the framework."""
+        raise NoWay("it cannot copy to the CPU")
 
     def write(self, array, data, shape):
-        """Writes bytes of that shape to the array by the framework's own operations."""
+        """Writes bytes of that shape to the array with operations of the framework."""
         raise NoWay("its arrays can't be written to")
 
     def make(self, data, shape):
-        """A uint8 array with those bytes, in memory of the framework."""
-        raise NoWay("it makes no arrays of bytes")
+        """A uint8 array with those bytes, in framework memory."""
+        raise NoWay("it cannot create arrays of bytes")
 
     def produce(self, shape):
-        """An array to show, with the bytes that must arrive and the options for publish()."""
+        """Returns an array to publish, the expected bytes, and its shape if it differs."""
         data = pattern(shape, 3)
         return self.make(data, shape), data, {}
 
     def take_array(self, buffer, shape):
-        """Wraps a mapped image in its own object, without a copy; returns its bytes."""
+        """Wraps a mapped image in an object of the framework, without a copy; returns its bytes."""
         raise NoWay("it has no object for a CUDA array")
 
     def finish(self):

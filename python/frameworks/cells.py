@@ -32,7 +32,7 @@ def one_line(error):
 
 
 def attempt(way, copies, run, *arguments):
-    """The result of one way; copies is the number needed, if it works."""
+    """The result of one way; `copies` is the number of copies that it needs."""
     before = grinterop.bytes_moved()
     try:
         note = run(*arguments)
@@ -52,7 +52,7 @@ class Cells:
     def __init__(self, framework, stream):
         self.framework, self.stream = framework, stream
 
-    # ---- Out: what is drawn, to the framework ----------------------------------------------------
+    # ---- Out: from graphics to the framework -----------------------------------------------------
 
     def filled(self, place, seed):
         data = pattern(place.shape, seed)
@@ -69,14 +69,14 @@ class Cells:
             array = framework.take(tensor)
             framework.finish()
             if framework.pointer(array) != buffer.handle:
-                raise Different("the array is a copy: its pointer is not the mapping's")
+                raise Different("the array is a copy: its pointer is not that of the mapping")
             compare(framework.to_bytes(array), data)
             framework.finish()
             del array, tensor
         return "pointer equal"
 
     def out_array(self, place):
-        """The framework has the image's CUarray as an object of its own."""
+        """The framework wraps the CUarray of the image in its own object."""
         data = self.filled(place, 2)
         with place.resource.map(stream=self.stream) as buffer:
             self.stream.sync()
@@ -95,7 +95,7 @@ class Cells:
         array = framework.take(tensor)
         framework.finish()
         if framework.pointer(array) != tensor.handle:
-            raise Different("the array is a copy: its pointer is not the tensor's")
+            raise Different("the array is a copy: its pointer is not that of the tensor")
         compare(framework.to_bytes(array), data)
         return "fetch"
 
@@ -110,7 +110,7 @@ class Cells:
             attempt("fetch", 1, self.out_fetch, place),
         ]
 
-    # ---- In: the framework's, to what is drawn ---------------------------------------------------
+    # ---- In: from the framework to graphics ------------------------------------------------------
 
     def in_mapping(self, place):
         """The framework writes into the mapping."""
@@ -120,7 +120,7 @@ class Cells:
             self.stream.sync()
             array = framework.take(buffer.tensor(place.shape, "uint8"))
             if framework.pointer(array) != buffer.handle:
-                raise Different("the array is a copy: its pointer is not the mapping's")
+                raise Different("the array is a copy: its pointer is not that of the mapping")
             framework.write(array, data, place.shape)
             framework.finish()
             del array
@@ -129,7 +129,7 @@ class Cells:
         return "pointer equal"
 
     def in_publish(self, place):
-        """publish() of a tensor of the framework."""
+        """publish() of a framework tensor."""
         self.filled(place, 6)
         made, data, found = self.framework.produce(place.shape)
         shape = found.get("shape", place.shape)
@@ -151,7 +151,7 @@ class Cells:
 
 
 def with_alpha(data, shape):
-    """RGB as an image of four channels has it."""
+    """RGB data with an opaque alpha channel."""
     if shape[-1] == 4:
         return data
     whole = bytearray(b"\xff" * (len(data) // 3 * 4))

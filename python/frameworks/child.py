@@ -36,7 +36,7 @@ def say(pipe, **what):
 
 
 def machine(egl):
-    """Whose numbers these are."""
+    """Describes the machine and its software."""
     import gl
 
     return {
@@ -50,7 +50,7 @@ def machine(egl):
 
 
 def made(kind):
-    """A graphics object, or the reason why there is none."""
+    """Returns a graphics object, or why it could not be created."""
     try:
         return kind(SHAPE), None
     except Exception as error:
@@ -85,7 +85,7 @@ def run_pipeline(pipe, name, stream, out):
 
 
 def run(name, pipe, out):
-    """All cells of one framework, or a pipeline."""
+    """Runs all cells of one framework, or a pipeline."""
     grinterop.load(allow_software=True)
     context = grinterop.CudaContext(0)
     egl = grinterop.EglContext(0)
@@ -107,7 +107,7 @@ def run(name, pipe, out):
         gc.collect()
         framework.close()
     except Exception as error:
-        say(pipe, trouble=f"at its end: {one_line(error)}")
+        say(pipe, trouble=f"closing the framework: {one_line(error)}")
     if places.VulkanPlace.device:
         line = places.VulkanPlace.device.describe()
         say(pipe, vulkan=line.removeprefix("Vulkan device ").split(" (UUID")[0])

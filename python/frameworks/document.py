@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The matrix as a document."""
+"""Writes the matrix as a document."""
 
 import datetime
 import textwrap
@@ -10,15 +10,15 @@ WORDS = {0: "without a copy", 1: "one copy"}
 BEGIN = """\
 # Frameworks
 
-What each framework gets of what OpenGL and Vulkan draw, and what they draw of the framework's.
-`python/matrix.py` ran every cell and compared every byte; this page is what it wrote.
+How each framework exchanges data with OpenGL and Vulkan, in both directions. `python/matrix.py` ran
+every cell, compared every byte, and wrote this page.
 
-- **without a copy**: the framework's array is the mapping (the pointer is the same), or its object
-  is the image's own array, and grinterop's counter of bytes moved stood still.
-- **one copy**: `publish()` or `fetch()` moved the bytes once, between the framework's own memory
-  and what is drawn, converting on the way where it has to. An image has no address that a
-  framework could have, so this is the shortest way there.
-- **no**: there is no way. The number is that of the reason below.
+- **without a copy**: the framework's array is the mapping (same pointer), or its object is the CUDA
+  array of the image, and grinterop counted no copied bytes.
+- **one copy**: `publish()` or `fetch()` moved the bytes once between framework memory and the
+  graphics object, and converted them if necessary. An image has no address that a framework could
+  use, so it needs at least this copy.
+- **no**: not possible. The number refers to the reasons below.
 """
 
 
@@ -29,7 +29,7 @@ def best(ways):
 
 
 class Notes:
-    """Reasons, each once, with their numbers."""
+    """Unique reasons with their numbers."""
 
     def __init__(self):
         self.texts = []
@@ -119,8 +119,8 @@ def write(rows):
     there = [row for row in matrix if row["cells"]]
     lines = [*about(rows), ""]
     for title, direction in (
-        ("Out: what is drawn, in the framework", "out"),
-        ("In: what the framework made, drawn", "in"),
+        ("Out: from graphics to the framework", "out"),
+        ("In: from the framework to graphics", "in"),
     ):
         lines += [f"## {title}", "", *direction_table(there, direction, notes), ""]
     if notes.texts:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Frameworks near to the driver: CUDA Python, PyCUDA and Warp."""
+"""Low-level frameworks: CUDA Python, PyCUDA and Warp."""
 
 import importlib.metadata
 
@@ -12,7 +12,7 @@ HOST, DEVICE, ARRAY = 1, 2, 3
 
 
 def whole(driver, shape):
-    """A copy of rows without gaps."""
+    """Describes a copy of contiguous rows."""
     copy = driver.CUDA_MEMCPY2D()
     copy.WidthInBytes = shape[1] * shape[2]
     copy.Height = shape[0]
@@ -39,7 +39,7 @@ class CUDAPython(Framework):
         return f"cuda.core {core}, cuda.bindings {bindings}"
 
     def ask(self, answer):
-        """The driver's answer, or its error."""
+        """Returns the result of a driver call, or raises its error."""
         if answer[0] != self.driver.CUresult.CUDA_SUCCESS:
             raise RuntimeError(str(answer[0]))
         return answer[1] if len(answer) > 1 else None
@@ -131,7 +131,7 @@ class PyCUDA(Framework):
         try:
             copy.set_src_array(self.driver.Array.from_handle(buffer.array()))
         except AttributeError:
-            raise NoWay("its Array is made by itself only") from None
+            raise NoWay("it cannot wrap an existing CUDA array") from None
         copy.set_dst_host(data)
         copy.width_in_bytes = copy.dst_pitch = shape[1] * shape[2]
         copy.height = shape[0]
@@ -157,7 +157,7 @@ class Warp(Framework):
         warp.config.quiet = True
         warp.init()
         if not warp.is_cuda_available():
-            raise ImportError("Warp sees no GPU")
+            raise ImportError("Warp finds no GPU")
         self.warp = warp
 
     def take(self, tensor):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whole pipelines: a JPEG and a film, decoded, resized, published, drawn, and read back.
 
-Both show four quadrants, whose colours are known: what is drawn in the end is compared with these.
+Both show four quadrants of known colours, with which the drawn result is compared.
 """
 
 import gl
@@ -9,14 +9,14 @@ import grinterop
 import output
 
 WIDTH, HEIGHT = 480, 360
-# From the picture's upper left, row by row.
+# From the upper left, row by row.
 COLORS = ((200, 40, 40), (40, 200, 40), (40, 40, 200), (220, 220, 60))
-# What coding loses, of 255.
+# Coding loss, of 255.
 TOLERANCE = 12
 
 
 def drawn(texture):
-    """The texture on a screen: its bytes."""
+    """Draws the texture and returns the bytes."""
     screen = gl.Screen(WIDTH, HEIGHT)
     screen.clear()
     gl.Picture().draw(texture)
@@ -24,7 +24,7 @@ def drawn(texture):
 
 
 def compare_quadrants(rgba):
-    """How far the colours are from what they should be, at most. The picture stands upright."""
+    """The largest deviation from the expected colours. The picture is upright."""
     worst = 0
     for number, color in enumerate(COLORS):
         x = WIDTH // 4 + number % 2 * WIDTH // 2
@@ -32,13 +32,13 @@ def compare_quadrants(rgba):
         texel = rgba[4 * (y * WIDTH + x) :][:4]
         far = max(abs(a - b) for a, b in zip(texel, color))
         if far > TOLERANCE or texel[3] != 255:
-            raise RuntimeError(f"quadrant {number} is drawn as {tuple(texel)} and not as {color}")
+            raise RuntimeError(f"quadrant {number} is drawn as {tuple(texel)} instead of {color}")
         worst = max(worst, far)
     return worst
 
 
 def show(texture, name, out):
-    """Draws it, compares it, keeps it."""
+    """Draws the texture, saves the picture and compares it."""
     rgba = drawn(texture)
     if out:
         output.write_png(out / f"pipeline-{name}.png", WIDTH, HEIGHT, rgba)
@@ -46,7 +46,7 @@ def show(texture, name, out):
 
 
 class Target:
-    """A texture that is registered."""
+    """A registered texture."""
 
     def __init__(self, width, height):
         self.texture = gl.texture(width, height)
@@ -55,7 +55,7 @@ class Target:
         )
 
     def publish(self, tensor, stream, **options):
-        """One call; returns the bytes that were moved."""
+        """Publishes a tensor; returns the number of bytes moved."""
         before = grinterop.bytes_moved()
         grinterop.publish(self.resource, tensor, stream=stream, flip=True, **options)
         return grinterop.bytes_moved() - before
@@ -73,7 +73,7 @@ def jpeg(stream, out):
     tensor = cvcuda.as_tensor(image, "HWC")
     resized = cvcuda.resize(tensor, (HEIGHT, WIDTH, 3), cvcuda.Interp.LINEAR)
     cvcuda.Stream.current.sync()
-    yield f"CV-CUDA made it {tuple(resized.shape)}"
+    yield f"CV-CUDA resized it to {tuple(resized.shape)}"
     target = Target(WIDTH, HEIGHT)
     moved = target.publish(resized.cuda(), stream)
     yield f"published into a texture in one pass, {moved} bytes"
@@ -81,7 +81,7 @@ def jpeg(stream, out):
 
 
 def film(stream, out):
-    """H.264, PyNvVideoCodec, NV12, texture; and by CV-CUDA, resized."""
+    """H.264, PyNvVideoCodec, NV12, texture; then again resized by CV-CUDA."""
     from . import vision
 
     codec = vision.PyNvVideoCodec(stream)
@@ -105,7 +105,7 @@ def film_resized(codec, stream, out):
     try:
         import cvcuda
     except ImportError as error:
-        yield f"not by CV-CUDA: {error}"
+        yield f"not resized by CV-CUDA: {error}"
         return
     frames = codec.frames(outputColorType=codec.codec.OutputColorType.RGB)
     frame = next(frames)

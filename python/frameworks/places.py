@@ -15,10 +15,10 @@ class Place:
         self.size = shape[0] * shape[1] * shape[2]
 
     def before(self):
-        """CUDA's turn."""
+        """Called before CUDA uses it."""
 
     def after(self):
-        """The graphics API's turn."""
+        """Called before the graphics API uses it."""
 
     def close(self):
         self.resource.close()
@@ -67,7 +67,7 @@ class VulkanPlace(Place):
             VulkanPlace.device = grinterop.VulkanDevice.headless(0)
         self.vulkan = vk.Vulkan(self.device, self.size)
         self.resource = self.make(flags)
-        # A new one goes to CUDA without contents.
+        # Releases the new resource to CUDA, without contents.
         self.device.submit([self.resource], layout=vk.LAYOUT_UNDEFINED)
 
     def fill(self, data):

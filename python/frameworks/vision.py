@@ -17,7 +17,7 @@ DATA = Path(__file__).resolve().parents[1] / "data"
 
 
 def device_tensor(data, shape, stream):
-    """A tensor on the GPU with these bytes, as a framework's input."""
+    """A GPU tensor with these bytes, as framework input."""
     tensor = grinterop.Tensor.alloc(shape, "uint8", stream=stream)
     host = array_of(data, shape)
     tensor.copy_from(
@@ -53,7 +53,7 @@ class CVCUDA(Framework):
         self.cvcuda.copymakeborder_into(array, source, top=0, left=0)
 
     def make(self, data, shape):
-        # Twice the other way round: what an operator of its own has made.
+        # Flipped twice, so that the result comes from a CV-CUDA operator.
         flipped = array_of(data, shape)[::-1, ::-1].tobytes()
         source = self.take(device_tensor(flipped, shape, self.stream))
         return self.cvcuda.flip(source, -1).cuda()
@@ -88,7 +88,7 @@ class NvImageCodec(Framework):
 
 @functools.cache
 def has_encoder():
-    """Asked in another process: where there is none, the question ends this one's CUDA context."""
+    """Checked in another process: without an encoder the check destroys the CUDA context."""
     question = 'import PyNvVideoCodec as c; c.CreateEncoder(256, 256, "ABGR", False)'
     asked = subprocess.run([sys.executable, "-c", question], capture_output=True, timeout=60)
     return asked.returncode == 0
@@ -105,7 +105,7 @@ class PyNvVideoCodec(Framework):
         self.codec = PyNvVideoCodec
 
     def frames(self, **options):
-        """Decoded frames of the film, one after the other."""
+        """Yields the decoded frames of the film."""
         demuxer = self.codec.CreateDemuxer(filename=str(DATA / "quadrants.h264"))
         decoder = self.codec.CreateDecoder(
             gpuid=0,
@@ -120,12 +120,12 @@ class PyNvVideoCodec(Framework):
 
     def take(self, tensor):
         if not has_encoder():
-            raise NoWay("its encoder alone takes memory, and this GPU has none")
+            raise NoWay("only its encoder accepts memory, and this GPU has none")
         self.codec.CreateEncoder(256, 256, "ABGR", False).Encode(tensor)
-        raise NoWay("its encoder alone takes memory, and hands out a film")
+        raise NoWay("only its encoder accepts memory, and it returns a film")
 
     def produce(self, shape):
-        # The frame's memory is the decoder's, which the film keeps.
+        # The decoder owns the memory of the frame; the film keeps the decoder alive.
         self.film = self.frames(outputColorType=self.codec.OutputColorType.RGB)
         frame = next(self.film)
         tensor = grinterop.Tensor.from_dlpack(frame)
@@ -133,5 +133,5 @@ class PyNvVideoCodec(Framework):
 
 
 def nv12(frame):
-    """A decoded frame as grinterop takes it: by DLPack it is one tensor of both planes."""
+    """Imports a decoded frame: DLPack passes both planes as one tensor."""
     return grinterop.Tensor.from_dlpack(frame, layout="nv12")
