@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""bench_frames for Python: frames in order whose mesh CUDA writes through cuda.core and OpenGL draws.
+"""bench_frames for Python: frames in order, written through cuda.core and drawn by OpenGL.
 
-Uses the same kernel, drawing and blocks as bench_frames, alternating with raw interop through cuda.bindings.
-bench_frames --with-python runs it with the kernel and the shaders. Needs cuda-core, cuda-bindings, and bench_map.py
-beside it.
+Uses the same kernel, drawing and blocks as bench_frames, alternating with raw interop through
+cuda.bindings. bench_frames --with-python runs it with the kernel and the shaders. Needs cuda-core,
+cuda-bindings, and bench_map.py beside it.
 """
 
 import argparse
