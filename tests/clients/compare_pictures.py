@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""compare_pictures.py FIRST SECOND: in one line, how far apart two PPM files are."""
+"""compare_pictures.py FIRST SECOND: prints the difference of two PPM files in one line."""
 
 import sys
 
-# Of 255: less is what two rasterizers and two roundings make of the same picture.
+# Of 255: different rasterizers and roundings cause smaller differences in the same picture.
 CLOSE = 8
 
 
@@ -12,7 +12,7 @@ def read(name):
         data = file.read()
     kind, width, height, most = data.split(maxsplit=4)[:4]
     if (kind, most) != (b"P6", b"255"):
-        sys.exit(f"{name} is not a PPM file of 8 bits")
+        sys.exit(f"{name} is not an 8-bit PPM file")
     return (int(width), int(height)), data[-3 * int(width) * int(height) :]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An OpenGL context without a display, and the verdict in the words that tests/summary counts."""
+"""An OpenGL context without a display, and the result in the format that tests/summary counts."""
 
 import ctypes
 import os
@@ -18,7 +18,7 @@ SURFACE_TYPE = 0x3033
 
 
 def make_context():
-    """Makes a context of OpenGL current on this thread, by EGL."""
+    """Makes an OpenGL context current on this thread, with EGL."""
     egl = ctypes.CDLL("libEGL.so.1")
     for name in ("eglGetPlatformDisplay", "eglCreateContext"):
         getattr(egl, name).restype = ctypes.c_void_p
@@ -29,7 +29,7 @@ def make_context():
     attributes = (ctypes.c_int * 5)(SURFACE_TYPE, 0, RENDERABLE_TYPE, OPENGL_BIT, NONE)
     egl.eglChooseConfig(display, attributes, ctypes.byref(config), 1, ctypes.byref(count))
     context = ctypes.c_void_p(egl.eglCreateContext(display, config, None, None))
-    assert context, "EGL makes no context of OpenGL"
+    assert context, "EGL creates no OpenGL context"
     assert egl.eglMakeCurrent(display, None, None, context)
 
 

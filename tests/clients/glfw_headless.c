@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A GLFW without windows, for the steps of examples/porting on a machine with a GPU and without a
- * display: what they draw goes to an EGL pbuffer. It has the calls that they make.
+ * display: they draw to an EGL pbuffer. It has only the calls that they use.
  *
  *     cc -shared -fPIC -Wl,-soname,libglfw.so.3 -o libglfw.so.3 glfw_headless.c -lEGL
  *     LD_LIBRARY_PATH=. ./ripples --frames 24 --picture drawn.ppm
  *
- * A step of Vulkan draws without a window, as it does where GLFW finds no display: for that,
- * GLFW_NO_DISPLAY is set.
+ * A Vulkan step draws without a window if GLFW finds no display: for that, set GLFW_NO_DISPLAY.
  */
 #include "pbuffer.h"
 
@@ -29,7 +28,7 @@ void glfwWindowHint(int hint, int value)
     (void)value;
 }
 
-/* There is one window, which no call asks about; it only has to have an address. */
+/* There is one window, without properties; it only needs an address. */
 static char window;
 
 GLFWwindow *glfwCreateWindow(int width, int height, const char *title, GLFWmonitor *monitor,
@@ -76,7 +75,7 @@ double glfwGetTime(void)
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-/* ---- What the steps of Vulkan ask for, if they have a display ---- */
+/* ---- Functions that the Vulkan steps call, if they have a display ---------------------------- */
 
 int glfwVulkanSupported(void)
 {

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A GLUT without windows, for programs of others on a machine without a display: what they draw
- * goes to an EGL pbuffer of the first EGL device, with fixed functions as under GLX. It has the
- * calls that NVIDIA's samples make, and no events. legacy.sh builds and uses it.
+ * A GLUT without windows, for third-party programs on a machine without a display: they draw to an
+ * EGL pbuffer on the first EGL device, with the fixed-function pipeline as under GLX. It has only
+ * the calls that NVIDIA's samples use, and no events. legacy.sh builds and uses it.
  *
  *     cc -shared -fPIC -Wl,-soname,libglut.so.3 -o libglut.so.3 glut_headless.c -lEGL -lOpenGL -lm
  *     GLUT_FRAMES=30 GLUT_PICTURE=drawn.ppm LD_LIBRARY_PATH=. ./program
  *
- * GLUT_FRAMES   frames until the window is closed as by its user; default 30
+ * GLUT_FRAMES   frames until the window is closed, as if by the user; default 30
  * GLUT_PICTURE  the file for the last frame, as PPM; default none
  *
- * Time goes on by 1/60 s a frame, so that each machine draws the same frames. A teapot is a torus
- * here, of triangles, also the same everywhere.
+ * Time advances by 1/60 s per frame, so that each machine draws the same frames. For the same
+ * reason a teapot is a torus of triangles here.
  */
 #define GL_GLEXT_PROTOTYPES
 #include "pbuffer.h"
@@ -46,7 +46,7 @@ static int elapsed(void)
     return window.frames * 1000 / FRAMES_A_SECOND;
 }
 
-/* ---- The window ---- */
+/* ---- The window ------------------------------------------------------------------------------ */
 
 int glutCreateWindow(const char *title)
 {
@@ -56,7 +56,7 @@ int glutCreateWindow(const char *title)
     return 1;
 }
 
-/* The first row of a picture is the top one, and OpenGL's is the bottom one. */
+/* The first row of the picture is the top one, OpenGL's is the bottom one. */
 static void write_picture(const char *name)
 {
     const size_t row = (size_t)window.width * 3;
@@ -101,7 +101,7 @@ void glutInitWindowSize(int width, int height)
     window.height = height;
 }
 
-/* ---- The loop ---- */
+/* ---- The loop -------------------------------------------------------------------------------- */
 
 void glutInit(int *count, char **arguments)
 {
@@ -133,7 +133,7 @@ void glutTimerFunc(unsigned delay, void (*call)(int), int value)
     window.timers[i] = (struct timer){call, value, elapsed() + (int)delay};
 }
 
-/* Draws whether asked to or not: nothing else would bring the end nearer. */
+/* Draws even without a request, since nothing else would bring the end nearer. */
 void glutMainLoop(void)
 {
     if (window.reshape)
@@ -142,7 +142,7 @@ void glutMainLoop(void)
         const int before = window.frames;
         window.display();
         if (window.frames == before)
-            glutSwapBuffers(); /* it has one buffer, which is not swapped */
+            glutSwapBuffers(); /* the pbuffer has only one buffer */
         run_timers();
         if (window.idle)
             window.idle();
@@ -184,10 +184,10 @@ int glutGet(GLenum what)
 void glutReportErrors(void)
 {
     for (GLenum error; (error = glGetError()) != GL_NO_ERROR;)
-        fprintf(stderr, "glut: OpenGL's error 0x%x\n", error);
+        fprintf(stderr, "glut: OpenGL error 0x%x\n", error);
 }
 
-/* ---- What is drawn ---- */
+/* ---- Shapes ---------------------------------------------------------------------------------- */
 
 static void torus_point(double size, int around, int tube, int steps)
 {
@@ -212,7 +212,7 @@ void glutSolidTeapot(double size)
     }
 }
 
-/* ---- What there is none of: events, menus, text ---- */
+/* ---- Not implemented: events, menus, text ---------------------------------------------------- */
 
 void glutPostRedisplay(void)
 {
@@ -298,7 +298,7 @@ void glutBitmapCharacter(void *font, int character)
     (void)character;
 }
 
-/* GLX is asked for OpenGL's functions only, and libGLX wants X's libraries. */
+/* Only used to look up OpenGL functions; libGLX would need the X libraries. */
 void (*glXGetProcAddress(const GLubyte *name))(void);
 void (*glXGetProcAddress(const GLubyte *name))(void)
 {

@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # legacy.sh BUILD OUT [OTHER]: fetches NVIDIA's samples that draw with OpenGL, builds them unchanged
-# with grinterop-nvcc of the build folder and with the GLUT of glut_headless.c, and runs them on the
-# software driver: softcuda/docs/legacy.md. There is a line for each window, whose picture is
-# OUT/NAME.ppm, and for each comparison with the samples' own reference. With OTHER, an OUT of
-# another machine, each picture is compared with that one.
+# with the build folder's grinterop-nvcc and the GLUT of glut_headless.c, and runs them on the
+# software driver: see softcuda/docs/legacy.md. Prints a line for each window, whose picture is
+# OUT/NAME.ppm, and for each comparison with the samples' own reference. With OTHER, an OUT folder
+# of another machine, each picture is also compared with that machine's.
 #
-# NVCC       the compiler. With nvcc, CUDA's calls for graphics are grinterop's, and a GPU draws.
+# NVCC       the compiler. With nvcc, grinterop replaces CUDA's graphics calls, and a GPU renders.
 # SAMPLES    a checkout of the samples; default OUT/cuda-samples, which is fetched
 # GR_PYTHON  the Python to use; default python3
 #
@@ -44,7 +44,7 @@ fetch() {
 }
 
 if [ ! -d "$samples/Common" ] && ! (fetch); then
-    echo "legacy: the samples can't be fetched; SAMPLES names a folder that has them" >&2
+    echo "legacy: the samples can't be fetched; set SAMPLES to a folder that contains them" >&2
     exit 1
 fi
 samples=$(cd "$samples" && pwd) || exit 1
@@ -53,9 +53,9 @@ ${CC:-cc} -std=c11 -O2 -Wall -Wextra -shared -fPIC -Wl,-soname,libglut.so.3 -o "
     "$source/tests/clients/glut_headless.c" -lEGL -lOpenGL -lm || exit 1
 ln -sf libglut.so.3 "$out/libglut.so"
 
-# What built_nvcc.sh asks for.
+# Variables for built_nvcc.sh.
 CXX=${CXX:-g++}
-# shellcheck disable=SC2034 # the same
+# shellcheck disable=SC2034 # used by built_nvcc.sh
 CUDA_CPPFLAGS=$(sed -n 's/^CUDA_INCLUDEDIR = //p' "$tools/Makefile")
 # shellcheck source=softcuda/tests/nvcc/built_nvcc.sh
 . "$source/softcuda/tests/nvcc/built_nvcc.sh"
@@ -66,7 +66,7 @@ else
     compile() { "$tools/grinterop-nvcc" "$@"; }
 fi
 
-# A program runs in its folder, where it finds its data.
+# A program runs in its folder, which contains its data.
 folder_of() {
     for folder in $programs; do
         case $folder in */"$1") echo "$samples/$folder" ;; esac
@@ -88,7 +88,7 @@ done
 
 # ---- Run ----
 
-# Two samples only run where DISPLAY is set, and nothing opens it.
+# Two samples only run if DISPLAY is set; the display is never opened.
 export DISPLAY=:none GR_LOG="${GR_LOG:-error}"
 export LD_LIBRARY_PATH="$out:$tools/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 
@@ -103,7 +103,7 @@ run() {
     echo "$name: $kind${*:+ $*}: status $ended"
 }
 
-# picture NAME FRAMES ARGUMENT...: the window after so many frames
+# picture NAME FRAMES ARGUMENT...: saves the window after that many frames
 picture() {
     export GLUT_FRAMES="$2" GLUT_PICTURE="$out/$1.ppm"
     rm -f "$GLUT_PICTURE"
@@ -122,7 +122,7 @@ picture simpleCUDA2GL 3
 picture simpleTexture3D 30
 picture postProcessGL 10
 picture boxFilter 5
-# Its first frame: what it draws later depends on how fast it is.
+# Only its first frame: later ones depend on its speed.
 picture Mandelbrot 1
 picture nbody 20 -numbodies=1024
 picture volumeRender 1

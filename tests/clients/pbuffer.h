@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What stands for a window in glut_headless.c and glfw_headless.c: an EGL pbuffer of the first EGL
- * device. Its definitions are here so that each of them is one file to compile.
+ * Replaces the window in glut_headless.c and glfw_headless.c: an EGL pbuffer on the first EGL
+ * device. Everything is defined here, so that each of them is compiled as one file.
  */
 #ifndef GR_TESTS_PBUFFER_H
 #define GR_TESTS_PBUFFER_H
@@ -15,7 +15,7 @@ enum { PBUFFER_MOST_DEVICES = 16 };
 
 static _Noreturn void pbuffer_fail(const char *what)
 {
-    fprintf(stderr, "pbuffer: %s (EGL's error 0x%x)\n", what, (unsigned)eglGetError());
+    fprintf(stderr, "pbuffer: %s (EGL error 0x%x)\n", what, (unsigned)eglGetError());
     exit(1);
 }
 
@@ -34,7 +34,7 @@ static EGLDisplay pbuffer_display(void)
         if (display != EGL_NO_DISPLAY && eglInitialize(display, NULL, NULL))
             return display;
     }
-    pbuffer_fail("no device of EGL can be opened");
+    pbuffer_fail("no EGL device can be opened");
 }
 
 /* clang-format off */
@@ -47,7 +47,7 @@ static const EGLint pbuffer_wanted[] = {
 };
 /* clang-format on */
 
-/* Makes a context of those attributes, or of none, current with a pbuffer. */
+/* Creates a context with these attributes (NULL: defaults) and makes it current with a pbuffer. */
 static inline void pbuffer_create(int width, int height, const EGLint *attributes)
 {
     const EGLint size[] = {EGL_WIDTH, width, EGL_HEIGHT, height, EGL_NONE};
@@ -60,7 +60,7 @@ static inline void pbuffer_create(int width, int height, const EGLint *attribute
     EGLSurface surface = eglCreatePbufferSurface(display, config, size);
     EGLContext context = eglCreateContext(display, config, EGL_NO_CONTEXT, attributes);
     if (!eglMakeCurrent(display, surface, surface, context))
-        pbuffer_fail("EGL gives no context");
+        pbuffer_fail("EGL creates no context");
 }
 
 static inline void pbuffer_swap(void)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""numba-cuda without its compiled kernels: each case asserts bytes that have been through CUDA."""
+"""numba-cuda without its compiled kernels: each case checks bytes that went through CUDA."""
 
 import numpy as np
 import pytest

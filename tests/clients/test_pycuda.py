@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PyCUDA without its compiled kernels: each case asserts bytes that have been through CUDA."""
+"""PyCUDA without its compiled kernels: each case checks bytes that went through CUDA."""
 
 import gl
 import numpy as np
@@ -13,7 +13,7 @@ COUNT = 5000
 
 @pytest.fixture(scope="module", autouse=True)
 def context(opengl):
-    """The older way for OpenGL: a context that was made for it."""
+    """The older interface for OpenGL: a context created for it."""
     cuda.init()
     made = pycuda.gl.make_context(cuda.Device(0))
     yield made
@@ -90,7 +90,7 @@ def test_streams_and_events(numbers):
     assert (seen == numbers).all() and last.query() and first.time_till(last) >= 0
 
 
-# register_host_memory() is left out: PyCUDA 2026.1 drops a reference too many in it.
+# register_host_memory() is not tested: PyCUDA 2026.1 drops one reference too many in it.
 
 
 def test_mapped_memory():
@@ -202,7 +202,7 @@ def test_opengl_image():
     registered.unregister()
 
 
-# ---- What is not there ---------------------------------------------------------------------------
+# ---- Unsupported ---------------------------------------------------------------------------------
 
 
 def test_compiled_kernels_are_refused():

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls that the driver and compat.h have to answer alike, right ones and all kinds of misuse. */
+/* Calls that the driver and compat.h must answer alike: valid ones and all kinds of misuse. */
 #include "compat_rows.h"
 
 #define SIZE 4096
@@ -119,7 +119,7 @@ static void lists(void)
     ROW(ERROR_NOT_MAPPED, ResourceGetMappedPointer(&pointer, &size, r));
     ROW(ERROR_NOT_MAPPED, UnmapResources(2, both, fx.stream));
     ROW(ERROR_NOT_MAPPED, UnmapResources(2, twice, fx.stream));
-    ROW_NOT_GPU(SUCCESS, UnmapResources(1, &g, fx.stream)); /* there it is unmapped already */
+    ROW_NOT_GPU(SUCCESS, UnmapResources(1, &g, fx.stream)); /* there it is already unmapped */
     ROW(SUCCESS, MapResources(2, both, fx.stream));
     ROW(SUCCESS, ResourceGetMappedPointer(&pointer, &size, r));
     ck_assert_uint_eq(size, 100);
@@ -190,7 +190,7 @@ static void calls_with_consequences(void)
     ROW(ERROR_INVALID_HANDLE, ResourceGetMappedPointer(&pointer, &size, g));
 }
 
-/* Another context has other default streams, and streams of its own. */
+/* Another context has other default streams and its own streams. */
 static void another_cuda_context(void)
 {
     CUgraphicsResource g = compat_buffer(SIZE);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls that the driver and compat.h have to answer alike. */
+/* Calls that the driver and compat.h must answer alike. */
 #ifndef GR_TESTS_COMPAT_ROWS_H
 #define GR_TESTS_COMPAT_ROWS_H
 
 #include "tests/support/support.h"
 
-/* The driver's own calls, or those that compat.h's names stand for. */
+/* The driver's own functions, or those behind compat.h's names. */
 struct compat_side {
     const char *name;
     bool is_header;
@@ -20,27 +20,27 @@ struct compat_side {
     CUresult (*ResourceGetMappedMipmappedArray)(CUmipmappedArray *, CUgraphicsResource);
 };
 
-/* The one whose turn it is. */
+/* The current one. */
 extern const struct compat_side *side;
 
-/* One row: the call has to give CUDA_<code>. A case goes on, and fails at its end. */
+/* One row: the call must return CUDA_<code>. The case continues and fails at its end. */
 #define ROW(code, call) compat_note(#call, side->call, CUDA_##code)
 void compat_note(const char *call, CUresult got, CUresult wanted);
 
-/* For what NVIDIA's driver does otherwise, or does not survive. */
+/* For behaviour in which NVIDIA's driver differs, or that crashes it. */
 #define ROW_NOT_GPU(code, call)                                                                    \
     do {                                                                                           \
         if (side->is_header || gr_cuda_is_software())                                              \
             ROW(code, call);                                                                       \
     } while (0)
 
-/* A buffer of that size, registered. */
+/* A registered buffer of that size. */
 CUgraphicsResource compat_buffer(size_t size);
 
-/* A texture of GL_RGBA8, SIZE by SIZE, with one level. */
+/* A GL_RGBA8 texture, SIZE by SIZE, with one level. */
 GLuint compat_texture(int size);
 
-/* Each is run by one side and then by the other; the last one has no function. */
+/* Both sides run each case in turn; the last entry has no function. */
 struct compat_case {
     const char *name;
     void (*run)(void);

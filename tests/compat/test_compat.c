@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * compat.h, by the driver API's names: each row is a call with the code that it has to give, made
- * once to the driver itself and once by the header's names, so that a difference shows. The
- * driver's codes are those of test_conformance.
+ * compat.h with the driver API's names: each row is a call and its expected code. The call is made
+ * both to the driver and through the header's names, so that a difference shows. The driver's codes
+ * are those of test_conformance.
  */
 #define _GNU_SOURCE /* setenv() */
 #include <grinterop/compat.h>
@@ -140,14 +140,14 @@ TEST(bytes_go_both_ways)
     CUdeviceptr pointer = map_one(resource, fx.stream);
     CU(MemcpyDtoHAsync(read, pointer, SIZE, fx.stream));
     CU(MemsetD8Async(pointer, 9, SIZE, fx.stream));
-    unmap_one(resource, fx.other); /* which is made to wait for the map's stream */
+    unmap_one(resource, fx.other); /* which then waits for the map's stream */
     CU(StreamSynchronize(fx.stream));
     assert_bytes(read, SIZE, 3);
     assert_gl_bytes(name, SIZE, 9);
     end_one(resource);
 }
 
-/* More than a call keeps without the heap, and more than go into one call of the driver. */
+/* More than a call handles without the heap, and more than fit into one driver call. */
 TEST(many_are_mapped_by_one_call)
 {
     enum { MANY = 300 };
@@ -229,7 +229,7 @@ static void assert_says(CUresult code, CUresult got, const char *call, const cha
     gr_clear_error();
 }
 
-/* Catches: a program of CUDA's calls was told of grinterop's, which it does not make. */
+/* Catches: programs with CUDA's names were told about grinterop functions that they do not call. */
 TEST(errors_name_the_programs_calls)
 {
     CUgraphicsResource none = NULL, made = NULL;
@@ -245,7 +245,7 @@ TEST(errors_name_the_programs_calls)
     assert_says(CUDA_ERROR_MAP_FAILED, cuGraphicsMapResources(1, &resource, fx.stream),
                 "cuGraphicsMapResources", "by cuGraphicsUnregisterResource(), and register the ");
     end_one(resource);
-    /* Its own call, outside of those. */
+    /* A grinterop call of its own. */
     ck_assert_ptr_eq(gr_from_gl_buffer(name, 77), NULL);
     ck_assert_str_eq(gr_last_error()->call, "gr_from_gl_buffer");
     gr_clear_error();
@@ -319,7 +319,7 @@ TEST(grinterops_own_calls_go_beside)
     end_one(resource);
 }
 
-/* What another part of the program registered by CUDA itself is mapped by CUDA. */
+/* A resource that another part of the program registered with CUDA itself is mapped by CUDA. */
 TEST(a_handle_of_cudas_is_cudas)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * compat.h in programs of the runtime API, which this file is written as: the header comes by the
- * compiler's option -include alone. It is linked with the software driver's runtime. In the GPU's
- * bundle it is linked with none, and runs with NVIDIA's:
+ * compat.h in runtime API programs, like this file: the header is included only with the compiler's
+ * option -include. It is linked with the software driver's runtime. In the GPU bundle it is linked
+ * with no runtime and runs with NVIDIA's:
  *
  *     LD_PRELOAD=/usr/local/cuda/lib64/libcudart.so GR_TEST_DRIVERS=gpu \
  *         sh share/run-test bin/test_compat_runtime
@@ -21,7 +21,7 @@
 #error "this file is compiled with -include grinterop/compat.h"
 #endif
 
-/* The runtime's functions that this program calls, here and in the header: it starts without. */
+/* Runtime functions of this program and the header; it can start without them. */
 #pragma weak cudaFree
 #pragma weak cudaGetLastError
 #pragma weak cudaImportExternalMemory
@@ -31,13 +31,13 @@
 #pragma weak cudaPeekAtLastError
 #pragma weak cudaSetDevice
 
-/* Why the runtime cannot be used here; NULL: it can. */
+/* Why the runtime cannot be used here; NULL if it can. */
 static const char *no_runtime(void)
 {
     if (!dlsym(RTLD_DEFAULT, "cudaMemset"))
         return "no CUDA runtime is loaded: name NVIDIA's in LD_PRELOAD";
     if (dlsym(RTLD_DEFAULT, "gr_softcuda_version") && !gr_cuda_is_software())
-        return "the runtime is that of the software driver, and another driver is in use";
+        return "the runtime is the software driver's, and another driver is in use";
     return NULL;
 }
 
@@ -49,7 +49,7 @@ GROUP("programs", add_case)
 #define WIDTH  64
 #define HEIGHT 32
 
-/* simpleGL: a buffer of vertices that CUDA writes at each frame. */
+/* simpleGL: a vertex buffer that CUDA writes in each frame. */
 TEST_UNLESS(no_runtime(), a_mesh_is_written_each_frame)
 {
     struct cudaGraphicsResource *mesh = NULL;
@@ -78,7 +78,7 @@ static GLuint new_texture(void)
     return name;
 }
 
-/* postProcessGL: OpenGL's pixels come in a buffer, and go into a texture by its array. */
+/* postProcessGL: pixels arrive in an OpenGL buffer and go into a texture through its array. */
 TEST_UNLESS(no_runtime(), a_picture_goes_from_a_buffer_to_a_texture)
 {
     enum { BYTES = WIDTH * HEIGHT * 4 };
@@ -108,7 +108,7 @@ TEST_UNLESS(no_runtime(), a_picture_goes_from_a_buffer_to_a_texture)
 
 GROUP("calls", add_case)
 
-/* The first call of the program is about graphics, and there is no context before it. */
+/* The program's first CUDA call is about graphics, and no context exists before it. */
 TEST_UNLESS(no_runtime(), a_registration_makes_the_runtimes_context)
 {
     struct cudaGraphicsResource *resource = NULL;
@@ -139,7 +139,7 @@ TEST_UNLESS(no_runtime(), errors_are_the_runtimes)
     RT(cudaGraphicsUnmapResources(1, &resource, 0));
     RT(cudaGraphicsUnregisterResource(resource));
     RT_GIVES(cudaErrorInvalidResourceHandle, cudaGraphicsUnregisterResource(resource));
-    RT_GIVES(cudaErrorInvalidValue, cudaMemset(NULL, 0, 16)); /* the runtime's own stays */
+    RT_GIVES(cudaErrorInvalidValue, cudaMemset(NULL, 0, 16)); /* the runtime's own error is kept */
     RT_GIVES(cudaErrorInvalidResourceHandle, cudaGetLastError());
     RT(cudaGetLastError());
 }

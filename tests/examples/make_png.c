@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * make_png KIND FILE: writes the same hill, 48 by 32 pixels, as a PNG file of the kind asked for,
- * so that the examples can be tested on all of them. Some kinds are another picture: their names
- * say so.
+ * make_png KIND FILE: writes the same hill, 48 by 32 pixels, as a PNG file of the given kind, so
+ * that the examples can be tested with all kinds. Some kinds are other pictures, as their names
+ * say.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 
 #include <png.h>
 
-/* How one pixel is stored: a function writes its bytes and returns how many there are. */
+/* The storage of a pixel: a function writes its bytes and returns their number. */
 struct kind {
     const char *name;
     int colour_type, bits, interlace;
@@ -59,7 +59,7 @@ static int rgba(unsigned char *to, int x, int y)
     return 1 + rgb(to, x, y);
 }
 
-/* The same hill in green: a picture that has colours of its own. */
+/* The same hill in green: a picture with colours. */
 static int coloured(unsigned char *to, int x, int y)
 {
     to[0] = to[2] = 0;
@@ -82,7 +82,7 @@ static int flat100(unsigned char *to, int x, int y)
     return 1;
 }
 
-/* One pixel of it is three steps brighter. */
+/* One pixel of it is three levels brighter. */
 static int spot103(unsigned char *to, int x, int y)
 {
     to[0] = x == 5 && y == 7 ? 103 : 100;
@@ -105,7 +105,7 @@ static const struct kind kinds[] = {
     {"one-row", PNG_COLOR_TYPE_GRAY, 8, PNG_INTERLACE_NONE, WIDTH, 1, grey},
 };
 
-/* libpng's own handling of an error, which is to print it and to end the program, is right here. */
+/* libpng's default error handling, which prints the error and ends the program, is fine here. */
 static void write_png(FILE *file, const struct kind *kind)
 {
     png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, NULL, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * screen_png SCREEN WIDTH HEIGHT OUT.png: the upper left corner of a screen of Xvfb's, as a PNG
- * file. SCREEN is the file that `Xvfb -fbdir` keeps the screen in, in the format of xwd.
+ * screen_png SCREEN WIDTH HEIGHT OUT.png: saves the upper left corner of an Xvfb screen as a PNG
+ * file. SCREEN is the file in which `Xvfb -fbdir` keeps the screen, in xwd format.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -9,10 +9,10 @@
 
 #include "examples/support/png_file.h"
 
-/* Words of the header, each with its highest byte first. */
+/* Words of the header, in big-endian order. */
 enum { HEADER_SIZE = 0, WIDTH = 4, HEIGHT = 5, BITS = 11, PITCH = 12, COLOURS = 19, WORDS = 25 };
 
-/* Of an entry of the colour map, which lies between the header and the pixels. */
+/* The size of an entry in the colour map, which lies between the header and the pixels. */
 enum { COLOUR_BYTES = 12 };
 
 static bool read_header(FILE *file, uint32_t words[WORDS])
@@ -26,7 +26,7 @@ static bool read_header(FILE *file, uint32_t words[WORDS])
     return words[BITS] == 32;
 }
 
-/* Blue, green, red and a byte of nothing become red, green, blue. */
+/* Converts blue, green, red and a padding byte to red, green, blue. */
 static bool read_pixels(FILE *file, const uint32_t words[WORDS], int width, int height,
                         unsigned char *pixels)
 {
@@ -60,8 +60,8 @@ int main(int argc, char **argv)
                       (uint32_t)width <= words[WIDTH] && (uint32_t)height <= words[HEIGHT] &&
                       read_pixels(file, words, width, height, pixels);
     if (!read)
-        fprintf(stderr, "%s holds no screen of 32 bits a pixel and %dx%d pixels.\n", argv[1], width,
-                height);
+        fprintf(stderr, "%s contains no screen with 32 bits per pixel and %dx%d pixels.\n", argv[1],
+                width, height);
     const bool done = read && png_file_write(argv[4], width, height, pixels);
     free(pixels);
     if (file)

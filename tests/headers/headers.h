@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of the header test and test_null.c have in common. */
+/* Shared by the files of the header test and test_null.c. */
 #ifndef GR_TESTS_HEADERS_H
 #define GR_TESTS_HEADERS_H
 
 typedef void (*anything)(void);
 
-/*
- * Every function that the public headers declare, header by header. check-headers looks whether one
- * is missing.
- */
+/* Every function that the public headers declare, by header. check-headers detects missing ones. */
 #define PUBLIC_FUNCTIONS(X)                                                                        \
     /* gr.h */                                                                                     \
     X(gr_buffer_at_scope_end)                                                                      \
@@ -210,7 +207,7 @@ enum { FUNCTION_COUNT = 0 PUBLIC_FUNCTIONS(COUNT_FUNCTION) };
 extern "C" {
 #endif
 
-/* headers_cxx.cc: the functions as C++ knows them, and 1 if scopes end well there. */
+/* headers_cxx.cc: the functions in C++, and 1 if scopes work there. */
 void cxx_functions(anything *functions);
 int cxx_scope(void);
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The public headers as C++ sees them: each function of grinterop has C linkage, or this does not
-// link.
+// The public headers in C++: this only links if each grinterop function has C linkage.
 #include <grinterop/egl.h>
 #include <grinterop/gl.h>
 #include <grinterop/cuda.h>
@@ -16,7 +15,7 @@
 #include "headers.h"
 
 #if defined(EPOXY_GL_H) || defined(__gl_h_) || defined(__egl_h_) || defined(GL_VERSION_1_1)
-#error "a public header of grinterop includes one of OpenGL or EGL"
+#error "a public grinterop header includes one of OpenGL or EGL"
 #endif
 
 extern "C" void cxx_functions(anything *functions)
@@ -27,7 +26,7 @@ extern "C" void cxx_functions(anything *functions)
 #undef ADD
 }
 
-// The end of a scope, and the texts of a macro list.
+// Ends of scopes, and the initialisers of a macro.
 extern "C" int cxx_scope()
 {
     GR_AUTO(gr_resource) *resource = nullptr;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_hpp: the cases of gr.hpp in parts of C++, which hpp_main.c runs. A failed check of Check's
- * would jump over destructors, so the parts throw theirs, and tell of it here.
+ * test_hpp: the cases of gr.hpp in C++ parts, which hpp_main.c runs. A failed Check assertion would
+ * jump over destructors, so the parts throw instead, and report the result here.
  */
 #ifndef GR_TESTS_HPP_H
 #define GR_TESTS_HPP_H
@@ -14,16 +14,16 @@ struct hpp_part {
     const char *name;
     int count;
 
-    /* Runs case `i`. NULL, or its name and why it failed; valid until the next one. */
+    /* Runs case `i`. Returns NULL, or its name and why it failed, valid until the next call. */
     const char *(*run)(int i);
 };
 
-/* Each gives its part. */
+/* Each returns its part. */
 const struct hpp_part *hpp_errors(void);
 const struct hpp_part *hpp_mappings(void);
 const struct hpp_part *hpp_rings(void);
 
-/* The edition of C++ that they were compiled as. */
+/* The C++ edition that they were compiled as. */
 long hpp_edition(void);
 
 #ifdef __cplusplus

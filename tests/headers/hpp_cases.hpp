@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the parts of test_hpp share: cases, their checks, and what they register. */
+/* Shared by the parts of test_hpp: cases, their checks, and what they register. */
 #ifndef GR_TESTS_HPP_CASES_HPP
 #define GR_TESTS_HPP_CASES_HPP
 
@@ -13,7 +13,7 @@
 extern "C" {
 #include "tests/support/support.h"
 }
-#undef fail /* Check's, of which C++'s streams have their own */
+#undef fail /* a macro of Check, which conflicts with C++ streams */
 
 #include "hpp.h"
 
@@ -26,7 +26,7 @@ struct hpp_case {
 #function, function                                                                        \
     }
 
-/* Not one of Check's, whose jump would leave objects behind. */
+/* Replaces Check's assertions, which would jump over destructors. */
 #define EXPECT(condition)                                                                          \
     do {                                                                                           \
         if (!(condition))                                                                          \
@@ -45,7 +45,7 @@ inline const char *hpp_run(const hpp_case &one)
     }
 }
 
-/* Runs what has to throw grinterop's error, which it returns. */
+/* Runs a call that must throw grinterop's error, and returns the error. */
 template <typename Call> grinterop::error hpp_thrown(Call call)
 {
     try {
@@ -58,14 +58,14 @@ template <typename Call> grinterop::error hpp_thrown(Call call)
 
 constexpr std::size_t hpp_size = 1000;
 
-/* A buffer of OpenGL's with one value in each byte, and what it is registered as. */
+/* An OpenGL buffer with one value in all bytes, and its resource. */
 struct hpp_buffer {
     GLuint name = gl_buffer_filled(hpp_size, 7);
     grinterop::resource resource{gr_from_gl_buffer(name, GR_READ_WRITE)};
 
     bool has(int value) const { return !gl_bytes_differ(name, hpp_size, value); }
 
-    /* Neither grinterop nor the driver takes it for mapped, so that it can be. */
+    /* Neither grinterop nor the driver considers it mapped, so it can be mapped. */
     bool can_be_mapped() const
     {
         return !resource.is_mapped() && resource.map(fx.stream).size() == hpp_size;

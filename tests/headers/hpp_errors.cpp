@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is thrown, and which members and functions throw it. */
+/* Exceptions, and which members and functions throw them. */
 #include "hpp_cases.hpp"
 
 #include <cstring>
@@ -7,14 +7,14 @@
 using grinterop::error;
 
 static_assert(std::is_nothrow_copy_constructible_v<error>, "std::terminate() otherwise");
-static_assert(std::is_base_of_v<std::runtime_error, error>, "who knows no grinterop catches it");
+static_assert(std::is_base_of_v<std::runtime_error, error>, "code without grinterop can catch it");
 
 static bool says(const error &thrown, const char *text)
 {
     return std::strstr(thrown.what(), text) != nullptr;
 }
 
-/* The fields are the record's, and stay theirs when the thread has another error. */
+/* It has the fields of the error record, and keeps them when the thread has another error. */
 static void an_error_has_the_fields_of_the_record()
 {
     const hpp_buffer buffer;
@@ -62,7 +62,7 @@ static void must_gives_what_was_made()
            GR_ERR_INVALID_VALUE);
 }
 
-/* Each member that can fail, of an object that has nothing. */
+/* Each member of an empty object that can fail. */
 static void empty_objects_throw()
 {
     const grinterop::resource none;
@@ -79,7 +79,7 @@ static void empty_objects_throw()
     grinterop::mapping empty;
     EXPECT(!empty && empty.size() == 0 && refused([&] { empty.pointer(); }));
     EXPECT(refused([&] { empty.span<float>(); }));
-    empty.release(); /* NULL is fine there */
+    empty.release(); /* NULL is valid there */
     EXPECT(refused([] { grinterop::ring().acquire_write(fx.stream, 0); }));
     grinterop::slot slot;
     EXPECT(!slot && !slot.buffer() && refused([&] { slot.pointer(); }));
@@ -87,7 +87,7 @@ static void empty_objects_throw()
     EXPECT(refused([&] { slot.cancel(); }));
 }
 
-/* An image is mapped and has no pointer: 0 is not taken for an answer. */
+/* A mapped image has no pointer: 0 is not accepted as the result. */
 static void an_image_has_no_pointer()
 {
     GLuint texture = 0;

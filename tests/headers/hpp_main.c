@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gr.hpp: what its objects own and end, and what its exceptions say. test_hpp_17, test_hpp_20 and
- * test_hpp_23 are this, with the parts compiled as C++17, C++20 and C++23.
+ * gr.hpp: ownership and exceptions. test_hpp_17, test_hpp_20 and test_hpp_23 are this file with the
+ * parts compiled as C++17, C++20 and C++23.
  */
 #include "tests/support/support.h"
 
@@ -53,7 +53,7 @@ TEST(rings, hpp_rings()->count)
 
 GROUP("edition", add_case)
 
-/* A compiler that takes the option may mean an older edition all the same. */
+/* A compiler that accepts the option may still implement an older edition. */
 TEST(edition)
 {
     ck_assert_int_gt(hpp_edition(), HPP_AFTER);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Resources and mappings: bytes, moves, and what is left when scopes end, by exceptions too. */
+/* Resources and mappings: bytes, moves, and what remains when scopes end, also by exceptions. */
 #include "hpp_cases.hpp"
 
 #include <array>
@@ -33,7 +33,7 @@ static void a_mapping_is_the_bytes_of_opengl()
     EXPECT(buffer.can_be_mapped());
 }
 
-/* 1000 bytes are 250 floats, and 83 whole ones of 12 bytes. */
+/* 1000 bytes are 250 floats, or 83 complete objects of 12 bytes. */
 static void a_span_counts_whole_objects()
 {
     struct three {
@@ -63,7 +63,7 @@ static void a_release_by_hand_ends_it()
     EXPECT(buffer.has(44) && buffer.can_be_mapped());
 }
 
-/* After a release that throws the mapping is there, and can be released. */
+/* After a release that throws, the mapping still exists and can be released. */
 static void a_release_that_throws_keeps_it()
 {
     const hpp_buffer buffer;
@@ -83,7 +83,7 @@ static void a_move_takes_the_mapping_along()
     mapping mapped(std::move(first));
     EXPECT(!first && !first.get() && mapped.get() == object && buffer.resource.is_mapped());
 
-    /* What was there ends first. */
+    /* The previous mapping ends first. */
     mapping other = second.resource.map(fx.stream);
     hpp_fill(other.pointer(), 46);
     other = std::move(mapped);
@@ -128,7 +128,7 @@ static void what_is_detached_is_the_callers()
     gr_resource_free(object);
 }
 
-/* By an exception that comes through two mappings: both resources are OpenGL's afterwards. */
+/* An exception passes through two mappings: OpenGL can use both resources afterwards. */
 static void an_exception_ends_mappings()
 {
     const hpp_buffer buffer, second;
@@ -142,7 +142,7 @@ static void an_exception_ends_mappings()
     EXPECT(buffer.can_be_mapped() && second.can_be_mapped() && buffer.has(48));
 }
 
-/* The next map throws: what was mapped before is given back, and the error is that map's. */
+/* The next map throws: the earlier mapping is released, and the error is the map's. */
 static void a_map_that_throws_leaves_nothing_mapped()
 {
     const hpp_buffer buffer, taken;
@@ -154,7 +154,7 @@ static void a_map_that_throws_leaves_nothing_mapped()
     EXPECT(refused.status == GR_ERR_STATE && buffer.can_be_mapped());
 }
 
-/* A destructor that calls grinterop while an exception is on its way. */
+/* A destructor that calls grinterop during stack unwinding. */
 static void unwinding_may_map()
 {
     struct at_end {
@@ -174,7 +174,7 @@ static void unwinding_may_map()
     EXPECT(buffer.has(49) && buffer.can_be_mapped());
 }
 
-/* Closed meanwhile: the pointer is 0, nothing throws, the end is quiet. */
+/* Closed while mapped: the pointer is 0, nothing throws, the destructor succeeds. */
 static void a_closed_resource_leaves_a_pointer_of_0()
 {
     const hpp_buffer buffer;
@@ -201,7 +201,7 @@ static void unmap_and_wait()
     EXPECT(hpp_thrown([&] { buffer.resource.unmap(); }).status == GR_ERR_STATE);
 }
 
-/* Ended on a thread that may not release: OpenGL's thread does at its next call. */
+/* Ended on a thread that may not release: OpenGL's thread releases it in its next call. */
 static void a_mapping_that_ends_elsewhere_is_released_here()
 {
     const hpp_buffer buffer;
@@ -223,7 +223,7 @@ static void many_are_mapped_and_released_together()
     EXPECT(first.can_be_mapped() && second.can_be_mapped());
 }
 
-/* A container of resources, a part of each; and each mapping ends by itself. */
+/* A container of resources, and part of each; the mappings end on their own. */
 static void many_of_a_container_end_by_themselves()
 {
     hpp_buffer first, second;
@@ -254,7 +254,7 @@ static void many_map_all_or_none()
     EXPECT(refused.status == GR_ERR_STATE && first.can_be_mapped());
 }
 
-/* A release that throws leaves those that it did not release. */
+/* If a release throws, the resources that were not released stay mapped. */
 static void many_stay_where_their_release_throws()
 {
     const hpp_buffer first, second;
@@ -266,7 +266,7 @@ static void many_stay_where_their_release_throws()
     EXPECT(first.can_be_mapped() && second.can_be_mapped());
 }
 
-/* Holders of contexts: made, current, and gone without a trace on the fixture's. */
+/* Holders of contexts: created, current, and destroyed without affecting the fixture's. */
 static void contexts_end()
 {
     {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rings and their slots: frames, and how a slot ends by call, by its scope, and by an exception. */
+/* Rings and slots: frames, and how a slot ends: by a call, its scope, or an exception. */
 #include "hpp_cases.hpp"
 
 #include <utility>
@@ -10,7 +10,7 @@ using grinterop::slot;
 static_assert(!std::is_copy_constructible_v<slot> && std::is_nothrow_move_constructible_v<slot>);
 static_assert(std::is_nothrow_destructible_v<slot>);
 
-/* A ring of two buffers, which alone has them. */
+/* A ring of two buffers, which holds the only references to them. */
 static ring make_ring()
 {
     std::vector<grinterop::resource> slots;
@@ -19,7 +19,7 @@ static ring make_ring()
     return ring(gr_ring_create(grinterop::pointers(slots).data(), slots.size(), nullptr));
 }
 
-/* The numbers of a ring's slots. */
+/* Checks the numbers of a ring's slots. */
 static bool has(const ring &of, unsigned free, unsigned writing, unsigned ready, unsigned reading)
 {
     const gr_ring_info *info = grinterop::must(gr_ring_get_info(of.get()));
@@ -75,7 +75,7 @@ static void cancel_goes_back()
     EXPECT(frames.acquire_read(GR_STREAM_NONE, 0)->frame == 1);
 }
 
-/* Nobody reads half a frame, and a frame that was not drawn is read again. */
+/* An unfinished frame is never read, and a frame that was not drawn is read again. */
 static void an_exception_cancels()
 {
     const ring frames = make_ring();
@@ -94,7 +94,7 @@ static void an_exception_cancels()
     EXPECT(has(frames, 1, 0, 1, 0));
 }
 
-/* A slot of a destructor that runs during unwinding is handed on: it was not cut off. */
+/* A slot in a destructor during unwinding is handed over: it was not interrupted. */
 static void unwinding_may_write_a_frame()
 {
     const ring frames = make_ring();
@@ -128,7 +128,7 @@ static void a_slot_moves()
     slot written(std::move(first));
     EXPECT(!first && written && has(frames, 1, 1, 0, 0));
     slot second = frames.acquire_write(fx.stream, 0);
-    second = std::move(written); /* which publishes the frame that was there */
+    second = std::move(written); /* which publishes the previous frame */
     EXPECT(!written && second && has(frames, 0, 1, 1, 0));
     second = slot();
     EXPECT(has(frames, 0, 0, 2, 0));

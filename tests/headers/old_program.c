@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A program that was compiled with older headers (older_headers.sed) and runs with the library of
- * today. It uses nothing of the tests' support, which is compiled with the headers of today. It
- * proves:
+ * A program compiled with older headers (older_headers.sed) that runs with the current library. It
+ * does not use the tests' support code, which is compiled with the current headers. It shows that:
  *
- * - options and descs that are smaller than the library's are taken, and nothing behind them is
- * read
- * - of an array of structs the library takes the program's stride
- * - a struct that is larger than the library's is taken if what it adds is 0, and told of if not
- * - errors, and a ring's slots, have their fields where they were
- * - gr_cuda()'s table is the program's: functions that were added among its own move none of them
+ * - options and descs smaller than the library's are accepted, and nothing after them is read
+ * - for arrays of structs the library uses the program's stride
+ * - a struct larger than the library's is accepted if its additional fields are 0, otherwise
+ *   refused with an error
+ * - errors and ring slots keep their layout
+ * - gr_cuda()'s table keeps the program's layout: added functions move none of the existing ones
  */
 #include <stdio.h>
 #include <string.h>
@@ -52,7 +51,7 @@ static gr_resource *make_buffer(void)
     return gr_from_gl_buffer(name, GR_READ_WRITE);
 }
 
-/* Options that this program's header ends earlier than the library's. */
+/* Options that end earlier in this program's header than in the library's. */
 static void maps_with_its_options(gr_resource *const resources[2])
 {
     CUevent event;
@@ -61,7 +60,7 @@ static void maps_with_its_options(gr_resource *const resources[2])
     CHECK(sizeof(gr_map_options) < today_size_of_map_options());
     CHECK(cuda->EventCreate(&event, 0) == CUDA_SUCCESS);
     CHECK(cuda->EventRecord(event, stream) == CUDA_SUCCESS);
-    /* What follows it in memory is not the library's to read. */
+    /* The library must not read the memory after it. */
     struct {
         gr_map_options options;
         size_t behind[4];
@@ -80,7 +79,7 @@ static void maps_with_its_options(gr_resource *const resources[2])
     CHECK(cuda->EventDestroy(event) == CUDA_SUCCESS);
 }
 
-/* A program newer than the library, whose struct has more at the end. */
+/* A program newer than the library, with additional fields at the end of its struct. */
 static void is_told_of_what_is_not_known(gr_resource *resource)
 {
     struct {
@@ -120,7 +119,7 @@ static void asks_for_functions(void)
     CHECK(sizeof(gr_cuda_api) < today_size_of_cuda_table());
 }
 
-/* One of two timelines, which is at `value` then. */
+/* Whether a timeline has reached `value`. */
 static bool has_signalled(const gr_semaphore *semaphore, const char *value)
 {
     char text[256];
@@ -128,7 +127,7 @@ static bool has_signalled(const gr_semaphore *semaphore, const char *value)
     return strstr(text, value);
 }
 
-/* The second point is found by this program's size. */
+/* The second point is found with this program's struct size. */
 static void signals_an_array(gr_vk_device *device)
 {
     GR_AUTO(gr_semaphore) *first = gr_vk_semaphore_create(device, VK_SEMAPHORE_TYPE_TIMELINE);

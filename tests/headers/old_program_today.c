@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Compiled with the headers of today. */
+/* Compiled with the current headers. */
 #include "old_program_today.h"
 
 #include <grinterop/cuda.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What old_program.c, compiled with older headers, has to know of those of today. */
+/* Information about the current headers for old_program.c, which is compiled with older ones. */
 #ifndef GR_TESTS_OLD_PROGRAM_TODAY_H
 #define GR_TESTS_OLD_PROGRAM_TODAY_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The public headers in C, in the other order than in C++: both languages see the same functions.
- * That each header stands by itself is what check-headers tries.
+ * The public headers in C, included in the reverse order of the C++ test: both languages see the
+ * same functions. check-headers tests that each header compiles on its own.
  */
 #include <grinterop/publish.h>
 #include <grinterop/tensor.h>
@@ -21,7 +21,7 @@
 #include "headers.h"
 
 #if defined(EPOXY_GL_H) || defined(__gl_h_) || defined(__egl_h_) || defined(GL_VERSION_1_1)
-#error "a public header of grinterop includes one of OpenGL or EGL"
+#error "a public grinterop header includes one of OpenGL or EGL"
 #endif
 
 START_TEST(same_functions_in_both_languages)
@@ -37,7 +37,7 @@ START_TEST(same_functions_in_both_languages)
 }
 END_TEST
 
-/* The values are the driver's, so that a program may pass either name. */
+/* The values equal the driver's, so that a program may use either name. */
 START_TEST(flags_are_the_drivers)
 {
     ck_assert_int_eq(GR_READ_WRITE, CU_GRAPHICS_REGISTER_FLAGS_NONE);
@@ -79,7 +79,7 @@ START_TEST(header_has_the_librarys_version)
     ck_assert_int_eq(GR_VERSION,
                      GR_VERSION_NUMBER(GR_VERSION_MAJOR, GR_VERSION_MINOR, GR_VERSION_PATCH));
 #if GR_VERSION < GR_VERSION_NUMBER(0, 1, 0) || GR_VERSION >= GR_VERSION_NUMBER(1, 0, 0)
-    ck_abort_msg("the preprocessor compares versions otherwise");
+    ck_abort_msg("the preprocessor compares versions differently");
 #endif
     ck_assert_int_lt(GR_VERSION_NUMBER(0, 1, 99), GR_VERSION_NUMBER(0, 2, 0));
     ck_assert_int_lt(GR_VERSION_NUMBER(0, 99, 99), GR_VERSION_NUMBER(1, 0, 0));

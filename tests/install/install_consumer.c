@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A program as a user of an installed grinterop writes it, C and C++ alike: CUDA fills an OpenGL
- * buffer, OpenGL reads it back. check-install compiles it against an installation and runs it.
+ * A program by a user of an installed grinterop, valid as C and C++: CUDA fills an OpenGL buffer,
+ * OpenGL reads it back. check-install compiles it against an installation and runs it.
  */
 #include <stdio.h>
 #include <string.h>

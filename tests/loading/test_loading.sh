@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# test_loading.sh: how grinterop is loaded: by a program with more rights than who started it, by
-# one that unloads it again, and where the software driver is missing.
+# test_loading.sh: loading grinterop: in a program with more privileges than its caller, in one that
+# unloads it again, and without the software driver.
 #
-# GR_TOOLS  the folder of the programs, beside lib/; default: the build folder, where this is run
+# GR_TOOLS  the folder of the programs, beside lib/; default: the build folder, the current one
 
 suite=loading
 # shellcheck source=tests/support/cases.sh
@@ -29,26 +29,26 @@ cp "$set_uid" set_uid
 chmod 755 .
 behind=${GR_CUDA_DRIVER:-soft}
 export GR_CUDA_DRIVER="$work/named.so" GR_LOG=debug
-check "an ordinary program takes the environment's driver" 0 ./ordinary &&
+check "an ordinary program uses the environment's driver" 0 ./ordinary &&
     says out ordinary "$work/named.so" && says err "grinterop error"
 if [ "$(id -u)" != 0 ]; then
-    skip "a set-uid program" "only root makes one of another user"
+    skip "a set-uid program" "only root can create one for another user"
 elif ! chown 65534 set_uid || ! chmod u+s set_uid || ! ./set_uid | grep -q set-uid; then
-    skip "a set-uid program" "none runs in $work"
+    skip "a set-uid program" "$work does not allow one"
 else
-    # The library must be in the program: a set-uid one looks in the system's folders only.
-    check "a set-uid program does not look into the environment" 0 ./set_uid &&
+    # The library must be linked statically: a set-uid program only searches the system's folders.
+    check "a set-uid program ignores the environment" 0 ./set_uid &&
         says out set-uid driver
     if grep -qF named.so out err || [ -s err ]; then fail "the environment chose"; fi
 fi
 
-# ---- A library that is unloaded ----
+# ---- Unloading the library ----
 
 unset GR_LOG
 export GR_CUDA_DRIVER="$behind"
-check "dlclose() in the middle of a mapping leaves grinterop in memory" 0 \
+check "dlclose() during a mapping leaves grinterop in memory" 0 \
     "$unload" "$library" && says out "still there"
-check "and exit() after it ends well" 0 "$unload" "$library" exit &&
+check "exit() after dlclose() succeeds" 0 "$unload" "$library" exit &&
     says out "still there"
 
 # ---- A library without the software driver ----
@@ -59,7 +59,7 @@ mkdir alone
 cp "$library" alone/libgrinterop.so
 check_alone() {
     check "$1" 1 "$unload" "$work/alone/libgrinterop.so" && says err "$2" || return
-    if grep -qF 'gr_cuda_load(true)' err; then fail "it advises what the program did"; fi
+    if grep -qF 'gr_cuda_load(true)' err; then fail "it recommends what the program did"; fi
 }
 if CUDA_VISIBLE_DEVICES=-1 "$unload" "$work/alone/libgrinterop.so" >out 2>&1; then
     skip "a library without the software driver" "one is installed on this machine"
@@ -71,12 +71,13 @@ else
         "libgrinterop-softcuda.so is neither in $work/alone, the folder of grinterop"
     says err "The CUDA driver libcuda.so.1"
     echo "no driver" >alone/libgrinterop-softcuda.so
-    check_alone "and so is one that is damaged" "$work/alone/libgrinterop-softcuda.so could not"
+    check_alone "a damaged software driver is named" \
+        "$work/alone/libgrinterop-softcuda.so could not"
     says err "Install grinterop again"
     export GR_CUDA_DRIVER="$work/none.so"
-    check_alone "a driver that GR_CUDA_DRIVER names has no other advice" "unset it for libcuda"
+    check_alone "the advice for a missing GR_CUDA_DRIVER is to unset it" "unset it for libcuda"
     export GR_CUDA_DRIVER=soft
-    check_alone "nor has the software driver" "Install grinterop again"
+    check_alone "the advice for a damaged software driver" "Install grinterop again"
 fi
 
 if [ $failures -gt $checks ]; then failures=$checks; fi

@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# test_older_driver.sh: test programs on a driver that has no function of a later CUDA than 11.2,
-# the oldest that grinterop takes, and on one without memory pools: tests/drivers/fault_driver.c.
+# test_older_driver.sh: runs test programs on a driver with only the functions of CUDA 11.2, the
+# oldest version that grinterop supports, and on one without memory pools. Both are simulated by
+# tests/drivers/fault_driver.c.
 #
-# GR_TOOLS  the folder of the programs, beside lib/; default: the build folder, where this is run
+# GR_TOOLS  the folder of the programs, beside lib/; default: the build folder, the current one
 
 suite=older_driver
 # shellcheck source=tests/support/cases.sh

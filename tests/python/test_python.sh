@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # test_python.sh [OPTION...]: builds the Python package against this build folder and runs its
-# tests, with the options of pytest's that are given. It takes the CUDA driver that the environment
-# names; run-test sets it.
+# tests with the given pytest options. It uses the CUDA driver from the environment, which run-test
+# sets.
 #
-# What the tests need beside (NumPy, cuda.core, Numba, pytest, ...) goes into a virtual environment
-# of its own, in python/ of the build folder, by the pins of python/tests/requirements.txt.
+# The dependencies of the tests (NumPy, cuda.core, Numba, pytest, ...) are installed into a virtual
+# environment in python/ of the build folder, in the versions of python/tests/requirements.txt.
 #
 # GR_PYTHON  the Python to use; default python3
 
@@ -27,19 +27,19 @@ no) ;;
 *) skip "Python is not built with the sanitizer $GR_SANITIZER" ;;
 esac
 [ -f .libs/libgrinterop.so ] || skip "there is no .libs/libgrinterop.so in $PWD"
-[ -w "$top" ] || skip "the source folder can't be written to, and neither can a package be built"
+[ -w "$top" ] || skip "the source folder is read-only, so no package can be built"
 command -v "$python" >/dev/null || skip "there is no $python (Debian: python3)"
 "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
-    skip "$("$python" --version) is too old for the tests: NumPy wants 3.11"
+    skip "$("$python" --version) is too old for the tests: NumPy needs 3.11"
 "$python" -c 'import ensurepip, venv' 2>/dev/null ||
-    skip "Python makes no virtual environments (Debian: python3-venv)"
+    skip "Python cannot create virtual environments (Debian: python3-venv)"
 "$python" -c 'import os, sys, sysconfig
 sys.exit(not os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h")))' ||
     skip "Python.h is missing (Debian: python3-dev)"
 
-# ---- What it needs ----
+# ---- Dependencies ----
 
-# The stamp gets its contents last, so that an installation that was broken off is begun again.
+# The stamp is written last, so that an interrupted installation starts again.
 mkdir -p "$place" || exit 99
 if ! cmp -s "$requirements" "$place/installed"; then
     rm -rf "$place/venv" "$place/installed"
@@ -52,7 +52,7 @@ fi
 
 # ---- The package ----
 
-# In a copy, so that the source folder stays as it is.
+# In a copy, so that the source folder stays unchanged.
 rm -rf "$place/source.new"
 cp -R "$top/python" "$place/source.new" && rm -rf "$place/source" &&
     mv "$place/source.new" "$place/source" || exit 99
@@ -67,7 +67,7 @@ if grep -q '^WARN_CFLAGS = .*-Werror' Makefile; then warnings=-Werror; fi
 
 # ---- The tests ----
 
-# Programs that open libcuda.so.1 themselves have to meet the driver that grinterop uses.
+# Programs that open libcuda.so.1 themselves must get the driver that grinterop uses.
 if [ "${GR_CUDA_DRIVER-}" = soft ]; then
     export GR_CUDA_DRIVER=libcuda.so.1
     export LD_LIBRARY_PATH="$PWD/softcuda/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"

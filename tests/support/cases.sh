@@ -1,15 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# The checks of a test script, which sources this: each runs a program whose output goes into the
-# files out and err of the current folder.
+# Check functions for test scripts, which source this file. Each check runs a program and writes its
+# output to the files out and err in the current folder.
 #
 # suite    the script's name is test_$suite.sh
 # outputs  the files that a failed check shows
 
 : "${suite:?}"
-# built FILE: where a program or a module lies: below the folder GR_TOOLS, where all of a bundle's
-# are in one, by default below the build folder, where make and its user run tests.
+# built FILE: prints the path of a program or module: below the folder GR_TOOLS, which in a bundle
+# contains all of them, by default below the build folder, in which tests are run.
 built_in=$(cd "${GR_TOOLS:-.}" && pwd) || exit 99
 built() {
     find "$built_in" -maxdepth 4 \( -name ci -o -name python \) -prune -o \
@@ -20,13 +20,13 @@ checks=0
 failures=0
 outputs='out err'
 
-# begin NAME: one check.
+# begin NAME: begins a check.
 begin() {
     checks=$((checks + 1))
     name=$1 line=$checks
 }
 
-# fail WORD...: the check that was begun last has failed; says why, with the program's output.
+# fail WORD...: fails the current check; prints the reason and the program's output.
 fail() {
     failures=$((failures + 1))
     echo "test_$suite.sh:$line:F:$suite:$name: $*"
@@ -34,8 +34,8 @@ fail() {
     sed 's/^/    /' $outputs 2>/dev/null
 }
 
-# check NAME STATUS COMMAND...: one check, passed if the command ends with that status, or for "bad"
-# with any but 0 and those of timeout. The caller's further questions belong to the same check.
+# check NAME STATUS COMMAND...: a check that passes if the command ends with that status, or for
+# "bad" with any but 0 and those of timeout. Further tests by the caller are part of the same check.
 check() {
     begin "$1"
     wanted=$2
@@ -52,7 +52,7 @@ check() {
     fi
 }
 
-# skip NAME REASON...: one check that can't be made here.
+# skip NAME REASON...: a check that can't run here.
 skip() {
     checks=$((checks + 1))
     skipped=$1
@@ -60,13 +60,13 @@ skip() {
     echo "skipped: $skipped: $*"
 }
 
-# says FILE TEXT...: the file holds each text.
+# says FILE TEXT...: the file must contain each text.
 says() {
     file=$1
     shift
     for text in "$@"; do
         if ! grep -qF -- "$text" "$file"; then
-            fail "does not say \"$text\""
+            fail "does not contain \"$text\""
             return 1
         fi
     done

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From Rust by its foreign functions: CUDA fills an OpenGL buffer, OpenGL reads it back.
+// Rust with foreign functions: CUDA fills an OpenGL buffer, OpenGL reads it back.
 #![allow(non_upper_case_globals)]
 
 use std::ffi::{c_char, c_int, c_uint, c_void, CStr};
@@ -40,7 +40,7 @@ extern "C" {
     fn gr_buffer_release(buffer: Handle) -> c_int;
 }
 
-// Pointers to functions, as libepoxy has them.
+// Function pointers, as libepoxy exports them.
 #[link(name = "epoxy")]
 extern "C" {
     static epoxy_glGenBuffers: GenBuffers;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// By gr.hpp: CUDA fills an OpenGL buffer, OpenGL reads it, and a mistake is an exception.
+// gr.hpp: CUDA fills an OpenGL buffer, OpenGL reads it, and errors are exceptions.
 #include <algorithm>
 #include <array>
 

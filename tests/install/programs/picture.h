@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* paint.cu's picture: CUDA's part of texture.c and window.c. */
+/* paint.cu's picture: the CUDA part of texture.c and window.c. */
 #include <epoxy/gl.h>
 
 #include <grinterop/gl.h>
@@ -17,7 +17,7 @@ static unsigned char painted(size_t place)
     return colour[place % 4];
 }
 
-/* A texture that CUDA wrote, of a CUDA context that is current. */
+/* A texture that CUDA has written; a CUDA context must be current. */
 static GLuint paint(CUstream stream)
 {
     const gr_cuda_api *cuda = gr_cuda();

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From Python by ctypes alone, as from any language that calls C: CUDA fills an OpenGL buffer, and
-OpenGL reads it back."""
+"""Python with ctypes only, as in any language that calls C: CUDA fills an OpenGL buffer, and OpenGL
+reads it back."""
 
 import ctypes
 
@@ -46,7 +46,7 @@ def check(made, what):
 
 
 def gl(name, *arguments):
-    """A function of OpenGL's: libepoxy has each as a variable that holds a pointer."""
+    """Calls an OpenGL function: libepoxy exports each as a variable that holds a pointer."""
     function = ctypes.CFUNCTYPE(None, *map(type, arguments))
     return function(pointer.in_dll(epoxy, f"epoxy_{name}").value)(*arguments)
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What programs of a user's have in common: each ends at the first thing that is wrong. */
+/* Shared by the user programs: each ends at the first error. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -13,7 +13,7 @@ static void check(bool good, const char *what)
     exit(EXIT_FAILURE);
 }
 
-/* Every byte of `bytes` is what `wanted` says of its place. */
+/* Every byte of `bytes` equals `wanted` of its index. */
 static inline void check_bytes(const unsigned char *bytes, size_t size,
                                unsigned char (*wanted)(size_t place))
 {

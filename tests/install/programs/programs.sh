@@ -1,15 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# Programs as a new user writes them, from README and the documents alone: each asserts bytes. A
-# script that sources this has an installed grinterop that pkg-config knows, and sets
+# Programs as new users write them, from README and the documents alone: each checks bytes. A script
+# that sources this needs an installed grinterop that pkg-config finds, and sets
 #
 #     programs   the folder of the programs
 #     work       a folder to build them in
 #     try        a function: try WHAT COMMAND... is one case
 #
-# CC and CXX are the compilers, and PROGRAM_FLAGS more options for them. Of the kinds of programs
-# $kinds are built; default: all.
+# CC and CXX are the compilers, and PROGRAM_FLAGS more options for them. $kinds are the kinds of
+# programs to build; default: all.
 
 : "${CC:=cc}" "${CXX:=c++}" "${programs:?}" "${work:?}"
 : "${kinds:=texture ring vulkan window c++ python rust}"
@@ -17,7 +17,7 @@
 # kind KIND: whether such programs are built.
 kind() { case " $kinds " in *" $1 "*) true ;; *) false ;; esac; }
 
-# has WHAT COMMAND...: whether the command succeeds; else the case is skipped.
+# has WHAT COMMAND...: whether the command succeeds; otherwise the case is skipped.
 has() {
     wanted=$1
     shift
@@ -35,29 +35,29 @@ build() {
         $(pkg-config --cflags --libs grinterop $packages)
 }
 
-# in_work COMMAND...: where the kernels are.
+# in_work COMMAND...: runs it in the folder with the kernels.
 in_work() (cd "$work" && "$@")
 
-# In C, by pkg-config.
+# In C, with pkg-config.
 if kind texture; then
     try "build a kernel for the software driver" build "$CXX -x c++ -std=c++17" paint.cu paint.so \
         "" -O2 -fPIC -shared
-    try "build a texture's program" build "$CC -std=c11" texture.c texture epoxy
+    try "build a texture program" build "$CC -std=c11" texture.c texture epoxy
     try "run it" in_work ./texture
 fi
 if kind ring; then
-    try "build a ring's program, with two threads" build "$CC -std=c11 -pthread" ring.c ring epoxy
+    try "build a ring program with two threads" build "$CC -std=c11 -pthread" ring.c ring epoxy
     try "run it" in_work ./ring
 fi
 if kind vulkan && has "Vulkan" pkg-config --exists vulkan; then
-    try "build Vulkan's program" build "$CC -std=c11" vulkan.c vulkan vulkan
+    try "build a Vulkan program" build "$CC -std=c11" vulkan.c vulkan vulkan
     try "run it" in_work ./vulkan
 fi
 
-# A window on a screen of its own.
+# A window on a new X server.
 if kind window && has "a window" pkg-config --exists glfw3 &&
     has "a window" command -v xvfb-run; then
-    try "build a window's program" build "$CC -std=c11" window.c window "glfw3 epoxy"
+    try "build a window program" build "$CC -std=c11" window.c window "glfw3 epoxy"
     try "run it" in_work env -u EGL_PLATFORM -u WAYLAND_DISPLAY xvfb-run -a \
         -s '-screen 0 640x480x24' ./window
 fi
@@ -68,7 +68,7 @@ if kind c++; then
     try "run it" in_work ./objects
 fi
 if kind python && has "Python by ctypes" command -v python3; then
-    try "run a Python program that has ctypes alone" in_work env \
+    try "run a Python program with ctypes only" in_work env \
         LD_LIBRARY_PATH="$(pkg-config --variable=libdir grinterop)" python3 "$programs/plain.py"
 fi
 # shellcheck disable=SC2317 # by try

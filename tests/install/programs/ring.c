@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One thread lets CUDA fill frames, the other one reads each by OpenGL. */
+/* One thread fills frames with CUDA, the other reads each with OpenGL. */
 #include <epoxy/gl.h>
 #include <pthread.h>
 
@@ -11,7 +11,7 @@
 
 enum { SLOTS = 3, FRAMES = 20, SIZE = 4096 };
 
-static int frame; /* which one is read */
+static int frame; /* the frame being read */
 
 static unsigned char of_frame(size_t place)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A kernel paints OpenGL's texture, and OpenGL reads it back. */
+/* A kernel paints an OpenGL texture, and OpenGL reads it back. */
 #include <grinterop/egl.h>
 
 #include "picture.h"

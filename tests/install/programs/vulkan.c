@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* CUDA fills a buffer, Vulkan copies it into another one, and CUDA reads that. */
+/* CUDA fills a buffer, Vulkan copies it to another, and CUDA reads that. */
 #include <grinterop/vk.h>
 #include <vulkan/vulkan.h>
 
@@ -40,13 +40,13 @@ static void submit(gr_resource *const both[2], VkCommandBuffer commands)
         GR_INIT(gr_vk_use, .stages = VK_PIPELINE_STAGE_2_TRANSFER_BIT,
                 .access = VK_ACCESS_2_TRANSFER_READ_BIT | VK_ACCESS_2_TRANSFER_WRITE_BIT);
     GR_AUTO(gr_submit) *begun = gr_submit_begin(both, 2);
-    check(begun, "the beginning of a submit");
+    check(begun, "beginning a submit");
     check(gr_vk_submit(begun, &GR_INIT(gr_vk_submit_desc, .info = &info, .first = &use,
                                        .last = &use)) == GR_OK,
           "the submit");
 }
 
-/* One frame; the copied bytes come back. */
+/* One frame; returns the copied bytes. */
 static void frame(gr_resource *const both[2], VkCommandBuffer commands, CUstream stream,
                   unsigned char *bytes)
 {

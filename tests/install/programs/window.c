@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* GLFW's window, and in it the picture that a kernel painted. */
+/* A GLFW window with the picture that a kernel painted. */
 #include "picture.h"
 
 #define GLFW_INCLUDE_NONE
 #include <GLFW/glfw3.h>
 
-/* Copies the texture into the window, whose bytes come back. */
+/* Copies the texture into the window and returns the window's bytes. */
 static void show(GLuint texture, unsigned char *bytes)
 {
     GLuint framebuffer;
@@ -27,7 +27,7 @@ int main(void)
     glfwMakeContextCurrent(window);
     check(gr_cuda_load(true) == GR_OK, "CUDA");
     int device = 0;
-    check(gr_gl_cuda_device(&device) == GR_OK, "the device that draws");
+    check(gr_gl_cuda_device(&device) == GR_OK, "the device that renders");
     GR_AUTO(gr_cuda_context) *context = gr_cuda_context_create(device);
     check(context, "the CUDA context");
     show(paint(gr_cuda_context_stream(context)), bytes);
