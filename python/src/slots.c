@@ -150,9 +150,9 @@ static void end(PyObject *object)
 
 static PyObject *side_wrong(const slots_object *self)
 {
-    PyErr_SetString(PyExc_RuntimeError, self->writing
-                                            ? "slots to write to are handed on by publish()"
-                                            : "slots to read are handed on by give_back()");
+    PyErr_SetString(PyExc_RuntimeError,
+                    self->writing ? "slots acquired for writing are handed over by publish()"
+                                  : "slots acquired for reading are returned by give_back()");
     return NULL;
 }
 

@@ -29,6 +29,7 @@ from random_calls import ALLOWED, BYTES, CALLS, KINDS, Acts, core
 STATES = (
     "another thread",
     "has been closed",
+    "slots acquired for",
     "already mapped",
     "is not mapped",
     "already been published",
@@ -81,7 +82,7 @@ class Worker:
             if type(error) is not RuntimeError or not any(text in str(error) for text in STATES):
                 raise
             self.errors["RuntimeError"] += 1
-            if kind != "new" and ("closed" in str(error) or "handed on" in str(error)):
+            if kind != "new" and ("closed" in str(error) or "already been published" in str(error)):
                 self.forget(kind, found)
 
     def pick(self):
