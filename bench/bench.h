@@ -94,10 +94,10 @@ int bench_main(struct bench_run *run, const struct bench_steps *steps, void *of)
     "GR_CUDA_DRIVER=soft measures the software CUDA driver: a test of this program, nothing more."
 
 /* Parses a device number; false after printing an error. */
-bool bench_take_device(const char *option, const char *text, int *ordinal);
+bool bench_parse_device(const char *option, const char *text, int *ordinal);
 
 /* Whether the row key begins with one of the comma-separated prefixes. */
-bool bench_is_wanted(const char *key, const char *beginnings);
+bool bench_is_selected(const char *key, const char *beginnings);
 
 /* Prints a line to stderr if it is a terminal; the next line replaces it. */
 void bench_progress(const char *format, ...) __attribute__((format(printf, 1, 2)));

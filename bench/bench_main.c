@@ -12,7 +12,7 @@
 
 /* ---- Options --------------------------------------------------------------------------------- */
 
-bool bench_take_device(const char *option, const char *text, int *ordinal)
+bool bench_parse_device(const char *option, const char *text, int *ordinal)
 {
     char *end;
     const long device = strtol(text, &end, 10);
@@ -24,7 +24,7 @@ bool bench_take_device(const char *option, const char *text, int *ordinal)
     return true;
 }
 
-bool bench_is_wanted(const char *key, const char *beginnings)
+bool bench_is_selected(const char *key, const char *beginnings)
 {
     for (const char *begin = beginnings;; begin++) {
         size_t length = strcspn(begin, ",");

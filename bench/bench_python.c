@@ -60,7 +60,7 @@ static FILE *start(char *const arguments[], pid_t *child)
     return fdopen(ends[0], "r");
 }
 
-static bool take_lines(FILE *output, bool (*take)(char *line, void *of), void *of)
+static bool read_lines(FILE *output, bool (*take)(char *line, void *of), void *of)
 {
     char *line = NULL;
     size_t size = 0;
@@ -84,7 +84,7 @@ static bool run(char *const arguments[], bool (*take)(char *line, void *of), voi
     FILE *output = start(arguments, &child);
     if (!output)
         return false;
-    bool good = take_lines(output, take, of);
+    bool good = read_lines(output, take, of);
     fclose(output);
     waitpid(child, &status, 0);
     if (good && (!WIFEXITED(status) || WEXITSTATUS(status) != 0)) {

@@ -5,7 +5,7 @@
 #include "lib/driver.h"
 #include "lib/error.h"
 #include "lib/platform/fork.h"
-#include "gl/delete_later.h"
+#include "gl/deferred.h"
 
 #define OLDEST 32 /* OpenGL 3.2 */
 
@@ -14,7 +14,7 @@ bool gl_context_find(struct gl_context *context)
     *context = (struct gl_context){0};
     if (!gr_driver_load() || !gl_context_remember(context) || context->version < OLDEST)
         return false;
-    gl_later_collect(context);
+    gl_deferred_run(context);
     return true;
 }
 

@@ -83,7 +83,7 @@ static GLbitfield storage_for(const struct gl_context *context, const struct wis
                               gr_transport transport)
 {
     if (transport == GR_TRANSPORT_COPY && !(wish->flags & GR_READ_ONLY) &&
-        gl_staging_pays(wish->size, wish->flags) && gl_staging_can(context))
+        gl_staging_is_faster(wish->size, wish->flags) && gl_staging_supported(context))
         return gl_staging_storage_flags();
     return GL_MAP_READ_BIT | GL_MAP_WRITE_BIT;
 }
@@ -219,7 +219,8 @@ static gr_resource *create(struct wish *wish, const gr_gl_options *options)
     gr_gl_options own;
     if (GR_TAKE(gr_gl_options, &own, options, wish->call) != GR_OK)
         return NULL;
-    unsigned allowed = gl_transports_take(&own, uncopied | GR_TRANSPORT_COPY, uncopied, wish->call);
+    unsigned allowed =
+        gl_transports_select(&own, uncopied | GR_TRANSPORT_COPY, uncopied, wish->call);
     wish->packed = own.packed;
     return allowed ? create_best(wish, allowed) : NULL;
 }
@@ -322,7 +323,7 @@ static const struct gl_resource *plain_of(const gr_resource *resource)
                : NULL;
 }
 
-static bool is_opengls(const gr_resource *resource, const char *call)
+static bool is_opengl(const gr_resource *resource, const char *call)
 {
     if (resource && resource->api == GR_OPENGL)
         return true;
@@ -334,7 +335,7 @@ static bool is_opengls(const gr_resource *resource, const char *call)
 
 unsigned int gr_gl_name(const gr_resource *resource)
 {
-    if (!is_opengls(resource, __func__))
+    if (!is_opengl(resource, __func__))
         return 0;
     const struct gl_resource *plain = plain_of(resource);
     return plain ? plain->name : gl_shared_name(gl_shared_of(resource));
@@ -342,7 +343,7 @@ unsigned int gr_gl_name(const gr_resource *resource)
 
 unsigned int gr_gl_target(const gr_resource *resource)
 {
-    if (!is_opengls(resource, __func__))
+    if (!is_opengl(resource, __func__))
         return 0;
     const struct gl_resource *plain = plain_of(resource);
     if (plain)

@@ -61,7 +61,7 @@ static struct gl_context *find_known(const struct gl_native *native)
 }
 
 /* Queries the features of a new context. */
-static void ask_context(struct gl_context *context)
+static void query_context(struct gl_context *context)
 {
     context->display = gl_native_display(&context->native);
     bool desktop = epoxy_is_desktop_gl();
@@ -102,7 +102,7 @@ bool gl_context_remember(struct gl_context *context)
     if (known && has_mark(known)) {
         *context = *known;
     } else {
-        ask_context(context);
+        query_context(context);
         if (known && has_program_pipelines(context))
             mark_current(context, known);
     }

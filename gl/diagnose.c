@@ -130,7 +130,7 @@ void gl_diagnose(CUresult code, char *text, size_t size)
              vendor, drawing, computing, advice(vendor, renderer, code));
 }
 
-void gl_diagnose_who(char *text, size_t size)
+void gl_diagnose_devices(char *text, size_t size)
 {
     char drawing[64], computing[220];
     say_drawing_uuid(drawing, sizeof(drawing));

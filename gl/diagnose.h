@@ -13,6 +13,6 @@
 void gl_diagnose(CUresult code, char *text, size_t size);
 
 /* A short form without advice: "OpenGL draws on ..., CUDA computes on ...". */
-void gl_diagnose_who(char *text, size_t size);
+void gl_diagnose_devices(char *text, size_t size);
 
 #endif

@@ -157,7 +157,7 @@ gr_status gl_object_check_registered(gr_resource *const resources[], size_t n, c
     return status;
 }
 
-bool gl_object_takes(const gr_resource *resource)
+bool gl_object_intact(const gr_resource *resource)
 {
     gr_resource *const one = (gr_resource *)resource;
     struct gr_error_record before, why;
@@ -171,7 +171,7 @@ bool gl_object_takes(const gr_resource *resource)
 }
 
 /* The OpenGL context is current. */
-static void settle(struct gl_later *left)
+static void settle(struct gl_deferred *left)
 {
     struct gl_resource *r =
         (struct gl_resource *)((char *)left - offsetof(struct gl_resource, parked));
@@ -180,15 +180,15 @@ static void settle(struct gl_later *left)
 
 void gl_object_collect(const gr_resource *resource)
 {
-    gl_later_collect(&gl_of(resource)->context);
+    gl_deferred_run(&gl_of(resource)->context);
 }
 
 void gl_object_park(gr_resource *resource, bool freed)
 {
     (void)freed; /* settle() checks it */
     struct gl_resource *r = (struct gl_resource *)resource;
-    r->parked = (struct gl_later){.context = r->context, .end = settle};
-    gl_later_park(&r->parked);
+    r->parked = (struct gl_deferred){.context = r->context, .end = settle};
+    gl_deferred_add(&r->parked);
 }
 
 void gl_object_describe(const gr_resource *resource, char *text, size_t size)

@@ -10,7 +10,7 @@
 #include "gl/current_context.h"
 #include "gl/format.h"
 #include "gl/image_storage.h"
-#include "gl/delete_later.h"
+#include "gl/deferred.h"
 
 struct gl_copy;
 struct gl_peer;
@@ -24,10 +24,10 @@ struct gl_resource {
     /* NULL for buffers. `format` is also NULL if the table does not list the format. */
     const struct gl_target *target;
     const struct gl_format *format;
-    struct gl_level level;  /* the base level at registration */
-    struct gl_copy *copy;   /* copy transport only */
-    struct gl_peer *peer;   /* peer transport only */
-    struct gl_later parked; /* while it is set aside */
+    struct gl_level level;     /* the base level at registration */
+    struct gl_copy *copy;      /* copy transport only */
+    struct gl_peer *peer;      /* peer transport only */
+    struct gl_deferred parked; /* while it is set aside */
     struct gl_names
         *owned;          /* objects that grinterop created and deletes with the resource, or NULL */
     char transport[520]; /* the transport and the reason for its choice, if there is a reason to
@@ -63,7 +63,7 @@ gr_status gl_object_check_registered(gr_resource *const resources[], size_t n, c
  * For releases that copy: whether the storage still exists. If it does not, the data is lost with a
  * warning, and the release still succeeds.
  */
-bool gl_object_takes(const gr_resource *resource);
+bool gl_object_intact(const gr_resource *resource);
 
 void gl_object_park(gr_resource *resource, bool freed);
 void gl_object_collect(const gr_resource *resource);

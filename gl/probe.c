@@ -17,7 +17,7 @@
 #include "gl/cuda_device.h"
 #include "gl/diagnose.h"
 #include "gl/peer/peer.h"
-#include "gl/shared/usable.h"
+#include "gl/shared/check.h"
 
 #define TRIAL_BYTES 16
 
@@ -55,7 +55,7 @@ static void probe_interop(struct answer *answer)
     answer->info.usable = result == CUDA_SUCCESS;
     if (answer->info.usable) {
         length = (size_t)snprintf(text, size, "CUDA can register OpenGL buffers: ");
-        gl_diagnose_who(text + length, size - length);
+        gl_diagnose_devices(text + length, size - length);
         return;
     }
     gr_driver()->GetErrorName(result, &code);
@@ -68,27 +68,27 @@ static void probe_interop(struct answer *answer)
 
 static void probe_shared(struct answer *answer)
 {
-    answer->info.usable = gl_shared_usable(answer->reason, sizeof(answer->reason)) == GR_OK;
+    answer->info.usable = gl_shared_probe(answer->reason, sizeof(answer->reason)) == GR_OK;
 }
 
-static const char *way_of_copies(void)
+static const char *describe_copies(void)
 {
     struct gl_context gl;
-    if (!gl_context_remember(&gl) || !gl_staging_can(&gl))
+    if (!gl_context_remember(&gl) || !gl_staging_supported(&gl))
         return "by the CPU, since OpenGL lacks GL_ARB_buffer_storage or GL_ARB_direct_state_access";
     return "which OpenGL keeps mapped, so that the CPU copies nothing; the CPU copies "
-           "write_discard objects of up to " GL_COPY_BY_PROCESSOR_TEXT ", since that is faster";
+           "write_discard objects of up to " GL_COPY_BY_CPU_TEXT ", since that is faster";
 }
 
 static void probe_copy(struct answer *answer)
 {
-    bool renderbuffers = gl_transfer_can(gl_target_of(GL_RENDERBUFFER));
+    bool renderbuffers = gl_transfer_supported(gl_target_of(GL_RENDERBUFFER));
     answer->info.usable = true;
     snprintf(answer->reason, sizeof(answer->reason),
              "Works between any OpenGL and any CUDA device. Cost: a map, unless write_discard, and "
              "a release, unless read_only, copy all bytes through host memory (%s), and the thread "
              "waits for OpenGL and for the stream.%s",
-             way_of_copies(),
+             describe_copies(),
              renderbuffers ? "" : " Renderbuffers need OpenGL 4.3 or GL_ARB_copy_image.");
 }
 

@@ -73,8 +73,8 @@ static void refuse_set(unsigned wanted, const char *call)
                 "(external.h), not for OpenGL objects: allow another transport.");
 }
 
-unsigned gl_transports_take(const gr_gl_options *options, unsigned possible, unsigned otherwise,
-                            const char *call)
+unsigned gl_transports_select(const gr_gl_options *options, unsigned possible, unsigned otherwise,
+                              const char *call)
 {
     gr_gl_options own;
     if (GR_TAKE(gr_gl_options, &own, options, call) != GR_OK)
@@ -117,7 +117,7 @@ struct choice {
 };
 
 /* Whether a copy between two GPUs is possible. Records no error; `text` gets the reason if not. */
-static bool can_be_peer(const struct gl_resource *r, char *text, size_t size)
+static bool can_use_peer(const struct gl_resource *r, char *text, size_t size)
 {
     CUdevice drawing;
     CUcontext current = NULL;
@@ -139,12 +139,12 @@ static void add(struct choice *choice, const struct way *way)
  * If peer would come last but is not possible, it is left out. The error then says why interop was
  * refused, not what peer reports, which is to allow interop.
  */
-static void put_in_order(struct choice *choice, const struct gl_resource *r)
+static void order_transports(struct choice *choice, const struct gl_resource *r)
 {
     const unsigned others = GR_TRANSPORT_INTEROP | GR_TRANSPORT_COPY;
     bool are_several = (choice->allowed & (choice->allowed - 1)) != 0;
     choice->is_across =
-        are_several && can_be_peer(r, choice->not_across, sizeof(choice->not_across));
+        are_several && can_use_peer(r, choice->not_across, sizeof(choice->not_across));
     bool peer_first = choice->is_across && r->base.size >= PEER_FROM;
     if (choice->is_across)
         add(choice, &by_copy);
@@ -183,7 +183,7 @@ static void keep_reason(struct choice *choice, const char *text)
 }
 
 /* Whether another transport may work despite this error; then the error is dropped. */
-static bool may_go_on(struct choice *choice, const struct gr_error_record *before)
+static bool can_fall_back(struct choice *choice, const struct gr_error_record *before)
 {
     struct gr_error_record error;
     gr_error_save(&error);
@@ -228,7 +228,7 @@ static gr_resource *try_copying(struct gl_resource *r, struct choice *choice, si
     gr_resource *made = (is_peer ? gl_peer_make : gl_copy_make)(r, flags, choice->call);
     if (!last)
         gr_attempt_end();
-    *ended = made || last || !may_go_on(choice, &before);
+    *ended = made || last || !can_fall_back(choice, &before);
     if (!made && *ended)
         free(r);
     return made;
@@ -251,7 +251,7 @@ static gr_resource *make(struct gl_resource *r, unsigned flags, unsigned allowed
     gr_resource *made = NULL;
     bool ended = !r;
     if (r)
-        put_in_order(&choice, r);
+        order_transports(&choice, r);
     for (size_t i = 0; i < choice.count && !ended; i++)
         made = try_one(r, &choice, i, flags, &ended);
     if (made && made->backend != &gl_copy && say_why(r, &choice, made->backend->name))
@@ -262,8 +262,9 @@ static gr_resource *make(struct gl_resource *r, unsigned flags, unsigned allowed
 /* Existing storage cannot be shared. */
 static unsigned take(const gr_gl_options *options, const char *call)
 {
-    return gl_transports_take(options, GR_TRANSPORT_INTEROP | GR_TRANSPORT_PEER | GR_TRANSPORT_COPY,
-                              GR_TRANSPORT_INTEROP, call);
+    return gl_transports_select(options,
+                                GR_TRANSPORT_INTEROP | GR_TRANSPORT_PEER | GR_TRANSPORT_COPY,
+                                GR_TRANSPORT_INTEROP, call);
 }
 
 gr_resource *gr_from_gl_buffer_with(unsigned int name, unsigned flags, const gr_gl_options *options)

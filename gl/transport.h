@@ -5,14 +5,14 @@
 
 #include <grinterop/gl.h>
 
-#include "gl/delete_later.h"
+#include "gl/deferred.h"
 
 /*
  * The `possible` transports that the options allow; `otherwise` is the default if the options name
  * none. Returns 0 and records an error if none is left.
  */
-unsigned gl_transports_take(const gr_gl_options *options, unsigned possible, unsigned otherwise,
-                            const char *call);
+unsigned gl_transports_select(const gr_gl_options *options, unsigned possible, unsigned otherwise,
+                              const char *call);
 
 /*
  * Like gr_from_gl_buffer() and gr_from_gl_image(), by the copy transport, for objects that

@@ -51,7 +51,7 @@ static gr_status check_family(const gr_vk_device *device, uint32_t family, const
                    name, family, device->identity.name, device->family_count);
 }
 
-gr_status vk_handover_take(struct vk_handover *way, const gr_vk_device *device,
+gr_status vk_handover_init(struct vk_handover *way, const gr_vk_device *device,
                            const gr_vk_use *given, const char *name, const char *call)
 {
     if (!given)
@@ -140,7 +140,7 @@ static struct step change_layout(const gr_vk_use *use)
 }
 
 /* Nothing in this queue waits for a release; the submit's signal does. */
-static struct step go_out(const struct vk_handover *way, bool after_change)
+static struct step release_step(const struct vk_handover *way, bool after_change)
 {
     return (struct step){
         .src_stages = after_change ? ALL : way->use.stages,
@@ -157,7 +157,7 @@ static struct step go_out(const struct vk_handover *way, bool after_change)
  * An acquire is ordered after the submit's wait because both use the same stages. With TOP_OF_PIPE
  * the layout change could happen before CUDA is done.
  */
-static struct step come_in(const struct vk_handover *way)
+static struct step acquire_step(const struct vk_handover *way)
 {
     return (struct step){
         .src_stages = way->use.stages,
@@ -299,7 +299,7 @@ void vk_handover_record(const struct vk_handover *way, VkCommandBuffer commands,
     bool changes =
         way->to_cuda && way->use.layout != VK_IMAGE_LAYOUT_GENERAL && has_images(list, n);
     const struct step change = change_layout(&way->use);
-    const struct step step = way->to_cuda ? go_out(way, changes) : come_in(way);
+    const struct step step = way->to_cuda ? release_step(way, changes) : acquire_step(way);
     void (*record)(const struct step *, VkCommandBuffer, const struct vk_resource *const[],
                    size_t) = is_wide(&way->use) ? record_step2 : record_step;
     if (changes)
@@ -326,7 +326,7 @@ static gr_status hand_over(bool to_cuda, VkCommandBuffer commands, gr_resource *
     struct vk_handover way = {.to_cuda = to_cuda};
     gr_status status = check(commands, resources, n, call);
     if (status == GR_OK)
-        status = vk_handover_take(&way, vk_resource_of(resources[0])->binding.device, use,
+        status = vk_handover_init(&way, vk_resource_of(resources[0])->binding.device, use,
                                   to_cuda ? "before" : "after", call);
     for (size_t i = 0; i < n && status == GR_OK; i++)
         status = vk_handover_check(&way, vk_resource_of(resources[i]), i, call);

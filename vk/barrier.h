@@ -17,7 +17,7 @@ struct vk_handover {
  * stages, or a queue family that the device lacks. GR_ERR_UNSUPPORTED: bits that need
  * synchronization2.
  */
-gr_status vk_handover_take(struct vk_handover *way, const gr_vk_device *device,
+gr_status vk_handover_init(struct vk_handover *way, const gr_vk_device *device,
                            const gr_vk_use *given, const char *name, const char *call);
 
 /* Checks that this barrier is valid for the resource; `i` is its index in messages. */

@@ -13,7 +13,7 @@
 
 VkBuffer gr_vk_buffer(const gr_resource *resource)
 {
-    const struct vk_resource *r = vk_resource_asked(resource, __func__);
+    const struct vk_resource *r = vk_resource_checked(resource, __func__);
     return r ? r->binding.buffer : VK_NULL_HANDLE;
 }
 

@@ -44,7 +44,7 @@ static bool has_export_function(const struct vk_functions *vk)
 #endif
 }
 
-static void ask_capabilities(gr_vk_device *device)
+static void query_capabilities(gr_vk_device *device)
 {
     VkPhysicalDeviceTimelineSemaphoreFeatures timeline = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES};
@@ -127,7 +127,7 @@ static gr_status wrap(gr_vk_device *device, const gr_vk_device_desc *info, const
         status = check_synchronization2(device, call);
     if (status != GR_OK)
         return status;
-    ask_capabilities(device);
+    query_capabilities(device);
     return vk_context_choose(&device->context, &device->identity, device->cuda, &device->computing,
                              call);
 }

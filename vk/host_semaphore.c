@@ -132,7 +132,7 @@ static void end_host_part(struct host_semaphore *s)
 }
 
 /* The last point to return destroys the semaphore if no holds remain. */
-static void give_point(struct host_point *point)
+static void return_point(struct host_point *point)
 {
     struct host_semaphore *s = point->s;
     pthread_mutex_lock(&s->lock);
@@ -144,11 +144,11 @@ static void give_point(struct host_point *point)
         end_host_part(s);
 }
 
-static void give_points(struct host_point *points)
+static void return_points(struct host_point *points)
 {
     while (points) {
         struct host_point *next = points->next;
-        give_point(points);
+        return_point(points);
         points = next;
     }
 }
@@ -221,7 +221,7 @@ static void run_each(struct host_point *point)
             signal_here(point->s, point->value);
         else
             wait_here(point->s, point->value);
-        give_point(point);
+        return_point(point);
     }
 }
 
@@ -246,7 +246,7 @@ static gr_status enqueue(const gr_semaphore_point points[], size_t n, bool is_si
         struct host_point *point = NULL;
         gr_status status = take_point(s, is_signal, call, &point);
         if (status != GR_OK) {
-            give_points(first);
+            return_points(first);
             return status;
         }
         *point = (struct host_point){.s = s, .value = points[i].value, .is_signal = is_signal};
@@ -256,7 +256,7 @@ static gr_status enqueue(const gr_semaphore_point points[], size_t n, bool is_si
     CUresult result = gr_driver()->LaunchHostFunc(stream, run_points, first);
     if (result == CUDA_SUCCESS)
         return GR_OK;
-    give_points(first);
+    return_points(first);
     return gr_fail_work(
         result, "cuLaunchHostFunc",
         "The host function that %s for %zu semaphore%s could not be enqueued into the stream.",

@@ -20,7 +20,7 @@
 
 VkImage gr_vk_image(const gr_resource *resource)
 {
-    const struct vk_resource *r = vk_resource_asked(resource, __func__);
+    const struct vk_resource *r = vk_resource_checked(resource, __func__);
     return r ? r->binding.image : VK_NULL_HANDLE;
 }
 

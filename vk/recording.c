@@ -120,8 +120,8 @@ static struct vk_recording *find_done(gr_vk_device *device, uint32_t family)
     return found;
 }
 
-gr_status vk_recording_take(gr_vk_device *device, uint32_t family, struct vk_recording **recording,
-                            const char *call)
+gr_status vk_recording_acquire(gr_vk_device *device, uint32_t family,
+                               struct vk_recording **recording, const char *call)
 {
     if (!device->has_timeline)
         return gr_fail(GR_ERR_UNSUPPORTED, call,
@@ -136,14 +136,14 @@ gr_status vk_recording_take(gr_vk_device *device, uint32_t family, struct vk_rec
         return gr_last_error()->status;
     VkResult result = device->vk.vkResetCommandPool(device->device, r->pool, 0);
     if (result != VK_SUCCESS) {
-        vk_recording_give(device, r, false);
+        vk_recording_release(device, r, false);
         return vk_fail(result, "vkResetCommandPool", "Command buffers could not be reset.");
     }
     *recording = r;
     return GR_OK;
 }
 
-void vk_recording_give(gr_vk_device *device, struct vk_recording *r, bool submitted)
+void vk_recording_release(gr_vk_device *device, struct vk_recording *r, bool submitted)
 {
     r->value += submitted;
     r->next = NULL;

@@ -21,10 +21,10 @@ struct vk_recording {
  * Returns one for queues of that family whose last submit is complete. GR_ERR_UNSUPPORTED: the
  * device has no timeline semaphores.
  */
-gr_status vk_recording_take(gr_vk_device *device, uint32_t family, struct vk_recording **recording,
-                            const char *call);
+gr_status vk_recording_acquire(gr_vk_device *device, uint32_t family,
+                               struct vk_recording **recording, const char *call);
 
 /* Returns it to the device; `submitted` says whether a submit signals its next value. */
-void vk_recording_give(gr_vk_device *device, struct vk_recording *recording, bool submitted);
+void vk_recording_release(gr_vk_device *device, struct vk_recording *recording, bool submitted);
 
 #endif

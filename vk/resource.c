@@ -86,7 +86,7 @@ struct vk_resource *vk_resource_of(const gr_resource *resource)
     return external && external->kind == &vk_kind ? (struct vk_resource *)external : NULL;
 }
 
-struct vk_resource *vk_resource_asked(const gr_resource *resource, const char *call)
+struct vk_resource *vk_resource_checked(const gr_resource *resource, const char *call)
 {
     struct vk_resource *r = vk_resource_of(resource);
     if (!r)
@@ -118,7 +118,7 @@ gr_resource *vk_resource_discard(struct vk_resource *r)
 
 VkDeviceMemory gr_vk_memory(const gr_resource *resource)
 {
-    const struct vk_resource *r = vk_resource_asked(resource, __func__);
+    const struct vk_resource *r = vk_resource_checked(resource, __func__);
     return r ? r->binding.memory : VK_NULL_HANDLE;
 }
 

@@ -23,7 +23,7 @@ struct vk_resource {
 struct vk_resource *vk_resource_of(const gr_resource *resource);
 
 /* The same for public queries: records an error if it is NULL. */
-struct vk_resource *vk_resource_asked(const gr_resource *resource, const char *call);
+struct vk_resource *vk_resource_checked(const gr_resource *resource, const char *call);
 
 /* Allocates a zeroed struct with a hold on the device; NULL, with the error, if out of memory. */
 struct vk_resource *vk_resource_begin(gr_vk_device *device, const char *call);

@@ -132,8 +132,8 @@ gr_status vk_semaphore_export(const gr_semaphore *semaphore, gr_semaphore_desc *
 
 /* ---- The import ------------------------------------------------------------------------------ */
 
-static gr_status give_to_cuda(struct imported *s, const gr_vk_semaphore_desc *given,
-                              const struct gr_context *context, const char *call)
+static gr_status import_to_cuda(struct imported *s, const gr_vk_semaphore_desc *given,
+                                const struct gr_context *context, const char *call)
 {
     gr_semaphore_desc info = GR_INIT(gr_semaphore_desc, .fd = -1, .value = given->value);
     GR_TRY(export_handle(s, given->type == VK_SEMAPHORE_TYPE_TIMELINE, &info));
@@ -155,7 +155,7 @@ gr_semaphore *vk_semaphore_import(gr_vk_device *device, const gr_vk_semaphore_de
     s->owner = owner;
     s->semaphore = info->semaphore;
     vk_device_hold_by(device, owner);
-    if (give_to_cuda(s, info, context, call) != GR_OK) {
+    if (import_to_cuda(s, info, context, call) != GR_OK) {
         destroy(&s->base);
         return NULL;
     }

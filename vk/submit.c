@@ -58,7 +58,7 @@ static gr_status take_handover(struct making *m, struct vk_handover *way, const 
 {
     size_t place = 0;
     const struct vk_resource *r;
-    gr_status status = vk_handover_take(way, m->device, use, name, m->call);
+    gr_status status = vk_handover_init(way, m->device, use, name, m->call);
     for (size_t i = 0; status == GR_OK && (r = next_resource(m->submit, &place)); i++)
         status = vk_handover_check(way, r, i, m->call);
     return status;
@@ -137,7 +137,7 @@ static gr_status record_barriers(struct making *m)
     if (!m->desc.first && !m->desc.last)
         return GR_OK;
     uint32_t family = m->desc.first ? m->first.family : m->last.family;
-    status = vk_recording_take(m->device, family, &m->recording, m->call);
+    status = vk_recording_acquire(m->device, family, &m->recording, m->call);
     if (status == GR_OK && m->desc.first)
         status = record(m, &m->first, m->recording->first);
     if (status == GR_OK && m->desc.last)
@@ -180,6 +180,6 @@ gr_status gr_vk_submit(gr_submit *submit, const gr_vk_submit_desc *desc)
     if (status == GR_OK)
         status = submit_to_queue(&m);
     if (m.recording)
-        vk_recording_give(m.device, m.recording, status == GR_OK);
+        vk_recording_release(m.device, m.recording, status == GR_OK);
     return status == GR_OK ? gr_submit_commit(submit) : status;
 }

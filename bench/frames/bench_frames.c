@@ -26,7 +26,7 @@ struct options {
 
 /* ---- Options --------------------------------------------------------------------------------- */
 
-static bool take_meshes(const char *text, void *options)
+static bool parse_meshes(const char *text, void *options)
 {
     struct frames_table *table = &((struct options *)options)->table;
     const char *whole = text;
@@ -57,24 +57,24 @@ static bool be_quick(const char *text, void *options)
     (void)text;
     struct options *o = options;
     o->effort = QUICK_EFFORT;
-    return take_meshes("16,32,64", o);
+    return parse_meshes("16,32,64", o);
 }
 
 /* CUDA and OpenGL on one device. */
-static bool take_device(const char *text, void *options)
+static bool parse_device(const char *text, void *options)
 {
     struct frames *f = &((struct options *)options)->f;
-    if (!bench_take_device("device", text, &f->on.ordinal))
+    if (!bench_parse_device("device", text, &f->on.ordinal))
         return false;
     f->gl_ordinal = f->on.ordinal;
     return true;
 }
 
-static bool take_gl_device(const char *text, void *options)
+static bool parse_gl_device(const char *text, void *options)
 {
     struct frames *f = &((struct options *)options)->f;
     if (strcmp(text, "software") != 0)
-        return bench_take_device("gl-device", text, &f->gl_ordinal);
+        return bench_parse_device("gl-device", text, &f->gl_ordinal);
     f->gl_ordinal = FRAMES_SOFTWARE_GL;
     return true;
 }
@@ -99,15 +99,15 @@ static void read_options(int argc, char *argv[], struct options *o)
     struct frames_effort *e = &o->effort;
     const struct option_row rows[] = {
         {"device", 0, "N", "the CUDA device that computes and draws (default 0)",
-         .own = {take_device, o}},
+         .own = {parse_device, o}},
         {"cuda-device", 0, "N", "the CUDA device that computes",
          .whole = {&o->f.on.ordinal, 0, 1000}},
         {"gl-device", 0, "N",
          "the CUDA device on which OpenGL and Vulkan draw; \"software\": OpenGL draws on the CPU, "
          "with Mesa, without interop to compare with",
-         .own = {take_gl_device, o}},
+         .own = {parse_gl_device, o}},
         {"meshes", 0, "A,B,C", "points per side of up to three meshes (default 64,256,1024)",
-         .own = {take_meshes, o}},
+         .own = {parse_meshes, o}},
         {"rounds", 0, "N", "blocks of each row", .count = {&e->rounds, 1, 64}},
         {"frames", 0, "N", "minimum number of frames in a block; fewer if they take long",
          .count = {&e->frames, 1, 20000}},
@@ -152,7 +152,7 @@ static bool wanted(const struct options *o, const struct frames_kind *kind)
 {
     const bool extra = kind->part == FRAMES_WHY || kind->part == FRAMES_WHY_COPY;
     return (!extra || o->why) && (!kind->across || is_across(o)) &&
-           bench_is_wanted(kind->key, o->only);
+           bench_is_selected(kind->key, o->only);
 }
 
 static void choose_rows(struct options *o)
@@ -200,10 +200,10 @@ static bool measure_mesh(struct options *o, size_t m)
 
 /* ---- The steps ------------------------------------------------------------------------------- */
 
-static bool say_why(bool good)
+static bool print_error(bool good)
 {
-    if (!good && *frames_last_words() != '\0')
-        fprintf(stderr, "bench_frames: %s\n", frames_last_words());
+    if (!good && *frames_last_error() != '\0')
+        fprintf(stderr, "bench_frames: %s\n", frames_last_error());
     return good;
 }
 
@@ -214,7 +214,7 @@ static bool open(void *of)
     if (o->python && !frames_python(o->python, o->script_path, o->f.on.ordinal, &o->effort,
                                     &o->table, o->version))
         fprintf(stderr, "bench_frames: %s %s failed\n", o->python, o->script_path);
-    return say_why(frames_open(&o->f));
+    return print_error(frames_open(&o->f));
 }
 
 static void add_facts(void *of, struct bench_machine *machine)
@@ -241,7 +241,7 @@ static bool measure(void *of)
 {
     struct options *o = of;
     for (size_t m = 0; m < o->table.meshes; m++)
-        if (!say_why(measure_mesh(o, m)))
+        if (!print_error(measure_mesh(o, m)))
             return false;
     frames_print(&o->table);
     frames_print_goals(&o->table, &o->f);

@@ -33,7 +33,7 @@ bool frames_hand_open(struct frames *f, struct frames_run *run)
 {
     struct frames_hand *h = run->hand = calloc(1, sizeof(*h));
     if (!h) {
-        frames_say("out of memory");
+        frames_set_error("out of memory");
         return false;
     }
     h->frame = 64;

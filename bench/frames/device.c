@@ -32,7 +32,7 @@ const unsigned char *frames_kernel(size_t *size)
 
 static char last_words[500];
 
-void frames_say(const char *format, ...)
+void frames_set_error(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -40,7 +40,7 @@ void frames_say(const char *format, ...)
     va_end(arguments);
 }
 
-const char *frames_last_words(void)
+const char *frames_last_error(void)
 {
     return last_words;
 }
@@ -51,14 +51,14 @@ bool frames_cuda_ok(const struct frames *f, CUresult result, const char *call)
     if (result == CUDA_SUCCESS)
         return true;
     f->cuda->GetErrorName(result, &name);
-    frames_say("%s: %s", call, name);
+    frames_set_error("%s: %s", call, name);
     return false;
 }
 
 bool frames_grinterop_failed(const char *call)
 {
     gr_error error = *gr_last_error();
-    frames_say("%s: %s", call, error.message);
+    frames_set_error("%s: %s", call, error.message);
     return false;
 }
 
@@ -66,7 +66,7 @@ bool frames_gl_ok(const char *doing)
 {
     GLenum error = glGetError();
     if (error != GL_NO_ERROR)
-        frames_say("%s: OpenGL error 0x%04x", doing, error);
+        frames_set_error("%s: OpenGL error 0x%04x", doing, error);
     return error == GL_NO_ERROR;
 }
 
@@ -136,7 +136,7 @@ void frames_read(struct frames *f)
     glReadPixels(0, 0, FRAMES_TARGET, FRAMES_TARGET, GL_RGBA, GL_UNSIGNED_BYTE, f->pixels);
 }
 
-int frames_wrong_pixels(struct frames *f, unsigned tolerance)
+int frames_count_wrong(struct frames *f, unsigned tolerance)
 {
     int wrong = 0;
     for (size_t i = 0; i < FRAMES_PIXELS; i += 4) {
@@ -155,7 +155,7 @@ static bool make_reference(struct frames *f)
 {
     void *vertices = malloc(f->bytes);
     if (!vertices) {
-        frames_say("out of memory");
+        frames_set_error("out of memory");
         return false;
     }
     bool good =
@@ -226,7 +226,7 @@ static bool open_gl(struct frames *f)
     if (f->gl_ordinal == FRAMES_SOFTWARE_GL) {
         const char *reason = own_egl_open_software(&f->software_gl);
         if (reason)
-            frames_say("%s", reason);
+            frames_set_error("%s", reason);
         return !reason;
     }
     f->egl = gr_egl_create(&GR_INIT(gr_egl_options, .cuda_device = f->gl_ordinal));
@@ -263,7 +263,7 @@ bool frames_open(struct frames *f)
     f->reference = malloc(FRAMES_PIXELS);
     f->pixels = malloc(FRAMES_PIXELS);
     if (!f->reference || !f->pixels) {
-        frames_say("out of memory");
+        frames_set_error("out of memory");
         return false;
     }
     if (!open_gl(f) || !open_cuda(f) || !open_target(f) || !frames_picture_open(f))
@@ -303,5 +303,5 @@ void frames_add_facts(const struct frames *f, struct bench_machine *machine)
     bench_add_opengl(machine);
     bench_add_fact(machine, NULL, "vulkan", "%s", vulkan);
     bench_add_fact(machine, "shared", "shared", "%s",
-                   shared ? shared->reason : frames_last_words());
+                   shared ? shared->reason : frames_last_error());
 }

@@ -119,7 +119,7 @@ enum frames_flush { FRAMES_FLUSH_NEVER, FRAMES_FLUSH_WAITING, FRAMES_FLUSH_EACH 
 /* How hand_copy.c copies frames; the row cycles through `slots` buffers. */
 struct frames_hand_copy_kind {
     unsigned pieces, ahead; /* ahead: frames written when one is drawn; 0: that one */
-    bool by_processor;      /* instead of memory that OpenGL keeps mapped */
+    bool by_cpu;            /* instead of memory that OpenGL keeps mapped */
     enum frames_flush flush;
     bool until_drawn; /* reuse a buffer after its frame was drawn, not just copied */
     bool waits_early; /* the thread waits for that before the kernel, not before the copy */
@@ -179,10 +179,10 @@ float frames_next_phase(struct frames *frames);
 bool frames_stamp(struct frames *frames, CUdeviceptr at);        /* CUDA device time, in ns */
 bool frames_launch(struct frames *frames, CUdeviceptr vertices); /* the next frame */
 void frames_draw(struct frames *frames, unsigned name);
-int frames_wrong_pixels(struct frames *frames, unsigned tolerance);
+int frames_count_wrong(struct frames *frames, unsigned tolerance);
 void frames_read(struct frames *frames);
-const char *frames_last_words(void); /* the last error */
-void frames_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+const char *frames_last_error(void); /* the last error */
+void frames_set_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* The shaders of the points and the picture, for OpenGL and Vulkan. */
 extern const struct glsl mesh_vert, mesh_frag, picture_vert, picture_frag;
@@ -290,9 +290,9 @@ bool frames_python(const char *python, const char *script, int ordinal,
 
 /* report.c */
 enum frames_measure_of {
-    FRAMES_IN_ORDERS, /* speed-up over raw interop in order, minimum */
-    FRAMES_BOUNDS,    /* time relative to the bound, maximum */
-    FRAMES_LONGERS    /* time relative to the longer of draw and transfer, maximum */
+    FRAMES_MIN_SPEEDUP,  /* speed-up over raw interop in order, minimum */
+    FRAMES_MAX_OF_BOUND, /* time relative to the bound, maximum */
+    FRAMES_MAX_OF_LONGER /* time relative to the longer of draw and transfer, maximum */
 };
 struct frames_goal {
     const char *key;

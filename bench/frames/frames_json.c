@@ -50,9 +50,9 @@ static void write_rows(struct json *json, const struct frames_table *table)
 static void write_goals(struct json *json, const struct frames *frames,
                         const struct frames_table *table)
 {
-    static const char *const names[] = {[FRAMES_IN_ORDERS] = "times_in_order_at_least",
-                                        [FRAMES_BOUNDS] = "times_bound_at_most",
-                                        [FRAMES_LONGERS] = "times_draw_or_transfer_at_most"};
+    static const char *const names[] = {[FRAMES_MIN_SPEEDUP] = "times_in_order_at_least",
+                                        [FRAMES_MAX_OF_BOUND] = "times_bound_at_most",
+                                        [FRAMES_MAX_OF_LONGER] = "times_draw_or_transfer_at_most"};
     size_t count;
     const struct frames_goal *goals = frames_goals(frames, &count);
     json_list(json, "goals");

@@ -26,7 +26,7 @@ struct reading {
 };
 
 /* Parses a line written by report() in the script. */
-static bool take_line(char *line, void *of)
+static bool parse_line(char *line, void *of)
 {
     struct reading *reading = of;
     struct frames_result r = {.measured = true};
@@ -73,7 +73,7 @@ static bool run(const char *const arguments[], int ordinal, const struct frames_
              "--most-seconds %g --base-seconds %g --most-frames %u",
              ordinal, meshes, effort->rounds, effort->frames, effort->block_seconds,
              effort->most_seconds, effort->block_seconds / 2, effort->most_frames);
-    return bench_run_script(arguments, more, take_line, reading);
+    return bench_run_script(arguments, more, parse_line, reading);
 }
 
 bool frames_python(const char *python, const char *script, int ordinal,

@@ -48,7 +48,7 @@ static bool map_buffer(const struct frames *f, struct turn *t)
     return t->registered;
 }
 
-static bool take_memory(const struct frames *f, struct turn *t)
+static bool alloc_host(const struct frames *f, struct turn *t)
 {
     void *host = NULL;
     const bool good = frames_cuda_ok(f, f->cuda->MemAllocHost(&host, f->bytes), "cuMemAllocHost");
@@ -63,7 +63,7 @@ static bool make_turn(const struct frames *f, const struct frames_hand_copy_kind
     glNamedBufferStorage(t->name, (GLsizeiptr)f->bytes, NULL, 0);
     bool good = frames_gl_ok("glNamedBufferStorage") &&
                 frames_cuda_ok(f, f->cuda->MemAlloc(&t->memory, f->bytes), "cuMemAlloc") &&
-                (how->by_processor ? take_memory(f, t) : map_buffer(f, t));
+                (how->by_cpu ? alloc_host(f, t) : map_buffer(f, t));
     for (unsigned i = 0; good && i < how->pieces; i++)
         good = frames_cuda_ok(f, f->cuda->EventCreate(&t->ends[i], CU_EVENT_DISABLE_TIMING),
                               "cuEventCreate");
@@ -75,13 +75,13 @@ bool frames_hand_copy_open(struct frames *f, struct frames_run *run)
     struct frames_hand_copy *h = run->hand_copy = calloc(1, sizeof(*h));
     bool good = h;
     if (!h)
-        frames_say("out of memory");
+        frames_set_error("out of memory");
     for (unsigned i = 0; good && i < run->kind->slots; i++)
         good = make_turn(f, &run->kind->copy, &h->turns[i]);
     return good;
 }
 
-static void end_turn(const struct frames *f, struct turn *t)
+static void free_turn(const struct frames *f, struct turn *t)
 {
     glDeleteSync(t->fence);
     if (t->registered)
@@ -101,7 +101,7 @@ bool frames_hand_copy_close(struct frames *f, struct frames_run *run)
     struct frames_hand_copy *h = run->hand_copy;
     const bool good = frames_drain(f);
     for (unsigned i = 0; h && i < FRAMES_MOST_COPIES; i++)
-        end_turn(f, &h->turns[i]);
+        free_turn(f, &h->turns[i]);
     if (h)
         glDeleteBuffers(1, &h->scratch);
     free(h);

@@ -80,7 +80,7 @@ bool hand_buffer_make(struct frames *f, struct hand_buffer *b)
 {
     if (epoxy_has_gl_extension("GL_EXT_memory_object_fd"))
         return allocate(f, b) && map(f, b) && import(f, b);
-    frames_say("OpenGL has no GL_EXT_memory_object_fd here");
+    frames_set_error("OpenGL has no GL_EXT_memory_object_fd here");
     return false;
 }
 

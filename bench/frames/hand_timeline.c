@@ -49,7 +49,7 @@ static bool find_functions(struct frames *f, struct frames_hand *h, struct funct
     vk->get_fd = (PFN_vkGetSemaphoreFdKHR)of_device(on->device, "vkGetSemaphoreFdKHR");
     const bool good = vk->create && h->destroy && vk->get_fd;
     if (!good)
-        frames_say("Vulkan exports no timeline semaphores here");
+        frames_set_error("Vulkan exports no timeline semaphores here");
     return good;
 }
 
@@ -65,7 +65,7 @@ static bool create(const struct frames_hand *h, const struct functions *vk, VkSe
                                         .pNext = &type};
     if (vk->create(h->device, &info, NULL, semaphore) == VK_SUCCESS)
         return true;
-    frames_say("vkCreateSemaphore failed");
+    frames_set_error("vkCreateSemaphore failed");
     return false;
 }
 
@@ -78,7 +78,7 @@ static int export(const struct frames_hand *h, const struct functions *vk, VkSem
     int fd = -1;
     if (vk->get_fd(h->device, &info, &fd) == VK_SUCCESS)
         return fd;
-    frames_say("vkGetSemaphoreFdKHR failed");
+    frames_set_error("vkGetSemaphoreFdKHR failed");
     return -1;
 }
 
@@ -131,7 +131,7 @@ bool hand_timelines_make(struct frames *f, struct frames_hand *h)
     if (h->by_thread)
         return true;
     if (!has)
-        frames_say("OpenGL has no GL_NV_timeline_semaphore here");
+        frames_set_error("OpenGL has no GL_NV_timeline_semaphore here");
     return has && find_functions(f, h, &vk) && make_timeline(f, h, &vk, &h->drawn) &&
            make_timeline(f, h, &vk, &h->computed);
 }

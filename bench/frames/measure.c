@@ -89,7 +89,7 @@ static bool check(struct frames *f, const struct frames_kind *kind, struct frame
         frames_read(f);
     else if (!frames_vulkan_read(f))
         return false;
-    wrong = frames_wrong_pixels(f, kind->part == FRAMES_VULKAN ? VULKAN_TOLERANCE : 0);
+    wrong = frames_count_wrong(f, kind->part == FRAMES_VULKAN ? VULKAN_TOLERANCE : 0);
     result->wrong = wrong > result->wrong ? wrong : result->wrong;
     return true;
 }
@@ -171,12 +171,12 @@ void frames_measure(struct frames *f, struct frames_run *base, const struct fram
         good = measure(f, base, run, effort, gaps, result);
     if (!good) {
         result->measured = false;
-        snprintf(result->reason, sizeof(result->reason), "%s", frames_last_words());
+        snprintf(result->reason, sizeof(result->reason), "%s", frames_last_error());
     }
     /* Pending work must end before its objects are freed. */
     if (!frames_drain(f) && good)
-        snprintf(result->reason, sizeof(result->reason), "%s", frames_last_words());
+        snprintf(result->reason, sizeof(result->reason), "%s", frames_last_error());
     if (kind->close && !kind->close(f, run) && good)
-        snprintf(result->reason, sizeof(result->reason), "%s", frames_last_words());
+        snprintf(result->reason, sizeof(result->reason), "%s", frames_last_error());
     free(run);
 }

@@ -132,7 +132,7 @@ bool frames_picture_set_mesh(struct frames *f)
     p->reference = malloc(f->bytes);
     p->result = malloc(f->bytes);
     if (!p->reference || !p->result) {
-        frames_say("out of memory");
+        frames_set_error("out of memory");
         return false;
     }
     return frames_gl_ok("make a picture") &&

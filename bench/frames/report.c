@@ -13,31 +13,31 @@
 enum { MOST_WRONG_OF_VULKAN = FRAMES_TARGET * FRAMES_TARGET / 200 };
 
 static const struct frames_goal on_one[] = {
-    {"ring/1", 64, FRAMES_IN_ORDERS, 2.5},    {"ring/16", 64, FRAMES_IN_ORDERS, 7},
-    {"group/64", 64, FRAMES_IN_ORDERS, 11.5}, {"ring/16", 256, FRAMES_IN_ORDERS, 4.3},
-    {"group/64", 256, FRAMES_IN_ORDERS, 5.7}, {"ring/1", 1024, FRAMES_BOUNDS, 1.25},
-    {"ring/2", 1024, FRAMES_BOUNDS, 1.25},    {"ring/4", 1024, FRAMES_BOUNDS, 1.25},
-    {"ring/8", 1024, FRAMES_BOUNDS, 1.25},    {"ring/16", 1024, FRAMES_BOUNDS, 1.25},
-    {"group/8", 1024, FRAMES_BOUNDS, 1.06},
+    {"ring/1", 64, FRAMES_MIN_SPEEDUP, 2.5},      {"ring/16", 64, FRAMES_MIN_SPEEDUP, 7},
+    {"group/64", 64, FRAMES_MIN_SPEEDUP, 11.5},   {"ring/16", 256, FRAMES_MIN_SPEEDUP, 4.3},
+    {"group/64", 256, FRAMES_MIN_SPEEDUP, 5.7},   {"ring/1", 1024, FRAMES_MAX_OF_BOUND, 1.25},
+    {"ring/2", 1024, FRAMES_MAX_OF_BOUND, 1.25},  {"ring/4", 1024, FRAMES_MAX_OF_BOUND, 1.25},
+    {"ring/8", 1024, FRAMES_MAX_OF_BOUND, 1.25},  {"ring/16", 1024, FRAMES_MAX_OF_BOUND, 1.25},
+    {"group/8", 1024, FRAMES_MAX_OF_BOUND, 1.06},
 };
 
 /*
  * CUDA on one device, OpenGL on the other: no context switches, so one frame in flight is enough.
  */
 static const struct frames_goal on_two[] = {
-    {"ring/1", 64, FRAMES_BOUNDS, 1.25},   {"ring/1", 256, FRAMES_BOUNDS, 1.1},
-    {"ring/1", 1024, FRAMES_BOUNDS, 1.05}, {"ring/1", 64, FRAMES_IN_ORDERS, 30},
-    {"ring/1", 256, FRAMES_IN_ORDERS, 17}, {"ring/1", 1024, FRAMES_IN_ORDERS, 2.8},
-    {"hand/1", 64, FRAMES_BOUNDS, 1.25},   {"hand/1", 256, FRAMES_BOUNDS, 1.1},
-    {"hand/1", 1024, FRAMES_BOUNDS, 1.05}, {"hand/1", 64, FRAMES_IN_ORDERS, 30},
-    {"hand/1", 256, FRAMES_IN_ORDERS, 17}, {"hand/1", 1024, FRAMES_IN_ORDERS, 2.8},
+    {"ring/1", 64, FRAMES_MAX_OF_BOUND, 1.25},   {"ring/1", 256, FRAMES_MAX_OF_BOUND, 1.1},
+    {"ring/1", 1024, FRAMES_MAX_OF_BOUND, 1.05}, {"ring/1", 64, FRAMES_MIN_SPEEDUP, 30},
+    {"ring/1", 256, FRAMES_MIN_SPEEDUP, 17},     {"ring/1", 1024, FRAMES_MIN_SPEEDUP, 2.8},
+    {"hand/1", 64, FRAMES_MAX_OF_BOUND, 1.25},   {"hand/1", 256, FRAMES_MAX_OF_BOUND, 1.1},
+    {"hand/1", 1024, FRAMES_MAX_OF_BOUND, 1.05}, {"hand/1", 64, FRAMES_MIN_SPEEDUP, 30},
+    {"hand/1", 256, FRAMES_MIN_SPEEDUP, 17},     {"hand/1", 1024, FRAMES_MIN_SPEEDUP, 2.8},
 };
 
 /* OpenGL on the CPU. */
-static const struct frames_goal on_processor[] = {
-    {"copy/4", 64, FRAMES_LONGERS, 1.2},
-    {"copy/4", 256, FRAMES_LONGERS, 1.2},
-    {"copy/4", 1024, FRAMES_LONGERS, 1.2},
+static const struct frames_goal on_cpu[] = {
+    {"copy/4", 64, FRAMES_MAX_OF_LONGER, 1.2},
+    {"copy/4", 256, FRAMES_MAX_OF_LONGER, 1.2},
+    {"copy/4", 1024, FRAMES_MAX_OF_LONGER, 1.2},
 };
 
 #define LENGTH(list) (sizeof(list) / sizeof(*(list)))
@@ -45,8 +45,8 @@ static const struct frames_goal on_processor[] = {
 const struct frames_goal *frames_goals(const struct frames *frames, size_t *count)
 {
     if (frames->gl_ordinal == FRAMES_SOFTWARE_GL) {
-        *count = LENGTH(on_processor);
-        return on_processor;
+        *count = LENGTH(on_cpu);
+        return on_cpu;
     }
     const bool across = frames->on.ordinal != frames->gl_ordinal;
     *count = across ? LENGTH(on_two) : LENGTH(on_one);
@@ -81,9 +81,9 @@ double frames_reached(const struct frames_table *table, const struct frames_goal
     if (!row)
         return NAN;
     switch (goal->of) {
-    case FRAMES_IN_ORDERS:
+    case FRAMES_MIN_SPEEDUP:
         return row->times.median;
-    case FRAMES_BOUNDS:
+    case FRAMES_MAX_OF_BOUND:
         return row->wall.median / median_of(table, "bound", goal->mesh);
     default: /* NAN if either was not measured */
         return row->wall.median / longer(median_of(table, "draw", goal->mesh),
@@ -93,7 +93,7 @@ double frames_reached(const struct frames_table *table, const struct frames_goal
 
 bool frames_is_reached(const struct frames_goal *goal, double reached)
 {
-    return goal->of == FRAMES_IN_ORDERS ? reached >= goal->wanted : reached <= goal->wanted;
+    return goal->of == FRAMES_MIN_SPEEDUP ? reached >= goal->wanted : reached <= goal->wanted;
 }
 
 bool frames_is_wrong(const struct frames_kind *kind, const struct frames_result *result)
@@ -231,9 +231,9 @@ void frames_print(const struct frames_table *table)
 
 void frames_print_goals(const struct frames_table *table, const struct frames *frames)
 {
-    static const char *const words[] = {[FRAMES_IN_ORDERS] = "times raw interop in order",
-                                        [FRAMES_BOUNDS] = "times the bound's time",
-                                        [FRAMES_LONGERS] = "times draw's or transfer's"};
+    static const char *const words[] = {[FRAMES_MIN_SPEEDUP] = "times raw interop in order",
+                                        [FRAMES_MAX_OF_BOUND] = "times the bound's time",
+                                        [FRAMES_MAX_OF_LONGER] = "times draw's or transfer's"};
     bool any = false;
     size_t count;
     const struct frames_goal *goals = frames_goals(frames, &count);
@@ -247,7 +247,7 @@ void frames_print_goals(const struct frames_table *table, const struct frames *f
                    gr_cuda_is_software() ? " (for a GPU, not for the software driver)" : "");
         any = true;
         printf("  %-10s at %4d: %5.2f %-26s, wanted %s %-5g %s\n", goal->key, goal->mesh, reached,
-               words[goal->of], goal->of == FRAMES_IN_ORDERS ? ">=" : "<=", goal->wanted,
+               words[goal->of], goal->of == FRAMES_MIN_SPEEDUP ? ">=" : "<=", goal->wanted,
                frames_is_reached(goal, reached) ? "reached" : "NOT reached");
     }
     fflush(stdout);

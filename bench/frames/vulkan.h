@@ -76,6 +76,6 @@ bool frames_vulkan_make_ring(struct frames *frames, struct frames_run *run,
                              const struct frames_vulkan_slots *slots);
 
 /* False if there is no Vulkan; sets the error. */
-bool frames_vulkan_is_there(const struct frames *frames);
+bool frames_vulkan_available(const struct frames *frames);
 
 #endif

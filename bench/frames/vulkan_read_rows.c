@@ -45,7 +45,7 @@ static bool open_picture(struct frames *f)
                                             .frag = &picture_frag};
     if (frames_vulkan_draw_init(&f->vulkan->vulkan, &plan, &f->vulkan->picture))
         return true;
-    frames_say("Vulkan made no picture");
+    frames_set_error("Vulkan made no picture");
     return false;
 }
 
@@ -56,7 +56,7 @@ bool frames_vulkan_read_open(struct frames *f, struct frames_run *run)
                                                      .producer = GR_SIDE_GRAPHICS,
                                                      .commands = FRAMES_PHASES,
                                                      .record = record_all};
-    return frames_vulkan_is_there(f) && open_picture(f) && frames_vulkan_make_ring(f, run, &slots);
+    return frames_vulkan_available(f) && open_picture(f) && frames_vulkan_make_ring(f, run, &slots);
 }
 
 bool frames_vulkan_read_close(struct frames *f, struct frames_run *run)

@@ -54,14 +54,14 @@ bool frames_vulkan_drain(const struct frames *f)
     const struct vulkan *v = &f->vulkan->vulkan;
     VkResult result = v->DeviceWaitIdle(v->device);
     if (result != VK_SUCCESS)
-        frames_say("vkDeviceWaitIdle: VkResult %d", (int)result);
+        frames_set_error("vkDeviceWaitIdle: VkResult %d", (int)result);
     return result == VK_SUCCESS;
 }
 
-bool frames_vulkan_is_there(const struct frames *f)
+bool frames_vulkan_available(const struct frames *f)
 {
     if (!f->vulkan)
-        frames_say("%s", f->no_vulkan);
+        frames_set_error("%s", f->no_vulkan);
     return f->vulkan;
 }
 
@@ -81,7 +81,7 @@ VkCommandBuffer frames_vulkan_begin(const struct frames *f, gr_resource *resourc
     VkCommandBuffer commands =
         vulkan_record(&f->vulkan->vulkan, VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT);
     if (!commands)
-        frames_say("no command buffer");
+        frames_set_error("no command buffer");
     else if (gr_vk_cmd_from_cuda(commands, &resource, 1, use) != GR_OK)
         frames_grinterop_failed("gr_vk_cmd_from_cuda");
     else
@@ -121,7 +121,7 @@ bool frames_vulkan_submit(const struct frames *f, const VkCommandBuffer commands
                                .pSignalSemaphores = &done};
     VkResult result = v->QueueSubmit(v->queue, 1, &info, VK_NULL_HANDLE);
     if (result != VK_SUCCESS)
-        frames_say("vkQueueSubmit: VkResult %d", (int)result);
+        frames_set_error("vkQueueSubmit: VkResult %d", (int)result);
     return result == VK_SUCCESS;
 }
 
@@ -139,7 +139,7 @@ bool frames_vulkan_read(struct frames *f)
                             k->pixels.buffer, 1, &all);
     vulkan_show_host(v, commands);
     if (v->EndCommandBuffer(commands) != VK_SUCCESS || !vulkan_run(v, commands)) {
-        frames_say("the picture could not be read");
+        frames_set_error("the picture could not be read");
         return false;
     }
     memcpy(f->pixels, k->pixels.bytes, FRAMES_PIXELS);
@@ -175,7 +175,7 @@ bool frames_vulkan_make_ring(struct frames *f, struct frames_run *run,
     unsigned made = 0;
     run->commands = calloc((size_t)run->kind->slots * slots->commands, sizeof(VkCommandBuffer));
     if (!run->commands) {
-        frames_say("out of memory");
+        frames_set_error("out of memory");
         return false;
     }
     if (make_slots(f, run, slots, resources, &made) &&
@@ -211,7 +211,7 @@ bool frames_vulkan_open_ring(struct frames *f, struct frames_run *run)
                                                      .producer = GR_SIDE_CUDA,
                                                      .commands = 1,
                                                      .record = record_points};
-    return frames_vulkan_is_there(f) && frames_vulkan_make_ring(f, run, &slots);
+    return frames_vulkan_available(f) && frames_vulkan_make_ring(f, run, &slots);
 }
 
 bool frames_vulkan_close_ring(struct frames *f, struct frames_run *run)

@@ -23,16 +23,16 @@ struct options {
 
 /* ---- Options --------------------------------------------------------------------------------- */
 
-static bool take_device(const char *text, void *options)
+static bool parse_device(const char *text, void *options)
 {
     struct frames *f = &((struct options *)options)->l.frames;
-    if (!bench_take_device("device", text, &f->on.ordinal))
+    if (!bench_parse_device("device", text, &f->on.ordinal))
         return false;
     f->gl_ordinal = f->on.ordinal;
     return true;
 }
 
-static bool take_rates(const char *text, void *options)
+static bool parse_rates(const char *text, void *options)
 {
     struct latency_table *table = &((struct options *)options)->table;
     const char *whole = text;
@@ -56,14 +56,14 @@ static bool be_quick(const char *text, void *options)
     struct options *o = options;
     o->mesh = 16;
     o->l.seconds = 0.1;
-    return take_rates("500,0", o);
+    return parse_rates("500,0", o);
 }
 
 static void read_options(int argc, char *argv[], struct options *o)
 {
     const struct option_row rows[] = {
         {"device", 0, "N", "the CUDA device that computes and draws (default 0)",
-         .own = {take_device, o}},
+         .own = {parse_device, o}},
         {"cuda-device", 0, "N", "the CUDA device that computes",
          .whole = {&o->l.frames.on.ordinal, 0, 1000}},
         {"gl-device", 0, "N", "the CUDA device on which OpenGL and Vulkan draw",
@@ -71,7 +71,7 @@ static void read_options(int argc, char *argv[], struct options *o)
         {"mesh", 0, "N", "points per side of the mesh", .whole = {&o->mesh, 2, 4096}},
         {"rates", 0, "A,B",
          "frames per second, up to six rates; 0: unlimited (default 60,120,1000,0)",
-         .own = {take_rates, o}},
+         .own = {parse_rates, o}},
         {"seconds", 0, "S", "duration of each row at each rate, up to 4096 frames",
          .real = {&o->l.seconds, 0.01, 60}},
         {"only", 0, "A,B", "only rows whose key begins with A or B, for example ring/ or interop",
@@ -96,7 +96,7 @@ static bool is_across(const struct options *o)
 static void choose_rows(struct options *o)
 {
     for (size_t i = 0; i < latency_row_count; i++)
-        if (bench_is_wanted(latency_rows[i].key, o->only) &&
+        if (bench_is_selected(latency_rows[i].key, o->only) &&
             (is_across(o) || !latency_rows[i].across))
             o->table.row[o->table.rows++] = &latency_rows[i];
 }
@@ -116,8 +116,8 @@ static bool open(void *of)
 {
     struct options *o = of;
     const bool good = open_all(&o->l, o->mesh);
-    if (!good && *frames_last_words() != '\0')
-        fprintf(stderr, "bench_latency: %s\n", frames_last_words());
+    if (!good && *frames_last_error() != '\0')
+        fprintf(stderr, "bench_latency: %s\n", frames_last_error());
     return good;
 }
 

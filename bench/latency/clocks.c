@@ -24,7 +24,7 @@ static bool start_answering(struct latency *l)
         "cuLaunchKernel");
 }
 
-static bool ask(struct latency *l, size_t question, struct latency_reading *r)
+static bool read_answer(struct latency *l, size_t question, struct latency_reading *r)
 {
     r->low = latency_now();
     __atomic_store_n(&l->words[0], question, __ATOMIC_RELEASE);
@@ -35,7 +35,7 @@ static bool ask(struct latency *l, size_t question, struct latency_reading *r)
     } while (value == 0 && (r->high - r->low) / 1000000 < PATIENCE_MS);
     r->value = (int64_t)value;
     if (value == 0)
-        frames_say("the kernel that reads the clock does not answer");
+        frames_set_error("the kernel that reads the clock does not answer");
     return value != 0;
 }
 
@@ -46,7 +46,7 @@ static bool question(struct latency *l, struct latency_offset *offset)
     if (!start_answering(l))
         return false;
     for (size_t i = 0; i < READINGS; i++)
-        if (!ask(l, i + 1, &readings[i]))
+        if (!read_answer(l, i + 1, &readings[i]))
             return false;
     *offset = latency_offset_of(readings, READINGS);
     l->step[LATENCY_CUDA] = latency_step_of(readings, READINGS);

@@ -103,7 +103,7 @@ int64_t latency_step_of(const struct latency_reading *readings, size_t count);
 int64_t latency_to_monotonic(const struct latency_clock *clock, int64_t value);
 int64_t latency_uncertain(const struct latency_clock *clock);
 
-/* clocks.c: all three; errors go to frames_say(). */
+/* clocks.c: all three; errors go to frames_set_error(). */
 bool latency_clocks_open(struct latency *latency);
 void latency_clocks_close(struct latency *latency);
 bool latency_clocks_read(struct latency *latency, bool after);

@@ -127,7 +127,7 @@ static bool evaluate(const struct latency *l, const struct latency_row *row, uns
     double *values = calloc(3 * (size_t)frames, sizeof(*values));
     double *wait = values + frames, *whole = wait + frames;
     if (!values) {
-        frames_say("out of memory");
+        frames_set_error("out of memory");
         return false;
     }
     for (unsigned i = first; i < frames; i++) {
@@ -165,7 +165,7 @@ static bool check_picture(struct latency *l, const struct frames_kind *kind,
         frames_read(&l->frames);
     else if (!frames_vulkan_read(&l->frames))
         return false;
-    cell->wrong = frames_wrong_pixels(&l->frames, vulkan ? 2 : 0);
+    cell->wrong = frames_count_wrong(&l->frames, vulkan ? 2 : 0);
     return true;
 }
 
@@ -213,13 +213,13 @@ void latency_measure(struct latency *l, struct latency_table *table, size_t r)
     if (run)
         run->kind = &kind;
     else
-        frames_say("out of memory");
+        frames_set_error("out of memory");
     bool good = run && (!kind.open || kind.open(f, run));
     for (size_t i = 0; i < table->rates; i++) {
         struct latency_cell *cell = &table->cells[r][i];
         good = good && measure_rate(l, row, run, table->rate[i], cell);
         if (!good)
-            snprintf(cell->reason, sizeof(cell->reason), "%s", frames_last_words());
+            snprintf(cell->reason, sizeof(cell->reason), "%s", frames_last_error());
     }
     frames_drain(f);
     if (run && kind.close)

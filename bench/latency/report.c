@@ -102,7 +102,7 @@ static void print_reasons(const struct latency_table *table)
 }
 
 /* The delay that a ring causes for the producer, compared with the unsynchronised row. */
-static void print_held_up(const struct latency_table *table)
+static void print_delays(const struct latency_table *table)
 {
     if (table->rows == 0 || strcmp(table->row[0]->key, "alone") != 0)
         return;
@@ -131,7 +131,7 @@ void latency_print(const struct latency_table *table)
            "the thread began the frame.\n");
     for (size_t r = 0; r < table->rates; r++)
         print_rate(table, r);
-    print_held_up(table);
+    print_delays(table);
     print_reasons(table);
     fflush(stdout);
 }

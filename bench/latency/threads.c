@@ -65,7 +65,7 @@ bool latency_threads(struct latency *l, struct frames_run *run, unsigned frames,
         .latency = l, .ring = run->ring, .frames = frames, .start = start, .period = period};
     pthread_t thread;
     if (pthread_create(&thread, NULL, produce, &producer) != 0) {
-        frames_say("no thread could be started");
+        frames_set_error("no thread could be started");
         return false;
     }
     bool good = true;

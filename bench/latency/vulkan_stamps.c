@@ -139,17 +139,17 @@ bool latency_vulkan_open(struct latency *l)
                                         .queryType = VK_QUERY_TYPE_TIMESTAMP,
                                         .queryCount = LATENCY_MOST_FRAMES + 1};
     if (!k) {
-        frames_say("out of memory");
+        frames_set_error("out of memory");
         return false;
     }
     k->on = &l->frames.vulkan->vulkan;
     const gr_vk_headless_info *on = gr_vk_headless_get(k->on->headless);
-    frames_say("Vulkan has no timers here");
+    frames_set_error("Vulkan has no timers here");
     if (!find_functions(k, on) || !find_clock(k, on) ||
         k->CreateQueryPool(on->device, &info, NULL, &k->pool) != VK_SUCCESS || !record(k))
         return false;
     open_calibrated(k, on);
-    frames_say("%s", "");
+    frames_set_error("%s", "");
     return true;
 }
 
@@ -173,7 +173,7 @@ bool latency_vulkan_prepare(struct latency *l, unsigned frames)
     (void)frames;
     const bool good = vulkan_run(l->vulkan->on, l->vulkan->reset);
     if (!good)
-        frames_say("cannot reset the Vulkan timers");
+        frames_set_error("cannot reset the Vulkan timers");
     l->frames.vulkan->stamps = good ? l->vulkan->stamps : NULL;
     return good;
 }
@@ -192,7 +192,7 @@ static bool take(const struct latency_vulkan *k, uint32_t first, uint32_t count,
     for (uint32_t i = 0; i < count; i++)
         values[i] = nanoseconds(k, values[i]);
     if (result != VK_SUCCESS)
-        frames_say("vkGetQueryPoolResults: VkResult %d", (int)result);
+        frames_set_error("vkGetQueryPoolResults: VkResult %d", (int)result);
     return result == VK_SUCCESS;
 }
 
@@ -225,7 +225,7 @@ static bool calibrate(const struct latency_vulkan *k, struct latency_offset *off
         found = true;
     }
     if (!found)
-        frames_say("vkGetCalibratedTimestampsEXT failed");
+        frames_set_error("vkGetCalibratedTimestampsEXT failed");
     return found;
 }
 
@@ -239,7 +239,7 @@ bool latency_vulkan_clock(struct latency *l, struct latency_offset *offset)
         uint64_t value;
         readings[i].low = latency_now();
         if (!vulkan_run(k->on, k->stamps[LATENCY_MOST_FRAMES])) {
-            frames_say("cannot submit the Vulkan timer");
+            frames_set_error("cannot submit the Vulkan timer");
             return false;
         }
         readings[i].high = latency_now();

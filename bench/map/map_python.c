@@ -50,7 +50,7 @@ static bool take_row(char *line, struct bench_table *table)
     return true;
 }
 
-static bool take_line(char *line, void *table)
+static bool parse_line(char *line, void *table)
 {
     if (strncmp(line, "row\t", 4) == 0)
         return take_row(line + 4, table);
@@ -71,5 +71,5 @@ bool bench_run_python(const char *python, const char *script, const struct bench
              bench->on.ordinal, bench->bytes, effort->blocks, effort->room_seconds,
              effort->full_blocks, effort->frames, effort->fill_frames, effort->fill_seconds);
     *table = (struct bench_table){.subjects = {"cuda.bindings", "cuda.core"}};
-    return bench_run_script(arguments, more, take_line, table) && table->count > 0;
+    return bench_run_script(arguments, more, parse_line, table) && table->count > 0;
 }

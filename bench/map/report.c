@@ -75,7 +75,7 @@ static void print_times(const struct bench_table *table, const char *label, cons
     printf("%s\n", acceptance ? "   goal: >= 15" : "");
 }
 
-static void print_what_batches_save(const struct bench_table *table, bool acceptance)
+static void print_batch_speedup(const struct bench_table *table, bool acceptance)
 {
     const char *room = "room in the queues", *full = "queues full, map and release",
                *work = "queues full, with fills and copies";
@@ -101,7 +101,7 @@ void bench_print(const struct bench_table *table, bool acceptance)
         part = (int)row->kind->part;
         print_row(row, acceptance);
     }
-    print_what_batches_save(table, acceptance);
+    print_batch_speedup(table, acceptance);
     fflush(stdout);
 }
 

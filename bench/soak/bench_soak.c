@@ -20,7 +20,7 @@ const char bench_program[] = "bench_soak";
         .name = name_, .run = soak_gl_buffer, .transport = GR_TRANSPORT_##transport_,              \
         .ring = ring_, .cuda_reads = cuda_reads_                                                   \
     }
-struct soak_way soak_ways[SOAK_WAYS] = {
+struct soak_transport soak_ways[SOAK_WAYS] = {
     GL("interop", INTEROP, false, false),
     GL("interop, CUDA reads", INTEROP, false, true),
     GL("interop ring", INTEROP, true, false),
@@ -64,7 +64,7 @@ uint32_t soak_word(uint64_t frame)
     return (uint32_t)frame * 2654435761u + 12345u;
 }
 
-bool soak_check(const struct soak_way *way, soak_group words, uint64_t first, size_t count)
+bool soak_check(const struct soak_transport *way, soak_group words, uint64_t first, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         for (int word = 0; word < SOAK_WORDS; word++)
@@ -80,7 +80,7 @@ bool soak_check(const struct soak_way *way, soak_group words, uint64_t first, si
 
 static void *run_way(void *of_way)
 {
-    struct soak_way *way = of_way;
+    struct soak_transport *way = of_way;
     way->failed = way->run(way);
     if (way->failed) {
         fprintf(stderr, "bench_soak: %s: %s: ", way->name, way->failed);
@@ -93,7 +93,7 @@ static void *run_way(void *of_way)
 static bool start(int ordinal)
 {
     for (int i = 0; i < SOAK_WAYS; i++) {
-        struct soak_way *way = &soak_ways[i];
+        struct soak_transport *way = &soak_ways[i];
         way->ordinal = ordinal;
         atomic_store(&way->running, true);
         if (pthread_create(&way->thread, NULL, run_way, way) != 0) {
@@ -153,7 +153,7 @@ static bool end(void)
     bool good = true;
     printf("\n  %-26s %12s\n", "way", "frames");
     for (int i = 0; i < SOAK_WAYS; i++) {
-        struct soak_way *way = &soak_ways[i];
+        struct soak_transport *way = &soak_ways[i];
         pthread_join(way->thread, NULL);
         if (way->skipped[0])
             printf("  %-26s skipped: %s\n", way->name, way->skipped);

@@ -16,10 +16,10 @@ enum { SOAK_WORDS = 4, SOAK_GROUP = 64, SOAK_SAMPLES = 100000 };
 typedef uint32_t soak_group[SOAK_GROUP][SOAK_WORDS];
 
 /* A way to pass frames from one API to the other, run by a thread with its own contexts. */
-struct soak_way {
+struct soak_transport {
     const char *name;
-    const char *(*run)(struct soak_way *way); /* NULL, or the step that failed */
-    unsigned transport;                       /* for OpenGL: a bit of gr_transport */
+    const char *(*run)(struct soak_transport *way); /* NULL, or the step that failed */
+    unsigned transport;                             /* for OpenGL: a bit of gr_transport */
     bool ring, cuda_reads;
     int ordinal; /* the CUDA device */
 
@@ -31,19 +31,19 @@ struct soak_way {
 };
 
 enum { SOAK_WAYS = 10 };
-extern struct soak_way soak_ways[SOAK_WAYS];
+extern struct soak_transport soak_ways[SOAK_WAYS];
 
 /* Set when the time is up. */
 extern atomic_bool soak_over;
 
 /* The word of a frame; whether a group has the frames from `first` on. */
 uint32_t soak_word(uint64_t frame);
-bool soak_check(const struct soak_way *way, soak_group words, uint64_t first, size_t count);
+bool soak_check(const struct soak_transport *way, soak_group words, uint64_t first, size_t count);
 
-/* gl_ways.c and vulkan_way.c */
-const char *soak_gl_buffer(struct soak_way *way);
-const char *soak_gl_image(struct soak_way *way);
-const char *soak_vulkan(struct soak_way *way);
+/* gl_transports.c and vulkan_transport.c */
+const char *soak_gl_buffer(struct soak_transport *way);
+const char *soak_gl_image(struct soak_transport *way);
+const char *soak_vulkan(struct soak_transport *way);
 
 /* The state of the process, sampled once a second. */
 struct soak_sample {

@@ -42,7 +42,7 @@ bool soak_sample_now(const gr_cuda_api *cuda, double seconds, struct soak_sample
 /* ---- The verdict ----------------------------------------------------------------------------- */
 
 /* The maximum in the part of the log from `begin` to `end`, as fractions. */
-static struct soak_sample most_of(const struct soak_log *log, double begin, double end)
+static struct soak_sample maximum_of(const struct soak_log *log, double begin, double end)
 {
     struct soak_sample most = {0};
     for (size_t i = (size_t)(begin * (double)log->count); i < (size_t)(end * (double)log->count);
@@ -76,7 +76,7 @@ bool soak_has_grown(const struct soak_log *log)
         printf("  too short to say whether anything grows: at least 20 s are needed\n");
         return false;
     }
-    const struct soak_sample before = most_of(log, 0.25, 0.5), after = most_of(log, 0.75, 1);
+    const struct soak_sample before = maximum_of(log, 0.25, 0.5), after = maximum_of(log, 0.75, 1);
     bool grown =
         say("resident", "MiB", (double)before.resident / mib, (double)after.resident / mib, 4);
     grown = say("GPU memory", "MiB", (double)before.device / mib, (double)after.device / mib, 4) ||

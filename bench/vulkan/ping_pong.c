@@ -191,7 +191,7 @@ static bool submit_begun(struct vkb *bench, struct vkb_side *side, const struct 
 }
 
 /* Sets the value that completes the last n frames. */
-static bool is_done_at(struct vkb_side *side, unsigned n, uint64_t value)
+static bool set_done_value(struct vkb_side *side, unsigned n, uint64_t value)
 {
     for (unsigned i = 0; i < n; i++)
         side->done[(side->frames - i) % VKB_FRAMES] = value;
@@ -209,7 +209,7 @@ bool vkb_ping_pong_grinterop(struct vkb *bench, struct vkb_side *side, const str
     if (gr_buffer_release(buffer) != GR_OK)
         return bench_grinterop_failed("gr_buffer_release");
     return filled && submit_begun(bench, side, kind, &side->resources[i], 1) &&
-           is_done_at(side, 1, side->drawn);
+           set_done_value(side, 1, side->drawn);
 }
 
 /*
@@ -242,7 +242,7 @@ bool vkb_batch_raw(struct vkb *bench, struct vkb_side *side, const struct vkb_ki
         !submit(bench, side, kind, side->release, side->computed, side->acquire, ++side->drawn))
         return false;
     side->waits_for[first] = side->drawn;
-    return is_done_at(side, kind->copies, side->drawn);
+    return set_done_value(side, kind->copies, side->drawn);
 }
 
 bool vkb_batch_grinterop(struct vkb *bench, struct vkb_side *side, const struct vkb_kind *kind)
@@ -261,7 +261,7 @@ bool vkb_batch_grinterop(struct vkb *bench, struct vkb_side *side, const struct 
     if (released != GR_OK)
         return bench_grinterop_failed("gr_buffer_release_many");
     return filled && submit_begun(bench, side, kind, side->resources + first, n) &&
-           is_done_at(side, kind->copies, side->drawn);
+           set_done_value(side, kind->copies, side->drawn);
 }
 
 bool vkb_cuda_alone(struct vkb *bench, struct vkb_side *side, const struct vkb_kind *kind)

@@ -121,7 +121,7 @@ static void print_times(const struct vkb_table *table, const char *label, const 
             bench_number(b, calls->wall[VKB_GRINTEROP].median / one->wall[VKB_GRINTEROP].median));
 }
 
-static void print_what_batches_save(const struct vkb_table *table)
+static void print_batch_speedup(const struct vkb_table *table)
 {
     if (!find(table, "release/batch") && !find(table, "both/batch") &&
         !find(table, "small/batch") && !find(table, "full/batch"))
@@ -219,7 +219,7 @@ void vkb_print(const struct vkb_table *table)
         part = (int)row->kind->part;
         print_row(row);
     }
-    print_what_batches_save(table);
+    print_batch_speedup(table);
     print_round_trips(table);
     fflush(stdout);
 }

@@ -96,8 +96,8 @@ static void signal_on_host(void *argument)
 }
 
 /* The ring holds more points than the frames in flight of a row can have. */
-static bool put_on_host(struct vkb *bench, void (*function)(void *), VkSemaphore semaphore,
-                        uint64_t value)
+static bool enqueue_on_host(struct vkb *bench, void (*function)(void *), VkSemaphore semaphore,
+                            uint64_t value)
 {
     struct vkb_point *point = &bench->points[bench->point++ % VKB_POINTS];
     *point = (struct vkb_point){bench, semaphore, value};
@@ -108,7 +108,7 @@ static bool put_on_host(struct vkb *bench, void (*function)(void *), VkSemaphore
 bool vkb_raw_wait(struct vkb *bench, const struct vkb_side *side, uint64_t value)
 {
     if (bench->through_host)
-        return put_on_host(bench, wait_on_host, side->acquire, value);
+        return enqueue_on_host(bench, wait_on_host, side->acquire, value);
     const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS params = {.params.fence.value = value};
     return bench_cuda_ok(
         bench->cuda->WaitExternalSemaphoresAsync(&side->cuda_acquire, &params, 1, bench->on.stream),
@@ -135,7 +135,7 @@ void vkb_try_barriers(struct vkb *bench)
 bool vkb_raw_signal(struct vkb *bench, const struct vkb_side *side, uint64_t value)
 {
     if (bench->through_host)
-        return put_on_host(bench, signal_on_host, side->release, value);
+        return enqueue_on_host(bench, signal_on_host, side->release, value);
     CUresult result = bench->batch_mem_op ? raw_barrier(bench) : CUDA_SUCCESS;
     if (result != CUDA_SUCCESS)
         return bench_cuda_failed(result, "cuStreamBatchMemOp");

@@ -185,7 +185,7 @@ static int chunk_of(const struct farm *farm)
 }
 
 /* A few times a second: reports this rank's progress; rank 0 displays the total. */
-static void tell(struct farm *farm)
+static void report_progress(struct farm *farm)
 {
     const double now = clock_seconds();
     if (now - farm->told_at < (farm->crew.rank == 0 ? 0.2 : 0.5))
@@ -214,7 +214,7 @@ static bool work(struct farm *farm)
             if (!farm_render_frame(farm->render, farm->missing[i]))
                 return false;
             pause_if_slow(farm);
-            tell(farm);
+            report_progress(farm);
         }
     return farm_render_finish(farm->render);
 }
@@ -222,7 +222,7 @@ static bool work(struct farm *farm)
 static void show_progress(void *user)
 {
     struct farm *farm = user;
-    tell(farm);
+    report_progress(farm);
 }
 
 /* No rank waits here for a failed one: that rank aborts the job. */
@@ -247,7 +247,7 @@ static void do_all(struct farm *farm)
                             .seconds = clock_seconds() - farm->begun};
     gethostname(own.host, sizeof(own.host) - 1);
     farm->told_at = 0;
-    tell(farm);
+    report_progress(farm);
     crew_barrier_slow(farm->crew.rank == 0 ? show_progress : NULL, farm);
     const double seconds = clock_seconds() - farm->begun;
     crew_gather(&own, farm->ranks, sizeof(own));

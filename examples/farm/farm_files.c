@@ -42,7 +42,7 @@ static bool make_folder(const char *path)
  * Locks one byte per frame, so jobs with different frames do not conflict. The system releases the
  * locks however the process ends.
  */
-static bool take_frames(const struct farm_files *files)
+static bool lock_frames(const struct farm_files *files)
 {
     struct flock frames = {
         .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = files->first, .l_len = files->count};
@@ -65,7 +65,7 @@ bool farm_files_open(struct farm_files *files)
     files->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (files->lock < 0)
         return fail(path, "opened");
-    if (take_frames(files))
+    if (lock_frames(files))
         return true;
     farm_files_close(files);
     return false;

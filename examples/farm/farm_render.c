@@ -115,7 +115,7 @@ static bool copy_out(struct farm_render *r, struct picture *picture, int frame)
 /* ---- Passing pictures from OpenGL to the writers --------------------------------------------- */
 
 /* A failed kernel makes its context unusable, and all further pictures invalid. */
-static bool kernels_are_well(const struct farm_render *r)
+static bool kernels_succeeded(const struct farm_render *r)
 {
     const CUresult result = r->session.cuda->StreamQuery(r->session.stream);
     return result == CUDA_ERROR_NOT_READY || cuda_ok(result, "run the kernel");
@@ -125,12 +125,12 @@ static bool kernels_are_well(const struct farm_render *r)
  * Checks or waits for the fence of a picture. After a failed kernel the CUDA signal never arrives
  * and OpenGL waits forever; then even a wait ends with GL_TIMEOUT_EXPIRED, with the reason printed.
  */
-static GLenum ask_for(const struct farm_render *r, GLsync fence, bool wait)
+static GLenum check_fence(const struct farm_render *r, GLsync fence, bool wait)
 {
     GLenum state;
     do
         state = glClientWaitSync(fence, GL_SYNC_FLUSH_COMMANDS_BIT, wait ? 100000000 : 0);
-    while (wait && state == GL_TIMEOUT_EXPIRED && kernels_are_well(r));
+    while (wait && state == GL_TIMEOUT_EXPIRED && kernels_succeeded(r));
     return state;
 }
 
@@ -138,7 +138,7 @@ static GLenum ask_for(const struct farm_render *r, GLsync fence, bool wait)
 static bool collect(struct farm_render *r, bool wait, bool *there)
 {
     struct picture *picture = &r->pictures[r->collected % (unsigned)r->options.in_flight];
-    const GLenum state = ask_for(r, picture->fence, wait);
+    const GLenum state = check_fence(r, picture->fence, wait);
     *there = state != GL_TIMEOUT_EXPIRED;
     if (!*there)
         return !wait;
@@ -148,7 +148,7 @@ static bool collect(struct farm_render *r, bool wait, bool *there)
         fprintf(stderr, "OpenGL cannot wait for a picture (error 0x%04x).\n", glGetError());
         return false;
     }
-    if (!kernels_are_well(r))
+    if (!kernels_succeeded(r))
         return false;
     r->collected++;
     farm_writers_put(r->writers, picture->frame, picture->pixels, &picture->busy);

@@ -243,7 +243,7 @@ int main(int argc, char **argv)
                               .height_scale = 0.3,
                               .rotate = 30.0};
     read_options(argc, argv, &options);
-    if (!output_spares_input(options.output, options.input))
+    if (!output_differs_from_input(options.output, options.input))
         return 2;
 
     struct show show = {0};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Draws the sheet of port with Vulkan. share(), give_away() and port_vk_submit() use grinterop;
- * gr_vk_submit() adds waits, signals and barriers.
+ * Draws the sheet of port with Vulkan. share(), release_to_cuda() and port_vk_submit() use
+ * grinterop; gr_vk_submit() adds waits, signals and barriers.
  */
 #include "port_vk_draw.h"
 
@@ -32,7 +32,7 @@ static bool share(struct port_vk *p)
 }
 
 /* Once: releases the new resources to CUDA, which writes them first. */
-static bool give_away(const struct port_vk *p)
+static bool release_to_cuda(const struct port_vk *p)
 {
     const gr_vk_use nothing = GR_INIT(gr_vk_use, .stages = VK_PIPELINE_STAGE_2_TOP_OF_PIPE_BIT);
     const gr_vk_submit_desc desc = GR_INIT(gr_vk_submit_desc, .last = &nothing);
@@ -135,7 +135,8 @@ bool port_vk_init(struct port_vk *p, const struct vulkan *vulkan, VkRenderPass p
                   gr_resource *shared[PORT_SHARED])
 {
     *p = (struct port_vk){.vulkan = vulkan, .shared = shared};
-    return make_buffers(p) && share(p) && make_set(p) && make_pipelines(p, pass) && give_away(p);
+    return make_buffers(p) && share(p) && make_set(p) && make_pipelines(p, pass) &&
+           release_to_cuda(p);
 }
 
 /* In reverse order, once nothing is in use any more. */

@@ -51,7 +51,7 @@ static bool make_result(struct show *show, const struct options *options)
 {
     const struct offscreen *target = &show->target;
     draw_picture(show, (float)options->rotate);
-    filter_take(&show->filter, target);
+    filter_resolve(&show->filter, target);
     if (!filter_run(&show->filter, (enum filter_kind)options->filter))
         return false;
     filter_show(&show->filter, &show->screen, target, (float)options->split);
@@ -128,7 +128,7 @@ int main(int argc, char **argv)
                               .rotate = 24.0,
                               .split = 50.0};
     read_options(argc, argv, &options);
-    if (!output_spares_input(options.output, options.input))
+    if (!output_differs_from_input(options.output, options.input))
         return 2;
 
     struct show show = {0};

@@ -84,7 +84,7 @@ bool filter_run(struct filter *f, enum filter_kind kind)
     return done;
 }
 
-void filter_take(const struct filter *f, const struct offscreen *drawn)
+void filter_resolve(const struct filter *f, const struct offscreen *drawn)
 {
     const int w = f->width, h = f->height;
     glBindFramebuffer(GL_READ_FRAMEBUFFER, drawn->drawn);

@@ -41,7 +41,7 @@ bool filter_open(struct filter *filter, const struct session *session, int width
 void filter_close(struct filter *filter);
 
 /* Resolves the multisampled drawing into the texture. */
-void filter_take(const struct filter *filter, const struct offscreen *drawn);
+void filter_resolve(const struct filter *filter, const struct offscreen *drawn);
 
 /* Runs the filter with CUDA. False after an error. */
 bool filter_run(struct filter *filter, enum filter_kind kind);

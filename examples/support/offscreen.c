@@ -67,7 +67,7 @@ void offscreen_bind(const struct offscreen *target)
 }
 
 /* The first row in OpenGL is the lowest. */
-static void turn_over(unsigned char *pixels, size_t pitch, int rows)
+static void flip_rows(unsigned char *pixels, size_t pitch, int rows)
 {
     for (int top = 0, bottom = rows - 1; top < bottom; top++, bottom--) {
         unsigned char *a = pixels + (size_t)top * pitch;
@@ -95,7 +95,7 @@ void offscreen_read(const struct offscreen *target, unsigned char *pixels)
     resolve(target);
     glPixelStorei(GL_PACK_ALIGNMENT, 1);
     glReadPixels(0, 0, w, h, GL_RGB, GL_UNSIGNED_BYTE, pixels);
-    turn_over(pixels, 3 * (size_t)w, h);
+    flip_rows(pixels, 3 * (size_t)w, h);
 }
 
 void offscreen_read_into(const struct offscreen *target, unsigned buffer)

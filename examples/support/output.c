@@ -37,7 +37,7 @@ void output_report(const char *path, int width, int height)
     free(full);
 }
 
-bool output_can_be(const char *output)
+bool output_is_writable(const char *output)
 {
     const char *slash = strrchr(output, '/');
     char *folder = slash ? strndup(output, (size_t)(slash - output) + 1) : strdup(".");
@@ -55,7 +55,7 @@ bool output_can_be(const char *output)
     return !error;
 }
 
-bool output_spares_input(const char *output, const char *input)
+bool output_differs_from_input(const char *output, const char *input)
 {
     struct stat in, out;
     if (stat(input, &in) != 0 || stat(output, &out) != 0 || in.st_dev != out.st_dev ||

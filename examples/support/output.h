@@ -19,9 +19,9 @@ void output_report(const char *path, int width, int height);
  * Checks in advance that a picture can be written; false, with a message, if its directory is
  * missing or not writable, or if the path is a directory.
  */
-bool output_can_be(const char *output);
+bool output_is_writable(const char *output);
 
 /* False, with a message, if the output would overwrite the input. */
-bool output_spares_input(const char *output, const char *input);
+bool output_differs_from_input(const char *output, const char *input);
 
 #endif

@@ -19,7 +19,7 @@
 enum { MOST_PIXELS = 1 << 27 };
 
 /* The libpng error handler: keeps the message for the caller of setjmp() to print. */
-static void keep_words(png_structp png, png_const_charp words)
+static void keep_message(png_structp png, png_const_charp words)
 {
     char *kept = png_get_error_ptr(png);
     snprintf(kept, 128, "%s", words);
@@ -33,7 +33,7 @@ static void ignore_words(png_structp png, png_const_charp words)
 }
 
 /* Makes rows of any file come out as 16 bit RGBA in native byte order. */
-static void ask_for_rgba16(png_structp png, png_infop info)
+static void set_rgba16_output(png_structp png, png_infop info)
 {
     png_set_expand_16(png);
     if (!(png_get_color_type(png, info) & PNG_COLOR_MASK_COLOR))
@@ -52,7 +52,7 @@ static void read_rows(png_structp png, png_infop info, FILE *file, struct pictur
     const size_t width = png_get_image_width(png, info), height = png_get_image_height(png, info);
     if (width > MOST_PIXELS / height)
         png_error(png, "the picture is too large (134 million pixels at most)");
-    ask_for_rgba16(png, info);
+    set_rgba16_output(png, info);
     const int passes = png_set_interlace_handling(png);
     png_read_update_info(png, info);
 
@@ -71,7 +71,7 @@ static void read_rows(png_structp png, png_infop info, FILE *file, struct pictur
 static bool read_stream(FILE *file, struct picture *picture, char words[128])
 {
     png_structp png =
-        png_create_read_struct(PNG_LIBPNG_VER_STRING, words, keep_words, ignore_words);
+        png_create_read_struct(PNG_LIBPNG_VER_STRING, words, keep_message, ignore_words);
     png_infop info = png ? png_create_info_struct(png) : NULL;
     if (!info) {
         png_destroy_read_struct(&png, NULL, NULL);
@@ -123,7 +123,7 @@ void picture_free(struct picture *picture)
 }
 
 /* Only for a regular file: a device named as the output must stay. */
-static void remove_half(const char *path)
+static void remove_partial(const char *path)
 {
     struct stat status;
     if (lstat(path, &status) == 0 && S_ISREG(status.st_mode))
@@ -151,6 +151,6 @@ bool png_file_write(const char *path, int width, int height, const unsigned char
         return true;
     fprintf(stderr, "%s cannot be written: %s\n", path,
             errno != 0 ? strerror(errno) : image.message);
-    remove_half(path);
+    remove_partial(path);
     return false;
 }

@@ -28,7 +28,7 @@ bool cuda_ok(CUresult result, const char *doing)
 }
 
 /* Prints the devices and drivers in use, which are part of the result. */
-static bool introduce(const struct session *s)
+static bool print_devices(const struct session *s)
 {
     CUdevice device;
     char name[256] = "";
@@ -69,7 +69,7 @@ static bool load_driver(struct session *s)
 
 bool session_open_cuda(struct session *s)
 {
-    return load_driver(s) && open_cuda(s, 0) && introduce(s);
+    return load_driver(s) && open_cuda(s, 0) && print_devices(s);
 }
 
 bool session_open_current(struct session *s)
@@ -79,12 +79,12 @@ bool session_open_current(struct session *s)
         return false;
     if (gr_gl_cuda_device(&device) != GR_OK)
         device = 0;
-    return open_cuda(s, device) && introduce(s);
+    return open_cuda(s, device) && print_devices(s);
 }
 
 bool session_open(struct session *s)
 {
-    if (!load_driver(s) || !open_opengl(s, 0) || !open_cuda(s, 0) || !introduce(s))
+    if (!load_driver(s) || !open_opengl(s, 0) || !open_cuda(s, 0) || !print_devices(s))
         return false;
     char opengl[512] = "";
     gr_egl_describe(s->egl, opengl, sizeof(opengl));

@@ -42,7 +42,7 @@ static pid_t start_computer(const struct twoproc_options *options, int socket)
     return -1;
 }
 
-static bool end_computer(pid_t pid, bool killed)
+static bool stop_computer(pid_t pid, bool killed)
 {
     int status = 0;
     if (waitpid(pid, &status, 0) < 0)
@@ -67,7 +67,7 @@ static bool run_both(const struct twoproc_options *options)
         return false;
     }
     bool drawn = twoproc_draw(options, ends[0], computer);
-    return end_computer(computer, options->kill) && drawn;
+    return stop_computer(computer, options->kill) && drawn;
 }
 
 /* ---- Options --------------------------------------------------------------------------------- */

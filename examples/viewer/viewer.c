@@ -125,7 +125,7 @@ static void write_title(struct show *show)
 static bool run(struct show *show)
 {
     show->clock = show->titled = clock_seconds();
-    while (viewer_window_listen(&show->window), !show->window.ended) {
+    while (viewer_window_poll(&show->window), !show->window.ended) {
         choose_scene(show);
         move_time(show);
         const enum viewer_drawn drawn = draw_frame(show);
@@ -213,7 +213,7 @@ int main(int argc, char **argv)
     if (!is_sound(&options))
         return 2;
     /* Without --frames a still may not be wanted. */
-    if ((options.frames > 0 || options.still != still) && !output_can_be(options.still))
+    if ((options.frames > 0 || options.still != still) && !output_is_writable(options.still))
         return EXIT_FAILURE;
 
     struct show show = {.options = &options, .renderer = options.vulkan ? &viewer_vk : &viewer_gl};

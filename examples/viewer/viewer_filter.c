@@ -35,7 +35,7 @@ static const struct offscreen *draw_scene(void *scene, const struct viewer_frame
     if (!fit_filter(p, frame->width, frame->height) ||
         !viewer_surface_draw(&p->surface, frame, moved, target))
         return NULL;
-    filter_take(&p->filter, target);
+    filter_resolve(&p->filter, target);
     if (!filter_run(&p->filter, FILTER_BLUR))
         return NULL;
     filter_show(&p->filter, &p->stage->screen, target, 50.0f);

@@ -147,7 +147,7 @@ static enum viewer_drawn fit_chain(struct viewer_swapchain *s, int width, int he
     return make_chain(s, &can) ? VIEWER_SHOWN : VIEWER_FAILED;
 }
 
-enum viewer_drawn viewer_swapchain_take(struct viewer_swapchain *s, int width, int height)
+enum viewer_drawn viewer_swapchain_acquire(struct viewer_swapchain *s, int width, int height)
 {
     /* Times out so that input is handled: a hidden window may have no image available. */
     const uint64_t a_while = UINT64_C(100000000);
@@ -188,7 +188,7 @@ void viewer_swapchain_record(const struct viewer_swapchain *s, const struct vulk
                          VK_IMAGE_LAYOUT_PRESENT_SRC_KHR);
 }
 
-bool viewer_swapchain_show(struct viewer_swapchain *s)
+bool viewer_swapchain_present(struct viewer_swapchain *s)
 {
     const VkPresentInfoKHR info = {.sType = VK_STRUCTURE_TYPE_PRESENT_INFO_KHR,
                                    .waitSemaphoreCount = 1,

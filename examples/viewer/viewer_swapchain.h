@@ -45,13 +45,14 @@ void viewer_swapchain_free(struct viewer_swapchain *swapchain);
  * Acquires the next image for a window of that size, and recreates all images if the window has
  * changed. VIEWER_SHOWN: the image is ready to be drawn to and presented.
  */
-enum viewer_drawn viewer_swapchain_take(struct viewer_swapchain *swapchain, int width, int height);
+enum viewer_drawn viewer_swapchain_acquire(struct viewer_swapchain *swapchain, int width,
+                                           int height);
 
 /* Records the copy of the target into the image. */
 void viewer_swapchain_record(const struct viewer_swapchain *swapchain,
                              const struct vulkan_target *target, VkCommandBuffer commands);
 
 /* Presents the image after the submit that signals drawn[next]. */
-bool viewer_swapchain_show(struct viewer_swapchain *swapchain);
+bool viewer_swapchain_present(struct viewer_swapchain *swapchain);
 
 #endif

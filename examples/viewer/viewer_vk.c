@@ -96,13 +96,13 @@ static void take_pixels(const struct vulkan_target *target, unsigned char *pixel
 }
 
 /* Draws into the acquired swapchain image. */
-static bool draw_taken(struct renderer *r, const struct viewer_frame *frame)
+static bool draw_acquired(struct renderer *r, const struct viewer_frame *frame)
 {
     const struct port_view view = port_look(frame->width, frame->height, &frame->orbit);
     if (!compute(r, frame->time) || !record(r))
         return false;
     memcpy(r->port.uniforms.bytes, &view, sizeof(view));
-    if (!submit_frame(r) || !viewer_swapchain_show(&r->swapchain) || !vulkan_wait(&r->vulkan))
+    if (!submit_frame(r) || !viewer_swapchain_present(&r->swapchain) || !vulkan_wait(&r->vulkan))
         return false;
     if (frame->pixels)
         take_pixels(&r->target, frame->pixels);
@@ -115,8 +115,8 @@ static enum viewer_drawn draw(void *renderer, const struct viewer_frame *frame)
     if (!fit_target(r, frame->width, frame->height))
         return VIEWER_FAILED;
     const enum viewer_drawn taken =
-        viewer_swapchain_take(&r->swapchain, frame->width, frame->height);
-    return taken != VIEWER_SHOWN || draw_taken(r, frame) ? taken : VIEWER_FAILED;
+        viewer_swapchain_acquire(&r->swapchain, frame->width, frame->height);
+    return taken != VIEWER_SHOWN || draw_acquired(r, frame) ? taken : VIEWER_FAILED;
 }
 
 static void describe(const void *renderer, char *text, size_t size)

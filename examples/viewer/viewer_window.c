@@ -17,7 +17,7 @@ static void print_error(int code, const char *words)
     fprintf(stderr, "GLFW: %s\n", words);
 }
 
-static void take_key(GLFWwindow *glfw, int key, int place, int action, int modifiers)
+static void on_key(GLFWwindow *glfw, int key, int place, int action, int modifiers)
 {
     struct viewer_window *w = glfwGetWindowUserPointer(glfw);
     (void)place;
@@ -42,7 +42,7 @@ static float between(float value, float least, float most)
 }
 
 /* Dragging across the whole window is half a turn. */
-static void take_pointer(GLFWwindow *glfw, double x, double y)
+static void on_pointer(GLFWwindow *glfw, double x, double y)
 {
     struct viewer_window *w = glfwGetWindowUserPointer(glfw);
     int width, height;
@@ -56,7 +56,7 @@ static void take_pointer(GLFWwindow *glfw, double x, double y)
     w->y = y;
 }
 
-static void take_wheel(GLFWwindow *glfw, double across, double along)
+static void on_wheel(GLFWwindow *glfw, double across, double along)
 {
     struct viewer_window *w = glfwGetWindowUserPointer(glfw);
     (void)across;
@@ -110,9 +110,9 @@ bool viewer_window_open(struct viewer_window *w, enum viewer_api api, int width,
         return false;
     }
     glfwSetWindowUserPointer(w->glfw, w);
-    glfwSetKeyCallback(w->glfw, take_key);
-    glfwSetCursorPosCallback(w->glfw, take_pointer);
-    glfwSetScrollCallback(w->glfw, take_wheel);
+    glfwSetKeyCallback(w->glfw, on_key);
+    glfwSetCursorPosCallback(w->glfw, on_pointer);
+    glfwSetScrollCallback(w->glfw, on_wheel);
     w->by_clock = is_on_wayland();
     if (api != VIEWER_VULKAN) {
         glfwMakeContextCurrent(w->glfw);
@@ -135,7 +135,7 @@ static void wait_until_due(struct viewer_window *w)
     w->due = clock_seconds() + frame;
 }
 
-void viewer_window_listen(struct viewer_window *w)
+void viewer_window_poll(struct viewer_window *w)
 {
     const double a_while = 0.05;
     if (w->paused)

@@ -44,6 +44,6 @@ void viewer_window_close(struct viewer_window *window);
  * Handles the input since the last call. Blocks while the window is minimised, waits a twentieth of
  * a second while the time is paused, and waits for the clock if it paces the frames.
  */
-void viewer_window_listen(struct viewer_window *window);
+void viewer_window_poll(struct viewer_window *window);
 
 #endif

@@ -89,14 +89,14 @@ static gr_status upload_pieces(const struct gl_resource *r, struct __GLsync *con
 /*
  * Selects the half that no stream reads any more, unless a ring has already fetched data into one.
  */
-static gr_status take_half(const struct gl_resource *r)
+static gr_status select_half(const struct gl_resource *r)
 {
     struct gl_copy *copy = r->copy;
     copy->fetched = copy->fetched && r->base.ring_maps;
     if (copy->fetched)
         return GR_OK;
     unsigned half = copy->host[1] ? copy->half ^ 1 : 0;
-    gr_status status = gl_copy_await(copy->passed[half], &r->base);
+    gr_status status = gl_copy_wait(copy->passed[half], &r->base);
     if (status == GR_OK)
         copy->half = half;
     return status;
@@ -108,9 +108,9 @@ static gr_status prepare(const struct gl_resource *r, CUstream stream)
     /* Another stream may still use the memory, or still read the half. */
     gr_status status = check_cuda(gr_driver()->StreamWaitEvent(stream, copy->done, 0),
                                   "cuStreamWaitEvent", &r->base);
-    if (status == GR_OK && gl_copy_gives_first(r))
-        status = gl_copy_await(copy->done, &r->base);
-    return status == GR_OK && gl_copy_reads(&r->base) ? take_half(r) : status;
+    if (status == GR_OK && gl_copy_writes_first(r))
+        status = gl_copy_wait(copy->done, &r->base);
+    return status == GR_OK && gl_copy_reads(&r->base) ? select_half(r) : status;
 }
 
 static bool mark_undone(const struct gl_copy *copy, CUstream stream)
@@ -135,7 +135,7 @@ static void undo_map(gr_resource *const resources[], size_t n, CUstream stream)
         (void)gr_stream_finish(stream);
 }
 
-static void show(gr_resource *resource)
+static void expose(gr_resource *resource)
 {
     resource->pending->ptr = gl_of(resource)->copy->ptr;
     resource->pending->size = resource->is_image ? 0 : gl_of(resource)->copy->size;
@@ -152,13 +152,13 @@ static bool in_pieces(const gr_resource *resource)
 static gr_status move_pieces(gr_resource *resource, CUstream stream)
 {
     struct __GLsync *fences[GL_COPY_MOST_PIECES] = {NULL};
-    gr_status status = gl_copy_take_pieces(resource, fences);
+    gr_status status = gl_copy_read_pieces(resource, fences);
     return status == GR_OK ? upload_pieces(gl_of(resource), fences, stream) : status;
 }
 
 static gr_status move_all(gr_resource *const resources[], size_t n, CUstream stream)
 {
-    gr_status status = gl_copy_take(resources, n);
+    gr_status status = gl_copy_read_objects(resources, n);
     for (size_t i = 0; i < n && status == GR_OK; i++)
         status = upload(gl_of(resources[i]), stream);
     return status;
@@ -169,7 +169,7 @@ static gr_status map(gr_resource *const resources[], size_t n, CUstream stream)
 {
     gr_status status = GR_OK;
     for (size_t i = 0; i < n; i++)
-        show(resources[i]);
+        expose(resources[i]);
     for (size_t i = 0; i < n && status == GR_OK; i++)
         status = prepare(gl_of(resources[i]), stream);
     if (status == GR_OK && n == 1 && in_pieces(resources[0]))
@@ -211,7 +211,7 @@ static gr_status copy_down(const struct gl_resource *r, CUstream stream)
 {
     const struct gl_copy *copy = r->copy;
     unsigned char *host = host_of(r, copy->turn);
-    if (copy->staging.is_object && !gl_object_takes(&r->base))
+    if (copy->staging.is_object && !gl_object_intact(&r->base))
         return GR_OK;
     if (r->base.is_image)
         return gl_copy_image_download(r, host, stream);
@@ -231,7 +231,7 @@ static void next_turn(const struct gl_resource *r)
     if (copy->turns == 1)
         return;
     copy->turn = (copy->turn + 1) % copy->turns;
-    gl_fence_age(copy->scratch);
+    gl_fence_keep(copy->scratch);
 }
 
 /* Enqueues the copies. After an error none is still pending. */
@@ -257,7 +257,7 @@ static gr_status check_download(gr_resource *const resources[], size_t n)
     for (size_t i = 0; i < n && status == GR_OK; i++)
         if (gl_copy_writes(resources[i]))
             status = gl_copy_check_unlocked(resources[i], "gr_buffer_release");
-    return status == GR_OK ? gl_copy_make_way(resources, n, "gr_buffer_release") : status;
+    return status == GR_OK ? gl_copy_wait_writable(resources, n, "gr_buffer_release") : status;
 }
 
 /* Waits once for all; the pieces of a large buffer are waited for one at a time. */
@@ -271,7 +271,7 @@ static gr_status await_all(gr_resource *const resources[], size_t n)
         return GR_OK;
     bool one_by_one = n == 1 && !last->is_image &&
                       gl_pieces_of(gl_of(last)->copy, gl_copy_part(gl_of(last))->part).count > 1;
-    return one_by_one ? GR_OK : gl_copy_await(gl_of(last)->copy->done, last);
+    return one_by_one ? GR_OK : gl_copy_wait(gl_of(last)->copy->done, last);
 }
 
 /* In a ring, the next OpenGL use waits instead, so that several frames can be in flight. */
@@ -288,7 +288,7 @@ static gr_status unmap(gr_resource *const resources[], size_t n, CUstream stream
         return GR_OK;
     }
     status = await_all(resources, n);
-    return status == GR_OK ? gl_copy_give(resources, n) : status;
+    return status == GR_OK ? gl_copy_write_objects(resources, n) : status;
 }
 
 /* ---- Life ------------------------------------------------------------------------------------ */
@@ -312,7 +312,7 @@ static gr_status unregister(gr_resource *resource)
     struct gl_copy *copy = r->copy;
     const gr_cuda_api *cu = gr_driver();
     if (!copy) { /* park() has ended the CUDA side */
-        gl_later_collect(&r->context);
+        gl_deferred_run(&r->context);
         return GR_OK;
     }
     settle(resource);
@@ -329,7 +329,7 @@ static gr_status unregister(gr_resource *resource)
         gl_copy_end(&copy->retired, true);
     }
     gr_retired_collect();
-    gl_later_collect(&r->context);
+    gl_deferred_run(&r->context);
     return GR_OK;
 }
 

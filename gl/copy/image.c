@@ -51,7 +51,7 @@ gr_status gl_copy_image_check(const struct gl_resource *r, const char *call)
             "OpenGL image %u has a format (0x%x) that grinterop cannot copy to CUDA. Use "
             "GL_RGBA8 or another one that docs/formats.md lists.",
             r->name, (unsigned)r->level.internal);
-    if (!gl_transfer_can(r->target))
+    if (!gl_transfer_supported(r->target))
         return gr_fail(GR_ERR_UNSUPPORTED, call,
                        "OpenGL renderbuffer %u cannot be copied by this OpenGL, which has no "
                        "glCopyImageSubData (OpenGL 4.3 or GL_ARB_copy_image). Use a GL_TEXTURE_2D.",

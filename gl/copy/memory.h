@@ -21,8 +21,8 @@
  * On llvmpipe a release takes 16 and 21 µs for 64 KiB, 50 and 41 for 512 KiB; into storage that
  * grinterop allocated 13 and 74, and 36 and 90.
  */
-#define GL_COPY_BY_PROCESSOR      ((size_t)256 << 10)
-#define GL_COPY_BY_PROCESSOR_TEXT "256 KiB"
+#define GL_COPY_BY_CPU      ((size_t)256 << 10)
+#define GL_COPY_BY_CPU_TEXT "256 KiB"
 
 /*
  * The most frames in mapped memory that CUDA only writes: CUDA writes one while OpenGL has not yet
@@ -87,7 +87,7 @@ static inline bool gl_copy_writes(const gr_resource *resource)
  * Whether a map must first write the data of the last ring release to the object. Not needed with
  * write_discard in a ring, since the next release overwrites all of it.
  */
-static inline bool gl_copy_gives_first(const struct gl_resource *r)
+static inline bool gl_copy_writes_first(const struct gl_resource *r)
 {
     return r->copy->owed && (gl_copy_reads(&r->base) || !r->base.ring_maps);
 }

@@ -138,7 +138,7 @@ static gr_status write_buffer(const struct gl_resource *r, size_t offset, size_t
     for (unsigned i = 0; i < pieces.count && status == GR_OK; i++) {
         size_t at = i * pieces.step;
         if (pieces.count > 1)
-            status = gl_copy_await(copy->piece_ends[i], &r->base);
+            status = gl_copy_wait(copy->piece_ends[i], &r->base);
         if (status == GR_OK)
             write_piece(r, offset, at, gl_piece_size(&pieces, at));
     }
@@ -152,8 +152,8 @@ static gr_status write_object(const struct gl_resource *r, size_t offset, size_t
     gr_status status = GR_OK;
     if (copy->staging.is_object)
         return GR_OK;
-    if (!gl_object_takes(&r->base)) /* still wait for the copies of the pieces */
-        return gl_copy_await(copy->done, &r->base);
+    if (!gl_object_intact(&r->base)) /* still wait for the copies of the pieces */
+        return gl_copy_wait(copy->done, &r->base);
     if (r->base.is_image)
         gl_copy_image_write(r);
     else
@@ -164,7 +164,7 @@ static gr_status write_object(const struct gl_resource *r, size_t offset, size_t
 }
 
 /* In a ring, the last user's fence covers the object's own storage. */
-static bool is_marked(const struct gl_resource *r)
+static bool has_fence(const struct gl_resource *r)
 {
     return r->copy->staging.is_object && r->base.ring_maps && r->copy->scratch->fence;
 }
@@ -172,7 +172,7 @@ static bool is_marked(const struct gl_resource *r)
 /* ---- Batches --------------------------------------------------------------------------------- */
 
 /* Pending data stays pending until OpenGL reports no error; the next call writes it again. */
-gr_status gl_copy_give(gr_resource *const resources[], size_t n)
+gr_status gl_copy_write_objects(gr_resource *const resources[], size_t n)
 {
     struct visit visit;
     gr_status status = GR_OK;
@@ -193,7 +193,7 @@ gr_status gl_copy_give(gr_resource *const resources[], size_t n)
     return status;
 }
 
-static bool is_to_be_read(const gr_resource *resource)
+static bool needs_read(const gr_resource *resource)
 {
     return gl_copy_reads(resource) && !gl_of(resource)->copy->fetched;
 }
@@ -202,30 +202,30 @@ gr_status gl_copy_check_mappable(gr_resource *const resources[], size_t n, const
 {
     gr_status status = gl_copy_check_storage(resources, n, call);
     for (size_t i = 0; i < n && status == GR_OK; i++)
-        if (is_to_be_read(resources[i]) || gl_copy_gives_first(gl_of(resources[i])))
+        if (needs_read(resources[i]) || gl_copy_writes_first(gl_of(resources[i])))
             status = gl_copy_check_unlocked(resources[i], call);
     return status;
 }
 
 /* Must precede all reads and writes, since both use the memory with the pending data. */
-static gr_status give_owed(gr_resource *const resources[], size_t n)
+static gr_status write_owed(gr_resource *const resources[], size_t n)
 {
     gr_status status = GR_OK;
     for (size_t i = 0; i < n && status == GR_OK; i++)
-        if (gl_copy_gives_first(gl_of(resources[i])))
-            status = gl_copy_give(&resources[i], 1);
+        if (gl_copy_writes_first(gl_of(resources[i])))
+            status = gl_copy_write_objects(&resources[i], 1);
     return status;
 }
 
-static void tell_to_read(gr_resource *const resources[], size_t n)
+static void issue_reads(gr_resource *const resources[], size_t n)
 {
     struct gl_names *last = NULL;
     for (size_t i = 0; i < n; i++) {
         const struct gl_resource *r = gl_of(resources[i]);
-        if (!is_to_be_read(resources[i]))
+        if (!needs_read(resources[i]))
             continue;
         read_object(r, gl_copy_part(r)->offset, gl_copy_part(r)->part);
-        if (r->copy->staging.bytes && !is_marked(r))
+        if (r->copy->staging.bytes && !has_fence(r))
             last = r->copy->scratch;
     }
     if (last)
@@ -243,12 +243,12 @@ static gr_status wait_for_reads(gr_resource *const resources[], size_t n)
     return status;
 }
 
-gr_status gl_copy_take(gr_resource *const resources[], size_t n)
+gr_status gl_copy_read_objects(gr_resource *const resources[], size_t n)
 {
     struct visit visit;
-    GR_TRY(give_owed(resources, n));
+    GR_TRY(write_owed(resources, n));
     visit_begin(&visit, resources, n);
-    tell_to_read(resources, n);
+    issue_reads(resources, n);
     gr_status status = wait_for_reads(resources, n);
     GLenum error = visit_end(&visit);
     if (status == GR_OK && error != GL_NO_ERROR)
@@ -267,10 +267,10 @@ static void read_pieces(const struct gl_resource *r, struct __GLsync *fences[])
     }
 }
 
-gr_status gl_copy_take_pieces(gr_resource *resource, struct __GLsync *fences[])
+gr_status gl_copy_read_pieces(gr_resource *resource, struct __GLsync *fences[])
 {
     struct visit visit;
-    GR_TRY(give_owed(&resource, 1));
+    GR_TRY(write_owed(&resource, 1));
     visit_begin(&visit, &resource, 1);
     read_pieces(gl_of(resource), fences);
     GLenum error = visit_end(&visit);
@@ -289,12 +289,12 @@ static gr_status await_part(const struct gl_resource *r, const char *call)
                               : gl_fence_wait(names, &r->base, call);
 }
 
-gr_status gl_copy_make_way(gr_resource *const resources[], size_t n, const char *call)
+gr_status gl_copy_wait_writable(gr_resource *const resources[], size_t n, const char *call)
 {
     gr_status status = GR_OK;
     struct gl_names *last = NULL;
     for (size_t i = 0; i < n; i++)
-        if (gl_of(resources[i])->copy->staging.is_object && !is_marked(gl_of(resources[i])))
+        if (gl_of(resources[i])->copy->staging.is_object && !has_fence(gl_of(resources[i])))
             last = gl_of(resources[i])->copy->scratch;
     if (last) {
         let_shaders_finish(&gl_of(resources[0])->context);

@@ -21,23 +21,23 @@ gr_status gl_copy_check_unlocked(const gr_resource *resource, const char *call);
  * Copies the objects that CUDA reads to host memory and waits for it. First writes data that a ring
  * release left to the objects; the streams have passed `done`. The CUDA context is current.
  */
-gr_status gl_copy_take(gr_resource *const resources[], size_t n);
+gr_status gl_copy_read_objects(gr_resource *const resources[], size_t n);
 
 /*
  * The same for a large buffer through mapped memory. Issues an OpenGL copy per piece; each is
  * complete when its fence is signalled. Returns up to GL_COPY_MOST_PIECES fences, none after an
  * error.
  */
-gr_status gl_copy_take_pieces(gr_resource *resource, struct __GLsync *fences[]);
+gr_status gl_copy_read_pieces(gr_resource *resource, struct __GLsync *fences[]);
 
 /* Waits until OpenGL has finished with the memory that CUDA will write. */
-gr_status gl_copy_make_way(gr_resource *const resources[], size_t n, const char *call);
+gr_status gl_copy_wait_writable(gr_resource *const resources[], size_t n, const char *call);
 
 /*
  * Copies the data that CUDA wrote from host memory to the objects. The streams have passed `done`,
  * except for a buffer in pieces, where this waits for each piece. The CUDA context is current.
  */
-gr_status gl_copy_give(gr_resource *const resources[], size_t n);
+gr_status gl_copy_write_objects(gr_resource *const resources[], size_t n);
 
 /*
  * For a ring whose OpenGL side has finished with the resources: starts copying what CUDA will read

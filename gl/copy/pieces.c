@@ -35,10 +35,10 @@ CUresult gl_pieces_make_events(struct gl_copy *copy)
  */
 static bool is_flushed_for(const gr_resource *resource)
 {
-    return ((const struct gl_resource *)resource)->copy->size > GL_COPY_BY_PROCESSOR;
+    return ((const struct gl_resource *)resource)->copy->size > GL_COPY_BY_CPU;
 }
 
-gr_status gl_copy_await(CUevent event, const gr_resource *resource)
+gr_status gl_copy_wait(CUevent event, const gr_resource *resource)
 {
     const gr_cuda_api *cu = gr_driver();
     if (is_flushed_for(resource) && cu->EventQuery(event) == CUDA_ERROR_NOT_READY)

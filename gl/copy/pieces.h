@@ -35,6 +35,6 @@ CUresult gl_pieces_make_events(struct gl_copy *copy);
  * Blocks the thread until the event is reached. For a large copy it first flushes OpenGL, so that
  * OpenGL works in the meantime.
  */
-gr_status gl_copy_await(CUevent event, const gr_resource *resource);
+gr_status gl_copy_wait(CUevent event, const gr_resource *resource);
 
 #endif

@@ -27,7 +27,7 @@ static gr_status wait_for_bytes(gr_resource *const resources[], size_t n)
             status = gl_copy_check_unlocked(resources[i], "acquire");
     for (size_t i = 0; i < n && status == GR_OK; i++)
         if (copy_of(resources[i])->owed && !comes_in_pieces(resources[i]))
-            status = gl_copy_await(copy_of(resources[i])->done, resources[i]);
+            status = gl_copy_wait(copy_of(resources[i])->done, resources[i]);
     return status;
 }
 
@@ -47,7 +47,7 @@ gr_status gl_copy_begin_use(gr_resource *const resources[], size_t n)
     GR_TRY(gr_context_enter(&resources[0]->context, &pushed, "OpenGL's turn"));
     gr_status status = wait_for_bytes(resources, n);
     if (status == GR_OK)
-        status = gl_copy_give(resources, n);
+        status = gl_copy_write_objects(resources, n);
     gr_context_leave(pushed);
     return status;
 }
@@ -77,12 +77,12 @@ static gr_status check(gr_resource *const resources[], size_t n)
  * Selects the half that no stream reads any more. Data that was fetched but never read may be
  * overwritten.
  */
-static gr_status take_half(const gr_resource *resource)
+static gr_status select_half(const gr_resource *resource)
 {
     struct gl_copy *copy = copy_of(resource);
     if (!is_fetched_ahead(resource) || copy->fetched)
         return GR_OK;
-    gr_status status = gl_copy_await(copy->passed[copy->half ^ 1], resource);
+    gr_status status = gl_copy_wait(copy->passed[copy->half ^ 1], resource);
     if (status == GR_OK)
         copy->half ^= 1;
     return status;
@@ -97,7 +97,7 @@ gr_status gl_copy_end_use(gr_resource *const resources[], size_t n)
     if (status != GR_OK)
         return status;
     for (size_t i = 0; i < n && status == GR_OK; i++)
-        status = take_half(resources[i]);
+        status = select_half(resources[i]);
     gr_context_leave(pushed);
     return status == GR_OK ? gl_copy_fetch_ahead(resources, n) : status;
 }

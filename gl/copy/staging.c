@@ -16,15 +16,15 @@
 /* In nanoseconds: the timeout of one wait; waits are repeated. */
 #define A_SECOND 1000000000u
 
-bool gl_staging_can(const struct gl_context *context)
+bool gl_staging_supported(const struct gl_context *context)
 {
     return context->direct && context->storage;
 }
 
 /* If CUDA reads, the thread waits for OpenGL either way. */
-bool gl_staging_pays(size_t size, unsigned flags)
+bool gl_staging_is_faster(size_t size, unsigned flags)
 {
-    return !(flags & GR_WRITE_DISCARD) || size > GL_COPY_BY_PROCESSOR;
+    return !(flags & GR_WRITE_DISCARD) || size > GL_COPY_BY_CPU;
 }
 
 /* In host memory, which the copy engines of both APIs access. */
@@ -70,7 +70,7 @@ static unsigned char *map_buffer(unsigned int name, size_t size)
     return gl_errors_take() == GL_NO_ERROR ? mapping : NULL;
 }
 
-static void no_way(struct gl_copy *copy, const char *why, const char *code)
+static void note_fallback(struct gl_copy *copy, const char *why, const char *code)
 {
     snprintf(copy->way, sizeof(copy->way), "through pinned host memory, since %s%s%s", why,
              code[0] ? ": " : "", code);
@@ -86,7 +86,8 @@ static bool register_bytes(struct gl_copy *copy, unsigned char *bytes, size_t si
         return true;
     }
     gr_driver()->GetErrorName(result, &name);
-    no_way(copy, "cuMemHostRegister refused the memory that OpenGL has mapped", name ? name : "");
+    note_fallback(copy, "cuMemHostRegister refused the memory that OpenGL has mapped",
+                  name ? name : "");
     return false;
 }
 
@@ -112,7 +113,7 @@ static void take_buffer(struct gl_copy *copy, unsigned halves)
     if (make_buffer(copy->scratch, halves * stride + page))
         mapping = map_buffer(copy->scratch->buffer, halves * stride + page);
     if (!mapping) {
-        no_way(copy, "OpenGL could not keep a buffer of that size mapped", "");
+        note_fallback(copy, "OpenGL could not keep a buffer of that size mapped", "");
         delete_buffer(copy->scratch);
         return;
     }
@@ -132,12 +133,12 @@ void gl_staging_make(const struct gl_resource *r, struct gl_copy *copy, unsigned
     const bool reads_only = flags & GR_READ_ONLY, writes_only = flags & GR_WRITE_DISCARD;
     struct gl_errors errors;
     copy->turns = 1;
-    if (!gl_staging_pays(copy->size, flags)) {
-        no_way(copy, "up to " GL_COPY_BY_PROCESSOR_TEXT " the CPU copy is faster", "");
+    if (!gl_staging_is_faster(copy->size, flags)) {
+        note_fallback(copy, "up to " GL_COPY_BY_CPU_TEXT " the CPU copy is faster", "");
         return;
     }
-    if (!gl_staging_can(&r->context)) {
-        no_way(copy, "OpenGL lacks GL_ARB_buffer_storage or GL_ARB_direct_state_access", "");
+    if (!gl_staging_supported(&r->context)) {
+        note_fallback(copy, "OpenGL lacks GL_ARB_buffer_storage or GL_ARB_direct_state_access", "");
         return;
     }
     gl_errors_begin(&errors);
@@ -219,7 +220,7 @@ gr_status gl_fence_wait_oldest(struct gl_names *names, const gr_resource *resour
     return gl_fence_pass(fence, resource, call);
 }
 
-void gl_fence_age(struct gl_names *names)
+void gl_fence_keep(struct gl_names *names)
 {
     for (unsigned i = GL_OLDER_FENCES - 1; i > 0; i--)
         names->older[i] = names->older[i - 1];

@@ -10,10 +10,10 @@
 #include "gl/copy/memory.h"
 
 /* Whether the current OpenGL context supports persistently mapped buffers. */
-bool gl_staging_can(const struct gl_context *context);
+bool gl_staging_supported(const struct gl_context *context);
 
 /* Whether staging is faster: false for small write-only transfers, which the CPU copies. */
-bool gl_staging_pays(size_t size, unsigned flags);
+bool gl_staging_is_faster(size_t size, unsigned flags);
 
 /* The storage flags that let gl_staging_make() use a buffer directly. */
 unsigned int gl_staging_storage_flags(void);
@@ -53,7 +53,7 @@ gr_status gl_fence_wait_oldest(struct gl_names *names, const gr_resource *resour
  * Keeps the current fence, so that gl_fence_put() does not replace it. The oldest one must have
  * been waited for.
  */
-void gl_fence_age(struct gl_names *names);
+void gl_fence_keep(struct gl_names *names);
 
 /*
  * The same with a separate fence, which the wait deletes. NULL if OpenGL created no fence; then

@@ -51,7 +51,7 @@ struct gl_transfer gl_transfer_of(const struct gl_format *format)
     return transfer;
 }
 
-bool gl_transfer_can(const struct gl_target *target)
+bool gl_transfer_supported(const struct gl_target *target)
 {
     return target->target != GL_RENDERBUFFER || epoxy_gl_version() >= 43 ||
            epoxy_has_gl_extension("GL_ARB_copy_image");

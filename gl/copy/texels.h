@@ -18,7 +18,7 @@ struct gl_transfer {
 struct gl_transfer gl_transfer_of(const struct gl_format *format);
 
 /* Whether this OpenGL can copy images of this target. */
-bool gl_transfer_can(const struct gl_target *target);
+bool gl_transfer_supported(const struct gl_target *target);
 
 /* An image whose levels are copied between begin and end. */
 struct gl_texels {

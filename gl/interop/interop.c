@@ -129,7 +129,7 @@ static gr_status unregister(gr_resource *resource)
         status = gr_fail_cuda(result, "cuGraphicsUnregisterResource",
                               "The registration of %s ended with an error.",
                               gl_object_text(resource).text);
-    gl_later_collect(&((struct gl_resource *)resource)->context);
+    gl_deferred_run(&((struct gl_resource *)resource)->context);
     return status;
 }
 

@@ -49,7 +49,7 @@ static gr_status refuse(const struct gl_resource *r, CUresult code)
 }
 
 /* Whether another transport may work despite the error; writes a short reason if so. */
-static bool blames_device(CUresult code, const char *driver_call, char *reason, size_t size)
+static bool is_device_error(CUresult code, const char *driver_call, char *reason, size_t size)
 {
     CUdevice device;
     const char *name = NULL;
@@ -60,7 +60,7 @@ static bool blames_device(CUresult code, const char *driver_call, char *reason, 
     if (draws && !refuses_device(code))
         return false;
     gr_driver()->GetErrorName(code, &name);
-    gl_diagnose_who(who, sizeof(who));
+    gl_diagnose_devices(who, sizeof(who));
     snprintf(reason, size, "%s by %s; %s", name ? name : "refused", driver_call, who);
     return true;
 }
@@ -76,8 +76,8 @@ static gr_status register_in(struct gl_resource *r, const struct gr_context *con
         return status;
     CUresult result = call_driver(r, flags, handle);
     if (result != CUDA_SUCCESS)
-        status = blames_device(result, driver_call_of(r), reason, size) ? GR_ERR_CUDA
-                                                                        : refuse(r, result);
+        status = is_device_error(result, driver_call_of(r), reason, size) ? GR_ERR_CUDA
+                                                                          : refuse(r, result);
     gr_context_leave(pushed);
     return status;
 }
@@ -95,7 +95,7 @@ static bool has_no_device(char *reason, size_t size)
     if (result == CUDA_SUCCESS && count > 0)
         return false;
     char who[240];
-    gl_diagnose_who(who, sizeof(who));
+    gl_diagnose_devices(who, sizeof(who));
     snprintf(reason, size, "cuGLGetDevices names no device; %s", who);
     return true;
 }

@@ -32,7 +32,7 @@ static gr_status retain(struct gl_drawing *drawing, CUdevice device, const char 
 }
 
 /* Drops GR_WRITE_DISCARD: after a partial map the other bytes must keep what OpenGL wrote. */
-static unsigned flags_there(unsigned flags)
+static unsigned drawing_flags(unsigned flags)
 {
     return flags & GR_READ_ONLY;
 }
@@ -51,7 +51,7 @@ static gr_status register_there(struct gl_drawing *drawing, const struct gl_reso
     }
     if (result == CUDA_SUCCESS) {
         step = "cuGraphicsGLRegisterBuffer";
-        result = cu->GraphicsGLRegisterBuffer(&drawing->handle, r->name, flags_there(flags));
+        result = cu->GraphicsGLRegisterBuffer(&drawing->handle, r->name, drawing_flags(flags));
     }
     gr_context_leave(pushed);
     if (result == CUDA_SUCCESS)
@@ -63,7 +63,7 @@ static gr_status register_there(struct gl_drawing *drawing, const struct gl_reso
 }
 
 /* Called once the OpenGL context is current. */
-static void end_later(struct gl_later *left)
+static void end_later(struct gl_deferred *left)
 {
     gl_drawing_end((struct gl_drawing *)((char *)left - offsetof(struct gl_drawing, left)));
 }
@@ -76,7 +76,7 @@ gr_status gl_drawing_open(const struct gl_resource *r, CUdevice device, unsigned
     if (!drawing)
         return gr_fail_memory(call);
     drawing->context.primary_of = -1;
-    drawing->left = (struct gl_later){.context = r->context, .end = end_later};
+    drawing->left = (struct gl_deferred){.context = r->context, .end = end_later};
     gr_status status = retain(drawing, device, call);
     if (status == GR_OK)
         status = register_there(drawing, r, flags, call);
@@ -254,6 +254,6 @@ gr_status gl_drawing_end(struct gl_drawing *drawing)
         return GR_OK;
     if (gl_context_is_current(&drawing->left.context))
         return end_now(drawing);
-    gl_later_park(&drawing->left);
+    gl_deferred_add(&drawing->left);
     return GR_OK;
 }

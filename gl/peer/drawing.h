@@ -10,7 +10,7 @@
 #include "gl/object.h"
 
 struct gl_drawing {
-    struct gl_later left;      /* defers the end until the OpenGL context is current */
+    struct gl_deferred left;   /* defers the end until the OpenGL context is current */
     struct gr_context context; /* primary context of the GPU that draws, retained */
     CUgraphicsResource handle;
     CUstream stream;

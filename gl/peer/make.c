@@ -46,7 +46,7 @@ static gr_status make_sides(struct gl_resource *r, CUdevice drawing, unsigned fl
 }
 
 /* Reports that peer access is impossible, or the driver error if the query failed. */
-static gr_status refuse(const struct gl_peer_question *asked, const char *text, const char *call)
+static gr_status refuse(const struct gl_peer_query *asked, const char *text, const char *call)
 {
     const char *name = NULL;
     if (asked->result == CUDA_SUCCESS)
@@ -64,7 +64,7 @@ static gr_status make_in(struct gl_resource *r, const struct gr_context *context
                          const char *call)
 {
     char text[560];
-    struct gl_peer_question asked;
+    struct gl_peer_query asked;
     CUdevice drawing;
     bool pushed;
     gr_status status = gr_context_enter(context, &pushed, call);

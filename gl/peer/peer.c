@@ -71,7 +71,7 @@ static bool reads_only(const gr_resource *resource)
 }
 
 /* Maps the chosen buffers that are unmapped there; the stream continues after the map. */
-static gr_status open_there(gr_resource *const resources[], size_t n,
+static gr_status map_chosen(gr_resource *const resources[], size_t n,
                             bool (*which)(const gr_resource *resource), CUstream stream)
 {
     struct gl_drawing *drawings[GR_BATCH];
@@ -79,8 +79,8 @@ static gr_status open_there(gr_resource *const resources[], size_t n,
 }
 
 /* Unmaps the chosen buffers that are mapped there, once the stream reaches this point. */
-static gr_status close_there(gr_resource *const resources[], size_t n,
-                             bool (*which)(const gr_resource *resource), CUstream stream)
+static gr_status unmap_chosen(gr_resource *const resources[], size_t n,
+                              bool (*which)(const gr_resource *resource), CUstream stream)
 {
     struct gl_drawing *drawings[GR_BATCH];
     size_t count = gather(resources, n, which, true, drawings);
@@ -123,12 +123,12 @@ static gr_status wait_for_last(gr_resource *const resources[], size_t n, CUstrea
 
 static gr_status map_batch(gr_resource *const resources[], size_t n, CUstream stream)
 {
-    gr_status status = open_there(resources, n, reads, stream);
+    gr_status status = map_chosen(resources, n, reads, stream);
     for (size_t i = 0; i < n && status == GR_OK; i++)
         if (reads(resources[i]))
             status = copy(resources[i], resources[i]->pending, false, stream);
     if (status == GR_OK)
-        status = close_there(resources, n, reads_only, stream);
+        status = unmap_chosen(resources, n, reads_only, stream);
     for (size_t i = 0; i < n && status == GR_OK; i++) {
         resources[i]->pending->ptr = peer_of(resources[i])->ptr;
         resources[i]->pending->size = resources[i]->size;
@@ -190,9 +190,9 @@ static gr_status map(gr_resource *const resources[], size_t n, CUstream stream)
 /* ---- Release --------------------------------------------------------------------------------- */
 
 /* False if the buffer was deleted or given other storage since the map: its bytes are lost. */
-static bool takes(const gr_resource *resource)
+static bool needs_write(const gr_resource *resource)
 {
-    return writes(resource) && (peer_of(resource)->drawing->ptr || gl_object_takes(resource));
+    return writes(resource) && (peer_of(resource)->drawing->ptr || gl_object_intact(resource));
 }
 
 /* After an error, none of the copies is still pending. */
@@ -212,10 +212,10 @@ static gr_status copy_back(gr_resource *const resources[], size_t n, CUstream st
 
 static gr_status unmap(gr_resource *const resources[], size_t n, CUstream stream)
 {
-    gr_status status = open_there(resources, n, takes, stream);
+    gr_status status = map_chosen(resources, n, needs_write, stream);
     if (status == GR_OK)
         status = copy_back(resources, n, stream);
-    return status == GR_OK ? close_there(resources, n, all, stream) : status;
+    return status == GR_OK ? unmap_chosen(resources, n, all, stream) : status;
 }
 
 /* ---- Life ------------------------------------------------------------------------------------ */
@@ -240,7 +240,7 @@ static gr_status unregister(gr_resource *resource)
         gl_peer_end(&peer->retired, true);
     }
     gr_retired_collect();
-    gl_later_collect(&r->context);
+    gl_deferred_run(&r->context);
     return status;
 }
 

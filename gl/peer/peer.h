@@ -32,7 +32,7 @@ void gl_peer_end(struct gr_retired *retired, bool alive);
 gr_resource *gl_peer_make(struct gl_resource *r, unsigned flags, const char *call);
 
 /* A driver call that failed and left the question open. */
-struct gl_peer_question {
+struct gl_peer_query {
     const char *call;
     CUresult result;
 };
@@ -42,6 +42,6 @@ struct gl_peer_question {
  * device that draws. Writes a sentence with the reason in either case, at most `size` bytes. If a
  * query failed, `asked` receives the call and its result; it may be NULL.
  */
-bool gl_peer_reaches(CUdevice *drawing, struct gl_peer_question *asked, char *text, size_t size);
+bool gl_peer_reaches(CUdevice *drawing, struct gl_peer_query *asked, char *text, size_t size);
 
 #endif

@@ -8,14 +8,14 @@
 #include "gl/cuda_device.h"
 #include "gl/diagnose.h"
 
-static bool succeeds(struct gl_peer_question *asked, const char *call, CUresult result)
+static bool succeeds(struct gl_peer_query *asked, const char *call, CUresult result)
 {
-    *asked = (struct gl_peer_question){call, result};
+    *asked = (struct gl_peer_query){call, result};
     return result == CUDA_SUCCESS;
 }
 
 /* If OpenGL draws on no CUDA device, the driver returns a count of 0 or an error. */
-static bool find_drawing(CUdevice *drawing, struct gl_peer_question *asked)
+static bool find_drawing(CUdevice *drawing, struct gl_peer_query *asked)
 {
     unsigned int count = 0;
     CUresult result = gr_driver()->GLGetDevices(&count, drawing, 1, GR_GL_DEVICE_LIST_ALL);
@@ -28,14 +28,14 @@ static bool refuse(const char *why, const char *who, char *text, size_t size)
     return false;
 }
 
-bool gl_peer_reaches(CUdevice *drawing, struct gl_peer_question *asked, char *text, size_t size)
+bool gl_peer_reaches(CUdevice *drawing, struct gl_peer_query *asked, char *text, size_t size)
 {
     const gr_cuda_api *cu = gr_driver();
-    struct gl_peer_question own, *a = asked ? asked : &own;
+    struct gl_peer_query own, *a = asked ? asked : &own;
     CUdevice computing = 0;
     int can = 0;
     char who[320];
-    gl_diagnose_who(who, sizeof(who));
+    gl_diagnose_devices(who, sizeof(who));
     if (!find_drawing(drawing, a)) {
         snprintf(
             text, size,

@@ -62,7 +62,7 @@ static struct pool *pools;
 /* ---- Blocks ---------------------------------------------------------------------------------- */
 
 /* Mesa's CPU drivers place every buffer at the start of its memory. */
-bool gl_blocks_work(void)
+bool gl_blocks_supported(void)
 {
     const char *version = (const char *)glGetString(GL_VERSION);
     return version && !strstr(version, "Mesa");
@@ -263,7 +263,7 @@ static void end_pool(struct pool *pool, bool alive)
 }
 
 /* CUDA has released the part, on any thread. If the CUDA context is alive, it is current. */
-static void end_cudas(struct gr_import *import, bool alive)
+static void end_cuda_hold(struct gr_import *import, bool alive)
 {
     struct gl_part *part = (struct gl_part *)import;
     pthread_mutex_lock(&lock);
@@ -277,7 +277,7 @@ static void end_cudas(struct gr_import *import, bool alive)
 }
 
 /* OpenGL has deleted the buffer. The OpenGL context is current. */
-static void end_opengls(void *data)
+static void end_gl_hold(void *data)
 {
     struct gl_part *part = data;
     pthread_mutex_lock(&lock);
@@ -334,7 +334,7 @@ static struct gl_part *make_part(struct pool *pool, size_t size, const char *cal
         .holds = 1,
         .vmm = {.ptr = part->block->memory->vmm.ptr + part->offset, .size = part->size},
         .size = part->size,
-        .end_part = end_cudas,
+        .end_part = end_cuda_hold,
     };
     pool->cuda_parts++;
     return part;
@@ -362,6 +362,6 @@ unsigned int gl_part_memory(const struct gl_part *part)
 void gl_part_hold(struct gl_part *part, struct gl_names *names)
 {
     part->opengl_has = true;
-    names->after = end_opengls;
+    names->after = end_gl_hold;
     names->of_after = part;
 }

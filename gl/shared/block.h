@@ -7,7 +7,7 @@
 #define GR_GL_SHARED_BLOCK_H
 
 #include "lib/external/import.h"
-#include "gl/delete_later.h"
+#include "gl/deferred.h"
 
 /* The largest buffer in a block. Larger buffers get their own memory. */
 #define GL_BLOCK_MOST ((size_t)1 << 20)
@@ -24,7 +24,7 @@ struct gl_part {
 };
 
 /* Whether the current OpenGL can place a buffer at an offset in a memory object. */
-bool gl_blocks_work(void);
+bool gl_blocks_supported(void);
 
 /*
  * Allocates a part of at least `size` bytes on `device`, which the OpenGL context draws on, with a

@@ -71,7 +71,7 @@ static gr_status make(struct gl_shared *r, const struct gr_context *cuda, const 
                       unsigned flags, const char *call)
 {
     const struct wish *wish = info;
-    bool packed = wish->packed && wish->size <= GL_BLOCK_MOST && gl_blocks_work();
+    bool packed = wish->packed && wish->size <= GL_BLOCK_MOST && gl_blocks_supported();
     r->target = GL_ARRAY_BUFFER;
     return (packed ? make_packed : make_own)(r, cuda, wish->size, flags, call);
 }

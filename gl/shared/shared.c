@@ -22,7 +22,7 @@
 #include "gl/saved_state.h"
 #include "gl/format.h"
 #include "gl/shared/private_vulkan.h"
-#include "gl/shared/usable.h"
+#include "gl/shared/check.h"
 
 unsigned int gl_shared_name(const struct gl_shared *r)
 {
@@ -171,7 +171,7 @@ static void end(gr_resource *resource)
     end_parts(gl_shared_of(resource));
 }
 
-static void unpark(struct gl_later *left)
+static void unpark(struct gl_deferred *left)
 {
     struct gl_shared *r = (struct gl_shared *)((char *)left - offsetof(struct gl_shared, parked));
     gr_resource_unpark(&r->external.base);
@@ -180,13 +180,13 @@ static void unpark(struct gl_later *left)
 static void park(gr_resource *resource)
 {
     struct gl_shared *r = gl_shared_of(resource);
-    r->parked = (struct gl_later){.context = r->context, .end = unpark};
-    gl_later_park(&r->parked);
+    r->parked = (struct gl_deferred){.context = r->context, .end = unpark};
+    gl_deferred_add(&r->parked);
 }
 
 static void collect(const gr_resource *resource)
 {
-    gl_later_collect(&gl_shared_of(resource)->context);
+    gl_deferred_run(&gl_shared_of(resource)->context);
 }
 
 static const struct gr_external_kind shared_kind = {
@@ -274,7 +274,7 @@ static void discard(struct gl_shared *r, struct gr_context *cuda)
 static void name_transport(struct gl_shared *r)
 {
     char devices[440];
-    gl_shared_say_devices(r->device, devices, sizeof(devices));
+    gl_shared_format_devices(r->device, devices, sizeof(devices));
     snprintf(r->transport, sizeof(r->transport), "shared%s%s%s", *devices ? " (" : "", devices,
              *devices ? ")" : "");
 }

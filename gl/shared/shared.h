@@ -9,7 +9,7 @@
 #include <grinterop/gl.h>
 
 #include "lib/external/external.h"
-#include "gl/delete_later.h"
+#include "gl/deferred.h"
 #include "gl/shared/timeline.h"
 
 struct gl_shared_maker;
@@ -22,8 +22,8 @@ struct gl_shared {
     struct gl_names *names; /* the buffer or texture, and its memory object */
     unsigned int target;    /* GL_ARRAY_BUFFER for buffers */
     struct gl_timeline *timeline;
-    struct gl_later parked; /* while a buffer of it is set aside */
-    char transport[480];    /* with both devices if they differ */
+    struct gl_deferred parked; /* while a buffer of it is set aside */
+    char transport[480];       /* with both devices if they differ */
     /* Images only: "GL_RGBA8", what CUDA sees, and the memory on grinterop's own Vulkan device. */
     const char *format;
     gr_external_image_desc image;

@@ -10,7 +10,7 @@
 
 #include "lib/backend.h"
 #include "lib/sync/semaphore.h"
-#include "gl/delete_later.h"
+#include "gl/deferred.h"
 
 enum gl_waits {
     GL_WAITS_TIMELINE, /* GL_NV_timeline_semaphore: any number of pending signals */

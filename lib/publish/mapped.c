@@ -172,7 +172,7 @@ static gr_status describe_buffer(const gr_buffer *buffer, const struct gr_shaped
     struct gr_shape shape;
     gr_status status = o->target ? GR_TAKE(gr_tensor_desc, &desc, o->target, call) : GR_OK;
     if (status == GR_OK)
-        status = gr_shape_take(&shape, &desc, call);
+        status = gr_shape_init(&shape, &desc, call);
     if (status == GR_OK && desc.offset > SIZE_MAX - o->offset)
         status = gr_fail(GR_ERR_INVALID_VALUE, call,
                          "`offset` and that of `target` are too large "

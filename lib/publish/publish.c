@@ -155,7 +155,7 @@ static gr_status launch_beside_array(struct work *w)
     if (status == GR_OK && !w->fetch)
         status = copy(w, &beside, true);
     if (status == GR_OK)
-        gr_count_moved(w->plan.bytes);
+        gr_count_bytes_moved(w->plan.bytes);
     const gr_status marked = gr_linear_give_back(resource, w->stream, w->call);
     return status == GR_OK ? marked : status;
 }
@@ -197,7 +197,7 @@ static gr_status move_planned(struct work *w)
     gr_status status = enqueue(w);
     end(w);
     if (status == GR_OK)
-        gr_count_moved(w->plan.bytes);
+        gr_count_bytes_moved(w->plan.bytes);
     return status;
 }
 

@@ -14,7 +14,7 @@
 #include "lib/ring/descriptor.h"
 #include "lib/ring/peer_link.h"
 #include "lib/ring/slot_end.h"
-#include "lib/ring/tell.h"
+#include "lib/ring/notify.h"
 #include "lib/stream.h"
 
 /* For a shared ring whose peer keeps taking the slots first. */
@@ -23,12 +23,12 @@
 /* ---- Waiting for slots ----------------------------------------------------------------------- */
 
 /* The timeout of a call, by the ring's clock. */
-struct patience {
+struct deadline {
     unsigned timeout_ms;
     struct timespec until;
 };
 
-static struct patience patience_of(const gr_ring *ring, unsigned timeout_ms)
+static struct deadline deadline_of(const gr_ring *ring, unsigned timeout_ms)
 {
     struct timespec at;
     clock_gettime(ring->clock, &at);
@@ -38,17 +38,17 @@ static struct patience patience_of(const gr_ring *ring, unsigned timeout_ms)
         at.tv_sec++;
         at.tv_nsec -= 1000000000;
     }
-    return (struct patience){timeout_ms, at};
+    return (struct deadline){timeout_ms, at};
 }
 
-static bool is_over(const gr_ring *ring, const struct patience *patience)
+static bool is_over(const gr_ring *ring, const struct deadline *deadline)
 {
     struct timespec now;
-    if (patience->timeout_ms == GR_WAIT_FOREVER)
+    if (deadline->timeout_ms == GR_WAIT_FOREVER)
         return false;
     clock_gettime(ring->clock, &now);
-    return now.tv_sec > patience->until.tv_sec ||
-           (now.tv_sec == patience->until.tv_sec && now.tv_nsec >= patience->until.tv_nsec);
+    return now.tv_sec > deadline->until.tv_sec ||
+           (now.tv_sec == deadline->until.tv_sec && now.tv_nsec >= deadline->until.tv_nsec);
 }
 
 static gr_status fail_none_ready(const gr_ring *ring, const struct gr_ring_side *side, size_t n,
@@ -117,7 +117,7 @@ static enum claim none_ready(const gr_ring *ring)
 static enum claim claim_shared(gr_ring *ring, struct gr_ring_side *side, size_t n, const char *call)
 {
     for (int attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
-        if (gr_link_pull(ring->link, side, call) != GR_OK)
+        if (gr_link_update(ring->link, side, call) != GR_OK)
             return CLAIM_FAILED;
         if (side->writes && ring->state->stopped)
             return CLAIM_STOPPED;
@@ -141,7 +141,7 @@ static enum claim claim_or_await(gr_ring *ring, struct gr_ring_side *side, size_
     found = claim_shared(ring, side, n, call);
     if (found != CLAIM_NONE_READY || !over)
         return found;
-    gr_link_fail_over(ring->link, call);
+    gr_link_fail_gone(ring->link, call);
     return CLAIM_FAILED;
 }
 
@@ -160,7 +160,7 @@ static enum claim try_to_claim(gr_ring *ring, struct gr_ring_side *side, size_t 
 
 /* Claims n slots for the side; waits until they are available. The lock is held. */
 static gr_status claim(gr_ring *ring, struct gr_ring_side *side, size_t n,
-                       const struct patience *patience, const char *call)
+                       const struct deadline *deadline, const char *call)
 {
     int waited = 0;
     enum claim found = try_to_claim(ring, side, n, call);
@@ -169,18 +169,18 @@ static gr_status claim(gr_ring *ring, struct gr_ring_side *side, size_t n,
             GR_TRY(gr_ring_end_returned(ring, side, call));
             found = try_to_claim(ring, side, n, call);
         }
-        if (found != CLAIM_NONE_READY || patience->timeout_ms == 0 || waited != 0)
+        if (found != CLAIM_NONE_READY || deadline->timeout_ms == 0 || waited != 0)
             break;
-        waited = patience->timeout_ms == GR_WAIT_FOREVER
+        waited = deadline->timeout_ms == GR_WAIT_FOREVER
                      ? pthread_cond_wait(&ring->changed, &ring->lock)
-                     : pthread_cond_timedwait(&ring->changed, &ring->lock, &patience->until);
+                     : pthread_cond_timedwait(&ring->changed, &ring->lock, &deadline->until);
         found = try_to_claim(ring, side, n, call);
     }
     switch (found) {
     case CLAIM_MADE:
         return GR_OK;
     case CLAIM_NONE_READY:
-        return fail_none_ready(ring, side, n, patience->timeout_ms, call);
+        return fail_none_ready(ring, side, n, deadline->timeout_ms, call);
     case CLAIM_STOPPED:
         return fail_stopped(ring, side, call);
     default:
@@ -209,14 +209,14 @@ static gr_status check_stream(const struct gr_ring_side *side, CUstream stream, 
 }
 
 /* Commits a claim, or undoes it. The lock is held. */
-static void conclude(gr_ring *ring, const struct gr_ring_side *side, size_t n, bool final)
+static void finish_claim(gr_ring *ring, const struct gr_ring_side *side, size_t n, bool final)
 {
     if (final)
         gr_ring_side_commit(side, ring->state, n);
     else
         gr_ring_side_undo(side, ring->state, n);
-    gr_link_conclude(ring->link, side, n, final);
-    gr_ring_tell(ring);
+    gr_link_finish_claim(ring->link, side, n, final);
+    gr_ring_notify(ring);
 }
 
 /* Fills in the slots that the caller sees. The lock is held. */
@@ -248,9 +248,9 @@ static bool is_stopped(gr_ring *ring)
     return stopped;
 }
 
-static gr_status fail_not_come(size_t n, const struct patience *patience, const char *call)
+static gr_status fail_not_come(size_t n, const struct deadline *deadline, const char *call)
 {
-    return gr_fail(patience->timeout_ms ? GR_ERR_TIMEOUT : GR_ERR_NOT_READY, call,
+    return gr_fail(deadline->timeout_ms ? GR_ERR_TIMEOUT : GR_ERR_NOT_READY, call,
                    "The other process has handed on %zu slot%s, but has not finished its work with "
                    "%s yet. This OpenGL has no semaphores, so the acquire has to wait for that. Is "
                    "the other process still running?",
@@ -262,34 +262,34 @@ static gr_status fail_not_come(size_t n, const struct patience *patience, const 
  * caller's timeout, since only the peer can end this wait.
  */
 static gr_status await_peers_work(gr_ring *ring, const struct gr_ring_side *side, size_t n,
-                                  const struct patience *patience, const char *call)
+                                  const struct deadline *deadline, const char *call)
 {
     const struct timespec pause = {.tv_nsec = 200000};
     for (;;) {
         bool come;
-        gr_status status = gr_ring_has_come(ring, side, n, &come, call);
+        gr_status status = gr_ring_peer_is_done(ring, side, n, &come, call);
         if (status != GR_OK || come)
             return status;
         if (is_stopped(ring))
             return gr_fail(GR_ERR_STOPPED, call,
                            "The ring has been stopped, and the other process has not finished its "
                            "work with the slots that it handed on.");
-        if (is_over(ring, patience))
-            return fail_not_come(n, patience, call);
+        if (is_over(ring, deadline))
+            return fail_not_come(n, deadline, call);
         nanosleep(&pause, NULL);
     }
 }
 
 static gr_status begin_use(gr_ring *ring, struct gr_ring_side *side, CUstream stream,
-                           const gr_slot *slots[], size_t n, const struct patience *patience,
+                           const gr_slot *slots[], size_t n, const struct deadline *deadline,
                            const char *call)
 {
     gr_submit *submit = NULL;
-    gr_status status = await_peers_work(ring, side, n, patience, call);
+    gr_status status = await_peers_work(ring, side, n, deadline, call);
     if (status == GR_OK)
         status = gr_ring_begin_use(ring, side, n, stream, &submit, call);
     pthread_mutex_lock(&ring->lock);
-    conclude(ring, side, n, status == GR_OK);
+    finish_claim(ring, side, n, status == GR_OK);
     if (status == GR_OK)
         fill_slots(ring, side, n, submit, slots);
     bool ends = gr_ring_has_left(ring);
@@ -306,15 +306,15 @@ static gr_status acquire(gr_ring *ring, struct gr_ring_side *side, CUstream stre
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "`slots` is NULL: pass an array of n for the acquired slots.");
     GR_TRY(check_stream(side, stream, call));
-    const struct patience patience = patience_of(ring, timeout_ms);
+    const struct deadline deadline = deadline_of(ring, timeout_ms);
     pthread_mutex_lock(&ring->lock);
-    gr_status status = claim(ring, side, n, &patience, call);
+    gr_status status = claim(ring, side, n, &deadline, call);
     for (size_t i = 0; status == GR_OK && i < n; i++)
         side->resources[i] = ring->slots[side->numbers[i]].resource;
     if (status != GR_OK)
-        gr_ring_tell_pollers(ring);
+        gr_ring_update_pollers(ring);
     pthread_mutex_unlock(&ring->lock);
-    return status == GR_OK ? begin_use(ring, side, stream, slots, n, &patience, call) : status;
+    return status == GR_OK ? begin_use(ring, side, stream, slots, n, &deadline, call) : status;
 }
 
 gr_status gr_ring_acquire_write(gr_ring *ring, CUstream stream, const gr_slot *slots[], size_t n,

@@ -41,13 +41,13 @@ static bool is_ready(gr_ring *ring, const struct gr_ring_side *side)
 {
     if (ring->is_sending)
         return ring->state->stopped;
-    if (gr_link_pull(ring->link, side, "gr_ring_descriptor") != GR_OK || ring->state->stopped ||
+    if (gr_link_update(ring->link, side, "gr_ring_descriptor") != GR_OK || ring->state->stopped ||
         is_there(ring, side))
         return true;
     if (!ring->link)
         return false;
     bool over = gr_link_await(ring->link);
-    return gr_link_pull(ring->link, side, "gr_ring_descriptor") != GR_OK || over ||
+    return gr_link_update(ring->link, side, "gr_ring_descriptor") != GR_OK || over ||
            ring->state->stopped || is_there(ring, side);
 }
 
@@ -62,7 +62,7 @@ static void set(struct gr_ring_descriptor *descriptor, bool readable)
     descriptor->readable = readable;
 }
 
-void gr_ring_tell_pollers(gr_ring *ring)
+void gr_ring_update_pollers(gr_ring *ring)
 {
     struct gr_error_record before;
     if (!ring->is_polled)
@@ -85,7 +85,7 @@ void gr_ring_end_descriptors(gr_ring *ring)
 static int open_descriptor(gr_ring *ring, unsigned i, const char *call)
 {
     struct gr_ring_descriptor *descriptor = &ring->descriptors[i];
-    if (gr_link_pull(ring->link, side_of(ring, i), call) == GR_ERR_STATE)
+    if (gr_link_update(ring->link, side_of(ring, i), call) == GR_ERR_STATE)
         return -1;
     if (descriptor->fd < 0)
         descriptor->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -94,7 +94,7 @@ static int open_descriptor(gr_ring *ring, unsigned i, const char *call)
         return -1;
     }
     ring->is_polled = true;
-    gr_ring_tell_pollers(ring);
+    gr_ring_update_pollers(ring);
     return descriptor->fd;
 }
 

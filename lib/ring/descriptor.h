@@ -6,7 +6,7 @@
 #include "lib/ring/ring.h"
 
 /* Updates whether the descriptors are readable. The lock is held. */
-void gr_ring_tell_pollers(gr_ring *ring);
+void gr_ring_update_pollers(gr_ring *ring);
 
 /* Closes them. */
 void gr_ring_end_descriptors(gr_ring *ring);

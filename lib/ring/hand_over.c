@@ -4,7 +4,7 @@
 #include "lib/ring/side_order.h"
 #include "lib/ring/peer_link.h"
 #include "lib/ring/slot_end.h"
-#include "lib/ring/tell.h"
+#include "lib/ring/notify.h"
 #include "lib/sync/submit.h"
 
 /*
@@ -121,11 +121,11 @@ static void note(gr_ring *ring, const struct gr_ring_side *side, enum gr_hand_ov
     for (size_t i = 0; i < n; i++)
         gr_shown_slot(ring->shown, side->numbers[i])->frame =
             how == GR_WRITE_CANCELLED ? 0 : ring->state->places[side->numbers[i]].frame;
-    gr_ring_tell(ring);
+    gr_ring_notify(ring);
 }
 
 /* Updates the slots' buffers and submits; even after an error, as some may have been released. */
-static void note_parts(gr_ring *ring, const struct gr_ring_side *side, size_t n)
+static void update_slots(gr_ring *ring, const struct gr_ring_side *side, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         struct gr_ring_slot *slot = &ring->slots[side->numbers[i]];
@@ -140,14 +140,14 @@ static gr_status hand_over(gr_ring *ring, struct gr_ring_side *side, enum gr_han
 {
     pthread_mutex_lock(&ring->lock);
     gr_status status = look_up(ring, side, slots, n, how, call);
-    size_t ending = status == GR_OK && how == GR_GIVEN_BACK ? gr_ring_take_returned(ring, n) : n;
+    size_t ending = status == GR_OK && how == GR_GIVEN_BACK ? gr_ring_collect_returned(ring, n) : n;
     pthread_mutex_unlock(&ring->lock);
     if (status != GR_OK)
         return status;
-    status = ending ? gr_ring_end_use(ring, side, ending, how, call)
-                    : gr_ring_put_off_end(ring, n, call);
+    status =
+        ending ? gr_ring_end_use(ring, side, ending, how, call) : gr_ring_defer_end(ring, n, call);
     pthread_mutex_lock(&ring->lock);
-    note_parts(ring, side, n);
+    update_slots(ring, side, n);
     if (status == GR_OK)
         note(ring, side, how, ending == 0, n);
     bool ends = gr_ring_has_left(ring);

@@ -6,7 +6,7 @@
 #include "lib/ring/peer_link.h"
 #include "lib/ring/slot_end.h"
 #include "lib/ring/slot_resources.h"
-#include "lib/ring/tell.h"
+#include "lib/ring/notify.h"
 #include "lib/struct_size.h"
 
 static gr_status check_options(const gr_ring_options *options, const char *call)
@@ -76,7 +76,7 @@ gr_status gr_ring_resize(gr_ring *ring, gr_resource *const resources[], size_t n
         status = gr_ring_check_resources(resources, n, ring, __func__);
     if (status == GR_OK)
         status = gr_ring_add_slots(ring, resources, n, __func__);
-    gr_ring_tell(ring);
+    gr_ring_notify(ring);
     pthread_mutex_unlock(&ring->lock);
     if (status == GR_OK)
         gr_ring_end_left(ring);
@@ -90,7 +90,7 @@ void gr_ring_stop(gr_ring *ring)
     pthread_mutex_lock(&ring->lock);
     ring->state->stopped = 1;
     gr_link_stop(ring->link);
-    gr_ring_tell(ring);
+    gr_ring_notify(ring);
     pthread_mutex_unlock(&ring->lock);
 }
 

@@ -68,8 +68,8 @@ static gr_status take_one(const gr_ring *ring, gr_resource *resource, const char
     return gr_sync_set(resource, ring->own[ACQUIRE], ring->own[RELEASE], call);
 }
 
-gr_status gr_ring_take_pair(gr_ring *ring, gr_resource *const resources[], size_t n,
-                            const char *call)
+gr_status gr_ring_set_own_pair(gr_ring *ring, gr_resource *const resources[], size_t n,
+                               const char *call)
 {
     const struct gr_external *first = gr_external_of(resources[0]);
     if (!first || !first->sync.of_device || !first->kind->create_semaphore)
@@ -78,14 +78,14 @@ gr_status gr_ring_take_pair(gr_ring *ring, gr_resource *const resources[], size_
     for (size_t i = 0; i < n && status == GR_OK; i++) {
         status = take_one(ring, resources[i], call);
         for (; status != GR_OK && i > 0; i--)
-            gr_ring_give_pair(ring, resources[i - 1]);
+            gr_ring_restore_pair(ring, resources[i - 1]);
         if (status != GR_OK)
             break;
     }
     return status;
 }
 
-void gr_ring_give_pair(const gr_ring *ring, gr_resource *resource)
+void gr_ring_restore_pair(const gr_ring *ring, gr_resource *resource)
 {
     if (!ring->own[ACQUIRE] || gr_sync_of(resource)->acquire != ring->own[ACQUIRE])
         return;

@@ -12,11 +12,11 @@
  * If the n resources use the pair of their device, switches them to the ring's own. Waits for their
  * last work. All or nothing.
  */
-gr_status gr_ring_take_pair(gr_ring *ring, gr_resource *const resources[], size_t n,
-                            const char *call);
+gr_status gr_ring_set_own_pair(gr_ring *ring, gr_resource *const resources[], size_t n,
+                               const char *call);
 
 /* Switches a resource whose work is done back to the device's pair. */
-void gr_ring_give_pair(const gr_ring *ring, gr_resource *resource);
+void gr_ring_restore_pair(const gr_ring *ring, gr_resource *resource);
 
 /* Frees the ring's pair, if it has one. */
 void gr_ring_end_pair(gr_ring *ring);

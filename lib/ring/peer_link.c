@@ -56,7 +56,7 @@ static bool is_over(const struct gr_link *link)
            atomic_load(&link->view.page->ended[peers(link)]);
 }
 
-gr_status gr_link_fail_over(const struct gr_link *link, const char *call)
+gr_status gr_link_fail_gone(const struct gr_link *link, const char *call)
 {
     const char *peer = link->role == GR_RING_PRODUCER ? "consumer" : "producer";
     if (atomic_load(&link->spoiled))
@@ -64,7 +64,7 @@ gr_status gr_link_fail_over(const struct gr_link *link, const char *call)
                        "The ring's page contradicts itself: the other process, its %s, has "
                        "overwritten it. The ring is unusable: free it.",
                        peer);
-    if (gr_peer_watch_saw_it_go_back(&link->watch))
+    if (gr_peer_watch_saw_value_fall(&link->watch))
         return gr_fail(GR_ERR_SYSTEM, call,
                        "The other process, the ring's %s, has set a semaphore back to a smaller "
                        "value, which grinterop never does: its frames can no longer be waited for. "
@@ -101,17 +101,17 @@ static gr_status check_role(const struct gr_link *link, const struct gr_ring_sid
                    side->writes ? "does not write" : "does not read");
 }
 
-gr_status gr_link_pull(struct gr_link *link, const struct gr_ring_side *side, const char *call)
+gr_status gr_link_update(struct gr_link *link, const struct gr_ring_side *side, const char *call)
 {
     gr_status status = link ? check_role(link, side, call) : GR_OK;
     if (!link || status != GR_OK)
         return status;
     if (atomic_load(&link->spoiled) || !gr_page_pull(&link->view, side)) {
         atomic_store(&link->spoiled, true);
-        return gr_link_fail_over(link, call);
+        return gr_link_fail_gone(link, call);
     }
     bool in_vain = side->writes && !link->view.state->stopped && is_over(link);
-    return in_vain ? gr_link_fail_over(link, call) : GR_OK;
+    return in_vain ? gr_link_fail_gone(link, call) : GR_OK;
 }
 
 bool gr_link_await(struct gr_link *link)
@@ -131,11 +131,12 @@ bool gr_link_claim(struct gr_link *link, const struct gr_ring_side *side, size_t
     return false;
 }
 
-void gr_link_conclude(struct gr_link *link, const struct gr_ring_side *side, size_t n, bool final)
+void gr_link_finish_claim(struct gr_link *link, const struct gr_ring_side *side, size_t n,
+                          bool final)
 {
     if (!link)
         return;
-    gr_page_conclude(&link->view, side, n, final);
+    gr_page_finish_claim(&link->view, side, n, final);
     if (!final)
         wake(link, false); /* frames may be available again */
 }
@@ -177,11 +178,11 @@ void gr_link_follow(struct gr_link *link, CUstream stream)
         gr_peer_semaphores_follow(&link->semaphores, stream);
 }
 
-gr_status gr_link_has_come(struct gr_link *link, const struct gr_ring_side *side, size_t n,
-                           bool *come, const char *call)
+gr_status gr_link_peer_is_done(struct gr_link *link, const struct gr_ring_side *side, size_t n,
+                               bool *come, const char *call)
 {
     *come = !link;
-    return link ? gr_peer_semaphores_have_come(&link->semaphores, &link->view, side, n, come, call)
+    return link ? gr_peer_semaphores_are_done(&link->semaphores, &link->view, side, n, come, call)
                 : GR_OK;
 }
 
@@ -252,7 +253,7 @@ fail:
 
 void gr_link_abandon(struct gr_link *link)
 {
-    gr_peer_watch_give_back_socket(&link->watch);
+    gr_peer_watch_restore_socket(&link->watch);
     free_link(link);
 }
 

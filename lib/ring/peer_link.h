@@ -58,7 +58,7 @@ void gr_link_end(struct gr_link *link);
  * Updates the state from the page. Fails if this process does not have that role, or if the
  * producer's peer is gone.
  */
-gr_status gr_link_pull(struct gr_link *link, const struct gr_ring_side *side, const char *call);
+gr_status gr_link_update(struct gr_link *link, const struct gr_ring_side *side, const char *call);
 
 /*
  * Call before a wait: requests a wake-up from the peer. Check again afterwards. True: the peer will
@@ -67,7 +67,7 @@ gr_status gr_link_pull(struct gr_link *link, const struct gr_ring_side *side, co
 bool gr_link_await(struct gr_link *link);
 
 /* Records why the peer is gone: GR_ERR_SYSTEM. The link must not be NULL. */
-gr_status gr_link_fail_over(const struct gr_link *link, const char *call);
+gr_status gr_link_fail_gone(const struct gr_link *link, const char *call);
 
 /*
  * Claims in the page the slots that were claimed in the state. False: the peer was faster, and
@@ -76,7 +76,8 @@ gr_status gr_link_fail_over(const struct gr_link *link, const char *call);
 bool gr_link_claim(struct gr_link *link, const struct gr_ring_side *side, size_t n);
 
 /* Call after a claim has been committed or undone in the state. */
-void gr_link_conclude(struct gr_link *link, const struct gr_ring_side *side, size_t n, bool final);
+void gr_link_finish_claim(struct gr_link *link, const struct gr_ring_side *side, size_t n,
+                          bool final);
 
 /* Hands the slots that were handed on in the state to the peer. */
 void gr_link_push(struct gr_link *link, const struct gr_ring_side *side, size_t n);
@@ -92,8 +93,8 @@ void gr_link_stop(struct gr_link *link);
  * Whether the peer's work with the n slots has ended. For a side that waits in this thread instead
  * of in a stream.
  */
-gr_status gr_link_has_come(struct gr_link *link, const struct gr_ring_side *side, size_t n,
-                           bool *come, const char *call);
+gr_status gr_link_peer_is_done(struct gr_link *link, const struct gr_ring_side *side, size_t n,
+                               bool *come, const char *call);
 
 gr_status gr_link_begin_use(struct gr_link *link, const struct gr_ring_side *side, size_t n,
                             const char *call);

@@ -145,7 +145,7 @@ static bool pull_as_producer(struct gr_page_view *view, uint32_t i)
 }
 
 /* The producer has taken back a frame that was not read. */
-static void lose(struct gr_ring_state *state, uint32_t i)
+static void drop_frame(struct gr_ring_state *state, uint32_t i)
 {
     state->dropped++;
     gr_ring_state_cancel_write(state, 1, &i);
@@ -179,7 +179,7 @@ static bool pull_as_consumer(struct gr_page_view *view, uint32_t i)
         owner_of(word) == GR_OWNER_DROPPED)
         return false;
     if (place->state == GR_PLACE_READY)
-        lose(state, i);
+        drop_frame(state, i);
     bool is_ready = owner_of(word) == GR_OWNER_READY;
     if (is_ready && frame_of(word) > state->published)
         return true; /* earlier frames may not have been seen yet: next time */
@@ -210,7 +210,7 @@ bool gr_page_pull(struct gr_page_view *view, const struct gr_ring_side *side)
 /* ---- Changes by this process ----------------------------------------------------------------- */
 
 /* Puts a taken frame back. */
-static void untake(struct gr_page_view *view, const struct gr_ring_place *place, uint32_t i)
+static void put_back(struct gr_page_view *view, const struct gr_ring_place *place, uint32_t i)
 {
     if (place->before == GR_PLACE_READY)
         put(view, i, word_of(place->frame, GR_OWNER_READY));
@@ -231,14 +231,14 @@ bool gr_page_claim(struct gr_page_view *view, const struct gr_ring_side *side, s
             continue;
         }
         while (i-- > 0)
-            untake(view, &places[side->numbers[i]], side->numbers[i]);
+            put_back(view, &places[side->numbers[i]], side->numbers[i]);
         return false;
     }
     return true;
 }
 
 /* Marks the frames that the consumer's state dropped because a newer one is read. */
-static void tell_dropped(struct gr_page_view *view)
+static void mark_dropped(struct gr_page_view *view)
 {
     for (uint32_t i = 0; i < view->count; i++)
         if (view->state->places[i].state == GR_PLACE_FREE &&
@@ -246,16 +246,16 @@ static void tell_dropped(struct gr_page_view *view)
             take(view, i, frame_of(view->seen[i].word), GR_OWNER_DROPPED);
 }
 
-void gr_page_conclude(struct gr_page_view *view, const struct gr_ring_side *side, size_t n,
-                      bool final)
+void gr_page_finish_claim(struct gr_page_view *view, const struct gr_ring_side *side, size_t n,
+                          bool final)
 {
     for (size_t i = 0; i < n; i++)
         if (final)
             view->seen[side->numbers[i]].in = 0; /* waited for once */
         else
-            untake(view, &view->state->places[side->numbers[i]], side->numbers[i]);
+            put_back(view, &view->state->places[side->numbers[i]], side->numbers[i]);
     if (final && !side->writes)
-        tell_dropped(view);
+        mark_dropped(view);
 }
 
 void gr_page_push(struct gr_page_view *view, const struct gr_ring_side *side, size_t n)
@@ -278,5 +278,5 @@ void gr_page_cancel_read(struct gr_page_view *view, const struct gr_ring_side *s
         atomic_store(&view->page->slots[number].given_back, view->seen[number].out);
         put(view, number, word_of(frame_of(view->seen[number].word), GR_OWNER_READY));
     }
-    tell_dropped(view);
+    mark_dropped(view);
 }

@@ -79,8 +79,8 @@ bool gr_page_pull(struct gr_page_view *view, const struct gr_ring_side *side);
 bool gr_page_claim(struct gr_page_view *view, const struct gr_ring_side *side, size_t n);
 
 /* Call after the side's claim has been committed or undone in the state. */
-void gr_page_conclude(struct gr_page_view *view, const struct gr_ring_side *side, size_t n,
-                      bool final);
+void gr_page_finish_claim(struct gr_page_view *view, const struct gr_ring_side *side, size_t n,
+                          bool final);
 
 /* Hands the slots that the side handed on in the state to the peer. */
 void gr_page_push(struct gr_page_view *view, const struct gr_ring_side *side, size_t n);

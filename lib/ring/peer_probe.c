@@ -40,7 +40,7 @@ static gr_status ask(const struct gr_peer_probe *probe, gr_semaphore *semaphore,
     return status;
 }
 
-gr_status gr_peer_probe_ask(struct gr_peer_probe *probe, gr_semaphore *semaphore, uint64_t value)
+gr_status gr_peer_probe_query(struct gr_peer_probe *probe, gr_semaphore *semaphore, uint64_t value)
 {
     if (probe->value)
         gr_peer_probe_end(probe);
@@ -59,7 +59,7 @@ static bool has_passed(CUevent event)
     return gr_driver()->EventQuery(event) != CUDA_ERROR_NOT_READY;
 }
 
-enum gr_peer_answer gr_peer_probe_look(struct gr_peer_probe *probe)
+enum gr_peer_result gr_peer_probe_poll(struct gr_peer_probe *probe)
 {
     if (probe->value == 0)
         return GR_PEER_UNKNOWN;

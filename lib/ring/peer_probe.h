@@ -16,18 +16,18 @@ struct gr_peer_probe {
     CUevent before, after;
 };
 
-enum gr_peer_answer {
+enum gr_peer_result {
     GR_PEER_UNKNOWN, /* too early to say, or no query is open */
     GR_PEER_HAS,     /* and the query is closed */
     GR_PEER_LACKS    /* the signal may still come */
 };
 
 /*
- * All three need a current CUDA context. gr_peer_probe_ask() abandons an open query. After an
+ * All three need a current CUDA context. gr_peer_probe_query() abandons an open query. After an
  * error, which is recorded, no query is open.
  */
-gr_status gr_peer_probe_ask(struct gr_peer_probe *probe, gr_semaphore *semaphore, uint64_t value);
-enum gr_peer_answer gr_peer_probe_look(struct gr_peer_probe *probe);
+gr_status gr_peer_probe_query(struct gr_peer_probe *probe, gr_semaphore *semaphore, uint64_t value);
+enum gr_peer_result gr_peer_probe_poll(struct gr_peer_probe *probe);
 void gr_peer_probe_end(struct gr_peer_probe *probe);
 
 #endif

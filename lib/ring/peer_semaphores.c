@@ -27,10 +27,10 @@
 #include "lib/sync/semaphore_points.h"
 
 /* Time limit in milliseconds for work that should already be done. */
-#define A_MOMENT 5
+#define GRACE_MS 5
 
 /* How long a ring that ends waits for a living peer, in milliseconds. */
-#define PEERS_TIME 2000
+#define PEER_MS 2000
 
 /* How often to retry a driver call that fails: after a lost device all calls fail. */
 #define MOST_TRIES 3
@@ -122,7 +122,7 @@ static void end_probe(struct gr_peer_probe *probe, gr_semaphore *semaphore)
 {
     const gr_semaphore_point point =
         GR_INIT(gr_semaphore_point, .semaphore = semaphore, .value = probe->value);
-    if (probe->value && !passes_within(probe->after, A_MOMENT))
+    if (probe->value && !passes_within(probe->after, GRACE_MS))
         signal_point(&point);
     gr_peer_probe_end(probe);
 }
@@ -173,7 +173,7 @@ static void serve_one(struct gr_peer_gauge *gauge, gr_semaphore *semaphore)
     if (gauge->awaited <= gauge->served)
         return;
     gr_semaphore_event_after(&point, 1, &event);
-    if (!event || !passes_within(event, A_MOMENT))
+    if (!event || !passes_within(event, GRACE_MS))
         signal_point(&point);
     if (event)
         gr_driver()->EventDestroy(event);
@@ -192,7 +192,7 @@ static void serve(struct gr_peer_semaphores *semaphores)
     gr_context_leave(pushed);
 }
 
-void gr_peer_semaphores_serve(struct gr_peer_semaphores *semaphores)
+void gr_peer_semaphores_signal(struct gr_peer_semaphores *semaphores)
 {
     pthread_mutex_lock(&semaphores->lock);
     semaphores->serving = true;
@@ -205,13 +205,13 @@ static bool is_sound(struct gr_peer_gauge *gauge, gr_semaphore *semaphore)
 {
     struct gr_peer_probe *coming = &gauge->coming, *again = &gauge->again;
     if (!coming->value && gauge->awaited > gauge->reached)
-        gr_peer_probe_ask(coming, semaphore, gauge->awaited);
+        gr_peer_probe_query(coming, semaphore, gauge->awaited);
     uint64_t value = coming->value;
-    if (gr_peer_probe_look(coming) == GR_PEER_HAS)
+    if (gr_peer_probe_poll(coming) == GR_PEER_HAS)
         gauge->reached = value;
     if (!again->value && gauge->reached)
-        gr_peer_probe_ask(again, semaphore, gauge->reached);
-    return gr_peer_probe_look(again) != GR_PEER_LACKS;
+        gr_peer_probe_query(again, semaphore, gauge->reached);
+    return gr_peer_probe_poll(again) != GR_PEER_LACKS;
 }
 
 /* False: one of them has fallen back. The lock is held. */
@@ -229,7 +229,7 @@ static bool are_sound(struct gr_peer_semaphores *semaphores)
     return sound && !semaphores->serving_mine;
 }
 
-bool gr_peer_semaphores_look(struct gr_peer_semaphores *semaphores)
+bool gr_peer_semaphores_check(struct gr_peer_semaphores *semaphores)
 {
     pthread_mutex_lock(&semaphores->lock);
     bool sound = are_sound(semaphores);
@@ -315,10 +315,10 @@ static void forget_in(const struct gr_page_view *view, const struct gr_ring_side
         view->seen[side->numbers[i]].in = 0;
 }
 
-gr_status gr_peer_semaphores_have_come(struct gr_peer_semaphores *semaphores,
-                                       const struct gr_page_view *view,
-                                       const struct gr_ring_side *side, size_t n, bool *come,
-                                       const char *call)
+gr_status gr_peer_semaphores_are_done(struct gr_peer_semaphores *semaphores,
+                                      const struct gr_page_view *view,
+                                      const struct gr_ring_side *side, size_t n, bool *come,
+                                      const char *call)
 {
     struct gr_peer_probe *arriving = &semaphores->arriving;
     uint64_t last = last_in(view, side, n);
@@ -333,12 +333,12 @@ gr_status gr_peer_semaphores_have_come(struct gr_peer_semaphores *semaphores,
     if (arriving->value != last) {
         if (arriving->value) /* the query's stream may miss a value that is there only briefly */
             follow(semaphores, arriving->stream);
-        status = gr_peer_probe_ask(arriving, semaphores->theirs, last);
+        status = gr_peer_probe_query(arriving, semaphores->theirs, last);
         if (status == GR_OK)
             passes_within(arriving->after,
-                          A_MOMENT); /* a value that is already there is seen at once */
+                          GRACE_MS); /* a value that is already there is seen at once */
     }
-    *come = gr_peer_probe_look(arriving) == GR_PEER_HAS;
+    *come = gr_peer_probe_poll(arriving) == GR_PEER_HAS;
     gr_context_leave(pushed);
     if (*come)
         forget_in(view, side, n);
@@ -481,9 +481,9 @@ CUevent gr_peer_semaphores_last_work(struct gr_peer_semaphores *semaphores,
         serve_all(semaphores);
     if (!event)
         return NULL;
-    if (!passes_within(event, PEERS_TIME)) {
+    if (!passes_within(event, PEER_MS)) {
         serve_all(semaphores);
-        if (!passes_within(event, A_MOMENT))
+        if (!passes_within(event, GRACE_MS))
             return event;
     }
     gr_driver()->EventDestroy(event);

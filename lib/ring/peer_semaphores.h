@@ -74,19 +74,19 @@ gr_status gr_peer_semaphores_end_use(struct gr_peer_semaphores *semaphores,
  * Whether the peer's work with the n slots has ended, without blocking. For a side that waits in
  * this thread instead of in a stream.
  */
-gr_status gr_peer_semaphores_have_come(struct gr_peer_semaphores *semaphores,
-                                       const struct gr_page_view *view,
-                                       const struct gr_ring_side *side, size_t n, bool *come,
-                                       const char *call);
+gr_status gr_peer_semaphores_are_done(struct gr_peer_semaphores *semaphores,
+                                      const struct gr_page_view *view,
+                                      const struct gr_ring_side *side, size_t n, bool *come,
+                                      const char *call);
 
 /* The peer is gone: signals the awaited values here, so that no stream waits forever. */
-void gr_peer_semaphores_serve(struct gr_peer_semaphores *semaphores);
+void gr_peer_semaphores_signal(struct gr_peer_semaphores *semaphores);
 
 /*
  * Call periodically. False: one of the semaphores has fallen back to a smaller value, which only
  * the peer can have done. If the peer is gone, signals again any value that was set back since.
  */
-bool gr_peer_semaphores_look(struct gr_peer_semaphores *semaphores);
+bool gr_peer_semaphores_check(struct gr_peer_semaphores *semaphores);
 
 /*
  * Waits until all that this process waits for and signals is done. After a time limit, signals in

@@ -29,7 +29,7 @@
 #define GRACE 100
 
 /* How often the semaphores are checked, in milliseconds. */
-#define LOOK_EVERY 500
+#define CHECK_MS 500
 
 /* Notifies the waiters of this process. */
 static void notify(struct gr_peer_watch *watch)
@@ -64,8 +64,8 @@ static bool look(struct gr_peer_watch *watch, double *due)
     double now = gr_clock_ms();
     if (now < *due)
         return true;
-    *due = now + LOOK_EVERY;
-    bool sound = gr_peer_semaphores_look(watch->semaphores);
+    *due = now + CHECK_MS;
+    bool sound = gr_peer_semaphores_check(watch->semaphores);
     if (!sound)
         atomic_store(&watch->went_back, true);
     return sound;
@@ -87,10 +87,10 @@ static bool watch_peer(struct gr_peer_watch *watch)
 {
     struct pollfd fds[] = {{.fd = watch->quit, .events = POLLIN},
                            {.fd = watch->socket, .events = POLLIN}};
-    double due = gr_clock_ms() + LOOK_EVERY;
+    double due = gr_clock_ms() + CHECK_MS;
     bool alive = true;
     while (alive) {
-        int ready = wait_for(fds, 2, LOOK_EVERY);
+        int ready = wait_for(fds, 2, CHECK_MS);
         if (ready > 0 && fds[0].revents)
             return false;
         bool heard = ready > 0;
@@ -114,11 +114,11 @@ static void *run(void *user)
     if (!watch_peer(watch))
         return NULL;
     int ready = wait_for(&quit, 1, GRACE);
-    gr_peer_semaphores_serve(watch->semaphores);
+    gr_peer_semaphores_signal(watch->semaphores);
     while (ready == 0) {
-        ready = wait_for(&quit, 1, LOOK_EVERY);
+        ready = wait_for(&quit, 1, CHECK_MS);
         if (ready == 0)
-            gr_peer_semaphores_look(watch->semaphores);
+            gr_peer_semaphores_check(watch->semaphores);
     }
     return NULL;
 }
@@ -152,7 +152,7 @@ static void take_socket(struct gr_peer_watch *watch)
     watch->pass_rights = gr_socket_option(watch->socket, SO_PASSRIGHTS, 0);
 }
 
-void gr_peer_watch_give_back_socket(struct gr_peer_watch *watch)
+void gr_peer_watch_restore_socket(struct gr_peer_watch *watch)
 {
     gr_socket_option(watch->socket, SO_OOBINLINE, watch->oob_inline);
     gr_socket_option(watch->socket, SO_PASSRIGHTS, watch->pass_rights);
@@ -206,7 +206,7 @@ void gr_peer_watch_forget_ring(struct gr_peer_watch *watch)
     pthread_mutex_unlock(&watch->lock);
 }
 
-bool gr_peer_watch_saw_it_go_back(const struct gr_peer_watch *watch)
+bool gr_peer_watch_saw_value_fall(const struct gr_peer_watch *watch)
 {
     return atomic_load(&watch->went_back);
 }

@@ -32,7 +32,7 @@ void gr_peer_watch_init(struct gr_peer_watch *watch, int socket,
 gr_status gr_peer_watch_start(struct gr_peer_watch *watch, const char *call);
 
 /* Restores the socket options, for a ring that did not take over the socket. */
-void gr_peer_watch_give_back_socket(struct gr_peer_watch *watch);
+void gr_peer_watch_restore_socket(struct gr_peer_watch *watch);
 
 /* Frees what was created so far. */
 void gr_peer_watch_finish(struct gr_peer_watch *watch);
@@ -41,7 +41,7 @@ void gr_peer_watch_finish(struct gr_peer_watch *watch);
 void gr_peer_watch_forget_ring(struct gr_peer_watch *watch);
 
 /* Whether the peer counts as gone because its semaphore fell back to a smaller value. */
-bool gr_peer_watch_saw_it_go_back(const struct gr_peer_watch *watch);
+bool gr_peer_watch_saw_value_fall(const struct gr_peer_watch *watch);
 
 /* Whether the peer counts as gone because it sent descriptors. */
 bool gr_peer_watch_saw_descriptors(const struct gr_peer_watch *watch);

@@ -65,7 +65,7 @@
 #include "lib/ring/peer_link.h"
 #include "lib/resource/resource.h"
 #include "lib/resource/release.h"
-#include "lib/ring/tell.h"
+#include "lib/ring/notify.h"
 #include "lib/sync/submit.h"
 
 /*
@@ -79,19 +79,19 @@ static const struct gr_external_kind *kind_with_hooks(const gr_resource *resourc
 }
 
 /* Reports the public call instead of the transport's function. */
-static gr_status named(gr_status status, const char *call)
+static gr_status set_call(gr_status status, const char *call)
 {
     return status == GR_ERR_STATE ? gr_error_set_call(call) : status;
 }
 
 /* For backends whose map and release are no barriers in a ring. */
-static gr_status take_turn(gr_status (*turn)(gr_resource *const resources[], size_t n),
-                           gr_resource *const resources[], size_t n, const char *call)
+static gr_status run_turn(gr_status (*turn)(gr_resource *const resources[], size_t n),
+                          gr_resource *const resources[], size_t n, const char *call)
 {
     gr_status status = turn ? gr_resource_check_thread(resources[0], call) : GR_OK;
     if (!turn || status != GR_OK)
         return status;
-    return named(turn(resources, n), call);
+    return set_call(turn(resources, n), call);
 }
 
 static gr_status begin_graphics(gr_resource *const resources[], size_t n, gr_submit **submit,
@@ -103,22 +103,22 @@ static gr_status begin_graphics(gr_resource *const resources[], size_t n, gr_sub
         return *submit ? GR_OK : gr_last_error()->status;
     }
     if (!kind)
-        return take_turn(resources[0]->backend->begin_use, resources, n, call);
+        return run_turn(resources[0]->backend->begin_use, resources, n, call);
     gr_status status = gr_external_check_thread(kind, resources[0], call);
-    return status == GR_OK ? named(kind->begin_use(resources, n), call) : status;
+    return status == GR_OK ? set_call(kind->begin_use(resources, n), call) : status;
 }
 
 static gr_status end_graphics(gr_resource *const resources[], size_t n, const char *call)
 {
     const struct gr_external_kind *kind = kind_with_hooks(resources[0]);
     if (!kind)
-        return take_turn(resources[0]->backend->end_use, resources, n, call);
+        return run_turn(resources[0]->backend->end_use, resources, n, call);
     gr_status status = gr_external_check_thread(kind, resources[0], call);
-    return status == GR_OK ? named(kind->end_use(resources, n), call) : status;
+    return status == GR_OK ? set_call(kind->end_use(resources, n), call) : status;
 }
 
 /* Permits the map of resources in a ring, which is otherwise refused. */
-static void let_ring_map(gr_resource *const resources[], size_t n, bool now)
+static void set_ring_maps(gr_resource *const resources[], size_t n, bool now)
 {
     for (size_t i = 0; i < n; i++)
         resources[i]->ring_maps = now;
@@ -130,11 +130,11 @@ static bool waits_in_thread(const gr_resource *resource)
     return kind && kind->waits_in_thread && kind->waits_in_thread(resource);
 }
 
-gr_status gr_ring_has_come(gr_ring *ring, const struct gr_ring_side *side, size_t n, bool *come,
-                           const char *call)
+gr_status gr_ring_peer_is_done(gr_ring *ring, const struct gr_ring_side *side, size_t n, bool *come,
+                               const char *call)
 {
     *come = side->is_cuda || !ring->link || !waits_in_thread(side->resources[0]);
-    return *come ? GR_OK : gr_link_has_come(ring->link, side, n, come, call);
+    return *come ? GR_OK : gr_link_peer_is_done(ring->link, side, n, come, call);
 }
 
 gr_status gr_ring_begin_use(gr_ring *ring, const struct gr_ring_side *side, size_t n,
@@ -143,9 +143,9 @@ gr_status gr_ring_begin_use(gr_ring *ring, const struct gr_ring_side *side, size
     GR_TRY(gr_link_begin_use(ring->link, side, n, call));
     if (!side->is_cuda)
         return begin_graphics(side->resources, n, submit, call);
-    let_ring_map(side->resources, n, true);
+    set_ring_maps(side->resources, n, true);
     gr_status status = gr_map_for(side->resources, n, stream, NULL, side->buffers, call);
-    let_ring_map(side->resources, n, false);
+    set_ring_maps(side->resources, n, false);
     gr_link_follow(ring->link, stream);
     return status;
 }
@@ -177,9 +177,9 @@ static void follow_releases(gr_ring *ring, const struct gr_ring_side *side, size
 
 static gr_status release(gr_ring *ring, const struct gr_ring_side *side, size_t n, const char *call)
 {
-    let_ring_map(side->resources, n, true);
+    set_ring_maps(side->resources, n, true);
     gr_status status = gr_buffer_release_for(side->buffers, n, call);
-    let_ring_map(side->resources, n, false);
+    set_ring_maps(side->resources, n, false);
     follow_releases(ring, side, n);
     return status;
 }
@@ -202,7 +202,7 @@ gr_status gr_ring_end_use(gr_ring *ring, const struct gr_ring_side *side, size_t
 /* ---- Deferred ends --------------------------------------------------------------------------- */
 
 /* With interop and copy, an end is a barrier for all OpenGL commands: deferring saves nothing. */
-static bool can_put_off(const gr_ring *ring)
+static bool can_defer(const gr_ring *ring)
 {
     const gr_resource *resource = gr_ring_any_resource(ring);
     if (ring->state->newest || ring->link || ring->reader.is_cuda || !gr_external_of(resource))
@@ -230,7 +230,7 @@ static void wait_for_the_last(gr_ring *ring)
 
 void gr_ring_free_returned(gr_ring *ring)
 {
-    if (can_put_off(ring))
+    if (can_defer(ring))
         wait_for_the_last(ring);
     gr_ring_state_end_returning(ring->state);
 }
@@ -246,15 +246,15 @@ static size_t list_returning(const gr_ring *ring, const struct gr_ring_side *sid
     return all;
 }
 
-size_t gr_ring_take_returned(gr_ring *ring, size_t n)
+size_t gr_ring_collect_returned(gr_ring *ring, size_t n)
 {
     const struct gr_ring_side *side = &ring->reader;
-    if (can_put_off(ring) && gr_ring_state_puts_off(ring->state, n, side->numbers))
+    if (can_defer(ring) && gr_ring_state_defers(ring->state, n, side->numbers))
         return 0;
     return list_returning(ring, side, n);
 }
 
-gr_status gr_ring_put_off_end(const gr_ring *ring, size_t n, const char *call)
+gr_status gr_ring_defer_end(const gr_ring *ring, size_t n, const char *call)
 {
     const gr_resource *resource = ring->reader.resources[0];
     gr_status status = gr_external_check_thread(kind_with_hooks(resource), resource, call);
@@ -277,7 +277,7 @@ gr_status gr_ring_end_returned(gr_ring *ring, struct gr_ring_side *side, const c
     }
     if (status == GR_OK) {
         gr_ring_free_returned(ring);
-        gr_ring_tell(ring);
+        gr_ring_notify(ring);
     }
     return status;
 }
@@ -306,7 +306,7 @@ static void wait_for_release(gr_resource *resource)
 }
 
 /* On other threads, the next map or the end moves the data. */
-static void last_turn(gr_resource *resource)
+static void last_begin(gr_resource *resource)
 {
     const struct gr_backend *backend = resource->backend;
     if (!gr_external_of(resource) && backend->begin_use && backend->on_thread(resource))
@@ -317,7 +317,7 @@ void gr_ring_last_use(gr_resource *resource)
 {
     const struct gr_external_kind *kind = kind_with_hooks(resource);
     if (!kind) {
-        last_turn(resource);
+        last_begin(resource);
         return;
     }
     if (gr_external_on_thread(kind, resource))

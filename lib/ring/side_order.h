@@ -11,8 +11,8 @@ enum gr_hand_over { GR_PUBLISHED, GR_WRITE_CANCELLED, GR_GIVEN_BACK, GR_READ_CAN
  * Whether the side can use its n resources without blocking this thread for another process.
  * Matters only if neither a stream nor the graphics API can wait. Returns at once.
  */
-gr_status gr_ring_has_come(gr_ring *ring, const struct gr_ring_side *side, size_t n, bool *come,
-                           const char *call);
+gr_status gr_ring_peer_is_done(gr_ring *ring, const struct gr_ring_side *side, size_t n, bool *come,
+                               const char *call);
 
 /*
  * Begins the use of the side's n resources: CUDA maps them into its buffers; graphics waits for the
@@ -33,10 +33,10 @@ gr_status gr_ring_end_use(gr_ring *ring, const struct gr_ring_side *side, size_t
  * of their use is deferred. Otherwise appends the slots that were deferred before, and returns the
  * total.
  */
-size_t gr_ring_take_returned(gr_ring *ring, size_t n);
+size_t gr_ring_collect_returned(gr_ring *ring, size_t n);
 
 /* Replaces gr_ring_end_use() for n deferred slots: checks the thread, settles their submits. */
-gr_status gr_ring_put_off_end(const gr_ring *ring, size_t n, const char *call);
+gr_status gr_ring_defer_end(const gr_ring *ring, size_t n, const char *call);
 
 /*
  * Ends the use of all deferred slots, so that they become free. The lock is held, and released

@@ -64,7 +64,7 @@ static void hand_back(const gr_ring *ring, gr_resource *resource)
     bool stays = __atomic_load_n(&resource->holds, __ATOMIC_RELAXED) > 1;
     if (stays && gr_external_of(resource) && gr_external_of(resource)->memory) {
         gr_ring_last_use(resource);
-        gr_ring_give_pair(ring, resource);
+        gr_ring_restore_pair(ring, resource);
     } else if (stays && !gr_external_of(resource)) {
         gr_ring_last_use(resource);
     }
@@ -73,7 +73,7 @@ static void hand_back(const gr_ring *ring, gr_resource *resource)
     resource->in_a_ring = false;
 }
 
-static void let_go(const gr_ring *ring, gr_resource *resource)
+static void drop_slot(const gr_ring *ring, gr_resource *resource)
 {
     hand_back(ring, resource);
     gr_resource_drop(resource);
@@ -83,7 +83,7 @@ static void end_slot(gr_ring *ring, gr_resource *resource)
 {
     CUevent after = event_after_use(resource);
     if (!after) {
-        let_go(ring, resource);
+        drop_slot(ring, resource);
         return;
     }
     pthread_mutex_lock(&ring->lock);
@@ -92,7 +92,7 @@ static void end_slot(gr_ring *ring, gr_resource *resource)
 }
 
 /* Removes a slot that has left and is no longer in use. */
-static bool take_ended(gr_ring *ring, struct gr_ring_left *ended)
+static bool remove_ended(gr_ring *ring, struct gr_ring_left *ended)
 {
     bool found = false;
     pthread_mutex_lock(&ring->lock);
@@ -107,12 +107,12 @@ static bool take_ended(gr_ring *ring, struct gr_ring_left *ended)
     return found;
 }
 
-static gr_resource *take_left(gr_ring *ring)
+static gr_resource *remove_left(gr_ring *ring)
 {
     gr_resource *resource = NULL;
     uint32_t number;
     pthread_mutex_lock(&ring->lock);
-    if (gr_ring_state_take_left(ring->state, &number)) {
+    if (gr_ring_state_remove_left(ring->state, &number)) {
         resource = ring->slots[number].resource;
         ring->slots[number].resource = NULL;
     }
@@ -131,11 +131,11 @@ void gr_ring_end_left(gr_ring *ring)
     gr_resource *resource;
     struct gr_ring_left ended;
     gr_error_save(&before);
-    while ((resource = take_left(ring)))
+    while ((resource = remove_left(ring)))
         end_slot(ring, resource);
-    while (take_ended(ring, &ended)) {
+    while (remove_ended(ring, &ended)) {
         end_event(ended.resource, ended.after);
-        let_go(ring, ended.resource);
+        drop_slot(ring, ended.resource);
     }
     gr_error_restore(&before);
 }

@@ -206,7 +206,7 @@ gr_status gr_ring_add_slots(gr_ring *ring, gr_resource *const resources[], size_
 {
     gr_status status = make_room(ring, (uint32_t)n, call);
     if (status == GR_OK)
-        status = gr_ring_take_pair(ring, resources, n, call);
+        status = gr_ring_set_own_pair(ring, resources, n, call);
     if (status == GR_OK)
         status = gr_ring_first_use(ring, resources, n, call);
     if (status != GR_OK)

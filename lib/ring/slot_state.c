@@ -65,7 +65,7 @@ void gr_ring_state_leave(struct gr_ring_state *state)
     state->slots = 0;
 }
 
-bool gr_ring_state_take_left(struct gr_ring_state *state, uint32_t *number)
+bool gr_ring_state_remove_left(struct gr_ring_state *state, uint32_t *number)
 {
     const struct gr_place_list *left = &state->lists[GR_PLACE_LEFT];
     if (left->count == 0)
@@ -256,7 +256,7 @@ void gr_ring_state_cancel_read(struct gr_ring_state *state, size_t n, const uint
 
 /* ---- Returned first, free later -------------------------------------------------------------- */
 
-bool gr_ring_state_puts_off(const struct gr_ring_state *state, size_t n, const uint32_t numbers[])
+bool gr_ring_state_defers(const struct gr_ring_state *state, size_t n, const uint32_t numbers[])
 {
     for (size_t i = 0; i < n; i++)
         if (state->places[numbers[i]].leaving)

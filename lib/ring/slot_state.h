@@ -30,7 +30,7 @@ void gr_ring_state_renumber(struct gr_ring_state *state, uint32_t from, uint32_t
 void gr_ring_state_leave(struct gr_ring_state *state);
 
 /* Removes a free slot that leaves: *number is unused then. False: there is none. */
-bool gr_ring_state_take_left(struct gr_ring_state *state, uint32_t *number);
+bool gr_ring_state_remove_left(struct gr_ring_state *state, uint32_t *number);
 
 /* Whether a claim of one slot would succeed. */
 bool gr_ring_state_can_write(const struct gr_ring_state *state);
@@ -61,7 +61,7 @@ void gr_ring_state_cancel_read(struct gr_ring_state *state, size_t n, const uint
  * Slots that graphics has read may be returned first and become free later, together. This is
  * deferred until half of the slots are returned, and never for a slot that leaves.
  */
-bool gr_ring_state_puts_off(const struct gr_ring_state *state, size_t n, const uint32_t numbers[]);
+bool gr_ring_state_defers(const struct gr_ring_state *state, size_t n, const uint32_t numbers[]);
 void gr_ring_state_return(struct gr_ring_state *state, size_t n, const uint32_t numbers[]);
 uint32_t gr_ring_state_returning(const struct gr_ring_state *state);
 size_t gr_ring_state_list_returning(const struct gr_ring_state *state, uint32_t numbers[]);

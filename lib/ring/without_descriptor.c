@@ -4,7 +4,7 @@
 
 #include "lib/error.h"
 
-void gr_ring_tell_pollers(gr_ring *ring)
+void gr_ring_update_pollers(gr_ring *ring)
 {
     (void)ring;
 }

@@ -4,7 +4,7 @@
 
 #include "lib/error.h"
 
-gr_status gr_link_pull(struct gr_link *link, const struct gr_ring_side *side, const char *call)
+gr_status gr_link_update(struct gr_link *link, const struct gr_ring_side *side, const char *call)
 {
     (void)link, (void)side, (void)call;
     return GR_OK;
@@ -16,7 +16,7 @@ bool gr_link_await(struct gr_link *link)
     return false;
 }
 
-gr_status gr_link_fail_over(const struct gr_link *link, const char *call)
+gr_status gr_link_fail_gone(const struct gr_link *link, const char *call)
 {
     (void)link;
     return gr_fail(
@@ -30,7 +30,8 @@ bool gr_link_claim(struct gr_link *link, const struct gr_ring_side *side, size_t
     return true;
 }
 
-void gr_link_conclude(struct gr_link *link, const struct gr_ring_side *side, size_t n, bool final)
+void gr_link_finish_claim(struct gr_link *link, const struct gr_ring_side *side, size_t n,
+                          bool final)
 {
     (void)link, (void)side, (void)n, (void) final;
 }
@@ -62,8 +63,8 @@ void gr_link_follow(struct gr_link *link, CUstream stream)
     (void)link, (void)stream;
 }
 
-gr_status gr_link_has_come(struct gr_link *link, const struct gr_ring_side *side, size_t n,
-                           bool *come, const char *call)
+gr_status gr_link_peer_is_done(struct gr_link *link, const struct gr_ring_side *side, size_t n,
+                               bool *come, const char *call)
 {
     (void)link, (void)side, (void)n, (void)call;
     *come = true;

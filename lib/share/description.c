@@ -168,7 +168,7 @@ gr_status gr_description_check(const struct gr_description *d, const char *call)
     return status == GR_OK ? gr_flags_check((unsigned)d->flags, flags, call) : status;
 }
 
-bool gr_description_crosses(const struct gr_description *d)
+bool gr_description_is_peer(const struct gr_description *d)
 {
     return !d->is_image && (d->vmm || d->dedicated);
 }

@@ -83,6 +83,6 @@ gr_status gr_share_check_value(uint64_t value, const char *call);
 gr_status gr_description_check(const struct gr_description *description, const char *call);
 
 /* Whether a device other than the owner can import the memory: buffers with memory of their own. */
-bool gr_description_crosses(const struct gr_description *description);
+bool gr_description_is_peer(const struct gr_description *description);
 
 #endif

@@ -11,7 +11,7 @@
 #include "lib/uuid_text.h"
 
 /* Whether the software driver's first device has lavapipe's UUID may differ between processes. */
-static void make_the_same(CUuuid *uuid)
+static void normalize_uuid(CUuuid *uuid)
 {
     const char *own = gr_driver_traits()->own_uuid;
     if (own && memcmp(uuid->bytes, own, sizeof(uuid->bytes) - 1) != 0)
@@ -22,7 +22,7 @@ static gr_status get_uuid(CUdevice device, CUuuid *uuid)
 {
     CUresult result = gr_driver()->DeviceGetUuid(uuid, device);
     if (result == CUDA_SUCCESS) {
-        make_the_same(uuid);
+        normalize_uuid(uuid);
         return GR_OK;
     }
     return gr_fail_cuda(result, "cuDeviceGetUuid",
@@ -35,7 +35,7 @@ static void note_uuid(struct gr_description *d, const CUuuid *uuid)
     d->uuid_high = gr_unpack((const unsigned char *)uuid->bytes + 8, 8);
 }
 
-gr_status gr_share_note_device(struct gr_description *d, CUdevice device)
+gr_status gr_share_set_device(struct gr_description *d, CUdevice device)
 {
     CUuuid uuid;
     gr_status status = get_uuid(device, &uuid);
@@ -92,7 +92,7 @@ static bool current_context_fits(const struct gr_description *d, CUdevice device
     if (gr_driver()->CtxGetCurrent(&handle) != CUDA_SUCCESS || !handle ||
         gr_driver()->CtxGetDevice(&current) != CUDA_SUCCESS)
         return false;
-    if (current == device || !gr_description_crosses(d))
+    if (current == device || !gr_description_is_peer(d))
         return current == device;
     struct gr_error_record before;
     bool reaches;
@@ -138,7 +138,7 @@ gr_status gr_share_check_context(const struct gr_description *d, const struct gr
 {
     CUdevice owner, device = 0;
     bool pushed;
-    if (gr_description_crosses(d))
+    if (gr_description_is_peer(d))
         return GR_OK;
     gr_status status = gr_share_find_device(d, &owner, call);
     if (status == GR_OK)

@@ -7,7 +7,7 @@
 #include "lib/share/description.h"
 
 /* Writes the device that owns the memory into the description. */
-gr_status gr_share_note_device(struct gr_description *description, CUdevice device);
+gr_status gr_share_set_device(struct gr_description *description, CUdevice device);
 
 /* Finds the device with that UUID. Fails if this process sees none. */
 gr_status gr_share_find_device(const struct gr_description *description, CUdevice *device,

@@ -81,7 +81,7 @@ gr_status gr_share_describe(const gr_resource *resource, struct gr_description *
         return status;
     message->fds[GR_MEMORY_FD] = memory.fd;
     message->fd_count = 1;
-    GR_TRY(gr_share_note_device(d, memory.device));
+    GR_TRY(gr_share_set_device(d, memory.device));
     note_memory(d, resource, &memory);
     if (resource->is_image)
         note_image(d, &memory.image);

@@ -9,7 +9,7 @@
 #include "lib/ring/peer_link.h"
 #include "lib/ring/peer_page.h"
 #include "lib/ring/ring.h"
-#include "lib/ring/tell.h"
+#include "lib/ring/notify.h"
 #include "lib/share/device.h"
 #include "lib/share/import.h"
 #include "lib/sync/semaphore.h"
@@ -32,7 +32,7 @@ struct receiving {
     const char *call;
 };
 
-static gr_status receive_head(struct receiving *r)
+static gr_status receive_ring_message(struct receiving *r)
 {
     struct gr_ring_description *d = &r->d;
     gr_status status =
@@ -102,7 +102,7 @@ static gr_status receive_slot(struct receiving *r)
         status = check_slot(r, &d, &message);
     if (status == GR_OK)
         status = import_slot(r, &d, &message);
-    gr_message_refuse_fds(&message);
+    gr_message_discard_fds(&message);
     return status;
 }
 
@@ -124,7 +124,7 @@ static gr_status receive_all(struct receiving *r)
 {
     gr_status status = gr_socket_check(r->socket, r->call);
     if (status == GR_OK)
-        status = receive_head(r);
+        status = receive_ring_message(r);
     for (uint64_t i = 0; status == GR_OK && i < r->d.slots; i++) {
         status = gr_message_check_deadline(&r->deadline, r->call);
         if (status == GR_OK)
@@ -190,7 +190,7 @@ static void end_receiving(struct receiving *r)
 {
     struct gr_error_record cause;
     gr_error_save(&cause);
-    gr_message_refuse_fds(&r->message);
+    gr_message_discard_fds(&r->message);
     for (uint32_t i = 0; i < r->arrived; i++)
         gr_resource_free(r->resources[i]);
     free(r->resources);

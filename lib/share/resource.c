@@ -143,6 +143,6 @@ gr_resource *gr_resource_receive(int socket, void *data, size_t room, size_t *si
         resource = import_all(&d, &message, __func__);
     if (resource && size)
         *size = message.data_size;
-    gr_message_refuse_fds(&message);
+    gr_message_discard_fds(&message);
     return resource;
 }

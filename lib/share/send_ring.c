@@ -17,7 +17,7 @@
 #include "lib/ring/peer_page.h"
 #include "lib/ring/ring.h"
 #include "lib/ring/slot_end.h"
-#include "lib/ring/tell.h"
+#include "lib/ring/notify.h"
 #include "lib/share/export.h"
 #include "lib/share/import.h"
 #include "lib/sync/semaphore.h"
@@ -118,7 +118,7 @@ static gr_status begin_sending(struct sending *s)
     if (status == GR_OK) {
         /* From here on other threads acquire and change no slots, even without the lock. */
         s->began = ring->is_sending = true;
-        gr_ring_tell_pollers(ring);
+        gr_ring_update_pollers(ring);
         status = gr_ring_end_returned(ring, &ring->reader, s->call);
     }
     if (status == GR_OK)
@@ -397,7 +397,7 @@ static void give_ring(const struct sending *s)
     ring->link = s->link;
     if (ring->state->stopped)
         gr_link_stop(ring->link);
-    gr_ring_tell(ring);
+    gr_ring_notify(ring);
     pthread_mutex_unlock(&ring->lock);
 }
 

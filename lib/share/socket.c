@@ -255,7 +255,7 @@ void gr_message_close_fds(struct gr_message *message)
     message->fd_count = 0;
 }
 
-void gr_message_refuse_fds(struct gr_message *message)
+void gr_message_discard_fds(struct gr_message *message)
 {
     for (unsigned i = 0; i < message->fd_count; i++)
         if (message->fds[i] >= 0)
@@ -443,6 +443,6 @@ gr_status gr_message_receive(int socket, enum gr_message_kind kind, struct gr_me
     gr_status status = receive(socket, kind, message, deadline, call);
     gr_socket_option(socket, SO_OOBINLINE, before);
     if (status != GR_OK)
-        gr_message_refuse_fds(message);
+        gr_message_discard_fds(message);
     return status;
 }

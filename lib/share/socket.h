@@ -80,7 +80,7 @@ gr_status gr_message_receive(int socket, enum gr_message_kind kind, struct gr_me
 void gr_message_close_fds(struct gr_message *message);
 
 /* The same for a received message, whose descriptors may be anything. */
-void gr_message_refuse_fds(struct gr_message *message);
+void gr_message_discard_fds(struct gr_message *message);
 
 /* Takes a descriptor out of the message; the caller owns it. -1 if it was already taken. */
 int gr_message_take_fd(struct gr_message *message, unsigned i);

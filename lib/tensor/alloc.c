@@ -117,7 +117,7 @@ static gr_status allocate(gr_tensor *tensor, size_t bytes, const char *call)
     else
         status = allocate_host(tensor, bytes, &made, call);
     if (status == GR_OK)
-        gr_tensor_place(tensor, made, made, bytes);
+        gr_tensor_set_memory(tensor, made, made, bytes);
     return status;
 }
 
@@ -132,8 +132,8 @@ static gr_status check_strides(const gr_tensor_desc *desc, const struct gr_shape
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "The strides %s of the shape %s are negative or let elements share bytes: "
                        "only views can have such strides.",
-                       gr_shape_write(shape->ndim, shape->strides).text,
-                       gr_shape_write(shape->ndim, shape->shape).text);
+                       gr_shape_format(shape->ndim, shape->strides).text,
+                       gr_shape_format(shape->ndim, shape->shape).text);
     return GR_OK;
 }
 
@@ -141,7 +141,7 @@ static gr_status allocate_in_context(gr_tensor *tensor, const struct gr_context 
                                      const char *call)
 {
     bool pushed;
-    gr_status status = gr_tensor_take_context(tensor, like, call);
+    gr_status status = gr_tensor_set_context(tensor, like, call);
     if (status == GR_OK)
         status = gr_context_enter(&tensor->context, &pushed, call);
     if (status != GR_OK)
@@ -155,21 +155,21 @@ gr_tensor *gr_tensor_alloc_taken(const gr_tensor_desc *desc, const struct gr_con
                                  CUstream stream, const char *call)
 {
     struct gr_shape shape;
-    gr_status status = gr_shape_take(&shape, desc, call);
+    gr_status status = gr_shape_init(&shape, desc, call);
     if (status == GR_OK)
         status = check_strides(desc, &shape, call);
     if (status == GR_OK && stream != GR_STREAM_NONE)
         status = gr_stream_check(stream, false, call);
     if (status != GR_OK || !gr_driver_load())
         return NULL;
-    gr_tensor_end_done(); /* before new memory is allocated */
+    gr_tensor_end_deferred(); /* before new memory is allocated */
     gr_resources_release_freed();
     gr_tensor *tensor = gr_tensor_make(desc, &shape, call);
     if (!tensor)
         return NULL;
     tensor->stream = stream;
     if (allocate_in_context(tensor, like, shape.span, call) == GR_OK)
-        return gr_tensor_show(tensor);
+        return gr_tensor_expose(tensor);
     gr_tensor_discard(tensor);
     return NULL;
 }

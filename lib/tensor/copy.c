@@ -152,7 +152,7 @@ static gr_status copy_sides(const gr_tensor *like, const struct side *to, const 
     gr_status status = copy_blocks(&plan, to, from, stream, call);
     gr_context_leave(pushed);
     if (status == GR_OK)
-        gr_count_moved(like->bytes);
+        gr_count_bytes_moved(like->bytes);
     return status;
 }
 
@@ -169,8 +169,8 @@ static gr_status check_same(const gr_tensor *to, const gr_tensor *from, const ch
     if (same)
         return GR_OK;
     return gr_fail(GR_ERR_INVALID_VALUE, call, "The shapes differ: %s is written, and %s is read.",
-                   gr_shape_write(to->ndim, to->shape).text,
-                   gr_shape_write(from->ndim, from->shape).text);
+                   gr_shape_format(to->ndim, to->shape).text,
+                   gr_shape_format(from->ndim, from->shape).text);
 }
 
 /* Refuses stride 0, since the value of an element written twice is undefined. Empty is fine. */
@@ -181,7 +181,7 @@ static gr_status check_target(const gr_tensor *to, const char *call)
             return gr_fail(
                 GR_ERR_INVALID_VALUE, call,
                 "The tensor to write has stride 0 in dimension %u of %s: its elements share bytes.",
-                i, gr_shape_write(to->ndim, to->shape).text);
+                i, gr_shape_format(to->ndim, to->shape).text);
     return GR_OK;
 }
 
@@ -242,7 +242,7 @@ static gr_status check_host(const gr_tensor *tensor, const void *memory, size_t 
     if (status == GR_OK && bytes != tensor->bytes)
         status = gr_fail(GR_ERR_INVALID_VALUE, call,
                          "`bytes` is %zu, but the elements of %s, type %s, have %zu.", bytes,
-                         gr_shape_write(tensor->ndim, tensor->shape).text,
+                         gr_shape_format(tensor->ndim, tensor->shape).text,
                          gr_dtype_name(tensor->dtype), tensor->bytes);
     if (status == GR_OK && !memory && bytes)
         status = gr_fail(GR_ERR_INVALID_VALUE, call, "The pointer to host memory is NULL.");

@@ -10,7 +10,7 @@
 #include "lib/tensor/tensor.h"
 
 /* A producer's tensor, in the form for gr_tensor_wrap_as(). */
-struct seen {
+struct parsed {
     gr_tensor_desc desc;
     int64_t shape[GR_TENSOR_DIMS], strides[GR_TENSOR_DIMS]; /* in bytes */
     void *data;
@@ -38,10 +38,10 @@ static void end_import_legacy(void *user)
 
 /* ---- The producer's struct ------------------------------------------------------------------- */
 
-static gr_status see_type(const DLTensor *from, struct seen *seen, const char *call)
+static gr_status see_type(const DLTensor *from, struct parsed *parsed, const char *call)
 {
-    seen->desc.dtype = gr_dlpack_dtype(from->dtype);
-    if (!seen->desc.dtype)
+    parsed->desc.dtype = gr_dlpack_dtype(from->dtype);
+    if (!parsed->desc.dtype)
         return gr_fail(GR_ERR_UNSUPPORTED, call,
                        "The tensor's elements have DLPack's type code %u with %u bits. grinterop "
                        "supports bool, integers of 8 to 64 bits, float16, bfloat16, float32, "
@@ -54,23 +54,23 @@ static gr_status see_type(const DLTensor *from, struct seen *seen, const char *c
     return GR_OK;
 }
 
-static gr_status see_device(const DLTensor *from, struct seen *seen, const char *call)
+static gr_status see_device(const DLTensor *from, struct parsed *parsed, const char *call)
 {
     switch ((int)from->device.device_type) {
     case kDLCUDA:
-        seen->desc.memory = GR_MEMORY_DEVICE;
-        seen->device = from->device.device_id;
-        seen->names_device = true;
+        parsed->desc.memory = GR_MEMORY_DEVICE;
+        parsed->device = from->device.device_id;
+        parsed->names_device = true;
         return GR_OK;
     case kDLCUDAHost:
-        seen->desc.memory = GR_MEMORY_PINNED;
+        parsed->desc.memory = GR_MEMORY_PINNED;
         return GR_OK;
     case kDLCUDAManaged:
-        seen->desc.memory = GR_MEMORY_MANAGED;
+        parsed->desc.memory = GR_MEMORY_MANAGED;
         return GR_OK;
     case kDLCPU:
         /* gr_tensor_dlpack() also exports such device memory as kDLCPU. */
-        seen->desc.memory = gr_driver_traits()->host_memory ? GR_MEMORY_DEVICE : GR_MEMORY_HOST;
+        parsed->desc.memory = gr_driver_traits()->host_memory ? GR_MEMORY_DEVICE : GR_MEMORY_HOST;
         return GR_OK;
     default:
         return gr_fail(
@@ -82,7 +82,7 @@ static gr_status see_device(const DLTensor *from, struct seen *seen, const char 
 }
 
 /* An element with lanes becomes an additional dimension of scalars. */
-static gr_status see_dimensions(const DLTensor *from, struct seen *seen, const char *call)
+static gr_status see_dimensions(const DLTensor *from, struct parsed *parsed, const char *call)
 {
     unsigned lanes = from->dtype.lanes > 1;
     if (from->ndim < 0 || from->ndim + (int64_t)lanes > GR_TENSOR_DIMS)
@@ -94,49 +94,49 @@ static gr_status see_dimensions(const DLTensor *from, struct seen *seen, const c
                        "The tensor has %d dimension%s, but its shape is NULL.", (int)from->ndim,
                        gr_s((size_t)from->ndim));
     for (int32_t i = 0; i < from->ndim; i++) {
-        seen->shape[i] = from->shape[i];
+        parsed->shape[i] = from->shape[i];
         if (from->shape[i] < 0)
             return gr_fail(GR_ERR_INVALID_VALUE, call,
                            "Dimension %d of the tensor has %" PRId64 " elements.", (int)i,
                            from->shape[i]);
     }
-    seen->desc.ndim = (unsigned)from->ndim + lanes;
-    seen->desc.shape = seen->shape;
+    parsed->desc.ndim = (unsigned)from->ndim + lanes;
+    parsed->desc.shape = parsed->shape;
     if (lanes)
-        seen->shape[from->ndim] = from->dtype.lanes;
+        parsed->shape[from->ndim] = from->dtype.lanes;
     return GR_OK;
 }
 
 /* NULL means compact until DLPack 1.2; the same is assumed for later producers. */
-static gr_status see_strides(const DLTensor *from, struct seen *seen, const char *call)
+static gr_status see_strides(const DLTensor *from, struct parsed *parsed, const char *call)
 {
     if (!from->strides || from->ndim == 0)
         return GR_OK;
-    int64_t lane = (int64_t)gr_dtype_size(seen->desc.dtype), element = lane * from->dtype.lanes;
+    int64_t lane = (int64_t)gr_dtype_size(parsed->desc.dtype), element = lane * from->dtype.lanes;
     for (int32_t i = 0; i < from->ndim; i++)
-        if (__builtin_mul_overflow(from->strides[i], element, &seen->strides[i]))
+        if (__builtin_mul_overflow(from->strides[i], element, &parsed->strides[i]))
             return gr_fail(GR_ERR_INVALID_VALUE, call,
                            "Dimension %d of the tensor has a stride of %" PRId64
                            " elements, which overflows in bytes.",
                            (int)i, from->strides[i]);
     if (from->dtype.lanes > 1)
-        seen->strides[from->ndim] = lane;
-    seen->desc.strides = seen->strides;
+        parsed->strides[from->ndim] = lane;
+    parsed->desc.strides = parsed->strides;
     return GR_OK;
 }
 
-static bool has_elements(const struct seen *seen)
+static bool has_elements(const struct parsed *parsed)
 {
-    for (unsigned i = 0; i < seen->desc.ndim; i++)
-        if (seen->shape[i] == 0)
+    for (unsigned i = 0; i < parsed->desc.ndim; i++)
+        if (parsed->shape[i] == 0)
             return false;
     return true;
 }
 
 /* If a kernel reads a misaligned element, the whole CUDA context is lost. */
-static gr_status see_data(const DLTensor *from, struct seen *seen, const char *call)
+static gr_status see_data(const DLTensor *from, struct parsed *parsed, const char *call)
 {
-    if (!has_elements(seen))
+    if (!has_elements(parsed))
         return GR_OK;
     if (!from->data)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
@@ -147,40 +147,40 @@ static gr_status see_data(const DLTensor *from, struct seen *seen, const char *c
                        "The tensor begins %" PRIu64
                        " bytes after %p, which overflows the address space.",
                        from->byte_offset, from->data);
-    size_t size = gr_dtype_size(seen->desc.dtype);
+    size_t size = gr_dtype_size(parsed->desc.dtype);
     if (data % (size > 8 ? 8 : size))
         return gr_fail(GR_ERR_UNSUPPORTED, call,
                        "Element 0 is at 0x%" PRIxPTR
                        ", which is misaligned for a %s: let the producer copy it.",
-                       data, gr_dtype_name(seen->desc.dtype));
-    seen->data = (void *)data;
+                       data, gr_dtype_name(parsed->desc.dtype));
+    parsed->data = (void *)data;
     return GR_OK;
 }
 
-static gr_status see(const DLTensor *from, struct seen *seen, const char *call)
+static gr_status parse(const DLTensor *from, struct parsed *parsed, const char *call)
 {
-    seen->desc.struct_size = sizeof(seen->desc);
-    gr_status status = see_type(from, seen, call);
+    parsed->desc.struct_size = sizeof(parsed->desc);
+    gr_status status = see_type(from, parsed, call);
     if (status == GR_OK)
-        status = see_device(from, seen, call);
+        status = see_device(from, parsed, call);
     if (status == GR_OK)
-        status = see_dimensions(from, seen, call);
+        status = see_dimensions(from, parsed, call);
     if (status == GR_OK)
-        status = see_strides(from, seen, call);
+        status = see_strides(from, parsed, call);
     if (status == GR_OK)
-        status = see_data(from, seen, call);
+        status = see_data(from, parsed, call);
     return status;
 }
 
 /* ---- Imports --------------------------------------------------------------------------------- */
 
 /* Checks that the device exists, and that it is the driver's device for the memory, if known. */
-static gr_status check_device(const struct seen *seen, const char *call)
+static gr_status check_device(const struct parsed *parsed, const char *call)
 {
     const gr_cuda_api *cu = gr_driver();
     CUdevice device;
-    int ordinal = seen->device, count = 0;
-    if (!seen->names_device)
+    int ordinal = parsed->device, count = 0;
+    if (!parsed->names_device)
         return GR_OK;
     CUresult result = cu->DeviceGet(&device, ordinal);
     if (result != CUDA_SUCCESS && result != CUDA_ERROR_INVALID_DEVICE)
@@ -193,31 +193,33 @@ static gr_status check_device(const struct seen *seen, const char *call)
                        "The tensor names memory of CUDA device %d, but there %s %d.", ordinal,
                        count == 1 ? "is" : "are", count);
     }
-    if (!seen->data ||
+    if (!parsed->data ||
         cu->PointerGetAttribute(&ordinal, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
-                                (CUdeviceptr)(uintptr_t)seen->data) != CUDA_SUCCESS ||
-        ordinal == seen->device)
+                                (CUdeviceptr)(uintptr_t)parsed->data) != CUDA_SUCCESS ||
+        ordinal == parsed->device)
         return GR_OK;
     return gr_fail(GR_ERR_INVALID_VALUE, call,
                    "The tensor names memory of CUDA device %d, but %p is memory of device %d: does "
                    "the producer number the devices differently?",
-                   seen->device, seen->data, ordinal);
+                   parsed->device, parsed->data, ordinal);
 }
 
 static gr_tensor *import(const DLTensor *from, bool read_only, CUstream ready_on,
                          gr_tensor_end_fn end, void *managed, const char *call)
 {
-    struct seen seen = {.desc = {.read_only = read_only}};
+    struct parsed parsed = {.desc = {.read_only = read_only}};
     if (gr_live_is_listed(GR_LIVE_DLPACK_TAKEN, managed)) {
         gr_fail(GR_ERR_INVALID_VALUE, call,
                 "This tensor was already imported, and is in use: a producer creates one per "
                 "consumer.");
         return NULL;
     }
-    if (!gr_driver_load() || see(from, &seen, call) != GR_OK || check_device(&seen, call) != GR_OK)
+    if (!gr_driver_load() || parse(from, &parsed, call) != GR_OK ||
+        check_device(&parsed, call) != GR_OK)
         return NULL;
-    gr_tensor *tensor = gr_tensor_wrap_as(
-        &seen.desc, seen.data, seen.names_device ? seen.device : -1, ready_on, end, managed, call);
+    gr_tensor *tensor =
+        gr_tensor_wrap_as(&parsed.desc, parsed.data, parsed.names_device ? parsed.device : -1,
+                          ready_on, end, managed, call);
     if (tensor)
         gr_live_add(GR_LIVE_DLPACK_TAKEN, managed);
     return tensor;

@@ -92,14 +92,14 @@ static void finish(gr_tensor *tensor, bool alive, CUstream stream)
 /* ---- Deferred tensors ------------------------------------------------------------------------ */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static gr_tensor *aside;
+static gr_tensor *deferred;
 static size_t aside_count; /* atomic */
 
-static void put_aside(gr_tensor *tensor)
+static void defer(gr_tensor *tensor)
 {
     pthread_mutex_lock(&lock);
-    tensor->next = aside;
-    aside = tensor;
+    tensor->next = deferred;
+    deferred = tensor;
     __atomic_add_fetch(&aside_count, 1, __ATOMIC_RELEASE);
     pthread_mutex_unlock(&lock);
 }
@@ -114,11 +114,11 @@ static bool is_done(gr_tensor *tensor, bool *alive)
     return done;
 }
 
-static gr_tensor *take_done(bool *alive)
+static gr_tensor *remove_done(bool *alive)
 {
     gr_tensor *found = NULL;
     pthread_mutex_lock(&lock);
-    for (gr_tensor **link = &aside; *link && !found;) {
+    for (gr_tensor **link = &deferred; *link && !found;) {
         if (is_done(*link, alive)) {
             found = *link;
             *link = found->next;
@@ -140,7 +140,7 @@ static gr_tensor *take_done(bool *alive)
 static _Thread_local unsigned nested;
 
 /* At process exit the remaining tensors are leaked: their end() may call code that is gone. */
-void gr_tensor_end_done(void)
+void gr_tensor_end_deferred(void)
 {
     struct gr_error_record before;
     gr_tensor *tensor;
@@ -150,7 +150,7 @@ void gr_tensor_end_done(void)
         return;
     gr_error_save(&before);
     nested++; /* tensors ended here do not start this loop again */
-    while ((tensor = take_done(&alive)))
+    while ((tensor = remove_done(&alive)))
         finish(tensor, alive, CU_STREAM_PER_THREAD);
     nested--;
     gr_error_restore(&before);
@@ -192,7 +192,7 @@ static void end_of_memory(gr_tensor *tensor)
     if (done && (!alive || nested <= MOST_NESTED))
         finish(tensor, alive, CU_STREAM_PER_THREAD);
     else
-        put_aside(tensor);
+        defer(tensor);
 }
 
 /* Ending a tensor of a mapping must not block, so it leaves deferred tensors to other calls. */
@@ -211,7 +211,7 @@ void gr_tensor_end(gr_tensor *tensor)
     nested--;
     gr_error_restore(&before);
     if (!nested && !of_mapping)
-        gr_tensor_end_done();
+        gr_tensor_end_deferred();
 }
 
 /* ---- Waiting for deferred tensors ------------------------------------------------------------ */
@@ -222,7 +222,7 @@ gr_status gr_tensor_collect(unsigned timeout_ms)
     unsigned look = 0;
     size_t left;
     for (;;) {
-        gr_tensor_end_done();
+        gr_tensor_end_deferred();
         gr_resources_release_freed();
         left = __atomic_load_n(&aside_count, __ATOMIC_ACQUIRE);
         if (!left)

@@ -24,16 +24,16 @@ gr_tensor *gr_tensor_of_mapping(gr_buffer *buffer, gr_tensor *tensor, CUdevicept
                                 CUdeviceptr low, size_t room, const char *call)
 {
     const gr_resource *resource = buffer->resource;
-    if (gr_tensor_take_context(tensor, &resource->context, call) != GR_OK) {
+    if (gr_tensor_set_context(tensor, &resource->context, call) != GR_OK) {
         gr_tensor_discard(tensor);
         return NULL;
     }
-    gr_tensor_place(tensor, ptr, low, room);
+    gr_tensor_set_memory(tensor, ptr, low, room);
     tensor->stream = buffer->stream;
     tensor->read_only = tensor->read_only || resource->flags & GR_READ_ONLY;
     tensor->user.revoke = revoke;
     gr_users_add(buffer, &tensor->user);
-    return gr_tensor_show(tensor);
+    return gr_tensor_expose(tensor);
 }
 
 /* ---- The default description of a mapping ---------------------------------------------------- */
@@ -122,12 +122,12 @@ gr_tensor *gr_buffer_tensor(gr_buffer *buffer, const gr_tensor_desc *desc)
     if (status == GR_OK)
         status = check_desc(&d.desc, __func__);
     if (status == GR_OK)
-        status = gr_shape_take(&shape, &d.desc, __func__);
+        status = gr_shape_init(&shape, &d.desc, __func__);
     if (status == GR_OK)
         status = gr_shape_check_room(&shape, d.desc.offset, buffer->size, "buffer", __func__);
     if (status != GR_OK)
         return NULL;
-    gr_tensor_end_done();
+    gr_tensor_end_deferred();
     gr_resources_release_freed();
     gr_tensor *tensor = gr_tensor_make(&d.desc, &shape, __func__);
     size_t low = d.desc.offset - shape.before;

@@ -5,7 +5,7 @@
 
 static uint64_t moved;
 
-void gr_count_moved(size_t bytes)
+void gr_count_bytes_moved(size_t bytes)
 {
     __atomic_fetch_add(&moved, bytes, __ATOMIC_RELAXED);
 }

@@ -8,7 +8,7 @@
 #include "lib/error.h"
 #include "lib/plural.h"
 
-struct gr_shape_text gr_shape_write(unsigned ndim, const int64_t *shape)
+struct gr_shape_text gr_shape_format(unsigned ndim, const int64_t *shape)
 {
     struct gr_shape_text made = {"("};
     size_t used = 1;
@@ -42,7 +42,7 @@ static gr_status check_fields(const gr_tensor_desc *desc, const char *call)
     for (unsigned i = 0; i < desc->ndim; i++)
         if (desc->shape[i] < 0)
             return gr_fail(GR_ERR_INVALID_VALUE, call, "Dimension %u of the shape %s is negative.",
-                           i, gr_shape_write(desc->ndim, desc->shape).text);
+                           i, gr_shape_format(desc->ndim, desc->shape).text);
     return GR_OK;
 }
 
@@ -51,7 +51,7 @@ static gr_status refuse_large(unsigned ndim, const int64_t *shape, const char *w
 {
     return gr_fail(GR_ERR_INVALID_VALUE, call,
                    "The shape %s%s is larger than any memory: its size does not fit in 62 bits.",
-                   gr_shape_write(ndim, shape).text, what);
+                   gr_shape_format(ndim, shape).text, what);
 }
 
 void gr_shape_compact(unsigned ndim, const int64_t *shape, size_t element, int64_t *strides)
@@ -111,7 +111,7 @@ static bool is_compact(const struct gr_shape *s, size_t element)
     return true;
 }
 
-gr_status gr_shape_take(struct gr_shape *s, const gr_tensor_desc *desc, const char *call)
+gr_status gr_shape_init(struct gr_shape *s, const gr_tensor_desc *desc, const char *call)
 {
     GR_TRY(check_fields(desc, call));
     size_t element = gr_dtype_size(desc->dtype);
@@ -135,18 +135,18 @@ gr_status gr_shape_check_room(const struct gr_shape *s, size_t offset, size_t ro
 {
     if (offset >= s->before && offset - s->before <= room && s->span <= room - offset + s->before)
         return GR_OK;
-    struct gr_shape_text strides = gr_shape_write(s->ndim, s->strides);
+    struct gr_shape_text strides = gr_shape_format(s->ndim, s->strides);
     if (!s->before)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "The shape %s with strides of %s bytes does not fit in the %s, which has "
                        "%zu byte%s: it needs %zu from byte %zu on.",
-                       gr_shape_write(s->ndim, s->shape).text, strides.text, what, room, gr_s(room),
-                       s->span, offset);
+                       gr_shape_format(s->ndim, s->shape).text, strides.text, what, room,
+                       gr_s(room), s->span, offset);
     return gr_fail(
         GR_ERR_INVALID_VALUE, call,
         "The shape %s with strides of %s bytes does not fit in the %s, which has %zu byte%s: "
         "element 0 is at byte %zu, and the shape spans %zu byte%s before it and %zu from there on.",
-        gr_shape_write(s->ndim, s->shape).text, strides.text, what, room, gr_s(room), offset,
+        gr_shape_format(s->ndim, s->shape).text, strides.text, what, room, gr_s(room), offset,
         s->before, gr_s(s->before), s->span - s->before);
 }
 

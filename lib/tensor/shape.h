@@ -14,7 +14,7 @@ struct gr_shape {
 };
 
 /* Checks a description that was copied by GR_TAKE. Fills in NULL strides. */
-gr_status gr_shape_take(struct gr_shape *shape, const gr_tensor_desc *desc, const char *call);
+gr_status gr_shape_init(struct gr_shape *shape, const gr_tensor_desc *desc, const char *call);
 
 /* Refuses shapes that span bytes outside of `room`, with element 0 at `offset`. */
 gr_status gr_shape_check_room(const struct gr_shape *shape, size_t offset, size_t room,
@@ -31,6 +31,6 @@ void gr_shape_compact(unsigned ndim, const int64_t *shape, size_t element, int64
 struct gr_shape_text {
     char text[GR_SHAPE_TEXT];
 };
-struct gr_shape_text gr_shape_write(unsigned ndim, const int64_t *shape);
+struct gr_shape_text gr_shape_format(unsigned ndim, const int64_t *shape);
 
 #endif

@@ -57,8 +57,8 @@ void gr_tensor_discard(gr_tensor *tensor)
     free(tensor);
 }
 
-gr_status gr_tensor_take_context(gr_tensor *tensor, const struct gr_context *context,
-                                 const char *call)
+gr_status gr_tensor_set_context(gr_tensor *tensor, const struct gr_context *context,
+                                const char *call)
 {
     bool pushed;
     gr_status status = context ? gr_context_hold(context, &tensor->context, call)
@@ -75,7 +75,7 @@ gr_status gr_tensor_take_context(gr_tensor *tensor, const struct gr_context *con
                         call);
 }
 
-void gr_tensor_place(gr_tensor *tensor, CUdeviceptr ptr, CUdeviceptr low, size_t room)
+void gr_tensor_set_memory(gr_tensor *tensor, CUdeviceptr ptr, CUdeviceptr low, size_t room)
 {
     tensor->ptr = ptr;
     tensor->low = low;
@@ -88,7 +88,7 @@ static void *host_address(const gr_tensor *tensor)
     return tensor->memory == GR_MEMORY_DEVICE ? NULL : (void *)(uintptr_t)tensor->ptr;
 }
 
-gr_tensor *gr_tensor_show(gr_tensor *tensor)
+gr_tensor *gr_tensor_expose(gr_tensor *tensor)
 {
     tensor->info = (gr_tensor_info){
         .ptr = tensor->ptr,
@@ -142,7 +142,7 @@ void gr_tensor_free(gr_tensor *tensor)
 static bool describe(const void *object, char *text, size_t size)
 {
     const gr_tensor *tensor = object;
-    snprintf(text, size, "%s of %s%s", gr_shape_write(tensor->ndim, tensor->shape).text,
+    snprintf(text, size, "%s of %s%s", gr_shape_format(tensor->ndim, tensor->shape).text,
              gr_dtype_name(tensor->dtype), tensor->info.revoked ? ", revoked" : "");
     return true;
 }

@@ -19,14 +19,14 @@ gr_tensor *gr_tensor_make(const gr_tensor_desc *desc, const struct gr_shape *sha
 void gr_tensor_discard(gr_tensor *tensor);
 
 /* Sets the tensor's CUDA context: a reference to `context`, or the current one if NULL. */
-gr_status gr_tensor_take_context(gr_tensor *tensor, const struct gr_context *context,
-                                 const char *call);
+gr_status gr_tensor_set_context(gr_tensor *tensor, const struct gr_context *context,
+                                const char *call);
 
 /* Sets the memory: element 0 at `ptr`, and the range that views may use. */
-void gr_tensor_place(gr_tensor *tensor, CUdeviceptr ptr, CUdeviceptr low, size_t room);
+void gr_tensor_set_memory(gr_tensor *tensor, CUdeviceptr ptr, CUdeviceptr low, size_t room);
 
 /* Exposes the tensor, which the caller owns from now on. */
-gr_tensor *gr_tensor_show(gr_tensor *tensor);
+gr_tensor *gr_tensor_expose(gr_tensor *tensor);
 
 /* Takes or drops a reference on any thread. Dropping the last one ends the tensor. */
 void gr_tensor_hold(gr_tensor *tensor);
@@ -58,7 +58,7 @@ gr_status gr_tensor_check_reach(const gr_tensor *tensor, CUstream stream,
                                 const struct gr_context *at, const char *call);
 
 /* Counts the bytes that a copy or a kernel in a stream writes. */
-void gr_count_moved(size_t bytes);
+void gr_count_bytes_moved(size_t bytes);
 
 /* Registers an exit handler, after which the driver is no longer called. */
 void gr_tensor_watch_exit(void);
@@ -70,6 +70,6 @@ bool gr_tensor_enter(const struct gr_context *context, bool *pushed);
 void gr_tensor_end(gr_tensor *tensor);
 
 /* Ends deferred tensors whose work is done. */
-void gr_tensor_end_done(void);
+void gr_tensor_end_deferred(void);
 
 #endif

@@ -8,7 +8,7 @@
 #include "lib/tensor/tensor.h"
 
 /* A view shares the list of its root. */
-static struct gr_told_list *told_of(const gr_tensor *tensor)
+static struct gr_told_list *uses_of(const gr_tensor *tensor)
 {
     return (struct gr_told_list *)&(tensor->root ? tensor->root : tensor)->user.told;
 }
@@ -24,7 +24,7 @@ static bool is_own(const gr_tensor *tensor, CUstream stream, const struct gr_con
 static gr_status order(const gr_tensor *tensor, CUstream stream, const struct gr_context *at,
                        bool wrote_only, const char *call)
 {
-    struct gr_told_list *told = told_of(tensor);
+    struct gr_told_list *told = uses_of(tensor);
     bool pushed;
     if (tensor->stream != GR_STREAM_NONE && !is_own(tensor, stream, at))
         gr_told_add(told, gr_told_stream(tensor->stream), true);
@@ -86,7 +86,7 @@ static void end(const gr_tensor *tensor, CUstream stream, const struct gr_contex
     if (is_own(tensor, stream, at))
         return;
     if (gr_tensor_enter(at, &pushed))
-        gr_told_add(told_of(tensor), stream, wrote);
+        gr_told_add(uses_of(tensor), stream, wrote);
     gr_context_leave(pushed);
 }
 
@@ -151,7 +151,7 @@ gr_status gr_tensor_begin_export(gr_tensor *tensor, CUstream consumer, const cha
         return status;
     bool other = consumer != GR_STREAM_NONE && !is_own(tensor, consumer, &tensor->context);
     if (other &&
-        !gr_told_open(told_of(tensor), consumer, tensor->context.handle, !tensor->read_only))
+        !gr_told_open(uses_of(tensor), consumer, tensor->context.handle, !tensor->read_only))
         return gr_fail_memory(call);
     gr_tensor_hold(tensor);
     return GR_OK;
@@ -165,7 +165,7 @@ void gr_tensor_end_export(gr_tensor *tensor, CUstream consumer)
         gr_error_save(&before);
         bool alive = !__atomic_load_n(&tensor->revoked, __ATOMIC_ACQUIRE) &&
                      gr_tensor_enter(&tensor->context, &pushed);
-        gr_told_close(told_of(tensor), consumer, tensor->context.handle, alive);
+        gr_told_close(uses_of(tensor), consumer, tensor->context.handle, alive);
         if (alive)
             gr_context_leave(pushed);
         gr_error_restore(&before);

@@ -34,15 +34,15 @@ static gr_tensor *finish(gr_tensor *view, gr_tensor *tensor, const struct gr_sha
     if (tensor->user.revoke)
         return gr_tensor_of_mapping(tensor->user.buffer, view, ptr, low, shape->span, call);
     gr_tensor *root = tensor->root ? tensor->root : tensor;
-    if (gr_tensor_take_context(view, &tensor->context, call) != GR_OK) {
+    if (gr_tensor_set_context(view, &tensor->context, call) != GR_OK) {
         gr_tensor_discard(view);
         return NULL;
     }
-    gr_tensor_place(view, ptr, low, shape->span);
+    gr_tensor_set_memory(view, ptr, low, shape->span);
     view->stream = root->stream;
     view->root = root;
     gr_tensor_hold(root);
-    return gr_tensor_show(view);
+    return gr_tensor_expose(view);
 }
 
 gr_tensor *gr_tensor_view(gr_tensor *tensor, const gr_tensor_desc *desc)
@@ -55,7 +55,7 @@ gr_tensor *gr_tensor_view(gr_tensor *tensor, const gr_tensor_desc *desc)
     if (status == GR_OK)
         status = inherit(tensor, &own, __func__);
     if (status == GR_OK)
-        status = gr_shape_take(&shape, &own, __func__);
+        status = gr_shape_init(&shape, &own, __func__);
     if (status == GR_OK)
         status = gr_shape_check_room(&shape, own.offset, tensor->room, "tensor", __func__);
     if (status != GR_OK)

@@ -23,13 +23,13 @@ static bool ask_device(const gr_tensor *tensor, int *device)
 static gr_status find_context(gr_tensor *tensor, int ordinal, const char *call)
 {
     CUdevice device;
-    gr_status status = gr_tensor_take_context(tensor, NULL, call);
+    gr_status status = gr_tensor_set_context(tensor, NULL, call);
     if (status != GR_OK || (ordinal < 0 && !ask_device(tensor, &ordinal)) ||
         gr_driver()->DeviceGet(&device, ordinal) != CUDA_SUCCESS || device == tensor->device)
         return status;
     struct gr_context other = {.primary_of = device};
     gr_context_drop(&tensor->context);
-    return gr_tensor_take_context(tensor, &other, call);
+    return gr_tensor_set_context(tensor, &other, call);
 }
 
 static gr_status check(const gr_tensor_desc *desc, const struct gr_shape *shape, const void *data,
@@ -42,14 +42,14 @@ static gr_status check(const gr_tensor_desc *desc, const struct gr_shape *shape,
             desc->offset);
     if (!data && shape->bytes)
         return gr_fail(GR_ERR_INVALID_VALUE, call, "`data` is NULL, but the shape %s has elements.",
-                       gr_shape_write(shape->ndim, shape->shape).text);
+                       gr_shape_format(shape->ndim, shape->shape).text);
     uint64_t at = (uintptr_t)data;
     if (shape->bytes && (at < shape->before || at - shape->before > UINT64_MAX - shape->span))
         return gr_fail(
             GR_ERR_INVALID_VALUE, call,
             "The shape %s with strides of %s bytes from %p on exceeds the address space.",
-            gr_shape_write(shape->ndim, shape->shape).text,
-            gr_shape_write(shape->ndim, shape->strides).text, data);
+            gr_shape_format(shape->ndim, shape->shape).text,
+            gr_shape_format(shape->ndim, shape->strides).text, data);
     return ready_on == GR_STREAM_NONE ? GR_OK : gr_stream_check(ready_on, false, call);
 }
 
@@ -57,18 +57,18 @@ gr_tensor *gr_tensor_wrap_as(const gr_tensor_desc *desc, void *data, int device,
                              gr_tensor_end_fn end, void *user, const char *call)
 {
     struct gr_shape shape;
-    gr_status status = gr_shape_take(&shape, desc, call);
+    gr_status status = gr_shape_init(&shape, desc, call);
     if (status == GR_OK)
         status = check(desc, &shape, data, ready_on, call);
     if (status != GR_OK || !gr_driver_load())
         return NULL;
-    gr_tensor_end_done();
+    gr_tensor_end_deferred();
     gr_resources_release_freed();
     gr_tensor *tensor = gr_tensor_make(desc, &shape, call);
     if (!tensor)
         return NULL;
     CUdeviceptr ptr = (CUdeviceptr)(uintptr_t)data;
-    gr_tensor_place(tensor, ptr, ptr - shape.before, shape.span);
+    gr_tensor_set_memory(tensor, ptr, ptr - shape.before, shape.span);
     tensor->stream = ready_on;
     if (find_context(tensor, device, call) != GR_OK) {
         gr_tensor_discard(tensor);
@@ -76,7 +76,7 @@ gr_tensor *gr_tensor_wrap_as(const gr_tensor_desc *desc, void *data, int device,
     }
     tensor->end = end;
     tensor->end_user = user;
-    return gr_tensor_show(tensor);
+    return gr_tensor_expose(tensor);
 }
 
 gr_tensor *gr_tensor_wrap(const gr_tensor_desc *desc, void *data, CUstream ready_on,

@@ -6,7 +6,7 @@ import os
 import grinterop
 import numpy
 
-from .base import Framework, NoWay
+from .base import Framework, Unsupported
 
 # Otherwise JAX allocates three quarters of the GPU memory when it is imported.
 os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
@@ -27,7 +27,7 @@ class NumPy(Framework):
 
     def take(self, tensor):
         if tensor.__dlpack_device__()[0] == 2:
-            raise NoWay("it has no GPU arrays")
+            raise Unsupported("it has no GPU arrays")
         return numpy.from_dlpack(tensor)
 
     def pointer(self, array):
@@ -126,7 +126,7 @@ class JAX(Framework):
         return numpy.asarray(array).tobytes()
 
     def write(self, array, data, shape):
-        raise NoWay("its arrays are immutable")
+        raise Unsupported("its arrays are immutable")
 
     def make(self, data, shape):
         made = self.jax.numpy.asarray(array_of(data, shape))

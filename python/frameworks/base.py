@@ -5,7 +5,7 @@ import importlib
 import importlib.metadata
 
 
-class NoWay(Exception):
+class Unsupported(Exception):
     """The framework cannot do this. The reason goes into the matrix."""
 
 
@@ -43,7 +43,7 @@ class Framework:
 
     def take(self, tensor):
         """Wraps a grinterop.Tensor in an array of the framework, without a copy."""
-        raise NoWay("it cannot import memory")
+        raise Unsupported("it cannot import memory")
 
     def pointer(self, array):
         """The address of the first element."""
@@ -51,15 +51,15 @@ class Framework:
 
     def to_bytes(self, array):
         """The elements of the array, copied by the framework."""
-        raise NoWay("it cannot copy to the CPU")
+        raise Unsupported("it cannot copy to the CPU")
 
     def write(self, array, data, shape):
         """Writes bytes of that shape to the array with operations of the framework."""
-        raise NoWay("its arrays can't be written to")
+        raise Unsupported("its arrays can't be written to")
 
     def make(self, data, shape):
         """A uint8 array with those bytes, in framework memory."""
-        raise NoWay("it cannot create arrays of bytes")
+        raise Unsupported("it cannot create arrays of bytes")
 
     def produce(self, shape):
         """Returns an array to publish, the expected bytes, and its shape if it differs."""
@@ -68,7 +68,7 @@ class Framework:
 
     def take_array(self, buffer, shape):
         """Wraps a mapped image in an object of the framework, without a copy; returns its bytes."""
-        raise NoWay("it has no object for a CUDA array")
+        raise Unsupported("it has no object for a CUDA array")
 
     def finish(self):
         """Waits for all of its queued work."""

@@ -7,7 +7,7 @@ grinterop's copies and kernels are counted.
 
 import grinterop
 
-from .base import NoWay, pattern
+from .base import Unsupported, pattern
 
 
 class Different(Exception):
@@ -27,7 +27,7 @@ def compare(found, wanted):
 def one_line(error):
     """An exception as text for the matrix."""
     text = " ".join(str(error).split()) or type(error).__name__
-    kind = "" if isinstance(error, (NoWay, Different)) else f"{type(error).__name__}: "
+    kind = "" if isinstance(error, (Unsupported, Different)) else f"{type(error).__name__}: "
     return (kind + text)[:300]
 
 
@@ -36,7 +36,7 @@ def attempt(way, copies, run, *arguments):
     before = grinterop.bytes_moved()
     try:
         note = run(*arguments)
-    except NoWay as error:
+    except Unsupported as error:
         return {"way": way, "result": "none", "reason": one_line(error)}
     except Exception as error:
         return {"way": way, "result": "failed", "reason": one_line(error)}

@@ -6,7 +6,7 @@ import importlib.metadata
 import numpy
 
 from .arrays import array_of
-from .base import Framework, NoWay
+from .base import Framework, Unsupported
 
 HOST, DEVICE, ARRAY = 1, 2, 3
 
@@ -131,7 +131,7 @@ class PyCUDA(Framework):
         try:
             copy.set_src_array(self.driver.Array.from_handle(buffer.array()))
         except AttributeError:
-            raise NoWay("it cannot wrap an existing CUDA array") from None
+            raise Unsupported("it cannot wrap an existing CUDA array") from None
         copy.set_dst_host(data)
         copy.width_in_bytes = copy.dst_pitch = shape[1] * shape[2]
         copy.height = shape[0]

@@ -11,7 +11,7 @@ import numpy
 import grinterop
 
 from .arrays import array_of
-from .base import Framework, NoWay
+from .base import Framework, Unsupported
 
 DATA = Path(__file__).resolve().parents[1] / "data"
 
@@ -82,7 +82,7 @@ class NvImageCodec(Framework):
     def produce(self, shape):
         image = self.decoder.decode((DATA / "quadrants.jpg").read_bytes())
         if image is None:
-            raise NoWay("it could not decode a JPEG")
+            raise Unsupported("it could not decode a JPEG")
         return image, self.to_bytes(image), {"shape": tuple(image.shape)}
 
 
@@ -120,9 +120,9 @@ class PyNvVideoCodec(Framework):
 
     def take(self, tensor):
         if not has_encoder():
-            raise NoWay("only its encoder accepts memory, and this GPU has none")
+            raise Unsupported("only its encoder accepts memory, and this GPU has none")
         self.codec.CreateEncoder(256, 256, "ABGR", False).Encode(tensor)
-        raise NoWay("only its encoder accepts memory, and it returns a film")
+        raise Unsupported("only its encoder accepts memory, and it returns a film")
 
     def produce(self, shape):
         # The decoder owns the memory of the frame; the film keeps the decoder alive.

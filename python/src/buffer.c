@@ -202,13 +202,13 @@ GUARDED_PROPERTY(buffer_array_interface)
 static PyObject *describe(PyObject *object)
 {
     buffer_object *self = (buffer_object *)object;
-    if (!self->buffer || !use_begin(object)) {
+    if (!self->buffer || !call_begin(object)) {
         PyErr_Clear();
         return PyUnicode_FromString("<Buffer closed>");
     }
     size_t bytes = gr_buffer_size(self->buffer);
     void *at = self->is_image && !bytes ? NULL : (void *)(uintptr_t)pointer_of(self);
-    use_end(object);
+    call_end(object);
     if (self->is_image && !bytes)
         return PyUnicode_FromString("<Buffer of an image>");
     return PyUnicode_FromFormat("<Buffer ptr=%p size=%zu>", at, bytes);

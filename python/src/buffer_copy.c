@@ -76,11 +76,11 @@ static PyObject *copy_used(buffer_object *self, PyObject *other, CUstream stream
 {
     PyObject *own = core_own(other);
     bool is_ours = Py_TYPE(own) == buffer_type;
-    if (is_ours && !use_begin(own))
+    if (is_ours && !call_begin(own))
         return NULL;
     PyObject *none = copy(self, own, stream, to_other);
     if (is_ours)
-        use_end(own);
+        call_end(own);
     return none;
 }
 

@@ -81,11 +81,11 @@ static void take_back(buffer_object *self)
 static PyObject *make_shown(buffer_object *self)
 {
     PyObject *before = self->shown;
-    if (!use_begin((PyObject *)self))
+    if (!call_begin((PyObject *)self))
         return NULL;
     PyObject *pointer = PyLong_FromUnsignedLongLong(gr_buffer_ptr(self->buffer));
     PyObject *size = PyLong_FromSize_t(gr_buffer_size(self->buffer));
-    use_end((PyObject *)self);
+    call_end((PyObject *)self);
     PyObject *shown =
         pointer && size ? PyObject_CallFunctionObjArgs(core_make, pointer, size, NULL) : NULL;
     bool is_ours = shown && !PyObject_SetAttr(shown, name_mapping, (PyObject *)self);
@@ -103,7 +103,7 @@ static PyObject *make_shown(buffer_object *self)
     return shown;
 }
 
-PyObject *core_shown(PyObject *own)
+PyObject *core_wrap(PyObject *own)
 {
     buffer_object *self = (buffer_object *)own;
     if (!own || Py_TYPE(own) != buffer_type || !self->buffer || !gr_buffer_size(self->buffer))

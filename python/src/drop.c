@@ -29,7 +29,7 @@ struct kept *keep(PyObject *object)
 static int drop_pending(void *nothing)
 {
     (void)nothing;
-    kept_drop();
+    kept_release();
     return 0;
 }
 
@@ -44,7 +44,7 @@ void kept_end(void *user)
         Py_AddPendingCall(drop_pending, NULL);
 }
 
-void kept_drop(void)
+void kept_release(void)
 {
     struct kept *kept = atomic_load(&ended) ? atomic_exchange(&ended, NULL) : NULL;
     PyObject *type, *value, *traceback;

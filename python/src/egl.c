@@ -31,7 +31,7 @@ static bool shared_of(PyObject *share, const gr_egl **egl)
         return false;
     }
     *egl = open_of(share);
-    return *egl && use_begin(share);
+    return *egl && call_begin(share);
 }
 
 static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *keywords)
@@ -53,7 +53,7 @@ static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *keywords)
     egl = gr_egl_create(&options);
     Py_END_ALLOW_THREADS
     if (options.share)
-        use_end(share);
+        call_end(share);
     egl_object *self = egl ? new_object(type) : NULL;
     if (!egl)
         return fail();

@@ -135,7 +135,7 @@ static void end_export(void *managed, size_t place)
     BEGIN_ENDING
     deleter(managed);
     END_ENDING
-    kept_drop();
+    kept_release();
 }
 
 void export_end(void *managed)

@@ -140,7 +140,7 @@ static PyObject *copy(PyObject *object, PyObject *args, PyObject *keywords, copy
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|II$KKpO", names, &address, &level, &layer,
                                      &pitch, &slice, &host, &given) ||
         !address_of(address, &pointer) || !stream_or(given, GR_STREAM_OF_MAP, &stream) ||
-        !buffer_usable(self) || !alone_begin(object))
+        !buffer_usable(self) || !exclusive_begin(object))
         return NULL;
     linear.device = host ? 0 : pointer;
     linear.host = host ? (void *)(uintptr_t)pointer : NULL;
@@ -150,7 +150,7 @@ static PyObject *copy(PyObject *object, PyObject *args, PyObject *keywords, copy
     status = call(self->buffer, level, layer, &linear, stream);
     Py_END_ALLOW_THREADS
     PyObject *none = none_or_fail(status);
-    alone_end(object);
+    exclusive_end(object);
     return none;
 }
 

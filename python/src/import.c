@@ -230,10 +230,10 @@ static PyObject *with_layout(PyObject *object, gr_layout layout)
 static PyObject *tensor_of_buffer(PyObject *object)
 {
     buffer_object *buffer = (buffer_object *)object;
-    if (!buffer_usable(buffer) || !use_begin(object))
+    if (!buffer_usable(buffer) || !call_begin(object))
         return NULL;
     PyObject *tensor = tensor_of_mapping(gr_buffer_tensor(buffer->buffer, NULL), object);
-    use_end(object);
+    call_end(object);
     return tensor;
 }
 
@@ -292,6 +292,6 @@ PyObject *import_any(PyObject *object, PyObject *stream, gr_layout layout)
     bool pair = (PyTuple_Check(object) || PyList_Check(object)) && PySequence_Size(object) == 2;
     PyObject *on = stream ? stream : Py_None;
     PyObject *tensor = pair ? two_planes(object, on) : one_plane(object, on);
-    kept_drop();
+    kept_release();
     return tensor && layout ? with_layout(tensor, layout) : tensor;
 }

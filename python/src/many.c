@@ -69,7 +69,7 @@ static PyObject *list_of(struct batch *batch, gr_buffer *buffers[], PyObject *st
         PyObject *buffer = list ? buffer_new(resource, buffers[i], stream) : NULL;
         if (!list)
             gr_buffer_release_later(buffers[i]);
-        else if ((buffer = core_shown(buffer)))
+        else if ((buffer = core_wrap(buffer)))
             PyList_SetItem(list, (Py_ssize_t)i, buffer);
         else
             Py_CLEAR(list);
@@ -84,7 +84,7 @@ static PyObject *map_batch(struct batch *batch, PyObject *given, CUstream stream
     gr_buffer **buffers = PyMem_Calloc(batch->count + 1, sizeof(gr_buffer *));
     if (!buffers)
         return PyErr_NoMemory();
-    if (!alone_begin_all(batch->objects, batch->count)) {
+    if (!exclusive_begin_all(batch->objects, batch->count)) {
         PyMem_Free(buffers);
         return NULL;
     }
@@ -93,7 +93,7 @@ static PyObject *map_batch(struct batch *batch, PyObject *given, CUstream stream
         gr_map_many((gr_resource *const *)batch->pointers, batch->count, stream, options, buffers);
     Py_END_ALLOW_THREADS
     PyObject *list = status == GR_OK ? list_of(batch, buffers, given) : fail();
-    alone_end_all(batch->objects, batch->count);
+    exclusive_end_all(batch->objects, batch->count);
     PyMem_Free(buffers);
     return list;
 }

@@ -107,22 +107,22 @@ struct use {
 
 /*
  * Begins a call on an object and on the objects that it is part of; all are kept alive until
- * use_end(). false, with an exception, if a call that ends one of them is under way.
+ * call_end(). false, with an exception, if a call that ends one of them is under way.
  */
-bool use_begin(PyObject *self);
-void use_end(PyObject *self);
+bool call_begin(PyObject *self);
+void call_end(PyObject *self);
 
 /* Likewise for an exclusive call: also false if another exclusive call is under way. */
-bool alone_begin(PyObject *self);
-void alone_end(PyObject *self);
+bool exclusive_begin(PyObject *self);
+void exclusive_end(PyObject *self);
 
 /* Likewise for several objects, all or none. A duplicate, which the library refuses, is begun
  * once. */
-bool alone_begin_all(PyObject *const objects[], size_t count);
-void alone_end_all(PyObject *const objects[], size_t count);
+bool exclusive_begin_all(PyObject *const objects[], size_t count);
+void exclusive_end_all(PyObject *const objects[], size_t count);
 
 /* Whether an exclusive call, or one that ends the object, is under way. */
-bool is_alone(PyObject *self);
+bool is_exclusive(PyObject *self);
 
 /*
  * Begins a call that ends the object: false, with an exception, if any call on it is under way, or
@@ -134,14 +134,14 @@ void ending_end(PyObject *self);
 /* Sets an exception if a call is under way. For a close that cannot fail. */
 bool unused(PyObject *self);
 
-/* Define guarded_CALL, which runs `call` between use_begin() and use_end(). */
+/* Define guarded_CALL, which runs `call` between call_begin() and call_end(). */
 #define GUARDED_AS(call, parameters, arguments)                                                    \
     static PyObject *guarded_##call parameters                                                     \
     {                                                                                              \
         PyObject *result = NULL;                                                                   \
-        if (use_begin(self)) {                                                                     \
+        if (call_begin(self)) {                                                                    \
             result = call arguments;                                                               \
-            use_end(self);                                                                         \
+            call_end(self);                                                                        \
         }                                                                                          \
         return result;                                                                             \
     }

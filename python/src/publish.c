@@ -136,14 +136,14 @@ static PyObject *into_resource(resource_object *resource, const struct work *wor
                         "GraphicsResource is already mapped: pass its Buffer instead");
         return NULL;
     }
-    if (!alone_begin((PyObject *)resource))
+    if (!exclusive_begin((PyObject *)resource))
         return NULL;
     Py_BEGIN_ALLOW_THREADS
     status = work->fetch ? gr_fetch(resource->resource, work->tensor, options, work->stream)
                          : gr_publish(resource->resource, work->tensor, options, work->stream);
     Py_END_ALLOW_THREADS
     PyObject *none = none_or_fail(status);
-    alone_end((PyObject *)resource);
+    exclusive_end((PyObject *)resource);
     return none;
 }
 
@@ -151,14 +151,14 @@ static PyObject *into_buffer(buffer_object *buffer, const struct work *work)
 {
     gr_status status;
     const gr_publish_options *options = &work->options.options;
-    if (!buffer_usable(buffer) || !alone_begin((PyObject *)buffer))
+    if (!buffer_usable(buffer) || !exclusive_begin((PyObject *)buffer))
         return NULL;
     Py_BEGIN_ALLOW_THREADS
     status = work->fetch ? gr_buffer_fetch(buffer->buffer, work->tensor, options, work->stream)
                          : gr_buffer_publish(buffer->buffer, work->tensor, options, work->stream);
     Py_END_ALLOW_THREADS
     PyObject *none = none_or_fail(status);
-    alone_end((PyObject *)buffer);
+    exclusive_end((PyObject *)buffer);
     return none;
 }
 
@@ -220,11 +220,11 @@ static bool tensor_begin(PyObject *tensor, gr_tensor **luma, gr_tensor **chroma)
     PyObject *plane = ((tensor_object *)tensor)->chroma;
     *luma = tensor_of(tensor);
     *chroma = plane ? tensor_of(plane) : NULL;
-    if (!*luma || (plane && !*chroma) || !use_begin(tensor))
+    if (!*luma || (plane && !*chroma) || !call_begin(tensor))
         return false;
-    if (!plane || use_begin(plane))
+    if (!plane || call_begin(plane))
         return true;
-    use_end(tensor);
+    call_end(tensor);
     return false;
 }
 
@@ -232,8 +232,8 @@ static void tensor_end(PyObject *tensor)
 {
     PyObject *plane = ((tensor_object *)tensor)->chroma;
     if (plane)
-        use_end(plane);
-    use_end(tensor);
+        call_end(plane);
+    call_end(tensor);
 }
 
 /* The tensor, ordered by its producer for the stream. */

@@ -97,7 +97,7 @@ static void end(PyObject *object)
 
 bool resource_usable(resource_object *self)
 {
-    if (is_alone((PyObject *)self))
+    if (is_exclusive((PyObject *)self))
         PyErr_SetString(PyExc_RuntimeError,
                         "another thread is in a call with this GraphicsResource");
     else if (gr_resource_is_closed(self->resource))
@@ -281,13 +281,13 @@ static PyObject *map_on(resource_object *self, PyObject *given)
     gr_buffer *buffer;
     PyObject *mapped;
     if (!mappable(self) || !stream_of(given, &stream) || !mappable(self) ||
-        !alone_begin((PyObject *)self))
+        !exclusive_begin((PyObject *)self))
         return NULL;
     Py_BEGIN_ALLOW_THREADS
     buffer = gr_map(self->resource, stream);
     Py_END_ALLOW_THREADS
     mapped = buffer ? buffer_new(self, buffer, given) : fail();
-    alone_end((PyObject *)self);
+    exclusive_end((PyObject *)self);
     if (mapped)
         ((buffer_object *)mapped)->cuda_stream = stream;
     return mapped;
@@ -296,7 +296,7 @@ static PyObject *map_on(resource_object *self, PyObject *given)
 static PyObject *map(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names)
 {
     PyObject *given = only_stream(count, args, names);
-    return given ? core_shown(map_on((resource_object *)self, given)) : NULL;
+    return given ? core_wrap(map_on((resource_object *)self, given)) : NULL;
 }
 
 static PyObject *map_linear(PyObject *object, PyObject *args, PyObject *keywords)
@@ -314,14 +314,14 @@ static PyObject *map_linear(PyObject *object, PyObject *args, PyObject *keywords
         PyErr_SetString(PyExc_TypeError, "map_linear() needs keyword-only argument stream");
         return NULL;
     }
-    if (!stream_of(given, &stream) || !mappable(self) || !alone_begin(object))
+    if (!stream_of(given, &stream) || !mappable(self) || !exclusive_begin(object))
         return NULL;
     Py_BEGIN_ALLOW_THREADS
     buffer = gr_map_linear(self->resource, level, layer, stream);
     Py_END_ALLOW_THREADS
     PyObject *mapped = buffer ? buffer_new(self, buffer, given) : fail();
-    alone_end(object);
-    return core_shown(mapped);
+    exclusive_end(object);
+    return core_wrap(mapped);
 }
 
 static PyObject *unmap(PyObject *object, PyObject *args, PyObject *keywords)
@@ -359,7 +359,7 @@ static bool close_registration(resource_object *self)
 
 static bool close_all(resource_object *self, CUstream stream)
 {
-    if (gr_resource_is_closed(self->resource) && !is_alone((PyObject *)self))
+    if (gr_resource_is_closed(self->resource) && !is_exclusive((PyObject *)self))
         return true;
     unsigned tensors = 0;
     if (!resource_usable(self) ||
@@ -390,7 +390,7 @@ static PyObject *enter(PyObject *object, PyObject *none)
     /* Code run by the stream object may close `self`, which releases the stream. */
     PyObject *stream = Py_NewRef(self->stream), *mapped = map_on(self, stream);
     Py_DECREF(stream);
-    return core_shown(mapped);
+    return core_wrap(mapped);
 }
 
 static PyObject *leave(PyObject *self, PyObject *const *args, Py_ssize_t count)
@@ -413,10 +413,10 @@ static PyObject *call_wait(PyObject *object, PyObject *args, PyObject *keywords)
     PyObject *time = NULL;
     unsigned timeout_ms;
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "|O:wait", names, &time) ||
-        !timeout_of(time, &timeout_ms) || !resource_usable(self) || !alone_begin(object))
+        !timeout_of(time, &timeout_ms) || !resource_usable(self) || !exclusive_begin(object))
         return NULL;
     bool done = wait_in_slices(wait_once, self->resource, timeout_ms);
-    alone_end(object);
+    exclusive_end(object);
     return done ? Py_NewRef(Py_None) : NULL;
 }
 

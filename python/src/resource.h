@@ -16,7 +16,7 @@ typedef struct resource_object {
     /* The mapping. Kept until it is closed, even if the program drops it. */
     buffer_object *mapped;
 
-    /* The core_shown() object of the mapping, kept as long; or NULL. */
+    /* The core_wrap() object of the mapping, kept as long; or NULL. */
     PyObject *shown;
 
     /* The stream on which `with` maps. NULL: `with` does not map. */
@@ -45,7 +45,7 @@ struct buffer_object {
     /* Its CUstream if map() recorded it, else NULL. */
     CUstream cuda_stream;
 
-    /* A weak reference to its core_shown() object, or NULL. */
+    /* A weak reference to its core_wrap() object, or NULL. */
     PyObject *shown;
 
     /* It belongs to a slot of a ring, which ends it. */
@@ -97,12 +97,12 @@ void buffer_ended(buffer_object *self);
  * mapping has a pointer, an object derived from cuda.core's Buffer. Steals `own`, which may be
  * NULL.
  */
-PyObject *core_shown(PyObject *own);
+PyObject *core_wrap(PyObject *own);
 
 /* The Buffer behind such an object; any other object is returned itself. A borrowed reference. */
 PyObject *core_own(PyObject *object);
 
-/* Clears the pointer of a core_shown() object. */
+/* Clears the pointer of a core_wrap() object. */
 void core_ended(buffer_object *self);
 
 /* Its methods for copies (buffer_copy.c), images (image.c) and tensors (mapping_tensor.c). */

@@ -99,12 +99,12 @@ static PyObject *text_of_resource(PyObject *self)
 /* While another thread closes it, nothing else can be reported. */
 PyObject *resource_represent(PyObject *object)
 {
-    if (!use_begin(object)) {
+    if (!call_begin(object)) {
         PyErr_Clear();
         return PyUnicode_FromString("<GraphicsResource closed>");
     }
     PyObject *text = text_of_resource(object);
-    use_end(object);
+    call_end(object);
     return text;
 }
 
@@ -112,10 +112,10 @@ PyObject *resource_describe(PyObject *object, PyObject *none)
 {
     char line[1024];
     (void)none;
-    if (!alone_begin(object))
+    if (!exclusive_begin(object))
         return NULL;
     gr_resource_describe(own(object), line, sizeof(line));
-    alone_end(object);
+    exclusive_end(object);
     return text_of(line);
 }
 

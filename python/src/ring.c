@@ -96,7 +96,7 @@ static bool fill_given(struct slots_given *given)
             return false;
         given->resources[i] = one->resource;
     }
-    return alone_begin_all(given->objects, given->count);
+    return exclusive_begin_all(given->objects, given->count);
 }
 
 static bool begin_given(struct slots_given *given, PyObject *sequence)
@@ -111,7 +111,7 @@ static bool begin_given(struct slots_given *given, PyObject *sequence)
 
 static void end_given(struct slots_given *given)
 {
-    alone_end_all(given->objects, given->count);
+    exclusive_end_all(given->objects, given->count);
     free_given(given);
 }
 

@@ -22,7 +22,7 @@ static PyTypeObject *slots_type;
 
 /* ---- Life ------------------------------------------------------------------------------------ */
 
-static gr_status give_up(gr_ring *ring, slots_object *self)
+static gr_status cancel_slots(gr_ring *ring, slots_object *self)
 {
     gr_status status;
     Py_BEGIN_ALLOW_THREADS
@@ -32,7 +32,7 @@ static gr_status give_up(gr_ring *ring, slots_object *self)
     return status;
 }
 
-static gr_status hand_on(gr_ring *ring, slots_object *self)
+static gr_status finish_slots(gr_ring *ring, slots_object *self)
 {
     gr_status status;
     Py_BEGIN_ALLOW_THREADS
@@ -56,7 +56,7 @@ static void end_buffers(slots_object *self)
 }
 
 /* Ends everything before releasing references, which may run Python code. */
-static void forget(slots_object *self)
+static void release_refs(slots_object *self)
 {
     PyObject **buffers = self->buffers;
     end_buffers(self);
@@ -81,7 +81,7 @@ static unsigned tensors_of(const slots_object *self)
 
 typedef gr_status end_call(gr_ring *, slots_object *);
 
-/* `end` is give_up() or hand_on(). */
+/* `end` is cancel_slots() or finish_slots(). */
 static bool finish_begun(slots_object *self, end_call *end)
 {
     gr_ring *ring = ring_begin(self->ring, self->writing);
@@ -92,7 +92,7 @@ static bool finish_begun(slots_object *self, end_call *end)
     ring_end(self->ring, self->writing);
     if (!done)
         return false;
-    forget(self);
+    release_refs(self);
     return buffer_warn(tensors);
 }
 
@@ -137,9 +137,9 @@ static void end(PyObject *object)
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);
     end_buffers(self);
-    if (self->slots && !finish_begun(self, give_up)) {
+    if (self->slots && !finish_begun(self, cancel_slots)) {
         warn_of_end(slots_type);
-        forget(self);
+        release_refs(self);
     }
     PyErr_Restore(type, value, traceback);
     Py_XDECREF(self->ring);
@@ -162,7 +162,7 @@ static PyObject *publish(PyObject *object, PyObject *none)
     (void)none;
     if (!self->writing)
         return side_wrong(self);
-    return finish(self, hand_on) ? Py_NewRef(Py_None) : NULL;
+    return finish(self, finish_slots) ? Py_NewRef(Py_None) : NULL;
 }
 
 static PyObject *give_back(PyObject *object, PyObject *none)
@@ -171,13 +171,13 @@ static PyObject *give_back(PyObject *object, PyObject *none)
     (void)none;
     if (self->writing)
         return side_wrong(self);
-    return finish(self, hand_on) ? Py_NewRef(Py_None) : NULL;
+    return finish(self, finish_slots) ? Py_NewRef(Py_None) : NULL;
 }
 
 static PyObject *cancel(PyObject *object, PyObject *none)
 {
     (void)none;
-    return finish((slots_object *)object, give_up) ? Py_NewRef(Py_None) : NULL;
+    return finish((slots_object *)object, cancel_slots) ? Py_NewRef(Py_None) : NULL;
 }
 
 /* Publishes or gives back; cancels if an exception is in flight. */
@@ -187,7 +187,7 @@ static PyObject *leave(PyObject *object, PyObject *const *args, Py_ssize_t count
     bool failed = count > 0 && !Py_IsNone(args[0]);
     if (!self->slots)
         return Py_NewRef(Py_False);
-    return finish(self, failed ? give_up : hand_on) ? Py_NewRef(Py_False) : NULL;
+    return finish(self, failed ? cancel_slots : finish_slots) ? Py_NewRef(Py_False) : NULL;
 }
 
 /* ---- What they are --------------------------------------------------------------------------- */
@@ -219,7 +219,7 @@ static PyObject *buffer_at(slots_object *self, size_t i)
         made->stream = Py_XNewRef(self->stream);
         self->buffers[i] = (PyObject *)made;
     }
-    return core_shown(Py_NewRef(self->buffers[i]));
+    return core_wrap(Py_NewRef(self->buffers[i]));
 }
 
 static PyObject *resource_at(slots_object *self, size_t i)

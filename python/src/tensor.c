@@ -17,7 +17,7 @@ void tensor_free(gr_tensor *tensor)
     BEGIN_ENDING
     gr_tensor_free(tensor);
     END_ENDING
-    kept_drop();
+    kept_release();
 }
 
 PyObject *tensor_new(gr_tensor *tensor, PyObject *stream)
@@ -132,7 +132,7 @@ static PyObject *call_wrap(PyObject *type, PyObject *args, PyObject *keywords)
     PyObject *self = tensor_new(tensor, given);
     if (!tensor)
         kept_end(kept);
-    kept_drop();
+    kept_release();
     return self;
 }
 
@@ -242,9 +242,9 @@ static PyObject *call_copy(PyObject *self, PyObject *args, PyObject *keywords, b
     if (!other)
         return NULL;
     PyObject *to = from ? self : other, *source = from ? other : self, *done = NULL;
-    if (use_begin(other)) {
+    if (call_begin(other)) {
         done = copy_between(tensor_of(to), tensor_of(source), given);
-        use_end(other);
+        call_end(other);
     }
     Py_DECREF(other);
     return done;
@@ -451,7 +451,7 @@ static PyObject *collect(PyObject *module, PyObject *args, PyObject *keywords)
         !timeout_of(time, &timeout_ms))
         return NULL;
     bool done = wait_in_slices(collect_once, NULL, timeout_ms);
-    kept_drop();
+    kept_release();
     return done ? Py_NewRef(Py_None) : NULL;
 }
 

@@ -127,6 +127,6 @@ struct kept *keep(PyObject *object);
 void kept_end(void *kept);
 
 /* Releases the objects whose kept_end() has run. Needs the GIL. */
-void kept_drop(void);
+void kept_release(void);
 
 #endif

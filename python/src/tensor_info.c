@@ -71,12 +71,12 @@ PyObject *tensor_represent(PyObject *object)
 {
     tensor_object *self = (tensor_object *)object;
     const gr_tensor_info *info = self->tensor ? gr_tensor_get_info(self->tensor) : NULL;
-    if (!info || !use_begin(object)) {
+    if (!info || !call_begin(object)) {
         PyErr_Clear();
         return PyUnicode_FromString("<Tensor closed>");
     }
     PyObject *text = text_of_info(info);
-    use_end(object);
+    call_end(object);
     return text;
 }
 

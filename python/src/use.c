@@ -26,7 +26,7 @@ static bool refuse(PyObject *self)
     return false;
 }
 
-bool use_begin(PyObject *self)
+bool call_begin(PyObject *self)
 {
     for (PyObject *one = self; one; one = use_of(one)->whole) {
         if (use_of(one)->ending)
@@ -40,7 +40,7 @@ bool use_begin(PyObject *self)
 }
 
 /* `whole` changes only where no call is under way. */
-void use_end(PyObject *self)
+void call_end(PyObject *self)
 {
     while (self) {
         PyObject *whole = use_of(self)->whole;
@@ -50,27 +50,27 @@ void use_end(PyObject *self)
     }
 }
 
-bool alone_begin(PyObject *self)
+bool exclusive_begin(PyObject *self)
 {
     if (use_of(self)->alone)
         return refuse(self);
-    if (!use_begin(self))
+    if (!call_begin(self))
         return false;
     use_of(self)->alone = true;
     return true;
 }
 
-void alone_end(PyObject *self)
+void exclusive_end(PyObject *self)
 {
     use_of(self)->alone = false;
-    use_end(self);
+    call_end(self);
 }
 
-void alone_end_all(PyObject *const objects[], size_t count)
+void exclusive_end_all(PyObject *const objects[], size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         if (use_of(objects[i])->alone)
-            alone_end(objects[i]);
+            exclusive_end(objects[i]);
     }
 }
 
@@ -83,19 +83,19 @@ static bool is_listed(PyObject *const objects[], size_t count, const PyObject *o
     return false;
 }
 
-bool alone_begin_all(PyObject *const objects[], size_t count)
+bool exclusive_begin_all(PyObject *const objects[], size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        bool begun = is_alone(objects[i]) && is_listed(objects, i, objects[i]);
-        if (!begun && !alone_begin(objects[i])) {
-            alone_end_all(objects, i);
+        bool begun = is_exclusive(objects[i]) && is_listed(objects, i, objects[i]);
+        if (!begun && !exclusive_begin(objects[i])) {
+            exclusive_end_all(objects, i);
             return false;
         }
     }
     return true;
 }
 
-bool is_alone(PyObject *self)
+bool is_exclusive(PyObject *self)
 {
     return use_of(self)->alone || use_of(self)->ending;
 }
@@ -108,7 +108,7 @@ bool unused(PyObject *self)
 bool ending_begin(PyObject *self)
 {
     PyObject *whole = use_of(self)->whole;
-    if (!unused(self) || (whole && !alone_begin(whole)))
+    if (!unused(self) || (whole && !exclusive_begin(whole)))
         return false;
     use_of(self)->ending = true;
     use_of(self)->calls = 1;
@@ -122,6 +122,6 @@ void ending_end(PyObject *self)
     use_of(self)->ending = false;
     use_of(self)->calls = 0;
     if (whole)
-        alone_end(whole);
+        exclusive_end(whole);
     Py_DECREF(self);
 }

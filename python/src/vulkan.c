@@ -289,7 +289,7 @@ static bool begin_batch(struct batch *batch)
         if (!resource_of(batch->objects[i]))
             return false;
     }
-    return alone_begin_all(batch->objects, batch->resource_count);
+    return exclusive_begin_all(batch->objects, batch->resource_count);
 }
 
 static void drop_batch(struct batch *batch)
@@ -326,7 +326,7 @@ static PyObject *run_batch(struct batch *batch, const gr_vk_submit_desc *desc)
     status = submit_batch(batch, desc);
     Py_END_ALLOW_THREADS
     PyObject *none = none_or_fail(status);
-    alone_end_all(batch->objects, batch->resource_count);
+    exclusive_end_all(batch->objects, batch->resource_count);
     return none;
 }
 
@@ -363,9 +363,9 @@ static PyObject *submit(PyObject *object, PyObject *args, PyObject *keywords)
                 .fence = (VkFence)(uintptr_t)fence, .first = takes_back ? &use : NULL,
                 .last = last ? &use : NULL);
     /* Only one thread at a time may use a VkQueue. */
-    if (read && alone_begin(object)) {
+    if (read && exclusive_begin(object)) {
         none = run_batch(&batch, &desc);
-        alone_end(object);
+        exclusive_end(object);
     }
     drop_batch(&batch);
     return none;

@@ -42,7 +42,7 @@ static void start(void)
     stay_loaded();
     soft_fault_watch();
     pthread_atfork(NULL, NULL, after_fork);
-    devices = soft_devices_find();
+    devices = soft_devices_init();
     if (devices == CUDA_SUCCESS)
         atomic_store(&state, STATE_READY);
 }

@@ -74,7 +74,7 @@ CUresult soft_unsupported(int *logged, const char *what);
 
 /* Reads the environment, for cuInit. CUDA_ERROR_NO_DEVICE if it hides all devices,
  * CUDA_ERROR_INVALID_DEVICE if it names one twice. */
-CUresult soft_devices_find(void);
+CUresult soft_devices_init(void);
 
 /* The number of visible devices, and of all devices. */
 int soft_device_count(void);
@@ -196,7 +196,7 @@ unsigned soft_patience(void);
 
 /* Logs once per process that a launch has run for soft_patience(); ignores other tasks. The caller
  * holds soft_lock. (launch.c) */
-void soft_launch_takes_long(void (*run)(void *copy), const void *copy);
+void soft_launch_log_slow(void (*run)(void *copy), const void *copy);
 
 /* Blocks until all tasks queued so far have completed. Returns the context's sticky error, if any.
  */
@@ -275,8 +275,8 @@ bool soft_range_holds(const void *address, size_t size);
 /*
  * Counts guards made elsewhere; false if the limit is reached. They are counted in both cases.
  */
-bool soft_guards_book(size_t count);
-void soft_guards_unbook(size_t count);
+bool soft_guards_reserve(size_t count);
+void soft_guards_release(size_t count);
 
 /* Alignment of device memory, as texture objects require. */
 #define SOFT_ALIGNMENT 512

@@ -89,7 +89,7 @@ COPY_TEST(a_buffer_that_the_application_has_mapped)
 /* ---- Contexts -------------------------------------------------------------------------------- */
 
 /* CUDA memory is freed without waiting for the OpenGL context, which may never be current again. */
-COPY_TEST(freed_elsewhere_cuda_has_its_memory_back)
+COPY_TEST(cuda_memory_is_freed_without_opengl)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
     gr_resource *resource = must_copy(name, GR_READ_WRITE);

@@ -222,7 +222,7 @@ COPY_TEST(four_frames_are_on_their_way_at_once, KINDS)
     end(ring);
 }
 
-COPY_TEST(who_takes_a_frame_waits_for_it, KINDS)
+COPY_TEST(the_consumer_waits_for_the_frame, KINDS)
 {
     gr_ring *ring = make_ring((enum kind)_i, GR_SIDE_CUDA, GR_WRITE_DISCARD);
     struct gate *gate = gate_put(fx.stream);

@@ -197,7 +197,7 @@ TEST(any_falls_back_where_another_device_draws)
 }
 
 /* The same code means wrong arguments if this device draws, and the wrong device if it does not. */
-TEST(any_asks_whose_fault_it_was)
+TEST(any_falls_back_only_for_the_device)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
     refuse_next(REGISTER, CUDA_ERROR_INVALID_VALUE);
@@ -397,7 +397,7 @@ static void *probe_elsewhere(void *info)
     return egl && there && there != here && there->usable ? info : NULL;
 }
 
-TEST(an_answer_is_the_threads)
+TEST(each_thread_has_its_own_answer)
 {
     pthread_t thread;
     void *apart;

@@ -117,7 +117,7 @@ inline count(what)
 
 /* ---- Telling (tell.c, descriptor.c) ---------------------------------------------------------- */
 
-/* gr_ring_tell_pollers() with is_there() */
+/* gr_ring_update_pollers() with is_there() */
 inline tell_pollers()
 {
     count(READY);
@@ -159,7 +159,7 @@ inline end_returning()
     od
 }
 
-/* gr_ring_take_returned() in side_order.c, with gr_ring_state_puts_off(): whether the end of the n
+/* gr_ring_collect_returned() in side_order.c, with gr_ring_state_defers(): whether the end of the n
  * slots in hand is put off. A ring with OpenGL that is polled puts nothing off. */
 inline ask_put_off(n)
 {
@@ -408,7 +408,7 @@ inline commit_read(n)
 #endif
 }
 
-/* begin_use() and conclude() in acquire.c: `failed` says what came of it. */
+/* begin_use() and finish_claim() in acquire.c: `failed` says what came of it. */
 inline begin_use(p, n)
 {
     if

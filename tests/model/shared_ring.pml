@@ -7,7 +7,7 @@
  *
  * What the processes are to each other is the same whether CUDA or graphics produces: the page, the
  * bytes in the socket and its end. Which stream or submit waits for which value of a semaphore is
- * no part of this, nor is what gr_peer_semaphores_serve() signals for a peer that is dead.
+ * no part of this, nor is what gr_peer_semaphores_signal() signals for a peer that is dead.
  *
  * -DNEWEST  GR_RING_NEWEST; else GR_RING_LOSSLESS
  * -DFAILS=n so many begins of a use fail. Who has failed tries again, or rests until nothing else
@@ -105,7 +105,7 @@ inline begin_look(p, i)
 inline lock(p) { atomic { !own[p].locked -> own[p].locked = true } }
 inline unlock(p) { own[p].locked = false }
 
-/* gr_ring_tell() in tell.c: the lock is held. */
+/* gr_ring_notify() in tell.c: the lock is held. */
 inline tell(p) { own[p].asleep = false }
 
 /* pthread_cond_wait() as claim() in acquire.c calls it, with GR_WAIT_FOREVER. */
@@ -158,7 +158,7 @@ inline take(p, i, owner)
     }
 }
 
-/* lose() in peer_page.c */
+/* drop_frame() in peer_page.c */
 #define LOSE(p, i) own[p].state[i] = FREE
 
 /* pull_as_producer() in peer_page.c */
@@ -221,7 +221,7 @@ inline pull_as_consumer(i)
     fi
 }
 
-/* gr_page_pull() in peer_page.c; afterwards gr_link_pull() in peer_link.c says whether the peer is
+/* gr_page_pull() in peer_page.c; afterwards gr_link_update() in peer_link.c says whether the peer is
  * gone and the producer's frames would be in vain. */
 inline pull(p)
 {
@@ -354,8 +354,8 @@ inline look(p)
     fi
 }
 
-/* tell_dropped() in peer_page.c */
-inline tell_dropped()
+/* mark_dropped() in peer_page.c */
+inline mark_dropped()
 {
     do
     :: atomic { slot < SLOTS ->
@@ -393,9 +393,9 @@ inline put(p, i, value)
     d_step { word[i] = value; own[p].seen[i] = value }
 }
 
-/* begin_use() and conclude() in acquire.c; where it failed gr_page_conclude() puts the frame
+/* begin_use() and finish_claim() in acquire.c; where it failed gr_page_finish_claim() puts the frame
  * back. */
-inline conclude(p)
+inline finish_claim(p)
 {
     atomic {
         !own[p].locked -> own[p].locked = true;
@@ -424,7 +424,7 @@ inline conclude(p)
             own[p].last_read = own[p].frame[mine];
 #ifdef NEWEST
             drop_older(own[p].last_read);
-            tell_dropped()
+            mark_dropped()
 #endif
         fi
     fi;
@@ -442,7 +442,7 @@ inline acquire(p)
     od;
     unlock(p);
     if
-    :: found == MADE -> conclude(p)
+    :: found == MADE -> finish_claim(p)
     :: else
     fi
 }
@@ -562,7 +562,7 @@ inline hand_over_read()
         drop_older(own[CONSUMER].last_read);
         USED(CONSUMER, mine) = false;
         put(CONSUMER, mine, WORD(FRAME(own[CONSUMER].seen[mine]), OWNER_READY));
-        tell_dropped()
+        mark_dropped()
     :: else ->
 #ifdef NEWEST
         assert(own[CONSUMER].frame[mine] > own[CONSUMER].last_given_back);

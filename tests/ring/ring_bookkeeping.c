@@ -101,12 +101,12 @@ TEST(claimed_slots_leave_when_they_come_back)
     ck_assert(gr_ring_claim_write(state, 1, numbers));
     gr_ring_state_leave(state);
     ck_assert_uint_eq(gr_ring_state_add(state), 2);
-    ck_assert(gr_ring_state_take_left(state, &left));
+    ck_assert(gr_ring_state_remove_left(state, &left));
     ck_assert_uint_eq(left, 1);
-    ck_assert(!gr_ring_state_take_left(state, &left));
+    ck_assert(!gr_ring_state_remove_left(state, &left));
     gr_ring_undo_write(state, 1, numbers);
     assert_state(1, 0, 0, 0);
-    ck_assert(gr_ring_state_take_left(state, &left));
+    ck_assert(gr_ring_state_remove_left(state, &left));
     ck_assert_uint_eq(left, 0);
     ck_assert_uint_eq(state->leaving, 0);
     ck_assert_uint_eq(gr_ring_state_add(state), 0); /* its entry is occupied again */
@@ -128,11 +128,11 @@ TEST(half_of_the_slots_may_wait_for_a_signal)
         begin(slots, slots, false);
         unsigned put_off = 0;
         read_frames(slots);
-        while (gr_ring_state_puts_off(state, 1, numbers + put_off))
+        while (gr_ring_state_defers(state, 1, numbers + put_off))
             gr_ring_state_return(state, 1, numbers + put_off++);
         ck_assert_uint_eq(put_off, most[slots]);
         ck_assert_uint_eq(gr_ring_state_returning(state), put_off);
-        ck_assert(!gr_ring_state_puts_off(state, slots - put_off, numbers + put_off));
+        ck_assert(!gr_ring_state_defers(state, slots - put_off, numbers + put_off));
         end();
     }
 }
@@ -173,17 +173,17 @@ TEST(returned_slots_that_leave_need_no_signal)
     gr_ring_state_return(state, 1, numbers);
     gr_ring_state_leave(state);
     ck_assert_uint_eq(gr_ring_state_returning(state), 0);
-    ck_assert(gr_ring_state_take_left(state, &left));
+    ck_assert(gr_ring_state_remove_left(state, &left));
     ck_assert_uint_eq(left, numbers[0]);
-    ck_assert(!gr_ring_state_take_left(state, &left));
+    ck_assert(!gr_ring_state_remove_left(state, &left));
     for (int i = 0; i < 4; i++)
         gr_ring_state_add(state);
-    ck_assert(!gr_ring_state_puts_off(state, 1, numbers + 1));
+    ck_assert(!gr_ring_state_defers(state, 1, numbers + 1));
     assert_state(4, 0, 0, 7);
     gr_ring_state_return(state, 1, numbers + 1); /* as decided before they left */
     ck_assert_uint_eq(gr_ring_state_returning(state), 0);
     assert_state(4, 0, 0, 6);
-    ck_assert(gr_ring_state_take_left(state, &left));
+    ck_assert(gr_ring_state_remove_left(state, &left));
     ck_assert_uint_eq(left, numbers[1]);
     end();
 }
@@ -282,7 +282,7 @@ static void walk_read(void)
 static void walk_resize(void)
 {
     uint32_t left, n = 1 + some(5);
-    while (gr_ring_state_take_left(state, &left))
+    while (gr_ring_state_remove_left(state, &left))
         ck_assert_uint_eq(state->places[left].state, GR_PLACE_NONE);
     if (state->slots + state->leaving + n > WALK_ROOM)
         return;
@@ -325,7 +325,7 @@ TEST(slots_get_other_numbers)
     ck_assert_uint_eq(gr_ring_state_add(state), 5);
     gr_ring_state_cancel_write(state, 2, numbers);
     for (int i = 0; i < 4; i++)
-        ck_assert(gr_ring_state_take_left(state, others));
+        ck_assert(gr_ring_state_remove_left(state, others));
     gr_ring_state_renumber(state, 4, 0);
     gr_ring_state_renumber(state, 5, 1);
     assert_lists();

@@ -4,7 +4,7 @@
 
 GROUP("what submits refuse", add_vulkan_case)
 
-VULKAN_TEST(what_cannot_be_is_refused, 2)
+VULKAN_TEST(invalid_submits_are_refused, 2)
 {
     begin_device(_i);
     GR_AUTO(gr_resource) *resource = make_buffer();

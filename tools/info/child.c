@@ -147,8 +147,8 @@ static const char *bad_end(const struct child *child, int status, int limit, con
     return NULL;
 }
 
-void report_ask(struct report *report, enum section section, const char *finder, const char *driver,
-                const char *about)
+void report_run_finder(struct report *report, enum section section, const char *finder,
+                       const char *driver, const char *about)
 {
     const char *badly =
         "Cannot start a process for it: is there memory, and does ulimit -u allow another process?";

@@ -130,7 +130,7 @@ static void run_finder(struct report *report, const struct finder *finder)
     if (finder->section == SECTION_SURROUNDINGS)
         driver = NULL;
     if (!finder->needs) {
-        report_ask(report, finder->section, finder->name, driver, finder->about);
+        report_run_finder(report, finder->section, finder->name, driver, finder->about);
         return;
     }
     for (int i = 0; i < MOST_DEVICES; i++) {
@@ -139,7 +139,8 @@ static void run_finder(struct report *report, const struct finder *finder)
             continue;
         if (finder->device)
             about = text_of("%s on %s device %d", about, finder->device, i);
-        report_ask(report, finder->section, text_of("%s:%d", finder->name, i), driver, about);
+        report_run_finder(report, finder->section, text_of("%s:%d", finder->name, i), driver,
+                          about);
     }
 }
 
@@ -150,7 +151,7 @@ static bool try_driver(struct report *report, const char *driver)
 {
     const struct findings *cuda = &report->sections[SECTION_CUDA];
     size_t before = cuda->count;
-    report_ask(report, SECTION_CUDA, "cuda", driver, "the CUDA driver");
+    report_run_finder(report, SECTION_CUDA, "cuda", driver, "the CUDA driver");
     const struct finding *found = driver_of(cuda, before);
     if (!found || found->mark != MARK_GOOD)
         return false;
@@ -168,7 +169,7 @@ static void find_driver(struct report *report)
     else if (!try_driver(report, GR_REAL_DRIVER))
         try_driver(report, "soft");
     else
-        report_ask(report, SECTION_CUDA, "software", "soft", "the software CUDA driver");
+        report_run_finder(report, SECTION_CUDA, "software", "soft", "the software CUDA driver");
 }
 
 /* ---- All ------------------------------------------------------------------------------------- */

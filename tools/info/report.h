@@ -45,8 +45,8 @@ void report_probe(struct report *report);
  * driver crashes or hangs, only the finder ends, and that becomes a finding. `driver` is its
  * GR_CUDA_DRIVER; NULL leaves that unchanged. `about` is the label if the finder fails (child.c).
  */
-void report_ask(struct report *report, enum section section, const char *finder, const char *driver,
-                const char *about);
+void report_run_finder(struct report *report, enum section section, const char *finder,
+                       const char *driver, const char *about);
 
 /* Prints the report: JSON as in grinterop-info.schema.json, or text (print.c). */
 void report_print_json(const struct report *report);

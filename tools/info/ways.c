@@ -146,8 +146,8 @@ static void try_place(struct report *report, enum place place, const char *where
         if (!(ways[i].places & place) || is_refused(report, where, ways[i].what))
             continue;
         snprintf(way.what, sizeof(way.what), "%s", ways[i].what);
-        report_ask(report, SECTION_PROBES, id_of(&way), way.software ? "soft" : report->driver,
-                   label_of(&way));
+        report_run_finder(report, SECTION_PROBES, id_of(&way),
+                          way.software ? "soft" : report->driver, label_of(&way));
     }
 }
 

@@ -151,7 +151,7 @@ static bool read_number_of_devices(void)
     return is_number;
 }
 
-CUresult soft_devices_find(void)
+CUresult soft_devices_init(void)
 {
     bool asked_for = read_number_of_devices();
     const char *visible = secure_getenv("CUDA_VISIBLE_DEVICES");

@@ -76,7 +76,7 @@ static CUresult read_face(soft_gl_image *image, soft_gl_pixels *pixels, unsigned
 {
     const soft_gl_image_level *level = &image->levels[l];
     soft_gl_level theirs;
-    soft_gl_pixels_look(pixels, l, face, &theirs);
+    soft_gl_pixels_describe(pixels, l, face, &theirs);
     soft_gl_level part = common_part(image, level, &theirs);
     size_t size = soft_gl_image_slice(image, level);
     unsigned char *to = image->gl.fetched + level->offset + face * size;
@@ -108,7 +108,7 @@ void soft_gl_image_write(const soft_gl_image *image, soft_gl_pixels *pixels)
         const soft_gl_image_level *level = &image->levels[l];
         for (unsigned face = 0; face < faces_of(pixels, level); face++) {
             soft_gl_level theirs;
-            soft_gl_pixels_look(pixels, l, face, &theirs);
+            soft_gl_pixels_describe(pixels, l, face, &theirs);
             soft_gl_level part = common_part(image, level, &theirs);
             if (part.slices > 0)
                 soft_gl_pixels_write(

@@ -219,7 +219,7 @@ static unsigned level_count(const soft_gl_pixels *pixels, const soft_gl_image *i
         full++;
     for (unsigned l = 1; has_levels(image->target) && l < full; l++) {
         soft_gl_level level;
-        soft_gl_pixels_look(pixels, l, 0, &level);
+        soft_gl_pixels_describe(pixels, l, 0, &level);
         in_gl += level.width > 0;
     }
     return in_gl > 1 ? full : 1;
@@ -274,7 +274,7 @@ static CUresult inspect(soft_gl_image *image, unsigned flags)
     if (found != SOFT_GL_FOUND)
         return found == SOFT_GL_NO_SUCH_NAME ? CUDA_ERROR_INVALID_HANDLE : CUDA_ERROR_INVALID_VALUE;
     soft_gl_level base;
-    soft_gl_pixels_look(&pixels, 0, 0, &base);
+    soft_gl_pixels_describe(&pixels, 0, 0, &base);
     image->own_target = pixels.target;
     image->format = soft_gl_format_of(base.internal);
     CUresult result = CUDA_ERROR_INVALID_VALUE;
@@ -345,7 +345,7 @@ SOFT_API cuGraphicsGLRegisterImage(CUgraphicsResource *pCudaResource, GLuint ima
     static int es_logged, renderbuffers_logged;
     if (!soft_gl_is_desktop())
         return soft_unsupported(&es_logged, "interoperation with a context of OpenGL ES");
-    if (!soft_gl_pixels_can(target))
+    if (!soft_gl_pixels_supported(target))
         return soft_unsupported(&renderbuffers_logged,
                                 "renderbuffers of an OpenGL without glCopyImageSubData");
     return register_image(context, &gl, image, target, Flags, pCudaResource);

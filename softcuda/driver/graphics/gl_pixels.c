@@ -80,7 +80,7 @@ static bool bind_claimed(soft_gl_pixels *pixels)
     return false;
 }
 
-bool soft_gl_pixels_can(unsigned target)
+bool soft_gl_pixels_supported(unsigned target)
 {
     return target != GL_RENDERBUFFER || epoxy_gl_version() >= 43 ||
            epoxy_has_gl_extension("GL_ARB_copy_image");
@@ -133,8 +133,8 @@ static void look_at_renderbuffer(soft_gl_level *found)
                                  .multisampled = samples > 0};
 }
 
-void soft_gl_pixels_look(const soft_gl_pixels *pixels, unsigned level, unsigned face,
-                         soft_gl_level *found)
+void soft_gl_pixels_describe(const soft_gl_pixels *pixels, unsigned level, unsigned face,
+                             soft_gl_level *found)
 {
     *found = (soft_gl_level){0};
     if (pixels->target == GL_RENDERBUFFER) {
@@ -163,7 +163,7 @@ static void need_scratch(soft_gl_pixels *pixels, const soft_gl_format *format)
     if (pixels->scratch)
         return;
     soft_gl_level level;
-    soft_gl_pixels_look(pixels, 0, 0, &level);
+    soft_gl_pixels_describe(pixels, 0, 0, &level);
     glGetIntegerv(GL_TEXTURE_BINDING_2D, &pixels->scratch_before);
     glGenTextures(1, &pixels->scratch);
     glBindTexture(GL_TEXTURE_2D, pixels->scratch);
@@ -179,7 +179,7 @@ void soft_gl_pixels_read(soft_gl_pixels *pixels, unsigned level, unsigned face,
     if (target == GL_RENDERBUFFER) {
         need_scratch(pixels, format);
         soft_gl_level size;
-        soft_gl_pixels_look(pixels, 0, 0, &size);
+        soft_gl_pixels_describe(pixels, 0, 0, &size);
         glCopyImageSubData(pixels->name, GL_RENDERBUFFER, 0, 0, 0, 0, pixels->scratch,
                            GL_TEXTURE_2D, 0, 0, 0, 0, (GLsizei)size.width, (GLsizei)size.height, 1);
         target = GL_TEXTURE_2D;

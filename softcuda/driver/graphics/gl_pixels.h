@@ -36,7 +36,7 @@ typedef struct {
 
 /* Renderbuffers need a function that isn't in every OpenGL. A context is current, here and
  * below. */
-bool soft_gl_pixels_can(unsigned target);
+bool soft_gl_pixels_supported(unsigned target);
 
 /*
  * target is one of soft_gl_target_registers, and soft_gl_pixels_can it. Call soft_gl_pixels_end
@@ -46,8 +46,8 @@ bool soft_gl_pixels_can(unsigned target);
 enum soft_gl_found soft_gl_pixels_begin(soft_gl_pixels *pixels, unsigned name, unsigned target);
 void soft_gl_pixels_end(const soft_gl_pixels *pixels);
 
-void soft_gl_pixels_look(const soft_gl_pixels *pixels, unsigned level, unsigned face,
-                         soft_gl_level *found);
+void soft_gl_pixels_describe(const soft_gl_pixels *pixels, unsigned level, unsigned face,
+                             soft_gl_level *found);
 
 /* The whole of a level or face as soft_gl_pixels_look describes it now, without gaps. Waits for
  * what OpenGL draws there. */

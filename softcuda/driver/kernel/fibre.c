@@ -49,7 +49,7 @@ static void free_set(void *set_of_fibres)
         soft_place_end(&set->all[i].place);
     if (set->stacks) {
         munmap(set->stacks, (size_t)set->count * span_of(set));
-        soft_guards_unbook(set->count);
+        soft_guards_release(set->count);
     }
     free(set->all);
     free(set);
@@ -89,7 +89,7 @@ static bool make_stacks(soft_fibres *set)
     if (stacks == MAP_FAILED)
         return false;
     set->stacks = stacks;
-    set->guarded = soft_guards_book(set->count) && open_stacks(set);
+    set->guarded = soft_guards_reserve(set->count) && open_stacks(set);
     if (set->guarded)
         return true;
     madvise(stacks, span, MADV_NOHUGEPAGE);

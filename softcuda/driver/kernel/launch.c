@@ -60,7 +60,7 @@ static void run_launch(void *copy)
     soft_module_release(l->module);
 }
 
-void soft_launch_takes_long(void (*run)(void *copy), const void *copy)
+void soft_launch_log_slow(void (*run)(void *copy), const void *copy)
 {
     static bool said;
     const launch *l = copy;

@@ -76,12 +76,12 @@ bool soft_pages_find(const unsigned char *address, size_t distance, soft_object 
 
 /* ---- Guards ---------------------------------------------------------------------------------- */
 
-bool soft_guards_book(size_t count)
+bool soft_guards_reserve(size_t count)
 {
     return atomic_fetch_add(&guards, count) + count <= SOFT_MOST_GUARDED;
 }
 
-void soft_guards_unbook(size_t count)
+void soft_guards_release(size_t count)
 {
     atomic_fetch_sub(&guards, count);
 }
@@ -129,11 +129,11 @@ void *soft_pages_new(size_t size, size_t alignment, bool poison)
     size_t length = round_up(size, page_size());
     if (length < size)
         return NULL;
-    unsigned char *pages = soft_guards_book(1) ? map_guarded(length) : NULL;
+    unsigned char *pages = soft_guards_reserve(1) ? map_guarded(length) : NULL;
     if (!pages)
         pages = map_unguarded(length);
     if (!pages) {
-        soft_guards_unbook(1);
+        soft_guards_release(1);
         return NULL;
     }
     if (poison)
@@ -153,7 +153,7 @@ void *soft_pages_map(int fd, size_t offset, size_t size)
         unmap_block(pages, length);
         return NULL;
     }
-    soft_guards_book(1);
+    soft_guards_reserve(1);
     return pages + lead;
 }
 
@@ -203,7 +203,7 @@ void *soft_pages_reserve(void *hint, size_t size, size_t alignment)
     if (!pages)
         pages = reserve_aligned(size, alignment);
     if (pages)
-        soft_guards_book(1);
+        soft_guards_reserve(1);
     return pages;
 }
 
@@ -252,7 +252,7 @@ static guarded_range note_retired(const guarded_range *range)
 void soft_pages_retire(void *pages, size_t size, const char *what)
 {
     guarded_range range = pages_of(pages, size, what);
-    soft_guards_unbook(1);
+    soft_guards_release(1);
     forget_guarded(&range);
     range.start -= SOFT_GUARD_SIZE;
     range.length += 2 * SOFT_GUARD_SIZE;

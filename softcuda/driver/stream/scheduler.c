@@ -327,7 +327,7 @@ static void wait_for_progress(soft_stream *stream)
     const int result = pthread_cond_timedwait(&stream->progress, &soft_lock, &end);
     stream->waiters--;
     if (result == ETIMEDOUT && head_is_ready(stream))
-        soft_launch_takes_long(stream->head->run, stream->head->arg);
+        soft_launch_log_slow(stream->head->run, stream->head->arg);
 }
 
 /* Waits until the streams have nothing left that is as old as the task with this number. */

@@ -3,23 +3,23 @@
  * Deferred deletion. Objects that can only be deleted with their OpenGL context current wait until
  * the next call to grinterop in that context that creates or closes a resource.
  */
-#ifndef GR_GL_DELETE_LATER_H
-#define GR_GL_DELETE_LATER_H
+#ifndef GR_GL_DEFERRED_H
+#define GR_GL_DEFERRED_H
 
 #include "gl/current_context.h"
 
 /* Embedded in the struct of each deferred object. */
-struct gl_later {
-    struct gl_later *next;
+struct gl_deferred {
+    struct gl_deferred *next;
     struct gl_context context;
-    void (*end)(struct gl_later *left); /* called once, with the context current */
+    void (*end)(struct gl_deferred *left); /* called once, with the context current */
 };
 
 /* Defers an object that is not in the list yet. Thread-safe. */
-void gl_later_park(struct gl_later *left);
+void gl_deferred_add(struct gl_deferred *left);
 
 /* Ends the deferred objects of this context, which is current. */
-void gl_later_collect(const struct gl_context *context);
+void gl_deferred_run(const struct gl_context *context);
 
 /* ---- Objects that grinterop creates ---------------------------------------------------------- */
 
@@ -27,7 +27,7 @@ void gl_later_collect(const struct gl_context *context);
 
 /* OpenGL objects that belong to a resource; 0 for those that do not exist. */
 struct gl_names {
-    struct gl_later left;
+    struct gl_deferred left;
     unsigned int buffer, texture, memory;
     unsigned int semaphores[2];
     struct __GLsync *fence;                  /* after the last OpenGL commands */

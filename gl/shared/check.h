@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Checks whether OpenGL and CUDA can share storage, and explains why not. */
-#ifndef GR_GL_SHARED_USABLE_H
-#define GR_GL_SHARED_USABLE_H
+#ifndef GR_GL_SHARED_CHECK_H
+#define GR_GL_SHARED_CHECK_H
 
 #include <grinterop/gl.h>
 
@@ -18,13 +18,13 @@ gr_status gl_shared_check(const struct gl_context *context, bool is_image, CUdev
 /*
  * Writes "storage on ..., CUDA on ..., which reaches it by peer access"; "" if both are one device.
  */
-void gl_shared_say_devices(CUdevice drawing, char *text, size_t size);
+void gl_shared_format_devices(CUdevice drawing, char *text, size_t size);
 
 /*
  * Whether gr_gl_buffer_create() and gr_gl_image_create() can share storage between the current
  * OpenGL and CUDA contexts, with the reason. Returns GR_OK or GR_ERR_UNSUPPORTED. Records no error
  * and leaves no OpenGL object, binding or error behind.
  */
-gr_status gl_shared_usable(char *reason, size_t size);
+gr_status gl_shared_probe(char *reason, size_t size);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Checks whether OpenGL and CUDA can share storage, and explains why not. */
-#include "gl/shared/usable.h"
+#include "gl/shared/check.h"
 
 #include <stdio.h>
 
@@ -111,7 +111,7 @@ static gr_status check_devices(bool is_image, CUdevice *drawing, const char *cal
     return status != GR_OK || reaches ? status : refuse_pair(*drawing, current, is_image, call);
 }
 
-void gl_shared_say_devices(CUdevice drawing, char *text, size_t size)
+void gl_shared_format_devices(CUdevice drawing, char *text, size_t size)
 {
     CUdevice current;
     char draws[200], computes[200];
@@ -160,7 +160,7 @@ static void say_usable(const struct gl_timeline *t, char *reason, size_t size)
 {
     const char *renderer = (const char *)glGetString(GL_RENDERER);
     char devices[480];
-    gl_shared_say_devices(t->device, devices, sizeof(devices));
+    gl_shared_format_devices(t->device, devices, sizeof(devices));
     size_t used = (size_t)snprintf(
         reason, size, "%.120s imports CUDA memory; both wait for each other by %s%s%s%s.",
         renderer ? renderer : "this OpenGL", gl_timeline_text(t), t->why[0] ? " (" : "", t->why,
@@ -199,7 +199,7 @@ static gr_status probe(char *reason, size_t size)
     return status;
 }
 
-gr_status gl_shared_usable(char *reason, size_t size)
+gr_status gl_shared_probe(char *reason, size_t size)
 {
     struct gr_error_record before, error;
     gr_error_save(&before);

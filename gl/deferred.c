@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The list of deferred deletions, and the objects that grinterop creates. */
-#include "gl/delete_later.h"
+#include "gl/deferred.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -10,9 +10,9 @@
 #include "lib/error.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct gl_later *parked;
+static struct gl_deferred *parked;
 
-void gl_later_park(struct gl_later *left)
+void gl_deferred_add(struct gl_deferred *left)
 {
     pthread_mutex_lock(&lock);
     left->next = parked;
@@ -23,14 +23,14 @@ void gl_later_park(struct gl_later *left)
 /*
  * Removes all entries of the context from the list, since ending one may call this function again.
  */
-static struct gl_later *take_all(const struct gl_context *context)
+static struct gl_deferred *take_all(const struct gl_context *context)
 {
-    struct gl_later *mine = NULL;
+    struct gl_deferred *mine = NULL;
     if (!__atomic_load_n(&parked, __ATOMIC_ACQUIRE)) /* the usual case */
         return NULL;
     pthread_mutex_lock(&lock);
-    for (struct gl_later **link = &parked; *link;) {
-        struct gl_later *left = *link;
+    for (struct gl_deferred **link = &parked; *link;) {
+        struct gl_deferred *left = *link;
         if (!gl_context_same(&left->context, context)) {
             link = &left->next;
             continue;
@@ -43,11 +43,11 @@ static struct gl_later *take_all(const struct gl_context *context)
     return mine;
 }
 
-void gl_later_collect(const struct gl_context *context)
+void gl_deferred_run(const struct gl_context *context)
 {
-    struct gl_later *mine = take_all(context);
+    struct gl_deferred *mine = take_all(context);
     while (mine) {
-        struct gl_later *left = mine;
+        struct gl_deferred *left = mine;
         mine = left->next;
         left->end(left);
     }
@@ -66,7 +66,7 @@ struct gl_names *gl_names_make(const struct gl_context *context, const char *cal
 }
 
 /* A nonzero name implies that its extension exists. */
-static void delete_names(struct gl_later *left)
+static void delete_names(struct gl_deferred *left)
 {
     struct gl_names *names = (struct gl_names *)left;
     if (names->buffer)
@@ -96,5 +96,5 @@ void gl_names_end(struct gl_names *names)
     if (gl_context_is_current(&names->left.context))
         delete_names(&names->left);
     else
-        gl_later_park(&names->left);
+        gl_deferred_add(&names->left);
 }

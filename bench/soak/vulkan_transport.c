@@ -11,7 +11,7 @@
 #include "bench/soak/soak.h"
 
 struct side {
-    struct soak_way *way;
+    struct soak_transport *way;
     const gr_cuda_api *cuda;
     CUstream stream;
     const gr_vk_headless_info *vk;
@@ -126,7 +126,7 @@ static const char *run_on(struct side *s, gr_vk_device *device)
     return failed;
 }
 
-const char *soak_vulkan(struct soak_way *way)
+const char *soak_vulkan(struct soak_transport *way)
 {
     struct side s = {.way = way, .cuda = gr_cuda()};
     GR_AUTO(gr_cuda_context) *context = gr_cuda_context_create(way->ordinal);

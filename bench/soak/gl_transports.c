@@ -15,7 +15,7 @@ enum { SLOTS = 2 * SOAK_GROUP };
 
 /* The state of a thread. */
 struct side {
-    struct soak_way *way;
+    struct soak_transport *way;
     const gr_cuda_api *cuda;
     CUstream stream;
     gr_resource *resource; /* if there is no ring */
@@ -127,7 +127,7 @@ static const char *run_groups(const struct side *s,
 
 /* ---- Buffers --------------------------------------------------------------------------------- */
 
-static gr_resource *make(const struct soak_way *way)
+static gr_resource *make(const struct soak_transport *way)
 {
     const unsigned flags = way->cuda_reads ? GR_READ_ONLY : GR_WRITE_DISCARD;
     return gr_gl_buffer_create(SOAK_BYTES, flags,
@@ -218,7 +218,7 @@ static void end(struct side *s)
         s->cuda->MemFree(s->cuda_collects);
 }
 
-static const char *run(struct soak_way *way, const char *(*what)(struct side *))
+static const char *run(struct soak_transport *way, const char *(*what)(struct side *))
 {
     struct side s = {.way = way, .cuda = gr_cuda()};
     GR_AUTO(gr_egl) *egl = gr_egl_create(&GR_INIT(gr_egl_options, .cuda_device = way->ordinal));
@@ -240,12 +240,12 @@ static const char *run(struct soak_way *way, const char *(*what)(struct side *))
     return failed;
 }
 
-const char *soak_gl_buffer(struct soak_way *way)
+const char *soak_gl_buffer(struct soak_transport *way)
 {
     return run(way, run_buffers);
 }
 
-const char *soak_gl_image(struct soak_way *way)
+const char *soak_gl_image(struct soak_transport *way)
 {
     return run(way, run_image);
 }
