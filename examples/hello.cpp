@@ -6,6 +6,7 @@
  *     cd build/kernels; ../examples/hello_cpp
  */
 #include <epoxy/gl.h>
+#include <grinterop/cuda.h>
 #include <grinterop/gl.h>
 #include <grinterop/gr.hpp>
 #include <png.h>

@@ -3,6 +3,7 @@
 #ifndef GR_GL_CUDA_DEVICE_H
 #define GR_GL_CUDA_DEVICE_H
 
+#include <cuda.h>
 #include <grinterop/gl.h>
 
 /*

@@ -3,6 +3,7 @@
 #ifndef GR_LIB_CONTEXT_H
 #define GR_LIB_CONTEXT_H
 
+#include <cuda.h>
 #include <grinterop/gr.h>
 
 /*

@@ -3,6 +3,7 @@
 #ifndef GR_LIB_EVENT_H
 #define GR_LIB_EVENT_H
 
+#include <cuda.h>
 #include <stdbool.h>
 
 #include <grinterop/gr.h>

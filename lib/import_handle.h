@@ -6,6 +6,7 @@
 #ifndef GR_LIB_IMPORT_HANDLE_H
 #define GR_LIB_IMPORT_HANDLE_H
 
+#include <cuda.h>
 #include <grinterop/gr.h>
 
 /*

@@ -6,6 +6,7 @@
 #ifndef GR_LIB_KERNEL_MODULE_H
 #define GR_LIB_KERNEL_MODULE_H
 
+#include <cuda.h>
 #include <grinterop/gr.h>
 
 /* Whether there are kernels for the loaded driver. */

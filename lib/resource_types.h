@@ -6,6 +6,7 @@
 #ifndef GR_LIB_RESOURCE_TYPES_H
 #define GR_LIB_RESOURCE_TYPES_H
 
+#include <cuda.h>
 #include <grinterop/gr.h>
 #include <grinterop/image.h>
 

@@ -3,6 +3,8 @@
 #ifndef GR_LIB_STREAM_H
 #define GR_LIB_STREAM_H
 
+#include <cuda.h>
+
 #include "lib/resource_types.h"
 
 /* CU_STREAM_PER_THREAD is another stream in each thread. */

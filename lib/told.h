@@ -8,6 +8,7 @@
 #ifndef GR_LIB_TOLD_H
 #define GR_LIB_TOLD_H
 
+#include <cuda.h>
 #include <pthread.h>
 
 #include <grinterop/gr.h>

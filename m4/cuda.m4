@@ -75,18 +75,5 @@ AC_OPENMP
 AC_LANG_POP([C++])
 AM_CONDITIONAL([HAVE_SOFT_BENCH], [test $gr_softcudart = yes && test -n "$OPENMP_CXXFLAGS"])
 
-dnl Installed files name the folder for user programs, unless compilers search it anyway. Packages are used on
-dnl other machines, so they name the toolkit's default folder.
-AC_ARG_WITH([cuda-hint],
-    [AS_HELP_STRING([--without-cuda-hint],
-        [for a package: what is installed names no folder of this machine for CUDA's headers, but
-         /usr/local/cuda/include])],
-    [], [with_cuda_hint=yes])
-CUDA_PC_INCLUDEDIR=$CUDA_INCLUDEDIR
-AS_IF([test "x$with_cuda_hint" = xno], [CUDA_PC_INCLUDEDIR=/usr/local/cuda/include])
-CUDA_PC_CFLAGS=
-AS_IF([test -n "$CUDA_CPPFLAGS" || test "x$with_cuda_hint" = xno], [CUDA_PC_CFLAGS='-I${cuda_includedir}'])
-AC_SUBST([CUDA_PC_INCLUDEDIR])
 AC_SUBST([CUDA_INCLUDEDIR])
 AC_SUBST([CUDA_CPPFLAGS])
-AC_SUBST([CUDA_PC_CFLAGS])

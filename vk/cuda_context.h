@@ -3,6 +3,8 @@
 #ifndef GR_VK_CUDA_CONTEXT_H
 #define GR_VK_CUDA_CONTEXT_H
 
+#include <cuda.h>
+
 #include "lib/context.h"
 #include "vk/device_match.h"
 

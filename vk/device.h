@@ -3,6 +3,7 @@
 #ifndef GR_VK_DEVICE_H
 #define GR_VK_DEVICE_H
 
+#include <cuda.h>
 #include <pthread.h>
 
 #include "lib/context.h"

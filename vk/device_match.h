@@ -3,6 +3,7 @@
 #ifndef GR_VK_DEVICE_MATCH_H
 #define GR_VK_DEVICE_MATCH_H
 
+#include <cuda.h>
 #include <stdbool.h>
 
 #include <grinterop/vk.h>

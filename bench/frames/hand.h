@@ -6,6 +6,7 @@
 #ifndef FRAMES_HAND_H
 #define FRAMES_HAND_H
 
+#include <cuda.h>
 #include <vulkan/vulkan_core.h>
 
 #include "bench/frames/frames.h"

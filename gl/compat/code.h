@@ -3,6 +3,7 @@
 #ifndef GR_GL_COMPAT_CODE_H
 #define GR_GL_COMPAT_CODE_H
 
+#include <cuda.h>
 #include <grinterop/gr.h>
 
 #include "lib/printf.h"

@@ -6,6 +6,7 @@
 #ifndef GR_GL_COMPAT_DEVICES_H
 #define GR_GL_COMPAT_DEVICES_H
 
+#include <cuda.h>
 #include <grinterop/gr.h>
 
 GR_API CUresult CUDAAPI gr_compat_cu_gl_devices(unsigned int *count, CUdevice *devices,

@@ -6,6 +6,7 @@
 #ifndef GR_GL_COMPAT_HANDLE_H
 #define GR_GL_COMPAT_HANDLE_H
 
+#include <cuda.h>
 #include <grinterop/gl.h>
 
 struct compat_handle {

@@ -6,6 +6,8 @@
 #ifndef GR_GL_COPY_PIECES_H
 #define GR_GL_COPY_PIECES_H
 
+#include <cuda.h>
+
 #include "gl/copy/memory.h"
 
 /*

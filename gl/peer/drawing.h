@@ -6,6 +6,8 @@
 #ifndef GR_GL_PEER_DRAWING_H
 #define GR_GL_PEER_DRAWING_H
 
+#include <cuda.h>
+
 #include "lib/context.h"
 #include "gl/object.h"
 

@@ -5,6 +5,7 @@
 #ifndef GR_GL_PEER_PEER_H
 #define GR_GL_PEER_PEER_H
 
+#include <cuda.h>
 #include <grinterop/gl.h>
 
 #include "lib/retire.h"

@@ -6,6 +6,8 @@
 #ifndef GR_GL_SHARED_BLOCK_H
 #define GR_GL_SHARED_BLOCK_H
 
+#include <cuda.h>
+
 #include "lib/external/import.h"
 #include "gl/deferred.h"
 

@@ -3,6 +3,7 @@
 #ifndef GR_GL_SHARED_CHECK_H
 #define GR_GL_SHARED_CHECK_H
 
+#include <cuda.h>
 #include <grinterop/gl.h>
 
 #include "gl/current_context.h"

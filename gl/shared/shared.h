@@ -6,6 +6,7 @@
 #ifndef GR_GL_SHARED_SHARED_H
 #define GR_GL_SHARED_SHARED_H
 
+#include <cuda.h>
 #include <grinterop/gl.h>
 
 #include "lib/external/external.h"

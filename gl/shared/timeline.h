@@ -8,6 +8,8 @@
 #ifndef GR_GL_SHARED_TIMELINE_H
 #define GR_GL_SHARED_TIMELINE_H
 
+#include <cuda.h>
+
 #include "lib/backend.h"
 #include "lib/sync/semaphore.h"
 #include "gl/deferred.h"

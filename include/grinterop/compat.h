@@ -60,6 +60,7 @@
 #ifndef GR_COMPAT_H
 #define GR_COMPAT_H
 
+#include <cuda.h>
 #include <string.h>
 
 #include <grinterop/gr.h>

@@ -4,7 +4,7 @@
  * OpenGL through one of them.
  *
  *     gr_external_memory_desc memory =
- *         GR_INIT(gr_external_memory_desc, .type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD,
+ *         GR_INIT(gr_external_memory_desc, .type = GR_EXTERNAL_MEMORY_OPAQUE_FD,
  *                 .fd = fd, .size = allocation_size);            exported by vkGetMemoryFdKHR
  *     GR_AUTO(gr_resource) *resource = gr_from_external_memory(&memory, GR_READ_WRITE);
  *     if (!resource)
@@ -47,8 +47,8 @@ typedef struct gr_external_image_desc {
     /* The layers are cube faces. */
     bool cube;
 
-    /* The format of one channel. Required. */
-    CUarray_format format;
+    /* The format of one channel, such as GR_FORMAT_FLOAT. Required. */
+    unsigned format;
 
     /* Channels: 1, 2 or 4. Required. */
     unsigned channels;
@@ -83,7 +83,7 @@ typedef struct gr_external_part_desc {
 /*
  * Memory, and a resource in it. The type selects the handle; the others are 0.
  *
- *     type (CU_EXTERNAL_MEMORY_HANDLE_TYPE_...)  handle        dedicated
+ *     type (GR_EXTERNAL_MEMORY_...)              handle        dedicated
  *     OPAQUE_FD                                  fd            as it was allocated
  *     OPAQUE_WIN32, D3D12_HEAP                   win32_*       as it was allocated
  *     OPAQUE_WIN32_KMT                           win32_handle  as it was allocated
@@ -96,7 +96,7 @@ typedef struct gr_external_memory_desc {
     size_t struct_size;
 
     /* The type, from the table above. Required. */
-    CUexternalMemoryHandleType type;
+    unsigned type;
 
     /* A file descriptor. The driver owns it after a success, the caller after an error. */
     int fd;

@@ -19,7 +19,8 @@
  *     share.h                 resources and rings in another process
  *     tensor.h                memory with a type and a shape, and DLPack
  *     publish.h               tensors to and from buffers and images
- *     cuda.h                  the CUDA driver, loaded at run time
+ *     driver.h                the CUDA driver, loaded at run time, and a context
+ *     cuda.h                  the driver's functions; like compat.h it needs CUDA's headers
  *     compat.h                CUDA's graphics functions on grinterop, for unchanged programs
  *     gr.hpp                  objects and exceptions for C++17
  *
@@ -67,15 +68,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#ifdef __has_include
-#if !__has_include(<cuda.h>)
-#error "grinterop needs CUDA's headers, 12.0 or newer: name their folder by -I"
-#endif
-#endif
-#include <cuda.h>
-#if CUDA_VERSION < 12000
-#error "grinterop needs CUDA's headers of 12.0 or newer: name another folder by -I"
-#endif
+#include <grinterop/cuda_types.h>
 
 #ifdef __cplusplus
 extern "C" {

@@ -31,7 +31,7 @@
 #include <type_traits>
 #include <vector>
 
-#include <grinterop/cuda.h>
+#include <grinterop/driver.h>
 #include <grinterop/ring.h>
 #if __has_include(<grinterop/egl.h>)
 #include <grinterop/egl.h>
@@ -66,7 +66,11 @@ inline void check(gr_status status)
         throw error();
 }
 
-/* Throws if the driver failed: check(gr_cuda()->StreamSynchronize(s), "cuStreamSynchronize"). */
+#ifdef GR_CUDA_H
+/*
+ * Throws if the driver failed: check(gr_cuda()->StreamSynchronize(s), "cuStreamSynchronize"). Only
+ * if <grinterop/cuda.h> is included before this header.
+ */
 inline void check(CUresult result, const char *call)
 {
     const char *name = "";
@@ -76,6 +80,7 @@ inline void check(CUresult result, const char *call)
         name = "";
     throw error({GR_ERR_CUDA, GR_DOMAIN_CUDA, result, name, call, "the CUDA driver refused"});
 }
+#endif
 
 /* Returns its argument; throws if it is NULL or 0: must(gr_buffer_surface(b, 0, 0)). */
 template <typename T> T must(T made)

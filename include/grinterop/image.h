@@ -65,8 +65,8 @@ typedef struct gr_image_info {
     /* The graphics API reads the integers as numbers from 0 to 1, or -1 to 1. */
     bool normalized;
 
-    /* The format of one channel. */
-    CUarray_format format;
+    /* The format of one channel, such as GR_FORMAT_FLOAT. */
+    unsigned format;
 
     /* 1, 2 or 4: CUDA sees 3 channels as 4. */
     unsigned channels;

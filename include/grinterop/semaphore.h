@@ -3,7 +3,7 @@
  * Semaphores shared by CUDA and another API.
  *
  *     gr_semaphore_desc desc = GR_INIT(
- *         gr_semaphore_desc, .type = CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_TIMELINE_SEMAPHORE_FD,
+ *         gr_semaphore_desc, .type = GR_EXTERNAL_SEMAPHORE_TIMELINE_SEMAPHORE_FD,
  *         .fd = fd);                                          exported by vkGetSemaphoreFdKHR
  *     GR_AUTO(gr_semaphore) *done = gr_semaphore_import(&desc);
  *     if (!done)
@@ -42,7 +42,7 @@ typedef struct gr_semaphore gr_semaphore;
 /*
  * A semaphore to import. The type selects the handle; the others are 0.
  *
- *     type (CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_...)  handle        what it is
+ *     type (GR_EXTERNAL_SEMAPHORE_...)              handle        what it is
  *     OPAQUE_FD                                     fd            a binary semaphore
  *     TIMELINE_SEMAPHORE_FD                         fd            a timeline
  *     OPAQUE_WIN32                                  win32_*       a binary semaphore
@@ -57,7 +57,7 @@ typedef struct gr_semaphore_desc {
     size_t struct_size;
 
     /* The type, from the table above. Required. */
-    CUexternalSemaphoreHandleType type;
+    unsigned type;
 
     /* A file descriptor. The driver owns it after a success, the caller after an error. */
     int fd;

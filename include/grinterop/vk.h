@@ -295,13 +295,13 @@ GR_API gr_resource *gr_from_vk_image(gr_vk_device *device, const gr_vk_image_des
 
 /* A Vulkan format as CUDA sees it. Owned by the library. */
 typedef struct gr_vk_format_info {
-    const char *name;      /* such as "VK_FORMAT_R8G8B8A8_UNORM" */
-    CUarray_format format; /* of one channel */
-    unsigned channels;     /* the number of channels */
-    bool normalized;       /* integers represent numbers from 0 to 1, or -1 to 1 */
-    bool srgb;             /* colours are sRGB encoded */
-    bool depth;            /* values are depths */
-    bool swapped;          /* blue comes first, as channel x in CUDA */
+    const char *name;  /* such as "VK_FORMAT_R8G8B8A8_UNORM" */
+    unsigned format;   /* of one channel, such as GR_FORMAT_FLOAT */
+    unsigned channels; /* the number of channels */
+    bool normalized;   /* integers represent numbers from 0 to 1, or -1 to 1 */
+    bool srgb;         /* colours are sRGB encoded */
+    bool depth;        /* values are depths */
+    bool swapped;      /* blue comes first, as channel x in CUDA */
 } gr_vk_format_info;
 
 /*

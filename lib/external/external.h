@@ -3,6 +3,7 @@
 #ifndef GR_LIB_EXTERNAL_EXTERNAL_H
 #define GR_LIB_EXTERNAL_EXTERNAL_H
 
+#include <cuda.h>
 #include <grinterop/external.h>
 
 #include "lib/external/import.h"

@@ -5,6 +5,7 @@
 #ifndef GR_LIB_EXTERNAL_IMPORT_H
 #define GR_LIB_EXTERNAL_IMPORT_H
 
+#include <cuda.h>
 #include <grinterop/external.h>
 
 #include "lib/external/vmm.h"

@@ -3,6 +3,8 @@
 #ifndef GR_LIB_EXTERNAL_MAKE_RESOURCE_H
 #define GR_LIB_EXTERNAL_MAKE_RESOURCE_H
 
+#include <cuda.h>
+
 #include "lib/external/external.h"
 
 /*

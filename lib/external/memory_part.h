@@ -3,6 +3,7 @@
 #ifndef GR_LIB_EXTERNAL_MEMORY_PART_H
 #define GR_LIB_EXTERNAL_MEMORY_PART_H
 
+#include <cuda.h>
 #include <grinterop/external.h>
 
 /* Whether the part lies in memory of `size` bytes, and its image is one that CUDA has. */

@@ -3,6 +3,7 @@
 #ifndef GR_LIB_EXTERNAL_MEMORY_RULES_H
 #define GR_LIB_EXTERNAL_MEMORY_RULES_H
 
+#include <cuda.h>
 #include <grinterop/external.h>
 
 /* Whether the description obeys the driver's documentation; the message cites the rule. */

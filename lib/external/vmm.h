@@ -6,6 +6,8 @@
 #ifndef GR_LIB_EXTERNAL_VMM_H
 #define GR_LIB_EXTERNAL_VMM_H
 
+#include <cuda.h>
+
 #include "lib/context.h"
 
 /* A device pointer to the whole of a memory, which has `size` bytes. */

@@ -3,6 +3,8 @@
 #ifndef GR_LIB_PUBLISH_LAUNCH_H
 #define GR_LIB_PUBLISH_LAUNCH_H
 
+#include <cuda.h>
+
 #include "lib/publish/plan.h"
 
 /* Where in CUDA's arrays a picture is. */

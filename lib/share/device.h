@@ -3,6 +3,8 @@
 #ifndef GR_LIB_SHARE_DEVICE_H
 #define GR_LIB_SHARE_DEVICE_H
 
+#include <cuda.h>
+
 #include "lib/context.h"
 #include "lib/share/description.h"
 

@@ -3,6 +3,8 @@
 #ifndef GR_LIB_SYNC_SEMAPHORE_RULES_H
 #define GR_LIB_SYNC_SEMAPHORE_RULES_H
 
+#include <cuda.h>
+
 #include "lib/sync/semaphore_types.h"
 
 gr_status gr_semaphore_check(const gr_semaphore_desc *info, const char *call);

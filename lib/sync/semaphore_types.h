@@ -3,6 +3,7 @@
 #ifndef GR_LIB_SYNC_SEMAPHORE_TYPES_H
 #define GR_LIB_SYNC_SEMAPHORE_TYPES_H
 
+#include <cuda.h>
 #include <pthread.h>
 
 #include <grinterop/semaphore.h>

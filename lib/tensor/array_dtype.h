@@ -3,6 +3,7 @@
 #ifndef GR_LIB_TENSOR_ARRAY_DTYPE_H
 #define GR_LIB_TENSOR_ARRAY_DTYPE_H
 
+#include <cuda.h>
 #include <grinterop/tensor.h>
 
 /* 0 for formats without plain channels. */

@@ -3,6 +3,7 @@
 #ifndef GR_LIB_TENSOR_TENSOR_TYPES_H
 #define GR_LIB_TENSOR_TENSOR_TYPES_H
 
+#include <cuda.h>
 #include <grinterop/tensor.h>
 
 #include "lib/context.h"

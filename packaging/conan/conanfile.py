@@ -97,10 +97,6 @@ class Grinterop(ConanFile):
         self.cpp_info.set_property("cmake_file_name", "grinterop")
         self.cpp_info.set_property("cmake_target_name", "grinterop::grinterop")
         self.cpp_info.set_property("pkg_config_name", "grinterop")
-        cuda = str(self.options.cuda)
-        if cuda:
-            headers = os.path.join(cuda, "include")
-            self.cpp_info.includedirs.append(headers if os.path.isdir(headers) else cuda)
         if not self.options.shared:
             self.cpp_info.system_libs = ["epoxy", "dl", "pthread"]
         driver = os.path.join(self.package_folder, "lib", "grinterop", "libgrinterop-softcuda.so")

@@ -3,6 +3,8 @@
 #ifndef GR_TESTS_COMPAT_ROWS_H
 #define GR_TESTS_COMPAT_ROWS_H
 
+#include <cuda.h>
+
 #include "tests/support/support.h"
 
 /* The driver's own functions, or those behind compat.h's names. */

@@ -5,6 +5,7 @@
 
 #include "tests/support/support_vulkan_image.h"
 
+#include <cuda.h>
 #include <fcntl.h>
 #include <unistd.h>
 

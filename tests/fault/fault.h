@@ -3,6 +3,8 @@
 #ifndef GR_TESTS_FAULT_H
 #define GR_TESTS_FAULT_H
 
+#include <cuda.h>
+
 #include "fault_capture.h"
 #include "tests/drivers/fault_driver.h"
 #include "tests/support/child_check.h"

@@ -6,6 +6,8 @@
 #ifndef GR_TESTS_GL_PEER_H
 #define GR_TESTS_GL_PEER_H
 
+#include <cuda.h>
+
 #include "gl_transport.h"
 
 #define SIZE ((size_t)4096)

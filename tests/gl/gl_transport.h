@@ -6,6 +6,8 @@
 #ifndef GR_TESTS_GL_TRANSPORT_H
 #define GR_TESTS_GL_TRANSPORT_H
 
+#include <cuda.h>
+
 #include "tests/drivers/fault_driver.h"
 #include "tests/support/support_image.h"
 

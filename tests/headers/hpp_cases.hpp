@@ -3,6 +3,8 @@
 #ifndef GR_TESTS_HPP_CASES_HPP
 #define GR_TESTS_HPP_CASES_HPP
 
+#include <grinterop/cuda.h>
+
 #include <grinterop/gr.hpp>
 
 #include <check.h>

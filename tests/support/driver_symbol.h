@@ -10,6 +10,7 @@
 
 #include "support.h"
 
+#include <cuda.h>
 #include <cudaGL.h>
 
 /* The driver symbol of that name; the case fails if it is missing. */

@@ -3,6 +3,7 @@
 #ifndef GR_TESTS_ERROR_CLASS_H
 #define GR_TESTS_ERROR_CLASS_H
 
+#include <cuda.h>
 #include <grinterop/gr.h>
 
 /* The class of an error that the driver reported with this code. */

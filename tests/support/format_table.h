@@ -6,6 +6,8 @@
 #ifndef GR_TESTS_FORMAT_TABLE_H
 #define GR_TESTS_FORMAT_TABLE_H
 
+#include <cuda.h>
+
 #include "support_image.h"
 
 /* A target's line: sizes as in CUDA_ARRAY3D_DESCRIPTOR. */

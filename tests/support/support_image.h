@@ -5,6 +5,7 @@
 
 #include "support.h"
 
+#include <cuda.h>
 #include <grinterop/image.h>
 
 /* Adds a case with the fixture to the suite, after first using every feature of images once. */

@@ -5,6 +5,7 @@
 
 #include "support_vulkan.h"
 
+#include <cuda.h>
 #include <grinterop/image.h>
 
 /* ---- Formats --------------------------------------------------------------------------------- */

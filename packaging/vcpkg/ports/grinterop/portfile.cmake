@@ -23,7 +23,7 @@ foreach(folder bench docs examples gl include lib m4 packaging python softcuda t
 endforeach()
 file(COPY ${sources} DESTINATION "${SOURCE_PATH}" PATTERN "__pycache__" EXCLUDE)
 
-set(options --without-mpi --without-glfw --without-cuda-hint)
+set(options --without-mpi --without-glfw)
 if(DEFINED GRINTEROP_CUDA)
     list(APPEND options "--with-cuda=${GRINTEROP_CUDA}")
 elseif(DEFINED ENV{CUDA_PATH} AND NOT DEFINED ENV{CUDA_HOME})

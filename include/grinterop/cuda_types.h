@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * CUDA's handles and the values that grinterop passes to CUDA, so that the other headers do not
+ * need a CUDA Toolkit. The handles are declared exactly as in cuda.h, which may be included before
+ * or after this header, and so may ffnvcodec's dynlink_cuda.h or cuew.h.
+ *
+ * A program whose own header declares the handles by other types of the same size, as those of
+ * GStreamer and slang-rhi do, defines GR_OWN_CUDA_TYPES first, and declares those that are missing
+ * there.
+ */
+#ifndef GR_CUDA_TYPES_H
+#define GR_CUDA_TYPES_H
+
+#ifndef GR_OWN_CUDA_TYPES
+#if defined(_WIN64) || defined(__LP64__)
+typedef unsigned long long CUdeviceptr;
+#else
+typedef unsigned int CUdeviceptr;
+#endif
+typedef unsigned long long CUtexObject;
+typedef unsigned long long CUsurfObject;
+typedef struct CUctx_st *CUcontext;
+typedef struct CUstream_st *CUstream;
+typedef struct CUevent_st *CUevent;
+typedef struct CUarray_st *CUarray;
+typedef struct CUmipmappedArray_st *CUmipmappedArray;
+typedef struct CUgraphicsResource_st *CUgraphicsResource;
+typedef struct CUextMemory_st *CUexternalMemory;
+typedef struct CUextSemaphore_st *CUexternalSemaphore;
+#endif
+
+/* The format of one channel: the values of CUarray_format. Fields also take its other values. */
+enum {
+    GR_FORMAT_UNSIGNED_INT8 = 0x01,
+    GR_FORMAT_UNSIGNED_INT16 = 0x02,
+    GR_FORMAT_UNSIGNED_INT32 = 0x03,
+    GR_FORMAT_SIGNED_INT8 = 0x08,
+    GR_FORMAT_SIGNED_INT16 = 0x09,
+    GR_FORMAT_SIGNED_INT32 = 0x0a,
+    GR_FORMAT_HALF = 0x10,
+    GR_FORMAT_FLOAT = 0x20
+};
+
+/* Handles of memory: the values of CUexternalMemoryHandleType. */
+enum {
+    GR_EXTERNAL_MEMORY_OPAQUE_FD = 1,
+    GR_EXTERNAL_MEMORY_OPAQUE_WIN32 = 2,
+    GR_EXTERNAL_MEMORY_OPAQUE_WIN32_KMT = 3,
+    GR_EXTERNAL_MEMORY_D3D12_HEAP = 4,
+    GR_EXTERNAL_MEMORY_D3D12_RESOURCE = 5,
+    GR_EXTERNAL_MEMORY_D3D11_RESOURCE = 6,
+    GR_EXTERNAL_MEMORY_D3D11_RESOURCE_KMT = 7,
+    GR_EXTERNAL_MEMORY_NVSCIBUF = 8,
+    GR_EXTERNAL_MEMORY_DMABUF_FD = 9
+};
+
+/* Handles of semaphores: the values of CUexternalSemaphoreHandleType. */
+enum {
+    GR_EXTERNAL_SEMAPHORE_OPAQUE_FD = 1,
+    GR_EXTERNAL_SEMAPHORE_OPAQUE_WIN32 = 2,
+    GR_EXTERNAL_SEMAPHORE_OPAQUE_WIN32_KMT = 3,
+    GR_EXTERNAL_SEMAPHORE_D3D12_FENCE = 4,
+    GR_EXTERNAL_SEMAPHORE_D3D11_FENCE = 5,
+    GR_EXTERNAL_SEMAPHORE_NVSCISYNC = 6,
+    GR_EXTERNAL_SEMAPHORE_D3D11_KEYED_MUTEX = 7,
+    GR_EXTERNAL_SEMAPHORE_D3D11_KEYED_MUTEX_KMT = 8,
+    GR_EXTERNAL_SEMAPHORE_TIMELINE_SEMAPHORE_FD = 9,
+    GR_EXTERNAL_SEMAPHORE_TIMELINE_SEMAPHORE_WIN32 = 10
+};
+
+#endif

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The CUDA driver, loaded at run time, and a context with a stream. A program that uses CUDA only
+ * through grinterop needs no header and no library of CUDA.
+ *
+ *     gr_cuda_load(true);                    the software driver if there is no GPU
+ *     GR_AUTO(gr_cuda_context) *device = gr_cuda_context_create(0);
+ *     if (!device)
+ *         gr_error_print(stderr, "CUDA");
+ *
+ * Thread   any thread, several at once
+ */
+#ifndef GR_DRIVER_H
+#define GR_DRIVER_H
+
+#include <grinterop/gr.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- The driver ------------------------------------------------------------------------------ */
+
+/*
+ * Loads the CUDA driver and starts it, unless it is loaded.
+ *
+ * The environment variable GR_CUDA_DRIVER selects it: "soft" is the software CUDA driver of
+ * grinterop, anything else a file to load. Set-uid programs ignore the variable. The default is
+ * libcuda.so.1.
+ *
+ * If that cannot start and `allow_software` is true, the software driver is loaded instead, and a
+ * line on the standard error stream reports it.
+ *
+ * The choice lasts until the process ends. Creating a resource, a semaphore or a context also loads
+ * the driver, as by gr_cuda_load(false).
+ *
+ * Errors:
+ *     GR_ERR_NO_DRIVER  no driver starts; the message names each file tried and the reason
+ *
+ * Wraps cuInit.
+ */
+GR_API gr_status gr_cuda_load(bool allow_software);
+
+/* Whether the loaded driver is the software one. False before a driver is loaded. */
+GR_API bool gr_cuda_is_software(void);
+
+/*
+ * The loaded file, such as "libcuda.so.1"; "" before a driver is loaded.
+ *
+ * Valid    until the process ends
+ */
+GR_API const char *gr_cuda_driver_path(void);
+
+/* ---- A context and a stream ------------------------------------------------------------------ */
+
+/* A retained primary context, and a stream in it. */
+typedef struct gr_cuda_context gr_cuda_context;
+
+/*
+ * Retains the primary context of the CUDA device with ordinal `device`, makes it current on the
+ * calling thread, and creates a non-blocking stream.
+ *
+ *     GR_AUTO(gr_cuda_context) *device = gr_cuda_context_create(0);
+ *     CUstream stream = gr_cuda_context_stream(device);
+ *
+ * The CUDA runtime (<<<...>>>) also uses the primary context. A program with another context does
+ * not need this.
+ *
+ * Owner    the caller, who frees it with gr_cuda_context_free(), on the same thread
+ *
+ * Errors: NULL, with the previous context still current, after
+ *     GR_ERR_NO_DRIVER      no driver starts
+ *     GR_ERR_INVALID_VALUE  there is no such device
+ *     GR_ERR_CUDA           the driver refused
+ *     GR_ERR_NO_MEMORY
+ *
+ * Wraps cuDevicePrimaryCtxRetain, cuCtxSetCurrent, cuStreamCreate.
+ */
+GR_API gr_cuda_context *gr_cuda_context_create(int device);
+
+/*
+ * The retained context, and the stream in it.
+ *
+ * Valid    until gr_cuda_context_free()
+ *
+ * Errors: NULL after
+ *     GR_ERR_INVALID_VALUE  `context` is NULL
+ */
+GR_API CUcontext gr_cuda_context_context(const gr_cuda_context *context);
+GR_API CUstream gr_cuda_context_stream(const gr_cuda_context *context);
+
+/*
+ * Waits for the stream, destroys it, restores the context that was current before, and releases the
+ * primary context. Free the resources created with it first.
+ *
+ * Thread   the one that created it
+ *
+ * Errors: recorded only
+ *     GR_ERR_INVALID_VALUE  it was freed before
+ */
+GR_API void gr_cuda_context_free(gr_cuda_context *context);
+
+#if defined(__GNUC__)
+GR_API void gr_cuda_context_at_scope_end(gr_cuda_context **context); /* for GR_AUTO */
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+#endif
