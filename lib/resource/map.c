@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Map. Everything is written for n resources, and one is the case n == 1, so that the
- * rule "all or nothing" has one implementation.
+ * Maps. All functions handle n resources, so that "all or nothing" is implemented once; a single
+ * map has n == 1.
  */
 #include "lib/resource/resource.h"
 
@@ -23,7 +23,7 @@ static gr_status refuse_mapped(const gr_resource *resource, const char *call)
     unsigned users = gr_users_count(resource->mapped);
     if (resource->mapped->later && users)
         return gr_fail(GR_ERR_STATE, call,
-                       "%u tensor%s still hold%s its mapping, whose buffer was left to them by "
+                       "%u tensor%s still hold%s its mapping, whose buffer was passed to "
                        "gr_buffer_release_later(): free them, or end the mapping by "
                        "gr_resource_unmap(), which revokes them.",
                        users, gr_s(users), users == 1 ? "s" : "");
@@ -85,7 +85,7 @@ static gr_status reserve_one(gr_resource *resource, const gr_resource *first,
     resource->pending = gr_buffer_take(resource);
     if (!resource->pending)
         return gr_fail_memory(call);
-    /* Transports that copy have to know the part before the map. */
+    /* Transports that copy need the part before the map. */
     resource->pending->offset = options ? options->offset : 0;
     resource->pending->part =
         options && options->size ? options->size : resource->size - resource->pending->offset;
@@ -101,7 +101,7 @@ static void free_reserved(gr_resource *const resources[], size_t n)
     }
 }
 
-/* All, or none. */
+/* All or none. */
 static gr_status reserve_all(gr_resource *const resources[], size_t n,
                              const gr_map_options *options, const char *call)
 {
@@ -115,7 +115,7 @@ static gr_status reserve_all(gr_resource *const resources[], size_t n,
     return GR_OK;
 }
 
-/* Other streams may wait for what the map's stream has been given, the map itself. */
+/* Recorded after the map, so that other streams can wait for it. */
 static gr_status record_ready(CUstream stream, const gr_map_options *options)
 {
     CUresult result = gr_driver()->EventRecord(options->ready_event, stream);
@@ -132,9 +132,9 @@ static bool loses_by_undo(const gr_resource *resource)
 }
 
 /*
- * An event that cannot be recorded is found before a map that could not be taken back without a
- * loss. Only recording it shows whether it is valid. The event of the last map is taken for valid
- * unless the driver refuses destroyed ones.
+ * Detects an invalid `ready_event` before a map whose undo would lose data. Only recording it shows
+ * whether it is valid. The event of the last map counts as valid unless the driver refuses
+ * destroyed events.
  */
 static gr_status try_ready(gr_resource *const resources[], size_t n, CUstream stream,
                            const gr_map_options *options)
@@ -148,7 +148,7 @@ static gr_status try_ready(gr_resource *const resources[], size_t n, CUstream st
     return GR_OK;
 }
 
-/* Finds the runs, each of which one transport can map in one go, and checks them. */
+/* Finds and checks the runs. One transport can map a run in one call. */
 static gr_status check_runs(gr_resource *const resources[], size_t n, const char *call)
 {
     gr_status status = GR_OK;
@@ -162,7 +162,7 @@ static gr_status check_runs(gr_resource *const resources[], size_t n, const char
     return status;
 }
 
-/* Of the first resources, the runs whose undo loses something, or the others. */
+/* Undoes the runs of the first n resources: those whose undo loses data, or the others. */
 static void undo_runs(gr_resource *const resources[], size_t n, CUstream stream, bool losing)
 {
     for (size_t i = 0; i < n; i += resources[i]->run)
@@ -170,7 +170,7 @@ static void undo_runs(gr_resource *const resources[], size_t n, CUstream stream,
             resources[i]->backend->undo_map(resources + i, resources[i]->run, stream);
 }
 
-/* All, or none. Maps last those whose undo loses data. */
+/* All or none. Maps the runs whose undo loses data last. */
 static gr_status map_runs(gr_resource *const resources[], size_t n, CUstream stream)
 {
     if (resources[0]->run == n)
@@ -191,7 +191,7 @@ static gr_status map_runs(gr_resource *const resources[], size_t n, CUstream str
     return GR_OK;
 }
 
-/* Maps between the events of the options. The CUDA context is current. */
+/* Maps between the two events of the options. The CUDA context is current. */
 static gr_status map_with_events(gr_resource *const resources[], size_t n, CUstream stream,
                                  const gr_map_options *options)
 {
@@ -213,7 +213,7 @@ static gr_status map_with_events(gr_resource *const resources[], size_t n, CUstr
     return status;
 }
 
-/* Makes the pending buffers mappings. */
+/* Turns the pending buffers into mappings. */
 static void commit_reserved(gr_resource *const resources[], size_t n, CUstream stream,
                             gr_buffer *out[])
 {
@@ -248,7 +248,7 @@ gr_status gr_map_for(gr_resource *const resources[], size_t n, CUstream stream,
             status = options ? map_with_events(resources, n, stream, options)
                              : map_runs(resources, n, stream);
         if (status == GR_ERR_STATE)
-            gr_error_set_call(call); /* a transport does not know it */
+            gr_error_set_call(call); /* transports do not know the name of the call */
         gr_context_leave(pushed);
     }
     if (status != GR_OK) {
@@ -260,7 +260,7 @@ gr_status gr_map_for(gr_resource *const resources[], size_t n, CUstream stream,
     return GR_OK;
 }
 
-/* The caller has not freed it. check_mappable() reports a NULL. */
+/* Checks that the caller has not freed it. check_mappable() reports a NULL. */
 static gr_status check_held(const gr_resource *resource, const char *call)
 {
     return resource ? gr_live_check(GR_LIVE_RESOURCE, resource, call) : GR_OK;
@@ -296,7 +296,7 @@ static bool is_buffer(const gr_buffer *buffer, const char *call)
 {
     if (!buffer)
         gr_fail(GR_ERR_INVALID_VALUE, call,
-                "The buffer is NULL: did the map fail? See gr_last_error() there.");
+                "The buffer is NULL: did the map fail? gr_last_error() there says why.");
     return buffer;
 }
 
@@ -323,7 +323,7 @@ CUstream gr_buffer_stream(const gr_buffer *buffer)
 
 /* ---- Images by copy -------------------------------------------------------------------------- */
 
-/* A map that did not become linear ends again, and the cause stays the last error. */
+/* Releases a mapping that could not be copied; the cause stays the last error. */
 static gr_buffer *undo(gr_buffer *buffer)
 {
     struct gr_error_record cause;
@@ -333,7 +333,7 @@ static gr_buffer *undo(gr_buffer *buffer)
     return NULL;
 }
 
-/* Before it is mapped, since a map with write_discard loses the image's contents. */
+/* Called before the map, because a map with write_discard loses the contents. */
 static gr_status check_linear(gr_resource *resource, unsigned level, unsigned layer,
                               const char *call)
 {
@@ -342,7 +342,7 @@ static gr_status check_linear(gr_resource *resource, unsigned level, unsigned la
         return status;
     if (!resource->is_image && (level || layer))
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The resource was made from a buffer, which has level 0 and layer 0 only.");
+                       "The resource is a buffer, which has level 0 and layer 0 only.");
     if (!resource->is_image || !resource->handle || resource->mapped)
         return GR_OK;
     status = gr_image_check_range(resource, level, layer, call);
@@ -363,7 +363,7 @@ gr_buffer *gr_map_linear(gr_resource *resource, unsigned level, unsigned layer, 
     gr_context_leave(pushed);
     if (status != GR_OK)
         return undo(buffer);
-    gr_log(GR_LOG_DEBUG, "%s: level %u, layer %u are a copy of %zu byte%s", __func__, level, layer,
+    gr_log(GR_LOG_DEBUG, "%s: level %u, layer %u were copied: %zu byte%s", __func__, level, layer,
            buffer->size, gr_s(buffer->size));
     return buffer;
 }

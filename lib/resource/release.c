@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The end of a mapping: release, unmap and close. Buffers that one call of the driver can unmap go
- * in one call; a single release is the case of one.
+ * The end of a mapping: release, unmap and close. Buffers that one driver call can unmap are
+ * unmapped in one call; a single release has n == 1.
  */
 #include "lib/resource/release.h"
 
@@ -18,8 +18,8 @@
 #include "lib/struct_size.h"
 
 /*
- * A release on another stream than the map's must not overtake the map, nor the work that followed
- * it: on NVIDIA's driver (580) a few such releases and the GPU hangs. *ordered is the last stream
+ * Makes a release on another stream wait for the map and the work that followed it. Without the
+ * wait, NVIDIA's driver 580 hangs the GPU after a few such releases. *ordered is the last stream
  * that was waited for.
  */
 static gr_status order_after_map(gr_resource *resource, CUstream stream, CUstream *ordered,
@@ -34,8 +34,8 @@ static gr_status order_after_map(gr_resource *resource, CUstream stream, CUstrea
 }
 
 /*
- * What has to be put into the stream before the resources go back: it comes after their maps, and
- * after those who use the mappings' tensors, as far as they are known.
+ * Enqueues what must precede the unmap: waits for the maps and for the known users of the mappings'
+ * tensors, and the write-back of linear copies.
  */
 static gr_status prepare(gr_resource *const resources[], size_t n, CUstream stream,
                          const char *call)
@@ -55,8 +55,8 @@ static gr_status prepare(gr_resource *const resources[], size_t n, CUstream stre
 }
 
 /*
- * The resource's mapping is over: its buffer reports 0 from now on. `alive` says whether the CUDA
- * context is, which is current then.
+ * Ends the resource's mapping: its buffer reports 0 from now on. `alive` says whether the CUDA
+ * context, then current, still exists.
  */
 static void end_one(gr_resource *resource, CUstream stream, bool alive, const char *call)
 {
@@ -74,7 +74,7 @@ static void end_one(gr_resource *resource, CUstream stream, bool alive, const ch
     resource->end_is_recorded = false;
 }
 
-/* After gr_context_enter() failed: a mapping ends with its CUDA context, which cannot be asked. */
+/* Called after gr_context_enter() failed. A mapping ends with its CUDA context. */
 static gr_status end_with_context(gr_resource *const resources[], size_t n, gr_status status,
                                   const char *call)
 {
@@ -106,7 +106,7 @@ static gr_status unmap_resources(gr_resource *const resources[], size_t n, CUstr
     if (status == GR_OK)
         status = resources[0]->backend->unmap(resources, n, stream);
     if (status == GR_ERR_STATE)
-        gr_error_set_call(call); /* a transport does not know it */
+        gr_error_set_call(call); /* transports do not know the name of the call */
     for (size_t i = 0; i < n && has_ended(status); i++)
         end_one(resources[i], stream, true, call);
     gr_context_leave(pushed);
@@ -120,7 +120,7 @@ static CUstream release_stream(const gr_buffer *buffer, CUstream stream)
     return stream == GR_STREAM_OF_MAP ? buffer->stream : stream;
 }
 
-/* It is in the caller's hands. */
+/* Checks that the caller still holds it. */
 static gr_status check_out(const gr_buffer *buffer, const char *call)
 {
     gr_status status = gr_live_check(GR_LIVE_BUFFER, buffer, call);
@@ -139,13 +139,16 @@ static gr_status check_releasable(const gr_buffer *buffer, const char *call)
     return status == GR_OK ? gr_resource_check_thread(buffer->resource, call) : status;
 }
 
-/* Whether its release puts something into a stream. */
+/* Whether releasing it enqueues work on a stream. */
 static bool is_releasable(const gr_buffer *b)
 {
     return b && gr_live_has(GR_LIVE_BUFFER, b) && b->out && !b->later && gr_buffer_is_live(b);
 }
 
-/* Whether `b` can be unmapped in a context, on a stream, but for its backend and thread. */
+/*
+ * Whether `b` can be unmapped in this context and on this stream, apart from its backend and
+ * thread.
+ */
 static bool goes_with(const gr_buffer *b, CUcontext context, CUstream of_first, CUstream stream)
 {
     return is_releasable(b) && !b->resource->visited && !gr_resource_is_rings(b->resource) &&
@@ -153,8 +156,8 @@ static bool goes_with(const gr_buffer *b, CUcontext context, CUstream of_first, 
 }
 
 /*
- * The resources of the buffers that can be unmapped together with buffers[0], as far as they follow
- * it.
+ * Collects the resources of buffers[0] and of the buffers after it that can be unmapped in the same
+ * call.
  */
 static size_t gather(gr_buffer *const buffers[], size_t n, CUstream stream,
                      gr_resource *resources[])
@@ -171,13 +174,13 @@ static size_t gather(gr_buffer *const buffers[], size_t n, CUstream stream,
     return resources[0]->backend->run(resources, count);
 }
 
-/* Releases a mapped buffer, whose thread was checked. */
+/* Releases a mapped buffer whose thread was checked. */
 static gr_status release_mapped(gr_buffer *buffer, CUstream stream, const char *call)
 {
     return unmap_resources(&buffer->resource, 1, release_stream(buffer, stream), call);
 }
 
-/* Likewise with those that go with it; *done says how many entries that were. */
+/* The same for a run of buffers; *done is its length. */
 static gr_status release_together(gr_buffer *buffers[], size_t n, CUstream stream, size_t *done,
                                   const char *call)
 {
@@ -186,7 +189,7 @@ static gr_status release_together(gr_buffer *buffers[], size_t n, CUstream strea
     return unmap_resources(resources, *done, release_stream(buffers[0], stream), call);
 }
 
-/* Releases buffers[0] and those that go with it; *done says how many entries that were. */
+/* Releases buffers[0] and the run that starts there; *done is its length. */
 static gr_status release_run(gr_buffer *buffers[], size_t n, CUstream stream, size_t *done,
                              const char *call)
 {
@@ -218,7 +221,7 @@ gr_status gr_buffer_take_back(gr_buffer *buffer, const char *call)
     return status;
 }
 
-/* Whether it failed because the driver does not know the map's stream any more. */
+/* Whether it failed because the driver no longer knows the stream of the map. */
 static bool stream_is_gone(gr_status status)
 {
     return status == GR_ERR_CUDA && gr_last_error()->code == CUDA_ERROR_INVALID_HANDLE;
@@ -230,8 +233,8 @@ static gr_status release_anyhow(gr_buffer *buffer, const char *call)
     gr_status status = release_mapped(buffer, GR_STREAM_OF_MAP, call);
     if (!stream_is_gone(status))
         return status;
-    gr_log(GR_LOG_WARNING, "%s: the stream of the map is gone; the legacy stream takes its place",
-           call);
+    gr_log(GR_LOG_WARNING,
+           "%s: the stream of the map no longer exists; using the legacy stream instead", call);
     return release_mapped(buffer, CU_STREAM_LEGACY, call);
 }
 
@@ -248,8 +251,8 @@ gr_status gr_buffer_release_taken(gr_buffer *buffer, const char *call)
 }
 
 /*
- * Makes the streams that the buffers are released on wait for the event. A default stream is a
- * stream of its own in each CUDA context.
+ * Makes each stream that buffers are released on wait for the event. A default stream is a
+ * different one in each CUDA context.
  */
 static gr_status wait_for_the_end(gr_buffer *const buffers[], size_t n, CUstream stream,
                                   CUevent event, const char *call)
@@ -280,7 +283,7 @@ static gr_status wait_for_the_end(gr_buffer *const buffers[], size_t n, CUstream
     return status;
 }
 
-/* Releases what can be; the first refusal is the last error afterwards. */
+/* Releases all that can be released. Afterwards the first failure is the last error. */
 static gr_status release_buffers(gr_buffer *buffers[], size_t n, CUstream stream, const char *call)
 {
     gr_status first = GR_OK;
@@ -343,17 +346,17 @@ void gr_buffer_at_scope_end(gr_buffer **buffer)
     *buffer = NULL;
 }
 
-/* Unmaps a mapped resource on a thread that may; its buffer stays out and reports 0. */
+/* Unmaps a mapped resource on an allowed thread. The caller keeps the buffer, which reports 0. */
 static gr_status end_mapping(gr_resource *resource, CUstream stream, const char *call)
 {
     gr_buffer *buffer = resource->mapped;
     gr_status status = unmap_resources(&resource, 1, release_stream(buffer, stream), call);
     if (has_ended(status) && gr_users_unkeep(buffer))
-        gr_buffer_give(buffer); /* nobody else will */
+        gr_buffer_give(buffer); /* no caller will */
     return status;
 }
 
-/* The caller's own, which it has not freed. */
+/* Checks that the caller has not freed it. */
 static gr_status check_callers(const gr_resource *resource, const char *call)
 {
     gr_status status = resource ? gr_live_check(GR_LIVE_RESOURCE, resource, call)
@@ -400,7 +403,7 @@ gr_status gr_resource_close_held(gr_resource *resource, CUstream stream, const c
         status = end_mapping(resource, stream, call);
     if (!has_ended(status) || gr_resource_unregister(resource, call) == GR_OK)
         return status;
-    return gr_error_set_class(GR_ERR_PARTIAL); /* it is closed all the same */
+    return gr_error_set_class(GR_ERR_PARTIAL); /* it is closed nevertheless */
 }
 
 gr_status gr_resource_close(gr_resource *resource, CUstream stream)

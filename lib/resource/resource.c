@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The life of a resource. Two kinds of hold keep it: those that are counted, the caller's until
- * gr_resource_free() among them, and each buffer's that is out. The registration ends when it is
- * closed, or when the counted holds are gone and nothing is mapped; the memory goes when no hold is
- * left.
+ * The life of a resource. Holds are counted: one is the caller's until gr_resource_free(); each
+ * acquired buffer has another kind. The registration ends when the resource is closed, or when the
+ * counted holds are gone and nothing is mapped. The memory is freed with the last hold.
  */
 #include "lib/resource/resource.h"
 
@@ -40,7 +39,7 @@ void gr_resource_init(gr_resource *resource, const struct gr_backend *backend,
     }
 }
 
-/* They are out where mappings were ended by others than who has their buffers. */
+/* The first buffers are in use if mappings ended while callers still held their buffers. */
 gr_buffer *gr_buffer_take_other(gr_resource *resource)
 {
     for (int i = 0; i < GR_BUFFERS_IN_TURN; i++)
@@ -79,7 +78,7 @@ gr_status gr_resource_unregister(gr_resource *resource, const char *call)
     bool alive = status == GR_OK;
     if (alive)
         status = resource->backend->unregister(resource);
-    /* With its CUDA context all of these are gone already. */
+    /* All of these are destroyed with their CUDA context. */
     gr_objects_free(resource, alive);
     gr_linear_free(resource, alive);
     gr_told_free(&resource->told, alive);
@@ -100,12 +99,12 @@ gr_status gr_resource_unregister(gr_resource *resource, const char *call)
     return status;
 }
 
-/* The last thing that is done with the resource here: it may end elsewhere at once. */
+/* The last use of the resource here: another thread may free it at once. */
 static void park(gr_resource *resource)
 {
     struct gr_error_record saved;
     gr_error_save(&saved);
-    gr_log(GR_LOG_WARNING, "gr_resource_free: the registration is set aside until its OpenGL "
+    gr_log(GR_LOG_WARNING, "gr_resource_free: the resource stays registered until its OpenGL "
                            "context is current again");
     resource->backend->park(resource, true);
     gr_error_restore(&saved);
@@ -125,7 +124,7 @@ void gr_resource_end(gr_resource *resource)
     const bool here = !resource->handle || resource->backend->on_thread(resource);
     if (resource->handle && here)
         unregister(resource);
-    /* While one is out its release comes here again. */
+    /* While a buffer is out, its release calls this function again. */
     gr_resource_lock(resource);
     const bool last = resource->buffers_out == 0;
     resource->parked = last && !here;
@@ -165,22 +164,22 @@ gr_status gr_resource_refuse_closed(const gr_resource *resource, const char *cal
     if (!resource)
         return gr_fail(
             GR_ERR_INVALID_VALUE, call,
-            "The resource is NULL: did the call that makes it fail? See gr_last_error() there.");
+            "The resource is NULL: did its creation fail? gr_last_error() there says why.");
     return gr_fail(GR_ERR_STATE, call,
-                   "The resource has been closed. Register the object again to go on using it.");
+                   "The resource has been closed. Register the object again to continue.");
 }
 
 gr_status gr_resource_refuse_in_ring(const char *call)
 {
     return gr_fail(GR_ERR_STATE, call,
-                   "The resource is a slot of a ring, which maps it: take slots by "
-                   "gr_ring_acquire_write() or gr_ring_acquire_read(), hand them on by "
+                   "The resource is a slot of a ring, which maps it: acquire slots by "
+                   "gr_ring_acquire_write() or gr_ring_acquire_read(), pass them on by "
                    "gr_ring_publish() or gr_ring_give_back(), and end the ring by gr_ring_free().");
 }
 
-/* ---- Questions ------------------------------------------------------------------------------- */
+/* ---- Queries --------------------------------------------------------------------------------- */
 
-/* Of a resource that may be closed: what it was made from stays known. */
+/* Also for a closed resource, whose properties stay known. */
 static bool is_one(const gr_resource *resource, const char *call)
 {
     return resource || gr_resource_check_open(NULL, call) == GR_OK;
@@ -230,8 +229,8 @@ CUgraphicsResource gr_resource_graphics(const gr_resource *resource)
     if (resource->transport_bit == GR_TRANSPORT_INTEROP)
         return resource->handle;
     gr_fail(GR_ERR_STATE, __func__,
-            "The resource is by %s, which registers nothing in its CUDA context: it has no "
-            "CUgraphicsResource.",
+            "The resource uses the transport %s, which registers nothing in its CUDA context: it "
+            "has no CUgraphicsResource.",
             resource->backend->name);
     return NULL;
 }
@@ -250,7 +249,7 @@ int gr_resource_describe(const gr_resource *resource, char *text, size_t size)
     if (!resource->handle)
         snprintf(state, sizeof(state), "closed");
     else if (resource->mapped && resource->mapped->pitch)
-        snprintf(state, sizeof(state), "level %u, layer %u mapped by copy at 0x%llx",
+        snprintf(state, sizeof(state), "level %u, layer %u mapped as a copy at 0x%llx",
                  resource->mapped->level, resource->mapped->layer,
                  (unsigned long long)resource->mapped->ptr);
     else if (resource->mapped && resource->is_image)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Releases from threads that may not: a garbage collector's, without the resource's OpenGL context.
- * Such buffers wait in their resource's list, and the resource in its backend's, which has a hold
- * on it as long as one waits.
+ * Deferred releases: a thread that may not release a buffer, such as a garbage collector's without
+ * the OpenGL context, adds it to its resource's list. The resource is added to its backend's list,
+ * which holds it while a buffer waits.
  */
 #include "lib/resource/set_aside.h"
 
@@ -17,10 +17,10 @@
 #include "lib/resource/resource.h"
 #include "lib/resource/users.h"
 
-/* For each resource's list: a finalizer's thread and the one with the context meet there. */
+/* Protects the list of each resource, which finalizer threads and the OpenGL thread share. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* Resources that no thread is bound to, while one of their buffers waits: under the lock. */
+/* Resources without a thread of their own that have a waiting buffer. Protected by the lock. */
 static gr_resource *unbound;
 
 static bool is_unbound(const gr_resource *resource)
@@ -29,7 +29,7 @@ static bool is_unbound(const gr_resource *resource)
     return backend->any_thread && backend->any_thread(resource);
 }
 
-/* A success leaves no error either: where the map's stream was gone, the first try had one. */
+/* Also clears the error of a first attempt, when the stream of the map was destroyed. */
 static void release_now(gr_buffer *buffer)
 {
     struct gr_error_record before;
@@ -39,7 +39,7 @@ static void release_now(gr_buffer *buffer)
     gr_error_restore(&before);
 }
 
-/* This stream is another one on each thread, so the work on the caller's is waited for here. */
+/* CU_STREAM_PER_THREAD differs per thread, so this thread waits for the work on its own. */
 static void leave_own_stream(gr_buffer *buffer)
 {
     struct gr_error_record before;
@@ -68,8 +68,8 @@ void gr_buffer_set_aside(gr_buffer *buffer)
         __atomic_store_n(&unbound, resource, __ATOMIC_RELAXED);
     }
     pthread_mutex_unlock(&lock);
-    gr_log(GR_LOG_INFO, "gr_buffer_release_later: the buffer is set aside until %s",
-           bound ? "its OpenGL context is current again" : "the next call that is about it");
+    gr_log(GR_LOG_INFO, "gr_buffer_release_later: the release is deferred until %s",
+           bound ? "its OpenGL context is current again" : "the next call that uses the resource");
     if (first && bound)
         resource->backend->park(resource, false);
 }
@@ -96,7 +96,7 @@ static gr_buffer *take_all(gr_resource *resource)
     return buffers;
 }
 
-/* With the hold that they had. */
+/* Releases the buffers, then the hold on their resource. */
 static void release_all(gr_resource *resource, gr_buffer *buffer)
 {
     if (!buffer)
@@ -116,7 +116,7 @@ void gr_resource_unpark(gr_resource *resource)
         release_all(resource, buffers);
         return;
     }
-    resource->parked = false; /* it was gr_resource_free() that set it aside */
+    resource->parked = false; /* gr_resource_free() had parked it */
     gr_resource_settle(resource);
 }
 
@@ -125,7 +125,7 @@ void gr_resource_release_aside(gr_resource *resource)
     release_all(resource, take_all(resource));
 }
 
-/* One that its caller has freed: no other thread can be about it. */
+/* Takes a resource that its caller has freed, which no other thread can use. */
 static gr_resource *take_freed(gr_buffer **buffers)
 {
     pthread_mutex_lock(&lock);

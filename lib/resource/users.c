@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What refers to the bytes of a mapping beside its buffer. */
+/* Users of a mapping: what refers to its bytes, beside its buffer. */
 #include "lib/resource/users.h"
 
 #include <pthread.h>
@@ -10,7 +10,7 @@
 #include "lib/plural.h"
 #include "lib/stream.h"
 
-/* For the lists of all buffers: a user may leave on another thread than the resource's. */
+/* Protects the lists of all buffers, because users may leave on any thread. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void set_count(gr_buffer *buffer, unsigned count)
@@ -44,7 +44,7 @@ static void take_out(struct gr_user *user)
     set_count(buffer, buffer->user_count - 1);
 }
 
-/* Whether gr_buffer_release_later() waits for this user, and for no other one any more. */
+/* Whether gr_buffer_release_later() waits for this user only. */
 static bool is_awaited(const struct gr_user *user)
 {
     return user->buffer->kept && user->buffer->users == user && !user->next;
@@ -69,7 +69,7 @@ void gr_users_leave(struct gr_user *user, void (*set_aside)(gr_buffer *buffer))
         return;
     set_aside(buffer);
     pthread_mutex_lock(&lock);
-    if (user->buffer) /* the mapping has not ended meanwhile */
+    if (user->buffer) /* the mapping still exists */
         take_out(user);
     pthread_mutex_unlock(&lock);
 }
@@ -107,23 +107,21 @@ gr_status gr_users_order(gr_resource *resource, CUstream stream, const char *cal
     if (result == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED)
         return gr_stream_refuse_user(call);
     return gr_fail_cuda(result, "cuStreamWaitEvent",
-                        "%s: the stream could not be made to wait for those that use the mapping's "
-                        "tensors.",
+                        "%s: the stream could not wait for the users of the mapping's tensors.",
                         call);
 }
 
-/* What the log says about what the users lose. */
+/* Logs a warning about tensors that became unusable. */
 static void warn(const gr_buffer *buffer, unsigned count, const char *call)
 {
     char text[640];
     if (!gr_log_wanted(GR_LOG_WARNING))
         return;
     gr_resource_describe(buffer->resource, text, sizeof(text));
-    gr_log(
-        GR_LOG_WARNING,
-        "%s: the mapping ended while %u tensor%s of it lived, which can't be used any more: free "
-        "%s before. The resource: %s",
-        call, count, gr_s(count), count == 1 ? "it" : "them", text);
+    gr_log(GR_LOG_WARNING,
+           "%s: the mapping ended while %u tensor%s of it existed, which can't be used any more: "
+           "free %s first. The resource: %s",
+           call, count, gr_s(count), count == 1 ? "it" : "them", text);
 }
 
 void gr_users_revoke(gr_buffer *buffer, const char *call)

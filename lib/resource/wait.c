@@ -11,7 +11,7 @@
 /* An event after the last release. */
 struct last {
     CUevent event; /* NULL: there was no work */
-    bool new;      /* it was recorded for this wait */
+    bool new;      /* recorded for this wait */
 };
 
 static gr_status record_end(gr_resource *resource)
@@ -21,19 +21,19 @@ static gr_status record_end(gr_resource *resource)
     if (!resource->end)
         result = cu->EventCreate(&resource->end, CU_EVENT_DISABLE_TIMING | CU_EVENT_BLOCKING_SYNC);
     if (result != CUDA_SUCCESS)
-        return gr_fail_cuda(result, "cuEventCreate", "An event could not be made.");
+        return gr_fail_cuda(result, "cuEventCreate", "An event could not be created.");
     result = cu->EventRecord(resource->end, resource->released_on);
     resource->end_is_recorded = result == CUDA_SUCCESS;
     if (result == CUDA_SUCCESS)
         return GR_OK;
-    return gr_fail_cuda(result, "cuEventRecord",
-                        "The stream of the resource's last release could not be asked. Has it been "
-                        "destroyed?");
+    return gr_fail_cuda(
+        result, "cuEventRecord",
+        "The stream of the resource's last release could not be queried. Has it been destroyed?");
 }
 
 /*
- * Where nothing of the resource's own tells: what the release's stream had been given at the first
- * question after it. To record an event at each release would cost every frame what few ask for.
+ * For backends without an event: the first wait after a release records one on its stream.
+ * Recording one at each release would slow down every frame for a rare query.
  */
 static gr_status mark_stream(gr_resource *resource, struct last *last, const char *call)
 {
@@ -50,9 +50,8 @@ static gr_status mark_stream(gr_resource *resource, struct last *last, const cha
 }
 
 /*
- * What the backend has to tell. An event of the resource's own is kept for the next question: one
- * that is recorded anew passes a while after the work, and a caller that only looks would see none
- * pass on a GPU that others use, too.
+ * Gets the backend's event. A new event is kept for the next query: an event that is recorded again
+ * passes only after a while on a busy GPU, so that a caller that polls would never see one pass.
  */
 static gr_status ask_backend(gr_resource *resource, struct last *last)
 {
@@ -76,7 +75,7 @@ static gr_status find_last(gr_resource *resource, struct last *last, const char 
                                         : mark_stream(resource, last, call);
 }
 
-/* An event that was just recorded passes a moment later even where there is nothing left to do. */
+/* A new event takes a moment to pass even on an idle stream. */
 #define MOMENT_MS 1
 
 static gr_status wait_for(const struct last *last, unsigned timeout_ms, const char *call)
@@ -100,7 +99,7 @@ static gr_status wait_for(const struct last *last, unsigned timeout_ms, const ch
     if (!timeout_ms)
         return gr_fail(GR_ERR_NOT_READY, call, "CUDA's work with the resource is not done.");
     return gr_fail(GR_ERR_TIMEOUT, call,
-                   "CUDA's work with the resource is not done after %u ms: wait longer, or look "
+                   "CUDA's work with the resource is not done after %u ms: wait longer, or find "
                    "what its stream waits for.",
                    timeout_ms);
 }
