@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a map waits for. Each side has a semaphore of its own, since the values of one must grow in
- * the order in which two sides would never agree.
+ * What a map waits for. Each side signals its own semaphore, because two sides could not agree on
+ * the order of the values of a shared one.
  */
 #include <string.h>
 
@@ -19,7 +19,7 @@ static gr_status wait_for_event(CUstream stream, CUevent event)
     return result == CUDA_SUCCESS
                ? GR_OK
                : gr_fail_cuda(result, "cuStreamWaitEvent",
-                              "The stream could not be made to wait for the resource's last use.");
+                              "The stream could not wait for the resource's last use.");
 }
 
 struct waits {
@@ -34,7 +34,7 @@ static gr_status flush_waits(struct waits *waits, CUstream stream)
     return status;
 }
 
-/* A later value of the same timeline stands for an earlier one. */
+/* One wait for the larger value of a timeline is enough. */
 static gr_status add_wait(struct waits *waits, gr_semaphore *semaphore, uint64_t value,
                           CUstream stream)
 {
@@ -51,7 +51,7 @@ static gr_status add_wait(struct waits *waits, gr_semaphore *semaphore, uint64_t
     return status;
 }
 
-/* Waits for a binary signal, once: whoever comes later, on another stream, waits for that wait. */
+/* Waits for a binary signal once. Other streams that need it wait for that wait. */
 static gr_status wait_binary(gr_semaphore *semaphore, uint64_t number, CUstream stream)
 {
     gr_semaphore_point point = GR_INIT(gr_semaphore_point, .semaphore = semaphore);
@@ -71,13 +71,13 @@ static gr_status wait_binary(gr_semaphore *semaphore, uint64_t number, CUstream 
     return status;
 }
 
-/* Whether the stream comes after all that was done with the resource. */
+/* Whether the stream follows all work with the resource anyway. */
 static bool is_in_order(const struct gr_sync *sync, CUstream stream)
 {
     return !sync->drawn && (!sync->released || gr_stream_is_same(sync->released_on, stream));
 }
 
-/* What one resource has to wait for: Vulkan's last submit, else CUDA's own last release. */
+/* Adds the wait for one resource: for Vulkan's last submit, or else for CUDA's last release. */
 static gr_status acquire_one(struct gr_sync *sync, struct waits *waits, CUstream stream)
 {
     if (is_in_order(sync, stream))
@@ -90,7 +90,10 @@ static gr_status acquire_one(struct gr_sync *sync, struct waits *waits, CUstream
     return sync->done ? wait_for_event(stream, sync->done) : GR_OK;
 }
 
-/* What the driver is called with lies below such an array, where the stack is not in the caches. */
+/*
+ * A separate function, because the driver's calls would use stack below this array, which is not
+ * cached.
+ */
 static __attribute__((noinline)) gr_status acquire_many(gr_resource *const resources[], size_t n,
                                                         const struct waits *few, CUstream stream)
 {
@@ -103,7 +106,7 @@ static __attribute__((noinline)) gr_status acquire_many(gr_resource *const resou
     return status == GR_OK ? flush_waits(&waits, stream) : status;
 }
 
-/* Most batches have one point, since their resources share a pair. */
+/* Most batches need one point, because their resources share a pair of semaphores. */
 #define FEW 4
 
 gr_status gr_sync_acquire(gr_resource *const resources[], size_t n, CUstream stream)
@@ -123,8 +126,8 @@ gr_status gr_sync_acquire(gr_resource *const resources[], size_t n, CUstream str
 }
 
 /*
- * Waits that were put into the stream come after the resource's last release, as an event behind
- * them does. It moves `done`; who waits for that waits longer.
+ * Waits that a stream already contains follow the resource's last release, and so does an event
+ * after them. It replaces `done`, so later waits for that take longer.
  */
 static gr_status mark_undone(struct gr_sync *sync, CUstream stream)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The graphics API's half of the points: its signals before a map, its waits after a release. */
+/* The points of the graphics API: its signals before a map and its waits after a release. */
 #include "lib/driver.h"
 #include "lib/error.h"
 #include "lib/sync/sync.h"
@@ -9,12 +9,12 @@ gr_status gr_sync_refuse_unready(const gr_resource *resource, const char *call)
     const struct gr_sync *sync = gr_sync_of(resource);
     if (!sync->decided && !sync->by_commands)
         return gr_fail(GR_ERR_STATE, call,
-                       "Nothing orders CUDA and the graphics API in this resource yet: give it "
+                       "Nothing orders CUDA and the graphics API for this resource yet: set "
                        "semaphores by gr_resource_set_sync(), or GR_SEMAPHORE_NONE for both if the "
                        "program waits for both sides itself.");
     return gr_fail(GR_ERR_STATE, call,
-                   "The resource is in a submit that has begun: call gr_submit_commit() when "
-                   "the submit was made, or gr_submit_free() to take it back.");
+                   "The resource is in a submit that has begun: call gr_submit_commit() after the "
+                   "submit, or gr_submit_free() to cancel it.");
 }
 
 gr_status gr_sync_next_signal(gr_semaphore *acquire, uint64_t *number, const char *call)
@@ -99,7 +99,7 @@ gr_status gr_sync_signal_by_commands(gr_resource *const resources[], size_t n, u
 gr_status gr_sync_wait_on_host(gr_resource *const resources[], size_t n)
 {
     bool pushed;
-    gr_status status = gr_context_enter(&resources[0]->context, &pushed, "A wait for CUDA");
+    gr_status status = gr_context_enter(&resources[0]->context, &pushed, "Waiting for CUDA");
     if (status != GR_OK)
         return status;
     for (size_t i = 0; i < n && status == GR_OK; i++) {

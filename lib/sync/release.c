@@ -8,12 +8,12 @@
 static gr_status refuse_claimed(void)
 {
     return gr_fail(GR_ERR_STATE, "release",
-                   "A submit that has begun is going to wait for the last signal of the resource's "
-                   "binary semaphore, which cannot be signalled again before: call "
+                   "A submit that has begun will wait for the last signal of the resource's binary "
+                   "semaphore, which cannot be signalled again before that: call "
                    "gr_submit_commit() or gr_submit_free(), or use timeline semaphores.");
 }
 
-/* A binary signal that nobody has waited for is waited for here: there is one at a time. */
+/* Consumes a binary signal that nothing has waited for: only one can be pending. */
 static gr_status retake(gr_semaphore *semaphore, CUstream stream)
 {
     const gr_semaphore_point point = GR_INIT(gr_semaphore_point, .semaphore = semaphore);
@@ -34,7 +34,9 @@ static gr_status wait_for_binary(gr_semaphore *semaphore, CUstream stream)
     return semaphore->signalled > semaphore->waited ? retake(semaphore, stream) : GR_OK;
 }
 
-/* A stream that did not signal the last value waits for it: values must not overtake. */
+/*
+ * Orders this stream after the one that signalled the last value, because values must not overtake.
+ */
 static gr_status wait_for_timeline(gr_semaphore *semaphore, CUstream stream)
 {
     if (!semaphore->last || gr_stream_is_same(semaphore->last, stream))
@@ -44,7 +46,7 @@ static gr_status wait_for_timeline(gr_semaphore *semaphore, CUstream stream)
     return semaphore->ops->wait(&point, 1, stream);
 }
 
-/* Signals the next value, after the last one. */
+/* Signals the value after the last one. */
 static gr_status signal_next(gr_semaphore *semaphore, CUstream stream, uint64_t *value)
 {
     pthread_mutex_lock(&semaphore->lock);
@@ -78,7 +80,7 @@ static gr_status mark_done(gr_resource *const resources[], size_t n, const gr_se
     return status;
 }
 
-/* Whether no resource before has its semaphore; neighbours have the same, as a rule. */
+/* Whether no earlier resource has the same semaphore. Neighbours usually share one. */
 static bool is_first_with(gr_resource *const resources[], size_t i)
 {
     const gr_semaphore *release = gr_sync_of(resources[i])->release;
@@ -88,7 +90,7 @@ static bool is_first_with(gr_resource *const resources[], size_t i)
     return true;
 }
 
-/* Those that have the semaphore of the first, or none as it. */
+/* Releases the resources that share the first one's semaphore, or have none like it. */
 static gr_status release_group(gr_resource *const resources[], size_t n, CUstream stream)
 {
     gr_semaphore *release = gr_sync_of(resources[0])->release;

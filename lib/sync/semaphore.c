@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The life of semaphores. */
+/* Creating, importing and destroying semaphores. */
 #include "lib/sync/semaphore.h"
 
 #include <stddef.h>
@@ -108,7 +108,7 @@ void gr_semaphore_hold(gr_semaphore *semaphore)
         __atomic_fetch_add(&semaphore->holds, 1, __ATOMIC_RELAXED);
 }
 
-/* The CUDA context is current if it is alive. */
+/* The CUDA context is current if it still exists. */
 static void end(gr_semaphore *semaphore, bool alive)
 {
     const gr_cuda_api *cu = gr_driver();
@@ -127,8 +127,8 @@ static void end_retired(struct gr_retired *retired, bool alive)
 }
 
 /*
- * cuDestroyExternalSemaphore wants all signals and waits done. Resources and rings keep their hold
- * for theirs; those by hand may still be in streams.
+ * cuDestroyExternalSemaphore requires all signals and waits to be done. Resources and rings hold
+ * the semaphore for theirs; those that the program enqueued may still be in streams.
  */
 void gr_semaphore_drop(gr_semaphore *semaphore)
 {
@@ -171,19 +171,17 @@ void gr_semaphore_at_scope_end(gr_semaphore **semaphore)
 bool gr_semaphore_is_timeline(const gr_semaphore *semaphore)
 {
     if (gr_semaphore_is_none(semaphore))
-        gr_fail(GR_ERR_INVALID_VALUE, __func__,
-                "There is no semaphore: did the call that makes it fail?");
+        gr_fail(GR_ERR_INVALID_VALUE, __func__, "There is no semaphore: did its creation fail?");
     return !gr_semaphore_is_none(semaphore) && semaphore->timeline;
 }
 
 CUexternalSemaphore gr_semaphore_external(const gr_semaphore *semaphore)
 {
     if (gr_semaphore_is_none(semaphore))
-        gr_fail(GR_ERR_INVALID_VALUE, __func__,
-                "There is no semaphore: did the call that makes it fail?");
+        gr_fail(GR_ERR_INVALID_VALUE, __func__, "There is no semaphore: did its creation fail?");
     else if (!semaphore->handle)
         gr_fail(GR_ERR_STATE, __func__,
-                "The semaphore works through waits of the host: CUDA has not imported it.");
+                "The semaphore is implemented by host waits: CUDA has not imported it.");
     return gr_semaphore_is_none(semaphore) ? NULL : semaphore->handle;
 }
 
@@ -193,8 +191,8 @@ int gr_semaphore_describe(const gr_semaphore *semaphore, char *text, size_t size
         size = 0;
     if (gr_semaphore_is_none(semaphore))
         return snprintf(text, size, "no semaphore (%s)", semaphore ? "GR_SEMAPHORE_NONE" : "NULL");
-    if (gr_forked) /* another thread of the parent may have had the lock */
-        return snprintf(text, size, "a semaphore of the process that this one was forked from");
+    if (gr_forked) /* another thread of the parent may have held the lock */
+        return snprintf(text, size, "a semaphore of the parent process");
     char what[128];
     semaphore->ops->describe(semaphore, what, sizeof(what));
     pthread_mutex_lock((pthread_mutex_t *)&semaphore->lock);

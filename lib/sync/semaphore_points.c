@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Signals and waits of semaphores, put into streams. */
+/* Enqueues signals and waits of semaphores on streams. */
 #include "lib/sync/semaphore_points.h"
 
 #include "lib/driver.h"
@@ -11,14 +11,14 @@
 #include "lib/struct_size.h"
 #include "lib/sync/semaphore_rules.h"
 
-/* Points in one call of the driver. */
+/* Points per driver call. */
 #define POINTS_AT_ONCE 64
 
-/* ---- The driver's external semaphores -------------------------------------------------------- */
+/* ---- External semaphores of the driver ------------------------------------------------------- */
 
 /*
- * What the driver is called with lies below the arrays for many points, where the stack is not in
- * the caches; so one point, which is the usual case, has none.
+ * Separate functions for many points, because the driver's calls would use stack below the arrays,
+ * which is not cached. One point is the usual case.
  */
 static CUresult wait_for_one(const gr_semaphore_point *point, CUstream stream)
 {
@@ -52,17 +52,15 @@ gr_status gr_semaphore_wait_imported(const gr_semaphore_point points[], size_t n
                                      : wait_for_many(points + done, count, stream);
         if (result != CUDA_SUCCESS)
             return gr_fail_work(result, "cuWaitExternalSemaphoresAsync",
-                                "The stream could not be made to wait for %zu semaphore%s.", n,
-                                gr_s(n));
+                                "The stream could not wait for %zu semaphore%s.", n, gr_s(n));
     }
     return GR_OK;
 }
 
 /*
- * Puts a memory barrier into the stream. Without one, the bytes of a small cuMemset that comes
- * right before the signal may be there only after it, where several processes share the GPU (seen
- * on an H200 with driver 580, docs/driver.md). A driver that refuses, since it or the device has
- * no barriers, is asked once for each semaphore.
+ * Enqueues a memory barrier. Without one, the bytes of a small cuMemset right before the signal may
+ * arrive after it if several processes share the GPU (seen on an H200 with driver 580,
+ * docs/driver.md). A driver or device without barriers is tried once per semaphore.
  */
 static void settle_writes(gr_semaphore *semaphore, CUstream stream)
 {
@@ -73,9 +71,9 @@ static void settle_writes(gr_semaphore *semaphore, CUstream stream)
                           .flags = CU_STREAM_MEMORY_BARRIER_TYPE_SYS}};
     CUresult result = gr_driver()->StreamBatchMemOp(stream, 1, &barrier, 0);
     if (result != CUDA_ERROR_NOT_SUPPORTED && result != CUDA_ERROR_INVALID_VALUE)
-        return; /* another error comes again with the signal */
+        return; /* the signal reports other errors */
     __atomic_store_n(&semaphore->no_barriers, true, __ATOMIC_RELAXED);
-    gr_log(GR_LOG_INFO, "no memory barriers before signals: the CUDA driver refuses them");
+    gr_log(GR_LOG_INFO, "no memory barriers before signals: the CUDA driver rejects them");
 }
 
 static CUresult signal_one(const gr_semaphore_point *point, CUstream stream)
@@ -107,12 +105,12 @@ gr_status gr_semaphore_signal_imported(const gr_semaphore_point points[], size_t
                                      : signal_many(points + done, count, stream);
         if (result != CUDA_SUCCESS)
             return gr_fail_work(result, "cuSignalExternalSemaphoresAsync",
-                                "%zu signal%s could not be put into the stream.", n, gr_s(n));
+                                "%zu signal%s could not be enqueued.", n, gr_s(n));
     }
     return GR_OK;
 }
 
-/* ---- Any semaphores -------------------------------------------------------------------------- */
+/* ---- All kinds of semaphores ----------------------------------------------------------------- */
 
 gr_status gr_semaphore_enqueue(const gr_semaphore_point points[], size_t n, bool is_wait,
                                CUstream stream)
@@ -134,7 +132,7 @@ gr_status gr_semaphore_event_after(const gr_semaphore_point points[], size_t n, 
     *event = NULL;
     CUresult result = cu->StreamCreate(&stream, CU_STREAM_NON_BLOCKING);
     if (result != CUDA_SUCCESS)
-        return gr_fail_cuda(result, "cuStreamCreate", "A stream could not be made.");
+        return gr_fail_cuda(result, "cuStreamCreate", "A stream could not be created.");
     gr_status status = gr_semaphore_enqueue(points, n, true, stream);
     if (status != GR_OK)
         goto end;
@@ -146,18 +144,18 @@ gr_status gr_semaphore_event_after(const gr_semaphore_point points[], size_t n, 
     }
     if (result == CUDA_SUCCESS)
         goto end;
-    status = gr_fail_cuda(result, asked, "An event could not be had.");
+    status = gr_fail_cuda(result, asked, "An event could not be created.");
     if (*event)
         cu->EventDestroy(*event);
     *event = NULL;
 end:
-    cu->StreamDestroy(stream); /* what it was given is still done */
+    cu->StreamDestroy(stream); /* work that is already enqueued still runs */
     return status;
 }
 
-/* ---- Points by hand -------------------------------------------------------------------------- */
+/* ---- Points of the program ------------------------------------------------------------------- */
 
-/* Points that are taken and given to the driver at once. */
+/* Points that are copied and enqueued at once. */
 #define CHUNK 256
 
 static gr_status take_point(const gr_semaphore_point points[], size_t i, gr_semaphore_point *own,
@@ -171,7 +169,7 @@ static gr_status check_point(const gr_semaphore_point *point, const gr_semaphore
 {
     if (gr_semaphore_is_none(point->semaphore))
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The semaphore of point %zu is %s: did the call that makes it fail?", i,
+                       "The semaphore of point %zu is %s: did its creation fail?", i,
                        point->semaphore ? "GR_SEMAPHORE_NONE" : "NULL");
     if (point->semaphore->context.handle != first->semaphore->context.handle)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
@@ -180,7 +178,7 @@ static gr_status check_point(const gr_semaphore_point *point, const gr_semaphore
 }
 
 /*
- * The value before this point: that of an earlier point of the call, which was checked, else the
+ * The value before this point: that of an earlier point of the call, which was checked, or else the
  * last one signalled.
  */
 static uint64_t value_before(const gr_semaphore_point points[], size_t i, gr_semaphore *semaphore,
@@ -205,12 +203,12 @@ static gr_status check_value_grows(const gr_semaphore_point points[], size_t i,
     if (point->value > before)
         return GR_OK;
     return gr_fail(GR_ERR_INVALID_VALUE, call,
-                   "The value %llu is not greater than %llu, the last one that was signalled: a "
-                   "timeline's values only grow.",
+                   "The value %llu is not greater than %llu, the last one signalled: a timeline's "
+                   "values only grow.",
                    (unsigned long long)point->value, (unsigned long long)before);
 }
 
-/* *first is the first point, in the library's own form. */
+/* *first is the first point, in this library's version of the struct. */
 static gr_status check_points(const gr_semaphore_point points[], size_t n, bool is_wait,
                               gr_semaphore_point *first, CUstream stream, const char *call)
 {
@@ -246,7 +244,7 @@ static void note_signals(const gr_semaphore_point points[], size_t n, CUstream s
     }
 }
 
-/* Also where an error came, since points before it may be in the stream. */
+/* Also after an error, because the stream may contain earlier points. */
 static void note_use(const gr_semaphore_point points[], size_t n, CUstream stream)
 {
     for (size_t i = 0; i < n; i++)
@@ -255,7 +253,7 @@ static void note_use(const gr_semaphore_point points[], size_t n, CUstream strea
             gr_told_add(&points[i].semaphore->told, stream, true);
 }
 
-/* Puts points that were checked into the stream. */
+/* Enqueues points that were checked. */
 static gr_status enqueue_given(const gr_semaphore_point points[], size_t n, bool is_wait,
                                CUstream stream, const char *call)
 {

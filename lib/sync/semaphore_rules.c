@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What CUDA's documentation demands of imported semaphores, of signals and of waits, type by type:
+ * The rules of CUDA's documentation for imported semaphores, signals and waits, by type. They are
  * checked before the driver is called.
  */
 #include "lib/sync/semaphore_rules.h"
@@ -10,67 +10,64 @@
 #include "lib/error.h"
 #include "lib/import_handle.h"
 
-/* What a signal and a wait consist of. */
+/* The kinds of semaphores differ in what a signal and a wait consist of. */
 enum semaphore_kind {
-    KIND_BINARY,      /* nothing else */
-    KIND_FENCE,       /* a value that counts */
-    KIND_KEYED_MUTEX, /* a key; a wait has a timeout too */
+    KIND_BINARY,      /* no parameters */
+    KIND_FENCE,       /* a value that only grows */
+    KIND_KEYED_MUTEX, /* a key; a wait also has a timeout */
     KIND_NVSCISYNC,   /* a fence object, and whether memory is synchronised */
 };
 
-#define FROM_VULKAN_FD    "vkGetSemaphoreFdKHR gives it"
-#define FROM_VULKAN_WIN32 "vkGetSemaphoreWin32HandleKHR gives it"
+#define FROM_VULKAN_FD    "vkGetSemaphoreFdKHR returns it"
+#define FROM_VULKAN_WIN32 "vkGetSemaphoreWin32HandleKHR returns it"
 
 static const struct semaphore_rule {
     CUexternalSemaphoreHandleType type;
     struct gr_handle_rule handle;
     enum semaphore_kind kind;
-    const char *usual; /* where a refused import usually comes from */
+    const char *usual; /* the usual causes of a failed import */
 } rules[] = {
     {CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD,
      {"OPAQUE_FD", GR_HANDLE_FD, FROM_VULKAN_FD},
      KIND_BINARY,
-     "Usual causes: the fd is a timeline semaphore's (type TIMELINE_SEMAPHORE_FD), a memory's or a "
-     "sync file; another GPU (compare UUIDs)."},
+     "Usual causes: the fd is of a timeline semaphore (type TIMELINE_SEMAPHORE_FD), of memory or "
+     "of a sync file; another GPU (compare UUIDs)."},
     {CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_WIN32,
      {"OPAQUE_WIN32", GR_HANDLE_NT, FROM_VULKAN_WIN32},
      KIND_BINARY,
-     "Usual causes: the handle is a timeline semaphore's (type TIMELINE_SEMAPHORE_WIN32), was "
-     "closed, "
-     "or is of another type or GPU (compare UUIDs)."},
+     "Usual causes: the handle is of a timeline semaphore (type TIMELINE_SEMAPHORE_WIN32), was "
+     "closed, or has another type or GPU (compare UUIDs)."},
     {CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_WIN32_KMT,
      {"OPAQUE_WIN32_KMT", GR_HANDLE_KMT,
-      "vkGetSemaphoreWin32HandleKHR gives it for the type OPAQUE_WIN32_KMT"},
+      "vkGetSemaphoreWin32HandleKHR returns it for the type OPAQUE_WIN32_KMT"},
      KIND_BINARY,
      "Usual causes: the semaphore was destroyed, which this handle does not prevent; a handle of "
      "another type or GPU (compare UUIDs)."},
     {CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_D3D12_FENCE,
-     {"D3D12_FENCE", GR_HANDLE_NT, "ID3D12Device::CreateSharedHandle gives it for an ID3D12Fence"},
+     {"D3D12_FENCE", GR_HANDLE_NT,
+      "ID3D12Device::CreateSharedHandle returns it for an ID3D12Fence"},
      KIND_FENCE,
-     "Usual causes: a fence made without D3D12_FENCE_FLAG_SHARED; a handle that was closed; "
-     "another "
+     "Usual causes: a fence created without D3D12_FENCE_FLAG_SHARED; a closed handle; another "
      "adapter (compare LUIDs)."},
     {CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_D3D11_FENCE,
-     {"D3D11_FENCE", GR_HANDLE_NT, "ID3D11Fence::CreateSharedHandle gives it"},
+     {"D3D11_FENCE", GR_HANDLE_NT, "ID3D11Fence::CreateSharedHandle returns it"},
      KIND_FENCE,
-     "Usual causes: a fence made without D3D11_FENCE_FLAG_SHARED; a handle that was closed; "
-     "another "
+     "Usual causes: a fence created without D3D11_FENCE_FLAG_SHARED; a closed handle; another "
      "adapter (compare LUIDs)."},
     {CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_NVSCISYNC,
-     {"NVSCISYNC", GR_HANDLE_NVSCI, "NvSciSyncObjAlloc gives it"},
+     {"NVSCISYNC", GR_HANDLE_NVSCI, "NvSciSyncObjAlloc returns it"},
      KIND_NVSCISYNC,
-     "NvSciSync is there on DRIVE and Jetson. Usual cause: the attributes of the object were not "
+     "NvSciSync exists on DRIVE and Jetson. Usual cause: the attributes of the object were not "
      "reconciled with those of cuDeviceGetNvSciSyncAttributes."},
     {CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_D3D11_KEYED_MUTEX,
      {"D3D11_KEYED_MUTEX", GR_HANDLE_NT,
-      "IDXGIResource1::CreateSharedHandle gives it for a resource with a keyed mutex"},
+      "IDXGIResource1::CreateSharedHandle returns it for a resource with a keyed mutex"},
      KIND_KEYED_MUTEX,
-     "Usual causes: the resource was made without D3D11_RESOURCE_MISC_SHARED_KEYEDMUTEX; the "
-     "handle is "
-     "a KMT one (type D3D11_KEYED_MUTEX_KMT); another adapter (compare LUIDs)."},
+     "Usual causes: the resource was created without D3D11_RESOURCE_MISC_SHARED_KEYEDMUTEX; the "
+     "handle is a KMT one (type D3D11_KEYED_MUTEX_KMT); another adapter (compare LUIDs)."},
     {CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_D3D11_KEYED_MUTEX_KMT,
      {"D3D11_KEYED_MUTEX_KMT", GR_HANDLE_KMT,
-      "IDXGIResource::GetSharedHandle gives it for a resource with a keyed mutex"},
+      "IDXGIResource::GetSharedHandle returns it for a resource with a keyed mutex"},
      KIND_KEYED_MUTEX,
      "Usual causes: the resource was released, which this handle does not prevent; the handle is "
      "an NT "
@@ -78,12 +75,12 @@ static const struct semaphore_rule {
     {CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_TIMELINE_SEMAPHORE_FD,
      {"TIMELINE_SEMAPHORE_FD", GR_HANDLE_FD, FROM_VULKAN_FD},
      KIND_FENCE,
-     "Usual causes: the fd is a binary semaphore's (type OPAQUE_FD) or a memory's; another GPU "
+     "Usual causes: the fd is of a binary semaphore (type OPAQUE_FD) or of memory; another GPU "
      "(compare UUIDs)."},
     {CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_TIMELINE_SEMAPHORE_WIN32,
      {"TIMELINE_SEMAPHORE_WIN32", GR_HANDLE_NT, FROM_VULKAN_WIN32},
      KIND_FENCE,
-     "Usual causes: the handle is a binary semaphore's (type OPAQUE_WIN32), was closed, or is of "
+     "Usual causes: the handle is of a binary semaphore (type OPAQUE_WIN32), was closed, or has "
      "another type or GPU (compare UUIDs)."},
 };
 
@@ -98,7 +95,7 @@ static const struct semaphore_rule *rule_of(CUexternalSemaphoreHandleType type)
     return NULL;
 }
 
-/* ---- The import ------------------------------------------------------------------------------ */
+/* ---- Imports --------------------------------------------------------------------------------- */
 
 bool gr_semaphore_type_counts(CUexternalSemaphoreHandleType type)
 {
@@ -118,12 +115,11 @@ gr_status gr_semaphore_check(const gr_semaphore_desc *info, const char *call)
     if (!rule)
         return gr_handle_unknown((int)info->type, &import, call);
     if (info->value != 0 && rule->kind != KIND_FENCE)
-        return gr_fail(
-            GR_ERR_INVALID_VALUE, call,
-            "The handle type %s was given the value %llu. CUDA driver API, "
-            "cuSignalExternalSemaphoresAsync: only timelines and fences of Direct3D have "
-            "values. Set it to 0, or another type.",
-            rule->handle.name, (unsigned long long)info->value);
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "A semaphore of type %s was given the value %llu. CUDA driver API, "
+                       "cuSignalExternalSemaphoresAsync: only timelines and Direct3D fences have "
+                       "values. Set it to 0, or choose another type.",
+                       rule->handle.name, (unsigned long long)info->value);
     const struct gr_handle handle = {info->fd, info->win32_handle, info->win32_name,
                                      info->nvscisync};
     return gr_handle_check(&rule->handle, &handle, &import, call);
@@ -153,7 +149,7 @@ gr_status gr_semaphore_refused(const gr_semaphore_desc *info, CUresult code, con
 
 /* ---- Signals and waits ----------------------------------------------------------------------- */
 
-/* What a semaphore is that the host waits for has no handle, and so no type. */
+/* A semaphore that the host waits for has no handle and therefore no type. */
 static enum semaphore_kind kind_of(const gr_semaphore *semaphore)
 {
     const struct semaphore_rule *rule = rule_of(semaphore->type);
@@ -169,37 +165,36 @@ static const char *kind_text(enum semaphore_kind kind)
     return texts[kind];
 }
 
-/* Records that a field is there which this kind does not have. */
+/* Records an error about a field that this kind does not have. */
 static gr_status no_such_field(enum semaphore_kind kind, bool is_wait, const char *field,
                                const char *whose, const char *call)
 {
-    return gr_fail(GR_ERR_INVALID_VALUE, call,
-                   "A point of %s was given `%s`. CUDA driver API, %s: that is for %s. Leave it 0.",
-                   kind_text(kind), field,
-                   is_wait ? "cuWaitExternalSemaphoresAsync" : "cuSignalExternalSemaphoresAsync",
-                   whose);
+    return gr_fail(
+        GR_ERR_INVALID_VALUE, call,
+        "A point of %s was given `%s`. CUDA driver API, %s: only %s have it. Leave it 0.",
+        kind_text(kind), field,
+        is_wait ? "cuWaitExternalSemaphoresAsync" : "cuSignalExternalSemaphoresAsync", whose);
 }
 
 gr_status gr_semaphore_check_point(const gr_semaphore_point *point, bool is_wait, const char *call)
 {
     const enum semaphore_kind kind = kind_of(point->semaphore);
     if (point->value != 0 && kind != KIND_FENCE)
-        return no_such_field(kind, is_wait, "value", "timelines and fences of Direct3D", call);
+        return no_such_field(kind, is_wait, "value", "timelines and Direct3D fences", call);
     if (point->key != 0 && kind != KIND_KEYED_MUTEX)
         return no_such_field(kind, is_wait, "key", "keyed mutexes", call);
     if (point->timeout_ms != 0 && (kind != KIND_KEYED_MUTEX || !is_wait))
         return no_such_field(kind, is_wait, "timeout_ms", "waits for keyed mutexes", call);
     if (point->nvsci_fence && kind != KIND_NVSCISYNC)
-        return no_such_field(kind, is_wait, "nvsci_fence", "NvSciSync", call);
+        return no_such_field(kind, is_wait, "nvsci_fence", "NvSciSync objects", call);
     if (point->skip_nvscibuf && kind != KIND_NVSCISYNC)
-        return no_such_field(kind, is_wait, "skip_nvscibuf", "NvSciSync", call);
+        return no_such_field(kind, is_wait, "skip_nvscibuf", "NvSciSync objects", call);
     if (!point->nvsci_fence && kind == KIND_NVSCISYNC)
-        return gr_fail(
-            GR_ERR_INVALID_VALUE, call,
-            "A point of a NvSciSync object was given no fence: nvsci_fence is NULL. CUDA "
-            "driver API, %s. Pass a NvSciSyncFence.",
-            is_wait ? "cuWaitExternalSemaphoresAsync: it is what is waited for"
-                    : "cuSignalExternalSemaphoresAsync: the signal is written there");
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "A point of a NvSciSync object has no fence: nvsci_fence is NULL. CUDA "
+                       "driver API, %s. Pass a NvSciSyncFence.",
+                       is_wait ? "cuWaitExternalSemaphoresAsync waits for it"
+                               : "cuSignalExternalSemaphoresAsync writes the signal there");
     return GR_OK;
 }
 

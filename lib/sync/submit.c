@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a submit of the graphics API waits for and signals.
+ * The waits and signals of one submit of the graphics API.
  *
  * A submit that has begun only reserves: its resources get their new points when it is committed.
- * So taking one back leaves nothing behind that a stream could wait for.
+ * Cancelling it therefore leaves nothing behind that a stream could wait for.
  */
 #include "lib/sync/submit.h"
 
@@ -23,7 +23,10 @@ static struct gr_submit_made *made_of(gr_submit *submit)
 
 /* ---- End ------------------------------------------------------------------------------------- */
 
-/* A resource's part: its next map waits for the signal, or for what it would have waited before. */
+/*
+ * Settles a resource: its next map waits for the signal, or for what it would have waited for
+ * before.
+ */
 static void settle_use(struct gr_submit_made *s, struct gr_submit_use *use, bool made)
 {
     if (!use->sync)
@@ -50,7 +53,7 @@ static void end_claim(gr_semaphore *release, uint64_t waited_before, bool made)
     pthread_mutex_unlock(&release->lock);
 }
 
-/* The semaphores' part, once all resources are settled. */
+/* Settles the semaphores, once all resources are settled. */
 static void end(struct gr_submit_made *s)
 {
     if (s->over)
@@ -62,7 +65,7 @@ static void end(struct gr_submit_made *s)
         gr_sync_skip_signal(s->signals[i]);
 }
 
-/* Takes back what is not committed, and frees it. */
+/* Cancels what is not committed, and frees the submit. */
 static void drop(struct gr_submit_made *s)
 {
     pthread_mutex_lock(&lock);
@@ -79,7 +82,10 @@ static void drop(struct gr_submit_made *s)
 
 /* ---- Begin ----------------------------------------------------------------------------------- */
 
-/* Where the semaphore is in the list, or `count`. The last one first: most have one pair. */
+/*
+ * The index of the semaphore in the list, or `count`. Searches backwards, because most have one
+ * pair.
+ */
 static size_t find_semaphore(gr_semaphore *const list[], size_t count,
                              const gr_semaphore *semaphore)
 {
@@ -89,7 +95,7 @@ static size_t find_semaphore(gr_semaphore *const list[], size_t count,
     return count;
 }
 
-/* Reserves a signal of the resource's semaphore, once for all resources that share it. */
+/* Reserves a signal of the semaphore, once for all resources that share it. */
 static gr_status add_signal(struct gr_submit_made *s, gr_semaphore *acquire, uint64_t *number,
                             const char *call)
 {
@@ -125,7 +131,7 @@ static void note_wait(struct gr_submit_made *s, gr_semaphore *release, uint64_t 
         s->wait_values[i] = value;
 }
 
-/* A binary signal is waited for once, by this submit until it is taken back. */
+/* Only one submit can wait for a binary signal: this one, until it is cancelled. */
 static gr_status claim_binary(struct gr_submit_made *s, size_t i, bool *pending, const char *call)
 {
     gr_semaphore *release = s->waits[i];
@@ -136,8 +142,8 @@ static gr_status claim_binary(struct gr_submit_made *s, size_t i, bool *pending,
     *pending = s->wait_values[i] > release->handed && release->signalled > release->waited;
     if (release->claimed && s->wait_values[i] > release->handed) {
         status = gr_fail(GR_ERR_STATE, call,
-                         "Another submit that has begun is going to wait for the binary semaphore: "
-                         "call gr_submit_commit() or gr_submit_free() for that one first.");
+                         "Another submit that has begun will wait for the binary semaphore: call "
+                         "gr_submit_commit() or gr_submit_free() for that one first.");
     } else if (*pending) {
         s->waited_before[i] = release->waited;
         release->waited = release->signalled;
@@ -147,7 +153,7 @@ static gr_status claim_binary(struct gr_submit_made *s, size_t i, bool *pending,
     return status;
 }
 
-/* Keeps of the waits those that there is something to wait for; none after an error. */
+/* Keeps only the waits that have something to wait for; none after an error. */
 static gr_status claim_waits(struct gr_submit_made *s, gr_status status, const char *call)
 {
     size_t count = s->shown.wait_count, kept = 0;
@@ -167,7 +173,7 @@ static gr_status claim_waits(struct gr_submit_made *s, gr_status status, const c
     return status;
 }
 
-/* Binary semaphores have numbers for us only. */
+/* The numbers of binary semaphores are internal. */
 static void hide_numbers(struct gr_submit_made *s)
 {
     for (size_t i = 0; i < s->shown.wait_count; i++)
@@ -252,14 +258,14 @@ gr_submit *gr_submit_begin(gr_resource *const resources[], size_t n)
     return begin(resources, n, false, __func__);
 }
 
-/* ---- What the caller, a ring or a resource says of it ---------------------------------------- */
+/* ---- Calls for a submit that has begun ------------------------------------------------------- */
 
 static gr_status check_alive(const gr_submit *submit, const char *call)
 {
     if (!submit)
         return gr_fail(
             GR_ERR_INVALID_VALUE, call,
-            "The submit is NULL: did gr_submit_begin() fail? See gr_last_error() there.");
+            "The submit is NULL: did gr_submit_begin() fail? gr_last_error() there says why.");
     if (gr_live_has(GR_LIVE_RING_SUBMIT, submit))
         return GR_OK;
     return gr_live_check(GR_LIVE_SUBMIT, submit, call);
@@ -313,7 +319,8 @@ gr_status gr_submit_check_begun(gr_submit *submit, const char *call)
 {
     GR_TRY(check_alive(submit, call));
     return gr_submit_is_committed(submit)
-               ? gr_fail(GR_ERR_STATE, call, "The submit has been made already: begin another one.")
+               ? gr_fail(GR_ERR_STATE, call,
+                         "The submit has been committed already: begin another one.")
                : GR_OK;
 }
 
@@ -357,8 +364,8 @@ void gr_submit_free(gr_submit *submit)
 {
     if (submit && gr_live_has(GR_LIVE_RING_SUBMIT, submit))
         gr_fail(GR_ERR_STATE, __func__,
-                "The submit is of a ring's slots, which frees it: hand the slots on, or give them "
-                "up. Nothing was done.");
+                "The submit belongs to slots of a ring, which frees it: publish, give back or "
+                "cancel the slots. Nothing was done.");
     else if (submit && gr_live_end(GR_LIVE_SUBMIT, submit, __func__))
         drop(made_of(submit));
 }

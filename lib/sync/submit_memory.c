@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The memory of submits: a loop of begin, commit and free finds its own again. */
+/* The memory of submits, which is kept: a loop of begin, commit and free does not allocate. */
 #include "lib/sync/submit_memory.h"
 
 #include <pthread.h>
@@ -21,7 +21,7 @@ static bool fits_better(const struct gr_submit_made *a, const struct gr_submit_m
     return !b || (a->room >= n ? b->room < n || a->room < b->room : a->room > b->room);
 }
 
-/* The smallest that is large enough, else the largest; NULL if there is none. */
+/* The smallest one that is large enough, or else the largest, or NULL. */
 static struct gr_submit_made *take_spare(size_t n)
 {
     pthread_mutex_lock(&lock);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The semaphores of a resource: which it has, and the end of its last work with them. */
+/* The semaphores of a resource, and the end of its last work. */
 #include "lib/sync/sync.h"
 
 #include <grinterop/submit.h>
@@ -19,7 +19,7 @@ gr_status gr_sync_mark(CUevent *event, CUstream stream)
     CUresult result = gr_driver()->EventRecord(*event, stream);
     return result == CUDA_SUCCESS
                ? GR_OK
-               : gr_fail_work(result, "cuEventRecord", "The stream's place could not be marked.");
+               : gr_fail_work(result, "cuEventRecord", "No event could be recorded on the stream.");
 }
 
 gr_status gr_sync_mark_taken(gr_semaphore *semaphore, CUstream stream)
@@ -30,7 +30,7 @@ gr_status gr_sync_mark_taken(gr_semaphore *semaphore, CUstream stream)
     return status;
 }
 
-/* ---- The end --------------------------------------------------------------------------------- */
+/* ---- The last work --------------------------------------------------------------------------- */
 
 gr_status gr_sync_last_work(struct gr_sync *sync, CUevent *event)
 {
@@ -47,7 +47,7 @@ gr_status gr_sync_last_work(struct gr_sync *sync, CUevent *event)
     return GR_OK;
 }
 
-/* The semaphores that go may be the last hold of what the last release has yet to signal. */
+/* The old semaphores may be destroyed here, and the last release may still have to signal them. */
 static gr_status wait_for_last_work(struct gr_sync *sync)
 {
     const gr_cuda_api *cu = gr_driver();
@@ -70,7 +70,7 @@ gr_status gr_sync_set(gr_resource *resource, gr_semaphore *acquire, gr_semaphore
     GR_TRY(gr_context_enter(&resource->context, &pushed, call));
     gr_status status = wait_for_last_work(sync);
     if (status == GR_OK) {
-        bool is_new = sync->is_new && acquire; /* without, the program orders the work itself */
+        bool is_new = sync->is_new && acquire; /* otherwise the program orders the work itself */
         gr_semaphore_hold(acquire);
         gr_semaphore_hold(release);
         gr_sync_end(sync, true);
@@ -92,7 +92,7 @@ void gr_sync_end(struct gr_sync *sync, bool alive)
     *sync = (struct gr_sync){.by_commands = sync->by_commands};
 }
 
-/* ---- Which semaphores ------------------------------------------------------------------------ */
+/* ---- Setting the semaphores ------------------------------------------------------------------ */
 
 static bool is_plain(CUexternalSemaphoreHandleType type)
 {
@@ -108,14 +108,13 @@ static gr_status check_semaphore(const gr_resource *resource, const gr_semaphore
         return GR_OK;
     if (!semaphore)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "`%s` is NULL: did the call that makes the semaphore fail? Pass "
-                       "GR_SEMAPHORE_NONE if the program keeps that order by itself.",
+                       "`%s` is NULL: did the creation of the semaphore fail? Pass "
+                       "GR_SEMAPHORE_NONE if the program keeps that order itself.",
                        name);
     if (!is_plain(semaphore->type))
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "A semaphore of type %s has more to it than a value: use "
-                       "gr_semaphore_wait() before gr_map() and gr_semaphore_signal() after the "
-                       "release.",
+                       "A semaphore of type %s needs more than a value: use gr_semaphore_wait() "
+                       "before gr_map() and gr_semaphore_signal() after the release.",
                        gr_semaphore_type_name(semaphore->type));
     if (semaphore->context.handle != resource->context.handle)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
@@ -132,7 +131,7 @@ static gr_status check_pair(const gr_resource *resource, const gr_semaphore *acq
     if (status == GR_OK && acquire == release && acquire != GR_SEMAPHORE_NONE)
         status = gr_fail(GR_ERR_INVALID_VALUE, call,
                          "`acquire` and `release` are the same semaphore: each side signals its "
-                         "own, since values only grow.");
+                         "own, because values only grow.");
     return status;
 }
 
@@ -142,7 +141,7 @@ gr_status gr_sync_check_idle(const gr_resource *resource, const char *call)
     if (resource->in_a_ring)
         return gr_fail(GR_ERR_STATE, call,
                        "The resource is a slot of a ring: acquire it by gr_ring_acquire_write() or "
-                       "gr_ring_acquire_read(), which give the submit too.");
+                       "gr_ring_acquire_read(), which also begin the submit.");
     gr_resource_collect(resource);
     if (resource->mapped)
         return gr_fail(GR_ERR_STATE, call, "The resource is mapped: release its buffer first.");
@@ -154,8 +153,8 @@ static gr_status check_settable(const gr_resource *resource, const char *call)
     GR_TRY(gr_sync_check_idle(resource, call));
     if (!gr_sync_is_submitted(resource))
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The resource is shared by the transport %s, which needs no semaphores: map "
-                       "and release order the work by themselves.",
+                       "The resource uses the transport %s, which needs no semaphores: map and "
+                       "release order the work.",
                        resource->transport);
     return resource->sync->begun ? gr_sync_check_ready(resource, call) : GR_OK;
 }
