@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The operations of resources in external memory. The import stays for the life of the resource; a
- * map only waits for the graphics API's semaphore and a release only signals CUDA's.
+ * The backend of resources in external memory. The import lasts as long as the resource: a map only
+ * waits for the graphics API's semaphore, and a release only signals CUDA's.
  */
 #include "lib/external/external.h"
 
@@ -19,7 +19,7 @@
 #include "lib/retire.h"
 #include "lib/sync/submit.h"
 
-/* ---- The end, which must not overtake the streams -------------------------------------------- */
+/* ---- The end, after the streams have passed -------------------------------------------------- */
 
 /* What a closed resource leaves until the streams have passed. */
 struct leftover {
@@ -47,7 +47,7 @@ static void end_retired(struct gr_retired *retired, bool alive)
     free(retired);
 }
 
-/* Sets what is left aside until `after`; without memory for that the thread waits. */
+/* Defers the end until `after` passes. Without memory for that the thread waits. */
 static void retire(struct leftover *left, struct gr_context *context, CUevent after)
 {
     struct leftover *kept = malloc(sizeof(*kept));
@@ -59,11 +59,11 @@ static void retire(struct leftover *left, struct gr_context *context, CUevent af
     }
     *kept = *left;
     kept->retired = (struct gr_retired){.context = *context, .after = after, .end = end_retired};
-    context->primary_of = -1; /* its hold has moved */
+    context->primary_of = -1; /* `kept` holds the context now */
     gr_retire(&kept->retired);
 }
 
-/* What was set aside until its OpenGL context is current: it is, if this resource has it. */
+/* Frees what waits for the resource's OpenGL context, if that is current. */
 static void collect_in_context(const gr_resource *resource)
 {
     const struct gr_external_kind *kind = gr_external_of(resource)->kind;
@@ -86,7 +86,7 @@ static gr_status unregister(gr_resource *resource)
         if (after)
             gr_driver()->EventDestroy(after);
         else if (status != GR_OK)
-            gr_driver()->CtxSynchronize(); /* nothing else tells any more */
+            gr_driver()->CtxSynchronize(); /* no event marks the end of the work */
         end_leftover(&left, true);
     }
     r->ptr = 0;
@@ -100,7 +100,7 @@ static gr_status unregister(gr_resource *resource)
 
 /* ---- Operations ------------------------------------------------------------------------------ */
 
-/* The operations below are given resources of this backend only. */
+/* The operations below are called for resources of this backend only. */
 static const struct gr_external *own(const gr_resource *resource)
 {
     return (const struct gr_external *)resource;
@@ -128,7 +128,7 @@ static gr_status refuse_thread(const gr_resource *resource, const char *call)
     return own(resource)->kind->refuse_thread(resource, call);
 }
 
-/* Of one kind, both in a ring or none, and with one rule for their thread. */
+/* Whether both are of one kind, in a ring or not, and have the same rule for their thread. */
 static bool go_together(const gr_resource *a, const gr_resource *b)
 {
     const struct gr_external_kind *kind = kind_of(a);
@@ -145,17 +145,17 @@ static size_t run(gr_resource *const resources[], size_t n)
     return count;
 }
 
-/* Nobody has given the image the layout in which CUDA has it. */
+/* The image has no layout for CUDA yet. */
 static gr_status refuse_new(const char *call)
 {
-    return gr_fail(GR_ERR_STATE, call,
-                   "The image is new, and nothing has handed it to CUDA: make a submit of it first "
-                   "(gr_submit_begin(), and gr_vk_submit() with its layout in `last`). A program "
-                   "that orders both sides itself says so by gr_resource_set_sync() with "
-                   "GR_SEMAPHORE_NONE for both.");
+    return gr_fail(
+        GR_ERR_STATE, call,
+        "The image is new and has not been handed to CUDA: make a submit of it first "
+        "(gr_submit_begin(), and gr_vk_submit() with its layout in `last`). A program that orders "
+        "both sides itself calls gr_resource_set_sync() with GR_SEMAPHORE_NONE for both.");
 }
 
-/* The import keeps the storage; what may be missing is the order. */
+/* The import keeps the storage alive; only the order may be undecided. */
 static gr_status check_storage(gr_resource *const resources[], size_t n, const char *call)
 {
     gr_status status = GR_OK;
@@ -167,7 +167,7 @@ static gr_status check_storage(gr_resource *const resources[], size_t n, const c
     return status;
 }
 
-/* Tells a graphics API that takes commands from this thread; `begin` is after a release. */
+/* Issues commands for a graphics API that takes them from this thread. `begin`: after a release. */
 static gr_status tell_graphics(gr_resource *const resources[], size_t n, bool begin)
 {
     const struct gr_external_kind *kind = kind_of(resources[0]);
@@ -187,7 +187,7 @@ static gr_status map(gr_resource *const resources[], size_t n, CUstream stream)
     return status;
 }
 
-/* The waits that are in the stream do no harm: the next map waits for the same once more. */
+/* Waits that the stream contains do no harm: the next map waits for the same again. */
 static void undo_map(gr_resource *const resources[], size_t n, CUstream stream)
 {
     gr_sync_undo_acquire(resources, n, stream);
@@ -198,7 +198,7 @@ static void undo_map(gr_resource *const resources[], size_t n, CUstream stream)
 static gr_status unmap(gr_resource *const resources[], size_t n, CUstream stream)
 {
     gr_status status = gr_sync_release(resources, n, stream);
-    /* CUDA has given them back by now, but what comes next may be too early. */
+    /* The graphics API has the resources back, but its next commands may run too early. */
     if (status == GR_OK && tell_graphics(resources, n, true) != GR_OK)
         return gr_error_set_class(GR_ERR_PARTIAL);
     return status;
@@ -206,7 +206,7 @@ static gr_status unmap(gr_resource *const resources[], size_t n, CUstream stream
 
 static gr_status array(const gr_resource *resource, unsigned level, unsigned layer, CUarray *found)
 {
-    (void)layer; /* the level's array has them all */
+    (void)layer; /* the level's array contains all layers */
     CUresult result =
         gr_driver()->MipmappedArrayGetLevel(found, gr_external_of(resource)->mipmapped, level);
     if (result == CUDA_SUCCESS)
@@ -235,10 +235,7 @@ static void describe(const gr_resource *resource, char *text, size_t size)
                  r->offset);
 }
 
-/*
- * Any thread may end CUDA's part; what needs the graphics API's own is the kind's, whose end() sees
- * to it.
- */
+/* Any thread may end CUDA's part. The kind's end() defers what needs the graphics API's thread. */
 static void park(gr_resource *resource, bool freed)
 {
     struct gr_error_record before;
@@ -249,12 +246,13 @@ static void park(gr_resource *resource, bool freed)
     gr_error_save(&before);
     resource->parked = false;
     if (gr_resource_unregister(resource, "gr_resource_free") != GR_OK)
-        gr_log(GR_LOG_WARNING, "gr_resource_free: CUDA's part of a resource ended with an error");
+        gr_log(GR_LOG_WARNING,
+               "gr_resource_free: a resource was unregistered from CUDA with an error");
     gr_error_restore(&before);
     gr_resource_settle(resource);
 }
 
-/* The event of the last release stays the resource's, for others who ask. */
+/* The resource keeps the event of its last release, which others may query. */
 static gr_status last_work(gr_resource *resource, CUevent *event, bool *owned)
 {
     struct gr_sync *sync = gr_sync_of(resource);
@@ -280,7 +278,7 @@ static void collect(const gr_resource *resource)
 static void destroy(gr_resource *resource)
 {
     struct gr_external *r = gr_external_of(resource);
-    if (r->memory) { /* its CUDA context is gone, and all that was in it */
+    if (r->memory) { /* its CUDA context is gone with all objects in it */
         struct leftover left = {.memory = r->memory, .sync = r->sync};
         gr_submit_leave(&r->sync);
         end_leftover(&left, false);
@@ -298,8 +296,8 @@ CUexternalMemory gr_resource_external_memory(const gr_resource *resource)
     if (r && r->memory->handle)
         return r->memory->handle;
     gr_fail(GR_ERR_STATE, __func__,
-            r ? "The memory is CUDA's own, made by cuMemCreate: it was not imported."
-              : "The resource is not in memory that CUDA imported, but by %s.",
+            r ? "CUDA allocated the memory by cuMemCreate: it was not imported."
+              : "The resource is not in memory that CUDA imported; it uses the transport %s.",
             resource->backend->name);
     return NULL;
 }

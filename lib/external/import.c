@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory on its way into CUDA: imported once, and held by each resource that lies in it. */
+/* Memory that is imported into CUDA once and held by each resource in it. */
 #include "lib/external/import.h"
 
 #include <stdlib.h>
@@ -18,8 +18,8 @@ static struct gr_import *allocate(const char *call)
 }
 
 /*
- * The driver takes a descriptor when the import succeeds, but the caller's is to be taken only when
- * all has succeeded: so the driver gets a copy.
+ * The driver takes the descriptor when the import succeeds, but the caller keeps its own if a later
+ * step fails. Therefore the driver gets a copy.
  */
 static gr_status import_handle(struct gr_import *import, const gr_external_memory_desc *info,
                                const char *call)
@@ -29,11 +29,10 @@ static gr_status import_handle(struct gr_import *import, const gr_external_memor
     if (gr_external_has_fd(info->type)) {
         desc.handle.fd = gr_fd_copy(info->fd);
         if (desc.handle.fd < 0)
-            return gr_fail(
-                GR_ERR_INVALID_VALUE, call,
-                "The file descriptor %d is not open, or there is none left for a copy: was "
-                "it closed, or taken by an earlier import?",
-                info->fd);
+            return gr_fail(GR_ERR_INVALID_VALUE, call,
+                           "The file descriptor %d is not open, or no descriptor is left for a "
+                           "copy: was it closed, or taken by an earlier import?",
+                           info->fd);
     }
     CUresult result = gr_driver()->ImportExternalMemory(&import->handle, &desc);
     if (result == CUDA_SUCCESS)
@@ -92,7 +91,7 @@ void gr_import_drop(struct gr_import *import, bool alive)
         return;
     }
     if (!import->handle)
-        gr_vmm_end(&import->vmm); /* of the device, not of a context */
+        gr_vmm_end(&import->vmm); /* belongs to the device, not to a context */
     else if (alive)
         gr_driver()->DestroyExternalMemory(import->handle);
     free(import);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Making resources in external memory: memory is imported, and the part of it that the resource is
- * mapped once, for the resource's life.
+ * Creates resources in external memory: imports the memory, and maps the resource's part of it
+ * once, for the life of the resource.
  */
 #include "lib/external/make_resource.h"
 
@@ -19,7 +19,7 @@
 #include "lib/retire.h"
 #include "lib/struct_size.h"
 
-/* ---- The part of the memory that the resource is --------------------------------------------- */
+/* ---- The part of the memory ------------------------------------------------------------------ */
 
 static gr_status map_buffer(struct gr_external *r, const gr_external_part_desc *part)
 {
@@ -27,11 +27,10 @@ static gr_status map_buffer(struct gr_external *r, const gr_external_part_desc *
     CUresult result = gr_driver()->ExternalMemoryGetMappedBuffer(&r->ptr, r->memory->handle, &desc);
     if (result == CUDA_SUCCESS)
         return GR_OK;
-    return gr_fail_cuda(
-        result, "cuExternalMemoryGetMappedBuffer",
-        "%zu byte%s at offset %zu of the memory, which has %zu, could not be mapped. "
-        "Is the memory as large as was said, and the offset the one it is bound at?",
-        r->base.size, gr_s(r->base.size), part->offset, r->memory->size);
+    return gr_fail_cuda(result, "cuExternalMemoryGetMappedBuffer",
+                        "%zu byte%s at offset %zu of the memory, which has %zu, could not be "
+                        "mapped. Are the size of the memory and the offset of the buffer right?",
+                        r->base.size, gr_s(r->base.size), part->offset, r->memory->size);
 }
 
 static gr_status map_image(struct gr_external *r, const gr_external_part_desc *part)
@@ -42,12 +41,11 @@ static gr_status map_image(struct gr_external *r, const gr_external_part_desc *p
         gr_driver()->ExternalMemoryGetMappedMipmappedArray(&r->mipmapped, r->memory->handle, &desc);
     if (result == CUDA_SUCCESS)
         return GR_OK;
-    return gr_fail_cuda(
-        result, "cuExternalMemoryGetMappedMipmappedArray",
-        "The image at offset %zu of the memory, which has %zu byte%s, could not be mapped. Is it "
-        "described as it was made: tiling, levels, layers, format, use as an attachment, and "
-        "memory dedicated to it or not?",
-        part->offset, r->memory->size, gr_s(r->memory->size));
+    return gr_fail_cuda(result, "cuExternalMemoryGetMappedMipmappedArray",
+                        "The image at offset %zu of the memory, which has %zu byte%s, could not be "
+                        "mapped. Does the description match the image: tiling, levels, layers, "
+                        "format, use as an attachment, dedicated memory or not?",
+                        part->offset, r->memory->size, gr_s(r->memory->size));
 }
 
 static void note_image(gr_resource *resource, const gr_external_image_desc *image)
@@ -97,7 +95,10 @@ static void make_ready(struct gr_external *r, const struct gr_context *context, 
     gr_resource_init(&r->base, &gr_external_backend, context, handle, flags);
 }
 
-/* Makes the part a resource. The import's hold is the resource's on success. */
+/*
+ * Creates a resource in a part of the memory. On success the resource takes over the hold on the
+ * import.
+ */
 static gr_status make_in(struct gr_external *r, struct gr_import *import,
                          const struct gr_context *context, const gr_external_part_desc *part,
                          unsigned flags, const char *call)
@@ -166,9 +167,9 @@ void gr_external_make_part(struct gr_external *r, const struct gr_context *conte
     make_ready(r, context, (void *)(uintptr_t)r->ptr, flags);
 }
 
-/* ---- What the program gives ------------------------------------------------------------------ */
+/* ---- The caller's structs -------------------------------------------------------------------- */
 
-/* A program's descriptions, in the library's own form; what was left out is all of the memory. */
+/* The caller's structs in this library's version, with defaults for missing ones. */
 struct given {
     gr_external_memory_desc memory;
     gr_external_part_desc part;
@@ -224,12 +225,12 @@ static gr_status check_sharing(const gr_resource *resource, const gr_external_pa
     gr_status status = gr_resource_check_open(resource, call);
     const struct gr_external *r = gr_external_of(resource);
     if (status == GR_OK && !r)
-        status = gr_fail(GR_ERR_STATE, call, "The resource is not in external memory, but by %s.",
+        status = gr_fail(GR_ERR_STATE, call,
+                         "The resource is not in external memory; it uses the transport %s.",
                          resource->backend->name);
     if (status == GR_OK && r->memory->dedicated)
         status = gr_fail(GR_ERR_INVALID_VALUE, call,
-                         "The memory was allocated for one buffer or image (dedicated): it has no "
-                         "other part.");
+                         "The memory is dedicated to one buffer or image: it has no other part.");
     if (status == GR_OK)
         status = gr_external_check_part(part, r->memory->size, false, r->memory->type, call);
     return status == GR_OK ? check_flags(part, flags, call) : status;

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Parts of imported memory: that buffers and images lie in it, and that the images are ones CUDA
- * has.
- */
+/* Checks that the parts of imported memory lie within it, and that CUDA supports the images. */
 #include "lib/external/memory_part.h"
 
 #include <stdint.h>
@@ -25,9 +22,8 @@ static gr_status check_buffer(const gr_external_part_desc *part, size_t size, co
         return GR_OK;
     return gr_fail(GR_ERR_INVALID_VALUE, call,
                    "The buffer of %zu byte%s at offset %zu does not end within the memory of %zu "
-                   "byte%s. " BUFFER_CALL
-                   ": offset and size are a range of the memory. A size of 0 "
-                   "means up to the memory's end.",
+                   "byte%s. " BUFFER_CALL ": offset and size are a range of the memory. A size of "
+                                          "0 means up to the end of the memory.",
                    part->size, gr_s(part->size), part->offset, size, gr_s(size));
 }
 
@@ -38,15 +34,14 @@ static gr_status check_extent(const gr_external_image_desc *image, const char *c
     if (image->width == 0 || (image->height == 0 && image->depth != 0))
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "The image is %zu x %zu x %zu texels. " CREATE_CALL
-                       ": there is a width, and a "
-                       "depth only with a height. Set height and depth to 0 in 1D, depth in 2D.",
+                       ": a width is required, and a depth requires a height. Set height and depth "
+                       "to 0 in 1D, depth in 2D.",
                        image->width, image->height, image->depth);
     if (image->layers > 0 && image->depth > 0)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "The image has a depth of %zu and %u layer%s. " CREATE_CALL
-                       ": the number of "
-                       "layers stands where the depth does, so no 3D image has layers. Set one of "
-                       "them to 0.",
+                       ": the number of layers takes the place of the depth, so a 3D image has no "
+                       "layers. Set one of them to 0.",
                        image->depth, image->layers, gr_s(image->layers));
     return GR_OK;
 }
@@ -56,15 +51,16 @@ static gr_status check_cube(const gr_external_image_desc *image, const char *cal
     if (!image->cube)
         return GR_OK;
     if (image->width != image->height)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The cube's faces are %zu x %zu texels. " CREATE_CALL ": faces are square. "
-                       "Give width and height the same value, or `cube` false.",
-                       image->width, image->height);
+        return gr_fail(
+            GR_ERR_INVALID_VALUE, call,
+            "The cube's faces are %zu x %zu texels. " CREATE_CALL
+            ": faces are square. Set width and height to the same value, or `cube` to false.",
+            image->width, image->height);
     if (image->layers == 0 || image->layers % 6 != 0)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "The cube has %u layer%s. " CREATE_CALL
-                       ": a cube has six, an array of cubes a "
-                       "multiple of six. Count each face as a layer, or give `cube` false.",
+                       ": a cube has six, an array of cubes a multiple of six. Count each face as "
+                       "a layer, or set `cube` to false.",
                        image->layers, gr_s(image->layers));
     return GR_OK;
 }
@@ -74,22 +70,20 @@ static gr_status check_texel(const gr_external_image_desc *image, const char *ca
     if (gr_channel_bytes(image->format) == 0)
         return gr_fail(
             GR_ERR_INVALID_VALUE, call,
-            "The image's format is 0x%x. " CREATE_CALL ": a format says what one channel "
-            "is. Pass an integer of 8, 16 or 32 bits, half or float "
-            "(CU_AD_FORMAT_UNSIGNED_INT8 and so on); `normalized` and `srgb` say the rest.",
+            "The image's format is 0x%x. " CREATE_CALL
+            ": the format describes one channel. Pass an integer of 8, 16 or 32 bits, half or "
+            "float (GR_FORMAT_UNSIGNED_INT8 and so on), and set `normalized` and `srgb`.",
             (unsigned)image->format);
     if (image->channels != 1 && image->channels != 2 && image->channels != 4)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "The image has %u channel%s. " CREATE_CALL
-                       ": there are 1, 2 or 4. Use a format "
-                       "of four channels where the graphics API has three.",
+                       ": 1, 2 or 4 are possible. Use a format of four channels if the graphics "
+                       "API has three.",
                        image->channels, gr_s(image->channels));
     if (image->color_attachment && image->depth_texture)
-        return gr_fail(
-            GR_ERR_INVALID_VALUE, call,
-            "The image is given as a colour attachment and as a depth texture. " ARRAY_CALL
-            ": the flags tell how the texels are stored, and it is one way. Set one of "
-            "them.");
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The image is both a colour attachment and a depth texture. " ARRAY_CALL
+                       ": the flags describe how the texels are stored. Set only one of them.");
     return GR_OK;
 }
 
@@ -110,32 +104,33 @@ static gr_status check_levels(const gr_external_image_desc *image, CUexternalMem
     unsigned most = gr_whole_chain(image->width, image->height, image->depth);
     if (image->levels > most)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The image has %u mip level%s. " CREATE_CALL ": %zu x %zu x %zu texels are "
-                       "halved down to one in %u. Pass the number that the image was made with.",
+                       "The image has %u mip level%s. " CREATE_CALL
+                       ": %zu x %zu x %zu texels have at most %u. Pass the number that the image "
+                       "was created with.",
                        image->levels, gr_s(image->levels), image->width, image->height,
                        image->depth, most);
     if (image->placed_levels &&
         (image->placed_levels > most || image->layers == 0 || image->placed_levels < image->levels))
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "placed_levels is %u: it is at least `levels`, %u, and at most a whole "
-                       "chain, %u, of an "
-                       "image with layers.",
+                       "placed_levels is %u: for an image with layers it is between `levels`, %u, "
+                       "and a whole chain, %u.",
                        image->placed_levels, image->levels, most);
     if (type == CU_EXTERNAL_MEMORY_HANDLE_TYPE_NVSCIBUF && image->levels > 1)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The image in NVSCIBUF memory has %u mip level%s. " ARRAY_CALL
-                       ": there must be one. Pass 1, and a resource for each level that you need.",
-                       image->levels, gr_s(image->levels));
+        return gr_fail(
+            GR_ERR_INVALID_VALUE, call,
+            "The image in NVSCIBUF memory has %u mip level%s. " ARRAY_CALL
+            ": there must be one. Pass 1, and create a resource for each level that you need.",
+            image->levels, gr_s(image->levels));
     return GR_OK;
 }
 
-/* a * b, or as much as there can be. */
+/* a * b, or SIZE_MAX if it overflows. */
 static size_t times(size_t a, size_t b)
 {
     return b != 0 && a > SIZE_MAX / b ? SIZE_MAX : a * b;
 }
 
-/* Whatever the layout, each texel of the first level has its bytes. */
+/* The size of the first level's texels, a lower bound for every layout. */
 static size_t least_bytes(const gr_external_image_desc *image)
 {
     size_t bytes = times(gr_channel_bytes(image->format) * image->channels, image->width);
@@ -149,15 +144,14 @@ static gr_status check_image(const gr_external_part_desc *part, size_t size,
 {
     const gr_external_image_desc *image = part->image;
     if ((int)type == GR_DMABUF_FD)
-        return gr_fail(
-            GR_ERR_INVALID_VALUE, call,
-            "The memory of the type DMABUF_FD was given an image. " ARRAY_CALL
-            ": images in a dma_buf are not supported. Make a buffer of it (`image` NULL).");
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "Memory of the type DMABUF_FD was given an image. " ARRAY_CALL
+                       ": images in a dma_buf are not supported. Use a buffer (`image` NULL).");
     if (part->size != 0)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "The image was given a size of %zu byte%s. " ARRAY_CALL
-                       ": an image's bytes follow from what it is. Set the part's size to 0; the "
-                       "memory's own is another field.",
+                       ": the size of an image follows from its description. Set the part's size "
+                       "to 0; the size of the memory is another field.",
                        part->size, gr_s(part->size));
     gr_status status = check_extent(image, call);
     if (status == GR_OK)
@@ -171,9 +165,9 @@ static gr_status check_image(const gr_external_part_desc *part, size_t size,
     if (least_bytes(image) > size - part->offset)
         return gr_fail(
             GR_ERR_INVALID_VALUE, call,
-            "The image at offset %zu does not fit into the memory of %zu byte%s: its texels "
-            "are %zu byte%s at least. " ARRAY_CALL ": the offset is where the first level "
-            "begins in the memory. Pass the size of the whole allocation.",
+            "The image at offset %zu does not fit into the memory of %zu byte%s: its texels need "
+            "at least %zu byte%s. " ARRAY_CALL
+            ": the first level begins at the offset. Pass the size of the whole allocation.",
             part->offset, size, gr_s(size), least_bytes(image), gr_s(least_bytes(image)));
     return GR_OK;
 }
@@ -184,23 +178,22 @@ gr_status gr_external_check_part(const gr_external_part_desc *part, size_t size,
                                  CUexternalMemoryHandleType type, const char *call)
 {
     if (part->offset >= size)
-        return gr_fail(
-            GR_ERR_INVALID_VALUE, call,
-            "The offset %zu is not within the memory of %zu byte%s. %s: it counts bytes from "
-            "the memory's start.",
-            part->offset, size, gr_s(size), part->image ? ARRAY_CALL : BUFFER_CALL);
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The offset %zu is not within the memory of %zu byte%s. %s: it counts bytes "
+                       "from the start of the memory.",
+                       part->offset, size, gr_s(size), part->image ? ARRAY_CALL : BUFFER_CALL);
     if (dedicated && part->offset != 0)
         return gr_fail(
             GR_ERR_INVALID_VALUE, call,
-            "The offset is %zu in dedicated memory. CUDA driver API, cuImportExternalMemory, "
-            "leaves it to the exporter what dedicated means, and there (Vulkan: "
-            "vkBindBufferMemory, vkBindImageMemory) it is one object, at offset 0. Set the "
-            "offset to 0, or `dedicated` to false if the memory was not allocated so.",
+            "The offset is %zu in dedicated memory. CUDA driver API, cuImportExternalMemory: the "
+            "exporter defines what dedicated means; in Vulkan (vkBindBufferMemory, "
+            "vkBindImageMemory) it is one object at offset 0. Set the offset to 0, or `dedicated` "
+            "to false if the memory was not allocated so.",
             part->offset);
     return part->image ? check_image(part, size, type, call) : check_buffer(part, size, call);
 }
 
-/* Six layers of a cube are one cube, which is no array; more are an array of cubes. */
+/* Six layers are one cube, not an array; more are an array of cubes. */
 static unsigned shape_flags(const gr_external_image_desc *image)
 {
     if (image->cube)

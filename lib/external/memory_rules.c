@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What CUDA's documentation demands of imported memory, type by type: checked before the driver is
- * called, which would answer with a number, or not at all.
+ * The rules of CUDA's documentation for imported memory, by type. They are checked before the
+ * driver is called, which would only return a number or no error at all.
  */
 #include "lib/external/memory_rules.h"
 
@@ -16,62 +16,58 @@ static const struct memory_rule {
     CUexternalMemoryHandleType type;
     struct gr_handle_rule handle;
     enum dedication dedicated;
-    const char *usual; /* where a refused import usually comes from */
+    const char *usual; /* the usual causes of a failed import */
 } rules[] = {
     {CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD,
-     {"OPAQUE_FD", GR_HANDLE_FD, "vkGetMemoryFdKHR gives it, and cuMemExportToShareableHandle"},
+     {"OPAQUE_FD", GR_HANDLE_FD, "vkGetMemoryFdKHR and cuMemExportToShareableHandle return it"},
      MAY_BE_DEDICATED,
-     "Usual causes: a size that is not the allocation's own; `dedicated` unlike the allocation; an "
-     "fd of another kind or of another GPU (compare UUIDs)."},
+     "Usual causes: a size that differs from the allocation's; `dedicated` unlike the allocation; "
+     "an fd of another kind or another GPU (compare UUIDs)."},
     {CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_WIN32,
-     {"OPAQUE_WIN32", GR_HANDLE_NT, "vkGetMemoryWin32HandleKHR gives it"},
+     {"OPAQUE_WIN32", GR_HANDLE_NT, "vkGetMemoryWin32HandleKHR returns it"},
      MAY_BE_DEDICATED,
-     "Usual causes: a size that is not the allocation's own; `dedicated` unlike the allocation; a "
-     "handle that was closed, or of another type or GPU (compare UUIDs)."},
+     "Usual causes: a size that differs from the allocation's; `dedicated` unlike the allocation; "
+     "a handle that was closed, or has another type or GPU (compare UUIDs)."},
     {CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_WIN32_KMT,
      {"OPAQUE_WIN32_KMT", GR_HANDLE_KMT,
-      "vkGetMemoryWin32HandleKHR gives it for the type OPAQUE_WIN32_KMT"},
+      "vkGetMemoryWin32HandleKHR returns it for the type OPAQUE_WIN32_KMT"},
      MAY_BE_DEDICATED,
-     "Usual causes: the memory was freed, which this handle does not prevent; a size that is not "
-     "the "
-     "allocation's own; `dedicated` unlike the allocation; another GPU (compare UUIDs)."},
+     "Usual causes: the memory was freed, which this handle does not prevent; a size that differs "
+     "from the allocation's; `dedicated` unlike the allocation; another GPU (compare UUIDs)."},
     {CU_EXTERNAL_MEMORY_HANDLE_TYPE_D3D12_HEAP,
-     {"D3D12_HEAP", GR_HANDLE_NT, "ID3D12Device::CreateSharedHandle gives it for an ID3D12Heap"},
+     {"D3D12_HEAP", GR_HANDLE_NT, "ID3D12Device::CreateSharedHandle returns it for an ID3D12Heap"},
      MAY_BE_DEDICATED,
-     "Usual causes: the handle is a committed resource's (type D3D12_RESOURCE); a size that is not "
-     "the "
-     "heap's own; another adapter (compare LUIDs)."},
+     "Usual causes: the handle is of a committed resource (type D3D12_RESOURCE); a size that "
+     "differs from the heap's; another adapter (compare LUIDs)."},
     {CU_EXTERNAL_MEMORY_HANDLE_TYPE_D3D12_RESOURCE,
      {"D3D12_RESOURCE", GR_HANDLE_NT,
-      "ID3D12Device::CreateSharedHandle gives it for an ID3D12Resource"},
+      "ID3D12Device::CreateSharedHandle returns it for an ID3D12Resource"},
      MUST_BE_DEDICATED,
-     "Usual causes: the handle is a heap's (type D3D12_HEAP); a size that is not what "
-     "GetResourceAllocationInfo says; another adapter (compare LUIDs)."},
+     "Usual causes: the handle is of a heap (type D3D12_HEAP); a size that differs from "
+     "GetResourceAllocationInfo's; another adapter (compare LUIDs)."},
     {CU_EXTERNAL_MEMORY_HANDLE_TYPE_D3D11_RESOURCE,
      {"D3D11_RESOURCE", GR_HANDLE_NT,
-      "IDXGIResource1::CreateSharedHandle gives it for an ID3D11Resource"},
+      "IDXGIResource1::CreateSharedHandle returns it for an ID3D11Resource"},
      MUST_BE_DEDICATED,
-     "Usual causes: the handle is a KMT one (type D3D11_RESOURCE_KMT); a size that is not the "
-     "resource's own; another adapter (compare LUIDs)."},
+     "Usual causes: the handle is a KMT one (type D3D11_RESOURCE_KMT); a size that differs from "
+     "the resource's; another adapter (compare LUIDs)."},
     {CU_EXTERNAL_MEMORY_HANDLE_TYPE_D3D11_RESOURCE_KMT,
      {"D3D11_RESOURCE_KMT", GR_HANDLE_KMT,
-      "IDXGIResource::GetSharedHandle gives it for an ID3D11Resource"},
+      "IDXGIResource::GetSharedHandle returns it for an ID3D11Resource"},
      MUST_BE_DEDICATED,
      "Usual causes: the resource was released, which this handle does not prevent; the handle is "
      "an NT "
      "one (type D3D11_RESOURCE); another adapter (compare LUIDs)."},
     {CU_EXTERNAL_MEMORY_HANDLE_TYPE_NVSCIBUF,
-     {"NVSCIBUF", GR_HANDLE_NVSCI, "NvSciBufObjAlloc gives it"},
+     {"NVSCIBUF", GR_HANDLE_NVSCI, "NvSciBufObjAlloc returns it"},
      MAY_BE_DEDICATED,
-     "NvSciBuf is there on DRIVE and Jetson. Usual causes: the attribute list does not name this "
-     "GPU; "
-     "a size that is not the object's own."},
+     "NvSciBuf exists on DRIVE and Jetson. Usual causes: the attribute list does not name this "
+     "GPU; a size that differs from the object's."},
     {(CUexternalMemoryHandleType)GR_DMABUF_FD,
-     {"DMABUF_FD", GR_HANDLE_FD, "the kernel's dma_buf exporters give it"},
+     {"DMABUF_FD", GR_HANDLE_FD, "the kernel's dma_buf exporters return it"},
      NEVER_DEDICATED,
-     "CUDA imports dma_bufs on Jetson only, from Thor on, with a driver of CUDA 13; elsewhere "
-     "export "
-     "the memory as OPAQUE_FD."},
+     "CUDA imports dma_bufs on Jetson only, from Thor on, with a driver of CUDA 13. Elsewhere "
+     "export the memory as OPAQUE_FD."},
 };
 
 static const struct gr_handle_import import = {"cuImportExternalMemory", "nvscibuf", "memory"};
@@ -101,7 +97,7 @@ static gr_status check_dedicated(const struct memory_rule *rule, bool dedicated,
     if (rule->dedicated == MUST_BE_DEDICATED && !dedicated)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "The handle type %s was given without `dedicated`. CUDA driver API, "
-                       "cuImportExternalMemory: resources of Direct3D are always dedicated. Set "
+                       "cuImportExternalMemory: Direct3D resources are always dedicated. Set "
                        "`dedicated` to true.",
                        rule->handle.name);
     if (rule->dedicated == NEVER_DEDICATED && dedicated)
@@ -122,12 +118,11 @@ gr_status gr_external_check(const gr_external_memory_desc *info, const char *cal
                                      info->nvscibuf};
     GR_TRY(gr_handle_check(&rule->handle, &handle, &import, call));
     if (info->size == 0)
-        return gr_fail(
-            GR_ERR_INVALID_VALUE, call,
-            "The memory of the type %s was given the size 0. CUDA driver API, "
-            "cuImportExternalMemory: the size of the whole memory must be there. Pass what "
-            "was allocated (Vulkan: VkMemoryAllocateInfo::allocationSize).",
-            rule->handle.name);
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The memory of the type %s was given the size 0. CUDA driver API, "
+                       "cuImportExternalMemory: the size of the whole memory is required. Pass the "
+                       "allocated size (Vulkan: VkMemoryAllocateInfo::allocationSize).",
+                       rule->handle.name);
     return check_dedicated(rule, info->dedicated, call);
 }
 
@@ -149,7 +144,7 @@ void gr_external_handle_desc(const gr_external_memory_desc *info,
     }
 }
 
-/* Drivers before CUDA 13 do not know dma_bufs at all, and say that the value is invalid. */
+/* Drivers before CUDA 13 do not know dma_bufs and report an invalid value. */
 static bool is_too_old(const struct memory_rule *rule, CUresult code)
 {
     return (int)rule->type == GR_DMABUF_FD && code == CUDA_ERROR_INVALID_VALUE;

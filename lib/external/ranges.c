@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The free ranges of a memory, in an array: a search is short, and neighbours are joined at once.
- */
+/* The free ranges of a memory, sorted in an array. Adjacent ranges are merged at once. */
 #include "lib/external/ranges.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* What is taken parts the free bytes into one range more than there are of it. */
+/* n taken ranges leave at most n + 1 free ones. */
 static bool reserve(struct gr_ranges *ranges, size_t taken)
 {
     if (taken < ranges->room)
@@ -58,7 +57,7 @@ bool gr_ranges_take(struct gr_ranges *ranges, size_t size, size_t *offset)
     return true;
 }
 
-/* The first free range behind the offset. */
+/* The index of the first free range after the offset. */
 static size_t place_of(const struct gr_ranges *ranges, size_t offset)
 {
     size_t from = 0, to = ranges->count;

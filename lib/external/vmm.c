@@ -15,11 +15,11 @@ static CUmemLocation on(CUdevice device)
 static gr_status refuse(CUresult result, const char *driver_call, size_t bytes)
 {
     return gr_fail_cuda(result, driver_call,
-                        "%zu byte%s of memory that can be exported could not be had.", bytes,
+                        "%zu byte%s of exportable memory could not be allocated.", bytes,
                         gr_s(bytes));
 }
 
-/* The current context's device, and the one that has the memory, where that is another. */
+/* Gives the current context's device access, and the device with the memory if that is another. */
 static CUresult give_access(const struct gr_vmm *vmm, CUdevice device, CUdevice current)
 {
     const CUmemAccessDesc access[] = {
@@ -29,7 +29,7 @@ static CUresult give_access(const struct gr_vmm *vmm, CUdevice device, CUdevice 
     return gr_driver()->MemSetAccess(vmm->ptr, vmm->size, access, device == current ? 1 : 2);
 }
 
-/* Gives the memory an address, readable and writable. */
+/* Maps the memory to an address, readable and writable. */
 static gr_status map_whole(struct gr_vmm *vmm, CUdevice device)
 {
     const gr_cuda_api *cu = gr_driver();

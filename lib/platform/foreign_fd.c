@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Descriptors of another process: received whole, checked and closed without blocking. */
+/* Descriptors from another process: received, checked, and closed without blocking. */
 #define _GNU_SOURCE
 #include "lib/platform/foreign_fd.h"
 
@@ -14,12 +14,12 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#define TMPFS 0x01021994 /* of files of memfd_create() without MFD_HUGETLB */
+#define TMPFS 0x01021994 /* of memfd_create() files without MFD_HUGETLB */
 
-/* Since Linux 6.5: the sender, if the program has asked for it with SO_PASSPIDFD. */
+/* Since Linux 6.5: the sender, if the program enabled SO_PASSPIDFD. */
 #define RIGHTS_OF_PIDFD 4
 
-/* Room for credentials and labels, which a program can ask for, too. */
+/* Room for credentials and labels, which the program may have enabled. */
 #define OTHER_CONTROL 1024
 
 /* ---- Receiving ------------------------------------------------------------------------------- */
@@ -74,20 +74,20 @@ ssize_t gr_foreign_receive(int socket, void *bytes, size_t size, struct gr_forei
 
 /* ---- Kinds ----------------------------------------------------------------------------------- */
 
-/* Memory has seals, even if none is set; asking for them never waits for a file system. */
+/* Only memory has seals, even if none is set. Querying them never waits for a file system. */
 static bool is_memory(int fd)
 {
     return fcntl(fd, F_GET_SEALS) >= 0;
 }
 
-/* A hole in huge pages is SIGBUS where the system has no huge page left. */
+/* Reading a hole in huge pages raises SIGBUS if the system has no huge page left. */
 static bool has_small_pages(int fd)
 {
     struct statfs system;
     return fstatfs(fd, &system) == 0 && system.f_type == TMPFS;
 }
 
-/* Drivers export character devices, or files of no type at all. */
+/* Drivers export character devices, or files without a type. */
 static bool is_of_a_driver(int fd)
 {
     struct statx file;
@@ -117,7 +117,7 @@ static void *close_all(void *user)
     return NULL;
 }
 
-/* The application's signals are for its own threads. */
+/* Signals are left to the application's own threads. */
 static bool start_thread(struct closing *closing)
 {
     sigset_t all, before;
@@ -142,7 +142,7 @@ static struct closing *add(struct closing *closing, int fd, size_t most)
     return closing;
 }
 
-/* Without memory or a thread they are closed here all the same: else they would stay open. */
+/* Without memory or a thread they are closed here, because they must not stay open. */
 void gr_foreign_close(const int fds[], size_t n)
 {
     struct closing *closing = NULL;
@@ -155,7 +155,10 @@ void gr_foreign_close(const int fds[], size_t n)
         close_all(closing);
 }
 
-/* Nothing can be sent to it after shutdown(): once all is read, nothing is left to be closed. */
+/*
+ * After shutdown() nothing more can be sent to the socket; once it is read empty, close() cannot
+ * block on unsent descriptors.
+ */
 void gr_foreign_close_socket(int socket)
 {
     struct gr_foreign_fds fds;
@@ -165,7 +168,7 @@ void gr_foreign_close_socket(int socket)
     do {
         got = gr_foreign_receive(socket, bytes, sizeof(bytes), &fds);
         gr_foreign_close(fds.fds, fds.count);
-    } while ((got > 0 && fds.count == 0) || (got < 0 && errno == ECONNRESET)); /* told once */
+    } while ((got > 0 && fds.count == 0) || (got < 0 && errno == ECONNRESET)); /* reported once */
     if (got == 0)
         close(socket);
     else

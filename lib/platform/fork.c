@@ -8,7 +8,7 @@ bool gr_forked;
 gr_status gr_refuse_forked(const char *call)
 {
     return gr_fail(GR_ERR_STATE, call,
-                   "This process was forked from one that had used grinterop, so it has neither "
-                   "its CUDA context nor its threads. Fork before the first call of grinterop, or "
-                   "let the child call exec().");
+                   "This process was forked from one that had used grinterop. It has neither the "
+                   "CUDA context nor the threads of its parent. Fork before the first call to "
+                   "grinterop, or let the child call exec().");
 }

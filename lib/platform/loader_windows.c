@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Loading files of code with LoadLibraryExW(). Paths are in the code page that getenv() gives them
- * in.
- */
+/* Loads DLLs by LoadLibraryExW(). Paths are in the code page of getenv(). */
 #include "lib/platform/loader.h"
 
 #include <stdio.h>
@@ -16,13 +13,13 @@ static void say_why(char *why, size_t size)
     DWORD code = GetLastError();
     DWORD length = FormatMessageA(FORMAT_MESSAGE_FROM_SYSTEM | FORMAT_MESSAGE_IGNORE_INSERTS, NULL,
                                   code, 0, words, sizeof(words), NULL);
-    /* The system ends its sentence with a full stop and a line's end. */
+    /* The system's messages end with a full stop and a line break. */
     while (length > 0 && strchr("\r\n. ", words[length - 1]))
         words[--length] = '\0';
     snprintf(why, size, "%s (error %lu)", length ? words : "no reason given", code);
 }
 
-/* False, as after a failed call of the system, if the path does not fit. */
+/* False, with the system's error set, if the path does not fit. */
 static bool widen(const char *path, wchar_t *wide, int room)
 {
     return MultiByteToWideChar(CP_ACP, 0, path, -1, wide, room) > 0;
@@ -37,7 +34,7 @@ void *gr_loader_open(const char *path, char *why, size_t size)
         return NULL;
     }
     if (!strpbrk(path, "/\\")) {
-        /* A bare name is the system's own file, not one that lies in the current folder. */
+        /* A bare name is a file of the system, not one in the current folder. */
         file = LoadLibraryExW(wide, NULL, LOAD_LIBRARY_SEARCH_SYSTEM32);
     } else {
         DWORD length = GetFullPathNameW(wide, GR_PATH_SIZE, full, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the kernel says of the machine. */
+/* Queries the kernel for properties of the machine. */
 #define _GNU_SOURCE /* secure_getenv() */
 #include "lib/platform/machine.h"
 
@@ -15,19 +15,19 @@ static bool kernel_is(const char *word)
     return uname(&name) == 0 && strstr(name.release, word);
 }
 
-/* Windows's own kernels are named so: "5.15.90.1-microsoft-standard-WSL2". */
+/* WSL kernels have names like "5.15.90.1-microsoft-standard-WSL2". */
 bool gr_machine_is_wsl(void)
 {
     return kernel_is("microsoft") || kernel_is("Microsoft");
 }
 
-/* NVIDIA's kernels are named so: "5.15.148-tegra". Others have the node. */
+/* NVIDIA's kernels have names like "5.15.148-tegra". Others have the node. */
 bool gr_machine_is_tegra(void)
 {
     return kernel_is("tegra") || access("/dev/nvmap", F_OK) == 0;
 }
 
-/* Its users may often do no more than read it. */
+/* Users often have read access only. */
 static bool is_read_only(const char *path)
 {
     const char *name = strrchr(path, '/');
@@ -44,7 +44,7 @@ const char *gr_machine_node(const char *path)
     if (access(path, F_OK) != 0)
         return "not there";
     int mode = is_read_only(path) ? R_OK : R_OK | W_OK;
-    return access(path, mode) == 0 ? "there" : "closed to this user";
+    return access(path, mode) == 0 ? "there" : "not accessible to this user";
 }
 
 const char *gr_machine_setting(const char *name)
@@ -52,7 +52,7 @@ const char *gr_machine_setting(const char *name)
     return secure_getenv(name);
 }
 
-/* It fails without memory only: then a child is as it was before there was this. */
+/* It fails only without memory. A child then does not notice that it was forked. */
 void gr_machine_watch_fork(void (*in_child)(void))
 {
     (void)pthread_atfork(NULL, NULL, in_child);

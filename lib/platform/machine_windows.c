@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Windows has neither device nodes nor another system around it, nor set-uid programs, nor fork. */
+/* Windows has no device nodes, no WSL around it, no set-uid programs and no fork. */
 #include "lib/platform/machine.h"
 
 #include <stdlib.h>
