@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Mapped images: their description and their arrays, asked from the driver at every map. */
+/*
+ * Mapped images: their description and their arrays, which are queried from the driver after every
+ * map.
+ */
 #include "lib/image/image.h"
 
 #include "lib/backend.h"
@@ -12,13 +15,12 @@ gr_status gr_image_check(const gr_buffer *buffer, const char *call)
 {
     if (!buffer)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The buffer is NULL: did gr_map() fail? See gr_last_error() there.");
+                       "The buffer is NULL: did gr_map() fail? gr_last_error() there says why.");
     if (!buffer->resource->is_image)
-        return gr_fail(
-            GR_ERR_STATE, call,
-            "The resource was made from a buffer, not from an image: use gr_buffer_ptr().");
+        return gr_fail(GR_ERR_STATE, call,
+                       "The resource is a buffer, not an image: use gr_buffer_ptr().");
     if (!gr_buffer_is_live(buffer))
-        return gr_fail(GR_ERR_STATE, call, "The image is not mapped any more: map it again.");
+        return gr_fail(GR_ERR_STATE, call, "The image is no longer mapped: map it again.");
     return GR_OK;
 }
 
@@ -34,7 +36,7 @@ gr_status gr_image_check_range(const gr_resource *resource, unsigned level, unsi
                    "counted from 0.%s",
                    level, layer, image->levels, gr_s(image->levels), image->layers,
                    image->cube ? "face" : "layer", gr_s(image->layers),
-                   swapped ? " Are the two swapped? The level comes first." : "");
+                   swapped ? " Are they swapped? The level comes first." : "");
 }
 
 gr_status gr_image_check_part(const gr_buffer *buffer, unsigned level, unsigned layer,
@@ -73,7 +75,7 @@ gr_status gr_image_query(const gr_buffer *buffer, gr_image_info *info)
     CUresult result = gr_driver()->Array3DGetDescriptor(&described, array);
     if (result != CUDA_SUCCESS)
         return gr_fail_cuda(result, "cuArray3DGetDescriptor",
-                            "The driver does not describe the mapped image.");
+                            "The driver could not describe the mapped image.");
     (void)gr_image_foresee(resource, info);
     info->width = described.Width;
     info->height = described.Height ? described.Height : 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Images as linear memory: copies out of and into one level and layer, and the memory that stands
- * for one.
+ * Images as linear memory: copies from and to one level and layer, and staging memory for
+ * gr_map_linear().
  */
 #include "lib/image/linear.h"
 
@@ -18,18 +18,17 @@
 struct part {
     CUarray array;
     size_t row_bytes, rows, slices;
-    size_t first_slice; /* the layer, in an array of several */
+    size_t first_slice; /* the layer, in an array of layers */
 };
 
 static gr_status measure_part(const gr_resource *resource, const gr_image_info *info,
                               unsigned level, struct part *part, const char *call)
 {
     if (info->texel_bytes == 0)
-        return gr_fail(
-            GR_ERR_UNSUPPORTED, call,
-            "CUDA describes the image by format 0x%x, which is not of plain channels: it "
-            "has no linear form. Use gr_buffer_array().",
-            (unsigned)info->format);
+        return gr_fail(GR_ERR_UNSUPPORTED, call,
+                       "CUDA describes the image by format 0x%x, which has no plain channels and "
+                       "therefore no linear form. Use gr_buffer_array().",
+                       (unsigned)info->format);
     part->row_bytes = gr_level_extent(info->width, level) * info->texel_bytes;
     part->rows = gr_level_extent(info->height, level);
     part->slices = resource->image.is_3d ? gr_level_extent(info->depth, level) : 1;
@@ -52,25 +51,23 @@ static gr_status check_linear(const gr_linear_desc *memory, const struct part *p
 {
     if (!memory->device == !memory->host)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "Give either `device` or `host`: %s of them is set.",
+                       "Set either `device` or `host`: %s of them is set.",
                        memory->device ? "each" : "none");
     if (memory->pitch && memory->pitch < part->row_bytes)
-        return gr_fail(
-            GR_ERR_INVALID_VALUE, call,
-            "A pitch of %zu byte%s is too small: a row of the image has %zu. Pass that or "
-            "more, or 0 for rows without a gap.",
-            memory->pitch, gr_s(memory->pitch), part->row_bytes);
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "A pitch of %zu byte%s is too small: a row of the image has %zu. Pass at "
+                       "least that, or 0 for rows without a gap.",
+                       memory->pitch, gr_s(memory->pitch), part->row_bytes);
     size_t pitch = memory->pitch ? memory->pitch : part->row_bytes;
     if (memory->slice && (memory->slice % pitch || memory->slice / pitch < part->rows))
-        return gr_fail(
-            GR_ERR_INVALID_VALUE, call,
-            "A slice of %zu byte%s does not hold whole rows (rows: %zu, bytes of one: %zu): it has "
-            "to be a multiple of the pitch and large enough.",
-            memory->slice, gr_s(memory->slice), part->rows, pitch);
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "A slice of %zu byte%s does not hold whole rows (rows: %zu, bytes per row: "
+                       "%zu): it must be a multiple of the pitch and large enough.",
+                       memory->slice, gr_s(memory->slice), part->rows, pitch);
     return GR_OK;
 }
 
-/* Both directions in the driver's form; `out` is out of the image. */
+/* Both directions in the driver's struct; `out` copies out of the image. */
 static CUDA_MEMCPY3D describe_copy(const gr_linear_desc *memory, const struct part *part, bool out)
 {
     size_t pitch = memory->pitch ? memory->pitch : part->row_bytes;
@@ -109,7 +106,7 @@ static gr_status copy_part(const struct part *part, const gr_linear_desc *memory
     if (result == CUDA_SUCCESS)
         return GR_OK;
     return gr_fail_work(result, "cuMemcpy3DAsync",
-                        "%s: the image could not be copied (rows: %zu, bytes of one: %zu). Is the "
+                        "%s: the image could not be copied (rows: %zu, bytes per row: %zu). Is the "
                         "memory large enough?",
                         call, part->rows * part->slices, part->row_bytes);
 }
@@ -123,13 +120,14 @@ static gr_status copy_image(gr_buffer *buffer, unsigned level, unsigned layer,
     gr_linear_desc memory;
     gr_status status = gr_image_check_part(buffer, level, layer, call);
     if (status == GR_OK && !given)
-        status = gr_fail(GR_ERR_INVALID_VALUE, call, "The linear memory's description is NULL.");
+        status =
+            gr_fail(GR_ERR_INVALID_VALUE, call, "The description of the linear memory is NULL.");
     if (status == GR_OK)
         status = GR_TAKE(gr_linear_desc, &memory, given, call);
     if (status == GR_OK && !out && (buffer->resource->flags & GR_READ_ONLY))
-        status =
-            gr_fail(GR_ERR_STATE, call,
-                    "The image was registered read_only: register it without, to write to it.");
+        status = gr_fail(
+            GR_ERR_STATE, call,
+            "The image was registered read_only: register it without read_only to write to it.");
     if (status == GR_OK)
         status = gr_stream_check(stream, true, call);
     if (status == GR_OK && stream == GR_STREAM_OF_MAP)
@@ -157,9 +155,9 @@ gr_status gr_buffer_copy_to_image(gr_buffer *buffer, unsigned level, unsigned la
     return copy_image(buffer, level, layer, from, false, stream, __func__);
 }
 
-/* ---- Memory that stands for an image --------------------------------------------------------- */
+/* ---- Staging memory -------------------------------------------------------------------------- */
 
-/* Rows of the copy begin at multiples of this, as kernels like them. */
+/* Rows of the copy begin at multiples of this, for coalesced access in kernels. */
 #define PITCH_ALIGNMENT ((size_t)256)
 
 static gr_status reserve_staging(gr_resource *resource, size_t bytes, const char *call)
@@ -212,8 +210,7 @@ gr_status gr_linear_borrow(gr_resource *resource, size_t bytes, CUstream stream,
     if (result == CUDA_SUCCESS)
         return GR_OK;
     return gr_fail_cuda(result, "cuStreamWaitEvent",
-                        "%s: the stream could not be made to wait for the last use of the copy.",
-                        call);
+                        "%s: the stream could not wait for the last use of the copy.", call);
 }
 
 gr_status gr_linear_give_back(gr_resource *resource, CUstream stream, const char *call)
@@ -221,8 +218,8 @@ gr_status gr_linear_give_back(gr_resource *resource, CUstream stream, const char
     CUresult result = gr_driver()->EventRecord(resource->staging.done, stream);
     if (result == CUDA_SUCCESS)
         return GR_OK;
-    return gr_fail_cuda(result, "cuEventRecord", "%s: the end of the copy could not be marked.",
-                        call);
+    return gr_fail_cuda(result, "cuEventRecord",
+                        "%s: the event after the copy could not be recorded.", call);
 }
 
 static size_t staging_bytes(const struct part *part)
@@ -236,7 +233,7 @@ gr_status gr_linear_prepare(gr_resource *resource, unsigned level, const char *c
     gr_image_info info;
     struct part part = {0};
     if (!gr_image_foresee(resource, &info))
-        return GR_OK; /* only a map tells */
+        return GR_OK; /* known only after a map */
     gr_status status = measure_part(resource, &info, level, &part, call);
     if (status == GR_OK)
         status = gr_context_enter(&resource->context, &pushed, call);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Surface and texture objects of a mapping. The driver destroys them at the call, not in stream
- * order, so those of a mapping that has ended wait here, with an event, until the stream has
- * passed.
+ * The life of a mapping's surface and texture objects. The driver destroys them immediately, not in
+ * stream order, so objects of an ended mapping wait here until an event has passed.
  */
 #include "lib/image/object_life.h"
 
@@ -19,7 +18,7 @@ struct object {
     unsigned level, layer;
 };
 
-/* The objects of one mapping. Sets are used again, so that a steady loop allocates none. */
+/* The objects of one mapping. Sets are reused, so that a steady loop does not allocate. */
 struct gr_objects {
     struct gr_objects *next;
     CUevent done; /* recorded on the stream of the release */
@@ -49,7 +48,7 @@ static void free_set(struct gr_objects *set, bool alive)
     free(set);
 }
 
-/* Moves the retired sets whose work is done to the idle ones. */
+/* Moves retired sets whose work is done to the idle list. */
 static void collect(gr_resource *resource)
 {
     struct gr_objects **link = &resource->retired;

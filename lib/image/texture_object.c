@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Surface and texture objects from a mapped image, with the defaults that the graphics API would
- * take.
- */
+/* Surface and texture objects of a mapped image, with the graphics API's settings as defaults. */
 #include "lib/backend.h"
 #include "lib/driver.h"
 #include "lib/error.h"
@@ -23,7 +20,7 @@ static gr_status make_surface(gr_buffer *buffer, unsigned level, unsigned layer,
     CUresult result = gr_driver()->SurfObjectCreate(surface, &described);
     if (result != CUDA_SUCCESS)
         return gr_fail_cuda(result, "cuSurfObjectCreate",
-                            "The driver makes no surface of level %u, layer %u.", level, layer);
+                            "The driver creates no surface of level %u, layer %u.", level, layer);
     gr_objects_add(buffer, GR_OBJECT_SURFACE, *surface, level, layer);
     return GR_OK;
 }
@@ -34,7 +31,7 @@ CUsurfObject gr_buffer_surface(gr_buffer *buffer, unsigned level, unsigned layer
     if (gr_image_check_part(buffer, level, layer, __func__) != GR_OK)
         return 0;
     if (buffer->resource->image.layered)
-        layer = 0; /* one surface has them all */
+        layer = 0; /* one surface contains all layers */
     if (!(buffer->resource->flags & GR_SURFACE_LOAD_STORE)) {
         gr_fail(
             GR_ERR_STATE, __func__,
@@ -71,32 +68,33 @@ static gr_status refuse(const char *call, const char *sentence)
     return gr_fail(GR_ERR_INVALID_VALUE, call, "%s", sentence);
 }
 
-/* Whether the values are known ones at all, since enums come from outside. */
+/* Checks that each value is valid, because the caller sets the enums. */
 static gr_status check_values(const gr_texture_options *o, const char *call)
 {
     for (int i = 0; i < 3; i++)
         if ((unsigned)o->address[i] > GR_ADDRESS_MIRROR)
-            return refuse(call, "`address` holds a value that is no gr_address.");
+            return refuse(call, "`address` contains an invalid gr_address.");
     if ((unsigned)o->filter > GR_FILTER_LINEAR || (unsigned)o->mip_filter > GR_FILTER_LINEAR)
-        return refuse(call, "`filter` or `mip_filter` holds a value that is no gr_filter.");
+        return refuse(call, "`filter` or `mip_filter` is an invalid gr_filter.");
     if ((unsigned)o->as_float > GR_NO || (unsigned)o->srgb > GR_NO ||
         (unsigned)o->normalized_coordinates > GR_NO)
-        return refuse(call, "`as_float`, `srgb` or `normalized_coordinates` holds a value that is "
-                            "no gr_choice.");
+        return refuse(call,
+                      "`as_float`, `srgb` or `normalized_coordinates` is an invalid gr_choice.");
     if (o->anisotropy > 16)
         return refuse(call, "`anisotropy` is at most 16.");
-    /* Written so that what is no number is refused too. */
+    /* Also rejects NaN. */
     if (!(o->min_level >= 0 && o->mip_bias == o->mip_bias))
-        return refuse(call, "`min_level` is at least 0, and `mip_bias` a number.");
+        return refuse(call, "`min_level` must be at least 0, and `mip_bias` a number.");
     return GR_OK;
 }
 
-/* Whether those of the mip levels go together, and with the image. */
+/* Checks the mip level options against each other and against the image. */
 static gr_status check_levels(const gr_texture_options *o, const gr_image_info *info,
                               const char *call)
 {
     if (!o->whole && (o->mip_filter || o->mip_bias != 0 || o->min_level > 0 || o->level_count > 0))
-        return refuse(call, "Options between mip levels need `whole`, which takes all of them.");
+        return refuse(call,
+                      "Options for several mip levels need `whole`, which takes all of them.");
     if (!o->whole)
         return GR_OK;
     if (o->min_level > (float)(info->levels - 1))
@@ -104,12 +102,12 @@ static gr_status check_levels(const gr_texture_options *o, const gr_image_info *
     if (o->level_count <= info->levels - (unsigned)o->min_level)
         return GR_OK;
     return gr_fail(GR_ERR_INVALID_VALUE, call,
-                   "`level_count` is %u, but from level %u on the image has %u: pass that or less, "
+                   "`level_count` is %u, but from level %u on the image has %u: pass at most that, "
                    "or 0 for all of them.",
                    o->level_count, (unsigned)o->min_level, info->levels - (unsigned)o->min_level);
 }
 
-/* Whether the options go together, and with the image. */
+/* Checks the options against each other and against the image. */
 static gr_status check_together(const gr_texture_options *o, const gr_image_info *info, bool floats,
                                 bool srgb, bool normalized, const char *call)
 {
@@ -121,9 +119,9 @@ static gr_status check_together(const gr_texture_options *o, const gr_image_info
         return refuse(call, "CUDA reads 32 bit integers only as integers: leave `as_float` at its "
                             "default.");
     if (o->filter == GR_FILTER_LINEAR && !floats)
-        return refuse(call,
-                      "GR_FILTER_LINEAR needs values that are read as floats, which integers are "
-                      "not by default: set `as_float`, or filter with GR_FILTER_POINT.");
+        return refuse(
+            call, "GR_FILTER_LINEAR needs values that are read as floats, but integers are read as "
+                  "integers by default: set `as_float`, or filter with GR_FILTER_POINT.");
     if (srgb && (info->format != CU_AD_FORMAT_UNSIGNED_INT8 || !floats))
         return refuse(call, "`srgb` is for 8 bit unsigned channels that are read as floats.");
     return check_levels(o, info, call);
@@ -148,7 +146,7 @@ static CUfilter_mode filter_mode(gr_filter filter)
     return filter == GR_FILTER_LINEAR ? CU_TR_FILTER_MODE_LINEAR : CU_TR_FILTER_MODE_POINT;
 }
 
-/* CUDA counts levels that the storage may lack. */
+/* CUDA may count levels that the storage lacks. */
 static float last_level(const gr_texture_options *o, const gr_image_info *info)
 {
     unsigned count = o->level_count ? (unsigned)o->min_level + o->level_count : info->levels;
@@ -180,8 +178,9 @@ static CUDA_TEXTURE_DESC describe_sampling(const gr_texture_options *o, const gr
 }
 
 /*
- * NVIDIA's driver (580) finds the wrong layers through a texture of one level's array, if the image
- * has more levels; through the whole of it, kept to that level, it finds them.
+ * NVIDIA's driver (580) reads wrong layers through a texture of one level's array if the image has
+ * more levels. Through a texture of the whole image, clamped to that level, it reads the right
+ * ones.
  */
 static bool by_whole(const gr_buffer *buffer, const gr_texture_options *o)
 {
@@ -189,21 +188,20 @@ static bool by_whole(const gr_buffer *buffer, const gr_texture_options *o)
     return !o->whole && image->layered && image->levels > 1;
 }
 
-/* Refuses coordinates in texels where there can be none. */
+/* Refuses texel coordinates where CUDA does not support them. */
 static gr_status check_coordinates(const gr_buffer *buffer, const gr_texture_options *o,
                                    const char *call)
 {
     if (o->normalized_coordinates != GR_NO)
         return GR_OK;
     if (o->whole)
-        return refuse(call, "`normalized_coordinates` is GR_NO, but with `whole` they are "
-                            "normalized: CUDA has no others for several levels.");
+        return refuse(call, "`normalized_coordinates` is GR_NO, but `whole` requires normalized "
+                            "coordinates: CUDA supports no others for several levels.");
     if (by_whole(buffer, o))
-        return gr_fail(
-            GR_ERR_UNSUPPORTED, call,
-            "A level of an image with layers and several levels can be sampled with normalized "
-            "coordinates only, not with GR_NO for `normalized_coordinates`: with coordinates in "
-            "texels NVIDIA's driver finds the wrong layers.");
+        return gr_fail(GR_ERR_UNSUPPORTED, call,
+                       "A level of an image with layers and several levels can be sampled with "
+                       "normalized coordinates only, not with GR_NO for `normalized_coordinates`: "
+                       "with texel coordinates NVIDIA's driver reads the wrong layers.");
     return GR_OK;
 }
 
@@ -226,8 +224,8 @@ static gr_status make_texture(gr_buffer *buffer, const gr_texture_options *o, CU
     if (o->whole && buffer->resource->image.cube && !buffer->resource->image.layered)
         return gr_fail(
             GR_ERR_UNSUPPORTED, call,
-            "A whole cube of OpenGL's cannot be sampled: NVIDIA's driver makes the texture "
-            "object, and kernels then read zeros. Make a texture of each face, by `layer`.");
+            "A whole OpenGL cube cannot be sampled: NVIDIA's driver creates the texture object, "
+            "but kernels then read zeros. Create a texture of each face, by `layer`.");
     gr_status status = check_coordinates(buffer, o, call);
     if (status == GR_OK)
         status = gr_image_query(buffer, &info);
@@ -248,10 +246,9 @@ static gr_status make_texture(gr_buffer *buffer, const gr_texture_options *o, CU
         sampling.minMipmapLevelClamp = sampling.maxMipmapLevelClamp = (float)o->level;
     CUresult result = gr_driver()->TexObjectCreate(texture, &source, &sampling, NULL);
     if (result != CUDA_SUCCESS)
-        return gr_fail_cuda(
-            result, "cuTexObjectCreate",
-            "The driver does not sample the image with these options: leave out those "
-            "that differ from the defaults.");
+        return gr_fail_cuda(result, "cuTexObjectCreate",
+                            "The driver rejects the texture with these options: leave out those "
+                            "that differ from the defaults.");
     gr_objects_add(buffer, GR_OBJECT_TEXTURE, *texture, o->level, o->layer);
     return GR_OK;
 }

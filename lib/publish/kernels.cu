@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pictures from any strided memory or surface to any other, in one pass: a thread takes four pixels
- * of a row, turns them into four channels each, and stores what the target has of them.
+ * Converts pictures between any strided memory or surface in one pass: a thread loads four pixels
+ * of a row, expands them to four channels, and stores the channels of the target.
  *
- * There is a kernel for each type of the source's elements, since their loads and conversions come
- * first; all else is decided by the job, the same way for all threads. Where the bits stay as they
- * are, move_... only carries them.
+ * There is a kernel per source element type, because loads and conversions come first. Everything
+ * else depends on the job and is uniform across threads. gr_move_... kernels copy bits unchanged.
  */
 #include "lib/publish/pixels.cuh"
 
@@ -18,7 +17,7 @@
  */
 
 #ifndef __CUDACC__
-/* Halves by the bits: the host's compilers know no common type for them. */
+/* Converts halves by their bits, because host compilers share no type for them. */
 INLINE float half_to_float(bits half)
 {
     const uint32_t sign = (half & 0x8000u) << 16, rest = half & 0x7fffu;
@@ -35,11 +34,11 @@ INLINE bits float_to_half(float value)
     const uint32_t all = __float_as_uint(value), sign = all >> 16 & 0x8000u;
     const uint32_t rest = all & 0x7fffffffu;
     if (rest > 0x7f800000u)
-        return 0x7fffu; /* the NaN of the GPU's own conversion */
+        return 0x7fffu; /* the NaN of the GPU's conversion */
     if (rest >= 0x477ff000u)
         return sign | 0x7c00u;
     if (rest < 0x38800000u) {
-        /* The sum's last bit is the last one of a small half. */
+        /* The last bit of the sum is the last one of a subnormal half. */
         const float sum = __uint_as_float(rest) + 0.5f;
         return sign | (__float_as_uint(sum) - 0x3f000000u);
     }
@@ -69,7 +68,7 @@ INLINE bits float_to_bfloat(float value)
     return (all + 0x7fffu + (all >> 16 & 1u)) >> 16;
 }
 
-/* An integer by the one that stands for 1; the last two steps round as a division does. */
+/* Divides an integer by the one that represents 1. The last two steps round like a division. */
 INLINE float divide(bits value, float unit)
 {
     const float number = static_cast<float>(value);
@@ -81,7 +80,7 @@ INLINE float divide(bits value, float unit)
 #endif
 }
 
-/* a * b + c. On a host without such an instruction it would be a call. */
+/* a * b + c. Without an FMA instruction on the host it would be a function call. */
 INLINE float multiply_add(float a, float b, float c)
 {
 #ifdef __CUDACC__
@@ -91,10 +90,10 @@ INLINE float multiply_add(float a, float b, float c)
 #endif
 }
 
-/* To the nearest integer of those from 0 to `most`, of two the even one; a NaN becomes 0. */
+/* Rounds to the nearest integer from 0 to `most`, ties to even; a NaN becomes 0. */
 INLINE bits round_to_integer(float value, float unit, float most)
 {
-    /* The sum's last bits are the integer, since no fraction has a place in it. */
+    /* The last bits of the sum are the integer, because the sum has no room for a fraction. */
 #ifdef __CUDACC__
     const float clamped = fminf(fmaxf(value, 0.0f), most);
     return __float_as_uint(__fmaf_rn(clamped, unit, 8388608.0f)) & 0x7fffffu;
@@ -156,7 +155,7 @@ template <int N> INLINE void store_values(const side &s, int x, int y, int z, co
 /* ---- What is done on the way -------------------------------------------------------------------
  */
 
-/* Of bits and of values alike. */
+/* For bits and values. */
 template <int N, class T> INLINE void arrange(uint32_t steps, T fill, T *pixels)
 {
     if (steps & GR_JOB_GREY)
@@ -284,13 +283,13 @@ template <int S, int N> INLINE void yuv_pixels(const gr_job &job, int x, int y, 
 /* ---- Kernels -----------------------------------------------------------------------------------
  */
 
-/* Whether both sides have places where four pixels are taken at once. */
+/* Whether both sides can access four pixels at once. */
 INLINE bool is_wide(const gr_job &job)
 {
     return job.from.access != GR_JOB_STRIDED && job.to.access != GR_JOB_STRIDED;
 }
 
-/* Runs `four` where there are four pixels left in the row, and else `one` for each. */
+/* Runs `four` where four pixels are left in the row, and otherwise `one` for each. */
 #define FOR_PIXELS(job, four, one)                                                                 \
     const unsigned first = (blockIdx.x * blockDim.x + threadIdx.x) * GR_JOB_PIXELS;                \
     if (first >= (job).width)                                                                      \
@@ -309,7 +308,7 @@ INLINE bool is_wide(const gr_job &job)
         }                                                                                          \
     }
 
-/* Blocks that a multiprocessor has room for, by their registers. Turing's has no more threads. */
+/* Blocks per multiprocessor, limited by registers; on Turing by threads. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
 #define BLOCKS 4
 #else

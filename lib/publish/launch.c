@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A plan as the driver's work: how copies and launches are told to it. */
+/* Runs a plan: fills in the driver's copy and launch calls. */
 #include "lib/publish/launch.h"
 
 #include <stdatomic.h>
@@ -31,7 +31,7 @@ static bool is_on_host(const struct gr_picture *p)
     return p->memory == GR_MEMORY_HOST || p->memory == GR_MEMORY_PINNED;
 }
 
-/* Memory that others allocated may be unknown to the driver. */
+/* The driver may not know memory that others allocated. */
 static CUmemorytype type_of(const struct gr_picture *p)
 {
     if (p->in_array)
@@ -76,8 +76,8 @@ gr_status gr_launch_copy(const struct gr_picture *from, const struct gr_array_pl
     CUresult result = gr_driver()->Memcpy3DAsync(&copy, stream);
     if (result == CUDA_SUCCESS)
         return GR_OK;
-    return gr_fail_work(result, "cuMemcpy3DAsync", "%s: %s, and %s: the copy was refused.", call,
-                        from->text, to->text);
+    return gr_fail_work(result, "cuMemcpy3DAsync", "%s: %s, and %s: the driver rejected the copy.",
+                        call, from->text, to->text);
 }
 
 /* ---- Kernels --------------------------------------------------------------------------------- */
@@ -99,8 +99,10 @@ static const char *name_of(enum gr_kernel kernel)
     return names[kernel];
 }
 
-/* What the driver has loaded for all contexts is looked up once: another thread that takes it from
- * here sees all that it is made of. */
+/*
+ * Kernels that are loaded for all contexts are looked up once. Acquire and release make the loaded
+ * kernel visible to other threads.
+ */
 static gr_status find_kernel(enum gr_kernel which, CUmodule *module, CUfunction *kernel,
                              const char *call)
 {
@@ -133,7 +135,7 @@ gr_status gr_launch_kernel(const struct gr_plan *plan, CUmodule *module, CUstrea
     const struct gr_job *job = &plan->job;
     CUfunction kernel;
     GR_TRY(find_kernel(plan->kernel, module, &kernel, call));
-    /* A single row has all threads of a block. */
+    /* A single row uses all threads of a block. */
     const unsigned high = job->height == 1 ? 1 : GR_JOB_BLOCK_HEIGHT;
     const unsigned wide = GR_JOB_BLOCK_WIDTH * GR_JOB_BLOCK_HEIGHT / high;
     const unsigned rows = blocks(job->height, high);
@@ -147,8 +149,8 @@ gr_status gr_launch_kernel(const struct gr_plan *plan, CUmodule *module, CUstrea
         return GR_OK;
     if (result == CUDA_ERROR_NO_BINARY_FOR_GPU)
         return gr_fail_cuda(result, "cuLaunchKernel",
-                            "%s: grinterop's kernels were compiled by an nvcc that does not know "
-                            "this GPU: build grinterop with a newer toolkit.",
+                            "%s: grinterop's kernels were compiled by an nvcc that does not "
+                            "support this GPU: build grinterop with a newer toolkit.",
                             call);
     return gr_fail_work(result, "cuLaunchKernel", "%s: the kernel could not be launched.", call);
 }

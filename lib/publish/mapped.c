@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a tensor, a mapped image and a part of a mapped buffer are as pictures. */
+/* Tensors, mapped images and parts of mapped buffers as pictures. */
 #include "lib/publish/mapped.h"
 
 #include <string.h>
@@ -16,8 +16,8 @@
 /* ---- Tensors --------------------------------------------------------------------------------- */
 
 /*
- * No element needs the stride of a dimension of 1, nor any where there is none: they can be
- * anything, and become those of a compact one.
+ * The strides of dimensions of 1, and all strides of an empty tensor, are unused and can be
+ * anything. They are replaced by compact ones.
  */
 static void settle_strides(struct gr_shaped *shaped)
 {
@@ -31,7 +31,7 @@ static void settle_strides(struct gr_shaped *shaped)
     for (unsigned i = shaped->ndim; i-- > 0;) {
         if (shaped->shape[i] == 1)
             strides[i] = inner;
-        inner = strides[i] * shaped->shape[i]; /* twice the span at the most, which fits */
+        inner = strides[i] * shaped->shape[i]; /* at most twice the span, which fits */
     }
 }
 
@@ -85,14 +85,14 @@ static void describe_image(const gr_image_info *info, bool volume, unsigned leve
     gr_shaped_text(&shaped, p->text);
 }
 
-/* Linear memory stands for the one level and layer that was mapped so. */
+/* Linear memory contains only the level and layer that were mapped. */
 static gr_status take_linear(const gr_buffer *buffer, const gr_publish_options *o,
                              struct gr_picture *p, const char *call)
 {
     if (buffer->level != o->level || buffer->layer != o->layer)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "gr_map_linear() mapped level %u, layer %u, and the options name level %u, "
-                       "layer %u: map by gr_map(), which maps all of them.",
+                       "gr_map_linear() mapped level %u, layer %u, but the options name level %u, "
+                       "layer %u: use gr_map(), which maps all of them.",
                        buffer->level, buffer->layer, o->level, o->layer);
     p->base = buffer->ptr;
     p->row = (int64_t)buffer->pitch;
@@ -107,20 +107,20 @@ static gr_status look_at_array(const gr_image_info *info, struct gr_publish_side
     CUresult result = gr_driver()->Array3DGetDescriptor(&described, sides->array.array);
     if (result != CUDA_SUCCESS)
         return gr_fail_cuda(result, "cuArray3DGetDescriptor",
-                            "%s: the driver does not describe the mapped image.", call);
+                            "%s: the driver could not describe the mapped image.", call);
     sides->has_other_surfaces = described.Height == 0 || (info->layered && info->cube);
     return GR_OK;
 }
 
-/* What can be said without its array. */
+/* Reads what is known without the array. */
 static gr_status read_image(const gr_resource *resource, const gr_image_info *info,
                             const gr_publish_options *o, struct gr_publish_sides *sides,
                             const char *call)
 {
     if (info->texel_bytes == 0)
         return gr_fail(GR_ERR_UNSUPPORTED, call,
-                       "CUDA describes the image by format 0x%x, which is not of plain channels: "
-                       "nothing can be published to it or fetched.",
+                       "CUDA describes the image by format 0x%x, which has no plain channels: it "
+                       "can be neither published to nor fetched.",
                        (unsigned)info->format);
     sides->is_volume = resource->image.is_3d;
     describe_image(info, sides->is_volume, o->level, &sides->mapped);
@@ -133,9 +133,9 @@ static gr_status check_image_options(const gr_resource *resource, const gr_publi
 {
     gr_status status = gr_image_check_range(resource, o->level, o->layer, call);
     if (status == GR_OK && (o->offset || o->target))
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "`offset` and `target` are for buffers, and this is an image: leave them "
-                       "0.");
+        return gr_fail(
+            GR_ERR_INVALID_VALUE, call,
+            "`offset` and `target` are for buffers, but this is an image: leave them 0.");
     return status;
 }
 
@@ -162,7 +162,7 @@ static gr_status look_at_image(gr_buffer *buffer, const gr_publish_options *o,
 
 /* ---- Buffers --------------------------------------------------------------------------------- */
 
-/* What the options, or the tensor, say that the buffer holds. */
+/* Describes the buffer's contents by the options, or else by the tensor. */
 static gr_status describe_buffer(const gr_buffer *buffer, const struct gr_shaped *tensor,
                                  const gr_publish_options *o, struct gr_shaped *shaped,
                                  const char *call)
@@ -175,8 +175,7 @@ static gr_status describe_buffer(const gr_buffer *buffer, const struct gr_shaped
         status = gr_shape_init(&shape, &desc, call);
     if (status == GR_OK && desc.offset > SIZE_MAX - o->offset)
         status = gr_fail(GR_ERR_INVALID_VALUE, call,
-                         "`offset` and that of `target` are too large "
-                         "together.");
+                         "The sum of `offset` and the offset of `target` is too large.");
     if (status == GR_OK)
         status = gr_shape_check_room(&shape, o->offset + desc.offset, buffer->size, "buffer", call);
     if (status != GR_OK)
@@ -192,7 +191,7 @@ static gr_status describe_buffer(const gr_buffer *buffer, const struct gr_shaped
     return GR_OK;
 }
 
-/* Whether each element goes to the one of the same place, whatever they stand for. */
+/* Whether each element is copied to the same position, whatever it represents. */
 static bool goes_by_elements(const struct gr_shaped *tensor, const struct gr_shaped *buffer,
                              const gr_publish_options *o)
 {
@@ -208,7 +207,7 @@ static gr_status look_at_buffer(gr_buffer *buffer, const struct gr_shaped *tenso
     struct gr_shaped shaped;
     if (o->level || o->layer)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "`level` and `layer` are for images, and this is a buffer: leave them 0.");
+                       "`level` and `layer` are for images, but this is a buffer: leave them 0.");
     gr_status status = describe_buffer(buffer, tensor, o, &shaped, call);
     if (status != GR_OK)
         return status;
@@ -220,18 +219,17 @@ static gr_status look_at_buffer(gr_buffer *buffer, const struct gr_shaped *tenso
     if (gr_pictures_of_elements(tensor, &shaped, &sides->tensor, &sides->mapped))
         return GR_OK;
     gr_shaped_text(tensor, sides->tensor.text);
-    return gr_fail(
-        GR_ERR_UNSUPPORTED, call,
-        "%c%s, with gaps between the elements of more than three dimensions: copy it to a "
-        "compact tensor first (gr_tensor_clone()).",
-        GR_SENTENCE(sides->tensor.text));
+    return gr_fail(GR_ERR_UNSUPPORTED, call,
+                   "%c%s, with gaps between elements in more than three dimensions: copy it to a "
+                   "compact tensor first (gr_tensor_clone()).",
+                   GR_SENTENCE(sides->tensor.text));
 }
 
 static gr_status read_for_image(const struct gr_shaped *tensor, const gr_publish_options *o,
                                 struct gr_publish_sides *sides, const char *call)
 {
     gr_status status = read_tensor(tensor, o, sides->is_volume, &sides->tensor, call);
-    /* Integers in the tensor are what they are in the image. */
+    /* Integers in the tensor mean the same as in the image. */
     sides->tensor.is_number = sides->mapped.is_number;
     return status;
 }
@@ -257,7 +255,7 @@ gr_status gr_publish_foresee(gr_resource *resource, const gr_tensor *tensor,
     *sides = (struct gr_publish_sides){.is_volume = false};
     *known = true;
     if (!resource->is_image) {
-        /* At address 0, since each mapping begins at a multiple of any element. */
+        /* At address 0, which any mapping's alignment matches. */
         gr_buffer all = {.resource = resource, .size = resource->size};
         return look_at_buffer(&all, &shaped, options, sides, call);
     }

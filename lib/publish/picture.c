@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shapes read as pictures: which dimension is the height, the width, the channels. */
+/* Reads shapes as pictures: which dimension is the height, the width, and the channels. */
 #include "lib/publish/picture.h"
 
 #include <stdio.h>
@@ -27,7 +27,7 @@ void gr_shaped_text(const struct gr_shaped *shaped, char text[GR_SHAPED_TEXT])
                  gr_dtype_name(shaped->dtype), layout_text(shaped->layout));
 }
 
-/* Whether it has planes of colour. */
+/* Whether it has chroma planes. */
 static bool is_yuv(gr_layout layout)
 {
     return layout >= GR_LAYOUT_NV12 && layout <= GR_LAYOUT_YUV444;
@@ -37,13 +37,13 @@ static gr_status refuse(const struct gr_shaped *shaped, const char *call, const 
 {
     char text[GR_SHAPED_TEXT];
     gr_shaped_text(shaped, text);
-    return gr_fail(GR_ERR_INVALID_VALUE, call, "%c%s, which is no picture: %s", GR_SENTENCE(text),
-                   advice);
+    return gr_fail(GR_ERR_INVALID_VALUE, call, "%c%s, which is not a picture: %s",
+                   GR_SENTENCE(text), advice);
 }
 
 /* ---- Pictures of channels -------------------------------------------------------------------- */
 
-/* Which dimension is which; -1: there is none, and it counts as 1. */
+/* The dimension of each axis; -1: it is missing and counts as 1. */
 struct axes {
     int slice, row, pixel, channel;
 };
@@ -58,7 +58,7 @@ static int64_t stride(const struct gr_shaped *s, int axis)
     return axis < 0 ? 0 : s->strides[axis];
 }
 
-/* The dimensions from `first` on are those of space, with the channels behind or before them. */
+/* The dimensions from `first` on are spatial, with the channels after or before them. */
 static struct axes lay_out(const struct gr_shaped *s, int first, int space, bool channels)
 {
     const bool before = channels && s->layout == GR_LAYOUT_CHW;
@@ -82,16 +82,16 @@ static gr_status find_axes(const struct gr_shaped *s, int space, struct axes *ax
     while (n > space + 1 && s->shape[first] == 1)
         first++, n--;
     if (n > space + 1)
-        return refuse(s, call, "leave a batch of several out, by a view of one of them.");
+        return refuse(s, call, "pass one picture of the batch, by a view.");
     bool channels = n == space + 1;
     if (channels && s->layout == GR_LAYOUT_SHAPE && s->shape[first + space] > MOST_CHANNELS) {
         if (s->shape[first] != 1)
             return refuse(s, call,
                           s->shape[first] <= MOST_CHANNELS
-                              ? "the last dimension is too large for channels, and the first is "
-                                "not: set `layout` to GR_LAYOUT_CHW if that is meant."
-                              : "the last dimension is that of channels, of which there are 1 to "
-                                "4. Set `layout` if it is another one.");
+                              ? "the last dimension is too large for channels, but the first is "
+                                "not: set `layout` to GR_LAYOUT_CHW if those are the channels."
+                              : "the last dimension has the channels, of which there are 1 to 4. "
+                                "Set `layout` if another one has them.");
         first++, n--;
         channels = false;
     }
@@ -113,9 +113,9 @@ static void take_axes(const struct gr_shaped *s, struct axes axes, struct gr_pic
     picture->channel = stride(s, axes.channel);
 }
 
-/* ---- Brightness and colour ------------------------------------------------------------------- */
+/* ---- Luma and chroma ------------------------------------------------------------------------- */
 
-/* The dimensions of a plane, without those of 1 round them. */
+/* The dimensions of a plane, without outer dimensions of 1. */
 struct plane {
     int first, n;
 };
@@ -130,7 +130,7 @@ static struct plane find_plane(const struct gr_shaped *s, int most)
     return plane;
 }
 
-/* How many rows the planes below each other have for so many rows of brightness. */
+/* The rows of all planes, stacked, for a number of luma rows. */
 static int64_t rows_of(gr_layout layout, int64_t height)
 {
     if (layout == GR_LAYOUT_YUV444)
@@ -145,7 +145,7 @@ static int64_t height_of(gr_layout layout, int64_t rows)
     return layout == GR_LAYOUT_NV16 ? rows / 2 : (2 * rows + 1) / 3;
 }
 
-/* The three planes are one dimension, or below each other. */
+/* The three planes are one dimension, or stacked. */
 static gr_status read_444(const struct gr_shaped *s, struct gr_picture *p, const char *call)
 {
     const char *advice = "YUV444 is (3, H, W) or (H*3, W).";
@@ -189,8 +189,8 @@ static gr_status read_joined(const struct gr_shaped *s, struct gr_picture *p, co
     const struct plane plane = find_plane(s, 2);
     if (plane.n != 2)
         return refuse(s, call,
-                      "NV12 and P016 are (H*3/2, W), NV16 is (H*2, W), or give the second "
-                      "plane as `chroma`.");
+                      "NV12 and P016 are (H*3/2, W) and NV16 is (H*2, W); or pass the second plane "
+                      "as `chroma`.");
     const int64_t rows = s->shape[plane.first];
     p->height = height_of(s->layout, rows);
     p->width = s->shape[plane.first + 1];
@@ -219,7 +219,7 @@ static gr_status read_chroma(const struct gr_shaped *s, const struct gr_shaped *
         gr_shaped_text(s, text);
         gr_shaped_text(chroma, theirs);
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "%c%s and %s: the second plane has to be (%lld, %lld, 2) or (%lld, %lld).",
+                       "%c%s and %s: the second plane must be (%lld, %lld, 2) or (%lld, %lld).",
                        GR_SENTENCE(text), theirs, (long long)rows, (long long)pairs,
                        (long long)rows, (long long)(2 * pairs));
     }
@@ -234,7 +234,7 @@ static gr_status check_yuv_type(const struct gr_shaped *s, const char *call)
     if (s->layout == GR_LAYOUT_YUV444 ? wide || narrow
                                       : (s->layout == GR_LAYOUT_P016 ? wide : narrow))
         return GR_OK;
-    return refuse(s, call, "NV12 and NV16 are of uint8, P016 is of uint16, and YUV444 of either.");
+    return refuse(s, call, "NV12 and NV16 are uint8, P016 is uint16, and YUV444 is either.");
 }
 
 static gr_status read_yuv(const struct gr_shaped *s, const struct gr_shaped *chroma,
@@ -249,7 +249,7 @@ static gr_status read_yuv(const struct gr_shaped *s, const struct gr_shaped *chr
         return read_joined(s, p, call);
     const struct plane plane = find_plane(s, 2);
     if (plane.n != 2)
-        return refuse(s, call, "beside `chroma` it is the plane of brightness, (H, W).");
+        return refuse(s, call, "beside `chroma` it must be the luma plane, (H, W).");
     p->height = s->shape[plane.first];
     p->width = s->shape[plane.first + 1];
     p->row = s->strides[plane.first];
@@ -266,7 +266,7 @@ gr_status gr_picture_read(const struct gr_shaped *shaped, const struct gr_shaped
     gr_shaped_text(shaped, picture->text);
     for (unsigned i = 0; i < shaped->ndim; i++)
         if (shaped->shape[i] > INT32_MAX)
-            return refuse(shaped, call, "a dimension is larger than any picture's.");
+            return refuse(shaped, call, "a dimension is too large for a picture.");
     if (chroma && (!is_yuv(shaped->layout) || shaped->layout == GR_LAYOUT_YUV444))
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "`chroma` is set, but %s: set `layout` to GR_LAYOUT_NV12, GR_LAYOUT_P016 or "
@@ -285,7 +285,7 @@ gr_status gr_picture_flip(struct gr_picture *p, const char *call)
     struct gr_planes *colour = &p->colour;
     if (colour->there && colour->y_shift && p->height % 2)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "%s with an odd height, %lld: its rows of colour can't be flipped.", p->text,
+                       "%s with an odd height, %lld: its chroma rows can't be flipped.", p->text,
                        (long long)p->height);
     p->base += (uint64_t)((p->height - 1) * p->row);
     p->row = -p->row;
@@ -298,9 +298,9 @@ gr_status gr_picture_flip(struct gr_picture *p, const char *call)
     return GR_OK;
 }
 
-/* ---- Elements, whatever they stand for ------------------------------------------------------- */
+/* ---- Elements without a meaning -------------------------------------------------------------- */
 
-/* Dimensions of two shapes that are equal, the innermost first. */
+/* Dimensions of two equal shapes, the innermost first. */
 struct joined {
     int n;
     int64_t shape[GR_TENSOR_DIMS], a[GR_TENSOR_DIMS], b[GR_TENSOR_DIMS];

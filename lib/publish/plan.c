@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What has to be done to a picture's values on the way to another, and the kernel that does it. */
+/* Plans the conversion of one picture's values to another's, and selects the kernel. */
 #include "lib/publish/plan.h"
 
 #include <string.h>
 
 #include "lib/error.h"
 
-#define MOST_SLICES 65535 /* blocks of a launch along z */
+#define MOST_SLICES 65535 /* the most blocks of a launch along z */
 
 /* ---- Types ----------------------------------------------------------------------------------- */
 
@@ -46,7 +46,7 @@ static uint32_t float_bits(float value)
     return bits;
 }
 
-/* To the nearest, of two the even one; what a half can't hold becomes infinite. */
+/* Rounds to nearest, ties to even; values too large for a half become infinite. */
 static uint32_t half_bits(float value)
 {
     const uint32_t all = float_bits(value), sign = all >> 16 & 0x8000u, rest = all & 0x7fffffffu;
@@ -59,7 +59,7 @@ static uint32_t half_bits(float value)
     return sign | ((rest - 0x38000000u + 0xfffu + (rest >> 13 & 1u)) >> 13);
 }
 
-/* The bits of the value, for the kernels that move bits. */
+/* The bits of a value, for kernels that copy bits. */
 static uint32_t raw_of(const struct gr_picture *p, float value)
 {
     const float unit = unit_of(p), most = (p->dtype == GR_DTYPE_U8 ? 255.0f : 65535.0f) / unit;
@@ -76,16 +76,16 @@ static uint32_t raw_of(const struct gr_picture *p, float value)
     }
 }
 
-/* ---- Whether they go together ---------------------------------------------------------------- */
+/* ---- Compatibility --------------------------------------------------------------------------- */
 
-/* In numbers too: the height of a picture in planes is not the shape's. */
+/* Prints the sizes as well, because the height of a picture in planes differs from the shape's. */
 static gr_status refuse_sizes(const struct gr_picture *from, const struct gr_picture *to,
                               const char *call)
 {
     return gr_fail(GR_ERR_INVALID_VALUE, call,
-                   "%c%s, and %s: their widths, heights and depths have to be the same, and are "
-                   "%lld x %lld x %lld and %lld x %lld x %lld. Give another level, a view of a "
-                   "part, or a `layout`, if the dimensions are others.",
+                   "%c%s, and %s: widths, heights and depths must be equal, but are %lld x %lld x "
+                   "%lld and %lld x %lld x %lld. Choose another level, a view of a part, or a "
+                   "`layout` if the dimensions have another meaning.",
                    GR_SENTENCE(from->text), to->text, (long long)from->width,
                    (long long)from->height, (long long)from->depth, (long long)to->width,
                    (long long)to->height, (long long)to->depth);
@@ -104,11 +104,10 @@ static gr_status check_shapes(const struct gr_picture *from, const struct gr_pic
     const unsigned a = channels_of(from), b = channels_of(to);
     if (a == b || (a == 3 && b == 4) || (a == 4 && b == 3) || (a == 1 && b >= 3))
         return GR_OK;
-    return gr_fail(
-        GR_ERR_INVALID_VALUE, call,
-        "%c%s, and %s: their channels don't go together: 1 goes to 1, 3 and 4; 2 to 2; 3 and 4 to "
-        "3 and 4.",
-        GR_SENTENCE(from->text), to->text);
+    return gr_fail(GR_ERR_INVALID_VALUE, call,
+                   "%c%s, and %s: their channels don't match: 1 can become 1, 3 or 4; 2 stays 2; 3 "
+                   "and 4 can become 3 or 4.",
+                   GR_SENTENCE(from->text), to->text);
 }
 
 static gr_status check_options(const struct gr_picture *from, const struct gr_picture *to,
@@ -117,25 +116,26 @@ static gr_status check_options(const struct gr_picture *from, const struct gr_pi
     const struct gr_picture *tensor = fetch ? to : from;
     if (to->colour.there)
         return gr_fail(GR_ERR_UNSUPPORTED, call,
-                       "%c%s: nothing is turned into YUV. Take an RGB tensor.",
+                       "%c%s: conversion to YUV is not supported. Use an RGB tensor.",
                        GR_SENTENCE(to->text));
     if (o->bgr && (tensor->colour.there || tensor->channels < 3))
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "`bgr` is set, but %s: it is for 3 and 4 channels.", tensor->text);
     if (o->srgb && (from->is_number || to->is_number))
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "`srgb` is set, but the image is read as integers, which are no colours.");
+                       "`srgb` is set, but the image is read as integers, which are not colours.");
     if (from->colour.there && to->is_number)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "%c%s, and %s, which is read as integers: YUV makes colours from 0 to 1.",
-                       GR_SENTENCE(from->text), to->text);
+        return gr_fail(
+            GR_ERR_INVALID_VALUE, call,
+            "%c%s, and %s, which is read as integers: YUV is converted to colours from 0 to 1.",
+            GR_SENTENCE(from->text), to->text);
     if ((unsigned)o->matrix > GR_YUV_BT2020)
-        return gr_fail(GR_ERR_INVALID_VALUE, call, "`matrix` is %d, which is no gr_yuv_matrix.",
+        return gr_fail(GR_ERR_INVALID_VALUE, call, "`matrix` is %d, which is not a gr_yuv_matrix.",
                        (int)o->matrix);
     return GR_OK;
 }
 
-/* ---- What is done on the way ----------------------------------------------------------------- */
+/* ---- Steps ----------------------------------------------------------------------------------- */
 
 static void fill_scale(struct gr_job *job, const gr_publish_options *o, bool fetch)
 {
@@ -155,7 +155,7 @@ static void fill_scale(struct gr_job *job, const gr_publish_options *o, bool fet
         }
     if (!fetch || !(job->steps & GR_JOB_SWAP))
         return;
-    /* The kernel has the tensor's order by then; the numbers are in the image's. */
+    /* The kernel uses the tensor's channel order here, but the options use the image's. */
     const float scale = job->scale[0], bias = job->bias[0];
     job->scale[0] = job->scale[2];
     job->bias[0] = job->bias[2];
@@ -181,8 +181,8 @@ static void fill_steps(struct gr_job *job, const struct gr_picture *from,
 }
 
 /*
- * Red, green and blue from numbers as they are stored: brightness and colour are first made 0 to 1
- * and -0.5 to 0.5, by their range, then multiplied.
+ * Red, green and blue from stored values: luma is scaled to 0 to 1 and chroma to -0.5 to 0.5, by
+ * their range, then both are multiplied.
  */
 static void fill_matrix(struct gr_job *job, const gr_publish_options *o, bool wide)
 {
@@ -204,16 +204,16 @@ static void fill_matrix(struct gr_job *job, const gr_publish_options *o, bool wi
     }
 }
 
-/* ---- Where it lies --------------------------------------------------------------------------- */
+/* ---- Memory layout --------------------------------------------------------------------------- */
 
-/* Whether all of them are multiples of a power of two. */
+/* Whether address and strides are multiples of a power of two. */
 static bool aligned(const struct gr_job_side *side, size_t to)
 {
     const uint64_t all = side->base | (uint64_t)side->row | (uint64_t)side->slice;
     return all % to == 0;
 }
 
-/* The widest load that the kernels make of four pixels of so many bytes. */
+/* The widest load of four pixels with this many bytes. */
 static size_t width_of_load(size_t bytes)
 {
     return bytes % 16 == 0 ? 16 : bytes % 8 == 0 ? 8 : 4;
@@ -243,7 +243,7 @@ static void fill_side(struct gr_job_side *side, const struct gr_picture *p)
                                  .bytes = (uint32_t)size,
                                  .channels = p->channels,
                                  .unit = unit_of(p)};
-    if (size > 4) { /* larger elements are moved in parts of 4 bytes */
+    if (size > 4) { /* larger elements are copied in parts of 4 bytes */
         side->bytes = 4;
         side->channels = (uint32_t)(size / 4);
         side->channel = 4;
@@ -288,7 +288,7 @@ void gr_plan_use_memory(struct gr_job_side *side, CUdeviceptr memory, size_t pit
 
 /* ---- The plan -------------------------------------------------------------------------------- */
 
-/* In memory as the driver's copies know it: rows at a pitch, slices of whole rows. */
+/* Whether the driver can copy it: rows at a pitch, slices of whole rows. */
 static bool is_copyable(const struct gr_picture *p)
 {
     const int64_t size = (int64_t)gr_dtype_size(p->dtype), pixel = size * p->channels;
@@ -306,13 +306,13 @@ static gr_status refuse_types(const struct gr_picture *from, const struct gr_pic
                               const char *call)
 {
     return gr_fail(GR_ERR_UNSUPPORTED, call,
-                   "%c%s, and %s: uint8, uint16, float16, bfloat16 and float32 are converted and "
-                   "rearranged. Another type goes only where it stays what it is, packed: convert "
-                   "the tensor first.",
+                   "%c%s, and %s: only uint8, uint16, float16, bfloat16 and float32 can be "
+                   "converted and rearranged. Other types can only be copied unchanged and packed: "
+                   "convert the tensor first.",
                    GR_SENTENCE(from->text), to->text);
 }
 
-/* One long row, where there are no gaps between the rows of either. */
+/* Treats rows without gaps as one long row. */
 static void join_rows(struct gr_job *job)
 {
     if (job->height < 2 || job->depth > 1 || (uint64_t)job->width * job->height > INT32_MAX ||
@@ -326,7 +326,7 @@ static void join_rows(struct gr_job *job)
     job->to.access = access_of(&job->to);
 }
 
-/* A GPU loads an element only from a multiple of its size. */
+/* GPUs can load an element only from a multiple of its size. */
 static bool is_aligned(const struct gr_picture *p)
 {
     const struct gr_planes *c = &p->colour;
@@ -347,16 +347,16 @@ static gr_status check_reach(const struct gr_picture *p, const char *call)
 {
     if (!is_aligned(p))
         return gr_fail(GR_ERR_UNSUPPORTED, call,
-                       "%c%s, with an address or strides that are no multiples of its elements' "
-                       "size: kernels can't read it so. Make a copy that is compact.",
+                       "%c%s, with an address or strides that are not multiples of its element "
+                       "size, which kernels need. Make a compact copy.",
                        GR_SENTENCE(p->text));
     if (p->memory == GR_MEMORY_HOST)
         return gr_fail(GR_ERR_UNSUPPORTED, call,
-                       "%c%s, in memory of the host that kernels don't reach, and a copy alone "
-                       "doesn't do: copy it to the device first, by gr_tensor_clone().",
+                       "%c%s, in host memory that kernels cannot access, and a plain copy is not "
+                       "enough: copy it to the device first, by gr_tensor_clone().",
                        GR_SENTENCE(p->text));
     if (p->width > INT32_MAX || p->height > INT32_MAX || p->depth > MOST_SLICES)
-        return gr_fail(GR_ERR_UNSUPPORTED, call, "%c%s, which is more than a kernel takes at once.",
+        return gr_fail(GR_ERR_UNSUPPORTED, call, "%c%s, which is too large for one kernel.",
                        GR_SENTENCE(p->text));
     return GR_OK;
 }

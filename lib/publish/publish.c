@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Publish and fetch: into a resource, into what is mapped, into a ring. */
+/* Publish and fetch: to and from resources, mappings and rings. */
 #include "lib/context.h"
 #include "lib/error.h"
 #include "lib/event.h"
@@ -24,13 +24,12 @@ struct work {
     struct gr_plan plan;
 };
 
-/* ---- What can be said before anything is mapped ---------------------------------------------- */
+/* ---- Checks before the map ------------------------------------------------------------------- */
 
 static gr_status check_tensors(const struct work *w)
 {
     if (!w->tensor)
-        return gr_fail(GR_ERR_INVALID_VALUE, w->call,
-                       "The tensor is NULL: did the call that makes it fail?");
+        return gr_fail(GR_ERR_INVALID_VALUE, w->call, "The tensor is NULL: did its creation fail?");
     gr_status status = gr_tensor_check(w->tensor, w->call);
     if (status == GR_OK && w->options.chroma)
         status = gr_tensor_check(w->options.chroma, w->call);
@@ -43,7 +42,7 @@ static gr_status take(struct work *w, const gr_publish_options *options)
 {
     gr_status status = GR_TAKE(gr_publish_options, &w->options, options, w->call);
     if (status == GR_OK && (unsigned)w->options.layout > GR_LAYOUT_YUV444)
-        status = gr_fail(GR_ERR_INVALID_VALUE, w->call, "`layout` is %d, which is no gr_layout.",
+        status = gr_fail(GR_ERR_INVALID_VALUE, w->call, "`layout` is %d, which is not a gr_layout.",
                          (int)w->options.layout);
     return status == GR_OK ? check_tensors(w) : status;
 }
@@ -52,8 +51,9 @@ static gr_status check_flags(const struct work *w, const gr_resource *resource)
 {
     if (w->fetch || !(resource->flags & GR_READ_ONLY))
         return GR_OK;
-    return gr_fail(GR_ERR_STATE, w->call,
-                   "The resource was registered read_only: register it without, to write to it.");
+    return gr_fail(
+        GR_ERR_STATE, w->call,
+        "The resource was registered read_only: register it without read_only to write to it.");
 }
 
 /* ---- Plans ----------------------------------------------------------------------------------- */
@@ -66,7 +66,7 @@ static gr_status plan_sides(struct work *w)
                         &w->options, w->fetch, &w->plan, w->call);
 }
 
-/* Kernels that a plan needs are there, and reach the tensors. The CUDA context is current. */
+/* Whether the needed kernels exist and can access the tensors. The CUDA context is current. */
 static gr_status check_plan(const struct work *w, gr_resource *resource)
 {
     if (!w->plan.bytes)
@@ -79,7 +79,7 @@ static gr_status check_plan(const struct work *w, gr_resource *resource)
     return gr_launch_prepare(&w->plan, &resource->kernels, w->call);
 }
 
-/* A map with write_discard loses what the resource holds, so that all is checked before. */
+/* Checks everything first, because a map with write_discard loses the contents. */
 static gr_status check_before_map(struct work *w, gr_resource *resource)
 {
     bool known, pushed;
@@ -94,11 +94,11 @@ static gr_status check_before_map(struct work *w, gr_resource *resource)
     if (status == GR_OK)
         status = gr_event_wait(w->stream, w->options.wait_event);
     gr_context_leave(pushed);
-    w->options.wait_event = NULL; /* once is enough */
+    w->options.wait_event = NULL; /* wait for it only once */
     return status;
 }
 
-/* ---- The work -------------------------------------------------------------------------------- */
+/* ---- Execution ------------------------------------------------------------------------------- */
 
 static gr_status copy(struct work *w, const struct gr_picture *other, bool to_array)
 {
@@ -118,7 +118,7 @@ static struct gr_job_side *mapped_side(struct work *w)
     return w->fetch ? &w->plan.job.from : &w->plan.job.to;
 }
 
-/* Kernels reach the image itself. */
+/* The kernel accesses the image by a surface. */
 static gr_status launch_on_surface(struct work *w)
 {
     const gr_publish_options *o = &w->options;
@@ -132,7 +132,7 @@ static gr_status launch_on_surface(struct work *w)
     return launch(w);
 }
 
-/* By way of linear memory: what follows the kernel, or goes before it, is a copy. */
+/* Uses linear memory: an extra copy follows the kernel, or precedes it. */
 static gr_status launch_beside_array(struct work *w)
 {
     struct gr_picture beside = w->sides.mapped;
@@ -201,7 +201,7 @@ static gr_status move_planned(struct work *w)
     return status;
 }
 
-/* The work's options and tensors were taken. */
+/* Options and tensors were checked. */
 static gr_status run(struct work *w)
 {
     bool pushed;
@@ -219,15 +219,15 @@ static gr_status run(struct work *w)
     return status;
 }
 
-/* ---- Into what is mapped --------------------------------------------------------------------- */
+/* ---- To and from a mapping ------------------------------------------------------------------- */
 
 static gr_status with_buffer(struct work *w, const gr_publish_options *options)
 {
     if (!w->buffer)
         return gr_fail(GR_ERR_INVALID_VALUE, w->call,
-                       "The buffer is NULL: did the map fail? See gr_last_error() there.");
+                       "The buffer is NULL: did the map fail? gr_last_error() there says why.");
     if (!gr_buffer_is_live(w->buffer))
-        return gr_fail(GR_ERR_STATE, w->call, "The resource is not mapped any more: map it again.");
+        return gr_fail(GR_ERR_STATE, w->call, "The resource is no longer mapped: map it again.");
     gr_status status = take(w, options);
     if (status == GR_OK)
         status = gr_stream_check(w->stream, true, w->call);
@@ -251,20 +251,20 @@ gr_status gr_buffer_fetch(gr_buffer *buffer, gr_tensor *tensor, const gr_publish
     return with_buffer(&w, options);
 }
 
-/* ---- Into a resource ------------------------------------------------------------------------- */
+/* ---- To and from a resource ------------------------------------------------------------------ */
 
 static gr_status check_readable(const struct work *w, const gr_resource *resource)
 {
     if (!w->fetch || !(resource->flags & GR_WRITE_DISCARD))
         return GR_OK;
     return gr_fail(GR_ERR_STATE, w->call,
-                   "The resource was registered write_discard, so what it holds is undefined when "
-                   "CUDA maps it: register it without, to fetch.");
+                   "The resource was registered write_discard, so its contents are undefined after "
+                   "a map: register it without write_discard to fetch.");
 }
 
 /*
- * The mapping ends whatever came of it, and the first error stays the last. Nobody else has the
- * buffer, so a release that fails is tried once more.
+ * The mapping always ends, and the first error stays the last error. A failed release is retried
+ * later, because the caller does not have the buffer.
  */
 static gr_status release(struct work *w, gr_status status)
 {
@@ -313,7 +313,7 @@ gr_status gr_fetch(gr_resource *resource, gr_tensor *tensor, const gr_publish_op
     return with_resource(&w, resource, options);
 }
 
-/* ---- Into a ring ----------------------------------------------------------------------------- */
+/* ---- To and from a ring ---------------------------------------------------------------------- */
 
 static gr_status give_up(gr_ring *ring, const gr_slot *slot, bool fetch, gr_status status)
 {
@@ -332,8 +332,9 @@ static gr_status with_ring(struct work *w, gr_ring *ring, const gr_publish_optio
 {
     const gr_slot *slot;
     if (!ring)
-        return gr_fail(GR_ERR_INVALID_VALUE, w->call,
-                       "The ring is NULL: did gr_ring_create() fail? See gr_last_error() there.");
+        return gr_fail(
+            GR_ERR_INVALID_VALUE, w->call,
+            "The ring is NULL: did gr_ring_create() fail? gr_last_error() there says why.");
     gr_status status = gr_stream_check(w->stream, false, w->call);
     if (status == GR_OK)
         status = take(w, options);
