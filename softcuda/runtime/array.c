@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Arrays and mipmapped arrays. A cudaArray_t is a CUarray, and so are its flags. */
+/* Arrays and mipmapped arrays. A cudaArray_t is a CUarray, and flags have the same values. */
 #include "softcuda/runtime/channel.h"
 
 static CUresult describe(CUDA_ARRAY3D_DESCRIPTOR *to, const struct cudaChannelFormatDesc *desc,
@@ -82,7 +82,7 @@ RT_API cudaArrayGetPlane(cudaArray_t *pPlaneArray, cudaArray_t hArray, unsigned 
     return RT_IN_CONTEXT(cuArrayGetPlane((CUarray *)pPlaneArray, (CUarray)hArray, planeIdx));
 }
 
-/* Each of the three may be NULL. */
+/* desc, extent and flags may each be NULL. */
 static CUresult read_array(cudaArray_const_t array, struct cudaChannelFormatDesc *desc,
                            struct cudaExtent *extent, unsigned *flags)
 {

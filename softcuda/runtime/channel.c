@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "softcuda/runtime/channel.h"
 
-/* The formats whose bits say all; a kind of the runtime's that names one has `kind`. */
+/* The formats that a width and a basic kind identify. */
 static const struct {
     CUarray_format format;
     int bits;
@@ -17,7 +17,7 @@ static const struct {
     {CU_AD_FORMAT_FLOAT, 32, cudaChannelFormatKindFloat},
 };
 
-/* Those that are read as numbers from 0 or -1 to 1: kinds and formats in the same order. */
+/* Formats read as numbers from 0 or -1 to 1, in the order of their cudaChannelFormatKind values. */
 static const struct {
     CUarray_format format;
     int bits;
@@ -32,7 +32,7 @@ static const struct {
 };
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
-/* How many channels of the same width, the first ones; 0 for any other shape. */
+/* The number of leading channels of equal width; 0 for any other layout. */
 static unsigned channels_of(const struct cudaChannelFormatDesc *desc)
 {
     const int bits[4] = {desc->x, desc->y, desc->z, desc->w};

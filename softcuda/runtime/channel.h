@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A channel description of the runtime API as the driver's format and number of channels. */
+/* Converts between the runtime's channel descriptions and the driver's formats. */
 #ifndef GR_SOFTCUDA_RUNTIME_CHANNEL_H
 #define GR_SOFTCUDA_RUNTIME_CHANNEL_H
 
@@ -10,12 +10,12 @@ typedef struct {
     unsigned channels;
 } rt_format;
 
-/* cudaErrorInvalidChannelDescriptor for what no array can hold. */
+/* Returns cudaErrorInvalidChannelDescriptor for a description that no array can have. */
 CUresult rt_format_of(const struct cudaChannelFormatDesc *desc, rt_format *format);
 
 struct cudaChannelFormatDesc rt_channel_of(CUarray_format format, unsigned channels);
 
-/* Bytes of an element; 0 for a format that has none, or is not known. */
+/* Bytes per element; 0 if the format has no such size or is unknown. */
 size_t rt_element_size(CUarray_format format, unsigned channels);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Each thread's device, and the contexts that calls begin in: the one that is current, whoever made
- * it, or else the primary context of the thread's device.
+ * Each thread's device, and the context that a call uses: the current one, whoever created it, or
+ * else the primary context of the thread's device.
  */
 #include "softcuda/runtime/runtime.h"
 
@@ -44,7 +44,7 @@ static bool is_alive(int device)
     return cuDevicePrimaryCtxGetState(device, &flags, &active) == CUDA_SUCCESS && active;
 }
 
-/* The device's primary context, started again if a reset has ended it. */
+/* The device's primary context, retained again if a reset ended it. */
 static CUresult hold_primary(int device, CUcontext *context)
 {
     CUresult result = CUDA_SUCCESS;
@@ -131,7 +131,7 @@ RT_API cudaGetDevice(int *device)
     return rt_end(result);
 }
 
-/* The list says where to look first; a device here is never refused, so the first one is it. */
+/* The order in which to try devices. None is ever refused here, so the first is taken. */
 RT_API cudaSetValidDevices(int *device_arr, int len)
 {
     int count = 0;
@@ -147,7 +147,7 @@ RT_API cudaSetValidDevices(int *device_arr, int len)
     return rt_end(result);
 }
 
-/* Pinned memory can always be mapped, whatever the flag says. */
+/* Pinned memory can always be mapped, with or without cudaDeviceMapHost. */
 static CUresult set_flags(int device, unsigned flags)
 {
     CUresult result = check_device(device);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the kinds of copies share. */
+/* Shared by all kinds of copies. */
 #ifndef GR_SOFTCUDA_RUNTIME_COPY_H
 #define GR_SOFTCUDA_RUNTIME_COPY_H
 
 #include "softcuda/runtime/runtime.h"
 
-/* What a call does with its copies: they are done when it returns, or queued on the stream. */
+/* Whether a call's copies are done when it returns, or are queued on the stream. */
 typedef struct {
     bool queued;
     CUstream stream;
@@ -14,14 +14,14 @@ typedef struct {
 #define RT_AT_ONCE          ((rt_order){.queued = false})
 #define RT_QUEUED_ON(named) ((rt_order){.queued = true, .stream = rt_stream(named)})
 
-/* Bytes from one address to another; cudaErrorInvalidMemcpyDirection for what is no kind. */
+/* Copies bytes between addresses. Returns cudaErrorInvalidMemcpyDirection for an invalid kind. */
 CUresult rt_copy_bytes(void *to, const void *from, size_t size, enum cudaMemcpyKind kind,
                        rt_order order);
 
-/* A box from one pitched memory or array to another, whose types are set. */
+/* Copies a box between pitched memory and arrays, whose types are already set. */
 CUresult rt_copy_box(const CUDA_MEMCPY3D *box, rt_order order);
 
-/* Sets one side of a box; which kind of memory a pointer is, the copy's kind says. */
+/* Set one side of a box. The copy's kind gives the memory type of a pointer. */
 void rt_box_from(CUDA_MEMCPY3D *box, const void *memory, size_t pitch, enum cudaMemcpyKind kind);
 void rt_box_to(CUDA_MEMCPY3D *box, void *memory, size_t pitch, enum cudaMemcpyKind kind);
 void rt_box_from_array(CUDA_MEMCPY3D *box, cudaArray_const_t array, size_t x_bytes, size_t y);

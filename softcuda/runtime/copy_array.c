@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The older copies with arrays: rectangles, and bytes that run over the ends of rows. Offsets in
- * rows are in bytes. */
+/*
+ * The older copies to and from arrays: rectangles, and byte ranges that wrap around at row ends.
+ * Offsets within rows are in bytes.
+ */
 #include "softcuda/runtime/channel.h"
 #include "softcuda/runtime/copy.h"
 
-/* What is copied, but for both ends. One row has no next one: CUDA's own samples give 0 for its
- * pitch. */
+/* Sets the extent of the copy. A single row needs no pitch: CUDA's samples pass 0 for it. */
 static CUresult rectangle(CUDA_MEMCPY3D *box, size_t *pitch, size_t width, size_t height,
                           enum cudaMemcpyKind kind)
 {
@@ -101,13 +102,13 @@ RT_API_ptds(cudaMemcpy2DArrayToArray,
                                         width, height, kind));
 }
 
-/* ---- Bytes that run over the ends of rows ---------------------------------------------------- */
+/* ---- Byte ranges that wrap around at row ends ------------------------------------------------ */
 
-/* One side of such a copy: an array, and where in it; or memory without rows. */
+/* One side of such a copy: a position in an array, or linear memory. */
 struct run {
     cudaArray_const_t array;
     unsigned char *memory;
-    size_t row; /* bytes of one, of an array */
+    size_t row; /* bytes per row of the array */
     size_t x, y;
 };
 

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Copies of rectangles and boxes between pitched memory and arrays: every one is the driver's copy
- * in three dimensions. */
+/* Copies of rectangles and boxes between pitched memory and arrays, all by the driver's 3D copy. */
 #include "softcuda/runtime/channel.h"
 #include "softcuda/runtime/copy.h"
 
 #include <stdint.h>
 
-/* What a pointer of a copy of that kind points to. */
+/* The memory type of the source pointer in a copy of this kind. */
 static CUmemorytype source_type(enum cudaMemcpyKind kind)
 {
     if (kind == cudaMemcpyDefault)
@@ -95,9 +94,9 @@ RT_API_ptsz(cudaMemcpy2DAsync,
         copy_2d(dst, dpitch, src, spitch, width, height, kind, RT_QUEUED_ON(stream)));
 }
 
-/* ---- Three ----------------------------------------------------------------------------------- */
+/* ---- Three dimensions ------------------------------------------------------------------------ */
 
-/* Bytes of the array's elements; 1 for memory. */
+/* Bytes per array element; 1 for memory. */
 static CUresult element_size(cudaArray_const_t array, size_t *size)
 {
     CUDA_ARRAY3D_DESCRIPTOR has;
@@ -110,7 +109,7 @@ static CUresult element_size(cudaArray_const_t array, size_t *size)
     return result;
 }
 
-/* The sides: each is an array or memory, whose element is a byte. */
+/* Sets both sides. Each is an array, or memory with elements of one byte. */
 static CUresult set_sides(CUDA_MEMCPY3D *box, const struct cudaMemcpy3DParms *p, size_t from_size,
                           size_t to_size)
 {
@@ -134,7 +133,7 @@ static CUresult set_sides(CUDA_MEMCPY3D *box, const struct cudaMemcpy3DParms *p,
     }
     box->srcZ = p->srcPos.z;
     box->dstZ = p->dstPos.z;
-    /* An array's element is the unit of the width, whichever side it is on. */
+    /* If either side is an array, the width counts its elements. */
     box->WidthInBytes = p->extent.width * (p->srcArray ? from_size : to_size);
     box->Height = p->extent.height;
     box->Depth = p->extent.depth;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How many devices there are, their attributes, and what is set for one as a whole. */
+/* The device count, device attributes, and settings of a whole device. */
 #include "softcuda/runtime/runtime.h"
 
 RT_API cudaGetDeviceCount(int *count)
@@ -7,7 +7,7 @@ RT_API cudaGetDeviceCount(int *count)
     return count ? RT_STARTED(cuDeviceGetCount(count)) : rt_fail(cudaErrorInvalidValue);
 }
 
-/* The numbers of the attributes are the driver's. */
+/* Attribute numbers are the same as the driver's. */
 RT_API cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attr, int device)
 {
     return RT_STARTED(cuDeviceGetAttribute(value, (CUdevice_attribute)attr, device));
@@ -61,7 +61,7 @@ RT_API cudaDeviceDisablePeerAccess(int peerDevice)
     return RT_IN_CONTEXT(disable_peer(peerDevice));
 }
 
-/* ---- Of the current device ------------------------------------------------------------------- */
+/* ---- The current device ---------------------------------------------------------------------- */
 
 RT_API cudaDeviceSetLimit(enum cudaLimit limit, size_t value)
 {
@@ -78,7 +78,7 @@ RT_API cudaDeviceGetStreamPriorityRange(int *leastPriority, int *greatestPriorit
     return RT_IN_CONTEXT(cuCtxGetStreamPriorityRange(leastPriority, greatestPriority));
 }
 
-/* Caches and banks are the processor's own: a preference is taken, and nothing follows. */
+/* Caches and banks are the CPU's: preferences are accepted and have no effect. */
 static _Thread_local enum cudaFuncCache cache_config = cudaFuncCachePreferNone;
 
 RT_API cudaDeviceSetCacheConfig(enum cudaFuncCache cacheConfig)
@@ -132,8 +132,10 @@ RT_API cudaRuntimeGetVersion(int *runtimeVersion)
     return cudaSuccess;
 }
 
-/* Programs bracket what a profiler should see; there is none. Not every toolkit has the header that
- * declares the two. */
+/*
+ * Programs use these to bracket code for a profiler; there is no profiler here. Not every toolkit
+ * has the header that declares them.
+ */
 cudaError_t cudaProfilerStart(void);
 cudaError_t cudaProfilerStop(void);
 

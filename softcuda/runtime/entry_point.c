@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The driver's functions by name, and libraries of kernels, which are the driver's. */
+/* Driver functions by name, and kernel libraries, which the driver implements. */
 #include "softcuda/runtime/runtime.h"
 
-/* A symbol that is not there is said by the status; without one, it is the call's error. */
+/* Reports a missing symbol through `status`; without `status`, the call fails. */
 static CUresult look_up(const char *symbol, void **function, int version, unsigned long long flags,
                         enum cudaDriverEntryPointQueryResult *status)
 {
@@ -35,7 +35,10 @@ RT_API_ptsz(cudaGetDriverEntryPointByVersion,
 
 /* ---- Libraries ------------------------------------------------------------------------------- */
 
-/* The options steer a compiler that is not here: the driver looks whether they are there. */
+/*
+ * The options are for a JIT compiler, which does not exist here. The driver only checks that they
+ * are present.
+ */
 RT_API cudaLibraryLoadData(cudaLibrary_t *library, const void *code, enum cudaJitOption *jitOptions,
                            void **jitOptionsValues, unsigned int numJitOptions,
                            enum cudaLibraryOption *libraryOptions, void **libraryOptionValues,

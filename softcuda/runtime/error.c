@@ -12,7 +12,7 @@ cudaError_t rt_fail(cudaError_t error)
     return error;
 }
 
-/* That something is not done yet is an answer, and no error that is kept. */
+/* "Not ready" is an answer, not an error to keep. */
 cudaError_t rt_end(CUresult result)
 {
     if (result == CUDA_ERROR_NOT_READY)
@@ -25,7 +25,7 @@ void rt_error_forget(void)
     last_error = cudaSuccess;
 }
 
-/* What a kernel's fault leaves behind, until the context ends. */
+/* Errors that a kernel's fault leaves behind until the context ends. */
 static bool is_sticky(cudaError_t error)
 {
     switch ((int)error) {
@@ -33,7 +33,7 @@ static bool is_sticky(cudaError_t error)
     case 220: /* NvlinkUncorrectable */
     case 226: /* Contained */
     case 700: /* IllegalAddress */
-    case 701: /* LaunchOutOfResources: of a kernel that was running */
+    case 701: /* LaunchOutOfResources of a running kernel */
     case 702: /* LaunchTimeout */
     case 710: /* Assert */
     case 714: /* HardwareStackError */

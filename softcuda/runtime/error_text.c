@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The names of errors, and a line each, as programs print and compare them. */
+/* Names and one-line descriptions of errors, as programs print and compare them. */
 #include "softcuda/runtime/runtime.h"
 
-/* Numbers, not the toolkit's constants: an older header lacks the newer ones. By number. */
+/* In numeric order. Plain numbers, since older headers lack the newer constants. */
 static const struct text {
     int code;
     const char *name;

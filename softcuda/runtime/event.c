@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Events. A cudaEvent_t is a CUevent, and so are its flags. */
+/* Events. A cudaEvent_t is a CUevent, and flags have the same values. */
 #include "softcuda/runtime/runtime.h"
 
 RT_API cudaEventCreate(cudaEvent_t *event)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory and semaphores of other APIs. Their kinds of handles and their flags are the driver's. */
+/* Memory and semaphores of other APIs. Handle types and flags have the driver's values. */
 #include "softcuda/runtime/channel.h"
 
 #include <stdint.h>
@@ -12,7 +12,8 @@ static CUresult import_memory(cudaExternalMemory_t *memory,
         return CUDA_ERROR_INVALID_VALUE;
     CUDA_EXTERNAL_MEMORY_HANDLE_DESC driver = {
         .type = (CUexternalMemoryHandleType)desc->type, .size = desc->size, .flags = desc->flags};
-    _Static_assert(sizeof(driver.handle) == sizeof(desc->handle), "the handle is the driver's");
+    _Static_assert(sizeof(driver.handle) == sizeof(desc->handle),
+                   "the handle must have the driver's size");
     memcpy(&driver.handle, &desc->handle, sizeof(driver.handle));
     return cuImportExternalMemory((CUexternalMemory *)memory, &driver);
 }
@@ -87,7 +88,8 @@ static CUresult import_semaphore(cudaExternalSemaphore_t *semaphore,
         return CUDA_ERROR_INVALID_VALUE;
     CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC driver = {.type = (CUexternalSemaphoreHandleType)desc->type,
                                                   .flags = desc->flags};
-    _Static_assert(sizeof(driver.handle) == sizeof(desc->handle), "the handle is the driver's");
+    _Static_assert(sizeof(driver.handle) == sizeof(desc->handle),
+                   "the handle must have the driver's size");
     memcpy(&driver.handle, &desc->handle, sizeof(driver.handle));
     return cuImportExternalSemaphore((CUexternalSemaphore *)semaphore, &driver);
 }
@@ -108,7 +110,7 @@ RT_API cudaDestroyExternalSemaphore(cudaExternalSemaphore_t extSem)
                        offsetof(runtime, params.fence.value) ==                                    \
                            offsetof(driver, params.fence.value) &&                                 \
                        offsetof(runtime, flags) == offsetof(driver, flags),                        \
-                   "the parameters are the driver's")
+                   "the parameters must have the driver's layout")
 SAME_PARAMS(struct cudaExternalSemaphoreSignalParams, CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS);
 SAME_PARAMS(struct cudaExternalSemaphoreWaitParams, CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS);
 

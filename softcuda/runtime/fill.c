@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory set to a byte. */
+/* Sets memory to a byte value. */
 #include "softcuda/runtime/copy.h"
 
 #include <stdint.h>
 
-/* `height` rows of `width` bytes; nothing to do is no error. */
+/* Fills `height` rows of `width` bytes. An empty range is not an error. */
 static CUresult fill(void *memory, size_t pitch, int value, size_t width, size_t height,
                      rt_order order)
 {
@@ -46,7 +46,7 @@ RT_API_ptsz(cudaMemset2DAsync,
     return RT_IN_CONTEXT(fill(devPtr, pitch, value, width, height, RT_QUEUED_ON(stream)));
 }
 
-/* Slices follow each other by as many rows as the memory was made with. */
+/* Slices are `ysize` rows apart, as allocated. */
 static CUresult fill_3d(struct cudaPitchedPtr to, int value, struct cudaExtent extent,
                         rt_order order)
 {

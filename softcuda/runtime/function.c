@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is asked and set of a kernel by its address: attributes, parameters, occupancy. */
+/* Queries and settings of a kernel by its address: attributes, parameters, occupancy. */
 #include "softcuda/runtime/kernel.h"
 
 #include <string.h>
@@ -32,7 +32,7 @@ RT_API cudaFuncGetAttributes(struct cudaFuncAttributes *attr, const void *func)
     return RT_IN_CONTEXT(read_attributes(attr, func));
 }
 
-/* The numbers of the attributes are the driver's. */
+/* Attribute numbers are the same as the driver's. */
 RT_API cudaFuncSetAttribute(const void *func, enum cudaFuncAttribute attr, int value)
 {
     return RT_IN_CONTEXT(rt_function_set(func, (CUfunction_attribute)attr, value));
@@ -115,7 +115,7 @@ RT_API cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *numBlocks, co
     return RT_IN_CONTEXT(active_blocks(numBlocks, func, blockSize, dynamicSMemSize, flags));
 }
 
-/* A multiprocessor's shared memory, in as many parts, and no more than a block may have. */
+/* A multiprocessor's shared memory divided by the number of blocks, at most the limit per block. */
 static CUresult available_shared(size_t *size, const void *address, int blocks, int block)
 {
     int most = 0, of_processor = 0, active = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The oldest way with OpenGL's buffers, which names them by OpenGL's own names. */
+/* The oldest OpenGL interop API, which identifies buffers by their OpenGL names. */
 #include "softcuda/runtime/runtime.h"
 
 #include <epoxy/gl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Resources of OpenGL. A cudaGraphicsResource_t is a CUgraphicsResource, and so are its flags. */
+/* OpenGL resources. A cudaGraphicsResource_t is a CUgraphicsResource, with the same flags. */
 #include "softcuda/runtime/runtime.h"
 
 #include <epoxy/gl.h>
@@ -89,7 +89,7 @@ RT_API cudaGLGetDevices(unsigned int *pCudaDeviceCount, int *pCudaDevices,
         gl_devices(pCudaDeviceCount, pCudaDevices, cudaDeviceCount, (CUGLDeviceList)deviceList));
 }
 
-/* Since CUDA 5 every device can work with OpenGL: it is the choice of a device and no more. */
+/* Since CUDA 5 every device works with OpenGL, so this only selects the device. */
 RT_API cudaGLSetGLDevice(int device)
 {
     return cudaSetDevice(device);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Texture and surface objects: the runtime's descriptions as the driver's, and back. */
+/* Texture and surface objects: converts the runtime's descriptions to the driver's, and back. */
 #include "softcuda/runtime/channel.h"
 
 #include <stdint.h>
 #include <string.h>
 
-/* Kinds of resources, address modes, filter modes and view formats have the driver's numbers. */
+/* Resource types, address modes, filter modes and view formats have the driver's values. */
 static CUresult resource_to_driver(const struct cudaResourceDesc *from, CUDA_RESOURCE_DESC *to)
 {
     rt_format format = {0};
@@ -68,7 +68,7 @@ static void resource_to_runtime(const CUDA_RESOURCE_DESC *from, struct cudaResou
     }
 }
 
-/* Whether elements are read as they are, which for floats is no question. */
+/* CU_TRSF_READ_AS_INTEGER has no effect on floats. */
 static void texture_to_driver(const struct cudaTextureDesc *from, CUDA_TEXTURE_DESC *to)
 {
     memset(to, 0, sizeof(*to));
@@ -111,7 +111,7 @@ static void texture_to_runtime(const CUDA_TEXTURE_DESC *from, struct cudaTexture
 _Static_assert(sizeof(struct cudaResourceViewDesc) == sizeof(CUDA_RESOURCE_VIEW_DESC) &&
                    offsetof(struct cudaResourceViewDesc, lastLayer) ==
                        offsetof(CUDA_RESOURCE_VIEW_DESC, lastLayer),
-               "a view's description is the driver's");
+               "the view description must have the driver's layout");
 
 static CUresult create_texture(cudaTextureObject_t *object, const struct cudaResourceDesc *resource,
                                const struct cudaTextureDesc *texture,
@@ -137,7 +137,7 @@ RT_API cudaCreateTextureObject(cudaTextureObject_t *pTexObject,
     return RT_IN_CONTEXT(create_texture(pTexObject, pResDesc, pTexDesc, pResViewDesc));
 }
 
-/* 0 is no object, and may be destroyed. */
+/* Destroying 0 is allowed. */
 RT_API cudaDestroyTextureObject(cudaTextureObject_t texObject)
 {
     return RT_IN_CONTEXT(texObject ? cuTexObjectDestroy(texObject) : CUDA_SUCCESS);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory and events of other processes. A handle has the driver's bytes. */
+/* Memory and events of other processes. A handle holds the same bytes as the driver's. */
 #include "softcuda/runtime/runtime.h"
 
 #include <stdint.h>
@@ -7,7 +7,7 @@
 
 _Static_assert(sizeof(cudaIpcMemHandle_t) == sizeof(CUipcMemHandle) &&
                    sizeof(cudaIpcEventHandle_t) == sizeof(CUipcEventHandle),
-               "the handle is the driver's");
+               "handles must have the driver's size");
 
 static CUresult describe_memory(cudaIpcMemHandle_t *handle, const void *memory)
 {
@@ -53,7 +53,7 @@ static CUresult describe_event(cudaIpcEventHandle_t *handle, cudaEvent_t event)
     return result;
 }
 
-/* Of NULL libcudart says cudaErrorInvalidValue, and the driver that it is no event. */
+/* libcudart returns cudaErrorInvalidValue for NULL; the driver would report an invalid event. */
 RT_API cudaIpcGetEventHandle(cudaIpcEventHandle_t *handle, cudaEvent_t event)
 {
     return RT_IN_CONTEXT(handle && event ? describe_event(handle, event)

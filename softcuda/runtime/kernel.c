@@ -10,16 +10,16 @@
 #include <stdlib.h>
 
 /*
- * A kernel may be here twice: by the address that the program calls, with the function's own
- * parameters, and by its closure's record, which launches of <<< >>> run.
+ * A kernel may have two entries: one for the address that the program calls, with the function's
+ * own parameters, and one for its closure's record, which <<< >>> launches run.
  */
 struct kernel {
     struct kernel *next;
-    const void *key; /* the address, or the closure's record */
+    const void *key; /* the address or the closure's record */
     const void *address;
-    const gr_cuhost_kernel *record; /* NULL: nothing but an attribute is known of the address */
-    CUfunction function;            /* NULL: the driver was not asked yet */
-    int max_dynamic_shared;         /* -1: never set */
+    const gr_cuhost_kernel *record; /* NULL only while an entry is being added */
+    CUfunction function;            /* NULL until the driver was asked */
+    int max_dynamic_shared;         /* -1 until set */
 };
 
 #define BUCKETS 1024
@@ -39,7 +39,7 @@ static struct kernel *find_locked(const void *key)
     return kernel;
 }
 
-/* The one that is there, or a new one without a record; NULL: no memory. */
+/* The existing entry, or a new one without a record; NULL if out of memory. */
 static struct kernel *get_locked(const void *key, const void *address)
 {
     struct kernel *kernel = find_locked(key);
@@ -57,7 +57,7 @@ __attribute__((visibility("default"))) void gr_cuhost_add_kernel(const gr_cuhost
                                                                  const char *name,
                                                                  const void *address)
 {
-    (void)name; /* the record's */
+    (void)name; /* the record has it */
     pthread_mutex_lock(&lock);
     struct kernel *added = get_locked(address, address);
     if (added)
@@ -110,7 +110,7 @@ CUresult rt_closure_function(const gr_cuhost_kernel *record, const void *address
     return result;
 }
 
-/* Launches by <<< >>> have functions of their own. */
+/* Closures, which <<< >>> launches run, have functions of their own. */
 static void set_closures_locked(const void *address, int value)
 {
     for (size_t i = 0; i < BUCKETS; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernels by what a program names them with: the address of the function that it calls. */
+/* Kernels by the address of the function that the program calls. */
 #ifndef GR_SOFTCUDA_RUNTIME_KERNEL_H
 #define GR_SOFTCUDA_RUNTIME_KERNEL_H
 
@@ -8,17 +8,16 @@
 #include <grinterop/cuhost.h>
 
 /*
- * The function of a kernel that was registered by its address, or of a kernel of a library in its
- * place. cudaErrorInvalidDeviceFunction for any other address.
+ * The function of a kernel that was registered by its address. `address` may also be a library's
+ * kernel. Returns cudaErrorInvalidDeviceFunction for any other address.
  */
 CUresult rt_function(const void *address, CUfunction *function);
 
-/* The function of a kernel whose parameter is a closure; what was set for `address` holds for it.
- */
+/* The function of a kernel whose parameter is a closure. Settings for `address` apply to it. */
 CUresult rt_closure_function(const gr_cuhost_kernel *kernel, const void *address,
                              CUfunction *function);
 
-/* Sets an attribute for all that the address calls. */
+/* Sets an attribute of every function that the address launches. */
 CUresult rt_function_set(const void *address, CUfunction_attribute attribute, int value);
 
 #define RT_ERROR_FUNCTION ((CUresult)cudaErrorInvalidDeviceFunction)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Launches: of a kernel by its address, and of <<< >>>, which comes as two calls. */
+/* Launches: by a kernel's address, and by <<< >>>, which makes two calls. */
 #include "softcuda/runtime/kernel.h"
 
 #include "softcuda/driver/kernel/program.h"
 
 #include <grinterop/cuhost_launch.h>
 
-/* What a launch is asked to do; the driver knows no better code than CUDA_ERROR_INVALID_VALUE. */
+/* Checks the launch configuration. The driver would only return CUDA_ERROR_INVALID_VALUE. */
 static bool is_configuration(const unsigned grid[3], const unsigned block[3])
 {
     unsigned long long threads = 1;
@@ -101,7 +101,7 @@ RT_API_ptsz(cudaLaunchKernel,
 
 _Static_assert(sizeof(cudaLaunchAttribute) == sizeof(CUlaunchAttribute) &&
                    offsetof(cudaLaunchAttribute, val) == offsetof(CUlaunchAttribute, value),
-               "an attribute of a launch is the driver's");
+               "a launch attribute must have the driver's layout");
 
 static CUresult launch_config(const cudaLaunchConfig_t *config, const void *address, void **params)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory of the device and of the host, managed memory, and what is known about a pointer. */
+/* Device and host memory, managed memory, and pointer attributes. */
 #include "softcuda/runtime/runtime.h"
 
 #include <stdint.h>
 #include <string.h>
 
-/* Of no bytes: NULL, which cudaFree takes. */
+/* A size of 0 gives NULL, which cudaFree accepts. */
 static CUresult allocate(void **pointer, size_t size)
 {
     CUdeviceptr made = 0;
@@ -85,7 +85,7 @@ RT_API cudaMemGetInfo(size_t *free, size_t *total)
     return RT_IN_CONTEXT(cuMemGetInfo_v2(free, total));
 }
 
-/* ---- The host's ------------------------------------------------------------------------------ */
+/* ---- Host memory ----------------------------------------------------------------------------- */
 
 static CUresult allocate_host(void **pointer, size_t size, unsigned flags)
 {
@@ -172,7 +172,7 @@ RT_API_ptsz(cudaStreamAttachMemAsync,
 
 /* ---- Pointers -------------------------------------------------------------------------------- */
 
-/* Memory that CUDA does not know is the host's own, and no error. */
+/* Memory unknown to CUDA is plain host memory, not an error. */
 static CUresult describe(struct cudaPointerAttributes *to, const void *pointer)
 {
     CUdeviceptr at = (CUdeviceptr)(uintptr_t)pointer;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory in stream order, and the pools that it comes from. */
+/* Stream-ordered memory, and the pools that it comes from. */
 #include "softcuda/runtime/runtime.h"
 
 #include <stdint.h>
 
-/* The runtime's structs and numbers are the driver's. */
+/* The runtime's structs and numbers match the driver's. */
 _Static_assert(sizeof(struct cudaMemPoolProps) == sizeof(CUmemPoolProps), "cudaMemPoolProps");
 _Static_assert(offsetof(struct cudaMemPoolProps, maxSize) == offsetof(CUmemPoolProps, maxSize),
                "cudaMemPoolProps");

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A device's properties: the driver's attributes as one struct, and the choice of a device by it.
- */
+/* Device properties: the driver's attributes as one struct, and the choice of a device by them. */
 #include "softcuda/runtime/runtime.h"
 
 #include <string.h>
@@ -154,7 +153,7 @@ static CUresult read_properties(struct cudaDeviceProp *prop, int device)
     if (result != CUDA_SUCCESS)
         return result;
     memcpy(&prop->uuid, &uuid, sizeof(prop->uuid));
-    /* On other systems than Windows a device has none. */
+    /* Only devices on Windows have a LUID. */
     if (cuDeviceGetLuid(prop->luid, &prop->luidDeviceNodeMask, device) != CUDA_SUCCESS)
         prop->luidDeviceNodeMask = 0;
     for (size_t i = 0; i < sizeof(properties) / sizeof(*properties); i++)
@@ -167,7 +166,7 @@ RT_API cudaGetDeviceProperties(struct cudaDeviceProp *prop, int device)
     return prop ? RT_STARTED(read_properties(prop, device)) : rt_fail(cudaErrorInvalidValue);
 }
 
-/* What is 0 in `wanted` is not asked for. */
+/* The number of matching properties. Fields of `wanted` that are 0 are not compared. */
 static int agreement(const struct cudaDeviceProp *wanted, const struct cudaDeviceProp *has)
 {
     int points = 0;

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the files of the runtime API share: how a function is exported, how it begins and ends, and
- * whose default stream it means. The work is the software driver's: nothing here knows how.
+ * Shared by the files of the runtime API: how a function is exported, how it begins and ends, and
+ * which default stream it uses. The software driver does the work.
  */
 #ifndef GR_SOFTCUDA_RUNTIME_RUNTIME_H
 #define GR_SOFTCUDA_RUNTIME_RUNTIME_H
 
-/* Asks the toolkit's headers for the prototypes of each symbol under its own name, those for the
- * per-thread default stream too, so that the compiler checks each function against them. */
+/*
+ * Makes the toolkit's headers declare each symbol under its own name, including those for the
+ * per-thread default stream, so that the compiler checks each function against them.
+ */
 #ifndef __CUDA_API_VERSION_INTERNAL
 #define __CUDA_API_VERSION_INTERNAL
 #endif
@@ -18,11 +20,12 @@
 #include <stddef.h>
 
 /*
- * Exporting. What is defined with these is what is implemented: the Makefile reads the objects'
- * symbols and makes a stub of everything else that the headers declare (unsupported.awk).
+ * Exporting. Functions defined with these macros are the implemented ones: the Makefile reads the
+ * objects' symbols and generates a stub for every other function that the headers declare
+ * (unsupported.awk).
  *
- * RT_API starts the definition. RT_API_ptsz and RT_API_ptds do so, and define the twin of the
- * function from it: a NULL or implied stream is the calling thread's own during the call.
+ * RT_API starts the definition. RT_API_ptsz and RT_API_ptds also define the function's twin, in
+ * which a NULL or implied stream is the calling thread's own.
  */
 #define RT_API __attribute__((visibility("default"))) cudaError_t CUDARTAPI
 
@@ -42,10 +45,10 @@
 
 extern _Thread_local bool rt_per_thread;
 
-/* The stream that a caller named: in a twin's call, NULL is the thread's own. */
+/* The stream that a caller named. In a twin's call, NULL is the thread's own stream. */
 CUstream rt_stream(cudaStream_t stream);
 
-/* Calls the driver's function that works on the default stream. */
+/* Calls a driver function that uses the default stream. */
 #define RT_DEFAULT_STREAM(name, args) (rt_per_thread ? name##_ptds args : name args)
 
 /* ---- Begin and end of a call (context.c, error.c) -------------------------------------------- */
@@ -53,31 +56,37 @@ CUstream rt_stream(cudaStream_t stream);
 /* Starts the driver. */
 CUresult rt_start(void);
 
-/* Starts the driver, and sees to it that the thread has a current context: its own, whoever made
- * it, or else the primary context of its device. */
+/*
+ * Starts the driver and ensures that the thread has a current context: the one already current,
+ * whoever created it, or else the primary context of its device.
+ */
 CUresult rt_begin(void);
 
-/* The device of the calling thread; starts no context. */
+/* The calling thread's device. Starts no context. */
 int rt_device(void);
 
-/* The primary context of a device, alive. */
+/* The active primary context of a device. */
 CUresult rt_primary(int device, CUcontext *context);
 
-/* The runtime's code for what the driver said, and for nothing but success kept as the thread's
- * last error. The numbers are the same. */
+/*
+ * Converts the driver's result to the runtime's code, which has the same number. Any error except
+ * "not ready" becomes the thread's last error.
+ */
 cudaError_t rt_end(CUresult result);
 cudaError_t rt_fail(cudaError_t error);
 
-/* Forgets an error that the context, which has ended, would have kept. */
+/* Clears the thread's last error after its context was reset. */
 void rt_error_forget(void);
 
-/* The whole of a function that is the driver's under another name: begin, call, end. */
+/* The whole body of a function that forwards to the driver: begin, call, end. */
 #define RT_IN_CONTEXT(call) rt_end((rt_begun = rt_begin()) != CUDA_SUCCESS ? rt_begun : (call))
 #define RT_STARTED(call)    rt_end((rt_begun = rt_start()) != CUDA_SUCCESS ? rt_begun : (call))
 extern _Thread_local CUresult rt_begun;
 
-/* For a function, or a case of one, that isn't implemented: says so once on stderr (*logged is the
- * memory of that, a static that starts as 0) and fails with cudaErrorNotSupported. */
+/*
+ * For functions and cases that are not implemented: reports it once on stderr and returns
+ * cudaErrorNotSupported. *logged is a static that starts as 0 and records the report.
+ */
 cudaError_t rt_unsupported(int *logged, const char *what);
 
 #endif

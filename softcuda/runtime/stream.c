@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Streams. A cudaStream_t is a CUstream, and so are its flags. */
+/* Streams. A cudaStream_t is a CUstream, and flags have the same values. */
 #include "softcuda/runtime/runtime.h"
 
 #include <stdlib.h>
@@ -19,7 +19,7 @@ RT_API cudaStreamCreateWithPriority(cudaStream_t *pStream, unsigned int flags, i
     return RT_IN_CONTEXT(cuStreamCreateWithPriority(pStream, flags, priority));
 }
 
-/* The default streams last as long as their context. */
+/* The default streams live as long as their context. */
 RT_API cudaStreamDestroy(cudaStream_t stream)
 {
     return RT_IN_CONTEXT(cuStreamDestroy_v2(stream));
@@ -62,7 +62,7 @@ RT_API_ptsz(cudaStreamWaitEvent, (cudaStream_t stream, cudaEvent_t event, unsign
     return RT_IN_CONTEXT(cuStreamWaitEvent(rt_stream(stream), event, flags));
 }
 
-/* Nothing is captured here: the driver says so of each stream. */
+/* Capture is not implemented: the driver reports that no stream is capturing. */
 RT_API_ptsz(cudaStreamIsCapturing,
             (cudaStream_t stream, enum cudaStreamCaptureStatus *pCaptureStatus),
             (stream, pCaptureStatus))
@@ -71,7 +71,7 @@ RT_API_ptsz(cudaStreamIsCapturing,
         cuStreamIsCapturing(rt_stream(stream), (CUstreamCaptureStatus *)(void *)pCaptureStatus));
 }
 
-/* ---- Functions of the program ---------------------------------------------------------------- */
+/* ---- Host functions and callbacks ------------------------------------------------------------ */
 
 RT_API_ptsz(cudaLaunchHostFunc, (cudaStream_t stream, cudaHostFn_t fn, void *userData),
             (stream, fn, userData))
@@ -79,10 +79,10 @@ RT_API_ptsz(cudaLaunchHostFunc, (cudaStream_t stream, cudaHostFn_t fn, void *use
     return RT_IN_CONTEXT(cuLaunchHostFunc(rt_stream(stream), fn, userData));
 }
 
-/* What the driver's callback passes on: the program's own takes a cudaError_t. */
+/* Data for the driver's callback, since the program's own takes a cudaError_t. */
 struct callback {
     cudaStreamCallback_t call;
-    cudaStream_t stream; /* as the program named it */
+    cudaStream_t stream; /* as the program passed it */
     void *data;
 };
 

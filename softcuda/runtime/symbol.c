@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Variables of the device: a program names one by its address, which is its address here. */
+/* Device variables. A program names one by its address, which is also its device address here. */
 #include "softcuda/runtime/copy.h"
 
 #include <grinterop/cuhost_launch.h>
@@ -14,7 +14,7 @@ struct variable {
     void *address;
     size_t size;
     bool is_managed;
-    bool is_known; /* to the driver */
+    bool is_known; /* registered with the driver */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -31,15 +31,17 @@ static CUresult make_known(struct variable *variable)
     return result;
 }
 
-/* Programs use the address of a managed one in any call; that of another is the device's only from
- * the call on that asks for it. */
+/*
+ * Programs may pass the address of a managed variable to any call, so it is registered at once. Any
+ * other variable is registered by the first call that looks it up.
+ */
 __attribute__((visibility("default"))) void gr_cuhost_add_variable(const char *name, void *address,
                                                                    size_t size, int kind)
 {
-    (void)name; /* nothing asks for a variable by its name any more */
+    (void)name; /* variables are no longer looked up by name */
     struct variable *variable = calloc(1, sizeof(*variable));
     if (!variable)
-        return; /* cudaErrorInvalidSymbol will say so */
+        return; /* calls will return cudaErrorInvalidSymbol */
     variable->address = address;
     variable->size = size;
     variable->is_managed = kind == GR_CUHOST_MANAGED;

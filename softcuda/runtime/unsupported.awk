@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Writes a C file with a stub for every function of the runtime API that isn't implemented: it
-# returns cudaErrorNotSupported and logs its name once. Called by the Makefile as
+# Writes a C file with a stub for every unimplemented runtime API function. A stub returns
+# cudaErrorNotSupported and logs its name once. Called by the Makefile as
 #
 #     awk -f ../stubs.awk -f unsupported.awk implemented.txt cuda_runtime_api.h cuda_gl_interop.h > unsupported.c
 #
-# where implemented.txt has one symbol a line, as nm found it in the objects, and the headers are
-# the user's. A name that the headers rename for the per-thread default stream is two symbols.
+# where implemented.txt lists the symbols that nm found in the objects, one per line, and the
+# headers are the user's. A name that the headers rename for the per-thread default stream is two
+# symbols.
 
 # #define cudaX __CUDART_API_PTSZ(cudaX)
 /^[ \t]*#[ \t]*define[ \t]+cuda[A-Z][A-Za-z0-9]*[ \t]+__CUDART_API_PT[DS][SZ]\(/ {
@@ -15,7 +16,7 @@
     next
 }
 
-# A declaration; those that return something else than an error are all implemented.
+# A declaration. All functions that do not return an error are implemented.
 /cudaError_t[ \t]+CUDARTAPI[ \t]+cuda[A-Z]/ {
     sub(/^.*CUDARTAPI[ \t]+/, "")
     match($0, /^[A-Za-z0-9_]+/)
