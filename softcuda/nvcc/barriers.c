@@ -73,11 +73,11 @@ static const char *const orders[] = {"__shared__",
                                      "__asm",
                                      NULL};
 
-/* The names of what has a property. */
+/* The names that have a property. */
 typedef struct {
     words names;
-    bool whole;  /* what a function takes and gives counts, not its body alone */
-    bool passed; /* a class or a function of the host has it, which may be given to a template */
+    bool whole;  /* the parameters and the return type count, not only the body */
+    bool passed; /* a class or host function has it, which may be an argument of a template */
 } property;
 
 struct reach {
@@ -104,7 +104,7 @@ static bool is_known(const source *s, size_t name, const property *p)
     return token_in(s, name, p->names.items);
 }
 
-/* Calls by way of a table of functions go by the table's name. */
+/* Calls through a table of functions are found by the table's name. */
 static size_t name_of(const source *s, const declaration *d)
 {
     if (d->name != NO_TOKEN || d->what != DECLARED_OTHER || d->is_type)
@@ -124,7 +124,7 @@ static bool names_word(const source *s, const declaration *d, const char *word)
     return false;
 }
 
-/* Whether a kernel may call it by its name, or be given it. */
+/* Whether a kernel may call it by name, or receive it as an argument. */
 static bool is_for_kernels(const source *s, const declaration *d)
 {
     if (d->is_global || (d->what == DECLARED_FUNCTION && d->body == NO_TOKEN))
@@ -137,7 +137,7 @@ static size_t first_of(const declaration *d, const property *p)
     return d->body != NO_TOKEN && !p->whole ? d->body : d->first;
 }
 
-/* One look at everything; true if there was something new. */
+/* One pass over all declarations; true if it added a name. */
 static bool spread(const source *s, const declarations *found, property *p,
                    const char *const *seeds)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which kernels may meet a barrier, which may ask for their place in the grid elsewhere than in
- * their own body, and which let the order of their threads be seen. It is decided by names: what
- * names a function that does, does so itself.
+ * Which kernels may meet a barrier, which may use their grid position outside their own body, and
+ * which may depend on the order of their threads. Decided by names: a function that names one of
+ * these counts as one itself.
  */
 #ifndef GR_SOFTCUDA_NVCC_BARRIERS_H
 #define GR_SOFTCUDA_NVCC_BARRIERS_H
@@ -11,17 +11,17 @@
 
 typedef struct reach reach;
 
-/* Of all that is declared. */
+/* Analyses all declarations. */
 reach *reach_find(const source *s, const declarations *found);
 
 bool reach_has_barrier(const reach *r, const declaration *kernel);
 
-/* Whether something that the kernel calls asks for threadIdx and the like. */
+/* Whether something that the kernel calls uses threadIdx and the like. */
 bool reach_has_place(const reach *r, const declaration *kernel);
 
 /*
- * Whether it may matter which thread comes first: by memory that a block shares, atomics, what is
- * read and written as often as it says, or lines that are printed.
+ * Whether the order of the threads may matter: because of shared memory, atomics, `volatile`
+ * accesses, or printed lines.
  */
 bool reach_has_order(const reach *r, const declaration *kernel);
 

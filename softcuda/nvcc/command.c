@@ -16,7 +16,7 @@
 
 extern char **environ;
 
-static words files; /* that are removed at exit */
+static words files; /* removed at exit */
 static const char *folder;
 static volatile pid_t running; /* 0: none */
 
@@ -33,7 +33,7 @@ static void remove_files(void)
     folder = NULL;
 }
 
-/* What the program started ends first, as it writes these files. */
+/* Ends the child first, since it writes these files. */
 static void end_by(int signal_number)
 {
     if (running) {
@@ -45,7 +45,7 @@ static void end_by(int signal_number)
     raise(signal_number);
 }
 
-/* Blocks the signals that end the program while it changes what end_by() looks at. */
+/* Blocks the signals that end the program while it changes data that end_by() uses. */
 static sigset_t hold_signals(void)
 {
     sigset_t held, before;
@@ -65,7 +65,7 @@ static void handle_signals(void)
             sigaction(ends[i], &action, NULL);
 }
 
-/* In single quotes, as a shell reads it back, where it has more than these characters. */
+/* Quotes a word for a shell if it contains any other characters. */
 static void print_word(const char *word)
 {
     if (*word && word[strspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
@@ -105,10 +105,10 @@ static void start(const words *command, const posix_spawn_file_actions_t *action
     sigprocmask(SIG_SETMASK, &before, NULL);
     if (error != 0)
         die("%s could not be started: %s%s", command->items[0], strerror(error),
-            error == ENOENT ? ". Name the host's C++ compiler by -ccbin" : "");
+            error == ENOENT ? ". Set the host C++ compiler with -ccbin" : "");
 }
 
-/* For the program that was started last. */
+/* Waits for the program that start() started last. */
 static int wait_for(const char *name)
 {
     int status;
@@ -117,9 +117,9 @@ static int wait_for(const char *name)
         ;
     running = 0;
     if (ended < 0)
-        die("%s could not be waited for: %s", name, strerror(errno));
+        die("waiting for %s failed: %s", name, strerror(errno));
     if (WIFSIGNALED(status))
-        die("%s was ended by signal %d", name, WTERMSIG(status));
+        die("%s was killed by signal %d", name, WTERMSIG(status));
     return WEXITSTATUS(status);
 }
 
@@ -140,7 +140,7 @@ void command_run(const options *o, const words *command)
         exit(status);
 }
 
-/* All that is written to the pipe, which is printed as it comes. */
+/* Everything written to the pipe, which is also printed as it arrives. */
 static const char *read_errors(int from)
 {
     size_t length = 0, room = 1 << 16;
@@ -169,7 +169,7 @@ void command_preprocess(const options *o, const words *command)
     if (!is_to_run(o, command))
         return;
     if (pipe2(pipe_ends, O_CLOEXEC) != 0)
-        die("there is no pipe for the errors of %s: %s", command->items[0], strerror(errno));
+        die("cannot create a pipe for the errors of %s: %s", command->items[0], strerror(errno));
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, pipe_ends[1], STDERR_FILENO);
     start(command, &actions);
@@ -188,7 +188,7 @@ static const char *make_folder(void)
     const char *place = secure_getenv("TMPDIR");
     char *path = keep_text("%s/grinterop-nvcc-XXXXXX", place && *place ? place : "/tmp");
     if (!mkdtemp(path))
-        die("there is no folder for the files between: %s: %s", path, strerror(errno));
+        die("cannot create a folder for intermediate files: %s: %s", path, strerror(errno));
     return path;
 }
 
@@ -196,7 +196,7 @@ const char *command_file(const options *o, const char *name)
 {
     if (o->keep) {
         if (o->keep_dir && mkdir(o->keep_dir, 0777) != 0 && errno != EEXIST)
-            die("the folder %s could not be made: %s", o->keep_dir, strerror(errno));
+            die("cannot create the folder %s: %s", o->keep_dir, strerror(errno));
         return keep_text("%s/%s", o->keep_dir ? o->keep_dir : ".", name);
     }
     sigset_t before = hold_signals();

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs other programs, and has the files between them. */
+/* Runs other programs, and manages intermediate files. */
 #ifndef GR_SOFTCUDA_NVCC_COMMAND_H
 #define GR_SOFTCUDA_NVCC_COMMAND_H
 
 #include "softcuda/nvcc/invocation.h"
 
-/* Runs it; ends this program with its status if that is not 0. */
+/* Runs a command; exits with its status if that is not 0. */
 void command_run(const options *o, const words *command);
 
-/* The same for a preprocessor, whose errors about headers are explained. */
+/* Runs a preprocessor, and explains its errors about headers. */
 void command_preprocess(const options *o, const words *command);
 
-/* A path for a file between two steps, which is removed at exit unless --keep says otherwise. */
+/* A path for an intermediate file, which is removed at exit unless --keep is set. */
 const char *command_file(const options *o, const char *name);
 
 #endif

@@ -15,7 +15,7 @@ static const char *const with_arguments[] = {
     "__maxnreg__",   "__local_maxnreg__", "throw",
     "asm",           "__asm__",           NULL};
 
-/* What is known of the declaration that is being read. */
+/* The declaration being read, and what is known of it so far. */
 typedef struct {
     const source *s;
     declarations *found;
@@ -23,8 +23,8 @@ typedef struct {
     size_t last_name;
     size_t class_key;
     bool is_enum;
-    bool has_value; /* behind a = */
-    bool has_list;  /* a constructor's : */
+    bool has_value; /* after a = */
+    bool has_list;  /* after the : of a constructor */
     size_t end;
 } reader;
 
@@ -67,7 +67,7 @@ static void note_word(reader *r, size_t i)
     r->last_name = i;
 }
 
-/* `template <...>`; returns what is behind it. */
+/* `template <...>`; returns the token after it. */
 static size_t read_header(reader *r, size_t i)
 {
     if (!token_is(r->s, i + 1, "<"))
@@ -79,7 +79,7 @@ static size_t read_header(reader *r, size_t i)
     return close + 1;
 }
 
-/* `operator` and what it is of, up to its parameters. */
+/* `operator` and its symbol or type, up to the parameters. */
 static size_t read_operator(reader *r, size_t i)
 {
     r->last_name = i++;
@@ -107,7 +107,7 @@ static size_t read_parentheses(reader *r, size_t i)
     return close + 1;
 }
 
-/* The name behind the class key, which may have attributes before it. */
+/* The name after the class key, which may have attributes before it. */
 static size_t class_name(const reader *r, size_t body)
 {
     size_t name = NO_TOKEN;
@@ -122,7 +122,7 @@ static size_t class_name(const reader *r, size_t body)
     return name;
 }
 
-/* `{` at i. True where it ends the declaration: it is a function's body. */
+/* `{` at i. Returns true if it is a function's body, which ends the declaration. */
 static bool read_braces(reader *r, size_t i)
 {
     const source *s = r->s;
@@ -150,7 +150,7 @@ static bool read_braces(reader *r, size_t i)
     return true;
 }
 
-/* `namespace a::b {` or `extern "C" {`: what is inside; returns what is behind it, or `i`. */
+/* Reads the inside of `namespace a::b {` or `extern "C" {`. Returns the token after it, or `i`. */
 static size_t read_block(reader *r, size_t i)
 {
     const source *s = r->s;
@@ -189,7 +189,7 @@ static size_t read_name_token(reader *r, size_t i)
     return i + 1;
 }
 
-/* One token, or what it opens; returns what is behind it. */
+/* Reads one token, or what it opens; returns the token after it. */
 static size_t read_step(reader *r, size_t i)
 {
     const source *s = r->s;
@@ -210,7 +210,7 @@ static size_t read_step(reader *r, size_t i)
     return i + 1;
 }
 
-/* Returns what is behind the declaration that begins at `at`. */
+/* Returns the token after the declaration that begins at `at`. */
 static size_t read_declaration(const source *s, declarations *found, size_t at, size_t end,
                                bool in_class)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the program declares in namespaces and classes. It is found by the shape of the tokens, not
- * by a grammar of C++: what has a body is a class, a function, or an initialiser.
+ * What the program declares in namespaces and classes. Found by the shape of the tokens, not by a
+ * C++ grammar: a body belongs to a class, a function or an initialiser.
  */
 #ifndef GR_SOFTCUDA_NVCC_DECLARATIONS_H
 #define GR_SOFTCUDA_NVCC_DECLARATIONS_H
@@ -16,11 +16,11 @@ enum declared {
 
 typedef struct declaration {
     enum declared what;
-    size_t first, last; /* its tokens, with the ; or the } of a function */
-    size_t name;        /* NO_TOKEN: none was found */
+    size_t first, last; /* its tokens, including the ; or the } of a function */
+    size_t name;        /* NO_TOKEN if none was found */
     size_t params;      /* the ( of a function's parameters */
-    size_t body;        /* its {; NO_TOKEN: there is none */
-    size_t header;      /* the < behind the last `template`; NO_TOKEN: no template */
+    size_t body;        /* its {, or NO_TOKEN */
+    size_t header;      /* the < after the last `template`, or NO_TOKEN */
     bool in_class;
     bool is_global, is_device, is_host, is_constant, is_managed, is_shared;
     bool is_extern, is_extern_c, is_static, is_inline, is_friend, is_qualified, is_type;

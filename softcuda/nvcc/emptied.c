@@ -7,11 +7,11 @@
 
 #include "softcuda/nvcc/text.h"
 
-/* Of the variables that stand before such an #if. */
+/* Types of variables that may be declared before such an #if. */
 static const char *const types[] = {"const", "unsigned", "int",  "long", "size_t",
                                     "float", "double",   "auto", NULL};
 
-/* Whether its body is nothing, or variables of numbers alone. */
+/* Whether the body is empty or only declares plain variables. */
 static bool does_nothing(const source *s, const declaration *kernel)
 {
     bool begins = true;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * grinterop-nvcc: stands where nvcc stands, and compiles programs of CUDA's runtime API for the
- * processor. The host's preprocessor reads a program with our headers before CUDA's; what CUDA adds
- * to C++ is rewritten; the host's compiler does the rest. Lines stay as they are, so that errors
- * and debuggers name the program's own.
+ * grinterop-nvcc: replaces nvcc, and compiles CUDA runtime API programs for the CPU. The host
+ * preprocessor reads a program with our headers before CUDA's, CUDA's extensions of C++ are
+ * rewritten, and the host compiler does the rest. Line numbers are preserved, so errors and
+ * debuggers show those of the program.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 #include "softcuda/nvcc/paths.h"
 #include "softcuda/nvcc/rewrite.h"
 
-/* -ccbin names a compiler or the folder of one. */
+/* -ccbin is a compiler, or the folder that contains one. */
 static const char *compiler(const options *o)
 {
     const char *path = o->compiler ? o->compiler : secure_getenv("NVCC_CCBIN");
@@ -35,7 +35,7 @@ static bool is_c(const options *o, const char *path)
     return o->language ? strcmp(o->language, "c") == 0 : ends_with(path, ".c");
 }
 
-/* What both steps of a compilation are told. */
+/* Options for both steps of a compilation. */
 static void add_common(const options *o, words *command, const char *path)
 {
     bool standard = false;
@@ -43,10 +43,10 @@ static void add_common(const options *o, words *command, const char *path)
         standard = standard || begins_with(o->compile.items[i], "-std=");
     if (!standard && !is_c(o, path))
         words_add(command, "-std=c++17");
-    /* As nvcc compiles for a GPU; it is what makes vector code of the loop over a block. */
+    /* nvcc optimises kernels by default, too. -O3 also vectorises the loop over a block. */
     if (!o->optimised && is_cuda(o, path))
         words_add(command, "-O3");
-    /* nvcc lets a program look at a float's bits by a pointer to int. */
+    /* nvcc lets a program read a float's bits through a pointer to int. */
     if (is_cuda(o, path))
         words_add(command, "-fno-strict-aliasing");
     words_add_all(command, &o->compile);
@@ -54,7 +54,7 @@ static void add_common(const options *o, words *command, const char *path)
         words_add(command, "-Wno-unknown-pragmas");
 }
 
-/* In -odir's folder. */
+/* In the -odir folder. */
 static const char *placed(const options *o, const char *name)
 {
     return o->output_dir ? keep_text("%s/%s", o->output_dir, name) : name;
@@ -65,7 +65,7 @@ static const char *object_of(const options *o, const char *path)
     return o->output && o->phase == PHASE_COMPILE ? o->output : placed(o, renamed(path, ".o"));
 }
 
-/* What is made of all files together. */
+/* The single output of all files together. */
 static const char *output_of(const options *o)
 {
     const char *name = o->phase == PHASE_ARCHIVE       ? "a.a"
@@ -74,7 +74,7 @@ static const char *output_of(const options *o)
     return o->output ? o->output : placed(o, name);
 }
 
-/* NULL: there is none. */
+/* NULL if no dependency file is wanted. */
 static const char *dependency_file_of(const options *o, const char *path)
 {
     if (o->dependency_file || !o->dependency_kind)
@@ -100,7 +100,7 @@ static void add_dependencies(const options *o, words *command, const char *path)
         words_add(command, "-MP");
 }
 
-/* With `step`, -E or -c, up to the source. */
+/* The command up to the source; `step` is -E or -c. */
 static void begin_preprocess(const options *o, words *command, const char *path, const char *step)
 {
     bool cuda = is_cuda(o, path);
@@ -170,7 +170,7 @@ static void compile(const options *o, const char *path, const char *object)
     command_run(o, &command);
 }
 
-/* The linker's words with an object file for each source; compiles those. */
+/* Adds the linker's arguments. Compiles each source and adds its object file instead. */
 static void add_linked(const options *o, words *command)
 {
     for (size_t i = 0; i < o->link.count; i++) {
@@ -207,7 +207,7 @@ static void link_program(const options *o)
     }
 }
 
-/* What nvcc makes of the device's half of all objects: here there is no such half. */
+/* nvcc links the device code of all objects into this file. There is none here, so it is empty. */
 static void link_device(const options *o)
 {
     words command = {0};
@@ -229,7 +229,7 @@ static void archive(const options *o)
     command_run(o, &command);
 }
 
-/* -clean: instead of making them. */
+/* -clean: removes the outputs instead of making them. */
 static void remove_outputs(const options *o)
 {
     bool each = o->phase == PHASE_COMPILE;

@@ -10,11 +10,11 @@
 #define MOST_GUARDS 8
 
 typedef struct {
-    size_t open[MOST_GUARDS]; /* the bracket of the condition */
+    size_t open[MOST_GUARDS]; /* the ( of the condition */
     size_t count;
-    bool goes;  /* the last one is `if (it is so) { all that is left }` */
-    bool other; /* one whose threads in a row may be anywhere */
-    size_t end; /* what follows them */
+    bool goes;  /* the last guard is `if (condition) { rest of the kernel }` */
+    bool other; /* some guard may pass threads anywhere in a row */
+    size_t end; /* the token after the guards */
 } found_guards;
 
 static const char *const types[] = {
@@ -23,7 +23,7 @@ static const char *const types[] = {
     "ulong",   "size_t",   "ssize_t",  "int8_t",   "int16_t",  "int32_t",   "int64_t",
     "uint8_t", "uint16_t", "uint32_t", "uint64_t", "intptr_t", "uintptr_t", NULL};
 
-/* Functions of nothing but their arguments. */
+/* Functions that depend only on their arguments. */
 static const char *const functions[] = {"min", "max", "__mul24", "__umul24", "sizeof", NULL};
 
 static const char *const places[] = {"threadIdx", "blockIdx", "blockDim", "gridDim", NULL};
@@ -31,7 +31,7 @@ static const char *const truths[] = {"true", "false", NULL};
 
 static const char *const beside_types[] = {"*", "__restrict__", "__restrict", NULL};
 
-/* A parameter is its last name, if nothing else stands there but types and stars. */
+/* A parameter's name is its last token, if only types and stars precede it. */
 static bool is_parameter(const source *s, size_t first, size_t end)
 {
     if (end < first + 2 || !token_is_name(s, end - 1) || token_in(s, end - 1, types))
@@ -62,12 +62,12 @@ static bool is_assignment(const source *s, size_t i)
     if (!token_is(s, i, "=") || token_is(s, i + 1, "=") || token_is(s, i - 1, "=") ||
         token_is(s, i - 1, "!"))
         return false;
-    if (token_is(s, i - 1, "<") || token_is(s, i - 1, ">")) /* <= is none, <<= is one */
+    if (token_is(s, i - 1, "<") || token_is(s, i - 1, ">")) /* <= is not an assignment, <<= is */
         return token_is(s, i - 2, "<") || token_is(s, i - 2, ">");
     return true;
 }
 
-/* The first value of a variable that is declared here. */
+/* The initialiser of a variable that is declared here. */
 static bool is_initialisation(const source *s, size_t i)
 {
     return is_assignment(s, i) && token_is_name(s, i - 1) &&
@@ -94,7 +94,7 @@ static bool is_call(const source *s, size_t i)
     return token_is(s, i - 1, ">") || token_is(s, i - 1, "]");
 }
 
-/* `*p` and `(int)*p`, not `a * b` and `(a + b) * c`. */
+/* `*p` and `(int)*p`, but not `a * b` or `(a + b) * c`. */
 static bool is_dereference(const source *s, size_t i)
 {
     if (!token_is(s, i, "*"))
@@ -109,7 +109,7 @@ static bool is_step(const source *s, size_t i)
     return token_is_twice(s, i, "+") || token_is_twice(s, i, "-");
 }
 
-/* A name is a member's only of a place: threadIdx.x. */
+/* A member is known only if it is one of threadIdx and the like: threadIdx.x. */
 static bool is_known_name(const source *s, size_t i, const names *own)
 {
     if (token_is(s, i - 1, "."))
@@ -118,7 +118,7 @@ static bool is_known_name(const source *s, size_t i, const names *own)
            token_in(s, i, truths) || names_find(s, i, own) != NAME_UNKNOWN;
 }
 
-/* Of the variable whose first value begins at i, in the declaration that begins at first. */
+/* The kind of a variable whose initialiser begins at i, in the declaration that begins at first. */
 static enum name_kind kind_of_value(const source *s, size_t first, size_t i, size_t end,
                                     const names *own)
 {
@@ -135,8 +135,9 @@ static enum name_kind kind_of_value(const source *s, size_t first, size_t i, siz
 }
 
 /*
- * Whether it may be worked out once more: it changes nothing, and looks at no memory, which other
- * threads may change. Behind a guard also by those whom it keeps out: so it divides by nothing.
+ * Whether the code may run a second time: it changes nothing and reads no memory, which other
+ * threads may change. After a guard, the threads that it excludes run the code too, so it must not
+ * divide.
  */
 static bool is_harmless(const source *s, size_t first, size_t end, bool guarded, names *own)
 {
@@ -175,7 +176,7 @@ static size_t end_of_statement(const source *s, size_t i, size_t last)
     return i;
 }
 
-/* What follows `return;` or `{ return; }`, or NO_TOKEN. */
+/* The token after `return;` or `{ return; }`, or NO_TOKEN. */
 static size_t behind_return(const source *s, size_t i)
 {
     const bool braces = token_is(s, i, "{");
@@ -187,7 +188,10 @@ static size_t behind_return(const source *s, size_t i)
     return token_is(s, i, "else") ? NO_TOKEN : i;
 }
 
-/* Takes the `if` at *i and goes behind it. False if it is not one to be asked, or the last one. */
+/*
+ * Accepts the `if` at *i as a guard and moves past it. Returns false if it is not a guard that can
+ * be evaluated in advance, or if it is the last one.
+ */
 static bool take_if(const source *s, const declaration *kernel, size_t *i, names *own,
                     found_guards *found)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The lines by which a kernel's threads find that they have nothing to do. */
+/* Guards: the lines at a kernel's beginning by which threads find that they have no work. */
 #ifndef GR_SOFTCUDA_NVCC_GUARDS_H
 #define GR_SOFTCUDA_NVCC_GUARDS_H
 
@@ -7,17 +7,17 @@
 #include "softcuda/nvcc/source.h"
 
 /*
- * Where a kernel begins with such lines, has the object gr_cuhost_guard decide them:
+ * Makes the object gr_cuhost_guard decide the guards at a kernel's beginning:
  *     int i = ...; if (i >= n) return;   ->  int i = ...; if (gr_cuhost_guard.last(i >= n)) return;
- * so that they can be asked of all threads of a block before anything else is done.
+ * so that they can be evaluated for all threads of a block before anything else runs.
  */
 enum guards {
-    GUARDS_NONE, /* or none that may be asked twice */
+    GUARDS_NONE, /* or none that can be evaluated twice */
     GUARDS_ANY,
-    GUARDS_SPAN,   /* by the number of line.h; those threads of a row who pass are neighbours */
-    GUARDS_STRIDE, /* none, but a loop of stride.h */
+    GUARDS_SPAN,   /* by the index of line.h: the passing threads of a row are neighbours */
+    GUARDS_STRIDE, /* no guard, but a loop of stride.h */
 };
-/* *far: the kernel multiplies the number of line.h, so that neighbours may be far in memory. */
+/* *far: the kernel multiplies the index of line.h, so neighbours may be far apart in memory. */
 enum guards guards_rewrite(source *s, const declaration *kernel, bool *far);
 
 #endif

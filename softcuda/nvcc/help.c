@@ -17,19 +17,18 @@ static void print_option(const option *o)
 void help_print(void)
 {
     puts("usage: grinterop-nvcc [OPTION]... FILE...\n\n"
-         "Compiles programs of CUDA's runtime API for the processor, where nvcc compiles them for\n"
-         "a GPU. They run on grinterop's software CUDA driver.\n");
+         "Compiles CUDA runtime API programs for the CPU, where nvcc compiles them for a GPU.\n"
+         "They run on grinterop's software CUDA driver.\n");
     for (const option *o = option_table; o->name; o++)
         if (o->help)
             print_option(o);
-    puts("\nnvcc's options that are about the code of a GPU are taken, too, and change nothing:");
+    puts("\nThese nvcc options for GPU code are accepted and have no effect:");
     for (const option *o = option_table; o->name; o++)
         if (!o->help && o->long_name)
             printf("  %s (%s)\n", o->long_name, o->name);
-    puts("\nA @FILE holds more of them, too. NVCC_PREPEND_FLAGS and NVCC_APPEND_FLAGS "
-         "in\n"
-         "the environment do so before and behind all. __GRINTEROP_NVCC__ is defined, and\n"
-         "__CUDA_ARCH__ is not.");
+    puts("\nA @FILE also holds options. The environment variables NVCC_PREPEND_FLAGS and\n"
+         "NVCC_APPEND_FLAGS hold options to read before and after all others.\n"
+         "__GRINTEROP_NVCC__ is defined, and __CUDA_ARCH__ is not.");
 }
 
 void help_print_version(void)

@@ -5,7 +5,7 @@
 
 void help_print(void);
 
-/* CMake asks nvcc for its version by this text, and takes both names from it. */
+/* CMake parses this text for nvcc's version, and needs both names in it. */
 void help_print_version(void);
 
 #endif

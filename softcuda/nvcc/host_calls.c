@@ -9,13 +9,13 @@
 #include "softcuda/nvcc/names.h"
 #include "softcuda/nvcc/text.h"
 
-/* What makes a function one for the device, or for both as --expt-relaxed-constexpr says. */
+/* Words that make a function callable on the device, including --expt-relaxed-constexpr. */
 static const char *const for_device[] = {"__device__", "device",    "__global__",
                                          "constexpr",  "consteval", NULL};
 static const char *const unevaluated[] = {"decltype",    "sizeof",     "noexcept", "alignof",
                                           "typeid",      "__typeof__", "typeof",   "static_assert",
                                           "__alignof__", NULL};
-/* A name behind these is no declared one. */
+/* A name after one of these is not being declared. */
 static const char *const before_calls[] = {"return",    "else",     "do",  "case",   "throw",
                                            "co_return", "goto",     "not", "and",    "or",
                                            "xor",       "co_yield", "new", "delete", NULL};
@@ -33,7 +33,7 @@ static bool marks_system(const char *marker)
     return sscanf(marker, "# %*u \"%*[^\"]\"%15[^\n]", flags) == 1 && strchr(flags, '3');
 }
 
-/* Behind #pragma GCC system_header, which tokens.c takes for a macro of the system's. */
+/* After #pragma GCC system_header, which tokens.c takes for a system macro. */
 static bool is_in_system_header(const source *s, size_t i)
 {
     for (const char *at = s->text + s->tokens[i].begin; at > s->text; at--)
@@ -53,7 +53,7 @@ static bool is_for_host(const source *s, const declaration *d)
     return true;
 }
 
-/* Whether all that the program declares by this name are functions for the host. */
+/* Whether all declarations of this name in the program are host functions. */
 static bool is_declared_for_host(const source *s, const declarations *found, size_t name)
 {
     bool seen = false;
@@ -68,7 +68,7 @@ static bool is_declared_for_host(const source *s, const declarations *found, siz
     return seen;
 }
 
-/* A variable, parameter or template may have the same name: those stand without brackets, too. */
+/* A variable, parameter or template of the same name would also appear without parentheses. */
 static bool is_only_called(const source *s, size_t name)
 {
     for (size_t i = 0; i < s->count; i++)
@@ -95,7 +95,7 @@ static bool is_in_word(char c)
     return isalnum((unsigned char)c) || c == '_';
 }
 
-/* Whether headers of the system's, CUDA's or the C++ library's, have it, too. */
+/* Whether a system header, such as those of CUDA or the C++ library, also has the word. */
 static bool is_in_system(const source *s, const char *word)
 {
     const size_t length = strlen(word);
@@ -111,7 +111,7 @@ static bool is_in_system(const source *s, const char *word)
     return false;
 }
 
-/* `T name(...)`, `T &name(...)`: of `a & name(...);` nothing is left but a statement's begin. */
+/* `T name(...)` or `T &name(...)`. The statement `a & name(...);` looks the same. */
 static bool is_declarator(const source *s, size_t name)
 {
     size_t i = name - 1;
@@ -138,7 +138,7 @@ static bool declares(const source *s, const declaration *function, size_t name)
     return false;
 }
 
-/* `namespace a::b {` of the program. */
+/* `namespace a::b {` that only the program has. */
 static bool is_own_namespace(const source *s, size_t name)
 {
     for (size_t i = 0; i < s->count; i++) {
@@ -151,7 +151,7 @@ static bool is_own_namespace(const source *s, size_t name)
     return false;
 }
 
-/* A member, or of a class, or of a namespace that others have, too. */
+/* A member, or a name from a class or from a namespace that others share. */
 static bool is_of_another(const source *s, size_t name)
 {
     size_t i = name - 1;
@@ -174,7 +174,7 @@ static bool is_host_call(const source *s, const declarations *found, const decla
            !is_in_system(s, token_text(s, i));
 }
 
-/* ---- What is compiled for the device ---- */
+/* ---- Functions compiled for the device ------------------------------------------------------- */
 
 static bool is_in_template(const declarations *found, const declaration *d)
 {
@@ -195,7 +195,7 @@ static bool has_discarded(const source *s, const declaration *d)
     return false;
 }
 
-/* Whether something names it but its declarations. */
+/* Whether anything but its declarations names it. */
 static bool is_named(const source *s, const declarations *found, const declaration *function)
 {
     size_t names = 0;
@@ -218,14 +218,14 @@ static bool is_for_device(const source *s, const declarations *found, const decl
            !(d->header != NO_TOKEN && has_discarded(s, d));
 }
 
-/* nvcc looks into functions that it makes code of. */
+/* nvcc checks only functions that it generates code for. */
 static bool is_compiled(const source *s, const declarations *found, const declaration *d)
 {
     return (d->header == NO_TOKEN && !d->in_class && !d->is_static && !d->is_inline) ||
            is_named(s, found, d);
 }
 
-/* ---- Where __CUDA_ARCH__ decides ---- */
+/* ---- Code that depends on __CUDA_ARCH__ ------------------------------------------------------ */
 
 static bool file_names_architecture(const char *path)
 {
@@ -238,7 +238,7 @@ static bool file_names_architecture(const char *path)
     return found;
 }
 
-/* A line marker where a file of the program's begins: `# 1 "name" 1`. */
+/* A line marker at the beginning of one of the program's files: `# 1 "name" 1`. */
 static bool begins_own_file(const char *marker, char path[4096])
 {
     return sscanf(marker, "# 1 \"%4095[^\"]\"", path) == 1 && !marks_system(marker);
@@ -264,13 +264,14 @@ static void report(const source *s, const declaration *function, size_t call, bo
     if (refused)
         token_error(s, call, text);
     else
-        token_warn(s, call,
-                   keep_text("%s, unless __CUDA_ARCH__ decides, which grinterop-nvcc does not "
-                             "define",
-                             text));
+        token_warn(
+            s, call,
+            keep_text(
+                "%s, unless code depends on __CUDA_ARCH__, which grinterop-nvcc does not define",
+                text));
 }
 
-/* Returns how many there are. The first one of all decides whether they are refused. */
+/* Returns the number of calls. The first of all calls decides whether they are refused. */
 static size_t report_calls(const source *s, const declarations *found, const declaration *function,
                            size_t before, bool *refused)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the command line asks for. */
+/* The parsed command line. */
 #ifndef GR_SOFTCUDA_NVCC_INVOCATION_H
 #define GR_SOFTCUDA_NVCC_INVOCATION_H
 
@@ -8,19 +8,19 @@
 #include "softcuda/nvcc/text.h"
 
 enum phase {
-    PHASE_LINK, /* the default: to a program */
+    PHASE_LINK, /* the default: makes a program */
     PHASE_COMPILE,
     PHASE_PREPROCESS,
-    PHASE_DEPENDENCIES, /* prints them */
+    PHASE_DEPENDENCIES, /* prints dependencies */
     PHASE_DEVICE_LINK,
     PHASE_ARCHIVE,
 };
 
 typedef struct options {
     enum phase phase;
-    const char *phase_option; /* -c and the like, as -M and -MM are one phase */
+    const char *phase_option; /* such as -c; -M and -MM share one phase */
     const char *output;
-    const char *output_dir; /* of what has no name by -o */
+    const char *output_dir; /* for outputs that -o does not name */
     const char *compiler;   /* -ccbin: a compiler, or the folder of one */
     const char *archiver;
     const char *language; /* -x */
@@ -29,22 +29,22 @@ typedef struct options {
     const char *dependency_file;
     const char *dependency_target;
     const char *dependency_kind; /* -MD or -MMD */
-    words preprocess;            /* for the preprocessor alone */
+    words preprocess;            /* for the preprocessor only */
     words compile;               /* for both steps of a compilation */
-    words link;                  /* files and options, in their order */
+    words link;                  /* files and options, in order */
     words archive;               /* for ar */
     words run_arguments;
-    words files;   /* of options, that are to be read next */
-    words sources; /* of these, those that are compiled */
+    words files;   /* with options, to be read next */
+    words sources; /* the files in `link` that are compiled */
     bool separate;
     bool all_barriers;
     bool keep, verbose, dry_run, run, phony_targets;
-    bool clean;                  /* removes what it would make */
-    bool to_compiler, to_linker; /* what is not known */
+    bool clean;                  /* removes the outputs instead */
+    bool to_compiler, to_linker; /* receives unknown options */
     bool optimised;
     bool shared;
     bool relocatable;   /* -r */
-    bool help, version; /* that is all it is asked for */
+    bool help, version; /* print it and exit */
 } options;
 
 #endif

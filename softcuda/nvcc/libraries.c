@@ -7,7 +7,7 @@
 
 #include "softcuda/nvcc/text.h"
 
-/* Names begin so. What cuRAND has for kernels is whole in its headers. */
+/* Prefixes of names. cuRAND's functions for kernels are entirely in its headers. */
 static const struct {
     const char *name, *title;
 } libraries[] = {
@@ -18,8 +18,8 @@ static const struct {
 
 static const char *refusal(const char *title)
 {
-    return keep_text("%s runs on GPUs alone. Leave out what uses it where __GRINTEROP_NVCC__ is "
-                     "defined, or build this program with nvcc",
+    return keep_text("%s runs only on GPUs. Exclude the code that uses it where __GRINTEROP_NVCC__ "
+                     "is defined, or build this program with nvcc",
                      title);
 }
 
@@ -51,8 +51,10 @@ const char *header_refusal(const char *path)
     return ends_with(path, ".h") ? find(base_name(path)) : NULL;
 }
 
-/* A header that was not found is the first word behind "file:line:column: fatal error:", in quotes
- * or not, in whatever language the rest is. */
+/*
+ * The missing header is the first word after "file:line:column: fatal error:", quoted or not, in
+ * any language.
+ */
 static void print_one(const char *line)
 {
     const char *error = strstr(line, "error: ");

@@ -24,7 +24,7 @@ size_t line_cast_end(const source *s, size_t i)
     return token_in(s, i, line_types) && token_is(s, i + 1, "(") ? i + 1 : i;
 }
 
-/* `blockIdx.x`, with a cast or in brackets, too. */
+/* `blockIdx.x`, also with a cast or in parentheses. */
 static size_t place_end(const source *s, size_t i, const char *place)
 {
     i = line_cast_end(s, i);
@@ -82,7 +82,7 @@ size_t line_stride_end(const source *s, size_t i)
     return end != NO_TOKEN ? end : pair_end(s, i, "blockDim", "*", "gridDim");
 }
 
-/* What leaves the sum behind it, or before it, a sum of its own. */
+/* After one of marks_before and not before one of marks_behind, the sum stands alone. */
 static const char *const marks_before[] = {"=", "(", ",", "[",      "{", "<",
                                            ">", "?", ":", "return", NULL};
 static const char *const marks_behind[] = {"*", "/", "%", ".", "->", "[", "(", NULL};

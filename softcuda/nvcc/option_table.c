@@ -15,7 +15,7 @@ static void ignore(options *o, const option *option, const char *value)
 static void take_phase(options *o, const option *option, const char *value)
 {
     (void)value;
-    const char *letters = "lcEMda"; /* as enum phase has them */
+    const char *letters = "lcEMda"; /* in the order of enum phase */
     o->phase = (enum phase)(strchr(letters, option->word[0]) - letters);
     o->phase_option = option->name;
     o->separate = o->separate || option->word[1] == 's';
@@ -99,7 +99,7 @@ static void take_flag(options *o, const option *option, const char *value)
     }
 }
 
-/* nvcc takes several paths or names with commas between them. */
+/* nvcc accepts several paths or names, separated by commas. */
 static void take_preprocess(options *o, const option *option, const char *value)
 {
     words parts = {0};
@@ -110,7 +110,7 @@ static void take_preprocess(options *o, const option *option, const char *value)
     }
 }
 
-/* A macro's value has commas of its own. */
+/* A macro's value may contain commas. */
 static void take_macro(options *o, const option *option, const char *value)
 {
     words_add(&o->preprocess, keep_text("%s%s", option->word, value));
@@ -122,7 +122,7 @@ static void take_compile(options *o, const option *option, const char *value)
     words_add(&o->compile, option->word);
 }
 
-/* What takes a value for nvcc, and is one word for the host's compiler. */
+/* An option that takes a value in nvcc, and is one word for the host compiler. */
 static void take_compile_value(options *o, const option *option, const char *value)
 {
     words_add(&o->compile, keep_text("%s=%s", option->name, value));
@@ -143,7 +143,7 @@ static void take_device_debug(options *o, const option *option, const char *valu
     words_add(&o->compile, "-O0");
 }
 
-/* The kernels' header needs C++17; newer ones are as asked. */
+/* The kernels' header needs C++17; newer standards are passed on. */
 static void take_standard(options *o, const option *option, const char *value)
 {
     (void)option;
@@ -246,7 +246,7 @@ static void take_machine(options *o, const option *option, const char *value)
 {
     (void)o, (void)option;
     if (strcmp(value, "64") != 0)
-        die("-m%s: CUDA has programs of 64 bits alone", value);
+        die("-m%s: CUDA supports only 64-bit programs", value);
 }
 
 static void take_machine_32(options *o, const option *option, const char *value)
@@ -277,17 +277,17 @@ static void take_relaxed(options *o, const option *option, const char *value)
 static void refuse_gpu_code(options *o, const option *option, const char *value)
 {
     (void)o, (void)value;
-    die("%s asks for code of a GPU, which only nvcc makes. For cuModuleLoad without a GPU, compile "
-        "the kernels with grinterop/cuhost.h (see softcuda.md); for a program, leave the "
-        "option out",
+    die("%s requests GPU code, which only nvcc generates. For cuModuleLoad without a GPU, compile "
+        "the kernels with grinterop/cuhost.h (see softcuda.md). To build a program, remove the "
+        "option",
         option->name);
 }
 
 static void refuse_list(options *o, const option *option, const char *value)
 {
     (void)o, (void)value;
-    die("%s lists the GPUs that nvcc makes code for, and grinterop-nvcc makes code for the "
-        "processor: leave it out",
+    die("%s lists the GPUs that nvcc generates code for, but grinterop-nvcc generates code for the "
+        "CPU: remove the option",
         option->name);
 }
 
@@ -295,12 +295,12 @@ static void refuse_script(options *o, const option *option, const char *value)
 {
     (void)o;
     if (strcmp(value, "gen-lcs") == 0)
-        die("%s=%s writes a script for linking the device's code, which no object file has here: "
-            "leave out both",
+        die("%s=%s writes a script for linking device code, which object files do not contain "
+            "here: remove both",
             option->name, value);
 }
 
-/* Is about the code of a GPU, or about Windows. */
+/* For options about GPU code or Windows. */
 #define IGNORED(name, long_name, takes)                                                            \
     {                                                                                              \
         "-" name, "--" long_name, takes, ignore, NULL, NULL                                        \
@@ -308,105 +308,113 @@ static void refuse_script(options *o, const option *option, const char *value)
 
 #define REFUSED(name, long_name, act)                                                              \
     {                                                                                              \
-        "-" name, "--" long_name, TAKES_NOTHING, act, NULL, "refused: it is about a GPU's code"    \
+        "-" name, "--" long_name, TAKES_NOTHING, act, NULL, "refused: it is about GPU code"        \
     }
 
 const option option_table[] = {
-    {"-o", "--output-file", TAKES_VALUE, take_text, "o", "FILE: what it makes"},
+    {"-o", "--output-file", TAKES_VALUE, take_text, "o", "FILE: the output file"},
     {"-odir", "--output-directory", TAKES_VALUE, take_text, "O",
-     "FOLDER: of what it makes without -o"},
-    {"-c", "--compile", TAKES_NOTHING, take_phase, "c", "an object file of each source"},
+     "FOLDER: for output files without -o"},
+    {"-c", "--compile", TAKES_NOTHING, take_phase, "c", "makes an object file of each source"},
     {"-dc", "--device-c", TAKES_NOTHING, take_phase, "cs",
-     "the same, whose __device__ functions and variables other files may name"},
+     "same, but other files may use its __device__ functions and variables"},
     {"-dw", "--device-w", TAKES_NOTHING, take_phase, "c", "as -c"},
-    {"-rdc", "--relocatable-device-code", TAKES_VALUE, take_rdc, NULL, "true: as -dc does"},
+    {"-rdc", "--relocatable-device-code", TAKES_VALUE, take_rdc, NULL, "true: same as -dc"},
     {"-dlink", "--device-link", TAKES_NOTHING, take_phase, "d",
-     "an object file with nothing in it: the host's linker does the work"},
-    {"-link", "--link", TAKES_NOTHING, take_phase, "l", "a program, as without any of these"},
-    {"-lib", "--lib", TAKES_NOTHING, take_phase, "a", "an archive of the object files"},
-    {"-shared", "--shared", TAKES_NOTHING, take_shared, NULL, "a shared library"},
+     "makes an empty object file: the host linker does the work"},
+    {"-link", "--link", TAKES_NOTHING, take_phase, "l", "makes a program (default)"},
+    {"-lib", "--lib", TAKES_NOTHING, take_phase, "a", "makes an archive of the object files"},
+    {"-shared", "--shared", TAKES_NOTHING, take_shared, NULL, "makes a shared library"},
     {"-r", "--relocatable-link", TAKES_NOTHING, take_relocatable, NULL,
-     "one object file of several"},
-    {"-run", "--run", TAKES_NOTHING, take_flag, "r", "runs the program, too"},
+     "links several object files into one"},
+    {"-run", "--run", TAKES_NOTHING, take_flag, "r", "also runs the program"},
     {"-run-args", "--run-args", TAKES_VALUE, take_run_words, NULL,
-     "ARGUMENTS: of the program that is run, with commas"},
+     "ARGUMENTS: for the program that -run starts, separated by commas"},
     {"-clean", "--clean-targets", TAKES_NOTHING, take_flag, "c",
-     "removes what it would make, and does nothing else"},
-    {"-E", "--preprocess", TAKES_NOTHING, take_phase, "E", "what the preprocessor makes of it"},
-    {"-M", "--generate-dependencies", TAKES_NOTHING, take_phase, "M", "a rule for make"},
+     "removes the output files and does nothing else"},
+    {"-E", "--preprocess", TAKES_NOTHING, take_phase, "E", "prints the preprocessed source"},
+    {"-M", "--generate-dependencies", TAKES_NOTHING, take_phase, "M",
+     "prints a make rule with the dependencies"},
     {"-MM", "--generate-nonsystem-dependencies", TAKES_NOTHING, take_phase, "M",
-     "the same, without the system's headers"},
+     "same, without system headers"},
     {"-MD", "--generate-dependencies-with-compile", TAKES_NOTHING, take_flag, "M",
-     "that rule in a file, beside the object file"},
+     "also writes that rule to a file beside the object file"},
     {"-MMD", "--generate-nonsystem-dependencies-with-compile", TAKES_NOTHING, take_flag, "M",
-     "the same, without the system's headers"},
-    {"-MF", "--dependency-output", TAKES_VALUE, take_text, "F", "FILE: the rule's file"},
-    {"-MT", "--dependency-target-name", TAKES_VALUE, take_text, "T", "NAME: the rule's target"},
+     "same, without system headers"},
+    {"-MF", "--dependency-output", TAKES_VALUE, take_text, "F", "FILE: the file for the rule"},
+    {"-MT", "--dependency-target-name", TAKES_VALUE, take_text, "T",
+     "NAME: the target of the rule"},
     {"-MP", "--generate-dependency-targets", TAKES_NOTHING, take_flag, "P",
-     "a rule without a recipe for each header"},
-    {"-I", "--include-path", TAKES_JOINED, take_preprocess, "-I", "FOLDER: of headers"},
+     "adds a rule without a recipe for each header"},
+    {"-I", "--include-path", TAKES_JOINED, take_preprocess, "-I", "FOLDER: to search for headers"},
     {"-isystem", "--system-include", TAKES_VALUE, take_preprocess, "-isystem",
-     "FOLDER: of the system's headers"},
+     "FOLDER: to search for system headers"},
     {"-include", "--pre-include", TAKES_VALUE, take_preprocess, "-include",
-     "FILE: included before the source"},
+     "FILE: to include before the source"},
     {"-D", "--define-macro", TAKES_JOINED, take_macro, "-D", "NAME[=TEXT]"},
     {"-U", "--undefine-macro", TAKES_JOINED, take_macro, "-U", "NAME"},
-    {"-L", "--library-path", TAKES_JOINED, take_folder, NULL, "FOLDER: of libraries"},
-    {"-l", "--library", TAKES_JOINED, take_library, NULL, "NAME: a library"},
-    {"-O", "--optimize", TAKES_JOINED, take_optimisation, NULL, "LEVEL: 2 where none is given"},
-    {"-g", "--debug", TAKES_NOTHING, take_compile, "-g", "debug information"},
+    {"-L", "--library-path", TAKES_JOINED, take_folder, NULL, "FOLDER: to search for libraries"},
+    {"-l", "--library", TAKES_JOINED, take_library, NULL, "NAME: a library to link with"},
+    {"-O", "--optimize", TAKES_JOINED, take_optimisation, NULL,
+     "LEVEL: 3 by default for CUDA programs, 1 for -O alone"},
+    {"-g", "--debug", TAKES_NOTHING, take_compile, "-g", "adds debug information"},
     {"-G", "--device-debug", TAKES_NOTHING, take_device_debug, NULL,
-     "debug information, and nothing optimised"},
+     "adds debug information and disables optimisation"},
     {"-lineinfo", "--generate-line-info", TAKES_NOTHING, take_compile, "-g1",
-     "the lines of addresses"},
+     "adds line numbers only"},
     {"-pg", "--profile", TAKES_NOTHING, take_compile, "-pg", "for gprof"},
-    {"-std", "--std", TAKES_VALUE, take_standard, NULL, "c++17 or newer; an older one is c++17"},
-    {"-x", "--x", TAKES_VALUE, take_text, "x", "LANGUAGE: cu, c++ or c, whatever the ending"},
+    {"-std", "--std", TAKES_VALUE, take_standard, NULL,
+     "c++17 or newer; an older standard becomes c++17"},
+    {"-x", "--x", TAKES_VALUE, take_text, "x",
+     "LANGUAGE: cu, c++ or c, whatever the file's extension"},
     {"-w", "--disable-warnings", TAKES_NOTHING, take_compile, "-w", "no warnings"},
     {"-m", "--machine", TAKES_VALUE, take_machine, NULL, "64"},
     {"-m64", "--m64", TAKES_NOTHING, ignore, NULL, NULL},
     {"-m32", "--m32", TAKES_NOTHING, take_machine_32, NULL, NULL},
     {"-ftemplate-depth", "--ftemplate-depth", TAKES_VALUE, take_compile_value, NULL,
-     "DEPTH: of templates that use templates"},
+     "DEPTH: limit for nested templates"},
     {"-ftemplate-backtrace-limit", "--ftemplate-backtrace-limit", TAKES_VALUE, take_compile_value,
-     NULL, "LIMIT: of the lines of an error about them"},
+     NULL, "LIMIT: for the lines of an error in a template"},
     {"-frandom-seed", "--frandom-seed", TAKES_VALUE, take_compile_value, NULL,
-     "SEED: of names that the compiler makes up"},
+     "SEED: for names that the compiler generates"},
     {"-noeh", "--no-exceptions", TAKES_NOTHING, take_compile, "-fno-exceptions",
-     "C++ without exceptions"},
+     "disables C++ exceptions"},
     {"-Wno-deprecated-declarations", "--Wno-deprecated-declarations", TAKES_NOTHING, take_compile,
-     "-Wno-deprecated-declarations", "no warnings of them"},
+     "-Wno-deprecated-declarations", "disables these warnings"},
     {"-ccbin", "--compiler-bindir", TAKES_VALUE, take_text, "b",
-     "PATH: the host's C++ compiler, or its folder; else NVCC_CCBIN, else c++"},
+     "PATH: the host C++ compiler or its folder; default: NVCC_CCBIN, then c++"},
     {"-Xcompiler", "--compiler-options", TAKES_VALUE, take_compiler_words, NULL,
-     "OPTIONS: for the host's compiler, with commas"},
+     "OPTIONS: for the host compiler, separated by commas"},
     {"-Xlinker", "--linker-options", TAKES_VALUE, take_linker_words, NULL,
-     "OPTIONS: for the linker, with commas"},
+     "OPTIONS: for the linker, separated by commas"},
     {"-Xarchive", "--archive-options", TAKES_VALUE, take_archiver_words, NULL,
-     "OPTIONS: for ar, with commas"},
+     "OPTIONS: for ar, separated by commas"},
     {"-arbin", "--archiver-binary", TAKES_VALUE, take_text, "a", "PATH: ar"},
     {"-forward-unknown-to-host-compiler", "--forward-unknown-to-host-compiler", TAKES_NOTHING,
-     take_flag, "fc", "gives it what is not known"},
+     take_flag, "fc", "passes unknown options to the host compiler"},
     {"-forward-unknown-to-host-linker", "--forward-unknown-to-host-linker", TAKES_NOTHING,
-     take_flag, "fl", "the same for the linker"},
+     take_flag, "fl", "same for the linker"},
     {"-forward-unknown-opts", "--forward-unknown-opts", TAKES_NOTHING, take_flag, "f",
-     "the same for both"},
-    {"-optf", "--options-file", TAKES_VALUE, take_option_file, NULL, "FILE: holds more options"},
+     "same for both"},
+    {"-optf", "--options-file", TAKES_VALUE, take_option_file, NULL,
+     "FILE: to read more options from"},
     {"-default-stream", "--default-stream", TAKES_VALUE, take_stream, NULL, "legacy or per-thread"},
     {"-extended-lambda", "--extended-lambda", TAKES_NOTHING, take_lambda, NULL,
-     "lambdas for kernels, which are understood in any case"},
+     "lambdas for kernels, which are always supported"},
     {"-expt-extended-lambda", "--expt-extended-lambda", TAKES_NOTHING, take_lambda, NULL, NULL},
     {"-expt-relaxed-constexpr", "--expt-relaxed-constexpr", TAKES_NOTHING, take_relaxed, NULL,
      NULL},
-    {"-keep", "--keep", TAKES_NOTHING, take_flag, "k", "keeps the files between"},
+    {"-keep", "--keep", TAKES_NOTHING, take_flag, "k", "keeps intermediate files"},
     {"-save-temps", "--save-temps", TAKES_NOTHING, take_flag, "k", "the same"},
-    {"-keep-dir", "--keep-dir", TAKES_VALUE, take_text, "k", "FOLDER: where it keeps them"},
+    {"-keep-dir", "--keep-dir", TAKES_VALUE, take_text, "k",
+     "FOLDER: for intermediate files that are kept"},
     {"-v", "--verbose", TAKES_NOTHING, take_flag, "v", "prints the commands"},
-    {"-dryrun", "--dryrun", TAKES_NOTHING, take_flag, "d", "prints them, and runs none"},
+    {"-dryrun", "--dryrun", TAKES_NOTHING, take_flag, "d",
+     "prints the commands without running them"},
     {"-cuda-include", "--cuda-include", TAKES_VALUE, take_text, "i",
-     "FOLDER: of CUDA's headers; else GR_CUDA_INCLUDE, else those that grinterop was built with"},
+     "FOLDER: of CUDA's headers; default: GR_CUDA_INCLUDE, then those grinterop was built with"},
     {"-all-barriers", "--all-barriers", TAKES_NOTHING, take_flag, "b",
-     "any kernel may meet a barrier: slower, for one that was not found out"},
+     "runs every kernel as if it had a barrier: slower, for a barrier that was not detected"},
     {"-V", "--version", TAKES_NOTHING, take_flag, "V", "prints the version"},
     {"-h", "--help", TAKES_NOTHING, take_flag, "h", "prints this"},
     REFUSED("ptx", "ptx", refuse_gpu_code),

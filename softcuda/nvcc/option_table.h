@@ -13,15 +13,15 @@ enum takes {
 };
 
 typedef struct option {
-    const char *name;      /* with one - */
-    const char *long_name; /* with two; NULL: none */
+    const char *name;      /* with one dash */
+    const char *long_name; /* with two dashes, or NULL */
     enum takes takes;
     void (*act)(options *o, const struct option *option, const char *value);
     const char *word; /* for act */
-    const char *help; /* NULL: it is taken, and means nothing here */
+    const char *help; /* NULL: accepted without effect */
 } option;
 
-/* One without a name ends them. */
+/* Ended by an option without a name. */
 extern const option option_table[];
 
 #endif

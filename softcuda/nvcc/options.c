@@ -24,7 +24,7 @@ bool is_source(const options *o, const char *path)
 {
     if (ends_with_one(path, source_endings))
         return true;
-    /* With -x any file is one, but for those that the linker takes. */
+    /* With -x, every file is a source except those for the linker. */
     static const char *const linked[] = {".o", ".a", ".so", ".obj", NULL};
     return o->language && !ends_with_one(path, linked) && !strstr(base_name(path), ".so.");
 }
@@ -42,19 +42,19 @@ static void read_option_file(options *o, const char *path)
 {
     FILE *file = fopen(path, "r");
     if (!file)
-        die("the file of options %s could not be read", path);
+        die("cannot read the options file %s", path);
     static char text[1 << 16];
     size_t size = fread(text, 1, sizeof(text) - 1, file);
     fclose(file);
     if (size == sizeof(text) - 1)
-        die("the file of options %s is larger than %zu bytes", path, sizeof(text));
+        die("the options file %s is larger than %zu bytes", path, sizeof(text));
     text[size] = '\0';
     words list = {0};
     words_add_shell(&list, text);
     read_words(o, &list);
 }
 
-/* The value that follows the option's name in its word: behind =, or at once. NULL: none. */
+/* The value inside the option's own word, after = or directly; NULL if there is none. */
 static bool fits(const option *option, const char *name, const char *word, const char **value)
 {
     size_t length = strlen(name);
@@ -73,7 +73,7 @@ static bool fits(const option *option, const char *name, const char *word, const
     return option->takes == TAKES_JOINED && word[1] != '-';
 }
 
-/* A whole name before one that is the beginning of a word: -lineinfo is no library "ineinfo". */
+/* A whole name takes precedence over a prefix: -lineinfo is not the library "ineinfo". */
 static const option *find_option(const char *word, const char **value)
 {
     const option *joined = NULL;
@@ -96,22 +96,22 @@ static void read_unknown(options *o, const char *word)
 {
     bool common = begins_with(word, "-f") || begins_with(word, "-W");
     if (!o->to_compiler && !o->to_linker && !common)
-        die("nvcc has no option %s. Options of the host's compiler stand behind -Xcompiler: "
-            "-Xcompiler %s",
+        die("nvcc has no option %s. Pass options of the host compiler with -Xcompiler: -Xcompiler "
+            "%s",
             word, word);
-    if (o->to_compiler || !o->to_linker) /* the linker is given what the compiler is given */
+    if (o->to_compiler || !o->to_linker) /* the linker also gets the compiler's options */
         words_add(&o->compile, word);
     else
         words_add(&o->link, word);
 }
 
-/* -O is -O1 for compilers, and -O 3 is nvcc's. */
+/* Compilers take -O as -O1; nvcc also accepts -O 3. */
 static bool may_stand_alone(const option *option, const char *next)
 {
     return strcmp(option->name, "-O") == 0 && (!next || !isdigit((unsigned char)next[0]));
 }
 
-/* Returns how many words it took. */
+/* Returns the number of words used. */
 static size_t read_option(options *o, const words *list, size_t i)
 {
     const char *word = list->items[i], *value;
@@ -185,9 +185,9 @@ void options_read(options *o, int count, char **arguments)
     if (o->help || o->version)
         return;
     if (o->link.count == 0)
-        die("there is no file to compile. --help lists the options");
+        die("no file to compile. --help lists the options");
     if (o->output && o->sources.count > 1 &&
         (o->phase == PHASE_COMPILE || o->phase == PHASE_PREPROCESS))
-        die("-o names one file, and there are %zu sources: compile each by itself",
+        die("-o names one file, but there are %zu sources: compile them one at a time",
             o->sources.count);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The command line, which is nvcc's. */
+/* Parses the command line, which is nvcc's. */
 #ifndef GR_SOFTCUDA_NVCC_OPTIONS_H
 #define GR_SOFTCUDA_NVCC_OPTIONS_H
 
@@ -7,10 +7,10 @@
 
 #include "softcuda/nvcc/invocation.h"
 
-/* Ends the program after a sentence about what is wrong. */
+/* Exits with a message if the command line is invalid. */
 void options_read(options *o, int count, char **arguments);
 
-/* Whether it is compiled, as its ending or -x says; and whether it is a program of CUDA's. */
+/* Whether a file is compiled, and whether it is a CUDA program, by its extension or -x. */
 bool is_source(const options *o, const char *path);
 bool is_cuda(const options *o, const char *path);
 

@@ -9,7 +9,7 @@
 
 #define RUNTIME "libgrinterop-softcudart.so"
 
-/* The folder that this program is in; "" if that can't be found out. */
+/* The folder of this program; "" if it is unknown. */
 static const char *own_folder(void)
 {
     char path[PATH_MAX];
@@ -21,7 +21,7 @@ static const char *own_folder(void)
     return keep_text("%s", path);
 }
 
-/* The folder that configure called `planned`, seen from the one that this program is in. */
+/* The folder that configure called `planned`, relative to this program's actual folder. */
 static const char *beside(const char *planned)
 {
     static const char from[] = GR_NVCC_BINDIR;
@@ -37,8 +37,8 @@ static const char *beside(const char *planned)
 }
 
 /*
- * The folder that has `file`: beside this program, as an installation may have been moved, or been
- * put below another root by DESTDIR; else as planned, as a program may have been copied alone.
+ * The folder that contains `file`: relative to this program, as an installation may have been moved
+ * or installed with DESTDIR; else as configured, as the program may have been copied alone.
  */
 static const char *installed(const char *planned, const char *file)
 {
@@ -51,7 +51,7 @@ static bool has_headers(const char *folder)
     return access(keep_text("%s/grinterop_nvcc.h", folder), R_OK) == 0;
 }
 
-/* Where the sources are, as make's file in a build folder says; NULL: this is none. */
+/* The source folder that the Makefile of a build folder names; NULL if this is not one. */
 static const char *source_folder(void)
 {
     const char *found = NULL;
@@ -66,7 +66,7 @@ static const char *source_folder(void)
     return found && has_headers(keep_text("%s/softcuda/nvcc/include", found)) ? found : NULL;
 }
 
-/* What the variable says of a build that is not installed; NULL: nothing. */
+/* The folders that the variable sets for an uninstalled build; NULL if it is unset. */
 static const char *folders_given(const char *variable)
 {
     const char *value = secure_getenv(variable);
@@ -87,23 +87,22 @@ static const char *cuda_folder(const char *given)
     for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++)
         if (has_cuda(places[i]))
             return places[i];
-    die("there is no cuda_runtime.h in %s: name the folder of CUDA's headers by --cuda-include or "
-        "GR_CUDA_INCLUDE. They need no toolkit: PyPI has them in nvidia-cuda-runtime and "
-        "nvidia-cuda-crt",
+    die("no cuda_runtime.h in %s: set the folder of CUDA's headers with --cuda-include or "
+        "GR_CUDA_INCLUDE. The toolkit is not needed: PyPI has the headers in nvidia-cuda-runtime "
+        "and nvidia-cuda-crt",
         places[0]);
 }
 
-/* `given`: the folder is not one of an installation. */
+/* `given`: the folder is not part of an installation. */
 _Noreturn static void die_without(const char *file, const char *folder, bool given)
 {
     const char *remedy =
-        "GR_NVCC_INCLUDE names softcuda/nvcc/include, softcuda/include and include "
-        "of grinterop's sources, with commas; GR_NVCC_LIBRARY names .libs of its "
-        "build folder";
+        "GR_NVCC_INCLUDE lists softcuda/nvcc/include, softcuda/include and include of grinterop's "
+        "sources, separated by commas; GR_NVCC_LIBRARY is .libs of its build folder";
     if (given)
-        die("there is no %s in %s: %s", file, folder, remedy);
-    die("there is no %s in %s, nor beside this program in %s: move the whole installation, or "
-        "install grinterop. For a build that is not installed set two variables: %s",
+        die("no %s in %s: %s", file, folder, remedy);
+    die("no %s in %s, nor relative to this program in %s: move the whole installation, or install "
+        "grinterop. For an uninstalled build set two variables: %s",
         file, folder, beside(folder), remedy);
 }
 
@@ -125,7 +124,7 @@ static void find_headers(words *folders)
         die_without("grinterop_nvcc.h", folders->items[0], given != NULL);
 }
 
-/* The headers' first: CUDA's are for nvcc. */
+/* Our headers come first: CUDA's are for nvcc. */
 void paths_add_headers(const options *o, words *command)
 {
     words folders = {0};

@@ -19,7 +19,7 @@ bool is_qualifier(const char *word, size_t length)
     return false;
 }
 
-/* In __attribute__((__noinline__)) it is the compiler's own word. */
+/* In __attribute__((__noinline__)) the word is the compiler's own. */
 static bool is_attribute(const source *s, size_t i)
 {
     return i > 0 &&

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The words that CUDA adds to declarations, which the host's compiler does not know. */
+/* The words that CUDA adds to declarations, which the host compiler does not know. */
 #ifndef GR_SOFTCUDA_NVCC_QUALIFIERS_H
 #define GR_SOFTCUDA_NVCC_QUALIFIERS_H
 
@@ -8,10 +8,10 @@
 
 #include "softcuda/nvcc/source.h"
 
-/* Whether the word stands for nothing on the host. */
+/* Whether the word means nothing on the host. */
 bool is_qualifier(const char *word, size_t length);
 
-/* Takes them out, with their arguments. */
+/* Removes them and their arguments. */
 void remove_qualifiers(source *s);
 
 #endif

@@ -23,7 +23,7 @@ static bool begins_lambda(const source *s, size_t i)
            s->tokens[i - 1].kind == TOKEN_MARK;
 }
 
-/* What is inside another function of its own does not see the parameters of this one. */
+/* Local classes and lambdas cannot see the parameters that are added to the body. */
 static bool has_inner_function(const source *s, const declaration *d)
 {
     for (size_t i = d->body + 1; i < d->last; i++)
@@ -54,7 +54,7 @@ static bool has_rows(const source *s, const declaration *kernel)
     return false;
 }
 
-/* How the threads of a row can be run, where they share nothing. */
+/* How to run the threads of a row in a kernel where they share nothing. */
 static unsigned flags_of_rows(source *s, const declaration *kernel, const reach *r)
 {
     static const unsigned of_guards[] = {[GUARDS_ANY] = LAUNCH_GUARD,
@@ -62,13 +62,13 @@ static unsigned flags_of_rows(source *s, const declaration *kernel, const reach 
                                          [GUARDS_STRIDE] = LAUNCH_GUARD | LAUNCH_STRIDE};
     bool far;
     const unsigned flags = of_guards[guards_rewrite(s, kernel, &far)];
-    /* A transposition is faster block by block: its blocks are as wide as they are high. */
+    /* A transposition is faster block by block, since its blocks are square. */
     const bool is_line =
         line_only(s, kernel) && !reach_has_order(r, kernel) && !(far && has_rows(s, kernel));
     return is_line ? flags | LAUNCH_LINE : flags & ~(LAUNCH_SPAN | LAUNCH_STRIDE);
 }
 
-/* asm with an empty text is a barrier for the compiler, and means the same here. */
+/* asm with an empty string is a compiler barrier, and means the same here. */
 static bool is_assembly(const source *s, size_t i)
 {
     if (!token_is(s, i, "asm") && !token_is(s, i, "__asm__") && !token_is(s, i, "__asm"))
@@ -87,7 +87,7 @@ static void refuse_assembly(const source *s, const declaration *d)
                       "asm where __GRINTEROP_NVCC__ is defined");
 }
 
-/* Names that nvcc lets each file have for itself, as device code is not linked without -dc. */
+/* nvcc lets each file have these names for itself, as it does not link device code without -dc. */
 static void keep_in_file(source *s, const declaration *d)
 {
     if (d->in_class || d->is_host || d->is_static || d->is_inline || d->is_extern ||

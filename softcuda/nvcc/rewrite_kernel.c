@@ -12,12 +12,12 @@ static const char *const types[] = {
     "struct", "volatile", "wchar_t", "enum",  "__restrict__", "__restrict", "__grid_constant__",
     NULL};
 
-/* Words that are no type by themselves. */
+/* Words that are not a type on their own. */
 static const char *const additions[] = {
     "const",        "volatile",   "typename",          "struct", "class", "enum",
     "__restrict__", "__restrict", "__grid_constant__", NULL};
 
-/* Where the part that begins at i ends: at a comma or at `end`. */
+/* The end of the part that begins at i: a comma, or `end`. */
 static size_t end_of_part(const source *s, size_t i, size_t end)
 {
     bool value = false;
@@ -37,7 +37,7 @@ static size_t end_of_part(const source *s, size_t i, size_t end)
     return end;
 }
 
-/* The name that `T x = value`, `T x[]`, `T (*x)(int)` or `class T` declares; else NO_TOKEN. */
+/* The name that `T x = value`, `T x[]`, `T (*x)(int)` or `class T` declares, or NO_TOKEN. */
 static size_t declared_name(const source *s, size_t i, size_t end, bool *pack)
 {
     size_t name = NO_TOKEN;
@@ -63,7 +63,7 @@ static size_t declared_name(const source *s, size_t i, size_t end, bool *pack)
     return name;
 }
 
-/* Whether a type is before the parameter's name: in `const T` or `A::B` there is a type alone. */
+/* Whether a type precedes the parameter's name: `const T` and `A::B` are only a type. */
 static bool is_named(const source *s, size_t first, size_t name)
 {
     if (name == NO_TOKEN || token_is(s, name - 1, "::"))
@@ -74,7 +74,7 @@ static bool is_named(const source *s, size_t first, size_t name)
     return false;
 }
 
-/* The type that a parameter without a name is; NULL if it can't be said. */
+/* The type of an unnamed parameter; NULL if it is unknown. */
 static const char *type_alone(const source *s, size_t first, size_t end)
 {
     for (size_t i = first; i < end; i++) {
@@ -87,7 +87,7 @@ static const char *type_alone(const source *s, size_t first, size_t end)
     return end > first ? tokens_text(s, first, end - 1) : NULL;
 }
 
-/* What a template declares, with commas; NULL if one has no name. */
+/* The names of a template's parameters, separated by commas; NULL if one has no name. */
 static const char *arguments_of(const source *s, size_t open, size_t close)
 {
     char *text = keep_text("%s", "");
@@ -103,7 +103,7 @@ static const char *arguments_of(const source *s, size_t open, size_t close)
     return text;
 }
 
-/* The types of a function's parameters, with commas; NULL if one can't be said. */
+/* The types of a function's parameters, separated by commas; NULL if one is unknown. */
 static const char *types_of(const source *s, size_t open, size_t close)
 {
     char *text = keep_text("%s", "");
@@ -123,8 +123,7 @@ static const char *types_of(const source *s, size_t open, size_t close)
     return text;
 }
 
-/* The kernel's own name with its template's arguments, as a constant of its type; "" if it can't be
- * said. */
+/* The kernel's name with its template arguments, cast to its type; "" if that is unknown. */
 static const char *self_of(const source *s, const declaration *k)
 {
     const char *name = tokens_text(s, k->name, k->params - 1);
@@ -142,7 +141,7 @@ static const char *self_of(const source *s, const declaration *k)
     return keep_text(", static_cast<void (*)(%s)>(&%s)", params, name);
 }
 
-/* Of the function object, as grinterop_nvcc_launch.hpp asks for them. */
+/* Specifiers of the function object, as grinterop_nvcc_launch.hpp requests them. */
 static const char *specifiers_of(const source *s)
 {
     if (strstr(s->text, "kernels_are_called"))
@@ -151,7 +150,7 @@ static const char *specifiers_of(const source *s)
                                                         : "mutable __attribute__((always_inline))";
 }
 
-/* One that is named twice in the program, as name<int>, is called by its name alone. */
+/* A specialisation such as name<int> is reported by its plain name. */
 void rewrite_kernel(source *s, const declaration *k, unsigned flags)
 {
     const char *name = token_text(s, k->name);

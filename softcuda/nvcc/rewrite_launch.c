@@ -3,7 +3,7 @@
 
 #include "softcuda/nvcc/text.h"
 
-/* Three < that are no operator<< with template arguments. */
+/* `<<<`, but not operator<< with template arguments. */
 static bool begins_launch(const source *s, size_t i)
 {
     return token_is(s, i, "<") && token_is(s, i + 1, "<") && token_is(s, i + 2, "<") &&
@@ -16,7 +16,7 @@ static bool ends_launch(const source *s, size_t i)
            token_is(s, i + 3, "(");
 }
 
-/* The >>> of the <<< at i. Brackets inside it are whole. */
+/* The >>> that matches the <<< at i. Brackets in between are skipped. */
 static size_t launch_end(const source *s, size_t i)
 {
     for (i += 3; i < s->count; i++) {
@@ -30,7 +30,7 @@ static size_t launch_end(const source *s, size_t i)
     return NO_TOKEN;
 }
 
-/* The < of the > at i. */
+/* The < that matches the > at i. */
 static size_t angle_open(const source *s, size_t i)
 {
     size_t depth = 0;
@@ -46,7 +46,7 @@ static size_t angle_open(const source *s, size_t i)
     }
 }
 
-/* The one before the operand that ends before i: k, k<T>, a[i], (*f), a.b, a->b, ns::k. */
+/* The first token of the operand that ends before i: k, k<T>, a[i], (*f), a.b, a->b, ns::k. */
 static size_t operand_begin(const source *s, size_t i)
 {
     for (;;) {
@@ -80,12 +80,12 @@ static size_t operand_begin(const source *s, size_t i)
     }
 }
 
-/* What is called moves behind the configuration, which is made first. */
+/* Moves what is called after the configuration, which is evaluated first. */
 static void rewrite_one(source *s, size_t open)
 {
     size_t close = launch_end(s, open);
     if (close == NO_TOKEN)
-        token_die(s, open, "this <<< has no >>>( behind it");
+        token_die(s, open, "this <<< has no >>>( after it");
     size_t first = operand_begin(s, open);
     const char *called = tokens_text(s, first, open - 1);
     tokens_remove(s, first, open - 1);

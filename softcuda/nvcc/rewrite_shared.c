@@ -39,7 +39,7 @@ static bool is_in_function(const declarations *found, size_t i)
     return false;
 }
 
-/* How far the array is aligned is the memory's own affair, which is as any type asks. */
+/* The memory is aligned for any type, so the array's own alignment is removed. */
 static void remove_alignment(source *s, size_t first, size_t last)
 {
     for (size_t i = first; i < last; i++)
@@ -50,13 +50,13 @@ static void remove_alignment(source *s, size_t first, size_t last)
 
 /*
  * extern __shared__ T x[][2];  ->  T (&x)[][2] = *(T (*)[][2])shared();
- * Outside of functions there is no block yet: an object that asks for the memory at each use.
+ * At file scope there is no block yet: x becomes an object that looks the memory up at each use.
  */
 static void rewrite_extern(source *s, const declarations *found, size_t first, size_t last)
 {
     size_t open = find_word(s, first, last, "[");
     if (open == NO_TOKEN || !token_is_name(s, open - 1))
-        token_die(s, first, "an `extern __shared__` variable is an array: T name[];");
+        token_die(s, first, "an `extern __shared__` variable must be an array: T name[];");
     size_t name = open - 1;
     tokens_remove(s, find_word(s, first, last, "extern"), find_word(s, first, last, "extern"));
     tokens_remove(s, find_word(s, first, last, "__shared__"),

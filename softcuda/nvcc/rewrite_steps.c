@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The steps of a warp. Before CUDA 9 the lanes of a warp were in step, and programs counted on it
- * where they wrote `volatile` shared memory. Here a lane runs alone up to where it meets others, so
- * each such write becomes a call in which the lanes meet before and behind it:
+ * Warp-synchronous code. Before CUDA 9 the lanes of a warp ran in step, and programs relied on that
+ * where they wrote `volatile` shared memory. Here a lane runs alone until it meets others, so each
+ * such write becomes a call in which the lanes meet before and after it:
  *     s[i] += s[i + 16];  ->  ::gr_cuhost::step<1, '+'>(s[i], (s[i + 16]));
  */
 #include "softcuda/nvcc/rewrite.h"
@@ -14,10 +14,10 @@
 static const char *const heads[] = {"if", "for", "while", "switch", NULL};
 static const char *const openers[] = {";", "{", "}", "else", "do", NULL};
 
-/* What is written through `volatile` in one function. */
+/* Targets of `volatile` writes in one function. */
 typedef struct {
     words values;   /* arrays and variables */
-    words pointers; /* which are written themselves, too */
+    words pointers; /* may also be assigned themselves */
 } targets;
 
 static bool is_one(const source *s, size_t i, const words *names)
@@ -33,7 +33,7 @@ static bool is_shared(const source *s, size_t i)
     return false;
 }
 
-/* Whether a value, from the = at i on, names a parameter, which points to memory of all blocks. */
+/* Whether the value after the = at i uses a parameter, which points to memory of all blocks. */
 static bool is_from_parameter(const source *s, size_t i, size_t params)
 {
     if (params == NO_TOKEN || !token_is(s, i, "="))
@@ -46,7 +46,7 @@ static bool is_from_parameter(const source *s, size_t i, size_t params)
     return false;
 }
 
-/* Notes what is declared behind the word `volatile` at i, in a kernel with such parameters. */
+/* Records what is declared after the `volatile` at i, in a kernel with these parameters. */
 static void note_target(const source *s, size_t i, size_t end, size_t params, targets *t)
 {
     bool shared = is_shared(s, i);
@@ -75,7 +75,7 @@ static void note_targets(const source *s, size_t first, size_t last, size_t para
             note_target(s, i + 1, last, params, t);
 }
 
-/* `case 1:` or `default:` ends before i. */
+/* Whether `case 1:` or `default:` ends before i. */
 static bool is_labelled(const source *s, size_t i)
 {
     if (!token_is(s, i - 1, ":"))
@@ -101,7 +101,7 @@ static bool are_joined(const source *s, size_t i)
     return i + 1 < s->count && s->tokens[i].end == s->tokens[i + 1].begin;
 }
 
-/* How many tokens the assignment at i has, and its letter; 0: it is none. */
+/* The number of tokens of the assignment at i, and its letter; 0 if it is not one. */
 static size_t assignment(const source *s, size_t i, char *letter)
 {
     char mark = s->text[s->tokens[i].begin];
@@ -118,14 +118,14 @@ static size_t assignment(const source *s, size_t i, char *letter)
     return are_joined(s, i) && token_is(s, i + 1, "=") ? 2 : 0;
 }
 
-/* Behind p: an index that is another one in each lane, not the one word of a lock. */
+/* After p: an index that differs between lanes, unlike the single word of a lock. */
 static bool is_indexed(const source *s, size_t i)
 {
     return token_is(s, i, "[") &&
            (s->tokens[i].match != i + 2 || s->tokens[i + 1].kind != TOKEN_NUMBER);
 }
 
-/* Whether what is written from i on is one of them: p[i], *(p + i), ((volatile int *)p)[i]. */
+/* Whether the write at i is to such a target: p[i], *(p + i), ((volatile int *)p)[i]. */
 static bool is_target(const source *s, size_t i, const targets *t)
 {
     size_t first = i;
@@ -138,7 +138,7 @@ static bool is_target(const source *s, size_t i, const targets *t)
             (is_indexed(s, i + 1) || (i > first + 1 && !token_is(s, i + 1, ")"))));
 }
 
-/* Where the statement's assignment is; NO_TOKEN: it has none. */
+/* The statement's assignment, or NO_TOKEN. */
 static size_t find_assignment(const source *s, size_t i, size_t end, size_t *count, char *letter)
 {
     while (token_is(s, i, "*"))
@@ -155,8 +155,7 @@ static size_t find_assignment(const source *s, size_t i, size_t end, size_t *cou
     return NO_TOKEN;
 }
 
-/* The next ; or , behind i, which is an operator there; NO_TOKEN: it is another kind of statement.
- */
+/* The next ; or comma operator after i; NO_TOKEN if it is another kind of statement. */
 static size_t end_of_part(const source *s, size_t i, size_t last)
 {
     while (i < last && !token_is(s, i, ";") && !token_is(s, i, ",") && !token_is(s, i, "{") &&
@@ -171,7 +170,7 @@ static const char *begin_step(char letter)
     return keep_text("::gr_cuhost::step<%uu, '%c'>(", ++count, letter);
 }
 
-/* ++x and --x come before what they write, and all others behind it. */
+/* ++x and --x precede their target; all other operators follow it. */
 static void rewrite_part(source *s, size_t i, size_t end, const targets *t)
 {
     char letter;
@@ -205,7 +204,7 @@ static void rewrite_statement(source *s, size_t i, size_t last, const targets *t
     }
 }
 
-/* A write within another expression stays: says so. */
+/* Warns of writes within other expressions, which are not rewritten. */
 static void warn_of_rest(const source *s, size_t first, size_t last, const targets *t)
 {
     for (size_t i = first; i < last; i++) {
@@ -217,15 +216,15 @@ static void warn_of_rest(const source *s, size_t first, size_t last, const targe
             at = s->tokens[at].match + 1;
         count = at < last ? assignment(s, at, &letter) : 0;
         if (count > 0 && !s->tokens[at].instead && !token_is(s, i - 1, "*"))
-            token_warn(s, i,
-                       keep_text("lanes are not in step where they write %s within another "
-                                 "expression: write it by a statement of its own, or put "
-                                 "__syncwarp() between the steps",
-                                 token_text(s, i)));
+            token_warn(
+                s, i,
+                keep_text("lanes do not run in step where they write %s within another expression: "
+                          "use a statement of its own, or put __syncwarp() between the steps",
+                          token_text(s, i)));
     }
 }
 
-/* The parameters of a kernel point to memory of all blocks. */
+/* A kernel's parameters point to memory of all blocks, so they are not targets. */
 static void rewrite_function(source *s, const declaration *d, const words *outside)
 {
     targets t = {0};

@@ -3,14 +3,14 @@
 
 #include "softcuda/nvcc/text.h"
 
-/* Where a declarator's part after its name begins. */
+/* Whether the part of a declarator after its name begins at i. */
 static bool ends_name(const source *s, size_t i)
 {
     return token_is(s, i, "[") || token_is(s, i, "=") || token_is(s, i, "{") ||
            token_is(s, i, "(") || token_is(s, i, ",") || token_is(s, i, ";");
 }
 
-/* The name that is declared before the , or ; that comes next, which *behind is set to. */
+/* The name declared before the next , or ;, which *behind is set to. */
 static size_t next_name(const source *s, size_t i, size_t last, size_t *behind)
 {
     size_t name = NO_TOKEN;

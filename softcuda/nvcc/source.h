@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A preprocessed program as tokens, and the changes that are made to it. What stands in headers of
- * the system's has no tokens: it is whole declarations, and stays as it is but for CUDA's
- * qualifiers.
+ * A preprocessed program as tokens, and the changes to make. System headers have no tokens: they
+ * are whole declarations, and only CUDA's qualifiers are removed from them.
  */
 #ifndef GR_SOFTCUDA_NVCC_SOURCE_H
 #define GR_SOFTCUDA_NVCC_SOURCE_H
@@ -11,26 +10,26 @@
 #include <stddef.h>
 
 enum token_kind {
-    TOKEN_NAME, /* keywords, too */
+    TOKEN_NAME, /* includes keywords */
     TOKEN_NUMBER,
     TOKEN_STRING,
     TOKEN_CHARACTER,
-    TOKEN_MARK, /* one character of punctuation, but for :: and -> */
+    TOKEN_MARK, /* one punctuation character, or :: or -> */
 };
 
 typedef struct token {
     enum token_kind kind;
-    size_t begin, end; /* of its text */
-    size_t match;      /* of a bracket ( [ {: its partner, and back; else SIZE_MAX */
+    size_t begin, end; /* offsets of its text */
+    size_t match;      /* of a bracket: its partner; else NO_TOKEN */
     const char *file;
     unsigned line;
     const char *instead; /* NULL: its own text */
     const char *before;  /* NULL: nothing */
     const char *after;
-    bool is_step; /* of a warp: rewrite_steps.c */
+    bool is_step; /* a step of a warp: rewrite_steps.c */
 } token;
 
-/* More than compilers let files include each other. */
+/* More nested includes than compilers allow. */
 #define MOST_FILES 1024
 
 typedef struct source {
@@ -39,54 +38,53 @@ typedef struct source {
     token *tokens;
     size_t count;
     size_t room;
-    const char *file; /* where the reader is */
+    const char *file; /* the reader's position */
     unsigned line;
     bool system;
-    size_t depth; /* of files that include one another */
+    size_t depth; /* of nested includes */
     bool systems[MOST_FILES + 1];
 } source;
 
 #define NO_TOKEN ((size_t)-1)
 
-/* Reads the file into tokens. Ends the program if it can't. */
+/* Reads the file into tokens; exits on failure. */
 void source_read(source *s, const char *path);
 
 /* Writes the text with all changes. */
 void source_write(const source *s, const char *path);
 
-/* Whether the token is that text. Any index may be asked for. */
+/* Whether the token is that text. Any index is valid. */
 bool token_is(const source *s, size_t i, const char *text);
 bool token_is_name(const source *s, size_t i);
 
-/* Whether it and the next one are both that text, as in `++`. */
+/* Whether this token and the next one are both that text, as in `++`. */
 bool token_is_twice(const source *s, size_t i, const char *text);
 
-/* Whether the token is one of the words that a NULL ends. */
+/* Whether the token is one of the words of a NULL-terminated list. */
 bool token_in(const source *s, size_t i, const char *const *list);
 
-/* Kept. */
+/* Allocated by keep(). */
 char *token_text(const source *s, size_t i);
 
-/* The texts of first to last, with a blank between each two; those that were taken out are not in.
- */
+/* The texts of first to last, separated by blanks, without replaced tokens. */
 char *tokens_text(const source *s, size_t first, size_t last);
 
-/* Changes; those at the same place come in the order in which they are asked for. */
+/* Changes. Several at the same place are applied in the order of the calls. */
 void token_put_before(source *s, size_t i, const char *text);
 void token_put_after(source *s, size_t i, const char *text);
 void token_replace(source *s, size_t i, const char *text);
 void tokens_remove(source *s, size_t first, size_t last);
 
-/* The > of the < at i, or NO_TOKEN where it is a comparison. */
+/* The > that matches the < at i, or NO_TOKEN if it is a comparison. */
 size_t angle_match(const source *s, size_t i, size_t end);
 
-/* Prints a warning at the token's place, in the way of compilers. */
+/* Prints a warning at the token's position, in the format of compilers. */
 void token_warn(const source *s, size_t i, const char *sentence);
 
-/* Prints an error at the token's place, in the way of compilers. */
+/* Prints an error likewise. */
 void token_error(const source *s, size_t i, const char *sentence);
 
-/* The same, and ends the program. */
+/* Prints an error likewise, and exits. */
 _Noreturn void token_die(const source *s, size_t i, const char *sentence);
 
 #endif

@@ -32,7 +32,7 @@ bool span_is_number(const source *s, size_t first, size_t end, const names *own)
     return is_in_brackets(s, first, end) && span_is_number(s, first + 1, end - 1, own);
 }
 
-/* The next token that is in no brackets; those of a cast are none of a comparison. */
+/* The next token outside brackets. The <> of a cast is not a comparison. */
 static size_t next(const source *s, size_t i)
 {
     if (token_is(s, i, "static_cast"))
@@ -43,8 +43,8 @@ static size_t next(const source *s, size_t i)
 }
 
 typedef struct {
-    size_t sign;  /* < or >; NO_TOKEN: it is no comparison */
-    size_t right; /* behind it */
+    size_t sign;  /* < or >; NO_TOKEN if it is not a comparison */
+    size_t right; /* the token after it */
 } comparison;
 
 static comparison find_comparison(const source *s, size_t first, size_t end)
@@ -78,7 +78,7 @@ static bool has_number_right(const source *s, size_t first, comparison c, size_t
     return span_is_alike(s, first, c.sign, own) && span_is_number(s, c.right, end, own);
 }
 
-/* What a number that only grows may be compared by: its answer changes once at most. */
+/* Compares the index, which only grows along a row: the result changes at most once. */
 static bool is_comparison(const source *s, size_t first, size_t end, const names *own)
 {
     const comparison c = find_comparison(s, first, end);
@@ -106,7 +106,7 @@ bool span_is_condition(const source *s, size_t first, size_t end, const char *jo
         if (token_is_twice(s, i, join))
             return span_is_condition(s, first, i, join, own) &&
                    span_is_condition(s, i + 2, end, join, own);
-        if (token_is_twice(s, i, "|")) /* which binds less than && */
+        if (token_is_twice(s, i, "|")) /* binds weaker than && */
             return false;
     }
     return is_comparison(s, first, end, own);

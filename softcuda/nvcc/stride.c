@@ -5,8 +5,8 @@
 #include "softcuda/nvcc/span.h"
 
 typedef struct {
-    size_t open, first, second, close; /* the brackets and semicolons of the loop's head */
-    size_t name;                       /* of the variable that it counts */
+    size_t open, first, second, close; /* the parentheses and semicolons of the loop's head */
+    size_t name;                       /* the variable that it counts */
 } loop;
 
 static const char *const keywords[] = {"if", "for", "while", "do", "switch", "return", NULL};
@@ -49,7 +49,7 @@ static bool is_step(const source *s, const loop *l, const names *own)
            (i + 4 == l->close && names_find(s, i + 3, own) == NAME_STRIDE);
 }
 
-/* Whether it may be changed here: `x = 1`, `x += 1`, `x <<= 1`, `x++`, `--x`, `&x`. */
+/* Whether the variable at i may change here: `x = 1`, `x += 1`, `x <<= 1`, `x++`, `--x`, `&x`. */
 static bool is_changed(const source *s, size_t i)
 {
     static const char *const marks[] = {"+", "-", "*", "/", "%", "&", "|", "^", NULL};
@@ -65,13 +65,13 @@ static bool is_changed(const source *s, size_t i)
     return token_is(s, i - 1, "&") && !token_is(s, i - 2, "&");
 }
 
-/* Functions that take numbers, not references to them. */
+/* Functions and statements that take numbers by value. */
 static const char *const functions[] = {"min",   "max",  "fma",   "fmaf",   "fminf",  "fmaxf",
                                         "fmin",  "fmax", "powf",  "pow",    "atan2f", "hypotf",
                                         "sqrtf", "sqrt", "expf",  "rsqrtf", "sinf",   "cosf",
                                         "fabsf", "if",   "while", "switch", "sizeof", NULL};
 
-/* Whether it may go into a function by reference. */
+/* Whether it may be passed to a function by reference. */
 static bool is_handed_on(const source *s, size_t i)
 {
     const bool alone = (token_is(s, i - 1, "(") || token_is(s, i - 1, ",")) &&
@@ -85,7 +85,7 @@ static bool is_handed_on(const source *s, size_t i)
     return !token_in(s, open - 1, functions);
 }
 
-/* What may make a round know of another one, or of which thread runs it. */
+/* Whether a round may affect another one, or depend on which thread runs it. */
 static bool leaves_something(const source *s, size_t first, size_t last, const loop *l,
                              const names *own)
 {

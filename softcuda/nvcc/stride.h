@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loops by which a thread does what further threads would do, were the grid as large as the work.
- */
+/* Grid-stride loops, in which a thread does the work of further threads of a larger grid. */
 #ifndef GR_SOFTCUDA_NVCC_STRIDE_H
 #define GR_SOFTCUDA_NVCC_STRIDE_H
 
@@ -8,14 +7,13 @@
 #include "softcuda/nvcc/names.h"
 
 /*
- * Where all that is left of the kernel is such a loop at i, has the object gr_cuhost_guard decide
- * about its rounds:
+ * If the rest of the kernel is such a loop at i, makes gr_cuhost_guard decide its rounds:
  *     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
- * so that a round can be run by itself. False where a round may leave something to the next one.
+ * so that a round can run on its own. Returns false if a round may affect the next one.
  */
 bool stride_rewrite(source *s, const declaration *kernel, size_t i, const names *own);
 
-/* Whether one statement is all that is left of the kernel that ends at last. */
+/* Whether one statement is the rest of the kernel, which ends at last. */
 bool stride_is_rest(const source *s, size_t i, size_t last);
 
 #endif

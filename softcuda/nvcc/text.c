@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Before each piece of memory that keep() gave. */
+/* The header of each piece of memory that keep() returns. */
 typedef union piece {
     union piece *next;
     max_align_t align;
@@ -62,7 +62,7 @@ char *keep_text(const char *format, ...)
     int length = vsnprintf(NULL, 0, format, arguments);
     va_end(arguments);
     if (length < 0)
-        die("a text could not be printed");
+        die("formatting a text failed");
     char *text = keep((size_t)length + 1);
     vsnprintf(text, (size_t)length + 1, format, again);
     va_end(again);

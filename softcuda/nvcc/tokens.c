@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The reader of source.h: text into tokens. */
+/* Implements the reader of source.h: text into tokens. */
 #include "softcuda/nvcc/source.h"
 
 #include <ctype.h>
@@ -22,8 +22,10 @@ static bool is_in_name(char c)
     return begins_name(c) || isdigit((unsigned char)c);
 }
 
-/* The flags behind a marker's file: 1 where a file begins, 2 where it goes on behind another one, 3
- * for one of the system's. A 3 alone is a macro of the system's in a line of the program's. */
+/*
+ * The flags after a marker's file: 1 where a file begins, 2 where the including file continues, 3
+ * in a system header. A 3 alone is a system macro in a line of the program.
+ */
 static void read_flags(source *s, const char *flags)
 {
     bool begins = false, goes_on = false, system = false;
@@ -39,7 +41,7 @@ static void read_flags(source *s, const char *flags)
     s->system = s->systems[s->depth];
 }
 
-/* The program's own line includes a header of the system's, of a library that runs on GPUs. */
+/* Refuses a GPU library's system header that a line of the program includes. */
 static void refuse_header(const source *s, const char *header, const char *from, unsigned line)
 {
     const char *refusal = s->system ? header_refusal(header) : NULL;
@@ -49,7 +51,7 @@ static void refuse_header(const source *s, const char *header, const char *from,
     exit(1);
 }
 
-/* `# 12 "name" 1 3`: where the text below it comes from. */
+/* `# 12 "name" 1 3`: the origin of the text after it. */
 static void read_marker(source *s, const char *line)
 {
     line += 1 + strspn(line + 1, " \t");
@@ -103,7 +105,7 @@ static void add(source *s, enum token_kind kind, size_t begin, size_t end)
         memset(s->text + begin, ' ', end - begin);
 }
 
-/* What the preprocessor leaves: #pragma, and line markers. Up to the end of the line. */
+/* What the preprocessor leaves: #pragma and line markers. Returns the end of the line. */
 static size_t skip_directive(source *s, size_t at)
 {
     read_marker(s, s->text + at);
@@ -131,7 +133,7 @@ static size_t end_of_quoted(const source *s, size_t at)
     return s->text[at] == quote ? at + 1 : at;
 }
 
-/* R"delimiter( ... )delimiter" from its quote. */
+/* The end of R"delimiter( ... )delimiter", from its quote. */
 static size_t end_of_raw(source *s, size_t at)
 {
     size_t length = strcspn(s->text + at + 1, "(");
@@ -143,7 +145,7 @@ static size_t end_of_raw(source *s, size_t at)
     return after;
 }
 
-/* 1'000.5e-3f, as the preprocessor has numbers. */
+/* Numbers as the preprocessor defines them: 1'000.5e-3f. */
 static size_t end_of_number(const source *s, size_t at)
 {
     for (;; at++) {
@@ -157,7 +159,7 @@ static size_t end_of_number(const source *s, size_t at)
     }
 }
 
-/* A name; or a string that begins with one, such as u8"text". */
+/* A name, or a string or character with a prefix, such as u8"text". */
 static size_t read_name(source *s, size_t at)
 {
     size_t end = at;
@@ -206,7 +208,7 @@ static size_t read_token(source *s, size_t at)
 
 static void read_tokens(source *s)
 {
-    bool fresh = true; /* nothing but blanks on this line so far */
+    bool fresh = true; /* only blanks on this line so far */
     s->line = 1;
     for (size_t at = 0; at < s->length;) {
         char c = s->text[at];
@@ -238,11 +240,11 @@ static void match_brackets(source *s)
             open[depth++] = i;
         } else if (strchr(")]}", c)) {
             if (depth == 0)
-                token_die(s, i, keep_text("this '%c' closes nothing", c));
+                token_die(s, i, keep_text("this '%c' has no opening bracket", c));
             size_t partner = open[--depth];
             const char *pair = "()[]{}";
             if (strchr(pair, s->text[s->tokens[partner].begin])[1] != c)
-                token_die(s, i, keep_text("this '%c' does not close what is open", c));
+                token_die(s, i, keep_text("this '%c' does not match the open bracket", c));
             s->tokens[i].match = partner;
             s->tokens[partner].match = i;
         }

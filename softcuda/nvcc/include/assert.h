@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * assert() in kernels. Without a guard, as the C library's: each inclusion looks at NDEBUG. Files
- * that have no kernels see the library's alone.
+ * assert() in kernels. Without an include guard, as in the C library: each inclusion checks NDEBUG.
+ * Files without kernels get only the library's.
  */
 #pragma GCC system_header
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Cooperative groups on the host: thread blocks, tiles of 1 to 32 lanes, lanes that are together,
- * and of the grid what needs no barrier over it.
+ * Cooperative groups on the host: thread blocks, tiles of 1 to 32 lanes, coalesced groups, and the
+ * parts of grid groups that need no grid-wide barrier.
  */
 #ifndef _COOPERATIVE_GROUPS_H_
 #define _COOPERATIVE_GROUPS_H_
@@ -42,8 +42,8 @@ public:
     [[noreturn]] static void sync()
     {
         fprintf(stderr,
-                "grinterop-nvcc: kernel %s waits for its whole grid: blocks run one after the "
-                "other here, so end the kernel there and launch another one\n",
+                "grinterop-nvcc: kernel %s waits for its whole grid, but blocks run one after the "
+                "other here: split it there into two kernels\n",
                 gr_cuhost::here.launch->kernel);
         abort();
     }
@@ -67,7 +67,7 @@ inline grid_group this_grid()
     return {};
 }
 
-/* Lanes of one warp, which a mask names. Ranks count them from the lowest. */
+/* Lanes of one warp, named by a mask. Ranks count from the lowest lane. */
 class lane_group
 {
 protected:
@@ -139,7 +139,7 @@ public:
     }
 };
 
-/* The lanes that are here now. */
+/* The lanes that are active now. */
 class coalesced_group : public lane_group
 {
 public:
@@ -153,7 +153,7 @@ inline coalesced_group coalesced_threads()
     return coalesced_group(__activemask());
 }
 
-/* The tile of `size` lanes that this thread is in. */
+/* The lanes of the tile of `size` lanes that contains this thread. */
 inline unsigned tile_mask(unsigned size)
 {
     const unsigned first = thread_block::thread_rank() / size * size % 32;
@@ -165,11 +165,11 @@ template <unsigned Size, class Parent = void> class thread_block_tile;
 template <unsigned Size> class thread_block_tile<Size, void> : public lane_group
 {
     static_assert(Size >= 1 && Size <= 32 && (Size & (Size - 1)) == 0,
-                  "a tile has 1, 2, 4, 8, 16 or 32 threads here");
+                  "a tile must have 1, 2, 4, 8, 16 or 32 threads");
 
 public:
     thread_block_tile() : lane_group(tile_mask(Size)) {}
-    /* Those that are there: the last tile may be short of threads. */
+    /* The full size, although the last tile may have fewer threads. */
     static constexpr unsigned num_threads() { return Size; }
     static constexpr unsigned size() { return Size; }
     static unsigned thread_rank() { return thread_block::thread_rank() % Size; }
@@ -188,7 +188,7 @@ inline thread_block_tile<Size, Parent> tiled_partition(const Parent &)
     return {};
 }
 
-/* What a function of any group is given. */
+/* The parameter type of functions that accept any group. */
 class thread_group : public lane_group
 {
     bool whole;

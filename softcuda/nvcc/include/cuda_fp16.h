@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* CUDA's own header, with the functions that it has for any compiler of the host. */
+/* CUDA's own header, with the functions that it provides for any host compiler. */
 #pragma GCC system_header
 
 #include <grinterop_nvcc_half.hpp>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Not all of CUDA's packages have this header: there is nothing to profile. */
+/* Not all CUDA packages have this header. There is no profiler here. */
 #ifndef __CUDA_PROFILER_API_H__
 #define __CUDA_PROFILER_API_H__
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cuRAND's generators for kernels, which are all in its headers, but for one of whole blocks. */
+/* cuRAND's generators for kernels, all from its header, except MTGP32, which needs whole blocks. */
 #ifndef GRINTEROP_NVCC_CURAND_KERNEL_H
 #define GRINTEROP_NVCC_CURAND_KERNEL_H
 

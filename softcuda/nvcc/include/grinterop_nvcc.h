@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What grinterop-nvcc includes before a program, where nvcc includes its own. First CUDA's
- * types and the device's functions as the host has them, then CUDA's own headers as nvcc's users
- * see them, but for the declarations of what nvcc knows by itself.
+ * Included before every program, as nvcc includes its own header. First CUDA's types and the device
+ * functions for the host, then CUDA's headers as nvcc users see them, without the declarations of
+ * nvcc's built-in functions.
  */
 #ifndef GRINTEROP_NVCC_H
 #define GRINTEROP_NVCC_H
@@ -11,7 +11,7 @@
 
 #ifdef __cplusplus
 
-/* Each by itself, as the runtime API's header includes them. */
+/* Included one by one, as the runtime API's header does. */
 #define __CUDA_INCLUDE_COMPILER_INTERNAL_HEADERS__
 #include <builtin_types.h>
 #include <channel_descriptor.h>
@@ -35,9 +35,11 @@
 #include <grinterop_nvcc_special.hpp>
 #include <grinterop_nvcc_step.hpp>
 
-/* The defaults of a program under AddressSanitizer. Its table of thread-local memory goes wrong for
- * libraries that are loaded late, as modules are (gcc 12 with glibc 2.36): LeakSanitizer then
- * crashes at the program's end. A program's own function, and ASAN_OPTIONS, take precedence. */
+/*
+ * Defaults for a program under AddressSanitizer. Its table of thread-local memory goes wrong for
+ * libraries that are loaded late, such as modules (gcc 12 with glibc 2.36), and LeakSanitizer then
+ * crashes at exit. A program's own function and ASAN_OPTIONS take precedence.
+ */
 #ifdef __SANITIZE_ADDRESS__
 extern "C" __attribute__((weak, used, visibility("default"), no_sanitize("address"))) const char *
 __asan_default_options()
@@ -46,7 +48,7 @@ __asan_default_options()
 }
 #endif
 
-/* A file for grinterop/cuhost.h has them; here, as under nvcc, they are nothing. */
+/* Sources for grinterop/cuhost.h use these; here, as under nvcc, they are empty. */
 #undef GR_KERNEL
 #undef GR_KERNEL_SYNC
 #undef GR_SHARED
@@ -60,7 +62,7 @@ __asan_default_options()
 #define __CUDACC_VER_MINOR__ (CUDART_VERSION % 1000 / 10)
 #define __CUDACC_VER_BUILD__ 0
 
-/* The headers of nvcc's own functions, which are above. */
+/* The guards of headers with nvcc's own functions, which the headers above define. */
 #define __COMMON_FUNCTIONS_H__
 #define __DEVICE_ATOMIC_FUNCTIONS_H__
 #define __DEVICE_DOUBLE_FUNCTIONS_H__

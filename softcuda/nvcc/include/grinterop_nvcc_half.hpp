@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What CUDA's headers have of half types for the device alone. GR_HALF(H, H2, to, from, low, high,
- * two) defines it for one type: by way of float, which is what the device rounds to, too, but for
- * the last bit.
+ * Half-type functions that CUDA's headers provide for the device only. GR_HALF_ALL(H, H2, to, from,
+ * low, high, two) defines them for one type. They compute in float and round as the device does,
+ * except for the last bit.
  */
 #ifndef GRINTEROP_NVCC_HALF_HPP
 #define GRINTEROP_NVCC_HALF_HPP
@@ -15,7 +15,7 @@
 namespace gr_cuhost
 {
 
-/* For types that the compiler copies by functions of theirs. */
+/* For types with copy functions of their own. */
 template <class Word, class T, class F> inline T update_bits(T *p, F change)
 {
     return bits<T>(update(reinterpret_cast<Word *>(p), [change](Word old) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the functions of kernels call, once grinterop-nvcc has rewritten them. A kernel's body is a
- * function object with the kernel's parameters in it, which goes to the runtime as bytes.
+ * Called by kernel functions that grinterop-nvcc has rewritten. A kernel's body is a function
+ * object that contains the kernel's parameters and is passed to the runtime as bytes.
  */
 #ifndef GRINTEROP_NVCC_LAUNCH_HPP
 #define GRINTEROP_NVCC_LAUNCH_HPP
@@ -16,16 +16,16 @@
 namespace gr_cuhost
 {
 
-/* Where a lambda has its attributes: grinterop-nvcc asks for this name. */
+/* The position of a lambda's attributes: grinterop-nvcc checks for this name. */
 #ifdef __clang__
 using attributes_before_mutable = void;
 #endif
-/* Where a debugger looks on: of a function that is always inlined it shows wrong parameters. */
+/* For debuggers, which show wrong parameters in functions that are always inlined. */
 #ifndef __OPTIMIZE__
 using kernels_are_called = void;
 #endif
 
-/* A parameter's type as that of its function has it, without what is its own affair. */
+/* A parameter's type as in the type of its function, without the parameter's own qualifiers. */
 template <class T> struct parameter_of {
     using type = std::remove_cv_t<T>;
 };
@@ -44,7 +44,7 @@ inline void configure(dim3 grid, dim3 block, size_t shared = 0, cudaStream_t str
     gr_cuhost_configure(&config);
 }
 
-/* What assert() calls: in a kernel, CUDA's line and error; elsewhere, what the host does. */
+/* Called by assert(): CUDA's message and error in a kernel, the host's behaviour elsewhere. */
 [[noreturn, gnu::cold, gnu::noinline]] inline void
 assert_failed(const char *expression, const char *file, unsigned line, const char *function,
               const uint3 block, const uint3 thread)
@@ -60,12 +60,12 @@ inline void *shared()
     return here.launch->shared;
 }
 
-/* An `extern __shared__ T name[]` outside of functions. */
+/* An `extern __shared__ T name[]` at file scope. */
 template <class T> struct shared_array {
     operator T *() const { return static_cast<T *>(shared()); }
 };
 
-/* A variable of the device is known while its program or library is loaded. */
+/* Registers a device variable while its program or library is loaded. */
 class known_variable
 {
     void *const address;
@@ -82,16 +82,16 @@ public:
     ~known_variable() { gr_cuhost_remove_variable(address); }
 };
 
-/* A call of a kernel's function from within the driver: it is to run, not to launch. */
+/* Set when the driver calls a kernel's function, which must then run instead of launching. */
 struct direct_call {
     const gr_cuhost_block *launch;
-    unsigned count;         /* of blocks */
-    const unsigned *thread; /* NULL: all of them */
+    unsigned count;         /* number of blocks */
+    const unsigned *thread; /* NULL: all threads */
 };
 
 inline thread_local const direct_call *direct;
 
-/* The kernel by its function, whose parameters are apart; known before main(). */
+/* The kernel by its function, with separate parameters; registered before main(). */
 template <unsigned Flags, class Name, auto Self> struct known;
 
 template <unsigned Flags, class Name, class... A, void (*Self)(A...)>
@@ -163,7 +163,7 @@ template <unsigned Flags, class Name, auto Self, class Body> void launch(const B
                       &body);
 }
 
-/* Where the kernel's own name can't be said: only <<< >>> starts it. */
+/* For kernels whose own name is unknown: only <<< >>> launches them. */
 template <unsigned Flags, class Name, class Body> void launch(const Body &body)
 {
     gr_cuhost_run(&body_entry<Flags, Name, Body>::kernel, nullptr, &body);

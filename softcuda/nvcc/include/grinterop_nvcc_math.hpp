@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Functions of the device that programs use, and grinterop/cuhost.h has not. */
+/* Device functions that programs use and grinterop/cuhost.h lacks. */
 #ifndef GRINTEROP_NVCC_MATH_HPP
 #define GRINTEROP_NVCC_MATH_HPP
 
@@ -10,7 +10,7 @@
 
 #include <grinterop/cuhost.h>
 
-/* ---- Atomics of a narrower or wider scope: all are of the whole system here ------------------ */
+/* ---- Atomics of block and system scope: all have system scope here --------------------------- */
 
 #define GR_CUHOST_SCOPES(name)                                                                     \
     template <class T, class... A> inline T name##_block(T *p, A... a)                             \
@@ -34,7 +34,7 @@ GR_CUHOST_SCOPES(atomicInc)
 GR_CUHOST_SCOPES(atomicDec)
 #undef GR_CUHOST_SCOPES
 
-/* ---- Loads and stores with hints for caches -------------------------------------------------- */
+/* ---- Loads and stores with cache hints ------------------------------------------------------- */
 
 #define GR_CUHOST_LOAD(name)                                                                       \
     template <class T> inline T name(const T *p)                                                   \
@@ -151,9 +151,9 @@ inline void sincospi(double x, double *s, double *c)
     *c = cospi(x);
 }
 
-/* ---- Time, and the end ----------------------------------------------------------------------- */
+/* ---- Time and termination -------------------------------------------------------------------- */
 
-/* Of a clock of 1 GHz. */
+/* A clock of 1 GHz. */
 GR_CUHOST_FUNCTION(long long, clock64(),
                    std::chrono::duration_cast<std::chrono::nanoseconds>(
                        std::chrono::steady_clock::now().time_since_epoch())
@@ -170,7 +170,7 @@ inline void __nanosleep(unsigned nanoseconds)
     abort();
 }
 
-/* For a profiler. */
+/* For profilers. */
 inline void __prof_trigger(int)
 {
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Arithmetic that rounds towards 0 (_rz), up (_ru) or down (_rd), where _rn is C++'s own way. */
+/* Arithmetic that rounds towards 0 (_rz), up (_ru) or down (_rd); _rn is the C++ default. */
 #ifndef GRINTEROP_NVCC_ROUND_HPP
 #define GRINTEROP_NVCC_ROUND_HPP
 
@@ -12,7 +12,7 @@
 namespace gr_cuhost
 {
 
-/* `value` is read, and the result written, between the two calls: volatile keeps them there. */
+/* volatile keeps the read of `value` and the write of the result between the two calls. */
 template <class To, class From, class F> inline To round_as(int mode, From value, F f)
 {
     const int before = fegetround();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two halves or four bytes of a word at once: __vadd2, __vcmpeq4 and their relatives. */
+/* Operations on two halves or four bytes of a word at once: __vadd2, __vcmpeq4 and others. */
 #ifndef GRINTEROP_NVCC_SIMD_HPP
 #define GRINTEROP_NVCC_SIMD_HPP
 
@@ -12,7 +12,7 @@
 namespace gr_cuhost
 {
 
-/* f of each part, as a number of type Part, in its place. */
+/* Applies f to each part, as a number of type Part. */
 template <class Part, class F> inline unsigned of_parts(unsigned a, unsigned b, F f)
 {
     constexpr unsigned bits = 8 * sizeof(Part), mask = (1u << bits) - 1;
@@ -25,7 +25,7 @@ template <class Part, class F> inline unsigned of_parts(unsigned a, unsigned b, 
     return result;
 }
 
-/* The sum of f of the parts. */
+/* The sum of f over all parts. */
 template <class Part, class F> inline unsigned sum_of_parts(unsigned a, unsigned b, F f)
 {
     unsigned sum = 0;
@@ -67,11 +67,11 @@ inline int distance(int a, int b)
     {                                                                                              \
         return gr_cuhost::sum_of_parts<part>(x, y, gr_cuhost::distance);                           \
     }
-/* Parts that are all ones where it is so, and parts that are 1. */
+/* __vcmp sets a part to all ones where the condition holds, __vset sets it to 1. */
 #define GR_SIMD_COMPARE(name, count, part, condition)                                              \
     GR_SIMD_TWO(__vcmp##name##count, part, (condition) ? -1 : 0)                                   \
     GR_SIMD_TWO(__vset##name##count, part, (condition) ? 1 : 0)
-/* Signed numbers are Signed, others Whole; averages of signed ones are rounded away from 0. */
+/* Signed is the signed type, Whole the unsigned one. Signed averages round away from 0. */
 #define GR_SIMD(count, Signed, Whole)                                                              \
     GR_SIMD_ONE(__vabs##count, Signed, a < 0 ? -a : a)                                             \
     GR_SIMD_ONE(__vabsss##count, Signed, gr_cuhost::saturated<type>(a < 0 ? -a : a))               \

@@ -11,7 +11,7 @@
 namespace gr_cuhost
 {
 
-/* What `to OP= value` gives to `to`: the two kinds of shifts and assignments go by one letter. */
+/* The value that `to OP= value` assigns. One letter names each operator, also << and >>. */
 template <char Op, class T, class V> inline auto step_value(const T &to, const V &value)
 {
     if constexpr (Op == '=')
@@ -39,16 +39,16 @@ template <char Op, class T, class V> inline auto step_value(const T &to, const V
 }
 
 /*
- * All lanes of the warp that make this write have read before one of them writes, and have written
- * before one of them goes on. Lanes that are elsewhere are not waited for once nothing else can
- * run. The driver tells one write from another by the code that asks it, so a write has one copy of
- * this, which its number keeps apart from those of others.
+ * All lanes of the warp that make this write have read before any of them writes, and have written
+ * before any of them continues. Lanes elsewhere are not waited for once nothing else can run. The
+ * driver distinguishes writes by the code that calls it, so each write has its own copy of this
+ * function, kept apart by its number.
  */
 template <unsigned Number, char Op, class T, class V>
 __attribute__((noinline, noclone)) void step(T &to, const V &value)
 {
     const auto next = step_value<Op>(to, value);
-    if (!here.launch) { /* a function of the host's, too */
+    if (!here.launch) { /* a host function uses it, too */
         to = static_cast<std::remove_volatile_t<T>>(next);
         return;
     }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How the threads of a kernel's blocks are run: one after the other, or as loops that compilers
- * make vector code of, over a block's rows or those of many blocks. A kernel's body is a function
- * object with the kernel's parameters in it, of which each thread calls a copy.
+ * How the threads of a kernel's blocks run: one after the other, or as loops that compilers
+ * vectorise, over a block's rows or those of many blocks. A kernel's body is a function object that
+ * contains the kernel's parameters, and each thread calls a copy of it.
  */
 #ifndef GRINTEROP_NVCC_THREADS_HPP
 #define GRINTEROP_NVCC_THREADS_HPP
@@ -15,22 +15,21 @@
 namespace gr_cuhost
 {
 
-/* As softcuda/nvcc/launch_flags.h has them. */
+/* The flags of softcuda/nvcc/launch_flags.h. */
 inline constexpr unsigned launch_sync = 1, launch_place = 2, launch_given = 4, launch_guard = 8,
                           launch_line = 16, launch_span = 32, launch_stride = 64;
 
 /*
- * What decides, at a kernel's beginning, whether a thread has something to do. A compiler makes
- * vector code of what does not ask: so all threads are asked first, which does nothing else, and
- * where all have something to do they do it unasked.
+ * Decides at a kernel's beginning whether a thread has work. Compilers do not vectorise code behind
+ * such a test. So all threads first evaluate the test alone; if all have work, they run without it.
  */
 struct guard {
     enum what { decide, ask, none };
     what mode;
-    unsigned refused; /* 1 if so: as wide as what is compared */
+    unsigned refused; /* 1 if refused; as wide as the compared values */
     bool was_round;
 
-    /* One of several, of which the last one ends what is asked. */
+    /* One of several tests, of which the last one ends the evaluation. */
     [[gnu::always_inline]] bool stop(bool refuse)
     {
         refused |= refuse ? 1u : 0u;
@@ -43,7 +42,7 @@ struct guard {
     }
     [[gnu::always_inline]] bool go(bool accept) { return !last(!accept); }
 
-    /* Of a loop in which a thread does what further ones would do: they do it where nobody asks. */
+    /* The test of a grid-stride loop. In mode `none` each thread runs one round, without a test. */
     [[gnu::always_inline]] bool round(bool accept)
     {
         return mode == none ? !was_round : go(accept);
@@ -51,14 +50,14 @@ struct guard {
     [[gnu::always_inline]] void next() { was_round = true; }
 };
 
-/* What is copied into each thread, read once: a compiler keeps it in registers. */
+/* What is copied into each thread. Read once, so that a compiler keeps it in registers. */
 template <class Body, bool Plain> struct original {
     const Body body;
 
     explicit original(const void *from) : body(load<Body>(from)) {}
 };
 
-/* Parameters that C++ would not copy as bytes are copied so all the same, as by nvcc. */
+/* Parameters that C++ would not copy as bytes are copied as bytes anyway, as by nvcc. */
 template <class Body> struct original<Body, false> {
     alignas(Body) unsigned char bytes[sizeof(Body)];
 
@@ -99,8 +98,8 @@ template <class Body, unsigned Flags> struct runner {
 };
 
 /*
- * Threads that don't wait for each other may be done in any order, and any number of them at once:
- * CUDA promises none, whatever they read and write. A thread's own steps stay in their order.
+ * Threads that do not wait for each other may run in any order, and any number of them at once:
+ * CUDA guarantees no order, whatever they read and write. A thread's own steps keep their order.
  */
 #ifdef __clang__
 #pragma clang diagnostic ignored "-Wpass-failed"
@@ -109,7 +108,7 @@ template <class Body, unsigned Flags> struct runner {
 #define GR_CUHOST_INDEPENDENT _Pragma("GCC ivdep")
 #endif
 
-/* Where a debugger looks on, each thread has its own place, and nobody is asked beforehand. */
+/* For debuggers: each thread has its own index, and no test is evaluated in advance. */
 #ifdef __OPTIMIZE__
 inline constexpr bool is_optimised = true;
 #else
@@ -122,7 +121,7 @@ template <unsigned Flags, class Name, class Body> struct body_entry {
     static constexpr bool has_stride = has_guard && (Flags & launch_stride) != 0;
     static constexpr bool has_line = is_optimised && (Flags & launch_line) != 0;
 
-    /* What threads that run together have in common. */
+    /* Shared by threads that run together. */
     struct scene {
         const runner<Body, Flags> &run;
         const uint3 block;
@@ -149,9 +148,9 @@ template <unsigned Flags, class Name, class Body> struct body_entry {
     }
 
     /*
-     * Threads that differ in x alone; whether each has something to do. What is counted is
-     * blockIdx.x * blockDim.x + threadIdx.x, as kernels use it for an index: the compiler sees
-     * neighbours in memory, where it would have to fear for an overflow if it were a sum.
+     * Runs threads that differ only in x; returns whether all have work. The loop counts the index
+     * blockIdx.x * blockDim.x + threadIdx.x itself: the compiler sees neighbours in memory, whereas
+     * a sum might overflow.
      */
     [[gnu::always_inline]] static bool run_row(const scene &s, const int first, const int end,
                                                const unsigned y, const unsigned z,
@@ -177,7 +176,7 @@ template <unsigned Flags, class Name, class Body> struct body_entry {
             run_row(s, first, end, y, z, guard::decide);
     }
 
-    /* ---- Rows of several blocks, of kernels that ask for that number alone ---- */
+    /* ---- Rows of several blocks, for kernels that use only that index ------------------------ */
 
     [[gnu::always_inline]] static bool passes(const scene &s, const int at, const unsigned y,
                                               const unsigned z)
@@ -185,7 +184,7 @@ template <unsigned Flags, class Name, class Body> struct body_entry {
         return run_row(s, at, at + 1, y, z, guard::ask);
     }
 
-    /* Behind the last of those who pass, of whom `first` is one. */
+    /* The end of the passing threads, of which `first` is one. */
     [[gnu::always_inline]] static int end_of_passing(const scene &s, int first, int end,
                                                      const unsigned y, const unsigned z)
     {
@@ -199,7 +198,7 @@ template <unsigned Flags, class Name, class Body> struct body_entry {
         return end;
     }
 
-    /* Those who pass are neighbours: so the first and the last of them are looked for. */
+    /* The passing threads are neighbours, so this only searches for the first and the last. */
     [[gnu::always_inline]] static void run_span(const scene &s, int first, const int end,
                                                 const unsigned y, const unsigned z)
     {
@@ -209,8 +208,10 @@ template <unsigned Flags, class Name, class Body> struct body_entry {
             run_row(s, first, end_of_passing(s, first, end, y, z), y, z, guard::none);
     }
 
-    /* What each thread would do in rounds, by a thread for each round: nobody behind one who has
-       nothing to do has anything. */
+    /*
+     * Runs each thread's rounds with one thread per round. After a thread without work, no thread
+     * has work.
+     */
     [[gnu::always_inline]] static void run_rounds(const scene &s, const int first, const int end,
                                                   const unsigned y, const unsigned z)
     {
@@ -225,7 +226,7 @@ template <unsigned Flags, class Name, class Body> struct body_entry {
         }
     }
 
-    /* Whether the rounds end where the number has become too large. */
+    /* Whether the rounds end before the index becomes too large. */
     [[gnu::always_inline]] static bool ends(const scene &s)
     {
         bool is_so = true;
@@ -235,7 +236,7 @@ template <unsigned Flags, class Name, class Body> struct body_entry {
         return is_so;
     }
 
-    /* All are asked, a block's at a time, whose memory is still at hand afterwards. */
+    /* Evaluates all tests one block at a time, so that the block's memory is still in the cache. */
     [[gnu::always_inline]] static void run_blocks_asked(const scene &s, const int first,
                                                         const int end, const unsigned y,
                                                         const unsigned z)
@@ -245,7 +246,7 @@ template <unsigned Flags, class Name, class Body> struct body_entry {
             run_asked(s, at, at + width, y, z);
     }
 
-    /* All are threads of block 0: their number is the same by a sum that compilers see through. */
+    /* All are threads of block 0: their index is the same, by a sum that compilers see through. */
     [[gnu::always_inline]] static void run_line(const scene &s, const int first, const int end)
     {
         for (unsigned z = 0; z < s.block_dim.z; z++)
@@ -262,8 +263,8 @@ template <unsigned Flags, class Name, class Body> struct body_entry {
     }
 
     /*
-     * Blocks of several rows go so far in x that what their rows have in common is still in the
-     * caches for the next one: a row of a transposition writes into as many lines as it has
+     * Blocks of several rows advance in x only so far that the data their rows share is still in
+     * the caches for the next row: a row of a transposition writes to as many cache lines as it has
      * numbers.
      */
     static constexpr unsigned widest = 512;
@@ -280,7 +281,7 @@ template <unsigned Flags, class Name, class Body> struct body_entry {
         }
     }
 
-    /* ---- Block by block ---- */
+    /* ---- Block by block ---------------------------------------------------------------------- */
 
     [[gnu::always_inline]] static void run_near(const scene &s)
     {

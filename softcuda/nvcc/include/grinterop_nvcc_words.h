@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The words that grinterop-nvcc looks for stay in the preprocessed text. It includes this before a
- * program, behind grinterop_nvcc.h, and not as a header of the system's: the lines that have these
- * words would be the system's, too, and get no warnings.
+ * Keeps the words that grinterop-nvcc searches for in the preprocessed text. Included before a
+ * program, after grinterop_nvcc.h, but not as a system header: lines with these words would count
+ * as system code, too, and get no warnings.
  */
 #ifndef GRINTEROP_NVCC_WORDS_H
 #define GRINTEROP_NVCC_WORDS_H

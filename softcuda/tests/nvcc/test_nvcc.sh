@@ -245,7 +245,7 @@ knows() {
         ! grep -qE 'no option|needs a value' said
         ;;
     --forward-unknown-*: | -forward-unknown-*:) ! grep -q 'no option' said ;;
-    *:) grep -qE 'no option -gr-value|of a GPU|lists the GPUs' said ;;
+    *:) grep -qE 'no option -gr-value|GPU code|lists the GPUs' said ;;
     *) ! grep -qE 'no option|needs a value' said ;;
     esac
 }

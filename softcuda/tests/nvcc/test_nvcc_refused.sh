@@ -13,13 +13,13 @@ echo 'int host() { return 0; }' >host.cpp
 check no_file 1 "$nvcc" && says err 'no file'
 check march 1 given -march=native -c one.cu && says err 'no option -march' -Xcompiler
 check lists 1 given --list-gpu-arch && says err 'lists the GPUs'
-check script 1 given -hls=gen-lcs one.o && says err 'leave out both'
+check script 1 given -hls=gen-lcs one.o && says err 'remove both'
 check unknown 1 given -c one.cu --frobnicate && says err --frobnicate -Xcompiler
 check no_value 1 given -c one.cu -o && says err '-o needs a value'
-check ptx 1 given -ptx one.cu && says err 'only nvcc makes'
+check ptx 1 given -ptx one.cu && says err 'only nvcc generates'
 check two_outputs 1 "$nvcc" -c one.cu host.cpp -o both.o && says err 'one file'
-check cufft 1 given one.cu -lcufft && says err 'GPUs alone'
-check bits 1 given -m32 -c one.cu && says err '64 bits'
+check cufft 1 given one.cu -lcufft && says err 'only on GPUs'
+check bits 1 given -m32 -c one.cu && says err '64-bit'
 check no_headers 1 "$nvcc" --cuda-include "$work" -c one.cu && says err cuda_runtime.h PyPI
 check no_compiler 1 given -ccbin "$work/nothing" -c one.cu && says err -ccbin
 check no_source bad "$nvcc" -c nothing.cu && says err nothing.cu
@@ -46,7 +46,7 @@ without() {
         "$3" "$header" >library.cu
     shift 3
     check "$library" bad "$nvcc" "$@" -c library.cu || return
-    refused="error: ${header%%[/._]*} runs on GPUs alone.*__GRINTEROP_NVCC__"
+    refused="error: ${header%%[/._]*} runs only on GPUs.*__GRINTEROP_NVCC__"
     if ! grep -qi "^library.cu:5: $refused" err; then
         fail "does not refuse $header"
     fi
@@ -128,7 +128,7 @@ __global__ void kernel(int *out)
         *out = sum;
 }
 END
-check inner_write 0 "$nvcc" -c inner.cu && says err 'inner.cu:6: warning: lanes are not in step'
+check inner_write 0 "$nvcc" -c inner.cu && says err 'inner.cu:6: warning: lanes do not run'
 # Catches: a kernel that is empty without __CUDA_ARCH__ did nothing, without a word.
 cat >emptied.cu <<'END'
 __global__ void all(int *out)

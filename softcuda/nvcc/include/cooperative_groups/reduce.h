@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reductions over tiles and lanes that are together, on the host. */
+/* Reductions over tiles and coalesced groups, on the host. */
 #ifndef _CG_REDUCE_H_
 #define _CG_REDUCE_H_
 
@@ -23,8 +23,10 @@ GR_CUHOST_OPERATION(bit_or, static_cast<T>(a | b))
 GR_CUHOST_OPERATION(bit_xor, static_cast<T>(a ^ b))
 #undef GR_CUHOST_OPERATION
 
-/* What each lane of the group has brought, in words of 8 bytes; from the lowest lane to the highest
- * that `upto` names. Values may be larger than a word. */
+/*
+ * The values of the group's lanes, exchanged in words of 8 bytes, since values may be larger.
+ * fold() combines those of the lanes in `of`, from the lowest to the highest.
+ */
 template <class T> struct lane_values {
     static constexpr size_t words = (sizeof(T) + 7) / 8;
     unsigned came;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prefix sums over tiles and lanes that are together, on the host. */
+/* Prefix sums over tiles and coalesced groups, on the host. */
 #ifndef _CG_SCAN_H_
 #define _CG_SCAN_H_
 
