@@ -43,7 +43,7 @@ static void add_common(const options *o, words *command, const char *path)
         standard = standard || begins_with(o->compile.items[i], "-std=");
     if (!standard && !is_c(o, path))
         words_add(command, "-std=c++17");
-    /* nvcc optimises kernels by default, too. -O3 also vectorises the loop over a block. */
+    /* nvcc also optimises kernels by default. -O3 vectorises the loop over a block. */
     if (!o->optimised && is_cuda(o, path))
         words_add(command, "-O3");
     /* nvcc lets a program read a float's bits through a pointer to int. */

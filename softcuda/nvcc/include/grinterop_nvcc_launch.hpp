@@ -20,7 +20,7 @@ namespace gr_cuhost
 #ifdef __clang__
 using attributes_before_mutable = void;
 #endif
-/* For debuggers, which show wrong parameters in functions that are always inlined. */
+/* Not inlined if unoptimised: debuggers show wrong parameters in functions always inlined. */
 #ifndef __OPTIMIZE__
 using kernels_are_called = void;
 #endif

@@ -48,7 +48,7 @@ template <unsigned Number, char Op, class T, class V>
 __attribute__((noinline, noclone)) void step(T &to, const V &value)
 {
     const auto next = step_value<Op>(to, value);
-    if (!here.launch) { /* a host function uses it, too */
+    if (!here.launch) { /* also used by a host function */
         to = static_cast<std::remove_volatile_t<T>>(next);
         return;
     }

@@ -108,7 +108,7 @@ template <class Body, unsigned Flags> struct runner {
 #define GR_CUHOST_INDEPENDENT _Pragma("GCC ivdep")
 #endif
 
-/* For debuggers: each thread has its own index, and no test is evaluated in advance. */
+/* Unoptimised, for debuggers: a thread has its own index, and no test is evaluated in advance. */
 #ifdef __OPTIMIZE__
 inline constexpr bool is_optimised = true;
 #else

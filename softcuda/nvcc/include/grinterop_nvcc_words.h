@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Keeps the words that grinterop-nvcc searches for in the preprocessed text. Included before a
- * program, after grinterop_nvcc.h, but not as a system header: lines with these words would count
- * as system code, too, and get no warnings.
+ * program, after grinterop_nvcc.h, but not as a system header: lines with these words would also
+ * count as system code and get no warnings.
  */
 #ifndef GRINTEROP_NVCC_WORDS_H
 #define GRINTEROP_NVCC_WORDS_H
