@@ -88,7 +88,7 @@ struct reach {
     property order;
 };
 
-static bool names_one(const source *s, size_t first, size_t last, const property *p,
+static bool names_any(const source *s, size_t first, size_t last, const property *p,
                       const char *const *seeds)
 {
     for (size_t i = first; i <= last && i < s->count; i++)
@@ -138,15 +138,15 @@ static size_t first_of(const declaration *d, const property *p)
 }
 
 /* One pass over all declarations; true if it added a name. */
-static bool spread(const source *s, const declarations *found, property *p,
-                   const char *const *seeds)
+static bool propagate(const source *s, const declarations *found, property *p,
+                      const char *const *seeds)
 {
     bool changed = false;
     for (size_t k = 0; k < found->count; k++) {
         const declaration *d = &found->items[k];
         size_t name = name_of(s, d);
         if (name == NO_TOKEN || is_known(s, name, p) || !is_for_kernels(s, d) ||
-            !names_one(s, first_of(d, p), d->last, p, seeds))
+            !names_any(s, first_of(d, p), d->last, p, seeds))
             continue;
         if (d->what == DECLARED_CLASS || !(d->is_device || d->is_shared))
             p->passed = true;
@@ -169,7 +169,7 @@ static bool is_defined(const source *s, const declarations *found, size_t name)
 }
 
 /* A __device__ function of another file may do anything. */
-static void add_unseen(const source *s, const declarations *found, property *p)
+static void add_external(const source *s, const declarations *found, property *p)
 {
     for (size_t k = 0; k < found->count; k++) {
         const declaration *d = &found->items[k];
@@ -183,8 +183,8 @@ static void find(const source *s, const declarations *found, property *p, const 
 {
     static const char *none[] = {NULL};
     p->names.items = none;
-    add_unseen(s, found, p);
-    while (spread(s, found, p, seeds))
+    add_external(s, found, p);
+    while (propagate(s, found, p, seeds))
         ;
 }
 
@@ -204,19 +204,19 @@ bool reach_has_barrier(const reach *r, const declaration *kernel)
 {
     if (kernel->header != NO_TOKEN && r->barrier.passed)
         return true;
-    return names_one(r->s, kernel->body, kernel->last, &r->barrier, barriers);
+    return names_any(r->s, kernel->body, kernel->last, &r->barrier, barriers);
 }
 
-bool reach_has_place(const reach *r, const declaration *kernel)
+bool reach_uses_index(const reach *r, const declaration *kernel)
 {
     if (kernel->header != NO_TOKEN && r->place.passed)
         return true;
-    return names_one(r->s, kernel->body, kernel->last, &r->place, NULL);
+    return names_any(r->s, kernel->body, kernel->last, &r->place, NULL);
 }
 
-bool reach_has_order(const reach *r, const declaration *kernel)
+bool reach_needs_order(const reach *r, const declaration *kernel)
 {
     if (kernel->header != NO_TOKEN && r->order.passed)
         return true;
-    return names_one(r->s, kernel->first, kernel->last, &r->order, orders);
+    return names_any(r->s, kernel->first, kernel->last, &r->order, orders);
 }

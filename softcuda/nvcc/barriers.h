@@ -17,12 +17,12 @@ reach *reach_find(const source *s, const declarations *found);
 bool reach_has_barrier(const reach *r, const declaration *kernel);
 
 /* Whether something that the kernel calls uses threadIdx and the like. */
-bool reach_has_place(const reach *r, const declaration *kernel);
+bool reach_uses_index(const reach *r, const declaration *kernel);
 
 /*
  * Whether the order of the threads may matter: because of shared memory, atomics, `volatile`
  * accesses, or printed lines.
  */
-bool reach_has_order(const reach *r, const declaration *kernel);
+bool reach_needs_order(const reach *r, const declaration *kernel);
 
 #endif

@@ -34,7 +34,7 @@ static void remove_files(void)
 }
 
 /* Ends the child first, since it writes these files. */
-static void end_by(int signal_number)
+static void handle_signal(int signal_number)
 {
     if (running) {
         kill(running, signal_number);
@@ -45,8 +45,8 @@ static void end_by(int signal_number)
     raise(signal_number);
 }
 
-/* Blocks the signals that end the program while it changes data that end_by() uses. */
-static sigset_t hold_signals(void)
+/* Blocks the signals that end the program while it changes data that handle_signal() uses. */
+static sigset_t block_signals(void)
 {
     sigset_t held, before;
     sigemptyset(&held);
@@ -58,7 +58,7 @@ static sigset_t hold_signals(void)
 
 static void handle_signals(void)
 {
-    struct sigaction action = {.sa_handler = end_by, .sa_flags = SA_RESTART}, before;
+    struct sigaction action = {.sa_handler = handle_signal, .sa_flags = SA_RESTART}, before;
     sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < END_COUNT; i++)
         if (sigaction(ends[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
@@ -92,7 +92,7 @@ static void print_command(const words *command)
 static void start(const words *command, const posix_spawn_file_actions_t *actions)
 {
     pid_t child;
-    sigset_t before = hold_signals();
+    sigset_t before = block_signals();
     posix_spawnattr_t attributes;
     posix_spawnattr_init(&attributes);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
@@ -123,7 +123,7 @@ static int wait_for(const char *name)
     return WEXITSTATUS(status);
 }
 
-static bool is_to_run(const options *o, const words *command)
+static bool should_run(const options *o, const words *command)
 {
     if (o->verbose || o->dry_run)
         print_command(command);
@@ -132,7 +132,7 @@ static bool is_to_run(const options *o, const words *command)
 
 void command_run(const options *o, const words *command)
 {
-    if (!is_to_run(o, command))
+    if (!should_run(o, command))
         return;
     start(command, NULL);
     int status = wait_for(command->items[0]);
@@ -166,7 +166,7 @@ void command_preprocess(const options *o, const words *command)
 {
     int pipe_ends[2];
     posix_spawn_file_actions_t actions;
-    if (!is_to_run(o, command))
+    if (!should_run(o, command))
         return;
     if (pipe2(pipe_ends, O_CLOEXEC) != 0)
         die("cannot create a pipe for the errors of %s: %s", command->items[0], strerror(errno));
@@ -199,7 +199,7 @@ const char *command_file(const options *o, const char *name)
             die("cannot create the folder %s: %s", o->keep_dir, strerror(errno));
         return keep_text("%s/%s", o->keep_dir ? o->keep_dir : ".", name);
     }
-    sigset_t before = hold_signals();
+    sigset_t before = block_signals();
     if (!folder) {
         handle_signals();
         folder = make_folder();

@@ -25,7 +25,7 @@ static bool does_nothing(const source *s, const declaration *kernel)
     return true;
 }
 
-static bool lines_name_it(const char *path, unsigned first, unsigned last)
+static bool lines_name_arch(const char *path, unsigned first, unsigned last)
 {
     FILE *file = fopen(path, "r");
     char *line = NULL;
@@ -39,11 +39,11 @@ static bool lines_name_it(const char *path, unsigned first, unsigned last)
     return found;
 }
 
-void warn_if_emptied(const source *s, const declaration *kernel)
+void warn_if_empty(const source *s, const declaration *kernel)
 {
     const token *open = &s->tokens[kernel->body], *close = &s->tokens[kernel->last];
     if (does_nothing(s, kernel) && strcmp(open->file, close->file) == 0 &&
-        lines_name_it(open->file, open->line, close->line))
+        lines_name_arch(open->file, open->line, close->line))
         token_warn(s, kernel->name,
                    keep_text("kernel %s does nothing: __CUDA_ARCH__ is not defined here; add || "
                              "defined(__GRINTEROP_NVCC__) to its #if",

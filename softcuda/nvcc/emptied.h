@@ -7,6 +7,6 @@
 #include "softcuda/nvcc/source.h"
 
 /* Warns if the kernel does nothing and its lines in the file name __CUDA_ARCH__. */
-void warn_if_emptied(const source *s, const declaration *kernel);
+void warn_if_empty(const source *s, const declaration *kernel);
 
 #endif

@@ -29,7 +29,7 @@ static const char *const functions[] = {"min", "max", "__mul24", "__umul24", "si
 static const char *const places[] = {"threadIdx", "blockIdx", "blockDim", "gridDim", NULL};
 static const char *const truths[] = {"true", "false", NULL};
 
-static const char *const beside_types[] = {"*", "__restrict__", "__restrict", NULL};
+static const char *const type_marks[] = {"*", "__restrict__", "__restrict", NULL};
 
 /* A parameter's name is its last token, if only types and stars precede it. */
 static bool is_parameter(const source *s, size_t first, size_t end)
@@ -37,7 +37,7 @@ static bool is_parameter(const source *s, size_t first, size_t end)
     if (end < first + 2 || !token_is_name(s, end - 1) || token_in(s, end - 1, types))
         return false;
     for (size_t i = first; i + 1 < end; i++)
-        if (!token_in(s, i, types) && !token_in(s, i, beside_types))
+        if (!token_in(s, i, types) && !token_in(s, i, type_marks))
             return false;
     return true;
 }
@@ -50,7 +50,7 @@ static void add_parameters(const source *s, const declaration *kernel, names *ow
         if (i < close && !token_is(s, i, ","))
             continue;
         if (is_parameter(s, first, i))
-            names_add(own, i - 1, NAME_ALIKE);
+            names_add(own, i - 1, NAME_UNIFORM);
         else if (i > first)
             own->others = true;
         first = i + 1;
@@ -125,13 +125,13 @@ static enum name_kind kind_of_value(const source *s, size_t first, size_t i, siz
     size_t stop = i;
     while (stop < end && !token_is(s, stop, ","))
         stop = token_is(s, stop, "(") ? s->tokens[stop].match + 1 : stop + 1;
-    const bool alike = span_is_alike(s, i, stop, own);
+    const bool alike = span_is_uniform(s, i, stop, own);
     for (; token_in(s, first, types); first++)
         if (!token_in(s, first, line_types))
-            return alike ? NAME_ALIKE : NAME_OTHER;
+            return alike ? NAME_UNIFORM : NAME_OTHER;
     if (alike)
-        return line_stride_end(s, i) == stop ? NAME_STRIDE : NAME_ALIKE;
-    return span_is_number(s, i, stop, own) ? NAME_NUMBER : NAME_OTHER;
+        return line_stride_end(s, i) == stop ? NAME_STRIDE : NAME_UNIFORM;
+    return span_is_index(s, i, stop, own) ? NAME_INDEX : NAME_OTHER;
 }
 
 /*
@@ -139,7 +139,7 @@ static enum name_kind kind_of_value(const source *s, size_t first, size_t i, siz
  * threads may change. After a guard, the threads that it excludes run the code too, so it must not
  * divide.
  */
-static bool is_harmless(const source *s, size_t first, size_t end, bool guarded, names *own)
+static bool is_pure(const source *s, size_t first, size_t end, bool guarded, names *own)
 {
     for (size_t i = first; i < end; i++) {
         if (token_is(s, i, "static_cast")) {
@@ -177,7 +177,7 @@ static size_t end_of_statement(const source *s, size_t i, size_t last)
 }
 
 /* The token after `return;` or `{ return; }`, or NO_TOKEN. */
-static size_t behind_return(const source *s, size_t i)
+static size_t after_return(const source *s, size_t i)
 {
     const bool braces = token_is(s, i, "{");
     i += braces;
@@ -192,16 +192,16 @@ static size_t behind_return(const source *s, size_t i)
  * Accepts the `if` at *i as a guard and moves past it. Returns false if it is not a guard that can
  * be evaluated in advance, or if it is the last one.
  */
-static bool take_if(const source *s, const declaration *kernel, size_t *i, names *own,
-                    found_guards *found)
+static bool accept_if(const source *s, const declaration *kernel, size_t *i, names *own,
+                      found_guards *found)
 {
     const size_t open = *i + 1;
     if (!token_is(s, *i, "if") || !token_is(s, open, "("))
         return false;
     const size_t close = s->tokens[open].match;
-    if (declares(s, open + 1, close) || !is_harmless(s, open + 1, close, found->count > 0, own))
+    if (declares(s, open + 1, close) || !is_pure(s, open + 1, close, found->count > 0, own))
         return false;
-    *i = behind_return(s, close + 1);
+    *i = after_return(s, close + 1);
     found->goes = *i == NO_TOKEN && stride_is_rest(s, close + 1, kernel->last);
     if (*i != NO_TOKEN || found->goes) {
         found->open[found->count++] = open;
@@ -219,10 +219,10 @@ static found_guards guards_find(const source *s, const declaration *kernel, name
     while (i < kernel->last && found.count < MOST_GUARDS) {
         if (token_in(s, i, types)) {
             const size_t end = end_of_statement(s, i, kernel->last);
-            if (!is_harmless(s, i, end, found.count > 0, own))
+            if (!is_pure(s, i, end, found.count > 0, own))
                 break;
             i = end + 1;
-        } else if (!take_if(s, kernel, &i, own, &found)) {
+        } else if (!accept_if(s, kernel, &i, own, &found)) {
             break;
         }
     }
@@ -230,11 +230,11 @@ static found_guards guards_find(const source *s, const declaration *kernel, name
     return found;
 }
 
-static bool multiplies_number(const source *s, const declaration *kernel, const names *own)
+static bool multiplies_index(const source *s, const declaration *kernel, const names *own)
 {
     for (size_t i = kernel->body + 1; i < kernel->last; i++)
         if (token_is_name(s, i) && !token_is(s, i - 1, ".") &&
-            names_find(s, i, own) == NAME_NUMBER &&
+            names_find(s, i, own) == NAME_INDEX &&
             (token_is(s, i - 1, "*") || token_is(s, i + 1, "*")))
             return true;
     return false;
@@ -244,7 +244,7 @@ enum guards guards_rewrite(source *s, const declaration *kernel, bool *far)
 {
     names own = {.count = 0};
     const found_guards found = guards_find(s, kernel, &own);
-    *far = multiplies_number(s, kernel, &own);
+    *far = multiplies_index(s, kernel, &own);
     for (size_t k = 0; k < found.count; k++) {
         const char *name = k + 1 < found.count ? "stop" : found.goes ? "go" : "last";
         token_put_after(s, found.open[k], keep_text("gr_cuhost_guard.%s(static_cast<bool>(", name));

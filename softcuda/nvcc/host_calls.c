@@ -152,7 +152,7 @@ static bool is_own_namespace(const source *s, size_t name)
 }
 
 /* A member, or a name from a class or from a namespace that others share. */
-static bool is_of_another(const source *s, size_t name)
+static bool is_foreign(const source *s, size_t name)
 {
     size_t i = name - 1;
     for (; token_is(s, i, "::"); i -= 2) {
@@ -170,7 +170,7 @@ static bool is_host_call(const source *s, const declarations *found, const decla
                          size_t i)
 {
     return token_is_name(s, i) && token_is(s, i + 1, "(") && is_declared_for_host(s, found, i) &&
-           !is_of_another(s, i) && !declares(s, function, i) && is_only_called(s, i) &&
+           !is_foreign(s, i) && !declares(s, function, i) && is_only_called(s, i) &&
            !is_in_system(s, token_text(s, i));
 }
 
@@ -196,7 +196,7 @@ static bool has_discarded(const source *s, const declaration *d)
 }
 
 /* Whether anything but its declarations names it. */
-static bool is_named(const source *s, const declarations *found, const declaration *function)
+static bool is_referenced(const source *s, const declarations *found, const declaration *function)
 {
     size_t names = 0;
     for (size_t i = 0; i < s->count; i++)
@@ -222,7 +222,7 @@ static bool is_for_device(const source *s, const declarations *found, const decl
 static bool is_compiled(const source *s, const declarations *found, const declaration *d)
 {
     return (d->header == NO_TOKEN && !d->in_class && !d->is_static && !d->is_inline) ||
-           is_named(s, found, d);
+           is_referenced(s, found, d);
 }
 
 /* ---- Code that depends on __CUDA_ARCH__ ------------------------------------------------------ */

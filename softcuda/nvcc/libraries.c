@@ -55,7 +55,7 @@ const char *header_refusal(const char *path)
  * The missing header is the first word after "file:line:column: fatal error:", quoted or not, in
  * any language.
  */
-static void print_one(const char *line)
+static void print_refusal(const char *line)
 {
     const char *error = strstr(line, "error: ");
     size_t place = strcspn(line, ":");
@@ -73,7 +73,7 @@ void print_header_refusals(const char *errors)
 {
     while (*errors) {
         size_t length = strcspn(errors, "\n");
-        print_one(keep_bytes(errors, length));
+        print_refusal(keep_bytes(errors, length));
         errors += length + (errors[length] == '\n');
     }
 }

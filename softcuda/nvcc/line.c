@@ -66,7 +66,7 @@ static size_t product_end(const source *s, size_t i)
     return product_end(s, i + 1) == close ? close + 1 : NO_TOKEN;
 }
 
-size_t line_number_end(const source *s, size_t i)
+size_t line_index_end(const source *s, size_t i)
 {
     size_t end = product_end(s, i);
     if (end != NO_TOKEN && token_is(s, end, "+") &&
@@ -87,19 +87,19 @@ static const char *const marks_before[] = {"=", "(", ",", "[",      "{", "<",
                                            ">", "?", ":", "return", NULL};
 static const char *const marks_behind[] = {"*", "/", "%", ".", "->", "[", "(", NULL};
 
-bool line_asks_for_x(const source *s, size_t i)
+bool line_uses_x(const source *s, size_t i)
 {
     return (token_is(s, i, "threadIdx") || token_is(s, i, "blockIdx")) &&
            !(token_is(s, i + 1, ".") && (token_is(s, i + 2, "y") || token_is(s, i + 2, "z")));
 }
 
-bool line_only(const source *s, const declaration *kernel)
+bool line_uses_index_only(const source *s, const declaration *kernel)
 {
     for (size_t i = kernel->body + 1; i < kernel->last;) {
-        const size_t end = token_in(s, i - 1, marks_before) ? line_number_end(s, i) : NO_TOKEN;
+        const size_t end = token_in(s, i - 1, marks_before) ? line_index_end(s, i) : NO_TOKEN;
         if (end != NO_TOKEN && !token_in(s, end, marks_behind))
             i = end;
-        else if (line_asks_for_x(s, i))
+        else if (line_uses_x(s, i))
             return false;
         else
             i++;

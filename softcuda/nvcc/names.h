@@ -13,9 +13,9 @@
 
 enum name_kind {
     NAME_UNKNOWN,
-    NAME_ALIKE,  /* the same value in all threads that differ only in x */
-    NAME_STRIDE, /* likewise: gridDim.x * blockDim.x */
-    NAME_NUMBER, /* exactly blockIdx.x * blockDim.x + threadIdx.x */
+    NAME_UNIFORM, /* the same value in all threads that differ only in x */
+    NAME_STRIDE,  /* likewise: gridDim.x * blockDim.x */
+    NAME_INDEX,   /* exactly blockIdx.x * blockDim.x + threadIdx.x */
     NAME_OTHER,
 };
 

@@ -12,7 +12,7 @@ static void ignore(options *o, const option *option, const char *value)
     (void)o, (void)option, (void)value;
 }
 
-static void take_phase(options *o, const option *option, const char *value)
+static void set_phase(options *o, const option *option, const char *value)
 {
     (void)value;
     const char *letters = "lcEMda"; /* in the order of enum phase */
@@ -21,7 +21,7 @@ static void take_phase(options *o, const option *option, const char *value)
     o->separate = o->separate || option->word[1] == 's';
 }
 
-static void take_text(options *o, const option *option, const char *value)
+static void set_text(options *o, const option *option, const char *value)
 {
     switch (option->word[0]) {
     case 'o':
@@ -56,7 +56,7 @@ static void take_text(options *o, const option *option, const char *value)
     }
 }
 
-static void take_flag(options *o, const option *option, const char *value)
+static void set_flag(options *o, const option *option, const char *value)
 {
     (void)value;
     switch (option->word[0]) {
@@ -100,7 +100,7 @@ static void take_flag(options *o, const option *option, const char *value)
 }
 
 /* nvcc accepts several paths or names, separated by commas. */
-static void take_preprocess(options *o, const option *option, const char *value)
+static void add_preprocess(options *o, const option *option, const char *value)
 {
     words parts = {0};
     words_add_parts(&parts, value);
@@ -111,31 +111,31 @@ static void take_preprocess(options *o, const option *option, const char *value)
 }
 
 /* A macro's value may contain commas. */
-static void take_macro(options *o, const option *option, const char *value)
+static void add_macro(options *o, const option *option, const char *value)
 {
     words_add(&o->preprocess, keep_text("%s%s", option->word, value));
 }
 
-static void take_compile(options *o, const option *option, const char *value)
+static void add_compile(options *o, const option *option, const char *value)
 {
     (void)value;
     words_add(&o->compile, option->word);
 }
 
 /* An option that takes a value in nvcc, and is one word for the host compiler. */
-static void take_compile_value(options *o, const option *option, const char *value)
+static void add_compile_value(options *o, const option *option, const char *value)
 {
     words_add(&o->compile, keep_text("%s=%s", option->name, value));
 }
 
-static void take_optimisation(options *o, const option *option, const char *value)
+static void set_optimisation(options *o, const option *option, const char *value)
 {
     (void)option;
     o->optimised = true;
     words_add(&o->compile, keep_text("-O%s", value));
 }
 
-static void take_device_debug(options *o, const option *option, const char *value)
+static void set_device_debug(options *o, const option *option, const char *value)
 {
     (void)option, (void)value;
     o->optimised = true;
@@ -144,7 +144,7 @@ static void take_device_debug(options *o, const option *option, const char *valu
 }
 
 /* The kernels' header needs C++17; newer standards are passed on. */
-static void take_standard(options *o, const option *option, const char *value)
+static void set_standard(options *o, const option *option, const char *value)
 {
     (void)option;
     const char *digits = value + strcspn(value, "0123456789");
@@ -153,7 +153,7 @@ static void take_standard(options *o, const option *option, const char *value)
     words_add(&o->compile, old ? "-std=c++17" : keep_text("-std=%s", value));
 }
 
-static void take_compiler_words(options *o, const option *option, const char *value)
+static void add_compiler_words(options *o, const option *option, const char *value)
 {
     words parts = {0};
     words_add_options(&parts, value);
@@ -163,7 +163,7 @@ static void take_compiler_words(options *o, const option *option, const char *va
     (void)option;
 }
 
-static void take_linker_words(options *o, const option *option, const char *value)
+static void add_linker_words(options *o, const option *option, const char *value)
 {
     (void)option;
     words parts = {0};
@@ -174,25 +174,25 @@ static void take_linker_words(options *o, const option *option, const char *valu
     }
 }
 
-static void take_archiver_words(options *o, const option *option, const char *value)
+static void add_archiver_words(options *o, const option *option, const char *value)
 {
     (void)option;
     words_add_options(&o->archive, value);
 }
 
-static void take_run_words(options *o, const option *option, const char *value)
+static void add_run_words(options *o, const option *option, const char *value)
 {
     (void)option;
     words_add_options(&o->run_arguments, value);
 }
 
-static void take_option_file(options *o, const option *option, const char *value)
+static void add_option_file(options *o, const option *option, const char *value)
 {
     (void)option;
     words_add_parts(&o->files, value);
 }
 
-static void take_folder(options *o, const option *option, const char *value)
+static void add_folder(options *o, const option *option, const char *value)
 {
     (void)option;
     words parts = {0};
@@ -201,7 +201,7 @@ static void take_folder(options *o, const option *option, const char *value)
         words_add(&o->link, keep_text("-L%s", parts.items[i]));
 }
 
-static void take_library_name(options *o, const char *name)
+static void add_library_name(options *o, const char *name)
 {
     const char *const ours[] = {"cudart", "cudart_static", "cudadevrt", "cudart_builtin", NULL};
     for (const char *const *l = ours; *l; l++)
@@ -212,23 +212,23 @@ static void take_library_name(options *o, const char *name)
     words_add(&o->link, keep_text("-l%s", name));
 }
 
-static void take_library(options *o, const option *option, const char *value)
+static void add_library(options *o, const option *option, const char *value)
 {
     (void)option;
     words parts = {0};
     words_add_parts(&parts, value);
     for (size_t i = 0; i < parts.count; i++)
-        take_library_name(o, parts.items[i]);
+        add_library_name(o, parts.items[i]);
 }
 
-static void take_shared(options *o, const option *option, const char *value)
+static void set_shared(options *o, const option *option, const char *value)
 {
     (void)option, (void)value;
     o->shared = true;
     words_add(&o->link, "-shared");
 }
 
-static void take_relocatable(options *o, const option *option, const char *value)
+static void set_relocatable(options *o, const option *option, const char *value)
 {
     (void)option, (void)value;
     o->relocatable = true;
@@ -236,39 +236,39 @@ static void take_relocatable(options *o, const option *option, const char *value
     words_add(&o->link, "-nostdlib");
 }
 
-static void take_rdc(options *o, const option *option, const char *value)
+static void set_rdc(options *o, const option *option, const char *value)
 {
     (void)option;
     o->separate = strcmp(value, "true") == 0;
 }
 
-static void take_machine(options *o, const option *option, const char *value)
+static void set_machine(options *o, const option *option, const char *value)
 {
     (void)o, (void)option;
     if (strcmp(value, "64") != 0)
         die("-m%s: CUDA supports only 64-bit programs", value);
 }
 
-static void take_machine_32(options *o, const option *option, const char *value)
+static void set_machine_32(options *o, const option *option, const char *value)
 {
     (void)value;
-    take_machine(o, option, "32");
+    set_machine(o, option, "32");
 }
 
-static void take_stream(options *o, const option *option, const char *value)
+static void set_stream(options *o, const option *option, const char *value)
 {
     (void)option;
     if (strcmp(value, "per-thread") == 0)
         words_add(&o->preprocess, "-DCUDA_API_PER_THREAD_DEFAULT_STREAM=1");
 }
 
-static void take_lambda(options *o, const option *option, const char *value)
+static void set_lambda(options *o, const option *option, const char *value)
 {
     (void)option, (void)value;
     words_add(&o->preprocess, "-D__CUDACC_EXTENDED_LAMBDA__=1");
 }
 
-static void take_relaxed(options *o, const option *option, const char *value)
+static void set_relaxed(options *o, const option *option, const char *value)
 {
     (void)option, (void)value;
     words_add(&o->preprocess, "-D__CUDACC_RELAXED_CONSTEXPR__=1");
@@ -312,111 +312,109 @@ static void refuse_script(options *o, const option *option, const char *value)
     }
 
 const option option_table[] = {
-    {"-o", "--output-file", TAKES_VALUE, take_text, "o", "FILE: the output file"},
-    {"-odir", "--output-directory", TAKES_VALUE, take_text, "O",
+    {"-o", "--output-file", TAKES_VALUE, set_text, "o", "FILE: the output file"},
+    {"-odir", "--output-directory", TAKES_VALUE, set_text, "O",
      "FOLDER: for output files without -o"},
-    {"-c", "--compile", TAKES_NOTHING, take_phase, "c", "makes an object file of each source"},
-    {"-dc", "--device-c", TAKES_NOTHING, take_phase, "cs",
+    {"-c", "--compile", TAKES_NOTHING, set_phase, "c", "makes an object file of each source"},
+    {"-dc", "--device-c", TAKES_NOTHING, set_phase, "cs",
      "same, but other files may use its __device__ functions and variables"},
-    {"-dw", "--device-w", TAKES_NOTHING, take_phase, "c", "as -c"},
-    {"-rdc", "--relocatable-device-code", TAKES_VALUE, take_rdc, NULL, "true: same as -dc"},
-    {"-dlink", "--device-link", TAKES_NOTHING, take_phase, "d",
+    {"-dw", "--device-w", TAKES_NOTHING, set_phase, "c", "as -c"},
+    {"-rdc", "--relocatable-device-code", TAKES_VALUE, set_rdc, NULL, "true: same as -dc"},
+    {"-dlink", "--device-link", TAKES_NOTHING, set_phase, "d",
      "makes an empty object file: the host linker does the work"},
-    {"-link", "--link", TAKES_NOTHING, take_phase, "l", "makes a program (default)"},
-    {"-lib", "--lib", TAKES_NOTHING, take_phase, "a", "makes an archive of the object files"},
-    {"-shared", "--shared", TAKES_NOTHING, take_shared, NULL, "makes a shared library"},
-    {"-r", "--relocatable-link", TAKES_NOTHING, take_relocatable, NULL,
+    {"-link", "--link", TAKES_NOTHING, set_phase, "l", "makes a program (default)"},
+    {"-lib", "--lib", TAKES_NOTHING, set_phase, "a", "makes an archive of the object files"},
+    {"-shared", "--shared", TAKES_NOTHING, set_shared, NULL, "makes a shared library"},
+    {"-r", "--relocatable-link", TAKES_NOTHING, set_relocatable, NULL,
      "links several object files into one"},
-    {"-run", "--run", TAKES_NOTHING, take_flag, "r", "also runs the program"},
-    {"-run-args", "--run-args", TAKES_VALUE, take_run_words, NULL,
+    {"-run", "--run", TAKES_NOTHING, set_flag, "r", "also runs the program"},
+    {"-run-args", "--run-args", TAKES_VALUE, add_run_words, NULL,
      "ARGUMENTS: for the program that -run starts, separated by commas"},
-    {"-clean", "--clean-targets", TAKES_NOTHING, take_flag, "c",
+    {"-clean", "--clean-targets", TAKES_NOTHING, set_flag, "c",
      "removes the output files and does nothing else"},
-    {"-E", "--preprocess", TAKES_NOTHING, take_phase, "E", "prints the preprocessed source"},
-    {"-M", "--generate-dependencies", TAKES_NOTHING, take_phase, "M",
+    {"-E", "--preprocess", TAKES_NOTHING, set_phase, "E", "prints the preprocessed source"},
+    {"-M", "--generate-dependencies", TAKES_NOTHING, set_phase, "M",
      "prints a make rule with the dependencies"},
-    {"-MM", "--generate-nonsystem-dependencies", TAKES_NOTHING, take_phase, "M",
+    {"-MM", "--generate-nonsystem-dependencies", TAKES_NOTHING, set_phase, "M",
      "same, without system headers"},
-    {"-MD", "--generate-dependencies-with-compile", TAKES_NOTHING, take_flag, "M",
+    {"-MD", "--generate-dependencies-with-compile", TAKES_NOTHING, set_flag, "M",
      "also writes that rule to a file beside the object file"},
-    {"-MMD", "--generate-nonsystem-dependencies-with-compile", TAKES_NOTHING, take_flag, "M",
+    {"-MMD", "--generate-nonsystem-dependencies-with-compile", TAKES_NOTHING, set_flag, "M",
      "same, without system headers"},
-    {"-MF", "--dependency-output", TAKES_VALUE, take_text, "F", "FILE: the file for the rule"},
-    {"-MT", "--dependency-target-name", TAKES_VALUE, take_text, "T",
-     "NAME: the target of the rule"},
-    {"-MP", "--generate-dependency-targets", TAKES_NOTHING, take_flag, "P",
+    {"-MF", "--dependency-output", TAKES_VALUE, set_text, "F", "FILE: the file for the rule"},
+    {"-MT", "--dependency-target-name", TAKES_VALUE, set_text, "T", "NAME: the target of the rule"},
+    {"-MP", "--generate-dependency-targets", TAKES_NOTHING, set_flag, "P",
      "adds a rule without a recipe for each header"},
-    {"-I", "--include-path", TAKES_JOINED, take_preprocess, "-I", "FOLDER: to search for headers"},
-    {"-isystem", "--system-include", TAKES_VALUE, take_preprocess, "-isystem",
+    {"-I", "--include-path", TAKES_JOINED, add_preprocess, "-I", "FOLDER: to search for headers"},
+    {"-isystem", "--system-include", TAKES_VALUE, add_preprocess, "-isystem",
      "FOLDER: to search for system headers"},
-    {"-include", "--pre-include", TAKES_VALUE, take_preprocess, "-include",
+    {"-include", "--pre-include", TAKES_VALUE, add_preprocess, "-include",
      "FILE: to include before the source"},
-    {"-D", "--define-macro", TAKES_JOINED, take_macro, "-D", "NAME[=TEXT]"},
-    {"-U", "--undefine-macro", TAKES_JOINED, take_macro, "-U", "NAME"},
-    {"-L", "--library-path", TAKES_JOINED, take_folder, NULL, "FOLDER: to search for libraries"},
-    {"-l", "--library", TAKES_JOINED, take_library, NULL, "NAME: a library to link with"},
-    {"-O", "--optimize", TAKES_JOINED, take_optimisation, NULL,
+    {"-D", "--define-macro", TAKES_JOINED, add_macro, "-D", "NAME[=TEXT]"},
+    {"-U", "--undefine-macro", TAKES_JOINED, add_macro, "-U", "NAME"},
+    {"-L", "--library-path", TAKES_JOINED, add_folder, NULL, "FOLDER: to search for libraries"},
+    {"-l", "--library", TAKES_JOINED, add_library, NULL, "NAME: a library to link with"},
+    {"-O", "--optimize", TAKES_JOINED, set_optimisation, NULL,
      "LEVEL: 3 by default for CUDA programs, 1 for -O alone"},
-    {"-g", "--debug", TAKES_NOTHING, take_compile, "-g", "adds debug information"},
-    {"-G", "--device-debug", TAKES_NOTHING, take_device_debug, NULL,
+    {"-g", "--debug", TAKES_NOTHING, add_compile, "-g", "adds debug information"},
+    {"-G", "--device-debug", TAKES_NOTHING, set_device_debug, NULL,
      "adds debug information and disables optimisation"},
-    {"-lineinfo", "--generate-line-info", TAKES_NOTHING, take_compile, "-g1",
+    {"-lineinfo", "--generate-line-info", TAKES_NOTHING, add_compile, "-g1",
      "adds line numbers only"},
-    {"-pg", "--profile", TAKES_NOTHING, take_compile, "-pg", "for gprof"},
-    {"-std", "--std", TAKES_VALUE, take_standard, NULL,
+    {"-pg", "--profile", TAKES_NOTHING, add_compile, "-pg", "for gprof"},
+    {"-std", "--std", TAKES_VALUE, set_standard, NULL,
      "c++17 or newer; an older standard becomes c++17"},
-    {"-x", "--x", TAKES_VALUE, take_text, "x",
+    {"-x", "--x", TAKES_VALUE, set_text, "x",
      "LANGUAGE: cu, c++ or c, whatever the file's extension"},
-    {"-w", "--disable-warnings", TAKES_NOTHING, take_compile, "-w", "no warnings"},
-    {"-m", "--machine", TAKES_VALUE, take_machine, NULL, "64"},
+    {"-w", "--disable-warnings", TAKES_NOTHING, add_compile, "-w", "no warnings"},
+    {"-m", "--machine", TAKES_VALUE, set_machine, NULL, "64"},
     {"-m64", "--m64", TAKES_NOTHING, ignore, NULL, NULL},
-    {"-m32", "--m32", TAKES_NOTHING, take_machine_32, NULL, NULL},
-    {"-ftemplate-depth", "--ftemplate-depth", TAKES_VALUE, take_compile_value, NULL,
+    {"-m32", "--m32", TAKES_NOTHING, set_machine_32, NULL, NULL},
+    {"-ftemplate-depth", "--ftemplate-depth", TAKES_VALUE, add_compile_value, NULL,
      "DEPTH: limit for nested templates"},
-    {"-ftemplate-backtrace-limit", "--ftemplate-backtrace-limit", TAKES_VALUE, take_compile_value,
+    {"-ftemplate-backtrace-limit", "--ftemplate-backtrace-limit", TAKES_VALUE, add_compile_value,
      NULL, "LIMIT: for the lines of an error in a template"},
-    {"-frandom-seed", "--frandom-seed", TAKES_VALUE, take_compile_value, NULL,
+    {"-frandom-seed", "--frandom-seed", TAKES_VALUE, add_compile_value, NULL,
      "SEED: for names that the compiler generates"},
-    {"-noeh", "--no-exceptions", TAKES_NOTHING, take_compile, "-fno-exceptions",
+    {"-noeh", "--no-exceptions", TAKES_NOTHING, add_compile, "-fno-exceptions",
      "disables C++ exceptions"},
-    {"-Wno-deprecated-declarations", "--Wno-deprecated-declarations", TAKES_NOTHING, take_compile,
+    {"-Wno-deprecated-declarations", "--Wno-deprecated-declarations", TAKES_NOTHING, add_compile,
      "-Wno-deprecated-declarations", "disables these warnings"},
-    {"-ccbin", "--compiler-bindir", TAKES_VALUE, take_text, "b",
+    {"-ccbin", "--compiler-bindir", TAKES_VALUE, set_text, "b",
      "PATH: the host C++ compiler or its folder; default: NVCC_CCBIN, then c++"},
-    {"-Xcompiler", "--compiler-options", TAKES_VALUE, take_compiler_words, NULL,
+    {"-Xcompiler", "--compiler-options", TAKES_VALUE, add_compiler_words, NULL,
      "OPTIONS: for the host compiler, separated by commas"},
-    {"-Xlinker", "--linker-options", TAKES_VALUE, take_linker_words, NULL,
+    {"-Xlinker", "--linker-options", TAKES_VALUE, add_linker_words, NULL,
      "OPTIONS: for the linker, separated by commas"},
-    {"-Xarchive", "--archive-options", TAKES_VALUE, take_archiver_words, NULL,
+    {"-Xarchive", "--archive-options", TAKES_VALUE, add_archiver_words, NULL,
      "OPTIONS: for ar, separated by commas"},
-    {"-arbin", "--archiver-binary", TAKES_VALUE, take_text, "a", "PATH: ar"},
+    {"-arbin", "--archiver-binary", TAKES_VALUE, set_text, "a", "PATH: ar"},
     {"-forward-unknown-to-host-compiler", "--forward-unknown-to-host-compiler", TAKES_NOTHING,
-     take_flag, "fc", "passes unknown options to the host compiler"},
-    {"-forward-unknown-to-host-linker", "--forward-unknown-to-host-linker", TAKES_NOTHING,
-     take_flag, "fl", "same for the linker"},
-    {"-forward-unknown-opts", "--forward-unknown-opts", TAKES_NOTHING, take_flag, "f",
+     set_flag, "fc", "passes unknown options to the host compiler"},
+    {"-forward-unknown-to-host-linker", "--forward-unknown-to-host-linker", TAKES_NOTHING, set_flag,
+     "fl", "same for the linker"},
+    {"-forward-unknown-opts", "--forward-unknown-opts", TAKES_NOTHING, set_flag, "f",
      "same for both"},
-    {"-optf", "--options-file", TAKES_VALUE, take_option_file, NULL,
+    {"-optf", "--options-file", TAKES_VALUE, add_option_file, NULL,
      "FILE: to read more options from"},
-    {"-default-stream", "--default-stream", TAKES_VALUE, take_stream, NULL, "legacy or per-thread"},
-    {"-extended-lambda", "--extended-lambda", TAKES_NOTHING, take_lambda, NULL,
+    {"-default-stream", "--default-stream", TAKES_VALUE, set_stream, NULL, "legacy or per-thread"},
+    {"-extended-lambda", "--extended-lambda", TAKES_NOTHING, set_lambda, NULL,
      "lambdas for kernels, which are always supported"},
-    {"-expt-extended-lambda", "--expt-extended-lambda", TAKES_NOTHING, take_lambda, NULL, NULL},
-    {"-expt-relaxed-constexpr", "--expt-relaxed-constexpr", TAKES_NOTHING, take_relaxed, NULL,
-     NULL},
-    {"-keep", "--keep", TAKES_NOTHING, take_flag, "k", "keeps intermediate files"},
-    {"-save-temps", "--save-temps", TAKES_NOTHING, take_flag, "k", "the same"},
-    {"-keep-dir", "--keep-dir", TAKES_VALUE, take_text, "k",
+    {"-expt-extended-lambda", "--expt-extended-lambda", TAKES_NOTHING, set_lambda, NULL, NULL},
+    {"-expt-relaxed-constexpr", "--expt-relaxed-constexpr", TAKES_NOTHING, set_relaxed, NULL, NULL},
+    {"-keep", "--keep", TAKES_NOTHING, set_flag, "k", "keeps intermediate files"},
+    {"-save-temps", "--save-temps", TAKES_NOTHING, set_flag, "k", "the same"},
+    {"-keep-dir", "--keep-dir", TAKES_VALUE, set_text, "k",
      "FOLDER: for intermediate files that are kept"},
-    {"-v", "--verbose", TAKES_NOTHING, take_flag, "v", "prints the commands"},
-    {"-dryrun", "--dryrun", TAKES_NOTHING, take_flag, "d",
+    {"-v", "--verbose", TAKES_NOTHING, set_flag, "v", "prints the commands"},
+    {"-dryrun", "--dryrun", TAKES_NOTHING, set_flag, "d",
      "prints the commands without running them"},
-    {"-cuda-include", "--cuda-include", TAKES_VALUE, take_text, "i",
+    {"-cuda-include", "--cuda-include", TAKES_VALUE, set_text, "i",
      "FOLDER: of CUDA's headers; default: GR_CUDA_INCLUDE, then those grinterop was built with"},
-    {"-all-barriers", "--all-barriers", TAKES_NOTHING, take_flag, "b",
+    {"-all-barriers", "--all-barriers", TAKES_NOTHING, set_flag, "b",
      "runs every kernel as if it had a barrier: slower, for a barrier that was not detected"},
-    {"-V", "--version", TAKES_NOTHING, take_flag, "V", "prints the version"},
-    {"-h", "--help", TAKES_NOTHING, take_flag, "h", "prints this"},
+    {"-V", "--version", TAKES_NOTHING, set_flag, "V", "prints the version"},
+    {"-h", "--help", TAKES_NOTHING, set_flag, "h", "prints this"},
     REFUSED("ptx", "ptx", refuse_gpu_code),
     REFUSED("cubin", "cubin", refuse_gpu_code),
     REFUSED("fatbin", "fatbin", refuse_gpu_code),

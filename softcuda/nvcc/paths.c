@@ -22,7 +22,7 @@ static const char *own_folder(void)
 }
 
 /* The folder that configure called `planned`, relative to this program's actual folder. */
-static const char *beside(const char *planned)
+static const char *relocated(const char *planned)
 {
     static const char from[] = GR_NVCC_BINDIR;
     const char *own = own_folder();
@@ -42,7 +42,7 @@ static const char *beside(const char *planned)
  */
 static const char *installed(const char *planned, const char *file)
 {
-    const char *near = beside(planned);
+    const char *near = relocated(planned);
     return access(keep_text("%s/%s", near, file), R_OK) == 0 ? near : planned;
 }
 
@@ -67,7 +67,7 @@ static const char *source_folder(void)
 }
 
 /* The folders that the variable sets for an uninstalled build; NULL if it is unset. */
-static const char *folders_given(const char *variable)
+static const char *folders_from_env(const char *variable)
 {
     const char *value = secure_getenv(variable);
     return value && *value ? value : NULL;
@@ -94,7 +94,7 @@ static const char *cuda_folder(const char *given)
 }
 
 /* `given`: the folder is not part of an installation. */
-_Noreturn static void die_without(const char *file, const char *folder, bool given)
+_Noreturn static void die_missing(const char *file, const char *folder, bool given)
 {
     const char *remedy =
         "GR_NVCC_INCLUDE lists softcuda/nvcc/include, softcuda/include and include of grinterop's "
@@ -103,12 +103,12 @@ _Noreturn static void die_without(const char *file, const char *folder, bool giv
         die("no %s in %s: %s", file, folder, remedy);
     die("no %s in %s, nor relative to this program in %s: move the whole installation, or install "
         "grinterop. For an uninstalled build set two variables: %s",
-        file, folder, beside(folder), remedy);
+        file, folder, relocated(folder), remedy);
 }
 
 static void find_headers(words *folders)
 {
-    const char *given = folders_given("GR_NVCC_INCLUDE"), *source = source_folder();
+    const char *given = folders_from_env("GR_NVCC_INCLUDE"), *source = source_folder();
     if (given) {
         words_add_parts(folders, given);
     } else if (source) {
@@ -121,7 +121,7 @@ static void find_headers(words *folders)
         words_add(folders, include);
     }
     if (!has_headers(folders->items[0]))
-        die_without("grinterop_nvcc.h", folders->items[0], given != NULL);
+        die_missing("grinterop_nvcc.h", folders->items[0], given != NULL);
 }
 
 /* Our headers come first: CUDA's are for nvcc. */
@@ -139,7 +139,7 @@ void paths_add_headers(const options *o, words *command)
 
 static void find_libraries(words *folders)
 {
-    const char *given = folders_given("GR_NVCC_LIBRARY");
+    const char *given = folders_from_env("GR_NVCC_LIBRARY");
     if (given) {
         words_add_parts(folders, given);
     } else if (source_folder()) {
@@ -159,7 +159,7 @@ void paths_check_libraries(void)
     for (size_t i = 0; i < folders.count; i++)
         if (access(keep_text("%s/" RUNTIME, folders.items[i]), R_OK) == 0)
             return;
-    die_without(RUNTIME, folders.items[0], folders_given("GR_NVCC_LIBRARY") || source_folder());
+    die_missing(RUNTIME, folders.items[0], folders_from_env("GR_NVCC_LIBRARY") || source_folder());
 }
 
 void paths_add_libraries(words *command)

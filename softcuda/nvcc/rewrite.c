@@ -39,7 +39,7 @@ static unsigned flags_of(const source *s, const declaration *kernel, const reach
     bool inner = has_inner_function(s, kernel);
     if (options->all_barriers || reach_has_barrier(r, kernel))
         flags |= LAUNCH_SYNC;
-    if (inner || reach_has_place(r, kernel))
+    if (inner || reach_uses_index(r, kernel))
         flags |= LAUNCH_PLACE;
     if (!inner)
         flags |= LAUNCH_GIVEN;
@@ -63,8 +63,8 @@ static unsigned flags_of_rows(source *s, const declaration *kernel, const reach 
     bool far;
     const unsigned flags = of_guards[guards_rewrite(s, kernel, &far)];
     /* A transposition is faster block by block, since its blocks are square. */
-    const bool is_line =
-        line_only(s, kernel) && !reach_has_order(r, kernel) && !(far && has_rows(s, kernel));
+    const bool is_line = line_uses_index_only(s, kernel) && !reach_needs_order(r, kernel) &&
+                         !(far && has_rows(s, kernel));
     return is_line ? flags | LAUNCH_LINE : flags & ~(LAUNCH_SPAN | LAUNCH_STRIDE);
 }
 
@@ -108,7 +108,7 @@ static void rewrite_function(source *s, const declaration *d, const reach *r,
         refuse_assembly(s, d);
     if (!d->is_global)
         return;
-    warn_if_emptied(s, d);
+    warn_if_empty(s, d);
     unsigned flags = flags_of(s, d, r, options);
     if (flags == LAUNCH_GIVEN)
         flags |= flags_of_rows(s, d, r);

@@ -75,7 +75,7 @@ static bool is_named(const source *s, size_t first, size_t name)
 }
 
 /* The type of an unnamed parameter; NULL if it is unknown. */
-static const char *type_alone(const source *s, size_t first, size_t end)
+static const char *unnamed_type(const source *s, size_t first, size_t end)
 {
     for (size_t i = first; i < end; i++) {
         if (token_is(s, i, "(") || token_is(s, i, "[") || token_is(s, i, ".") ||
@@ -114,7 +114,7 @@ static const char *types_of(const source *s, size_t open, size_t close)
         if (end == i + 1 && token_is(s, i, "void"))
             return text;
         const char *type = is_named(s, i, name) ? keep_text("decltype(%s)", token_text(s, name))
-                                                : type_alone(s, i, end);
+                                                : unnamed_type(s, i, end);
         if (!type)
             return NULL;
         text = keep_text("%s%s::gr_cuhost::parameter<%s>%s", text, *text ? ", " : "", type,
@@ -124,7 +124,7 @@ static const char *types_of(const source *s, size_t open, size_t close)
 }
 
 /* The kernel's name with its template arguments, cast to its type; "" if that is unknown. */
-static const char *self_of(const source *s, const declaration *k)
+static const char *typed_address_of(const source *s, const declaration *k)
 {
     const char *name = tokens_text(s, k->name, k->params - 1);
     if (k->header != NO_TOKEN && k->params == k->name + 1) {
@@ -164,6 +164,6 @@ void rewrite_kernel(source *s, const declaration *k, unsigned flags)
                     keep_text(" struct gr_cuhost_name { static constexpr const char *text() "
                               "{ return \"%s\"; } }; ::gr_cuhost::launch<%uu, gr_cuhost_name%s>("
                               "[=](%s%s) %s {{",
-                              name, flags, self_of(s, k), given, guard, specifiers_of(s)));
+                              name, flags, typed_address_of(s, k), given, guard, specifiers_of(s)));
     token_put_before(s, k->last, "}}); ");
 }

@@ -20,7 +20,7 @@ typedef struct {
     words pointers; /* may also be assigned themselves */
 } targets;
 
-static bool is_one(const source *s, size_t i, const words *names)
+static bool is_in_list(const source *s, size_t i, const words *names)
 {
     return names->count > 0 && token_in(s, i, names->items);
 }
@@ -47,7 +47,7 @@ static bool is_from_parameter(const source *s, size_t i, size_t params)
 }
 
 /* Records what is declared after the `volatile` at i, in a kernel with these parameters. */
-static void note_target(const source *s, size_t i, size_t end, size_t params, targets *t)
+static void record_target(const source *s, size_t i, size_t end, size_t params, targets *t)
 {
     bool shared = is_shared(s, i);
     bool pointer = false;
@@ -68,11 +68,11 @@ static void note_target(const source *s, size_t i, size_t end, size_t params, ta
         words_add(shared && !pointer ? &t->values : &t->pointers, token_text(s, name));
 }
 
-static void note_targets(const source *s, size_t first, size_t last, size_t params, targets *t)
+static void record_targets(const source *s, size_t first, size_t last, size_t params, targets *t)
 {
     for (size_t i = first; i <= last && i < s->count; i++)
         if (token_is(s, i, "volatile"))
-            note_target(s, i + 1, last, params, t);
+            record_target(s, i + 1, last, params, t);
 }
 
 /* Whether `case 1:` or `default:` ends before i. */
@@ -133,8 +133,8 @@ static bool is_target(const source *s, size_t i, const targets *t)
         i++;
     while (token_is(s, i, "("))
         i++;
-    return token_is(s, i, "volatile") || is_one(s, i, &t->values) ||
-           (is_one(s, i, &t->pointers) &&
+    return token_is(s, i, "volatile") || is_in_list(s, i, &t->values) ||
+           (is_in_list(s, i, &t->pointers) &&
             (is_indexed(s, i + 1) || (i > first + 1 && !token_is(s, i + 1, ")"))));
 }
 
@@ -205,12 +205,12 @@ static void rewrite_statement(source *s, size_t i, size_t last, const targets *t
 }
 
 /* Warns of writes within other expressions, which are not rewritten. */
-static void warn_of_rest(const source *s, size_t first, size_t last, const targets *t)
+static void warn_of_nested(const source *s, size_t first, size_t last, const targets *t)
 {
     for (size_t i = first; i < last; i++) {
         size_t at = i + 1, count = 0;
         char letter;
-        if (!is_one(s, i, &t->values) && !(is_one(s, i, &t->pointers) && is_indexed(s, at)))
+        if (!is_in_list(s, i, &t->values) && !(is_in_list(s, i, &t->pointers) && is_indexed(s, at)))
             continue;
         while (token_is(s, at, "["))
             at = s->tokens[at].match + 1;
@@ -230,12 +230,12 @@ static void rewrite_function(source *s, const declaration *d, const words *outsi
     targets t = {0};
     words_add_all(&t.values, outside);
     if (!d->is_global)
-        note_targets(s, d->params, s->tokens[d->params].match, NO_TOKEN, &t);
-    note_targets(s, d->body, d->last, d->is_global ? d->params : NO_TOKEN, &t);
+        record_targets(s, d->params, s->tokens[d->params].match, NO_TOKEN, &t);
+    record_targets(s, d->body, d->last, d->is_global ? d->params : NO_TOKEN, &t);
     for (size_t i = d->body + 1; i < d->last; i++)
         if (begins_statement(s, i))
             rewrite_statement(s, i, d->last, &t);
-    warn_of_rest(s, d->body + 1, d->last, &t);
+    warn_of_nested(s, d->body + 1, d->last, &t);
 }
 
 void rewrite_steps(source *s, const declarations *found)
@@ -244,7 +244,7 @@ void rewrite_steps(source *s, const declarations *found)
     for (size_t k = 0; k < found->count; k++) {
         const declaration *d = &found->items[k];
         if (d->what == DECLARED_OTHER && d->is_shared)
-            note_targets(s, d->first, d->last, NO_TOKEN, &outside);
+            record_targets(s, d->first, d->last, NO_TOKEN, &outside);
     }
     for (size_t k = 0; k < found->count; k++) {
         const declaration *d = &found->items[k];

@@ -3,13 +3,13 @@
 
 #include "softcuda/nvcc/line.h"
 
-bool span_is_alike(const source *s, size_t first, size_t end, const names *own)
+bool span_is_uniform(const source *s, size_t first, size_t end, const names *own)
 {
     for (size_t i = first; i < end; i++) {
-        if (line_asks_for_x(s, i))
+        if (line_uses_x(s, i))
             return false;
-        const enum name_kind kind = token_is(s, i - 1, ".") ? NAME_ALIKE : names_find(s, i, own);
-        if (kind == NAME_NUMBER || kind == NAME_OTHER)
+        const enum name_kind kind = token_is(s, i - 1, ".") ? NAME_UNIFORM : names_find(s, i, own);
+        if (kind == NAME_INDEX || kind == NAME_OTHER)
             return false;
     }
     return true;
@@ -20,16 +20,16 @@ static bool is_in_brackets(const source *s, size_t first, size_t end)
     return token_is(s, first, "(") && s->tokens[first].match + 1 == end;
 }
 
-bool span_is_number(const source *s, size_t first, size_t end, const names *own)
+bool span_is_index(const source *s, size_t first, size_t end, const names *own)
 {
-    if (line_number_end(s, first) == end)
+    if (line_index_end(s, first) == end)
         return true;
     if (first + 1 == end)
-        return names_find(s, first, own) == NAME_NUMBER;
+        return names_find(s, first, own) == NAME_INDEX;
     const size_t behind = line_cast_end(s, first);
     if (behind != first)
-        return span_is_number(s, behind, end, own);
-    return is_in_brackets(s, first, end) && span_is_number(s, first + 1, end - 1, own);
+        return span_is_index(s, behind, end, own);
+    return is_in_brackets(s, first, end) && span_is_index(s, first + 1, end - 1, own);
 }
 
 /* The next token outside brackets. The <> of a cast is not a comparison. */
@@ -66,16 +66,16 @@ static comparison find_comparison(const source *s, size_t first, size_t end)
     return found;
 }
 
-static bool has_number_left(const source *s, size_t first, comparison c, size_t end,
-                            const names *own)
+static bool has_index_left(const source *s, size_t first, comparison c, size_t end,
+                           const names *own)
 {
-    return span_is_number(s, first, c.sign, own) && span_is_alike(s, c.right, end, own);
+    return span_is_index(s, first, c.sign, own) && span_is_uniform(s, c.right, end, own);
 }
 
-static bool has_number_right(const source *s, size_t first, comparison c, size_t end,
-                             const names *own)
+static bool has_index_right(const source *s, size_t first, comparison c, size_t end,
+                            const names *own)
 {
-    return span_is_alike(s, first, c.sign, own) && span_is_number(s, c.right, end, own);
+    return span_is_uniform(s, first, c.sign, own) && span_is_index(s, c.right, end, own);
 }
 
 /* Compares the index, which only grows along a row: the result changes at most once. */
@@ -83,22 +83,22 @@ static bool is_comparison(const source *s, size_t first, size_t end, const names
 {
     const comparison c = find_comparison(s, first, end);
     return c.sign != NO_TOKEN &&
-           (has_number_left(s, first, c, end, own) || has_number_right(s, first, c, end, own));
+           (has_index_left(s, first, c, end, own) || has_index_right(s, first, c, end, own));
 }
 
-bool span_ends(const source *s, size_t first, size_t end, const names *own)
+bool span_is_limit(const source *s, size_t first, size_t end, const names *own)
 {
     const comparison c = find_comparison(s, first, end);
     if (c.sign == NO_TOKEN)
         return false;
-    return token_is(s, c.sign, "<") ? has_number_left(s, first, c, end, own)
-                                    : has_number_right(s, first, c, end, own);
+    return token_is(s, c.sign, "<") ? has_index_left(s, first, c, end, own)
+                                    : has_index_right(s, first, c, end, own);
 }
 
 bool span_is_condition(const source *s, size_t first, size_t end, const char *join,
                        const names *own)
 {
-    if (span_is_alike(s, first, end, own))
+    if (span_is_uniform(s, first, end, own))
         return true;
     if (is_in_brackets(s, first, end))
         return span_is_condition(s, first + 1, end - 1, join, own);

@@ -9,10 +9,10 @@
 #include "softcuda/nvcc/names.h"
 
 /* Whether the expression from first to end is the same for threads that differ only in x. */
-bool span_is_alike(const source *s, size_t first, size_t end, const names *own);
+bool span_is_uniform(const source *s, size_t first, size_t end, const names *own);
 
 /* Whether it is the index blockIdx.x * blockDim.x + threadIdx.x. */
-bool span_is_number(const source *s, size_t first, size_t end, const names *own);
+bool span_is_index(const source *s, size_t first, size_t end, const names *own);
 
 /*
  * Whether it is such a condition. Joined by "|" it excludes threads, joined by "&" it passes them.
@@ -21,6 +21,6 @@ bool span_is_condition(const source *s, size_t first, size_t end, const char *jo
                        const names *own);
 
 /* Whether it compares the index, and holds up to one value and for none after it. */
-bool span_ends(const source *s, size_t first, size_t end, const names *own);
+bool span_is_limit(const source *s, size_t first, size_t end, const names *own);
 
 #endif

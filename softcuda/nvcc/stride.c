@@ -42,8 +42,7 @@ static bool find_loop(const source *s, size_t i, loop *l)
 static bool is_step(const source *s, const loop *l, const names *own)
 {
     const size_t i = l->second + 1;
-    if (names_find(s, i, own) != NAME_NUMBER || !token_is(s, i + 1, "+") ||
-        !token_is(s, i + 2, "="))
+    if (names_find(s, i, own) != NAME_INDEX || !token_is(s, i + 1, "+") || !token_is(s, i + 2, "="))
         return false;
     return line_stride_end(s, i + 3) == l->close ||
            (i + 4 == l->close && names_find(s, i + 3, own) == NAME_STRIDE);
@@ -72,7 +71,7 @@ static const char *const functions[] = {"min",   "max",  "fma",   "fmaf",   "fmi
                                         "fabsf", "if",   "while", "switch", "sizeof", NULL};
 
 /* Whether it may be passed to a function by reference. */
-static bool is_handed_on(const source *s, size_t i)
+static bool is_passed_on(const source *s, size_t i)
 {
     const bool alone = (token_is(s, i - 1, "(") || token_is(s, i - 1, ",")) &&
                        (token_is(s, i + 1, ")") || token_is(s, i + 1, ","));
@@ -86,18 +85,18 @@ static bool is_handed_on(const source *s, size_t i)
 }
 
 /* Whether a round may affect another one, or depend on which thread runs it. */
-static bool leaves_something(const source *s, size_t first, size_t last, const loop *l,
-                             const names *own)
+static bool has_dependency(const source *s, size_t first, size_t last, const loop *l,
+                           const names *own)
 {
     static const char *const words[] = {"break", "return", "goto", "static", NULL};
     for (size_t i = first; i < last; i++) {
-        if (token_in(s, i, words) || line_asks_for_x(s, i))
+        if (token_in(s, i, words) || line_uses_x(s, i))
             return true;
         if (!token_is_name(s, i) || token_is(s, i - 1, ".") || token_is(s, i - 1, "->"))
             continue;
         const enum name_kind kind = names_find(s, i, own);
-        if (kind == NAME_OTHER || (kind == NAME_NUMBER && !names_are_same(s, i, l->name)) ||
-            (kind != NAME_UNKNOWN && (is_changed(s, i) || is_handed_on(s, i))))
+        if (kind == NAME_OTHER || (kind == NAME_INDEX && !names_are_same(s, i, l->name)) ||
+            (kind != NAME_UNKNOWN && (is_changed(s, i) || is_passed_on(s, i))))
             return true;
     }
     return false;
@@ -108,13 +107,13 @@ bool stride_rewrite(source *s, const declaration *kernel, size_t i, const names 
     loop l;
     if (outside->others || outside->count == MOST_NAMES || !find_loop(s, i, &l) ||
         names_find(s, l.name, outside) != NAME_UNKNOWN || !token_is(s, l.name + 1, "=") ||
-        !span_is_number(s, l.name + 2, l.first, outside))
+        !span_is_index(s, l.name + 2, l.first, outside))
         return false;
     names own = *outside;
-    names_add(&own, l.name, NAME_NUMBER);
-    if (!span_ends(s, l.first + 1, l.second, &own) || !is_step(s, &l, &own) ||
+    names_add(&own, l.name, NAME_INDEX);
+    if (!span_is_limit(s, l.first + 1, l.second, &own) || !is_step(s, &l, &own) ||
         !stride_is_rest(s, l.close + 1, kernel->last) ||
-        leaves_something(s, l.close + 1, kernel->last, &l, &own))
+        has_dependency(s, l.close + 1, kernel->last, &l, &own))
         return false;
     token_put_after(s, l.first, "gr_cuhost_guard.round(static_cast<bool>(");
     token_put_before(s, l.second, "))");

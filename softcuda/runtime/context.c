@@ -37,7 +37,7 @@ static CUresult check_device(int device)
                                                                  : CUDA_ERROR_INVALID_DEVICE;
 }
 
-static bool is_alive(int device)
+static bool is_active(int device)
 {
     unsigned flags;
     int active = 0;
@@ -45,11 +45,11 @@ static bool is_alive(int device)
 }
 
 /* The device's primary context, retained again if a reset ended it. */
-static CUresult hold_primary(int device, CUcontext *context)
+static CUresult retain_primary(int device, CUcontext *context)
 {
     CUresult result = CUDA_SUCCESS;
     pthread_mutex_lock(&lock);
-    if (!primaries[device] || !is_alive(device))
+    if (!primaries[device] || !is_active(device))
         result = cuDevicePrimaryCtxRetain(&primaries[device], device);
     *context = primaries[device];
     pthread_mutex_unlock(&lock);
@@ -59,7 +59,7 @@ static CUresult hold_primary(int device, CUcontext *context)
 CUresult rt_primary(int device, CUcontext *context)
 {
     CUresult result = check_device(device);
-    return result == CUDA_SUCCESS ? hold_primary(device, context) : result;
+    return result == CUDA_SUCCESS ? retain_primary(device, context) : result;
 }
 
 /* The device whose primary context this is, or -1. */
@@ -77,7 +77,7 @@ static int device_of_primary(CUcontext context)
 static CUresult enter_primary(int device)
 {
     CUcontext context;
-    CUresult result = hold_primary(device, &context);
+    CUresult result = retain_primary(device, &context);
     return result == CUDA_SUCCESS ? cuCtxSetCurrent(context) : result;
 }
 
@@ -92,7 +92,7 @@ CUresult rt_begin(void)
     if (!current)
         return enter_primary(chosen_device);
     int device = device_of_primary(current);
-    return device < 0 || is_alive(device) ? CUDA_SUCCESS : enter_primary(device);
+    return device < 0 || is_active(device) ? CUDA_SUCCESS : enter_primary(device);
 }
 
 int rt_device(void)
@@ -180,7 +180,7 @@ static CUresult init_device(int device, unsigned device_flags, unsigned flags)
         result = CUDA_ERROR_INVALID_VALUE;
     if (result == CUDA_SUCCESS && (flags & cudaInitDeviceFlagsAreValid))
         result = set_flags(device, device_flags);
-    return result == CUDA_SUCCESS ? hold_primary(device, &context) : result;
+    return result == CUDA_SUCCESS ? retain_primary(device, &context) : result;
 }
 
 RT_API cudaInitDevice(int device, unsigned int deviceFlags, unsigned int flags)
@@ -196,7 +196,7 @@ static CUresult reset(int device)
     if (result == CUDA_SUCCESS && primaries[device])
         (void)cuDevicePrimaryCtxRelease_v2(device);
     pthread_mutex_unlock(&lock);
-    rt_error_forget();
+    rt_error_clear();
     return result;
 }
 

@@ -49,7 +49,7 @@ CUresult rt_copy_bytes(void *to, const void *from, size_t size, enum cudaMemcpyK
 RT_API_ptds(cudaMemcpy, (void *dst, const void *src, size_t count, enum cudaMemcpyKind kind),
             (dst, src, count, kind))
 {
-    return RT_IN_CONTEXT(rt_copy_bytes(dst, src, count, kind, RT_AT_ONCE));
+    return RT_IN_CONTEXT(rt_copy_bytes(dst, src, count, kind, RT_BLOCKING));
 }
 
 RT_API_ptsz(cudaMemcpyAsync,
@@ -76,7 +76,7 @@ static CUresult copy_peer(void *to, int to_device, const void *from, int from_de
 
 RT_API cudaMemcpyPeer(void *dst, int dstDevice, const void *src, int srcDevice, size_t count)
 {
-    return RT_IN_CONTEXT(copy_peer(dst, dstDevice, src, srcDevice, count, RT_AT_ONCE));
+    return RT_IN_CONTEXT(copy_peer(dst, dstDevice, src, srcDevice, count, RT_BLOCKING));
 }
 
 RT_API cudaMemcpyPeerAsync(void *dst, int dstDevice, const void *src, int srcDevice, size_t count,

@@ -11,7 +11,7 @@ typedef struct {
     CUstream stream;
 } rt_order;
 
-#define RT_AT_ONCE          ((rt_order){.queued = false})
+#define RT_BLOCKING         ((rt_order){.queued = false})
 #define RT_QUEUED_ON(named) ((rt_order){.queued = true, .stream = rt_stream(named)})
 
 /* Copies bytes between addresses. Returns cudaErrorInvalidMemcpyDirection for an invalid kind. */

@@ -38,7 +38,7 @@ RT_API_ptds(cudaMemcpy2DToArray,
             (dst, wOffset, hOffset, src, spitch, width, height, kind))
 {
     return RT_IN_CONTEXT(
-        to_array(dst, wOffset, hOffset, src, spitch, width, height, kind, RT_AT_ONCE));
+        to_array(dst, wOffset, hOffset, src, spitch, width, height, kind, RT_BLOCKING));
 }
 
 RT_API_ptsz(cudaMemcpy2DToArrayAsync,
@@ -68,7 +68,7 @@ RT_API_ptds(cudaMemcpy2DFromArray,
             (dst, dpitch, src, wOffset, hOffset, width, height, kind))
 {
     return RT_IN_CONTEXT(
-        from_array(dst, dpitch, src, wOffset, hOffset, width, height, kind, RT_AT_ONCE));
+        from_array(dst, dpitch, src, wOffset, hOffset, width, height, kind, RT_BLOCKING));
 }
 
 RT_API_ptsz(cudaMemcpy2DFromArrayAsync,
@@ -89,7 +89,7 @@ static CUresult array_to_array(cudaArray_t to, size_t to_x, size_t to_y, cudaArr
     CUDA_MEMCPY3D box = {.WidthInBytes = width, .Height = height, .Depth = 1};
     rt_box_from_array(&box, from, from_x, from_y);
     rt_box_to_array(&box, to, to_x, to_y);
-    return rt_copy_box(&box, RT_AT_ONCE);
+    return rt_copy_box(&box, RT_BLOCKING);
 }
 
 RT_API_ptds(cudaMemcpy2DArrayToArray,
@@ -180,7 +180,7 @@ RT_API_ptds(cudaMemcpyToArray,
             (dst, wOffset, hOffset, src, count, kind))
 {
     return RT_IN_CONTEXT(
-        copy_runs(ARRAY(dst, wOffset, hOffset), MEMORY(src), count, kind, RT_AT_ONCE));
+        copy_runs(ARRAY(dst, wOffset, hOffset), MEMORY(src), count, kind, RT_BLOCKING));
 }
 
 RT_API_ptsz(cudaMemcpyToArrayAsync,
@@ -198,7 +198,7 @@ RT_API_ptds(cudaMemcpyFromArray,
             (dst, src, wOffset, hOffset, count, kind))
 {
     return RT_IN_CONTEXT(
-        copy_runs(MEMORY(dst), ARRAY(src, wOffset, hOffset), count, kind, RT_AT_ONCE));
+        copy_runs(MEMORY(dst), ARRAY(src, wOffset, hOffset), count, kind, RT_BLOCKING));
 }
 
 RT_API_ptsz(cudaMemcpyFromArrayAsync,
@@ -216,5 +216,5 @@ RT_API_ptds(cudaMemcpyArrayToArray,
             (dst, wOffsetDst, hOffsetDst, src, wOffsetSrc, hOffsetSrc, count, kind))
 {
     return RT_IN_CONTEXT(copy_runs(ARRAY(dst, wOffsetDst, hOffsetDst),
-                                   ARRAY(src, wOffsetSrc, hOffsetSrc), count, kind, RT_AT_ONCE));
+                                   ARRAY(src, wOffsetSrc, hOffsetSrc), count, kind, RT_BLOCKING));
 }

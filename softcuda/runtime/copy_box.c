@@ -82,7 +82,7 @@ RT_API_ptds(cudaMemcpy2D,
              enum cudaMemcpyKind kind),
             (dst, dpitch, src, spitch, width, height, kind))
 {
-    return RT_IN_CONTEXT(copy_2d(dst, dpitch, src, spitch, width, height, kind, RT_AT_ONCE));
+    return RT_IN_CONTEXT(copy_2d(dst, dpitch, src, spitch, width, height, kind, RT_BLOCKING));
 }
 
 RT_API_ptsz(cudaMemcpy2DAsync,
@@ -162,7 +162,7 @@ static CUresult copy_3d(const struct cudaMemcpy3DParms *p, rt_order order)
 
 RT_API_ptds(cudaMemcpy3D, (const struct cudaMemcpy3DParms *p), (p))
 {
-    return RT_IN_CONTEXT(copy_3d(p, RT_AT_ONCE));
+    return RT_IN_CONTEXT(copy_3d(p, RT_BLOCKING));
 }
 
 RT_API_ptsz(cudaMemcpy3DAsync, (const struct cudaMemcpy3DParms *p, cudaStream_t stream),
@@ -207,7 +207,7 @@ static CUresult copy_3d_peer(const struct cudaMemcpy3DPeerParms *p, rt_order ord
 
 RT_API_ptds(cudaMemcpy3DPeer, (const struct cudaMemcpy3DPeerParms *p), (p))
 {
-    return RT_IN_CONTEXT(copy_3d_peer(p, RT_AT_ONCE));
+    return RT_IN_CONTEXT(copy_3d_peer(p, RT_BLOCKING));
 }
 
 RT_API_ptsz(cudaMemcpy3DPeerAsync, (const struct cudaMemcpy3DPeerParms *p, cudaStream_t stream),

@@ -20,7 +20,7 @@ cudaError_t rt_end(CUresult result)
     return result == CUDA_SUCCESS ? cudaSuccess : rt_fail((cudaError_t)result);
 }
 
-void rt_error_forget(void)
+void rt_error_clear(void)
 {
     last_error = cudaSuccess;
 }

@@ -23,7 +23,7 @@ static CUresult fill(void *memory, size_t pitch, int value, size_t width, size_t
 
 RT_API_ptds(cudaMemset, (void *devPtr, int value, size_t count), (devPtr, value, count))
 {
-    return RT_IN_CONTEXT(fill(devPtr, count, value, count, 1, RT_AT_ONCE));
+    return RT_IN_CONTEXT(fill(devPtr, count, value, count, 1, RT_BLOCKING));
 }
 
 RT_API_ptsz(cudaMemsetAsync, (void *devPtr, int value, size_t count, cudaStream_t stream),
@@ -35,7 +35,7 @@ RT_API_ptsz(cudaMemsetAsync, (void *devPtr, int value, size_t count, cudaStream_
 RT_API_ptds(cudaMemset2D, (void *devPtr, size_t pitch, int value, size_t width, size_t height),
             (devPtr, pitch, value, width, height))
 {
-    return RT_IN_CONTEXT(fill(devPtr, pitch, value, width, height, RT_AT_ONCE));
+    return RT_IN_CONTEXT(fill(devPtr, pitch, value, width, height, RT_BLOCKING));
 }
 
 RT_API_ptsz(cudaMemset2DAsync,
@@ -61,7 +61,7 @@ RT_API_ptds(cudaMemset3D,
             (struct cudaPitchedPtr pitchedDevPtr, int value, struct cudaExtent extent),
             (pitchedDevPtr, value, extent))
 {
-    return RT_IN_CONTEXT(fill_3d(pitchedDevPtr, value, extent, RT_AT_ONCE));
+    return RT_IN_CONTEXT(fill_3d(pitchedDevPtr, value, extent, RT_BLOCKING));
 }
 
 RT_API_ptsz(cudaMemset3DAsync,

@@ -76,7 +76,7 @@ cudaError_t rt_end(CUresult result);
 cudaError_t rt_fail(cudaError_t error);
 
 /* Clears the thread's last error after its context was reset. */
-void rt_error_forget(void);
+void rt_error_clear(void);
 
 /* The whole body of a function that forwards to the driver: begin, call, end. */
 #define RT_IN_CONTEXT(call) rt_end((rt_begun = rt_begin()) != CUDA_SUCCESS ? rt_begun : (call))

@@ -22,7 +22,7 @@ static struct variable *variables;
 
 #define RT_ERROR_SYMBOL ((CUresult)cudaErrorInvalidSymbol)
 
-static CUresult make_known(struct variable *variable)
+static CUresult register_variable(struct variable *variable)
 {
     if (variable->is_known)
         return CUDA_SUCCESS;
@@ -46,7 +46,7 @@ __attribute__((visibility("default"))) void gr_cuhost_add_variable(const char *n
     variable->size = size;
     variable->is_managed = kind == GR_CUHOST_MANAGED;
     if (variable->is_managed)
-        (void)make_known(variable);
+        (void)register_variable(variable);
     pthread_mutex_lock(&lock);
     variable->next = variables;
     variables = variable;
@@ -77,7 +77,7 @@ static CUresult find(const void *symbol, size_t *size)
         variable = variable->next;
     if (variable) {
         *size = variable->size;
-        result = make_known(variable);
+        result = register_variable(variable);
     }
     pthread_mutex_unlock(&lock);
     return result;
@@ -140,7 +140,7 @@ RT_API_ptds(cudaMemcpyToSymbol,
              enum cudaMemcpyKind kind),
             (symbol, src, count, offset, kind))
 {
-    return RT_IN_CONTEXT(copy_to(symbol, src, count, offset, kind, RT_AT_ONCE));
+    return RT_IN_CONTEXT(copy_to(symbol, src, count, offset, kind, RT_BLOCKING));
 }
 
 RT_API_ptsz(cudaMemcpyToSymbolAsync,
@@ -155,7 +155,7 @@ RT_API_ptds(cudaMemcpyFromSymbol,
             (void *dst, const void *symbol, size_t count, size_t offset, enum cudaMemcpyKind kind),
             (dst, symbol, count, offset, kind))
 {
-    return RT_IN_CONTEXT(copy_from(dst, symbol, count, offset, kind, RT_AT_ONCE));
+    return RT_IN_CONTEXT(copy_from(dst, symbol, count, offset, kind, RT_BLOCKING));
 }
 
 RT_API_ptsz(cudaMemcpyFromSymbolAsync,
