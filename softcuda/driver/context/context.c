@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Contexts: the list of all, each thread's stack of current ones, and what is asked of the current
- * one. The stack holds handles, not addresses, so that a destroyed context that is still current is
+ * Contexts: the list of all, each thread's stack of current ones, and queries of the current one.
+ * The stack contains handles, not addresses, so that a current context that was destroyed is
  * noticed.
  */
 #include "softcuda/driver/context/context.h"
@@ -80,7 +80,7 @@ CUresult soft_context_start(soft_context **context, CUdevice device, unsigned fl
     return result;
 }
 
-/* ---- The current one ------------------------------------------------------------------------- */
+/* ---- The current context --------------------------------------------------------------------- */
 
 void soft_context_leave_if_current(CUcontext handle)
 {
@@ -141,15 +141,17 @@ void soft_contexts_fail(CUresult error)
     pthread_mutex_unlock(&soft_lock);
 }
 
-/* The context of an argument that may be NULL for the current one. */
+/* The context of an argument where NULL means the current one. */
 static CUresult given_or_current(CUcontext handle, soft_context **context)
 {
     SOFT_TRY(soft_check_init());
     return handle ? soft_context_get(handle, context) : soft_check_context(context);
 }
 
-/* For the few calls that don't mind a current context that was destroyed; *context is then NULL, or
- * that of the primary one. */
+/*
+ * For the few calls that accept a destroyed current context; *context is then NULL or the primary
+ * one's record.
+ */
 static CUresult current_even_destroyed(soft_context **context)
 {
     *context = NULL;
@@ -286,7 +288,7 @@ SOFT_API cuCtxSynchronize(void)
     return cuCtxSynchronize_v2(NULL);
 }
 
-/* The one question about a destroyed context that a GPU's driver answers so. */
+/* The only query of a destroyed context that a GPU driver answers like this. */
 SOFT_API cuCtxGetId(CUcontext ctx, unsigned long long *ctxId)
 {
     soft_context *context;
@@ -319,7 +321,7 @@ SOFT_API cuCtxGetFlags(unsigned int *flags)
         return CUDA_ERROR_INVALID_VALUE;
     pthread_mutex_lock(&soft_lock);
     *flags = context ? context->flags : 0;
-    if (context && context->primary) /* the driver says so of every primary context */
+    if (context && context->primary) /* the driver reports it for every primary context */
         *flags |= CU_CTX_MAP_HOST;
     pthread_mutex_unlock(&soft_lock);
     return CUDA_SUCCESS;
@@ -335,8 +337,10 @@ SOFT_API cuCtxGetStreamPriorityRange(int *leastPriority, int *greatestPriority)
     return CUDA_SUCCESS;
 }
 
-/* As on an H200. Two limits are only read: the most shared memory that a block can have, and
- * whether the context is part of a graphics one. The next one is not supported. */
+/*
+ * As on an H200. Two limits are read-only: the largest shared memory of a block, and whether the
+ * context is part of a graphics context. The next one is not supported.
+ */
 static bool is_read_only_limit(CUlimit limit)
 {
     return limit > CU_LIMIT_PERSISTING_L2_CACHE_SIZE &&
@@ -376,7 +380,8 @@ SOFT_API cuCtxSetLimit(CUlimit limit, size_t value)
     if (limit == CU_LIMIT_MAX_L2_FETCH_GRANULARITY && value > 128)
         return CUDA_ERROR_INVALID_VALUE;
     pthread_mutex_lock(&soft_lock);
-    __atomic_store_n(&context->limits[limit], value, __ATOMIC_RELAXED); /* launches read it */
+    __atomic_store_n(&context->limits[limit], value,
+                     __ATOMIC_RELAXED); /* launches read it without the lock */
     pthread_mutex_unlock(&soft_lock);
     return CUDA_SUCCESS;
 }

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The end of a context: its work, then all that belongs to it, in the order in which one needs the
- * other.
- */
+/* The end of a context: its work, then its objects, in order of their dependencies. */
 #include "softcuda/driver/context/context.h"
 #include "softcuda/driver/memory/peer_access.h"
 
@@ -31,7 +28,7 @@ void soft_context_end(soft_context *context)
     pthread_mutex_lock(&soft_lock);
     soft_context_drain(context);
     pthread_mutex_unlock(&soft_lock);
-    /* Before the streams: a record without streams may begin another context's life. */
+    /* Before the streams, because another context may reuse a record without streams. */
     soft_memory_destroy_all(context);
     soft_peers_forget(context);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is set for the current context and only kept: how its threads wait, and how a GPU would
- * divide its caches. Then the old way to count who uses a context.
+ * Settings of the current context that are only stored: how its threads wait, and how a GPU would
+ * divide its caches. Also the old calls that count the users of a context.
  */
 #include "softcuda/driver/context/context.h"
 
-/* The highest numbers of CUfunc_cache and of CUsharedconfig. */
+/* The highest values of CUfunc_cache and CUsharedconfig. */
 #define LAST_CACHE_CONFIG  3
 #define LAST_SHARED_CONFIG 2
 
@@ -71,7 +71,7 @@ SOFT_API cuCtxSetSharedMemConfig(CUsharedconfig config)
     return set(FOR_SHARED_MEMORY, (unsigned)config, LAST_SHARED_CONFIG);
 }
 
-/* Banks are of four bytes, unless something else was set. */
+/* Banks have four bytes by default. */
 SOFT_API cuCtxGetSharedMemConfig(CUsharedconfig *pConfig)
 {
     unsigned value;
@@ -113,7 +113,7 @@ static bool detach(soft_context *context)
     return was_attached;
 }
 
-/* The last user's call ends the context. */
+/* The call of the last user ends the context. */
 SOFT_API cuCtxDetach(CUcontext ctx)
 {
     soft_context *context;

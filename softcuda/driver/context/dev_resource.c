@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a device or a context has for green contexts to divide. There are none that do. */
+/* Resources that green contexts could divide. No device has them. */
 #include "softcuda/driver/context/context.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a device is: its name, its identity and its attributes. */
+/* Properties of a device: name, identity and attributes. */
 #include "softcuda/driver/soft.h"
 
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #define DEVICE_NAME       "grinterop software CUDA device (no GPU)"
 #define PCI_BUS_ID        "0000:00:%02x.0" /* of no PCI device: these are on no bus */
 #define PCI_BUS_ID_SIZE   13
-#define PCI_DOMAIN_SIZE   5 /* which may be left out */
+#define PCI_DOMAIN_SIZE   5 /* which is optional */
 #define COMPUTE_MAJOR     8
 #define COMPUTE_MINOR     0
 #define MAX_THREADS       1024
@@ -23,7 +23,7 @@ CUresult soft_check_device(CUdevice dev)
     return dev >= 0 && dev < soft_device_count() ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
 }
 
-/* The device, and room for the answer. */
+/* Checks the device, and that there is room for the result. */
 static CUresult query(CUdevice dev, bool has_room)
 {
     CUresult result = soft_check_device(dev);
@@ -71,7 +71,7 @@ SOFT_API cuDeviceGetUuid(CUuuid *uuid, CUdevice dev)
     return cuDeviceGetUuid_v2(uuid, dev);
 }
 
-/* LUIDs are Windows' names of adapters. */
+/* LUIDs exist on Windows only. */
 SOFT_API cuDeviceGetLuid(char *luid, unsigned int *deviceNodeMask, CUdevice dev)
 {
     (void)luid, (void)deviceNodeMask;
@@ -79,7 +79,7 @@ SOFT_API cuDeviceGetLuid(char *luid, unsigned int *deviceNodeMask, CUdevice dev)
     return result != CUDA_SUCCESS ? result : CUDA_ERROR_NOT_SUPPORTED;
 }
 
-/* They share what the machine has. */
+/* The devices share the machine's memory. */
 SOFT_API cuDeviceTotalMem_v2(size_t *bytes, CUdevice dev)
 {
     CUresult result = query(dev, bytes);
@@ -121,7 +121,7 @@ SOFT_API cuDeviceComputeCapability(int *major, int *minor, CUdevice dev)
     return CUDA_SUCCESS;
 }
 
-/* Those that aren't 0. An attribute that exists and isn't listed is 0. */
+/* Attributes that are not 0. One that exists but is not listed is 0. */
 static const struct {
     CUdevice_attribute attribute;
     int value;
@@ -207,16 +207,16 @@ static const struct {
     {CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACECUBEMAP_LAYERED_WIDTH, 32768},
     {CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACECUBEMAP_LAYERED_LAYERS, 2046},
     {CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR, 32},
-    /* The two of cuda.h 11.7 and newer, for 64-bit waits and CU_STREAM_WAIT_VALUE_NOR. */
+    /* Attributes of cuda.h 11.7 and newer, for 64-bit waits and CU_STREAM_WAIT_VALUE_NOR. */
     {(CUdevice_attribute)122, 1},
     {(CUdevice_attribute)123, 1},
     {(CUdevice_attribute)125, 1}, /* CU_DEVICE_ATTRIBUTE_IPC_EVENT_SUPPORTED */
-    /* Those of CUDA 13, for pools on a NUMA node and on the host. */
+    /* Attributes of CUDA 13, for pools on a NUMA node and on the host. */
     {(CUdevice_attribute)142, 1},
     {(CUdevice_attribute)144, 1},
 };
 
-/* The highest number in CUDA 13.0; the numbers below are all taken. */
+/* The highest value in CUDA 13.0; all lower ones are in use. */
 #define LAST_ATTRIBUTE 147
 
 SOFT_API cuDeviceGetAttribute(int *pi, CUdevice_attribute attrib, CUdevice dev)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which devices there are: as many as GR_SOFT_DEVICES says, of which CUDA_VISIBLE_DEVICES chooses
- * some. That one is about the machine's GPUs where nobody asked for devices here: a program that is
- * shown GPU 3, or none, still has its software device.
+ * The list of devices: GR_SOFT_DEVICES sets their number, and CUDA_VISIBLE_DEVICES selects some of
+ * them. Without GR_SOFT_DEVICES that variable refers to the machine's GPUs and is ignored: a
+ * program that may use GPU 3, or none, still has its software device.
  */
 #include "softcuda/driver/context/drawing_uuid.h"
 #include "softcuda/driver/soft.h"
@@ -17,7 +17,7 @@
 
 static int all = 1;
 static int count = 1;
-static int numbers[SOFT_MAX_DEVICES]; /* of the devices that are visible */
+static int numbers[SOFT_MAX_DEVICES]; /* of the visible devices */
 
 int soft_device_count(void)
 {
@@ -50,7 +50,7 @@ static void own_uuid(int number, CUuuid *uuid)
     uuid->bytes[sizeof(uuid->bytes) - 1] += (char)number;
 }
 
-/* The device that draws has Vulkan's, so that programs that match devices by it find them. */
+/* The drawing device has Vulkan's UUID, so that programs that match devices by UUID find it. */
 void soft_device_uuid(int number, CUuuid *uuid)
 {
     if (number != SOFT_DRAWING_DEVICE || !soft_drawing_uuid((unsigned char *)uuid->bytes))
@@ -76,8 +76,8 @@ static bool begins_as(const CUuuid *uuid, const char *entry, size_t length)
 }
 
 /*
- * The device whose UUID begins as the entry does; -1 if none does, or several do. The one that
- * draws keeps its own UUID beside Vulkan's, and Vulkan, which takes its time, is asked last.
+ * The device whose UUID begins with the entry; -1 if no device or several do. The drawing device
+ * also keeps its own UUID. Vulkan is queried last because that takes time.
  */
 static int find_uuid(const char *entry, size_t length)
 {
@@ -85,7 +85,7 @@ static int find_uuid(const char *entry, size_t length)
     int found = -1;
     if (length <= strlen("GPU-"))
         return -1;
-    if (length > UUID_TEXT_SIZE - 1) /* what follows a UUID is not looked at */
+    if (length > UUID_TEXT_SIZE - 1) /* characters after a UUID are ignored */
         length = UUID_TEXT_SIZE - 1;
     for (int number = 0; number < all; number++) {
         own_uuid(number, &uuid);
@@ -106,7 +106,7 @@ static bool is_uuid(const char *entry)
     return strncmp(entry, "GPU-", 4) == 0;
 }
 
-/* What follows a number is not looked at either. */
+/* Characters after a number are ignored as well. */
 static int find_number(const char *entry)
 {
     char *end;
@@ -114,7 +114,7 @@ static int find_number(const char *entry)
     return end != entry && number >= 0 && number < all ? (int)number : -1;
 }
 
-/* An entry that is wrong ends the list, and so does a UUID among numbers or the other way. */
+/* An invalid entry ends the list, and so does a UUID among numbers or a number among UUIDs. */
 static CUresult choose(const char *list)
 {
     bool by_uuid = is_uuid(list);
@@ -135,7 +135,7 @@ static CUresult choose(const char *list)
 
 /* ---- GR_SOFT_DEVICES ------------------------------------------------------------------------- */
 
-/* False if it does not say. */
+/* False if the variable does not set it. */
 static bool read_number_of_devices(void)
 {
     const char *text = secure_getenv("GR_SOFT_DEVICES");
@@ -146,7 +146,7 @@ static bool read_number_of_devices(void)
         all = text[0] - '0';
     else
         soft_log(SOFT_WARN,
-                 "GR_SOFT_DEVICES is \"%.40s\", no number from 1 to %d: there is 1 device", text,
+                 "GR_SOFT_DEVICES is \"%.40s\", not a number from 1 to %d: using 1 device", text,
                  SOFT_MAX_DEVICES);
     return is_number;
 }

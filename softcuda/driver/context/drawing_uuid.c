@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lavapipe's UUID is made of Mesa's version, and how has changed from version to version: it is
- * asked for, not made again. The instance for that stays: with the last one Vulkan's loader unloads
- * the drivers, and lavapipe leaves threads and memory of its own behind.
+ * lavapipe derives its UUID from Mesa's version, differently from version to version, so Vulkan is
+ * queried for it. The instance for that is kept: destroying the last one makes Vulkan's loader
+ * unload the drivers, and lavapipe leaves threads and memory behind.
  */
 #include "softcuda/driver/context/drawing_uuid.h"
 
@@ -34,7 +34,7 @@ struct vulkan {
 
 #define GET(vulkan, name) ((PFN_##name)(vulkan)->get((vulkan)->instance, #name))
 
-/* Type and driver say that it is lavapipe; one of Vulkan 1.1 does not know its driver's number. */
+/* Type and driver ID identify lavapipe; Vulkan 1.1 has no driver ID. */
 static bool look_at(const struct vulkan *vulkan, VkPhysicalDevice device)
 {
     VkPhysicalDeviceDriverProperties driver = {
@@ -97,7 +97,7 @@ static void ask_vulkan(void)
 bool soft_drawing_uuid(unsigned char uuid[SOFT_UUID_SIZE])
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    static _Thread_local bool asking; /* a layer of Vulkan's may ask for CUDA's devices itself */
+    static _Thread_local bool asking; /* a Vulkan layer may query CUDA's devices itself */
     if (asking)
         return false;
     asking = true;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Each device's primary context: alive while it is retained, with the same handle each time. */
+/* Each device's primary context: alive while it is retained, always with the same handle. */
 #include "softcuda/driver/context/context.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* taken before soft_lock */
@@ -56,7 +56,7 @@ SOFT_API cuDevicePrimaryCtxRelease_v2(CUdevice dev)
     return result;
 }
 
-/* Whoever retained it still has to release it. */
+/* Contexts that were retained still have to be released. */
 SOFT_API cuDevicePrimaryCtxReset_v2(CUdevice dev)
 {
     SOFT_TRY(soft_check_device(dev));

@@ -17,7 +17,7 @@ typedef struct {
     uint64_t start;
 } status;
 
-/* Fields 3, 20 and 22; the second is a name in parentheses, which may hold anything. */
+/* Reads fields 3, 20 and 22. The second is a name in parentheses, which may contain anything. */
 static bool parse(const char *text, status *found)
 {
     const char *behind = strrchr(text, ')');
@@ -52,7 +52,7 @@ uint64_t soft_process_own_start(void)
     return start;
 }
 
-/* A process is also a zombie while its first thread has ended and others go on. */
+/* A process is also a zombie if its first thread has ended while others run. */
 bool soft_process_has_ended(pid_t process, uint64_t start)
 {
     if (kill(process, 0) != 0 && errno == ESRCH)

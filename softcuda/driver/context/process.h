@@ -10,8 +10,10 @@
 /* Start time of this process, in ticks since boot; 0 if /proc does not provide it. */
 uint64_t soft_process_own_start(void);
 
-/* Whether the process that began then has ended, also if nobody has waited for it yet. A start of 0
- * is any. False where it cannot be known. */
+/*
+ * Whether the process with this start time has ended, even if it was not waited for. A start of 0
+ * matches any. False if it cannot be determined.
+ */
 bool soft_process_has_ended(pid_t process, uint64_t start);
 
 #endif

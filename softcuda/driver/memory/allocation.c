@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cuMemCreate and its relatives: memory that has no address until cuMemMap gives it one. Each
- * allocation is a file, so that one may be mapped twice, and given to OpenGL, Vulkan or another
- * process.
+ * cuMemCreate and related calls: memory without an address until cuMemMap maps it. Each allocation
+ * is a file, so that it can be mapped twice and shared with OpenGL, Vulkan or another process.
  */
 #include "softcuda/driver/memory/allocation.h"
 #include "softcuda/driver/memory/device_memory.h"
@@ -18,7 +17,7 @@ static const void *as_pointer(CUmemGenericAllocationHandle handle)
 
 /* ---- Life ------------------------------------------------------------------------------------ */
 
-/* An allocation with one holder, which takes the file over. */
+/* An allocation with one holder, which owns the file. */
 static CUresult start(const soft_memfd *file, size_t size, size_t booked,
                       const CUmemAllocationProp *prop, CUmemGenericAllocationHandle *handle)
 {
@@ -37,7 +36,7 @@ static CUresult start(const soft_memfd *file, size_t size, size_t booked,
     return CUDA_SUCCESS;
 }
 
-/* Its handle stays the same number while it is mapped, even without a holder. */
+/* The handle stays valid while the memory is mapped, even without a holder. */
 static void end_if_unused_locked(soft_allocation *allocation)
 {
     if (allocation->holders > 0 || allocation->mappings > 0)
@@ -89,7 +88,7 @@ CUresult soft_allocation_check_location(const CUmemLocation *location)
         return soft_check_device(location->id);
     /* HOST, HOST_NUMA and HOST_NUMA_CURRENT, which an older cuda.h lacks. */
     return type >= 2 && type <= 4
-               ? soft_unsupported(&logged, "virtual memory management of the host's memory")
+               ? soft_unsupported(&logged, "virtual memory management of host memory")
                : CUDA_ERROR_INVALID_VALUE;
 }
 
@@ -105,7 +104,7 @@ static CUresult check_properties(const CUmemAllocationProp *prop)
     SOFT_TRY(soft_allocation_check_location(&prop->location));
     if (types & (windows | fabric))
         return soft_unsupported(&logged_handle,
-                                "memory with a shareable handle that is no file descriptor");
+                                "memory with a shareable handle other than a file descriptor");
     if (prop->allocFlags.usage || prop->allocFlags.gpuDirectRDMACapable)
         return soft_unsupported(&logged_use,
                                 "memory for sparse arrays, decompression or GPUDirect RDMA");
@@ -121,7 +120,7 @@ SOFT_API cuMemGetAllocationGranularity(size_t *granularity, const CUmemAllocatio
     if (!granularity || !prop || !is_known)
         return CUDA_ERROR_INVALID_VALUE;
     CUmemAllocationProp anywhere = *prop;
-    anywhere.location.id = 0; /* which the real driver does not look at */
+    anywhere.location.id = 0; /* the real driver ignores it */
     CUresult result = check_properties(&anywhere);
     if (result == CUDA_SUCCESS)
         *granularity = SOFT_GRANULARITY;
@@ -144,7 +143,7 @@ SOFT_API cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *prop,
     return result;
 }
 
-/* ---- Create and release ---------------------------------------------------------------------- */
+/* ---- Creating and releasing ------------------------------------------------------------------ */
 
 static CUresult create(size_t size, const CUmemAllocationProp *prop,
                        CUmemGenericAllocationHandle *handle)
@@ -166,7 +165,7 @@ static CUresult create(size_t size, const CUmemAllocationProp *prop,
     return result;
 }
 
-/* Compression is a wish, which this device doesn't grant; the properties tell. */
+/* Compression is optional: this device does not compress, and the properties report that. */
 SOFT_API cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size,
                      const CUmemAllocationProp *prop, unsigned long long flags)
 {
@@ -242,8 +241,10 @@ static CUresult import(int fd, CUmemGenericAllocationHandle *handle)
     return result;
 }
 
-/* The descriptor stays the application's. The memory stays where it is. Of other drivers' memory
- * there is as much as whole granules can map. */
+/*
+ * The application keeps the descriptor and the memory its place. Another driver's memory has the
+ * size that whole granules can map.
+ */
 SOFT_API cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle, void *osHandle,
                                         CUmemAllocationHandleType shHandleType)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory of cuMemCreate, as allocation.c keeps it for the address space, virtual_memory.c. */
+/* Memory of cuMemCreate, which allocation.c provides to virtual_memory.c. */
 #ifndef GR_SOFTCUDA_DRIVER_ALLOCATION_H
 #define GR_SOFTCUDA_DRIVER_ALLOCATION_H
 
 #include "softcuda/driver/memory/memfd.h"
 
-/* What sizes, offsets and addresses are multiples of: 2 MiB, as on GPUs. */
+/* The unit of sizes, offsets and addresses: 2 MiB, as on GPUs. */
 #define SOFT_GRANULARITY ((size_t)2 << 20)
 
 typedef struct {
@@ -13,22 +13,24 @@ typedef struct {
     CUmemAllocationProp prop;
     soft_memfd file;
     size_t size;
-    size_t booked;     /* bytes on the device's account: none for imported memory */
-    unsigned holders;  /* cuMemRelease ends one */
-    unsigned mappings; /* the memory lives while it has either */
+    size_t booked;     /* bytes counted for the device; 0 for imported memory */
+    unsigned holders;  /* each cuMemRelease removes one */
+    unsigned mappings; /* holders and mappings keep the memory alive */
 } soft_allocation;
 
-/* The allocation with one mapping more, or NULL for what is no handle of one. */
+/* Adds a mapping to the allocation; NULL for an invalid handle. */
 soft_allocation *soft_allocation_map(CUmemGenericAllocationHandle handle);
 
-/* Ends one mapping. */
+/* Removes a mapping. */
 void soft_allocation_unmap(soft_allocation *allocation);
 
-/* One holder more, for an allocation that is mapped. */
+/* Adds a holder to a mapped allocation. */
 void soft_allocation_hold(soft_allocation *allocation);
 
-/* Checks where memory is to be, or accessed from: CUDA_ERROR_INVALID_DEVICE for what is no device,
- * CUDA_ERROR_NOT_SUPPORTED, with a line, for the host. */
+/*
+ * Checks a location of memory or of an access. CUDA_ERROR_INVALID_DEVICE for an invalid device;
+ * CUDA_ERROR_NOT_SUPPORTED, with a message, for the host.
+ */
 CUresult soft_allocation_check_location(const CUmemLocation *location);
 
 #endif

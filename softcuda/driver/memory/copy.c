@@ -9,7 +9,7 @@
 typedef struct {
     const void *address;
     CUmemorytype type;
-    const soft_context *party; /* NULL: as copy_party says */
+    const soft_context *party; /* NULL: see copy_party() */
 } linear_side;
 
 static CUresult copy_sides(linear_side to, linear_side from, size_t size, CUstream handle,

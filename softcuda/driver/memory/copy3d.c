@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* 2D and 3D copies: a 2D copy is a 3D one with one plane. */
+/* 2D and 3D copies. A 2D copy is a 3D copy with one plane. */
 #include "softcuda/driver/memory/copy.h"
 
 /* One side as the application describes it. */
@@ -7,21 +7,21 @@ typedef struct {
     CUmemorytype type;
     const void *host;
     CUdeviceptr device;
-    size_t pitch;  /* bytes from row to row; 0: as short as x and the copy's width allow */
-    size_t height; /* rows from plane to plane; 0: likewise */
+    size_t pitch;  /* bytes between rows; 0: the minimum for x and the copy's width */
+    size_t height; /* rows between planes; 0: likewise */
     CUarray array;
     size_t x, y, z;
     const soft_context *party;
 } described_side;
 
-/* *sum += a * b; false when that doesn't fit. */
+/* *sum += a * b; false on overflow. */
 static bool add_product(size_t *sum, size_t a, size_t b)
 {
     size_t product;
     return !__builtin_mul_overflow(a, b, &product) && !__builtin_add_overflow(*sum, product, sum);
 }
 
-/* Finds the pitch and the height, of which 0 means packed; false if one is too small. */
+/* Replaces a pitch or height of 0, which means packed. False if one is too small. */
 static bool resolve_pitch(const described_side *described, const copy_block *block, size_t *pitch,
                           size_t *height)
 {
@@ -33,7 +33,7 @@ static bool resolve_pitch(const described_side *described, const copy_block *blo
     return row <= *pitch && rows <= *height;
 }
 
-/* Where the side begins, and how many bytes from there its last one is. */
+/* Finds the first byte of the side, and the number of bytes up to its last. */
 static CUresult resolve_side(const described_side *described, const copy_block *block,
                              copy_side *side)
 {
@@ -136,7 +136,7 @@ SOFT_API_ptds(cuMemcpy2D_v2, (const CUDA_MEMCPY2D *pCopy), (pCopy))
     return copy_2d(pCopy, NULL, false);
 }
 
-/* For pitches that the aligned one may refuse; here it refuses none. */
+/* For pitches that the aligned call may refuse. This driver refuses none. */
 SOFT_API_ptds(cuMemcpy2DUnaligned_v2, (const CUDA_MEMCPY2D *pCopy), (pCopy))
 {
     return copy_2d(pCopy, NULL, false);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The copy engine. When a call returns is what NVIDIA documents as "API synchronization behavior":
- * what is only allowed to be late there is late here, so that a program that lacks a wait shows it.
+ * The copy engine. Calls return as NVIDIA documents under "API synchronization behavior". Whatever
+ * may be late by that is late here, so that a missing wait in a program shows.
  */
 #include "softcuda/driver/memory/copy.h"
 #include "softcuda/driver/kernel/fault.h"
@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/* A synchronous copy from pageable memory returns before its end if it isn't larger than this. */
+/* A synchronous copy of at most this many bytes from pageable memory returns before its end. */
 #define EARLY_RETURN_LIMIT 65536
 
 static enum copy_place place_of(const soft_range *range)
@@ -79,7 +79,7 @@ static CUresult push_and_wait(soft_stream *stream, const copy_block *block)
     return result == CUDA_SUCCESS ? soft_stream_wait(stream) : result;
 }
 
-/* Takes the source's bytes now, into the task's own record. */
+/* Copies the source into the task at once. */
 static CUresult push_staged(soft_stream *stream, const copy_block *block, size_t bytes)
 {
     soft_task *task = soft_task_new(sizeof(*block) + bytes);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Device memory: plain pages of the process, filled with a poison byte and out of reach once
- * freed. */
+/*
+ * Device memory: pages of the process, filled with a poison byte, inaccessible after they are
+ * freed.
+ */
 #include "softcuda/driver/memory/device_memory.h"
 #include "softcuda/driver/memory/ipc_export.h"
 #include "softcuda/driver/memory/managed_advice.h"
@@ -10,7 +12,7 @@
 
 static _Atomic size_t in_use[SOFT_MAX_DEVICES];
 
-/* What the driver keeps of the device's memory for itself: 552 MB of an H200's 150 GB. */
+/* The driver's own share of device memory: 552 MB of an H200's 150 GB. */
 #define OWN_PART 256
 
 /* The bytes that applications can use. */

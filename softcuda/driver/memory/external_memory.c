@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * External memory: cuImportExternalMemory of file descriptors, and buffers mapped onto it. Each
- * mapped buffer, and each array, is a view of its own, so destroying the imported memory takes
- * nothing from them.
+ * External memory: cuImportExternalMemory of file descriptors, and buffers mapped from it. Each
+ * mapped buffer or array is a view of its own, which outlives the imported memory.
  */
 #include "softcuda/driver/memory/device_memory.h"
 #include "softcuda/driver/memory/external_memory.h"
@@ -16,7 +15,7 @@ static void end_external(void *object);
 static soft_owned_list externals = {
     .kind = SOFT_KIND_EXTERNAL_MEMORY, .end = end_external, .lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* Ends one whose handle has ended. */
+/* Destroys an object whose handle was removed. */
 static void end_external(void *object)
 {
     soft_external *external = object;
@@ -71,9 +70,10 @@ static CUresult check_type(CUexternalMemoryHandleType type)
     static int logged;
     if (type == CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD)
         return CUDA_SUCCESS;
-    /* The last, 9, is the dma-buf of CUDA 13.0. */
+    /* 9 is the dma-buf of CUDA 13.0, the last value. */
     return type >= CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_WIN32 && (unsigned)type <= 9
-               ? soft_unsupported(&logged, "external memory of Windows, NvSciBuf or a dma-buf")
+               ? soft_unsupported(&logged,
+                                  "external memory of Windows, of NvSciBuf or from a dma-buf")
                : CUDA_ERROR_INVALID_VALUE;
 }
 
@@ -88,7 +88,7 @@ static CUresult open_file(const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *descriptor, so
     return CUDA_ERROR_INVALID_VALUE;
 }
 
-/* Of Vulkan's memory on another device the real driver takes what one buffer has to itself. */
+/* From Vulkan memory on another device the real driver only accepts dedicated memory. */
 static CUresult check_device(const soft_context *context,
                              const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *descriptor,
                              soft_external *external)
@@ -98,18 +98,17 @@ static CUresult check_device(const soft_context *context,
     if (!external->is_elsewhere || external->file.is_own ||
         (descriptor->flags & CUDA_EXTERNAL_MEMORY_DEDICATED))
         return CUDA_SUCCESS;
-    soft_log(
-        SOFT_WARN,
-        "cuImportExternalMemory: Vulkan's memory is on device %d, the context on device %d, and "
-        "CUDA_EXTERNAL_MEMORY_DEDICATED is not given",
-        external->file.device, number);
+    soft_log(SOFT_WARN,
+             "cuImportExternalMemory: the Vulkan memory is on device %d, the context on device %d, "
+             "and CUDA_EXTERNAL_MEMORY_DEDICATED is not set",
+             external->file.device, number);
     soft_memfd_close(&external->file);
     return CUDA_ERROR_UNKNOWN;
 }
 
 /*
- * With success the descriptor is the driver's, which needs it no longer and closes it at once: a
- * program that goes on using its number fails soon.
+ * After a success the driver owns the descriptor, does not need it any more and closes it at once,
+ * so that a program that continues to use it fails soon.
  */
 static CUresult import(soft_context *context, const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *descriptor,
                        CUexternalMemory *handle)

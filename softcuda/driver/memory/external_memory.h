@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Imported memory, as external_memory.c keeps it for external_image.c. */
+/* Imported memory, which external_memory.c provides to external_image.c. */
 #ifndef GR_SOFTCUDA_DRIVER_EXTERNAL_MEMORY_H
 #define GR_SOFTCUDA_DRIVER_EXTERNAL_MEMORY_H
 
@@ -9,19 +9,21 @@
 typedef struct {
     soft_owned owned;
     soft_memfd file;
-    size_t size;       /* as the application gave it */
+    size_t size;       /* as the application passed it */
     bool is_elsewhere; /* on another device than its context */
 } soft_external;
 
 /*
- * Checks the current context and finds imported memory by its handle, or gives
- * CUDA_ERROR_INVALID_HANDLE.
+ * Checks the current context and finds imported memory by its handle. CUDA_ERROR_INVALID_HANDLE if
+ * there is none.
  */
 CUresult soft_external_get(CUexternalMemory handle, soft_external **external);
 
-/* A view of a part of it, known as a range, which has the memory's context and this owner (NULL:
- * what cuMemFree may free). It keeps the bytes alive by itself. CUDA_ERROR_INVALID_VALUE if the
- * part isn't inside. */
+/*
+ * Maps a view of a part, and adds it as a range with the memory's context and this owner (NULL:
+ * cuMemFree can free it). The view keeps the bytes alive. CUDA_ERROR_INVALID_VALUE if the part is
+ * not inside.
+ */
 CUresult soft_external_map(const soft_external *external, uint64_t offset, uint64_t size,
                            void *owner, unsigned char **bytes);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fills with 1-, 2- and 4-byte elements, linear and 2D. */
+/* Fills with elements of 1, 2 and 4 bytes, linear and 2D. */
 #include "softcuda/driver/memory/copy.h"
 #include "softcuda/driver/kernel/fault.h"
 #include "softcuda/driver/memory/peer_access.h"
@@ -8,7 +8,7 @@
 
 typedef struct {
     unsigned char *address;
-    size_t pitch; /* bytes from row to row */
+    size_t pitch; /* bytes between rows */
     size_t width; /* elements */
     size_t height;
     uint32_t value;
@@ -39,7 +39,7 @@ static void run_fill(void *copy)
     soft_work_end();
 }
 
-/* Checks the block, and finds out where its memory is. No fill goes by way of the host. */
+/* Checks the block and finds the place of its memory. Fills never use the host. */
 static CUresult check(const fill_block *block, const soft_context *context, enum copy_place *place)
 {
     soft_range range;
@@ -56,7 +56,9 @@ static CUresult check(const fill_block *block, const soft_context *context, enum
     return copy_find_place(block->address, extent, CU_MEMORYTYPE_DEVICE, context, place);
 }
 
-/* A synchronous fill only waits if the host can see the memory, or asked for it. */
+/*
+ * A synchronous fill waits only if the host can access the memory or the application requested it.
+ */
 static CUresult fill(CUdeviceptr to, size_t pitch, uint32_t value, unsigned element, size_t width,
                      size_t height, CUstream handle, bool asynchronous)
 {

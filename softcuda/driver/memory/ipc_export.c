@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory of cuMemAlloc for other processes. It begins as pages of this process alone, which are the
- * fastest; who asks for its handle has them replaced by a file's, at the same addresses.
+ * Shares cuMemAlloc memory with other processes. The memory starts as private pages, which are the
+ * fastest. The first request for a handle replaces them by the pages of a file, at the same
+ * addresses.
  */
 #include "softcuda/driver/memory/ipc_export.h"
 #include "softcuda/driver/memory/ipc_handle.h"
@@ -12,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Memory that others may open. */
+/* Memory that other processes can open. */
 typedef struct exported {
     struct exported *next;
     const unsigned char *base;
@@ -21,7 +22,7 @@ typedef struct exported {
     soft_ipc_handle handle;
 } exported;
 
-/* The first is held while streams are waited for, the second by cuMemFree, too. */
+/* `exporting` is held while waiting for streams; cuMemFree takes `lock` as well. */
 static pthread_mutex_t exporting = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static exported *all;
@@ -36,7 +37,7 @@ static bool is_idle_locked(void)
     return true;
 }
 
-/* With soft_lock held no task starts: none writes between the copy and the exchange. */
+/* soft_lock prevents tasks from starting, so nothing writes between the copy and the exchange. */
 static bool share_pages(const soft_range *range, const soft_memfd *file)
 {
     pthread_mutex_lock(&soft_lock);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a process shares with others of its user, found by way of /proc. */
+/* Opens objects that other processes of the same user share, through /proc. */
 #include "softcuda/driver/memory/ipc_handle.h"
 
 #include <fcntl.h>
@@ -23,7 +23,9 @@ CUresult soft_ipc_describe(uint32_t magic, const soft_memfd *file, size_t start,
     return CUDA_SUCCESS;
 }
 
-/* Looks before it opens: the number may be a device's by now, where an open does something. */
+/*
+ * Checks the type before opening: by now the number may belong to a device, whose open has effects.
+ */
 static int open_of_process(const soft_ipc_handle *handle)
 {
     char path[64];

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The 64 bytes by which a process finds what another one of the same user shares: a descriptor of
- * that process, and what tells its file from all others. Anybody may have written them.
+ * The 64 bytes that identify an object shared with processes of the same user: a descriptor number
+ * of its process, and data that identify its file. They come from another process and may contain
+ * anything.
  */
 #ifndef GR_SOFTCUDA_DRIVER_IPC_HANDLE_H
 #define GR_SOFTCUDA_DRIVER_IPC_HANDLE_H
 
 #include "softcuda/driver/memory/memfd.h"
 
-/* What a handle is of. */
+/* The type of the object. */
 #define SOFT_IPC_MEMORY 0x6d637069u /* "ipcm" */
 #define SOFT_IPC_EVENT  0x65637069u /* "ipce" */
 
 typedef struct {
     uint32_t magic;
     int32_t process;
-    int32_t fd; /* of that process */
+    int32_t fd; /* in that process */
     uint32_t reserved;
     uint64_t inode;
     uint64_t start; /* of the object in the file's data */
@@ -25,12 +26,14 @@ typedef struct {
 
 _Static_assert(sizeof(soft_ipc_handle) <= CU_IPC_HANDLE_SIZE, "an application's handle is larger");
 
-/* Names a file of the process, and describes a part of its data. CUDA_ERROR_OPERATING_SYSTEM. */
+/* Names the process's file and describes a part of its data. CUDA_ERROR_OPERATING_SYSTEM. */
 CUresult soft_ipc_describe(uint32_t magic, const soft_memfd *file, size_t start, size_t size,
                            soft_ipc_handle *handle);
 
-/* Opens what it describes in another process. CUDA_ERROR_INVALID_CONTEXT if that is this process,
- * CUDA_ERROR_INVALID_VALUE if nothing is there, or something else. */
+/*
+ * Opens the described file of another process. CUDA_ERROR_INVALID_CONTEXT if it is this process,
+ * CUDA_ERROR_INVALID_VALUE if the file is missing or another one.
+ */
 CUresult soft_ipc_open(uint32_t magic, const soft_ipc_handle *handle, const char *call,
                        soft_memfd *file);
 

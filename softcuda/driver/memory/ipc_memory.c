@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory of other processes: a view of their file, for one context of each device. */
+/* Memory of other processes: a view of their file, for one context per device. */
 #include "softcuda/driver/memory/device_memory.h"
 #include "softcuda/driver/memory/ipc_handle.h"
 
@@ -93,7 +93,7 @@ SOFT_API cuIpcOpenMemHandle(CUdeviceptr *pdptr, CUipcMemHandle handle, unsigned 
 
 /* ---- The end --------------------------------------------------------------------------------- */
 
-/* The memory has left the list. */
+/* The object was removed from the list. */
 static void end(opened *o)
 {
     soft_range range;
@@ -102,7 +102,10 @@ static void end(opened *o)
     free(o);
 }
 
-/* The memory whose last hold this was, taken off the list; false if none starts there. */
+/*
+ * Removes a hold. If it was the last one, removes the object from the list and returns it in *last.
+ * False if no object starts there.
+ */
 static bool drop_hold(const unsigned char *base, opened **last)
 {
     pthread_mutex_lock(&lock);
@@ -117,7 +120,7 @@ static bool drop_hold(const unsigned char *base, opened **last)
     return o;
 }
 
-/* As cuMemFree, waits for the work that may still use the memory. */
+/* Like cuMemFree, waits for work that may still use the memory. */
 SOFT_API cuIpcCloseMemHandle(CUdeviceptr dptr)
 {
     SOFT_TRY(soft_check_context(NULL));

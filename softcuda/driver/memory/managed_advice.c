@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The advice about managed memory: a list of spans of pages by address, which do not overlap. */
+/* Advice about managed memory: a list of spans of pages, sorted by address, without overlaps. */
 #include "softcuda/driver/memory/managed_advice.h"
 
 #include <stdlib.h>
@@ -21,7 +21,7 @@ static void to_pages(uintptr_t *first, uintptr_t *end)
     *end = (*end + PAGE - 1) & ~(PAGE - 1);
 }
 
-/* A span at the link; NULL when there is no memory. */
+/* Inserts a span at the link; NULL if memory is out. */
 static span *insert(span **link, uintptr_t first, uintptr_t end, const soft_advice *advice)
 {
     span *made = malloc(sizeof(*made));
@@ -36,7 +36,7 @@ static span *insert(span **link, uintptr_t first, uintptr_t end, const soft_advi
     return made;
 }
 
-/* So that a span begins at the address, if one lies over it. */
+/* Splits the span that contains the address, so that one begins there. */
 static bool split(uintptr_t at)
 {
     for (span *one = spans; one && one->first < at; one = one->next) {
@@ -49,7 +49,7 @@ static bool split(uintptr_t at)
     return true;
 }
 
-/* So that spans cover all from first up to end. */
+/* Adds spans so that they cover [first, end). */
 static bool cover(uintptr_t first, uintptr_t end)
 {
     span **link = &spans;
@@ -116,7 +116,7 @@ soft_advice soft_advice_get(uintptr_t first, uintptr_t end)
     return found;
 }
 
-/* Allocations begin in pages of their own. */
+/* Allocations start at pages of their own. */
 void soft_advice_forget(const void *base, size_t size)
 {
     uintptr_t first = (uintptr_t)base, end = first + size;

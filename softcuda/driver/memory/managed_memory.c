@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Advice about managed memory. All of it is where the host and all devices reach it, so advice is
- * checked and kept, and no more.
+ * Advice about managed memory. The host and all devices can access all of it anyway, so advice is
+ * only checked and stored.
  */
 #include "softcuda/driver/memory/managed_advice.h"
 #include "softcuda/driver/memory/managed_memory.h"
 
-/* ---- What a call names ----------------------------------------------------------------------- */
+/* ---- Arguments ------------------------------------------------------------------------------- */
 
 CUresult soft_managed_check(CUdeviceptr pointer, size_t size)
 {
@@ -85,7 +85,7 @@ static void take_advice(soft_advice *advice, const void *how)
     }
 }
 
-/* The place is looked at where the advice is about one; nodes do not access memory. */
+/* Checks the place if the advice concerns one. NUMA nodes do not access memory. */
 static CUresult check_advice(const struct advise *given)
 {
     switch (given->advice) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What comes next with managed memory: prefetches, alone and in batches, bytes that nobody needs
- * any more, and who will use it. A prefetch is noted and moves nothing.
+ * Announcements about managed memory: prefetches, singly and in batches, discarded bytes, and the
+ * user of an attached range. A prefetch is stored but moves nothing.
  */
 #include "softcuda/driver/memory/managed_advice.h"
 #include "softcuda/driver/memory/managed_memory.h"
@@ -49,13 +49,13 @@ SOFT_API_ptsz(cuMemPrefetchAsync_v2,
 /* ---- Batches --------------------------------------------------------------------------------- */
 
 #if CUDA_VERSION >= 13000
-/* Which ranges, and to which of the places each of them goes. */
+/* Ranges, and the place of each. */
 struct batch {
     const CUdeviceptr *pointers;
     const size_t *sizes;
     size_t count;
     const CUmemLocation *places;
-    const size_t *first_of; /* each place's first range */
+    const size_t *first_of; /* the index of each place's first range */
     size_t place_count;
 };
 
@@ -79,7 +79,7 @@ static CUresult check_places(const struct batch *batch)
         return CUDA_ERROR_INVALID_VALUE;
     CUresult result = CUDA_SUCCESS;
     for (size_t i = 0; i < batch->place_count && result == CUDA_SUCCESS; i++) {
-        /* A place without ranges is none that a GPU refuses. */
+        /* A place without ranges is rejected, as on a GPU. */
         if (batch->first_of[i] >= batch->count ||
             (i > 0 && batch->first_of[i] < batch->first_of[i - 1]))
             return CUDA_ERROR_INVALID_VALUE;
@@ -114,8 +114,10 @@ SOFT_API_ptsz(cuMemPrefetchBatchAsync,
     return prefetch_batch(&batch, flags, hStream);
 }
 
-/* Discarded bytes may still be read, as anything: here they are poison, when the stream comes to
- * it. */
+/*
+ * Discarded bytes may be read as anything. Here they become poison when the stream reaches the
+ * discard.
+ */
 static void run_discard(void *copy)
 {
     const soft_range *part = copy;
@@ -159,7 +161,7 @@ SOFT_API_ptsz(cuMemDiscardAndPrefetchBatchAsync,
 
 /* ---- Streams --------------------------------------------------------------------------------- */
 
-/* To attach memory says who will use it; every thread and device may here, whatever was said. */
+/* Attaching announces who will use the memory. Here every thread and device can use it anyway. */
 SOFT_API_ptsz(cuStreamAttachMemAsync,
               (CUstream hStream, CUdeviceptr dptr, size_t length, unsigned int flags),
               (hStream, dptr, length, flags))

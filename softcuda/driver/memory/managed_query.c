@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What has been said about managed memory, as cuMemRangeGetAttribute tells it. */
+/* cuMemRangeGetAttribute: the advice about managed memory. */
 #include "softcuda/driver/memory/managed_advice.h"
 #include "softcuda/driver/memory/managed_memory.h"
 
 #include <string.h>
 
-/* The newer attributes, which an older cuda.h lacks: a place as two numbers. */
+/* Newer attributes that an older cuda.h lacks: a place as two numbers. */
 enum {
     PREFERRED_LOCATION_TYPE = 5,
     PREFERRED_LOCATION_ID = 6,

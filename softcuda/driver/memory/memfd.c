@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory that is shared by a file descriptor: the file, its header, and its check. */
+/* Memory that is shared by a file descriptor: the file, its header, and the check of both. */
 #include "softcuda/driver/memory/memfd.h"
 
 #include <fcntl.h>
@@ -8,39 +8,41 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What Mesa 22 to 25 write at the start of the file. The 8 bytes just before the data repeat the
- * offset; that is how Mesa finds the start of a mapping again when it frees memory. */
+/*
+ * Mesa 22 to 25 write this at the start of the file. The 8 bytes before the data repeat the offset;
+ * Mesa uses them to find the start of a mapping when it frees memory.
+ */
 typedef struct {
     uint64_t size; /* of the file */
     uint64_t offset;
     unsigned char uuid[16];
 } header;
 
-/* Behind it, in this driver's files only, since Mesa's are all on one device. */
+/* Follows the header in this driver's files only, because all Mesa memory is on one device. */
 typedef struct {
     char name[12];
     uint32_t device;
 } mark;
 
-/* And behind that, zeros or what soft_memfd_set_name() wrote. */
+/* Follows the mark: zeros, or the name of soft_memfd_set_name(). */
 #define NAME_OFFSET (sizeof(header) + sizeof(mark))
 
 static const char mark_name[12] = "grinterop";
 
 /*
- * The first bytes of SHA1("llvmpipe"). Mesa imports only files that have its own number here.
- * Builds from Mesa's git repository add their commit to the text, so they don't take this driver's
- * memory; that direction needs a release. What is imported here may have any number.
+ * The first bytes of SHA1("llvmpipe"). Mesa only imports files with its own UUID. Builds from
+ * Mesa's git repository add their commit to the text, so they reject this driver's memory;
+ * importing into Mesa needs a release. This driver accepts any UUID.
  */
 static const unsigned char mesa_uuid[16] = {0x6c, 0xb9, 0xee, 0x07, 0x4a, 0x0b, 0xad, 0x7b,
                                             0x01, 0x2e, 0x1b, 0xe9, 0x69, 0x7e, 0x53, 0x0f};
 
-/* llvmpipe wants some bytes more than a buffer has. */
+/* llvmpipe needs a few more bytes than the buffer has. */
 #define ROOM_FOR_MESA 64
 
-/* ---- The driver's own ------------------------------------------------------------------------ */
+/* ---- Own files ------------------------------------------------------------------------------- */
 
-/* Data begin at a page, which AArch64's kernels may have of 64 KiB. */
+/* Data begin at a page boundary. AArch64 kernels may have pages of 64 KiB. */
 static size_t data_offset(void)
 {
     return (size_t)sysconf(_SC_PAGESIZE);
@@ -49,7 +51,7 @@ static size_t data_offset(void)
 static bool fill(int fd, size_t size, int device)
 {
     size_t offset = data_offset(), whole = offset + size + ROOM_FOR_MESA;
-    /* All pages now: a page that is missing at an access would end the process. */
+    /* Allocates all pages now: a missing page would kill the process at an access. */
     if (posix_fallocate(fd, 0, (off_t)whole) != 0)
         return false;
     unsigned char *bytes = mmap(NULL, whole, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -92,9 +94,9 @@ bool soft_memfd_has_name(const soft_memfd *file, const unsigned char name[SOFT_M
            memcmp(found, name, sizeof(found)) == 0;
 }
 
-/* ---- An application's ------------------------------------------------------------------------ */
+/* ---- Foreign files --------------------------------------------------------------------------- */
 
-/* Anybody may have written it. */
+/* Any process may have written it. */
 static void read_mark(int fd, soft_memfd *file)
 {
     mark found;
@@ -106,8 +108,8 @@ static void read_mark(int fd, soft_memfd *file)
 }
 
 /*
- * NULL, or what is wrong with it. The seals come first: without them another process can still take
- * away what the size says is there.
+ * NULL, or the reason why the file is unusable. Checks the seals first: without them another
+ * process could still shrink the file.
  */
 static const char *inspect(int fd, soft_memfd *file)
 {
@@ -123,7 +125,7 @@ static const char *inspect(int fd, soft_memfd *file)
         pread(fd, &head, sizeof(head), 0) != (ssize_t)sizeof(head) ||
         head.size != (uint64_t)status.st_size || head.offset < sizeof(head) ||
         head.offset >= head.size)
-        return "is no memory of llvmpipe, of lavapipe or of this driver";
+        return "is not memory of llvmpipe, lavapipe or this driver";
     if (seals < 0 || !(seals & F_SEAL_SHRINK))
         return "is a file that is not sealed against shrinking";
     file->offset = head.offset;

@@ -2,7 +2,7 @@
 /*
  * Memory that is shared by a file descriptor: a memfd that begins with the header of Mesa's
  * software drivers, so that llvmpipe (GL_EXT_memory_object_fd) and lavapipe
- * (VK_KHR_external_memory_fd) take the driver's own, and the driver takes theirs.
+ * (VK_KHR_external_memory_fd) can import this driver's memory, and this driver theirs.
  */
 #ifndef GR_SOFTCUDA_DRIVER_MEMFD_H
 #define GR_SOFTCUDA_DRIVER_MEMFD_H
@@ -13,32 +13,38 @@ typedef struct {
     int fd;        /* the driver's own descriptor */
     size_t offset; /* of the data in the file */
     size_t size;   /* bytes of data */
-    int device;    /* the number of the device that the data are on */
-    bool is_own;   /* made by soft_memfd_create, in any process */
+    int device;    /* the ordinal of the device that the data are on */
+    bool is_own;   /* created by soft_memfd_create(), in any process */
 } soft_memfd;
 
-/* A new file with size bytes of poisoned data. CUDA_ERROR_OUT_OF_MEMORY. */
+/* A new file with `size` bytes of poisoned data. CUDA_ERROR_OUT_OF_MEMORY. */
 CUresult soft_memfd_create(size_t size, int device, soft_memfd *file);
 
-/* Looks at an application's descriptor and opens another one for the same file; the application's
- * stays as it is. CUDA_ERROR_INVALID_VALUE, with a line that says why and begins with the name of
- * the call, if it is no such memory. */
+/*
+ * Checks an application's descriptor and opens another one for the same file; the application keeps
+ * its own. CUDA_ERROR_INVALID_VALUE, with a message that begins with the name of the call, if it is
+ * not such memory.
+ */
 CUresult soft_memfd_open(int fd, const char *call, soft_memfd *file);
 
 void soft_memfd_close(soft_memfd *file);
 
-/* A random number by which other processes know the driver's own file again. False if it can't be
- * written, or is another one. */
+/*
+ * A random name by which other processes recognise the file. False if it cannot be written, or
+ * differs.
+ */
 #define SOFT_MEMFD_NAME 16
 bool soft_memfd_set_name(const soft_memfd *file, const unsigned char name[SOFT_MEMFD_NAME]);
 bool soft_memfd_has_name(const soft_memfd *file, const unsigned char name[SOFT_MEMFD_NAME]);
 
-/* A view of a part of the data, as from soft_pages_map. */
+/* A view of a part of the data, like one of soft_pages_map(). */
 unsigned char *soft_memfd_map(const soft_memfd *file, size_t offset, size_t size);
 
-/* Puts a part of the data, whole pages, in place of inaccessible pages that are there already; they
- * remain inaccessible. False if there is no memory. can_place: whether the data begin at a page, as
- * that needs. */
+/*
+ * Maps a part of the data, whole pages, over existing inaccessible pages; they remain inaccessible.
+ * False if memory is out. soft_memfd_can_place(): whether the data begin at a page, which this
+ * requires.
+ */
 bool soft_memfd_can_place(const soft_memfd *file);
 bool soft_memfd_place(const soft_memfd *file, size_t offset, size_t size, unsigned char *pages);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cuMemAlloc, cuMemFree and their relatives. */
+/* cuMemAlloc, cuMemFree and related calls. */
 #include "softcuda/driver/memory/device_memory.h"
 #include "softcuda/driver/memory/peer_access.h"
 
@@ -65,7 +65,9 @@ static bool is_freeable(const soft_range *range)
            range->kind == SOFT_MEMORY_EXTERNAL;
 }
 
-/* As the driver, waits for the work that may still use the memory, here on other devices, too. */
+/*
+ * Like the real driver, waits for work that may still use the memory; here also for other devices.
+ */
 SOFT_API cuMemFree_v2(CUdeviceptr dptr)
 {
     CUresult result = soft_check_no_dead_context();
@@ -113,7 +115,7 @@ SOFT_API cuMemGetInfo_v2(size_t *free, size_t *total)
     return CUDA_SUCCESS;
 }
 
-/* The driver doesn't find here what cuMemAlloc gave to a context out of reach. */
+/* Does not find cuMemAlloc memory of a context that the current one cannot access. */
 SOFT_API cuMemGetAddressRange_v2(CUdeviceptr *pbase, size_t *psize, CUdeviceptr dptr)
 {
     soft_context *context;

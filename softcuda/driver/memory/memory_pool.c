@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Stream-ordered memory. Pages are there as soon as the allocation is asked for, since reading them
- * too early shows the poison; they go when the stream reaches the free. A pool is only an account.
+ * Stream-ordered memory. Pages are allocated at the call, because reading them too early shows the
+ * poison, and freed when the stream reaches the free. A pool only counts bytes.
  */
 #include "softcuda/driver/memory/device_memory.h"
 #include "softcuda/driver/memory/managed_memory.h"
@@ -15,8 +15,10 @@
 pthread_mutex_t soft_pool_lock = PTHREAD_MUTEX_INITIALIZER;
 /* ---- Pools ----------------------------------------------------------------------------------- */
 
-/* Where the default pools are, by kind of memory: pinned on each device and on the host, managed
- * memory that prefers one of these, or none. */
+/*
+ * Indices of the default pools by kind of memory: pinned on each device and on the host, and
+ * managed memory that prefers one of these, or none.
+ */
 enum {
     ON_DEVICE = 0,
     ON_HOST = ON_DEVICE + SOFT_MAX_DEVICES,
@@ -28,7 +30,7 @@ enum {
     PLACES,
 };
 
-/* CUDA_ERROR_INVALID_VALUE where there can be no pool. */
+/* CUDA_ERROR_INVALID_VALUE if no pool is possible there. */
 static CUresult find_place(int memory, const CUmemLocation *location, int *place)
 {
     bool is_managed = memory == ALLOCATION_MANAGED;
@@ -55,7 +57,7 @@ static CUresult find_place(int memory, const CUmemLocation *location, int *place
 }
 
 static soft_pool *default_pools[PLACES];
-static soft_pool *current_pools[PLACES]; /* what cuMemAllocAsync takes, of a device */
+static soft_pool *current_pools[PLACES]; /* used by cuMemAllocAsync, per device */
 
 static unsigned memory_at(int place)
 {
@@ -105,7 +107,7 @@ static void pool_drop_locked(soft_pool *pool)
         free(pool);
 }
 
-/* A pool is known as the owner of its ranges, and outlives them. */
+/* A pool is the owner of its ranges and outlives them. */
 CUmemoryPool soft_pool_handle(const soft_range *range)
 {
     if (range->kind != SOFT_MEMORY_POOL)
@@ -121,7 +123,7 @@ CUresult soft_pool_get(CUmemoryPool handle, soft_pool **pool)
     return *pool ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-/* ---- Of a place ------------------------------------------------------------------------------ */
+/* ---- Pools of a place ------------------------------------------------------------------------ */
 
 static CUresult get_pool_at(CUmemoryPool *handle, int memory, const CUmemLocation *location,
                             bool current)
@@ -198,7 +200,7 @@ SOFT_API cuMemSetMemPool(CUmemLocation *location, CUmemAllocationType type, CUme
 }
 #endif
 
-/* ---- Their life ------------------------------------------------------------------------------ */
+/* ---- Creating and destroying pools ----------------------------------------------------------- */
 
 SOFT_API cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *poolProps)
 {
@@ -241,7 +243,7 @@ SOFT_API cuMemPoolDestroy(CUmemoryPool pool)
 
 /* ---- Allocations ----------------------------------------------------------------------------- */
 
-/* Books size bytes on the pool and holds it; false if its limit is reached. */
+/* Counts `size` bytes for the pool and holds it; false if its limit is reached. */
 static bool book_locked(soft_pool *pool, size_t size)
 {
     if (pool->max_size && (size > pool->max_size || pool->used > pool->max_size - size))
@@ -263,7 +265,7 @@ static void unbook(soft_pool *pool, size_t size)
     pthread_mutex_unlock(&soft_pool_lock);
 }
 
-/* handle NULL: the device's current pool. Memory of no device is booked on this one. */
+/* handle NULL: the device's current pool. Memory without a device is counted for this one. */
 static CUresult allocate(CUdeviceptr *pointer, size_t size, CUmemoryPool handle, CUdevice device)
 {
     pthread_mutex_lock(&soft_pool_lock);
@@ -329,8 +331,10 @@ static void run_free(void *copy)
     free_range(copy, "stream-ordered memory after cuMemFreeAsync");
 }
 
-/* The pointer is unknown from here on, the memory remains until the stream gets there. Memory of
- * cuMemAlloc can be freed this way too. */
+/*
+ * From here on the pointer is unknown, but the memory remains until the stream reaches the free.
+ * Also frees memory of cuMemAlloc.
+ */
 SOFT_API_ptsz(cuMemFreeAsync, (CUdeviceptr dptr, CUstream hStream), (dptr, hStream))
 {
     soft_stream *stream;
@@ -352,7 +356,7 @@ SOFT_API_ptsz(cuMemFreeAsync, (CUdeviceptr dptr, CUstream hStream), (dptr, hStre
     return result;
 }
 
-/* The pool belongs to the device, so the work of every context may still use it. */
+/* The pool belongs to the device, so work of any context may still use the memory. */
 CUresult soft_pool_free_now(void *base)
 {
     soft_range range;

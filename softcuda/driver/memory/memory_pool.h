@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files about pools of stream-ordered memory share. */
+/* Declarations shared by the files about pools of stream-ordered memory. */
 #ifndef GR_SOFTCUDA_DRIVER_MEMORY_POOL_H
 #define GR_SOFTCUDA_DRIVER_MEMORY_POOL_H
 
@@ -14,15 +14,15 @@ typedef struct {
     cuuint64_t used_high;
     cuuint64_t reserved_high;
     size_t max_size;                        /* 0: no limit */
-    int place;                              /* in the table of default pools */
+    int place;                              /* index in the table of default pools */
     unsigned memory;                        /* SOFT_POOL_OF_... */
-    CUdevice device;                        /* CU_DEVICE_INVALID unless it is a device's memory */
+    CUdevice device;                        /* CU_DEVICE_INVALID unless it is device memory */
     unsigned char access[SOFT_MAX_DEVICES]; /* CUmemAccess_flags */
 } soft_pool;
 
 extern pthread_mutex_t soft_pool_lock;
 
-/* CUDA_ERROR_INVALID_VALUE if the handle is none of a pool. */
+/* CUDA_ERROR_INVALID_VALUE if the handle is not a pool's. */
 CUresult soft_pool_get(CUmemoryPool handle, soft_pool **pool);
 
 #endif

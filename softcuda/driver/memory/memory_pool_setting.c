@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a pool of stream-ordered memory is set to: its attributes, and which devices may use it. */
+/*
+ * Settings of a pool of stream-ordered memory: its attributes, and the devices that may access it.
+ */
 #include "softcuda/driver/memory/device_memory.h"
 #include "softcuda/driver/memory/managed_memory.h"
 #include "softcuda/driver/memory/memory_pool.h"
 
 #include <string.h>
 
-/* Nothing is held back, so there is nothing to trim. */
+/* Pools keep no unused memory, so there is nothing to trim. */
 SOFT_API cuMemPoolTrimTo(CUmemoryPool pool, size_t minBytesToKeep)
 {
     (void)minBytesToKeep;
@@ -14,7 +16,7 @@ SOFT_API cuMemPoolTrimTo(CUmemoryPool pool, size_t minBytesToKeep)
     return soft_pool_get(pool, &found);
 }
 
-/* Where an attribute lives; NULL if there is no such one. */
+/* The field of an attribute; NULL if it does not exist. */
 static void *place_of(soft_pool *pool, CUmemPool_attribute attribute)
 {
     switch (attribute) {
@@ -41,10 +43,10 @@ static void *place_of(soft_pool *pool, CUmemPool_attribute attribute)
 typedef struct {
     soft_pool *pool;
     void *place;
-    size_t size; /* of one of two types */
+    size_t size; /* attributes have one of two types */
 } pool_attribute;
 
-/* The attribute of a call, which has a value for it or room for one. */
+/* Finds the attribute of a call and checks that it has a value or room for one. */
 static CUresult get_attribute(CUmemoryPool handle, CUmemPool_attribute attr, const void *value,
                               pool_attribute *attribute)
 {
@@ -65,7 +67,7 @@ SOFT_API cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void
     return CUDA_SUCCESS;
 }
 
-/* A high-water mark can only be set to 0, and starts again from what is in use. */
+/* A high-water mark can only be set to 0; it restarts from the current use. */
 SOFT_API cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void *value)
 {
     pool_attribute attribute;
@@ -87,9 +89,9 @@ SOFT_API cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void
     return CUDA_SUCCESS;
 }
 
-/* ---- Access of other devices ----------------------------------------------------------------- */
+/* ---- Access by other devices ----------------------------------------------------------------- */
 
-/* The kind of a location is the device, and it is there. */
+/* Whether the location is an existing device. */
 static bool is_device(const CUmemLocation *location)
 {
     return location->type == CU_MEM_LOCATION_TYPE_DEVICE &&
@@ -111,8 +113,10 @@ static CUresult check_access(const soft_pool *pool, const CUmemAccessDesc *acces
                : CUDA_SUCCESS;
 }
 
-/* For what is allocated already and for what will be. The pool's own device keeps its access. Work
- * that is still allowed to touch the memory does so before. */
+/*
+ * For existing and future allocations. The pool's own device keeps its access. Work that may still
+ * access the memory finishes first.
+ */
 SOFT_API cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *map, size_t count)
 {
     soft_pool *found;
@@ -155,7 +159,7 @@ SOFT_API cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool memPool, CUme
     return CUDA_SUCCESS;
 }
 
-/* A pool outlives its memory, which the caller has found; its access may change meanwhile. */
+/* The pool outlives its memory, which the caller has found, but its access may change meanwhile. */
 bool soft_pool_lets(const soft_range *range, CUdevice device)
 {
     const soft_pool *pool = range->owner;

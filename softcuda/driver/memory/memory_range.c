@@ -12,7 +12,7 @@ static soft_range *ranges;
 static size_t count;
 static size_t capacity;
 
-/* The number of ranges that start at or below address. */
+/* The number of ranges that start at or below the address. */
 static size_t starts_up_to(const unsigned char *address)
 {
     size_t low = 0, high = count;
@@ -97,7 +97,7 @@ bool soft_range_take_of_context(const soft_context *context, soft_range *removed
     return found;
 }
 
-/* NULL if there is none. */
+/* The range that starts there, or NULL. */
 static soft_range *that_starts_at(const unsigned char *base)
 {
     size_t index = starts_up_to(base);
@@ -162,7 +162,7 @@ bool soft_range_holds(const void *address, size_t size)
 
 /* ---- Faults ---------------------------------------------------------------------------------- */
 
-/* How far the address is from the range: 0 inside. */
+/* The distance of the address from the range; 0 inside. */
 static size_t distance_to(const soft_range *range, const unsigned char *address)
 {
     if (address < range->base)
@@ -171,7 +171,7 @@ static size_t distance_to(const soft_range *range, const unsigned char *address)
     return offset < range->size ? 0 : offset - range->size + 1;
 }
 
-/* The ranges before and behind the address are the nearest ones. */
+/* The nearest ranges are the ones before and after the address. */
 static bool find_near(const unsigned char *address, size_t distance, soft_object *object)
 {
     const soft_range *nearest = NULL;
@@ -188,7 +188,7 @@ static bool find_near(const unsigned char *address, size_t distance, soft_object
     return nearest;
 }
 
-/* The signal handler can't wait for a thread that it may have interrupted. */
+/* The signal handler must not wait for a thread that it may have interrupted. */
 bool soft_range_near(const unsigned char *address, size_t distance, soft_object *object)
 {
     bool locked = false;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pages that the device's memory is made of, with guards around them. Freed pages, and those of a
- * graphics resource that isn't mapped or of virtual memory without access, are kept inaccessible,
- * and a fault in one prints what it was before the process dies of it.
+ * Pages for device memory, with guards around them. Freed pages stay inaccessible, and so are those
+ * of an unmapped graphics resource and of virtual memory without access. A fault in one prints what
+ * it was before the process dies.
  */
 #include "softcuda/driver/object_at.h"
 #include "softcuda/driver/soft.h"
@@ -12,8 +12,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Ranges of addresses that stay unused after they were freed, and those that a fault can be told
- * from. */
+/*
+ * The number of freed ranges whose addresses stay unused, and of ranges that a fault can be
+ * attributed to.
+ */
 #define MAX_RETIRED 64
 #define MAX_GUARDED 512
 
@@ -41,7 +43,7 @@ static size_t round_up(size_t size, size_t multiple)
     return (size + multiple - 1) & ~(multiple - 1);
 }
 
-/* The whole pages that hold the object. */
+/* The whole pages that contain the object. */
 static guarded_range pages_of(void *base, size_t size, const char *what)
 {
     size_t lead = (uintptr_t)base % page_size();
@@ -51,7 +53,7 @@ static guarded_range pages_of(void *base, size_t size, const char *what)
 
 /* ---- Faults ---------------------------------------------------------------------------------- */
 
-/* The smallest range that is within that distance of the address. */
+/* The smallest range within this distance of the address. */
 static const guarded_range *find(const guarded_range *table, size_t length,
                                  const unsigned char *address, size_t distance)
 {
@@ -86,7 +88,7 @@ void soft_guards_release(size_t count)
     atomic_fetch_sub(&guards, count);
 }
 
-/* Addresses for length bytes of pages between guards; NULL if there are none. */
+/* Reserves `length` bytes of pages between guards; NULL if that fails. */
 static unsigned char *map_block(void *hint, size_t length, int protection)
 {
     if (length > SIZE_MAX / 2)
@@ -111,8 +113,10 @@ static unsigned char *map_guarded(size_t length)
     return NULL;
 }
 
-/* Where memory maps are scarce, accessible guards make one map of neighbours. No huge pages: they
- * would fill the guards with memory. */
+/*
+ * If memory maps are scarce: with accessible guards, neighbouring blocks share one map. Huge pages
+ * are disabled because they would fill the guards with memory.
+ */
 static unsigned char *map_unguarded(size_t length)
 {
     unsigned char *pages = map_block(NULL, length, PROT_READ | PROT_WRITE);
@@ -224,7 +228,7 @@ static void forget_guarded_locked(const guarded_range *range)
         guarded[slot].start = NULL;
 }
 
-/* The kernel may lack a memory map for the hole. */
+/* The kernel may have no memory map left for the hole. */
 static void give_back(const guarded_range *range)
 {
     if (munmap(range->start, range->length) != 0)
@@ -238,7 +242,7 @@ static void forget_guarded(const guarded_range *range)
     pthread_mutex_unlock(&lock);
 }
 
-/* The range that had the slot before. */
+/* Stores the range and returns the one that had the slot before. */
 static guarded_range note_retired(const guarded_range *range)
 {
     pthread_mutex_lock(&lock);
@@ -256,7 +260,7 @@ void soft_pages_retire(void *pages, size_t size, const char *what)
     forget_guarded(&range);
     range.start -= SOFT_GUARD_SIZE;
     range.length += 2 * SOFT_GUARD_SIZE;
-    /* A new mapping over the old one gives the memory back and leaves the addresses taken. */
+    /* A new mapping over the old one frees the memory but keeps the addresses reserved. */
     if (mmap(range.start, range.length, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
              0) != MAP_FAILED)
         range = note_retired(&range);

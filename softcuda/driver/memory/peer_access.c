@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Access from one device to another's memory: all pairs of devices can have it, and none has it
- * before it is asked for.
+ * Access of one device to another's memory. All pairs of devices support it; it is disabled at
+ * first.
  */
 #include "softcuda/driver/memory/peer_access.h"
 
@@ -13,8 +13,10 @@
 /* The last CUdevice_P2PAttribute, which an older cuda.h lacks. */
 #define ONLY_PARTIAL_NATIVE_ATOMIC_SUPPORTED 5
 
-/* One context may touch what another one has allocated. Contexts are told from later ones in the
- * same record by their ids. */
+/*
+ * One context may access the allocations of another. Contexts are identified by id, because records
+ * are reused.
+ */
 typedef struct pair {
     uint64_t from;
     uint64_t to;
@@ -77,8 +79,7 @@ static bool is_enabled(const soft_context *from, const soft_context *to)
 }
 
 /*
- * The current context, or NULL if there is none, and the peer's. A handle of a context that has
- * ended is not told from garbage.
+ * The current context, or NULL, and the peer's. A handle of a destroyed context counts as invalid.
  */
 static CUresult get_both(CUcontext handle, soft_context **current, soft_context **peer)
 {
@@ -118,7 +119,7 @@ SOFT_API cuCtxEnablePeerAccess(CUcontext peerContext, unsigned int Flags)
                                                        : enable(current, peer);
 }
 
-/* Work that is still allowed to touch the memory does so before. */
+/* Work that may still access the memory finishes first. */
 SOFT_API cuCtxDisablePeerAccess(CUcontext peerContext)
 {
     soft_context *current, *peer;
@@ -170,7 +171,7 @@ bool soft_can_touch(const soft_context *context, const soft_range *range)
     case SOFT_MEMORY_POOL:
         return soft_pool_lets(range, context->device);
     case SOFT_MEMORY_DEVICE:
-        /* A library's variables belong to no context. */
+        /* Variables of a library belong to no context. */
         return !range->context || soft_can_reach(context, range->context);
     default:
         return range->device == context->device;
@@ -181,12 +182,12 @@ const char *soft_way_to_touch(const soft_range *range)
 {
     switch (range->kind) {
     case SOFT_MEMORY_VIRTUAL:
-        return "cuMemSetAccess gives it";
+        return "call cuMemSetAccess for it";
     case SOFT_MEMORY_POOL:
-        return "cuMemPoolSetAccess gives it";
+        return "call cuMemPoolSetAccess for it";
     case SOFT_MEMORY_DEVICE:
-        return "cuCtxEnablePeerAccess gives it";
+        return "call cuCtxEnablePeerAccess for it";
     default:
-        return "it cannot be had: copy";
+        return "there is no way to enable it: copy";
     }
 }

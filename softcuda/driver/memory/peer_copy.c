@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Copies that name a context for each side: their memory may be on two devices. */
+/* Copies that name a context for each side, whose memory may be on two devices. */
 #include "softcuda/driver/context/context.h"
 #include "softcuda/driver/memory/copy.h"
 
@@ -9,7 +9,7 @@ static CUresult find_named(CUcontext handle, soft_context **context)
     return handle ? soft_context_get(handle, context) : soft_check_context(context);
 }
 
-/* A synchronous copy is in order with all the work of both. */
+/* A synchronous copy is ordered with all work of both contexts. */
 static CUresult wait_for(const copy_peers *peers)
 {
     if (peers->to == peers->from)
@@ -28,7 +28,7 @@ static CUresult find_peers(CUcontext to, CUcontext from, bool asynchronous, copy
     return result == CUDA_SUCCESS && !asynchronous ? wait_for(peers) : result;
 }
 
-/* What either context does next finds a synchronous copy done. */
+/* A synchronous copy is complete before either context continues. */
 static CUresult finish(const copy_peers *peers, bool asynchronous)
 {
     soft_stream *stream;
@@ -68,7 +68,7 @@ SOFT_API_ptsz(cuMemcpyPeerAsync,
 
 /* ---- 3D -------------------------------------------------------------------------------------- */
 
-/* All but the contexts. */
+/* All fields but the contexts. */
 static CUDA_MEMCPY3D without_contexts(const CUDA_MEMCPY3D_PEER *given)
 {
     return (CUDA_MEMCPY3D){

@@ -24,7 +24,7 @@ SOFT_API cuMemHostAlloc(void **pp, size_t bytesize, unsigned int Flags)
                         .what = "pinned memory of cuMemHostAlloc",
                         .flags = Flags,
                         .context = context};
-    /* As the real driver's, it begins at a page. */
+    /* It begins at a page, as in the real driver. */
     range.base = soft_pages_new(bytesize, (size_t)sysconf(_SC_PAGESIZE), false);
     if (!range.base)
         return CUDA_ERROR_OUT_OF_MEMORY;
@@ -41,7 +41,7 @@ SOFT_API cuMemAllocHost_v2(void **pp, size_t bytesize)
     return cuMemHostAlloc(pp, bytesize, 0);
 }
 
-/* As cuMemFree, waits for the work that may still use the memory. */
+/* Like cuMemFree, waits for work that may still use the memory. */
 SOFT_API cuMemFreeHost(void *p)
 {
     CUresult result = soft_check_no_dead_context();
@@ -117,6 +117,7 @@ SOFT_API cuMemHostGetFlags(unsigned int *pFlags, void *p)
     soft_range range;
     if (!pFlags || !find_pinned(p, &range))
         return CUDA_ERROR_INVALID_VALUE;
-    *pFlags = range.flags | CU_MEMHOSTALLOC_DEVICEMAP; /* with unified addressing, all is mapped */
+    *pFlags = range.flags |
+              CU_MEMHOSTALLOC_DEVICEMAP; /* with unified addressing all pinned memory is mapped */
     return CUDA_SUCCESS;
 }

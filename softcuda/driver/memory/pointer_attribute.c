@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an application can ask about a pointer. */
+/* Attributes of a pointer. */
 #include "softcuda/driver/memory/device_memory.h"
 #include "softcuda/driver/memory/managed_memory.h"
 #include "softcuda/driver/memory/peer_access.h"
@@ -9,8 +9,10 @@
 /* CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE, which an older cuda.h lacks. */
 #define IS_HW_DECOMPRESS_CAPABLE 21
 
-/* Memory that only the device may touch has no host pointer, although the addresses are the same
- * here. */
+/*
+ * Memory that only the device may access has no host pointer, although its address is the same
+ * here.
+ */
 static bool has_host_pointer(const soft_range *range)
 {
     return soft_is_host(range) || soft_is_managed(range);
@@ -90,7 +92,7 @@ SOFT_API cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdevi
     return query(data, attribute, &range, ptr);
 }
 
-/* What the plural form reports where the pointer is unknown or lacks the attribute. */
+/* The value that cuPointerGetAttributes reports for an unknown pointer or a missing attribute. */
 static CUresult put_default(void *data, unsigned attribute)
 {
     switch (attribute) {
@@ -105,7 +107,7 @@ static CUresult put_default(void *data, unsigned attribute)
     case CU_POINTER_ATTRIBUTE_MAPPED:
     case IS_HW_DECOMPRESS_CAPABLE:
         return put_int(data, 0);
-    case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR: /* the driver leaves these as they were */
+    case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR: /* the driver leaves these unchanged */
     case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
         return CUDA_SUCCESS;
     default:
@@ -138,7 +140,7 @@ SOFT_API cuPointerGetAttributes(unsigned int numAttributes, CUpointer_attribute 
     return CUDA_SUCCESS;
 }
 
-/* The one attribute that can be set is the allocation's, not the pointer's. */
+/* The one settable attribute belongs to the allocation, not to the pointer. */
 SOFT_API cuPointerSetAttribute(const void *value, CUpointer_attribute attribute, CUdeviceptr ptr)
 {
     SOFT_TRY(soft_check_no_dead_context());

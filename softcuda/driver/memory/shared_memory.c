@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The dynamic shared memory of blocks. A thread of the host runs one block at a time, and keeps
- * memory for the largest one that there can be: between guards, and at the end of its pages, so
- * that an access past what the launch gives faults. Where the launch gives none, all is guard.
+ * The dynamic shared memory of blocks. A host thread runs one block at a time and keeps memory for
+ * the largest possible block: between guards, at the end of its pages, so that an access beyond the
+ * launch's size faults. A launch without shared memory has only guards.
  */
 #include "softcuda/driver/kernel/fault.h"
 #include "softcuda/driver/kernel/kernel_run.h"
@@ -11,13 +11,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* As far as any vector type asks for, and a warp's access of 4 bytes a lane. */
+/* The largest alignment of a vector type, and of a warp's accesses of 4 bytes per lane. */
 #define SHARED_ALIGNMENT ((size_t)128)
 
-/* Indices of shared memory are small numbers, so that those that miss it do not go far. */
+/* Indices of shared memory are small, so wrong ones do not reach far. */
 #define SHARED_GUARD ((size_t)1024 * 1024)
 
-/* Behind the guard: so that what runs over the stack that may lie there does not get into it. */
+/* After the guard: keeps a stack overflow of a stack there from reaching the shared memory. */
 #define SHARED_GAP SOFT_LARGE_FRAME
 
 static pthread_once_t key_once = PTHREAD_ONCE_INIT;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Addresses for the memory of cuMemCreate: reservations, the mappings in them, and who may access
- * those. What isn't mapped, or isn't accessible, faults with a line that says so. A mapping becomes
- * a known range, and so fit for copies, when it becomes accessible.
+ * Addresses for memory of cuMemCreate: reservations, their mappings, and access to them. An access
+ * to unmapped or inaccessible addresses faults with a message. A mapping becomes a known range, and
+ * so usable for copies, when it becomes accessible.
  */
 #include "softcuda/driver/memory/allocation.h"
 #include "softcuda/driver/memory/device_memory.h"
@@ -30,7 +30,7 @@ typedef struct mapping {
 typedef struct reservation {
     unsigned char *base;
     size_t size;
-    mapping *mappings; /* by address */
+    mapping *mappings; /* sorted by address */
     struct reservation *next;
 } reservation;
 
@@ -102,7 +102,7 @@ SOFT_API cuMemAddressFree(CUdeviceptr ptr, size_t size)
     return CUDA_SUCCESS;
 }
 
-/* The reservation that all of [base, base + size) lies in, or NULL. */
+/* The reservation that contains all of [base, base + size), or NULL. */
 static reservation *find_reservation_locked(const unsigned char *base, size_t size)
 {
     for (reservation *r = reservations; r; r = r->next)
@@ -114,7 +114,7 @@ static reservation *find_reservation_locked(const unsigned char *base, size_t si
 
 /* ---- Map ------------------------------------------------------------------------------------- */
 
-/* Where a mapping of these addresses goes in the list; NULL if something is mapped there. */
+/* The link where a mapping of these addresses belongs; NULL if something is mapped there. */
 static mapping **find_gap_locked(reservation *r, const unsigned char *base, size_t size)
 {
     mapping **link = &r->mappings;
@@ -152,7 +152,7 @@ SOFT_API cuMemMap(CUdeviceptr ptr, size_t size, size_t offset, CUmemGenericAlloc
     mapping wanted = {at(ptr), size, soft_allocation_map(handle), {0}, NULL};
     if (!wanted.allocation)
         return CUDA_ERROR_INVALID_VALUE;
-    CUresult result = CUDA_ERROR_NOT_SUPPORTED; /* as the real driver answers to another size */
+    CUresult result = CUDA_ERROR_NOT_SUPPORTED; /* the real driver's result for another size */
     if (size == wanted.allocation->size) {
         pthread_mutex_lock(&lock);
         result = map_locked(&wanted);
@@ -166,7 +166,7 @@ SOFT_API cuMemMap(CUdeviceptr ptr, size_t size, size_t offset, CUmemGenericAlloc
 /* ---- Whole mappings -------------------------------------------------------------------------- */
 
 /*
- * The link to the first of the mappings that fill [base, base + size) end to end; NULL if none do.
+ * The link to the first of the mappings that exactly fill [base, base + size); NULL if they do not.
  */
 static mapping **find_run_locked(const unsigned char *base, size_t size)
 {
@@ -192,7 +192,7 @@ static bool is_run(const unsigned char *base, size_t size)
 
 /* ---- Access ---------------------------------------------------------------------------------- */
 
-/* The devices, a bit each, that have any. */
+/* The devices with any access, one bit each. */
 static unsigned who_has_access(const unsigned access[SOFT_MAX_DEVICES])
 {
     unsigned devices = 0;
@@ -202,7 +202,7 @@ static unsigned who_has_access(const unsigned access[SOFT_MAX_DEVICES])
     return devices;
 }
 
-/* Pages have one protection for all devices: the most that any of them has. */
+/* Pages have one protection for all devices: the highest of them. */
 static CUresult protect(const mapping *m, const unsigned access[SOFT_MAX_DEVICES])
 {
     unsigned most = 0;
@@ -214,7 +214,7 @@ static CUresult protect(const mapping *m, const unsigned access[SOFT_MAX_DEVICES
                                : soft_pages_guard(m->base, m->size, NO_ACCESS);
 }
 
-/* The mapping is a known range while one of the devices may access it. */
+/* Keeps the mapping a known range while any device may access it. */
 static CUresult tell_range(const mapping *m, unsigned before, unsigned devices)
 {
     const soft_range range = {.base = m->base,
@@ -259,7 +259,7 @@ static CUresult set_access(unsigned char *base, size_t size, const CUmemAccessDe
 {
     if (!is_run(base, size))
         return CUDA_ERROR_INVALID_VALUE;
-    /* Work that is still allowed to access it does so before. */
+    /* Work that may still access it finishes first. */
     if (takes_access(desc, count))
         soft_contexts_drain();
     CUresult result = CUDA_ERROR_INVALID_VALUE;
@@ -285,16 +285,16 @@ SOFT_API cuMemSetAccess(CUdeviceptr ptr, size_t size, const CUmemAccessDesc *des
         unsigned flags = (unsigned)desc[i].flags;
         if (flags != 0 && flags != READ_ACCESS && flags != WRITE_ACCESS)
             return CUDA_ERROR_INVALID_VALUE;
-        /* Other than cuMemCreate the real driver gives a wrong device no code of its own. */
+        /* Unlike cuMemCreate, the real driver has no separate code here for an invalid device. */
         result = soft_allocation_check_location(&desc[i].location);
         if (result != CUDA_SUCCESS)
             return result == CUDA_ERROR_INVALID_DEVICE ? CUDA_ERROR_INVALID_VALUE : result;
     }
-    /* Of those that speak of one device the last one holds. */
+    /* The last description of a device counts. */
     return set_access(at(ptr), size, desc, count);
 }
 
-/* The mapping that holds the address, or NULL. */
+/* The mapping that contains the address, or NULL. */
 static mapping *find_mapping_locked(const unsigned char *address)
 {
     const reservation *r = find_reservation_locked(address, 1);
@@ -335,9 +335,7 @@ SOFT_API cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void 
 
 /* ---- Unmap ----------------------------------------------------------------------------------- */
 
-/*
- * The pages' own name goes; that of the reservation's pages remains, unless they are the same ones.
- */
+/* Removes the name of the pages. The reservation's name stays unless the pages are the same. */
 static void unmap_locked(mapping **link)
 {
     mapping *m = *link;
@@ -354,7 +352,7 @@ static void unmap_locked(mapping **link)
     free(m);
 }
 
-/* As cuMemFree, waits for the work that may still use the memory. */
+/* Like cuMemFree, waits for work that may still use the memory. */
 SOFT_API cuMemUnmap(CUdeviceptr ptr, size_t size)
 {
     SOFT_TRY(soft_check_init());

@@ -322,12 +322,13 @@ TEST(kernels_without_access)
 {
     need_software();
     expect_death("given_memory", GIVEN, ", which is byte 0 of device memory of cuMemAlloc (4096 ");
-    expect_death("given_memory", GIVEN,
-                 ") on device 0: device 1 has no access to it (cuCtxEnablePeerAccess gives it)\n");
+    expect_death(
+        "given_memory", GIVEN,
+        ") on device 0: device 1 has no access to it (call cuCtxEnablePeerAccess for it)\n");
     expect_death("given_memory_in_a_struct", "kernel write_at_place was given address 0x",
                  ", which is byte 24 of device memory of cuMemAlloc (4096 bytes at 0x");
-    expect_death("given_pool_memory", GIVEN, "(cuMemPoolSetAccess gives it)\n");
-    expect_death("given_virtual_memory", GIVEN, "(cuMemSetAccess gives it)\n");
+    expect_death("given_pool_memory", GIVEN, "(call cuMemPoolSetAccess for it)\n");
+    expect_death("given_virtual_memory", GIVEN, "(call cuMemSetAccess for it)\n");
     expect_death("given_a_mapped_buffer", GIVEN, "(it cannot be had: copy)\n");
     expect_death("given_a_surface", "kernel write_at was given 0x",
                  ", a texture or surface object of a context on device 0: device 1 cannot use it");

@@ -197,9 +197,9 @@ static const struct {
     {"", NULL, "devices: 00.\n"},
     {"1", NULL, "devices: 00.\n"},
     {"8", NULL, "devices: 00 01 02 03 04 05 06 07.\n"},
-    {"9", NULL, "GR_SOFT_DEVICES is \"9\", no number from 1 to 8: there is 1 device\n"},
-    {"0", NULL, "GR_SOFT_DEVICES is \"0\", no number from 1 to 8: there is 1 device\n"},
-    {"two", NULL, "GR_SOFT_DEVICES is \"two\", no number from 1 to 8: there is 1 device\n"},
+    {"9", NULL, "GR_SOFT_DEVICES is \"9\", not a number from 1 to 8: using 1 device\n"},
+    {"0", NULL, "GR_SOFT_DEVICES is \"0\", not a number from 1 to 8: using 1 device\n"},
+    {"two", NULL, "GR_SOFT_DEVICES is \"two\", not a number from 1 to 8: using 1 device\n"},
     {"22", NULL, "devices: 00.\n"},
     /* Who has not asked for devices has one, whichever GPU is to be used. */
     {NULL, "5", "devices: 00.\n"},
