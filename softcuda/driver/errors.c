@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The driver's error codes with their names and a sentence each. */
+/* The driver's error codes with names and messages. */
 #include "softcuda/driver/soft.h"
 
-/* Numbers, not cuda.h's constants: an older header lacks the newer ones. */
+/* Numbers instead of cuda.h's constants, because an older header lacks newer ones. */
 #define ERRORS(X)                                                                                  \
     X(0, SUCCESS, "no error")                                                                      \
     X(1, ERROR_INVALID_VALUE, "invalid argument")                                                  \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The tables by which NVIDIA's libraries call NVIDIA's driver. They are not documented, so there
- * are none here, and what asks for one cannot work.
+ * The undocumented tables by which NVIDIA's libraries call NVIDIA's driver. They do not exist here,
+ * so such a library cannot work.
  */
 #include "softcuda/driver/soft.h"
 
@@ -11,8 +11,8 @@ SOFT_API cuGetExportTable(const void **ppExportTable, const CUuuid *pExportTable
     (void)ppExportTable, (void)pExportTableId;
     if (!__atomic_exchange_n(&logged, 1, __ATOMIC_RELAXED))
         soft_log(SOFT_WARN,
-                 "this program runs NVIDIA's libcudart, which works with NVIDIA's driver alone: "
-                 "leave it out of the link (-lcudart, or CMake's CUDA::cudart); grinterop-nvcc "
-                 "links a runtime of its own, libgrinterop-softcudart");
+                 "this program runs NVIDIA's libcudart, which works with NVIDIA's driver only: "
+                 "remove it from the link (-lcudart, or CMake's CUDA::cudart); grinterop-nvcc "
+                 "links its own runtime, libgrinterop-softcudart");
     return CUDA_ERROR_NOT_SUPPORTED;
 }

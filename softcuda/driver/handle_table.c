@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Handles: a slot in one table, the slot's generation and the kind of object, packed into a number
- * that looks like no address. A slot's generation changes when its handle ends, so a stale handle
- * matches nothing.
+ * that is not a valid address. A slot's generation changes when its handle is dropped, so a stale
+ * handle matches nothing.
  */
 #include "softcuda/driver/soft.h"
 
@@ -24,7 +24,7 @@ typedef struct {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static handle_slot *slots;
 static uint32_t capacity;
-static uint32_t used = 1; /* slot 0 stays unused: it ends the list of free slots */
+static uint32_t used = 1; /* slot 0 stays unused: 0 ends the list of free slots */
 static uint32_t first_free;
 
 static bool grow(void)

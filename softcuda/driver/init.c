@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Start and end of the driver in a process, and its version. */
+/* Start and exit of the driver in a process, and its version. */
 #include "softcuda/driver/stream/scheduler.h"
 
 #include <dlfcn.h>
@@ -13,7 +13,7 @@ enum state {
     STATE_NEW,
     STATE_READY,
     STATE_EXITING,
-    STATE_FORKED, /* a forked child: the streams' threads aren't there */
+    STATE_FORKED, /* a forked child, which lacks the streams' threads */
 };
 
 static _Atomic enum state state;
@@ -28,8 +28,7 @@ static void after_fork(void)
     atomic_store(&state, STATE_FORKED);
 }
 
-/* Threads of streams may run until the very end of the process, so this file must never be
- * unloaded. */
+/* Stream threads may run until the very end of the process, so this file is never unloaded. */
 static void stay_loaded(void)
 {
     Dl_info self;
@@ -47,8 +46,10 @@ static void start(void)
         atomic_store(&state, STATE_READY);
 }
 
-/* What is still queued when the process exits is abandoned. Streams' threads stay where they are:
- * joining them would hang on one that is blocked. */
+/*
+ * Work that is still queued at exit is abandoned. Stream threads are not joined, because one may be
+ * blocked.
+ */
 __attribute__((destructor)) static void begin_exit(void)
 {
     if (atomic_load(&state) == STATE_READY)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The software CUDA driver's log: lines on stderr. Debug lines are asked for with GR_LOG=debug. */
+/* The software CUDA driver's log: lines on stderr. GR_LOG=debug enables debug lines. */
 #include "softcuda/driver/soft.h"
 
 #include <stdarg.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finding the object at an address, for fault.c. */
+/* Finds the object at an address, for fault.c. */
 #ifndef GR_SOFTCUDA_DRIVER_OBJECT_AT_H
 #define GR_SOFTCUDA_DRIVER_OBJECT_AT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What a message says of an address. */
+/* The description of an address for a message. */
 typedef struct {
     const unsigned char *base;
     size_t size;
@@ -15,11 +15,12 @@ typedef struct {
 
 /*
  * Called by the signal handler, so they neither block nor allocate. False if no object is within
- * the given distance of the address.
+ * the distance of the address.
  */
 
-/* The smallest of the inaccessible objects. A table that changes meanwhile costs the right answer.
- * (pages.c) */
+/*
+ * The smallest of the inaccessible objects. May be wrong if the table changes meanwhile. (pages.c)
+ */
 bool soft_pages_find(const unsigned char *address, size_t distance, soft_object *object);
 
 /* The nearest of the known ranges. (memory_range.c) */

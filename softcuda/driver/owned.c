@@ -21,7 +21,7 @@ void soft_owned_remove(soft_owned_list *list, const soft_owned *owned)
     pthread_mutex_unlock(&list->lock);
 }
 
-/* The handle, not the object, which another thread may free now. */
+/* Returns the handle, not the object, because another thread may free that now. */
 static void *next_of_context(soft_owned_list *list, const soft_context *context)
 {
     pthread_mutex_lock(&list->lock);

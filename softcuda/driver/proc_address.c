@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cuGetProcAddress: from a base name and a CUDA version to the symbol with the newest suffix that
- * isn't newer than the version. Only names with several variants are listed; any other name is its
+ * cuGetProcAddress: maps a base name and a CUDA version to the symbol with the newest suffix that
+ * is not newer than the version. Only names with several variants are listed; any other name is its
  * own symbol.
  */
 #include "softcuda/driver/soft.h"
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The newest first. A name that is in none of the rows that its version admits has no suffix. */
+/* The newest first. A name that no row admitted by its version contains has no suffix. */
 static const struct variant {
     int since;
     const char *suffix;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Programs bracket what a profiler should see. There is none to tell. */
+/* Calls that delimit what a profiler records. There is no profiler. */
 #include "softcuda/driver/soft.h"
 
 /* Not every toolkit has the header that declares them. */
@@ -17,7 +17,7 @@ SOFT_API cuProfilerStop(void)
     return soft_check_context(NULL);
 }
 
-/* Of CUDA 13, whose driver has no profiler either. */
+/* Behaves like the driver of CUDA 13, which has no profiler either. */
 SOFT_API cuProfilerInitialize(const char *configFile, const char *outputFile, int outputMode)
 {
     (void)configFile, (void)outputFile, (void)outputMode;

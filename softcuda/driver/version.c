@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The one symbol that no GPU's driver has, by which a program can tell that this is the software
- * one.
- */
+/* A symbol that only this driver exports, by which a program can recognise it. */
 
 __attribute__((visibility("default"))) const char *gr_softcuda_version(void);
 

@@ -9,8 +9,8 @@
 #include <epoxy/gl.h>
 
 /*
- * From EGL's registry. Its header isn't used: nothing may be loaded that the application hasn't
- * loaded.
+ * Copied from EGL's registry instead of including its header, because only libraries that the
+ * application has loaded may be used.
  */
 #define EGL_DRAW 0x3059
 #define EGL_READ 0x305A
@@ -31,14 +31,14 @@ static pthread_mutex_t find_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* ---- The current context --------------------------------------------------------------------- */
 
-/* The handle is kept: a library that was asked once stays. */
+/* The handle is never closed, so the library stays loaded. */
 static void *loaded(const char *name)
 {
     return dlopen(name, RTLD_LAZY | RTLD_NOLOAD);
 }
 
 /*
- * ISO C has no conversion from dlsym's pointer to a function's; POSIX has one through the object's
+ * ISO C cannot convert dlsym's pointer to a function pointer; POSIX allows it through the object's
  * bytes.
  */
 #define GET(function, library, name) (*(void **)(void *)&(function) = dlsym(library, name))
@@ -123,7 +123,7 @@ void soft_gl_leave(const soft_gl_visit *visit)
 
 /* ---- Buffers --------------------------------------------------------------------------------- */
 
-/* Binding points that drawing doesn't look at, where there are such. */
+/* Binding points that do not affect drawing, where they exist. */
 static GLenum read_target(void)
 {
     return epoxy_gl_version() >= 31 ? GL_COPY_READ_BUFFER : GL_ARRAY_BUFFER;
@@ -154,7 +154,7 @@ static size_t bound_size(GLenum target)
     return (size_t)size;
 }
 
-/* The application's mapping of a buffer that is locked by it. */
+/* The application's mapping of a buffer, which excludes other uses. */
 typedef struct {
     unsigned char *bytes;
     size_t offset;
@@ -187,7 +187,7 @@ static bool bound_is_locked(GLenum target, gl_mapping *mapping)
     return !(mapping->access & GL_MAP_PERSISTENT_BIT);
 }
 
-/* How many of the first size bytes lie in the mapping. */
+/* The number of the first `size` bytes that are mapped. */
 static size_t mapped_part(const gl_mapping *mapping, size_t size)
 {
     if (size <= mapping->offset)
@@ -195,7 +195,7 @@ static size_t mapped_part(const gl_mapping *mapping, size_t size)
     return size - mapping->offset < mapping->length ? size - mapping->offset : mapping->length;
 }
 
-/* Immutable storage refuses glBufferSubData unless it was made for it. */
+/* Immutable storage refuses glBufferSubData unless it was created for it. */
 static bool bound_takes_data(GLenum target)
 {
     if (epoxy_gl_version() < 44 && !epoxy_has_gl_extension("GL_ARB_buffer_storage"))
@@ -233,7 +233,7 @@ void soft_gl_buffer_read(unsigned name, void *to, size_t size, unsigned char unr
     glBindBuffer(target, before);
 }
 
-/* Immutable storage takes copies from any other buffer. */
+/* Immutable storage accepts copies from other buffers. */
 static void copy_into_bound(GLenum target, const void *from, size_t size)
 {
     GLuint scratch = 0;

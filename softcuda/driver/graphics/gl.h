@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The driver's view of OpenGL: which context is current, and the bytes of a buffer. None of it
- * changes state that the application can see: bindings are put back, and no call is made that could
- * leave a GL error.
+ * The driver's access to OpenGL: the current context, and the bytes of a buffer. Nothing changes
+ * state that the application can see: bindings are restored, and no call can leave an OpenGL error.
  */
 #ifndef GR_SOFTCUDA_DRIVER_GL_H
 #define GR_SOFTCUDA_DRIVER_GL_H
@@ -24,16 +23,16 @@ typedef struct {
     void *context;
 } soft_gl_context;
 
-/* The calling thread's context; false if there is none. Loads no library to find out. */
+/* The calling thread's context; false if there is none. Loads no library for that. */
 bool soft_gl_current(soft_gl_context *context);
 
-/* The same as an operation of graphics.h: unmap and unregister need some context. */
+/* An operation of graphics.h: unmap and unregister require a current context. */
 CUresult soft_gl_has_context(soft_graphics *resource);
 
-/* False for a context of OpenGL ES, whose buffers can't be read. A context is current. */
+/* False for OpenGL ES, whose buffers cannot be read. A context is current. */
 bool soft_gl_is_desktop(void);
 
-/* What was current before a visit to another context. */
+/* The context that was current before a visit to another one. */
 typedef struct {
     bool switched;
     soft_gl_context before;
@@ -42,9 +41,9 @@ typedef struct {
 } soft_gl_visit;
 
 /*
- * Makes the context in which a name has its meaning the current one, if it isn't. Where that fails,
- * because it is current on another thread or no longer exists, the current one stays: it may share
- * its objects. False if no context is current at all.
+ * Makes the context current in which a name is valid. If that fails, because the context is current
+ * on another thread or was destroyed, the current one stays, since it may share objects with it.
+ * False if no context is current.
  */
 bool soft_gl_enter(const soft_gl_context *context, soft_gl_visit *visit);
 
@@ -54,10 +53,10 @@ void soft_gl_leave(const soft_gl_visit *visit);
 bool soft_gl_buffer_look(unsigned name, size_t *size);
 
 /*
- * From the start of a buffer that has at least that many bytes. Reading waits for GL's work on the
- * buffer. Where the application has mapped it, not persistently, GL lets nobody else use it: the
- * bytes are then exchanged through the application's mapping as far as that goes. What can't be
- * read becomes `unreadable`, what can't be written is lost.
+ * Accesses the first bytes of a buffer that has at least that many. Reading waits for OpenGL's work
+ * on the buffer. If the application has mapped it, not persistently, OpenGL allows no other use:
+ * bytes within the application's mapping are then accessed through it. Bytes that cannot be read
+ * become `unreadable`; bytes that cannot be written are lost.
  */
 void soft_gl_buffer_read(unsigned name, void *to, size_t size, unsigned char unreadable);
 void soft_gl_buffer_write(unsigned name, const void *from, size_t size);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* OpenGL buffers as graphics resources, and which devices OpenGL draws on. */
+/* OpenGL buffers as graphics resources, and the devices that OpenGL draws on. */
 #include "softcuda/driver/graphics/gl_resource.h"
 
 #include <cudaGL.h>
@@ -18,9 +18,8 @@ static size_t smaller(size_t a, size_t b)
 }
 
 /*
- * The buffer may have got other storage since: what both have in common is fetched. A buffer that
- * was deleted lives on for the driver's registration; here nobody can reach its bytes any more, so
- * there are none to see.
+ * The buffer may have new storage: the part that both sizes share is fetched. The driver's
+ * registration keeps a deleted buffer alive; here its bytes are no longer accessible.
  */
 static CUresult fetch_bytes(soft_graphics *resource)
 {
@@ -28,7 +27,7 @@ static CUresult fetch_bytes(soft_graphics *resource)
     size_t size = buffer->size;
     bool deleted = !soft_gl_buffer_look(buffer->name, &size);
     if (deleted)
-        soft_log(SOFT_DEBUG, "%s is mapped, though it was deleted", buffer->name_text);
+        soft_log(SOFT_DEBUG, "%s is mapped although it was deleted", buffer->name_text);
     else if (size == 0)
         return CUDA_ERROR_OUT_OF_MEMORY;
     buffer->backed = smaller(size, buffer->size);
@@ -63,7 +62,7 @@ static CUresult open_buffer(soft_graphics *resource, bool blank)
     return result;
 }
 
-/* The bytes for a buffer that was deleted meanwhile go nowhere. */
+/* The bytes of a buffer that was deleted meanwhile are dropped. */
 static CUresult store_bytes(soft_graphics *resource)
 {
     const soft_gl_resource *buffer = of(resource);
@@ -137,7 +136,7 @@ SOFT_API cuGraphicsGLRegisterBuffer(CUgraphicsResource *pCudaResource, GLuint bu
         return CUDA_ERROR_INVALID_VALUE;
     static int logged;
     if (!soft_gl_is_desktop())
-        return soft_unsupported(&logged, "interoperation with a context of OpenGL ES");
+        return soft_unsupported(&logged, "interop with an OpenGL ES context");
     size_t size = 0;
     if (!soft_gl_buffer_look(buffer, &size))
         return CUDA_ERROR_INVALID_HANDLE;
@@ -146,7 +145,7 @@ SOFT_API cuGraphicsGLRegisterBuffer(CUgraphicsResource *pCudaResource, GLuint bu
     return register_buffer(context, &gl, buffer, size, Flags, pCudaResource);
 }
 
-/* Whatever draws, it counts as drawing on the same device, which a program may not see. */
+/* All contexts draw on the same device, which may be hidden from the program. */
 SOFT_API cuGLGetDevices_v2(unsigned int *pCudaDeviceCount, CUdevice *pCudaDevices,
                            unsigned int cudaDeviceCount, CUGLDeviceList deviceList)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A registered image's pixels on their way between OpenGL and the pages, see gl_image.h. The image
- * may have got other storage since it was registered, and may have been registered as another
- * target than its own: what both sides have in common is exchanged, level by level.
+ * Copies a registered image's pixels between OpenGL and the pages (gl_image.h). The image may have
+ * new storage since its registration, and may have been registered with another target. The part
+ * that both sides share is exchanged, level by level.
  */
 #include "softcuda/driver/graphics/gl_image.h"
 
@@ -21,8 +21,10 @@ size_t soft_gl_image_slice(const soft_gl_image *image, const soft_gl_image_level
     return (size_t)level->width * level->height * image->element;
 }
 
-/* How much of a level, or of a cube's face, both sides have; all 0 when OpenGL's is of another
- * kind now. */
+/*
+ * The part of a level or cube face that both sides share; all 0 if OpenGL's storage has another
+ * type now.
+ */
 static soft_gl_level common_part(const soft_gl_image *image, const soft_gl_image_level *level,
                                  const soft_gl_level *theirs)
 {
@@ -33,8 +35,7 @@ static soft_gl_level common_part(const soft_gl_image *image, const soft_gl_image
                            .slices = smaller(level->slices, theirs->slices)};
 }
 
-/* CUDA sees a cube's face as a slice; a target that isn't the image's own may have fewer of
- * them. */
+/* CUDA treats cube faces as slices. An image registered with another target may have fewer. */
 static unsigned faces_of(const soft_gl_pixels *pixels, const soft_gl_image_level *level)
 {
     return pixels->target == GL_TEXTURE_CUBE_MAP ? smaller(6, level->slices) : 1;
@@ -49,7 +50,7 @@ static void finish(const soft_gl_image *image, unsigned char *elements, size_t s
         memset(elements + at, 0, channel);
 }
 
-/* By way of a copy, since OpenGL of old reads nothing less than a whole level. */
+/* Uses a copy, because old OpenGL versions can only read a whole level. */
 static CUresult read_part(soft_gl_image *image, soft_gl_pixels *pixels, unsigned l, unsigned face,
                           const soft_gl_level *theirs, const soft_gl_level *part)
 {

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The table of OpenGL's internal formats, see gl_format.h. It holds what NVIDIA's driver registers;
- * it refuses all signed normalised, packed, depth and compressed formats, and, of the common ones,
- * RGB16F.
+ * The table of OpenGL's internal formats (gl_format.h). It contains those that NVIDIA's driver
+ * registers; that driver refuses all signed normalised, packed, depth and compressed formats and,
+ * of the common ones, RGB16F.
  *
- * OpenGL converts between its own storage and these elements. Formats of fewer bits than their
- * element (RGBA2, RGBA4, RGB12, RGBA12) hold whole elements in NVIDIA's driver; where an OpenGL
- * does keep the few bits, what CUDA writes loses the others. sRGB formats exchange their bytes as
- * they are, without a change of brightness. Where OpenGL has three channels the fourth is what
- * NVIDIA's driver puts there: 1 in integer formats, 0 in the others.
+ * OpenGL converts between its storage and these elements. NVIDIA's driver stores whole elements for
+ * formats with fewer bits (RGBA2, RGBA4, RGB12, RGBA12). An OpenGL that stores fewer bits loses the
+ * others when CUDA writes. sRGB formats exchange their bytes unchanged. Where OpenGL has three
+ * channels, the fourth has the value of NVIDIA's driver: 1 in integer formats, 0 in the others.
  */
 #include "softcuda/driver/graphics/gl_format.h"
 
@@ -73,7 +72,7 @@ static const soft_gl_format formats[] = {
     {GL_RGBA12, UINT16, 4, GL_RGBA, GL_UNSIGNED_SHORT, false},
     {GL_STENCIL_INDEX8, UINT8, 1, GL_STENCIL_INDEX, GL_UNSIGNED_BYTE, false},
 
-    /* Without a size; an application's data decides in OpenGL how many bits it keeps, mostly 8. */
+    /* Unsized formats. OpenGL chooses the number of bits by the application's data, usually 8. */
     {GL_RGBA, UINT8, 4, GL_RGBA, GL_UNSIGNED_BYTE, false},
     {GL_RGB, UINT8, 4, GL_RGBA, GL_UNSIGNED_BYTE, true},
     {GL_RG, UINT8, 2, GL_RG, GL_UNSIGNED_BYTE, false},

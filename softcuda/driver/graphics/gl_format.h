@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The OpenGL internal formats and targets that CUDA supports, and their pixel layouts in both APIs.
+/*
+ * The OpenGL internal formats and targets that CUDA supports, and their pixel layouts in both APIs.
  */
 #ifndef GR_SOFTCUDA_DRIVER_GL_FORMAT_H
 #define GR_SOFTCUDA_DRIVER_GL_FORMAT_H
@@ -9,8 +10,8 @@
 typedef struct {
     unsigned internal; /* as OpenGL reports it */
     CUarray_format format;
-    unsigned channels; /* of an element in CUDA: 4 where OpenGL has 3 */
-    unsigned transfer; /* format and type that make OpenGL move elements of exactly this shape */
+    unsigned channels; /* per element in CUDA: 4 where OpenGL has 3 */
+    unsigned transfer; /* format and type with which OpenGL transfers elements of this layout */
     unsigned type;
     bool zero_fourth; /* OpenGL has no fourth channel and reads it as one; CUDA reads zero */
 } soft_gl_format;
@@ -18,7 +19,7 @@ typedef struct {
 /* NULL for an internal format that CUDA refuses. */
 const soft_gl_format *soft_gl_format_of(unsigned internal);
 
-/* Whether an image of the target may be registered; GL_RENDERBUFFER counts as one. */
+/* Whether images of the target can be registered; GL_RENDERBUFFER counts as one. */
 bool soft_gl_target_registers(unsigned target);
 
 #endif

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * OpenGL textures and renderbuffers as graphics resources. A resource has pages of its own for all
- * levels and layers, as the image was when it was registered, and arrays over them, which stay the
- * same ones for every map. They are inaccessible while it isn't mapped. Pixels move between them
- * and the image at map and unmap.
+ * OpenGL textures and renderbuffers as graphics resources. A resource has its own pages for all
+ * levels and layers that the image had at its registration, and arrays in them, which stay the same
+ * for all maps. The pages are inaccessible while it is not mapped. Map and unmap copy the pixels.
  *
- * As in NVIDIA's driver: an image is seen as the target that the call claims, and with a full chain
- * of levels if OpenGL has any beyond the first. What OpenGL doesn't have of it begins as
- * SOFT_GL_NO_BYTES and goes nowhere.
+ * As in NVIDIA's driver, an image has the target that the call names, and a full chain of levels if
+ * OpenGL has more than one. Parts that OpenGL does not have start as SOFT_GL_NO_BYTES and are
+ * dropped.
  */
 #include "softcuda/driver/graphics/gl_image.h"
 
@@ -18,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Levels begin at multiples of it. */
+/* Levels begin at multiples of this. */
 #define LEVEL_ALIGNMENT 512
 
 static void *of(soft_graphics *resource)
@@ -28,7 +27,7 @@ static void *of(soft_graphics *resource)
 
 /* ---- Map and unmap --------------------------------------------------------------------------- */
 
-/* False if the name is gone, or stands for a texture of another kind now. */
+/* False if the name was deleted, or the texture has another type now. */
 static bool begin(const soft_gl_image *image, soft_gl_pixels *pixels)
 {
     if (soft_gl_pixels_begin(pixels, image->gl.name, image->target) != SOFT_GL_FOUND)
@@ -39,7 +38,7 @@ static bool begin(const soft_gl_image *image, soft_gl_pixels *pixels)
     return false;
 }
 
-/* For one whose name is gone there are no bytes to see, as with buffers. */
+/* If the name was deleted there are no pixels to copy, as with buffers. */
 static CUresult fetch_pixels(soft_graphics *resource)
 {
     soft_gl_image *image = of(resource);
@@ -48,7 +47,7 @@ static CUresult fetch_pixels(soft_graphics *resource)
     SOFT_TRY(soft_gl_resource_make_room(&image->gl));
     soft_gl_pixels pixels;
     if (!begin(image, &pixels)) {
-        soft_log(SOFT_DEBUG, "%s is mapped, though it was deleted", image->gl.name_text);
+        soft_log(SOFT_DEBUG, "%s is mapped although it was deleted", image->gl.name_text);
         memset(image->gl.fetched, SOFT_GL_NO_BYTES, image->gl.size);
         return CUDA_SUCCESS;
     }
@@ -128,7 +127,7 @@ static soft_array_place place_of(const soft_gl_image *image, unsigned layer, uns
                               .slice_pitch = slice};
 }
 
-/* An array of one level and layer is never layered or a cube itself. */
+/* An array of one level and layer is never layered or a cube. */
 static CUresult make_array(soft_gl_image *image, unsigned layer, unsigned l, soft_array **array)
 {
     CUDA_ARRAY3D_DESCRIPTOR descriptor = image->descriptor;
@@ -167,8 +166,10 @@ static CUresult make_mipmap(soft_gl_image *image)
         places[l] = place_of(image, 0, l);
     SOFT_TRY(soft_mipmap_wrap(image->gl.base.owned.context, &image->descriptor, image->level_count,
                               places, image->gl.name_text, &image->mipmap));
-    /* The descriptor of a cube's level has no depth, as in NVIDIA's driver, though it has six
-     * slices. */
+    /*
+     * As in NVIDIA's driver, the descriptor of a cube's level has no depth although it has six
+     * slices.
+     */
     for (unsigned l = 0; l < image->level_count; l++)
         image->mipmap->levels[l]->depth = image->levels[l].slices;
     soft_mipmap_set_mapped(image->mipmap, image->is_open);
@@ -299,7 +300,7 @@ static CUresult allocate(soft_gl_image *image)
                                  "an array of it");
 }
 
-/* Both directions at once is no promise to the driver at all. */
+/* Setting both directions is the same to the driver as setting none. */
 static unsigned first_map_flags(unsigned flags)
 {
     unsigned directions =
@@ -344,9 +345,9 @@ SOFT_API cuGraphicsGLRegisterImage(CUgraphicsResource *pCudaResource, GLuint ima
         return CUDA_ERROR_INVALID_VALUE;
     static int es_logged, renderbuffers_logged;
     if (!soft_gl_is_desktop())
-        return soft_unsupported(&es_logged, "interoperation with a context of OpenGL ES");
+        return soft_unsupported(&es_logged, "interop with an OpenGL ES context");
     if (!soft_gl_pixels_supported(target))
         return soft_unsupported(&renderbuffers_logged,
-                                "renderbuffers of an OpenGL without glCopyImageSubData");
+                                "renderbuffers in an OpenGL without glCopyImageSubData");
     return register_image(context, &gl, image, target, Flags, pCudaResource);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The oldest way with OpenGL's buffers, which names them by OpenGL's own names: each name that a
- * program registers gets a resource, which is looked up here.
+ * The oldest OpenGL interop calls, which identify buffers by OpenGL name: a table of the resource
+ * of each registered name.
  */
 #include "softcuda/driver/graphics/graphics.h"
 
@@ -32,7 +32,7 @@ static void remove_locked(struct buffer **at)
     free(found);
 }
 
-/* A resource ends with its context, and the name can then be registered anew. */
+/* A resource ends with its context; the name can then be registered again. */
 static bool is_registered_locked(GLuint name)
 {
     struct buffer **at = find_locked(name);
@@ -55,7 +55,7 @@ static CUresult resource_of(GLuint name, CUgraphicsResource *resource)
 static CUresult add_locked(struct buffer *buffer)
 {
     if (is_registered_locked(buffer->name))
-        return CUDA_ERROR_ALREADY_MAPPED; /* as a GPU's driver calls it */
+        return CUDA_ERROR_ALREADY_MAPPED; /* the code that a GPU driver returns */
     CUresult result = cuGraphicsGLRegisterBuffer(&buffer->resource, buffer->name, 0);
     if (result == CUDA_SUCCESS) {
         buffer->next = buffers;
@@ -134,7 +134,7 @@ SOFT_API cuGLUnmapBufferObject(GLuint buffer)
     return cuGLUnmapBufferObjectAsync(buffer, NULL);
 }
 
-/* ---- Contexts, which once had to be made for OpenGL ------------------------------------------ */
+/* ---- Contexts, which once had to be created for OpenGL --------------------------------------- */
 
 SOFT_API cuGLCtxCreate_v2(CUcontext *pCtx, unsigned int Flags, CUdevice device)
 {

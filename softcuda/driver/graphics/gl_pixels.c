@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The pixels of a texture or renderbuffer, see gl_pixels.h. A texture is bound to its target for
- * the time; its state decides nothing here, except that OpenGL of old can be told to generate
- * mipmap levels when level 0 changes, so levels are to be written in order.
+ * The pixels of a texture or renderbuffer (gl_pixels.h). A texture is bound to its target
+ * meanwhile. Its state has no influence, except that old OpenGL versions can be set to generate
+ * mipmap levels when level 0 changes, so levels must be written in order.
  *
- * A renderbuffer's pixels pass through a texture of the same format, by copies that convert
- * nothing.
+ * The pixels of a renderbuffer are copied through a texture of the same format, without conversion.
  */
 #include "softcuda/driver/graphics/gl_pixels.h"
 
@@ -48,8 +47,8 @@ static GLint bound_to(GLenum binding)
 }
 
 /*
- * Binds a texture to its own target, whatever that is: GL_TEXTURE_TARGET can't be asked for in
- * every context. It is told by which binding is the texture now.
+ * Binds a texture to its own target. GL_TEXTURE_TARGET cannot be queried in every context, so the
+ * target is found by the binding that changed.
  */
 static void bind_any(soft_gl_pixels *pixels)
 {
@@ -64,8 +63,10 @@ static void bind_any(soft_gl_pixels *pixels)
         }
 }
 
-/* False, with nothing bound, if it is of another target; OpenGL's error about that is not the
- * application's. */
+/*
+ * False, with nothing bound, if it has another target. The resulting OpenGL error is hidden from
+ * the application.
+ */
 static bool bind_claimed(soft_gl_pixels *pixels)
 {
     GLenum binding = GL_RENDERBUFFER_BINDING;
@@ -113,7 +114,7 @@ void soft_gl_pixels_end(const soft_gl_pixels *pixels)
     soft_gl_state_restore(&pixels->before);
 }
 
-/* ---- Looking --------------------------------------------------------------------------------- */
+/* ---- Queries --------------------------------------------------------------------------------- */
 
 static GLenum image_target(const soft_gl_pixels *pixels, unsigned face)
 {
@@ -143,7 +144,7 @@ void soft_gl_pixels_describe(const soft_gl_pixels *pixels, unsigned level, unsig
         return;
     }
     if (pixels->target == GL_TEXTURE_RECTANGLE && level > 0)
-        return; /* to ask would be an error */
+        return; /* a query would be an error */
     GLenum target = image_target(pixels, face);
     GLint width = 0, height = 0, slices = 0, internal = 0;
     glGetTexLevelParameteriv(target, (GLint)level, GL_TEXTURE_WIDTH, &width);
@@ -155,7 +156,7 @@ void soft_gl_pixels_describe(const soft_gl_pixels *pixels, unsigned level, unsig
                                  (unsigned)internal, .multisampled = false};
 }
 
-/* ---- Moving ---------------------------------------------------------------------------------- */
+/* ---- Transfers ------------------------------------------------------------------------------- */
 
 /* Stays bound until the end. */
 static void need_scratch(soft_gl_pixels *pixels, const soft_gl_format *format)

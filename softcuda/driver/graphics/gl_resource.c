@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The pages of OpenGL's buffers and images as graphics resources. */
+/* The pages of OpenGL buffers and images as graphics resources. */
 #include "softcuda/driver/graphics/gl_resource.h"
 
 #include <cudaGL.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pixel store, pixel transfer and the active texture unit, see gl_state.h. */
+/* Pixel store, pixel transfer and the active texture unit (gl_state.h). */
 #include "softcuda/driver/graphics/gl_state.h"
 
 #include <stddef.h>
 
 #include <epoxy/gl.h>
 
-/* Those for compressed pixels are not among them: none are moved. */
+/* Without the parameters for compressed pixels, which are never transferred. */
 static const struct {
     GLenum name;
     GLint plain;

@@ -15,16 +15,18 @@ typedef struct {
     int store[SOFT_GL_STORE_PARAMETERS];
     int pack_buffer;
     int unpack_buffer;
-    bool has_transfer; /* a compatibility context, which can also calculate with the pixels */
+    bool has_transfer; /* a compatibility context, which can also modify pixels in transfer */
     float transfer[SOFT_GL_TRANSFER_PARAMETERS];
     bool has_invert;
     int invert;
     int unit;
-    unsigned spare_unit; /* the one that is active meanwhile, from 0 */
+    unsigned spare_unit; /* the active one meanwhile, counted from 0 */
 } soft_gl_state;
 
-/* Afterwards rows follow each other without gaps, from and to the process's own memory,
- * unchanged; and a texture unit is active in which hardly anybody has bound anything. */
+/*
+ * Afterwards rows are contiguous, in process memory and unmodified, and a texture unit is active
+ * that applications hardly use.
+ */
 void soft_gl_state_set(soft_gl_state *before);
 void soft_gl_state_restore(const soft_gl_state *before);
 

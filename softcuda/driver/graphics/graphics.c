@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cuGraphics...: the life of a resource whatever its kind. A list of resources is mapped or
- * unmapped as a whole or not at all: each is first claimed by its state, which also finds a
- * resource that is in the list twice.
+ * cuGraphics...: the life of a resource of any kind. A list of resources is mapped or unmapped as a
+ * whole or not at all: each is first claimed through its state, which also detects a resource that
+ * is listed twice.
  */
 #include "softcuda/driver/graphics/graphics.h"
 
@@ -54,7 +54,7 @@ CUresult soft_graphics_register(soft_graphics *resource, const soft_graphics_ops
     return CUDA_SUCCESS;
 }
 
-/* The bytes of a resource that is mapped are lost. */
+/* The bytes of a mapped resource are lost. */
 static void end_with_context(void *object)
 {
     soft_graphics *resource = object;
@@ -97,8 +97,8 @@ SOFT_API cuGraphicsUnregisterResource(CUgraphicsResource handle)
 /* ---- Lists of resources ---------------------------------------------------------------------- */
 
 /*
- * small has SOFT_PAYLOAD bytes; it is used if it is large enough, so that a steady loop allocates
- * nothing.
+ * `small` has SOFT_PAYLOAD bytes and is used if it is large enough, so that a steady loop does not
+ * allocate.
  */
 static CUresult batch_new(unsigned count, const CUgraphicsResource *handles, void *small,
                           batch **made)
@@ -136,8 +136,10 @@ static void set_states(const batch *b, size_t count, enum state state)
         atomic_store(&b->resources[i]->state, state);
 }
 
-/* All of the stream's context and in that state, or nothing is changed. A resource that is in the
- * list twice is in another state the second time. */
+/*
+ * All or none: changes the state of all resources if they belong to the stream's context and have
+ * the state `from`. A resource that is listed twice has another state the second time.
+ */
 static CUresult claim(const batch *b, const soft_stream *stream, enum state from)
 {
     if (!batch_is_of(b, soft_stream_context(stream)))
@@ -185,7 +187,7 @@ static CUresult open_one(soft_graphics *resource, uint64_t serial, bool fill)
     return result;
 }
 
-/* True if the bytes of this map have been put in; they won't be any more if not. */
+/* True if the bytes of this map were filled in; otherwise they never will be. */
 static bool end_fill(soft_graphics *resource)
 {
     pthread_mutex_lock(&resource->lock);
@@ -224,10 +226,9 @@ static CUresult open_all(const batch *b, soft_stream *stream)
 }
 
 /*
- * The graphics API's bytes are taken at the call, since nobody but the caller may use its context,
- * and are put in when the stream comes to it, which is at once if nothing is queued. Until then the
- * memory is there and holds something else: what another stream does with it without waiting goes
- * wrong in a way that can be seen.
+ * The graphics API's bytes are fetched at the call, because only the caller can use its context,
+ * and filled in when the stream reaches the map, at once if nothing is queued. Until then the
+ * memory contains other bytes, so that access by another stream without a wait is visible.
  */
 static CUresult map_batch(const batch *b, soft_stream *stream)
 {
@@ -247,7 +248,7 @@ static CUresult map_batch(const batch *b, soft_stream *stream)
 static void unmap_one(soft_graphics *resource)
 {
     /*
-     * Where the bytes were never put in, because this stream isn't ordered behind the map's, the
+     * If the bytes were never filled in, because this stream is not ordered after the map's, the
      * graphics API keeps its own.
      */
     bool filled = end_fill(resource);
@@ -257,8 +258,8 @@ static void unmap_one(soft_graphics *resource)
 }
 
 /*
- * The host waits for the stream here, which the driver does not do: graphics work on the CPU can't
- * be made to wait for a stream, so the bytes must be in place when the caller goes on.
+ * The host waits for the stream, unlike in the driver: graphics work on the CPU cannot wait for a
+ * stream, so the bytes must be in place when the call returns.
  */
 static CUresult unmap_batch(const batch *b, soft_stream *stream)
 {
@@ -352,7 +353,7 @@ SOFT_API cuGraphicsResourceGetMappedPointer_v2(CUdeviceptr *pDevPtr, size_t *pSi
         result = CUDA_ERROR_NOT_MAPPED_AS_POINTER;
     if (result == CUDA_SUCCESS)
         resource->ops->pointer(resource, &address, &size);
-    /* Also after a failure, as the driver does. */
+    /* After a failure as well, like the driver. */
     if (pDevPtr)
         *pDevPtr = address;
     if (pSize)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* CUDA arrays: what descriptors are allowed, and the life of arrays, own and wrapped. */
+/* CUDA arrays: checks of descriptors, and the life of own and wrapped arrays. */
 #include "softcuda/driver/image/array.h"
 
 #include "softcuda/driver/memory/device_memory.h"
@@ -45,7 +45,7 @@ unsigned soft_array_element(CUarray_format format, unsigned channels)
     return good_channels ? component_size(format) * channels : 0;
 }
 
-/* Formats that cuda.h has and this device hasn't. */
+/* Formats of cuda.h that this device does not support. */
 static bool is_other_format(CUarray_format format)
 {
     unsigned number = (unsigned)format;
@@ -93,7 +93,7 @@ CUresult soft_array_check(const CUDA_ARRAY3D_DESCRIPTOR *d)
                            CUDA_ARRAY3D_TEXTURE_GATHER | CUDA_ARRAY3D_COLOR_ATTACHMENT |
                            CUDA_ARRAY3D_DEPTH_TEXTURE;
     const unsigned other = CUDA_ARRAY3D_SPARSE | CUDA_ARRAY3D_DEFERRED_MAPPING |
-                           0x100; /* the last: CUDA 12.9's VIDEO */
+                           0x100; /* the last is VIDEO of CUDA 12.9 */
     static int logged_format, logged_flag;
     if (d->Flags & ~(known | other))
         return CUDA_ERROR_INVALID_VALUE;
@@ -259,7 +259,7 @@ SOFT_API cuArrayCreate_v2(CUarray *pHandle, const CUDA_ARRAY_DESCRIPTOR *pAlloca
     return cuArray3DCreate_v2(pHandle, &descriptor);
 }
 
-/* CUDA_ERROR_INVALID_HANDLE for what is no array. */
+/* CUDA_ERROR_INVALID_HANDLE for an invalid handle. */
 static CUresult find(CUarray handle, soft_array **array)
 {
     SOFT_TRY(soft_check_context(NULL));
@@ -267,7 +267,7 @@ static CUresult find(CUarray handle, soft_array **array)
     return *array ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
 
-/* The array, and room for the answer. */
+/* Finds the array, and checks that there is room for the result. */
 static CUresult query(CUarray handle, const void *answer, soft_array **array)
 {
     CUresult result = find(handle, array);
@@ -294,8 +294,10 @@ SOFT_API cuArrayGetDescriptor_v2(CUDA_ARRAY_DESCRIPTOR *pArrayDescriptor, CUarra
     return CUDA_SUCCESS;
 }
 
-/* Whoever made the memory of a wrapped array, or the mipmapped array of a level, ends that too. As
- * cuMemFree, waits for the work that may still use the memory. */
+/*
+ * The memory of a wrapped array, and the mipmapped array of a level, belong to others. Like
+ * cuMemFree, waits for work that may still use the memory.
+ */
 SOFT_API cuArrayDestroy(CUarray hArray)
 {
     soft_array *array;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Copies whose one side, or both, is an array: the checks, and the linear ones' entry points. */
+/* Copies from or to arrays: their checks, and the entry points of linear copies. */
 #include "softcuda/driver/image/array.h"
 #include "softcuda/driver/memory/copy.h"
 

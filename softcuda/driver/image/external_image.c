@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Mipmapped arrays over external memory. An image of lavapipe, of either tiling, or a texture of
- * llvmpipe is rows in linear order; so is an array of this driver, with other pitches. The rule, as
- * vkGetImageSubresourceLayout and the bytes after copies tell it (Mesa 22.3, and 25.0 for 2D; 1D,
- * 2D, 3D, cubes and arrays of them, 1 to 16 bytes an element, with and without mip levels):
+ * llvmpipe has linear rows; so has an array of this driver, with other pitches. The layout, found
+ * by vkGetImageSubresourceLayout and by the bytes after copies (Mesa 22.3, and 25.0 for 2D; 1D, 2D,
+ * 3D, cubes and arrays of them, 1 to 16 bytes per element, with and without mip levels):
+ * - a row is the width rounded up to 4 elements, then to 64 bytes, on AArch64 to 8 (Mesa 22.3,
+ *   which uses the CPU's cache line size and does not know it there);
+ * - a slice is the height rounded up to 4 rows, or 1 row for a 1D image;
+ * - a slice is a layer, a face, or one z of a 3D image; slices are contiguous;
+ * - all slices of a level precede those of the next level, which begins at a multiple of 64 bytes.
  *
- *   - a row is the width rounded up to 4 elements, then rounded up to 64 bytes, on AArch64 to 8
- *     (Mesa 22.3, which takes for that what it knows of the processor's caches: there nothing);
- *   - a slice is the height rounded up to 4 rows, or 1 row of a 1D image;
- *   - a slice is a layer, a face, or one z of a 3D image: they lie end to end, none is added;
- *   - all slices of one level lie before those of the next, which begins at the next 64 bytes.
- *
- * So offset + the end of the last level is also what VkMemoryRequirements says.
+ * So the offset plus the end of the last level is the size in VkMemoryRequirements.
  */
 #include "softcuda/driver/image/array.h"
 #include "softcuda/driver/memory/device_memory.h"
 #include "softcuda/driver/memory/external_memory.h"
 
-#define TILE 4 /* llvmpipe draws in squares of it */
+#define TILE 4 /* llvmpipe draws in squares of this size */
 
 #ifdef __x86_64__
 #define ROW_ALIGNMENT 64
@@ -27,7 +26,7 @@
 
 #define LEVEL_ALIGNMENT 64
 
-/* What lavapipe asks of an image's offset. */
+/* lavapipe's alignment of an image's offset. */
 #define OFFSET_ALIGNMENT 16
 
 static size_t round_up(size_t number, size_t multiple)
@@ -35,7 +34,7 @@ static size_t round_up(size_t number, size_t multiple)
     return (number + multiple - 1) / multiple * multiple;
 }
 
-/* The extents are checked, so neither overflows. */
+/* The extents were checked, so neither product overflows. */
 static size_t lay_out(const CUDA_ARRAY3D_DESCRIPTOR *level, soft_array_place *place)
 {
     size_t element = soft_array_element(level->Format, level->NumChannels);
@@ -47,13 +46,13 @@ static size_t lay_out(const CUDA_ARRAY3D_DESCRIPTOR *level, soft_array_place *pl
 
 typedef CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC image_description;
 
-/* Spare bytes at the end of a memory that holds an image of less levels exactly. */
+/* The most spare bytes at the end of memory that exactly fits an image with fewer levels. */
 #define MOST_SPARE 64
 
 /*
- * NVIDIA's Vulkan places layers as if the chain of levels were whole, and CUDA has to be told so;
- * here the levels that the memory does not have are just not there. `end` is where they would
- * begin, the next with that many bytes.
+ * NVIDIA's Vulkan places layers as if the chain of levels were whole, and CUDA must be told the
+ * whole chain. Here the levels beyond the memory are left out. They would begin at `end`, the next
+ * one with `bytes`.
  */
 static bool ends_here(const soft_external *external, const CUDA_ARRAY3D_DESCRIPTOR *descriptor,
                       uint64_t end, size_t bytes)

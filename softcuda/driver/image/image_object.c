@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The table of texture and surface objects. Kernels look at it without a lock: a record never moves
- * and is never freed, and its handle is what tells them whether it still is the object they mean.
+ * The table of texture and surface objects. Kernels read it without a lock: a record never moves
+ * and is never freed, and its handle shows whether it is still the same object.
  */
 #include "softcuda/driver/image/image_object.h"
 #include "softcuda/driver/memory/peer_access.h"
@@ -16,7 +16,7 @@ static gr_cuhost_images images;
 static uint32_t generations[GR_CUHOST_SLOTS];
 static uint32_t next_slot[GR_CUHOST_SLOTS]; /* in one of the two lists below; 0 ends a list */
 static uint32_t first_free;
-static _Atomic uint32_t first_destroyed; /* the order of last_task */
+static _Atomic uint32_t first_destroyed; /* sorted by last_task */
 static uint32_t last_destroyed;
 static uint32_t used = 1;
 
@@ -60,7 +60,7 @@ CUresult soft_image_new(const soft_image *image, enum gr_cuhost_kind kind, unsig
         soft_image *record = record_of(slot);
         uint64_t handle = (uint64_t)kind << GR_CUHOST_KIND_SHIFT |
                           (uint64_t)++generations[slot] << GR_CUHOST_SLOT_BITS | slot;
-        /* Kernels that hold a dead handle of this slot may look at the first member meanwhile. */
+        /* Kernels with a dead handle of this slot may read the first member meanwhile. */
         const size_t first = sizeof(record->image.handle);
         memcpy((char *)record + first, (const char *)image + first, sizeof(*record) - first);
         __atomic_store_n(&record->image.handle, handle, __ATOMIC_RELEASE);
@@ -98,7 +98,7 @@ CUresult soft_image_query(uint64_t handle, enum gr_cuhost_kind kind, const void 
     return slot && answer ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-/* ---- Ends ------------------------------------------------------------------------------------ */
+/* ---- Destruction ----------------------------------------------------------------------------- */
 
 static void destroy_locked(uint32_t slot)
 {
@@ -120,7 +120,7 @@ static void end_locked(uint32_t slot)
     first_free = slot;
 }
 
-/* Those that were destroyed before the task of that number was queued. */
+/* Frees objects that were destroyed before the task with that number was queued. */
 static void end_before_locked(uint64_t task)
 {
     for (uint32_t slot; (slot = first_destroyed) != 0 && record_of(slot)->last_task < task;) {
@@ -160,7 +160,7 @@ soft_context *soft_image_context(uint64_t handle)
     return context;
 }
 
-/* An object ends with its context. */
+/* Objects end with their context. */
 static void end_images(soft_context *context)
 {
     pthread_mutex_lock(&lock);

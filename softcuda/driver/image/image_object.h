@@ -10,7 +10,7 @@
 typedef struct {
     gr_cuhost_image image; /* its handle is set last */
     soft_context *context;
-    CUDA_RESOURCE_DESC resource; /* as the application gave them */
+    CUDA_RESOURCE_DESC resource; /* as the application passed them */
     CUDA_TEXTURE_DESC texture;
     CUDA_RESOURCE_VIEW_DESC view;
     bool has_view;
@@ -18,34 +18,44 @@ typedef struct {
     uint64_t last_task; /* the newest task when it was destroyed */
 } soft_image;
 
-/* What a launch hands to its kernel. */
+/* The table that a launch passes to its kernel. */
 const gr_cuhost_images *soft_images(void);
 
 /* CUDA_ERROR_PEER_ACCESS_NOT_ENABLED if the context cannot access the array's device. */
 CUresult soft_image_check_reach(const soft_context *context, const soft_array *array);
 
-/* Copies the image to a record and makes a handle of the kind for it, which is never 0.
- * CUDA_ERROR_OUT_OF_MEMORY when there is no room for more objects. */
+/*
+ * Copies the image to a record and creates a handle of this kind, which is never 0.
+ * CUDA_ERROR_OUT_OF_MEMORY if the table is full.
+ */
 CUresult soft_image_new(const soft_image *image, enum gr_cuhost_kind kind,
                         unsigned long long *handle);
 
-/* For an entry point that asks for something of an object: a copy of its record, if there is room
- * for the answer and the handle is one of this kind. */
+/*
+ * For entry points that query an object: copies its record, if there is room for the result and the
+ * handle is of this kind.
+ */
 CUresult soft_image_query(uint64_t handle, enum gr_cuhost_kind kind, const void *answer,
                           soft_image *image);
 
-/* Destroys the object for the application. It ends after the work that is queued now, which may
- * still use it. False if the handle isn't (or is no longer) one of this kind. */
+/*
+ * Destroys the object for the application. It exists until the work queued so far has finished,
+ * which may still use it. False if the handle is not, or no longer, of this kind.
+ */
 bool soft_image_drop(uint64_t handle, enum gr_cuhost_kind kind);
 
-/* Frees the destroyed objects that no older task may use, so that a kernel that starts now and uses
- * one is detected. */
+/*
+ * Frees the destroyed objects that no running or queued task may use, so that a kernel that starts
+ * now and uses one is detected.
+ */
 void soft_images_end_unused(void);
 
-/* The context of a texture or surface object that kernels can use; NULL if the handle is none. */
+/* The context of a texture or surface object that kernels can use; NULL for an invalid handle. */
 soft_context *soft_image_context(uint64_t handle);
 
-/* Fills in format and level 0, or all levels, of an image. False if the format is none. */
+/*
+ * Fill in the format and level 0, or all levels, of an image. False if the format is unsupported.
+ */
 bool soft_image_set_format(gr_cuhost_image *image, CUarray_format format, unsigned channels);
 bool soft_image_set_array(gr_cuhost_image *image, const soft_array *array);
 bool soft_image_set_mipmap(gr_cuhost_image *image, const soft_mipmap *mipmap);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Mipmapped arrays: their levels are arrays, in one piece of memory if it is the driver's. */
+/* Mipmapped arrays. Their levels are arrays; own ones are in one piece of memory. */
 #include "softcuda/driver/image/array.h"
 
 #include <stdatomic.h>
@@ -84,9 +84,9 @@ CUresult soft_mipmap_wrap(soft_context *context, const CUDA_ARRAY3D_DESCRIPTOR *
     return CUDA_SUCCESS;
 }
 
-/* ---- The driver's own ------------------------------------------------------------------------ */
+/* ---- Own mipmapped arrays -------------------------------------------------------------------- */
 
-/* Levels of the chain down to one element. Layers and faces don't count. */
+/* Levels down to one element. Layers and faces do not count. */
 static unsigned full_chain(const CUDA_ARRAY3D_DESCRIPTOR *d)
 {
     size_t largest = d->Width > d->Height ? d->Width : d->Height;
@@ -176,7 +176,7 @@ __attribute__((constructor)) static void hook_contexts(void)
 
 /* ---- Entry points ---------------------------------------------------------------------------- */
 
-/* More levels than the chain has are as many as it has. */
+/* A number of levels beyond the chain is reduced to the chain. */
 SOFT_API cuMipmappedArrayCreate(CUmipmappedArray *pHandle,
                                 const CUDA_ARRAY3D_DESCRIPTOR *pMipmappedArrayDesc,
                                 unsigned int numMipmapLevels)
@@ -209,7 +209,7 @@ SOFT_API cuMipmappedArrayGetLevel(CUarray *pLevelArray, CUmipmappedArray hMipmap
     return CUDA_SUCCESS;
 }
 
-/* As cuArrayDestroy. */
+/* Like cuArrayDestroy. */
 SOFT_API cuMipmappedArrayDestroy(CUmipmappedArray hMipmappedArray)
 {
     soft_mipmap *mipmap;

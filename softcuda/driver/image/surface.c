@@ -17,24 +17,27 @@ SOFT_API cuSurfObjectCreate(CUsurfObject *pSurfObject, const CUDA_RESOURCE_DESC 
     if (!array)
         return CUDA_ERROR_INVALID_HANDLE;
     SOFT_TRY(soft_image_check_reach(object.context, array));
-    /* The driver makes the object all the same, and programs make one for each frame. */
+    /*
+     * The driver creates the object nevertheless, and programs create one per frame, so it is
+     * logged once.
+     */
     if (!(array->descriptor.Flags & CUDA_ARRAY3D_SURFACE_LDST) &&
         !atomic_exchange(&array->told, true))
         soft_log(SOFT_WARN,
-                 "a surface object is made of %s without CUDA_ARRAY3D_SURFACE_LDST: on a GPU its "
-                 "use is undefined",
+                 "a surface object is created for %s without CUDA_ARRAY3D_SURFACE_LDST: on a GPU "
+                 "its use is undefined",
                  array->what);
     object.resource = *pResDesc;
     soft_image_set_array(&object.image, array);
     return soft_image_new(&object, GR_CUHOST_SURFACE, pSurfObject);
 }
 
-/* As the driver, takes any number. One that is no object is worth a line. */
+/* Accepts any number, like the driver, but logs one that is not an object. */
 SOFT_API cuSurfObjectDestroy(CUsurfObject surfObject)
 {
     SOFT_TRY(soft_check_context(NULL));
     if (!soft_image_drop(surfObject, GR_CUHOST_SURFACE))
-        soft_log(SOFT_WARN, "cuSurfObjectDestroy of 0x%llx, which is no surface object",
+        soft_log(SOFT_WARN, "cuSurfObjectDestroy of 0x%llx, which is not a surface object",
                  surfObject);
     return CUDA_SUCCESS;
 }

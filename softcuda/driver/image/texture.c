@@ -40,7 +40,7 @@ static CUresult set_mipmap(soft_image *object, CUmipmappedArray handle)
     return soft_image_check_reach(object->context, mipmap->levels[0]);
 }
 
-/* Memory as an array of one level, if all of it is known. */
+/* Treats memory as an array of one level, if all of it is known. */
 static CUresult set_memory(gr_cuhost_image *image, CUdeviceptr pointer, size_t width, size_t height,
                            size_t pitch)
 {
@@ -146,7 +146,7 @@ static bool set_view(gr_cuhost_image *image, const CUDA_RESOURCE_VIEW_DESC *view
     return true;
 }
 
-/* A view is of an array or a mipmapped one, whose descriptor it repeats. */
+/* A view applies to an array or mipmapped array, whose descriptor it repeats. */
 static CUresult apply_view(gr_cuhost_image *image, const CUDA_RESOURCE_DESC *resource,
                            const CUDA_RESOURCE_VIEW_DESC *view)
 {
@@ -162,7 +162,7 @@ static CUresult apply_view(gr_cuhost_image *image, const CUDA_RESOURCE_DESC *res
     return set_view(image, view, descriptor) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-/* ---- How it is read -------------------------------------------------------------------------- */
+/* ---- Sampling -------------------------------------------------------------------------------- */
 
 static bool modes_are_valid(const CUDA_TEXTURE_DESC *t)
 {
@@ -179,18 +179,18 @@ static bool is_small_integer(const gr_cuhost_image *image)
            image->component == GR_CUHOST_SINT8 || image->component == GR_CUHOST_SINT16;
 }
 
-/* The multiple of 1/highest that is nearest, as an element of the array could hold it. */
+/* The nearest multiple of 1/highest, as an element of the array could contain it. */
 static float nearest_step(float value, float lowest, float highest)
 {
-    float clamped = !(value > lowest) ? lowest
-                    : value > 1       ? 1
-                                      : value; /* no number is the lowest */
-    /* Positive before it is converted, so that the conversion rounds halves up as floor() would. */
+    float clamped = !(value > lowest) ? lowest : value > 1 ? 1 : value; /* NaN becomes the lowest */
+    /* Positive before the conversion, so that halves are rounded up as by floor(). */
     return (float)((int32_t)(clamped * highest + highest + 0.5f) - (int32_t)highest) / highest;
 }
 
-/* A component of the border in the array's format. An integer's are the lowest bits of what the
- * application gave. */
+/*
+ * A component of the border colour in the array's format. Integers take the lowest bits of the
+ * application's value.
+ */
 static uint32_t border_component(const gr_cuhost_image *image, float value)
 {
     static const struct {
@@ -218,7 +218,7 @@ static uint32_t border_component(const gr_cuhost_image *image, float value)
     return formats[image->component].is_signed ? (uint32_t)((int32_t)bits >> shift) : bits >> shift;
 }
 
-/* Of the channels that the array has; the others are 0, as in its elements. */
+/* Sets the array's channels; the others are 0, as in its elements. */
 static void set_border(gr_cuhost_image *image, const float *colour)
 {
     for (uint32_t i = 0; i < image->channels; i++)
@@ -283,12 +283,13 @@ SOFT_API cuTexObjectCreate(CUtexObject *pTexObject, const CUDA_RESOURCE_DESC *pR
     return result == CUDA_SUCCESS ? soft_image_new(&object, GR_CUHOST_TEXTURE, pTexObject) : result;
 }
 
-/* As the driver, takes any number. One that is no object is worth a line. */
+/* Accepts any number, like the driver, but logs one that is not an object. */
 SOFT_API cuTexObjectDestroy(CUtexObject texObject)
 {
     SOFT_TRY(soft_check_context(NULL));
     if (!soft_image_drop(texObject, GR_CUHOST_TEXTURE))
-        soft_log(SOFT_WARN, "cuTexObjectDestroy of 0x%llx, which is no texture object", texObject);
+        soft_log(SOFT_WARN, "cuTexObjectDestroy of 0x%llx, which is not a texture object",
+                 texObject);
     return CUDA_SUCCESS;
 }
 
@@ -310,7 +311,7 @@ SOFT_API cuTexObjectGetTextureDesc(CUDA_TEXTURE_DESC *pTexDesc, CUtexObject texO
     return result;
 }
 
-/* An object that was made without a view has none. */
+/* An object that was created without a view has none. */
 SOFT_API cuTexObjectGetResourceViewDesc(CUDA_RESOURCE_VIEW_DESC *pResViewDesc,
                                         CUtexObject texObject)
 {

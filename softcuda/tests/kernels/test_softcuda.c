@@ -442,7 +442,7 @@ TEST(nvidia_s_runtime_is_named)
 {
     need_software();
     expect_said_once("ask_for_a_table", "this program runs NVIDIA's libcudart, ",
-                     "leave it out of the link");
+                     "remove it from the link");
 }
 
 TEST(device_is_no_gpu)
