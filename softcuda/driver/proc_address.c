@@ -75,8 +75,10 @@ static const char *suffix_of(const char *name, int version)
     return "";
 }
 
-/* The symbol with the first of these endings that exists; a symbol of a library below isn't the
- * driver's. */
+/*
+ * The symbol with the first of these endings that this driver exports; symbols of other libraries
+ * do not count.
+ */
 static void *find_symbol(const char *name, const char *suffix, const char *const endings[])
 {
     for (size_t i = 0; endings[i]; i++) {
@@ -89,7 +91,7 @@ static void *find_symbol(const char *name, const char *suffix, const char *const
     return NULL;
 }
 
-/* The version that the function came with; 0 for one that the toolkit's headers do not know. */
+/* The version that introduced the function; 0 if the toolkit's headers lack it. */
 static int first_version(const char *name)
 {
     for (size_t i = 0; soft_since[i].name; i++)
@@ -98,7 +100,7 @@ static int first_version(const char *name)
     return 0;
 }
 
-/* Base names alone are names here, as for NVIDIA's driver: cuMemAlloc_v2 is none. */
+/* Only base names are valid, as in NVIDIA's driver; cuMemAlloc_v2 is not. */
 static bool has_suffix(const char *name)
 {
     const char *suffix = strrchr(name, '_');
@@ -140,7 +142,7 @@ SOFT_API cuGetProcAddress_v2(const char *symbol, void **pfn, int cudaVersion, cu
     return look_up(symbol, pfn, cudaVersion, flags, symbolStatus ? symbolStatus : &status);
 }
 
-/* The old form leaves *pfn as it is where nothing is found. */
+/* The old variant leaves *pfn unchanged if nothing is found. */
 SOFT_API cuGetProcAddress(const char *symbol, void **pfn, int cudaVersion, cuuint64_t flags)
 {
     CUdriverProcAddressQueryResult status;

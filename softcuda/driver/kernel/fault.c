@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The handler of SIGSEGV and SIGBUS: it says in one line what an access did wrong, and hands the
- * signal on. It runs in a thread that may be anywhere, so there is no lock, no memory and no stdio.
+ * The handler of SIGSEGV and SIGBUS: prints in one line what the access did wrong, then lets the
+ * previous action handle the signal. The interrupted thread may be anywhere, so it uses no lock, no
+ * allocation and no stdio.
  */
 #include "softcuda/driver/kernel/fault.h"
 #include "softcuda/driver/object_at.h"
@@ -12,10 +13,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* An address below it is one through NULL: the kernel maps nothing there. */
+/*
+ * Accesses below this address are treated as accesses through NULL: the kernel maps nothing there.
+ */
 #define NULL_LIMIT 65536
 
-/* For this driver's handler and for one that the application had before. */
+/* For this handler and one that the application installed before. */
 #define SIGNAL_STACK_SIZE ((size_t)128 * 1024)
 
 _Thread_local soft_work soft_this_work;
@@ -23,7 +26,7 @@ _Thread_local soft_work soft_this_work;
 static struct sigaction before_segv, before_bus;
 static pthread_once_t handler_once = PTHREAD_ONCE_INIT;
 
-/* ---- The line -------------------------------------------------------------------------------- */
+/* ---- The message ----------------------------------------------------------------------------- */
 
 typedef struct {
     char text[512];
@@ -53,7 +56,7 @@ static void append_address(line *l, const void *address)
     append_number(l, (uintptr_t)address, 16);
 }
 
-/* "3 bytes past the end of ..." */
+/* Appends "3 bytes past the end of ...". */
 static void append_place(line *l, const unsigned char *address, const unsigned char *base,
                          size_t size, const char *what)
 {
@@ -72,7 +75,7 @@ static void append_place(line *l, const unsigned char *address, const unsigned c
     append(l, what);
 }
 
-/* ---- What happened --------------------------------------------------------------------------- */
+/* ---- The cause ------------------------------------------------------------------------------- */
 
 static void append_work(line *l, const soft_work *work)
 {
@@ -113,13 +116,13 @@ static bool append_shared(line *l, const soft_shared *shared, const unsigned cha
     return true;
 }
 
-/* False if the address is nobody's. */
+/* False if the address belongs to no object. */
 static bool append_object(line *l, const unsigned char *address)
 {
     soft_object object;
     bool live = false;
     if (!soft_pages_find(address, 0, &object)) {
-        /* An end may lie anywhere in its last page. */
+        /* The object may end anywhere in its last page. */
         live = soft_range_near(address, SOFT_GUARD_SIZE + (size_t)sysconf(_SC_PAGESIZE), &object);
         if (!live && !soft_pages_find(address, SOFT_GUARD_SIZE, &object))
             return false;
@@ -139,15 +142,14 @@ static bool append_object(line *l, const unsigned char *address)
 }
 
 /*
- * An address of which the driver knows nothing; x86-64 does not tell one that no memory can have,
- * nor one that is not aligned as the instruction asks.
+ * An address unknown to the driver. x86-64 does not report a non-canonical or misaligned address.
  */
 static void append_nobody(line *l, const siginfo_t *info)
 {
     if (info->si_code == SI_KERNEL && !info->si_addr) {
-        append(l, " accessed a vector type (float4, ...) at an address that is no multiple of its "
-                  "alignment, or used a pointer that is no address at all: was it read from memory "
-                  "that nobody has written to?");
+        append(l,
+               " accessed a vector type (float4, ...) at an address that is not a multiple of its "
+               "alignment, or used an invalid pointer: was it read from uninitialised memory?");
         return;
     }
     append(l, " accessed address ");
@@ -157,11 +159,11 @@ static void append_nobody(line *l, const siginfo_t *info)
         append_number(l, (uintptr_t)info->si_addr, 10);
         append(l, " bytes: was a parameter not set?");
     } else {
-        append(l, ", which is no memory of this driver, or no longer");
+        append(l, ", which is not, or no longer, memory of this driver");
     }
 }
 
-/* What an application does with its own memory is not for this driver to say. */
+/* Accesses by the application to its own memory are left unexplained. */
 static void explain(const siginfo_t *info)
 {
     const soft_work *work = &soft_this_work;
@@ -186,9 +188,11 @@ static void explain(const siginfo_t *info)
 
 /* ---- The handler ----------------------------------------------------------------------------- */
 
-/* Whoever handled faults before gets this one too. With the default action back in place, returning
- * runs the instruction again, and the process ends as it would have; a signal that somebody sent
- * has no such instruction. */
+/*
+ * Passes the fault to the previous handler. With the default action restored, returning repeats the
+ * instruction, and the process ends as it would have; a signal that was sent has no such
+ * instruction.
+ */
 static void on_fault(int number, siginfo_t *info, void *machine)
 {
     const struct sigaction *before = number == SIGBUS ? &before_bus : &before_segv;
@@ -249,7 +253,8 @@ static void note_stack(soft_stack *stack)
 }
 
 /*
- * AddressSanitizer has given each thread such a stack already, and frees what it finds at the end.
+ * AddressSanitizer has already given each thread such a stack and frees the one that it finds at
+ * the end.
  */
 void *soft_fault_begin_thread(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Messages for accesses that end the process: what a thread was doing, and what lies at the
- * address (object_at.h).
+ * Messages for accesses that end the process: what the thread was doing, and what is at the address
+ * (object_at.h).
  */
 #ifndef GR_SOFTCUDA_DRIVER_FAULT_H
 #define GR_SOFTCUDA_DRIVER_FAULT_H
@@ -9,47 +9,47 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What steps over the guard of a thread's own stack, a page. */
+/* A frame of this size can step over the guard of a thread's own stack, which is one page. */
 #define SOFT_LARGE_FRAME ((size_t)1024 * 1024)
 
 /* A stack and the inaccessible bytes below it. */
 typedef struct {
-    const unsigned char *lowest; /* the last byte that can be used; NULL: not known */
+    const unsigned char *lowest; /* the lowest usable byte; NULL: unknown */
     size_t size;
     size_t guard;
 } soft_stack;
 
 /* The dynamic shared memory of a block (shared_memory.c). */
 typedef struct {
-    const unsigned char *base; /* NULL: the thread has run no kernel yet */
+    const unsigned char *base; /* NULL: the thread has not run a kernel yet */
     size_t size;
-    const unsigned char *lowest; /* what belongs to it, its guards too */
+    const unsigned char *lowest; /* including its guards */
     const unsigned char *end;
 } soft_shared;
 
 typedef struct {
-    const char *kind; /* "kernel", "a copy", ...; NULL: nothing of the driver's */
+    const char *kind; /* "kernel", "a copy", ...; NULL: no work of the driver */
     const char *name; /* of the kernel, or NULL */
-    soft_stack stack; /* that the thread runs on */
+    soft_stack stack; /* of the thread */
     soft_shared shared;
 } soft_work;
 
-/* What this thread does. In the part of thread-local memory that is always there, since a signal
- * handler reads it. */
+/* The work of this thread. initial-exec, because a signal handler reads it. */
 extern __attribute__((tls_model("initial-exec"))) _Thread_local soft_work soft_this_work;
 
-/* Around what runs for an application. They do not nest. */
+/* Enclose work for an application. They do not nest. */
 void soft_work_begin(const char *kind, const char *name);
 void soft_work_end(void);
 
 /*
- * For a thread that runs kernels, first and last: a stack of its own for signal handlers, as a
- * handler cannot run on a stack that is full. begin returns what end wants; NULL is fine.
+ * Called first and last by a thread that runs kernels: gives signal handlers their own stack,
+ * because a handler cannot run on a full one. soft_fault_end_thread() takes the result; NULL is
+ * allowed.
  */
 void *soft_fault_begin_thread(void);
 void soft_fault_end_thread(void *signal_stack);
 
-/* From the first call on, faults are explained. Whoever handled them before gets them too. */
+/* Enables fault messages. Earlier handlers still receive the faults. */
 void soft_fault_watch(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The stacks of fibres, and who runs on them. */
+/* The stacks of fibres, and switching between them. */
 #include "softcuda/driver/kernel/fibre.h"
 #include "softcuda/driver/kernel/fault.h"
 #include "softcuda/driver/soft.h"
@@ -10,26 +10,28 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* What a thread has at least. The sanitizers' frames are larger. */
+/* The smallest stack of a thread. The sanitizers' frames are larger. */
 #define LEAST_STACK ((size_t)(SOFT_WITH_ASAN || SOFT_WITH_TSAN ? 256 : 64) * 1024)
 
-/* Of 1024 threads, this much of the addresses that a process has: a 32nd. */
+/* For 1024 threads this is a 32nd of the process's address space. */
 #define MOST_STACK ((size_t)4 << 30)
 
-/* At the far end of each stack, for those that have no guard because there are too many (soft.h): a
- * kernel that runs over it has used more stack than there is. */
+/*
+ * At the far end of stacks without a guard, of which there can be too many (soft.h): a kernel that
+ * overwrites it has used more stack than it has.
+ */
 #define CANARY UINT64_C(0x6b63617473206e6f)
 
 static pthread_once_t key_once = PTHREAD_ONCE_INIT;
 static pthread_key_t key;
 
-/* From one stack to the next. */
+/* The distance between stacks. */
 static size_t span_of(const soft_fibres *set)
 {
     return SOFT_STACK_GUARD + set->stack_size;
 }
 
-/* A fibre never ends: it waits for the next block, and its stack is freed with the set. */
+/* A fibre never returns: it waits for the next block, and its stack is freed with the set. */
 static void fibre_main(void *fibre)
 {
     soft_fibre *self = fibre;
@@ -79,8 +81,10 @@ static bool open_stacks(const soft_fibres *set)
     return true;
 }
 
-/* Without guards if memory maps are scarce: it is then one for all stacks, with no huge pages,
- * which would fill the guards with memory. */
+/*
+ * Without guards if memory maps are scarce: all stacks then share one map, without huge pages,
+ * which would fill the guards with memory.
+ */
 static bool make_stacks(soft_fibres *set)
 {
     size_t span = set->count * span_of(set);
@@ -113,7 +117,7 @@ static soft_fibres *new_set(unsigned count, size_t stack_size)
     return set;
 }
 
-/* Whole pages; 0: more than there can be. */
+/* Whole pages; 0 if it is too large. */
 static size_t stack_size_for(size_t wanted)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -122,7 +126,7 @@ static size_t stack_size_for(size_t wanted)
     return wanted <= MOST_STACK ? (wanted + page - 1) / page * page : 0;
 }
 
-/* This thread's fibres, count or more of them, with stacks as large or larger. */
+/* This thread's fibres: at least `count`, with stacks of at least `stack_size`. */
 static soft_fibres *get_set(unsigned count, size_t stack_size)
 {
     pthread_once(&key_once, make_key);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Stacks of their own on one thread of the host, one for each thread of a block. A host thread
- * keeps its fibres for later blocks.
+ * Fibres: several stacks on one host thread, one for each thread of a block. A host thread keeps
+ * its fibres for later blocks.
  */
 #ifndef GR_SOFTCUDA_FIBRE_H
 #define GR_SOFTCUDA_FIBRE_H
@@ -11,15 +11,15 @@
 
 #include <stdint.h>
 
-/* Inaccessible addresses below each stack: a frame larger than these would step over them. */
+/* Inaccessible bytes below each stack. A larger frame would step over them. */
 #define SOFT_STACK_GUARD ((size_t)1024 * 1024)
 
 enum soft_fibre_state {
-    SOFT_FIBRE_ENDED, /* has not begun its thread, or ended it */
+    SOFT_FIBRE_ENDED, /* has not started its thread, or has ended it */
     SOFT_FIBRE_RUNS,
     SOFT_FIBRE_AT_BARRIER,
     SOFT_FIBRE_AT_EXCHANGE,
-    SOFT_FIBRE_STOPPED, /* in the middle of its thread, for good */
+    SOFT_FIBRE_STOPPED, /* in the middle of its thread, permanently */
 };
 
 /* What a fibre waits for at an exchange. */
@@ -47,7 +47,7 @@ typedef struct soft_fibres {
     size_t stack_size;
     bool guarded;
     soft_place host;
-    soft_fibre *current; /* NULL while the host's own stack runs */
+    soft_fibre *current; /* NULL while the host's stack runs */
     unsigned used;       /* by this block */
     const gr_cuhost_kernel *kernel;
     const gr_cuhost_block *block;
@@ -56,15 +56,20 @@ typedef struct soft_fibres {
     int result; /* of the round before */
 } soft_fibres;
 
-/* This thread's fibres, count or more of them, with stacks as large or larger; NULL if there is no
- * memory. (fibre.c) */
+/*
+ * This thread's fibres: at least `count`, with stacks of at least `stack`; NULL if memory is out.
+ * (fibre.c)
+ */
 soft_fibres *soft_fibres_get(unsigned count, size_t stack);
 
-/* From a fibre to the host's own stack, and back until the fibre does the former. (fibre.c) */
+/*
+ * Switch from a fibre to the host's stack, and from there to the fibre until it leaves again.
+ * (fibre.c)
+ */
 void soft_fibre_leave(soft_fibre *f);
 void soft_fibre_enter(soft_fibre *f);
 
-/* Frees this thread's fibres, none of which runs. (fibre.c) */
+/* Frees this thread's fibres, none of which is running. (fibre.c) */
 void soft_fibres_drop(soft_fibres *set);
 
 #endif

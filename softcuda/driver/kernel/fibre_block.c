@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Blocks whose threads meet: at barriers, or lane by lane in a warp. Each thread is a fibre. All
- * run in turns, each until it has to wait or ends. When none can go on, all that still run have
- * reached the barrier, and go on behind it; or lanes wait for others that went elsewhere, and go on
- * without.
+ * Blocks whose threads synchronise, at barriers or lane by lane in a warp. Each thread is a fibre.
+ * They run in turns, each until it waits or ends. When none can run, either all remaining ones have
+ * reached the barrier and continue, or lanes wait for others that took another path and continue
+ * without them.
  */
 #include "softcuda/driver/kernel/fibre.h"
 
@@ -30,8 +30,10 @@ static unsigned lanes_of(const soft_fibres *set, const soft_fibre *warp)
     return rest < WARP ? rest : WARP;
 }
 
-/* Those that wait as the given one does. A mask says what they wait for; where there is none, or
- * not all have come, it is the call. */
+/*
+ * The lanes that wait together with the given one. The mask defines the group; without a mask, or
+ * if not all have arrived, the call does.
+ */
 static unsigned group_of(soft_fibres *set, const soft_fibre *f, bool same_call)
 {
     const soft_fibre *warp = warp_of(set, f);
@@ -68,7 +70,7 @@ static void finish(soft_fibres *set, const soft_fibre *f, unsigned group)
     }
 }
 
-/* Lets them go on if all that they wait for have come. */
+/* Releases the group if all its lanes have arrived. */
 static void finish_if_all(soft_fibres *set, const soft_fibre *f)
 {
     unsigned mask = f->exchange.mask;
@@ -91,7 +93,7 @@ static unsigned exchange(void *set_of_fibres, unsigned mask, uint64_t value, uin
     return self->exchange.came;
 }
 
-/* A thread that ends is waited for no longer. */
+/* Other lanes no longer wait for a thread that ends. */
 static void end_thread(soft_fibres *set, const soft_fibre *f)
 {
     const soft_fibre *warp = warp_of(set, f);
@@ -100,7 +102,7 @@ static void end_thread(soft_fibres *set, const soft_fibre *f)
             finish_if_all(set, &warp[lane]);
 }
 
-/* All that can run do, until nobody can. */
+/* Runs all fibres until none can run. */
 static void run_all(soft_fibres *set)
 {
     for (bool any = true; any;) {
@@ -121,7 +123,7 @@ static void run_all(soft_fibres *set)
     }
 }
 
-/* In each warp the first that waits for lanes goes on with those that made the same call. */
+/* In each warp the first waiting lane continues with those that made the same call. */
 static bool run_on_without(soft_fibres *set)
 {
     bool any = false;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The switches between stacks. makecontext() makes a stack's first frame, where debuggers see its
- * end. swapcontext() makes two system calls, for the mask of signals, which is the same for all
- * fibres of a thread: so it is _setjmp() and _longjmp() that switch, in a tenth of the time. The
- * sanitizers look into those, and have swapcontext().
+ * Switches between stacks. makecontext() creates the first frame, where debuggers find the end of
+ * the stack. swapcontext() makes two system calls for the signal mask, which all fibres of a thread
+ * share, so _setjmp() and _longjmp() switch, in a tenth of the time. Sanitizers intercept those, so
+ * they use swapcontext().
  */
-/* Its check of jumps takes another stack for a mistake. */
+/* Its check of longjmp() mistakes another stack for an error. */
 #undef _FORTIFY_SOURCE
 #define _FORTIFY_SOURCE 0
 
@@ -72,7 +72,7 @@ void soft_place_here(soft_place *host)
 #endif
 }
 
-/* makecontext() passes on nothing larger than an int. */
+/* makecontext() can only pass ints. */
 static void begin(unsigned high, unsigned low)
 {
     soft_place *place = (soft_place *)((uintptr_t)high << 32 | (uintptr_t)low);

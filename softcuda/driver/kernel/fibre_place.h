@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stacks that one thread of the host switches between. */
+/* Stacks that one host thread switches between. */
 #ifndef GR_SOFTCUDA_DRIVER_FIBRE_PLACE_H
 #define GR_SOFTCUDA_DRIVER_FIBRE_PLACE_H
 
@@ -8,9 +8,9 @@
 #include <stddef.h>
 #include <ucontext.h>
 
-/* Where a switch goes to, or comes from. */
+/* The target or source of a switch. */
 typedef struct {
-    ucontext_t context; /* where it begins */
+    ucontext_t context; /* where it starts */
     jmp_buf registers;  /* where it was left */
     bool has_begun;
     void (*main)(void *argument);
@@ -20,21 +20,23 @@ typedef struct {
     void *tsan;
 } soft_place;
 
-/* A place on a stack of its own, where main(argument) begins with the first switch to it. main does
- * not return. (fibre_place.c) */
+/*
+ * Creates a place on its own stack, where main(argument) starts with the first switch to it. main()
+ * does not return. (fibre_place.c)
+ */
 void soft_place_make(soft_place *place, void *stack, size_t size, void (*main)(void *argument),
                      void *argument);
 
-/* The thread's own stack, from which it is about to switch. (fibre_place.c) */
+/* The thread's own stack, from which it will switch. (fibre_place.c) */
 void soft_place_here(soft_place *host);
 
-/* What main does first; `from` is where the first switch came from. (fibre_place.c) */
+/* Must be called first by main(); `from` is the source of the first switch. (fibre_place.c) */
 void soft_place_arrive(soft_place *from);
 
-/* Goes to a place; returns when something switches back. (fibre_place.c) */
+/* Switches to a place; returns when something switches back. (fibre_place.c) */
 void soft_place_switch(soft_place *from, soft_place *to);
 
-/* What was made ends, before its stack does. (fibre_place.c) */
+/* Ends a place, before its stack is freed. (fibre_place.c) */
 void soft_place_end(const soft_place *place);
 
 /* The sanitizers' frames are larger. */

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Kernels as CUfunction: finding them, their attributes and parameters, and what occupancy calls
- * ask.
- */
+/* Kernels as CUfunction: lookup, attributes, parameters and occupancy. */
 #include "softcuda/driver/kernel/module.h"
 
 #include <dlfcn.h>
@@ -14,7 +11,7 @@
 
 #define RECORD_PREFIX "gr_cuhost_kernel_"
 
-/* As cuda.h names them for the device; the software device has one multiprocessor for each core. */
+/* As in cuda.h; the software device has one multiprocessor per core. */
 #define MAX_THREADS_OF_MULTIPROCESSOR 2048
 
 static const gr_cuhost_kernel *find_record(soft_module *module, const char *name)
@@ -68,9 +65,8 @@ CUresult soft_function_of(soft_module *module, const gr_cuhost_kernel *record,
 {
     if (record->abi != GR_CUHOST_ABI || record->size != sizeof(*record)) {
         soft_log(SOFT_WARN,
-                 "kernel %s was built with version %u of grinterop/cuhost.h's records, this driver "
-                 "has %u: "
-                 "build the module again",
+                 "kernel %s was built with version %u of the records in grinterop/cuhost.h, but "
+                 "this driver has %u: rebuild the module",
                  record->name, (unsigned)record->abi, GR_CUHOST_ABI);
         return CUDA_ERROR_NO_BINARY_FOR_GPU;
     }
@@ -102,7 +98,7 @@ void soft_function_free_all(soft_module *module)
     }
 }
 
-/* CUDA_ERROR_INVALID_HANDLE for a handle that is none. */
+/* CUDA_ERROR_INVALID_HANDLE for an invalid handle. */
 static CUresult get(const void *handle, soft_function **function)
 {
     SOFT_TRY(soft_check_init());
@@ -130,7 +126,7 @@ SOFT_API cuFuncGetModule(CUmodule *hmod, CUfunction hfunc)
     SOFT_TRY(get(hfunc, &function));
     if (!hmod)
         return CUDA_ERROR_INVALID_VALUE;
-    /* A library's kernels are in no CUmodule. */
+    /* Kernels of a library belong to no CUmodule. */
     if (!function->module->owned.context)
         return CUDA_ERROR_NOT_SUPPORTED;
     *hmod = function->module->owned.handle;
@@ -168,8 +164,8 @@ SOFT_API cuFuncGetAttribute(int *pi, CUfunction_attribute attrib, CUfunction hfu
         break;
     default:
         /*
-         * Registers, static shared and local memory, the GPU code's version: a host compiler's
-         * function has no such numbers.
+         * Registers, static shared and local memory, and the version of the GPU code do not exist
+         * for a host compiler's function.
          */
         *pi = 0;
         break;
@@ -197,7 +193,7 @@ SOFT_API cuFuncSetAttribute(CUfunction hfunc, CUfunction_attribute attrib, int v
     }
 }
 
-/* A hint, which the driver may ignore as well. */
+/* A hint, which the real driver may ignore as well. */
 SOFT_API cuFuncSetCacheConfig(CUfunction hfunc, CUfunc_cache config)
 {
     soft_function *function;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pages are accessible to all threads or to none, and kernels of all devices run side by side. So
- * it is not an access that is noticed, but the parameter that it would be made through.
+ * Checks kernel parameters. Pages are accessible to all threads or to none, and kernels of all
+ * devices run in one process, so the parameters are checked instead of the accesses.
  */
 #include "softcuda/driver/kernel/kernel_access.h"
 
@@ -15,7 +15,7 @@
 #include "softcuda/driver/object_at.h"
 #include "softcuda/driver/memory/peer_access.h"
 
-/* Of a process's memory. Numbers are mostly smaller or larger. */
+/* The usual range of a process's addresses. Numbers are mostly smaller or larger. */
 #define LEAST_ADDRESS    UINT64_C(0x100000000)
 #define END_OF_ADDRESSES UINT64_C(0x800000000000)
 
@@ -54,13 +54,15 @@ static bool is_image_of_others(const soft_context *context, const char *kernel, 
 
 /* ---- Parameters ------------------------------------------------------------------------------ */
 
-/* The next place in a kernel's parameters. */
+/* A position in a kernel's parameters. */
 typedef struct {
     uint32_t parameter, at;
 } place;
 
-/* Gives the next word that may be an address; false if there is none left. A struct has its
- * pointers at multiples of their size. */
+/*
+ * Returns the next word that may be an address; false at the end. Pointers in a struct are aligned
+ * to their size.
+ */
 static bool next_word(const gr_cuhost_kernel *kernel, const unsigned char *parameters, place *next,
                       uint64_t *word)
 {
@@ -74,12 +76,14 @@ static bool next_word(const gr_cuhost_kernel *kernel, const unsigned char *param
     return false;
 }
 
-/* ---- Memory of the host ---------------------------------------------------------------------- */
+/* ---- Host memory ----------------------------------------------------------------------------- */
 
-/* Mapped by the process, neither the driver's nor a part of the program or a library, of which
- * functions are given to kernels. The shadow memory of a sanitizer is mapped at the addresses that
- * two small integers beside each other make, but hardly a page of it is resident. A page that
- * malloc() has given is, as its own record is in it. */
+/*
+ * Whether the process has mapped the address, and it belongs neither to the driver nor to the
+ * program or a library, whose functions may be parameters. A sanitizer's shadow memory is mapped at
+ * addresses that two small integers form together, but few of its pages are resident. A page of
+ * malloc() is resident, because it contains malloc()'s header.
+ */
 static bool is_host_memory(uint64_t word)
 {
     soft_object object;
@@ -99,12 +103,11 @@ void soft_kernel_look_at(const gr_cuhost_kernel *kernel, const unsigned char *pa
     for (uint64_t word; next_word(kernel, parameters, &next, &word);) {
         if (!is_host_memory(word))
             continue;
-        soft_log(
-            SOFT_WARN,
-            "kernel %s is given address 0x%llx, which is memory of the host that CUDA does not "
-            "know (of malloc, or the stack): most GPUs cannot access it; cudaMalloc, "
-            "cudaMallocManaged, cudaMallocHost and cudaHostRegister give what they can",
-            kernel->name, (unsigned long long)word);
+        soft_log(SOFT_WARN,
+                 "kernel %s is given address 0x%llx, which is host memory unknown to CUDA (from "
+                 "malloc, or the stack): most GPUs cannot access it; use cudaMalloc, "
+                 "cudaMallocManaged, cudaMallocHost or cudaHostRegister",
+                 kernel->name, (unsigned long long)word);
         return;
     }
 }

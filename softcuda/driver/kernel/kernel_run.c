@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The pool of threads that helps streams to run their launches. A stream's own thread always takes
- * part, and waits only for helpers that are inside a block, so a launch ends even when the pool is
- * busy or has no threads at all.
+ * The pool of threads that helps streams to run launches. A stream's own thread always takes part,
+ * and only waits for helpers that are inside a block, so a launch finishes even if the pool is busy
+ * or has no threads.
  */
 #include "softcuda/driver/kernel/kernel_run.h"
 #include "softcuda/driver/kernel/fault.h"
@@ -20,22 +20,22 @@ typedef struct job {
     struct job *next;
     const soft_grid *grid;
     uint64_t total;
-    uint64_t chunk; /* blocks that are taken at a time */
+    uint64_t chunk; /* blocks that are claimed at a time */
     _Atomic uint64_t taken;
     _Atomic bool failed;
     _Atomic bool stopped;
-    unsigned helpers; /* inside run_blocks; under the lock */
+    unsigned helpers; /* inside run_blocks(); protected by the lock */
 } job;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t work = PTHREAD_COND_INITIALIZER; /* for the pool: a job has come */
+static pthread_cond_t work = PTHREAD_COND_INITIALIZER; /* for the pool: there is a new job */
 static pthread_cond_t left = PTHREAD_COND_INITIALIZER; /* for streams: a helper has left its job */
 static pthread_once_t start_once = PTHREAD_ONCE_INIT;
-static job *jobs;        /* those that may have blocks left */
-static unsigned waiting; /* streams for left */
+static job *jobs;        /* jobs that may have blocks left */
+static unsigned waiting; /* streams that wait for `left` */
 static unsigned pool_size;
 
-/* Where this thread goes on when its block is stopped. */
+/* Where this thread continues when its block is stopped. */
 static _Thread_local jmp_buf *stop;
 
 static gr_cuhost_block block_at(const soft_grid *grid, uint64_t number, void *shared)
@@ -53,7 +53,7 @@ static gr_cuhost_block block_at(const soft_grid *grid, uint64_t number, void *sh
     return block;
 }
 
-/* Behind so many blocks of its row; without the divisions, which take as long as small blocks. */
+/* Advances by some blocks of the row, without divisions, which take as long as small blocks. */
 static void go_on(gr_cuhost_block *block, unsigned count)
 {
     block->block_idx[0] += count;
@@ -63,7 +63,7 @@ static void go_on(gr_cuhost_block *block, unsigned count)
     }
 }
 
-/* As many of the blocks as one call can run: those of one row. */
+/* Runs as many blocks as one call can: at most one row. */
 static unsigned run_some(const soft_grid *grid, gr_cuhost_block *block, uint64_t most, bool *good)
 {
     if (grid->kernel->flags & GR_CUHOST_SYNC) {
@@ -76,7 +76,7 @@ static unsigned run_some(const soft_grid *grid, gr_cuhost_block *block, uint64_t
     return count;
 }
 
-/* False if one of them could not be run. */
+/* False if a block could not be run. */
 static bool run_chunk(const soft_grid *grid, uint64_t first, uint64_t end, void *shared)
 {
     gr_cuhost_block block = block_at(grid, first, shared);
@@ -134,7 +134,7 @@ static bool has_blocks(job *j)
     return atomic_load_explicit(&j->taken, memory_order_relaxed) < j->total;
 }
 
-/* Without the lock, which they ask for first. */
+/* Called without the lock, because the woken threads take it first. */
 static void wake_streams(void)
 {
     pthread_mutex_unlock(&lock);
@@ -165,7 +165,7 @@ static void *help(void *unused)
     return NULL;
 }
 
-/* The cores that this process may use. */
+/* The number of CPU cores that this process may use. */
 static unsigned cores(void)
 {
     cpu_set_t set;
@@ -175,10 +175,7 @@ static unsigned cores(void)
     return online > 0 ? (unsigned)online : 1;
 }
 
-/*
- * The application's signals are for its own threads; those that a fault raises can't be blocked
- * with effect.
- */
+/* Signals are left to the application's own threads; blocking signals of faults has no effect. */
 static void start_pool(void)
 {
     sigset_t mask, before;
@@ -209,8 +206,8 @@ static void unlist(const job *j)
 }
 
 /*
- * About eight turns for each thread: few enough to be cheap, many enough to end together. Whole
- * rows of blocks where there are enough of them: one call of the kernel runs a row.
+ * About eight chunks per thread: few enough to be cheap, many enough to finish together. Whole rows
+ * if there are enough, because one kernel call runs a row.
  */
 static uint64_t chunk_of(const soft_grid *grid, uint64_t blocks)
 {
@@ -232,7 +229,7 @@ CUresult soft_grid_run(const soft_grid *grid)
     j.next = jobs;
     jobs = &j;
     pthread_mutex_unlock(&lock);
-    pthread_cond_broadcast(&work); /* they ask for the lock first */
+    pthread_cond_broadcast(&work); /* they take the lock first */
 
     run_blocks(&j);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cuLaunchKernel and its relatives: the checks, and the launch as a task of its stream. */
+/* cuLaunchKernel and related calls: the checks, and the launch as a task of its stream. */
 #include "softcuda/driver/context/context.h"
 #include "softcuda/driver/image/image_object.h"
 #include "softcuda/driver/kernel/kernel_access.h"
@@ -12,9 +12,9 @@
 #include <string.h>
 
 /*
- * What a stream's task gets: this, then a pointer for each parameter, then the parameters' bytes,
- * laid out as in the buffer of `extra`. The pointers are set when the task runs, as the record
- * moves before.
+ * The task's data: this struct, then a pointer per parameter, then the parameters' bytes, laid out
+ * as in the buffer of `extra`. The pointers are set when the task runs, because the record moves
+ * before that.
  */
 typedef struct {
     soft_module *module;
@@ -67,12 +67,11 @@ void soft_launch_log_slow(void (*run)(void *copy), const void *copy)
     if (run != run_launch || said)
         return;
     said = true;
-    soft_log(
-        SOFT_WARN,
-        "kernel %s has run for %u seconds: it never ends if its blocks, or the threads of one, "
-        "wait for each other in a loop, since as many blocks as there are cores run at a time, "
-        "and the threads of a block in turns, from barrier to barrier",
-        l->kernel->name, soft_patience());
+    soft_log(SOFT_WARN,
+             "kernel %s has run for %u seconds: it never ends if its blocks, or the threads of "
+             "one, wait for each other in a loop, because only as many blocks as there are cores "
+             "run at a time, and the threads of a block in turns, from barrier to barrier",
+             l->kernel->name, soft_patience());
 }
 
 static bool dimensions_are_valid(const unsigned grid[3], const unsigned block[3])
@@ -96,7 +95,7 @@ static bool pack_pointers(const gr_cuhost_kernel *kernel, void **params, unsigne
     return true;
 }
 
-/* Copies from the one buffer that the list of names and values gives. */
+/* Copies from the buffer in the list of names and values. */
 static bool pack_buffer(const gr_cuhost_kernel *kernel, void **extra, unsigned char *to)
 {
     const void *buffer = NULL;
@@ -180,7 +179,7 @@ SOFT_API_ptsz(cuLaunchKernel,
     return start_launch(f, grid, block, sharedMemBytes, hStream, kernelParams, extra);
 }
 
-/* Hints may be ignored; what changes the meaning of a launch may not. */
+/* Hints can be ignored, unlike attributes that change the meaning of a launch. */
 static bool attribute_is_harmless(const CUlaunchAttribute *attribute)
 {
     switch (attribute->id) {

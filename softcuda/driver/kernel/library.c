@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * cuLibrary... and cuKernel...: modules that are loaded without a context, and the kernels in them.
- */
+/* cuLibrary... and cuKernel...: modules that are loaded without a context, and their kernels. */
 #include "softcuda/driver/kernel/module.h"
 
 /*
- * The options steer a compiler that isn't here, or when code is loaded; their arrays must exist all
- * the same.
+ * The options control a compiler that does not exist here, or the time of loading; their arrays are
+ * required nevertheless.
  */
 static bool options_are_there(unsigned jit, const void *jit_options, void **jit_values,
                               unsigned library, const void *library_options)
@@ -14,7 +12,7 @@ static bool options_are_there(unsigned jit, const void *jit_options, void **jit_
     return (jit == 0 || (jit_options && jit_values)) && (library == 0 || library_options);
 }
 
-/* The image lies in memory, or in the file of that path. */
+/* The image is in memory, or in the file at the path. */
 static CUresult load(CUlibrary *library, const void *image, const char *path, bool has_options)
 {
     SOFT_TRY(soft_check_init());

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cuModule...: modules of contexts, and the global variables in them. */
+/* cuModule...: modules of contexts, and their global variables. */
 #include "softcuda/driver/kernel/module.h"
 
 #include <dlfcn.h>
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A variable that the application has asked for; known to argument checks until the module goes. */
+/* A variable that the application has looked up; a known range until the module is unloaded. */
 typedef struct soft_global {
     struct soft_global *next;
     void *address;
@@ -79,7 +79,7 @@ __attribute__((constructor)) static void hook_contexts(void)
     soft_context_at_destroy(unload_modules);
 }
 
-/* dlsym also finds what the libraries below the module have, and functions. */
+/* dlsym() also finds functions, and symbols of the module's dependencies. */
 static bool find_variable(soft_module *module, const char *name, void **address, size_t *size)
 {
     struct link_map *map = NULL;
@@ -225,10 +225,7 @@ SOFT_API cuModuleUnload(CUmodule hmod)
     soft_module *module = soft_handle_drop(SOFT_KIND_MODULE, hmod);
     if (!module)
         return CUDA_ERROR_INVALID_HANDLE;
-    /*
-     * Copies to its globals may be queued. The context's own error, if it has one, is none of this
-     * call's.
-     */
+    /* Copies to its globals may be queued. A sticky error of the context is ignored here. */
     (void)soft_context_wait(module->owned.context);
     soft_module_close(module);
     return CUDA_SUCCESS;
@@ -251,7 +248,7 @@ SOFT_API cuModuleGetGlobal_v2(CUdeviceptr *dptr, size_t *bytes, CUmodule hmod, c
     return soft_module_global(SOFT_KIND_MODULE, hmod, name, dptr, bytes);
 }
 
-/* Kernels are in the module from the start. */
+/* Kernels are loaded with the module. */
 SOFT_API cuModuleGetLoadingMode(CUmoduleLoadingMode *mode)
 {
     SOFT_TRY(soft_check_init());

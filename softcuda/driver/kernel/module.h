@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Modules and the kernels in them: shared objects built with grinterop/cuhost.h. A library
- * (cuLibrary...) is a module that belongs to no context, and its kernels are functions without one.
+ * Modules and their kernels: shared objects built with grinterop/cuhost.h. A library (cuLibrary...)
+ * is a module without a context, and its kernels are functions without one.
  */
 #ifndef GR_SOFTCUDA_DRIVER_MODULE_H
 #define GR_SOFTCUDA_DRIVER_MODULE_H
@@ -32,8 +32,8 @@ struct soft_module {
     _Atomic unsigned holds; /* the handle's, and one for each launch that is queued or running */
     void *object;           /* of dlopen */
     pthread_mutex_t lock;
-    soft_function *functions;    /* those that were asked for */
-    struct soft_global *globals; /* the same */
+    soft_function *functions;    /* those that were looked up */
+    struct soft_global *globals; /* those that were looked up */
 };
 
 /* ---- Images (module_image.c) ----------------------------------------------------------------- */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From the image of a module to a loaded shared object. Each load gets a file of its own, in
- * memory, because two loads of one module have separate globals in CUDA, and the dynamic loader
- * would share them.
+ * Loads a module's image as a shared object. Each load gets its own file in memory, because two
+ * loads of a module have separate globals in CUDA, but the dynamic loader would share them.
  */
 #include "softcuda/driver/kernel/module.h"
 
@@ -24,26 +23,26 @@
 #elif defined(__aarch64__)
 #define HOST_MACHINE EM_AARCH64
 #else
-#error "the software CUDA driver knows the machine numbers of x86-64 and AArch64 only"
+#error "the software CUDA driver supports x86-64 and AArch64 only"
 #endif
 
 #define CUDA_MACHINE 190 /* e_machine of a cubin */
 
-/* The first bytes of a fat binary, and of the record that nvcc's host code puts before one. */
+/* The first bytes of a fat binary, and of the record that nvcc's host code has for it. */
 #define FATBIN_MAGIC         "\x50\xed\x55\xba"
 #define FATBIN_WRAPPER_MAGIC "\xb1\x43\x62\x46"
 
 static CUresult refuse_gpu_image(const char *name, const char *what)
 {
-    soft_log(SOFT_WARN,
-             "%s is %s, for a GPU; for this driver build the .cu file, with grinterop/cuhost.h "
-             "included, "
-             "by: g++ -x c++ -std=c++17 -O2 -fPIC -shared -I$CUDA/include FILE.cu -o FILE.so",
-             name, what);
+    soft_log(
+        SOFT_WARN,
+        "%s is %s, for a GPU; for this driver compile the .cu file, including grinterop/cuhost.h, "
+        "by: g++ -x c++ -std=c++17 -O2 -fPIC -shared -I$CUDA/include FILE.cu -o FILE.so",
+        name, what);
     return CUDA_ERROR_NO_BINARY_FOR_GPU;
 }
 
-/* PTX is text whose first directive, behind comments, is .version. */
+/* PTX is text whose first directive, after comments, is .version. */
 static bool is_ptx(const char *text)
 {
     for (;;) {
@@ -74,8 +73,8 @@ static CUresult check_header(const ElfW(Ehdr) * header, const char *name)
 }
 
 /*
- * Tells the kinds of image apart; messages call it by the name. strncmp, because an image that is
- * text may be shorter than any magic.
+ * Identifies the kind of image; messages use `name`. strncmp(), because a text image may be shorter
+ * than the magic numbers.
  */
 static CUresult check_image(const void *image, const char *name)
 {
@@ -92,7 +91,7 @@ static CUresult check_image(const void *image, const char *name)
     return CUDA_ERROR_INVALID_IMAGE;
 }
 
-/* False if the part lies outside of what is there. */
+/* False if the part is beyond the limit. */
 static bool grow(size_t *size, size_t limit, uint64_t offset, uint64_t bytes)
 {
     if (offset > limit || bytes > limit - offset)
@@ -103,8 +102,8 @@ static bool grow(size_t *size, size_t limit, uint64_t offset, uint64_t bytes)
 }
 
 /*
- * Where the last thing in the file ends; 0 if that is beyond the limit. The section headers are the
- * last thing in what linkers write, but they may have been cut off.
+ * The end of the last part of the file; 0 if it is beyond the limit. Linkers write the section
+ * headers last, but they may have been cut off.
  */
 static size_t image_size(const unsigned char *image, size_t limit)
 {
@@ -126,9 +125,9 @@ static size_t image_size(const unsigned char *image, size_t limit)
 }
 
 /*
- * The loader takes a path that it has seen for the object that it has seen, though another file may
- * lie there by now, as descriptors' numbers are used again. So each path is spelled differently:
- * the bits of a counter as "/" and "/.".
+ * The loader identifies an object by its path, even if the path has another file by now, and
+ * descriptor numbers are reused. Therefore each path is spelled differently: the bits of a counter
+ * as "/" and "/.".
  */
 static void unique_path(int fd, char *path, size_t size)
 {
@@ -188,7 +187,7 @@ CUresult soft_image_open(const void *image, void **object)
     return size == 0 ? CUDA_ERROR_INVALID_IMAGE : open_copy(image, size, "the image", object);
 }
 
-/* The whole file, with a 0 behind it for the search in text; NULL with errno set. */
+/* Reads the whole file and appends a 0 for the text search; NULL with errno set. */
 static unsigned char *read_file(const char *path, size_t *size)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);

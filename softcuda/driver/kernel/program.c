@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The program as a module: loaded from the start, in every context, and never unloaded. */
+/* The program as a module: loaded from the start, in every context, never unloaded. */
 #include "softcuda/driver/kernel/program.h"
 
 #include "softcuda/driver/memory/managed_memory.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Events. Recording makes a new mark, which the stream completes when it gets there; a wait takes
- * the mark that is the latest when the wait is queued. So recording again, or destroying the event,
- * changes no earlier wait. Of an event that other processes may have the marks are numbers in
- * shared memory: shared_event.c.
+ * Events. A record creates a mark, which the stream completes when it reaches it; a wait uses the
+ * latest mark at the time of the call. So neither a new record nor destroying the event changes an
+ * earlier wait. Marks of an event that is shared with other processes are numbers in shared memory:
+ * shared_event.c.
  */
 #include "softcuda/driver/stream/event.h"
 #include "softcuda/driver/stream/scheduler.h"
@@ -15,7 +15,7 @@ typedef struct soft_mark {
     struct soft_mark *next; /* in the list of unused ones */
     unsigned holders;
     bool done;
-    uint64_t nanoseconds; /* when it was done */
+    uint64_t nanoseconds; /* time of completion */
     pthread_cond_t completed;
 } soft_mark;
 
@@ -26,12 +26,12 @@ struct soft_event {
     CUevent handle;
     unsigned flags;
     soft_mark *last;           /* NULL until recorded */
-    soft_shared_event *shared; /* takes the place of marks, or NULL */
+    soft_shared_event *shared; /* instead of marks, or NULL */
 };
 
 static soft_mark *unused_marks;
 
-/* ---- Marks; with the lock held --------------------------------------------------------------- */
+/* ---- Marks; called with the lock held -------------------------------------------------------- */
 
 static soft_mark *mark_new(void)
 {
@@ -65,7 +65,7 @@ static void mark_wait(soft_mark *mark)
     mark_drop(mark);
 }
 
-/* The two tasks; each ends one hold. */
+/* The two tasks. Each drops one hold. */
 
 static void run_complete(void *argument)
 {
@@ -197,7 +197,7 @@ CUresult soft_event_describe(CUevent handle, soft_ipc_handle *description)
 
 /* ---- Record and wait ------------------------------------------------------------------------- */
 
-/* The one flag that exists is for streams that capture. */
+/* The only flag is for capturing streams. */
 static CUresult outside_capture(unsigned flags)
 {
     return flags == CU_EVENT_RECORD_EXTERNAL ? CUDA_ERROR_ILLEGAL_STATE : CUDA_ERROR_INVALID_VALUE;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * External semaphores: what cuImportExternalSemaphore and its relatives make of the software
- * driver's own kind (shared_semaphore.h). Signals and waits are tasks of their stream, whose thread
- * is the only one that a wait holds up.
+ * External semaphores: cuImportExternalSemaphore and related calls for the software driver's
+ * semaphores (shared_semaphore.h). Signals and waits are tasks of their stream; a wait blocks only
+ * the stream's thread.
  */
 #include "softcuda/driver/owned.h"
 #include "softcuda/driver/stream/peer_wait.h"
@@ -13,13 +13,13 @@
 #include <time.h>
 #include <unistd.h>
 
-/* An import. */
+/* An imported semaphore. */
 typedef struct {
     soft_owned owned;
     gr_softcuda_semaphore *semaphore;
 } external_semaphore;
 
-/* One call's signals or waits; the stream's task gets a copy. Each has a hold on its semaphore. */
+/* The signals or waits of one call; the stream's task gets a copy. Each holds its semaphore. */
 typedef struct {
     soft_context *context;
     size_t count;
@@ -29,7 +29,7 @@ typedef struct {
     } points[];
 } batch;
 
-/* Of what a handle stands for; taken before the list's. */
+/* Protects the meaning of a handle; taken before the list's lock. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static void end_import(void *object);
 static soft_owned_list imports = {
@@ -37,7 +37,7 @@ static soft_owned_list imports = {
 
 /* ---- Life ------------------------------------------------------------------------------------ */
 
-/* What this platform has, and what exists elsewhere only. */
+/* Distinguishes unsupported types from invalid ones. */
 static CUresult check_type(CUexternalSemaphoreHandleType type)
 {
     static int logged;
@@ -50,7 +50,7 @@ static CUresult check_type(CUexternalSemaphoreHandleType type)
                   : CUDA_ERROR_INVALID_VALUE;
 }
 
-/* The handle's type has to be the semaphore's: a driver cannot tell one from the other later. */
+/* The handle's type must match the semaphore, because a driver cannot distinguish them later. */
 static CUresult open_as(const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC *desc,
                         gr_softcuda_semaphore **semaphore)
 {
@@ -62,7 +62,7 @@ static CUresult open_as(const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC *desc,
     return CUDA_ERROR_INVALID_VALUE;
 }
 
-/* Takes over the hold, if it succeeds. */
+/* Takes over the hold if it succeeds. */
 static CUresult list(soft_context *context, gr_softcuda_semaphore *semaphore,
                      CUexternalSemaphore *handle)
 {
@@ -104,8 +104,10 @@ SOFT_API cuImportExternalSemaphore(CUexternalSemaphore *extSem_out,
     return CUDA_SUCCESS;
 }
 
-/* Work that is queued has holds of its own. A call that has found the import by its handle takes
- * its hold under the lock, before the import goes. */
+/*
+ * Queued work has holds of its own. A call that has found the import by its handle takes its hold
+ * under the lock, before the import is freed.
+ */
 static void end_import(void *object)
 {
     external_semaphore *import = object;
@@ -146,7 +148,7 @@ static void drop_holds(const batch *work)
         gr_softcuda_semaphore_close(work->points[i].semaphore);
 }
 
-/* As on a GPU, nothing is signalled that stands behind work which failed. */
+/* As on a GPU, signals after failed work are not executed. */
 static void run_signals(void *payload)
 {
     const batch *work = payload;
@@ -158,7 +160,7 @@ static void run_signals(void *payload)
     drop_holds(work);
 }
 
-/* A process that exits ends this thread where it stands, and takes no peer's signal any more. */
+/* At the exit of the process this thread just stops, and no longer consumes a peer's signal. */
 static void run_waits(void *payload)
 {
     const batch *work = payload;
@@ -170,7 +172,7 @@ static void run_waits(void *payload)
                 pause();
         } while (!soft_semaphore_wait_slice(work->points[i].semaphore, work->points[i].value) &&
                  !(given_up = soft_peer_wait_gives_up(
-                       work->context, &since, "an external semaphore that nobody signals")));
+                       work->context, &since, "an external semaphore that is never signalled")));
     }
     drop_holds(work);
 }
@@ -192,7 +194,7 @@ static CUresult add(batch *work, CUexternalSemaphore handle, uint64_t value)
     return is_good ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
 
-/* The two calls' parameters differ only beyond their value and flags. */
+/* The parameters of the two calls only share their value and flags. */
 typedef struct {
     const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS *signals;
     const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS *waits;
@@ -219,7 +221,7 @@ static CUresult push(const CUexternalSemaphore *handles, parameters of, unsigned
     if (!handles || (!of.signals && !of.waits) || count == 0)
         return CUDA_ERROR_INVALID_VALUE;
 
-    alignas(batch) unsigned char small[SOFT_PAYLOAD]; /* a steady loop allocates nothing */
+    alignas(batch) unsigned char small[SOFT_PAYLOAD]; /* a steady loop does not allocate */
     size_t size = sizeof(batch) + count * sizeof(*((batch *)0)->points);
     batch *work = size <= sizeof(small) ? (batch *)(void *)small : malloc(size);
     if (!work)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Handles of events for other processes. */
+/* Event handles for other processes. */
 #include "softcuda/driver/stream/event.h"
 
 #include <string.h>

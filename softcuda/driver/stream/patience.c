@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How long a thread waits for a stream before it says that a kernel has not ended. */
+/* The time that a thread waits for a stream before it logs that a kernel has not ended. */
 #include "softcuda/driver/soft.h"
 
 #include <stdlib.h>
 
-/* In seconds. Kernels of tests and demonstrations are done by then, on slow machines, too. */
+/* In seconds. Kernels of tests and demonstrations finish by then, even on slow machines. */
 #define PATIENCE 30
 
 static pthread_once_t read_once = PTHREAD_ONCE_INIT;

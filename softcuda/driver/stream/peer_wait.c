@@ -2,7 +2,7 @@
 /* See peer_wait.h. */
 #include "softcuda/driver/stream/peer_wait.h"
 
-/* How long a context that is being destroyed waits for another process. */
+/* The time that the destruction of a context waits for another process. */
 #define MOST_SECONDS_AT_END 2
 
 static time_t seconds_now(void)
@@ -28,8 +28,8 @@ bool soft_peer_wait_gives_up(soft_context *context, time_t *since, const char *w
     pthread_mutex_unlock(&soft_lock);
     if (is_first)
         soft_log(SOFT_WARN,
-                 "a context ends while a stream waits for %s; the wait is given up, and no later "
-                 "signal is carried out",
+                 "a context ends while a stream waits for %s; the wait is cancelled, and no later "
+                 "signal is executed",
                  what);
     return is_over;
 }

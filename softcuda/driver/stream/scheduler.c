@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The scheduler: one thread and one queue a stream. A task's number orders it among all tasks of
- * the process; the legacy default stream's rules compare these numbers. A task stays at the head of
- * its queue while it runs, so a queue's head is always the oldest task that hasn't completed.
+ * The scheduler: one thread and one queue per stream. A task's number orders it among all tasks of
+ * the process; the rules of the legacy default stream compare these numbers. A task stays at the
+ * head of its queue while it runs, so the head is always the oldest unfinished task.
  */
 #include "softcuda/driver/stream/scheduler.h"
 #include "softcuda/driver/kernel/fault.h"
@@ -64,7 +64,7 @@ static void task_free_locked(soft_task *task)
     unused_tasks = task;
 }
 
-/* True if the head of one queue is older than the head of another. */
+/* True if the head of one queue is newer than the head of the other. */
 static bool is_behind(const soft_stream *stream, const soft_stream *other)
 {
     return other->head && other->head->number < stream->head->number;
@@ -85,7 +85,7 @@ static bool head_is_ready(const soft_stream *stream)
     return true;
 }
 
-/* Wakes the streams that the completion of a task of this one may have made ready. */
+/* Wakes the streams that this stream's finished task may have made ready. */
 static void announce(const soft_stream *stream)
 {
     const soft_context *context = stream->context;
@@ -99,8 +99,8 @@ static void announce(const soft_stream *stream)
 }
 
 /*
- * Whoever is woken may come onto this core at once: without the lock, which it asks for first. The
- * stream is never freed, and this thread goes on to look at what is queued.
+ * Called without the lock, because a woken thread may run on this core at once and takes the lock
+ * first. The stream is never freed, and this thread checks the queue again.
  */
 static void wake_waiters(soft_stream *stream)
 {
@@ -147,8 +147,9 @@ static void *stream_main(void *argument)
     return NULL;
 }
 
-/* An application's signals are not for these threads, except those that report the thread's own
- * fault. */
+/*
+ * Signals are left to the application's threads, except those that report a fault of this thread.
+ */
 static bool start_thread(soft_stream *stream)
 {
     static const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT};
@@ -194,7 +195,7 @@ static CUresult enqueue(soft_stream *stream, soft_task *task, void (*run)(void *
     if (result != CUDA_SUCCESS)
         task_free_locked(task);
     pthread_mutex_unlock(&soft_lock);
-    if (result == CUDA_SUCCESS) /* without the lock, as wake_waiters() */
+    if (result == CUDA_SUCCESS) /* without the lock, like wake_waiters() */
         pthread_cond_signal(&stream->wake);
     return result;
 }
@@ -308,7 +309,7 @@ void soft_stream_close_owned(uint64_t owner)
     }
 }
 
-/* True if a wait for one stream (NULL: for all) is a wait for the other too. */
+/* True if waiting for one stream (NULL: all) includes the other. */
 static bool wait_includes(const soft_stream *waited_for, const soft_stream *other)
 {
     if (!waited_for || waited_for == other)
@@ -316,8 +317,10 @@ static bool wait_includes(const soft_stream *waited_for, const soft_stream *othe
     return waited_for->kind == SOFT_STREAM_LEGACY && other->kind == SOFT_STREAM_BLOCKING;
 }
 
-/* Nothing has ended in the stream since the wait began: so the head has run as long, unless it
- * could not. */
+/*
+ * If the stream made no progress during the wait, its head has run for that long, unless it was not
+ * ready.
+ */
 static void wait_for_progress(soft_stream *stream)
 {
     struct timespec end;
@@ -330,7 +333,7 @@ static void wait_for_progress(soft_stream *stream)
         soft_launch_log_slow(stream->head->run, stream->head->arg);
 }
 
-/* Waits until the streams have nothing left that is as old as the task with this number. */
+/* Waits until no stream has a task as old as this number. */
 static void drain(soft_context *context, const soft_stream *waited_for, uint64_t number)
 {
     soft_stream *stream = context->streams;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What contexts, streams and events know of each other. Everything here is protected by soft_lock
- * unless a comment says otherwise; tasks run without it. Contexts and streams are never freed, only
- * used again, so that a stale pointer to one can be tested.
+ * Declarations that contexts, streams and events share. Everything here is protected by soft_lock
+ * unless a comment says otherwise; tasks run without it. Contexts and streams are reused, never
+ * freed, so that a stale pointer can be checked.
  */
 #ifndef GR_SOFTCUDA_DRIVER_SCHEDULER_H
 #define GR_SOFTCUDA_DRIVER_SCHEDULER_H
@@ -14,7 +14,7 @@ typedef struct soft_event soft_event;
 
 enum soft_stream_kind {
     SOFT_STREAM_LEGACY,
-    SOFT_STREAM_BLOCKING, /* ordered with the legacy stream; also a thread's own default stream */
+    SOFT_STREAM_BLOCKING, /* ordered with the legacy stream; also a thread's default stream */
     SOFT_STREAM_NON_BLOCKING,
 };
 
@@ -26,30 +26,30 @@ struct soft_stream {
     unsigned flags;
     int priority;
     uint64_t id;
-    uint64_t owner;  /* the thread whose default stream it is; 0 for the others */
-    bool open;       /* takes new tasks */
+    uint64_t owner;  /* the thread whose default stream it is; 0 for others */
+    bool open;       /* accepts new tasks */
     bool started;    /* has its thread */
-    soft_task *head; /* the oldest task that hasn't completed; it may be running */
+    soft_task *head; /* the oldest unfinished task; it may be running */
     soft_task *tail;
     unsigned waiters;        /* threads that wait for progress */
     pthread_cond_t wake;     /* for the stream's thread: the head may have become ready */
-    pthread_cond_t progress; /* for waiters: a task has completed */
+    pthread_cond_t progress; /* for waiters: a task has finished */
 };
 
 struct soft_context {
     soft_context *next; /* in the list of all */
     CUcontext handle;
-    uint64_t id; /* another one in each life */
+    uint64_t id; /* different each time the context is reused */
     CUdevice device;
     unsigned flags;
     bool alive;
     bool primary;
     CUresult sticky;
     size_t limits[CU_LIMIT_MAX];
-    unsigned attached;          /* how many more cuCtxDetach than one end it */
+    unsigned attached;          /* the number of cuCtxDetach calls, beyond one, until it ends */
     unsigned cache_settings[2]; /* context_setting.c */
     soft_stream *legacy;
-    soft_stream *streams; /* all of them, the legacy one and closing ones included */
+    soft_stream *streams; /* all of them, including the legacy stream and closing ones */
     soft_event *events;
 };
 
@@ -57,37 +57,39 @@ extern pthread_mutex_t soft_lock;
 
 /* ---- Process state (init.c) ------------------------------------------------------------------ */
 
-/* True once the process has begun to exit: no further task is started. Needs no lock. */
+/* True once the process has begun to exit: no further task starts. Needs no lock. */
 bool soft_is_exiting(void);
 
-/* While true, this thread is inside an application's host function, which mustn't call the
- * driver. */
+/*
+ * True while this thread is inside an application's host function, which must not call the driver.
+ */
 extern _Thread_local bool soft_in_callback;
 
-/* ---- Tasks (scheduler.c); these take the lock themselves ------------------------------------- */
+/* ---- Tasks (scheduler.c); these functions take the lock -------------------------------------- */
 
-/* A record with room for size bytes; NULL when there is no memory. */
+/* A record with `size` bytes of payload; NULL if memory is out. */
 soft_task *soft_task_new(size_t size);
 
-/* The record's room, aligned to 16. */
+/* The payload, aligned to 16. */
 void *soft_task_payload(soft_task *task);
 
-/* Queues the record, which then belongs to the stream; on failure it is freed. run gets the
- * payload. */
+/*
+ * Queues the record, which then belongs to the stream; after a failure it is freed. run() gets the
+ * payload.
+ */
 CUresult soft_task_push(soft_stream *stream, soft_task *task, void (*run)(void *payload));
 
 /* The number of the task that was queued last, in any stream. */
 uint64_t soft_newest_task(void);
 
-/* The number of the oldest task that is queued or running, in any stream; with none, that of the
- * next one. */
+/* The number of the oldest queued or running task in any stream, or else of the next task. */
 uint64_t soft_oldest_task(void);
 
-/* ---- Streams; call with the lock held -------------------------------------------------------- */
+/* ---- Streams; called with the lock held ------------------------------------------------------ */
 
 soft_stream *soft_stream_open(soft_context *context, enum soft_stream_kind kind, int priority);
 
-/* Ends the handle. What is queued still runs; then the thread ends and the stream is used again. */
+/* Drops the handle. Queued work still runs; then the thread ends and the stream can be reused. */
 void soft_stream_close(soft_stream *stream);
 
 bool soft_stream_idle(const soft_stream *stream);
@@ -95,10 +97,10 @@ bool soft_stream_idle(const soft_stream *stream);
 /* Closes the default streams of a thread that ends, in all contexts. */
 void soft_stream_close_owned(uint64_t owner);
 
-/* Waits, with the lock given up meanwhile, for all that is queued in the context now. */
+/* Waits for all work that is queued in the context now. Releases the lock meanwhile. */
 void soft_context_drain(soft_context *context);
 
-/* The same in every context; takes the lock itself. */
+/* The same in every context; takes the lock. */
 void soft_contexts_drain(void);
 
 /* ---- Others ---------------------------------------------------------------------------------- */
@@ -106,7 +108,7 @@ void soft_contexts_drain(void);
 /* The list of all contexts, the newest first. */
 extern soft_context *soft_contexts;
 
-/* Destroys the events of a context. Takes the lock itself. */
+/* Destroys the events of a context. Takes the lock. */
 void soft_event_destroy_all(soft_context *context);
 
 /* Frees the memory of a context. */

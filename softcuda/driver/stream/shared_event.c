@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Events in shared memory. Records have numbers, in the order of the calls; streams reach them in
- * any order. What lies in the memory may come from a hostile process, and is used as numbers only.
- * A process that dies before its streams reach its records would have others wait for good, so
- * they look whether it is there.
+ * Events in shared memory. Records are numbered in the order of the calls; streams reach them in
+ * any order. A hostile process may have written the shared memory, so its contents are used as
+ * numbers only. A process that dies before its streams reach their records would leave others
+ * waiting, so they check whether it is alive.
  */
 #include "softcuda/driver/stream/shared_event.h"
 #include "softcuda/driver/stream/peer_wait.h"
@@ -21,25 +21,25 @@
 /* A record is remembered until the one this many later is reached. */
 #define RECORDS 1024
 
-/* A process may die between its change and its call that wakes us. */
+/* A process may die between its change and the call that wakes us. */
 #define SLICE_NANOSECONDS 50000000
 
 /*
- * A word says which record is the latest and whose, so that both change at once: numbers of
- * processes have 22 bits. Another says when that process began, with the record's last 22 bits,
- * for it is written later, and over one that is older.
+ * One word has the number of the latest record and its process, so that both change atomically;
+ * PIDs have 22 bits. Another word has the process's start time and the record's last 22 bits,
+ * because it is written later and replaces that of an older record.
  */
 #define PROCESS_BITS 22
 #define START_BITS   42
 
 #define LOW_BITS(word, bits) ((word) & (((uint64_t)1 << (bits)) - 1))
 
-/* What all processes see. */
+/* Shared by all processes. */
 typedef struct {
     _Atomic uint64_t latest;
     _Atomic uint32_t changes;
-    _Atomic uint64_t reached[RECORDS]; /* the greatest number that was, of those that fall here */
-    _Atomic uint64_t started[RECORDS]; /* of the latest that falls here */
+    _Atomic uint64_t reached[RECORDS]; /* the greatest number reached of those with this index */
+    _Atomic uint64_t started[RECORDS]; /* of the latest with this index */
 } shared_state;
 
 _Static_assert(ATOMIC_INT_LOCK_FREE == 2 && ATOMIC_LLONG_LOCK_FREE == 2,
@@ -47,9 +47,9 @@ _Static_assert(ATOMIC_INT_LOCK_FREE == 2 && ATOMIC_LLONG_LOCK_FREE == 2,
 
 struct soft_shared_event {
     _Atomic unsigned holders;
-    bool is_own; /* the file stays open, for others */
+    bool is_own; /* the file stays open for others */
     soft_memfd file;
-    soft_ipc_handle handle; /* of one's own */
+    soft_ipc_handle handle; /* of an own event */
     shared_state *state;
 };
 
@@ -65,9 +65,9 @@ typedef struct {
     event_record record;
 } step;
 
-/* ---- Life ------------------------------------------------------------------------------------ */
+/* ---- Creating and opening -------------------------------------------------------------------- */
 
-/* Takes the file over. */
+/* Takes over the file. */
 static CUresult map(const soft_memfd *file, bool is_own, soft_shared_event **event)
 {
     soft_shared_event *e = calloc(1, sizeof(*e));
@@ -168,11 +168,11 @@ static void reach(soft_shared_event *event, uint64_t number)
     syscall(SYS_futex, &event->state->changes, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
-/* For a moment, or until another process or thread has reached something. */
+/* Waits for a short time, or until another process or thread has reached a record. */
 static bool wait_slice(soft_shared_event *event, uint64_t number)
 {
     const struct timespec slice = {.tv_nsec = SLICE_NANOSECONDS};
-    /* In this order: the kernel sees a change that comes after the look. */
+    /* In this order: the kernel notices changes after the read. */
     uint32_t seen = atomic_load(&event->state->changes);
     if (is_reached(event, number))
         return true;
@@ -180,7 +180,10 @@ static bool wait_slice(soft_shared_event *event, uint64_t number)
     return is_reached(event, number);
 }
 
-/* Whether nobody is left to reach the record. What its process did before its end counts. */
+/*
+ * Whether the record can no longer be reached. Records that its process reached before it ended
+ * count.
+ */
 static bool is_lost(const soft_shared_event *event, const event_record *record)
 {
     uint64_t word = atomic_load(&event->state->started[record->number % RECORDS]);
@@ -189,8 +192,8 @@ static bool is_lost(const soft_shared_event *event, const event_record *record)
     if (!soft_process_has_ended(record->process, start) || is_reached(event, record->number))
         return false;
     soft_log(SOFT_WARN,
-             "a wait for an event of process %d, which has ended before its stream came to the "
-             "record: CUDA_ERROR_EXTERNAL_DEVICE",
+             "a wait for an event of process %d, which ended before its stream reached the record: "
+             "CUDA_ERROR_EXTERNAL_DEVICE",
              (int)record->process);
     return true;
 }
@@ -202,8 +205,7 @@ static void run_reach(void *payload)
     soft_shared_event_drop(s->event);
 }
 
-/* What is queued behind a wait for what never comes would work on the wrong bytes: the context has
- * the error from then on. */
+/* Work after a wait for a lost record would use wrong bytes, so the context fails. */
 static void run_wait(void *payload)
 {
     const step *s = payload;
@@ -226,7 +228,7 @@ static CUresult push(soft_stream *stream, void (*run)(void *payload), const step
     return result;
 }
 
-/* The number is out when the stream refuses, and others may wait for it. */
+/* The number is already published if the stream refuses the task, and others may wait for it. */
 CUresult soft_shared_event_record(soft_shared_event *event, soft_stream *stream)
 {
     const step s = {event, soft_stream_context(stream), add_record(event)};

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A semaphore in shared memory. Its state is one atomic value, changed without a lock, so that a
- * process that dies in mid-update leaves nothing locked. What lies in the memory may come from a
- * hostile process: the seals keep it from taking pages away, and nothing in there is used but the
- * value, as a number. What this process itself has signalled is kept outside of it, too, so that
- * nobody can take that back.
+ * process that dies during an update leaves nothing locked. A hostile process may have written the
+ * memory: seals prevent it from removing pages, and only the value is used, as a number. Values
+ * that this process has signalled are also kept privately, so that no peer can take them back.
  */
 #include "softcuda/driver/stream/shared_semaphore.h"
 #include "softcuda/driver/soft.h"
@@ -27,16 +26,15 @@
 
 #define NANOSECONDS_PER_MILLISECOND 1000000
 
-/* About one semaphore in the log: another process could else fill it. */
+/* Messages per semaphore: another process could otherwise fill the log. */
 #define MOST_COMPLAINTS 8
 
-/* What all processes see. */
+/* Shared by all processes. */
 typedef struct {
     uint32_t magic;
     uint32_t version;
     uint32_t timeline;
-    _Atomic uint32_t
-        changes; /* counts signals: the kernel's futexes have 32 bits, and the value 64 */
+    _Atomic uint32_t changes; /* counts signals: futexes have 32 bits, but the value has 64 */
     _Atomic uint64_t value;
 } shared_state;
 
@@ -45,16 +43,16 @@ _Static_assert(ATOMIC_INT_LOCK_FREE == 2 && ATOMIC_LLONG_LOCK_FREE == 2,
 
 struct gr_softcuda_semaphore {
     gr_softcuda_semaphore *next;
-    dev_t device; /* these two tell the file from all others */
+    dev_t device; /* device and inode identify the file */
     ino_t inode;
-    bool timeline; /* as it was at the open: the shared one may change */
+    bool timeline; /* read when it was opened; the shared field may change */
     unsigned holders;
     shared_state *shared;
-    _Atomic uint64_t signalled; /* of a timeline, the greatest value that this process signalled */
+    _Atomic uint64_t signalled; /* the greatest value that this process signalled, of a timeline */
     _Atomic unsigned complaints;
 };
 
-/* All that are open, so that each is mapped once in a process. */
+/* All open semaphores, so that each is mapped once per process. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static gr_softcuda_semaphore *all;
 
@@ -83,10 +81,7 @@ CUresult gr_softcuda_semaphore_create(int timeline, unsigned long long value, in
     return CUDA_SUCCESS;
 }
 
-/*
- * Asks for the seals first: without them another process can still take away what the size says is
- * there.
- */
+/* Checks the seals first: without them another process could still shrink the file. */
 static bool inspect(int fd, struct stat *file)
 {
     int seals = fcntl(fd, F_GET_SEALS);
@@ -94,7 +89,7 @@ static bool inspect(int fd, struct stat *file)
            S_ISREG(file->st_mode) && file->st_size == (off_t)sizeof(shared_state);
 }
 
-/* Maps a file that can be nothing else, and whose pages cannot be taken away again. */
+/* Maps a file that was checked, whose pages cannot be removed. */
 static shared_state *map(int fd)
 {
     shared_state *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -179,7 +174,7 @@ bool soft_semaphore_is_timeline(const gr_softcuda_semaphore *semaphore)
 
 /* ---- Signal ---------------------------------------------------------------------------------- */
 
-/* Whatever another process makes of the shared value. */
+/* Whatever another process writes to the shared value. */
 static void note_signal(gr_softcuda_semaphore *semaphore, uint64_t value)
 {
     uint64_t before = atomic_load(&semaphore->signalled);
@@ -195,7 +190,8 @@ static void complain(gr_softcuda_semaphore *semaphore, uint64_t value, uint64_t 
                  "a timeline semaphore is signalled with %llu, which is not greater than its "
                  "value %llu; a GPU's behaviour is undefined here, and the value stays%s",
                  (unsigned long long)value, (unsigned long long)old,
-                 number == MOST_COMPLAINTS ? " (no more is said of this semaphore)" : "");
+                 number == MOST_COMPLAINTS ? " (this is the last message about this semaphore)"
+                                           : "");
 }
 
 static bool advance(gr_softcuda_semaphore *semaphore, uint64_t value)
@@ -223,8 +219,8 @@ static bool set(gr_softcuda_semaphore *semaphore)
     uint64_t old = 0;
     if (atomic_compare_exchange_strong(&semaphore->shared->value, &old, 1))
         return true;
-    soft_log(SOFT_WARN, "a binary semaphore is signalled again before anybody has waited for it; "
-                        "one wait will take both signals");
+    soft_log(SOFT_WARN, "a binary semaphore is signalled again before anything has waited for it; "
+                        "one wait will consume both signals");
     return false;
 }
 
@@ -263,10 +259,7 @@ static bool try_to_take(gr_softcuda_semaphore *semaphore, uint64_t value)
 
 static bool wait_for(gr_softcuda_semaphore *semaphore, uint64_t value, unsigned milliseconds)
 {
-    /*
-     * In this order: a signal that comes after the look has changed the count, and the kernel sees
-     * it.
-     */
+    /* In this order: a signal after the read changes the count, which the kernel notices. */
     uint32_t seen = atomic_load(&semaphore->shared->changes);
     if (try_to_take(semaphore, value))
         return true;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Streams as an application sees them: handles, default streams, queries, and host functions. */
+/* Streams for applications: handles, default streams, queries and host functions. */
 #include "softcuda/driver/context/context.h"
 
 /* ---- From handle to stream ------------------------------------------------------------------- */
@@ -128,7 +128,7 @@ SOFT_API_ptsz(cuStreamSynchronize, (CUstream hStream), (hStream))
     return result == CUDA_SUCCESS ? soft_stream_wait(stream) : result;
 }
 
-/* The legacy stream isn't idle before the blocking streams that it would wait for are. */
+/* The legacy stream is idle only when the blocking streams that it waits for are idle. */
 static bool is_idle_locked(const soft_stream *stream)
 {
     if (!soft_stream_idle(stream))
@@ -196,7 +196,7 @@ SOFT_API_ptsz(cuStreamAddCallback,
 
 /* ---- Queries --------------------------------------------------------------------------------- */
 
-/* The stream, and room for the answer. */
+/* Finds the stream, and checks that there is room for the result. */
 static CUresult query(CUstream handle, const void *answer, soft_stream **stream)
 {
     CUresult result = soft_stream_get(handle, stream);
@@ -248,7 +248,7 @@ SOFT_API_ptsz(cuStreamGetId, (CUstream hStream, unsigned long long *streamId), (
     return result;
 }
 
-/* Streams never capture: beginning a capture is one of the entry points that aren't implemented. */
+/* Streams never capture: beginning a capture is not implemented. */
 SOFT_API_ptsz(cuStreamIsCapturing, (CUstream hStream, CUstreamCaptureStatus *captureStatus),
               (hStream, captureStatus))
 {

@@ -38,7 +38,7 @@ static bool is_satisfied(const word_operation *operation)
     }
 }
 
-/* The word may be written by the host, which tells nobody: look from time to time. */
+/* The host may write the word without notification, so the word is polled. */
 static void run_wait(void *copy)
 {
     const struct timespec pause = {.tv_nsec = POLL_NANOSECONDS};
@@ -56,7 +56,7 @@ static void run_write(void *copy)
                          __ATOMIC_RELEASE);
 }
 
-#define WRITE_FLAGS 0u                         /* the driver refuses the one that cuda.h has */
+#define WRITE_FLAGS 0u                         /* the driver refuses the only flag in cuda.h */
 #define WAIT_FLAGS  (CU_STREAM_WAIT_VALUE_NOR) /* both bits of the comparison */
 
 static CUresult check(const word_operation *operation, const soft_context *context, bool waits)
@@ -115,12 +115,12 @@ SOFT_API_ptsz(cuStreamWaitValue64_v2,
     return push(stream, true, addr, value, flags, true);
 }
 
-/* ---- Several in one call --------------------------------------------------------------------- */
+/* ---- Batches --------------------------------------------------------------------------------- */
 
 #define MOST_OPERATIONS 256
 
 /*
- * False: a barrier, which is nothing here, since a stream's work has been written when the next
+ * False: a barrier, which does nothing here, because a stream's work is complete when the next
  * begins.
  */
 static bool is_word(const CUstreamBatchMemOpParams *params, word_operation *operation, bool *waits)

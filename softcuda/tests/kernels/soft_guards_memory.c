@@ -220,7 +220,7 @@ TEST(pointers_to_nothing)
     expect_death("through_null", "kernel write_at accessed address 0x10, ",
                  ", which is NULL plus 16 bytes: was a parameter not set?\n");
     expect_death("at_nobodys_address", KERNEL,
-                 ", which is no memory of this driver, or no longer\n");
+                 ", which is not, or no longer, memory of this driver\n");
 #ifdef __x86_64__
     if (!sanitizer())
         expect_death("through_no_address",
@@ -237,7 +237,7 @@ TEST(vectors_at_odd_addresses)
 #ifdef __SSE__
     if (!sanitizer())
         expect_death("misaligned", "kernel write_vector_at accessed a vector type (float4, ...) at",
-                     " an address that is no multiple of its alignment, or ");
+                     " an address that is not a multiple of its alignment, or ");
 #endif
 }
 
@@ -327,7 +327,7 @@ CHILD(to_known_memory)
     return write_at((CUdeviceptr)(uintptr_t)pinned, 0);
 }
 
-#define ON_THE_HOST "which is memory of the host that CUDA does not know"
+#define ON_THE_HOST "which is host memory unknown to CUDA"
 
 /* Catches: a kernel was given memory of malloc without a word, which a GPU faults on. */
 TEST(memory_of_the_host)
