@@ -41,6 +41,14 @@ def from_build(folder):
     )
 
 
+def cuda_headers():
+    """The folder of CUDA's headers, unless the compiler finds them anyway."""
+    for home in (os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), "/usr/local/cuda"):
+        if home and (Path(home) / "include/cudaTypedefs.h").exists():
+            return ["-isystem", f"{home}/include"]
+    return []
+
+
 def from_pkg_config():
     def ask(option):
         try:
@@ -55,7 +63,7 @@ def from_pkg_config():
 
     libraries = ask("--libs")
     folders = [flag[2:] for flag in libraries if flag.startswith("-L")]
-    return ask("--cflags"), libraries + [f"-Wl,-rpath,{folder}" for folder in folders]
+    return ask("--cflags") + cuda_headers(), libraries + [f"-Wl,-rpath,{folder}" for folder in folders]
 
 
 class Wheel(bdist_wheel):

@@ -41,7 +41,7 @@
  *           the memory of a buffer is reused some maps later: releasing an old pointer then
  *           releases the new buffer.
  * Streams   Every call names its CUDA stream; NULL is an error. For a default stream pass
- *           CU_STREAM_LEGACY or CU_STREAM_PER_THREAD. The stream must belong to the CUDA context of
+ *           GR_STREAM_LEGACY or GR_STREAM_PER_THREAD. The stream must belong to the CUDA context of
  *           the resource and live until everything mapped on it is released. The software driver
  *           refuses a destroyed stream and lets another one end the mapping; NVIDIA's may crash.
  * CUDA      A resource remembers the CUDA context that was current at its creation, or else takes
@@ -228,6 +228,10 @@ GR_API gr_status gr_flags_parse(const char *text, unsigned *flags);
 /* In a release, an unmap or a close: the stream of the map. */
 #define GR_STREAM_OF_MAP ((CUstream)(size_t)-1)
 
+/* CUDA's default streams, CU_STREAM_LEGACY and CU_STREAM_PER_THREAD. */
+#define GR_STREAM_LEGACY     ((CUstream)(size_t)1)
+#define GR_STREAM_PER_THREAD ((CUstream)(size_t)2)
+
 /* For the graphics side of a ring, which has no stream. */
 #define GR_STREAM_NONE ((CUstream)(size_t)-2)
 
@@ -327,7 +331,7 @@ GR_API CUstream gr_buffer_stream(const gr_buffer *buffer);
  * If the resource was freed meanwhile, its registration ends, too.
  *
  * Thread   for an OpenGL resource, where its OpenGL context is current; for a map on
- *          CU_STREAM_PER_THREAD, the thread of the map
+ *          GR_STREAM_PER_THREAD, the thread of the map
  *
  * Errors, after which the buffer still exists and is still mapped:
  *     GR_ERR_INVALID_VALUE  the buffer was released before

@@ -61,7 +61,7 @@ static bool stream_from_number(PyObject *number, CUstream *stream)
         PyErr_Format(PyExc_ValueError, "%R is not the handle of a CUDA stream", number);
         return false;
     }
-    *stream = value == 0 ? CU_STREAM_LEGACY : handle;
+    *stream = value == 0 ? GR_STREAM_LEGACY : handle;
     return true;
 }
 

@@ -2,7 +2,7 @@
 /* Loading the CUDA driver, probing OpenGL transports, and the log. */
 #include "module.h"
 
-#include <grinterop/cuda.h>
+#include <grinterop/driver.h>
 #include <grinterop/gl.h>
 
 static PyObject *load(PyObject *module, PyObject *args, PyObject *keywords)

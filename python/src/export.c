@@ -2,7 +2,7 @@
 /* Exports tensors to other frameworks: DLPack capsules and the CUDA array interface. */
 #include "tensor.h"
 
-#include <grinterop/cuda.h>
+#include <grinterop/driver.h>
 
 /* DLPack device types, which Python sees as numbers. */
 enum { DL_CPU = 1, DL_CUDA = 2, DL_CUDA_HOST = 3, DL_CUDA_MANAGED = 13 };
@@ -98,7 +98,7 @@ static bool wants_versioned(PyObject *max_version, bool *versioned)
 /* The consumer's stream: None is the legacy default stream, -1 no ordering, 0 is ambiguous. */
 static bool consumer_of(PyObject *object, CUstream *stream)
 {
-    *stream = CU_STREAM_LEGACY;
+    *stream = GR_STREAM_LEGACY;
     if (!object || Py_IsNone(object))
         return true;
     if (PyLong_Check(object)) {
@@ -198,7 +198,7 @@ static PyObject *capsule_for(gr_tensor *tensor, bool versioned, CUstream consume
 static PyObject *copy_of(gr_tensor *tensor, gr_memory memory, bool versioned, CUstream stream)
 {
     gr_tensor *copy;
-    CUstream on = stream == GR_STREAM_NONE ? CU_STREAM_LEGACY : stream;
+    CUstream on = stream == GR_STREAM_NONE ? GR_STREAM_LEGACY : stream;
     Py_BEGIN_ALLOW_THREADS
     copy = gr_tensor_clone(tensor, memory, on);
     Py_END_ALLOW_THREADS
@@ -293,7 +293,7 @@ PyObject *export_mapping(gr_buffer *buffer, CUstream own, const struct export *w
         managed = export_as(tensor, versioned, consumer);
     gr_tensor_free(tensor);
     Py_END_ALLOW_THREADS
-    bool quick = versioned && consumer == own && own != CU_STREAM_PER_THREAD;
+    bool quick = versioned && consumer == own && own != GR_STREAM_PER_THREAD;
     return capsule_of(managed, versioned, quick ? end_quick : end_of(versioned));
 }
 

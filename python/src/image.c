@@ -166,24 +166,24 @@ static PyObject *copy_to_image(PyObject *self, PyObject *args, PyObject *keyword
 
 /* ---- What it is ------------------------------------------------------------------------------ */
 
-static const char *format_name(CUarray_format format)
+static const char *format_name(unsigned format)
 {
     switch (format) {
-    case CU_AD_FORMAT_UNSIGNED_INT8:
+    case GR_FORMAT_UNSIGNED_INT8:
         return "u8";
-    case CU_AD_FORMAT_UNSIGNED_INT16:
+    case GR_FORMAT_UNSIGNED_INT16:
         return "u16";
-    case CU_AD_FORMAT_UNSIGNED_INT32:
+    case GR_FORMAT_UNSIGNED_INT32:
         return "u32";
-    case CU_AD_FORMAT_SIGNED_INT8:
+    case GR_FORMAT_SIGNED_INT8:
         return "i8";
-    case CU_AD_FORMAT_SIGNED_INT16:
+    case GR_FORMAT_SIGNED_INT16:
         return "i16";
-    case CU_AD_FORMAT_SIGNED_INT32:
+    case GR_FORMAT_SIGNED_INT32:
         return "i32";
-    case CU_AD_FORMAT_HALF:
+    case GR_FORMAT_HALF:
         return "f16";
-    case CU_AD_FORMAT_FLOAT:
+    case GR_FORMAT_FLOAT:
         return "f32";
     default:
         return "";

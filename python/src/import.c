@@ -77,7 +77,7 @@ static PyObject *from_dlpack(PyObject *object, PyObject *method, PyObject *strea
 {
     int cpu = on_cpu(object);
     bool named = stream && !Py_IsNone(stream);
-    CUstream ready_on = CU_STREAM_LEGACY;
+    CUstream ready_on = GR_STREAM_LEGACY;
     PyObject *number = NULL, *tensor = NULL;
     if (cpu < 0 || (named && !stream_of(stream, &ready_on)))
         return NULL;

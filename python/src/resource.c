@@ -5,6 +5,7 @@
  */
 #include "resource.h"
 
+#include <grinterop/cuda.h>
 #include <grinterop/gl.h>
 #include <grinterop/image.h>
 #include <grinterop/tensor.h>

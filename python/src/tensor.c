@@ -209,7 +209,7 @@ static PyObject *call_clone(PyObject *self, PyObject *args, PyObject *keywords)
     if (!tensor ||
         !PyArg_ParseTupleAndKeywords(args, keywords, "|O$O:clone", names, &memory, &given) ||
         !choice_of(memory, "kind of memory", memory_names, &kind) ||
-        !stream_or(given, CU_STREAM_LEGACY, &stream))
+        !stream_or(given, GR_STREAM_LEGACY, &stream))
         return NULL;
     Py_BEGIN_ALLOW_THREADS
     made = gr_tensor_clone(tensor, (gr_memory)kind, stream);
@@ -223,7 +223,7 @@ static PyObject *copy_between(gr_tensor *to, gr_tensor *from, PyObject *given)
 {
     CUstream stream;
     gr_status status;
-    if (!to || !from || !stream_or(given, CU_STREAM_LEGACY, &stream))
+    if (!to || !from || !stream_or(given, GR_STREAM_LEGACY, &stream))
         return NULL;
     Py_BEGIN_ALLOW_THREADS
     status = gr_tensor_copy(to, from, stream);
@@ -296,7 +296,7 @@ static PyObject *call_to_bytes(PyObject *self, PyObject *args, PyObject *keyword
     CUresult result;
     gr_status status;
     if (!info || !PyArg_ParseTupleAndKeywords(args, keywords, "|$O:tobytes", names, &given) ||
-        !stream_or(given, CU_STREAM_LEGACY, &stream))
+        !stream_or(given, GR_STREAM_LEGACY, &stream))
         return NULL;
     if (!info->bytes)
         return PyBytes_FromStringAndSize(NULL, 0);

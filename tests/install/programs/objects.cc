@@ -4,6 +4,7 @@
 #include <array>
 
 #include <epoxy/gl.h>
+#include <grinterop/cuda.h>
 #include <grinterop/egl.h>
 #include <grinterop/gl.h>
 #include <grinterop/gr.hpp>
