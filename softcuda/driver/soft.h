@@ -229,11 +229,11 @@ typedef struct {
     unsigned char *base;
     size_t size; /* as requested, in bytes */
     enum soft_memory kind;
-    const char *what;      /* for the message of a fault; NULL: no memory of the driver's */
+    const char *what;      /* for the message of a fault; NULL: not driver memory */
     unsigned flags;        /* of the call that made it; of virtual memory, its handle types */
     soft_context *context; /* may be NULL */
     CUdevice device;       /* set by soft_range_add where there is a context */
-    unsigned access;       /* of virtual memory: the devices, a bit each, that may access it */
+    unsigned access;       /* of virtual memory: the devices that may access it, one bit each */
     bool syncs_copies;     /* CU_POINTER_ATTRIBUTE_SYNC_MEMOPS */
     void *owner;           /* for the file that added it, e.g. the pool or the resource */
     uint64_t id;           /* unique in the process; set by soft_range_add */
@@ -257,7 +257,7 @@ void soft_range_set_access(const void *base, unsigned access);
 void soft_range_set_syncs(const void *base, bool syncs);
 
 /* Bytes from address to the end of its range, 0 if it is in no range. Adjacent mappings of virtual
- * memory count as one range if one of the devices (a bit each) may access them. */
+ * memory count as one range if one of the devices (one bit each) may access them. */
 size_t soft_range_reach(const void *address, unsigned devices);
 
 /* True if [address, address + size) lies within one known range, in the sense of soft_range_reach.

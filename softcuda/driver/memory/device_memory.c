@@ -58,7 +58,7 @@ CUresult soft_device_memory_new(soft_range *range)
     }
     CUresult result = soft_range_add(range);
     if (result != CUDA_SUCCESS)
-        soft_device_memory_free(range, "device memory that was never given out");
+        soft_device_memory_free(range, "device memory of a failed allocation");
     return result;
 }
 

@@ -58,7 +58,7 @@ CUresult soft_external_map(const soft_external *external, uint64_t offset, uint6
         return CUDA_ERROR_OUT_OF_MEMORY;
     CUresult result = soft_range_add(&range);
     if (result != CUDA_SUCCESS)
-        soft_device_memory_free(&range, "external memory that was never given out");
+        soft_device_memory_free(&range, "external memory of a failed mapping");
     *bytes = range.base;
     return result;
 }

@@ -42,7 +42,7 @@ static CUresult map(const soft_ipc_handle *handle, opened *o)
         return CUDA_ERROR_OUT_OF_MEMORY;
     CUresult result = soft_range_add(&range);
     if (result != CUDA_SUCCESS)
-        soft_device_memory_free(&range, "memory of another process that was never given out");
+        soft_device_memory_free(&range, "memory of another process, of a failed open");
     o->base = range.base;
     return result;
 }

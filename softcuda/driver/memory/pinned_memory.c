@@ -30,7 +30,7 @@ SOFT_API cuMemHostAlloc(void **pp, size_t bytesize, unsigned int Flags)
         return CUDA_ERROR_OUT_OF_MEMORY;
     CUresult result = soft_range_add(&range);
     if (result != CUDA_SUCCESS)
-        soft_pages_retire(range.base, range.size, "pinned memory that was never given out");
+        soft_pages_retire(range.base, range.size, "pinned memory of a failed allocation");
     else
         *pp = range.base;
     return result;
