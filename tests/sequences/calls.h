@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The calls that sequences are made of: one entry for each public function, and some for what a
- * program does beside them. tests/checks/check-symbols sees that no public function is missing
- * here.
+ * The calls of the sequences: one entry per public function, plus steps that a program takes
+ * outside of grinterop. tests/checks/check-symbols checks that no public function is missing.
  */
 #ifndef GR_TESTS_FUZZ_CALLS_H
 #define GR_TESTS_FUZZ_CALLS_H
@@ -10,47 +9,47 @@
 #include "model.h"
 
 /*
- * How an entry's arguments are chosen, by letter. A place that is -1 is NULL, or none.
+ * How an entry's arguments are chosen, one letter each. -1 as a place means NULL or no object.
  *
- *     r b t p q m   a resource, buffer, tensor, ring, submit, semaphore: one that is there, mostly
- *     u v y j       a resource to map, for a submit, for a ring; a mapped image
- *     R B T P Q M   a free place for a new one
- *     s e           a stream to work on; to end a mapping on, mostly that of the map
- *     S             a place of streams
- *     g i           an object of OpenGL's: a buffer, an image
- *     f F           flags of buffers, of images; some are wrong
- *     o             options of OpenGL's transports
- *     c k           a context of OpenGL's, of CUDA's
- *     n             a number below 256
- *     x X           an export by DLPack, and a free place for one
- *     z Z           a wrap of Vulkan's device, and a free place for one
- *     d             a number below 4
+ * r b t p q m   a resource, buffer, tensor, ring, submit, semaphore; usually an existing one
+ * u v y j       a resource to map, for a submit, for a ring; a mapped image
+ * R B T P Q M   a free place for a new one
+ * s e           a stream to work on; one to end a mapping on, usually the map's stream
+ * S             a place of streams
+ * g i           an OpenGL object: a buffer, an image
+ * f F           flags of buffers, of images; sometimes invalid
+ * o             OpenGL transport options
+ * c k           an OpenGL context, a CUDA context
+ * n             a number below 256
+ * x X           a DLPack export, and a free place for one
+ * z Z           a wrapped Vulkan device, and a free place for one
+ * d             a number below 4
  */
 struct entry {
     const char *name, *format;
     unsigned weight;
 
-    /* Makes the call and compares. False: it cannot be made now, since something is not there. */
+    /* Makes the call and compares. False if it cannot be made now because an object is missing. */
     bool (*run)(struct world *w, const int *a);
-    bool software_only; /* no GPU's driver takes what it needs */
+    bool software_only; /* no GPU driver accepts its input */
 };
 
-/* An entry for a public function, run by a function run_NAME. */
+/* An entry for a public function, run by run_NAME(). */
 #define CALL(name, weight, format)                                                                 \
     {                                                                                              \
 #name, format, weight, run_##name, false                                                   \
     }
 
-/* One that needs the software driver. */
+/* An entry that needs the software driver. */
 #define SOFTWARE_CALL(name, weight, format)                                                        \
     {                                                                                              \
 #name, format, weight, run_##name, true                                                    \
     }
 
-/* One for what a program does without grinterop. */
+/* An entry for a step outside of grinterop. */
 #define STEP(name, weight, format) CALL(name, weight, format)
 
-/* A public function that sequences do without. */
+/* A public function that the sequences do not call. */
 struct left_out {
     const char *name, *reason;
 };
@@ -60,39 +59,39 @@ struct left_out {
     }
 extern const struct left_out left_out[];
 
-/* Each file's entries, which end with one without a name. */
+/* The entries of each file; an entry without a name ends the list. */
 extern const struct entry calls_ask[], calls_device[], calls_dlpack[], calls_end[],
     calls_external[], calls_hand[], calls_image[], calls_make[], calls_map[], calls_outside[],
     calls_publish[], calls_ring[], calls_slot[], calls_tensor[], calls_vulkan[];
 
-/* Ends what threads have handed over, and nobody has taken. */
+/* Frees the objects that threads have handed over and no thread has taken. */
 void hand_end_all(struct world *w);
 
-/* Makes one list of them, before anything else here. */
+/* Joins all entries in one list. Call it before any other function here. */
 void entries_collect(void);
 
-/* A wrap of Vulkan's device that lives, which is the world's own or another. */
+/* A live Vulkan device wrap: the world's own or another. */
 gr_vk_device *device_for(struct world *w, int number);
 
-/* Rings: one that a call may have here is none, or lives in the context that is current. */
+/* A ring can be given to a call if it is NULL, or if it lives and its context is current. */
 struct ring *ring_at(struct world *w, int place);
 bool ring_can_be_given(const struct world *w, const struct ring *ring);
 unsigned ring_count(const struct ring *ring, enum slot_state state);
 
-/* Ends a ring with the buffers of its slots; its context is current. */
+/* Frees a ring and the buffers of its slots; its context must be current. */
 void ring_free(struct world *w, struct ring *ring);
 
-/* Calls the deleter of an export that no import has. */
+/* Calls the deleter of an export that has not been imported. */
 void export_end(struct world *w, struct export *x);
 
-/* By its number, which is the same in each run of one build, and by its name: -1 where none is. */
+/* Entries by number, which is the same in each run of one build, and by name. -1 if not found. */
 const struct entry *entry_at(int number);
 int entry_named(const char *name);
 
-/* Picks what a sequence is about. */
+/* Picks the theme of a sequence. */
 void theme_pick(struct world *w);
 
-/* Picks an entry, the heavier the more often, and its arguments. */
+/* Picks an entry by weight, and its arguments. */
 void call_pick(struct world *w, struct call *call);
 
 #endif

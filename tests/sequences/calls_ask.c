@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Questions, of NULL too; those about what lives are asked after each call by check_world(), too.
- */
+/* Queries, also with NULL. check_world() repeats the queries about live objects after each call. */
 #define _GNU_SOURCE
 #include "calls.h"
 
 #include <string.h>
 
-/* The answer about NULL, with its error. */
+/* A query with NULL: checks its result and its error. */
 #define NULL_GIVES(w, answer)                                                                      \
     do {                                                                                           \
         gr_clear_error();                                                                          \
@@ -16,7 +15,7 @@
 
 /* ---- Resources ------------------------------------------------------------------------------- */
 
-/* A question about a resource that lives, or NULL. */
+/* A query about a live resource or NULL. */
 #define ASK_RESOURCE(function, of_null, right)                                                     \
     static bool run_##function(struct world *w, const int *a)                                      \
     {                                                                                              \
@@ -43,7 +42,7 @@ ASK_RESOURCE(gr_gl_name, 0, gr_gl_name(r->it) == r->object->name)
 ASK_RESOURCE(gr_gl_target, 0,
              gr_gl_target(r->it) == (r->object->context == ANY_CONTEXT ? 0 : r->object->target))
 
-/* Of one transport each, while it is open. */
+/* A handle that only some transports have, and only while the resource is open. */
 static void ask_handle(struct world *w, const void *handle, bool has_one)
 {
     must(w, (handle != NULL) == has_one);
@@ -71,14 +70,14 @@ static bool run_gr_resource_external_memory(struct world *w, const int *a)
         return false;
     if (!r)
         NULL_GIVES(w, !gr_resource_external_memory(NULL));
-    else /* of the shared transport images are in such memory */
+    else /* images of the shared transport use external memory */
         ask_handle(w, gr_resource_external_memory(r->it),
                    !r->closed && (r->transport == GR_TRANSPORT_EXTERNAL ||
                                   (r->image && r->transport == GR_TRANSPORT_SHARED)));
     return true;
 }
 
-/* Cut to any room, with its zero, and the length of all of it. */
+/* Truncates the text to any size, terminates it, and returns the full length. */
 static bool run_gr_resource_describe(struct world *w, const int *a)
 {
     struct resource *r = resource_at(w, a[0]);
@@ -117,7 +116,7 @@ ASK_BUFFER(gr_buffer_size,
            gr_buffer_size(b->it) ==
                (b->resource->mapped == b && (!b->resource->image || b->linear_image) ? b->size : 0))
 
-/* An image that is mapped is the only one without an answer. */
+/* Only a mapped image has no pointer. */
 static bool run_gr_buffer_ptr(struct world *w, const int *a)
 {
     struct buffer *b = buffer_at(w, a[0]);
@@ -164,7 +163,7 @@ static bool run_gr_error_print(struct world *w, const int *a)
     return true;
 }
 
-/* Numbers that are no class have names too. */
+/* Unknown status numbers have names too. */
 static bool run_gr_status_name(struct world *w, const int *a)
 {
     must(w, gr_status_name((gr_status)a[0])[0]);
@@ -205,7 +204,7 @@ static void take_line(void *user, gr_log_level level, const char *line)
     (void)line[strlen(line)];
 }
 
-/* The lines are made then, from what lives. */
+/* From now on the library formats log lines about live objects. */
 static bool run_gr_log_set(struct world *w, const int *a)
 {
     static const gr_log_level levels[] = {GR_LOG_NONE, GR_LOG_WARNING, GR_LOG_INFO, GR_LOG_DEBUG};
@@ -300,7 +299,7 @@ ASK_EGL(gr_egl_display)
 ASK_EGL(gr_egl_config)
 ASK_EGL(gr_egl_context)
 
-/* One that is made and ended at once; what was current is not any more. */
+/* Creates a context and frees it at once; afterwards no context is current. */
 static bool run_gr_egl_create(struct world *w, const int *a)
 {
     const gr_egl_options options = GR_INIT(gr_egl_options, .share = a[0] ? NULL : w->egl[0]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Vulkan's device: wraps of it, whose ends what was made of them outlives, images, and objects that
- * the program has. Those are an object that grinterop made, once more.
+ * Vulkan devices: wraps, which may end before the resources made with them, images, and buffers
+ * owned by the program. For the latter, the program passes a buffer that grinterop created before.
  */
 #include "calls.h"
 
@@ -19,14 +19,14 @@ static struct device *device_at(struct world *w, int place)
     return place >= 0 && place < DEVICES ? &w->devices[place] : NULL;
 }
 
-/* One that lives; of a place that is free it is the world's own. */
+/* The live wrap at a place; the world's own if the place is free. */
 gr_vk_device *device_for(struct world *w, int number)
 {
     struct device *d = &w->devices[number % DEVICES];
     return d->life == LIVE ? d->it : w->device;
 }
 
-/* 0 to 2: nothing, no device, a family that is none. */
+/* Errors 0 to 2: no description, no device, an invalid queue family. */
 static bool run_gr_vk_device_wrap(struct world *w, const int *a)
 {
     struct device *d = device_at(w, a[1]);
@@ -67,7 +67,7 @@ static bool run_gr_vk_device_free(struct world *w, const int *a)
     return true;
 }
 
-/* ---- What never changes ---------------------------------------------------------------------- */
+/* ---- Properties ------------------------------------------------------------------------------ */
 
 static bool run_gr_vk_physical_device(struct world *w, const int *a)
 {
@@ -153,9 +153,9 @@ static bool run_gr_vk_image_create(struct world *w, const int *a)
     return true;
 }
 
-/* ---- The program's --------------------------------------------------------------------------- */
+/* ---- Buffers of the program ------------------------------------------------------------------ */
 
-/* 0 to 2: no buffer, no memory, past its end. Whose bytes win is not defined. */
+/* Errors 0 to 2: no buffer, no memory, a range past the end. Which write wins is undefined. */
 static bool run_gr_from_vk_buffer(struct world *w, const int *a)
 {
     struct resource *from = resource_at(w, a[0]), *r = resource_at(w, a[3]);

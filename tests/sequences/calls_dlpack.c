@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tensors by DLPack: exports, which another framework would have, their ends by their deleters, and
- * imports of them. What is exported and imported is one memory.
+ * Tensors by DLPack: exports, as held by another framework, their deleters, and imports of them. An
+ * export and its import share memory.
  */
 #include "calls.h"
 
@@ -17,7 +17,7 @@ static struct export *export_at(struct world *w, int place)
 
 /* ---- Exports --------------------------------------------------------------------------------- */
 
-/* One of the primary context's, or NULL, or none. */
+/* A stream of the primary context, or NULL, or GR_STREAM_NONE. */
 static bool can_be_consumer(const struct world *w, int choice)
 {
     bool ours = choice < STREAMS && w->streams[choice].life == LIVE && !w->streams[choice].cuda;
@@ -85,7 +85,7 @@ void export_end(struct world *w, struct export *x)
     export_is_ended(w, x);
 }
 
-/* Whoever has it is done with it. One that was imported is ended by the import's end. */
+/* The consumer is done with the export. The end of an import ends an imported export. */
 static bool run_dlpack_end(struct world *w, const int *a)
 {
     struct export *x = export_at(w, a[0]);
@@ -97,13 +97,15 @@ static bool run_dlpack_end(struct world *w, const int *a)
 
 /* ---- Imports --------------------------------------------------------------------------------- */
 
-/* On the software driver memory of the process counts as the device's. */
+/* The software driver reports host memory as device memory. */
 static gr_memory memory_of(const struct world *w, gr_memory memory)
 {
     return w->software && memory == GR_MEMORY_HOST ? GR_MEMORY_DEVICE : memory;
 }
 
-/* It is a view of what was exported, which outlives the mapping no more than the export does. */
+/*
+ * Imports a view of the exported tensor. It does not outlive the mapping, as the export does not.
+ */
 static bool import(struct world *w, const int *a, bool old)
 {
     struct export *x = export_at(w, a[0]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ends: of mappings, and of resources. */
+/* The end of mappings and resources. */
 #include "calls.h"
 
 #include "outside.h"
@@ -14,7 +14,7 @@ static bool can_be_given(const struct world *w, const struct buffer *b)
     return !b || b->life == LIVE || is_stale_buffer(w, b);
 }
 
-/* The end of this buffer on that stream. */
+/* The errors of releasing this buffer on that stream. */
 static unsigned release_may(const struct world *w, const struct buffer *b, int choice)
 {
     if (b->life != LIVE)
@@ -65,7 +65,7 @@ static bool many_can_be(struct world *w, const int *a)
     return stream_can_be_given(w, a[MANY]);
 }
 
-/* Of all entries: some ended and some did not is GR_ERR_PARTIAL. */
+/* Combines the errors of all entries: GR_ERR_PARTIAL if only some were released. */
 static unsigned many_may(const unsigned may[], const struct buffer *const list[])
 {
     unsigned all = 0;
@@ -120,7 +120,8 @@ static bool run_gr_resource_unmap(struct world *w, const int *a)
     collect_first(w, r);
     unsigned may = resource_may(r);
     if (!may)
-        may = end_may(w, r, a[1]) | (r->mapped ? 0 : MAY(GR_ERR_STATE)); /* also a ring's */
+        may =
+            end_may(w, r, a[1]) | (r->mapped ? 0 : MAY(GR_ERR_STATE)); /* also if it is a ring's */
     if (a[1] == STREAM_NULL || a[1] == STREAM_NONE)
         may |= MAY(GR_ERR_INVALID_VALUE);
     gr_status status = gr_resource_unmap(handle_of(r), stream_at(w, a[1]));
@@ -130,7 +131,7 @@ static bool run_gr_resource_unmap(struct world *w, const int *a)
     return true;
 }
 
-/* What is not mapped is closed on no stream, so that any will do but none. */
+/* Closing an unmapped resource uses no stream, so any stream but NULL and NONE is accepted. */
 static unsigned close_may(const struct world *w, const struct resource *r, int choice)
 {
     bool none = choice == STREAM_NULL || choice == STREAM_NONE;
@@ -185,7 +186,7 @@ static bool run_gr_resource_free(struct world *w, const int *a)
     return true;
 }
 
-/* The streams' work is short, and none waits for what this thread has to do. */
+/* The stream work is short, and none of it waits for this thread. */
 static bool run_gr_resource_wait(struct world *w, const int *a)
 {
     struct resource *r = resource_at(w, a[0]);

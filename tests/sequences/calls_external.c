@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Resources of external memory: imported by a descriptor, made in the same memory, or sent and
- * received, both ends here. Whose bytes win where two resources have one memory is not defined.
+ * Resources in external memory: imported by descriptor, made in the same memory, or sent and
+ * received within this process. Where two resources share memory, it is undefined which write wins.
  */
 #define _GNU_SOURCE
 #include "calls.h"
@@ -17,9 +17,9 @@
 
 #define MEMORY 4096
 
-/* ---- What is made ---------------------------------------------------------------------------- */
+/* ---- Success --------------------------------------------------------------------------------- */
 
-/* What it holds is not known: another resource has the memory too. */
+/* The contents are unknown because another resource uses the same memory. */
 static void is_shared(struct object *o)
 {
     o->shared = o->disputed = true;
@@ -45,8 +45,8 @@ static unsigned flags_may(int flags)
 /* ---- By a descriptor ------------------------------------------------------------------------- */
 
 /*
- * As lavapipe's, which the software driver takes: its size and where it begins stand in front, and
- * it cannot shrink. A GPU's driver takes no such.
+ * Memory as lavapipe exports it, which the software driver accepts: a header holds its size and its
+ * start, and it is sealed against shrinking. GPU drivers do not accept it.
  */
 #define HEAD 64
 
@@ -60,7 +60,7 @@ static int make_memory(struct world *w)
     return fd;
 }
 
-/* 0 to 2: no size, past the end, no type. */
+/* Errors 0 to 2: no size, a range past the end, no handle type. */
 static bool run_gr_from_external_memory(struct world *w, const int *a)
 {
     struct resource *r = resource_at(w, a[2]);
@@ -84,7 +84,7 @@ static bool run_gr_from_external_memory(struct world *w, const int *a)
     return true;
 }
 
-/* Half of it, or past its end. */
+/* One half of the memory, or a range past its end. */
 static bool run_gr_from_same_memory(struct world *w, const int *a)
 {
     struct resource *from = resource_at(w, a[0]), *r = resource_at(w, a[3]);
@@ -108,7 +108,7 @@ static bool run_gr_from_same_memory(struct world *w, const int *a)
     return true;
 }
 
-/* A map is refused before. */
+/* Until then maps are refused. */
 static bool run_sync_none(struct world *w, const int *a)
 {
     struct resource *r = resource_at(w, a[0]);
@@ -122,14 +122,17 @@ static bool run_sync_none(struct world *w, const int *a)
     return true;
 }
 
-/* ---- Between two processes, which are one ---------------------------------------------------- */
+/* ---- Send and receive, within one process ---------------------------------------------------- */
 
 static bool has_mail(const struct world *w)
 {
     return w->mail_sent > w->mail_read;
 }
 
-/* Vulkan's can be sent. A resource in OpenGL's storage takes an import that software has not. */
+/*
+ * Vulkan resources can be sent. A resource in OpenGL storage needs an import that the software
+ * driver lacks.
+ */
 static bool run_gr_resource_send(struct world *w, const int *a)
 {
     unsigned char data[256];
@@ -164,7 +167,7 @@ static void check_data(struct world *w, const unsigned char *data, size_t size)
         must(w, data[i] == size);
 }
 
-/* Without room for the data the message stays. */
+/* If the data does not fit, the message stays in the socket. */
 static bool run_gr_resource_receive(struct world *w, const int *a)
 {
     unsigned char data[256];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What one thread made and another one uses or frees, as a garbage collector does: resources and
- * mapped buffers of OpenGL's, whose context is not current there, and tensors. They leave the model
- * of the thread that made them; the other one gives them no other calls than these.
+ * Objects that one thread creates and another thread uses or frees, as a garbage collector does:
+ * tensors, and OpenGL resources and mapped buffers, whose context is not current there. They leave
+ * the model of the creating thread; the other thread makes only these calls on them.
  */
 #include "calls.h"
 
@@ -16,7 +16,7 @@
 struct handed {
     enum { NOTHING, RESOURCE, BUFFER, TENSOR } what;
     void *it;
-    unsigned thread; /* which made it */
+    unsigned thread; /* that created it */
 };
 
 static struct handed shelf[SHELF];
@@ -38,7 +38,7 @@ static bool put(struct world *w, const struct handed *item)
     return done;
 }
 
-/* One of another thread's, or with `any` also of this one's. */
+/* Takes an object of another thread or, with `any`, also of this thread. */
 static struct handed take(const struct world *w, bool any)
 {
     struct handed item = {NOTHING, NULL, 0};
@@ -54,7 +54,7 @@ static struct handed take(const struct world *w, bool any)
 
 /* ---- Handing over ---------------------------------------------------------------------------- */
 
-/* Its object is grinterop's, so that nothing else here refers to it. */
+/* grinterop owns the object, so nothing else here refers to it. */
 static bool is_free_of(const struct resource *r)
 {
     return r && !r->gone && !r->begun && !r->ring && !r->later && !r->kept && r->object == &r->own;
@@ -72,7 +72,7 @@ static bool run_hand_resource(struct world *w, const int *a)
     return true;
 }
 
-/* The buffer alone keeps its resource. */
+/* Only the buffer keeps its resource alive. */
 static bool run_hand_buffer(struct world *w, const int *a)
 {
     struct buffer *b = buffer_at(w, a[0]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Mapped images: what a map gives, and copies of it. */
+/* Mapped images: their arrays, and copies. */
 #include "calls.h"
 
 #include "outside.h"
@@ -17,7 +17,7 @@ static bool is_image(const struct buffer *b)
     return b->resource->image && b->resource->mapped == b;
 }
 
-/* What every question about an image may give; level and layer beside 0 are none of these. */
+/* The errors of every image query; only level 0 and layer 0 exist. */
 static unsigned image_may(const struct world *w, const struct buffer *b, unsigned past)
 {
     if (!b)
@@ -53,7 +53,7 @@ static bool run_gr_buffer_array(struct world *w, const int *a)
     return true;
 }
 
-/* By copy all layers are one array for those that read only. */
+/* With the copy transport, read-only maps get all layers as one array. */
 static bool run_gr_buffer_mipmapped_array(struct world *w, const int *a)
 {
     struct buffer *b = buffer_at(w, a[0]);
@@ -94,9 +94,9 @@ static bool run_gr_buffer_texture(struct world *w, const int *a)
 
 /* ---- Copies ---------------------------------------------------------------------------------- */
 
-#define ROW 16 /* bytes */
+#define ROW 16 /* in bytes */
 
-/* The stream of the map, by either name: another one would have to be made to wait. */
+/* The stream must be that of the map, by either name; another stream would have to wait for it. */
 static unsigned copy_may(const struct world *w, const struct buffer *b, int choice)
 {
     unsigned may = image_may(w, b, choice == 1 || choice == 2);
@@ -105,7 +105,7 @@ static unsigned copy_may(const struct world *w, const struct buffer *b, int choi
     return may;
 }
 
-/* Pinned memory would be better; with pageable the call waits. */
+/* Pageable memory, so the call waits; pinned memory would not. */
 static bool run_gr_buffer_copy_from_image(struct world *w, const int *a)
 {
     unsigned char bytes[4 * ROW];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Resources of OpenGL's: made from objects that exist, or with their object. */
+/* OpenGL resources, made from existing objects or together with their object. */
 #include "calls.h"
 
-/* ---- What is asked for ----------------------------------------------------------------------- */
+/* ---- Transports ------------------------------------------------------------------------------ */
 
 #define BAD_TRANSPORT 64u
 static const unsigned transport_sets[] = {
@@ -19,13 +19,13 @@ static const unsigned transport_sets[] = {
     BAD_TRANSPORT | GR_TRANSPORT_COPY,
 };
 
-/* Place -1 is no options. */
+/* Place -1 means no options. */
 static unsigned set_at(int place)
 {
     return place < 0 ? 0 : transport_sets[place];
 }
 
-/* On one device, where peer is none. */
+/* With one device the peer transport is unavailable. */
 static unsigned set_may(unsigned set, unsigned possible)
 {
     if (set >= BAD_TRANSPORT)
@@ -53,9 +53,9 @@ static unsigned object_may(const struct world *w, const struct object *o)
     return (none ? MAY(GR_ERR_INVALID_VALUE) : 0) | current_may(w);
 }
 
-/* ---- Objects that exist ---------------------------------------------------------------------- */
+/* ---- Existing objects ------------------------------------------------------------------------ */
 
-/* The end of each: what was made is the place's. */
+/* Common end of the calls: records the new resource at the place. */
 static bool is_made(struct world *w, int place, gr_resource *made, struct object *o, int flags,
                     unsigned may)
 {
@@ -155,9 +155,9 @@ static bool run_gr_map_gl_buffer(struct world *w, const int *a)
     return true;
 }
 
-/* ---- Objects that grinterop makes ------------------------------------------------------------ */
+/* ---- Objects that grinterop creates ---------------------------------------------------------- */
 
-/* Which transport it was is the library's choice; one that was allowed. */
+/* The library chooses the transport, out of the allowed ones. */
 static void own_is_made(struct world *w, struct resource *r, gr_resource *made, GLenum target,
                         size_t size, int flags)
 {

@@ -3,8 +3,8 @@
 #include "calls.h"
 
 /*
- * Two mappings of one object at once are defined for interop only; by the others one side would
- * touch what the other one has.
+ * Only interop defines two mappings of one object at once. With other transports one mapping would
+ * access what the other has mapped.
  */
 static bool has_it_alone(const struct world *w, const struct resource *r)
 {
@@ -48,7 +48,7 @@ static bool run_gr_map(struct world *w, const int *a)
     return true;
 }
 
-/* Levels and layers beside 0 are none of a small image's, and none of a buffer's. */
+/* The images are small: only level 0 and layer 0 exist. Buffers have neither. */
 static bool run_gr_map_linear(struct world *w, const int *a)
 {
     struct resource *r = resource_at(w, a[0]);
@@ -70,7 +70,7 @@ static bool run_gr_map_linear(struct world *w, const int *a)
     is_mapped(w, r, b, made, stream);
     b->linear_image = r->image;
     if (r->image)
-        b->size = gr_buffer_size(made); /* with gaps between the rows */
+        b->size = gr_buffer_size(made); /* rows are padded */
     must(w, b->size >= r->object->size || !r->image);
     return true;
 }
@@ -79,7 +79,7 @@ static bool run_gr_map_linear(struct world *w, const int *a)
 
 #define MANY 3
 
-/* A part of every buffer, of 8 bytes from some byte on, or all of it. */
+/* A part of every buffer: 8 bytes at an offset, or the whole buffer. */
 static unsigned part_may(const struct resource *r, const gr_map_options *part)
 {
     if (!part->offset && !part->size)
@@ -102,7 +102,7 @@ static unsigned one_may(struct world *w, const int *a, unsigned i, const gr_map_
     return may;
 }
 
-/* Whether the list means something, with places for what it gives. */
+/* Whether the arguments are usable and the places for the new buffers are free. */
 static bool many_can_be(struct world *w, const int *a, unsigned n)
 {
     for (unsigned i = 0; i < n; i++) {
@@ -122,7 +122,7 @@ static bool many_can_be(struct world *w, const int *a, unsigned n)
     return stream_can_be_given(w, a[MANY]);
 }
 
-/* Three resources, a stream, which part, three places for buffers, and how many of them count. */
+/* Arguments: three resources, a stream, a part, three places for buffers, and a count. */
 static bool run_gr_map_many(struct world *w, const int *a)
 {
     unsigned n = (unsigned)a[2 * MANY + 2], may = n ? 0 : MAY(GR_ERR_INVALID_VALUE);

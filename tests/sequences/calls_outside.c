@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a program does beside grinterop: contexts, streams, and bytes by either side. */
+/* Steps outside of grinterop: contexts, streams, and bytes written by OpenGL or CUDA. */
 #include "calls.h"
 
 #include "outside.h"
@@ -20,7 +20,7 @@ static bool run_cuda_current(struct world *w, const int *a)
     return true;
 }
 
-/* One a sequence, so that no other has its address when it has ended. */
+/* At most one per sequence, so that no other context reuses its address after its end. */
 static bool run_cuda_create(struct world *w, const int *a)
 {
     CUdevice device;
@@ -31,14 +31,16 @@ static bool run_cuda_create(struct world *w, const int *a)
     need_cuda(w, w->cu->DeviceGet(&device, 0), "cuDeviceGet");
     need_cuda(w, w->cu->CtxCreate(&w->contexts[1], 0, device), "cuCtxCreate");
     w->second_made = true;
-    /* It lies upon what was current, and setting none would bring that back. */
+    /* It was pushed above the current one; setting NULL would make that one current again. */
     need_cuda(w, w->cu->CtxPopCurrent(&popped), "cuCtxPopCurrent");
     use_cuda(w, 1);
     return true;
 }
 
-/* NVIDIA's driver leaves what was mapped by interop to CUDA, and an image that was registered:
- * OpenGL is refused its use. */
+/*
+ * The NVIDIA driver does not return objects mapped by interop, or registered images, to OpenGL:
+ * OpenGL may not use them any more.
+ */
 static void context_is_gone(const struct world *w, struct resource *r)
 {
     bool mapped = r->mapped || r->later || r->kept;
@@ -48,7 +50,7 @@ static void context_is_gone(const struct world *w, struct resource *r)
         r->object->lost = true;
 }
 
-/* Its resources stay, and calls about them fail. */
+/* Its resources remain, and calls on them fail. */
 static bool run_cuda_destroy(struct world *w, const int *a)
 {
     (void)a;
@@ -95,7 +97,7 @@ static bool slot_is_out(const struct slot *slot)
     return slot->state == SLOT_WRITING || slot->state == SLOT_READING;
 }
 
-/* A ring's slots end on the streams of their acquires. */
+/* Slots of a ring are released on the streams of their acquires. */
 static bool a_ring_has(const struct world *w, CUstream stream)
 {
     for (int i = 0; i < RINGS; i++)
@@ -113,7 +115,9 @@ static void stream_is_gone(struct resource *r, CUstream stream)
         r->aside.stream_ended = true;
 }
 
-/* What is mapped on it then ends on another one: on the software driver, where that is defined. */
+/*
+ * Mappings on this stream are then released on another one; only the software driver defines that.
+ */
 static bool run_stream_destroy(struct world *w, const int *a)
 {
     struct stream *stream = &w->streams[a[0]];
@@ -121,7 +125,7 @@ static bool run_stream_destroy(struct world *w, const int *a)
     if (w->handed)
         return false;
     for (int i = 0; i < TENSORS; i++)
-        if (w->tensors[i].used) /* theirs has to live as long as they do */
+        if (w->tensors[i].used) /* the streams of tensors must outlive them */
             return false;
     if (stream->life != LIVE || a_ring_has(w, stream->it) || (used && !(w->software && w->alone)))
         return false;
@@ -139,9 +143,9 @@ static bool run_stream_destroy(struct world *w, const int *a)
     return true;
 }
 
-/* ---- OpenGL's side --------------------------------------------------------------------------- */
+/* ---- OpenGL ---------------------------------------------------------------------------------- */
 
-/* OpenGL's turn, in the right context. */
+/* An object that OpenGL may use, with its context current. */
 static struct object *with_gl(struct world *w, int place)
 {
     struct object *o = object_at(w, place);
@@ -174,7 +178,7 @@ static bool run_gl_check_image(struct world *w, const int *a)
     return run_gl_check(w, a);
 }
 
-/* The object of a resource, which may be grinterop's own. */
+/* The object of a resource; grinterop may own it. */
 static struct object *object_of(struct world *w, int place)
 {
     struct resource *r = resource_at(w, place);
@@ -200,7 +204,7 @@ static bool run_gl_check_of(struct world *w, const int *a)
     return o;
 }
 
-/* Of another size each time, so that no resource fits any more that was made before. */
+/* The size changes each time, so that existing resources do not match any more. */
 static bool run_gl_storage(struct world *w, const int *a)
 {
     struct object *o = with_gl(w, a[0]);
@@ -214,22 +218,22 @@ static bool run_gl_storage(struct world *w, const int *a)
     return true;
 }
 
-/* The next sequence takes another name, as long as there are some. */
+/* The next sequence uses another name while some are left. */
 static bool run_gl_delete(struct world *w, const int *a)
 {
     struct object *o = with_gl(w, a[0]);
     if (!o || w->names_used + OBJECTS > NAMES)
         return false;
-    GLuint reserved; /* again, or the next object that grinterop makes has that name */
+    GLuint reserved; /* keeps the name from the next object that grinterop creates */
     glDeleteBuffers(1, &o->name);
     glGenBuffers(1, &reserved);
     o->deleted = true;
     return true;
 }
 
-/* ---- CUDA's side ----------------------------------------------------------------------------- */
+/* ---- CUDA ------------------------------------------------------------------------------------ */
 
-/* A buffer whose bytes are CUDA's, by work on the stream of its map. */
+/* A buffer that CUDA may access, by work on the stream of its map. */
 static struct buffer *with_cuda(struct world *w, int place)
 {
     struct buffer *b = buffer_at(w, place);
@@ -255,7 +259,7 @@ static bool run_cuda_fill(struct world *w, const int *a)
     return true;
 }
 
-/* Rows of an image lie apart: they are brought together. */
+/* Removes the padding between the rows of an image. */
 static void close_gaps(unsigned char *bytes, const struct buffer *b)
 {
     const size_t row = 16;

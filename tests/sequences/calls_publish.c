@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tensors into resources and back. Bytes go to bytes, which takes no kernel, so that builds for
- * sanitizers make these calls too; test_publish has the rest.
+ * Publish and fetch of tensors. Only bytes are copied to bytes, which needs no kernel, so that
+ * sanitizer builds make these calls too; test_publish covers the rest.
  */
 #include "calls.h"
 
@@ -17,7 +17,7 @@ static bool can_be_given(const struct tensor *t)
     return !t || t->life == LIVE;
 }
 
-/* The tensors are of the primary context, and so is what they go to. */
+/* The tensors belong to the primary context, so the resource must too. */
 static bool can_meet(const struct world *w, const struct resource *r, const struct tensor *t)
 {
     if (!can_be_given(t) || w->cuda == 1 || (r && (r->gone || r->cuda != 0 || r->image)))
@@ -42,7 +42,7 @@ static unsigned flags_may(const struct resource *r, unsigned wrong)
     return r && r->flags & wrong ? MAY(GR_ERR_STATE) : 0;
 }
 
-/* What the call has copied; the program's own work on other streams comes after it. */
+/* Records what the call has copied; work of the program on other streams follows the copy. */
 static void is_copied(struct world *w, struct object *o, size_t offset, struct tensor *t,
                       bool fetched, CUstream stream)
 {
@@ -54,7 +54,7 @@ static void is_copied(struct world *w, struct object *o, size_t offset, struct t
         to[i] = unknown ? UNKNOWN : from[i];
 }
 
-/* ---- What is mapped -------------------------------------------------------------------------- */
+/* ---- Mapped buffers -------------------------------------------------------------------------- */
 
 typedef gr_status (*with_buffer_fn)(gr_buffer *, gr_tensor *, const gr_publish_options *, CUstream);
 
@@ -63,7 +63,7 @@ static gr_status publish(gr_buffer *b, gr_tensor *t, const gr_publish_options *o
     return gr_buffer_publish(b, t, o, stream);
 }
 
-/* On the stream of the map: for another one the program would have to make it wait. */
+/* The stream must be that of the map; another stream would have to wait for it. */
 static bool with_buffer(struct world *w, const int *a, bool fetched, with_buffer_fn call)
 {
     struct buffer *b = buffer_at(w, a[0]);
@@ -97,7 +97,7 @@ static bool run_gr_buffer_fetch(struct world *w, const int *a)
     return with_buffer(w, a, true, gr_buffer_fetch);
 }
 
-/* ---- Resources, which the call maps ---------------------------------------------------------- */
+/* ---- Resources that the call maps ------------------------------------------------------------ */
 
 static gr_status publish_to(gr_resource *r, gr_tensor *t, const gr_publish_options *o, CUstream s)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rings of two of OpenGL's buffers between CUDA and OpenGL, without loss, both on this thread.
- * tests/ring/ring_walk.c goes deeper; here they meet the other calls on their resources.
+ * Lossless rings of two OpenGL buffers between CUDA and OpenGL, both sides on this thread.
+ * tests/ring/ring_walk.c tests rings in depth; here they meet the other calls on their resources.
  */
 #include "calls.h"
 
@@ -12,7 +12,7 @@ struct ring *ring_at(struct world *w, int place)
     return place >= 0 && place < RINGS ? &w->rings[place] : NULL;
 }
 
-/* NULL, or one that lives and whose context is current. */
+/* NULL, or a live ring whose context is current. */
 bool ring_can_be_given(const struct world *w, const struct ring *ring)
 {
     return !ring || (ring->life == LIVE && is_here(w, ring->slots[0].resource));
@@ -26,9 +26,12 @@ unsigned ring_count(const struct ring *ring, enum slot_state state)
     return found;
 }
 
-/* ---- Life ------------------------------------------------------------------------------------ */
+/* ---- Create, stop, free ---------------------------------------------------------------------- */
 
-/* What only a map finds, and what is not to be written, is left to the calls of maps. */
+/*
+ * Excludes resources that only a map refuses, and read-only ones; the calls in calls_map.c cover
+ * those.
+ */
 static bool can_be_slot(const struct resource *r)
 {
     const struct object *o = r->object;
@@ -105,8 +108,8 @@ static bool run_other(struct world *w, const char *name, const int *a)
 }
 
 /*
- * Two resources that are alike are rare, so a sequence may begin with a ring of such, and a tensor
- * of a frame's size.
+ * Two matching resources are rare, so a sequence may begin with a ring of matching ones and a
+ * tensor of the frame size.
  */
 static bool run_ring_ready(struct world *w, const int *a)
 {
@@ -121,7 +124,7 @@ static bool run_ring_ready(struct world *w, const int *a)
     return run_other(w, "gr_ring_create", (const int[]){a[1], a[2], a[0] % 2 ? 3 : 1, a[3]});
 }
 
-/* Slots that are out leave their buffers, which report 0 and are still to be released. */
+/* Acquired slots leave their buffers behind, which report size 0 and must still be released. */
 void ring_free(struct world *w, struct ring *ring)
 {
     gr_buffer *out[SLOTS] = {NULL};
@@ -163,7 +166,7 @@ static bool run_gr_ring_stop(struct world *w, const int *a)
 
 /* ---- Other slots ----------------------------------------------------------------------------- */
 
-/* Those that it had are ordinary resources again at once, where no frame was ever in them. */
+/* Its old resources become ordinary ones at once if no frame was ever in them. */
 static bool run_gr_ring_resize(struct world *w, const int *a)
 {
     struct resource *list[SLOTS] = {resource_at(w, a[0]), resource_at(w, a[1])};
@@ -193,7 +196,7 @@ static int set_of(gr_transport transport)
     return transport == GR_TRANSPORT_SHARED ? 2 : transport == GR_TRANSPORT_COPY ? 3 : 1;
 }
 
-/* The same with two that were made for it. */
+/* Resizes to two resources made for it. */
 static bool run_ring_other(struct world *w, const int *a)
 {
     struct ring *ring = ring_at(w, a[0]);
@@ -207,7 +210,7 @@ static bool run_ring_other(struct world *w, const int *a)
     return run_other(w, "gr_ring_resize", (const int[]){a[1], a[2], a[0], 1});
 }
 
-/* ---- What is in it --------------------------------------------------------------------------- */
+/* ---- State ----------------------------------------------------------------------------------- */
 
 static bool run_gr_ring_get_info(struct world *w, const int *a)
 {

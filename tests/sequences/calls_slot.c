@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The slots of a ring: frames, by hand and by tensors. */
+/* The slots of a ring: frames written and read by hand and by tensors. */
 #include "calls.h"
 
 #include "outside.h"
@@ -13,7 +13,7 @@ static struct slot *slot_of(struct world *w, struct ring *ring, const gr_slot *g
     for (int i = 0; i < SLOTS; i++)
         if (ring->slots[i].resource->it == given->resource)
             return &ring->slots[i];
-    fail(w, "a slot that is none of the ring's");
+    fail(w, "the slot is not one of the ring's");
 }
 
 static void is_free(struct ring *ring, struct slot *slot)
@@ -22,7 +22,7 @@ static void is_free(struct ring *ring, struct slot *slot)
     slot->free_since = ++ring->freed;
 }
 
-/* The one that has been free for longest. */
+/* The slot that has been free longest. */
 static struct slot *next_free(struct ring *ring)
 {
     struct slot *next = NULL;
@@ -45,7 +45,7 @@ static struct slot *next_ready(struct ring *ring)
     return next;
 }
 
-/* What an acquire gives where there is none. */
+/* The errors of an acquire that finds no slot. */
 static unsigned none_may(const struct ring *ring, bool writes)
 {
     bool none = !ring_count(ring, writes ? SLOT_FREE : SLOT_READY);
@@ -61,7 +61,7 @@ static unsigned side_may(const struct ring *ring, int choice, bool writes)
     return (is_cudas ? cuda : choice == STREAM_NONE) ? 0 : MAY(GR_ERR_INVALID_VALUE);
 }
 
-/* A stream of the ring's context, or a word. */
+/* A stream of the ring's context, or a special stream. */
 static bool can_be_side(const struct world *w, int choice)
 {
     return choice >= STREAMS || (w->streams[choice].life == LIVE && w->streams[choice].cuda == 0);
@@ -79,7 +79,7 @@ static void write_slot(struct world *w, struct slot *slot, CUstream stream, int 
     use_cuda(w, before);
 }
 
-/* The side that OpenGL has mostly gets what it wants, which is no stream. */
+/* Usually corrects the stream for the OpenGL side, which has none. */
 static int side_of(const struct ring *ring, const int *a, bool writes)
 {
     bool graphics = ring && writes == ring->cuda_reads;
@@ -112,7 +112,7 @@ static bool run_gr_ring_acquire_write(struct world *w, const int *a)
     return true;
 }
 
-/* What the side that reads has: OpenGL, or CUDA by its stream. */
+/* Compares the contents as the reading side sees them: OpenGL, or CUDA by its stream. */
 static void check_slot(struct world *w, const struct slot *slot)
 {
     unsigned char bytes[MOST_BYTES];
@@ -132,7 +132,7 @@ static void check_slot(struct world *w, const struct slot *slot)
     compare(w, o, bytes, 0, slot->resource->size);
 }
 
-/* The oldest frame. */
+/* Acquires the oldest frame. */
 static bool run_gr_ring_acquire_read(struct world *w, const int *a)
 {
     const gr_slot *given = NULL;
@@ -158,7 +158,10 @@ static bool run_gr_ring_acquire_read(struct world *w, const int *a)
 
 typedef gr_status (*hand_on_fn)(gr_ring *ring, const gr_slot *const slots[], size_t n);
 
-/* One that is out, which may be the other side's; NULL: none is handed on. The slot, if it was. */
+/*
+ * Hands over an acquired slot, which may be the other side's, or NULL. Returns the slot if the call
+ * succeeded.
+ */
 static struct slot *hand_on(struct world *w, const int *a, hand_on_fn call, enum slot_state from,
                             bool *made)
 {
@@ -238,7 +241,7 @@ static unsigned tensor_may(const struct ring *ring, const struct tensor *t, bool
     return may | (past ? MAY(GR_ERR_INVALID_VALUE) : 0);
 }
 
-/* One value in all bytes, or UNKNOWN. */
+/* The value that all bytes have, or UNKNOWN. */
 static int value_of(const struct tensor *t, size_t size)
 {
     for (size_t i = 0; i < size; i++)
@@ -268,7 +271,7 @@ static bool run_gr_ring_publish_tensor(struct world *w, const int *a)
     return true;
 }
 
-/* The oldest frame, after which its slot is free. */
+/* Fetches the oldest frame; its slot is free afterwards. */
 static bool run_gr_ring_fetch_tensor(struct world *w, const int *a)
 {
     struct ring *ring = ring_at(w, a[0]);

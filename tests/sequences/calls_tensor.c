@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tensors of bytes with one dimension: of memory of their own, of the program's, of mappings, and
- * views. They are of the primary CUDA context.
+ * One-dimensional byte tensors: with their own memory, of program memory, of mappings, and views.
+ * They belong to the primary CUDA context.
  */
 #include "calls.h"
 
@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* ---- What is asked for ----------------------------------------------------------------------- */
+/* ---- Arguments ------------------------------------------------------------------------------- */
 
 static unsigned tensor_may(const struct tensor *t)
 {
@@ -18,7 +18,10 @@ static unsigned tensor_may(const struct tensor *t)
     return t->revoked ? MAY(GR_ERR_STATE) : 0;
 }
 
-/* One of the primary context's, or a word for one. Whether GR_STREAM_NONE is one depends. */
+/*
+ * A stream of the primary context or a special stream. Whether GR_STREAM_NONE is accepted depends
+ * on the call.
+ */
 static bool stream_is_ours(const struct world *w, int choice)
 {
     if (choice < STREAMS)
@@ -52,7 +55,7 @@ static void set(struct tensor *t, int value)
         t->bytes[i] = (short)value;
 }
 
-/* ---- Making ---------------------------------------------------------------------------------- */
+/* ---- Create ---------------------------------------------------------------------------------- */
 
 static const int64_t shapes[] = {BYTES, BYTES, 64, -1};
 
@@ -75,14 +78,14 @@ static bool run_gr_tensor_alloc(struct world *w, const int *a)
     return true;
 }
 
-/* On any thread that calls grinterop. */
+/* Runs on any thread that calls grinterop. */
 static void note_end(void *user)
 {
     struct world *w = user;
     __atomic_fetch_add(&w->wraps_ended, 1, __ATOMIC_RELAXED);
 }
 
-/* Memory of the process, which has to live until the tensor has ended: as long as the world. */
+/* Wraps host memory, which must outlive the tensor; it lives as long as the world. */
 static bool run_gr_tensor_wrap(struct world *w, const int *a)
 {
     struct tensor *t = tensor_at(w, a[2]);
@@ -141,7 +144,7 @@ static bool run_gr_buffer_tensors(struct world *w, const int *a)
     return true;
 }
 
-/* The lower half of another one; or more than there is. */
+/* A view of the lower half of another tensor, or of more than it has. */
 static bool run_gr_tensor_view(struct world *w, const int *a)
 {
     struct tensor *base = tensor_at(w, a[0]), *t = tensor_at(w, a[2]);
@@ -174,8 +177,10 @@ static bool has_imports(const struct world *w)
     return false;
 }
 
-/* The program's own work with a mapping comes after the copies on other streams; so does that with
-   an import, since the library does not know whose memory it is. */
+/*
+ * Work of the program on a mapping comes after copies on other streams. The same applies to
+ * imports, because the library does not know who owns their memory.
+ */
 static void finish(struct world *w, const struct tensor *t, int choice)
 {
     if (t->resource || has_imports(w))
@@ -199,7 +204,7 @@ static bool run_gr_tensor_clone(struct world *w, const int *a)
     return true;
 }
 
-/* ---- Ending ---------------------------------------------------------------------------------- */
+/* ---- Free ------------------------------------------------------------------------------------ */
 
 static bool run_gr_tensor_free(struct world *w, const int *a)
 {
@@ -212,7 +217,7 @@ static bool run_gr_tensor_free(struct world *w, const int *a)
     judge(w, gr_last_error()->status, wrong ? MAY(GR_ERR_INVALID_VALUE) : 0);
     if (!t || wrong)
         return true;
-    /* What its streams still do is waited for, so that it is known when its mapping is let go. */
+    /* Waits for the streams, so that it is known when the mapping is released. */
     if (t->resource && t->resource->kept)
         judge(w, gr_tensor_collect(GR_WAIT_FOREVER), 0);
     tensor_is_freed(w, t);
@@ -229,7 +234,7 @@ static bool run_gr_tensor_collect(struct world *w, const int *a)
     return true;
 }
 
-/* ---- What it is, and order ------------------------------------------------------------------- */
+/* ---- Queries and order ----------------------------------------------------------------------- */
 
 static bool run_gr_tensor_get_info(struct world *w, const int *a)
 {
@@ -353,7 +358,7 @@ static bool run_gr_tensor_copy_to_host(struct world *w, const int *a)
     finish_stream(w, 0, stream);
     for (size_t i = 0; i < t->size; i++)
         if (t->bytes[i] != UNKNOWN && t->bytes[i] != bytes[i])
-            fail(w, "byte %zu is %u, not %d", i, bytes[i], t->bytes[i]);
+            fail(w, "byte %zu is %u, expected %d", i, bytes[i], t->bytes[i]);
     return true;
 }
 
@@ -374,7 +379,7 @@ static bool run_gr_dtype_size(struct world *w, const int *a)
     return true;
 }
 
-/* There and back by either name. */
+/* Converts to a name and back, for either name. */
 static bool run_gr_dtype_name(struct world *w, const int *a)
 {
     gr_dtype dtype = (gr_dtype)(a[0] % 20);

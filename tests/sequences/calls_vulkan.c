@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Buffers of Vulkan's, their semaphores, and submits with them. */
+/* Vulkan buffers, their semaphores, and submits with them. */
 #include "calls.h"
 
 #include "outside.h"
@@ -34,7 +34,7 @@ static bool run_gr_vk_buffer_create(struct world *w, const int *a)
     return true;
 }
 
-/* An object of Vulkan's, or what says that there is none. */
+/* Checks a query that returns a Vulkan object, or fails for other resources. */
 static bool ask(struct world *w, const struct resource *r, bool answer, bool expected)
 {
     bool vulkans = r && r->object->vulkan;
@@ -148,7 +148,7 @@ static bool run_gr_semaphore_describe(struct world *w, const int *a)
     return true;
 }
 
-/* By hand on one that no resource has; a wait is for a value that was signalled. */
+/* Signals and waits by hand use a semaphore of no resource. Waits are for signalled values only. */
 static bool point_can_be(const struct world *w, const struct semaphore *m, int choice)
 {
     bool stream = choice < STREAMS && w->streams[choice].life == LIVE && !w->streams[choice].cuda;
@@ -184,7 +184,10 @@ static bool run_gr_semaphore_wait(struct world *w, const int *a)
     return true;
 }
 
-/* Even places are signalled by Vulkan, odd ones by CUDA, so that no two signal one. */
+/*
+ * Vulkan signals semaphores at even places, CUDA those at odd places, so that only one side signals
+ * each.
+ */
 static bool run_gr_resource_set_sync(struct world *w, const int *a)
 {
     struct resource *r = resource_at(w, a[0]);
@@ -256,7 +259,7 @@ static bool run_gr_submit_begin(struct world *w, const int *a)
     *q = (struct submit){.life = LIVE, .it = made, .order = ++w->begun};
     for (size_t i = 0; i < n; i++) {
         struct resource *r = resource_at(w, a[i]);
-        if (!is_vulkans(r)) /* means nothing there */
+        if (!is_vulkans(r)) /* ignored there */
             continue;
         q->list[i] = r;
         q->vulkans = true;
@@ -273,7 +276,7 @@ static void is_over(struct submit *q)
     q->list[0] = q->list[1] = NULL;
 }
 
-/* Without resources of Vulkan's there is nothing to make before. */
+/* Without Vulkan resources nothing needs to be submitted before. */
 static bool run_gr_submit_commit(struct world *w, const int *a)
 {
     struct submit *q = submit_at(w, a[0]);
@@ -310,7 +313,7 @@ static bool run_gr_submit_free(struct world *w, const int *a)
     return true;
 }
 
-/* Only waits and signals: the commands of a submit are Vulkan's own. */
+/* Only the waits and signals of a submit; its commands are up to Vulkan. */
 static bool run_gr_vk_submit(struct world *w, const int *a)
 {
     struct submit *q = submit_at(w, a[0]);

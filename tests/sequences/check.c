@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the library says after each call, beside what the model says. */
+/* Compares the library's state with the model after each call. */
 #include "model.h"
 
 #include "run.h"
@@ -37,7 +37,7 @@ void judge(struct world *w, gr_status status, unsigned may)
     if (may & MAY(status))
         return;
     names_of(may, wanted, sizeof(wanted));
-    fail(w, "gave %s, not %s: %s", gr_status_name(status), wanted,
+    fail(w, "returned %s instead of %s: %s", gr_status_name(status), wanted,
          status == GR_OK ? "" : gr_last_error()->message);
 }
 
@@ -49,10 +49,10 @@ void judge_made(struct world *w, const void *made, unsigned may)
 void need_cuda(struct world *w, CUresult result, const char *what)
 {
     if (result != CUDA_SUCCESS)
-        fail(w, "%s gave CUDA's error %d", what, (int)result);
+        fail(w, "%s returned CUDA error %d", what, (int)result);
 }
 
-/* A slot that CUDA's side has is mapped. */
+/* A slot acquired by the CUDA side is mapped. */
 static bool is_cudas(const struct resource *r)
 {
     for (int i = 0; r->ring && i < SLOTS; i++)
@@ -61,7 +61,7 @@ static bool is_cudas(const struct resource *r)
     return false;
 }
 
-/* What only the caller's hold makes legal to ask. */
+/* Queries that are valid only while the caller holds the resource. */
 static void check_resource(struct world *w, const struct resource *r)
 {
     char text[8];

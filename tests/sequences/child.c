@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Without a call made for that long, the child hangs: its first ones take the longest. */
+/* The child hangs if it makes no call for that long. Its first calls take the longest. */
 #define PATIENCE_S       60
 #define PATIENCE_AGAIN_S 10
 
@@ -29,7 +29,7 @@ static uint64_t progress(const struct journal *journal)
     return made;
 }
 
-/* The child's status; one that makes no progress is ended. */
+/* Returns the child's status; kills a child that makes no progress. */
 static int wait_for(pid_t pid, const struct journal *journal, int patience_s, bool *hung)
 {
     const struct timespec moment = {0, 5000000};
@@ -56,7 +56,7 @@ static struct verdict judge_status(int status, bool hung, const char *failure)
     struct verdict v = {.failed = true};
     bool ended = WIFEXITED(status);
     if (hung)
-        snprintf(v.text, sizeof(v.text), "hangs: no call has ended for long");
+        snprintf(v.text, sizeof(v.text), "hangs: the last call does not return");
     else if (ended && WEXITSTATUS(status) == 0)
         v.failed = false;
     else if (ended && WEXITSTATUS(status) == RUN_FAILED)
@@ -64,9 +64,9 @@ static struct verdict judge_status(int status, bool hung, const char *failure)
     else if (ended && WEXITSTATUS(status) == RUN_CANNOT)
         v = (struct verdict){.cannot = true};
     else if (ended)
-        snprintf(v.text, sizeof(v.text), "ends with status %d", WEXITSTATUS(status));
+        snprintf(v.text, sizeof(v.text), "exits with status %d", WEXITSTATUS(status));
     else
-        snprintf(v.text, sizeof(v.text), "dies of signal %d", WTERMSIG(status));
+        snprintf(v.text, sizeof(v.text), "is killed by signal %d", WTERMSIG(status));
     if (v.cannot)
         snprintf(v.text, sizeof(v.text), "%s", failure);
     return v;
@@ -79,7 +79,7 @@ struct verdict child_run(const struct run *run, bool again, bool quiet)
     fflush(NULL);
     pid_t pid = fork();
     if (pid < 0)
-        return (struct verdict){.cannot = true, .text = "there is no child process"};
+        return (struct verdict){.cannot = true, .text = "cannot create a child process"};
     if (pid == 0) {
         if (quiet)
             be_quiet();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A run in a process of its own, whose end is looked at from outside, also where it is a crash. */
+/* Runs calls in a child process, so that the parent can report crashes. */
 #ifndef GR_TESTS_FUZZ_CHILD_H
 #define GR_TESTS_FUZZ_CHILD_H
 
@@ -7,10 +7,10 @@
 
 struct verdict {
     bool failed, cannot;
-    char text[1200]; /* what was wrong, or why it can't run here */
+    char text[1200]; /* the failure, or why it cannot run here */
 };
 
-/* Makes calls as `run` says, or again what its journal holds. */
+/* Makes calls as `run` says or, with `again`, those in its journal. */
 struct verdict child_run(const struct run *run, bool again, bool quiet);
 
 #endif

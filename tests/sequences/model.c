@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* ---- Which errors apply ---------------------------------------------------------------------- */
+/* ---- Errors ---------------------------------------------------------------------------------- */
 
 static unsigned handle_may(const struct world *w, CUstream stream, const struct resource *r)
 {
@@ -24,7 +24,7 @@ unsigned stream_may(const struct world *w, int choice, const struct resource *r,
         return handle_may(w, stream_at(w, choice), r);
     if (!r || !r->mapped || !r->mapped->stream_ended)
         return 0;
-    CUstream stream = r->mapped->stream; /* a new one may have its address */
+    CUstream stream = r->mapped->stream; /* a new stream may reuse its address */
     return stream_lives(w, stream) ? handle_may(w, stream, r) : MAY(GR_ERR_CUDA);
 }
 
@@ -65,7 +65,7 @@ unsigned end_may(const struct world *w, const struct resource *r, int choice)
     return may | (r->gone ? MAY(GR_ERR_PARTIAL) : stream_may(w, choice, r, true));
 }
 
-/* ---- What a success changes ------------------------------------------------------------------ */
+/* ---- Effects of a success -------------------------------------------------------------------- */
 
 void bytes_are(struct object *object, size_t offset, size_t size, int value)
 {
@@ -94,7 +94,7 @@ void resource_is_made(struct world *w, struct resource *r, gr_resource *it, stru
     r->object = object;
 }
 
-/* Where the transport copies, what lies outside of the part stays as it was. */
+/* With copying transports, bytes outside of the mapped part keep their values. */
 static void discard(const struct resource *r, const struct buffer *b)
 {
     struct object *o = r->object;
@@ -152,7 +152,7 @@ void tensors_are_revoked(struct world *w, const struct resource *r)
             w->tensors[i].revoked = true;
 }
 
-/* Its tensors keep it, or the library until its context is current. */
+/* Its tensors keep the mapping or, until its context is current, the library does. */
 void is_set_aside(struct world *w, struct buffer *b)
 {
     struct resource *r = b->resource;
@@ -177,7 +177,7 @@ static bool has_view(const struct world *w, const struct tensor *t)
     return false;
 }
 
-/* Ends those that nobody holds any more, whose ends may let go of others. */
+/* Ends tensors without users; each end may release others. */
 static void sweep(struct world *w)
 {
     for (bool again = true; again;) {
@@ -286,7 +286,7 @@ void is_let_go(struct world *w, struct resource *r)
     forget_if_ended(r);
 }
 
-/* Its buffer's place was given up when it was set aside. */
+/* The place of its buffer became free when it was set aside. */
 void collect_one(struct world *w, struct resource *r)
 {
     if (!r || !r->later || !is_here(w, r))
@@ -304,7 +304,7 @@ void collect_freed(struct world *w)
     }
 }
 
-/* Which calls look before they refuse is the library's affair, so one is made that has to. */
+/* Which failing calls collect is up to the library, so this makes a call that must collect. */
 void collect_first(struct world *w, struct resource *r)
 {
     if (!r || !r->later || r->life != LIVE || !is_here(w, r))

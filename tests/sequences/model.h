@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a program may know of the objects that it has: the life of resources, buffers, streams and
- * contexts as the headers tell it. It is small, and has nothing of the library's own logic: for
- * each call it says which errors apply. With one that applies the call has to give that one, with
- * several any of them, and with none it has to succeed.
+ * What a program may know about its objects: the life of resources, buffers, streams and contexts
+ * as the headers describe it. The model is small and repeats none of the library's logic: for each
+ * call it lists the errors that apply. The call must return one of them or, if none applies,
+ * succeed.
  */
 #ifndef GR_TESTS_FUZZ_MODEL_H
 #define GR_TESTS_FUZZ_MODEL_H
@@ -27,21 +27,21 @@
 #define BUFFERS       10
 #define TENSORS       6
 #define EXPORTS       3
-#define DEVICES       2 /* beside the world's own */
+#define DEVICES       2 /* besides the world's own */
 #define MAILS         4
 #define SUBMITS       3
 #define RINGS         2
-#define SLOTS         2 /* of a ring */
+#define SLOTS         2 /* per ring */
 #define SEMAPHORES    4
 #define GL_BUFFERS    6 /* half of them in each context */
 #define GL_IMAGES     4
-#define NAMES         512 /* of buffers, and of images, for those that are deleted or lost */
+#define NAMES         512 /* of buffers and of images, to replace deleted or lost ones */
 #define OBJECTS       (GL_BUFFERS + GL_IMAGES)
 #define MOST_BYTES    320
 #define BYTES         256
 #define UNKNOWN       (-1)
 
-/* Streams that are no place: behind the places, so that a number names each. */
+/* Special streams, numbered after the places so that one number selects any stream. */
 enum special_stream {
     STREAM_NULL = STREAMS,
     STREAM_LEGACY,
@@ -51,31 +51,31 @@ enum special_stream {
     STREAM_CHOICES
 };
 
-/* A place whose object ended keeps its address, for calls that say what they do with such a one. */
+/* After its end a place keeps the address, for calls that define how they handle a stale one. */
 enum life { NEVER, LIVE, ENDED };
 
 struct stream {
     enum life life;
     CUstream it;
-    int cuda; /* the context that it is of */
+    int cuda; /* the context it belongs to */
 };
 
 #define ANY_CONTEXT (-1)
 
-/* A buffer or an image of OpenGL's, or a buffer of Vulkan's. */
+/* An OpenGL buffer or image, or a Vulkan buffer. */
 struct object {
     GLuint name;
     GLenum target;
-    int context; /* of OpenGL's; ANY_CONTEXT: it has none */
+    int context; /* the OpenGL context; ANY_CONTEXT: none */
     size_t size;
     bool vulkan;
-    bool shared;    /* another object has the bytes too: it is disputed for good */
-    bool immutable; /* grinterop made the storage */
+    bool shared;    /* another object has the same memory: always disputed */
+    bool immutable; /* grinterop created the storage */
     bool deleted;
-    bool lost;               /* CUDA's for ever: its context ended while the object was mapped */
-    int mapped;              /* by how many resources */
-    bool ringed;             /* it is a ring's */
-    bool disputed;           /* by more than one at once: whose bytes win is not defined */
+    bool lost;               /* to CUDA: its context ended while the object was mapped */
+    int mapped;              /* number of resources that have it mapped */
+    bool ringed;             /* a ring uses it */
+    bool disputed;           /* mapped more than once: which write wins is undefined */
     short bytes[MOST_BYTES]; /* or UNKNOWN */
 };
 
@@ -87,32 +87,32 @@ struct buffer {
     struct resource *resource;
     CUstream stream;
     bool stream_ended;
-    size_t offset, size; /* of the part that is mapped */
+    size_t offset, size; /* of the mapped part */
     bool linear_image;
-    unsigned mapping; /* its number: places are used again */
+    unsigned mapping; /* mapping number, since places are reused */
 };
 
 struct resource {
-    enum life life; /* of the caller's hold */
+    enum life life; /* while the caller holds it */
     gr_resource *it;
-    struct object *object, own; /* `own` is what grinterop made with it */
-    size_t size;                /* of the storage when it was made */
+    struct object *object, own; /* `own`: the object that grinterop created with it */
+    size_t size;                /* of the storage at creation */
     unsigned flags;
     gr_transport transport;
-    int cuda;  /* the CUDA context that it was made in */
-    bool gone; /* which was destroyed */
+    int cuda;  /* the CUDA context at creation */
+    bool gone; /* that context was destroyed */
     bool image, closed, used;
-    bool last_may_be_gone; /* the stream of its last release, which gr_resource_wait() asks */
-    int out;               /* its buffers that are the caller's */
-    struct buffer *mapped, aside; /* `aside` is one that is the library's again */
-    bool later;                   /* it was set aside: whether it is mapped shows later */
-    bool kept;                    /* its tensors keep it */
-    struct submit *begun;         /* which it is in, and which was not made */
-    struct ring *ring;            /* whose slot it is */
-    bool external;                /* imported, or received */
+    bool last_may_be_gone; /* the stream of its last release, which gr_resource_wait() queries */
+    int out;               /* buffers of it that the caller holds */
+    struct buffer *mapped, aside; /* `aside`: one that the library owns again */
+    bool later;                   /* set aside: whether it is still mapped shows later */
+    bool kept;                    /* by its tensors */
+    struct submit *begun;         /* the uncommitted submit it is in */
+    struct ring *ring;            /* if it is a slot of a ring */
+    bool external;                /* imported or received */
     bool undecided;               /* about its semaphores */
-    bool is_new;                  /* an image of Vulkan's that no submit was made of */
-    bool own_sync;                /* it was given some */
+    bool is_new;                  /* a Vulkan image that was in no submit yet */
+    bool own_sync;                /* semaphores were set */
 };
 
 enum slot_state { SLOT_FREE, SLOT_WRITING, SLOT_READY, SLOT_READING };
@@ -122,19 +122,19 @@ struct slot {
     enum slot_state state;
     const gr_slot *it; /* while it is written or read */
     CUstream stream;   /* likewise */
-    uint64_t frame;    /* READY, READING */
+    uint64_t frame;    /* if READY or READING */
     int value;         /* of all its bytes, or UNKNOWN */
     unsigned free_since;
 };
 
-/* Between CUDA and OpenGL, without loss. */
+/* A lossless ring between CUDA and OpenGL. */
 struct ring {
     enum life life;
     gr_ring *it;
-    bool cuda_reads; /* OpenGL writes, not CUDA */
+    bool cuda_reads; /* OpenGL writes and CUDA reads */
     struct slot slots[SLOTS];
     uint64_t published, read;
-    unsigned freed; /* counts those */
+    unsigned freed; /* counts freed slots */
     bool stopped;
 };
 
@@ -142,41 +142,41 @@ struct ring {
 struct submit {
     enum life life;
     gr_submit *it;
-    struct resource *list[2]; /* NULL: it left, or was none */
+    struct resource *list[2]; /* NULL: it left, or was never there */
     bool made;
-    bool vulkans;   /* it has, or had, one of Vulkan's */
-    unsigned order; /* in which they were begun, and have to be made */
+    bool vulkans;   /* it has, or had, a Vulkan resource */
+    unsigned order; /* of the begins, which is also the required order of commits */
 };
 
 struct semaphore {
     enum life life;
     gr_semaphore *it;
-    uint64_t value; /* signalled by hand */
-    bool paired;    /* a resource has it, or had it */
+    uint64_t value; /* the last value signalled by hand */
+    bool paired;    /* a resource uses it, or used it */
 };
 
-/* Memory with a shape, of bytes. It has `bytes` in common with its views. */
+/* A byte tensor. It shares `bytes` with its views. */
 struct tensor {
     enum life life;
     gr_tensor *it;
     short own[MOST_BYTES], *bytes;
     size_t size;
-    struct tensor *base;       /* of a view; NULL: none */
-    struct resource *resource; /* whose mapping it is of; NULL: none */
+    struct tensor *base;       /* of a view; else NULL */
+    struct resource *resource; /* of a mapping; else NULL */
     unsigned mapping;
     gr_memory memory;
     bool read_only, revoked, whole;
     bool used;                /* it lives, or a view or an export of it does */
-    struct export *import_of; /* NULL: none */
+    struct export *import_of; /* NULL: not an import */
 };
 
-/* What another framework has of a tensor, by DLPack. */
+/* A tensor as another framework holds it, by DLPack. */
 struct export
 {
     enum life life;
     void *it;
-    bool old;   /* of DLPack's older form */
-    bool taken; /* an import has it, whose end ends it */
+    bool old;   /* DLPack's legacy form */
+    bool taken; /* imported; the end of the import ends it */
     struct tensor *tensor;
 };
 
@@ -186,31 +186,31 @@ struct device {
     gr_vk_device *it;
 };
 
-/* A resource that was sent, and not received yet, with so many bytes of data. */
+/* A resource that was sent but not received yet, and the size of its data. */
 struct mail {
     size_t size, data;
     unsigned flags;
 };
 
-/* One thread's objects. */
+/* The objects of one thread. */
 struct world {
     unsigned thread;
-    bool alone;    /* no other thread may be given the address of what ended here */
-    bool software; /* the software driver, which refuses what a GPU's may crash on */
+    bool alone;    /* no other thread can reuse the address of an ended object */
+    bool software; /* the software driver, which refuses input that may crash a GPU driver */
     uint32_t random;
-    int theme;  /* of the sequence, in table.c */
-    bool loose; /* the next call's objects may be of the wrong context */
+    int theme;  /* of the sequence, see table.c */
+    bool loose; /* the next call may use objects of the wrong context */
     const char *doing;
-    bool refused; /* by the call that is made */
+    bool refused; /* by the current call */
     const gr_cuda_api *cu;
     gr_egl *egl[GL_CONTEXTS];
-    int gl; /* which one is current; GL_CONTEXTS: none */
+    int gl; /* the current one; GL_CONTEXTS: none */
     CUcontext contexts[CUDA_CONTEXTS];
     int cuda; /* likewise */
     bool second_made, second_ended;
     bool interop_works, shared_works, copy_works;
     GLuint scratch[GL_CONTEXTS], names[NAMES], image_names[NAMES];
-    int names_used; /* of either */
+    int names_used; /* of either list */
     struct stream streams[STREAMS];
     struct object objects[OBJECTS];
     struct resource resources[RESOURCES];
@@ -219,20 +219,20 @@ struct world {
     struct export exports[EXPORTS];
     gr_vk_headless *headless;
     const gr_vk_headless_info *vulkan;
-    gr_vk_device *device; /* NULL: there is no Vulkan */
+    gr_vk_device *device; /* NULL: no Vulkan */
     struct device devices[DEVICES];
     PFN_vkQueueWaitIdle queue_wait_idle;
-    int sockets[2]; /* what is sent into the first comes out of the second */
+    int sockets[2]; /* data sent into the first arrives at the second */
     struct mail mails[MAILS];
     unsigned mail_sent, mail_read;
     struct submit submits[SUBMITS];
     unsigned begun, last_made; /* by their order */
     struct ring rings[RINGS];
     struct semaphore semaphores[SEMAPHORES];
-    unsigned char wrapped[TENSORS][BYTES]; /* memory of the program's */
+    unsigned char wrapped[TENSORS][BYTES]; /* memory of the program */
     int wraps, wraps_ended;
     unsigned mappings;
-    bool handed; /* some of what was made here is another thread's now */
+    bool handed; /* another thread now has some of its objects */
 };
 
 /* ---- Judging --------------------------------------------------------------------------------- */
@@ -241,45 +241,45 @@ struct world {
 
 gr_graphics_api api_of(const struct resource *r);
 
-/* It has to do with no context of OpenGL's, or with the one that is current. */
+/* True if it needs no OpenGL context, or if its OpenGL context is current. */
 bool is_here(const struct world *w, const struct resource *r);
 
-/* Ends the process: the parent finds the journal. */
+/* Ends the process; the parent reads the journal. */
 void fail(struct world *w, const char *format, ...) __attribute__((noreturn, format(printf, 2, 3)));
 
-/* Fails, unless it is so. */
+/* Fails unless the condition holds. */
 #define must(w, condition)                                                                         \
     do {                                                                                           \
         if (!(condition))                                                                          \
             fail(w, "not so: %s", #condition);                                                     \
     } while (0)
 
-/* Fails where OpenGL's context has an error, and says which. */
+/* Fails if the OpenGL context has an error, and reports it. */
 void no_gl_error(struct world *w);
 
-/* Compares a status with what may be; without any error that may be it has to be GR_OK. */
+/* Compares a status with the allowed errors; if none is allowed it must be GR_OK. */
 void judge(struct world *w, gr_status status, unsigned may);
 
-/* Likewise what a call made: NULL after an error. */
+/* Likewise for a call that returns an object: NULL after an error. */
 void judge_made(struct world *w, const void *made, unsigned may);
 
-/* A driver's or system's call that has to succeed, or the run means nothing. */
+/* Fails if a call of the driver or the system fails that the run depends on. */
 void need_cuda(struct world *w, CUresult result, const char *what);
 
-/* ---- What there is --------------------------------------------------------------------------- */
+/* ---- Objects --------------------------------------------------------------------------------- */
 
 unsigned pick(struct world *w, unsigned n);
 
-/* The object of a place, also one that ended; NULL for -1. */
+/* The object at a place, even an ended one; NULL for -1. */
 struct resource *resource_at(struct world *w, int place);
 struct buffer *buffer_at(struct world *w, int place);
 struct tensor *tensor_at(struct world *w, int place);
-struct object *object_at(struct world *w, int place); /* NULL also for one that is lost */
+struct object *object_at(struct world *w, int place); /* NULL also for a lost one */
 gr_resource *handle_of(const struct resource *r);
 gr_tensor *tensor_handle(const struct tensor *t);
 gr_ring *ring_handle(const struct ring *ring);
 
-/* It ended, and nothing that lives has its address. */
+/* It ended, and no live object reuses its address. */
 bool is_stale_resource(const struct world *w, const struct resource *r);
 bool is_stale_buffer(const struct world *w, const struct buffer *b);
 bool is_stale_tensor(const struct world *w, const struct tensor *t);
@@ -288,30 +288,30 @@ bool is_stale_stream(const struct world *w, CUstream stream);
 
 CUstream stream_at(const struct world *w, int choice);
 
-/* Whether a call may be given it at all: not one that ended where that is undefined. */
+/* Whether it can be given to a call: not a stale one where that is undefined. */
 bool stream_can_be_given(const struct world *w, int choice);
 bool tensor_can_be_given(const struct world *w, const struct tensor *t);
 
-/* Its contents go at each map. */
+/* Each map discards its contents. */
 bool is_discarded(const struct resource *r);
 
-/* Of a mapping of what more than one has mapped. */
+/* True for a tensor of an object that is mapped more than once. */
 bool is_disputed(const struct tensor *t);
 
-/* ---- Which errors apply ---------------------------------------------------------------------- */
+/* ---- Errors ---------------------------------------------------------------------------------- */
 
-/* A stream to work with a resource on. */
+/* The errors of a stream for work on a resource. */
 unsigned stream_may(const struct world *w, int choice, const struct resource *r, bool of_map);
 
-/* A call that needs the resource to be one that lives. */
+/* The errors of a call that needs a live resource. */
 unsigned resource_may(const struct resource *r);
 unsigned context_may(const struct world *w, const struct resource *r);
 unsigned map_may(const struct world *w, const struct resource *r);
 
-/* The end of what is mapped, on this stream. */
+/* The errors of ending a mapping on this stream. */
 unsigned end_may(const struct world *w, const struct resource *r, int choice);
 
-/* ---- What a success changes ------------------------------------------------------------------ */
+/* ---- Effects of a success -------------------------------------------------------------------- */
 
 void resource_is_made(struct world *w, struct resource *r, gr_resource *it, struct object *object,
                       unsigned flags);
@@ -322,38 +322,38 @@ void is_released(struct world *w, struct buffer *b);
 void is_let_go(struct world *w, struct resource *r);
 void forget_if_ended(struct resource *r);
 
-/* Tensors of what is mapped that live, and those of a mapping that ends. */
+/* The live tensors of a mapping, and their revocation when it ends. */
 unsigned tensors_of(const struct world *w, const struct resource *r);
 void tensors_are_revoked(struct world *w, const struct resource *r);
 
 /*
- * The caller's hold of it, of a view, or an export of it went: what that was the last user of ends
- * too.
+ * The caller has freed the tensor or a view of it, or an export of it has ended: also ends what it
+ * was the last user of.
  */
 void tensor_is_freed(struct world *w, struct tensor *t);
 void export_is_ended(struct world *w, struct export *x);
 
-/* The buffer is the library's from here on. */
+/* From now on the library owns the buffer. */
 void is_set_aside(struct world *w, struct buffer *b);
 
-/* The ring has other slots, or has ended: its resources are ordinary ones again. */
+/* The ring has new slots, or has ended: its resources become ordinary ones. */
 void slots_are_left(struct ring *ring);
 void ring_is_freed(struct ring *ring);
 
-/* It was closed, or let go of: a submit that was begun goes on without it. */
+/* It was closed or freed: a begun submit continues without it. */
 void submit_is_left(struct resource *r);
 
-/* A call in the context that is current has made or ended a resource. */
+/* A call in the current context has created or ended a resource. */
 void collect_later(struct world *w);
 
-/* A call is about this one: one that succeeds, or any. */
+/* A call on this resource collects it: after a success, or in any case. */
 void collect_one(struct world *w, struct resource *r);
 void collect_first(struct world *w, struct resource *r);
 
-/* gr_tensor_collect() ends what was freed, and no context of OpenGL's matters for. */
+/* gr_tensor_collect() ends freed tensors that need no OpenGL context. */
 void collect_freed(struct world *w);
 
-/* A call of that sort has failed, which may have collected all the same. */
+/* Such a call has failed but may have collected. */
 void ask_later(struct world *w);
 
 void bytes_are(struct object *object, size_t offset, size_t size, int value);

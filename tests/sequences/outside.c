@@ -6,7 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define SIDE 4 /* of an image, in texels of 4 bytes */
+#define SIDE 4 /* side of an image, in 4-byte texels */
 
 void use_gl(struct world *w, int context)
 {
@@ -44,7 +44,7 @@ static const char *find_transports(struct world *w)
     return w->interop_works && w->copy_works ? NULL : "interop or copy does not work here";
 }
 
-/* Storage that the bytes of an object are copied to before they are read: gl.h says why. */
+/* Storage to which an object is copied before its bytes are read; gl.h explains why. */
 static void make_scratch(struct world *w, int context)
 {
     glGenBuffers(1, &w->scratch[context]);
@@ -54,8 +54,8 @@ static void make_scratch(struct world *w, int context)
 }
 
 /*
- * Both contexts reserve the same names, and each uses some of them: so a name of the wrong context
- * is none.
+ * Both contexts reserve the same names, and each uses some of them. A name of the wrong context
+ * thus names no object.
  */
 static void make_names(struct world *w)
 {
@@ -83,8 +83,8 @@ gr_vk_device_desc device_description(const struct world *w)
 }
 
 /*
- * A device without a window, for one thread: its queue would need a lock. Where there is none, the
- * calls that take one are not made.
+ * A device without a window, for one thread only: its queue would need a lock. Calls that need a
+ * device are skipped without it.
  */
 static void make_vulkan(struct world *w)
 {
@@ -168,7 +168,7 @@ static void make_image(struct object *o, int value)
     bytes_are(o, 0, sizeof(bytes), value);
 }
 
-/* New storage each time, under the names that stay. */
+/* Creates new storage each time; the names stay. */
 static void make_objects(struct world *w, int context)
 {
     for (int i = 0; i < OBJECTS; i++) {
@@ -236,7 +236,7 @@ void compare(struct world *w, const struct object *o, const unsigned char *bytes
 {
     for (size_t i = 0; i < size; i++)
         if (o->bytes[offset + i] != UNKNOWN && o->bytes[offset + i] != bytes[i])
-            fail(w, "byte %zu is %u, not %d", offset + i, bytes[i], o->bytes[offset + i]);
+            fail(w, "byte %zu is %u, expected %d", offset + i, bytes[i], o->bytes[offset + i]);
 }
 
 void compare_gl(struct world *w, const struct object *o)

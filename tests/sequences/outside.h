@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* OpenGL's and CUDA's own objects of a world: what a program has without grinterop. */
+/* The OpenGL and CUDA objects that a program has without grinterop. */
 #ifndef GR_TESTS_FUZZ_OUTSIDE_H
 #define GR_TESTS_FUZZ_OUTSIDE_H
 
 #include "model.h"
 
-/* Contexts, once for each thread; NULL, or why there are none. */
+/* Creates the contexts, once per thread. Returns NULL, or why they cannot be created. */
 const char *outside_begin(struct world *w);
 void outside_end(struct world *w);
 
-/* Objects and streams, for one sequence. */
+/* Creates the objects and streams of one sequence. */
 void outside_make(struct world *w);
 void outside_drop(struct world *w);
 
-/* What gr_vk_device_wrap() is told of the world's device, where there is one. */
+/* The description of the world's device, if there is one, for gr_vk_device_wrap(). */
 gr_vk_device_desc device_description(const struct world *w);
 
-/* What was made with Vulkan may only end when the queue is done with it. */
+/* Vulkan objects must not be destroyed before the queue is idle. */
 void wait_for_vulkan(struct world *w, const struct resource *r);
 
 void use_gl(struct world *w, int context);
 void use_cuda(struct world *w, int context);
 
-/* Waits for a stream of that context, whichever is current. */
+/* Waits for a stream of that context, regardless of the current context. */
 void finish_stream(struct world *w, int context, CUstream stream);
 
-/* What OpenGL has in an object, beside what the model says. Its context is current. */
+/* Compares an object's bytes, read by OpenGL, with the model. Its context must be current. */
 void compare_gl(struct world *w, const struct object *o);
 void compare(struct world *w, const struct object *o, const unsigned char *bytes, size_t offset,
              size_t size);

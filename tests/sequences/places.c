@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What stands at the places of the world, and whether a call may be given it. */
+/* The objects at the places of the world, and whether a call may use them. */
 #include "model.h"
 
 unsigned pick(struct world *w, unsigned n)
@@ -78,7 +78,7 @@ static bool a_ring_has(const struct world *w, const gr_buffer *buffer)
     return false;
 }
 
-/* The memory of a buffer is used again by later maps of its resource. */
+/* Later maps of its resource reuse the memory of a buffer. */
 bool is_stale_buffer(const struct world *w, const struct buffer *b)
 {
     if (!w->alone || b->life != ENDED || a_ring_has(w, b->it))

@@ -14,9 +14,9 @@
 
 static struct journal *journal;
 static pthread_mutex_t failing = PTHREAD_MUTEX_INITIALIZER;
-static pthread_barrier_t step; /* all threads come to, between two parts of a run */
+static pthread_barrier_t step; /* where all threads meet between two parts of a run */
 
-/* The first one only, where several threads find something; the lock is never given back. */
+/* Only the first failing thread reports; it keeps the lock. */
 void run_failed(struct world *w, const char *text)
 {
     pthread_mutex_lock(&failing);
@@ -26,7 +26,7 @@ void run_failed(struct world *w, const char *text)
 
 /* ---- One sequence ---------------------------------------------------------------------------- */
 
-/* Whether it could be made. */
+/* Returns whether the call could be made. */
 static bool make(struct world *w, const struct call *call)
 {
     const struct entry *entry = entry_at(call->entry);
@@ -40,7 +40,7 @@ static bool make(struct world *w, const struct call *call)
     return true;
 }
 
-/* One that cannot be made now is taken out of the record again. */
+/* A call that cannot be made now is removed from the record. */
 static void generate(struct world *w, struct script *script, unsigned length)
 {
     while (script->count < length) {
@@ -55,7 +55,7 @@ static void replay(struct world *w, const struct script *script)
         make(w, &script->calls[i]);
 }
 
-/* On a stream that lives, since the map's may have ended. */
+/* Releases on a live stream, since the map's stream may have ended. */
 static void release_last(struct world *w, struct buffer *b)
 {
     gr_buffer *list[] = {b->it};
@@ -65,7 +65,7 @@ static void release_last(struct world *w, struct buffer *b)
     is_released(w, b);
 }
 
-/* What a context has left; what was set aside ends with the next resource that is made there. */
+/* Frees what is left in a context; creating another resource there ends what was set aside. */
 static void clean_context(struct world *w)
 {
     for (int i = 0; i < RINGS; i++)
@@ -89,7 +89,7 @@ static void clean_context(struct world *w)
             compare_gl(w, &w->objects[i]);
 }
 
-/* Submits that were not made are taken back; what was is done before anything ends. */
+/* Cancels uncommitted submits and waits for the committed ones before anything is freed. */
 static void clean_vulkan(struct world *w)
 {
     for (int i = 0; i < SUBMITS; i++)
@@ -143,7 +143,10 @@ static unsigned open_descriptors(void)
     return count;
 }
 
-/* What was closed before streams had done their work ends with the next that is made and closed. */
+/*
+ * Resources closed before their streams were idle are freed when the next one is created and
+ * closed.
+ */
 static void settle(struct world *w)
 {
     const VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
@@ -155,19 +158,19 @@ static void settle(struct world *w)
     gr_resource_free(last);
 }
 
-/* All threads, since the end of what was handed over is completed by the one that made it. */
+/* On all threads, since the creating thread completes the end of an object it handed over. */
 static void end_handed(struct world *w)
 {
     if (w->alone)
         return;
-    w->doing = "the end of what was handed over";
+    w->doing = "freeing the objects that were handed over";
     use_cuda(w, 0);
     pthread_barrier_wait(&step);
     hand_end_all(w);
     pthread_barrier_wait(&step);
 }
 
-/* With `length` the calls are made up, without it those of the script are made. */
+/* Generates `length` calls or, if it is 0, makes those of the script. */
 static unsigned more_descriptors(struct world *w, struct script *script, unsigned length)
 {
     unsigned before = w->alone ? open_descriptors() : 0;
@@ -185,14 +188,14 @@ static unsigned more_descriptors(struct world *w, struct script *script, unsigne
     return after > before ? after - before : 0;
 }
 
-/* What is opened once, at first use, and stays, is none of the same calls the next time. */
+/* A descriptor that is opened once, at first use, does not appear when the calls are repeated. */
 static void run_one(struct world *w, struct script *script, unsigned length)
 {
     if (!more_descriptors(w, script, length))
         return;
     unsigned more = more_descriptors(w, script, 0);
     if (more)
-        fail(w, "%u descriptors are left open each time", more);
+        fail(w, "each run leaves %u descriptors open", more);
 }
 
 /* ---- Threads --------------------------------------------------------------------------------- */
@@ -200,11 +203,11 @@ static void run_one(struct world *w, struct script *script, unsigned length)
 struct worker {
     struct world world;
     pthread_t thread;
-    const struct run *run; /* NULL: what the journal holds */
+    const struct run *run; /* NULL: replay the journal */
     const char *missing;
 };
 
-/* Seeds of sequences that follow each other have nothing in common. */
+/* Makes the seeds of successive sequences unrelated. */
 static uint32_t mix(uint32_t seed, uint32_t i)
 {
     uint64_t bits = (((uint64_t)seed << 32) | i) * 0x9e3779b97f4a7c15u;
@@ -215,7 +218,7 @@ static uint32_t mix(uint32_t seed, uint32_t i)
 
 static bool goes_on; /* written by one thread between two barriers */
 
-/* Between two sequences, on one thread: what the journal has is over. */
+/* Runs on one thread between two sequences and clears the journal. */
 static void next_sequence(const struct run *run, uint32_t i, time_t begun)
 {
     for (unsigned t = 0; t < MOST_THREADS; t++) {

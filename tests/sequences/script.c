@@ -22,7 +22,7 @@ void script_write(FILE *file, const struct script scripts[])
             write_call(file, t, &scripts[t].calls[i]);
 }
 
-/* As many arguments as the entry has; their letters are for the reader. */
+/* Reads as many arguments as the entry has; their letters are only for readers. */
 static bool read_arguments(const struct entry *entry, int argument[])
 {
     for (size_t i = 0; entry->format[i]; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Calls as they are recorded: which one, on which thread, with which arguments. An argument is a
- * number, most often of a place in the model, so that a list of calls means the same in each run.
+ * Recorded calls: entry, thread and arguments. An argument is a number, usually a place in the
+ * model, so a list of calls has the same meaning in each run.
  */
 #ifndef GR_TESTS_FUZZ_SCRIPT_H
 #define GR_TESTS_FUZZ_SCRIPT_H
@@ -21,29 +21,29 @@ struct call {
     int argument[MOST_ARGUMENTS];
 };
 
-/* What one thread does in a sequence. */
+/* The calls of one thread in a sequence. */
 struct script {
     unsigned count;
     struct call calls[MOST_CALLS];
 };
 
 /*
- * What the child that makes the calls leaves to its parent, in memory of both: it is complete at
- * the moment the child dies.
+ * Shared memory through which the child reports to its parent: it is complete whenever the child
+ * dies.
  */
 struct journal {
     struct script scripts[MOST_THREADS];
-    uint32_t seed; /* of this sequence */
-    uint64_t made; /* calls that were made before this sequence */
-    bool software; /* the child is on the software driver */
-    unsigned good[MOST_ENTRIES], refused[MOST_ENTRIES]; /* calls by what came of them */
-    char failure[1024]; /* what was wrong; "" where the child died of something else */
+    uint32_t seed;                                      /* of this sequence */
+    uint64_t made;                                      /* calls made before this sequence */
+    bool software;                                      /* the child uses the software driver */
+    unsigned good[MOST_ENTRIES], refused[MOST_ENTRIES]; /* calls that succeeded or were refused */
+    char failure[1024]; /* "" if the child died for another reason */
 };
 
-/* One line a call: the thread, the name, and each argument behind its letter. */
+/* Writes one line per call: the thread, the name, and each argument after its letter. */
 void script_write(FILE *file, const struct script scripts[]);
 
-/* Reads such lines. Empty ones, and those that begin with '#', are passed over. */
+/* Reads such lines. Skips empty lines and those that begin with '#'. */
 bool script_read(FILE *file, struct script scripts[]);
 
 #endif

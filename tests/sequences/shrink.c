@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Delta debugging: parts of the list are left out as long as what is left fails, half of it first
- * and single calls last. Each list is tried in a process of its own. A call whose object is not
- * there any more is passed over, so that every list means something.
+ * Delta debugging: removes parts of the list while the rest still fails, first halves, finally
+ * single calls. Each list runs in its own process. Calls whose object no longer exists are skipped,
+ * so every list is valid.
  */
 #include "shrink.h"
 
@@ -31,7 +31,7 @@ static void take(struct list *list, const struct journal *journal)
         }
 }
 
-/* All but those from `first` up to `end`. */
+/* Copies all calls except those from `first` up to `end`. */
 static void put(const struct list *list, unsigned first, unsigned end, struct journal *journal)
 {
     for (unsigned t = 0; t < MOST_THREADS; t++)
@@ -43,14 +43,14 @@ static void put(const struct list *list, unsigned first, unsigned end, struct jo
     }
 }
 
-/* The call that failed, or the way in which the process ended: what stands before the colon. */
+/* Compares the failed call or the way the process ended: the text before the colon. */
 static bool is_same(const struct verdict *a, const struct verdict *b)
 {
     size_t length = strcspn(a->text, ":");
     return b->failed && strncmp(a->text, b->text, length + 1) == 0;
 }
 
-/* Where threads meet, a list fails in some of its runs only. */
+/* With several threads, a list may fail in only some of its runs. */
 static bool fails(const struct run *run, const struct verdict *failure)
 {
     struct journal *kept = malloc(sizeof(*kept));
@@ -67,7 +67,7 @@ static bool fails(const struct run *run, const struct verdict *failure)
     return same;
 }
 
-/* One round: every part of that size is left out once. How many calls went. */
+/* One round: tries to remove each part of that size. Returns the number of calls removed. */
 static unsigned leave_out(const struct run *run, const struct verdict *failure, struct list *list,
                           unsigned part, time_t end)
 {

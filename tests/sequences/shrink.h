@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fewer calls that fail in the same way. */
+/* Reduces a failing sequence to fewer calls that fail in the same way. */
 #ifndef GR_TESTS_FUZZ_SHRINK_H
 #define GR_TESTS_FUZZ_SHRINK_H
 
 #include "child.h"
 
 /*
- * Leaves out of the journal's calls what is not needed for the failure. False: the calls do not
- * fail by themselves, so that all of them are left.
+ * Removes calls from the journal that the failure does not need. Returns false, with all calls
+ * kept, if these calls alone do not fail.
  */
 bool shrink(const struct run *run, const struct verdict *failure);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All entries, and the choice of one with its arguments. */
+/* All entries, and the random choice of an entry and its arguments. */
 #include "calls.h"
 
 #include <string.h>
@@ -11,12 +11,12 @@ static const struct entry *const tables[] = {
 };
 #define TABLES (sizeof(tables) / sizeof(tables[0]))
 
-/* All of them in one list, made before there are threads. */
+/* All entries in one list, built before threads start. */
 static const struct entry *all[MOST_ENTRIES];
 static int count;
 static unsigned weights;
 
-/* Where each table begins, and what its entries weigh. */
+/* Where each table begins, and the sum of its weights. */
 static struct {
     int first;
     unsigned weights;
@@ -49,7 +49,7 @@ int entry_named(const char *name)
 
 /* ---- Arguments ------------------------------------------------------------------------------- */
 
-/* Whether a resource is one that the letter's call is likely to be right with. */
+/* Whether a call with that letter is likely to succeed with the resource. */
 static bool suits_resource(const struct world *w, const struct resource *r, char letter)
 {
     if (r->life != LIVE)
@@ -66,7 +66,7 @@ static bool suits_submit(const struct world *w, const struct resource *r)
     return w->loose || r->object->context == ANY_CONTEXT;
 }
 
-/* Likewise a buffer. */
+/* Likewise for a buffer. */
 static bool suits_buffer(const struct world *w, const struct buffer *b, char letter)
 {
     if (b->life != LIVE)
@@ -138,7 +138,10 @@ static unsigned places_of(char letter)
     return strchr("bjB", letter) ? BUFFERS : TENSORS;
 }
 
-/* From any place on the first that suits and is not listed already; rarely any other, or none. */
+/*
+ * Picks the first suitable place after a random one that is not listed already; rarely any place,
+ * or none.
+ */
 static int pick_place(struct world *w, const char *format, size_t i, const int *before)
 {
     char letter = format[i];
@@ -159,7 +162,7 @@ static int pick_place(struct world *w, const char *format, size_t i, const int *
     return at;
 }
 
-/* Wrong ones are rare, so that a sequence gets somewhere. */
+/* Invalid streams are rare, so that a sequence makes progress. */
 static int pick_stream(struct world *w, bool end)
 {
     if (end && pick(w, 2))
@@ -180,7 +183,7 @@ static int pick_flags(struct world *w, bool image)
     return pick(w, 16) == 0 ? of_buffer[pick(w, 4)] : (int)pick(w, 3);
 }
 
-/* Mostly of the context that is current. */
+/* Usually an object of the current context. */
 static int pick_object(struct world *w, unsigned first, unsigned count)
 {
     unsigned at = pick(w, count);
@@ -222,8 +225,8 @@ static int pick_argument(struct world *w, const char *format, size_t i, const in
 }
 
 /*
- * Every other call is of the sequence's theme, one table: so that those come together that are rare
- * among all.
+ * Half of the calls are of the sequence's theme, one table, so that calls that are rare overall
+ * meet.
  */
 static const struct entry *pick_entry(struct world *w, int *number)
 {

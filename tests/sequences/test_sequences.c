@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sequences of calls, legal and illegal ones, compared after each call with a model of what the
- * headers say (model.h). What differs is shrunk to few calls, printed, and written to a file.
+ * Sequences of valid and invalid calls, compared after each call with a model of the headers
+ * (model.h). A failing sequence is shrunk to few calls, printed, and written to a file.
  *
- *     test_sequences                        what was found once, and 35,000 calls; for make check
- *     test_sequences --calls N --seed N     as many calls
- *     test_sequences --seconds N            as many as there is time for
- *     test_sequences --replay FILE          the calls of a file
+ * test_sequences                          kept failures, then 35,000 calls; for make check
+ * test_sequences --calls N --seed N       that many calls
+ * test_sequences --seconds N              as many calls as fit in the time
+ * test_sequences --replay FILE            the calls of a file
  */
 #define _GNU_SOURCE
 #include "calls.h"
@@ -36,7 +36,7 @@ static void say_failure(const struct run *run, const struct verdict *v)
            run->length);
 }
 
-/* The shrunk list, for --replay and for the folder of what was found. */
+/* Writes the shrunk list, for --replay and for the folder of kept failures. */
 static void keep(const struct run *run, const struct verdict *v)
 {
     char path[64];
@@ -58,7 +58,7 @@ static void found(const struct run *run, const struct verdict *v)
     if (shrink(run, v))
         printf("  the calls, shrunk:\n");
     else
-        printf("  these calls alone do not fail: it takes the ones before\n");
+        printf("these calls alone do not fail: they need the calls before\n");
     keep(run, v);
 }
 
@@ -87,7 +87,7 @@ static void replay(struct run *run, const char *path)
     checks++;
     if (!file || !script_read(file, run->journal->scripts)) {
         failures++;
-        printf("sequences: FAILED: %s cannot be read\n", path);
+        printf("sequences: FAILED: cannot read %s\n", path);
     } else {
         struct verdict v = child_run(run, true, false);
         failures += v.failed;
@@ -98,7 +98,7 @@ static void replay(struct run *run, const char *path)
         fclose(file);
 }
 
-/* What was found once lies beside this file, in the bundle beside run-test. */
+/* The kept failures are beside this file or, in the bundle, beside run-test. */
 static void replay_kept(struct run *run)
 {
     static const char *const places[] = {"../sequences/kept", "."};
@@ -114,7 +114,7 @@ static void replay_kept(struct run *run)
     }
 }
 
-/* A run that never gets to a call, or never gets its way, would show little. */
+/* A run that never makes a call, or in which it never succeeds, tests little. */
 static void check_variety(const struct run *run)
 {
     bool missing = false;
@@ -132,7 +132,7 @@ static void check_variety(const struct run *run)
     failures += missing;
 }
 
-/* For make check: the same calls each time. */
+/* Makes the same calls each time, for make check. */
 static void run_short(struct run *run)
 {
     replay_kept(run);
@@ -153,7 +153,7 @@ static const struct option options[] = {
     {"verbose", no_argument, NULL, 'v'},       {NULL, 0, NULL, 0},
 };
 
-/* False: an option that is none. */
+/* Returns false for an unknown option. */
 static bool read_options(int argc, char **argv, struct run *run, const char **file)
 {
     for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
