@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the fuzz targets share. A target takes bytes of anybody's, lets grinterop read them, and
- * checks more than that nothing crashes. libFuzzer runs it by fuzz_entry.c, and test_fuzz.c runs it
- * with the inputs that were found before.
+ * Shared by the fuzz targets. A target passes untrusted bytes to grinterop, and checks results
+ * besides crashes. libFuzzer runs it through fuzz_entry.c; test_fuzz.c runs it with the inputs of
+ * its corpus.
  */
 #ifndef GR_TESTS_FUZZ_H
 #define GR_TESTS_FUZZ_H
@@ -14,7 +14,7 @@
 #include <grinterop/cuda.h>
 #include <grinterop/gr.h>
 
-/* The bytes of an input that are left. Behind its end all are 0. */
+/* The unread bytes of an input. Past the end all bytes read as 0. */
 struct fuzz_input {
     const unsigned char *at;
     size_t left;
@@ -23,22 +23,25 @@ struct fuzz_input {
 uint8_t fuzz_byte(struct fuzz_input *in);
 uint64_t fuzz_number(struct fuzz_input *in, unsigned width); /* least significant byte first */
 
-/* A number below n, of one byte; n is at most 256. */
+/* A number below n, from one byte; n is at most 256. */
 unsigned fuzz_below(struct fuzz_input *in, unsigned n);
 
-/* A size: small, at a power of two, close to a limit, or any. */
+/* A size: small, near a power of two, near the limit, or any. */
 uint64_t fuzz_size(struct fuzz_input *in, uint64_t limit);
 
-/* So many bytes, or as many as there are; *size is how many. They lie where they lay. */
+/* Returns the next `wanted` bytes, or fewer at the end, in place; *size is their number. */
 const unsigned char *fuzz_bytes(struct fuzz_input *in, size_t wanted, size_t *size);
 
-/* So many bytes in memory of their own, so that what reads past them is found; the caller's. */
+/*
+ * Copies the bytes to memory of exactly that size, so that overreads are found. The caller frees
+ * it.
+ */
 void *fuzz_copy(const void *bytes, size_t size);
 
-/* The same with a 0 behind them. */
+/* Likewise, with a terminating 0. */
 char *fuzz_text(const void *bytes, size_t size);
 
-/* For products that don't fit in 64 bits. */
+/* For products that exceed 64 bits. */
 __extension__ typedef __int128 fuzz_wide;
 __extension__ typedef unsigned __int128 fuzz_count;
 
@@ -46,11 +49,11 @@ __extension__ typedef unsigned __int128 fuzz_count;
 
 struct fuzz_target {
     const char *name;
-    void (*set_up)(void); /* once; NULL: nothing to do */
+    void (*set_up)(void); /* called once; may be NULL */
     void (*run)(struct fuzz_input in);
 };
 
-/* Runs it; as many descriptors are open after it as before. */
+/* Runs the target and checks that no descriptors leak. */
 void fuzz_run(const struct fuzz_target *target, const void *bytes, size_t size);
 
 extern const struct fuzz_target fuzz_description, fuzz_flags, fuzz_info, fuzz_message, fuzz_png,
@@ -58,14 +61,14 @@ extern const struct fuzz_target fuzz_description, fuzz_flags, fuzz_info, fuzz_me
 
 /* ---- Checks ---------------------------------------------------------------------------------- */
 
-/* Ends the process where it is not so, in which libFuzzer keeps the input. */
+/* Aborts the process if the condition is false; libFuzzer then keeps the input. */
 #define FUZZ_CHECK(condition) fuzz_check(condition, #condition, __FILE__, __LINE__)
 void fuzz_check(bool good, const char *condition, const char *file, int line);
 
-/* A call that failed left an error of that class, with a sentence; it is forgotten afterwards. */
+/* Checks that a failed call left an error of that class with a message; clears the error. */
 void fuzz_check_error(gr_status status);
 
-/* The same for one that made nothing: any class but GR_OK. */
+/* Likewise for a call that returned NULL: any class but GR_OK. */
 void fuzz_check_refused(void);
 
 /* ---- CUDA ------------------------------------------------------------------------------------ */
@@ -75,19 +78,19 @@ struct fuzz_cuda {
     CUstream stream;
 };
 
-/* With a context of the first device, which is current. */
+/* With a current context of the first device. */
 extern struct fuzz_cuda fuzz_cuda;
 void fuzz_cuda_set_up(void);
 
-/* Whether the stream's work ends in some seconds. */
+/* Whether the work of the stream ends within a few seconds. */
 bool fuzz_stream_ends(void);
 
-/* ---- What another API shared ---------------------------------------------------------------- */
+/* ---- Shared by another API ------------------------------------------------------------------- */
 
-/* Bytes before the data of such a file of the software driver's. */
+/* Size of the header before the data in such a file of the software driver. */
 enum { FUZZ_FILE_HEAD = 4096 };
 
-/* What it begins with. */
+/* The start of that header. */
 struct fuzz_file_head {
     uint64_t size, offset;
     unsigned char uuid[16];
@@ -95,13 +98,16 @@ struct fuzz_file_head {
     uint32_t device;
 };
 
-/* A file of so many bytes of data, all 0, sealed; its own head if that is NULL. The caller's. */
+/*
+ * A sealed file with `size` bytes of data, all 0; a NULL head means the usual one. The caller
+ * closes it.
+ */
 int fuzz_memory_file(size_t size, const struct fuzz_file_head *head);
 
-/* A file of these bytes with those seals; the caller's. */
+/* A file of these bytes with those seals; the caller closes it. */
 int fuzz_file(const void *bytes, size_t size, int seals);
 
-/* A semaphore's file, as the software driver has it, and where its value lies; the caller's. */
+/* A semaphore file of the software driver, and the offset of its value; the caller closes it. */
 enum { FUZZ_SEMAPHORE_VALUE = 16 };
 int fuzz_semaphore_file(bool timeline, uint64_t value);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory that a program describes: handle types, sizes and offsets past the end, images of any
- * extent. What is accepted lies within the memory, and CUDA's writes to it stay there.
+ * Memory described by the program: handle types, sizes and offsets past the end, images of any
+ * extent. Accepted resources lie within the memory, and CUDA writes stay inside them.
  */
 #define _GNU_SOURCE
 #include "fuzz.h"
@@ -43,7 +43,7 @@ static int make_descriptor(struct fuzz_input *in)
     return kind == 0 ? -1 : kind == 1 ? open("/dev/null", O_RDWR | O_CLOEXEC) : fuzz_file("", 0, 0);
 }
 
-/* These bytes alone were written. */
+/* Checks that exactly these bytes were written. */
 static void check_written(size_t offset, size_t size)
 {
     for (size_t i = 0; i < MEMORY_SIZE; i++)
@@ -51,7 +51,7 @@ static void check_written(size_t offset, size_t size)
     memset(memory, BEFORE, MEMORY_SIZE);
 }
 
-/* At most these. */
+/* Checks that no other bytes were written. */
 static void check_outside(size_t offset, size_t size)
 {
     for (size_t i = 0; i < MEMORY_SIZE; i++)
@@ -91,9 +91,9 @@ static CUexternalMemoryHandleType some_type(struct fuzz_input *in)
                        : (CUexternalMemoryHandleType)(int)(type - 0xe2);
 }
 
-/* ---- Tensors into it and out of it ----------------------------------------------------------- */
+/* ---- Publish and fetch ----------------------------------------------------------------------- */
 
-/* For elements of CUDA's own. */
+/* For tensor elements in CUDA memory. */
 static CUdeviceptr device_memory[2];
 
 static gr_tensor_desc some_shape(struct fuzz_input *in, int64_t shape[4], int64_t strides[4])
@@ -108,7 +108,7 @@ static gr_tensor_desc some_shape(struct fuzz_input *in, int64_t shape[4], int64_
     return desc;
 }
 
-/* NULL where it is refused, or larger than the memory for it. */
+/* Returns NULL if the tensor is refused, or is larger than its memory. */
 static gr_tensor *some_tensor(struct fuzz_input *in, CUdeviceptr at)
 {
     int64_t shape[4] = {0}, strides[4];
@@ -123,7 +123,7 @@ static gr_tensor *some_tensor(struct fuzz_input *in, CUdeviceptr at)
     return tensor;
 }
 
-/* A part of the mapping, which lies in it. */
+/* Views part of the mapping, and checks that the view lies in it. */
 static void see(struct fuzz_input *in, gr_buffer *buffer)
 {
     int64_t shape[4], strides[4];
@@ -174,7 +174,7 @@ static void publish(struct fuzz_input *in, gr_buffer *buffer)
     gr_clear_error();
 }
 
-/* ---- What was made --------------------------------------------------------------------------- */
+/* ---- Accepted resources ---------------------------------------------------------------------- */
 
 static void use_buffer(gr_buffer *buffer, const gr_external_part_desc *part, size_t whole)
 {
@@ -187,7 +187,7 @@ static void use_buffer(gr_buffer *buffer, const gr_external_part_desc *part, siz
     check_written(part->offset, size);
 }
 
-/* Each level has an array, of the extent that was described; what lies behind stays as it was. */
+/* Each level has an array of the described extent; bytes past the image keep their values. */
 static void use_image(gr_buffer *buffer, const gr_external_part_desc *part)
 {
     const gr_image_info *info = gr_buffer_image_info(buffer);
@@ -227,7 +227,7 @@ static void use(struct fuzz_input *in, gr_resource *resource, const gr_external_
     FUZZ_CHECK(gr_buffer_release(buffer) == GR_OK);
 }
 
-/* ---- Both ------------------------------------------------------------------------------------ */
+/* ---- The target ------------------------------------------------------------------------------ */
 
 static gr_external_part_desc some_part(struct fuzz_input *in, gr_external_image_desc *image)
 {
@@ -243,7 +243,7 @@ static gr_external_part_desc some_part(struct fuzz_input *in, gr_external_image_
     return part;
 }
 
-/* Another part of the same memory. */
+/* Imports another part of the same memory. */
 static void share(struct fuzz_input *in, gr_resource *first, size_t whole)
 {
     gr_external_image_desc image;
@@ -274,7 +274,7 @@ static void run(struct fuzz_input in)
     } else {
         fuzz_check_refused();
         if (desc.fd >= 0)
-            FUZZ_CHECK(close(desc.fd) == 0); /* it is still the program's */
+            FUZZ_CHECK(close(desc.fd) == 0); /* the program still owns it */
     }
     munmap(memory, MEMORY_SIZE);
 }

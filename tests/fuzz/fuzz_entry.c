@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* libFuzzer's side of a target. FUZZ_TARGET, which Makefile.am defines, is which. */
+/* The entry points that libFuzzer calls. Makefile.inc defines FUZZ_TARGET, the target. */
 #include "fuzz.h"
 
 #include <stdlib.h>

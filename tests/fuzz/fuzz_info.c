@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What grinterop-info reads: the system's files below a folder, the variables of containers, the
- * manifests of EGL's drivers, and the lines of its own finders. Whatever they hold, no finding is
- * lost on the way, and the report is JSON.
+ * The input of grinterop-info: system files below a folder, the variables of containers, the
+ * manifests of EGL drivers, and the lines of its own finders. Whatever they contain, no finding is
+ * lost and the report is JSON.
  */
 #define _GNU_SOURCE
 #include "fuzz.h"
@@ -21,7 +21,7 @@
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
-/* ---- JSON, as its grammar has it ------------------------------------------------------------- */
+/* ---- A JSON parser --------------------------------------------------------------------------- */
 
 static const char *value_end(const char *at);
 
@@ -30,7 +30,7 @@ static const char *blanks_end(const char *at)
     return at + strspn(at, " \n\r\t");
 }
 
-/* One character of UTF-8, by the bits that it has to have; NULL: it is none. */
+/* The end of one UTF-8 character, checked bit by bit; NULL if it is invalid. */
 static const char *character_end(const char *at)
 {
     const unsigned char *c = (const unsigned char *)at;
@@ -69,7 +69,7 @@ static const char *string_end(const char *at)
     return at ? at + 1 : NULL;
 }
 
-/* What is in braces or brackets, with commas between. */
+/* The comma-separated content of braces or brackets. */
 static const char *list_end(const char *at, char close, bool named)
 {
     at = blanks_end(at + 1);
@@ -106,7 +106,7 @@ static const char *value_end(const char *at)
 
 /* ---- The report ------------------------------------------------------------------------------ */
 
-/* What it prints goes into memory, which is the caller's. */
+/* Prints into memory, which the caller frees. */
 static char *printed(void (*print)(const struct report *report), const struct report *report)
 {
     char *text = NULL;
@@ -156,7 +156,7 @@ static size_t lines_of(const char *text)
     return count;
 }
 
-/* ---- A finder's lines ------------------------------------------------------------------------ */
+/* ---- Lines of a finder ----------------------------------------------------------------------- */
 
 static void read_lines(struct fuzz_input *in)
 {
@@ -176,7 +176,7 @@ static void read_lines(struct fuzz_input *in)
 /* ---- The system ------------------------------------------------------------------------------ */
 
 static char root[] = "/tmp/grinterop-fuzz-XXXXXX";
-static int said; /* what the finders have written */
+static int said; /* the output of the finders */
 
 static const char *const files[] = {
     "/proc/driver/nvidia/version",
@@ -200,7 +200,7 @@ static void path_of(const char *name, char path[200])
     snprintf(path, 200, "%s%s", root, name);
 }
 
-/* A part of the input: its size in a byte, then its bytes. */
+/* A part of the input: a size byte, then the bytes. */
 static const unsigned char *part(struct fuzz_input *in, size_t *size)
 {
     return fuzz_bytes(in, fuzz_byte(in), size);
@@ -250,7 +250,7 @@ static char *take_said(void)
     return text;
 }
 
-/* Each line that was said is read again as a finding or a fact. */
+/* Each output line must be parsed as a finding or a fact. */
 static void find_in_system(struct fuzz_input *in)
 {
     const struct find find = {.argument = "", .root = root};
@@ -271,7 +271,7 @@ static void find_in_system(struct fuzz_input *in)
         unsetenv(variables[i]);
 }
 
-/* ---- EGL's drivers --------------------------------------------------------------------------- */
+/* ---- EGL drivers ----------------------------------------------------------------------------- */
 
 #define DRIVER_FILES   "__EGL_VENDOR_LIBRARY_FILENAMES"
 #define DRIVER_FOLDERS "__EGL_VENDOR_LIBRARY_DIRS"
@@ -300,7 +300,7 @@ static void read_manifest(struct fuzz_input *in)
     free(text);
 }
 
-/* ---- All ------------------------------------------------------------------------------------- */
+/* ---- The target ------------------------------------------------------------------------------ */
 
 static void run(struct fuzz_input in)
 {
@@ -333,10 +333,10 @@ static void remove_root(void)
     char command[100];
     snprintf(command, sizeof(command), "rm -rf '%s'", root);
     if (system(command) != 0)
-        fprintf(stderr, "%s was left behind\n", root);
+        fprintf(stderr, "%s was not removed\n", root);
 }
 
-/* Finders write to what the standard output stream was when they began. */
+/* Finders write to the standard output stream as it was at their start. */
 static void set_up(void)
 {
     int kept = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
@@ -350,7 +350,7 @@ static void set_up(void)
     for (size_t i = 0; i < COUNT(files); i++)
         make_folders(files[i]);
     make_folders("/egl/");
-    /* No driver is loaded but those that an input names. */
+    /* Only the drivers that an input names are loaded. */
     unsetenv(DRIVER_FILES);
     unsetenv(DRIVER_FOLDERS);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What comes from another process by a socket: a resource or a ring, with descriptors of all kinds,
- * and then what the other process writes into what a ring shares.
+ * Data from another process: a resource or a ring received by a socket, with descriptors of all
+ * kinds, then what the other process writes into the ring's shared memory.
  *
- * The input: which of them, whether the sender stays, the room for its bytes, how many messages;
- * each message; the steps that follow. A message is its descriptors' number and kinds, its size in
- * two bytes, and its bytes.
+ * The input: resource or ring, whether the sender stays, the size of its data buffer, the number of
+ * messages; each message; the steps that follow. A message is the number and kinds of its
+ * descriptors, its size in two bytes, and its bytes.
  */
 #define _GNU_SOURCE
 #include "fuzz.h"
@@ -31,10 +31,10 @@ enum { MEMORY_SIZE = 4096, MOST_SENT_FDS = 4, MOST_SLOTS = 4 };
 
 /* ---- Descriptors ----------------------------------------------------------------------------- */
 
-/* What the sender has kept of what it sent last. */
+/* What the sender keeps of the last message it sent. */
 static struct sender {
     int socket;
-    int semaphores[2]; /* -1: none was sent */
+    int semaphores[2]; /* -1: not sent */
     _Atomic uint64_t *page;
     size_t page_words;
 } sender;
@@ -48,7 +48,7 @@ static int make_semaphore(struct fuzz_input *in, bool timeline)
     return fd;
 }
 
-/* A page of some slots, which the steps write to. */
+/* A page with some slots, which the steps write to. */
 static int make_page(struct fuzz_input *in)
 {
     unsigned char bytes[sizeof(struct gr_page) + MOST_SLOTS * sizeof(struct gr_page_slot)] = {0};
@@ -121,7 +121,7 @@ union control {
     struct cmsghdr align;
 };
 
-/* Of no bytes there are no descriptors either. */
+/* A message without bytes cannot carry descriptors. */
 static void send_all(const void *bytes, size_t size, const int fds[], unsigned count)
 {
     union control control = {{0}};
@@ -175,7 +175,7 @@ static void end_sender(void)
 
 /* ---- A resource ------------------------------------------------------------------------------ */
 
-/* All of its bytes are there to be written. */
+/* All of its bytes must be writable. */
 static void use_buffer(gr_resource *resource)
 {
     size_t size = gr_resource_size(resource);
@@ -256,7 +256,7 @@ static void hand_back(struct use *use, bool cancels)
     use->held = 0;
 }
 
-/* A word of the page: mostly small numbers, of which peers write some. */
+/* Writes a word of the page: usually a small number, as peers write. */
 static void write_page(struct fuzz_input *in)
 {
     size_t at = fuzz_byte(in);
@@ -301,7 +301,7 @@ static void step(struct use *use, struct fuzz_input *in)
     check_info(use->ring);
 }
 
-/* Whatever the peer wrote, its end lets every stream end. */
+/* Whatever the peer wrote, all streams end after the peer does. */
 static void use_ring(gr_ring *ring, struct fuzz_input *in)
 {
     struct use use = {.ring = ring};
@@ -315,7 +315,7 @@ static void use_ring(gr_ring *ring, struct fuzz_input *in)
     gr_clear_error();
 }
 
-/* The socket is the ring's where it was made. */
+/* A successful call takes the socket over. */
 static bool receive_ring(int socket, void *data, size_t room, struct fuzz_input *in)
 {
     size_t size = SIZE_MAX;
@@ -330,7 +330,7 @@ static bool receive_ring(int socket, void *data, size_t room, struct fuzz_input 
     return true;
 }
 
-/* ---- Both ------------------------------------------------------------------------------------ */
+/* ---- The target ------------------------------------------------------------------------------ */
 
 static void run(struct fuzz_input in)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * PNG files as the examples read them. Each chunk's check sum is put right first: libpng would else
- * refuse nearly all. The first byte says whether it is.
+ * PNG files as the examples read them. The checksum of each chunk is corrected first if the first
+ * byte says so, because libpng would refuse nearly every input.
  */
 #define _GNU_SOURCE
 #include "fuzz.h"
@@ -51,7 +51,7 @@ static void put_sums_right(unsigned char *bytes, size_t size)
     }
 }
 
-/* The file's path, in /proc; its descriptor is the caller's. */
+/* Returns the file's path in /proc, and its descriptor, which the caller closes. */
 static int make_file(const void *bytes, size_t size, char path[64])
 {
     int fd = fuzz_file(bytes, size, 0);
@@ -59,7 +59,7 @@ static int make_file(const void *bytes, size_t size, char path[64])
     return fd;
 }
 
-/* ---- What was read --------------------------------------------------------------------------- */
+/* ---- The picture ----------------------------------------------------------------------------- */
 
 static bool has_colour(const struct picture *picture, size_t count)
 {
@@ -70,7 +70,7 @@ static bool has_colour(const struct picture *picture, size_t count)
     return false;
 }
 
-/* Eight bits of it, written and read again, are the same. */
+/* Written and read again, the 8-bit picture must be the same. */
 static void write_again(const struct picture *picture, size_t count)
 {
     char path[64];

@@ -88,7 +88,7 @@ void fuzz_check(bool good, const char *condition, const char *file, int line)
 {
     if (good)
         return;
-    fprintf(stderr, "%s:%d: not so: %s; the last error is: %s\n", file, line, condition,
+    fprintf(stderr, "%s:%d: false: %s; the last error is: %s\n", file, line, condition,
             gr_last_error()->message);
     abort();
 }
@@ -115,7 +115,7 @@ void fuzz_check_refused(void)
 
 static int open_fds(void)
 {
-    int count = -1; /* the folder's own */
+    int count = -1; /* excludes the folder's own */
     DIR *folder = opendir("/proc/self/fd");
     FUZZ_CHECK(folder);
     while (readdir(folder))
@@ -160,7 +160,7 @@ int fuzz_semaphore_file(bool timeline, uint64_t value)
 
 struct fuzz_cuda fuzz_cuda;
 
-/* Ends what grinterop has set aside, by a resource that is made and closed. */
+/* Frees what grinterop has set aside, by creating and closing a resource. */
 static void settle(void)
 {
     const gr_external_memory_desc memory =
@@ -173,16 +173,16 @@ static void settle(void)
 
 void fuzz_cuda_set_up(void)
 {
-    static gr_cuda_context *context; /* until the process ends */
+    static gr_cuda_context *context; /* lives until the process ends */
     if (context)
         return;
-    setenv("GR_CUDA_DRIVER", "soft", 1); /* whose files these are */
+    setenv("GR_CUDA_DRIVER", "soft", 1); /* the files have its format */
     FUZZ_CHECK(gr_cuda_load(false) == GR_OK);
     context = gr_cuda_context_create(0);
     FUZZ_CHECK(context);
     fuzz_cuda.cu = gr_cuda();
     fuzz_cuda.stream = gr_cuda_context_stream(context);
-    settle(); /* what the first use opens for good */
+    settle(); /* opens the descriptors that stay open */
 }
 
 bool fuzz_stream_ends(void)
@@ -197,7 +197,7 @@ bool fuzz_stream_ends(void)
     return false;
 }
 
-/* What a stream may still have used is ended first; what came from a peer is closed by a thread. */
+/* First waits for work that uses descriptors; a thread closes those from a peer. */
 static void check_fds(int before)
 {
     static const struct timespec pause = {.tv_nsec = 100000};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tensors of other frameworks: DLPack's structs and gr_tensor_desc with any shape, strides and
- * address. What is accepted is described as it was given; elements that lie in memory that is there
- * are read, and exported to be imported again.
+ * Tensors of other frameworks: DLPack structs and gr_tensor_desc with any shape, strides and
+ * address. The description of an accepted tensor must match the input; elements in valid memory are
+ * read, exported and imported again.
  */
 #include "fuzz.h"
 
@@ -17,11 +17,11 @@ enum { MEMORY_SIZE = 4096, MOST_DIMS = 12, MOST_READ = 1 << 16 };
 
 static unsigned char *memory;
 
-/* ---- What is given --------------------------------------------------------------------------- */
+/* ---- The input ------------------------------------------------------------------------------- */
 
 struct given {
     int32_t ndim;
-    int64_t *shape, *strides; /* of as many entries as there are dimensions; in elements */
+    int64_t *shape, *strides; /* one entry per dimension; in elements */
     unsigned char *data;
     unsigned ends;
 };
@@ -72,7 +72,7 @@ static void end_given(struct given *given)
     free(given->strides);
 }
 
-/* ---- What was made --------------------------------------------------------------------------- */
+/* ---- Accepted tensors ------------------------------------------------------------------------ */
 
 static size_t elements_of(const gr_tensor_info *info)
 {
@@ -82,7 +82,7 @@ static size_t elements_of(const gr_tensor_info *info)
     return count;
 }
 
-/* Whether all elements lie in the memory, and are not too many to be read. */
+/* Whether all elements lie in the memory, and are few enough to read. */
 static bool is_there(const gr_tensor_info *info)
 {
     fuzz_wide low = (fuzz_wide)(uintptr_t)info->ptr,
@@ -97,7 +97,7 @@ static bool is_there(const gr_tensor_info *info)
            high <= (fuzz_wide)(uintptr_t)memory + MEMORY_SIZE;
 }
 
-/* Element number `index`, the last dimension fastest. */
+/* Element number `index`, with the last dimension fastest. */
 static const unsigned char *element(const gr_tensor_info *info, size_t index)
 {
     int64_t at = 0;
@@ -119,7 +119,7 @@ static void read_elements(gr_tensor *tensor, const gr_tensor_info *info)
     free(bytes);
 }
 
-/* A copy without gaps has the same elements. */
+/* A contiguous copy has the same elements. */
 static void clone(gr_tensor *tensor, const gr_tensor_info *info)
 {
     size_t size = gr_dtype_size(info->dtype);
@@ -144,7 +144,7 @@ static void check_info(const gr_tensor_info *info)
     FUZZ_CHECK(info->bytes == bytes);
 }
 
-/* By either form of DLPack; NULL where the export is refused. */
+/* With either DLPack form; NULL if the export is refused. */
 static gr_tensor *export_and_import(gr_tensor *tensor, bool legacy)
 {
     DLManagedTensorVersioned *managed = legacy ? NULL : gr_tensor_dlpack(tensor, GR_STREAM_NONE);
@@ -159,7 +159,7 @@ static gr_tensor *export_and_import(gr_tensor *tensor, bool legacy)
     return again;
 }
 
-/* What was exported says the same when it is imported. */
+/* The import must describe the same tensor as the export. */
 static void export_again(gr_tensor *tensor, const gr_tensor_info *info, bool legacy)
 {
     gr_tensor *again = export_and_import(tensor, legacy);
@@ -203,7 +203,7 @@ static gr_tensor_desc some_desc(struct fuzz_input *in, struct given *given)
     return desc;
 }
 
-/* It does not reach what its tensor has not. */
+/* A view must not extend beyond its tensor. */
 static void view(struct fuzz_input *in, gr_tensor *tensor, bool there)
 {
     struct given given;
@@ -277,7 +277,7 @@ static DLTensor some_tensor(struct fuzz_input *in, const struct given *given)
     return tensor;
 }
 
-/* Of one lane, the tensor has the dimensions that were given. */
+/* If the dtype has one lane, the tensor must have the given dimensions. */
 static void check_shape(const gr_tensor *tensor, const DLTensor *from)
 {
     const gr_tensor_info *info = gr_tensor_get_info(tensor);
@@ -313,7 +313,7 @@ static void import(struct fuzz_input *in, bool legacy)
     end_given(&given);
 }
 
-/* ---- The others ------------------------------------------------------------------------------ */
+/* ---- Other tensors --------------------------------------------------------------------------- */
 
 static void end_wrapped(void *user)
 {
@@ -335,7 +335,7 @@ static void wrap(struct fuzz_input *in)
     end_given(&given);
 }
 
-/* Of a size that may be had: larger ones are the machine's business. */
+/* Whether the size can be allocated; for larger ones that depends on the machine. */
 static bool is_small(const struct given *given)
 {
     fuzz_count bytes = 16;
@@ -393,7 +393,8 @@ static void set_up(void)
     fuzz_cuda_set_up();
     CUdeviceptr device;
     FUZZ_CHECK(fuzz_cuda.cu->MemAlloc(&device, MEMORY_SIZE) == CUDA_SUCCESS);
-    memory = (unsigned char *)(uintptr_t)device; /* which the software driver's is */
+    memory =
+        (unsigned char *)(uintptr_t)device; /* the software driver's device memory is host memory */
     for (size_t i = 0; i < MEMORY_SIZE; i++)
         memory[i] = (unsigned char)(i * 7 + i / 256);
 }

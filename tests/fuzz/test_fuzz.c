@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Runs the targets of tests/fuzz with the inputs that were found before, each a case: without
- * libFuzzer, so in every build. An input that fails ends the program, and its name stands last.
+ * Runs the fuzz targets with the inputs of their corpora, one case per input, without libFuzzer
+ * and therefore in every build. A failing input aborts the program; the last name printed is its
+ * own.
  */
 #define _GNU_SOURCE
 #include "fuzz.h"
@@ -21,13 +22,13 @@ static const struct fuzz_target *const targets[] = {
 #endif
 };
 
-/* A copy of just the file's size, so that what reads past it is seen. */
+/* Runs a copy of exactly the file's size, so that overreads are found. */
 static const char *run_file(const struct fuzz_target *target, const char *path)
 {
     static unsigned char bytes[MOST_BYTES];
     FILE *file = fopen(path, "rb");
     if (!file)
-        FAIL("%s cannot be read", path);
+        FAIL("cannot read %s", path);
     size_t size = fread(bytes, 1, sizeof(bytes), file);
     fclose(file);
     void *copy = fuzz_copy(bytes, size);
@@ -65,10 +66,10 @@ static const char *missing(char corpora[PATH_ROOM])
     const char *source = getenv("top_srcdir"), *driver = getenv("GR_CUDA_DRIVER");
     snprintf(corpora, PATH_ROOM, "%s/tests/fuzz/corpus", source ? source : "..");
     if (driver && strcmp(driver, "soft") != 0)
-        return "the inputs hold descriptors of the software driver's";
+        return "the inputs contain descriptors of the software driver";
     DIR *folder = opendir(corpora);
     if (!folder)
-        return "the inputs are in the source folder, which is not here";
+        return "the inputs are only in the source folder, which is missing";
     closedir(folder);
     return NULL;
 }
