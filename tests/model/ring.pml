@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A model, for SPIN, of a ring that threads of one process share: acquire.c, hand_over.c, life.c,
- * slot_state.c, slot_end.c and descriptor.c in lib/ring. What is done under the ring's lock is one
- * step; what maps, or talks to graphics, is another, so that the other threads may come between.
+ * A SPIN model of a ring that threads of one process share: acquire.c, hand_over.c, life.c,
+ * slot_state.c, slot_end.c and descriptor.c in lib/ring. Work under the ring's lock is one step;
+ * maps and graphics calls are separate steps, so that other threads may run in between.
  * tests/model/check-model runs it.
  *
  * -DNEWEST    GR_RING_NEWEST; else GR_RING_LOSSLESS
- * -DWRITES=n  the producer acquires so many slots at once, the consumer -DREADS=n frames
- * -DPUTS_OFF=OPENGL or VULKAN  the consumer is graphics: slots are returned first, free later
- * -DFAILS=n   so many begins of a use fail, and are tried again
- * -DRESTS=n   so many times a thread rests before an acquire, until nothing else happens. The
- *             others must not wait then for what is there
- * -DCANCELS=n so many hand-overs are cancels
- * -DRESIZES   a thread gives the ring other slots, at any step; with OpenGL the consumer does
+ * -DWRITES=n  the producer acquires n slots at once; -DREADS=n: the consumer n frames
+ * -DPUTS_OFF=OPENGL or VULKAN  the consumer is graphics: slots are returned first, freed later
+ * -DFAILS=n   n begins of a use fail, and are retried
+ * -DRESTS=n   n times a thread pauses before an acquire until all others are idle. The others must
+ *             not wait then for slots that are available
+ * -DCANCELS=n n hand-overs are cancels
+ * -DRESIZES   a thread resizes the ring, at any step; with OpenGL the consumer does
  * -DSTOPS     a thread stops the ring, at any step
- * -DPOLLS     either side polls its descriptor instead of waiting in an acquire, from some step on
+ * -DPOLLS     from some step on, either side polls its descriptor instead of waiting in an acquire
  *
- * What is lost or read twice, or held by both, or written to when it leaves, fails an assertion. A
- * wait that nothing ends is an invalid end state.
+ * An assertion fails if a frame is lost or read twice, if both sides hold a slot, or if a leaving
+ * slot is written. An endless wait is an invalid end state.
  */
 #ifndef SLOTS
 #define SLOTS 2
@@ -40,10 +40,10 @@
 #ifndef RESTS
 #define RESTS 0
 #endif
-#define MOST 5 /* of a group; the consumer's are of 2 */
+#define MOST 5 /* slots per group; the consumer's groups have 2 */
 
 #define NOTHING 0
-#define OPENGL 1 /* whose thread, the consumer's, ends what was returned */
+#define OPENGL 1 /* the consumer's thread ends returned slots */
 #define VULKAN 2 /* any thread does */
 #ifndef PUTS_OFF
 #define PUTS_OFF NOTHING
@@ -76,11 +76,11 @@ byte published, last_read, last_given_back;
 bool stopped;
 bool asleep[2];   /* in pthread_cond_wait(), or in poll() */
 bool polls[2];    /* it has a descriptor */
-bool readable[2]; /* which is */
+bool readable[2]; /* the descriptor is readable */
 
-/* ---- What is looked at, and no part of the library ------------------------------------------- */
+/* ---- For the checks, not part of the library ------------------------------------------------- */
 
-byte content[PLACES]; /* the number of the frame whose bytes are in a slot */
+byte content[PLACES]; /* the number of the frame in a slot */
 bool used[2 * PLACES];
 byte fails = FAILS;
 byte cancels = CANCELS;
@@ -91,7 +91,7 @@ bool resizing = true;
 
 /* ---- Counting, for steps under the lock ------------------------------------------------------ */
 
-/* `counted` slots are in that state, of those that stay. */
+/* Sets `counted` to the number of slots in that state, without leaving ones. */
 inline count_staying(what)
 {
     at = 0;
@@ -104,7 +104,7 @@ inline count_staying(what)
     od
 }
 
-/* Likewise with those that leave. */
+/* Likewise, with leaving ones. */
 inline count(what)
 {
     at = 0;
@@ -115,7 +115,7 @@ inline count(what)
     od
 }
 
-/* ---- Telling (tell.c, descriptor.c) ---------------------------------------------------------- */
+/* ---- Notifying (notify.c, descriptor.c) ------------------------------------------------------ */
 
 /* gr_ring_update_pollers() with is_there() */
 inline tell_pollers()
@@ -142,7 +142,7 @@ inline tell()
     asleep[CONSUMER] = asleep[CONSUMER] && polls[CONSUMER] && !readable[CONSUMER]
 }
 
-/* ---- Returned first, free later -------------------------------------------------------------- */
+/* ---- Returned first, freed later ------------------------------------------------------------- */
 
 /* gr_ring_state_end_returning() in slot_state.c */
 inline end_returning()
@@ -160,7 +160,7 @@ inline end_returning()
 }
 
 /* gr_ring_collect_returned() in side_order.c, with gr_ring_state_defers(): whether the end of the n
- * slots in hand is put off. A ring with OpenGL that is polled puts nothing off. */
+ * slots in hand is deferred. A polled ring with OpenGL defers nothing. */
 inline ask_put_off(n)
 {
     put_off = false;
@@ -175,8 +175,8 @@ inline ask_put_off(n)
 
 /* ---- Acquire (acquire.c) --------------------------------------------------------------------- */
 
-/* next_to_write() in slot_state.c: the oldest frame where nothing is free. Which of the free slots
- * it is makes no difference here. */
+/* next_to_write() in slot_state.c: any free slot, since the model does not distinguish them, or
+ * else the slot of the oldest frame. */
 inline claim_one_to_write(i)
 {
     at = 0;
@@ -244,7 +244,7 @@ inline look(p, n)
     :: !(p == PRODUCER && stopped) && there < n ->
         found = (stopped -> STOPPED : NONE_READY);
 #ifndef NEWEST
-        assert(found != STOPPED || n > 1 || last_given_back == published) /* all has been read */
+        assert(found != STOPPED || n > 1 || last_given_back == published) /* all frames were read */
 #endif
     :: else ->
         found = MADE;
@@ -258,7 +258,7 @@ inline look(p, n)
             assert(hand[in_hand] < PLACES);
             before[hand[in_hand]] = state[hand[in_hand]];
             state[hand[in_hand]] = (p == PRODUCER -> WRITING : READING);
-            assert(!USED(1 - p, hand[in_hand])); /* no slot is both sides' */
+            assert(!USED(1 - p, hand[in_hand])); /* both sides never share a slot */
             assert(p == CONSUMER || !leaving[hand[in_hand]]);
             USED(p, hand[in_hand]) = true;
             in_hand++
@@ -278,7 +278,7 @@ inline ask_can_end(p)
 #endif
 }
 
-/* gr_ring_end_returned() in side_order.c, of which OpenGL makes a signal without the lock */
+/* gr_ring_end_returned() in side_order.c; OpenGL creates its signal without the lock */
 inline end_returned()
 {
     end_returning();
@@ -287,7 +287,7 @@ inline end_returned()
 #endif
 }
 
-/* claim() in acquire.c: with GR_WAIT_FOREVER, or, of one that polls, with 0. */
+/* claim() in acquire.c: with GR_WAIT_FOREVER, or with 0 if the side polls. */
 inline claim(p, n)
 {
 #ifdef POLLS
@@ -327,7 +327,7 @@ inline claim(p, n)
     od
 }
 
-/* Nobody sleeps who could go on. */
+/* No thread may sleep that could continue. */
 inline rest(p)
 {
     timeout;
@@ -383,8 +383,8 @@ inline undo(p, n)
     od
 }
 
-/* gr_ring_commit_write() in slot_state.c: frames that leave and are older than one that was written
- * over are of no use. */
+/* gr_ring_commit_write() in slot_state.c: discards leaving frames that are older than an
+ * overwritten one. */
 inline commit_write(n)
 {
     in_hand = 0;
@@ -399,7 +399,7 @@ inline commit_write(n)
     od
 }
 
-/* gr_ring_commit_read() in slot_state.c. Of one frame where the newest is read. */
+/* gr_ring_commit_read() in slot_state.c. With GR_RING_NEWEST it reads one frame. */
 inline commit_read(n)
 {
     last_read = frame[hand[n - 1]];
@@ -408,7 +408,7 @@ inline commit_read(n)
 #endif
 }
 
-/* begin_use() and finish_claim() in acquire.c: `failed` says what came of it. */
+/* begin_use() and finish_claim() in acquire.c; sets `failed`. */
 inline begin_use(p, n)
 {
     if
@@ -435,7 +435,7 @@ inline begin_use(p, n)
 
 /* ---- The end of slots (slot_end.c) ----------------------------------------------------------- */
 
-/* gr_ring_end_left(): those that leave and are free. */
+/* gr_ring_end_left(): ends leaving slots that are free. */
 inline end_left()
 {
     d_step {
@@ -557,7 +557,7 @@ proctype producer()
 
 /* ---- The consumer ---------------------------------------------------------------------------- */
 
-/* What is read is what the frame has to be. */
+/* Checks that the contents are those of the frame. */
 inline read_frames(n)
 {
     in_hand = 0;
@@ -591,7 +591,7 @@ inline cancel_read(n)
 #endif
 }
 
-/* gr_ring_state_return(), and gr_ring_state_end_returning() where it is not put off */
+/* gr_ring_state_return(), and gr_ring_state_end_returning() unless it is deferred */
 inline give_back(n)
 {
     in_hand = 0;
@@ -673,7 +673,7 @@ init
         run stopper();
 #endif
     };
-    /* All threads have ended: nothing is held, and what leaves has left. */
+    /* All threads have ended: no slot is held, and all leaving slots have left. */
     _nr_pr == 1;
     do
     :: i < PLACES ->

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A model, for SPIN, of a ring that two processes share: lib/ring/peer_page.c, peer_link.c and
- * peer_watch.c beneath the acquires of acquire.c and the hand-overs of hand_over.c. An access of
- * the page is a step, with what the ring's lock hides from others beside it, so that the other
- * process may come between. tests/model/check-model runs it.
+ * A SPIN model of a ring that two processes share: lib/ring/peer_page.c, peer_link.c and
+ * peer_watch.c below the acquires of acquire.c and the hand-overs of hand_over.c. Each access to
+ * the page is a step, together with changes that the ring's lock hides from other threads, so that
+ * the other process may run in between. tests/model/check-model runs it.
  *
- * What the processes are to each other is the same whether CUDA or graphics produces: the page, the
- * bytes in the socket and its end. Which stream or submit waits for which value of a semaphore is
- * no part of this, nor is what gr_peer_semaphores_signal() signals for a peer that is dead.
+ * The processes interact alike whether CUDA or graphics produces: through the page, the bytes in
+ * the socket and its end. The model omits which stream or submit waits for which semaphore value,
+ * and the signals of gr_peer_semaphores_signal() for a dead peer.
  *
  * -DNEWEST  GR_RING_NEWEST; else GR_RING_LOSSLESS
- * -DFAILS=n so many begins of a use fail. Who has failed tries again, or rests until nothing else
- *           happens. The other must not wait then for what is there
- * -DCANCELS=n so many hand-overs are cancels
+ * -DFAILS=n n begins of a use fail. The failed side retries, or pauses until all others are idle.
+ *           The other side must not wait then for slots that are available
+ * -DCANCELS=n n hand-overs are cancels
  * -DSTOPS   a thread of either process stops the ring, at any step
  * -DDIES    either process is killed, at any step
  *
- * What is lost or read twice, or held by both, fails an assertion. A wait that nothing ends is an
- * invalid end state.
+ * An assertion fails if a frame is lost or read twice, or if both sides hold a slot. An endless
+ * wait is an invalid end state.
  */
 #ifndef SLOTS
 #define SLOTS 2
@@ -37,7 +37,7 @@
 #define CONSUMER 1
 #define PEER(p) (1 - (p))
 
-/* ---- The page, the sockets and what lives (struct gr_page, peer_page.h) ---------------------- */
+/* ---- The page, the sockets and the processes (struct gr_page, peer_page.h) ------------------- */
 
 /* enum gr_owner */
 #define OWNER_PRODUCER 0
@@ -54,11 +54,11 @@ bool page_stopped;
 bool ended[2];
 bool waiting[2];
 
-bool bytes[2];  /* there are some for the process to receive: how many makes no difference */
-bool closed[2]; /* its peer has closed the socket, or the kernel has for a peer that was killed */
+bool bytes[2];  /* the process has bytes to receive; their number does not matter */
+bool closed[2]; /* the peer has closed the socket, or the kernel after it was killed */
 bool dead[2];
 
-/* ---- A process's own ------------------------------------------------------------------------- */
+/* ---- State of one process -------------------------------------------------------------------- */
 
 /* enum gr_place_state */
 #define FREE 0
@@ -85,10 +85,10 @@ typedef Process {
 };
 Process own[2];
 
-/* ---- What is looked at, and no part of the library ------------------------------------------- */
+/* ---- For the checks, not part of the library ------------------------------------------------- */
 
-bool used[2 * SLOTS]; /* whether a side has a slot in use */
-byte content[SLOTS];  /* the number of the frame whose bytes are in a slot */
+bool used[2 * SLOTS]; /* whether a side uses a slot */
+byte content[SLOTS];  /* the number of the frame in a slot */
 byte fails = FAILS;
 byte cancels = CANCELS;
 
@@ -96,7 +96,7 @@ byte cancels = CANCELS;
 
 inline begin_look(p, i)
 {
-    assert(!USED(PEER(p), i)); /* no slot is both sides' */
+    assert(!USED(PEER(p), i)); /* both sides never share a slot */
     USED(p, i) = true
 }
 
@@ -105,10 +105,10 @@ inline begin_look(p, i)
 inline lock(p) { atomic { !own[p].locked -> own[p].locked = true } }
 inline unlock(p) { own[p].locked = false }
 
-/* gr_ring_notify() in tell.c: the lock is held. */
+/* gr_ring_notify() in notify.c; the lock is held. */
 inline tell(p) { own[p].asleep = false }
 
-/* pthread_cond_wait() as claim() in acquire.c calls it, with GR_WAIT_FOREVER. */
+/* pthread_cond_wait() in claim() of acquire.c, with GR_WAIT_FOREVER. */
 inline sleep(p)
 {
 #ifdef SLEEP_LATE
@@ -167,7 +167,7 @@ inline pull_as_producer(i)
     d_step {
         if
         :: own[PRODUCER].state[i] == READY || own[PRODUCER].state[i] == READING ->
-            assert(FRAME(word[i]) == own[PRODUCER].frame[i]); /* else it would be spoiled */
+            assert(FRAME(word[i]) == own[PRODUCER].frame[i]); /* else it would be corrupted */
             own[PRODUCER].seen[i] = word[i];
             if
             :: OWNER(word[i]) == OWNER_READY -> own[PRODUCER].state[i] = READY
@@ -179,8 +179,8 @@ inline pull_as_producer(i)
     }
 }
 
-/* pull_as_consumer() and note_ready() in peer_page.c; the frame that comes too late is one more
- * access, which take() makes. */
+/* pull_as_consumer() and note_ready() in peer_page.c; a frame that comes too late costs another
+ * access, in take(). */
 inline pull_as_consumer(i)
 {
     d_step {
@@ -221,8 +221,8 @@ inline pull_as_consumer(i)
     fi
 }
 
-/* gr_page_pull() in peer_page.c; afterwards gr_link_update() in peer_link.c says whether the peer is
- * gone and the producer's frames would be in vain. */
+/* gr_page_pull() in peer_page.c; then gr_link_update() in peer_link.c checks whether the peer is
+ * gone, in which case nothing would read the producer's frames. */
 inline pull(p)
 {
     if
@@ -246,8 +246,8 @@ inline pull(p)
     od
 }
 
-/* gr_ring_claim_write() and gr_ring_claim_read() in slot_state.c, for one slot. The free slot that
- * has been free for longest is one of any. Of frames it is the oldest, for a reader of
+/* gr_ring_claim_write() and gr_ring_claim_read() in slot_state.c, for one slot. The model takes any
+ * free slot instead of the one free longest. It takes the oldest frame; a reader with
  * GR_RING_NEWEST the newest. */
 inline claim(p)
 {
@@ -393,8 +393,8 @@ inline put(p, i, value)
     d_step { word[i] = value; own[p].seen[i] = value }
 }
 
-/* begin_use() and finish_claim() in acquire.c; where it failed gr_page_finish_claim() puts the frame
- * back. */
+/* begin_use() and finish_claim() in acquire.c; after a failure gr_page_finish_claim() restores the
+ * frame. */
 inline finish_claim(p)
 {
     atomic {
@@ -431,7 +431,7 @@ inline finish_claim(p)
     atomic { tell(p); unlock(p) }
 }
 
-/* gr_ring_acquire_write() and gr_ring_acquire_read(): `found` says what came of it. */
+/* gr_ring_acquire_write() and gr_ring_acquire_read(); `found` is the result. */
 inline acquire(p)
 {
     lock(p);
@@ -457,7 +457,7 @@ inline stop(p)
     atomic { tell(p); unlock(p) }
 }
 
-/* gr_link_end() in peer_link.c, as gr_ring_free() calls it; the kernel ends the thread's poll. */
+/* gr_link_end() in peer_link.c, called by gr_ring_free(); the kernel ends the thread's poll. */
 inline end_link(p)
 {
     ended[p] = true;
@@ -467,7 +467,7 @@ inline end_link(p)
     closed[PEER(p)] = true
 }
 
-/* Nothing happens any more: nobody sleeps who could go on. */
+/* All others are idle: no thread may sleep that could continue. */
 inline rest(p)
 {
     own[p].resting = true;
@@ -597,8 +597,8 @@ proctype consumer()
             :: found == MADE && failed && !own[PRODUCER].resting -> rest(CONSUMER); break
             :: else ->
                 /*
-                 * A peer that is gone: what was published has been read. With GR_RING_NEWEST it
-                 * may have died while it wrote over that.
+                 * The peer is gone: all published frames have been read. With GR_RING_NEWEST it
+                 * may have died while it overwrote one.
                  */
 #ifndef NEWEST
                 if
@@ -614,7 +614,7 @@ proctype consumer()
     } unless { dead[CONSUMER] }
 }
 
-/* notify() in peer_watch.c, with gr_ring_peer_changed() in tell.c */
+/* notify() in peer_watch.c, with gr_ring_peer_changed() in notify.c */
 inline notify(p)
 {
     atomic { !own[p].locked -> tell(p) }
@@ -653,7 +653,7 @@ proctype stopper(byte p)
 #endif
 
 #ifdef DIES
-/* The kernel closes a socket of who is killed. */
+/* The kernel closes the socket of a killed process. */
 proctype killer(byte p)
 {
     atomic { dead[p] = true; closed[PEER(p)] = true }
