@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# What a step of examples/porting that has Vulkan does beside its picture, which it draws without a
-# window: it says what it lacks, and shows the same in its window. The validation layer has no
-# complaint. test_porting.sh sources this.
+# Checks of the Vulkan steps of examples/porting, besides their pictures, which they draw without a
+# window: a step reports what it lacks, shows the same picture in its window, and causes no message
+# of the validation layer. test_porting.sh sources this file.
 #
 
 : "${tools:?}" "${compare:?}" "${work:?}"
@@ -11,19 +11,19 @@ screen_png=$(built screen_png)
 
 has_vulkan() { grep -q '^PACKAGES = .*vulkan' Makefile; }
 
-# validated COMMAND...: with the layer, which writes to the standard output what it has to say.
+# validated COMMAND...: runs it with the layer, which prints messages to the standard output.
 validated() (
     export VK_INSTANCE_LAYERS=VK_LAYER_KHRONOS_validation
     "$@"
 )
 
-# quiet NAME: the program that was just run was told of nothing.
+# quiet NAME: checks that the layer printed no message about the last program.
 quiet() {
     cp out said
     check "quiet_$1" 1 grep -E 'VUID|UNASSIGNED' said
 }
 
-# The last picture is a pipe: until somebody reads it the window shows the frame before, the 24th.
+# The last picture is a pipe: until it is read, the window shows the previous frame, the 24th.
 cat >"$work/shown" <<'END'
 #!/bin/sh
 # shown SCREEN_PNG COMPARE SCREEN: 0 if the screen has picture.ppm.
@@ -43,14 +43,14 @@ timeout 20 cat last.ppm >/dev/null
 wait $program && exit $same
 END
 
-# in_view: the program's window on a screen that can be looked at.
+# in_view: runs the program in a window on a screen that can be captured.
 in_view() {
     mkdir -p screen
     xvfb-run -a -s "-screen 0 640x512x24 -fbdir $PWD/screen" \
         sh "$work/shown" "$screen_png" "$compare" screen/Xvfb_screen0
 }
 
-# vulkan_step STEP: in its folder, where picture.ppm is what it drew.
+# vulkan_step STEP: called in the step's folder, where it has written picture.ppm.
 vulkan_step() {
     VK_LOADER_DEBUG=layer validated ./ripples --frames 1 >out 2>layers
     if ! grep -F VK_LAYER_KHRONOS_validation layers >/dev/null; then
@@ -71,11 +71,11 @@ vulkan_step() {
     fi
 }
 
-# vulkan_mistakes: what goes wrong in the fifth step, as its README quotes it.
+# vulkan_mistakes: checks the errors of the fifth step that its README quotes.
 vulkan_mistakes() {
     cd "$work/porting/5-vulkan" || exit 99
     cp vulkan.cpp kept.cpp
-    # The device's list, which is asked for by the number of names, is empty.
+    # Makes the list of device extensions empty; the code queries it by the number of names.
     sed 's/check(gr_vk_device_extensions(&desc, nullptr, &count));//;
         /check(gr_vk_device_extensions(&desc, &ext/d' kept.cpp >vulkan.cpp
     check build_extensions 0 make NVCC=grinterop-nvcc &&

@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# test_examples.sh: runs the examples as a user would and looks at their pictures, exit statuses and
-# messages. It takes the CUDA driver that the environment names; run-test sets it.
+# test_examples.sh: runs the examples as a user would and checks their pictures, exit statuses and
+# messages. It uses the CUDA driver that the environment names; run-test sets it.
 #
 # GR_EXAMPLE_DATA  the folder of island.png, lake.png and the reference pictures; default: beside
 #                  this script and in ../examples
 #
-# It is an ordinary script because it tests what a shell sees. `test_examples.sh --reference FOLDER`
-# writes the reference pictures anew instead.
+# It is a shell script because it tests what a shell sees. `test_examples.sh --reference FOLDER`
+# instead rewrites the reference pictures.
 
 # Lists of options are meant to be split:
 # shellcheck disable=SC2086
@@ -38,19 +38,19 @@ for program in "$hello" \
     "$sinewave" "$heightmap" "$postprocess" "$gallery" "$publish" "$port" "$pingpong" "$particles" \
     "$twoproc" "$compare" "$make_png"; do
     if [ -z "$program" ]; then
-        echo "skipped: the examples were not built (libpng?)"
+        echo "skipped: the examples were not built (is libpng missing?)"
         exit 77
     fi
 done
 
-# Small, with few vertices: sanitizers and software OpenGL take their time.
+# Small, with few vertices: sanitizers and software OpenGL are slow.
 wave='--size 192x120 --mesh 96'
 hill='--size 192x120 --mesh 96'
-# More pixels than the picture has, so that it does not matter by which means OpenGL shrinks it.
+# More pixels than the picture has, so that the minification filter of OpenGL does not matter.
 easel='--size 192x120 --radius 5'
 thumb='--shrink 5'
 sheet='--size 192x120'
-# Enough for several turns of both images.
+# Enough to use both images several times.
 tiles='--frames 12'
 
 if [ "${1-}" = --reference ]; then
@@ -68,8 +68,8 @@ trap 'rm -rf "$work"' EXIT
 trap 'exit 99' HUP INT TERM
 cd "$work" || exit 99
 
-# like NAME LIMITS PICTURE REFERENCE: one check, that the picture is like its reference, if it has
-# one.
+# like NAME LIMITS PICTURE REFERENCE: one check that the picture is close to its reference, if there
+# is one.
 like() {
     if [ -e "$references/$4" ]; then
         check "$1" 0 "$compare" $2 "$3" "$references/$4"
@@ -81,7 +81,7 @@ like() {
 # size FILE: width and height from the PNG header.
 size() { od -An -tu1 -j16 -N8 "$1" | awk '{ print $3 * 256 + $4 "x" $7 * 256 + $8 }'; }
 
-# ---- compare_png, by which the rest is judged ----
+# ---- compare_png, which the other checks use ----
 
 for made in flat100:flat.png spot103:spot.png one-row:row.png; do
     "$make_png" "${made%:*}" "${made#*:}" || exit 99
@@ -89,7 +89,7 @@ done
 
 check same 0 "$compare" --max 0 --mean 0 --share 0 flat.png flat.png &&
     says out 'largest difference 0, mean 0.0000, 0.000 % of the pixels'
-# One of 48 x 32 pixels, 3 steps in 3 of its 4 values.
+# One of 48 x 32 pixels differs by 3 in 3 of its 4 values.
 check numbers 0 "$compare" flat.png spot.png &&
     says out 'largest difference 3, mean 0.0015, 0.065 % of the pixels differ by more than 0'
 check max_kept 0 "$compare" --max 3 flat.png spot.png
@@ -101,7 +101,7 @@ check share_exceeded 1 "$compare" --share 0.06 flat.png spot.png &&
     says out 'share of differing pixels'
 check share_tolerant 0 "$compare" --share 0 --tolerance 3 flat.png spot.png
 check other_size 1 "$compare" flat.png row.png && says out 'the sizes differ: 48x32 and 48x1'
-# Two pixels, of which one differs by 10 in one of its 4 values.
+# One of two pixels differs by 10 in one of its 4 values.
 printf 'P6 2 1 255\nabcdef' >two.ppm
 printf 'P6\n2 1\n255\nabcdep' >other.ppm
 printf 'P6 2 1 255\nabcde' >short.ppm
@@ -116,10 +116,10 @@ check compare_usage 2 "$compare" flat.png && says err Usage
 check compare_missing 2 "$compare" flat.png missing.png && says err missing.png 'No such file'
 check compare_number 2 "$compare" --max many flat.png flat.png && says err '--max takes a number'
 
-# ---- hello and its twins: each is one file, and finds its kernels in the current folder ----
+# ---- hello and its variants: each is one file, and finds its kernels in the current folder ----
 
-# Its last frame is another moment, so it is its own, drawn by two threads. Points of two OpenGLs
-# differ by a pixel here and there; the Vulkan twin's picture is that of the texture.
+# With two threads the last frame shows another moment, so it has its own reference. Points may
+# differ by a pixel between OpenGL implementations; the Vulkan variant draws the texture's picture.
 points='--mean 2.0 --tolerance 8 --share 4'
 for twin in hello hello_image hello_ring; do
     check "${twin}_without_kernels" 1 "$(built $twin)" && says err './' ': CUDA_ERROR_'
@@ -152,7 +152,7 @@ elif [ -e /dev/nvidiactl ]; then
     check says_no_software 1 grep -F 'no GPU is used' wave.txt
 fi
 check sinewave_size 0 test "$(size wave.png)" = 192x120
-# Two OpenGLs place the samples of an edge differently, so single pixels may be far apart.
+# OpenGL implementations sample edges differently, so single pixels may differ greatly.
 limits='--mean 1.0 --tolerance 8 --share 2.5'
 check sinewave_picture 0 "$compare" $limits wave.png "$references/sinewave.png"
 check sinewave_again 0 "$sinewave" $wave --output again.png
@@ -164,7 +164,7 @@ check sequence_start 0 "$compare" --max 0 wave.png film-0001.png
 check sequence_moves 1 "$compare" --share 1 film-0001.png film-0003.png
 check time 0 "$sinewave" $wave --time 0.0666667 -o later.png
 check sequence_time 0 "$compare" $limits later.png film-0003.png
-# The limits tell one wave from another.
+# The limits are narrow enough to distinguish two waves.
 check limits_tell 1 "$compare" $limits later.png "$references/sinewave.png"
 check no_suffix 0 "$sinewave" $wave --frames 1 -o plain &&
     check no_suffix_name 0 test -s plain-0001.png
@@ -207,17 +207,17 @@ check postprocess 0 "$postprocess" $easel coloured.png soft.png &&
 check postprocess_size 0 test "$(size soft.png)" = 192x120
 check postprocess_picture 0 "$compare" $limits soft.png "$references/postprocess.png"
 check sobel 0 "$postprocess" $easel --filter sobel coloured.png edges.png && says out sobel
-# An edge is a pixel wide, and where two OpenGLs do not agree on it the filter says so.
+# An edge is a pixel wide; where OpenGL implementations differ on it, the filter amplifies that.
 sobel_limits='--mean 2.0 --tolerance 24 --share 5'
 check sobel_picture 0 "$compare" $sobel_limits edges.png "$references/sobel.png"
 check sobel_limits_tell 1 "$compare" $sobel_limits soft.png "$references/sobel.png"
 check postprocess_again 0 "$postprocess" $easel coloured.png again.png
 check postprocess_steady 0 "$compare" --max 0 soft.png again.png
-# What is left of the split was drawn by OpenGL alone, whatever the filter is.
+# OpenGL alone draws the part left of the split, whatever the filter is.
 check drawn 0 "$postprocess" $easel --split 100 coloured.png drawn.png
 check drawn_sobel 0 "$postprocess" $easel --split 100 -f sobel coloured.png again.png
 check drawn_same 0 "$compare" --max 0 drawn.png again.png
-# A blur over no pixel passes each byte through CUDA as it is.
+# A blur with radius 0 passes each byte through CUDA unchanged.
 check radius_none 0 "$postprocess" $easel --radius 0 --split 0 coloured.png again.png
 check radius_none_same 0 "$compare" --max 0 drawn.png again.png
 check radius_one 0 "$postprocess" $easel --radius 1 --split 0 coloured.png slight.png
@@ -225,7 +225,7 @@ check radius_one_seen 1 "$compare" --share 1 drawn.png slight.png
 check radius_one_slight 0 "$compare" --mean 2.5 drawn.png slight.png
 check radius_most 0 "$postprocess" $easel --radius 64 --split 0 coloured.png strong.png
 check radius_most_seen 1 "$compare" --mean 5 drawn.png strong.png
-# The filter begins at the split: it changes half of the pixels at most, but for the line between.
+# The filter begins at the split: it changes at most half of the pixels, plus the dividing line.
 check split_half 0 "$compare" --share 53 drawn.png soft.png
 check all_filtered 0 "$postprocess" $easel --split 0 -f sobel coloured.png again.png
 check all_filtered_seen 1 "$compare" --share 53 drawn.png again.png
@@ -251,7 +251,7 @@ check lake 0 "$postprocess" "$lake" lake.png && says out 480x320 'lake.png, 1280
 
 check gallery 0 "$gallery" $thumb -o gallery.png &&
     says out CUDA OpenGL 'cube map' '9 levels' 'renderbuffer' "$(pwd -P)/gallery.png, 256x144"
-# Nothing is stretched or rotated, so the same picture is the same but for the last bit of a sine.
+# Nothing is stretched or rotated, so the pictures differ only by the last bit of a sine.
 check gallery_picture 0 "$compare" --max 6 --mean 0.5 gallery.png "$references/gallery.png"
 check gallery_whole 0 "$gallery" --output whole.png && says out 'whole.png, 1280x720'
 check gallery_again 0 "$gallery" --shrink 1 -o again.png
@@ -265,7 +265,7 @@ check publish 0 "$publish" $panel -o panel.png &&
 check publish_size 0 test "$(size panel.png)" = 192x120
 check publish_again 0 "$publish" $panel -o again.png
 check publish_steady 0 "$compare" --max 0 panel.png again.png
-# A tensor of another size shows the same, and another moment does not.
+# A tensor of another size shows the same picture; another moment shows a different one.
 check publish_large 0 "$publish" --size 192x120 --tensor 384x252 -o large.png
 check publish_same 0 "$compare" --mean 4 panel.png large.png
 check publish_later 0 "$publish" $panel --time 20 -o later.png
@@ -286,8 +286,8 @@ check port_time 0 "$compare" $limits later.png port-0003.png
 
 # ---- port and pingpong on Vulkan ----
 
-# vulkan OPTION: whether Vulkan can be opened; else $missing says why not. Anything else that fails
-# does so in the checks below.
+# vulkan OPTION: whether Vulkan can be opened; if not, $missing is the reason. Other failures show
+# in the checks below.
 vulkan() {
     ASAN_OPTIONS="${ASAN_OPTIONS-}:detect_leaks=0" \
         "$port" --backend vk $1 --size 16x16 -o probe.png >out 2>err && return
@@ -300,12 +300,12 @@ if ! vulkan --validate; then
     validate=
 fi
 
-# Both draw the same bytes where one software draws for both. A GPU's two drivers have two
-# compilers, which may round the last bit of a colour differently.
+# OpenGL and Vulkan draw the same bytes if one software renderer draws both. On a GPU their shader
+# compilers may round the last bit of a colour differently.
 same='--max 0'
 if [ "${GR_CUDA_DRIVER-}" != soft ]; then same='--max 2 --share 1'; fi
 
-# Three kinds of queue do the same, and each frame is checked by the program itself.
+# Three kinds of queue draw the same, and the program itself checks each frame.
 pingpong_on() {
     check "pingpong_$1" 0 "$pingpong" $validate --queue "$1" $tiles -o "$1.png" &&
         says out CUDA 'queue ' 'frames   12' \
@@ -314,8 +314,8 @@ pingpong_on() {
 }
 
 if vulkan ''; then
-    # Mesa's Vulkan is unloaded with its last instance, and what it keeps till then looks lost to
-    # the leak check, which can no longer tell whose it was.
+    # Mesa's Vulkan is unloaded with its last instance. The leak check reports the memory it still
+    # holds then, and cannot suppress it because the library is gone.
     asan=${ASAN_OPTIONS-}
     export ASAN_OPTIONS="$asan:detect_leaks=0"
     check port_vk 0 "$port" --backend vk $validate $sheet -o vulkan.png &&
@@ -335,7 +335,7 @@ if vulkan ''; then
         pingpong_on $queue
         check "pingpong_same_$queue" 0 "$compare" --max 0 graphics.png $queue.png
     done
-    # More frames than tiles, so that tiles are used again, and fewer than images.
+    # More frames than tiles, so that tiles are reused, and fewer than images.
     check pingpong_many 0 "$pingpong" $validate --frames 60 -o many.png &&
         says out '58 frames went to Vulkan and back, 0 texels' '0 of 48 tiles wrong'
     check pingpong_one 0 "$pingpong" $validate --frames 1 -o one.png &&
@@ -358,7 +358,7 @@ check particles 0 "$particles" $sparks --frames 6 -o sparks &&
     says out CUDA OpenGL "$(pwd -P)/sparks/particles-0006.png, 96x64"
 check particles_names 0 test "$(echo sparks/* | wc -w)" = 6
 check particles_move 1 "$compare" --share 5 sparks/particles-0001.png sparks/particles-0006.png
-# A frame that is overtaken, or drawn twice, leaves other trails in all that follow.
+# A skipped or repeated frame changes the trails in all later frames.
 check particles_in_order 0 "$particles" $sparks --frames 6 --in-order -o order
 for buffers in 1 3 64; do
     check "particles_$buffers" 0 "$particles" $sparks --frames 6 --in-flight $buffers -o ring
@@ -461,8 +461,7 @@ if [ -c /dev/full ]; then
     check disk_full 1 "$sinewave" $wave -o /dev/full && says err 'No space left'
     check device_stays 0 test -c /dev/full
 fi
-# A file that can't be finished doesn't stay half there. The limit leaves room for what drivers
-# write.
+# No partial file remains if writing fails. The size limit leaves room for the files of drivers.
 if [ "${GR_CUDA_DRIVER-}" = soft ]; then
     check file_limit 1 sh -c 'trap "" XFSZ; ulimit -f 400; exec "$@"' sh \
         "$sinewave" --size 1600x900 --mesh 2 -o limit.png && says err 'limit.png cannot be written'

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# test_farm.sh: examples/farm by one rank and by several, with ranks that are slow, killed or fail.
-# It takes the CUDA driver that the environment names; run-test sets it.
+# test_farm.sh: runs examples/farm with one rank and with several, including slow, killed and
+# failing ranks. It uses the CUDA driver that the environment names; run-test sets it.
 #
-# GR_TEST_FAULTS  if set, a kernel fails on a GPU, too, whose OpenGL may be of no use from then on
+# GR_TEST_FAULTS  if set, a kernel also fails on a GPU, whose OpenGL may be unusable afterwards
 
 # Lists of options are meant to be split:
 # shellcheck disable=SC2086
@@ -25,8 +25,8 @@ if ! "$farm" --version >/dev/null 2>&1; then
         "builds it anew"
 fi
 
-# Of Open MPI: as root too, on this machine alone, with more ranks than processors, and without what
-# containers forbid.
+# For Open MPI: allow root and more ranks than CPUs, stay on this machine, and avoid what containers
+# forbid.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_plm=isolated
 export OMPI_MCA_btl_vader_single_copy_mechanism=none
 oversubscribe=
@@ -35,7 +35,7 @@ case $(mpirun --version 2>&1) in
 esac
 mpirun() { timeout -k 5 120 mpirun $oversubscribe "$@"; }
 
-# MPI keeps memory until the process ends.
+# MPI holds memory until the process ends.
 export ASAN_OPTIONS="${ASAN_OPTIONS-}:detect_leaks=0"
 
 work=$(mktemp -d) || exit 99
@@ -43,7 +43,7 @@ trap 'rm -rf "$work"' EXIT
 trap 'exit 99' HUP INT TERM
 cd "$work" || exit 99
 
-# frames_of RANK: how many it did, by what was printed; 0 if nothing was.
+# frames_of RANK: the number of its frames according to the output; 0 if it printed none.
 frames_of() {
     frames=$(sed -n "s/^rank $1 *\([0-9]*\) frames in .*/\1/p" out)
     echo "${frames:-0}"
@@ -73,18 +73,18 @@ check no_files 0 mpirun -n 3 "$farm" $small --frames 40 --in-flight 64 --chunk 7
 begin no_files_sum
 if [ "$(sum)" != "$one" ]; then fail "checksum $(sum) instead of $one"; fi
 check no_files_none 1 test -e no
-# A picture that is another one has another sum.
+# Different pictures have a different checksum.
 check other 0 "$farm" $small --frames 40 --first 2 --no-files
 begin other_sum
 if [ "$(sum)" = "$one" ]; then fail "the checksum of frames 1 to 40"; fi
 
-# ---- What is there is not done again ----
+# ---- Existing pictures are not drawn again ----
 
 check nothing_left 0 mpirun -n 2 "$farm" $small --frames 40 --out two &&
     says out 'All 40 frames already exist in two'
 rm two/00000/frame-00000017.png
 : >two/00000/frame-00000005.png
-# Catches: pictures that were cut off, or whose end was never written, counted as done.
+# Catches: truncated pictures, and those whose end was never written, counted as done.
 whole=$(wc -c <one/00000/frame-00000006.png)
 head -c $((whole / 2)) one/00000/frame-00000006.png >two/00000/frame-00000006.png
 head -c $((whole / 2)) one/00000/frame-00000006.png >two/00000/frame-00000007.png
@@ -98,16 +98,16 @@ check seven_left 0 mpirun -n 2 "$farm" $small --frames 41 --out two &&
 check notes_stay 0 rm two/00000/notes.txt
 rm two/00000/frame-00000041.png
 check seven_same 0 diff -r one two
-# Over the border of a folder, and frames that are not in the first one.
+# Frames on both sides of a folder boundary, and none in the first folder.
 check border 0 mpirun -n 2 "$farm" $small --first 998 --frames 4 --out far
 check border_folders 0 test "$(echo far/*/*)" = "far/00000/frame-00000998.png \
 far/00000/frame-00000999.png far/00001/frame-00001000.png far/00001/frame-00001001.png"
 check border_left 0 mpirun -n 2 "$farm" $small --first 997 --frames 5 --out far &&
     says out '4 exist'
 
-# ---- A file has its name only when it is whole ----
+# ---- A file gets its name only when it is complete ----
 
-# Large ones, so that each is long on its way: whoever looks meanwhile sees none without its end.
+# Large pictures, which take long to write: no incomplete one may be visible meanwhile.
 begin whole
 half=
 "$farm" --size 2048x1536 --mesh 8 --work 1 --frames 6 --writers 1 --out large >out 2>err &
@@ -119,11 +119,11 @@ while kill -0 $job 2>/dev/null; do
         fi
     done
 done
-if [ -n "$half" ]; then fail "$half was not whole"; fi
+if [ -n "$half" ]; then fail "$half was incomplete"; fi
 if ! wait $job; then fail "the job failed"; fi
 check whole_all 0 test "$(pictures large)" = 6
 
-# ---- A rank that is slow does less ----
+# ---- A slow rank draws fewer frames ----
 
 tiny='--size 32x24 --mesh 8 --work 1'
 check slow 0 mpirun -n 2 "$farm" $tiny --frames 40 --in-flight 1 --slow 1 --no-files &&
@@ -131,7 +131,7 @@ check slow 0 mpirun -n 2 "$farm" $tiny --frames 40 --in-flight 1 --slow 1 --no-f
 begin slow_shares
 if [ "$(frames_of 1)" -ge "$(frames_of 0)" ]; then fail "the slow rank did as many"; fi
 
-# ---- A rank that is killed ends the job, and the next job does the rest ----
+# ---- A killed rank ends the job, and the next job draws the remaining frames ----
 
 begin killed
 mpirun -n 2 "$farm" $small --frames 40 --in-flight 1 --slow 2 --out killed >out 2>err &
@@ -155,20 +155,20 @@ half=
 for picture in killed/00000/frame-*.png; do
     if ! cmp "$picture" "one${picture#killed}" >err 2>&1; then half=$picture; fi
 done
-if [ -n "$half" ]; then fail "$half is not whole"; fi
+if [ -n "$half" ]; then fail "$half is incomplete"; fi
 check restarted 0 mpirun -n 2 "$farm" $small --frames 40 --out killed &&
     says out "$done_before exist" "$((40 - done_before)) frames in "
 check restarted_same 0 diff -r one killed
 
-# ---- A rank that fails ends the job ----
+# ---- A failing rank ends the job ----
 
 mkdir -p taken/00000/frame-00000003.png
 check write_fails bad mpirun -n 2 "$farm" $small --frames 12 --out taken &&
     says err 'frame-00000003.png cannot be written' 'ends the job'
 check write_fails_no_half 0 test -z "$(find taken -name '.frame-00000003*')"
-# Catches: a rank that waited for good for a picture whose kernel had failed. Alone, so that nothing
-# but itself ends it. Only where CUDA and OpenGL share semaphores, on a GPU, is there such a wait:
-# the software driver's kernels end the process themselves, and so it did before.
+# Catches: a rank waited forever for a picture whose kernel had failed. It runs alone, so that no
+# other rank ends it. Such a wait exists only on a GPU, where CUDA and OpenGL share semaphores; with
+# the software driver a failing kernel ends the process.
 broken='--size 32x24 --mesh 8 --work 50000 --in-flight 1 --no-files'
 if [ "${GR_CUDA_DRIVER-}" != soft ] && [ -z "${GR_TEST_FAULTS-}" ]; then
     skip kernel_fails "after a kernel that failed NVIDIA's driver 580 draws nothing in some" \
@@ -194,7 +194,7 @@ check nowhere bad mpirun -n 2 "$farm" $small --out nowhere/new &&
 
 # ---- Two jobs ----
 
-# One that takes a minute if nobody ends it has frames 1 to 300.
+# The first job has frames 1 to 300, and takes a minute unless it is ended.
 begin two_jobs
 "$farm" $tiny --frames 300 --in-flight 1 --slow 0 --out jobs >out 2>err &
 job=$!
@@ -205,13 +205,13 @@ while [ ! -e jobs/00000/frame-00000001.png ] && kill -0 $job 2>/dev/null; do
     sleep 0.1
 done
 if ! [ -e jobs/00000/frame-00000001.png ]; then fail "the first job did not begin"; fi
-# Catches: jobs whose first frames differ did the same ones, and removed what the other wrote.
+# Catches: jobs with different first frames drew the same ones, and removed each other's files.
 for frames in '1 --frames 300' '290 --frames 20' '300 --frames 1'; do
     check "two_jobs_from_${frames%% *}" 1 "$farm" $tiny --first $frames --out jobs &&
         says err 'Another farm is working in jobs'
 done
 check two_jobs_others 0 "$farm" $tiny --first 301 --frames 4 --out jobs
-# Catches: the lock was removed, so that a third job could lock a file that a fourth did not see.
+# Catches: the lock file was removed, so that two later jobs could lock different files.
 begin two_jobs_one_lock
 lock=$(ls -i jobs/.farm.lock)
 if [ -z "$lock" ]; then fail "there is no lock"; fi
@@ -223,8 +223,8 @@ if [ "$(ls -i jobs/.farm.lock)" != "$lock" ]; then fail "the lock is another fil
 
 # ---- Devices ----
 
-# The software driver has one device that draws, however many it has; of GPUs each rank takes the
-# one of its number, and what is left begins again.
+# Only one device of the software driver renders, however many it has. With GPUs, each rank uses the
+# one with its number, modulo their count.
 check devices 0 mpirun -n 3 env GR_SOFT_DEVICES=2 "$farm" $small --frames 40 --no-files
 begin devices_named
 named=$(sed -n 's/^rank .*, device \([0-9]*\): .*/\1/p' out | paste -s -d' ' -)
@@ -235,17 +235,17 @@ esac
 begin devices_sum
 if [ "$(sum)" != "$one" ]; then fail "checksum $(sum) instead of $one"; fi
 
-# ---- Processors ----
+# ---- CPUs ----
 
 if [ -n "$oversubscribe" ] && [ "$(nproc)" -gt 1 ]; then
     check bound 0 mpirun --bind-to core -n 1 "$farm" $tiny --frames 2 --no-files &&
         says out 'rank 0 may use 1 of' '--bind-to none'
     check unbound 0 mpirun --bind-to none -n 1 "$farm" $tiny --frames 2 --writers 2 --no-files
     begin unbound_says
-    if grep -q bind-to out; then fail "complains"; fi
+    if grep -q bind-to out; then fail "prints a warning about bind-to"; fi
 else
     begin bound
-    echo 'skipped: bound: one processor, or an mpirun that is not of Open MPI'
+    echo 'skipped: bound: there is only one CPU, or mpirun is not from Open MPI'
 fi
 
 # ---- Usage ----

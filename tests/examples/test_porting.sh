@@ -1,14 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# test_porting.sh: each step of examples/porting is built by its own Makefile, runs, and draws the
-# picture of the first one. It takes the CUDA driver that the environment names; run-test sets it.
+# test_porting.sh: builds each step of examples/porting by its own Makefile, runs it, and checks
+# that it draws the same picture as the first one. It uses the CUDA driver that the environment
+# names; run-test sets it.
 #
-# GR_TOOLS     the folder of grinterop-nvcc and of the libraries; default: the build folder, where
-#              this is run
+# GR_TOOLS     the folder of grinterop-nvcc and of the libraries; default: the build folder, the
+#              current one
 #
-# `test_porting.sh --pictures` writes what the documents show anew, by the first step and by all:
-# examples/porting/1-unchanged/expected.png and docs/pictures/porting.png.
+# `test_porting.sh --pictures` rewrites the pictures in the documents, from the first step and from
+# all steps: examples/porting/1-unchanged/expected.png and docs/pictures/porting.png.
 
 suite=porting
 # shellcheck source=tests/support/cases.sh
@@ -47,7 +48,7 @@ cp -R "$source/examples/porting" "$work/porting" || exit 99
 chmod -R u+w "$work/porting"
 cd "$work" || exit 99
 
-# ---- What is found where grinterop is installed ----
+# ---- What a grinterop installation provides ----
 
 # shellcheck source=softcuda/tests/nvcc/built_nvcc.sh
 . "$source/softcuda/tests/nvcc/built_nvcc.sh"
@@ -69,11 +70,11 @@ PATH=$work/bin:$PATH
 PKG_CONFIG_PATH=$work/pkgconfig${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}
 LD_LIBRARY_PATH=$tools/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export PATH PKG_CONFIG_PATH LD_LIBRARY_PATH
-# What Mesa keeps until the process ends is not ours.
+# Mesa holds memory until the process ends.
 export ASAN_OPTIONS="${ASAN_OPTIONS-}:detect_leaks=0"
-# Where the window is Mesa's and CUDA a GPU's.
+# For windows drawn by Mesa while CUDA uses a GPU.
 if [ -z "$soft" ]; then export GR_COMPAT=any; fi
-# Of the make that runs this.
+# Settings of the make that runs this script.
 unset MAKEFLAGS MFLAGS MAKELEVEL DISPLAY WAYLAND_DISPLAY
 
 # shellcheck source=tests/examples/porting_vulkan.sh
@@ -81,9 +82,9 @@ unset MAKEFLAGS MFLAGS MAKELEVEL DISPLAY WAYLAND_DISPLAY
 
 # ---- The steps ----
 
-# like_first PICTURE: it is the first step's, as that was drawn here by the same software, and as it
-# was recorded. Two OpenGLs place the samples of an edge differently, so that single pixels may be
-# far apart.
+# like_first PICTURE: checks that it equals the first step's picture, drawn here by the same
+# software, and is close to the recorded one. OpenGL implementations sample edges differently, so
+# single pixels may differ greatly.
 like_first() {
     drawn=$work/porting/1-unchanged/picture.ppm
     if [ -n "$soft" ] && [ -e "$drawn" ]; then
@@ -92,10 +93,10 @@ like_first() {
     "$compare" --mean 0.5 --tolerance 8 --share 1 "$1" "$work/porting/1-unchanged/expected.png"
 }
 
-# A step of Vulkan needs no window for its frames; vulkan_step looks at its window.
+# A Vulkan step draws its frames without a window; vulkan_step checks its window.
 has_window() { grep -q '^PACKAGES = .*glfw3.*epoxy' Makefile; }
 
-# missing: what this step needs and the machine has not, or nothing.
+# missing: prints what this step needs and the machine lacks, or nothing.
 missing() {
     # shellcheck disable=SC2013 # words are wanted
     for package in $(sed -n 's/^PACKAGES = //p' Makefile); do
@@ -118,20 +119,20 @@ missing() {
     fi
 }
 
-# in_window COMMAND...: on a screen, if the step has a window.
+# in_window COMMAND...: runs it on a screen if the step has a window.
 in_window() {
     if has_window; then set -- xvfb-run -a -s '-screen 0 1280x1024x24' "$@"; fi
     "$@"
 }
 
-# draw FRAMES PICTURE: as the step's documents say.
+# draw FRAMES PICTURE: runs the step as its documents describe.
 draw() { in_window ./ripples --frames "$1" --picture "$2"; }
 
 steps=
 for folder in porting/[1-9]-*; do
     step=${folder#porting/}
     cd "$work/$folder" || exit 99
-    # What was built by hand in the source folder came along.
+    # The copy may contain files built by hand in the source folder.
     check "clean_$step" 0 make clean
     lacks=$(missing | head -n 1)
     if [ -n "$lacks" ]; then
@@ -149,10 +150,10 @@ for folder in porting/[1-9]-*; do
         check "draw_$step" 0 draw 24 picture.ppm || continue
     fi
     check "picture_$step" 0 like_first picture.ppm && steps="$steps $step"
-    # The limits tell a picture from the next one.
+    # The limits are narrow enough to distinguish successive frames.
     check "moves_$step" 0 draw 25 next.ppm && check "limits_$step" 1 like_first next.ppm
     if has_vulkan; then vulkan_step "$step"; fi
-    # The same source is nvcc's.
+    # nvcc must compile the same source.
     if [ -n "$soft" ] && [ -n "$nvcc" ] && [ ! -x ci ]; then
         rm -rf ../nvcc
         cp -R . ../nvcc
@@ -160,15 +161,16 @@ for folder in porting/[1-9]-*; do
     fi
 done
 
-# ---- What can go wrong, as the steps' texts quote it ----
+# ---- Errors that the steps' texts quote ----
 
-# told STEP TEXT: the step's README has this, however its lines are broken.
+# told STEP TEXT: checks that the step's README contains this, regardless of line breaks.
 told() {
     tr '\n' ' ' <"$work/porting/$1/README.md" | tr -s ' ' >told
     grep -qF -- "$2" told || fail "$1/README.md does not say \"$2\""
 }
 
-# wrong NAME STEP TEXT COMMAND...: the command fails with a text, which README quotes.
+# wrong NAME STEP TEXT COMMAND...: checks that the command fails with this text, which README
+# quotes.
 wrong() {
     wrong=$3
     told=$2
@@ -178,7 +180,7 @@ wrong() {
     check "$named" 1 "$@" && says err "$wrong" && told "$told" "$wrong"
 }
 
-# mistake NAME EXPRESSION TEXT: the third step after that change by sed.
+# mistake NAME EXPRESSION TEXT: the same for the third step, changed by a sed expression.
 mistake() {
     cd "$work/porting/3-own-calls" || exit 99
     cp ripples.cu kept.cu
@@ -212,14 +214,14 @@ else
     case $steps in *5-vulkan*) vulkan_mistakes ;; esac
 fi
 
-# ---- The pictures of the documents ----
+# ---- The pictures in the documents ----
 
 cd "$work/porting" || exit 99
 if [ "${1-}" = --pictures ]; then
     small='-strip -define png:compression-level=9 -define png:compression-filter=5'
     # shellcheck disable=SC2086 # lists of options
     convert 1-unchanged/picture.ppm $small "$source/examples/porting/1-unchanged/expected.png"
-    # The pool, without what is dark above and below.
+    # The pool, without the dark areas above and below.
     # shellcheck disable=SC2046,SC2086
     montage $(printf '%s/picture.ppm ' $steps) -crop 512x288+0+118 +repage -tile 3x \
         -geometry 256x144+2+2 $small "PNG24:$source/docs/pictures/porting.png"

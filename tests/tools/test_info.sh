@@ -1,12 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# test_info.sh: runs grinterop-info as it is and in bad surroundings that are made: no driver,
-# drivers that do not start, crash or hang, no driver of EGL's or Vulkan's, device nodes that are
-# closed, containers without OpenGL. It takes the CUDA driver that the environment names; run-test
-# sets it.
+# test_info.sh: runs grinterop-info on this machine and in simulated faulty environments: no driver,
+# drivers that do not start, crash or hang, no EGL or Vulkan driver, inaccessible device nodes,
+# containers without OpenGL. It uses the CUDA driver that the environment names; run-test sets it.
 #
-# GR_TOOLS  the folder of the program; default: the build folder, where this is run
+# GR_TOOLS  the folder of the program; default: the build folder, the current one
 
 suite=info
 # shellcheck source=tests/support/cases.sh
@@ -28,11 +27,11 @@ trap 'exit 99' HUP INT TERM
 cd "$work" || exit 99
 export GR_CUDA_DRIVER="${GR_CUDA_DRIVER:-soft}"
 behind=$GR_CUDA_DRIVER
-# What would be said of the machine that the tests run on.
+# They would change the findings about the test machine.
 unset NVIDIA_DRIVER_CAPABILITIES NVIDIA_VISIBLE_DEVICES DISPLAY
 export LC_ALL=C
 
-# tells TEXT...: the output has each text, whatever lines it was broken into.
+# tells TEXT...: checks that the output contains each text, regardless of line breaks.
 tells() {
     tr -s ' \n' '  ' <out >flat
     for text in "$@"; do
@@ -43,7 +42,7 @@ tells() {
     done
 }
 
-# is OK ID...: the findings are there, and so marked: true, false or null.
+# is OK ID...: checks that the findings are present and marked OK: true, false or null.
 is() {
     ok=$1
     shift
@@ -64,14 +63,14 @@ check operand 2 "$info" everything
 check no_limit 2 "$info" --limit 0
 check no_finder 2 "$info" --find everything
 
-# The manual's page, which the build writes by --man, has what --help has, and is good roff.
+# The manual page, which the build creates by --man, has the contents of --help and is valid roff.
 check man 0 "$info" --man && tells '.TH GRINTEROP\-INFO 1' '.SH "EXIT STATUS"'
 cp out page.1
 "$info" --help | grep -o -e '--[a-z][a-z]*' | sed 's/-/\\-/g' | while read -r option; do
     grep -F -e "$option" page.1 >/dev/null || echo "$option"
 done >missing
 if [ -s missing ]; then fail "the page lacks" "$(cat missing)"; fi
-# groff_warns PAGE: whether it has words about it.
+# groff_warns PAGE: whether groff prints warnings about the page.
 groff_warns() { groff -man -ww -z "$1" 2>&1 | grep .; }
 if ! command -v groff >/dev/null || ! echo '.TH X 1' | groff -man -z 2>/dev/null; then
     skip man_warnings "there is no groff with the macros of man"
@@ -92,19 +91,19 @@ check json 0 "$info" --json && is true cuda/device/0 opengl/0 opengl/0/copy
 if grep -F '"id": "vulkan/0", "ok": true' out >/dev/null; then vulkan=0; else vulkan=1; fi
 cp out report.json
 
-# What a value has does not end the list, and comes out as JSON: an "end", a quote, a backslash, a
-# character of four bytes, and bytes that are none.
+# Special values do not end the list, and the report stays valid JSON: an "end", a quote, a
+# backslash, a four-byte character, and invalid UTF-8.
 odd=$(printf 'a "\\\360\237\246\206\355\240\200 legend')
 check odd_values 0 env VK_LOADER_LAYERS_ENABLE="$odd" "$info" --json && tells "ENABLE=a \\\"\\\\" \
     'version/grinterop"'
 cp out odd.json
-# Some parents leave it ignored.
+# Some parent processes ignore SIGCHLD, and children inherit that.
 deaf() { (trap '' CHLD && exec "$@"); }
 check no_sigchld 0 deaf "$info" --json && is true cuda/device/0
 into_full() { "$@" >/dev/full; }
 if [ -w /dev/full ]; then check full 1 into_full "$info" --json; fi
 
-# The schema by Python, wholly where it has jsonschema.
+# Python checks the schema; completely only if jsonschema is installed.
 cat >validate.py <<'END'
 import json, sys
 report, schema = (json.load(open(path, encoding='utf-8')) for path in sys.argv[1:])
@@ -141,20 +140,20 @@ fi
 valid schema report.json
 valid odd_schema odd.json
 
-# LC_ALL=C has no check marks; where there is a locale that has, they are drawn.
+# With LC_ALL=C there are no check marks; a UTF-8 locale, if installed, prints them.
 if [ "$(LC_ALL=C.UTF-8 locale charmap 2>/dev/null)" = UTF-8 ]; then
     check marks 0 env LC_ALL=C.UTF-8 "$info" && tells "✓ CUDA device 0:"
 else
     skip marks "there is no locale C.UTF-8"
 fi
 
-# A finder may say too much: of 13000 device nodes more than the report has room for.
+# A finder may print too much: 13000 device nodes exceed the capacity of the report.
 mkdir -p crowd/dev/dri
 (cd crowd/dev/dri && seq -f "renderD%012.0f" 13000 | xargs touch)
 check too_much 0 "$info" --root "$work/crowd" --json &&
     is false surroundings && tells "More than 1024 KiB were found"
 
-# ---- CUDA's driver ----
+# ---- The CUDA driver ----
 
 undriven() { GR_CUDA_DRIVER=/nonexistent/libcuda.so.1 "$info" "$@"; }
 check no_driver 1 undriven && tells "nothing works here, since no CUDA driver starts" \
@@ -169,7 +168,7 @@ if [ "$behind" = soft ]; then
         GR_CUDA_DRIVER=libcuda.so.1 "$info"
 fi
 
-# broken FUNCTION=CODE ARGUMENT...: the report on a driver whose function fails first of all.
+# broken FUNCTION=CODE ARGUMENT...: the report on a driver in which this function fails.
 broken() {
     first=$1
     shift
@@ -190,7 +189,7 @@ else
     check init_crashes 1 broken cuInit=crash && tells "A driver crashed" Vulkan
     check init_hangs 1 broken cuInit=hang --limit 1 && tells "no answer within 1 s" Vulkan
     check count_crashes 1 broken cuDeviceGetCount=crash && tells "A driver crashed"
-    # A libcuda.so.1 that crashes is not loaded again for EGL and Vulkan, which answer.
+    # A crashing libcuda.so.1 is not loaded again for EGL and Vulkan, whose findings are complete.
     if [ "$behind" = soft ]; then
         mkdir libcuda
         ln -s "$failing" libcuda/libcuda.so.1
@@ -200,7 +199,7 @@ else
             is false cuda && is null egl/device/0
         if [ "$(grep -c 'A driver crashed' out)" != 1 ]; then fail "crashes more than once"; fi
     fi
-    # The rest goes on: Vulkan does not need OpenGL's finder.
+    # The other finders continue: Vulkan does not need the OpenGL finder.
     check register_crashes $vulkan broken cuGraphicsGLRegisterBuffer=crash --json &&
         is true opengl/0 && is false opengl:0
     check register_hangs $vulkan broken cuGraphicsGLRegisterBuffer=hang --limit 5 --json &&
@@ -223,14 +222,14 @@ if [ $vulkan = 0 ]; then
 else
     skip probe_vulkan "there is no Vulkan on CUDA device 0"
 fi
-# The kernels are PTX, which a GPU's driver compiles.
+# The kernels are PTX, which only a GPU driver compiles.
 if [ "$behind" = soft ]; then tells '"kernel": "no"'; else tells '"kernel": "yes"'; fi
 cp out probed.json
 valid probe_schema probed.json
 check probe_nothing 1 undriven --probe
 check probe_unknown 0 "$info" --find probe/nothing/0/buffer
 if grep '^finding' out >/dev/null; then fail "probes what there is not"; fi
-# By name, since it is not asked beside itself.
+# Named explicitly, since it is not probed a second time when it is the driver in use.
 check probe_software 0 env GR_CUDA_DRIVER=soft "$info" --find probe/software/opengl/0/buffer/interop
 if [ "$behind" = soft ]; then
     if ! grep '^finding.+.*probe/software/opengl/0/buffer/interop' out >/dev/null; then
@@ -245,7 +244,7 @@ if [ "$behind" = soft ]; then
 fi
 
 if [ -e "$failing" ]; then
-    # What copies or is imported does not need the call that crashes or hangs.
+    # Copies and imports do not need the call that crashes or hangs.
     check probe_crashes 3 broken cuGraphicsMapResources=crash --probe --json &&
         is false probe/opengl/0/buffer/interop probe/opengl/0/image/interop &&
         is true probe/opengl/0/buffer/copy probe/opengl/0/image/copy &&
@@ -257,10 +256,10 @@ if [ -e "$failing" ]; then
     check probe_map_fails 3 broken cuGraphicsMapResources=999 --probe --json &&
         is false probe/opengl/0/buffer/interop && is true probe/opengl/0/buffer/copy &&
         tells '"code": "CUDA_ERROR_UNKNOWN"'
-    # The finder before it crashes too, and all ways are tried nevertheless.
+    # The preceding finder crashes too, but all transports are still probed.
     check probe_all_the_same 3 broken cuGraphicsGLRegisterImage=crash --probe --json &&
         is false probe/opengl/0/image/interop && is true probe/opengl/0/buffer/interop
-    # A copy that is not made, although the driver says so.
+    # The driver reports a copy that it has not made.
     check probe_bytes 3 broken cuMemcpyHtoDAsync=0 --probe --json &&
         is false probe/opengl/0/buffer/interop &&
         tells "OpenGL read other bytes than CUDA wrote" "of 1048576 are wrong"
@@ -269,7 +268,7 @@ fi
 
 # ---- Figures ----
 
-# figure KEY ID: the finding has a number above 0 by that key.
+# figure KEY ID: checks that the value of this key in the finding is above 0.
 figure() {
     if ! awk -v key="\"$1\": " -v id="\"id\": \"$2\"," 'index($0, id) { there = 1 }
         there && at = index($0, key) { value = substr($0, at + length(key) + 1) + 0; exit }
@@ -293,12 +292,12 @@ if [ -e "$failing" ]; then
         is false bench/map && is null bench/ring
 fi
 
-# ---- EGL's and Vulkan's drivers ----
+# ---- EGL and Vulkan drivers ----
 
 mkdir empty
 echo '{"ICD": {"library_path": "libEGL_nowhere.so.0"}}' >nowhere.json
 gl="$info --json"
-# NVIDIA's Vulkan finds no driver either where EGL finds none.
+# Without an EGL driver, NVIDIA's Vulkan finds no driver either.
 alone=$vulkan
 if grep -F '"software": "no"' report.json >/dev/null; then alone=1; fi
 # shellcheck disable=SC2086 # a command with its option
@@ -317,7 +316,7 @@ if grep -F '"software": "no"' report.json >/dev/null; then alone=1; fi
         tells "no way between graphics and CUDA works here"
 }
 
-# ---- OpenGL on the processor, and two GPUs ----
+# ---- OpenGL on the CPU, and two GPUs ----
 
 software=$(awk '/"id": "egl\/device\// { split($0, part, "\""); id = part[4] }
     id && /"software": "yes"/ { sub(/.*\//, "", id); print id; exit } /"facts"/ { id = "" }' \
@@ -327,7 +326,7 @@ if [ -z "$software" ]; then
 else
     check processor 0 "$info" --find "renderer:$software" && grep 'copy' out >lines &&
         mv lines out && tells "renderer/$software/copy"
-    if ! grep '^finding.+' out >/dev/null; then fail "OpenGL on the processor is not copied"; fi
+    if ! grep '^finding.+' out >/dev/null; then fail "OpenGL on the CPU does not use copy"; fi
 fi
 if [ "$behind" = soft ]; then export GR_SOFT_DEVICES=2; fi
 if [ "$behind" != soft ] && ! grep -F '"cuda/device/1"' report.json >/dev/null; then
@@ -345,7 +344,7 @@ if [ "$behind" = soft ] && [ -e "$failing" ]; then
 fi
 unset GR_SOFT_DEVICES
 
-# ---- OpenGL of windows ----
+# ---- OpenGL in a window ----
 
 if grep -F '"id": "glx' report.json >/dev/null; then fail "asks a display that is not named"; fi
 check no_display 0 env DISPLAY=:7654 "$info" --json && is null glx && is true opengl/0 &&
@@ -353,7 +352,7 @@ check no_display 0 env DISPLAY=:7654 "$info" --json && is null glx && is true op
 if ! xvfb-run -a true 2>/dev/null; then
     skip display "xvfb-run starts no X server"
 else
-    # Without -noreset it begins anew after its last client, and refuses those that come meanwhile.
+    # Without -noreset Xvfb resets after its last client, and refuses clients meanwhile.
     in_display() { xvfb-run -a -s '-screen 0 640x480x24 -noreset' "$@"; }
     check display 0 in_display "$info" --probe --json && is true glx glx/copy \
         probe/glx/0/buffer/copy probe/glx/0/image/copy probe/glx/0/ring
@@ -361,7 +360,7 @@ else
     if grep -F '"id": "glx/device"' out >/dev/null && [ "$behind" = soft ]; then
         fail "does not know what draws"
     fi
-    # by_window FUNCTION=CODE ARGUMENT...: as broken(), with a display.
+    # by_window FUNCTION=CODE ARGUMENT...: like broken(), with a display.
     by_window() {
         first=$1
         shift
@@ -376,7 +375,7 @@ else
     fi
 fi
 
-# ---- What lies around the drivers, made in a folder that stands for / ----
+# ---- The surroundings of the drivers, simulated in a folder that replaces / ----
 
 around() { "$info" --root "$work/root" --find surroundings; }
 
@@ -388,7 +387,7 @@ touch root/dev/nvidia-uvm root/dev/dri/renderD128
 check all_nodes 0 around && tells "/dev/nvidia-uvm is there" "/dev/dri/renderD128 is there"
 if grep '^finding.-' out >/dev/null; then fail "finds a problem where there is none"; fi
 
-# Jetson Orin's. Catches: its user was told to make /dev/nvidia-uvm, which its kernel has not.
+# Jetson Orin. Catches: the advice was to create /dev/nvidia-uvm, which its kernel does not have.
 mkdir -p root/dev/nvgpu/igpu0
 touch root/dev/nvmap root/dev/nvgpu/igpu0/ctrl
 rm root/dev/nvidia-uvm
@@ -431,7 +430,7 @@ mkdir -p root/proc/driver/nvidia
 echo 'NVRM version: NVIDIA UNIX Module 580.65.06' >root/proc/driver/nvidia/version
 check kernel_driver 0 around && tells "Module 580.65.06"
 
-# wrong ID, right ID: whether the finding is there as what does not work.
+# wrong ID, right ID: check that the finding is, or is not, reported as a problem.
 wrong() { grep "^finding.-.*$1	" out >/dev/null || fail "$1 is no problem"; }
 right() { ! grep "^finding.-.*$1	" out >/dev/null || fail "$1 is a problem"; }
 
@@ -442,7 +441,7 @@ else
     for file in libcuda.so.580.65.06 libcuda.so.570.1 libcuda.so.1.1 compat/libcuda.so.585.1; do
         cp "$failing" versions/$file
     done
-    # from FILE: what is said of it as the CUDA driver.
+    # from FILE: the findings with this file as the CUDA driver.
     from() {
         env FAULT_DRIVER_TARGET=libc.so.6 GR_CUDA_DRIVER="$work/versions/$1" \
             "$info" --root "$work/root" --find surroundings
@@ -451,7 +450,7 @@ else
         tells "NVIDIA's driver for CUDA is 580.65.06"
     check version_apart 0 from libcuda.so.570.1 && tells "two versions of NVIDIA's driver" 803 \
         "The kernel has 580.65.06" && wrong surroundings/version/CUDA
-    # Jetson's name. Catches: it was taken for the version 1.1, apart from the kernel's.
+    # The file name on Jetson. Catches: it was read as version 1.1, which differs from the kernel's.
     check version_tegra 0 from libcuda.so.1.1 && right surroundings/version/CUDA
     check version_compat 0 from compat/libcuda.so.585.1 && tells "forward compatibility" 804 &&
         right surroundings/version/CUDA
