@@ -96,7 +96,7 @@ like_first() {
 # A Vulkan step draws its frames without a window; vulkan_step checks its window.
 has_window() { grep -q '^PACKAGES = .*glfw3.*epoxy' Makefile; }
 
-# missing: prints what this step needs and the machine lacks, or nothing.
+# missing: prints what this step needs but the machine lacks, or nothing.
 missing() {
     # shellcheck disable=SC2013 # words are wanted
     for package in $(sed -n 's/^PACKAGES = //p' Makefile); do

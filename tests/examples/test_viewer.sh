@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# test_viewer.sh: examples/viewer in a window on a screen of Xvfb's, driven by keys and mouse, and
-# in a Wayland compositor that has its own window there. What the screen shows is compared with the
-# viewer's own stills, and those with what the examples without a window draw. It takes the CUDA
-# driver that the environment names; run-test sets it.
+# test_viewer.sh: runs examples/viewer in a window on an Xvfb screen, driven by keys and mouse, and
+# in a Wayland compositor that has its own window there. The screen is compared with the viewer's
+# own stills, and those with the pictures of the examples without a window. It uses the CUDA driver
+# that the environment names; run-test sets it.
 #
 # GR_EXAMPLE_DATA  the folder of the reference pictures; default: beside this script
-# GR_GLFW_WAYLAND  a folder with a libglfw.so.3 for Wayland, where the system's is for X11 alone
+# GR_GLFW_WAYLAND  a folder with a libglfw.so.3 for Wayland, if the system's supports only X11
 
 # Lists of options are meant to be split:
 # shellcheck disable=SC2086
@@ -48,8 +48,8 @@ cd "$work" || exit 99
 
 outputs='out err live.out live.err'
 
-# soon COMMAND...: true as soon as the command is, within a minute; once that was in vain, within
-# seconds.
+# soon COMMAND...: waits up to a minute until the command succeeds; after one such timeout, only a
+# few seconds.
 patience=600
 soon() {
     tries=$patience
@@ -69,7 +69,7 @@ size() { od -An -tu1 -j16 -N8 "$1" | awk '{ print $3 * 256 + $4 "x" $7 * 256 + $
 # ---- The screen ----
 
 mkdir screen
-# Without -noreset it begins anew after its last client, and refuses those that come meanwhile.
+# Without -noreset Xvfb resets after its last client, and refuses clients meanwhile.
 Xvfb -displayfd 3 -noreset -screen 0 640x480x24 -fbdir screen -nolisten tcp \
     3>display >server.out 2>&1 &
 server=$!
@@ -79,17 +79,17 @@ if ! soon test -s display; then
 fi
 DISPLAY=:$(cat display)
 export DISPLAY
-# The settings for programs without a window, which run-test makes. What Mesa keeps until the
-# process ends is not ours.
+# Unsets what run-test sets for programs without a window. Mesa holds memory until the process
+# ends.
 unset EGL_PLATFORM WAYLAND_DISPLAY
 export ASAN_OPTIONS="${ASAN_OPTIONS-}:detect_leaks=0"
 
 limits='--mean 1.0 --tolerance 8 --share 2.5'
 small='--size 192x120 --mesh 96 --particles 4096 --tensor 93x61'
 
-# ---- A window that is driven ----
+# ---- Keys and mouse ----
 
-# show OPTION...: a viewer in the background, whose window is in $window as soon as it has a title.
+# show OPTION...: starts a viewer in the background; once its window has a title, $window is set.
 show() {
     rm -f live-*.png
     timeout 300 "$viewer" $small --paused --still live.png "$@" >live.out 2>live.err &
@@ -98,14 +98,14 @@ show() {
     soon named '^[a-z]*, paused, ' && xdotool mousemove 96 60
 }
 
-# named PATTERN: the window has such a title.
+# named PATTERN: whether a window has such a title; sets $window.
 named() {
     window=$(xdotool search --onlyvisible --name "$1" 2>/dev/null) && [ -n "$window" ]
 }
 
 has_still() { grep -q "live-$number.png" live.out; }
 
-# still NAME: the key s, and the picture NAME.png that it makes.
+# still NAME: presses the key s, which writes the picture NAME.png.
 still() {
     stills=$((stills + 1))
     number=$(printf '%04d' $stills)
@@ -119,14 +119,14 @@ seen() {
         "$compare" --max 0 seen.png "$1.png"
 }
 
-# screen NAME WIDTH HEIGHT: what the screen shows is the still NAME.png. A frame that was drawn
-# before is the same, since the time stands still.
+# screen NAME WIDTH HEIGHT: checks that the screen shows the still NAME.png. Earlier frames are
+# equal, since time is paused.
 screen() {
     begin "screen_$1"
     soon seen "$@" >out 2>err || fail "the screen shows something else"
 }
 
-# ended: the key q ends the program, with status 0.
+# ended: checks that the key q ends the program with status 0.
 ended() {
     check "quit" 0 xdotool key q
     begin status
@@ -134,7 +134,7 @@ ended() {
     shown=
 }
 
-# The particles as they are at first, with nothing drawn before.
+# The initial particles, with nothing drawn before.
 check fresh 0 "$viewer" $small --size 240x150 --scene particles --frames 1 -o fresh.png
 
 for context in native egl; do
@@ -176,10 +176,10 @@ for context in native egl; do
     check filter_title 0 soon named '^filter, paused'
     still filtered
     screen filtered 240 150
-    # It begins in the middle, behind the line.
+    # The filter begins in the middle, after the line.
     check filter_seen 1 "$compare" --share 10 wide.png filtered.png
     check filter_half 0 "$compare" --share 53 wide.png filtered.png
-    # Its textures are shared anew.
+    # A resize shares new textures.
     check filter_resize 0 xdotool windowsize --sync "$window" 200 130
     still narrow
     check narrow_size 0 test "$(size narrow.png)" = 200x130
@@ -187,7 +187,7 @@ for context in native egl; do
     check filter_back 0 xdotool windowsize --sync "$window" 240 150
     still again
     check filter_same 0 "$compare" --max 0 filtered.png again.png
-    # What one scene leaves of OpenGL's state does not show in another one.
+    # The OpenGL state that one scene leaves must not affect another one.
     check surface_back 0 xdotool key 1
     check surface_title 0 soon named '^surface, paused'
     still same
@@ -209,7 +209,7 @@ done
 
 # ---- Vulkan ----
 
-# The layer writes to the standard output what it has to say.
+# The validation layer prints its messages to the standard output.
 validated() { env VK_INSTANCE_LAYERS=VK_LAYER_KHRONOS_validation "$viewer" $small --vulkan "$@"; }
 "$viewer" $small --vulkan --frames 1 -o sheet.png >out 2>err
 missing=$(grep -E '^Cannot open Vulkan|cannot present to this window' err)
@@ -255,14 +255,14 @@ fi
 
 # ---- Wayland ----
 
-# wayland OPTION...: the viewer without an X server.
+# wayland OPTION...: runs the viewer without an X server.
 wayland() {
     env -u DISPLAY WAYLAND_DISPLAY=viewer \
         LD_LIBRARY_PATH="$glfw${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" \
         timeout 300 "$viewer" $small "$@"
 }
 
-# compose OPTION...: Weston in the background. False: it does not start.
+# compose OPTION...: starts Weston in the background; false if it does not start.
 compose() {
     rm -f "$XDG_RUNTIME_DIR/viewer"*
     weston --no-config --socket=viewer --log=weston.log "$@" >weston.out 2>&1 &
@@ -276,7 +276,8 @@ dismiss() {
     compositor=
 }
 
-# by_compositor NAME: the screen shows that still, but for the compositor's own pointer in a corner.
+# by_compositor NAME: checks that the screen shows that still, except for the compositor's pointer
+# in a corner.
 by_compositor() {
     begin "screen_wayland_$1"
     soon seen_but_pointer "$1" >out 2>err || fail "the screen shows something else"
@@ -286,7 +287,7 @@ seen_but_pointer() {
         "$compare" --tolerance 0 --share 0.3 seen.png "$1.png"
 }
 
-# What Wayland has is what X11 has.
+# Wayland must show the same as X11.
 scenes_by_keys() {
     window=$(xdotool search --class weston) && xdotool windowfocus "$window" &&
         xdotool mousemove 239 149
@@ -300,7 +301,7 @@ scenes_by_keys() {
 }
 
 glfw=${GR_GLFW_WAYLAND-}
-# What Weston 10 calls so has another name since Weston 12.
+# The option's name in Weston 10; Weston 12 renamed it.
 pixman=--use-pixman
 if weston --help 2>/dev/null | grep -e --renderer >/dev/null; then pixman=--renderer=pixman; fi
 export XDG_RUNTIME_DIR="$work/run"
@@ -341,7 +342,7 @@ else
         unset VK_INSTANCE_LAYERS
     fi
     dismiss
-    # Catches: who waited for the next frame of a window that nobody sees waited for ever.
+    # Catches: the wait for the next frame of an invisible window never ended.
     if compose --backend=headless-backend.so $pixman --idle-time=1 && [ -S run/viewer ]; then
         sleep 2
         check unseen 0 wayland --frames 20 -o wayland.png
@@ -354,7 +355,7 @@ else
     fi
 fi
 
-# ---- The same as without a window ----
+# ---- Same pictures as without a window ----
 
 check particles 0 "$viewer" $small --scene particles --frames 3 -o sparks.png
 check particles_alone 0 "$(built particles)" --size 192x120 --particles 4096 --measure 0 \
@@ -366,7 +367,7 @@ check tensor_same 0 "$compare" --max 0 tensor.png alone.png
 check odd_size 0 "$viewer" --size 33x17 --mesh 2 --frames 2 -o odd.png
 check odd_size_kept 0 test "$(size odd.png)" = 33x17
 
-# ---- Usage, and what fails ----
+# ---- Usage and errors ----
 
 check help 0 "$viewer" --help && says out Usage --context '(2 to 2048, default 512)' GR_CUDA_DRIVER
 check version 0 "$viewer" -V && says out 'viewer (grinterop) '
@@ -376,7 +377,7 @@ check context_unknown 2 "$viewer" --context wgl && says err '"wgl"' 'native or e
 check no_display 1 env DISPLAY= "$viewer" && says err DISPLAY xvfb-run
 check vulkan_scene 2 "$viewer" --vulkan --scene tensor && says err --scene --vulkan
 check vulkan_context 2 "$viewer" --vulkan --context egl && says err --context --vulkan
-# Before there is a window.
+# Must fail before a window is opened.
 check no_folder 1 env DISPLAY= "$viewer" --frames 1 -o nowhere/new.png &&
     says err nowhere/new.png 'No such file'
 check folder_for_keys 1 env DISPLAY= "$viewer" --still nowhere/new.png && says err 'No such file'
