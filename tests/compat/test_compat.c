@@ -229,7 +229,7 @@ static void assert_says(CUresult code, CUresult got, const char *call, const cha
     gr_clear_error();
 }
 
-/* Catches: programs with CUDA's names were told about grinterop functions that they do not call. */
+/* Catches: messages to programs with CUDA names named grinterop functions that they do not call. */
 TEST(errors_name_the_programs_calls)
 {
     CUgraphicsResource none = NULL, made = NULL;

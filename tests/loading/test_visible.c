@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * CUDA_VISIBLE_DEVICES hides and renumbers CUDA's devices, but not OpenGL's and Vulkan's: grinterop
- * matches them by UUID. Each setting is tested in separate processes, in which OpenGL or Vulkan
- * renders on one device visible to CUDA and CUDA computes on each of them; bytes are compared. Also
- * the messages when CUDA cannot see the rendering device.
+ * CUDA_VISIBLE_DEVICES hides and renumbers CUDA devices, but not OpenGL and Vulkan devices;
+ * grinterop matches them by UUID. Each setting is tested in separate processes, in which OpenGL or
+ * Vulkan renders on one device visible to CUDA and CUDA computes on each of them; bytes are
+ * compared. Also tests the messages when CUDA cannot see the rendering device.
  */
 #define _GNU_SOURCE
 #include "visible.h"
@@ -257,7 +257,7 @@ static void share_all_ways(int drawing, int computing)
 }
 
 /*
- * A device on which EGL cannot render is refused, with CUDA's number. Catches: the advice was to
+ * A device on which EGL cannot render is refused, with its CUDA index. Catches: the advice was to
  * install Mesa, which renders on the other device.
  */
 static void assert_egl_refuses(int number)

@@ -9,7 +9,7 @@
 
 #define SIZE ((size_t)65536)
 
-/* The machine's first two devices, in CUDA's order without the variable. */
+/* The machine's first two devices, in the order CUDA uses without the variable. */
 #define MACHINE 2
 
 /* The environment variables that pass the machine's UUIDs to children. */
@@ -21,7 +21,7 @@ extern const char *const uuid_names[MACHINE];
 /* Prints why this child cannot run; returns its exit status. */
 int say_missing(const char *reason);
 
-/* Checks that CUDA sees the setting's devices, in order; the UUID of one by CUDA's number. */
+/* Checks that CUDA sees the setting's devices, in order; the UUID of a device by CUDA index. */
 void see_devices(void);
 const char *seen_uuid(int number);
 

@@ -34,7 +34,7 @@ struct entry {
     bool software_only; /* no GPU driver accepts its input */
 };
 
-/* An entry for a public function, run by run_NAME(). */
+/* An entry for a public function, called by its function run_NAME. */
 #define CALL(name, weight, format)                                                                 \
     {                                                                                              \
 #name, format, weight, run_##name, false                                                   \

@@ -431,8 +431,8 @@ echo 'NVRM version: NVIDIA UNIX Module 580.65.06' >root/proc/driver/nvidia/versi
 check kernel_driver 0 around && tells "Module 580.65.06"
 
 # wrong ID, right ID: check that the finding is, or is not, reported as a problem.
-wrong() { grep "^finding.-.*$1	" out >/dev/null || fail "$1 is no problem"; }
-right() { ! grep "^finding.-.*$1	" out >/dev/null || fail "$1 is a problem"; }
+wrong() { grep "^finding.-.*$1	" out >/dev/null || fail "$1 is not reported as a problem"; }
+right() { ! grep "^finding.-.*$1	" out >/dev/null || fail "$1 is reported as a problem"; }
 
 if [ ! -e "$failing" ]; then
     skip versions "there is no library to take for libcuda.so.1: $failing"
