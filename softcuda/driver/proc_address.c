@@ -108,8 +108,8 @@ static bool has_suffix(const char *name)
                       (suffix[1] == 'v' && suffix[2] >= '2' && suffix[2] <= '9' && !suffix[3]));
 }
 
-static CUresult look_up(const char *symbol, void **pfn, int version, cuuint64_t flags,
-                        CUdriverProcAddressQueryResult *status)
+static CUresult find_variant(const char *symbol, void **pfn, int version, cuuint64_t flags,
+                             CUdriverProcAddressQueryResult *status)
 {
     static const char *const legacy[] = {"", NULL};
     static const char *const per_thread[] = {"_ptsz", "_ptds", "", NULL};
@@ -139,7 +139,7 @@ SOFT_API cuGetProcAddress_v2(const char *symbol, void **pfn, int cudaVersion, cu
                              CUdriverProcAddressQueryResult *symbolStatus)
 {
     CUdriverProcAddressQueryResult status;
-    return look_up(symbol, pfn, cudaVersion, flags, symbolStatus ? symbolStatus : &status);
+    return find_variant(symbol, pfn, cudaVersion, flags, symbolStatus ? symbolStatus : &status);
 }
 
 /* The old variant leaves *pfn unchanged if nothing is found. */
@@ -147,7 +147,7 @@ SOFT_API cuGetProcAddress(const char *symbol, void **pfn, int cudaVersion, cuuin
 {
     CUdriverProcAddressQueryResult status;
     void *found = NULL;
-    CUresult result = look_up(symbol, pfn ? &found : NULL, cudaVersion, flags, &status);
+    CUresult result = find_variant(symbol, pfn ? &found : NULL, cudaVersion, flags, &status);
     if (result == CUDA_SUCCESS && !found)
         return CUDA_ERROR_NOT_FOUND;
     if (result == CUDA_SUCCESS)

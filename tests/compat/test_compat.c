@@ -86,7 +86,7 @@ static int case_count(void)
     return count;
 }
 
-TEST(both_sides_give_the_codes, case_count())
+TEST(both_return_same_codes, case_count())
 {
     const struct compat_side driver = driver_side();
     const struct compat_side *const sides[] = {&driver, &header};
@@ -172,7 +172,7 @@ TEST(many_are_mapped_by_one_call)
 }
 
 /* Catches: a map with a transport for one direction lost what a later map reads. */
-TEST(map_flags_that_ask_for_more_are_met, 2)
+TEST(wider_map_flags_work, 2)
 {
     GLuint name = gl_buffer_filled(SIZE, 5);
     unsigned char read[SIZE];
@@ -265,7 +265,7 @@ static void register_fails(const char *compat, CUresult code, gr_status status, 
     assert_error(status, -1, text);
 }
 
-TEST(words_that_cannot_be_are_named)
+TEST(invalid_words_are_reported)
 {
     register_fails("shared", CUDA_ERROR_NOT_SUPPORTED, GR_ERR_UNSUPPORTED, "gr_gl_buffer_create");
     register_fails("copied", CUDA_ERROR_INVALID_VALUE, GR_ERR_INVALID_VALUE, "\"copied\"");
@@ -283,7 +283,7 @@ static void see(void *user, gr_log_level level, const char *line)
         snprintf(seen, sizeof(seen), "%s", line);
 }
 
-TEST(the_transport_is_as_the_environment_says, 5)
+TEST(environment_sets_transport, 5)
 {
     static const char *const words[][2] = {{"interop", "transport interop"},
                                            {"copy", "transport copy"},
@@ -306,7 +306,7 @@ TEST(the_transport_is_as_the_environment_says, 5)
 
 GROUP("beside", add_case)
 
-TEST(grinterops_own_calls_go_beside)
+TEST(grinterop_calls_mix)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);
     CUgraphicsResource resource = header_buffer(gl_buffer_filled(SIZE, 1), 0);
@@ -320,7 +320,7 @@ TEST(grinterops_own_calls_go_beside)
 }
 
 /* A resource that another part of the program registered with CUDA itself is mapped by CUDA. */
-TEST(a_handle_of_cudas_is_cudas)
+TEST(cuda_handles_use_cuda)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);
     CUgraphicsResource cudas = NULL, ours = header_buffer(gl_buffer_filled(SIZE, 1), 0);

@@ -241,7 +241,7 @@ static void set_variable(struct fuzz_input *in, const char *name)
     free(text);
 }
 
-static char *take_said(void)
+static char *read_output(void)
 {
     off_t size = lseek(said, 0, SEEK_CUR);
     char *text = calloc(1, (size_t)size + 1);
@@ -260,7 +260,7 @@ static void find_in_system(struct fuzz_input *in)
     for (size_t i = 0; i < COUNT(variables); i++)
         set_variable(in, variables[i]);
     find_surroundings(&find);
-    char *text = take_said();
+    char *text = read_output();
     size_t lines = lines_of(text);
     findings_read(findings, text);
     FUZZ_CHECK(lines > 0 && findings->count + facts_of(findings) == lines);

@@ -74,7 +74,7 @@ static int make_memory(struct fuzz_input *in)
     return fuzz_memory_file(MEMORY_SIZE, &head);
 }
 
-static int half_of_a_pipe(void)
+static int make_pipe_end(void)
 {
     int ends[2];
     FUZZ_CHECK(pipe2(ends, O_CLOEXEC) == 0);
@@ -96,7 +96,7 @@ static int make_descriptor(struct fuzz_input *in)
     case 4:
         return make_memory(in);
     case 5:
-        return half_of_a_pipe();
+        return make_pipe_end();
     case 6:
         return open("/", O_RDONLY | O_CLOEXEC);
     case 7:

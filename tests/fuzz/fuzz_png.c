@@ -40,7 +40,7 @@ static void put(unsigned char *bytes, uint32_t value)
         bytes[i] = (unsigned char)(value >> (24 - 8 * i));
 }
 
-static void put_sums_right(unsigned char *bytes, size_t size)
+static void fix_checksums(unsigned char *bytes, size_t size)
 {
     for (size_t at = SIGNATURE; at <= size && size - at >= CHUNK;) {
         size_t length = get(bytes + at);
@@ -106,7 +106,7 @@ static void run(struct fuzz_input in)
     size_t size = in.left;
     unsigned char *bytes = fuzz_copy(in.at, size);
     if (right)
-        put_sums_right(bytes, size);
+        fix_checksums(bytes, size);
     int fd = make_file(bytes, size, path);
     struct picture picture;
     if (png_file_read(path, &picture))

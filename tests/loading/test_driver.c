@@ -149,7 +149,7 @@ static char *read_whole(const char *path, size_t *size)
 }
 
 /* Prints the path of the software driver, which requires loading it in a child. */
-static int tell_software_driver(void)
+static int print_software_driver(void)
 {
     child_check(gr_cuda_load(false) == GR_OK);
     fprintf(stderr, "<%s>", gr_cuda_driver_path());
@@ -280,7 +280,7 @@ static int takes_either(void)
 }
 
 /* Catches: the missing GPU driver was logged as an error, although another one was used. */
-TEST(a_fallback_is_no_error)
+TEST(fallback_is_not_an_error)
 {
     static const char *const levels[] = {"error", "debug"};
     set("GR_CUDA_DRIVER", NULL);
@@ -296,7 +296,7 @@ TEST(a_fallback_is_no_error)
     }
 }
 
-TEST(empty_name_is_none)
+TEST(empty_name_is_unset)
 {
     set("GR_CUDA_DRIVER", "");
     set("CUDA_VISIBLE_DEVICES", "-1");
@@ -436,7 +436,7 @@ TEST(log_levels)
     }
 }
 
-TEST(log_word_that_is_none)
+TEST(invalid_log_level)
 {
     char text[8192];
     set("GR_LOG", "verbose");
@@ -458,7 +458,7 @@ TEST(log_set_goes_first)
 
 static const struct child children[] = {
     {"is_unusable", is_unusable},
-    {"tell_software_driver", tell_software_driver},
+    {"tell_software_driver", print_software_driver},
     {"works_without_look_up", works_without_look_up},
     {"takes_software", takes_software},
     {"refuses_without_gpu", refuses_without_gpu},

@@ -75,7 +75,7 @@ gr_vk_device *device_for(struct world *w, int number);
 
 /* A ring can be given to a call if it is NULL, or if it lives and its context is current. */
 struct ring *ring_at(struct world *w, int place);
-bool ring_can_be_given(const struct world *w, const struct ring *ring);
+bool is_ring_valid(const struct world *w, const struct ring *ring);
 unsigned ring_count(const struct ring *ring, enum slot_state state);
 
 /* Frees a ring and the buffers of its slots; its context must be current. */

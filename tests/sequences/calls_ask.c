@@ -43,7 +43,7 @@ ASK_RESOURCE(gr_gl_target, 0,
              gr_gl_target(r->it) == (r->object->context == ANY_CONTEXT ? 0 : r->object->target))
 
 /* A handle that only some transports have, and only while the resource is open. */
-static void ask_handle(struct world *w, const void *handle, bool has_one)
+static void check_handle(struct world *w, const void *handle, bool has_one)
 {
     must(w, (handle != NULL) == has_one);
     if (!has_one)
@@ -58,8 +58,8 @@ static bool run_gr_resource_graphics(struct world *w, const int *a)
     if (!r)
         NULL_GIVES(w, !gr_resource_graphics(NULL));
     else
-        ask_handle(w, gr_resource_graphics(r->it),
-                   !r->closed && r->transport == GR_TRANSPORT_INTEROP);
+        check_handle(w, gr_resource_graphics(r->it),
+                     !r->closed && r->transport == GR_TRANSPORT_INTEROP);
     return true;
 }
 
@@ -71,9 +71,9 @@ static bool run_gr_resource_external_memory(struct world *w, const int *a)
     if (!r)
         NULL_GIVES(w, !gr_resource_external_memory(NULL));
     else /* images of the shared transport use external memory */
-        ask_handle(w, gr_resource_external_memory(r->it),
-                   !r->closed && (r->transport == GR_TRANSPORT_EXTERNAL ||
-                                  (r->image && r->transport == GR_TRANSPORT_SHARED)));
+        check_handle(w, gr_resource_external_memory(r->it),
+                     !r->closed && (r->transport == GR_TRANSPORT_EXTERNAL ||
+                                    (r->image && r->transport == GR_TRANSPORT_SHARED)));
     return true;
 }
 
@@ -230,7 +230,7 @@ static bool run_gr_gl_probe(struct world *w, const int *a)
     may |= a[0] == 3 ? MAY(GR_ERR_INVALID_VALUE) : 0;
     const gr_transport_info *info = gr_gl_probe(asked[a[0]]);
     judge_made(w, info, may);
-    ask_later(w);
+    maybe_collected(w);
     if (info)
         must(w, info->transport == asked[a[0]] && info->reason && (info->usable || a[0] == 2));
     return true;

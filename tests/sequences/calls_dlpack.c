@@ -18,7 +18,7 @@ static struct export *export_at(struct world *w, int place)
 /* ---- Exports --------------------------------------------------------------------------------- */
 
 /* A stream of the primary context, or NULL, or GR_STREAM_NONE. */
-static bool can_be_consumer(const struct world *w, int choice)
+static bool is_consumer_valid(const struct world *w, int choice)
 {
     bool ours = choice < STREAMS && w->streams[choice].life == LIVE && !w->streams[choice].cuda;
     return w->cuda != 1 && (ours || choice == STREAM_NULL || choice == STREAM_NONE);
@@ -37,7 +37,7 @@ static bool run_gr_tensor_dlpack(struct world *w, const int *a)
 {
     struct tensor *t = tensor_at(w, a[0]);
     struct export *x = export_at(w, a[2]);
-    if (x->life == LIVE || !tensor_can_be_given(w, t) || !can_be_consumer(w, a[1]))
+    if (x->life == LIVE || !is_tensor_valid(w, t) || !is_consumer_valid(w, a[1]))
         return false;
     unsigned may = !t || t->life != LIVE ? MAY(GR_ERR_INVALID_VALUE)
                    : t->revoked          ? MAY(GR_ERR_STATE)
@@ -51,7 +51,7 @@ static bool run_gr_tensor_dlpack_legacy(struct world *w, const int *a)
 {
     struct tensor *t = tensor_at(w, a[0]);
     struct export *x = export_at(w, a[2]);
-    if (x->life == LIVE || !tensor_can_be_given(w, t) || !can_be_consumer(w, a[1]))
+    if (x->life == LIVE || !is_tensor_valid(w, t) || !is_consumer_valid(w, a[1]))
         return false;
     unsigned may = !t || t->life != LIVE        ? MAY(GR_ERR_INVALID_VALUE)
                    : t->revoked || t->read_only ? MAY(GR_ERR_STATE)
@@ -111,7 +111,7 @@ static bool import(struct world *w, const int *a, bool old)
     struct export *x = export_at(w, a[0]);
     struct tensor *t = tensor_at(w, a[2]);
     CUstream ready = stream_at(w, a[1]);
-    if (t->used || !can_be_consumer(w, a[1]) || (x && x->life != LIVE) ||
+    if (t->used || !is_consumer_valid(w, a[1]) || (x && x->life != LIVE) ||
         (x && (x->old != old || x->tensor->resource)))
         return false;
     unsigned may = !x || x->taken || a[1] == STREAM_NULL ? MAY(GR_ERR_INVALID_VALUE) : 0;

@@ -9,7 +9,7 @@ static bool has_ended(gr_status status)
     return status == GR_OK || status == GR_ERR_PARTIAL;
 }
 
-static bool can_be_given(const struct world *w, const struct buffer *b)
+static bool is_tensor_usable(const struct world *w, const struct buffer *b)
 {
     return !b || b->life == LIVE || is_stale_buffer(w, b);
 }
@@ -25,7 +25,7 @@ static unsigned release_may(const struct world *w, const struct buffer *b, int c
 static bool run_gr_buffer_release(struct world *w, const int *a)
 {
     struct buffer *b = buffer_at(w, a[0]);
-    if (!can_be_given(w, b))
+    if (!is_tensor_usable(w, b))
         return false;
     gr_status status = gr_buffer_release(b ? b->it : NULL);
     judge(w, status, b ? release_may(w, b, STREAM_OF_MAP) : 0);
@@ -37,14 +37,14 @@ static bool run_gr_buffer_release(struct world *w, const int *a)
 static bool run_gr_buffer_release_later(struct world *w, const int *a)
 {
     struct buffer *b = buffer_at(w, a[0]);
-    if (!can_be_given(w, b))
+    if (!is_tensor_usable(w, b))
         return false;
     gr_clear_error();
     gr_buffer_release_later(b ? b->it : NULL);
     bool wrong = b && b->life != LIVE;
     judge(w, gr_last_error()->status, wrong ? MAY(GR_ERR_INVALID_VALUE) : 0);
     if (b && !wrong)
-        is_set_aside(w, b);
+        note_set_aside(w, b);
     return true;
 }
 
@@ -52,17 +52,17 @@ static bool run_gr_buffer_release_later(struct world *w, const int *a)
 
 #define MANY 3
 
-static bool many_can_be(struct world *w, const int *a)
+static bool many_are_valid(struct world *w, const int *a)
 {
     for (int i = 0; i < MANY; i++) {
         struct buffer *b = buffer_at(w, a[i]);
-        if (!can_be_given(w, b))
+        if (!is_tensor_usable(w, b))
             return false;
         for (int k = 0; k < i; k++)
             if (b && buffer_at(w, a[k]) && b->it == buffer_at(w, a[k])->it)
                 return false;
     }
-    return stream_can_be_given(w, a[MANY]);
+    return is_stream_valid(w, a[MANY]);
 }
 
 /* Combines the errors of all entries: GR_ERR_PARTIAL if only some were released. */
@@ -82,7 +82,7 @@ static bool run_gr_buffer_release_many(struct world *w, const int *a)
     struct buffer *list[MANY];
     gr_buffer *given[MANY];
     unsigned may[MANY] = {0};
-    if (!many_can_be(w, a))
+    if (!many_are_valid(w, a))
         return false;
     bool refused = a[MANY] == STREAM_NULL || a[MANY] == STREAM_NONE;
     for (int i = 0; i < MANY; i++) {
@@ -107,7 +107,7 @@ static bool run_gr_buffer_release_many(struct world *w, const int *a)
 
 /* ---- Resources ------------------------------------------------------------------------------- */
 
-static bool can_be_asked(const struct world *w, const struct resource *r)
+static bool can_query(const struct world *w, const struct resource *r)
 {
     return !r || r->life == LIVE || is_stale_resource(w, r);
 }
@@ -115,7 +115,7 @@ static bool can_be_asked(const struct world *w, const struct resource *r)
 static bool run_gr_resource_unmap(struct world *w, const int *a)
 {
     struct resource *r = resource_at(w, a[0]);
-    if (!can_be_asked(w, r) || !stream_can_be_given(w, a[1]))
+    if (!can_query(w, r) || !is_stream_valid(w, a[1]))
         return false;
     collect_first(w, r);
     unsigned may = resource_may(r);
@@ -148,7 +148,7 @@ static unsigned close_may(const struct world *w, const struct resource *r, int c
 static bool run_gr_resource_close(struct world *w, const int *a)
 {
     struct resource *r = resource_at(w, a[0]);
-    if (!can_be_asked(w, r) || !stream_can_be_given(w, a[1]))
+    if (!can_query(w, r) || !is_stream_valid(w, a[1]))
         return false;
     collect_first(w, r);
     wait_for_vulkan(w, r);
@@ -156,7 +156,7 @@ static bool run_gr_resource_close(struct world *w, const int *a)
     gr_status status = gr_resource_close(handle_of(r), stream_at(w, a[1]));
     judge(w, status, may);
     if (!has_ended(status)) {
-        ask_later(w);
+        maybe_collected(w);
         return true;
     }
     bool was_open = !r->closed;
@@ -165,14 +165,14 @@ static bool run_gr_resource_close(struct world *w, const int *a)
     r->closed = true;
     if (was_open && r->object->context != ANY_CONTEXT)
         collect_later(w);
-    ask_later(w);
+    maybe_collected(w);
     return true;
 }
 
 static bool run_gr_resource_free(struct world *w, const int *a)
 {
     struct resource *r = resource_at(w, a[0]);
-    if (!can_be_asked(w, r))
+    if (!can_query(w, r))
         return false;
     collect_first(w, r);
     wait_for_vulkan(w, r);
@@ -181,8 +181,8 @@ static bool run_gr_resource_free(struct world *w, const int *a)
     bool wrong = r && r->life != LIVE;
     judge(w, gr_last_error()->status, wrong ? MAY(GR_ERR_INVALID_VALUE) : 0);
     if (r && !wrong)
-        is_let_go(w, r);
-    ask_later(w);
+        note_release(w, r);
+    maybe_collected(w);
     return true;
 }
 

@@ -55,7 +55,7 @@ static struct handed take(const struct world *w, bool any)
 /* ---- Handing over ---------------------------------------------------------------------------- */
 
 /* grinterop owns the object, so nothing else here refers to it. */
-static bool is_free_of(const struct resource *r)
+static bool is_unreferenced(const struct resource *r)
 {
     return r && !r->gone && !r->begun && !r->ring && !r->later && !r->kept && r->object == &r->own;
 }
@@ -63,7 +63,7 @@ static bool is_free_of(const struct resource *r)
 static bool run_hand_resource(struct world *w, const int *a)
 {
     struct resource *r = resource_at(w, a[0]);
-    if (w->alone || !is_free_of(r) || r->life != LIVE || r->mapped || r->out)
+    if (w->alone || !is_unreferenced(r) || r->life != LIVE || r->mapped || r->out)
         return false;
     if (!put(w, &(struct handed){RESOURCE, r->it, w->thread}))
         return false;
@@ -77,7 +77,7 @@ static bool run_hand_buffer(struct world *w, const int *a)
 {
     struct buffer *b = buffer_at(w, a[0]);
     struct resource *r = b && b->life == LIVE ? b->resource : NULL;
-    if (w->alone || !is_free_of(r) || r->mapped != b || r->out != 1 || tensors_of(w, r))
+    if (w->alone || !is_unreferenced(r) || r->mapped != b || r->out != 1 || tensors_of(w, r))
         return false;
     if (!put(w, &(struct handed){BUFFER, b->it, w->thread}))
         return false;

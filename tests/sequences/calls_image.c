@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* A buffer, mapped or not, or NULL. */
-static bool can_be_asked(const struct buffer *b)
+static bool can_query(const struct buffer *b)
 {
     return !b || (b->life == LIVE && !b->resource->gone);
 }
@@ -34,7 +34,7 @@ static gr_buffer *it(const struct buffer *b)
 static bool run_gr_buffer_image_info(struct world *w, const int *a)
 {
     struct buffer *b = buffer_at(w, a[0]);
-    if (!can_be_asked(b))
+    if (!can_query(b))
         return false;
     const gr_image_info *info = gr_buffer_image_info(it(b));
     judge_made(w, info, image_may(w, b, 0));
@@ -47,7 +47,7 @@ static bool run_gr_buffer_array(struct world *w, const int *a)
 {
     struct buffer *b = buffer_at(w, a[0]);
     unsigned level = a[1] == 1, layer = a[1] == 2;
-    if (!can_be_asked(b))
+    if (!can_query(b))
         return false;
     judge_made(w, gr_buffer_array(it(b), level, layer), image_may(w, b, level + layer));
     return true;
@@ -57,7 +57,7 @@ static bool run_gr_buffer_array(struct world *w, const int *a)
 static bool run_gr_buffer_mipmapped_array(struct world *w, const int *a)
 {
     struct buffer *b = buffer_at(w, a[0]);
-    if (!can_be_asked(b))
+    if (!can_query(b))
         return false;
     judge_made(w, gr_buffer_mipmapped_array(it(b)), image_may(w, b, 0));
     return true;
@@ -67,7 +67,7 @@ static bool run_gr_buffer_surface(struct world *w, const int *a)
 {
     struct buffer *b = buffer_at(w, a[0]);
     unsigned level = a[1] == 1, layer = a[1] == 2;
-    if (!can_be_asked(b))
+    if (!can_query(b))
         return false;
     unsigned may = image_may(w, b, level + layer);
     if (b && !(b->resource->flags & GR_SURFACE_LOAD_STORE))
@@ -84,7 +84,7 @@ static bool run_gr_buffer_texture(struct world *w, const int *a)
         GR_INIT(gr_texture_options, .level = a[1] == 1, .layer = a[1] == 2,
                 .filter = a[2] & 1 ? GR_FILTER_LINEAR : GR_FILTER_POINT,
                 .normalized_coordinates = a[2] & 2 ? GR_YES : GR_DEFAULT, .whole = (a[2] & 4) != 0);
-    if (!can_be_asked(b))
+    if (!can_query(b))
         return false;
     bool past = (a[1] == 1 || a[1] == 2) && !options.whole;
     CUtexObject texture = gr_buffer_texture(it(b), a[1] == 3 ? NULL : &options);
@@ -111,7 +111,7 @@ static bool run_gr_buffer_copy_from_image(struct world *w, const int *a)
     unsigned char bytes[4 * ROW];
     struct buffer *b = buffer_at(w, a[0]);
     const gr_linear_desc to = GR_INIT(gr_linear_desc, .host = bytes, .pitch = a[1] == 3 ? ROW : 0);
-    if (!can_be_asked(b) || (b && (b->stream_ended || b->linear_image)))
+    if (!can_query(b) || (b && (b->stream_ended || b->linear_image)))
         return false;
     gr_status status =
         gr_buffer_copy_from_image(it(b), a[1] == 1, a[1] == 2, &to, GR_STREAM_OF_MAP);
@@ -128,7 +128,7 @@ static bool run_gr_buffer_copy_to_image(struct world *w, const int *a)
     unsigned char bytes[4 * ROW];
     struct buffer *b = buffer_at(w, a[0]);
     const gr_linear_desc from = GR_INIT(gr_linear_desc, .host = bytes);
-    if (!can_be_asked(b) || (b && (b->stream_ended || b->linear_image)))
+    if (!can_query(b) || (b && (b->stream_ended || b->linear_image)))
         return false;
     memset(bytes, a[2], sizeof(bytes));
     unsigned may = copy_may(w, b, a[1]);

@@ -61,7 +61,7 @@ static bool is_made(struct world *w, int place, gr_resource *made, struct object
 {
     judge_made(w, made, may);
     if (!made) {
-        ask_later(w);
+        maybe_collected(w);
         return true;
     }
     collect_later(w);
@@ -134,7 +134,7 @@ static bool run_gr_map_gl_buffer(struct world *w, const int *a)
     struct object *o = object_at(w, a[0]);
     struct resource *r = resource_at(w, a[3]), asked = {.cuda = w->cuda % CUDA_CONTEXTS};
     struct buffer *b = buffer_at(w, a[4]);
-    if (r->used || b->life == LIVE || !stream_can_be_given(w, a[2]))
+    if (r->used || b->life == LIVE || !is_stream_valid(w, a[2]))
         return false;
     unsigned may = object_may(w, o) | flags_may(a[1], BUFFER_FLAGS);
     may |= stream_may(w, a[2], &asked, false);
@@ -144,7 +144,7 @@ static bool run_gr_map_gl_buffer(struct world *w, const int *a)
     gr_buffer *made = gr_map_gl_buffer(o ? o->name : 0, (unsigned)a[1], stream);
     judge_made(w, made, may);
     if (!made) {
-        ask_later(w);
+        maybe_collected(w);
         return true;
     }
     collect_later(w);
@@ -195,7 +195,7 @@ static bool run_gr_gl_buffer_create(struct world *w, const int *a)
     gr_resource *made = gr_gl_buffer_create(size, (unsigned)a[1], a[2] < 0 ? NULL : &options);
     judge_made(w, made, may);
     if (!made) {
-        ask_later(w);
+        maybe_collected(w);
         return true;
     }
     collect_later(w);
@@ -219,7 +219,7 @@ static bool run_gr_gl_image_create(struct world *w, const int *a)
                            (unsigned)a[1], a[2] < 0 ? NULL : &options);
     judge_made(w, made, may);
     if (!made) {
-        ask_later(w);
+        maybe_collected(w);
         return true;
     }
     collect_later(w);

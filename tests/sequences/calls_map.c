@@ -6,7 +6,7 @@
  * Only interop defines two mappings of one object at once. With other transports one mapping would
  * access what the other has mapped.
  */
-static bool has_it_alone(const struct world *w, const struct resource *r)
+static bool has_exclusive_use(const struct world *w, const struct resource *r)
 {
     if (!r || r->life != LIVE || r->mapped || r->ring || !r->object->mapped)
         return true;
@@ -21,7 +21,7 @@ static bool has_it_alone(const struct world *w, const struct resource *r)
     return r->transport == GR_TRANSPORT_INTEROP && !r->image;
 }
 
-static bool can_be_asked(const struct world *w, const struct resource *r)
+static bool can_query(const struct world *w, const struct resource *r)
 {
     return !r || r->life == LIVE || is_stale_resource(w, r);
 }
@@ -30,13 +30,13 @@ static bool run_gr_map(struct world *w, const int *a)
 {
     struct resource *r = resource_at(w, a[0]);
     struct buffer *b = buffer_at(w, a[2]);
-    if (!can_be_asked(w, r) || b->life == LIVE || !stream_can_be_given(w, a[1]))
+    if (!can_query(w, r) || b->life == LIVE || !is_stream_valid(w, a[1]))
         return false;
     if (map_may(w, r) == MAY(GR_ERR_STATE) && !stream_may(w, a[1], r, false))
         collect_one(w, r);
     else
         collect_first(w, r);
-    if (!has_it_alone(w, r))
+    if (!has_exclusive_use(w, r))
         return false;
     CUstream stream = stream_at(w, a[1]);
     unsigned may = map_may(w, r) | stream_may(w, a[1], r, false);
@@ -54,10 +54,10 @@ static bool run_gr_map_linear(struct world *w, const int *a)
     struct resource *r = resource_at(w, a[0]);
     struct buffer *b = buffer_at(w, a[3]);
     unsigned level = a[1] == 1, layer = a[1] == 2;
-    if (!can_be_asked(w, r) || b->life == LIVE || !stream_can_be_given(w, a[2]))
+    if (!can_query(w, r) || b->life == LIVE || !is_stream_valid(w, a[2]))
         return false;
     collect_first(w, r);
-    if (!has_it_alone(w, r))
+    if (!has_exclusive_use(w, r))
         return false;
     CUstream stream = stream_at(w, a[2]);
     unsigned may = map_may(w, r) | stream_may(w, a[2], r, false);
@@ -103,14 +103,14 @@ static unsigned one_may(struct world *w, const int *a, unsigned i, const gr_map_
 }
 
 /* Whether the arguments are usable and the places for the new buffers are free. */
-static bool many_can_be(struct world *w, const int *a, unsigned n)
+static bool many_are_valid(struct world *w, const int *a, unsigned n)
 {
     for (unsigned i = 0; i < n; i++) {
         struct resource *r = resource_at(w, a[i]);
-        if (!can_be_asked(w, r) || buffer_at(w, a[MANY + 2 + i])->life == LIVE)
+        if (!can_query(w, r) || buffer_at(w, a[MANY + 2 + i])->life == LIVE)
             return false;
         collect_first(w, r);
-        if (!has_it_alone(w, r))
+        if (!has_exclusive_use(w, r))
             return false;
         for (unsigned k = 0; k < i; k++) {
             struct resource *other = resource_at(w, a[k]);
@@ -119,7 +119,7 @@ static bool many_can_be(struct world *w, const int *a, unsigned n)
                 return false;
         }
     }
-    return stream_can_be_given(w, a[MANY]);
+    return is_stream_valid(w, a[MANY]);
 }
 
 /* Arguments: three resources, a stream, a part, three places for buffers, and a count. */
@@ -130,7 +130,7 @@ static bool run_gr_map_many(struct world *w, const int *a)
     part.size = part.offset ? 8 : 0;
     gr_resource *list[MANY] = {NULL};
     gr_buffer *out[MANY] = {NULL};
-    if (!many_can_be(w, a, n))
+    if (!many_are_valid(w, a, n))
         return false;
     for (unsigned i = 0; i < n; i++) {
         list[i] = handle_of(resource_at(w, a[i]));

@@ -98,7 +98,7 @@ static bool slot_is_out(const struct slot *slot)
 }
 
 /* Slots of a ring are released on the streams of their acquires. */
-static bool a_ring_has(const struct world *w, CUstream stream)
+static bool ring_uses_stream(const struct world *w, CUstream stream)
 {
     for (int i = 0; i < RINGS; i++)
         for (int k = 0; k < SLOTS; k++)
@@ -127,7 +127,8 @@ static bool run_stream_destroy(struct world *w, const int *a)
     for (int i = 0; i < TENSORS; i++)
         if (w->tensors[i].used) /* the streams of tensors must outlive them */
             return false;
-    if (stream->life != LIVE || a_ring_has(w, stream->it) || (used && !(w->software && w->alone)))
+    if (stream->life != LIVE || ring_uses_stream(w, stream->it) ||
+        (used && !(w->software && w->alone)))
         return false;
     judge(w, gr_tensor_collect(GR_WAIT_FOREVER), 0);
     int before = w->cuda;

@@ -12,15 +12,15 @@
 
 #define STEP_OF_OFFSET 8
 
-static bool can_be_given(const struct tensor *t)
+static bool is_tensor_usable(const struct tensor *t)
 {
     return !t || t->life == LIVE;
 }
 
 /* The tensors belong to the primary context, so the resource must too. */
-static bool can_meet(const struct world *w, const struct resource *r, const struct tensor *t)
+static bool contexts_match(const struct world *w, const struct resource *r, const struct tensor *t)
 {
-    if (!can_be_given(t) || w->cuda == 1 || (r && (r->gone || r->cuda != 0 || r->image)))
+    if (!is_tensor_usable(t) || w->cuda == 1 || (r && (r->gone || r->cuda != 0 || r->image)))
         return false;
     return !t || !t->resource || t->resource->object != (r ? r->object : NULL);
 }
@@ -43,7 +43,7 @@ static unsigned flags_may(const struct resource *r, unsigned wrong)
 }
 
 /* Records what the call has copied; work of the program on other streams follows the copy. */
-static void is_copied(struct world *w, struct object *o, size_t offset, struct tensor *t,
+static void note_copy(struct world *w, struct object *o, size_t offset, struct tensor *t,
                       bool fetched, CUstream stream)
 {
     finish_stream(w, 0, stream);
@@ -70,7 +70,8 @@ static bool with_buffer(struct world *w, const int *a, bool fetched, with_buffer
     struct tensor *t = tensor_at(w, a[1]);
     const gr_publish_options options =
         GR_INIT(gr_publish_options, .offset = (size_t)a[2] * STEP_OF_OFFSET);
-    if ((b && (b->life != LIVE || b->stream_ended)) || !can_meet(w, b ? b->resource : NULL, t))
+    if ((b && (b->life != LIVE || b->stream_ended)) ||
+        !contexts_match(w, b ? b->resource : NULL, t))
         return false;
     unsigned may = tensor_may(t, fetched) | (b ? 0 : MAY(GR_ERR_INVALID_VALUE));
     may |= a[3] == 0 ? MAY(GR_ERR_INVALID_VALUE) : 0;
@@ -83,7 +84,7 @@ static bool with_buffer(struct world *w, const int *a, bool fetched, with_buffer
         call(b ? b->it : NULL, tensor_handle(t), &options, a[3] == 0 ? NULL : GR_STREAM_OF_MAP);
     judge(w, status, may);
     if (status == GR_OK)
-        is_copied(w, b->resource->object, b->offset + options.offset, t, fetched, b->stream);
+        note_copy(w, b->resource->object, b->offset + options.offset, t, fetched, b->stream);
     return true;
 }
 
@@ -112,7 +113,7 @@ static bool with_resource(struct world *w, const int *a, bool fetched, with_reso
     struct resource *r = resource_at(w, a[0]);
     struct tensor *t = tensor_at(w, a[1]);
     bool live = a[2] < STREAMS && w->streams[a[2]].life == LIVE && w->streams[a[2]].cuda == 0;
-    if ((r && r->life != LIVE) || !can_meet(w, r, t) || (!live && a[2] != STREAM_NULL))
+    if ((r && r->life != LIVE) || !contexts_match(w, r, t) || (!live && a[2] != STREAM_NULL))
         return false;
     collect_first(w, r);
     if (r && !r->mapped && r->object->mapped)
@@ -126,7 +127,7 @@ static bool with_resource(struct world *w, const int *a, bool fetched, with_reso
         return true;
     if (r->flags & GR_WRITE_DISCARD)
         bytes_are(r->object, 0, r->object->size, UNKNOWN);
-    is_copied(w, r->object, 0, t, fetched, stream_at(w, a[2]));
+    note_copy(w, r->object, 0, t, fetched, stream_at(w, a[2]));
     r->last_may_be_gone = false;
     return true;
 }

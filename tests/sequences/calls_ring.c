@@ -13,7 +13,7 @@ struct ring *ring_at(struct world *w, int place)
 }
 
 /* NULL, or a live ring whose context is current. */
-bool ring_can_be_given(const struct world *w, const struct ring *ring)
+bool is_ring_valid(const struct world *w, const struct ring *ring)
 {
     return !ring || (ring->life == LIVE && is_here(w, ring->slots[0].resource));
 }
@@ -40,7 +40,7 @@ static bool can_be_slot(const struct resource *r)
            !(r->flags & GR_READ_ONLY) && (r->ring || r->mapped || !o->mapped);
 }
 
-static bool create_can_be(struct world *w, const int *a)
+static bool can_create(struct world *w, const int *a)
 {
     const struct resource *one = resource_at(w, a[0]), *other = resource_at(w, a[1]);
     if (one && (!can_be_slot(one) || one == other))
@@ -89,7 +89,7 @@ static bool run_gr_ring_create(struct world *w, const int *a)
     size_t n = a[2] == 0 ? 0 : SLOTS;
     const gr_ring_options options =
         GR_INIT(gr_ring_options, .producer = a[2] == 3 ? GR_SIDE_GRAPHICS : GR_SIDE_CUDA);
-    if (ring->life == LIVE || !create_can_be(w, a))
+    if (ring->life == LIVE || !can_create(w, a))
         return false;
     if (options.producer && (is_discarded(list[0]) || is_discarded(list[1])))
         return false;
@@ -142,7 +142,7 @@ void ring_free(struct world *w, struct ring *ring)
 static bool run_gr_ring_free(struct world *w, const int *a)
 {
     struct ring *ring = ring_at(w, a[0]);
-    if (!ring_can_be_given(w, ring))
+    if (!is_ring_valid(w, ring))
         return false;
     gr_clear_error();
     if (ring)
@@ -156,7 +156,7 @@ static bool run_gr_ring_free(struct world *w, const int *a)
 static bool run_gr_ring_stop(struct world *w, const int *a)
 {
     struct ring *ring = ring_at(w, a[0]);
-    if (!ring_can_be_given(w, ring))
+    if (!is_ring_valid(w, ring))
         return false;
     gr_ring_stop(ring_handle(ring));
     if (ring)
@@ -173,7 +173,7 @@ static bool run_gr_ring_resize(struct world *w, const int *a)
     struct ring *ring = ring_at(w, a[2]);
     gr_resource *const given[SLOTS] = {handle_of(list[0]), handle_of(list[1])};
     size_t n = a[3] == 0 ? 0 : SLOTS;
-    if (!ring_can_be_given(w, ring) || !create_can_be(w, a))
+    if (!is_ring_valid(w, ring) || !can_create(w, a))
         return false;
     if (ring && (ring->published || ring_count(ring, SLOT_FREE) < SLOTS))
         return false;
@@ -200,7 +200,7 @@ static int set_of(gr_transport transport)
 static bool run_ring_other(struct world *w, const int *a)
 {
     struct ring *ring = ring_at(w, a[0]);
-    if (!ring || !ring_can_be_given(w, ring) || ring->published || a[1] == a[2] || w->cuda == 1 ||
+    if (!ring || !is_ring_valid(w, ring) || ring->published || a[1] == a[2] || w->cuda == 1 ||
         resource_at(w, a[1])->used || resource_at(w, a[2])->used)
         return false;
     const struct resource *like = ring->slots[0].resource;

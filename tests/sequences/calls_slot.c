@@ -57,12 +57,12 @@ static unsigned none_may(const struct ring *ring, bool writes)
 static unsigned side_may(const struct ring *ring, int choice, bool writes)
 {
     bool cuda = choice < STREAMS || choice == STREAM_LEGACY || choice == STREAM_PER_THREAD;
-    bool is_cudas = ring && writes != ring->cuda_reads;
-    return (is_cudas ? cuda : choice == STREAM_NONE) ? 0 : MAY(GR_ERR_INVALID_VALUE);
+    bool is_cuda_slot = ring && writes != ring->cuda_reads;
+    return (is_cuda_slot ? cuda : choice == STREAM_NONE) ? 0 : MAY(GR_ERR_INVALID_VALUE);
 }
 
 /* A stream of the ring's context, or a special stream. */
-static bool can_be_side(const struct world *w, int choice)
+static bool is_side_valid(const struct world *w, int choice)
 {
     return choice >= STREAMS || (w->streams[choice].life == LIVE && w->streams[choice].cuda == 0);
 }
@@ -91,7 +91,7 @@ static bool run_gr_ring_acquire_write(struct world *w, const int *a)
     const gr_slot *given = NULL;
     struct ring *ring = ring_at(w, a[0]);
     int choice = side_of(ring, a, true);
-    if (!ring_can_be_given(w, ring) || !can_be_side(w, choice))
+    if (!is_ring_valid(w, ring) || !is_side_valid(w, choice))
         return false;
     unsigned may = side_may(ring, choice, true);
     may |= ring ? none_may(ring, true) : MAY(GR_ERR_INVALID_VALUE);
@@ -138,7 +138,7 @@ static bool run_gr_ring_acquire_read(struct world *w, const int *a)
     const gr_slot *given = NULL;
     struct ring *ring = ring_at(w, a[0]);
     int choice = side_of(ring, a, false);
-    if (!ring_can_be_given(w, ring) || !can_be_side(w, choice))
+    if (!is_ring_valid(w, ring) || !is_side_valid(w, choice))
         return false;
     unsigned may = side_may(ring, choice, false);
     may |= ring ? none_may(ring, false) : MAY(GR_ERR_INVALID_VALUE);
@@ -162,12 +162,12 @@ typedef gr_status (*hand_on_fn)(gr_ring *ring, const gr_slot *const slots[], siz
  * Hands over an acquired slot, which may be the other side's, or NULL. Returns the slot if the call
  * succeeded.
  */
-static struct slot *hand_on(struct world *w, const int *a, hand_on_fn call, enum slot_state from,
-                            bool *made)
+static struct slot *hand_over(struct world *w, const int *a, hand_on_fn call, enum slot_state from,
+                              bool *made)
 {
     struct ring *ring = ring_at(w, a[0]);
     struct slot *slot = NULL;
-    *made = ring_can_be_given(w, ring);
+    *made = is_ring_valid(w, ring);
     for (int i = 0; *made && ring && i < SLOTS; i++) {
         struct slot *s = &ring->slots[i];
         bool out = s->state == SLOT_WRITING || s->state == SLOT_READING;
@@ -186,7 +186,7 @@ static struct slot *hand_on(struct world *w, const int *a, hand_on_fn call, enum
 static bool run_gr_ring_publish(struct world *w, const int *a)
 {
     bool made;
-    struct slot *slot = hand_on(w, a, gr_ring_publish, SLOT_WRITING, &made);
+    struct slot *slot = hand_over(w, a, gr_ring_publish, SLOT_WRITING, &made);
     if (!slot)
         return made;
     slot->state = SLOT_READY;
@@ -197,7 +197,7 @@ static bool run_gr_ring_publish(struct world *w, const int *a)
 static bool run_gr_ring_cancel_write(struct world *w, const int *a)
 {
     bool made;
-    struct slot *slot = hand_on(w, a, gr_ring_cancel_write, SLOT_WRITING, &made);
+    struct slot *slot = hand_over(w, a, gr_ring_cancel_write, SLOT_WRITING, &made);
     if (slot)
         is_free(ring_at(w, a[0]), slot);
     return made;
@@ -206,7 +206,7 @@ static bool run_gr_ring_cancel_write(struct world *w, const int *a)
 static bool run_gr_ring_give_back(struct world *w, const int *a)
 {
     bool made;
-    struct slot *slot = hand_on(w, a, gr_ring_give_back, SLOT_READING, &made);
+    struct slot *slot = hand_over(w, a, gr_ring_give_back, SLOT_READING, &made);
     if (!slot)
         return made;
     is_free(ring_at(w, a[0]), slot);
@@ -217,7 +217,7 @@ static bool run_gr_ring_give_back(struct world *w, const int *a)
 static bool run_gr_ring_cancel_read(struct world *w, const int *a)
 {
     bool made;
-    struct slot *slot = hand_on(w, a, gr_ring_cancel_read, SLOT_READING, &made);
+    struct slot *slot = hand_over(w, a, gr_ring_cancel_read, SLOT_READING, &made);
     if (slot)
         slot->state = SLOT_READY;
     return made;
@@ -227,7 +227,7 @@ static bool run_gr_ring_cancel_read(struct world *w, const int *a)
 
 static bool is_for_tensors(const struct world *w, const struct ring *ring, int choice)
 {
-    return w->cuda != 1 && ring_can_be_given(w, ring) && choice < STREAMS && can_be_side(w, choice);
+    return w->cuda != 1 && is_ring_valid(w, ring) && choice < STREAMS && is_side_valid(w, choice);
 }
 
 static unsigned tensor_may(const struct ring *ring, const struct tensor *t, bool fetched)

@@ -29,7 +29,7 @@ static bool stream_is_ours(const struct world *w, int choice)
     return choice != STREAM_LEGACY && choice != STREAM_PER_THREAD;
 }
 
-static unsigned words_may(int choice, bool none_allowed)
+static unsigned special_may(int choice, bool none_allowed)
 {
     bool good = choice < STREAMS || (choice == STREAM_NONE && none_allowed);
     return good ? 0 : MAY(GR_ERR_INVALID_VALUE);
@@ -68,7 +68,7 @@ static bool run_gr_tensor_alloc(struct world *w, const int *a)
     if (t->used || !can_work(w, a[2]))
         return false;
     bool wrong = !desc.dtype || desc.shape[0] < 0;
-    unsigned may = words_may(a[2], true) | (wrong ? MAY(GR_ERR_INVALID_VALUE) : 0);
+    unsigned may = special_may(a[2], true) | (wrong ? MAY(GR_ERR_INVALID_VALUE) : 0);
     gr_tensor *made = gr_tensor_alloc(&desc, stream_at(w, a[2]));
     judge_made(w, made, may);
     if (!made)
@@ -97,7 +97,7 @@ static bool run_gr_tensor_wrap(struct world *w, const int *a)
         return false;
     if (__atomic_load_n(&w->wraps_ended, __ATOMIC_RELAXED) != w->wraps)
         judge(w, gr_tensor_collect(GR_WAIT_FOREVER), 0);
-    unsigned may = words_may(a[1], true) | (data ? 0 : MAY(GR_ERR_INVALID_VALUE));
+    unsigned may = special_may(a[1], true) | (data ? 0 : MAY(GR_ERR_INVALID_VALUE));
     gr_tensor *made = gr_tensor_wrap(&desc, data, stream_at(w, a[1]), note_end, w);
     judge_made(w, made, may);
     if (!made)
@@ -148,7 +148,7 @@ static bool run_gr_buffer_tensors(struct world *w, const int *a)
 static bool run_gr_tensor_view(struct world *w, const int *a)
 {
     struct tensor *base = tensor_at(w, a[0]), *t = tensor_at(w, a[2]);
-    if (t->used || !tensor_can_be_given(w, base) || (base && base->size < 8))
+    if (t->used || !is_tensor_valid(w, base) || (base && base->size < 8))
         return false;
     bool past = a[1] == 0;
     const int64_t shape = base ? (int64_t)(past ? 4096 : base->size / 2) : 1;
@@ -190,9 +190,9 @@ static void finish(struct world *w, const struct tensor *t, int choice)
 static bool run_gr_tensor_clone(struct world *w, const int *a)
 {
     struct tensor *from = tensor_at(w, a[0]), *t = tensor_at(w, a[3]);
-    if (t->used || !tensor_can_be_given(w, from) || !can_work(w, a[2]) || a[2] == STREAM_NONE)
+    if (t->used || !is_tensor_valid(w, from) || !can_work(w, a[2]) || a[2] == STREAM_NONE)
         return false;
-    unsigned may = tensor_may(from) | words_may(a[2], false);
+    unsigned may = tensor_may(from) | special_may(a[2], false);
     gr_tensor *made = gr_tensor_clone(tensor_handle(from), (gr_memory)a[1], stream_at(w, a[2]));
     judge_made(w, made, may);
     if (!made)
@@ -209,7 +209,7 @@ static bool run_gr_tensor_clone(struct world *w, const int *a)
 static bool run_gr_tensor_free(struct world *w, const int *a)
 {
     struct tensor *t = tensor_at(w, a[0]);
-    if (!tensor_can_be_given(w, t))
+    if (!is_tensor_valid(w, t))
         return false;
     gr_clear_error();
     gr_tensor_free(tensor_handle(t));
@@ -239,7 +239,7 @@ static bool run_gr_tensor_collect(struct world *w, const int *a)
 static bool run_gr_tensor_get_info(struct world *w, const int *a)
 {
     struct tensor *t = tensor_at(w, a[0]);
-    if (!tensor_can_be_given(w, t))
+    if (!is_tensor_valid(w, t))
         return false;
     const gr_tensor_info *info = gr_tensor_get_info(tensor_handle(t));
     judge_made(w, info, !t || t->life != LIVE ? MAY(GR_ERR_INVALID_VALUE) : 0);
@@ -253,29 +253,29 @@ static bool run_gr_tensor_get_info(struct world *w, const int *a)
 static bool run_gr_tensor_wait(struct world *w, const int *a)
 {
     struct tensor *t = tensor_at(w, a[0]);
-    if (!tensor_can_be_given(w, t) || !can_work(w, a[1]) || a[1] == STREAM_NONE)
+    if (!is_tensor_valid(w, t) || !can_work(w, a[1]) || a[1] == STREAM_NONE)
         return false;
     judge(w, gr_tensor_wait(tensor_handle(t), stream_at(w, a[1])),
-          tensor_may(t) | words_may(a[1], false));
+          tensor_may(t) | special_may(a[1], false));
     return true;
 }
 
 static bool run_gr_tensor_used_on(struct world *w, const int *a)
 {
     struct tensor *t = tensor_at(w, a[0]);
-    if (!tensor_can_be_given(w, t) || !can_work(w, a[1]) || a[1] == STREAM_NONE)
+    if (!is_tensor_valid(w, t) || !can_work(w, a[1]) || a[1] == STREAM_NONE)
         return false;
     judge(w, gr_tensor_used_on(tensor_handle(t), stream_at(w, a[1])),
-          tensor_may(t) | words_may(a[1], false));
+          tensor_may(t) | special_may(a[1], false));
     return true;
 }
 
 static bool run_gr_tensor_array_interface(struct world *w, const int *a)
 {
     struct tensor *t = tensor_at(w, a[0]);
-    if (!tensor_can_be_given(w, t) || !can_work(w, a[1]))
+    if (!is_tensor_valid(w, t) || !can_work(w, a[1]))
         return false;
-    unsigned may = tensor_may(t) | words_may(a[1], true);
+    unsigned may = tensor_may(t) | special_may(a[1], true);
     if (t && t->memory == GR_MEMORY_HOST)
         may |= MAY(GR_ERR_UNSUPPORTED);
     const gr_array_interface *fields =
@@ -297,10 +297,10 @@ static bool share_memory(const struct tensor *a, const struct tensor *b)
 static bool run_gr_tensor_copy(struct world *w, const int *a)
 {
     struct tensor *to = tensor_at(w, a[0]), *from = tensor_at(w, a[1]);
-    if (!tensor_can_be_given(w, to) || !tensor_can_be_given(w, from) || share_memory(to, from) ||
+    if (!is_tensor_valid(w, to) || !is_tensor_valid(w, from) || share_memory(to, from) ||
         !can_work(w, a[2]) || a[2] == STREAM_NONE)
         return false;
-    unsigned may = tensor_may(to) | tensor_may(from) | words_may(a[2], false);
+    unsigned may = tensor_may(to) | tensor_may(from) | special_may(a[2], false);
     if (to && to->read_only)
         may |= MAY(GR_ERR_STATE);
     if (to && from && to->size != from->size)
@@ -321,10 +321,10 @@ static bool run_gr_tensor_copy_from_host(struct world *w, const int *a)
 {
     unsigned char bytes[MOST_BYTES];
     struct tensor *t = tensor_at(w, a[0]);
-    if (!tensor_can_be_given(w, t) || !can_work(w, a[2]) || a[2] == STREAM_NONE)
+    if (!is_tensor_valid(w, t) || !can_work(w, a[2]) || a[2] == STREAM_NONE)
         return false;
     bool other = a[1] % 16 == 0;
-    unsigned may = tensor_may(t) | words_may(a[2], false);
+    unsigned may = tensor_may(t) | special_may(a[2], false);
     if (t && t->read_only)
         may |= MAY(GR_ERR_STATE);
     may |= other ? MAY(GR_ERR_INVALID_VALUE) : 0;
@@ -345,10 +345,11 @@ static bool run_gr_tensor_copy_to_host(struct world *w, const int *a)
 {
     unsigned char bytes[MOST_BYTES];
     struct tensor *t = tensor_at(w, a[0]);
-    if (!tensor_can_be_given(w, t) || !can_work(w, a[2]) || a[2] == STREAM_NONE)
+    if (!is_tensor_valid(w, t) || !can_work(w, a[2]) || a[2] == STREAM_NONE)
         return false;
     bool none = a[1] == 0;
-    unsigned may = tensor_may(t) | words_may(a[2], false) | (none ? MAY(GR_ERR_INVALID_VALUE) : 0);
+    unsigned may =
+        tensor_may(t) | special_may(a[2], false) | (none ? MAY(GR_ERR_INVALID_VALUE) : 0);
     CUstream stream = stream_at(w, a[2]);
     gr_status status =
         gr_tensor_copy_to_host(tensor_handle(t), none ? NULL : bytes, t ? t->size : 1, stream);

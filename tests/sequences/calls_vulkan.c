@@ -149,7 +149,7 @@ static bool run_gr_semaphore_describe(struct world *w, const int *a)
 }
 
 /* Signals and waits by hand use a semaphore of no resource. Waits are for signalled values only. */
-static bool point_can_be(const struct world *w, const struct semaphore *m, int choice)
+static bool is_point_valid(const struct world *w, const struct semaphore *m, int choice)
 {
     bool stream = choice < STREAMS && w->streams[choice].life == LIVE && !w->streams[choice].cuda;
     return (!m || (m->life == LIVE && !m->paired)) && (stream || choice == STREAM_NULL);
@@ -161,7 +161,7 @@ static bool run_gr_semaphore_signal(struct world *w, const int *a)
     const uint64_t value = m ? m->value + (uint64_t)a[1] : 1;
     const gr_semaphore_point point =
         GR_INIT(gr_semaphore_point, .semaphore = semaphore(m), .value = value);
-    if (!point_can_be(w, m, a[2]))
+    if (!is_point_valid(w, m, a[2]))
         return false;
     bool wrong = !m || a[2] == STREAM_NULL || value <= m->value;
     gr_status status = gr_semaphore_signal(&point, 1, stream_at(w, a[2]));
@@ -176,7 +176,7 @@ static bool run_gr_semaphore_wait(struct world *w, const int *a)
     struct semaphore *m = semaphore_at(w, a[0]);
     const gr_semaphore_point point =
         GR_INIT(gr_semaphore_point, .semaphore = semaphore(m), .value = m ? m->value : 0);
-    if (!point_can_be(w, m, a[1]))
+    if (!is_point_valid(w, m, a[1]))
         return false;
     bool wrong = !m || a[1] == STREAM_NULL;
     judge(w, gr_semaphore_wait(&point, 1, stream_at(w, a[1])),
@@ -225,7 +225,7 @@ static struct submit *submit_at(struct world *w, int place)
     return place >= 0 && place < SUBMITS ? &w->submits[place] : NULL;
 }
 
-static bool is_vulkans(const struct resource *r)
+static bool is_from_vulkan(const struct resource *r)
 {
     return r && r->object && r->object->vulkan;
 }
@@ -259,7 +259,7 @@ static bool run_gr_submit_begin(struct world *w, const int *a)
     *q = (struct submit){.life = LIVE, .it = made, .order = ++w->begun};
     for (size_t i = 0; i < n; i++) {
         struct resource *r = resource_at(w, a[i]);
-        if (!is_vulkans(r)) /* ignored there */
+        if (!is_from_vulkan(r)) /* ignored there */
             continue;
         q->list[i] = r;
         q->vulkans = true;

@@ -53,7 +53,7 @@ void need_cuda(struct world *w, CUresult result, const char *what)
 }
 
 /* A slot acquired by the CUDA side is mapped. */
-static bool is_cudas(const struct resource *r)
+static bool is_cuda_slot(const struct resource *r)
 {
     for (int i = 0; r->ring && i < SLOTS; i++)
         if (r->ring->slots[i].resource == r)
@@ -74,7 +74,7 @@ static void check_resource(struct world *w, const struct resource *r)
     must(w, api_of(r) != GR_OPENGL || gr_gl_name(r->it) == r->object->name);
     must(w, gr_resource_describe(r->it, text, sizeof(text)) > 0);
     if (!r->later)
-        must(w, gr_resource_is_mapped(r->it) == (r->mapped || is_cudas(r)));
+        must(w, gr_resource_is_mapped(r->it) == (r->mapped || is_cuda_slot(r)));
 }
 
 static void check_buffer(struct world *w, const struct buffer *b)

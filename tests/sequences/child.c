@@ -14,7 +14,7 @@
 #define PATIENCE_S       60
 #define PATIENCE_AGAIN_S 10
 
-static void be_quiet(void)
+static void silence_output(void)
 {
     int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
     if (null >= 0)
@@ -82,7 +82,7 @@ struct verdict child_run(const struct run *run, bool again, bool quiet)
         return (struct verdict){.cannot = true, .text = "cannot create a child process"};
     if (pid == 0) {
         if (quiet)
-            be_quiet();
+            silence_output();
         exit(again ? run_again(run) : run_sequences(run));
     }
     int status = wait_for(pid, run->journal, again ? PATIENCE_AGAIN_S : PATIENCE_S, &hung);

@@ -153,7 +153,7 @@ void tensors_are_revoked(struct world *w, const struct resource *r)
 }
 
 /* Its tensors keep the mapping or, until its context is current, the library does. */
-void is_set_aside(struct world *w, struct buffer *b)
+void note_set_aside(struct world *w, struct buffer *b)
 {
     struct resource *r = b->resource;
     bool kept = r->mapped == b && tensors_of(w, r) > 0;
@@ -278,7 +278,7 @@ void submit_is_left(struct resource *r)
     r->begun = NULL;
 }
 
-void is_let_go(struct world *w, struct resource *r)
+void note_release(struct world *w, struct resource *r)
 {
     (void)w;
     submit_is_left(r);
@@ -313,7 +313,7 @@ void collect_first(struct world *w, struct resource *r)
     collect_one(w, r);
 }
 
-void ask_later(struct world *w)
+void maybe_collected(struct world *w)
 {
     for (int i = 0; i < RESOURCES; i++)
         if (w->resources[i].life == LIVE && w->resources[i].later &&

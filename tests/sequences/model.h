@@ -289,8 +289,8 @@ bool is_stale_stream(const struct world *w, CUstream stream);
 CUstream stream_at(const struct world *w, int choice);
 
 /* Whether it can be given to a call: not a stale one where that is undefined. */
-bool stream_can_be_given(const struct world *w, int choice);
-bool tensor_can_be_given(const struct world *w, const struct tensor *t);
+bool is_stream_valid(const struct world *w, int choice);
+bool is_tensor_valid(const struct world *w, const struct tensor *t);
 
 /* Each map discards its contents. */
 bool is_discarded(const struct resource *r);
@@ -319,7 +319,7 @@ void is_mapped(struct world *w, struct resource *r, struct buffer *b, gr_buffer 
                CUstream stream);
 void is_unmapped(struct world *w, struct resource *r);
 void is_released(struct world *w, struct buffer *b);
-void is_let_go(struct world *w, struct resource *r);
+void note_release(struct world *w, struct resource *r);
 void forget_if_ended(struct resource *r);
 
 /* The live tensors of a mapping, and their revocation when it ends. */
@@ -334,7 +334,7 @@ void tensor_is_freed(struct world *w, struct tensor *t);
 void export_is_ended(struct world *w, struct export *x);
 
 /* From now on the library owns the buffer. */
-void is_set_aside(struct world *w, struct buffer *b);
+void note_set_aside(struct world *w, struct buffer *b);
 
 /* The ring has new slots, or has ended: its resources become ordinary ones. */
 void slots_are_left(struct ring *ring);
@@ -354,7 +354,7 @@ void collect_first(struct world *w, struct resource *r);
 void collect_freed(struct world *w);
 
 /* Such a call has failed but may have collected. */
-void ask_later(struct world *w);
+void maybe_collected(struct world *w);
 
 void bytes_are(struct object *object, size_t offset, size_t size, int value);
 

@@ -66,7 +66,7 @@ bool is_stale_resource(const struct world *w, const struct resource *r)
     return true;
 }
 
-static bool a_ring_has(const struct world *w, const gr_buffer *buffer)
+static bool ring_uses_stream(const struct world *w, const gr_buffer *buffer)
 {
     for (int i = 0; i < RINGS * SLOTS; i++) {
         const struct ring *ring = &w->rings[i / SLOTS];
@@ -81,7 +81,7 @@ static bool a_ring_has(const struct world *w, const gr_buffer *buffer)
 /* Later maps of its resource reuse the memory of a buffer. */
 bool is_stale_buffer(const struct world *w, const struct buffer *b)
 {
-    if (!w->alone || b->life != ENDED || a_ring_has(w, b->it))
+    if (!w->alone || b->life != ENDED || ring_uses_stream(w, b->it))
         return false;
     for (int i = 0; i < BUFFERS; i++)
         if (w->buffers[i].life == LIVE && w->buffers[i].it == b->it)
@@ -135,7 +135,7 @@ CUstream stream_at(const struct world *w, int choice)
     }
 }
 
-bool stream_can_be_given(const struct world *w, int choice)
+bool is_stream_valid(const struct world *w, int choice)
 {
     if (choice < 0 || choice >= STREAMS)
         return choice >= 0 && choice < STREAM_CHOICES;
@@ -145,7 +145,7 @@ bool stream_can_be_given(const struct world *w, int choice)
            is_stale_stream(w, w->streams[choice].it);
 }
 
-bool tensor_can_be_given(const struct world *w, const struct tensor *t)
+bool is_tensor_valid(const struct world *w, const struct tensor *t)
 {
     return !t || t->life == LIVE || is_stale_tensor(w, t);
 }

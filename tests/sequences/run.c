@@ -78,7 +78,7 @@ static void clean_context(struct world *w)
         if (w->resources[i].life == LIVE && is_here(w, &w->resources[i])) {
             collect_first(w, &w->resources[i]);
             gr_resource_free(w->resources[i].it);
-            is_let_go(w, &w->resources[i]);
+            note_release(w, &w->resources[i]);
         }
     gr_resource *last = gr_from_gl_buffer(w->scratch[w->gl], GR_READ_WRITE);
     judge_made(w, last, 0);
@@ -171,7 +171,7 @@ static void end_handed(struct world *w)
 }
 
 /* Generates `length` calls or, if it is 0, makes those of the script. */
-static unsigned more_descriptors(struct world *w, struct script *script, unsigned length)
+static unsigned leaked_descriptors(struct world *w, struct script *script, unsigned length)
 {
     unsigned before = w->alone ? open_descriptors() : 0;
     outside_make(w);
@@ -191,9 +191,9 @@ static unsigned more_descriptors(struct world *w, struct script *script, unsigne
 /* A descriptor that is opened once, at first use, does not appear when the calls are repeated. */
 static void run_one(struct world *w, struct script *script, unsigned length)
 {
-    if (!more_descriptors(w, script, length))
+    if (!leaked_descriptors(w, script, length))
         return;
-    unsigned more = more_descriptors(w, script, 0);
+    unsigned more = leaked_descriptors(w, script, 0);
     if (more)
         fail(w, "each run leaves %u descriptors open", more);
 }

@@ -68,8 +68,8 @@ static bool fails(const struct run *run, const struct verdict *failure)
 }
 
 /* One round: tries to remove each part of that size. Returns the number of calls removed. */
-static unsigned leave_out(const struct run *run, const struct verdict *failure, struct list *list,
-                          unsigned part, time_t end)
+static unsigned remove_parts(const struct run *run, const struct verdict *failure,
+                             struct list *list, unsigned part, time_t end)
 {
     unsigned before = list->count;
     for (unsigned at = 0; at < list->count && time(NULL) < end;) {
@@ -91,7 +91,7 @@ bool shrink(const struct run *run, const struct verdict *failure)
     take(list, run->journal);
     bool reproduced = fails(run, failure);
     for (unsigned part = list->count / 2; reproduced && part > 0 && time(NULL) < end;) {
-        unsigned gone = leave_out(run, failure, list, part, end);
+        unsigned gone = remove_parts(run, failure, list, part, end);
         if (!gone || part > 1)
             part /= 2;
     }

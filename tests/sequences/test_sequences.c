@@ -28,7 +28,7 @@ static const char usage[] =
 static int checks, failures, skipped;
 static bool verbose;
 
-static void say_failure(const struct run *run, const struct verdict *v)
+static void print_failure(const struct run *run, const struct verdict *v)
 {
     printf("sequences: FAILED: %s\n", v->text);
     printf("  seed %u, %llu calls before this sequence of seed %u, threads %u, length %u\n",
@@ -54,7 +54,7 @@ static void keep(const struct run *run, const struct verdict *v)
 static void found(const struct run *run, const struct verdict *v)
 {
     failures++;
-    say_failure(run, v);
+    print_failure(run, v);
     if (shrink(run, v))
         printf("  the calls, shrunk:\n");
     else

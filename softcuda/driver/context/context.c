@@ -142,7 +142,7 @@ void soft_contexts_fail(CUresult error)
 }
 
 /* The context of an argument where NULL means the current one. */
-static CUresult given_or_current(CUcontext handle, soft_context **context)
+static CUresult resolve_context(CUcontext handle, soft_context **context)
 {
     SOFT_TRY(soft_check_init());
     return handle ? soft_context_get(handle, context) : soft_check_context(context);
@@ -152,7 +152,7 @@ static CUresult given_or_current(CUcontext handle, soft_context **context)
  * For the few calls that accept a destroyed current context; *context is then NULL or the primary
  * one's record.
  */
-static CUresult current_even_destroyed(soft_context **context)
+static CUresult current_or_destroyed(soft_context **context)
 {
     *context = NULL;
     CUresult result = soft_check_context(context);
@@ -264,7 +264,7 @@ SOFT_API cuCtxGetCurrent(CUcontext *pctx)
 SOFT_API cuCtxGetDevice_v2(CUdevice *device, CUcontext ctx)
 {
     soft_context *context;
-    SOFT_TRY(ctx ? given_or_current(ctx, &context) : current_even_destroyed(&context));
+    SOFT_TRY(ctx ? resolve_context(ctx, &context) : current_or_destroyed(&context));
     if (!device)
         return CUDA_ERROR_INVALID_VALUE;
     *device = context ? context->device : 0;
@@ -279,7 +279,7 @@ SOFT_API cuCtxGetDevice(CUdevice *device)
 SOFT_API cuCtxSynchronize_v2(CUcontext ctx)
 {
     soft_context *context;
-    CUresult result = given_or_current(ctx, &context);
+    CUresult result = resolve_context(ctx, &context);
     return result == CUDA_SUCCESS ? soft_context_wait(context) : result;
 }
 
@@ -292,7 +292,7 @@ SOFT_API cuCtxSynchronize(void)
 SOFT_API cuCtxGetId(CUcontext ctx, unsigned long long *ctxId)
 {
     soft_context *context;
-    CUresult result = given_or_current(ctx, &context);
+    CUresult result = resolve_context(ctx, &context);
     if (ctx && result == CUDA_ERROR_INVALID_CONTEXT)
         return CUDA_ERROR_CONTEXT_IS_DESTROYED;
     if (result != CUDA_SUCCESS)
@@ -306,7 +306,7 @@ SOFT_API cuCtxGetId(CUcontext ctx, unsigned long long *ctxId)
 SOFT_API cuCtxGetApiVersion(CUcontext ctx, unsigned int *version)
 {
     soft_context *context;
-    SOFT_TRY(given_or_current(ctx, &context));
+    SOFT_TRY(resolve_context(ctx, &context));
     if (!version)
         return CUDA_ERROR_INVALID_VALUE;
     *version = API_VERSION;
@@ -316,7 +316,7 @@ SOFT_API cuCtxGetApiVersion(CUcontext ctx, unsigned int *version)
 SOFT_API cuCtxGetFlags(unsigned int *flags)
 {
     soft_context *context;
-    SOFT_TRY(current_even_destroyed(&context));
+    SOFT_TRY(current_or_destroyed(&context));
     if (!flags)
         return CUDA_ERROR_INVALID_VALUE;
     pthread_mutex_lock(&soft_lock);

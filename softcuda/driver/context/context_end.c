@@ -30,7 +30,7 @@ void soft_context_end(soft_context *context)
     pthread_mutex_unlock(&soft_lock);
     /* Before the streams, because another context may reuse a record without streams. */
     soft_memory_destroy_all(context);
-    soft_peers_forget(context);
+    soft_peers_remove(context);
 
     pthread_mutex_lock(&soft_lock);
     context->legacy = NULL;

@@ -68,7 +68,7 @@ static void write_uuid(const CUuuid *uuid, char text[UUID_TEXT_SIZE])
                                  (unsigned char)uuid->bytes[i]);
 }
 
-static bool begins_as(const CUuuid *uuid, const char *entry, size_t length)
+static bool has_prefix(const CUuuid *uuid, const char *entry, size_t length)
 {
     char text[UUID_TEXT_SIZE];
     write_uuid(uuid, text);
@@ -89,7 +89,7 @@ static int find_uuid(const char *entry, size_t length)
         length = UUID_TEXT_SIZE - 1;
     for (int number = 0; number < all; number++) {
         own_uuid(number, &uuid);
-        if (!begins_as(&uuid, entry, length))
+        if (!has_prefix(&uuid, entry, length))
             continue;
         if (found >= 0)
             return -1;
@@ -98,7 +98,7 @@ static int find_uuid(const char *entry, size_t length)
     if (found >= 0)
         return found;
     soft_device_uuid(SOFT_DRAWING_DEVICE, &uuid);
-    return begins_as(&uuid, entry, length) ? SOFT_DRAWING_DEVICE : -1;
+    return has_prefix(&uuid, entry, length) ? SOFT_DRAWING_DEVICE : -1;
 }
 
 static bool is_uuid(const char *entry)

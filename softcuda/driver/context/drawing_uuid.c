@@ -35,7 +35,7 @@ struct vulkan {
 #define GET(vulkan, name) ((PFN_##name)(vulkan)->get((vulkan)->instance, #name))
 
 /* Type and driver ID identify lavapipe; Vulkan 1.1 has no driver ID. */
-static bool look_at(const struct vulkan *vulkan, VkPhysicalDevice device)
+static bool read_uuid(const struct vulkan *vulkan, VkPhysicalDevice device)
 {
     VkPhysicalDeviceDriverProperties driver = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES};
@@ -59,7 +59,7 @@ static bool look_at(const struct vulkan *vulkan, VkPhysicalDevice device)
     return true;
 }
 
-static void look_at_all(const struct vulkan *vulkan)
+static void find_lavapipe_uuid(const struct vulkan *vulkan)
 {
     VkPhysicalDevice devices[MAX_DEVICES];
     uint32_t count = MAX_DEVICES;
@@ -68,7 +68,7 @@ static void look_at_all(const struct vulkan *vulkan)
         return;
     VkResult result = list(vulkan->instance, &count, devices);
     for (uint32_t i = 0; result >= VK_SUCCESS && i < count && !found; i++)
-        found = look_at(vulkan, devices[i]);
+        found = read_uuid(vulkan, devices[i]);
 }
 
 /* Vulkan 1.0 has no UUIDs: its loader lacks this function. */
@@ -84,14 +84,14 @@ static bool make_instance(struct vulkan *vulkan)
     return create && create(&info, NULL, &vulkan->instance) == VK_SUCCESS;
 }
 
-static void ask_vulkan(void)
+static void query_vulkan(void)
 {
     void *loader = dlopen(LOADER, RTLD_NOW | RTLD_LOCAL);
     void *symbol = loader ? dlsym(loader, "vkGetInstanceProcAddr") : NULL;
     struct vulkan vulkan = {.instance = VK_NULL_HANDLE};
     memcpy(&vulkan.get, &symbol, sizeof(symbol));
     if (vulkan.get && make_instance(&vulkan))
-        look_at_all(&vulkan);
+        find_lavapipe_uuid(&vulkan);
 }
 
 bool soft_drawing_uuid(unsigned char uuid[SOFT_UUID_SIZE])
@@ -101,7 +101,7 @@ bool soft_drawing_uuid(unsigned char uuid[SOFT_UUID_SIZE])
     if (asking)
         return false;
     asking = true;
-    pthread_once(&once, ask_vulkan);
+    pthread_once(&once, query_vulkan);
     asking = false;
     if (found)
         memcpy(uuid, found_uuid, SOFT_UUID_SIZE);

@@ -196,7 +196,7 @@ static size_t mapped_part(const gl_mapping *mapping, size_t size)
 }
 
 /* Immutable storage refuses glBufferSubData unless it was created for it. */
-static bool bound_takes_data(GLenum target)
+static bool bound_is_writable(GLenum target)
 {
     if (epoxy_gl_version() < 44 && !epoxy_has_gl_extension("GL_ARB_buffer_storage"))
         return true;
@@ -206,7 +206,7 @@ static bool bound_takes_data(GLenum target)
     return !immutable || (flags & GL_DYNAMIC_STORAGE_BIT);
 }
 
-bool soft_gl_buffer_look(unsigned name, size_t *size)
+bool soft_gl_buffer_size(unsigned name, size_t *size)
 {
     if (name == 0 || !glIsBuffer(name))
         return false;
@@ -254,7 +254,7 @@ void soft_gl_buffer_write(unsigned name, const void *from, size_t size)
         if (mapping.access & GL_MAP_WRITE_BIT)
             memcpy(mapping.bytes, (const unsigned char *)from + mapping.offset,
                    mapped_part(&mapping, size));
-    } else if (bound_takes_data(target)) {
+    } else if (bound_is_writable(target)) {
         glBufferSubData(target, 0, (GLsizeiptr)size, from);
     } else {
         copy_into_bound(target, from, size);

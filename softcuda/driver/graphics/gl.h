@@ -50,7 +50,7 @@ bool soft_gl_enter(const soft_gl_context *context, soft_gl_visit *visit);
 void soft_gl_leave(const soft_gl_visit *visit);
 
 /* The size in bytes; false if no buffer has the name. */
-bool soft_gl_buffer_look(unsigned name, size_t *size);
+bool soft_gl_buffer_size(unsigned name, size_t *size);
 
 /*
  * Accesses the first bytes of a buffer that has at least that many. Reading waits for OpenGL's work

@@ -25,7 +25,7 @@ static CUresult fetch_bytes(soft_graphics *resource)
 {
     soft_gl_resource *buffer = of(resource);
     size_t size = buffer->size;
-    bool deleted = !soft_gl_buffer_look(buffer->name, &size);
+    bool deleted = !soft_gl_buffer_size(buffer->name, &size);
     if (deleted)
         soft_log(SOFT_DEBUG, "%s is mapped although it was deleted", buffer->name_text);
     else if (size == 0)
@@ -33,7 +33,7 @@ static CUresult fetch_bytes(soft_graphics *resource)
     buffer->backed = smaller(size, buffer->size);
     if (!soft_gl_resource_is_read(buffer))
         return CUDA_SUCCESS;
-    SOFT_TRY(soft_gl_resource_make_room(buffer));
+    SOFT_TRY(soft_gl_resource_alloc_buffer(buffer));
     if (deleted)
         memset(buffer->fetched, SOFT_GL_NO_BYTES, buffer->backed);
     else
@@ -67,7 +67,7 @@ static CUresult store_bytes(soft_graphics *resource)
 {
     const soft_gl_resource *buffer = of(resource);
     size_t size = 0;
-    if (soft_gl_buffer_look(buffer->name, &size) && size > 0)
+    if (soft_gl_buffer_size(buffer->name, &size) && size > 0)
         soft_gl_buffer_write(buffer->name, buffer->pages, smaller(size, buffer->backed));
     return CUDA_SUCCESS;
 }
@@ -138,7 +138,7 @@ SOFT_API cuGraphicsGLRegisterBuffer(CUgraphicsResource *pCudaResource, GLuint bu
     if (!soft_gl_is_desktop())
         return soft_unsupported(&logged, "interop with an OpenGL ES context");
     size_t size = 0;
-    if (!soft_gl_buffer_look(buffer, &size))
+    if (!soft_gl_buffer_size(buffer, &size))
         return CUDA_ERROR_INVALID_HANDLE;
     if (size == 0)
         return CUDA_ERROR_OUT_OF_MEMORY;

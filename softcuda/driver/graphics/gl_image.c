@@ -44,7 +44,7 @@ static CUresult fetch_pixels(soft_graphics *resource)
     soft_gl_image *image = of(resource);
     if (!soft_gl_resource_is_read(&image->gl))
         return CUDA_SUCCESS;
-    SOFT_TRY(soft_gl_resource_make_room(&image->gl));
+    SOFT_TRY(soft_gl_resource_alloc_buffer(&image->gl));
     soft_gl_pixels pixels;
     if (!begin(image, &pixels)) {
         soft_log(SOFT_DEBUG, "%s is mapped although it was deleted", image->gl.name_text);

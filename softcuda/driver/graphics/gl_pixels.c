@@ -122,7 +122,7 @@ static GLenum image_target(const soft_gl_pixels *pixels, unsigned face)
                                                  : pixels->target;
 }
 
-static void look_at_renderbuffer(soft_gl_level *found)
+static void describe_renderbuffer(soft_gl_level *found)
 {
     GLint width = 0, height = 0, internal = 0, samples = 0;
     glGetRenderbufferParameteriv(GL_RENDERBUFFER, GL_RENDERBUFFER_WIDTH, &width);
@@ -140,7 +140,7 @@ void soft_gl_pixels_describe(const soft_gl_pixels *pixels, unsigned level, unsig
     *found = (soft_gl_level){0};
     if (pixels->target == GL_RENDERBUFFER) {
         if (level == 0)
-            look_at_renderbuffer(found);
+            describe_renderbuffer(found);
         return;
     }
     if (pixels->target == GL_TEXTURE_RECTANGLE && level > 0)

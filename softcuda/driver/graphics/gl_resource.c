@@ -35,7 +35,7 @@ bool soft_gl_resource_is_read(const soft_gl_resource *resource)
     return resource->base.flags != CU_GRAPHICS_MAP_RESOURCE_FLAGS_WRITE_DISCARD;
 }
 
-CUresult soft_gl_resource_make_room(soft_gl_resource *resource)
+CUresult soft_gl_resource_alloc_buffer(soft_gl_resource *resource)
 {
     if (resource->fetched)
         return CUDA_SUCCESS;

@@ -39,7 +39,7 @@ void soft_gl_resource_free(soft_gl_resource *resource, const char *after);
 bool soft_gl_resource_is_read(const soft_gl_resource *resource);
 
 /* Allocates the buffer for the bytes that a map fetches. */
-CUresult soft_gl_resource_make_room(soft_gl_resource *resource);
+CUresult soft_gl_resource_alloc_buffer(soft_gl_resource *resource);
 
 /*
  * Runs `work` in the context in which the name was created, or in one that may share it

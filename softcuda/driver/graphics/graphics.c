@@ -122,7 +122,7 @@ static CUresult batch_new(unsigned count, const CUgraphicsResource *handles, voi
     return CUDA_SUCCESS;
 }
 
-static bool batch_is_of(const batch *b, const soft_context *context)
+static bool batch_has_context(const batch *b, const soft_context *context)
 {
     for (size_t i = 0; i < b->count; i++)
         if (b->resources[i]->owned.context != context)
@@ -142,7 +142,7 @@ static void set_states(const batch *b, size_t count, enum state state)
  */
 static CUresult claim(const batch *b, const soft_stream *stream, enum state from)
 {
-    if (!batch_is_of(b, soft_stream_context(stream)))
+    if (!batch_has_context(b, soft_stream_context(stream)))
         return CUDA_ERROR_INVALID_HANDLE;
     for (size_t i = 0; i < b->count; i++) {
         int expected = from;

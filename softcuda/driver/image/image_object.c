@@ -27,8 +27,8 @@ const gr_cuhost_images *soft_images(void)
 
 CUresult soft_image_check_reach(const soft_context *context, const soft_array *array)
 {
-    return soft_can_reach(context, array->owned.context) ? CUDA_SUCCESS
-                                                         : CUDA_ERROR_PEER_ACCESS_NOT_ENABLED;
+    return soft_peer_enabled(context, array->owned.context) ? CUDA_SUCCESS
+                                                            : CUDA_ERROR_PEER_ACCESS_NOT_ENABLED;
 }
 
 static soft_image *record_of(uint32_t slot)

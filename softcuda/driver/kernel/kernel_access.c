@@ -27,13 +27,13 @@ static void say_memory(const soft_context *context, const char *kernel, uint64_t
              "device %d: device %d has no access to it (%s)",
              kernel, (unsigned long long)address, (size_t)(address - (uintptr_t)range->base),
              range->what ? range->what : "memory", range->size, (void *)range->base, range->device,
-             soft_context_device(context), soft_way_to_touch(range));
+             soft_context_device(context), soft_access_remedy(range));
 }
 
 static bool is_memory_of_others(const soft_context *context, const char *kernel, uint64_t word)
 {
     soft_range range;
-    if (!soft_range_find((const void *)(uintptr_t)word, &range) || soft_can_touch(context, &range))
+    if (!soft_range_find((const void *)(uintptr_t)word, &range) || soft_can_access(context, &range))
         return false;
     say_memory(context, kernel, word, &range);
     return true;

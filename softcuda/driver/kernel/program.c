@@ -41,7 +41,7 @@ void gr_softcuda_forget_variable(const void *address)
     if (soft_range_find(address, &known) && known.owner == &program && known.base == address) {
         soft_range_remove(known.base, known.kind, NULL);
         if (soft_is_managed(&known))
-            soft_advice_forget(known.base, known.size);
+            soft_advice_drop(known.base, known.size);
     }
     pthread_mutex_unlock(&program.lock);
 }

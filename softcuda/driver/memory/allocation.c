@@ -43,7 +43,7 @@ static void end_if_unused_locked(soft_allocation *allocation)
         return;
     soft_handle_drop(SOFT_KIND_ALLOCATION, as_pointer(allocation->handle));
     soft_memfd_close(&allocation->file);
-    soft_device_memory_unbook(allocation->prop.location.id, allocation->booked);
+    soft_device_memory_uncharge(allocation->prop.location.id, allocation->booked);
     free(allocation);
 }
 
@@ -150,17 +150,17 @@ static CUresult create(size_t size, const CUmemAllocationProp *prop,
 {
     soft_memfd file;
     CUdevice device = prop->location.id;
-    if (!soft_device_memory_book(device, size))
+    if (!soft_device_memory_charge(device, size))
         return CUDA_ERROR_OUT_OF_MEMORY;
     CUresult result = soft_memfd_create(size, soft_device_number(device), &file);
     if (result != CUDA_SUCCESS) {
-        soft_device_memory_unbook(device, size);
+        soft_device_memory_uncharge(device, size);
         return result;
     }
     result = start(&file, size, size, prop, handle);
     if (result != CUDA_SUCCESS) {
         soft_memfd_close(&file);
-        soft_device_memory_unbook(device, size);
+        soft_device_memory_uncharge(device, size);
     }
     return result;
 }

@@ -32,11 +32,12 @@ const soft_context *copy_party(const soft_stream *stream)
     return soft_check_context(&current) == CUDA_SUCCESS ? current : soft_stream_context(stream);
 }
 
-static bool is_in_reach(const soft_range *range, const soft_context *party)
+static bool is_accessible(const soft_range *range, const soft_context *party)
 {
-    bool is_anybodys = range->kind == SOFT_MEMORY_DEVICE || range->kind == SOFT_MEMORY_GRAPHICS ||
-                       (range->kind == SOFT_MEMORY_EXTERNAL && range->flags == SOFT_EXTERNAL_OWN);
-    return is_anybodys || soft_is_host(range) || soft_can_touch(party, range);
+    bool is_open_to_all =
+        range->kind == SOFT_MEMORY_DEVICE || range->kind == SOFT_MEMORY_GRAPHICS ||
+        (range->kind == SOFT_MEMORY_EXTERNAL && range->flags == SOFT_EXTERNAL_OWN);
+    return is_open_to_all || soft_is_host(range) || soft_can_access(party, range);
 }
 
 CUresult copy_find_place(const void *address, size_t extent, CUmemorytype type,
@@ -50,7 +51,7 @@ CUresult copy_find_place(const void *address, size_t extent, CUmemorytype type,
         return type == CU_MEMORYTYPE_DEVICE ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
     }
     *place = place_of(&range);
-    if (!is_in_reach(&range, party) ||
+    if (!is_accessible(&range, party) ||
         extent > soft_range_reach(address, 1u << soft_context_device(party)))
         return CUDA_ERROR_INVALID_VALUE;
     return CUDA_SUCCESS;

@@ -16,7 +16,7 @@ static _Atomic size_t in_use[SOFT_MAX_DEVICES];
 #define OWN_PART 256
 
 /* The bytes that applications can use. */
-static size_t usable(size_t total)
+static size_t usable_size(size_t total)
 {
     return total - total / OWN_PART;
 }
@@ -26,21 +26,21 @@ void soft_device_memory_count(CUdevice device, size_t *unused, size_t *total)
     size_t used = atomic_load(&in_use[device]);
     *total = 0;
     cuDeviceTotalMem_v2(total, device);
-    *unused = usable(*total) > used ? usable(*total) - used : 0;
+    *unused = usable_size(*total) > used ? usable_size(*total) - used : 0;
 }
 
-bool soft_device_memory_book(CUdevice device, size_t size)
+bool soft_device_memory_charge(CUdevice device, size_t size)
 {
     size_t total = 0;
     cuDeviceTotalMem_v2(&total, device);
     size_t before = atomic_fetch_add(&in_use[device], size);
-    if (size <= usable(total) && before <= usable(total) - size)
+    if (size <= usable_size(total) && before <= usable_size(total) - size)
         return true;
-    soft_device_memory_unbook(device, size);
+    soft_device_memory_uncharge(device, size);
     return false;
 }
 
-void soft_device_memory_unbook(CUdevice device, size_t size)
+void soft_device_memory_uncharge(CUdevice device, size_t size)
 {
     atomic_fetch_sub(&in_use[device], size);
 }
@@ -49,11 +49,11 @@ CUresult soft_device_memory_new(soft_range *range)
 {
     if (range->context)
         range->device = soft_context_device(range->context);
-    if (!soft_device_memory_book(range->device, range->size))
+    if (!soft_device_memory_charge(range->device, range->size))
         return CUDA_ERROR_OUT_OF_MEMORY;
     range->base = soft_pages_new(range->size, SOFT_ALIGNMENT, true);
     if (!range->base) {
-        soft_device_memory_unbook(range->device, range->size);
+        soft_device_memory_uncharge(range->device, range->size);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
     CUresult result = soft_range_add(range);
@@ -65,10 +65,10 @@ CUresult soft_device_memory_new(soft_range *range)
 void soft_device_memory_free(const soft_range *range, const char *what)
 {
     if (soft_is_managed(range))
-        soft_advice_forget(range->base, range->size);
+        soft_advice_drop(range->base, range->size);
     if (range->kind == SOFT_MEMORY_DEVICE)
-        soft_ipc_forget(range->base);
+        soft_ipc_unexport(range->base);
     soft_pages_retire(range->base, range->size, what);
     if (range->kind != SOFT_MEMORY_EXTERNAL)
-        soft_device_memory_unbook(range->device, range->size);
+        soft_device_memory_uncharge(range->device, range->size);
 }

@@ -22,8 +22,8 @@ void soft_device_memory_free(const soft_range *range, const char *what);
  * Counts `size` bytes of the device's memory as used, for memory that is allocated elsewhere; false
  * if the device's memory is used up.
  */
-bool soft_device_memory_book(CUdevice device, size_t size);
-void soft_device_memory_unbook(CUdevice device, size_t size);
+bool soft_device_memory_charge(CUdevice device, size_t size);
+void soft_device_memory_uncharge(CUdevice device, size_t size);
 
 /* The device's memory in bytes, total and unused. */
 void soft_device_memory_count(CUdevice device, size_t *unused, size_t *total);
@@ -35,7 +35,7 @@ CUresult soft_check_no_dead_context(void);
 CUresult soft_pool_free_now(void *base);
 
 /* Whether the pool of the range allows the device to access it. */
-bool soft_pool_lets(const soft_range *range, CUdevice device);
+bool soft_pool_allows(const soft_range *range, CUdevice device);
 
 /* The pool of the range, or NULL. */
 CUmemoryPool soft_pool_handle(const soft_range *range);

@@ -51,7 +51,7 @@ static CUresult check(const fill_block *block, const soft_context *context, enum
         __builtin_mul_overflow(block->height - 1, block->pitch, &extent) ||
         __builtin_add_overflow(extent, row, &extent))
         return CUDA_ERROR_INVALID_VALUE;
-    if (soft_range_find(block->address, &range) && !soft_can_touch(context, &range))
+    if (soft_range_find(block->address, &range) && !soft_can_access(context, &range))
         return CUDA_ERROR_INVALID_VALUE;
     return copy_find_place(block->address, extent, CU_MEMORYTYPE_DEVICE, context, place);
 }

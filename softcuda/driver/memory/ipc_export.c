@@ -119,7 +119,7 @@ SOFT_API cuIpcGetMemHandle(CUipcMemHandle *pHandle, CUdeviceptr dptr)
     return CUDA_SUCCESS;
 }
 
-void soft_ipc_forget(const void *base)
+void soft_ipc_unexport(const void *base)
 {
     if (atomic_load(&count) == 0)
         return;

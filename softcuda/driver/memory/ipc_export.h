@@ -4,6 +4,6 @@
 #define GR_SOFTCUDA_DRIVER_IPC_EXPORT_H
 
 /* Memory of cuMemAlloc that starts there is freed: other processes can no longer open it. */
-void soft_ipc_forget(const void *base);
+void soft_ipc_unexport(const void *base);
 
 #endif

@@ -134,7 +134,7 @@ SOFT_API cuIpcCloseMemHandle(CUdeviceptr dptr)
     return CUDA_SUCCESS;
 }
 
-static opened *take_of_context(const soft_context *context)
+static opened *pop_of_context(const soft_context *context)
 {
     pthread_mutex_lock(&lock);
     opened **link = &all;
@@ -149,7 +149,7 @@ static opened *take_of_context(const soft_context *context)
 
 static void end_opened(soft_context *context)
 {
-    for (opened *o = take_of_context(context); o; o = take_of_context(context))
+    for (opened *o = pop_of_context(context); o; o = pop_of_context(context))
         end(o);
 }
 

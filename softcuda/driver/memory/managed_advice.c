@@ -117,7 +117,7 @@ soft_advice soft_advice_get(uintptr_t first, uintptr_t end)
 }
 
 /* Allocations start at pages of their own. */
-void soft_advice_forget(const void *base, size_t size)
+void soft_advice_drop(const void *base, size_t size)
 {
     uintptr_t first = (uintptr_t)base, end = first + size;
     to_pages(&first, &end);

@@ -44,6 +44,6 @@ CUresult soft_advise(uintptr_t first, uintptr_t end,
 soft_advice soft_advice_get(uintptr_t first, uintptr_t end);
 
 /* The memory was freed. */
-void soft_advice_forget(const void *base, size_t size);
+void soft_advice_drop(const void *base, size_t size);
 
 #endif

@@ -64,7 +64,7 @@ static void set_accessed_by(soft_advice *advice, soft_place place, bool accessed
         advice->accessed_by &= ~(1u << place.id);
 }
 
-static void take_advice(soft_advice *advice, const void *how)
+static void apply_advice(soft_advice *advice, const void *how)
 {
     const struct advise *given = how;
     switch (given->advice) {
@@ -103,7 +103,7 @@ static CUresult check_advice(const struct advise *given)
     return CUDA_ERROR_INVALID_VALUE;
 }
 
-static bool is_of_a_pool(CUdeviceptr pointer)
+static bool is_pool_memory(CUdeviceptr pointer)
 {
     soft_range range;
     return soft_range_find((void *)(uintptr_t)pointer, &range) && range.kind == SOFT_MEMORY_POOL;
@@ -117,11 +117,11 @@ static CUresult advise(CUdeviceptr pointer, size_t size, CUmem_advise advice, so
         result = soft_managed_check(pointer, size);
     if (result == CUDA_SUCCESS)
         result = check_advice(&given);
-    if (result == CUDA_SUCCESS && is_of_a_pool(pointer))
+    if (result == CUDA_SUCCESS && is_pool_memory(pointer))
         result = CUDA_ERROR_NOT_SUPPORTED; /* as on a GPU */
     if (result != CUDA_SUCCESS)
         return result;
-    return soft_advise((uintptr_t)pointer, (uintptr_t)pointer + size, take_advice, &given);
+    return soft_advise((uintptr_t)pointer, (uintptr_t)pointer + size, apply_advice, &given);
 }
 
 SOFT_API cuMemAdvise(CUdeviceptr devPtr, size_t count, CUmem_advise advice, CUdevice device)

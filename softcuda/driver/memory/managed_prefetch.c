@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-static void take_prefetch(soft_advice *advice, const void *how)
+static void store_prefetch(soft_advice *advice, const void *how)
 {
     advice->prefetched = *(const soft_place *)how;
 }
@@ -23,7 +23,7 @@ static CUresult prefetch(CUdeviceptr pointer, size_t size, soft_place place, CUs
         result = soft_place_check(place);
     if (result != CUDA_SUCCESS)
         return result;
-    return soft_advise((uintptr_t)pointer, (uintptr_t)pointer + size, take_prefetch, &place);
+    return soft_advise((uintptr_t)pointer, (uintptr_t)pointer + size, store_prefetch, &place);
 }
 
 SOFT_API_ptsz(cuMemPrefetchAsync,

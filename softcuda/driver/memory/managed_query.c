@@ -39,7 +39,7 @@ static CUresult list_accessed_by(const soft_advice *advice, int *list, size_t co
     return CUDA_SUCCESS;
 }
 
-static CUresult tell(const soft_advice *advice, int attribute, void *data, size_t size)
+static CUresult write_value(const soft_advice *advice, int attribute, void *data, size_t size)
 {
     int value;
     if (attribute == CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY)
@@ -97,7 +97,7 @@ SOFT_API cuMemRangeGetAttribute(void *data, size_t dataSize, CUmem_range_attribu
     CUresult result = find_advice(devPtr, count, &advice);
     if (result == CUDA_SUCCESS)
         result = check_attribute(data, dataSize, (int)attribute);
-    return result == CUDA_SUCCESS ? tell(&advice, (int)attribute, data, dataSize) : result;
+    return result == CUDA_SUCCESS ? write_value(&advice, (int)attribute, data, dataSize) : result;
 }
 
 SOFT_API cuMemRangeGetAttributes(void **data, size_t *dataSizes, CUmem_range_attribute *attributes,
@@ -112,6 +112,6 @@ SOFT_API cuMemRangeGetAttributes(void **data, size_t *dataSizes, CUmem_range_att
     for (size_t i = 0; i < numAttributes && result == CUDA_SUCCESS; i++)
         result = check_attribute(data[i], dataSizes[i], (int)attributes[i]);
     for (size_t i = 0; i < numAttributes && result == CUDA_SUCCESS; i++)
-        result = tell(&advice, (int)attributes[i], data[i], dataSizes[i]);
+        result = write_value(&advice, (int)attributes[i], data[i], dataSizes[i]);
     return result;
 }

@@ -122,7 +122,7 @@ SOFT_API cuMemGetAddressRange_v2(CUdeviceptr *pbase, size_t *psize, CUdeviceptr 
     SOFT_TRY(soft_check_context(&context));
     soft_range range;
     if (!soft_range_find((void *)(uintptr_t)dptr, &range) ||
-        (range.kind == SOFT_MEMORY_DEVICE && !soft_can_touch(context, &range)))
+        (range.kind == SOFT_MEMORY_DEVICE && !soft_can_access(context, &range)))
         return CUDA_ERROR_NOT_FOUND;
     if (pbase)
         *pbase = (CUdeviceptr)(uintptr_t)range.base;

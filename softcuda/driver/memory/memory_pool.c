@@ -244,7 +244,7 @@ SOFT_API cuMemPoolDestroy(CUmemoryPool pool)
 /* ---- Allocations ----------------------------------------------------------------------------- */
 
 /* Counts `size` bytes for the pool and holds it; false if its limit is reached. */
-static bool book_locked(soft_pool *pool, size_t size)
+static bool charge_locked(soft_pool *pool, size_t size)
 {
     if (pool->max_size && (size > pool->max_size || pool->used > pool->max_size - size))
         return false;
@@ -257,7 +257,7 @@ static bool book_locked(soft_pool *pool, size_t size)
     return true;
 }
 
-static void unbook(soft_pool *pool, size_t size)
+static void uncharge(soft_pool *pool, size_t size)
 {
     pthread_mutex_lock(&soft_pool_lock);
     pool->used -= size;
@@ -271,7 +271,7 @@ static CUresult allocate(CUdeviceptr *pointer, size_t size, CUmemoryPool handle,
     pthread_mutex_lock(&soft_pool_lock);
     soft_pool *pool =
         handle ? soft_handle_get(SOFT_KIND_POOL, handle) : current_pool_locked(device);
-    bool booked = pool && book_locked(pool, size);
+    bool booked = pool && charge_locked(pool, size);
     pthread_mutex_unlock(&soft_pool_lock);
     if (!booked)
         return pool || !handle ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_ERROR_INVALID_VALUE;
@@ -284,7 +284,7 @@ static CUresult allocate(CUdeviceptr *pointer, size_t size, CUmemoryPool handle,
                         .owner = pool};
     CUresult result = soft_device_memory_new(&range);
     if (result != CUDA_SUCCESS)
-        unbook(pool, size);
+        uncharge(pool, size);
     else
         *pointer = (CUdeviceptr)(uintptr_t)range.base;
     return result;
@@ -323,7 +323,7 @@ static void free_range(const soft_range *range, const char *what)
 {
     soft_device_memory_free(range, what);
     if (range->kind == SOFT_MEMORY_POOL)
-        unbook(range->owner, range->size);
+        uncharge(range->owner, range->size);
 }
 
 static void run_free(void *copy)

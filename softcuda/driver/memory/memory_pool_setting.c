@@ -160,7 +160,7 @@ SOFT_API cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool memPool, CUme
 }
 
 /* The pool outlives its memory, which the caller has found, but its access may change meanwhile. */
-bool soft_pool_lets(const soft_range *range, CUdevice device)
+bool soft_pool_allows(const soft_range *range, CUdevice device)
 {
     const soft_pool *pool = range->owner;
     pthread_mutex_lock(&soft_pool_lock);

@@ -98,7 +98,7 @@ bool soft_range_take_of_context(const soft_context *context, soft_range *removed
 }
 
 /* The range that starts there, or NULL. */
-static soft_range *that_starts_at(const unsigned char *base)
+static soft_range *find_start(const unsigned char *base)
 {
     size_t index = starts_up_to(base);
     return index > 0 && ranges[index - 1].base == base ? &ranges[index - 1] : NULL;
@@ -107,7 +107,7 @@ static soft_range *that_starts_at(const unsigned char *base)
 void soft_range_set_access(const void *base, unsigned access)
 {
     pthread_rwlock_wrlock(&lock);
-    soft_range *range = that_starts_at(base);
+    soft_range *range = find_start(base);
     if (range)
         range->access = access;
     pthread_rwlock_unlock(&lock);
@@ -116,7 +116,7 @@ void soft_range_set_access(const void *base, unsigned access)
 void soft_range_set_syncs(const void *base, bool syncs)
 {
     pthread_rwlock_wrlock(&lock);
-    soft_range *range = that_starts_at(base);
+    soft_range *range = find_start(base);
     if (range)
         range->syncs_copies = syncs;
     pthread_rwlock_unlock(&lock);

@@ -229,7 +229,7 @@ static void forget_guarded_locked(const guarded_range *range)
 }
 
 /* The kernel may have no memory map left for the hole. */
-static void give_back(const guarded_range *range)
+static void release_pages(const guarded_range *range)
 {
     if (munmap(range->start, range->length) != 0)
         madvise(range->start, range->length, MADV_DONTNEED);
@@ -243,7 +243,7 @@ static void forget_guarded(const guarded_range *range)
 }
 
 /* Stores the range and returns the one that had the slot before. */
-static guarded_range note_retired(const guarded_range *range)
+static guarded_range record_retired(const guarded_range *range)
 {
     pthread_mutex_lock(&lock);
     guarded_range evicted = retired[next_retired];
@@ -263,9 +263,9 @@ void soft_pages_retire(void *pages, size_t size, const char *what)
     /* A new mapping over the old one frees the memory but keeps the addresses reserved. */
     if (mmap(range.start, range.length, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
              0) != MAP_FAILED)
-        range = note_retired(&range);
+        range = record_retired(&range);
     if (range.start)
-        give_back(&range);
+        release_pages(&range);
 }
 
 static CUresult guard(void *pages, size_t size, const char *what, int protection)

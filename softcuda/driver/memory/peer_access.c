@@ -136,7 +136,7 @@ SOFT_API cuCtxDisablePeerAccess(CUcontext peerContext)
     return found ? CUDA_SUCCESS : CUDA_ERROR_PEER_ACCESS_NOT_ENABLED;
 }
 
-void soft_peers_forget(const soft_context *context)
+void soft_peers_remove(const soft_context *context)
 {
     pthread_rwlock_wrlock(&lock);
     pair **link = &pairs;
@@ -152,14 +152,14 @@ void soft_peers_forget(const soft_context *context)
     pthread_rwlock_unlock(&lock);
 }
 
-bool soft_can_reach(const soft_context *context, const soft_context *other)
+bool soft_peer_enabled(const soft_context *context, const soft_context *other)
 {
     return context->device == other->device || is_enabled(context, other);
 }
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
-bool soft_can_touch(const soft_context *context, const soft_range *range)
+bool soft_can_access(const soft_context *context, const soft_range *range)
 {
     switch (range->kind) {
     case SOFT_MEMORY_HOST:
@@ -169,16 +169,16 @@ bool soft_can_touch(const soft_context *context, const soft_range *range)
     case SOFT_MEMORY_VIRTUAL:
         return range->access & 1u << context->device;
     case SOFT_MEMORY_POOL:
-        return soft_pool_lets(range, context->device);
+        return soft_pool_allows(range, context->device);
     case SOFT_MEMORY_DEVICE:
         /* Variables of a library belong to no context. */
-        return !range->context || soft_can_reach(context, range->context);
+        return !range->context || soft_peer_enabled(context, range->context);
     default:
         return range->device == context->device;
     }
 }
 
-const char *soft_way_to_touch(const soft_range *range)
+const char *soft_access_remedy(const soft_range *range)
 {
     switch (range->kind) {
     case SOFT_MEMORY_VIRTUAL:

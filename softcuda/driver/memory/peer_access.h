@@ -11,15 +11,15 @@
  * cuCtxEnablePeerAccess for a context's allocations, cuMemPoolSetAccess for a pool's memory,
  * cuMemSetAccess for mappings.
  */
-bool soft_can_touch(const soft_context *context, const soft_range *range);
+bool soft_can_access(const soft_context *context, const soft_range *range);
 
 /* Whether it may access the other context's cuMemAlloc memory and arrays. */
-bool soft_can_reach(const soft_context *context, const soft_context *other);
+bool soft_peer_enabled(const soft_context *context, const soft_context *other);
 
 /* The call that would enable access, for a message. */
-const char *soft_way_to_touch(const soft_range *range);
+const char *soft_access_remedy(const soft_range *range);
 
 /* Removes all access that the context was given. */
-void soft_peers_forget(const soft_context *context);
+void soft_peers_remove(const soft_context *context);
 
 #endif

@@ -44,7 +44,7 @@ static CUresult query(void *data, unsigned attribute, const soft_range *range, C
     case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
         return put_int(data, soft_is_host(range) ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE);
     case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
-        if (soft_check_context(&current) == CUDA_SUCCESS && !soft_can_touch(current, range))
+        if (soft_check_context(&current) == CUDA_SUCCESS && !soft_can_access(current, range))
             return CUDA_ERROR_INVALID_VALUE;
         return put_word(data, pointer);
     case CU_POINTER_ATTRIBUTE_HOST_POINTER:

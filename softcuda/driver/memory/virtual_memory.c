@@ -193,7 +193,7 @@ static bool is_run(const unsigned char *base, size_t size)
 /* ---- Access ---------------------------------------------------------------------------------- */
 
 /* The devices with any access, one bit each. */
-static unsigned who_has_access(const unsigned access[SOFT_MAX_DEVICES])
+static unsigned access_mask(const unsigned access[SOFT_MAX_DEVICES])
 {
     unsigned devices = 0;
     for (unsigned i = 0; i < SOFT_MAX_DEVICES; i++)
@@ -215,7 +215,7 @@ static CUresult protect(const mapping *m, const unsigned access[SOFT_MAX_DEVICES
 }
 
 /* Keeps the mapping a known range while any device may access it. */
-static CUresult tell_range(const mapping *m, unsigned before, unsigned devices)
+static CUresult update_range(const mapping *m, unsigned before, unsigned devices)
 {
     const soft_range range = {.base = m->base,
                               .size = m->size,
@@ -240,13 +240,13 @@ static CUresult set_access_locked(mapping *m, const CUmemAccessDesc *desc, size_
         access[desc[i].location.id] = (unsigned)desc[i].flags;
     CUresult result = protect(m, access);
     if (result == CUDA_SUCCESS)
-        result = tell_range(m, who_has_access(m->access), who_has_access(access));
+        result = update_range(m, access_mask(m->access), access_mask(access));
     if (result == CUDA_SUCCESS)
         memcpy(m->access, access, sizeof(access));
     return result;
 }
 
-static bool takes_access(const CUmemAccessDesc *desc, size_t count)
+static bool lowers_access(const CUmemAccessDesc *desc, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if ((unsigned)desc[i].flags != WRITE_ACCESS)
@@ -260,7 +260,7 @@ static CUresult set_access(unsigned char *base, size_t size, const CUmemAccessDe
     if (!is_run(base, size))
         return CUDA_ERROR_INVALID_VALUE;
     /* Work that may still access it finishes first. */
-    if (takes_access(desc, count))
+    if (lowers_access(desc, count))
         soft_contexts_drain();
     CUresult result = CUDA_ERROR_INVALID_VALUE;
     pthread_mutex_lock(&lock);
@@ -341,7 +341,7 @@ static void unmap_locked(mapping **link)
     mapping *m = *link;
     const reservation *r = find_reservation_locked(m->base, m->size);
     *link = m->next;
-    if (who_has_access(m->access))
+    if (access_mask(m->access))
         soft_range_remove(m->base, SOFT_MEMORY_VIRTUAL, NULL);
     soft_pages_unguard(m->base, m->size);
     mmap(m->base, m->size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1,

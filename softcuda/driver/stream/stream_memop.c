@@ -68,7 +68,7 @@ static CUresult check(const word_operation *operation, const soft_context *conte
         return CUDA_ERROR_NOT_SUPPORTED;
     if ((uintptr_t)operation->address % size || (operation->flags & ~known_flags) ||
         !soft_range_holds(operation->address, size) ||
-        (soft_range_find(operation->address, &range) && !soft_can_touch(context, &range)))
+        (soft_range_find(operation->address, &range) && !soft_can_access(context, &range)))
         return CUDA_ERROR_INVALID_VALUE;
     return CUDA_SUCCESS;
 }
