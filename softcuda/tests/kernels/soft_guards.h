@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of test_soft_guards share. */
+/* Shared by the files of test_soft_guards. */
 #ifndef GR_TESTS_SOFT_GUARDS_H
 #define GR_TESTS_SOFT_GUARDS_H
 
@@ -11,11 +11,14 @@ bool thread_sanitizer(void);
 
 void allocate_managed(CUdeviceptr *memory, size_t size);
 
-/* For children: what each begins with, and the same with device memory. */
+/*
+ * For child processes: set up the fixture and the kernels; allocated() also allocates device
+ * memory.
+ */
 void begin(void);
 CUdeviceptr allocated(size_t size);
 
-/* Writes one byte that far from the pointer, in a kernel: a miss does not come back. */
+/* Writes one byte at base + offset in a kernel. Does not return if the access faults. */
 int write_at(CUdeviceptr base, long long offset);
 
 #endif

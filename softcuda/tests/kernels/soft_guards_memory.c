@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Accesses that miss memory of the device or the host, and how the line names it. */
+/* Out-of-bounds accesses to device and host memory, and how the message names that memory. */
 #define _GNU_SOURCE
 #include "tests/support/child_check.h"
 #include "soft_guards.h"
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Where the guard of an object of SIZE bytes begins: addresses are multiples of 512. */
+/* Start of the guard after an object of SIZE bytes: addresses are multiples of 512. */
 #define END 1024
 
 #define GRANULE ((size_t)2 << 20)
@@ -17,7 +17,7 @@ GROUP("accesses that miss", add_case)
 
 #define KERNEL "driver: kernel write_at accessed address 0x"
 
-/* Catches: a write past an allocation went unseen, unlike one after its free. */
+/* Catches: a write past the end of an allocation was not detected, unlike one after its free. */
 DIES(past_an_allocation, KERNEL,
      ", which is 24 bytes past the end of device memory of cuMemAlloc (1000 bytes at ")
 {
@@ -30,7 +30,7 @@ DIES(before_an_allocation, KERNEL,
     return write_at(allocated(4096), -1);
 }
 
-/* Behind the page of a small one, and as far as the guard goes. */
+/* Past the page of a small allocation, in the last bytes of the guard. */
 DIES(far_past_an_allocation, KERNEL,
      ", which is 66046 bytes past the end of device memory of cuMemAlloc (1 bytes ")
 {
@@ -83,7 +83,7 @@ static gr_buffer *mapped_buffer(void)
     return buffer;
 }
 
-/* Catches: a write past a mapped buffer went unseen, unlike one after its unmap. */
+/* Catches: a write past the end of a mapped buffer was not detected, unlike one after its unmap. */
 DIES(past_a_mapped_buffer, KERNEL, ", which is 24 bytes past the end of OpenGL buffer ")
 {
     return write_at(gr_buffer_ptr(mapped_buffer()), END);
@@ -95,7 +95,7 @@ DIES(before_a_mapped_buffer, KERNEL, ", which is 3073 bytes before the beginning
     return write_at(pages, -1);
 }
 
-/* In the guard of a buffer that is not even mapped. */
+/* In the guard of an unmapped buffer. */
 DIES(past_an_unmapped_buffer, KERNEL, ", which is 124 bytes past the end of OpenGL buffer ")
 {
     begin();
@@ -152,8 +152,10 @@ DIES(before_a_mapping, KERNEL,
     return write_at(mapped_granule(), -1);
 }
 
-/* A view of SIZE bytes in the middle of an imported memory, whose neighbours in its pages are
- * there. */
+/*
+ * A view of SIZE bytes in the middle of imported memory, with accessible bytes around it in the
+ * same pages.
+ */
 static CUdeviceptr external_buffer(void)
 {
     CUDA_EXTERNAL_MEMORY_HANDLE_DESC import = {.type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD,
@@ -204,14 +206,14 @@ CHILD(misaligned)
 CHILD(at_nobodys_address)
 {
     begin();
-    /* Its middle is too far below what lies above it for a thread's stack that is too small. */
+    /* The middle is too far below the next mapping to be taken for a stack overflow. */
     const long long size = 8 << 20;
     void *pages = mmap(NULL, (size_t)size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     child_check(pages != MAP_FAILED);
     return write_at((CUdeviceptr)(uintptr_t)pages, size / 2);
 }
 
-/* Catches: an access through NULL ended the program without a word. */
+/* Catches: an access through NULL ended the program without a message. */
 TEST(pointers_to_nothing)
 {
     need_software();
@@ -230,7 +232,7 @@ TEST(pointers_to_nothing)
 #endif
 }
 
-/* Catches: a misaligned float4 was called a pointer that is no address. */
+/* Catches: the message called a misaligned float4 pointer an invalid address. */
 TEST(vectors_at_odd_addresses)
 {
     need_software();
@@ -266,7 +268,9 @@ static int work_too_late(bool copies)
     return 0;
 }
 
-/* Where they begin is the C library's choice. */
+/*
+ * The C library chooses where a fill or a copy starts, so the test does not check the first byte.
+ */
 DIES(by_a_fill, "driver: a fill accessed address 0x",
      " of an OpenGL buffer, after cuGraphicsUnregisterResource\n")
 {
@@ -279,7 +283,7 @@ DIES(by_a_copy, "driver: a copy accessed address 0x",
     return work_too_late(true);
 }
 
-/* ---- Memory of the host ---------------------------------------------------------------------- */
+/* ---- Host memory ----------------------------------------------------------------------------- */
 
 /* Writes to the first byte, twice. */
 static int write_to_host(unsigned char *memory)
@@ -329,7 +333,7 @@ CHILD(to_known_memory)
 
 #define ON_THE_HOST "which is host memory unknown to CUDA"
 
-/* Catches: a kernel was given memory of malloc without a word, which a GPU faults on. */
+/* Catches: a kernel accessed malloc() memory without a message. On a GPU, it faults. */
 TEST(memory_of_the_host)
 {
     need_software();

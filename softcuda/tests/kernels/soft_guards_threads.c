@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Accesses that miss the dynamic shared memory of a block or the stack of a thread. */
+/*
+ * Out-of-bounds accesses to the dynamic shared memory of a block, and stack overflows of a thread.
+ */
 #define _GNU_SOURCE
 #include "tests/support/child_check.h"
 #include "soft_guards.h"
 
-/* The most dynamic shared memory that a launch gives unasked. */
+/* The maximum dynamic shared memory of a launch without opt-in. */
 #define LARGE_SHARED 49152
 
 GROUP("shared memory", add_case)
 
 #define SHARED_KERNEL "driver: kernel write_shared_at accessed address 0x"
 
-/* Writes one byte that far from the block's dynamic shared memory. */
+/* Writes one byte at this offset from the dynamic shared memory of the block. */
 static int write_shared(unsigned size, long long offset)
 {
     begin();
@@ -20,7 +22,9 @@ static int write_shared(unsigned size, long long offset)
     return fx.cu->StreamSynchronize(fx.stream) != CUDA_SUCCESS;
 }
 
-/* Catches: a launch without bytes was called one through NULL, and accesses past them went unseen.
+/*
+ * Catches: for a launch without shared memory, the message reported an access through NULL;
+ * accesses past the end of shared memory were not detected.
  */
 DIES(past_shared_memory, SHARED_KERNEL,
      ", which is 0 bytes past the end of its extern __shared__ memory: the launch gives "
@@ -97,12 +101,12 @@ DIES(endless_recursion, "kernel recurse needs more stack than the ",
     return 0;
 }
 
-/* Of the first one by itself, of the second one as the program asks for stack. */
-/* Catches: 66,000 bytes on the stack stepped over the canary unseen. */
+/* The stack holds the first frame by default, and the second one after cuCtxSetLimit(). */
+/* Catches: a 66,000-byte frame skipped the canary and was not detected. */
 TEST(stacks_of_threads_with_barriers)
 {
     need_software();
-    if (!sanitizer()) /* whose stacks are larger */
+    if (!sanitizer()) /* stacks are larger with a sanitizer */
         expect_death("frame_of_66000", "kernel frame_66000 needs more stack than the 65536 bytes",
                      " bytes that a thread has: make its local arrays smaller, ");
     expect_death("frame_of_300000", "kernel frame_300000 needs more stack than the ",

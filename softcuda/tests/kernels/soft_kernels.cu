@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernels that look at the host's threads and stacks, meet at barriers, or access what they must
- * not: for the tests of the software CUDA driver alone. */
+/*
+ * Kernels that inspect host threads and stacks, use barriers, or make invalid accesses. Only for
+ * tests of the software CUDA driver.
+ */
 #include <grinterop/cuhost.h>
 
 #ifndef __CUDACC__
@@ -12,8 +14,8 @@
 #endif
 
 /*
- * Each block notes the thread that runs it, then waits for the others, so that they can only all
- * arrive if as many threads run blocks at the same time. Gives up after five seconds.
+ * Each block records its thread, then waits for the others. All blocks arrive only if as many
+ * threads run blocks concurrently. Gives up after five seconds.
  */
 extern "C" __global__ void meet(unsigned *arrived, unsigned long long *threads)
 {
@@ -41,7 +43,7 @@ extern "C" __global__ void wait_until(const unsigned *set)
 }
 GR_KERNEL(wait_until)
 
-/* A product and a sum, whose two roundings each of the calls keeps apart. */
+/* A product and a sum, which each of these calls must round separately. */
 extern "C" __global__ void round_each(float *out, float a, float b, float c)
 {
     out[0] = __fmul_rn(a, b) + c;
@@ -52,7 +54,7 @@ extern "C" __global__ void round_each(float *out, float a, float b, float c)
 }
 GR_KERNEL(round_each)
 
-/* ---- Variables, and kernels that are odd ----------------------------------------------------- */
+/* ---- Variables and unusual kernels ----------------------------------------------------------- */
 
 extern "C" {
 __device__ unsigned counters[4] = {1, 2, 3, 4};
@@ -97,7 +99,7 @@ extern "C" __global__ void without_a_line(unsigned *out)
 }
 
 #ifndef __CUDACC__
-/* As an older grinterop/cuhost.h would have made it. */
+/* As compiled with an older grinterop/cuhost.h. */
 extern "C" {
 extern __attribute__((visibility("default"))) const gr_cuhost_kernel gr_cuhost_kernel_of_before;
 const gr_cuhost_kernel gr_cuhost_kernel_of_before = {
@@ -147,7 +149,7 @@ extern "C" __global__ void write_to_address_in(unsigned char *const *address)
 }
 GR_KERNEL(write_to_address_in)
 
-/* To the memory that grinterop-nvcc gives an `extern __shared__` array. */
+/* Accesses the memory that grinterop-nvcc uses for an `extern __shared__` array. */
 extern "C" __global__ void write_shared_at(long long offset)
 {
 #ifdef __CUDACC__
@@ -158,7 +160,7 @@ extern "C" __global__ void write_shared_at(long long offset)
 }
 GR_KERNEL(write_shared_at)
 
-/* As a float4 is written where the processor wants it aligned. */
+/* Written like a float4 where the CPU requires alignment. */
 extern "C" __global__ void write_vector_at(unsigned char *base, long long offset)
 {
 #if defined(__SSE__) && !defined(__CUDACC__)
@@ -183,8 +185,8 @@ GR_KERNEL(write_at_place)
 /* ---- Stacks ---------------------------------------------------------------------------------- */
 
 /*
- * The far end of the frame is all that is touched, at a place that the compiler does not know, so
- * that it keeps the rest.
+ * Touches only the far end of the frame, at an index unknown to the compiler, so that the compiler
+ * keeps the whole frame.
  */
 template <unsigned Size> static __device__ unsigned char use_frame(unsigned char value)
 {
@@ -205,7 +207,7 @@ FRAME_KERNEL(16000)
 FRAME_KERNEL(66000)
 FRAME_KERNEL(300000)
 
-/* The depth is a parameter, so that no compiler makes a loop of it. */
+/* The depth is a parameter, so that no compiler turns the recursion into a loop. */
 static __device__ unsigned descend(unsigned depth)
 {
     volatile unsigned frame[1000];
@@ -256,7 +258,7 @@ GR_KERNEL_SYNC(block_sum)
 
 extern __shared__ unsigned ring[];
 
-/* Each round hands every value to the next thread. */
+/* Each round passes every value to the next thread. */
 extern "C" __global__ void rotate(unsigned *values, unsigned rounds)
 {
     const unsigned me = thread_in_block(), n = block_threads();
@@ -273,7 +275,7 @@ extern "C" __global__ void rotate(unsigned *values, unsigned rounds)
 GR_KERNEL_SYNC(rotate)
 GR_SHARED(ring)
 
-/* Threads from `stay` on go before the first barrier, one more goes after each round. */
+/* Threads from `stay` on exit before the first barrier. After each round, one more exits. */
 extern "C" __global__ void leave(unsigned *counts, unsigned stay)
 {
     const unsigned me = thread_in_block();
@@ -284,7 +286,10 @@ extern "C" __global__ void leave(unsigned *counts, unsigned stay)
 }
 GR_KERNEL_SYNC(leave)
 
-/* What all threads get to know of who has an odd number, of who is below `limit`, and of nobody. */
+/*
+ * Votes on three predicates: an odd thread number, a number below a bound, and one that is false
+ * for all threads.
+ */
 extern "C" __global__ void vote(int *results, unsigned limit)
 {
     const unsigned me = thread_in_block();
@@ -297,7 +302,7 @@ extern "C" __global__ void vote(int *results, unsigned limit)
 }
 GR_KERNEL_SYNC(vote)
 
-/* Each thread keeps what it was given across barriers. */
+/* Each thread keeps its indices across barriers. */
 extern "C" __global__ void who(uint3 *seen)
 {
     const uint3 before = threadIdx;
@@ -310,8 +315,7 @@ extern "C" __global__ void who(uint3 *seen)
 }
 GR_KERNEL_SYNC(who)
 
-/* What the lanes of a warp get from each other; lanes of odd numbers go their own way at the end.
- */
+/* Values that the lanes of a warp exchange. Odd lanes diverge at the end. */
 extern "C" __global__ void warps(unsigned *out)
 {
     const unsigned all = 0xffffffffu, me = thread_in_block(), value = me * me + 1;

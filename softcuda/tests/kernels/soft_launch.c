@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the test programs of the software CUDA driver share, see soft_launch.h. */
+/* Shared by the test programs of the software CUDA driver, see soft_launch.h. */
 #include "soft_launch.h"
 
 #include <signal.h>
@@ -78,7 +78,7 @@ CUdeviceptr soft_memory(const void *bytes, size_t size)
     CUdeviceptr memory = 0;
     CU(MemAlloc(&memory, size));
     CU(MemcpyHtoD(memory, bytes, size));
-    CU(CtxSynchronize()); /* it may be done later, and fx.stream would not wait for it */
+    CU(CtxSynchronize()); /* the copy may be asynchronous, and fx.stream would not wait for it */
     return memory;
 }
 
@@ -95,12 +95,12 @@ void expect_death(const char *child, const char *text, const char *also)
 {
     char said[16384];
     int status = child_run(child, said, sizeof(said));
-    ck_assert_msg(status != 0 && status != CHILD_FAILED << 8, "%s ended with 0x%x: %.3500s", child,
-                  (unsigned)status, said);
+    ck_assert_msg(status != 0 && status != CHILD_FAILED << 8, "%s ended with status 0x%x: %.3500s",
+                  child, (unsigned)status, said);
     ck_assert_msg(sanitizer() || (WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV),
-                  "%s ended with 0x%x: %.3500s", child, (unsigned)status, said);
-    ck_assert_msg(strstr(said, text), "%s said: %s, not: %s", child, said, text);
-    ck_assert_msg(strstr(said, also), "%s said: %s, not: %s", child, said, also);
+                  "%s ended with status 0x%x: %.3500s", child, (unsigned)status, said);
+    ck_assert_msg(strstr(said, text), "%s printed: %s, expected: %s", child, said, text);
+    ck_assert_msg(strstr(said, also), "%s printed: %s, expected: %s", child, said, also);
 }
 
 void expect_said_once(const char *child, const char *text, const char *also)

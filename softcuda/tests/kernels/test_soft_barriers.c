@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernels whose threads meet at barriers (GR_KERNEL_SYNC), on the software CUDA driver. */
+/* Kernels with block barriers (GR_KERNEL_SYNC) on the software CUDA driver. */
 #define _GNU_SOURCE
 #include "tests/support/child_check.h"
 #include "soft_launch.h"
@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* One launch of many. */
+/* The extents of one launch. */
 struct shape {
     struct extents grid, block;
 };
@@ -39,7 +39,7 @@ static void launch(const char *name, const struct shape *shape, CUstream stream,
     soft_launch(name, shape->grid, shape->block, stream, parameters);
 }
 
-/* Numbers that no two places have in common. */
+/* A different number for each index. */
 static unsigned number_at(unsigned i)
 {
     return (i + 1) * 2654435761u;
@@ -58,10 +58,10 @@ static CUdeviceptr numbers(unsigned count)
 
 static void assert_number(const unsigned *values, unsigned i, unsigned wanted)
 {
-    ck_assert_msg(values[i] == wanted, "number %u is %u, not %u", i, values[i], wanted);
+    ck_assert_msg(values[i] == wanted, "number %u is %u, expected %u", i, values[i], wanted);
 }
 
-/* What the stream's work has left in the memory, which ends with it. free() them. */
+/* Waits for the stream, copies the memory and frees it. The caller frees the copy. */
 static void *take_bytes(CUdeviceptr memory, size_t size)
 {
     CU(StreamSynchronize(fx.stream));
@@ -134,9 +134,9 @@ TEST(threads_keep_their_place, sizeof(shapes) / sizeof(*shapes))
     free(seen);
 }
 
-/* ---- Who takes part -------------------------------------------------------------------------- */
+/* ---- Participating threads ------------------------------------------------------------------- */
 
-/* A barrier waits for the threads that still run, and counts only those. */
+/* A barrier waits only for running threads and counts only those. */
 TEST(threads_that_leave_early, 4)
 {
     need_software();
@@ -146,7 +146,7 @@ TEST(threads_that_leave_early, 4)
     soft_launch("leave", (struct extents){.x = 1}, (struct extents){.x = THREADS}, fx.stream,
                 (void *[]){&memory, &stay});
     unsigned *counts = take_bytes(memory, THREADS * sizeof(*counts));
-    /* Thread i has its last barrier together with those behind it. */
+    /* The last barrier of thread i includes all higher threads that stay. */
     for (unsigned i = 0; i < THREADS; i++)
         assert_number(counts, i, i < stay ? stay - i : number_at(i));
     free(counts);
@@ -166,16 +166,16 @@ TEST(votes, sizeof(shapes) / sizeof(*shapes))
     free(results);
 }
 
-/* ---- More than one launch -------------------------------------------------------------------- */
+/* ---- Several launches ------------------------------------------------------------------------ */
 
-/* A block that is larger than those before gets stacks of its own, and smaller ones use them. */
-/* What the kernel's lane `me` has brought: nothing if there is no such thread. */
+/* A block larger than all previous ones gets new stacks, which smaller blocks reuse. */
+/* The value that thread `me` of the kernel contributes, or 0 if there is no such thread. */
 static unsigned brought(unsigned me, unsigned threads)
 {
     return me < threads ? me * me + 1 : 0;
 }
 
-/* The lanes of the warp of `me` that are threads and have the remainder. */
+/* The lanes in the warp of `me` that are threads and have this remainder. */
 static unsigned lanes_with(unsigned me, unsigned threads, unsigned divisor, unsigned remainder)
 {
     unsigned set = 0, first = me / 32 * 32;
@@ -199,8 +199,9 @@ static void assert_warps(const unsigned *got, unsigned me, unsigned threads)
         me % 2 == 1 ? brought(first + ((me - first) ^ 2), threads) : lanes_with(me, threads, 2, 0),
     };
     for (unsigned i = 0; i < 8; i++)
-        ck_assert_msg(got[i] == wanted[i], "of %u threads number %u has 0x%x at %u, not 0x%x",
-                      threads, me, got[i], i, wanted[i]);
+        ck_assert_msg(got[i] == wanted[i],
+                      "with %u threads, thread %u has 0x%x at %u, expected 0x%x", threads, me,
+                      got[i], i, wanted[i]);
 }
 
 TEST(lanes_of_warps, sizeof(shapes) / sizeof(*shapes))
@@ -272,10 +273,10 @@ TEST(a_barrier_needs_its_line)
     char said[8192];
     int status = child_run("barrier_without_its_line", said, sizeof(said));
     ck_assert_msg(sanitizer() ? status != 0 : WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT,
-                  "the child ended with 0x%x: %.3500s", (unsigned)status, said);
+                  "the child ended with status 0x%x: %.3500s", (unsigned)status, said);
     ck_assert_msg(strstr(said, "kernel barrier_unannounced has a barrier: register it with "
                                "GR_KERNEL_SYNC(barrier_unannounced)"),
-                  "the child said: %s", said);
+                  "the child printed: %s", said);
 }
 
 static size_t address_space(void)
@@ -287,7 +288,7 @@ static size_t address_space(void)
     return pages * (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* The stream's thread runs already, and there is no room for 1024 stacks more. */
+/* The stream thread already runs, and the address space has no room for 1024 more stacks. */
 CHILD(no_memory_for_stacks)
 {
     const struct shape small = {{.x = 1}, {.x = 2}}, large = {{.x = 1}, {.x = 1024}};
@@ -312,9 +313,9 @@ TEST(no_memory_for_the_stacks)
 {
     need_software();
     if (sanitizer())
-        skip("a sanitizer needs more address space than there would be");
+        skip("a sanitizer needs more address space than the limit leaves");
     if (getenv("GR_TEST_EMULATOR"))
-        skip("an emulator takes no limit of the address space");
+        skip("an emulator does not support address space limits");
     expect_child("no_memory_for_stacks");
 }
 
@@ -327,7 +328,7 @@ static void *set_later(void *word)
     return NULL;
 }
 
-/* Longer than the patience, three times over. */
+/* More than three times as long as the patience. */
 CHILD(long_launches)
 {
     unsigned *set = NULL;
@@ -346,7 +347,7 @@ CHILD(long_launches)
     return 0;
 }
 
-/* Catches: a kernel whose blocks wait for each other stood still without a word. */
+/* Catches: a kernel whose blocks waited for each other hung without a message. */
 TEST(a_long_launch_is_named)
 {
     need_software();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Accesses that miss their object end the process, with a line that says by how much they missed
- * which object, and which kernel it was. Those that do not miss go well, to the last byte.
+ * Out-of-bounds accesses end the process with a message that names the object, the distance from
+ * it, and the kernel. Accesses within bounds succeed, up to the last byte.
  */
 #define _GNU_SOURCE
 #include "tests/support/cuda_symbol.h"
@@ -50,12 +50,12 @@ CUdeviceptr allocated(size_t size)
 
 GROUP("signals", add_case)
 
-/* ---- Signals that are the application's ------------------------------------------------------ */
+/* ---- Signals of the application -------------------------------------------------------------- */
 
 static void *expected;
 static volatile sig_atomic_t caught;
 
-/* Repairs the access, as who keeps pages for later does. */
+/* Repairs the access, like a handler that commits pages on demand. */
 static void open_page(int number, siginfo_t *info, void *machine)
 {
     (void)number;
@@ -66,7 +66,9 @@ static void open_page(int number, siginfo_t *info, void *machine)
         _exit(3);
 }
 
-/* The handler is there before the driver's, and so gets what the driver passes on. */
+/*
+ * This handler is installed before that of the driver, so the driver passes unknown faults to it.
+ */
 CHILD(own_handler)
 {
     struct sigaction action = {.sa_sigaction = open_page, .sa_flags = SA_SIGINFO};
@@ -89,7 +91,7 @@ TEST(faults_are_handed_on)
     expect_child("own_handler");
 }
 
-/* Catches: the handler took a signal that somebody sent for a fault that would come again. */
+/* Catches: the driver took a signal sent by raise() or kill() for a fault that would recur. */
 DIES(sent_signal, "about to raise ", "the signal: yes")
 {
     CUdeviceptr memory = allocated(SIZE);
@@ -186,9 +188,9 @@ TEST(first_and_last_bytes_of_mapped_buffers, sizeof(sizes) / sizeof(*sizes))
     free(bytes);
 }
 
-/* ---- Many ------------------------------------------------------------------------------------ */
+/* ---- Many allocations ------------------------------------------------------------------------ */
 
-/* The last ones have no guards: the process has not that many memory maps. */
+/* The last ones have no guards, because the process runs out of memory maps. */
 #define MANY 34000
 
 static CUdeviceptr many[MANY];
@@ -205,7 +207,7 @@ TEST(tens_of_thousands_of_allocations)
 {
     need_software();
     if (thread_sanitizer())
-        skip("ThreadSanitizer needs the process's memory maps itself");
+        skip("ThreadSanitizer needs the memory maps of the process");
     for (int i = 0; i < MANY; i++) {
         CU(MemAlloc(&many[i], 2));
         CU(MemsetD8(many[i], (unsigned char)i, 1));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What only the software CUDA driver promises: mistakes that a GPU may hide show up as a wrong byte
- * or as a fault with a message.
+ * Guarantees of the software CUDA driver only: bugs that a GPU may hide show up as a wrong byte or
+ * as a fault with a message.
  */
 #define _GNU_SOURCE
 #include "tests/support/cuda_symbol.h"
@@ -17,10 +17,9 @@
 
 #define SIZE 1000
 
-/* What the driver fills memory with that nobody has written yet. */
-#define FRESH 0xCB /* a new allocation */
-#define DISCARDED                                                                                  \
-    0xCD /* a mapped buffer before its bytes are there, or whose bytes are not wanted */
+/* The values with which the driver fills uninitialised memory. */
+#define FRESH     0xCB /* a new allocation */
+#define DISCARDED 0xCD /* a mapped buffer before its data arrives, or with data discarded */
 
 static unsigned char *pinned(size_t size)
 {
@@ -32,7 +31,10 @@ static unsigned char *pinned(size_t size)
 
 GROUP("missing waits", add_case)
 
-/* The writer is held up on one stream while the reader, on another, waits for nothing or for it. */
+/*
+ * The writer is blocked on one stream. The reader, on another stream, waits for it or does not
+ * wait.
+ */
 static void read_behind_writer(bool wait, int seen)
 {
     CUdeviceptr memory = 0;
@@ -66,7 +68,7 @@ TEST(missing_wait_for_a_writer)
     read_behind_writer(true, 2);
 }
 
-/* OpenGL's bytes arrive when the map's stream gets there, and not before. */
+/* The OpenGL data arrives when the stream reaches the map, not before. */
 TEST(missing_wait_for_the_map)
 {
     need_software();
@@ -88,7 +90,7 @@ TEST(missing_wait_for_the_map)
     CU(MemFreeHost(copy));
 }
 
-/* Where nothing is queued, the map's stream is there at once. */
+/* If nothing is queued, the stream reaches the map immediately. */
 TEST(map_of_an_idle_context)
 {
     need_software();
@@ -103,7 +105,7 @@ TEST(map_of_an_idle_context)
     gr_resource_free(resource);
 }
 
-/* A release on another stream than the writer's does not wait for the writer. */
+/* A release on a stream other than that of the writer does not wait for the writer. */
 TEST(missing_wait_before_the_release)
 {
     need_software();
@@ -117,7 +119,7 @@ TEST(missing_wait_before_the_release)
     CU(MemAlloc(&copy, SIZE));
     CU(MemcpyDtoDAsync(copy, gr_buffer_ptr(buffer), SIZE, fx.stream));
     CU(MemsetD8Async(copy, 0x77, SIZE, fx.other));
-    assert_ok(gr_buffer_release(buffer)); /* returns, although the other stream stands still */
+    assert_ok(gr_buffer_release(buffer)); /* returns, although the other stream is blocked */
     ck_assert(!gate_is_open(gate));
     assert_gl_bytes(name, SIZE, 0x3a);
     gate_open(gate);
@@ -163,7 +165,7 @@ TEST(discarded_bytes)
     assert_device_bytes(gr_buffer_ptr(buffer), DISCARDED);
     CU(MemsetD8Async(gr_buffer_ptr(buffer), 5, SIZE / 2, fx.stream));
     assert_ok(gr_buffer_release(buffer));
-    /* Who does not write all of it finds out. */
+    /* Bytes that the application did not write are visible. */
     unsigned char bytes[SIZE];
     gl_read(name, bytes, SIZE);
     assert_bytes(bytes, SIZE / 2, 5);
@@ -172,7 +174,7 @@ TEST(discarded_bytes)
 
 /* ---- Faults ---------------------------------------------------------------------------------- */
 
-/* In one block, so that its first thread is the first to access the memory. */
+/* One block, so that its first thread accesses the memory first. */
 #define ONE_BLOCK 256
 
 CHILD(use_after_unmap)
@@ -227,7 +229,7 @@ TEST(pointers_that_have_ended)
                  ", which is byte 0 of device memory after cuMemFree\n");
 }
 
-/* Copies and fills are checked when they are asked for. */
+/* Copies and fills are checked when they are submitted. */
 TEST(copies_with_a_pointer_that_has_ended)
 {
     need_software();
@@ -244,14 +246,14 @@ TEST(copies_with_a_pointer_that_has_ended)
 
 GROUP("missing waits", add_case)
 
-/* Whether work that is put into `second` waits for work that stands still in `first`. */
+/* Whether work submitted to `second` waits for work blocked in `first`. */
 static bool waits_for(CUstream second, CUstream first)
 {
     CUevent event = NULL;
     CU(EventCreate(&event, CU_EVENT_DISABLE_TIMING));
     struct gate *gate = gate_put(first);
     CU(EventRecord(event, second));
-    /* What does not wait is done long before, and what waits is not done then. */
+    /* Work that does not wait finishes long before 100 ms. */
     CUresult result = CUDA_ERROR_NOT_READY;
     for (int i = 0; i < 100 && result == CUDA_ERROR_NOT_READY; i++) {
         sleep_ms(1);
@@ -290,9 +292,12 @@ GROUP("kernels", add_case)
 TEST(kernels_run_on_all_cores)
 {
     need_software();
-    /* It takes the kernels' thread-local variables for a table of its own and crashes at exit. */
+    /*
+     * It takes the thread-local variables of the kernels for a table of its own and crashes at
+     * exit.
+     */
     if (sanitizer() && strcmp(sanitizer(), "AddressSanitizer") == 0)
-        skip("AddressSanitizer's leak check does not survive it");
+        skip("the leak check of AddressSanitizer crashes in this test");
     cpu_set_t set;
     ck_assert_int_eq(sched_getaffinity(0, sizeof(set), &set), 0);
     unsigned cores = (unsigned)CPU_COUNT(&set);
@@ -322,8 +327,8 @@ TEST(kernels_run_on_all_cores)
 GROUP("arithmetic", add_soft_case)
 
 /*
- * Catches: g++ for AArch64 made one rounding of __fmul_rn() and a sum. The square's last bit is
- * lost where it is rounded by itself.
+ * Catches: g++ for AArch64 fused __fmul_rn() and a sum into one rounding. Rounding the square
+ * separately loses its last bit.
  */
 TEST(products_are_rounded_by_themselves)
 {
@@ -343,9 +348,12 @@ TEST(products_are_rounded_by_themselves)
 
 GROUP("memory", add_case)
 
-static long page; /* what sysconf() says; 0: the truth */
+static long page; /* the result of sysconf(); 0: the real page size */
 
-/* glibc's own; dlsym() would be too early for ThreadSanitizer, which asks before main(). */
+/*
+ * The glibc function. dlsym() would be too early for ThreadSanitizer, which calls sysconf() before
+ * main().
+ */
 long __sysconf(int name);
 
 __attribute__((no_sanitize("thread", "address"))) long sysconf(int name)
@@ -354,8 +362,8 @@ __attribute__((no_sanitize("thread", "address"))) long sysconf(int name)
 }
 
 /*
- * Grace's kernels have pages of 64 KiB. Catches: data began at 4 KiB, where no such page can be
- * mapped, and what was exported could not be imported.
+ * Linux kernels for Grace use 64 KiB pages. Catches: the data began at 4 KiB, where no such page
+ * can be mapped, so that exported memory could not be imported.
  */
 TEST(exported_memory_begins_at_a_page)
 {
@@ -383,7 +391,7 @@ TEST(exported_memory_begins_at_a_page)
 
 GROUP("kernels", add_case)
 
-/* What was compiled for a GPU is refused as such, whatever form it has. */
+/* GPU code is refused with its own error code in every format. */
 TEST(images_for_a_gpu)
 {
     need_software();
@@ -421,7 +429,7 @@ TEST(entry_points_that_are_missing)
     expect_said_once("call_what_is_missing", "cuGraphCreate", "cuGraphCreate is not implemented");
 }
 
-/* As NVIDIA's libcudart begins. */
+/* The first call of NVIDIA's libcudart. */
 CHILD(ask_for_a_table)
 {
     static const CUuuid id = {.bytes = {0x6b}};
@@ -437,7 +445,7 @@ CHILD(ask_for_a_table)
     return 0;
 }
 
-/* Catches: a program that was linked with NVIDIA's runtime, too, did not learn so. */
+/* Catches: a program also linked with NVIDIA's runtime got no message about it. */
 TEST(nvidia_s_runtime_is_named)
 {
     need_software();
@@ -462,7 +470,7 @@ TEST(device_is_no_gpu)
 
 /* ---- Exit ------------------------------------------------------------------------------------ */
 
-/* Rather than hang, die of the alarm. */
+/* Die of the alarm rather than hang. */
 CHILD(exit_while_a_stream_waits)
 {
     alarm(20);
@@ -477,7 +485,7 @@ CHILD(exit_while_a_stream_waits)
 
 CHILD(exit_while_mapped)
 {
-    static gr_buffer *volatile kept; /* reachable, so that nobody calls it a leak */
+    static gr_buffer *volatile kept; /* reachable, so that it is not reported as a leak */
     alarm(20);
     fixture_setup();
     gate_put(fx.stream);
