@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The tests of libgrinterop-softcudart. They ask the runtime API alone, so that the same files,
- * linked with NVIDIA's library, say on a GPU whether it answers the same; with -DREAL_CUDART, which
- * leaves out what only the software runtime has.
+ * The tests of libgrinterop-softcudart. They use only the runtime API. Compile them with
+ * -DREAL_CUDART, which leaves out features of the software runtime, and link them with NVIDIA's
+ * library to compare its results on a GPU.
  */
 #ifndef GR_TESTS_SOFTCUDART_H
 #define GR_TESTS_SOFTCUDART_H
@@ -13,7 +13,7 @@
 
 #include <stddef.h>
 
-/* A call that succeeds. */
+/* A call that must succeed. */
 #define CUDA(call)                                                                                 \
     do {                                                                                           \
         cudaError_t got_ = (call);                                                                 \
@@ -21,15 +21,16 @@
             FAIL("%s gives %s", #call, cudaGetErrorName(got_));                                    \
     } while (0)
 
-/* A call that fails with this, and leaves it as the last error, once. */
+/* A call that must fail with this error and set it as the last error, once. */
 #define FAILS(error, call)                                                                         \
     do {                                                                                           \
         cudaError_t got_ = (call);                                                                 \
         if (got_ != (error))                                                                       \
-            FAIL("%s gives %s, not %s", #call, cudaGetErrorName(got_), cudaGetErrorName(error));   \
+            FAIL("%s returned %s, expected %s", #call, cudaGetErrorName(got_),                     \
+                 cudaGetErrorName(error));                                                         \
         if (cudaPeekAtLastError() != (error) || cudaGetLastError() != (error) ||                   \
             cudaGetLastError() != cudaSuccess)                                                     \
-            FAIL("%s leaves another last error than %s", #call, cudaGetErrorName(error));          \
+            FAIL("%s did not set the last error to %s", #call, cudaGetErrorName(error));           \
     } while (0)
 
 struct softcudart_case {
@@ -37,7 +38,7 @@ struct softcudart_case {
     const char *(*run)(void);
 };
 
-/* Each ends with an entry without a name. */
+/* Each table ends with an entry without a name. */
 extern const struct softcudart_case softcudart_arrays[];
 extern const struct softcudart_case softcudart_copies[];
 extern const struct softcudart_case softcudart_devices[];
@@ -48,15 +49,17 @@ extern const struct softcudart_case softcudart_memory[];
 extern const struct softcudart_case softcudart_streams[];
 extern const struct softcudart_case softcudart_twins[];
 
-/* The program as the other process of softcudart_ipc.c, when it is given this argument; what main()
- * returns. */
+/*
+ * With this argument, the program runs as the second process of softcudart_ipc.c.
+ * softcudart_other() returns its exit status.
+ */
 #define SOFTCUDART_OTHER "--other"
 int softcudart_other(void);
 
-/* Byte i of a pattern: no two neighbours, or rows, are equal. */
+/* Byte i of a pattern in which adjacent bytes and adjacent rows differ. */
 unsigned char softcudart_byte(size_t i);
 void softcudart_pattern(void *bytes, size_t size);
-/* Whether they are the pattern from byte `first` on. */
+/* Whether the bytes match the pattern from byte `first` on. */
 int softcudart_is_pattern(const void *bytes, size_t size, size_t first);
 
 #endif

@@ -30,7 +30,7 @@ static const char *say_what_they_are(void)
     return NULL;
 }
 
-/* Each of the kinds that programs declare, by its bits. */
+/* The common channel formats, by their bits. */
 static const char *of_each_format(void)
 {
     static const struct {
@@ -87,12 +87,12 @@ static const char *copied_as_rectangles(void)
     CUDA(cudaMemcpy2DFromArray(back, sizeof(back[0]), other, 0, 0, sizeof(back[0]), HEIGHT,
                                cudaMemcpyDeviceToHost));
     REQUIRE(softcudart_is_pattern(back, sizeof(back), 0));
-    /* 8 bytes of 2 rows, from the 4th byte of row 3 on. */
+    /* 8 bytes of 2 rows, starting at byte 4 of row 3. */
     CUDA(cudaMemcpy2DFromArrayAsync(back, 8, array, 4, 3, 8, 2, cudaMemcpyDeviceToHost, NULL));
     CUDA(cudaStreamSynchronize(NULL));
     REQUIRE(memcmp(back[0], &bytes[3][4], 8) == 0);
     REQUIRE(memcmp(&back[0][8], &bytes[4][4], 8) == 0);
-    /* The pitch of a single row may be 0, of two not. */
+    /* The pitch may be 0 for one row, but not for two. */
     CUDA(cudaMemcpy2DToArray(other, 0, 2, bytes, 0, sizeof(bytes[0]), 1, cudaMemcpyHostToDevice));
     CUDA(cudaMemcpy2DFromArray(back, 0, other, 0, 2, sizeof(back[0]), 1, cudaMemcpyDeviceToHost));
     REQUIRE(memcmp(back[0], bytes[0], sizeof(back[0])) == 0);
@@ -105,7 +105,7 @@ static const char *copied_as_rectangles(void)
     return NULL;
 }
 
-/* The older calls take bytes that go on in the next row. */
+/* The older functions copy bytes that continue in the next row. */
 static const char *copied_over_the_ends_of_rows(void)
 {
     enum { ROW = WIDTH * 4 };
@@ -130,7 +130,7 @@ static const char *copied_over_the_ends_of_rows(void)
     return NULL;
 }
 
-/* The width of a copy with an array is in its elements. */
+/* The width of a copy to or from an array is in array elements. */
 static const char *copied_as_boxes(void)
 {
     const struct cudaChannelFormatDesc desc = bytes4();

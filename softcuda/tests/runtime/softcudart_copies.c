@@ -74,7 +74,7 @@ static const char *queued(void)
     return NULL;
 }
 
-/* The twins that a program gets by CUDA_API_PER_THREAD_DEFAULT_STREAM. */
+/* The variants that CUDA_API_PER_THREAD_DEFAULT_STREAM selects. */
 cudaError_t CUDARTAPI cudaMemcpy_ptds(void *dst, const void *src, size_t count,
                                       enum cudaMemcpyKind kind);
 cudaError_t CUDARTAPI cudaMemsetAsync_ptsz(void *devPtr, int value, size_t count,
@@ -100,7 +100,7 @@ static const char *on_the_threads_own_stream(void)
     return NULL;
 }
 
-/* In both directions between two devices, or from one to itself. */
+/* In both directions between two devices, or within one device. */
 static const char *between_devices(void)
 {
     unsigned char bytes[SIZE], back[SIZE];

@@ -61,7 +61,7 @@ static void *device_of_thread(void *seen)
     return NULL;
 }
 
-/* Each thread has its own current device, and begins with device 0. */
+/* Each thread has its own current device, initially device 0. */
 static const char *current_one_is_the_threads(void)
 {
     int count = 0, device = -1, of_thread = -1;
@@ -124,7 +124,7 @@ static const char *versions(void)
     return NULL;
 }
 
-/* A reset ends what was there; what is called next starts anew. */
+/* A reset destroys all resources. The next call initialises the device again. */
 static const char *reset(void)
 {
     void *memory = NULL;

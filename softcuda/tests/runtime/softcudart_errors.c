@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <string.h>
 
-/* The first call of a program starts CUDA, as none did before. */
+/* The first runtime call of a program initialises CUDA. */
 static const char *starts_by_itself(void)
 {
     int count = 0;
@@ -35,7 +35,7 @@ static const char *last_one_stays_until_asked(void)
 {
     void *memory = NULL;
     REQUIRE(cudaFree((void *)(size_t)64) == cudaErrorInvalidValue);
-    CUDA(cudaMalloc(&memory, 64)); /* success does not hide it */
+    CUDA(cudaMalloc(&memory, 64)); /* success does not clear it */
     REQUIRE(cudaPeekAtLastError() == cudaErrorInvalidValue);
     REQUIRE(cudaGetLastError() == cudaErrorInvalidValue);
     REQUIRE(cudaGetLastError() == cudaSuccess);
@@ -64,7 +64,7 @@ static const char *is_each_threads_own(void)
 }
 
 #ifndef REAL_CUDART
-/* What is not there says so, and the program goes on. */
+/* Unsupported functions return an error, and the program continues. */
 static const char *not_supported(void)
 {
     cudaGraph_t graph = NULL;

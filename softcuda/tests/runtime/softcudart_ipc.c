@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory and events that two processes share: the second is this program, with an argument. */
+/*
+ * Memory and events shared by two processes. The second process is this program with an argument.
+ */
 #define _GNU_SOURCE
 #include "softcudart.h"
 
@@ -14,7 +16,7 @@
 #define SIZE ((size_t)1000)
 #define LAZY cudaIpcMemLazyEnablePeerAccess
 
-/* What the other process gets on its standard input. */
+/* The standard input of the second process. */
 struct handles {
     cudaIpcMemHandle_t memory;
     cudaIpcEventHandle_t filled, answered;
@@ -96,7 +98,7 @@ static const char *no_place_for_the_answer(void)
 }
 #endif
 
-/* ---- The other process ----------------------------------------------------------------------- */
+/* ---- The second process ---------------------------------------------------------------------- */
 
 static const char *open_wrongly(const struct handles *from)
 {
@@ -123,7 +125,10 @@ static const char *use_opened(char *memory)
     return NULL;
 }
 
-/* Copies what the first has filled, fills anew, and says so. */
+/*
+ * Copies the data of the first process, fills the memory with new data, and signals the first
+ * process.
+ */
 static const char *answer(char *memory, const struct handles *from)
 {
     char seen[SIZE];
@@ -166,13 +171,13 @@ int softcudart_other(void)
     alarm(50);
     const char *wrong = be_the_other();
     if (wrong)
-        fprintf(stderr, "the other process: %s\n", wrong);
+        fprintf(stderr, "the second process: %s\n", wrong);
     return wrong != NULL;
 }
 
 /* ---- The first process ----------------------------------------------------------------------- */
 
-/* The other process, and the end of the pipe to it. */
+/* Starts the second process, with a pipe to its standard input. */
 static const char *start_other(pid_t *other, int *to_it)
 {
     char program[4096], option[] = SOFTCUDART_OTHER, *emulator = getenv("GR_TEST_EMULATOR");

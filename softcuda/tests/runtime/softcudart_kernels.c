@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernels and variables as grinterop-nvcc's output has them, here written by hand. */
+/* Kernels and variables registered like those in grinterop-nvcc output, but written by hand. */
 #include "softcudart.h"
 
 #include <grinterop/cuhost_launch.h>
@@ -7,11 +7,11 @@
 #include <string.h>
 
 static unsigned variable[4]; /* a __device__ variable */
-static float constant[8];    /* a __constant__ one */
-static unsigned managed[5];  /* a __managed__ one */
+static float constant[8];    /* a __constant__ variable */
+static unsigned managed[5];  /* a __managed__ variable */
 static unsigned never_added[4];
 
-/* out[i] = i * factor, for each thread of the blocks' first dimension. */
+/* out[i] = i * factor, for each thread in the x dimension of the blocks. */
 static void scale(const gr_cuhost_block *first, unsigned count, unsigned *out, unsigned factor)
 {
     for (unsigned t = 0; t < count * first->block_dim[0]; t++) {
@@ -20,7 +20,7 @@ static void scale(const gr_cuhost_block *first, unsigned count, unsigned *out, u
     }
 }
 
-/* By the function's own parameters. */
+/* Called with the parameters of the function. */
 static void run_scale(const gr_cuhost_block *first, unsigned count, void *const *params)
 {
     scale(first, count, *(unsigned *const *)params[0], *(const unsigned *)params[1]);
@@ -28,7 +28,7 @@ static void run_scale(const gr_cuhost_block *first, unsigned count, void *const 
 
 static _Atomic size_t shared_size; /* of the last block that a closure ran */
 
-/* By a closure. */
+/* Called with a closure. */
 struct closure {
     unsigned *out;
     unsigned factor;
@@ -66,7 +66,7 @@ static const gr_cuhost_kernel closure_kernel = {
     .run_blocks = run_closure,
 };
 
-/* What the program calls the kernel by. */
+/* The address that the program passes to launch the kernel. */
 static const char stub;
 
 __attribute__((constructor)) static void add(void)
@@ -104,7 +104,7 @@ static const char *launched_as_closures(void)
     configure(BLOCKS, THREADS, 0, stream);
     gr_cuhost_run(&closure_kernel, &stub, &closure);
     unsigned *memory = closure.out;
-    memset(&closure, 0, sizeof(closure)); /* it was copied */
+    memset(&closure, 0, sizeof(closure)); /* the launch has copied it */
     CUDA(cudaGetLastError());
     CUDA(cudaStreamSynchronize(stream));
     PASS_ON(is_scaled(memory, 3));
@@ -113,7 +113,7 @@ static const char *launched_as_closures(void)
     return NULL;
 }
 
-/* A launch returns nothing: its error is the last one. */
+/* A launch returns no error; it sets the last error. */
 static const char *refused(void)
 {
     const struct closure closure = {0};
@@ -133,7 +133,7 @@ static const char *refused(void)
     return NULL;
 }
 
-/* A program whose records this driver does not read any more. */
+/* A program with records too old for this driver. */
 static const char *built_for_older_records(void)
 {
     static gr_cuhost_kernel older;
@@ -189,7 +189,7 @@ static const char *attributes(void)
     return NULL;
 }
 
-/* What is set for the address holds for launches of closures, before the first and after. */
+/* Attributes set for the address apply to closure launches, before the first one and after it. */
 static const char *attributes_of_closures(void)
 {
     struct closure closure = {.factor = 2};
@@ -216,7 +216,7 @@ static const char *variables(void)
     void *address = NULL;
     size_t size = 0;
     CUDA(cudaMemcpyToSymbol(variable, numbers, sizeof(numbers), 0, cudaMemcpyHostToDevice));
-    CUDA(cudaDeviceSynchronize()); /* such a copy may be done later */
+    CUDA(cudaDeviceSynchronize()); /* such a copy may be asynchronous */
     REQUIRE(variable[3] == 4);
     CUDA(cudaMemcpyToSymbol(variable, numbers, 8, 8, cudaMemcpyDefault));
     CUDA(cudaMemcpyFromSymbol(back, variable, sizeof(back), 0, cudaMemcpyDeviceToHost));
@@ -236,7 +236,7 @@ static const char *variables(void)
     return NULL;
 }
 
-/* These are on an H200 as here, of `__managed__ unsigned managed[5]`. */
+/* An H200 returns the same results for `__managed__ unsigned managed[5]`. */
 static const char *managed_variables(void)
 {
     const struct cudaMemLocation device = {.type = cudaMemLocationTypeDevice};
@@ -275,7 +275,7 @@ static const char *managed_variables(void)
     return NULL;
 }
 
-/* As of a library that is unloaded: what is allocated next may lie there. */
+/* As when a library is unloaded: later allocations may reuse its addresses. */
 static const char *variables_that_end(void)
 {
     static unsigned gone[2][4];
@@ -303,7 +303,7 @@ static const char *variables_that_end(void)
     return NULL;
 }
 
-/* Code for a GPU is none for this device. */
+/* GPU code is refused. */
 static const char *libraries(void)
 {
     static const char ptx[] = ".version 8.0\n.target sm_90\n";
@@ -316,7 +316,7 @@ static const char *libraries(void)
     return NULL;
 }
 
-/* A thread of the third block says that an assertion failed; no thread of that block goes on. */
+/* An assertion fails in a thread of the third block. No thread of that block may continue. */
 static unsigned went_on[2];
 
 static void fails_in_the_third(const gr_cuhost_block *block, const unsigned thread[3])
@@ -361,7 +361,7 @@ static const gr_cuhost_kernel assertion_kernels[] = {
 static const char *assertions(void)
 {
     static const unsigned nowhere[3];
-    gr_cuhost_assert("i < n", "host.c", 7, nowhere, nowhere); /* of no kernel: it returns */
+    gr_cuhost_assert("i < n", "host.c", 7, nowhere, nowhere); /* outside a kernel, it returns */
     for (int i = 0; i < 2; i++) {
         void *memory = NULL;
         const unsigned char unused = 0;
@@ -388,6 +388,6 @@ const struct softcudart_case softcudart_kernels[] = {
     {"managed_variables", managed_variables},
     {"variables_that_end", variables_that_end},
     {"libraries", libraries},
-    {"assertions", assertions}, /* ends the context: the last one */
+    {"assertions", assertions}, /* last, because it destroys the context */
     {NULL, NULL},
 };

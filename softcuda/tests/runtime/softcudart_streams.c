@@ -83,7 +83,7 @@ static const char *measured(void)
 struct called {
     cudaStream_t stream;
     cudaError_t status;
-    cudaError_t inside; /* what a call of CUDA gives there */
+    cudaError_t inside; /* the result of a CUDA call in the callback */
     int times;
 };
 

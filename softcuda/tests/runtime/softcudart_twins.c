@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The runtime API as a program has it that is compiled for the per-thread default stream: each name
- * is another symbol here.
+ * The runtime API as in a program compiled for the per-thread default stream, where each name maps
+ * to a different symbol.
  */
 #define CUDA_API_PER_THREAD_DEFAULT_STREAM
 #include "softcudart.h"
@@ -162,7 +162,7 @@ static const char *of_entry_points(void)
     CUDA(cudaGetDriverEntryPointByVersion("cuStreamQuery", &legacy, 12000, cudaEnableLegacyStream,
                                           NULL));
     REQUIRE(legacy && legacy != own);
-#ifndef REAL_CUDART /* it crashes */
+#ifndef REAL_CUDART /* NVIDIA's library crashes */
     FAILS(cudaErrorInvalidValue, cudaGetDriverEntryPointByVersion(NULL, &own, 12000, 0, NULL));
 #endif
     return NULL;

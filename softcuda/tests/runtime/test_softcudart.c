@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The runtime API on the software driver: bytes and error codes, group by group. */
+/* The runtime API on the software driver: data and error codes, group by group. */
 #include "softcudart.h"
 
 #include <string.h>
@@ -35,7 +35,7 @@ int main(int argc, char **argv)
 {
     if (argc == 2 && strcmp(argv[1], SOFTCUDART_OTHER) == 0)
         return softcudart_other();
-    run("errors", softcudart_errors); /* the first call of all is one of these */
+    run("errors", softcudart_errors); /* contains the first CUDA call of the process */
     run("devices", softcudart_devices);
     run("memory", softcudart_memory);
     run("copies", softcudart_copies);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The runtime API beside OpenGL, the driver API and grinterop in one program: all see the same
- * memory, contexts and streams, as there is one driver.
+ * The runtime API, OpenGL, the driver API and grinterop in one program: all share one driver, so
+ * memory, contexts and streams are the same for all of them.
  */
 #define _GNU_SOURCE
 #include "tests/support/support.h"
@@ -22,7 +22,7 @@
 #define need_software()                                                                            \
     do {                                                                                           \
         if (!gr_cuda_is_software())                                                                \
-            skip("it is about the software CUDA driver, and %s is in use", gr_cuda_driver_path()); \
+            skip("this tests the software CUDA driver, and %s is in use", gr_cuda_driver_path());  \
     } while (0)
 
 #define RT(call)              RT_GIVES(cudaSuccess, call)
@@ -30,8 +30,8 @@
 #define assert_error_of(error, result, text)                                                       \
     do {                                                                                           \
         cudaError_t got_ = (result);                                                               \
-        ck_assert_msg(got_ == (error), "%s gave %s, not %s", text, cudaGetErrorName(got_),         \
-                      cudaGetErrorName(error));                                                    \
+        ck_assert_msg(got_ == (error), "%s returned %s, expected %s", text,                        \
+                      cudaGetErrorName(got_), cudaGetErrorName(error));                            \
         (void)cudaGetLastError();                                                                  \
     } while (0)
 
@@ -48,7 +48,7 @@ TEST(works_in_the_current_context)
     ck_assert_ptr_eq(context, fx.context);
     RT(GetDevice(&device));
     ck_assert_int_eq(device, fx.device);
-    RT(MemsetAsync(memory, 0x12, SIZE, fx.stream)); /* the driver API's stream */
+    RT(MemsetAsync(memory, 0x12, SIZE, fx.stream)); /* a stream of the driver API */
     RT(StreamSynchronize(fx.stream));
     unsigned char *bytes = must_allocate(SIZE);
     CU(MemcpyDtoH(bytes, (CUdeviceptr)(uintptr_t)memory, SIZE));
@@ -56,7 +56,7 @@ TEST(works_in_the_current_context)
     RT(Free(memory));
 }
 
-/* A context that the program made is taken as it is, and stays current. */
+/* The runtime uses a context created by the program, which stays current. */
 TEST(works_in_a_context_of_the_programs_own)
 {
     need_software();
@@ -270,14 +270,14 @@ static bool takes_software(bool allowed)
     return result == CUDA_SUCCESS && type == CU_MEMORYTYPE_DEVICE;
 }
 
-/* Without GR_CUDA_DRIVER: the driver that the runtime has brought is it. */
+/* Without GR_CUDA_DRIVER, grinterop uses the driver that the runtime has loaded. */
 CHILD(unset)
 {
     unsetenv("GR_CUDA_DRIVER");
     return takes_software(false) ? 0 : 1;
 }
 
-/* With it, it decides as ever. */
+/* If set, GR_CUDA_DRIVER selects the driver as usual. */
 CHILD(other)
 {
     setenv("GR_CUDA_DRIVER", "/nonexistent/libcuda.so", 1);
@@ -292,7 +292,7 @@ TEST(is_grinterops_driver)
     ck_assert_msg(child_run("other", text, sizeof(text)) == 0, "%s", text);
 }
 
-/* ---- A kernel's fault ------------------------------------------------------------------------ */
+/* ---- Kernel faults --------------------------------------------------------------------------- */
 
 static void do_nothing(const gr_cuhost_block *first, unsigned count, void *const *params)
 {
@@ -325,7 +325,7 @@ static void go_on(int number)
             return __LINE__ % 97 + 1;                                                              \
     } while (0)
 
-/* A kernel gets memory of a device that it has no access to, and the program goes on. */
+/* A kernel accesses memory of a device without peer access. The program continues. */
 CHILD(fault)
 {
     void *memory = NULL, *params[] = {&memory};
@@ -338,7 +338,7 @@ CHILD(fault)
     EXPECT(cudaSuccess,
            cudaLaunchKernel(&kernel, (dim3){1, 1, 1}, (dim3){1, 1, 1}, params, 0, NULL));
     EXPECT(cudaErrorIllegalAddress, cudaDeviceSynchronize());
-    /* The error stays, until the device is reset. */
+    /* The error persists until the device is reset. */
     EXPECT(cudaErrorIllegalAddress, cudaGetLastError());
     EXPECT(cudaErrorIllegalAddress, cudaGetLastError());
     EXPECT(cudaErrorIllegalAddress, cudaMalloc(&memory, SIZE));
@@ -354,7 +354,7 @@ TEST(fault_stays)
 {
     need_software();
     if (sanitizer())
-        skip("the sanitizer's handler of SIGSEGV stands in the way");
+        skip("the sanitizer's SIGSEGV handler interferes");
     char text[4096];
     ck_assert_msg(child_run("fault", text, sizeof(text)) == 0, "%s", text);
     ck_assert_ptr_nonnull(strstr(text, "kernel kernel was given address 0x"));
