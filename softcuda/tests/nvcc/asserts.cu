@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Assertions that fail end the kernel, not the program: the context has cudaErrorAssert then. */
+/* A failed assertion ends the kernel, not the program. The context then has cudaErrorAssert. */
 #include <cassert>
 
 #include "expect.h"
@@ -31,7 +31,7 @@ __global__ void meets(int *out, unsigned most)
     *out = sum;
 }
 
-/* With everything that it is inside of. */
+/* With all surrounding scopes. */
 __global__ void quiet(int *out)
 {
     auto positive = [](int value) {
@@ -64,7 +64,7 @@ static void expect_assertion(const char *what)
     int *more;
     EXPECT(cudaDeviceSynchronize() == cudaErrorAssert, "%s: it is %s", what,
            cudaGetErrorName(cudaGetLastError()));
-    EXPECT(cudaMalloc(&more, 4) == cudaErrorAssert, "%s: the context goes on", what);
+    EXPECT(cudaMalloc(&more, 4) == cudaErrorAssert, "%s: the context is still usable", what);
     CUDA(cudaDeviceReset());
 }
 

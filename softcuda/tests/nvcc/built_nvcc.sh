@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# The settings by which grinterop-nvcc works in the build folder: a test script sources this.
+# Settings to run grinterop-nvcc from the build folder. Sourced by test scripts.
 #
 # tools   the build folder
 # source  the source folder
@@ -14,13 +14,13 @@ GR_NVCC_LIBRARY=$tools/.libs
 GR_CUDA_INCLUDE=${CUDA_CPPFLAGS#-isystem }
 export GR_NVCC_INCLUDE GR_NVCC_LIBRARY
 if [ -n "$GR_CUDA_INCLUDE" ]; then export GR_CUDA_INCLUDE; else unset GR_CUDA_INCLUDE; fi
-# The compiler does not start with the sanitizer's library put before it.
+# The compiler does not start with the sanitizer library preloaded.
 unset LD_PRELOAD
-# Without ccache before it.
+# Drop a leading ccache.
 NVCC_CCBIN=${CXX##* }
 export NVCC_CCBIN
 
-# sanitize: the options that give a program the sanitizer of this build, or nothing.
+# sanitize: prints the options that build a program with the sanitizer of this build, if any.
 sanitize() {
     case ${GR_SANITIZER:-no} in
     no | '') ;;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls in kernels that nvcc takes, though functions of the host have these names. */
+/* Calls in kernels that nvcc accepts, although host functions have the same names. */
 #include <algorithm>
 #include <cassert>
 #include <cmath>
@@ -14,7 +14,7 @@
 #define BOTH
 #endif
 
-/* For both sides, or one of each. */
+/* For host and device, or one function for each. */
 BOTH inline float blend(float a, float b)
 {
     return 0.5f * (a + b);
@@ -38,7 +38,7 @@ __device__ float pick(float a)
 float min(float a, int b)
 {
     return a < b ? a : b;
-} /* one more of CUDA's */
+} /* an overload of a CUDA function */
 double sqrt(const char *text)
 {
     return strlen(text);
@@ -49,7 +49,7 @@ int swap(int a)
     return a;
 }
 
-/* Names of the host's that are something else in a kernel. */
+/* Names of host functions that mean something else in a kernel. */
 int helper(int a)
 {
     return a;
@@ -108,7 +108,7 @@ BOTH int either(int a)
     return a;
 #endif
 }
-/* nvcc makes no code of these. */
+/* nvcc generates no code for these. */
 template <class T> __device__ T never(T a)
 {
     return unused_helper(a);

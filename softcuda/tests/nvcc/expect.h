@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the programs of this folder check with: each ends with 0, or says what is wrong. */
+/* Checks for the programs in this folder. Each program returns 0, or prints the first error. */
 #ifndef EXPECT_H
 #define EXPECT_H
 
@@ -22,14 +22,14 @@
 #define EXPECT(condition, ...)                                                                     \
     do {                                                                                           \
         if (!(condition)) {                                                                        \
-            fprintf(stderr, "%s:%d: %s is not so: ", __FILE__, __LINE__, #condition);              \
+            fprintf(stderr, "%s:%d: check failed: %s: ", __FILE__, __LINE__, #condition);          \
             fprintf(stderr, __VA_ARGS__);                                                          \
             fputc('\n', stderr);                                                                   \
             exit(1);                                                                               \
         }                                                                                          \
     } while (0)
 
-/* Numbers on the device, with a copy on the host. */
+/* An array on the device with a copy on the host. */
 template <class T> struct numbers {
     T *device;
     T *host;

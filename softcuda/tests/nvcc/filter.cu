@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A separable filter: rows by static shared memory, columns by that of the launch, and weights in
- * constant memory. */
+/*
+ * A separable filter: rows use static shared memory, columns use dynamic shared memory, and the
+ * weights are in constant memory.
+ */
 #include "expect.h"
 
 #define RADIUS 3
@@ -66,7 +68,8 @@ int main()
                 for (int i = -RADIUS; i <= RADIUS; i++)
                     sum +=
                         given[i + RADIUS] * given[j + RADIUS] * at(in, x + i, y + j, width, height);
-            EXPECT(out[y * width + x] == sum, "%d, not %d at %d %d", out[y * width + x], sum, x, y);
+            EXPECT(out[y * width + x] == sum, "%d, expected %d at %d %d", out[y * width + x], sum,
+                   x, y);
         }
     unsigned done;
     CUDA(cudaMemcpyFromSymbol(&done, columns_done, sizeof(done)));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Functions of the device that C++ has not: parts of a word, rounding, and special functions. */
+/* Device functions that C++ lacks: parts of a word, rounding modes, and special functions. */
 #include "expect.h"
 
 #include <math.h>
@@ -43,14 +43,14 @@ static void test_parts()
     bytes<<<1, 1>>>(out.device, 0x80ff017f, 0x01ff7f80);
     out.fetch();
     for (int i = 0; i < 33; i++)
-        EXPECT(out[i] == of_bytes[i], "%08x, not %08x at %d", out[i], of_bytes[i], i);
+        EXPECT(out[i] == of_bytes[i], "%08x, expected %08x at %d", out[i], of_bytes[i], i);
     halves<<<1, 1>>>(out.device, 0xffff0001, 0x00020002);
     out.fetch();
     for (int i = 0; i < 8; i++)
-        EXPECT(out[i] == of_halves[i], "%08x, not %08x at %d", out[i], of_halves[i], i);
+        EXPECT(out[i] == of_halves[i], "%08x, expected %08x at %d", out[i], of_halves[i], i);
 }
 
-/* Towards 0, up and down. */
+/* Rounded towards 0, up and down. */
 #define ROUNDED(name, ...)                                                                         \
     *out++ = __##name##_rz(__VA_ARGS__), *out++ = __##name##_ru(__VA_ARGS__),                      \
     *out++ = __##name##_rd(__VA_ARGS__)
@@ -96,9 +96,9 @@ static void test_rounding()
     round_all<<<1, 1>>>(out.device, 1.0f, 3.0f, 1.0);
     out.fetch();
     for (int i = 0; i < 45; i++)
-        EXPECT(out[i] == wanted[i / 3][i % 3], "%a, not %a at %d, %d", out[i], wanted[i / 3][i % 3],
-               i / 3, i % 3);
-    EXPECT(1.0f + (float)out[0] * 0x1p-24f == 1.0f, "%s", "rounds in another way afterwards");
+        EXPECT(out[i] == wanted[i / 3][i % 3], "%a, expected %a at %d, %d", out[i],
+               wanted[i / 3][i % 3], i / 3, i % 3);
+    EXPECT(1.0f + (float)out[0] * 0x1p-24f == 1.0f, "%s", "the rounding mode has changed");
 }
 
 __global__ void special(double *out, double *of_floats)
@@ -184,10 +184,10 @@ static void test_special()
     out.fetch();
     floats.fetch();
     for (int i = 0; i < 23; i++)
-        EXPECT(fabs(out[i] - wanted[i]) <= 2e-15 * fabs(wanted[i]), "%.17g, not %.17g at %d",
+        EXPECT(fabs(out[i] - wanted[i]) <= 2e-15 * fabs(wanted[i]), "%.17g, expected %.17g at %d",
                out[i], wanted[i], i);
     for (int i = 0; i < 11; i++)
-        EXPECT((float)floats[i] == wanted_floats[i], "%.9g, not %.9g at %d", floats[i],
+        EXPECT((float)floats[i] == wanted_floats[i], "%.9g, expected %.9g at %d", floats[i],
                wanted_floats[i], i);
     EXPECT(out[23] == INFINITY && out[24] == -INFINITY && isnan(out[25]) && out[26] == INFINITY &&
                out[27] == -INFINITY,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cooperative groups: sums over a block by tiles, prefix sums, and lanes that are together. */
+/* Cooperative groups: block sums by tiles, prefix sums, and coalesced lanes. */
 #include "expect.h"
 
 #include <cooperative_groups.h>

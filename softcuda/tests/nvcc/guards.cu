@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kernels whose threads leave early, in many ways, at grids that don't fit the blocks: each number
- * is changed by those whom its kernel lets pass, and once.
+ * Kernels whose threads exit early in various ways, in grids larger than the data. Each element
+ * must be changed exactly once, and only if the kernel's condition admits it.
  */
 #include "expect.h"
 
@@ -34,7 +34,7 @@ __global__ void a_block(int *out, int n)
     }
 }
 
-/* Division by zero is what the first one keeps away. */
+/* The first condition prevents a division by zero. */
 __global__ void several(int *out, int n, int step)
 {
     size_t i = size_t(blockIdx.x) * blockDim.x + threadIdx.x;
@@ -57,7 +57,7 @@ __global__ void an_else(int *out, int n)
         out[i] += 1;
 }
 
-/* Not to be asked twice. */
+/* The condition must not be evaluated twice. */
 __global__ void counts(int *out, int n)
 {
     const int before = atomicAdd(&asked, 1);
@@ -69,7 +69,7 @@ __global__ void counts(int *out, int n)
     out[i - 1] += 1;
 }
 
-/* Each sees what memory holds: it is its own. */
+/* The condition reads the element that only this thread writes. */
 __global__ void memory(int *out, int n)
 {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -96,7 +96,7 @@ template <class T> __global__ void typed(T *out, T last)
     out[i] += 1;
 }
 
-/* What lies behind the first guard is no memory of those whom it keeps out. */
+/* Threads that the first guard rejects must not access the memory of later conditions. */
 __global__ void casts(const int *in, int *out, int n)
 {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -110,7 +110,7 @@ __global__ void casts(const int *in, int *out, int n)
 
 __device__ int depth;
 
-/* Who may go on depends on those who did. */
+/* Whether a thread may continue depends on the threads that already did. */
 __global__ void pushes(int *out, int n)
 {
     int at = depth;
@@ -120,7 +120,7 @@ __global__ void pushes(int *out, int n)
     }
 }
 
-/* Variables of the conditions' own. */
+/* Conditions that declare variables. */
 __global__ void declares(int *out, int n)
 {
     if (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n)
@@ -134,7 +134,7 @@ __global__ void declares_one(int *out, int n)
             out[i - 1] += 1;
 }
 
-/* Of a class that changes something. */
+/* A class whose conversion has a side effect. */
 struct counter {
     __device__ operator int() const { return atomicAdd(&asked, 1); }
 };
@@ -148,7 +148,7 @@ __global__ void converts(int *out, int n, counter count)
     out[i] += 1;
 }
 
-/* Numbers that wrap around behind 2^31. */
+/* Indices that wrap around above 2^31. */
 __global__ void far(int *out, unsigned first)
 {
     const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -209,7 +209,7 @@ static void lines()
         out.fetch();
         for (int i = 0; i < n + blocks * threads; i++) {
             const int is = i < n ? wanted(kernel, i) : 0;
-            EXPECT(out[i] == is, "kernel %d has %d at %d, not %d", kernel, out[i], i, is);
+            EXPECT(out[i] == is, "kernel %d has %d at %d, expected %d", kernel, out[i], i, is);
         }
     }
 }

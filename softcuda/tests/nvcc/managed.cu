@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Managed variables, in the three places where a declaration may say so. */
+/* Managed variables, with __managed__ in each of the three places where it may be written. */
 #include "expect.h"
 
 __managed__ int counts[5] = {1, 2, 3, 4, 5};

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# Where the scripts of this folder run grinterop-nvcc, and a program to compile: each sources this.
+# Work folder and sample program for the scripts in this folder, which all source this.
 #
-# suite  the script's name is test_$suite.sh
+# suite  the name of the script without test_ and .sh
 
 : "${suite:?}"
 # shellcheck source=tests/support/cases.sh
@@ -17,7 +17,7 @@ if [ ! -x "$nvcc" ]; then
     exit 77
 fi
 if [ ! -d "$programs" ] || [ -z "${CXX:-}" ]; then
-    echo "skipped: the programs and a compiler are where grinterop is built"
+    echo "skipped: needs the source folder and a compiler of a grinterop build"
     exit 77
 fi
 
@@ -53,7 +53,7 @@ flags='-DVALUE=2 -Iheaders'
 # shellcheck disable=SC2086 # a list of options
 given() { "$nvcc" $flags "$@"; }
 
-# ended: the script's last command.
+# ended: prints the summary. The last command of a script.
 ended() {
     if [ $failures -gt $checks ]; then failures=$checks; fi
     echo "$((100 * (checks - failures) / checks))%: Checks: $checks, Failures: $failures, Errors: 0"

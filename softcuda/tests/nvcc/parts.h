@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What two files that are compiled with -dc see of each other. */
+/* Declarations shared by two files compiled with -dc. */
 extern __device__ int total;
 extern __constant__ int factors[4];
 __device__ int rotated(int value);

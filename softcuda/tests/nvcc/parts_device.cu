@@ -4,7 +4,7 @@
 __device__ int total;
 __constant__ int factors[4] = {2, 3, 5, 7};
 
-/* Its barrier is not seen by the kernel's file. */
+/* The file with the kernel does not see this barrier. */
 __device__ int rotated(int value)
 {
     __shared__ int all[32];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names __device__ functions and variables of another file. */
+/* Uses __device__ functions and variables of another file. */
 #include "expect.h"
 #include "parts.h"
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loads a library and unloads it. Catches: what was allocated where its managed variable had been
- * was refused. */
+/*
+ * Loads and unloads a library. Catches: an allocation at the former address of its managed variable
+ * was refused.
+ */
 #include "expect.h"
 
 #include <dlfcn.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Launches of the kernels of rows_kernels.h, at grids of many shapes: each says what it was told of
- * its place. test_nvcc.sh asks which are run how.
+ * Launches the kernels of rows_kernels.h in grids of many shapes and checks the thread and block
+ * indices. test_nvcc.sh checks which row mode each kernel gets.
  */
 #include "expect.h"
 #include "rows_kernels.h"
@@ -21,7 +21,7 @@ static void run_line(line_kernel kernel, const char *name, int n, int threads)
     }
 }
 
-/* With less threads than numbers. */
+/* With fewer threads than elements. */
 static void run_stride(line_kernel kernel, const char *name, int n, int blocks, int threads)
 {
     numbers<int> out(n + 1);
@@ -57,7 +57,7 @@ static void strides()
         EXPECT(out[i] == 3 + i / 10, "%d at %d", out[i], i);
 }
 
-/* Numbers that wrap around behind 2^31. */
+/* Indices that wrap around above 2^31. */
 static void far()
 {
     const unsigned from = (1u << 31) - 700, count = 1500;
@@ -160,7 +160,7 @@ static void who_passes()
             run_passing((enum passing)who, end[0], end[1]);
 }
 
-/* Which numbers the launches add to, in blocks of one width, and how often. */
+/* The elements that the launches add to, in blocks of one width, and how often. */
 static void other_numbers()
 {
     const int blocks = 7, threads = 32, room = 2 * blocks * threads;
@@ -189,7 +189,7 @@ static void other_numbers()
         }
     }
     for (int i = 0; i < room; i++)
-        EXPECT(out[i] == wanted[i], "%d at %d, not %d", out[i], i, wanted[i]);
+        EXPECT(out[i] == wanted[i], "%d at %d, expected %d", out[i], i, wanted[i]);
 }
 
 static void three_dimensions(dim3 grid, dim3 block)
@@ -219,7 +219,7 @@ static void three_dimensions(dim3 grid, dim3 block)
         }
 }
 
-/* Rows of more numbers than are run at once. */
+/* Rows longer than one run. */
 static void wide()
 {
     const unsigned width = 1801, height = 19;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernels whose threads may be run as rows of many blocks, and those that only look so. */
+/* Kernels that may run as rows of many blocks, and kernels that look similar but may not. */
 #ifndef GR_TESTS_ROWS_KERNELS_H
 #define GR_TESTS_ROWS_KERNELS_H
 
-/* ---- One number, in the ways to write it ---- */
+/* ---- One index, written in different ways ---------------------------------------------------- */
 
 __global__ void line_int(int *out, int n)
 {
@@ -55,7 +55,7 @@ __global__ void line_changes(int *out, int n)
     out[i++] += n + 1;
 }
 
-/* Its threads write what others of the same kind of numbers do. */
+/* Writes the type that it reads, so *count might be one of the elements. */
 __global__ void line_unguarded(unsigned *out, const unsigned *count)
 {
     const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -65,7 +65,7 @@ __global__ void line_unguarded(unsigned *out, const unsigned *count)
     out[i] += local[0] + local[1] + local[2] - *count + 1;
 }
 
-/* ---- Who passes ---- */
+/* ---- Conditions ------------------------------------------------------------------------------ */
 
 __global__ void between(int *out, int low, int high, int on)
 {
@@ -108,7 +108,7 @@ __global__ void narrow(int *out, int high)
     out[blockIdx.x * blockDim.x + threadIdx.x] += 1;
 }
 
-/* ---- A thread for several numbers ---- */
+/* ---- Several elements per thread ------------------------------------------------------------- */
 
 __global__ void stride_plain(int *out, int n)
 {
@@ -140,7 +140,7 @@ __global__ void stride_ends(int *out, int n)
     }
 }
 
-/* What a thread wrote in one round it reads in the next one. */
+/* Each round of a thread reads what the previous round wrote. */
 __global__ void stride_chain(int *out, int n)
 {
     const int stride = gridDim.x * blockDim.x;
@@ -148,7 +148,7 @@ __global__ void stride_chain(int *out, int n)
         out[i] = i < stride ? 3 * i + 1 : out[i - stride] + 3 * stride;
 }
 
-/* Rounds that know of each other, or of their thread. */
+/* Rounds that depend on each other or on their thread. */
 __global__ void stride_breaks(int *out, int n)
 {
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x) {
@@ -216,7 +216,7 @@ __global__ void stride_far(int *out, unsigned from, unsigned n)
     }
 }
 
-/* ---- What is not that number ---- */
+/* ---- Other indices --------------------------------------------------------------------------- */
 
 __global__ void twice_block(int *out)
 {
@@ -250,13 +250,13 @@ __global__ void first_threads(int *out)
         out[blockIdx.x] += blockDim.x;
 }
 
-/* ---- Places in three dimensions ---- */
+/* ---- Indices in three dimensions ------------------------------------------------------------- */
 
 struct place {
     unsigned block[3], thread[3];
 };
 
-/* A row of all threads with the same y and z of both. */
+/* The row of all threads with the same y and z of thread and block. */
 __device__ size_t row_of(unsigned thread_y, unsigned thread_z, unsigned block_y, unsigned block_z,
                          dim3 blocks, dim3 grid)
 {
@@ -288,7 +288,7 @@ __global__ void places(place *out)
     *p = {{blockIdx.x, blockIdx.y, blockIdx.z}, {threadIdx.x, threadIdx.y, threadIdx.z}};
 }
 
-/* ---- What threads of a block share, or may see of each other's order ---- */
+/* ---- Data shared by threads of a block, or dependent on their order -------------------------- */
 
 __global__ void own_slot(int *out, int n)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers side by side in parameters, for a program that is built with AddressSanitizer. */
+/* Parameters with adjacent integers, for a program built with AddressSanitizer. */
 #include "expect.h"
 
 struct extent {

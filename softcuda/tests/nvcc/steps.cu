@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sums and scans of a warp as they were written before CUDA 9: lanes are in step where they write
- * `volatile` shared memory. */
+/*
+ * Warp sums and scans as written before CUDA 9: lanes run in lockstep where they write `volatile`
+ * shared memory.
+ */
 #include "expect.h"
 
-/* Behind the loop of CUDA's own lectures: each lane reads what others wrote in the line before. */
+/*
+ * The loop of NVIDIA's reduction lectures: each lane reads what other lanes wrote in the previous
+ * line.
+ */
 template <unsigned Size> __device__ void reduce_warp(volatile int *data, int i)
 {
     if (Size >= 64)
@@ -32,7 +37,7 @@ template <unsigned Size> __global__ void reduce(int *out, const int *in)
         out[blockIdx.x] = data[0];
 }
 
-/* As CUDA's sample has it, with a variable and a pointer of its own. */
+/* As in the CUDA sample, with a local variable and a local pointer. */
 __global__ void reduce_sample(float *out, const float *in)
 {
     __shared__ float data[128];
@@ -56,7 +61,7 @@ __global__ void reduce_sample(float *out, const float *in)
         *out = data[0];
 }
 
-/* Lanes read what lower ones have: they must not write before all have read. */
+/* Each lane reads values of lower lanes, so no lane may write before all have read. */
 __global__ void scan(int *out, const int *in)
 {
     volatile __shared__ int data[2][64];
@@ -75,7 +80,7 @@ __global__ void scan(int *out, const int *in)
     out[i] = data[half][lane];
 }
 
-/* Every kind of a write, each of which the next lane reads. */
+/* Every kind of write, each followed by a read in the next lane. */
 __global__ void kinds(unsigned *out)
 {
     __shared__ volatile unsigned data[33];
@@ -110,7 +115,7 @@ __global__ void kinds(unsigned *out)
         data[i] = 0;
     wrong |= (data[next] == 2) ? 0 : 1u << 8;
     winner = i;
-    out[i] = wrong | winner << 16; /* the same one for all */
+    out[i] = wrong | winner << 16; /* the same lane in all */
 }
 
 __host__ __device__ void put(volatile int *data, int i, int value)
@@ -118,7 +123,7 @@ __host__ __device__ void put(volatile int *data, int i, int value)
     data[i] = value;
 }
 
-/* A lock of one word, and a flag in the memory of all blocks: no lane waits for others there. */
+/* A one-word lock, and a flag in memory of all blocks: lanes must not wait for each other there. */
 __device__ void leave(volatile int *lock)
 {
     *lock = 0;
@@ -163,7 +168,7 @@ static void test_sums()
     out.fetch();
     for (int i = 0; i < 64; i++) {
         wanted = (i % 32 ? wanted : 0) + in[i];
-        EXPECT(out[i] == wanted, "%d, not %d at %d", out[i], wanted, i);
+        EXPECT(out[i] == wanted, "%d, expected %d at %d", out[i], wanted, i);
     }
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernels as templates, overloads, in namespaces and of one file; launched in macros and templates,
- * by their address, with a functor or a lambda. */
+/*
+ * Kernels that are templates, overloaded, static or in namespaces; launched in macros and
+ * templates, by address, with a functor or a lambda.
+ */
 #include "expect.h"
 
 namespace shop
@@ -36,7 +38,7 @@ struct add {
     __host__ __device__ int operator()(int x) const { return x + term; }
 };
 
-/* Its threads meet: so may any kernel that is given it. */
+/* Contains a barrier, so any kernel that uses it may have one. */
 struct neighbour {
     __device__ int operator()(int x) const
     {
@@ -62,7 +64,7 @@ template <class T, class U> __global__ void unnamed(T *out, const T *__restrict_
     out[threadIdx.x] = in[threadIdx.x] + n;
 }
 
-/* A parameter that is not used has a type alone. */
+/* An unused parameter has only a type. */
 template <>
 __global__ void unnamed<double, int>(double *out, const double *__restrict__, int, int n)
 {

@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# test_nvcc.sh: grinterop-nvcc in nvcc's place: by hand, by make, with the options that programs'
-# build files give, and whose lines debuggers name. The programs of softcuda/tests/nvcc run on the
-# software driver.
+# test_nvcc.sh: grinterop-nvcc as a replacement for nvcc: on the command line, in make and CMake
+# projects, with common build options, and with debug information. Runs the programs of
+# softcuda/tests/nvcc on the software driver.
 #
-# GR_TOOLS  the folder of the program; default: the build folder, where this is run
+# GR_TOOLS  the folder of grinterop-nvcc; default: the build folder, which is the current folder
 
 suite=nvcc
 # shellcheck source=softcuda/tests/nvcc/nvcc_cases.sh
@@ -30,7 +30,7 @@ else
         check run_guards_far 0 ./guards far
         check run_rows_far 0 ./rows far
     else
-        skip run_far 'two thousand million threads take too long with a sanitizer'
+        skip run_far 'two billion threads take too long with a sanitizer'
     fi
     check assertion 0 ./asserts loop && says err \
         'asserts.cu:13: kernel counts: block: [1,0,0], thread: [1,0,0] Assertion `i < n' \
@@ -39,22 +39,22 @@ else
         'asserts.cu:20: kernel meets: block: [0,0,0], thread: [2,1,0] Assertion `threadIdx.x < most'
     check assertion_on_the_host bad ./asserts host && says err 'Assertion `argc == 0'
     check debug_rows 0 compile -G "$programs/rows.cu" -o rows && check run_debug_rows 0 ./rows
-    # As softcuda/docs/legacy.md builds a program, without the settings of run-test.
-    # Catches: parameters that are numbers side by side were taken for an address, as the shadow
-    # memory of AddressSanitizer is mapped there.
+    # Built as in softcuda/docs/legacy.md, without the settings of run-test.
+    # Catches: adjacent integer parameters were taken for an address, because the shadow memory of
+    # AddressSanitizer is mapped there.
     case ${GR_SANITIZER:-no} in
-    *thread*) skip sanitized "a program has one sanitizer" ;;
+    *thread*) skip sanitized "ThreadSanitizer and AddressSanitizer exclude each other" ;;
     *)
         user='env -u ASAN_OPTIONS -u LSAN_OPTIONS -u UBSAN_OPTIONS'
         check compile_sanitized 0 "$nvcc" -g -Xcompiler -fsanitize=address,-fsanitize=undefined \
             "$programs/sanitized.cu" -o sanitized
         # shellcheck disable=SC2086 # a command's words
         check run_sanitized 0 $user ./sanitized
-        if grep -F 'memory of the host' err >/dev/null; then fail "takes numbers for an address"; fi
-        # Catches: with a library that was loaded late, as a module is, LeakSanitizer crashed.
+        if grep -F 'memory of the host' err >/dev/null; then fail "integers taken for an address"; fi
+        # Catches: LeakSanitizer crashed after a library was loaded late, like a module.
         check sanitized_options 0 env ASAN_OPTIONS=help=1 ./sanitized
         if ! grep -A2 'intercept_tls_get_addr' out err | grep -F 'Value: false' >/dev/null; then
-            fail "keeps AddressSanitizer's table of thread-local memory"
+            fail "AddressSanitizer's table of thread-local memory is not disabled"
         fi
         # shellcheck disable=SC2086 # the same
         check sanitized_host_memory 0 $user ./sanitized own &&
@@ -80,9 +80,9 @@ else
     check barriers 0 compile --all-barriers "$programs/wave.cu" -o slow && check slow 0 ./slow
 fi
 
-# ---- Where its headers are ----
+# ---- Location of the headers ----
 
-# away NAME STATUS PROGRAM: with no variables that say so.
+# away NAME STATUS PROGRAM: check without the variables for the folders.
 away() {
     check "$1" "$2" env GR_NVCC_INCLUDE= GR_NVCC_LIBRARY= "$3" -c away.cu
 }
@@ -91,8 +91,8 @@ away build_folder 0 "$nvcc"
 cp "$nvcc" copied
 away no_install 1 ./copied && says err 'no grinterop_nvcc.h' "move the whole installation" \
     GR_NVCC_INCLUDE GR_NVCC_LIBRARY
-# Catches: a program of an installation that was moved looked in the old place alone; its message
-# named one variable, with which the link failed.
+# Catches: after its installation was moved, grinterop-nvcc searched only the old location. Its
+# message named only one variable, and setting that one made the link fail.
 mkdir -p moved/bin moved/include/grinterop
 cp "$nvcc" moved/bin
 ln -s "$source"/include/grinterop/* "$source"/softcuda/include/grinterop/* moved/include/grinterop
@@ -109,14 +109,14 @@ fi
 
 # ---- Options ----
 
-# makes FILE NAME COMMAND...: as check, for a command that makes that file.
+# makes FILE NAME COMMAND...: like check, for a command that must create FILE.
 makes() {
     rm -f "$1"
     made=$1
     shift
     name=$1
     shift
-    check "$name" 0 "$@" && { [ -s "$made" ] || fail "makes no $made"; }
+    check "$name" 0 "$@" && { [ -s "$made" ] || fail "$made not created"; }
 }
 
 makes one.o object given -c one.cu
@@ -131,7 +131,7 @@ check gpu_options 0 given -c one.cu -arch=sm_90 -gencode arch=compute_80,code=sm
 check debug 0 given -g -G -c one.cu
 check compiler_options 0 given -c one.cu -Xcompiler -Wall,-Wextra,-Werror \
     --compiler-options '-fPIC -O1'
-# hands NAME TEXT WORD...: -Xcompiler TEXT gives the compiler these words, one behind the other.
+# hands NAME TEXT WORD...: -Xcompiler TEXT must pass these words to the compiler, in this order.
 hands() {
     text=$2
     check "$1" 0 given -dryrun -c one.cu -Xcompiler "$text" || return
@@ -163,14 +163,14 @@ check c_file 0 "$nvcc" -c plain.c
 echo 'int host() { return 0; }' >host.cpp
 check cpp_file 0 "$nvcc" -c host.cpp
 check dry_run 0 given -dryrun -c one.cu -o never.o && says err '#$ ' never.o
-if [ -e never.o ]; then fail "makes something in a dry run"; fi
+if [ -e never.o ]; then fail "dry run created a file"; fi
 makes kept/one.cpp4.ii keep given --keep --keep-dir kept -c one.cu
 mkdir placed
 makes placed/one.o folder given -odir placed -c one.cu
 makes named.o folder_named given --output-directory=placed -c one.cu -o named.o
 check folder_rule 0 given -odir placed -M one.cu && says out 'placed/one.o:'
 check clean 0 given -clean -odir placed -c one.cu
-if [ -e placed/one.o ]; then fail "leaves placed/one.o"; fi
+if [ -e placed/one.o ]; then fail "placed/one.o not removed"; fi
 check level 0 given -dryrun -O 3 -c one.cu && says err ' -O3 '
 check seed 0 given -dryrun -frandom-seed 7 -c one.cu && says err ' -frandom-seed=7 '
 check to_compiler 0 given -dryrun -forward-unknown-to-host-compiler -march=native -c one.cu &&
@@ -181,10 +181,10 @@ makes more.o relocatable given -r one.o -o more.o
 check version 0 "$nvcc" --version && says out 'release '
 check help 0 "$nvcc" --help && says out --cuda-include -dc --maxrregcount
 if [ "$(find between -mindepth 1)" != "" ]; then fail "leaves files behind"; fi
-# Catches: a single quote stayed as it is within single quotes.
+# Catches: a single quote within single quotes was not escaped.
 check dry_quotes 0 given -dryrun -c one.cu "-DTEXT=it's" && says err "'-DTEXT=it'\\''s'"
 
-# ---- A compiler that says much, and one that does not end ----
+# ---- A compiler with much output, and one that does not finish ----
 
 echo '__global__ void kernel() {}' >plain.cu
 cat >chatty <<'END'
@@ -201,17 +201,17 @@ printf '#!/bin/sh\necho $$ >started.new && mv started.new started\nexec sleep 10
 chmod +x chatty patient
 # Catches: 4.7 MB of warnings took 2.7 GB and half a minute.
 if [ "${GR_SANITIZER:-no}" != no ]; then
-    skip many_warnings 'a sanitizer takes more memory than the limit'
+    skip many_warnings 'a sanitizer needs more memory than the limit'
 else
     check many_warnings 0 sh -c 'ulimit -v 400000 && exec "$@" 2>said' sh "$nvcc" -ccbin ./chatty \
         -c plain.cu -o plain.o
-    if [ "$(grep -c 'warning: a line' said)" != 80000 ]; then fail "does not hand on all lines"; fi
+    if [ "$(grep -c 'warning: a line' said)" != 80000 ]; then fail "warnings lost"; fi
 fi
 # interrupt SIGNAL STATUS: Catches: SIGTERM left a folder in the temporary directory.
 interrupt() {
     begin "interrupt_$1"
     rm -f started
-    # Without job control a shell starts what is in the background with SIGINT ignored.
+    # Without job control, a shell starts background commands with SIGINT ignored.
     env --default-signal="$1" "$nvcc" -ccbin ./patient -c plain.cu 2>err &
     for _ in $(seq 300); do
         if [ -e started ]; then break; fi
@@ -221,27 +221,28 @@ interrupt() {
     wait $!
     code=$?
     if [ $code != "$2" ]; then fail "exit status $code instead of $2"; fi
-    if kill -0 "$(cat started)" 2>/dev/null; then fail "leaves the compiler running"; fi
+    if kill -0 "$(cat started)" 2>/dev/null; then fail "the compiler still runs"; fi
     if [ "$(find between -mindepth 1)" != "" ]; then fail "leaves files behind"; fi
 }
 interrupt HUP 129
 interrupt INT 130
 interrupt TERM 143
 
-# Each option of the help is on the page.
+# The manual page must contain every option of the help.
 begin page
 "$nvcc" --help | sed -n 's/^  \(-[-A-Za-z]*\),.*/\1/p' | while read -r option; do
     sed 's/\\-/-/g' "$source/softcuda/nvcc/grinterop-nvcc.1" | grep -qF -- "B$option" ||
         echo "$option"
 done >missing
-if [ -s missing ]; then fail "the page has not:" "$(cat missing)"; fi
+if [ -s missing ]; then fail "missing on the manual page:" "$(cat missing)"; fi
 
-# Each option of nvcc is known, and takes a value where nvcc's does: -gr-value is one, or no option.
+# grinterop-nvcc must accept every option of nvcc, with a value if nvcc requires one. It takes
+# -gr-value as that value, or else refuses it as an unknown option.
 knows() {
     given -dryrun -c one.cu "$1" -gr-value 2>said
     case $1:$2 in
-    --optimize:* | -O:*) ;; # -O alone is the host compiler's
-    --dependency-output: | -MF: | --qpp-config: | -qpp-config:) # take one, as its help does not say
+    --optimize:* | -O:*) ;; # plain -O is an option of the host compiler
+    --dependency-output: | -MF: | --qpp-config: | -qpp-config:) # take a value, contrary to the help
         ! grep -qE 'no option|needs a value' said
         ;;
     --forward-unknown-*: | -forward-unknown-*:) ! grep -q 'no option' said ;;
@@ -260,18 +261,18 @@ compare() {
 }
 real=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
 if [ ! -x "$real" ]; then
-    skip nvcc_options "there is no nvcc to compare with"
+    skip nvcc_options "needs nvcc to compare with"
 else
     begin nvcc_options
     compare >missing
     if ! says asked --clean-targets --optimize --maxrregcount; then
-        : # its help is not read
+        : # could not parse the help of nvcc
     elif [ -s missing ]; then
-        fail "takes these otherwise than nvcc:" "$(cat missing)"
+        fail "options handled differently from nvcc:" "$(cat missing)"
     fi
 fi
 
-# ---- Which kernels run as rows of many blocks ----
+# ---- Kernels that run as rows of many blocks ----
 
 cat >wanted <<'END'
 apply: guard line span
@@ -313,7 +314,7 @@ watched: guard
 with_lambda: block by block
 wraps: guard line
 END
-# kinds FILE: the kernels of a kept file, by the flags of softcuda/nvcc/launch_flags.h.
+# kinds FILE: prints the launch flags (softcuda/nvcc/launch_flags.h) of the kernels in a kept file.
 kinds() {
     sed -n 's/.*return "\([a-z_]*\)"; } }; ::gr_cuhost::launch<\([0-9]*\)u.*/\1 \2/p' "$1" |
         while read -r name bits; do
@@ -333,14 +334,14 @@ check rows_are 0 diff wanted found
 # ---- Debug information ----
 
 if ! command -v objdump >/dev/null; then
-    skip lines "there is no objdump"
+    skip lines "needs objdump"
 else
     check lines 0 given -G -c one.cu && objdump --dwarf=decodedline one.o >decoded
     if ! grep -E '^(\./)?one\.cu +7 ' decoded >/dev/null; then
-        fail "no code is on line 7 of one.cu"
+        fail "no code for line 7 of one.cu"
     fi
-    if grep -E 'cpp4|cpp1' decoded >/dev/null; then fail "names the files between"; fi
-    # gdb shows the parameters of a call, and not those of a function that is always inlined.
+    if grep -E 'cpp4|cpp1' decoded >/dev/null; then fail "names intermediate files"; fi
+    # gdb shows the parameters of a call, but not those of an always_inline function.
     check called_kernel 0 nm -C one.o && says out '::operator()('
 fi
 
@@ -356,12 +357,12 @@ END
 rm -f one.o
 check makefile 0 "${MAKE:-make}" -s NVCC="$nvcc" HOST="$NVCC_CCBIN" FLAGS="$flags" one.o
 
-# ---- A project by CMake ----
+# ---- A CMake project ----
 
 if ! command -v cmake >/dev/null || [ ! -e "$runtime" ]; then
-    skip cmake "there is no cmake, or no $runtime"
+    skip cmake "needs cmake and $runtime"
 elif [ "${GR_SANITIZER:-no}" != no ]; then
-    skip cmake "its tests of the compiler do not link a sanitizer"
+    skip cmake "the compiler checks of CMake do not link a sanitizer"
 else
     mkdir project
     cp "$programs/wave.cu" "$programs/expect.h" project

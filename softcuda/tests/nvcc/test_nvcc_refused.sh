@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# test_nvcc_refused.sh: what grinterop-nvcc refuses or warns of, and whose lines it names.
+# test_nvcc_refused.sh: errors and warnings of grinterop-nvcc, and the lines that they name.
 #
-# GR_TOOLS  the folder of the program; default: the build folder, where this is run
+# GR_TOOLS  the folder of grinterop-nvcc; default: the build folder, which is the current folder
 
 suite=nvcc_refused
 # shellcheck source=softcuda/tests/nvcc/nvcc_cases.sh
@@ -24,10 +24,10 @@ check no_headers 1 "$nvcc" --cuda-include "$work" -c one.cu && says err cuda_run
 check no_compiler 1 given -ccbin "$work/nothing" -c one.cu && says err -ccbin
 check no_source bad "$nvcc" -c nothing.cu && says err nothing.cu
 
-# wrong NAME LINE TEXT: the program in NAME.cu is refused with that line and text.
+# wrong NAME LINE TEXT: NAME.cu must be refused with an error that has this line and text.
 wrong() {
     check "$1" bad "$nvcc" -c "$1.cu" && says err "$1.cu:$2" "$3"
-    if [ -e "$1.o" ]; then fail "makes an object file"; fi
+    if [ -e "$1.o" ]; then fail "object file created"; fi
 }
 cat >assembly.cu <<'END'
 __device__ unsigned lane()
@@ -38,8 +38,8 @@ __device__ unsigned lane()
 }
 END
 wrong assembly 4 'cannot run PTX'
-# without NAME HEADER OTHER [OPTION]...: a program that includes it is refused by the name of the
-# library, which HEADER begins with; what it would include for nvcc alone is not looked at.
+# without NAME HEADER OTHER [OPTION]...: a program that includes HEADER must be refused with the
+# name of the library, the first part of HEADER. OTHER is included only for nvcc and is ignored.
 without() {
     library=$1 header=$2
     printf '#ifndef __GRINTEROP_NVCC__\n#include <%s>\n#endif\n\n#include <%s>\n' \
@@ -59,7 +59,7 @@ done
 for header in npp_none.h thrust/none.h cub/none.cuh cufft_none.h; do
     without "missing_$header" "$header" cublas_none.h
 done
-echo 'typedef int cufftHandle;' >own/cufft.h # one that stands in for the library's
+echo 'typedef int cufftHandle;' >own/cufft.h # a replacement for the library header
 printf '#include <cufft.h>\ncufftHandle plan;\n' >library.cu
 check own_header 0 "$nvcc" -Iown -c library.cu
 if [ -e /usr/local/cuda/include/curand_kernel.h ]; then
@@ -80,7 +80,7 @@ __global__ void kernel(int *out)
 }
 END
 wrong mistake 5 missing
-# Catches: what a kernel called by name was never looked at.
+# Catches: functions called by a qualified name in a kernel were not checked.
 cat >host_calls.cu <<'END'
 namespace tools
 {
@@ -129,7 +129,7 @@ __global__ void kernel(int *out)
 }
 END
 check inner_write 0 "$nvcc" -c inner.cu && says err 'inner.cu:6: warning: lanes do not run'
-# Catches: a kernel that is empty without __CUDA_ARCH__ did nothing, without a word.
+# Catches: a kernel that is empty without __CUDA_ARCH__ did nothing, without a warning.
 cat >emptied.cu <<'END'
 __global__ void all(int *out)
 {
@@ -158,7 +158,7 @@ END
 check emptied 0 "$nvcc" -c emptied.cu && says err \
     'emptied.cu:1: warning: kernel all does nothing: __CUDA_ARCH__ is not defined' \
     'emptied.cu:7: warning: kernel behind_numbers does nothing' '__GRINTEROP_NVCC__'
-if grep -E 'kernel (other|none) does' err >/dev/null; then fail "warns of other kernels"; fi
+if grep -E 'kernel (other|none) does' err >/dev/null; then fail "warns about other kernels"; fi
 cat >call.cu <<'END'
 __global__ void kernel(int *out, float f) { *out = (int)f; }
 int main()

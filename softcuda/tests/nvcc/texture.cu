@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A texture object that is rotated by quarter turns, and a surface that is written. */
+/* A texture object rotated by quarter turns, and writes to a surface. */
 #include "expect.h"
 
 __global__ void turn(float *out, int size, cudaTextureObject_t image)
@@ -37,8 +37,8 @@ int main()
     for (int y = 0; y < size; y++)
         for (int x = 0; x < size; x++) {
             const float wanted = (size - 1 - x) * size + y + 0.25f;
-            EXPECT(out[y * size + x] == wanted, "%g, not %g at %d %d", out[y * size + x], wanted, x,
-                   y);
+            EXPECT(out[y * size + x] == wanted, "%g, expected %g at %d %d", out[y * size + x],
+                   wanted, x, y);
         }
     CUDA(cudaDestroyTextureObject(texture));
     CUDA(cudaDestroySurfaceObject(surface));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A prefix sum by warps, a reduction by templates, histograms by atomics, and halves. */
+/* A prefix sum by warps, a reduction by templates, histograms with atomics, and half precision. */
 #include "expect.h"
 
 #include <cuda_fp16.h>
@@ -103,7 +103,7 @@ static void test_numbers()
     bins.fetch();
     for (int i = 0; i < 1024; i++) {
         sum += in[i];
-        EXPECT(out[i] == sum, "%d, not %d at %d", out[i], sum, i);
+        EXPECT(out[i] == sum, "%d, expected %d at %d", out[i], sum, i);
     }
     EXPECT(memcmp(bins.host, wanted, sizeof(wanted)) == 0 && bins[16] == 3, "other bins");
     reduce<int, 256><<<4, 256, 256 * sizeof(int)>>>(out.device, in.device);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A grid of points in a sine wave, as programs give one to OpenGL; the window is left out. */
+/* A grid of points in a sine wave, as CUDA programs draw it with OpenGL, without the window. */
 #include "expect.h"
 
 #include <math.h>
@@ -37,7 +37,7 @@ int main()
             const float v = y / (float)mesh_height * 2.0f - 1.0f;
             const float w = sinf(u * 4.0f + time) * cosf(v * 4.0f + time) * 0.5f;
             EXPECT(p.x == u && p.z == v && p.w == 1.0f, "at %u %u", x, y);
-            EXPECT(fabsf(p.y - w) < 1e-6f, "%g, not %g at %u %u", p.y, w, x, y);
+            EXPECT(fabsf(p.y - w) < 1e-6f, "%g, expected %g at %u %u", p.y, w, x, y);
         }
     return 0;
 }
