@@ -101,7 +101,6 @@ DIES(endless_recursion, "kernel recurse needs more stack than the ",
     return 0;
 }
 
-/* The stack holds the first frame by default, and the second one after cuCtxSetLimit(). */
 /* Catches: a 66,000-byte frame skipped the canary and was not detected. */
 TEST(stacks_of_threads_with_barriers)
 {
@@ -113,6 +112,7 @@ TEST(stacks_of_threads_with_barriers)
                  " bytes that a thread has: make its local arrays smaller, ");
 }
 
+/* The default stack holds the first frame. The second one needs cuCtxSetLimit(). */
 TEST(a_frame_that_fits, 2)
 {
     need_software();

@@ -168,7 +168,6 @@ TEST(votes, sizeof(shapes) / sizeof(*shapes))
 
 /* ---- Several launches ------------------------------------------------------------------------ */
 
-/* A block larger than all previous ones gets new stacks, which smaller blocks reuse. */
 /* The value that thread `me` of the kernel contributes, or 0 if there is no such thread. */
 static unsigned brought(unsigned me, unsigned threads)
 {
@@ -219,6 +218,7 @@ TEST(lanes_of_warps, sizeof(shapes) / sizeof(*shapes))
 
 GROUP("launches", add_soft_case)
 
+/* A block larger than all previous ones gets new stacks, which smaller blocks reuse. */
 TEST(blocks_of_all_sizes_after_each_other)
 {
     need_software();

@@ -391,7 +391,7 @@ TEST(exported_memory_begins_at_a_page)
 
 GROUP("kernels", add_case)
 
-/* GPU code is refused with its own error code in every format. */
+/* GPU code in any format is refused with an error that says so. */
 TEST(images_for_a_gpu)
 {
     need_software();
