@@ -108,6 +108,6 @@ void expect_said_once(const char *child, const char *text, const char *also)
     char said[8192];
     ck_assert_msg(child_run(child, said, sizeof(said)) == 0, "%s: %.3500s", child, said);
     const char *first = strstr(said, text);
-    ck_assert_msg(first && strstr(said, also), "%s said: %s", child, said);
+    ck_assert_msg(first && strstr(said, also), "%s printed: %s", child, said);
     ck_assert_msg(!strstr(first + 1, text), "%s, twice: %s", child, said);
 }

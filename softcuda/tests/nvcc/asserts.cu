@@ -31,7 +31,7 @@ __global__ void meets(int *out, unsigned most)
     *out = sum;
 }
 
-/* With all surrounding scopes. */
+/* Successful assertions in a lambda, a local class and functions. */
 __global__ void quiet(int *out)
 {
     auto positive = [](int value) {
@@ -62,7 +62,7 @@ __global__ void without(int *out)
 static void expect_assertion(const char *what)
 {
     int *more;
-    EXPECT(cudaDeviceSynchronize() == cudaErrorAssert, "%s: it is %s", what,
+    EXPECT(cudaDeviceSynchronize() == cudaErrorAssert, "%s: got %s", what,
            cudaGetErrorName(cudaGetLastError()));
     EXPECT(cudaMalloc(&more, 4) == cudaErrorAssert, "%s: the context is still usable", what);
     CUDA(cudaDeviceReset());
@@ -72,7 +72,7 @@ static void expect_result(int *out, int expected)
 {
     int got = 0;
     CUDA(cudaMemcpy(&got, out, sizeof(got), cudaMemcpyDeviceToHost));
-    EXPECT(got == expected, "it is %d", got);
+    EXPECT(got == expected, "got %d", got);
 }
 
 int main(int argc, char **argv)

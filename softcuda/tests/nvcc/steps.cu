@@ -157,7 +157,7 @@ static void test_sums()
     out.fetch();
     for (int i = 0; i < 256; i++)
         wanted += in[i];
-    EXPECT(out[0] == wanted, "%d, not %d", out[0], wanted);
+    EXPECT(out[0] == wanted, "%d, expected %d", out[0], wanted);
     reduce<64><<<4, 64, 64 * sizeof(int)>>>(out.device, in.device);
     out.fetch();
     EXPECT(out[0] + out[1] + out[2] + out[3] == wanted, "%d", out[0]);

@@ -18,7 +18,7 @@
     do {                                                                                           \
         cudaError_t got_ = (call);                                                                 \
         if (got_ != cudaSuccess)                                                                   \
-            FAIL("%s gives %s", #call, cudaGetErrorName(got_));                                    \
+            FAIL("%s returned %s", #call, cudaGetErrorName(got_));                                 \
     } while (0)
 
 /* A call that must fail with this error and set it as the last error, once. */
