@@ -118,7 +118,7 @@ inline count(what)
 /* ---- Notifying (notify.c, descriptor.c) ------------------------------------------------------ */
 
 /* gr_ring_update_pollers() with is_there() */
-inline tell_pollers()
+inline update_pollers()
 {
     count(READY);
     readable[CONSUMER] = stopped || counted > 0;
@@ -137,7 +137,7 @@ inline tell_pollers()
 
 inline tell()
 {
-    tell_pollers();
+    update_pollers();
     asleep[PRODUCER] = asleep[PRODUCER] && polls[PRODUCER] && !readable[PRODUCER];
     asleep[CONSUMER] = asleep[CONSUMER] && polls[CONSUMER] && !readable[CONSUMER]
 }
@@ -161,7 +161,7 @@ inline end_returning()
 
 /* gr_ring_collect_returned() in side_order.c, with gr_ring_state_defers(): whether the end of the n
  * slots in hand is deferred. A polled ring with OpenGL defers nothing. */
-inline ask_put_off(n)
+inline check_deferral(n)
 {
     put_off = false;
 #if PUTS_OFF != NOTHING && !defined(NEWEST)
@@ -268,7 +268,7 @@ inline look(p, n)
 }
 
 /* gr_ring_can_end_returned() in side_order.c */
-inline ask_can_end(p)
+inline check_can_end(p)
 {
     count(RETURNING);
 #ifdef KEEP_RETURNED
@@ -292,7 +292,7 @@ inline claim(p, n)
 {
 #ifdef POLLS
     if
-    :: !polls[p] -> d_step { polls[p] = true; tell_pollers() } /* gr_ring_descriptor() */
+    :: !polls[p] -> d_step { polls[p] = true; update_pollers() } /* gr_ring_descriptor() */
     :: true
     fi;
 #endif
@@ -303,7 +303,7 @@ inline claim(p, n)
     do
     :: d_step {
             look(p, n);
-            ask_can_end(p);
+            check_can_end(p);
             can_end = can_end && found == NONE_READY;
 #if PUTS_OFF == VULKAN
             if
@@ -320,7 +320,7 @@ inline claim(p, n)
         if
         :: found != NONE_READY -> break
         :: found == NONE_READY && polls[p] -> /* acquire() */
-            d_step { tell_pollers(); asleep[p] = !readable[p] };
+            d_step { update_pollers(); asleep[p] = !readable[p] };
             !asleep[p]
         :: else -> !asleep[p]
         fi
@@ -497,7 +497,7 @@ proctype stopper()
 
 /* ---- The producer ---------------------------------------------------------------------------- */
 
-inline ask_cancel()
+inline choose_cancel()
 {
     if
     :: atomic { cancels > 0 -> cancel = true; cancels-- }
@@ -508,7 +508,7 @@ inline ask_cancel()
 /* gr_ring_publish() and gr_ring_cancel_write() in hand_over.c */
 inline hand_over_written(n)
 {
-    ask_cancel();
+    choose_cancel();
     d_step {
         in_hand = 0;
         do
@@ -612,8 +612,8 @@ inline give_back(n)
 /* gr_ring_give_back() and gr_ring_cancel_read() in hand_over.c */
 inline hand_over_read(n)
 {
-    ask_cancel();
-    d_step { read_frames(n); ask_put_off(n) };
+    choose_cancel();
+    d_step { read_frames(n); check_deferral(n) };
     d_step {
         if
         :: cancel -> cancel_read(n)

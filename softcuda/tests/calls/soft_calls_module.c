@@ -73,7 +73,7 @@ CHILD(module_of_a_text)
 TEST(files_that_are_no_modules)
 {
     need_software();
-    expect_said_once("module_of_a_text", ": /tmp/soft-calls-", " is neither a shared object");
+    expect_message_once("module_of_a_text", ": /tmp/soft-calls-", " is neither a shared object");
 }
 
 /* Wherever it was cut. */

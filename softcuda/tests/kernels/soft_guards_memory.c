@@ -188,7 +188,7 @@ CHILD(through_null)
     return write_at(0, 16);
 }
 
-CHILD(through_no_address)
+CHILD(through_invalid_address)
 {
     CUdeviceptr fresh = allocated(SIZE);
     soft_run("write_to_address_in", (void *[]){&fresh});
@@ -203,7 +203,7 @@ CHILD(misaligned)
     return 0;
 }
 
-CHILD(at_nobodys_address)
+CHILD(at_unknown_address)
 {
     begin();
     /* The middle is too far below the next mapping to be taken for a stack overflow. */
@@ -214,7 +214,7 @@ CHILD(at_nobodys_address)
 }
 
 /* Catches: an access through NULL ended the program without a message. */
-TEST(pointers_to_nothing)
+TEST(invalid_pointers)
 {
     need_software();
     if (thread_sanitizer())
@@ -233,7 +233,7 @@ TEST(pointers_to_nothing)
 }
 
 /* Catches: the message called a misaligned float4 pointer an invalid address. */
-TEST(vectors_at_odd_addresses)
+TEST(misaligned_vectors)
 {
     need_software();
 #ifdef __SSE__
@@ -252,7 +252,7 @@ DIES(by_the_application, "driver: the application accessed address 0x",
 }
 
 /* A fill or a copy of a mapped buffer that runs after the release. */
-static int work_too_late(bool copies)
+static int work_after_release(bool copies)
 {
     CUdeviceptr memory = allocated(SIZE);
     struct gate *gate = gate_put(fx.stream);
@@ -274,13 +274,13 @@ static int work_too_late(bool copies)
 DIES(by_a_fill, "driver: a fill accessed address 0x",
      " of an OpenGL buffer, after cuGraphicsUnregisterResource\n")
 {
-    return work_too_late(false);
+    return work_after_release(false);
 }
 
 DIES(by_a_copy, "driver: a copy accessed address 0x",
      " of an OpenGL buffer, after cuGraphicsUnregisterResource\n")
 {
-    return work_too_late(true);
+    return work_after_release(true);
 }
 
 /* ---- Host memory ----------------------------------------------------------------------------- */
@@ -320,7 +320,7 @@ CHILD(to_the_stack)
     return write_to_host(memory);
 }
 
-CHILD(to_known_memory)
+CHILD(to_cuda_memory)
 {
     void *pinned = NULL;
     CUdeviceptr managed = 0, memory = allocated(64);
@@ -331,16 +331,16 @@ CHILD(to_known_memory)
     return write_at((CUdeviceptr)(uintptr_t)pinned, 0);
 }
 
-#define ON_THE_HOST "which is host memory unknown to CUDA"
+#define HOST_MEMORY "which is host memory unknown to CUDA"
 
 /* Catches: a kernel accessed malloc() memory without a message. On a GPU, it faults. */
-TEST(memory_of_the_host)
+TEST(host_memory)
 {
     need_software();
     char said[8192];
-    expect_said_once("to_small_memory", ON_THE_HOST, "");
-    expect_said_once("to_large_memory", ON_THE_HOST, "");
-    expect_said_once("to_the_stack", ON_THE_HOST, "");
+    expect_message_once("to_small_memory", HOST_MEMORY, "");
+    expect_message_once("to_large_memory", HOST_MEMORY, "");
+    expect_message_once("to_the_stack", HOST_MEMORY, "");
     ck_assert_msg(child_run("to_known_memory", said, sizeof(said)) == 0, "%s", said);
-    ck_assert_msg(!strstr(said, ON_THE_HOST), "%s", said);
+    ck_assert_msg(!strstr(said, HOST_MEMORY), "%s", said);
 }

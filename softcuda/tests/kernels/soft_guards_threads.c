@@ -33,7 +33,7 @@ DIES(past_shared_memory, SHARED_KERNEL,
     return write_shared(128, 128);
 }
 
-DIES(past_odd_shared_memory, SHARED_KERNEL,
+DIES(past_unaligned_shared_memory, SHARED_KERNEL,
      ", which is 24 bytes past the end of its extern __shared__ memory: the launch ")
 {
     return write_shared(1000, 1024);
@@ -73,7 +73,7 @@ TEST(dynamic_shared_memory)
 
 GROUP("stacks", add_soft_case)
 
-static int with_frame(const char *kernel)
+static int run_frame_kernel(const char *kernel)
 {
     CUdeviceptr out = allocated(SIZE);
     soft_launch(kernel, (struct extents){.x = 2}, (struct extents){.x = 33}, fx.stream,
@@ -84,12 +84,12 @@ static int with_frame(const char *kernel)
 
 CHILD(frame_of_66000)
 {
-    return with_frame("frame_66000");
+    return run_frame_kernel("frame_66000");
 }
 
 CHILD(frame_of_300000)
 {
-    return with_frame("frame_300000");
+    return run_frame_kernel("frame_300000");
 }
 
 DIES(endless_recursion, "kernel recurse needs more stack than the ",

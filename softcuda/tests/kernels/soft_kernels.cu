@@ -93,7 +93,7 @@ extern "C" __global__ void without_parameters()
 }
 GR_KERNEL(without_parameters)
 
-extern "C" __global__ void without_a_line(unsigned *out)
+extern "C" __global__ void without_registration(unsigned *out)
 {
     *out = 1;
 }
@@ -335,9 +335,9 @@ extern "C" __global__ void warps(unsigned *out)
 }
 GR_KERNEL_SYNC(warps)
 
-extern "C" __global__ void barrier_unannounced(unsigned *out)
+extern "C" __global__ void barrier_undeclared(unsigned *out)
 {
     __syncthreads();
     *out = 1;
 }
-GR_KERNEL(barrier_unannounced)
+GR_KERNEL(barrier_undeclared)

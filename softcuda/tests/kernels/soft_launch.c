@@ -103,7 +103,7 @@ void expect_death(const char *child, const char *text, const char *also)
     ck_assert_msg(strstr(said, also), "%s printed: %s, expected: %s", child, said, also);
 }
 
-void expect_said_once(const char *child, const char *text, const char *also)
+void expect_message_once(const char *child, const char *text, const char *also)
 {
     char said[8192];
     ck_assert_msg(child_run(child, said, sizeof(said)) == 0, "%s: %.3500s", child, said);

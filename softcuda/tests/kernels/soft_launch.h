@@ -51,7 +51,7 @@ void *soft_bytes(CUdeviceptr memory, size_t size);
 void expect_death(const char *child, const char *text, const char *also);
 
 /* The child must return 0, and its output must contain both texts, the first one exactly once. */
-void expect_said_once(const char *child, const char *text, const char *also);
+void expect_message_once(const char *child, const char *text, const char *also);
 
 /* A child, and the test that it dies with this message. */
 #define DIES(title, text, also)                                                                    \

@@ -62,7 +62,7 @@ static void assert_number(const unsigned *values, unsigned i, unsigned wanted)
 }
 
 /* Waits for the stream, copies the memory and frees it. The caller frees the copy. */
-static void *take_bytes(CUdeviceptr memory, size_t size)
+static void *read_and_free(CUdeviceptr memory, size_t size)
 {
     CU(StreamSynchronize(fx.stream));
     void *bytes = soft_bytes(memory, size);
@@ -124,7 +124,7 @@ TEST(threads_keep_their_place, sizeof(shapes) / sizeof(*shapes))
     unsigned threads = volume(shape->block), count = volume(shape->grid) * threads;
     CUdeviceptr out = numbers(9 * count);
     launch("who", shape, fx.stream, (void *[]){&out});
-    unsigned *seen = take_bytes(out, 9 * count * sizeof(*seen));
+    unsigned *seen = read_and_free(out, 9 * count * sizeof(*seen));
     for (unsigned i = 0; i < count; i++) {
         unsigned t = i % threads, b = i / threads;
         const unsigned wanted[9] = {t % x,     t / x % y, t / x / y,   t % x,      t / x % y,
@@ -145,7 +145,7 @@ TEST(threads_that_leave_early, 4)
     CUdeviceptr memory = numbers(THREADS);
     soft_launch("leave", (struct extents){.x = 1}, (struct extents){.x = THREADS}, fx.stream,
                 (void *[]){&memory, &stay});
-    unsigned *counts = take_bytes(memory, THREADS * sizeof(*counts));
+    unsigned *counts = read_and_free(memory, THREADS * sizeof(*counts));
     /* The last barrier of thread i includes all higher threads that stay. */
     for (unsigned i = 0; i < THREADS; i++)
         assert_number(counts, i, i < stay ? stay - i : number_at(i));
@@ -159,7 +159,7 @@ TEST(votes, sizeof(shapes) / sizeof(*shapes))
     struct shape shape = {.grid = {.x = 1}, .block = shapes[_i].block};
     CUdeviceptr memory = numbers(5 * threads);
     launch("vote", &shape, fx.stream, (void *[]){&memory, &threads});
-    int *results = take_bytes(memory, 5 * threads * sizeof(*results));
+    int *results = read_and_free(memory, 5 * threads * sizeof(*results));
     const int wanted[5] = {(int)threads / 2, 1, 0, 1, 0};
     for (unsigned i = 0; i < threads; i++)
         ck_assert_mem_eq(results + 5 * (size_t)i, wanted, sizeof(wanted));
@@ -169,7 +169,7 @@ TEST(votes, sizeof(shapes) / sizeof(*shapes))
 /* ---- Several launches ------------------------------------------------------------------------ */
 
 /* The value that thread `me` of the kernel contributes, or 0 if there is no such thread. */
-static unsigned brought(unsigned me, unsigned threads)
+static unsigned contributed(unsigned me, unsigned threads)
 {
     return me < threads ? me * me + 1 : 0;
 }
@@ -188,14 +188,15 @@ static void assert_warps(const unsigned *got, unsigned me, unsigned threads)
 {
     const unsigned first = me / 32 * 32, last = threads - first < 32 ? threads - 1 : first + 31;
     const unsigned wanted[] = {
-        brought(first + 3, threads),
-        brought(me % 8 == 0 ? me : me - 1, threads),
-        brought(me % 32 < 30 ? me + 2 : me, threads),
-        brought(first + ((me - first) ^ 5), threads),
+        contributed(first + 3, threads),
+        contributed(me % 8 == 0 ? me : me - 1, threads),
+        contributed(me % 32 < 30 ? me + 2 : me, threads),
+        contributed(first + ((me - first) ^ 5), threads),
         lanes_with(me, threads, 3, 0),
         (first == 0 && threads > 5 ? 1u : 0u) + (last < 40 ? 2u : 0u),
         lanes_with(me, threads, 4, me % 4),
-        me % 2 == 1 ? brought(first + ((me - first) ^ 2), threads) : lanes_with(me, threads, 2, 0),
+        me % 2 == 1 ? contributed(first + ((me - first) ^ 2), threads)
+                    : lanes_with(me, threads, 2, 0),
     };
     for (unsigned i = 0; i < 8; i++)
         ck_assert_msg(got[i] == wanted[i],
@@ -210,7 +211,7 @@ TEST(lanes_of_warps, sizeof(shapes) / sizeof(*shapes))
     const unsigned blocks = volume(shape->grid), threads = volume(shape->block);
     CUdeviceptr memory = numbers(8 * blocks * threads);
     launch("warps", shape, fx.stream, (void *[]){&memory});
-    unsigned *got = take_bytes(memory, 8 * sizeof(*got) * blocks * threads);
+    unsigned *got = read_and_free(memory, 8 * sizeof(*got) * blocks * threads);
     for (unsigned i = 0; i < blocks * threads; i++)
         assert_warps(got + 8 * i, i % threads, threads);
     free(got);
@@ -219,7 +220,7 @@ TEST(lanes_of_warps, sizeof(shapes) / sizeof(*shapes))
 GROUP("launches", add_soft_case)
 
 /* A block larger than all previous ones gets new stacks, which smaller blocks reuse. */
-TEST(blocks_of_all_sizes_after_each_other)
+TEST(blocks_of_all_sizes_in_sequence)
 {
     need_software();
     static const unsigned sizes[] = {1, 700, 3, 1024, 64, 1024, 1};
@@ -257,7 +258,7 @@ TEST(two_launches_at_once)
 
 GROUP("what is refused", add_soft_case)
 
-CHILD(barrier_without_its_line)
+CHILD(unregistered_barrier)
 {
     unsigned zero = 0;
     fixture_setup();
@@ -267,7 +268,7 @@ CHILD(barrier_without_its_line)
     return 0;
 }
 
-TEST(a_barrier_needs_its_line)
+TEST(barrier_needs_registration)
 {
     need_software();
     char said[8192];
@@ -309,7 +310,7 @@ CHILD(no_memory_for_stacks)
     return 0;
 }
 
-TEST(no_memory_for_the_stacks)
+TEST(out_of_memory_for_stacks)
 {
     need_software();
     if (sanitizer())
@@ -348,11 +349,11 @@ CHILD(long_launches)
 }
 
 /* Catches: a kernel whose blocks waited for each other hung without a message. */
-TEST(a_long_launch_is_named)
+TEST(long_launch_is_reported)
 {
     need_software();
-    expect_said_once("long_launches", "driver: kernel",
-                     "driver: kernel wait_until has run for 1 seconds: it never ");
+    expect_message_once("long_launches", "driver: kernel",
+                        "driver: kernel wait_until has run for 1 seconds: it never ");
 }
 
 int main(int argc, char **argv)

@@ -85,7 +85,7 @@ CHILD(own_handler)
     return 0;
 }
 
-TEST(faults_are_handed_on)
+TEST(faults_are_passed_on)
 {
     need_software();
     expect_child("own_handler");
@@ -195,7 +195,7 @@ TEST(first_and_last_bytes_of_mapped_buffers, sizeof(sizes) / sizeof(*sizes))
 
 static CUdeviceptr many[MANY];
 
-static void assert_is(int i)
+static void assert_filled(int i)
 {
     unsigned char bytes[2];
     CU(MemcpyDtoH(bytes, many[i], 2));
@@ -213,11 +213,11 @@ TEST(tens_of_thousands_of_allocations)
         CU(MemsetD8(many[i], (unsigned char)i, 1));
     }
     for (int i = 0; i < MANY; i += 1 + i % 2 * 2)
-        assert_is(i);
+        assert_filled(i);
     for (int i = 0; i < MANY; i += 2)
         CU(MemFree(many[i]));
     for (int i = 1; i < MANY; i += 2)
-        assert_is(i);
+        assert_filled(i);
     for (int i = 1; i < MANY; i += 2)
         CU(MemFree(many[i]));
 }

@@ -218,7 +218,7 @@ CHILD(use_after_free)
     return 0;
 }
 
-TEST(pointers_that_have_ended)
+TEST(stale_pointers)
 {
     need_software();
     need_kernels();
@@ -230,7 +230,7 @@ TEST(pointers_that_have_ended)
 }
 
 /* Copies and fills are checked when they are submitted. */
-TEST(copies_with_a_pointer_that_has_ended)
+TEST(copies_with_stale_pointers)
 {
     need_software();
     gr_buffer *buffer = gr_map_gl_buffer(gl_buffer_filled(SIZE, 1), GR_READ_WRITE, fx.stream);
@@ -330,7 +330,7 @@ GROUP("arithmetic", add_soft_case)
  * Catches: g++ for AArch64 fused __fmul_rn() and a sum into one rounding. Rounding the square
  * separately loses its last bit.
  */
-TEST(products_are_rounded_by_themselves)
+TEST(products_are_rounded_separately)
 {
     need_software();
     const float zeros[5] = {0};
@@ -410,7 +410,7 @@ TEST(images_for_a_gpu)
 
 GROUP("what it is", add_case)
 
-CHILD(call_what_is_missing)
+CHILD(call_missing_function)
 {
     PFN_cuGraphCreate_v10000 create_graph = NULL;
     CUgraph graph = NULL;
@@ -423,14 +423,15 @@ CHILD(call_what_is_missing)
     return 0;
 }
 
-TEST(entry_points_that_are_missing)
+TEST(missing_entry_points)
 {
     need_software();
-    expect_said_once("call_what_is_missing", "cuGraphCreate", "cuGraphCreate is not implemented");
+    expect_message_once("call_what_is_missing", "cuGraphCreate",
+                        "cuGraphCreate is not implemented");
 }
 
 /* The first call of NVIDIA's libcudart. */
-CHILD(ask_for_a_table)
+CHILD(get_export_table)
 {
     static const CUuuid id = {.bytes = {0x6b}};
     const void *table = NULL;
@@ -446,14 +447,14 @@ CHILD(ask_for_a_table)
 }
 
 /* Catches: a program also linked with NVIDIA's runtime got no message about it. */
-TEST(nvidia_s_runtime_is_named)
+TEST(nvidia_runtime_is_reported)
 {
     need_software();
-    expect_said_once("ask_for_a_table", "this program runs NVIDIA's libcudart, ",
-                     "remove it from the link");
+    expect_message_once("ask_for_a_table", "this program runs NVIDIA's libcudart, ",
+                        "remove it from the link");
 }
 
-TEST(device_is_no_gpu)
+TEST(device_is_not_a_gpu)
 {
     need_software();
     char name[128], text[512];

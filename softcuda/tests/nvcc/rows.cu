@@ -152,7 +152,7 @@ static void run_passing(enum passing who, int low, int high)
                high, out[i], i);
 }
 
-static void who_passes()
+static void run_conditions()
 {
     static const int ends[][2] = {{0, 500}, {40, 41}, {33, 300}, {64, 128}, {5, 5}, {0, 100}};
     for (const auto &end : ends)
@@ -197,16 +197,16 @@ static void three_dimensions(dim3 grid, dim3 block)
     const unsigned width = grid.x * block.x - 1;
     const unsigned rows = grid.y * grid.z * block.y * block.z;
     numbers<unsigned> out(rows * width + 1);
-    numbers<place> told(rows * grid.x * block.x);
+    numbers<place> indices(rows * grid.x * block.x);
     out.send();
-    told.send();
+    indices.send();
     line_of_rows<<<grid, block>>>(out.device, width);
-    places<<<grid, block>>>(told.device);
+    places<<<grid, block>>>(indices.device);
     out.fetch();
-    told.fetch();
+    indices.fetch();
     for (unsigned row = 0; row < rows; row++)
         for (unsigned x = 0; x < grid.x * block.x; x++) {
-            const place p = told[row * grid.x * block.x + x];
+            const place p = indices[row * grid.x * block.x + x];
             const place is = {
                 {x / block.x, row / block.y / block.z % grid.y, row / block.y / block.z / grid.y},
                 {x % block.x, row % block.y, row / block.y % block.z}};
@@ -248,7 +248,7 @@ int main(int argc, char *[])
     lines();
     strides();
     without_a_guard();
-    who_passes();
+    run_conditions();
     other_numbers();
     three_dimensions(dim3(5, 3, 2), dim3(8, 4, 2));
     three_dimensions(dim3(33, 2, 1), dim3(3, 5, 3));

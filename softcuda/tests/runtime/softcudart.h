@@ -51,10 +51,10 @@ extern const struct softcudart_case softcudart_twins[];
 
 /*
  * With this argument, the program runs as the second process of softcudart_ipc.c.
- * softcudart_other() returns its exit status.
+ * softcudart_second_process() returns its exit status.
  */
-#define SOFTCUDART_OTHER "--other"
-int softcudart_other(void);
+#define SOFTCUDART_SECOND "--other"
+int softcudart_second_process(void);
 
 /* Byte i of a pattern in which adjacent bytes and adjacent rows differ. */
 unsigned char softcudart_byte(size_t i);

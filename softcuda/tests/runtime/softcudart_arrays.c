@@ -10,7 +10,7 @@ static struct cudaChannelFormatDesc bytes4(void)
     return cudaCreateChannelDesc(8, 8, 8, 8, cudaChannelFormatKindUnsigned);
 }
 
-static const char *say_what_they_are(void)
+static const char *report_their_format(void)
 {
     const struct cudaChannelFormatDesc wanted = bytes4();
     struct cudaChannelFormatDesc desc;
@@ -31,7 +31,7 @@ static const char *say_what_they_are(void)
 }
 
 /* The common channel formats, by their bits. */
-static const char *of_each_format(void)
+static const char *each_format(void)
 {
     static const struct {
         int bits, channels;
@@ -106,7 +106,7 @@ static const char *copied_as_rectangles(void)
 }
 
 /* The older functions copy bytes that continue in the next row. */
-static const char *copied_over_the_ends_of_rows(void)
+static const char *copied_across_rows(void)
 {
     enum { ROW = WIDTH * 4 };
     const struct cudaChannelFormatDesc desc = bytes4();
@@ -256,11 +256,11 @@ static const char *as_surfaces(void)
 }
 
 const struct softcudart_case softcudart_arrays[] = {
-    {"say_what_they_are", say_what_they_are},
-    {"of_each_format", of_each_format},
+    {"say_what_they_are", report_their_format},
+    {"of_each_format", each_format},
     {"refused", refused},
     {"copied_as_rectangles", copied_as_rectangles},
-    {"copied_over_the_ends_of_rows", copied_over_the_ends_of_rows},
+    {"copied_over_the_ends_of_rows", copied_across_rows},
     {"copied_as_boxes", copied_as_boxes},
     {"with_levels", with_levels},
     {"as_textures", as_textures},

@@ -82,7 +82,7 @@ cudaError_t CUDARTAPI cudaMemsetAsync_ptsz(void *devPtr, int value, size_t count
 cudaError_t CUDARTAPI cudaStreamSynchronize_ptsz(cudaStream_t stream);
 cudaError_t CUDARTAPI cudaStreamGetId_ptsz(cudaStream_t hStream, unsigned long long *streamId);
 
-static const char *on_the_threads_own_stream(void)
+static const char *on_per_thread_stream(void)
 {
     unsigned char bytes[64];
     void *memory = NULL;
@@ -135,7 +135,7 @@ const struct softcudart_case softcudart_copies[] = {
     {"in_every_direction", in_every_direction},
     {"refused", refused},
     {"queued", queued},
-    {"on_the_threads_own_stream", on_the_threads_own_stream},
+    {"on_the_threads_own_stream", on_per_thread_stream},
     {"between_devices", between_devices},
     {NULL, NULL},
 };

@@ -39,7 +39,7 @@ static const char *chosen_by_properties(void)
     return NULL;
 }
 
-static const char *bad_ones(void)
+static const char *invalid_devices(void)
 {
     struct cudaDeviceProp prop;
     int count = 0, value;
@@ -62,7 +62,7 @@ static void *device_of_thread(void *seen)
 }
 
 /* Each thread has its own current device, initially device 0. */
-static const char *current_one_is_the_threads(void)
+static const char *current_device_per_thread(void)
 {
     int count = 0, device = -1, of_thread = -1;
     pthread_t thread;
@@ -77,7 +77,7 @@ static const char *current_one_is_the_threads(void)
     return NULL;
 }
 
-static const char *of_a_list(void)
+static const char *valid_devices(void)
 {
     int devices[] = {0, -1}, device = -1, count = 0;
     CUDA(cudaSetValidDevices(devices, 1));
@@ -164,9 +164,9 @@ static const char *peers(void)
 const struct softcudart_case softcudart_devices[] = {
     {"properties_are_attributes", properties_are_attributes},
     {"chosen_by_properties", chosen_by_properties},
-    {"bad_ones", bad_ones},
-    {"current_one_is_the_threads", current_one_is_the_threads},
-    {"of_a_list", of_a_list},
+    {"bad_ones", invalid_devices},
+    {"current_one_is_the_threads", current_device_per_thread},
+    {"of_a_list", valid_devices},
     {"limits_and_flags", limits_and_flags},
     {"versions", versions},
     {"reset", reset},

@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* The first runtime call of a program initialises CUDA. */
-static const char *starts_by_itself(void)
+static const char *starts_implicitly(void)
 {
     int count = 0;
     void *memory = NULL;
@@ -31,7 +31,7 @@ static const char *have_names_and_texts(void)
     return NULL;
 }
 
-static const char *last_one_stays_until_asked(void)
+static const char *last_error_persists(void)
 {
     void *memory = NULL;
     REQUIRE(cudaFree((void *)(size_t)64) == cudaErrorInvalidValue);
@@ -51,7 +51,7 @@ static void *fail_in_thread(void *seen)
     return NULL;
 }
 
-static const char *is_each_threads_own(void)
+static const char *last_error_per_thread(void)
 {
     pthread_t thread;
     int seen = 0;
@@ -75,10 +75,10 @@ static const char *not_supported(void)
 #endif
 
 const struct softcudart_case softcudart_errors[] = {
-    {"starts_by_itself", starts_by_itself},
+    {"starts_by_itself", starts_implicitly},
     {"have_names_and_texts", have_names_and_texts},
-    {"last_one_stays_until_asked", last_one_stays_until_asked},
-    {"is_each_threads_own", is_each_threads_own},
+    {"last_one_stays_until_asked", last_error_persists},
+    {"is_each_threads_own", last_error_per_thread},
 #ifndef REAL_CUDART
     {"not_supported", not_supported},
 #endif

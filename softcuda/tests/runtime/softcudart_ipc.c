@@ -78,7 +78,7 @@ static const char *events_refused(void)
 
 #ifndef REAL_CUDART
 /* NVIDIA's library crashes. */
-static const char *no_place_for_the_answer(void)
+static const char *null_results(void)
 {
     cudaIpcMemHandle_t memory_handle;
     cudaIpcEventHandle_t event_handle;
@@ -100,7 +100,7 @@ static const char *no_place_for_the_answer(void)
 
 /* ---- The second process ---------------------------------------------------------------------- */
 
-static const char *open_wrongly(const struct handles *from)
+static const char *open_invalid(const struct handles *from)
 {
     struct handles none;
     void *memory = NULL;
@@ -149,12 +149,12 @@ static const char *answer(char *memory, const struct handles *from)
     return NULL;
 }
 
-static const char *be_the_other(void)
+static const char *run_second_process(void)
 {
     struct handles from;
     void *memory = NULL, *again = NULL;
     REQUIRE(read(STDIN_FILENO, &from, sizeof(from)) == (ssize_t)sizeof(from));
-    PASS_ON(open_wrongly(&from));
+    PASS_ON(open_invalid(&from));
     CUDA(cudaIpcOpenMemHandle(&memory, from.memory, LAZY));
     CUDA(cudaIpcOpenMemHandle(&again, from.memory, LAZY));
     REQUIRE(memory && again == memory);
@@ -166,10 +166,10 @@ static const char *be_the_other(void)
     return NULL;
 }
 
-int softcudart_other(void)
+int softcudart_second_process(void)
 {
     alarm(50);
-    const char *wrong = be_the_other();
+    const char *wrong = run_second_process();
     if (wrong)
         fprintf(stderr, "the second process: %s\n", wrong);
     return wrong != NULL;
@@ -178,9 +178,9 @@ int softcudart_other(void)
 /* ---- The first process ----------------------------------------------------------------------- */
 
 /* Starts the second process, with a pipe to its standard input. */
-static const char *start_other(pid_t *other, int *to_it)
+static const char *start_second_process(pid_t *other, int *to_it)
 {
-    char program[4096], option[] = SOFTCUDART_OTHER, *emulator = getenv("GR_TEST_EMULATOR");
+    char program[4096], option[] = SOFTCUDART_SECOND, *emulator = getenv("GR_TEST_EMULATOR");
     char *by_itself[] = {program, option, NULL}, *emulated[] = {emulator, program, option, NULL};
     char **command = emulator && *emulator ? emulated : by_itself;
     posix_spawn_file_actions_t actions;
@@ -203,7 +203,7 @@ static const char *run_other(const struct handles *given)
 {
     pid_t other = 0;
     int to_it = -1, status = -1;
-    PASS_ON(start_other(&other, &to_it));
+    PASS_ON(start_second_process(&other, &to_it));
     ssize_t written = write(to_it, given, sizeof(*given));
     close(to_it);
     REQUIRE(waitpid(other, &status, 0) == other);
@@ -212,7 +212,7 @@ static const char *run_other(const struct handles *given)
     return NULL;
 }
 
-static const char *of_two_processes(void)
+static const char *two_processes(void)
 {
     const unsigned flags = cudaEventInterprocess | cudaEventDisableTiming;
     struct handles given;
@@ -238,12 +238,10 @@ static const char *of_two_processes(void)
 }
 
 const struct softcudart_case softcudart_ipc[] = {
-    {"memory_refused", memory_refused},
-    {"memory_of_other_kinds", memory_of_other_kinds},
+    {"memory_refused", memory_refused},        {"memory_of_other_kinds", memory_of_other_kinds},
     {"events_refused", events_refused},
 #ifndef REAL_CUDART
-    {"no_place_for_the_answer", no_place_for_the_answer},
+    {"no_place_for_the_answer", null_results},
 #endif
-    {"of_two_processes", of_two_processes},
-    {NULL, NULL},
+    {"of_two_processes", two_processes},       {NULL, NULL},
 };

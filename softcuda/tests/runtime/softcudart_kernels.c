@@ -276,7 +276,7 @@ static const char *managed_variables(void)
 }
 
 /* As when a library is unloaded: later allocations may reuse its addresses. */
-static const char *variables_that_end(void)
+static const char *removed_variables(void)
 {
     static unsigned gone[2][4];
     struct cudaPointerAttributes attributes;
@@ -319,7 +319,7 @@ static const char *libraries(void)
 /* An assertion fails in a thread of the third block. No thread of that block may continue. */
 static unsigned went_on[2];
 
-static void fails_in_the_third(const gr_cuhost_block *block, const unsigned thread[3])
+static void fails_in_third_block(const gr_cuhost_block *block, const unsigned thread[3])
 {
     if (block->block_idx[0] == 2)
         gr_cuhost_assert("i < n", "kernel.cu", 7, block->block_idx, thread);
@@ -331,7 +331,7 @@ static void run_assertion(const gr_cuhost_block *first, unsigned count, void *co
     (void)params;
     gr_cuhost_block block = *first;
     for (unsigned i = 0; i < count; i++, block.block_idx[0]++) {
-        fails_in_the_third(&block, thread);
+        fails_in_third_block(&block, thread);
         if (block.block_idx[0] == 2)
             went_on[0]++;
     }
@@ -341,7 +341,7 @@ static void run_assertion_of_threads(const gr_cuhost_block *block, const unsigne
                                      void *const *params)
 {
     (void)params;
-    fails_in_the_third(block, thread);
+    fails_in_third_block(block, thread);
     if (block->block_idx[0] == 2)
         went_on[1]++;
 }
@@ -386,7 +386,7 @@ const struct softcudart_case softcudart_kernels[] = {
     {"attributes_of_closures", attributes_of_closures},
     {"variables", variables},
     {"managed_variables", managed_variables},
-    {"variables_that_end", variables_that_end},
+    {"variables_that_end", removed_variables},
     {"libraries", libraries},
     {"assertions", assertions}, /* last, because it destroys the context */
     {NULL, NULL},

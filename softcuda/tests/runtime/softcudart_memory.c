@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *of_no_bytes(void)
+static const char *zero_bytes(void)
 {
     void *memory = (void *)(size_t)64;
     CUDA(cudaMalloc(&memory, 0));
@@ -147,7 +147,7 @@ static const char *managed(void)
     return NULL;
 }
 
-static const char *known_by_their_pointers(void)
+static const char *pointer_attributes(void)
 {
     struct cudaPointerAttributes attributes;
     void *device = NULL, *pinned = NULL, *shared = NULL;
@@ -184,7 +184,7 @@ static const char *counted(void)
     return NULL;
 }
 
-static const char *in_stream_order(void)
+static const char *stream_ordered(void)
 {
     unsigned char bytes[256];
     void *memory = NULL;
@@ -212,7 +212,7 @@ static const char *in_stream_order(void)
     return NULL;
 }
 
-static const char *of_a_pool_of_ones_own(void)
+static const char *own_pool(void)
 {
     cudaMemPool_t pool = NULL, current = NULL;
     enum cudaMemAccessFlags access = cudaMemAccessFlagsProtNone;
@@ -239,7 +239,7 @@ static const char *of_a_pool_of_ones_own(void)
 }
 
 const struct softcudart_case softcudart_memory[] = {
-    {"of_no_bytes", of_no_bytes},
+    {"of_no_bytes", zero_bytes},
     {"refused", refused},
     {"set_to_a_byte", set_to_a_byte},
     {"pitched", pitched},
@@ -247,9 +247,9 @@ const struct softcudart_case softcudart_memory[] = {
     {"of_the_host", of_the_host},
     {"registered", registered},
     {"managed", managed},
-    {"known_by_their_pointers", known_by_their_pointers},
+    {"known_by_their_pointers", pointer_attributes},
     {"counted", counted},
-    {"in_stream_order", in_stream_order},
-    {"of_a_pool_of_ones_own", of_a_pool_of_ones_own},
+    {"in_stream_order", stream_ordered},
+    {"of_a_pool_of_ones_own", own_pool},
     {NULL, NULL},
 };

@@ -13,7 +13,7 @@ static void CUDART_CB wait_at_gate(void *unused)
         continue;
 }
 
-static const char *made_and_ended(void)
+static const char *created_and_destroyed(void)
 {
     cudaStream_t stream = NULL;
     unsigned flags = 9;
@@ -120,7 +120,7 @@ static const char *not_captured(void)
 }
 
 const struct softcudart_case softcudart_streams[] = {
-    {"made_and_ended", made_and_ended},
+    {"made_and_ended", created_and_destroyed},
     {"wait_for_events", wait_for_events},
     {"measured", measured},
     {"call_back", call_back},

@@ -33,8 +33,8 @@ static void run(const char *group, const struct softcudart_case *cases)
 
 int main(int argc, char **argv)
 {
-    if (argc == 2 && strcmp(argv[1], SOFTCUDART_OTHER) == 0)
-        return softcudart_other();
+    if (argc == 2 && strcmp(argv[1], SOFTCUDART_SECOND) == 0)
+        return softcudart_second_process();
     run("errors", softcudart_errors); /* contains the first CUDA call of the process */
     run("devices", softcudart_devices);
     run("memory", softcudart_memory);

@@ -57,7 +57,7 @@ TEST(works_in_the_current_context)
 }
 
 /* The runtime uses a context created by the program, which stays current. */
-TEST(works_in_a_context_of_the_programs_own)
+TEST(works_in_application_context)
 {
     need_software();
     void *memory = NULL;
@@ -72,7 +72,7 @@ TEST(works_in_a_context_of_the_programs_own)
     CU(CtxDestroy(own));
 }
 
-TEST(takes_what_grinterop_maps)
+TEST(accepts_mapped_memory)
 {
     need_software();
     GLuint name = gl_buffer_pattern(SIZE, 3);
@@ -89,7 +89,7 @@ TEST(takes_what_grinterop_maps)
     assert_gl_bytes(name, SIZE, 0x42);
 }
 
-TEST(gives_the_drivers_functions)
+TEST(returns_driver_functions)
 {
     need_software();
     void *function = NULL;
@@ -184,7 +184,7 @@ TEST(maps_buffers_by_their_names)
 #pragma GCC diagnostic pop
 }
 
-TEST(names_the_device_that_draws)
+TEST(reports_rendering_device)
 {
     need_software();
     unsigned count = 0;
