@@ -12,21 +12,23 @@
 #define GR_CUDA_TYPES_H
 
 #ifndef GR_OWN_CUDA_TYPES
+/* An address in memory of CUDA. */
 #if defined(_WIN64) || defined(__LP64__)
 typedef unsigned long long CUdeviceptr;
 #else
 typedef unsigned int CUdeviceptr;
 #endif
-typedef unsigned long long CUtexObject;
-typedef unsigned long long CUsurfObject;
-typedef struct CUctx_st *CUcontext;
-typedef struct CUstream_st *CUstream;
-typedef struct CUevent_st *CUevent;
-typedef struct CUarray_st *CUarray;
-typedef struct CUmipmappedArray_st *CUmipmappedArray;
-typedef struct CUgraphicsResource_st *CUgraphicsResource;
-typedef struct CUextMemory_st *CUexternalMemory;
-typedef struct CUextSemaphore_st *CUexternalSemaphore;
+typedef unsigned long long CUtexObject;  /* a texture object */
+typedef unsigned long long CUsurfObject; /* a surface object */
+
+typedef struct CUctx_st *CUcontext;                       /* a context */
+typedef struct CUstream_st *CUstream;                     /* a stream */
+typedef struct CUevent_st *CUevent;                       /* an event */
+typedef struct CUarray_st *CUarray;                       /* an array */
+typedef struct CUmipmappedArray_st *CUmipmappedArray;     /* a mipmapped array */
+typedef struct CUgraphicsResource_st *CUgraphicsResource; /* a resource registered by the driver */
+typedef struct CUextMemory_st *CUexternalMemory;          /* imported memory */
+typedef struct CUextSemaphore_st *CUexternalSemaphore;    /* an imported semaphore */
 #endif
 
 /* The format of one channel: the values of CUarray_format. Fields also take its other values. */

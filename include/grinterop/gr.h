@@ -228,8 +228,10 @@ GR_API gr_status gr_flags_parse(const char *text, unsigned *flags);
 /* In a release, an unmap or a close: the stream of the map. */
 #define GR_STREAM_OF_MAP ((CUstream)(size_t)-1)
 
-/* CUDA's default streams, CU_STREAM_LEGACY and CU_STREAM_PER_THREAD. */
-#define GR_STREAM_LEGACY     ((CUstream)(size_t)1)
+/* CUDA's legacy default stream, CU_STREAM_LEGACY. */
+#define GR_STREAM_LEGACY ((CUstream)(size_t)1)
+
+/* The calling thread's default stream, CU_STREAM_PER_THREAD. */
 #define GR_STREAM_PER_THREAD ((CUstream)(size_t)2)
 
 /* For the graphics side of a ring, which has no stream. */

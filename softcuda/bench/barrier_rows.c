@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What barriers cost: alone, and in a sum of many numbers. */
+/* The cost of barriers: alone, and in a sum of many numbers. */
 #include <string.h>
 
 #include "softcuda/bench/softcuda.h"
@@ -44,7 +44,7 @@ static bool alone(struct soft_bench *bench, unsigned threads)
         return false;
     snprintf(text, sizeof(text), "a block of %u", threads);
     soft_report(bench, "barriers", text, ways, 2, times, threads, "thread");
-    printf("  %-26s %.1f ns for a barrier and a thread\n", "",
+    printf("  %-26s %.1f ns per barrier and thread\n", "",
            (times[1].us.median - times[0].us.median) * 1e3 / (threads * ROUNDS));
     return true;
 }
@@ -127,8 +127,7 @@ bool soft_barrier_rows(struct soft_bench *bench)
     for (unsigned i = 0; i < 3; i++)
         if (!alone(bench, blocks[i]))
             return false;
-    soft_heading("a sum for each block, by a tree in shared memory, beside a loop: its time / "
-                 "theirs");
+    soft_heading("a sum per block, by a tree in shared memory, beside a loop: its time / theirs");
     for (unsigned i = 0; i < 2; i++)
         if (!sum(bench, count, blocks[i]))
             return false;

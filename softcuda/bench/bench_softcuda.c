@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench_softcuda: how fast the software CUDA driver is, beside what the same machine does without
- * it: kernels beside loops of OpenMP, barriers beside loops without, maps beside memcpy().
+ * bench_softcuda: the speed of the software CUDA driver, compared with the same machine without it:
+ * kernels with OpenMP loops, barriers with loops without barriers, maps with memcpy().
  */
 #define _GNU_SOURCE
 #include <sched.h>
@@ -35,20 +35,20 @@ static void read_options(int argc, char *argv[], struct options *o)
         {"kernels", 0, NULL, "only kernels beside OpenMP", .flag = &o->kernels},
         {"barriers", 0, NULL, "only barriers", .flag = &o->barriers},
         {"maps", 0, NULL, "only maps beside memcpy()", .flag = &o->maps},
-        {"samples", 0, "N", "of each way, in turn", .count = {&o->bench.samples, 1, MOST_SAMPLES}},
-        {"sample-us", 0, "N", "microseconds that a sample takes at least",
+        {"samples", 0, "N", "samples of each variant, taken in turn",
+         .count = {&o->bench.samples, 1, MOST_SAMPLES}},
+        {"sample-us", 0, "N", "the least microseconds of a sample",
          .count = {&o->sample_us, 1, 1000000}},
-        {"processor-time", 0, NULL, "count the time of processors in place of the clock's",
+        {"cpu-time", 0, NULL, "measure CPU time instead of elapsed time",
          .flag = &o->bench.processor},
-        {"mebibytes", 0, "N", "of the largest buffers", .count = {&o->mebibytes, 1, 1024}},
+        {"mebibytes", 0, "N", "size of the largest buffers", .count = {&o->mebibytes, 1, 1024}},
         {"quick", 0, NULL, "3 samples of 100 us, buffers of 1 MiB", .own = {be_quick, o}},
         {"json", 0, "FILE", "also write the numbers as JSON", .text = &o->json},
         {0},
     };
     options_read(argc, argv, bench_program, rows,
-                 "Measures the software CUDA driver beside loops of OpenMP and memcpy().",
-                 "Other programs on the machine take from both sides, not alike: see the "
-                 "quartiles.");
+                 "Measures the software CUDA driver beside OpenMP loops and memcpy().",
+                 "Other programs on the machine affect both sides differently: see the quartiles.");
     o->bench.most_bytes = (size_t)o->mebibytes << 20;
     o->bench.sample_us = o->sample_us;
     if (!o->kernels && !o->barriers && !o->maps)
@@ -65,8 +65,8 @@ static void print_head(const struct options *o, const struct bench_machine *mach
 {
     printf("bench_softcuda: grinterop %s\n  driver   %s\n  date     %s\n", gr_library_version(),
            machine->driver, machine->date);
-    printf("  %d cores; %u samples of %u us%s at least, in turn; median [quartiles]\n", cores(),
-           o->bench.samples, o->sample_us, o->bench.processor ? " of processor time" : "");
+    printf("  %d cores; %u samples of at least %u us%s, in turn; median [quartiles]\n", cores(),
+           o->bench.samples, o->sample_us, o->bench.processor ? " of CPU time" : "");
 }
 
 static bool run(struct options *o)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernels without barriers beside the same loop by OpenMP, over the same memory. */
+/* Kernels without barriers beside the same OpenMP loops, on the same memory. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,7 +46,7 @@ static bool launch(struct soft_bench *bench, const struct kernel_row *row)
     return soft_launch(bench, names[row->kind], grid, block, parameters);
 }
 
-/* Each is waited for, as OpenMP does: it is what a launch takes, too. */
+/* Waits for each launch, like OpenMP, so the time of a launch is included. */
 static bool by_module(struct soft_bench *bench, void *data, unsigned times)
 {
     for (unsigned i = 0; i < times; i++)
@@ -55,7 +55,7 @@ static bool by_module(struct soft_bench *bench, void *data, unsigned times)
     return true;
 }
 
-/* Waited for once. */
+/* Waits once. */
 static bool by_module_in_a_row(struct soft_bench *bench, void *data, unsigned times)
 {
     for (unsigned i = 0; i < times; i++)
@@ -76,7 +76,7 @@ static bool by_nvcc(struct soft_bench *bench, void *data, unsigned times)
     return true;
 }
 
-/* ---- That all ways give the same bytes ------------------------------------------------------- */
+/* ---- Whether all variants produce the same bytes --------------------------------------------- */
 
 static void fill(const struct kernel_row *row)
 {
@@ -139,7 +139,7 @@ static bool launches(struct soft_bench *bench)
     struct kernel_row row = {.kind = LOOP_NOTHING, .loops = {.width = 1, .height = 1}};
     struct soft_time times[MOST_WAYS];
     row.loops.block_x = row.loops.block_y = 1;
-    soft_heading("an empty kernel beside an empty region of OpenMP");
+    soft_heading("an empty kernel beside an empty OpenMP region");
     if (!soft_measure(bench, empty, 3, &row, times))
         return false;
     soft_report(bench, "launches", "one block of one thread", empty, 3, times, 1, "launch");

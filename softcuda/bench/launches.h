@@ -16,10 +16,10 @@ struct loops {
     float *to;
     const float *from;
     unsigned width, height;
-    unsigned block_x, block_y; /* of the stencil; the others have rows of as many */
+    unsigned block_x, block_y; /* of the stencil; the others use rows of the same size */
 };
 
-/* loops_openmp.cc: on all cores, and done when they return. */
+/* loops_openmp.cc: run on all cores, and finished when they return. */
 void openmp_loop(enum loop_kind kind, const struct loops *l);
 /* On one core. */
 void sequential_sums(unsigned *sums, const unsigned *from, unsigned rows, unsigned width);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the kernels of loops.cu do, as loops. */
+/* The kernels of loops.cu as loops. */
 #include "softcuda/bench/launches.h"
 
 static void saxpy(float *y, const float *x, unsigned n)

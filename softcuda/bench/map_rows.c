@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Maps and releases of OpenGL's buffers and images on the processor, beside memcpy(). */
+/* Maps and releases of OpenGL buffers and images on the CPU, beside memcpy(). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -123,7 +123,7 @@ bool soft_map_rows(struct soft_bench *bench)
         return false;
     printf("\n  OpenGL   %s, %s\n", (const char *)glGetString(GL_RENDERER),
            (const char *)glGetString(GL_VERSION));
-    soft_heading("a map and a release beside memcpy() of as many bytes: its time / theirs");
+    soft_heading("a map and a release beside memcpy() of the same size: its time / theirs");
     for (size_t bytes = 64 << 10; bytes <= bench->most_bytes && bytes <= 64 << 20; bytes *= 4)
         if (!one_row(bench, &(struct map_row){.bytes = bytes}))
             return false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What bench_softcuda works with: OpenGL on the processor, two buffers, the module of kernels. */
+/* The objects of bench_softcuda: OpenGL on the CPU, two buffers, the module of kernels. */
 #include "softcuda/bench/softcuda.h"
 
 #include "examples/support/kernel_image.h"

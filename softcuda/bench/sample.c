@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ways side by side: warmed up, in turn, medians. */
+/* Measures variants side by side: warmed up, in turn, medians. */
 #define _GNU_SOURCE
 #include <time.h>
 #include <unistd.h>
@@ -8,11 +8,10 @@
 
 #define MOST_TIMES 100000u
 
-/* OpenMP's threads wait for work in a loop before they sleep: they would take the cores that the
- * next way is to have. */
+/* OpenMP's threads spin before they sleep, and would take cores from the next variant. */
 #define REST_US 5000
 
-/* The processors' time does not count other programs, nor waits. */
+/* CPU time excludes other programs and waits. */
 static double now_us(const struct soft_bench *bench)
 {
     struct timespec t;
@@ -32,7 +31,7 @@ static bool timed(struct soft_bench *bench, const struct soft_way *way, void *ro
     return true;
 }
 
-/* How often the work fills a sample. */
+/* The number of repetitions that fill a sample. */
 static bool find_times(struct soft_bench *bench, const struct soft_way *way, void *row,
                        unsigned *times)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of bench_softcuda share. */
+/* Declarations shared by the files of bench_softcuda. */
 #ifndef BENCH_SOFTCUDA_H
 #define BENCH_SOFTCUDA_H
 
@@ -19,33 +19,36 @@ struct soft_bench {
     gr_egl *egl;
     CUmodule module;
     unsigned samples;
-    double sample_us;  /* a sample is repeated until it takes so long */
-    bool processor;    /* what is counted is the time of processors, of all threads */
+    double sample_us;  /* the least duration of a sample */
+    bool processor;    /* measure the CPU time of all threads */
     size_t most_bytes; /* of a buffer */
     CUdeviceptr to, from;
     struct json *json; /* NULL: none */
-    unsigned wrong;    /* ways that gave other bytes than the first one */
+    unsigned wrong;    /* variants whose bytes differ from the first one's */
 };
 
-/* One way to do a row's work: so many times, and waits until it is done. False after an error,
- * which it has printed. */
+/*
+ * One variant of a row's work: runs it so many times and waits until it is done. False after an
+ * error, which it has printed.
+ */
 struct soft_way {
     const char *name;
     bool (*run)(struct soft_bench *bench, void *row, unsigned times);
 };
 
-/* Microseconds for the work once; of the first way's time, what this way takes: its speed beside
- * the first one's. */
+/* Microseconds for the work once; and the first variant's time divided by this one's. */
 struct soft_time {
     struct bench_spread us, speed;
 };
 
-/* sample.c: takes the ways in turn, so that what disturbs the machine disturbs all of them. */
+/* sample.c: takes the variants in turn, so that disturbances affect all of them. */
 bool soft_measure(struct soft_bench *bench, const struct soft_way *ways, unsigned count, void *row,
                   struct soft_time *times);
 
-/* report.c: to the table, and to the file if there is one. `each` counts what the work has to do,
- * such as numbers; unit says what they are. */
+/*
+ * report.c: writes to the table, and to the file if there is one. `each` is the size of the work,
+ * such as a number of items; `unit` names them.
+ */
 void soft_report(struct soft_bench *bench, const char *group, const char *name,
                  const struct soft_way *ways, unsigned count, const struct soft_time *times,
                  double each, const char *unit);
@@ -56,7 +59,7 @@ bool soft_kernel_rows(struct soft_bench *bench);
 bool soft_barrier_rows(struct soft_bench *bench);
 bool soft_map_rows(struct soft_bench *bench);
 
-/* objects.c: errors are printed. Closing takes what was opened in part. */
+/* objects.c: errors are printed. Closing accepts what was opened in part. */
 bool soft_open(struct soft_bench *bench);
 bool soft_open_opengl(struct soft_bench *bench);
 void soft_close(struct soft_bench *bench);

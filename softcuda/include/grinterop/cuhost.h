@@ -7,7 +7,8 @@
  * CUDA driver loads with cuModuleLoad or cuModuleLoadData:
  *
  *     nvcc -cubin -arch=sm_90 waves.cu -o waves.cubin
- *     g++ -x c++ -std=c++17 -O2 -fPIC -shared $(pkg-config --cflags grinterop) waves.cu -o waves.so
+ *     g++ -x c++ -std=c++17 -O2 -fPIC -shared -I/usr/local/cuda/include \
+ *         $(pkg-config --cflags grinterop) waves.cu -o waves.so
  *
  * The file:
  *
@@ -21,26 +22,27 @@
  *     }
  *     GR_KERNEL(waves)
  *
- * Each kernel is declared extern "C" and named once in one of two lines, at file scope below it:
+ * Each kernel is declared extern "C" and registered once, at file scope below it, by one of
+ *
  *     GR_KERNEL(name)       the threads of a block run one after the other, in a plain loop that
- *                           the compiler can turn into vector code; for kernels without barriers
+ *                           the compiler can vectorise; for kernels without barriers
  *     GR_KERNEL_SYNC(name)  the threads of a block take turns at each __syncthreads(); slower
  *
- * A kernel that has a barrier but only a GR_KERNEL line stops the program with a message.
+ * A kernel with a barrier but only a GR_KERNEL line ends the program with a message.
  *
  * Dynamic shared memory, `extern __shared__ float tile[];`, needs one more line at file scope below
  * its last use: GR_SHARED(tile). A file has one such array, as a kernel has in CUDA.
  *
- * What the host build has: threadIdx, blockIdx, blockDim, gridDim, warpSize; __syncthreads and its
- * _count, _and, _or forms; shuffles and votes (see grinterop/cuhost_warp.h), for a GR_KERNEL_SYNC;
- * atomics; fences; __ldg; the vector types; arithmetic and conversions (see
- * grinterop/cuhost_math.h); texture and surface objects (see grinterop/cuhost_texture.h and
- * grinterop/cuhost_surface.h). What it has not: texture and surface references, launches from
- * within a kernel. Results of the fast intrinsics (__sinf, __expf, ...) are those of the full
- * functions, so they are more exact than a GPU's, not equal to them.
+ * The CPU build supports threadIdx, blockIdx, blockDim, gridDim, warpSize; __syncthreads and its
+ * _count, _and and _or variants; shuffles and votes (grinterop/cuhost_warp.h), with GR_KERNEL_SYNC;
+ * atomics; fences; __ldg; the vector types; arithmetic and conversions (grinterop/cuhost_math.h);
+ * texture and surface objects (grinterop/cuhost_texture.h and grinterop/cuhost_surface.h). It does
+ * not support texture and surface references, or launches within a kernel. The fast intrinsics
+ * (__sinf, __expf, ...) return the results of the full functions, which are more precise than a
+ * GPU's.
  *
- * A file with __device__ functions that are neither static nor inline runs faster with
- * -fno-semantic-interposition added to the command line.
+ * Files with __device__ functions that are neither static nor inline run faster if compiled with
+ * -fno-semantic-interposition.
  */
 #ifndef GR_CUHOST_H
 #define GR_CUHOST_H
@@ -59,35 +61,37 @@
 #include <grinterop/cuhost_image.h>
 
 /*
- * The record through which the driver finds and runs a kernel: a module exports one for each
- * kernel, as the symbol gr_cuhost_kernel_<name>. Both sides read this part, the driver as C.
+ * The record through which the driver finds and runs a kernel: a module exports one per kernel, as
+ * the symbol gr_cuhost_kernel_<name>. The driver reads this part as C.
  */
 
-/* The version of what follows. The driver refuses a module that was built for another one. */
+/* The version of the records. The driver refuses a module that was built for another one. */
 #define GR_CUHOST_ABI        4u
 
-/* The kernel's threads meet at barriers: the driver has to run each on a stack of its own. */
+/* The kernel's threads synchronise at barriers: the driver runs each on its own stack. */
 #define GR_CUHOST_SYNC       1u
 
-/* Bytes of dynamic shared memory that a block can have when the kernel's attribute allows it. */
+/* The most dynamic shared memory of a block, in bytes, if the kernel's attribute allows it. */
 #define GR_CUHOST_SHARED_MAX 101376u
 
-/* What the threads of one block are told. The driver fills it in, the module reads it. */
+/* The state of one block. The driver fills it in, the module reads it. */
 typedef struct gr_cuhost_block {
     unsigned block_idx[3];
     unsigned block_dim[3];
     unsigned grid_dim[3];
-    /* Waits until every thread of the block that still runs has come here; returns how many of them
-       gave a predicate other than 0. NULL for a kernel without GR_CUHOST_SYNC. */
+    /*
+     * Waits until all remaining threads of the block have arrived; returns how many passed a
+     * predicate other than 0. NULL without GR_CUHOST_SYNC.
+     */
     int (*barrier)(void *fibre, int predicate);
     /*
-     * Waits until the lanes of the thread's warp that `mask` names, and that still run, have come
-     * here, and gives what each of them brought in values[lane]. Returns which lanes came. A mask
-     * of 0 is for whoever comes before all of the block's threads wait. NULL as above.
+     * Waits until the remaining lanes of the thread's warp in `mask` have arrived, and returns
+     * their values in values[lane] and the mask of those that arrived. A mask of 0 stands for all
+     * lanes that arrive before all threads of the block wait. NULL without GR_CUHOST_SYNC.
      */
     unsigned (*exchange)(void *fibre, unsigned mask, uint64_t value, uint64_t values[32]);
     void *fibre;
-    void *shared; /* the dynamic shared memory that the launch asks for */
+    void *shared; /* the launch's dynamic shared memory */
     size_t shared_size;
     const char *kernel;
     const gr_cuhost_images *images;
@@ -101,13 +105,15 @@ typedef struct gr_cuhost_kernel {
     const char *name;
     const uint32_t *param_sizes; /* bytes */
     const uint32_t
-        *param_offsets;   /* in the buffer of cuLaunchKernel's `extra`, as nvcc lays it out */
+        *param_offsets;   /* in the buffer of cuLaunchKernel's `extra`, laid out as by nvcc */
     uint32_t params_size; /* bytes of that buffer */
     uint32_t reserved;
-    /* Runs all threads of `count` blocks that lie side by side in x, of which `first` is the first.
-       Those of a block don't wait for each other. */
+    /*
+     * Runs all threads of `count` blocks that are adjacent in x, beginning with `first`. Threads of
+     * a block do not wait for each other.
+     */
     void (*run_blocks)(const struct gr_cuhost_block *first, unsigned count, void *const *params);
-    /* Runs the one thread that is named. */
+    /* Runs one thread. */
     void (*run_thread)(const struct gr_cuhost_block *block, const unsigned thread[3],
                        void *const *params);
 } gr_cuhost_kernel;
@@ -115,7 +121,7 @@ typedef struct gr_cuhost_kernel {
 #ifdef __cplusplus
 
 #if __cplusplus < 201703L
-#error "grinterop/cuhost.h: kernels for the host need C++17 (-std=c++17)"
+#error "grinterop/cuhost.h: kernels for the CPU need C++17 (-std=c++17)"
 #endif
 
 #include <math.h>
@@ -128,7 +134,7 @@ typedef struct gr_cuhost_kernel {
 #include <type_traits>
 #include <utility>
 
-/* The toolkit's headers ask for this to let themselves be included one by one. */
+/* The toolkit's headers require this to be included individually. */
 #define __CUDA_INCLUDE_COMPILER_INTERNAL_HEADERS__
 #include <crt/host_defines.h>
 #include <vector_types.h>
@@ -145,13 +151,16 @@ typedef struct gr_cuhost_kernel {
 #undef __managed__
 #undef __launch_bounds__
 
-/* Protected: found by the driver's dlsym, yet inlined into the loop over a block's threads. */
+/*
+ * Protected: visible to the driver's dlsym(), but can be inlined into the loop over a block's
+ * threads.
+ */
 #define __global__ __attribute__((visibility("protected")))
 #define __device__
 #define __host__
 /*
- * A block runs on one thread of the host from its first thread to its last. The promise of a
- * constant initial value spares an `extern __shared__` array a call that looks for an initialiser.
+ * A block runs on one host thread from its first thread to its last. The constant initial value of
+ * an `extern __shared__` array saves a call that looks for an initialiser.
  */
 #ifdef __clang__
 #define __shared__ __attribute__((require_constant_initialization)) thread_local
@@ -162,7 +171,7 @@ typedef struct gr_cuhost_kernel {
 #define __managed__
 #define __launch_bounds__(...)
 
-/* Hidden: modules that are loaded side by side must not share any of it. */
+/* Hidden: modules that are loaded together must not share any of it. */
 #pragma GCC visibility push(hidden)
 
 inline thread_local uint3 threadIdx;
@@ -174,7 +183,7 @@ inline constexpr int warpSize = 32;
 namespace gr_cuhost
 {
 
-/* The block that this thread of the host runs. */
+/* The block that this host thread runs. */
 struct place {
     const gr_cuhost_block *launch;
 };
@@ -185,8 +194,8 @@ inline thread_local place here;
 {
 #ifdef __GRINTEROP_NVCC__
     fprintf(stderr,
-            "grinterop-nvcc: kernel %s meets a barrier that was not found in it: compile it with "
-            "--all-barriers\n",
+            "grinterop-nvcc: kernel %s reaches a barrier that the compiler did not find: compile "
+            "it with --all-barriers\n",
             here.launch->kernel);
 #else
     fprintf(stderr,
@@ -202,7 +211,7 @@ inline int barrier(int predicate)
     const gr_cuhost_block *launch = here.launch;
     if (launch->barrier == nullptr)
         refuse_barrier();
-    /* The other threads of the block use the same variable in the meantime. */
+    /* The other threads of the block use the same variable meanwhile. */
     const uint3 mine = threadIdx;
     const int count = launch->barrier(launch->fibre, predicate);
     threadIdx = mine;
@@ -232,7 +241,7 @@ template <class... A> struct layout {
     }
 };
 
-/* The driver's copy need not be aligned as T asks. */
+/* The driver's copy may not be aligned for T. */
 template <class T> inline T load(const void *from)
 {
     alignas(T) unsigned char raw[sizeof(T)];
@@ -294,7 +303,7 @@ template <class... A, void (*Kernel)(A...)> struct entry<Kernel> {
 #define GR_KERNEL_SYNC(name) GR_CUHOST_REGISTER(name, GR_CUHOST_SYNC)
 
 #define GR_CUHOST_REGISTER(name, flags)                                                            \
-    extern "C" decltype(name) name; /* nvcc looks it up by this name */                            \
+    extern "C" decltype(name) name; /* nvcc uses this name for lookups */                          \
     using gr_cuhost_entry_##name = gr_cuhost::entry<&name>;                                        \
     extern "C" {                                                                                   \
     extern __attribute__((visibility("default"))) const gr_cuhost_kernel gr_cuhost_kernel_##name;  \
@@ -313,14 +322,14 @@ template <class... A, void (*Kernel)(A...)> struct entry<Kernel> {
     };                                                                                             \
     }
 
-/* The kernels see an array of unknown length; this is the storage that the linker joins to it. */
+/* Kernels declare an array of unknown length; this is its storage, which the linker joins. */
 #define GR_SHARED(name)                                                                            \
     __attribute__((visibility("protected"), used, aligned(256))) thread_local unsigned char        \
         gr_cuhost_shared_##name[GR_CUHOST_SHARED_MAX] __asm__(#name);
 
 /*
- * What nvcc knows by itself. Names that the C library has too, or may get, are macros, because a
- * second declaration of such a function would clash with its own.
+ * Built-in functions of nvcc. Those that the C library has, or may get, are macros, because a
+ * second declaration would conflict with its own.
  */
 
 inline void __syncthreads()
@@ -367,7 +376,7 @@ template <class T> inline T __ldg(const T *p)
 namespace gr_cuhost
 {
 
-/* The second operand converts to the type of the first one's target, as it does under nvcc. */
+/* The second operand is converted to the target type of the first, as by nvcc. */
 template <class T> struct same_as {
     using type = T;
 };
@@ -377,7 +386,7 @@ template <class T, class... U> inline constexpr bool one_of = (std::is_same_v<T,
 template <class T>
 inline constexpr bool integer = one_of<T, int, unsigned, long long, unsigned long long>;
 
-/* Atomics order nothing but themselves, on a GPU and here. */
+/* Atomics only order themselves, on a GPU and here. */
 template <class T, class F> inline T update(T *p, F change)
 {
     T before;

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * grinterop/cuhost_image.h: the records of texture and surface objects, through which a kernel
- * that was built with grinterop/cuhost.h reads and writes arrays. The software CUDA driver fills
- * them in, as C; the module's functions (grinterop/cuhost_texture.h, grinterop/cuhost_surface.h)
- * read them. Kernel files include grinterop/cuhost.h alone. These records belong to its
- * GR_CUHOST_ABI.
+ * The records of texture and surface objects, by which kernels that were built with
+ * grinterop/cuhost.h access arrays. The software CUDA driver fills them in as C; the functions of
+ * the module (grinterop/cuhost_texture.h, grinterop/cuhost_surface.h) read them. Kernel files only
+ * include grinterop/cuhost.h. The records belong to its GR_CUHOST_ABI.
  */
 #ifndef GR_CUHOST_IMAGE_H
 #define GR_CUHOST_IMAGE_H
 
 #include <stdint.h>
 
-/* An object's handle, from the lowest bit: the slot of its record, the slot's generation, and the
- * object's kind. */
+/*
+ * The handle of an object, from the lowest bit: the slot of its record, the slot's generation, and
+ * the kind of object.
+ */
 #define GR_CUHOST_SLOT_BITS       20
 #define GR_CUHOST_SLOTS           (1u << GR_CUHOST_SLOT_BITS)
 #define GR_CUHOST_GENERATION_BITS 32
@@ -23,8 +24,10 @@ enum gr_cuhost_kind {
     GR_CUHOST_SURFACE = 2,
 };
 
-/* What an element's components are. 8- and 16-bit integers are read as they are, or as numbers
- * between 0, or -1, and 1. */
+/*
+ * The type of an element's components. 8- and 16-bit integers are read as they are, or as numbers
+ * from 0 (or -1) to 1.
+ */
 enum gr_cuhost_component {
     GR_CUHOST_UINT8 = 1,
     GR_CUHOST_UINT16,
@@ -36,7 +39,7 @@ enum gr_cuhost_component {
     GR_CUHOST_FLOAT,
 };
 
-/* Address modes, with the numbers of CUaddress_mode. */
+/* Address modes, with the values of CUaddress_mode. */
 enum gr_cuhost_address {
     GR_CUHOST_WRAP,
     GR_CUHOST_CLAMP,
@@ -44,10 +47,10 @@ enum gr_cuhost_address {
     GR_CUHOST_BORDER,
 };
 
-/* Of gr_cuhost_image's flags. */
+/* The flags of gr_cuhost_image. */
 #define GR_CUHOST_NORMALISED_READ 1u   /* integers become numbers up to 1 */
-#define GR_CUHOST_SRGB            2u   /* and those of colours are decoded */
-#define GR_CUHOST_NORMALISED_AT   4u   /* coordinates go from 0 to 1 */
+#define GR_CUHOST_SRGB            2u   /* and colours are decoded */
+#define GR_CUHOST_NORMALISED_AT   4u   /* coordinates are from 0 to 1 */
 #define GR_CUHOST_LINEAR          8u   /* interpolates between elements */
 #define GR_CUHOST_LINEAR_LEVELS   16u  /* interpolates between mipmap levels */
 #define GR_CUHOST_SEAMLESS        32u  /* interpolates between the faces of a cube */
@@ -68,7 +71,7 @@ typedef struct gr_cuhost_level {
 } gr_cuhost_level;
 
 typedef struct gr_cuhost_image {
-    uint64_t handle; /* 0 while there is no object */
+    uint64_t handle; /* 0 if there is no object */
     uint32_t flags;
     uint32_t component; /* enum gr_cuhost_component */
     uint32_t channels;
@@ -78,12 +81,12 @@ typedef struct gr_cuhost_image {
     float level_bias;
     float level_min;
     float level_max;
-    uint32_t border[4]; /* as a read gives it: the bits of floats, or integers */
-    const char *what;   /* for messages, e.g. "a CUDA array" */
+    uint32_t border[4]; /* in the form that reads return: the bits of floats, or integers */
+    const char *what;   /* for messages, such as "a CUDA array" */
     gr_cuhost_level levels[GR_CUHOST_LEVELS];
 } gr_cuhost_image;
 
-/* All objects. A slot's record stays where it is for good, once there is one. */
+/* All objects. The record of a slot never moves. */
 typedef struct gr_cuhost_images {
     const gr_cuhost_image *slots[GR_CUHOST_SLOTS];
 } gr_cuhost_images;

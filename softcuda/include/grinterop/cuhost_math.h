@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * grinterop/cuhost_math.h: arithmetic and conversions that nvcc knows by itself, for kernels on the
- * host. grinterop/cuhost.h includes it.
+ * Arithmetic and conversions that are built into nvcc, for kernels on the CPU. Included by
+ * grinterop/cuhost.h.
  */
 #ifndef GR_CUHOST_MATH_H
 #define GR_CUHOST_MATH_H
@@ -18,13 +18,13 @@
 namespace gr_cuhost
 {
 
-/* Conversions to integers saturate and make 0 of a NaN. */
+/* Conversions to integers saturate; a NaN becomes 0. */
 template <class T, class F> inline T saturate(F value)
 {
     constexpr bool is_signed = std::is_signed_v<T>;
     constexpr T highest = static_cast<T>(~static_cast<std::make_unsigned_t<T>>(0) >> is_signed);
     constexpr T lowest = is_signed ? static_cast<T>(-highest - 1) : 0;
-    /* One past the highest value: a power of two, which F holds exactly. */
+    /* One more than the highest value: a power of two, which F represents exactly. */
     const F end = static_cast<F>(highest / 2 + 1) * 2;
     if (value != value)
         return 0;
@@ -44,8 +44,8 @@ template <class To, class From> inline To bits(From from)
 }
 
 /*
- * Rounded by itself: where the processor can take a product and a sum as one (AArch64, x86-64 with
- * -mfma), GCC does so, with one rounding.
+ * Rounds a product separately. On CPUs with fused multiply-add (AArch64, x86-64 with -mfma) GCC
+ * would combine it with a sum and round once.
  */
 template <class T> inline T rounded(T value)
 {
@@ -62,7 +62,7 @@ template <class T> inline T pi_times(T x)
     return static_cast<T>(3.14159265358979323846) * x;
 }
 
-/* Reduced before the product with pi, so that large arguments keep their precision. */
+/* Reduced before the multiplication by pi, to keep the precision of large arguments. */
 template <class T> inline T sin_pi(T x)
 {
     return std::sin(pi_times(std::remainder(x, static_cast<T>(2))));
@@ -76,7 +76,9 @@ template <class T> inline T cos_pi(T x)
 } // namespace gr_cuhost
 #pragma GCC visibility pop
 
-/* Of two integers that differ in sign the result is unsigned, of float and double it is double. */
+/*
+ * The result of two integers of different signedness is unsigned; of float and double it is double.
+ */
 #define GR_CUHOST_MIN_MAX(type, a_type, b_type)                                                    \
     inline type min(a_type a, b_type b)                                                            \
     {                                                                                              \
@@ -149,7 +151,7 @@ inline void sincospif(float x, float *s, float *c)
     *c = cospif(x);
 }
 
-/* 0 for a NaN, as the hardware has it. */
+/* 0 for a NaN, as in hardware. */
 GR_CUHOST_FUNCTION(float, __saturatef(float x), fminf(fmaxf(x, 0.0f), 1.0f))
 GR_CUHOST_FUNCTION(float, __fdividef(float x, float y), x / y)
 GR_CUHOST_FUNCTION(float, __fadd_rn(float x, float y),
@@ -163,7 +165,7 @@ GR_CUHOST_FUNCTION(float, __frcp_rn(float x), 1.0f / x)
 GR_CUHOST_FUNCTION(float, __fsqrt_rn(float x), sqrtf(x))
 GR_CUHOST_FUNCTION(float, __frsqrt_rn(float x), rsqrtf(x))
 
-/* rn: to the nearest, rz: towards zero, ru: up, rd: down. */
+/* rn: to nearest, rz: towards zero, ru: up, rd: down. */
 #define GR_CUHOST_TO_INTEGER(name, type, from)                                                     \
     inline type __##name##_rn(from x)                                                              \
     {                                                                                              \

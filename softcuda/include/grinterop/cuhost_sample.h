@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * grinterop/cuhost_sample.h: how a texture object's array is read, for grinterop/cuhost_texture.h:
- * elements and their conversion, coordinates, interpolation, mipmap levels. grinterop/cuhost.h
- * includes it.
+ * Reads of texture objects, for grinterop/cuhost_texture.h: elements and their conversion,
+ * coordinates, interpolation, mipmap levels. Included by grinterop/cuhost.h.
  */
 #ifndef GR_CUHOST_SAMPLE_H
 #define GR_CUHOST_SAMPLE_H
@@ -22,7 +21,7 @@ namespace gr_cuhost
     const uint64_t other = kind == GR_CUHOST_TEXTURE ? GR_CUHOST_SURFACE : GR_CUHOST_TEXTURE;
     const char *found = handle >> GR_CUHOST_KIND_SHIFT == kind    ? "was destroyed"
                         : handle >> GR_CUHOST_KIND_SHIFT == other ? "is of the other kind"
-                                                                  : "is no object's";
+                                                                  : "is not of an object";
     fprintf(stderr, "grinterop/cuhost.h: kernel %s uses a %s object, but its handle 0x%llx %s\n",
             here.launch->kernel, wanted, handle, found);
     abort();
@@ -44,7 +43,7 @@ inline int clamp_index(int i, uint32_t count)
     return i < 0 ? 0 : i >= static_cast<int>(count) ? static_cast<int>(count) - 1 : i;
 }
 
-/* The hardware takes a layer's or a face's number as unsigned: a negative one is the last. */
+/* The hardware treats the number of a layer or face as unsigned: negative ones become the last. */
 inline int clamp_layer(int i, uint32_t count)
 {
     return static_cast<uint32_t>(i) >= count ? static_cast<int>(count) - 1 : i;
@@ -52,7 +51,7 @@ inline int clamp_layer(int i, uint32_t count)
 
 /* ---- Elements ---- */
 
-/* An element as the hardware hands it over: four times 32 bits, of a float or an integer. */
+/* An element as the hardware returns it: four times 32 bits, floats or integers. */
 struct texel {
     uint32_t bits[4];
 };
@@ -114,7 +113,7 @@ inline uint32_t decode(const gr_cuhost_image &image, const unsigned char *elemen
     return bits<uint32_t>(normalised(value));
 }
 
-/* The components that the array has; the others are 0, alpha too. */
+/* The components of the array; missing ones, including alpha, are 0. */
 inline texel load_texel(const gr_cuhost_image &image, const gr_cuhost_level &level, int x, int y,
                         int slice)
 {
@@ -148,8 +147,10 @@ inline texel load_texel(const gr_cuhost_image &image, const gr_cuhost_level &lev
 
 /* ---- Coordinates ---- */
 
-/* The two elements along one axis that a read is between, and how far it is from the first; -1 is
- * the border. A read that doesn't interpolate uses the first. */
+/*
+ * The two elements of a read along one axis, and the distance from the first; -1 is the border. A
+ * read without interpolation uses the first.
+ */
 struct taps {
     int index[2];
     int fraction; /* in 256ths */
@@ -168,8 +169,10 @@ inline int resolve_index(int i, int count, uint32_t mode)
     return i < 0 ? 0 : count - 1;
 }
 
-/* Coordinates that repeat are brought into [0, 1], or [0, 2] and back, first. The hardware keeps 21
- * bits of one that goes from 0 to 1. */
+/*
+ * Repeating coordinates are first reduced to [0, 1], or to [0, 2] for mirroring. The hardware keeps
+ * 21 bits of a normalised coordinate.
+ */
 inline taps find_taps(float coordinate, uint32_t count, uint32_t mode, bool is_normalised,
                       bool linear)
 {
@@ -201,7 +204,7 @@ inline taps find_taps(float coordinate, uint32_t count, uint32_t mode, bool is_n
 
 /* ---- Interpolation ---- */
 
-/* The steps up to 1 in which numbers made of integers are mixed; 0 for floats. */
+/* The steps up to 1 in which numbers from integers are interpolated; 0 for floats. */
 inline int mixing_steps(const gr_cuhost_image &image)
 {
     switch (image.component) {
@@ -221,7 +224,7 @@ inline double nearest(double value)
     return std::floor(value + 0.5);
 }
 
-/* The float of that many significant bits that is nearest, halves away from zero. */
+/* The nearest float with that many significant bits, halves away from zero. */
 inline float keep_bits(double value, int count)
 {
     const uint64_t last = 1ull << (53 - count);
@@ -234,8 +237,10 @@ inline float keep_half(double value)
                                       : keep_bits(value, 11);
 }
 
-/* A number made of an integer, in the steps that it is mixed in. Of 8 bits and a sign it is not a
- * whole number of them. */
+/*
+ * A number from an integer, in interpolation steps. With 8 bits and a sign it is not a whole number
+ * of them.
+ */
 inline double in_steps(const gr_cuhost_image &image, float number, int steps)
 {
     return image.component == GR_CUHOST_SINT8
@@ -243,7 +248,7 @@ inline double in_steps(const gr_cuhost_image &image, float number, int steps)
                : nearest(static_cast<double>(number) * steps);
 }
 
-/* The mean of texels, as exact as the hardware's: what came from integers is rounded to a step. */
+/* The mean of texels, with the hardware's precision: values from integers are rounded to a step. */
 struct colour_sum {
     const gr_cuhost_image &image;
     const int steps = mixing_steps(image);
@@ -282,9 +287,9 @@ struct colour_sum {
 };
 
 /*
- * The weights of the corners between Axes pairs of taps, in 256ths, as the hardware rounds them:
- * the product of two fractions, with the rest of each for the neighbours; of three axes the second
- * splits what the other two gave, and halves are for the greater x.
+ * The weights of the corners between the taps of all axes, in 256ths, rounded like the hardware's:
+ * the product of two fractions, with the remainders for the neighbours. For three axes the second
+ * splits the weights of the other two, and halves go to the greater x.
  */
 template <int Axes> inline void corner_weights(const int *fraction, int *weight)
 {
@@ -310,7 +315,7 @@ inline texel texel_or_border(const gr_cuhost_image &image, const gr_cuhost_level
     return load_texel(image, level, x, y, slice);
 }
 
-/* Reads a level along the first Axes axes; the slice counts where the third isn't one of them. */
+/* Reads a level along the first Axes axes; `slice` is used if the third is not one of them. */
 template <int Axes>
 inline texel read_level(const gr_cuhost_image &image, const gr_cuhost_level &level, const float *at,
                         int slice)
@@ -323,7 +328,7 @@ inline texel read_level(const gr_cuhost_image &image, const gr_cuhost_level &lev
                          linear);
     if (!linear)
         return texel_or_border(image, level, t[0].index[0], t[1].index[0], t[2].index[0]);
-    /* To the hardware an array of one dimension has rows too, and is read at the edge of one. */
+    /* The hardware treats a 1D array as rows, too, and reads it at the edge of one. */
     if (Axes == 1 && image.address[1] == GR_CUHOST_BORDER && !(image.flags & GR_CUHOST_LAYERS))
         return read_level<2>(image, level, at, slice);
 
@@ -342,7 +347,7 @@ inline texel read_level(const gr_cuhost_image &image, const gr_cuhost_level &lev
     return sum.result();
 }
 
-/* A level, which the hardware has in 256ths before it calculates with it. */
+/* A level in 256ths, as the hardware uses it. */
 inline int in_256ths(float level)
 {
     return static_cast<int>(std::floor(std::fmin(std::fmax(level, -64.0f), 64.0f) * 256));
@@ -354,7 +359,7 @@ inline int within(int value, int least, int most)
     return value > most ? most : value;
 }
 
-/* Calls read(level) for the level, or mixes the two, that lod asks for. */
+/* Calls read(level) for the level, or interpolates between two, as selected by lod. */
 template <class Read> inline texel read_levels(const gr_cuhost_image &image, float lod, Read read)
 {
     const int last = 256 * static_cast<int>(image.level_count - 1);

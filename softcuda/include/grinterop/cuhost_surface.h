@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * grinterop/cuhost_surface.h: what nvcc has for surface objects, for kernels on the host.
- * grinterop/cuhost.h includes it.
+ * Surface functions of nvcc, for kernels on the CPU. Included by grinterop/cuhost.h.
  *
  *     surf1Dread surf2Dread surf3Dread surf1DLayeredread surf2DLayeredread surfCubemapread
  *     surfCubemapLayeredread, and the same with write
  *
- * with nvcc's signatures. x counts bytes. What is undefined on a GPU, or ends its kernel
- * (cudaBoundaryModeTrap), ends the program here, with a line that says what was wrong.
+ * with nvcc's signatures. x is in bytes. Accesses that are undefined on a GPU, or that end its
+ * kernel (cudaBoundaryModeTrap), print a message and end the program.
  */
 #ifndef GR_CUHOST_SURFACE_H
 #define GR_CUHOST_SURFACE_H
@@ -31,7 +30,7 @@ namespace gr_cuhost
     abort();
 }
 
-/* The address of the bytes; NULL if they are outside and count as zero. */
+/* The address of the bytes; NULL if they are outside and read as zero. */
 inline unsigned char *surface_bytes(unsigned long long handle, size_t size, int x, int y, int slice,
                                     cudaSurfaceBoundaryMode mode)
 {

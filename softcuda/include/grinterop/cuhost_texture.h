@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * grinterop/cuhost_texture.h: what nvcc has for texture objects, for kernels on the host.
- * grinterop/cuhost.h includes it.
+ * Texture functions of nvcc, for kernels on the CPU. Included by grinterop/cuhost.h.
  *
  *     tex1D tex2D tex3D tex1DLayered tex2DLayered texCubemap texCubemapLayered
- *     tex1DLod tex2DLod tex3DLod tex1DLayeredLod tex2DLayeredLod texCubemapLod texCubemapLayeredLod
- *     tex2Dgather tex1Dfetch
+ *     tex1DLod tex2DLod tex3DLod tex1DLayeredLod tex2DLayeredLod texCubemapLod
+ *     texCubemapLayeredLod tex2Dgather tex1Dfetch
  *
- * with nvcc's signatures: tex2D<float4>(object, x, y) and tex2D(&value, object, x, y). What is
- * missing: gradients (tex2DGrad), anisotropy, and residency of sparse arrays. Interpolation goes by
- * what an H200 gave: the place between two elements, or levels, and the weights are whole 256ths,
- * and integers are interpolated too. A function that does not fit the object's array (tex2D of a 3D
- * array) is undefined on a GPU; here it stays within the array's memory.
+ * with nvcc's signatures: tex2D<float4>(object, x, y) and tex2D(&value, object, x, y). Not
+ * supported: gradients (tex2DGrad), anisotropy, and residency of sparse arrays. Interpolation
+ * matches an H200: positions between two elements or levels, and weights, are multiples of 1/256,
+ * and integers are interpolated as well. A function that does not match the object's array (tex2D
+ * of a 3D array) is undefined on a GPU; here it stays within the array's memory.
  */
 #ifndef GR_CUHOST_TEXTURE_H
 #define GR_CUHOST_TEXTURE_H
@@ -26,13 +25,13 @@ namespace gr_cuhost
 
 /* ---- Cubes ---- */
 
-/* Where a direction meets the cube: the face, and the place on it from -1 to 1. */
+/* The intersection of a direction with the cube: the face, and the position on it from -1 to 1. */
 struct cube_place {
     int face;
     float s, t;
 };
 
-/* The axes along which a face's s and t grow, as 1 to 3, negative for backwards. */
+/* The axes along which a face's s and t grow, as 1 to 3, negative if reversed. */
 inline constexpr int cube_axes[6][2] = {{-3, -2}, {3, -2}, {1, 3}, {1, -3}, {1, -2}, {-1, -2}};
 
 inline float along(const float *v, int axis)
@@ -55,8 +54,10 @@ inline cube_place place_on_cube(float x, float y, float z)
     return place_on_face(2 * axis + std::signbit(v[axis]), v);
 }
 
-/* The element beyond a face's edge: the one beside it on the next face. One of the two indices is
- * outside, by one. */
+/*
+ * The element beyond a face's edge: the adjacent one on the next face. One of the two indices is
+ * outside by one.
+ */
 inline texel load_beyond_edge(const gr_cuhost_image &image, const gr_cuhost_level &level, int face,
                               int first_face, int i, int j)
 {
@@ -79,7 +80,10 @@ inline texel load_beyond_edge(const gr_cuhost_image &image, const gr_cuhost_leve
     return load_texel(image, level, x, y, first_face + p.face);
 }
 
-/* An element of a face, or beside it. At a corner three faces meet: the mean of their elements. */
+/*
+ * Adds an element of a face or beyond it. At a corner, where three faces meet, it is the mean of
+ * their elements.
+ */
 inline void add_seamless(colour_sum &sum, double weight, const gr_cuhost_image &image,
                          const gr_cuhost_level &level, int face, int first_face, int i, int j)
 {
@@ -151,9 +155,9 @@ inline texel read_cube(unsigned long long handle, float x, float y, float z, int
     });
 }
 
-/* ---- Reads of another kind ---- */
+/* ---- Other reads ----------------------------------------------------------------------------- */
 
-/* One component of the four elements that interpolation would mix. */
+/* One component of the four elements that interpolation would use. */
 inline texel gather(unsigned long long handle, float x, float y, int component)
 {
     const gr_cuhost_image &image = object(handle, GR_CUHOST_TEXTURE);
@@ -169,7 +173,7 @@ inline texel gather(unsigned long long handle, float x, float y, int component)
     return t;
 }
 
-/* Outside of the memory everything is 0. */
+/* Reads outside of the memory return 0. */
 inline texel fetch(unsigned long long handle, int x)
 {
     const gr_cuhost_image &image = object(handle, GR_CUHOST_TEXTURE);

@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * grinterop/cuhost_warp.h: what the lanes of a warp tell each other, for kernels on the host.
- * grinterop/cuhost.h includes it.
+ * Warp functions, for kernels on the CPU. Included by grinterop/cuhost.h.
  *
  *     __shfl_sync __shfl_up_sync __shfl_down_sync __shfl_xor_sync, of any type of 1 to 8 bytes
  *     __ballot_sync __any_sync __all_sync __activemask __syncwarp
- *     __match_any_sync __match_all_sync __reduce_add_sync and its relatives
+ *     __match_any_sync __match_all_sync __reduce_add_sync and the like
  *
- * and the forms without _sync and mask that CUDA had before 9. A kernel that uses one is a
- * GR_KERNEL_SYNC. The lanes run one after the other from one of these calls to the next: code that
- * counts on a warp's lanes being in step between two calls is undefined on today's GPUs, and gives
- * another result here.
+ * and the variants without _sync and mask from before CUDA 9. A kernel that uses them needs
+ * GR_KERNEL_SYNC. The lanes run one after the other between two of these calls: code that expects
+ * lanes to be in lockstep in between is undefined on today's GPUs, and has other results here.
  *
- * Where a lane of the mask waits elsewhere, for a barrier or in another branch, the others go on
- * without it when nothing else can run, where a GPU may stop for ever.
+ * If a lane of the mask waits elsewhere, at a barrier or in another branch, the others continue
+ * without it when nothing else can run; a GPU may hang there.
  */
 #ifndef GR_CUHOST_WARP_H
 #define GR_CUHOST_WARP_H
@@ -24,7 +22,7 @@
 namespace gr_cuhost
 {
 
-/* What each lane brought, and which of them came. */
+/* The value of each lane, and the lanes that arrived. */
 struct lanes {
     unsigned came;
     uint64_t values[32];
@@ -62,7 +60,7 @@ template <class T> inline T from_word(uint64_t word)
     return value;
 }
 
-/* The lane's own value where there is no other to take. */
+/* The lane's own value if there is no other. */
 template <class T>
 [[gnu::always_inline]] inline T shuffle(unsigned mask, T value, int from, bool inside)
 {
@@ -70,7 +68,7 @@ template <class T>
     return inside ? from_word<T>(all.values[from & 31]) : value;
 }
 
-/* The first lane of the part of the warp that is `width` wide. */
+/* The first lane of the part of the warp with `width` lanes. */
 inline int part_begin(int width)
 {
     return static_cast<int>(lane()) & ~(width - 1);
@@ -149,7 +147,7 @@ GR_CUHOST_LANES void __syncwarp(unsigned mask = 0xffffffffu)
     gr_cuhost::meet(mask, 0);
 }
 
-/* The lanes that make this call, too, before the block's threads wait for others. */
+/* The lanes that make this call as well, before the block's threads wait for others. */
 GR_CUHOST_LANES unsigned __activemask()
 {
     return gr_cuhost::meet(0, 0).came;
