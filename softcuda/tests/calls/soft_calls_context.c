@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Devices and contexts: their older entry points, what ends with a context, and what is refused. */
+/* Devices and contexts: their older entry points, what ends with a context, and refusals. */
 #define _GNU_SOURCE
 #include "soft_calls.h"
 
@@ -124,7 +124,7 @@ TEST(contexts_that_are_refused)
     GIVES(ERROR_INVALID_VALUE, cuCtxCreate_v2,
           (&made, CU_CTX_SCHED_SPIN | CU_CTX_SCHED_YIELD, fx.device));
     GIVES(ERROR_INVALID_DEVICE, cuCtxCreate_v2, (&made, 0, 999));
-    GIVES(ERROR_INVALID_CONTEXT, cuCtxDestroy_v2, (fx.context)); /* it is retained, not created */
+    GIVES(ERROR_INVALID_CONTEXT, cuCtxDestroy_v2, (fx.context)); /* it was retained, not created */
     GIVES(ERROR_INVALID_CONTEXT, cuCtxSetCurrent, ((CUcontext)0x1234));
     ck_assert_ptr_eq(made, NULL);
 #if CUDA_VERSION >= 13000
@@ -138,7 +138,7 @@ TEST(contexts_that_are_refused)
 #endif
 }
 
-/* What was made in a context ends with it, and its handles are known to have ended. */
+/* Objects of a context end with it, and their handles become invalid. */
 TEST(what_ends_with_a_context)
 {
     need_software();
@@ -168,7 +168,7 @@ TEST(what_ends_with_a_context)
     GIVES(ERROR_INVALID_VALUE, cuMemHostGetFlags, (&flags, pinned));
 }
 
-/* One that is current twice is still current when it has ended. */
+/* A context that is current twice is still current after it was destroyed. */
 TEST(current_although_destroyed)
 {
     need_software();
@@ -191,13 +191,13 @@ TEST(current_although_destroyed)
     DRV(cuMemFree_v2, (0));
 }
 
-#define DEEPEST 64 /* contexts that one thread has current */
+#define DEEPEST 64 /* the most contexts on one thread's stack */
 
 TEST(contexts_in_contexts)
 {
     need_software();
     CUcontext made = NULL;
-    int depth = 1; /* the fixture's */
+    int depth = 1; /* with the fixture's */
     for (; depth < DEEPEST; depth++)
         DRV(cuCtxPushCurrent_v2, (fx.context));
     GIVES(ERROR_OUT_OF_MEMORY, cuCtxPushCurrent_v2, (fx.context));
@@ -246,7 +246,7 @@ TEST(priorities_of_streams)
     DRV(cuCtxGetStreamPriorityRange, (&least, &greatest));
     ck_assert_int_eq(least, 0);
     ck_assert_int_lt(greatest, -2);
-    const int given[3] = {0, -2, greatest}; /* the nearest that there is */
+    const int given[3] = {0, -2, greatest}; /* values out of range take the nearest priority */
     for (int i = 0; i < 3; i++) {
         CUstream stream = NULL;
         DRV(cuStreamCreateWithPriority, (&stream, CU_STREAM_NON_BLOCKING, wanted[i]));
@@ -258,7 +258,9 @@ TEST(priorities_of_streams)
 
 /* ---- The primary context --------------------------------------------------------------------- */
 
-/* Ends it under the feet of whoever retained it, so in a process without the fixture. */
+/*
+ * Runs in a process without the fixture, because it ends the context for everyone who retained it.
+ */
 CHILD(primary_context_is_reset)
 {
     CUcontext context = NULL, again = NULL;
@@ -274,7 +276,7 @@ CHILD(primary_context_is_reset)
     DRV(cuCtxSetCurrent, (context));
     DRV(cuCtxGetFlags, (&flags));
     ck_assert_uint_eq(flags, CU_CTX_SCHED_YIELD | CU_CTX_MAP_HOST);
-    DRV(cuDevicePrimaryCtxSetFlags, (0, CU_CTX_SCHED_SPIN)); /* while it is there, too */
+    DRV(cuDevicePrimaryCtxSetFlags, (0, CU_CTX_SCHED_SPIN)); /* also while it is active */
     DRV(cuCtxGetFlags, (&flags));
     ck_assert_uint_eq(flags, CU_CTX_SCHED_SPIN | CU_CTX_MAP_HOST);
     DRV(cuMemAlloc_v2, (&memory, 8));

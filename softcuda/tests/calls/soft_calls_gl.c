@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * OpenGL's buffers and images that changed behind a registration, and older versions of OpenGL,
- * which the software driver reads and writes by other calls.
+ * OpenGL buffers and images that changed after their registration, and older versions of OpenGL,
+ * which the software driver accesses by other calls.
  */
 #define _GNU_SOURCE
 #include "soft_calls.h"
@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define SIZE     64
-#define NO_BYTES 0xCD /* what nobody can see */
+#define NO_BYTES 0xCD /* bytes that OpenGL does not have */
 
 GROUP("OpenGL", add_case)
 
@@ -23,7 +23,7 @@ static CUgraphicsResource registered(GLuint name)
     return resource;
 }
 
-/* Maps, compares what CUDA sees with the expected bytes, fills all of it, and unmaps. */
+/* Maps, compares the bytes that CUDA sees with the expected ones, fills all of it, and unmaps. */
 static void map_and_fill(CUgraphicsResource resource, const void *expected, int value)
 {
     CUdeviceptr mapped = 0;
@@ -39,7 +39,7 @@ static void map_and_fill(CUgraphicsResource resource, const void *expected, int 
     ck_assert_mem_eq(bytes, expected, SIZE);
 }
 
-/* While the application has bytes 16 to 47 mapped, CUDA sees these and no others. */
+/* While the application has mapped bytes 16 to 47, CUDA only sees those. */
 TEST(buffers_that_the_application_has_mapped)
 {
     need_software();
@@ -75,7 +75,7 @@ TEST(buffers_that_the_application_has_mapped)
     gl_read(name, found, SIZE);
     ck_assert_mem_eq(found, expected, SIZE);
 
-    /* A mapping to read from takes nothing, and one to write to shows nothing. */
+    /* A mapping for reading receives nothing, and one for writing provides nothing. */
     bytes = glMapBufferRange(GL_ARRAY_BUFFER, 0, SIZE, GL_MAP_READ_BIT);
     map_and_fill(resource, expected, 0x3c);
     ck_assert_mem_eq(bytes, expected, SIZE);
@@ -102,7 +102,7 @@ TEST(buffers_that_were_deleted)
     assert_gl_clean();
 }
 
-/* The resource's bytes are those of its own context, and that of the caller stays current. */
+/* The bytes are those of the resource's own context, and the caller's context stays current. */
 TEST(another_context_of_opengl_is_current)
 {
     need_software();
@@ -112,7 +112,7 @@ TEST(another_context_of_opengl_is_current)
     gr_egl *second = gr_egl_create(NULL);
     assert_made(second);
     GLuint other = gl_buffer_filled(SIZE, 0x11);
-    ck_assert_uint_eq(other, name); /* the same number, which is why it matters */
+    ck_assert_uint_eq(other, name); /* both contexts use the same name, so a mistake would show */
     memset(expected, 0x3a, SIZE);
     map_and_fill(resource, expected, 0x3b);
     assert_gl_bytes(other, SIZE, 0x11);
@@ -158,7 +158,7 @@ static CUgraphicsResource registered_image(GLuint name)
     return resource;
 }
 
-/* As map_and_fill(), for an image of SIDE by SIDE texels of 4 bytes. */
+/* Like map_and_fill(), for an image of SIDE by SIDE texels of 4 bytes. */
 static void map_image_and_fill(CUgraphicsResource resource, const void *expected, int value)
 {
     unsigned char bytes[SIDE * SIDE * 4], filled[SIDE * SIDE * 4];
@@ -195,7 +195,7 @@ static void read_texture(GLuint name, unsigned char *texels)
     glBindTexture(GL_TEXTURE_2D, 0);
 }
 
-/* What both sides have is exchanged; the rest is seen by neither. */
+/* The part that both sides have is exchanged; the rest is seen by neither. */
 TEST(images_with_other_storage)
 {
     need_software();
@@ -224,7 +224,7 @@ TEST(images_with_other_storage)
         memset(all + y * 8 * 4, 0x44, SIDE * 4);
     ck_assert_mem_eq(texels, all, sizeof(all));
 
-    give_storage(name, SIDE, GL_R8, 0x45); /* of another format: nothing in common */
+    give_storage(name, SIDE, GL_R8, 0x45); /* of another format: no common part */
     memset(expected, NO_BYTES, sizeof(expected));
     map_image_and_fill(resource, expected, 0x46);
     read_texture(name, texels);
@@ -236,7 +236,7 @@ TEST(images_with_other_storage)
     assert_gl_clean();
 }
 
-/* ---- OpenGL of before ------------------------------------------------------------------------ */
+/* ---- Older OpenGL ---------------------------------------------------------------------------- */
 
 static void exchange_a_buffer(void)
 {
@@ -270,7 +270,7 @@ static void exchange_an_image(void)
     GLuint name = texture_of(SIDE, GL_RGBA8, 0x3a);
     unsigned char texels[SIDE * SIDE * 4];
     CUgraphicsResource resource = NULL;
-    /* Here a texture can only be bound to its own target, so another one is found out. */
+    /* Here a texture can only be bound to its own target, so a wrong one is detected. */
     CUresult claimed = fx.cu->GraphicsGLRegisterImage(&resource, name, GL_TEXTURE_3D, 0);
     ck_assert_int_eq(claimed, CUDA_ERROR_INVALID_VALUE);
     assert_gl_clean();
@@ -284,12 +284,12 @@ static void exchange_an_image(void)
 
 static void make_old_opengl(void)
 {
-    static gr_egl *old; /* reachable, so that nobody calls it a leak */
+    static gr_egl *old; /* static, so that leak checks do not report it */
     old = gr_egl_create(&GR_INIT(gr_egl_options, .major = 2, .minor = 1, .compatibility = true));
     child_check(old);
 }
 
-/* The fixture, which wants OpenGL 3.3, without that. Mesa reads the variable once. */
+/* Runs the fixture, which requires OpenGL 3.3, without that. Mesa reads the variable once. */
 static int exchange_with(const char *version, int major)
 {
     GLint found = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Arrays: what they are asked, and what is refused. */
+/* Arrays: queries and refusals. */
 #define _GNU_SOURCE
 #include "soft_calls.h"
 
@@ -8,7 +8,7 @@ GROUP("arrays", add_case)
 const CUDA_ARRAY3D_DESCRIPTOR flat = {
     .Width = 8, .Height = 8, .Format = CU_AD_FORMAT_UNSIGNED_INT8, .NumChannels = 1};
 
-/* `flat`, changed, gives the code; what is made is ended at once. */
+/* Expects the code for `flat` with a change; an array that is created is destroyed at once. */
 #define CREATE(code, ...)                                                                          \
     do {                                                                                           \
         CUDA_ARRAY3D_DESCRIPTOR changed = flat;                                                    \
@@ -103,7 +103,7 @@ TEST(what_arrays_are_asked)
     DRV(cuArray3DGetDescriptor_v2, (&deep, array));
     ck_assert_uint_eq(deep.Depth, 0);
     GIVES(ERROR_INVALID_VALUE, cuArrayGetDescriptor_v2, (NULL, array));
-    GIVES(ERROR_INVALID_VALUE, cuArrayGetPlane, (&plane, array, 0)); /* it has none */
+    GIVES(ERROR_INVALID_VALUE, cuArrayGetPlane, (&plane, array, 0)); /* it has no planes */
     DRV(cuArrayDestroy, (array));
     GIVES(ERROR_INVALID_HANDLE, cuArrayDestroy, (array));
     GIVES(ERROR_INVALID_HANDLE, cuArrayGetPlane, (&plane, array, 0));
@@ -117,7 +117,7 @@ TEST(levels_of_mipmapped_arrays)
     CUarray level = NULL;
     long_row.Width = 8;
     long_row.Height = 0;
-    DRV(cuMipmappedArrayCreate, (&levels, &long_row, 99)); /* as many as there can be */
+    DRV(cuMipmappedArrayCreate, (&levels, &long_row, 99)); /* the whole chain */
     for (unsigned i = 0; i < 4; i++) {
         DRV(cuMipmappedArrayGetLevel, (&level, levels, i));
         DRV(cuArray3DGetDescriptor_v2, (&described, level));
@@ -126,7 +126,7 @@ TEST(levels_of_mipmapped_arrays)
     }
     GIVES(ERROR_INVALID_VALUE, cuMipmappedArrayGetLevel, (&level, levels, 4));
     GIVES(ERROR_INVALID_VALUE, cuMipmappedArrayGetLevel, (NULL, levels, 0));
-    GIVES(ERROR_INVALID_HANDLE, cuArrayDestroy, (level)); /* it ends with the others */
+    GIVES(ERROR_INVALID_HANDLE, cuArrayDestroy, (level)); /* it is destroyed with the others */
     DRV(cuMipmappedArrayDestroy, (levels));
     GIVES(ERROR_INVALID_HANDLE, cuMipmappedArrayDestroy, (levels));
     GIVES(ERROR_INVALID_HANDLE, cuArray3DGetDescriptor_v2, (&described, level));
@@ -168,7 +168,7 @@ TEST(copies_beyond_an_array)
 
 GROUP("arrays", add_case)
 
-/* Each number by itself, or with one other, takes a sum or a product past the end of size_t. */
+/* Each number, alone or with another one, overflows a sum or a product in size_t. */
 TEST(copies_that_overflow)
 {
     need_software();

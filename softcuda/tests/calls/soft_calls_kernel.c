@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernels, what they are asked, and their launches. */
+/* Kernels, their queries and launches. */
 #define _GNU_SOURCE
 #include "soft_calls.h"
 
@@ -31,7 +31,7 @@ TEST(what_kernels_are_asked)
     DRV(cuFuncGetAttribute, (&value, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, function));
     ck_assert_int_eq(value, 1024);
     DRV(cuFuncGetAttribute, (&value, CU_FUNC_ATTRIBUTE_NUM_REGS, function));
-    ck_assert_int_eq(value, 0); /* a host's function has no such number */
+    ck_assert_int_eq(value, 0); /* does not exist for a host function */
     GIVES(ERROR_INVALID_VALUE, cuFuncGetAttribute,
           (NULL, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, function));
     GIVES(ERROR_INVALID_VALUE, cuFuncGetAttribute, (&value, CU_FUNC_ATTRIBUTE_MAX, function));
@@ -123,7 +123,7 @@ TEST(occupancy)
     ck_assert_int_eq(grid, 20 * processors);
     DRV(cuOccupancyMaxPotentialBlockSize, (&grid, &block, function, NULL, 0, 5000));
     ck_assert_int_eq(block, 1024);
-    /* 48 threads would fill the shared memory, of which 32 are whole warps. */
+    /* 48 threads would fill the shared memory; 32 are whole warps. */
     DRV(cuOccupancyMaxPotentialBlockSize, (&grid, &block, function, kilobyte_per_thread, 0, 0));
     ck_assert_int_eq(block, 32);
     GIVES(ERROR_INVALID_VALUE, cuOccupancyMaxPotentialBlockSize,
@@ -150,7 +150,7 @@ static unsigned counter_of(CUmodule module)
     return counters[3];
 }
 
-/* What may be left out of a launch is; what would change it is refused. */
+/* Optional attributes of a launch are ignored; those that change its meaning are refused. */
 TEST(attributes_of_launches)
 {
     need_software();
@@ -168,7 +168,7 @@ TEST(attributes_of_launches)
                              .attrs = attributes,
                              .numAttrs = 2};
     DRV(cuLaunchKernelEx, (&config, function, NULL, NULL));
-    attributes[1].id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE; /* is off */
+    attributes[1].id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE; /* it is off */
     DRV(cuLaunchKernelEx, (&config, function, NULL, NULL));
     attributes[1].value.cooperative = 1;
     GIVES(ERROR_NOT_SUPPORTED, cuLaunchKernelEx, (&config, function, NULL, NULL));
@@ -214,7 +214,7 @@ TEST(twins_of_launches)
     DRV(cuModuleUnload, (module));
 }
 
-/* The other form of parameters: one buffer, in a list of names and values. */
+/* The other way to pass parameters: one buffer, in a list of names and values. */
 TEST(parameters_in_one_buffer)
 {
     need_software();
@@ -255,7 +255,7 @@ TEST(parameters_in_one_buffer)
     DRV(cuModuleUnload, (module));
 }
 
-/* More than a stream's task has room for. */
+/* More than fits in a stream's task. */
 TEST(large_parameters)
 {
     need_software();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory: what pointers are asked, and addresses that are reserved. */
+/* Memory: queries of pointers, and reserved addresses. */
 #define _GNU_SOURCE
 #include "soft_calls.h"
 
@@ -45,7 +45,8 @@ TEST(managed_memory)
     ck_assert_int_eq(value, 1);
     DRV(cuPointerGetAttribute, (&host, CU_POINTER_ATTRIBUTE_HOST_POINTER, memory));
     ck_assert_ptr_eq(host, (void *)(uintptr_t)memory);
-    DRV(cuMemsetD8_v2, (memory, 0x5a, SIZE)); /* the host sees the memory, so it waits */
+    DRV(cuMemsetD8_v2,
+        (memory, 0x5a, SIZE)); /* the call waits, because the host can access the memory */
     assert_bytes(host, SIZE, 0x5a);
     DRV(cuMemFree_v2, (memory));
     DRV(cuMemAllocManaged, (&memory, SIZE, CU_MEM_ATTACH_HOST));
@@ -72,7 +73,7 @@ TEST(rows_that_are_too_many)
     GIVES(ERROR_OUT_OF_MEMORY, cuMemAllocPitch_v2, (&memory, &pitch, SIZE, SIZE_MAX / 2, 4));
 }
 
-/* A size that no number holds is no size. */
+/* Sizes that overflow are refused. */
 TEST(fills_that_are_too_large)
 {
     need_software();
@@ -82,14 +83,17 @@ TEST(fills_that_are_too_large)
     GIVES(ERROR_INVALID_VALUE, cuMemsetD2D8_v2, (memory, SIZE_MAX / 2 + 1, 1, SIZE_MAX / 2, 2));
     GIVES(ERROR_INVALID_VALUE, cuMemsetD16_v2, (memory + 1, 1, 2));
     GIVES(ERROR_INVALID_VALUE, cuMemsetD2D16_v2, (memory, 5, 1, 2, 2));
-    DRV(cuMemsetD2D16_v2, (memory, 5, 1, 2, 1)); /* one row has no pitch */
+    DRV(cuMemsetD2D16_v2, (memory, 5, 1, 2, 1)); /* one row needs no pitch */
     CU(CtxSynchronize());
     CU(MemFree(memory));
 }
 
-/* ---- What pointers are asked ----------------------------------------------------------------- */
+/* ---- Queries of pointers --------------------------------------------------------------------- */
 
-/* Of the middle of memory of that size; `managed` is what it says to that question. */
+/*
+ * Checks a pointer to the middle of memory of that size; `managed` is the expected value of that
+ * attribute.
+ */
 static void assert_attributes(CUdeviceptr base, size_t size, int type)
 {
     CUdeviceptr start = 0, asked = base + size / 2;
@@ -138,7 +142,7 @@ TEST(attributes_of_pointers)
     DRV(cuMemFreeHost, (pinned));
 }
 
-/* The plural gives what there is, and for the rest what stands for nothing. */
+/* The plural call returns the attributes that exist, and defaults for the rest. */
 TEST(many_attributes_of_a_pointer)
 {
     need_software();
@@ -175,7 +179,7 @@ TEST(many_attributes_of_a_pointer)
     ck_assert_uint_eq(type, 0);
     ck_assert_uint_eq(pointer, 0);
     ck_assert_int_eq(ordinal, CU_DEVICE_INVALID);
-    ck_assert_uint_eq(start, 7); /* these two stay */
+    ck_assert_uint_eq(start, 7); /* these two are unchanged */
     ck_assert_uint_eq(size, 7);
 
     GIVES(ERROR_INVALID_VALUE, cuPointerGetAttributes, (count, names, NULL, memory));
@@ -225,14 +229,14 @@ TEST(addresses_that_are_asked_for)
     CUdeviceptr first = 0, again = 0, beside = 0;
     DRV(cuMemAddressReserve, (&first, GRANULE, 0, 0, 0));
     ck_assert_uint_eq(first % GRANULE, 0);
-    /* What is taken is given elsewhere. */
+    /* If the hint is in use, other addresses are returned. */
     DRV(cuMemAddressReserve, (&beside, GRANULE, 0, first, 0));
     ck_assert_uint_ne(beside, first);
     DRV(cuMemAddressFree, (beside, GRANULE));
     GIVES(ERROR_INVALID_VALUE, cuMemAddressFree, (first, 2 * GRANULE));
     GIVES(ERROR_INVALID_VALUE, cuMemAddressFree, (first + GRANULE, GRANULE));
     DRV(cuMemAddressFree, (first, GRANULE));
-    /* Nobody has these: they are far below what the system gives. */
+    /* These are free: far below the system's own mappings. */
     const CUdeviceptr wanted = (CUdeviceptr)1 << 36;
     DRV(cuMemAddressReserve, (&again, GRANULE, 0, wanted, 0));
     if (!sanitizer())
@@ -248,7 +252,7 @@ TEST(addresses_that_are_asked_for)
     GIVES(ERROR_OUT_OF_MEMORY, cuMemAddressReserve, (&again, SIZE_MAX - 0xffff, 0, 0, 0));
 }
 
-/* Two mappings side by side; the second is found behind the first. */
+/* Two adjacent mappings; the second is found after the first. */
 TEST(access_to_mappings)
 {
     need_software();
@@ -260,7 +264,7 @@ TEST(access_to_mappings)
     DRV(cuMemMap, (base, GRANULE, 0, both[0], 0));
     GIVES(ERROR_INVALID_VALUE, cuMemAddressFree, (base, 3 * GRANULE));
     ck_assert_uint_eq(access_at(base + GRANULE), CU_MEM_ACCESS_FLAGS_PROT_NONE);
-    GIVES(ERROR_INVALID_VALUE, cuMemsetD8_v2, (base, 1, GRANULE)); /* nobody has access */
+    GIVES(ERROR_INVALID_VALUE, cuMemsetD8_v2, (base, 1, GRANULE)); /* no device has access */
     set_access(base, 2 * GRANULE, CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
     DRV(cuMemsetD8_v2, (base, 0x41, GRANULE));
     DRV(cuMemsetD8_v2, (base + GRANULE, 0x42, GRANULE));
@@ -357,7 +361,7 @@ TEST(allocations_that_are_refused)
     DRV(cuMemGetAllocationPropertiesFromHandle, (&seen, made));
     ck_assert_int_eq(seen.location.id, fx.device);
     int fd = -1;
-    GIVES(ERROR_INVALID_VALUE, cuMemExportToShareableHandle, /* it was not asked for at creation */
+    GIVES(ERROR_INVALID_VALUE, cuMemExportToShareableHandle, /* not requested at creation */
           (&fd, made, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
     ck_assert_int_eq(fd, -1);
     DRV(cuMemRelease, (made));

@@ -33,7 +33,7 @@ CUfunction function_of(CUmodule module, const char *name)
 
 GROUP("modules", add_case)
 
-/* A file of the first bytes of the image, which the caller unlinks. */
+/* Writes the first bytes of the image to a file, which the caller unlinks. */
 static void write_image(char path[], const void *bytes, size_t size)
 {
     strcpy(path, "/tmp/soft-calls-XXXXXX");
@@ -69,14 +69,14 @@ CHILD(module_of_a_text)
     return 0;
 }
 
-/* Catches: the line did not say which file. */
+/* Catches: the message did not name the file. */
 TEST(files_that_are_no_modules)
 {
     need_software();
     expect_message_once("module_of_a_text", ": /tmp/soft-calls-", " is neither a shared object");
 }
 
-/* Wherever it was cut. */
+/* At any length. */
 TEST(files_that_are_cut_off)
 {
     need_software();
@@ -115,7 +115,7 @@ TEST(objects_that_are_no_modules)
     copy->e_machine = EM_68K;
     GIVES(ERROR_INVALID_IMAGE, cuModuleLoadData, (&module, copy));
     *copy = good;
-    copy->e_machine = 190; /* a GPU's */
+    copy->e_machine = 190; /* of a GPU */
     GIVES(ERROR_NO_BINARY_FOR_GPU, cuModuleLoadData, (&module, copy));
     *copy = good;
     copy->e_type = ET_EXEC;
@@ -134,7 +134,7 @@ TEST(objects_that_are_no_modules)
     ck_assert_ptr_eq(module, NULL);
 }
 
-/* Nothing is compiled, so what a compiler would say is nothing. */
+/* Nothing is compiled, so the compiler's logs are empty. */
 TEST(options_of_a_compiler)
 {
     need_software();
@@ -151,7 +151,7 @@ TEST(options_of_a_compiler)
     ck_assert_ptr_eq(values[2], NULL);
     ck_assert_ptr_eq(values[4], (void *)1);
     DRV(cuModuleUnload, (module));
-    /* One that has no room stays as it is. */
+    /* A log without room stays unchanged. */
     strcpy(info, "before");
     values[1] = NULL;
     DRV(cuModuleLoadDataEx, (&module, soft_kernels()->host, 2, options, values));
@@ -184,7 +184,7 @@ TEST(variables_of_modules)
     size = 0;
     DRV(cuModuleGetGlobal_v2, (NULL, &size, module, "counters"));
     ck_assert_uint_eq(size, sizeof(numbers));
-    /* A kernel sees what was copied there. */
+    /* A kernel reads the copied values. */
     DRV(cuMemsetD32_v2, (counters, 10, 4));
     CU(CtxSynchronize());
     CUdeviceptr out = soft_memory(&sum, sizeof(sum));
@@ -203,7 +203,8 @@ TEST(variables_of_modules)
     GIVES(ERROR_INVALID_VALUE, cuMemFreeAsync, (counters, fx.stream));
     GIVES(ERROR_NOT_FOUND, cuModuleGetGlobal_v2, (&again, &size, module, "no_such_variable"));
     GIVES(ERROR_NOT_FOUND, cuModuleGetGlobal_v2, (&again, &size, module, "round_each"));
-    GIVES(ERROR_NOT_FOUND, cuModuleGetGlobal_v2, (&again, &size, module, "environ")); /* libc's */
+    GIVES(ERROR_NOT_FOUND, cuModuleGetGlobal_v2,
+          (&again, &size, module, "environ")); /* of the C library */
     GIVES(ERROR_INVALID_VALUE, cuModuleGetGlobal_v2, (&again, &size, module, NULL));
     GIVES(ERROR_INVALID_VALUE, cuModuleGetGlobal_v2, (NULL, NULL, module, "counters"));
     DRV(cuModuleUnload, (module));
@@ -293,8 +294,10 @@ TEST(options_of_libraries)
 
 GROUP("look-ups", add_case)
 
-/* The first version of the call has no status, so what is not there is an error. All as an H200
- * answers. */
+/*
+ * The first version of the call has no status, so a missing function is an error. All results are
+ * those of an H200.
+ */
 TEST(look_ups_without_a_status)
 {
     need_software();
@@ -306,7 +309,7 @@ TEST(look_ups_without_a_status)
     GIVES(ERROR_NOT_FOUND, cuGetProcAddress, ("noFunctionOfCuda", &found, 12000, 0));
     GIVES(ERROR_NOT_FOUND, cuGetProcAddress, ("cuMemAllocAsync", &found, 11000, 0));
     ck_assert_ptr_eq(found, before);
-    /* Base names alone are names. */
+    /* Only base names are valid. */
     GIVES(ERROR_NOT_FOUND, cuGetProcAddress, ("cuMemAlloc_v2", &found, 12000, 0));
     GIVES(ERROR_NOT_FOUND, cuGetProcAddress, ("cuMemcpy_ptds", &found, 12000, 0));
     DRV(cuGetProcAddress, ("cuMemAlloc", &found, 12000, 3));

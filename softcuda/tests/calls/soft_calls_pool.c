@@ -46,7 +46,7 @@ TEST(pools_count_what_they_gave)
     ck_assert_uint_eq(pool_number(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT), SIZE);
     ck_assert_uint_eq(pool_number(pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH), 3 * SIZE);
     ck_assert_uint_eq(pool_number(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH), 3 * SIZE);
-    /* A mark can be set to 0 only, and begins again at what is in use. */
+    /* A mark can only be set to 0, and restarts from the current use. */
     DRV(cuMemPoolSetAttribute, (pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH, &number));
     DRV(cuMemPoolSetAttribute, (pool, CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH, &number));
     ck_assert_uint_eq(pool_number(pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH), SIZE);
@@ -110,7 +110,7 @@ TEST(pool_of_a_device)
     ck_assert_ptr_eq(asked, pool);
     DRV(cuMemFree_v2, (memory));
     ck_assert_uint_eq(pool_number(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT), 0);
-    /* Its end gives the device its default pool back, which itself has no end. */
+    /* Destroying it restores the device's default pool, which itself cannot be destroyed. */
     DRV(cuMemPoolDestroy, (pool));
     DRV(cuDeviceGetMemPool, (&current, fx.device));
     ck_assert_ptr_eq(current, normal);
@@ -136,7 +136,7 @@ TEST(pools_that_are_refused)
     bad = good;
     bad.handleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
     GIVES(ERROR_NOT_SUPPORTED, cuMemPoolCreate, (&pool, &bad));
-    bad.location.type = (CUmemLocationType)2; /* the host, which CUDA 12.0 does not name */
+    bad.location.type = (CUmemLocationType)2; /* the host; CUDA 12.0 has no name for it */
     GIVES(ERROR_INVALID_VALUE, cuMemPoolCreate, (&pool, &bad));
     GIVES(ERROR_INVALID_VALUE, cuMemPoolCreate, (NULL, &good));
     ck_assert_ptr_eq(pool, NULL);
@@ -201,7 +201,7 @@ TEST(allocations_of_nothing)
     DRV(cuMemHostAlloc, (&pinned, 0, 0));
     ck_assert_ptr_eq(pinned, NULL);
     DRV(cuMemFreeHost, (NULL));
-    /* What cuMemAllocAsync did not give is not freed as if it had. */
+    /* Memory that did not come from cuMemAllocAsync is not freed by cuMemFreeAsync. */
     DRV(cuMemHostRegister, (own, SIZE, 0));
     GIVES(ERROR_INVALID_VALUE, cuMemFreeAsync, ((CUdeviceptr)(uintptr_t)own, fx.stream));
     GIVES(ERROR_INVALID_VALUE, cuMemFree_v2, ((CUdeviceptr)(uintptr_t)own));

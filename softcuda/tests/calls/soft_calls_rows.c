@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Every entry point with nothing but zeros: before cuInit(), without a context, and with one. What
- * a call with zeros must not do is asked elsewhere: to end the primary context, or to change which
- * one is current.
+ * Calls every entry point with zeros only: before cuInit(), without a context, and with one. Other
+ * tests check that zeros neither end the primary context nor change the current one.
  */
 #define _GNU_SOURCE
 #include "soft_calls.h"
@@ -35,7 +34,7 @@ static const struct row rows[] = {
 };
 #define ROW_COUNT (sizeof(rows) / sizeof(*rows))
 
-/* Notes a wrong code; the case goes on, so that one run shows all. */
+/* Records a wrong code and continues, so that one run shows all. */
 static char differences[3000];
 
 static void note(const char *name, CUresult got, CUresult wanted)
@@ -43,14 +42,14 @@ static void note(const char *name, CUresult got, CUresult wanted)
     char line[200];
     if (got == wanted)
         return;
-    snprintf(line, sizeof(line), "\n  %s gave %d (%s), not %d", name, (int)got,
+    snprintf(line, sizeof(line), "\n  %s returned %d (%s), not %d", name, (int)got,
              result_name((int)got), (int)wanted);
     strncat(differences, line, sizeof(differences) - strlen(differences) - 1);
 }
 
 #define DRIVER_FILE "GR_TEST_DRIVER_FILE"
 
-/* A process of its own, in which nobody has called cuInit(). */
+/* A separate process, in which cuInit() was not called. */
 CHILD(rows_before_init)
 {
     driver_symbols_of(getenv(DRIVER_FILE));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ROW(name, arguments, code without a context, code with one) of each entry point, for
- * soft_calls_rows.c, which includes this file once for each thing that it makes of a row.
+ * ROW(name, arguments, code without a context, code with one) of each entry point.
+ * soft_calls_rows.c includes this file once for each use of the rows.
  */
 /* clang-format off */
 ROW(cuArray3DCreate_v2, (0, 0), ERROR_INVALID_CONTEXT, ERROR_INVALID_VALUE)

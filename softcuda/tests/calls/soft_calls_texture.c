@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Texture and surface objects: what they read, and what is refused. */
+/* Texture and surface objects: reads and refusals. */
 #define _GNU_SOURCE
 #include "soft_calls.h"
 
@@ -10,7 +10,7 @@ GROUP("textures", add_soft_case)
 
 #define TEXELS 64
 
-/* Texels as they are, at places that count them, or that lie between 0 and 1. */
+/* Unmodified texels, at texel coordinates or at normalised ones. */
 static CUDA_TEXTURE_DESC plain(unsigned flags)
 {
     return (CUDA_TEXTURE_DESC){.addressMode = {CU_TR_ADDRESS_MODE_CLAMP, CU_TR_ADDRESS_MODE_CLAMP,
@@ -19,7 +19,9 @@ static CUDA_TEXTURE_DESC plain(unsigned flags)
                                .maxMipmapLevelClamp = 10};
 }
 
-/* Runs the kernel, which writes `size` bytes of texels, and compares with the expected ones. */
+/*
+ * Runs the kernel, which writes `size` bytes of texels, and compares them with the expected ones.
+ */
 static void assert_texels(const char *kernel, CUtexObject texture, int width, int height, float of,
                           const void *expected, size_t size)
 {
@@ -244,7 +246,7 @@ TEST(views_of_levels)
     DRV(cuTexObjectDestroy, (texture));
     view.lastMipmapLevel = 3;
     GIVES(ERROR_INVALID_VALUE, cuTexObjectCreate, (&texture, &resource, &reading, &view));
-    reading = plain(0); /* levels are between places that lie between 0 and 1 */
+    reading = plain(0); /* mip levels require normalised coordinates */
     GIVES(ERROR_INVALID_VALUE, cuTexObjectCreate, (&texture, &resource, &reading, NULL));
     DRV(cuMipmappedArrayDestroy, (levels));
 }
@@ -314,7 +316,7 @@ TEST(what_surfaces_are_asked)
     DRV(cuSurfObjectCreate, (&surface, &good));
     DRV(cuSurfObjectGetResourceDesc, (&seen, surface));
     ck_assert_ptr_eq(seen.res.array.hArray, array);
-    GIVES(ERROR_INVALID_VALUE, cuTexObjectGetResourceDesc, (&seen, surface)); /* no texture */
+    GIVES(ERROR_INVALID_VALUE, cuTexObjectGetResourceDesc, (&seen, surface)); /* not a texture */
     DRV(cuSurfObjectDestroy, (surface));
     GIVES(ERROR_INVALID_VALUE, cuSurfObjectGetResourceDesc, (&seen, surface));
     bad.flags = 1;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The twins of entry points, for programs that were compiled with --default-stream per-thread: NULL
- * for a stream, or none at all, is the calling thread's own default stream. While another blocking
- * stream stands still, the legacy default stream waits for that and the thread's own does not: a
- * twin that took the legacy one would hang here.
+ * The per-thread variants of entry points, for programs that were compiled with --default-stream
+ * per-thread: a NULL or implied stream is the calling thread's default stream. While another
+ * blocking stream is blocked, the legacy default stream waits for it, but the thread's own does
+ * not: a variant that used the legacy one would hang here.
  */
 #define _GNU_SOURCE
 #include "soft_calls.h"
@@ -34,7 +34,7 @@ static void let_it_go(void)
     CU(MemFree(memory));
 }
 
-/* Reads what the thread's own stream has written, by a twin. */
+/* Reads, by a per-thread variant, what the thread's own stream has written. */
 static const unsigned char *bytes_of(CUdeviceptr from)
 {
     static unsigned char bytes[SIZE];
@@ -43,7 +43,10 @@ static const unsigned char *bytes_of(CUdeviceptr from)
     return bytes;
 }
 
-/* `count` elements of the size have the value, and what is behind them is still 0. */
+/*
+ * Checks that `count` elements of this size have the value, and that the bytes after them are still
+ * 0.
+ */
 static void assert_elements(uint32_t value, size_t size, size_t count)
 {
     unsigned char expected[SIZE] = {0};
@@ -297,7 +300,7 @@ TEST(twins_of_events)
     CU(EventDestroy(later));
 }
 
-/* What a twin says of NULL is what the plain call says of CU_STREAM_PER_THREAD. */
+/* A per-thread variant returns for NULL what the plain call returns for CU_STREAM_PER_THREAD. */
 TEST(twins_that_ask)
 {
     need_software();
@@ -388,7 +391,7 @@ TEST(events_with_flags)
     need_software();
     CUevent event = NULL;
     DRV(cuEventCreate, (&event, CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING));
-    /* The flag of a record, and of a wait, is for streams that capture. */
+    /* These flags of a record and of a wait are for capturing streams. */
     GIVES(ERROR_ILLEGAL_STATE, cuEventRecordWithFlags,
           (event, fx.stream, CU_EVENT_RECORD_EXTERNAL));
     GIVES(ERROR_INVALID_VALUE, cuEventRecordWithFlags, (event, fx.stream, 2));
@@ -399,9 +402,9 @@ TEST(events_with_flags)
     DRV(cuEventDestroy_v2, (event));
 }
 
-/* ---- Words in a stream ----------------------------------------------------------------------- */
+/* ---- Words written and awaited by a stream --------------------------------------------------- */
 
-/* The stream stands still while the word is the first, and goes on with the second. */
+/* The stream waits while the word has the first value, and continues with the second. */
 static void wait_for_word(uint64_t first, uint64_t second, uint64_t value, unsigned flags)
 {
     for (int wide = 0; wide < 2; wide++) {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The software CUDA driver's entry points that grinterop itself does not use: programs of their own
- * use them through libcuda.so.1, as the CUDA runtime does.
+ * Entry points of the software CUDA driver that grinterop does not use. Programs call them through
+ * libcuda.so.1, as the CUDA runtime does.
  */
 #define _GNU_SOURCE
 #include "soft_calls.h"
 
 int main(int argc, char **argv)
 {
-    return run_tests(argc, argv, "software driver's calls", NULL);
+    return run_tests(argc, argv, "calls of the software driver", NULL);
 }

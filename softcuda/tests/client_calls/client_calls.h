@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of test_client_calls share. */
+/* Declarations shared by the files of test_client_calls. */
 #ifndef GR_TESTS_CLIENT_CALLS_H
 #define GR_TESTS_CLIENT_CALLS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What programs set for a context, how the old ones count its users, and for a profiler. */
+/* Settings of a context, the old calls that count its users, and the profiler's calls. */
 #define _GNU_SOURCE
 #include "client_calls.h"
 
@@ -54,13 +54,13 @@ TEST(users_of_a_context)
     ck_assert_ptr_eq(attached, context);
     GIVES(ERROR_INVALID_VALUE, cuCtxAttach, (&attached, 1));
     GIVES(ERROR_INVALID_VALUE, cuCtxAttach, (NULL, 0));
-    DRV(cuCtxDetach, (context)); /* the one that attached */
+    DRV(cuCtxDetach, (context)); /* undoes cuCtxAttach */
     DRV(cuCtxGetCurrent, (&current));
     ck_assert_ptr_eq(current, context);
     DRV(cuCtxSynchronize, ());
     GIVES(ERROR_INVALID_CONTEXT, cuCtxDetach, (fx.context)); /* it is not current */
-    DRV(cuCtxDetach, (context));                             /* the one that made it: the end */
-    if (gr_cuda_is_software()) /* NVIDIA's driver takes it, and crashes later */
+    DRV(cuCtxDetach, (context));                             /* undoes its creation: the end */
+    if (gr_cuda_is_software()) /* NVIDIA's driver accepts it, and crashes later */
         GIVES(ERROR_INVALID_CONTEXT, cuCtxPushCurrent_v2, (context));
     DRV(cuCtxSetCurrent, (fx.context));
 }
@@ -114,7 +114,7 @@ TEST(names_of_no_kernel)
 #endif
 }
 
-/* A synchronous fill of device memory may be under way when it returns; not after this is set. */
+/* A synchronous fill of device memory may still be running when it returns, unless this is set. */
 TEST(memory_that_syncs)
 {
     CUdeviceptr memory = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* OpenGL's buffers as the first programs named them to CUDA: by OpenGL's own names. */
+/* The oldest interop calls, which identify OpenGL buffers by OpenGL name. */
 #define _GNU_SOURCE
 #include "client_calls.h"
 
@@ -60,7 +60,7 @@ TEST(several_buffers_by_their_names)
         DRV(cuGLUnregisterBufferObject, (names[i]));
 }
 
-/* Catches: a name stayed registered when its context had ended. */
+/* Catches: a name stayed registered after its context had ended. */
 TEST(a_context_for_opengl)
 {
     CUcontext context = NULL;
@@ -77,7 +77,7 @@ TEST(a_context_for_opengl)
     DRV(cuGLUnregisterBufferObject, (name));
 }
 
-/* Catches: a library that asks what a pointer is took the memory of a map for the host's. */
+/* Catches: pointer queries took the memory of a map for host memory. */
 TEST(what_a_mapped_pointer_is)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);

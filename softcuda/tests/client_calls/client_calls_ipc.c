@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory that processes share by handles of cuIpc.... */
+/* Memory shared between processes by cuIpc... handles. */
 #define _GNU_SOURCE
 #include "client_calls.h"
 
@@ -12,7 +12,7 @@
 
 #define LAZY CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS
 
-/* Memory whose last byte is a 7, and its handle. */
+/* Memory whose last byte is 7, and its handle. */
 static CUdeviceptr exported(size_t size, CUipcMemHandle *handle)
 {
     CUdeviceptr memory = 0;
@@ -33,7 +33,7 @@ GROUP("memory of other processes", add_case)
 
 #define ODD_SIZE (SIZE + 1000)
 
-/* The child's writes are the parent's, too. */
+/* The parent sees the child's writes. */
 CHILD(opens_memory)
 {
     CUipcMemHandle handle;
@@ -55,7 +55,7 @@ CHILD(opens_memory)
     child_check(last_byte(memory, ODD_SIZE) == 9);
     DRV(cuIpcCloseMemHandle, (memory));
     GIVES(ERROR_INVALID_VALUE, cuIpcCloseMemHandle, (memory));
-    DRV(cuIpcOpenMemHandle_v2, (&memory, handle, LAZY)); /* the process's end closes it */
+    DRV(cuIpcOpenMemHandle_v2, (&memory, handle, LAZY)); /* closed by the end of the process */
     return 0;
 }
 
@@ -74,7 +74,7 @@ TEST(memory_of_two_processes)
 #define PIECES ((size_t)16384)
 #define PIECE  ((size_t)1024)
 
-/* Stands for a kernel that runs for a while, and writes the beginning last. */
+/* Simulates a kernel that runs for a while and writes the beginning last. */
 static void CUDA_CB write_slowly(void *user)
 {
     unsigned char *bytes = user;
@@ -85,7 +85,7 @@ static void CUDA_CB write_slowly(void *user)
     }
 }
 
-/* None of what is written while the pages are exchanged for others is lost. */
+/* Nothing is lost that is written while the pages are replaced. */
 TEST(memory_with_work_under_way)
 {
     need_software();
@@ -102,7 +102,7 @@ TEST(memory_with_work_under_way)
     DRV(cuMemFree_v2, (memory));
 }
 
-/* ---- What is refused ------------------------------------------------------------------------- */
+/* ---- Refusals -------------------------------------------------------------------------------- */
 
 TEST(memory_of_the_same_process)
 {
@@ -123,7 +123,7 @@ TEST(memory_of_several_handles)
     DRV(cuMemAlloc_v2, (&plain, SIZE));
     DRV(cuIpcGetMemHandle, (&again, memory[0]));
     ck_assert_mem_eq(&again, &first, sizeof(first));
-    DRV(cuMemFree_v2, (plain)); /* others have a handle */
+    DRV(cuMemFree_v2, (plain)); /* other memory has a handle */
     DRV(cuMemFree_v2, (memory[1]));
     DRV(cuIpcGetMemHandle, (&again, memory[2]));
     ck_assert_mem_eq(&again, &third, sizeof(third));
@@ -170,7 +170,7 @@ TEST(handles_of_nothing)
     ck_assert_uint_eq(opened, 0);
 }
 
-/* A handle's context is the only one of its device and its process. */
+/* A handle can be opened in one context per device and process. */
 CHILD(opens_in_two_contexts)
 {
     CUipcMemHandle handle;
@@ -191,7 +191,7 @@ CHILD(opens_in_two_contexts)
     return 0;
 }
 
-/* Runs the child with the handle of memory that is there. */
+/* Runs the child with the handle of existing memory. */
 static void expect_child_of_memory(const char *child)
 {
     CUipcMemHandle handle;
@@ -206,7 +206,7 @@ TEST(memory_in_two_contexts)
     expect_child_of_memory("opens_in_two_contexts");
 }
 
-/* The handle is one that a process made that has freed the memory, or changed in any byte. */
+/* Handles of freed memory, and handles with any byte changed, are refused. */
 CHILD(opens_nothing)
 {
     CUipcMemHandle handle;
@@ -225,13 +225,13 @@ TEST(handles_of_freed_memory)
     DRV(cuMemFree_v2, (exported(SIZE, &handle)));
     put_handle("MEMORY", &handle);
     expect_child("opens_nothing");
-    CUdeviceptr memory = exported(SIZE, &other); /* may have the address and the descriptor */
+    CUdeviceptr memory = exported(SIZE, &other); /* may have the same address and descriptor */
     ck_assert_mem_ne(&other, &handle, sizeof(handle));
     expect_child("opens_nothing");
     DRV(cuMemFree_v2, (memory));
 }
 
-/* Flips each byte in turn. A few say nothing. */
+/* Flips each byte in turn. A few have no effect. */
 CHILD(opens_changed_handles)
 {
     CUipcMemHandle good;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Events that processes share by handles of cuIpc..., and their use in one process. */
+/* Events shared between processes by cuIpc... handles, and their use in one process. */
 #define _GNU_SOURCE
 #include "client_calls.h"
 
@@ -37,7 +37,7 @@ static bool has_events(void)
     DRV(cuDeviceGetAttribute, (&has, EVENTS_SUPPORTED, fx.device));
     ck_assert(has || !gr_cuda_is_software());
     if (has && !gr_cuda_is_software()) {
-        /* NVIDIA's driver opens a file for the first one, and keeps it. */
+        /* NVIDIA's driver opens a file for the first one and keeps it. */
         DRV(cuEventDestroy_v2, (new_event()));
         fx.fds = open_fds();
     }
@@ -50,7 +50,7 @@ static bool has_events(void)
             skip("the device has no events for other processes");                                  \
     } while (0)
 
-/* A new event, whose handle a child finds by the name. */
+/* Creates an event whose handle a child finds by the name. */
 static CUevent exported(const char *name)
 {
     CUipcEventHandle handle, same;
@@ -71,7 +71,7 @@ static CUevent opened(const char *name)
     return event;
 }
 
-/* A stream is held until it is set, or for some seconds: a case that fails leaves it unset. */
+/* Holds a stream until it is set, or for some seconds, because a failing case does not set it. */
 static atomic_bool gate;
 
 static void CUDA_CB wait_for_gate(void *unused)
@@ -110,7 +110,7 @@ TEST(a_shared_event_in_one_process)
     DRV(cuEventDestroy_v2, (event));
 }
 
-/* A wait is for the record before it, also when a later one was reached first. */
+/* A wait is for the record before it, even if a later record was reached first. */
 TEST(records_out_of_order)
 {
     need_software();
@@ -157,10 +157,10 @@ TEST(events_without_a_handle)
 
 /* ---- Two processes --------------------------------------------------------------------------- */
 
-/* What a child writes when all its work is queued. */
+/* Written by a child when all its work is queued. */
 #define QUEUED '\001'
 
-/* Waits for the parent's fill, and fills anew. */
+/* Waits for the parent's fill, then fills again. */
 CHILD(takes_turn)
 {
     CUipcMemHandle handle;
@@ -188,7 +188,7 @@ CHILD(takes_turn)
     return 0;
 }
 
-/* Behind what the child says of itself. */
+/* Skips the child's own output. */
 static void await_queued(const struct child_process *child)
 {
     char byte = 0;
@@ -229,9 +229,9 @@ TEST(two_processes_in_turn)
     DRV(cuMemFree_v2, (copy));
 }
 
-/* ---- Others that are hostile, or die --------------------------------------------------------- */
+/* ---- Peers that are hostile, or die ---------------------------------------------------------- */
 
-/* Flips each byte in turn. A few say nothing. */
+/* Flips each byte in turn. A few have no effect. */
 CHILD(opens_changed_events)
 {
     CUipcEventHandle good, again;
@@ -250,7 +250,8 @@ CHILD(opens_changed_events)
     }
     child_check(refused >= 48);
     CUevent event = opened("EVENT");
-    GIVES(ERROR_INVALID_HANDLE, cuIpcGetEventHandle, (&again, event)); /* it is not its maker */
+    GIVES(ERROR_INVALID_HANDLE, cuIpcGetEventHandle,
+          (&again, event)); /* only its creator can export it */
     GIVES(ERROR_INVALID_VALUE, cuIpcOpenMemHandle_v2,
           (&(CUdeviceptr){0}, *(CUipcMemHandle *)(void *)&good, LAZY));
     DRV(cuEventDestroy_v2, (event));
@@ -265,7 +266,7 @@ TEST(event_handles_that_were_changed)
     DRV(cuEventDestroy_v2, (event));
 }
 
-/* Records what it never reaches. */
+/* Records an event that it never reaches. */
 CHILD(dies_before_the_record)
 {
     fixture_setup();
@@ -276,7 +277,7 @@ CHILD(dies_before_the_record)
     return 1;
 }
 
-/* Its end is known by its pipe's, before anybody has waited for it. */
+/* The closed pipe shows that the child has ended, before it is waited for. */
 static struct child_process dead_child(void)
 {
     char text[4096];
@@ -293,7 +294,7 @@ static void reap(const struct child_process *child)
     ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
 }
 
-/* Catches: a wait on the host for an event of a process that had died was for ever. */
+/* Catches: a host wait for an event of a dead process never returned. */
 TEST(a_process_that_dies)
 {
     need_software();
@@ -305,13 +306,13 @@ TEST(a_process_that_dies)
     GIVES(ERROR_EXTERNAL_DEVICE, cuEventSynchronize, (event));
     GIVES(ERROR_NOT_READY, cuEventQuery, (event));
     CU(CtxSynchronize());
-    DRV(cuEventRecord, (event, fx.stream)); /* of a process that lives */
+    DRV(cuEventRecord, (event, fx.stream)); /* of a live process */
     DRV(cuEventSynchronize, (event));
     DRV(cuEventQuery, (event));
     DRV(cuEventDestroy_v2, (event));
 }
 
-/* A context of its own, with a stream in it that waits for the event. */
+/* Creates a context with a stream that waits for the event. */
 static CUcontext context_that_waits(CUevent event, CUstream *stream)
 {
     CUcontext context = NULL;
@@ -321,7 +322,7 @@ static CUcontext context_that_waits(CUevent event, CUstream *stream)
     return context;
 }
 
-/* What stands behind the wait has the wrong bytes: its context fails. */
+/* Work after the wait would use wrong bytes, so its context fails. */
 TEST(a_stream_waits_for_a_process_that_dies)
 {
     need_software();
@@ -338,7 +339,7 @@ TEST(a_stream_waits_for_a_process_that_dies)
     DRV(cuEventDestroy_v2, (event));
 }
 
-/* A process of this number, which does nothing; 0: this user may not choose the number. */
+/* Starts a process with this PID, which does nothing; 0: this user may not choose the PID. */
 static pid_t start_as(pid_t number)
 {
     struct clone_args how = {
@@ -407,7 +408,7 @@ TEST(a_process_without_its_first_thread)
     DRV(cuEventDestroy_v2, (event));
 }
 
-/* Nor is a context's end for ever if the process lives. This one's stream is held here. */
+/* The end of a context also returns if the process is alive. Its stream is held here. */
 TEST(a_record_that_is_never_reached)
 {
     need_software();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Hints for managed memory: what was advised can be asked, and the bytes stay what they are. */
+/* Hints for managed memory: advice can be queried, and the bytes do not change. */
 #define _GNU_SOURCE
 #include "client_calls.h"
 
@@ -170,7 +170,7 @@ TEST(hints_that_are_refused)
     DRV(cuMemFree_v2, (memory));
 }
 
-/* ---- Places as CUDA 12.2 names them ---------------------------------------------------------- */
+/* ---- Places as in CUDA 12.2 ------------------------------------------------------------------ */
 
 #if CUDA_VERSION >= 12020
 TEST(places_by_their_type)
@@ -205,7 +205,7 @@ TEST(nodes_of_the_host)
 {
     need_concurrent_access();
     if (!gr_cuda_is_software())
-        skip("a machine with a GPU has any nodes");
+        skip("a machine with a GPU has any number of nodes");
     CUdeviceptr memory = managed();
     const CUmemLocation node = {.type = CU_MEM_LOCATION_TYPE_HOST_NUMA},
                         current = {.type = CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT},
@@ -263,7 +263,7 @@ TEST(batches)
     DRV(cuMemFree_v2, (memory));
 }
 
-/* Of two ranges, both to one place: in each row one thing is wrong. */
+/* Two ranges with one place; each row has one mistake. */
 TEST(batches_that_are_refused)
 {
     need_concurrent_access();
@@ -298,7 +298,7 @@ TEST(batches_that_are_refused)
               (rows[i].parts, rows[i].sizes, 2, rows[i].places, rows[i].first_of,
                rows[i].place_count, rows[i].flags, rows[i].stream));
     CUmemLocation last[] = {{.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = fx.device}, host};
-    /* One of them has no range. Which one it is, NVIDIA does not say. */
+    /* One of them has no range. NVIDIA does not document which. */
     DRV(cuMemPrefetchBatchAsync, (parts, sizes, 2, last, empty, 2, 0, fx.stream));
     CU(StreamSynchronize(fx.stream));
     if (gr_cuda_is_software()) {

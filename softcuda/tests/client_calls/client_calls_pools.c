@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pools of stream-ordered memory that is not a device's: pinned on the host, and managed. */
+/* Pools of stream-ordered memory that is not on a device: pinned on the host, and managed. */
 #define _GNU_SOURCE
 #include "client_calls.h"
 
@@ -24,7 +24,7 @@ static bool has_pools_of_the_host(void)
 #define need_pools_of_the_host()                                                                   \
     do {                                                                                           \
         if (!has_pools_of_the_host())                                                              \
-            skip("the device has no pools of the host's memory");                                  \
+            skip("the device has no pools of host memory");                                        \
     } while (0)
 
 static CUmemoryPool new_pool(CUmemAllocationType type, CUmemLocation location)
@@ -44,7 +44,7 @@ static unsigned asked_of(CUdeviceptr memory, CUpointer_attribute attribute)
 
 GROUP("pools", add_case)
 
-/* The host writes it at once, and a copy by the stream finds what it wrote. */
+/* The host writes at once, and a copy in the stream reads what it wrote. */
 TEST(a_pool_on_the_host)
 {
     need_pools_of_the_host();
@@ -118,14 +118,14 @@ TEST(pools_of_places)
     DRV(cuMemGetMemPool, (&current, &there, CU_MEM_ALLOCATION_TYPE_PINNED));
     ck_assert_ptr_eq(current, other);
     GIVES(ERROR_INVALID_VALUE, cuMemSetMemPool, (&here, CU_MEM_ALLOCATION_TYPE_PINNED, other));
-    /* NVIDIA's driver takes the device's pool where the current one of the host ends. */
+    /* When the current host pool is destroyed, NVIDIA's driver uses the device's pool. */
     if (!gr_cuda_is_software())
         DRV(cuMemSetMemPool, (&there, CU_MEM_ALLOCATION_TYPE_PINNED, pinned));
     DRV(cuMemPoolDestroy, (other));
     ck_assert_ptr_eq(pool_of(host, CU_MEM_ALLOCATION_TYPE_PINNED), pinned);
 }
 
-/* Each place has pools of its own, for each kind of memory. */
+/* Each place has its own pools, for each kind of memory. */
 TEST(a_pool_for_each_place)
 {
     need_pools_of_the_host();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Handles of cuIpc... that go to a child in its environment, as hexadecimal digits. */
+/* Passes cuIpc... handles to a child in its environment, as hexadecimal digits. */
 #ifndef GR_TESTS_HANDLE_TEXT_H
 #define GR_TESTS_HANDLE_TEXT_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Raw calls of the CUDA driver with the code that each has to give, the same on a GPU and on the
- * software driver. The codes are those of NVIDIA's driver 580 on an H200.
+ * Raw calls of the CUDA driver with the expected codes, which are the same on a GPU and on the
+ * software driver: those of NVIDIA's driver 580 on an H200.
  */
 #ifndef GR_TESTS_CONFORMANCE_H
 #define GR_TESTS_CONFORMANCE_H
@@ -9,12 +9,14 @@
 #include "tests/support/support.h"
 
 /*
- * One row: the call has to give CUDA_<code>. A wrong code is noted, and the case goes on, so that
- * one run shows them all; the case fails at its end.
+ * One row: the call must return CUDA_<code>. A wrong code is recorded and the case continues, so
+ * that one run shows them all; the case fails at its end.
  */
 #define CALL(code, call) conformance_note("cu" #call, fx.cu->call, CUDA_##code)
 
-/* The same with a description that is as `good` but for one field; in the call it is `changed`. */
+/*
+ * The same with a description that equals `good` except for one field; the call names it `changed`.
+ */
 #define CALL_WITH(code, change, call)                                                              \
     do {                                                                                           \
         __typeof__(good) changed = good;                                                           \
@@ -22,7 +24,7 @@
         conformance_note("cu" #call " with " #change, fx.cu->call, CUDA_##code);                   \
     } while (0)
 
-/* For what ends the process on NVIDIA's driver, the software driver has to have a code. */
+/* For calls that crash NVIDIA's driver, but must return a code in the software driver. */
 #define CALL_SOFT(code, call)                                                                      \
     do {                                                                                           \
         if (gr_cuda_is_software())                                                                 \
@@ -31,7 +33,7 @@
 
 void conformance_note(const char *call, CUresult got, CUresult wanted);
 
-/* A case whose rows are noted. */
+/* Adds a case whose rows are recorded. */
 TCase *add_conformance_case(Suite *suite, const char *name);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The driver's codes for external memory (cuImportExternalMemory and the buffers mapped onto it),
- * and the bytes that both sides of a share see. Memory of Vulkan is another program's.
+ * The driver's codes for external memory (cuImportExternalMemory, and buffers mapped from it), and
+ * the bytes that both sides see. test_external covers Vulkan memory.
  */
 #define _GNU_SOURCE
 #include "conformance_share.h"
@@ -41,7 +41,7 @@ TEST(imports_that_fail)
     ck_assert_int_eq(ftruncate(file, 2 * SHARE_SIZE), 0);
     d = share_description(file, SHARE_SIZE);
     CALL_SOFT(ERROR_INVALID_VALUE, ImportExternalMemory(&memory, &d));
-    /* After a failure they are still the caller's. */
+    /* After a failure the caller still owns them. */
     ck_assert(share_is_open(file) && share_is_open(fd));
     ck_assert_ptr_null(memory);
     CU(CtxSetCurrent(NULL));
@@ -156,7 +156,7 @@ TEST(kernels_on_buffers)
     CU(MemFree(q));
 }
 
-/* What a context leaves behind ends with it. */
+/* Objects that are left in a context end with it. */
 TEST(context_with_imports)
 {
     need_imports();

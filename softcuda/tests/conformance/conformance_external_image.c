@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Mipmapped arrays over external memory: the driver's codes, and where the software driver has the
- * rows, which is where lavapipe has them.
+ * Mipmapped arrays over external memory: the driver's codes, and the software driver's placement of
+ * rows, which must match lavapipe's.
  */
 #define _GNU_SOURCE
 #include "conformance_share.h"
@@ -50,7 +50,7 @@ static image_description describe(const struct shape *shape, size_t offset)
     };
 }
 
-/* One level, its extents at least 1, and where lavapipe has it. */
+/* One level, its extents at least 1, and its place in lavapipe. */
 struct level {
     size_t row, rows, slices, pitch, slice_pitch;
 };
@@ -76,7 +76,7 @@ static struct level level_of(const struct shape *shape, unsigned index)
     return level;
 }
 
-/* Copies all of a level from or to packed bytes of the host. */
+/* Copies a whole level from or to packed bytes on the host. */
 static void copy_level(CUarray array, const struct level *level, void *bytes, bool to_array)
 {
     CUDA_MEMCPY3D c = {.WidthInBytes = level->row, .Height = level->rows, .Depth = level->slices};
@@ -91,7 +91,7 @@ static void copy_level(CUarray array, const struct level *level, void *bytes, bo
     CU(StreamSynchronize(fx.stream));
 }
 
-/* The rows of a level in linear memory, at lavapipe's places, are those of the packed bytes. */
+/* Checks that the rows in linear memory, at lavapipe's offsets, equal the packed bytes. */
 static void assert_rows(CUdeviceptr memory, const struct level *level, const unsigned char *packed,
                         const char *name, unsigned index)
 {
@@ -107,7 +107,7 @@ static void assert_rows(CUdeviceptr memory, const struct level *level, const uns
     free(linear);
 }
 
-/* Returns the bytes that the image takes. */
+/* Returns the size of the image in bytes. */
 static size_t check_levels(CUmipmappedArray mipmap, const struct shape *shape, CUdeviceptr memory)
 {
     size_t offset = 0;
@@ -157,7 +157,7 @@ TEST(layout_of_images)
         CALL(SUCCESS, MipmappedArrayDestroy(mipmap));
         CU(MemFree(linear));
 
-        /* It fits just so. */
+        /* It fits exactly. */
         exact = share_import(handle, offset + size - 1);
         CALL(ERROR_INVALID_VALUE, ExternalMemoryGetMappedMipmappedArray(&mipmap, exact, &d));
         CU(DestroyExternalMemory(exact));
@@ -241,7 +241,7 @@ TEST(one_layer_of_an_image)
     CU(MemRelease(handle));
 }
 
-/* Writes `in` through a surface of the array by a kernel. */
+/* Writes `in` through a surface of the array, by a kernel. */
 static void store(CUarray array, CUdeviceptr in, int width, int height)
 {
     const CUDA_RESOURCE_DESC resource = {.resType = CU_RESOURCE_TYPE_ARRAY,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The driver's codes for devices, contexts, memory, copies, fills and questions about pointers. */
+/* The driver's codes for devices, contexts, memory, copies, fills and pointer queries. */
 #define _GNU_SOURCE
 #include "conformance.h"
 
@@ -189,7 +189,7 @@ TEST(copies)
     CALL(ERROR_INVALID_VALUE, MemcpyDtoHAsync(b, 0x1000, 4, fx.stream));
     CALL(ERROR_INVALID_VALUE, MemcpyHtoDAsync(0x1000, b, 4, fx.stream));
     CALL(ERROR_INVALID_VALUE, MemcpyDtoDAsync(q, 0x1000, 4, fx.stream));
-    CU(CtxSynchronize()); /* fx.stream does not wait for the null stream, nor that for it */
+    CU(CtxSynchronize()); /* fx.stream and the null stream do not wait for each other */
     CALL(SUCCESS, MemcpyDtoDAsync(q, q + 50, 50, fx.stream));
     CU(CtxSynchronize());
     CALL(SUCCESS, MemcpyDtoD(q, q + 50, 10));

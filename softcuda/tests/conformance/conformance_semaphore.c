@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The driver's codes for arguments of external semaphores. What can be imported differs from driver
- * to driver, so what a semaphore does is in test_soft_semaphore.c, and in the tests with the API
- * that made it.
+ * The driver's codes for arguments of external semaphores. Which handles can be imported depends on
+ * the driver, so the behaviour of semaphores is tested in test_soft_semaphore.c, and with the APIs
+ * that create them.
  */
 #define _GNU_SOURCE
 #include "conformance.h"

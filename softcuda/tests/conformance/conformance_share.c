@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Allocations, mappings and imports as the cases about shared memory want them. */
+/* Allocations, mappings and imports for the cases about shared memory. */
 #define _GNU_SOURCE
 #include "conformance_share.h"
 
@@ -51,7 +51,7 @@ CUdeviceptr share_map(CUmemGenericAllocationHandle handle, size_t size)
 
 void share_unmap(CUdeviceptr pointer, size_t size)
 {
-    CU(CtxSynchronize()); /* a GPU's copies, and its fills, may still be under way */
+    CU(CtxSynchronize()); /* copies and fills of a GPU may still be running */
     CU(MemUnmap(pointer, size));
     CU(MemAddressFree(pointer, size));
 }

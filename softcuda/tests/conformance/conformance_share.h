@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the cases of virtual memory and of external memory share; conformance_share.c has it. */
+/* Shared by the cases of virtual and of external memory; implemented in conformance_share.c. */
 #ifndef GR_TESTS_CONFORMANCE_SHARE_H
 #define GR_TESTS_CONFORMANCE_SHARE_H
 
@@ -7,7 +7,7 @@
 
 /* ---- Virtual memory -------------------------------------------------------------------------- */
 
-/* Pinned memory of the device, and access from there. */
+/* Pinned memory of the device, and access from it. */
 CUmemAllocationProp share_properties(CUmemAllocationHandleType types);
 CUmemAccessDesc share_access(CUmemAccess_flags flags);
 size_t share_granule(void);
@@ -16,7 +16,7 @@ size_t share_granule(void);
 CUmemGenericAllocationHandle share_create(size_t size);
 int share_export(CUmemGenericAllocationHandle handle);
 
-/* Addresses of their own for the whole allocation, accessible; and their end. */
+/* Maps the whole allocation to new addresses, accessible; and unmaps it. */
 CUdeviceptr share_map(CUmemGenericAllocationHandle handle, size_t size);
 void share_unmap(CUdeviceptr pointer, size_t size);
 
@@ -26,14 +26,14 @@ void share_assert(CUdeviceptr pointer, size_t size, unsigned seed);
 
 /* ---- External memory ------------------------------------------------------------------------- */
 
-/* Of the allocations that the cases import. */
+/* The size of the allocations that the cases import. */
 #define SHARE_SIZE ((size_t)2 << 20)
 
-/* Memory of cuMemCreate, imported. On a GPU such a descriptor need not be one that imports. */
+/* Memory of cuMemCreate, imported. A GPU driver may not support importing such a descriptor. */
 #define need_imports()                                                                             \
     do {                                                                                           \
         if (!gr_cuda_is_software())                                                                \
-            skip("here external memory has to be a graphics API's");                               \
+            skip("external memory must come from a graphics API here");                            \
     } while (0)
 
 CUDA_EXTERNAL_MEMORY_HANDLE_DESC share_description(int fd, size_t size);

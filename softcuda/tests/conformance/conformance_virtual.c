@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The driver's codes for virtual memory management (cuMemCreate, cuMemMap, cuMemSetAccess, ...),
- * and the bytes that two mappings of one allocation see.
+ * and the bytes that two mappings of one allocation share.
  */
 #define _GNU_SOURCE
 #include "conformance_share.h"
@@ -107,7 +107,7 @@ TEST(mappings)
     CALL(ERROR_NOT_SUPPORTED, MemMap(p, size / 2, 0, one, 0));
     CALL(ERROR_INVALID_VALUE, MemMap(p + size / 2, size, 0, one, 0));
     CALL(ERROR_NOT_SUPPORTED, MemMap(p, 2 * size, 0, one, 0));
-    /* NVIDIA's driver maps past the reservation's end. */
+    /* NVIDIA's driver maps beyond the end of the reservation. */
     CALL_SOFT(ERROR_INVALID_VALUE, MemMap(p + 3 * size, 2 * size, 0, two, 0));
     CALL_SOFT(ERROR_INVALID_VALUE, MemMap(p, size, size, two, 0));
     CALL_SOFT(ERROR_INVALID_VALUE, MemMap(p, size, 0, 0, 0));
@@ -118,7 +118,7 @@ TEST(mappings)
     CALL(ERROR_INVALID_VALUE, MemMap(p + 2 * size, size, 0, one, 0));
     CALL_SOFT(ERROR_INVALID_VALUE, MemAddressFree(p, 4 * size));
     CALL(ERROR_INVALID_VALUE, MemUnmap(p + size, size));
-    /* NVIDIA's driver takes what has no mapping as unmapped. */
+    /* NVIDIA's driver accepts unmapping where nothing is mapped. */
     CALL_SOFT(ERROR_INVALID_VALUE, MemUnmap(p + 3 * size, size));
     CALL_SOFT(ERROR_INVALID_VALUE, MemUnmap(p, 4 * size));
     CALL_SOFT(ERROR_INVALID_VALUE, MemFree(p));
@@ -162,9 +162,9 @@ TEST(accesses)
     CALL(ERROR_INVALID_VALUE, MemGetAccess(NULL, &access.location, p));
     CALL(ERROR_INVALID_VALUE, MemGetAccess(&flags, NULL, p));
     CALL(SUCCESS, MemcpyHtoD(p + size - sizeof(b), b, sizeof(b)));
-    /* On a GPU a copy that leaves the mapping is a fault, which ends the CUDA context. */
+    /* On a GPU a copy beyond the mapping faults, which ends the CUDA context. */
     CALL_SOFT(ERROR_INVALID_VALUE, MemcpyHtoD(p + size - 8, b, sizeof(b)));
-    /* On a GPU a small copy from the host is still under way when its call returns. */
+    /* On a GPU a small copy from the host may still be running when the call returns. */
     CU(CtxSynchronize());
     CU(MemUnmap(p, size));
     CALL_SOFT(ERROR_INVALID_VALUE, MemcpyHtoD(p, b, sizeof(b)));
@@ -172,7 +172,7 @@ TEST(accesses)
     CU(MemRelease(handle));
 }
 
-/* Two allocations end to end are as one, and one allocation at two addresses is one. */
+/* Two adjacent mappings act as one, and one allocation at two addresses is the same memory. */
 TEST(bytes_of_mappings)
 {
     size_t size = share_granule();
@@ -281,7 +281,7 @@ TEST(shareable_handles)
     CALL(ERROR_INVALID_VALUE, MemImportFromShareableHandle(NULL, as_handle(fd), posix));
     CALL_SOFT(ERROR_INVALID_VALUE, MemImportFromShareableHandle(&imported, as_handle(-1), posix));
     CALL(SUCCESS, MemImportFromShareableHandle(&imported, as_handle(fd), posix));
-    /* The descriptor stays the caller's. */
+    /* The caller keeps the descriptor. */
     ck_assert_int_eq(close(fd), 0);
     q = share_map(imported, size);
     share_write(p, size, 5);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The driver's codes for streams, events, host functions, modules, launches and look-ups. */
+/* The driver's codes for streams, events, host functions, modules, launches and symbol lookups. */
 #define _GNU_SOURCE
 #include "tests/support/cuda_symbol.h"
 #include "conformance.h"
@@ -99,7 +99,7 @@ TEST(event_of_another_context)
     CU(CtxDestroy(second));
 }
 
-/* ---- Words, and barriers, in a stream -------------------------------------------------------- */
+/* ---- Memory operations in a stream ----------------------------------------------------------- */
 
 TEST(memory_operations)
 {
@@ -133,7 +133,7 @@ TEST(memory_operations)
     CALL(SUCCESS, StreamBatchMemOp(fx.stream, 1, &all[1], 0));
     CALL(SUCCESS, StreamBatchMemOp(CU_STREAM_LEGACY, 1, &all[1], 0));
     CALL(ERROR_INVALID_VALUE, StreamBatchMemOp(fx.stream, 1, &all[1], 1));
-    if (gr_cuda_is_software()) { /* NVIDIA's driver reads what is not there */
+    if (gr_cuda_is_software()) { /* NVIDIA's driver reads the missing operations */
         CALL(ERROR_INVALID_VALUE, StreamBatchMemOp(fx.stream, 1, NULL, 0));
         CALL(ERROR_INVALID_VALUE, StreamBatchMemOp(fx.stream, 1000, all, 0));
     }
@@ -173,7 +173,7 @@ TEST(host_functions)
 
 GROUP("modules and launches", add_conformance_case)
 
-/* support.c has embedded them; these are its symbols. */
+/* support.c embeds them; these are its symbols. */
 KERNEL_IMAGE_SYMBOLS(kernel_image_test_kernels_gpu)
 KERNEL_IMAGE_SYMBOLS(kernel_image_test_kernels_host)
 static const struct kernel_image image = {
@@ -208,7 +208,7 @@ TEST(modules)
 #define LAUNCH(code, f, gx, gy, gz, bx, by, bz, shared, stream, params, extra)                     \
     CALL(code, LaunchKernel(f, gx, gy, gz, bx, by, bz, shared, stream, params, extra))
 
-/* Grids and blocks without threads or of too many, and too much shared memory. */
+/* Grids and blocks without threads or with too many, and too much shared memory. */
 static void launches_that_are_refused(CUfunction f, void **p)
 {
     static const struct {

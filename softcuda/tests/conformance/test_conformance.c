@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The driver's codes: how rows are noted, and the rows of graphics resources. CONFORMANCE_SHOW=1
- * prints each row with the code that it gave, which is how the expected ones were found on a GPU.
+ * The driver's codes: recording of rows, and the rows of graphics resources. CONFORMANCE_SHOW=1
+ * prints each row with the returned code, which is how the expected codes were found on a GPU.
  */
 #define _GNU_SOURCE
 #include "tests/support/child_check.h"
@@ -25,7 +25,7 @@ void conformance_note(const char *call, CUresult got, CUresult wanted)
     if (got == wanted)
         return;
     char line[512];
-    snprintf(line, sizeof(line), "\n  %s gave %d (%s), not %d", call, (int)got,
+    snprintf(line, sizeof(line), "\n  %s returned %d (%s), not %d", call, (int)got,
              result_name((int)got), (int)wanted);
     strncat(differences, line, sizeof(differences) - strlen(differences) - 1);
 }
@@ -106,7 +106,7 @@ TEST(contexts_are_missing)
     CALL(SUCCESS, CtxSetCurrent(NULL));
     CALL(ERROR_INVALID_CONTEXT, GraphicsGLRegisterBuffer(&r, name, 0));
     CALL(SUCCESS, GLGetDevices(&count, devices, 4, 1));
-    /* The resource and the stream know their context. */
+    /* The context follows from the resource and the stream. */
     CALL(SUCCESS, GraphicsMapResources(1, &g, fx.stream));
     CALL(SUCCESS, GraphicsResourceGetMappedPointer(&pointer, &size, g));
     CALL(SUCCESS, GraphicsUnmapResources(1, &g, fx.stream));
@@ -225,8 +225,8 @@ TEST(map_flags)
 }
 
 /*
- * A buffer is no image. (Whether the driver's pointer queries know its memory varies from map to
- * map.)
+ * A buffer is not an image. (Whether the driver's pointer queries know its memory varies from map
+ * to map.)
  */
 TEST(what_a_mapped_buffer_is_not)
 {
@@ -247,11 +247,11 @@ TEST(what_a_mapped_buffer_is_not)
     CALL(SUCCESS, GraphicsUnregisterResource(g));
 }
 
-/* ---- What NVIDIA's driver does not get over -------------------------------------------------- */
+/* ---- Calls that NVIDIA's driver does not survive --------------------------------------------- */
 
 /*
- * After these calls the next one for the same resource may end the process, or never succeed, so
- * each has a process of its own, which ends without looking back.
+ * After these calls the next one for the same resource may crash the process, or never succeed.
+ * Therefore each has its own process, which exits without cleaning up.
  */
 static CUgraphicsResource begin_child(void)
 {
@@ -316,7 +316,7 @@ TEST(calls_with_consequences)
 TEST(stale_handles)
 {
     if (!gr_cuda_is_software())
-        skip("NVIDIA's driver does not survive the handle of what has ended");
+        skip("NVIDIA's driver does not survive the handle of a destroyed resource");
     CUgraphicsResource g = make(SIZE), kept = make(SIZE), garbage = (CUgraphicsResource)&kept;
     CUstream stream = NULL;
     CUdeviceptr pointer;

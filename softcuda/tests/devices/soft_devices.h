@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Two devices, for test_soft_devices: what each case finds beside the fixture, which is on the
- * first. On a GPU's driver the cases run where there are two GPUs.
+ * The fixture of test_soft_devices: two devices, of which the support fixture uses the first. On a
+ * GPU driver the cases need two GPUs.
  */
 #ifndef GR_TESTS_SOFT_DEVICES_H
 #define GR_TESTS_SOFT_DEVICES_H
@@ -10,7 +10,9 @@
 
 #define SIZE ((size_t)4096)
 
-/* Of each device: its primary context, a non-blocking stream, and memory that holds DEVICE_BYTE. */
+/*
+ * For each device: its primary context, a non-blocking stream, and memory filled with DEVICE_BYTE.
+ */
 struct two_devices {
     bool there;
     CUdevice device[2];
@@ -28,30 +30,34 @@ extern struct two_devices two;
             skip("it needs two CUDA devices");                                                     \
     } while (0)
 
-/* A case of the suite with two devices; the first one's context is current. A child begins with
- * two_begin(). */
+/*
+ * Adds a case with two devices; the first one's context is current. A child begins with
+ * two_begin().
+ */
 TCase *add_two_case(Suite *suite, const char *name);
 void two_begin(void);
 
 /* Makes the context of a device current. */
 void use_device(int i);
 
-/* What the software driver answers; nobody has asked two GPUs yet. */
+/* The software driver's result. It was not compared with two GPUs. */
 #define SOFT_GIVES(expected, call)                                                                 \
     do {                                                                                           \
         if (gr_cuda_is_software())                                                                 \
             CU_GIVES(expected, call);                                                              \
     } while (0)
 
-/* All bytes of memory of either device have the value, whatever is current. */
+/* Checks that all bytes of memory of either device have the value. Any context may be current. */
 #define assert_memory(memory, size, value) assert_no_difference(memory_differs(memory, size, value))
 const char *memory_differs(CUdeviceptr memory, size_t size, int value);
 
 /* Writes them, and waits. */
 void set_memory(int i, CUdeviceptr memory, size_t size, int value);
 
-/* Virtual memory of one granule on a device, which no device has access to yet; its size, and a
- * descriptor for it if fd isn't NULL. */
+/*
+ * Virtual memory of one granule on a device, to which no device has access yet; its size, and a
+ * descriptor for it unless fd is NULL.
+ */
 CUdeviceptr virtual_memory(int i, size_t *size, int *fd);
 CUmemAccessDesc access_of(int device, CUmemAccess_flags flags);
 

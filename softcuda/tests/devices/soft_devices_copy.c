@@ -8,7 +8,7 @@
 
 GROUP("copies between devices", add_two_case)
 
-/* Between devices all can copy what cuMemAlloc gave, whoever is current and without access. */
+/* Memory of cuMemAlloc can be copied between devices from any context and without access. */
 TEST(copies_between_devices, 4)
 {
     need_two();
@@ -76,11 +76,11 @@ TEST(copies_between_peers, 2)
     SOFT_GIVES(CUDA_ERROR_INVALID_CONTEXT, MemcpyPeer(b, (CUcontext)&two, a, of_a, HALF));
 }
 
-/* Catches: a synchronous copy began before the work of the other device that it has to follow. */
+/* Catches: a synchronous copy began before the other device's earlier work. */
 TEST(copies_between_peers_are_in_order)
 {
     need_two();
-    CUstream blocking; /* of the others, a GPU's copy takes no notice */
+    CUstream blocking; /* a GPU's copy ignores other streams */
     use_device(0);
     CU(StreamCreate(&blocking, CU_STREAM_DEFAULT));
     struct gate *gate = gate_put(blocking);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kernels and OpenGL's buffers on the second device: what they may touch, and that the program
- * stops where a kernel is given what it may not.
+ * Kernels and OpenGL buffers on the second device: the memory they may access, and that a kernel
+ * with other memory ends the program.
  */
 #define _GNU_SOURCE
 #include "tests/support/child_check.h"
@@ -17,7 +17,7 @@ struct place {
     CUdeviceptr base;
 };
 
-/* A kernel of one thread on that device. */
+/* Launches a kernel of one thread on that device. */
 static CUmodule launch_on(int i, const char *name, void **parameters)
 {
     CUmodule module = NULL;
@@ -29,7 +29,7 @@ static CUmodule launch_on(int i, const char *name, void **parameters)
     return module;
 }
 
-/* The same, and its end. */
+/* Launches it and waits. */
 static CUresult run_on(int i, const char *name, void **parameters)
 {
     CUmodule module = launch_on(i, name, parameters);
@@ -39,14 +39,14 @@ static CUresult run_on(int i, const char *name, void **parameters)
     return result;
 }
 
-/* Writes 0x5a to the memory's byte 24. */
+/* Writes 0x5a to byte 24 of the memory. */
 static CUresult write_on(int i, CUdeviceptr memory)
 {
     long long offset = 24;
     return run_on(i, "write_at", (void *[]){&memory, &offset});
 }
 
-/* That byte alone. */
+/* Only that byte was written. */
 static void assert_written(CUdeviceptr memory, int before)
 {
     assert_memory(memory, 24, before);
@@ -75,7 +75,7 @@ TEST(kernels_with_peer_access)
     CU(CtxDisablePeerAccess(two.context[0]));
 }
 
-/* Catches: a kernel that was launched with access ran after its end. */
+/* Catches: a kernel that was launched with access ran after the access had ended. */
 TEST(kernels_before_the_end_of_access)
 {
     need_software();
@@ -158,7 +158,7 @@ static void unmap_buffer(int i, CUgraphicsResource resource)
     CU(GraphicsUnregisterResource(resource));
 }
 
-/* The driver's own way across devices: the memory is the registering context's. */
+/* The driver's interop across devices: the memory belongs to the registering context. */
 TEST(buffers_of_opengl_on_either_device, 2)
 {
     need_two();
@@ -219,7 +219,7 @@ TEST(images_of_opengl_on_either_device, 2)
     glDeleteTextures(1, &name);
 }
 
-/* ---- What they may not ----------------------------------------------------------------------- */
+/* ---- Memory without access ------------------------------------------------------------------- */
 
 static void begin(void)
 {
@@ -300,7 +300,7 @@ static void go_on(int number)
     caught++;
 }
 
-/* The kernel does not run, and no context is of any more use, as on two GPUs. */
+/* The kernel does not run, and all contexts become unusable, as on two GPUs. */
 CHILD(given_memory_with_a_handler)
 {
     child_check(signal(SIGSEGV, go_on) != SIG_ERR);
@@ -339,6 +339,6 @@ TEST(kernels_whose_fault_is_handled)
 {
     need_software();
     if (sanitizer())
-        skip("the sanitizer's handler of SIGSEGV stands in the way");
+        skip("the sanitizer handles SIGSEGV itself");
     expect_child("given_memory_with_a_handler");
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Access to memory that another device has. */
+/* Access to another device's memory. */
 #include "soft_devices.h"
 
 #include <unistd.h>
@@ -40,7 +40,7 @@ TEST(access_is_given_once)
     CU_GIVES(CUDA_ERROR_INVALID_VALUE, CtxEnablePeerAccess(two.context[1], 1));
     CU(CtxEnablePeerAccess(two.context[1], 0));
     CU_GIVES(CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED, CtxEnablePeerAccess(two.context[1], 0));
-    use_device(1); /* the other way is another matter */
+    use_device(1); /* access in the other direction is independent */
     CU_GIVES(CUDA_ERROR_PEER_ACCESS_NOT_ENABLED, CtxDisablePeerAccess(two.context[0]));
     use_device(0);
     CU(CtxDisablePeerAccess(two.context[1]));
@@ -52,12 +52,15 @@ TEST(access_is_given_once)
     CU_GIVES(CUDA_ERROR_INVALID_VALUE, CtxEnablePeerAccess(two.context[0], 1));
     CU_GIVES(CUDA_ERROR_PEER_ACCESS_NOT_ENABLED, CtxDisablePeerAccess(two.context[0]));
     CU(CtxSetCurrent(NULL));
-    /* A GPU's driver says this or CUDA_ERROR_INVALID_CONTEXT, by what was current before. */
+    /*
+     * A GPU driver returns this or CUDA_ERROR_INVALID_CONTEXT, depending on the context that was
+     * current before.
+     */
     SOFT_GIVES(CUDA_ERROR_PEER_ACCESS_UNSUPPORTED, CtxEnablePeerAccess(two.context[1], 0));
     SOFT_GIVES(CUDA_ERROR_PEER_ACCESS_NOT_ENABLED, CtxDisablePeerAccess(two.context[1]));
 }
 
-/* A context of the same device needs no access, and one that has ended leaves none behind. */
+/* A context of the same device needs no access, and one that ended leaves none behind. */
 TEST(access_to_other_contexts)
 {
     need_two();
@@ -194,7 +197,7 @@ TEST(pools_give_access)
     CU(MemPoolDestroy(pool));
 }
 
-/* Memory that is not cuMemAlloc's is only copied by who has access, or by its own context. */
+/* Memory that is not cuMemAlloc's can only be copied with access, or by its own context. */
 TEST(copies_of_pool_memory)
 {
     need_two();
@@ -207,7 +210,7 @@ TEST(copies_of_pool_memory)
     CU_GIVES(CUDA_ERROR_INVALID_VALUE, Memcpy(memory, mine, SIZE));
     CU_GIVES(CUDA_ERROR_INVALID_VALUE, MemcpyDtoH(bytes, memory, SIZE));
     CU_GIVES(CUDA_ERROR_INVALID_VALUE, MemsetD8(memory, 1, SIZE));
-    CU(CtxEnablePeerAccess(two.context[0], 0)); /* is not about pools */
+    CU(CtxEnablePeerAccess(two.context[0], 0)); /* does not apply to pools */
     CU_GIVES(CUDA_ERROR_INVALID_VALUE, MemsetD8(memory, 1, SIZE));
     CU(CtxDisablePeerAccess(two.context[0]));
     assert_memory(memory, SIZE, 0x41);
@@ -259,7 +262,7 @@ TEST(virtual_memory_gives_access)
     CU(StreamSynchronize(two.stream[1]));
     assert_memory(mine, SIZE, 0x51);
 
-    /* A fill is the stream's context's, a copy the current one's, or the one's that it names. */
+    /* A fill uses the stream's context, a copy the current one, or the one that it names. */
     CU(MemsetD8Async(memory, 0x51, SIZE, two.stream[0]));
     CU_GIVES(CUDA_ERROR_INVALID_VALUE, MemcpyDtoDAsync(mine, memory, SIZE, two.stream[0]));
     CU_GIVES(CUDA_ERROR_INVALID_VALUE,
@@ -274,7 +277,7 @@ TEST(virtual_memory_gives_access)
     end_virtual(memory, size);
 }
 
-/* Catches: with access for none but another device, memory was still its own device's. */
+/* Catches: with access for only another device, memory was still accessible to its own. */
 TEST(virtual_memory_of_the_other_alone)
 {
     need_two();
@@ -303,7 +306,7 @@ TEST(virtual_memory_of_the_other_alone)
     end_virtual(memory, size);
 }
 
-/* Catches: a copy across two mappings looked at the first one's access only. */
+/* Catches: a copy across two mappings only checked access to the first. */
 TEST(mappings_end_to_end)
 {
     need_software();
@@ -335,7 +338,10 @@ TEST(mappings_end_to_end)
     end_virtual(both, 2 * size);
 }
 
-/* Memory of cuMemCreate imports on any device, and all can copy what was imported; not fill it. */
+/*
+ * Memory of cuMemCreate can be imported on any device, and all can copy imported memory, but not
+ * fill it.
+ */
 TEST(external_memory_of_another_device, 2)
 {
     need_two();
@@ -368,7 +374,7 @@ TEST(external_memory_of_another_device, 2)
     end_virtual(memory, size);
 }
 
-/* The device goes with the descriptor. */
+/* Imported memory stays on its device. */
 TEST(imported_allocations_stay_where_they_are)
 {
     need_software();

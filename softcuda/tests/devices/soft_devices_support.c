@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the cases of test_soft_devices share, see soft_devices.h. */
+/* Shared by the cases of test_soft_devices. */
 #include "soft_devices.h"
 
 #include <string.h>
@@ -21,7 +21,7 @@ void set_memory(int i, CUdeviceptr memory, size_t size, int value)
     CU(CtxSetCurrent(before));
 }
 
-/* Copies by who the memory belongs to, when neither device works any more. */
+/* Copies as the owner of the memory, in case neither device works any more. */
 const char *memory_differs(CUdeviceptr memory, size_t size, int value)
 {
     CUcontext before;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Several devices of the software driver: which there are, by what GR_SOFT_DEVICES and
- * CUDA_VISIBLE_DEVICES say, and that their contexts, streams and accounts are their own.
+ * Several devices of the software driver: the list that GR_SOFT_DEVICES and CUDA_VISIBLE_DEVICES
+ * select, and their separate contexts, streams and accounts.
  */
 #define _GNU_SOURCE
 #include "tests/support/child_check.h"
@@ -47,7 +47,7 @@ TEST(each_is_another)
     ck_assert_str_ne(bus[0], bus[1]);
     if (!gr_cuda_is_software())
         return;
-    /* Vulkan's own has the first one, if there is a Vulkan. */
+    /* The first one has Vulkan's UUID, if there is a Vulkan. */
     ck_assert_mem_eq(uuid[1].bytes, "libgrinterop-sog", 16);
     ck_assert_str_eq(bus[0], "0000:00:00.0");
     ck_assert_str_eq(bus[1], "0000:00:01.0");
@@ -55,7 +55,7 @@ TEST(each_is_another)
     CU_GIVES(CUDA_ERROR_INVALID_DEVICE, DeviceGetByPCIBusId(&found, "0000:00:03.0"));
 }
 
-/* Catches: an allocation on one device was taken from the other's account. */
+/* Catches: an allocation on one device was counted for the other. */
 TEST(memory_of_their_own)
 {
     need_software();
@@ -161,7 +161,7 @@ TEST(opengl_is_on_the_first)
 
 /* ---- The environment ------------------------------------------------------------------------- */
 
-/* What cuInit gives, and the devices' addresses, in a process that has these variables. */
+/* Prints the result of cuInit and the devices' addresses, in a process with these variables. */
 static void say_devices(const char *devices, const char *visible)
 {
     char bus[32];
@@ -201,7 +201,7 @@ static const struct {
     {"0", NULL, "GR_SOFT_DEVICES is \"0\", not a number from 1 to 8: using 1 device\n"},
     {"two", NULL, "GR_SOFT_DEVICES is \"two\", not a number from 1 to 8: using 1 device\n"},
     {"22", NULL, "devices: 00.\n"},
-    /* Who has not asked for devices has one, whichever GPU is to be used. */
+    /* Without GR_SOFT_DEVICES there is one device, whichever GPU is selected. */
     {NULL, "5", "devices: 00.\n"},
     {NULL, "", "devices: 00.\n"},
     {"3", "1", "devices: 01.\n"},
@@ -247,7 +247,7 @@ TEST(environment_says_which, sizeof(environments) / sizeof(*environments))
     ck_assert_msg(!complaint || !strstr(complaint + 1, "GR_SOFT_DEVICES is "), "twice: %s", said);
 }
 
-/* OpenGL is on a device that the program does not see. */
+/* The program does not see OpenGL's device. */
 CHILD(opengl_is_hidden)
 {
     setenv("CUDA_VISIBLE_DEVICES", "1,2", 1);
@@ -264,7 +264,7 @@ TEST(hidden_opengl)
 
 /* ---- The program ----------------------------------------------------------------------------- */
 
-/* A GPU's driver does not know the first; the second is about its GPUs. */
+/* GPU drivers ignore the first variable, and apply the second to their GPUs. */
 int main(int argc, char **argv)
 {
     const char *driver = getenv("GR_CUDA_DRIVER");

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The software driver's semaphores at ends: of a semaphore, stream, context or process with work
- * pending.
- */
+/* Ends with work pending: of a semaphore, a stream, a context or a process. */
 #define _GNU_SOURCE
 #include "tests/support/child_check.h"
 #include "soft_semaphore.h"
@@ -67,7 +64,7 @@ TEST(a_timeline_never_goes_back)
     ck_assert_msg(!strstr(text, "signalled with 6"), "%s", text);
 }
 
-/* Rather than hang, die of the alarm. */
+/* Dies by the alarm rather than hang. */
 CHILD(exit_while_streams_wait)
 {
     alarm(20);
@@ -83,8 +80,8 @@ CHILD(exit_while_streams_wait)
 }
 
 /*
- * Destroying the stream returns at once, the context soon; nothing that stood behind the wait is
- * signalled.
+ * Destroying the stream returns at once, and the context soon; signals after the wait are not
+ * executed.
  */
 CHILD(destroy_while_a_stream_waits)
 {
@@ -112,7 +109,7 @@ CHILD(destroy_while_a_stream_waits)
     return 0;
 }
 
-/* A signal that comes while the context ends is not too late. */
+/* A signal during the end of the context is in time. */
 CHILD(destroy_before_the_signal)
 {
     alarm(40);
@@ -146,5 +143,6 @@ TEST(nothing_hangs)
     expect_child("destroy_before_the_signal");
     ck_assert_msg(child_run("destroy_while_a_stream_waits", text, sizeof(text)) == 0, "%s", text);
     const char *first = strstr(text, "a context ends while");
-    ck_assert_msg(first && !strstr(first + 1, "a context ends while"), "not said once: %s", text);
+    ck_assert_msg(first && !strstr(first + 1, "a context ends while"), "not reported once: %s",
+                  text);
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the software driver's semaphores put in order: streams, and streams and the host. */
+/*
+ * The order that the software driver's semaphores create between streams, and between streams and
+ * the host.
+ */
 #define _GNU_SOURCE
 #include "tests/support/cuda_symbol.h"
 #include "soft_semaphore.h"
@@ -13,7 +16,7 @@
 
 GROUP("orders", add_case)
 
-/* The writer's stream stands still for a while; the reader's waits for the semaphore only. */
+/* The writer's stream is held for a while; the reader's only waits for the semaphore. */
 static void read_behind_writer(CUexternalSemaphoreHandleType type)
 {
     CUexternalSemaphore written = make_semaphore(type);
@@ -61,9 +64,9 @@ TEST(timeline_values)
     put_signal(t, 11, fx.other);
     CU(StreamSynchronize(fx.other));
     assert_waits(fx.stream);
-    put_signal(t, 0x100000000, fx.other); /* more than it waits for */
+    put_signal(t, 0x100000000, fx.other); /* more than the wait needs */
     CU(StreamSynchronize(fx.stream));
-    put_wait(t, 12, fx.stream); /* a wait takes nothing away */
+    put_wait(t, 12, fx.stream); /* a wait does not consume the value */
     CU(StreamSynchronize(fx.stream));
     ck_assert_uint_eq(soft.value(host), 0x100000000);
     put_wait(t, 0x100000001, fx.stream);
@@ -74,7 +77,7 @@ TEST(timeline_values)
     CU(DestroyExternalSemaphore(t));
 }
 
-/* One signal lets one wait pass, and resets the semaphore. */
+/* One signal releases one wait and resets the semaphore. */
 TEST(binary_resets)
 {
     need_semaphores();
@@ -100,10 +103,7 @@ TEST(binary_resets)
     CU(DestroyExternalSemaphore(b));
 }
 
-/*
- * More than fits the scheduler's small records; the last one in the list counts as much as the
- * first.
- */
+/* More than fits the scheduler's small records; the last one in the list counts like the first. */
 TEST(many_at_once)
 {
     need_semaphores();
@@ -127,7 +127,7 @@ TEST(many_at_once)
     free(waits);
 }
 
-/* A wait holds up what the legacy default stream's rules order behind it, and nothing else. */
+/* A wait only blocks what the rules of the legacy default stream order after it. */
 TEST(default_streams)
 {
     need_semaphores();
@@ -201,7 +201,7 @@ TEST(per_thread_variants)
 
 static void CUDA_CB count_up(void *user)
 {
-    ++*(unsigned *)user; /* plain: only the semaphores keep the two streams apart */
+    ++*(unsigned *)user; /* not atomic: only the semaphores separate the two streams */
 }
 
 TEST(two_streams_take_turns)

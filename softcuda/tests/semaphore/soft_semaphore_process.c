@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The software driver's semaphores between two processes. A child inherits one descriptor, whose
- * number is in CHILD_FD: a socket through which it gets the semaphores, as an application would.
+ * number is in CHILD_FD: a socket through which it receives the semaphores, as in an application.
  */
 #define _GNU_SOURCE
 #include "tests/support/child_check.h"
@@ -21,10 +21,10 @@
 #define ROUNDS 100
 #define FDS    3
 
-/* What the children get. */
+/* What the children receive. */
 enum { HERE, THERE, MEMORY };
 
-/* ---- Descriptors that travel ----------------------------------------------------------------- */
+/* ---- Passing descriptors --------------------------------------------------------------------- */
 
 union control {
     char bytes[CMSG_SPACE(FDS * sizeof(int))];
@@ -71,7 +71,7 @@ static void receive_fds(int fds[FDS])
     close(atoi(number));
 }
 
-/* Runs the child, which finds the descriptors in its socket; the caller keeps its own. */
+/* Runs the child, which receives the descriptors from its socket; the caller keeps its own. */
 static int run_with(const char *child, const int fds[FDS], char *text, size_t size)
 {
     int ends[2];
@@ -98,7 +98,7 @@ static volatile unsigned *map_number(int fd)
     return mapped;
 }
 
-/* One of the process's steps: the number is what the other process has left. */
+/* One step of a process: checks that the number is the other process's last one. */
 struct step {
     volatile unsigned *number;
     unsigned expected;
@@ -120,7 +120,7 @@ static void put_step(struct step *step, volatile unsigned *number, unsigned expe
     CU(LaunchHostFunc(fx.stream, take_step, step));
 }
 
-/* The child answers each signal of a timeline with one of a binary semaphore. */
+/* The child answers each timeline signal with a binary signal. */
 CHILD(take_turns)
 {
     int fds[FDS];
@@ -157,7 +157,7 @@ TEST(two_processes_take_turns)
     CUexternalSemaphore here = import_copy(fds[HERE], TIMELINE);
     CUexternalSemaphore there = import_copy(fds[THERE], BINARY);
     /*
-     * All is queued before the child starts, and runs while this thread waits for the child's end.
+     * All is queued before the child starts, and runs while this thread waits for the child to end.
      */
     for (unsigned i = 0; i < ROUNDS; i++) {
         put_step(&steps[i], number, 2 * i, &wrong);
@@ -179,7 +179,7 @@ TEST(two_processes_take_turns)
 
 /* ---- A peer that dies ------------------------------------------------------------------------ */
 
-/* In the midst of waits and of as many signals as the streams can make. */
+/* Dies during waits and as many signals as the streams can make. */
 CHILD(die_while_waiting)
 {
     int fds[FDS];
@@ -221,7 +221,7 @@ TEST(a_peer_that_dies)
         close(fds[i]);
 }
 
-/* As of a peer that dies after it has written the value, and before it has told anybody. */
+/* Simulates a peer that dies after writing the value, before waking anyone. */
 TEST(a_value_that_nobody_announces)
 {
     need_semaphores();
@@ -245,7 +245,7 @@ TEST(a_value_that_nobody_announces)
     munmap(shared, (size_t)file.st_size);
 }
 
-/* A peer that overwrites all of it spoils the values, and nothing else. */
+/* A peer that overwrites the memory only corrupts the values. */
 TEST(a_hostile_peer)
 {
     need_semaphores();
@@ -264,7 +264,7 @@ TEST(a_hostile_peer)
     assert_waits(fx.stream);
     put_signal(t, 1, fx.other);
     CU(StreamSynchronize(fx.stream));
-    CU(StreamSynchronize(fx.other)); /* its task holds the semaphore, too */
+    CU(StreamSynchronize(fx.other)); /* its task holds the semaphore as well */
     CU(DestroyExternalSemaphore(t));
     assert_result(CUDA_ERROR_INVALID_VALUE, try_import(fd, TIMELINE, &again), "what is left");
     close(fd);

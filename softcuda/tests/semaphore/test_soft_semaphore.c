@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The semaphores of the software CUDA driver: what the cases share, and the codes. */
+/* The semaphores of the software CUDA driver: shared helpers, and result codes. */
 #define _GNU_SOURCE
 #include "soft_semaphore.h"
 
@@ -15,7 +15,7 @@
 
 struct soft_semaphore_api soft;
 
-/* ---- Short forms ----------------------------------------------------------------------------- */
+/* ---- Helpers --------------------------------------------------------------------------------- */
 
 static void *find(void *library, const char *name)
 {
@@ -107,7 +107,7 @@ TEST(making)
     ck_assert_int_eq(fd, -2);
     fd = make_fd(true, ~0ull);
     ck_assert_int_eq(fcntl(fd, F_GETFD), FD_CLOEXEC);
-    /* Nobody can take the memory away from under those who have mapped it. */
+    /* No process can remove the memory while others have mapped it. */
     ck_assert_int_eq(ftruncate(fd, 0), -1);
     ck_assert_int_eq(ftruncate(fd, 1 << 20), -1);
     ck_assert_int_eq(fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE), -1);
@@ -128,7 +128,10 @@ TEST(imports)
     assert_result(CUDA_ERROR_INVALID_VALUE,
                   try_import(timeline, (CUexternalSemaphoreHandleType)11, &a), "type 11");
     ck_assert_ptr_eq(a, NULL);
-    /* After all of these the descriptors are still the caller's; after these two no more. */
+    /*
+     * After failed imports the caller still owns the descriptors; after these two successes no
+     * longer.
+     */
     assert_result(CUDA_SUCCESS, try_import(timeline, TIMELINE, &a), "timeline");
     assert_result(CUDA_SUCCESS, try_import(binary, BINARY, &b), "binary");
     ck_assert(fcntl(timeline, F_GETFD) == -1 && errno == EBADF);
@@ -149,7 +152,7 @@ static void refuse_and_close(int fd, const char *what)
     ck_assert_int_eq(close(fd), 0);
 }
 
-/* A file like a semaphore's, with all or none of what keeps it as it is. */
+/* A file that looks like a semaphore, with or without its seals. */
 static int imitation(const void *bytes, size_t size, bool sealed)
 {
     int fd = memfd_create("imitation", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -177,7 +180,7 @@ TEST(foreign_descriptors)
     ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
     refuse_and_close(ends[0], "a pipe");
     close(ends[1]);
-    refuse_and_close(open(path, O_RDONLY | O_CLOEXEC), "a semaphore that can only be read");
+    refuse_and_close(open(path, O_RDONLY | O_CLOEXEC), "a read-only semaphore");
     refuse_and_close(imitation(bytes, (size_t)size, false), "not sealed");
     refuse_and_close(imitation(bytes, (size_t)size - 1, true), "too short");
     refuse_and_close(imitation(bytes, (size_t)size + 1, true), "too long");
@@ -221,7 +224,7 @@ TEST(bad_calls)
     stale[1] = (CUexternalSemaphore)(void *)fx.stream;
     BOTH(CUDA_ERROR_INVALID_HANDLE, stale, 2, fx.stream);
 #undef BOTH
-    /* None of these has waited or signalled: 1 can still be signalled, and then be waited for. */
+    /* None of these has waited or signalled: 1 can still be signalled and waited for. */
     CU(StreamQuery(fx.stream));
     put_wait(two[0], 1, fx.stream);
     assert_waits(fx.stream);
