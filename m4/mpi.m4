@@ -4,7 +4,7 @@
 AC_ARG_WITH([mpi],
     [AS_HELP_STRING([--without-mpi], [leave examples/farm out, which runs on many GPUs by MPI
          (default: built where there is mpicc)])])
-AC_ARG_VAR([MPICC], [MPI's compiler, whose options are asked for (default: mpicc)])
+AC_ARG_VAR([MPICC], [MPI's compiler, which is queried for its options (default: mpicc)])
 AC_SUBST([MPI_CFLAGS])
 AC_SUBST([MPI_LIBS])
 

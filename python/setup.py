@@ -63,7 +63,8 @@ def from_pkg_config():
 
     libraries = ask("--libs")
     folders = [flag[2:] for flag in libraries if flag.startswith("-L")]
-    return ask("--cflags") + cuda_headers(), libraries + [f"-Wl,-rpath,{folder}" for folder in folders]
+    rpath = [f"-Wl,-rpath,{folder}" for folder in folders]
+    return ask("--cflags") + cuda_headers(), libraries + rpath
 
 
 class Wheel(bdist_wheel):

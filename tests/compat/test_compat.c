@@ -66,8 +66,8 @@ void compat_note(const char *call, CUresult got, CUresult wanted)
     char line[512];
     if (got == wanted)
         return;
-    snprintf(line, sizeof(line), "\n  %s: %s gave %d (%s), not %d; %s", side->name, call, (int)got,
-             result_name((int)got), (int)wanted, side->is_header ? error_text() : "");
+    snprintf(line, sizeof(line), "\n  %s: %s returned %d (%s), not %d; %s", side->name, call,
+             (int)got, result_name((int)got), (int)wanted, side->is_header ? error_text() : "");
     strncat(differences, line, sizeof(differences) - strlen(differences) - 1);
 }
 

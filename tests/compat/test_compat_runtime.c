@@ -2,7 +2,7 @@
 /*
  * compat.h in runtime API programs, like this file: the header is included only with the compiler's
  * option -include. It is linked with the software driver's runtime. In the GPU bundle it is linked
- * with no runtime and runs with NVIDIA's:
+ * without a runtime and runs with NVIDIA's libcudart:
  *
  *     LD_PRELOAD=/usr/local/cuda/lib64/libcudart.so GR_TEST_DRIVERS=gpu \
  *         sh share/run-test bin/test_compat_runtime

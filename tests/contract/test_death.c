@@ -39,7 +39,7 @@ static int left_open; /* mappings that can no longer be ended */
 static void end_buffer(struct life *life)
 {
     gr_status wanted = expected(life), got = gr_buffer_release(life->buffer);
-    ck_assert_msg(got == wanted, "gr_buffer_release gave %s, not %s: %s", gr_status_name(got),
+    ck_assert_msg(got == wanted, "gr_buffer_release returned %s, not %s: %s", gr_status_name(got),
                   gr_status_name(wanted), error_text());
     if (got != GR_ERR_GL)
         return;

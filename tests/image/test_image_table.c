@@ -45,7 +45,7 @@ static void note(const char *format, ...)
 #define GIVES(code, call)                                                                          \
     do {                                                                                           \
         CUresult result_ = (call);                                                                 \
-        expect(result_ == (code), "%s gave %d, not %d", #call, (int)result_, (int)(code));         \
+        expect(result_ == (code), "%s returned %d, not %d", #call, (int)result_, (int)(code));     \
     } while (0)
 
 static void prepare(void)
@@ -208,7 +208,7 @@ static void check_by_driver(const struct image *image, unsigned flags)
     CUgraphicsResource r = NULL;
     CUresult result = fx.cu->GraphicsGLRegisterImage(&r, image->name, image->target->target, flags);
     expect(result == (taken ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE),
-           "registering gave %d, and the table says %s", (int)result, cell);
+           "registering returned %d, and the table says %s", (int)result, cell);
     if (result != CUDA_SUCCESS)
         return;
     if (taken) {

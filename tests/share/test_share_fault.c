@@ -201,7 +201,7 @@ static bool fails_cleanly(const struct step *step, long number)
     ck_assert_msg(fcntl(0, F_GETFD) != -1, "%s %ld closed standard input", step->function, number);
     if (failed)
         assert_error(step->status, step->error ? step->error : (int)step->code, step->text);
-    ck_assert_msg(status == (failed ? step->status : GR_OK), "%s %ld gave %s", step->function,
+    ck_assert_msg(status == (failed ? step->status : GR_OK), "%s %ld returned %s", step->function,
                   number, gr_status_name(status));
     ends_end(&ends);
     ck_assert_uint_eq(fault->calls("cuStreamDestroy"), streams_made(step, failed));

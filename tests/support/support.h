@@ -281,7 +281,7 @@ gr_status release_on(gr_buffer *buffer, CUstream stream);
 #define assert_result(expected, result, text)                                                      \
     do {                                                                                           \
         int result_ = (int)(result);                                                               \
-        ck_assert_msg(result_ == (int)(expected), "%s gave %d (%s), not %d", text, result_,        \
+        ck_assert_msg(result_ == (int)(expected), "%s returned %d (%s), not %d", text, result_,    \
                       result_name(result_), (int)(expected));                                      \
     } while (0)
 const char *result_name(int result);
@@ -290,7 +290,7 @@ const char *result_name(int result);
 #define assert_ok(call)                                                                            \
     do {                                                                                           \
         gr_status status_ = (call);                                                                \
-        ck_assert_msg(status_ == GR_OK, "%s gave %s: %s", #call, gr_status_name(status_),          \
+        ck_assert_msg(status_ == GR_OK, "%s returned %s: %s", #call, gr_status_name(status_),      \
                       error_text());                                                               \
     } while (0)
 
@@ -312,8 +312,8 @@ const char *result_name(int result);
     do {                                                                                           \
         gr_clear_error();                                                                          \
         gr_status status_ = (call);                                                                \
-        ck_assert_msg(status_ == (status), "%s gave %s, not %s", #call, gr_status_name(status_),   \
-                      gr_status_name(status));                                                     \
+        ck_assert_msg(status_ == (status), "%s returned %s, not %s", #call,                        \
+                      gr_status_name(status_), gr_status_name(status));                            \
         assert_error(status, code, text);                                                          \
     } while (0)
 

@@ -105,7 +105,7 @@ const char *vulkan_image_missing(void);
 #define VK(call)                                                                                   \
     do {                                                                                           \
         VkResult result_ = vk.call;                                                                \
-        ck_assert_msg(result_ == VK_SUCCESS, "vk%s gave %d", #call, (int)result_);                 \
+        ck_assert_msg(result_ == VK_SUCCESS, "vk%s returned %d", #call, (int)result_);             \
     } while (0)
 
 /*

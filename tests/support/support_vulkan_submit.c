@@ -60,7 +60,7 @@ void vulkan_gate_open(struct vulkan_gate *gate)
     pthread_cond_broadcast(&gate->changed);
     pthread_mutex_unlock(&gate->lock);
     if (result != VK_SUCCESS)
-        fprintf(stderr, "a gate did not open: vkSignalSemaphore gave %d\n", (int)result);
+        fprintf(stderr, "a gate did not open: vkSignalSemaphore returned %d\n", (int)result);
 }
 
 bool vulkan_gate_is_open(const struct vulkan_gate *gate)

@@ -5,7 +5,7 @@
  * share, so _setjmp() and _longjmp() switch, in a tenth of the time. Sanitizers intercept those, so
  * they use swapcontext().
  */
-/* Its check of longjmp() mistakes another stack for an error. */
+/* Its check of longjmp mistakes another stack for an error. */
 #undef _FORTIFY_SOURCE
 #define _FORTIFY_SOURCE 0
 

@@ -90,10 +90,7 @@ TEST(fills_that_are_too_large)
 
 /* ---- Queries of pointers --------------------------------------------------------------------- */
 
-/*
- * Checks a pointer to the middle of memory of that size; `managed` is the expected value of that
- * attribute.
- */
+/* Checks the attributes of a pointer to the middle of memory of that size. */
 static void assert_attributes(CUdeviceptr base, size_t size, int type)
 {
     CUdeviceptr start = 0, asked = base + size / 2;

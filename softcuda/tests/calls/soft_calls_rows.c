@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Calls every entry point with zeros only: before cuInit(), without a context, and with one. Other
- * tests check that zeros neither end the primary context nor change the current one.
+ * Calls entry points with zeros only: before cuInit(), without a context, and with one. Those that
+ * would end the primary context, or change the current one, are tested elsewhere.
  */
 #define _GNU_SOURCE
 #include "soft_calls.h"

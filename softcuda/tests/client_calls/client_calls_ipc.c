@@ -206,7 +206,7 @@ TEST(memory_in_two_contexts)
     expect_child_of_memory("opens_in_two_contexts");
 }
 
-/* Handles of freed memory, and handles with any byte changed, are refused. */
+/* The handle of freed memory is refused. */
 CHILD(opens_nothing)
 {
     CUipcMemHandle handle;

@@ -24,7 +24,7 @@
         conformance_note("cu" #call " with " #change, fx.cu->call, CUDA_##code);                   \
     } while (0)
 
-/* For calls that crash NVIDIA's driver, but must return a code in the software driver. */
+/* For calls that crash NVIDIA's driver, or that it accepts: the software driver's code. */
 #define CALL_SOFT(code, call)                                                                      \
     do {                                                                                           \
         if (gr_cuda_is_software())                                                                 \

@@ -80,7 +80,7 @@ TEST(copies_between_peers, 2)
 TEST(copies_between_peers_are_in_order)
 {
     need_two();
-    CUstream blocking; /* a GPU's copy ignores other streams */
+    CUstream blocking; /* a GPU's copy does not wait for non-blocking streams */
     use_device(0);
     CU(StreamCreate(&blocking, CU_STREAM_DEFAULT));
     struct gate *gate = gate_put(blocking);

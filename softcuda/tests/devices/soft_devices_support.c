@@ -21,7 +21,7 @@ void set_memory(int i, CUdeviceptr memory, size_t size, int value)
     CU(CtxSetCurrent(before));
 }
 
-/* Copies as the owner of the memory, in case neither device works any more. */
+/* Copies as the owner of the memory, after both devices are idle. */
 const char *memory_differs(CUdeviceptr memory, size_t size, int value)
 {
     CUcontext before;
