@@ -78,9 +78,9 @@ check soak 0 "$soak" --seconds 2 --csv soak.csv --svg soak.svg &&
 check usage_gl 2 "$frames" --gl-device none
 if [ "${GR_CUDA_DRIVER-}" = soft ] && [ -x "$softcuda" ]; then
     check usage_softcuda 2 "$softcuda" --samples 0
-    check softcuda_processor 0 "$softcuda" --quick --kernels --processor-time \
+    check softcuda_processor 0 "$softcuda" --quick --kernels --cpu-time \
         --json processor.json &&
-        measured processor.json 'saxpy 4096, 64' && says out 'us of processor time'
+        measured processor.json 'saxpy 4096, 64' && says out 'us of CPU time'
     check softcuda 0 "$softcuda" --quick --json softcuda.json &&
         measured softcuda.json 'saxpy 4096, 64' 'stencil 64^2, 16 x 16' 'a block of 1024' \
             'sums of 16384, blocks of 256' 'buffer 64 KiB' 'image 512^2' &&

@@ -329,7 +329,7 @@ static bool is_opengl(const gr_resource *resource, const char *call)
         return true;
     gr_fail(resource ? GR_ERR_STATE : GR_ERR_INVALID_VALUE, call,
             resource ? "The resource was not made from an OpenGL object."
-                     : "The resource is NULL: did the call that makes it fail?");
+                     : "The resource is NULL: did its creation fail?");
     return false;
 }
 

@@ -92,7 +92,7 @@ struct vk_resource *vk_resource_checked(const gr_resource *resource, const char 
     if (!r)
         gr_fail(resource ? GR_ERR_STATE : GR_ERR_INVALID_VALUE, call,
                 resource ? "The resource was not made from a Vulkan object."
-                         : "The resource is NULL: did the call that makes it fail?");
+                         : "The resource is NULL: did its creation fail?");
     return r;
 }
 

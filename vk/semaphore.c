@@ -18,8 +18,7 @@
 VkSemaphore gr_vk_semaphore(const gr_semaphore *semaphore)
 {
     if (!semaphore)
-        gr_fail(GR_ERR_INVALID_VALUE, __func__,
-                "The semaphore is NULL: did the call that makes it fail?");
+        gr_fail(GR_ERR_INVALID_VALUE, __func__, "The semaphore is NULL: did its creation fail?");
     if (!semaphore || semaphore == GR_SEMAPHORE_NONE)
         return VK_NULL_HANDLE;
     VkSemaphore imported = vk_semaphore_imported(semaphore);

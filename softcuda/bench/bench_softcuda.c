@@ -85,7 +85,7 @@ static bool run_with_file(struct options *o, const struct bench_machine *machine
         return false;
     o->bench.json = &json;
     json_whole(&json, "cores", cores());
-    json_whole(&json, "processor_time", o->bench.processor);
+    json_whole(&json, "cpu_time", o->bench.processor);
     json_list(&json, "rows");
     const bool good = run(o);
     json_end_list(&json);

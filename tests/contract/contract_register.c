@@ -50,12 +50,12 @@ TEST(a_resource_says_what_it_is)
 TEST(each_resource_has_cudas_object_of_its_own_kind)
 {
     ck_assert_ptr_nonnull(gr_resource_graphics(fx.resource));
-    assert_null(gr_resource_external_memory(fx.resource), GR_ERR_STATE, 0, "by interop");
+    assert_null(gr_resource_external_memory(fx.resource), GR_ERR_STATE, 0, "transport interop");
     const gr_gl_options by_copy = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_COPY);
     GR_AUTO(gr_resource) *copy = gr_from_gl_buffer_with(fx.name, GR_READ_WRITE, &by_copy);
     assert_made(copy);
     ck_assert_int_eq(gr_resource_transport(copy), GR_TRANSPORT_COPY);
     ck_assert_int_eq(gr_resource_api(copy), GR_OPENGL);
-    assert_null(gr_resource_graphics(copy), GR_ERR_STATE, 0, "by copy");
-    assert_null(gr_resource_external_memory(copy), GR_ERR_STATE, 0, "by copy");
+    assert_null(gr_resource_graphics(copy), GR_ERR_STATE, 0, "transport copy");
+    assert_null(gr_resource_external_memory(copy), GR_ERR_STATE, 0, "transport copy");
 }

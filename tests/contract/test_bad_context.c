@@ -325,7 +325,7 @@ static void free_in(const struct wrong *w)
     ck_assert_uint_eq(ended(), before);
     ck_assert_int_eq(gr_last_error()->status, GR_OK);
     ck_assert_int_eq(warnings, 1);
-    ck_assert_msg(strstr(warning, "set aside"), "%s", warning);
+    ck_assert_msg(strstr(warning, "stays registered"), "%s", warning);
 }
 
 TEST(freed_then_register)

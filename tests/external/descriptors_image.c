@@ -263,7 +263,7 @@ static const char *offset_leaves_no_room(const void *row)
     (void)row;
     gr_external_memory_desc info = make(&small);
     part.offset = SIZE - 255;
-    return refused(&info, MAP, "256 bytes at least");
+    return refused(&info, MAP, "at least 256 bytes");
 }
 
 static const char *offset_beyond(const void *row)

@@ -164,7 +164,7 @@ PEER_TEST(the_memory_is_the_computing_devices)
     buffer = must_map(resource);
     ck_assert_uint_eq(gr_buffer_ptr(buffer), first);
     assert_ok(gr_buffer_release(buffer));
-    assert_null(gr_resource_graphics(resource), GR_ERR_STATE, 0, "by peer");
+    assert_null(gr_resource_graphics(resource), GR_ERR_STATE, 0, "transport peer");
 }
 
 PEER_TEST(read_only_copies_nothing_back)

@@ -159,7 +159,7 @@ GROUP("contract", add_image_case)
 
 static void assert_ended(gr_buffer *buffer)
 {
-    assert_no_image(buffer, "not mapped");
+    assert_no_image(buffer, "no longer mapped");
     gr_clear_error();
     ck_assert_uint_eq(gr_buffer_ptr(buffer), 0);
     ck_assert_uint_eq(gr_buffer_size(buffer), 0);

@@ -191,7 +191,7 @@ TEST(driver_without_look_up)
     if (sanitizer())
         skip("a copied driver is missing from %s's tables", sanitizer());
     set("GR_CUDA_DRIVER", "soft");
-    ck_assert_int_eq(child_run("tell_software_driver", text, sizeof(text)), 0);
+    ck_assert_int_eq(child_run("print_software_driver", text, sizeof(text)), 0);
     ck_assert_ptr_ne(strchr(text, '<'), NULL);
     ck_assert_int_eq(sscanf(strchr(text, '<'), "<%4095[^>]>", path), 1);
     size_t size;
@@ -458,7 +458,7 @@ TEST(log_set_goes_first)
 
 static const struct child children[] = {
     {"is_unusable", is_unusable},
-    {"tell_software_driver", print_software_driver},
+    {"print_software_driver", print_software_driver},
     {"works_without_look_up", works_without_look_up},
     {"takes_software", takes_software},
     {"refuses_without_gpu", refuses_without_gpu},

@@ -276,7 +276,7 @@ TEST(shapes_that_do_not_fit_are_refused_with_both)
     REFUSED(resource, SHAPE, 3, swapped,
             "The tensor is (3, 2, 4) of uint8, and the image is "
             "(2, 3, 4) of uint8");
-    REFUSED(resource, SHAPE, 3, two, "2 to 2");
+    REFUSED(resource, SHAPE, 3, two, "2 stays 2");
     REFUSED(resource, SHAPE, 3, five, "channels");
     REFUSED(resource, HWC, 3, five, "1 to 4 channels");
     REFUSED(resource, SHAPE, 3, chw, "GR_LAYOUT_CHW");
@@ -350,7 +350,7 @@ TEST(states_are_respected)
     assert_error(GR_ERR_STATE, 0, "already mapped");
     assert_ok(gr_resource_unmap(write, fx.stream));
     assert_fails(gr_buffer_publish(buffer, tensor, NULL, fx.stream), GR_ERR_STATE, 0,
-                 "not mapped any more");
+                 "no longer mapped");
     assert_ok(gr_buffer_release(buffer));
     assert_ok(gr_resource_close(write, fx.stream));
     assert_fails(gr_publish(write, tensor, NULL, fx.stream), GR_ERR_STATE, 0, "closed");
@@ -370,13 +370,13 @@ static const struct {
     bool odd;
 } foreseen[] = {
     {"widths, heights and depths", {3, 2, 4}, {0}, GR_ERR_INVALID_VALUE, 3, GR_DTYPE_U8, false},
-    {"channels don't go together", {2, 3, 2}, {0}, GR_ERR_INVALID_VALUE, 3, GR_DTYPE_U8, false},
-    {"no picture", {2, 2, 3, 4}, {0}, GR_ERR_INVALID_VALUE, 4, GR_DTYPE_U8, false},
+    {"channels don't match", {2, 3, 2}, {0}, GR_ERR_INVALID_VALUE, 3, GR_DTYPE_U8, false},
+    {"not a picture", {2, 2, 3, 4}, {0}, GR_ERR_INVALID_VALUE, 4, GR_DTYPE_U8, false},
     {"no level 1", {2, 3, 4}, {.level = 1}, GR_ERR_INVALID_VALUE, 3, GR_DTYPE_U8, false},
     {"`offset`", {2, 3, 4}, {.offset = 4}, GR_ERR_INVALID_VALUE, 3, GR_DTYPE_U8, false},
     {"`bgr`", {2, 3}, {.bgr = true}, GR_ERR_INVALID_VALUE, 2, GR_DTYPE_U8, false},
     {"Another type", {2, 3, 4}, {0}, GR_ERR_UNSUPPORTED, 3, GR_DTYPE_I32, false},
-    {"no multiples", {2, 3, 4}, {0}, GR_ERR_UNSUPPORTED, 3, GR_DTYPE_F32, true},
+    {"not multiples", {2, 3, 4}, {0}, GR_ERR_UNSUPPORTED, 3, GR_DTYPE_F32, true},
 };
 
 static gr_tensor *foreseen_tensor(int which)
@@ -475,6 +475,6 @@ TEST(elements_at_odd_addresses_are_refused)
                        GR_STREAM_NONE, NULL, NULL);
     assert_made(odd);
     assert_fails(gr_publish(resource, odd, NULL, fx.stream), GR_ERR_UNSUPPORTED, 0,
-                 "no multiples of its elements' size");
+                 "not multiples of its element size");
     tensors_end();
 }

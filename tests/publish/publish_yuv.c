@@ -229,7 +229,7 @@ TEST(planes_that_do_not_fit_are_refused)
     assert_fails(publish_yuv(resource, GR_LAYOUT_##layout, GR_DTYPE_##dtype, ndim, shape, chroma), \
                  GR_ERR_INVALID_VALUE, 0, text)
     REFUSED(NV12, U16, 2, right, NULL, "(6, 8) of uint16 (NV12)");
-    REFUSED(P016, U8, 2, right, NULL, "P016 is of uint16");
+    REFUSED(P016, U8, 2, right, NULL, "P016 is uint16");
     REFUSED(NV12, U8, 2, rows, NULL, "(H*3/2, W)");
     REFUSED(NV12, U8, 2, wide, NULL, "even W");
     REFUSED(NV12, U8, 3, deep, NULL, "(2, 6, 8)");
@@ -289,7 +289,7 @@ TEST(nothing_becomes_yuv_and_no_integers_come_of_it)
     const int64_t shape[] = {6, 8};
     gr_tensor *tensor = tensor_of(GR_DTYPE_U8, GR_LAYOUT_NV12, 2, shape, NULL);
     assert_fails(gr_fetch(resource, tensor, NULL, fx.stream), GR_ERR_UNSUPPORTED, 0,
-                 "nothing is turned into YUV");
+                 "conversion to YUV is not supported");
     assert_invalid(gr_publish(numbers, tensor, NULL, fx.stream), "read as integers");
     assert_invalid(
         gr_publish(resource, tensor, &GR_INIT(gr_publish_options, .bgr = true), fx.stream),

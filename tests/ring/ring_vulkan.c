@@ -303,7 +303,7 @@ VULKAN_TEST(a_forgotten_submit_is_refused, 2)
     assert_refused(ring, producer, &slots[1], 1);
     gr_clear_error();
     gr_submit_free(submit);
-    assert_error(GR_ERR_STATE, 0, "of a ring's slots");
+    assert_error(GR_ERR_STATE, 0, "belongs to slots of a ring");
     assert_refused(ring, producer, slots, 2);
     ck_assert_ptr_eq(slots[0]->submit, submit);
     ck_assert_ptr_eq(slots[1]->submit, submit);
@@ -330,7 +330,7 @@ VULKAN_TEST(the_submit_of_a_slot_is_the_rings)
     assert_fails(gr_submit_commit(slot->submit), GR_ERR_STATE, 0, "committed");
     gr_clear_error();
     gr_submit_free(slot->submit);
-    assert_error(GR_ERR_STATE, 0, "of a ring's slots");
+    assert_error(GR_ERR_STATE, 0, "belongs to slots of a ring");
     assert_ok(gr_ring_give_back(ring, &slot, 1));
     vulkan_finish();
     assert_bytes(hosts[0]->bytes, RING_SIZE, 1);

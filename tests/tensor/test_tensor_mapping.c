@@ -318,7 +318,7 @@ static void stop_there(void *user, gr_log_level level, const char *line)
 {
     (void)user;
     (void)level;
-    if (!strstr(line, "is set aside"))
+    if (!strstr(line, "the release is deferred"))
         return;
     pthread_barrier_wait(&letting_go.stopped);
     pthread_barrier_wait(&letting_go.go_on);

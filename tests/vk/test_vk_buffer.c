@@ -382,7 +382,7 @@ VULKAN_TEST(describe_says_what_it_is)
     ck_assert_ptr_nonnull(gr_resource_external_memory(resource));
     ck_assert_int_eq(gr_resource_api(resource), GR_VULKAN);
     ck_assert_int_eq(gr_resource_transport(resource), GR_TRANSPORT_EXTERNAL);
-    assert_null(gr_resource_graphics(resource), GR_ERR_STATE, 0, "by external");
+    assert_null(gr_resource_graphics(resource), GR_ERR_STATE, 0, "transport external");
     gr_buffer *buffer = must_map(resource);
     gr_resource_describe(resource, text, sizeof(text));
     ck_assert_msg(strstr(text, "mapped"), "%s", text);

@@ -26,13 +26,12 @@ typedef struct {
 } soft_array_place;
 
 typedef struct soft_array {
-    soft_owned owned; /* in the list if it is the driver's own */
-    CUDA_ARRAY3D_DESCRIPTOR
-        descriptor;   /* as the application sees it, with 0 for missing dimensions */
-    unsigned element; /* bytes */
-    size_t width;     /* elements */
-    size_t height;    /* rows, at least 1 */
-    size_t depth;     /* slices, at least 1 */
+    soft_owned owned;                   /* in the list if it is the driver's own */
+    CUDA_ARRAY3D_DESCRIPTOR descriptor; /* as the application sees it; missing dimensions are 0 */
+    unsigned element;                   /* bytes */
+    size_t width;                       /* elements */
+    size_t height;                      /* rows, at least 1 */
+    size_t depth;                       /* slices, at least 1 */
     soft_array_place place;
     size_t size;         /* bytes of its own pages, or 0 */
     soft_mipmap *mipmap; /* the mipmapped array whose level it is, or NULL */

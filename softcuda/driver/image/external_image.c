@@ -50,9 +50,9 @@ typedef CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC image_description;
 #define MOST_SPARE 64
 
 /*
- * NVIDIA's Vulkan places layers as if the chain of levels were whole, and CUDA must be told the
- * whole chain. Here the levels beyond the memory are left out. They would begin at `end`, the next
- * one with `bytes`.
+ * NVIDIA's Vulkan places layers as if the chain of levels were whole, so CUDA is given the number
+ * of levels of a whole chain. Here the levels beyond the memory are left out. They would begin at
+ * `end`, the next one with `bytes`.
  */
 static bool ends_here(const soft_external *external, const CUDA_ARRAY3D_DESCRIPTOR *descriptor,
                       uint64_t end, size_t bytes)

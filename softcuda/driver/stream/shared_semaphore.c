@@ -174,7 +174,7 @@ bool soft_semaphore_is_timeline(const gr_softcuda_semaphore *semaphore)
 
 /* ---- Signal ---------------------------------------------------------------------------------- */
 
-/* Whatever another process writes to the shared value. */
+/* Remembers the signal, whatever another process writes to the shared value. */
 static void note_signal(gr_softcuda_semaphore *semaphore, uint64_t value)
 {
     uint64_t before = atomic_load(&semaphore->signalled);

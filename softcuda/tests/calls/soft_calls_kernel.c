@@ -12,7 +12,7 @@ TEST(kernels_that_cannot_be_had)
     need_software();
     CUmodule module = new_module();
     CUfunction function = NULL;
-    GIVES(ERROR_NOT_FOUND, cuModuleGetFunction, (&function, module, "without_a_line"));
+    GIVES(ERROR_NOT_FOUND, cuModuleGetFunction, (&function, module, "without_registration"));
     GIVES(ERROR_NO_BINARY_FOR_GPU, cuModuleGetFunction, (&function, module, "of_before"));
     ck_assert_ptr_eq(function, NULL);
     DRV(cuModuleUnload, (module));

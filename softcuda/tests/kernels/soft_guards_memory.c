@@ -221,14 +221,13 @@ TEST(invalid_pointers)
         skip("ThreadSanitizer faults before the access does, at an address of its own");
     expect_death("through_null", "kernel write_at accessed address 0x10, ",
                  ", which is NULL plus 16 bytes: was a parameter not set?\n");
-    expect_death("at_nobodys_address", KERNEL,
+    expect_death("at_unknown_address", KERNEL,
                  ", which is not, or no longer, memory of this driver\n");
 #ifdef __x86_64__
     if (!sanitizer())
-        expect_death("through_no_address",
+        expect_death("through_invalid_address",
                      "kernel write_to_address_in accessed a vector type (float4, ...) at an ",
-                     " or used a pointer that is no address at all: was it read from memory that "
-                     "nobody has written to?\n");
+                     " or used an invalid pointer: was it read from uninitialised memory?\n");
 #endif
 }
 
@@ -341,6 +340,6 @@ TEST(host_memory)
     expect_message_once("to_small_memory", HOST_MEMORY, "");
     expect_message_once("to_large_memory", HOST_MEMORY, "");
     expect_message_once("to_the_stack", HOST_MEMORY, "");
-    ck_assert_msg(child_run("to_known_memory", said, sizeof(said)) == 0, "%s", said);
+    ck_assert_msg(child_run("to_cuda_memory", said, sizeof(said)) == 0, "%s", said);
     ck_assert_msg(!strstr(said, HOST_MEMORY), "%s", said);
 }

@@ -264,7 +264,7 @@ CHILD(unregistered_barrier)
     fixture_setup();
     soft_kernels_load();
     CUdeviceptr memory = soft_memory(&zero, sizeof(zero));
-    soft_run("barrier_unannounced", (void *[]){&memory});
+    soft_run("barrier_undeclared", (void *[]){&memory});
     return 0;
 }
 
@@ -272,7 +272,7 @@ TEST(barrier_needs_registration)
 {
     need_software();
     char said[8192];
-    int status = child_run("barrier_without_its_line", said, sizeof(said));
+    int status = child_run("unregistered_barrier", said, sizeof(said));
     ck_assert_msg(sanitizer() ? status != 0 : WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT,
                   "the child ended with status 0x%x: %.3500s", (unsigned)status, said);
     ck_assert_msg(strstr(said, "kernel barrier_unannounced has a barrier: register it with "

@@ -426,7 +426,7 @@ CHILD(call_missing_function)
 TEST(missing_entry_points)
 {
     need_software();
-    expect_message_once("call_what_is_missing", "cuGraphCreate",
+    expect_message_once("call_missing_function", "cuGraphCreate",
                         "cuGraphCreate is not implemented");
 }
 
@@ -450,7 +450,7 @@ CHILD(get_export_table)
 TEST(nvidia_runtime_is_reported)
 {
     need_software();
-    expect_message_once("ask_for_a_table", "this program runs NVIDIA's libcudart, ",
+    expect_message_once("get_export_table", "this program runs NVIDIA's libcudart, ",
                         "remove it from the link");
 }
 

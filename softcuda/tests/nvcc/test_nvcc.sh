@@ -50,7 +50,7 @@ else
             "$programs/sanitized.cu" -o sanitized
         # shellcheck disable=SC2086 # a command's words
         check run_sanitized 0 $user ./sanitized
-        if grep -F 'memory of the host' err >/dev/null; then fail "integer taken as an address"; fi
+        if grep -F 'host memory unknown' err >/dev/null; then fail "integer taken as an address"; fi
         # Catches: LeakSanitizer crashed after a library was loaded late, like a module.
         check sanitized_options 0 env ASAN_OPTIONS=help=1 ./sanitized
         if ! grep -A2 'intercept_tls_get_addr' out err | grep -F 'Value: false' >/dev/null; then
@@ -58,7 +58,7 @@ else
         fi
         # shellcheck disable=SC2086 # the same
         check sanitized_host_memory 0 $user ./sanitized own &&
-            says err 'kernel host_memory is given address' 'memory of the host'
+            says err 'kernel host_memory is given address' 'host memory unknown'
         ;;
     esac
     check separate_main 0 compile -dc "$programs/parts_main.cu" -o main.o

@@ -256,11 +256,11 @@ static const char *as_surfaces(void)
 }
 
 const struct softcudart_case softcudart_arrays[] = {
-    {"say_what_they_are", report_their_format},
-    {"of_each_format", each_format},
+    {"report_their_format", report_their_format},
+    {"each_format", each_format},
     {"refused", refused},
     {"copied_as_rectangles", copied_as_rectangles},
-    {"copied_over_the_ends_of_rows", copied_across_rows},
+    {"copied_across_rows", copied_across_rows},
     {"copied_as_boxes", copied_as_boxes},
     {"with_levels", with_levels},
     {"as_textures", as_textures},

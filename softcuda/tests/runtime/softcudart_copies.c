@@ -135,7 +135,7 @@ const struct softcudart_case softcudart_copies[] = {
     {"in_every_direction", in_every_direction},
     {"refused", refused},
     {"queued", queued},
-    {"on_the_threads_own_stream", on_per_thread_stream},
+    {"on_per_thread_stream", on_per_thread_stream},
     {"between_devices", between_devices},
     {NULL, NULL},
 };

@@ -164,9 +164,9 @@ static const char *peers(void)
 const struct softcudart_case softcudart_devices[] = {
     {"properties_are_attributes", properties_are_attributes},
     {"chosen_by_properties", chosen_by_properties},
-    {"bad_ones", invalid_devices},
-    {"current_one_is_the_threads", current_device_per_thread},
-    {"of_a_list", valid_devices},
+    {"invalid_devices", invalid_devices},
+    {"current_device_per_thread", current_device_per_thread},
+    {"valid_devices", valid_devices},
     {"limits_and_flags", limits_and_flags},
     {"versions", versions},
     {"reset", reset},

@@ -75,10 +75,10 @@ static const char *not_supported(void)
 #endif
 
 const struct softcudart_case softcudart_errors[] = {
-    {"starts_by_itself", starts_implicitly},
+    {"starts_implicitly", starts_implicitly},
     {"have_names_and_texts", have_names_and_texts},
-    {"last_one_stays_until_asked", last_error_persists},
-    {"is_each_threads_own", last_error_per_thread},
+    {"last_error_persists", last_error_persists},
+    {"last_error_per_thread", last_error_per_thread},
 #ifndef REAL_CUDART
     {"not_supported", not_supported},
 #endif

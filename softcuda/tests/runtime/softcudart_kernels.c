@@ -386,7 +386,7 @@ const struct softcudart_case softcudart_kernels[] = {
     {"attributes_of_closures", attributes_of_closures},
     {"variables", variables},
     {"managed_variables", managed_variables},
-    {"variables_that_end", removed_variables},
+    {"removed_variables", removed_variables},
     {"libraries", libraries},
     {"assertions", assertions}, /* last, because it destroys the context */
     {NULL, NULL},

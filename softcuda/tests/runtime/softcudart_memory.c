@@ -239,7 +239,7 @@ static const char *own_pool(void)
 }
 
 const struct softcudart_case softcudart_memory[] = {
-    {"of_no_bytes", zero_bytes},
+    {"zero_bytes", zero_bytes},
     {"refused", refused},
     {"set_to_a_byte", set_to_a_byte},
     {"pitched", pitched},
@@ -247,9 +247,9 @@ const struct softcudart_case softcudart_memory[] = {
     {"of_the_host", of_the_host},
     {"registered", registered},
     {"managed", managed},
-    {"known_by_their_pointers", pointer_attributes},
+    {"pointer_attributes", pointer_attributes},
     {"counted", counted},
-    {"in_stream_order", stream_ordered},
-    {"of_a_pool_of_ones_own", own_pool},
+    {"stream_ordered", stream_ordered},
+    {"own_pool", own_pool},
     {NULL, NULL},
 };

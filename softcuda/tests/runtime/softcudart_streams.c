@@ -120,7 +120,7 @@ static const char *not_captured(void)
 }
 
 const struct softcudart_case softcudart_streams[] = {
-    {"made_and_ended", created_and_destroyed},
+    {"created_and_destroyed", created_and_destroyed},
     {"wait_for_events", wait_for_events},
     {"measured", measured},
     {"call_back", call_back},
