@@ -239,9 +239,9 @@ TEST(planes_that_do_not_fit_are_refused)
     REFUSED(HWC, U8, 2, luma, chroma, "`chroma` is set");
     REFUSED(YUV444, U8, 3, three, chroma, "`chroma` is set");
     REFUSED(YUV444, U8, 3, four, NULL, "(3, H, W)");
-    REFUSED(YUV444, F32, 3, three, NULL, "YUV444 of either");
+    REFUSED(YUV444, F32, 3, three, NULL, "YUV444 is either");
     REFUSED(YUV444, U8, 2, thirds, NULL, "(H*3, W)");
-    REFUSED(NV12, U8, 3, three, chroma, "beside `chroma` it is the plane of brightness");
+    REFUSED(NV12, U8, 3, three, chroma, "beside `chroma` it must be the luma plane");
 #undef REFUSED
     tensors_end();
 }

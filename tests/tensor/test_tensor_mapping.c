@@ -179,7 +179,7 @@ TEST(the_end_of_a_mapping_revokes, SORTS * 4)
     gr_log_set(GR_LOG_WARNING, keep_line, NULL);
     end_mapping(way, m.resource, buffer);
     gr_log_set(GR_LOG_NONE, NULL, NULL);
-    ck_assert_msg(strstr(logged, "while 2 tensors of it lived"), "%s", logged);
+    ck_assert_msg(strstr(logged, "while 2 tensors of it existed"), "%s", logged);
     ck_assert_msg(strstr(logged, "4096 bytes"), "%s", logged);
     assert_revoked(tensor);
     assert_revoked(view);

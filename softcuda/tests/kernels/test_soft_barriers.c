@@ -275,8 +275,8 @@ TEST(barrier_needs_registration)
     int status = child_run("unregistered_barrier", said, sizeof(said));
     ck_assert_msg(sanitizer() ? status != 0 : WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT,
                   "the child ended with status 0x%x: %.3500s", (unsigned)status, said);
-    ck_assert_msg(strstr(said, "kernel barrier_unannounced has a barrier: register it with "
-                               "GR_KERNEL_SYNC(barrier_unannounced)"),
+    ck_assert_msg(strstr(said, "kernel barrier_undeclared has a barrier: register it with "
+                               "GR_KERNEL_SYNC(barrier_undeclared)"),
                   "the child printed: %s", said);
 }
 
