@@ -132,7 +132,7 @@ static void end_one(CUgraphicsResource resource)
     assert_result(CUDA_SUCCESS, cuGraphicsUnregisterResource(resource), "unregister");
 }
 
-TEST(bytes_go_both_ways)
+TEST(bytes_are_exchanged_both_ways)
 {
     GLuint name = gl_buffer_filled(SIZE, 3);
     unsigned char read[SIZE];

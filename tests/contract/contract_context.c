@@ -121,7 +121,7 @@ TEST(calls_work_with_no_context_current)
     go_round(NULL);
 }
 
-TEST(without_a_context_the_drawing_devices_primary_one_is_retained)
+TEST(without_a_context_the_drawing_devices_primary_is_retained)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);
     CU(CtxSetCurrent(NULL));
@@ -176,7 +176,7 @@ static bool primary_is_active(const gr_cuda_api *cu)
     return active;
 }
 
-CHILD(gives_back_what_it_retained)
+CHILD(releases_the_primary_context)
 {
     const gr_cuda_api *cu = gr_cuda();
     assert_made(cu);
@@ -190,14 +190,14 @@ CHILD(gives_back_what_it_retained)
 }
 
 /* In its own process, where no other code retains the primary context. */
-TEST(a_freed_context_gives_back_what_it_retained)
+TEST(a_freed_context_releases_the_primary_context)
 {
     char text[4096];
-    int status = child_run("gives_back_what_it_retained", text, sizeof(text));
+    int status = child_run("releases_the_primary_context", text, sizeof(text));
     ck_assert_msg(status == 0, "%s", text);
 }
 
-TEST(a_device_that_is_not_there_has_no_context)
+TEST(an_unknown_device_has_no_context)
 {
     char text[80];
     int past = device_past_last(text, sizeof(text));

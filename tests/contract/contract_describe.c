@@ -41,7 +41,7 @@ TEST(describe_counts_in_english)
     glDeleteTextures(1, &texture);
 }
 
-TEST(describe_says_what_it_is_and_its_state)
+TEST(describe_reports_kind_and_state)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);
     GR_AUTO(gr_resource) *resource = must_register_as(name, GR_WRITE_DISCARD);

@@ -68,7 +68,7 @@ TEST(a_finalizers_buffer_is_released_by_the_next_call, 3)
     gr_resource_free(resource);
 }
 
-TEST(a_map_of_the_resource_comes_after_it, 3)
+TEST(maps_follow_work_in_another_stream, 3)
 {
     GLuint name;
     gr_resource *resource = make_resource(_i, &name);
@@ -85,7 +85,7 @@ TEST(a_map_of_the_resource_comes_after_it, 3)
 }
 
 /* Like a garbage collector: frees the buffer and its resource, in either order. */
-TEST(a_finalizer_lets_go_of_both, 6)
+TEST(a_finalizer_frees_buffer_and_resource, 6)
 {
     GLuint name;
     gr_resource *resource = make_resource(_i / 2, &name);
@@ -108,7 +108,7 @@ TEST(a_finalizer_lets_go_of_both, 6)
     collect();
 }
 
-TEST(close_and_free_end_what_was_set_aside, 2)
+TEST(close_and_free_end_deferred_releases, 2)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);
     gr_resource *resource = must_register(name);
@@ -124,7 +124,7 @@ TEST(close_and_free_end_what_was_set_aside, 2)
 }
 
 /* Two mappings of one resource, the first of which a different call ended. */
-TEST(several_buffers_of_a_resource_are_set_aside)
+TEST(several_releases_of_a_resource_are_deferred)
 {
     gr_buffer *first = must_map(fx.resource);
     assert_ok(gr_resource_unmap(fx.resource, GR_STREAM_OF_MAP));

@@ -32,7 +32,7 @@ TEST(the_handle_is_the_drivers_resource)
     ck_assert_uint_eq(size, gr_buffer_size(buffer));
 }
 
-TEST(a_resource_says_what_it_is)
+TEST(resources_describe_themselves)
 {
     GR_AUTO(gr_resource) *r = gr_from_gl_buffer(gl_buffer_filled(SIZE, 1), GR_WRITE_DISCARD);
     assert_made(r);
@@ -47,7 +47,7 @@ TEST(a_resource_says_what_it_is)
     assert_null(gr_resource_graphics(r), GR_ERR_STATE, 0, "closed");
 }
 
-TEST(each_resource_has_cudas_object_of_its_own_kind)
+TEST(each_resource_returns_its_cuda_object)
 {
     ck_assert_ptr_nonnull(gr_resource_graphics(fx.resource));
     assert_null(gr_resource_external_memory(fx.resource), GR_ERR_STATE, 0, "transport interop");

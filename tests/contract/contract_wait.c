@@ -52,7 +52,7 @@ TEST(a_resource_that_has_done_its_work_is_not_waited_for)
     assert_ok(gr_resource_wait(copy, 0));
 }
 
-TEST(waiting_for_none_or_a_closed_one_is_refused)
+TEST(waits_for_null_or_closed_are_refused)
 {
     assert_invalid(gr_resource_wait(NULL, 0), "NULL");
     assert_ok(gr_resource_close(fx.resource, GR_STREAM_OF_MAP));

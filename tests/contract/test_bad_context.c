@@ -350,7 +350,7 @@ GROUP("wrong context", add_wrong_case)
  *
  * Catches: two contexts got the same mark if the application had program pipelines.
  */
-TEST(contexts_are_told_apart_though_they_have_names_in_use)
+TEST(contexts_are_distinguished_with_names_in_use)
 {
     GLuint names[2][3], buffers[2];
     gr_egl *contexts[2];

@@ -171,7 +171,7 @@ TEST(stream_null)
 }
 
 /* GR_STREAM_OF_MAP is invalid before the map. */
-TEST(stream_that_is_none)
+TEST(invalid_stream)
 {
     gr_resource *resource = must_register(new_buffer());
     no_map_on(GR_STREAM_OF_MAP, "GR_STREAM_OF_MAP", resource);
@@ -196,7 +196,7 @@ static void assert_says_to_close(void)
     ck_assert_msg(!strstr(message, "Unregister"), "%s", message);
 }
 
-TEST(storage_given_again)
+TEST(storage_replaced)
 {
     static const size_t sizes[] = {SIZE * 2, SIZE / 2, 0};
     GLuint name = new_buffer();
@@ -342,7 +342,7 @@ static void end_many(const GLuint names[MANY], gr_resource *resources[MANY])
         }                                                                                          \
     } while (0)
 
-TEST(many_with_one_that_is_wrong)
+TEST(a_list_with_a_wrong_resource)
 {
     GLuint names[MANY];
     gr_resource *resources[MANY];
@@ -362,7 +362,7 @@ TEST(many_with_one_that_is_wrong)
     end_many(names, resources);
 }
 
-TEST(many_with_one_that_is_mapped)
+TEST(a_list_with_a_mapped_resource)
 {
     GLuint names[MANY];
     gr_resource *resources[MANY];

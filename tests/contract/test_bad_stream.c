@@ -260,7 +260,7 @@ TEST(another_stream_ends_the_mapping, (ENDS * TRANSPORTS))
 }
 
 /* These calls cannot report an error: they use the context's own stream. */
-TEST(those_who_cannot_be_told_end_it_all_the_same, 2 * TRANSPORTS)
+TEST(consumers_without_a_stream_end_it_too, 2 * TRANSPORTS)
 {
     if (!gr_cuda_is_software())
         skip(NO_CODE);
@@ -299,7 +299,7 @@ static CUevent event_of(CUcontext context)
  *
  * Catches: it was detected after the map, whose undo changed the contents of the buffer.
  */
-TEST(an_event_that_cannot_be_recorded_costs_no_bytes, 3)
+TEST(an_invalid_event_loses_no_bytes, 3)
 {
     const bool ended = _i > 0;
     gr_buffer *buffer = NULL;
@@ -330,7 +330,7 @@ TEST(an_event_that_cannot_be_recorded_costs_no_bytes, 3)
  * In either order. Either grinterop refuses the other buffer, which OpenGL has mapped, or CUDA
  * does.
  */
-TEST(another_of_the_batch_that_is_refused_costs_no_bytes, 4)
+TEST(a_refused_batch_loses_no_bytes, 4)
 {
     const bool is_first = _i & 1, is_driver = _i & 2;
     gr_buffer *buffers[2] = {NULL, NULL};

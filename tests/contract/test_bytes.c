@@ -120,7 +120,7 @@ TEST(a_kernel_copies_between_two_mapped_buffers)
 
 GROUP("flags", add_resource_case)
 
-TEST(read_only_gives_cuda_gls_bytes_and_keeps_them)
+TEST(read_only_shows_and_keeps_opengls_bytes)
 {
     GLuint name = gl_buffer_pattern(SIZE, 12);
     GR_AUTO(gr_resource) *resource = must_register_as(name, GR_READ_ONLY);
@@ -130,7 +130,7 @@ TEST(read_only_gives_cuda_gls_bytes_and_keeps_them)
     }
 }
 
-TEST(write_discard_gives_gl_all_that_cuda_wrote)
+TEST(write_discard_shows_opengl_all_writes_of_cuda)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);
     GR_AUTO(gr_resource) *resource = must_register_as(name, GR_WRITE_DISCARD);
@@ -181,12 +181,12 @@ static void go_both_ways(size_t size)
     glDeleteBuffers(1, &name);
 }
 
-TEST(one_byte_goes_both_ways)
+TEST(one_byte_is_copied_both_ways)
 {
     go_both_ways(1);
 }
 
-TEST(odd_sizes_go_both_ways)
+TEST(odd_sizes_are_copied_both_ways)
 {
     static const size_t sizes[] = {2,     3,     5,      7,       13,     63,   64,
                                    65,    255,   257,    1000,    4095,   4096, 4097,
@@ -195,7 +195,7 @@ TEST(odd_sizes_go_both_ways)
         go_both_ways(sizes[i]);
 }
 
-TEST(a_large_buffer_goes_both_ways)
+TEST(large_buffers_are_copied_both_ways)
 {
     size_t size = (size_t)256 << 20;
     if (sanitizer())
@@ -203,7 +203,7 @@ TEST(a_large_buffer_goes_both_ways)
     go_both_ways(size);
 }
 
-TEST(immutable_storage_goes_both_ways)
+TEST(immutable_storage_is_copied_both_ways)
 {
     if (epoxy_gl_version() < 44)
         skip("glBufferStorage needs OpenGL 4.4");

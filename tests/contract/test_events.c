@@ -112,7 +112,7 @@ TEST(a_stream_is_in_step_with_the_map, TRANSPORTS)
     assert_gl_bytes(gr_gl_name(resource), SIZE, 0x33);
 }
 
-TEST(a_batch_takes_the_options_too, TRANSPORTS)
+TEST(batch_maps_accept_options, TRANSPORTS)
 {
     need(first, _i);
     need(second, _i);
@@ -186,7 +186,7 @@ TEST(zeroed_options_are_the_plain_calls, TRANSPORTS)
     assert_gl_bytes(gr_gl_name(resource), SIZE, 0x62);
 }
 
-TEST(what_is_refused_changes_nothing, TRANSPORTS)
+TEST(refused_calls_change_nothing, TRANSPORTS)
 {
     need(resource, _i);
     CUevent event = make_event();
@@ -211,7 +211,7 @@ TEST(what_is_refused_changes_nothing, TRANSPORTS)
 }
 
 /* On a GPU the driver gives no defined error for a destroyed event. */
-TEST(an_event_that_is_gone_is_refused, TRANSPORTS)
+TEST(destroyed_events_are_refused, TRANSPORTS)
 {
     need(resource, _i);
     if (!gr_cuda_is_software())

@@ -316,12 +316,12 @@ static const struct child children[] = {
     {"before", before},   {"beside", beside_threads}, {NULL, NULL},
 };
 
-TEST(a_child_is_refused_everything)
+TEST(all_calls_fail_in_a_child)
 {
     expect_child("refused");
 }
 
-TEST(a_child_frees_what_is_its_parents)
+TEST(a_child_may_free_its_parents_objects)
 {
     expect_child("freed");
 }
@@ -331,7 +331,7 @@ TEST(a_child_may_ask)
     expect_child("asked");
 }
 
-TEST(who_forks_first_has_two_that_can_do_everything)
+TEST(fork_before_the_first_call_works)
 {
     expect_child("before");
 }

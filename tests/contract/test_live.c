@@ -80,7 +80,7 @@ TEST(an_object_of_another_kind_is_named)
     assert_ok(gr_buffer_release(buffer));
 }
 
-TEST(a_list_releases_what_is_there)
+TEST(a_list_with_nulls_is_released)
 {
     gr_resource *gone = must_register(gl_buffer_filled(SIZE, 1));
     gr_buffer *of_gone = must_map(gone);
@@ -99,7 +99,7 @@ TEST(a_list_releases_what_is_there)
     assert_not_mapped(fx.resource);
 }
 
-TEST(what_never_was_is_refused)
+TEST(invalid_handles_are_refused)
 {
     int nothing = 0;
     void *none = &nothing;
@@ -132,7 +132,7 @@ TEST(a_context_is_freed_once)
     assert_ok(gr_egl_make_current(fx.egl));
 }
 
-TEST(a_scope_says_that_its_object_was_freed)
+TEST(leaving_a_scope_reports_a_freed_object)
 {
     gr_clear_error();
     {
@@ -143,7 +143,7 @@ TEST(a_scope_says_that_its_object_was_freed)
 }
 
 /* More than the table's initial size, so that it grows; then half of them are freed. */
-TEST(many_objects_are_told_apart)
+TEST(many_objects_are_distinguished)
 {
     enum { COUNT = 700 };
     static gr_resource *resources[COUNT];
@@ -215,7 +215,7 @@ static unsigned count_missed(void)
  * Lookups take no lock, while other threads move the entries. Without the second lookup after a
  * concurrent change, some of these 20 million would miss an existing entry in most runs.
  */
-TEST(what_lives_is_found_while_others_come_and_go)
+TEST(live_objects_are_found_during_changes)
 {
     enum { ROUNDS = 10000 };
     pthread_t thread;
@@ -288,7 +288,7 @@ static const char *logged_by(const char *child, const char *level)
     return text;
 }
 
-TEST(what_is_open_at_the_end_is_listed)
+TEST(open_objects_are_listed_at_exit)
 {
     const char *text = logged_by("leaves_much_open", "info");
     ck_assert_msg(strstr(text, "1 resource open, without gr_resource_free()"), "%s", text);
@@ -300,7 +300,7 @@ TEST(what_is_open_at_the_end_is_listed)
 }
 
 /* Catches: the report at the end was only logged at level info. */
-TEST(what_is_open_at_the_end_is_counted)
+TEST(open_objects_are_counted_at_exit)
 {
     const char *text = logged_by("leaves_much_open", "warning");
     ck_assert_msg(strstr(text, "1 resource open, without gr_resource_free(); GR_LOG=info"), "%s",
@@ -312,7 +312,7 @@ TEST(what_is_open_at_the_end_is_counted)
     ck_assert_msg(!strstr(text, "the process ends with"), "%s", text);
 }
 
-TEST(a_tidy_process_ends_without_a_word)
+TEST(a_tidy_process_prints_nothing_at_exit)
 {
     const char *text = logged_by("leaves_nothing_open", "info");
     ck_assert_msg(!strstr(text, "the process ends with"), "%s", text);

@@ -270,7 +270,7 @@ TEST(buffers_whose_mapping_has_ended_are_released_too)
     end(4);
 }
 
-TEST(what_can_be_released_is_though_one_was_released_before)
+TEST(a_released_buffer_does_not_stop_the_others)
 {
     make(4);
     assert_ok(gr_map_many(resources, 4, fx.stream, NULL, buffers));

@@ -266,7 +266,7 @@ TEST(a_refusal_of_null_is_recorded)
     gr_clear_error();
 }
 
-TEST(what_gives_back_takes_null_in_silence)
+TEST(freeing_null_does_nothing)
 {
     unsigned flags = 9;
 #define CHECK_SILENT(call)                                                                         \

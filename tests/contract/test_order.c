@@ -154,7 +154,7 @@ TEST(a_compute_shader_comes_after_the_kernel_before_the_release)
     assert_gl_pattern(seen, SIZE, 3);
 }
 
-TEST(a_copy_on_gls_side_comes_after_the_kernel_before_the_release)
+TEST(opengl_copies_follow_the_kernel_before_the_release)
 {
     need_kernels();
     GLuint seen = gl_buffer_filled(SIZE, 0);
@@ -257,7 +257,7 @@ TEST(a_late_read_by_cuda_comes_before_what_the_host_sends_after_the_release)
 GROUP("two streams", add_resource_case)
 
 /* Without an event from the caller: the library makes B wait for the map's position in A. */
-TEST(release_on_b_comes_after_what_a_was_given_before)
+TEST(release_on_b_follows_earlier_work_on_a)
 {
     need_kernels();
     gr_buffer *buffer = must_map(fx.resource);

@@ -103,12 +103,12 @@ static void chained_life(GLuint name)
     assert_ok(gr_buffer_release(buffer));
 }
 
-TEST(register_map_release_close_for_ever_needs_nothing_more)
+TEST(register_map_release_close_leak_nothing)
 {
     assert_steady(life, gl_buffer_filled(SIZE, 0), cycles());
 }
 
-TEST(map_on_entry_for_ever_needs_nothing_more)
+TEST(map_on_entry_leaks_nothing)
 {
     assert_steady(chained_life, gl_buffer_filled(SIZE, 0), cycles() / 5);
 }
@@ -121,7 +121,7 @@ static void frame(GLuint name)
     fill_mapped(steady, 3);
 }
 
-TEST(map_and_release_for_ever_need_nothing_more)
+TEST(map_and_release_leak_nothing)
 {
     steady = must_register(gl_buffer_filled(SIZE, 1));
     assert_steady(frame, gl_buffer_filled(SIZE, 0), cycles());

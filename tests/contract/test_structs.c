@@ -477,7 +477,7 @@ static TCase *add_all_case(Suite *suite, const char *name)
 
 GROUP("structs", add_all_case)
 
-TEST(each_struct_is_taken_by_its_size, FIRST_OF_VULKAN)
+TEST(structs_are_read_by_their_size, FIRST_OF_VULKAN)
 {
     check_struct(_i);
 }

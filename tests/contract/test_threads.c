@@ -279,7 +279,7 @@ static const char *err(void *user)
     return NULL;
 }
 
-TEST(errors_are_the_threads_own)
+TEST(errors_are_per_thread)
 {
     static const gr_status classes[SPEAKERS] = {GR_ERR_INVALID_VALUE, GR_ERR_GL, GR_OK};
     pthread_barrier_t barrier;

@@ -86,7 +86,7 @@ static const GLubyte *pretend_get_string(GLenum what)
 }
 
 /* The advice depends on the renderer, on environment variables and on the driver's code. */
-TEST(a_refused_registration_says_what_to_do)
+TEST(refused_registrations_name_the_remedy)
 {
     static const struct {
         const char *vendor, *renderer;
@@ -152,7 +152,7 @@ static unsigned times_said(const char *words)
 }
 
 /* Catches: both the code's advice and the call's message explained the code. */
-TEST(a_cause_is_said_once)
+TEST(causes_are_reported_once)
 {
     static const CUresult codes[] = {CUDA_ERROR_UNKNOWN, CUDA_ERROR_ILLEGAL_ADDRESS,
                                      CUDA_ERROR_CONTEXT_IS_DESTROYED};

@@ -67,7 +67,7 @@ static int cycles(void)
     return sanitizer() ? 200 : 1000;
 }
 
-TEST(frames_for_ever_need_nothing_more)
+TEST(frames_leak_nothing)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);
     steady = must_copy(name, GR_READ_WRITE);
@@ -75,12 +75,12 @@ TEST(frames_for_ever_need_nothing_more)
     gr_resource_free(steady);
 }
 
-TEST(lives_for_ever_need_nothing_more)
+TEST(object_lives_leak_nothing)
 {
     assert_steady(life, gl_buffer_filled(SIZE, 1), cycles());
 }
 
-TEST(lives_of_images_for_ever_need_nothing_more)
+TEST(image_lives_leak_nothing)
 {
     steady_image = image_make("RGBA8", "RENDERBUFFER", 16, 16, 1);
     assert_steady(life_of_image, 0, cycles());

@@ -29,7 +29,7 @@ static void refuse_next(const char *function, CUresult code)
 
 GROUP("forced transports", add_copy_case)
 
-TEST(a_forced_transport_is_taken)
+TEST(a_forced_transport_is_used)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
     GR_AUTO(gr_resource) *interop = gr_from_gl_buffer_with(name, GR_READ_WRITE, &by_interop);
@@ -99,7 +99,7 @@ TEST(default_options_are_the_plain_call)
 }
 
 /* Makes the same checks as interop. */
-TEST(a_copy_refuses_what_interop_refuses)
+TEST(copy_refuses_the_same_as_interop)
 {
     GLuint deleted = gl_buffer_filled(SIZE, 1), empty = gl_buffer(NULL, 0);
     GLuint name = gl_buffer_filled(SIZE, 1);
@@ -121,7 +121,7 @@ TEST(a_copy_refuses_what_interop_refuses)
 
 GROUP("choice of a transport", add_copy_case)
 
-TEST(any_takes_interop)
+TEST(any_selects_interop)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
     struct image image = image_make("RGBA8", "2D", 8, 8, 1);
@@ -253,7 +253,7 @@ static gr_resource *create_elsewhere(const gr_gl_options *options)
 }
 
 /* Catches: each transport that was not used was logged as an error, though the next one worked. */
-TEST(what_is_created_is_copied_only_where_allowed)
+TEST(created_objects_copy_only_if_allowed)
 {
     const gr_gl_options uncopied = BY(GR_TRANSPORT_SHARED | GR_TRANSPORT_INTEROP);
     const gr_gl_options *const refused[] = {NULL, &by_default, &uncopied, &by_interop};
@@ -296,7 +296,7 @@ static const gr_transport_info *must_probe(gr_transport transport)
     return info;
 }
 
-TEST(probe_says_what_works_and_why)
+TEST(probe_reports_what_works_and_why)
 {
     const gr_transport_info *interop = must_probe(GR_TRANSPORT_INTEROP);
     const gr_transport_info *shared = must_probe(GR_TRANSPORT_SHARED);
@@ -309,7 +309,7 @@ TEST(probe_says_what_works_and_why)
     ck_assert_ptr_nonnull(strstr(copy->reason, "write_discard objects of up to 256 KiB"));
 }
 
-TEST(probe_says_why_interop_does_not_work)
+TEST(probe_reports_why_interop_fails)
 {
     refuse_next(REGISTER, CUDA_ERROR_OPERATING_SYSTEM);
     const gr_transport_info *info = must_probe(GR_TRANSPORT_INTEROP);
@@ -342,7 +342,7 @@ static void probe_all(void)
     must_probe(GR_TRANSPORT_PEER);
 }
 
-TEST(probe_leaves_nothing_behind)
+TEST(probe_leaks_nothing)
 {
     GLuint bound = gl_buffer_filled(16, 0);
     GLint binding = 0;
@@ -397,7 +397,7 @@ static void *probe_elsewhere(void *info)
     return egl && there && there != here && there->usable ? info : NULL;
 }
 
-TEST(each_thread_has_its_own_answer)
+TEST(results_are_per_thread)
 {
     pthread_t thread;
     void *apart;

@@ -44,7 +44,7 @@ static void life(GLuint name)
     gr_resource_free(resource);
 }
 
-PEER_TEST(lives_for_ever_need_nothing_more)
+PEER_TEST(object_lives_leak_nothing)
 {
     GLuint name = gl_buffer_filled(SIZE, 0);
     assert_steady(life, name, sanitizer() ? 100 : 1000);

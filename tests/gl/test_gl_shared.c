@@ -230,7 +230,7 @@ static void frame(GLuint unused)
     fill_mapped(steady, 3);
 }
 
-WAY_TEST(map_and_release_for_ever_need_nothing_more, WAYS)
+WAY_TEST(map_and_release_leak_nothing, WAYS)
 {
     steady = must_share(SIZE, GR_READ_WRITE);
     assert_steady(frame, 0, sanitizer() ? 500 : 3000);

@@ -120,7 +120,7 @@ static TCase *add_pretend_case(Suite *suite, const char *name)
 GROUP("a simulated EGL", add_pretend_case)
 
 /* The device that reports the CUDA device is first; on the software driver after surfaceless. */
-TEST(devices_are_matched_by_what_they_say)
+TEST(devices_are_matched_by_their_properties)
 {
     static const int all[][DEVICES] = {{-1, 1, 0}, {0, 1, -1}};
     static const char *const soft[] = {"s201", "s012"}, *const gpu[] = {"21", "01"};
@@ -158,7 +158,7 @@ TEST(an_egl_without_devices)
     ck_assert_str_eq(asked, "");
 }
 
-TEST(a_display_to_share_with_that_is_gone)
+TEST(sharing_a_terminated_display)
 {
     pretend_devices(BASE);
     epoxy_eglQueryDevicesEXT = no_devices;

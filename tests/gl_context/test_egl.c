@@ -133,7 +133,7 @@ GROUP("failures", add_egl_case)
     } while (0)
 #define OPTIONS(...) (GR_INIT(gr_egl_options, __VA_ARGS__))
 
-TEST(version_that_is_not_there)
+TEST(unavailable_version)
 {
     assert_refused(OPTIONS(.major = 9, .minor = 9), GR_ERR_GL, "9.9 core");
     assert_refused(OPTIONS(.major = 9, .minor = 9, .compatibility = true), GR_ERR_GL,
@@ -155,7 +155,7 @@ TEST(version_that_is_not_there)
  *
  * Catches: a version that no OpenGL has made the message recommend Mesa, or NVIDIA's EGL.
  */
-TEST(version_that_is_not_there_is_no_reason_to_install)
+TEST(an_unavailable_version_does_not_advise_installing)
 {
     char newest[32];
     gr_egl *egl = create(NULL);
@@ -253,7 +253,7 @@ static const char *make_json(const char *text)
 }
 
 /* Catches: "install Mesa", although a variable merely hid an installed Mesa. */
-TEST(vendor_files_that_are_not_there)
+TEST(missing_vendor_files)
 {
     expect_words(FILES, "/nonexistent/a.json:/nonexistent/b.json",
                  FILES " names /nonexistent/a.json (not there), /nonexistent/b.json (not there)|"

@@ -314,7 +314,7 @@ static const gr_ring_role roles[] = {GR_RING_CONSUMER, GR_RING_PRODUCER};
  * Catches: the acquire waited for the peer's signal for as long as the peer lived, in the only
  * thread that could have freed the ring.
  */
-TEST(opengl_waits_no_longer_than_it_says, 2)
+TEST(opengl_waits_end_by_their_timeout, 2)
 {
     need_memory_semaphores();
     struct hostile peer;
@@ -342,7 +342,7 @@ TEST(opengl_waits_no_longer_than_it_says, 2)
  *
  * Catches: the acquire waited for the value again, without its timeout.
  */
-TEST(what_has_come_is_not_waited_for_again)
+TEST(passed_points_are_not_awaited_again)
 {
     need_memory_semaphores();
     struct hostile peer;

@@ -75,7 +75,7 @@ TEST(map_and_release_with_surface_and_textures_allocate_nothing)
     assert_allocates_nothing(frame_with_objects);
 }
 
-TEST(map_and_release_with_objects_for_ever_need_nothing_more)
+TEST(map_and_release_with_objects_leak_nothing)
 {
     struct image image = image_make("RGBA8", "2D", 8, 8, 1);
     steady = must_register_image(&image, GR_SURFACE_LOAD_STORE);
@@ -83,7 +83,7 @@ TEST(map_and_release_with_objects_for_ever_need_nothing_more)
     gr_resource_free(steady);
 }
 
-TEST(register_and_close_for_ever_need_nothing_more)
+TEST(register_and_close_leak_nothing)
 {
     struct image image = image_make("RGBA8", "2D", 8, 8, 1);
     assert_steady(life, image.name, sanitizer() ? 200 : 2000);

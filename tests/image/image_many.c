@@ -117,7 +117,7 @@ static void assert_none_mapped(gr_status status, const char *text)
     }
 }
 
-TEST(a_closed_image_in_the_middle_lets_none_be_mapped)
+TEST(a_closed_image_fails_the_whole_map)
 {
     make();
     assert_ok(gr_resource_close(resources[3], fx.stream));
@@ -129,7 +129,7 @@ TEST(a_closed_image_in_the_middle_lets_none_be_mapped)
     end();
 }
 
-TEST(a_mapped_image_in_the_middle_lets_none_be_mapped)
+TEST(a_mapped_image_fails_the_whole_map)
 {
     make();
     gr_buffer *buffer = must_map_image(resources[3]);
@@ -144,7 +144,7 @@ TEST(a_mapped_image_in_the_middle_lets_none_be_mapped)
     end();
 }
 
-TEST(a_deleted_image_in_the_middle_lets_none_be_mapped)
+TEST(a_deleted_image_fails_the_whole_map)
 {
     make();
     image_delete(&images[5]); /* a renderbuffer, whose storage may change at any time */

@@ -33,7 +33,7 @@ static void taken(gr_texture_options options)
 
 GROUP("options", add_image_case)
 
-TEST(values_that_are_none)
+TEST(invalid_values)
 {
     begin("RGBA8");
     refused(GR_INIT(gr_texture_options, .address = {(gr_address)4}), "address");
@@ -55,7 +55,7 @@ TEST(values_that_are_none)
     end();
 }
 
-TEST(values_that_do_not_go_together)
+TEST(incompatible_values)
 {
     begin("RGBA8");
     refused(GR_INIT(gr_texture_options, .address = {GR_ADDRESS_WRAP}), "normalized_coordinates");
@@ -75,7 +75,7 @@ TEST(values_that_do_not_go_together)
     end();
 }
 
-TEST(values_that_do_not_go_with_the_format)
+TEST(values_incompatible_with_the_format)
 {
     begin("RGBA32UI");
     refused(GR_INIT(gr_texture_options, .as_float = GR_YES), "32 bit integers");

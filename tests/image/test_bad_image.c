@@ -13,7 +13,7 @@
 
 GROUP("names and targets", add_image_case)
 
-TEST(names_that_are_none)
+TEST(invalid_names)
 {
     GLuint unbound = 0, renderbuffer = 0;
     refused(0, GL_TEXTURE_2D, GR_ERR_INVALID_VALUE, "0");
@@ -59,7 +59,7 @@ TEST(a_texture_is_no_renderbuffer)
 }
 
 /* The message contains the target that OpenGL reports. */
-TEST(a_target_that_is_not_the_textures)
+TEST(wrong_targets_are_refused)
 {
     if (epoxy_gl_version() < 45 && !epoxy_has_gl_extension("GL_ARB_direct_state_access"))
         skip("this OpenGL cannot report a texture's target");
@@ -77,7 +77,7 @@ TEST(a_target_that_is_not_the_textures)
     assert_gl_clean();
 }
 
-TEST(values_that_are_no_target)
+TEST(invalid_targets)
 {
     struct image cube = image_make("RGBA8", "CUBE", 8, 8, 1);
     refused(cube.name, GL_TEXTURE_CUBE_MAP_POSITIVE_X, GR_ERR_INVALID_VALUE, "GL_TEXTURE_CUBE_MAP");
@@ -313,7 +313,7 @@ TEST(immutable_storage_outlives_its_name)
 
 GROUP("arguments", add_image_case)
 
-TEST(flags_that_are_none)
+TEST(invalid_flags)
 {
     struct image image = image_make("RGBA8", "2D", 8, 8, 1);
     static const unsigned wrong[] = {16, 0x20, 0x80000000u, ~0u};
@@ -329,7 +329,7 @@ TEST(flags_that_are_none)
     assert_null_invalid(gr_from_gl_buffer(buffer, GR_TEXTURE_GATHER), "flag");
 }
 
-TEST(null_everywhere)
+TEST(null_arguments)
 {
     struct image image = image_make("RGBA8", "2D", 8, 8, 1);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_SURFACE_LOAD_STORE);

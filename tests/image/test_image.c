@@ -116,7 +116,7 @@ TEST(a_level_or_layer_out_of_range_is_refused_with_the_numbers)
     }
 }
 
-TEST(an_image_has_no_pointer_and_says_what_it_has)
+TEST(an_image_has_no_pointer_but_arrays)
 {
     struct image image = image_make("RGBA8", "2D", 8, 8, 1);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);

@@ -231,7 +231,7 @@ static TCase *add_table_case(Suite *suite, const char *name)
 
 GROUP("table", add_table_case)
 
-TEST(the_driver_gives_what_the_table_says, (int)image_target_count)
+TEST(the_driver_matches_the_table, (int)image_target_count)
 {
     each_row(&image_targets[_i], check_by_driver);
     check_differences();
@@ -329,7 +329,7 @@ static void check_by_grinterop(const struct image *image, unsigned flags)
     gr_clear_error();
 }
 
-TEST(grinterop_gives_what_the_table_says, (int)image_target_count)
+TEST(grinterop_matches_the_table, (int)image_target_count)
 {
     each_row(&image_targets[_i], check_by_grinterop);
     check_differences();
@@ -337,7 +337,7 @@ TEST(grinterop_gives_what_the_table_says, (int)image_target_count)
 
 /* ---- Flags ----------------------------------------------------------------------------------- */
 
-TEST(the_driver_takes_all_known_flags)
+TEST(the_driver_accepts_all_known_flags)
 {
     struct image image = image_make("RGBA8", "2D", SIZE, SIZE, GL_LEVELS);
     for (unsigned flags = 0; flags < 32; flags++) {
@@ -358,7 +358,7 @@ TEST(the_driver_takes_all_known_flags)
 }
 
 /* The driver also accepts senseless flags, such as read-only with write-discard. */
-TEST(grinterop_takes_the_flags_that_make_sense)
+TEST(grinterop_accepts_sensible_flags)
 {
     struct image image = image_make("RGBA8", "2D", SIZE, SIZE, GL_LEVELS);
     for (unsigned flags = 0; flags < 40; flags++) {

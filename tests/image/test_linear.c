@@ -360,7 +360,7 @@ static void assert_balanced(void (*cycle)(GLuint name), GLuint name, int count)
     ck_assert_uint_eq(fault->all_refusals(), 0);
 }
 
-TEST(map_linear_for_ever_needs_nothing_more)
+TEST(map_linear_leaks_nothing)
 {
     struct image image = image_make("RGBA8", "2D", 64, 64, 1);
     steady = must_register_image(&image, GR_READ_WRITE);
@@ -380,7 +380,7 @@ static void life(GLuint name)
     gr_resource_free(steady);
 }
 
-TEST(register_and_map_linear_for_ever_need_nothing_more)
+TEST(register_and_map_linear_leak_nothing)
 {
     struct image image = image_make("RGBA8", "2D", 64, 64, 1);
     const int count = sanitizer() ? 100 : 500;

@@ -8,7 +8,7 @@ static unsigned char texels[IMAGE_MOST_BYTES], expected[IMAGE_MOST_BYTES];
 
 GROUP("buffers", add_image_case)
 
-TEST(a_buffer_takes_the_tensor_as_it_is)
+TEST(buffers_accept_tensors_unchanged)
 {
     static const int64_t shape[] = {3, 5};
     const GLuint name = gl_buffer_filled(100, 9);
@@ -30,7 +30,7 @@ TEST(a_buffer_takes_the_tensor_as_it_is)
 }
 
 /* Vertices of three floats, 16 bytes apart, from a tensor with gaps; also half floats. */
-TEST(a_buffer_takes_other_types_and_strides)
+TEST(buffers_accept_other_types_and_strides)
 {
     need_publish_kernels();
     static const int64_t shape[] = {4, 3}, strides[] = {16, 4}, turned[] = {-16, 4};
@@ -65,7 +65,7 @@ TEST(a_buffer_takes_other_types_and_strides)
 }
 
 /* (3, 4, 5) bytes, channels first, to (4, 5, 4), channels last. */
-TEST(a_buffer_takes_pictures_rearranged)
+TEST(buffers_accept_rearranged_pictures)
 {
     need_publish_kernels();
     static const int64_t chw[] = {3, 4, 5}, hwc[] = {4, 5, 4};
@@ -85,7 +85,7 @@ TEST(a_buffer_takes_pictures_rearranged)
     tensors_end();
 }
 
-TEST(large_elements_and_none_go_into_buffers)
+TEST(large_elements_and_empty_tensors_are_published)
 {
     need_publish_kernels();
     static const int64_t shape[] = {3, 2}, strides[] = {24, 8}, turned[] = {8, 24};
@@ -192,7 +192,7 @@ TEST(a_publish_comes_after_the_other_contexts_stream)
 
 GROUP("rings", add_image_case)
 
-TEST(a_ring_takes_a_tensor_in_one_call)
+TEST(a_tensor_is_published_to_a_ring_in_one_call)
 {
     GR_AUTO(gr_ring) *ring = must_make_ring(2, NULL);
     pattern_fill(expected, RING_SIZE, 3);
@@ -213,7 +213,7 @@ TEST(a_ring_takes_a_tensor_in_one_call)
     tensors_end();
 }
 
-TEST(a_ring_gives_a_tensor_in_one_call)
+TEST(a_tensor_is_fetched_from_a_ring_in_one_call)
 {
     GR_AUTO(gr_ring) *ring =
         must_make_ring(2, &GR_INIT(gr_ring_options, .producer = GR_SIDE_GRAPHICS));

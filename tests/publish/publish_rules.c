@@ -58,7 +58,7 @@ static gr_tensor *on_device(gr_dtype dtype, unsigned ndim, const int64_t *shape,
 }
 
 /* A u8 tensor (2, 3, 4) with 4 bytes per pixel, and the same with rows 20 bytes apart. */
-TEST(bytes_that_agree_are_copied)
+TEST(equal_layouts_are_copied)
 {
     static const int64_t shape[] = {1, 1, 2, 3, 4}, apart[] = {0, 0, 20, 4, 1};
     struct image image;
@@ -95,7 +95,7 @@ TEST(kernels_do_not_reach_the_host)
 }
 
 /* Other integer types keep their values: (2, 3, 4) of int32, also channels first. */
-TEST(other_types_go_where_they_stay_what_they_are)
+TEST(other_types_are_copied_unchanged)
 {
     static const int64_t chw[] = {4, 2, 3};
     int32_t numbers[24], got[24];
@@ -120,7 +120,7 @@ TEST(other_types_go_where_they_stay_what_they_are)
 }
 
 /* As stored in a float16 image: rounded to the nearest, infinite, denormal, zero or NaN. */
-TEST(an_alpha_is_what_its_type_holds)
+TEST(alpha_is_converted_to_the_type)
 {
     need_publish_kernels();
     static const struct {
@@ -289,7 +289,7 @@ TEST(shapes_that_do_not_fit_are_refused_with_both)
     tensors_end();
 }
 
-TEST(options_that_mean_nothing_are_refused)
+TEST(meaningless_options_are_refused)
 {
     struct image image, integers;
     GR_AUTO(gr_resource) *resource = make_image(&image, "RGBA8", 3, 2, GR_READ_WRITE);
@@ -394,7 +394,7 @@ static gr_tensor *foreseen_tensor(int which)
 GROUP("before the map", add_image_case)
 
 /* Catches: the map had discarded the contents before the call refused to write. */
-TEST(what_is_refused_is_refused_before_the_map, sizeof(foreseen) / sizeof(foreseen[0]))
+TEST(refusals_come_before_the_map, sizeof(foreseen) / sizeof(foreseen[0]))
 {
     struct image image;
     GR_AUTO(gr_resource) *resource = make_image(&image, "RGBA8", 3, 2, GR_WRITE_DISCARD);
@@ -408,7 +408,7 @@ TEST(what_is_refused_is_refused_before_the_map, sizeof(foreseen) / sizeof(forese
     ck_assert_uint_eq(maps, 0);
 }
 
-TEST(a_buffer_is_not_emptied_by_what_is_refused)
+TEST(a_refused_call_keeps_the_buffers_bytes)
 {
     static const int64_t shape[] = {25};
     const GLuint name = gl_buffer_filled(100, 9);
@@ -435,7 +435,7 @@ TEST(a_buffer_is_not_emptied_by_what_is_refused)
 GROUP("strides", add_image_case)
 
 /* Of dimensions of size 1, whose stride is never used. */
-TEST(a_stride_that_leads_nowhere_can_be_anything, 3)
+TEST(unused_strides_can_have_any_value, 3)
 {
     static const int64_t nowhere[] = {INT64_MIN, INT64_MAX, 3};
     static const int64_t plane[] = {2, 2}, colour[] = {1, 1, 2}, pixel[] = {1, 1, 1, 4};

@@ -247,7 +247,7 @@ TEST(planes_that_do_not_fit_are_refused)
 }
 
 /* The same planes as (12, 8), with dimensions of size 1 added, or as (1, 3, 4, 8). */
-TEST(dimensions_of_one_are_left_out)
+TEST(dimensions_of_one_are_ignored)
 {
     need_publish_kernels();
     static const int64_t shapes[][4] = {{12, 8}, {12, 8, 1}, {1, 12, 8, 1}, {1, 3, 4, 8}};
@@ -280,7 +280,7 @@ TEST(an_odd_height_has_rows_of_colour_that_cannot_be_flipped)
     tensors_end();
 }
 
-TEST(nothing_becomes_yuv_and_no_integers_come_of_it)
+TEST(yuv_is_only_a_source_for_colours)
 {
     const struct image image = image_make("RGBA8", "2D", 8, 4, 1);
     const struct image integers = image_make("RGBA8UI", "2D", 8, 4, 1);

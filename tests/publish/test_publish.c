@@ -123,13 +123,13 @@ static void check_all(size_t size)
 
 GROUP("table", add_image_case)
 
-TEST(every_type_goes_into_every_format, SIZES)
+TEST(every_type_can_be_published_to_every_format, SIZES)
 {
     fetching = false;
     check_all((size_t)_i);
 }
 
-TEST(every_type_comes_out_of_every_format, SIZES)
+TEST(every_type_can_be_fetched_from_every_format, SIZES)
 {
     fetching = true;
     check_all((size_t)_i);

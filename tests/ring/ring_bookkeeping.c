@@ -46,7 +46,7 @@ static void assert_state(unsigned free, unsigned writing, unsigned ready, unsign
 
 GROUP("bookkeeping", add_ring_case)
 
-TEST(what_a_claim_took_comes_back)
+TEST(failed_claims_restore_the_frame)
 {
     begin(3, 3, true);
     publish(2);
@@ -78,7 +78,7 @@ TEST(a_frame_that_comes_back_too_late_is_dropped)
 }
 
 /* The producer publishes and drops frames while the consumer's map fails. */
-TEST(a_frame_that_was_not_read_after_all_is_still_there)
+TEST(an_unread_frame_can_be_read_later)
 {
     begin(2, 2, true);
     publish(1);
@@ -94,7 +94,7 @@ TEST(a_frame_that_was_not_read_after_all_is_still_there)
     end();
 }
 
-TEST(claimed_slots_leave_when_they_come_back)
+TEST(claimed_slots_are_freed_when_they_return)
 {
     uint32_t left;
     begin(2, 4, false);
@@ -165,7 +165,7 @@ TEST(a_returned_slot_is_not_written_before_its_signal)
  * Catches: slots that left, by a resize, between the two steps of a give-back waited for other
  * slots to become free.
  */
-TEST(returned_slots_that_leave_need_no_signal)
+TEST(freed_slots_need_no_signal)
 {
     uint32_t left;
     begin(8, 12, false);

@@ -44,7 +44,7 @@ TEST(the_newest_frame_is_read, 2)
     assert_frames(ring, 11, 2, 9);
 }
 
-TEST(the_producer_of_the_newest_goes_round_a_frame_that_is_read, 2)
+TEST(newest_only_producers_skip_a_frame_being_read, 2)
 {
     gr_side producer = (gr_side)_i;
     GR_AUTO(gr_ring) *ring = must_make_ring_of(2, producer, GR_RING_NEWEST);
@@ -127,7 +127,7 @@ TEST(discarded_slots_hold_no_frame, 2)
     assert_frames(ring, 1, 1, 0);
 }
 
-TEST(reads_that_are_cancelled_come_next, 2)
+TEST(cancelled_reads_come_next, 2)
 {
     gr_side producer = (gr_side)_i;
     GR_AUTO(gr_ring) *ring = must_make_ring_of(4, producer, GR_RING_LOSSLESS);
@@ -184,7 +184,7 @@ static void assert_still_mine(gr_resource *resource)
     read_frame(ring, GR_SIDE_CUDA, 5);
 }
 
-TEST(resources_that_cannot_be_slots_are_refused)
+TEST(unsuitable_resources_are_no_slots)
 {
     gr_resource *two[2] = {ring_resource(RING_SIZE), NULL};
     assert_null_invalid(gr_ring_create(NULL, 1, NULL), "`resources` is NULL");
@@ -251,7 +251,7 @@ TEST(a_resource_is_in_one_ring_only)
     gr_resource_free(resource);
 }
 
-TEST(options_that_mean_nothing_are_refused)
+TEST(meaningless_options_are_refused)
 {
     gr_resource *resource = ring_resource(RING_SIZE);
     gr_ring_options side = GR_INIT(gr_ring_options, .producer = (gr_side)2),
@@ -272,7 +272,7 @@ TEST(the_resources_context_has_to_be_current)
 }
 
 /* Catches: the CUDA thread was told to make a context current, not of the transport without. */
-TEST(cudas_thread_is_told_of_the_transport_that_needs_no_context, RING_TRANSPORTS)
+TEST(errors_suggest_a_transport_for_any_thread, RING_TRANSPORTS)
 {
     need_transport(_i);
     const gr_slot *slot;
@@ -290,7 +290,7 @@ TEST(cudas_thread_is_told_of_the_transport_that_needs_no_context, RING_TRANSPORT
     read_frame(ring, GR_SIDE_CUDA, 1);
 }
 
-TEST(nothing_is_done_with_null)
+TEST(null_changes_nothing)
 {
     const gr_slot *slot;
     gr_resource *resource = ring_resource(RING_SIZE);
@@ -311,7 +311,7 @@ TEST(nothing_is_done_with_null)
     assert_invalid(gr_ring_publish(ring, NULL, 1), "`slots` is NULL");
 }
 
-TEST(streams_are_for_the_side_that_is_cuda)
+TEST(only_the_cuda_side_has_streams)
 {
     const gr_slot *slot = NULL;
     GR_AUTO(gr_ring) *to_gl = must_make_ring_of(2, GR_SIDE_CUDA, GR_RING_LOSSLESS);
@@ -347,7 +347,7 @@ TEST(numbers_that_the_ring_does_not_have_are_refused)
     assert_ok(gr_ring_cancel_write(ring, slots, 2));
 }
 
-TEST(slots_that_are_not_the_sides_are_refused, 2)
+TEST(slots_of_the_other_side_are_refused, 2)
 {
     gr_side producer = (gr_side)_i;
     GR_AUTO(gr_ring) *ring = must_make_ring_of(2, producer, GR_RING_LOSSLESS);

@@ -25,7 +25,7 @@ static unsigned slots_of(gr_ring *ring)
 
 GROUP("resize", add_ring_case)
 
-TEST(what_was_published_before_a_resize_is_read_first, 2)
+TEST(frames_before_a_resize_are_read_first, 2)
 {
     gr_side producer = sides[_i];
     GR_AUTO(gr_ring) *ring = must_make_ring_of(4, producer, GR_RING_LOSSLESS);
@@ -88,7 +88,7 @@ TEST(slots_take_another_size)
     assert_ok(gr_ring_give_back(ring, &slot, 1));
 }
 
-TEST(a_discarded_slot_that_leaves_ends, 2)
+TEST(a_discarded_slot_is_freed_when_it_returns, 2)
 {
     gr_side producer = sides[_i];
     GR_AUTO(gr_ring) *ring = must_make_ring_of(1, producer, GR_RING_LOSSLESS);
@@ -301,7 +301,7 @@ TEST(a_resource_is_an_ordinary_one_after_its_ring, 2 * RING_TRANSPORTS)
     }
 }
 
-TEST(a_resize_lets_go_of_a_resource, RING_TRANSPORTS)
+TEST(a_resize_drops_its_hold_on_a_resource, RING_TRANSPORTS)
 {
     need_transport(_i);
     GR_AUTO(gr_resource) *first = ring_resource(RING_SIZE);

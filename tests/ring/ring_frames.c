@@ -286,7 +286,7 @@ static int lives(void)
     return sanitizer() ? 100 : 1000;
 }
 
-TEST(rings_for_ever_need_nothing_more, 2)
+TEST(rings_leak_nothing, 2)
 {
     life_of = sides[_i];
     for (int i = 0; i < 5; i++)

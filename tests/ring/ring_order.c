@@ -46,7 +46,7 @@ TEST(a_reader_comes_after_the_kernels, 2 * RING_TRANSPORTS)
     }
 }
 
-TEST(readers_of_a_group_come_after_all_of_it, RING_TRANSPORTS)
+TEST(group_readers_wait_for_the_whole_group, RING_TRANSPORTS)
 {
     need_transport(_i);
     GR_AUTO(gr_ring) *ring = must_make_ring(4, NULL);

@@ -351,7 +351,7 @@ static void *produce_all(void *unused)
     return NULL;
 }
 
-TEST(a_consumer_that_finds_nothing_lets_go_of_all)
+TEST(a_consumer_without_frames_holds_no_slot)
 {
     need_transport(1);
     const gr_slot *slot;
@@ -373,7 +373,7 @@ TEST(a_consumer_that_finds_nothing_lets_go_of_all)
  *
  * Catches: producer and consumer waited for each other.
  */
-TEST(a_consumer_that_goes_over_to_polling_lets_go_of_all, 2)
+TEST(a_consumer_that_starts_polling_holds_no_slot, 2)
 {
     need_transport(1);
     const gr_slot *slot;

@@ -15,7 +15,7 @@ static double seconds(void)
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-TEST(an_acquire_waits_as_long_as_it_is_told)
+TEST(an_acquire_waits_for_its_timeout)
 {
     const gr_slot *slot, *none;
     GR_AUTO(gr_ring) *ring = must_make_ring(1, NULL);
@@ -71,7 +71,7 @@ static void assert_readable(gr_ring *ring, bool producer, bool consumer)
     ck_assert(readable(ring, GR_RING_CONSUMER) == consumer);
 }
 
-TEST(descriptors_tell_what_there_is, 2)
+TEST(descriptors_are_readable_when_frames_exist, 2)
 {
     gr_side producer = (gr_side)_i;
     GR_AUTO(gr_ring) *ring = must_make_ring_of(2, producer, GR_RING_LOSSLESS);
@@ -96,7 +96,7 @@ TEST(descriptors_tell_what_there_is, 2)
     assert_readable(ring, true, true);
 }
 
-TEST(the_producer_of_the_newest_never_has_to_wait, 2)
+TEST(newest_only_producers_never_wait, 2)
 {
     gr_side producer = (gr_side)_i;
     GR_AUTO(gr_ring) *ring = must_make_ring_of(1, producer, GR_RING_NEWEST);
@@ -110,7 +110,7 @@ TEST(the_producer_of_the_newest_never_has_to_wait, 2)
 }
 
 /* OpenGL slots then become free one by one: the descriptor never announces an unavailable slot. */
-TEST(what_is_readable_can_be_acquired, RING_TRANSPORTS)
+TEST(readable_frames_can_be_acquired, RING_TRANSPORTS)
 {
     need_transport(_i);
     GR_AUTO(gr_ring) *ring = must_make_ring_of(8, GR_SIDE_CUDA, GR_RING_LOSSLESS);
@@ -126,7 +126,7 @@ TEST(what_is_readable_can_be_acquired, RING_TRANSPORTS)
     assert_ok(gr_egl_make_current(fx.egl));
 }
 
-TEST(descriptors_that_are_none)
+TEST(invalid_descriptors)
 {
     GR_AUTO(gr_ring) *ring = must_make_ring_of(1, GR_SIDE_CUDA, GR_RING_LOSSLESS);
     ck_assert_int_eq(gr_ring_descriptor(NULL, GR_RING_CONSUMER), -1);

@@ -196,7 +196,7 @@ TEST(a_peer_writes_for_opengl)
 }
 
 /* OpenGL's signal for the frame that it read is deferred, but only until its role ends. */
-TEST(slots_that_opengl_gave_back_go_along)
+TEST(slots_returned_by_opengl_are_included)
 {
     const gr_slot *slot, *all[SLOTS];
     gr_ring *ring = make_opengls_ring();

@@ -29,7 +29,7 @@ static void check_fields(const gr_tensor *tensor, const DLTensor *seen)
     }
 }
 
-TEST(an_export_says_what_the_tensor_is)
+TEST(exports_describe_the_tensor)
 {
     gr_tensor *tensor = must_alloc_as(GR_DTYPE_F16, 3, (int64_t[]){5, 6, 4});
     DLManagedTensorVersioned *export = gr_tensor_dlpack(tensor, fx.other);
@@ -107,7 +107,7 @@ TEST(each_memory_has_its_device)
     }
 }
 
-TEST(what_is_read_only_or_a_copy_says_so)
+TEST(exports_report_read_only_and_copies)
 {
     struct wrapped wrapped;
     wrap(&wrapped, fx.stream);
@@ -174,7 +174,7 @@ TEST(strides_are_in_elements)
     gr_tensor_free(all);
 }
 
-TEST(a_stride_that_no_element_needs_is_a_compact_one)
+TEST(unused_strides_become_compact)
 {
     gr_tensor *all = must_alloc(SIZE);
     expect_strides(view_of(all, GR_DTYPE_F32, 4, (int64_t[]){1, 3, 1, 5},
@@ -187,7 +187,7 @@ TEST(a_stride_that_no_element_needs_is_a_compact_one)
     gr_tensor_free(all);
 }
 
-TEST(a_stride_that_dlpack_cannot_say_is_refused)
+TEST(strides_beyond_dlpack_are_refused)
 {
     gr_tensor *all = must_alloc(SIZE);
     gr_tensor *odd = view_of(all, GR_DTYPE_F32, 2, (int64_t[]){7, 5}, (int64_t[]){30, 4}, 0, false);
@@ -212,7 +212,7 @@ TEST(an_address_that_no_kernel_can_read_is_refused)
     gr_tensor_free(all);
 }
 
-TEST(a_negative_stride_has_to_be_asked_for)
+TEST(negative_strides_must_be_requested)
 {
     gr_tensor *all = must_alloc(SIZE);
     int64_t shape[] = {7, 5}, flipped[] = {-64, 4};
@@ -228,7 +228,7 @@ TEST(a_negative_stride_has_to_be_asked_for)
     gr_tensor_free(all);
 }
 
-TEST(none_and_one_element)
+TEST(empty_and_single_element_tensors)
 {
     gr_tensor *scalar = must_alloc_as(GR_DTYPE_F64, 0, NULL);
     DLManagedTensorVersioned *export = gr_tensor_dlpack(scalar, fx.stream);

@@ -96,7 +96,7 @@ TEST(strides_are_elements_and_the_offset_is_bytes)
     expect_taken(&producer, producer.memory + 64, 2, (int64_t[]){3, 5}, (int64_t[]){-32, 4});
 }
 
-TEST(lanes_are_a_dimension_of_their_own)
+TEST(lanes_become_a_dimension)
 {
     struct producer producer;
     produce(&producer);
@@ -124,7 +124,7 @@ TEST(no_element_needs_no_memory)
     expect_taken(&producer, 0, 1, (int64_t[]){0}, (int64_t[]){1});
 }
 
-TEST(a_producer_without_a_deleter_is_not_told)
+TEST(a_producer_may_have_no_deleter)
 {
     struct producer producer;
     produce(&producer);
@@ -161,7 +161,7 @@ TEST(a_later_1_x_is_read_as_this_one)
     expect_taken(&producer, producer.memory, 1, (int64_t[]){SIZE}, (int64_t[]){1});
 }
 
-TEST(memory_of_the_process_and_of_cuda_is_taken)
+TEST(host_and_device_memory_can_be_wrapped)
 {
     struct producer producer;
     produce(&producer);
@@ -361,7 +361,7 @@ enum { WRONG = sizeof(wrong) / sizeof(wrong[0]) };
 
 GROUP("refused", add_taken_case)
 
-TEST(what_cannot_be_is_refused, WRONG)
+TEST(impossible_requests_are_refused, WRONG)
 {
     struct producer producer;
     produce(&producer);
@@ -438,7 +438,7 @@ TEST(an_import_is_ready_behind_the_producers_stream)
 }
 
 /* The deleter runs after all stream work on the bytes, on a thread that makes a call. */
-TEST(the_producer_is_told_when_the_streams_have_passed)
+TEST(deleters_run_after_the_streams)
 {
     struct producer producer;
     produce(&producer);

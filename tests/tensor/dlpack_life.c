@@ -34,7 +34,7 @@ TEST(an_export_keeps_the_memory)
     ck_assert_uint_eq(wrapped.ends, 1);
 }
 
-TEST(an_export_that_ends_first_changes_nothing)
+TEST(an_export_may_end_before_its_tensor)
 {
     struct wrapped wrapped;
     wrap(&wrapped, fx.stream);
@@ -173,7 +173,7 @@ static void delete_elsewhere(DLManagedTensorVersioned *export)
     ck_assert_int_eq(pthread_join(thread, NULL), 0);
 }
 
-TEST(the_deleter_comes_on_any_thread)
+TEST(deleters_run_on_any_thread)
 {
     struct wrapped wrapped;
     for (int last = 0; last < 2; last++) {
@@ -477,7 +477,7 @@ enum { CHILDREN = sizeof(dlpack_children) / sizeof(dlpack_children[0]) - 1 };
 
 GROUP("process", add_bare_case)
 
-TEST(the_process_ends_whatever_is_left, CHILDREN)
+TEST(exit_succeeds_with_leftovers, CHILDREN)
 {
     expect_child(dlpack_children[_i].name);
 }

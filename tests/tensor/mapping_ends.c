@@ -89,7 +89,7 @@ static void go_in_order(struct made m, int number, int release, bool away)
 
 GROUP("every order", add_sorts)
 
-TEST(they_go_in_any_order, (SORTS * RELEASES))
+TEST(queued_uses_end_in_any_order, (SORTS * RELEASES))
 {
     int sort = _i / RELEASES;
     gr_clear_error();

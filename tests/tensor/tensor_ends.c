@@ -29,7 +29,7 @@ static gr_tensor *wrap_on(CUstream stream)
     return tensor;
 }
 
-TEST(an_end_is_told_once, 2)
+TEST(deleters_run_once, 2)
 {
     gr_tensor *tensor = wrap_on(_i ? fx.stream : GR_STREAM_NONE);
     ck_assert_ptr_eq(gr_tensor_get_info(tensor)->data, memory);
@@ -44,7 +44,7 @@ TEST(an_end_is_told_once, 2)
     ck_assert_uint_eq(ends, 1);
 }
 
-TEST(a_failed_wrap_ends_nothing)
+TEST(a_failed_wrap_calls_no_deleter)
 {
     ends = 0;
     gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = (gr_dtype)99);
@@ -86,7 +86,7 @@ TEST(an_end_comes_after_the_streams, 2)
 }
 
 /* gr_tensor_collect() is not the only call that frees finished tensors. */
-TEST(an_end_is_told_by_a_later_call)
+TEST(a_later_call_runs_deferred_deleters)
 {
     gr_tensor *tensor = wrap_on(fx.stream);
     struct gate *gate = gate_put(fx.stream);
@@ -135,7 +135,7 @@ TEST(any_thread_frees)
 }
 
 /* A default stream that differs on each thread. */
-TEST(a_threads_own_stream_is_waited_for_elsewhere)
+TEST(other_threads_wait_for_a_per_thread_stream)
 {
     gr_tensor *tensor = wrap_on(CU_STREAM_PER_THREAD);
     struct gate *gate = gate_put(CU_STREAM_PER_THREAD);
@@ -155,7 +155,7 @@ static void *wait_on_own_stream(void *tensor)
     return done ? tensor : NULL;
 }
 
-TEST(a_threads_own_stream_waits_for_another_ones)
+TEST(per_thread_streams_wait_for_each_other)
 {
     pthread_t thread;
     void *done;
@@ -192,7 +192,7 @@ TEST(more_streams_than_there_is_room_for)
 }
 
 /* A stream passed to gr_tensor_used_on() may be destroyed afterwards. */
-TEST(a_stream_that_was_told_may_go)
+TEST(a_stream_may_be_destroyed_after_its_use_was_recorded)
 {
     CUstream stream;
     CU(StreamCreate(&stream, CU_STREAM_NON_BLOCKING));
@@ -207,7 +207,7 @@ TEST(a_stream_that_was_told_may_go)
 
 /* ---- A destroyed context --------------------------------------------------------------------- */
 
-TEST(a_dead_context_takes_its_tensors_along)
+TEST(tensors_end_with_their_context)
 {
     CUcontext context;
     CUstream stream;
@@ -231,7 +231,7 @@ TEST(a_dead_context_takes_its_tensors_along)
     ck_assert_uint_eq(ends, 1);
 }
 
-TEST(what_was_put_aside_ends_with_its_context)
+TEST(deferred_deleters_run_with_their_context)
 {
     CUcontext context;
     CUstream stream;

@@ -84,7 +84,7 @@ TEST(no_element_has_no_address)
 }
 
 /* Without a consumer the field is the tensor's own stream, but never 0. */
-TEST(the_stream_is_who_has_to_be_waited_for)
+TEST(exports_name_the_stream_to_wait_for)
 {
     CUstream streams[] = {fx.stream, CU_STREAM_LEGACY, CU_STREAM_PER_THREAD};
     for (size_t i = 0; i < 3; i++) {
@@ -115,7 +115,7 @@ static void expect_on(CUstream stream, const gr_array_interface *array, int valu
     assert_bytes(bytes, SIZE, value);
 }
 
-TEST(who_waits_for_that_stream_sees_all_writes)
+TEST(waiters_for_that_stream_see_all_writes)
 {
     gr_tensor *tensor = must_alloc_on(GR_MEMORY_DEVICE, fx.stream);
     fill_late(tensor, 1);
@@ -144,7 +144,7 @@ TEST(where_no_stream_is_named_the_bytes_are_ready)
     gr_tensor_free(tensor);
 }
 
-TEST(what_cuda_does_not_reach_is_refused)
+TEST(inaccessible_memory_is_refused)
 {
     gr_tensor *host = must_alloc_on(GR_MEMORY_HOST, fx.stream);
     assert_null(gr_tensor_array_interface(host, fx.stream), GR_ERR_UNSUPPORTED, 0,
@@ -158,7 +158,7 @@ TEST(what_cuda_does_not_reach_is_refused)
     assert_null_invalid(gr_tensor_array_interface(NULL, fx.stream), "NULL");
 }
 
-TEST(what_was_revoked_is_refused)
+TEST(revoked_tensors_are_refused)
 {
     gr_buffer *buffer = must_map(fx.resource);
     gr_tensor *tensor = gr_buffer_tensor(buffer, NULL);

@@ -13,7 +13,7 @@ static const struct child dlpack_children[] = {{0}};
 
 GROUP("without DLPack", add_case)
 
-TEST(without_dlpack_each_call_says_how_to_get_it)
+TEST(without_dlpack_each_call_names_the_remedy)
 {
     int something = 0;
     void *any = &something;

@@ -37,7 +37,7 @@ TEST(a_dtype_has_a_size_and_two_names)
     ck_assert_int_eq(gr_dtype_parse(">u1"), GR_DTYPE_U8);
 }
 
-TEST(what_is_no_dtype_is_refused)
+TEST(invalid_dtypes_are_refused)
 {
     assert_null_invalid(gr_dtype_parse("float"), "\"float\" is not a dtype");
     assert_null_invalid(gr_dtype_parse(""), "\"\" is not a dtype");
@@ -51,7 +51,7 @@ TEST(what_is_no_dtype_is_refused)
 
 GROUP("making", add_case)
 
-TEST(a_tensor_says_what_it_is, 4)
+TEST(tensors_describe_themselves, 4)
 {
     const int64_t shape[] = {2, 3, 4}, strides[] = {64, 16, 4};
     gr_tensor_desc desc =
@@ -75,7 +75,7 @@ TEST(a_tensor_says_what_it_is, 4)
     gr_tensor_free(tensor);
 }
 
-TEST(its_bytes_come_back, 4)
+TEST(bytes_are_restored, 4)
 {
     unsigned char out[60], in[60];
     gr_tensor *tensor = must_alloc(GR_DTYPE_U8, each_memory[_i], 3, (const int64_t[]){3, 4, 5});
@@ -90,7 +90,7 @@ TEST(its_bytes_come_back, 4)
     gr_tensor_free(tensor);
 }
 
-TEST(no_dimension_is_one_element, 4)
+TEST(a_tensor_without_dimensions_has_one_element, 4)
 {
     uint32_t in = 0xcafe, out = 0;
     gr_tensor *tensor = must_alloc(GR_DTYPE_U32, each_memory[_i], 0, NULL);
@@ -120,7 +120,7 @@ TEST(a_dimension_of_0_is_no_element, 4)
     gr_tensor_free(tensor);
 }
 
-TEST(without_a_stream_it_can_be_used_at_once, 4)
+TEST(without_a_stream_data_is_ready, 4)
 {
     gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1,
                                   .shape = (const int64_t[]){64}, .memory = each_memory[_i]);
@@ -174,7 +174,7 @@ static const struct {
 };
 enum { WRONGS = sizeof(wrong) / sizeof(wrong[0]), OF_ALLOC = 3 };
 
-TEST(what_can_not_be_is_refused, WRONGS)
+TEST(impossible_imports_are_refused, WRONGS)
 {
     unsigned char bytes[64];
     assert_null_invalid(gr_tensor_alloc(&wrong[_i].desc, fx.stream), wrong[_i].text);
@@ -184,7 +184,7 @@ TEST(what_can_not_be_is_refused, WRONGS)
 }
 
 /* A dimension of size 1, or one next to a size of 0, takes no step, whatever its stride is. */
-TEST(a_stride_that_leads_nowhere_can_be_anything, 8)
+TEST(unused_strides_can_have_any_value, 8)
 {
     static const int64_t nowhere[] = {INT64_MIN, INT64_MAX, -1, 3};
     const int64_t step = nowhere[_i / 2], shape[] = {1, _i % 2 ? 0 : 3, 1};
@@ -207,7 +207,7 @@ TEST(a_stride_that_leads_nowhere_can_be_anything, 8)
     gr_tensor_free(tensor);
 }
 
-TEST(streams_and_pointers_that_are_none_are_refused)
+TEST(invalid_streams_and_pointers_are_refused)
 {
     gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_F32);
     float value = 1;

@@ -160,7 +160,7 @@ TEST(any_strides_are_copied, 4)
 }
 
 /* To and from host memory, in element order. */
-TEST(any_strides_come_from_and_go_to_the_host, 4)
+TEST(any_strides_can_be_copied_to_and_from_the_host, 4)
 {
     static struct strided t;
     static unsigned char plain[ROOM];
@@ -231,7 +231,7 @@ static void assert_pinned(const gr_tensor *tensor, CUstream stream, int value)
 }
 
 /* What a copy wrote on one stream is visible to a later read on another. */
-TEST(a_copy_comes_after_what_wrote, 4)
+TEST(copies_follow_earlier_writes, 4)
 {
     CUstream writer = _i / 2 ? fx.stream : fx.other, reader = _i / 2 ? fx.other : fx.stream;
     gr_tensor *from = pinned_filled(0x5A), *to = pinned_filled(0);
@@ -249,7 +249,7 @@ TEST(a_copy_comes_after_what_wrote, 4)
 }
 
 /* A write waits for pending reads. */
-TEST(a_write_comes_after_who_reads, 2)
+TEST(writes_follow_earlier_reads, 2)
 {
     gr_tensor *first = pinned_filled(1), *second = pinned_filled(2), *to = pinned_filled(0);
     gr_tensor *tensor = must_alloc(GR_DTYPE_U8, unhurried[_i], 1, (const int64_t[]){64});
@@ -269,7 +269,7 @@ TEST(a_write_comes_after_who_reads, 2)
 }
 
 /* Memory that a copy still reads is not reused. */
-TEST(what_was_freed_is_copied_first)
+TEST(bytes_are_copied_before_the_free)
 {
     gr_tensor *first = pinned_filled(1), *second = pinned_filled(2), *to = pinned_filled(0);
     gr_tensor *tensor = must_alloc(GR_DTYPE_U8, GR_MEMORY_DEVICE, 1, (const int64_t[]){64});

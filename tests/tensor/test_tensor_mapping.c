@@ -57,7 +57,7 @@ TEST(a_part_is_described)
     assert_null_invalid(gr_buffer_tensor(buffer, NULL), "released already");
 }
 
-TEST(a_mapping_that_ended_has_no_tensors)
+TEST(an_ended_mapping_has_no_tensors)
 {
     gr_buffer *buffer = must_map(fx.resource);
     assert_ok(gr_resource_unmap(fx.resource, GR_STREAM_OF_MAP));
@@ -124,7 +124,7 @@ TEST(a_linear_image_is_rows_of_texels, IMAGES)
     image_delete(&image);
 }
 
-TEST(a_level_has_its_own_size)
+TEST(each_level_has_its_size)
 {
     struct image image = image_make("RGBA8", "2D", 13, 7, 2);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
@@ -202,7 +202,7 @@ TEST(the_end_of_a_mapping_revokes, SORTS * 4)
 
 GROUP("what they are", add_resource_case)
 
-TEST(nothing_is_said_where_none_is_left)
+TEST(nothing_is_logged_without_leftovers)
 {
     logged[0] = '\0';
     gr_log_set(GR_LOG_WARNING, keep_line, NULL);
@@ -245,7 +245,7 @@ TEST(a_release_comes_after_the_streams, SORTS * 4)
 }
 
 /* This includes work that grinterop did not submit. */
-TEST(a_release_comes_after_what_it_was_told, SORTS)
+TEST(releases_follow_announced_uses, SORTS)
 {
     make_or_skip(m, _i);
     gr_buffer *buffer = must_map(m.resource);
@@ -284,7 +284,7 @@ TEST(a_mapping_forgets_the_last_ones_streams)
 
 GROUP("each sort", add_sorts)
 
-TEST(a_buffer_that_is_let_go_of_waits_for_its_tensors, SORTS)
+TEST(a_buffer_released_later_waits_for_its_tensors, SORTS)
 {
     make_or_skip(m, _i);
     gr_buffer *buffer = must_map(m.resource);
@@ -349,7 +349,7 @@ TEST(a_tensor_holds_its_mapping_until_that_can_be_ended, SORTS)
 }
 
 /* The program may still end it. */
-TEST(what_was_left_to_tensors_can_be_ended, SORTS * 2)
+TEST(mappings_left_to_tensors_can_be_ended, SORTS * 2)
 {
     int sort = _i / 2;
     make_or_skip(m, sort);

@@ -171,7 +171,7 @@ static void use_by_cuda(gr_resource *resource, CUstream stream)
 
 GROUP("undecided", add_case)
 
-TEST(memory_whose_order_is_undecided_is_not_mapped)
+TEST(memory_without_semaphores_is_not_mapped)
 {
     need_software();
     resources[0] = make_resource(&memories[0]);
@@ -192,7 +192,7 @@ TEST(memory_whose_order_is_undecided_is_not_mapped)
 }
 
 /* GR_SEMAPHORE_NONE is accepted wherever NULL is. */
-TEST(no_semaphore_is_none)
+TEST(null_is_not_semaphore_none)
 {
     char text[64];
     const gr_semaphore_point point =
@@ -270,7 +270,7 @@ TEST(a_semaphore_whose_points_are_done_ends_at_once)
 
 GROUP("binary semaphores", add_case)
 
-TEST(a_binary_submit_taken_back_can_begin_again)
+TEST(a_cancelled_binary_submit_can_begin_again)
 {
     need_software();
     make_resources(2, make_semaphore(false), make_semaphore(false));
@@ -298,7 +298,7 @@ TEST(a_binary_submit_taken_back_can_begin_again)
  *
  * Catches: the first resource's submit waited for nothing.
  */
-TEST(a_binary_signal_stands_for_the_one_before)
+TEST(a_binary_signal_replaces_the_previous_one)
 {
     need_software();
     make_resources(2, GR_SEMAPHORE_NONE, make_semaphore(false));

@@ -23,7 +23,7 @@ static void check_known(const struct vulkan_format *format, const gr_vk_format_i
 
 GROUP("formats", add_vulkan_case)
 
-TEST(every_format_is_cudas_or_refused_with_its_reason)
+TEST(every_format_is_supported_or_refused_with_a_reason)
 {
     for (int i = 0; i <= (int)LAST_FORMAT; i++) {
         const struct vulkan_format *format = vulkan_format((VkFormat)i);

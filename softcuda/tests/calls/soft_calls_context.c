@@ -28,7 +28,7 @@ TEST(devices_by_their_bus)
     ck_assert_int_eq(found, fx.device);
 }
 
-TEST(what_a_device_is)
+TEST(device_properties)
 {
     need_software();
     int major = 0, minor = 0, value = 0;
@@ -47,7 +47,7 @@ TEST(what_a_device_is)
     GIVES(ERROR_INVALID_VALUE, cuDeviceComputeCapability, (&major, NULL, fx.device));
 }
 
-TEST(devices_that_are_none)
+TEST(invalid_device_ordinals)
 {
     need_software();
     int number = 0, other = 0;
@@ -114,7 +114,7 @@ TEST(contexts_by_older_names)
     ck_assert_uint_eq(flags & CU_CTX_MAP_HOST, CU_CTX_MAP_HOST); /* the primary one */
 }
 
-TEST(contexts_that_are_refused)
+TEST(refused_contexts)
 {
     need_software();
     CUcontext made = NULL;
@@ -139,7 +139,7 @@ TEST(contexts_that_are_refused)
 }
 
 /* Objects of a context end with it, and their handles become invalid. */
-TEST(what_ends_with_a_context)
+TEST(objects_end_with_their_context)
 {
     need_software();
     const CUDA_ARRAY3D_DESCRIPTOR flat = {

@@ -86,7 +86,7 @@ TEST(arrays_that_are_refused)
     ck_assert_ptr_eq(array, NULL);
 }
 
-TEST(what_arrays_are_asked)
+TEST(array_queries)
 {
     need_software();
     const CUDA_ARRAY_DESCRIPTOR given = {

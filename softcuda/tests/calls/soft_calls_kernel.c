@@ -7,7 +7,7 @@
 
 GROUP("kernels", add_case)
 
-TEST(kernels_that_cannot_be_had)
+TEST(kernels_that_cannot_be_found)
 {
     need_software();
     CUmodule module = new_module();
@@ -18,7 +18,7 @@ TEST(kernels_that_cannot_be_had)
     DRV(cuModuleUnload, (module));
 }
 
-TEST(what_kernels_are_asked)
+TEST(kernel_queries)
 {
     need_software();
     CUmodule module = new_module(), found = NULL;

@@ -220,7 +220,7 @@ static unsigned long long access_at(CUdeviceptr at)
     return flags;
 }
 
-TEST(addresses_that_are_asked_for)
+TEST(addresses_with_a_hint)
 {
     need_software();
     CUdeviceptr first = 0, again = 0, beside = 0;

@@ -70,7 +70,7 @@ CHILD(module_of_a_text)
 }
 
 /* Catches: the message did not name the file. */
-TEST(files_that_are_no_modules)
+TEST(files_other_than_modules)
 {
     need_software();
     expect_message_once("module_of_a_text", ": /tmp/soft-calls-", " is neither a shared object");
@@ -103,7 +103,7 @@ static ElfW(Ehdr) * copy_image(void)
     return copy;
 }
 
-TEST(objects_that_are_no_modules)
+TEST(objects_other_than_modules)
 {
     need_software();
     CUmodule module = NULL;

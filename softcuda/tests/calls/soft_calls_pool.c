@@ -31,7 +31,7 @@ static cuuint64_t pool_number(CUmemoryPool pool, CUmemPool_attribute attribute)
     return number;
 }
 
-TEST(pools_count_what_they_gave)
+TEST(pools_count_their_allocations)
 {
     need_software();
     CUmemoryPool pool = new_pool(0);
@@ -190,7 +190,7 @@ TEST(pools_with_a_limit)
 }
 #endif
 
-TEST(allocations_of_nothing)
+TEST(allocations_of_zero_bytes)
 {
     need_software();
     CUdeviceptr memory = 1;

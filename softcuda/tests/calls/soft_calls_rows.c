@@ -62,7 +62,7 @@ CHILD(rows_before_init)
 
 GROUP("zeros", add_case)
 
-TEST(nothing_works_before_init)
+TEST(calls_before_init_fail)
 {
     need_software();
     ck_assert_int_eq(setenv(DRIVER_FILE, gr_cuda_driver_path(), 1), 0);

@@ -251,7 +251,7 @@ TEST(views_of_levels)
     DRV(cuMipmappedArrayDestroy, (levels));
 }
 
-TEST(what_textures_are_asked)
+TEST(texture_queries)
 {
     need_software();
     unsigned words[8] = {0};
@@ -303,7 +303,7 @@ TEST(what_textures_are_asked)
     DRV(cuArrayDestroy, (array));
 }
 
-TEST(what_surfaces_are_asked)
+TEST(surface_queries)
 {
     need_software();
     CUarray array = NULL;

@@ -68,7 +68,7 @@ static void assert_rows(uint32_t value, size_t size, size_t count)
 
 GROUP("per-thread twins", add_case)
 
-TEST(twins_that_fill)
+TEST(per_thread_fills)
 {
     need_software();
     hold_a_stream();
@@ -100,7 +100,7 @@ TEST(twins_that_fill)
     let_it_go();
 }
 
-TEST(twins_that_copy)
+TEST(per_thread_copies)
 {
     need_software();
     unsigned char bytes[SIZE], read[SIZE] = {0};
@@ -134,7 +134,7 @@ TEST(twins_that_copy)
 }
 
 /* Rows 1 and 2 of 4, the first 8 bytes of each, to rows 0 and 1. */
-TEST(twins_that_copy_blocks)
+TEST(per_thread_block_copies)
 {
     need_software();
     hold_a_stream();
@@ -194,7 +194,7 @@ TEST(twins_that_copy_blocks)
     let_it_go();
 }
 
-TEST(twins_that_copy_arrays)
+TEST(per_thread_array_copies)
 {
     need_software();
     unsigned char bytes[SIZE], read[SIZE];
@@ -301,7 +301,7 @@ TEST(twins_of_events)
 }
 
 /* A per-thread variant returns for NULL what the plain call returns for CU_STREAM_PER_THREAD. */
-TEST(twins_that_ask)
+TEST(per_thread_queries)
 {
     need_software();
     unsigned long long id = 0, own = 0, legacy = 0;
@@ -351,7 +351,7 @@ TEST(twins_of_memory_operations)
     let_it_go();
 }
 
-TEST(twins_that_map)
+TEST(per_thread_maps)
 {
     need_software();
     GLuint name = gl_buffer_filled(SIZE, 0x3a);
@@ -425,7 +425,7 @@ static void wait_for_word(uint64_t first, uint64_t second, uint64_t value, unsig
     }
 }
 
-TEST(words_that_a_stream_waits_for)
+TEST(stream_waits_for_words)
 {
     need_software();
     wait_for_word(4, 5, 5, CU_STREAM_WAIT_VALUE_EQ);
@@ -460,7 +460,7 @@ TEST(words_of_64_bits_in_one_call)
     CU(MemFree(two));
 }
 
-TEST(words_that_are_refused)
+TEST(refused_words)
 {
     need_software();
     uint64_t word = 0;

@@ -78,7 +78,7 @@ TEST(a_context_for_opengl)
 }
 
 /* Catches: pointer queries took the memory of a map for host memory. */
-TEST(what_a_mapped_pointer_is)
+TEST(queries_of_a_mapped_pointer)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
     CUgraphicsResource resource = NULL;

@@ -161,7 +161,7 @@ TEST(memory_without_a_handle)
     DRV(cuCtxSetCurrent, (fx.context));
 }
 
-TEST(handles_of_nothing)
+TEST(handles_of_zero)
 {
     CUipcMemHandle handle;
     CUdeviceptr opened = 0;

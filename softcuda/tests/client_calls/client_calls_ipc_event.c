@@ -161,7 +161,7 @@ TEST(events_without_a_handle)
 #define QUEUED '\001'
 
 /* Waits for the parent's fill, then fills again. */
-CHILD(takes_turn)
+CHILD(take_a_turn)
 {
     CUipcMemHandle handle;
     CUdeviceptr memory = 0, copy = 0;
@@ -211,7 +211,7 @@ TEST(two_processes_in_turn)
     hold(fx.stream);
     DRV(cuMemsetD8Async, (memory, 5, SIZE, fx.stream));
     DRV(cuEventRecord, (filled, fx.stream));
-    struct child_process child = child_start("takes_turn");
+    struct child_process child = child_start("take_a_turn");
     await_queued(&child);
     GIVES(ERROR_NOT_READY, cuEventQuery, (answered));
     DRV(cuStreamWaitEvent, (fx.other, answered, 0));

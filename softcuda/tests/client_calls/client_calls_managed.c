@@ -83,7 +83,7 @@ TEST(preferred_places)
     DRV(cuMemFree_v2, (memory));
 }
 
-TEST(who_accesses_it)
+TEST(accessed_by_advice)
 {
     need_concurrent_access();
     CUdeviceptr memory = managed();

@@ -349,7 +349,7 @@ static void expect_fault(const char *child, const char *message)
     ck_assert_msg(strstr(text, message), "%s said: %s", child, text);
 }
 
-TEST(access_that_was_not_given)
+TEST(access_that_was_not_enabled)
 {
     if (!gr_cuda_is_software())
         skip("the host can't access a GPU's memory");

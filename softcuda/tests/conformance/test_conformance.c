@@ -228,7 +228,7 @@ TEST(map_flags)
  * A buffer is not an image. (Whether the driver's pointer queries know its memory varies from map
  * to map.)
  */
-TEST(what_a_mapped_buffer_is_not)
+TEST(a_mapped_buffer_is_not_an_image)
 {
     CUgraphicsResource g = make(SIZE);
     CUarray array;

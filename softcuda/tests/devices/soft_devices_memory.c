@@ -8,7 +8,7 @@
 
 GROUP("access between peers", add_two_case)
 
-TEST(who_can_be_peers)
+TEST(peer_support)
 {
     need_two();
     int can = 9;
@@ -33,7 +33,7 @@ TEST(who_can_be_peers)
              DeviceGetP2PAttribute(&can, 0, two.device[0], two.device[1]));
 }
 
-TEST(access_is_given_once)
+TEST(access_is_enabled_once)
 {
     need_two();
     CU_GIVES(CUDA_ERROR_PEER_ACCESS_NOT_ENABLED, CtxDisablePeerAccess(two.context[1]));
@@ -99,7 +99,7 @@ TEST(fills_need_access)
 
 GROUP("memory of another device", add_two_case)
 
-TEST(pinned_memory_is_everybodys)
+TEST(all_devices_access_pinned_memory)
 {
     need_two();
     void *pinned = NULL;

@@ -13,7 +13,7 @@
 
 GROUP("the list of devices", add_two_case)
 
-TEST(as_many_as_asked_for)
+TEST(number_of_devices)
 {
     need_software();
     int count = 0;
@@ -56,7 +56,7 @@ TEST(each_is_another)
 }
 
 /* Catches: an allocation on one device was counted for the other. */
-TEST(memory_of_their_own)
+TEST(memory_of_each_device)
 {
     need_software();
     size_t before[2], after[2], total[2], all = 0;
@@ -234,7 +234,7 @@ CHILD(environment)
     return 0;
 }
 
-TEST(environment_says_which, sizeof(environments) / sizeof(*environments))
+TEST(the_environment_selects_devices, sizeof(environments) / sizeof(*environments))
 {
     need_software();
     char row[16], said[4096];

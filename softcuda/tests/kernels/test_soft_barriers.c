@@ -137,7 +137,7 @@ TEST(threads_keep_their_place, sizeof(shapes) / sizeof(*shapes))
 /* ---- Participating threads ------------------------------------------------------------------- */
 
 /* A barrier waits only for running threads and counts only those. */
-TEST(threads_that_leave_early, 4)
+TEST(threads_that_exit_early, 4)
 {
     need_software();
     enum { THREADS = 100 };

@@ -222,7 +222,7 @@ TEST(a_peer_that_dies)
 }
 
 /* Simulates a peer that dies after writing the value, before waking anyone. */
-TEST(a_value_that_nobody_announces)
+TEST(a_value_without_a_wake_up)
 {
     need_semaphores();
     const unsigned long long first = 0x1122334455667788;
