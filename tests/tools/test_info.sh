@@ -407,7 +407,8 @@ if ! $user "$info" --version >/dev/null 2>&1; then
     skip closed_nodes "root opens every file, and no other user can run $info"
 else
     check closed_nodes 0 $user "$info" --root "$work/root" --find surroundings &&
-        tells "/dev/nvidia0 is not accessible to this user" "/dev/dri/renderD128 is not accessible" "join its group"
+        tells "/dev/nvidia0 is not accessible to this user" \
+            "/dev/dri/renderD128 is not accessible" "join its group"
 fi
 
 export NVIDIA_VISIBLE_DEVICES=all
