@@ -13,7 +13,7 @@ struct vk_resource {
     gr_external_image_desc cuda_image; /* images only: the description that CUDA received */
     bool concurrent;                   /* shared between queue families, so that none owns it */
     bool owned;                        /* the Vulkan objects are destroyed with the resource */
-    VkImageAspectFlags aspect;         /* images only, like the following */
+    VkImageAspectFlags aspect;         /* this field and those below: images only */
     const char *format;
     VkExtent3D extent;
     uint32_t levels, layers;

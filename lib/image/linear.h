@@ -23,9 +23,9 @@ gr_status gr_linear_prepare(gr_resource *resource, unsigned level, const char *c
 gr_status gr_linear_write_back(gr_buffer *buffer, CUstream stream, const char *call);
 
 /*
- * Gives the resource, whose mapping is not linear, memory of its own of so many bytes for work on
- * the stream, which waits for the last use; and marks the end of that work. The CUDA context is
- * current.
+ * Borrows the resource's staging memory, of at least `bytes`, for work on the stream, which waits
+ * for its last use; and marks the end of that work. The resource is not mapped by gr_map_linear().
+ * The CUDA context is current.
  */
 gr_status gr_linear_borrow(gr_resource *resource, size_t bytes, CUstream stream,
                            CUdeviceptr *memory, const char *call);

@@ -117,7 +117,7 @@ static gr_status end_graphics(gr_resource *const resources[], size_t n, const ch
     return status == GR_OK ? set_call(kind->end_use(resources, n), call) : status;
 }
 
-/* Permits the map of resources in a ring, which is otherwise refused. */
+/* Allows maps of resources in a ring, which are refused otherwise. */
 static void set_ring_maps(gr_resource *const resources[], size_t n, bool now)
 {
     for (size_t i = 0; i < n; i++)

@@ -25,7 +25,7 @@ struct scenario {
     unsigned rules;               /* a combination of the next two */
 };
 
-/* What it can't release has no owner then and stays mapped, as documented in gr.h. */
+/* Buffers that the call cannot release have no owner and stay mapped, as gr.h documents. */
 #define WALK_GIVES_UP 1u
 
 /* It takes long: each place fails once with one code of each kind, and with a loss. */

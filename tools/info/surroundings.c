@@ -322,7 +322,7 @@ static void say_file(const char *name, const char *what, const char *kernel)
     free(file);
 }
 
-/* That of GR_CUDA_DRIVER, unless it is the software driver. */
+/* The file of the CUDA driver: GR_CUDA_DRIVER, unless that selects the software driver. */
 static const char *cuda_name(void)
 {
     const char *wanted = getenv("GR_CUDA_DRIVER");
