@@ -22,8 +22,7 @@
  *     }
  *     GR_KERNEL(waves)
  *
- * Each kernel is declared extern "C" and registered once, at file scope below it, by one of
- *
+ * Each kernel is declared extern "C" and registered by one of two lines, at file scope below it:
  *     GR_KERNEL(name)       the threads of a block run one after the other, in a plain loop that
  *                           the compiler can vectorise; for kernels without barriers
  *     GR_KERNEL_SYNC(name)  the threads of a block take turns at each __syncthreads(); slower
