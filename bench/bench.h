@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The harness of the benchmarks: main() and shared options, the CUDA device, machine facts, clocks,
  * order statistics, and output files.

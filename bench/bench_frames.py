@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: Apache-2.0
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 """bench_frames for Python: frames in order, written through cuda.core and drawn by OpenGL.
 
 Uses the same kernel, drawing and blocks as bench_frames, alternating with raw interop through

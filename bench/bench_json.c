@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Writes JSON. Numbers that are not finite become null, since JSON has no NaN. */
 #define _GNU_SOURCE
 #include "bench/bench_json.h"

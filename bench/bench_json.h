@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Writes JSON members and elements in order, with commas as needed. Each member of the outermost
  * object and each element of a list starts a line.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Opens the CUDA device, context and stream, prints errors, and collects the facts needed to
  * compare results: driver, device and date.

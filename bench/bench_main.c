@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The common steps of main(), the header of the report, and option parsers. */
 #define _GNU_SOURCE
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: Apache-2.0
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 """bench_map for Python: what a map and release cost through cuda.bindings and cuda.core.
 
 Uses the same rows, blocks and medians as bench_map, so that the tables can be compared.

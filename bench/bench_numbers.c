@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Clocks, order statistics and number formatting. Uses medians and quartiles instead of means, so
  * that one block disturbed by another process does not shift the result.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Finds and runs the Python script that takes the same measurements. */
 #define _GNU_SOURCE
 #include <fcntl.h>

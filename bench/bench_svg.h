@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Writes SVG charts: text, lines and dots, and panels side by side with a shared logarithmic axis.
  *

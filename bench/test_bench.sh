@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: Apache-2.0
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 #
 # test_bench.sh: tests the benchmarks themselves. bench_frames and bench_latency use tiny meshes:
 # each row that this machine supports must draw the right picture, and nothing may be drawn before

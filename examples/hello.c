@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * hello: CUDA writes a wave into OpenGL's vertex buffer, OpenGL draws it, hello.png keeps it.
  * The kernel is hello.cu's, compiled as hello.fatbin for a GPU and as hello.so for the software

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * hello in C++: CUDA writes a wave to an OpenGL vertex buffer, OpenGL draws it to hello_cpp.png.
  * Run it in the folder of its kernels, as hello.c explains:

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The kernels of hello.c and its variants: one source for a GPU and for the software driver. */
 #include <grinterop/cuhost.h>
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * hello_image: CUDA writes rings to an OpenGL texture, OpenGL draws it to hello_image.png. Run it
  * in the folder of its kernels, as hello.c explains:

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * hello_ring: frames in flight. One thread writes waves with CUDA, the other draws them with
  * OpenGL, each at full speed; hello_ring.png is the last frame. Run it in the folder of its

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * hello_vulkan: CUDA writes rings to a Vulkan image, Vulkan copies the image to a buffer, and CUDA
  * reads the buffer, which becomes hello_vulkan.png. The GPU orders all three: see submit(). Run it

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * publish: a CUDA tensor of linear half floats, one plane per colour, is published to an OpenGL
  * texture by one call, which reorders, converts and encodes it in one pass. OpenGL draws the

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The picture of publish.c, in the form that a neural network or renderer outputs: linear half
  * floats, one plane per colour, top row first. It is a Julia set, lit by the potential outside it.

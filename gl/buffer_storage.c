@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Queries buffer storage by direct state access if available, otherwise through a binding, which is
  * then restored.

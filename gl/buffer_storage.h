@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Queries of OpenGL buffers that preserve OpenGL bindings and errors. `direct` says whether the
  * context has direct state access. A context with OpenGL 3.2 or newer is current.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Checks of the OpenGL context at the start of a call, with their errors. */
 #include "gl/context_check.h"
 

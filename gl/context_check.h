@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Checks of the OpenGL context at the start of a call, with their errors. */
 #ifndef GR_GL_CONTEXT_CHECK_H
 #define GR_GL_CONTEXT_CHECK_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Creates OpenGL objects to share with CUDA: chooses the transport, and allocates plain storage for
  * interop and copy.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Finds the CUDA device that OpenGL draws on, as the driver reports it. */
 #ifndef GR_GL_CUDA_DEVICE_H
 #define GR_GL_CUDA_DEVICE_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Identifies the current OpenGL context by a mark. */
 #include "gl/current_context.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Identifies the OpenGL context that is current on this thread. */
 #ifndef GR_GL_CURRENT_CONTEXT_H
 #define GR_GL_CURRENT_CONTEXT_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The list of deferred deletions, and the objects that grinterop creates. */
 #include "gl/deferred.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Deferred deletion. Objects that can only be deleted with their OpenGL context current wait until
  * the next call to grinterop in that context that creates or closes a resource.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Finds out why CUDA refuses an OpenGL object, by querying both drivers instead of guessing from
  * the code.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Explains failures between OpenGL and CUDA, whose error codes never name the cause. */
 #ifndef GR_GL_DIAGNOSE_H
 #define GR_GL_DIAGNOSE_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* OpenGL contexts without a window, on the CUDA device. */
 #include <grinterop/egl.h>
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Matches EGL devices and displays with CUDA devices by what they report, never by index. */
 #include "gl/egl_device.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Finds the EGL display to draw on: that of a CUDA device, or Mesa's without a window system. */
 #ifndef GR_GL_EGL_DEVICE_H
 #define GR_GL_EGL_DEVICE_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * libglvnd reads the EGL driver names from .json files: those listed in one variable, otherwise
  * those in the folders listed in another, otherwise those in the system folders. It does not report

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Diagnoses which drivers are configured for the EGL loader (libglvnd). */
 #ifndef GR_GL_EGL_VENDOR_H
 #define GR_GL_EGL_VENDOR_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Maps OpenGL internal formats and targets to CUDA: what CUDA sees, what it refuses, and what to
  * use instead. Measured on an H200. docs/formats.md lists the table; tests/image/test_image_table

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Creates resources from OpenGL buffers; checks each before it is registered with CUDA. */
 #include <grinterop/gl.h>
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Checks an existing OpenGL buffer before it becomes a resource. */
 #ifndef GR_GL_FROM_BUFFER_H
 #define GR_GL_FROM_BUFFER_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Creates resources from OpenGL textures and renderbuffers; checks each before it is registered
  * with CUDA.

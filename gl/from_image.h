@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Checks an existing OpenGL texture or renderbuffer before it becomes a resource. */
 #ifndef GR_GL_FROM_IMAGE_H
 #define GR_GL_FROM_IMAGE_H

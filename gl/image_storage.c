@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Queries the storage of textures and renderbuffers through a binding, which is then restored. */
 #include "gl/image_storage.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Queries the storage of a texture or renderbuffer. */
 #ifndef GR_GL_IMAGE_STORAGE_H
 #define GR_GL_IMAGE_STORAGE_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The window system's interface to OpenGL: the current context and the addresses of OpenGL
  * functions. EGL and GLX on Linux (native_posix.c), WGL on Windows (native_windows.c).

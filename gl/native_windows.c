@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Finds the current OpenGL context by WGL. epoxy links opengl32.dll too, so it is always loaded. */
 #include "gl/native.h"
 

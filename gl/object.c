@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Operations that resources of existing OpenGL objects share: context checks, storage checks and
  * destruction.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Reports what works between the current OpenGL context and CUDA. Interop is tried with a buffer of
  * a few bytes, which is unregistered again: no driver query covers everything that a registration

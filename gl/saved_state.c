@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Saves and restores the application's OpenGL state. */
 #include "gl/saved_state.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Saves and restores the application's OpenGL state around grinterop's own calls. */
 #ifndef GR_GL_SAVED_STATE_H
 #define GR_GL_SAVED_STATE_H

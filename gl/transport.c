@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Chooses the transport for a resource of an existing OpenGL object. */
 #include "gl/transport.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Channel sizes of CUDA array formats. */
 #ifndef GR_LIB_ARRAY_FORMAT_H
 #define GR_LIB_ARRAY_FORMAT_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The interface between the core and a backend: one table of operations for each transport. The
  * core validates arguments and keeps the life cycle; a backend trusts its input and knows the

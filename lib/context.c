@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* CUDA contexts: selects that of a resource, and makes it current for each call. */
 #include "lib/context.h"
 

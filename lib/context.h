@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Chooses the CUDA context of a resource, and makes it current for a call. */
 #ifndef GR_LIB_CONTEXT_H
 #define GR_LIB_CONTEXT_H

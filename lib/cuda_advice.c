@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Remedies for CUDA driver codes that name no cause. Those of cuInit have usual causes that can be
  * checked: the device nodes and the system.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Explanations of CUDA driver codes, with remedies. */
 #ifndef GR_LIB_CUDA_ADVICE_H
 #define GR_LIB_CUDA_ADVICE_H

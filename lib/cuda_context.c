@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Retains a device's primary context, makes it current and creates a stream, in one call. */
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The values of grinterop/cuda_types.h are those of cuda.h. The file contains no code. */
 #include <assert.h>
 #include <cuda.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Finds and loads the CUDA driver at run time, so that a program linked with grinterop starts on a
  * machine without one, and reports which files were tried.

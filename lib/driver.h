@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The loaded CUDA driver, for the library's own code. */
 #ifndef GR_LIB_DRIVER_H
 #define GR_LIB_DRIVER_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The functions that a driver must have: those that grinterop calls itself. CUDA 11.2 has them all.
  */

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The calling thread's last error, and the names of classes and codes. */
 #include "lib/error.h"
 

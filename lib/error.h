@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Records errors for gr_last_error(). */
 #ifndef GR_LIB_ERROR_H
 #define GR_LIB_ERROR_H

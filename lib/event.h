@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* CUDA events after which something ends. */
 #ifndef GR_LIB_EVENT_H
 #define GR_LIB_EVENT_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Register flags: parses and writes their names, and checks them. */
 #include "lib/flags.h"
 

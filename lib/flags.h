@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Register flags: names and checks. */
 #ifndef GR_LIB_FLAGS_H
 #define GR_LIB_FLAGS_H

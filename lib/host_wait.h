@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Pauses for a thread that polls. */
 #ifndef GR_LIB_HOST_WAIT_H
 #define GR_LIB_HOST_WAIT_H

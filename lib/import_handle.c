@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The rules that handles of external memory and of external semaphores share. */
 #include "lib/import_handle.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Handles of other APIs for import: the rules that memory and semaphores share, and explanations of
  * refused imports.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The library's kernels: embedded files, and the driver's handles. */
 #include "lib/kernel_module.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The library's kernels, publish/kernels.cu. The library contains both compilations, for GPUs and
  * for the software driver.

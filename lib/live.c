@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * A table of live objects: a hash table by address, in parts with a lock each, so that threads that
  * create and free different objects rarely contend.

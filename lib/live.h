@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * A table of live objects: every object that a program was given and has to free. It is checked
  * before an object's memory is touched, so that a second free is detected.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Log lines, for gr_log_set() or the environment variable GR_LOG. */
 #ifndef GR_LIB_LOG_H
 #define GR_LIB_LOG_H

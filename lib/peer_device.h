@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Peer access between CUDA devices. */
 #ifndef GR_LIB_PEER_DEVICE_H
 #define GR_LIB_PEER_DEVICE_H

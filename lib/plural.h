@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Counted nouns in messages: "1 slot", "2 slots". */
 #ifndef GR_LIB_PLURAL_H
 #define GR_LIB_PLURAL_H

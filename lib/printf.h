@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* GR_PRINTF: lets the compiler check format arguments. */
 #ifndef GR_LIB_PRINTF_H
 #define GR_LIB_PRINTF_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Objects that were freed while streams may still use them. The driver ends imports at the call,
  * not in stream order, and a closing thread must not wait; so they stay in a list until their event

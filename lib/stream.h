@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Checks of the caller's streams, and waits between streams. */
 #ifndef GR_LIB_STREAM_H
 #define GR_LIB_STREAM_H

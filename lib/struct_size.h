@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Structs of the program. Each begins with its size in that program, which may have been compiled
  * with an older or newer header than the library.

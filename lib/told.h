@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * A list of streams that use something, each with an event after that use. Later work on it, and
  * above all its end, waits for them.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Writes device UUIDs of any API for messages. */
 #ifndef GR_LIB_UUID_TEXT_H
 #define GR_LIB_UUID_TEXT_H

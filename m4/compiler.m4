@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: Apache-2.0
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # Compiler options
 
 dnl GR_CXX(NAME, AFTER, OPTIONS): sets NAME_FLAG to the first option that selects an edition of C++ after AFTER.

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: Apache-2.0
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # nvcc, and the compilers of shaders and of kernels for the software driver
 
 AC_ARG_VAR([NVCC], [CUDA's compiler, "no" for none (default: the toolkit's, then the one on PATH)])

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: Apache-2.0
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # MPI: an example for many GPUs
 
 AC_ARG_WITH([mpi],

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: Apache-2.0
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 """Measures a map from Python against C and cuda.core, in one process and on one buffer.
 
     PYTHONPATH=... python3 bench.py [--rounds N] [--repeats N] [--batch N] [--without-core]

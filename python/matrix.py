@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: Apache-2.0
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 """Exchanges bytes between each framework and OpenGL and Vulkan objects, in every possible way.
 
     python3 matrix.py                      a table of the installed frameworks

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: Apache-2.0
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 """Finds libgrinterop and builds the one extension, in the limited API of CPython 3.10.
 
 GRINTEROP_BUILD names a grinterop build folder that is not installed; otherwise pkg-config finds

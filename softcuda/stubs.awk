@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: Apache-2.0
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 #
 # What driver/unsupported.awk and runtime/unsupported.awk share: both read the CUDA headers into
 # `declared`, and the symbols that there are into `implemented`. It is given to awk before them.

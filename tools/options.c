@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Parses the command line of a program. */
 #define _GNU_SOURCE
 #include "tools/options.h"

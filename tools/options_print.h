@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Prints the help, the man page and wrapped text. */
 #ifndef TOOLS_OPTIONS_PRINT_H
 #define TOOLS_OPTIONS_PRINT_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Barriers between Vulkan and CUDA: they transfer the ownership between the queue family and
  * VK_QUEUE_FAMILY_EXTERNAL, and change image layouts. Semaphores make the other side wait.

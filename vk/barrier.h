@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Barriers between Vulkan and CUDA: first checked, then recorded. */
 #ifndef GR_VK_BARRIER_H
 #define GR_VK_BARRIER_H

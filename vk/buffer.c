@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Resources from Vulkan buffers: the application's, and those that grinterop creates. */
 #include "vk/resource.h"
 

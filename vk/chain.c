@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Searches Vulkan pNext chains; see chain.h. */
 #include "vk/chain.h"
 

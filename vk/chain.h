@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Searches Vulkan pNext chains. */
 #ifndef GR_VK_CHAIN_H
 #define GR_VK_CHAIN_H

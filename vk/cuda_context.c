@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Chooses the CUDA context of a Vulkan device; see cuda_context.h. */
 #include "vk/cuda_context.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Chooses the CUDA context for the resources of a Vulkan device. */
 #ifndef GR_VK_CUDA_CONTEXT_H
 #define GR_VK_CUDA_CONTEXT_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The application's Vulkan device: checks it, matches it with its CUDA device, and keeps it while
  * in use.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The application's Vulkan device inside vk/. */
 #ifndef GR_VK_DEVICE_H
 #define GR_VK_DEVICE_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Matches Vulkan and CUDA devices; see device_match.h. */
 #include "vk/device_match.h"
 

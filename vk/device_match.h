@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Matches Vulkan devices with CUDA devices by what they report, never by index. */
 #ifndef GR_VK_DEVICE_MATCH_H
 #define GR_VK_DEVICE_MATCH_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Names of Vulkan result codes, and how they are recorded as the thread's last error. */
 #include "vk/error.h"
 

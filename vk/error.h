@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Records Vulkan errors, and formats result codes and handles for messages. */
 #ifndef GR_VK_ERROR_H
 #define GR_VK_ERROR_H

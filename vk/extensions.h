@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The Vulkan extensions that grinterop uses, and those that a device supports. */
 #ifndef GR_VK_EXTENSIONS_H
 #define GR_VK_EXTENSIONS_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The table of Vulkan formats: what CUDA sees of each, or why it is refused and what to use
  * instead.

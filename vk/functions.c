@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Loads Vulkan functions, and reports which extensions to enable for missing ones. */
 #include "vk/functions.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The Vulkan functions that grinterop calls, with their extensions, loaded through the
  * application's vkGetInstanceProcAddr.

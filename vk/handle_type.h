@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The platform's handle type for exported memory and semaphores: a file descriptor, or a Windows
  * handle.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Headless Vulkan: an instance, and a device on the GPU of a CUDA device. */
 #include "vk/headless.h"
 

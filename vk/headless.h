@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Reference counts of headless Vulkan devices, which live as long as a wrap of them. */
 #ifndef GR_VK_HEADLESS_H
 #define GR_VK_HEADLESS_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Creates the headless VkDevice; see headless_device.h. */
 #include "vk/headless_device.h"
 

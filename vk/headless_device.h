@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Creates the headless VkDevice: its queues, features and the extensions that grinterop uses. */
 #ifndef GR_VK_HEADLESS_DEVICE_H
 #define GR_VK_HEADLESS_DEVICE_H

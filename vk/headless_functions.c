@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Loads the functions of headless_functions.h. */
 #include "vk/headless_functions.h"
 

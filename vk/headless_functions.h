@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The Vulkan functions that create a headless device. */
 #ifndef GR_VK_HEADLESS_FUNCTIONS_H
 #define GR_VK_HEADLESS_FUNCTIONS_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Creates the headless VkInstance; see headless_instance.h. */
 #include "vk/headless_instance.h"
 

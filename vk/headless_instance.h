@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Creates the headless VkInstance, and forwards messages of the validation layer. */
 #ifndef GR_VK_HEADLESS_INSTANCE_H
 #define GR_VK_HEADLESS_INSTANCE_H

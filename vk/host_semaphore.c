@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Timeline semaphores through the host; see host_semaphore.h. */
 #include "vk/host_semaphore.h"
 

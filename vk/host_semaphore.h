@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Timeline semaphores through the host, for semaphores that cannot or should not be exported: a
  * stream waits and signals by a host function, in stream order. A wait blocks its own stream. (The

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The properties that identify a VkPhysicalDevice. */
 #ifndef GR_VK_IDENTITY_H
 #define GR_VK_IDENTITY_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Checks which Vulkan images CUDA can use; see image_rules.h. */
 #include "vk/image_rules.h"
 

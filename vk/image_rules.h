@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Checks which Vulkan images CUDA can use: extent, layers, levels, flags, tiling and samples.
  * format.c covers the formats.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Opens the Vulkan loader; see vk/loader.h. */
 #include "vk/loader.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Opens the Vulkan loader, for programs without their own Vulkan. */
 #ifndef GR_VK_LOADER_H
 #define GR_VK_LOADER_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Exportable memory of a Vulkan device; see memory.h. */
 #include "vk/memory.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Imports Vulkan memory into CUDA; see memory_import.h. */
 #include "vk/memory_import.h"
 

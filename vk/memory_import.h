@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Imports Vulkan device memory into CUDA: Vulkan exports a handle, and CUDA imports it. */
 #ifndef GR_VK_MEMORY_IMPORT_H
 #define GR_VK_MEMORY_IMPORT_H

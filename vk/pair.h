@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The pair of timeline semaphores that a device's new resources use. */
 #ifndef GR_VK_PAIR_H
 #define GR_VK_PAIR_H

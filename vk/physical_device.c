@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Finds the VkPhysicalDevice of a CUDA device; see physical_device.h. */
 #include "vk/physical_device.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Finds the VkPhysicalDevice of a CUDA device. */
 #ifndef GR_VK_PHYSICAL_DEVICE_H
 #define GR_VK_PHYSICAL_DEVICE_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * grinterop's own command buffers; see recording.h. Each pair has its own timeline semaphore: those
  * of the resources may belong to the application and be gone.

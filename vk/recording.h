@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* grinterop's own command buffers, two per submit, which are reused. */
 #ifndef GR_VK_RECORDING_H
 #define GR_VK_RECORDING_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The lifetime of resources in Vulkan device memory; see resource.h. */
 #include "vk/resource.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The lifetime of resources in Vulkan device memory: code that buffers and images share. */
 #ifndef GR_VK_RESOURCE_H
 #define GR_VK_RESOURCE_H

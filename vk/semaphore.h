@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Creates semaphores that Vulkan and CUDA share. */
 #ifndef GR_VK_SEMAPHORE_H
 #define GR_VK_SEMAPHORE_H

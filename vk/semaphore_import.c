@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Imports Vulkan semaphores into CUDA; see semaphore_import.h. */
 #include "vk/semaphore_import.h"
 

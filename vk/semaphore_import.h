@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Vulkan semaphores imported into CUDA through an exported handle. */
 #ifndef GR_VK_SEMAPHORE_IMPORT_H
 #define GR_VK_SEMAPHORE_IMPORT_H

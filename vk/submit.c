@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Submits the application's commands with everything that CUDA needs around them: waits, signals,
  * and barriers in grinterop's own command buffers.

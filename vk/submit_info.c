@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Adds to the application's VkSubmitInfo2; see submit_info.h. */
 #include "vk/submit_info.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Adds the waits and signals of a gr_submit to the application's VkSubmitInfo2. */
 #ifndef GR_VK_SUBMIT_INFO_H
 #define GR_VK_SUBMIT_INFO_H

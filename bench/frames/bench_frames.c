@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * bench_frames: measures what a frame costs when CUDA writes its mesh and OpenGL or Vulkan draws
  * it, for each transport, side by side in one run. Writes a table, a JSON file and a chart.

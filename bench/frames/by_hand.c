@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Frames in flight on shared storage by raw calls. Each wait, signal and flush can be omitted or
  * made less often, to measure what it costs. There are two timeline semaphores: CUDA signals

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Rows of the copy transport, with OpenGL buffers and with buffers that grinterop creates, in order
  * and in flight. The reader lags the writer by the number of frames in flight, since a copy makes

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The basis of all rows: CUDA, headless OpenGL, which may use another device, the kernels, and
  * drawing a mesh as points into a target of 512 x 512 pixels.

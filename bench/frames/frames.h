@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The shared part of bench_frames: the devices, the rows of the table, and the results. */
 #ifndef FRAMES_H
 #define FRAMES_H

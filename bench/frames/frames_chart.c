@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Draws the results as one SVG chart: a panel per mesh, a bar per row, microseconds per frame on a
  * logarithmic axis. A dashed line marks the bound, the unsynchronised time of both APIs.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The cuda.core row: runs bench_frames.py in its own process, before this one opens any device, and
  * reads its output.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Measures with GPU timers when OpenGL drew each frame of a row: how many frames it draws in one
  * go, and the pauses in which the GPU does something else, such as switching to CUDA and back.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Shared storage and synchronisation by raw calls, for the rows by hand, which time no grinterop
  * call. OpenGL may use another device than CUDA.

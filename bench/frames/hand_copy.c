@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The copy transport by raw calls, to measure the cost of its parts: the number of buffers and of
  * pieces, when OpenGL flushes, and what the thread waits for before CUDA reuses a buffer.

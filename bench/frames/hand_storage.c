@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* A buffer on the drawing device by raw calls: CUDA allocates it, OpenGL imports it. */
 #define _GNU_SOURCE
 #include <unistd.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Two timelines by raw calls: a Vulkan device on the drawing GPU creates them, OpenGL imports them
  * there, and CUDA imports them into the context of its own device, which may be another one.

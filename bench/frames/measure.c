@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Measures one row in blocks that alternate with raw interop in order, so that a drift of clocks or
  * temperature affects both alike. A block starts with empty queues and ends when all APIs are idle.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The kernels of bench_frames and bench_latency: a mesh of w by w points on a wave, which OpenGL
  * and Vulkan draw; a filter for a picture of w by w pixels drawn by OpenGL; and clocks.

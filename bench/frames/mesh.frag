@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The points of bench_frames. The shader reads neither gl_FragCoord nor vertex outputs: on the
  * H200, reading gl_FragCoord makes points 2.5 times as expensive and hides the cost of the

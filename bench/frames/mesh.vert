@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The points of bench_frames. OpenGL compiles this text; Vulkan uses it as SPIR-V. */
 #version 450
 layout(location = 0) in vec4 vertex;

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The picture that OpenGL draws for CUDA to read: w by w pixels of four floats, the same size as
  * the mesh. OpenGL copies it into a buffer, and CUDA filters it into its own memory.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The rows in which OpenGL draws a picture and CUDA filters it. */
 #define _GNU_SOURCE
 #include "bench/frames/frames.h"

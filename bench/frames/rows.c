@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The rows of bench_frames: each way of passing a mesh from CUDA to the renderer. */
 #define _GNU_SOURCE
 #include <epoxy/gl.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The Vulkan part of bench_frames. */
 #ifndef FRAMES_VULKAN_H
 #define FRAMES_VULKAN_H

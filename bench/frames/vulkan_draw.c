@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Vulkan rendering: a target, and a pipeline that draws the points or the picture like OpenGL does.
  */

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The rows in which Vulkan draws a picture and copies it into a buffer, and CUDA filters it. The
  * commands are recorded in advance, for each slot and each picture.

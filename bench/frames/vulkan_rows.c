@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The rows in which Vulkan draws: a ring of buffers that grinterop creates, and one command buffer
  * per slot, recorded in advance. A group is one submit.

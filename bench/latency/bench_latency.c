@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * bench_latency: measures the time from the end of the CUDA kernel to the end of the draw, at
  * several frame rates and for each transport. Writes a table, a JSON file and a chart.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Computes how far each clock is ahead of CLOCK_MONOTONIC. A reading taken between two moments
  * gives an interval for the offset; the result is the intersection of the intervals of all

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The clocks that time a frame: %globaltimer, which a kernel reads, GL_TIMESTAMP, and the Vulkan
  * clock. Each is read many times between two readings of CLOCK_MONOTONIC.

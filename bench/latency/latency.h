@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The shared part of bench_latency: clocks, rows, and results. The devices, the mesh and most rows
  * are from bench_frames.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Draws the results as one SVG chart: a panel per rate, and a line per row from the median to the
  * worst frame, with a mark at the 99th percentile. The logarithmic axis shows microseconds from the

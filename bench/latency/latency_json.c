@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Writes the clocks and the results as JSON. A cell that was not measured has a reason. */
 #define _GNU_SOURCE
 #include "bench/bench_json.h"

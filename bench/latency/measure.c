@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Measures one row at each rate: frames begin on schedule, both APIs record when they are done, and
  * the clocks are read before and after.

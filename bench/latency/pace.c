@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Waits for a point in time: sleeps until shortly before it, then spins. */
 #define _GNU_SOURCE
 #include <time.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Prints the clocks and the results. */
 #define _GNU_SOURCE
 #include <math.h>

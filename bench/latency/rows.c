@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The rows of bench_latency. As in bench_frames, the frames in flight are those between the one
  * that CUDA writes and the one that is drawn; these two have slots as well.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Frames of a ring with two threads: the CUDA thread begins each frame on schedule, the OpenGL
  * thread draws each as it arrives.

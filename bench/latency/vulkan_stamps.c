@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Vulkan timers: one after each frame, in its own command buffer, and the Vulkan clock relative to
  * CLOCK_MONOTONIC. VK_EXT_calibrated_timestamps reads both at once, but must be enabled on the

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * bench_map: measures the cost of a map and release with the driver API and with the library, side
  * by side in one run. It prints how the numbers were taken, since the OpenGL and CUDA queues are

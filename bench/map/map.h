@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The shared part of bench_map: the objects being mapped, the rows of the table, and the two
  * subjects that every row compares.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Runs bench_map.py and reads its rows, so that the Python numbers are from the same run on the
  * same machine. The script prints each row as one line: "row", its key, and numbers, separated by

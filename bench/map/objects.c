@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Creates the measured objects: a headless OpenGL context on the CUDA device, a stream, and the
  * registered buffers.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The measured frames: map, pointer and release, with the driver API and with the library; and the
  * rows made of them. There are three ways to handle many resources:

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * bench_publish: measures publishing tensors to RGBA8 textures, compared with the bandwidth of the
  * driver copy to such a texture and with glTexSubImage2D() from host memory.

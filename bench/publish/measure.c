@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The measurements of bench_publish. Events around many pictures measure the GPU time. All pictures
  * are in the stream before the first begins, since a call can take longer than the GPU does.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The tensors, textures and registrations that bench_publish measures. */
 #include <stdlib.h>
 #include <string.h>

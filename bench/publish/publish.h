@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The shared part of bench_publish. */
 #ifndef BENCH_PUBLISH_H
 #define BENCH_PUBLISH_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * bench_scale: measures the cost of each of 10 to 10,000 resources, by transport: to create, to map
  * all in one call, to free, device memory, and a frame of a ring with that many slots.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Creates the measured objects: OpenGL, CUDA and Vulkan on one device, and resources of each kind.
  */

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The table, with a line for each cell as soon as it is measured, and the JSON file, in which
  * missing numbers are null.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The shared part of bench_scale: the kinds of resources and the results. */
 #ifndef BENCH_SCALE_H
 #define BENCH_SCALE_H

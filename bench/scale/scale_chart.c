@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Draws the results as one SVG chart: a column per size, a panel per quantity, a line per kind;
  * both axes are logarithmic.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * bench_soak: passes frames through all transports at once, each on its own thread, until the time
  * is up. The bytes of each frame are compared with its number. Once a second it samples process

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Writes the samples as CSV and as one SVG chart with a panel per quantity. */
 #include "bench/bench_svg.h"
 #include "bench/soak/soak.h"

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Frames between CUDA and OpenGL: through a buffer that is mapped each time, a ring, and an image.
  */

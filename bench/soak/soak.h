@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The shared part of bench_soak: the transports of frames, and samples of the process. */
 #ifndef BENCH_SOAK_H
 #define BENCH_SOAK_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Frames between CUDA and Vulkan in both directions: CUDA writes a buffer, Vulkan copies it into
  * another, CUDA reads that.

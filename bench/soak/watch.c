@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Samples what the process and the GPU hold, and checks whether it grows. */
 #include <dirent.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * bench_vulkan: measures import, map and release, and round trips between CUDA and Vulkan, with
  * driver calls and with the library, side by side in one run.

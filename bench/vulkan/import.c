@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Import and destruction of a buffer and an image: from the VkDeviceMemory to the address or object
  * that kernels use, and back. The Vulkan objects stay. Both sides keep as many objects alive as a

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * One frame of map, pointer and release. A map waits for the Vulkan semaphore and a release signals
  * the CUDA semaphore: one of each per resource (singly: all are mapped, then all are released), or

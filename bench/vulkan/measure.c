@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Measures one row in blocks of alternating sides, A B B A, so that a drift of clocks or
  * temperature affects both alike. With drained queues a block times enqueueing alone.

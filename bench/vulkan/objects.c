@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Creates what both sides need: a headless Vulkan device on the CUDA device, a stream, and buffers
  * and images with exported memory.

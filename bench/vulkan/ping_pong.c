@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * A round trip: CUDA waits for Vulkan, fills the first half of a buffer and signals; a Vulkan queue
  * waits for that, copies the first half to the second and signals. With one resource each round

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Measures the cost of the parts of a submit: 64 command buffers go to an idle queue with and
  * without each part of a round-trip submit, in many vkQueueSubmit calls or in few. Reports the

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The shared part of the bench_vulkan probe. */
 #ifndef BENCH_VULKAN_PROBE_H
 #define BENCH_VULKAN_PROBE_H

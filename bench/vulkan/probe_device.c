@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The Vulkan device, semaphores and command buffers of the probe. */
 #define _GNU_SOURCE
 #include <stdlib.h>

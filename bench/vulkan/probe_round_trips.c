@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Whole round trips with 32 resources in turn, on one thread or two: one enqueues the CUDA work and
  * the other only submits. "ahead" submits wait for values before CUDA has been given their signal.

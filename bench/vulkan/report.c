@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Prints the results and the goals. Goals are not tested: on a busy machine a benchmark would fail
  * for reasons unrelated to the library.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The rows of the table. */
 #define _GNU_SOURCE
 #include "bench/vulkan/vulkan.h"

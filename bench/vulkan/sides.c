@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The two sides: each has buffers and a pair of timeline semaphores, imported with raw CUDA driver
  * calls or with grinterop. If semaphores cannot be exported, the raw side does the same as

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The shared part of bench_vulkan: Vulkan and CUDA objects, the two sides that are compared, and
  * the rows of the table.

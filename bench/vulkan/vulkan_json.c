@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Writes the results as JSON, for scripts that compare runs. A missing number, such as grinterop in
  * a row with one side, is null.

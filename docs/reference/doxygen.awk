@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: Apache-2.0
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 #
 # Prints a public header with Doxygen's markup: awk -f comment.awk -f doxygen.awk HEADER. Lines are
 # converted one to one, so that warnings have the line numbers of the header.

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: Apache-2.0
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 #
 # Writes the manual pages of the public headers into a folder:
 # awk -v out=FOLDER -v version=V -f comment.awk -f man.awk HEADER...

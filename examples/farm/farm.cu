@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The kernel of farm: a rough sea, the sum of many waves, written as OpenGL vertices. The cost of a
  * frame grows with the number of waves; the height of the sea does not.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The MPI ranks of a farm. Two counters are in memory of rank 0, which every rank accesses by
  * one-sided operations, so no rank has to serve the others.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The renderer of one rank. A ring connects CUDA and OpenGL (compute(), draw()); persistently
  * mapped buffers with fences connect OpenGL and the writers (collect()).

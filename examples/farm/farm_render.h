@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The renderer of one rank: for each frame CUDA computes vertices, headless OpenGL draws them on
  * the same GPU, and the picture goes to the writers. Several frames are in flight.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The output of a farm. */
 #define _GNU_SOURCE
 #include "farm_report.h"

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The output of a farm: its ranks, progress, and summary. */
 #ifndef FARM_REPORT_H
 #define FARM_REPORT_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Writer threads: each takes a picture, adds it to the checksum and compresses it into its file,
  * while the next ones are drawn.

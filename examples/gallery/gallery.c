@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * gallery: one sheet with an OpenGL image of each kind that CUDA can write, level by level and
  * layer by layer, through surfaces.

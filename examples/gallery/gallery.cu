@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The kernels of gallery: one for each image, all with the same parameters. They write through
  * surface objects; `index` selects the layer, face or level of the image, which has `count` of

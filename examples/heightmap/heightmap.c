@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * heightmap: turns a picture into a landscape. CUDA computes the terrain from the picture into an
  * OpenGL vertex buffer, OpenGL draws it lit.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The kernels of heightmap: from picture to heights, from heights to a lit terrain. */
 #include <grinterop/cuhost.h>
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The kernel parameters of heightmap. */
 #ifndef HEIGHTMAP_H
 #define HEIGHTMAP_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * particles: CUDA moves particles and OpenGL draws them, with several frames in flight. It writes a
  * short animation as numbered pictures and prints the frames per second in order (with one buffer)

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The kernels of particles: three moving sources emit particles, which a turbulent flow carries
  * away. The flow is divergence-free (ABC flows of three scales), so that the particles form threads

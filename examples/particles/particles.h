@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The data shared by the kernels and the drawing of particles. */
 #ifndef PARTICLES_H
 #define PARTICLES_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The CUDA part of particles: their positions, and the kernels that move them. */
 #ifndef PARTICLES_CUDA_H
 #define PARTICLES_CUDA_H

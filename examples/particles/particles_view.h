@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Draws particles as points of light that accumulate in a float texture, leave trails, and are
  * converted to an ordinary picture.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * pingpong: CUDA and Vulkan share two images. While Vulkan draws one to a picture, CUDA writes the
  * other; then they swap. Timeline semaphores order them, and the loop never blocks: see run().

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Copies a shared image to its tile of the picture, one invocation per texel. */
 #version 450
 

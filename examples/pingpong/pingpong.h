@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The layout of the shared images of pingpong and its kernel. */
 #ifndef PINGPONG_H
 #define PINGPONG_H

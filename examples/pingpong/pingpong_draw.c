@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Turns a shared image into a tile of the picture of pingpong. */
 #include "pingpong_draw.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The Vulkan part of pingpong. The hand-over between the two is in share(), submit_images() and
  * pingpong_vk_use().

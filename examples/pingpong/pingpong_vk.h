@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The Vulkan part of pingpong: two images shared with CUDA, and a picture that receives their
  * contents as tiles. All command buffers are recorded once, one per tile, which uses the image of

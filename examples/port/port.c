@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * port: one application with an OpenGL and a Vulkan renderer, which draw the same picture. The code
  * of a frame, compute() and draw(), is independent of the renderer. Only creating objects and

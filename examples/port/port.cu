@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The kernels of port: a waving sheet of marbled paper. They write through a pointer and a surface,
  * independent of the renderer.

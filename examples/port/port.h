@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The output of the kernels, which both renderers draw: the layout of the shared vertex buffer, and
  * the size of the mesh and the texture.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* A soft glow, with noise of half a step of 8 bit colour to prevent banding. */
 #version 450
 layout(std140, binding = 0) uniform View {

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The CUDA part of port, independent of OpenGL and Vulkan. */
 #include "port_cuda.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The CUDA part of port: the kernels and their output. */
 #ifndef PORT_CUDA_H
 #define PORT_CUDA_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The OpenGL renderer of port. It sets clip control to the Vulkan conventions, rows from the top
  * and depth from 0 to 1, so that both draw the same bytes. share() and the last line of draw() use

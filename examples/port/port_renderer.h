@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The interface of the two renderers. A renderer creates the vertex buffer and the texture, shares
  * them with CUDA, and draws them. port.c orders CUDA and drawing for both.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The light on the sheet: a warm sun, a cool sky, light reflected by the ground, a highlight. Uses
  * only sums, products, quotients and square roots, for the reason given in the vertex shader.

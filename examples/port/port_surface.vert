@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The vertices of the sheet. OpenGL compiles this text; Vulkan uses it as SPIR-V. Sums are
  * `precise` and in separate steps, since two compilers may otherwise choose different orders.

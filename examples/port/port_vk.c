@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The headless Vulkan renderer of port. port_vk_draw.c has the calls of grinterop. */
 #include "port_renderer.h"
 

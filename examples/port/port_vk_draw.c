@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Draws the sheet of port with Vulkan. share(), release_to_cuda() and port_vk_submit() use
  * grinterop; gr_vk_submit() adds waits, signals and barriers.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Draws the sheet of port in Vulkan, for any target. */
 #ifndef PORT_VK_DRAW_H
 #define PORT_VK_DRAW_H

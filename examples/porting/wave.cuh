@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Shared by all steps: the sizes, the tiles, and the CUDA kernels. */
 #pragma once
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * postprocess: OpenGL draws a picture in a 3D scene into a texture, CUDA filters it into another
  * one, and OpenGL shows both side by side.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The filters of postprocess. They read the OpenGL picture through a texture object and write the
  * result through a surface object. Positions are in pixels; the texture clamps to its edge.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The kernel parameters of postprocess. */
 #ifndef POSTPROCESS_H
 #define POSTPROCESS_H

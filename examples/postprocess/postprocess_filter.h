@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * A CUDA filter between two OpenGL textures: one receives the drawing, the other the result, and
  * both are shown side by side.

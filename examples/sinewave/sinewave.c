@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * sinewave: CUDA writes a moving surface to an OpenGL vertex buffer, OpenGL draws it, and the
  * picture is saved as PNG.

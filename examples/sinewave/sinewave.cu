@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The kernel of sinewave: a moving surface of sine waves, written as OpenGL vertices. */
 #include <grinterop/cuhost.h>
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* A clock to time frames. */
 #ifndef CLOCK_H
 #define CLOCK_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * compare_png: measures how much two pictures differ, for example one from a GPU and one from the
  * software driver.

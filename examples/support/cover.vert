@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * One triangle that is clipped to the viewport. Drivers clip differently, so nothing is
  * interpolated: use gl_FragCoord for the pixel position.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* A picture in a thin frame, standing on a mirror, seen from the side: the input of postprocess. */
 #ifndef EASEL_H
 #define EASEL_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Embeds shaders in the program, as text for OpenGL and as SPIR-V for Vulkan.
  *

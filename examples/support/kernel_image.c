@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Selects the compilation of a kernel file for the CUDA driver in use: the GPU or the host one. */
 #include "kernel_image.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Embeds compiled kernels in the program. Each NAME.cu is compiled twice, for the GPU into
  * NAME.fatbin and for the software CUDA driver into NAME.so, and

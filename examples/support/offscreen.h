@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * An offscreen render target: colour and depth with four samples per pixel, and a resolved colour
  * buffer for reading.

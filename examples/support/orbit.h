@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Mouse input that moves a camera around its target. Zeros leave it unchanged. */
 #ifndef ORBIT_H
 #define ORBIT_H

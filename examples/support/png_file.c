@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * PNG files. Reading uses the full libpng interface, because the simplified one converts 16 bit
  * values to linear light, which would distort the heights of a height map.

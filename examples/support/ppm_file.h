@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* PPM files, the simplest picture format. */
 #ifndef PPM_FILE_H
 #define PPM_FILE_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* A lit surface in front of a background, in OpenGL 3.3. */
 #include "scene.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The OpenGL part of the pictures: a grid of vertices drawn as one lit surface in front of a
  * background. CUDA writes the vertices to scene.vertex_buffer.

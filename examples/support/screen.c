@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Covers the whole viewport, in OpenGL 3.3. */
 #include "screen.h"
 

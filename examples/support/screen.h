@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Covers the whole viewport with a picture or the background. */
 #ifndef SCREEN_H
 #define SCREEN_H

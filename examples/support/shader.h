@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Builds OpenGL programs from source text. */
 #ifndef SHADER_H
 #define SHADER_H

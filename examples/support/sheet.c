@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The sheet of gallery, in OpenGL 3.3. Positions are in pixels from its upper left corner. */
 #define _GNU_SOURCE
 #include "sheet.h"

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The sheet of gallery: the position of each image, and how OpenGL draws it. */
 #ifndef SHEET_H
 #define SHEET_H

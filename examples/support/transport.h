@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Names of the transports from CUDA to the renderer. */
 #ifndef TRANSPORT_H
 #define TRANSPORT_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The layout of the shared vertex buffer, which a kernel writes and OpenGL draws. */
 #ifndef VERTEX_H
 #define VERTEX_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Headless Vulkan for the examples: a device that CUDA shares, Vulkan functions, one queue, command
  * buffers and submits. vulkan_memory.h has buffers and images, vulkan_pipeline.h shaders.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Vulkan buffers and images that are not shared. */
 #include "vulkan_memory.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Vulkan buffers and images that are not shared with CUDA. */
 #ifndef VULKAN_MEMORY_H
 #define VULKAN_MEMORY_H

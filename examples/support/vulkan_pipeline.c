@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Builds Vulkan pipelines from embedded shaders. */
 #include "vulkan_pipeline.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Vulkan pipelines from embedded shaders, and their descriptors. */
 #ifndef VULKAN_PIPELINE_H
 #define VULKAN_PIPELINE_H

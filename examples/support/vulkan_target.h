@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * An offscreen render target in Vulkan: colour and depth, one sample per pixel, and a buffer to
  * read the colour from.

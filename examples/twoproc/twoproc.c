@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * twoproc: a renderer and a CUDA program in two processes. The program starts itself again,
  * connected by a socket.

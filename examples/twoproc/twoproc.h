@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * twoproc consists of two processes: one draws with OpenGL, the other computes with CUDA. The first
  * sends a ring of vertex buffers to the second through a socket; afterwards they communicate only

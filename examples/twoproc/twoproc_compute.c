@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The computing process of twoproc: it uses CUDA without OpenGL and writes to buffers that the
  * other process created.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The drawing process of twoproc: creates the vertex buffers, sends them as a ring, and draws the
  * published frames. If the other process crashed, it could go on drawing the last frame.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * viewer: shows what CUDA computes live in a GLFW window, on X11 or Wayland. OpenGL draws it in a
  * GLX or EGL context, or Vulkan in a swapchain. The title shows the frame time and the transport;

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * A Vulkan device that presents to a window. grinterop requires the extensions that it lists, and
  * timeline semaphores.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * A Vulkan device owned by the program, which presents to a GLFW window, on the GPU that CUDA
  * computes on.

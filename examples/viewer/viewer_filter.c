@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The third scene: CUDA filters the surface that OpenGL has drawn, from texture to texture. The
  * left half shows the drawing, the right half the blurred result.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The OpenGL renderer of viewer. The window has a GLX or EGL context, and CUDA computes on the
  * device that draws it.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The second scene: particles, with several frames in flight. CUDA writes the next slot of a ring
  * while OpenGL draws the last one. When the time is paused, so are the particles.

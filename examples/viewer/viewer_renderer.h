@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The interface of the two renderers, viewer_gl.c and viewer_vk.c. */
 #ifndef VIEWER_RENDERER_H
 #define VIEWER_RENDERER_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * An OpenGL scene of viewer. It shares its resources with CUDA once, in open(), and recreates those
  * of window size when that changes.

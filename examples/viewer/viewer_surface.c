@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The first scene: the surface of sinewave. CUDA writes the OpenGL vertex buffer in each frame. */
 #include "viewer_surface.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The surface that CUDA computes and OpenGL draws: a scene, and the input of the filter scene. */
 #ifndef VIEWER_SURFACE_H
 #define VIEWER_SURFACE_H

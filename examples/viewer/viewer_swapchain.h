@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The swapchain of a window, which shows what Vulkan has drawn elsewhere. */
 #ifndef VIEWER_SWAPCHAIN_H
 #define VIEWER_SWAPCHAIN_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The fourth scene: a CUDA tensor of half floats in linear light with one plane per colour. One
  * call publishes it to an OpenGL texture in each frame.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The Vulkan renderer of viewer: draws the sheet of port, with the same drawing and kernels, into a
  * swapchain. The program owns the device. port_vk_submit() inserts the waits, signals and barriers

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The window of viewer, with GLFW, and its keyboard and mouse input. */
 #ifndef VIEWER_WINDOW_H
 #define VIEWER_WINDOW_H

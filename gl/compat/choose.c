@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Parses GR_COMPAT, which selects the transports of a program that cannot be changed. */
 #include "gl/compat/choose.h"
 

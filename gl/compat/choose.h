@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The transports that GR_COMPAT selects. */
 #ifndef GR_GL_COMPAT_CHOOSE_H
 #define GR_GL_COMPAT_CHOOSE_H

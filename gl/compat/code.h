@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Converts grinterop errors to the codes that the CUDA call would return. */
 #ifndef GR_GL_COMPAT_CODE_H
 #define GR_GL_COMPAT_CODE_H

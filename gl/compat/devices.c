@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* compat.h: queries the devices that draw. */
 #include "gl/compat/devices.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The functions that compat.h substitutes for cudaGLGetDevices and cuGLGetDevices. NVIDIA's headers
  * declare those with enums of their own; an int has the same calling convention.

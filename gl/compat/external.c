@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* compat.h: imports call CUDA directly; grinterop explains failures. */
 #include <grinterop/compat.h>
 #include <grinterop/external.h>

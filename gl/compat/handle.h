@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The handles of compat.h registrations. The program sees a CUgraphicsResource; here it is a
  * grinterop resource with its mapping.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* compat.h: maps and unmaps lists of resources, all or none. */
 #include <grinterop/compat.h>
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* compat.h: the pointer or arrays of a mapped resource. */
 #include <grinterop/compat.h>
 #include <grinterop/image.h>

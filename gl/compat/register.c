@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* compat.h: registers OpenGL objects, sets map flags and unregisters. */
 #include "gl/compat/register.h"
 

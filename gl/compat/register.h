@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Registrations of compat.h, which maps may have to renew. */
 #ifndef GR_GL_COMPAT_REGISTER_H
 #define GR_GL_COMPAT_REGISTER_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Copies bytes of OpenGL buffers through bindings, which are then restored. */
 #include "gl/copy/buffer_bytes.h"
 

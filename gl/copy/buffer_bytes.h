@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Copies bytes between OpenGL buffers and host memory, in OpenGL command order. OpenGL bindings and
  * state are preserved.

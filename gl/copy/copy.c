@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The copy transport's operations. A map copies the bytes from OpenGL to the stream. A release
  * copies them from the stream, waits for that, and writes them to OpenGL. The flags may make either

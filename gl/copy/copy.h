@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The copy transport: copies between an OpenGL object and CUDA memory through pinned host memory.
  */

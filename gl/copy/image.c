@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Images of the copy transport. Each layer has its own arrays, as in a registered image, so that
  * programs need not distinguish the transports.

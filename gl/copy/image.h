@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Images of the copy transport. */
 #ifndef GR_GL_COPY_IMAGE_H
 #define GR_GL_COPY_IMAGE_H

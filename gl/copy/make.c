@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Creates resources of the copy transport. All CUDA objects are created here, so that maps allocate
  * nothing.

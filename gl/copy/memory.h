@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The CUDA events and memory of a copy, and the host memory that both APIs access. */
 #ifndef GR_GL_COPY_MEMORY_H
 #define GR_GL_COPY_MEMORY_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The OpenGL side of the copy transport: copies batches of objects to and from the host memory that
  * CUDA copies. Preserves OpenGL state. The objects' context is current.

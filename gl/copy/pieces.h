@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Splits large buffers into pieces, so that OpenGL copies one piece while CUDA transfers the next.
  * Otherwise each side would wait for the whole buffer.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Ring turns with resources of the copy transport, without unnecessary waits. Data that CUDA wrote
  * is copied to the objects when OpenGL acquires them. Data that OpenGL wrote is already in transit

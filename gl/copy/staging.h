@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Staging memory that OpenGL allocates: a persistently mapped OpenGL buffer whose mapping is
  * registered with CUDA. The GPU copies between it and the object, so the CPU copies nothing. Fences

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Copies the texels of textures and renderbuffers (texels.h). OpenGL has no call that transfers
  * renderbuffer texels of any format unchanged. They are copied through a texture of the same

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Copies texels between OpenGL images and host memory, or the buffer that is bound for texels, in
  * OpenGL command order. OpenGL bindings and state are preserved.

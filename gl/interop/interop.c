@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The interop transport's operations. If a resource is unmapped or unregistered on a thread without
  * an OpenGL context, the NVIDIA driver (580) returns CUDA_ERROR_INVALID_GRAPHICS_CONTEXT and loses

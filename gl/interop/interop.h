@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The interop transport: registers OpenGL objects by cuGraphics* calls. */
 #ifndef GR_GL_INTEROP_INTEROP_H
 #define GR_GL_INTEROP_INTEROP_H

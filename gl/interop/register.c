@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Registers an OpenGL object with CUDA, or reports why this is not possible. */
 #include "gl/interop/register.h"
 

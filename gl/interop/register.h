@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Registers OpenGL objects with CUDA. */
 #ifndef GR_GL_INTEROP_REGISTER_H
 #define GR_GL_INTEROP_REGISTER_H

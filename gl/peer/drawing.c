@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The buffer on the GPU that draws. The caller's CUDA context does not matter: each call enters the
  * context of the registration and then restores the caller's.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * An OpenGL buffer on the GPU that draws: registered in that GPU's own CUDA context, and mapped and
  * unmapped on a stream of that context.

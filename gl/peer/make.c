@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Creates resources of the peer transport. Memory and events are allocated here, so that maps
  * allocate nothing.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Frees the memory that a resource of the peer transport has on the GPU that computes. */
 #include "gl/peer/peer.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The peer transport's operations. On the GPU that draws, the OpenGL buffer is mapped only for the
  * copies: with write_discard or read_only, OpenGL keeps drawing from it while CUDA kernels run. A

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The peer transport: memory on the CUDA GPU, copied to and from the OpenGL buffer on another GPU.
  */

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Checks whether CUDA computes on another GPU than OpenGL draws on, and can access its memory. */
 #include "gl/peer/peer.h"
 

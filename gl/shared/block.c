@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Small buffers packed into blocks. A part is reused only after the CUDA streams have passed its
  * last release and OpenGL has reached a fence after its last command with the part: OpenGL treats

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Memory blocks that small buffers share. A block is CUDA memory, imported into OpenGL once. It
  * belongs to one OpenGL context and one CUDA context.

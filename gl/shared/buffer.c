@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Buffers of the shared transport: CUDA memory, exported to OpenGL. */
 #include "gl/shared/shared.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Checks whether OpenGL and CUDA can share storage, and explains why not. */
 #include "gl/shared/check.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Checks whether OpenGL and CUDA can share storage, and explains why not. */
 #ifndef GR_GL_SHARED_CHECK_H
 #define GR_GL_SHARED_CHECK_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Images of the shared transport: memory of grinterop's own Vulkan device, exported to OpenGL and
  * CUDA.

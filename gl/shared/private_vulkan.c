@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The private Vulkan devices. They are never closed: drivers leave threads behind, and other
  * resources may need the device.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * grinterop's own Vulkan device on the GPU that OpenGL draws on: only Vulkan creates images and
  * semaphores that both OpenGL and CUDA can import. One per process and GPU, identified by its CUDA

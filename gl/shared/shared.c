@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The resources of the shared transport: the code that buffers and images share, and the
  * synchronisation at map and release.

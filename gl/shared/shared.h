@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The shared transport: OpenGL objects whose storage grinterop allocates so that both OpenGL and
  * CUDA import it.

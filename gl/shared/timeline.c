@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The semaphores of an OpenGL context and a CUDA context: created by Vulkan and imported by both.
  */

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Synchronises one OpenGL context with one CUDA context by a pair of semaphores that all their
  * shared resources use. OpenGL signals `acquire` so that CUDA may start, and CUDA signals `release`

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The formats that OpenGL, Vulkan and CUDA all support: 1, 2 or 4 channels of whole bytes. */
 #include "gl/shared/vulkan_format.h"
 

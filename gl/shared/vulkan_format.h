@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Maps OpenGL internal formats to Vulkan formats, for images that both share with CUDA. */
 #ifndef GR_GL_SHARED_VULKAN_FORMAT_H
 #define GR_GL_SHARED_VULKAN_FORMAT_H

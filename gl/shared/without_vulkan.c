@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Stubs for builds without Vulkan: they replace the private Vulkan device and what depends on it.
  */

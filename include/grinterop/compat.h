@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * CUDA's graphics functions, implemented by grinterop, for programs whose source stays as it is.
  * They need one compiler option, or one line above the first include:

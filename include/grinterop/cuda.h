@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The functions of the CUDA driver. A program that calls CUDA through this header links nothing of
  * CUDA, and runs on a GPU or on the software CUDA driver. The header needs the CUDA Toolkit's, 12.0

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * All functions of the CUDA 12.0 driver API, for gr_cuda() in cuda.h.
  *

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * CUDA's handles and the values that grinterop passes to CUDA, so that the other headers do not
  * need a CUDA Toolkit. The handles are declared exactly as in cuda.h, which may be included before

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The CUDA driver, loaded at run time, and a context with a stream. A program that uses CUDA only
  * through grinterop needs no header and no library of CUDA.

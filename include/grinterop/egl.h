@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * OpenGL without a window: a context on the GPU of a CUDA device, or on the CPU.
  *

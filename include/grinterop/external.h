@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Resources in memory that another API allocated and exported: Vulkan, Direct3D, NvSciBuf, or
  * OpenGL through one of them.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * grinterop for C++17 and newer: objects end with their scope, and failures are exceptions.
  *

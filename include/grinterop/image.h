@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Mapped images: textures and renderbuffers as CUDA arrays, surfaces and textures. They have no
  * pointer.

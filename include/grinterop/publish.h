@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Writes tensors to buffers and images, and reads them back: one call and one pass on the GPU, or a
  * plain copy if both sides have the same layout.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Frames in flight between CUDA and a graphics API: a ring of slots, each a resource, which a
  * producer writes and a consumer reads. A frame waits only for the frames that it depends on.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Sends resources and rings to another process over a Unix socket. The receiver needs no graphics
  * API: it gets resources in external memory.

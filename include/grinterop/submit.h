@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The order between CUDA and a graphics API with submits: Vulkan, or any API whose memory was
  * imported by external.h. Each submit waits for CUDA, and CUDA waits for the submit.

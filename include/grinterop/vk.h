@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Vulkan buffers and images shared with CUDA, zero-copy, and the order between the two.
  *

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The backend of resources in external memory. The import lasts as long as the resource: a map only
  * waits for the graphics API's semaphore, and a release only signals CUDA's.

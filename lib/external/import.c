@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Memory that is imported into CUDA once and held by each resource in it. */
 #include "lib/external/import.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Creates resources in external memory: imports the memory, and maps the resource's part of it
  * once, for the life of the resource.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Making a resource in external memory: what vk/, gl/ and share/ build on. */
 #ifndef GR_LIB_EXTERNAL_MAKE_RESOURCE_H
 #define GR_LIB_EXTERNAL_MAKE_RESOURCE_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Checks that the parts of imported memory lie within it, and that CUDA supports the images. */
 #include "lib/external/memory_part.h"
 

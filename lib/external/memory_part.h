@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Parts of imported memory: the buffers and images that lie in it. */
 #ifndef GR_LIB_EXTERNAL_MEMORY_PART_H
 #define GR_LIB_EXTERNAL_MEMORY_PART_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* What CUDA's documentation demands of imported memory, type by type. */
 #ifndef GR_LIB_EXTERNAL_MEMORY_RULES_H
 #define GR_LIB_EXTERNAL_MEMORY_RULES_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The free ranges of a memory, sorted in an array. Adjacent ranges are merged at once. */
 #include "lib/external/ranges.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Which bytes of a memory are free, where several buffers lie in it: numbers only. */
 #ifndef GR_LIB_EXTERNAL_RANGES_H
 #define GR_LIB_EXTERNAL_RANGES_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Exportable memory through the driver's virtual memory management. */
 #include "lib/external/vmm.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Memory of CUDA's own that can be exported (virtual memory management), for storage that OpenGL
  * shares.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* What the core's files share about mapped images. */
 #ifndef GR_LIB_IMAGE_IMAGE_H
 #define GR_LIB_IMAGE_IMAGE_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Images as linear memory: copies from and to one level and layer, and staging memory for
  * gr_map_linear().

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Linear memory that stands for one level and layer of a mapped image. */
 #ifndef GR_LIB_IMAGE_LINEAR_H
 #define GR_LIB_IMAGE_LINEAR_H

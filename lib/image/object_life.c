@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The life of a mapping's surface and texture objects. The driver destroys them immediately, not in
  * stream order, so objects of an ended mapping wait here until an event has passed.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The surface and texture objects of a mapping, from their making to their end. */
 #ifndef GR_LIB_IMAGE_OBJECT_LIFE_H
 #define GR_LIB_IMAGE_OBJECT_LIFE_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Surface and texture objects of a mapped image, with the graphics API's settings as defaults. */
 #include "lib/backend.h"
 #include "lib/driver.h"

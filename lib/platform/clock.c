@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 #define _POSIX_C_SOURCE 200809L
 #include "lib/platform/clock.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The clock that deadlines and measurements go by. */
 #ifndef GR_LIB_CLOCK_H
 #define GR_LIB_CLOCK_H

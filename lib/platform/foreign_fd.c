@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Descriptors from another process: received, checked, and closed without blocking. */
 #define _GNU_SOURCE
 #include "lib/platform/foreign_fd.h"

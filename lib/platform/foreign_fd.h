@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * File descriptors that another process sends, which may be of anything. The last close() of a TCP
  * socket with SO_LINGER, or any of a FUSE file, lasts as long as their owner likes.

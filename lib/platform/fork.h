@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * A forked child has its parent's handles, but none of the threads, CUDA contexts and connections
  * behind them: it may free them, which does nothing, and all else is refused.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Files of code that are loaded at run time: the system's part (loader_posix.c, loader_windows.c).
  */

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Loads DLLs by LoadLibraryExW(). Paths are in the code page of getenv(). */
 #include "lib/platform/loader.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * What the machine is, for messages that name the cause, and what it tells a process: the system's
  * part (machine_posix.c, machine_windows.c).

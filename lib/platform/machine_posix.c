@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Queries the kernel for properties of the machine. */
 #define _GNU_SOURCE /* secure_getenv() */
 #include "lib/platform/machine.h"

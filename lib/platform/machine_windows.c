@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Windows has no device nodes, no WSL around it, no set-uid programs and no fork. */
 #include "lib/platform/machine.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * What a kernel of kernels.cu is told: two pictures, and what is done to the values on the way. The
  * library fills it in; nvcc and the host's C++ compiler read this header too.

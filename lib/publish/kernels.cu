@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Converts pictures between any strided memory or surface in one pass: a thread loads four pixels
  * of a row, expands them to four channels, and stores the channels of the target.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Runs a plan: fills in the driver's copy and launch calls. */
 #include "lib/publish/launch.h"
 

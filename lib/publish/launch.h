@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* A plan as the driver's work: a copy, or a launch. The CUDA context is current. */
 #ifndef GR_LIB_PUBLISH_LAUNCH_H
 #define GR_LIB_PUBLISH_LAUNCH_H

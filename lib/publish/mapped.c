@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Tensors, mapped images and parts of mapped buffers as pictures. */
 #include "lib/publish/mapped.h"
 

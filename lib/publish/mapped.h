@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The two sides of a publish or a fetch as pictures: a tensor, and what is mapped. */
 #ifndef GR_LIB_PUBLISH_MAPPED_H
 #define GR_LIB_PUBLISH_MAPPED_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Reads shapes as pictures: which dimension is the height, the width, and the channels. */
 #include "lib/publish/picture.h"
 

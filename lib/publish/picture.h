@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* A picture: what a tensor, a mapped image or a part of a buffer is to a publish or a fetch. */
 #ifndef GR_LIB_PUBLISH_PICTURE_H
 #define GR_LIB_PUBLISH_PICTURE_H

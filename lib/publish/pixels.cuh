@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Loads and stores of pixels, from and to memory and surfaces, one or four at a time. */
 #ifndef GR_LIB_PUBLISH_PIXELS_CUH
 #define GR_LIB_PUBLISH_PIXELS_CUH

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Plans the conversion of one picture's values to another's, and selects the kernel. */
 #include "lib/publish/plan.h"
 

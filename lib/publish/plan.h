@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* How one picture becomes another: by a copy, or by which kernel. It asks no driver. */
 #ifndef GR_LIB_PUBLISH_PLAN_H
 #define GR_LIB_PUBLISH_PLAN_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Publish and fetch: to and from resources, mappings and rings. */
 #include "lib/context.h"
 #include "lib/error.h"

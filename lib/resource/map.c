@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Maps. All functions handle n resources, so that "all or nothing" is implemented once; a single
  * map has n == 1.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The end of a mapping: release, unmap and close. Buffers that one driver call can unmap are
  * unmapped in one call; a single release has n == 1.

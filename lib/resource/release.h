@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Ends mappings and registrations for the library itself. */
 #ifndef GR_LIB_RESOURCE_RELEASE_H
 #define GR_LIB_RESOURCE_RELEASE_H

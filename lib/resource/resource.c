@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The life of a resource. Holds are counted: one is the caller's until gr_resource_free(); each
  * acquired buffer has another kind. The registration ends when the resource is closed, or when the

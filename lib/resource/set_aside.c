@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Deferred releases: a thread that may not release a buffer, such as a garbage collector's without
  * the OpenGL context, adds it to its resource's list. The resource is added to its backend's list,

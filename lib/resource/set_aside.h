@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Deferred buffers, which were freed on a thread that cannot release them. */
 #ifndef GR_LIB_RESOURCE_SET_ASIDE_H
 #define GR_LIB_RESOURCE_SET_ASIDE_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Users of a mapping: what refers to its bytes, beside its buffer. */
 #include "lib/resource/users.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Users of the bytes of a mapping besides its buffer: tensors. The end of the mapping revokes them;
  * gr_buffer_release_later() waits for the last of them.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The host waits for CUDA's last work with a resource. */
 #include "lib/backend.h"
 #include "lib/platform/clock.h"

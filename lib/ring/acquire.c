@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Acquires slots of a ring, for either side. The lock is held only for the bookkeeping. Driver and
  * graphics calls run without it, on claimed slots, so that no side waits for the driver calls of

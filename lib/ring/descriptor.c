@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The descriptors by which an application polls a ring: one eventfd per role, whose counter is 1
  * while an acquire would not block, else 0. Every change of the ring updates both, so the

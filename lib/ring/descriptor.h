@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The descriptors by which an application polls a ring. */
 #ifndef GR_LIB_RING_DESCRIPTOR_H
 #define GR_LIB_RING_DESCRIPTOR_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Hands slots of a ring on: publish, give back, cancel. The lock is used as in an acquire. */
 #include "lib/error.h"
 #include "lib/ring/side_order.h"

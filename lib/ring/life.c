@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The public calls for the life of a ring: create, resize, stop, count, free. */
 #include "lib/error.h"
 #include "lib/live.h"

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Notifies the threads and processes that wait for a ring. */
 #include "lib/ring/notify.h"
 

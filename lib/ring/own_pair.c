@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* A ring's own pair of semaphores, instead of a device's. */
 #include "lib/ring/own_pair.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * A ring's own pair of semaphores, for resources that use the pair of their device. All resources
  * of a device share that pair, so that each side would also wait for unrelated work.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The link of a shared ring: its life, and how ring calls update the page and wake the peer. */
 #define _GNU_SOURCE
 #include "lib/ring/peer_link.h"

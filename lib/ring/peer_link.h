@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The link of a ring whose other side is in another process. Each process keeps its own struct
  * gr_ring_state. The processes communicate by a page of shared memory (peer_page.c), by one

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The page that two processes share for a ring: the owner of each slot. Each number is read from
  * the page once, checked against what this process knows, and used only as a number. A peer that

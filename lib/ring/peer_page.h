@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The page that two processes share for a ring, and one process's view of it. Nothing in the page
  * is trusted, and it contains no locks that a peer could leave locked.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Polls a semaphore: see peer_probe.h. */
 #include "lib/ring/peer_probe.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Polls whether a timeline semaphore that another process signals has reached a value. */
 #ifndef GR_LIB_RING_PEER_PROBE_H
 #define GR_LIB_RING_PEER_PROBE_H

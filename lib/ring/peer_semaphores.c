@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Orders the two processes of a shared ring by one timeline semaphore each, `mine` and `theirs`.
  * For each slot, the page has the value of each semaphore that must come first.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The semaphores of the two processes of a shared ring, and the relay to graphics semaphores. */
 #ifndef GR_LIB_RING_PEER_SEMAPHORES_H
 #define GR_LIB_RING_PEER_SEMAPHORES_H

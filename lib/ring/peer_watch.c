@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Watches the socket of a shared ring in a thread. A byte means that the page has changed. End of
  * file means that the peer has died, or has freed its ring after its last signal. A peer whose

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The thread that watches the socket of a shared ring. */
 #ifndef GR_LIB_RING_PEER_WATCH_H
 #define GR_LIB_RING_PEER_WATCH_H

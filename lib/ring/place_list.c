@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Lists of slots, linked by numbers since a state may be copied. Free slots that leave are in a
  * list of their own, since they are never taken.

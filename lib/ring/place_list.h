@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* A ring's slots in lists, one per state. Integers, no pointers: see slot_state.h. */
 #ifndef GR_LIB_RING_PLACE_LIST_H
 #define GR_LIB_RING_PLACE_LIST_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* A ring without its slots: the lock, the sides and the memory of its state. */
 #define _POSIX_C_SOURCE 200809L
 #include "lib/ring/ring.h"

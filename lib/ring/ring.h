@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The internal view of a ring. slot_state.c chooses the next slot, side.c keeps each side's slots
  * in hand, side_order.c orders the sides, slot_resources.c creates slots, slot_end.c ends them, and

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The slots that the application sees. The pointers stay valid until the ring is freed, even when a
  * resize moves the ring's arrays, and are looked up without being dereferenced.

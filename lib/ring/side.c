@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Operations of both sides of a ring, each in its own direction. */
 #include "lib/ring/side.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* One side of a ring, which writes or reads, and the slots of its current call. */
 #ifndef GR_LIB_RING_SIDE_H
 #define GR_LIB_RING_SIDE_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Orders the two sides of a ring. CUDA maps and releases all slots of a group in one call:
  *

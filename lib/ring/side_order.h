@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Orders the two sides of a ring. Call without the ring's lock unless stated otherwise. */
 #ifndef GR_LIB_RING_SIDE_ORDER_H
 #define GR_LIB_RING_SIDE_ORDER_H

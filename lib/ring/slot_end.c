@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Ends slots: the ring drops their resources when nothing uses them any more. */
 #include "lib/ring/slot_end.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Ends the slots of a ring. */
 #ifndef GR_LIB_RING_SLOT_END_H
 #define GR_LIB_RING_SLOT_END_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Checks which resources can be slots of a ring, and adds slots. */
 #include "lib/ring/slot_resources.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Checks which resources can be slots of a ring, and adds slots. */
 #ifndef GR_LIB_RING_SLOT_RESOURCES_H
 #define GR_LIB_RING_SLOT_RESOURCES_H

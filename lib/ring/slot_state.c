@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The states of a ring's slots. The slots of each state are in a list, so that the cost per frame
  * does not depend on the number of slots.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The states of a ring's slots, and the choice of the next one. Plain integers without pointers, so
  * that the same numbers can be in a page that two processes share. Nothing here maps, waits or

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* For systems without eventfd, where rings cannot be polled. */
 #include "lib/ring/descriptor.h"
 

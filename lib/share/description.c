@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The descriptions of resources and rings in messages: numbers in a fixed order, checked before
  * they are used.

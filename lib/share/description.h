@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The descriptions of resources and rings in messages. */
 #ifndef GR_LIB_SHARE_DESCRIPTION_H
 #define GR_LIB_SHARE_DESCRIPTION_H

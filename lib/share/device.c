@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Finds CUDA devices by their UUID, which is the same in all processes. */
 #include "lib/share/device.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Identifies the CUDA device of a resource in messages by its UUID. */
 #ifndef GR_LIB_SHARE_DEVICE_H
 #define GR_LIB_SHARE_DEVICE_H

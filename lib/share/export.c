@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Exports resources, and checks whether they can be exported. */
 #include "lib/share/export.h"
 

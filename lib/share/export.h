@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Exports the memory and the semaphores of a resource to another process. */
 #ifndef GR_LIB_SHARE_EXPORT_H
 #define GR_LIB_SHARE_EXPORT_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Imports memory and semaphores from another process, if that process cannot revoke them. */
 #define _GNU_SOURCE
 #include "lib/share/import.h"

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Imports memory and semaphores from another process. */
 #ifndef GR_LIB_SHARE_IMPORT_H
 #define GR_LIB_SHARE_IMPORT_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Receives a ring from another process: its message, one message per slot, and creates the ring. */
 #define _GNU_SOURCE
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Sends a resource to another process, or receives it: its memory and semaphores in one message. */
 #include <grinterop/share.h>
 

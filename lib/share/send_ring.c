@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Sends a ring to a process: one message for the page and the semaphores, then one per slot. */
 #define _GNU_SOURCE
 #include <stdlib.h>

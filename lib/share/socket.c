@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Messages between processes, see socket.h. The descriptors come with the header. */
 #define _GNU_SOURCE
 #include "lib/share/socket.h"

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Sends and receives one message with file descriptors over a Unix stream socket. The peer may be
  * hostile: size and number of descriptors are bounded, and an error leaves no received descriptor

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* For Windows, whose sockets cannot transfer descriptors: processes share no resources. */
 #include <grinterop/share.h>
 

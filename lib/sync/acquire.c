@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * What a map waits for. Each side signals its own semaphore, because two sides could not agree on
  * the order of the values of a shared one.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The points of the graphics API: its signals before a map and its waits after a release. */
 #include "lib/driver.h"
 #include "lib/error.h"

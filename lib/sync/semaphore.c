@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Creating, importing and destroying semaphores. */
 #include "lib/sync/semaphore.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The life of semaphores. */
 #ifndef GR_LIB_SYNC_SEMAPHORE_H
 #define GR_LIB_SYNC_SEMAPHORE_H

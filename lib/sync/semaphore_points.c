@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Enqueues signals and waits of semaphores on streams. */
 #include "lib/sync/semaphore_points.h"
 

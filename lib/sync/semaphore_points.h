@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Enqueues signals and waits of semaphores in streams. */
 #ifndef GR_LIB_SYNC_SEMAPHORE_POINTS_H
 #define GR_LIB_SYNC_SEMAPHORE_POINTS_H

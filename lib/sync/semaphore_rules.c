@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The rules of CUDA's documentation for imported semaphores, signals and waits, by type. They are
  * checked before the driver is called.

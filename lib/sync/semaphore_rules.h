@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* CUDA's documented rules for imported semaphores, signals and waits, by type. */
 #ifndef GR_LIB_SYNC_SEMAPHORE_RULES_H
 #define GR_LIB_SYNC_SEMAPHORE_RULES_H

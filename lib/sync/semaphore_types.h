@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The struct of semaphores, for the library's own files: the part that all kinds share. */
 #ifndef GR_LIB_SYNC_SEMAPHORE_TYPES_H
 #define GR_LIB_SYNC_SEMAPHORE_TYPES_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Submits of the graphics API, for rings and resources. */
 #ifndef GR_LIB_SYNC_SUBMIT_H
 #define GR_LIB_SYNC_SUBMIT_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The memory of submits, which is kept: a loop of begin, commit and free does not allocate. */
 #include "lib/sync/submit_memory.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The internal struct of a submit, and its memory. */
 #ifndef GR_LIB_SYNC_SUBMIT_MEMORY_H
 #define GR_LIB_SYNC_SUBMIT_MEMORY_H

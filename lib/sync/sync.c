@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The semaphores of a resource, and the end of its last work. */
 #include "lib/sync/sync.h"
 

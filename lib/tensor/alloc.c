@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Allocates tensors with their own memory. */
 #include "lib/tensor/tensor.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The element type of each CUDA array format. */
 #ifndef GR_LIB_TENSOR_ARRAY_DTYPE_H
 #define GR_LIB_TENSOR_ARRAY_DTYPE_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The CUDA array interface of tensors, version 3. */
 #include "lib/error.h"
 #include "lib/tensor/tensor.h"

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Copies tensors by the driver. */
 #include "lib/driver.h"
 #include "lib/error.h"

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Divides copies into blocks that the driver copies in one call. */
 #include "lib/tensor/copy_plan.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Divides a copy between two tensors of the same shape into blocks that the driver copies in one
  * call: rows of bytes at a fixed pitch, in slices.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Exports tensors to other frameworks by DLPack. */
 #include <stdlib.h>
 

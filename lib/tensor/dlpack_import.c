@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Imports tensors of other frameworks by DLPack. All their fields are checked before use. */
 #include <inttypes.h>
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Converts element types from and to DLPack. */
 #ifndef GR_LIB_TENSOR_DLPACK_TYPE_H
 #define GR_LIB_TENSOR_DLPACK_TYPE_H

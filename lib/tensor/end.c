@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Ends tensors. Tensors that streams still use are deferred, and a later call ends them. Neither a
  * thread of grinterop nor one of the driver does so: a producer's function may take a lock that the

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Tensors of a mapping: they reference its bytes, and are revoked when it ends. */
 #include "lib/tensor/tensor.h"
 

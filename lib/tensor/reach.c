@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Enables peer access for kernels that use memory of another device. */
 #include "lib/tensor/tensor.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Shapes and strides. Sums and products are checked for overflow: the values are untrusted. */
 #include "lib/tensor/shape.h"
 

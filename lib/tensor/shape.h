@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Shapes and strides: checks them, and computes which bytes they span. */
 #ifndef GR_LIB_TENSOR_SHAPE_H
 #define GR_LIB_TENSOR_SHAPE_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The life of a tensor, from its creation to its last reference. */
 #include "lib/tensor/tensor.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Creation and use of tensors inside the library. */
 #ifndef GR_LIB_TENSOR_TENSOR_H
 #define GR_LIB_TENSOR_TENSOR_H

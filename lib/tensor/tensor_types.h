@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The internal struct of a tensor. */
 #ifndef GR_LIB_TENSOR_TENSOR_TYPES_H
 #define GR_LIB_TENSOR_TENSOR_TYPES_H

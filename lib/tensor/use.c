@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Orders the uses of a tensor: after its own stream's work, and after all other known uses. */
 #include "lib/tensor/use.h"
 

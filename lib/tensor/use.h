@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Orders the uses of a tensor. Every use is between a begin and an end. */
 #ifndef GR_LIB_TENSOR_USE_H
 #define GR_LIB_TENSOR_USE_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Views: tensors of another tensor's memory. */
 #include "lib/error.h"
 #include "lib/struct_size.h"

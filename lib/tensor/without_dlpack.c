@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The calls of a build without the DLPack header. */
 #include <grinterop/tensor.h>
 

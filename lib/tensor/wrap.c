@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Wraps existing memory in tensors. */
 #include "lib/tensor/tensor.h"
 

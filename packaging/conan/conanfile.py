@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: Apache-2.0
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 """grinterop for Conan 2, built from the tree of this file:
 
     conan create packaging/conan -o cuda=/usr/local/cuda
@@ -24,7 +24,7 @@ KINDS = ("--enable-shared", "--disable-shared", "--enable-static", "--disable-st
 
 class Grinterop(ConanFile):
     name = "grinterop"
-    license = "Apache-2.0"
+    license = "Apache-2.0 OR MIT"
     description = "CUDA on memory that OpenGL or Vulkan draws with"
     topics = ("cuda", "opengl", "vulkan", "interop")
     package_type = "library"
@@ -38,7 +38,7 @@ class Grinterop(ConanFile):
 
     def export_sources(self):
         root = os.path.join(self.recipe_folder, ROOT)
-        for pattern in ("configure.ac", "*.am", "*.in", "*.inc", "LICENSE", "NEWS", "README.md"):
+        for pattern in ("configure.ac", "*.am", "*.in", "*.inc", "LICENSE-*", "NEWS", "README.md"):
             copy(self, pattern, root, self.export_sources_folder, excludes="*/*")
         for folder in FOLDERS:
             copy(self, folder + "/*", root, self.export_sources_folder)
@@ -81,7 +81,7 @@ class Grinterop(ConanFile):
         # Build only the programs that are installed.
         for target in ("install-exec", "install-data"):
             autotools.install(target=target)
-        copy(self, "LICENSE", self.source_folder, os.path.join(self.package_folder, "licenses"))
+        copy(self, "LICENSE-*", self.source_folder, os.path.join(self.package_folder, "licenses"))
         libraries = os.path.join(self.package_folder, "lib")
         rm(self, "*.la", libraries, recursive=True)
         rmdir(self, os.path.join(libraries, "pkgconfig"))

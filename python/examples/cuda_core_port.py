@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: Apache-2.0
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 """A program written for cuda.core.GraphicsResource that also runs with grinterop's.
 
     python3 cuda_core_port.py cuda.core      the original

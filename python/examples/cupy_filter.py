@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: Apache-2.0
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 """OpenGL draws a scene, CuPy filters the picture, OpenGL displays it: all on the GPU.
 
     python3 cupy_filter.py --frames 24 --output pictures

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: Apache-2.0
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 """The OpenGL functions that the examples and the matrix call, by ctypes only.
 
 Create a grinterop.EglContext before calling them. Functions are loaded with eglGetProcAddress(), so

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: Apache-2.0
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 """PNG files, a progress line, and the common setup of the examples."""
 
 import argparse

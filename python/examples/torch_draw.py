@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: Apache-2.0
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 """PyTorch optimises a tensor; OpenGL draws it every few steps without a copy to the CPU.
 
     python3 torch_draw.py --frames 90 --output pictures

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: Apache-2.0
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 """Four films at once on one wall: PyNvVideoCodec decodes, CV-CUDA resizes, OpenGL draws.
 
     python3 video_wall.py --frames 600 --output pictures FILM...

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: Apache-2.0
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 """The Vulkan functions that the matrix calls, by ctypes only: copies and readable memory.
 
 The device is a grinterop.VulkanDevice, with integer handles.

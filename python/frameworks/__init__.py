@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: Apache-2.0
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 """The parts of python/matrix.py: frameworks, graphics objects, and complete pipelines."""
 
 import sys

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: Apache-2.0
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 """Frameworks with arrays: NumPy, PyTorch, CuPy, JAX and Numba."""
 
 import os

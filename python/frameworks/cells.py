@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: Apache-2.0
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 """One cell of the matrix: every way from a graphics object to a framework or back.
 
 A way counts as without a copy if its pointer is that of the mapping. The bytes written by

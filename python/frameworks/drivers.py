@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: Apache-2.0
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 """Low-level frameworks: CUDA Python, PyCUDA and Warp."""
 
 import importlib.metadata

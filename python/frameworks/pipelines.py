@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: Apache-2.0
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 """Whole pipelines: a JPEG and a film, decoded, resized, published, drawn, and read back.
 
 Both show four quadrants of known colours, with which the drawn result is compared.

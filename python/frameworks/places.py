@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: Apache-2.0
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 """The graphics objects of the matrix: OpenGL and Vulkan buffers and images with known bytes."""
 
 import gl

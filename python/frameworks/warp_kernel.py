@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: Apache-2.0
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 """A Warp kernel, in its own module since Warp reads the source and resolves names in it."""
 
 import warp

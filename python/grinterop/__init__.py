@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: Apache-2.0
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 """CUDA works directly on memory that OpenGL or Vulkan draws with.
 
     from grinterop import GraphicsResource

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: Apache-2.0
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 """The Buffer that map() returns in a program that has loaded cuda.core.
 
 It derives from cuda.core.Buffer, so cuda.core's launch(), copies and views accept it, and has all

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: Apache-2.0
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 """Exceptions, one class per library status, and the warning that destructors issue.
 
 All derive from CUDAError, named as in cuda.core, and from the matching built-in exception if there

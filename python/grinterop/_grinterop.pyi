@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: Apache-2.0
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # Type stubs of the extension. tests/test_stubs.py compares them with the extension.
 
 from collections.abc import Callable, Iterable, Sequence

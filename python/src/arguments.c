@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Converts Python arguments to streams, events, flags, addresses, times and names. */
 #include "module.h"
 

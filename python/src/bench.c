@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The C loops that bench.py compares with, in the same process and on the same resource. */
 #include "tensor.h"
 

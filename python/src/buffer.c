@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Buffer: one mapping. The GraphicsResource keeps it until it is closed, so dropping it does not
  * unmap; the Buffer keeps its stream alive.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Copies and fills of a mapped buffer, as in cuda.core's Buffer. */
 #include "resource.h"
 

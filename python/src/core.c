@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * If cuda.core is loaded, a mapping is returned as an object derived from cuda.core's Buffer, which
  * its launch() and copies accept. grinterop/_core.py wraps our Buffer in it.

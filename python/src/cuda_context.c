@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* CudaContext: a primary context with a stream, for programs without a CUDA context. */
 #include "module.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Loading the CUDA driver, probing OpenGL transports, and the log. */
 #include "module.h"
 

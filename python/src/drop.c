@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Python objects that own a tensor's memory. A tensor may be freed on any thread, with or without
  * the GIL, even while Python finalizes. Freeing it therefore only queues the object, and a later

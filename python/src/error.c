@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Exceptions and destructor warnings. A Python function (grinterop/_errors.py) creates the
  * exception from the last error: errors need not be fast, and classes are easier to write there.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Buffer methods for mapped images: arrays, surfaces, textures and copies. */
 #include "resource.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Imports tensors of other frameworks: versioned DLPack, DLPack, then the CUDA array interface. */
 #include "tensor.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The module grinterop._grinterop. Its types are static variables, so that map() needs no lookups.
  * It therefore supports only one interpreter per process, and requires the GIL.

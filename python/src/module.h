@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Shared declarations of the extension. It uses the limited API of CPython 3.10, so one binary
  * runs on every later version.

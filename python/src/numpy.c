@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * __array__(), for numpy.asarray(): NumPy does not try DLPack there, and would create an array with
  * the object as its only element.

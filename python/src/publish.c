@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* publish() and fetch(): copy tensors to graphics resources and back. */
 #include "ring.h"
 #include "tensor.h"

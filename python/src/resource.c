@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * GraphicsResource. Names, arguments and exceptions match cuda.core's class, so that code written
  * for it runs here; additions have other names.

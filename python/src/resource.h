@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* GraphicsResource and Buffer: a gr_resource and one mapping of it. */
 #ifndef PYTHON_RESOURCE_H
 #define PYTHON_RESOURCE_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Ring. It enforces that only one thread at a time calls each side. */
 #include "ring.h"
 

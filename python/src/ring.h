@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Ring and Slots: frames in flight between CUDA and a graphics API. */
 #ifndef PYTHON_RING_H
 #define PYTHON_RING_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Slots: n acquired slots of a ring, until they are published, given back or cancelled. */
 #include "ring.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Tensor: memory with a type and a shape, and its exchange with other frameworks. */
 #ifndef PYTHON_TENSOR_H
 #define PYTHON_TENSOR_H

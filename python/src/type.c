@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Common to all types. None supports garbage collection, since no cycles are possible. */
 #include "module.h"
 

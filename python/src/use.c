@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Calls under way: while a method runs, neither another thread nor Python code that the method runs
  * can end the object or the objects that it is part of.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * VulkanDevice: wraps the Vulkan device of a program, by integer handles, or creates a headless
  * one. It creates buffers and images shared with CUDA, and submits command buffers.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Waits in slices: Python handles signals such as Ctrl-C in between. */
 #include "module.h"
 

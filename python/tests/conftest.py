@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: Apache-2.0
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 """Contexts for the tests, and reports in the format that tests/run-test counts."""
 
 import gc

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: Apache-2.0
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 """The OpenGL functions that the tests call, by ctypes. grinterop creates the context."""
 
 import ctypes

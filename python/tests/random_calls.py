@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: Apache-2.0
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 """The objects that random_threads.py creates, and its calls on each kind."""
 
 import gc

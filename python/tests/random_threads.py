@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: Apache-2.0
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 """Threads that make random calls on every Python object at the same time.
 
     python3 random_threads.py --seed 1 --seconds 1800

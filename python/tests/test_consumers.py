@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: Apache-2.0
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 """Unmodified cuda.core and numba-cuda on the same driver as grinterop, and cuda.core programs with
 their import changed."""
 

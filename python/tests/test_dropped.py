@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: Apache-2.0
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 """Dropped objects whose destructor fails issue a CUDAWarning, with no other effect."""
 
 import ctypes

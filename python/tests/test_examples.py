@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: Apache-2.0
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 """cuda_core_port.py draws the same with either import; other examples report what is missing."""
 
 import importlib.util

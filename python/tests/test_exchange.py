@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: Apache-2.0
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 """DLPack and the CUDA array interface: capsules, streams, versions and kinds of producers."""
 
 import gc

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: Apache-2.0
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 """matrix.py with the installed frameworks: every byte arrives by every expected way."""
 
 import json

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: Apache-2.0
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 """Resources and mappings: the interface of cuda.core, additions and failures."""
 
 import gc

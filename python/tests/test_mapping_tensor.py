@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: Apache-2.0
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 """Mappings as tensors: no copy, and revoked when the mapping ends."""
 
 import gc

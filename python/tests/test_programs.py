@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: Apache-2.0
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 """Separate Python processes: refused interpreters, Ctrl-C, and random calls."""
 
 import os

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: Apache-2.0
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 """Publishes and fetches NumPy arrays, and compares the bytes with NumPy's results."""
 
 import grinterop

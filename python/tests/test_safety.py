@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: Apache-2.0
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 """Other threads, and Python code that a call runs, access an object in use."""
 
 import ctypes

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: Apache-2.0
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 """The type stubs match the extension: names, arguments, and which of them are optional."""
 
 import ast

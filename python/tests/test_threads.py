@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: Apache-2.0
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 """Blocking calls release the GIL, and only one thread at a time can use a resource."""
 
 import ctypes

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: Apache-2.0
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 """Vulkan by integer handles. test_frameworks.py checks that the bytes arrive."""
 
 import gc

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: Apache-2.0
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 """A pytest plugin that runs cuda.core's own tests of GraphicsResource on the class of a module.
 
     GR_GRAPHICS_MODULE=grinterop python3 -m pytest -p their_tests test_graphics.py

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: Apache-2.0
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 """wheel.py FOLDER: checks that the wheel installed in FOLDER is self-contained.
 
 Tests a map, a tensor and a publish on the software driver, and that no other grinterop library is

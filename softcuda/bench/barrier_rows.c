@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The cost of barriers: alone, and in a sum of many numbers. */
 #include <string.h>
 

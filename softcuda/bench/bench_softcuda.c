@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * bench_softcuda: the speed of the software CUDA driver, compared with the same machine without it:
  * kernels with OpenMP loops, barriers with loops without barriers, maps with memcpy().

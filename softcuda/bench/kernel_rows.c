@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Kernels without barriers beside the same OpenMP loops, on the same memory. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The same loops, by OpenMP and by kernels that grinterop-nvcc compiled. */
 #ifndef BENCH_SOFTCUDA_LAUNCHES_H
 #define BENCH_SOFTCUDA_LAUNCHES_H

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+// SPDX-License-Identifier: Apache-2.0 OR MIT
 // The kernels of bench_softcuda. loops_openmp.cc has the same loops.
 #include <grinterop/cuhost.h>
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Maps and releases of OpenGL buffers and images on the CPU, beside memcpy(). */
 #include <stdlib.h>
 #include <string.h>

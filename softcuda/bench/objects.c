@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The objects of bench_softcuda: OpenGL on the CPU, two buffers, the module of kernels. */
 #include "softcuda/bench/softcuda.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The tables of bench_softcuda, and its file of numbers. */
 #include "softcuda/bench/softcuda.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Measures variants side by side: warmed up, in turn, medians. */
 #define _GNU_SOURCE
 #include <time.h>

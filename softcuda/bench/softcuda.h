@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Declarations shared by the files of bench_softcuda. */
 #ifndef BENCH_SOFTCUDA_H
 #define BENCH_SOFTCUDA_H

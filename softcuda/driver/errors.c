@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The driver's error codes with names and messages. */
 #include "softcuda/driver/soft.h"
 

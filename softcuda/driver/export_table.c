@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The undocumented tables by which NVIDIA's libraries call NVIDIA's driver. They do not exist here,
  * so such a library cannot work.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Handles: a slot in one table, the slot's generation and the kind of object, packed into a number
  * that is not a valid address. A slot's generation changes when its handle is dropped, so a stale

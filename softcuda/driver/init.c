@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Start and exit of the driver in a process, and its version. */
 #include "softcuda/driver/stream/scheduler.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The software CUDA driver's log: lines on stderr. GR_LOG=debug enables debug lines. */
 #include "softcuda/driver/soft.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Finds the object at an address, for fault.c. */
 #ifndef GR_SOFTCUDA_DRIVER_OBJECT_AT_H
 #define GR_SOFTCUDA_DRIVER_OBJECT_AT_H

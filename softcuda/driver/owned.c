@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Lists of the objects that end with their context. */
 #include "softcuda/driver/owned.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Objects destroyed together with their context, in one list per kind. */
 #ifndef GR_SOFTCUDA_DRIVER_OWNED_H
 #define GR_SOFTCUDA_DRIVER_OWNED_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * cuGetProcAddress: maps a base name and a CUDA version to the symbol with the newest suffix that
  * is not newer than the version. Only names with several variants are listed; any other name is its

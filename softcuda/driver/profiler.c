@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Calls that delimit what a profiler records. There is no profiler. */
 #include "softcuda/driver/soft.h"
 

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: Apache-2.0
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 #
 # Writes the table of the CUDA version that each function of the driver API came with, for
 # cuGetProcAddress. The user's cudaTypedefs.h knows it: PFN_cuMemAlloc_v2000, PFN_cuMemAlloc_v3020.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Common internals of the software CUDA driver: exporting entry points, handles, contexts, streams
  * and their tasks, memory ranges, and the log.

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: Apache-2.0
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 #
 # Writes a C file with a stub for every function of the driver API that isn't implemented: it
 # returns CUDA_ERROR_NOT_SUPPORTED and logs its name once. Called by the Makefile as

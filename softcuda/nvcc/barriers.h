@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Which kernels may meet a barrier, which may use their grid position outside their own body, and
  * which may depend on the order of their threads. Decided by names: a function that names one of

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Runs other programs, and manages intermediate files. */
 #ifndef GR_SOFTCUDA_NVCC_COMMAND_H
 #define GR_SOFTCUDA_NVCC_COMMAND_H

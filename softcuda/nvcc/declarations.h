@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * What the program declares in namespaces and classes. Found by the shape of the tokens, not by a
  * C++ grammar: a body belongs to a class, a function or an initialiser.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Kernels that do nothing because __CUDA_ARCH__ is not defined. */
 #ifndef GR_SOFTCUDA_NVCC_EMPTIED_H
 #define GR_SOFTCUDA_NVCC_EMPTIED_H

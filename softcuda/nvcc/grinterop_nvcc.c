@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * grinterop-nvcc: replaces nvcc, and compiles CUDA runtime API programs for the CPU. The host
  * preprocessor reads a program with our headers before CUDA's, CUDA's extensions of C++ are

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Guards: the lines at a kernel's beginning by which threads find that they have no work. */
 #ifndef GR_SOFTCUDA_NVCC_GUARDS_H
 #define GR_SOFTCUDA_NVCC_GUARDS_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* What --help and --version print. */
 #ifndef GR_SOFTCUDA_NVCC_HELP_H
 #define GR_SOFTCUDA_NVCC_HELP_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Calls that nvcc refuses: host functions of the program called from device code. They are found by
  * name, so an ambiguous call is accepted.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The parsed command line. */
 #ifndef GR_SOFTCUDA_NVCC_INVOCATION_H
 #define GR_SOFTCUDA_NVCC_INVOCATION_H

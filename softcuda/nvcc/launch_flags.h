@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* What the compiler driver knows of a kernel, for include/grinterop_nvcc_threads.hpp. */
 #ifndef GR_SOFTCUDA_NVCC_LAUNCH_FLAGS_H
 #define GR_SOFTCUDA_NVCC_LAUNCH_FLAGS_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Libraries that run only on GPUs. */
 #ifndef GR_SOFTCUDA_NVCC_LIBRARIES_H
 #define GR_SOFTCUDA_NVCC_LIBRARIES_H

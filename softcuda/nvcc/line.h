@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Kernels that use x only in the index blockIdx.x * blockDim.x + threadIdx.x. */
 #ifndef GR_SOFTCUDA_NVCC_LINE_H
 #define GR_SOFTCUDA_NVCC_LINE_H

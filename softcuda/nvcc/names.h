@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Names that are private to a thread at the beginning of a kernel: parameters and variables of
  * plain types. Any other name may be memory that other threads change, or a class with overloaded

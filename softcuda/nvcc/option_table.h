@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* All options, in one table. */
 #ifndef GR_SOFTCUDA_NVCC_OPTION_TABLE_H
 #define GR_SOFTCUDA_NVCC_OPTION_TABLE_H

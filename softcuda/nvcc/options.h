@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Parses the command line, which is nvcc's. */
 #ifndef GR_SOFTCUDA_NVCC_OPTIONS_H
 #define GR_SOFTCUDA_NVCC_OPTIONS_H

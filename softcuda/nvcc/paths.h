@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The folders of headers and libraries. */
 #ifndef GR_SOFTCUDA_NVCC_PATHS_H
 #define GR_SOFTCUDA_NVCC_PATHS_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The words that CUDA adds to declarations, which the host compiler does not know. */
 #ifndef GR_SOFTCUDA_NVCC_QUALIFIERS_H
 #define GR_SOFTCUDA_NVCC_QUALIFIERS_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Rewrites CUDA's language as C++ for the host; each function handles one part of it. */
 #ifndef GR_SOFTCUDA_NVCC_REWRITE_H
 #define GR_SOFTCUDA_NVCC_REWRITE_H

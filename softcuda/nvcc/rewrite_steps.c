@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Warp-synchronous code. Before CUDA 9 the lanes of a warp ran in step, and programs relied on that
  * where they wrote `volatile` shared memory. Here a lane runs alone until it meets others, so each

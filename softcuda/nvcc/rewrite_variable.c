@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 #include "softcuda/nvcc/rewrite.h"
 
 #include "softcuda/nvcc/text.h"

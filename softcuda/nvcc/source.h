@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * A preprocessed program as tokens, and the changes to make. System headers have no tokens: they
  * are whole declarations, and only CUDA's qualifiers are removed from them.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 #include "softcuda/nvcc/span.h"
 
 #include "softcuda/nvcc/line.h"

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Conditions that pass neighbours: `x < 1 || x >= width - 1` excludes the threads of a row before
  * one index and after another. Everything else in it is the same for the whole row.

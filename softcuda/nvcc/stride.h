@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Grid-stride loops, in which a thread does the work of further threads of a larger grid. */
 #ifndef GR_SOFTCUDA_NVCC_STRIDE_H
 #define GR_SOFTCUDA_NVCC_STRIDE_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Text, word lists, memory that is freed at exit, and die() for errors. */
 #ifndef GR_SOFTCUDA_NVCC_TEXT_H
 #define GR_SOFTCUDA_NVCC_TEXT_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Implements the reader of source.h: text into tokens. */
 #include "softcuda/nvcc/source.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Arrays and mipmapped arrays. A cudaArray_t is a CUarray, and flags have the same values. */
 #include "softcuda/runtime/channel.h"
 

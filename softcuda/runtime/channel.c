@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 #include "softcuda/runtime/channel.h"
 
 /* The formats that a width and a basic kind identify. */

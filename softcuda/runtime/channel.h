@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Converts between the runtime's channel descriptions and the driver's formats. */
 #ifndef GR_SOFTCUDA_RUNTIME_CHANNEL_H
 #define GR_SOFTCUDA_RUNTIME_CHANNEL_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Each thread's device, and the context that a call uses: the current one, whoever created it, or
  * else the primary context of the thread's device.

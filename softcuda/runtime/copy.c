@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Byte copies, within a device and between devices. */
 #include "softcuda/runtime/copy.h"
 

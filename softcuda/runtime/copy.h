@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Shared by all kinds of copies. */
 #ifndef GR_SOFTCUDA_RUNTIME_COPY_H
 #define GR_SOFTCUDA_RUNTIME_COPY_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The older copies to and from arrays: rectangles, and byte ranges that wrap around at row ends.
  * Offsets within rows are in bytes.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Copies of rectangles and boxes between pitched memory and arrays, all by the driver's 3D copy. */
 #include "softcuda/runtime/channel.h"
 #include "softcuda/runtime/copy.h"

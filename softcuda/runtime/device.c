@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The device count, device attributes, and settings of a whole device. */
 #include "softcuda/runtime/runtime.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Driver functions by name, and kernel libraries, which the driver implements. */
 #include "softcuda/runtime/runtime.h"
 

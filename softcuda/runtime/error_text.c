@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Names and one-line descriptions of errors, as programs print and compare them. */
 #include "softcuda/runtime/runtime.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Events. A cudaEvent_t is a CUevent, and flags have the same values. */
 #include "softcuda/runtime/runtime.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Memory and semaphores of other APIs. Handle types and flags have the driver's values. */
 #include "softcuda/runtime/channel.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Sets memory to a byte value. */
 #include "softcuda/runtime/copy.h"
 

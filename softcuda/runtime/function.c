@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Queries and settings of a kernel by its address: attributes, parameters, occupancy. */
 #include "softcuda/runtime/kernel.h"
 

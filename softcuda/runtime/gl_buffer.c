@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The oldest OpenGL interop API, which identifies buffers by their OpenGL names. */
 #include "softcuda/runtime/runtime.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* OpenGL resources. A cudaGraphicsResource_t is a CUgraphicsResource, with the same flags. */
 #include "softcuda/runtime/runtime.h"
 

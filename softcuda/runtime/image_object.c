@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Texture and surface objects: converts the runtime's descriptions to the driver's, and back. */
 #include "softcuda/runtime/channel.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Memory and events of other processes. A handle holds the same bytes as the driver's. */
 #include "softcuda/runtime/runtime.h"
 

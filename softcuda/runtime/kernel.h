@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Kernels by the address of the function that the program calls. */
 #ifndef GR_SOFTCUDA_RUNTIME_KERNEL_H
 #define GR_SOFTCUDA_RUNTIME_KERNEL_H

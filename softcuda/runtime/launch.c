@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Launches: by a kernel's address, and by <<< >>>, which makes two calls. */
 #include "softcuda/runtime/kernel.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Device and host memory, managed memory, and pointer attributes. */
 #include "softcuda/runtime/runtime.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Stream-ordered memory, and the pools that it comes from. */
 #include "softcuda/runtime/runtime.h"
 

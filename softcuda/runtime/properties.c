@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Device properties: the driver's attributes as one struct, and the choice of a device by them. */
 #include "softcuda/runtime/runtime.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Shared by the files of the runtime API: how a function is exported, how it begins and ends, and
  * which default stream it uses. The software driver does the work.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Streams. A cudaStream_t is a CUstream, and flags have the same values. */
 #include "softcuda/runtime/runtime.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Device variables. A program names one by its address, which is also its device address here. */
 #include "softcuda/runtime/copy.h"
 

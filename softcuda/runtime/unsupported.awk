@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: Apache-2.0
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 #
 # Writes a C file with a stub for every unimplemented runtime API function. A stub returns
 # cudaErrorNotSupported and logs its name once. Called by the Makefile as

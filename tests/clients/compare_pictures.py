@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: Apache-2.0
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 """compare_pictures.py FIRST SECOND: prints the difference of two PPM files in one line."""
 
 import sys

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: Apache-2.0
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 """An OpenGL context without a display, and the result in the format that tests/summary counts."""
 
 import ctypes

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * A GLFW without windows, for the steps of examples/porting on a machine with a GPU and without a
  * display: they draw to an EGL pbuffer. It has only the calls that they use.

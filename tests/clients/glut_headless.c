@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * A GLUT without windows, for third-party programs on a machine without a display: they draw to an
  * EGL pbuffer on the first EGL device, with the fixed-function pipeline as under GLX. It has only

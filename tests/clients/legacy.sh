@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: Apache-2.0
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 #
 # legacy.sh BUILD OUT [OTHER]: fetches NVIDIA's samples that draw with OpenGL, builds them unchanged
 # with the build folder's grinterop-nvcc and the GLUT of glut_headless.c, and runs them on the

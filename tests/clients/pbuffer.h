@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Replaces the window in glut_headless.c and glfw_headless.c: an EGL pbuffer on the first EGL
  * device. Everything is defined here, so that each of them is compiled as one file.

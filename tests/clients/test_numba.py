@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: Apache-2.0
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 """numba-cuda without its compiled kernels: each case checks bytes that went through CUDA."""
 
 import numpy as np

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Calls that the driver and compat.h must answer alike: valid ones and all kinds of misuse. */
 #include "compat_rows.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Calls that the driver and compat.h must answer alike. */
 #ifndef GR_TESTS_COMPAT_ROWS_H
 #define GR_TESTS_COMPAT_ROWS_H

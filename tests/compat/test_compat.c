@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * compat.h with the driver API's names: each row is a call and its expected code. The call is made
  * both to the driver and through the header's names, so that a difference shows. The driver's codes

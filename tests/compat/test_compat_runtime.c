@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * compat.h in runtime API programs, like this file: the header is included only with the compiler's
  * option -include. It is linked with the software driver's runtime. In the GPU bundle it is linked

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Shared by the files of test_contract, each of which is named after the calls that it tests. */
 #ifndef GR_TESTS_CONTRACT_H
 #define GR_TESTS_CONTRACT_H

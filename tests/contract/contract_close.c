@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* gr_resource_close() and gr_resource_free(), also on a mapped resource. */
 #include "contract.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Each call uses the resource's CUDA context and restores the caller's. Also
  * gr_cuda_context_create() and gr_cuda_context_free().

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * gr_buffer_release_later() on a thread that cannot release the buffer, also concurrently with
  * calls on the resource.

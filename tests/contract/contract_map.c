@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* gr_map(), gr_buffer_release() and gr_resource_unmap(), and their streams. */
 #include "contract.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* gr_from_gl_buffer(), and the properties of a resource. */
 #include "contract.h"
 

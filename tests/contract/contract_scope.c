@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* GR_AUTO(): the end of a scope releases the buffer, and then the resource. */
 #include "contract.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* gr_resource_wait(): the host waits until CUDA has finished with the resource. */
 #include "contract.h"
 #include "tests/support/support_vulkan.h"

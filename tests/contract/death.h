@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Shared by the parts of test_death: lives (sets of contexts and objects), which all begin the same
  * way, whichever order they end in.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The lives that test_death ends. */
 #define _GNU_SOURCE
 #include "death.h"

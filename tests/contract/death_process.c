@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Ends of a process during a mapping: exit() with everything open, on the thread that mapped or on
  * another one; exit() with a handler that frees everything; and fork(), whose child ends while the

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Calls without a current OpenGL context, or in another context than the resource's: each is
  * refused before the CUDA driver is called, changes nothing, and works again in the right context.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Every invalid argument and every call in the wrong state: the class of the error, the driver's
  * code, what the message names, and that nothing is mapped or registered afterwards. The CUDA

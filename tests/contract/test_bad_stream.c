@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Streams that a map or its end cannot use, for every transport: streams of another CUDA context,
  * and destroyed ones. Each is refused before anything changes, and a mapping whose stream was

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Bytes that CUDA wrote are read by OpenGL, and the reverse, for each way of writing, each flag,
  * each kind of stream, and sizes from one byte up.

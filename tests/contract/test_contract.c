@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The contract of register, map, buffer, release and close, case by case: that of cuda.core's
  * GraphicsResource, and what grinterop guarantees beyond it.

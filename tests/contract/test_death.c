@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Every order of destruction: the contexts of a mapped resource, the resource and its buffer, or a
  * ring with a slot being written, are destroyed in each order, for each transport. Nothing crashes

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Events and other streams at a map and a release, by interop, copy and, where available, shared
  * storage. Gates block the streams, so that a missing wait shows as a wrong byte.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Register flags as text: each name, combinations, and refused texts; and that a resource keeps the
  * parsed flags.

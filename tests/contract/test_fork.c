@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The child of fork(): freeing the parent's objects there does nothing, all other calls are
  * refused, and the parent is unaffected. A program that forks before its first call has two

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Freeing objects twice: an error, and no access to freed memory, which AddressSanitizer would
  * report. Also the report about what a process leaves open.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Many resources in one call: each gets its own bytes, and a call that fails maps none of them and
  * writes nothing to `out`. (test_fault.c covers failures of the driver's second call.)

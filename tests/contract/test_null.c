@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * NULL for each pointer of each public function: functions that can fail record an error, and
  * functions that free something do nothing. A function of headers.h that is missing from the tables

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Order: without a wait on the host, OpenGL's work comes after what was put into the stream of the
  * release, and CUDA's after the OpenGL commands before the map. Other streams are waited for only

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Requirements of programs that run for days: a loop of map and release allocates nothing, and
  * registering and closing forever needs no more file descriptors and no more memory.

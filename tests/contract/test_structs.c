@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Structs passed to each function that takes one: from a program compiled for an older library, for
  * a newer one, and from one that left the size unset.

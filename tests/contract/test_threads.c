@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Threads: a resource on a thread without its OpenGL context, two resources in use at once, errors
  * per thread, and the log called from all of them.

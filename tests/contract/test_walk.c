@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * A random walk over all calls on resources and buffers, in two OpenGL contexts and without one,
  * with valid and invalid arguments. A model predicts the possible results of each call. Neither the

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The results of a test driver, per function; success unless a test sets another one. */
 #ifndef GR_TESTS_DRIVER_ANSWERS_H
 #define GR_TESTS_DRIVER_ANSWERS_H

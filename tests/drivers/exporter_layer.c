@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Inserts the layer into Vulkan's chain of instances and devices; see exporter_layer.h. */
 #include "exporter_layer.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * A Vulkan layer for tests: adds exportable semaphores to a driver that has none, such as Mesa's on
  * the CPU. The exported object is a semaphore of the software CUDA driver; a thread copies values

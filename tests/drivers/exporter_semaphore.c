@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The layer's semaphores, see exporter_layer.h: each is a timeline below, even if it is binary
  * above. Each signal and each wait of a binary one then takes the next value. While any exist, one

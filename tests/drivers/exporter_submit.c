@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Submits, see exporter_layer.h: the layer's binary semaphores are timelines below and need values.
  */

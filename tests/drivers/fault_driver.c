@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * A CUDA driver that fails on demand. It forwards every look-up to another driver and wraps the
  * functions that grinterop calls: the wrappers count calls and errors and can be set to fail. A

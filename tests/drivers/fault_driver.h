@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * A CUDA driver that fails on demand, for tests: the exports of fault_driver.so, and how a test
  * program accesses them (fault_control.c).

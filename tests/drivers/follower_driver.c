@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * A CUDA driver that uses process memory and does its work before each call returns. It follows
  * OpenGL, so that mapped resources have the bytes of OpenGL's buffers and textures. It records the

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The following driver's interface for tests: cuda_symbol("follower_api", 2000) returns a pointer
  * to a struct follower_api once grinterop has loaded the driver.

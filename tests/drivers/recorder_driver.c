@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * A CUDA driver that only records what it is called to import, map, signal and wait for, and
  * returns the results that a test sets. With it a test sees the bytes that reach the driver, for

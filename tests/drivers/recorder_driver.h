@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The recording driver's interface for tests: cuda_symbol("recorder_api", 2000) returns a pointer
  * to a struct recorder_api once grinterop has loaded the driver.

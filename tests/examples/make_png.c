@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * make_png KIND FILE: writes the same hill, 48 by 32 pixels, as a PNG file of the given kind, so
  * that the examples can be tested with all kinds. Some kinds are other pictures, as their names

@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: Apache-2.0
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 #
 # Checks of the Vulkan steps of examples/porting, besides their pictures, which they draw without a
 # window: a step reports what it lacks, shows the same picture in its window, and causes no message

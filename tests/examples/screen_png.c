@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * screen_png SCREEN WIDTH HEIGHT OUT.png: saves the upper left corner of an Xvfb screen as a PNG
  * file. SCREEN is the file in which `Xvfb -fbdir` keeps the screen, in xwd format.

@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: Apache-2.0
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 #
 # test_examples.sh: runs the examples as a user would and checks their pictures, exit statuses and
 # messages. It uses the CUDA driver that the environment names; run-test sets it.

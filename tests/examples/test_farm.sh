@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: Apache-2.0
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 #
 # test_farm.sh: runs examples/farm with one rank and with several, including slow, killed and
 # failing ranks. It uses the CUDA driver that the environment names; run-test sets it.

@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: Apache-2.0
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 #
 # test_porting.sh: builds each step of examples/porting by its own Makefile, runs it, and checks
 # that it draws the same picture as the first one. It uses the CUDA driver that the environment

@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: Apache-2.0
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 #
 # test_viewer.sh: runs examples/viewer in a window on an Xvfb screen, driven by keys and mouse, and
 # in a Wayland compositor that has its own window there. The screen is compared with the viewer's

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Shared by the parts of test_descriptors. */
 #ifndef GR_TESTS_DESCRIPTORS_H
 #define GR_TESTS_DESCRIPTORS_H

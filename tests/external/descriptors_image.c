@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Images in external memory: their description for the driver, and which are refused before. */
 #include "descriptors.h"
 

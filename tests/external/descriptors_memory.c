@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * External memory, type by type: its description, its rules, the owner of its handle, refusals by
  * the driver.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Signals and waits: their parameters for each kind of semaphore, and fields that a kind does not
  * use.

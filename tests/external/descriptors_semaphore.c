@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* External semaphores, type by type: description, rules, owner of the handle, refusals. */
 #include "descriptors_semaphore.h"
 

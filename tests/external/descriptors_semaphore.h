@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The types of external semaphores, according to the driver's documentation. */
 #ifndef GR_TESTS_DESCRIPTORS_SEMAPHORE_H
 #define GR_TESTS_DESCRIPTORS_SEMAPHORE_H

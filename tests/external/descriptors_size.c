@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Structs of programs compiled with another header than the library: an older one with shorter
  * structs, and a newer one with fields that the library does not know.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Errors and file descriptors for the tests of descriptors. */
 #include "descriptors.h"
 #include "tests/support/error_class.h"

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Common properties of memory and semaphore imports, type by type: handles and names, the rules for
  * them, their owner, and refusals by the driver.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Vulkan memory by file descriptor, for tests that import it directly. */
 #ifndef GR_TESTS_EXTERNAL_IMPORT_H
 #define GR_TESTS_EXTERNAL_IMPORT_H

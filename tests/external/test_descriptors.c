@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * What reaches the driver: the descriptions of external memory and semaphores, byte by byte, for
  * every handle type; what is refused before the driver is called; and how its refusals are

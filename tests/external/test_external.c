@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Memory of another API through gr_from_external_memory(), here Vulkan's by file descriptor: errors
  * are refused; after an error the caller still owns the descriptor, and after success it is closed

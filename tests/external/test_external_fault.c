@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Calls on external memory and semaphores whose driver call fails midway: the caller keeps the
  * descriptor, nothing partial remains, and what existed before works again.

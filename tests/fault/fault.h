@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Shared by the files of test_fault: a resource, and failing driver calls. */
 #ifndef GR_TESTS_FAULT_H
 #define GR_TESTS_FAULT_H

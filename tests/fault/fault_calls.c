@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Makes grinterop's calls fail; see fault_calls.h. */
 #define _GNU_SOURCE
 #include "fault_calls_parts.h"

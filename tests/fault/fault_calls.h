@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Makes any call of grinterop fail: to the CUDA driver, OpenGL, EGL and Vulkan, and to the C
  * library. It replaces entries of grinterop's own import table, so that no other library of the

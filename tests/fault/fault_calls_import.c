@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Replaces functions that grinterop looks up or imports with points. */
 #define _GNU_SOURCE
 #include "fault_calls_parts.h"

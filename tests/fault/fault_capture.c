@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Streams that capture a graph. The software driver cannot capture, so fault_driver.c reports that
  * a stream does: each call is refused, nothing is put into the stream, and the same call succeeds

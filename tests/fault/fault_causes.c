@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Causes in messages: the driver's code, the device that renders, and what the machine lacks. */
 #define _GNU_SOURCE
 #include "fault.h"

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Makes every call of grinterop fail once, in every public operation: the first CUDA call in a
  * scenario, then the second, and so on until all succeed; the same for OpenGL, EGL, Vulkan, memory

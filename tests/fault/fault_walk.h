@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The public operations for test_fault_walk: each is a scenario of grinterop calls that creates
  * what it needs, uses it and destroys it, whichever call fails.

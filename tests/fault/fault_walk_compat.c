@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Scenarios of test_fault_walk with CUDA's names, which compat.h maps to grinterop. */
 #include <grinterop/compat.h>
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Scenarios of test_fault_devices: OpenGL renders on one device, and CUDA computes on another. */
 #include "fault_walk.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Scenarios of test_fault_walk with OpenGL buffers and contexts. */
 #include "fault_walk.h"
 

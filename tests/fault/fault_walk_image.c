@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Scenarios of test_fault_walk with OpenGL images. */
 #include "fault_walk.h"
 #include "tests/support/support_image.h"

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Scenarios of test_fault_walk with an older OpenGL: it reports an older version, and grinterop
  * uses functions that need no more. Each version has its own context, which is kept.

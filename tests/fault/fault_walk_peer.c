@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Scenarios of test_fault_walk with rings whose peer ends at any step. The peer is simulated in
  * this process, so that each call on this side may fail while the peer exists and after it has

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Scenarios of test_fault_walk with tensors, and with resources that they are published to. */
 #include "fault_walk.h"
 #include "tests/support/support_image.h"

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Calls whose driver call fails midway: the first error is reported, nothing stays mapped or
  * registered, and the resource works again or is cleanly closed.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Every call fails once (see fault_walk.c) that grinterop makes only once per process: loading
  * drivers, querying them and the machine, locks, and data kept for a context. So each fault has its

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Every call fails once (see fault_walk.c): with OpenGL, and with tensors. */
 #include "fault_walk.h"
 

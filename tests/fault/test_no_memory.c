@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Memory runs out inside grinterop: each allocation of a call fails in turn. The call then reports
  * GR_ERR_NO_MEMORY and changes nothing, or succeeds without that memory.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Shared by the fuzz targets. A target passes untrusted bytes to grinterop, and checks results
  * besides crashes. libFuzzer runs it through fuzz_entry.c; test_fuzz.c runs it with the inputs of

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Memory described by the program: handle types, sizes and offsets past the end, images of any
  * extent. Accepted resources lie within the memory, and CUDA writes stay inside them.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The entry points that libFuzzer calls. Makefile.inc defines FUZZ_TARGET, the target. */
 #include "fuzz.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Text and numbers that a program passes on from its user: register flags as text and as bits,
  * dtype names, and the enums and struct_size of option structs. The results are compared with a

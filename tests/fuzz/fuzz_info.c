@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The input of grinterop-info: system files below a folder, the variables of containers, the
  * manifests of EGL drivers, and the lines of its own finders. Whatever they contain, no finding is

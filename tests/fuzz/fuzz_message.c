@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Data from another process: a resource or a ring received by a socket, with descriptors of all
  * kinds, then what the other process writes into the ring's shared memory.

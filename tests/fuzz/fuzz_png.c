@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * PNG files as the examples read them. The checksum of each chunk is corrected first if the first
  * byte says so, because libpng would refuse nearly every input.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Tensors of other frameworks: DLPack structs and gr_tensor_desc with any shape, strides and
  * address. The description of an accepted tensor must match the input; elements in valid memory are

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Runs the fuzz targets with the inputs of their corpora, one case per input, without libFuzzer
  * and therefore in every build. A failing input aborts the program; the last name printed is its

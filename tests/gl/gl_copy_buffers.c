@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Buffers by copy: bytes in both directions, only in the directions that the flags need, and in
  * stream order.

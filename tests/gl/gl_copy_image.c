@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Images by copy: every format that CUDA supports with every target, compared with a registered
  * image; their arrays, surfaces, textures and linear maps; only the directions that the flags need.

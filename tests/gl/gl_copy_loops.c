@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Loops of copies: a steady loop allocates nothing, and memory use does not grow over time. */
 #define _GNU_SOURCE
 #include "tests/support/allocations.h"

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The host memory of a copy: a buffer that OpenGL keeps mapped, the storage of a buffer that
  * grinterop creates, or pinned CUDA memory; which one is chosen, and how it ends.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Copies that are impossible: deleted or locked objects, other contexts, and driver calls that fail
  * midway.

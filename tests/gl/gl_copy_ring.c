@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Rings by copy: several frames are in flight, and only the consumer of a frame waits for it. With
  * the application's OpenGL buffers and textures, and with buffers that grinterop creates.

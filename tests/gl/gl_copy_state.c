@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Copies preserve OpenGL bindings, state and pending errors. */
 #include "gl_copy_tests.h"
 

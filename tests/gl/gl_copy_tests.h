@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Shared by the files of test_gl_copy.c. The driver is the one that fails on demand and counts
  * calls.

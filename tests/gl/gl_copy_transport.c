@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The choice of a transport: a single allowed one, the fallback with its reason, and what the probe
  * reports and leaves behind.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* See gl_parts_pretend.h. It replaces epoxy's function pointers. */
 #define _GNU_SOURCE
 #include "gl_parts_pretend.h"

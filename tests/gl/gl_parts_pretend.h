@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Simulates buffers at an offset in OpenGL memory without a GPU. Mesa places each buffer at the
  * start, so the program imports the memory again for each buffer, with a header that begins at the

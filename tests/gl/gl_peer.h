@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Shared by the files of test_gl_peer.c. In its cases the fixture's context and streams belong to
  * another device than the one that draws. The driver is the one that fails on demand.

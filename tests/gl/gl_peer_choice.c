@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* When and why the peer transport is chosen, what it refuses, and what the probe reports. */
 #include "gl_peer.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Ends and failures: deleted objects, missing OpenGL and CUDA contexts, driver calls that fail
  * midway, and resources that are freed while mapped.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Ordering between OpenGL, the other GPU and CUDA streams with the peer transport. */
 #include "gl_peer.h"
 

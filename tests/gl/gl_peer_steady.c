@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Long runs of the peer transport: no allocation in a loop, nothing left after a resource's life;
  * and rings.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Shared by the parts of test_gl_shared: resources of the shared transport, and ways to delay
  * OpenGL.

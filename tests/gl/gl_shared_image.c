@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Textures in memory of grinterop's own Vulkan device: bytes of every target, format and level. */
 #include "gl_shared.h"
 #include "tests/support/support_image.h"

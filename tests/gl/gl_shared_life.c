@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The lifetime of shared resources: ends in every order, with a wrong context, no context, and
  * destroyed contexts.

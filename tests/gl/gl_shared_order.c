@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Order between OpenGL and CUDA on shared buffers, with each kind of waits that OpenGL supports.
  * One side is late; the other must come after it although the host does not block.

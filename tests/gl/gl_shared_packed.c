@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Shared buffers in memory blocks: each has its own bytes, a place is reused only when both APIs
  * have finished with it, and none can be sent to another process.

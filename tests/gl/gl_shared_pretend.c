@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * See gl_shared_pretend.h. grinterop itself calls functions here that have the names of its public
  * ones, and epoxy's functions are replaced through pointers. A signal becomes visible only with the

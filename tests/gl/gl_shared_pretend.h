@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Simulates semaphores between OpenGL and CUDA without a GPU. llvmpipe has none, so the program
  * implements GL_EXT_semaphore_fd, GL_NV_timeline_semaphore and the Vulkan export with semaphores of

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* See gl_shared.h. grinterop also calls the epoxy_has_gl_extension() of this program. */
 #define _GNU_SOURCE
 #include "gl_shared.h"

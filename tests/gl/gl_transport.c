@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Buffers by any transport that copies: bytes, order, ends, and failing calls. */
 #include "gl_transport.h"
 

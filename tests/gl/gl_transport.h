@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Cases for buffers that run with several transports: gl_transport.c is part of each program that
  * defines the transport to test. The driver is the one that fails on demand and counts calls.

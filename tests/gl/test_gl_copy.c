@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The copy transport, and the choice between transports. Cases of bytes and of misuse run with two
  * OpenGLs: the fixture's, and Mesa on the CPU, from which CUDA on a GPU cannot register objects.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Several OpenGL buffers in one memory allocation shared with CUDA, by plain driver calls: which
  * kinds of memory give both APIs the same bytes, what a buffer in it costs, and how much memory it

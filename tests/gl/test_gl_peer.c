@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The peer transport: OpenGL draws on one GPU, CUDA computes on another, and a copy between them
  * transfers the bytes. On the software driver, the OpenGL device is the first of two.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Buffers that grinterop allocates in CUDA memory and shares with OpenGL: bytes in both directions,
  * descriptions, wrong arguments, and a loop that allocates nothing.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * OpenGL state is preserved: each call, successful or refused, leaves bindings, the current context
  * and an earlier pending error unchanged.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * See egl_pretend.h. Epoxy's functions are pointers that the library shares with the program: a
  * case replaces them.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Tests gr_egl_create() with an EGL that reports, or refuses, what no EGL here does. */
 #ifndef GR_TESTS_EGL_PRETEND_H
 #define GR_TESTS_EGL_PRETEND_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* OpenGL contexts without a window: options, the current context afterwards, and failures. */
 #define _GNU_SOURCE
 #include "tests/support/child_check.h"

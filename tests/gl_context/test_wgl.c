@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * OpenGL on Windows: WGL contexts. First without a CUDA driver, then with one that follows OpenGL
  * (follower_driver.c), so that the bytes are real ones from OpenGL. Also runs under Wine.

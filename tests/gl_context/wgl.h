@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Shared by the parts of test_wgl. */
 #ifndef GR_TESTS_WGL_H
 #define GR_TESTS_WGL_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Resources of buffers and textures: the bytes, and which calls reach the driver in which order. */
 #include "wgl.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Each call without a CUDA driver: the error names the missing file and the remedy. */
 #include "wgl.h"
 

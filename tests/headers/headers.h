@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Shared by the files of the header test and test_null.c. */
 #ifndef GR_TESTS_HEADERS_H
 #define GR_TESTS_HEADERS_H

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+// SPDX-License-Identifier: Apache-2.0 OR MIT
 // The public headers in C++: this only links if each grinterop function has C linkage.
 #include <grinterop/egl.h>
 #include <grinterop/gl.h>

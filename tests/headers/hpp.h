@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * test_hpp: the cases of gr.hpp in C++ parts, which hpp_main.c runs. A failed Check assertion would
  * jump over destructors, so the parts throw instead, and report the result here.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Shared by the parts of test_hpp: cases, their checks, and what they register. */
 #ifndef GR_TESTS_HPP_CASES_HPP
 #define GR_TESTS_HPP_CASES_HPP

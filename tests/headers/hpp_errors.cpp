@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Exceptions, and which members and functions throw them. */
 #include "hpp_cases.hpp"
 

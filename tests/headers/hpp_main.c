@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * gr.hpp: ownership and exceptions. test_hpp_17, test_hpp_20 and test_hpp_23 are this file with the
  * parts compiled as C++17, C++20 and C++23.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Resources and mappings: bytes, moves, and what remains when scopes end, also by exceptions. */
 #include "hpp_cases.hpp"
 

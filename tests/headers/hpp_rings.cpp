@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Rings and slots: frames, and how a slot ends: by a call, its scope, or an exception. */
 #include "hpp_cases.hpp"
 

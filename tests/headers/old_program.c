@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * A program compiled with older headers (older_headers.sed) that runs with the current library. It
  * does not use the tests' support code, which is compiled with the current headers. It shows that:

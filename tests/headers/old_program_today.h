@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Information about the current headers for old_program.c, which is compiled with older ones. */
 #ifndef GR_TESTS_OLD_PROGRAM_TODAY_H
 #define GR_TESTS_OLD_PROGRAM_TODAY_H

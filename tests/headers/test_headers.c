@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The public headers in C, included in the reverse order of the C++ test: both languages see the
  * same functions. check-headers tests that each header compiles on its own.

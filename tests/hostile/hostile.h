@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * A hostile peer for test_hostile: it has the other end of a ring's socket and writes arbitrary
  * values into what it received. It is simulated in this process, without the knowledge of CUDA and

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Changing files: the peer truncates a file and seals it right after its size was queried, or
  * punches holes into a sealed one.

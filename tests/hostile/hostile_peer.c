@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The hostile peer of test_hostile; see hostile.h. */
 #define _GNU_SOURCE
 #include "hostile.h"

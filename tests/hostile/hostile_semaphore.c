@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* A peer that resets the semaphores of a shared ring to smaller values. */
 #include "hostile.h"
 

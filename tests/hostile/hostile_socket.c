@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Attacks on the socket itself: out-of-band bytes, and descriptors whose close() lasts as long as
  * the peer likes. The latter are TCP sockets with SO_LINGER and unread bytes.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Peers that do anything at any time, controlled by a seed: modified and truncated messages, wrong
  * descriptors, and pages and semaphores that are overwritten while both sides use them. Each call

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * A hostile peer in its own process for test_random_peer. A server, which is forked before CUDA
  * starts, forks a peer for each ring. The ring's seed determines what a peer does.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Actions of a peer of test_random_peer: mostly those of an honest one, so that the ring makes
  * progress, and in between hostile ones. Its process uses neither grinterop nor CUDA.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The processes of test_random_peer's peers; see random_peer.h. */
 #define _GNU_SOURCE
 #include "random_peer.h"

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Rings shared with a malicious peer: files that shrink, semaphores that go back, sockets whose
  * descriptors block in close(), a live peer that keeps others waiting, and one that does anything.

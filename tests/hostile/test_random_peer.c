@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Rings whose peer is a hostile process that does anything at any time. This process sends a ring,
  * receives one, or does both. Every call has to return within its timeout and the bound. After

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Every image call, successful or refused, preserves the application's OpenGL state: bindings of
  * two texture units, pixel storage, framebuffers and a pending error.

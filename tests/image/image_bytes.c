@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The bytes of images in both directions: every format that CUDA accepts with every target, every
  * level and layer, in odd sizes. Differences are collected while the case continues, so that one

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Kernels that use images, for the tests: surfaces are copied from and to linear memory, one
  * element per thread; textures are sampled at positions from the host.

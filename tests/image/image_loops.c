@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Loops over images: a loop of maps allocates nothing, an endless one needs no more resources. */
 #define _GNU_SOURCE
 #include "tests/support/allocations.h"

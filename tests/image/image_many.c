@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Buffers and images in one gr_map_many() call: all or none. */
 #include "image_tests.h"
 

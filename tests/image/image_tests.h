@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Shared by the files of test_image.c. */
 #ifndef GR_TESTS_IMAGE_TESTS_H
 #define GR_TESTS_IMAGE_TESTS_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Copies between an image and linear memory with pitches, on the device and on the host. */
 #define _GNU_SOURCE
 #include "tests/support/support_image.h"

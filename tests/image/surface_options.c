@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Contradictory texture options: each combination is refused with a specific message. */
 #include "surface_tests.h"
 

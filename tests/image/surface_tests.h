@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Shared by the files of test_surface.c: kernels over images. */
 #ifndef GR_TESTS_SURFACE_TESTS_H
 #define GR_TESTS_SURFACE_TESTS_H

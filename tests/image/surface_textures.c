@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * What kernels see through texture objects: point and linear filtering, address modes, reads as
  * floats or integers, the sRGB curve, mip levels, layers, cubes and slices. Positions are those

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Images that cannot be registered or mapped: the class of the error and what the message names.
  * bad_image_state.c tests that OpenGL's state is preserved.

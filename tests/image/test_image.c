@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Mapped images: their properties, and their life from register to close. image_bytes.c tests the
  * bytes, image_many.c many resources at once, image_loops.c loops.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Every OpenGL format and target of an image: whether CUDA accepts it and as what, with the
  * driver's own calls and through grinterop, compared with NVIDIA's driver on an H200

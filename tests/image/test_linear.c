@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Images as linear memory through gr_map_linear(), with each flag, level and layer. linear_copies.c
  * tests copies that a program makes.

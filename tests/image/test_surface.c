@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Surface objects of mapped images in kernels: every element type, levels, layers and slices, and
  * their lifetime. Textures are in surface_textures.c and surface_options.c.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * A program by a user of an installed grinterop, valid as C and C++: CUDA fills an OpenGL buffer,
  * OpenGL reads it back. check-install compiles it against an installation and runs it.

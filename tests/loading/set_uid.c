@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Prints whether it runs with more privileges than its caller, and which CUDA driver grinterop then
  * uses or misses. test_loading.sh runs it.

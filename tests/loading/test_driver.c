@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Finding and loading the CUDA driver. A driver stays loaded for the life of the process, so each
  * case runs in a child whose environment names another driver.

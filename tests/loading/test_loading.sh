@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: Apache-2.0
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 #
 # test_loading.sh: loading grinterop: in a program with more privileges than its caller, in one that
 # unloads it again, and without the software driver.

@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: Apache-2.0
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 #
 # test_older_driver.sh: runs test programs on a driver with only the functions of CUDA 11.2, the
 # oldest version that grinterop supports, and on one without memory pools. Both are simulated by

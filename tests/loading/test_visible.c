@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * CUDA_VISIBLE_DEVICES hides and renumbers CUDA devices, but not OpenGL and Vulkan devices;
  * grinterop matches them by UUID. Each setting is tested in separate processes, in which OpenGL or

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * unload FILE [exit]: a program that is not linked with grinterop loads its file, makes it start a
  * driver and map a buffer, and unloads it during the mapping. The code must stay loaded for the

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Shared by the children of test_visible. */
 #ifndef GR_TESTS_VISIBLE_H
 #define GR_TESTS_VISIBLE_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Messages when OpenGL or Vulkan renders on a device that CUDA cannot see. */
 #define _GNU_SOURCE
 #include "visible.h"

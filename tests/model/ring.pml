@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * A SPIN model of a ring that threads of one process share: acquire.c, hand_over.c, life.c,
  * slot_state.c, slot_end.c and descriptor.c in lib/ring. Work under the ring's lock is one step;

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * A SPIN model of a ring that two processes share: lib/ring/peer_page.c, peer_link.c and
  * peer_watch.c below the acquires of acquire.c and the hand-overs of hand_over.c. Each access to

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Tensors into buffers and rings, and the order between a publish and the streams. */
 #include "publish_support.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Which tensors fit which images, and what is refused with which message. */
 #include "publish_support.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* See publish_support.h. Values are doubles here: more precise than in any kernel. */
 #include "publish_support.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Shared by the tests of publish.h: tensors with known values, and a simple reference for the
  * result of a publish or a fetch.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Tensors into Vulkan images of every shape, each level and layer, and into Vulkan buffers. */
 #include "publish_support.h"
 

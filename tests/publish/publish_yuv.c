@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Luma and chroma in planes: every layout, as one tensor and as two, every matrix and range,
  * compared with the definitions of the standards in doubles.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Tensors into OpenGL images and back: each type, layout, number of channels and format, with the
  * options, compared with a simple reference. publish_rules.c tests the rules, publish_buffers.c

@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: Apache-2.0
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 #
 # test_python.sh [OPTION...]: builds the Python package against this build folder and runs its
 # tests with the given pytest options. It uses the CUDA driver from the environment, which run-test

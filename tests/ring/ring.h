@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Shared by the parts of test_ring: rings of OpenGL buffers, and frames filled with one value. */
 #ifndef GR_TESTS_RING_H
 #define GR_TESTS_RING_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The bookkeeping of a ring alone, to test what happens between the two steps of an acquire: calls
  * of the other side, and a resize, during a map that eventually fails.

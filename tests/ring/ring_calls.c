@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Which slot is next in each mode and direction, what the calls refuse, and that a refusal changes
  * nothing.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Replacing the slots during use, and the end of a ring with slots in every state. */
 #define _GNU_SOURCE
 #include "ring.h"

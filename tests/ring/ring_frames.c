@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Long sequences of frames whose contents depend on their numbers: none is lost, repeated or early.
  * GR_TEST_FRAMES sets how many: a million takes about half a minute in each direction, by interop

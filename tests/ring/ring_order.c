@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Order between the two sides: delayed work in a stream is complete when the other side sees the
  * slot. Each case proves with raw calls that there was something to wait for.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Rings of OpenGL buffers for the parts of test_ring; see ring.h. */
 #include "ring.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Producer and consumer on two threads: Vulkan on the main thread; CUDA, which needs no graphics
  * context, on the other. Either is slower, is stopped while it waits, or has its slots replaced.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Rings between CUDA and Vulkan on one thread that never waits: all work is put into the stream and
  * the queue while a gate blocks one of them, and must complete in order when the gate opens.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Rings of Vulkan buffers, for the parts of test_ring with two queues of work or two threads. */
 #ifndef GR_TESTS_RING_VULKAN_H
 #define GR_TESTS_RING_VULKAN_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Rings of Vulkan buffers; see ring_vulkan.h. */
 #include "ring_vulkan.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The two semaphores of a ring of Vulkan buffers: which pair a ring uses, and which are refused. */
 #define _GNU_SOURCE
 #include "ring_vulkan.h"

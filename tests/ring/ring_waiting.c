@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* How long a call waits, what a stop ends, and when the descriptors are readable. */
 #define _GNU_SOURCE
 #include "ring.h"

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * A random walk over all calls on a ring, in each mode and direction, with valid and invalid
  * arguments. A model predicts the result of each call, the frame in each slot, and how many slots

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Rings: which slot is next, order between the sides, lost or repeated frames, several threads,
  * resizing and ending during use, and a random walk. OpenGL rings use the interop transport.

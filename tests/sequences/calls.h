@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The calls of the sequences: one entry per public function, plus steps that a program takes
  * outside of grinterop. tests/checks/check-symbols checks that no public function is missing.

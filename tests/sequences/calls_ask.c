@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Queries, also with NULL. check_world() repeats the queries about live objects after each call. */
 #define _GNU_SOURCE
 #include "calls.h"

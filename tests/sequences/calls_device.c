@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Vulkan devices: wraps, which may end before the resources made with them, images, and buffers
  * owned by the program. For the latter, the program passes a buffer that grinterop created before.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Tensors by DLPack: exports, as held by another framework, their deleters, and imports of them. An
  * export and its import share memory.

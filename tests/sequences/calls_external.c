@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Resources in external memory: imported by descriptor, made in the same memory, or sent and
  * received within this process. Where two resources share memory, it is undefined which write wins.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Objects that one thread creates and another thread uses or frees, as a garbage collector does:
  * tensors, and OpenGL resources and mapped buffers, whose context is not current there. They leave

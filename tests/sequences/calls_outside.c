@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Steps outside of grinterop: contexts, streams, and bytes written by OpenGL or CUDA. */
 #include "calls.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Publish and fetch of tensors. Only bytes are copied to bytes, which needs no kernel, so that
  * sanitizer builds make these calls too; test_publish covers the rest.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Lossless rings of two OpenGL buffers between CUDA and OpenGL, both sides on this thread.
  * tests/ring/ring_walk.c tests rings in depth; here they meet the other calls on their resources.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The slots of a ring: frames written and read by hand and by tensors. */
 #include "calls.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * One-dimensional byte tensors: with their own memory, of program memory, of mappings, and views.
  * They belong to the primary CUDA context.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Runs calls in a child process, so that the parent can report crashes. */
 #ifndef GR_TESTS_FUZZ_CHILD_H
 #define GR_TESTS_FUZZ_CHILD_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The public functions that the sequences do not call, with the tests that cover them. */
 #include "calls.h"
 

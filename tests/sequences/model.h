@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * What a program may know about its objects: the life of resources, buffers, streams and contexts
  * as the headers describe it. The model is small and repeats none of the library's logic: for each

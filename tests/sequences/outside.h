@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The OpenGL and CUDA objects that a program has without grinterop. */
 #ifndef GR_TESTS_FUZZ_OUTSIDE_H
 #define GR_TESTS_FUZZ_OUTSIDE_H

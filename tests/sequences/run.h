@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The run of one process: creates worlds, runs sequences in them, and checks what remains. */
 #ifndef GR_TESTS_FUZZ_RUN_H
 #define GR_TESTS_FUZZ_RUN_H

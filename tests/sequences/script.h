@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Recorded calls: entry, thread and arguments. An argument is a number, usually a place in the
  * model, so a list of calls has the same meaning in each run.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Delta debugging: removes parts of the list while the rest still fails, first halves, finally
  * single calls. Each list runs in its own process. Calls whose object no longer exists are skipped,

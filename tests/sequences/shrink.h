@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Reduces a failing sequence to fewer calls that fail in the same way. */
 #ifndef GR_TESTS_FUZZ_SHRINK_H
 #define GR_TESTS_FUZZ_SHRINK_H

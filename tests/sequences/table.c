@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* All entries, and the random choice of an entry and its arguments. */
 #include "calls.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Sequences of valid and invalid calls, compared after each call with a model of the headers
  * (model.h). A failing sequence is shrunk to few calls, printed, and written to a file.

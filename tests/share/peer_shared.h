@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * For test_peer_shared: OpenGL and Vulkan render on CUDA device 0, and CUDA computes on another
  * device that can access its memory.

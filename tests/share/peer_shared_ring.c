@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Rings between a device that renders and another that computes: every byte of every frame is
  * compared. GR_TEST_FRAMES sets the number of frames.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Vulkan buffers and rings with CUDA on another device than Vulkan, and what is refused. */
 #include "peer_shared.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Both ends of a shared ring in this process: which calls each end allows, stopping, and a page
  * that a peer overwrites.

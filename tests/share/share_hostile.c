@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Messages that no grinterop sender sends. Each is a valid message taken off the socket and changed
  * in one place. All must be refused with the right class, in time, and without leaving a descriptor

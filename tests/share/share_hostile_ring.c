@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Rings that no grinterop sender sends: a valid ring's messages are taken off the socket, changed
  * and sent on.

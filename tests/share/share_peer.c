@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Peers of test_share. A process needs seconds to start CUDA and OpenGL on a GPU, so one child
  * serves all jobs until one of them kills it. It receives a job name and a socket, and reports when

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Single resources: their bytes in both processes, their semaphores, and what cannot be sent. */
 #define _GNU_SOURCE
 #include "share.h"

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Rings of Vulkan buffers for test_share, whose frames are filled with a value derived from their
  * number.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Rings between two processes, in both directions, and what one side may do with its ring. */
 #define _GNU_SOURCE
 #include "share_ring.h"

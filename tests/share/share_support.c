@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Sockets and rings in this process for tests that share them, and frames on either side. */
 #define _GNU_SOURCE
 #include "share_ring.h"

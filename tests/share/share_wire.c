@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Messages as sent on the socket; see share_wire.h. */
 #define _GNU_SOURCE
 #include "share_wire.h"

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Messages as sent on the socket, for tests that change them. */
 #ifndef GR_TESTS_SHARE_WIRE_H
 #define GR_TESTS_SHARE_WIRE_H

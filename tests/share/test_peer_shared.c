@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Storage on the rendering GPU, with which CUDA computes on another one: GR_TEST_CUDA_DEVICE, by
  * default device 1; the software driver has three. This file tests OpenGL buffers, and what is

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Resources and rings sent to another process: the bytes in both directions, messages from a
  * hostile peer, rings in both directions, and peers that die.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * A ring is shared while each step fails once: an allocation, a lock, an event descriptor, a
  * thread, a stream, retaining a CUDA context. The call names the step and leaves nothing behind.

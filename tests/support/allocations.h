@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Checks whether a loop of grinterop calls allocates anything, and whether its memory grows.
  * Include this in one file of a program only: it replaces the program's malloc() and the like by

@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: Apache-2.0
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 #
 # Check functions for test scripts, which source this file. Each check runs a program and writes its
 # output to the files out and err in the current folder.

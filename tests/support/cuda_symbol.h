@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Looks up a driver function by name and version, for functions that a test calls once. NULL if the
  * driver lacks it.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* See driver_symbol.h. */
 #define _GNU_SOURCE
 #include "driver_symbol.h"

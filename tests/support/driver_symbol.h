@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Entry points of the CUDA driver by their exact names, each with its own type. */
 #ifndef GR_TESTS_DRIVER_SYMBOL_H
 #define GR_TESTS_DRIVER_SYMBOL_H

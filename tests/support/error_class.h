@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The gr_status class that belongs to a driver error. */
 #ifndef GR_TESTS_ERROR_CLASS_H
 #define GR_TESTS_ERROR_CLASS_H

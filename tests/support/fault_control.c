@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Loads the driver that fails on demand into a test program, before grinterop loads it too. */
 #define _GNU_SOURCE
 #include "tests/drivers/fault_driver.h"

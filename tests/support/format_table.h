@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Reads tests/image/formats-h200.txt: the results of NVIDIA's driver for every format and target.
  * The head of that file says how it was made and what the columns are.

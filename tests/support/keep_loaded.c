@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Preloaded under AddressSanitizer so that no library is unloaded. The Vulkan loader unloads the
  * drivers, and memory that only a driver's static variables point to would then be reported as

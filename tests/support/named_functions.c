@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Reading the documents, see named_functions.h. */
 #define _GNU_SOURCE
 #include "named_functions.h"

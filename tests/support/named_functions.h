@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Finds the graphics functions that the documents use: each must be one that a reader can call. */
 #ifndef GR_TESTS_NAMED_FUNCTIONS_H
 #define GR_TESTS_NAMED_FUNCTIONS_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Creates OpenGL contexts that grinterop would not create, because CUDA cannot see their device: on
  * the CPU beside a GPU, through Mesa's software device in EGL, or on a GPU that is hidden from

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Creates an OpenGL context through WGL as an application does: in a window that is never shown. */
 #ifndef GR_TESTS_OWN_WGL_H
 #define GR_TESTS_OWN_WGL_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Test cases without Check, for tests that also run on Windows: counts them and prints the result
  * in Check's format.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Buffers of the shared transport, with CUDA on the OpenGL device or on another one. */
 #ifndef GR_TESTS_SHARED_BUFFER_H
 #define GR_TESTS_SHARED_BUFFER_H

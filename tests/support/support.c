@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The fixture of all test programs, with its kernels and gates; see support.h. */
 #define _GNU_SOURCE
 #include "support.h"

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * What all test programs share: a fixture (CUDA driver, headless OpenGL context, two streams),
  * checks of errors and bytes, gates that block a stream, children for cases that end a process, and

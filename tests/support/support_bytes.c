@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The checks of the test programs: grinterop errors, and bytes as the host and OpenGL see them. */
 #define _GNU_SOURCE
 #include "support.h"

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Image formats, targets and storage for the tests. The texels are in support_texels.c. */
 #include "support_image.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* OpenGL images for the tests: every format and target, and their texels in OpenGL and in CUDA. */
 #ifndef GR_TESTS_SUPPORT_IMAGE_H
 #define GR_TESTS_SUPPORT_IMAGE_H

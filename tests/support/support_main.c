@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * main() of all test programs: runs cases, prints the environment and skipped cases, and runs
  * children for cases that end a process.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* OpenGL's state before and after a call; see support_state.h. */
 #include "support_state.h"
 

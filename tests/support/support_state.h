@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The OpenGL state of an application, and calls that must preserve it: bindings of buffers and of
  * three texture units, pixel storage, framebuffers, the current contexts, and a pending error.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The texels of the test images, see support_image.h: patterns, and transfers through OpenGL and
  * CUDA.

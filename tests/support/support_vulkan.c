@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Vulkan for the tests, see support_vulkan.h: the device, validation messages, and memory. */
 #define _GNU_SOURCE
 #include "support_vulkan.h"

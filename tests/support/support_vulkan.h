@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Vulkan for the tests: a device with the validation layer, whose messages fail the case, and
  * helpers for cases. One device lasts for the whole program; everything else is freed after the

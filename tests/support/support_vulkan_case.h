@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Shared by the files behind support_vulkan.h. */
 #ifndef GR_TESTS_SUPPORT_VULKAN_CASE_H
 #define GR_TESTS_SUPPORT_VULKAN_CASE_H

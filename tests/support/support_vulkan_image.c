@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Vulkan images for the tests; see support_vulkan_image.h. */
 #include "support_vulkan_image.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Vulkan images for the tests: formats, shapes, and the bytes of every level and layer. */
 #ifndef GR_TESTS_SUPPORT_VULKAN_IMAGE_H
 #define GR_TESTS_SUPPORT_VULKAN_IMAGE_H

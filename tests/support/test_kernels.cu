@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The kernels of the tests, for the GPU and for the software CUDA driver. Each thread handles one
  * byte, so that odd sizes need no special case.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * A buffer's complete path through CUDA and OpenGL, as a check that an earlier failure left no
  * trace.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Checks that an OpenGL buffer or a resource still works after a failed call: CUDA can map, write
  * and release it, and OpenGL reads and draws what CUDA wrote. The fixture must be set up.

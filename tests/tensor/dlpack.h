@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Shared by the files of test_dlpack: tensors, and DLPack producers. */
 #ifndef GR_TESTS_DLPACK_H
 #define GR_TESTS_DLPACK_H

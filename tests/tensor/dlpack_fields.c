@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* DLPack exports field by field, and when their bytes are ready. */
 #include "dlpack.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * What an import accepts, and which errors of producers it refuses. After a refusal the caller
  * still owns the producer's tensor: its deleter was not called.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Lifetimes: exports and their sources, freed in every order, on other threads, without an OpenGL
  * context, at the end of the process; and the streams in between.

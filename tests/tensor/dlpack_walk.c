@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * A random walk over tensors, views, exports and imports of some memory: each memory is freed once,
  * when its last reference has gone, on any thread, and not earlier.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Mappings of each sort, for the tests of their tensors. */
 #ifndef GR_TESTS_MAPPING_H
 #define GR_TESTS_MAPPING_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Tensor, view, buffer, resource, context, ring and process, ended in every order. */
 #define _POSIX_C_SOURCE 200809L
 #include "mapping.h"

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Shared by the tests of tensors. */
 #ifndef GR_TESTS_TENSOR_H
 #define GR_TESTS_TENSOR_H

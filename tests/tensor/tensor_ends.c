@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* When tensors end: after their streams, on any thread, with their context, and at exit. */
 #define _POSIX_C_SOURCE 200809L
 #include "tensor.h"

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Tensors through the fields of the CUDA array interface, and when their bytes are ready. */
 #include "tests/support/support.h"
 

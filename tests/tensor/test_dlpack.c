@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * DLPack in both directions: what an export contains, what an import accepts and refuses, and
  * lifetimes. The consumers and producers here are C code; those of Python are tested in python/.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Tensors with their own or with wrapped memory: their properties. */
 #define _POSIX_C_SOURCE 200809L
 #include "tests/support/support.h"

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Copies of tensors: any shapes and strides, compared with a copy element by element; order between
  * streams; and refusals.

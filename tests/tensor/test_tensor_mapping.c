@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Tensors of mappings: their properties, which bytes they refer to, and what revokes them. */
 #define _POSIX_C_SOURCE 200809L
 #include "mapping.h"

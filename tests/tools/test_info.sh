@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: Apache-2.0
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 #
 # test_info.sh: runs grinterop-info on this machine and in simulated faulty environments: no driver,
 # drivers that do not start, crash or hang, no EGL or Vulkan driver, inaccessible device nodes,

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Submits with a graphics API that the host simulates: memory and semaphores belong to the software
  * driver, so that binary semaphores are tested even if Vulkan does not export them. vk_sync_use.c

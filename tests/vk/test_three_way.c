@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * One allocation that Vulkan, OpenGL (GL_EXT_memory_object_fd) and CUDA share: what any of the
  * three writes, the other two read. They hand it over with Vulkan semaphores imported by all three;

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Barriers between Vulkan and CUDA: 32-bit and 64-bit flags, queue families, and memory that
  * several families share. The validation layer is on.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Vulkan buffers as resources: the bytes in both directions, for buffers that grinterop creates and
  * for the application's, several in one memory, and refusals.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Descriptions of the application's Vulkan objects: structs of other header versions,
  * VkImageCreateInfo and VkBufferCreateInfo with their chains and sharing modes, and the

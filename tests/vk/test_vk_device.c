@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Vulkan devices: wrapping them, matching them with CUDA devices, and messages about what is
  * missing.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Vulkan formats in CUDA: parses each Vulkan name and compares it with the library's table. */
 #define _GNU_SOURCE
 #include "tests/support/support.h"

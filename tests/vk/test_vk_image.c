@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Vulkan images as resources: the description of a mapped image, and the contract of maps.
  * vk_image_bytes.c tests the bytes, vk_image_kernels.c kernels, vk_image_refusals.c refusals.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Lifetimes with Vulkan: a resource may end while a stream still uses it, and so may its device,
  * and the process.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * gr_vk_submit(): the application records only its own commands, without barriers or semaphores,
  * and grinterop adds everything around them. The validation layer is on. Loops run for devices with

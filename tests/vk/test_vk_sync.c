@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Order between Vulkan and CUDA: each case runs with semaphores, without, and with the default ones
  * of new resources. With semaphores the bytes are right although one side is late. Without them,

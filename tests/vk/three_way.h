@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* How the cases of test_three_way.c hand memory over between Vulkan, OpenGL and CUDA. */
 #ifndef GR_TESTS_THREE_WAY_H
 #define GR_TESTS_THREE_WAY_H

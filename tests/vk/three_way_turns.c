@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * See three_way.h. Vulkan creates a semaphore for each pair and direction, which the others import:
  * one API always signals it, and the same other one always waits for it.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Headless Vulkan: the device that it chooses, its queues, validation, and failures. */
 #define _GNU_SOURCE
 #include "tests/support/named_functions.h"

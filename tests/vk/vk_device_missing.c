@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The messages of gr_vk_device_wrap() when functions or extensions are missing; and that the
  * extensions that grinterop lists are sufficient.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The bytes of Vulkan images in both directions: every format that CUDA supports with every shape,
  * every level and layer, with odd sizes. Differences are recorded and the case continues, so that

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Kernels on Vulkan images: surfaces of every shape, with all layers in one surface, and textures
  * sampled as Vulkan would.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Formats: which CUDA has and how, which it lacks and why; and images that are refused. */
 #include "vk_image_tests.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Kernels over 1D, layered and cube surfaces, which OpenGL images do not have in CUDA. Elements are
  * consecutive in linear memory: rows, then layers or slices. The x of a surface counts bytes.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Shared by the files of test_vk_life.c; vk_life_order.c defines these. */
 #ifndef GR_TESTS_VK_LIFE_H
 #define GR_TESTS_VK_LIFE_H

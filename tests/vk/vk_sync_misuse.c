@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Wrong use of semaphores: each is refused with its reason, and afterwards everything works as
  * before.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Explicit semaphore points, the application's own semaphores, and binary ones. */
 #include "tests/support/support_vulkan.h"
 #include "vk_sync_tests.h"

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Shared by the files of test_vk_sync.c. */
 #ifndef GR_TESTS_VK_SYNC_TESTS_H
 #define GR_TESTS_VK_SYNC_TESTS_H

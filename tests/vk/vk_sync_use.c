@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The use of semaphores: increasing values, several resources with one pair, cancelled submits, and
  * images with their barriers.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Runs a finder in its own process, with limits for its time and output. */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The table of finders, and which of them apply. The CUDA driver that programs get comes first:
  * that of GR_CUDA_DRIVER, else libcuda.so.1, else the software driver. All other finders use that

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * OpenGL contexts by EGL and GLX. X11 and GLX are loaded at run time, since servers lack them.
  * Their types and constants are declared here, so that the build does not need their headers.

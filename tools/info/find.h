@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The finders: each examines one subject, in its own process (child.c). */
 #ifndef INFO_FIND_H
 #define INFO_FIND_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Findings about the machine: each is one answer, with its facts. A finder writes each finding as a
  * line at once, so that it is not lost if the next driver call hangs. The report parses these

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * grinterop-info: reports what works between graphics and CUDA on this machine, and why the rest
  * does not. It calls no driver itself: each finder runs this program again in its own process.

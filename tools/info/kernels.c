@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The kernels as PTX, which every driver compiles for its GPU, so that the build needs no nvcc.
  *

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Finds the EGL devices, and OpenGL on a CUDA device, on other EGL devices such as the CPU, and on
  * the display; and what CUDA can share with each.

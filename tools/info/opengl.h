@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Shared by the OpenGL finders. */
 #ifndef INFO_OPENGL_H
 #define INFO_OPENGL_H

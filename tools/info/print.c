@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Prints the report: JSON for programs, and text for the screen. */
 #define _GNU_SOURCE
 #include <langinfo.h>

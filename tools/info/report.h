@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The report: runs each finder in its own process, and prints their findings. */
 #ifndef INFO_REPORT_H
 #define INFO_REPORT_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The system around the drivers: device nodes and their permissions, the kernel drivers of the
  * GPUs, containers, WSL, variables that affect drivers, and versions that must match.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The CUDA side of a trial. Every second round copies by a kernel instead of the driver: the GPU
  * executes them in different engines, and the driver orders them differently.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Tries one way between graphics and CUDA by exchanging bytes, in its own process: the test bytes,
  * the CUDA side, and failures. The id of the way specifies it:

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Tries OpenGL buffers and textures: OpenGL writes and CUDA reads, then CUDA writes and OpenGL
  * reads. OpenGL copies from and to its own buffer, like the commands of a program. The host reads

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Tries two GPUs with peer access, without graphics, since drivers may be wrong about PCIe. Bytes
  * go by a driver copy, and by a kernel that writes to the other GPU.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Tries Vulkan buffers and images in pairs: CUDA writes one, Vulkan copies it to the other, and
  * CUDA reads that; then the reverse. If the bytes are right, Vulkan has read what CUDA wrote. Only

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Finds the Vulkan devices, and whether CUDA shares memory and semaphores with them. */
 #include "tools/info/vulkan.h"
 

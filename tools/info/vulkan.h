@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Headless Vulkan, as grinterop takes it. */
 #ifndef INFO_VULKAN_H
 #define INFO_VULKAN_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The ways that --probe tries by exchanging bytes, and their results. */
 #include <stdio.h>
 #include <stdlib.h>

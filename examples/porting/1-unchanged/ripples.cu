@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * ripples: a pool in a window. CUDA moves the water, a mesh in a vertex buffer, and renders the
  * tiles on the floor as seen through it, from a texture into a pixel buffer. OpenGL draws the mesh

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The drawing of ripples: the shaders, the texture that they read, and the render target. */
 #ifndef RIPPLES_PIPELINE_H
 #define RIPPLES_PIPELINE_H

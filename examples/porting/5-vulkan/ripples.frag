@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 #version 450
 layout(location = 0) in vec2 place;
 layout(location = 1) in float slope;

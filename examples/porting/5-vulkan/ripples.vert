@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 #version 450
 layout(location = 0) in vec4 position;
 layout(location = 0) out vec2 place;

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The Vulkan code of ripples: one device, as there was one OpenGL context, memory, and the commands
  * of a frame. grinterop only determines the extensions and the GPU.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The GLFW window and its swapchain. Without a display there is no window, and these functions do
  * nothing.

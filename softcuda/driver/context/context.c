@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Contexts: the list of all, each thread's stack of current ones, and queries of the current one.
  * The stack contains handles, not addresses, so that a current context that was destroyed is

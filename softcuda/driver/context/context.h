@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The start and end of contexts, both those of applications and primary ones. */
 #ifndef GR_SOFTCUDA_DRIVER_CONTEXT_H
 #define GR_SOFTCUDA_DRIVER_CONTEXT_H

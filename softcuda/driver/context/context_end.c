@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The end of a context: its work, then its objects, in order of their dependencies. */
 #include "softcuda/driver/context/context.h"
 #include "softcuda/driver/memory/peer_access.h"

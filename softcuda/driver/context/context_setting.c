@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Settings of the current context that are only stored: how its threads wait, and how a GPU would
  * divide its caches. Also the old calls that count the users of a context.

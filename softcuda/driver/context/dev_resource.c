@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Resources that green contexts could divide. No device has them. */
 #include "softcuda/driver/context/context.h"
 

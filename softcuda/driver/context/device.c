@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Properties of a device: name, identity and attributes. */
 #include "softcuda/driver/soft.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The list of devices: GR_SOFT_DEVICES sets their number, and CUDA_VISIBLE_DEVICES selects some of
  * them. Without GR_SOFT_DEVICES that variable refers to the machine's GPUs and is ignored: a

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * lavapipe derives its UUID from Mesa's version, differently from version to version, so Vulkan is
  * queried for it. The instance for that is kept: destroying the last one makes Vulkan's loader

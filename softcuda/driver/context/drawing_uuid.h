@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The Vulkan UUID of the drawing device. */
 #ifndef GR_SOFTCUDA_DRIVER_DRAWING_UUID_H
 #define GR_SOFTCUDA_DRIVER_DRAWING_UUID_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Each device's primary context: alive while it is retained, always with the same handle. */
 #include "softcuda/driver/context/context.h"
 

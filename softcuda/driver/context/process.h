@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Checks whether another process is alive. Its PID alone is not enough, since PIDs are reused. */
 #ifndef GR_SOFTCUDA_DRIVER_PROCESS_H
 #define GR_SOFTCUDA_DRIVER_PROCESS_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The driver's view of OpenGL, see gl.h. */
 #include "softcuda/driver/graphics/gl.h"
 

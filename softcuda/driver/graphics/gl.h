@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The driver's access to OpenGL: the current context, and the bytes of a buffer. Nothing changes
  * state that the application can see: bindings are restored, and no call can leave an OpenGL error.

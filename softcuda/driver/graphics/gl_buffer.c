@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* OpenGL buffers as graphics resources, and the devices that OpenGL draws on. */
 #include "softcuda/driver/graphics/gl_resource.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Copies a registered image's pixels between OpenGL and the pages (gl_image.h). The image may have
  * new storage since its registration, and may have been registered with another target. The part

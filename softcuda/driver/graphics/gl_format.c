@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The table of OpenGL's internal formats (gl_format.h). It contains those that NVIDIA's driver
  * registers; that driver refuses all signed normalised, packed, depth and compressed formats and,

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * OpenGL textures and renderbuffers as graphics resources. A resource has its own pages for all
  * levels and layers that the image had at its registration, and arrays in them, which stay the same

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * A registered OpenGL texture or renderbuffer: its life and arrays (gl_image.c), and the transfer
  * of its pixels to CUDA and back (gl_exchange.c).

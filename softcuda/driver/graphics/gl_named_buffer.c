@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The oldest OpenGL interop calls, which identify buffers by OpenGL name: a table of the resource
  * of each registered name.

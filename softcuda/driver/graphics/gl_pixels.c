@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The pixels of a texture or renderbuffer (gl_pixels.h). A texture is bound to its target
  * meanwhile. Its state has no influence, except that old OpenGL versions can be set to generate

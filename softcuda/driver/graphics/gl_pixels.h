@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The pixels of an OpenGL texture or renderbuffer. As in gl.h, nothing changes that the application
  * can see.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The pages of OpenGL buffers and images as graphics resources. */
 #include "softcuda/driver/graphics/gl_resource.h"
 

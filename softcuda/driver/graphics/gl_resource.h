@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The common part of OpenGL buffers (gl_buffer.c) and images (gl_image.c) as graphics resources:
  * their own pages of the object's size at its registration, at the same address for all maps. The

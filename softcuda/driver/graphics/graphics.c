@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * cuGraphics...: the life of a resource of any kind. A list of resources is mapped or unmapped as a
  * whole or not at all: each is first claimed through its state, which also detects a resource that

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Graphics resources: the part of cuGraphicsMapResources and related calls that all kinds share
  * (graphics.c), and the operations in which kinds differ (gl_buffer.c for OpenGL buffers,

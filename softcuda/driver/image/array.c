@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* CUDA arrays: checks of descriptors, and the life of own and wrapped arrays. */
 #include "softcuda/driver/image/array.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * CUDA arrays and mipmapped arrays. An array is linear rows of elements in pages: in the driver's
  * own memory (cuArrayCreate and related calls in array.c; views of external memory in

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Copies from or to arrays: their checks, and the entry points of linear copies. */
 #include "softcuda/driver/image/array.h"
 #include "softcuda/driver/memory/copy.h"

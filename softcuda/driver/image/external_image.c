@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Mipmapped arrays over external memory. An image of lavapipe, of either tiling, or a texture of
  * llvmpipe has linear rows; so has an array of this driver, with other pitches. The layout, found

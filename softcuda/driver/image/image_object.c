@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The table of texture and surface objects. Kernels read it without a lock: a record never moves
  * and is never freed, and its handle shows whether it is still the same object.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Texture and surface objects: their records, which kernels read (grinterop/cuhost_image.h). */
 #ifndef GR_SOFTCUDA_DRIVER_IMAGE_OBJECT_H
 #define GR_SOFTCUDA_DRIVER_IMAGE_OBJECT_H

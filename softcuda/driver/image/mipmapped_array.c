@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Mipmapped arrays. Their levels are arrays; own ones are in one piece of memory. */
 #include "softcuda/driver/image/array.h"
 

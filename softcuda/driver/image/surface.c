@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* cuSurfObject...: surface objects. */
 #include "softcuda/driver/image/image_object.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The handler of SIGSEGV and SIGBUS: prints in one line what the access did wrong, then lets the
  * previous action handle the signal. The interrupted thread may be anywhere, so it uses no lock, no

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The stacks of fibres, and switching between them. */
 #include "softcuda/driver/kernel/fibre.h"
 #include "softcuda/driver/kernel/fault.h"

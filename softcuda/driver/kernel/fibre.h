@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Fibres: several stacks on one host thread, one for each thread of a block. A host thread keeps
  * its fibres for later blocks.

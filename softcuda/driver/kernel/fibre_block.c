@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Blocks whose threads synchronise, at barriers or lane by lane in a warp. Each thread is a fibre.
  * They run in turns, each until it waits or ends. When none can run, either all remaining ones have

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Switches between stacks. makecontext() creates the first frame, where debuggers find the end of
  * the stack. swapcontext() makes two system calls for the signal mask, which all fibres of a thread

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Stacks that one host thread switches between. */
 #ifndef GR_SOFTCUDA_DRIVER_FIBRE_PLACE_H
 #define GR_SOFTCUDA_DRIVER_FIBRE_PLACE_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Kernels as CUfunction: lookup, attributes, parameters and occupancy. */
 #include "softcuda/driver/kernel/module.h"
 

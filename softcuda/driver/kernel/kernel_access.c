@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Checks kernel parameters. Pages are accessible to all threads or to none, and kernels of all
  * devices run in one process, so the parameters are checked instead of the accesses.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Checks kernel parameters for addresses of other devices and of the host. */
 #ifndef GR_SOFTCUDA_DRIVER_KERNEL_ACCESS_H
 #define GR_SOFTCUDA_DRIVER_KERNEL_ACCESS_H

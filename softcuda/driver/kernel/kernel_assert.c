@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* A failed assertion of a kernel: prints a message like CUDA's, and ends only the kernel. */
 #include "softcuda/driver/kernel/fault.h"
 #include "softcuda/driver/kernel/kernel_run.h"

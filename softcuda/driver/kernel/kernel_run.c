@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The pool of threads that helps streams to run launches. A stream's own thread always takes part,
  * and only waits for helpers that are inside a block, so a launch finishes even if the pool is busy

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Runs the blocks of a launch on the machine's cores. */
 #ifndef GR_SOFTCUDA_DRIVER_KERNEL_RUN_H
 #define GR_SOFTCUDA_DRIVER_KERNEL_RUN_H

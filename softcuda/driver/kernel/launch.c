@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* cuLaunchKernel and related calls: the checks, and the launch as a task of its stream. */
 #include "softcuda/driver/context/context.h"
 #include "softcuda/driver/image/image_object.h"

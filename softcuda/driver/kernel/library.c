@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* cuLibrary... and cuKernel...: modules that are loaded without a context, and their kernels. */
 #include "softcuda/driver/kernel/module.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* cuModule...: modules of contexts, and their global variables. */
 #include "softcuda/driver/kernel/module.h"
 

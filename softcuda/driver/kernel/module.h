@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Modules and their kernels: shared objects built with grinterop/cuhost.h. A library (cuLibrary...)
  * is a module without a context, and its kernels are functions without one.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Loads a module's image as a shared object. Each load gets its own file in memory, because two
  * loads of a module have separate globals in CUDA, but the dynamic loader would share them.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The program as a module: loaded from the start, in every context, never unloaded. */
 #include "softcuda/driver/kernel/program.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Kernels and variables of the program itself, which are in no module: the driver interface that
  * the runtime API uses beyond the public entry points.

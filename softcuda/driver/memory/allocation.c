@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * cuMemCreate and related calls: memory without an address until cuMemMap maps it. Each allocation
  * is a file, so that it can be mapped twice and shared with OpenGL, Vulkan or another process.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Memory of cuMemCreate, which allocation.c provides to virtual_memory.c. */
 #ifndef GR_SOFTCUDA_DRIVER_ALLOCATION_H
 #define GR_SOFTCUDA_DRIVER_ALLOCATION_H

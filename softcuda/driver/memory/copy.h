@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The copy engine: the common part of linear, 2D and 3D copies. */
 #ifndef GR_SOFTCUDA_DRIVER_COPY_H
 #define GR_SOFTCUDA_DRIVER_COPY_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* 2D and 3D copies. A 2D copy is a 3D copy with one plane. */
 #include "softcuda/driver/memory/copy.h"
 

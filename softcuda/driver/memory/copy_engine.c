@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The copy engine. Calls return as NVIDIA documents under "API synchronization behavior". Whatever
  * may be late by that is late here, so that a missing wait in a program shows.

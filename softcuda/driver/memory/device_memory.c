@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Device memory: pages of the process, filled with a poison byte, inaccessible after they are
  * freed.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Declarations that the memory files share, beyond soft.h. */
 #ifndef GR_SOFTCUDA_DRIVER_DEVICE_MEMORY_H
 #define GR_SOFTCUDA_DRIVER_DEVICE_MEMORY_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * External memory: cuImportExternalMemory of file descriptors, and buffers mapped from it. Each
  * mapped buffer or array is a view of its own, which outlives the imported memory.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Imported memory, which external_memory.c provides to external_image.c. */
 #ifndef GR_SOFTCUDA_DRIVER_EXTERNAL_MEMORY_H
 #define GR_SOFTCUDA_DRIVER_EXTERNAL_MEMORY_H

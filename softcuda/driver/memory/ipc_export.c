@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Shares cuMemAlloc memory with other processes. The memory starts as private pages, which are the
  * fastest. The first request for a handle replaces them by the pages of a file, at the same

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Called by cuMemFree. */
 #ifndef GR_SOFTCUDA_DRIVER_IPC_EXPORT_H
 #define GR_SOFTCUDA_DRIVER_IPC_EXPORT_H

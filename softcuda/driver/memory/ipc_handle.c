@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Opens objects that other processes of the same user share, through /proc. */
 #include "softcuda/driver/memory/ipc_handle.h"
 

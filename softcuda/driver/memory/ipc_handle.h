@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The 64 bytes that identify an object shared with processes of the same user: a descriptor number
  * of its process, and data that identify its file. They come from another process and may contain

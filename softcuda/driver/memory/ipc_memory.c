@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Memory of other processes: a view of their file, for one context per device. */
 #include "softcuda/driver/memory/device_memory.h"
 #include "softcuda/driver/memory/ipc_handle.h"

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Advice about managed memory: a list of spans of pages, sorted by address, without overlaps. */
 #include "softcuda/driver/memory/managed_advice.h"
 

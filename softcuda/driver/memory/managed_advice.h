@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The application's advice about managed memory. It moves nothing here, but can be queried. */
 #ifndef GR_SOFTCUDA_DRIVER_MANAGED_ADVICE_H
 #define GR_SOFTCUDA_DRIVER_MANAGED_ADVICE_H

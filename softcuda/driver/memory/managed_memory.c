@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Advice about managed memory. The host and all devices can access all of it anyway, so advice is
  * only checked and stored.

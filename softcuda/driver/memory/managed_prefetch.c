@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Announcements about managed memory: prefetches, singly and in batches, discarded bytes, and the
  * user of an attached range. A prefetch is stored but moves nothing.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Memory that is shared by a file descriptor: the file, its header, and the check of both. */
 #include "softcuda/driver/memory/memfd.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Memory that is shared by a file descriptor: a memfd that begins with the header of Mesa's
  * software drivers, so that llvmpipe (GL_EXT_memory_object_fd) and lavapipe

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* cuMemAlloc, cuMemFree and related calls. */
 #include "softcuda/driver/memory/device_memory.h"
 #include "softcuda/driver/memory/peer_access.h"

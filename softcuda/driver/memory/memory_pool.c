@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Stream-ordered memory. Pages are allocated at the call, because reading them too early shows the
  * poison, and freed when the stream reaches the free. A pool only counts bytes.

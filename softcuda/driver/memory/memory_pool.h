@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Declarations shared by the files about pools of stream-ordered memory. */
 #ifndef GR_SOFTCUDA_DRIVER_MEMORY_POOL_H
 #define GR_SOFTCUDA_DRIVER_MEMORY_POOL_H

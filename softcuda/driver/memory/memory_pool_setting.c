@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Settings of a pool of stream-ordered memory: its attributes, and the devices that may access it.
  */

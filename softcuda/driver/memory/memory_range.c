@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The memory ranges that argument checks know: an array sorted by address. */
 #include "softcuda/driver/memory/device_memory.h"
 #include "softcuda/driver/object_at.h"

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Pages for device memory, with guards around them. Freed pages stay inaccessible, and so are those
  * of an unmapped graphics resource and of virtual memory without access. A fault in one prints what

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Which context may access which memory, with several devices. */
 #ifndef GR_SOFTCUDA_DRIVER_PEER_ACCESS_H
 #define GR_SOFTCUDA_DRIVER_PEER_ACCESS_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Copies that name a context for each side, whose memory may be on two devices. */
 #include "softcuda/driver/context/context.h"
 #include "softcuda/driver/memory/copy.h"

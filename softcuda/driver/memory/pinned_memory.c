@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Pinned host memory, allocated here or registered by the application. */
 #include "softcuda/driver/memory/device_memory.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The dynamic shared memory of blocks. A host thread runs one block at a time and keeps memory for
  * the largest possible block: between guards, at the end of its pages, so that an access beyond the

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Addresses for memory of cuMemCreate: reservations, their mappings, and access to them. An access
  * to unmapped or inaccessible addresses faults with a message. A mapping becomes a known range, and

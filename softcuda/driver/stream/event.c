@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Events. A record creates a mark, which the stream completes when it reaches it; a wait uses the
  * latest mark at the time of the call. So neither a new record nor destroying the event changes an

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Functions of event.c for ipc_event.c. */
 #ifndef GR_SOFTCUDA_DRIVER_EVENT_H
 #define GR_SOFTCUDA_DRIVER_EVENT_H

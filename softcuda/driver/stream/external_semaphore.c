@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * External semaphores: cuImportExternalSemaphore and related calls for the software driver's
  * semaphores (shared_semaphore.h). Signals and waits are tasks of their stream; a wait blocks only

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The time that a thread waits for a stream before it logs that a kernel has not ended. */
 #include "softcuda/driver/soft.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* See peer_wait.h. */
 #include "softcuda/driver/stream/peer_wait.h"
 

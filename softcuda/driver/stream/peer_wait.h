@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Ends contexts whose streams wait for another process, which may have died. */
 #ifndef GR_SOFTCUDA_DRIVER_PEER_WAIT_H
 #define GR_SOFTCUDA_DRIVER_PEER_WAIT_H

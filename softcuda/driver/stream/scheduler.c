@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The scheduler: one thread and one queue per stream. A task's number orders it among all tasks of
  * the process; the rules of the legacy default stream compare these numbers. A task stays at the

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Declarations that contexts, streams and events share. Everything here is protected by soft_lock
  * unless a comment says otherwise; tasks run without it. Contexts and streams are reused, never

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Events in shared memory. Records are numbered in the order of the calls; streams reach them in
  * any order. A hostile process may have written the shared memory, so its contents are used as

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The state of an event that processes share: its latest record, and the records that were reached.
  * Reference-counted; each queued task holds it as well.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * A semaphore in shared memory. Its state is one atomic value, changed without a lock, so that a
  * process that dies during an update leaves nothing locked. A hostile process may have written the

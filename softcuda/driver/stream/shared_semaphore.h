@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The software driver's own semaphores, for graphics APIs on the CPU, which cannot export theirs.
  * They are passed to other processes as file descriptors and imported by cuImportExternalSemaphore,

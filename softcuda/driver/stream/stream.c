@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Streams for applications: handles, default streams, queries and host functions. */
 #include "softcuda/driver/context/context.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Stream memory operations: a stream writes a word, or waits until a word has a value. */
 #include "softcuda/driver/memory/peer_access.h"
 #include "softcuda/driver/stream/scheduler.h"

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The records of texture and surface objects, by which kernels that were built with
  * grinterop/cuhost.h access arrays. The software CUDA driver fills them in as C; the functions of

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Functions of the runtime API, libgrinterop-softcudart, that programs compiled by grinterop-nvcc
  * use beyond cuda_runtime_api.h. The compiler generates these calls; programs do not make them.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Reads of texture objects, for grinterop/cuhost_texture.h: elements and their conversion,
  * coordinates, interpolation, mipmap levels. Included by grinterop/cuhost.h.

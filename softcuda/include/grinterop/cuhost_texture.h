@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Texture functions of nvcc, for kernels on the CPU. Included by grinterop/cuhost.h.
  *

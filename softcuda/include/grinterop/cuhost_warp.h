@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Warp functions, for kernels on the CPU. Included by grinterop/cuhost.h.
  *

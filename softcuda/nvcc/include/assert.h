@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * assert() in kernels. Without an include guard, as in the C library: each inclusion checks NDEBUG.
  * Files without kernels get only the library's.

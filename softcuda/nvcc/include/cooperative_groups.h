@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Cooperative groups on the host: thread blocks, tiles of 1 to 32 lanes, coalesced groups, and the
  * parts of grid groups that need no grid-wide barrier.

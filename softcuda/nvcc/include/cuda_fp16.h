@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* CUDA's own header, with the functions that it provides for any host compiler. */
 #pragma GCC system_header
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* cuRAND's generators for kernels, all from its header, except MTGP32, which needs whole blocks. */
 #ifndef GRINTEROP_NVCC_CURAND_KERNEL_H
 #define GRINTEROP_NVCC_CURAND_KERNEL_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Included before every program, as nvcc includes its own header. First CUDA's types and the device
  * functions for the host, then CUDA's headers as nvcc users see them, without the declarations of

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Half-type functions that CUDA's headers provide for the device only. GR_HALF_ALL(H, H2, to, from,
  * low, high, two) defines them for one type. They compute in float and round as the device does,

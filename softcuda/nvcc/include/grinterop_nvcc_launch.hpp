@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Called by kernel functions that grinterop-nvcc has rewritten. A kernel's body is a function
  * object that contains the kernel's parameters and is passed to the runtime as bytes.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Device functions that programs use and grinterop/cuhost.h lacks. */
 #ifndef GRINTEROP_NVCC_MATH_HPP
 #define GRINTEROP_NVCC_MATH_HPP

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Arithmetic that rounds towards 0 (_rz), up (_ru) or down (_rd); _rn is the C++ default. */
 #ifndef GRINTEROP_NVCC_ROUND_HPP
 #define GRINTEROP_NVCC_ROUND_HPP

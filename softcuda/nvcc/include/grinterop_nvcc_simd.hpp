@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Operations on two halves or four bytes of a word at once: __vadd2, __vcmpeq4 and others. */
 #ifndef GRINTEROP_NVCC_SIMD_HPP
 #define GRINTEROP_NVCC_SIMD_HPP

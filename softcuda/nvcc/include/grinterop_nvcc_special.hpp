@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Mathematical functions that CUDA has for kernels and C++ lacks. */
 #ifndef GRINTEROP_NVCC_SPECIAL_HPP
 #define GRINTEROP_NVCC_SPECIAL_HPP

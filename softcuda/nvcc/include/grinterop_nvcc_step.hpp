@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Writes to `volatile` shared memory, which keep the lanes of a warp in step. */
 #ifndef GRINTEROP_NVCC_STEP_HPP
 #define GRINTEROP_NVCC_STEP_HPP

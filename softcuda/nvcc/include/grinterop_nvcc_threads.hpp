@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * How the threads of a kernel's blocks run: one after the other, or as loops that compilers
  * vectorise, over a block's rows or those of many blocks. A kernel's body is a function object that

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Keeps the words that grinterop-nvcc searches for in the preprocessed text. Included before a
  * program, after grinterop_nvcc.h, but not as a system header: lines with these words would also

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Declarations shared by the files of test_soft_calls. */
 #ifndef GR_TESTS_SOFT_CALLS_H
 #define GR_TESTS_SOFT_CALLS_H

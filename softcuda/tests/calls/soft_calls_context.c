@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Devices and contexts: their older entry points, what ends with a context, and refusals. */
 #define _GNU_SOURCE
 #include "soft_calls.h"

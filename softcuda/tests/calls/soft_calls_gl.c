@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * OpenGL buffers and images that changed after their registration, and older versions of OpenGL,
  * which the software driver accesses by other calls.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Kernels, their queries and launches. */
 #define _GNU_SOURCE
 #include "soft_calls.h"

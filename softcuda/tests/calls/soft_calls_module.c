@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Modules and libraries, and their variables. */
 #define _GNU_SOURCE
 #include "soft_calls.h"

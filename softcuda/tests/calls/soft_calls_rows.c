@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Calls entry points with zeros only: before cuInit(), without a context, and with one. Those that
  * would end the primary context, or change the current one, are tested elsewhere.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * ROW(name, arguments, code without a context, code with one) of each entry point.
  * soft_calls_rows.c includes this file once for each use of the rows.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The per-thread variants of entry points, for programs that were compiled with --default-stream
  * per-thread: a NULL or implied stream is the calling thread's default stream. While another

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Entry points of the software CUDA driver that grinterop does not use. Programs call them through
  * libcuda.so.1, as the CUDA runtime does.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Settings of a context, the old calls that count its users, and the profiler's calls. */
 #define _GNU_SOURCE
 #include "client_calls.h"

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The oldest interop calls, which identify OpenGL buffers by OpenGL name. */
 #define _GNU_SOURCE
 #include "client_calls.h"

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Events shared between processes by cuIpc... handles, and their use in one process. */
 #define _GNU_SOURCE
 #include "client_calls.h"

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Hints for managed memory: advice can be queried, and the bytes do not change. */
 #define _GNU_SOURCE
 #include "client_calls.h"

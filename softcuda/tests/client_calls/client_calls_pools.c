@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Pools of stream-ordered memory that is not on a device: pinned on the host, and managed. */
 #define _GNU_SOURCE
 #include "client_calls.h"

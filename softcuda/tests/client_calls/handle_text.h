@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Passes cuIpc... handles to a child in its environment, as hexadecimal digits. */
 #ifndef GR_TESTS_HANDLE_TEXT_H
 #define GR_TESTS_HANDLE_TEXT_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Entry points of the CUDA driver that grinterop does not use but other programs do: PyCUDA,
  * cuda.core, numba-cuda. Each case runs on the software driver and on a GPU.

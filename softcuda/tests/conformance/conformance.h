@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Raw calls of the CUDA driver with the expected codes, which are the same on a GPU and on the
  * software driver: those of NVIDIA's driver 580 on an H200.

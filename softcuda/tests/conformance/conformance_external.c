@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The driver's codes for external memory (cuImportExternalMemory, and buffers mapped from it), and
  * the bytes that both sides see. test_external covers Vulkan memory.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Mipmapped arrays over external memory: the driver's codes, and the software driver's placement of
  * rows, which must match lavapipe's.

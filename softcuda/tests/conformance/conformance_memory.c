@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The driver's codes for devices, contexts, memory, copies, fills and pointer queries. */
 #define _GNU_SOURCE
 #include "conformance.h"

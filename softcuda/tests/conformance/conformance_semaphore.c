@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The driver's codes for arguments of external semaphores. Which handles can be imported depends on
  * the driver, so the behaviour of semaphores is tested in test_soft_semaphore.c, and with the APIs

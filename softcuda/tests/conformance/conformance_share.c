@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Allocations, mappings and imports for the cases about shared memory. */
 #define _GNU_SOURCE
 #include "conformance_share.h"

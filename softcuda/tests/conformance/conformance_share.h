@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Shared by the cases of virtual and of external memory; implemented in conformance_share.c. */
 #ifndef GR_TESTS_CONFORMANCE_SHARE_H
 #define GR_TESTS_CONFORMANCE_SHARE_H

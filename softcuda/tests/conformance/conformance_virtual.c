@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The driver's codes for virtual memory management (cuMemCreate, cuMemMap, cuMemSetAccess, ...),
  * and the bytes that two mappings of one allocation share.

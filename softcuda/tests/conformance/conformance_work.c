@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The driver's codes for streams, events, host functions, modules, launches and symbol lookups. */
 #define _GNU_SOURCE
 #include "tests/support/cuda_symbol.h"

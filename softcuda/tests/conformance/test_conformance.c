@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The driver's codes: recording of rows, and the rows of graphics resources. CONFORMANCE_SHOW=1
  * prints each row with the returned code, which is how the expected codes were found on a GPU.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The fixture of test_soft_devices: two devices, of which the support fixture uses the first. On a
  * GPU driver the cases need two GPUs.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Kernels and OpenGL buffers on the second device: the memory they may access, and that a kernel
  * with other memory ends the program.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Several devices of the software driver: the list that GR_SOFT_DEVICES and CUDA_VISIBLE_DEVICES
  * select, and their separate contexts, streams and accounts.

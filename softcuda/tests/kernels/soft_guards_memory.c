@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Out-of-bounds accesses to device and host memory, and how the message names that memory. */
 #define _GNU_SOURCE
 #include "tests/support/child_check.h"

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Out-of-bounds accesses to the dynamic shared memory of a block, and stack overflows of a thread.
  */

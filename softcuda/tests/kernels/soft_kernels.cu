@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Kernels that inspect host threads and stacks, use barriers, or make invalid accesses. Only for
  * tests of the software CUDA driver.

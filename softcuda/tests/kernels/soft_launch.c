@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Shared by the test programs of the software CUDA driver, see soft_launch.h. */
 #include "soft_launch.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Launches kernels of soft_kernels.cu and checks that child processes crash, for the tests of the
  * software CUDA driver.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Kernels with block barriers (GR_KERNEL_SYNC) on the software CUDA driver. */
 #define _GNU_SOURCE
 #include "tests/support/child_check.h"

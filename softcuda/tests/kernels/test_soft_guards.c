@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Out-of-bounds accesses end the process with a message that names the object, the distance from
  * it, and the kernel. Accesses within bounds succeed, up to the last byte.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Guarantees of the software CUDA driver only: bugs that a GPU may hide show up as a wrong byte or
  * as a fault with a message.

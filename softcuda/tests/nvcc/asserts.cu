@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* A failed assertion ends the kernel, not the program. The context then has cudaErrorAssert. */
 #include <cassert>
 

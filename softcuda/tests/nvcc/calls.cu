@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Calls in kernels that nvcc accepts, although host functions have the same names. */
 #include <algorithm>
 #include <cassert>

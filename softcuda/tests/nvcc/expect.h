@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Checks for the programs in this folder. Each program returns 0, or prints the first error. */
 #ifndef EXPECT_H
 #define EXPECT_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * A separable filter: rows use static shared memory, columns use dynamic shared memory, and the
  * weights are in constant memory.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Device functions that C++ lacks: parts of a word, rounding modes, and special functions. */
 #include "expect.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Cooperative groups: block sums by tiles, prefix sums, and coalesced lanes. */
 #include "expect.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Kernels whose threads exit early in various ways, in grids larger than the data. Each element
  * must be changed exactly once, and only if the kernel's condition admits it.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Managed variables, with __managed__ in each of the three places where it may be written. */
 #include "expect.h"
 

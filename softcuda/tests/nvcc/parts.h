@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Declarations shared by two files compiled with -dc. */
 extern __device__ int total;
 extern __constant__ int factors[4];

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Uses __device__ functions and variables of another file. */
 #include "expect.h"
 #include "parts.h"

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* A library with a managed variable, which plugin_main.cu loads. */
 #include "expect.h"
 

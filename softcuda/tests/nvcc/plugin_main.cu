@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Loads and unloads a library. Catches: an allocation at the former address of its managed variable
  * was refused.

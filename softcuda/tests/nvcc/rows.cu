@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Launches the kernels of rows_kernels.h in grids of many shapes and checks the thread and block
  * indices. test_nvcc.sh checks which row mode each kernel gets.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Kernels that may run as rows of many blocks, and kernels that look similar but may not. */
 #ifndef GR_TESTS_ROWS_KERNELS_H
 #define GR_TESTS_ROWS_KERNELS_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Parameters with adjacent integers, for a program built with AddressSanitizer. */
 #include "expect.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Warp sums and scans as written before CUDA 9: lanes run in lockstep where they write `volatile`
  * shared memory.

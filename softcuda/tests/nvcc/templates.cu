@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Kernels that are templates, overloaded, static or in namespaces; launched in macros and
  * templates, by address, with a functor or a lambda.

@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: Apache-2.0
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 #
 # test_nvcc.sh: grinterop-nvcc as a replacement for nvcc: on the command line, in make and CMake
 # projects, with common build options, and with debug information. Runs the programs of

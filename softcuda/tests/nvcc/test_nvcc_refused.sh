@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: Apache-2.0
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 #
 # test_nvcc_refused.sh: errors and warnings of grinterop-nvcc, and the lines that they name.
 #

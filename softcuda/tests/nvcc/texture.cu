@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* A texture object rotated by quarter turns, and writes to a surface. */
 #include "expect.h"
 

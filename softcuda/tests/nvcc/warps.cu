@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* A prefix sum by warps, a reduction by templates, histograms with atomics, and half precision. */
 #include "expect.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* A grid of points in a sine wave, as CUDA programs draw it with OpenGL, without the window. */
 #include "expect.h"
 

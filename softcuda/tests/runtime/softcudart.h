@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The tests of libgrinterop-softcudart. They use only the runtime API. Compile them with
  * -DREAL_CUDART, which leaves out features of the software runtime, and link them with NVIDIA's

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Kernels and variables registered like those in grinterop-nvcc output, but written by hand. */
 #include "softcudart.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The runtime API as in a program compiled for the per-thread default stream, where each name maps
  * to a different symbol.

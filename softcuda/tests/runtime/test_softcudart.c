@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The runtime API on the software driver: data and error codes, group by group. */
 #include "softcudart.h"
 

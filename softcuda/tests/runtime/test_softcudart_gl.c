@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The runtime API, OpenGL, the driver API and grinterop in one program: all share one driver, so
  * memory, contexts and streams are the same for all of them.

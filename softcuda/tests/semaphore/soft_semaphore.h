@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Creating, importing and using the software driver's semaphores, for all cases. */
 #ifndef GR_TESTS_SOFT_SEMAPHORE_H
 #define GR_TESTS_SOFT_SEMAPHORE_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Ends with work pending: of a semaphore, a stream, a context or a process. */
 #define _GNU_SOURCE
 #include "tests/support/child_check.h"

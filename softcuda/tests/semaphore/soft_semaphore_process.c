@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The software driver's semaphores between two processes. A child inherits one descriptor, whose
  * number is in CHILD_FD: a socket through which it receives the semaphores, as in an application.

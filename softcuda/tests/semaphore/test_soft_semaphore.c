@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The semaphores of the software CUDA driver: shared helpers, and result codes. */
 #define _GNU_SOURCE
 #include "soft_semaphore.h"

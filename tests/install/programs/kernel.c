@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* CUDA without graphics: hello.cu's wave in CUDA memory. */
 #include "program.h"
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+// SPDX-License-Identifier: Apache-2.0 OR MIT
 // Rust with foreign functions: CUDA fills an OpenGL buffer, OpenGL reads it back.
 #![allow(non_upper_case_globals)]
 

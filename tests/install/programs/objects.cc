@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+// SPDX-License-Identifier: Apache-2.0 OR MIT
 // gr.hpp: CUDA fills an OpenGL buffer, OpenGL reads it, and errors are exceptions.
 #include <algorithm>
 #include <array>

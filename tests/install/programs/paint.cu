@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The kernel of texture.c and window.c: a texel's position is its colour. */
 #include <grinterop/cuhost.h>
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* paint.cu's picture: the CUDA part of texture.c and window.c. */
 #include <epoxy/gl.h>
 

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: Apache-2.0
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 """Python with ctypes only, as in any language that calls C: CUDA fills an OpenGL buffer, and OpenGL
 reads it back."""
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Shared by the user programs: each ends at the first error. */
 #include <stdio.h>
 #include <stdlib.h>

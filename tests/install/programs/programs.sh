@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: Apache-2.0
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 #
 # Programs as new users write them, from README and the documents alone: each checks bytes. A script
 # that sources this needs an installed grinterop that pkg-config finds, and sets

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* One thread fills frames with CUDA, the other reads each with OpenGL. */
 #include <epoxy/gl.h>
 #include <pthread.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* A kernel paints an OpenGL texture, and OpenGL reads it back. */
 #include <grinterop/egl.h>
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* CUDA fills a buffer, Vulkan copies it to another, and CUDA reads that. */
 #include <grinterop/vk.h>
 #include <vulkan/vulkan.h>

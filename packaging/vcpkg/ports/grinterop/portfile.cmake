@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: Apache-2.0
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # The tree that this folder is a part of, as an overlay port:
 #
 #     vcpkg install grinterop --overlay-ports=packaging/vcpkg/ports --no-binarycaching
@@ -16,7 +16,7 @@ endif()
 set(SOURCE_PATH "${CURRENT_BUILDTREES_DIR}/src/tree")
 file(REMOVE_RECURSE "${SOURCE_PATH}")
 file(GLOB sources "${tree}/configure.ac" "${tree}/*.am" "${tree}/*.in" "${tree}/*.inc"
-    "${tree}/LICENSE")
+    "${tree}/LICENSE-*")
 list(FILTER sources EXCLUDE REGEX "/(Makefile|config\\.h)\\.in$")
 foreach(folder bench docs examples gl include lib m4 packaging python softcuda tests tools vk)
     list(APPEND sources "${tree}/${folder}")
@@ -74,4 +74,4 @@ vcpkg_cmake_config_fixup(CONFIG_PATH lib/cmake/grinterop)
 vcpkg_fixup_pkgconfig()
 
 file(INSTALL "${CMAKE_CURRENT_LIST_DIR}/usage" DESTINATION "${CURRENT_PACKAGES_DIR}/share/${PORT}")
-vcpkg_install_copyright(FILE_LIST "${SOURCE_PATH}/LICENSE")
+vcpkg_install_copyright(FILE_LIST "${SOURCE_PATH}/LICENSE-APACHE" "${SOURCE_PATH}/LICENSE-MIT")

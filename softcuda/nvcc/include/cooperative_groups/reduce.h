@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Reductions over tiles and coalesced groups, on the host. */
 #ifndef _CG_REDUCE_H_
 #define _CG_REDUCE_H_

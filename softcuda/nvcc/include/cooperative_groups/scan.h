@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Prefix sums over tiles and coalesced groups, on the host. */
 #ifndef _CG_SCAN_H_
 #define _CG_SCAN_H_

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* A minimal program: it finds the driver, or gets an error that explains why it is missing. */
 #include <stdio.h>
 #include <string.h>
