@@ -88,13 +88,28 @@ function about(text) {
 }
 
 # The functions mentioned in a text, except those of the page.
-function mentioned(text,    found, name, seen) {
+function mentioned(text,    found) {
     while (match(text, /gr_[a-z0-9_]+\(\)/)) {
-        name = substr(text, RSTART, RLENGTH - 2)
+        found = found reference(substr(text, RSTART, RLENGTH - 2))
         text = substr(text, RSTART + RLENGTH)
-        if (!(name in seen) && !(name in own)) found = found ",\n.BR " name " (3)"
-        seen[name] = 1
     }
+    return found
+}
+
+# An entry of SEE ALSO, unless it is the page itself or has been listed.
+function reference(name) {
+    if (name in own) return ""
+    own[name] = 1
+    return ",\n.BR " name " (3)"
+}
+
+# The other functions and types of the same section of the header: of the same subject.
+function neighbours(page,    found, other, n, list, i) {
+    for (other = 1; other <= pages; other++)
+        if (page_header[other] == page_header[page] && page_section[other] == page_section[page]) {
+            n = split(page_listed[other], list, " ")
+            for (i = 1; i <= n; i++) if (list[i] ~ /^gr_/) found = found reference(list[i])
+        }
     return found
 }
 
@@ -107,19 +122,22 @@ function users(name, text,    found, page, first) {
         sub(/ .*/, "", first)
         if (first == name || index(text, first "()")) continue
         if ((" " page_synopsis[page]) ~ ("[^a-z_]" name "[^a-z0-9_]"))
-            found = found ",\n.BR " first " (3)"
+            found = found reference(first)
     }
     return found
 }
 
-# The definitions of the types in a synopsis.
-function types_of(text,    found, name, seen) {
+# The definitions of the types in a synopsis, and of the enums in those (`only` is "enum"). The
+# flags of a resource have a type without a name.
+function types_of(text, only,    found, name) {
+    if (text ~ /unsigned flags/) text = text " gr_flags"
     while (match(text, /gr_[a-z0-9_]+/)) {
         name = substr(text, RSTART, RLENGTH)
         text = substr(text, RSTART + RLENGTH)
-        if (name in type && !(name in seen) && name !~ /^gr_(status|cuda_api)$/)
-            found = found type[name] "\n"
-        seen[name] = 1
+        if (!(name in type) || name in shown || name ~ /^gr_(status|cuda_api)$/) continue
+        if (type[name] !~ ("^(typedef )?" only)) continue
+        shown[name] = 1
+        found = found type[name] "\n" types_of(type[name], "enum")
     }
     return found
 }
@@ -184,10 +202,11 @@ function write_page(page,    n, list, file, i, types, all) {
     print ".SH DESCRIPTION\n" page_description[page] >file
     if (page_members[page] != "") print page_members[page] >file
     if (page_errors[page] != "") print ".SH ERRORS\n" page_errors[page] >file
-    types = types_of(page_synopsis[page])
+    split("", shown)
+    types = types_of(page_synopsis[page], "")
     if (types != "" && !page_defines[page]) print ".SH TYPES\n.EX\n" types ".EE" >file
     print ".SH SEE ALSO\n.BR " topic_of(page_header[page]) " (7)" mentioned(page_spoken[page]) \
-        users(list[1], page_spoken[page]) >file
+        neighbours(page) users(list[1], page_spoken[page]) >file
     close(file)
     for (i = 2; i <= n; i++) write_link(list[i], "man3/" list[1] ".3")
 }
@@ -295,7 +314,7 @@ function add_values(line,    value) {
 # The names declared in a line of a type: "offset, size" for "size_t offset, size;".
 function declared(line,    list, n, i, all) {
     if (match(line, /GR_[A-Z0-9_]+/)) return substr(line, RSTART, RLENGTH)
-    if (match(line, /\(\*[a-z_]+\)/)) return substr(line, RSTART + 2, RLENGTH - 3)
+    if (match(line, /\*[a-z_]+\)\(/)) return substr(line, RSTART + 1, RLENGTH - 3)
     sub(/;.*/, "", line)
     n = split(line, list, ",")
     for (i = 1; i <= n; i++) {
@@ -347,7 +366,10 @@ function member(line,    at, said) {
         pending = 0
         where = "member"
     }
-    if (line ~ /GR_CUDA_FUNCTIONS/) line = "    ...     /* see grinterop/cuda_functions.h */"
+    if (line ~ /GR_CUDA_FUNCTIONS/) {
+        synopsis = synopsis bold("    ...     /* see grinterop/cuda_functions.h */")
+        return
+    }
     if (line ~ /size_t struct_size;/) part["member"] = "Size of the struct: GR_INIT() sets it.\n"
     synopsis = synopsis bold(line)
     add_values(line)
@@ -357,9 +379,9 @@ function member(line,    at, said) {
 
 function end_type(line,    name) {
     end_members()
-    name = line ~ /^};/ ? "" : name_of(line)
+    names = line ~ /^};/ ? "" : name_of(line)
+    name = values ~ /GR_READ_WRITE/ ? "gr_flags" : names
     type[name] = type_text
-    names = name
     where = "description"
     define(synopsis bold(line))
     in_type = 0
@@ -470,7 +492,7 @@ fresh && /^#define GR_[A-Z_]+/ && !/_H$|^#define GR_(CUDA_(MEMBER|FILL|SYMBOL)|S
     next
 }
 # Functions that only macros and inline functions call have no page.
-/^GR_API / && !/_at_scope_end|gr_cuda_table|gr_cuda_missing/ {
+/^GR_API / && !/gr_cuda_table|gr_compat/ {
     if (!fresh && names == "") next
     fresh = 0
     sub(/^GR_API /, "")
@@ -479,7 +501,7 @@ fresh && /^#define GR_[A-Z_]+/ && !/_H$|^#define GR_(CUDA_(MEMBER|FILL|SYMBOL)|S
     in_prototype = !/;$/
     next
 }
-/^static inline const gr_cuda_api \*gr_cuda\(void\)$/ {
+/^static inline (const gr_cuda_api \*gr_cuda|void gr_error_print)\(.*\)$/ {
     sub(/^static inline /, "")
     names = ""
     synopsis = prototype($0) ";\n"
