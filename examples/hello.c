@@ -79,7 +79,7 @@ int main(void)
 
     CUmodule module;
     CUfunction wave;
-    CUstream stream = gr_cuda_context_stream(context);
+    CUstream stream = context->stream;
     const char *kernels = gr_cuda_is_software() ? "./hello.so" : "./hello.fatbin";
     check_cuda(cuda->ModuleLoad(&module, kernels), kernels);
     check_cuda(cuda->ModuleGetFunction(&wave, module, "wave"), "the kernel");

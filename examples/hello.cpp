@@ -62,7 +62,7 @@ try {
 
     CUmodule module;
     CUfunction wave;
-    CUstream stream = gr_cuda_context_stream(context.get());
+    CUstream stream = context.stream();
     const char *kernels = gr_cuda_is_software() ? "./hello.so" : "./hello.fatbin";
     check(cuda->ModuleLoad(&module, kernels), kernels);
     check(cuda->ModuleGetFunction(&wave, module, "wave"), "the kernel");

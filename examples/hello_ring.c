@@ -77,7 +77,7 @@ static void *produce(void *user)
     const gr_cuda_api *cuda = gr_cuda();
     GR_AUTO(gr_cuda_context) *context = gr_cuda_context_create(0);
     check(context, "the producer's CUDA context");
-    CUstream stream = gr_cuda_context_stream(context);
+    CUstream stream = context->stream;
     CUmodule module;
     CUfunction wave;
     const char *kernels = gr_cuda_is_software() ? "./hello.so" : "./hello.fatbin";
@@ -92,7 +92,7 @@ static void *produce(void *user)
         CUresult started = cuda->LaunchKernel(wave, SIDE / 16, SIDE / 16, 1, 16, 16, 1, 0, stream,
                                               arguments, NULL);
         check_cuda(started, "the launch");
-        check(gr_ring_publish(ring, &slot, 1) == GR_OK, "a frame");
+        check(gr_ring_hand_over(ring, &slot, 1) == GR_OK, "a frame");
     }
     check_cuda(cuda->StreamSynchronize(stream), "the stream");
     return NULL;

@@ -325,7 +325,7 @@ static const struct gl_resource *plain_of(const gr_resource *resource)
 
 static bool is_opengl(const gr_resource *resource, const char *call)
 {
-    if (resource && resource->api == GR_OPENGL)
+    if (resource && resource->api == GR_GRAPHICS_OPENGL)
         return true;
     gr_fail(resource ? GR_ERR_STATE : GR_ERR_INVALID_VALUE, call,
             resource ? "The resource was not made from an OpenGL object."

@@ -18,14 +18,17 @@
 #include "gl/egl_device.h"
 #include "gl/egl_vendor.h"
 
-struct gr_egl {
-    EGLDisplay display;
-    EGLConfig config;
-    EGLContext context;
+struct headless {
+    gr_egl shown;
     EGLSurface surface; /* EGL_NO_SURFACE if the context needs none */
     int cuda_device;
     char text[320];
 };
+
+static const struct headless *of_shown(const gr_egl *egl)
+{
+    return (const struct headless *)egl;
+}
 
 /* The thread's EGL state, restored if no new context can be created. */
 struct current {
@@ -63,7 +66,7 @@ static gr_status fail_egl(const char *call, const char *origin, const char *what
                         what, origin);
 }
 
-static gr_status choose_config(gr_egl *egl, const char *origin)
+static gr_status choose_config(struct headless *egl, const char *origin)
 {
     static const EGLint wanted[] = {EGL_SURFACE_TYPE,
                                     EGL_PBUFFER_BIT,
@@ -77,12 +80,12 @@ static gr_status choose_config(gr_egl *egl, const char *origin)
                                     8,
                                     EGL_NONE};
     EGLint n = 0;
-    if (eglChooseConfig(egl->display, wanted, &egl->config, 1, &n) && n > 0)
+    if (eglChooseConfig(egl->shown.display, wanted, &egl->shown.config, 1, &n) && n > 0)
         return GR_OK;
     return fail_egl("eglChooseConfig", origin, "There is no configuration for desktop OpenGL");
 }
 
-static EGLContext context_of_version(const gr_egl *egl, const gr_egl_options *o, int major,
+static EGLContext context_of_version(const struct headless *egl, const gr_egl_options *o, int major,
                                      int minor)
 {
     EGLint attributes[] = {EGL_CONTEXT_MAJOR_VERSION,
@@ -96,7 +99,7 @@ static EGLContext context_of_version(const gr_egl *egl, const gr_egl_options *o,
                            o->debug ? EGL_TRUE : EGL_FALSE,
                            EGL_NONE};
     EGLContext share = o->share ? o->share->context : EGL_NO_CONTEXT;
-    return eglCreateContext(egl->display, egl->config, share, attributes);
+    return eglCreateContext(egl->shown.display, egl->shown.config, share, attributes);
 }
 
 static const int versions[][2] = {{4, 6}, {4, 5}, {4, 4}, {4, 3}, {4, 2}, {4, 1}, {4, 0}, {3, 3}};
@@ -106,17 +109,17 @@ static const int versions[][2] = {{4, 6}, {4, 5}, {4, 4}, {4, 3}, {4, 2}, {4, 1}
  * Returns the index of the newest available version, or VERSIONS if there is none. Tries each,
  * newest first: a request for 3.3 gives the newest version on Mesa, but exactly 3.3 on NVIDIA.
  */
-static size_t create_newest(gr_egl *egl, const gr_egl_options *o)
+static size_t create_newest(struct headless *egl, const gr_egl_options *o)
 {
     size_t i = 0;
-    while (i < VERSIONS && (egl->context = context_of_version(egl, o, versions[i][0],
-                                                              versions[i][1])) == EGL_NO_CONTEXT)
+    while (i < VERSIONS && (egl->shown.context = context_of_version(
+                                egl, o, versions[i][0], versions[i][1])) == EGL_NO_CONTEXT)
         i++;
     return i;
 }
 
 /* Reports that the requested version is not available. */
-static gr_status fail_version(gr_egl *egl, const gr_egl_options *o, const char *origin)
+static gr_status fail_version(struct headless *egl, const gr_egl_options *o, const char *origin)
 {
     char what[160];
     EGLint code = eglGetError(); /* before other versions are tried */
@@ -130,19 +133,19 @@ static gr_status fail_version(gr_egl *egl, const gr_egl_options *o, const char *
             "%d.%d is the newest. Request that or an older one, or leave `major` 0 for the newest",
             versions[newest][0], versions[newest][1]);
     if (newest < VERSIONS)
-        eglDestroyContext(egl->display, egl->context);
-    egl->context = EGL_NO_CONTEXT;
+        eglDestroyContext(egl->shown.display, egl->shown.context);
+    egl->shown.context = EGL_NO_CONTEXT;
     return gr_fail_code(GR_ERR_GL, GR_DOMAIN_EGL, code, egl_error_name(code), CREATE_CALL,
                         "OpenGL %d.%d %s%s is not available on %s: %s.", o->major, o->minor,
                         profile, o->share ? " that shares objects" : "", origin, what);
 }
 
-static gr_status create_context(gr_egl *egl, const gr_egl_options *o, const char *origin)
+static gr_status create_context(struct headless *egl, const gr_egl_options *o, const char *origin)
 {
     char what[160];
     if (o->major) {
-        egl->context = context_of_version(egl, o, o->major, o->minor);
-        return egl->context != EGL_NO_CONTEXT ? GR_OK : fail_version(egl, o, origin);
+        egl->shown.context = context_of_version(egl, o, o->major, o->minor);
+        return egl->shown.context != EGL_NO_CONTEXT ? GR_OK : fail_version(egl, o, origin);
     }
     if (create_newest(egl, o) < VERSIONS)
         return GR_OK;
@@ -152,13 +155,13 @@ static gr_status create_context(gr_egl *egl, const gr_egl_options *o, const char
     return fail_egl(CREATE_CALL, origin, what);
 }
 
-static gr_status make_current(gr_egl *egl, const char *origin)
+static gr_status make_current(struct headless *egl, const char *origin)
 {
-    if (!epoxy_has_egl_extension(egl->display, "EGL_KHR_surfaceless_context")) {
+    if (!epoxy_has_egl_extension(egl->shown.display, "EGL_KHR_surfaceless_context")) {
         static const EGLint tiny[] = {EGL_WIDTH, 1, EGL_HEIGHT, 1, EGL_NONE};
-        egl->surface = eglCreatePbufferSurface(egl->display, egl->config, tiny);
+        egl->surface = eglCreatePbufferSurface(egl->shown.display, egl->shown.config, tiny);
     }
-    if (eglMakeCurrent(egl->display, egl->surface, egl->surface, egl->context))
+    if (eglMakeCurrent(egl->shown.display, egl->surface, egl->surface, egl->shown.context))
         return GR_OK;
     return fail_egl("eglMakeCurrent", origin, "The new context could not be made current");
 }
@@ -186,20 +189,21 @@ static gr_status check_device(int cuda_device, const char *origin)
                             : "");
 }
 
-static void destroy_context(gr_egl *egl)
+static void destroy_context(struct headless *egl)
 {
-    if (egl->context != EGL_NO_CONTEXT)
-        eglDestroyContext(egl->display, egl->context);
+    if (egl->shown.context != EGL_NO_CONTEXT)
+        eglDestroyContext(egl->shown.display, egl->shown.context);
     if (egl->surface != EGL_NO_SURFACE)
-        eglDestroySurface(egl->display, egl->surface);
-    egl->context = EGL_NO_CONTEXT;
+        eglDestroySurface(egl->shown.display, egl->surface);
+    egl->shown.context = EGL_NO_CONTEXT;
     egl->surface = EGL_NO_SURFACE;
 }
 
-static gr_status try_candidate(gr_egl *egl, const gr_egl_options *o, const struct egl_candidate *c)
+static gr_status try_candidate(struct headless *egl, const gr_egl_options *o,
+                               const struct egl_candidate *c)
 {
-    egl->display = c->display;
-    if (!eglInitialize(egl->display, NULL, NULL))
+    egl->shown.display = c->display;
+    if (!eglInitialize(egl->shown.display, NULL, NULL))
         return fail_egl("eglInitialize", c->origin, "The display could not be initialised");
     if (!eglBindAPI(EGL_OPENGL_API))
         return fail_egl("eglBindAPI", c->origin, "EGL has no desktop OpenGL");
@@ -234,12 +238,12 @@ static gr_status check_options(const gr_egl_options *o, const char *call)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "There is no OpenGL %d.%d: pass a version such as 4.5, or 0 for the newest.",
                        o->major, o->minor);
-    if (o->share && o->share->cuda_device != o->cuda_device)
+    if (o->share && of_shown(o->share)->cuda_device != o->cuda_device)
         return gr_fail(
             GR_ERR_INVALID_VALUE, call,
             "The context to share with draws on CUDA device %d, not on %d: pass that one "
             "as `cuda_device`.",
-            o->share->cuda_device, o->cuda_device);
+            of_shown(o->share)->cuda_device, o->cuda_device);
     if (!epoxy_has_egl())
         return gr_fail(
             GR_ERR_GL, call,
@@ -283,7 +287,7 @@ static gr_status explain(const gr_egl_options *o, size_t tried, const char *foun
                         *hint ? " " : "", hint);
 }
 
-static gr_status open_context(gr_egl *egl, const gr_egl_options *o, const char *call)
+static gr_status open_context(struct headless *egl, const gr_egl_options *o, const char *call)
 {
     char found[320];
     struct egl_candidate candidates[EGL_CANDIDATES_MAX];
@@ -322,7 +326,7 @@ gr_egl *gr_egl_create(const gr_egl_options *options)
     if (GR_TAKE(gr_egl_options, &o, options, __func__) != GR_OK || !gr_driver_load() ||
         check_options(&o, __func__) != GR_OK)
         return NULL;
-    gr_egl *egl = calloc(1, sizeof(*egl));
+    struct headless *egl = calloc(1, sizeof(*egl));
     if (!egl) {
         gr_fail_memory(__func__);
         return NULL;
@@ -332,9 +336,10 @@ gr_egl *gr_egl_create(const gr_egl_options *options)
         free(egl);
         return NULL;
     }
-    gr_live_add(GR_LIVE_EGL, egl);
+    egl->shown.description = egl->text;
+    gr_live_add(GR_LIVE_EGL, &egl->shown);
     gr_log(GR_LOG_INFO, "%s", egl->text);
-    return egl;
+    return &egl->shown;
 }
 
 gr_status gr_egl_make_current(const gr_egl *egl)
@@ -345,8 +350,8 @@ gr_status gr_egl_make_current(const gr_egl *egl)
     if (!egl && !epoxy_has_egl())
         return GR_OK;
     if (egl)
-        done = eglBindAPI(EGL_OPENGL_API) &&
-               eglMakeCurrent(egl->display, egl->surface, egl->surface, egl->context);
+        done = eglBindAPI(EGL_OPENGL_API) && eglMakeCurrent(egl->display, of_shown(egl)->surface,
+                                                            of_shown(egl)->surface, egl->context);
     else
         done =
             eglGetCurrentDisplay() == EGL_NO_DISPLAY ||
@@ -368,39 +373,6 @@ void gr_egl_free(gr_egl *egl)
         return;
     if (eglGetCurrentContext() == egl->context)
         gr_egl_make_current(NULL);
-    destroy_context(egl);
+    destroy_context((struct headless *)egl);
     free(egl);
-}
-
-static bool is_one(const gr_egl *egl, const char *call)
-{
-    if (!egl)
-        gr_fail(GR_ERR_INVALID_VALUE, call, "The context is NULL: did gr_egl_create() fail?");
-    return egl;
-}
-
-void *gr_egl_display(const gr_egl *egl)
-{
-    return is_one(egl, __func__) ? egl->display : NULL;
-}
-
-void *gr_egl_config(const gr_egl *egl)
-{
-    return is_one(egl, __func__) ? egl->config : NULL;
-}
-
-void *gr_egl_context(const gr_egl *egl)
-{
-    return is_one(egl, __func__) ? egl->context : NULL;
-}
-
-int gr_egl_describe(const gr_egl *egl, char *text, size_t size)
-{
-    return snprintf(text, text ? size : 0, "%s", egl ? egl->text : "no context (NULL)");
-}
-
-void gr_egl_at_scope_end(gr_egl **egl)
-{
-    gr_egl_free(*egl);
-    *egl = NULL;
 }

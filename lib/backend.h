@@ -35,6 +35,9 @@ struct gr_backend {
     /* After on_thread() returned false: records why, and returns the error. */
     gr_status (*refuse_thread)(const gr_resource *resource, const char *call);
 
+    /* The CUDA memory that the resource imported. NULL: the backend imports none. */
+    CUexternalMemory (*external_memory)(const gr_resource *resource);
+
     /*
      * The number of resources, beginning with the first, that one call below can handle:
      * consecutive ones of the same backend, for which on_thread() of the first answers, and which

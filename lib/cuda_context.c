@@ -7,11 +7,10 @@
 #include "lib/error.h"
 #include "lib/live.h"
 
-struct gr_cuda_context {
+struct primary {
+    gr_cuda_context shown; /* its context is NULL until it is retained */
     CUdevice device;
-    CUcontext context; /* NULL: not retained yet */
-    CUcontext before;  /* the context that was current */
-    CUstream stream;
+    CUcontext before; /* the context that was current */
 };
 
 static gr_status find_device(int ordinal, CUdevice *device, const char *call)
@@ -32,24 +31,24 @@ static gr_status find_device(int ordinal, CUdevice *device, const char *call)
 }
 
 /* Remembers the driver function of each step for the message. */
-static gr_status open_context(struct gr_cuda_context *c)
+static gr_status open_context(struct primary *c)
 {
     const gr_cuda_api *cu = gr_driver();
     const char *step = "cuCtxGetCurrent";
     CUresult result = cu->CtxGetCurrent(&c->before);
     if (result == CUDA_SUCCESS) {
         step = "cuDevicePrimaryCtxRetain";
-        result = cu->DevicePrimaryCtxRetain(&c->context, c->device);
+        result = cu->DevicePrimaryCtxRetain(&c->shown.context, c->device);
         if (result != CUDA_SUCCESS)
-            c->context = NULL;
+            c->shown.context = NULL;
     }
     if (result == CUDA_SUCCESS) {
         step = "cuCtxSetCurrent";
-        result = cu->CtxSetCurrent(c->context);
+        result = cu->CtxSetCurrent(c->shown.context);
     }
     if (result == CUDA_SUCCESS) {
         step = "cuStreamCreate";
-        result = cu->StreamCreate(&c->stream, CU_STREAM_NON_BLOCKING);
+        result = cu->StreamCreate(&c->shown.stream, CU_STREAM_NON_BLOCKING);
     }
     if (result == CUDA_SUCCESS)
         return GR_OK;
@@ -60,17 +59,18 @@ static gr_status open_context(struct gr_cuda_context *c)
 }
 
 /* Also closes an incomplete one. */
-static void close_context(struct gr_cuda_context *c)
+static void close_context(struct primary *c)
 {
     const gr_cuda_api *cu = gr_driver();
     CUcontext current = NULL;
-    if (c->stream) { /* the context may end below, and its work with it */
-        cu->StreamSynchronize(c->stream);
-        cu->StreamDestroy(c->stream);
+    if (c->shown.stream) { /* the context may end below, and its work with it */
+        cu->StreamSynchronize(c->shown.stream);
+        cu->StreamDestroy(c->shown.stream);
     }
-    if (c->context && cu->CtxGetCurrent(&current) == CUDA_SUCCESS && current == c->context)
+    if (c->shown.context && cu->CtxGetCurrent(&current) == CUDA_SUCCESS &&
+        current == c->shown.context)
         cu->CtxSetCurrent(c->before);
-    if (c->context)
+    if (c->shown.context)
         cu->DevicePrimaryCtxRelease(c->device);
     free(c);
 }
@@ -80,7 +80,7 @@ gr_cuda_context *gr_cuda_context_create(int device)
     CUdevice found;
     if (!gr_driver_load() || find_device(device, &found, __func__) != GR_OK)
         return NULL;
-    struct gr_cuda_context *c = calloc(1, sizeof(*c));
+    struct primary *c = calloc(1, sizeof(*c));
     if (!c) {
         gr_fail_memory(__func__);
         return NULL;
@@ -90,36 +90,12 @@ gr_cuda_context *gr_cuda_context_create(int device)
         close_context(c);
         return NULL;
     }
-    gr_live_add(GR_LIVE_CUDA_CONTEXT, c);
-    return c;
-}
-
-static bool is_one(const gr_cuda_context *context, const char *call)
-{
-    if (!context)
-        gr_fail(GR_ERR_INVALID_VALUE, call,
-                "The context is NULL: did gr_cuda_context_create() fail?");
-    return context;
-}
-
-CUcontext gr_cuda_context_context(const gr_cuda_context *context)
-{
-    return is_one(context, __func__) ? context->context : NULL;
-}
-
-CUstream gr_cuda_context_stream(const gr_cuda_context *context)
-{
-    return is_one(context, __func__) ? context->stream : NULL;
+    gr_live_add(GR_LIVE_CUDA_CONTEXT, &c->shown);
+    return &c->shown;
 }
 
 void gr_cuda_context_free(gr_cuda_context *context)
 {
     if (context && gr_live_end(GR_LIVE_CUDA_CONTEXT, context, __func__))
-        close_context(context);
-}
-
-void gr_cuda_context_at_scope_end(gr_cuda_context **context)
-{
-    gr_cuda_context_free(*context);
-    *context = NULL;
+        close_context((struct primary *)context);
 }

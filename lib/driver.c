@@ -106,8 +106,9 @@ static void *find_symbol(const struct library *lib, const char *name, int versio
 /* The name of the first required function that is missing; NULL if there is none. */
 static const char *fill_api(const struct library *lib, gr_cuda_api *table)
 {
+    table->missing = gr_cuda_missing;
 #define FILL(name, version, type)                                                                  \
-    gr_cuda_set(&table->name, find_symbol(lib, "cu" #name, version, 0));
+    gr_cuda_set(table, &table->name, find_symbol(lib, "cu" #name, version, 0));
     GR_CUDA_FUNCTIONS(FILL)
 #undef FILL
 #define CHECK(name)                                                                                \
@@ -284,24 +285,12 @@ const char *gr_cuda_driver_path(void)
     return gr_driver() ? driver_path : "";
 }
 
-gr_status gr_cuda_symbol(const char *name, int version, cuuint64_t flags, void **symbol)
+static void *find_loaded(const char *name, int version, cuuint64_t flags)
 {
-    if (!name || !symbol)
-        return gr_fail(GR_ERR_INVALID_VALUE, __func__,
-                       "`%s` is NULL: pass the name of a function, such as cuMemAlloc, and a place "
-                       "for the result.",
-                       name ? "symbol" : "name");
-    GR_TRY(gr_cuda_load(false));
-    *symbol = find_symbol(&library, name, version, flags);
-    return GR_OK;
+    return find_symbol(&library, name, version, flags);
 }
 
-CUresult CUDAAPI gr_cuda_missing(void)
-{
-    return CUDA_ERROR_NOT_SUPPORTED;
-}
-
-const void *gr_cuda_table(void **made, void (*fill)(void *table), void *table)
+const void *gr_cuda_table(void **made, gr_cuda_fill_fn fill, void *table)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     if (!made || !fill || !table) {
@@ -312,7 +301,7 @@ const void *gr_cuda_table(void **made, void (*fill)(void *table), void *table)
         return NULL;
     pthread_mutex_lock(&lock);
     if (!*made) {
-        fill(table);
+        fill(table, find_loaded);
         __atomic_store_n(made, table, __ATOMIC_RELEASE);
     }
     pthread_mutex_unlock(&lock);

@@ -160,19 +160,6 @@ const gr_error *gr_last_error(void)
     return &shown;
 }
 
-void gr_error_print(FILE *stream, const char *what)
-{
-    if (!stream)
-        return;
-    fprintf(stream, "%s%s%s", what ? what : "", what ? ": " : "",
-            last.status == GR_OK
-                ? "no grinterop call has failed; a CUDA call reports its error by its CUresult"
-                : last.message);
-    if (last.status != GR_OK)
-        fprintf(stream, " (%s%s%s)", last.call, last.code_name[0] ? ": " : "", last.code_name);
-    fputc('\n', stream);
-}
-
 void gr_clear_error(void)
 {
     memset(&last, 0, sizeof(last));
@@ -246,10 +233,6 @@ void gr_error_restore(const struct gr_error_record *saved)
 #define NAME_CASE(name, value, text)                                                               \
     case name:                                                                                     \
         return #name;
-#define TEXT_CASE(name, value, text)                                                               \
-    case name:                                                                                     \
-        return text;
-
 const char *gr_status_name(gr_status status)
 {
     switch (status) {
@@ -258,16 +241,7 @@ const char *gr_status_name(gr_status status)
     return "GR_ERR_?";
 }
 
-const char *gr_status_text(gr_status status)
-{
-    switch (status) {
-        GR_STATUS_MAP(TEXT_CASE)
-    }
-    return "not a gr_status";
-}
-
 #undef NAME_CASE
-#undef TEXT_CASE
 
 const char *gr_library_version(void)
 {

@@ -58,6 +58,7 @@ struct gr_buffer {
     size_t offset, part;   /* the mapped bytes of a buffer */
     size_t pitch;          /* of the linear memory for the image, or 0 */
     unsigned level, layer; /* of the image in linear memory */
+    gr_buffer_info shown;  /* filled by gr_buffer_get_info() */
     gr_image_info info;    /* returned by gr_buffer_image_info() */
 };
 
@@ -112,6 +113,7 @@ struct gr_resource {
     struct gr_objects *idle;    /* for reuse */
     CUevent ready; /* the caller's event that was last recorded after a map; never used here */
     CUevent order; /* for a release in another stream than the map's; NULL until needed */
+    gr_resource_info info; /* filled by gr_resource_get_info() */
 };
 
 /* Whether the buffer is the current mapping of its resource. */

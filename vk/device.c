@@ -132,13 +132,34 @@ static gr_status wrap(gr_vk_device *device, const gr_vk_device_desc *info, const
                              call);
 }
 
-static void log_device(const gr_vk_device *device)
+static const char *semaphores_text(const gr_vk_device *device)
 {
-    char text[700];
-    if (!gr_log_wanted(GR_LOG_INFO))
-        return;
-    gr_vk_device_describe(device, text, sizeof(text));
-    gr_log(GR_LOG_INFO, "%s", text);
+    if (device->exports_timeline)
+        return "semaphores by " GR_VK_HANDLE_NAME;
+    if (device->has_timeline)
+        return device->exports_binary ? "binary semaphores by " GR_VK_HANDLE_NAME
+                                        ", timeline ones through the host"
+                                      : "timeline semaphores through the host";
+    return device->exports_binary ? "binary semaphores by " GR_VK_HANDLE_NAME ", no timeline ones"
+                                  : "no semaphores";
+}
+
+static void describe(gr_vk_device *device)
+{
+    char vulkan[160], cuda[200], other[200];
+    bool two = device->computing != device->cuda;
+    vk_identity_text(&device->identity, vulkan, sizeof(vulkan));
+    gr_device_text(device->cuda, cuda, sizeof(cuda));
+    gr_device_text(device->computing, other, sizeof(other));
+    snprintf(device->text, sizeof(device->text),
+             "Vulkan device %s is %s; memory by " GR_VK_HANDLE_NAME ", %s%s%s%s", vulkan, cuda,
+             semaphores_text(device), two ? "; CUDA computes on " : "", two ? other : "",
+             two ? ", which reaches buffers by peer access" : "");
+    device->info = (gr_vk_device_info){
+        .cuda_device = device->cuda_ordinal,
+        .has_semaphores = device->exports_timeline || device->exports_binary,
+        .description = device->text,
+    };
 }
 
 static gr_vk_device *new_device(const gr_vk_device_desc *info)
@@ -176,7 +197,8 @@ gr_vk_device *gr_vk_device_wrap(const gr_vk_device_desc *given)
         return NULL;
     }
     gr_live_add(GR_LIVE_VK_DEVICE, device);
-    log_device(device);
+    describe(device);
+    gr_log(GR_LOG_INFO, "%s", device->text);
     return device;
 }
 
@@ -276,53 +298,11 @@ gr_status vk_check_one_device(const gr_vk_device *device, const char *what, cons
 
 /* ---- Queries --------------------------------------------------------------------------------- */
 
-static bool is_given(const gr_vk_device *device, const char *call)
+const gr_vk_device_info *gr_vk_device_get_info(const gr_vk_device *device)
 {
-    if (!device)
-        gr_fail(GR_ERR_INVALID_VALUE, call,
-                "The device is NULL: did gr_vk_device_wrap() fail? See gr_last_error() there.");
-    return device;
-}
-
-int gr_vk_device_cuda(const gr_vk_device *device)
-{
-    return is_given(device, __func__) ? device->cuda_ordinal : -1;
-}
-
-bool gr_vk_device_has_semaphores(const gr_vk_device *device)
-{
-    return is_given(device, __func__) && (device->exports_timeline || device->exports_binary);
-}
-
-static const char *semaphores_text(const gr_vk_device *device)
-{
-    if (device->exports_timeline)
-        return "semaphores by " GR_VK_HANDLE_NAME;
-    if (device->has_timeline)
-        return device->exports_binary ? "binary semaphores by " GR_VK_HANDLE_NAME
-                                        ", timeline ones through the host"
-                                      : "timeline semaphores through the host";
-    return device->exports_binary ? "binary semaphores by " GR_VK_HANDLE_NAME ", no timeline ones"
-                                  : "no semaphores";
-}
-
-int gr_vk_device_describe(const gr_vk_device *device, char *text, size_t size)
-{
-    if (!device)
-        return snprintf(text, text ? size : 0, "no device (NULL)");
-    char vulkan[160], cuda[200], other[200];
-    bool two = device->computing != device->cuda;
-    vk_identity_text(&device->identity, vulkan, sizeof(vulkan));
-    gr_device_text(device->cuda, cuda, sizeof(cuda));
-    gr_device_text(device->computing, other, sizeof(other));
-    return snprintf(text, text ? size : 0,
-                    "Vulkan device %s is %s; memory by " GR_VK_HANDLE_NAME ", %s%s%s%s", vulkan,
-                    cuda, semaphores_text(device), two ? "; CUDA computes on " : "",
-                    two ? other : "", two ? ", which reaches buffers by peer access" : "");
-}
-
-void gr_vk_device_at_scope_end(gr_vk_device **device)
-{
-    gr_vk_device_free(*device);
-    *device = NULL;
+    if (device)
+        return &device->info;
+    gr_fail(GR_ERR_INVALID_VALUE, __func__,
+            "The device is NULL: did gr_vk_device_wrap() fail? See gr_last_error() there.");
+    return NULL;
 }

@@ -44,8 +44,10 @@ struct gr_vk_device {
     bool has_timeline;  /* timeline semaphores exist; whether the feature is enabled cannot be
                            queried */
     bool exports_timeline, exports_binary; /* such semaphores can be exported to CUDA */
-    bool without_pair;    /* the code that wraps the device synchronises the resources itself */
-    pthread_mutex_t lock; /* protects the following members */
+    bool without_pair; /* the code that wraps the device synchronises the resources itself */
+    gr_vk_device_info info;
+    char text[900];                  /* its description */
+    pthread_mutex_t lock;            /* protects the following members */
     gr_semaphore *acquire, *release; /* the pair, created for the first resource, or NULL */
     struct vk_recording *recordings; /* recording.h; the least recently used first */
     /*

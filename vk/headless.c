@@ -141,9 +141,3 @@ void gr_vk_headless_free(gr_vk_headless *headless)
     if (headless && gr_live_end(GR_LIVE_VK_HEADLESS, headless, __func__))
         vk_headless_drop(headless);
 }
-
-void gr_vk_headless_at_scope_end(gr_vk_headless **headless)
-{
-    gr_vk_headless_free(*headless);
-    *headless = NULL;
-}

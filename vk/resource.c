@@ -148,7 +148,7 @@ gr_resource *vk_resource_register(struct vk_resource *r, const gr_external_part_
         gr_context_hold(&r->binding.device->context, &context, call) != GR_OK)
         return vk_resource_discard(r);
     if (vk_memory_import(&r->binding, &r->external, &context, part, flags, call) == GR_OK) {
-        r->external.base.api = GR_VULKAN;
+        r->external.base.api = GR_GRAPHICS_VULKAN;
         begin_order(r, acquire, release);
         return &r->external.base;
     }

@@ -70,8 +70,8 @@ static bool write_one(struct frames *f, struct frames_run *run)
         gr_ring_cancel_write(run->ring, &slot, 1);
         return false;
     }
-    return gr_ring_publish(run->ring, &slot, 1) == GR_OK ||
-           frames_grinterop_failed("gr_ring_publish");
+    return gr_ring_hand_over(run->ring, &slot, 1) == GR_OK ||
+           frames_grinterop_failed("gr_ring_hand_over");
 }
 
 static bool draw_one(struct frames *f, struct frames_run *run)

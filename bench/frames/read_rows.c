@@ -74,8 +74,8 @@ bool frames_read_draw_slot(struct frames *f, struct frames_run *run)
     if (gr_ring_acquire_write(run->ring, GR_STREAM_NONE, run->slots, 1, 0) != GR_OK)
         return frames_grinterop_failed("gr_ring_acquire_write");
     frames_picture_draw(f, gr_gl_name(run->slots[0]->resource));
-    return gr_ring_publish(run->ring, run->slots, 1) == GR_OK ||
-           frames_grinterop_failed("gr_ring_publish");
+    return gr_ring_hand_over(run->ring, run->slots, 1) == GR_OK ||
+           frames_grinterop_failed("gr_ring_hand_over");
 }
 
 bool frames_read_ring(struct frames *f, struct frames_run *run)

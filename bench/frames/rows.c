@@ -175,8 +175,8 @@ bool frames_ring_write(struct frames *f, struct frames_run *run)
             gr_ring_cancel_write(run->ring, run->slots, n);
             return false;
         }
-    if (gr_ring_publish(run->ring, run->slots, n) != GR_OK)
-        return frames_grinterop_failed("gr_ring_publish");
+    if (gr_ring_hand_over(run->ring, run->slots, n) != GR_OK)
+        return frames_grinterop_failed("gr_ring_hand_over");
     return gr_ring_acquire_read(run->ring, GR_STREAM_NONE, run->slots, n, 0) == GR_OK ||
            frames_grinterop_failed("gr_ring_acquire_read");
 }

@@ -95,8 +95,8 @@ static bool write_slot(struct frames *f, struct frames_run *run)
         gr_ring_cancel_write(run->ring, run->slots, 1);
         return false;
     }
-    return gr_ring_publish(run->ring, run->slots, 1) == GR_OK ||
-           frames_grinterop_failed("gr_ring_publish");
+    return gr_ring_hand_over(run->ring, run->slots, 1) == GR_OK ||
+           frames_grinterop_failed("gr_ring_hand_over");
 }
 
 bool frames_vulkan_read_frame(struct frames *f, struct frames_run *run)

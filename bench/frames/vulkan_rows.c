@@ -67,10 +67,9 @@ bool frames_vulkan_available(const struct frames *f)
 
 void frames_vulkan_describe(const struct frames *f, char *text, size_t size)
 {
-    if (f->vulkan)
-        gr_vk_device_describe(f->vulkan->vulkan.shared, text, size);
-    else
-        snprintf(text, size, "%s", f->no_vulkan);
+    snprintf(text, size, "%s",
+             f->vulkan ? gr_vk_device_get_info(f->vulkan->vulkan.shared)->description
+                       : f->no_vulkan);
 }
 
 /* ---- Commands -------------------------------------------------------------------------------- */

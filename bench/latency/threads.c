@@ -29,7 +29,8 @@ static bool produce_one(struct frames *f, gr_ring *ring)
         gr_ring_cancel_write(ring, &slot, 1);
         return false;
     }
-    return gr_ring_publish(ring, &slot, 1) == GR_OK || frames_grinterop_failed("gr_ring_publish");
+    return gr_ring_hand_over(ring, &slot, 1) == GR_OK ||
+           frames_grinterop_failed("gr_ring_hand_over");
 }
 
 static void *produce(void *argument)

@@ -42,7 +42,7 @@ static bool open_buffers(struct bench *bench)
         bench->resources[i] = gr_from_gl_buffer(bench->names[i], GR_WRITE_DISCARD);
         if (!bench->resources[i])
             return bench_grinterop_failed("gr_from_gl_buffer");
-        bench->handles[i] = gr_resource_graphics(bench->resources[i]);
+        bench->handles[i] = gr_resource_get_info(bench->resources[i])->graphics;
     }
     bench->spare = make_buffer(bench);
     /* The last buffer stays bound as the target of the copies. */

@@ -88,7 +88,7 @@ static bool frame(const struct scale *scale, gr_ring *ring)
     const gr_vk_submit_desc nothing = GR_INIT(gr_vk_submit_desc, .info = NULL);
     const gr_slot *slot;
     if (gr_ring_acquire_write(ring, scale->on.stream, &slot, 1, GR_WAIT_FOREVER) != GR_OK ||
-        gr_ring_publish(ring, &slot, 1) != GR_OK ||
+        gr_ring_hand_over(ring, &slot, 1) != GR_OK ||
         gr_ring_acquire_read(ring, GR_STREAM_NONE, &slot, 1, GR_WAIT_FOREVER) != GR_OK)
         return bench_grinterop_failed("a ring frame");
     if (slot->submit && gr_vk_submit(slot->submit, &nothing) != GR_OK)

@@ -99,8 +99,8 @@ static const char *ring_group(const struct side *s, uint64_t first)
             gl_writes(slots[i]->resource, first + i);
         else if (!cuda_writes(s, slots[i]->buffer, first + i))
             return "the work on the stream";
-    if (gr_ring_publish(s->ring, slots, SOAK_GROUP) != GR_OK)
-        return "gr_ring_publish";
+    if (gr_ring_hand_over(s->ring, slots, SOAK_GROUP) != GR_OK)
+        return "gr_ring_hand_over";
     if (gr_ring_acquire_read(s->ring, reader, slots, SOAK_GROUP, GR_WAIT_FOREVER) != GR_OK)
         return "gr_ring_acquire_read";
     for (size_t i = 0; i < SOAK_GROUP; i++)
@@ -234,7 +234,7 @@ static const char *run(struct soak_transport *way, const char *(*what)(struct si
     GR_AUTO(gr_cuda_context) *context = gr_cuda_context_create(way->ordinal);
     if (!context)
         return "gr_cuda_context_create";
-    s.stream = gr_cuda_context_stream(context);
+    s.stream = context->stream;
     const char *failed = what(&s);
     end(&s);
     return failed;

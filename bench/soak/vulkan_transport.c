@@ -132,7 +132,7 @@ const char *soak_vulkan(struct soak_transport *way)
     GR_AUTO(gr_cuda_context) *context = gr_cuda_context_create(way->ordinal);
     if (!context)
         return "gr_cuda_context_create";
-    s.stream = gr_cuda_context_stream(context);
+    s.stream = context->stream;
     GR_AUTO(gr_vk_headless) *headless =
         gr_vk_headless_create(&GR_INIT(gr_vk_headless_options, .cuda_device = way->ordinal));
     if (!headless) {

@@ -201,8 +201,8 @@ static void add_facts(void *of, struct bench_machine *machine)
     char text[1024];
     describe_vulkan(&o->bench, text, sizeof(text));
     bench_add_fact(machine, "Vulkan", "vulkan", "%s", text);
-    gr_vk_device_describe(o->bench.wrap, text, sizeof(text));
-    bench_add_fact(machine, "sharing", "sharing", "%s", text);
+    bench_add_fact(machine, "sharing", "sharing", "%s",
+                   gr_vk_device_get_info(o->bench.wrap)->description);
 }
 
 static bool measure(void *of)

@@ -63,7 +63,7 @@ static bool open_vulkan(struct vkb *bench)
                                    h->physical_device, h->device, h->graphics, h->graphics_family));
     if (!bench->wrap)
         return bench_grinterop_failed("gr_vk_device_wrap");
-    bench->through_host = !gr_vk_device_has_semaphores(bench->wrap);
+    bench->through_host = !gr_vk_device_get_info(bench->wrap)->has_semaphores;
     return true;
 }
 

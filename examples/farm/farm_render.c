@@ -73,7 +73,7 @@ static bool compute(struct farm_render *r, int frame)
         gr_ring_cancel_write(r->ring, &slot, 1);
         return false;
     }
-    return gr_ring_publish(r->ring, &slot, 1) == GR_OK || failed_to("publish a frame");
+    return gr_ring_hand_over(r->ring, &slot, 1) == GR_OK || failed_to("hand a frame over");
 }
 
 /* Circles the sea once a minute, at 30 frames per second. */

@@ -5,7 +5,7 @@
  *
  *     build/examples/heightmap/heightmap examples/island.png   writes terrain.png; --help has more
  *
- * The hand-over between the two is in share_vertices() and write_vertices().
+ * The hand-over between the two is in write_vertices().
  */
 #define _GNU_SOURCE
 #include <math.h>
@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include <grinterop/gl.h>
+#include <grinterop/tensor.h>
 
 #include "heightmap.h"
 #include "examples/support/kernel_image.h"
@@ -44,17 +45,10 @@ struct show {
     struct view view;
     CUmodule module;
     CUfunction sample_picture, make_terrain;
-    CUdeviceptr picture_memory, samples; /* plain CUDA memory */
-    gr_resource *vertices;               /* scene.vertex_buffer, registered with CUDA */
+    gr_tensor *pixels_in_cuda;
+    CUdeviceptr samples; /* plain CUDA memory */
     unsigned char *pixels;
 };
-
-/* Registers the OpenGL vertex buffer with CUDA. The kernel overwrites it completely. */
-static bool share_vertices(struct show *show)
-{
-    show->vertices = gr_from_gl_buffer(show->scene.vertex_buffer, GR_WRITE_DISCARD);
-    return show->vertices || failed_to("register the vertex buffer with CUDA");
-}
 
 /* One thread per grid point, in blocks of 16 by 16. */
 static bool launch(const struct session *s, CUfunction kernel, int columns, int rows,
@@ -66,17 +60,21 @@ static bool launch(const struct session *s, CUfunction kernel, int columns, int 
         "start a kernel");
 }
 
-/* CUDA owns the buffer from gr_map() to the end of the scope. */
+/*
+ * CUDA writes the OpenGL vertex buffer once, and owns it until the end of the scope. The kernel
+ * overwrites it completely.
+ */
 static bool write_vertices(struct show *show)
 {
-    GR_AUTO(gr_buffer) *buffer = gr_map(show->vertices, show->session.stream);
+    GR_AUTO(gr_buffer) *buffer =
+        gr_map_gl_buffer(show->scene.vertex_buffer, GR_WRITE_DISCARD, show->session.stream);
     if (!buffer)
         return failed_to("map the vertex buffer");
 
     CUdeviceptr vertices = gr_buffer_ptr(buffer);
+    CUdeviceptr pixels = gr_tensor_get_info(show->pixels_in_cuda)->ptr;
     struct picture *picture = &show->picture;
-    void *sample[] = {&show->picture_memory, &picture->width, &picture->height, &show->samples,
-                      &show->terrain};
+    void *sample[] = {&pixels, &picture->width, &picture->height, &show->samples, &show->terrain};
     void *make[] = {&show->samples, &vertices, &show->terrain};
     return launch(&show->session, show->sample_picture, show->terrain.columns, show->terrain.rows,
                   sample) &&
@@ -163,18 +161,22 @@ static bool load_kernels(struct show *show)
                    "find a kernel");
 }
 
+/* Four channels of 16 bits. */
 static bool upload_picture(struct show *show)
 {
     const struct session *s = &show->session;
+    const int64_t shape[] = {show->picture.height, show->picture.width, 4};
+    const gr_tensor_desc desc =
+        GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U16, .ndim = 3, .shape = shape);
     const size_t size = (size_t)show->picture.width * (size_t)show->picture.height * 8;
     const size_t samples = (size_t)show->terrain.columns * (size_t)show->terrain.rows;
-    return cuda_ok(s->cuda->MemAlloc(&show->picture_memory, size),
-                   "allocate memory for the picture") &&
-           cuda_ok(s->cuda->MemAlloc(&show->samples, samples * sizeof(float4)),
-                   "allocate memory for the heights") &&
-           cuda_ok(s->cuda->MemcpyHtoDAsync(show->picture_memory, show->picture.pixels, size,
-                                            s->stream),
-                   "upload the picture");
+    show->pixels_in_cuda = gr_tensor_alloc(&desc, s->stream);
+    if (!show->pixels_in_cuda ||
+        gr_tensor_copy_from_host(show->pixels_in_cuda, show->picture.pixels, size, s->stream) !=
+            GR_OK)
+        return failed_to("upload the picture");
+    return cuda_ok(s->cuda->MemAlloc(&show->samples, samples * sizeof(float4)),
+                   "allocate memory for the heights");
 }
 
 static bool open_show(struct show *show, const struct options *options)
@@ -193,18 +195,15 @@ static bool open_show(struct show *show, const struct options *options)
     return offscreen_init(&show->target, options->width, options->height) &&
            scene_init(&show->scene, show->terrain.columns + 2 * SKIRT,
                       show->terrain.rows + 2 * SKIRT) &&
-           share_vertices(show) && load_kernels(show) && upload_picture(show);
+           load_kernels(show) && upload_picture(show);
 }
 
-/* In reverse order: the registration must end before the OpenGL buffer is deleted. */
 static void close_show(struct show *show)
 {
     const gr_cuda_api *cuda = show->session.cuda;
-    gr_resource_free(show->vertices);
+    gr_tensor_free(show->pixels_in_cuda);
     if (show->samples != 0)
         cuda->MemFree(show->samples);
-    if (show->picture_memory != 0)
-        cuda->MemFree(show->picture_memory);
     if (show->module)
         cuda->ModuleUnload(show->module);
     scene_free(&show->scene);

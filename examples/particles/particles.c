@@ -95,8 +95,8 @@ static bool frame_in_flight(struct show *show)
         gr_ring_cancel_write(show->ring, &slot, 1);
         return false;
     }
-    if (gr_ring_publish(show->ring, &slot, 1) != GR_OK)
-        return failed_to("publish a frame");
+    if (gr_ring_hand_over(show->ring, &slot, 1) != GR_OK)
+        return failed_to("hand a frame over");
 
     if (gr_ring_acquire_read(show->ring, GR_STREAM_NONE, &slot, 1, 0) != GR_OK)
         return failed_to("acquire a frame to draw");
@@ -134,7 +134,7 @@ static bool share_in_flight(struct show *show, size_t size, int in_flight)
         failed_to("create a buffer that CUDA shares");
     } else {
         show->slots = in_flight;
-        show->transport = gr_resource_transport(slots[0]);
+        show->transport = gr_resource_get_info(slots[0])->transport;
         show->ring = gr_ring_create(slots, (size_t)in_flight, NULL);
         if (!show->ring)
             failed_to("make a ring");
@@ -215,7 +215,7 @@ static bool measure_both(struct show *show, int frames)
         !measure(show, frame_in_flight, frames, &in_flight))
         return false;
     printf("in order   %8.1f frames per second (one buffer, %s)\n", in_order,
-           transport_name(gr_resource_transport(show->sparks)));
+           transport_name(gr_resource_get_info(show->sparks)->transport));
     printf("in flight  %8.1f frames per second (%d buffers in a ring, %s): %.2f times as many\n",
            in_flight, show->slots, transport_name(show->transport), in_flight / in_order);
     return true;

@@ -159,9 +159,7 @@ static bool make_context(struct renderer *r)
     r->egl = gr_egl_create(NULL);
     if (!r->egl)
         return failed_to("make an OpenGL context");
-    char text[512] = "";
-    gr_egl_describe(r->egl, text, sizeof(text));
-    printf("OpenGL   %s\n", text);
+    printf("OpenGL   %s\n", r->egl->description);
     if (epoxy_gl_version() < 45) {
         fprintf(stderr, "This needs OpenGL 4.5, for glClipControl.\n");
         return false;

@@ -48,7 +48,7 @@ static bool open_cuda(struct session *s, int device)
     s->context = gr_cuda_context_create(device);
     if (!s->context)
         return failed_to("make a CUDA context");
-    s->stream = gr_cuda_context_stream(s->context);
+    s->stream = s->context->stream;
     return true;
 }
 
@@ -86,9 +86,7 @@ bool session_open(struct session *s)
 {
     if (!load_driver(s) || !open_opengl(s, 0) || !open_cuda(s, 0) || !print_devices(s))
         return false;
-    char opengl[512] = "";
-    gr_egl_describe(s->egl, opengl, sizeof(opengl));
-    printf("OpenGL   %s\n", opengl);
+    printf("OpenGL   %s\n", s->egl->description);
     return true;
 }
 

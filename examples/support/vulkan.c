@@ -84,9 +84,8 @@ static bool choose_queue(struct vulkan *v, const gr_vk_headless_info *on, enum v
 static void introduce(const struct vulkan *v, enum vulkan_queue kind, bool own, bool validate)
 {
     static const char *const names[] = {"graphics", "compute", "transfer"};
-    char text[512] = "";
-    gr_vk_device_describe(v->shared, text, sizeof(text));
-    printf("device   %s%s\n", text, validate ? "; under the validation layer" : "");
+    printf("device   %s%s\n", gr_vk_device_get_info(v->shared)->description,
+           validate ? "; under the validation layer" : "");
     printf("queue    %s, of family %u", own ? names[kind] : "graphics", v->family);
     if (own)
         printf("\n");

@@ -49,7 +49,7 @@ static bool compute_frame(struct computer *c, const struct twoproc_options *opti
         gr_ring_cancel_write(c->ring, &slot, 1);
         return false;
     }
-    return gr_ring_publish(c->ring, &slot, 1) == GR_OK || failed_to("publish a frame");
+    return gr_ring_hand_over(c->ring, &slot, 1) == GR_OK || failed_to("hand a frame over");
 }
 
 static void close_computer(struct computer *c)

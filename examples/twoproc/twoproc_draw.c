@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The drawing process of twoproc: creates the vertex buffers, sends them as a ring, and draws the
- * published frames. If the other process crashed, it could go on drawing the last frame.
+ * frames already handed over. If the other process crashed, it could go on drawing the last frame.
  */
 #include "twoproc.h"
 
@@ -79,8 +79,8 @@ static void use_vertices(const struct scene *scene, unsigned buffer)
 }
 
 /*
- * Acquires the next frame. If the other process has died, the frames that it published can still be
- * drawn.
+ * Acquires the next frame. If the other process has died, the frames that it handed over can still
+ * be drawn.
  */
 static gr_status draw_frame(struct drawer *d)
 {

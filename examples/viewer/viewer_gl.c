@@ -68,8 +68,8 @@ static void describe(const void *renderer, char *text, size_t size)
 {
     const struct renderer *r = renderer;
     const gr_resource *shared = scenes[r->last]->shared(r->opened[r->last]);
-    snprintf(text, size, "%s, OpenGL by %s", transport_name(gr_resource_transport(shared)),
-             r->interface);
+    snprintf(text, size, "%s, OpenGL by %s",
+             transport_name(gr_resource_get_info(shared)->transport), r->interface);
 }
 
 /* In reverse order. The context ends with the window. */

@@ -47,7 +47,7 @@ static bool write_sparks(struct place *p)
         gr_ring_cancel_write(p->ring, &slot, 1);
         return false;
     }
-    return gr_ring_publish(p->ring, &slot, 1) == GR_OK || failed_to("publish a frame");
+    return gr_ring_hand_over(p->ring, &slot, 1) == GR_OK || failed_to("hand a frame over");
 }
 
 static bool draw_sparks(struct place *p)

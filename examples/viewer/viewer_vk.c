@@ -123,7 +123,7 @@ static void describe(const void *renderer, char *text, size_t size)
 {
     const struct renderer *r = renderer;
     snprintf(text, size, "%s, Vulkan",
-             transport_name(gr_resource_transport(r->shared[PORT_VERTICES])));
+             transport_name(gr_resource_get_info(r->shared[PORT_VERTICES])->transport));
 }
 
 /* In reverse order, after all work is done. */

@@ -2,7 +2,7 @@
 /* compat.h: queries the devices that draw. */
 #include "gl/compat/devices.h"
 
-#include <grinterop/compat.h>
+#include "gl/compat/compat.h"
 
 #include "lib/driver.h"
 #include "gl/cuda_device.h"
@@ -32,5 +32,5 @@ CUresult CUDAAPI gr_compat_cu_gl_devices(unsigned int *count, CUdevice *devices,
 CUresult CUDAAPI gr_compat_cuda_gl_devices(unsigned int *count, int *devices, unsigned int size,
                                            unsigned int list)
 {
-    return gr_compat_keep_error(gr_compat_cu_gl_devices(count, devices, size, list));
+    return compat_keep_error(gr_compat_cu_gl_devices(count, devices, size, list));
 }

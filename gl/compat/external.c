@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* compat.h: imports call CUDA directly; grinterop explains failures. */
-#include <grinterop/compat.h>
+#include "gl/compat/compat.h"
 #include <grinterop/external.h>
 #include <grinterop/semaphore.h>
 
@@ -9,7 +9,7 @@
 #include "lib/sync/semaphore_rules.h"
 #include "gl/compat/code.h"
 
-CUresult gr_compat_explain_memory(const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc, CUresult code)
+CUresult compat_explain_memory(const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc, CUresult code)
 {
     static const char call[] = "cuImportExternalMemory";
     if (code == CUDA_SUCCESS || compat_begin() != CUDA_SUCCESS)
@@ -38,7 +38,7 @@ static bool semaphore_has_fd(CUexternalSemaphoreHandleType type)
            type == CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_TIMELINE_SEMAPHORE_FD;
 }
 
-CUresult gr_compat_explain_semaphore(const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC *desc, CUresult code)
+CUresult compat_explain_semaphore(const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC *desc, CUresult code)
 {
     static const char call[] = "cuImportExternalSemaphore";
     if (code == CUDA_SUCCESS || compat_begin() != CUDA_SUCCESS)
@@ -59,20 +59,20 @@ CUresult gr_compat_explain_semaphore(const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC *
     return code;
 }
 
-CUresult CUDAAPI gr_compat_import_memory(CUexternalMemory *memory,
-                                         const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc)
+CUresult CUDAAPI compat_import_memory(CUexternalMemory *memory,
+                                      const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc)
 {
     CUresult code = compat_begin();
     if (code != CUDA_SUCCESS)
         return code;
-    return gr_compat_explain_memory(desc, gr_driver()->ImportExternalMemory(memory, desc));
+    return compat_explain_memory(desc, gr_driver()->ImportExternalMemory(memory, desc));
 }
 
-CUresult CUDAAPI gr_compat_import_semaphore(CUexternalSemaphore *semaphore,
-                                            const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC *desc)
+CUresult CUDAAPI compat_import_semaphore(CUexternalSemaphore *semaphore,
+                                         const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC *desc)
 {
     CUresult code = compat_begin();
     if (code != CUDA_SUCCESS)
         return code;
-    return gr_compat_explain_semaphore(desc, gr_driver()->ImportExternalSemaphore(semaphore, desc));
+    return compat_explain_semaphore(desc, gr_driver()->ImportExternalSemaphore(semaphore, desc));
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* compat.h: maps and unmaps lists of resources, all or none. */
-#include <grinterop/compat.h>
+#include "gl/compat/compat.h"
 
 #include <stdlib.h>
 
@@ -155,7 +155,7 @@ static CUresult begin(unsigned int count, CUgraphicsResource *resources, CUstrea
     return CUDA_SUCCESS;
 }
 
-CUresult gr_compat_map(unsigned int count, CUgraphicsResource *resources, CUstream stream)
+CUresult compat_map(unsigned int count, CUgraphicsResource *resources, CUstream stream)
 {
     struct list list = {.count = count, .call = "cuGraphicsMapResources"};
     CUresult code = begin(count, resources, stream, list.call);
@@ -170,7 +170,7 @@ CUresult gr_compat_map(unsigned int count, CUgraphicsResource *resources, CUstre
     return code;
 }
 
-CUresult gr_compat_unmap(unsigned int count, CUgraphicsResource *resources, CUstream stream)
+CUresult compat_unmap(unsigned int count, CUgraphicsResource *resources, CUstream stream)
 {
     struct list list = {.count = count, .call = "cuGraphicsUnmapResources"};
     CUresult code = begin(count, resources, stream, list.call);

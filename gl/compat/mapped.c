@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* compat.h: the pointer or arrays of a mapped resource. */
-#include <grinterop/compat.h>
+#include "gl/compat/compat.h"
 #include <grinterop/image.h>
 
 #include "lib/driver.h"
@@ -37,7 +37,7 @@ static CUresult find_pointer(CUgraphicsResource resource, CUdeviceptr *pointer, 
 }
 
 /* Writes zeros on failure, as the driver does. */
-CUresult CUDAAPI gr_compat_pointer(CUdeviceptr *pointer, size_t *size, CUgraphicsResource resource)
+CUresult CUDAAPI compat_pointer(CUdeviceptr *pointer, size_t *size, CUgraphicsResource resource)
 {
     CUdeviceptr found = 0;
     size_t bytes = 0;
@@ -76,8 +76,8 @@ static CUresult code_of_array(void)
                                                            : compat_code();
 }
 
-CUresult CUDAAPI gr_compat_array(CUarray *array, CUgraphicsResource resource, unsigned int index,
-                                 unsigned int level)
+CUresult CUDAAPI compat_array(CUarray *array, CUgraphicsResource resource, unsigned int index,
+                              unsigned int level)
 {
     CUresult code = compat_begin();
     if (code != CUDA_SUCCESS)
@@ -98,7 +98,7 @@ CUresult CUDAAPI gr_compat_array(CUarray *array, CUgraphicsResource resource, un
     return CUDA_SUCCESS;
 }
 
-CUresult CUDAAPI gr_compat_mipmapped_array(CUmipmappedArray *array, CUgraphicsResource resource)
+CUresult CUDAAPI compat_mipmapped_array(CUmipmappedArray *array, CUgraphicsResource resource)
 {
     CUresult code = compat_begin();
     if (code != CUDA_SUCCESS)

@@ -2,7 +2,7 @@
 /* compat.h: registers OpenGL objects, sets map flags and unregisters. */
 #include "gl/compat/register.h"
 
-#include <grinterop/compat.h>
+#include "gl/compat/compat.h"
 
 #include <epoxy/gl.h>
 
@@ -108,14 +108,14 @@ static CUresult register_object(CUgraphicsResource *resource, unsigned name, uns
     return CUDA_SUCCESS;
 }
 
-CUresult CUDAAPI gr_compat_register_buffer(CUgraphicsResource *resource, unsigned int buffer,
-                                           unsigned int flags)
+CUresult CUDAAPI compat_register_buffer(CUgraphicsResource *resource, unsigned int buffer,
+                                        unsigned int flags)
 {
     return register_object(resource, buffer, 0, flags, "cuGraphicsGLRegisterBuffer");
 }
 
-CUresult CUDAAPI gr_compat_register_image(CUgraphicsResource *resource, unsigned int image,
-                                          unsigned int target, unsigned int flags)
+CUresult CUDAAPI compat_register_image(CUgraphicsResource *resource, unsigned int image,
+                                       unsigned int target, unsigned int flags)
 {
     static const char call[] = "cuGraphicsGLRegisterImage";
     if (target)
@@ -134,7 +134,7 @@ static bool is_interop(const struct compat_handle *handle)
     return handle->resource->transport_bit == GR_TRANSPORT_INTEROP;
 }
 
-CUresult CUDAAPI gr_compat_set_map_flags(CUgraphicsResource resource, unsigned int flags)
+CUresult CUDAAPI compat_set_map_flags(CUgraphicsResource resource, unsigned int flags)
 {
     static const char call[] = "cuGraphicsResourceSetMapFlags";
     CUresult code = compat_begin();
@@ -153,8 +153,7 @@ CUresult CUDAAPI gr_compat_set_map_flags(CUgraphicsResource resource, unsigned i
                              "The flags are 0x%x: pass 0, read-only (1) or write-discard (2).",
                              flags);
     if (is_interop(handle))
-        code =
-            gr_driver()->GraphicsResourceSetMapFlags(gr_resource_graphics(handle->resource), flags);
+        code = gr_driver()->GraphicsResourceSetMapFlags(handle->resource->handle, flags);
     if (code != CUDA_SUCCESS)
         return compat_refuse(code, call, "The driver refused the flags 0x%x.", flags);
     handle->map_flags = flags;
@@ -178,7 +177,7 @@ gr_status compat_widen(struct compat_handle *handle)
 
 /* ---- Unregister ------------------------------------------------------------------------------ */
 
-CUresult CUDAAPI gr_compat_unregister(CUgraphicsResource resource)
+CUresult CUDAAPI compat_unregister(CUgraphicsResource resource)
 {
     static const char call[] = "cuGraphicsUnregisterResource";
     CUresult code = compat_begin();

@@ -3,21 +3,21 @@
  * compat.h: the library's support for the runtime API functions that the header defines in the
  * program.
  */
-#include <grinterop/compat.h>
+#include "gl/compat/compat.h"
 
 #include "lib/driver.h"
 #include "gl/compat/code.h"
 
 static _Thread_local CUresult kept;
 
-CUresult gr_compat_keep_error(CUresult code)
+CUresult compat_keep_error(CUresult code)
 {
     if (code != CUDA_SUCCESS)
         kept = code;
     return code;
 }
 
-CUresult gr_compat_kept_error(bool take)
+CUresult compat_kept_error(bool take)
 {
     CUresult code = kept;
     if (take)
@@ -25,7 +25,7 @@ CUresult gr_compat_kept_error(bool take)
     return code;
 }
 
-bool gr_compat_has_context(void)
+bool compat_has_context(void)
 {
     CUcontext current = NULL;
     return compat_begin() == CUDA_SUCCESS && gr_driver()->CtxGetCurrent(&current) == CUDA_SUCCESS &&

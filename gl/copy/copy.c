@@ -376,7 +376,7 @@ static void destroy(gr_resource *resource)
 const struct gr_backend gl_copy = {
     .transport = GR_TRANSPORT_COPY,
     .name = "copy",
-    .api = GR_OPENGL,
+    .api = GR_GRAPHICS_OPENGL,
     .on_thread = gl_object_on_thread,
     .refuse_thread = gl_object_refuse_thread,
     .run = gl_object_run,

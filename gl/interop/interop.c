@@ -136,7 +136,7 @@ static gr_status unregister(gr_resource *resource)
 const struct gr_backend gl_interop = {
     .transport = GR_TRANSPORT_INTEROP,
     .name = "interop",
-    .api = GR_OPENGL,
+    .api = GR_GRAPHICS_OPENGL,
     .on_thread = gl_object_on_thread,
     .refuse_thread = gl_object_refuse_thread,
     .run = gl_object_run,

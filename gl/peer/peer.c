@@ -261,7 +261,7 @@ static void destroy(gr_resource *resource)
 const struct gr_backend gl_peer = {
     .transport = GR_TRANSPORT_PEER,
     .name = "peer",
-    .api = GR_OPENGL,
+    .api = GR_GRAPHICS_OPENGL,
     .on_thread = gl_object_on_thread,
     .refuse_thread = gl_object_refuse_thread,
     .run = gl_object_run,

@@ -308,7 +308,7 @@ gr_resource *gl_shared_create(const struct gl_shared_maker *maker, const void *i
     gr_resource *resource = &r->external.base;
     resource->transport_bit = GR_TRANSPORT_SHARED;
     resource->transport = r->transport;
-    resource->api = GR_OPENGL;
+    resource->api = GR_GRAPHICS_OPENGL;
     gr_resource_log_each(call, &resource, 1);
     return resource;
 fail:

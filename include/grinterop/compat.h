@@ -80,42 +80,43 @@ extern "C" {
 
 /* ---- Implementation -------------------------------------------------------------------------- */
 
-GR_API CUresult CUDAAPI gr_compat_register_buffer(CUgraphicsResource *resource, unsigned int buffer,
-                                                  unsigned int flags);
-GR_API CUresult CUDAAPI gr_compat_register_image(CUgraphicsResource *resource, unsigned int image,
-                                                 unsigned int target, unsigned int flags);
-GR_API CUresult CUDAAPI gr_compat_unregister(CUgraphicsResource resource);
-GR_API CUresult CUDAAPI gr_compat_set_map_flags(CUgraphicsResource resource, unsigned int flags);
-GR_API CUresult CUDAAPI gr_compat_pointer(CUdeviceptr *pointer, size_t *size,
-                                          CUgraphicsResource resource);
-GR_API CUresult CUDAAPI gr_compat_array(CUarray *array, CUgraphicsResource resource,
-                                        unsigned int index, unsigned int level);
-GR_API CUresult CUDAAPI gr_compat_mipmapped_array(CUmipmappedArray *array,
-                                                  CUgraphicsResource resource);
-GR_API CUresult CUDAAPI gr_compat_import_memory(CUexternalMemory *memory,
-                                                const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc);
-GR_API CUresult CUDAAPI gr_compat_import_semaphore(CUexternalSemaphore *semaphore,
-                                                   const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC *desc);
+/* grinterop's functions behind the names below. */
+typedef struct gr_compat_api {
+    CUresult(CUDAAPI *register_buffer)(CUgraphicsResource *resource, unsigned int buffer,
+                                       unsigned int flags);
+    CUresult(CUDAAPI *register_image)(CUgraphicsResource *resource, unsigned int image,
+                                      unsigned int target, unsigned int flags);
+    CUresult(CUDAAPI *unregister)(CUgraphicsResource resource);
+    CUresult(CUDAAPI *set_map_flags)(CUgraphicsResource resource, unsigned int flags);
+    CUresult(CUDAAPI *pointer)(CUdeviceptr *pointer, size_t *size, CUgraphicsResource resource);
+    CUresult(CUDAAPI *array)(CUarray *array, CUgraphicsResource resource, unsigned int index,
+                             unsigned int level);
+    CUresult(CUDAAPI *mipmapped_array)(CUmipmappedArray *array, CUgraphicsResource resource);
+    CUresult(CUDAAPI *import_memory)(CUexternalMemory *memory,
+                                     const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc);
+    CUresult(CUDAAPI *import_semaphore)(CUexternalSemaphore *semaphore,
+                                        const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC *desc);
 
-/* NULL streams are errors here: the inline functions below pass the program's default stream. */
-GR_API CUresult gr_compat_map(unsigned int count, CUgraphicsResource *resources, CUstream stream);
-GR_API CUresult gr_compat_unmap(unsigned int count, CUgraphicsResource *resources, CUstream stream);
+    /* NULL streams are errors here: the inline functions below pass the default stream. */
+    CUresult (*map)(unsigned int count, CUgraphicsResource *resources, CUstream stream);
+    CUresult (*unmap)(unsigned int count, CUgraphicsResource *resources, CUstream stream);
 
-/* Record why CUDA refused an import, and return its code. */
-GR_API CUresult gr_compat_explain_memory(const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc,
-                                         CUresult code);
-GR_API CUresult gr_compat_explain_semaphore(const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC *desc,
-                                            CUresult code);
+    /* Record why CUDA refused an import, and return its code. */
+    CUresult (*explain_memory)(const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc, CUresult code);
+    CUresult (*explain_semaphore)(const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC *desc, CUresult code);
 
-/* Whether a CUDA context is current on this thread. */
-GR_API bool gr_compat_has_context(void);
+    /* Whether a CUDA context is current on this thread. */
+    bool (*has_context)(void);
 
-/*
- * The thread's last error of the runtime API: the first keeps a failure and returns it; the second
- * returns the kept one, and resets it if `take` is set.
- */
-GR_API CUresult gr_compat_keep_error(CUresult code);
-GR_API CUresult gr_compat_kept_error(bool take);
+    /*
+     * The thread's last error of the runtime API: the first keeps a failure and returns it; the
+     * second returns the kept one, and resets it if `take` is set.
+     */
+    CUresult (*keep_error)(CUresult code);
+    CUresult (*kept_error)(bool take);
+} gr_compat_api;
+
+GR_API const gr_compat_api *gr_compat(void);
 
 /* If NVIDIA's headers come later, the macros below rename these in them. */
 #ifdef __CUDA_GL_INTEROP_H__
@@ -130,6 +131,60 @@ extern CUresult CUDAAPI gr_compat_cu_gl_devices(unsigned int *count, CUdevice *d
 
 /* ---- The driver API -------------------------------------------------------------------------- */
 
+static inline CUresult CUDAAPI gr_compat_register_buffer(CUgraphicsResource *resource,
+                                                         unsigned int buffer, unsigned int flags)
+{
+    return gr_compat()->register_buffer(resource, buffer, flags);
+}
+
+static inline CUresult CUDAAPI gr_compat_register_image(CUgraphicsResource *resource,
+                                                        unsigned int image, unsigned int target,
+                                                        unsigned int flags)
+{
+    return gr_compat()->register_image(resource, image, target, flags);
+}
+
+static inline CUresult CUDAAPI gr_compat_unregister(CUgraphicsResource resource)
+{
+    return gr_compat()->unregister(resource);
+}
+
+static inline CUresult CUDAAPI gr_compat_set_map_flags(CUgraphicsResource resource,
+                                                       unsigned int flags)
+{
+    return gr_compat()->set_map_flags(resource, flags);
+}
+
+static inline CUresult CUDAAPI gr_compat_pointer(CUdeviceptr *pointer, size_t *size,
+                                                 CUgraphicsResource resource)
+{
+    return gr_compat()->pointer(pointer, size, resource);
+}
+
+static inline CUresult CUDAAPI gr_compat_array(CUarray *array, CUgraphicsResource resource,
+                                               unsigned int index, unsigned int level)
+{
+    return gr_compat()->array(array, resource, index, level);
+}
+
+static inline CUresult CUDAAPI gr_compat_mipmapped_array(CUmipmappedArray *array,
+                                                         CUgraphicsResource resource)
+{
+    return gr_compat()->mipmapped_array(array, resource);
+}
+
+static inline CUresult CUDAAPI gr_compat_import_memory(CUexternalMemory *memory,
+                                                       const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc)
+{
+    return gr_compat()->import_memory(memory, desc);
+}
+
+static inline CUresult CUDAAPI gr_compat_import_semaphore(
+    CUexternalSemaphore *semaphore, const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC *desc)
+{
+    return gr_compat()->import_semaphore(semaphore, desc);
+}
+
 /* The default stream of a NULL stream in this file. */
 #if defined(CUDA_API_PER_THREAD_DEFAULT_STREAM) || defined(__CUDA_API_PER_THREAD_DEFAULT_STREAM)
 #define GR_COMPAT_STREAM(stream) ((stream) ? (stream) : CU_STREAM_PER_THREAD)
@@ -140,13 +195,13 @@ extern CUresult CUDAAPI gr_compat_cu_gl_devices(unsigned int *count, CUdevice *d
 static inline CUresult gr_compat_cu_map(unsigned int count, CUgraphicsResource *resources,
                                         CUstream stream)
 {
-    return gr_compat_map(count, resources, GR_COMPAT_STREAM(stream));
+    return gr_compat()->map(count, resources, GR_COMPAT_STREAM(stream));
 }
 
 static inline CUresult gr_compat_cu_unmap(unsigned int count, CUgraphicsResource *resources,
                                           CUstream stream)
 {
-    return gr_compat_unmap(count, resources, GR_COMPAT_STREAM(stream));
+    return gr_compat()->unmap(count, resources, GR_COMPAT_STREAM(stream));
 }
 
 /* ---- The runtime API ------------------------------------------------------------------------- */
@@ -156,13 +211,13 @@ static inline CUresult gr_compat_cu_unmap(unsigned int count, CUgraphicsResource
 /* The codes of both APIs are the same numbers. */
 static inline cudaError_t gr_compat_end(CUresult code)
 {
-    return (cudaError_t)gr_compat_keep_error(code);
+    return (cudaError_t)gr_compat()->keep_error(code);
 }
 
 /* Like every runtime call, this makes the device's primary context current, to register in it. */
 static inline cudaError_t gr_compat_begin(void)
 {
-    return gr_compat_has_context() ? cudaSuccess : cudaFree(0);
+    return gr_compat()->has_context() ? cudaSuccess : cudaFree(0);
 }
 
 static inline cudaError_t CUDARTAPI gr_compat_cuda_register_buffer(
@@ -253,7 +308,7 @@ static inline cudaError_t gr_compat_cuda_import_memory(
         same.handle.win32.name = desc->handle.win32.name;
         same.size = desc->size;
         same.flags = desc->flags;
-        gr_compat_explain_memory(&same, (CUresult)result);
+        gr_compat()->explain_memory(&same, (CUresult)result);
     }
     return result;
 }
@@ -269,7 +324,7 @@ static inline cudaError_t gr_compat_cuda_import_semaphore(
         same.handle.win32.handle = desc->handle.win32.handle;
         same.handle.win32.name = desc->handle.win32.name;
         same.flags = desc->flags;
-        gr_compat_explain_semaphore(&same, (CUresult)result);
+        gr_compat()->explain_semaphore(&same, (CUresult)result);
     }
     return result;
 }
@@ -282,13 +337,13 @@ static inline cudaError_t CUDARTAPI gr_compat_cuda_set_gl_device(int device)
 
 static inline cudaError_t gr_compat_cuda_last_error(void)
 {
-    cudaError_t ours = (cudaError_t)gr_compat_kept_error(true), theirs = cudaGetLastError();
+    cudaError_t ours = (cudaError_t)gr_compat()->kept_error(true), theirs = cudaGetLastError();
     return ours != cudaSuccess ? ours : theirs;
 }
 
 static inline cudaError_t gr_compat_cuda_peek_error(void)
 {
-    cudaError_t ours = (cudaError_t)gr_compat_kept_error(false);
+    cudaError_t ours = (cudaError_t)gr_compat()->kept_error(false);
     return ours != cudaSuccess ? ours : cudaPeekAtLastError();
 }
 

@@ -36,28 +36,14 @@ extern "C" {
 /* ---- Functions of the driver ----------------------------------------------------------------- */
 
 /*
- * Looks up a function of the CUDA driver by its full name ("cuMemAlloc") and the CUDA version of
- * its variant: 2000 is CUDA 2.0, 12050 is CUDA 12.5. `flags` are those of cuGetProcAddress: 0, or
- * CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM.
- *
- * The driver is loaded as by gr_cuda_load(false). *symbol is NULL if the driver lacks the function,
- * which is not an error.
- *
- * Valid    until the process ends
- *
- * Errors:
- *     GR_ERR_INVALID_VALUE  `name` or `symbol` is NULL
- *     GR_ERR_NO_DRIVER      no driver starts
- *
- * Wraps cuGetProcAddress.
+ * For gr_cuda(), in the library because all files of a program share its lock. Runs `fill` once per
+ * `made`, which is NULL before and `table` afterwards. Returns `table`, or NULL after
+ * GR_ERR_NO_DRIVER. `find` looks up a function by its full name ("cuMemAlloc") and the CUDA version
+ * of its variant, with the flags of cuGetProcAddress; NULL: the driver lacks it.
  */
-GR_API gr_status gr_cuda_symbol(const char *name, int version, cuuint64_t flags, void **symbol);
-
-/*
- * For gr_cuda(). Runs `fill` once per `made`, which is NULL before and `table` afterwards. Returns
- * `table`, or NULL after GR_ERR_NO_DRIVER.
- */
-GR_API const void *gr_cuda_table(void **made, void (*fill)(void *table), void *table);
+typedef void *(*gr_cuda_find_fn)(const char *name, int version, cuuint64_t flags);
+typedef void (*gr_cuda_fill_fn)(void *table, gr_cuda_find_fn find);
+GR_API const void *gr_cuda_table(void **made, gr_cuda_fill_fn fill, void *table);
 
 /* The types of cudaGL.h, which needs an OpenGL header. */
 typedef CUresult(CUDAAPI *gr_cuGraphicsGLRegisterBuffer_fn)(CUgraphicsResource *, unsigned int,
@@ -67,6 +53,8 @@ typedef CUresult(CUDAAPI *gr_cuGraphicsGLRegisterImage_fn)(CUgraphicsResource *,
 typedef CUresult(CUDAAPI *gr_cuGLGetDevices_fn)(unsigned int *, CUdevice *, unsigned int, int);
 typedef CUresult(CUDAAPI *gr_cuProfiler_fn)(void);
 
+#define GR_CUDA_MEMBER(name, version, type) type name;
+
 /*
  * The functions of the CUDA driver, named without "cu" because NVIDIA's cuda.h renames the full
  * names by macros, differently in each toolkit.
@@ -74,39 +62,38 @@ typedef CUresult(CUDAAPI *gr_cuProfiler_fn)(void);
  * This table is not part of the ABI: gr_cuda() fills it in the program, from the list that the
  * program was compiled with.
  */
-#define GR_CUDA_MEMBER(name, version, type) type name;
 typedef struct gr_cuda_api {
+    /* The entry of each function that the driver lacks. */
+    CUresult(CUDAAPI *missing)(void);
     GR_CUDA_FUNCTIONS(GR_CUDA_MEMBER)
 } gr_cuda_api;
 #undef GR_CUDA_MEMBER
 
-/*
- * The table's entry for a function that the driver lacks: returns CUDA_ERROR_NOT_SUPPORTED. It is
- * in the library so that it has one address in all files of a program.
- */
-GR_API CUresult CUDAAPI gr_cuda_missing(void);
+/* The table's entry for a function that the driver lacks. */
+static inline CUresult CUDAAPI gr_cuda_missing(void)
+{
+    return CUDA_ERROR_NOT_SUPPORTED;
+}
 
 /* Copies the bits of a function pointer, because C has no cast from an object pointer. */
-static inline void gr_cuda_set(void *member, void *symbol)
+static inline void gr_cuda_set(const gr_cuda_api *api, void *member, void *symbol)
 {
-    CUresult(CUDAAPI * missing)(void) = gr_cuda_missing;
     if (symbol)
         memcpy(member, &symbol, sizeof(symbol));
     else
-        memcpy(member, &missing, sizeof(missing));
+        memcpy(member, &api->missing, sizeof(api->missing));
 }
 
-static inline bool gr_cuda_is_set(const void *member)
+static inline bool gr_cuda_is_set(const gr_cuda_api *api, const void *member)
 {
-    CUresult(CUDAAPI * missing)(void) = gr_cuda_missing;
-    return memcmp(member, &missing, sizeof(missing)) != 0;
+    return memcmp(member, &api->missing, sizeof(api->missing)) != 0;
 }
 
 /*
  * Whether the driver has a function of the table: GR_CUDA_HAS(cuda, MemAllocAsync). A missing one
  * can be called and returns CUDA_ERROR_NOT_SUPPORTED.
  */
-#define GR_CUDA_HAS(api, name) gr_cuda_is_set(&(api)->name)
+#define GR_CUDA_HAS(api, name) gr_cuda_is_set(api, &(api)->name)
 
 /* The default stream of a NULL stream in this file, as nvcc's option selects it. */
 #ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM
@@ -117,14 +104,13 @@ static inline bool gr_cuda_is_set(const void *member)
 #define GR_CUDA_SYMBOL_LEAST(version) (version)
 #endif
 
-static inline void gr_cuda_fill(void *table)
+static inline void gr_cuda_fill(void *table, gr_cuda_find_fn find)
 {
     gr_cuda_api *api = (gr_cuda_api *)table;
-    void *symbol;
+    api->missing = gr_cuda_missing;
 #define GR_CUDA_FILL(name, version, type)                                                          \
-    symbol = NULL;                                                                                 \
-    gr_cuda_symbol("cu" #name, GR_CUDA_SYMBOL_LEAST(version), GR_CUDA_SYMBOL_FLAGS, &symbol);      \
-    gr_cuda_set(&api->name, symbol);
+    gr_cuda_set(api, &api->name,                                                                   \
+                find("cu" #name, GR_CUDA_SYMBOL_LEAST(version), GR_CUDA_SYMBOL_FLAGS));
     GR_CUDA_FUNCTIONS(GR_CUDA_FILL)
 #undef GR_CUDA_FILL
 }

@@ -53,15 +53,18 @@ GR_API const char *gr_cuda_driver_path(void);
 
 /* ---- A context and a stream ------------------------------------------------------------------ */
 
-/* A retained primary context, and a stream in it. */
-typedef struct gr_cuda_context gr_cuda_context;
+/* A retained primary context, and a stream in it. Both are valid until gr_cuda_context_free(). */
+typedef struct gr_cuda_context {
+    CUcontext context; /* the primary context of the device */
+    CUstream stream;   /* a non-blocking stream in it */
+} gr_cuda_context;
 
 /*
  * Retains the primary context of the CUDA device with ordinal `device`, makes it current on the
  * calling thread, and creates a non-blocking stream.
  *
  *     GR_AUTO(gr_cuda_context) *device = gr_cuda_context_create(0);
- *     CUstream stream = gr_cuda_context_stream(device);
+ *     CUstream stream = device->stream;
  *
  * The CUDA runtime (<<<...>>>) also uses the primary context. A program with another context does
  * not need this.
@@ -79,17 +82,6 @@ typedef struct gr_cuda_context gr_cuda_context;
 GR_API gr_cuda_context *gr_cuda_context_create(int device);
 
 /*
- * The retained context, and the stream in it.
- *
- * Valid    until gr_cuda_context_free()
- *
- * Errors: NULL after
- *     GR_ERR_INVALID_VALUE  `context` is NULL
- */
-GR_API CUcontext gr_cuda_context_context(const gr_cuda_context *context);
-GR_API CUstream gr_cuda_context_stream(const gr_cuda_context *context);
-
-/*
  * Waits for the stream, destroys it, restores the context that was current before, and releases the
  * primary context. Free the resources created with it first.
  *
@@ -100,9 +92,7 @@ GR_API CUstream gr_cuda_context_stream(const gr_cuda_context *context);
  */
 GR_API void gr_cuda_context_free(gr_cuda_context *context);
 
-#if defined(__GNUC__)
-GR_API void gr_cuda_context_at_scope_end(gr_cuda_context **context); /* for GR_AUTO */
-#endif
+GR_SCOPE_END(gr_cuda_context, gr_cuda_context_free)
 
 #ifdef __cplusplus
 }

@@ -20,8 +20,13 @@
 extern "C" {
 #endif
 
-/* An OpenGL context without a window, and its display. */
-typedef struct gr_egl gr_egl;
+/* An OpenGL context without a window. Read only; its members are valid until gr_egl_free(). */
+typedef struct gr_egl {
+    void *display;           /* the EGLDisplay, for other EGL calls */
+    void *config;            /* the EGLConfig */
+    void *context;           /* the EGLContext */
+    const char *description; /* one line: OpenGL version, renderer, EGL platform or device */
+} gr_egl;
 
 /* Options of gr_egl_create(). */
 typedef struct gr_egl_options {
@@ -83,27 +88,7 @@ GR_API gr_status gr_egl_make_current(const gr_egl *egl);
  */
 GR_API void gr_egl_free(gr_egl *egl);
 
-/*
- * The EGLDisplay, EGLConfig and EGLContext, for other EGL calls.
- *
- * Valid    until gr_egl_free(); NULL for NULL
- */
-GR_API void *gr_egl_display(const gr_egl *egl);
-GR_API void *gr_egl_config(const gr_egl *egl);
-GR_API void *gr_egl_context(const gr_egl *egl);
-
-/*
- * Writes one line: OpenGL version, renderer, and the EGL platform or device.
- *
- * Writes at most `size` bytes with the terminating zero and returns the length of the whole line,
- * like snprintf.
- */
-GR_API int gr_egl_describe(const gr_egl *egl, char *text, size_t size);
-
-#if defined(__GNUC__)
-/* For GR_AUTO(gr_egl). */
-GR_API void gr_egl_at_scope_end(gr_egl **egl);
-#endif
+GR_SCOPE_END(gr_egl, gr_egl_free)
 
 #ifdef __cplusplus
 }

@@ -174,18 +174,29 @@ typedef struct gr_error {
 GR_API const gr_error *gr_last_error(void);
 
 /* Prints the calling thread's last error in one line: "what: message (call: CODE_NAME)". */
-GR_API void gr_error_print(FILE *stream, const char *what);
+static inline void gr_error_print(FILE *stream, const char *what)
+{
+    const gr_error *last = gr_last_error();
+    if (!stream)
+        return;
+    fprintf(stream, "%s%s", what ? what : "", what ? ": " : "");
+    if (last->status == GR_OK)
+        fprintf(stream,
+                "no grinterop call has failed; a CUDA call reports its error by its CUresult\n");
+    else
+        fprintf(stream, "%s (%s%s%s)\n", last->message, last->call, last->code_name[0] ? ": " : "",
+                last->code_name);
+}
 
 /* Resets the calling thread's last error to GR_OK. */
 GR_API void gr_clear_error(void);
 
 /*
- * The name of a class, such as "GR_ERR_STATE", and its text. Never NULL, also for unknown values.
+ * The name of a class, such as "GR_ERR_STATE". Never NULL, also for unknown values.
  *
  * Valid    until the process ends
  */
 GR_API const char *gr_status_name(gr_status status);
-GR_API const char *gr_status_text(gr_status status);
 
 /* ---- Flags ----------------------------------------------------------------------------------- */
 
@@ -311,16 +322,46 @@ GR_API gr_status gr_map_many(gr_resource *const resources[], size_t n, CUstream 
 GR_API CUdeviceptr gr_buffer_ptr(const gr_buffer *buffer);
 
 /*
- * The size of the mapping in bytes, and the stream of the map. The size is 0 for images, and once
- * the resource was unmapped or closed.
+ * The size of the mapping in bytes. 0 for images, and once the resource was unmapped or closed.
  *
- * Errors: 0 or NULL after
+ * Errors: 0 after
  *     GR_ERR_INVALID_VALUE  `buffer` is NULL
  */
 GR_API size_t gr_buffer_size(const gr_buffer *buffer);
-GR_API CUstream gr_buffer_stream(const gr_buffer *buffer);
+
+/* More properties of a mapping. Owned by the buffer. */
+typedef struct gr_buffer_info {
+    CUstream stream; /* of the map */
+    size_t pitch; /* bytes from one row to the next with gr_map_linear() (image.h), otherwise 0 */
+
+    /*
+     * The number of live tensors of the mapping, with views (tensor.h), which its end would revoke.
+     * An export keeps its tensor alive. 0 once the mapping has ended.
+     */
+    unsigned tensors;
+} gr_buffer_info;
+
+/*
+ * The properties of a mapping.
+ *
+ * Valid    until the next call of this function for the buffer, and its release
+ *
+ * Errors: NULL after
+ *     GR_ERR_INVALID_VALUE  `buffer` is NULL
+ */
+GR_API const gr_buffer_info *gr_buffer_get_info(const gr_buffer *buffer);
 
 /* ---- Releasing ------------------------------------------------------------------------------- */
+
+/*
+ * The ways in which a mapping ends:
+ *
+ *     gr_buffer_release()        the usual one; gr_buffer_release_many() in another stream
+ *     gr_buffer_release_later()  in a finalizer, on any thread: nothing to handle, may be deferred
+ *     gr_resource_unmap()        by the owner of the resource, who lacks the buffer
+ *     gr_resource_close()        before the OpenGL or Vulkan object is deleted: also unregisters it
+ *     gr_resource_free()         does not end it: the resource lives until the buffer is released
+ */
 
 /*
  * Releases a buffer: hands the resource back to the graphics API in the stream of the map, and
@@ -463,9 +504,9 @@ typedef enum gr_kind {
 
 /* The API of the object that a resource was created from. */
 typedef enum gr_graphics_api {
-    GR_OPENGL = 1,
-    GR_VULKAN = 2,
-    GR_EXTERNAL = 3 /* imported by a handle, or received from another process */
+    GR_GRAPHICS_OPENGL = 1,
+    GR_GRAPHICS_VULKAN = 2,
+    GR_GRAPHICS_EXTERNAL = 3 /* imported by a handle, or received from another process */
 } gr_graphics_api;
 
 /* How the bytes get from one API to the other. Bits, so that a set can be allowed. */
@@ -480,39 +521,39 @@ typedef enum gr_transport {
     GR_TRANSPORT_ANY = 31      /* the best that works, as a set of allowed transports */
 } gr_transport;
 
+/* The properties of a resource. Owned by the resource. */
+typedef struct gr_resource_info {
+    gr_kind kind;           /* the kind of its mappings */
+    gr_graphics_api api;    /* the API of the object */
+    gr_transport transport; /* the transport in use */
+
+    /*
+     * The flags of its creation. Images of the transports shared and external also have
+     * GR_SURFACE_LOAD_STORE if their usage lets kernels write to them.
+     */
+    unsigned flags;
+    size_t size; /* the bytes of a buffer; 0 for an image, whose size is in gr_image_info */
+    bool mapped; /* CUDA has it now */
+    bool closed; /* its registration has ended */
+
+    /*
+     * The CUDA objects, for calls that grinterop does not wrap: the registration of a
+     * GR_TRANSPORT_INTEROP resource; the imported memory of the transports that import it. NULL:
+     * there is none, or the resource is closed.
+     */
+    CUgraphicsResource graphics;
+    CUexternalMemory external_memory;
+} gr_resource_info;
+
 /*
- * These also work for a closed resource. For NULL they return false, true (closed) and 0, and
- * record GR_ERR_INVALID_VALUE.
- */
-GR_API bool gr_resource_is_mapped(const gr_resource *resource);
-GR_API bool gr_resource_is_closed(const gr_resource *resource);
-GR_API gr_kind gr_resource_kind(const gr_resource *resource);
-GR_API gr_graphics_api gr_resource_api(const gr_resource *resource);
-
-/* The bytes of a buffer; 0 for an image, whose size is in gr_image_info. */
-GR_API size_t gr_resource_size(const gr_resource *resource);
-
-/*
- * The flags of its creation. Images of the transports shared and external also have
- * GR_SURFACE_LOAD_STORE if their usage lets kernels write to them.
- */
-GR_API unsigned gr_resource_flags(const gr_resource *resource);
-
-/* The transport in use. */
-GR_API gr_transport gr_resource_transport(const gr_resource *resource);
-
-/*
- * The CUDA objects, for calls that grinterop does not wrap: the registration of a
- * GR_TRANSPORT_INTEROP resource; the imported memory of the others.
+ * The properties of a resource, also of a closed one.
  *
- * Valid    until the resource is closed
+ * Valid    until the next call of this function for the resource, and gr_resource_free()
  *
  * Errors: NULL after
  *     GR_ERR_INVALID_VALUE  `resource` is NULL
- *     GR_ERR_STATE          it is closed, or has no such object
  */
-GR_API CUgraphicsResource gr_resource_graphics(const gr_resource *resource);
-GR_API CUexternalMemory gr_resource_external_memory(const gr_resource *resource);
+GR_API const gr_resource_info *gr_resource_get_info(const gr_resource *resource);
 
 /*
  * Writes one line about the resource: kind, size, flags, transport and state. Writes at most `size`
@@ -575,16 +616,26 @@ GR_API const char *gr_library_version(void);
 
 #if defined(__GNUC__)
 /*
- * Declares a variable whose object is released or freed when it goes out of scope (gcc, clang). A
- * failure of that release is logged as a warning.
+ * Declares a variable whose object is freed when it goes out of scope (gcc, clang). A gr_buffer is
+ * released as by gr_buffer_release_later().
  *
  *     GR_AUTO(gr_buffer) *buffer = gr_map(resource, stream);
  */
 #define GR_AUTO(type) __attribute__((cleanup(type##_at_scope_end))) type
 
-GR_API void gr_buffer_at_scope_end(gr_buffer **buffer);
-GR_API void gr_resource_at_scope_end(gr_resource **resource);
+/* For GR_AUTO(type): defines the function that ends the object of a variable. */
+#define GR_SCOPE_END(type, end)                                                                    \
+    static inline void type##_at_scope_end(type **object)                                          \
+    {                                                                                              \
+        end(*object);                                                                              \
+        *object = NULL;                                                                            \
+    }
+#else
+#define GR_SCOPE_END(type, end)
 #endif
+
+GR_SCOPE_END(gr_buffer, gr_buffer_release_later)
+GR_SCOPE_END(gr_resource, gr_resource_free)
 
 #ifdef __cplusplus
 }

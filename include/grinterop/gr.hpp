@@ -127,7 +127,7 @@ struct slot_end {
     int exceptions = std::uncaught_exceptions();
     void operator()(const gr_slot *slot) const noexcept
     {
-        const auto on = writing ? gr_ring_publish : gr_ring_give_back;
+        const auto on = writing ? gr_ring_hand_over : gr_ring_give_back;
         if (std::uncaught_exceptions() > exceptions || on(ring, &slot, 1) != GR_OK)
             (writing ? gr_ring_cancel_write : gr_ring_cancel_read)(ring, &slot, 1);
     }
@@ -199,9 +199,8 @@ public:
     void unmap(CUstream on = GR_STREAM_OF_MAP) const { check(gr_resource_unmap(get(), on)); }
     void close(CUstream on = GR_STREAM_OF_MAP) const { check(gr_resource_close(get(), on)); }
     void wait(unsigned timeout_ms) const { check(gr_resource_wait(get(), timeout_ms)); }
-    bool is_mapped() const noexcept { return gr_resource_is_mapped(get()); }
-    bool is_closed() const noexcept { return gr_resource_is_closed(get()); }
-    std::size_t size() const noexcept { return gr_resource_size(get()); }
+    /* gr_resource_get_info(). Throws for an empty object. */
+    const gr_resource_info &info() const { return *must(gr_resource_get_info(get())); }
 };
 
 /* A list of resources, such as {vertices, colours}. */
@@ -265,8 +264,8 @@ public:
     slot(const gr_slot *taken, gr_ring *from, bool writing) : owner(taken, {from, writing}) {}
     const gr_slot *operator->() const noexcept { return get(); }
     const gr_buffer *buffer() const noexcept { return get() ? get()->buffer : nullptr; }
-    /* gr_ring_publish(), gr_ring_give_back(), gr_ring_cancel_*(). If they throw, it is kept. */
-    void publish() { end(gr_ring_publish); }
+    /* gr_ring_hand_over(), gr_ring_give_back(), gr_ring_cancel_*(). If they throw, it is kept. */
+    void hand_over() { end(gr_ring_hand_over); }
     void give_back() { end(gr_ring_give_back); }
     void cancel() { end(held_.get_deleter().writing ? gr_ring_cancel_write : gr_ring_cancel_read); }
 };
@@ -291,8 +290,15 @@ public:
     slot acquire_read(CUstream stream, unsigned ms) const { return take(false, stream, ms); }
 };
 
-/* A CUDA context with a stream: cuda.h. Destroy it on the thread that created it. */
-using cuda_context = detail::owner<gr_cuda_context>;
+/* A CUDA context with a stream: driver.h. Destroy it on the thread that created it. */
+class cuda_context : public detail::owner<gr_cuda_context>
+{
+public:
+    using owner::owner;
+    /* gr_cuda_context. Not for an empty object. */
+    CUcontext handle() const noexcept { return get()->context; }
+    CUstream stream() const noexcept { return get()->stream; }
+};
 
 #ifdef GR_EGL_H
 /* OpenGL without a window: egl.h. Destroy its resources first. */

@@ -15,7 +15,7 @@
  *     gr_buffer_surface()           kernels write texels, or read them unfiltered
  *     gr_buffer_texture()           kernels sample: filtered, beyond the edges, between levels
  *     gr_buffer_array()             for driver calls
- *     gr_buffer_copy_from_image()   one copy to linear memory
+ *     gr_buffer_copy_to_linear()   one copy to linear memory
  *     gr_map_linear()               for kernels with pointers; copies at map and release
  *
  * Level 0 is the largest mip level. A layer is an array layer or a cube face (+x, -x, +y, -y, +z,
@@ -142,7 +142,7 @@ typedef enum gr_address {
 typedef enum gr_filter { GR_FILTER_POINT = 0, GR_FILTER_LINEAR = 1 } gr_filter;
 
 /* Yes, no, or the default, which the field's comment defines. */
-typedef enum gr_choice { GR_DEFAULT = 0, GR_YES = 1, GR_NO = 2 } gr_choice;
+typedef enum gr_choice { GR_CHOICE_DEFAULT = 0, GR_CHOICE_YES = 1, GR_CHOICE_NO = 2 } gr_choice;
 
 /* Options of gr_buffer_texture(). */
 typedef struct gr_texture_options {
@@ -155,19 +155,19 @@ typedef struct gr_texture_options {
     gr_filter filter;
 
     /*
-     * Coordinates go from 0 to 1 across the image. GR_DEFAULT: in texels if possible, else
-     * normalized. Texels are not possible, and GR_NO is refused, with `whole`, and for an image
-     * that is layered (gr_image_info) and has several levels.
+     * Coordinates go from 0 to 1 across the image. GR_CHOICE_DEFAULT: in texels if possible, else
+     * normalized. Texels are not possible, and GR_CHOICE_NO is refused, with `whole`, and for an
+     * image that is layered (gr_image_info) and has several levels.
      */
     gr_choice normalized_coordinates;
 
     /*
-     * Read 8 and 16 bit integers as numbers from 0 to 1, or -1 to 1. GR_DEFAULT: as the graphics
-     * API does, so for GL_RGBA8 but not for GL_RGBA8UI.
+     * Read 8 and 16 bit integers as numbers from 0 to 1, or -1 to 1. GR_CHOICE_DEFAULT: as the
+     * graphics API does, so for GL_RGBA8 but not for GL_RGBA8UI.
      */
     gr_choice as_float;
 
-    /* Convert sRGB colours to linear. GR_DEFAULT: if the image is sRGB. */
+    /* Convert sRGB colours to linear. GR_CHOICE_DEFAULT: if the image is sRGB. */
     gr_choice srgb;
 
     /* The colour of GR_ADDRESS_BORDER. */
@@ -239,7 +239,7 @@ typedef struct gr_linear_desc {
 /*
  * Copies one whole level and layer from or to the image, in the order of `stream`.
  *
- *     gr_buffer_copy_from_image(image, 0, 0, &GR_INIT(gr_linear_desc, .host = pixels), stream);
+ *     gr_buffer_copy_to_linear(image, 0, 0, &GR_INIT(gr_linear_desc, .host = pixels), stream);
  *     cuStreamSynchronize(stream);
  *
  * `stream` may be GR_STREAM_OF_MAP. Texels are as gr_image_info describes them; rows are in the
@@ -256,16 +256,16 @@ typedef struct gr_linear_desc {
  *
  * Wraps cuMemcpy3DAsync.
  */
-GR_API gr_status gr_buffer_copy_from_image(gr_buffer *buffer, unsigned level, unsigned layer,
-                                           const gr_linear_desc *to, CUstream stream);
-GR_API gr_status gr_buffer_copy_to_image(gr_buffer *buffer, unsigned level, unsigned layer,
-                                         const gr_linear_desc *from, CUstream stream);
+GR_API gr_status gr_buffer_copy_to_linear(gr_buffer *buffer, unsigned level, unsigned layer,
+                                          const gr_linear_desc *to, CUstream stream);
+GR_API gr_status gr_buffer_copy_from_linear(gr_buffer *buffer, unsigned level, unsigned layer,
+                                            const gr_linear_desc *from, CUstream stream);
 
 /*
  * Maps one level and layer of an image as linear memory, for kernels that use pointers.
  *
  *     gr_buffer *pixels = gr_map_linear(picture, 0, 0, stream);
- *     ... kernels use gr_buffer_ptr(pixels), whose rows are gr_buffer_pitch(pixels) bytes apart ...
+ *     ... kernels use gr_buffer_ptr(pixels), with rows gr_buffer_get_info(pixels)->pitch apart ...
  *     gr_buffer_release(pixels);
  *
  * This COPIES in the stream: from the image at the map, unless the resource is write_discard, and
@@ -283,12 +283,6 @@ GR_API gr_status gr_buffer_copy_to_image(gr_buffer *buffer, unsigned level, unsi
  */
 GR_API gr_buffer *gr_map_linear(gr_resource *resource, unsigned level, unsigned layer,
                                 CUstream stream);
-
-/*
- * The bytes from one row to the next of a gr_map_linear() mapping. 0 for any other buffer, and for
- * NULL, with GR_ERR_INVALID_VALUE.
- */
-GR_API size_t gr_buffer_pitch(const gr_buffer *buffer);
 
 #ifdef __cplusplus
 }

@@ -165,7 +165,7 @@ GR_API gr_status gr_buffer_fetch(gr_buffer *buffer, gr_tensor *tensor,
  *
  * CUDA is the producer of the ring. `timeout_ms` is that of gr_ring_acquire_write().
  *
- * Errors: those of gr_ring_acquire_write(), gr_ring_publish() and gr_buffer_publish()
+ * Errors: those of gr_ring_acquire_write(), gr_ring_hand_over() and gr_buffer_publish()
  */
 GR_API gr_status gr_ring_publish_tensor(gr_ring *ring, const gr_tensor *tensor,
                                         const gr_publish_options *options, CUstream stream,

@@ -8,7 +8,7 @@
  *         const gr_slot *slot;
  *         if (gr_ring_acquire_write(ring, stream, &slot, 1, 0) == GR_OK) {
  *             ... kernels on `stream` write to gr_buffer_ptr(slot->buffer) ...
- *             gr_ring_publish(ring, &slot, 1);
+ *             gr_ring_hand_over(ring, &slot, 1);
  *         }
  *         if (gr_ring_acquire_read(ring, GR_STREAM_NONE, &slot, 1, 0) == GR_OK) {
  *             ... OpenGL draws from gr_gl_name(slot->resource) ...
@@ -164,7 +164,7 @@ typedef struct gr_slot {
 
     /*
      * The number of the frame in the slot, from 1. For a slot acquired for writing, the number that
-     * it gets if slots are published in the order of their acquires and none is cancelled.
+     * it gets if slots are handed over in the order of their acquires and none is cancelled.
      */
     uint64_t frame;
 
@@ -180,7 +180,7 @@ typedef struct gr_slot {
  *
  * In GR_RING_NEWEST this overwrites unread frames, the oldest first.
  *
- * Slots     written into `slots` on success only; hand them on by gr_ring_publish(), or give them
+ * Slots     written into `slots` on success only; hand them on by gr_ring_hand_over(), or give them
  *           up by gr_ring_cancel_write()
  * Stream    for CUDA's work with the slots; it may be destroyed once they are handed on.
  *           GR_STREAM_NONE if the graphics side writes
@@ -208,13 +208,13 @@ GR_API gr_status gr_ring_acquire_write(gr_ring *ring, CUstream stream, const gr_
  *     GR_ERR_INVALID_VALUE  n is 0; a slot belongs to another ring, or is listed twice
  *     GR_ERR_STATE          a slot is not acquired for writing; its submit was not committed
  */
-GR_API gr_status gr_ring_publish(gr_ring *ring, const gr_slot *const slots[], size_t n);
+GR_API gr_status gr_ring_hand_over(gr_ring *ring, const gr_slot *const slots[], size_t n);
 
 /*
  * Gives up n slots acquired for writing, for when the work with them fails. They become free and
  * hold no frame. A Vulkan submit is undone unless it was committed.
  *
- * Errors: as for gr_ring_publish(), but the submit need not be committed
+ * Errors: as for gr_ring_hand_over(), but the submit need not be committed
  */
 GR_API gr_status gr_ring_cancel_write(gr_ring *ring, const gr_slot *const slots[], size_t n);
 
@@ -233,7 +233,7 @@ GR_API gr_status gr_ring_acquire_read(gr_ring *ring, CUstream stream, const gr_s
 
 /*
  * Gives n read slots back. A Vulkan submit must have been committed, and CUDA's stream may then be
- * destroyed, as for gr_ring_publish().
+ * destroyed, as for gr_ring_hand_over().
  *
  * In GR_RING_LOSSLESS slots may become free later. If OpenGL reads by the shared transport, or
  * Vulkan reads, slots become free together once half of them were given back, so that the GPU
@@ -241,7 +241,7 @@ GR_API gr_status gr_ring_acquire_read(gr_ring *ring, CUstream stream, const gr_s
  * fewer than half, may stay with the consumer until its next call: if the producer needs every
  * slot, wait for it in gr_ring_acquire_read() or by gr_ring_descriptor().
  *
- * Errors: as for gr_ring_publish(), and
+ * Errors: as for gr_ring_hand_over(), and
  *     GR_ERR_STATE  a slot is not acquired for reading; its submit was not committed
  */
 GR_API gr_status gr_ring_give_back(gr_ring *ring, const gr_slot *const slots[], size_t n);
@@ -262,8 +262,8 @@ GR_API gr_status gr_ring_cancel_read(gr_ring *ring, const gr_slot *const slots[]
 
 /* The counts of frames and slots of a ring. */
 typedef struct gr_ring_info {
-    /* Frames so far: published is the sum of read, dropped, ready and reading. */
-    uint64_t published, read, dropped;
+    /* Frames so far: `written` is the sum of read, dropped, ready and reading. */
+    uint64_t written, read, dropped;
 
     /* Slots by state. `free` includes all that were given back. */
     unsigned slots, free, writing, ready, reading;
@@ -300,9 +300,7 @@ GR_API const gr_ring_info *gr_ring_get_info(gr_ring *ring);
  */
 GR_API int gr_ring_descriptor(gr_ring *ring, gr_ring_role role);
 
-#if defined(__GNUC__)
-GR_API void gr_ring_at_scope_end(gr_ring **ring); /* for GR_AUTO(gr_ring) */
-#endif
+GR_SCOPE_END(gr_ring, gr_ring_free)
 
 #ifdef __cplusplus
 }

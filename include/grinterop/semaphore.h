@@ -99,7 +99,7 @@ GR_API gr_semaphore *gr_semaphore_import(const gr_semaphore_desc *desc);
  * This does not wait: while streams have pending points of gr_semaphore_signal() and
  * gr_semaphore_wait(), the import stays, and a later call that creates or frees such objects ends
  * it. grinterop does not know points captured in a CUDA graph, or of your own calls with
- * gr_semaphore_external(): free the semaphore after their last run.
+ * gr_semaphore_info.external: free the semaphore after their last run.
  *
  * Wraps cuDestroyExternalSemaphore.
  */
@@ -107,21 +107,22 @@ GR_API void gr_semaphore_free(gr_semaphore *semaphore);
 
 /* ---- Queries --------------------------------------------------------------------------------- */
 
-/*
- * Whether it has values: timelines and Direct3D fences. False for NULL, with GR_ERR_INVALID_VALUE.
- */
-GR_API bool gr_semaphore_is_timeline(const gr_semaphore *semaphore);
+/* A semaphore's properties. Owned by the semaphore. */
+typedef struct gr_semaphore_info {
+    /* The CUDA semaphore, for calls that grinterop does not wrap. NULL: the host waits. */
+    CUexternalSemaphore external;
+    bool timeline; /* it has values: a timeline or a Direct3D fence */
+} gr_semaphore_info;
 
 /*
- * The CUDA semaphore, for calls that grinterop does not wrap.
+ * The properties of a semaphore.
  *
  * Valid    until the last reference is released
  *
  * Errors: NULL after
  *     GR_ERR_INVALID_VALUE  `semaphore` is NULL
- *     GR_ERR_STATE          the host waits and signals, without a CUDA semaphore
  */
-GR_API CUexternalSemaphore gr_semaphore_external(const gr_semaphore *semaphore);
+GR_API const gr_semaphore_info *gr_semaphore_get_info(const gr_semaphore *semaphore);
 
 /*
  * Writes one line: type, last value, and how it waits. Writes at most `size` bytes with the
@@ -182,9 +183,7 @@ GR_API gr_status gr_semaphore_signal(const gr_semaphore_point points[], size_t n
  */
 GR_API gr_status gr_semaphore_wait(const gr_semaphore_point points[], size_t n, CUstream stream);
 
-#if defined(__GNUC__)
-GR_API void gr_semaphore_at_scope_end(gr_semaphore **semaphore); /* for GR_AUTO(gr_semaphore) */
-#endif
+GR_SCOPE_END(gr_semaphore, gr_semaphore_free)
 
 #ifdef __cplusplus
 }

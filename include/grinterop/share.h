@@ -12,7 +12,7 @@
  *     const gr_slot *slot;
  *     while (gr_ring_acquire_write(ring, stream, &slot, 1, GR_WAIT_FOREVER) == GR_OK) {
  *         ... kernels on `stream` write to gr_buffer_ptr(slot->buffer) ...
- *         gr_ring_publish(ring, &slot, 1);
+ *         gr_ring_hand_over(ring, &slot, 1);
  *     }
  *
  * A message has file descriptors of memory and semaphores (SCM_RIGHTS), a description, and
@@ -104,10 +104,10 @@ GR_API gr_resource *gr_resource_receive(int socket, void *data, size_t room, siz
  * This process keeps `role`, and the other one has the other role, through CUDA. From then on each
  * calls only the functions of its role.
  *
- * If the other process dies, acquires return GR_ERR_SYSTEM; published frames can still be read.
- * Streams and graphics work here that wait for the peer are released a moment later, but the frame
- * that it was writing may be incomplete. A peer that sets its semaphore back is treated as dead
- * after some seconds.
+ * If the other process dies, acquires return GR_ERR_SYSTEM; frames already handed over can still be
+ * read. Streams and graphics work here that wait for the peer are released a moment later, but the
+ * frame that it was writing may be incomplete. A peer that sets its semaphore back is treated as
+ * dead after some seconds.
  *
  * A living peer that does nothing blocks the streams and the graphics work that wait for its frame,
  * like an endless kernel, but no call on a ring blocks beyond its timeout. If OpenGL has no

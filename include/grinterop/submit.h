@@ -149,9 +149,7 @@ GR_API gr_status gr_submit_commit(gr_submit *submit);
  */
 GR_API void gr_submit_free(gr_submit *submit);
 
-#if defined(__GNUC__)
-GR_API void gr_submit_at_scope_end(gr_submit **submit); /* for GR_AUTO(gr_submit) */
-#endif
+GR_SCOPE_END(gr_submit, gr_submit_free)
 
 #ifdef __cplusplus
 }

@@ -37,6 +37,10 @@
  *           of the mapping: their pointer is 0, and each use returns GR_ERR_STATE. Do not use
  *           pointers that were exported before. gr_buffer_release_later() and gr_resource_free()
  *           keep the mapping until its last tensor ends.
+ * Arrays    A CUDA array (GR_MEMORY_ARRAY) is a tensor of shape (H, W, C) without addresses: a
+ *           renderer's output, or an image mapped by gr_map(). It can be wrapped, copied, cloned to
+ *           other memory, and exchanged by DLPack as an opaque handle, as ovrtx and Warp do.
+ *           gr_publish() and gr_fetch() copy it if type and channels agree; else clone it first.
  * Sizes     At most GR_TENSOR_DIMS dimensions. A dimension may be 0, and there may be none: no
  *           elements, and one. Strides are in bytes, of any sign. Elements outside of the memory
  *           are refused.
@@ -79,18 +83,22 @@ typedef enum gr_dtype {
     GR_DTYPE_C128 = 15  /* two F64 */
 } gr_dtype;
 
+/* A dtype's size and names. Owned by the library. */
+typedef struct gr_dtype_info {
+    size_t size;         /* of an element, in bytes */
+    const char *name;    /* such as "float32" */
+    const char *typestr; /* in array interfaces, such as "<f4"; "<V2" for BF16, which they lack */
+} gr_dtype_info;
+
 /*
- * The size of an element in bytes; its name, such as "float32"; its name in array interfaces, such
- * as "<f4". BF16, which they lack, is "<V2", as in PyTorch.
+ * The size and the names of a dtype.
  *
  * Valid    until the process ends
  *
- * Errors: 0 or NULL after
+ * Errors: NULL after
  *     GR_ERR_INVALID_VALUE  it is not a dtype
  */
-GR_API size_t gr_dtype_size(gr_dtype dtype);
-GR_API const char *gr_dtype_name(gr_dtype dtype);
-GR_API const char *gr_dtype_typestr(gr_dtype dtype);
+GR_API const gr_dtype_info *gr_dtype_get_info(gr_dtype dtype);
 
 /*
  * The dtype of either name: "<f4", "f4", "float32", "bfloat16".
@@ -114,10 +122,11 @@ typedef enum gr_layout {
 
 /* The kind of memory. */
 typedef enum gr_memory {
-    GR_MEMORY_DEVICE = 0, /* of a CUDA device */
-    GR_MEMORY_HOST = 1,   /* pageable host memory */
-    GR_MEMORY_PINNED = 2, /* host memory known to CUDA */
-    GR_MEMORY_MANAGED = 3 /* moved by CUDA between the two */
+    GR_MEMORY_DEVICE = 0,  /* of a CUDA device */
+    GR_MEMORY_HOST = 1,    /* pageable host memory */
+    GR_MEMORY_PINNED = 2,  /* host memory known to CUDA */
+    GR_MEMORY_MANAGED = 3, /* moved by CUDA between the two */
+    GR_MEMORY_ARRAY = 4    /* a 2D CUDA array, without addresses */
 } gr_memory;
 
 /* ---- Creating -------------------------------------------------------------------------------- */
@@ -134,7 +143,8 @@ typedef struct gr_tensor_desc {
     const int64_t *strides; /* bytes between the elements of each dimension; NULL: compact, the
                              * last dimension fastest */
     gr_layout layout;       /* the meaning of the dimensions */
-    gr_memory memory;       /* the kind of memory; 0 for gr_buffer_tensor(), gr_tensor_view() */
+    gr_memory memory;       /* the kind of memory. gr_buffer_tensor(): 0, or GR_MEMORY_ARRAY for
+                             * an image; gr_tensor_view(): 0 */
     bool read_only;         /* refuse writes, also to views; set for a read_only resource */
 
     /*
@@ -178,6 +188,8 @@ typedef void (*gr_tensor_end_fn)(void *user);
  *
  *     gr_tensor_wrap(&desc, (void *)(uintptr_t)pointer, stream, NULL, NULL);
  *
+ * With GR_MEMORY_ARRAY `data` is the CUarray, and its driver knows type and shape: leave them 0.
+ *
  * Owner    the caller frees the tensor. The memory must live until `end` is called with `user`,
  *          which may be NULL. After an error `end` is not called
  * Thread   `end` runs on a thread that calls grinterop, never on one of the driver. It may call
@@ -199,7 +211,8 @@ GR_API gr_tensor *gr_tensor_wrap(const gr_tensor_desc *desc, void *data, CUstrea
  *     gr_tensor *tensor = gr_buffer_tensor(buffer, NULL);
  *
  * If `desc` is NULL, a buffer is U8 of shape (size), and an image (H, W, C) or (D, H, W, C) of its
- * format and pitch.
+ * format and pitch. With GR_MEMORY_ARRAY the tensor is the CUDA array of level 0 and layer 0 of an
+ * image mapped by gr_map().
  *
  * Owner    the caller, who frees it before the release, which revokes it
  *
@@ -209,15 +222,6 @@ GR_API gr_tensor *gr_tensor_wrap(const gr_tensor_desc *desc, void *data, CUstrea
  *     GR_ERR_NO_MEMORY
  */
 GR_API gr_tensor *gr_buffer_tensor(gr_buffer *buffer, const gr_tensor_desc *desc);
-
-/*
- * The number of live tensors of the mapping, with views, which its end would revoke. An export
- * keeps its tensor alive. 0 once the mapping has ended.
- *
- * Errors: 0 after
- *     GR_ERR_INVALID_VALUE  `buffer` is NULL
- */
-GR_API unsigned gr_buffer_tensors(const gr_buffer *buffer);
 
 /*
  * Creates a tensor in the memory of another one, with another layout, strides, part or dtype. The
@@ -289,6 +293,7 @@ typedef struct gr_tensor_info {
     size_t bytes;           /* of all elements without gaps: the size of a copy to the host */
     bool compact;           /* the elements are contiguous, the last dimension fastest */
     bool revoked;           /* its mapping has ended */
+    CUarray array;          /* the array of GR_MEMORY_ARRAY; otherwise NULL */
 } gr_tensor_info;
 
 /*
@@ -385,9 +390,11 @@ struct DLManagedTensorVersioned;
  * gr_tensor_wait() wait for it. GR_STREAM_NONE: no order.
  *
  * Device memory is kDLCUDA, other memory kDLCUDAHost, kDLCUDAManaged and kDLCPU; device memory of
- * the software CUDA driver is kDLCPU. For kDLCPU the call waits until the bytes are ready, because
- * consumers have no stream there, and also for kDLCUDAHost and kDLCUDAManaged, unless `consumer` is
- * GR_STREAM_NONE. Strides are always set, for dimensions of 1 as if compact; byte_offset is 0.
+ * the software CUDA driver is kDLCPU. A CUDA array is kDLCUDA with the type kDLOpaqueHandle: tell
+ * the consumer what it is, such as wp.from_dlpack(t, hint=wp.Texture2D). For kDLCPU the call waits
+ * until the bytes are ready, because consumers have no stream there, and also for kDLCUDAHost and
+ * kDLCUDAManaged, unless `consumer` is GR_STREAM_NONE. Strides are always set, for dimensions of 1
+ * as if compact; byte_offset is 0.
  *
  * Owner    the caller or its consumer, who calls the deleter once, on any thread. The export keeps
  *          the tensor alive after gr_tensor_free()
@@ -409,7 +416,8 @@ GR_API struct DLManagedTensor *gr_tensor_dlpack_legacy(gr_tensor *tensor, CUstre
  * are ready when `ready_on` has done its work so far: pass the stream given to the producer.
  * GR_STREAM_NONE: they are ready.
  *
- * NULL strides mean compact. Lanes become a dimension of their own. On the software CUDA driver
+ * An opaque handle (kDLOpaqueHandle) of kDLCUDA is a CUDA array, as in ovrtx's render outputs. NULL
+ * strides mean compact. Lanes become a dimension of their own. On the software CUDA driver
  * host memory counts as device memory.
  *
  * Owner    the caller frees the tensor. After a success the tensor owns `managed` and calls its
@@ -436,7 +444,7 @@ GR_API gr_tensor *gr_tensor_from_dlpack_legacy(struct DLManagedTensor *managed, 
 typedef struct gr_array_interface {
     CUdeviceptr data;       /* the address of element 0 */
     bool read_only;         /* writes are refused */
-    const char *typestr;    /* the type of an element: gr_dtype_typestr() */
+    const char *typestr;    /* the type of an element: gr_dtype_info.typestr */
     unsigned ndim;          /* the number of dimensions */
     const int64_t *shape;   /* the sizes of the dimensions */
     const int64_t *strides; /* their strides in bytes; NULL: the elements are contiguous */
@@ -464,9 +472,7 @@ typedef struct gr_array_interface {
  */
 GR_API const gr_array_interface *gr_tensor_array_interface(gr_tensor *tensor, CUstream consumer);
 
-#if defined(__GNUC__)
-GR_API void gr_tensor_at_scope_end(gr_tensor **tensor); /* for GR_AUTO(gr_tensor) */
-#endif
+GR_SCOPE_END(gr_tensor, gr_tensor_free)
 
 #ifdef __cplusplus
 }

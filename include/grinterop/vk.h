@@ -158,20 +158,27 @@ GR_API gr_vk_device *gr_vk_device_wrap(const gr_vk_device_desc *desc);
  */
 GR_API void gr_vk_device_free(gr_vk_device *device);
 
-/* The ordinal of the CUDA device; -1 for NULL, with GR_ERR_INVALID_VALUE. */
-GR_API int gr_vk_device_cuda(const gr_vk_device *device);
+/* A wrapped device's properties. Owned by the device. */
+typedef struct gr_vk_device_info {
+    int cuda_device; /* the ordinal of the CUDA device */
+
+    /*
+     * CUDA imports the semaphores of the device. If not (lavapipe), timelines still work: the host
+     * waits and signals for the streams.
+     */
+    bool has_semaphores;
+    const char *description; /* one line: Vulkan and CUDA names, UUID, and how it shares */
+} gr_vk_device_info;
 
 /*
- * Whether CUDA imports the semaphores of the device. If not (lavapipe), timelines still work: the
- * host waits and signals for the streams. False for NULL, with GR_ERR_INVALID_VALUE.
+ * The properties of a device.
+ *
+ * Valid    until gr_vk_device_free()
+ *
+ * Errors: NULL after
+ *     GR_ERR_INVALID_VALUE  `device` is NULL
  */
-GR_API bool gr_vk_device_has_semaphores(const gr_vk_device *device);
-
-/*
- * Writes one line about the device: its Vulkan and CUDA names, UUID, and how it shares. Writes at
- * most `size` bytes and returns the length of the whole line, like snprintf.
- */
-GR_API int gr_vk_device_describe(const gr_vk_device *device, char *text, size_t size);
+GR_API const gr_vk_device_info *gr_vk_device_get_info(const gr_vk_device *device);
 
 /* ---- Buffers and images that grinterop creates ----------------------------------------------- */
 
@@ -565,11 +572,8 @@ GR_API const gr_vk_headless_info *gr_vk_headless_get(const gr_vk_headless *headl
  */
 GR_API void gr_vk_headless_free(gr_vk_headless *headless);
 
-#if defined(__GNUC__)
-/* For GR_AUTO(gr_vk_device) and GR_AUTO(gr_vk_headless). */
-GR_API void gr_vk_device_at_scope_end(gr_vk_device **device);
-GR_API void gr_vk_headless_at_scope_end(gr_vk_headless **headless);
-#endif
+GR_SCOPE_END(gr_vk_device, gr_vk_device_free)
+GR_SCOPE_END(gr_vk_headless, gr_vk_headless_free)
 
 #ifdef __cplusplus
 }

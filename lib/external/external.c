@@ -288,27 +288,20 @@ static void destroy(gr_resource *resource)
     free(resource);
 }
 
-CUexternalMemory gr_resource_external_memory(const gr_resource *resource)
+/* NULL for memory that CUDA allocated by cuMemCreate. */
+static CUexternalMemory external_memory(const gr_resource *resource)
 {
-    if (gr_resource_check_open(resource, __func__) != GR_OK)
-        return NULL;
-    const struct gr_external *r = gr_external_of(resource);
-    if (r && r->memory->handle)
-        return r->memory->handle;
-    gr_fail(GR_ERR_STATE, __func__,
-            r ? "CUDA allocated the memory by cuMemCreate: it was not imported."
-              : "The resource is not in memory that CUDA imported; it uses the transport %s.",
-            resource->backend->name);
-    return NULL;
+    return gr_external_of(resource)->memory->handle;
 }
 
 const struct gr_backend gr_external_backend = {
     .transport = GR_TRANSPORT_EXTERNAL,
     .name = "external",
-    .api = GR_EXTERNAL,
+    .api = GR_GRAPHICS_EXTERNAL,
     .on_thread = on_thread,
     .any_thread = any_thread,
     .refuse_thread = refuse_thread,
+    .external_memory = external_memory,
     .run = run,
     .check_storage = check_storage,
     .map = map,

@@ -143,14 +143,14 @@ static gr_status copy_image(gr_buffer *buffer, unsigned level, unsigned layer,
     return status;
 }
 
-gr_status gr_buffer_copy_from_image(gr_buffer *buffer, unsigned level, unsigned layer,
-                                    const gr_linear_desc *to, CUstream stream)
+gr_status gr_buffer_copy_to_linear(gr_buffer *buffer, unsigned level, unsigned layer,
+                                   const gr_linear_desc *to, CUstream stream)
 {
     return copy_image(buffer, level, layer, to, true, stream, __func__);
 }
 
-gr_status gr_buffer_copy_to_image(gr_buffer *buffer, unsigned level, unsigned layer,
-                                  const gr_linear_desc *from, CUstream stream)
+gr_status gr_buffer_copy_from_linear(gr_buffer *buffer, unsigned level, unsigned layer,
+                                     const gr_linear_desc *from, CUstream stream)
 {
     return copy_image(buffer, level, layer, from, false, stream, __func__);
 }
@@ -279,11 +279,4 @@ gr_status gr_linear_write_back(gr_buffer *buffer, CUstream stream, const char *c
     if (status != GR_OK)
         return status;
     return gr_linear_give_back(buffer->resource, stream, call);
-}
-
-size_t gr_buffer_pitch(const gr_buffer *buffer)
-{
-    if (!buffer)
-        gr_fail(GR_ERR_INVALID_VALUE, __func__, "The buffer is NULL: did gr_map_linear() fail?");
-    return buffer ? buffer->pitch : 0;
 }

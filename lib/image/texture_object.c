@@ -60,7 +60,7 @@ static bool is_wide_integer(CUarray_format format)
 
 static bool decide(gr_choice choice, bool as_drawn)
 {
-    return choice == GR_DEFAULT ? as_drawn : choice == GR_YES;
+    return choice == GR_CHOICE_DEFAULT ? as_drawn : choice == GR_CHOICE_YES;
 }
 
 static gr_status refuse(const char *call, const char *sentence)
@@ -76,8 +76,8 @@ static gr_status check_values(const gr_texture_options *o, const char *call)
             return refuse(call, "`address` contains an invalid gr_address.");
     if ((unsigned)o->filter > GR_FILTER_LINEAR || (unsigned)o->mip_filter > GR_FILTER_LINEAR)
         return refuse(call, "`filter` or `mip_filter` is an invalid gr_filter.");
-    if ((unsigned)o->as_float > GR_NO || (unsigned)o->srgb > GR_NO ||
-        (unsigned)o->normalized_coordinates > GR_NO)
+    if ((unsigned)o->as_float > GR_CHOICE_NO || (unsigned)o->srgb > GR_CHOICE_NO ||
+        (unsigned)o->normalized_coordinates > GR_CHOICE_NO)
         return refuse(call,
                       "`as_float`, `srgb` or `normalized_coordinates` is an invalid gr_choice.");
     if (o->anisotropy > 16)
@@ -114,8 +114,8 @@ static gr_status check_together(const gr_texture_options *o, const gr_image_info
     for (int i = 0; i < 3; i++)
         if (o->address[i] >= GR_ADDRESS_WRAP && !normalized)
             return refuse(call, "GR_ADDRESS_WRAP and GR_ADDRESS_MIRROR need "
-                                "normalized_coordinates, GR_YES.");
-    if (o->as_float == GR_YES && is_wide_integer(info->format))
+                                "normalized_coordinates, GR_CHOICE_YES.");
+    if (o->as_float == GR_CHOICE_YES && is_wide_integer(info->format))
         return refuse(call, "CUDA reads 32 bit integers only as integers: leave `as_float` at its "
                             "default.");
     if (o->filter == GR_FILTER_LINEAR && !floats)
@@ -192,16 +192,18 @@ static bool by_whole(const gr_buffer *buffer, const gr_texture_options *o)
 static gr_status check_coordinates(const gr_buffer *buffer, const gr_texture_options *o,
                                    const char *call)
 {
-    if (o->normalized_coordinates != GR_NO)
+    if (o->normalized_coordinates != GR_CHOICE_NO)
         return GR_OK;
     if (o->whole)
-        return refuse(call, "`normalized_coordinates` is GR_NO, but `whole` requires normalized "
-                            "coordinates: CUDA supports no others for several levels.");
+        return refuse(call,
+                      "`normalized_coordinates` is GR_CHOICE_NO, but `whole` requires normalized "
+                      "coordinates: CUDA supports no others for several levels.");
     if (by_whole(buffer, o))
-        return gr_fail(GR_ERR_UNSUPPORTED, call,
-                       "A level of an image with layers and several levels can be sampled with "
-                       "normalized coordinates only, not with GR_NO for `normalized_coordinates`: "
-                       "with texel coordinates NVIDIA's driver reads the wrong layers.");
+        return gr_fail(
+            GR_ERR_UNSUPPORTED, call,
+            "A level of an image with layers and several levels can be sampled with "
+            "normalized coordinates only, not with GR_CHOICE_NO for `normalized_coordinates`: "
+            "with texel coordinates NVIDIA's driver reads the wrong layers.");
     return GR_OK;
 }
 
@@ -233,7 +235,7 @@ static gr_status make_texture(gr_buffer *buffer, const gr_texture_options *o, CU
         return status;
     bool floats = is_float(info.format) || decide(o->as_float, info.normalized);
     bool srgb = decide(o->srgb, info.srgb && floats);
-    bool normalized = o->normalized_coordinates == GR_YES || o->whole || by_whole(buffer, o);
+    bool normalized = o->normalized_coordinates == GR_CHOICE_YES || o->whole || by_whole(buffer, o);
     status = check_together(o, &info, floats, srgb, normalized, call);
     if (status == GR_OK)
         status = find_source(buffer, o, &source, call);

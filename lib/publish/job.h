@@ -1,33 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * What a kernel of kernels.cu is told: two pictures, and what is done to the values on the way. The
- * library fills it in; nvcc and the host's C++ compiler read this header too.
+ * The parameters of the kernels in kernels.cu: two pictures, and the conversion between them. The
+ * library fills it in; nvcc and the host's C++ compiler include this header, too.
  */
 #ifndef GR_LIB_PUBLISH_JOB_H
 #define GR_LIB_PUBLISH_JOB_H
 
 #include <stdint.h>
 
-/* Pixels in a row that a thread takes. */
+/* Consecutive pixels per thread. */
 #define GR_JOB_PIXELS 4u
 
-/* Threads of a block: along a row, and rows. */
+/* Threads per block: along a row, and rows. */
 #define GR_JOB_BLOCK_WIDTH  32u
 #define GR_JOB_BLOCK_HEIGHT 8u
 
-/* Where a picture is. */
+/* Where a picture is stored. */
 enum gr_job_place {
     GR_JOB_MEMORY = 0,
     GR_JOB_SURFACE = 1,
-    GR_JOB_LAYERED = 2, /* a surface with layers */
+    GR_JOB_LAYERED = 2, /* a layered surface */
     GR_JOB_VOLUME = 3   /* a surface of a 3D image */
 };
 
-/* How the pixels that a thread takes lie in memory, aligned for wide loads where they are close. */
+/* How the pixels of a thread lie in memory, aligned for wide loads if they are adjacent. */
 enum gr_job_access {
     GR_JOB_STRIDED = 0, /* anywhere */
-    GR_JOB_PACKED = 1,  /* one after the other, and so are a pixel's channels */
-    GR_JOB_PLANAR = 2   /* one after the other, each channel for itself */
+    GR_JOB_PACKED = 1,  /* adjacent, with adjacent channels */
+    GR_JOB_PLANAR = 2   /* adjacent within each channel's plane */
 };
 
 enum gr_job_element {
@@ -38,17 +38,17 @@ enum gr_job_element {
     GR_JOB_F32 = 4
 };
 
-/* What is done to the values, in this order. */
+/* The conversion steps, in this order. */
 #define GR_JOB_GREY   1u  /* one channel becomes three */
 #define GR_JOB_OPAQUE 2u  /* the fourth channel is `alpha` */
-#define GR_JOB_SWAP   4u  /* the first channel and the third change places */
-#define GR_JOB_DECODE 8u  /* colours by the sRGB curve become linear */
+#define GR_JOB_SWAP   4u  /* the first and the third channel are swapped */
+#define GR_JOB_DECODE 8u  /* sRGB colours become linear */
 #define GR_JOB_SCALE  16u /* by `scale` and `bias` */
-#define GR_JOB_ENCODE 32u /* linear colours become those by the sRGB curve */
+#define GR_JOB_ENCODE 32u /* linear colours become sRGB */
 
 struct gr_job_side {
     uint64_t base; /* a surface, or the address of the first element */
-    int64_t pixel; /* bytes to the next pixel, row, slice and channel; in memory only */
+    int64_t pixel; /* bytes to the next pixel, row, slice and channel; for memory only */
     int64_t row;
     int64_t slice;
     int64_t channel;
@@ -57,20 +57,20 @@ struct gr_job_side {
     uint32_t element;
     uint32_t bytes; /* of an element */
     uint32_t channels;
-    uint32_t layer; /* of a surface with layers */
-    float unit;     /* the number that stands for 1; of floats, and of integers as numbers, 1 */
+    uint32_t layer; /* of a layered surface */
+    float unit;     /* the value that means 1: 1 for floats, and for integers that are numbers */
     uint32_t reserved;
 };
 
-/* The two planes of colour that go with a plane of brightness. */
+/* The two chroma planes of a luma plane. */
 struct gr_job_chroma {
     uint64_t u;
     uint64_t v;
     int64_t pixel;
     int64_t row;
-    uint32_t x_shift; /* 1: a sample for two pixels */
+    uint32_t x_shift; /* 1: one sample per two pixels */
     uint32_t y_shift;
-    uint32_t access; /* packed: u and v in turn, one pair for two pixels */
+    uint32_t access; /* packed: u and v interleaved, one pair per two pixels */
     uint32_t reserved;
 };
 
@@ -82,11 +82,11 @@ struct gr_job {
     uint32_t height;
     uint32_t depth;
     uint32_t steps;    /* GR_JOB_GREY and so on */
-    uint32_t raw_fill; /* the bits of a channel that is missing, where bits are moved */
+    uint32_t raw_fill; /* the bits of a missing channel, if bits are moved */
     float alpha;
     float scale[4];
     float bias[4];
-    float matrix[12]; /* rows of red, green and blue: brightness, u, v, and what is added */
+    float matrix[12]; /* rows for red, green and blue: factors of luma, u, v, and an offset */
 };
 
 #endif

@@ -12,7 +12,7 @@
 
 static size_t row_bytes(const struct gr_picture *p)
 {
-    return (size_t)p->width * p->channels * gr_dtype_size(p->dtype);
+    return (size_t)p->width * p->channels * gr_dtype_get_info(p->dtype)->size;
 }
 
 static size_t pitch_of(const struct gr_picture *p)

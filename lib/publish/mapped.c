@@ -27,7 +27,7 @@ static void settle_strides(struct gr_shaped *shaped)
             memset(strides, 0, sizeof(shaped->strides));
             return;
         }
-    int64_t inner = (int64_t)gr_dtype_size(shaped->dtype);
+    int64_t inner = (int64_t)gr_dtype_get_info(shaped->dtype)->size;
     for (unsigned i = shaped->ndim; i-- > 0;) {
         if (shaped->shape[i] == 1)
             strides[i] = inner;
@@ -50,12 +50,17 @@ static struct gr_shaped shape_of(const gr_tensor *tensor, const char *what, gr_l
 }
 
 static gr_status read_tensor(const struct gr_shaped *shaped, const gr_publish_options *o,
-                             bool volume, struct gr_picture *picture, const char *call)
+                             bool volume, struct gr_publish_sides *sides, const char *call)
 {
-    if (!o->chroma)
-        return gr_picture_read(shaped, NULL, volume, picture, call);
-    const struct gr_shaped chroma = shape_of(o->chroma, "`chroma`", GR_LAYOUT_SHAPE);
-    return gr_picture_read(shaped, &chroma, volume, picture, call);
+    struct gr_shaped chroma;
+    if (o->chroma)
+        chroma = shape_of(o->chroma, "`chroma`", GR_LAYOUT_SHAPE);
+    GR_TRY(gr_picture_read(shaped, o->chroma ? &chroma : NULL, volume, &sides->tensor, call));
+    if (shaped->memory == GR_MEMORY_ARRAY) {
+        sides->tensor.in_array = true;
+        sides->tensor_array.array = (CUarray)(uintptr_t)shaped->base;
+    }
+    return GR_OK;
 }
 
 /* ---- Images ---------------------------------------------------------------------------------- */
@@ -211,8 +216,8 @@ static gr_status look_at_buffer(gr_buffer *buffer, const struct gr_shaped *tenso
     gr_status status = describe_buffer(buffer, tensor, o, &shaped, call);
     if (status != GR_OK)
         return status;
-    if (!goes_by_elements(tensor, &shaped, o)) {
-        status = read_tensor(tensor, o, false, &sides->tensor, call);
+    if (tensor->memory == GR_MEMORY_ARRAY || !goes_by_elements(tensor, &shaped, o)) {
+        status = read_tensor(tensor, o, false, sides, call);
         return status == GR_OK ? gr_picture_read(&shaped, NULL, false, &sides->mapped, call)
                                : status;
     }
@@ -228,7 +233,7 @@ static gr_status look_at_buffer(gr_buffer *buffer, const struct gr_shaped *tenso
 static gr_status read_for_image(const struct gr_shaped *tensor, const gr_publish_options *o,
                                 struct gr_publish_sides *sides, const char *call)
 {
-    gr_status status = read_tensor(tensor, o, sides->is_volume, &sides->tensor, call);
+    gr_status status = read_tensor(tensor, o, sides->is_volume, sides, call);
     /* Integers in the tensor mean the same as in the image. */
     sides->tensor.is_number = sides->mapped.is_number;
     return status;

@@ -24,7 +24,7 @@ void gr_shaped_text(const struct gr_shaped *shaped, char text[GR_SHAPED_TEXT])
                                  (long long)shaped->shape[i]);
     if (used < GR_SHAPED_TEXT)
         snprintf(text + used, GR_SHAPED_TEXT - used, "%s) of %s%s", shaped->ndim == 1 ? "," : "",
-                 gr_dtype_name(shaped->dtype), layout_text(shaped->layout));
+                 gr_dtype_get_info(shaped->dtype)->name, layout_text(shaped->layout));
 }
 
 /* Whether it has chroma planes. */
@@ -335,7 +335,8 @@ static void take_joined(const struct gr_shaped *s, const struct joined *j, const
                              .height = j->n > 1 ? j->shape[1] : 1,
                              .depth = j->n > 2 ? j->shape[2] : 1,
                              .channels = 1,
-                             .pixel = j->n > 0 ? strides[0] : (int64_t)gr_dtype_size(s->dtype),
+                             .pixel =
+                                 j->n > 0 ? strides[0] : (int64_t)gr_dtype_get_info(s->dtype)->size,
                              .row = j->n > 1 ? strides[1] : 0,
                              .slice = j->n > 2 ? strides[2] : 0};
     gr_shaped_text(s, p->text);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* A picture: what a tensor, a mapped image or a part of a buffer is to a publish or a fetch. */
+/* A picture: a tensor, a mapped image or a part of a buffer, as a publish or a fetch sees it. */
 #ifndef GR_LIB_PUBLISH_PICTURE_H
 #define GR_LIB_PUBLISH_PICTURE_H
 
@@ -10,7 +10,7 @@
 
 #define GR_SHAPED_TEXT 176
 
-/* Elements with a shape, from a tensor or a description of what a buffer holds. */
+/* Elements with a shape: a tensor, or a buffer as the options describe it. */
 struct gr_shaped {
     const char *what; /* "the tensor" */
     gr_dtype dtype;
@@ -22,7 +22,7 @@ struct gr_shaped {
     gr_memory memory;
 };
 
-/* The planes of colour, where there are some. */
+/* The chroma planes, if there are any. */
 struct gr_planes {
     bool there;
     uint64_t u, v;
@@ -32,8 +32,8 @@ struct gr_planes {
 
 struct gr_picture {
     gr_dtype dtype;
-    bool is_number; /* its integers are numbers, not parts of the largest */
-    bool in_array; /* of CUDA: without an address, packed, and what `pixel` and so on say is void */
+    bool is_number; /* its integers are numbers, not fractions of the largest one */
+    bool in_array;  /* it is a CUDA array: no address and no strides */
     gr_memory memory;
     uint64_t base;
     int64_t width, height, depth;
@@ -43,27 +43,27 @@ struct gr_picture {
     char text[GR_SHAPED_TEXT]; /* "the tensor is (1080, 1920, 3) of uint8" */
 };
 
-/* Such a text at the start of a sentence, for "%c%s". */
+/* For "%c%s": the text at the start of a sentence. */
 #define GR_SENTENCE(text) toupper((unsigned char)(text)[0]), (text) + 1
 
 /* Writes "the tensor is (3, 4) of uint8". */
 void gr_shaped_text(const struct gr_shaped *shaped, char text[GR_SHAPED_TEXT]);
 
 /*
- * Reads the shape as a picture of one slice, or of several (`volume`). `chroma` may be NULL.
- * Refuses what is none.
+ * Interprets the shape as a picture of one slice, or of several (`volume`). `chroma` may be NULL.
+ * Refuses other shapes.
  */
 gr_status gr_picture_read(const struct gr_shaped *shaped, const struct gr_shaped *chroma,
                           bool volume, struct gr_picture *picture, const char *call);
 
 /*
- * Makes two pictures of one channel of elements whose shapes are equal, by joining dimensions; of
- * none, false: they have too many that can't be joined.
+ * Makes two pictures with one channel of two tensors of equal shape, by joining dimensions. False
+ * if too many dimensions cannot be joined.
  */
 bool gr_pictures_of_elements(const struct gr_shaped *a, const struct gr_shaped *b,
                              struct gr_picture *of_a, struct gr_picture *of_b);
 
-/* The first row becomes the last. Refuses planes of colour whose rows would not fit. */
+/* Flips the picture vertically. Refuses chroma planes whose rows would not match. */
 gr_status gr_picture_flip(struct gr_picture *picture, const char *call);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Loads and stores of pixels, from and to memory and surfaces, one or four at a time. */
+/* Loads and stores one or four pixels, in memory or by surfaces. */
 #ifndef GR_LIB_PUBLISH_PIXELS_CUH
 #define GR_LIB_PUBLISH_PIXELS_CUH
 
 #include "lib/publish/job.h"
 
-/* The arrays below are registers only as long as everything is inlined. */
+/* The arrays below stay in registers only if everything is inlined. */
 #ifdef __CUDACC__
 #define INLINE static __device__ __forceinline__
 #define UNROLL _Pragma("unroll")
@@ -21,7 +21,7 @@
 
 typedef gr_job_side side;
 
-/* One channel of a pixel in the lowest bits; pixel p's channel c is at [p * CHANNELS + c]. */
+/* One channel of a pixel, in the lowest bits; channel c of pixel p is at [p * CHANNELS + c]. */
 typedef uint32_t bits;
 
 /* ---- Words: 4 bytes each, as wide as they come -------------------------------------------------
@@ -73,7 +73,7 @@ template <int N> INLINE void store_words(unsigned char *to, const uint32_t *word
 /* ---- Surfaces: x counts bytes ------------------------------------------------------------------
  */
 
-/* Several texels of a surface of one slice. */
+/* Several texels of a surface with one slice. */
 template <int N> INLINE void surface_load(const side &s, int x, int y, uint32_t *words)
 {
     if (N == 1) {
@@ -141,7 +141,7 @@ template <int S> INLINE bits extract(const uint32_t *words, int i)
     return words[i];
 }
 
-/* Into words that were 0. */
+/* Into words that are 0. */
 template <int S> INLINE void insert(uint32_t *words, int i, bits value)
 {
     if (S == 1)
@@ -179,7 +179,7 @@ INLINE unsigned char *address(const side &s, int x, int y, int z)
 /* ---- Loads ------------------------------------------------------------------------------------
  */
 
-/* Four pixels of C channels that lie close, from memory or a surface. */
+/* Four adjacent pixels of C channels, from memory or a surface. */
 template <int S, int C> INLINE void load_close(const side &s, int x, int y, int z, bits *to)
 {
     uint32_t words[S * C];

@@ -233,7 +233,7 @@ static enum gr_job_access access_of(const struct gr_job_side *side)
 
 static void fill_side(struct gr_job_side *side, const struct gr_picture *p)
 {
-    const size_t size = gr_dtype_size(p->dtype);
+    const size_t size = gr_dtype_get_info(p->dtype)->size;
     *side = (struct gr_job_side){.base = p->base,
                                  .pixel = p->pixel,
                                  .row = p->height > 1 ? p->row : 0,
@@ -254,7 +254,7 @@ static void fill_side(struct gr_job_side *side, const struct gr_picture *p)
 static void fill_chroma(struct gr_job_chroma *chroma, const struct gr_picture *p)
 {
     const struct gr_planes *c = &p->colour;
-    const int64_t size = (int64_t)gr_dtype_size(p->dtype);
+    const int64_t size = (int64_t)gr_dtype_get_info(p->dtype)->size;
     const uint64_t all = c->u | (uint64_t)c->row;
     *chroma = (struct gr_job_chroma){.u = c->u,
                                      .v = c->v,
@@ -291,7 +291,7 @@ void gr_plan_use_memory(struct gr_job_side *side, CUdeviceptr memory, size_t pit
 /* Whether the driver can copy it: rows at a pitch, slices of whole rows. */
 static bool is_copyable(const struct gr_picture *p)
 {
-    const int64_t size = (int64_t)gr_dtype_size(p->dtype), pixel = size * p->channels;
+    const int64_t size = (int64_t)gr_dtype_get_info(p->dtype)->size, pixel = size * p->channels;
     if (p->in_array)
         return true;
     if ((p->channels > 1 && p->channel != size) || (p->width > 1 && p->pixel != pixel))
@@ -330,7 +330,8 @@ static void join_rows(struct gr_job *job)
 static bool is_aligned(const struct gr_picture *p)
 {
     const struct gr_planes *c = &p->colour;
-    const size_t size = gr_dtype_size(p->dtype) > 4 ? 4 : gr_dtype_size(p->dtype);
+    const size_t size =
+        gr_dtype_get_info(p->dtype)->size > 4 ? 4 : gr_dtype_get_info(p->dtype)->size;
     uint64_t all = p->base | (uint64_t)p->pixel;
     if (p->channels > 1)
         all |= (uint64_t)p->channel;
@@ -354,6 +355,11 @@ static gr_status check_reach(const struct gr_picture *p, const char *call)
         return gr_fail(GR_ERR_UNSUPPORTED, call,
                        "%c%s, in host memory that kernels cannot access, and a plain copy is not "
                        "enough: copy it to the device first, by gr_tensor_clone().",
+                       GR_SENTENCE(p->text));
+    if (p->memory == GR_MEMORY_ARRAY)
+        return gr_fail(GR_ERR_UNSUPPORTED, call,
+                       "%c%s, in a CUDA array, and a plain copy is not enough: copy it to the "
+                       "device first, by gr_tensor_clone().",
                        GR_SENTENCE(p->text));
     if (p->width > INT32_MAX || p->height > INT32_MAX || p->depth > MOST_SLICES)
         return gr_fail(GR_ERR_UNSUPPORTED, call, "%c%s, which is too large for one kernel.",
@@ -380,7 +386,7 @@ static gr_status plan_kernel(const struct gr_picture *from, const struct gr_pict
     struct gr_job *job = &plan->job;
     const bool known = has_kernels(from->dtype) && has_kernels(to->dtype);
     const bool elements = same && from->channels == 1 && to->channels == 1;
-    if (!known && !elements && !(same && !job->steps && gr_dtype_size(from->dtype) <= 4))
+    if (!known && !elements && !(same && !job->steps && gr_dtype_get_info(from->dtype)->size <= 4))
         return refuse_types(from, to, call);
     gr_status status = check_reach(from, call);
     if (status == GR_OK)
@@ -415,7 +421,7 @@ gr_status gr_plan_make(const struct gr_picture *from, const struct gr_picture *t
         return status;
     fill_steps(&plan->job, from, to, options, fetch);
     plan->bytes = (uint64_t)to->width * (uint64_t)to->height * (uint64_t)to->depth * to->channels *
-                  gr_dtype_size(to->dtype);
+                  gr_dtype_get_info(to->dtype)->size;
     if (plan->bytes == 0)
         return GR_OK;
     const uint32_t values = GR_JOB_DECODE | GR_JOB_SCALE | GR_JOB_ENCODE;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* How one picture becomes another: by a copy, or by which kernel. It asks no driver. */
+/* Plans how one picture becomes the other: by a copy, or by which kernel. It calls no driver. */
 #ifndef GR_LIB_PUBLISH_PLAN_H
 #define GR_LIB_PUBLISH_PLAN_H
 
@@ -20,21 +20,21 @@ enum gr_kernel {
 };
 
 struct gr_plan {
-    bool copies; /* the bytes agree: a copy, and no kernel */
+    bool copies; /* both sides have the same layout: a copy, without a kernel */
     enum gr_kernel kernel;
-    struct gr_job job; /* of a side in an array all but the place is filled in */
-    uint64_t bytes;    /* that are written; 0: there is nothing to do */
+    struct gr_job job; /* complete, except for the place of a side in a CUDA array */
+    uint64_t bytes;    /* to write; 0: nothing to do */
 };
 
 /*
- * Plans the way from one picture to the other. Both are as they lie in memory; `fetch` says which
- * of them is the tensor. The options were taken, and their flip has been done.
+ * Plans the conversion from one picture to the other, as they lie in memory; `fetch` says which of
+ * them is the tensor. The options were copied by GR_TAKE, and the flip has been applied.
  */
 gr_status gr_plan_make(const struct gr_picture *from, const struct gr_picture *to,
                        const gr_publish_options *options, bool fetch, struct gr_plan *plan,
                        const char *call);
 
-/* Tells the plan's side, which is in an array, that it is a surface or linear memory instead. */
+/* Sets the place of the plan's side in a CUDA array: a surface, or linear memory instead of it. */
 void gr_plan_use_surface(struct gr_job_side *side, CUsurfObject surface, enum gr_job_place place,
                          unsigned layer);
 void gr_plan_use_memory(struct gr_job_side *side, CUdeviceptr memory, size_t pitch, size_t slice);

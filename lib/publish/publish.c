@@ -9,6 +9,7 @@
 #include "lib/resource/release.h"
 #include "lib/stream.h"
 #include "lib/struct_size.h"
+#include "lib/tensor/array.h"
 #include "lib/tensor/tensor.h"
 #include "lib/tensor/use.h"
 
@@ -33,6 +34,8 @@ static gr_status check_tensors(const struct work *w)
     gr_status status = gr_tensor_check(w->tensor, w->call);
     if (status == GR_OK && w->options.chroma)
         status = gr_tensor_check(w->options.chroma, w->call);
+    if (status == GR_OK && w->options.chroma)
+        status = gr_tensor_refuse_array(w->options.chroma, "which cannot be `chroma`", w->call);
     if (status != GR_OK || !w->fetch || !w->tensor->read_only)
         return status;
     return gr_fail(GR_ERR_STATE, w->call, "The tensor is read-only: fetch into one that is not.");
@@ -61,6 +64,8 @@ static gr_status check_flags(const struct work *w, const gr_resource *resource)
 static gr_status plan_sides(struct work *w)
 {
     struct gr_publish_sides *s = &w->sides;
+    if (w->options.flip)
+        GR_TRY(gr_tensor_refuse_array(w->tensor, "which cannot be flipped", w->call));
     GR_TRY(w->options.flip ? gr_picture_flip(&s->tensor, w->call) : GR_OK);
     return gr_plan_make(w->fetch ? &s->mapped : &s->tensor, w->fetch ? &s->tensor : &s->mapped,
                         &w->options, w->fetch, &w->plan, w->call);
@@ -100,12 +105,12 @@ static gr_status check_before_map(struct work *w, gr_resource *resource)
 
 /* ---- Execution ------------------------------------------------------------------------------- */
 
-static gr_status copy(struct work *w, const struct gr_picture *other, bool to_array)
+static gr_status copy(struct work *w, const struct gr_picture *other,
+                      const struct gr_array_place *place, bool to_mapped)
 {
-    static const struct gr_array_place none;
     const struct gr_picture *mapped = &w->sides.mapped;
-    return to_array ? gr_launch_copy(other, &none, mapped, &w->sides.array, w->stream, w->call)
-                    : gr_launch_copy(mapped, &w->sides.array, other, &none, w->stream, w->call);
+    return to_mapped ? gr_launch_copy(other, place, mapped, &w->sides.array, w->stream, w->call)
+                     : gr_launch_copy(mapped, &w->sides.array, other, place, w->stream, w->call);
 }
 
 static gr_status launch(struct work *w)
@@ -135,6 +140,7 @@ static gr_status launch_on_surface(struct work *w)
 /* Uses linear memory: an extra copy follows the kernel, or precedes it. */
 static gr_status launch_beside_array(struct work *w)
 {
+    static const struct gr_array_place none;
     struct gr_picture beside = w->sides.mapped;
     gr_resource *resource = w->buffer->resource;
     CUdeviceptr memory;
@@ -149,11 +155,11 @@ static gr_status launch_beside_array(struct work *w)
     beside.slice = (int64_t)slice;
     gr_plan_use_memory(mapped_side(w), memory, pitch, slice);
     if (w->fetch)
-        status = copy(w, &beside, false);
+        status = copy(w, &beside, &none, false);
     if (status == GR_OK)
         status = launch(w);
     if (status == GR_OK && !w->fetch)
-        status = copy(w, &beside, true);
+        status = copy(w, &beside, &none, true);
     if (status == GR_OK)
         gr_count_bytes_moved(w->plan.bytes);
     const gr_status marked = gr_linear_give_back(resource, w->stream, w->call);
@@ -163,7 +169,7 @@ static gr_status launch_beside_array(struct work *w)
 static gr_status enqueue(struct work *w)
 {
     if (w->plan.copies)
-        return copy(w, &w->sides.tensor, !w->fetch);
+        return copy(w, &w->sides.tensor, &w->sides.tensor_array, !w->fetch);
     if (!w->sides.mapped.in_array)
         return launch(w);
     const bool surface = w->buffer->resource->flags & GR_SURFACE_LOAD_STORE;
@@ -346,7 +352,7 @@ static gr_status with_ring(struct work *w, gr_ring *ring, const gr_publish_optio
     w->buffer = slot->buffer;
     status = run(w);
     if (status == GR_OK)
-        status = w->fetch ? gr_ring_give_back(ring, &slot, 1) : gr_ring_publish(ring, &slot, 1);
+        status = w->fetch ? gr_ring_give_back(ring, &slot, 1) : gr_ring_hand_over(ring, &slot, 1);
     return status == GR_OK ? GR_OK : give_up(ring, slot, w->fetch, status);
 }
 

@@ -316,9 +316,14 @@ size_t gr_buffer_size(const gr_buffer *buffer)
     return is_buffer(buffer, __func__) ? buffer->size : 0;
 }
 
-CUstream gr_buffer_stream(const gr_buffer *buffer)
+const gr_buffer_info *gr_buffer_get_info(const gr_buffer *buffer)
 {
-    return is_buffer(buffer, __func__) ? buffer->stream : NULL;
+    if (!is_buffer(buffer, __func__))
+        return NULL;
+    gr_buffer_info *info = &((gr_buffer *)buffer)->shown; /* never a const object */
+    *info = (gr_buffer_info){
+        .stream = buffer->stream, .pitch = buffer->pitch, .tensors = gr_users_count(buffer)};
+    return info;
 }
 
 /* ---- Images by copy -------------------------------------------------------------------------- */

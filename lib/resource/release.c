@@ -326,26 +326,6 @@ gr_status gr_buffer_release_many(gr_buffer *buffers[], size_t n, CUstream stream
     return status == GR_OK ? release_buffers(buffers, n, stream, __func__) : status;
 }
 
-static gr_status release_at_end(gr_buffer *buffer)
-{
-    gr_status status = check_releasable(buffer, "gr_buffer_release");
-    if (status == GR_OK && gr_buffer_is_live(buffer))
-        status = release_anyhow(buffer, "gr_buffer_release");
-    if (has_ended(status))
-        gr_buffer_give(buffer);
-    return status;
-}
-
-void gr_buffer_at_scope_end(gr_buffer **buffer)
-{
-    struct gr_error_record before;
-    gr_error_save(&before);
-    if (*buffer && release_at_end(*buffer) != GR_OK)
-        gr_error_warn("a buffer could not be released at the end of its scope");
-    gr_error_restore(&before);
-    *buffer = NULL;
-}
-
 /* Unmaps a mapped resource on an allowed thread. The caller keeps the buffer, which reports 0. */
 static gr_status end_mapping(gr_resource *resource, CUstream stream, const char *call)
 {

@@ -171,68 +171,35 @@ gr_status gr_resource_refuse_closed(const gr_resource *resource, const char *cal
 
 gr_status gr_resource_refuse_in_ring(const char *call)
 {
-    return gr_fail(GR_ERR_STATE, call,
-                   "The resource is a slot of a ring, which maps it: acquire slots by "
-                   "gr_ring_acquire_write() or gr_ring_acquire_read(), pass them on by "
-                   "gr_ring_publish() or gr_ring_give_back(), and end the ring by gr_ring_free().");
+    return gr_fail(
+        GR_ERR_STATE, call,
+        "The resource is a slot of a ring, which maps it: acquire slots by "
+        "gr_ring_acquire_write() or gr_ring_acquire_read(), pass them on by "
+        "gr_ring_hand_over() or gr_ring_give_back(), and end the ring by gr_ring_free().");
 }
 
 /* ---- Queries --------------------------------------------------------------------------------- */
 
-/* Also for a closed resource, whose properties stay known. */
-static bool is_one(const gr_resource *resource, const char *call)
+const gr_resource_info *gr_resource_get_info(const gr_resource *resource)
 {
-    return resource || gr_resource_check_open(NULL, call) == GR_OK;
-}
-
-bool gr_resource_is_mapped(const gr_resource *resource)
-{
-    return is_one(resource, __func__) && resource->mapped;
-}
-
-bool gr_resource_is_closed(const gr_resource *resource)
-{
-    return !is_one(resource, __func__) || !resource->handle;
-}
-
-gr_kind gr_resource_kind(const gr_resource *resource)
-{
-    if (!is_one(resource, __func__))
-        return (gr_kind)0;
-    return resource->is_image ? GR_KIND_IMAGE : GR_KIND_BUFFER;
-}
-
-gr_graphics_api gr_resource_api(const gr_resource *resource)
-{
-    return is_one(resource, __func__) ? resource->api : (gr_graphics_api)0;
-}
-
-size_t gr_resource_size(const gr_resource *resource)
-{
-    return is_one(resource, __func__) && !resource->is_image ? resource->size : 0;
-}
-
-unsigned gr_resource_flags(const gr_resource *resource)
-{
-    return is_one(resource, __func__) ? resource->flags : 0;
-}
-
-gr_transport gr_resource_transport(const gr_resource *resource)
-{
-    return is_one(resource, __func__) ? resource->transport_bit : (gr_transport)0;
-}
-
-CUgraphicsResource gr_resource_graphics(const gr_resource *resource)
-{
-    if (gr_resource_check_open(resource, __func__) != GR_OK)
+    if (!resource) {
+        gr_resource_refuse_closed(NULL, __func__);
         return NULL;
-    if (resource->transport_bit == GR_TRANSPORT_INTEROP)
-        return resource->handle;
-    gr_fail(GR_ERR_STATE, __func__,
-            "The resource uses the transport %s, which registers nothing in its CUDA context: it "
-            "has no CUgraphicsResource.",
-            resource->backend->name);
-    return NULL;
+    }
+    const struct gr_backend *backend = resource->backend;
+    gr_resource_info *info = &((gr_resource *)resource)->info; /* never a const object */
+    *info = (gr_resource_info){.kind = resource->is_image ? GR_KIND_IMAGE : GR_KIND_BUFFER,
+                               .api = resource->api,
+                               .transport = resource->transport_bit,
+                               .flags = resource->flags,
+                               .size = resource->is_image ? 0 : resource->size,
+                               .mapped = resource->mapped,
+                               .closed = !resource->handle};
+    if (resource->handle && resource->transport_bit == GR_TRANSPORT_INTEROP)
+        info->graphics = resource->handle;
+    if (resource->handle && backend->external_memory)
+        info->external_memory = backend->external_memory(resource);
+    return info;
 }
 
 #define NO_KERNELS ", publishing only copies (grinterop was built without nvcc)"
@@ -291,10 +258,4 @@ void gr_resource_write_each(const char *call, gr_resource *const resources[], si
         gr_resource_describe(resources[i], text, sizeof(text));
         gr_log(GR_LOG_DEBUG, "%s: %s", call, text);
     }
-}
-
-void gr_resource_at_scope_end(gr_resource **resource)
-{
-    gr_resource_free(*resource);
-    *resource = NULL;
 }

@@ -65,14 +65,14 @@ static gr_status fail_none_ready(const gr_ring *ring, const struct gr_ring_side 
                        "has returned, or with a longer timeout.");
     return gr_fail(timeout_ms ? GR_ERR_TIMEOUT : GR_ERR_NOT_READY, call,
                    "%zu %s%s not available %s. The ring's slots: %u; free: %u, being written: %u, "
-                   "published: %u, being read: %u.%s %s",
+                   "ready: %u, being read: %u.%s %s",
                    n, side->writes ? "slot" : "frame", n == 1 ? " was" : "s were", when, now.slots,
                    now.free, now.writing, now.ready, now.reading,
                    gr_ring_state_returning(ring->state)
                        ? " The consumer keeps some of the free slots until its next call."
                        : "",
                    side->writes ? "Does the consumer give its slots back?"
-                                : "Does the producer publish?");
+                                : "Does the producer hand frames over?");
 }
 
 static gr_status fail_stopped(const gr_ring *ring, const struct gr_ring_side *side,
@@ -84,8 +84,8 @@ static gr_status fail_stopped(const gr_ring *ring, const struct gr_ring_side *si
         return gr_fail(GR_ERR_STOPPED, call,
                        "The ring has been stopped and takes no more frames. Free it, and create "
                        "another to go on.");
-    return gr_fail(GR_ERR_STOPPED, call,
-                   "The ring has been stopped. Published frames left to read: %u.", now.ready);
+    return gr_fail(GR_ERR_STOPPED, call, "The ring has been stopped. Frames left to read: %u.",
+                   now.ready);
 }
 
 /* Slots that leave may hold frames, so a consumer may acquire more slots than a producer. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Hands slots of a ring on: publish, give back, cancel. The lock is used as in an acquire. */
+/* Ends the use of slots: hand over, give back, cancel. The lock is used as in an acquire. */
 #include "lib/error.h"
 #include "lib/ring/side_order.h"
 #include "lib/ring/peer_link.h"
@@ -107,7 +107,7 @@ static void note(gr_ring *ring, const struct gr_ring_side *side, enum gr_hand_ov
                  bool put_off, size_t n)
 {
     if (how == GR_PUBLISHED)
-        gr_ring_state_publish(ring->state, n, side->numbers);
+        gr_ring_state_hand_over(ring->state, n, side->numbers);
     else if (how == GR_WRITE_CANCELLED)
         gr_ring_state_cancel_write(ring->state, n, side->numbers);
     else if (how == GR_READ_CANCELLED)
@@ -157,7 +157,7 @@ static gr_status hand_over(gr_ring *ring, struct gr_ring_side *side, enum gr_han
     return status;
 }
 
-gr_status gr_ring_publish(gr_ring *ring, const gr_slot *const slots[], size_t n)
+gr_status gr_ring_hand_over(gr_ring *ring, const gr_slot *const slots[], size_t n)
 {
     GR_TRY(gr_ring_check(ring, __func__));
     return hand_over(ring, &ring->writer, GR_PUBLISHED, slots, n, __func__);

@@ -51,12 +51,6 @@ void gr_ring_free(gr_ring *ring)
     gr_ring_free_empty(ring);
 }
 
-void gr_ring_at_scope_end(gr_ring **ring)
-{
-    gr_ring_free(*ring);
-    *ring = NULL;
-}
-
 static gr_status check_own(const gr_ring *ring, const char *call)
 {
     if (!ring->link && !ring->is_sending)

@@ -92,7 +92,7 @@ static void put(struct gr_page_view *view, uint32_t i, uint64_t word)
     atomic_store(&view->page->slots[i].word, word);
 }
 
-/* Takes a published frame, unless the peer was faster. */
+/* Takes a ready frame, unless the peer was faster. */
 static bool take(struct gr_page_view *view, uint32_t i, uint64_t frame, enum gr_owner to)
 {
     uint64_t ready = word_of(frame, GR_OWNER_READY), taken = word_of(frame, to);
@@ -181,7 +181,7 @@ static bool pull_as_consumer(struct gr_page_view *view, uint32_t i)
     if (place->state == GR_PLACE_READY)
         drop_frame(state, i);
     bool is_ready = owner_of(word) == GR_OWNER_READY;
-    if (is_ready && frame_of(word) > state->published)
+    if (is_ready && frame_of(word) > state->written)
         return true; /* earlier frames may not have been seen yet: next time */
     view->seen[i].word = word;
     if (is_ready)
@@ -189,17 +189,17 @@ static bool pull_as_consumer(struct gr_page_view *view, uint32_t i)
     return true;
 }
 
-static bool pull_published(struct gr_page_view *view)
+static bool pull_written(struct gr_page_view *view)
 {
-    uint64_t published = atomic_load(&view->page->published);
-    bool sound = published >= view->state->published;
-    view->state->published = published;
+    uint64_t written = atomic_load(&view->page->written);
+    bool sound = written >= view->state->written;
+    view->state->written = written;
     return sound;
 }
 
 bool gr_page_pull(struct gr_page_view *view, const struct gr_ring_side *side)
 {
-    bool sound = side->writes || pull_published(view);
+    bool sound = side->writes || pull_written(view);
     for (uint32_t i = 0; i < view->count && sound; i++)
         sound = side->writes ? pull_as_producer(view, i) : pull_as_consumer(view, i);
     if (atomic_load(&view->page->stopped))
@@ -268,7 +268,7 @@ void gr_page_push(struct gr_page_view *view, const struct gr_ring_side *side, si
         put(view, number, word_of(frame, side->writes ? GR_OWNER_READY : GR_OWNER_PRODUCER));
     }
     if (side->writes)
-        atomic_store(&view->page->published, view->state->published);
+        atomic_store(&view->page->written, view->state->written);
 }
 
 void gr_page_cancel_read(struct gr_page_view *view, const struct gr_ring_side *side, size_t n)

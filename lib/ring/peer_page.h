@@ -35,7 +35,7 @@ struct gr_page_slot {
 };
 
 struct gr_page {
-    _Atomic uint64_t published; /* frames up to this one are in the slots */
+    _Atomic uint64_t written; /* frames up to this one are in the slots */
     _Atomic uint32_t stopped;
     _Atomic uint32_t ended[2];   /* a role has freed its ring: the producer, the consumer */
     _Atomic uint32_t waiting[2]; /* a role waits for the socket */

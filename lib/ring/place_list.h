@@ -10,7 +10,7 @@ enum gr_place_state {
     GR_PLACE_NONE = 0, /* no slot */
     GR_PLACE_FREE,
     GR_PLACE_WRITING,   /* by the producer */
-    GR_PLACE_READY,     /* published, not read */
+    GR_PLACE_READY,     /* handed over, not read */
     GR_PLACE_READING,   /* by the consumer */
     GR_PLACE_RETURNING, /* given back; becomes free together with others */
     GR_PLACE_STATES,
@@ -42,7 +42,7 @@ struct gr_ring_state {
     uint32_t room;    /* size of the array */
     uint32_t slots;   /* that do not leave */
     uint32_t leaving; /* that leave */
-    uint64_t published, read, dropped;
+    uint64_t written, read, dropped;
     uint64_t last_read;       /* the newest frame taken and not put back by the consumer */
     uint64_t last_given_back; /* the newest frame given back */
     uint64_t last_turn;

@@ -94,7 +94,7 @@ static uint32_t count_staying(const struct gr_ring_state *state, enum gr_place_s
 void gr_ring_state_count(const struct gr_ring_state *state, gr_ring_info *counts)
 {
     *counts = (gr_ring_info){
-        .published = state->published,
+        .written = state->written,
         .read = state->read,
         .dropped = state->dropped,
         .slots = state->slots,
@@ -156,7 +156,7 @@ static void drop_older(struct gr_ring_state *state, uint64_t frame)
 
 void gr_ring_commit_write(struct gr_ring_state *state, size_t n, const uint32_t numbers[])
 {
-    uint64_t next = state->published + count(state, GR_PLACE_WRITING) - n + 1;
+    uint64_t next = state->written + count(state, GR_PLACE_WRITING) - n + 1;
     uint64_t newest_dropped = 0;
     for (size_t i = 0; i < n; i++) {
         struct gr_ring_place *place = &state->places[numbers[i]];
@@ -181,10 +181,10 @@ void gr_ring_undo_write(struct gr_ring_state *state, size_t n, const uint32_t nu
     }
 }
 
-void gr_ring_state_publish(struct gr_ring_state *state, size_t n, const uint32_t numbers[])
+void gr_ring_state_hand_over(struct gr_ring_state *state, size_t n, const uint32_t numbers[])
 {
     for (size_t i = 0; i < n; i++) {
-        state->places[numbers[i]].frame = ++state->published;
+        state->places[numbers[i]].frame = ++state->written;
         gr_place_move(state, numbers[i], GR_PLACE_READY);
     }
 }

@@ -47,7 +47,7 @@ void gr_ring_commit_read(struct gr_ring_state *state, size_t n, const uint32_t n
 void gr_ring_undo_read(struct gr_ring_state *state, size_t n, const uint32_t numbers[]);
 
 /* Written slots become frames in this order, or free. Read slots become free. */
-void gr_ring_state_publish(struct gr_ring_state *state, size_t n, const uint32_t numbers[]);
+void gr_ring_state_hand_over(struct gr_ring_state *state, size_t n, const uint32_t numbers[]);
 void gr_ring_state_cancel_write(struct gr_ring_state *state, size_t n, const uint32_t numbers[]);
 void gr_ring_state_give_back(struct gr_ring_state *state, size_t n, const uint32_t numbers[]);
 

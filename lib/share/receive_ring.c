@@ -173,13 +173,13 @@ static gr_ring *make_ring(struct receiving *r)
         GR_INIT(gr_ring_options,
                 .producer = r->d.role == GR_RING_PRODUCER ? GR_SIDE_CUDA : GR_SIDE_GRAPHICS,
                 .mode = (gr_ring_mode)r->d.mode);
-    uint64_t frames = atomic_load(&r->page->published);
+    uint64_t frames = atomic_load(&r->page->written);
     if (check_frames(r, frames) != GR_OK)
         return NULL;
     gr_ring *ring = gr_ring_create(r->resources, r->arrived, &options);
     if (!ring)
         return NULL;
-    ring->state->published = ring->state->last_read = ring->state->last_given_back = frames;
+    ring->state->written = ring->state->last_read = ring->state->last_given_back = frames;
     if (begin_link(r, ring) == GR_OK)
         return ring;
     gr_ring_free(ring);

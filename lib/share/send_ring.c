@@ -65,7 +65,7 @@ static gr_status check_idle(const gr_ring *ring, const char *call)
                        ring->link ? "shared with" : "being sent to");
     if (ring->state->leaving || ring->left_count || now.free != now.slots)
         return gr_fail(GR_ERR_STATE, call,
-                       "Frames are in flight: slots being written %u, published %u, being read %u, "
+                       "Frames are in flight: slots being written %u, ready %u, being read %u, "
                        "leaving after a resize %u. Hand all of them back first; leaving slots end "
                        "when their work is done.",
                        now.writing, now.ready, now.reading,
@@ -330,7 +330,7 @@ static gr_status make_page(struct sending *s)
         return gr_last_error()->status;
     gr_status status = gr_page_map(s->page_fd, s->count, &s->page, s->call);
     if (status == GR_OK)
-        atomic_store(&s->page->published, s->ring->state->published);
+        atomic_store(&s->page->written, s->ring->state->written);
     return status;
 }
 

@@ -27,7 +27,7 @@ gr_status gr_semaphore_init(gr_semaphore *semaphore, const struct gr_semaphore_o
     semaphore->ops = ops;
     semaphore->holds = 1;
     semaphore->context = *context;
-    semaphore->timeline = timeline;
+    semaphore->timeline = semaphore->info.timeline = timeline;
     semaphore->signalled = value;
     return GR_OK;
 }
@@ -68,8 +68,10 @@ gr_status gr_semaphore_make(gr_semaphore *semaphore, const struct gr_context *co
     if (result != CUDA_SUCCESS)
         status = gr_semaphore_refused(info, result, call);
     gr_context_leave(pushed);
-    if (status == GR_OK)
+    if (status == GR_OK) {
+        semaphore->info.external = semaphore->handle;
         return GR_OK;
+    }
 fail:
     gr_told_free(&semaphore->told, false);
     pthread_mutex_destroy(&semaphore->lock);
@@ -162,27 +164,12 @@ void gr_semaphore_free(gr_semaphore *semaphore)
     gr_retired_collect();
 }
 
-void gr_semaphore_at_scope_end(gr_semaphore **semaphore)
+const gr_semaphore_info *gr_semaphore_get_info(const gr_semaphore *semaphore)
 {
-    gr_semaphore_free(*semaphore);
-    *semaphore = NULL;
-}
-
-bool gr_semaphore_is_timeline(const gr_semaphore *semaphore)
-{
-    if (gr_semaphore_is_none(semaphore))
-        gr_fail(GR_ERR_INVALID_VALUE, __func__, "There is no semaphore: did its creation fail?");
-    return !gr_semaphore_is_none(semaphore) && semaphore->timeline;
-}
-
-CUexternalSemaphore gr_semaphore_external(const gr_semaphore *semaphore)
-{
-    if (gr_semaphore_is_none(semaphore))
-        gr_fail(GR_ERR_INVALID_VALUE, __func__, "There is no semaphore: did its creation fail?");
-    else if (!semaphore->handle)
-        gr_fail(GR_ERR_STATE, __func__,
-                "The semaphore is implemented by host waits: CUDA has not imported it.");
-    return gr_semaphore_is_none(semaphore) ? NULL : semaphore->handle;
+    if (!gr_semaphore_is_none(semaphore))
+        return &semaphore->info;
+    gr_fail(GR_ERR_INVALID_VALUE, __func__, "There is no semaphore: did its creation fail?");
+    return NULL;
 }
 
 int gr_semaphore_describe(const gr_semaphore *semaphore, char *text, size_t size)

@@ -33,8 +33,9 @@ struct gr_semaphore {
     CUexternalSemaphore handle; /* NULL if the host waits */
     CUexternalSemaphoreHandleType type;
     bool timeline;
-    bool no_barriers;     /* the driver has none; atomic */
-    pthread_mutex_t lock; /* for the following fields, and to enqueue signals in order */
+    gr_semaphore_info info; /* `handle` and `timeline`, for the application */
+    bool no_barriers;       /* the driver has none; atomic */
+    pthread_mutex_t lock;   /* for the following fields, and to enqueue signals in order */
     /* The value of the last signal begun; for a binary semaphore the number of signals. */
     uint64_t signalled;
     /* Binary: the number of the last signal that was waited for. */

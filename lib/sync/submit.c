@@ -364,14 +364,8 @@ void gr_submit_free(gr_submit *submit)
 {
     if (submit && gr_live_has(GR_LIVE_RING_SUBMIT, submit))
         gr_fail(GR_ERR_STATE, __func__,
-                "The submit belongs to slots of a ring, which frees it: publish, give back or "
+                "The submit belongs to slots of a ring, which frees it: hand over, give back or "
                 "cancel the slots. Nothing was done.");
     else if (submit && gr_live_end(GR_LIVE_SUBMIT, submit, __func__))
         drop(made_of(submit));
-}
-
-void gr_submit_at_scope_end(gr_submit **submit)
-{
-    gr_submit_free(*submit);
-    *submit = NULL;
 }

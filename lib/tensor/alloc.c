@@ -128,7 +128,7 @@ static gr_status check_strides(const gr_tensor_desc *desc, const struct gr_shape
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "`offset` is %zu, but only views and mappings have an offset: leave it 0.",
                        desc->offset);
-    if (shape->before || !gr_shape_is_disjoint(shape, gr_dtype_size(desc->dtype)))
+    if (shape->before || !gr_shape_is_disjoint(shape, gr_dtype_get_info(desc->dtype)->size))
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "The strides %s of the shape %s are negative or let elements share bytes: "
                        "only views can have such strides.",
@@ -156,6 +156,10 @@ gr_tensor *gr_tensor_alloc_taken(const gr_tensor_desc *desc, const struct gr_con
 {
     struct gr_shape shape;
     gr_status status = gr_shape_init(&shape, desc, call);
+    if (status == GR_OK && desc->memory == GR_MEMORY_ARRAY)
+        status = gr_fail(GR_ERR_UNSUPPORTED, call,
+                         "grinterop creates no CUDA arrays: create one by cuArrayCreate(), and a "
+                         "tensor of it by gr_tensor_wrap().");
     if (status == GR_OK)
         status = check_strides(desc, &shape, call);
     if (status == GR_OK && stream != GR_STREAM_NONE)

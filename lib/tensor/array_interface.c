@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The CUDA array interface of tensors, version 3. */
 #include "lib/error.h"
+#include "lib/tensor/array.h"
 #include "lib/tensor/tensor.h"
 #include "lib/tensor/use.h"
 
@@ -13,6 +14,7 @@
 static gr_status begin(gr_tensor *tensor, CUstream consumer, const char *call)
 {
     GR_TRY(gr_tensor_check(tensor, call));
+    GR_TRY(gr_tensor_refuse_array(tensor, "which array interfaces cannot express", call));
     if (tensor->memory == GR_MEMORY_HOST)
         return gr_fail(GR_ERR_UNSUPPORTED, call,
                        "The tensor is in host memory, which CUDA cannot access: export it by "
@@ -34,7 +36,7 @@ const gr_array_interface *gr_tensor_array_interface(gr_tensor *tensor, CUstream 
     tensor->array = (gr_array_interface){
         .data = tensor->bytes ? tensor->ptr : 0,
         .read_only = tensor->read_only,
-        .typestr = gr_dtype_typestr(tensor->dtype),
+        .typestr = gr_dtype_get_info(tensor->dtype)->typestr,
         .ndim = tensor->ndim,
         .shape = tensor->shape,
         .strides = tensor->compact ? NULL : tensor->strides,

@@ -5,6 +5,7 @@
 #include "lib/plural.h"
 #include "lib/stream.h"
 #include "lib/tensor/tensor.h"
+#include "lib/tensor/array.h"
 #include "lib/tensor/copy_plan.h"
 #include "lib/tensor/use.h"
 
@@ -13,6 +14,7 @@ struct side {
     CUdeviceptr ptr;
     const int64_t *strides;
     bool host;
+    bool array;        /* `ptr` is a CUarray */
     CUcontext context; /* for device memory; NULL for host memory */
     CUdevice device;
 };
@@ -28,6 +30,7 @@ static struct side side_of(const gr_tensor *tensor)
     return (struct side){.ptr = tensor->ptr,
                          .strides = tensor->strides,
                          .host = host,
+                         .array = gr_tensor_is_array(tensor),
                          .context = host ? NULL : tensor->context.handle,
                          .device = tensor->device};
 }
@@ -136,6 +139,52 @@ static gr_status copy_blocks(const struct gr_copy_plan *plan, const struct side 
                         plan->width, gr_s(plan->width));
 }
 
+/* ---- CUDA arrays ----------------------------------------------------------------------------- */
+
+/* One row of texels after the other, at any pitch. */
+static bool has_rows(const struct side *side, const gr_tensor *like)
+{
+    int64_t size = (int64_t)gr_dtype_get_info(like->dtype)->size;
+    int64_t texel = size * like->shape[2], row = texel * like->shape[1];
+    return side->array || ((like->shape[2] == 1 || side->strides[2] == size) &&
+                           (like->shape[1] == 1 || side->strides[1] == texel) &&
+                           (like->shape[0] == 1 || side->strides[0] >= row));
+}
+
+static gr_status copy_arrays(const gr_tensor *like, const struct side *to, const struct side *from,
+                             CUstream stream, const char *call)
+{
+    size_t row = like->bytes / (size_t)like->shape[0];
+    if (between_devices(to, from) || !has_rows(to, like) || !has_rows(from, like))
+        return gr_fail(GR_ERR_UNSUPPORTED, call,
+                       "A CUDA array is copied by whole rows on one device: copy it to a compact "
+                       "tensor there first, by gr_tensor_clone().");
+    const CUDA_MEMCPY3D block = {
+        .srcMemoryType = from->array ? CU_MEMORYTYPE_ARRAY : type_of(from),
+        .srcArray = from->array ? (CUarray)(uintptr_t)from->ptr : NULL,
+        .srcHost = (const void *)(uintptr_t)(from->host ? from->ptr : 0),
+        .srcDevice = from->host || from->array ? 0 : from->ptr,
+        .srcPitch = from->array          ? 0
+                    : like->shape[0] > 1 ? (size_t)from->strides[0]
+                                         : row,
+        .dstMemoryType = to->array ? CU_MEMORYTYPE_ARRAY : type_of(to),
+        .dstArray = to->array ? (CUarray)(uintptr_t)to->ptr : NULL,
+        .dstHost = (void *)(uintptr_t)(to->host ? to->ptr : 0),
+        .dstDevice = to->host || to->array ? 0 : to->ptr,
+        .dstPitch = to->array            ? 0
+                    : like->shape[0] > 1 ? (size_t)to->strides[0]
+                                         : row,
+        .WidthInBytes = row,
+        .Height = (size_t)like->shape[0],
+        .Depth = 1,
+    };
+    CUresult result = gr_driver()->Memcpy3DAsync(&block, stream);
+    return result == CUDA_SUCCESS
+               ? GR_OK
+               : gr_fail_work(result, "cuMemcpy3DAsync",
+                              "%s: the driver refused to copy a CUDA array.", call);
+}
+
 /* ---- A whole copy ---------------------------------------------------------------------------- */
 
 /* Runs in the context of the device memory, for its default streams. */
@@ -147,9 +196,14 @@ static gr_status copy_sides(const gr_tensor *like, const struct side *to, const 
     if (!like->bytes)
         return GR_OK;
     GR_TRY(gr_context_enter(context, &pushed, call));
-    gr_copy_plan_make(&plan, like->ndim, like->shape, to->strides, from->strides,
-                      gr_dtype_size(like->dtype));
-    gr_status status = copy_blocks(&plan, to, from, stream, call);
+    gr_status status;
+    if (to->array || from->array) {
+        status = copy_arrays(like, to, from, stream, call);
+    } else {
+        gr_copy_plan_make(&plan, like->ndim, like->shape, to->strides, from->strides,
+                          gr_dtype_get_info(like->dtype)->size);
+        status = copy_blocks(&plan, to, from, stream, call);
+    }
     gr_context_leave(pushed);
     if (status == GR_OK)
         gr_count_bytes_moved(like->bytes);
@@ -162,7 +216,7 @@ static gr_status check_same(const gr_tensor *to, const gr_tensor *from, const ch
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "The tensors have the types %s and %s, but a copy does not convert: use a "
                        "view for the same bits, or gr_publish(), which converts.",
-                       gr_dtype_name(to->dtype), gr_dtype_name(from->dtype));
+                       gr_dtype_get_info(to->dtype)->name, gr_dtype_get_info(from->dtype)->name);
     bool same = to->ndim == from->ndim;
     for (unsigned i = 0; same && i < to->ndim; i++)
         same = to->shape[i] == from->shape[i];
@@ -243,7 +297,7 @@ static gr_status check_host(const gr_tensor *tensor, const void *memory, size_t 
         status = gr_fail(GR_ERR_INVALID_VALUE, call,
                          "`bytes` is %zu, but the elements of %s, type %s, have %zu.", bytes,
                          gr_shape_format(tensor->ndim, tensor->shape).text,
-                         gr_dtype_name(tensor->dtype), tensor->bytes);
+                         gr_dtype_get_info(tensor->dtype)->name, tensor->bytes);
     if (status == GR_OK && !memory && bytes)
         status = gr_fail(GR_ERR_INVALID_VALUE, call, "The pointer to host memory is NULL.");
     return status;
@@ -252,7 +306,7 @@ static gr_status check_host(const gr_tensor *tensor, const void *memory, size_t 
 static struct side host_side(const gr_tensor *like, const void *memory,
                              int64_t strides[GR_TENSOR_DIMS])
 {
-    gr_shape_compact(like->ndim, like->shape, gr_dtype_size(like->dtype), strides);
+    gr_shape_compact(like->ndim, like->shape, gr_dtype_get_info(like->dtype)->size, strides);
     return (struct side){.ptr = (CUdeviceptr)(uintptr_t)memory, .strides = strides, .host = true};
 }
 

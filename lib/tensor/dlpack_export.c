@@ -5,6 +5,7 @@
 #include "lib/driver.h"
 #include "lib/error.h"
 #include "lib/live.h"
+#include "lib/tensor/array.h"
 #include "lib/tensor/tensor.h"
 #include "lib/tensor/dlpack_type.h"
 #include "lib/tensor/use.h"
@@ -63,6 +64,8 @@ static DLDevice device_of(const gr_tensor *tensor)
         return (DLDevice){kDLCUDAHost, 0};
     case GR_MEMORY_MANAGED:
         return (DLDevice){kDLCUDAManaged, 0};
+    case GR_MEMORY_ARRAY:
+        return (DLDevice){kDLCUDA, tensor->device};
     }
     if (gr_driver_traits()->host_memory)
         return (DLDevice){kDLCPU, 0};
@@ -80,7 +83,7 @@ static gr_status refuse_stride(const gr_tensor *tensor, unsigned i, const char *
     return gr_fail(GR_ERR_UNSUPPORTED, call,
                    "Dimension %u has a stride of %lld bytes, which DLPack cannot express: it is "
                    "not a multiple of the size of a %s. Export a gr_tensor_clone().",
-                   i, (long long)tensor->strides[i], gr_dtype_name(tensor->dtype));
+                   i, (long long)tensor->strides[i], gr_dtype_get_info(tensor->dtype)->name);
 }
 
 /*
@@ -89,7 +92,7 @@ static gr_status refuse_stride(const gr_tensor *tensor, unsigned i, const char *
  */
 static gr_status elements_apart(const gr_tensor *tensor, int64_t strides[], const char *call)
 {
-    int64_t size = (int64_t)gr_dtype_size(tensor->dtype), compact = 1;
+    int64_t size = (int64_t)gr_dtype_get_info(tensor->dtype)->size, compact = 1;
     for (unsigned i = tensor->ndim; i-- > 0;) {
         int64_t extent = tensor->shape[i], bytes = tensor->strides[i];
         if (extent <= 1 || tensor->bytes == 0)
@@ -107,13 +110,13 @@ static gr_status elements_apart(const gr_tensor *tensor, int64_t strides[], cons
 /* If a consumer's kernel reads a misaligned element, the whole CUDA context is lost. */
 static gr_status check_address(const gr_tensor *tensor, const char *call)
 {
-    size_t size = gr_dtype_size(tensor->dtype);
+    size_t size = gr_dtype_get_info(tensor->dtype)->size;
     if (!tensor->bytes || tensor->ptr % (size > 8 ? 8 : size) == 0)
         return GR_OK;
     return gr_fail(
         GR_ERR_UNSUPPORTED, call,
         "Element 0 is at 0x%llx, which is misaligned for a %s. Export a gr_tensor_clone().",
-        (unsigned long long)tensor->ptr, gr_dtype_name(tensor->dtype));
+        (unsigned long long)tensor->ptr, gr_dtype_get_info(tensor->dtype)->name);
 }
 
 static gr_status describe(const gr_tensor *tensor, struct held *held, DLTensor *out,
@@ -126,7 +129,8 @@ static gr_status describe(const gr_tensor *tensor, struct held *held, DLTensor *
         .data = tensor->bytes ? (void *)(uintptr_t)tensor->ptr : NULL,
         .device = device_of(tensor),
         .ndim = (int32_t)tensor->ndim,
-        .dtype = gr_dlpack_type(tensor->dtype),
+        .dtype = gr_tensor_is_array(tensor) ? (DLDataType){kDLOpaqueHandle, 64, 1}
+                                            : gr_dlpack_type(tensor->dtype),
         .shape = held->shape,
         .strides = held->strides,
     };

@@ -112,7 +112,8 @@ static gr_status see_strides(const DLTensor *from, struct parsed *parsed, const 
 {
     if (!from->strides || from->ndim == 0)
         return GR_OK;
-    int64_t lane = (int64_t)gr_dtype_size(parsed->desc.dtype), element = lane * from->dtype.lanes;
+    int64_t lane = (int64_t)gr_dtype_get_info(parsed->desc.dtype)->size,
+            element = lane * from->dtype.lanes;
     for (int32_t i = 0; i < from->ndim; i++)
         if (__builtin_mul_overflow(from->strides[i], element, &parsed->strides[i]))
             return gr_fail(GR_ERR_INVALID_VALUE, call,
@@ -147,19 +148,39 @@ static gr_status see_data(const DLTensor *from, struct parsed *parsed, const cha
                        "The tensor begins %" PRIu64
                        " bytes after %p, which overflows the address space.",
                        from->byte_offset, from->data);
-    size_t size = gr_dtype_size(parsed->desc.dtype);
+    size_t size = gr_dtype_get_info(parsed->desc.dtype)->size;
     if (data % (size > 8 ? 8 : size))
         return gr_fail(GR_ERR_UNSUPPORTED, call,
                        "Element 0 is at 0x%" PRIxPTR
                        ", which is misaligned for a %s: let the producer copy it.",
-                       data, gr_dtype_name(parsed->desc.dtype));
+                       data, gr_dtype_get_info(parsed->desc.dtype)->name);
     parsed->data = (void *)data;
     return GR_OK;
+}
+
+/* A CUarray behind an opaque handle, whose type and shape the driver knows. */
+static gr_status parse_array(const DLTensor *from, struct parsed *parsed, const char *call)
+{
+    if (from->device.device_type != kDLCUDA || from->byte_offset || !from->data)
+        return gr_fail(GR_ERR_UNSUPPORTED, call,
+                       "The tensor is an opaque handle, %p with an offset of %" PRIu64
+                       ", on DLPack's device type %d. grinterop supports such handles only for "
+                       "CUDA arrays: CUDA (2), without an offset.",
+                       from->data, from->byte_offset, (int)from->device.device_type);
+    parsed->desc.memory = GR_MEMORY_ARRAY;
+    parsed->device = from->device.device_id;
+    parsed->names_device = true;
+    parsed->data = from->data;
+    DLTensor whole = *from;
+    whole.dtype.lanes = 1;
+    return see_dimensions(&whole, parsed, call);
 }
 
 static gr_status parse(const DLTensor *from, struct parsed *parsed, const char *call)
 {
     parsed->desc.struct_size = sizeof(parsed->desc);
+    if (from->dtype.code == kDLOpaqueHandle)
+        return parse_array(from, parsed, call);
     gr_status status = see_type(from, parsed, call);
     if (status == GR_OK)
         status = see_device(from, parsed, call);
@@ -193,7 +214,7 @@ static gr_status check_device(const struct parsed *parsed, const char *call)
                        "The tensor names memory of CUDA device %d, but there %s %d.", ordinal,
                        count == 1 ? "is" : "are", count);
     }
-    if (!parsed->data ||
+    if (!parsed->data || parsed->desc.memory == GR_MEMORY_ARRAY ||
         cu->PointerGetAttribute(&ordinal, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
                                 (CUdeviceptr)(uintptr_t)parsed->data) != CUDA_SUCCESS ||
         ordinal == parsed->device)

@@ -6,10 +6,7 @@
 
 #include "lib/error.h"
 
-static const struct {
-    size_t size;
-    const char *name, *typestr;
-} dtypes[] = {
+static const gr_dtype_info dtypes[] = {
     [GR_DTYPE_U8] = {1, "uint8", "|u1"},          [GR_DTYPE_U16] = {2, "uint16", "<u2"},
     [GR_DTYPE_U32] = {4, "uint32", "<u4"},        [GR_DTYPE_U64] = {8, "uint64", "<u8"},
     [GR_DTYPE_I8] = {1, "int8", "|i1"},           [GR_DTYPE_I16] = {2, "int16", "<i2"},
@@ -21,28 +18,13 @@ static const struct {
 };
 enum { DTYPES = sizeof(dtypes) / sizeof(dtypes[0]) };
 
-static bool is_one(gr_dtype dtype, const char *call)
+const gr_dtype_info *gr_dtype_get_info(gr_dtype dtype)
 {
     if ((unsigned)dtype >= 1 && (unsigned)dtype < DTYPES)
-        return true;
-    gr_fail(GR_ERR_INVALID_VALUE, call, "%d is not a dtype: use GR_DTYPE_U8 to GR_DTYPE_C128.",
+        return &dtypes[dtype];
+    gr_fail(GR_ERR_INVALID_VALUE, __func__, "%d is not a dtype: use GR_DTYPE_U8 to GR_DTYPE_C128.",
             (int)dtype);
-    return false;
-}
-
-size_t gr_dtype_size(gr_dtype dtype)
-{
-    return is_one(dtype, __func__) ? dtypes[dtype].size : 0;
-}
-
-const char *gr_dtype_name(gr_dtype dtype)
-{
-    return is_one(dtype, __func__) ? dtypes[dtype].name : NULL;
-}
-
-const char *gr_dtype_typestr(gr_dtype dtype)
-{
-    return is_one(dtype, __func__) ? dtypes[dtype].typestr : NULL;
+    return NULL;
 }
 
 /* Finds a type by its name, or by its typestr without the byte order. */

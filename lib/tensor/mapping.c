@@ -8,6 +8,7 @@
 #include "lib/live.h"
 #include "lib/resource/set_aside.h"
 #include "lib/struct_size.h"
+#include "lib/tensor/array.h"
 #include "lib/tensor/array_dtype.h"
 
 /* Atomic, since other threads may be reading. */
@@ -15,6 +16,7 @@ static void revoke(struct gr_user *user)
 {
     gr_tensor *tensor = (gr_tensor *)((char *)user - offsetof(gr_tensor, user));
     __atomic_store_n(&tensor->info.ptr, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&tensor->info.array, NULL, __ATOMIC_RELAXED);
     __atomic_store_n(&tensor->info.revoked, true, __ATOMIC_RELAXED);
     __atomic_store_n(&tensor->ptr, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&tensor->revoked, true, __ATOMIC_RELEASE);
@@ -95,20 +97,39 @@ static gr_status check_buffer(const gr_buffer *buffer, const char *call)
     if (!gr_buffer_is_live(buffer))
         return gr_fail(GR_ERR_STATE, call,
                        "The buffer's mapping has ended: map the resource again.");
-    if (buffer->resource->is_image && !buffer->pitch)
-        return gr_fail(GR_ERR_STATE, call,
-                       "An image mapped by gr_map() has no linear memory: map it by "
-                       "gr_map_linear(), which copies, or use gr_fetch().");
     return GR_OK;
 }
 
-static gr_status check_desc(const gr_tensor_desc *desc, const char *call)
+static gr_status check_memory(const gr_buffer *buffer, gr_memory memory, const char *call)
 {
-    if (desc->memory == GR_MEMORY_DEVICE)
+    if (buffer->resource->is_image && !buffer->pitch)
+        return gr_fail(GR_ERR_STATE, call,
+                       "An image mapped by gr_map() has no linear memory: map it by "
+                       "gr_map_linear(), which copies, use gr_fetch(), or set `memory` to "
+                       "GR_MEMORY_ARRAY for a tensor of its CUDA array.");
+    if (memory == GR_MEMORY_DEVICE)
         return GR_OK;
     return gr_fail(GR_ERR_INVALID_VALUE, call,
-                   "`memory` is %d, but a mapping is device memory: leave it 0.",
-                   (int)desc->memory);
+                   "`memory` is %d, but a mapping is device memory: leave it 0.", (int)memory);
+}
+
+/* The array of level 0 and layer 0, for an image that gr_map() mapped. */
+static gr_tensor *tensor_of_array(gr_buffer *buffer, gr_tensor_desc *desc, const char *call)
+{
+    int64_t dims[3];
+    struct gr_shape shape;
+    if (!buffer->resource->is_image || buffer->pitch) {
+        gr_fail(GR_ERR_INVALID_VALUE, call,
+                "`memory` is GR_MEMORY_ARRAY, but this is not an image mapped by gr_map().");
+        return NULL;
+    }
+    CUarray array = gr_buffer_array(buffer, 0, 0);
+    if (!array || gr_array_describe(array, desc, dims, call) != GR_OK ||
+        gr_shape_init(&shape, desc, call) != GR_OK)
+        return NULL;
+    gr_tensor *tensor = gr_tensor_make(desc, &shape, call);
+    return tensor ? gr_tensor_of_mapping(buffer, tensor, (CUdeviceptr)(uintptr_t)array, 0, 0, call)
+                  : NULL;
 }
 
 gr_tensor *gr_buffer_tensor(gr_buffer *buffer, const gr_tensor_desc *desc)
@@ -116,11 +137,14 @@ gr_tensor *gr_buffer_tensor(gr_buffer *buffer, const gr_tensor_desc *desc)
     struct described d;
     struct gr_shape shape;
     gr_status status = check_buffer(buffer, __func__);
+    if (status == GR_OK && desc)
+        status = GR_TAKE(gr_tensor_desc, &d.desc, desc, __func__);
+    if (status == GR_OK && desc && d.desc.memory == GR_MEMORY_ARRAY)
+        return tensor_of_array(buffer, &d.desc, __func__);
     if (status == GR_OK)
-        status = desc ? GR_TAKE(gr_tensor_desc, &d.desc, desc, __func__)
-                      : describe(buffer, &d, __func__);
-    if (status == GR_OK)
-        status = check_desc(&d.desc, __func__);
+        status = check_memory(buffer, desc ? d.desc.memory : GR_MEMORY_DEVICE, __func__);
+    if (status == GR_OK && !desc)
+        status = describe(buffer, &d, __func__);
     if (status == GR_OK)
         status = gr_shape_init(&shape, &d.desc, __func__);
     if (status == GR_OK)
@@ -134,12 +158,4 @@ gr_tensor *gr_buffer_tensor(gr_buffer *buffer, const gr_tensor_desc *desc)
     return tensor ? gr_tensor_of_mapping(buffer, tensor, buffer->ptr + d.desc.offset,
                                          buffer->ptr + low, buffer->size - low, __func__)
                   : NULL;
-}
-
-unsigned gr_buffer_tensors(const gr_buffer *buffer)
-{
-    if (buffer)
-        return gr_users_count(buffer);
-    gr_fail(GR_ERR_INVALID_VALUE, __func__, "The buffer is NULL.");
-    return 0;
 }

@@ -36,7 +36,7 @@ static gr_status check_fields(const gr_tensor_desc *desc, const char *call)
     if ((unsigned)desc->layout > GR_LAYOUT_YUV444)
         return gr_fail(GR_ERR_INVALID_VALUE, call, "`layout` is %d, which is not a gr_layout.",
                        (int)desc->layout);
-    if ((unsigned)desc->memory > GR_MEMORY_MANAGED)
+    if ((unsigned)desc->memory > GR_MEMORY_ARRAY)
         return gr_fail(GR_ERR_INVALID_VALUE, call, "`memory` is %d, which is not a gr_memory.",
                        (int)desc->memory);
     for (unsigned i = 0; i < desc->ndim; i++)
@@ -114,7 +114,7 @@ static bool is_compact(const struct gr_shape *s, size_t element)
 gr_status gr_shape_init(struct gr_shape *s, const gr_tensor_desc *desc, const char *call)
 {
     GR_TRY(check_fields(desc, call));
-    size_t element = gr_dtype_size(desc->dtype);
+    size_t element = gr_dtype_get_info(desc->dtype)->size;
     *s = (struct gr_shape){.ndim = desc->ndim};
     for (unsigned i = 0; i < s->ndim; i++)
         s->shape[i] = desc->shape[i];

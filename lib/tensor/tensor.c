@@ -9,6 +9,7 @@
 #include "lib/driver.h"
 #include "lib/error.h"
 #include "lib/live.h"
+#include "lib/tensor/array.h"
 
 gr_status gr_tensor_check(const gr_tensor *tensor, const char *call)
 {
@@ -85,13 +86,15 @@ void gr_tensor_set_memory(gr_tensor *tensor, CUdeviceptr ptr, CUdeviceptr low, s
 /* The host address; NULL for device memory, even that of the software driver. */
 static void *host_address(const gr_tensor *tensor)
 {
-    return tensor->memory == GR_MEMORY_DEVICE ? NULL : (void *)(uintptr_t)tensor->ptr;
+    bool on_host = tensor->memory != GR_MEMORY_DEVICE && !gr_tensor_is_array(tensor);
+    return on_host ? (void *)(uintptr_t)tensor->ptr : NULL;
 }
 
 gr_tensor *gr_tensor_expose(gr_tensor *tensor)
 {
     tensor->info = (gr_tensor_info){
-        .ptr = tensor->ptr,
+        .ptr = gr_tensor_is_array(tensor) ? 0 : tensor->ptr,
+        .array = gr_tensor_is_array(tensor) ? (CUarray)(uintptr_t)tensor->ptr : NULL,
         .data = host_address(tensor),
         .dtype = tensor->dtype,
         .ndim = tensor->ndim,
@@ -143,17 +146,11 @@ static bool describe(const void *object, char *text, size_t size)
 {
     const gr_tensor *tensor = object;
     snprintf(text, size, "%s of %s%s", gr_shape_format(tensor->ndim, tensor->shape).text,
-             gr_dtype_name(tensor->dtype), tensor->info.revoked ? ", revoked" : "");
+             gr_dtype_get_info(tensor->dtype)->name, tensor->info.revoked ? ", revoked" : "");
     return true;
 }
 
 __attribute__((constructor)) static void register_describe(void)
 {
     gr_live_describe_by(GR_LIVE_TENSOR, describe);
-}
-
-void gr_tensor_at_scope_end(gr_tensor **tensor)
-{
-    gr_tensor_free(*tensor);
-    *tensor = NULL;
 }

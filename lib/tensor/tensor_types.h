@@ -25,7 +25,7 @@ struct gr_tensor {
     gr_memory memory;
     unsigned ndim;
     int64_t shape[GR_TENSOR_DIMS], strides[GR_TENSOR_DIMS]; /* strides in bytes, always set */
-    CUdeviceptr ptr; /* element 0 (host memory: its address); 0 once revoked */
+    CUdeviceptr ptr; /* element 0, in host memory its address, or the CUarray; 0 once revoked */
     CUdeviceptr low; /* start of the memory that views may use */
     size_t room;     /* and its size in bytes */
     size_t bytes;    /* of all elements */

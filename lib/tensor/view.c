@@ -2,11 +2,14 @@
 /* Views: tensors of another tensor's memory. */
 #include "lib/error.h"
 #include "lib/struct_size.h"
+#include "lib/tensor/array.h"
 #include "lib/tensor/tensor.h"
 
 static gr_status check(const gr_tensor *tensor, const gr_tensor_desc *desc, const char *call)
 {
     gr_status status = gr_tensor_check(tensor, call);
+    if (status == GR_OK)
+        status = gr_tensor_refuse_array(tensor, "which has no views", call);
     if (status == GR_OK && !desc)
         status = gr_fail(GR_ERR_INVALID_VALUE, call,
                          "`desc` is NULL: pass the description of the view.");

@@ -7,6 +7,7 @@
 #include "lib/resource/set_aside.h"
 #include "lib/stream.h"
 #include "lib/struct_size.h"
+#include "lib/tensor/array.h"
 
 /*
  * Queries the device of the memory. False if the driver does not know it, as may happen with a
@@ -57,18 +58,23 @@ gr_tensor *gr_tensor_wrap_as(const gr_tensor_desc *desc, void *data, int device,
                              gr_tensor_end_fn end, void *user, const char *call)
 {
     struct gr_shape shape;
-    gr_status status = gr_shape_init(&shape, desc, call);
+    int64_t dims[3];
+    gr_tensor_desc own = *desc;
+    const bool array = desc->memory == GR_MEMORY_ARRAY;
+    if (array && (!gr_driver_load() || gr_array_describe(data, &own, dims, call) != GR_OK))
+        return NULL;
+    gr_status status = gr_shape_init(&shape, &own, call);
     if (status == GR_OK)
-        status = check(desc, &shape, data, ready_on, call);
+        status = check(&own, &shape, data, ready_on, call);
     if (status != GR_OK || !gr_driver_load())
         return NULL;
     gr_tensor_end_deferred();
     gr_resources_release_freed();
-    gr_tensor *tensor = gr_tensor_make(desc, &shape, call);
+    gr_tensor *tensor = gr_tensor_make(&own, &shape, call);
     if (!tensor)
         return NULL;
     CUdeviceptr ptr = (CUdeviceptr)(uintptr_t)data;
-    gr_tensor_set_memory(tensor, ptr, ptr - shape.before, shape.span);
+    gr_tensor_set_memory(tensor, ptr, ptr - shape.before, array ? 0 : shape.span);
     tensor->stream = ready_on;
     if (find_context(tensor, device, call) != GR_OK) {
         gr_tensor_discard(tensor);

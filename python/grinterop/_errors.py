@@ -108,8 +108,8 @@ _CLASSES = {
 # The Python names of the library functions.
 _FUNCTIONS = {
     "gr_buffer_array": "Buffer.array",
-    "gr_buffer_copy_from_image": "Buffer.copy_from_image",
-    "gr_buffer_copy_to_image": "Buffer.copy_to_image",
+    "gr_buffer_copy_to_linear": "Buffer.copy_from_image",
+    "gr_buffer_copy_from_linear": "Buffer.copy_to_image",
     "gr_buffer_fetch": "fetch",
     "gr_buffer_image_info": "Buffer.image_info",
     "gr_buffer_mipmapped_array": "Buffer.mipmapped_array",
@@ -154,7 +154,7 @@ _FUNCTIONS = {
     "gr_ring_fetch_tensor": "fetch",
     "gr_ring_free": "Ring.close",
     "gr_ring_give_back": "Slots.give_back",
-    "gr_ring_publish": "Slots.publish",
+    "gr_ring_hand_over": "Slots.hand_over",
     "gr_ring_publish_tensor": "publish",
     "gr_ring_resize": "Ring.resize",
     "gr_tensor_alloc": "Tensor.alloc",

@@ -32,8 +32,8 @@ PyObject *buffer_new(resource_object *resource, gr_buffer *buffer, PyObject *str
     self->resource = resource;
     self->use.whole = (PyObject *)resource;
     if (resource) {
-        self->read_only = gr_resource_flags(resource->resource) & GR_READ_ONLY;
-        self->is_image = gr_resource_kind(resource->resource) == GR_KIND_IMAGE;
+        self->read_only = gr_resource_get_info(resource->resource)->flags & GR_READ_ONLY;
+        self->is_image = gr_resource_get_info(resource->resource)->kind == GR_KIND_IMAGE;
         resource->mapped = (buffer_object *)Py_NewRef((PyObject *)self);
     }
     return (PyObject *)self;
@@ -83,7 +83,7 @@ bool buffer_release(buffer_object *self, CUstream stream, unsigned *tensors)
     }
     if (!ending_begin((PyObject *)self))
         return false;
-    *tensors = gr_buffer_tensors(buffer);
+    *tensors = gr_buffer_get_info(buffer)->tensors;
     Py_BEGIN_ALLOW_THREADS
     status = stream == GR_STREAM_OF_MAP ? gr_buffer_release(buffer)
                                         : gr_buffer_release_many(&buffer, 1, stream, NULL);
@@ -169,11 +169,6 @@ static PyObject *pointer_or_fail(buffer_object *self)
     return PyLong_FromUnsignedLongLong(pointer);
 }
 
-static PyObject *number_of(buffer_object *self, size_t (*ask)(const gr_buffer *))
-{
-    return PyLong_FromSize_t(self->buffer ? ask(self->buffer) : 0);
-}
-
 static PyObject *or_none(void *object)
 {
     return Py_NewRef(object ? object : Py_None);
@@ -187,8 +182,9 @@ static PyObject *if_usable(buffer_object *self, PyObject *answer)
 #define SELF ((buffer_object *)self)
 
 PROPERTY_IN_CALL(handle, pointer_or_fail(SELF))
-PROPERTY_IN_CALL(size, number_of(SELF, gr_buffer_size))
-PROPERTY_IN_CALL(pitch, number_of(SELF, gr_buffer_pitch))
+PROPERTY_IN_CALL(size, PyLong_FromSize_t(SELF->buffer ? gr_buffer_size(SELF->buffer) : 0))
+PROPERTY_IN_CALL(pitch,
+                 PyLong_FromSize_t(SELF->buffer ? gr_buffer_get_info(SELF->buffer)->pitch : 0))
 PROPERTY(is_closed, PyBool_FromLong(!SELF->buffer))
 PROPERTY(stream, or_none(SELF->stream))
 PROPERTY(resource, or_none(SELF->resource))

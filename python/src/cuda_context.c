@@ -89,16 +89,14 @@ static PyObject *stream_pair(PyObject *self, PyObject *none)
     (void)none;
     if (!context)
         return NULL;
-    return Py_BuildValue("(iN)", 0, PyLong_FromVoidPtr(gr_cuda_context_stream(context)));
+    return Py_BuildValue("(iN)", 0, PyLong_FromVoidPtr(context->stream));
 }
 
-PROPERTY(stream, open_of(self)
-                     ? PyLong_FromVoidPtr(gr_cuda_context_stream(((context_object *)self)->context))
-                     : NULL)
-PROPERTY(handle,
-         open_of(self)
-             ? PyLong_FromVoidPtr(gr_cuda_context_context(((context_object *)self)->context))
-             : NULL)
+#define HANDLE(member)                                                                             \
+    (open_of(self) ? PyLong_FromVoidPtr(((context_object *)self)->context->member) : NULL)
+
+PROPERTY(stream, HANDLE(stream))
+PROPERTY(handle, HANDLE(context))
 
 static PyObject *call_sync(PyObject *self, PyObject *none)
 {
@@ -109,7 +107,7 @@ static PyObject *call_sync(PyObject *self, PyObject *none)
     if (!cuda)
         return context ? fail() : NULL;
     Py_BEGIN_ALLOW_THREADS
-    result = cuda->StreamSynchronize(gr_cuda_context_stream(context));
+    result = cuda->StreamSynchronize(context->stream);
     Py_END_ALLOW_THREADS
     return result == CUDA_SUCCESS ? Py_NewRef(Py_None) : driver_fail(result, "cuStreamSynchronize");
 }

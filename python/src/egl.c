@@ -113,26 +113,19 @@ static PyObject *release_current(PyObject *type, PyObject *none)
     return none_or_fail(gr_egl_make_current(NULL));
 }
 
-static PyObject *handle(PyObject *self, void *(*ask)(const gr_egl *))
-{
-    gr_egl *egl = open_of(self);
-    return egl ? PyLong_FromVoidPtr(ask(egl)) : NULL;
-}
+#define HANDLE(member)                                                                             \
+    (open_of(self) ? PyLong_FromVoidPtr(((egl_object *)self)->egl->member) : NULL)
 
-PROPERTY(display, handle(self, gr_egl_display))
-PROPERTY(config, handle(self, gr_egl_config))
-PROPERTY(context, handle(self, gr_egl_context))
+PROPERTY(display, HANDLE(display))
+PROPERTY(config, HANDLE(config))
+PROPERTY(context, HANDLE(context))
 PROPERTY(is_closed, PyBool_FromLong(!((egl_object *)self)->egl))
 
 static PyObject *describe(PyObject *self, PyObject *none)
 {
-    char line[1024];
     gr_egl *egl = open_of(self);
     (void)none;
-    if (!egl)
-        return NULL;
-    gr_egl_describe(egl, line, sizeof(line));
-    return text_of(line);
+    return egl ? text_of(egl->description) : NULL;
 }
 
 GUARDED_ONE(make_current)

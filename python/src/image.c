@@ -87,11 +87,11 @@ static bool filter_of(PyObject *object, gr_filter *filter)
     return is_filter;
 }
 
-/* None is GR_DEFAULT. */
+/* None is GR_CHOICE_DEFAULT. */
 static bool yes_or_no(PyObject *object, gr_choice *choice)
 {
     int truth = !object || Py_IsNone(object) ? -1 : PyObject_IsTrue(object);
-    *choice = truth == 1 ? GR_YES : truth == 0 ? GR_NO : GR_DEFAULT;
+    *choice = truth == 1 ? GR_CHOICE_YES : truth == 0 ? GR_CHOICE_NO : GR_CHOICE_DEFAULT;
     return !PyErr_Occurred();
 }
 
@@ -156,12 +156,12 @@ static PyObject *copy(PyObject *object, PyObject *args, PyObject *keywords, copy
 
 static PyObject *copy_from_image(PyObject *self, PyObject *args, PyObject *keywords)
 {
-    return copy(self, args, keywords, gr_buffer_copy_from_image);
+    return copy(self, args, keywords, gr_buffer_copy_to_linear);
 }
 
 static PyObject *copy_to_image(PyObject *self, PyObject *args, PyObject *keywords)
 {
-    return copy(self, args, keywords, gr_buffer_copy_to_image);
+    return copy(self, args, keywords, gr_buffer_copy_from_linear);
 }
 
 /* ---- What it is ------------------------------------------------------------------------------ */

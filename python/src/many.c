@@ -181,7 +181,7 @@ static PyObject *release_batch(struct batch *batch, CUstream stream,
     gr_status status;
     unsigned tensors = 0;
     for (size_t i = 0; i < batch->count; i++)
-        tensors += batch->pointers[i] ? gr_buffer_tensors(batch->pointers[i]) : 0;
+        tensors += batch->pointers[i] ? gr_buffer_get_info(batch->pointers[i])->tensors : 0;
     Py_BEGIN_ALLOW_THREADS
     status = gr_buffer_release_many((gr_buffer **)batch->pointers, batch->count, stream, options);
     Py_END_ALLOW_THREADS

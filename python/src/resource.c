@@ -38,7 +38,8 @@ static bool drop_mapping(resource_object *self)
     Py_CLEAR(self->shown);
     if (!mapped)
         return true;
-    bool kept = Py_REFCNT(mapped) > 1 || (mapped->buffer && gr_buffer_tensors(mapped->buffer));
+    bool kept =
+        Py_REFCNT(mapped) > 1 || (mapped->buffer && gr_buffer_get_info(mapped->buffer)->tensors);
     mapped->resource = NULL;
     mapped->use.whole = NULL;
     Py_DECREF(mapped);
@@ -101,7 +102,7 @@ bool resource_usable(resource_object *self)
     if (is_exclusive((PyObject *)self))
         PyErr_SetString(PyExc_RuntimeError,
                         "another thread is in a call with this GraphicsResource");
-    else if (gr_resource_is_closed(self->resource))
+    else if (gr_resource_get_info(self->resource)->closed)
         PyErr_SetString(PyExc_RuntimeError, "GraphicsResource has been closed");
     else
         return true;
@@ -360,7 +361,7 @@ static bool close_registration(resource_object *self)
 
 static bool close_all(resource_object *self, CUstream stream)
 {
-    if (gr_resource_is_closed(self->resource) && !is_exclusive((PyObject *)self))
+    if (gr_resource_get_info(self->resource)->closed && !is_exclusive((PyObject *)self))
         return true;
     unsigned tensors = 0;
     if (!resource_usable(self) ||

@@ -10,36 +10,32 @@ static gr_resource *own(PyObject *self)
     return ((resource_object *)self)->resource;
 }
 
-static const char *kind_name(PyObject *self)
+static const gr_resource_info *info_of(PyObject *self)
 {
-    return gr_resource_kind(own(self)) == GR_KIND_IMAGE ? "image" : "buffer";
+    return gr_resource_get_info(own(self));
 }
 
-/* 0 for closed or copied resources, where the query would record an error. */
+static const char *kind_name(PyObject *self)
+{
+    return info_of(self)->kind == GR_KIND_IMAGE ? "image" : "buffer";
+}
+
+/* 0 for closed or copied resources. */
 static uintptr_t handle_of(PyObject *self)
 {
-    if (gr_resource_is_closed(own(self)))
-        return 0;
-    switch (gr_resource_transport(own(self))) {
-    case GR_TRANSPORT_INTEROP:
-        return (uintptr_t)gr_resource_graphics(own(self));
-    case GR_TRANSPORT_SHARED:
-    case GR_TRANSPORT_EXTERNAL:
-        return (uintptr_t)gr_resource_external_memory(own(self));
-    default:
-        return 0;
-    }
+    const gr_resource_info *info = info_of(self);
+    return info->graphics ? (uintptr_t)info->graphics : (uintptr_t)info->external_memory;
 }
 
 static PyObject *api_name(PyObject *self)
 {
     static const char *const names[] = {"", "opengl", "vulkan", "external"};
-    return PyUnicode_FromString(names[gr_resource_api(own(self)) & 3]);
+    return PyUnicode_FromString(names[info_of(self)->api & 3]);
 }
 
 static const char *transport_name(PyObject *self)
 {
-    gr_transport of = gr_resource_transport(own(self));
+    gr_transport of = info_of(self)->transport;
     return of == GR_TRANSPORT_INTEROP    ? "interop"
            : of == GR_TRANSPORT_SHARED   ? "shared"
            : of == GR_TRANSPORT_COPY     ? "copy"
@@ -50,17 +46,18 @@ static const char *transport_name(PyObject *self)
 
 static bool is_of(PyObject *self, gr_graphics_api api)
 {
-    return gr_resource_api(own(self)) == api;
+    return info_of(self)->api == api;
 }
 
 /* The OpenGL name and target; None for a resource of another API. */
 static PyObject *gl_value(PyObject *self, unsigned int (*ask)(const gr_resource *))
 {
-    return is_of(self, GR_OPENGL) ? PyLong_FromUnsignedLong(ask(own(self))) : Py_NewRef(Py_None);
+    return is_of(self, GR_GRAPHICS_OPENGL) ? PyLong_FromUnsignedLong(ask(own(self)))
+                                           : Py_NewRef(Py_None);
 }
 
 /* Vulkan handles, which are pointers here; 0 for a resource of another API. */
-#define VK_HANDLE(ask) (is_of(self, GR_VULKAN) ? (uint64_t)(uintptr_t)ask(own(self)) : 0)
+#define VK_HANDLE(ask) (is_of(self, GR_GRAPHICS_VULKAN) ? (uint64_t)(uintptr_t)ask(own(self)) : 0)
 
 static PyObject *or_none(uint64_t handle)
 {
@@ -69,9 +66,9 @@ static PyObject *or_none(uint64_t handle)
 
 PROPERTY_IN_CALL(handle, PyLong_FromUnsignedLongLong(handle_of(self)))
 PROPERTY(is_mapped, PyBool_FromLong(resource_is_mapped((resource_object *)self)))
-PROPERTY(is_closed, PyBool_FromLong(gr_resource_is_closed(own(self))))
-PROPERTY_IN_CALL(size, PyLong_FromSize_t(gr_resource_size(own(self))))
-PROPERTY_IN_CALL(flags, PyLong_FromUnsignedLong(gr_resource_flags(own(self))))
+PROPERTY(is_closed, PyBool_FromLong(info_of(self)->closed))
+PROPERTY_IN_CALL(size, PyLong_FromSize_t(info_of(self)->size))
+PROPERTY_IN_CALL(flags, PyLong_FromUnsignedLong(info_of(self)->flags))
 PROPERTY_IN_CALL(kind, PyUnicode_FromString(kind_name(self)))
 PROPERTY_IN_CALL(api, api_name(self))
 PROPERTY_IN_CALL(transport, PyUnicode_FromString(transport_name(self)))
@@ -85,13 +82,13 @@ static PyObject *text_of_resource(PyObject *self)
 {
     uintptr_t handle = handle_of(self);
     char size_text[32] = "", handle_text[32] = "";
-    if (gr_resource_kind(own(self)) == GR_KIND_BUFFER)
-        snprintf(size_text, sizeof(size_text), " size=%zu", gr_resource_size(own(self)));
+    if (info_of(self)->kind == GR_KIND_BUFFER)
+        snprintf(size_text, sizeof(size_text), " size=%zu", info_of(self)->size);
     if (handle)
         snprintf(handle_text, sizeof(handle_text), " handle=0x%llx", (unsigned long long)handle);
     return PyUnicode_FromFormat("<GraphicsResource %s%s transport=%s%s%s>", kind_name(self),
                                 size_text, transport_name(self), handle_text,
-                                gr_resource_is_closed(own(self))              ? " closed"
+                                info_of(self)->closed                         ? " closed"
                                 : resource_is_mapped((resource_object *)self) ? " mapped"
                                                                               : " not mapped");
 }

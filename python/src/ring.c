@@ -180,7 +180,7 @@ static PyObject *call_close(PyObject *object, PyObject *none)
     }
     if (self->out) {
         PyErr_Format(PyExc_RuntimeError,
-                     "%zu slots of the Ring are acquired: publish or give them back first",
+                     "%zu slots of the Ring are acquired: hand them over or give them back first",
                      self->out);
         return NULL;
     }
@@ -320,8 +320,8 @@ static PyObject *info(PyObject *self, PyObject *none)
     (void)none;
     if (!now)
         return ring ? fail() : NULL;
-    return Py_BuildValue("{s:K,s:K,s:K,s:I,s:I,s:I,s:I,s:I}", "published",
-                         (unsigned long long)now->published, "read", (unsigned long long)now->read,
+    return Py_BuildValue("{s:K,s:K,s:K,s:I,s:I,s:I,s:I,s:I}", "written",
+                         (unsigned long long)now->written, "read", (unsigned long long)now->read,
                          "dropped", (unsigned long long)now->dropped, "slots", now->slots, "free",
                          now->free, "writing", now->writing, "ready", now->ready, "reading",
                          now->reading);
@@ -348,7 +348,7 @@ static PyMethodDef methods[] = {
     {"acquire_read", METHOD(acquire_read), KEYWORDS,
      "acquire_read($self, n=1, *, stream=None, timeout=None)\n--\n\n"
      "Acquires the next n frames to read, like acquire_write(). WaitTimeoutError if no frame is\n"
-     "published within `timeout` seconds."},
+     "handed over within `timeout` seconds."},
     {"resize", resize, METH_O,
      "resize($self, resources, /)\n--\n\nReplaces the slots, even with frames in flight."},
     {"stop", stop, METH_NOARGS,

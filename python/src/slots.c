@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Slots: n acquired slots of a ring, until they are published, given back or cancelled. */
+/* Slots: n acquired slots of a ring, until they are handed over, given back or cancelled. */
 #include "ring.h"
 
 #include <grinterop/tensor.h>
@@ -8,7 +8,7 @@ typedef struct slots_object {
     OBJECT_HEAD
     PyObject *ring, *stream;
 
-    /* An array of library slots. NULL after publish(), give_back() or cancel(). */
+    /* An array of library slots. NULL after hand_over(), give_back() or cancel(). */
     const gr_slot **slots;
     size_t n;
 
@@ -36,7 +36,7 @@ static gr_status finish_slots(gr_ring *ring, slots_object *self)
 {
     gr_status status;
     Py_BEGIN_ALLOW_THREADS
-    status = self->writing ? gr_ring_publish(ring, self->slots, self->n)
+    status = self->writing ? gr_ring_hand_over(ring, self->slots, self->n)
                            : gr_ring_give_back(ring, self->slots, self->n);
     Py_END_ALLOW_THREADS
     return status;
@@ -75,7 +75,7 @@ static unsigned tensors_of(const slots_object *self)
 {
     unsigned count = 0;
     for (size_t i = 0; i < self->n; i++)
-        count += self->slots[i]->buffer ? gr_buffer_tensors(self->slots[i]->buffer) : 0;
+        count += self->slots[i]->buffer ? gr_buffer_get_info(self->slots[i]->buffer)->tensors : 0;
     return count;
 }
 
@@ -99,7 +99,7 @@ static bool finish_begun(slots_object *self, end_call *end)
 static bool finish(slots_object *self, end_call *end)
 {
     if (!self->slots) {
-        PyErr_SetString(PyExc_RuntimeError, "the slots have already been published, "
+        PyErr_SetString(PyExc_RuntimeError, "the slots have already been handed over, "
                                             "given back or cancelled");
         return false;
     }
@@ -151,12 +151,12 @@ static void end(PyObject *object)
 static PyObject *side_wrong(const slots_object *self)
 {
     PyErr_SetString(PyExc_RuntimeError,
-                    self->writing ? "slots acquired for writing are handed over by publish()"
+                    self->writing ? "slots acquired for writing are handed over by hand_over()"
                                   : "slots acquired for reading are returned by give_back()");
     return NULL;
 }
 
-static PyObject *publish(PyObject *object, PyObject *none)
+static PyObject *hand_over(PyObject *object, PyObject *none)
 {
     slots_object *self = (slots_object *)object;
     (void)none;
@@ -195,7 +195,7 @@ static PyObject *leave(PyObject *object, PyObject *const *args, Py_ssize_t count
 static const gr_slot *slot_at(slots_object *self, size_t i)
 {
     if (!self->slots)
-        PyErr_SetString(PyExc_RuntimeError, "the slots have already been published, "
+        PyErr_SetString(PyExc_RuntimeError, "the slots have already been handed over, "
                                             "given back or cancelled");
     return self->slots ? self->slots[i] : NULL;
 }
@@ -214,8 +214,8 @@ static PyObject *buffer_at(slots_object *self, size_t i)
         made->buffer = slot->buffer;
         made->use.whole = (PyObject *)self;
         made->of_ring = true;
-        made->read_only = gr_resource_flags(slot->resource) & GR_READ_ONLY;
-        made->is_image = gr_resource_kind(slot->resource) == GR_KIND_IMAGE;
+        made->read_only = gr_resource_get_info(slot->resource)->flags & GR_READ_ONLY;
+        made->is_image = gr_resource_get_info(slot->resource)->kind == GR_KIND_IMAGE;
         made->stream = Py_XNewRef(self->stream);
         self->buffers[i] = (PyObject *)made;
     }
@@ -266,8 +266,8 @@ static Py_ssize_t length(PyObject *self)
 }
 
 static PyMethodDef methods[] = {
-    {"publish", publish, METH_NOARGS,
-     "publish($self)\n--\n\nPublishes written slots to the consumer."},
+    {"hand_over", hand_over, METH_NOARGS,
+     "hand_over($self)\n--\n\nHands written slots to the consumer."},
     {"give_back", give_back, METH_NOARGS,
      "give_back($self)\n--\n\nGives read slots back to the producer."},
     {"cancel", cancel, METH_NOARGS,
@@ -292,7 +292,7 @@ static PyGetSetDef properties[] = {
 
 static PyType_Slot slots[] = {
     {Py_tp_doc,
-     "Acquired slots of a Ring. The end of their `with` publishes them or gives them back,\n"
+     "Acquired slots of a Ring. The end of their `with` hands them over or gives them back,\n"
      "or cancels them if an exception is in flight."},
     {Py_tp_new, (void *)refuse_new},
     {Py_tp_dealloc, (void *)end},

@@ -34,9 +34,9 @@ INFO(shape, numbers(info->shape, info->ndim))
 INFO(strides, numbers(info->strides, info->ndim))
 INFO(ndim, PyLong_FromUnsignedLong(info->ndim))
 INFO(nbytes, PyLong_FromSize_t(info->bytes))
-INFO(dtype, PyUnicode_FromString(gr_dtype_name(info->dtype)))
-INFO(typestr, PyUnicode_FromString(gr_dtype_typestr(info->dtype)))
-INFO(itemsize, PyLong_FromSize_t(gr_dtype_size(info->dtype)))
+INFO(dtype, PyUnicode_FromString(gr_dtype_get_info(info->dtype)->name))
+INFO(typestr, PyUnicode_FromString(gr_dtype_get_info(info->dtype)->typestr))
+INFO(itemsize, PyLong_FromSize_t(gr_dtype_get_info(info->dtype)->size))
 INFO(layout, PyUnicode_FromString(layout_names[info->layout]))
 INFO(memory, PyUnicode_FromString(memory_names[info->memory]))
 INFO(device, PyLong_FromLong(info->device))
@@ -55,9 +55,9 @@ static PyObject *text_of_info(const gr_tensor_info *info)
     PyObject *sizes = numbers(info->shape, info->ndim);
     if (!sizes)
         return NULL;
-    PyObject *text = PyUnicode_FromFormat("<Tensor %s %R%s%s>", gr_dtype_name(info->dtype), sizes,
-                                          info->layout ? " " : "",
-                                          info->layout ? layout_names[info->layout] : "");
+    PyObject *text = PyUnicode_FromFormat(
+        "<Tensor %s %R%s%s>", gr_dtype_get_info(info->dtype)->name, sizes, info->layout ? " " : "",
+        info->layout ? layout_names[info->layout] : "");
     Py_DECREF(sizes);
     if (text && info->revoked) {
         PyObject *more = PyUnicode_FromFormat("%U revoked", text);

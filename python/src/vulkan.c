@@ -375,7 +375,7 @@ static PyObject *submit(PyObject *object, PyObject *args, PyObject *keywords)
 
 static PyObject *cuda_of(const vulkan_object *self)
 {
-    return self ? PyLong_FromLong(gr_vk_device_cuda(self->device)) : NULL;
+    return self ? PyLong_FromLong(gr_vk_device_get_info(self->device)->cuda_device) : NULL;
 }
 
 #define SELF ((vulkan_object *)self)
@@ -391,13 +391,11 @@ PROPERTY(is_closed, PyBool_FromLong(!SELF->device))
 
 static PyObject *describe(PyObject *object, PyObject *none)
 {
-    char line[1024];
     vulkan_object *self = open_of(object);
     (void)none;
     if (!self)
         return NULL;
-    gr_vk_device_describe(self->device, line, sizeof(line));
-    return text_of(line);
+    return text_of(gr_vk_device_get_info(self->device)->description);
 }
 
 /* ---- The type -------------------------------------------------------------------------------- */

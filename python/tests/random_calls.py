@@ -347,7 +347,7 @@ CALLS = {
         ("close", lambda w, one: one.close()),
     ],
     "slots": [
-        ("publish", lambda w, one: one.publish()),
+        ("hand_over", lambda w, one: one.hand_over()),
         ("give_back", lambda w, one: one.give_back()),
         ("cancel", lambda w, one: one.cancel()),
         ("with", with_slots),

@@ -32,7 +32,7 @@ STATES = (
     "slots acquired for",
     "already mapped",
     "is not mapped",
-    "already been published",
+    "already been handed over",
     "Ring",
     "ring",
     "read_only",
@@ -82,7 +82,8 @@ class Worker:
             if type(error) is not RuntimeError or not any(text in str(error) for text in STATES):
                 raise
             self.errors["RuntimeError"] += 1
-            if kind != "new" and ("closed" in str(error) or "already been published" in str(error)):
+            text = str(error)
+            if kind != "new" and ("closed" in text or "already been handed over" in text):
                 self.forget(kind, found)
 
     def pick(self):

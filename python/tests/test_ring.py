@@ -43,7 +43,7 @@ def test_a_frame_goes_round(ring, resources, cuda):
         assert slot.frame == 1 and slot.buffer is None
         assert slot.resource.gl_name == resources[0].gl_name
     assert ring.info() | {"free": 3} == {
-        "published": 1,
+        "written": 1,
         "read": 1,
         "dropped": 0,
         "slots": 3,
@@ -72,10 +72,10 @@ def test_groups(ring, cuda):
 
 def test_slots_are_handed_on_once(ring, cuda):
     slots = ring.acquire_write(stream=cuda)
-    with pytest.raises(RuntimeError, match="publish"):
+    with pytest.raises(RuntimeError, match="hand"):
         slots.give_back()
-    slots.publish()
-    for call in (slots.publish, slots.cancel):
+    slots.hand_over()
+    for call in (slots.hand_over, slots.cancel):
         with pytest.raises(RuntimeError, match="already"):
             call()
     for name in ("buffer", "resource", "frame", "index", "buffers"):
@@ -83,14 +83,14 @@ def test_slots_are_handed_on_once(ring, cuda):
             getattr(slots, name)
     slots = ring.acquire_read()
     with pytest.raises(RuntimeError, match="give_back"):
-        slots.publish()
+        slots.hand_over()
     slots.give_back()
 
 
 def test_an_exception_gives_slots_up(ring, cuda):
     with pytest.raises(ZeroDivisionError), ring.acquire_write(stream=cuda):
         1 / 0
-    assert ring.info()["published"] == 0
+    assert ring.info()["written"] == 0
     ring.acquire_write(stream=cuda)
     assert ring.info()["writing"] == 0
 
@@ -177,7 +177,7 @@ def test_stopping_ends_a_wait(egl, cuda):
 
     thread = threading.Thread(target=wait)
     thread.start()
-    while ring.info()["published"] < 2:
+    while ring.info()["written"] < 2:
         time.sleep(0.001)
     time.sleep(0.02)
     with pytest.raises(RuntimeError, match="another thread"):

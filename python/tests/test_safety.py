@@ -115,10 +115,10 @@ def test_slots_do_not_end_while_their_tensor_is_used(egl, cuda, held):
     tensor = slots.buffer.tensor()
     held()
     with Running(lambda: tensor.tobytes(stream=cuda)):
-        refused(slots.publish, slots.cancel)
+        refused(slots.hand_over, slots.cancel)
         assert slots.frame == 1
     tensor.close()
-    slots.publish()
+    slots.hand_over()
     ring.close()
 
 

@@ -8,8 +8,8 @@ TEST(close_ends_the_registration_and_the_handle)
 {
     void *handle = driver_handle(fx.resource);
     assert_ok(gr_resource_close(fx.resource, GR_STREAM_OF_MAP));
-    ck_assert(gr_resource_is_closed(fx.resource));
-    ck_assert(!gr_resource_is_mapped(fx.resource));
+    ck_assert(gr_resource_get_info(fx.resource)->closed);
+    ck_assert(!gr_resource_get_info(fx.resource)->mapped);
     ck_assert_ptr_null(driver_handle(fx.resource));
     assert_unregistered(handle);
 }
@@ -20,8 +20,8 @@ TEST(close_while_mapped_empties_the_buffer)
     gr_buffer *buffer = must_map(fx.resource);
     cuda_fill(buffer, 0x42);
     assert_ok(gr_resource_close(fx.resource, GR_STREAM_OF_MAP));
-    ck_assert(gr_resource_is_closed(fx.resource));
-    ck_assert(!gr_resource_is_mapped(fx.resource));
+    ck_assert(gr_resource_get_info(fx.resource)->closed);
+    ck_assert(!gr_resource_get_info(fx.resource)->mapped);
     ck_assert_uint_eq(gr_buffer_ptr(buffer), 0);
     ck_assert_uint_eq(gr_buffer_size(buffer), 0);
     assert_unregistered(handle);
@@ -134,7 +134,7 @@ TEST(map_on_entry_closes_what_it_opened)
     assert_made(buffer);
     ck_assert_uint_ne(gr_buffer_ptr(buffer), 0);
     ck_assert_uint_eq(gr_buffer_size(buffer), SIZE);
-    ck_assert_ptr_eq(gr_buffer_stream(buffer), fx.stream);
+    ck_assert_ptr_eq(gr_buffer_get_info(buffer)->stream, fx.stream);
     cuda_fill(buffer, 0x73);
     ck_assert_int_eq(seen.closed, 0);
     assert_ok(gr_buffer_release(buffer));

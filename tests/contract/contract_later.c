@@ -60,10 +60,10 @@ TEST(a_finalizers_buffer_is_released_by_the_next_call, 3)
     cuda_fill(buffer, 0x22);
     CU(StreamSynchronize(fx.stream));
     elsewhere(release_later, buffer);
-    ck_assert(gr_resource_is_mapped(resource));
+    ck_assert(gr_resource_get_info(resource)->mapped);
     assert_invalid(gr_buffer_release(buffer), "released already");
     collect();
-    ck_assert(!gr_resource_is_mapped(resource));
+    ck_assert(!gr_resource_get_info(resource)->mapped);
     assert_gl_bytes(name, SIZE, 0x22);
     gr_resource_free(resource);
 }

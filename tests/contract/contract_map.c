@@ -9,15 +9,15 @@ TEST(map_gives_pointer_size_and_stream)
     GR_AUTO(gr_buffer) *buffer = must_map(fx.resource);
     ck_assert_uint_ne(gr_buffer_ptr(buffer), 0);
     ck_assert_uint_eq(gr_buffer_size(buffer), SIZE);
-    ck_assert_ptr_eq(gr_buffer_stream(buffer), fx.stream);
-    ck_assert(gr_resource_is_mapped(fx.resource));
+    ck_assert_ptr_eq(gr_buffer_get_info(buffer)->stream, fx.stream);
+    ck_assert(gr_resource_get_info(fx.resource)->mapped);
 }
 
 TEST(release_unmaps)
 {
     for (int i = 0; i < 3; i++) {
         gr_buffer *buffer = must_map(fx.resource);
-        ck_assert(gr_resource_is_mapped(fx.resource));
+        ck_assert(gr_resource_get_info(fx.resource)->mapped);
         assert_ok(gr_buffer_release(buffer));
         assert_not_mapped(fx.resource);
     }
@@ -69,7 +69,7 @@ TEST(map_again_while_the_old_buffer_is_still_out)
     ck_assert_uint_eq(gr_buffer_ptr(old), 0);
     ck_assert_uint_eq(gr_buffer_size(new), SIZE);
     assert_ok(gr_buffer_release(old));
-    ck_assert(gr_resource_is_mapped(fx.resource));
+    ck_assert(gr_resource_get_info(fx.resource)->mapped);
     ck_assert_uint_ne(gr_buffer_ptr(new), 0);
     cuda_fill(new, 0x54);
     assert_ok(gr_buffer_release(new));
@@ -99,7 +99,7 @@ TEST(the_default_streams_are_streams_when_they_are_named)
     for (int i = 0; i < 2; i++) {
         gr_buffer *buffer = gr_map(fx.resource, streams[i]);
         assert_made(buffer);
-        ck_assert_ptr_eq(gr_buffer_stream(buffer), streams[i]);
+        ck_assert_ptr_eq(gr_buffer_get_info(buffer)->stream, streams[i]);
         cuda_fill(buffer, 0x60 + i);
         assert_ok(gr_buffer_release(buffer));
         assert_gl_bytes(fx.name, SIZE, 0x60 + i);

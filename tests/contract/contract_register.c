@@ -37,25 +37,26 @@ TEST(resources_describe_themselves)
     GR_AUTO(gr_resource) *r = gr_from_gl_buffer(gl_buffer_filled(SIZE, 1), GR_WRITE_DISCARD);
     assert_made(r);
     for (int closed = 0; closed < 2; closed++) {
-        ck_assert_int_eq(gr_resource_kind(r), GR_KIND_BUFFER);
-        ck_assert_int_eq(gr_resource_api(r), GR_OPENGL);
-        ck_assert_int_eq(gr_resource_transport(r), GR_TRANSPORT_INTEROP);
-        ck_assert_uint_eq(gr_resource_size(r), SIZE);
-        ck_assert_uint_eq(gr_resource_flags(r), GR_WRITE_DISCARD);
+        const gr_resource_info *info = gr_resource_get_info(r);
+        ck_assert_int_eq(info->kind, GR_KIND_BUFFER);
+        ck_assert_int_eq(info->api, GR_GRAPHICS_OPENGL);
+        ck_assert_int_eq(info->transport, GR_TRANSPORT_INTEROP);
+        ck_assert_uint_eq(info->size, SIZE);
+        ck_assert_uint_eq(info->flags, GR_WRITE_DISCARD);
+        ck_assert_int_eq(info->closed, closed);
+        ck_assert_int_eq(info->graphics == NULL, closed);
         assert_ok(gr_resource_close(r, GR_STREAM_OF_MAP));
     }
-    assert_null(gr_resource_graphics(r), GR_ERR_STATE, 0, "closed");
 }
 
 TEST(each_resource_returns_its_cuda_object)
 {
-    ck_assert_ptr_nonnull(gr_resource_graphics(fx.resource));
-    assert_null(gr_resource_external_memory(fx.resource), GR_ERR_STATE, 0, "transport interop");
+    const gr_resource_info *info = gr_resource_get_info(fx.resource);
+    ck_assert(info->graphics && !info->external_memory);
     const gr_gl_options by_copy = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_COPY);
     GR_AUTO(gr_resource) *copy = gr_from_gl_buffer_with(fx.name, GR_READ_WRITE, &by_copy);
     assert_made(copy);
-    ck_assert_int_eq(gr_resource_transport(copy), GR_TRANSPORT_COPY);
-    ck_assert_int_eq(gr_resource_api(copy), GR_OPENGL);
-    assert_null(gr_resource_graphics(copy), GR_ERR_STATE, 0, "transport copy");
-    assert_null(gr_resource_external_memory(copy), GR_ERR_STATE, 0, "transport copy");
+    info = gr_resource_get_info(copy);
+    ck_assert(info->transport == GR_TRANSPORT_COPY && info->api == GR_GRAPHICS_OPENGL);
+    ck_assert(!info->graphics && !info->external_memory);
 }

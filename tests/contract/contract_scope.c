@@ -37,7 +37,7 @@ TEST(an_inner_scope_unmaps_and_leaves_the_resource_open)
         cuda_fill(buffer, 0x90 + i);
         if (i == 1)
             continue;
-        ck_assert(gr_resource_is_mapped(resource));
+        ck_assert(gr_resource_get_info(resource)->mapped);
     }
     assert_not_mapped(resource);
     assert_gl_bytes(name, SIZE, 0x92);

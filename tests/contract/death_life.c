@@ -111,8 +111,8 @@ static void open_cuda(struct life *life)
     if (life->kind->is_primary) {
         life->primary = gr_cuda_context_create(fixture_cuda_device());
         child_check(life->primary);
-        life->cuda = gr_cuda_context_context(life->primary);
-        life->stream = gr_cuda_context_stream(life->primary);
+        life->cuda = life->primary->context;
+        life->stream = life->primary->stream;
         return;
     }
     child_check(cu->CtxCreate(&life->cuda, 0, fixture_cuda_device()) == CUDA_SUCCESS);

@@ -91,7 +91,7 @@ TEST(map_in_wrong_context)
         assert_null(gr_map(resource, fx.stream), GR_ERR_GL, 0, w->text);
         assert_fails(gr_map_many(&resource, 1, fx.stream, NULL, &none), GR_ERR_GL, 0, w->text);
         ck_assert_ptr_eq(none, NULL);
-        ck_assert(!gr_resource_is_mapped(resource));
+        ck_assert(!gr_resource_get_info(resource)->mapped);
         leave();
         assert_resource_usable(resource, name);
     }
@@ -111,7 +111,7 @@ TEST(release_in_wrong_context)
         assert_fails(gr_buffer_release_many(list, 2, fx.stream, NULL), GR_ERR_GL, 0, w->text);
         assert_fails(gr_resource_unmap(resource, fx.stream), GR_ERR_GL, 0, w->text);
         ck_assert_ptr_eq(list[0], buffer);
-        ck_assert(gr_resource_is_mapped(resource));
+        ck_assert(gr_resource_get_info(resource)->mapped);
         ck_assert_uint_eq(gr_buffer_ptr(buffer), where);
         ck_assert_uint_eq(gr_buffer_size(buffer), SIZE);
         leave();
@@ -127,14 +127,15 @@ TEST(close_in_wrong_context)
     {
         enter(w);
         assert_fails(gr_resource_close(resource, fx.stream), GR_ERR_GL, 0, w->text);
-        ck_assert(!gr_resource_is_closed(resource));
+        ck_assert(!gr_resource_get_info(resource)->closed);
         ck_assert_ptr_ne(driver_handle(resource), NULL);
         leave();
         gr_buffer *buffer = gr_map(resource, fx.stream);
         assert_made(buffer);
         enter(w);
         assert_fails(gr_resource_close(resource, GR_STREAM_OF_MAP), GR_ERR_GL, 0, w->text);
-        ck_assert(gr_resource_is_mapped(resource) && !gr_resource_is_closed(resource));
+        ck_assert(gr_resource_get_info(resource)->mapped &&
+                  !gr_resource_get_info(resource)->closed);
         ck_assert_uint_eq(gr_buffer_size(buffer), SIZE);
         leave();
         assert_ok(gr_buffer_release(buffer));
@@ -188,7 +189,7 @@ TEST(many_with_one_of_another_context)
         gr_buffer *out[2] = {NULL, NULL};
         assert_fails(gr_map_many(orders[i], 2, fx.stream, NULL, out), GR_ERR_GL, 0, wrongs[1].text);
         ck_assert(!out[0] && !out[1]);
-        ck_assert(!gr_resource_is_mapped(resource) && !gr_resource_is_mapped(other));
+        ck_assert(!gr_resource_get_info(resource)->mapped && !gr_resource_get_info(other)->mapped);
     }
     assert_resource_usable(resource, name);
     assert_ok(gr_egl_make_current(stranger));
@@ -211,7 +212,7 @@ TEST(release_many_of_two_contexts)
                  "another context");
     ck_assert_ptr_eq(list[0], stays);
     ck_assert_ptr_eq(list[1], NULL);
-    ck_assert(!gr_resource_is_mapped(resource) && gr_resource_is_mapped(other));
+    ck_assert(!gr_resource_get_info(resource)->mapped && gr_resource_get_info(other)->mapped);
     assert_resource_usable(resource, name);
     assert_ok(gr_egl_make_current(stranger));
     assert_ok(gr_buffer_release(stays));
@@ -269,14 +270,14 @@ TEST(handle_of_destroyed_context_comes_back)
     assert_made(gone);
     gr_resource *orphan = gr_from_gl_buffer(gl_buffer_filled(SIZE, 1), GR_READ_WRITE);
     assert_made(orphan);
-    void *handle = gr_egl_context(gone);
+    void *handle = gone->context;
     gr_egl_free(gone);
     int n = 0;
     bool same = false;
     for (; n < MOST && !same; n++) {
         later[n] = gr_egl_create(NULL);
         assert_made(later[n]);
-        same = gr_egl_context(later[n]) == handle;
+        same = later[n]->context == handle;
     }
     if (same) {
         assert_null(gr_map(orphan, fx.stream), GR_ERR_GL, 0, "which has been destroyed");

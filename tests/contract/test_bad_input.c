@@ -149,7 +149,7 @@ static void no_end_on(CUstream stream, const char *text, gr_resource *resource)
     assert_invalid(gr_buffer_release_many(&buffer, 1, stream, NULL), text);
     assert_invalid(gr_resource_unmap(resource, stream), text);
     assert_invalid(gr_resource_close(resource, stream), text);
-    ck_assert(gr_resource_is_mapped(resource));
+    ck_assert(gr_resource_get_info(resource)->mapped);
     ck_assert_ptr_nonnull(buffer);
     ck_assert_uint_eq(gr_buffer_ptr(buffer), pointer);
     ck_assert_uint_eq(gr_buffer_size(buffer), SIZE);
@@ -210,7 +210,7 @@ TEST(storage_replaced)
         gr_buffer *none = NULL;
         assert_fails(gr_map_many(&resource, 1, fx.stream, NULL, &none), GR_ERR_STATE, 0, "storage");
         ck_assert_ptr_eq(none, NULL);
-        ck_assert(!gr_resource_is_mapped(resource));
+        ck_assert(!gr_resource_get_info(resource)->mapped);
         assert_ok(gr_resource_close(resource, fx.stream));
         gr_resource_free(resource);
     }
@@ -226,9 +226,9 @@ TEST(deleted_while_registered)
     ck_assert_ptr_null(gr_map(resource, fx.stream));
     assert_says_to_close();
     assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "deleted");
-    ck_assert(!gr_resource_is_mapped(resource));
+    ck_assert(!gr_resource_get_info(resource)->mapped);
     assert_ok(gr_resource_close(resource, fx.stream));
-    ck_assert(gr_resource_is_closed(resource));
+    ck_assert(gr_resource_get_info(resource)->closed);
     gr_resource_free(resource);
 }
 
@@ -241,7 +241,7 @@ TEST(deleted_while_mapped)
     CU(MemsetD8Async(gr_buffer_ptr(buffer), 1, SIZE, fx.stream));
     glDeleteBuffers(1, &name);
     assert_ok(gr_buffer_release(buffer));
-    ck_assert(!gr_resource_is_mapped(resource));
+    ck_assert(!gr_resource_get_info(resource)->mapped);
     assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "deleted");
     gr_resource_free(resource);
     assert_buffer_usable(new_buffer());
@@ -259,7 +259,7 @@ TEST(mapped_already)
     assert_fails(gr_map_many(&resource, 1, fx.stream, NULL, &none), GR_ERR_STATE, 0,
                  "already mapped");
     ck_assert_ptr_eq(none, NULL);
-    ck_assert(gr_resource_is_mapped(resource));
+    ck_assert(gr_resource_get_info(resource)->mapped);
     ck_assert_uint_eq(gr_buffer_ptr(buffer), pointer);
     ck_assert_uint_eq(gr_buffer_size(buffer), SIZE);
     cuda_fill(buffer, 0x52);
@@ -272,7 +272,7 @@ static void assert_nothing_to_unmap(gr_resource *resource)
 {
     assert_fails(gr_resource_unmap(resource, fx.stream), GR_ERR_STATE, 0, "not mapped");
     assert_fails(gr_resource_unmap(resource, GR_STREAM_OF_MAP), GR_ERR_STATE, 0, "not mapped");
-    ck_assert(!gr_resource_is_mapped(resource) && !gr_resource_is_closed(resource));
+    ck_assert(!gr_resource_get_info(resource)->mapped && !gr_resource_get_info(resource)->closed);
 }
 
 TEST(unmapped_already)
@@ -301,7 +301,7 @@ TEST(closed_already)
     assert_ok(gr_resource_close(resource, fx.stream));
     assert_ok(gr_resource_close(resource, fx.other));
     assert_ok(gr_resource_close(resource, GR_STREAM_OF_MAP));
-    ck_assert(gr_resource_is_closed(resource) && !gr_resource_is_mapped(resource));
+    ck_assert(gr_resource_get_info(resource)->closed && !gr_resource_get_info(resource)->mapped);
     ck_assert_ptr_eq(driver_handle(resource), NULL);
     ck_assert_int_gt(gr_resource_describe(resource, NULL, 0), 0);
     assert_resource_usable(open, name);
@@ -337,7 +337,7 @@ static void end_many(const GLuint names[MANY], gr_resource *resources[MANY])
             out_[i_] = untouched;                                                                  \
         assert_fails(gr_map_many(list, MANY, fx.stream, NULL, out_), status, 0, text);             \
         for (int i_ = 0; i_ < MANY; i_++) {                                                        \
-            ck_assert(!gr_resource_is_mapped((list)[i_]));                                         \
+            ck_assert(!(list)[i_] || !gr_resource_get_info((list)[i_])->mapped);                   \
             ck_assert_ptr_eq(out_[i_], untouched);                                                 \
         }                                                                                          \
     } while (0)
@@ -374,7 +374,7 @@ TEST(a_list_with_a_mapped_resource)
                      "already mapped");
         for (int i = 0; i < MANY; i++) {
             ck_assert_ptr_eq(out[i], NULL);
-            ck_assert_int_eq(gr_resource_is_mapped(resources[i]), i == wrong);
+            ck_assert_int_eq(gr_resource_get_info(resources[i])->mapped, i == wrong);
         }
         ck_assert_uint_eq(gr_buffer_size(buffer), SIZE);
         assert_ok(gr_buffer_release(buffer));
@@ -394,7 +394,7 @@ TEST(many_release_with_gaps)
     assert_ok(gr_buffer_release_many(out, MANY, fx.other, NULL));
     for (int i = 0; i < MANY; i++) {
         ck_assert_ptr_eq(out[i], NULL);
-        ck_assert_int_eq(gr_resource_is_mapped(resources[i]), i == 2);
+        ck_assert_int_eq(gr_resource_get_info(resources[i])->mapped, i == 2);
     }
     assert_ok(gr_buffer_release(gone));
     assert_ok(gr_buffer_release_many(out, MANY, fx.other, NULL));
@@ -421,7 +421,7 @@ TEST(null_in_gr_h)
     assert_invalid(gr_map_many(&resource, 0, fx.stream, NULL, &buffer), "n is 0");
     ck_assert_uint_eq(gr_buffer_ptr(NULL), 0);
     ck_assert_uint_eq(gr_buffer_size(NULL), 0);
-    ck_assert_ptr_eq(gr_buffer_stream(NULL), NULL);
+    ck_assert_ptr_null(gr_buffer_get_info(NULL));
     assert_ok(gr_buffer_release(NULL));
     assert_ok(release_on(NULL, fx.stream));
     assert_invalid(gr_buffer_release_many(NULL, 1, fx.stream, NULL), "buffers");
@@ -436,48 +436,29 @@ TEST(resource_null)
 {
     char text[8] = "";
     assert_null_invalid(gr_map(NULL, fx.stream), "NULL");
-    assert_null_invalid(gr_resource_graphics(NULL), "NULL");
-    assert_null_invalid(gr_resource_external_memory(NULL), "NULL");
-    assert_null_invalid(gr_resource_kind(NULL), "NULL");
-    assert_null_invalid(gr_resource_api(NULL), "NULL");
-    assert_null_invalid(gr_resource_size(NULL), "NULL");
-    assert_null_invalid(gr_resource_flags(NULL), "NULL");
-    assert_null_invalid(gr_resource_transport(NULL), "NULL");
+    assert_null_invalid(gr_resource_get_info(NULL), "NULL");
     assert_invalid(gr_resource_unmap(NULL, fx.stream), "NULL");
     assert_invalid(gr_resource_close(NULL, fx.stream), "NULL");
     gr_resource_free(NULL);
-    assert_null_invalid(gr_resource_is_mapped(NULL), "NULL");
-    assert_null_invalid(!gr_resource_is_closed(NULL), "NULL");
     ck_assert_ptr_eq(driver_handle(NULL), NULL);
     ck_assert_int_gt(gr_resource_describe(NULL, text, sizeof(text)), 0);
     ck_assert_uint_eq(strlen(text), sizeof(text) - 1);
 }
 
-TEST(null_in_egl_h_and_cuda_h)
+TEST(null_in_egl_h)
 {
-    char text[8] = "";
     gr_egl *egl = gr_egl_create(NULL);
     assert_made(egl);
     assert_ok(gr_egl_make_current(NULL));
-    ck_assert_ptr_eq(gr_egl_display(NULL), NULL);
-    ck_assert_ptr_eq(gr_egl_config(NULL), NULL);
-    ck_assert_ptr_eq(gr_egl_context(NULL), NULL);
-    ck_assert_int_gt(gr_egl_describe(NULL, text, sizeof(text)), 0);
-    ck_assert_uint_eq(strlen(text), sizeof(text) - 1);
-    ck_assert_int_gt(gr_egl_describe(egl, NULL, 0), 0);
-    ck_assert_int_gt(gr_egl_describe(egl, NULL, 9), 0);
+    ck_assert(egl->description && egl->description[0]);
     gr_egl_free(NULL);
     gr_egl_free(egl);
-    gr_clear_error();
-    ck_assert_ptr_eq(cuda_symbol(NULL, 12000), NULL);
-    assert_error(GR_ERR_INVALID_VALUE, 0, "name");
 }
 
 TEST(values_out_of_range)
 {
     ck_assert_str_eq(gr_status_name(GR_ERR_STATE), "GR_ERR_STATE");
     ck_assert_ptr_ne(gr_status_name((gr_status)999), NULL);
-    ck_assert_ptr_ne(gr_status_text((gr_status)999), NULL);
     ck_assert_ptr_ne(gr_status_name((gr_status)-1), NULL);
     gr_clear_error();
     ck_assert_ptr_eq(cuda_symbol("cuNoSuchFunction", 12000), NULL);

@@ -182,7 +182,7 @@ TEST(a_map_is_refused, (BADS * TRANSPORTS))
     assert_null(gr_map(b.resource, stream), GR_ERR_CUDA, CUDA_ERROR_INVALID_HANDLE, says(bad));
     assert_fails(gr_map_many(&b.resource, 1, stream, NULL, &none), GR_ERR_CUDA,
                  CUDA_ERROR_INVALID_HANDLE, says(bad));
-    ck_assert(!none && !gr_resource_is_mapped(b.resource));
+    ck_assert(!none && !gr_resource_get_info(b.resource)->mapped);
     assert_usable_on(&b, fx.stream, 0x31);
     gr_resource_free(b.resource);
     if (bad == FOREIGN)
@@ -204,7 +204,7 @@ TEST(a_release_is_refused, (BADS * TRANSPORTS))
                  says(bad));
     assert_fails(gr_resource_close(b.resource, stream), GR_ERR_CUDA, CUDA_ERROR_INVALID_HANDLE,
                  says(bad));
-    ck_assert(gr_resource_is_mapped(b.resource));
+    ck_assert(gr_resource_get_info(b.resource)->mapped);
     ck_assert_uint_eq(gr_buffer_size(buffer), SIZE);
     assert_ok(gr_buffer_release(buffer));
     assert_holds(&b, 0x32);
@@ -251,7 +251,7 @@ TEST(another_stream_ends_the_mapping, (ENDS * TRANSPORTS))
     CU(StreamDestroy(stream));
     assert_fails(gr_buffer_release(buffer), GR_ERR_CUDA, CUDA_ERROR_INVALID_HANDLE,
                  "gr_buffer_release_many()");
-    ck_assert(gr_resource_is_mapped(b.resource));
+    ck_assert(gr_resource_get_info(b.resource)->mapped);
     end_on(end, b.resource, buffer, fx.other);
     ck_assert(gate_is_open(gate));
     if (end != CLOSE || b.name)
@@ -278,7 +278,7 @@ TEST(consumers_without_a_stream_end_it_too, 2 * TRANSPORTS)
         GR_AUTO(gr_buffer) *owner = buffer;
         ck_assert(owner);
     }
-    ck_assert(!gr_resource_is_mapped(b.resource));
+    ck_assert(!gr_resource_get_info(b.resource)->mapped);
     assert_holds(&b, 0x34);
     gr_resource_free(b.resource);
 }
@@ -318,7 +318,7 @@ TEST(an_invalid_event_loses_no_bytes, 3)
         CU(EventDestroy(options.ready_event));
     assert_fails(gr_map_many(&b.resource, 1, fx.stream, &options, &buffer), GR_ERR_CUDA,
                  CUDA_ERROR_INVALID_HANDLE, "ready_event");
-    ck_assert(!gr_resource_is_mapped(b.resource));
+    ck_assert(!gr_resource_get_info(b.resource)->mapped);
     assert_holds(&b, holds);
     assert_usable_on(&b, fx.stream, 0x36);
     gr_resource_free(b.resource);
@@ -351,7 +351,7 @@ TEST(a_refused_batch_loses_no_bytes, 4)
         glBindBuffer(GL_ARRAY_BUFFER, 0);
     }
     for (int i = 0; i < 2; i++)
-        ck_assert(!buffers[i] && !gr_resource_is_mapped(resources[i]));
+        ck_assert(!buffers[i] && !gr_resource_get_info(resources[i])->mapped);
     assert_holds(&discards, BEFORE);
     assert_holds(&refused, BEFORE);
     gr_resource_free(discards.resource);
@@ -368,7 +368,7 @@ TEST(a_linear_map_without_memory_costs_no_texels)
     ck_assert(fault->set("cuMemAlloc", CUDA_ERROR_OUT_OF_MEMORY, 0));
     assert_null(gr_map_linear(resource, 0, 0, fx.stream), GR_ERR_NO_MEMORY,
                 CUDA_ERROR_OUT_OF_MEMORY, "device memory");
-    ck_assert(!gr_resource_is_mapped(resource));
+    ck_assert(!gr_resource_get_info(resource)->mapped);
     assert_image(&image, 3);
     GR_AUTO(gr_buffer) *buffer = gr_map_linear(resource, 0, 0, fx.stream);
     assert_made(buffer);

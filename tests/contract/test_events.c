@@ -200,11 +200,11 @@ TEST(refused_calls_change_nothing, TRANSPORTS)
     newer.options.struct_size = sizeof(newer);
     assert_null(map_with(resource, fx.stream, &newer.options), GR_ERR_UNSUPPORTED, 0, "newer");
     assert_null_invalid(map_with(NULL, fx.stream, NULL), "NULL");
-    ck_assert(!gr_resource_is_mapped(resource));
+    ck_assert(!gr_resource_get_info(resource)->mapped);
     gr_buffer *buffer = must_map(resource);
     gr_release_options no_size = {.wait_event = event};
     assert_invalid(release_with(buffer, &no_size), "GR_INIT");
-    ck_assert(gr_resource_is_mapped(resource));
+    ck_assert(gr_resource_get_info(resource)->mapped);
     assert_ok(release_with(NULL, &GR_INIT(gr_release_options, .wait_event = event)));
     assert_ok(gr_buffer_release(buffer));
     CU(EventDestroy(event));
@@ -220,11 +220,11 @@ TEST(destroyed_events_are_refused, TRANSPORTS)
     CU(EventDestroy(event));
     assert_null(map_with(resource, fx.stream, &GR_INIT(gr_map_options, .wait_event = event)),
                 GR_ERR_CUDA, -1, "wait_event");
-    ck_assert(!gr_resource_is_mapped(resource));
+    ck_assert(!gr_resource_get_info(resource)->mapped);
     gr_buffer *buffer = must_map(resource);
     assert_fails(release_with(buffer, &GR_INIT(gr_release_options, .wait_event = event)),
                  GR_ERR_CUDA, -1, "event");
-    ck_assert(gr_resource_is_mapped(resource));
+    ck_assert(gr_resource_get_info(resource)->mapped);
     assert_ok(gr_buffer_release(buffer));
 }
 

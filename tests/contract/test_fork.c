@@ -97,8 +97,7 @@ static void free_all(void)
 /* X(call): refused in the child. */
 #define REFUSED(X)                                                                                 \
     X(gr_cuda_load(true))                                                                          \
-    X(gr_cuda_symbol("cuInit", 2000, 0, &symbol))                                                  \
-    X(gr_compat_has_context())                                                                     \
+    X(gr_compat()->has_context())                                                                  \
     X(gr_map(have.idle, fx.stream))                                                                \
     X(gr_map_many(&have.idle, 1, fx.stream, NULL, &buffer))                                        \
     X(gr_map_linear(have.idle, 0, 0, fx.stream))                                                   \
@@ -111,7 +110,7 @@ static void free_all(void)
     X(gr_ring_create(&have.idle, 1, NULL))                                                         \
     X(gr_ring_acquire_read(have.ring, GR_STREAM_NONE, &slot, 1, 0))                                \
     X(gr_ring_acquire_write(have.ring, fx.stream, &slot, 1, 0))                                    \
-    X(gr_ring_publish(have.ring, &have.slot, 1))                                                   \
+    X(gr_ring_hand_over(have.ring, &have.slot, 1))                                                 \
     X(gr_ring_cancel_write(have.ring, &have.slot, 1))                                              \
     X(gr_ring_resize(have.ring, &have.idle, 1))                                                    \
     X(gr_ring_get_info(have.ring))                                                                 \
@@ -156,7 +155,6 @@ static bool was_refused(const char *call)
 static int try_all(void)
 {
     gr_buffer *buffer;
-    void *symbol;
     const gr_slot *slot;
     int wrong = 0, fds[2];
     if (socketpair(AF_UNIX, SOCK_STREAM, 0, fds) != 0)
@@ -193,7 +191,9 @@ static int ask(void)
     char text[256];
     gr_semaphore_describe(have.semaphore, text, sizeof(text));
     gr_resource_describe(have.idle, text, sizeof(text));
-    return gr_resource_size(have.idle) == SIZE && !gr_resource_is_closed(have.idle) ? 0 : 1;
+    return gr_resource_get_info(have.idle)->size == SIZE && !gr_resource_get_info(have.idle)->closed
+               ? 0
+               : 1;
 }
 
 /*
@@ -217,7 +217,7 @@ static void go_on(void)
 {
     cuda_fill(have.buffer, 7);
     child_check(gr_buffer_release(have.buffer) == GR_OK);
-    child_check(gr_ring_publish(have.ring, &have.slot, 1) == GR_OK);
+    child_check(gr_ring_hand_over(have.ring, &have.slot, 1) == GR_OK);
     child_check(have.buffer = gr_map(have.idle, fx.stream));
     cuda_fill(have.buffer, 8);
     child_check(gr_buffer_release(have.buffer) == GR_OK);

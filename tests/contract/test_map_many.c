@@ -49,8 +49,8 @@ static void check_mapped(size_t n, CUstream stream)
         ck_assert_uint_eq(gr_buffer_ptr(buffers[i]), pointer);
         ck_assert_uint_eq(gr_buffer_size(buffers[i]), size_of(i));
         ck_assert_uint_eq(size, size_of(i));
-        ck_assert_ptr_eq(gr_buffer_stream(buffers[i]), stream);
-        ck_assert(gr_resource_is_mapped(resources[i]));
+        ck_assert_ptr_eq(gr_buffer_get_info(buffers[i])->stream, stream);
+        ck_assert(gr_resource_get_info(resources[i])->mapped);
     }
 }
 
@@ -175,7 +175,7 @@ TEST(nothing_is_mapped_if_one_is_of_another_cuda_context)
     gr_resource *foreign = must_register(gl_buffer_filled(64, 0));
     CU(CtxSetCurrent(fx.context));
     assert_nothing_mapped(foreign, GR_ERR_INVALID_VALUE, "different CUDA contexts");
-    ck_assert(!gr_resource_is_mapped(foreign));
+    ck_assert(!gr_resource_get_info(foreign)->mapped);
     gr_resource_free(foreign);
     CU(CtxDestroy(second));
 }
@@ -188,7 +188,7 @@ TEST(nothing_is_mapped_if_one_is_of_another_gl_context)
     gr_resource *foreign = must_register(gl_buffer_filled(64, 0));
     assert_ok(gr_egl_make_current(fx.egl));
     assert_nothing_mapped(foreign, GR_ERR_GL, "another context");
-    ck_assert(!gr_resource_is_mapped(foreign));
+    ck_assert(!gr_resource_get_info(foreign)->mapped);
     assert_ok(gr_egl_make_current(second));
     gr_resource_free(foreign);
     gr_egl_free(second);
@@ -264,7 +264,7 @@ TEST(buffers_whose_mapping_has_ended_are_released_too)
     assert_ok(gr_resource_close(resources[2], GR_STREAM_OF_MAP));
     assert_ok(gr_buffer_release_many(buffers, 4, GR_STREAM_OF_MAP, NULL));
     for (size_t i = 0; i < 4; i++) {
-        ck_assert(!gr_resource_is_mapped(resources[i]));
+        ck_assert(!gr_resource_get_info(resources[i])->mapped);
         assert_gl_bytes(names[i], size_of(i), value_of(i));
     }
     end(4);

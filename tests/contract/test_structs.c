@@ -90,12 +90,12 @@ static unsigned char texels[4 * 4 * 4];
 
 static bool copy_out(const void *desc)
 {
-    return gr_buffer_copy_from_image(image, 0, 0, desc, fx.stream) == GR_OK;
+    return gr_buffer_copy_to_linear(image, 0, 0, desc, fx.stream) == GR_OK;
 }
 
 static bool copy_in(const void *desc)
 {
-    return gr_buffer_copy_to_image(image, 0, 0, desc, fx.stream) == GR_OK;
+    return gr_buffer_copy_from_linear(image, 0, 0, desc, fx.stream) == GR_OK;
 }
 
 /* ---- Buffers --------------------------------------------------------------------------------- */
@@ -400,8 +400,8 @@ static const struct {
     WALK("gr_gl_image_create", create_image_of, gr_gl_image_desc, an_image, depth),
     WALK("gr_egl_create", create_egl, gr_egl_options, egl_options, compatibility),
     WALK("gr_buffer_texture", make_texture, gr_texture_options, texture_options, border),
-    WALK("gr_buffer_copy_from_image", copy_out, gr_linear_desc, linear_desc, pitch),
-    WALK("gr_buffer_copy_to_image", copy_in, gr_linear_desc, linear_desc, pitch),
+    WALK("gr_buffer_copy_to_linear", copy_out, gr_linear_desc, linear_desc, pitch),
+    WALK("gr_buffer_copy_from_linear", copy_in, gr_linear_desc, linear_desc, pitch),
     WALK("gr_map_many", map_with, gr_map_options, map_options, offset),
     WALK("gr_buffer_release_many", release_with, gr_release_options, release_options, wait_event),
     WALK("gr_tensor_alloc", allocate_tensor, gr_tensor_desc, half_desc, strides),

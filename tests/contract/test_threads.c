@@ -102,7 +102,8 @@ static const char *use_without_context(void *user)
     thread_check(gr_map_many(&work->resource, 1, fx.stream, NULL, &out) == GR_ERR_GL && !out);
     thread_check(gr_resource_close(work->resource, fx.stream) == GR_ERR_GL && last_is(GR_ERR_GL));
     thread_check(!gr_from_gl_buffer(work->name, GR_READ_WRITE) && last_is(GR_ERR_GL));
-    thread_check(!gr_resource_is_mapped(work->resource) && !gr_resource_is_closed(work->resource));
+    thread_check(!gr_resource_get_info(work->resource)->mapped &&
+                 !gr_resource_get_info(work->resource)->closed);
     return NULL;
 }
 
@@ -122,7 +123,8 @@ static const char *release_without_context(void *user)
     struct work *work = user;
     thread_check(gr_buffer_release(work->buffer) == GR_ERR_GL && last_is(GR_ERR_GL));
     thread_check(gr_resource_unmap(work->resource, fx.stream) == GR_ERR_GL && last_is(GR_ERR_GL));
-    thread_check(gr_buffer_size(work->buffer) == SIZE && gr_resource_is_mapped(work->resource));
+    thread_check(gr_buffer_size(work->buffer) == SIZE &&
+                 gr_resource_get_info(work->resource)->mapped);
     return NULL;
 }
 

@@ -382,8 +382,8 @@ static void check_resource(const struct resource *r)
     if (!r->held)
         return;
     char text[8];
-    check(gr_resource_is_mapped(r->it) == (r->mapped != NULL));
-    check(gr_resource_is_closed(r->it) == r->closed);
+    check(gr_resource_get_info(r->it)->mapped == (r->mapped != NULL));
+    check(gr_resource_get_info(r->it)->closed == r->closed);
     check((!driver_handle(r->it)) == r->closed);
     check(gr_resource_describe(r->it, text, sizeof(text)) > 0);
 }
@@ -397,7 +397,7 @@ static void check_all(void)
         bool live = m->it && m->resource->mapped == m;
         check((gr_buffer_ptr(m->it) != 0) == live);
         check(gr_buffer_size(m->it) == (live ? m->resource->size : 0));
-        check(gr_buffer_stream(m->it) == m->stream);
+        check(!m->it || gr_buffer_get_info(m->it)->stream == m->stream);
     }
     check(fault->all_refusals() == 0);
     check(current == CONTEXTS || glGetError() == GL_NO_ERROR);

@@ -110,7 +110,7 @@ static const char *import_and_end(const struct external_type *type, const struct
     PASS_ON(import_is(import, type, info));
     PASS_ON(buffer_is(recorder->nth(MAP_BUFFER, 0), import->handle, info->part.offset, size));
     REQUIRE(recorder->calls(IMPORT) == 1 && recorder->calls(MAP_BUFFER) == 1);
-    REQUIRE(gr_resource_external_memory(resource) == import->handle);
+    REQUIRE(gr_resource_get_info(resource)->external_memory == import->handle);
     int drivers_fd = import->given.memory.handle.fd;
     gr_resource_free(resource);
     REQUIRE(recorder->calls("cuMemFree") == 1);

@@ -89,7 +89,7 @@ static const char *points_are(const struct recorded *call, const enum kind kinds
 {
     REQUIRE(call && call->count == n && call->stream == STREAM);
     for (unsigned i = 0; i < n; i++) {
-        REQUIRE(call->semaphores[i] == gr_semaphore_external(points[i].semaphore));
+        REQUIRE(call->semaphores[i] == gr_semaphore_get_info(points[i].semaphore)->external);
         PASS_ON(is_wait ? wait_is(&call->given.waits[i], kinds[i], &points[i])
                         : signal_is(&call->given.signals[i], kinds[i], &points[i]));
     }
@@ -338,13 +338,15 @@ static const char *batch(const void *row)
     REQUIRE(gr_map_many(resources, BATCH, STREAM, NULL, buffers) == GR_OK);
     REQUIRE(recorder->calls(WAIT) == 1 && recorder->nth(WAIT, 0)->count == pairs);
     for (size_t i = 0; i < pairs; i++) {
-        REQUIRE(recorder->nth(WAIT, 0)->semaphores[i] == gr_semaphore_external(pair[i][0]));
+        REQUIRE(recorder->nth(WAIT, 0)->semaphores[i] ==
+                gr_semaphore_get_info(pair[i][0])->external);
         REQUIRE(recorder->nth(WAIT, 0)->given.waits[i].params.fence.value == 18);
     }
     REQUIRE(gr_buffer_release_many(buffers, BATCH, GR_STREAM_OF_MAP, NULL) == GR_OK);
     REQUIRE(recorder->calls(SIGNAL) == pairs);
     for (size_t i = 0; i < pairs; i++)
-        REQUIRE(recorder->nth(SIGNAL, i)->semaphores[0] == gr_semaphore_external(pair[i][1]));
+        REQUIRE(recorder->nth(SIGNAL, i)->semaphores[0] ==
+                gr_semaphore_get_info(pair[i][1])->external);
     for (size_t i = 0; i < BATCH; i++)
         gr_resource_free(resources[i]);
     for (size_t i = 0; i < 2 * pairs; i++)

@@ -81,8 +81,8 @@ static const char *import_and_end(const struct external_type *type, const struct
     PASS_ON(import_is(recorder->nth(IMPORT, 0), type, info));
     REQUIRE(recorder->calls(IMPORT) == 1);
     void *handle = recorder->nth(IMPORT, 0)->handle;
-    REQUIRE(gr_semaphore_external(semaphore) == handle);
-    REQUIRE(gr_semaphore_is_timeline(semaphore) == (type->kind == KIND_FENCE));
+    REQUIRE(gr_semaphore_get_info(semaphore)->external == handle);
+    REQUIRE(gr_semaphore_get_info(semaphore)->timeline == (type->kind == KIND_FENCE));
     gr_semaphore_free(semaphore);
     REQUIRE(recorder->calls("cuDestroyExternalSemaphore") == 1);
     REQUIRE(recorder->nth("cuDestroyExternalSemaphore", 0)->handle == handle);

@@ -174,7 +174,7 @@ VULKAN_TEST(a_map_whose_wait_fails_can_be_tried_again)
              CUDA_ERROR_LAUNCH_FAILED);
     ck_assert_ptr_null(gr_map(resource, fx.stream));
     assert_refused(CUDA_ERROR_LAUNCH_FAILED);
-    ck_assert(!gr_resource_is_mapped(resource));
+    ck_assert(!gr_resource_get_info(resource)->mapped);
     gr_buffer *buffer = must_map(resource);
     assert_cuda_bytes(buffer, 0x11);
     cuda_fill(buffer, 0x12);
@@ -192,7 +192,7 @@ VULKAN_TEST(a_release_whose_signal_fails_can_be_tried_again)
              CUDA_ERROR_LAUNCH_FAILED);
     ck_assert_int_eq(gr_buffer_release(buffer), GR_ERR_DEVICE_LOST);
     assert_refused(CUDA_ERROR_LAUNCH_FAILED);
-    ck_assert(gr_resource_is_mapped(resource));
+    ck_assert(gr_resource_get_info(resource)->mapped);
     ck_assert_uint_eq(gr_buffer_size(buffer), SIZE);
     assert_ok(gr_buffer_release(buffer));
     gr_submit *submit = vulkan_begin_submit(&resource, 1);
@@ -211,7 +211,7 @@ VULKAN_TEST(a_release_whose_event_fails_can_be_tried_again)
     let_fail("cuEventRecord", CUDA_ERROR_LAUNCH_FAILED);
     ck_assert_int_eq(gr_buffer_release(buffer), GR_ERR_DEVICE_LOST);
     assert_refused(CUDA_ERROR_LAUNCH_FAILED);
-    ck_assert(gr_resource_is_mapped(resource));
+    ck_assert(gr_resource_get_info(resource)->mapped);
     must_release(buffer);
     assert_vulkan_bytes(gr_vk_buffer(resource), SIZE, 0x22);
     end_resource();

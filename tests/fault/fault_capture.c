@@ -96,7 +96,7 @@ TEST(a_map_is_refused, TRANSPORTS)
     assert_refused(gr_map_linear(resource, 0, 0, fx.stream));
     assert_state(gr_map_many(&resource, 1, fx.stream, NULL, &buffer));
     assert_refused(gr_map_gl_buffer(gr_gl_name(resource), GR_READ_WRITE, fx.stream));
-    ck_assert(!gr_resource_is_mapped(resource));
+    ck_assert(!gr_resource_get_info(resource)->mapped);
     assert_made(buffer = gr_map(resource, fx.other));
     assert_ok(gr_buffer_release(buffer));
     fault->capture(NULL);
@@ -120,7 +120,7 @@ TEST(a_release_is_refused, TRANSPORTS)
     fault->capture(fx.other);
     assert_state(gr_buffer_release_many(&buffer, 1, fx.other, &after));
     assert_state(gr_resource_unmap(resource, fx.other));
-    ck_assert(gr_resource_is_mapped(resource) && gr_buffer_ptr(buffer));
+    ck_assert(gr_resource_get_info(resource)->mapped && gr_buffer_ptr(buffer));
     assert_ok(gr_buffer_release(buffer));
     fault->capture(NULL);
     assert_resource_usable(resource, gr_gl_name(resource));
@@ -149,10 +149,10 @@ TEST(a_rings_calls_are_refused, TRANSPORTS)
     fault->capture(NULL);
     assert_ok(gr_ring_acquire_write(ring, fx.stream, &slot, 1, 0));
     fault->capture(fx.stream);
-    assert_state(gr_ring_publish(ring, &slot, 1));
+    assert_state(gr_ring_hand_over(ring, &slot, 1));
     assert_state(gr_ring_cancel_write(ring, &slot, 1));
     fault->capture(NULL);
-    assert_ok(gr_ring_publish(ring, &slot, 1));
+    assert_ok(gr_ring_hand_over(ring, &slot, 1));
     gr_ring_free(ring);
     gr_resource_free(both[0]);
     gr_resource_free(both[1]);
@@ -188,7 +188,7 @@ TEST(publishing_is_refused, TRANSPORTS)
     fault->capture(fx.stream);
     assert_state(gr_publish(resource, tensor, NULL, fx.stream));
     assert_state(gr_fetch(resource, tensor, NULL, fx.stream));
-    ck_assert(!gr_resource_is_mapped(resource));
+    ck_assert(!gr_resource_get_info(resource)->mapped);
     fault->capture(NULL);
     gr_buffer *buffer = must_map(resource);
     fault->capture(fx.stream);
@@ -213,10 +213,10 @@ TEST(copies_of_images_are_refused)
     assert_made(buffer);
     const gr_linear_desc host = GR_INIT(gr_linear_desc, .host = texels);
     fault->capture(fx.stream);
-    assert_state(gr_buffer_copy_to_image(buffer, 0, 0, &host, GR_STREAM_OF_MAP));
-    assert_state(gr_buffer_copy_from_image(buffer, 0, 0, &host, fx.stream));
+    assert_state(gr_buffer_copy_from_linear(buffer, 0, 0, &host, GR_STREAM_OF_MAP));
+    assert_state(gr_buffer_copy_to_linear(buffer, 0, 0, &host, fx.stream));
     fault->capture(NULL);
-    assert_ok(gr_buffer_copy_to_image(buffer, 0, 0, &host, GR_STREAM_OF_MAP));
+    assert_ok(gr_buffer_copy_from_linear(buffer, 0, 0, &host, GR_STREAM_OF_MAP));
     assert_ok(gr_buffer_release(buffer));
     gr_resource_free(resource);
     glDeleteTextures(1, &texture);
@@ -283,7 +283,7 @@ TEST(a_release_later_in_a_capture_leaves_the_mapping, TRANSPORTS)
     gr_buffer_release_later(buffer);
     ck_assert_uint_eq(enqueued(), before);
     fault->capture(NULL);
-    ck_assert(gr_resource_is_mapped(resource));
+    ck_assert(gr_resource_get_info(resource)->mapped);
     assert_ok(gr_resource_unmap(resource, GR_STREAM_OF_MAP));
     assert_resource_usable(resource, gr_gl_name(resource));
 }

@@ -35,7 +35,7 @@ static bool has_value(GLuint name, int value)
 static void fill(gr_buffer *buffer, int value)
 {
     CU(MemsetD8Async(gr_buffer_ptr(buffer), (unsigned char)value, gr_buffer_size(buffer),
-                     gr_buffer_stream(buffer)));
+                     gr_buffer_get_info(buffer)->stream));
 }
 
 /* Whatever failed, a mapped buffer is released. If that fails too, its resource is freed. */
@@ -265,12 +265,9 @@ static bool run_probe(void)
 
 static bool run_egl(void)
 {
-    char text[512];
     const gr_egl_options options = GR_INIT(gr_egl_options, .share = fx.egl);
     gr_egl *egl = gr_egl_create(&options);
     bool good = done(egl) && ok(gr_egl_make_current(egl)) && ok(gr_egl_make_current(fx.egl));
-    if (egl)
-        gr_egl_describe(egl, text, sizeof(text));
     gr_egl_free(egl);
     return good && ok(gr_egl_make_current(fx.egl));
 }
@@ -279,8 +276,7 @@ static bool run_context(void)
 {
     CU(CtxSetCurrent(NULL));
     gr_cuda_context *context = gr_cuda_context_create(fixture_cuda_device());
-    bool good =
-        done(context && gr_cuda_context_context(context) && gr_cuda_context_stream(context));
+    bool good = done(context && context->context && context->stream);
     gr_cuda_context_free(context);
     CU(CtxSetCurrent(fx.context));
     return good;

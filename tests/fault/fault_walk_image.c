@@ -11,16 +11,16 @@ static bool copy_both_ways(gr_buffer *buffer)
 {
     static unsigned char host[SIDE * SIDE * 8 * 4]; /* 5 slices */
     const gr_linear_desc linear = GR_INIT(gr_linear_desc, .host = host);
-    return ok(gr_buffer_copy_from_image(buffer, 0, 0, &linear, fx.stream)) &&
-           ok(gr_buffer_copy_to_image(buffer, 0, 0, &linear, fx.stream));
+    return ok(gr_buffer_copy_to_linear(buffer, 0, 0, &linear, fx.stream)) &&
+           ok(gr_buffer_copy_from_linear(buffer, 0, 0, &linear, fx.stream));
 }
 
 /* Each copied layer has its own memory. */
 static bool look_at_image(gr_buffer *buffer, bool surface, bool is_copied)
 {
     const gr_texture_options linear =
-        GR_INIT(gr_texture_options, .filter = GR_FILTER_LINEAR, .normalized_coordinates = GR_YES,
-                .address = {GR_ADDRESS_WRAP});
+        GR_INIT(gr_texture_options, .filter = GR_FILTER_LINEAR,
+                .normalized_coordinates = GR_CHOICE_YES, .address = {GR_ADDRESS_WRAP});
     return done(gr_buffer_image_info(buffer)) && done(gr_buffer_array(buffer, 0, 0)) &&
            (is_copied || done(gr_buffer_mipmapped_array(buffer))) &&
            (!surface || done(gr_buffer_surface(buffer, 0, 0))) &&
@@ -39,11 +39,12 @@ static bool release(gr_buffer *buffer)
 static bool use_image(gr_resource *resource, bool surface)
 {
     gr_buffer *buffer = resource ? gr_map(resource, fx.stream) : NULL;
-    bool good = done(buffer) && look_at_image(buffer, surface,
-                                              gr_resource_transport(resource) == GR_TRANSPORT_COPY);
+    bool good = done(buffer) &&
+                look_at_image(buffer, surface,
+                              gr_resource_get_info(resource)->transport == GR_TRANSPORT_COPY);
     good = release(buffer) && good;
     buffer = good ? gr_map_linear(resource, 0, 0, fx.stream) : NULL;
-    good = good && done(buffer && gr_buffer_ptr(buffer) && gr_buffer_pitch(buffer));
+    good = good && done(buffer && gr_buffer_ptr(buffer) && gr_buffer_get_info(buffer)->pitch);
     good = release(buffer) && good;
     gr_resource_free(resource);
     return good;

@@ -60,7 +60,7 @@ static bool read_as(gr_ring *ring, CUstream stream, hand_over how)
 
 bool walk_write(gr_ring *ring, CUstream stream)
 {
-    return write_as(ring, stream, gr_ring_publish);
+    return write_as(ring, stream, gr_ring_hand_over);
 }
 
 bool walk_read(gr_ring *ring, CUstream stream)

@@ -44,7 +44,6 @@ static bool run_questions(void)
 {
     const char *names[64];
     uint32_t count = 64;
-    char text[512];
     VkPhysicalDevice physical = VK_NULL_HANDLE;
     const gr_vk_device_desc desc = device_desc(false);
     bool good = ok(gr_vk_instance_extensions(names, &count));
@@ -52,7 +51,7 @@ static bool run_questions(void)
     good = good && ok(gr_vk_device_extensions(&desc, names, &count)) &&
            ok(gr_vk_physical_device(vk.h->get_instance_proc_addr, vk.h->instance,
                                     fixture_drawing_device(), &physical));
-    return good && gr_vk_device_describe(vk.wrap, text, sizeof(text)) > 0;
+    return good;
 }
 
 static bool run_wrap(void)
@@ -149,7 +148,7 @@ static bool submit_nothing(gr_resource *resource)
 
 static bool take_turns(gr_resource *resource)
 {
-    if (gr_resource_kind(resource) == GR_KIND_IMAGE && !hand_over(resource))
+    if (gr_resource_get_info(resource)->kind == GR_KIND_IMAGE && !hand_over(resource))
         return false;
     return map_once(resource) && submit_nothing(resource) && map_once(resource) &&
            submit_nothing(resource) && ok(gr_resource_wait(resource, WALK_SOON));

@@ -78,7 +78,7 @@ TEST(map_fails)
     let_fail(MAP, CUDA_ERROR_MAP_FAILED, 0);
     ck_assert_ptr_eq(gr_map(resource, fx.stream), NULL);
     assert_cuda_error(MAP, CUDA_ERROR_MAP_FAILED, "CUDA_ERROR_MAP_FAILED");
-    ck_assert(!gr_resource_is_mapped(resource));
+    ck_assert(!gr_resource_get_info(resource)->mapped);
     ck_assert_uint_eq(fault->calls(UNMAP), 0);
     assert_resource_usable(resource, name);
 }
@@ -89,7 +89,7 @@ TEST(map_fails_in_second_call)
     ck_assert_ptr_eq(gr_map(resource, fx.stream), NULL);
     assert_cuda_error(POINTER, CUDA_ERROR_NOT_MAPPED_AS_POINTER,
                       "CUDA_ERROR_NOT_MAPPED_AS_POINTER");
-    ck_assert(!gr_resource_is_mapped(resource));
+    ck_assert(!gr_resource_get_info(resource)->mapped);
     assert_balanced();
     ck_assert_uint_eq(fault->all_refusals(), 0);
     assert_resource_usable(resource, name);
@@ -103,7 +103,7 @@ TEST(map_fails_and_its_undoing_too)
     ck_assert_ptr_eq(gr_map(resource, fx.stream), NULL);
     assert_cuda_error(POINTER, CUDA_ERROR_NOT_MAPPED_AS_POINTER,
                       "CUDA_ERROR_NOT_MAPPED_AS_POINTER");
-    ck_assert(!gr_resource_is_mapped(resource));
+    ck_assert(!gr_resource_get_info(resource)->mapped);
     CUgraphicsResource handle = driver_handle(resource);
     CU(GraphicsUnmapResources(1, &handle, fx.stream));
     assert_resource_usable(resource, name);
@@ -128,7 +128,7 @@ TEST(map_many_fails_at_each)
         assert_balanced();
         for (int i = 0; i < MANY; i++) {
             ck_assert_ptr_eq(out[i], NULL);
-            ck_assert(!gr_resource_is_mapped(resources[i]));
+            ck_assert(!gr_resource_get_info(resources[i])->mapped);
         }
         assert_resource_usable(resources[k], names[k]);
     }
@@ -165,7 +165,7 @@ GROUP("unmap", add_fault_case)
 /* Still mapped, with `buffer`, after a failed call. */
 static void assert_still_mapped(const gr_buffer *buffer)
 {
-    ck_assert(gr_resource_is_mapped(resource));
+    ck_assert(gr_resource_get_info(resource)->mapped);
     ck_assert_uint_eq(gr_buffer_size(buffer), SIZE);
 }
 
@@ -206,7 +206,7 @@ TEST(release_many_fails)
     refuse_unmap();
     assert_unmap_refused(gr_buffer_release_many(out, 2, fx.stream, NULL));
     for (int i = 0; i < 2; i++) {
-        ck_assert_int_eq(gr_resource_is_mapped(resources[i]), out[i] != NULL);
+        ck_assert_int_eq(gr_resource_get_info(resources[i])->mapped, out[i] != NULL);
         ck_assert_uint_eq(gr_buffer_size(out[i]), out[i] ? SIZE : 0);
     }
     assert_ok(gr_buffer_release_many(out, 2, fx.stream, NULL));
@@ -219,10 +219,10 @@ TEST(close_fails_to_unmap)
     gr_buffer *buffer = must_map(resource);
     refuse_unmap();
     assert_unmap_refused(gr_resource_close(resource, GR_STREAM_OF_MAP));
-    ck_assert(!gr_resource_is_closed(resource));
+    ck_assert(!gr_resource_get_info(resource)->closed);
     assert_still_mapped(buffer);
     assert_ok(gr_resource_close(resource, GR_STREAM_OF_MAP));
-    ck_assert(gr_resource_is_closed(resource) && !gr_resource_is_mapped(resource));
+    ck_assert(gr_resource_get_info(resource)->closed && !gr_resource_get_info(resource)->mapped);
     ck_assert_uint_eq(gr_buffer_ptr(buffer), 0);
     assert_ok(gr_buffer_release(buffer));
 }
@@ -250,7 +250,7 @@ TEST(unregister_fails)
     let_fail(UNREGISTER, CUDA_ERROR_UNKNOWN, 0);
     ck_assert_int_eq(gr_resource_close(resource, fx.stream), GR_ERR_PARTIAL);
     assert_error(GR_ERR_PARTIAL, CUDA_ERROR_UNKNOWN, "ended with an error");
-    ck_assert(gr_resource_is_closed(resource) && !gr_resource_is_mapped(resource));
+    ck_assert(gr_resource_get_info(resource)->closed && !gr_resource_get_info(resource)->mapped);
     ck_assert_ptr_eq(driver_handle(resource), NULL);
     ck_assert_uint_eq(gr_buffer_ptr(buffer), 0);
     assert_ok(gr_resource_close(resource, fx.stream));
@@ -297,14 +297,14 @@ TEST(push_fails)
     let_fail(PUSH, CUDA_ERROR_CONTEXT_IS_DESTROYED, 0);
     ck_assert_int_eq(gr_map_many(&resource, 1, fx.stream, NULL, &buffer), GR_ERR_CUDA);
     assert_cuda_error(PUSH, CUDA_ERROR_CONTEXT_IS_DESTROYED, "CUDA_ERROR_CONTEXT_IS_DESTROYED");
-    ck_assert(!gr_resource_is_mapped(resource));
+    ck_assert(!gr_resource_get_info(resource)->mapped);
 
     buffer = gr_map(resource, fx.stream);
     assert_made(buffer);
     let_fail(PUSH, CUDA_ERROR_CONTEXT_IS_DESTROYED, 0);
     ck_assert_int_eq(gr_buffer_release(buffer), GR_ERR_CUDA);
     assert_cuda_error(PUSH, CUDA_ERROR_CONTEXT_IS_DESTROYED, "CUDA_ERROR_CONTEXT_IS_DESTROYED");
-    ck_assert(gr_resource_is_mapped(resource));
+    ck_assert(gr_resource_get_info(resource)->mapped);
     assert_ok(gr_buffer_release(buffer));
 
     CUcontext current = fx.context;

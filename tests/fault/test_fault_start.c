@@ -98,7 +98,7 @@ static bool start_tensor(void)
     const gr_tensor_desc desc =
         GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1, .shape = shape);
     gr_cuda_context *context = gr_cuda_context_create(0);
-    gr_tensor *tensor = context ? gr_tensor_alloc(&desc, gr_cuda_context_stream(context)) : NULL;
+    gr_tensor *tensor = context ? gr_tensor_alloc(&desc, context->stream) : NULL;
     gr_tensor_free(tensor);
     gr_cuda_context_free(context);
     return tensor;

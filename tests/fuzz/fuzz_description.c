@@ -113,7 +113,7 @@ static gr_tensor *some_tensor(struct fuzz_input *in, CUdeviceptr at)
 {
     int64_t shape[4] = {0}, strides[4];
     gr_tensor_desc desc = some_shape(in, shape, strides);
-    fuzz_count bytes = gr_dtype_size(desc.dtype);
+    fuzz_count bytes = gr_dtype_get_info(desc.dtype)->size;
     for (unsigned i = 0; i < desc.ndim; i++)
         if (shape[i] < 0 || (bytes *= (uint64_t)shape[i]) > MEMORY_SIZE)
             return NULL;

@@ -104,9 +104,10 @@ static void dtype_as_text(struct fuzz_input *in)
     char *text = fuzz_text(bytes, size);
     gr_dtype dtype = gr_dtype_parse(text);
     if (dtype) {
-        FUZZ_CHECK(gr_dtype_parse(gr_dtype_name(dtype)) == dtype);
-        FUZZ_CHECK(gr_dtype_parse(gr_dtype_typestr(dtype)) == dtype);
-        FUZZ_CHECK(strstr(text, gr_dtype_name(dtype)) || strstr(text, gr_dtype_typestr(dtype) + 1));
+        const gr_dtype_info *info = gr_dtype_get_info(dtype);
+        FUZZ_CHECK(gr_dtype_parse(info->name) == dtype);
+        FUZZ_CHECK(gr_dtype_parse(info->typestr) == dtype);
+        FUZZ_CHECK(strstr(text, info->name) || strstr(text, info->typestr + 1));
     } else {
         fuzz_check_refused();
     }
@@ -116,12 +117,11 @@ static void dtype_as_text(struct fuzz_input *in)
 static void dtype_as_number(struct fuzz_input *in)
 {
     gr_dtype dtype = (gr_dtype)fuzz_size(in, GR_DTYPE_C128);
-    size_t size = gr_dtype_size(dtype);
-    bool there = dtype >= GR_DTYPE_U8 && dtype <= GR_DTYPE_C128;
-    FUZZ_CHECK(there == (size > 0));
-    FUZZ_CHECK(there == (gr_dtype_name(dtype) != NULL));
-    FUZZ_CHECK(there == (gr_dtype_typestr(dtype) != NULL));
-    if (!there)
+    const gr_dtype_info *info = gr_dtype_get_info(dtype);
+    FUZZ_CHECK((info != NULL) == (dtype >= GR_DTYPE_U8 && dtype <= GR_DTYPE_C128));
+    if (info)
+        FUZZ_CHECK(info->size > 0 && info->name && info->typestr);
+    else
         fuzz_check_refused();
 }
 
@@ -155,7 +155,7 @@ static void flags_as_bits(struct fuzz_input *in)
     gr_resource *resource = import_memory(bits, image);
     FUZZ_CHECK(flags_are_good(bits, image) == (resource != NULL));
     if (resource)
-        FUZZ_CHECK(gr_resource_flags(resource) == bits);
+        FUZZ_CHECK(gr_resource_get_info(resource)->flags == bits);
     else
         fuzz_check_error(GR_ERR_INVALID_VALUE);
     gr_resource_free(resource);

@@ -178,7 +178,7 @@ static void end_sender(void)
 /* All of its bytes must be writable. */
 static void use_buffer(gr_resource *resource)
 {
-    size_t size = gr_resource_size(resource);
+    size_t size = gr_resource_get_info(resource)->size;
     FUZZ_CHECK(size > 0 && size <= MEMORY_SIZE);
     if (gr_resource_set_sync(resource, GR_SEMAPHORE_NONE, GR_SEMAPHORE_NONE) != GR_OK) {
         gr_clear_error();
@@ -201,7 +201,7 @@ static void receive_resource(int socket, void *data, size_t room)
         return;
     }
     FUZZ_CHECK(size <= room);
-    if (gr_resource_kind(resource) == GR_KIND_BUFFER)
+    if (gr_resource_get_info(resource)->kind == GR_KIND_BUFFER)
         use_buffer(resource);
     gr_resource_free(resource);
 }
@@ -248,7 +248,7 @@ static void hand_back(struct use *use, bool cancels)
         return;
     if (use->writes)
         status =
-            (cancels ? gr_ring_cancel_write : gr_ring_publish)(use->ring, use->slots, use->held);
+            (cancels ? gr_ring_cancel_write : gr_ring_hand_over)(use->ring, use->slots, use->held);
     else
         status =
             (cancels ? gr_ring_cancel_read : gr_ring_give_back)(use->ring, use->slots, use->held);

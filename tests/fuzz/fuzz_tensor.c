@@ -86,7 +86,7 @@ static size_t elements_of(const gr_tensor_info *info)
 static bool is_there(const gr_tensor_info *info)
 {
     fuzz_wide low = (fuzz_wide)(uintptr_t)info->ptr,
-              high = low + (fuzz_wide)gr_dtype_size(info->dtype);
+              high = low + (fuzz_wide)gr_dtype_get_info(info->dtype)->size;
     if (info->bytes == 0 || info->bytes > MOST_READ)
         return false;
     for (unsigned i = 0; i < info->ndim; i++) {
@@ -111,7 +111,7 @@ static const unsigned char *element(const gr_tensor_info *info, size_t index)
 static void read_elements(gr_tensor *tensor, const gr_tensor_info *info)
 {
     unsigned char *bytes = malloc(info->bytes);
-    size_t size = gr_dtype_size(info->dtype);
+    size_t size = gr_dtype_get_info(info->dtype)->size;
     FUZZ_CHECK(gr_tensor_copy_to_host(tensor, bytes, info->bytes, fuzz_cuda.stream) == GR_OK);
     FUZZ_CHECK(fuzz_stream_ends());
     for (size_t i = 0; i < elements_of(info); i++)
@@ -122,7 +122,7 @@ static void read_elements(gr_tensor *tensor, const gr_tensor_info *info)
 /* A contiguous copy has the same elements. */
 static void clone(gr_tensor *tensor, const gr_tensor_info *info)
 {
-    size_t size = gr_dtype_size(info->dtype);
+    size_t size = gr_dtype_get_info(info->dtype)->size;
     gr_tensor *made = gr_tensor_clone(tensor, GR_MEMORY_DEVICE, fuzz_cuda.stream);
     FUZZ_CHECK(made && fuzz_stream_ends());
     const gr_tensor_info *there = gr_tensor_get_info(made);
@@ -134,7 +134,7 @@ static void clone(gr_tensor *tensor, const gr_tensor_info *info)
 
 static void check_info(const gr_tensor_info *info)
 {
-    fuzz_count bytes = gr_dtype_size(info->dtype);
+    fuzz_count bytes = gr_dtype_get_info(info->dtype)->size;
     FUZZ_CHECK(info->ndim <= GR_TENSOR_DIMS);
     for (unsigned i = 0; i < info->ndim; i++) {
         FUZZ_CHECK(info->shape[i] >= 0);

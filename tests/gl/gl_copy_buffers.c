@@ -128,13 +128,13 @@ COPY_TEST(a_piece_that_fails)
         cuda_write_pattern(buffer, 2);
         ck_assert(fault->set(after % 2 ? WAIT : OUT, CUDA_ERROR_UNKNOWN, after));
         assert_fails(gr_buffer_release(buffer), GR_ERR_CUDA, CUDA_ERROR_UNKNOWN, "copy");
-        ck_assert(gr_resource_is_mapped(resource));
+        ck_assert(gr_resource_get_info(resource)->mapped);
         assert_ok(gr_buffer_release(buffer));
         assert_gl_pattern(name, size, 2);
     }
     ck_assert(fault->set(IN, CUDA_ERROR_UNKNOWN, 0));
     assert_null(gr_map(resource, fx.stream), GR_ERR_CUDA, CUDA_ERROR_UNKNOWN, "copy");
-    ck_assert(!gr_resource_is_mapped(resource));
+    ck_assert(!gr_resource_get_info(resource)->mapped);
     assert_mapped(resource, 2);
 }
 
@@ -273,7 +273,7 @@ COPY_TEST(frames_in_pieces_in_flight)
     for (int frame = 0; frame < 6; frame++) {
         assert_ok(gr_ring_acquire_write(ring, fx.stream, &slot, 1, 0));
         cuda_fill(slot->buffer, frame + 1);
-        assert_ok(gr_ring_publish(ring, &slot, 1));
+        assert_ok(gr_ring_hand_over(ring, &slot, 1));
         if (frame == 0)
             continue;
         assert_ok(gr_ring_acquire_read(ring, GR_STREAM_NONE, &slot, 1, 0));

@@ -69,7 +69,7 @@ static const char BY_PROCESSOR[] = "copy, through pinned host memory, since up t
 
 static void assert_writes(gr_resource *resource, const char *way, unsigned registrations)
 {
-    const size_t size = gr_resource_size(resource);
+    const size_t size = gr_resource_get_info(resource)->size;
     assert_described(resource, way);
     assert_calls(REGISTER, registrations);
     assert_calls(PINNED, !registrations);
@@ -218,7 +218,7 @@ static void write_frames(gr_resource *resource)
 {
     for (unsigned frame = 0; frame < FRAMES; frame++) {
         write_mapped(resource, frame);
-        assert_gl_pattern(gr_gl_name(resource), gr_resource_size(resource), frame);
+        assert_gl_pattern(gr_gl_name(resource), gr_resource_get_info(resource)->size, frame);
     }
 }
 

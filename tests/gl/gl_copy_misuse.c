@@ -80,7 +80,7 @@ COPY_TEST(a_buffer_that_the_application_has_mapped)
     ck_assert_int_eq(gr_resource_unmap(resource, fx.stream), GR_ERR_STATE);
     ck_assert_str_eq(gr_last_error()->call, "gr_resource_unmap");
     assert_fails(gr_buffer_release(buffer), GR_ERR_STATE, 0, "glMapBuffer");
-    ck_assert(gr_resource_is_mapped(resource));
+    ck_assert(gr_resource_get_info(resource)->mapped);
     ck_assert(glUnmapBuffer(GL_ARRAY_BUFFER));
     assert_ok(gr_buffer_release(buffer));
     assert_gl_pattern(name, SIZE, 2);
@@ -200,10 +200,12 @@ COPY_TEST(a_batch_of_two_transports)
     gr_buffer *buffers[2];
     assert_made(resources[0]);
     /* Let the second one's copy fail, also if the first one is a copy too. */
-    let_fail(IN, CUDA_ERROR_UNKNOWN, gr_resource_transport(resources[0]) == GR_TRANSPORT_COPY);
+    let_fail(IN, CUDA_ERROR_UNKNOWN,
+             gr_resource_get_info(resources[0])->transport == GR_TRANSPORT_COPY);
     assert_fails(gr_map_many(resources, 2, fx.stream, NULL, buffers), GR_ERR_CUDA,
                  CUDA_ERROR_UNKNOWN, "copy");
-    ck_assert(!gr_resource_is_mapped(resources[0]) && !gr_resource_is_mapped(resources[1]));
+    ck_assert(!gr_resource_get_info(resources[0])->mapped &&
+              !gr_resource_get_info(resources[1])->mapped);
     assert_ok(gr_map_many(resources, 2, fx.stream, NULL, buffers));
     for (unsigned i = 0; i < 2; i++) {
         assert_cuda_pattern(buffers[i], i + 1);
@@ -227,7 +229,7 @@ COPY_TEST(a_release_that_fails_can_be_tried_again)
         let_fail(functions[i], CUDA_ERROR_ILLEGAL_ADDRESS, 0);
         assert_fails(gr_buffer_release(buffer), GR_ERR_DEVICE_LOST, CUDA_ERROR_ILLEGAL_ADDRESS,
                      "copy");
-        ck_assert(gr_resource_is_mapped(resource));
+        ck_assert(gr_resource_get_info(resource)->mapped);
         if (i == 0)
             assert_gl_pattern(name, SIZE, 1);
         assert_ok(gr_buffer_release(buffer));

@@ -163,7 +163,7 @@ static void cuda_publishes(gr_ring *ring, int value)
     const gr_slot *slot;
     assert_ok(gr_ring_acquire_write(ring, fx.stream, &slot, 1, 0));
     cuda_writes(slot, value);
-    assert_ok(gr_ring_publish(ring, &slot, 1));
+    assert_ok(gr_ring_hand_over(ring, &slot, 1));
 }
 
 static void gl_takes(gr_ring *ring, int value)
@@ -179,7 +179,7 @@ static void gl_publishes(gr_ring *ring, int value)
     const gr_slot *slot;
     assert_ok(gr_ring_acquire_write(ring, GR_STREAM_NONE, &slot, 1, 0));
     gl_writes(slot->index, value);
-    assert_ok(gr_ring_publish(ring, &slot, 1));
+    assert_ok(gr_ring_hand_over(ring, &slot, 1));
 }
 
 static void cuda_takes(gr_ring *ring, int value)
@@ -263,7 +263,7 @@ COPY_TEST(slots_that_cuda_reads_and_writes, KINDS)
             assert_ok(gr_ring_cancel_write(ring, &slot, 1));
             continue;
         }
-        assert_ok(gr_ring_publish(ring, &slot, 1));
+        assert_ok(gr_ring_hand_over(ring, &slot, 1));
         gl_takes(ring, frame);
     }
     end(ring);
@@ -483,15 +483,15 @@ COPY_TEST(what_cannot_be_fetched_is_not_published)
     gl_writes(slot->index, 1);
     glBindBuffer(GL_COPY_WRITE_BUFFER, set.names[slot->index]);
     ck_assert_ptr_nonnull(glMapBuffer(GL_COPY_WRITE_BUFFER, GL_WRITE_ONLY));
-    ck_assert_int_eq(gr_ring_publish(ring, &slot, 1), GR_ERR_STATE);
-    ck_assert_str_eq(gr_last_error()->call, "gr_ring_publish");
+    ck_assert_int_eq(gr_ring_hand_over(ring, &slot, 1), GR_ERR_STATE);
+    ck_assert_str_eq(gr_last_error()->call, "gr_ring_hand_over");
     assert_error(GR_ERR_STATE, 0, "glMapBuffer");
     ck_assert(glUnmapBuffer(GL_COPY_WRITE_BUFFER));
     glBufferData(GL_COPY_WRITE_BUFFER, SIZE / 2, NULL, GL_STATIC_DRAW);
-    assert_fails(gr_ring_publish(ring, &slot, 1), GR_ERR_STATE, 0, "other storage");
+    assert_fails(gr_ring_hand_over(ring, &slot, 1), GR_ERR_STATE, 0, "other storage");
     glBufferData(GL_COPY_WRITE_BUFFER, SIZE, NULL, GL_STATIC_DRAW);
     gl_writes(slot->index, 2);
-    assert_ok(gr_ring_publish(ring, &slot, 1));
+    assert_ok(gr_ring_hand_over(ring, &slot, 1));
     cuda_takes(ring, 2);
     end(ring);
 }

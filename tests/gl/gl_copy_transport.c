@@ -34,18 +34,18 @@ TEST(a_forced_transport_is_used)
     GLuint name = gl_buffer_pattern(SIZE, 1);
     GR_AUTO(gr_resource) *interop = gr_from_gl_buffer_with(name, GR_READ_WRITE, &by_interop);
     assert_made(interop);
-    ck_assert_int_eq(gr_resource_transport(interop), GR_TRANSPORT_INTEROP);
+    ck_assert_int_eq(gr_resource_get_info(interop)->transport, GR_TRANSPORT_INTEROP);
     assert_calls(REGISTER, 1);
     GR_AUTO(gr_resource) *copy = gr_from_gl_buffer_with(name, GR_READ_WRITE, &by_copy);
     assert_made(copy);
-    ck_assert_int_eq(gr_resource_transport(copy), GR_TRANSPORT_COPY);
+    ck_assert_int_eq(gr_resource_get_info(copy)->transport, GR_TRANSPORT_COPY);
     assert_calls(REGISTER, 1);
     assert_described(interop, "transport interop");
     assert_described(copy, "transport copy");
     ck_assert_uint_eq(gr_gl_name(copy), name);
     ck_assert_uint_eq(gr_gl_target(copy), GL_ARRAY_BUFFER);
     assert_ok(gr_resource_close(copy, GR_STREAM_OF_MAP));
-    ck_assert(gr_resource_is_closed(copy));
+    ck_assert(gr_resource_get_info(copy)->closed);
 }
 
 TEST(a_forced_transport_does_not_fall_back)
@@ -94,7 +94,7 @@ TEST(default_options_are_the_plain_call)
                     GR_ERR_CUDA, CUDA_ERROR_OPERATING_SYSTEM, "GR_TRANSPORT_COPY");
         GR_AUTO(gr_resource) *resource = gr_from_gl_buffer_with(name, GR_READ_WRITE, defaults[i]);
         assert_made(resource);
-        ck_assert_int_eq(gr_resource_transport(resource), GR_TRANSPORT_INTEROP);
+        ck_assert_int_eq(gr_resource_get_info(resource)->transport, GR_TRANSPORT_INTEROP);
     }
 }
 
@@ -130,8 +130,8 @@ TEST(any_selects_interop)
         gr_from_gl_image_with(image.name, GL_TEXTURE_2D, GR_READ_WRITE, &by_any);
     assert_made(buffer);
     assert_made(texture);
-    ck_assert_int_eq(gr_resource_transport(buffer), GR_TRANSPORT_INTEROP);
-    ck_assert_int_eq(gr_resource_transport(texture), GR_TRANSPORT_INTEROP);
+    ck_assert_int_eq(gr_resource_get_info(buffer)->transport, GR_TRANSPORT_INTEROP);
+    ck_assert_int_eq(gr_resource_get_info(texture)->transport, GR_TRANSPORT_INTEROP);
 }
 
 static char logged[4096];
@@ -150,7 +150,7 @@ static void assert_fell_back(const gr_resource *resource, const char *code)
     gr_log_set(GR_LOG_NONE, NULL, NULL);
     assert_made(resource);
     ck_assert_int_eq(gr_last_error()->status, GR_OK);
-    ck_assert_int_eq(gr_resource_transport(resource), GR_TRANSPORT_COPY);
+    ck_assert_int_eq(gr_resource_get_info(resource)->transport, GR_TRANSPORT_COPY);
     assert_described(resource, "transport copy (interop was not taken: ");
     assert_described(resource, code);
     assert_described(resource, "OpenGL draws on ");
@@ -262,7 +262,7 @@ TEST(created_objects_copy_only_if_allowed)
                     "GR_TRANSPORT_COPY");
     GR_AUTO(gr_resource) *resource = create_elsewhere(&by_any);
     assert_made(resource);
-    ck_assert_int_eq(gr_resource_transport(resource), GR_TRANSPORT_COPY);
+    ck_assert_int_eq(gr_resource_get_info(resource)->transport, GR_TRANSPORT_COPY);
     assert_described(resource, "transport copy (shared was not taken: ");
 
     logged[0] = '\0';
@@ -465,9 +465,9 @@ COPY_TEST(any_with_an_opengl_on_the_processor)
     ck_assert_int_eq(interop->usable, gr_cuda_is_software());
     ck_assert(must_probe(GR_TRANSPORT_COPY)->usable);
     if (gr_cuda_is_software()) {
-        ck_assert_int_eq(gr_resource_transport(resource), GR_TRANSPORT_INTEROP);
+        ck_assert_int_eq(gr_resource_get_info(resource)->transport, GR_TRANSPORT_INTEROP);
     } else {
-        ck_assert_int_eq(gr_resource_transport(resource), GR_TRANSPORT_COPY);
+        ck_assert_int_eq(gr_resource_get_info(resource)->transport, GR_TRANSPORT_COPY);
         assert_described(resource, "interop was not taken");
         ck_assert_msg(strstr(interop->reason, "on the CPU"), "%s", interop->reason);
         printf("gl_copy: %s\n", interop->reason);

@@ -18,7 +18,7 @@ static void assert_described(const gr_resource *resource, gr_transport transport
     char text[1024];
     assert_made(resource);
     ck_assert_int_eq(gr_last_error()->status, GR_OK);
-    ck_assert_int_eq(gr_resource_transport(resource), transport);
+    ck_assert_int_eq(gr_resource_get_info(resource)->transport, transport);
     gr_resource_describe(resource, text, sizeof(text));
     ck_assert_msg(strstr(text, part), "\"%s\" is not in: %s", part, text);
 }

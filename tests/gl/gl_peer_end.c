@@ -123,7 +123,7 @@ PEER_TEST(closed_or_freed_while_mapped, 4)
         assert_ok(gr_buffer_release(buffer));
     } else {
         assert_ok(gr_resource_close(resource, GR_STREAM_OF_MAP));
-        ck_assert(gr_resource_is_closed(resource));
+        ck_assert(gr_resource_get_info(resource)->closed);
         ck_assert_uint_eq(gr_buffer_ptr(buffer), 0);
         assert_ok(gr_buffer_release(buffer));
         gr_resource_free(resource);
@@ -224,7 +224,7 @@ PEER_TEST(a_release_that_fails_can_be_tried_again)
             let_fail(functions[i], CUDA_ERROR_UNKNOWN, 0);
             assert_fails(gr_buffer_release(buffer), GR_ERR_CUDA, CUDA_ERROR_UNKNOWN,
                          "earlier work");
-            ck_assert(gr_resource_is_mapped(resource));
+            ck_assert(gr_resource_get_info(resource)->mapped);
             assert_ok(gr_buffer_release(buffer));
             assert_gl_pattern(name, SIZE, 2 + (unsigned)i);
         }
@@ -243,7 +243,8 @@ PEER_TEST(a_batch_of_two_transports)
     let_fail(MAP, CUDA_ERROR_UNKNOWN, 1);
     assert_fails(gr_map_many(resources, 2, fx.stream, NULL, buffers), GR_ERR_CUDA,
                  CUDA_ERROR_UNKNOWN, "could not be mapped");
-    ck_assert(!gr_resource_is_mapped(resources[0]) && !gr_resource_is_mapped(resources[1]));
+    ck_assert(!gr_resource_get_info(resources[0])->mapped &&
+              !gr_resource_get_info(resources[1])->mapped);
     assert_ok(gr_map_many(resources, 2, fx.stream, NULL, buffers));
     for (unsigned i = 0; i < 2; i++)
         assert_cuda_pattern(buffers[i], i + 1);

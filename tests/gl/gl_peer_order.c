@@ -59,13 +59,13 @@ static void assert_refuses_stream(gr_resource *resource, CUstream stream, const 
     const CUstream of_map = fx.stream;
     gr_buffer *buffer = NULL;
     assert_null(gr_map(resource, stream), GR_ERR_INVALID_VALUE, 0, device);
-    ck_assert(!gr_resource_is_mapped(resource));
+    ck_assert(!gr_resource_get_info(resource)->mapped);
     assert_calls(MAP, 0);
     ck_assert_ptr_eq(fault->context("cuStreamGetCtx"), fx.context);
     buffer = must_map_on(resource, of_map);
     unsigned long maps = fault->calls(MAP), unmaps = fault->calls(UNMAP);
     assert_fails(release_on(buffer, stream), GR_ERR_INVALID_VALUE, 0, device);
-    ck_assert(gr_resource_is_mapped(resource));
+    ck_assert(gr_resource_get_info(resource)->mapped);
     assert_calls(MAP, maps);
     assert_calls(UNMAP, unmaps);
     assert_ok(gr_buffer_release(buffer));

@@ -65,7 +65,7 @@ PEER_TEST(slots_of_a_ring)
     for (int frame = 1; frame < 20; frame++) {
         assert_ok(gr_ring_acquire_write(ring, fx.stream, &slot, 1, 10000));
         cuda_fill(slot->buffer, frame);
-        assert_ok(gr_ring_publish(ring, &slot, 1));
+        assert_ok(gr_ring_hand_over(ring, &slot, 1));
         assert_ok(gr_ring_acquire_read(ring, GR_STREAM_NONE, &slot, 1, 10000));
         assert_gl_bytes(gr_gl_name(slot->resource), SIZE, frame);
         assert_ok(gr_ring_give_back(ring, &slot, 1));

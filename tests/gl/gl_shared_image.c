@@ -152,7 +152,7 @@ IMAGE_TEST(an_image_says_what_it_is, SHAPES)
     struct image image = image_of(resource, "RGBA16F", _i);
     ck_assert(glIsTexture(image.name));
     ck_assert_uint_eq(gr_gl_target(resource), shapes[_i].target);
-    ck_assert_int_eq(gr_resource_transport(resource), GR_TRANSPORT_SHARED);
+    ck_assert_int_eq(gr_resource_get_info(resource)->transport, GR_TRANSPORT_SHARED);
     gr_resource_describe(resource, text, sizeof(text));
     ck_assert_msg(strstr(text, "GL_RGBA16F") && strstr(text, image.target->gl_name) &&
                       strstr(text, "transport shared"),
@@ -223,7 +223,7 @@ TEST(images_by_interop)
         gr_resource *resource = gr_gl_image_create(&info, GR_READ_WRITE, &options);
         assert_made(resource);
         struct image image = image_of(resource, "RGBA8", shape);
-        ck_assert_int_eq(gr_resource_transport(resource), GR_TRANSPORT_INTEROP);
+        ck_assert_int_eq(gr_resource_get_info(resource)->transport, GR_TRANSPORT_INTEROP);
         ck_assert_uint_eq(gr_gl_target(resource), shapes[shape].target);
         gr_buffer *buffer = must_map_image(resource);
         by_cuda(buffer, &image, 5, true);

@@ -39,7 +39,7 @@ WAY_TEST(the_name_ends_with_the_resource, WAYS)
     GLuint name = gr_gl_name(resource);
     ck_assert(glIsBuffer(name));
     assert_ok(gr_resource_close(resource, CU_STREAM_LEGACY));
-    ck_assert(gr_resource_is_closed(resource));
+    ck_assert(gr_resource_get_info(resource)->closed);
     ck_assert(glIsBuffer(name)); /* the OpenGL object ends with the resource's memory */
     assert_ok(gr_resource_close(resource, CU_STREAM_LEGACY));
     assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "closed");
@@ -148,14 +148,14 @@ static void assert_refused(gr_resource *resource, gr_buffer *mapped, const char 
     if (mapped) {
         assert_fails(gr_buffer_release(mapped), GR_ERR_GL, 0, text);
         assert_fails(gr_resource_unmap(resource, fx.stream), GR_ERR_GL, 0, text);
-        ck_assert(gr_resource_is_mapped(resource));
+        ck_assert(gr_resource_get_info(resource)->mapped);
     } else {
         assert_null(gr_map(resource, fx.stream), GR_ERR_GL, 0, text);
         assert_fails(gr_map_many(&resource, 1, fx.stream, NULL, &none), GR_ERR_GL, 0, text);
         ck_assert_ptr_null(none);
     }
     assert_fails(gr_resource_close(resource, fx.stream), GR_ERR_GL, 0, text);
-    ck_assert(!gr_resource_is_closed(resource));
+    ck_assert(!gr_resource_get_info(resource)->closed);
 }
 
 WAY_TEST(refused_in_the_wrong_context, WAYS)

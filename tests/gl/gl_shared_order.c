@@ -238,7 +238,7 @@ static void ring_frame(gr_ring *ring, int value)
     const gr_slot *slot;
     assert_ok(gr_ring_acquire_write(ring, fx.stream, &slot, 1, 0));
     cuda_fill(slot->buffer, value);
-    assert_ok(gr_ring_publish(ring, &slot, 1));
+    assert_ok(gr_ring_hand_over(ring, &slot, 1));
     assert_ok(gr_ring_acquire_read(ring, GR_STREAM_NONE, &slot, 1, 0));
     assert_gl_bytes(gr_gl_name(slot->resource), SIZE, value);
     assert_ok(gr_ring_give_back(ring, &slot, 1));
@@ -317,7 +317,7 @@ ORDER_TEST(cuda_writes_a_ring_after_opengl_read_it, WAYS)
     for (int i = 0; i < 16; i++) {
         assert_ok(gr_ring_acquire_write(ring, fx.stream, &slot, 1, 0));
         cuda_fill(slot->buffer, i);
-        assert_ok(gr_ring_publish(ring, &slot, 1));
+        assert_ok(gr_ring_hand_over(ring, &slot, 1));
         assert_ok(gr_ring_acquire_read(ring, GR_STREAM_NONE, &slot, 1, 0));
         if (i % 4 == 0)
             gl_keep_busy();
@@ -336,7 +336,7 @@ ORDER_TEST(what_opengl_read_is_given_back_on_its_thread, WAYS)
     gr_ring *ring = must_make_ring_of(_i == 1 ? 1 : 8, GR_RING_LOSSLESS);
     assert_ok(gr_ring_acquire_write(ring, fx.stream, &slot, 1, 0));
     cuda_fill(slot->buffer, 5);
-    assert_ok(gr_ring_publish(ring, &slot, 1));
+    assert_ok(gr_ring_hand_over(ring, &slot, 1));
     assert_ok(gr_ring_acquire_read(ring, GR_STREAM_NONE, &slot, 1, 0));
     assert_ok(gr_egl_make_current(NULL));
     assert_fails(gr_ring_give_back(ring, &slot, 1), GR_ERR_GL, 0, "No OpenGL context is current");

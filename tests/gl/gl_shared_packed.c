@@ -200,7 +200,7 @@ SHARED_TEST(a_ring_of_them)
         const gr_slot *slot;
         assert_ok(gr_ring_acquire_write(ring, fx.stream, &slot, 1, 0));
         cuda_fill(slot->buffer, frame & 255);
-        assert_ok(gr_ring_publish(ring, &slot, 1));
+        assert_ok(gr_ring_hand_over(ring, &slot, 1));
         assert_ok(gr_ring_acquire_read(ring, GR_STREAM_NONE, &slot, 1, 0));
         assert_gl_bytes(gl_copy_of(gr_gl_name(slot->resource), SIZE), SIZE, frame & 255);
         assert_ok(gr_ring_give_back(ring, &slot, 1));
@@ -246,7 +246,7 @@ WAY_TEST(not_while_cuda_has_it)
     if (!gr_cuda_is_software())
         gate_open_after(gate, 2000); /* a GPU driver may wait for the stream */
     cuda_fill(slot->buffer, 1);
-    gr_status published = gr_ring_publish(ring, &slot, 1);
+    gr_status published = gr_ring_hand_over(ring, &slot, 1);
     gr_ring_free(ring);
     glFinish();
     size_t before = free_memory();

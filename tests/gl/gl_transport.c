@@ -134,7 +134,7 @@ TRANSPORT_TEST(a_deleted_buffer_is_not_mapped)
     GR_AUTO(gr_resource) *resource = tested.make(name, GR_READ_WRITE);
     glDeleteBuffers(1, &name);
     assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "deleted");
-    ck_assert(!gr_resource_is_mapped(resource));
+    ck_assert(!gr_resource_get_info(resource)->mapped);
     assert_calls(tested.first, 0);
 }
 
@@ -194,7 +194,7 @@ static void assert_no_map(gr_resource *const resources[MANY], const struct map_c
     ck_assert_uint_eq(fault->calls("cuGraphicsUnmapResources") > 0, after >= call->mapped);
     for (unsigned i = 0; i < MANY; i++) {
         ck_assert_ptr_null(buffers[i]);
-        ck_assert(!gr_resource_is_mapped(resources[i]));
+        ck_assert(!gr_resource_get_info(resources[i])->mapped);
     }
 }
 
@@ -249,7 +249,7 @@ TRANSPORT_TEST(copies_that_cannot_be_marked_are_waited_for)
     let_fail("cuEventRecord", CUDA_ERROR_UNKNOWN, 0);
     assert_fails(gr_buffer_release(buffer), GR_ERR_CUDA, CUDA_ERROR_UNKNOWN, "copy");
     ck_assert(gate_is_open(gate));
-    ck_assert(gr_resource_is_mapped(resources[0]));
+    ck_assert(gr_resource_get_info(resources[0])->mapped);
     assert_ok(release_on(buffer, fx.other));
     gr_resource_free(resources[0]);
     assert_gl_bytes(names[0], SIZE, 3);

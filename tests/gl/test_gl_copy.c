@@ -133,7 +133,7 @@ static void refuse_if_pinned(void)
 static gr_resource *made_by_copy(gr_resource *resource)
 {
     assert_made(resource);
-    ck_assert_int_eq(gr_resource_transport(resource), GR_TRANSPORT_COPY);
+    ck_assert_int_eq(gr_resource_get_info(resource)->transport, GR_TRANSPORT_COPY);
     if (pinned)
         assert_described(resource, "copy, through pinned host memory, since ");
     return resource;
@@ -151,7 +151,7 @@ gr_resource *must_create_copy(size_t size, unsigned flags)
     refuse_if_pinned();
     gr_resource *resource = gr_gl_buffer_create(size, flags, &by_copy);
     assert_made(resource);
-    ck_assert_int_eq(gr_resource_transport(resource), GR_TRANSPORT_COPY);
+    ck_assert_int_eq(gr_resource_get_info(resource)->transport, GR_TRANSPORT_COPY);
     return resource;
 }
 

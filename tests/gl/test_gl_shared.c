@@ -56,33 +56,32 @@ SHARED_TEST(a_buffer_says_what_it_is)
     glGetNamedBufferParameteri64v(gr_gl_name(resource), GL_BUFFER_SIZE, &size);
     ck_assert_int_eq(size, SIZE);
     ck_assert_uint_eq(gr_gl_target(resource), GL_ARRAY_BUFFER);
-    ck_assert_int_eq(gr_resource_transport(resource), GR_TRANSPORT_SHARED);
+    ck_assert_int_eq(gr_resource_get_info(resource)->transport, GR_TRANSPORT_SHARED);
     gr_resource_describe(resource, text, sizeof(text));
     ck_assert_msg(strstr(text, "OpenGL buffer") && strstr(text, "transport shared") &&
                       strstr(text, "4096 bytes") && strstr(text, "write_discard"),
                   "%s", text);
-    ck_assert(!gr_resource_is_mapped(resource) && !gr_resource_is_closed(resource));
-    ck_assert_int_eq(gr_resource_transport(resource), GR_TRANSPORT_SHARED);
-    ck_assert_int_eq(gr_resource_api(resource), GR_OPENGL);
+    ck_assert(!gr_resource_get_info(resource)->mapped && !gr_resource_get_info(resource)->closed);
+    ck_assert_int_eq(gr_resource_get_info(resource)->transport, GR_TRANSPORT_SHARED);
+    ck_assert_int_eq(gr_resource_get_info(resource)->api, GR_GRAPHICS_OPENGL);
 }
 
 SHARED_TEST(other_resources_have_no_opengl_name)
 {
     ck_assert_uint_eq(gr_gl_name(NULL), 0);
     ck_assert_uint_eq(gr_gl_target(NULL), 0);
-    ck_assert_int_eq(gr_resource_transport(NULL), 0);
     GLuint name = gl_buffer_filled(SIZE, 1);
     GR_AUTO(gr_resource) *registered = must_register(name);
     ck_assert_uint_eq(gr_gl_name(registered), name);
     ck_assert_uint_eq(gr_gl_target(registered), GL_ARRAY_BUFFER);
-    ck_assert_int_eq(gr_resource_transport(registered), GR_TRANSPORT_INTEROP);
+    ck_assert_int_eq(gr_resource_get_info(registered)->transport, GR_TRANSPORT_INTEROP);
 }
 
 SHARED_TEST(the_best_transport_is_the_shared_one)
 {
     GR_AUTO(gr_resource) *resource = gr_gl_buffer_create(SIZE, GR_READ_WRITE, NULL);
     assert_made(resource);
-    ck_assert_int_eq(gr_resource_transport(resource), GR_TRANSPORT_SHARED);
+    ck_assert_int_eq(gr_resource_get_info(resource)->transport, GR_TRANSPORT_SHARED);
 }
 
 /* With plain OpenGL storage. */
@@ -94,7 +93,7 @@ TEST(another_transport_by_wish, 2)
     gr_resource *resource = gr_gl_buffer_create(SIZE, GR_READ_WRITE, &options);
     assert_made(resource);
     GLuint name = gr_gl_name(resource);
-    ck_assert_int_eq(gr_resource_transport(resource), others[_i]);
+    ck_assert_int_eq(gr_resource_get_info(resource)->transport, others[_i]);
     fill_mapped(resource, 0x77);
     assert_gl_bytes(name, SIZE, 0x77);
     gr_resource_free(resource);
@@ -144,7 +143,7 @@ TEST(an_opengl_without_memory_objects)
                 (const char *)glGetString(GL_RENDERER));
     GR_AUTO(gr_resource) *resource = gr_gl_buffer_create(SIZE, GR_READ_WRITE, NULL);
     assert_made(resource);
-    ck_assert_int_eq(gr_resource_transport(resource), GR_TRANSPORT_INTEROP);
+    ck_assert_int_eq(gr_resource_get_info(resource)->transport, GR_TRANSPORT_INTEROP);
     char text[700];
     gr_resource_describe(resource, text, sizeof(text));
     ck_assert_msg(strstr(text, "transport interop (shared was not taken:"), "%s", text);

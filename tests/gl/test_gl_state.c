@@ -41,8 +41,8 @@ static bool ask(void)
 {
     char text[256];
     return gr_buffer_ptr(buffers[0]) && gr_buffer_size(buffers[0]) == SIZE &&
-           gr_resource_is_mapped(resources[0]) && !gr_resource_is_closed(resources[0]) &&
-           driver_handle(resources[0]) &&
+           gr_resource_get_info(resources[0])->mapped &&
+           !gr_resource_get_info(resources[0])->closed && driver_handle(resources[0]) &&
            gr_resource_describe(resources[0], text, sizeof(text)) > 0;
 }
 

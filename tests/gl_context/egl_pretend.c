@@ -199,7 +199,7 @@ static EGLContext no_context(EGLDisplay display, EGLConfig config, EGLContext sh
 static EGLBoolean no_current(EGLDisplay display, EGLSurface draw, EGLSurface read,
                              EGLContext context)
 {
-    if (context == gr_egl_context(fx.egl) || context == EGL_NO_CONTEXT)
+    if (context == fx.egl->context || context == EGL_NO_CONTEXT)
         return own.eglMakeCurrent(display, draw, read, context);
     return own.eglMakeCurrent(display, draw, read, (EGLContext)(intptr_t)0x7777);
 }
@@ -236,7 +236,7 @@ TEST(each_call_of_egls_may_fail)
         ck_assert_ptr_null(gr_egl_create(NULL));
         ck_assert_str_eq(gr_last_error()->call, expected[step].call);
         assert_error(GR_ERR_GL, -1, expected[step].text);
-        ck_assert_ptr_eq(eglGetCurrentContext(), gr_egl_context(fx.egl));
+        ck_assert_ptr_eq(eglGetCurrentContext(), fx.egl->context);
     }
     put_back();
     gr_egl_free(gr_egl_create(NULL));

@@ -240,7 +240,7 @@ static const char *refused_map(void)
     gr_resource *resource = gr_from_gl_buffer(wgl_buffer(NULL, BYTES), GR_READ_WRITE);
     REQUIRE(resource);
     follower->answer(MAP, CUDA_ERROR_UNKNOWN);
-    REQUIRE(!gr_map(resource, STREAM) && !gr_resource_is_mapped(resource));
+    REQUIRE(!gr_map(resource, STREAM) && !gr_resource_get_info(resource)->mapped);
     PASS_ON(wgl_refused(GR_ERR_CUDA, "could not be mapped"));
     gr_resource_free(resource);
     CALLS_ARE(REGISTER_BUFFER, MAP, UNREGISTER);

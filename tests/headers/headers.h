@@ -8,67 +8,35 @@ typedef void (*anything)(void);
 /* Every function that the public headers declare, by header. check-headers detects missing ones. */
 #define PUBLIC_FUNCTIONS(X)                                                                        \
     /* gr.h */                                                                                     \
-    X(gr_buffer_at_scope_end)                                                                      \
     X(gr_buffer_ptr)                                                                               \
     X(gr_buffer_release)                                                                           \
     X(gr_buffer_release_later)                                                                     \
     X(gr_buffer_release_many)                                                                      \
     X(gr_buffer_size)                                                                              \
-    X(gr_buffer_stream)                                                                            \
+    X(gr_buffer_get_info)                                                                          \
     X(gr_clear_error)                                                                              \
-    X(gr_error_print)                                                                              \
     X(gr_flags_parse)                                                                              \
     X(gr_last_error)                                                                               \
     X(gr_library_version)                                                                          \
     X(gr_log_set)                                                                                  \
     X(gr_map)                                                                                      \
     X(gr_map_many)                                                                                 \
-    X(gr_resource_api)                                                                             \
-    X(gr_resource_at_scope_end)                                                                    \
+    X(gr_resource_get_info)                                                                        \
     X(gr_resource_close)                                                                           \
     X(gr_resource_describe)                                                                        \
-    X(gr_resource_external_memory)                                                                 \
-    X(gr_resource_flags)                                                                           \
     X(gr_resource_free)                                                                            \
-    X(gr_resource_graphics)                                                                        \
-    X(gr_resource_is_closed)                                                                       \
-    X(gr_resource_is_mapped)                                                                       \
-    X(gr_resource_kind)                                                                            \
-    X(gr_resource_size)                                                                            \
-    X(gr_resource_transport)                                                                       \
     X(gr_resource_unmap)                                                                           \
     X(gr_resource_wait)                                                                            \
     X(gr_status_name)                                                                              \
-    X(gr_status_text)                                                                              \
     /* cuda.h */                                                                                   \
-    X(gr_cuda_context_at_scope_end)                                                                \
-    X(gr_cuda_context_context)                                                                     \
     X(gr_cuda_context_create)                                                                      \
     X(gr_cuda_context_free)                                                                        \
-    X(gr_cuda_context_stream)                                                                      \
     X(gr_cuda_driver_path)                                                                         \
     X(gr_cuda_is_software)                                                                         \
     X(gr_cuda_load)                                                                                \
-    X(gr_cuda_symbol)                                                                              \
-    X(gr_cuda_missing)                                                                             \
     X(gr_cuda_table)                                                                               \
     /* compat.h */                                                                                 \
-    X(gr_compat_array)                                                                             \
-    X(gr_compat_explain_memory)                                                                    \
-    X(gr_compat_explain_semaphore)                                                                 \
-    X(gr_compat_has_context)                                                                       \
-    X(gr_compat_import_memory)                                                                     \
-    X(gr_compat_import_semaphore)                                                                  \
-    X(gr_compat_keep_error)                                                                        \
-    X(gr_compat_kept_error)                                                                        \
-    X(gr_compat_map)                                                                               \
-    X(gr_compat_mipmapped_array)                                                                   \
-    X(gr_compat_pointer)                                                                           \
-    X(gr_compat_register_buffer)                                                                   \
-    X(gr_compat_register_image)                                                                    \
-    X(gr_compat_set_map_flags)                                                                     \
-    X(gr_compat_unmap)                                                                             \
-    X(gr_compat_unregister)                                                                        \
+    X(gr_compat)                                                                                   \
     /* gl.h */                                                                                     \
     X(gr_from_gl_buffer)                                                                           \
     X(gr_from_gl_buffer_with)                                                                      \
@@ -82,21 +50,15 @@ typedef void (*anything)(void);
     X(gr_gl_target)                                                                                \
     X(gr_map_gl_buffer)                                                                            \
     /* egl.h */                                                                                    \
-    X(gr_egl_at_scope_end)                                                                         \
-    X(gr_egl_config)                                                                               \
-    X(gr_egl_context)                                                                              \
     X(gr_egl_create)                                                                               \
-    X(gr_egl_describe)                                                                             \
-    X(gr_egl_display)                                                                              \
     X(gr_egl_free)                                                                                 \
     X(gr_egl_make_current)                                                                         \
     /* image.h */                                                                                  \
     X(gr_buffer_array)                                                                             \
-    X(gr_buffer_copy_from_image)                                                                   \
-    X(gr_buffer_copy_to_image)                                                                     \
+    X(gr_buffer_copy_to_linear)                                                                    \
+    X(gr_buffer_copy_from_linear)                                                                  \
     X(gr_buffer_image_info)                                                                        \
     X(gr_buffer_mipmapped_array)                                                                   \
-    X(gr_buffer_pitch)                                                                             \
     X(gr_buffer_surface)                                                                           \
     X(gr_buffer_texture)                                                                           \
     X(gr_map_linear)                                                                               \
@@ -108,15 +70,11 @@ typedef void (*anything)(void);
     X(gr_vk_buffer_create)                                                                         \
     X(gr_vk_cmd_from_cuda)                                                                         \
     X(gr_vk_cmd_to_cuda)                                                                           \
-    X(gr_vk_device_at_scope_end)                                                                   \
-    X(gr_vk_device_cuda)                                                                           \
-    X(gr_vk_device_describe)                                                                       \
+    X(gr_vk_device_get_info)                                                                       \
     X(gr_vk_device_extensions)                                                                     \
     X(gr_vk_device_free)                                                                           \
-    X(gr_vk_device_has_semaphores)                                                                 \
     X(gr_vk_device_wrap)                                                                           \
     X(gr_vk_format)                                                                                \
-    X(gr_vk_headless_at_scope_end)                                                                 \
     X(gr_vk_headless_create)                                                                       \
     X(gr_vk_headless_free)                                                                         \
     X(gr_vk_headless_get)                                                                          \
@@ -131,17 +89,14 @@ typedef void (*anything)(void);
     X(gr_vk_submit_fill)                                                                           \
     /* submit.h */                                                                                 \
     X(gr_resource_set_sync)                                                                        \
-    X(gr_submit_at_scope_end)                                                                      \
     X(gr_submit_begin)                                                                             \
     X(gr_submit_commit)                                                                            \
     X(gr_submit_free)                                                                              \
     /* semaphore.h */                                                                              \
-    X(gr_semaphore_at_scope_end)                                                                   \
     X(gr_semaphore_describe)                                                                       \
-    X(gr_semaphore_external)                                                                       \
     X(gr_semaphore_free)                                                                           \
     X(gr_semaphore_import)                                                                         \
-    X(gr_semaphore_is_timeline)                                                                    \
+    X(gr_semaphore_get_info)                                                                       \
     X(gr_semaphore_signal)                                                                         \
     X(gr_semaphore_wait)                                                                           \
     /* external.h */                                                                               \
@@ -157,7 +112,6 @@ typedef void (*anything)(void);
     /* ring.h */                                                                                   \
     X(gr_ring_acquire_read)                                                                        \
     X(gr_ring_acquire_write)                                                                       \
-    X(gr_ring_at_scope_end)                                                                        \
     X(gr_ring_cancel_read)                                                                         \
     X(gr_ring_cancel_write)                                                                        \
     X(gr_ring_create)                                                                              \
@@ -165,7 +119,7 @@ typedef void (*anything)(void);
     X(gr_ring_free)                                                                                \
     X(gr_ring_get_info)                                                                            \
     X(gr_ring_give_back)                                                                           \
-    X(gr_ring_publish)                                                                             \
+    X(gr_ring_hand_over)                                                                           \
     X(gr_ring_resize)                                                                              \
     X(gr_ring_stop)                                                                                \
     /* share.h */                                                                                  \
@@ -175,15 +129,11 @@ typedef void (*anything)(void);
     X(gr_ring_send)                                                                                \
     /* tensor.h */                                                                                 \
     X(gr_buffer_tensor)                                                                            \
-    X(gr_buffer_tensors)                                                                           \
     X(gr_bytes_moved)                                                                              \
-    X(gr_dtype_name)                                                                               \
+    X(gr_dtype_get_info)                                                                           \
     X(gr_dtype_parse)                                                                              \
-    X(gr_dtype_size)                                                                               \
-    X(gr_dtype_typestr)                                                                            \
     X(gr_tensor_alloc)                                                                             \
     X(gr_tensor_array_interface)                                                                   \
-    X(gr_tensor_at_scope_end)                                                                      \
     X(gr_tensor_clone)                                                                             \
     X(gr_tensor_collect)                                                                           \
     X(gr_tensor_copy)                                                                              \

@@ -70,7 +70,7 @@ struct hpp_buffer {
     /* Neither grinterop nor the driver considers it mapped, so it can be mapped. */
     bool can_be_mapped() const
     {
-        return !resource.is_mapped() && resource.map(fx.stream).size() == hpp_size;
+        return !resource.info().mapped && resource.map(fx.stream).size() == hpp_size;
     }
 };
 

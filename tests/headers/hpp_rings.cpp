@@ -52,11 +52,11 @@ static void hand_over_by_call()
     hpp_fill(written.pointer(), 3);
     EXPECT(hpp_thrown([&] { written.give_back(); }).status == GR_ERR_STATE);
     EXPECT(written && has(frames, 1, 1, 0, 0));
-    written.publish();
+    written.hand_over();
     EXPECT(!written && has(frames, 1, 0, 1, 0));
 
     slot read = frames.acquire_read(GR_STREAM_NONE, 0);
-    EXPECT(hpp_thrown([&] { read.publish(); }).status == GR_ERR_STATE);
+    EXPECT(hpp_thrown([&] { read.hand_over(); }).status == GR_ERR_STATE);
     EXPECT(read && has(frames, 1, 0, 0, 1));
     read.give_back();
     EXPECT(!read && has(frames, 2, 0, 0, 0));
@@ -68,7 +68,7 @@ static void cancel_goes_back()
     slot written = frames.acquire_write(fx.stream, 0);
     written.cancel();
     EXPECT(!written && has(frames, 2, 0, 0, 0));
-    frames.acquire_write(fx.stream, 0).publish();
+    frames.acquire_write(fx.stream, 0).hand_over();
     slot read = frames.acquire_read(GR_STREAM_NONE, 0);
     read.cancel();
     EXPECT(!read && has(frames, 1, 0, 1, 0));
@@ -85,7 +85,7 @@ static void an_exception_cancels()
     } catch (const std::out_of_range &) {
     }
     EXPECT(has(frames, 2, 0, 0, 0));
-    frames.acquire_write(fx.stream, 0).publish();
+    frames.acquire_write(fx.stream, 0).hand_over();
     try {
         const slot read = frames.acquire_read(GR_STREAM_NONE, 0);
         throw std::out_of_range("on its way");

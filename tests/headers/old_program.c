@@ -97,7 +97,7 @@ static void is_told_of_what_is_not_known(gr_resource *resource)
     newer.options.struct_size = 0;
     CHECK(gr_map_many(&resource, 1, stream, &newer.options, &buffer) == GR_ERR_INVALID_VALUE);
     CHECK(strstr(gr_last_error()->message, "GR_INIT"));
-    CHECK(!gr_resource_is_mapped(resource));
+    CHECK(!gr_resource_get_info(resource)->mapped);
 }
 
 static void reads_errors(void)
@@ -112,9 +112,6 @@ static void reads_errors(void)
 
 static void asks_for_functions(void)
 {
-    void *symbol = &symbol;
-    CHECK(gr_cuda_symbol("cuMemAlloc", 3020, 0, &symbol) == GR_OK && symbol);
-    CHECK(gr_cuda_symbol("cuNoSuchFunction", 12000, 0, &symbol) == GR_OK && !symbol);
     CHECK(GR_CUDA_HAS(cuda, MemAlloc));
     CHECK(sizeof(gr_cuda_api) < today_size_of_cuda_table());
 }
@@ -173,7 +170,7 @@ static void passes_frames(gr_resource *const resources[2])
         CHECK(slots[i]->frame == (uint64_t)i + 1);
         CHECK(gr_buffer_size(slots[i]->buffer) == SIZE);
     }
-    CHECK(gr_ring_publish(ring, slots, 2) == GR_OK);
+    CHECK(gr_ring_hand_over(ring, slots, 2) == GR_OK);
     CHECK(gr_ring_acquire_read(ring, GR_STREAM_NONE, slots, 1, 0) == GR_OK);
     CHECK(slots[0]->frame == 1 && !slots[0]->buffer);
     CHECK(gr_ring_give_back(ring, slots, 1) == GR_OK);

@@ -123,7 +123,7 @@ void hostile_publish(struct hostile *peer, unsigned i, uint64_t frame, uint64_t 
 {
     atomic_store(&peer->page->slots[i].written, value);
     atomic_store(&peer->page->slots[i].word, frame << 2 | GR_OWNER_READY);
-    atomic_store(&peer->page->published, frame);
+    atomic_store(&peer->page->written, frame);
     hostile_wake(peer);
 }
 

@@ -61,7 +61,7 @@ VULKAN_TEST(our_own_signals_stay, 2)
     goes_back(&peer.sent, 2, 1);
     gr_status status = gr_ring_acquire_write(r.ring, fx.other, &slot, 1, SOON);
     if (status == GR_OK)
-        assert_ok(gr_ring_publish(r.ring, &slot, 1));
+        assert_ok(gr_ring_hand_over(r.ring, &slot, 1));
     else /* it was detected already */
         ck_assert_int_eq(status, GR_ERR_SYSTEM);
     if (_i == 1)

@@ -282,7 +282,7 @@ static void opengl_writes(gr_ring *ring)
 {
     const gr_slot *slot;
     assert_ok(gr_ring_acquire_write(ring, GR_STREAM_NONE, &slot, 1, SOON));
-    assert_ok(gr_ring_publish(ring, &slot, 1));
+    assert_ok(gr_ring_hand_over(ring, &slot, 1));
 }
 
 /* The peer hands over a slot with unfinished work: value 1 is missing. */
@@ -305,7 +305,7 @@ static gr_status acquire(gr_ring *ring, gr_ring_role role, const gr_slot **slot,
 
 static void give_up(gr_ring *ring, gr_ring_role role, const gr_slot *slot)
 {
-    assert_ok((role == GR_RING_CONSUMER ? gr_ring_give_back : gr_ring_publish)(ring, &slot, 1));
+    assert_ok((role == GR_RING_CONSUMER ? gr_ring_give_back : gr_ring_hand_over)(ring, &slot, 1));
 }
 
 static const gr_ring_role roles[] = {GR_RING_CONSUMER, GR_RING_PRODUCER};

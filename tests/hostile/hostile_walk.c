@@ -348,7 +348,7 @@ static bool use(struct walk *walk)
     }
     bool cancels = random_below(4) == 0;
     if (walk->here_writes)
-        status = (cancels ? gr_ring_cancel_write : gr_ring_publish)(ring, slots, n);
+        status = (cancels ? gr_ring_cancel_write : gr_ring_hand_over)(ring, slots, n);
     else
         status = (cancels ? gr_ring_cancel_read : gr_ring_give_back)(ring, slots, n);
     assert_ok(status);

@@ -159,7 +159,7 @@ static void hand_on(struct peer *peer, uint32_t i, uint64_t frame, uint64_t valu
     atomic_store(peer->writes ? &slot->written : &slot->given_back, value);
     atomic_store(&slot->word, frame << 2 | (peer->writes ? GR_OWNER_READY : GR_OWNER_PRODUCER));
     if (peer->writes)
-        atomic_store(&peer->page->published, frame);
+        atomic_store(&peer->page->written, frame);
     wake(peer);
 }
 

@@ -215,7 +215,7 @@ static gr_status hand_on(const struct ring *r, const gr_slot *slots[], size_t n,
     gr_status status;
     if (r->writes)
         TIMED(0, "handing on",
-              status = (cancels ? gr_ring_cancel_write : gr_ring_publish)(r->ring, slots, n));
+              status = (cancels ? gr_ring_cancel_write : gr_ring_hand_over)(r->ring, slots, n));
     else
         TIMED(0, "handing on",
               status = (cancels ? gr_ring_cancel_read : gr_ring_give_back)(r->ring, slots, n));

@@ -68,8 +68,8 @@ static bool copy(void)
     const gr_linear_desc memory = GR_INIT(gr_linear_desc, .host = bytes);
     bool good = true;
     for (int i = 0; i < COUNT; i++)
-        good = good && gr_buffer_copy_from_image(buffers[i], 0, 0, &memory, fx.stream) == GR_OK &&
-               gr_buffer_copy_to_image(buffers[i], 0, 0, &memory, fx.stream) == GR_OK;
+        good = good && gr_buffer_copy_to_linear(buffers[i], 0, 0, &memory, fx.stream) == GR_OK &&
+               gr_buffer_copy_from_linear(buffers[i], 0, 0, &memory, fx.stream) == GR_OK;
     return good;
 }
 

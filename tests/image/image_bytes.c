@@ -152,7 +152,7 @@ TEST(bytes_without_waiting)
         assert_bytes(got, sizeof(got), i);
         image_pattern(image.format, texels, sizeof(texels), image_seed((unsigned)i, 0, 0));
         const gr_linear_desc from = GR_INIT(gr_linear_desc, .host = texels);
-        assert_ok(gr_buffer_copy_to_image(buffer, 0, 0, &from, fx.stream));
+        assert_ok(gr_buffer_copy_from_linear(buffer, 0, 0, &from, fx.stream));
         assert_ok(gr_buffer_release(buffer));
         assert_image(&image, (unsigned)i);
     }

@@ -45,7 +45,7 @@ static void check_what_cuda_has(void)
 {
     unsigned char got[SIZE], wanted[SIZE];
     for (int i = 0; i < COUNT; i++) {
-        ck_assert(gr_resource_is_mapped(resources[i]));
+        ck_assert(gr_resource_get_info(resources[i])->mapped);
         if (is_image(i)) {
             image_pattern(images[i].format, wanted, SIZE, image_seed((unsigned)i, 0, 0));
             image_get(buffers[i], 0, 0, got);
@@ -68,7 +68,7 @@ TEST(buffers_and_images_are_mapped_together)
         check_what_cuda_has();
         assert_ok(gr_buffer_release_many(buffers, COUNT, GR_STREAM_OF_MAP, NULL));
         for (int i = 0; i < COUNT; i++) {
-            ck_assert(!gr_resource_is_mapped(resources[i]));
+            ck_assert(!gr_resource_get_info(resources[i])->mapped);
             ck_assert_ptr_null(buffers[i]);
         }
     }
@@ -92,7 +92,7 @@ TEST(they_are_released_together_on_another_stream)
         const gr_linear_desc from = GR_INIT(gr_linear_desc, .host = texels);
         image_pattern(image_format("RGBA8"), texels, SIZE, image_seed((unsigned)i + 10, 0, 0));
         if (is_image(i))
-            assert_ok(gr_buffer_copy_to_image(buffers[i], 0, 0, &from, fx.stream));
+            assert_ok(gr_buffer_copy_from_linear(buffers[i], 0, 0, &from, fx.stream));
         else
             CU(MemcpyHtoDAsync(gr_buffer_ptr(buffers[i]), texels, SIZE, fx.stream));
         CU(StreamSynchronize(fx.stream));
@@ -112,7 +112,7 @@ static void assert_none_mapped(gr_status status, const char *text)
 {
     assert_fails(gr_map_many(resources, COUNT, fx.stream, NULL, buffers), status, 0, text);
     for (int i = 0; i < COUNT; i++) {
-        ck_assert(!gr_resource_is_mapped(resources[i]));
+        ck_assert(!gr_resource_get_info(resources[i])->mapped);
         ck_assert_ptr_eq(buffers[i], untouched);
     }
 }
@@ -137,7 +137,7 @@ TEST(a_mapped_image_fails_the_whole_map)
                  "already mapped");
     for (int i = 0; i < COUNT; i++) {
         ck_assert_ptr_eq(buffers[i], untouched);
-        ck_assert(gr_resource_is_mapped(resources[i]) == (i == 3));
+        ck_assert(gr_resource_get_info(resources[i])->mapped == (i == 3));
     }
     ck_assert_ptr_nonnull(gr_buffer_array(buffer, 0, 0));
     assert_ok(gr_buffer_release(buffer));

@@ -37,7 +37,7 @@ static void check_pitches(const struct image *image, unsigned level, unsigned la
     const gr_linear_desc memory =
         GR_INIT(gr_linear_desc, .device = on_device ? device : 0, .host = on_device ? NULL : rows,
                 .pitch = pitch, .slice = slice);
-    assert_ok(gr_buffer_copy_from_image(buffer, level, layer, &memory, GR_STREAM_OF_MAP));
+    assert_ok(gr_buffer_copy_to_linear(buffer, level, layer, &memory, GR_STREAM_OF_MAP));
     CU(StreamSynchronize(fx.stream));
     if (on_device)
         CU(MemcpyDtoH(rows, device, size));
@@ -49,7 +49,7 @@ static void check_pitches(const struct image *image, unsigned level, unsigned la
     spread(image, level, pitch, slice, texels, rows, size);
     if (on_device)
         CU(MemcpyHtoDAsync(device, rows, size, fx.stream));
-    assert_ok(gr_buffer_copy_to_image(buffer, level, layer, &memory, GR_STREAM_OF_MAP));
+    assert_ok(gr_buffer_copy_from_linear(buffer, level, layer, &memory, GR_STREAM_OF_MAP));
     assert_ok(gr_buffer_release(buffer));
     assert_no_difference(image_level_differs(image, level, layer, 2));
     CU(MemFree(device));
@@ -103,9 +103,9 @@ TEST(copies_are_in_order_on_their_stream)
     const gr_linear_desc memory = GR_INIT(gr_linear_desc, .device = device);
     gate_open_after(gate_put(fx.other), 30);
     CU(MemsetD8Async(device, 7, bytes, fx.other));
-    assert_ok(gr_buffer_copy_to_image(buffer, 0, 0, &memory, fx.other));
+    assert_ok(gr_buffer_copy_from_linear(buffer, 0, 0, &memory, fx.other));
     CU(MemsetD8Async(device, 8, bytes, fx.other));
-    assert_ok(gr_buffer_copy_from_image(buffer, 0, 0, &memory, fx.other));
+    assert_ok(gr_buffer_copy_to_linear(buffer, 0, 0, &memory, fx.other));
     CU(StreamSynchronize(fx.other));
     CU(MemcpyDtoH(got, device, bytes));
     assert_bytes(got, bytes, 7);
@@ -119,8 +119,8 @@ static gr_buffer *buffer;
 
 static void both_fail(gr_linear_desc memory, const char *text)
 {
-    assert_invalid(gr_buffer_copy_from_image(buffer, 0, 0, &memory, fx.stream), text);
-    assert_invalid(gr_buffer_copy_to_image(buffer, 0, 0, &memory, fx.stream), text);
+    assert_invalid(gr_buffer_copy_to_linear(buffer, 0, 0, &memory, fx.stream), text);
+    assert_invalid(gr_buffer_copy_from_linear(buffer, 0, 0, &memory, fx.stream), text);
 }
 
 TEST(memory_that_does_not_fit_is_refused)
@@ -137,13 +137,13 @@ TEST(memory_that_does_not_fit_is_refused)
     both_fail(GR_INIT(gr_linear_desc, .host = rows, .pitch = 64, .slice = 64 * 6), "slice");
     both_fail(GR_INIT(gr_linear_desc, .host = rows, .pitch = 64, .slice = 64 * 7 + 1), "slice");
     both_fail(GR_INIT(gr_linear_desc, .host = rows, .slice = 13 * 4 * 7 - 4), "slice");
-    assert_invalid(gr_buffer_copy_from_image(buffer, 0, 0, NULL, fx.stream), "NULL");
-    assert_invalid(gr_buffer_copy_to_image(buffer, 0, 0, NULL, fx.stream), "NULL");
+    assert_invalid(gr_buffer_copy_to_linear(buffer, 0, 0, NULL, fx.stream), "NULL");
+    assert_invalid(gr_buffer_copy_from_linear(buffer, 0, 0, NULL, fx.stream), "NULL");
     const gr_linear_desc good = GR_INIT(gr_linear_desc, .host = rows);
-    assert_invalid(gr_buffer_copy_from_image(buffer, 0, 0, &good, NULL), "stream");
-    assert_invalid(gr_buffer_copy_to_image(buffer, 0, 0, &good, NULL), "stream");
-    assert_invalid(gr_buffer_copy_from_image(NULL, 0, 0, &good, fx.stream), "NULL");
-    assert_invalid(gr_buffer_copy_to_image(NULL, 0, 0, &good, fx.stream), "NULL");
+    assert_invalid(gr_buffer_copy_to_linear(buffer, 0, 0, &good, NULL), "stream");
+    assert_invalid(gr_buffer_copy_from_linear(buffer, 0, 0, &good, NULL), "stream");
+    assert_invalid(gr_buffer_copy_to_linear(NULL, 0, 0, &good, fx.stream), "NULL");
+    assert_invalid(gr_buffer_copy_from_linear(NULL, 0, 0, &good, fx.stream), "NULL");
     assert_ok(gr_buffer_release(buffer));
     CU(MemFree(device));
 }

@@ -61,33 +61,34 @@ TEST(incompatible_values)
     refused(GR_INIT(gr_texture_options, .address = {GR_ADDRESS_WRAP}), "normalized_coordinates");
     refused(GR_INIT(gr_texture_options, .address = {0, GR_ADDRESS_MIRROR}),
             "normalized_coordinates");
-    refused(GR_INIT(gr_texture_options, .filter = GR_FILTER_LINEAR, .as_float = GR_NO),
+    refused(GR_INIT(gr_texture_options, .filter = GR_FILTER_LINEAR, .as_float = GR_CHOICE_NO),
             "GR_FILTER_LINEAR");
-    refused(GR_INIT(gr_texture_options, .srgb = GR_YES, .as_float = GR_NO), "srgb");
+    refused(GR_INIT(gr_texture_options, .srgb = GR_CHOICE_YES, .as_float = GR_CHOICE_NO), "srgb");
     refused(GR_INIT(gr_texture_options, .mip_filter = GR_FILTER_LINEAR), "whole");
     refused(GR_INIT(gr_texture_options, .mip_bias = 1), "whole");
     refused(GR_INIT(gr_texture_options, .min_level = 1), "whole");
     refused(GR_INIT(gr_texture_options, .level_count = 1), "whole");
-    refused(GR_INIT(gr_texture_options, .whole = true, .normalized_coordinates = GR_NO), "GR_NO");
-    refused(
-        GR_INIT(gr_texture_options, .address = {GR_ADDRESS_WRAP}, .normalized_coordinates = GR_NO),
-        "normalized_coordinates");
+    refused(GR_INIT(gr_texture_options, .whole = true, .normalized_coordinates = GR_CHOICE_NO),
+            "GR_CHOICE_NO");
+    refused(GR_INIT(gr_texture_options, .address = {GR_ADDRESS_WRAP},
+                    .normalized_coordinates = GR_CHOICE_NO),
+            "normalized_coordinates");
     end();
 }
 
 TEST(values_incompatible_with_the_format)
 {
     begin("RGBA32UI");
-    refused(GR_INIT(gr_texture_options, .as_float = GR_YES), "32 bit integers");
+    refused(GR_INIT(gr_texture_options, .as_float = GR_CHOICE_YES), "32 bit integers");
     refused(GR_INIT(gr_texture_options, .filter = GR_FILTER_LINEAR), "GR_FILTER_LINEAR");
     taken(GR_INIT(gr_texture_options, .filter = GR_FILTER_POINT));
     end();
     begin("RGBA8UI");
     refused(GR_INIT(gr_texture_options, .filter = GR_FILTER_LINEAR), "as_float");
-    taken(GR_INIT(gr_texture_options, .filter = GR_FILTER_LINEAR, .as_float = GR_YES));
+    taken(GR_INIT(gr_texture_options, .filter = GR_FILTER_LINEAR, .as_float = GR_CHOICE_YES));
     end();
     begin("RGBA16F");
-    refused(GR_INIT(gr_texture_options, .srgb = GR_YES), "srgb");
+    refused(GR_INIT(gr_texture_options, .srgb = GR_CHOICE_YES), "srgb");
     taken(GR_INIT(gr_texture_options, .filter = GR_FILTER_LINEAR));
     end();
 }
@@ -98,12 +99,12 @@ TEST(all_options_are_taken)
     taken(GR_INIT(gr_texture_options, .anisotropy = 16));
     taken(GR_INIT(gr_texture_options,
                   .address = {GR_ADDRESS_WRAP, GR_ADDRESS_MIRROR, GR_ADDRESS_CLAMP},
-                  .normalized_coordinates = GR_YES));
+                  .normalized_coordinates = GR_CHOICE_YES));
     taken(GR_INIT(gr_texture_options, .whole = true, .level = 99, .layer = 99,
                   .address = {GR_ADDRESS_WRAP, GR_ADDRESS_MIRROR, GR_ADDRESS_BORDER},
-                  .filter = GR_FILTER_LINEAR, .mip_filter = GR_FILTER_LINEAR, .srgb = GR_YES,
+                  .filter = GR_FILTER_LINEAR, .mip_filter = GR_FILTER_LINEAR, .srgb = GR_CHOICE_YES,
                   .mip_bias = 0.5f, .min_level = 0.5f, .level_count = 2, .anisotropy = 4));
-    taken(GR_INIT(gr_texture_options, .srgb = GR_NO, .as_float = GR_YES, .level = 1));
+    taken(GR_INIT(gr_texture_options, .srgb = GR_CHOICE_NO, .as_float = GR_CHOICE_YES, .level = 1));
     end();
 }
 

@@ -129,8 +129,8 @@ IMAGE_KERNEL_TEST(linear_filtering_mixes_neighbours)
     check("sample_2d", &linear, (struct place){2, 2.5f, 0, 0}, known(1.5f, 2, 0, 0));
     check("sample_2d", &linear, (struct place){2, 3, 0, 0}, known(1.5f, 2.5f, 0, 0));
     check("sample_2d", &linear, (struct place){0, 0, 0, 0}, known(0, 0, 0, 0));
-    const gr_texture_options normalized =
-        GR_INIT(gr_texture_options, .filter = GR_FILTER_LINEAR, .normalized_coordinates = GR_YES);
+    const gr_texture_options normalized = GR_INIT(gr_texture_options, .filter = GR_FILTER_LINEAR,
+                                                  .normalized_coordinates = GR_CHOICE_YES);
     check("sample_2d", &normalized, (struct place){0.5f, 0.625f, 0, 0}, known(1.5f, 2, 0, 0));
     end_map();
 }
@@ -147,7 +147,7 @@ IMAGE_KERNEL_TEST(addresses_beyond_the_edge)
     memset(o.border, 0, sizeof(o.border));
     check("sample_2d", &o, (struct place){1.5f, 4.5f, 0, 0}, (struct colour){0, 0, 0, 0});
 
-    o = GR_INIT(gr_texture_options, .normalized_coordinates = GR_YES);
+    o = GR_INIT(gr_texture_options, .normalized_coordinates = GR_CHOICE_YES);
     check("sample_2d", &o, (struct place){1.125f, 0.375f, 0, 0}, known(3, 1, 0, 0));
     o.address[0] = GR_ADDRESS_WRAP;
     check("sample_2d", &o, (struct place){1.125f, 0.375f, 0, 0}, known(0, 1, 0, 0));
@@ -245,8 +245,8 @@ static void check_integers(const gr_texture_options *options, struct place at, s
 IMAGE_KERNEL_TEST(integers_are_read_as_opengl_samples_them)
 {
     const struct place at = {1.5f, 2.5f, 0, 0};
-    const gr_texture_options as_float = GR_INIT(gr_texture_options, .as_float = GR_YES),
-                             as_integer = GR_INIT(gr_texture_options, .as_float = GR_NO);
+    const gr_texture_options as_float = GR_INIT(gr_texture_options, .as_float = GR_CHOICE_YES),
+                             as_integer = GR_INIT(gr_texture_options, .as_float = GR_CHOICE_NO);
     map_known("RGBA8", "2D", 4, 4, 1);
     check("sample_2d", &as_float, at, known(1, 2, 0, 0));
     check_integers(&as_integer, at, (struct bytes4){{40, 60, 0, 5}});
@@ -289,8 +289,8 @@ IMAGE_KERNEL_TEST(srgb_colours_are_linear_as_in_opengl)
     const struct colour linear = {0.5029f, 0, 1, 188 / 255.f};
     const struct colour stored = {188 / 255.f, 0, 1, 188 / 255.f};
     const struct place at = {0.5f, 0.5f, 0, 0};
-    const gr_texture_options yes = GR_INIT(gr_texture_options, .srgb = GR_YES),
-                             no = GR_INIT(gr_texture_options, .srgb = GR_NO);
+    const gr_texture_options yes = GR_INIT(gr_texture_options, .srgb = GR_CHOICE_YES),
+                             no = GR_INIT(gr_texture_options, .srgb = GR_CHOICE_NO);
     for (int i = 0; i < 2; i++) {
         struct image image = image_make(i == 0 ? "SRGB8_ALPHA8" : "RGBA8", "2D", 1, 1, 1);
         image_upload(&image, 0, 0, grey);

@@ -110,9 +110,10 @@ TEST(a_level_or_layer_out_of_range_is_refused_with_the_numbers)
         assert_error(GR_ERR_INVALID_VALUE, 0, "3 layers");
         ck_assert_uint_eq(gr_buffer_texture(buffer, &options), 0);
         assert_error(GR_ERR_INVALID_VALUE, 0, "2 levels");
-        assert_invalid(gr_buffer_copy_from_image(buffer, level, layer, &host, fx.stream),
+        assert_invalid(gr_buffer_copy_to_linear(buffer, level, layer, &host, fx.stream),
                        "2 levels");
-        assert_invalid(gr_buffer_copy_to_image(buffer, level, layer, &host, fx.stream), "3 layers");
+        assert_invalid(gr_buffer_copy_from_linear(buffer, level, layer, &host, fx.stream),
+                       "3 layers");
     }
 }
 
@@ -127,8 +128,8 @@ TEST(an_image_has_no_pointer_but_arrays)
     gr_buffer_ptr(buffer);
     assert_error(GR_ERR_STATE, 0, "gr_map_linear");
     ck_assert_uint_eq(gr_buffer_size(buffer), 0);
-    ck_assert_uint_eq(gr_buffer_pitch(buffer), 0);
-    ck_assert_ptr_eq(gr_buffer_stream(buffer), fx.stream);
+    ck_assert_uint_eq(gr_buffer_get_info(buffer)->pitch, 0);
+    ck_assert_ptr_eq(gr_buffer_get_info(buffer)->stream, fx.stream);
 }
 
 /* Every query for part of an image is refused with this text. */
@@ -143,8 +144,8 @@ static void assert_no_image(gr_buffer *buffer, const char *text)
     assert_error(GR_ERR_STATE, 0, text);
     ck_assert_uint_eq(gr_buffer_texture(buffer, NULL), 0);
     assert_error(GR_ERR_STATE, 0, text);
-    assert_fails(gr_buffer_copy_from_image(buffer, 0, 0, &host, fx.stream), GR_ERR_STATE, 0, text);
-    assert_fails(gr_buffer_copy_to_image(buffer, 0, 0, &host, fx.stream), GR_ERR_STATE, 0, text);
+    assert_fails(gr_buffer_copy_to_linear(buffer, 0, 0, &host, fx.stream), GR_ERR_STATE, 0, text);
+    assert_fails(gr_buffer_copy_from_linear(buffer, 0, 0, &host, fx.stream), GR_ERR_STATE, 0, text);
 }
 
 TEST(a_buffer_is_no_image)
@@ -170,13 +171,13 @@ TEST(release_unmaps_and_it_maps_again)
     struct image image = image_filled("RGBA8", "2D", 8, 8, 1, 1);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
     ck_assert_ptr_nonnull(driver_handle(resource));
-    ck_assert(!gr_resource_is_mapped(resource));
+    ck_assert(!gr_resource_get_info(resource)->mapped);
     for (int i = 0; i < 3; i++) {
         gr_buffer *buffer = must_map_image(resource);
-        ck_assert(gr_resource_is_mapped(resource));
+        ck_assert(gr_resource_get_info(resource)->mapped);
         ck_assert_ptr_nonnull(gr_buffer_array(buffer, 0, 0));
         assert_ok(i == 1 ? release_on(buffer, fx.other) : gr_buffer_release(buffer));
-        ck_assert(!gr_resource_is_mapped(resource));
+        ck_assert(!gr_resource_get_info(resource)->mapped);
     }
     assert_image(&image, 1);
 }
@@ -189,7 +190,7 @@ TEST(map_twice_is_refused_and_keeps_the_first)
     CUarray array = gr_buffer_array(buffer, 0, 0);
     assert_null(gr_map(resource, fx.other), GR_ERR_STATE, 0, "already mapped");
     assert_null(gr_map_linear(resource, 0, 0, fx.stream), GR_ERR_STATE, 0, "already mapped");
-    ck_assert(gr_resource_is_mapped(resource));
+    ck_assert(gr_resource_get_info(resource)->mapped);
     ck_assert_ptr_eq(gr_buffer_array(buffer, 0, 0), array);
 }
 
@@ -205,7 +206,7 @@ TEST(unmap_ends_the_buffer_without_releasing_it)
     assert_ended(buffer);
     ck_assert_ptr_nonnull(gr_buffer_array(second, 0, 0));
     assert_ok(gr_buffer_release(buffer));
-    ck_assert(gr_resource_is_mapped(resource));
+    ck_assert(gr_resource_get_info(resource)->mapped);
     assert_ok(gr_buffer_release(second));
 }
 
@@ -220,7 +221,7 @@ TEST(close_while_mapped_gives_the_bytes_back)
     image_pattern(image.format, texels, sizeof(texels), image_seed(4, 0, 0));
     image_put(buffer, 0, 0, texels);
     assert_ok(gr_resource_close(resource, GR_STREAM_OF_MAP));
-    ck_assert(gr_resource_is_closed(resource));
+    ck_assert(gr_resource_get_info(resource)->closed);
     ck_assert_ptr_null(driver_handle(resource));
     assert_ended(buffer);
     assert_image(&image, 4);
@@ -249,7 +250,7 @@ TEST(a_closed_image_can_be_registered_again)
     for (int i = 0; i < 3; i++) {
         GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
         assert_ok(gr_resource_close(resource, GR_STREAM_OF_MAP));
-        ck_assert(gr_resource_is_closed(resource));
+        ck_assert(gr_resource_get_info(resource)->closed);
     }
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
     GR_AUTO(gr_buffer) *buffer = must_map_image(resource);
@@ -270,7 +271,7 @@ TEST(a_chained_life_ends_with_the_buffer)
         ck_assert_mem_eq(texels, wanted, sizeof(wanted));
     }
     GR_AUTO(gr_resource) *again = must_register_image(&image, GR_READ_WRITE);
-    ck_assert(!gr_resource_is_mapped(again));
+    ck_assert(!gr_resource_get_info(again)->mapped);
 }
 
 TEST(describe_names_the_image)

@@ -20,7 +20,7 @@ static void assert_reads(const gr_buffer *mapped, const struct image *image, uns
 {
     size_t row = (size_t)image_width(image, level) * image_texel_bytes(image->format);
     size_t count = (size_t)image_height(image, level) * image_slices(image, level);
-    size_t pitch = gr_buffer_pitch(mapped);
+    size_t pitch = gr_buffer_get_info(mapped)->pitch;
     ck_assert_uint_ge(pitch, row);
     ck_assert_uint_le(pitch * count, sizeof(rows));
     ck_assert_uint_ge(gr_buffer_size(mapped), pitch * (count - 1) + row);
@@ -38,7 +38,7 @@ static void write_pattern(const gr_buffer *mapped, const struct image *image, un
 {
     size_t row = (size_t)image_width(image, level) * image_texel_bytes(image->format);
     size_t count = (size_t)image_height(image, level) * image_slices(image, level);
-    size_t pitch = gr_buffer_pitch(mapped);
+    size_t pitch = gr_buffer_get_info(mapped)->pitch;
     image_pattern(image->format, texels, row * count, image_seed(number, level, layer));
     memset(rows, 0xA5, sizeof(rows)); /* a guard between the rows */
     for (size_t y = 0; y < count; y++)
@@ -52,8 +52,8 @@ static gr_buffer *must_map_linear(gr_resource *resource, unsigned level, unsigne
     gr_buffer *mapped = gr_map_linear(resource, level, layer, fx.stream);
     assert_made(mapped);
     ck_assert_uint_ne(gr_buffer_ptr(mapped), 0);
-    ck_assert_ptr_eq(gr_buffer_stream(mapped), fx.stream);
-    ck_assert(gr_resource_is_mapped(resource));
+    ck_assert_ptr_eq(gr_buffer_get_info(mapped)->stream, fx.stream);
+    ck_assert(gr_resource_get_info(resource)->mapped);
     return mapped;
 }
 
@@ -183,7 +183,7 @@ TEST(a_buffer_is_mapped_without_a_copy)
     CU(GraphicsResourceGetMappedPointer(&pointer, &size, driver_handle(resource)));
     ck_assert_uint_eq(gr_buffer_ptr(mapped), pointer);
     ck_assert_uint_eq(gr_buffer_size(mapped), 1000);
-    ck_assert_uint_eq(gr_buffer_pitch(mapped), 0);
+    ck_assert_uint_eq(gr_buffer_get_info(mapped)->pitch, 0);
     cuda_fill(mapped, 9);
     assert_ok(gr_buffer_release(mapped));
     assert_gl_bytes(name, 1000, 9);
@@ -202,13 +202,13 @@ TEST(a_wrong_part_leaves_nothing_mapped)
     for (int i = 0; i < 3; i++) {
         assert_null_invalid(gr_map_linear(resource, wrong[i][0], wrong[i][1], fx.stream),
                             "2 levels");
-        ck_assert(!gr_resource_is_mapped(resource));
+        ck_assert(!gr_resource_get_info(resource)->mapped);
     }
     go_round(&image, 1, 2);
     assert_null_invalid(gr_map_linear(NULL, 0, 0, fx.stream), "NULL");
     assert_null_invalid(gr_map_linear(resource, 0, 0, NULL), "stream");
     assert_null_invalid(gr_map_linear(resource, 0, 0, GR_STREAM_OF_MAP), "GR_STREAM_OF_MAP");
-    ck_assert(!gr_resource_is_mapped(resource));
+    ck_assert(!gr_resource_get_info(resource)->mapped);
     assert_ok(gr_resource_close(resource, fx.stream));
     assert_null(gr_map_linear(resource, 0, 0, fx.stream), GR_ERR_STATE, 0, "closed");
 }
@@ -233,7 +233,7 @@ TEST(a_mapped_image_stays_mapped)
     ck_assert_str_eq(gr_last_error()->call, "gr_map_linear");
     assert_error(GR_ERR_STATE, 0, "already mapped");
     assert_null(gr_map_linear(resource, 9, 0, fx.stream), GR_ERR_STATE, 0, "already mapped");
-    ck_assert(gr_resource_is_mapped(resource));
+    ck_assert(gr_resource_get_info(resource)->mapped);
     ck_assert_uint_eq(gr_buffer_ptr(mapped), pointer);
     assert_ok(gr_buffer_release(mapped));
 }
@@ -269,7 +269,7 @@ static void end_mapping(enum way way, gr_resource **resource, gr_buffer *mapped)
     }
     ck_assert_uint_eq(gr_buffer_ptr(mapped), 0);
     ck_assert_uint_eq(gr_buffer_size(mapped), 0);
-    ck_assert_uint_eq(gr_buffer_pitch(mapped), 0);
+    ck_assert_uint_eq(gr_buffer_get_info(mapped)->pitch, 0);
     assert_ok(gr_buffer_release(mapped));
 }
 

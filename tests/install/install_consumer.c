@@ -49,14 +49,12 @@ static int fill_and_read(CUstream stream)
 
 int main(void)
 {
-    char text[512];
     if (gr_cuda_load(true) != GR_OK)
         return failed("gr_cuda_load");
     gr_egl *egl = gr_egl_create(NULL);
     if (!egl)
         return failed("gr_egl_create");
-    gr_egl_describe(egl, text, sizeof(text));
-    printf("grinterop %s, %s, %s\n", gr_library_version(), gr_cuda_driver_path(), text);
+    printf("grinterop %s, %s, %s\n", gr_library_version(), gr_cuda_driver_path(), egl->description);
 
     const gr_cuda_api *cuda = gr_cuda();
     CUcontext context = NULL;

@@ -18,7 +18,6 @@
 static struct {
     gr_status (*load)(bool);
     gr_cuda_context *(*create)(int);
-    CUstream (*stream)(const gr_cuda_context *);
     gr_egl *(*egl)(const gr_egl_options *);
     gr_resource *(*share)(size_t, unsigned, const gr_gl_options *);
     gr_buffer *(*map)(gr_resource *, CUstream);
@@ -53,7 +52,6 @@ static bool look_up_all(void *file)
 {
     return look_up(file, "gr_cuda_load", &gr.load) &&
            look_up(file, "gr_cuda_context_create", &gr.create) &&
-           look_up(file, "gr_cuda_context_stream", &gr.stream) &&
            look_up(file, "gr_egl_create", &gr.egl) &&
            look_up(file, "gr_gl_buffer_create", &gr.share) && look_up(file, "gr_map", &gr.map) &&
            look_up(file, "gr_buffer_release", &gr.release) &&
@@ -78,7 +76,7 @@ static int begin(void)
     if (!have.egl)
         return fail_grinterop("no OpenGL context");
     have.resource = gr.share(SIZE, GR_READ_WRITE, NULL);
-    have.buffer = have.resource ? gr.map(have.resource, gr.stream(have.context)) : NULL;
+    have.buffer = have.resource ? gr.map(have.resource, have.context->stream) : NULL;
     return have.buffer ? 0 : fail_grinterop("nothing is mapped");
 }
 

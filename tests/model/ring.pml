@@ -72,7 +72,7 @@ byte state[PLACES];
 byte before[PLACES];
 byte frame[PLACES];
 bool leaving[PLACES];
-byte published, last_read, last_given_back;
+byte written, last_read, last_given_back;
 bool stopped;
 bool asleep[2];   /* in pthread_cond_wait(), or in poll() */
 bool polls[2];    /* it has a descriptor */
@@ -244,7 +244,7 @@ inline look(p, n)
     :: !(p == PRODUCER && stopped) && there < n ->
         found = (stopped -> STOPPED : NONE_READY);
 #ifndef NEWEST
-        assert(found != STOPPED || n > 1 || last_given_back == published) /* all frames were read */
+        assert(found != STOPPED || n > 1 || last_given_back == written) /* all frames were read */
 #endif
     :: else ->
         found = MADE;
@@ -505,7 +505,7 @@ inline choose_cancel()
     fi
 }
 
-/* gr_ring_publish() and gr_ring_cancel_write() in hand_over.c */
+/* gr_ring_hand_over() and gr_ring_cancel_write() in hand_over.c */
 inline hand_over_written(n)
 {
     choose_cancel();
@@ -517,9 +517,9 @@ inline hand_over_written(n)
             if
             :: cancel -> state[hand[in_hand]] = FREE
             :: else ->
-                published++;
-                frame[hand[in_hand]] = published;
-                content[hand[in_hand]] = published;
+                written++;
+                frame[hand[in_hand]] = written;
+                content[hand[in_hand]] = written;
                 state[hand[in_hand]] = READY
             fi;
             in_hand++
@@ -538,9 +538,9 @@ proctype producer()
     byte hand[MOST];
     bool can_end, failed, cancel;
     do
-    :: atomic { published < FRAMES && rests > 0 -> rests-- }; rest(PRODUCER)
-    :: published < FRAMES ->
-        n = (FRAMES - published < WRITES -> FRAMES - published : WRITES);
+    :: atomic { written < FRAMES && rests > 0 -> rests-- }; rest(PRODUCER)
+    :: written < FRAMES ->
+        n = (FRAMES - written < WRITES -> FRAMES - written : WRITES);
         claim(PRODUCER, n);
         if
         :: found == STOPPED -> break

@@ -49,7 +49,7 @@
 #define OWNER(word) ((word) % 4)
 
 byte word[SLOTS];
-byte published;
+byte written;
 bool page_stopped;
 bool ended[2];
 bool waiting[2];
@@ -71,7 +71,7 @@ typedef Process {
     byte before[SLOTS];
     byte frame[SLOTS];
     byte seen[SLOTS];
-    byte published;
+    byte written;
     byte last_read;
     byte last_given_back;
     bool stopped;
@@ -196,7 +196,7 @@ inline pull_as_consumer(i)
             fi;
             if
 #ifndef READ_BEFORE_PUBLISH
-            :: OWNER(word[i]) == OWNER_READY && FRAME(word[i]) > own[CONSUMER].published
+            :: OWNER(word[i]) == OWNER_READY && FRAME(word[i]) > own[CONSUMER].written
 #endif
             :: else ->
                 own[CONSUMER].seen[i] = word[i];
@@ -228,8 +228,8 @@ inline pull(p)
     if
     :: p == CONSUMER ->
         d_step {
-            assert(published >= own[CONSUMER].published);
-            own[CONSUMER].published = published
+            assert(written >= own[CONSUMER].written);
+            own[CONSUMER].written = written
         }
     :: else
     fi;
@@ -419,7 +419,7 @@ inline finish_claim(p)
         fi
     :: else ->
         if
-        :: p == PRODUCER -> own[p].frame[mine] = own[p].published + 1
+        :: p == PRODUCER -> own[p].frame[mine] = own[p].written + 1
         :: else ->
             own[p].last_read = own[p].frame[mine];
 #ifdef NEWEST
@@ -476,7 +476,7 @@ inline rest(p)
     do
     :: slot < SLOTS ->
         assert(!(own[CONSUMER].asleep && OWNER(word[slot]) == OWNER_READY &&
-                 FRAME(word[slot]) <= published));
+                 FRAME(word[slot]) <= written));
         assert(!(own[PRODUCER].asleep && (OWNER(word[slot]) == OWNER_DROPPED ||
                                           OWNER(word[slot]) == OWNER_PRODUCER)));
 #ifdef NEWEST
@@ -490,7 +490,7 @@ inline rest(p)
 
 /* ---- The processes --------------------------------------------------------------------------- */
 
-/* gr_ring_publish() and gr_ring_cancel_write() in hand_over.c, with gr_page_push() */
+/* gr_ring_hand_over() and gr_ring_cancel_write() in hand_over.c, with gr_page_push() */
 inline hand_over_written()
 {
     atomic {
@@ -501,22 +501,22 @@ inline hand_over_written()
         fi
     };
     if
-    :: !cancel -> content[mine] = own[PRODUCER].published + 1
+    :: !cancel -> content[mine] = own[PRODUCER].written + 1
     :: else
     fi;
     lock(PRODUCER);
     if
     :: cancel -> own[PRODUCER].state[mine] = FREE; USED(PRODUCER, mine) = false
     :: else ->
-        own[PRODUCER].published++;
-        own[PRODUCER].frame[mine] = own[PRODUCER].published;
+        own[PRODUCER].written++;
+        own[PRODUCER].frame[mine] = own[PRODUCER].written;
         own[PRODUCER].state[mine] = READY;
 #ifdef PUBLISH_EARLY
-        published = own[PRODUCER].published;
+        written = own[PRODUCER].written;
 #endif
         USED(PRODUCER, mine) = false;
         put(PRODUCER, mine, WORD(own[PRODUCER].frame[mine], OWNER_READY));
-        published = own[PRODUCER].published;
+        written = own[PRODUCER].written;
         wake(PRODUCER, false)
     fi;
     atomic { tell(PRODUCER); unlock(PRODUCER); mine = SLOTS }
@@ -528,7 +528,7 @@ proctype producer()
     bool took, late, over, failed, cancel;
     {
         do
-        :: own[PRODUCER].published < FRAMES ->
+        :: own[PRODUCER].written < FRAMES ->
             acquire(PRODUCER);
             if
             :: found == MADE && !failed -> hand_over_written()
@@ -597,12 +597,12 @@ proctype consumer()
             :: found == MADE && failed && !own[PRODUCER].resting -> rest(CONSUMER); break
             :: else ->
                 /*
-                 * The peer is gone: all published frames have been read. With GR_RING_NEWEST it
+                 * The peer is gone: all written frames have been read. With GR_RING_NEWEST it
                  * may have died while it overwrote one.
                  */
 #ifndef NEWEST
                 if
-                :: found == FAILED -> assert(own[CONSUMER].last_given_back == published)
+                :: found == FAILED -> assert(own[CONSUMER].last_given_back == written)
                 :: else
                 fi;
 #endif

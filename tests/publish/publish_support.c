@@ -99,7 +99,7 @@ static unsigned char *element_at(const struct elements *e, unsigned x, unsigned 
 static uint32_t bits_at(const struct elements *e, unsigned x, unsigned y, unsigned c)
 {
     uint32_t bits = 0;
-    memcpy(&bits, element_at(e, x, y, c), gr_dtype_size(e->dtype));
+    memcpy(&bits, element_at(e, x, y, c), gr_dtype_get_info(e->dtype)->size);
     return bits;
 }
 
@@ -119,7 +119,7 @@ void elements_fill(const struct elements *e, unsigned seed)
                     element_bits(e->dtype, e->is_number ? part * 320 - 20 : part * 1.6f - 0.3f);
                 if (!is_float(e->dtype))
                     bits = walk_random(&state, e->dtype == GR_DTYPE_U8 ? 256 : 65536);
-                memcpy(element_at(e, x, y, c), &bits, gr_dtype_size(e->dtype));
+                memcpy(element_at(e, x, y, c), &bits, gr_dtype_get_info(e->dtype)->size);
             }
 }
 
@@ -238,7 +238,7 @@ struct device_tensor tensor_make(gr_dtype dtype, gr_layout layout, unsigned widt
     struct device_tensor t = {
         .elements = {.dtype = dtype, .is_number = is_number, .width = width, .height = height}};
     struct elements *e = &t.elements;
-    const int64_t size = (int64_t)gr_dtype_size(dtype), planes = channels ? channels : 1;
+    const int64_t size = (int64_t)gr_dtype_get_info(dtype)->size, planes = channels ? channels : 1;
     const bool planar = layout == GR_LAYOUT_CHW;
     e->channels = (unsigned)planes;
     e->pixel = planar ? size : size * planes;
@@ -289,7 +289,7 @@ static size_t kept_count;
 gr_tensor *tensor_of(gr_dtype dtype, gr_layout layout, unsigned ndim, const int64_t *shape,
                      const void *bytes)
 {
-    size_t size = gr_dtype_size(dtype);
+    size_t size = gr_dtype_get_info(dtype)->size;
     for (unsigned i = 0; i < ndim; i++)
         size *= (size_t)shape[i];
     ck_assert_uint_lt(kept_count, sizeof(kept) / sizeof(kept[0]));

@@ -114,7 +114,7 @@ static gr_tensor *make_tensors(bool two, gr_tensor **chroma)
     if (!two)
         return tensor_of(dtype, of->layout, 2, one, bytes);
     *chroma = tensor_of(dtype, GR_LAYOUT_SHAPE, 3, second,
-                        bytes + (size_t)(width * height) * gr_dtype_size(dtype));
+                        bytes + (size_t)(width * height) * gr_dtype_get_info(dtype)->size);
     return tensor_of(dtype, GR_LAYOUT_SHAPE, 3, first, bytes);
 }
 

@@ -66,9 +66,10 @@ static void check_one(const struct image *image, gr_resource *resource, gr_dtype
         difference = transfer_differs(fetching ? &there : &t.elements,
                                       fetching ? &t.elements : &there, o, fetching);
     ck_assert_msg(!difference, "%s, %u x %u, flags 0x%x, %s %s x %u, gap %zu, options %zu: %s",
-                  image->format->name, image->width, image->height, gr_resource_flags(resource),
-                  gr_dtype_name(dtype), layout == GR_LAYOUT_CHW ? "CHW" : "HWC", channels, gap,
-                  (size_t)(o - options), difference);
+                  image->format->name, image->width, image->height,
+                  gr_resource_get_info(resource)->flags, gr_dtype_get_info(dtype)->name,
+                  layout == GR_LAYOUT_CHW ? "CHW" : "HWC", channels, gap, (size_t)(o - options),
+                  difference);
     tensor_end(&t);
 }
 

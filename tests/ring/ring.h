@@ -53,7 +53,7 @@ void slot_fill(const gr_slot *slot, int value);
 void assert_slot(const gr_slot *slot, int value);
 
 /*
- * A complete frame: acquired, filled and published; or acquired, checked and given back. Returns
+ * A complete frame: acquired, filled and handed over; or acquired, checked and given back. Returns
  * its number.
  */
 uint64_t write_frame(gr_ring *ring, gr_side producer, int value);
@@ -66,7 +66,7 @@ uint64_t read_frame(gr_ring *ring, gr_side producer, int value);
 void assert_counts(const gr_ring_info *counts, unsigned free, unsigned writing, unsigned ready,
                    unsigned reading);
 void assert_slots(gr_ring *ring, unsigned free, unsigned writing, unsigned ready, unsigned reading);
-void assert_frames(gr_ring *ring, uint64_t published, uint64_t read, uint64_t dropped);
+void assert_frames(gr_ring *ring, uint64_t written, uint64_t read, uint64_t dropped);
 
 /* A child of ring_frames.c: one of several processes that use the GPU at once. */
 int frames_in_a_crowd(void);

@@ -33,7 +33,7 @@ static void publish(size_t n)
 {
     ck_assert(gr_ring_claim_write(state, n, others));
     gr_ring_commit_write(state, n, others);
-    gr_ring_state_publish(state, n, others);
+    gr_ring_state_hand_over(state, n, others);
 }
 
 static void assert_state(unsigned free, unsigned writing, unsigned ready, unsigned reading)
@@ -41,7 +41,7 @@ static void assert_state(unsigned free, unsigned writing, unsigned ready, unsign
     gr_ring_info now;
     gr_ring_state_count(state, &now);
     assert_counts(&now, free, writing, ready, reading);
-    ck_assert_uint_eq(now.published, now.read + now.dropped + ready + reading);
+    ck_assert_uint_eq(now.written, now.read + now.dropped + ready + reading);
 }
 
 GROUP("bookkeeping", add_ring_case)
@@ -252,8 +252,8 @@ static void walk_write(void)
         gr_ring_commit_write(state, hand->count, hand->numbers);
         hand->claimed = false;
     } else {
-        (some(5) ? gr_ring_state_publish : gr_ring_state_cancel_write)(state, hand->count,
-                                                                       hand->numbers);
+        (some(5) ? gr_ring_state_hand_over : gr_ring_state_cancel_write)(state, hand->count,
+                                                                         hand->numbers);
         hand->count = 0;
     }
 }

@@ -19,7 +19,7 @@ TEST(every_frame_is_read_in_order, 2)
             ck_assert_uint_eq(write_frame(ring, producer, written), (uint64_t)written + 1);
         assert_slots(ring, 0, 0, 3, 0);
         assert_fails(gr_ring_acquire_write(ring, ring_stream(producer, true), &slot, 1, 0),
-                     GR_ERR_NOT_READY, 0, "published: 3");
+                     GR_ERR_NOT_READY, 0, "ready: 3");
         for (int i = 0; i < 3; i++, read++)
             ck_assert_uint_eq(read_frame(ring, producer, read), (uint64_t)read + 1);
         assert_slots(ring, 3, 0, 0, 0);
@@ -71,7 +71,7 @@ TEST(groups_keep_the_order, 2)
             ck_assert_uint_eq(out[i]->frame, (uint64_t)(value + i + 1));
             slot_fill(out[i], value + i);
         }
-        assert_ok(gr_ring_publish(ring, out, 4));
+        assert_ok(gr_ring_hand_over(ring, out, 4));
         must_acquire_read(ring, producer, in, 4);
         for (int i = 0; i < 4; i++) {
             ck_assert_uint_eq(in[i]->frame, (uint64_t)(value + i + 1));
@@ -93,7 +93,7 @@ TEST(slots_are_published_and_given_back_in_any_order, 2)
     for (int i = 0; i < 4; i++)
         slot_fill(out[i], 10 + i);
     for (int i = 3; i >= 0; i--) {
-        assert_ok(gr_ring_publish(ring, &out[i], 1));
+        assert_ok(gr_ring_hand_over(ring, &out[i], 1));
         ck_assert_uint_eq(out[i]->frame, (uint64_t)(4 - i));
     }
     must_acquire_read(ring, producer, in, 4);
@@ -120,7 +120,7 @@ TEST(discarded_slots_hold_no_frame, 2)
     slot_fill(slots[1], 2);
     assert_ok(gr_ring_cancel_write(ring, &slots[0], 1));
     ck_assert_ptr_null(slots[0]->buffer);
-    assert_ok(gr_ring_publish(ring, &slots[1], 1));
+    assert_ok(gr_ring_hand_over(ring, &slots[1], 1));
     ck_assert_uint_eq(slots[1]->frame, 1);
     assert_slots(ring, 1, 0, 1, 0);
     ck_assert_uint_eq(read_frame(ring, producer, 2), 1);
@@ -296,7 +296,7 @@ TEST(null_changes_nothing)
     gr_resource *resource = ring_resource(RING_SIZE);
     assert_invalid(gr_ring_acquire_write(NULL, fx.stream, &slot, 1, 0), "The ring is NULL");
     assert_invalid(gr_ring_acquire_read(NULL, GR_STREAM_NONE, &slot, 1, 0), "is NULL");
-    assert_invalid(gr_ring_publish(NULL, &slot, 1), "The ring is NULL");
+    assert_invalid(gr_ring_hand_over(NULL, &slot, 1), "The ring is NULL");
     assert_invalid(gr_ring_cancel_write(NULL, &slot, 1), "The ring is NULL");
     assert_invalid(gr_ring_cancel_read(NULL, &slot, 1), "The ring is NULL");
     assert_invalid(gr_ring_give_back(NULL, &slot, 1), "The ring is NULL");
@@ -308,7 +308,7 @@ TEST(null_changes_nothing)
     assert_made(ring);
     gr_resource_free(resource);
     assert_invalid(gr_ring_acquire_write(ring, fx.stream, NULL, 1, 0), "`slots` is NULL");
-    assert_invalid(gr_ring_publish(ring, NULL, 1), "`slots` is NULL");
+    assert_invalid(gr_ring_hand_over(ring, NULL, 1), "`slots` is NULL");
 }
 
 TEST(only_the_cuda_side_has_streams)
@@ -341,8 +341,8 @@ TEST(numbers_that_the_ring_does_not_have_are_refused)
     assert_invalid(gr_ring_acquire_read(ring, GR_STREAM_NONE, slots, (size_t)-1, 0),
                    "the ring has 2 slots");
     must_acquire_write(ring, GR_SIDE_CUDA, slots, 2);
-    assert_invalid(gr_ring_publish(ring, slots, 0), "n is 0");
-    assert_invalid(gr_ring_publish(ring, slots, 3), "larger than the number");
+    assert_invalid(gr_ring_hand_over(ring, slots, 0), "n is 0");
+    assert_invalid(gr_ring_hand_over(ring, slots, 3), "larger than the number");
     assert_slots(ring, 0, 2, 0, 0);
     assert_ok(gr_ring_cancel_write(ring, slots, 2));
 }
@@ -357,21 +357,21 @@ TEST(slots_of_the_other_side_are_refused, 2)
     must_acquire_write(other, producer, &foreign, 1);
     gr_slot copied = *mine;
     const gr_slot *copy = &copied, *inside = (const gr_slot *)&mine->buffer;
-    assert_invalid(gr_ring_publish(ring, &foreign, 1), "not a slot of this ring");
-    assert_invalid(gr_ring_publish(ring, &null, 1), "not a slot of this ring");
-    assert_invalid(gr_ring_publish(ring, &copy, 1), "not a slot of this ring");
-    assert_invalid(gr_ring_publish(ring, &inside, 1), "not a slot of this ring");
+    assert_invalid(gr_ring_hand_over(ring, &foreign, 1), "not a slot of this ring");
+    assert_invalid(gr_ring_hand_over(ring, &null, 1), "not a slot of this ring");
+    assert_invalid(gr_ring_hand_over(ring, &copy, 1), "not a slot of this ring");
+    assert_invalid(gr_ring_hand_over(ring, &inside, 1), "not a slot of this ring");
     const gr_slot *wrong[2] = {mine, foreign}, *twice[2] = {mine, mine};
-    assert_invalid(gr_ring_publish(ring, wrong, 2),
+    assert_invalid(gr_ring_hand_over(ring, wrong, 2),
                    "Slot 1 of the list is not a slot of this ring");
-    assert_invalid(gr_ring_publish(ring, twice, 2), "listed twice");
+    assert_invalid(gr_ring_hand_over(ring, twice, 2), "listed twice");
     assert_fails(gr_ring_give_back(ring, &mine, 1), GR_ERR_STATE, 0, "is not being read");
     assert_fails(gr_ring_cancel_read(ring, &mine, 1), GR_ERR_STATE, 0, "is not being read");
     assert_slots(ring, 1, 1, 0, 0);
-    ck_assert(gr_resource_is_mapped(mine->resource) == (producer == GR_SIDE_CUDA));
+    ck_assert(gr_resource_get_info(mine->resource)->mapped == (producer == GR_SIDE_CUDA));
     slot_fill(mine, 3);
-    assert_ok(gr_ring_publish(ring, &mine, 1));
-    assert_fails(gr_ring_publish(ring, &mine, 1), GR_ERR_STATE, 0, "is not being written");
+    assert_ok(gr_ring_hand_over(ring, &mine, 1));
+    assert_fails(gr_ring_hand_over(ring, &mine, 1), GR_ERR_STATE, 0, "is not being written");
     assert_fails(gr_ring_cancel_write(ring, &mine, 1), GR_ERR_STATE, 0, "is not being written");
     assert_fails(gr_ring_give_back(ring, &mine, 1), GR_ERR_STATE, 0, "is not being read");
     read_frame(ring, producer, 3);
@@ -426,11 +426,11 @@ TEST(slots_stay_where_a_release_fails)
     slot_fill(slots[0], 6);
     slot_fill(slots[1], 7);
     assert_ok(gr_egl_make_current(NULL));
-    assert_fails(gr_ring_publish(ring, slots, 2), GR_ERR_GL, 0, "");
+    assert_fails(gr_ring_hand_over(ring, slots, 2), GR_ERR_GL, 0, "");
     assert_ok(gr_egl_make_current(fx.egl));
     assert_slots(ring, 0, 2, 0, 0);
     ck_assert_uint_ne(gr_buffer_ptr(slots[0]->buffer), 0);
-    assert_ok(gr_ring_publish(ring, slots, 2));
+    assert_ok(gr_ring_hand_over(ring, slots, 2));
     read_frame(ring, GR_SIDE_CUDA, 6);
     read_frame(ring, GR_SIDE_CUDA, 7);
 }

@@ -41,7 +41,7 @@ TEST(frames_before_a_resize_are_read_first, 2)
     assert_ok(gr_ring_give_back(ring, &reading, 1));
     assert_unregistered(handle);
     slot_fill(writing, 4);
-    assert_ok(gr_ring_publish(ring, &writing, 1));
+    assert_ok(gr_ring_hand_over(ring, &writing, 1));
     write_frame(ring, producer, 5);
     must_acquire_read(ring, producer, all, 3);
     for (int i = 0; i < 3; i++)
@@ -81,7 +81,7 @@ TEST(slots_take_another_size)
     must_acquire_write(ring, GR_SIDE_CUDA, &slot, 1);
     ck_assert_uint_eq(gr_buffer_size(slot->buffer), 4096);
     cuda_fill(slot->buffer, 9);
-    assert_ok(gr_ring_publish(ring, &slot, 1));
+    assert_ok(gr_ring_hand_over(ring, &slot, 1));
     read_frame(ring, GR_SIDE_CUDA, 1);
     must_acquire_read(ring, GR_SIDE_CUDA, &slot, 1);
     assert_gl_bytes(ring_name(slot->resource), 4096, 9);
@@ -232,11 +232,11 @@ TEST(slots_are_the_rings_to_map, RING_TRANSPORTS)
     assert_fails(gr_resource_close(resource, fx.stream), GR_ERR_STATE, 0, "gr_ring_free()");
     must_acquire_write(ring, GR_SIDE_CUDA, &slot, 1);
     ck_assert_ptr_eq(slot->resource, resource);
-    assert_fails(gr_buffer_release(slot->buffer), GR_ERR_STATE, 0, "gr_ring_publish()");
+    assert_fails(gr_buffer_release(slot->buffer), GR_ERR_STATE, 0, "gr_ring_hand_over()");
     assert_fails(gr_resource_unmap(resource, GR_STREAM_OF_MAP), GR_ERR_STATE, 0, "a ring");
     assert_fails(gr_resource_close(resource, fx.stream), GR_ERR_STATE, 0, "a ring");
     slot_fill(slot, 7);
-    assert_ok(gr_ring_publish(ring, &slot, 1));
+    assert_ok(gr_ring_hand_over(ring, &slot, 1));
     read_frame(ring, GR_SIDE_CUDA, 7);
 }
 
@@ -251,10 +251,10 @@ TEST(a_slot_is_not_released_along_with_others, RING_TRANSPORTS)
     must_acquire_write(ring, GR_SIDE_CUDA, &slot, 1);
     gr_buffer *buffers[] = {must_map(other), slot->buffer};
     assert_fails(gr_buffer_release_many(buffers, 2, fx.stream, NULL), GR_ERR_PARTIAL, 0,
-                 "gr_ring_publish()");
-    ck_assert(!gr_resource_is_mapped(other));
+                 "gr_ring_hand_over()");
+    ck_assert(!gr_resource_get_info(other)->mapped);
     slot_fill(slot, 7);
-    assert_ok(gr_ring_publish(ring, &slot, 1));
+    assert_ok(gr_ring_hand_over(ring, &slot, 1));
     read_frame(ring, GR_SIDE_CUDA, 7);
 }
 
@@ -290,7 +290,7 @@ TEST(a_resource_is_an_ordinary_one_after_its_ring, 2 * RING_TRANSPORTS)
         struct gate *gate = gate_put(fx.stream);
         slot_fill(slot, value);
         gate_open_after(gate, 60);
-        assert_ok(gr_ring_publish(ring, &slot, 1));
+        assert_ok(gr_ring_hand_over(ring, &slot, 1));
         gr_ring_free(ring);
         assert_gl_bytes(ring_name(resource), RING_SIZE, value);
         gr_buffer *buffer = must_map(resource);

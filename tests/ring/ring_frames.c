@@ -102,7 +102,7 @@ static void write_group(gr_ring *ring, gr_side producer, size_t n)
     must_acquire_write(ring, producer, slots, n);
     for (size_t i = 0; i < n; i++)
         write_word(slots[i], word_of(slots[i]->frame));
-    assert_ok(gr_ring_publish(ring, slots, n));
+    assert_ok(gr_ring_hand_over(ring, slots, n));
 }
 
 /* Reads n frames, starting with `next`, or with a later one if frames may be dropped. */

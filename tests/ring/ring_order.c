@@ -40,7 +40,7 @@ TEST(a_reader_comes_after_the_kernels, 2 * RING_TRANSPORTS)
         slot_fill(slot, value);
         assert_raw(slot, 0xAA, fx.other);
         gate_open_after(gate, DELAY_MS);
-        assert_ok(gr_ring_publish(ring, &slot, 1));
+        assert_ok(gr_ring_hand_over(ring, &slot, 1));
         read_frame(ring, GR_SIDE_CUDA, value);
         ck_assert(gate_is_open(gate));
     }
@@ -58,7 +58,7 @@ TEST(group_readers_wait_for_the_whole_group, RING_TRANSPORTS)
     slot_fill(slots[3], 4);
     assert_raw(slots[3], 0, fx.other);
     gate_open_after(gate, DELAY_MS);
-    assert_ok(gr_ring_publish(ring, slots, 4));
+    assert_ok(gr_ring_hand_over(ring, slots, 4));
     must_acquire_read(ring, GR_SIDE_CUDA, slots, 4);
     for (int i = 3; i >= 0; i--)
         assert_slot(slots[i], i + 1);
@@ -78,7 +78,7 @@ TEST(each_slot_is_published_on_the_stream_of_its_acquire, RING_TRANSPORTS)
     slot_fill(slots[1], 2);
     gate_open_after(gates[0], DELAY_MS);
     gate_open_after(gates[1], DELAY_MS);
-    assert_ok(gr_ring_publish(ring, slots, 2));
+    assert_ok(gr_ring_hand_over(ring, slots, 2));
     ck_assert_uint_eq(read_frame(ring, GR_SIDE_CUDA, 1), 1);
     ck_assert_uint_eq(read_frame(ring, GR_SIDE_CUDA, 2), 2);
 }
@@ -94,10 +94,10 @@ TEST(a_dropped_frame_is_overwritten_in_order, 2 * RING_TRANSPORTS)
         struct gate *gate = gate_after_work();
         slot_fill(slot, 0xBB);
         gate_open_after(gate, DELAY_MS);
-        assert_ok((_i % 2 ? gr_ring_cancel_write : gr_ring_publish)(ring, &slot, 1));
+        assert_ok((_i % 2 ? gr_ring_cancel_write : gr_ring_hand_over)(ring, &slot, 1));
         assert_ok(gr_ring_acquire_write(ring, fx.other, &slot, 1, 0));
         slot_fill(slot, value);
-        assert_ok(gr_ring_publish(ring, &slot, 1));
+        assert_ok(gr_ring_hand_over(ring, &slot, 1));
         read_frame(ring, GR_SIDE_CUDA, value);
         ck_assert(gate_is_open(gate));
         CU(StreamSynchronize(fx.stream));

@@ -152,7 +152,7 @@ void assert_slot(const gr_slot *slot, int value)
         assert_gl_bytes(ring_name(slot->resource), RING_SIZE, value & 255);
         return;
     }
-    CUstream stream = gr_buffer_stream(slot->buffer);
+    CUstream stream = gr_buffer_get_info(slot->buffer)->stream;
     CU(MemcpyDtoHAsync(bytes, gr_buffer_ptr(slot->buffer), RING_SIZE, stream));
     CU(StreamSynchronize(stream));
     assert_bytes(bytes, RING_SIZE, value & 255);
@@ -163,7 +163,7 @@ uint64_t write_frame(gr_ring *ring, gr_side producer, int value)
     const gr_slot *slot;
     must_acquire_write(ring, producer, &slot, 1);
     slot_fill(slot, value);
-    assert_ok(gr_ring_publish(ring, &slot, 1));
+    assert_ok(gr_ring_hand_over(ring, &slot, 1));
     ck_assert_ptr_null(slot->buffer);
     return slot->frame;
 }
@@ -199,10 +199,10 @@ void assert_slots(gr_ring *ring, unsigned free, unsigned writing, unsigned ready
     assert_counts(&now, free, writing, ready, reading);
 }
 
-void assert_frames(gr_ring *ring, uint64_t published, uint64_t read, uint64_t dropped)
+void assert_frames(gr_ring *ring, uint64_t written, uint64_t read, uint64_t dropped)
 {
     gr_ring_info now = *gr_ring_get_info(ring);
-    ck_assert_uint_eq(now.published, published);
+    ck_assert_uint_eq(now.written, written);
     ck_assert_uint_eq(now.read, read);
     ck_assert_uint_eq(now.dropped, dropped);
 }

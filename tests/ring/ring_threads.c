@@ -58,7 +58,7 @@ static bool produce_one(void)
     if (fx.cu->MemsetD8Async(gr_buffer_ptr(slot->buffer), (unsigned char)value_of(slot->frame),
                              RING_SIZE, fx.stream) != CUDA_SUCCESS)
         return failed("memset");
-    return gr_ring_publish(cuda.ring, &slot, 1) == GR_OK || failed("publish");
+    return gr_ring_hand_over(cuda.ring, &slot, 1) == GR_OK || failed("publish");
 }
 
 static bool consume_one(void)
@@ -164,7 +164,7 @@ static void write_one(void)
     assert_ok(gr_ring_acquire_write(cuda.ring, GR_STREAM_NONE, &slot, 1, 20000));
     uint64_t frame = slot->frame; /* the slot is no longer held afterwards */
     submit_fill(&slot, 1, value_of(frame), NULL);
-    assert_ok(gr_ring_publish(cuda.ring, &slot, 1));
+    assert_ok(gr_ring_hand_over(cuda.ring, &slot, 1));
     if (frame % 32 == 0)
         vulkan_finish();
 }
@@ -218,7 +218,7 @@ VULKAN_TEST(a_thread_that_waits_gets_what_is_given_back)
     enum { MANY = 8 };
     uint64_t frame = 0;
     begin(MANY, GR_SIDE_CUDA, GR_RING_LOSSLESS, MANY + 1, 0);
-    while (gr_ring_get_info(cuda.ring)->published < MANY)
+    while (gr_ring_get_info(cuda.ring)->written < MANY)
         sleep_ms(1);
     sleep_ms(50);
     ck_assert(read_one(&frame));
@@ -301,7 +301,7 @@ TEST(opengl_has_the_other_thread, 4)
         } else {
             must_acquire_write(cuda.ring, producer, &slot, 1);
             slot_fill(slot, value_of(i));
-            assert_ok(gr_ring_publish(cuda.ring, &slot, 1));
+            assert_ok(gr_ring_hand_over(cuda.ring, &slot, 1));
         }
     }
     join_cuda();
@@ -327,7 +327,7 @@ TEST(a_consumer_that_stops_keeps_less_than_half)
     sleep_ms(60);
     assert_slots(ring, KEPT, 0, MANY - KEPT, 0);
     read_beside(ring, KEPT + 1); /* half of them: the producer gets them all */
-    for (int ms = 0; ms < 20000 && gr_ring_get_info(ring)->published < MANY + MANY / 2; ms++)
+    for (int ms = 0; ms < 20000 && gr_ring_get_info(ring)->written < MANY + MANY / 2; ms++)
         sleep_ms(1);
     assert_slots(ring, 0, 0, MANY, 0);
     for (uint64_t i = MANY / 2 + 1; i <= 3 * MANY; i++)
@@ -345,7 +345,7 @@ static void *produce_all(void *unused)
     fx.cu->CtxSetCurrent(fx.context);
     if (gr_ring_acquire_write(cuda.ring, fx.stream, all, IN_FLIGHT, 20000) != GR_OK)
         failed("acquire");
-    else if (gr_ring_publish(cuda.ring, all, IN_FLIGHT) != GR_OK)
+    else if (gr_ring_hand_over(cuda.ring, all, IN_FLIGHT) != GR_OK)
         failed("publish");
     fx.cu->CtxSetCurrent(NULL);
     return NULL;
@@ -414,7 +414,7 @@ VULKAN_TEST(a_thread_that_waits_is_stopped, 2)
     gr_ring_stop(cuda.ring);
     join_cuda();
     ck_assert_uint_eq(cuda.done, producer == GR_SIDE_CUDA ? SLOTS : 1);
-    ck_assert_uint_eq(gr_ring_get_info(cuda.ring)->published, cuda.done);
+    ck_assert_uint_eq(gr_ring_get_info(cuda.ring)->written, cuda.done);
     if (producer == GR_SIDE_CUDA) {
         submit_read(&slot, 1, hosts, NULL);
         assert_ok(gr_ring_give_back(cuda.ring, &slot, 1));

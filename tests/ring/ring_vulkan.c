@@ -40,7 +40,7 @@ static void end(gr_ring *ring)
 static void copy_slot(const gr_slot *slot, size_t to)
 {
     CU(MemcpyDtoDAsync(copies + to * RING_SIZE, gr_buffer_ptr(slot->buffer), RING_SIZE,
-                       gr_buffer_stream(slot->buffer)));
+                       gr_buffer_get_info(slot->buffer)->stream));
 }
 
 static void assert_copy(size_t of, int value)
@@ -72,7 +72,7 @@ VULKAN_TEST(vulkan_reads_after_cuda_has_written)
     for (int i = 0; i < SLOTS; i++) {
         must_acquire_write(ring, GR_SIDE_CUDA, &slots[i], 1);
         slot_fill(slots[i], i + 1);
-        assert_ok(gr_ring_publish(ring, &slots[i], 1));
+        assert_ok(gr_ring_hand_over(ring, &slots[i], 1));
     }
     for (int i = 0; i < SLOTS; i++)
         must_acquire_read(ring, GR_SIDE_CUDA, &slots[i], 1);
@@ -119,10 +119,10 @@ VULKAN_TEST(cuda_overwrites_what_nobody_read_in_order, 2)
     must_acquire_write(ring, GR_SIDE_CUDA, &slot, 1);
     struct gate *gate = gate_put(fx.stream);
     slot_fill(slot, 1);
-    assert_ok((_i ? gr_ring_cancel_write : gr_ring_publish)(ring, &slot, 1));
+    assert_ok((_i ? gr_ring_cancel_write : gr_ring_hand_over)(ring, &slot, 1));
     assert_ok(gr_ring_acquire_write(ring, fx.other, &slot, 1, 0));
     slot_fill(slot, 2);
-    assert_ok(gr_ring_publish(ring, &slot, 1));
+    assert_ok(gr_ring_hand_over(ring, &slot, 1));
     vulkan_reads(ring, hosts, NULL);
     sleep_ms(20);
     CU_GIVES(CUDA_ERROR_NOT_READY, StreamQuery(fx.other));
@@ -141,7 +141,7 @@ VULKAN_TEST(a_group_has_one_wait_and_one_signal)
         must_acquire_write(ring, GR_SIDE_CUDA, slots, SLOTS);
         for (int i = 0; i < SLOTS; i++)
             slot_fill(slots[i], value + i);
-        assert_ok(gr_ring_publish(ring, slots, SLOTS));
+        assert_ok(gr_ring_hand_over(ring, slots, SLOTS));
         must_acquire_read(ring, GR_SIDE_CUDA, slots, SLOTS);
         for (int i = 0; i < SLOTS; i++) {
             ck_assert_ptr_eq(slots[i]->submit, slots[0]->submit);
@@ -212,7 +212,7 @@ VULKAN_TEST(a_producer_gets_what_vulkan_has_returned, 2)
     must_acquire_write(ring, GR_SIDE_CUDA, all, SLOTS);
     for (int i = 0; i < SLOTS; i++)
         slot_fill(all[i], 2 + i);
-    assert_ok(gr_ring_publish(ring, all, SLOTS));
+    assert_ok(gr_ring_hand_over(ring, all, SLOTS));
     sleep_ms(20);
     CU_GIVES(CUDA_ERROR_NOT_READY, StreamQuery(fx.stream));
     vulkan_gate_open(gate);
@@ -284,7 +284,7 @@ static void assert_refused(gr_ring *ring, gr_side producer, const gr_slot *const
     const char *words[] = {"gr_vk_submit()", "gr_submit_commit()",
                            writes ? "gr_ring_cancel_write()" : "gr_ring_cancel_read()"};
     for (int i = 0; i < 3; i++)
-        assert_fails((writes ? gr_ring_publish : gr_ring_give_back)(ring, slots, n), GR_ERR_STATE,
+        assert_fails((writes ? gr_ring_hand_over : gr_ring_give_back)(ring, slots, n), GR_ERR_STATE,
                      0, words[i]);
 }
 
@@ -345,7 +345,7 @@ static void vulkan_writes(gr_ring *ring, int value)
     const gr_slot *slot;
     must_acquire_write(ring, GR_SIDE_GRAPHICS, &slot, 1);
     submit_fill(&slot, 1, value, NULL);
-    assert_ok(gr_ring_publish(ring, &slot, 1));
+    assert_ok(gr_ring_hand_over(ring, &slot, 1));
 }
 
 VULKAN_TEST(cuda_reads_after_vulkan_has_written)
@@ -356,7 +356,7 @@ VULKAN_TEST(cuda_reads_after_vulkan_has_written)
     for (int i = 0; i < SLOTS; i++) {
         must_acquire_write(ring, GR_SIDE_GRAPHICS, &slots[i], 1);
         submit_fill(&slots[i], 1, i + 1, gate);
-        assert_ok(gr_ring_publish(ring, &slots[i], 1));
+        assert_ok(gr_ring_hand_over(ring, &slots[i], 1));
     }
     for (int i = 0; i < SLOTS; i++)
         must_acquire_read(ring, GR_SIDE_GRAPHICS, &slots[i], 1);
@@ -403,7 +403,7 @@ VULKAN_TEST(vulkan_drops_and_discards)
     for (int i = 1; i < 6; i++) {
         must_acquire_write(ring, GR_SIDE_GRAPHICS, slots, 2);
         submit_fill(slots, 1, i, NULL);
-        assert_ok(gr_ring_publish(ring, &slots[0], 1));
+        assert_ok(gr_ring_hand_over(ring, &slots[0], 1));
         assert_ok(gr_ring_cancel_write(ring, &slots[1], 1));
     }
     must_acquire_write(ring, GR_SIDE_GRAPHICS, slots, 1);
@@ -435,7 +435,7 @@ VULKAN_TEST(slots_that_leave_outlive_vulkans_submits, 2)
             submit_fill(&slot, 1, i, gate);
         else
             slot_fill(slot, i);
-        assert_ok(gr_ring_publish(ring, &slot, 1));
+        assert_ok(gr_ring_hand_over(ring, &slot, 1));
         must_acquire_read(ring, producer, &slot, 1);
         if (_i)
             copy_slot(slot, (size_t)i);

@@ -47,7 +47,7 @@ TEST(a_stopped_ring_can_be_read_to_its_end, 2)
                  0, "has been stopped");
     assert_fails(gr_ring_acquire_read(ring, reads, slots + 1, 2, GR_WAIT_FOREVER), GR_ERR_STOPPED,
                  0, "left to read: 1");
-    assert_ok(gr_ring_publish(ring, slots, 1));
+    assert_ok(gr_ring_hand_over(ring, slots, 1));
     ck_assert_uint_eq(read_frame(ring, producer, 1), 1);
     ck_assert_uint_eq(read_frame(ring, producer, 2), 2);
     assert_fails(gr_ring_acquire_read(ring, reads, slots, 1, 0), GR_ERR_STOPPED, 0,
@@ -81,7 +81,7 @@ TEST(descriptors_are_readable_when_frames_exist, 2)
                      gr_ring_descriptor(ring, GR_RING_CONSUMER));
     must_acquire_write(ring, producer, slots, 2);
     assert_readable(ring, false, false);
-    assert_ok(gr_ring_publish(ring, &slots[0], 1));
+    assert_ok(gr_ring_hand_over(ring, &slots[0], 1));
     assert_readable(ring, false, true);
     assert_readable(ring, false, true); /* as long as that holds */
     assert_ok(gr_ring_cancel_write(ring, &slots[1], 1));

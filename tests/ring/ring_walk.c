@@ -34,7 +34,7 @@ static struct slot {
 static gr_ring *ring;
 static gr_side producer;
 static bool newest, puts_off;
-static uint64_t published, read_frames, dropped, turn;
+static uint64_t written, read_frames, dropped, turn;
 static int step;
 static const char *doing;
 
@@ -154,7 +154,7 @@ static void step_acquire_write(void)
     check(gr_ring_acquire_write(ring, stream, got, n, 0) == may);
     if (may != GR_OK)
         return;
-    uint64_t expected = published + count(WRITING, true) + 1, newest_dropped = 0;
+    uint64_t expected = written + count(WRITING, true) + 1, newest_dropped = 0;
     for (size_t i = 0; i < n; i++) {
         bool free = count(FREE, false) > 0;
         struct slot *s = oldest(free ? FREE : READY, false);
@@ -257,9 +257,9 @@ static void drop_what_is_too_old(void)
 
 static void is_handed_over(struct slot *s, hand_over_fn *call, bool later)
 {
-    if (call == gr_ring_publish) {
+    if (call == gr_ring_hand_over) {
         s->state = READY;
-        s->frame = ++published;
+        s->frame = ++written;
     } else if (call == gr_ring_cancel_read) {
         is_unread_now(s);
     } else {
@@ -305,7 +305,7 @@ static void hand_over(enum state from, hand_over_fn *call)
 static void step_publish(void)
 {
     step_write();
-    hand_over(WRITING, gr_ring_publish);
+    hand_over(WRITING, gr_ring_hand_over);
 }
 
 static void step_cancel_write(void)
@@ -377,8 +377,8 @@ static void check_counts(void)
     check(now.writing == count(WRITING, true));
     check(now.ready == count(READY, true));
     check(now.reading == count(READING, true));
-    check(now.published == published && now.read == read_frames && now.dropped == dropped);
-    check(published == read_frames + dropped + now.ready + now.reading);
+    check(now.written == written && now.read == read_frames && now.dropped == dropped);
+    check(written == read_frames + dropped + now.ready + now.reading);
 }
 
 static void take_step(void)
@@ -396,7 +396,7 @@ static void begin(void)
 {
     gr_resource *fresh[3];
     memset(slots, 0, sizeof(slots));
-    published = read_frames = dropped = turn = given_back = 0;
+    written = read_frames = dropped = turn = given_back = 0;
     for (int i = 0; i < 3; i++) {
         fresh[i] = ring_resource(RING_SIZE);
         is_slot_now(&slots[i], fresh[i]);
@@ -417,7 +417,7 @@ static void end(void)
         if (slots[i].state == NONE)
             continue;
         handles[i] = driver_handle(slots[i].resource);
-        interop = gr_resource_transport(slots[i].resource) == GR_TRANSPORT_INTEROP;
+        interop = gr_resource_get_info(slots[i].resource)->transport == GR_TRANSPORT_INTEROP;
     }
     gr_ring_free(ring);
     for (int i = 0; i < NAMES; i++) {
@@ -436,13 +436,13 @@ TEST(walk, 4 * RING_TRANSPORTS)
     newest = _i & 2;
     begin();
     puts_off = producer == GR_SIDE_CUDA && !newest &&
-               gr_resource_transport(slots[0].resource) == GR_TRANSPORT_SHARED;
+               gr_resource_get_info(slots[0].resource)->transport == GR_TRANSPORT_SHARED;
     int steps = sanitizer() || _i >= 4 ? 2000 : 10000;
     for (step = 0; step < steps; step++)
         take_step();
     /* A walk in which nearly all calls fail would test little. */
     uint64_t many = (uint64_t)steps / 25;
-    ck_assert_uint_gt(published, many);
+    ck_assert_uint_gt(written, many);
     ck_assert_uint_gt(read_frames, newest ? many / 4 : many);
     ck_assert(newest ? dropped > many / 4 : dropped == 0);
     end();

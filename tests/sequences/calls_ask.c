@@ -29,53 +29,12 @@
         return true;                                                                               \
     }
 
-ASK_RESOURCE(gr_resource_is_mapped, false,
-             r->later || r->ring || gr_resource_is_mapped(r->it) == !!r->mapped)
-ASK_RESOURCE(gr_resource_is_closed, true, gr_resource_is_closed(r->it) == r->closed)
-ASK_RESOURCE(gr_resource_kind, 0,
-             gr_resource_kind(r->it) == (r->image ? GR_KIND_IMAGE : GR_KIND_BUFFER))
-ASK_RESOURCE(gr_resource_api, 0, gr_resource_api(r->it) == api_of(r))
-ASK_RESOURCE(gr_resource_size, 0, gr_resource_size(r->it) == (r->image ? 0 : r->size))
-ASK_RESOURCE(gr_resource_flags, 0, gr_resource_flags(r->it) == r->flags)
-ASK_RESOURCE(gr_resource_transport, 0, gr_resource_transport(r->it) == r->transport)
+/* check_world() compares the fields. */
+ASK_RESOURCE(gr_resource_get_info, NULL,
+             r->later || r->ring || gr_resource_get_info(r->it)->mapped == !!r->mapped)
 ASK_RESOURCE(gr_gl_name, 0, gr_gl_name(r->it) == r->object->name)
 ASK_RESOURCE(gr_gl_target, 0,
              gr_gl_target(r->it) == (r->object->context == ANY_CONTEXT ? 0 : r->object->target))
-
-/* A handle that only some transports have, and only while the resource is open. */
-static void check_handle(struct world *w, const void *handle, bool has_one)
-{
-    must(w, (handle != NULL) == has_one);
-    if (!has_one)
-        judge(w, gr_last_error()->status, MAY(GR_ERR_STATE));
-}
-
-static bool run_gr_resource_graphics(struct world *w, const int *a)
-{
-    struct resource *r = resource_at(w, a[0]);
-    if (r && r->life != LIVE)
-        return false;
-    if (!r)
-        NULL_GIVES(w, !gr_resource_graphics(NULL));
-    else
-        check_handle(w, gr_resource_graphics(r->it),
-                     !r->closed && r->transport == GR_TRANSPORT_INTEROP);
-    return true;
-}
-
-static bool run_gr_resource_external_memory(struct world *w, const int *a)
-{
-    struct resource *r = resource_at(w, a[0]);
-    if (r && r->life != LIVE)
-        return false;
-    if (!r)
-        NULL_GIVES(w, !gr_resource_external_memory(NULL));
-    else /* images of the shared transport use external memory */
-        check_handle(w, gr_resource_external_memory(r->it),
-                     !r->closed && (r->transport == GR_TRANSPORT_EXTERNAL ||
-                                    (r->image && r->transport == GR_TRANSPORT_SHARED)));
-    return true;
-}
 
 /* Truncates the text to any size, terminates it, and returns the full length. */
 static bool run_gr_resource_describe(struct world *w, const int *a)
@@ -109,9 +68,13 @@ static bool run_gr_resource_describe(struct world *w, const int *a)
         return true;                                                                               \
     }
 
-ASK_BUFFER(gr_buffer_stream, gr_buffer_stream(b->it) == b->stream)
-ASK_BUFFER(gr_buffer_pitch,
-           (gr_buffer_pitch(b->it) != 0) == (b->linear_image && b->resource->mapped == b))
+static bool info_is_right(const gr_buffer_info *info, const struct buffer *b)
+{
+    return info->stream == b->stream &&
+           (info->pitch != 0) == (b->linear_image && b->resource->mapped == b);
+}
+
+ASK_BUFFER(gr_buffer_get_info, info_is_right(gr_buffer_get_info(b->it), b))
 ASK_BUFFER(gr_buffer_size,
            gr_buffer_size(b->it) ==
                (b->resource->mapped == b && (!b->resource->image || b->linear_image) ? b->size : 0))
@@ -167,12 +130,6 @@ static bool run_gr_error_print(struct world *w, const int *a)
 static bool run_gr_status_name(struct world *w, const int *a)
 {
     must(w, gr_status_name((gr_status)a[0])[0]);
-    return true;
-}
-
-static bool run_gr_status_text(struct world *w, const int *a)
-{
-    must(w, gr_status_text((gr_status)a[0])[0]);
     return true;
 }
 
@@ -268,36 +225,7 @@ static bool run_gr_cuda_driver_path(struct world *w, const int *a)
     return true;
 }
 
-static bool run_gr_cuda_symbol(struct world *w, const int *a)
-{
-    static const char *const names[] = {"cuMemAlloc", "cuNoSuchFunction", NULL, "cuStreamCreate"};
-    void *symbol = NULL;
-    gr_status status = gr_cuda_symbol(names[a[0]], 12000, 0, &symbol);
-    judge(w, status, names[a[0]] ? 0 : MAY(GR_ERR_INVALID_VALUE));
-    must(w, (symbol != NULL) == (a[0] % 3 == 0));
-    return true;
-}
-
 /* ---- EGL ------------------------------------------------------------------------------------- */
-
-static bool run_gr_egl_describe(struct world *w, const int *a)
-{
-    char text[256] = "";
-    if (a[0] < GL_CONTEXTS)
-        must(w, gr_egl_describe(w->egl[a[0]], text, sizeof(text)) > 0 && text[0]);
-    return a[0] < GL_CONTEXTS;
-}
-
-#define ASK_EGL(function)                                                                          \
-    static bool run_##function(struct world *w, const int *a)                                      \
-    {                                                                                              \
-        bool there = a[0] < GL_CONTEXTS;                                                           \
-        must(w, (function(there ? w->egl[a[0]] : NULL) != NULL) == there);                         \
-        return true;                                                                               \
-    }
-ASK_EGL(gr_egl_display)
-ASK_EGL(gr_egl_config)
-ASK_EGL(gr_egl_context)
 
 /* Creates a context and frees it at once; afterwards no context is current. */
 static bool run_gr_egl_create(struct world *w, const int *a)
@@ -311,27 +239,17 @@ static bool run_gr_egl_create(struct world *w, const int *a)
 }
 
 const struct entry calls_ask[] = {
-    CALL(gr_resource_is_mapped, 3, "r"),
-    CALL(gr_resource_is_closed, 3, "r"),
-    CALL(gr_resource_kind, 3, "r"),
-    CALL(gr_resource_api, 3, "r"),
-    CALL(gr_resource_size, 3, "r"),
-    CALL(gr_resource_flags, 3, "r"),
-    CALL(gr_resource_transport, 3, "r"),
+    CALL(gr_resource_get_info, 3, "r"),
     CALL(gr_gl_name, 3, "r"),
     CALL(gr_gl_target, 5, "r"),
-    CALL(gr_resource_graphics, 5, "r"),
-    CALL(gr_resource_external_memory, 5, "r"),
     CALL(gr_resource_describe, 5, "rn"),
     CALL(gr_buffer_ptr, 5, "b"),
     CALL(gr_buffer_size, 5, "b"),
-    CALL(gr_buffer_stream, 5, "b"),
-    CALL(gr_buffer_pitch, 5, "b"),
+    CALL(gr_buffer_get_info, 8, "b"),
     CALL(gr_last_error, 3, ""),
     CALL(gr_clear_error, 3, ""),
     CALL(gr_error_print, 3, ""),
     CALL(gr_status_name, 2, "n"),
-    CALL(gr_status_text, 2, "n"),
     CALL(gr_flags_parse, 2, "d"),
     CALL(gr_log_set, 4, "d"),
     CALL(gr_library_version, 1, ""),
@@ -340,11 +258,6 @@ const struct entry calls_ask[] = {
     CALL(gr_cuda_load, 2, "d"),
     CALL(gr_cuda_is_software, 2, ""),
     CALL(gr_cuda_driver_path, 2, ""),
-    CALL(gr_cuda_symbol, 3, "d"),
-    CALL(gr_egl_describe, 2, "c"),
-    CALL(gr_egl_display, 2, "c"),
-    CALL(gr_egl_config, 2, "c"),
-    CALL(gr_egl_context, 2, "c"),
     CALL(gr_egl_create, 1, "d"),
     {0},
 };

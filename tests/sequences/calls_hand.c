@@ -113,13 +113,13 @@ static void end_resource(struct world *w, gr_resource *resource)
 {
     char text[8];
     must(w, gr_resource_describe(resource, text, sizeof(text)) > 0);
-    must(w, !gr_resource_is_mapped(resource));
+    must(w, !gr_resource_get_info(resource)->mapped);
     gr_resource_free(resource);
 }
 
 static void end_buffer(struct world *w, gr_buffer *buffer)
 {
-    must(w, gr_buffer_stream(buffer));
+    must(w, gr_buffer_get_info(buffer)->stream);
     gr_buffer_release_later(buffer);
 }
 

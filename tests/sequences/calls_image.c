@@ -83,7 +83,8 @@ static bool run_gr_buffer_texture(struct world *w, const int *a)
     const gr_texture_options options =
         GR_INIT(gr_texture_options, .level = a[1] == 1, .layer = a[1] == 2,
                 .filter = a[2] & 1 ? GR_FILTER_LINEAR : GR_FILTER_POINT,
-                .normalized_coordinates = a[2] & 2 ? GR_YES : GR_DEFAULT, .whole = (a[2] & 4) != 0);
+                .normalized_coordinates = a[2] & 2 ? GR_CHOICE_YES : GR_CHOICE_DEFAULT,
+                .whole = (a[2] & 4) != 0);
     if (!can_query(b))
         return false;
     bool past = (a[1] == 1 || a[1] == 2) && !options.whole;
@@ -106,15 +107,14 @@ static unsigned copy_may(const struct world *w, const struct buffer *b, int choi
 }
 
 /* Pageable memory, so the call waits; pinned memory would not. */
-static bool run_gr_buffer_copy_from_image(struct world *w, const int *a)
+static bool run_gr_buffer_copy_to_linear(struct world *w, const int *a)
 {
     unsigned char bytes[4 * ROW];
     struct buffer *b = buffer_at(w, a[0]);
     const gr_linear_desc to = GR_INIT(gr_linear_desc, .host = bytes, .pitch = a[1] == 3 ? ROW : 0);
     if (!can_query(b) || (b && (b->stream_ended || b->linear_image)))
         return false;
-    gr_status status =
-        gr_buffer_copy_from_image(it(b), a[1] == 1, a[1] == 2, &to, GR_STREAM_OF_MAP);
+    gr_status status = gr_buffer_copy_to_linear(it(b), a[1] == 1, a[1] == 2, &to, GR_STREAM_OF_MAP);
     judge(w, status, copy_may(w, b, a[1]));
     if (status != GR_OK)
         return true;
@@ -123,7 +123,7 @@ static bool run_gr_buffer_copy_from_image(struct world *w, const int *a)
     return true;
 }
 
-static bool run_gr_buffer_copy_to_image(struct world *w, const int *a)
+static bool run_gr_buffer_copy_from_linear(struct world *w, const int *a)
 {
     unsigned char bytes[4 * ROW];
     struct buffer *b = buffer_at(w, a[0]);
@@ -135,7 +135,7 @@ static bool run_gr_buffer_copy_to_image(struct world *w, const int *a)
     if (b && b->resource->flags & GR_READ_ONLY)
         may |= MAY(GR_ERR_STATE);
     gr_status status =
-        gr_buffer_copy_to_image(it(b), a[1] == 1, a[1] == 2, &from, GR_STREAM_OF_MAP);
+        gr_buffer_copy_from_linear(it(b), a[1] == 1, a[1] == 2, &from, GR_STREAM_OF_MAP);
     judge(w, status, may);
     if (status != GR_OK)
         return true;
@@ -146,8 +146,8 @@ static bool run_gr_buffer_copy_to_image(struct world *w, const int *a)
 }
 
 const struct entry calls_image[] = {
-    CALL(gr_buffer_image_info, 10, "j"),      CALL(gr_buffer_array, 10, "jd"),
-    CALL(gr_buffer_mipmapped_array, 8, "j"),  CALL(gr_buffer_surface, 15, "jd"),
-    CALL(gr_buffer_texture, 15, "jdn"),       CALL(gr_buffer_copy_from_image, 20, "jd"),
-    CALL(gr_buffer_copy_to_image, 20, "jdn"), {0},
+    CALL(gr_buffer_image_info, 10, "j"),         CALL(gr_buffer_array, 10, "jd"),
+    CALL(gr_buffer_mipmapped_array, 8, "j"),     CALL(gr_buffer_surface, 15, "jd"),
+    CALL(gr_buffer_texture, 15, "jdn"),          CALL(gr_buffer_copy_to_linear, 20, "jd"),
+    CALL(gr_buffer_copy_from_linear, 20, "jdn"), {0},
 };

@@ -169,9 +169,9 @@ static void own_is_made(struct world *w, struct resource *r, gr_resource *made, 
     r->own = own;
     bytes_are(&r->own, 0, size, UNKNOWN);
     resource_is_made(w, r, made, &r->own, (unsigned)flags);
-    r->transport = gr_resource_transport(made);
+    r->transport = gr_resource_get_info(made)->transport;
     if (r->image && r->transport == GR_TRANSPORT_SHARED)
-        r->flags |= gr_resource_flags(made) & GR_SURFACE_LOAD_STORE;
+        r->flags |= gr_resource_get_info(made)->flags & GR_SURFACE_LOAD_STORE;
 }
 
 static unsigned create_may(const struct world *w, unsigned set)

@@ -265,7 +265,7 @@ static void close_gaps(unsigned char *bytes, const struct buffer *b)
 {
     const size_t row = 16;
     for (size_t y = 1; b->linear_image && y * row < b->resource->object->size; y++)
-        memmove(bytes + y * row, bytes + y * gr_buffer_pitch(b->it), row);
+        memmove(bytes + y * row, bytes + y * gr_buffer_get_info(b->it)->pitch, row);
 }
 
 static bool run_cuda_check(struct world *w, const int *a)

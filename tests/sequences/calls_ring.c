@@ -175,7 +175,7 @@ static bool run_gr_ring_resize(struct world *w, const int *a)
     size_t n = a[3] == 0 ? 0 : SLOTS;
     if (!is_ring_valid(w, ring) || !can_create(w, a))
         return false;
-    if (ring && (ring->published || ring_count(ring, SLOT_FREE) < SLOTS))
+    if (ring && (ring->written || ring_count(ring, SLOT_FREE) < SLOTS))
         return false;
     if (ring && ring->cuda_reads && (is_discarded(list[0]) || is_discarded(list[1])))
         return false;
@@ -200,7 +200,7 @@ static int set_of(gr_transport transport)
 static bool run_ring_other(struct world *w, const int *a)
 {
     struct ring *ring = ring_at(w, a[0]);
-    if (!ring || !is_ring_valid(w, ring) || ring->published || a[1] == a[2] || w->cuda == 1 ||
+    if (!ring || !is_ring_valid(w, ring) || ring->written || a[1] == a[2] || w->cuda == 1 ||
         resource_at(w, a[1])->used || resource_at(w, a[2])->used)
         return false;
     const struct resource *like = ring->slots[0].resource;
@@ -221,7 +221,7 @@ static bool run_gr_ring_get_info(struct world *w, const int *a)
     judge_made(w, info, ring ? 0 : MAY(GR_ERR_INVALID_VALUE));
     if (!info)
         return true;
-    must(w, info->published == ring->published && info->read == ring->read && !info->dropped);
+    must(w, info->written == ring->written && info->read == ring->read && !info->dropped);
     must(w, info->slots == SLOTS && info->free == ring_count(ring, SLOT_FREE));
     must(w, info->writing == ring_count(ring, SLOT_WRITING) &&
                 info->ready == ring_count(ring, SLOT_READY) &&

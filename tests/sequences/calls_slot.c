@@ -183,14 +183,14 @@ static struct slot *hand_over(struct world *w, const int *a, hand_on_fn call, en
     return status == GR_OK ? slot : NULL;
 }
 
-static bool run_gr_ring_publish(struct world *w, const int *a)
+static bool run_gr_ring_hand_over(struct world *w, const int *a)
 {
     bool made;
-    struct slot *slot = hand_over(w, a, gr_ring_publish, SLOT_WRITING, &made);
+    struct slot *slot = hand_over(w, a, gr_ring_hand_over, SLOT_WRITING, &made);
     if (!slot)
         return made;
     slot->state = SLOT_READY;
-    slot->frame = ++ring_at(w, a[0])->published;
+    slot->frame = ++ring_at(w, a[0])->written;
     return true;
 }
 
@@ -266,7 +266,7 @@ static bool run_gr_ring_publish_tensor(struct world *w, const int *a)
     struct slot *slot = next_free(ring);
     must(w, slot);
     slot->state = SLOT_READY;
-    slot->frame = ++ring->published;
+    slot->frame = ++ring->written;
     slot->value = value_of(t, slot->resource->size);
     return true;
 }
@@ -297,7 +297,7 @@ static bool run_gr_ring_fetch_tensor(struct world *w, const int *a)
 const struct entry calls_slot[] = {
     CALL(gr_ring_acquire_write, 40, "psn"),
     CALL(gr_ring_acquire_read, 30, "psn"),
-    CALL(gr_ring_publish, 35, "p"),
+    CALL(gr_ring_hand_over, 35, "p"),
     CALL(gr_ring_cancel_write, 6, "p"),
     CALL(gr_ring_give_back, 20, "p"),
     CALL(gr_ring_cancel_read, 10, "p"),

@@ -132,18 +132,6 @@ static bool run_gr_buffer_tensor(struct world *w, const int *a)
     return true;
 }
 
-static bool run_gr_buffer_tensors(struct world *w, const int *a)
-{
-    struct buffer *b = buffer_at(w, a[0]);
-    if (b && b->life != LIVE)
-        return false;
-    gr_clear_error();
-    unsigned count = gr_buffer_tensors(b ? b->it : NULL);
-    judge(w, gr_last_error()->status, b ? 0 : MAY(GR_ERR_INVALID_VALUE));
-    must(w, count == (b && b->resource->mapped == b ? tensors_of(w, b->resource) : 0));
-    return true;
-}
-
 /* A view of the lower half of another tensor, or of more than it has. */
 static bool run_gr_tensor_view(struct world *w, const int *a)
 {
@@ -373,29 +361,16 @@ static bool run_gr_bytes_moved(struct world *w, const int *a)
 
 /* ---- Types ----------------------------------------------------------------------------------- */
 
-static bool run_gr_dtype_size(struct world *w, const int *a)
-{
-    bool is_one = a[0] >= GR_DTYPE_U8 && a[0] <= GR_DTYPE_C128;
-    must(w, (gr_dtype_size((gr_dtype)a[0]) > 0) == is_one);
-    return true;
-}
-
-/* Converts to a name and back, for either name. */
-static bool run_gr_dtype_name(struct world *w, const int *a)
+/* Converts to each name and back. */
+static bool run_gr_dtype_get_info(struct world *w, const int *a)
 {
     gr_dtype dtype = (gr_dtype)(a[0] % 20);
-    const char *name = gr_dtype_name(dtype);
-    must(w, (name != NULL) == (dtype >= GR_DTYPE_U8 && dtype <= GR_DTYPE_C128));
-    must(w, !name || gr_dtype_parse(name) == dtype);
-    return true;
-}
-
-static bool run_gr_dtype_typestr(struct world *w, const int *a)
-{
-    gr_dtype dtype = (gr_dtype)(a[0] % 20);
-    const char *name = gr_dtype_typestr(dtype);
-    must(w, (name != NULL) == (dtype >= GR_DTYPE_U8 && dtype <= GR_DTYPE_C128));
-    must(w, !name || dtype == GR_DTYPE_BF16 || gr_dtype_parse(name) == dtype);
+    const gr_dtype_info *info = gr_dtype_get_info(dtype);
+    must(w, (info != NULL) == (dtype >= GR_DTYPE_U8 && dtype <= GR_DTYPE_C128));
+    if (info) {
+        must(w, info->size > 0 && gr_dtype_parse(info->name) == dtype);
+        must(w, dtype == GR_DTYPE_BF16 || gr_dtype_parse(info->typestr) == dtype);
+    }
     return true;
 }
 
@@ -416,7 +391,6 @@ const struct entry calls_tensor[] = {
     CALL(gr_tensor_alloc, 20, "ndsT"),
     CALL(gr_tensor_wrap, 8, "nsT"),
     CALL(gr_buffer_tensor, 25, "bT"),
-    CALL(gr_buffer_tensors, 8, "b"),
     CALL(gr_tensor_view, 10, "tdT"),
     CALL(gr_tensor_clone, 10, "tdsT"),
     CALL(gr_tensor_free, 40, "t"),
@@ -429,9 +403,7 @@ const struct entry calls_tensor[] = {
     CALL(gr_tensor_copy_from_host, 25, "tns"),
     CALL(gr_tensor_copy_to_host, 25, "tds"),
     CALL(gr_bytes_moved, 2, ""),
-    CALL(gr_dtype_size, 1, "n"),
-    CALL(gr_dtype_name, 1, "n"),
-    CALL(gr_dtype_typestr, 1, "n"),
+    CALL(gr_dtype_get_info, 3, "n"),
     CALL(gr_dtype_parse, 1, "d"),
     {0},
 };

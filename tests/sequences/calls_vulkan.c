@@ -58,29 +58,14 @@ ASK_VULKAN(gr_vk_memory, true)
 
 /* ---- The device ------------------------------------------------------------------------------ */
 
-static bool run_gr_vk_device_cuda(struct world *w, const int *a)
+static bool run_gr_vk_device_get_info(struct world *w, const int *a)
 {
-    gr_vk_device *asked = a[0] ? w->device : NULL;
     if (a[0] && !w->device)
         return false;
-    must(w, gr_vk_device_cuda(asked) == (asked ? 0 : -1));
+    const gr_vk_device_info *info = gr_vk_device_get_info(a[0] ? w->device : NULL);
+    must(w, !info == !a[0]);
+    must(w, !info || (info->cuda_device == 0 && info->description[0]));
     return true;
-}
-
-static bool run_gr_vk_device_has_semaphores(struct world *w, const int *a)
-{
-    (void)a;
-    must(w, !gr_vk_device_has_semaphores(NULL));
-    return true;
-}
-
-static bool run_gr_vk_device_describe(struct world *w, const int *a)
-{
-    char text[64];
-    (void)a;
-    if (w->device)
-        must(w, gr_vk_device_describe(w->device, text, sizeof(text)) > 0 && text[0]);
-    return w->device;
 }
 
 /* ---- Semaphores ------------------------------------------------------------------------------ */
@@ -132,11 +117,16 @@ static bool run_gr_semaphore_free(struct world *w, const int *a)
         must(w, right);                                                                            \
         return true;                                                                               \
     }
-ASK_SEMAPHORE(gr_semaphore_is_timeline, gr_semaphore_is_timeline(semaphore(m)) == !!m)
+static bool info_is_right(struct world *w, const struct semaphore *m)
+{
+    const gr_semaphore_info *info = gr_semaphore_get_info(semaphore(m));
+    return m ? info->timeline &&
+                   !info->external == !gr_vk_device_get_info(w->device)->has_semaphores
+             : !info;
+}
+
+ASK_SEMAPHORE(gr_semaphore_get_info, info_is_right(w, m))
 ASK_SEMAPHORE(gr_vk_semaphore, (gr_vk_semaphore(semaphore(m)) != VK_NULL_HANDLE) == !!m)
-ASK_SEMAPHORE(gr_semaphore_external,
-              m ? (gr_semaphore_external(m->it) != NULL) == gr_vk_device_has_semaphores(w->device)
-                : !gr_semaphore_external(NULL))
 
 static bool run_gr_semaphore_describe(struct world *w, const int *a)
 {
@@ -342,14 +332,11 @@ const struct entry calls_vulkan[] = {
     CALL(gr_vk_buffer, 4, "v"),
     CALL(gr_vk_image, 2, "r"),
     CALL(gr_vk_memory, 4, "v"),
-    CALL(gr_vk_device_cuda, 2, "d"),
-    CALL(gr_vk_device_has_semaphores, 1, ""),
-    CALL(gr_vk_device_describe, 2, ""),
+    CALL(gr_vk_device_get_info, 5, "d"),
     CALL(gr_vk_semaphore_create, 20, "dM"),
     CALL(gr_semaphore_free, 6, "m"),
-    CALL(gr_semaphore_is_timeline, 3, "m"),
+    CALL(gr_semaphore_get_info, 6, "m"),
     CALL(gr_vk_semaphore, 3, "m"),
-    CALL(gr_semaphore_external, 3, "m"),
     CALL(gr_semaphore_describe, 3, "m"),
     CALL(gr_semaphore_signal, 10, "mds"),
     CALL(gr_semaphore_wait, 10, "ms"),

@@ -61,20 +61,30 @@ static bool is_cuda_slot(const struct resource *r)
     return false;
 }
 
+/* Images of the shared transport use external memory. */
+static bool imports_memory(const struct resource *r)
+{
+    return r->transport == GR_TRANSPORT_EXTERNAL ||
+           (r->image && r->transport == GR_TRANSPORT_SHARED);
+}
+
 /* Queries that are valid only while the caller holds the resource. */
 static void check_resource(struct world *w, const struct resource *r)
 {
     char text[8];
-    must(w, gr_resource_is_closed(r->it) == r->closed);
-    must(w, gr_resource_flags(r->it) == r->flags);
-    must(w, gr_resource_transport(r->it) == r->transport);
-    must(w, gr_resource_size(r->it) == (r->image ? 0 : r->size));
-    must(w, gr_resource_kind(r->it) == (r->image ? GR_KIND_IMAGE : GR_KIND_BUFFER));
-    must(w, gr_resource_api(r->it) == api_of(r));
-    must(w, api_of(r) != GR_OPENGL || gr_gl_name(r->it) == r->object->name);
+    const gr_resource_info *info = gr_resource_get_info(r->it);
+    must(w, info->closed == r->closed);
+    must(w, info->flags == r->flags);
+    must(w, info->transport == r->transport);
+    must(w, info->size == (r->image ? 0 : r->size));
+    must(w, info->kind == (r->image ? GR_KIND_IMAGE : GR_KIND_BUFFER));
+    must(w, info->api == api_of(r));
+    must(w, !info->graphics == (r->closed || r->transport != GR_TRANSPORT_INTEROP));
+    must(w, !info->external_memory == (r->closed || !imports_memory(r)));
+    must(w, api_of(r) != GR_GRAPHICS_OPENGL || gr_gl_name(r->it) == r->object->name);
     must(w, gr_resource_describe(r->it, text, sizeof(text)) > 0);
     if (!r->later)
-        must(w, gr_resource_is_mapped(r->it) == (r->mapped || is_cuda_slot(r)));
+        must(w, info->mapped == (r->mapped || is_cuda_slot(r)));
 }
 
 static void check_buffer(struct world *w, const struct buffer *b)
@@ -84,7 +94,9 @@ static void check_buffer(struct world *w, const struct buffer *b)
     if (!b->resource->image || b->linear_image || !mapped)
         must(w, (gr_buffer_ptr(b->it) != 0) == linear);
     must(w, gr_buffer_size(b->it) == (linear ? b->size : 0));
-    must(w, gr_buffer_stream(b->it) == b->stream);
+    const gr_buffer_info *info = gr_buffer_get_info(b->it);
+    must(w, info->stream == b->stream);
+    must(w, info->tensors == (b->resource->mapped == b ? tensors_of(w, b->resource) : 0));
 }
 
 void check_world(struct world *w)

@@ -35,7 +35,9 @@ unsigned resource_may(const struct resource *r)
 
 gr_graphics_api api_of(const struct resource *r)
 {
-    return r->external ? GR_EXTERNAL : r->object->vulkan ? GR_VULKAN : GR_OPENGL;
+    return r->external         ? GR_GRAPHICS_EXTERNAL
+           : r->object->vulkan ? GR_GRAPHICS_VULKAN
+                               : GR_GRAPHICS_OPENGL;
 }
 
 bool is_here(const struct world *w, const struct resource *r)
@@ -317,7 +319,7 @@ void maybe_collected(struct world *w)
 {
     for (int i = 0; i < RESOURCES; i++)
         if (w->resources[i].life == LIVE && w->resources[i].later &&
-            !gr_resource_is_mapped(w->resources[i].it))
+            !gr_resource_get_info(w->resources[i].it)->mapped)
             is_unmapped(w, &w->resources[i]);
 }
 

@@ -133,7 +133,7 @@ struct ring {
     gr_ring *it;
     bool cuda_reads; /* OpenGL writes and CUDA reads */
     struct slot slots[SLOTS];
-    uint64_t published, read;
+    uint64_t written, read;
     unsigned freed; /* counts freed slots */
     bool stopped;
 };

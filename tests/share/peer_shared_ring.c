@@ -42,7 +42,7 @@ static void cuda_to_opengl(gr_ring *ring, unsigned frame, GLuint seen)
     const gr_slot *slot;
     assert_ok(gr_ring_acquire_write(ring, fx.stream, &slot, 1, SOON));
     kernel_fill_pattern(gr_buffer_ptr(slot->buffer), FRAME, frame, fx.stream);
-    assert_ok(gr_ring_publish(ring, &slot, 1));
+    assert_ok(gr_ring_hand_over(ring, &slot, 1));
     assert_ok(gr_ring_acquire_read(ring, GR_STREAM_NONE, &slot, 1, SOON));
     glCopyNamedBufferSubData(gr_gl_name(slot->resource), seen, 0, (GLintptr)(frame % BATCH * FRAME),
                              (GLsizeiptr)FRAME);
@@ -77,7 +77,7 @@ static void opengl_to_cuda(gr_ring *ring, unsigned frame, GLuint patterns, CUdev
     assert_ok(gr_ring_acquire_write(ring, GR_STREAM_NONE, &slot, 1, SOON));
     glCopyNamedBufferSubData(patterns, gr_gl_name(slot->resource), (GLintptr)at, 0,
                              (GLsizeiptr)FRAME);
-    assert_ok(gr_ring_publish(ring, &slot, 1));
+    assert_ok(gr_ring_hand_over(ring, &slot, 1));
     assert_ok(gr_ring_acquire_read(ring, fx.stream, &slot, 1, SOON));
     kernel_copy(seen + at, gr_buffer_ptr(slot->buffer), FRAME, fx.stream);
     assert_ok(gr_ring_give_back(ring, &slot, 1));

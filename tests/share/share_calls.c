@@ -50,7 +50,7 @@ VULKAN_TEST(what_cannot_be_sent)
     assert_ok(gr_ring_acquire_write(r.ring, fx.stream, &slot, 1, SOON));
     assert_fails(gr_ring_send(pair.here, r.ring, GR_RING_CONSUMER, NULL, 0, 0), GR_ERR_STATE, 0,
                  "in flight");
-    assert_ok(gr_ring_publish(r.ring, &slot, 1));
+    assert_ok(gr_ring_hand_over(r.ring, &slot, 1));
     assert_fails(gr_ring_send(pair.here, r.ring, GR_RING_CONSUMER, NULL, 0, 0), GR_ERR_STATE, 0,
                  "in flight");
     gr_resource *gl = must_register(gl_buffer_filled(64, 1));
@@ -200,7 +200,7 @@ static void *wait_for_a_slot(void *user)
     for (waiting->status = GR_OK; waiting->status == GR_OK;) {
         waiting->status = gr_ring_acquire_write(waiting->ring, fx.other, slots, 1, SOON);
         if (waiting->status == GR_OK)
-            ck_assert(gr_ring_publish(waiting->ring, slots, 1) == GR_OK);
+            ck_assert(gr_ring_hand_over(waiting->ring, slots, 1) == GR_OK);
     }
     return NULL;
 }

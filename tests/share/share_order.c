@@ -50,7 +50,7 @@ VULKAN_TEST(groups_and_discarded_slots)
                              (unsigned char)value_of_frame((unsigned)(2 * round + i)), SLOT_SIZE,
                              fx.stream));
         assert_ok(gr_ring_cancel_write(two.received, slots, 1));
-        assert_ok(gr_ring_publish(two.received, slots + 1, SLOTS - 1));
+        assert_ok(gr_ring_hand_over(two.received, slots + 1, SLOTS - 1));
         for (int i = 1; i < SLOTS; i++)
             ck_assert_uint_eq(vulkan_reads(&two.sent), (unsigned)(2 * round + i));
     }
@@ -64,7 +64,7 @@ static void cuda_begins_write(gr_ring *ring, const gr_slot **slot)
     assert_ok(gr_ring_acquire_write(ring, fx.stream, slot, 1, SOON));
     CU(MemsetD8Async(gr_buffer_ptr((*slot)->buffer), (unsigned char)value_of_frame((*slot)->frame),
                      SLOT_SIZE, fx.stream));
-    assert_ok(gr_ring_publish(ring, slot, 1));
+    assert_ok(gr_ring_hand_over(ring, slot, 1));
 }
 
 static void vulkan_begins_write(gr_ring *ring, const gr_slot **slot, const struct vulkan_gate *gate)
@@ -74,7 +74,7 @@ static void vulkan_begins_write(gr_ring *ring, const gr_slot **slot, const struc
     vulkan_cmd_fill(commands, gr_vk_buffer((*slot)->resource), SLOT_SIZE,
                     value_of_frame((*slot)->frame));
     vulkan_submit_slot(commands, *slot, gate);
-    assert_ok(gr_ring_publish(ring, slot, 1));
+    assert_ok(gr_ring_hand_over(ring, slot, 1));
 }
 
 /* CUDA waits for the gate, which then opens. */

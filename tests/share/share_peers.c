@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Peers that die or leave before, during and after a frame. What they published is read, and
+ * Peers that die or leave before, during and after a frame. What they handed over is read, and
  * nothing hangs.
  */
 #define _GNU_SOURCE
@@ -13,7 +13,7 @@
 
 /* ---- The peers ------------------------------------------------------------------------------- */
 
-/* The second frame is published, but its work never completes, so that its signal is missing. */
+/* The second frame is handed over, but its work never completes, so that its signal is missing. */
 void job_dies_in_a_frame(int socket)
 {
     gr_ring *ring = peer_ring(socket);

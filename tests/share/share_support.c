@@ -76,7 +76,7 @@ gr_status cuda_writes(gr_ring *ring)
         return status;
     CU(MemsetD8Async(gr_buffer_ptr(slot->buffer), (unsigned char)value_of_frame(slot->frame),
                      SLOT_SIZE, fx.stream));
-    return gr_ring_publish(ring, &slot, 1);
+    return gr_ring_hand_over(ring, &slot, 1);
 }
 
 /* Returns the frame's number, or 0 after an error. */
@@ -104,7 +104,7 @@ gr_status vulkan_writes(gr_ring *ring)
     VkCommandBuffer commands = vulkan_begin();
     vulkan_cmd_fill(commands, gr_vk_buffer(slot->resource), SLOT_SIZE, value_of_frame(slot->frame));
     vulkan_submit_slot(commands, slot, NULL);
-    return gr_ring_publish(ring, &slot, 1);
+    return gr_ring_hand_over(ring, &slot, 1);
 }
 
 uint64_t vulkan_reads(const struct shared_ring *r)

@@ -91,7 +91,7 @@ PEER_TEST(a_buffer_names_both_devices)
 {
     char text[900];
     GR_AUTO(gr_resource) *resource = must_share(SIZE);
-    ck_assert_int_eq(gr_resource_transport(resource), GR_TRANSPORT_SHARED);
+    ck_assert_int_eq(gr_resource_get_info(resource)->transport, GR_TRANSPORT_SHARED);
     gr_resource_describe(resource, text, sizeof(text));
     ck_assert_msg(strstr(text, "transport shared (storage on") && strstr(text, "peer access"), "%s",
                   text);
@@ -104,7 +104,7 @@ PEER_TEST(the_best_transport_is_the_shared_one, 2)
     GR_AUTO(gr_resource) *resource = gr_gl_buffer_create(
         SIZE, GR_READ_WRITE, &GR_INIT(gr_gl_options, .transports = allowed[_i]));
     assert_made(resource);
-    ck_assert_int_eq(gr_resource_transport(resource), GR_TRANSPORT_SHARED);
+    ck_assert_int_eq(gr_resource_get_info(resource)->transport, GR_TRANSPORT_SHARED);
     fill_mapped(resource, 0x66);
     assert_gl_bytes(gr_gl_name(resource), SIZE, 0x66);
 }
@@ -142,10 +142,10 @@ PEER_TEST(a_stream_of_another_device_is_refused)
         assert_null_invalid(gr_map(resource, devices.stream[i]), named(i));
         assert_invalid(gr_map_many(&resource, 1, devices.stream[i], NULL, &buffer),
                        named(fx.device));
-        ck_assert(!gr_resource_is_mapped(resource));
+        ck_assert(!gr_resource_get_info(resource)->mapped);
         buffer = must_map(resource);
         assert_invalid(release_on(buffer, devices.stream[i]), named(i));
-        ck_assert(gr_resource_is_mapped(resource));
+        ck_assert(gr_resource_get_info(resource)->mapped);
         assert_ok(gr_buffer_release(buffer));
     }
     fill_mapped(resource, 0x11);
@@ -209,7 +209,7 @@ static int without_peer_access(void)
     gr_resource *resource = gr_gl_buffer_create(
         SIZE, GR_READ_WRITE, &GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_ANY));
     assert_made(resource);
-    ck_assert_int_ne(gr_resource_transport(resource), GR_TRANSPORT_SHARED);
+    ck_assert_int_ne(gr_resource_get_info(resource)->transport, GR_TRANSPORT_SHARED);
     gr_resource_free(resource);
     gr_vk_headless *vulkan = gr_vk_headless_create(NULL);
     if (vulkan) {

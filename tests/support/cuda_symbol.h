@@ -11,7 +11,9 @@
 static inline void *cuda_symbol(const char *name, int version)
 {
     void *symbol = NULL;
-    return gr_cuda_symbol(name, version, 0, &symbol) == GR_OK ? symbol : NULL;
+    const gr_cuda_api *cuda = gr_cuda();
+    return cuda && cuda->GetProcAddress(name, &symbol, version, 0, NULL) == CUDA_SUCCESS ? symbol
+                                                                                         : NULL;
 }
 
 #endif

@@ -227,12 +227,11 @@ static const char *program_name = "";
 
 static void say_what_runs(void)
 {
-    char device[128] = "", gl[512] = "";
+    char device[128] = "";
     CU(DeviceGetName(device, sizeof(device), fx.device));
-    gr_egl_describe(fx.egl, gl, sizeof(gl));
     printf("%s: driver %s%s, device %s\n", program_name, gr_cuda_driver_path(),
            gr_cuda_is_software() ? " (software)" : "", device);
-    printf("%s: %s\n", program_name, gl);
+    printf("%s: %s\n", program_name, fx.egl->description);
     fflush(stdout);
 }
 

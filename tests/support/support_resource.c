@@ -69,7 +69,7 @@ gr_buffer *must_map(gr_resource *resource)
 void cuda_fill(const gr_buffer *buffer, int value)
 {
     CU(MemsetD8Async(gr_buffer_ptr(buffer), (unsigned char)value, gr_buffer_size(buffer),
-                     gr_buffer_stream(buffer)));
+                     gr_buffer_get_info(buffer)->stream));
 }
 
 void fill_mapped(gr_resource *resource, int value)
@@ -86,7 +86,7 @@ void cuda_write_pattern(const gr_buffer *buffer, unsigned seed)
     size_t size = gr_buffer_size(buffer);
     void *bytes = must_allocate(size);
     pattern_fill(bytes, size, seed);
-    CU(StreamSynchronize(gr_buffer_stream(buffer)));
+    CU(StreamSynchronize(gr_buffer_get_info(buffer)->stream));
     CU(MemcpyHtoD(gr_buffer_ptr(buffer), bytes, size));
     CU(StreamSynchronize(CU_STREAM_LEGACY)); /* the copy may still be in progress otherwise */
     free(bytes);
@@ -97,7 +97,7 @@ static void *cuda_bytes(const gr_buffer *buffer)
     size_t size = gr_buffer_size(buffer);
     void *bytes = must_allocate(size);
     memset(bytes, 0xEE, size);
-    CU(StreamSynchronize(gr_buffer_stream(buffer)));
+    CU(StreamSynchronize(gr_buffer_get_info(buffer)->stream));
     CU(MemcpyDtoH(bytes, gr_buffer_ptr(buffer), size));
     return bytes;
 }
@@ -130,8 +130,8 @@ void assert_mapped(gr_resource *resource, unsigned seed)
 
 void assert_not_mapped(const gr_resource *resource)
 {
-    ck_assert(!gr_resource_is_mapped(resource));
-    ck_assert(!gr_resource_is_closed(resource));
+    ck_assert(!gr_resource_get_info(resource)->mapped);
+    ck_assert(!gr_resource_get_info(resource)->closed);
     CUdeviceptr pointer;
     size_t size;
     CU_GIVES(CUDA_ERROR_NOT_MAPPED,
@@ -140,11 +140,11 @@ void assert_not_mapped(const gr_resource *resource)
 
 void *driver_handle(const gr_resource *resource)
 {
-    if (!resource || gr_resource_is_closed(resource))
+    if (!resource || gr_resource_get_info(resource)->closed)
         return NULL;
-    return gr_resource_transport(resource) == GR_TRANSPORT_INTEROP
-               ? (void *)gr_resource_graphics(resource)
-               : (void *)gr_resource_external_memory(resource);
+    return gr_resource_get_info(resource)->transport == GR_TRANSPORT_INTEROP
+               ? (void *)gr_resource_get_info(resource)->graphics
+               : (void *)gr_resource_get_info(resource)->external_memory;
 }
 
 /* NVIDIA's driver would read freed memory through the handle and crash. */

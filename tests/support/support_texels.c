@@ -246,14 +246,14 @@ gr_buffer *must_map_image(gr_resource *resource)
 void image_get(gr_buffer *buffer, unsigned level, unsigned layer, void *texels)
 {
     const gr_linear_desc to = GR_INIT(gr_linear_desc, .host = texels);
-    assert_ok(gr_buffer_copy_from_image(buffer, level, layer, &to, GR_STREAM_OF_MAP));
-    CU(StreamSynchronize(gr_buffer_stream(buffer)));
+    assert_ok(gr_buffer_copy_to_linear(buffer, level, layer, &to, GR_STREAM_OF_MAP));
+    CU(StreamSynchronize(gr_buffer_get_info(buffer)->stream));
 }
 
 /* The driver only reads it; gr_linear_desc serves both directions. */
 void image_put(gr_buffer *buffer, unsigned level, unsigned layer, const void *texels)
 {
     const gr_linear_desc from = GR_INIT(gr_linear_desc, .host = (void *)(uintptr_t)texels);
-    assert_ok(gr_buffer_copy_to_image(buffer, level, layer, &from, GR_STREAM_OF_MAP));
-    CU(StreamSynchronize(gr_buffer_stream(buffer)));
+    assert_ok(gr_buffer_copy_from_linear(buffer, level, layer, &from, GR_STREAM_OF_MAP));
+    CU(StreamSynchronize(gr_buffer_get_info(buffer)->stream));
 }

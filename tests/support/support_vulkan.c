@@ -135,7 +135,7 @@ void vulkan_setup(void)
     if (vk.missing)
         return;
     vk.wrap = vulkan_wrap();
-    vk.exports = gr_vk_device_has_semaphores(vk.wrap);
+    vk.exports = gr_vk_device_get_info(vk.wrap)->has_semaphores;
     vulkan_submits_begin();
 }
 
@@ -160,9 +160,7 @@ static void use_vulkan(void)
 {
     vulkan_setup();
     if (!vk.missing) {
-        char text[512] = "";
-        gr_vk_device_describe(vk.wrap, text, sizeof(text));
-        printf("%s\n", text);
+        printf("%s\n", gr_vk_device_get_info(vk.wrap)->description);
         GR_AUTO(gr_resource) *resource = must_create(256, GR_READ_WRITE);
         vulkan_write_pattern(gr_vk_buffer(resource), 256, 1);
         gr_buffer *buffer = gr_map(resource, fx.stream);

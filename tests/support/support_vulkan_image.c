@@ -414,8 +414,8 @@ void cuda_image_fill(gr_buffer *buffer, const struct vulkan_image *image, unsign
     for (unsigned level = 0; level < image->info.mipLevels; level++)
         for (unsigned layer = 0; layer < image->info.arrayLayers; layer++) {
             vulkan_image_pattern(image, level, layer, number, texels);
-            assert_ok(gr_buffer_copy_to_image(buffer, level, layer, &from, GR_STREAM_OF_MAP));
-            CU(StreamSynchronize(gr_buffer_stream(buffer)));
+            assert_ok(gr_buffer_copy_from_linear(buffer, level, layer, &from, GR_STREAM_OF_MAP));
+            CU(StreamSynchronize(gr_buffer_get_info(buffer)->stream));
         }
     free(texels);
 }
@@ -428,8 +428,8 @@ const char *cuda_image_differs(gr_buffer *buffer, const struct vulkan_image *ima
     for (unsigned level = 0; level < image->info.mipLevels && !difference; level++)
         for (unsigned layer = 0; layer < image->info.arrayLayers && !difference; layer++) {
             memset(texels, 0xEE, vulkan_image_bytes(image, level));
-            assert_ok(gr_buffer_copy_from_image(buffer, level, layer, &to, GR_STREAM_OF_MAP));
-            CU(StreamSynchronize(gr_buffer_stream(buffer)));
+            assert_ok(gr_buffer_copy_to_linear(buffer, level, layer, &to, GR_STREAM_OF_MAP));
+            CU(StreamSynchronize(gr_buffer_get_info(buffer)->stream));
             difference = level_differs(image, level, layer, number, texels, "CUDA");
         }
     free(texels);

@@ -376,7 +376,7 @@ void *vulkan_bytes(VkBuffer buffer, size_t size)
 
 void must_release(gr_buffer *buffer)
 {
-    CUstream stream = gr_buffer_stream(buffer);
+    CUstream stream = gr_buffer_get_info(buffer)->stream;
     assert_ok(gr_buffer_release(buffer));
     CU(StreamSynchronize(stream));
 }

@@ -93,14 +93,14 @@ void assert_resource_usable(gr_resource *resource, GLuint name)
 {
     static unsigned char value;
     value++; /* so that bytes of an earlier check do not pass for this one's */
-    ck_assert(!gr_resource_is_closed(resource));
-    ck_assert(!gr_resource_is_mapped(resource));
+    ck_assert(!gr_resource_get_info(resource)->closed);
+    ck_assert(!gr_resource_get_info(resource)->mapped);
     gr_buffer *buffer = gr_map(resource, fx.stream);
     assert_made(buffer);
     ck_assert_uint_eq(gr_buffer_size(buffer), USABLE_SIZE);
     CU(MemsetD8Async(gr_buffer_ptr(buffer), value, USABLE_SIZE, fx.stream));
     assert_ok(gr_buffer_release(buffer));
-    ck_assert(!gr_resource_is_mapped(resource));
+    ck_assert(!gr_resource_get_info(resource)->mapped);
     assert_gl_bytes(name, USABLE_SIZE, value);
 }
 

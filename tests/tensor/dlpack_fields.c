@@ -22,10 +22,11 @@ static void check_fields(const gr_tensor *tensor, const DLTensor *seen)
     ck_assert_int_eq(seen->device.device_id, dlpack_device().device_id);
     ck_assert_uint_eq(seen->ndim, info->ndim);
     ck_assert_uint_eq(seen->dtype.lanes, 1);
-    ck_assert_uint_eq(seen->dtype.bits, 8 * gr_dtype_size(info->dtype));
+    ck_assert_uint_eq(seen->dtype.bits, 8 * gr_dtype_get_info(info->dtype)->size);
     for (unsigned i = 0; i < info->ndim; i++) {
         ck_assert_int_eq(seen->shape[i], info->shape[i]);
-        ck_assert_int_eq(seen->strides[i] * (int64_t)gr_dtype_size(info->dtype), info->strides[i]);
+        ck_assert_int_eq(seen->strides[i] * (int64_t)gr_dtype_get_info(info->dtype)->size,
+                         info->strides[i]);
     }
 }
 
@@ -66,7 +67,7 @@ TEST(each_type_has_its_code, TYPES)
     DLManagedTensorVersioned *export = gr_tensor_dlpack(tensor, fx.stream);
     assert_made(export);
     ck_assert_uint_eq(export->dl_tensor.dtype.code, types[_i].code);
-    ck_assert_uint_eq(export->dl_tensor.dtype.bits, 8 * gr_dtype_size(dtype));
+    ck_assert_uint_eq(export->dl_tensor.dtype.bits, 8 * gr_dtype_get_info(dtype)->size);
     gr_tensor *back = gr_tensor_from_dlpack(export, GR_STREAM_NONE);
     assert_made(back);
     ck_assert_int_eq(gr_tensor_get_info(back)->dtype, dtype);
@@ -105,6 +106,36 @@ TEST(each_memory_has_its_device)
         gr_tensor_free(back);
         gr_tensor_free(tensor);
     }
+}
+
+/* As ovrtx gives CUDA arrays to Warp; the driver knows what the handle does not say. */
+TEST(a_cuda_array_is_an_opaque_handle, 2)
+{
+    CUarray array;
+    const CUDA_ARRAY_DESCRIPTOR desc = {
+        .Width = 5, .Height = 3, .Format = CU_AD_FORMAT_UNSIGNED_INT8, .NumChannels = 4};
+    CU(ArrayCreate(&array, &desc));
+    gr_tensor *tensor = gr_tensor_wrap(&GR_INIT(gr_tensor_desc, .memory = GR_MEMORY_ARRAY), array,
+                                       fx.stream, NULL, NULL);
+    assert_made(tensor);
+    DLManagedTensorVersioned *export = _i ? NULL : gr_tensor_dlpack(tensor, fx.stream);
+    DLManagedTensor *legacy = _i ? gr_tensor_dlpack_legacy(tensor, fx.stream) : NULL;
+    ck_assert(export || legacy);
+    DLTensor *seen = export ? &export->dl_tensor : &legacy->dl_tensor;
+    ck_assert(seen->data == (void *)array && seen->dtype.code == kDLOpaqueHandle);
+    ck_assert(seen->device.device_type == kDLCUDA && seen->device.device_id == fx.device);
+    ck_assert(seen->ndim == 3 && seen->shape[0] == 3 && seen->shape[1] == 5 && seen->shape[2] == 4);
+    seen->ndim = 2; /* as from a renderer */
+    gr_tensor *back = export ? gr_tensor_from_dlpack(export, fx.stream)
+                             : gr_tensor_from_dlpack_legacy(legacy, fx.stream);
+    assert_made(back);
+    const gr_tensor_info *info = gr_tensor_get_info(back);
+    ck_assert(info->array == array && info->memory == GR_MEMORY_ARRAY);
+    ck_assert(info->dtype == GR_DTYPE_U8 && info->ndim == 3 && info->shape[2] == 4);
+    gr_tensor_free(back);
+    gr_tensor_free(tensor);
+    assert_ok(gr_tensor_collect(GR_WAIT_FOREVER));
+    CU(ArrayDestroy(array));
 }
 
 TEST(exports_report_read_only_and_copies)

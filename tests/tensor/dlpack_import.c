@@ -349,7 +349,7 @@ static const struct {
     {seven_bits, GR_ERR_UNSUPPORTED, "7 bits"},
     {float8, GR_ERR_UNSUPPORTED, "type code 10 with 8 bits"},
     {unknown_code, GR_ERR_UNSUPPORTED, "type code 255"},
-    {opaque, GR_ERR_UNSUPPORTED, "type code 3"},
+    {opaque, GR_ERR_UNSUPPORTED, "opaque handle"},
     {device_0, GR_ERR_UNSUPPORTED, "device type 0"},
     {device_rocm, GR_ERR_UNSUPPORTED, "device type 10"},
     {device_vulkan, GR_ERR_UNSUPPORTED, "device type 7"},
@@ -372,6 +372,27 @@ TEST(impossible_requests_are_refused, WRONG)
     assert_null(gr_tensor_from_dlpack_legacy(&producer.legacy, fx.stream), wrong[_i].status, 0,
                 wrong[_i].text);
     settle();
+    producer_end(&producer, 0);
+}
+
+/* Only CUDA arrays are supported behind opaque handles. */
+TEST(other_opaque_handles_are_refused)
+{
+    struct producer producer;
+    produce(&producer);
+    DLTensor *from = &producer.versioned.dl_tensor;
+    from->dtype = (DLDataType){kDLOpaqueHandle, 64, 1};
+    from->device = (DLDevice){kDLVulkan, 0};
+    assert_null(gr_tensor_from_dlpack(&producer.versioned, fx.stream), GR_ERR_UNSUPPORTED, 0,
+                "device type 7");
+    from->device = (DLDevice){kDLCUDA, fx.device};
+    from->byte_offset = 4;
+    assert_null(gr_tensor_from_dlpack(&producer.versioned, fx.stream), GR_ERR_UNSUPPORTED, 0,
+                "offset of 4");
+    from->byte_offset = 0;
+    from->data = NULL;
+    assert_null(gr_tensor_from_dlpack(&producer.versioned, fx.stream), GR_ERR_UNSUPPORTED, 0,
+                "opaque handle");
     producer_end(&producer, 0);
 }
 

@@ -307,7 +307,7 @@ TEST(a_release_later_waits_for_the_export)
     DLManagedTensorVersioned *export = export_mapping(buffer, &tensor);
     gr_tensor_free(tensor);
     gr_buffer_release_later(buffer);
-    ck_assert(gr_resource_is_mapped(fx.resource));
+    ck_assert(gr_resource_get_info(fx.resource)->mapped);
     assert_null(gr_map(fx.resource, fx.stream), GR_ERR_STATE, 0, "1 tensor");
     CU(MemsetD8Async((CUdeviceptr)(uintptr_t) export->dl_tensor.data, 0x61, SIZE, fx.other));
     delete_elsewhere(export);

@@ -73,7 +73,7 @@ static void go_in_order(struct made m, int number, int release, bool away)
 {
     int order[PARTIES];
     struct parties p = {.m = m, .buffer = must_map(m.resource)};
-    bool interop = gr_resource_transport(m.resource) == GR_TRANSPORT_INTEROP;
+    bool interop = gr_resource_get_info(m.resource)->transport == GR_TRANSPORT_INTEROP;
     void *handle = interop && gr_cuda_is_software() ? driver_handle(m.resource) : NULL;
     p.tensor = must_tensor(p.buffer);
     p.view = must_view(p.tensor);
@@ -168,7 +168,7 @@ TEST(a_rings_slot_has_tensors, 3)
     gr_tensor *tensor = must_tensor(buffer);
     assert_ok(gr_tensor_copy(tensor, source, fx.other));
     if (_i == 0)
-        assert_ok(gr_ring_publish(ring, &slot, 1));
+        assert_ok(gr_ring_hand_over(ring, &slot, 1));
     else if (_i == 1)
         assert_ok(gr_ring_cancel_write(ring, &slot, 1));
     else
@@ -254,7 +254,7 @@ TEST(a_thread_frees_while_another_releases, SORTS)
             assert_ok(gr_buffer_release(buffer));
         else
             gr_buffer_release_later(buffer);
-        while (round % 3 == 0 && gr_resource_is_mapped(m.resource)) {
+        while (round % 3 == 0 && gr_resource_get_info(m.resource)->mapped) {
             gr_buffer *next = gr_map(m.resource, fx.stream);
             if (next)
                 assert_ok(gr_buffer_release(next));

@@ -23,15 +23,16 @@ TEST(a_dtype_has_a_size_and_two_names)
                  {GR_DTYPE_F32, 4, "float32", "<f4"},   {GR_DTYPE_BOOL, 1, "bool", "|b1"},
                  {GR_DTYPE_C64, 8, "complex64", "<c8"}, {GR_DTYPE_C128, 16, "complex128", "<c16"}};
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
-        ck_assert_uint_eq(gr_dtype_size(types[i].dtype), types[i].size);
-        ck_assert_str_eq(gr_dtype_name(types[i].dtype), types[i].name);
-        ck_assert_str_eq(gr_dtype_typestr(types[i].dtype), types[i].typestr);
+        const gr_dtype_info *info = gr_dtype_get_info(types[i].dtype);
+        ck_assert_uint_eq(info->size, types[i].size);
+        ck_assert_str_eq(info->name, types[i].name);
+        ck_assert_str_eq(info->typestr, types[i].typestr);
     }
     for (int i = GR_DTYPE_U8; i <= GR_DTYPE_C128; i++) {
-        gr_dtype dtype = (gr_dtype)i;
-        ck_assert_int_eq(gr_dtype_parse(gr_dtype_name(dtype)), i);
-        ck_assert_int_eq(gr_dtype_parse(gr_dtype_typestr(dtype)), i);
-        ck_assert_int_eq(gr_dtype_parse(gr_dtype_typestr(dtype) + 1), i);
+        const gr_dtype_info *info = gr_dtype_get_info((gr_dtype)i);
+        ck_assert_int_eq(gr_dtype_parse(info->name), i);
+        ck_assert_int_eq(gr_dtype_parse(info->typestr), i);
+        ck_assert_int_eq(gr_dtype_parse(info->typestr + 1), i);
     }
     ck_assert_int_eq(gr_dtype_parse("=f4"), GR_DTYPE_F32);
     ck_assert_int_eq(gr_dtype_parse(">u1"), GR_DTYPE_U8);
@@ -44,9 +45,9 @@ TEST(invalid_dtypes_are_refused)
     assert_null_invalid(gr_dtype_parse("<"), "is not a dtype");
     assert_null_invalid(gr_dtype_parse(NULL), "NULL");
     assert_null(gr_dtype_parse(">f4"), GR_ERR_UNSUPPORTED, 0, "\"<f4\"");
-    assert_null_invalid(gr_dtype_name((gr_dtype)16), "16 is not a dtype");
-    assert_null_invalid(gr_dtype_typestr((gr_dtype)-1), "-1 is not a dtype");
-    assert_null_invalid(gr_dtype_size((gr_dtype)0), "0 is not a dtype");
+    assert_null_invalid(gr_dtype_get_info((gr_dtype)16), "16 is not a dtype");
+    assert_null_invalid(gr_dtype_get_info((gr_dtype)-1), "-1 is not a dtype");
+    assert_null_invalid(gr_dtype_get_info((gr_dtype)0), "0 is not a dtype");
 }
 
 GROUP("making", add_case)
@@ -158,7 +159,7 @@ static const struct {
     WRONG("larger than any memory", .dtype = GR_DTYPE_F64, .ndim = 2, .shape = shapes[3]),
     WRONG("larger than any memory", .dtype = GR_DTYPE_U8, .ndim = 3, .shape = shapes[5]),
     WRONG("`layout` is 7", .dtype = GR_DTYPE_F32, .layout = (gr_layout)7),
-    WRONG("`memory` is 4", .dtype = GR_DTYPE_F32, .memory = (gr_memory)4),
+    WRONG("`memory` is 5", .dtype = GR_DTYPE_F32, .memory = (gr_memory)5),
     WRONG("with these strides is larger", .dtype = GR_DTYPE_F32, .ndim = 2, .shape = shapes[0],
           .strides = steps[3]),
     WRONG("with these strides is larger", .dtype = GR_DTYPE_F32, .ndim = 2, .shape = shapes[0],

@@ -42,7 +42,7 @@ static struct random_shape pick_shape(void)
 {
     static const gr_dtype dtypes[] = {GR_DTYPE_U8, GR_DTYPE_F16, GR_DTYPE_F32, GR_DTYPE_C128};
     struct random_shape s = {.ndim = pick(6), .dtype = dtypes[pick(4)]};
-    s.element = gr_dtype_size(s.dtype);
+    s.element = gr_dtype_get_info(s.dtype)->size;
     for (unsigned i = 0; i < s.ndim; i++)
         s.shape[i] = pick(8) ? 1 + pick(4) : pick(2);
     return s;
@@ -374,7 +374,7 @@ TEST(devices_copy_to_each_other, 2)
     gr_tensor_desc desc =
         GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 2, .shape = (const int64_t[]){40, 50},
                 .strides = (const int64_t[]){_i ? 64 : 50, 1});
-    gr_tensor *other = gr_tensor_alloc(&desc, gr_cuda_context_stream(there));
+    gr_tensor *other = gr_tensor_alloc(&desc, there->stream);
     assert_made(other);
     ck_assert_int_eq(gr_tensor_get_info(other)->device, device);
     CU(CtxSetCurrent(fx.context));
@@ -383,7 +383,7 @@ TEST(devices_copy_to_each_other, 2)
     gr_tensor *here = must_alloc(GR_DTYPE_U8, GR_MEMORY_DEVICE, 2, (const int64_t[]){40, 50});
     gr_tensor *back = must_alloc(GR_DTYPE_U8, GR_MEMORY_DEVICE, 2, (const int64_t[]){40, 50});
     assert_ok(gr_tensor_copy_from_host(here, bytes, sizeof(bytes), fx.stream));
-    assert_ok(gr_tensor_copy(other, here, gr_cuda_context_stream(there)));
+    assert_ok(gr_tensor_copy(other, here, there->stream));
     assert_ok(gr_tensor_copy(back, other, fx.other));
     unsigned char *read = must_read(back, fx.stream);
     assert_pattern(read, sizeof(bytes), 77);

@@ -110,7 +110,7 @@ TEST(a_linear_image_is_rows_of_texels, IMAGES)
     ck_assert_uint_eq(info->ndim, ndim);
     ck_assert_mem_eq(info->shape, images[_i].shape, ndim * sizeof(int64_t));
     ck_assert_mem_eq(info->strides + ndim - 2, images[_i].inner, 2 * sizeof(int64_t));
-    ck_assert_int_eq(info->strides[ndim - 3], (int64_t)gr_buffer_pitch(buffer));
+    ck_assert_int_eq(info->strides[ndim - 3], (int64_t)gr_buffer_get_info(buffer)->pitch);
     ck_assert_uint_eq(info->bytes, bytes);
     unsigned char *read = must_read(tensor, fx.stream);
     image_pattern(image.format, texels, bytes, image_seed(1, 0, 0));
@@ -294,12 +294,12 @@ TEST(a_buffer_released_later_waits_for_its_tensors, SORTS)
     gr_tensor_free(view);
     ck_assert(!gr_tensor_get_info(tensor)->revoked);
     assert_ok(gr_tensor_copy(tensor, source, fx.stream));
-    ck_assert(gr_resource_is_mapped(m.resource));
+    ck_assert(gr_resource_get_info(m.resource)->mapped);
     assert_null(gr_map(m.resource, fx.stream), GR_ERR_STATE, 0, "1 tensor still holds its mapping");
     assert_invalid(gr_buffer_release(buffer), "released already");
     assert_null_invalid(gr_buffer_tensor(buffer, NULL), "released already");
     elsewhere(free_tensor, tensor);
-    ck_assert(gr_resource_is_mapped(m.resource));
+    ck_assert(gr_resource_get_info(m.resource)->mapped);
     buffer = must_map(m.resource);
     assert_cuda_bytes(buffer, 0x46);
     assert_ok(gr_buffer_release(buffer));

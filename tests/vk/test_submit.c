@@ -198,8 +198,7 @@ TEST(null_is_not_semaphore_none)
     const gr_semaphore_point point =
         GR_INIT(gr_semaphore_point, .semaphore = GR_SEMAPHORE_NONE, .value = 1);
     gr_semaphore_free(GR_SEMAPHORE_NONE);
-    ck_assert(!gr_semaphore_is_timeline(GR_SEMAPHORE_NONE));
-    ck_assert_ptr_null(gr_semaphore_external(GR_SEMAPHORE_NONE));
+    ck_assert_ptr_null(gr_semaphore_get_info(GR_SEMAPHORE_NONE));
     gr_semaphore_describe(GR_SEMAPHORE_NONE, text, sizeof(text));
     ck_assert_str_eq(text, "no semaphore (GR_SEMAPHORE_NONE)");
     assert_fails(gr_semaphore_signal(&point, 1, fx.stream), GR_ERR_INVALID_VALUE, 0,
@@ -236,7 +235,7 @@ TEST(a_freed_semaphore_outlives_its_points, 2)
     need_software();
     gr_semaphore *semaphore = make_semaphore(true);
     gr_softcuda_semaphore *graphics = graphics_of(semaphore);
-    CUexternalSemaphore external = gr_semaphore_external(semaphore);
+    CUexternalSemaphore external = gr_semaphore_get_info(semaphore)->external;
     const gr_semaphore_point point =
         GR_INIT(gr_semaphore_point, .semaphore = semaphore, .value = 1);
     struct gate *gate = gate_put(fx.stream);
@@ -257,7 +256,7 @@ TEST(a_semaphore_whose_points_are_done_ends_at_once)
 {
     need_software();
     gr_semaphore *semaphore = make_semaphore(true);
-    CUexternalSemaphore external = gr_semaphore_external(semaphore);
+    CUexternalSemaphore external = gr_semaphore_get_info(semaphore)->external;
     const gr_semaphore_point point =
         GR_INIT(gr_semaphore_point, .semaphore = semaphore, .value = 1);
     assert_ok(gr_semaphore_signal(&point, 1, fx.other));

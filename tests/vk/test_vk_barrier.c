@@ -73,7 +73,7 @@ VULKAN_TEST(images_and_flags_of_64_bits)
     assert_cuda_bytes(buffers[0], 0x31);
     unsigned char texels[16 * 16 * 4];
     const gr_linear_desc to = GR_INIT(gr_linear_desc, .host = texels);
-    assert_ok(gr_buffer_copy_from_image(buffers[1], 0, 0, &to, GR_STREAM_OF_MAP));
+    assert_ok(gr_buffer_copy_to_linear(buffers[1], 0, 0, &to, GR_STREAM_OF_MAP));
     CU(StreamSynchronize(fx.stream));
     for (int i = 0; i < 4; i++)
         ck_assert_uint_eq(texels[i], i % 2 ? 0 : 255);

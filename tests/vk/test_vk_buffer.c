@@ -266,7 +266,7 @@ VULKAN_TEST(map_many_maps_all_or_none)
                  "already mapped");
     for (int i = 0; i < BATCH; i++) {
         ck_assert_ptr_null(buffers[i]);
-        ck_assert(gr_resource_is_mapped(resources[i]) == (i == 5));
+        ck_assert(gr_resource_get_info(resources[i])->mapped == (i == 5));
     }
     assert_ok(gr_buffer_release(mapped));
     assert_ok(gr_map_many(resources, BATCH, fx.stream, NULL, buffers));
@@ -379,10 +379,9 @@ VULKAN_TEST(describe_says_what_it_is)
                   text);
     ck_assert(gr_vk_memory(resource) != VK_NULL_HANDLE);
     ck_assert(gr_vk_image(resource) == VK_NULL_HANDLE);
-    ck_assert_ptr_nonnull(gr_resource_external_memory(resource));
-    ck_assert_int_eq(gr_resource_api(resource), GR_VULKAN);
-    ck_assert_int_eq(gr_resource_transport(resource), GR_TRANSPORT_EXTERNAL);
-    assert_null(gr_resource_graphics(resource), GR_ERR_STATE, 0, "transport external");
+    ck_assert_ptr_nonnull(gr_resource_get_info(resource)->external_memory);
+    ck_assert_int_eq(gr_resource_get_info(resource)->api, GR_GRAPHICS_VULKAN);
+    ck_assert_int_eq(gr_resource_get_info(resource)->transport, GR_TRANSPORT_EXTERNAL);
     gr_buffer *buffer = must_map(resource);
     gr_resource_describe(resource, text, sizeof(text));
     ck_assert_msg(strstr(text, "mapped"), "%s", text);

@@ -103,7 +103,7 @@ VULKAN_IMAGE_TEST(a_read_only_image_takes_no_copy)
     gr_buffer *buffer = must_map_vulkan(&image);
     unsigned char texels[8 * 8 * 4] = {0};
     const gr_linear_desc from = GR_INIT(gr_linear_desc, .host = texels);
-    assert_fails(gr_buffer_copy_to_image(buffer, 0, 0, &from, fx.stream), GR_ERR_STATE, 0,
+    assert_fails(gr_buffer_copy_from_linear(buffer, 0, 0, &from, fx.stream), GR_ERR_STATE, 0,
                  "read_only");
     must_release(buffer);
     assert_vulkan_image(&image, 1);

@@ -288,7 +288,7 @@ VULKAN_IMAGE_TEST(images_and_a_submit_of_nothing, 4)
     assert_made(buffer);
     unsigned char texels[16 * 16 * 4];
     const gr_linear_desc to = GR_INIT(gr_linear_desc, .host = texels);
-    assert_ok(gr_buffer_copy_from_image(buffer, 0, 0, &to, GR_STREAM_OF_MAP));
+    assert_ok(gr_buffer_copy_to_linear(buffer, 0, 0, &to, GR_STREAM_OF_MAP));
     CU(StreamSynchronize(fx.stream));
     for (int i = 0; i < 4; i++)
         ck_assert_uint_eq(texels[i], i % 2 ? 255 : 0);

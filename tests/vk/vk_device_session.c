@@ -86,7 +86,7 @@ gr_vk_device *must_wrap(const gr_vk_device_desc *info)
 {
     gr_vk_device *device = gr_vk_device_wrap(info);
     assert_made(device);
-    ck_assert_int_eq(gr_vk_device_cuda(device), 0);
+    ck_assert_int_eq(gr_vk_device_get_info(device)->cuda_device, 0);
     return device;
 }
 

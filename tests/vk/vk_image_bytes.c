@@ -149,7 +149,7 @@ VULKAN_IMAGE_TEST(bytes_through_map_linear)
     assert_made(buffer);
     CUDA_MEMCPY2D copy = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
                           .srcDevice = gr_buffer_ptr(buffer),
-                          .srcPitch = gr_buffer_pitch(buffer),
+                          .srcPitch = gr_buffer_get_info(buffer)->pitch,
                           .dstMemoryType = CU_MEMORYTYPE_HOST,
                           .dstHost = got,
                           .dstPitch = 50 * 4,
@@ -163,10 +163,10 @@ VULKAN_IMAGE_TEST(bytes_through_map_linear)
     must_release(buffer);
     buffer = must_map_vulkan(&image);
     const gr_linear_desc to = GR_INIT(gr_linear_desc, .host = got);
-    assert_ok(gr_buffer_copy_from_image(buffer, 1, 2, &to, fx.stream));
+    assert_ok(gr_buffer_copy_to_linear(buffer, 1, 2, &to, fx.stream));
     CU(StreamSynchronize(fx.stream));
     assert_bytes(got, sizeof(got), 0x77);
-    assert_ok(gr_buffer_copy_from_image(buffer, 1, 1, &to, fx.stream));
+    assert_ok(gr_buffer_copy_to_linear(buffer, 1, 1, &to, fx.stream));
     CU(StreamSynchronize(fx.stream));
     vulkan_image_pattern(&image, 1, 1, 1, wanted);
     ck_assert_mem_eq(got, wanted, sizeof(got));
@@ -197,7 +197,7 @@ VULKAN_IMAGE_TEST(bytes_of_a_clear)
     vulkan_image_clear(&image, &colour);
     gr_buffer *buffer = must_map_vulkan(&image);
     const gr_linear_desc to = GR_INIT(gr_linear_desc, .host = got);
-    assert_ok(gr_buffer_copy_from_image(buffer, 0, 0, &to, fx.stream));
+    assert_ok(gr_buffer_copy_to_linear(buffer, 0, 0, &to, fx.stream));
     must_release(buffer);
     assert_bytes(got, sizeof(got), 0x40);
     gr_resource_free(image.resource);

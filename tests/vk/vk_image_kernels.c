@@ -250,7 +250,7 @@ static void put_known(const struct vulkan_image *image)
                 texels[4 * i + 2] = (unsigned char)(20 * layer);
                 texels[4 * i + 3] = (unsigned char)(50 * level + 5);
             }
-            assert_ok(gr_buffer_copy_to_image(buffer, level, layer, &from, fx.stream));
+            assert_ok(gr_buffer_copy_from_linear(buffer, level, layer, &from, fx.stream));
             CU(StreamSynchronize(fx.stream));
         }
 }
@@ -308,7 +308,7 @@ static void check_layers(unsigned levels, unsigned level, gr_choice choice)
     const gr_texture_options options =
         GR_INIT(gr_texture_options, .level = level, .normalized_coordinates = choice);
     /* Also the default if NVIDIA's driver would find the wrong layers by texel coordinates. */
-    bool normalized = choice == GR_YES || (choice == GR_DEFAULT && levels > 1);
+    bool normalized = choice == GR_CHOICE_YES || (choice == GR_CHOICE_DEFAULT && levels > 1);
     unsigned size = vulkan_image_width(&image, level);
     float unit = normalized ? (float)size : 1;
     differences[0] = '\0';
@@ -327,7 +327,7 @@ static void check_refused(unsigned levels, unsigned level)
 {
     struct vulkan_image image = map_known(VK_FORMAT_R8G8B8A8_UNORM, "2D array", levels);
     const gr_texture_options options =
-        GR_INIT(gr_texture_options, .level = level, .normalized_coordinates = GR_NO);
+        GR_INIT(gr_texture_options, .level = level, .normalized_coordinates = GR_CHOICE_NO);
     gr_clear_error();
     ck_assert_uint_eq(gr_buffer_texture(buffer, &options), 0);
     assert_error(GR_ERR_UNSUPPORTED, 0, "normalized_coordinates");
@@ -337,15 +337,15 @@ static void check_refused(unsigned levels, unsigned level)
 KERNEL_TEST(layers_of_level_0_by_texels, 3)
 {
     if (_i == 0)
-        check_layers(1, 0, GR_NO);
+        check_layers(1, 0, GR_CHOICE_NO);
     else
         check_refused((unsigned)_i + 1, 0);
 }
 
 KERNEL_TEST(layers_of_level_0_by_normalized_coordinates, 3)
 {
-    check_layers((unsigned)_i + 1, 0, GR_YES);
-    check_layers((unsigned)_i + 1, 0, GR_DEFAULT);
+    check_layers((unsigned)_i + 1, 0, GR_CHOICE_YES);
+    check_layers((unsigned)_i + 1, 0, GR_CHOICE_DEFAULT);
 }
 
 KERNEL_TEST(layers_of_level_1_by_texels, 2)
@@ -355,8 +355,8 @@ KERNEL_TEST(layers_of_level_1_by_texels, 2)
 
 KERNEL_TEST(layers_of_level_1_by_normalized_coordinates, 2)
 {
-    check_layers((unsigned)_i + 2, 1, GR_YES);
-    check_layers((unsigned)_i + 2, 1, GR_DEFAULT);
+    check_layers((unsigned)_i + 2, 1, GR_CHOICE_YES);
+    check_layers((unsigned)_i + 2, 1, GR_CHOICE_DEFAULT);
 }
 
 KERNEL_TEST(layers_of_the_whole_chain, 3)
@@ -381,8 +381,8 @@ KERNEL_TEST(textures_of_cubes)
     static const struct place faces[6] = {{1, 0, 0, 0},  {-1, 0, 0, 0}, {0, 1, 0, 0},
                                           {0, -1, 0, 0}, {0, 0, 1, 0},  {0, 0, -1, 0}};
     struct vulkan_image image = map_known(VK_FORMAT_R8G8B8A8_UNORM, "cube", 1);
-    const gr_texture_options options =
-        GR_INIT(gr_texture_options, .normalized_coordinates = GR_YES, .filter = GR_FILTER_LINEAR);
+    const gr_texture_options options = GR_INIT(
+        gr_texture_options, .normalized_coordinates = GR_CHOICE_YES, .filter = GR_FILTER_LINEAR);
     for (unsigned face = 0; face < 6; face++)
         check("sample_cube", &options, faces[face], known(1.5f, 1.5f, (float)face, 0));
     vulkan_image_end(&image, buffer);
@@ -410,9 +410,9 @@ KERNEL_TEST(srgb_formats_are_made_linear)
     unsigned char texels[4 * 4 * 4];
     memset(texels, 0x80, sizeof(texels));
     const gr_linear_desc from = GR_INIT(gr_linear_desc, .host = texels);
-    const gr_texture_options raw = GR_INIT(gr_texture_options, .srgb = GR_NO);
+    const gr_texture_options raw = GR_INIT(gr_texture_options, .srgb = GR_CHOICE_NO);
     buffer = must_hand_over(&image);
-    assert_ok(gr_buffer_copy_to_image(buffer, 0, 0, &from, fx.stream));
+    assert_ok(gr_buffer_copy_from_linear(buffer, 0, 0, &from, fx.stream));
     CU(StreamSynchronize(fx.stream));
     float linear = 0.2158605f, half = 128 / 255.0f;
     check("sample_2d", NULL, (struct place){1.5f, 1.5f, 0, 0},

@@ -76,8 +76,8 @@ static void check_own(bool through_host)
         made[i] = gr_semaphore_from_vk(vk.wrap, &info);
         assert_made(made[i]);
         ck_assert(gr_vk_semaphore(made[i]) == own[i]);
-        ck_assert(gr_semaphore_is_timeline(made[i]));
-        ck_assert((!gr_semaphore_external(made[i])) == through_host);
+        ck_assert(gr_semaphore_get_info(made[i])->timeline);
+        ck_assert((!gr_semaphore_get_info(made[i])->external) == through_host);
     }
     gr_resource *resource = make_resource(NULL);
     assert_ok(gr_resource_set_sync(resource, made[0], made[1]));
@@ -137,7 +137,7 @@ VULKAN_TEST(binary_semaphores)
         skip("this Vulkan device exports no semaphores");
     }
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_BINARY);
-    ck_assert(!gr_semaphore_is_timeline(pair.drawn));
+    ck_assert(!gr_semaphore_get_info(pair.drawn)->timeline);
     GR_AUTO(gr_resource) *resource = make_resource(&pair);
     for (int i = 1; i <= 4; i++) {
         gr_submit *submit = begin_submit(resource);
@@ -171,12 +171,11 @@ VULKAN_TEST(describe_says_what_a_semaphore_is)
     ck_assert_msg(strstr(text, "Vulkan") && strstr(text, "timeline") && strstr(text, "4711"), "%s",
                   text);
     ck_assert_msg((!strstr(text, "host")) == vk.exports, "%s", text);
-    ck_assert(gr_semaphore_is_timeline(pair.drawn));
-    ck_assert(!gr_semaphore_is_timeline(NULL));
+    ck_assert(gr_semaphore_get_info(pair.drawn)->timeline);
     ck_assert(gr_vk_semaphore(pair.drawn) != VK_NULL_HANDLE);
     ck_assert(gr_vk_semaphore(NULL) == VK_NULL_HANDLE);
-    ck_assert((gr_semaphore_external(pair.drawn) != NULL) == vk.exports);
-    ck_assert_ptr_null(gr_semaphore_external(NULL));
+    ck_assert((gr_semaphore_get_info(pair.drawn)->external != NULL) == vk.exports);
+    ck_assert_ptr_null(gr_semaphore_get_info(NULL));
     CU(StreamSynchronize(fx.stream));
     free_pair(&pair);
 }

@@ -177,7 +177,7 @@ static bool frame_by_ring(struct bench *bench, unsigned number)
     gr_ring *ring = bench->ring;
     CUstream stream = bench->t->cuda.stream;
     if (gr_ring_acquire_write(ring, stream, &slot, 1, TRY_RING_MS) != GR_OK ||
-        !write_mesh(bench, slot->buffer, number) || gr_ring_publish(ring, &slot, 1) != GR_OK ||
+        !write_mesh(bench, slot->buffer, number) || gr_ring_hand_over(ring, &slot, 1) != GR_OK ||
         gr_ring_acquire_read(ring, GR_STREAM_NONE, &slot, 1, TRY_RING_MS) != GR_OK)
         return false;
     draw(slot->resource);
@@ -207,7 +207,7 @@ static gr_resource *make_buffer(struct bench *bench, size_t size, unsigned trans
     const gr_gl_options options = GR_INIT(gr_gl_options, .transports = transports);
     gr_resource *made = gr_gl_buffer_create(size, GR_WRITE_DISCARD, &options);
     if (made)
-        bench->transport = gr_resource_transport(made);
+        bench->transport = gr_resource_get_info(made)->transport;
     return made;
 }
 

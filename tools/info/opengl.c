@@ -198,7 +198,7 @@ static void say_formats(const char *id, int cuda_device)
 
 void find_opengl(const struct find *find)
 {
-    char id[48], where[80], described[320];
+    char id[48], where[80];
     const gr_egl_options options = GR_INIT(gr_egl_options, .cuda_device = find->device);
     int count = 0;
     snprintf(id, sizeof(id), "opengl/%d", find->device);
@@ -209,8 +209,7 @@ void find_opengl(const struct find *find)
         say_fact("path", "opengl");
         return;
     }
-    gr_egl_describe(egl, described, sizeof(described));
-    say_opengl(id, where, described);
+    say_opengl(id, where, egl->description);
     say_transports(id, where, find->device);
     say_formats(id, find->device);
     /* Also tries CUDA on the next device, if there are several: all pairs would take too long. */

@@ -72,7 +72,7 @@ bool try_open(struct trial *t, struct try_side *side, int device)
     side->context = t->cu ? gr_cuda_context_create(device) : NULL;
     if (!side->context)
         return try_error(t);
-    side->stream = gr_cuda_context_stream(side->context);
+    side->stream = side->context->stream;
     side->copy = try_kernel(t, "copy");
     return try_cuda_fine(t, t->cu->MemAlloc(&side->memory, TRY_BUFFER_BYTES), "cuMemAlloc");
 }
@@ -143,8 +143,8 @@ static bool read_bytes(struct trial *t, CUdeviceptr from, size_t size)
 static bool copy_image(struct trial *t, gr_buffer *buffer, bool writes)
 {
     const gr_linear_desc pixels = GR_INIT(gr_linear_desc, .host = writes ? t->sent : t->got);
-    gr_status status = writes ? gr_buffer_copy_to_image(buffer, 0, 0, &pixels, t->cuda.stream)
-                              : gr_buffer_copy_from_image(buffer, 0, 0, &pixels, t->cuda.stream);
+    gr_status status = writes ? gr_buffer_copy_from_linear(buffer, 0, 0, &pixels, t->cuda.stream)
+                              : gr_buffer_copy_to_linear(buffer, 0, 0, &pixels, t->cuda.stream);
     return status == GR_OK || try_error(t);
 }
 
@@ -201,8 +201,8 @@ static bool write_frame(struct trial *t, gr_ring *ring, size_t frame)
     t->by_kernel = frame % 2;
     bool good = write_bytes(t, gr_buffer_ptr(slot->buffer), t->sent + frame * TRY_FRAME_BYTES,
                             TRY_FRAME_BYTES);
-    say_step("gr_ring_publish()");
-    return (gr_ring_publish(ring, &slot, 1) == GR_OK || (good && try_error(t))) && good;
+    say_step("gr_ring_hand_over()");
+    return (gr_ring_hand_over(ring, &slot, 1) == GR_OK || (good && try_error(t))) && good;
 }
 
 static bool read_frame(struct trial *t, const struct try_reader *reader, gr_ring *ring,

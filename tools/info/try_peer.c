@@ -26,7 +26,7 @@ static bool open_end(struct trial *t, struct end *end, int device)
     end->name = text_of("CUDA device %d", device);
     if (!try_open(t, &end->side, device))
         return false;
-    end->context = gr_cuda_context_context(end->side.context);
+    end->context = end->side.context->context;
     return true;
 }
 

@@ -197,10 +197,10 @@ static bool take_turn(struct trial *t, unsigned number, size_t bytes)
     VkCommandBuffer commands = try_write(t, from) ? begin(t) : VK_NULL_HANDLE;
     if (!commands)
         return false;
-    if (gr_resource_kind(from) == GR_KIND_IMAGE)
+    if (gr_resource_get_info(from)->kind == GR_KIND_IMAGE)
         vk->CmdCopyImageToBuffer(commands, gr_vk_image(from), VK_IMAGE_LAYOUT_GENERAL,
                                  gr_vk_buffer(to), 1, &texels);
-    else if (gr_resource_kind(to) == GR_KIND_IMAGE)
+    else if (gr_resource_get_info(to)->kind == GR_KIND_IMAGE)
         vk->CmdCopyBufferToImage(commands, gr_vk_buffer(from), gr_vk_image(to),
                                  VK_IMAGE_LAYOUT_GENERAL, 1, &texels);
     else

@@ -134,7 +134,7 @@ static void say_extensions(const char *id, const gr_vk_device_desc *desc)
 
 void find_vulkan(const struct find *find)
 {
-    char id[32], described[700];
+    char id[32];
     const gr_vk_headless_options options =
         GR_INIT(gr_vk_headless_options, .cuda_device = find->device);
     gr_vk_device_desc desc;
@@ -150,14 +150,14 @@ void find_vulkan(const struct find *find)
         say_fact("path", "vulkan");
         return;
     }
-    bool semaphores = gr_vk_device_has_semaphores(device);
-    gr_vk_device_describe(device, described, sizeof(described));
+    const gr_vk_device_info *info = gr_vk_device_get_info(device);
     say(id, MARK_GOOD,
         text_of("CUDA device %d: Vulkan memory%s", find->device,
-                semaphores ? " and semaphores" : "; the host waits instead of semaphores"),
-        "%s", described);
+                info->has_semaphores ? " and semaphores"
+                                     : "; the host waits instead of semaphores"),
+        "%s", info->description);
     say_fact("path", "vulkan");
     say_fact("cuda_device", "%d", find->device);
-    say_fact("semaphores", "%s", semaphores ? "yes" : "no");
+    say_fact("info->has_semaphores", "%s", info->has_semaphores ? "yes" : "no");
     say_extensions(id, &desc);
 }

@@ -54,7 +54,7 @@ static cudaTextureObject_t createTextureObject(const grinterop::mapping &image)
 {
     gr_texture_options how = GR_INIT(gr_texture_options);
     how.filter = GR_FILTER_LINEAR;
-    how.normalized_coordinates = GR_YES;
+    how.normalized_coordinates = GR_CHOICE_YES;
     return grinterop::must(gr_buffer_texture(image.get(), &how));
 }
 

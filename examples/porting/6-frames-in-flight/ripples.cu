@@ -51,7 +51,7 @@ static void runCuda(const Shared &shared, cudaTextureObject_t texture, cudaStrea
     tint<<<dim3(IMAGE / 16, IMAGE / 16), block, 0, stream>>>(pixels, texture, IMAGE, time);
     checkCudaErrors(cudaGetLastError());
 
-    slot.publish();
+    slot.hand_over();
 }
 
 static void draw(const Shared &shared, const Frame &frame)

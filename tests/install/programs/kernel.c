@@ -25,7 +25,7 @@ int main(void)
     const gr_cuda_api *cuda = gr_cuda();
     GR_AUTO(gr_cuda_context) *context = gr_cuda_context_create(0);
     check(context, "the CUDA context");
-    CUstream stream = gr_cuda_context_stream(context);
+    CUstream stream = context->stream;
     CUmodule module;
     CUfunction wave;
     CUdeviceptr memory;

@@ -3,7 +3,7 @@
 #![allow(non_upper_case_globals)]
 
 use std::ffi::{c_char, c_int, c_uint, c_void, CStr};
-use std::ptr::{null, null_mut};
+use std::ptr::null;
 
 #[repr(C)]
 struct GrError {
@@ -13,6 +13,12 @@ struct GrError {
     code_name: *const c_char,
     call: *const c_char,
     message: *const c_char,
+}
+
+#[repr(C)]
+struct CudaContext {
+    context: Handle,
+    stream: Handle,
 }
 
 type Handle = *mut c_void;
@@ -26,11 +32,9 @@ type Memset = extern "C" fn(u64, u8, usize, Handle) -> c_int;
 extern "C" {
     fn gr_last_error() -> *const GrError;
     fn gr_cuda_load(allow_software: bool) -> c_int;
-    fn gr_cuda_context_create(device: c_int) -> Handle;
-    fn gr_cuda_context_stream(context: Handle) -> Handle;
-    fn gr_cuda_context_free(context: Handle);
-    fn gr_cuda_symbol(name: *const c_char, version: c_int, flags: u64, symbol: *mut Handle)
-        -> c_int;
+    fn gr_cuda_context_create(device: c_int) -> *mut CudaContext;
+    fn gr_cuda_context_free(context: *mut CudaContext);
+    fn gr_cuda_driver_path() -> *const c_char;
     fn gr_egl_create(options: *const c_void) -> Handle;
     fn gr_egl_free(egl: Handle);
     fn gr_from_gl_buffer(name: c_uint, flags: c_uint) -> Handle;
@@ -38,6 +42,11 @@ extern "C" {
     fn gr_map(resource: Handle, stream: Handle) -> Handle;
     fn gr_buffer_ptr(buffer: Handle) -> u64;
     fn gr_buffer_release(buffer: Handle) -> c_int;
+}
+
+extern "C" {
+    fn dlopen(file: *const c_char, flags: c_int) -> Handle;
+    fn dlsym(handle: Handle, name: *const c_char) -> Handle;
 }
 
 // Function pointers, as libepoxy exports them.
@@ -63,9 +72,8 @@ unsafe fn check(made: Handle, what: &str) -> Handle {
 }
 
 unsafe fn memset() -> Memset {
-    let mut symbol = null_mut();
-    let name = b"cuMemsetD8Async\0".as_ptr() as *const c_char;
-    assert_eq!(gr_cuda_symbol(name, 3020, 0, &mut symbol), 0);
+    let driver = check(dlopen(gr_cuda_driver_path(), 1), "the CUDA driver"); // RTLD_LAZY
+    let symbol = dlsym(driver, b"cuMemsetD8Async\0".as_ptr() as *const c_char);
     std::mem::transmute(check(symbol, "cuMemsetD8Async"))
 }
 
@@ -87,10 +95,10 @@ unsafe fn fill_and_read(stream: Handle) -> [u8; SIZE] {
 fn main() {
     unsafe {
         assert_eq!(gr_cuda_load(true), 0);
-        let context = check(gr_cuda_context_create(0), "the CUDA context");
-        let stream = check(gr_cuda_context_stream(context), "the stream");
+        let context = gr_cuda_context_create(0);
+        check(context as Handle, "the CUDA context");
         let egl = check(gr_egl_create(null()), "the OpenGL context");
-        assert!(fill_and_read(stream).iter().all(|&byte| byte == 42));
+        assert!(fill_and_read((*context).stream).iter().all(|&byte| byte == 42));
         gr_egl_free(egl);
         gr_cuda_context_free(context);
     }

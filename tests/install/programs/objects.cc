@@ -20,7 +20,7 @@ static bool refuses_no_stream(grinterop::resource &bytes)
     try {
         bytes.map(nullptr);
     } catch (const grinterop::error &error) {
-        return !bytes.is_mapped() && error.status == GR_ERR_INVALID_VALUE;
+        return !bytes.info().mapped && error.status == GR_ERR_INVALID_VALUE;
     }
     return false;
 }
@@ -31,7 +31,7 @@ int main()
     const grinterop::cuda_context context(gr_cuda_context_create(0));
     const grinterop::egl egl(gr_egl_create(nullptr));
     grinterop::resource bytes(gr_gl_buffer_create(16, GR_READ_WRITE, nullptr));
-    fill(bytes, gr_cuda_context_stream(context.get()));
+    fill(bytes, context.stream());
     std::array<unsigned char, 16> read{};
     glBindBuffer(GL_ARRAY_BUFFER, gr_gl_name(bytes.get()));
     glGetBufferSubData(GL_ARRAY_BUFFER, 0, read.size(), read.data());

@@ -30,7 +30,7 @@ pointer = ctypes.c_void_p
 gr = library(
     "libgrinterop.so.0",
     gr_cuda_context_create=pointer,
-    gr_cuda_context_stream=pointer,
+    gr_cuda_driver_path=ctypes.c_char_p,
     gr_egl_create=pointer,
     gr_from_gl_buffer=pointer,
     gr_map=pointer,
@@ -51,15 +51,14 @@ def gl(name, *arguments):
     return function(pointer.in_dll(epoxy, f"epoxy_{name}").value)(*arguments)
 
 
-def cuda(name, version, *arguments):
-    symbol = pointer()
-    assert gr.gr_cuda_symbol(name, version, ctypes.c_uint64(0), ctypes.byref(symbol)) == 0
-    assert ctypes.CFUNCTYPE(ctypes.c_int, *map(type, arguments))(symbol.value)(*arguments) == 0
+def cuda(name, *arguments):
+    assert getattr(driver, name)(*arguments) == 0
 
 
 assert gr.gr_cuda_load(True) == 0
 context = check(gr.gr_cuda_context_create(0), "the CUDA context")
-stream = check(gr.gr_cuda_context_stream(context), "the stream")
+stream = check(ctypes.cast(context, ctypes.POINTER(pointer))[1], "the stream")  # its second member
+driver = ctypes.CDLL(gr.gr_cuda_driver_path().decode())
 egl = check(gr.gr_egl_create(None), "the OpenGL context")
 epoxy = ctypes.CDLL("libepoxy.so.0")
 
@@ -73,7 +72,7 @@ gl("glBufferData", array_buffer, size, nothing, dynamic_draw)
 resource = check(gr.gr_from_gl_buffer(name, WRITE_DISCARD), "the buffer")
 mapped = check(gr.gr_map(resource, stream), "the map")
 address = ctypes.c_uint64(gr.gr_buffer_ptr(mapped))
-cuda(b"cuMemsetD8Async", 3020, address, ctypes.c_ubyte(42), ctypes.c_size_t(SIZE), stream)
+cuda("cuMemsetD8Async", address, ctypes.c_ubyte(42), ctypes.c_size_t(SIZE), stream)
 assert gr.gr_buffer_release(mapped) == 0
 
 read = (ctypes.c_ubyte * SIZE)()

@@ -24,14 +24,14 @@ static void *produce(void *user)
     gr_ring *ring = user;
     GR_AUTO(gr_cuda_context) *context = gr_cuda_context_create(0);
     check(context, "the producer's CUDA context");
-    CUstream stream = gr_cuda_context_stream(context);
+    CUstream stream = context->stream;
     for (int i = 1; i <= FRAMES; i++) {
         const gr_slot *slot;
         check(gr_ring_acquire_write(ring, stream, &slot, 1, 10000) == GR_OK, "a free slot");
         check(
             !gr_cuda()->MemsetD8Async(gr_buffer_ptr(slot->buffer), (unsigned char)i, SIZE, stream),
             "a fill");
-        check(gr_ring_publish(ring, &slot, 1) == GR_OK, "a frame");
+        check(gr_ring_hand_over(ring, &slot, 1) == GR_OK, "a frame");
     }
     check(!gr_cuda()->StreamSynchronize(stream), "the stream");
     return NULL;

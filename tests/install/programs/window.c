@@ -30,7 +30,7 @@ int main(void)
     check(gr_gl_cuda_device(&device) == GR_OK, "the device that renders");
     GR_AUTO(gr_cuda_context) *context = gr_cuda_context_create(device);
     check(context, "the CUDA context");
-    show(paint(gr_cuda_context_stream(context)), bytes);
+    show(paint(context->stream), bytes);
     check_bytes(bytes, sizeof(bytes), painted);
     glfwSwapBuffers(window);
     glfwTerminate();

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+#include "lib/tensor/array.h"
+
+#include "lib/driver.h"
+#include "lib/error.h"
+#include "lib/tensor/array_dtype.h"
+#include "lib/tensor/shape.h"
+
+/* Needs a CUDA context, but not a particular one. */
+static gr_status query(CUarray array, CUDA_ARRAY3D_DESCRIPTOR *found, const char *call)
+{
+    bool pushed;
+    struct gr_context context = {.primary_of = -1};
+    GR_TRY(gr_context_choose(&context, gr_context_first_device, call));
+    gr_status status = gr_context_enter(&context, &pushed, call);
+    if (status == GR_OK) {
+        CUresult result = gr_driver()->Array3DGetDescriptor(found, array);
+        if (result != CUDA_SUCCESS)
+            status = gr_fail_cuda(result, "cuArray3DGetDescriptor",
+                                  "%s: the driver could not describe the CUDA array.", call);
+        gr_context_leave(pushed);
+    }
+    gr_context_drop(&context);
+    return status;
+}
+
+static gr_status check_kind(const CUDA_ARRAY3D_DESCRIPTOR *found, const char *call)
+{
+    if (!gr_array_dtype(found->Format))
+        return gr_fail(GR_ERR_UNSUPPORTED, call,
+                       "The CUDA array has the format 0x%x, which has no plain channels.",
+                       (unsigned)found->Format);
+    if (found->Height > 0 && found->Depth == 0)
+        return GR_OK;
+    return gr_fail(GR_ERR_UNSUPPORTED, call,
+                   "The CUDA array is %zu x %zu x %zu: only 2D arrays without layers can be "
+                   "tensors.",
+                   found->Width, found->Height, found->Depth);
+}
+
+/* Producers such as renderers give (H, W) for any number of channels. */
+static gr_status check_desc(const gr_tensor_desc *desc, gr_dtype dtype, const int64_t shape[3],
+                            const char *call)
+{
+    bool same = !desc->dtype || desc->dtype == dtype;
+    same = same && (desc->ndim == 0 || desc->ndim == 2 || desc->ndim == 3);
+    for (unsigned i = 0; same && i < desc->ndim; i++)
+        same = desc->shape && desc->shape[i] == shape[i];
+    if (same && !desc->strides && !desc->offset)
+        return GR_OK;
+    return gr_fail(GR_ERR_INVALID_VALUE, call,
+                   "The description differs from the CUDA array, which is %s of %s: leave all "
+                   "fields but `memory` and `read_only` 0.",
+                   gr_shape_format(3, shape).text, gr_dtype_get_info(dtype)->name);
+}
+
+gr_status gr_array_describe(CUarray array, gr_tensor_desc *desc, int64_t shape[3], const char *call)
+{
+    CUDA_ARRAY3D_DESCRIPTOR found = {0};
+    if (!array)
+        return gr_fail(GR_ERR_INVALID_VALUE, call, "The CUDA array is NULL.");
+    GR_TRY(query(array, &found, call));
+    GR_TRY(check_kind(&found, call));
+    shape[0] = (int64_t)found.Height;
+    shape[1] = (int64_t)found.Width;
+    shape[2] = (int64_t)found.NumChannels;
+    GR_TRY(check_desc(desc, gr_array_dtype(found.Format), shape, call));
+    desc->dtype = gr_array_dtype(found.Format);
+    desc->ndim = 3;
+    desc->shape = shape;
+    desc->layout = GR_LAYOUT_HWC;
+    return GR_OK;
+}
+
+gr_status gr_tensor_refuse_array(const gr_tensor *tensor, const char *what, const char *call)
+{
+    if (!gr_tensor_is_array(tensor))
+        return GR_OK;
+    return gr_fail(GR_ERR_UNSUPPORTED, call,
+                   "The tensor is a CUDA array, %s: copy it to device memory first, by "
+                   "gr_tensor_clone().",
+                   what);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Tensors of CUDA arrays, which have a shape but no addresses. */
+#ifndef GR_LIB_TENSOR_ARRAY_H
+#define GR_LIB_TENSOR_ARRAY_H
+
+#include <stdint.h>
+
+#include "lib/tensor/tensor_types.h"
+
+/*
+ * Completes the description of an array by what the driver knows: the dtype and the shape (H, W,
+ * C), which is written to `shape`. Refuses a description that differs, and arrays that are not 2D.
+ */
+gr_status gr_array_describe(CUarray array, gr_tensor_desc *desc, int64_t shape[3],
+                            const char *call);
+
+/* Its memory is an array; `ptr` has the handle. */
+static inline bool gr_tensor_is_array(const gr_tensor *tensor)
+{
+    return tensor->memory == GR_MEMORY_ARRAY;
+}
+
+/* Refuses calls that need addresses. */
+gr_status gr_tensor_refuse_array(const gr_tensor *tensor, const char *what, const char *call);
+
+#endif

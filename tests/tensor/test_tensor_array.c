@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Tensors of CUDA arrays: wrapped ones, those of mapped images, and what refuses them. */
+#include "tensor.h"
+
+#include <grinterop/gl.h>
+#include <grinterop/image.h>
+#include <grinterop/publish.h>
+
+#include "tests/support/support_image.h"
+
+enum { WIDTH = 13, HEIGHT = 7, CHANNELS = 4, BYTES = WIDTH * HEIGHT * CHANNELS };
+
+static const int64_t shape[3] = {HEIGHT, WIDTH, CHANNELS};
+
+static CUarray make_array(CUarray_format format, unsigned channels, size_t height, size_t depth)
+{
+    CUarray array;
+    const CUDA_ARRAY3D_DESCRIPTOR desc = {.Width = WIDTH,
+                                          .Height = height,
+                                          .Depth = depth,
+                                          .Format = format,
+                                          .NumChannels = channels};
+    CU(Array3DCreate(&array, &desc));
+    return array;
+}
+
+static gr_tensor *must_wrap(CUarray array, bool read_only)
+{
+    gr_tensor *tensor =
+        gr_tensor_wrap(&GR_INIT(gr_tensor_desc, .memory = GR_MEMORY_ARRAY, .read_only = read_only),
+                       array, fx.stream, NULL, NULL);
+    assert_made(tensor);
+    return tensor;
+}
+
+/* A host tensor whose byte i is seed + i. */
+static gr_tensor *must_count(gr_memory memory, int seed)
+{
+    static unsigned char bytes[BYTES];
+    gr_tensor *tensor = must_alloc(GR_DTYPE_U8, memory, 3, shape);
+    for (int i = 0; i < BYTES; i++)
+        bytes[i] = (unsigned char)(seed + i);
+    assert_ok(gr_tensor_copy_from_host(tensor, bytes, BYTES, fx.stream));
+    CU(StreamSynchronize(fx.stream));
+    return tensor;
+}
+
+static void assert_counts(const gr_tensor *tensor, int seed)
+{
+    unsigned char *bytes = must_read(tensor, fx.stream);
+    for (int i = 0; i < BYTES; i++)
+        ck_assert_uint_eq(bytes[i], (unsigned char)(seed + i));
+    free(bytes);
+}
+
+GROUP("wrapped arrays", add_image_case)
+
+TEST(an_array_has_the_drivers_type_and_shape)
+{
+    CUarray array = make_array(CU_AD_FORMAT_HALF, 2, HEIGHT, 0);
+    gr_tensor *tensor = must_wrap(array, true);
+    const gr_tensor_info *info = gr_tensor_get_info(tensor);
+    ck_assert(info->array == array && !info->ptr && !info->data);
+    ck_assert(info->dtype == GR_DTYPE_F16 && info->memory == GR_MEMORY_ARRAY && info->read_only);
+    ck_assert_uint_eq(info->ndim, 3);
+    ck_assert(info->shape[0] == HEIGHT && info->shape[1] == WIDTH && info->shape[2] == 2);
+    ck_assert_uint_eq(info->bytes, WIDTH * HEIGHT * 4);
+    gr_tensor_free(tensor);
+    CU(ArrayDestroy(array));
+}
+
+/* From and to each kind of memory, and from array to array. */
+TEST(arrays_are_copied_row_by_row, 4)
+{
+    CUarray arrays[2];
+    gr_tensor *tensors[2];
+    for (int i = 0; i < 2; i++) {
+        arrays[i] = make_array(CU_AD_FORMAT_UNSIGNED_INT8, CHANNELS, HEIGHT, 0);
+        tensors[i] = must_wrap(arrays[i], false);
+    }
+    gr_tensor *from = must_count(each_memory[_i], 5);
+    gr_tensor *to = must_alloc(GR_DTYPE_U8, each_memory[_i], 3, shape);
+    assert_ok(gr_tensor_copy(tensors[0], from, fx.stream));
+    assert_ok(gr_tensor_copy(tensors[1], tensors[0], fx.stream));
+    assert_ok(gr_tensor_copy(to, tensors[1], fx.stream));
+    assert_counts(to, 5);
+    gr_tensor *clone = gr_tensor_clone(tensors[1], each_memory[_i], fx.stream);
+    assert_made(clone);
+    assert_counts(clone, 5);
+    assert_counts(tensors[0], 5);
+    gr_tensor *const all[] = {from, to, clone, tensors[0], tensors[1]};
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        gr_tensor_free(all[i]);
+    for (int i = 0; i < 2; i++)
+        CU(ArrayDestroy(arrays[i]));
+}
+
+/* Rows may be apart, but texels may not. */
+TEST(a_copy_needs_whole_rows)
+{
+    CUarray array = make_array(CU_AD_FORMAT_UNSIGNED_INT8, CHANNELS, HEIGHT, 0);
+    gr_tensor *tensor = must_wrap(array, false), *linear = must_count(GR_MEMORY_DEVICE, 9);
+    const int64_t wide[] = {HEIGHT, 2 * WIDTH, CHANNELS}, padded[] = {2 * WIDTH * CHANNELS, 4, 1};
+    const int64_t apart[] = {2 * WIDTH * CHANNELS, 8, 1};
+    gr_tensor *room = must_alloc(GR_DTYPE_U8, GR_MEMORY_DEVICE, 3, wide);
+    gr_tensor *rows = gr_tensor_view(room, &GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 3,
+                                                    .shape = shape, .strides = padded));
+    gr_tensor *gaps = gr_tensor_view(room, &GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 3,
+                                                    .shape = shape, .strides = apart));
+    assert_made(rows);
+    assert_made(gaps);
+    assert_ok(gr_tensor_copy(rows, linear, fx.stream));
+    assert_ok(gr_tensor_copy(tensor, rows, fx.stream));
+    assert_counts(tensor, 9);
+    assert_fails(gr_tensor_copy(tensor, gaps, fx.stream), GR_ERR_UNSUPPORTED, 0, "whole rows");
+    gr_tensor *const all[] = {rows, gaps, room, linear, tensor};
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        gr_tensor_free(all[i]);
+    CU(ArrayDestroy(array));
+}
+
+TEST(what_needs_addresses_is_refused)
+{
+    CUarray array = make_array(CU_AD_FORMAT_UNSIGNED_INT8, CHANNELS, HEIGHT, 0);
+    gr_tensor *tensor = must_wrap(array, false);
+    const gr_tensor_desc view = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8);
+    assert_null(gr_tensor_view(tensor, &view), GR_ERR_UNSUPPORTED, 0, "no views");
+    assert_null(gr_tensor_array_interface(tensor, fx.stream), GR_ERR_UNSUPPORTED, 0, "interface");
+    assert_null(gr_tensor_clone(tensor, GR_MEMORY_ARRAY, fx.stream), GR_ERR_UNSUPPORTED, 0,
+                "cuArrayCreate");
+    gr_tensor_free(tensor);
+    CU(ArrayDestroy(array));
+}
+
+TEST(other_arrays_and_descriptions_are_refused)
+{
+    static const int64_t other[] = {HEIGHT, WIDTH + 1};
+    CUarray volume = make_array(CU_AD_FORMAT_FLOAT, 1, HEIGHT, 3);
+    CUarray line = make_array(CU_AD_FORMAT_FLOAT, 1, 0, 0);
+    CUarray plain = make_array(CU_AD_FORMAT_FLOAT, 1, HEIGHT, 0);
+    const gr_tensor_desc any = GR_INIT(gr_tensor_desc, .memory = GR_MEMORY_ARRAY);
+    gr_tensor_desc differs = any;
+    assert_null(gr_tensor_wrap(&any, NULL, fx.stream, NULL, NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_null(gr_tensor_wrap(&any, volume, fx.stream, NULL, NULL), GR_ERR_UNSUPPORTED, 0, "2D");
+    assert_null(gr_tensor_wrap(&any, line, fx.stream, NULL, NULL), GR_ERR_UNSUPPORTED, 0, "2D");
+    differs.dtype = GR_DTYPE_U8;
+    assert_null(gr_tensor_wrap(&differs, plain, fx.stream, NULL, NULL), GR_ERR_INVALID_VALUE, 0,
+                "differs");
+    differs = any;
+    differs.ndim = 2;
+    differs.shape = other;
+    assert_null(gr_tensor_wrap(&differs, plain, fx.stream, NULL, NULL), GR_ERR_INVALID_VALUE, 0,
+                "(7, 13, 1) of float32");
+    CU(ArrayDestroy(volume));
+    CU(ArrayDestroy(line));
+    CU(ArrayDestroy(plain));
+}
+
+GROUP("images and arrays", add_image_case)
+
+/* A renderer's array goes to a texture, and back, without linear memory. */
+TEST(an_array_is_published_and_fetched)
+{
+    struct image image = image_make("RGBA8", "2D", WIDTH, HEIGHT, 1);
+    GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
+    CUarray arrays[2];
+    gr_tensor *tensors[2], *from = must_count(GR_MEMORY_DEVICE, 33);
+    for (int i = 0; i < 2; i++) {
+        arrays[i] = make_array(CU_AD_FORMAT_UNSIGNED_INT8, CHANNELS, HEIGHT, 0);
+        tensors[i] = must_wrap(arrays[i], false);
+    }
+    assert_ok(gr_tensor_copy(tensors[0], from, fx.stream));
+    assert_ok(gr_publish(resource, tensors[0], NULL, fx.stream));
+    assert_ok(gr_fetch(resource, tensors[1], NULL, fx.stream));
+    assert_counts(tensors[1], 33);
+    const gr_publish_options flip = GR_INIT(gr_publish_options, .flip = true);
+    const gr_publish_options bgr = GR_INIT(gr_publish_options, .bgr = true);
+    assert_fails(gr_publish(resource, tensors[0], &flip, fx.stream), GR_ERR_UNSUPPORTED, 0,
+                 "flipped");
+    assert_fails(gr_publish(resource, tensors[0], &bgr, fx.stream), GR_ERR_UNSUPPORTED, 0,
+                 "gr_tensor_clone()");
+    gr_tensor_free(from);
+    for (int i = 0; i < 2; i++) {
+        gr_tensor_free(tensors[i]);
+        CU(ArrayDestroy(arrays[i]));
+    }
+    image_delete(&image);
+}
+
+TEST(an_array_is_published_to_a_buffer)
+{
+    GLuint name = gl_buffer_filled(BYTES, 1);
+    GR_AUTO(gr_resource) *resource = must_register_as(name, GR_WRITE_DISCARD);
+    CUarray array = make_array(CU_AD_FORMAT_UNSIGNED_INT8, CHANNELS, HEIGHT, 0);
+    gr_tensor *tensor = must_wrap(array, false), *from = must_count(GR_MEMORY_DEVICE, 3);
+    unsigned char read[BYTES];
+    assert_ok(gr_tensor_copy(tensor, from, fx.stream));
+    assert_ok(gr_publish(resource, tensor, NULL, fx.stream));
+    gl_read(name, read, BYTES);
+    for (int i = 0; i < BYTES; i++)
+        ck_assert_uint_eq(read[i], (unsigned char)(3 + i));
+    gr_tensor_free(from);
+    gr_tensor_free(tensor);
+    CU(ArrayDestroy(array));
+}
+
+/* Zero-copy, and revoked with the mapping. */
+TEST(a_mapped_image_is_an_array)
+{
+    struct image image = image_make("RGBA8", "2D", WIDTH, HEIGHT, 1);
+    GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
+    const gr_tensor_desc as_array = GR_INIT(gr_tensor_desc, .memory = GR_MEMORY_ARRAY);
+    gr_tensor *from = must_count(GR_MEMORY_DEVICE, 77);
+    gr_buffer *buffer = must_map_image(resource);
+    gr_tensor *tensor = gr_buffer_tensor(buffer, &as_array);
+    assert_made(tensor);
+    ck_assert_ptr_eq(gr_tensor_get_info(tensor)->array, gr_buffer_array(buffer, 0, 0));
+    assert_ok(gr_tensor_copy(tensor, from, fx.stream));
+    ck_assert_uint_eq(gr_buffer_get_info(buffer)->tensors, 1);
+    assert_ok(gr_buffer_release(buffer));
+    ck_assert_ptr_null(gr_tensor_get_info(tensor)->array);
+    assert_fails(gr_tensor_copy(from, tensor, fx.stream), GR_ERR_STATE, 0, "mapping has ended");
+    gr_tensor_free(tensor);
+    buffer = must_map_image(resource);
+    tensor = gr_buffer_tensor(buffer, &as_array);
+    assert_counts(tensor, 77);
+    gr_tensor_free(tensor);
+    assert_ok(gr_buffer_release(buffer));
+    buffer = gr_map_linear(resource, 0, 0, fx.stream);
+    assert_made(buffer);
+    assert_null(gr_buffer_tensor(buffer, &as_array), GR_ERR_INVALID_VALUE, 0, "gr_map()");
+    assert_ok(gr_buffer_release(buffer));
+    gr_tensor_free(from);
+    image_delete(&image);
+}
+
+int main(int argc, char **argv)
+{
+    return run_tests(argc, argv, "tensors of CUDA arrays", NULL);
+}
