@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Resources in external memory, and what a graphics API adds to them. */
+/* Resources in external memory, and the functions that a graphics API adds to them. */
 #ifndef GR_LIB_EXTERNAL_EXTERNAL_H
 #define GR_LIB_EXTERNAL_EXTERNAL_H
 
@@ -10,64 +10,64 @@
 #include "lib/resource_types.h"
 #include "lib/sync/sync.h"
 
-/* Memory on its way to another process. */
+/* Memory that is being sent to another process. */
 struct gr_memory_export {
     int fd;
-    CUdevice device; /* that has it; the resource's CUDA context may be of one that reaches it */
-    bool vmm;        /* made by cuMemCreate, so imported by cuMemImportFromShareableHandle */
+    CUdevice device; /* that has the memory; the resource's CUDA context may be of a peer */
+    bool vmm;        /* created by cuMemCreate: import by cuMemImportFromShareableHandle */
     size_t size;     /* of the whole memory, in bytes */
     bool dedicated;
     gr_external_part_desc part;
-    gr_external_image_desc image; /* where part.image points for images */
+    gr_external_image_desc image; /* for images, part.image points here */
 };
 
-/* What a graphics API adds to a resource in external memory; each may be NULL. */
+/* The functions that a graphics API adds to a resource in external memory. Each may be NULL. */
 struct gr_external_kind {
-    /* "Vulkan buffer 0x12"; by default the handle's type. */
+    /* Such as "Vulkan buffer 0x12". Default: the type of the handle. */
     void (*describe)(const gr_resource *resource, char *text, size_t size);
-    /* Ends what it added, before the struct is freed. The CUDA side may still be retired. */
+    /* Frees what the graphics API added, before the struct. CUDA may still use the memory. */
     void (*end)(gr_resource *resource);
 
-    /* Whether this thread may use it; NULL: any may. All three as in struct gr_backend. */
+    /* Whether this thread may use the resource; NULL: any thread may. As in struct gr_backend. */
     bool (*on_thread)(const gr_resource *resource);
     gr_status (*refuse_thread)(const gr_resource *resource, const char *call);
     bool (*same_thread_rule)(const gr_resource *a, const gr_resource *b);
 
-    /* Where on_thread() may say no: for a resource that is mapped. Both as in struct gr_backend. */
+    /* For a mapped resource, if on_thread() can return false. As in struct gr_backend. */
     void (*park)(gr_resource *resource);
     void (*collect)(const gr_resource *resource);
 
     /*
-     * A graphics API that takes commands from its thread, as OpenGL does: signals that it has come
-     * here with these n resources of its kind, before a map; and waits for what was released, after
-     * a release. NULL where the application's submits do that. Record the error.
+     * For a graphics API that takes commands from the calling thread, as OpenGL does: before a map,
+     * makes it signal that its work on these n resources of its kind is done; after a release,
+     * makes it wait for CUDA. NULL if the application's submits do that. Record the error.
      */
     gr_status (*end_use)(gr_resource *const resources[], size_t n);
     gr_status (*begin_use)(gr_resource *const resources[], size_t n);
 
-    /* Whether begin_use() waits in the thread; NULL: no. */
+    /* Whether begin_use() blocks the thread; NULL: no. */
     bool (*waits_in_thread)(const gr_resource *resource);
 
     /*
-     * For another process: the memory's handle, with its description, and that of a semaphore of
-     * such a resource. The descriptors are the caller's. NULL where that cannot be.
+     * For another process: the handle and description of the memory, and of a semaphore of such a
+     * resource. The caller owns the descriptors. NULL if the graphics API cannot export them.
      */
     gr_status (*export_memory)(const gr_resource *resource, struct gr_memory_export *memory);
     gr_status (*export_semaphore)(const gr_resource *resource, const gr_semaphore *semaphore,
                                   gr_semaphore_desc *info, const char *call);
 
     /*
-     * A new timeline semaphore that can be exported so, for a ring of such resources; NULL, with
-     * the error.
+     * A new timeline semaphore that can be exported in this way, for a ring of such resources; NULL
+     * after recording an error.
      */
     gr_semaphore *(*create_semaphore)(const gr_resource *resource);
 };
 
-/* A resource in external memory; the struct of a graphics API begins with one. */
+/* A resource in external memory; the struct of a graphics API begins with it. */
 struct gr_external {
     gr_resource base;
     const struct gr_external_kind *kind;
-    bool in_ring;    /* a ring begins and ends the graphics API's uses: map and release do not */
+    bool in_ring;    /* the ring calls end_use() and begin_use(); map and release do not */
     CUdeviceptr ptr; /* of a buffer */
     struct gr_sync sync;
     CUmipmappedArray mipmapped; /* of an image */
@@ -77,14 +77,14 @@ struct gr_external {
 
 extern const struct gr_backend gr_external_backend;
 
-/* Whether this thread may use a resource of that kind, which may be NULL. */
+/* Whether this thread may use a resource of that kind. `kind` may be NULL. */
 static inline bool gr_external_on_thread(const struct gr_external_kind *kind,
                                          const gr_resource *resource)
 {
     return !kind || !kind->on_thread || kind->on_thread(resource);
 }
 
-/* GR_OK where it may; else the recorded error. */
+/* GR_OK if this thread may use it; otherwise the recorded error. */
 static inline gr_status gr_external_check_thread(const struct gr_external_kind *kind,
                                                  const gr_resource *resource, const char *call)
 {
@@ -92,7 +92,7 @@ static inline gr_status gr_external_check_thread(const struct gr_external_kind *
 }
 
 /*
- * The resource as one in external memory; NULL if it is none. Here, since each map asks it many
+ * The resource as one in external memory; NULL for any other. Inline because each map calls it many
  * times.
  */
 static inline struct gr_external *gr_external_of(const gr_resource *resource)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Making a resource in external memory: what vk/, gl/ and share/ build on. */
+/* Creates resources in external memory, for vk/, gl/ and share/. */
 #ifndef GR_LIB_EXTERNAL_MAKE_RESOURCE_H
 #define GR_LIB_EXTERNAL_MAKE_RESOURCE_H
 
@@ -8,23 +8,23 @@
 #include "lib/external/external.h"
 
 /*
- * Imports `info`, whose part is given, with the CUDA context and makes `resource`, which is zeroed
- * memory of the caller's but for `kind`, a resource in it. On success it owns the context's hold;
- * after an error, which is recorded, the caller still has both.
+ * Imports `info`, which names a part, and makes `resource` a resource in that part. The caller
+ * allocates `resource` and zeroes it, except for `kind`. On success the resource owns the caller's
+ * reference to the CUDA context; after recording an error, the caller still owns both.
  */
 gr_status gr_external_make(struct gr_external *resource, const struct gr_context *context,
                            const gr_external_memory_desc *info, unsigned flags, const char *call);
 
 /*
- * Likewise a buffer in new memory of CUDA's own on a device that the context's reaches, or in
- * another process's when `import` is one: that fd stays the caller's, and import->size is what was
- * exported.
+ * The same for a buffer in new memory on `device`, which the context's device must reach, or, if
+ * `import` is not NULL, in memory of another process. The caller keeps import->fd; import->size is
+ * the exported size.
  */
 gr_status gr_external_make_vmm(struct gr_external *resource, const struct gr_context *context,
                                CUdevice device, size_t size, const struct gr_memory_export *import,
                                unsigned flags, const char *call);
 
-/* Likewise a buffer in a part of memory of CUDA's own, whose hold it takes. It cannot fail. */
+/* The same for a buffer in a part of CUDA's memory, whose reference it takes. Cannot fail. */
 void gr_external_make_part(struct gr_external *resource, const struct gr_context *context,
                            struct gr_import *part, size_t size, unsigned flags);
 

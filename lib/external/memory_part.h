@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Parts of imported memory: the buffers and images that lie in it. */
+/* The buffers and images that are parts of imported memory. */
 #ifndef GR_LIB_EXTERNAL_MEMORY_PART_H
 #define GR_LIB_EXTERNAL_MEMORY_PART_H
 
 #include <cuda.h>
 #include <grinterop/external.h>
 
-/* Whether the part lies in memory of `size` bytes, and its image is one that CUDA has. */
+/* Whether the part lies within memory of `size` bytes, and CUDA supports its image. */
 gr_status gr_external_check_part(const gr_external_part_desc *part, size_t size, bool dedicated,
                                  CUexternalMemoryHandleType type, const char *call);
 
 /* The number of mip levels down to a single texel. */
 unsigned gr_whole_chain(size_t width, size_t height, size_t depth);
 
-/* The driver's form of an image that was checked. */
+/* Converts the description of an image, which was checked, to the driver's struct. */
 void gr_external_array_desc(const gr_external_part_desc *part, unsigned flags,
                             CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC *desc);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Which bytes of a memory are free, where several buffers lie in it: numbers only. */
+/* Keeps account of the free bytes in memory that several buffers share. */
 #ifndef GR_LIB_EXTERNAL_RANGES_H
 #define GR_LIB_EXTERNAL_RANGES_H
 
@@ -10,24 +10,24 @@ struct gr_range {
     size_t offset, size;
 };
 
-/* The free ranges in the order of their offsets, of which no two touch. */
+/* The free ranges, ordered by offset. No two of them are adjacent. */
 struct gr_ranges {
     struct gr_range *free;
     size_t count, room;
-    size_t taken; /* how many have been taken */
+    size_t taken; /* the number of ranges taken so far */
 };
 
-/* All of it free; false if there is no memory. */
+/* Makes all bytes free. False if malloc() fails. */
 bool gr_ranges_init(struct gr_ranges *ranges, size_t size);
 void gr_ranges_end(struct gr_ranges *ranges);
 
 /*
- * Takes `size` bytes from the first place that has them. False: there is none, or no memory. What
- * is a multiple of a number each time begins at one, too.
+ * Takes `size` bytes from the first range that has them. False if there is none, or if malloc()
+ * fails. If all sizes are multiples of a number, all offsets are.
  */
 bool gr_ranges_take(struct gr_ranges *ranges, size_t size, size_t *offset);
 
-/* Gives back what was taken, which cannot fail. */
+/* Gives back bytes that were taken. Cannot fail. */
 void gr_ranges_give(struct gr_ranges *ranges, size_t offset, size_t size);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Memory of CUDA's own that can be exported (virtual memory management), for storage that OpenGL
- * shares.
+ * Memory that CUDA allocates and can export (virtual memory management), for storage shared with
+ * OpenGL.
  */
 #ifndef GR_LIB_EXTERNAL_VMM_H
 #define GR_LIB_EXTERNAL_VMM_H
@@ -10,7 +10,7 @@
 
 #include "lib/context.h"
 
-/* A device pointer to the whole of a memory, which has `size` bytes. */
+/* An allocation of `size` bytes, and a device pointer to all of it. */
 struct gr_vmm {
     CUmemGenericAllocationHandle handle;
     CUdeviceptr ptr;
@@ -18,18 +18,18 @@ struct gr_vmm {
 };
 
 /*
- * At least `bytes` of memory on `device`, which the current CUDA context's device reaches, mapped
- * for both to read and write.
+ * Allocates at least `bytes` on `device`, and maps them for that device and for the current CUDA
+ * context's, which must reach it, to read and write.
  */
 gr_status gr_vmm_create(struct gr_vmm *vmm, CUdevice device, size_t bytes);
 
-/* Another process's, likewise: `size` as it was created. The fd stays the caller's. */
+/* The same for memory of another process: `size` as it was created. The caller keeps the fd. */
 gr_status gr_vmm_import(struct gr_vmm *vmm, CUdevice device, int fd, size_t size);
 
-/* A file descriptor of the memory, the caller's. */
+/* Returns a file descriptor of the memory, which the caller owns. */
 gr_status gr_vmm_export(CUmemGenericAllocationHandle handle, int *fd);
 
-/* Ends the pointer and this hold of the memory; nothing uses it any more. */
+/* Unmaps the pointer and drops this reference to the memory. Nothing may use it any more. */
 void gr_vmm_end(struct gr_vmm *vmm);
 
 #endif

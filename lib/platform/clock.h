@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The clock that deadlines and measurements go by. */
+/* The clock for deadlines and measurements. */
 #ifndef GR_LIB_CLOCK_H
 #define GR_LIB_CLOCK_H
 
-/* Milliseconds, with their fractions, of a clock that only goes forward. */
+/* Milliseconds, with fractions, of a clock that never goes back. */
 double gr_clock_ms(void);
 
 #endif

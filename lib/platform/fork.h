@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * A forked child has its parent's handles, but none of the threads, CUDA contexts and connections
- * behind them: it may free them, which does nothing, and all else is refused.
+ * A forked child inherits its parent's handles, but not the threads, CUDA contexts and connections
+ * behind them. It may free the handles, which does nothing; every other call is refused.
  */
 #ifndef GR_LIB_FORK_H
 #define GR_LIB_FORK_H
 
 #include <grinterop/gr.h>
 
-/* Whether this is the child of a process that used grinterop. Set before it has a second thread. */
+/* Whether this is the child of a process that used grinterop. Set while it has one thread only. */
 extern bool gr_forked;
 
 gr_status gr_refuse_forked(const char *call) __attribute__((cold));
 
-/* Refuses the call in such a child. */
+/* Refuses a call in such a child. */
 static inline gr_status gr_fork_check(const char *call)
 {
     return gr_forked ? gr_refuse_forked(call) : GR_OK;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Files of code that are loaded at run time: the system's part (loader_posix.c, loader_windows.c).
+ * Loads libraries at run time. Each system has its own implementation (loader_posix.c,
+ * loader_windows.c).
  */
 #ifndef GR_LIB_LOADER_H
 #define GR_LIB_LOADER_H
@@ -16,21 +17,21 @@
 #define GR_LOADER_CALL "dlopen"
 #endif
 
-/* Room for any path that grinterop makes. */
+/* The size of a buffer for any path that grinterop builds. */
 #define GR_PATH_SIZE 4096
 
-/* NULL, with the system's words in `why`, if the file can't be loaded. */
+/* NULL if the file can't be loaded; `why` gets the system's message. */
 void *gr_loader_open(const char *path, char *why, size_t size);
 void *gr_loader_symbol(void *file, const char *name);
 void gr_loader_close(void *file);
 
 /*
- * The path of the file that the program has this symbol from, or that is in the process under this
- * name and has it; false if there is none.
+ * The path of the library from which the program has this symbol, or else of a loaded library of
+ * this name that has it. False if there is none.
  */
 bool gr_loader_loaded(const char *name, const char *symbol, char *path, size_t size);
 
-/* The folder that grinterop itself was loaded from; "." where the system does not tell. */
+/* The folder from which grinterop itself was loaded; "." if the system does not say. */
 void gr_loader_own_folder(char *folder, size_t size);
 
 bool gr_loader_can_read(const char *path);
