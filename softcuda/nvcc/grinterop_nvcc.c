@@ -170,19 +170,35 @@ static void compile(const options *o, const char *path, const char *object)
     command_run(o, &command);
 }
 
-/* Adds the linker's arguments. Compiles each source and adds its object file instead. */
+/* A source or an object file; `i` is its index in o->link. */
+static bool is_object(const options *o, size_t i)
+{
+    const char *word = o->link.items[i];
+    if (word[0] == '-' || (i > 0 && strcmp(o->link.items[i - 1], "-Xlinker") == 0))
+        return false;
+    return !ends_with(word, ".a") && !ends_with(word, ".so") && !strstr(base_name(word), ".so.");
+}
+
+/*
+ * Adds the linker's arguments. Compiles each source and adds its object file instead. Libraries
+ * come behind the objects, as with nvcc: with --as-needed the linker drops those before.
+ */
 static void add_linked(const options *o, words *command)
 {
     for (size_t i = 0; i < o->link.count; i++) {
         const char *word = o->link.items[i];
-        bool behind = i > 0 && strcmp(o->link.items[i - 1], "-Xlinker") == 0;
-        if (word[0] != '-' && !behind && is_source(o, word)) {
+        if (!is_object(o, i))
+            continue;
+        if (is_source(o, word)) {
             const char *object = command_file(o, renamed(word, ".o"));
             compile(o, word, object);
             word = object;
         }
         words_add(command, word);
     }
+    for (size_t i = 0; i < o->link.count; i++)
+        if (!is_object(o, i))
+            words_add(command, o->link.items[i]);
 }
 
 static void link_program(const options *o)

@@ -69,6 +69,7 @@ else
     check library 0 compile -lib device.o -o libparts.a
     check library_link 0 compile main.o -L. -lparts -Xlinker --as-needed -o by_library
     check library_run 0 ./by_library
+    check library_first 0 compile -L. -lparts main.o -o by_library_first
     check plugin 0 compile -shared -Xcompiler -fPIC "$programs/plugin.cu" -o plugin.so
     check plugin_main 0 compile "$programs/plugin_main.cu" -o plugin_main
     if [ "${GR_SANITIZER:-no}" = no ]; then
