@@ -11,23 +11,28 @@
 #ifdef _WIN32
 /* The assembler of this format has no hidden symbols, and there is no software driver. */
 static const unsigned char gr_kernels_gpu[1], gr_kernels_host[1];
+static const unsigned char gr_kernels_gpu_built, gr_kernels_host_built;
 #else
 /*
- * -Wa,-I sets the assembler's search path. An empty file, followed by the zeros here, means that
- * the compilation was not built.
+ * -Wa,-I sets the assembler's search path. The file is empty if the compilation was not built. Each
+ * symbol has its own section, so that a static program that loads no kernel contains none.
  */
+#define SYMBOL(symbol)                                                                             \
+    ".pushsection .rodata." symbol ",\"a\"\n"                                                      \
+    ".balign 16\n"                                                                                 \
+    ".globl " symbol "\n"                                                                          \
+    ".hidden " symbol "\n" symbol ":\n"
 #define EMBED(symbol, file)                                                                        \
-    __asm__(".pushsection .rodata\n"                                                               \
-            ".balign 16\n"                                                                         \
-            ".globl " symbol "\n"                                                                  \
-            ".hidden " symbol "\n" symbol ":\n"                                                    \
-            ".incbin \"" file "\"\n"                                                               \
-            ".zero 16\n"                                                                           \
-            ".popsection\n")
+    __asm__(SYMBOL(symbol) "0: .incbin \"" file "\"\n"                                             \
+                           "1: .zero 16\n"                                                         \
+                           ".popsection\n");                                                       \
+    __asm__(SYMBOL(symbol "_built") ".byte (1b - 0b) != 0\n"                                       \
+                                    ".popsection\n")
 EMBED("gr_kernels_gpu", "grinterop.fatbin");
 EMBED("gr_kernels_host", "grinterop.so");
-extern __attribute__((visibility("hidden"))) const unsigned char gr_kernels_gpu[];
-extern __attribute__((visibility("hidden"))) const unsigned char gr_kernels_host[];
+#define HIDDEN extern __attribute__((visibility("hidden")))
+HIDDEN const unsigned char gr_kernels_gpu[], gr_kernels_host[];
+HIDDEN const unsigned char gr_kernels_gpu_built, gr_kernels_host_built;
 #endif
 
 static const unsigned char *image(void)
@@ -37,7 +42,7 @@ static const unsigned char *image(void)
 
 bool gr_kernels_are_built(void)
 {
-    return image()[0];
+    return gr_driver_traits()->host_kernels ? gr_kernels_host_built : gr_kernels_gpu_built;
 }
 
 static gr_status refuse_missing(const char *call)
