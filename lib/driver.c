@@ -206,7 +206,7 @@ static gr_status load_software(void)
     }
     return gr_fail(GR_ERR_NO_DRIVER, GR_LOADER_CALL,
                    "The software CUDA driver " SOFT_DRIVER
-                   " is neither in %.250s, the folder of grinterop, nor in its folder grinterop, "
+                   " is neither in %.250s, the folder of the library, nor in its folder grinterop, "
                    "nor in " GR_PKGLIBDIR ". Install it with grinterop, or name the file in "
                    "GR_CUDA_DRIVER.",
                    beside);

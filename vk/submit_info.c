@@ -239,7 +239,9 @@ gr_status gr_vk_submit_fill(gr_submit *submit, const VkSubmitInfo2 *info,
                          "`out` is NULL: pass a place for the VkSubmitInfo2.");
     if (status == GR_OK)
         status = vk_submit_info_make(&made, submit, info, &extra, __func__);
-    if (status == GR_OK)
-        *out = made.info;
-    return status;
+    if (status != GR_OK)
+        return status;
+    gr_submit_filled(submit);
+    *out = made.info;
+    return GR_OK;
 }

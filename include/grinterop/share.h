@@ -71,6 +71,10 @@ GR_API gr_status gr_resource_send(int socket, gr_resource *resource, const void 
  *     size_t size;
  *     gr_resource *r = gr_resource_receive(socket, &mesh, sizeof(mesh), &size, 1000);
  *
+ * If the sender's semaphores did not come along, gr_map() returns GR_ERR_STATE until
+ * gr_resource_set_sync() defines the order (submit.h). With GR_SEMAPHORE_NONE the processes keep
+ * the order themselves: call gr_resource_wait() before you tell the other one to use the memory.
+ *
  * It is imported into the current CUDA context if that belongs to the device with the memory, or,
  * for a buffer created by grinterop, to a device with peer access to it (cuDeviceCanAccessPeer).
  * Otherwise it is imported into the primary context of the device with the memory.

@@ -237,7 +237,8 @@ GR_API VkDeviceMemory gr_vk_memory(const gr_resource *resource);
 /* ---- Existing buffers and images ------------------------------------------------------------- */
 
 /*
- * A buffer in memory that was allocated with VkExportMemoryAllocateInfo and the handle type
+ * A buffer that was created with VkExternalMemoryBufferCreateInfo, in memory that was allocated
+ * with VkExportMemoryAllocateInfo, both with the handle type
  * VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT, on Windows OPAQUE_WIN32_BIT.
  */
 typedef struct gr_vk_buffer_desc {
@@ -251,7 +252,7 @@ typedef struct gr_vk_buffer_desc {
     VkSharingMode sharing_mode; /* as in its VkBufferCreateInfo; 0: VK_SHARING_MODE_EXCLUSIVE */
 } gr_vk_buffer_desc;
 
-/* An image in such memory. */
+/* An image that was created with VkExternalMemoryImageCreateInfo, in such memory. */
 typedef struct gr_vk_image_desc {
     size_t struct_size;
 
@@ -411,7 +412,8 @@ GR_API gr_status gr_vk_submit(gr_submit *submit, const gr_vk_submit_desc *desc);
  * vkQueueSubmit2 needs a Vulkan 1.3 device with synchronization2, such as that of
  * gr_vk_headless_create(); older devices have vkQueueSubmit2KHR. *out is `info` with longer lists.
  * `info` may be NULL, for no commands. `stages` wait for CUDA; 0: all. Record the barriers by
- * gr_vk_cmd_from_cuda() and gr_vk_cmd_to_cuda().
+ * gr_vk_cmd_from_cuda() and gr_vk_cmd_to_cuda(). If gr_submit_commit() is forgotten, the next map
+ * does not wait for the submit; gr_submit_free() logs a warning.
  *
  * Owner    the library owns the lists
  * Valid    until gr_submit_free(), or the next call of this or of gr_vk_submit() with `submit`
@@ -431,9 +433,9 @@ GR_API gr_status gr_vk_submit_fill(gr_submit *submit, const VkSubmitInfo2 *info,
  *     ... commands that use them ...
  *     gr_vk_cmd_to_cuda(commands, resources, n, &last_use);
  *
- * They change owner and layout; the semaphores of the submit do the waiting. The submit must wait
- * at least at the stages of `after`, which the layout change follows. Flags that fit into 32 bits
- * are recorded by vkCmdPipelineBarrier.
+ * They change owner and layout; the semaphores of the submit do the waiting. They can be recorded
+ * before gr_submit_begin(). The submit must wait at least at the stages of `after`, which the
+ * layout change follows. Flags that fit into 32 bits are recorded by vkCmdPipelineBarrier.
  *
  * Errors, after which nothing was recorded:
  *     GR_ERR_INVALID_VALUE  a NULL, n or `stages` is 0, a resource that is not a Vulkan resource or

@@ -68,6 +68,10 @@ static void end(struct gr_submit_made *s)
 /* Cancels what is not committed, and frees the submit. */
 static void drop(struct gr_submit_made *s)
 {
+    if (s->filled && !s->over)
+        gr_log(GR_LOG_WARNING,
+               "gr_submit_free: gr_vk_submit_fill() filled this submit, and gr_submit_commit() was "
+               "not called. If vkQueueSubmit2 succeeded, the next map does not wait for it.");
     pthread_mutex_lock(&lock);
     for (size_t i = 0; i < s->count; i++)
         settle_use(s, &s->uses[i], false);
@@ -305,6 +309,11 @@ void gr_submit_settle(gr_submit *submit, const gr_resource *resource)
         gr_live_remove(GR_LIVE_RING_SUBMIT, submit);
         drop(s);
     }
+}
+
+void gr_submit_filled(gr_submit *submit)
+{
+    made_of(submit)->filled = true;
 }
 
 bool gr_submit_is_committed(gr_submit *submit)

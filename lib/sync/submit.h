@@ -19,6 +19,9 @@ gr_submit *gr_submit_make(gr_resource *const resources[], size_t n, const char *
  */
 void gr_submit_settle(gr_submit *submit, const gr_resource *resource);
 
+/* The program has got its semaphores, and freeing it without a commit is logged as a warning. */
+void gr_submit_filled(gr_submit *submit);
+
 /* Whether a live submit was committed. */
 bool gr_submit_is_committed(gr_submit *submit);
 

@@ -84,7 +84,7 @@ struct gr_submit_made *gr_submit_memory_take(size_t n, const char *call)
         gr_fail_memory(call);
         return NULL;
     }
-    s->over = s->made = false;
+    s->over = s->made = s->filled = false;
     s->count = s->left = 0;
     s->shown = (gr_submit){
         .waits = s->waits,

@@ -17,6 +17,7 @@ struct gr_submit_made {
     struct gr_submit_made *next_spare;
     bool over;    /* committed or undone */
     bool made;    /* for at least one resource */
+    bool filled;  /* its semaphores were given to the program for a submit of its own */
     size_t count; /* of `uses` */
     size_t left;  /* resources that the ring does not have back */
     size_t room;  /* of each array; all are one allocation */

@@ -447,6 +447,34 @@ VULKAN_TEST(a_filled_submit_info)
     end_device();
 }
 
+enum { LOGGED = 400 };
+
+static void keep_line(void *user, gr_log_level level, const char *line)
+{
+    char *logged = user;
+    (void)level;
+    strncat(logged, line, LOGGED - strlen(logged) - 1);
+}
+
+VULKAN_TEST(a_filled_submit_without_a_commit_is_logged)
+{
+    char logged[LOGGED] = "";
+    begin_device(WITH_SYNCHRONIZATION2);
+    GR_AUTO(gr_resource) *resource = make_buffer();
+    VkSubmitInfo2 info;
+    gr_log_set(GR_LOG_WARNING, keep_line, logged);
+    for (int fill = 0; fill < 2; fill++) {
+        gr_submit *submit = gr_submit_begin(&resource, 1);
+        ck_assert_str_eq(logged, "");
+        if (fill)
+            assert_ok(gr_vk_submit_fill(submit, NULL, 0, &info));
+        gr_submit_free(submit);
+    }
+    gr_log_set(GR_LOG_NONE, NULL, NULL);
+    ck_assert_msg(strstr(logged, "gr_submit_commit() was not called"), "logged: %s", logged);
+    end_device();
+}
+
 int main(int argc, char **argv)
 {
     return run_tests(argc, argv, "test_vk_submit", NULL);
