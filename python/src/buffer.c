@@ -221,7 +221,6 @@ static PyMethodDef own_methods[] = {
 };
 
 /* own_methods and the methods of other files, which add_buffer() copies here. */
-#define MOST_METHODS 32
 static PyMethodDef methods[MOST_METHODS + 1];
 
 static PyGetSetDef properties[] = {
@@ -264,19 +263,12 @@ static PyType_Slot slots[] = {
     {0},
 };
 
-static void gather(const PyMethodDef *some, size_t *count)
-{
-    for (; some->ml_name && *count < MOST_METHODS; some++)
-        methods[(*count)++] = *some;
-}
-
 bool add_buffer(PyObject *module)
 {
-    size_t count = 0;
-    gather(own_methods, &count);
-    gather(buffer_copy_methods, &count);
-    gather(image_methods, &count);
-    gather(mapping_tensor_methods, &count);
+    gather(methods, own_methods);
+    gather(methods, buffer_copy_methods);
+    gather(methods, image_methods);
+    gather(methods, mapping_tensor_methods);
     buffer_type =
         add_type(module, "grinterop.Buffer", sizeof(buffer_object), Py_TPFLAGS_DEFAULT, slots);
     return buffer_type;

@@ -195,6 +195,10 @@ bool wait_in_slices(wait_call *wait, void *user, unsigned timeout_ms);
 PyTypeObject *add_type(PyObject *module, const char *name, size_t size, unsigned flags,
                        PyType_Slot *slots);
 
+/* Appends to the methods of a type, which have room for MOST_METHODS and end with zeros. */
+#define MOST_METHODS 32
+void gather(PyMethodDef *methods, const PyMethodDef *some);
+
 /* Allocates an object of `type`, zeroed after the head. */
 void *new_object(PyTypeObject *type);
 

@@ -6,7 +6,6 @@
 #include "resource.h"
 
 #include <grinterop/cuda.h>
-#include <grinterop/gl.h>
 #include <grinterop/image.h>
 #include <grinterop/tensor.h>
 
@@ -136,126 +135,6 @@ static bool mappable(resource_object *self)
         return false;
     }
     return true;
-}
-
-/* ---- Making ---------------------------------------------------------------------------------- */
-
-/* OpenGL names and constants. */
-static bool gl_number(PyObject *object, unsigned *number)
-{
-    if (!PyLong_Check(object)) {
-        PyErr_Format(PyExc_TypeError, "an OpenGL name must be an integer, not %R",
-                     (PyObject *)Py_TYPE(object));
-        return false;
-    }
-    unsigned long value = PyLong_AsUnsignedLong(object);
-    if (PyErr_Occurred())
-        return false;
-    if (value > UINT32_MAX) {
-        PyErr_Format(PyExc_OverflowError, "%R does not fit into the 32 bits of an OpenGL name",
-                     object);
-        return false;
-    }
-    *number = (unsigned)value;
-    return true;
-}
-
-/* Reads a transport name as gr_transport bits. 0 is the default. */
-static bool transports_of(PyObject *object, unsigned *transports)
-{
-    static const char *const names[] = {"without copy", "interop", "shared", "copy",
-                                        "peer",         "any",     NULL};
-    static const unsigned bits[] = {0,
-                                    GR_TRANSPORT_INTEROP,
-                                    GR_TRANSPORT_SHARED,
-                                    GR_TRANSPORT_COPY,
-                                    GR_TRANSPORT_PEER,
-                                    GR_TRANSPORT_ANY};
-    int choice;
-    if (!choice_of(object, "transport", names, &choice))
-        return false;
-    *transports = bits[choice];
-    return true;
-}
-
-static PyObject *from_gl_buffer(PyObject *type, PyObject *args, PyObject *keywords)
-{
-    static char *names[] = {"gl_buffer", "flags", "stream", "transports", NULL};
-    PyObject *name, *flag = NULL, *stream = NULL, *transport = NULL;
-    gr_gl_options options = GR_INIT(gr_gl_options);
-    unsigned gl_name, flags;
-    CUstream checked;
-    gr_resource *resource;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$OOO:from_gl_buffer", names, &name, &flag,
-                                     &stream, &transport) ||
-        !gl_number(name, &gl_name) || !flags_of(flag, &flags) ||
-        !stream_or(stream, NULL, &checked) || !transports_of(transport, &options.transports))
-        return NULL;
-    Py_BEGIN_ALLOW_THREADS
-    resource = gr_from_gl_buffer_with(gl_name, flags, &options);
-    Py_END_ALLOW_THREADS
-    PyObject *self = resource_new((PyTypeObject *)type, resource);
-    if (self && stream && !Py_IsNone(stream))
-        ((resource_object *)self)->stream = Py_NewRef(stream);
-    return self;
-}
-
-static PyObject *from_gl_image(PyObject *type, PyObject *args, PyObject *keywords)
-{
-    static char *names[] = {"image", "target", "flags", "transports", NULL};
-    PyObject *name, *target, *flag = NULL, *transport = NULL;
-    gr_gl_options options = GR_INIT(gr_gl_options);
-    unsigned gl_name, gl_target, flags;
-    gr_resource *resource;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OO|$OO:from_gl_image", names, &name, &target,
-                                     &flag, &transport) ||
-        !gl_number(name, &gl_name) || !gl_number(target, &gl_target) || !flags_of(flag, &flags) ||
-        !transports_of(transport, &options.transports))
-        return NULL;
-    Py_BEGIN_ALLOW_THREADS
-    resource = gr_from_gl_image_with(gl_name, gl_target, flags, &options);
-    Py_END_ALLOW_THREADS
-    return resource_new((PyTypeObject *)type, resource);
-}
-
-static PyObject *create_gl_buffer(PyObject *type, PyObject *args, PyObject *keywords)
-{
-    static char *names[] = {"size", "flags", "transports", "packed", NULL};
-    PyObject *flag = NULL, *transport = NULL;
-    gr_gl_options options = GR_INIT(gr_gl_options);
-    Py_ssize_t size;
-    unsigned flags;
-    int packed = 0;
-    gr_resource *resource;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "n|$OOp:create_gl_buffer", names, &size, &flag,
-                                     &transport, &packed) ||
-        !flags_of(flag, &flags) || !transports_of(transport, &options.transports))
-        return NULL;
-    options.packed = packed;
-    Py_BEGIN_ALLOW_THREADS
-    resource = gr_gl_buffer_create(size < 0 ? 0 : (size_t)size, flags, &options);
-    Py_END_ALLOW_THREADS
-    return resource_new((PyTypeObject *)type, resource);
-}
-
-static PyObject *create_gl_image(PyObject *type, PyObject *args, PyObject *keywords)
-{
-    static char *names[] = {"target", "internal_format", "width",      "height", "depth",
-                            "levels", "flags",           "transports", NULL};
-    PyObject *flag = NULL, *transport = NULL;
-    gr_gl_image_desc desc = GR_INIT(gr_gl_image_desc);
-    gr_gl_options options = GR_INIT(gr_gl_options);
-    unsigned flags;
-    gr_resource *resource;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "IIII|II$OO:create_gl_image", names,
-                                     &desc.target, &desc.internal_format, &desc.width, &desc.height,
-                                     &desc.depth, &desc.levels, &flag, &transport) ||
-        !flags_of(flag, &flags) || !transports_of(transport, &options.transports))
-        return NULL;
-    Py_BEGIN_ALLOW_THREADS
-    resource = gr_gl_image_create(&desc, flags, &options);
-    Py_END_ALLOW_THREADS
-    return resource_new((PyTypeObject *)type, resource);
 }
 
 /* ---- Mapping --------------------------------------------------------------------------------- */
@@ -424,25 +303,7 @@ static PyObject *call_wait(PyObject *object, PyObject *args, PyObject *keywords)
 
 /* ---- The type -------------------------------------------------------------------------------- */
 
-static PyMethodDef methods[] = {
-    {"from_gl_buffer", METHOD(from_gl_buffer), KEYWORDS | METH_CLASS,
-     "from_gl_buffer($type, gl_buffer, *, flags=None, stream=None, transports=None)\n--\n\n"
-     "Shares an existing OpenGL buffer of the current context with CUDA.\n\n"
-     "As a context manager, the resource maps on entry if it has a stream, and closes on exit\n"
-     "otherwise. transports: None (without a copy), 'interop', 'copy' or 'any'."},
-    {"from_gl_image", METHOD(from_gl_image), KEYWORDS | METH_CLASS,
-     "from_gl_image($type, image, target, *, flags=None, transports=None)\n--\n\n"
-     "Shares an existing OpenGL texture or renderbuffer with CUDA. target: GL_TEXTURE_2D etc., as\n"
-     "a number. flags: with 'surface_load_store', kernels and publish() write to it without an\n"
-     "extra copy."},
-    {"create_gl_buffer", METHOD(create_gl_buffer), KEYWORDS | METH_CLASS,
-     "create_gl_buffer($type, size, *, flags=None, transports=None, packed=False)\n--\n\n"
-     "Creates an OpenGL buffer in shared memory; its name is gl_name. packed: places many small\n"
-     "buffers in common blocks. Otherwise each takes at least 2 MiB of GPU memory."},
-    {"create_gl_image", METHOD(create_gl_image), KEYWORDS | METH_CLASS,
-     "create_gl_image($type, target, internal_format, width, height, depth=0, levels=0, *,\n"
-     "                flags=None, transports=None)\n--\n\n"
-     "Creates an OpenGL texture in shared memory; its name is gl_name."},
+static PyMethodDef own_methods[] = {
     {"map", METHOD(map), METH_FASTCALL | METH_KEYWORDS,
      "map($self, *, stream)\n--\n\n"
      "Maps the resource for CUDA and returns a Buffer; OpenGL or Vulkan can use the resource\n"
@@ -467,6 +328,9 @@ static PyMethodDef methods[] = {
     {0},
 };
 
+/* own_methods and the methods of other files, which add_resource() copies here. */
+static PyMethodDef methods[MOST_METHODS + 1];
+
 static PyMemberDef members[] = {
     {"__weaklistoffset__", T_PYSSIZET, offsetof(resource_object, weak), READONLY, NULL},
     {0},
@@ -488,6 +352,8 @@ static PyType_Slot slots[] = {
 
 bool add_resource(PyObject *module)
 {
+    gather(methods, own_methods);
+    gather(methods, gl_methods);
     name_stream = PyUnicode_InternFromString("stream");
     resource_type = name_stream
                         ? add_type(module, "grinterop.GraphicsResource", sizeof(resource_object),

@@ -66,7 +66,8 @@ bool resource_usable(resource_object *self);
 
 bool resource_is_mapped(const resource_object *self);
 
-/* Its properties (resource_info.c). */
+/* Its methods for OpenGL (gl.c), and its properties (resource_info.c). */
+extern PyMethodDef gl_methods[];
 extern PyGetSetDef resource_properties[];
 PyObject *resource_represent(PyObject *object);
 PyObject *resource_describe(PyObject *object, PyObject *none);

@@ -14,6 +14,15 @@ PyTypeObject *add_type(PyObject *module, const char *name, size_t size, unsigned
     return type;
 }
 
+void gather(PyMethodDef *methods, const PyMethodDef *some)
+{
+    size_t count = 0;
+    while (methods[count].ml_name)
+        count++;
+    for (; some->ml_name && count < MOST_METHODS; some++)
+        methods[count++] = *some;
+}
+
 void *new_object(PyTypeObject *type)
 {
     return PyType_GenericAlloc(type, 0);
