@@ -128,10 +128,12 @@ _FUNCTIONS = {
     "gr_egl_make_current": "EglContext.make_current",
     "gr_fetch": "fetch",
     "gr_flags_parse": "flags",
+    "gr_from_external_memory": "GraphicsResource.from_fd",
     "gr_from_gl_buffer": "GraphicsResource.from_gl_buffer",
     "gr_from_gl_buffer_with": "GraphicsResource.from_gl_buffer",
     "gr_from_gl_image": "GraphicsResource.from_gl_image",
     "gr_from_gl_image_with": "GraphicsResource.from_gl_image",
+    "gr_from_same_memory": "GraphicsResource.from_same_memory",
     "gr_from_vk_buffer": "VulkanDevice.from_vk_buffer",
     "gr_from_vk_image": "VulkanDevice.from_vk_image",
     "gr_gl_buffer_create": "GraphicsResource.create_gl_buffer",
@@ -144,6 +146,9 @@ _FUNCTIONS = {
     "gr_map_many": "map_many",
     "gr_publish": "publish",
     "gr_resource_close": "GraphicsResource.close",
+    "gr_resource_receive": "GraphicsResource.receive",
+    "gr_resource_send": "GraphicsResource.send",
+    "gr_resource_set_sync": "GraphicsResource.set_sync",
     "gr_resource_unmap": "GraphicsResource.unmap",
     "gr_resource_wait": "GraphicsResource.wait",
     "gr_ring_acquire_read": "Ring.acquire_read",
@@ -157,6 +162,9 @@ _FUNCTIONS = {
     "gr_ring_hand_over": "Slots.hand_over",
     "gr_ring_publish_tensor": "publish",
     "gr_ring_resize": "Ring.resize",
+    "gr_semaphore_import": "Semaphore.from_fd",
+    "gr_semaphore_signal": "Semaphore.signal",
+    "gr_semaphore_wait": "Semaphore.wait",
     "gr_tensor_alloc": "Tensor.alloc",
     "gr_tensor_clone": "Tensor.clone",
     "gr_tensor_copy": "Tensor.copy_to",
@@ -195,6 +203,7 @@ def _python_names(text: str) -> str:
     text = _DTYPE.sub(lambda match: f'"{_TYPES[match[1]]}{match[2]}"', text)
     for names in (_CHOICE, _FLAG):
         text = names.sub(lambda match: f'"{match[1].lower()}"', text)
+    text = text.replace("GR_SEMAPHORE_NONE", "None")
     return _FUNCTION.sub(_function, text)
 
 

@@ -51,6 +51,10 @@ class _HasCudaArray(Protocol):
 class _HasToBytes(Protocol):
     def tobytes(self) -> bytes: ...
 
+class _HasFileno(Protocol):
+    def fileno(self) -> int: ...
+
+_Socket: TypeAlias = int | _HasFileno
 _Stream: TypeAlias = int | _CudaStream | _CudaStreamPair | _TorchStream | _CupyStream | _HasHandle
 _Event: TypeAlias = int | _HasHandle | _TorchEvent
 _Flags: TypeAlias = str | int | Iterable[str]
@@ -66,7 +70,43 @@ _Layout: TypeAlias = Literal["shape", "hwc", "chw", "nv12", "p016", "nv16", "yuv
 _Memory: TypeAlias = Literal["device", "host", "pinned", "managed"]
 _Mode: TypeAlias = Literal["clamp", "border", "wrap", "mirror"]
 _Filter: TypeAlias = Literal["point", "linear"]
+_FdKind: TypeAlias = Literal["opaque", "dma-buf"]
+_Win32Kind: TypeAlias = Literal[
+    "opaque",
+    "opaque-kmt",
+    "d3d12-heap",
+    "d3d12-resource",
+    "d3d11-resource",
+    "d3d11-resource-kmt",
+]
+_Win32SemaphoreKind: TypeAlias = Literal[
+    "timeline",
+    "binary",
+    "binary-kmt",
+    "d3d12-fence",
+    "d3d11-fence",
+    "keyed-mutex",
+    "keyed-mutex-kmt",
+]
+_Format: TypeAlias = Literal["u8", "u16", "u32", "i8", "i16", "i32", "f16", "f32"]
 _Side: TypeAlias = Literal["cuda", "graphics"]
+
+class _ImageFormat(TypedDict):
+    format: _Format
+    channels: int
+
+class _ExternalImage(_ImageFormat, total=False):
+    width: int
+    height: int
+    depth: int
+    levels: int
+    placed_levels: int
+    layers: int
+    cube: bool
+    color_attachment: bool
+    depth_texture: bool
+    srgb: bool
+    normalized: bool
 
 # ---- Types of results ----------------------------------------------------------------------------
 
@@ -137,6 +177,58 @@ class GraphicsResource:
         flags: _Flags | None = None,
         transports: _Transport | None = None,
     ) -> Self: ...
+    @classmethod
+    def from_fd(
+        cls,
+        fd: int,
+        size: int,
+        *,
+        kind: _FdKind = "opaque",
+        dedicated: bool = False,
+        offset: int = 0,
+        length: int = 0,
+        image: _ExternalImage | None = None,
+        flags: _Flags | None = None,
+    ) -> Self: ...
+    @classmethod
+    def from_nvscibuf(
+        cls,
+        object: _Address,
+        size: int,
+        *,
+        dedicated: bool = False,
+        offset: int = 0,
+        length: int = 0,
+        image: _ExternalImage | None = None,
+        flags: _Flags | None = None,
+    ) -> Self: ...
+    @classmethod
+    def from_same_memory(
+        cls,
+        resource: GraphicsResource,
+        *,
+        offset: int = 0,
+        length: int = 0,
+        image: _ExternalImage | None = None,
+        flags: _Flags | None = None,
+    ) -> Self: ...
+    @classmethod
+    def from_win32(
+        cls,
+        handle: _Address | str,
+        size: int,
+        *,
+        kind: _Win32Kind = "opaque",
+        dedicated: bool = False,
+        offset: int = 0,
+        length: int = 0,
+        image: _ExternalImage | None = None,
+        flags: _Flags | None = None,
+    ) -> Self: ...
+    @classmethod
+    def receive(
+        cls, socket: _Socket, *, timeout: SupportsFloat | None = None
+    ) -> tuple[Self, bytes]: ...
     @property
     def api(self) -> str: ...
     @property
@@ -169,6 +261,10 @@ class GraphicsResource:
     def describe(self) -> str: ...
     def map(self, *, stream: _Stream) -> Buffer: ...
     def map_linear(self, level: int = 0, layer: int = 0, *, stream: _Stream) -> Buffer: ...
+    def send(
+        self, socket: _Socket, data: bytes = b"", *, timeout: SupportsFloat | None = None
+    ) -> None: ...
+    def set_sync(self, acquire: Semaphore | None, release: Semaphore | None) -> None: ...
     def unmap(self, *, stream: _Stream | None = None) -> None: ...
     def wait(self, timeout: SupportsFloat | None = None) -> None: ...
 
@@ -275,6 +371,48 @@ class Buffer:
         level_count: int = 0,
         anisotropy: int = 0,
     ) -> int: ...
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *exception: object) -> Literal[False]: ...
+
+@final
+class Semaphore:
+    @classmethod
+    def from_fd(
+        cls, fd: int, *, kind: Literal["timeline", "binary"] = "timeline", value: int = 0
+    ) -> Self: ...
+    @classmethod
+    def from_nvscisync(cls, object: _Address, /) -> Self: ...
+    @classmethod
+    def from_win32(
+        cls, handle: _Address | str, *, kind: _Win32SemaphoreKind = "timeline", value: int = 0
+    ) -> Self: ...
+    @property
+    def handle(self) -> int: ...
+    @property
+    def is_closed(self) -> bool: ...
+    @property
+    def is_timeline(self) -> bool: ...
+    def close(self) -> None: ...
+    def describe(self) -> str: ...
+    def signal(
+        self,
+        stream: _Stream,
+        value: int = 0,
+        *,
+        key: int = 0,
+        fence: int = 0,
+        skip_nvscibuf: bool = False,
+    ) -> None: ...
+    def wait(
+        self,
+        stream: _Stream,
+        value: int = 0,
+        *,
+        key: int = 0,
+        timeout: SupportsFloat | None = 0,
+        fence: int = 0,
+        skip_nvscibuf: bool = False,
+    ) -> None: ...
     def __enter__(self) -> Self: ...
     def __exit__(self, *exception: object) -> Literal[False]: ...
 

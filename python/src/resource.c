@@ -354,6 +354,9 @@ bool add_resource(PyObject *module)
 {
     gather(methods, own_methods);
     gather(methods, gl_methods);
+    gather(methods, external_methods);
+    gather(methods, order_methods);
+    gather(methods, share_methods);
     name_stream = PyUnicode_InternFromString("stream");
     resource_type = name_stream
                         ? add_type(module, "grinterop.GraphicsResource", sizeof(resource_object),

@@ -66,11 +66,15 @@ bool resource_usable(resource_object *self);
 
 bool resource_is_mapped(const resource_object *self);
 
-/* Its methods for OpenGL (gl.c), and its properties (resource_info.c). */
-extern PyMethodDef gl_methods[];
+/* Its methods for OpenGL (gl.c), external memory (external.c), semaphores (semaphore.c) and other
+ * processes (share.c), and its properties (resource_info.c). */
+extern PyMethodDef gl_methods[], external_methods[], order_methods[], share_methods[];
 extern PyGetSetDef resource_properties[];
 PyObject *resource_represent(PyObject *object);
 PyObject *resource_describe(PyObject *object, PyObject *none);
+
+/* A Windows handle: a number, or a name as UTF-16 in new `bytes`, which are NULL for a number. */
+bool win32_of(PyObject *object, void **handle, PyObject **bytes);
 
 /* Wraps a new mapping. Takes ownership of `buffer`, even on failure. `resource` may be NULL. */
 PyObject *buffer_new(resource_object *resource, gr_buffer *buffer, PyObject *stream);

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* GraphicsResource's class methods for memory that another API or process exported. */
+#include "resource.h"
+
+#include <grinterop/external.h>
+
+/* ---- Descriptions ---------------------------------------------------------------------------- */
+
+/* A resource in external memory, with everything that its description points to. */
+struct external {
+    gr_external_memory_desc memory;
+    gr_external_part_desc part;
+    gr_external_image_desc image;
+    PyObject *name; /* bytes of a Win32 name; or NULL */
+    unsigned flags;
+};
+
+/* The Python arguments that all methods have. */
+struct given {
+    PyObject *image, *flags;
+    unsigned long long offset, length;
+};
+
+static bool format_of(PyObject *object, unsigned *format)
+{
+    static const char *const names[] = {"u8", "u16", "u32", "i8", "i16", "i32", "f16", "f32", NULL};
+    static const unsigned formats[] = {GR_FORMAT_UNSIGNED_INT8,  GR_FORMAT_UNSIGNED_INT16,
+                                       GR_FORMAT_UNSIGNED_INT32, GR_FORMAT_SIGNED_INT8,
+                                       GR_FORMAT_SIGNED_INT16,   GR_FORMAT_SIGNED_INT32,
+                                       GR_FORMAT_HALF,           GR_FORMAT_FLOAT};
+    int choice;
+    if (!object || !choice_of(object, "format", names, &choice)) {
+        if (!object)
+            PyErr_SetString(PyExc_ValueError, "image has no format, such as \"u8\" or \"f32\"");
+        return false;
+    }
+    *format = formats[choice];
+    return true;
+}
+
+static bool read_image(PyObject *none, PyObject *given, gr_external_image_desc *image)
+{
+    static char *names[] = {"width",         "height", "depth",      "levels",   "placed_levels",
+                            "layers",        "cube",   "format",     "channels", "color_attachment",
+                            "depth_texture", "srgb",   "normalized", NULL};
+    unsigned long long width = 0, height = 0, depth = 0;
+    int cube = 0, color_attachment = 0, depth_texture = 0, srgb = 0, normalized = 0;
+    PyObject *format = NULL;
+    *image = GR_INIT(gr_external_image_desc);
+    if (!PyArg_ParseTupleAndKeywords(none, given, "|$KKKIIIpOIpppp:image", names, &width, &height,
+                                     &depth, &image->levels, &image->placed_levels, &image->layers,
+                                     &cube, &format, &image->channels, &color_attachment,
+                                     &depth_texture, &srgb, &normalized) ||
+        !format_of(format, &image->format))
+        return false;
+    image->width = width;
+    image->height = height;
+    image->depth = depth;
+    image->cube = cube;
+    image->color_attachment = color_attachment;
+    image->depth_texture = depth_texture;
+    image->srgb = srgb;
+    image->normalized = normalized;
+    return true;
+}
+
+/* A dict with the names of gr_external_image_desc. */
+static bool image_of(PyObject *given, gr_external_image_desc *image)
+{
+    if (!PyDict_Check(given)) {
+        PyErr_Format(PyExc_TypeError, "image must be a dict, not %R", (PyObject *)Py_TYPE(given));
+        return false;
+    }
+    PyObject *none = PyTuple_New(0);
+    bool is_image = none && read_image(none, given, image);
+    Py_XDECREF(none);
+    return is_image;
+}
+
+static bool part_of(const struct given *given, struct external *external)
+{
+    external->part = GR_INIT(gr_external_part_desc, .offset = given->offset, .size = given->length);
+    external->memory.part = &external->part;
+    if (!flags_of(given->flags, &external->flags))
+        return false;
+    if (!given->image || Py_IsNone(given->image))
+        return true;
+    external->part.image = &external->image;
+    return image_of(given->image, &external->image);
+}
+
+bool win32_of(PyObject *object, void **handle, PyObject **bytes)
+{
+    uint64_t number = 0;
+    *bytes = NULL;
+    if (!PyUnicode_Check(object)) {
+        bool is_handle = address_of(object, &number);
+        *handle = (void *)(uintptr_t)number;
+        return is_handle;
+    }
+    if (!plain_text(object)) {
+        if (!PyErr_Occurred())
+            PyErr_SetString(PyExc_ValueError, "the name of a handle contains a null character");
+        return false;
+    }
+    PyObject *end = PyUnicode_FromStringAndSize("", 1);
+    PyObject *text = end ? PyUnicode_Concat(object, end) : NULL;
+    *bytes = text ? PyUnicode_AsEncodedString(text, "utf-16-le", "strict") : NULL;
+    Py_XDECREF(end);
+    Py_XDECREF(text);
+    return *bytes;
+}
+
+/* ---- Importing ------------------------------------------------------------------------------- */
+
+static PyObject *import(PyObject *type, const struct external *external)
+{
+    gr_resource *resource;
+    Py_BEGIN_ALLOW_THREADS
+    resource = gr_from_external_memory(&external->memory, external->flags);
+    Py_END_ALLOW_THREADS
+    return resource_new((PyTypeObject *)type, resource);
+}
+
+static PyObject *from_fd(PyObject *type, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"fd",     "size",  "kind",  "dedicated", "offset",
+                            "length", "image", "flags", NULL};
+    static const char *const kinds[] = {"opaque", "dma-buf", NULL};
+    static const unsigned types[] = {GR_EXTERNAL_MEMORY_OPAQUE_FD, GR_EXTERNAL_MEMORY_DMABUF_FD};
+    struct external external = {.memory = GR_INIT(gr_external_memory_desc)};
+    struct given given = {0};
+    PyObject *kind = NULL;
+    unsigned long long size;
+    int dedicated = 0, choice;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "iK|$OpKKOO:from_fd", names,
+                                     &external.memory.fd, &size, &kind, &dedicated, &given.offset,
+                                     &given.length, &given.image, &given.flags) ||
+        !choice_of(kind, "kind of descriptor", kinds, &choice) || !part_of(&given, &external))
+        return NULL;
+    external.memory.type = types[choice];
+    external.memory.size = size;
+    external.memory.dedicated = dedicated;
+    return import(type, &external);
+}
+
+static PyObject *from_win32(PyObject *type, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"handle", "size",  "kind",  "dedicated", "offset",
+                            "length", "image", "flags", NULL};
+    static const char *const kinds[] = {
+        "opaque",         "opaque-kmt",         "d3d12-heap", "d3d12-resource",
+        "d3d11-resource", "d3d11-resource-kmt", NULL};
+    static const unsigned types[] = {
+        GR_EXTERNAL_MEMORY_OPAQUE_WIN32,   GR_EXTERNAL_MEMORY_OPAQUE_WIN32_KMT,
+        GR_EXTERNAL_MEMORY_D3D12_HEAP,     GR_EXTERNAL_MEMORY_D3D12_RESOURCE,
+        GR_EXTERNAL_MEMORY_D3D11_RESOURCE, GR_EXTERNAL_MEMORY_D3D11_RESOURCE_KMT};
+    struct external external = {.memory = GR_INIT(gr_external_memory_desc)};
+    struct given given = {0};
+    PyObject *handle, *name, *kind = NULL;
+    unsigned long long size;
+    int dedicated = 0, choice;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OK|$OpKKOO:from_win32", names, &handle, &size,
+                                     &kind, &dedicated, &given.offset, &given.length, &given.image,
+                                     &given.flags) ||
+        !choice_of(kind, "kind of handle", kinds, &choice) || !part_of(&given, &external) ||
+        !win32_of(handle, &external.memory.win32_handle, &name))
+        return NULL;
+    external.memory.type = types[choice];
+    external.memory.size = size;
+    external.memory.dedicated = dedicated;
+    external.memory.win32_name = name ? PyBytes_AsString(name) : NULL;
+    PyObject *self = import(type, &external);
+    Py_XDECREF(name);
+    return self;
+}
+
+static PyObject *from_nvscibuf(PyObject *type, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"object", "size",  "dedicated", "offset",
+                            "length", "image", "flags",     NULL};
+    struct external external = {.memory = GR_INIT(gr_external_memory_desc)};
+    struct given given = {0};
+    PyObject *object;
+    uint64_t address;
+    unsigned long long size;
+    int dedicated = 0;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OK|$pKKOO:from_nvscibuf", names, &object,
+                                     &size, &dedicated, &given.offset, &given.length, &given.image,
+                                     &given.flags) ||
+        !part_of(&given, &external) || !address_of(object, &address))
+        return NULL;
+    external.memory.type = GR_EXTERNAL_MEMORY_NVSCIBUF;
+    external.memory.nvscibuf = (const void *)(uintptr_t)address;
+    external.memory.size = size;
+    external.memory.dedicated = dedicated;
+    return import(type, &external);
+}
+
+static PyObject *from_same_memory(PyObject *type, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"resource", "offset", "length", "image", "flags", NULL};
+    struct external external = {.memory = GR_INIT(gr_external_memory_desc)};
+    struct given given = {0};
+    PyObject *object;
+    gr_resource *resource;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$KKOO:from_same_memory", names, &object,
+                                     &given.offset, &given.length, &given.image, &given.flags) ||
+        !part_of(&given, &external))
+        return NULL;
+    resource_object *other = resource_of(object);
+    if (!other || !exclusive_begin(object))
+        return NULL;
+    Py_BEGIN_ALLOW_THREADS
+    resource = gr_from_same_memory(other->resource, &external.part, external.flags);
+    Py_END_ALLOW_THREADS
+    PyObject *self = resource_new((PyTypeObject *)type, resource);
+    exclusive_end(object);
+    return self;
+}
+
+PyMethodDef external_methods[] = {
+    {"from_fd", METHOD(from_fd), KEYWORDS | METH_CLASS,
+     "from_fd($type, fd, size, *, kind='opaque', dedicated=False, offset=0, length=0, image=None,\n"
+     "        flags=None)\n--\n\n"
+     "Imports memory that Vulkan or another process exported as a file descriptor. CUDA owns `fd`\n"
+     "after a success; after an exception it is still yours to close.\n\n"
+     "size: of the whole allocation, in bytes. kind: 'opaque' or 'dma-buf'. dedicated: whether it\n"
+     "was allocated for this one buffer or image. offset, length: the bytes to use; a length of 0\n"
+     "means up to the end. image: for an image, a dict with format and channels, width, height,\n"
+     "depth, levels, placed_levels, layers, cube, color_attachment, depth_texture, srgb and\n"
+     "normalized, as for gr_external_image_desc. Formats: 'u8', 'u16', 'u32', 'i8', 'i16', 'i32',\n"
+     "'f16', 'f32'. Call set_sync() before the first map."},
+    {"from_win32", METHOD(from_win32), KEYWORDS | METH_CLASS,
+     "from_win32($type, handle, size, *, kind='opaque', dedicated=False, offset=0, length=0,\n"
+     "           image=None, flags=None)\n--\n\n"
+     "Imports memory by a Windows handle, as an int, or its name, as a str. The handle stays\n"
+     "yours. kind: 'opaque', 'opaque-kmt', 'd3d12-heap', 'd3d12-resource', 'd3d11-resource' or\n"
+     "'d3d11-resource-kmt'. The others are as for from_fd()."},
+    {"from_nvscibuf", METHOD(from_nvscibuf), KEYWORDS | METH_CLASS,
+     "from_nvscibuf($type, object, size, *, dedicated=False, offset=0, length=0, image=None,\n"
+     "              flags=None)\n--\n\n"
+     "Imports a NvSciBufObj, given by its address, which stays yours. The others are as for\n"
+     "from_fd()."},
+    {"from_same_memory", METHOD(from_same_memory), KEYWORDS | METH_CLASS,
+     "from_same_memory($type, resource, *, offset=0, length=0, image=None, flags=None)\n--\n\n"
+     "Another resource in the imported memory of `resource`, which must not be dedicated. Both\n"
+     "keep the memory."},
+    {0},
+};

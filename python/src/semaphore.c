@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Semaphore: a semaphore of another API, for which streams wait and which they signal. */
+#include "resource.h"
+
+#include <grinterop/submit.h>
+
+typedef struct semaphore_object {
+    OBJECT_HEAD
+    gr_semaphore *semaphore; /* NULL: closed */
+} semaphore_object;
+
+static PyTypeObject *semaphore_type;
+
+/* ---- Life ------------------------------------------------------------------------------------ */
+
+static PyObject *import(PyObject *type, const gr_semaphore_desc *desc)
+{
+    gr_semaphore *semaphore;
+    Py_BEGIN_ALLOW_THREADS
+    semaphore = gr_semaphore_import(desc);
+    Py_END_ALLOW_THREADS
+    semaphore_object *self = semaphore ? new_object((PyTypeObject *)type) : NULL;
+    if (!semaphore)
+        return fail();
+    if (self)
+        self->semaphore = semaphore;
+    else
+        gr_semaphore_free(semaphore);
+    return (PyObject *)self;
+}
+
+static PyObject *from_fd(PyObject *type, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"fd", "kind", "value", NULL};
+    static const char *const kinds[] = {"timeline", "binary", NULL};
+    static const unsigned types[] = {GR_EXTERNAL_SEMAPHORE_TIMELINE_SEMAPHORE_FD,
+                                     GR_EXTERNAL_SEMAPHORE_OPAQUE_FD};
+    gr_semaphore_desc desc = GR_INIT(gr_semaphore_desc);
+    PyObject *kind = NULL;
+    unsigned long long value = 0;
+    int choice;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "i|$OK:from_fd", names, &desc.fd, &kind,
+                                     &value) ||
+        !choice_of(kind, "kind of semaphore", kinds, &choice))
+        return NULL;
+    desc.type = types[choice];
+    desc.value = value;
+    return import(type, &desc);
+}
+
+static PyObject *from_win32(PyObject *type, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"handle", "kind", "value", NULL};
+    static const char *const kinds[] = {"timeline",        "binary",      "binary-kmt",
+                                        "d3d12-fence",     "d3d11-fence", "keyed-mutex",
+                                        "keyed-mutex-kmt", NULL};
+    static const unsigned types[] = {GR_EXTERNAL_SEMAPHORE_TIMELINE_SEMAPHORE_WIN32,
+                                     GR_EXTERNAL_SEMAPHORE_OPAQUE_WIN32,
+                                     GR_EXTERNAL_SEMAPHORE_OPAQUE_WIN32_KMT,
+                                     GR_EXTERNAL_SEMAPHORE_D3D12_FENCE,
+                                     GR_EXTERNAL_SEMAPHORE_D3D11_FENCE,
+                                     GR_EXTERNAL_SEMAPHORE_D3D11_KEYED_MUTEX,
+                                     GR_EXTERNAL_SEMAPHORE_D3D11_KEYED_MUTEX_KMT};
+    gr_semaphore_desc desc = GR_INIT(gr_semaphore_desc);
+    PyObject *handle, *name, *kind = NULL;
+    unsigned long long value = 0;
+    int choice;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$OK:from_win32", names, &handle, &kind,
+                                     &value) ||
+        !choice_of(kind, "kind of semaphore", kinds, &choice) ||
+        !win32_of(handle, &desc.win32_handle, &name))
+        return NULL;
+    desc.type = types[choice];
+    desc.win32_name = name ? PyBytes_AsString(name) : NULL;
+    desc.value = value;
+    PyObject *self = import(type, &desc);
+    Py_XDECREF(name);
+    return self;
+}
+
+static PyObject *from_nvscisync(PyObject *type, PyObject *object)
+{
+    uint64_t address;
+    if (!address_of(object, &address))
+        return NULL;
+    const gr_semaphore_desc desc =
+        GR_INIT(gr_semaphore_desc, .type = GR_EXTERNAL_SEMAPHORE_NVSCISYNC,
+                .nvscisync = (const void *)(uintptr_t)address);
+    return import(type, &desc);
+}
+
+static void let_go(semaphore_object *self)
+{
+    gr_semaphore *semaphore = self->semaphore;
+    self->semaphore = NULL;
+    BEGIN_ENDING
+    gr_semaphore_free(semaphore);
+    END_ENDING
+}
+
+static void end(PyObject *object)
+{
+    let_go((semaphore_object *)object);
+    end_object(object);
+}
+
+static PyObject *call_close(PyObject *object, PyObject *none)
+{
+    (void)none;
+    if (!unused(object))
+        return NULL;
+    let_go((semaphore_object *)object);
+    return Py_NewRef(Py_None);
+}
+
+static gr_semaphore *open_of(PyObject *object)
+{
+    gr_semaphore *semaphore = ((semaphore_object *)object)->semaphore;
+    if (!semaphore)
+        PyErr_SetString(PyExc_RuntimeError, "Semaphore has been closed");
+    return semaphore;
+}
+
+/* ---- Waits and signals ----------------------------------------------------------------------- */
+
+typedef gr_status point_call(const gr_semaphore_point[], size_t, CUstream);
+
+static PyObject *run(point_call *call, const gr_semaphore_point *point, CUstream stream)
+{
+    gr_status status;
+    Py_BEGIN_ALLOW_THREADS
+    status = call(point, 1, stream);
+    Py_END_ALLOW_THREADS
+    return none_or_fail(status);
+}
+
+static PyObject *wait(PyObject *self, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"stream", "value", "key", "timeout", "fence", "skip_nvscibuf", NULL};
+    gr_semaphore_point point = GR_INIT(gr_semaphore_point);
+    PyObject *given, *timeout = NULL;
+    unsigned long long value = 0, key = 0, fence = 0;
+    int skip = 0;
+    CUstream stream;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|K$KOKp:wait", names, &given, &value, &key,
+                                     &timeout, &fence, &skip) ||
+        !stream_of(given, &stream) || (timeout && !timeout_of(timeout, &point.timeout_ms)) ||
+        !(point.semaphore = open_of(self)))
+        return NULL;
+    point.value = value;
+    point.key = key;
+    point.nvsci_fence = (void *)(uintptr_t)fence;
+    point.skip_nvscibuf = skip;
+    return run(gr_semaphore_wait, &point, stream);
+}
+
+static PyObject *signal(PyObject *self, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"stream", "value", "key", "fence", "skip_nvscibuf", NULL};
+    gr_semaphore_point point = GR_INIT(gr_semaphore_point);
+    PyObject *given;
+    unsigned long long value = 0, key = 0, fence = 0;
+    int skip = 0;
+    CUstream stream;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|K$KKp:signal", names, &given, &value, &key,
+                                     &fence, &skip) ||
+        !stream_of(given, &stream) || !(point.semaphore = open_of(self)))
+        return NULL;
+    point.value = value;
+    point.key = key;
+    point.nvsci_fence = (void *)(uintptr_t)fence;
+    point.skip_nvscibuf = skip;
+    return run(gr_semaphore_signal, &point, stream);
+}
+
+/* ---- Of resources ---------------------------------------------------------------------------- */
+
+/* None is GR_SEMAPHORE_NONE. */
+static gr_semaphore *semaphore_of(PyObject *object)
+{
+    if (Py_IsNone(object))
+        return GR_SEMAPHORE_NONE;
+    if (Py_TYPE(object) == semaphore_type)
+        return open_of(object);
+    PyErr_Format(PyExc_TypeError, "expected a Semaphore or None, not %R",
+                 (PyObject *)Py_TYPE(object));
+    return NULL;
+}
+
+/* Begins a call on a Semaphore or None. It can't fail, because no call ends a Semaphore meanwhile.
+ */
+static void hold(PyObject *object)
+{
+    if (!Py_IsNone(object))
+        call_begin(object);
+}
+
+static void let_be(PyObject *object)
+{
+    if (!Py_IsNone(object))
+        call_end(object);
+}
+
+static PyObject *set_sync(PyObject *self, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"acquire", "release", NULL};
+    PyObject *first, *second;
+    gr_semaphore *acquire, *release;
+    gr_status status;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OO:set_sync", names, &first, &second) ||
+        !(acquire = semaphore_of(first)) || !(release = semaphore_of(second)) ||
+        !resource_usable((resource_object *)self) || !exclusive_begin(self))
+        return NULL;
+    hold(first);
+    hold(second);
+    Py_BEGIN_ALLOW_THREADS
+    status = gr_resource_set_sync(((resource_object *)self)->resource, acquire, release);
+    Py_END_ALLOW_THREADS
+    PyObject *none = none_or_fail(status);
+    let_be(second);
+    let_be(first);
+    exclusive_end(self);
+    return none;
+}
+
+PyMethodDef order_methods[] = {
+    {"set_sync", METHOD(set_sync), KEYWORDS,
+     "set_sync($self, acquire, release)\n--\n\n"
+     "The order with the graphics API: each map waits for `acquire`, and its end signals\n"
+     "`release`. None: the program keeps that order itself. Imported memory needs it before the\n"
+     "first map. The resource keeps the Semaphores alive."},
+    {0},
+};
+
+/* ---- The type -------------------------------------------------------------------------------- */
+
+static PyObject *handle_of(gr_semaphore *semaphore)
+{
+    return semaphore ? PyLong_FromVoidPtr(gr_semaphore_get_info(semaphore)->external) : NULL;
+}
+
+static PyObject *timeline_of(gr_semaphore *semaphore)
+{
+    return semaphore ? PyBool_FromLong(gr_semaphore_get_info(semaphore)->timeline) : NULL;
+}
+
+static PyObject *describe(PyObject *self, PyObject *none)
+{
+    char line[256];
+    gr_semaphore *semaphore = open_of(self);
+    (void)none;
+    if (!semaphore)
+        return NULL;
+    gr_semaphore_describe(semaphore, line, sizeof(line));
+    return text_of(line);
+}
+
+PROPERTY_IN_CALL(handle, handle_of(open_of(self)))
+PROPERTY_IN_CALL(is_timeline, timeline_of(open_of(self)))
+PROPERTY(is_closed, PyBool_FromLong(!((semaphore_object *)self)->semaphore))
+
+GUARDED(wait)
+GUARDED(signal)
+GUARDED_ONE(describe)
+
+static PyMethodDef methods[] = {
+    {"from_fd", METHOD(from_fd), KEYWORDS | METH_CLASS,
+     "from_fd($type, fd, *, kind='timeline', value=0)\n--\n\n"
+     "Imports a semaphore that was exported as a file descriptor. CUDA owns `fd` after a success;\n"
+     "after an exception it is still yours to close. kind: 'timeline' or 'binary'. value: the\n"
+     "current value of a timeline."},
+    {"from_win32", METHOD(from_win32), KEYWORDS | METH_CLASS,
+     "from_win32($type, handle, *, kind='timeline', value=0)\n--\n\n"
+     "Imports a semaphore by a Windows handle, as an int, or its name, as a str. The handle stays\n"
+     "yours. kind: 'timeline', 'binary', 'binary-kmt', 'd3d12-fence', 'd3d11-fence',\n"
+     "'keyed-mutex' or 'keyed-mutex-kmt'."},
+    {"from_nvscisync", from_nvscisync, METH_O | METH_CLASS,
+     "from_nvscisync($type, object, /)\n--\n\n"
+     "Imports a NvSciSyncObj, given by its address, which must outlive it."},
+    {"wait", METHOD(guarded_wait), KEYWORDS,
+     "wait($self, stream, value=0, *, key=0, timeout=0, fence=0, skip_nvscibuf=False)\n--\n\n"
+     "Later work in `stream` waits until a timeline has `value`, or until a binary semaphore is\n"
+     "signalled. This thread does not wait.\n\n"
+     "key, timeout: of a keyed mutex, in seconds. fence: the address of a NvSciSyncFence."},
+    {"signal", METHOD(guarded_signal), KEYWORDS,
+     "signal($self, stream, value=0, *, key=0, fence=0, skip_nvscibuf=False)\n--\n\n"
+     "Signals after the work queued in `stream` so far: a timeline gets `value`, which must be\n"
+     "greater than the last one."},
+    {"describe", guarded_describe, METH_NOARGS,
+     "describe($self)\n--\n\nOne line: its type, last value, and how it waits."},
+    {"close", call_close, METH_NOARGS,
+     "close($self)\n--\n\nReleases it. Resources and streams that use it keep the import."},
+    {"__enter__", enter_self, METH_NOARGS, NULL},
+    {"__exit__", METHOD(leave_by_close), METH_FASTCALL, NULL},
+    {0},
+};
+
+static PyGetSetDef properties[] = {
+    {"handle", guarded_handle, NULL, "The CUexternalSemaphore, as an int.", NULL},
+    {"is_timeline", guarded_is_timeline, NULL, "Whether it has values.", NULL},
+    {"is_closed", is_closed, NULL, "Whether it was closed.", NULL},
+    {0},
+};
+
+static PyType_Slot slots[] = {
+    {Py_tp_doc, "A semaphore that CUDA shares with another API.\n\n"
+                "    done = Semaphore.from_fd(fd)    # exported by vkGetSemaphoreFdKHR\n"
+                "    done.wait(stream, 7)\n"},
+    {Py_tp_new, (void *)refuse_new},
+    {Py_tp_dealloc, (void *)end},
+    {Py_tp_methods, methods},
+    {Py_tp_getset, properties},
+    {0},
+};
+
+bool add_semaphore(PyObject *module)
+{
+    semaphore_type = add_type(module, "grinterop.Semaphore", sizeof(semaphore_object),
+                              Py_TPFLAGS_DEFAULT, slots);
+    return semaphore_type;
+}

@@ -1,0 +1,326 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Memory and semaphores of other APIs and processes, by descriptors and handles."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+
+import numpy
+import pytest
+
+import grinterop
+from grinterop import GraphicsResource, Semaphore, Tensor, VulkanDevice
+
+import vulkan_fd
+
+TRANSFER = 3
+RGBA8 = 37
+SIZE = 65536
+
+
+@pytest.fixture
+def vulkan(cuda):
+    with VulkanDevice.headless(0) as device:
+        yield device
+
+
+@pytest.fixture
+def drawn(vulkan):
+    """A Vulkan buffer, to which CUDA has access without an order."""
+    resource = vulkan.create_buffer(SIZE, TRANSFER)
+    resource.set_sync(None, None)
+    yield resource
+    resource.close()
+
+
+@pytest.fixture
+def software():
+    if not grinterop.is_software():
+        pytest.skip("a GPU imports only semaphores of Vulkan")
+
+
+def put(resource, value, cuda):
+    with resource.map(stream=cuda) as buffer:
+        buffer.fill(value, stream=cuda)
+    cuda.sync()
+
+
+def bytes_of(resource, cuda):
+    with resource.map(stream=cuda) as buffer:
+        return buffer.tensor().tobytes(stream=cuda)
+
+
+# ---- Memory --------------------------------------------------------------------------------------
+
+
+def test_a_descriptor_becomes_a_resource(vulkan, drawn, cuda):
+    put(drawn, b"\x07", cuda)
+    fd = vulkan_fd.export(vulkan, drawn)
+    memory = GraphicsResource.from_fd(fd, SIZE)
+    assert not (grinterop.is_software() and vulkan_fd.is_open(fd))
+    assert (memory.api, memory.transport, memory.kind) == ("external", "external", "buffer")
+    assert memory.size == SIZE and memory.handle and memory.vk_memory is None
+    memory.set_sync(None, None)
+    assert bytes_of(memory, cuda) == b"\x07" * SIZE
+    put(memory, b"\x08", cuda)
+    memory.close()
+    assert bytes_of(drawn, cuda) == b"\x08" * SIZE
+
+
+def test_a_part_is_at_its_offset(vulkan, drawn, cuda):
+    put(drawn, b"\x01", cuda)
+    fd = vulkan_fd.export(vulkan, drawn)
+    part = GraphicsResource.from_fd(fd, SIZE, offset=4096, length=256)
+    whole = GraphicsResource.from_same_memory(part, flags="read_only")
+    part.set_sync(None, None)
+    whole.set_sync(None, None)
+    assert (part.size, whole.size) == (256, SIZE)
+    put(part, b"\x02", cuda)
+    assert bytes_of(whole, cuda) == b"\x01" * 4096 + b"\x02" * 256 + b"\x01" * (SIZE - 4352)
+
+
+def test_an_order_is_needed(vulkan, drawn, cuda):
+    memory = GraphicsResource.from_fd(vulkan_fd.export(vulkan, drawn), SIZE)
+    with pytest.raises(grinterop.StateError, match=r"GraphicsResource\.set_sync\(\), or None"):
+        memory.map(stream=cuda)
+
+
+def test_a_refused_descriptor_stays_the_callers(vulkan, drawn):
+    fd = vulkan_fd.export(vulkan, drawn)
+    for keywords in (
+        {"kind": "dma-buf"},
+        {"kind": "sideways"},
+        {"offset": SIZE + 1},
+        {"length": SIZE + 1},
+        {"flags": "sideways"},
+        {"image": {"width": 4, "height": 4, "channels": 4}},
+        {"image": {"width": 4, "height": 4, "channels": 3, "format": "u8"}},
+        {"image": {"width": 4, "height": 4, "channels": 4, "format": "u9"}},
+        {"image": {"breadth": 4}},
+        {"image": 3},
+    ):
+        with pytest.raises((grinterop.CUDAError, ValueError, TypeError)):
+            GraphicsResource.from_fd(fd, SIZE, **keywords)
+        assert vulkan_fd.is_open(fd)
+    os.close(fd)
+    for wrong in (-1, fd):
+        with pytest.raises(grinterop.CUDAError):
+            GraphicsResource.from_fd(wrong, SIZE)
+
+
+def test_an_image_has_its_format(vulkan, cuda):
+    drawn = vulkan.create_image(RGBA8, 64, 32, TRANSFER, flags="surface_load_store")
+    vulkan.submit([drawn], layout=0)
+    texels = (numpy.arange(32 * 64 * 4) * 7).astype(numpy.uint8).reshape(32, 64, 4)
+    host = Tensor.from_dlpack(texels)
+    grinterop.publish(drawn, host.clone(stream=cuda), stream=cuda)
+    cuda.sync()
+    image = GraphicsResource.from_fd(
+        vulkan_fd.export(vulkan, drawn),
+        vulkan_fd.image_size(vulkan, drawn),
+        dedicated=True,
+        image={"width": 64, "height": 32, "format": "u8", "channels": 4, "normalized": True},
+    )
+    image.set_sync(None, None)
+    with image.map(stream=cuda) as buffer:
+        assert buffer.image_info()["width"] == 64 and buffer.image_info()["format"] == "u8"
+    found = Tensor.alloc((32, 64, 4), "uint8", stream=cuda)
+    grinterop.fetch(image, found, stream=cuda)
+    assert found.tobytes(stream=cuda) == texels.tobytes()
+
+
+def test_windows_and_nvsci_need_their_systems(cuda):
+    calls = [lambda: GraphicsResource.from_nvscibuf(4096, SIZE), lambda: Semaphore.from_nvscisync(8)]
+    for kind in "opaque opaque-kmt d3d12-heap d3d12-resource d3d11-resource".split():
+        calls.append(lambda kind=kind: GraphicsResource.from_win32(8, SIZE, kind=kind, dedicated=True))
+    for kind in "timeline binary binary-kmt d3d12-fence d3d11-fence keyed-mutex".split():
+        calls.append(lambda kind=kind: Semaphore.from_win32(8, kind=kind))
+    calls.append(lambda: GraphicsResource.from_win32("Local\\memory", SIZE))
+    calls.append(lambda: Semaphore.from_win32("Local\\fence"))
+    for call in calls:
+        with pytest.raises(grinterop.CUDAError):
+            call()
+    with pytest.raises(ValueError, match="null"):
+        GraphicsResource.from_win32("a\0b", SIZE)
+    with pytest.raises(TypeError):
+        GraphicsResource.from_win32(None, SIZE)
+
+
+# ---- Semaphores ----------------------------------------------------------------------------------
+
+
+def test_a_timeline_orders_two_streams(software, cuda):
+    fd = vulkan_fd.semaphore(value=3)
+    other = grinterop.CudaContext(0)
+    with Semaphore.from_fd(fd, value=3) as semaphore:
+        assert not vulkan_fd.is_open(fd)
+        assert semaphore.is_timeline and semaphore.handle and "3" in semaphore.describe()
+        tensor = Tensor.alloc((4,), stream=other)
+        semaphore.wait(other, 4)
+        semaphore.signal(stream=cuda, value=4)
+        assert len(tensor.tobytes(stream=other)) == 4
+        with pytest.raises(ValueError):
+            semaphore.signal(cuda, 4)
+        with pytest.raises(ValueError):
+            semaphore.wait(cuda, 4, key=1)
+        with pytest.raises(TypeError):
+            semaphore.wait("stream", 4)
+    assert semaphore.is_closed
+    for call in (lambda: semaphore.wait(cuda), semaphore.describe, lambda: semaphore.handle):
+        with pytest.raises(RuntimeError, match="closed"):
+            call()
+    other.close()
+
+
+def test_a_binary_semaphore_has_no_values(software, cuda):
+    semaphore = Semaphore.from_fd(vulkan_fd.semaphore(timeline=False), kind="binary")
+    assert not semaphore.is_timeline
+    semaphore.signal(cuda)
+    semaphore.wait(cuda)
+    cuda.sync()
+    with pytest.raises(ValueError):
+        semaphore.signal(cuda, 1)
+
+
+def test_a_refused_semaphore_stays_the_callers(cuda):
+    read, write = os.pipe()
+    for kind in ("timeline", "binary", "sideways"):
+        with pytest.raises((grinterop.CUDAError, ValueError)):
+            Semaphore.from_fd(read, kind=kind)
+        assert vulkan_fd.is_open(read)
+    os.close(read)
+    os.close(write)
+    with pytest.raises(RuntimeError):
+        Semaphore()
+
+
+def test_maps_wait_and_signal(software, vulkan, drawn, cuda):
+    ready = Semaphore.from_fd(vulkan_fd.semaphore())
+    done = Semaphore.from_fd(vulkan_fd.semaphore())
+    memory = GraphicsResource.from_fd(vulkan_fd.export(vulkan, drawn), SIZE)
+    memory.set_sync(ready, done)
+    assert bytes_of(memory, cuda)
+    assert bytes_of(memory, cuda)
+    done.wait(cuda, 2)
+    cuda.sync()
+    for wrong in ((ready, ready), (3, None)):
+        with pytest.raises((ValueError, TypeError)):
+            memory.set_sync(*wrong)
+    with pytest.raises(TypeError):
+        memory.set_sync(None)
+    ready.close()
+    done.close()
+    assert bytes_of(memory, cuda)
+    closed = Semaphore.from_fd(vulkan_fd.semaphore())
+    closed.close()
+    with pytest.raises(RuntimeError, match="closed"):
+        memory.set_sync(closed, None)
+
+
+def test_a_waiting_stream_leaves_python_running(software, cuda):
+    """Catches: a call that keeps the GIL while its stream waits for another thread's signal."""
+    semaphore = Semaphore.from_fd(vulkan_fd.semaphore())
+    other = grinterop.CudaContext(0)
+    semaphore.wait(other, 1)
+    timer = threading.Timer(0.1, lambda: semaphore.signal(cuda, 1))
+    timer.start()
+    other.sync()
+    timer.join()
+    other.close()
+
+
+# ---- Two processes -------------------------------------------------------------------------------
+
+HEAD = """
+import socket, sys
+import grinterop
+from grinterop import GraphicsResource, Semaphore
+cuda = grinterop.CudaContext(0)
+peer = socket.socket(fileno=int(sys.argv[1]))
+SIZE = 65536
+"""
+
+
+def child(program):
+    """Starts a program that has one end of a socket, and returns it with the other end."""
+    here, there = socket.socketpair()
+    with there:
+        process = subprocess.Popen(
+            [sys.executable, "-c", HEAD + program, str(there.fileno())], pass_fds=[there.fileno()]
+        )
+    return process, here
+
+
+def test_another_process_takes_descriptors(software, vulkan, drawn, cuda):
+    put(drawn, b"\x05", cuda)
+    process, peer = child(
+        """
+_, (memory, ready, done), *_ = socket.recv_fds(peer, 1, 3)
+memory = GraphicsResource.from_fd(memory, SIZE)
+memory.set_sync(Semaphore.from_fd(ready), Semaphore.from_fd(done))
+with memory.map(stream=cuda) as buffer:
+    assert buffer.tensor().tobytes(stream=cuda) == b"\\x05" * SIZE
+    buffer.fill(b"\\x06", stream=cuda)
+peer.recv(1)
+"""
+    )
+    ready, done = vulkan_fd.semaphore(), vulkan_fd.semaphore()
+    fds = [vulkan_fd.export(vulkan, drawn), ready, done]
+    with peer:
+        socket.send_fds(peer, [b"1"], fds)
+        os.close(fds[0])
+        done_here = Semaphore.from_fd(done)
+        done_here.wait(cuda, 1)
+        assert bytes_of(drawn, cuda) == b"\x06" * SIZE
+        os.close(ready)
+    assert process.wait(30) == 0
+
+
+def test_another_process_receives_a_resource(drawn, cuda):
+    put(drawn, b"\x05", cuda)
+    process, peer = child(
+        """
+memory, data = GraphicsResource.receive(peer, timeout=30)
+assert data == b"mesh" and memory.api == "external"
+memory.set_sync(None, None)
+with memory.map(stream=cuda) as buffer:
+    assert buffer.tensor().tobytes(stream=cuda) == b"\\x05" * SIZE
+    buffer.fill(b"\\x06", stream=cuda)
+cuda.sync()
+peer.send(b"1")
+"""
+    )
+    with peer:
+        drawn.send(peer, b"mesh", timeout=30)
+        assert peer.recv(1) == b"1"
+        assert bytes_of(drawn, cuda) == b"\x06" * SIZE
+    assert process.wait(30) == 0
+
+
+def test_a_wait_for_a_peer_ends(drawn, cuda):
+    here, there = socket.socketpair()
+    with here, there:
+        with pytest.raises(TimeoutError):
+            GraphicsResource.receive(here, timeout=0)
+        with pytest.raises(TimeoutError):
+            GraphicsResource.receive(here, timeout=0.06)
+        there.send(b"no message of ours, but longer than a header")
+        with pytest.raises(ValueError):
+            GraphicsResource.receive(here, timeout=1)
+    with pytest.raises(TypeError):
+        drawn.send("socket")
+    with pytest.raises((ValueError, grinterop.CUDAError)):
+        drawn.send(12345)
+
+
+def test_control_c_interrupts_a_wait(cuda):
+    here, there = socket.socketpair()
+    with here, there:
+        timer = threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT))
+        timer.start()
+        with pytest.raises(KeyboardInterrupt):
+            GraphicsResource.receive(here)
+        timer.join()
