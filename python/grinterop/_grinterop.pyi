@@ -68,6 +68,7 @@ _Values: TypeAlias = SupportsFloat | Sequence[SupportsFloat]
 _Transport: TypeAlias = Literal["without copy", "interop", "shared", "copy", "peer", "any"]
 _Layout: TypeAlias = Literal["shape", "hwc", "chw", "nv12", "p016", "nv16", "yuv444"]
 _Memory: TypeAlias = Literal["device", "host", "pinned", "managed"]
+_AnyMemory: TypeAlias = Literal["device", "host", "pinned", "managed", "array"]
 _Mode: TypeAlias = Literal["clamp", "border", "wrap", "mirror"]
 _Filter: TypeAlias = Literal["point", "linear"]
 _FdKind: TypeAlias = Literal["opaque", "dma-buf"]
@@ -352,6 +353,7 @@ class Buffer:
         layout: _Layout | None = None,
         read_only: bool = False,
         negative_strides: bool = False,
+        memory: Literal["array"] | None = None,
     ) -> Tensor: ...
     def texture(
         self,
@@ -443,12 +445,12 @@ class Tensor:
     def wrap(
         cls,
         pointer: _Address,
-        shape: _Shape,
+        shape: _Shape | None,
         dtype: _Dtype = "uint8",
         *,
         strides: _Strides | None = None,
         layout: _Layout | None = None,
-        memory: _Memory = "device",
+        memory: _AnyMemory = "device",
         stream: _Stream | None = None,
         owner: object = None,
         read_only: bool = False,
@@ -456,6 +458,8 @@ class Tensor:
     ) -> Self: ...
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]: ...
+    @property
+    def array(self) -> int: ...
     @property
     def chroma(self) -> Tensor | None: ...
     @property

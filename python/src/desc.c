@@ -5,7 +5,7 @@
 #include <string.h>
 
 const char *const layout_names[] = {"shape", "hwc", "chw", "nv12", "p016", "nv16", "yuv444", NULL};
-const char *const memory_names[] = {"device", "host", "pinned", "managed", NULL};
+const char *const memory_names[] = {"device", "host", "pinned", "managed", "array", NULL};
 
 PyObject *numbers(const int64_t *values, unsigned n)
 {
@@ -127,6 +127,8 @@ bool desc_of(struct desc *desc, PyObject *shape, PyObject *dtype, PyObject *stri
         !choice_of(memory, "kind of memory", memory_names, &choice))
         return false;
     desc->desc.memory = (gr_memory)choice;
+    if (desc->desc.memory == GR_MEMORY_ARRAY && !given(dtype))
+        desc->desc.dtype = 0; /* the array has one */
     return true;
 }
 

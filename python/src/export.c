@@ -217,6 +217,7 @@ static void device_of(const gr_tensor_info *info, long device[2])
     device[0] = info->memory == GR_MEMORY_HOST      ? DL_CPU
                 : info->memory == GR_MEMORY_PINNED  ? DL_CUDA_HOST
                 : info->memory == GR_MEMORY_MANAGED ? DL_CUDA_MANAGED
+                : info->memory == GR_MEMORY_ARRAY   ? DL_CUDA
                 : software                          ? DL_CPU
                                                     : DL_CUDA;
     device[1] = device[0] == DL_CUDA ? info->device : 0;

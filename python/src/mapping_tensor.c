@@ -11,18 +11,20 @@ static gr_buffer *mapping_of(PyObject *object)
 static PyObject *call_tensor(PyObject *object, PyObject *args, PyObject *keywords)
 {
     static char *names[] = {"shape",  "dtype",     "strides",          "offset",
-                            "layout", "read_only", "negative_strides", NULL};
-    PyObject *shape = NULL, *dtype = NULL, *strides = NULL, *layout = NULL;
+                            "layout", "read_only", "negative_strides", "memory",
+                            NULL};
+    PyObject *shape = NULL, *dtype = NULL, *strides = NULL, *layout = NULL, *memory = NULL;
     Py_ssize_t offset = 0;
     int read_only = 0, negative_strides = 0;
     struct desc desc;
     gr_buffer *buffer = mapping_of(object);
     if (!buffer ||
-        !PyArg_ParseTupleAndKeywords(args, keywords, "|OOOn$Opp:tensor", names, &shape, &dtype,
-                                     &strides, &offset, &layout, &read_only, &negative_strides) ||
-        !desc_of(&desc, shape, dtype, strides, layout, NULL))
+        !PyArg_ParseTupleAndKeywords(args, keywords, "|OOOn$OppO:tensor", names, &shape, &dtype,
+                                     &strides, &offset, &layout, &read_only, &negative_strides,
+                                     &memory) ||
+        !desc_of(&desc, shape, dtype, strides, layout, memory))
         return NULL;
-    bool as_it_is = !shape || Py_IsNone(shape);
+    bool as_it_is = (!shape || Py_IsNone(shape)) && desc.desc.memory != GR_MEMORY_ARRAY;
     if (as_it_is && PyTuple_Size(args) + (keywords ? PyDict_Size(keywords) : 0) > !!shape) {
         PyErr_SetString(PyExc_TypeError, "tensor() needs a shape if any other argument is given");
         return NULL;
@@ -105,8 +107,9 @@ GUARDED_ONE(dlpack_device)
 PyMethodDef mapping_tensor_methods[] = {
     {"tensor", METHOD(guarded_call_tensor), KEYWORDS,
      "tensor($self, shape=None, dtype='uint8', strides=None, offset=0, *, layout=None,\n"
-     "       read_only=False, negative_strides=False)\n--\n\n"
-     "The mapping as a Tensor, without a copy: as bytes, or with that shape and dtype. The\n"
+     "       read_only=False, negative_strides=False, memory=None)\n--\n\n"
+     "The mapping as a Tensor, without a copy: as bytes, or with that shape and dtype. With\n"
+     "memory='array' it is the CUDA array of an image, for example for Warp's textures. The\n"
      "tensor is revoked when the mapping ends."},
     EXPORT_METHODS,
     {0},

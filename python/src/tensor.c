@@ -373,7 +373,8 @@ static PyMethodDef methods[] = {
      "wrap($type, pointer, shape, dtype='uint8', *, strides=None, layout=None, memory='device',\n"
      "     stream=None, owner=None, read_only=False, negative_strides=False)\n--\n\n"
      "Wraps existing memory, whose bytes are ready after the work queued on `stream`. `owner` is\n"
-     "kept until the tensor, its views and its exports are gone and the streams are done."},
+     "kept until the tensor, its views and its exports are gone and the streams are done. With\n"
+     "memory='array' the pointer is a CUarray, and the shape None."},
     {"from_dlpack", METHOD(call_from_dlpack), KEYWORDS | METH_CLASS,
      "from_dlpack($type, object, *, stream=None, layout=None)\n--\n\n"
      "Imports a tensor of another framework without a copy: any object with __dlpack__() or\n"

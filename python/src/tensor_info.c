@@ -30,6 +30,7 @@ static PyObject *array_interface(PyObject *self, void *closure)
     PROPERTY_IN_CALL(name, name##_of_info(tensor_info_of(self)))
 
 INFO(handle, PyLong_FromUnsignedLongLong(info->ptr))
+INFO(array, PyLong_FromVoidPtr(info->array))
 INFO(shape, numbers(info->shape, info->ndim))
 INFO(strides, numbers(info->strides, info->ndim))
 INFO(ndim, PyLong_FromUnsignedLong(info->ndim))
@@ -82,6 +83,7 @@ PyObject *tensor_represent(PyObject *object)
 
 PyGetSetDef tensor_properties[] = {
     {"handle", guarded_handle, NULL, "The address of element 0, as an int; 0 if revoked.", NULL},
+    {"array", guarded_array, NULL, "The CUarray of memory 'array', as an int; otherwise 0.", NULL},
     {"shape", guarded_shape, NULL, "The size of each dimension.", NULL},
     {"strides", guarded_strides, NULL, "Bytes between neighbouring elements of each dimension.",
      NULL},
@@ -93,7 +95,7 @@ PyGetSetDef tensor_properties[] = {
     {"itemsize", guarded_itemsize, NULL, "The size of one element in bytes.", NULL},
     {"layout", guarded_layout, NULL,
      "The order of the dimensions: 'shape', 'hwc', 'chw', 'nv12', ...", NULL},
-    {"memory", guarded_memory, NULL, "'device', 'host', 'pinned' or 'managed'.", NULL},
+    {"memory", guarded_memory, NULL, "'device', 'host', 'pinned', 'managed' or 'array'.", NULL},
     {"device", guarded_device, NULL, "The CUDA device.", NULL},
     {"is_read_only", guarded_is_read_only, NULL, "Whether it must not be written to.", NULL},
     {"is_compact", guarded_is_compact, NULL, "Whether its elements have no gaps.", NULL},

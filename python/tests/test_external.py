@@ -133,20 +133,24 @@ def test_an_image_has_its_format(vulkan, cuda):
 
 
 def test_windows_and_nvsci_need_their_systems(cuda):
-    calls = [lambda: GraphicsResource.from_nvscibuf(4096, SIZE), lambda: Semaphore.from_nvscisync(8)]
+    from_win32 = GraphicsResource.from_win32
+    calls = [
+        lambda: GraphicsResource.from_nvscibuf(4096, SIZE),
+        lambda: Semaphore.from_nvscisync(8),
+        lambda: from_win32("Local\\memory", SIZE),
+        lambda: Semaphore.from_win32("Local\\fence"),
+    ]
     for kind in "opaque opaque-kmt d3d12-heap d3d12-resource d3d11-resource".split():
-        calls.append(lambda kind=kind: GraphicsResource.from_win32(8, SIZE, kind=kind, dedicated=True))
+        calls.append(lambda kind=kind: from_win32(8, SIZE, kind=kind, dedicated=True))
     for kind in "timeline binary binary-kmt d3d12-fence d3d11-fence keyed-mutex".split():
         calls.append(lambda kind=kind: Semaphore.from_win32(8, kind=kind))
-    calls.append(lambda: GraphicsResource.from_win32("Local\\memory", SIZE))
-    calls.append(lambda: Semaphore.from_win32("Local\\fence"))
     for call in calls:
         with pytest.raises(grinterop.CUDAError):
             call()
     with pytest.raises(ValueError, match="null"):
-        GraphicsResource.from_win32("a\0b", SIZE)
+        from_win32("a\0b", SIZE)
     with pytest.raises(TypeError):
-        GraphicsResource.from_win32(None, SIZE)
+        from_win32(None, SIZE)
 
 
 # ---- Semaphores ----------------------------------------------------------------------------------

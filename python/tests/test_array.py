@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""CUDA arrays as tensors, as ovrtx and Warp exchange them."""
+
+import pytest
+
+import grinterop
+from grinterop import GraphicsResource, Tensor
+
+import gl
+
+TEXELS = bytes(i * 5 % 256 for i in range(16 * 16 * 4))
+
+
+class Renderer:
+    """Another framework's object, of which grinterop knows only DLPack."""
+
+    def __init__(self, tensor):
+        self.tensor = tensor
+
+    def __dlpack__(self, **keywords):
+        return self.tensor.__dlpack__(**keywords)
+
+    def __dlpack_device__(self):
+        return self.tensor.__dlpack_device__()
+
+
+@pytest.fixture
+def image(egl):
+    egl.make_current()
+    name = gl.texture(16, 16, data=TEXELS)
+    resource = GraphicsResource.from_gl_image(name, gl.TEXTURE_2D, flags="surface_load_store")
+    yield resource
+    resource.close()
+
+
+def test_a_mapped_image_is_an_array(image, cuda):
+    with image.map(stream=cuda) as buffer:
+        tensor = buffer.tensor(memory="array")
+        assert tensor.memory == "array" and tensor.array == buffer.array() and tensor.handle == 0
+        assert tensor.shape == (16, 16, 4) and tensor.dtype == "uint8" and tensor.layout == "hwc"
+        assert tensor.__dlpack_device__() == (2, tensor.device)
+        assert not hasattr(tensor, "__cuda_array_interface__")
+        assert tensor.tobytes(stream=cuda) == TEXELS
+        linear = tensor.clone(stream=cuda)
+        assert linear.memory == "device" and linear.array == 0 and linear.handle
+        assert linear.tobytes(stream=cuda) == TEXELS
+        with pytest.raises(TypeError):
+            memoryview(tensor)
+        tensor.close()
+
+
+def test_an_array_goes_through_dlpack(image, cuda):
+    with image.map(stream=cuda) as buffer:
+        tensor = buffer.tensor(memory="array")
+        with Tensor.from_dlpack(Renderer(tensor), stream=cuda) as taken:
+            assert taken.memory == "array" and taken.array == tensor.array
+            assert taken.tobytes(stream=cuda) == TEXELS
+        with Tensor.from_dlpack(tensor.__dlpack__(max_version=(1, 3))) as taken:
+            assert taken.array == tensor.array
+        with Tensor.wrap(tensor.array, None, memory="array", read_only=True) as wrapped:
+            assert wrapped.array == tensor.array and wrapped.is_read_only
+            assert wrapped.tobytes(stream=cuda) == TEXELS
+        tensor.close()
+
+
+def test_an_array_is_published(image, egl, cuda):
+    other = GraphicsResource.from_gl_image(gl.texture(16, 16), gl.TEXTURE_2D)
+    with image.map(stream=cuda) as buffer:
+        with buffer.tensor(memory="array") as tensor:
+            grinterop.publish(other, tensor, stream=cuda)
+    found = Tensor.alloc((16, 16, 4), stream=cuda)
+    grinterop.fetch(other, found, stream=cuda)
+    assert found.tobytes(stream=cuda) == TEXELS
+    other.close()
+
+
+def test_what_is_wrong_is_refused(image, resource, cuda):
+    with image.map(stream=cuda) as buffer:
+        for arguments in ({"shape": (4, 4, 4)}, {"dtype": "float32"}):
+            with pytest.raises(ValueError):
+                buffer.tensor(memory="array", **arguments)
+    with resource.map(stream=cuda) as buffer:
+        with pytest.raises((ValueError, RuntimeError)):
+            buffer.tensor(memory="array")
+    for call in (
+        lambda: Tensor.alloc((4, 4, 4), memory="array"),
+        lambda: Tensor.wrap(0, None, memory="array"),
+    ):
+        with pytest.raises(grinterop.CUDAError):
+            call()
