@@ -165,6 +165,8 @@ _FUNCTIONS = {
     "gr_semaphore_import": "Semaphore.from_fd",
     "gr_semaphore_signal": "Semaphore.signal",
     "gr_semaphore_wait": "Semaphore.wait",
+    "gr_submit_begin": "Submit",
+    "gr_submit_commit": "Submit.commit",
     "gr_tensor_alloc": "Tensor.alloc",
     "gr_tensor_clone": "Tensor.clone",
     "gr_tensor_copy": "Tensor.copy_to",

@@ -225,6 +225,7 @@ bool add_cuda_context(PyObject *module);
 bool add_tensor(PyObject *module);
 bool add_ring(PyObject *module);
 bool add_semaphore(PyObject *module);
+bool add_submit(PyObject *module);
 bool add_vulkan(PyObject *module);
 
 extern PyMethodDef bench_functions[], driver_functions[], many_functions[], publish_functions[];

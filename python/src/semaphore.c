@@ -226,8 +226,9 @@ static PyObject *set_sync(PyObject *self, PyObject *args, PyObject *keywords)
 PyMethodDef order_methods[] = {
     {"set_sync", METHOD(set_sync), KEYWORDS,
      "set_sync($self, acquire, release)\n--\n\n"
-     "The order with the graphics API: each map waits for `acquire`, and its end signals\n"
-     "`release`. None: the program keeps that order itself. Imported memory needs it before the\n"
+     "The order with the graphics API, which signals `acquire` and waits for `release`, with the\n"
+     "values of a Submit: a map waits for the last Submit, and its end signals what the next one\n"
+     "waits for. None: the program keeps that order itself. Imported memory needs it before the\n"
      "first map. The resource keeps the Semaphores alive."},
     {0},
 };

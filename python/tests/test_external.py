@@ -179,6 +179,22 @@ def test_a_timeline_orders_two_streams(software, cuda):
     other.close()
 
 
+def test_the_program_keeps_the_order(software, vulkan, drawn, cuda):
+    """The README's way: a stream is the renderer."""
+    numpy_bytes = numpy.full(SIZE, 9, numpy.uint8)
+    rendered, computed = (Semaphore.from_fd(vulkan_fd.semaphore()) for _ in range(2))
+    renderer = grinterop.CudaContext(0)
+    memory = GraphicsResource.from_fd(vulkan_fd.export(vulkan, drawn), SIZE, flags="write_discard")
+    memory.set_sync(None, None)
+    rendered.wait(cuda, 1)
+    grinterop.publish(memory, numpy_bytes, stream=cuda)
+    computed.signal(cuda, 1)
+    rendered.signal(renderer, 1)
+    computed.wait(renderer, 1)
+    assert bytes_of(drawn, renderer) == numpy_bytes.tobytes()
+    renderer.close()
+
+
 def test_a_binary_semaphore_has_no_values(software, cuda):
     semaphore = Semaphore.from_fd(vulkan_fd.semaphore(timeline=False), kind="binary")
     assert not semaphore.is_timeline
@@ -222,6 +238,62 @@ def test_maps_wait_and_signal(software, vulkan, drawn, cuda):
     closed.close()
     with pytest.raises(RuntimeError, match="closed"):
         memory.set_sync(closed, None)
+
+
+def test_a_submit_orders_maps(software, vulkan, drawn, cuda):
+    """The stream `renderer` is the graphics API: it has its own imports of the semaphores."""
+    fds = vulkan_fd.semaphore(), vulkan_fd.semaphore()
+    ready, done, ready_there, done_there = (
+        Semaphore.from_fd(fd) for fd in (os.dup(fds[0]), os.dup(fds[1]), *fds)
+    )
+    there = {ready.handle: ready_there, done.handle: done_there}
+    renderer = grinterop.CudaContext(0)
+    memory = GraphicsResource.from_fd(vulkan_fd.export(vulkan, drawn), SIZE)
+    memory.set_sync(ready, done)
+    for frame in range(1, 4):
+        with grinterop.Submit([memory]) as submit:
+            assert submit.waits == ([(done.handle, frame - 1)] if frame > 1 else [])
+            assert submit.signals == [(ready.handle, frame)]
+            for handle, value in submit.waits:
+                there[handle].wait(renderer, value)
+            signals = submit.signals
+        mapping = memory.map(stream=cuda)
+        with mapping as buffer:
+            timer = threading.Timer(0.05, there[signals[0][0]].signal, (renderer, signals[0][1]))
+            timer.start()
+            buffer.fill(bytes([frame]), stream=cuda)
+        cuda.sync()
+        timer.join()
+        assert bytes_of(drawn, cuda) == bytes([frame]) * SIZE
+    renderer.close()
+
+
+def test_a_submit_can_be_undone(software, vulkan, drawn, cuda):
+    memory = GraphicsResource.from_fd(vulkan_fd.export(vulkan, drawn), SIZE)
+    fd = vulkan_fd.semaphore()
+    ready_there = Semaphore.from_fd(os.dup(fd))
+    ready, done = Semaphore.from_fd(fd), Semaphore.from_fd(vulkan_fd.semaphore())
+    memory.set_sync(ready, done)
+    with pytest.raises(KeyError):
+        with grinterop.Submit([memory]) as submit:
+            with pytest.raises(grinterop.StateError):
+                memory.map(stream=cuda)
+            raise KeyError
+    assert submit.is_closed
+    for call in (submit.commit, lambda: submit.waits, lambda: submit.signals):
+        with pytest.raises(RuntimeError, match="closed"):
+            call()
+    assert bytes_of(memory, cuda)
+    with grinterop.Submit(iter([memory])) as submit:
+        submit.commit()
+        with pytest.raises(grinterop.StateError):
+            submit.commit()
+        submit.close()
+    for wrong in ([], [3], 3, [memory, memory]):
+        with pytest.raises((TypeError, grinterop.CUDAError)):
+            grinterop.Submit(wrong)
+    ready_there.signal(cuda, 2)
+    assert bytes_of(memory, cuda)
 
 
 def test_a_waiting_stream_leaves_python_running(software, cuda):

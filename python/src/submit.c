@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Submit: the waits and signals of a submit of a graphics API that uses imported memory. */
+#include "resource.h"
+
+#include <grinterop/submit.h>
+
+typedef struct submit_object {
+    OBJECT_HEAD
+    gr_submit *submit; /* NULL: closed */
+    bool committed;
+} submit_object;
+
+/* ---- Life ------------------------------------------------------------------------------------ */
+
+static bool all_usable(PyObject *tuple, PyObject **objects, gr_resource **resources)
+{
+    Py_ssize_t count = PyTuple_Size(tuple);
+    for (Py_ssize_t i = 0; i < count; i++) {
+        objects[i] = PyTuple_GetItem(tuple, i);
+        resource_object *resource = resource_of(objects[i]);
+        if (!resource)
+            return false;
+        resources[i] = resource->resource;
+    }
+    return true;
+}
+
+static gr_submit *begin(PyObject *tuple, PyObject **objects, gr_resource **resources)
+{
+    size_t count = (size_t)PyTuple_Size(tuple);
+    gr_submit *submit;
+    if (!all_usable(tuple, objects, resources) || !exclusive_begin_all(objects, count))
+        return NULL;
+    Py_BEGIN_ALLOW_THREADS
+    submit = gr_submit_begin(resources, count);
+    Py_END_ALLOW_THREADS
+    if (!submit)
+        fail();
+    exclusive_end_all(objects, count);
+    return submit;
+}
+
+static gr_submit *begin_tuple(PyObject *tuple)
+{
+    size_t count = (size_t)PyTuple_Size(tuple) + 1;
+    PyObject **objects = PyMem_Calloc(count, sizeof(*objects));
+    gr_resource **resources = PyMem_Calloc(count, sizeof(*resources));
+    gr_submit *submit = NULL;
+    if (objects && resources)
+        submit = begin(tuple, objects, resources);
+    else
+        PyErr_NoMemory();
+    PyMem_Free(objects);
+    PyMem_Free(resources);
+    return submit;
+}
+
+static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"resources", NULL};
+    PyObject *given;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O:Submit", names, &given))
+        return NULL;
+    PyObject *tuple = PySequence_Tuple(given);
+    submit_object *self = tuple ? new_object(type) : NULL;
+    if (self && !(self->submit = begin_tuple(tuple)))
+        Py_CLEAR(self);
+    Py_XDECREF(tuple);
+    return (PyObject *)self;
+}
+
+static void let_go(submit_object *self)
+{
+    gr_submit *submit = self->submit;
+    self->submit = NULL;
+    BEGIN_ENDING
+    gr_submit_free(submit);
+    END_ENDING
+}
+
+static void end(PyObject *object)
+{
+    let_go((submit_object *)object);
+    end_object(object);
+}
+
+static PyObject *call_close(PyObject *object, PyObject *none)
+{
+    (void)none;
+    if (!unused(object))
+        return NULL;
+    let_go((submit_object *)object);
+    return Py_NewRef(Py_None);
+}
+
+static gr_submit *open_of(PyObject *object)
+{
+    gr_submit *submit = ((submit_object *)object)->submit;
+    if (!submit)
+        PyErr_SetString(PyExc_RuntimeError, "Submit has been closed");
+    return submit;
+}
+
+static PyObject *commit(PyObject *object, PyObject *none)
+{
+    gr_submit *submit = open_of(object);
+    gr_status status;
+    (void)none;
+    if (!submit || !exclusive_begin(object))
+        return NULL;
+    Py_BEGIN_ALLOW_THREADS
+    status = gr_submit_commit(submit);
+    Py_END_ALLOW_THREADS((submit_object *)object)
+    ->committed |= status == GR_OK;
+    exclusive_end(object);
+    return none_or_fail(status);
+}
+
+static PyObject *leave(PyObject *object, PyObject *const *args, Py_ssize_t count)
+{
+    submit_object *self = (submit_object *)object;
+    if (count && Py_IsNone(args[0]) && self->submit && !self->committed) {
+        PyObject *none = commit(object, NULL);
+        if (!none)
+            return NULL;
+        Py_DECREF(none);
+    }
+    PyObject *none = call_close(object, NULL);
+    Py_XDECREF(none);
+    return none ? Py_NewRef(Py_False) : NULL;
+}
+
+/* ---- What it has ----------------------------------------------------------------------------- */
+
+/* Pairs of a CUexternalSemaphore and a value. */
+static PyObject *points(size_t count, gr_semaphore *const *semaphores, const uint64_t *values)
+{
+    PyObject *list = PyList_New(0);
+    for (size_t i = 0; list && i < count; i++) {
+        CUexternalSemaphore handle = gr_semaphore_get_info(semaphores[i])->external;
+        PyObject *pair =
+            Py_BuildValue("(NK)", PyLong_FromVoidPtr(handle), (unsigned long long)values[i]);
+        if (!pair || PyList_Append(list, pair))
+            Py_CLEAR(list);
+        Py_XDECREF(pair);
+    }
+    return list;
+}
+
+static PyObject *waits_of(const gr_submit *submit)
+{
+    return submit ? points(submit->wait_count, submit->waits, submit->wait_values) : NULL;
+}
+
+static PyObject *signals_of(const gr_submit *submit)
+{
+    return submit ? points(submit->signal_count, submit->signals, submit->signal_values) : NULL;
+}
+
+PROPERTY_IN_CALL(waits, waits_of(open_of(self)))
+PROPERTY_IN_CALL(signals, signals_of(open_of(self)))
+PROPERTY(is_closed, PyBool_FromLong(!((submit_object *)self)->submit))
+
+static PyMethodDef methods[] = {
+    {"commit", commit, METH_NOARGS,
+     "commit($self)\n--\n\nCall it after the graphics API has accepted the submit."},
+    {"close", call_close, METH_NOARGS,
+     "close($self)\n--\n\nFrees it. A submit that was not committed is undone."},
+    {"__enter__", enter_self, METH_NOARGS, NULL},
+    {"__exit__", METHOD(leave), METH_FASTCALL, NULL},
+    {0},
+};
+
+static PyGetSetDef properties[] = {
+    {"waits", guarded_waits, NULL,
+     "Pairs (handle, value): the submit waits for the Semaphore with that handle.", NULL},
+    {"signals", guarded_signals, NULL,
+     "Pairs (handle, value): the submit signals the Semaphore with that handle.", NULL},
+    {"is_closed", is_closed, NULL, "Whether it was closed.", NULL},
+    {0},
+};
+
+static PyType_Slot slots[] = {
+    {Py_tp_doc,
+     "Submit(resources)\n--\n\n"
+     "Begins a use of the resources by a graphics API: its submit waits for CUDA's last\n"
+     "use and signals what the next map waits for. As a context manager it commits at\n"
+     "the end, unless an exception left the block. VulkanDevice.submit() does it alone."},
+    {Py_tp_new, (void *)make},
+    {Py_tp_dealloc, (void *)end},
+    {Py_tp_methods, methods},
+    {Py_tp_getset, properties},
+    {0},
+};
+
+bool add_submit(PyObject *module)
+{
+    return add_type(module, "grinterop.Submit", sizeof(submit_object), Py_TPFLAGS_DEFAULT, slots);
+}
