@@ -6,9 +6,10 @@ import sys
 
 import grinterop
 import numpy as np
-from grinterop import GraphicsResource, Ring, Tensor
+from grinterop import GraphicsResource, Ring, Semaphore, Submit, Tensor
 
 import gl
+import vulkan_fd
 
 if "--without-core" in sys.argv:
     core = None
@@ -20,7 +21,9 @@ else:
         core = None
 
 BYTES = 1024
-KINDS = "resources buffers tensors rings slots egls vulkans cudas".split() + ["cores"] * bool(core)
+EXTERNAL_BYTES = 65536
+KINDS = "resources buffers tensors rings slots egls vulkans cudas semaphores submits".split()
+KINDS += ["cores"] * bool(core)
 
 ALLOWED = (
     grinterop.CUDAError,
@@ -81,6 +84,22 @@ def new_vulkan(w):
         w.put("vulkans", grinterop.VulkanDevice.headless())
     else:
         w.put("resources", w.vulkan.create_buffer(BYTES, 0x20 | 0x3, flags=w.flags()))
+
+
+def new_external(w):
+    fd = vulkan_fd.export(w.vulkan, w.vulkan.create_buffer(EXTERNAL_BYTES, 0x20 | 0x3))
+    made = GraphicsResource.from_fd(fd, EXTERNAL_BYTES, flags="write_discard")
+    made.set_sync(None, None)
+    w.put("resources", made)
+
+
+def new_same(w):
+    w.put("resources", GraphicsResource.from_same_memory(w.any("resources"), length=BYTES))
+
+
+def new_semaphore(w):
+    if grinterop.is_software():
+        w.put("semaphores", Semaphore.from_fd(vulkan_fd.semaphore()))
 
 
 def new_egl(w):
@@ -272,6 +291,9 @@ CALLS = {
         ("ring", new_ring),
         ("wrapped", new_wrapped),
         ("vulkan", new_vulkan),
+        ("external", new_external),
+        ("same", new_same),
+        ("semaphore", new_semaphore),
         ("egl", new_egl),
         ("cuda", lambda w: w.put("cudas", grinterop.CudaContext(0))),
         ("tensor", lambda w: w.put("tensors", Tensor.alloc((BYTES,), stream=w.stream))),
@@ -296,6 +318,8 @@ CALLS = {
         ("publish", publish),
         ("fetch", fetch),
         ("submit", submit),
+        ("begin", lambda w, one: w.put("submits", Submit([one, *w.some("resources", 1)]))),
+        ("set_sync", lambda w, one: one.set_sync(w.any("semaphores"), w.any("semaphores"))),
         ("close", lambda w, one: w.random.randrange(3) or one.close(stream_of(w))),
     ],
     "buffers": [
@@ -317,6 +341,18 @@ CALLS = {
         ("properties", properties),
         ("close", lambda w, one: one.close(w.random.choice([None, stream_of(w)]))),
         ("release", lambda w, one: grinterop.Buffers([one, *w.some("buffers")]).close()),
+    ],
+    # Waits for 0 and no commits: a stream would wait forever for a signal that nobody gives.
+    "semaphores": [
+        ("wait", lambda w, one: one.wait(stream_of(w))),
+        ("signal", lambda w, one: one.signal(stream_of(w), w.random.randrange(1 << 20))),
+        ("describe", lambda w, one: one.describe()),
+        ("properties", properties),
+        ("close", lambda w, one: one.close()),
+    ],
+    "submits": [
+        ("properties", properties),
+        ("close", lambda w, one: one.close()),
     ],
     "tensors": [
         ("view", view),
