@@ -337,7 +337,7 @@ static PyMemberDef members[] = {
 };
 
 static PyType_Slot slots[] = {
-    {Py_tp_doc, "An OpenGL or Vulkan object that is registered with CUDA.\n\n"
+    {Py_tp_doc, "An OpenGL or Vulkan object, or imported memory, that CUDA can use.\n\n"
                 "    resource = GraphicsResource.from_gl_buffer(name, flags='write_discard')\n"
                 "    with resource.map(stream=stream) as buffer:\n"
                 "        ... kernels on `stream` write to buffer.handle ...\n"},

@@ -179,6 +179,22 @@ def test_a_timeline_orders_two_streams(software, cuda):
     other.close()
 
 
+def test_a_timeline_of_vulkan(vulkan, cuda):
+    """Needs a Vulkan that exports semaphores: a GPU's, or that of GR_TEST_EXPORTS=1."""
+    try:
+        timeline = vulkan_fd.Timeline(vulkan)
+    except NotImplementedError as error:
+        pytest.skip(str(error))
+    with Semaphore.from_fd(timeline.export()) as semaphore:
+        semaphore.wait(cuda, 1)
+        semaphore.signal(cuda, 2)
+        assert timeline.value() == 0
+        timeline.signal(1)
+        cuda.sync()
+        assert timeline.value() == 2
+    timeline.destroy()
+
+
 def test_the_program_keeps_the_order(software, vulkan, drawn, cuda):
     """The README's way: a stream is the renderer."""
     numpy_bytes = numpy.full(SIZE, 9, numpy.uint8)

@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""File descriptors of Vulkan memory, and semaphores of the software driver, for the tests."""
+"""File descriptors of Vulkan memory and semaphores, and of the software driver's semaphores."""
 
 import ctypes
 import fcntl
 
 import grinterop
 
+SEMAPHORE_CREATE_INFO = 9
 MEMORY_GET_FD_INFO = 1000074002
+EXPORT_SEMAPHORE_CREATE_INFO = 1000077000
+SEMAPHORE_GET_FD_INFO = 1000079000
+SEMAPHORE_TYPE_CREATE_INFO = 1000207002
+SEMAPHORE_SIGNAL_INFO = 1000207005
 OPAQUE_FD = 1
 
 
@@ -14,7 +19,7 @@ class GetFdInfo(ctypes.Structure):
     _fields_ = [
         ("type", ctypes.c_int),
         ("next", ctypes.c_void_p),
-        ("memory", ctypes.c_uint64),
+        ("object", ctypes.c_uint64),
         ("handle_type", ctypes.c_int),
     ]
 
@@ -37,9 +42,7 @@ def function(vulkan, name, result, *arguments):
 def image_size(vulkan, resource):
     """The size of the memory of a Vulkan image."""
     found = Requirements()
-    ask = function(
-        vulkan, b"vkGetImageMemoryRequirements", None, ctypes.c_uint64, ctypes.c_void_p
-    )
+    ask = function(vulkan, b"vkGetImageMemoryRequirements", None, ctypes.c_uint64, ctypes.c_void_p)
     ask(vulkan.device, resource.vk_image, ctypes.addressof(found))
     return found.size
 
@@ -48,9 +51,7 @@ def export(vulkan, resource):
     """A new descriptor of the memory of a Vulkan resource, by vkGetMemoryFdKHR."""
     fd = ctypes.c_int(-1)
     info = GetFdInfo(MEMORY_GET_FD_INFO, None, resource.vk_memory, OPAQUE_FD)
-    get_fd = function(
-        vulkan, b"vkGetMemoryFdKHR", ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p
-    )
+    get_fd = function(vulkan, b"vkGetMemoryFdKHR", ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
     assert get_fd(vulkan.device, ctypes.addressof(info), ctypes.addressof(fd)) == 0
     return fd.value
 
@@ -69,3 +70,73 @@ def is_open(fd):
     except OSError:
         return False
     return True
+
+
+# ---- Semaphores of Vulkan ------------------------------------------------------------------------
+
+
+class SemaphoreType(ctypes.Structure):
+    _fields_ = [
+        ("type", ctypes.c_int),
+        ("next", ctypes.c_void_p),
+        ("timeline", ctypes.c_int),
+        ("value", ctypes.c_uint64),
+    ]
+
+
+class Flags(ctypes.Structure):
+    _fields_ = [("type", ctypes.c_int), ("next", ctypes.c_void_p), ("flags", ctypes.c_uint32)]
+
+
+class SemaphoreValue(ctypes.Structure):
+    _fields_ = [
+        ("type", ctypes.c_int),
+        ("next", ctypes.c_void_p),
+        ("semaphore", ctypes.c_uint64),
+        ("value", ctypes.c_uint64),
+    ]
+
+
+class Timeline:
+    """A VkSemaphore of the device, which can be exported."""
+
+    def __init__(self, vulkan):
+        self.vulkan, self.handle = vulkan, ctypes.c_uint64()
+        kind = SemaphoreType(SEMAPHORE_TYPE_CREATE_INFO, None, 1, 0)
+        exported = Flags(EXPORT_SEMAPHORE_CREATE_INFO, ctypes.addressof(kind), OPAQUE_FD)
+        info = Flags(SEMAPHORE_CREATE_INFO, ctypes.addressof(exported), 0)
+        create = function(vulkan, b"vkCreateSemaphore", ctypes.c_int, *[ctypes.c_void_p] * 3)
+        handle = ctypes.addressof(self.handle)
+        if create(vulkan.device, ctypes.addressof(info), None, handle):
+            raise NotImplementedError("this Vulkan exports no semaphores")
+
+    def export(self):
+        """A new descriptor, by vkGetSemaphoreFdKHR."""
+        fd = ctypes.c_int(-1)
+        info = GetFdInfo(SEMAPHORE_GET_FD_INFO, None, self.handle, OPAQUE_FD)
+        get_fd = function(
+            self.vulkan, b"vkGetSemaphoreFdKHR", ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p
+        )
+        assert get_fd(self.vulkan.device, ctypes.addressof(info), ctypes.addressof(fd)) == 0
+        return fd.value
+
+    def signal(self, value):
+        info = SemaphoreValue(SEMAPHORE_SIGNAL_INFO, None, self.handle, value)
+        call = function(self.vulkan, b"vkSignalSemaphore", ctypes.c_int, ctypes.c_void_p)
+        assert call(self.vulkan.device, ctypes.addressof(info)) == 0
+
+    def value(self):
+        found = ctypes.c_uint64()
+        ask = function(
+            self.vulkan,
+            b"vkGetSemaphoreCounterValue",
+            ctypes.c_int,
+            ctypes.c_uint64,
+            ctypes.c_void_p,
+        )
+        assert ask(self.vulkan.device, self.handle, ctypes.addressof(found)) == 0
+        return found.value
+
+    def destroy(self):
+        call = function(self.vulkan, b"vkDestroySemaphore", None, ctypes.c_uint64, ctypes.c_void_p)
+        call(self.vulkan.device, self.handle, None)
