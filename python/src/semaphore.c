@@ -13,19 +13,19 @@ static PyTypeObject *semaphore_type;
 
 /* ---- Life ------------------------------------------------------------------------------------ */
 
+/* Nothing may fail after the import, which takes the descriptor. */
 static PyObject *import(PyObject *type, const gr_semaphore_desc *desc)
 {
-    gr_semaphore *semaphore;
+    semaphore_object *self = new_object((PyTypeObject *)type);
+    if (!self)
+        return NULL;
     Py_BEGIN_ALLOW_THREADS
-    semaphore = gr_semaphore_import(desc);
+    self->semaphore = gr_semaphore_import(desc);
     Py_END_ALLOW_THREADS
-    semaphore_object *self = semaphore ? new_object((PyTypeObject *)type) : NULL;
-    if (!semaphore)
-        return fail();
-    if (self)
-        self->semaphore = semaphore;
-    else
-        gr_semaphore_free(semaphore);
+    if (!self->semaphore) {
+        fail();
+        Py_CLEAR(self);
+    }
     return (PyObject *)self;
 }
 
