@@ -4,15 +4,19 @@
 
 #include <grinterop/gl.h>
 
-/* OpenGL names and constants. */
+/* OpenGL names and constants. PyOpenGL returns integers of NumPy. */
 static bool gl_number(PyObject *object, unsigned *number)
 {
-    if (!PyLong_Check(object)) {
+    if (!PyIndex_Check(object)) {
         PyErr_Format(PyExc_TypeError, "an OpenGL name must be an integer, not %R",
                      (PyObject *)Py_TYPE(object));
         return false;
     }
-    unsigned long value = PyLong_AsUnsignedLong(object);
+    PyObject *integer = PyNumber_Index(object);
+    if (!integer)
+        return false;
+    unsigned long value = PyLong_AsUnsignedLong(integer);
+    Py_DECREF(integer);
     if (PyErr_Occurred())
         return false;
     if (value > UINT32_MAX) {

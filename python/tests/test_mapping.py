@@ -204,6 +204,18 @@ def test_names_that_are_no_names(name, error):
         GraphicsResource.from_gl_buffer(name)
 
 
+def test_a_name_may_be_any_integer(egl):
+    class Name:  # as numpy.uint32, which PyOpenGL returns
+        def __index__(self):
+            return name
+
+    egl.make_current()
+    name = gl.buffer(1024)
+    with GraphicsResource.from_gl_buffer(Name()) as resource:
+        assert not resource.is_closed
+    gl.delete_buffer(name)
+
+
 def test_nothing_is_made_directly():
     for type_ in (GraphicsResource, grinterop.Buffer):
         with pytest.raises(RuntimeError, match="cannot be instantiated directly"):
