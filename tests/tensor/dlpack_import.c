@@ -291,10 +291,6 @@ static void unknown_code(DLTensor *t)
 {
     t->dtype.code = 255;
 }
-static void opaque(DLTensor *t)
-{
-    t->dtype.code = kDLOpaqueHandle;
-}
 static void device_0(DLTensor *t)
 {
     t->device.device_type = (DLDeviceType)0;
@@ -349,7 +345,6 @@ static const struct {
     {seven_bits, GR_ERR_UNSUPPORTED, "7 bits"},
     {float8, GR_ERR_UNSUPPORTED, "type code 10 with 8 bits"},
     {unknown_code, GR_ERR_UNSUPPORTED, "type code 255"},
-    {opaque, GR_ERR_UNSUPPORTED, "opaque handle"},
     {device_0, GR_ERR_UNSUPPORTED, "device type 0"},
     {device_rocm, GR_ERR_UNSUPPORTED, "device type 10"},
     {device_vulkan, GR_ERR_UNSUPPORTED, "device type 7"},
@@ -385,6 +380,9 @@ TEST(other_opaque_handles_are_refused)
     from->device = (DLDevice){kDLVulkan, 0};
     assert_null(gr_tensor_from_dlpack(&producer.versioned, fx.stream), GR_ERR_UNSUPPORTED, 0,
                 "device type 7");
+    from->device = (DLDevice){kDLCPU, 0};
+    assert_null(gr_tensor_from_dlpack(&producer.versioned, fx.stream), GR_ERR_UNSUPPORTED, 0,
+                "opaque handle");
     from->device = (DLDevice){kDLCUDA, fx.device};
     from->byte_offset = 4;
     assert_null(gr_tensor_from_dlpack(&producer.versioned, fx.stream), GR_ERR_UNSUPPORTED, 0,
