@@ -131,7 +131,8 @@ PyMethodDef gl_methods[] = {
      "from_gl_buffer($type, gl_buffer, *, flags=None, stream=None, transports=None)\n--\n\n"
      "Shares an existing OpenGL buffer of the current context with CUDA.\n\n"
      "As a context manager, the resource maps on entry if it has a stream, and closes on exit\n"
-     "otherwise. transports: None (without a copy), 'interop', 'copy' or 'any'."},
+     "otherwise. transports: None or 'without copy', 'interop', 'shared',\n"
+     "'peer', 'copy' or 'any'."},
     {"from_gl_image", METHOD(from_gl_image), KEYWORDS | METH_CLASS,
      "from_gl_image($type, image, target, *, flags=None, transports=None)\n--\n\n"
      "Shares an existing OpenGL texture or renderbuffer with CUDA. target: GL_TEXTURE_2D etc., as\n"

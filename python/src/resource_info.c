@@ -127,7 +127,7 @@ PyGetSetDef resource_properties[] = {
     {"kind", guarded_kind, NULL, "'buffer' or 'image'.", NULL},
     {"api", guarded_api, NULL, "'opengl', 'vulkan' or 'external'.", NULL},
     {"transport", guarded_transport, NULL,
-     "The transport: 'interop', 'shared', 'copy' or 'external'.", NULL},
+     "The transport: 'interop', 'shared', 'peer', 'copy' or 'external'.", NULL},
     {"gl_name", guarded_gl_name, NULL, "The OpenGL name, or None.", NULL},
     {"gl_target", guarded_gl_target, NULL, "The OpenGL target, or None.", NULL},
     {"vk_buffer", guarded_vk_buffer, NULL, "The VkBuffer, as an int, or None.", NULL},
