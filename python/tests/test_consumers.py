@@ -149,6 +149,29 @@ def test_all_ways_to_map_give_buffers_of_cuda_cores(three_buffers, stream):
     image.close()
 
 
+def test_the_texture_module_takes_a_mapped_image(stream):
+    texture = pytest.importorskip("cuda.core.texture")
+    typing = pytest.importorskip("cuda.core.typing")
+    image = GraphicsResource.from_gl_image(
+        gl.texture(16, 8), gl.TEXTURE_2D, flags="surface_load_store"
+    )
+    with image.map(stream=stream) as buffer:
+        assert buffer.texture(
+            filter=typing.FilterModeType.LINEAR,
+            address=(typing.AddressModeType.WRAP,) * 3,
+            normalized=True,
+        )
+        array = texture.OpaqueArray._from_handle(buffer.array(), owning=False)
+        assert (array.shape, array.format, array.num_channels) == ((16, 8), "uint8", 4)
+        described = texture.ResourceDescriptor.from_opaque_array(array)
+        options = texture.TextureObjectOptions()
+        with core.Device(0).create_texture_object(resource=described, options=options) as sampled:
+            assert sampled.handle
+        with core.Device(0).create_surface_object(resource=described) as written:
+            assert written.handle
+    image.close()
+
+
 WITHOUT = """
 import sys
 import grinterop, gl
