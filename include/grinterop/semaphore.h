@@ -76,7 +76,8 @@ typedef struct gr_semaphore_desc {
 } gr_semaphore_desc;
 
 /*
- * Imports a semaphore into CUDA.
+ * Imports a semaphore into CUDA. The software driver imports only its own; for Vulkan's,
+ * gr_semaphore_from_vk() with `through_host` works there.
  *
  * Owner    the caller, who frees it
  * Context  the current CUDA context, or else the primary context of device 0

@@ -54,7 +54,14 @@ static CUresult check_type(CUexternalSemaphoreHandleType type)
 static CUresult open_as(const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC *desc,
                         gr_softcuda_semaphore **semaphore)
 {
-    SOFT_TRY(gr_softcuda_semaphore_open(desc->handle.fd, semaphore));
+    static int logged;
+    CUresult result = gr_softcuda_semaphore_open(desc->handle.fd, semaphore);
+    if (result == CUDA_ERROR_INVALID_VALUE && !__atomic_exchange_n(&logged, 1, __ATOMIC_RELAXED))
+        soft_log(SOFT_WARN,
+                 "cuImportExternalSemaphore: descriptor %d is not a semaphore of this driver, "
+                 "which imports no others",
+                 desc->handle.fd);
+    SOFT_TRY(result);
     bool wanted = desc->type == CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_TIMELINE_SEMAPHORE_FD;
     if (soft_semaphore_is_timeline(*semaphore) == wanted)
         return CUDA_SUCCESS;
