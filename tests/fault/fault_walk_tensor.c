@@ -240,6 +240,25 @@ static bool run_mapping(void)
     return good;
 }
 
+/* The CUDA array of a mapped image, and the same array wrapped. */
+static bool run_array(void)
+{
+    const gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .memory = GR_MEMORY_ARRAY);
+    struct image image = image_make("RGBA8", "2D", SIDE, SIDE, 1);
+    gr_resource *resource = gr_from_gl_image(image.name, GL_TEXTURE_2D, GR_READ_WRITE);
+    gr_buffer *buffer = done(resource) ? gr_map(resource, fx.stream) : NULL;
+    gr_tensor *tensor = done(buffer) ? gr_buffer_tensor(buffer, &desc) : NULL;
+    CUarray array = done(tensor) ? gr_tensor_get_info(tensor)->array : NULL;
+    gr_tensor *wrapped = array ? gr_tensor_wrap(&desc, array, fx.stream, NULL, NULL) : NULL;
+    bool good = done(wrapped) && goes_and_comes(tensor) && goes_and_comes(wrapped);
+    gr_tensor_free(wrapped);
+    good = release(buffer) && good;
+    gr_tensor_free(tensor);
+    gr_resource_free(resource);
+    image_delete(&image);
+    return good;
+}
+
 static bool transfer(gr_resource *resource, gr_tensor *tensor)
 {
     return ok(gr_publish(resource, tensor, NULL, fx.stream)) &&
@@ -311,6 +330,7 @@ const struct scenario walk_memory[] = {
     {"another library's tensor", run_foreign, NULL, 0},
 #endif
     {"a tensor of a mapping", run_mapping, NULL, 0},
+    {"a tensor of a CUDA array", run_array, NULL, 0},
     {"a tensor into an image", run_publish_image, no_kernels, 0},
     {"a tensor into an image through a surface", run_publish_surface, no_kernels, 0},
     {"a tensor into a buffer", run_publish_buffer, no_kernels, 0},

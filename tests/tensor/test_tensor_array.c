@@ -113,7 +113,35 @@ TEST(a_copy_needs_whole_rows)
     assert_ok(gr_tensor_copy(tensor, rows, fx.stream));
     assert_counts(tensor, 9);
     assert_fails(gr_tensor_copy(tensor, gaps, fx.stream), GR_ERR_UNSUPPORTED, 0, "whole rows");
+    assert_fails(gr_tensor_copy(gaps, tensor, fx.stream), GR_ERR_UNSUPPORTED, 0, "whole rows");
     gr_tensor *const all[] = {rows, gaps, room, linear, tensor};
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        gr_tensor_free(all[i]);
+    CU(ArrayDestroy(array));
+}
+
+/* Strides do not matter along extents of 1. */
+TEST(arrays_of_one_row_or_column_are_copied, 3)
+{
+    static const int64_t shapes[3][3] = {{1, WIDTH, 1}, {HEIGHT, 1, 1}, {1, 1, CHANNELS}};
+    static const int64_t strides[3][3] = {{99, 1, 99}, {5, 99, 99}, {99, 99, 1}};
+    const int64_t *extents = shapes[_i];
+    CUarray array;
+    const CUDA_ARRAY3D_DESCRIPTOR desc = {.Width = (size_t)extents[1],
+                                          .Height = (size_t)extents[0],
+                                          .Format = CU_AD_FORMAT_UNSIGNED_INT8,
+                                          .NumChannels = (unsigned)extents[2]};
+    CU(Array3DCreate(&array, &desc));
+    gr_tensor *tensor = must_wrap(array, false), *room = must_count(GR_MEMORY_DEVICE, 40);
+    gr_tensor *view = gr_tensor_view(room, &GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 3,
+                                                    .shape = extents, .strides = strides[_i]));
+    assert_made(view);
+    assert_ok(gr_tensor_copy(tensor, view, fx.stream));
+    unsigned char *bytes = must_read(tensor, fx.stream);
+    for (int i = 0; i < (int)gr_tensor_get_info(tensor)->bytes; i++)
+        ck_assert_uint_eq(bytes[i], 40 + (_i == 1 ? 5 * i : i));
+    free(bytes);
+    gr_tensor *const all[] = {view, room, tensor};
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
         gr_tensor_free(all[i]);
     CU(ArrayDestroy(array));
@@ -132,28 +160,44 @@ TEST(what_needs_addresses_is_refused)
     CU(ArrayDestroy(array));
 }
 
-TEST(other_arrays_and_descriptions_are_refused)
+TEST(other_arrays_are_refused)
 {
-    static const int64_t other[] = {HEIGHT, WIDTH + 1};
     CUarray volume = make_array(CU_AD_FORMAT_FLOAT, 1, HEIGHT, 3);
     CUarray line = make_array(CU_AD_FORMAT_FLOAT, 1, 0, 0);
-    CUarray plain = make_array(CU_AD_FORMAT_FLOAT, 1, HEIGHT, 0);
     const gr_tensor_desc any = GR_INIT(gr_tensor_desc, .memory = GR_MEMORY_ARRAY);
-    gr_tensor_desc differs = any;
     assert_null(gr_tensor_wrap(&any, NULL, fx.stream, NULL, NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
     assert_null(gr_tensor_wrap(&any, volume, fx.stream, NULL, NULL), GR_ERR_UNSUPPORTED, 0, "2D");
     assert_null(gr_tensor_wrap(&any, line, fx.stream, NULL, NULL), GR_ERR_UNSUPPORTED, 0, "2D");
-    differs.dtype = GR_DTYPE_U8;
-    assert_null(gr_tensor_wrap(&differs, plain, fx.stream, NULL, NULL), GR_ERR_INVALID_VALUE, 0,
-                "differs");
-    differs = any;
-    differs.ndim = 2;
-    differs.shape = other;
-    assert_null(gr_tensor_wrap(&differs, plain, fx.stream, NULL, NULL), GR_ERR_INVALID_VALUE, 0,
-                "(7, 13, 1) of float32");
     CU(ArrayDestroy(volume));
     CU(ArrayDestroy(line));
-    CU(ArrayDestroy(plain));
+}
+
+TEST(a_description_must_match_the_array)
+{
+    static const int64_t same[] = {HEIGHT, WIDTH, 1}, other[] = {HEIGHT, WIDTH + 1};
+#define AS_ARRAY(...) GR_INIT(gr_tensor_desc, .memory = GR_MEMORY_ARRAY, __VA_ARGS__)
+    const gr_tensor_desc right[] = {
+        AS_ARRAY(.dtype = GR_DTYPE_F32),
+        AS_ARRAY(.ndim = 2, .shape = same),
+        AS_ARRAY(.dtype = GR_DTYPE_F32, .ndim = 3, .shape = same),
+    };
+    const gr_tensor_desc wrong[] = {
+        AS_ARRAY(.dtype = GR_DTYPE_U8),     AS_ARRAY(.ndim = 2, .shape = other),
+        AS_ARRAY(.ndim = 1, .shape = same), AS_ARRAY(.ndim = 2),
+        AS_ARRAY(.strides = same),          AS_ARRAY(.offset = 4),
+    };
+#undef AS_ARRAY
+    CUarray array = make_array(CU_AD_FORMAT_FLOAT, 1, HEIGHT, 0);
+    for (size_t i = 0; i < sizeof(right) / sizeof(right[0]); i++) {
+        gr_tensor *tensor = gr_tensor_wrap(&right[i], array, fx.stream, NULL, NULL);
+        assert_made(tensor);
+        ck_assert_uint_eq(gr_tensor_get_info(tensor)->ndim, 3);
+        gr_tensor_free(tensor);
+    }
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+        assert_null(gr_tensor_wrap(&wrong[i], array, fx.stream, NULL, NULL), GR_ERR_INVALID_VALUE,
+                    0, "(7, 13, 1) of float32");
+    CU(ArrayDestroy(array));
 }
 
 GROUP("images and arrays", add_image_case)
@@ -175,10 +219,12 @@ TEST(an_array_is_published_and_fetched)
     assert_counts(tensors[1], 33);
     const gr_publish_options flip = GR_INIT(gr_publish_options, .flip = true);
     const gr_publish_options bgr = GR_INIT(gr_publish_options, .bgr = true);
+    const gr_publish_options chroma = GR_INIT(gr_publish_options, .chroma = tensors[1]);
     assert_fails(gr_publish(resource, tensors[0], &flip, fx.stream), GR_ERR_UNSUPPORTED, 0,
                  "flipped");
     assert_fails(gr_publish(resource, tensors[0], &bgr, fx.stream), GR_ERR_UNSUPPORTED, 0,
                  "gr_tensor_clone()");
+    assert_fails(gr_publish(resource, from, &chroma, fx.stream), GR_ERR_UNSUPPORTED, 0, "`chroma`");
     gr_tensor_free(from);
     for (int i = 0; i < 2; i++) {
         gr_tensor_free(tensors[i]);
@@ -199,6 +245,11 @@ TEST(an_array_is_published_to_a_buffer)
     gl_read(name, read, BYTES);
     for (int i = 0; i < BYTES; i++)
         ck_assert_uint_eq(read[i], (unsigned char)(3 + i));
+    const gr_tensor_desc as_array = GR_INIT(gr_tensor_desc, .memory = GR_MEMORY_ARRAY);
+    gr_buffer *buffer = gr_map(resource, fx.stream);
+    assert_made(buffer);
+    assert_null(gr_buffer_tensor(buffer, &as_array), GR_ERR_INVALID_VALUE, 0, "not an image");
+    assert_ok(gr_buffer_release(buffer));
     gr_tensor_free(from);
     gr_tensor_free(tensor);
     CU(ArrayDestroy(array));
