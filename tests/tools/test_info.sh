@@ -458,6 +458,18 @@ else
     check version_library 0 around && tells "version/grinterop" libgrinterop
 fi
 
+if ! command -v "${CC:-cc}" >/dev/null; then
+    skip driver_lacks_a_library "there is no compiler"
+else
+    echo >empty.c
+    "${CC:-cc}" -shared -o libmissing.so.6 empty.c
+    "${CC:-cc}" -shared -o libGLX_nvidia.so.0 empty.c -Wl,--no-as-needed ./libmissing.so.6
+    rm libmissing.so.6
+    check driver_lacks_a_library 0 env LD_LIBRARY_PATH="$work:${LD_LIBRARY_PATH-}" "$info" \
+        --find surroundings && tells libmissing.so.6 "GLX and Vulkan" "libxext6" &&
+        wrong surroundings/version/GLX && right surroundings/version/EGL
+fi
+
 check no_nouveau 0 around && right surroundings/nouveau
 mkdir -p root/sys/module/nouveau root/etc
 rm root/proc/driver/nvidia/version

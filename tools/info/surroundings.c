@@ -276,14 +276,24 @@ static void say_kernel(const char *root, char *version, size_t size)
     say_fact("version", "%s", version);
 }
 
+/* The loaders of EGL and Vulkan skip a driver that lacks a library, without a word. */
+static void say_missing(const char *name, const char *what, const char *error)
+{
+    if (!error || strncmp(error, name, strlen(name)) == 0)
+        return;
+    say(text_of("surroundings/version/%s", what), MARK_BAD, text_of("%s does not load", name),
+        "%s. NVIDIA's driver for %s needs that library: install its package (libXext.so.6 is in "
+        "libxext6 on Debian), also without a display.",
+        error, strcmp(what, "GLX") == 0 ? "GLX and Vulkan" : what);
+}
+
 /*
  * The file behind the library's name, which has the driver's version: libcuda.so.580.65.06. NULL
  * also for the software driver's libcuda, which matches no kernel driver.
  */
-static char *file_of(const char *name)
+static char *file_of(void *library)
 {
     struct link_map *map;
-    void *library = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
     if (!library || dlsym(library, "gr_softcuda_version") ||
         dlinfo(library, RTLD_DI_LINKMAP, &map) != 0)
         return NULL;
@@ -300,7 +310,10 @@ static const char *version_of(const char *file)
 
 static void say_file(const char *name, const char *what, const char *kernel)
 {
-    char *file = file_of(name);
+    void *library = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
+    if (!library)
+        say_missing(name, what, dlerror());
+    char *file = file_of(library);
     const char *version = file ? version_of(file) : NULL;
     const char *id = text_of("surroundings/version/%s", what);
     bool apart = version && *kernel && strcmp(version, kernel) != 0;
