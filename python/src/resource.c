@@ -101,7 +101,7 @@ bool resource_usable(resource_object *self)
     if (is_exclusive((PyObject *)self))
         PyErr_SetString(PyExc_RuntimeError,
                         "another thread is in a call with this GraphicsResource");
-    else if (gr_resource_get_info(self->resource)->closed)
+    else if (self->closed)
         PyErr_SetString(PyExc_RuntimeError, "GraphicsResource has been closed");
     else
         return true;
@@ -234,13 +234,14 @@ static bool close_registration(resource_object *self)
     bool closed = status == GR_ERR_PARTIAL
                       ? !PyErr_WarnEx(PyExc_RuntimeWarning, gr_last_error()->message, 2)
                       : status == GR_OK || fail();
+    self->closed = gr_resource_get_info(self->resource)->closed;
     ending_end((PyObject *)self);
     return closed;
 }
 
 static bool close_all(resource_object *self, CUstream stream)
 {
-    if (gr_resource_get_info(self->resource)->closed && !is_exclusive((PyObject *)self))
+    if (self->closed)
         return true;
     unsigned tensors = 0;
     if (!resource_usable(self) ||

@@ -13,6 +13,9 @@ typedef struct resource_object {
     gr_resource *resource;
     unsigned long thread; /* that created it */
 
+    /* Whether close() ended the registration: readable while another thread is in a call. */
+    bool closed;
+
     /* The mapping. Kept until it is closed, even if the program drops it. */
     buffer_object *mapped;
 

@@ -66,7 +66,7 @@ static PyObject *or_none(uint64_t handle)
 
 PROPERTY_IN_CALL(handle, PyLong_FromUnsignedLongLong(handle_of(self)))
 PROPERTY(is_mapped, PyBool_FromLong(resource_is_mapped((resource_object *)self)))
-PROPERTY(is_closed, PyBool_FromLong(info_of(self)->closed))
+PROPERTY(is_closed, PyBool_FromLong(((resource_object *)self)->closed))
 PROPERTY_IN_CALL(size, PyLong_FromSize_t(info_of(self)->size))
 PROPERTY_IN_CALL(flags, PyLong_FromUnsignedLong(info_of(self)->flags))
 PROPERTY_IN_CALL(kind, PyUnicode_FromString(kind_name(self)))
@@ -88,7 +88,7 @@ static PyObject *text_of_resource(PyObject *self)
         snprintf(handle_text, sizeof(handle_text), " handle=0x%llx", (unsigned long long)handle);
     return PyUnicode_FromFormat("<GraphicsResource %s%s transport=%s%s%s>", kind_name(self),
                                 size_text, transport_name(self), handle_text,
-                                info_of(self)->closed                         ? " closed"
+                                ((resource_object *)self)->closed             ? " closed"
                                 : resource_is_mapped((resource_object *)self) ? " mapped"
                                                                               : " not mapped");
 }
