@@ -249,7 +249,7 @@ int init_names_causes(void)
          NULL,
          {"nvidia-modprobe -u", "/dev/nvidia-uvm is not there", "nvidia_uvm"}},
         {CUDA_ERROR_SYSTEM_NOT_READY, "6.1.0", NULL, NULL, {"nvidia-fabricmanager"}},
-        {CUDA_ERROR_SYSTEM_DRIVER_MISMATCH, "6.1.0", NULL, NULL, {"another version", "restart"}},
+        {CUDA_ERROR_SYSTEM_DRIVER_MISMATCH, "6.1.0", NULL, NULL, {"different versions", "restart"}},
         {CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE,
          "6.1.0",
          NULL,

@@ -363,7 +363,7 @@ TEST(slots_of_the_other_side_are_refused, 2)
     assert_invalid(gr_ring_hand_over(ring, &inside, 1), "not a slot of this ring");
     const gr_slot *wrong[2] = {mine, foreign}, *twice[2] = {mine, mine};
     assert_invalid(gr_ring_hand_over(ring, wrong, 2),
-                   "Slot 1 of the list is not a slot of this ring");
+                   "Entry 1 of the list is not a slot of this ring");
     assert_invalid(gr_ring_hand_over(ring, twice, 2), "listed twice");
     assert_fails(gr_ring_give_back(ring, &mine, 1), GR_ERR_STATE, 0, "is not being read");
     assert_fails(gr_ring_cancel_read(ring, &mine, 1), GR_ERR_STATE, 0, "is not being read");
