@@ -283,7 +283,7 @@ TEST(errors_suggest_a_transport_for_any_thread, RING_TRANSPORTS)
         assert_ok(gr_ring_cancel_write(ring, &slot, 1));
     } else {
         assert_fails(gr_ring_acquire_write(ring, fx.stream, &slot, 1, 0), GR_ERR_GL, 0,
-                     "gr_gl_buffer_create() or gr_gl_image_create() with GR_TRANSPORT_SHARED");
+                     "gr_gl_buffer_create() or gr_gl_image_create() made with GR_TRANSPORT_SHARED");
     }
     assert_ok(gr_egl_make_current(fx.egl));
     write_frame(ring, GR_SIDE_CUDA, 1);
