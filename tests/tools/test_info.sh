@@ -278,7 +278,7 @@ figure() {
 }
 
 check bench 0 "$info" --bench --json && is null bench/map bench/in-order bench/ring &&
-    tells "frames per second one after the other" "The median of 5 runs"
+    tells "frames per second one after the other" "median of 5 runs"
 if [ "$behind" = soft ]; then tells "its figures do not apply to any GPU"; fi
 figure microseconds bench/map
 figure frames_per_second bench/in-order
