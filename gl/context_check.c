@@ -27,8 +27,8 @@ gr_status gl_context_refuse_found(const struct gl_context *context, const char *
         return GR_ERR_NO_DRIVER; /* already recorded */
     if (!context->native.handle)
         return gr_fail(GR_ERR_GL, call,
-                       "No OpenGL context is current on this thread. Make current the one that %s "
-                       "(" GL_NATIVE_MAKE ").",
+                       "No OpenGL context is current on this thread. Make current the context that "
+                       "%s (" GL_NATIVE_MAKE ").",
                        what);
     return gr_fail(GR_ERR_UNSUPPORTED, call,
                    "The current context is %s. grinterop needs OpenGL 3.2 or newer, which the "
@@ -49,9 +49,9 @@ gr_status gl_context_refuse(const struct gl_context *context, const char *object
     bool any = gl_native_current(&now);
     if (gl_context_is_gone(context))
         return gr_fail(GR_ERR_GL, call,
-                       "%s was registered in the %s context %p, which has been destroyed, so it "
-                       "can no longer be used. Free the resource, and create it again in an "
-                       "existing context; keep that context until its resources are closed.",
+                       "%s was registered in the %s context %p, which has been destroyed, so the "
+                       "resource can no longer be used. Free the resource, and create it again in "
+                       "an existing context; keep that context until its resources are closed.",
                        object, own->interface, own->handle);
     if (!any)
         return gr_fail(
@@ -62,6 +62,6 @@ gr_status gl_context_refuse(const struct gl_context *context, const char *object
     return gr_fail(
         GR_ERR_GL, call,
         "%s was registered in another context (%s context %p) than the one that is current on this "
-        "thread (%s context %p). Make that one current first.%s",
+        "thread (%s context %p). Make the context of the resource current first.%s",
         object, own->interface, own->handle, now.interface, now.handle, advice);
 }

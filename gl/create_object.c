@@ -67,12 +67,13 @@ static gr_status make_texture(struct gl_names *names, const gr_gl_image_desc *in
     GLenum error = gl_errors_take();
     if (error == GL_NO_ERROR)
         return GR_OK;
-    return gr_fail_code(
-        GR_ERR_GL, GR_DOMAIN_OPENGL, (int)error, gl_error_name(error), "glTextureStorage",
-        "%s: OpenGL created no texture of format 0x%x, %u x %u x %u texels with %u level%s. Is the "
-        "format a sized one of this OpenGL, and is the size supported (GL_MAX_TEXTURE_SIZE)?",
-        call, info->internal_format, info->width, info->height, info->depth, info->levels,
-        gr_s(info->levels));
+    return gr_fail_code(GR_ERR_GL, GR_DOMAIN_OPENGL, (int)error, gl_error_name(error),
+                        "glTextureStorage",
+                        "%s: OpenGL created no texture of format 0x%x, %u x %u x %u texels with %u "
+                        "level%s. Is this a sized format that this OpenGL has, and is the size "
+                        "supported (GL_MAX_TEXTURE_SIZE)?",
+                        call, info->internal_format, info->width, info->height, info->depth,
+                        info->levels, gr_s(info->levels));
 }
 
 /*
@@ -92,7 +93,7 @@ static struct gl_names *make_plain(const struct wish *wish, gr_transport transpo
 {
     struct gl_context context;
     struct gl_errors errors;
-    if (gl_context_begin(&context, "is to have the object", wish->call) != GR_OK)
+    if (gl_context_begin(&context, "will own the object", wish->call) != GR_OK)
         return NULL;
     if (!context.direct) {
         gr_fail(
@@ -164,7 +165,7 @@ static void say_why(gr_resource *resource, const char *best, const struct gr_err
     char way[sizeof(r->copy->way) + 2] = "";
     if (r->copy)
         snprintf(way, sizeof(way), ", %s", r->copy->way);
-    snprintf(r->transport, sizeof(r->transport), "%s (%s was not taken: %.200s)%s",
+    snprintf(r->transport, sizeof(r->transport), "%s (%s was not chosen: %.200s)%s",
              resource->backend->name, best, why->message, way);
     resource->transport = r->transport;
 }
@@ -255,10 +256,10 @@ static gr_status check_extent(const gr_gl_image_desc *info, const char *call)
                        "The size is %u x %u x %u: pass that of level 0 in texels.", info->width,
                        info->height, info->depth);
     if (!deep && info->depth > 1)
-        return gr_fail(
-            GR_ERR_INVALID_VALUE, call,
-            "A %s has no depth, but `depth` is %u: pass 1, GL_TEXTURE_3D or GL_TEXTURE_2D_ARRAY.",
-            gl_target_of(info->target)->name, info->depth);
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "A %s has no depth, but `depth` is %u: pass depth 1, or the target "
+                       "GL_TEXTURE_3D or GL_TEXTURE_2D_ARRAY.",
+                       gl_target_of(info->target)->name, info->depth);
     if (info->target == GL_TEXTURE_CUBE_MAP && info->width != info->height)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "Cube faces are square, but the size is %u x %u: pass one value for both.",

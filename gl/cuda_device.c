@@ -79,8 +79,8 @@ gr_status gr_gl_cuda_device(int *device)
     CUdevice found = 0;
     if (!device)
         return gr_fail(GR_ERR_INVALID_VALUE, __func__,
-                       "`device` is NULL: pass a place for the number.");
-    gr_status status = gl_context_begin(&context, "is to be queried", __func__);
+                       "`device` is NULL: pass a pointer for the number.");
+    gr_status status = gl_context_begin(&context, "you want to query", __func__);
     if (status == GR_OK)
         status = find_device(&found, "The OpenGL context draws on no device that CUDA lists "
                                      "(CUDA_VISIBLE_DEVICES may hide some).");

@@ -79,8 +79,8 @@ static const char *advice(const char *vendor, const char *renderer, CUresult cod
         return "VirtualGL is active: its EGL back end hides the GPU from CUDA. Use its GLX back "
                "end (vglrun -d :0), or gr_egl_create().";
     if (is_hidden(vendor))
-        return "CUDA_VISIBLE_DEVICES hides the device that draws from CUDA: add it there, or draw "
-               "on one that CUDA sees (" GL_NATIVE_CHOICE "). Or " COPY_INSTEAD;
+        return "CUDA_VISIBLE_DEVICES hides the drawing device from CUDA: add that device to the "
+               "variable, or draw on one that CUDA sees (" GL_NATIVE_CHOICE "). Or " COPY_INSTEAD;
     if (is_cpu_renderer(renderer))
         return "OpenGL draws on the CPU. " GL_NATIVE_USE_NVIDIA " Or " COPY_INSTEAD;
     if (!strstr(vendor, "NVIDIA"))
@@ -88,8 +88,9 @@ static const char *advice(const char *vendor, const char *renderer, CUresult cod
                "one: " GL_NATIVE_PREFER_NVIDIA " Or " COPY_INSTEAD;
     if (code == CUDA_ERROR_OUT_OF_MEMORY)
         return "The GPU may be out of memory.";
-    return "Both must be one device: choose the CUDA device that draws (cuGLGetDevices names it), "
-           "or draw on the CUDA device (" GL_NATIVE_CHOICE "). Or " COPY_INSTEAD;
+    return "OpenGL and CUDA must use the same device: choose the CUDA device that draws "
+           "(cuGLGetDevices names it), or draw on the CUDA device (" GL_NATIVE_CHOICE
+           "). Or " COPY_INSTEAD;
 }
 
 /* "NVIDIA H200 (CUDA device 0, UUID GPU-...)", or "no CUDA device". */

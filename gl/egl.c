@@ -126,7 +126,7 @@ static gr_status fail_version(struct headless *egl, const gr_egl_options *o, con
     size_t newest = create_newest(egl, o);
     const char *profile = o->compatibility ? "compatibility" : "core";
     if (newest == VERSIONS)
-        snprintf(what, sizeof(what), "no version from 3.3 on is");
+        snprintf(what, sizeof(what), "no version from 3.3 on is available");
     else
         snprintf(
             what, sizeof(what),
@@ -149,8 +149,7 @@ static gr_status create_context(struct headless *egl, const gr_egl_options *o, c
     }
     if (create_newest(egl, o) < VERSIONS)
         return GR_OK;
-    snprintf(what, sizeof(what),
-             "No OpenGL %s context%s could be created, of 3.3 or any newer version",
+    snprintf(what, sizeof(what), "No OpenGL %s context%s of version 3.3 or newer could be created",
              o->compatibility ? "compatibility" : "core", o->share ? " that shares objects" : "");
     return fail_egl(CREATE_CALL, origin, what);
 }
@@ -232,18 +231,17 @@ static gr_status check_options(const gr_egl_options *o, const char *call)
     if (o->cuda_device < 0 || o->cuda_device >= count)
         return gr_fail(
             GR_ERR_INVALID_VALUE, call,
-            "There is no CUDA device %d: CUDA sees %d (CUDA_VISIBLE_DEVICES may hide some).",
+            "There is no CUDA device %d: CUDA sees %d in all (CUDA_VISIBLE_DEVICES may hide some).",
             o->cuda_device, count);
     if (o->major < 0 || o->minor < 0)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "There is no OpenGL %d.%d: pass a version such as 4.5, or 0 for the newest.",
                        o->major, o->minor);
     if (o->share && of_shown(o->share)->cuda_device != o->cuda_device)
-        return gr_fail(
-            GR_ERR_INVALID_VALUE, call,
-            "The context to share with draws on CUDA device %d, not on %d: pass that one "
-            "as `cuda_device`.",
-            of_shown(o->share)->cuda_device, o->cuda_device);
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The context to share with draws on CUDA device %d, not on %d: pass the "
+                       "former as `cuda_device`.",
+                       of_shown(o->share)->cuda_device, o->cuda_device);
     if (!epoxy_has_egl())
         return gr_fail(
             GR_ERR_GL, call,

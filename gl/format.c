@@ -21,10 +21,10 @@
     row(R##bits, type, 1), row(RG##bits, type, 2), row(RGB##bits, type, 4), row(RGBA##bits, type, 4)
 /* clang-format on */
 
-#define PACKED     "CUDA does not take packed channels from OpenGL"
-#define COMPRESSED "CUDA does not take OpenGL's compressed textures"
-#define DEPTH      "CUDA does not take depth from OpenGL"
-#define SNORM      "CUDA does not take signed normalized formats from OpenGL"
+#define PACKED     "CUDA does not accept packed channels from OpenGL"
+#define COMPRESSED "CUDA does not accept OpenGL's compressed textures"
+#define DEPTH      "CUDA does not accept depth from OpenGL"
+#define SNORM      "CUDA does not accept signed normalized formats from OpenGL"
 #define COPY_DEPTH "a GL_R32F image that a shader copies the depth into"
 #define COPY_COLOR "a GL_RGBA8 image that a shader copies the colours into"
 
@@ -59,7 +59,7 @@ static const struct gl_format formats[] = {
     SRGB(SRGB, U8, 4),
     SRGB(SRGB_ALPHA, U8, 4),
 
-    NO(RGB16F, "CUDA does not take it, though it takes GL_RGB32F", "GL_RGBA16F"),
+    NO(RGB16F, "CUDA accepts GL_RGB32F, but not this format", "GL_RGBA16F"),
     NO(R8_SNORM, SNORM, "GL_R8I or GL_R16F"),
     NO(RG8_SNORM, SNORM, "GL_RG8I or GL_RG16F"),
     NO(RGB8_SNORM, SNORM, "GL_RGBA8I or GL_RGBA16F"),

@@ -40,19 +40,18 @@ static gr_status check_buffer(unsigned int name, bool direct, size_t *size, cons
     if (!glIsBuffer(name))
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "There is no OpenGL buffer %u in the current context: %s.", name,
-                       is_target(name) ? "that is the value of a target, such as GL_ARRAY_BUFFER; "
-                                         "pass the name from glGenBuffers"
+                       is_target(name) ? "this number is the value of a target, such as "
+                                         "GL_ARRAY_BUFFER; pass the name from glGenBuffers"
                                        : "it was deleted, belongs to another context, or was only "
                                          "reserved by glGenBuffers and never bound");
     *size = gl_buffer_storage(name, direct);
     if (*size > 0)
         return GR_OK;
     GR_TRY(gl_errors_check_lost(call));
-    return gr_fail(
-        GR_ERR_INVALID_VALUE, call,
-        "OpenGL buffer %u has no storage. Give it some, by glBufferData or glBufferStorage, "
-        "before it is registered.",
-        name);
+    return gr_fail(GR_ERR_INVALID_VALUE, call,
+                   "OpenGL buffer %u has no storage. Allocate some by glBufferData or "
+                   "glBufferStorage before you register it.",
+                   name);
 }
 
 struct gl_resource *gl_buffer_object(unsigned int name, unsigned flags, const char *call)

@@ -39,7 +39,7 @@ static gr_status check_target(unsigned int name, unsigned int target, unsigned f
     if (!t && gl_target_of(flags))
         return refuse_swapped(flags, "value of `flags`", "flags", call);
     if (t)
-        return gr_fail(GR_ERR_UNSUPPORTED, call, "CUDA does not take %s. Use %s.", t->name,
+        return gr_fail(GR_ERR_UNSUPPORTED, call, "CUDA does not accept %s. Use %s.", t->name,
                        t->instead);
     if (target >= GL_TEXTURE_CUBE_MAP_POSITIVE_X && target <= GL_TEXTURE_CUBE_MAP_NEGATIVE_Z)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
@@ -102,9 +102,8 @@ static gr_status check_storage(struct gl_resource *r, struct gl_image_storage *s
     if (storage->base.width == 0 || storage->base.height == 0)
         return gr_fail(
             GR_ERR_INVALID_VALUE, call,
-            "OpenGL image %u has no storage at level 0 as a %s. Give it some, by "
-            "glTexStorage, glTexImage or glRenderbufferStorage, before it is registered; or "
-            "pass its own target.",
+            "OpenGL image %u has no storage at level 0 as a %s. Allocate some by glTexStorage, "
+            "glTexImage or glRenderbufferStorage before you register it, or pass its own target.",
             r->name, r->target->name);
     if (storage->base.samples > 0)
         return gr_fail(GR_ERR_UNSUPPORTED, call,

@@ -67,9 +67,9 @@ gr_status gl_object_refuse_thread(const gr_resource *resource, const char *call)
 {
     return gl_context_refuse(&gl_of(resource)->context, gl_object_text(resource).text,
                              resource->in_a_ring
-                                 ? " In a ring of gr_gl_buffer_create() or gr_gl_image_create() "
-                                   "with GR_TRANSPORT_SHARED, the CUDA side needs no OpenGL "
-                                   "context and can run on any thread."
+                                 ? " In a ring of resources that gr_gl_buffer_create() or "
+                                   "gr_gl_image_create() made with GR_TRANSPORT_SHARED, the CUDA "
+                                   "side needs no OpenGL context and can run on any thread."
                                  : "",
                              call);
 }
@@ -109,8 +109,8 @@ static gr_status check_buffer(const gr_resource *resource, const char *call)
     GR_TRY(gl_errors_check_lost(call));
     return gr_fail(
         GR_ERR_STATE, call,
-        "%s had %zu byte%s when it was registered and has been given other storage since, of %zu "
-        "byte%s. End the registration by %s, and register the buffer again.",
+        "%s had %zu byte%s when it was registered, but its storage has since been replaced by one "
+        "of %zu byte%s. End the registration by %s, and register the buffer again.",
         gl_object_text(resource).text, resource->size, gr_s(resource->size), size, gr_s(size),
         end_registration());
 }
@@ -127,9 +127,9 @@ static gr_status check_image(const gr_resource *resource, const char *call)
         return GR_OK;
     GR_TRY(gl_errors_check_lost(call));
     return gr_fail(GR_ERR_STATE, call,
-                   "%s was %dx%dx%d of format 0x%x when it was registered and has been given other "
-                   "storage since, %dx%dx%d of format 0x%x. End the registration by %s, and "
-                   "register it again.",
+                   "%s was %dx%dx%d of format 0x%x when it was registered, but its storage has "
+                   "since been replaced by one of %dx%dx%d, format 0x%x. End the registration by "
+                   "%s, and register it again.",
                    gl_object_text(resource).text, then->width, then->height, then->depth,
                    (unsigned)then->internal, now.width, now.height, now.depth,
                    (unsigned)now.internal, end_registration());
@@ -165,7 +165,7 @@ bool gl_object_intact(const gr_resource *resource)
     if (resource->backend->check_storage(&one, 1, "release") == GR_OK)
         return true;
     gr_error_save(&why);
-    gr_log(GR_LOG_WARNING, "release: what CUDA wrote is lost: %s", why.message);
+    gr_log(GR_LOG_WARNING, "release: the bytes that CUDA wrote are lost: %s", why.message);
     gr_error_restore(&before);
     return false;
 }

@@ -75,9 +75,10 @@ static const char *describe_copies(void)
 {
     struct gl_context gl;
     if (!gl_context_remember(&gl) || !gl_staging_supported(&gl))
-        return "by the CPU, since OpenGL lacks GL_ARB_buffer_storage or GL_ARB_direct_state_access";
-    return "which OpenGL keeps mapped, so that the CPU copies nothing; the CPU copies "
-           "write_discard objects of up to " GL_COPY_BY_CPU_TEXT ", since that is faster";
+        return "The CPU makes the copies, since OpenGL lacks GL_ARB_buffer_storage or "
+               "GL_ARB_direct_state_access";
+    return "OpenGL keeps the host memory mapped, so that the CPU copies only write_discard objects "
+           "of up to " GL_COPY_BY_CPU_TEXT ", where the CPU is faster";
 }
 
 static void probe_copy(struct answer *answer)
@@ -85,9 +86,9 @@ static void probe_copy(struct answer *answer)
     bool renderbuffers = gl_transfer_supported(gl_target_of(GL_RENDERBUFFER));
     answer->info.usable = true;
     snprintf(answer->reason, sizeof(answer->reason),
-             "Works between any OpenGL and any CUDA device. Cost: a map, unless write_discard, and "
-             "a release, unless read_only, copy all bytes through host memory (%s), and the thread "
-             "waits for OpenGL and for the stream.%s",
+             "Works between any OpenGL and any CUDA device. Cost: a map (unless write_discard) and "
+             "a release (unless read_only) copy all bytes through host memory, and the thread "
+             "waits for OpenGL and for the stream. %s.%s",
              describe_copies(),
              renderbuffers ? "" : " Renderbuffers need OpenGL 4.3 or GL_ARB_copy_image.");
 }
@@ -158,7 +159,7 @@ static gr_status ask(const struct probe *probe, struct answer *answer, const cha
     struct gl_context gl;
     struct gr_context context;
     bool pushed;
-    gr_status status = gl_context_begin(&gl, "is to be queried", call);
+    gr_status status = gl_context_begin(&gl, "you want to query", call);
     if (status == GR_OK)
         status = gr_context_choose(&context, gl_find_nearest_device, call);
     if (status != GR_OK)

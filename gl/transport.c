@@ -165,7 +165,7 @@ static bool say_why(struct gl_resource *r, const struct choice *choice, const ch
 {
     const struct way *first = choice->order[0];
     if (choice->reason[0])
-        snprintf(r->transport, sizeof(r->transport), "%s (%s was not taken: %s)", name,
+        snprintf(r->transport, sizeof(r->transport), "%s (%s was not chosen: %s)", name,
                  first->backend->name, choice->reason);
     else if (choice->is_across)
         snprintf(r->transport, sizeof(r->transport), "%s (%s)", name, first->why_across);

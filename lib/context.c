@@ -56,7 +56,7 @@ gr_status gr_context_choose(struct gr_context *context, gr_status (*find_device)
         return gr_fail_cuda(result, "cuDevicePrimaryCtxRetain",
                             "%s: no CUDA context is current on this thread, and the primary "
                             "context of %s, which draws, could not be retained. Does another "
-                            "process have the device for itself (nvidia-smi -q -d COMPUTE)?",
+                            "process use the device exclusively (nvidia-smi -q -d COMPUTE)?",
                             call, text);
     }
     context->primary_of = device;

@@ -15,24 +15,25 @@ static const char *sentence(CUresult code)
 {
     switch (code) {
     case CUDA_ERROR_STUB_LIBRARY:
-        return "It is the stub for linking programs: remove its folder, lib64/stubs, from "
+        return "This file is the stub for linking programs: remove its folder, lib64/stubs, from "
                "LD_LIBRARY_PATH.";
     case CUDA_ERROR_NO_DEVICE:
-        return "It sees no GPU: check CUDA_VISIBLE_DEVICES, and in a container "
+        return "The driver sees no GPU: check CUDA_VISIBLE_DEVICES, and in a container "
                "NVIDIA_VISIBLE_DEVICES and --gpus.";
     case CUDA_ERROR_OPERATING_SYSTEM:
-        return "The operating system refused a call of it: the user's rights, a container or a "
-               "sandbox may keep it from the GPU, or NVIDIA's OpenGL driver is missing "
+        return "The operating system refused a call of the driver: the user's rights, a container "
+               "or a sandbox may deny access to the GPU, or NVIDIA's OpenGL driver is missing "
                "(libnvidia-gl, NVIDIA_DRIVER_CAPABILITIES with graphics).";
     case CUDA_ERROR_SYSTEM_NOT_READY:
-        return "A service that the GPUs of this machine need is not running yet: "
-               "nvidia-fabricmanager, on machines with NVSwitches.";
+        return "A service that the GPUs of this machine need is not running yet. On machines with "
+               "NVSwitches it is nvidia-fabricmanager.";
     case CUDA_ERROR_SYSTEM_DRIVER_MISMATCH:
-        return "The kernel driver has another version than this file: restart after an update, or "
-               "mount the host's driver into the container.";
+        return "The kernel driver and this file have different versions: restart after an update, "
+               "or mount the host's driver into the container.";
     case CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE:
-        return "It is from a package for forward compatibility (cuda-compat) that does not support "
-               "this GPU: remove it from LD_LIBRARY_PATH, or update the machine's driver.";
+        return "This file is from the forward compatibility package (cuda-compat), which does not "
+               "support this GPU: remove its folder from LD_LIBRARY_PATH, or update the machine's "
+               "driver.";
     case CUDA_ERROR_UNKNOWN:
         return "Often /dev/nvidia-uvm is missing (nvidia-modprobe -u creates it) or was broken by "
                "a suspend (reload the module nvidia_uvm).";
@@ -63,9 +64,9 @@ void gr_init_advise(CUresult code, char *text, size_t size)
         snprintf(text, size, "%s", code == CUDA_ERROR_NO_DEVICE ? sentence(code) : ASK_NVIDIA_SMI);
     else if (gr_machine_is_wsl())
         snprintf(text, size,
-                 "This is WSL, where the GPU is /dev/dxg, which is %s. libcuda.so.1 must be "
-                 "that of /usr/lib/wsl/lib, which comes with the Windows driver: install no Linux "
-                 "driver, update the Windows driver (and wsl --update).",
+                 "This is WSL, where the GPU is /dev/dxg, which is %s. libcuda.so.1 must be the "
+                 "one in /usr/lib/wsl/lib, which comes with the Windows driver: install no Linux "
+                 "driver; update the Windows driver, and WSL by wsl --update.",
                  gr_machine_node("/dev/dxg"));
     else
         snprintf(text, size,
@@ -96,10 +97,10 @@ bool gr_cuda_is_sticky(CUresult code)
 const char *gr_cuda_advice(CUresult code)
 {
     if (code == CUDA_ERROR_OUT_OF_MEMORY)
-        return " Is the memory of the GPU full, or the process's limit of pinned memory reached? "
-               "nvidia-smi shows who uses it.";
+        return " Is the GPU memory full, or has the process reached its limit of pinned memory? "
+               "nvidia-smi shows which processes use the GPU memory.";
     if (code == CUDA_ERROR_CONTEXT_IS_DESTROYED)
-        return " The CUDA context must outlive what was created in it.";
+        return " The CUDA context must outlive the objects created in it.";
     if (gr_cuda_is_sticky(code))
         return " This error persists from earlier work in the CUDA context, such as a kernel. "
                "Check that work (compute-sanitizer), and create the context again.";

@@ -21,7 +21,7 @@ static gr_status find_device(int ordinal, CUdevice *device, const char *call)
         result = gr_driver()->DeviceGet(device, ordinal);
     else if (result == CUDA_SUCCESS)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "There is no CUDA device %d: CUDA sees %d, counted from 0 "
+                       "There is no CUDA device %d: CUDA sees %d in all, numbered from 0 "
                        "(CUDA_VISIBLE_DEVICES may hide some).",
                        ordinal, count);
     return result == CUDA_SUCCESS

@@ -206,9 +206,9 @@ static gr_status load_software(void)
     }
     return gr_fail(GR_ERR_NO_DRIVER, GR_LOADER_CALL,
                    "The software CUDA driver " SOFT_DRIVER
-                   " is neither in %.250s, the folder of the library, nor in its folder grinterop, "
-                   "nor in " GR_PKGLIBDIR ". Install it with grinterop, or name the file in "
-                   "GR_CUDA_DRIVER.",
+                   " was not found in the library's folder (%.250s), in its subfolder grinterop, "
+                   "or in " GR_PKGLIBDIR
+                   ". Install it with grinterop, or name the file in GR_CUDA_DRIVER.",
                    beside);
 }
 #endif
@@ -341,7 +341,7 @@ gr_status gr_fail_work(CUresult code, const char *call, const char *format, ...)
     va_list arguments;
     const char *advice = gr_cuda_advice(code);
     if (!*advice)
-        advice = " This may be an error of earlier work on the stream.";
+        advice = " The error may come from earlier work on the stream.";
     va_start(arguments, format);
     gr_status status = fail_list(code, call, advice, format, arguments);
     va_end(arguments);

@@ -37,7 +37,7 @@ gr_status gr_flags_parse(const char *text, unsigned *flags)
     static const char blanks[] = " \t\r\n";
     if (!flags)
         return gr_fail(GR_ERR_INVALID_VALUE, __func__,
-                       "`flags` is NULL: pass a place for the result.");
+                       "`flags` is NULL: pass a pointer for the result.");
     unsigned all = 0;
     const char *at = text ? text : "";
     at += strspn(at, blanks);
@@ -92,7 +92,7 @@ gr_status gr_flags_check(unsigned flags, unsigned allowed, const char *call)
     }
     if ((flags & GR_READ_ONLY) && (flags & GR_WRITE_DISCARD))
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "read_only and write_discard exclude each other: pass one, or neither to "
-                       "both read and write.");
+                       "read_only and write_discard exclude each other: pass one of them, or "
+                       "neither for read-write access.");
     return GR_OK;
 }

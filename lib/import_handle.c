@@ -97,7 +97,7 @@ static gr_status check_kmt(const struct gr_handle_rule *rule, const struct gr_ha
                       "a KMT handle has no name, so the name must be NULL",
                       "Leave win32_name NULL and set win32_handle");
     if (!handle->win32_handle)
-        return refuse(rule, import, call, "no win32_handle", "it must not be NULL",
+        return refuse(rule, import, call, "no win32_handle", "the handle must not be NULL",
                       "Set the global handle");
     return GR_OK;
 }
@@ -112,7 +112,7 @@ static gr_status check_nvsci(const struct gr_handle_rule *rule, const struct gr_
     if (!handle->nvsci)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "The handle type %s was given no object: %s is NULL. CUDA driver API, %s: "
-                       "it must be a valid object (%s).",
+                       "this type needs a valid object (%s).",
                        rule->name, import->nvsci_field, import->driver_call, rule->from);
     return GR_OK;
 }
@@ -148,7 +148,7 @@ gr_status gr_handle_unknown(int type, const struct gr_handle_import *import, con
 {
     return gr_fail(GR_ERR_INVALID_VALUE, call,
                    "The handle type is %d, which CUDA does not have for %s. CUDA driver API, %s: "
-                   "set `type` to that of the handle. Memory and semaphores have separate "
+                   "set `type` to the type of the handle. Memory and semaphores have separate "
                    "enumerations with different numbers.",
                    type, import->what, import->driver_call);
 }
@@ -196,14 +196,14 @@ gr_status gr_handle_refused(const struct gr_handle_rule *rule,
             GR_ERR_UNSUPPORTED, GR_DOMAIN_CUDA, (int)code, code_name(code), import->driver_call,
             "%s: the CUDA driver does not import %s of the type %s here. %s", call, import->what,
             rule->name,
-            is_of_another_system(rule->form) ? "It is a type of another operating system; export "
-                                               "the object with a type of this system."
+            is_of_another_system(rule->form) ? "The type belongs to another operating system: "
+                                               "export the object with a type of this one."
                                              : usual);
     if (code == CUDA_ERROR_OUT_OF_MEMORY)
         return gr_fail_cuda(
             code, import->driver_call,
             "%s: the %s of the type %s was not imported: memory or address space ran out. An "
-            "object of another GPU has the same result: compare UUIDs, never indices.",
+            "object from another GPU causes the same error: compare UUIDs, never indices.",
             call, import->what, rule->name);
     return gr_fail_cuda(code, import->driver_call,
                         "%s: the CUDA driver did not import the %s of the type %s. %s", call,

@@ -49,12 +49,13 @@ static gr_status refuse_missing(const char *call)
 {
     if (gr_driver_traits()->host_kernels)
         return gr_fail(GR_ERR_UNSUPPORTED, call,
-                       "This needs a kernel, and grinterop was built without those for the "
+                       "This call needs a kernel, but grinterop was built without kernels for the "
                        "software CUDA driver: configure it with a C++17 compiler (CXX=...).");
-    return gr_fail(GR_ERR_UNSUPPORTED, call,
-                   "This needs a kernel, and grinterop was built without nvcc: configure it with "
-                   "NVCC=... (the CUDA Toolkit has it) and build again. A tensor whose bytes are "
-                   "the image's own (same type, channels last, as many channels) needs no kernel.");
+    return gr_fail(
+        GR_ERR_UNSUPPORTED, call,
+        "This call needs a kernel, but grinterop was built without nvcc: configure it with "
+        "NVCC=... (from the CUDA Toolkit) and build again. A tensor with the same bytes as the "
+        "image (same type, channels last, same number of channels) needs no kernel.");
 }
 
 static gr_status refuse_load(CUresult result, const char *driver_call, const char *call)

@@ -259,8 +259,8 @@ static gr_status refuse(enum gr_live_kind kind, const void *object, const char *
         return gr_refuse_forked(call);
     say_kind(object, is, sizeof(is));
     return gr_fail(GR_ERR_INVALID_VALUE, call,
-                   "%s was given %p, which is no %s that lives: %s. Nothing was done.", call,
-                   object, kinds[kind].name, is);
+                   "%s was given %p, which is not a live %s: %s. Nothing was done.", call, object,
+                   kinds[kind].name, is);
 }
 
 bool gr_live_end(enum gr_live_kind kind, const void *object, const char *call)

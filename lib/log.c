@@ -41,7 +41,7 @@ __attribute__((constructor)) static void read_environment(void)
             return;
         }
     fprintf(stderr,
-            "grinterop: GR_LOG is \"%.40s\", which is not none, error, warning, info or debug: "
+            "grinterop: GR_LOG is \"%.40s\", but must be none, error, warning, info or debug: "
             "nothing is logged.\n",
             wanted);
 }

@@ -20,8 +20,8 @@ static gr_status refuse_capture(const char *call, const char *reason)
 
 gr_status gr_stream_refuse_user(const char *call)
 {
-    return refuse_capture(call, "a stream that uses the tensor captures a graph, so that nothing "
-                                "can wait for it. End the capture first.");
+    return refuse_capture(call, "a stream that uses the tensor is capturing a graph, so that "
+                                "nothing can wait for that stream. End the capture first.");
 }
 
 gr_status gr_stream_check_capture(CUstream stream, const char *call)
@@ -30,32 +30,31 @@ gr_status gr_stream_check_capture(CUstream stream, const char *call)
         return GR_OK;
     CUresult result = gr_event_capture(stream);
     if (result == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT)
-        return refuse_capture(call, "the legacy stream cannot be used while a stream that it waits "
-                                    "for captures a graph. End the capture first, or name another "
-                                    "stream.");
+        return refuse_capture(
+            call, "the legacy stream cannot be used while a stream that it waits for is capturing "
+                  "a graph. End the capture first, or pass another stream.");
     if (result == CUDA_SUCCESS)
         return GR_OK;
-    return refuse_capture(call, "the stream captures a graph, and this call cannot be part of one. "
-                                "Map outside of the capture, and launch the graph between the map "
-                                "and the release.");
+    return refuse_capture(
+        call, "the stream is capturing a graph, and this call cannot be part of a graph. Map "
+              "outside of the capture, and launch the graph between the map and the release.");
 }
 
 gr_status gr_stream_check(CUstream stream, bool of_map_allowed, const char *call)
 {
     if (!stream)
-        return gr_fail(
-            GR_ERR_INVALID_VALUE, call,
-            "The stream is NULL. Name it: CU_STREAM_LEGACY or CU_STREAM_PER_THREAD for a default "
-            "stream%s.",
-            of_map_allowed ? ", GR_STREAM_OF_MAP for the stream of the map" : "");
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The stream is NULL. Pass CU_STREAM_LEGACY or CU_STREAM_PER_THREAD for a "
+                       "default stream%s.",
+                       of_map_allowed ? ", or GR_STREAM_OF_MAP for the stream of the map" : "");
     if (stream == GR_STREAM_NONE)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "GR_STREAM_NONE is for the graphics side of a ring: CUDA's work needs a "
-                       "stream, so pass one.");
+                       "GR_STREAM_NONE is only for the graphics side of a ring: CUDA's work needs "
+                       "a stream, so pass one.");
     if (stream == GR_STREAM_OF_MAP && !of_map_allowed)
         return gr_fail(
             GR_ERR_INVALID_VALUE, call,
-            "GR_STREAM_OF_MAP has no meaning before something is mapped: name the stream.");
+            "GR_STREAM_OF_MAP has no meaning before something is mapped: pass the stream itself.");
     return stream == GR_STREAM_OF_MAP ? GR_OK : gr_stream_check_capture(stream, call);
 }
 
@@ -75,8 +74,8 @@ static gr_status refuse_device(CUdevice is, CUdevice wanted, const char *call)
     gr_device_text(wanted, of_resource, sizeof(of_resource));
     return gr_fail(
         GR_ERR_INVALID_VALUE, call,
-        "The stream belongs to %s, but the resource's CUDA context to %s: pass a stream of that "
-        "device, and let the other one wait for it by an event (cuStreamWaitEvent).",
+        "The stream belongs to %s, but the resource's CUDA context to %s: pass a stream of the "
+        "context's device, and let your stream wait for that one by an event (cuStreamWaitEvent).",
         of_stream, of_resource);
 }
 
@@ -85,8 +84,8 @@ static gr_status refuse_context(CUresult result, const char *call)
 {
     return gr_fail_cuda(result, "cuEventRecord",
                         "%s: the stream belongs to another CUDA context than the resource. Pass a "
-                        "stream that was created in the resource's context, and let the other one "
-                        "wait for it by an event (cuStreamWaitEvent).",
+                        "stream that was created in the resource's context, and let your stream "
+                        "wait for that one by an event (cuStreamWaitEvent).",
                         call);
 }
 

@@ -28,13 +28,15 @@ gr_status gr_take_struct(void *own, size_t size, const void *given, const char *
     memcpy(&theirs, given, sizeof(theirs));
     if (theirs < sizeof(size_t) || theirs > LARGEST)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "A %s has the struct_size %zu: make it by GR_INIT(%s, ...), which sets it.",
+                       "A %s has the struct_size %zu: initialize the struct by GR_INIT(%s, ...), "
+                       "which sets that field.",
                        type, theirs, type);
     if (theirs > size && !rest_is_zero(given, size, theirs))
-        return gr_fail(GR_ERR_UNSUPPORTED, call,
-                       "A field of %s is set that this grinterop, %s, does not know: the program "
-                       "was compiled for a newer one. Install that, or leave the field 0.",
-                       type, gr_library_version());
+        return gr_fail(
+            GR_ERR_UNSUPPORTED, call,
+            "A %s has a field set that is unknown to this grinterop, %s: the program was compiled "
+            "for a newer version. Install that version, or leave the field 0.",
+            type, gr_library_version());
     size_t known = theirs < size ? theirs : size;
     memcpy((char *)own + sizeof(size), (const char *)given + sizeof(size), known - sizeof(size));
     return GR_OK;
@@ -51,8 +53,8 @@ gr_status gr_take_element(void *own, size_t size, const void *array, size_t i, c
     memcpy(&theirs, element, sizeof(theirs));
     if (theirs != stride)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "Element %zu of an array of %s has the struct_size %zu, and the first has "
-                       "%zu: make each by GR_INIT(%s, ...), which sets it.",
+                       "Element %zu of an array of %s has the struct_size %zu, but the first has "
+                       "%zu: initialize each by GR_INIT(%s, ...), which sets that field.",
                        i, type, theirs, stride, type);
     return gr_take_struct(own, size, element, type, call);
 }

@@ -25,13 +25,13 @@ static gr_status check_flags(const gr_vk_device *device, const gr_vk_use *use, c
                        "VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT is always right.",
                        name);
     if (is_wide(use) && !device->synchronization2)
-        return gr_fail(GR_ERR_UNSUPPORTED, call,
-                       "`%s` has stages 0x%llx and accesses 0x%llx, of which those over 32 bits "
-                       "need the feature synchronization2. Enable it in vkCreateDevice "
-                       "(VkPhysicalDeviceSynchronization2Features; before Vulkan 1.3 with the "
-                       "extension VK_KHR_synchronization2), and set synchronization2 in "
-                       "gr_vk_device_desc.",
-                       name, (unsigned long long)use->stages, (unsigned long long)use->access);
+        return gr_fail(
+            GR_ERR_UNSUPPORTED, call,
+            "`%s` has stages 0x%llx and accesses 0x%llx, but values over 32 bits need the feature "
+            "synchronization2. Enable the feature in vkCreateDevice "
+            "(VkPhysicalDeviceSynchronization2Features; before Vulkan 1.3 with the extension "
+            "VK_KHR_synchronization2), and set synchronization2 in gr_vk_device_desc.",
+            name, (unsigned long long)use->stages, (unsigned long long)use->access);
     return GR_OK;
 }
 
@@ -72,7 +72,7 @@ gr_status vk_handover_check(const struct vk_handover *way, const struct vk_resou
         return GR_OK;
     return gr_fail(GR_ERR_INVALID_VALUE, call,
                    "Resource %zu is an image, and an image cannot be transitioned to "
-                   "VK_IMAGE_LAYOUT_%s: pass the layout that it is used in next.",
+                   "VK_IMAGE_LAYOUT_%s: pass the layout in which Vulkan uses the image next.",
                    i, layout == VK_IMAGE_LAYOUT_UNDEFINED ? "UNDEFINED" : "PREINITIALIZED");
 }
 

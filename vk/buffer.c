@@ -27,8 +27,8 @@ static gr_status check_range(const gr_vk_buffer_desc *info, const char *call)
     if (info->offset > info->memory_size || info->size > info->memory_size - info->offset)
         return gr_fail(
             GR_ERR_INVALID_VALUE, call,
-            "The buffer, of size %llu and from offset %llu, exceeds its memory, which has %llu: "
-            "pass the allocationSize as `memory_size`, and the offset of vkBindBufferMemory.",
+            "The buffer of size %llu at offset %llu exceeds its memory of size %llu: pass the "
+            "allocationSize as `memory_size`, and the offset of vkBindBufferMemory.",
             (unsigned long long)info->size, (unsigned long long)info->offset,
             (unsigned long long)info->memory_size);
     return GR_OK;
@@ -127,7 +127,7 @@ static gr_status check_create_flags(VkBufferCreateFlags flags, const char *call)
         return GR_OK;
     return gr_fail(GR_ERR_UNSUPPORTED, call,
                    "CUDA does not accept buffers that are sparse or protected (flags 0x%x): create "
-                   "it without 0x%x.",
+                   "the buffer without 0x%x.",
                    flags, flags & refused);
 }
 
@@ -143,7 +143,7 @@ static gr_status check_info(const VkBufferCreateInfo *info, const char *call)
     if (info->usage == 0)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "`usage` is 0: state what Vulkan does with the buffer, for example "
-                       "VK_BUFFER_USAGE_VERTEX_BUFFER_BIT. Grinterop adds none.");
+                       "VK_BUFFER_USAGE_VERTEX_BUFFER_BIT. Grinterop adds no usage.");
     const VkExternalMemoryBufferCreateInfo *external =
         vk_chain_find(info->pNext, VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO);
     gr_status status = check_create_flags(info->flags, call);

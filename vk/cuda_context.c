@@ -15,7 +15,7 @@ static gr_status retain_primary(struct gr_context *context, CUdevice device, con
         gr_device_text(device, text, sizeof(text));
         return gr_fail_cuda(result, "cuDevicePrimaryCtxRetain",
                             "%s: the primary context of %s could not be obtained. Does another "
-                            "process have the device for itself (nvidia-smi -q -d COMPUTE)?",
+                            "process use the device exclusively (nvidia-smi -q -d COMPUTE)?",
                             call, text);
     }
     context->primary_of = device;
@@ -30,11 +30,11 @@ static gr_status refuse_current(CUdevice current, const struct vk_identity *iden
     vk_identity_text(identity, vulkan, sizeof(vulkan));
     gr_device_text(device, is, sizeof(is));
     gr_device_text(current, wrong, sizeof(wrong));
-    return gr_fail(
-        GR_ERR_INVALID_VALUE, call,
-        "The current CUDA context is of %s, but the Vulkan device %s is %s, to which it has no "
-        "peer access (cuDeviceCanAccessPeer). Make a context of that device current, or none.",
-        wrong, vulkan, is);
+    return gr_fail(GR_ERR_INVALID_VALUE, call,
+                   "The current CUDA context is on %s, but the Vulkan device %s is %s, and the "
+                   "former has no peer access to the latter (cuDeviceCanAccessPeer). Make a "
+                   "context of the latter current, or none.",
+                   wrong, vulkan, is);
 }
 
 gr_status vk_context_choose(struct gr_context *context, const struct vk_identity *identity,

@@ -89,8 +89,8 @@ static gr_status check_family(gr_vk_device *device, const char *call)
     if (device->queue_family < count)
         return GR_OK;
     return gr_fail(GR_ERR_INVALID_VALUE, call,
-                   "There is no queue family %u: %s has %u. `queue_family` is the family of the "
-                   "queue that uses the resources.",
+                   "There is no queue family %u: %s has %u in all. `queue_family` is the family of "
+                   "the queue that uses the resources.",
                    device->queue_family, device->identity.name, count);
 }
 

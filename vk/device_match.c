@@ -45,10 +45,10 @@ gr_status vk_get_cuda_device(int ordinal, CUdevice *device, const char *call)
         return gr_fail_cuda(result, "cuDeviceGetCount", "%s could not count the CUDA devices.",
                             call);
     if (ordinal < 0 || ordinal >= count)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "There is no CUDA device %d: CUDA sees %d (CUDA_VISIBLE_DEVICES may hide "
-                       "some).",
-                       ordinal, count);
+        return gr_fail(
+            GR_ERR_INVALID_VALUE, call,
+            "There is no CUDA device %d: CUDA sees %d in all (CUDA_VISIBLE_DEVICES may hide some).",
+            ordinal, count);
     result = gr_driver()->DeviceGet(device, ordinal);
     return result == CUDA_SUCCESS ? GR_OK
                                   : gr_fail_cuda(result, "cuDeviceGet",
@@ -75,8 +75,8 @@ static gr_status fail_no_match(const struct vk_identity *identity, int count, co
     list_cuda_devices(count, cuda, sizeof(cuda));
     const char *advice =
         vk_is_software_device(identity)
-            ? "CUDA_VISIBLE_DEVICES hides the first device of the software CUDA driver, which "
-              "shares memory with it: add that device there, too."
+            ? "The Vulkan device shares memory with the first device of the software CUDA driver, "
+              "which CUDA_VISIBLE_DEVICES hides: add that one to the variable."
         : gr_driver_traits()->mesa_draws
             ? "The software CUDA driver shares memory with Mesa's lavapipe only: choose that "
               "device, of the type VK_PHYSICAL_DEVICE_TYPE_CPU."

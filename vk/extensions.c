@@ -58,10 +58,10 @@ static gr_status hand_out(const char *const found[], uint32_t n, const char *nam
                           uint32_t *count, const char *call)
 {
     if (names && *count < n)
-        return gr_fail(
-            GR_ERR_INVALID_VALUE, call,
-            "There are %u extension%s and room for %u. Query the number first, with `names` NULL.",
-            n, gr_s(n), *count);
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "There are %u extension%s but room for only %u: query the number first, "
+                       "with `names` NULL.",
+                       n, gr_s(n), *count);
     for (uint32_t i = 0; names && i < n; i++)
         names[i] = found[i];
     *count = n;

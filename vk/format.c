@@ -69,7 +69,7 @@ struct row {
     NO_NUMBER(number, G##x##_B##x##R##x##_2PLANE_444_UNORM##pack3, YCBCR, EACH_PLANE(bits))
 /* clang-format on */
 
-#define A_FORMAT   "one that says what a texel is, such as VK_FORMAT_R8G8B8A8_UNORM"
+#define A_FORMAT   "one that defines the channels of a texel, such as VK_FORMAT_R8G8B8A8_UNORM"
 #define THREE      "CUDA has no arrays with 3 channels"
 #define SCALED     "CUDA has no scaled formats, whose integers are read as floats of the same value"
 #define PACKED     "its channels are not whole bytes"

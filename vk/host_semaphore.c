@@ -208,8 +208,8 @@ static void signal_here(struct host_semaphore *s, uint64_t value)
         note_failure(s, result, vulkan_call);
     else if (result == VK_SUCCESS && now >= value)
         gr_log(GR_LOG_WARNING,
-               "a stream's signal of Vulkan semaphore 0x%llx to %llu is skipped: it has already "
-               "reached %llu",
+               "a stream's signal of Vulkan semaphore 0x%llx to %llu is skipped: the semaphore has "
+               "already reached %llu",
                GR_VK_NUMBER(s->semaphore), (unsigned long long)value, (unsigned long long)now);
 }
 

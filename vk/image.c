@@ -126,13 +126,13 @@ static gr_status check_limits(const gr_vk_device *device, const VkImageCreateInf
     if (e->width <= most->width && e->height <= most->height && e->depth <= most->depth &&
         info->mipLevels <= limits->maxMipLevels && info->arrayLayers <= limits->maxArrayLayers)
         return GR_OK;
-    return gr_fail(GR_ERR_INVALID_VALUE, call,
-                   "%s has images of %s with at most %ux%ux%u texels, %u level%s and %u layer%s, "
-                   "not %ux%ux%u with %u and %u: make it smaller.",
-                   device->identity.name, name, most->width, most->height, most->depth,
-                   limits->maxMipLevels, gr_s(limits->maxMipLevels), limits->maxArrayLayers,
-                   gr_s(limits->maxArrayLayers), e->width, e->height, e->depth, info->mipLevels,
-                   info->arrayLayers);
+    return gr_fail(
+        GR_ERR_INVALID_VALUE, call,
+        "%s supports images of %s with at most %ux%ux%u texels, %u level%s and %u layer%s. This "
+        "image has %ux%ux%u texels, levels: %u, layers: %u. Make it smaller.",
+        device->identity.name, name, most->width, most->height, most->depth, limits->maxMipLevels,
+        gr_s(limits->maxMipLevels), limits->maxArrayLayers, gr_s(limits->maxArrayLayers), e->width,
+        e->height, e->depth, info->mipLevels, info->arrayLayers);
 }
 
 static gr_status refuse_format(const gr_vk_device *device, const VkImageCreateInfo *info,
@@ -142,12 +142,12 @@ static gr_status refuse_format(const gr_vk_device *device, const VkImageCreateIn
     if (result != VK_ERROR_FORMAT_NOT_SUPPORTED)
         return vk_fail(result, query, "%s could not be queried about images of %s.",
                        device->identity.name, name);
-    return gr_fail_code(GR_ERR_UNSUPPORTED, GR_DOMAIN_VULKAN, (int)result, vk_result_name(result),
-                        query,
-                        "%s has no images of %s with usage 0x%x, flags 0x%x and tiling %d that it "
-                        "can export as " GR_VK_HANDLE_NAME ": leave out usages, or use another "
-                        "format, for example VK_FORMAT_R8G8B8A8_UNORM.",
-                        device->identity.name, name, info->usage, info->flags, info->tiling);
+    return gr_fail_code(
+        GR_ERR_UNSUPPORTED, GR_DOMAIN_VULKAN, (int)result, vk_result_name(result), query,
+        "%s cannot export images of %s with usage 0x%x, flags 0x%x and tiling %d "
+        "as " GR_VK_HANDLE_NAME
+        ": leave out usages, or use another format, for example VK_FORMAT_R8G8B8A8_UNORM.",
+        device->identity.name, name, info->usage, info->flags, info->tiling);
 }
 
 /* Copies of the structs in the image's pNext chain that affect device support. */
@@ -258,7 +258,7 @@ static gr_status check_wish(const gr_vk_device *device, const VkImageCreateInfo 
     if (status == GR_OK && info->usage == 0)
         status = gr_fail(GR_ERR_INVALID_VALUE, call,
                          "`usage` is 0: state what Vulkan does with the image, for example "
-                         "VK_IMAGE_USAGE_SAMPLED_BIT. Grinterop adds none.");
+                         "VK_IMAGE_USAGE_SAMPLED_BIT. Grinterop adds no usage.");
     return status;
 }
 

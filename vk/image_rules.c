@@ -56,11 +56,11 @@ static gr_status check_layers(const VkImageCreateInfo *info, const char *call)
     if (cube && (info->imageType != VK_IMAGE_TYPE_2D || info->extent.width != info->extent.height))
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "The faces of a cube are square 2D images, but the extent is %ux%ux%u: "
-                       "leave VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT out, or make it square.",
+                       "leave VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT out, or make the extent square.",
                        info->extent.width, info->extent.height, info->extent.depth);
     if (cube && layers % 6 != 0)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "CUDA sees cubes of 6 faces each, but arrayLayers is %u: pass a multiple "
+                       "For CUDA, each cube has 6 layers, but arrayLayers is %u: pass a multiple "
                        "of 6, or leave VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT out.",
                        layers);
     return GR_OK;
@@ -114,10 +114,11 @@ static gr_status check_samples(const VkImageCreateInfo *info, const char *call)
 {
     if (info->samples == VK_SAMPLE_COUNT_1_BIT)
         return GR_OK;
-    return gr_fail(GR_ERR_UNSUPPORTED, call,
-                   "CUDA does not accept multisampled images, and this one has %d samples per "
-                   "pixel: share an image with one sample that vkCmdResolveImage writes to.",
-                   info->samples);
+    return gr_fail(
+        GR_ERR_UNSUPPORTED, call,
+        "CUDA does not accept multisampled images, and this one has %d samples per pixel: share an "
+        "image with one sample, and resolve into it by vkCmdResolveImage.",
+        info->samples);
 }
 
 gr_status vk_image_check(const VkImageCreateInfo *info, const char *call)

@@ -97,7 +97,7 @@ gr_status vk_check_handle_types(VkExternalMemoryHandleTypeFlags types, const cha
     return gr_fail(GR_ERR_INVALID_VALUE, call,
                    "The handleTypes of %s are 0x%x, without "
                    "VK_EXTERNAL_MEMORY_HANDLE_TYPE_" GR_VK_HANDLE_NAME
-                   "_BIT: add it, or leave the struct out, since grinterop adds it.",
+                   "_BIT: add the bit, or leave the struct out, since grinterop adds it.",
                    type, types);
 }
 

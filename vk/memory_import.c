@@ -9,9 +9,9 @@
 #include "vk/error.h"
 
 #define ALLOCATE_LIKE_THIS                                                                         \
-    "Was it allocated with VkExportMemoryAllocateInfo in the pNext of VkMemoryAllocateInfo, its "  \
-    "handleTypes VK_EXTERNAL_MEMORY_HANDLE_TYPE_" GR_VK_HANDLE_NAME "_BIT, and not imported? "     \
-    "gr_vk_buffer_create() and gr_vk_image_create() allocate it that way."
+    "Was it allocated, not imported, with VkExportMemoryAllocateInfo in the pNext of "             \
+    "VkMemoryAllocateInfo and the handleTypes VK_EXTERNAL_MEMORY_HANDLE_TYPE_" GR_VK_HANDLE_NAME   \
+    "_BIT? gr_vk_buffer_create() and gr_vk_image_create() allocate memory that way."
 
 #if defined(_WIN32)
 

@@ -155,10 +155,11 @@ static gr_status check_way(const gr_vk_device *device, const gr_vk_semaphore_des
                        "binary one.");
     if (info->through_host || (timeline ? device->exports_timeline : device->exports_binary))
         return GR_OK;
-    return gr_fail(GR_ERR_VULKAN, call, "%s exports no %s semaphores%s.", device->identity.name,
-                   timeline ? "timeline" : "binary",
-                   timeline ? ": set through_host, and the host waits and signals for the stream"
-                            : ": use a timeline semaphore with through_host");
+    return gr_fail(
+        GR_ERR_VULKAN, call, "%s exports no %s semaphores%s.", device->identity.name,
+        timeline ? "timeline" : "binary",
+        timeline ? ": set through_host, so that the host waits and signals in place of the stream"
+                 : ": use a timeline semaphore with through_host");
 }
 
 gr_semaphore *gr_semaphore_from_vk(gr_vk_device *device, const gr_vk_semaphore_desc *given)

@@ -45,7 +45,7 @@ static gr_status find_device(struct making *m)
         if (r->binding.device->device != m->device->device)
             return gr_fail(GR_ERR_INVALID_VALUE, m->call,
                            "The submit's resources belong to different VkDevices: begin a submit "
-                           "for each.");
+                           "for each device.");
     if (!m->desc.queue)
         m->desc.queue = m->device->queue;
     return m->desc.queue ? GR_OK
@@ -73,10 +73,10 @@ static gr_status take_handovers(struct making *m)
     if (status == GR_OK && m->desc.last)
         status = take_handover(m, &m->last, m->desc.last, "last");
     if (status == GR_OK && m->desc.first && m->desc.last && m->first.family != m->last.family)
-        status =
-            gr_fail(GR_ERR_INVALID_VALUE, m->call,
-                    "`first` names the queue family %u and `last` %u: a submit uses one queue.",
-                    m->first.family, m->last.family);
+        status = gr_fail(GR_ERR_INVALID_VALUE, m->call,
+                         "`first` names the queue family %u, but `last` names %u: a submit uses "
+                         "one queue, so name the same family in both.",
+                         m->first.family, m->last.family);
     return status;
 }
 
@@ -165,10 +165,10 @@ static gr_status submit_to_queue(struct making *m)
         vk_submit_info_translate(&made, m->device->has_timeline);
     VkResult result = is_new ? vk->vkQueueSubmit2(m->desc.queue, 1, &made.info, m->desc.fence)
                              : vk->vkQueueSubmit(m->desc.queue, 1, &made.old, m->desc.fence);
-    return result == VK_SUCCESS
-               ? GR_OK
-               : vk_fail(result, is_new ? "vkQueueSubmit2" : "vkQueueSubmit",
-                         "The submit was refused and not made: free it, or try again.");
+    return result == VK_SUCCESS ? GR_OK
+                                : vk_fail(result, is_new ? "vkQueueSubmit2" : "vkQueueSubmit",
+                                          "Vulkan refused the submit, and nothing was submitted: "
+                                          "free the submit, or try again.");
 }
 
 gr_status gr_vk_submit(gr_submit *submit, const gr_vk_submit_desc *desc)

@@ -106,10 +106,11 @@ static gr_status check_semaphores(gr_semaphore *const list[], size_t n, const ch
         if (gr_vk_semaphore(list[i]))
             continue;
         gr_semaphore_describe(list[i], text, sizeof(text));
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The submit has a semaphore that is not Vulkan's: %s. Begin a submit of "
-                       "Vulkan resources, or make the semaphore by gr_semaphore_from_vk().",
-                       text);
+        return gr_fail(
+            GR_ERR_INVALID_VALUE, call,
+            "The submit has a semaphore that does not come from Vulkan: %s. Begin a submit of "
+            "Vulkan resources, or make the semaphore by gr_semaphore_from_vk().",
+            text);
     }
     return GR_OK;
 }
@@ -236,7 +237,7 @@ gr_status gr_vk_submit_fill(gr_submit *submit, const VkSubmitInfo2 *info,
     gr_status status = gr_submit_check_begun(submit, __func__);
     if (status == GR_OK && !out)
         status = gr_fail(GR_ERR_INVALID_VALUE, __func__,
-                         "`out` is NULL: pass a place for the VkSubmitInfo2.");
+                         "`out` is NULL: pass a pointer for the VkSubmitInfo2.");
     if (status == GR_OK)
         status = vk_submit_info_make(&made, submit, info, &extra, __func__);
     if (status != GR_OK)

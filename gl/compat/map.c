@@ -60,8 +60,8 @@ static CUresult check_context(const struct list *list, CUstream stream)
         if (list->handles[i]->resource->context.handle != current)
             return compat_refuse(
                 CUDA_ERROR_INVALID_HANDLE, list->call,
-                "The resource was registered in another CUDA context than the current one, whose "
-                "default stream was passed: make that context current.");
+                "A default stream of the current CUDA context was passed, but the resource was "
+                "registered in another context: make the resource's context current.");
     return CUDA_SUCCESS;
 }
 

@@ -81,7 +81,7 @@ static CUresult begin_registration(CUgraphicsResource *resource, const char *cal
         return code;
     if (!resource)
         return compat_refuse(CUDA_ERROR_INVALID_VALUE, call,
-                             "`resource` is NULL: pass a place for the handle.");
+                             "`resource` is NULL: pass a pointer for the handle.");
     return CUDA_SUCCESS;
 }
 

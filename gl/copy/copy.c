@@ -300,7 +300,7 @@ static void settle(gr_resource *resource)
     gr_error_save(&before);
     if (gl_copy_begin_use(&resource, 1) != GR_OK) {
         gr_error_save(&why);
-        gr_log(GR_LOG_WARNING, "close: what CUDA wrote is lost: %s", why.message);
+        gr_log(GR_LOG_WARNING, "close: the bytes that CUDA wrote are lost: %s", why.message);
     }
     gr_error_restore(&before);
 }

@@ -96,7 +96,7 @@ static gr_status make_array(const CUDA_ARRAY3D_DESCRIPTOR *described, unsigned l
     if (result == CUDA_SUCCESS)
         return GR_OK;
     return gr_fail_cuda(result, "cuMipmappedArrayCreate",
-                        "%s: no CUDA array could be created: %zu x %zu x %zu, %u level%s.",
+                        "%s: a CUDA array of %zu x %zu x %zu with %u level%s could not be created.",
                         gl_object_text(&r->base).text, described->Width, described->Height,
                         described->Depth, levels, gr_s(levels));
 }
@@ -180,11 +180,11 @@ gr_status gl_copy_image_mipmapped_array(const gr_resource *resource, CUmipmapped
     if (copy->layer_count == 1)
         return GR_OK;
     if (!(resource->flags & GR_READ_ONLY))
-        return gr_fail(
-            GR_ERR_UNSUPPORTED, call,
-            "%s uses the copy transport, where each layer has its own memory: one array of all "
-            "layers is read-only. Register it read_only, or get the layers one at a time.",
-            gl_object_text(resource).text);
+        return gr_fail(GR_ERR_UNSUPPORTED, call,
+                       "%s uses the copy transport, where each layer has its own memory: one array "
+                       "of all layers can only be read. Register the image read_only, or get the "
+                       "layers one at a time.",
+                       gl_object_text(resource).text);
     if (!copy->whole) {
         status = make_whole(r, copy);
         if (status == GR_OK)

@@ -45,9 +45,10 @@ static gr_status make_device_memory(const struct gl_resource *r, struct gl_copy 
     CUresult result = gr_driver()->MemAlloc(&copy->ptr, copy->size);
     if (result == CUDA_SUCCESS)
         return GR_OK;
-    return gr_fail_cuda(result, "cuMemAlloc",
-                        "%s: no %zu byte%s of device memory for the copy of %s.", call, copy->size,
-                        gr_s(copy->size), gl_object_text(&r->base).text);
+    return gr_fail_cuda(
+        result, "cuMemAlloc",
+        "%s: %zu byte%s of device memory for the copy of %s could not be allocated.", call,
+        copy->size, gr_s(copy->size), gl_object_text(&r->base).text);
 }
 
 static gr_status allocate(struct gl_resource *r, struct gl_copy *copy, unsigned flags,
@@ -66,10 +67,11 @@ static gr_status allocate(struct gl_resource *r, struct gl_copy *copy, unsigned 
     if (!copy->staging.bytes && result == CUDA_SUCCESS && two)
         result = make_host_memory(copy, 1);
     if (result != CUDA_SUCCESS)
-        return gr_fail_cuda(result, "cuMemAllocHost",
-                            "%s: no %zu byte%s of pinned host memory for the copy of %s.", call,
-                            two ? 2 * copy->size : copy->size, gr_s(two ? 2 : copy->size),
-                            gl_object_text(&r->base).text);
+        return gr_fail_cuda(
+            result, "cuMemAllocHost",
+            "%s: %zu byte%s of pinned host memory for the copy of %s could not be allocated.", call,
+            two ? 2 * copy->size : copy->size, gr_s(two ? 2 : copy->size),
+            gl_object_text(&r->base).text);
     return r->base.is_image ? gl_copy_image_allocate(r, copy, flags)
                             : make_device_memory(r, copy, call);
 }

@@ -74,8 +74,8 @@ static gr_status check_levels(const gr_resource *resource, const char *call)
         return GR_OK;
     GR_TRY(gl_errors_check_lost(call));
     return gr_fail(GR_ERR_STATE, call,
-                   "%s had %u level%s when it was registered and has others now. Close the "
-                   "resource and register it again.",
+                   "%s had %u level%s when it was registered, but has different levels now. Close "
+                   "the resource and register it again.",
                    gl_object_text(resource).text, resource->image.levels,
                    gr_s(resource->image.levels));
 }

@@ -102,10 +102,10 @@ static gr_status array(const gr_resource *resource, unsigned level, unsigned lay
         gr_driver()->GraphicsSubResourceGetMappedArray(found, resource->handle, layer, level);
     if (result == CUDA_SUCCESS)
         return GR_OK;
-    return gr_fail_cuda(
-        result, "cuGraphicsSubResourceGetMappedArray",
-        "Level %u, layer %u of %s have no array: was the storage replaced? Register it again.",
-        level, layer, gl_object_text(resource).text);
+    return gr_fail_cuda(result, "cuGraphicsSubResourceGetMappedArray",
+                        "Level %u, layer %u of %s have no array: was the storage replaced? "
+                        "Register the object again.",
+                        level, layer, gl_object_text(resource).text);
 }
 
 static gr_status mipmapped_array(const gr_resource *resource, CUmipmappedArray *found,

@@ -27,7 +27,7 @@ static gr_status retain(struct gl_drawing *drawing, CUdevice device, const char 
     gr_device_text(device, text, sizeof(text));
     return gr_fail_cuda(result, "cuDevicePrimaryCtxRetain",
                         "%s: the primary context of %s, which draws, could not be obtained. Does "
-                        "another process have the device for itself (nvidia-smi -q -d COMPUTE)?",
+                        "another process use the device exclusively (nvidia-smi -q -d COMPUTE)?",
                         call, text);
 }
 

@@ -20,9 +20,10 @@ static gr_status allocate(struct gl_peer *peer, const struct gl_resource *r, con
     CUresult result = gr_driver()->MemAlloc(&peer->ptr, r->base.size);
     if (result == CUDA_SUCCESS)
         return GR_OK;
-    return gr_fail_cuda(result, "cuMemAlloc",
-                        "%s: no %zu byte%s of device memory for the CUDA side of %s.", call,
-                        r->base.size, gr_s(r->base.size), gl_object_text(&r->base).text);
+    return gr_fail_cuda(
+        result, "cuMemAlloc",
+        "%s: %zu byte%s of device memory for the CUDA side of %s could not be allocated.", call,
+        r->base.size, gr_s(r->base.size), gl_object_text(&r->base).text);
 }
 
 /* The CUDA context is current. After an error everything made here is freed. */

@@ -46,7 +46,7 @@ bool gl_peer_reaches(CUdevice *drawing, struct gl_peer_query *asked, char *text,
     if (!succeeds(a, "cuCtxGetDevice", cu->CtxGetDevice(&computing)))
         return refuse("The CUDA context does not report its device", who, text, size);
     if (gl_draws_on(computing))
-        return refuse("One GPU draws and computes, so GR_TRANSPORT_INTEROP needs no copy", who,
+        return refuse("The same GPU draws and computes, so GR_TRANSPORT_INTEROP needs no copy", who,
                       text, size);
     if (!succeeds(a, "cuDeviceCanAccessPeer", cu->DeviceCanAccessPeer(&can, computing, *drawing)) ||
         !can) {

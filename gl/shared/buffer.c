@@ -32,8 +32,8 @@ static gr_status make_storage(struct gl_shared *r, size_t size, GLuint memory, s
     GR_TRY(error == GL_NO_ERROR ? gl_errors_check_lost(call) : GR_OK);
     return gr_fail_code(GR_ERR_GL, GR_DOMAIN_OPENGL, (int)error, gl_error_name(error),
                         "glNamedBufferStorageMemEXT",
-                        "%s: OpenGL created no buffer of %zu byte%s in CUDA memory, which has %zu; "
-                        "the buffer has %zu.",
+                        "%s: OpenGL did not create the buffer of %zu byte%s in the CUDA memory, "
+                        "whose size is %zu; the buffer's size is %zu.",
                         call, size, gr_s(size), r->external.memory->size, found);
 }
 

@@ -91,9 +91,9 @@ static gr_status refuse_pair(CUdevice drawing, CUdevice current, bool is_image, 
                        "from it, bound to GL_PIXEL_UNPACK_BUFFER, by glTextureSubImage2D. " INSTEAD,
                        draws, computes);
     return gr_fail(GR_ERR_UNSUPPORTED, call,
-                   "OpenGL storage cannot be shared between these two devices: OpenGL draws on %s, "
-                   "to which %s, where CUDA computes, has no peer access (cuDeviceCanAccessPeer; "
-                   "nvidia-smi topo -p2p r). " INSTEAD,
+                   "OpenGL storage cannot be shared between these two devices: OpenGL draws on %s; "
+                   "CUDA computes on %s, which has no peer access to the former "
+                   "(cuDeviceCanAccessPeer; nvidia-smi topo -p2p r). " INSTEAD,
                    draws, computes);
 }
 
@@ -176,7 +176,7 @@ static gr_status probe(char *reason, size_t size)
     struct gl_errors errors;
     CUdevice drawing;
     bool pushed;
-    gr_status status = gl_context_begin(&context, "is to be queried", "gr_gl_probe");
+    gr_status status = gl_context_begin(&context, "you want to query", "gr_gl_probe");
     if (status == GR_OK)
         status = gr_context_choose(&cuda, gl_find_drawing_device, "gr_gl_probe");
     if (status != GR_OK)

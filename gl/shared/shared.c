@@ -285,7 +285,7 @@ gr_resource *gl_shared_create(const struct gl_shared_maker *maker, const void *i
     struct gl_context context;
     struct gr_context cuda;
     bool pushed;
-    if (gl_context_begin(&context, "is to have the object", call) != GR_OK ||
+    if (gl_context_begin(&context, "will own the object", call) != GR_OK ||
         gr_context_choose(&cuda, gl_find_drawing_device, call) != GR_OK)
         return NULL;
     struct gl_shared *r = calloc(1, sizeof(*r));

@@ -148,11 +148,11 @@ static size_t run(gr_resource *const resources[], size_t n)
 /* The image has no layout for CUDA yet. */
 static gr_status refuse_new(const char *call)
 {
-    return gr_fail(
-        GR_ERR_STATE, call,
-        "The image is new and has not been handed to CUDA: make a submit of it first "
-        "(gr_submit_begin(), and gr_vk_submit() with its layout in `last`). A program that orders "
-        "both sides itself calls gr_resource_set_sync() with GR_SEMAPHORE_NONE for both.");
+    return gr_fail(GR_ERR_STATE, call,
+                   "The image is new, and Vulkan has not handed it to CUDA: first submit it "
+                   "(gr_submit_begin(), and gr_vk_submit() with its layout in `last`). If the "
+                   "program orders both sides itself, call gr_resource_set_sync() with "
+                   "GR_SEMAPHORE_NONE for both semaphores.");
 }
 
 /* The import keeps the storage alive; only the order may be undecided. */
@@ -247,7 +247,7 @@ static void park(gr_resource *resource, bool freed)
     resource->parked = false;
     if (gr_resource_unregister(resource, "gr_resource_free") != GR_OK)
         gr_log(GR_LOG_WARNING,
-               "gr_resource_free: a resource was unregistered from CUDA with an error");
+               "gr_resource_free: unregistering a resource from CUDA returned an error");
     gr_error_restore(&before);
     gr_resource_settle(resource);
 }

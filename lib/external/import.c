@@ -30,8 +30,8 @@ static gr_status import_handle(struct gr_import *import, const gr_external_memor
         desc.handle.fd = gr_fd_copy(info->fd);
         if (desc.handle.fd < 0)
             return gr_fail(GR_ERR_INVALID_VALUE, call,
-                           "The file descriptor %d is not open, or no descriptor is left for a "
-                           "copy: was it closed, or taken by an earlier import?",
+                           "The file descriptor %d is not open, because it was closed or taken by "
+                           "an earlier import, or the process has no descriptor left for a copy.",
                            info->fd);
     }
     CUresult result = gr_driver()->ImportExternalMemory(&import->handle, &desc);

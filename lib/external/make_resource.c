@@ -28,8 +28,8 @@ static gr_status map_buffer(struct gr_external *r, const gr_external_part_desc *
     if (result == CUDA_SUCCESS)
         return GR_OK;
     return gr_fail_cuda(result, "cuExternalMemoryGetMappedBuffer",
-                        "%zu byte%s at offset %zu of the memory, which has %zu, could not be "
-                        "mapped. Are the size of the memory and the offset of the buffer right?",
+                        "%zu byte%s at offset %zu of the memory could not be mapped. Are the size "
+                        "of the memory, %zu, and the offset of the buffer right?",
                         r->base.size, gr_s(r->base.size), part->offset, r->memory->size);
 }
 

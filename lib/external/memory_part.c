@@ -22,8 +22,8 @@ static gr_status check_buffer(const gr_external_part_desc *part, size_t size, co
         return GR_OK;
     return gr_fail(GR_ERR_INVALID_VALUE, call,
                    "The buffer of %zu byte%s at offset %zu does not end within the memory of %zu "
-                   "byte%s. " BUFFER_CALL ": offset and size are a range of the memory. A size of "
-                                          "0 means up to the end of the memory.",
+                   "byte%s. " BUFFER_CALL ": offset and size must be a range within the memory. A "
+                   "size of 0 means up to the end of the memory.",
                    part->size, gr_s(part->size), part->offset, size, gr_s(size));
 }
 
@@ -112,8 +112,8 @@ static gr_status check_levels(const gr_external_image_desc *image, CUexternalMem
     if (image->placed_levels &&
         (image->placed_levels > most || image->layers == 0 || image->placed_levels < image->levels))
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "placed_levels is %u: for an image with layers it is between `levels`, %u, "
-                       "and a whole chain, %u.",
+                       "placed_levels is %u: for an image with layers it must lie between `levels` "
+                       "(%u) and the length of the full mip chain (%u).",
                        image->placed_levels, image->levels, most);
     if (type == CU_EXTERNAL_MEMORY_HANDLE_TYPE_NVSCIBUF && image->levels > 1)
         return gr_fail(
@@ -145,13 +145,13 @@ static gr_status check_image(const gr_external_part_desc *part, size_t size,
     const gr_external_image_desc *image = part->image;
     if ((int)type == GR_DMABUF_FD)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "Memory of the type DMABUF_FD was given an image. " ARRAY_CALL
+                       "An image was described in memory of the type DMABUF_FD. " ARRAY_CALL
                        ": images in a dma_buf are not supported. Use a buffer (`image` NULL).");
     if (part->size != 0)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "The image was given a size of %zu byte%s. " ARRAY_CALL
                        ": the size of an image follows from its description. Set the part's size "
-                       "to 0; the size of the memory is another field.",
+                       "to 0; the size of the memory has its own field.",
                        part->size, gr_s(part->size));
     gr_status status = check_extent(image, call);
     if (status == GR_OK)
@@ -179,16 +179,16 @@ gr_status gr_external_check_part(const gr_external_part_desc *part, size_t size,
 {
     if (part->offset >= size)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The offset %zu is not within the memory of %zu byte%s. %s: it counts bytes "
-                       "from the start of the memory.",
+                       "The offset %zu is not within the memory of %zu byte%s. %s: the offset "
+                       "counts bytes from the start of the memory.",
                        part->offset, size, gr_s(size), part->image ? ARRAY_CALL : BUFFER_CALL);
     if (dedicated && part->offset != 0)
         return gr_fail(
             GR_ERR_INVALID_VALUE, call,
             "The offset is %zu in dedicated memory. CUDA driver API, cuImportExternalMemory: the "
             "exporter defines what dedicated means; in Vulkan (vkBindBufferMemory, "
-            "vkBindImageMemory) it is one object at offset 0. Set the offset to 0, or `dedicated` "
-            "to false if the memory was not allocated so.",
+            "vkBindImageMemory) dedicated memory holds one object, at offset 0. Set the offset to "
+            "0, or, if the memory is not dedicated, `dedicated` to false.",
             part->offset);
     return part->image ? check_image(part, size, type, call) : check_buffer(part, size, call);
 }

@@ -21,19 +21,19 @@ static const struct memory_rule {
     {CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD,
      {"OPAQUE_FD", GR_HANDLE_FD, "vkGetMemoryFdKHR and cuMemExportToShareableHandle return it"},
      MAY_BE_DEDICATED,
-     "Usual causes: a size that differs from the allocation's; `dedicated` unlike the allocation; "
-     "an fd of another kind or another GPU (compare UUIDs)."},
+     "Usual causes: a size or a `dedicated` that does not match the allocation; an fd of another "
+     "kind, or from another GPU (compare UUIDs)."},
     {CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_WIN32,
      {"OPAQUE_WIN32", GR_HANDLE_NT, "vkGetMemoryWin32HandleKHR returns it"},
      MAY_BE_DEDICATED,
-     "Usual causes: a size that differs from the allocation's; `dedicated` unlike the allocation; "
-     "a handle that was closed, or has another type or GPU (compare UUIDs)."},
+     "Usual causes: a size or a `dedicated` that does not match the allocation; a handle that was "
+     "closed, has another type, or is from another GPU (compare UUIDs)."},
     {CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_WIN32_KMT,
      {"OPAQUE_WIN32_KMT", GR_HANDLE_KMT,
       "vkGetMemoryWin32HandleKHR returns it for the type OPAQUE_WIN32_KMT"},
      MAY_BE_DEDICATED,
-     "Usual causes: the memory was freed, which this handle does not prevent; a size that differs "
-     "from the allocation's; `dedicated` unlike the allocation; another GPU (compare UUIDs)."},
+     "Usual causes: the memory was freed, which this handle does not prevent; a size or a "
+     "`dedicated` that does not match the allocation; another GPU (compare UUIDs)."},
     {CU_EXTERNAL_MEMORY_HANDLE_TYPE_D3D12_HEAP,
      {"D3D12_HEAP", GR_HANDLE_NT, "ID3D12Device::CreateSharedHandle returns it for an ID3D12Heap"},
      MAY_BE_DEDICATED,
@@ -66,8 +66,8 @@ static const struct memory_rule {
     {(CUexternalMemoryHandleType)GR_DMABUF_FD,
      {"DMABUF_FD", GR_HANDLE_FD, "the kernel's dma_buf exporters return it"},
      NEVER_DEDICATED,
-     "CUDA imports dma_bufs on Jetson only, from Thor on, with a driver of CUDA 13. Elsewhere "
-     "export the memory as OPAQUE_FD."},
+     "CUDA imports dma_bufs only on Jetson Thor and later, with a CUDA 13 driver. Elsewhere export "
+     "the memory as OPAQUE_FD."},
 };
 
 static const struct gr_handle_import import = {"cuImportExternalMemory", "nvscibuf", "memory"};

@@ -36,7 +36,7 @@ gr_status gr_image_check_range(const gr_resource *resource, unsigned level, unsi
                    "counted from 0.%s",
                    level, layer, image->levels, gr_s(image->levels), image->layers,
                    image->cube ? "face" : "layer", gr_s(image->layers),
-                   swapped ? " Are they swapped? The level comes first." : "");
+                   swapped ? " Are the two swapped? The level comes first." : "");
 }
 
 gr_status gr_image_check_part(const gr_buffer *buffer, unsigned level, unsigned layer,

@@ -26,8 +26,8 @@ static gr_status measure_part(const gr_resource *resource, const gr_image_info *
 {
     if (info->texel_bytes == 0)
         return gr_fail(GR_ERR_UNSUPPORTED, call,
-                       "CUDA describes the image by format 0x%x, which has no plain channels and "
-                       "therefore no linear form. Use gr_buffer_array().",
+                       "CUDA describes the image by format 0x%x, whose texels are packed or "
+                       "compressed: it has no linear form. Use gr_buffer_array().",
                        (unsigned)info->format);
     part->row_bytes = gr_level_extent(info->width, level) * info->texel_bytes;
     part->rows = gr_level_extent(info->height, level);
@@ -50,20 +50,20 @@ static gr_status check_linear(const gr_linear_desc *memory, const struct part *p
                               const char *call)
 {
     if (!memory->device == !memory->host)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "Set either `device` or `host`: %s of them is set.",
-                       memory->device ? "each" : "none");
+        return gr_fail(GR_ERR_INVALID_VALUE, call, "Set either `device` or `host`: %s set.",
+                       memory->device ? "both are" : "neither is");
     if (memory->pitch && memory->pitch < part->row_bytes)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "A pitch of %zu byte%s is too small: a row of the image has %zu. Pass at "
-                       "least that, or 0 for rows without a gap.",
+                       "least that, or 0 for rows without gaps.",
                        memory->pitch, gr_s(memory->pitch), part->row_bytes);
     size_t pitch = memory->pitch ? memory->pitch : part->row_bytes;
     if (memory->slice && (memory->slice % pitch || memory->slice / pitch < part->rows))
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "A slice of %zu byte%s does not hold whole rows (rows: %zu, bytes per row: "
-                       "%zu): it must be a multiple of the pitch and large enough.",
-                       memory->slice, gr_s(memory->slice), part->rows, pitch);
+        return gr_fail(
+            GR_ERR_INVALID_VALUE, call,
+            "A slice of %zu byte%s does not hold whole rows (rows: %zu, bytes per row: %zu): the "
+            "slice must be a multiple of the pitch, and large enough for all rows.",
+            memory->slice, gr_s(memory->slice), part->rows, pitch);
     return GR_OK;
 }
 
@@ -171,8 +171,8 @@ static gr_status reserve_staging(gr_resource *resource, size_t bytes, const char
     CUresult result = cu->MemAlloc(&larger, bytes);
     if (result != CUDA_SUCCESS)
         return gr_fail_cuda(result, "cuMemAlloc",
-                            "%s: no %zu byte%s of device memory for the copy.", call, bytes,
-                            gr_s(bytes));
+                            "%s: %zu byte%s of device memory for the copy could not be allocated.",
+                            call, bytes, gr_s(bytes));
     if (staging->ptr)
         cu->MemFree(staging->ptr); /* waits for the work that still uses it */
     staging->ptr = larger;

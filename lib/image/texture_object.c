@@ -20,7 +20,8 @@ static gr_status make_surface(gr_buffer *buffer, unsigned level, unsigned layer,
     CUresult result = gr_driver()->SurfObjectCreate(surface, &described);
     if (result != CUDA_SUCCESS)
         return gr_fail_cuda(result, "cuSurfObjectCreate",
-                            "The driver creates no surface of level %u, layer %u.", level, layer);
+                            "The driver did not create a surface of level %u, layer %u.", level,
+                            layer);
     gr_objects_add(buffer, GR_OBJECT_SURFACE, *surface, level, layer);
     return GR_OK;
 }
@@ -81,10 +82,11 @@ static gr_status check_values(const gr_texture_options *o, const char *call)
         return refuse(call,
                       "`as_float`, `srgb` or `normalized_coordinates` is an invalid gr_choice.");
     if (o->anisotropy > 16)
-        return refuse(call, "`anisotropy` is at most 16.");
+        return refuse(call, "`anisotropy` must be at most 16.");
     /* Also rejects NaN. */
     if (!(o->min_level >= 0 && o->mip_bias == o->mip_bias))
-        return refuse(call, "`min_level` must be at least 0, and `mip_bias` a number.");
+        return refuse(call,
+                      "`min_level` must be at least 0, and neither it nor `mip_bias` may be NaN.");
     return GR_OK;
 }
 
@@ -94,7 +96,7 @@ static gr_status check_levels(const gr_texture_options *o, const gr_image_info *
 {
     if (!o->whole && (o->mip_filter || o->mip_bias != 0 || o->min_level > 0 || o->level_count > 0))
         return refuse(call,
-                      "Options for several mip levels need `whole`, which takes all of them.");
+                      "Options for several mip levels need `whole`, which selects all levels.");
     if (!o->whole)
         return GR_OK;
     if (o->min_level > (float)(info->levels - 1))
@@ -102,8 +104,8 @@ static gr_status check_levels(const gr_texture_options *o, const gr_image_info *
     if (o->level_count <= info->levels - (unsigned)o->min_level)
         return GR_OK;
     return gr_fail(GR_ERR_INVALID_VALUE, call,
-                   "`level_count` is %u, but from level %u on the image has %u: pass at most that, "
-                   "or 0 for all of them.",
+                   "`level_count` is %u, but from level %u on the image has only %u: pass that "
+                   "number or less, or 0 for all of them.",
                    o->level_count, (unsigned)o->min_level, info->levels - (unsigned)o->min_level);
 }
 
@@ -114,7 +116,7 @@ static gr_status check_together(const gr_texture_options *o, const gr_image_info
     for (int i = 0; i < 3; i++)
         if (o->address[i] >= GR_ADDRESS_WRAP && !normalized)
             return refuse(call, "GR_ADDRESS_WRAP and GR_ADDRESS_MIRROR need "
-                                "normalized_coordinates, GR_CHOICE_YES.");
+                                "`normalized_coordinates` to be GR_CHOICE_YES.");
     if (o->as_float == GR_CHOICE_YES && is_wide_integer(info->format))
         return refuse(call, "CUDA reads 32 bit integers only as integers: leave `as_float` at its "
                             "default.");
@@ -199,11 +201,10 @@ static gr_status check_coordinates(const gr_buffer *buffer, const gr_texture_opt
                       "`normalized_coordinates` is GR_CHOICE_NO, but `whole` requires normalized "
                       "coordinates: CUDA supports no others for several levels.");
     if (by_whole(buffer, o))
-        return gr_fail(
-            GR_ERR_UNSUPPORTED, call,
-            "A level of an image with layers and several levels can be sampled with "
-            "normalized coordinates only, not with GR_CHOICE_NO for `normalized_coordinates`: "
-            "with texel coordinates NVIDIA's driver reads the wrong layers.");
+        return gr_fail(GR_ERR_UNSUPPORTED, call,
+                       "`normalized_coordinates` is GR_CHOICE_NO, but a level of an image with "
+                       "layers and several levels needs normalized coordinates: with texel "
+                       "coordinates, NVIDIA's driver reads the wrong layers.");
     return GR_OK;
 }
 
@@ -224,10 +225,10 @@ static gr_status make_texture(gr_buffer *buffer, const gr_texture_options *o, CU
     gr_image_info info;
     CUDA_RESOURCE_DESC source;
     if (o->whole && buffer->resource->image.cube && !buffer->resource->image.layered)
-        return gr_fail(
-            GR_ERR_UNSUPPORTED, call,
-            "A whole OpenGL cube cannot be sampled: NVIDIA's driver creates the texture object, "
-            "but kernels then read zeros. Create a texture of each face, by `layer`.");
+        return gr_fail(GR_ERR_UNSUPPORTED, call,
+                       "A whole OpenGL cube cannot be sampled: NVIDIA's driver creates the texture "
+                       "object, but kernels then read zeros. Create a texture object for each "
+                       "face, which `layer` selects.");
     gr_status status = check_coordinates(buffer, o, call);
     if (status == GR_OK)
         status = gr_image_query(buffer, &info);

@@ -124,8 +124,8 @@ static gr_status read_image(const gr_resource *resource, const gr_image_info *in
 {
     if (info->texel_bytes == 0)
         return gr_fail(GR_ERR_UNSUPPORTED, call,
-                       "CUDA describes the image by format 0x%x, which has no plain channels: it "
-                       "can be neither published to nor fetched.",
+                       "CUDA describes the image by format 0x%x, whose texels are packed or "
+                       "compressed: it can be neither published to nor fetched.",
                        (unsigned)info->format);
     sides->is_volume = resource->image.is_3d;
     describe_image(info, sides->is_volume, o->level, &sides->mapped);

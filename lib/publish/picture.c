@@ -82,16 +82,16 @@ static gr_status find_axes(const struct gr_shaped *s, int space, struct axes *ax
     while (n > space + 1 && s->shape[first] == 1)
         first++, n--;
     if (n > space + 1)
-        return refuse(s, call, "pass one picture of the batch, by a view.");
+        return refuse(s, call, "pass a view of one picture of the batch.");
     bool channels = n == space + 1;
     if (channels && s->layout == GR_LAYOUT_SHAPE && s->shape[first + space] > MOST_CHANNELS) {
         if (s->shape[first] != 1)
             return refuse(s, call,
                           s->shape[first] <= MOST_CHANNELS
                               ? "the last dimension is too large for channels, but the first is "
-                                "not: set `layout` to GR_LAYOUT_CHW if those are the channels."
-                              : "the last dimension has the channels, of which there are 1 to 4. "
-                                "Set `layout` if another one has them.");
+                                "not: if the first has the channels, set `layout` to GR_LAYOUT_CHW."
+                              : "the last dimension must have the channels, 1 to 4 of them. If "
+                                "another dimension has them, set `layout`.");
         first++, n--;
         channels = false;
     }
@@ -249,7 +249,7 @@ static gr_status read_yuv(const struct gr_shaped *s, const struct gr_shaped *chr
         return read_joined(s, p, call);
     const struct plane plane = find_plane(s, 2);
     if (plane.n != 2)
-        return refuse(s, call, "beside `chroma` it must be the luma plane, (H, W).");
+        return refuse(s, call, "with `chroma` set, the tensor must be the luma plane, (H, W).");
     p->height = s->shape[plane.first];
     p->width = s->shape[plane.first + 1];
     p->row = s->strides[plane.first];

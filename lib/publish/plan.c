@@ -120,15 +120,15 @@ static gr_status check_options(const struct gr_picture *from, const struct gr_pi
                        GR_SENTENCE(to->text));
     if (o->bgr && (tensor->colour.there || tensor->channels < 3))
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "`bgr` is set, but %s: it is for 3 and 4 channels.", tensor->text);
+                       "`bgr` is set, but %s: `bgr` requires 3 or 4 channels.", tensor->text);
     if (o->srgb && (from->is_number || to->is_number))
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "`srgb` is set, but the image is read as integers, which are not colours.");
     if (from->colour.there && to->is_number)
-        return gr_fail(
-            GR_ERR_INVALID_VALUE, call,
-            "%c%s, and %s, which is read as integers: YUV is converted to colours from 0 to 1.",
-            GR_SENTENCE(from->text), to->text);
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "%c%s, and %s, which is read as integers: YUV can only be converted to "
+                       "colours from 0 to 1, which are floats.",
+                       GR_SENTENCE(from->text), to->text);
     if ((unsigned)o->matrix > GR_YUV_BT2020)
         return gr_fail(GR_ERR_INVALID_VALUE, call, "`matrix` is %d, which is not a gr_yuv_matrix.",
                        (int)o->matrix);
@@ -348,8 +348,8 @@ static gr_status check_reach(const struct gr_picture *p, const char *call)
 {
     if (!is_aligned(p))
         return gr_fail(GR_ERR_UNSUPPORTED, call,
-                       "%c%s, with an address or strides that are not multiples of its element "
-                       "size, which kernels need. Make a compact copy.",
+                       "%c%s, whose address or strides are not multiples of its element size, as "
+                       "kernels require: make a compact copy.",
                        GR_SENTENCE(p->text));
     if (p->memory == GR_MEMORY_HOST)
         return gr_fail(GR_ERR_UNSUPPORTED, call,

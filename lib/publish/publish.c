@@ -38,7 +38,7 @@ static gr_status check_tensors(const struct work *w)
         status = gr_tensor_refuse_array(w->options.chroma, "which cannot be `chroma`", w->call);
     if (status != GR_OK || !w->fetch || !w->tensor->read_only)
         return status;
-    return gr_fail(GR_ERR_STATE, w->call, "The tensor is read-only: fetch into one that is not.");
+    return gr_fail(GR_ERR_STATE, w->call, "The tensor is read-only: fetch into a writable one.");
 }
 
 static gr_status take(struct work *w, const gr_publish_options *options)

@@ -23,9 +23,9 @@ static gr_status refuse_mapped(const gr_resource *resource, const char *call)
     unsigned users = gr_users_count(resource->mapped);
     if (resource->mapped->later && users)
         return gr_fail(GR_ERR_STATE, call,
-                       "%u tensor%s still hold%s its mapping, whose buffer was passed to "
-                       "gr_buffer_release_later(): free them, or end the mapping by "
-                       "gr_resource_unmap(), which revokes them.",
+                       "%u tensor%s still hold%s the resource's mapping, whose buffer was passed "
+                       "to gr_buffer_release_later(): free the tensors, or call "
+                       "gr_resource_unmap(), which ends the mapping and revokes them.",
                        users, gr_s(users), users == 1 ? "s" : "");
     return gr_fail(GR_ERR_STATE, call,
                    "The resource is already mapped. Release its buffer before it is mapped again.");
@@ -51,8 +51,8 @@ static gr_status check_mappable(const gr_resource *resource, const gr_resource *
     if (resource->context.handle == first->context.handle)
         return GR_OK;
     return gr_fail(GR_ERR_INVALID_VALUE, call,
-                   "The resources belong to different CUDA contexts, whose streams differ too: map "
-                   "them in a call for each.");
+                   "The resources belong to different CUDA contexts, and a stream belongs to only "
+                   "one: map the resources of each context in a separate call.");
 }
 
 static gr_status check_part(const gr_resource *resource, const gr_map_options *o, const char *call)
@@ -60,17 +60,16 @@ static gr_status check_part(const gr_resource *resource, const gr_map_options *o
     if (!o->offset && !o->size)
         return GR_OK;
     if (resource->is_image)
-        return gr_fail(
-            GR_ERR_INVALID_VALUE, call,
-            "`offset` and `size` are %zu and %zu, but an image has no part that could be "
-            "mapped: leave both 0.",
-            o->offset, o->size);
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "`offset` and `size` are %zu and %zu, but only buffers can be mapped in "
+                       "part, and this is an image: leave both 0.",
+                       o->offset, o->size);
     if (o->offset < resource->size && o->size <= resource->size - o->offset)
         return GR_OK;
     return gr_fail(
         GR_ERR_INVALID_VALUE, call,
-        "The part of %zu byte%s at offset %zu does not lie in the buffer, which has %zu.", o->size,
-        gr_s(o->size), o->offset, resource->size);
+        "The part of %zu byte%s at offset %zu is not within the buffer, whose size is %zu.",
+        o->size, gr_s(o->size), o->offset, resource->size);
 }
 
 /* Checks a resource and gives it its `pending` buffer. */
@@ -122,8 +121,8 @@ static gr_status record_ready(CUstream stream, const gr_map_options *options)
     if (result == CUDA_SUCCESS)
         return GR_OK;
     return gr_fail_cuda(result, "cuEventRecord",
-                        "`ready_event` could not be recorded. Is it an event of the resource's "
-                        "CUDA context, not destroyed?");
+                        "`ready_event` could not be recorded. Was it destroyed, or does it belong "
+                        "to another CUDA context than the resource?");
 }
 
 static bool loses_by_undo(const gr_resource *resource)

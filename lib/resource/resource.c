@@ -173,9 +173,9 @@ gr_status gr_resource_refuse_in_ring(const char *call)
 {
     return gr_fail(
         GR_ERR_STATE, call,
-        "The resource is a slot of a ring, which maps it: acquire slots by "
-        "gr_ring_acquire_write() or gr_ring_acquire_read(), pass them on by "
-        "gr_ring_hand_over() or gr_ring_give_back(), and end the ring by gr_ring_free().");
+        "The resource is a slot of a ring, and only the ring maps it: acquire slots by "
+        "gr_ring_acquire_write() or gr_ring_acquire_read(), pass them on by gr_ring_hand_over() or "
+        "gr_ring_give_back(), and free the ring by gr_ring_free().");
 }
 
 /* ---- Queries --------------------------------------------------------------------------------- */

@@ -106,9 +106,9 @@ gr_status gr_users_order(gr_resource *resource, CUstream stream, const char *cal
         return GR_OK;
     if (result == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED)
         return gr_stream_refuse_user(call);
-    return gr_fail_cuda(result, "cuStreamWaitEvent",
-                        "%s: the stream could not wait for the users of the mapping's tensors.",
-                        call);
+    return gr_fail_cuda(
+        result, "cuStreamWaitEvent",
+        "%s: the stream could not wait for the streams that use the mapping's tensors.", call);
 }
 
 /* Logs a warning about tensors that became unusable. */
@@ -119,9 +119,9 @@ static void warn(const gr_buffer *buffer, unsigned count, const char *call)
         return;
     gr_resource_describe(buffer->resource, text, sizeof(text));
     gr_log(GR_LOG_WARNING,
-           "%s: the mapping ended while %u tensor%s of it existed, which can't be used any more: "
-           "free %s first. The resource: %s",
-           call, count, gr_s(count), count == 1 ? "it" : "them", text);
+           "%s: %u tensor%s still referred to the mapping when it ended, and can no longer be "
+           "used. Free tensors before their mapping ends. The resource: %s",
+           call, count, gr_s(count), text);
 }
 
 void gr_users_revoke(gr_buffer *buffer, const char *call)

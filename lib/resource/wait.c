@@ -111,7 +111,8 @@ static gr_status check_waitable(const gr_resource *resource, const char *call)
         gr_resource_collect(resource);
     if (status == GR_OK && resource->mapped)
         status = gr_fail(GR_ERR_STATE, call,
-                         "The resource is mapped: its work ends with gr_buffer_release().");
+                         "The resource is mapped, and CUDA may still add work: call "
+                         "gr_buffer_release() before you wait.");
     return status;
 }
 

@@ -63,16 +63,17 @@ static gr_status fail_none_ready(const gr_ring *ring, const struct gr_ring_side 
         return gr_fail(timeout_ms ? GR_ERR_TIMEOUT : GR_ERR_NOT_READY, call,
                        "The ring is being sent to another process: acquire after gr_ring_send() "
                        "has returned, or with a longer timeout.");
-    return gr_fail(timeout_ms ? GR_ERR_TIMEOUT : GR_ERR_NOT_READY, call,
-                   "%zu %s%s not available %s. The ring's slots: %u; free: %u, being written: %u, "
-                   "ready: %u, being read: %u.%s %s",
-                   n, side->writes ? "slot" : "frame", n == 1 ? " was" : "s were", when, now.slots,
-                   now.free, now.writing, now.ready, now.reading,
-                   gr_ring_state_returning(ring->state)
-                       ? " The consumer keeps some of the free slots until its next call."
-                       : "",
-                   side->writes ? "Does the consumer give its slots back?"
-                                : "Does the producer hand frames over?");
+    return gr_fail(
+        timeout_ms ? GR_ERR_TIMEOUT : GR_ERR_NOT_READY, call,
+        "%zu %s%s not available %s. The ring's slots: %u; free: %u, being written: %u, "
+        "ready: %u, being read: %u.%s %s",
+        n, side->writes ? "slot" : "frame", n == 1 ? " was" : "s were", when, now.slots, now.free,
+        now.writing, now.ready, now.reading,
+        gr_ring_state_returning(ring->state)
+            ? " Some of the free slots can be acquired only after the consumer's next call."
+            : "",
+        side->writes ? "Does the consumer give its slots back?"
+                     : "Does the producer hand frames over?");
 }
 
 static gr_status fail_stopped(const gr_ring *ring, const struct gr_ring_side *side,
@@ -252,8 +253,8 @@ static gr_status fail_not_come(size_t n, const struct deadline *deadline, const 
 {
     return gr_fail(deadline->timeout_ms ? GR_ERR_TIMEOUT : GR_ERR_NOT_READY, call,
                    "The other process has handed on %zu slot%s, but has not finished its work with "
-                   "%s yet. This OpenGL has no semaphores, so the acquire has to wait for that. Is "
-                   "the other process still running?",
+                   "%s yet. This OpenGL has no semaphores, so the acquire has to wait for that "
+                   "work. Is the other process still running?",
                    n, gr_s(n), n == 1 ? "it" : "them");
 }
 

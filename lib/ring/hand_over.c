@@ -22,7 +22,7 @@ static gr_status check_slot(const gr_ring *ring, const struct gr_ring_side *side
 {
     if (number == ring->state->room)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "Slot %zu of the list is not a slot of this ring: pass the slots that its "
+                       "Entry %zu of the list is not a slot of this ring: pass the slots that the "
                        "acquire returned.",
                        i);
     const struct gr_ring_place *place = &ring->state->places[number];

@@ -93,6 +93,7 @@ void gr_ring_restore_pair(const gr_ring *ring, gr_resource *resource)
         gr_sync_of(resource)->of_device = true;
     else
         gr_log(GR_LOG_WARNING,
-               "gr_ring_free: cannot restore a resource's semaphores, it keeps the ring's: %s",
+               "gr_ring_free: cannot restore the semaphores of a resource, which keeps those of "
+               "the ring: %s",
                gr_last_error()->message);
 }

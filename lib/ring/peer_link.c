@@ -61,14 +61,14 @@ gr_status gr_link_fail_gone(const struct gr_link *link, const char *call)
     const char *peer = link->role == GR_RING_PRODUCER ? "consumer" : "producer";
     if (atomic_load(&link->spoiled))
         return gr_fail(GR_ERR_SYSTEM, call,
-                       "The ring's page contradicts itself: the other process, its %s, has "
-                       "overwritten it. The ring is unusable: free it.",
+                       "The ring's page contradicts itself: the other process, the ring's %s, has "
+                       "overwritten the page. The ring is unusable: free it.",
                        peer);
     if (gr_peer_watch_saw_value_fall(&link->watch))
         return gr_fail(GR_ERR_SYSTEM, call,
                        "The other process, the ring's %s, has set a semaphore back to a smaller "
-                       "value, which grinterop never does: its frames can no longer be waited for. "
-                       "Free the ring, and end that process.",
+                       "value, which grinterop never does: this process can no longer wait for its "
+                       "frames. Free the ring, and end that process.",
                        peer);
     if (atomic_load(&link->view.page->ended[peers(link)]))
         return gr_fail(GR_ERR_SYSTEM, call,

@@ -33,7 +33,9 @@ int gr_page_create(uint32_t slots, const char *call)
     int fd = memfd_create("grinterop ring", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (fd >= 0 && ftruncate(fd, (off_t)size_of(slots)) == 0 && fcntl(fd, F_ADD_SEALS, SEALS) == 0)
         return fd;
-    gr_fail_errno(errno, call, "Cannot create the ring's page (are descriptors left: ulimit -n)");
+    gr_fail_errno(
+        errno, call,
+        "Cannot create the ring's page, perhaps for lack of file descriptors (ulimit -n)");
     if (fd >= 0)
         close(fd);
     return -1;

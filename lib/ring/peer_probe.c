@@ -23,7 +23,8 @@ static CUresult make(struct gr_peer_probe *probe)
 
 static gr_status refuse(CUresult result, const char *call)
 {
-    return gr_fail_cuda(result, call, "The driver cannot report how far the other process is.");
+    return gr_fail_cuda(result, call,
+                        "The driver cannot report how much work the other process has finished.");
 }
 
 static gr_status ask(const struct gr_peer_probe *probe, gr_semaphore *semaphore, uint64_t value)

@@ -178,14 +178,15 @@ gr_status gr_peer_watch_start(struct gr_peer_watch *watch, const char *call)
 {
     watch->quit = eventfd(0, EFD_CLOEXEC);
     if (watch->quit < 0)
-        return gr_fail_errno(
-            errno, call,
-            "Cannot create an eventfd for the thread that watches the other process (ulimit -n)");
+        return gr_fail_errno(errno, call,
+                             "Cannot create an eventfd for the thread that watches the other "
+                             "process, perhaps for lack of file descriptors (ulimit -n)");
     take_socket(watch);
     int failed = start_thread(watch);
     if (failed)
         return gr_fail_errno(failed, call,
-                             "Cannot create the thread that watches the other process (ulimit -u)");
+                             "Cannot create the thread that watches the other process, perhaps "
+                             "because of the limit of processes (ulimit -u)");
     watch->runs = true;
     return GR_OK;
 }

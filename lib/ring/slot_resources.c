@@ -67,15 +67,16 @@ static gr_status check_semaphores(const gr_resource *resource, const gr_resource
     if (!sync->acquire || !sync->release)
         return refuse(i, call,
                       "lacks a semaphore, so that nothing would order the two sides: set the same "
-                      "two for all resources of the ring by gr_resource_set_sync().");
+                      "two semaphores for all resources of the ring by gr_resource_set_sync().");
     if (!sync->acquire->timeline || !sync->release->timeline)
         return refuse(i, call,
                       "has a binary semaphore, which can be signalled only once per wait: several "
                       "frames in flight need timeline semaphores.");
     if (!same_pair(sync, other, ring))
-        return refuse(i, call,
-                      "has other semaphores than the ring's first resource: a group of slots has "
-                      "one wait and one signal, so set the same two for all of them.");
+        return refuse(
+            i, call,
+            "has other semaphores than the ring's first resource: slots handed over together share "
+            "one wait and one signal, so set the same two semaphores for all resources.");
     return gr_sync_check_ready(resource, call);
 }
 
@@ -107,10 +108,11 @@ static gr_status check_resource(gr_resource *resource, size_t i, const char *cal
     gr_resource_collect(resource);
     if (resource->mapped)
         return gr_fail(GR_ERR_STATE, call,
-                       "Resource %zu is mapped: release its buffer before it goes into a ring.", i);
+                       "Resource %zu is mapped: release its buffer before you create the ring.", i);
     if (resource->in_a_ring)
         return gr_fail(GR_ERR_STATE, call,
-                       "Resource %zu is already in a ring: create another for this ring.", i);
+                       "Resource %zu is already in a ring: create another resource for this one.",
+                       i);
     if (resource->visited)
         return refuse(i, call, "is listed twice: each slot needs its own resource.");
     return GR_OK;

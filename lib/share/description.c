@@ -43,10 +43,10 @@ static gr_status read_fields(const struct field fields[], size_t n,
     for (size_t i = 0; i < n; i++)
         size += fields[i].bytes;
     if (message->size != size)
-        return gr_fail(
-            GR_ERR_INVALID_VALUE, call,
-            "The message has %zu byte%s, but its kind has %zu: grinterop did not send it.",
-            message->size, gr_s(message->size), size);
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The message has %zu byte%s, but messages of its kind have %zu: grinterop "
+                       "did not send it.",
+                       message->size, gr_s(message->size), size);
     const unsigned char *at = message->bytes;
     for (size_t i = 0; i < n; i++) {
         *(uint64_t *)((char *)to + fields[i].at) = gr_unpack(at, fields[i].bytes);
@@ -108,9 +108,11 @@ static gr_status check_absent(const struct gr_description *d, const char *call)
     if (!d->is_image && of_image)
         return refuse(call, "a buffer is described as an image", of_image);
     if (!d->has_acquire && (d->acquire_timeline | d->acquire_value))
-        return refuse(call, "a semaphore is described that is missing", d->acquire_value);
+        return refuse(call, "the message describes a semaphore that was not sent with it",
+                      d->acquire_value);
     if (!d->has_release && (d->release_timeline | d->release_value))
-        return refuse(call, "a semaphore is described that is missing", d->release_value);
+        return refuse(call, "the message describes a semaphore that was not sent with it",
+                      d->release_value);
     return GR_OK;
 }
 
@@ -144,8 +146,8 @@ gr_status gr_share_check_value(uint64_t value, const char *call)
     if (value <= GR_SHARE_MOST_VALUE)
         return GR_OK;
     return gr_fail(GR_ERR_INVALID_VALUE, call,
-                   "A semaphore of the message has the value %llu, which is too large to count up "
-                   "from: start it below 2^63.",
+                   "The message has a semaphore whose value, %llu, is too large to increase "
+                   "further: start the semaphore below 2^63.",
                    (unsigned long long)value);
 }
 

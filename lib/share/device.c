@@ -150,8 +150,8 @@ gr_status gr_share_check_context(const struct gr_description *d, const struct gr
     if (status != GR_OK || device == owner)
         return status;
     return gr_fail(GR_ERR_UNSUPPORTED, call,
-                   "The current CUDA context's device %d can use the ring's first slot, but only "
-                   "device %d, which owns its memory, can use a later one: make a context of that "
-                   "device current, or none, and receive the ring again.",
+                   "The current CUDA context is on device %d, which can use the ring's first slot, "
+                   "but a later slot is in memory that only its owner, device %d, can use: make a "
+                   "context of the owner current, or none, and receive the ring again.",
                    device, owner);
 }

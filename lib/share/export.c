@@ -24,18 +24,18 @@ gr_status gr_share_check(const gr_resource *resource, const char *call)
     const struct gr_external_kind *kind = kind_of(resource);
     if (gr_external_of(resource) && gr_external_of(resource)->memory->end_part)
         return gr_fail(GR_ERR_UNSUPPORTED, call,
-                       "The buffer shares its memory with others, whose bytes would be sent as "
-                       "well. Create it by gr_gl_buffer_create() without gr_gl_options.packed, so "
-                       "that it has its own memory.");
+                       "The buffer shares its memory with other buffers, whose bytes would be sent "
+                       "as well. Create it by gr_gl_buffer_create() without gr_gl_options.packed, "
+                       "so that it has its own memory.");
     if (kind && kind->export_memory)
         return GR_OK;
     char text[160];
     resource->backend->describe(resource, text, sizeof(text));
     return gr_fail(GR_ERR_UNSUPPORTED, call,
-                   "%s, shared by the transport %s, is in memory that grinterop cannot export. "
-                   "Create it by gr_gl_buffer_create() or gr_gl_image_create() with "
-                   "GR_TRANSPORT_SHARED, by gr_vk_buffer_create() or gr_vk_image_create(), or from "
-                   "a Vulkan object whose memory can be exported.",
+                   "%s, with the transport %s, is in memory that grinterop cannot export. Create "
+                   "it by gr_gl_buffer_create() or gr_gl_image_create() with GR_TRANSPORT_SHARED, "
+                   "by gr_vk_buffer_create() or gr_vk_image_create(), or from a Vulkan object "
+                   "whose memory can be exported.",
                    text, resource->backend->name);
 }
 
@@ -103,9 +103,10 @@ gr_status gr_share_export(const gr_resource *resource, gr_semaphore *semaphore,
         return status;
     }
     gr_semaphore_describe(semaphore, text, sizeof(text));
-    return gr_fail(GR_ERR_UNSUPPORTED, call,
-                   "The resource's semaphore cannot be exported: %s. Send a ring, whose signals "
-                   "grinterop relays, or remove the semaphores by gr_resource_set_sync(resource, "
-                   "GR_SEMAPHORE_NONE, GR_SEMAPHORE_NONE) and let the two processes wait.",
-                   text);
+    return gr_fail(
+        GR_ERR_UNSUPPORTED, call,
+        "The resource's semaphore cannot be exported: %s. Send a ring, whose signals grinterop "
+        "relays, or remove the semaphores by gr_resource_set_sync(resource, GR_SEMAPHORE_NONE, "
+        "GR_SEMAPHORE_NONE) and let the program itself order the two processes.",
+        text);
 }

@@ -30,7 +30,7 @@ static gr_status check_file(const struct gr_description *d, int fd, const char *
     if (!(seals & F_SEAL_SHRINK))
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "The memory's file is not sealed against shrinking, so its pages could be "
-                       "removed: grinterop did not send it.");
+                       "removed: grinterop did not send this file.");
     if ((uint64_t)file.st_size >= d->memory_size)
         return GR_OK;
     return gr_fail(GR_ERR_INVALID_VALUE, call,

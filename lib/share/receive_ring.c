@@ -143,7 +143,7 @@ static gr_status check_frames(const struct receiving *r, uint64_t frames)
         return GR_OK;
     return gr_fail(
         GR_ERR_INVALID_VALUE, r->call,
-        "The ring's page has an impossible number of frames: %llu. grinterop did not send it.",
+        "The ring's page has an impossible number of frames, %llu: grinterop did not send it.",
         (unsigned long long)frames);
 }
 

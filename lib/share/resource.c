@@ -121,8 +121,8 @@ static gr_status receive(int socket, struct gr_description *d, struct gr_message
         status = gr_description_check(d, call);
     if (status == GR_OK && message->fd_count != 1 + d->has_acquire + d->has_release)
         status = gr_fail(GR_ERR_INVALID_VALUE, call,
-                         "The message describes another number of descriptors than the %u that "
-                         "came with it: grinterop did not send it.",
+                         "The message announces a different number of file descriptors than the %u "
+                         "received with it: grinterop did not send it.",
                          message->fd_count);
     return status;
 }

@@ -65,9 +65,9 @@ static gr_status check_idle(const gr_ring *ring, const char *call)
                        ring->link ? "shared with" : "being sent to");
     if (ring->state->leaving || ring->left_count || now.free != now.slots)
         return gr_fail(GR_ERR_STATE, call,
-                       "Frames are in flight: slots being written %u, ready %u, being read %u, "
-                       "leaving after a resize %u. Hand all of them back first; leaving slots end "
-                       "when their work is done.",
+                       "Frames are in flight (slots being written: %u, ready: %u, being read: %u, "
+                       "leaving after a resize: %u). Hand all of them back first; leaving slots "
+                       "are removed when their work is done.",
                        now.writing, now.ready, now.reading,
                        ring->state->leaving + ring->left_count);
     return GR_OK;

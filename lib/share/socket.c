@@ -136,9 +136,9 @@ gr_status gr_message_check_deadline(const struct gr_deadline *deadline, const ch
 
 static gr_status fail_gone(const char *call, int error)
 {
-    return error ? gr_fail_errno(error, call, "The other process is gone from the socket")
+    return error ? gr_fail_errno(error, call, "The other process has closed its end of the socket")
                  : gr_fail(GR_ERR_SYSTEM, call,
-                           "The other process is gone from the socket: end of file.");
+                           "The other process has closed its end of the socket: end of file.");
 }
 
 /*
@@ -296,8 +296,8 @@ static gr_status receive_some(int socket, unsigned char *bytes, size_t size,
     if (keep_fds(&fds, message))
         return GR_OK;
     return gr_fail(GR_ERR_INVALID_VALUE, call,
-                   "The message has more than %d file descriptors, so grinterop did not send it, "
-                   "or this process has no descriptors left.",
+                   "Either the message has more than %d file descriptors and was not sent by "
+                   "grinterop, or this process has no descriptors left.",
                    GR_MESSAGE_MOST_FDS);
 }
 

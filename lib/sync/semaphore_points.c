@@ -173,7 +173,8 @@ static gr_status check_point(const gr_semaphore_point *point, const gr_semaphore
                        point->semaphore ? "GR_SEMAPHORE_NONE" : "NULL");
     if (point->semaphore->context.handle != first->semaphore->context.handle)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The semaphores belong to different CUDA contexts: make a call for each.");
+                       "The semaphores belong to different CUDA contexts: make a separate call for "
+                       "each context.");
     return gr_semaphore_check_point(point, is_wait, call);
 }
 

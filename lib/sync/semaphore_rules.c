@@ -171,7 +171,7 @@ static gr_status no_such_field(enum semaphore_kind kind, bool is_wait, const cha
 {
     return gr_fail(
         GR_ERR_INVALID_VALUE, call,
-        "A point of %s was given `%s`. CUDA driver API, %s: only %s have it. Leave it 0.",
+        "A point of %s was given `%s`. CUDA driver API, %s: only %s use this field. Leave it 0.",
         kind_text(kind), field,
         is_wait ? "cuWaitExternalSemaphoresAsync" : "cuSignalExternalSemaphoresAsync", whose);
 }

@@ -69,9 +69,9 @@ static void end(struct gr_submit_made *s)
 static void drop(struct gr_submit_made *s)
 {
     if (s->filled && !s->over)
-        gr_log(GR_LOG_WARNING,
-               "gr_submit_free: gr_vk_submit_fill() filled this submit, and gr_submit_commit() was "
-               "not called. If vkQueueSubmit2 succeeded, the next map does not wait for it.");
+        gr_log(GR_LOG_WARNING, "gr_submit_free: gr_vk_submit_fill() filled this submit, and "
+                               "gr_submit_commit() was not called. If vkQueueSubmit2 succeeded, "
+                               "the next map does not wait for the submitted work.");
     pthread_mutex_lock(&lock);
     for (size_t i = 0; i < s->count; i++)
         settle_use(s, &s->uses[i], false);

@@ -109,7 +109,7 @@ static gr_status check_semaphore(const gr_resource *resource, const gr_semaphore
     if (!semaphore)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "`%s` is NULL: did the creation of the semaphore fail? Pass "
-                       "GR_SEMAPHORE_NONE if the program keeps that order itself.",
+                       "GR_SEMAPHORE_NONE if the program orders the two sides itself.",
                        name);
     if (!is_plain(semaphore->type))
         return gr_fail(GR_ERR_INVALID_VALUE, call,

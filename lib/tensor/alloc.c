@@ -158,8 +158,8 @@ gr_tensor *gr_tensor_alloc_taken(const gr_tensor_desc *desc, const struct gr_con
     gr_status status = gr_shape_init(&shape, desc, call);
     if (status == GR_OK && desc->memory == GR_MEMORY_ARRAY)
         status = gr_fail(GR_ERR_UNSUPPORTED, call,
-                         "grinterop creates no CUDA arrays: create one by cuArrayCreate(), and a "
-                         "tensor of it by gr_tensor_wrap().");
+                         "grinterop creates no CUDA arrays: create one by cuArrayCreate(), and "
+                         "wrap it by gr_tensor_wrap().");
     if (status == GR_OK)
         status = check_strides(desc, &shape, call);
     if (status == GR_OK && stream != GR_STREAM_NONE)

@@ -28,7 +28,8 @@ static gr_status check_kind(const CUDA_ARRAY3D_DESCRIPTOR *found, const char *ca
 {
     if (!gr_array_dtype(found->Format))
         return gr_fail(GR_ERR_UNSUPPORTED, call,
-                       "The CUDA array has the format 0x%x, which has no plain channels.",
+                       "The CUDA array has the format 0x%x, whose texels are packed or compressed: "
+                       "a tensor needs separate integer or float channels.",
                        (unsigned)found->Format);
     if (found->Height > 0 && found->Depth == 0)
         return GR_OK;
@@ -49,8 +50,8 @@ static gr_status check_desc(const gr_tensor_desc *desc, gr_dtype dtype, const in
     if (same && !desc->strides && !desc->offset)
         return GR_OK;
     return gr_fail(GR_ERR_INVALID_VALUE, call,
-                   "The description differs from the CUDA array, which is %s of %s: leave all "
-                   "fields but `memory` and `read_only` 0.",
+                   "The description differs from the CUDA array, which is %s of %s: set only "
+                   "`memory` and `read_only`, and leave all other fields 0.",
                    gr_shape_format(3, shape).text, gr_dtype_get_info(dtype)->name);
 }
 

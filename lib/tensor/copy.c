@@ -157,8 +157,8 @@ static gr_status copy_arrays(const gr_tensor *like, const struct side *to, const
     size_t row = like->bytes / (size_t)like->shape[0];
     if (between_devices(to, from) || !has_rows(to, like) || !has_rows(from, like))
         return gr_fail(GR_ERR_UNSUPPORTED, call,
-                       "A CUDA array is copied by whole rows on one device: copy it to a compact "
-                       "tensor there first, by gr_tensor_clone().");
+                       "A CUDA array can be copied only in whole rows and on one device: copy it "
+                       "to a compact tensor there first, by gr_tensor_clone().");
     const CUDA_MEMCPY3D block = {
         .srcMemoryType = from->array ? CU_MEMORYTYPE_ARRAY : type_of(from),
         .srcArray = from->array ? (CUarray)(uintptr_t)from->ptr : NULL,
@@ -222,9 +222,9 @@ static gr_status check_same(const gr_tensor *to, const gr_tensor *from, const ch
         same = to->shape[i] == from->shape[i];
     if (same)
         return GR_OK;
-    return gr_fail(GR_ERR_INVALID_VALUE, call, "The shapes differ: %s is written, and %s is read.",
-                   gr_shape_format(to->ndim, to->shape).text,
-                   gr_shape_format(from->ndim, from->shape).text);
+    return gr_fail(
+        GR_ERR_INVALID_VALUE, call, "The shapes differ: the destination is %s, the source is %s.",
+        gr_shape_format(to->ndim, to->shape).text, gr_shape_format(from->ndim, from->shape).text);
 }
 
 /* Refuses stride 0, since the value of an element written twice is undefined. Empty is fine. */
@@ -232,10 +232,10 @@ static gr_status check_target(const gr_tensor *to, const char *call)
 {
     for (unsigned i = 0; i < to->ndim && to->bytes; i++)
         if (!to->strides[i] && to->shape[i] > 1)
-            return gr_fail(
-                GR_ERR_INVALID_VALUE, call,
-                "The tensor to write has stride 0 in dimension %u of %s: its elements share bytes.",
-                i, gr_shape_format(to->ndim, to->shape).text);
+            return gr_fail(GR_ERR_INVALID_VALUE, call,
+                           "The destination of shape %s has stride 0 in dimension %u: its elements "
+                           "share bytes.",
+                           gr_shape_format(to->ndim, to->shape).text, i);
     return GR_OK;
 }
 
@@ -295,8 +295,8 @@ static gr_status check_host(const gr_tensor *tensor, const void *memory, size_t 
     gr_status status = gr_tensor_check(tensor, call);
     if (status == GR_OK && bytes != tensor->bytes)
         status = gr_fail(GR_ERR_INVALID_VALUE, call,
-                         "`bytes` is %zu, but the elements of %s, type %s, have %zu.", bytes,
-                         gr_shape_format(tensor->ndim, tensor->shape).text,
+                         "`bytes` is %zu, but the elements of shape %s and type %s have %zu.",
+                         bytes, gr_shape_format(tensor->ndim, tensor->shape).text,
                          gr_dtype_get_info(tensor->dtype)->name, tensor->bytes);
     if (status == GR_OK && !memory && bytes)
         status = gr_fail(GR_ERR_INVALID_VALUE, call, "The pointer to host memory is NULL.");

@@ -77,8 +77,8 @@ static gr_status refuse_stride(const gr_tensor *tensor, unsigned i, const char *
     if (tensor->strides[i] < 0)
         return gr_fail(GR_ERR_UNSUPPORTED, call,
                        "Dimension %u has the stride %lld: consumers crash with negative strides. "
-                       "Set gr_tensor_desc.negative_strides if yours supports them, or export a "
-                       "gr_tensor_clone().",
+                       "Set gr_tensor_desc.negative_strides if your consumer supports them, or "
+                       "export a gr_tensor_clone().",
                        i, (long long)tensor->strides[i]);
     return gr_fail(GR_ERR_UNSUPPORTED, call,
                    "Dimension %u has a stride of %lld bytes, which DLPack cannot express: it is "

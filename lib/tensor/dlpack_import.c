@@ -48,9 +48,9 @@ static gr_status see_type(const DLTensor *from, struct parsed *parsed, const cha
                        "float64, complex64 and complex128: let the producer convert it.",
                        from->dtype.code, from->dtype.bits);
     if (from->dtype.lanes == 0)
-        return gr_fail(
-            GR_ERR_INVALID_VALUE, call,
-            "The tensor's elements have 0 lanes: the producer is wrong, a scalar has 1.");
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The tensor's elements have 0 lanes: this is an error of the producer, "
+                       "since a scalar has 1.");
     return GR_OK;
 }
 
@@ -210,9 +210,10 @@ static gr_status check_device(const struct parsed *parsed, const char *call)
                             ordinal);
     if (result != CUDA_SUCCESS) {
         cu->DeviceGetCount(&count);
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The tensor names memory of CUDA device %d, but there %s %d.", ordinal,
-                       count == 1 ? "is" : "are", count);
+        return gr_fail(
+            GR_ERR_INVALID_VALUE, call,
+            "The tensor names memory of CUDA device %d, but this process has %d CUDA device%s.",
+            ordinal, count, gr_s((size_t)count));
     }
     if (!parsed->data || parsed->desc.memory == GR_MEMORY_ARRAY ||
         cu->PointerGetAttribute(&ordinal, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
@@ -231,8 +232,8 @@ static gr_tensor *import(const DLTensor *from, bool read_only, CUstream ready_on
     struct parsed parsed = {.desc = {.read_only = read_only}};
     if (gr_live_is_listed(GR_LIVE_DLPACK_TAKEN, managed)) {
         gr_fail(GR_ERR_INVALID_VALUE, call,
-                "This tensor was already imported, and is in use: a producer creates one per "
-                "consumer.");
+                "This DLPack tensor has already been imported and is in use: the producer must "
+                "create one for each consumer.");
         return NULL;
     }
     if (!gr_driver_load() || parse(from, &parsed, call) != GR_OK ||

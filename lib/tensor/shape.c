@@ -26,10 +26,10 @@ static gr_status check_fields(const gr_tensor_desc *desc, const char *call)
                        "`dtype` is %d, which is not a gr_dtype: set GR_DTYPE_U8, for example.",
                        (int)desc->dtype);
     if (desc->ndim > GR_TENSOR_DIMS)
-        return gr_fail(
-            GR_ERR_INVALID_VALUE, call,
-            "`ndim` is %u, but a tensor has at most %u dimensions: merge some, or drop those of 1.",
-            desc->ndim, GR_TENSOR_DIMS);
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "`ndim` is %u, but a tensor has at most %u dimensions: merge some, or drop "
+                       "those of size 1.",
+                       desc->ndim, GR_TENSOR_DIMS);
     if (desc->ndim && !desc->shape)
         return gr_fail(GR_ERR_INVALID_VALUE, call, "`ndim` is %u, but `shape` is NULL.",
                        desc->ndim);
@@ -139,7 +139,7 @@ gr_status gr_shape_check_room(const struct gr_shape *s, size_t offset, size_t ro
     if (!s->before)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "The shape %s with strides of %s bytes does not fit in the %s, which has "
-                       "%zu byte%s: it needs %zu from byte %zu on.",
+                       "%zu byte%s: the shape needs %zu from byte %zu on.",
                        gr_shape_format(s->ndim, s->shape).text, strides.text, what, room,
                        gr_s(room), s->span, offset);
     return gr_fail(

@@ -20,9 +20,10 @@ gr_status gr_tensor_check(const gr_tensor *tensor, const char *call)
     gr_status status = gr_live_check(GR_LIVE_TENSOR, tensor, call);
     if (status != GR_OK || !__atomic_load_n(&tensor->revoked, __ATOMIC_ACQUIRE))
         return status;
-    return gr_fail(GR_ERR_STATE, call,
-                   "The tensor's mapping has ended, by a release, an unmap or a close of its "
-                   "resource: map the resource again and create a tensor of the new mapping.");
+    return gr_fail(
+        GR_ERR_STATE, call,
+        "The tensor's mapping has ended, since the buffer was released, or the resource unmapped "
+        "or closed: map the resource again and create a tensor of the new mapping.");
 }
 
 gr_tensor *gr_tensor_make(const gr_tensor_desc *desc, const struct gr_shape *shape,

@@ -21,8 +21,8 @@ static gr_status inherit(const gr_tensor *tensor, gr_tensor_desc *desc, const ch
 {
     if (desc->memory && desc->memory != tensor->memory)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "`memory` is %d, but the tensor has %d: leave it 0.", (int)desc->memory,
-                       (int)tensor->memory);
+                       "`memory` is %d, but that of the tensor is %d: leave the field 0.",
+                       (int)desc->memory, (int)tensor->memory);
     desc->memory = tensor->memory;
     desc->read_only = desc->read_only || tensor->read_only;
     return GR_OK;

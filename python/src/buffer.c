@@ -64,8 +64,8 @@ bool buffer_warn(unsigned tensors)
 {
     return !tensors ||
            !PyErr_WarnFormat(PyExc_ResourceWarning, 1,
-                             "%u tensor%s outlived the mapping and cannot be used any more: del "
-                             "tensors and arrays made from them before the mapping ends",
+                             "%u tensor%s outlived the mapping and can no longer be used: delete "
+                             "tensors, and arrays made from them, before the mapping ends",
                              tensors, tensors == 1 ? "" : "s");
 }
 

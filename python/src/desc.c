@@ -73,7 +73,7 @@ static bool strides_of(struct desc *desc, PyObject *strides)
     if (!numbers_of(strides, "strides", desc->strides, &count))
         return false;
     if (count != desc->desc.ndim) {
-        PyErr_Format(PyExc_ValueError, "strides has %u numbers, and shape %u", count,
+        PyErr_Format(PyExc_ValueError, "strides has %u numbers, but shape has %u", count,
                      desc->desc.ndim);
         return false;
     }

@@ -238,8 +238,8 @@ static bool elsewhere(PyObject *dl_device, const gr_tensor_info *info, bool *on_
     *on_cpu = wanted[0] == DL_CPU;
     if (!*on_cpu)
         PyErr_Format(PyExc_BufferError,
-                     "the tensor is on DLPack device (%ld, %ld), and dl_device (%ld, %ld) is "
-                     "neither that nor the CPU: copy it first",
+                     "the tensor is on DLPack device (%ld, %ld), but dl_device is (%ld, %ld), "
+                     "which is neither that device nor the CPU: copy the tensor first",
                      own[0], own[1], wanted[0], wanted[1]);
     return *on_cpu;
 }

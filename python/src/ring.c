@@ -174,8 +174,9 @@ static PyObject *call_close(PyObject *object, PyObject *none)
     ring_object *self = (ring_object *)object;
     (void)none;
     if (self->reading || self->writing) {
-        PyErr_SetString(PyExc_RuntimeError,
-                        "another thread is in a call with this Ring: stop() it and join first");
+        PyErr_SetString(
+            PyExc_RuntimeError,
+            "another thread is in a call with this Ring: call stop() and join the thread first");
         return NULL;
     }
     if (self->out) {

@@ -20,7 +20,8 @@ static bool refuse(PyObject *self)
     PyObject *name = PyObject_GetAttrString((PyObject *)Py_TYPE(self), "__name__");
     if (name)
         PyErr_Format(PyExc_RuntimeError,
-                     "another thread is in a call with this %U, or this is called from within one",
+                     "another thread is in a call with this %U, or this call was made from within "
+                     "such a call",
                      name);
     Py_XDECREF(name);
     return false;

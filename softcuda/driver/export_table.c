@@ -10,9 +10,8 @@ SOFT_API cuGetExportTable(const void **ppExportTable, const CUuuid *pExportTable
     static int logged;
     (void)ppExportTable, (void)pExportTableId;
     if (!__atomic_exchange_n(&logged, 1, __ATOMIC_RELAXED))
-        soft_log(SOFT_WARN,
-                 "this program runs NVIDIA's libcudart, which works with NVIDIA's driver only: "
-                 "remove it from the link (-lcudart, or CMake's CUDA::cudart); grinterop-nvcc "
-                 "links its own runtime, libgrinterop-softcudart");
+        soft_log(SOFT_WARN, "this program runs NVIDIA's libcudart, which works only with NVIDIA's "
+                            "driver: do not link it (-lcudart, or CMake's CUDA::cudart); "
+                            "grinterop-nvcc links its own runtime, libgrinterop-softcudart");
     return CUDA_ERROR_NOT_SUPPORTED;
 }

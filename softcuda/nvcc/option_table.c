@@ -295,8 +295,8 @@ static void refuse_script(options *o, const option *option, const char *value)
 {
     (void)o;
     if (strcmp(value, "gen-lcs") == 0)
-        die("%s=%s writes a script for linking device code, which object files do not contain "
-            "here: remove both",
+        die("%s=%s writes a script for linking device code, but object files contain none here: "
+            "remove both",
             option->name, value);
 }
 

@@ -218,9 +218,10 @@ static void warn_of_nested(const source *s, size_t first, size_t last, const tar
         if (count > 0 && !s->tokens[at].instead && !token_is(s, i - 1, "*"))
             token_warn(
                 s, i,
-                keep_text("lanes do not run in step where they write %s within another expression: "
-                          "use a statement of its own, or put __syncwarp() between the steps",
-                          token_text(s, i)));
+                keep_text(
+                    "lanes do not run in step where a write to %s is part of another expression: "
+                    "write it in a separate statement, or put __syncwarp() between the steps",
+                    token_text(s, i)));
     }
 }
 

@@ -239,7 +239,8 @@ TEST(errors_name_the_programs_calls)
     assert_says(CUDA_ERROR_INVALID_VALUE, cuGraphicsGLRegisterBuffer(&made, name, 77),
                 "cuGraphicsGLRegisterBuffer", "The flags are read_only (1), write_discard (2), ");
     assert_says(CUDA_ERROR_INVALID_VALUE, cuGraphicsGLRegisterBuffer(&made, name, 3),
-                "cuGraphicsGLRegisterBuffer", "pass one, or neither to both read and write.");
+                "cuGraphicsGLRegisterBuffer",
+                "pass one of them, or neither for read-write access.");
     CUgraphicsResource resource = header_buffer(name, 0);
     glDeleteBuffers(1, &name);
     assert_says(CUDA_ERROR_MAP_FAILED, cuGraphicsMapResources(1, &resource, fx.stream),

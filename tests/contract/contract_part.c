@@ -68,7 +68,7 @@ TEST(a_part_past_the_end_is_refused)
     gr_buffer *buffer = NULL;
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
         assert_invalid(map_part(fx.resource, parts[i][0], parts[i][1], &buffer),
-                       "does not lie in the buffer");
+                       "is not within the buffer");
     ck_assert_ptr_null(buffer);
     assert_not_mapped(fx.resource);
     GLuint texture;

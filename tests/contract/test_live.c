@@ -31,7 +31,7 @@ TEST(a_resource_is_freed_once)
     gr_resource *resource = must_register(gl_buffer_filled(SIZE, 1));
     gr_resource_free(resource);
     assert_refused(gr_resource_free(resource), "gr_resource_free was given");
-    assert_refused(gr_resource_free(resource), "no resource that lives");
+    assert_refused(gr_resource_free(resource), "not a live resource");
     assert_invalid(gr_resource_close(resource, fx.stream), "gr_resource_close was given");
     assert_invalid(gr_resource_unmap(resource, fx.stream), "gr_resource_unmap was given");
 }
@@ -48,7 +48,7 @@ TEST(a_resource_that_a_buffer_keeps_is_freed_once)
     cuda_fill(buffer, 0x33);
     assert_ok(gr_buffer_release(buffer));
     assert_gl_bytes(name, SIZE, 0x33);
-    assert_invalid(gr_buffer_release(buffer), "no buffer that lives");
+    assert_invalid(gr_buffer_release(buffer), "not a live buffer");
 }
 
 TEST(a_buffer_is_released_once)
@@ -74,9 +74,9 @@ TEST(an_object_of_another_kind_is_named)
 {
     gr_buffer *buffer = must_map(fx.resource);
     assert_refused(gr_resource_free((gr_resource *)(void *)buffer),
-                   "no resource that lives: it is a buffer, which gr_buffer_release() ends");
+                   "not a live resource: it is a buffer, which gr_buffer_release() ends");
     assert_invalid(gr_buffer_release((gr_buffer *)(void *)fx.resource),
-                   "no buffer that lives: it is a resource, which gr_resource_free() ends");
+                   "not a live buffer: it is a resource, which gr_resource_free() ends");
     assert_ok(gr_buffer_release(buffer));
 }
 
@@ -104,11 +104,11 @@ TEST(invalid_handles_are_refused)
     int nothing = 0;
     void *none = &nothing;
     assert_refused(gr_resource_free(none), "never was one");
-    assert_refused(gr_semaphore_free(none), "no semaphore that lives");
-    assert_refused(gr_egl_free(none), "no EGL context that lives");
-    assert_refused(gr_ring_free(none), "no ring that lives");
-    assert_refused(gr_vk_device_free(none), "no Vulkan device that lives");
-    assert_refused(gr_vk_headless_free(none), "no headless Vulkan device that lives");
+    assert_refused(gr_semaphore_free(none), "not a live semaphore");
+    assert_refused(gr_egl_free(none), "not a live EGL context");
+    assert_refused(gr_ring_free(none), "not a live ring");
+    assert_refused(gr_vk_device_free(none), "not a live Vulkan device");
+    assert_refused(gr_vk_headless_free(none), "not a live headless Vulkan device");
     assert_invalid(gr_buffer_release(none), "never was one");
     ck_assert_int_eq(nothing, 0);
 }
@@ -120,7 +120,7 @@ TEST(a_submit_is_freed_once)
     assert_ok(gr_submit_commit(submit));
     gr_submit_free(submit);
     assert_refused(gr_submit_free(submit), "gr_submit_free was given");
-    assert_invalid(gr_submit_commit(submit), "no submit that lives");
+    assert_invalid(gr_submit_commit(submit), "not a live submit");
 }
 
 TEST(a_context_is_freed_once)

@@ -197,7 +197,7 @@ static bool make_ring(const void *options)
 static bool not_by_its_size(void)
 {
     const char *said = gr_last_error()->message;
-    return !strstr(said, "struct_size") && !strstr(said, "does not know");
+    return !strstr(said, "struct_size") && !strstr(said, "is unknown to");
 }
 
 static bool import_semaphore(const void *desc)

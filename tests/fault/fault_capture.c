@@ -43,7 +43,7 @@ static void assert_captured(unsigned long before, const char *what)
 {
     const gr_error error = *gr_last_error();
     ck_assert_msg(error.status == GR_ERR_STATE, "%s: %s", what, error_text());
-    ck_assert_msg(strstr(error.message, "captures a graph"), "%s: %s", what, error.message);
+    ck_assert_msg(strstr(error.message, "is capturing a graph"), "%s: %s", what, error.message);
     ck_assert_int_eq(error.code, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
     ck_assert_msg(enqueued() == before, "%s put something into the stream", what);
     gr_clear_error();

@@ -98,10 +98,11 @@ TEST(refused_registrations_name_the_remedy)
         {"Intel", "Mesa Intel(R) Arc", CUDA_ERROR_UNKNOWN, NULL, "GPU of another vendor. "},
         {"Intel", "Mesa Intel(R) Arc", CUDA_ERROR_OUT_OF_MEMORY, NULL, "GPU of another vendor. "},
         {"NVIDIA Corporation", "NVIDIA RTX", CUDA_ERROR_OUT_OF_MEMORY, NULL, "may be out of mem"},
-        {"NVIDIA Corporation", "NVIDIA RTX", CUDA_ERROR_UNKNOWN, NULL, "Both must be one device"},
+        {"NVIDIA Corporation", "NVIDIA RTX", CUDA_ERROR_UNKNOWN, NULL, "must use the same device"},
         {"NVIDIA Corporation", "NVIDIA RTX", CUDA_ERROR_UNKNOWN, "VGL_ISACTIVE", "VirtualGL is "},
         /* it hides nothing here */
-        {"NVIDIA Corporation", "NVIDIA RTX", CUDA_ERROR_UNKNOWN, "CUDA_VISIBLE_DEVICES", "Both "},
+        {"NVIDIA Corporation", "NVIDIA RTX", CUDA_ERROR_UNKNOWN, "CUDA_VISIBLE_DEVICES",
+         "the same dev"},
     };
     own_get_string = (__typeof__(own_get_string))eglGetProcAddress("glGetString");
     __typeof__(epoxy_glGetString) before = epoxy_glGetString;
@@ -249,7 +250,7 @@ int init_names_causes(void)
          NULL,
          {"nvidia-modprobe -u", "/dev/nvidia-uvm is not there", "nvidia_uvm"}},
         {CUDA_ERROR_SYSTEM_NOT_READY, "6.1.0", NULL, NULL, {"nvidia-fabricmanager"}},
-        {CUDA_ERROR_SYSTEM_DRIVER_MISMATCH, "6.1.0", NULL, NULL, {"another version", "restart"}},
+        {CUDA_ERROR_SYSTEM_DRIVER_MISMATCH, "6.1.0", NULL, NULL, {"different versions", "restart"}},
         {CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE,
          "6.1.0",
          NULL,

@@ -488,7 +488,8 @@ COPY_TEST(what_cannot_be_fetched_is_not_published)
     assert_error(GR_ERR_STATE, 0, "glMapBuffer");
     ck_assert(glUnmapBuffer(GL_COPY_WRITE_BUFFER));
     glBufferData(GL_COPY_WRITE_BUFFER, SIZE / 2, NULL, GL_STATIC_DRAW);
-    assert_fails(gr_ring_hand_over(ring, &slot, 1), GR_ERR_STATE, 0, "other storage");
+    assert_fails(gr_ring_hand_over(ring, &slot, 1), GR_ERR_STATE, 0,
+                 "storage has since been replaced");
     glBufferData(GL_COPY_WRITE_BUFFER, SIZE, NULL, GL_STATIC_DRAW);
     gl_writes(slot->index, 2);
     assert_ok(gr_ring_hand_over(ring, &slot, 1));

@@ -151,11 +151,11 @@ static void assert_fell_back(const gr_resource *resource, const char *code)
     assert_made(resource);
     ck_assert_int_eq(gr_last_error()->status, GR_OK);
     ck_assert_int_eq(gr_resource_get_info(resource)->transport, GR_TRANSPORT_COPY);
-    assert_described(resource, "transport copy (interop was not taken: ");
+    assert_described(resource, "transport copy (interop was not chosen: ");
     assert_described(resource, code);
     assert_described(resource, "OpenGL draws on ");
     assert_described(resource, "CUDA computes on ");
-    ck_assert_msg(strstr(logged, "interop was not taken") && strstr(logged, code), "logged: %s",
+    ck_assert_msg(strstr(logged, "interop was not chosen") && strstr(logged, code), "logged: %s",
                   logged);
     ck_assert_msg(!strstr(logged, "an error: "), "logged: %s", logged);
 }
@@ -263,7 +263,7 @@ TEST(created_objects_copy_only_if_allowed)
     GR_AUTO(gr_resource) *resource = create_elsewhere(&by_any);
     assert_made(resource);
     ck_assert_int_eq(gr_resource_get_info(resource)->transport, GR_TRANSPORT_COPY);
-    assert_described(resource, "transport copy (shared was not taken: ");
+    assert_described(resource, "transport copy (shared was not chosen: ");
 
     logged[0] = '\0';
     gr_log_set(GR_LOG_INFO, keep_line, NULL);
@@ -280,7 +280,7 @@ TEST(created_objects_copy_only_if_allowed)
     const gr_gl_options plain = BY(GR_TRANSPORT_INTEROP | GR_TRANSPORT_COPY);
     GR_AUTO(gr_resource) *other = create_elsewhere(&plain);
     assert_made(other);
-    assert_described(other, "transport copy (interop was not taken: ");
+    assert_described(other, "transport copy (interop was not chosen: ");
     write_mapped(other, 3);
     assert_gl_pattern(gr_gl_name(other), SIZE, 3);
 }
@@ -468,7 +468,7 @@ COPY_TEST(any_with_an_opengl_on_the_processor)
         ck_assert_int_eq(gr_resource_get_info(resource)->transport, GR_TRANSPORT_INTEROP);
     } else {
         ck_assert_int_eq(gr_resource_get_info(resource)->transport, GR_TRANSPORT_COPY);
-        assert_described(resource, "interop was not taken");
+        assert_described(resource, "interop was not chosen");
         ck_assert_msg(strstr(interop->reason, "on the CPU"), "%s", interop->reason);
         printf("gl_copy: %s\n", interop->reason);
     }

@@ -81,24 +81,24 @@ PEER_TEST(what_it_falls_back_to)
     GLuint name = gl_buffer_pattern(LARGE, 1);
     let_fail(REGISTER, CUDA_ERROR_OPERATING_SYSTEM, 0);
     GR_AUTO(gr_resource) *interop = by(BOTH, name);
-    assert_described(interop, GR_TRANSPORT_INTEROP, "transport interop (peer was not taken: ");
+    assert_described(interop, GR_TRANSPORT_INTEROP, "transport interop (peer was not chosen: ");
     let_fail("cuEventCreate", CUDA_ERROR_OUT_OF_MEMORY, 0);
     GR_AUTO(gr_resource) *without_copy = by(GR_TRANSPORT_ANY, name);
-    assert_described(without_copy, GR_TRANSPORT_PEER, "transport peer (copy was not taken: ");
+    assert_described(without_copy, GR_TRANSPORT_PEER, "transport peer (copy was not chosen: ");
     assert_works(without_copy, name, LARGE);
     let_fail("cuDeviceCanAccessPeer", CUDA_ERROR_INVALID_DEVICE, 0);
     GR_AUTO(gr_resource) *unreached = by(GR_TRANSPORT_ANY, name);
     assert_described(unreached, GR_TRANSPORT_INTEROP, "transport interop");
     let_fail("cuDeviceCanAccessPeer", CUDA_ERROR_INVALID_DEVICE, 0);
     GR_AUTO(gr_resource) *copy = by(GR_TRANSPORT_PEER | GR_TRANSPORT_COPY, name);
-    assert_described(copy, GR_TRANSPORT_COPY, "transport copy (peer was not taken: ");
+    assert_described(copy, GR_TRANSPORT_COPY, "transport copy (peer was not chosen: ");
     let_fail("cuDeviceCanAccessPeer", CUDA_ERROR_INVALID_DEVICE, 0);
     assert_null(by(GR_TRANSPORT_PEER, name), GR_ERR_UNSUPPORTED, 0, "cannot reach the memory");
 
     GLuint small = gl_buffer_pattern(SIZE, 1);
     let_fail(REGISTER, CUDA_ERROR_OPERATING_SYSTEM, 0);
     GR_AUTO(gr_resource) *peer = by(BOTH, small);
-    assert_described(peer, GR_TRANSPORT_PEER, "transport peer (interop was not taken: ");
+    assert_described(peer, GR_TRANSPORT_PEER, "transport peer (interop was not chosen: ");
     assert_works(peer, small, SIZE);
     assert_null(by(GR_TRANSPORT_ANY, 0), GR_ERR_INVALID_VALUE, 0, "is 0");
 }
@@ -147,11 +147,11 @@ TEST(one_gpu_needs_no_copy)
     GR_AUTO(gr_resource) *any = by(GR_TRANSPORT_ANY, name);
     assert_described(any, GR_TRANSPORT_INTEROP, "transport interop");
     GR_AUTO(gr_resource) *copy = by(GR_TRANSPORT_PEER | GR_TRANSPORT_COPY, name);
-    assert_described(copy, GR_TRANSPORT_COPY, "transport copy (peer was not taken: ");
+    assert_described(copy, GR_TRANSPORT_COPY, "transport copy (peer was not chosen: ");
     const gr_transport_info *info = gr_gl_probe(GR_TRANSPORT_PEER);
     assert_made(info);
     ck_assert(!info->usable);
-    ck_assert_msg(strstr(info->reason, "One GPU draws and computes"), "%s", info->reason);
+    ck_assert_msg(strstr(info->reason, "The same GPU draws and computes"), "%s", info->reason);
 }
 
 TEST(without_a_cuda_context_the_drawing_device_computes)

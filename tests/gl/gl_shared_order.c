@@ -348,7 +348,7 @@ ORDER_TEST(what_opengl_read_is_given_back_on_its_thread, WAYS)
         const gr_slot *all[8];
         assert_ok(gr_egl_make_current(NULL));
         assert_fails(gr_ring_acquire_write(ring, fx.stream, all, 8, 0), GR_ERR_NOT_READY, 0,
-                     "keeps some of the free slots");
+                     "Some of the free slots");
         assert_ok(gr_egl_make_current(fx.egl));
         assert_ok(gr_ring_acquire_write(ring, fx.stream, all, 8, 0));
         assert_ok(gr_ring_cancel_write(ring, all, 8));

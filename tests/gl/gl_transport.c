@@ -144,7 +144,7 @@ TRANSPORT_TEST(other_storage_is_refused, 2)
     GR_AUTO(gr_resource) *resource = tested.make(name, writing[_i]);
     glBindBuffer(GL_COPY_WRITE_BUFFER, name);
     glBufferData(GL_COPY_WRITE_BUFFER, SIZE / 2, NULL, GL_STATIC_DRAW);
-    assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "other storage");
+    assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "storage has since been replaced");
     assert_calls(tested.first, 0);
     if (!tested.finds_storage)
         return;

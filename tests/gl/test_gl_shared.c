@@ -146,7 +146,7 @@ TEST(an_opengl_without_memory_objects)
     ck_assert_int_eq(gr_resource_get_info(resource)->transport, GR_TRANSPORT_INTEROP);
     char text[700];
     gr_resource_describe(resource, text, sizeof(text));
-    ck_assert_msg(strstr(text, "transport interop (shared was not taken:"), "%s", text);
+    ck_assert_msg(strstr(text, "transport interop (shared was not chosen:"), "%s", text);
 }
 
 /* ---- OpenGL state ---------------------------------------------------------------------------- */

@@ -245,7 +245,7 @@ VULKAN_TEST(a_socket_that_is_given_back)
     struct shared_ring r = shared_ring_begin(HOSTILE_SLOTS, GR_SIDE_CUDA, GR_RING_LOSSLESS);
     shutdown(peer.socket, SHUT_RD);
     assert_fails(gr_ring_send(socket, r.ring, GR_RING_CONSUMER, NULL, 0, SOON), GR_ERR_SYSTEM, -1,
-                 "gone");
+                 "closed its end");
     ck_assert_int_eq(getsockopt(socket, SOL_SOCKET, SO_OOBINLINE, &inline_before, &size), 0);
     ck_assert_int_eq(inline_before, 0);
     struct wire wire = {.size = 1, .fd_count = 1, .fds = {peer.socket}};

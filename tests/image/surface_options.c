@@ -47,7 +47,7 @@ TEST(invalid_values)
     refused(GR_INIT(gr_texture_options, .normalized_coordinates = (gr_choice)3),
             "normalized_coordinates");
     refused(GR_INIT(gr_texture_options, .whole = true, .min_level = 2), "last level");
-    refused(GR_INIT(gr_texture_options, .whole = true, .level_count = 3), "has 2");
+    refused(GR_INIT(gr_texture_options, .whole = true, .level_count = 3), "has only 2");
     refused(GR_INIT(gr_texture_options, .whole = true, .min_level = 1, .level_count = 2), "has 1");
     refused(GR_INIT(gr_texture_options, .whole = true, .level_count = 0u - 1), "level_count");
     refused(GR_INIT(gr_texture_options, .level = 2), "2 levels");

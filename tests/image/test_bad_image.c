@@ -102,7 +102,8 @@ TEST(arguments_in_another_order)
                         "The size is 2 and `flags` are 0x1000: are the two swapped?");
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
     GR_AUTO(gr_buffer) *buffer = must_map_image(resource);
-    assert_null_invalid(gr_buffer_array(buffer, 2, 1), "Are they swapped? The level comes first.");
+    assert_null_invalid(gr_buffer_array(buffer, 2, 1),
+                        "Are the two swapped? The level comes first.");
     ck_assert_ptr_null(gr_buffer_array(buffer, 9, 1));
     ck_assert_ptr_null(strstr(gr_last_error()->message, "swapped"));
 }

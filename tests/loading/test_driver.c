@@ -441,7 +441,7 @@ TEST(invalid_log_level)
     set("GR_LOG", "verbose");
     ck_assert_int_eq(child_run("speaks", text, sizeof(text)), 0);
     ck_assert_msg(strstr(text, "GR_LOG is \"verbose\"") &&
-                      strstr(text, "not none, error, warning, info or debug"),
+                      strstr(text, "but must be none, error, warning, info or debug"),
                   "%s", text);
     ck_assert_msg(lines_of_grinterop(text) == 1, "%s", text);
 }

@@ -68,7 +68,7 @@ elif grep -qF "built without the software CUDA driver" out; then
 else
     export CUDA_VISIBLE_DEVICES=-1
     check_alone "a missing software driver is named" \
-        "libgrinterop-softcuda.so is neither in $work/alone, the folder of the library"
+        "libgrinterop-softcuda.so was not found in the library's folder ($work/alone)"
     says err "The CUDA driver libcuda.so.1"
     echo "no driver" >alone/libgrinterop-softcuda.so
     check_alone "a damaged software driver is named" \

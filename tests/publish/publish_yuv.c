@@ -241,7 +241,7 @@ TEST(planes_that_do_not_fit_are_refused)
     REFUSED(YUV444, U8, 3, four, NULL, "(3, H, W)");
     REFUSED(YUV444, F32, 3, three, NULL, "YUV444 is either");
     REFUSED(YUV444, U8, 2, thirds, NULL, "(H*3, W)");
-    REFUSED(NV12, U8, 3, three, chroma, "beside `chroma` it must be the luma plane");
+    REFUSED(NV12, U8, 3, three, chroma, "with `chroma` set, the tensor must be the luma plane");
 #undef REFUSED
     tensors_end();
 }

@@ -283,7 +283,7 @@ TEST(errors_suggest_a_transport_for_any_thread, RING_TRANSPORTS)
         assert_ok(gr_ring_cancel_write(ring, &slot, 1));
     } else {
         assert_fails(gr_ring_acquire_write(ring, fx.stream, &slot, 1, 0), GR_ERR_GL, 0,
-                     "gr_gl_buffer_create() or gr_gl_image_create() with GR_TRANSPORT_SHARED");
+                     "gr_gl_buffer_create() or gr_gl_image_create() made with GR_TRANSPORT_SHARED");
     }
     assert_ok(gr_egl_make_current(fx.egl));
     write_frame(ring, GR_SIDE_CUDA, 1);
@@ -363,7 +363,7 @@ TEST(slots_of_the_other_side_are_refused, 2)
     assert_invalid(gr_ring_hand_over(ring, &inside, 1), "not a slot of this ring");
     const gr_slot *wrong[2] = {mine, foreign}, *twice[2] = {mine, mine};
     assert_invalid(gr_ring_hand_over(ring, wrong, 2),
-                   "Slot 1 of the list is not a slot of this ring");
+                   "Entry 1 of the list is not a slot of this ring");
     assert_invalid(gr_ring_hand_over(ring, twice, 2), "listed twice");
     assert_fails(gr_ring_give_back(ring, &mine, 1), GR_ERR_STATE, 0, "is not being read");
     assert_fails(gr_ring_cancel_read(ring, &mine, 1), GR_ERR_STATE, 0, "is not being read");

@@ -107,7 +107,7 @@ static const struct mutation of_buffers[] = {
     {"kind", 0xffffffff, GR_ERR_INVALID_VALUE, "kind"},
     {"size", 0, GR_ERR_INVALID_VALUE, "0 bytes"},
     {"size", 8, GR_ERR_INVALID_VALUE, "8 bytes"},
-    {"size", 400, GR_ERR_SYSTEM, "gone"},
+    {"size", 400, GR_ERR_SYSTEM, "closed its end"},
     {"size", 513, GR_ERR_INVALID_VALUE, "impossible sizes"},
     {"size", 0xffffffff, GR_ERR_INVALID_VALUE, "impossible sizes"},
     {"data", 1, GR_ERR_INVALID_VALUE, "room for 0"},
@@ -138,8 +138,8 @@ static const struct mutation of_buffers[] = {
     {"has_acquire", 1, GR_ERR_INVALID_VALUE, "descriptors"},
     {"has_acquire", 2, GR_ERR_INVALID_VALUE, "neither 0 nor 1"},
     {"has_release", 1, GR_ERR_INVALID_VALUE, "descriptors"},
-    {"acquire_value", 5, GR_ERR_INVALID_VALUE, "is missing"},
-    {"release_timeline", 1, GR_ERR_INVALID_VALUE, "is missing"},
+    {"acquire_value", 5, GR_ERR_INVALID_VALUE, "was not sent with it"},
+    {"release_timeline", 1, GR_ERR_INVALID_VALUE, "was not sent with it"},
 };
 
 static const struct mutation of_images[] = {
@@ -252,7 +252,7 @@ VULKAN_TEST(every_length)
     for (size_t size = 1; size < good.size; size++) {
         struct wire wire = good;
         wire.size = size;
-        must_refuse(&wire, GR_ERR_SYSTEM, "gone", "a part of a message");
+        must_refuse(&wire, GR_ERR_SYSTEM, "closed its end", "a part of a message");
     }
     wire_close(&good);
 }

@@ -85,8 +85,8 @@ VULKAN_TEST(numbers)
     } changes[] = {
         {0, SLOTS_AT, 0, GR_ERR_INVALID_VALUE, "0 slots"},
         {0, SLOTS_AT, SLOTS - 1, GR_ERR_INVALID_VALUE, "page"},
-        {0, SLOTS_AT, SLOTS + 1, GR_ERR_SYSTEM, "gone"},
-        {0, SLOTS_AT, 1024, GR_ERR_SYSTEM, "gone"},
+        {0, SLOTS_AT, SLOTS + 1, GR_ERR_SYSTEM, "closed its end"},
+        {0, SLOTS_AT, 1024, GR_ERR_SYSTEM, "closed its end"},
         {0, SLOTS_AT, 1025, GR_ERR_INVALID_VALUE, "1025 slots"},
         {0, SLOTS_AT, 15000, GR_ERR_INVALID_VALUE, "15000 slots"},
         {0, SLOTS_AT, 0xffffffff, GR_ERR_INVALID_VALUE, "slots"},

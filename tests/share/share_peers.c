@@ -76,7 +76,7 @@ VULKAN_TEST(a_peer_that_dies_before)
     peer_end_killed(&peer, true);
     struct shared_ring r = shared_ring_begin(SLOTS, GR_SIDE_CUDA, GR_RING_LOSSLESS);
     assert_fails(gr_ring_send(peer.socket, r.ring, GR_RING_CONSUMER, NULL, 0, SOON), GR_ERR_SYSTEM,
-                 -1, "gone");
+                 -1, "closed its end");
     /* This process still owns it, unchanged. */
     assert_ok(cuda_writes(r.ring));
     ck_assert_uint_eq(vulkan_reads(&r), 1);

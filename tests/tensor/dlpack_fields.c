@@ -370,6 +370,6 @@ TEST(a_stream_has_to_be_named)
     assert_null_invalid(gr_tensor_dlpack(tensor, GR_STREAM_OF_MAP), "stream");
     assert_null_invalid(gr_tensor_dlpack(NULL, fx.stream), "NULL");
     gr_tensor_free(tensor);
-    assert_null_invalid(gr_tensor_dlpack(tensor, fx.stream), "no tensor");
-    assert_null_invalid(gr_tensor_dlpack_legacy(tensor, fx.stream), "no tensor");
+    assert_null_invalid(gr_tensor_dlpack(tensor, fx.stream), "not a live tensor");
+    assert_null_invalid(gr_tensor_dlpack_legacy(tensor, fx.stream), "not a live tensor");
 }

@@ -426,7 +426,8 @@ TEST(a_tensor_is_imported_once)
     produce(&producer);
     gr_tensor *tensor = gr_tensor_from_dlpack(&producer.versioned, fx.stream);
     assert_made(tensor);
-    assert_null_invalid(gr_tensor_from_dlpack(&producer.versioned, fx.stream), "already imported");
+    assert_null_invalid(gr_tensor_from_dlpack(&producer.versioned, fx.stream),
+                        "already been imported");
     ck_assert_uint_eq(producer.deleted, 0);
     gr_tensor_free(tensor);
     settle();

@@ -39,7 +39,7 @@ TEST(deleters_run_once, 2)
     gr_clear_error();
     gr_tensor_free(tensor);
     assert_error(GR_ERR_INVALID_VALUE, 0, "gr_tensor_free was given");
-    assert_null_invalid(gr_tensor_get_info(tensor), "no tensor that lives");
+    assert_null_invalid(gr_tensor_get_info(tensor), "not a live tensor");
     assert_invalid(gr_tensor_wait(tensor, fx.stream), "freed already");
     ck_assert_uint_eq(ends, 1);
 }

@@ -154,7 +154,7 @@ TEST(inaccessible_memory_is_refused)
     assert_made(gr_tensor_array_interface(pinned, fx.stream));
     assert_null_invalid(gr_tensor_array_interface(pinned, NULL), "stream");
     gr_tensor_free(pinned);
-    assert_null_invalid(gr_tensor_array_interface(pinned, fx.stream), "no tensor");
+    assert_null_invalid(gr_tensor_array_interface(pinned, fx.stream), "not a live tensor");
     assert_null_invalid(gr_tensor_array_interface(NULL, fx.stream), "NULL");
 }
 

@@ -279,7 +279,7 @@ TEST(a_view_lies_within_its_tensor)
     assert_made(view);
     desc.offset = 1;
     assert_null_invalid(gr_tensor_view(tensor, &desc),
-                        "which has 100 bytes: it needs 100 from byte 1 on");
+                        "which has 100 bytes: the shape needs 100 from byte 1 on");
     desc.offset = SIZE_MAX;
     assert_null_invalid(gr_tensor_view(tensor, &desc), "does not fit in");
     desc.offset = 79;
@@ -289,7 +289,7 @@ TEST(a_view_lies_within_its_tensor)
     gr_tensor *flipped = gr_tensor_view(tensor, &desc);
     assert_made(flipped);
     desc.memory = GR_MEMORY_HOST;
-    assert_null_invalid(gr_tensor_view(tensor, &desc), "leave it 0");
+    assert_null_invalid(gr_tensor_view(tensor, &desc), "leave the field 0");
     desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1, .shape = (const int64_t[]){0},
                    .offset = 100);
     gr_tensor *empty = gr_tensor_view(tensor, &desc);

@@ -316,11 +316,11 @@ TEST(copies_that_do_not_fit_are_refused)
     static const struct {
         gr_status status;
         const char *text;
-    } wrong[] = {{GR_ERR_INVALID_VALUE, "(3, 2) is written, and (2, 3) is read"},
-                 {GR_ERR_INVALID_VALUE, "(6,) is written, and (2, 3) is read"},
+    } wrong[] = {{GR_ERR_INVALID_VALUE, "the destination is (3, 2), the source is (2, 3)"},
+                 {GR_ERR_INVALID_VALUE, "the destination is (6,), the source is (2, 3)"},
                  {GR_ERR_INVALID_VALUE, "the types int32 and float32"},
                  {GR_ERR_STATE, "read-only"},
-                 {GR_ERR_INVALID_VALUE, "stride 0 in dimension 0 of (2, 3)"}};
+                 {GR_ERR_INVALID_VALUE, "shape (2, 3) has stride 0 in dimension 0"}};
     for (int i = 0; i < 5; i++)
         assert_fails(gr_tensor_copy(others[i], two_by_three, fx.stream), wrong[i].status, 0,
                      wrong[i].text);
@@ -328,12 +328,12 @@ TEST(copies_that_do_not_fit_are_refused)
         assert_fails(gr_tensor_copy_from_host(others[i], bytes, 24, fx.stream), wrong[i].status, 0,
                      wrong[i].text);
     assert_invalid(gr_tensor_copy_to_host(two_by_three, bytes, 23, fx.stream),
-                   "`bytes` is 23, but the elements of (2, 3), type float32, have 24");
+                   "`bytes` is 23, but the elements of shape (2, 3) and type float32 have 24");
     assert_invalid(gr_tensor_copy_from_host(two_by_three, NULL, 24, fx.stream), "memory is NULL");
     assert_invalid(gr_tensor_copy(two_by_three, NULL, fx.stream), "NULL");
     for (int i = 0; i < 5; i++)
         gr_tensor_free(others[i]);
-    assert_invalid(gr_tensor_copy(two_by_three, others[0], fx.stream), "no tensor that lives");
+    assert_invalid(gr_tensor_copy(two_by_three, others[0], fx.stream), "not a live tensor");
     gr_tensor_free(two_by_three);
 }
 

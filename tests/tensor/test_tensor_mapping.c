@@ -179,7 +179,7 @@ TEST(the_end_of_a_mapping_revokes, SORTS * 4)
     gr_log_set(GR_LOG_WARNING, keep_line, NULL);
     end_mapping(way, m.resource, buffer);
     gr_log_set(GR_LOG_NONE, NULL, NULL);
-    ck_assert_msg(strstr(logged, "while 2 tensors of it existed"), "%s", logged);
+    ck_assert_msg(strstr(logged, "2 tensors still referred to the mapping"), "%s", logged);
     ck_assert_msg(strstr(logged, "4096 bytes"), "%s", logged);
     assert_revoked(tensor);
     assert_revoked(view);
@@ -295,7 +295,8 @@ TEST(a_buffer_released_later_waits_for_its_tensors, SORTS)
     ck_assert(!gr_tensor_get_info(tensor)->revoked);
     assert_ok(gr_tensor_copy(tensor, source, fx.stream));
     ck_assert(gr_resource_get_info(m.resource)->mapped);
-    assert_null(gr_map(m.resource, fx.stream), GR_ERR_STATE, 0, "1 tensor still holds its mapping");
+    assert_null(gr_map(m.resource, fx.stream), GR_ERR_STATE, 0,
+                "1 tensor still holds the resource's mapping");
     assert_invalid(gr_buffer_release(buffer), "released already");
     assert_null_invalid(gr_buffer_tensor(buffer, NULL), "released already");
     elsewhere(free_tensor, tensor);

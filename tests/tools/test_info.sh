@@ -181,7 +181,7 @@ if [ ! -e "$failing" ]; then
 else
     check init_100 1 broken cuInit=100 && tells "sees no GPU" NVIDIA_VISIBLE_DEVICES
     check init_304 1 broken cuInit=304 && tells sandbox
-    check init_803 1 broken cuInit=803 && tells "has another version than this file"
+    check init_803 1 broken cuInit=803 && tells "have different versions"
     check init_804 1 broken cuInit=804 && tells cuda-compat
     check init_999 1 broken cuInit=999 && tells nvidia_uvm
     check init_json 1 broken cuInit=999 --json && is false cuda/driver &&
@@ -278,7 +278,7 @@ figure() {
 }
 
 check bench 0 "$info" --bench --json && is null bench/map bench/in-order bench/ring &&
-    tells "frames per second one after the other" "The median of 5 runs"
+    tells "frames per second one after the other" "median of 5 runs"
 if [ "$behind" = soft ]; then tells "its figures do not apply to any GPU"; fi
 figure microseconds bench/map
 figure frames_per_second bench/in-order

@@ -224,7 +224,8 @@ TEST(instance_extensions)
     const char *names[8] = {NULL};
     assert_ok(gr_vk_instance_extensions(NULL, &count));
     ck_assert_uint_eq(count, 3);
-    assert_fails(gr_vk_instance_extensions(names, &small), GR_ERR_INVALID_VALUE, 0, "room for 2");
+    assert_fails(gr_vk_instance_extensions(names, &small), GR_ERR_INVALID_VALUE, 0,
+                 "room for only 2");
     ck_assert_uint_eq(small, 2);
     ck_assert_ptr_eq(names[0], NULL);
     exact = count;

@@ -375,14 +375,14 @@ VULKAN_TEST(a_failed_submit_changes_nothing, 2)
     for (int i = 0; i < 4; i++) {
         submit_result = fails[i].result;
         assert_fails(submit_commands(&resource, 1, commands, VK_NULL_HANDLE), fails[i].status,
-                     fails[i].result, "not made");
+                     fails[i].result, "nothing was submitted");
         must_release(must_map(resource)); /* would hang if it waited for the submit */
     }
     /* It may be retried. */
     gr_submit *submit = gr_submit_begin(&resource, 1);
     assert_made(submit);
     const gr_vk_submit_desc desc = GR_INIT(gr_vk_submit_desc, .first = &copying, .last = &copying);
-    assert_fails(gr_vk_submit(submit, &desc), GR_ERR_VULKAN, -1, "not made");
+    assert_fails(gr_vk_submit(submit, &desc), GR_ERR_VULKAN, -1, "nothing was submitted");
     assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "gr_submit_commit");
     submit_result = VK_SUCCESS;
     assert_ok(gr_vk_submit(submit, &desc));

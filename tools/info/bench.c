@@ -277,19 +277,19 @@ static void say_figure(const struct bench *bench, const struct figure *figure, c
                        const struct spread *spread)
 {
     const bool soft = gr_cuda_is_software();
-    const char *software = "It is the software driver: its figures do not apply to any GPU.";
+    const char *software = "This is the software driver: its figures do not apply to any GPU.";
     const int digits = figure->times ? 2 : 1;
     const char *label = text_of("%.*f %s, by %s", digits - 1, spread->median, figure->words, by);
     if (figure->times)
         say(figure->id, MARK_NOTE, label,
-            "Time of the calling thread for one buffer of 64 KiB, while the queues have room: the "
-            "median of 5 runs of 50; the fastest %.1f, the slowest %.1f. gr_map_many() maps "
-            "several in one call. %s",
+            "Time that the calling thread needs for one buffer of 64 KiB while the queues have "
+            "room: the median of 5 runs of 50 (fastest %.1f, slowest %.1f). gr_map_many() maps "
+            "several buffers in one call. %s",
             spread->least, spread->most, soft ? software : "");
     else
         say(figure->id, MARK_NOTE, label,
-            "A frame: %s writes 65536 vertices, 1 MiB, and OpenGL draws them as points into "
-            "512 x 512 pixels. The median of 5 runs; the slowest %.0f, the fastest %.0f. %s",
+            "In each frame, %s writes 65536 vertices (1 MiB), and OpenGL draws them as points into "
+            "512 x 512 pixels. This is the median of 5 runs (slowest %.0f, fastest %.0f). %s",
             bench->mesh ? "a kernel" : "a fill by CUDA", spread->least, spread->most,
             soft ? software : "Larger frames are slower.");
     say_fact(figure->times ? "microseconds" : "frames_per_second", "%.*f", digits, spread->median);

@@ -127,18 +127,18 @@ static const char *bad_end(const struct child *child, int status, int limit, con
 {
     const char *in = last_step(child->lines);
     if (child->too_much)
-        return text_of("More than %d KiB were found%s, so the rest is missing, and its process was "
-                       "ended. grinterop-info --find %s shows all of it.",
+        return text_of("More than %d KiB were found%s, so the rest is missing, and the process was "
+                       "ended. grinterop-info --find %s shows everything.",
                        MOST_BYTES >> 10, in, finder);
     if (child->late)
-        return text_of("There was no answer within %d s: a driver hangs%s, and its process was "
-                       "ended. Check the kernel's messages (dmesg: NVRM, Xid); if nvidia-smi hangs "
-                       "as well, restart the machine. --limit sets a longer time.",
+        return text_of("There was no answer within %d s: a driver hangs%s. The process that called "
+                       "it was ended. Check the kernel's messages (dmesg: NVRM, Xid); if "
+                       "nvidia-smi hangs as well, restart the machine. --limit sets a longer time.",
                        limit, in);
     if (WIFSIGNALED(status))
         return text_of(
-            "A driver crashed%s: its process was ended by signal %d (%s). To find out which one, "
-            "run gdb --args grinterop-info --find %s; update or reinstall that driver.",
+            "A driver crashed%s: its process was ended by signal %d (%s). To find out which "
+            "driver, run gdb --args grinterop-info --find %s; update or reinstall that driver.",
             in, WTERMSIG(status), strsignal(WTERMSIG(status)), finder);
     if (WEXITSTATUS(status) != 0)
         return text_of("A driver ended the process with status %d%s. grinterop-info --find %s "
@@ -150,8 +150,8 @@ static const char *bad_end(const struct child *child, int status, int limit, con
 void report_run_finder(struct report *report, enum section section, const char *finder,
                        const char *driver, const char *about)
 {
-    const char *badly =
-        "Cannot start a process for it: is there memory, and does ulimit -u allow another process?";
+    const char *badly = "Cannot start a process for this check: is there memory, and does ulimit "
+                        "-u allow another process?";
     struct findings *findings = &report->sections[section];
     struct child child = {.lines = malloc(MOST_BYTES + 1)};
     if (child.lines && start(&child, report, finder, driver)) {

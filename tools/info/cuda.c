@@ -26,7 +26,7 @@ static void say_headers(int version)
         return;
     say("cuda/headers", MARK_NOTE | DETAIL, "the driver is older than the headers",
         "grinterop was built with the headers of CUDA %d.%d. It works without the functions that "
-        "this driver lacks, but kernels in PTX of that nvcc are refused "
+        "this driver lacks, but the driver refuses kernels in PTX from the nvcc of that version "
         "(CUDA_ERROR_UNSUPPORTED_PTX_VERSION): compile them for the GPU itself, for example with "
         "-arch=sm_90, or update the driver.",
         CUDA_VERSION / 1000, CUDA_VERSION % 1000 / 10);

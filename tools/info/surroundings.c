@@ -43,8 +43,8 @@ static bool read_line(const char *root, const char *name, char *line, size_t siz
 
 #define CLOSED                                                                                     \
     "This user may not open %s: join its group (shown by ls -l; often video or render), or let "   \
-    "root change its permissions (nvidia-modprobe, udev); a container gets its nodes by --gpus "   \
-    "all, on Jetson by --runtime nvidia."
+    "root change its permissions (nvidia-modprobe, udev); a container gets device nodes by "       \
+    "--gpus all, on Jetson by --runtime nvidia."
 
 static void say_node(const char *root, const char *path)
 {
@@ -131,7 +131,7 @@ static void say_gpus(const char *root)
     find_cards(root, &nvidia, &other);
     if (nvidia && other)
         say("surroundings/optimus", MARK_NOTE, "GPUs of two vendors",
-            "Windows may be drawn by the other one. A program draws on the NVIDIA GPU with "
+            "The other GPU may draw the windows. A program draws on the NVIDIA GPU with "
             "__NV_PRIME_RENDER_OFFLOAD=1 __GLX_VENDOR_LIBRARY_NAME=nvidia, or without a window by "
             "gr_egl_create().");
     /* The free driver, which has no CUDA, prevents NVIDIA's driver from using the card. */
@@ -190,7 +190,7 @@ static void say_container(const char *root)
         !getenv("container") && !getenv("NVIDIA_VISIBLE_DEVICES"))
         return;
     say("surroundings/container", MARK_NOTE | DETAIL, "this is a container", "%s",
-        "Drivers and device nodes are those that it was started with.");
+        "The container has the drivers and device nodes that it was started with.");
     say_capabilities();
 }
 
@@ -320,7 +320,7 @@ static void say_file(const char *name, const char *what, const char *kernel)
     if (apart && strstr(file, "/compat/"))
         say(id, MARK_NOTE, "the CUDA driver is a forward compatibility package",
             "%s works with the kernel driver %s only on some GPUs: on others cuInit returns 804 "
-            "(CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE). In that case remove it from "
+            "(CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE). In that case remove the package from "
             "LD_LIBRARY_PATH.",
             file, kernel);
     else if (apart)
@@ -354,8 +354,9 @@ static void say_library(void)
             "%s", where.dli_fname);
     else
         say("surroundings/version/grinterop", MARK_BAD, "two versions of grinterop",
-            "This command is of " PACKAGE_VERSION ", but the library that it got is of %s (%s): "
-            "another one is installed, or named by LD_LIBRARY_PATH.",
+            "This command has the version " PACKAGE_VERSION
+            ", but loads a library of version %s (%s): another grinterop is installed, or "
+            "LD_LIBRARY_PATH contains its folder.",
             version, where.dli_fname);
 }
 

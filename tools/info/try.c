@@ -114,8 +114,8 @@ bool try_same(struct trial *t, const char *reader, const char *writer, size_t si
         return true;
     return try_fail(t,
                     "%s read other bytes than %s wrote: %zu of %zu are wrong, the first is at %zu "
-                    "(0x%02x instead of 0x%02x). The driver shares other memory, or does not order "
-                    "the two sides: update it, and avoid this way until then.",
+                    "(0x%02x instead of 0x%02x). The driver shares the wrong memory, or does not "
+                    "order the two sides: update the driver, and avoid this way until then.",
                     reader, writer, wrong, size, first, t->got[first], t->sent[first]);
 }
 

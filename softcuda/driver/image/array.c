@@ -98,8 +98,9 @@ CUresult soft_array_check(const CUDA_ARRAY3D_DESCRIPTOR *d)
     if (d->Flags & ~(known | other))
         return CUDA_ERROR_INVALID_VALUE;
     if (is_other_format(d->Format))
-        return soft_unsupported(&logged_format, "an array whose format isn't one of 8-, 16- or "
-                                                "32-bit integers and 16- or 32-bit floats");
+        return soft_unsupported(
+            &logged_format,
+            "an array whose channels are not 8-, 16- or 32-bit integers or 16- or 32-bit floats");
     if (!soft_array_element(d->Format, d->NumChannels) || !extents_are_valid(d) ||
         !gather_is_valid(d))
         return CUDA_ERROR_INVALID_VALUE;

@@ -96,9 +96,9 @@ static void append_stack(line *l, const soft_stack *stack)
 {
     append(l, " needs more stack than the ");
     append_number(l, stack->size, 10);
-    append(l, " bytes that a thread has: make its local arrays smaller, give it memory of "
-              "cuMemAlloc for them, or, if its threads meet at barriers, raise "
-              "CU_LIMIT_STACK_SIZE by cuCtxSetLimit");
+    append(l,
+           " bytes that a thread has: make its local arrays smaller, use memory from cuMemAlloc "
+           "for them, or, if its threads use barriers, raise CU_LIMIT_STACK_SIZE by cuCtxSetLimit");
 }
 
 /* False if the address is not in the guards of the block's shared memory. */
@@ -147,9 +147,9 @@ static bool append_object(line *l, const unsigned char *address)
 static void append_nobody(line *l, const siginfo_t *info)
 {
     if (info->si_code == SI_KERNEL && !info->si_addr) {
-        append(l,
-               " accessed a vector type (float4, ...) at an address that is not a multiple of its "
-               "alignment, or used an invalid pointer: was it read from uninitialised memory?");
+        append(l, " accessed a vector type (float4, ...) at an address that is not a multiple of "
+                  "its alignment, or used an invalid pointer: was the pointer read from "
+                  "uninitialised memory?");
         return;
     }
     append(l, " accessed address ");

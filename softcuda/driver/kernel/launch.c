@@ -68,9 +68,9 @@ void soft_launch_log_slow(void (*run)(void *copy), const void *copy)
         return;
     said = true;
     soft_log(SOFT_WARN,
-             "kernel %s has run for %u seconds: it never ends if its blocks, or the threads of "
-             "one, wait for each other in a loop, because only as many blocks as there are cores "
-             "run at a time, and the threads of a block in turns, from barrier to barrier",
+             "kernel %s has run for %u seconds: it never ends if its blocks, or the threads of a "
+             "block, wait for each other in a loop, because only one block per core runs at a "
+             "time, and the threads of a block run one after the other, from barrier to barrier",
              l->kernel->name, soft_patience());
 }
 

@@ -188,6 +188,6 @@ const char *soft_access_remedy(const soft_range *range)
     case SOFT_MEMORY_DEVICE:
         return "call cuCtxEnablePeerAccess for it";
     default:
-        return "there is no way to enable it: copy";
+        return "it cannot be enabled: copy the data";
     }
 }

@@ -192,8 +192,8 @@ static bool is_lost(const soft_shared_event *event, const event_record *record)
     if (!soft_process_has_ended(record->process, start) || is_reached(event, record->number))
         return false;
     soft_log(SOFT_WARN,
-             "a wait for an event of process %d, which ended before its stream reached the record: "
-             "CUDA_ERROR_EXTERNAL_DEVICE",
+             "a wait for an event of process %d failed, because that process ended before its "
+             "stream reached the event: CUDA_ERROR_EXTERNAL_DEVICE",
              (int)record->process);
     return true;
 }

@@ -43,7 +43,7 @@ public:
     {
         fprintf(stderr,
                 "grinterop-nvcc: kernel %s waits for its whole grid, but blocks run one after the "
-                "other here: split it there into two kernels\n",
+                "other here: split the kernel in two at that point\n",
                 gr_cuhost::here.launch->kernel);
         abort();
     }

@@ -329,7 +329,7 @@ TEST(kernels_without_access)
                  ", which is byte 24 of device memory of cuMemAlloc (4096 bytes at 0x");
     expect_death("given_pool_memory", GIVEN, "(call cuMemPoolSetAccess for it)\n");
     expect_death("given_virtual_memory", GIVEN, "(call cuMemSetAccess for it)\n");
-    expect_death("given_a_mapped_buffer", GIVEN, "(there is no way to enable it: copy)\n");
+    expect_death("given_a_mapped_buffer", GIVEN, "(it cannot be enabled: copy the data)\n");
     expect_death("given_a_surface", "kernel write_at was given 0x",
                  ", a texture or surface object of a context on device 0: device 1 cannot use it");
     expect_death("given_memory_after_the_end_of_access", GIVEN, ": device 1 has no access to it ");

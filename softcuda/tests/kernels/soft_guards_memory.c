@@ -225,9 +225,10 @@ TEST(invalid_pointers)
                  ", which is not, or no longer, memory of this driver\n");
 #ifdef __x86_64__
     if (!sanitizer())
-        expect_death("through_invalid_address",
-                     "kernel write_to_address_in accessed a vector type (float4, ...) at an ",
-                     " or used an invalid pointer: was it read from uninitialised memory?\n");
+        expect_death(
+            "through_invalid_address",
+            "kernel write_to_address_in accessed a vector type (float4, ...) at an ",
+            " or used an invalid pointer: was the pointer read from uninitialised memory?\n");
 #endif
 }
 

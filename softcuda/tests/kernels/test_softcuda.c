@@ -451,7 +451,7 @@ TEST(nvidia_runtime_is_reported)
 {
     need_software();
     expect_message_once("get_export_table", "this program runs NVIDIA's libcudart, ",
-                        "remove it from the link");
+                        "do not link it");
 }
 
 TEST(device_is_not_a_gpu)
