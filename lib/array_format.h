@@ -15,7 +15,7 @@
 #define F16 CU_AD_FORMAT_HALF
 #define F32 CU_AD_FORMAT_FLOAT
 
-/* Bytes of one channel; 0 for formats without plain channels. */
+/* Bytes per channel; 0 for formats without plain channels. */
 static inline unsigned gr_channel_bytes(CUarray_format format)
 {
     switch (format) {

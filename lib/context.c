@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* CUDA contexts: selects that of a resource, and makes it current for each call. */
+/* CUDA contexts: selects the context of a resource, and makes it current for each call. */
 #include "lib/context.h"
 
 #include "lib/device_text.h"
@@ -15,7 +15,7 @@ void gr_context_identify(struct gr_context *context)
 }
 
 /*
- * A driver accepts the handle of a destroyed context for a push and crashes later; only this query
+ * A driver may accept the handle of a destroyed context in a push and crash later. Only this query
  * returns an error.
  */
 static CUresult check_alive(const struct gr_context *context)

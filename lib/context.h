@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Chooses the CUDA context of a resource, and makes it current for a call. */
+/* Selects the CUDA context of a resource, and makes it current for a call. */
 #ifndef GR_LIB_CONTEXT_H
 #define GR_LIB_CONTEXT_H
 
@@ -8,7 +8,7 @@
 
 /*
  * The CUDA context of a resource. `primary_of` is the device whose primary context is retained, or
- * -1. `id` distinguishes it from a later context at the same address; 0: unknown.
+ * -1. `id` distinguishes the context from a later one at the same address; 0: unknown.
  */
 struct gr_context {
     CUcontext handle;
@@ -21,7 +21,7 @@ void gr_context_identify(struct gr_context *context);
 
 /*
  * Takes the current context, or else retains the primary context of the device that `find_device`
- * returns (the one that draws). `find_device` records its own error.
+ * returns (the device that draws). `find_device` records its own error.
  */
 gr_status gr_context_choose(struct gr_context *context, gr_status (*find_device)(CUdevice *device),
                             const char *call);
@@ -29,19 +29,21 @@ gr_status gr_context_choose(struct gr_context *context, gr_status (*find_device)
 /* For gr_context_choose(): the first device, if no other is known. */
 gr_status gr_context_first_device(CUdevice *device);
 
-/* A second reference to the same context; after an error the copy is empty. */
+/* Adds a reference; after an error the copy is empty. */
 gr_status gr_context_hold(const struct gr_context *context, struct gr_context *copy,
                           const char *call);
 
-/* Releases what gr_context_choose() or gr_context_hold() retained. */
+/* Releases a reference from gr_context_choose() or gr_context_hold(). */
 void gr_context_drop(struct gr_context *context);
 
-/* Whether the driver reports the context as destroyed; drivers before CUDA 12 cannot. */
+/*
+ * Whether the driver reports the context as destroyed. Drivers before CUDA 12 cannot report this.
+ */
 bool gr_context_is_gone(const struct gr_context *context);
 
 /*
- * Makes the context current if it is not; *pushed says whether gr_context_leave() must restore the
- * caller's. Checking is cheaper than pushing, and usually it is current.
+ * Makes the context current if necessary. *pushed says whether gr_context_leave() must restore the
+ * caller's context. Checking is cheaper than pushing, and the context is usually current.
  */
 gr_status gr_context_enter(const struct gr_context *context, bool *pushed, const char *call);
 void gr_context_leave(bool pushed);

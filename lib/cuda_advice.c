@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Remedies for CUDA driver codes that name no cause. Those of cuInit have usual causes that can be
- * checked: the device nodes and the system.
+ * Remedies for CUDA driver codes that name no cause. For cuInit(), the usual causes are checked:
+ * device nodes and the system.
  */
 #include "lib/cuda_advice.h"
 
@@ -51,7 +51,7 @@ static bool blames_nodes(CUresult code)
 
 void gr_init_advise(CUresult code, char *text, size_t size)
 {
-    /* On a Tegra without /dev/dri the code is CUDA_ERROR_NOT_SUPPORTED. */
+    /* A Tegra without /dev/dri returns CUDA_ERROR_NOT_SUPPORTED. */
     if (gr_machine_is_tegra() && (blames_nodes(code) || code == CUDA_ERROR_NOT_SUPPORTED))
         snprintf(text, size,
                  "This is a Tegra, where CUDA needs /dev/nvmap, which is %s, and "

@@ -7,15 +7,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Writes what a code of cuInit means on this machine, and what to change. */
+/* Explains an error code of cuInit() on this machine, with the remedy. */
 void gr_init_advise(CUresult code, char *text, size_t size);
 
-/* The codes that a CUDA context returns from every later call. */
+/* Whether a CUDA context returns this code from every later call. */
 bool gr_cuda_is_sticky(CUresult code);
 
 /*
- * The sentence, after a blank, that ends any call's message if the code alone implies a remedy: out
- * of memory, a context broken by an earlier kernel, or a destroyed context. "" for other codes.
+ * The sentence, after a blank, to append to the message of any call if the code alone implies a
+ * remedy: out of memory, a context broken by an earlier kernel, or a destroyed context. "" for
+ * other codes.
  */
 const char *gr_cuda_advice(CUresult code);
 

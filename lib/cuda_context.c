@@ -8,9 +8,9 @@
 #include "lib/live.h"
 
 struct primary {
-    gr_cuda_context shown; /* its context is NULL until it is retained */
+    gr_cuda_context shown; /* `shown.context` is NULL until retained */
     CUdevice device;
-    CUcontext before; /* the context that was current */
+    CUcontext before; /* the previously current context */
 };
 
 static gr_status find_device(int ordinal, CUdevice *device, const char *call)
@@ -30,7 +30,7 @@ static gr_status find_device(int ordinal, CUdevice *device, const char *call)
                               ordinal);
 }
 
-/* Remembers the driver function of each step for the message. */
+/* Records the driver function of each step for the error message. */
 static gr_status open_context(struct primary *c)
 {
     const gr_cuda_api *cu = gr_driver();
@@ -58,12 +58,12 @@ static gr_status open_context(struct primary *c)
                         "The primary context of %s with a stream could not be created.", text);
 }
 
-/* Also closes an incomplete one. */
+/* Also closes an incomplete context. */
 static void close_context(struct primary *c)
 {
     const gr_cuda_api *cu = gr_driver();
     CUcontext current = NULL;
-    if (c->shown.stream) { /* the context may end below, and its work with it */
+    if (c->shown.stream) { /* before the context may end below */
         cu->StreamSynchronize(c->shown.stream);
         cu->StreamDestroy(c->shown.stream);
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The values of grinterop/cuda_types.h are those of cuda.h. The file contains no code. */
+/* Asserts that grinterop/cuda_types.h has the values of cuda.h. Generates no code. */
 #include <assert.h>
 #include <cuda.h>
 

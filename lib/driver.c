@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Finds and loads the CUDA driver at run time, so that a program linked with grinterop starts on a
- * machine without one, and reports which files were tried.
+ * machine without a driver. Reports which files were tried.
  */
 #include "lib/driver.h"
 
@@ -19,12 +19,12 @@
 #include "lib/log.h"
 #include "lib/platform/machine.h"
 
-/* The remedies for a file that is not a driver, and for a driver that does not start. */
+/* Remedies for a file that is not a driver, and for a driver that does not start. */
 struct advice {
     const char *file, *start;
 };
 
-/* The software driver's reason follows: see load_any(). */
+/* load_any() appends the software driver's error message. */
 static const struct advice before_software = {"Install NVIDIA's current driver.", ""};
 static const struct advice for_software = {"Install grinterop again: this file belongs to it.", ""};
 
@@ -49,14 +49,14 @@ static const struct advice for_named = {
 #define SOFT_DRIVER_IN_FOLDER "grinterop/" SOFT_DRIVER
 #define SOFT_SYMBOL           "gr_softcuda_version"
 
-/* Looks up symbols in a driver that is being tried. */
+/* Looks up symbols in a driver before it is accepted. */
 struct library {
     void *handle;
     PFN_cuGetProcAddress_v12000 proc_address_v2;
     PFN_cuGetProcAddress_v11030 proc_address;
 };
 
-/* Written under the lock until gr_driver_table is set, constant afterwards. */
+/* Written under the lock until gr_driver_table is set; constant afterwards. */
 static pthread_mutex_t load_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct library library;
 static gr_cuda_api api;
@@ -77,7 +77,7 @@ const struct gr_driver_traits *_Atomic gr_driver_traits_loaded = &nvidia_traits;
 
 static void *function_of(void *pointer_to_object, void *result)
 {
-    /* The loader returns function pointers as object pointers, for which C has no cast. */
+    /* The loader returns function pointers as object pointers; C has no cast between the two. */
     memcpy(result, &pointer_to_object, sizeof(pointer_to_object));
     return pointer_to_object;
 }
@@ -94,8 +94,8 @@ static void *find_symbol(const struct library *lib, const char *name, int versio
     if (lib->proc_address)
         return lib->proc_address(name, &symbol, version, flags) == CUDA_SUCCESS ? symbol : NULL;
     /*
-     * A driver without cuGetProcAddress is older than CUDA 11.3, where every function with a second
-     * variant has had it since before CUDA 11.2: the one that the table needs.
+     * A driver without cuGetProcAddress is older than CUDA 11.3. There, every _v2 variant is from
+     * before CUDA 11.2, and the table needs it.
      */
     char second[96];
     snprintf(second, sizeof(second), "%s_v2", name);
@@ -103,7 +103,7 @@ static void *find_symbol(const struct library *lib, const char *name, int versio
     return symbol ? symbol : gr_loader_symbol(lib->handle, name);
 }
 
-/* The name of the first required function that is missing; NULL if there is none. */
+/* Returns the name of the first missing required function; NULL if none is missing. */
 static const char *fill_api(const struct library *lib, gr_cuda_api *table)
 {
     table->missing = gr_cuda_missing;
@@ -130,7 +130,7 @@ static gr_status refuse_init(CUresult code, const char *path, const struct advic
                         advice->start);
 }
 
-/* Tries one file. On success it sets the static variables above. */
+/* Tries one file. If it works, sets the static variables above. */
 static gr_status load_file(const char *path, const struct advice *advice)
 {
     char why[512];
@@ -178,18 +178,15 @@ static gr_status load_software(void)
 }
 #else
 /*
- * A program that links the software driver or its runtime API has loaded that driver already, and
- * uses memory and streams of it.
+ * If the program links the software driver or its runtime API, that driver is already loaded, and
+ * the program uses its memory and streams.
  */
 static bool software_is_loaded(char *path, size_t size)
 {
     return gr_loader_loaded(SOFT_DRIVER, SOFT_SYMBOL, path, size);
 }
 
-/*
- * The software driver is in grinterop's folder, installed or in a build tree, or where it was
- * installed.
- */
+/* Searches grinterop's folder, installed or in a build tree, and then the installation folder. */
 static gr_status load_software(void)
 {
     char beside[GR_PATH_SIZE], path[GR_PATH_SIZE];
@@ -213,7 +210,7 @@ static gr_status load_software(void)
 }
 #endif
 
-/* Class, code and call are those of the GPU driver; the message has both reasons. */
+/* The class, code and call are those of the GPU driver. The message contains both reasons. */
 static gr_status refuse_both(const struct gr_error_record *real)
 {
     struct gr_error_record soft;
@@ -222,7 +219,7 @@ static gr_status refuse_both(const struct gr_error_record *real)
                         "%s %s", real->message, soft.message);
 }
 
-/* The GPU driver, or else the software driver. */
+/* Loads the GPU driver; if that fails, the software driver. */
 static gr_status load_any(void)
 {
     struct gr_error_record before, why;

@@ -12,24 +12,24 @@
 /* CU_GL_DEVICE_LIST_ALL of cudaGL.h, which includes an OpenGL header. */
 #define GR_GL_DEVICE_LIST_ALL 1
 
-/* NULL until a driver is loaded, constant afterwards. */
+/* NULL until a driver is loaded; constant afterwards. */
 extern const gr_cuda_api *_Atomic gr_driver_table;
 
 /*
- * The table of the loaded driver, or NULL: never loads, never records an error. Inline, because
- * each map uses it many times.
+ * The table of the loaded driver, or NULL. Never loads a driver and never records an error. Inline,
+ * because each map calls it many times.
  */
 static inline const gr_cuda_api *gr_driver(void)
 {
     return atomic_load_explicit(&gr_driver_table, memory_order_acquire);
 }
 
-/* The table of the driver, loaded as by gr_cuda_load(false); NULL after an error. */
+/* Loads the driver like gr_cuda_load(false), and returns its table; NULL after an error. */
 const gr_cuda_api *gr_driver_load(void);
 
 /*
- * Differences between the supported drivers, NVIDIA's and the software driver, for which CUDA has
- * no attribute. They depend on the driver, not on the device.
+ * Differences between NVIDIA's driver and the software driver for which CUDA has no attribute. They
+ * depend on the driver, not on the device.
  */
 struct gr_driver_traits {
     const char *note; /* appended to the description of an object */
@@ -40,7 +40,7 @@ struct gr_driver_traits {
     /* A module is a shared object for the CPU, not a fatbin. */
     bool host_kernels;
 
-    /* Calls refuse destroyed streams and events. NVIDIA's driver may take them for new ones. */
+    /* Calls refuse destroyed streams and events. NVIDIA's driver may mistake them for new ones. */
     bool refuses_destroyed;
 
     /* gr_softcuda_semaphore_create() creates semaphores for several processes. */
@@ -53,16 +53,16 @@ struct gr_driver_traits {
     bool mesa_draws;
 
     /*
-     * The first device's UUID if it is not lavapipe's: in an older driver, and in a process that
-     * hides lavapipe. Other devices differ in the last byte. NULL: each device has the UUID that
-     * its graphics drivers report.
+     * The UUID of the first device if it differs from lavapipe's, as in an older driver and in a
+     * process that hides lavapipe. Other devices differ in the last byte. NULL: each device has the
+     * UUID that its graphics drivers report.
      */
     const char *own_uuid;
 };
 
 extern const struct gr_driver_traits *_Atomic gr_driver_traits_loaded;
 
-/* Those of the loaded driver; NVIDIA's before one is loaded. */
+/* The traits of the loaded driver; NVIDIA's before a driver is loaded. */
 static inline const struct gr_driver_traits *gr_driver_traits(void)
 {
     return atomic_load_explicit(&gr_driver_traits_loaded, memory_order_relaxed);
@@ -70,15 +70,15 @@ static inline const struct gr_driver_traits *gr_driver_traits(void)
 
 /*
  * A symbol that the loaded driver exports besides the driver API, such as
- * gr_softcuda_semaphore_create; NULL if it has none.
+ * gr_softcuda_semaphore_create. NULL if the driver lacks it.
  */
 void *gr_driver_export(const char *name);
 
-/* Like gr_fail(), for a driver error: GR_ERR_CUDA, with the driver's name of the code. */
+/* Like gr_fail(), for a driver error: GR_ERR_CUDA, with the driver's name for the code. */
 gr_status gr_fail_cuda(CUresult code, const char *call, const char *format, ...) GR_PRINTF(3, 4);
 
 /*
- * For a call that also reports errors of earlier work; the message says so unless the code implies
+ * For a call that also reports errors of earlier work. The message says so unless the code implies
  * it.
  */
 gr_status gr_fail_work(CUresult code, const char *call, const char *format, ...) GR_PRINTF(3, 4);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The functions that a driver must have: those that grinterop calls itself. CUDA 11.2 has them all.
+ * The functions that grinterop itself calls, so a driver must have them. CUDA 11.2 has all of them.
  */
 #ifndef GR_LIB_DRIVER_REQUIRED_H
 #define GR_LIB_DRIVER_REQUIRED_H

@@ -9,7 +9,7 @@
 #include "lib/cuda_advice.h"
 #include "lib/log.h"
 
-/* As in the headers of the APIs, which a build without OpenGL or Vulkan may lack. */
+/* Copied from the API headers, which a build without OpenGL or Vulkan may lack. */
 enum {
     GL_OUT_OF_MEMORY = 0x0505,
     GL_CONTEXT_LOST = 0x0507,
@@ -24,7 +24,7 @@ enum {
 static _Thread_local struct gr_error_record last;
 static _Thread_local gr_error shown;
 static _Thread_local unsigned attempts;
-static _Thread_local const char *programs_call; /* NULL: the call's own name */
+static _Thread_local const char *programs_call; /* NULL: use the name of the failed call */
 
 static void copy_text(char *to, size_t size, const char *from)
 {
@@ -76,7 +76,7 @@ static gr_status class_of(gr_status status, gr_error_domain domain, int code)
     return is_device_lost(domain, code) ? GR_ERR_DEVICE_LOST : status;
 }
 
-/* NOT_READY and attempts are expected: logged at debug level. */
+/* NOT_READY and attempts are expected errors: logged at debug level. */
 static void log_last(void)
 {
     const struct gr_error_record *e = &last;
@@ -214,7 +214,7 @@ gr_status gr_error_set_class(gr_status status)
     return status;
 }
 
-/* Texts are copied only if there was an error, which a frame loop has not. */
+/* Texts are copied only if there was an error. A frame loop has none. */
 void gr_error_save(struct gr_error_record *saved)
 {
     saved->status = last.status;

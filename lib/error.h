@@ -20,15 +20,15 @@ struct gr_error_record {
 };
 
 /*
- * Each records the calling thread's last error and returns its class, so that a caller can write
- * `return gr_fail(...)`; gr_fail_cuda() is in driver.h. `call` is the function that failed. A code
- * that means "out of memory" or "device lost" overrides `status`.
+ * Each function records the calling thread's last error and returns its class, so that a caller can
+ * write `return gr_fail(...)`. gr_fail_cuda() is in driver.h. `call` is the function that failed. A
+ * code for "out of memory" or "device lost" overrides `status`.
  */
 gr_status gr_fail(gr_status status, const char *call, const char *format, ...) GR_PRINTF(3, 4);
 gr_status gr_fail_code(gr_status status, gr_error_domain domain, int code, const char *code_name,
                        const char *call, const char *format, ...) GR_PRINTF(6, 7);
 
-/* Returns the status of the call from this function, unless it is GR_OK. */
+/* Returns from the calling function if the status is not GR_OK. */
 #define GR_TRY(...)                                                                                \
     do {                                                                                           \
         gr_status tried_ = (__VA_ARGS__);                                                          \
@@ -36,19 +36,19 @@ gr_status gr_fail_code(gr_status status, gr_error_domain domain, int code, const
             return tried_;                                                                         \
     } while (0)
 
-/* GR_ERR_SYSTEM with the errno `code`, whose text ends the message. */
+/* Records GR_ERR_SYSTEM with the errno `code`. The message ends with the text of the code. */
 gr_status gr_fail_errno(int code, const char *call, const char *format, ...) GR_PRINTF(3, 4);
 
 /* With a va_list. */
 gr_status gr_fail_list(gr_status status, gr_error_domain domain, int code, const char *code_name,
                        const char *call, const char *format, va_list arguments) GR_PRINTF(6, 0);
 
-/* Reports out of memory without formatting, which could fail for the same reason. */
+/* Reports out of memory without formatting, which could run out of memory itself. */
 gr_status gr_fail_memory(const char *call) __attribute__((cold));
 
 /*
- * Failures between these two are only attempts, because there is an alternative: they are logged at
- * debug level. If that fails, too, gr_error_stands() restores the error and logs it.
+ * Failures between begin and end are only attempts, logged at debug level, because there is an
+ * alternative. If that alternative fails, gr_error_stands() restores the error and logs it.
  */
 void gr_attempt_begin(void);
 void gr_attempt_end(void);
@@ -60,20 +60,23 @@ void gr_error_warn(const char *what);
 /* Changes the class of the last error to the result of the whole call, and returns it. */
 gr_status gr_error_set_class(gr_status status);
 
-/* Sets the program's call in the last error, if the function that failed did not know it. */
+/* Sets the public call in the last error, for functions that do not know it. */
 gr_status gr_error_set_call(const char *call);
 
 /*
- * Between these two, errors of grinterop's calls name the CUDA function that the program called.
- * They do not nest.
+ * Between begin and end, errors of grinterop's calls name the CUDA function that the program
+ * called. The pairs do not nest.
  */
 void gr_error_call_begin(const char *call);
 void gr_error_call_end(void);
 
-/* One of two texts: for a program that called grinterop, or CUDA through grinterop/compat.h. */
+/*
+ * Returns the first text if the program called grinterop, the second if it called CUDA through
+ * grinterop/compat.h.
+ */
 const char *gr_error_choose(const char *grinterops, const char *cudas);
 
-/* Around clean-up that may fail itself, so that the cause stays the last error. */
+/* Save and restore the last error around clean-up that may fail, so that the cause is kept. */
 void gr_error_save(struct gr_error_record *saved);
 void gr_error_restore(const struct gr_error_record *saved);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Register flags: parses and writes their names, and checks them. */
+/* Register flags: parses, prints and checks them. */
 #include "lib/flags.h"
 
 #include <stdio.h>

@@ -5,7 +5,7 @@
 
 /*
  * Sleeps between two polls: 20 us at first, up to 1 ms, because long work needs fewer polls. *look
- * counts them and begins as 0.
+ * counts the polls from 0.
  */
 void gr_host_pause(unsigned *look);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The rules that handles of external memory and of external semaphores share. */
+/* Rules for handles of both external memory and external semaphores. */
 #include "lib/import_handle.h"
 
 #ifndef _WIN32
@@ -50,7 +50,7 @@ static gr_status refuse(const struct gr_handle_rule *rule, const struct gr_handl
                    given, import->driver_call, law, way_out, rule->from);
 }
 
-/* CUDA for Windows has no descriptors, so there the driver refuses them itself. */
+/* CUDA for Windows does not use file descriptors; there the driver itself refuses them. */
 static bool fd_is_open(int fd)
 {
 #ifdef _WIN32
@@ -125,7 +125,7 @@ gr_status gr_handle_check(const struct gr_handle_rule *rule, const struct gr_han
                        "The handle type %s was given an NvSci object. CUDA driver API, %s: only "
                        "the NvSci type takes one. Leave %s NULL, or set the NvSci type.",
                        rule->name, import->driver_call, import->nvsci_field);
-    /* 0 is the default, and -1 an explicit "no descriptor". */
+    /* 0 is the default; -1 is an explicit "no descriptor". */
     if (rule->form != GR_HANDLE_FD && handle->fd > 0)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "The handle type %s was given fd %d. CUDA driver API, %s: only file "
@@ -155,7 +155,7 @@ gr_status gr_handle_unknown(int type, const struct gr_handle_import *import, con
 
 /* ---- Refused imports ------------------------------------------------------------------------- */
 
-/* NvSci types are recognised by the code alone, because some Linux machines support them. */
+/* NvSci types are recognised by the code alone: some Linux machines support them. */
 static bool is_of_another_system(enum gr_handle_form form)
 {
 #ifdef _WIN32
@@ -165,7 +165,7 @@ static bool is_of_another_system(enum gr_handle_form form)
 #endif
 }
 
-/* The codes that a driver returns for an unknown handle or type. */
+/* The codes that drivers return for an unknown handle or type. */
 static bool is_about_the_handle(CUresult code)
 {
     return code == CUDA_ERROR_NOT_SUPPORTED || code == CUDA_ERROR_INVALID_VALUE ||

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Handles of other APIs for import: the rules that memory and semaphores share, and explanations of
+ * Handles of other APIs for import: rules for both memory and semaphores, and explanations of
  * refused imports.
  */
 #ifndef GR_LIB_IMPORT_HANDLE_H
@@ -9,16 +9,15 @@
 #include <cuda.h>
 #include <grinterop/gr.h>
 
-/*
- * CU_EXTERNAL_MEMORY_HANDLE_TYPE_DMABUF_FD, which CUDA 12 headers lack although drivers support it.
- */
+/* CU_EXTERNAL_MEMORY_HANDLE_TYPE_DMABUF_FD. CUDA 12 headers lack it, but drivers support it. */
 #define GR_DMABUF_FD 9
 
 /*
- * The fields of a handle that its type uses; others must be empty, because the driver has a union.
+ * The handle fields that a type uses. All others must be empty, because the driver's struct has a
+ * union.
  */
 enum gr_handle_form {
-    GR_HANDLE_FD,    /* a file descriptor, which the driver owns after a success */
+    GR_HANDLE_FD,    /* a file descriptor; the driver owns it after success */
     GR_HANDLE_NT,    /* a Windows handle or a name, not both */
     GR_HANDLE_KMT,   /* a global Windows handle, without a name */
     GR_HANDLE_NVSCI, /* an NvSci object */
@@ -31,11 +30,11 @@ struct gr_handle {
     const void *nvsci;
 };
 
-/* The rule of one handle type, a part of the tables of memory and of semaphores. */
+/* The rule for one handle type. Memory and semaphores each have a table of rules. */
 struct gr_handle_rule {
     const char *name; /* "OPAQUE_FD" */
     enum gr_handle_form form;
-    const char *from; /* the calls that export such a handle */
+    const char *from; /* the calls that export this type of handle */
 };
 
 /* The driver's import call, and the names in grinterop's description. */
@@ -49,7 +48,7 @@ struct gr_handle_import {
 gr_status gr_handle_check(const struct gr_handle_rule *rule, const struct gr_handle *handle,
                           const struct gr_handle_import *import, const char *call);
 
-/* Duplicates a file descriptor, below 0 on failure, and closes one. Windows has none. */
+/* Duplicates a file descriptor (negative on failure), and closes one. Windows has none. */
 int gr_fd_copy(int fd);
 void gr_fd_close(int fd);
 
@@ -57,8 +56,8 @@ void gr_fd_close(int fd);
 gr_status gr_handle_unknown(int type, const struct gr_handle_import *import, const char *call);
 
 /*
- * Records a refused import: GR_ERR_UNSUPPORTED if this platform lacks the type, or the caller knows
- * that it does (`foreign`), else GR_ERR_CUDA. `usual` names the usual causes for this type.
+ * Records a refused import: GR_ERR_UNSUPPORTED if this platform lacks the type or `foreign` is set,
+ * otherwise GR_ERR_CUDA. `usual` names the usual causes for this type.
  */
 gr_status gr_handle_refused(const struct gr_handle_rule *rule,
                             const struct gr_handle_import *import, CUresult code, bool foreign,

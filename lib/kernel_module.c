@@ -9,13 +9,13 @@
 #include "lib/error.h"
 
 #ifdef _WIN32
-/* The assembler of this format has no hidden symbols, and there is no software driver. */
+/* The assembler for this format has no hidden symbols, and the platform has no software driver. */
 static const unsigned char gr_kernels_gpu[1], gr_kernels_host[1];
 static const unsigned char gr_kernels_gpu_built, gr_kernels_host_built;
 #else
 /*
  * -Wa,-I sets the assembler's search path. The file is empty if the compilation was not built. Each
- * symbol has its own section, so that a static program that loads no kernel contains none.
+ * symbol has its own section, so that a static program that loads no kernel omits them.
  */
 #define SYMBOL(symbol)                                                                             \
     ".pushsection .rodata." symbol ",\"a\"\n"                                                      \
@@ -69,7 +69,7 @@ static gr_status refuse_load(CUresult result, const char *driver_call, const cha
                         call, advice);
 }
 
-/* Loaded once and kept until the process ends. */
+/* Loaded once, and kept until the process ends. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static CUlibrary library;
 
@@ -96,7 +96,7 @@ static gr_status find_in_library(const char *name, CUfunction *kernel, const cha
     result = gr_driver()->LibraryGetKernel(&found, loaded, name);
     if (result != CUDA_SUCCESS)
         return refuse_load(result, "cuLibraryGetKernel", call);
-    /* At a launch the driver accepts one for the other. */
+    /* The driver also launches a CUkernel. */
     *kernel = (CUfunction)found;
     return GR_OK;
 }

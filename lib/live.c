@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * A table of live objects: a hash table by address, in parts with a lock each, so that threads that
- * create and free different objects rarely contend.
+ * A table of live objects: a hash table by address, divided into parts. Each part has a lock, so
+ * threads with different objects rarely contend.
  *
  * Lookups are lock-free, since every map and release does one, and the table changes only when an
- * object is created or freed. A part counts before and after each change; a lookup that saw an odd
- * count, or another one afterwards, is repeated under the lock. Outgrown arrays stay, because a
- * lookup may still read them; together they are no larger than the newest.
+ * object is created or freed. A part counts before and after each change. A lookup that saw an odd
+ * count, or another count afterwards, is repeated under the lock. Outgrown arrays are kept, because
+ * a lookup may still read them. Together they are no larger than the newest array.
  */
 #include "lib/live.h"
 
@@ -24,7 +24,7 @@
 #define PARTS      8   /* a power of two */
 #define FIRST_ROOM 128 /* a power of two */
 
-/* Both are atomic. A plain pointer, so that leak checkers see the object. */
+/* Both members are atomic. A plain pointer, so that leak checkers see the object. */
 struct entry {
     const void *object; /* NULL: free */
     enum gr_live_kind kind;
@@ -52,7 +52,7 @@ static struct part parts[PARTS] = {PART, PART, PART, PART, PART, PART, PART, PAR
 #undef PART
 
 static const struct {
-    const char *name, *end; /* the call that ends it; NULL: none that programs call */
+    const char *name, *end; /* the call that ends the object; NULL: programs call none */
 } kinds[GR_LIVE_KINDS] = {
     [GR_LIVE_RESOURCE] = {"resource", "gr_resource_free"},
     [GR_LIVE_BUFFER] = {"buffer", "gr_buffer_release"},
@@ -95,8 +95,8 @@ static void set(struct entry *entry, enum gr_live_kind kind, const void *object)
 }
 
 /*
- * Whether an object is in the array; *place is its place, or the free one for it. Most places are
- * free; only a lock-free lookup may pass all of them.
+ * Whether an object is in the array. *place is its index, or the free index for it. Most entries
+ * are free; only a lock-free lookup may see none.
  */
 static inline bool find(const struct array *array, enum gr_live_kind kind, const void *object,
                         size_t *place)
@@ -123,7 +123,7 @@ static void put(struct array *array, enum gr_live_kind kind, const void *object,
     set(&array->at[place], kind, object);
 }
 
-/* Empties a place, and moves up entries that were displaced by it. */
+/* Empties an entry, and moves up entries that it displaced. */
 static void take(struct array *array, size_t place)
 {
     struct entry *at = array->at;
@@ -156,7 +156,7 @@ static bool grow(struct part *part)
 }
 
 /*
- * At most a quarter is used, so that most entries are at their first place; without memory, half.
+ * Uses at most a quarter, so that most objects are at their first index; half if memory is short.
  */
 static bool make_room(struct part *part)
 {
@@ -241,7 +241,7 @@ bool gr_live_has(enum gr_live_kind kind, const void *object)
     return has(part, kind, object) || __atomic_load_n(&part->full, __ATOMIC_RELAXED);
 }
 
-/* For an object of another kind: "...: it is a buffer, which gr_buffer_release() ends". */
+/* Text for a wrong kind of object: "...: it is a buffer, which gr_buffer_release() ends". */
 static void say_kind(const void *object, char *text, size_t size)
 {
     snprintf(text, size, "it was freed already, or never was one");
@@ -267,7 +267,7 @@ bool gr_live_end(enum gr_live_kind kind, const void *object, const char *call)
 {
     if (gr_live_remove(kind, object))
         return true;
-    if (!gr_forked) /* in a child it belongs to the parent */
+    if (!gr_forked) /* in a forked child the parent owns it */
         refuse(kind, object, call);
     return false;
 }
@@ -322,7 +322,7 @@ static void note(struct list *list, enum gr_live_kind kind, const void *object)
         list->used +=
             (size_t)snprintf(list->text + list->used, room, "%s%s", list->used ? "; " : "", text);
     else
-        snprintf(list->text + list->used, room, "; ..."); /* the others are only counted */
+        snprintf(list->text + list->used, room, "; ..."); /* only count the other objects */
 }
 
 static void list_kind(enum gr_live_kind kind)
@@ -330,7 +330,7 @@ static void list_kind(enum gr_live_kind kind)
     struct list list = {0};
     for (size_t p = 0; p < PARTS; p++) {
         struct part *part = &parts[p];
-        pthread_mutex_lock(&part->lock); /* an object exists while it is in the table */
+        pthread_mutex_lock(&part->lock); /* objects in the table cannot be freed meanwhile */
         for (size_t i = 0; part->array && i < part->array->room; i++) {
             const struct entry *e = &part->array->at[i];
             if (e->object && e->kind == kind)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * A table of live objects: every object that a program was given and has to free. It is checked
- * before an object's memory is touched, so that a second free is detected.
+ * A table of live objects: every object that the program has to free. A lookup precedes every
+ * access to an object's memory, so that a second free is detected.
  *
- * A constructor adds an object when it succeeds; the call that frees it removes it, even if the
- * library keeps using it. Internal objects of the library are not in it.
+ * A successful constructor adds its object. The call that frees an object removes it, even if the
+ * library still uses it. The table has no internal objects of the library.
  *
  * Thread   any thread, several at the same time; lookups are lock-free, changes take a few tens of
  * nanoseconds
@@ -16,7 +16,7 @@
 
 enum gr_live_kind {
     GR_LIVE_RESOURCE,
-    GR_LIVE_BUFFER, /* from allocation to the end of its memory, in use or not */
+    GR_LIVE_BUFFER, /* from allocation until its memory is freed, in use or not */
     GR_LIVE_SEMAPHORE,
     GR_LIVE_RING,
     GR_LIVE_SUBMIT,
@@ -27,34 +27,34 @@ enum gr_live_kind {
     GR_LIVE_CUDA_CONTEXT,
     GR_LIVE_TENSOR,
     GR_LIVE_DLPACK,       /* an export, ended by its deleter */
-    GR_LIVE_DLPACK_TAKEN, /* an imported tensor of a producer whose deleter was not called yet */
+    GR_LIVE_DLPACK_TAKEN, /* an imported tensor whose producer's deleter was not called yet */
     GR_LIVE_KINDS
 };
 
-/* Adds an object. It cannot fail: if memory is short, the table becomes less strict. */
+/* Adds an object. Cannot fail: if memory is short, the table becomes less strict. */
 void gr_live_add(enum gr_live_kind kind, const void *object);
 
 /* Removes an object; false if it is not in the table. */
 bool gr_live_remove(enum gr_live_kind kind, const void *object);
 
 /*
- * Whether an object is in the table. has() also returns true if the table may have missed it for
- * lack of memory.
+ * Whether an object is in the table. gr_live_has() also returns true if the object may be missing
+ * for lack of memory.
  */
 bool gr_live_has(enum gr_live_kind kind, const void *object);
 bool gr_live_is_listed(enum gr_live_kind kind, const void *object);
 
 /*
- * For calls that end an object. If it is not in the table they record GR_ERR_INVALID_VALUE for
- * `call`: do not touch it then.
+ * For calls that end an object. If the object is not in the table, records GR_ERR_INVALID_VALUE for
+ * `call`; the caller must not access the object.
  */
 bool gr_live_end(enum gr_live_kind kind, const void *object, const char *call);
 gr_status gr_live_check(enum gr_live_kind kind, const void *object, const char *call);
 
 /*
- * Sets how objects of a kind are described in the list of open objects at exit; by default by their
- * addresses. `describe` calls no driver, and returns false for an object that the caller does not
- * have. For constructors of the library, on one thread.
+ * Sets how the list of open objects at exit describes objects of a kind. The default is the
+ * address. `describe` must not call a driver. It returns false for an object that the caller does
+ * not own. For constructors of the library, on one thread.
  */
 typedef bool (*gr_live_describe_fn)(const void *object, char *text, size_t size);
 void gr_live_describe_by(enum gr_live_kind kind, gr_live_describe_fn describe);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The log: level and destination. */
+/* The log: its level and destination. */
 #include "lib/log.h"
 
 #include <pthread.h>
@@ -13,7 +13,7 @@ static const char *const level_names[] = {"none", "error", "warning", "info", "d
 
 atomic_int gr_log_threshold;
 
-/* The function and its argument are read together, because they change together. */
+/* The lock keeps the function and its argument consistent. */
 static pthread_mutex_t sink_lock = PTHREAD_MUTEX_INITIALIZER;
 static gr_log_fn sink;
 static void *sink_user;
@@ -29,7 +29,7 @@ __attribute__((constructor)) static void watch_fork(void)
     gr_machine_watch_fork(renew_lock);
 }
 
-/* An unknown word is reported, because otherwise it would silence the log. */
+/* An unknown word is reported, because it would otherwise disable the log silently. */
 __attribute__((constructor)) static void read_environment(void)
 {
     const char *wanted = gr_machine_setting("GR_LOG");

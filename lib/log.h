@@ -9,10 +9,10 @@
 
 #include "lib/printf.h"
 
-/* The highest level that is logged. GR_LOG sets it when grinterop is loaded. */
+/* The highest level that is logged. Set from GR_LOG when grinterop is loaded. */
 extern atomic_int gr_log_threshold;
 
-/* Whether a level is logged: one load, because each map and release checks it. */
+/* Whether a level is logged. A single load, because each map and release calls this. */
 static inline bool gr_log_wanted(gr_log_level level)
 {
     return (int)level <= atomic_load_explicit(&gr_log_threshold, memory_order_relaxed);
@@ -20,9 +20,7 @@ static inline bool gr_log_wanted(gr_log_level level)
 
 void gr_log(gr_log_level level, const char *format, ...) GR_PRINTF(2, 3);
 
-/*
- * The same at exit: the program's log function may be gone by then, so with one nothing is logged.
- */
+/* Logs at exit. Logs nothing if the program set a log function, which may be gone. */
 void gr_log_at_end(gr_log_level level, const char *format, ...) GR_PRINTF(2, 3);
 
 #endif

@@ -8,12 +8,12 @@
 #include <grinterop/cuda.h>
 
 /*
- * Whether kernels of `device` can access memory of `owner`, which may be the same device. Records
- * an error of the query; an invalid device cannot.
+ * Whether kernels of `device` can access memory of `owner`, which may be the same device. False for
+ * an invalid device. Records an error of the query.
  */
 gr_status gr_device_reaches(CUdevice device, CUdevice owner, bool *reaches);
 
-/* The device of the current CUDA context. Records the error. */
+/* Queries the device of the current CUDA context. Records the error. */
 gr_status gr_current_device(CUdevice *device);
 
 #endif

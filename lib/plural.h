@@ -3,7 +3,7 @@
 #ifndef GR_LIB_PLURAL_H
 #define GR_LIB_PLURAL_H
 
-/* The plural ending: `"%zu slot%s", n, gr_s(n)`. */
+/* The plural suffix: `"%zu slot%s", n, gr_s(n)`. */
 static inline const char *gr_s(unsigned long long n)
 {
     return n == 1 ? "" : "s";

@@ -225,9 +225,9 @@ GR_API gr_status gr_flags_parse(const char *text, unsigned *flags);
 /* ---- Mapping --------------------------------------------------------------------------------- */
 
 /*
- * CUDA graphs: while a stream captures a graph, functions that enqueue work in it return
- * GR_ERR_STATE, with the code CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, and the capture continues: a
- * graph would repeat the map and release of one frame. Capture only the kernels:
+ * While a stream captures a CUDA graph, functions that enqueue work in that stream return
+ * GR_ERR_STATE, with the code CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, because a replayed graph would
+ * repeat the map and release of one frame. The capture itself continues. Capture only the kernels:
  *
  *     gr_buffer *buffer = gr_map(resource, stream);
  *     cuGraphLaunch(graph, stream);

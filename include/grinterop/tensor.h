@@ -333,10 +333,11 @@ GR_API gr_status gr_tensor_used_on(gr_tensor *tensor, CUstream stream);
 /* ---- Copies ---------------------------------------------------------------------------------- */
 
 /*
- * Copies all elements in the order of `stream`, which first waits until both tensors are ready.
- * Shapes and dtypes must be equal; strides, memories and devices may differ. If elements are
- * scattered, the copy has many parts and is slow. The tensors must not overlap. If elements of `to`
- * overlap by strides other than 0, any of their values remains.
+ * Copies all elements, in stream order on `stream`. The stream first waits until both tensors are
+ * ready. Shapes and dtypes must be equal; strides, kinds of memory and devices may differ. If
+ * elements are scattered, the copy has many parts and is slow. The tensors must not overlap. If the
+ * strides of `to` make its elements overlap, an overlapped element may end up with any of the
+ * values written to it.
  *
  * With GR_MEMORY_HOST the call may wait for the stream; otherwise the memory must live until the
  * stream has done the copy.

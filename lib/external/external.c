@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The backend of resources in external memory. The import lasts as long as the resource: a map only
- * waits for the graphics API's semaphore, and a release only signals CUDA's.
+ * The backend of resources in external memory. The memory is imported for as long as the resource
+ * lives. A map only waits for the graphics API's semaphore, and a release only signals CUDA's
+ * semaphore.
  */
 #include "lib/external/external.h"
 
@@ -21,7 +22,7 @@
 
 /* ---- The end, after the streams have passed -------------------------------------------------- */
 
-/* What a closed resource leaves until the streams have passed. */
+/* The objects of a closed resource that streams may still use. */
 struct leftover {
     struct gr_retired retired;
     CUdeviceptr ptr;
@@ -47,7 +48,7 @@ static void end_retired(struct gr_retired *retired, bool alive)
     free(retired);
 }
 
-/* Defers the end until `after` passes. Without memory for that the thread waits. */
+/* Defers the end until `after` passes. If memory is short, waits instead. */
 static void retire(struct leftover *left, struct gr_context *context, CUevent after)
 {
     struct leftover *kept = malloc(sizeof(*kept));
@@ -59,11 +60,11 @@ static void retire(struct leftover *left, struct gr_context *context, CUevent af
     }
     *kept = *left;
     kept->retired = (struct gr_retired){.context = *context, .after = after, .end = end_retired};
-    context->primary_of = -1; /* `kept` holds the context now */
+    context->primary_of = -1; /* `kept` now owns the context */
     gr_retire(&kept->retired);
 }
 
-/* Frees what waits for the resource's OpenGL context, if that is current. */
+/* Frees objects that wait for the resource's OpenGL context, if that is current. */
 static void collect_in_context(const gr_resource *resource)
 {
     const struct gr_external_kind *kind = gr_external_of(resource)->kind;
@@ -86,7 +87,7 @@ static gr_status unregister(gr_resource *resource)
         if (after)
             gr_driver()->EventDestroy(after);
         else if (status != GR_OK)
-            gr_driver()->CtxSynchronize(); /* no event marks the end of the work */
+            gr_driver()->CtxSynchronize(); /* there is no event to wait for */
         end_leftover(&left, true);
     }
     r->ptr = 0;
@@ -100,7 +101,7 @@ static gr_status unregister(gr_resource *resource)
 
 /* ---- Operations ------------------------------------------------------------------------------ */
 
-/* The operations below are called for resources of this backend only. */
+/* The operations below are only called for resources of this backend. */
 static const struct gr_external *own(const gr_resource *resource)
 {
     return (const struct gr_external *)resource;
@@ -128,7 +129,7 @@ static gr_status refuse_thread(const gr_resource *resource, const char *call)
     return own(resource)->kind->refuse_thread(resource, call);
 }
 
-/* Whether both are of one kind, in a ring or not, and have the same rule for their thread. */
+/* Whether both resources have the same kind, ring state and thread rule. */
 static bool go_together(const gr_resource *a, const gr_resource *b)
 {
     const struct gr_external_kind *kind = kind_of(a);
@@ -145,7 +146,7 @@ static size_t run(gr_resource *const resources[], size_t n)
     return count;
 }
 
-/* The image has no layout for CUDA yet. */
+/* Refuses a new image, which has not been handed to CUDA. */
 static gr_status refuse_new(const char *call)
 {
     return gr_fail(GR_ERR_STATE, call,
@@ -155,7 +156,7 @@ static gr_status refuse_new(const char *call)
                    "GR_SEMAPHORE_NONE for both semaphores.");
 }
 
-/* The import keeps the storage alive; only the order may be undecided. */
+/* The import keeps the storage alive, so only the order needs a check. */
 static gr_status check_storage(gr_resource *const resources[], size_t n, const char *call)
 {
     gr_status status = GR_OK;
@@ -167,7 +168,7 @@ static gr_status check_storage(gr_resource *const resources[], size_t n, const c
     return status;
 }
 
-/* Issues commands for a graphics API that takes them from this thread. `begin`: after a release. */
+/* Issues OpenGL's waits or signals on this thread. `begin`: after a release. */
 static gr_status tell_graphics(gr_resource *const resources[], size_t n, bool begin)
 {
     const struct gr_external_kind *kind = kind_of(resources[0]);
@@ -187,7 +188,7 @@ static gr_status map(gr_resource *const resources[], size_t n, CUstream stream)
     return status;
 }
 
-/* Waits that the stream contains do no harm: the next map waits for the same again. */
+/* Waits already in the stream are harmless: the next map repeats them. */
 static void undo_map(gr_resource *const resources[], size_t n, CUstream stream)
 {
     gr_sync_undo_acquire(resources, n, stream);
@@ -235,7 +236,10 @@ static void describe(const gr_resource *resource, char *text, size_t size)
                  r->offset);
 }
 
-/* Any thread may end CUDA's part. The kind's end() defers what needs the graphics API's thread. */
+/*
+ * Any thread may end CUDA's part. If the graphics API's part needs its thread, the kind's end()
+ * defers it.
+ */
 static void park(gr_resource *resource, bool freed)
 {
     struct gr_error_record before;
@@ -252,7 +256,7 @@ static void park(gr_resource *resource, bool freed)
     gr_resource_settle(resource);
 }
 
-/* The resource keeps the event of its last release, which others may query. */
+/* The resource keeps the event of its last release for later queries. */
 static gr_status last_work(gr_resource *resource, CUevent *event, bool *owned)
 {
     struct gr_sync *sync = gr_sync_of(resource);
@@ -278,7 +282,7 @@ static void collect(const gr_resource *resource)
 static void destroy(gr_resource *resource)
 {
     struct gr_external *r = gr_external_of(resource);
-    if (r->memory) { /* its CUDA context is gone with all objects in it */
+    if (r->memory) { /* the CUDA context is gone with all its objects */
         struct leftover left = {.memory = r->memory, .sync = r->sync};
         gr_submit_leave(&r->sync);
         end_leftover(&left, false);
@@ -288,7 +292,7 @@ static void destroy(gr_resource *resource)
     free(resource);
 }
 
-/* NULL for memory that CUDA allocated by cuMemCreate. */
+/* NULL for memory allocated by cuMemCreate. */
 static CUexternalMemory external_memory(const gr_resource *resource)
 {
     return gr_external_of(resource)->memory->handle;

@@ -10,10 +10,10 @@
 #include "lib/resource_types.h"
 #include "lib/sync/sync.h"
 
-/* Memory that is being sent to another process. */
+/* Memory to send to another process. */
 struct gr_memory_export {
     int fd;
-    CUdevice device; /* that has the memory; the resource's CUDA context may be of a peer */
+    CUdevice device; /* the owner of the memory; the CUDA context may be of a peer device */
     bool vmm;        /* created by cuMemCreate: import by cuMemImportFromShareableHandle */
     size_t size;     /* of the whole memory, in bytes */
     bool dedicated;
@@ -21,26 +21,29 @@ struct gr_memory_export {
     gr_external_image_desc image; /* for images, part.image points here */
 };
 
-/* The functions that a graphics API adds to a resource in external memory. Each may be NULL. */
+/*
+ * The functions that a graphics API implements for a resource in external memory. Each may be NULL.
+ */
 struct gr_external_kind {
-    /* Such as "Vulkan buffer 0x12". Default: the type of the handle. */
+    /* Describes the object: "Vulkan buffer 0x12". Default: the type of the handle. */
     void (*describe)(const gr_resource *resource, char *text, size_t size);
-    /* Frees what the graphics API added, before the struct. CUDA may still use the memory. */
+    /* Frees the graphics API's objects, before the struct. CUDA may still use the memory. */
     void (*end)(gr_resource *resource);
 
-    /* Whether this thread may use the resource; NULL: any thread may. As in struct gr_backend. */
+    /* As in struct gr_backend. on_thread NULL: any thread may use the resource. */
     bool (*on_thread)(const gr_resource *resource);
     gr_status (*refuse_thread)(const gr_resource *resource, const char *call);
     bool (*same_thread_rule)(const gr_resource *a, const gr_resource *b);
 
-    /* For a mapped resource, if on_thread() can return false. As in struct gr_backend. */
+    /* As in struct gr_backend, for mapped resources. Needed if on_thread() can return false. */
     void (*park)(gr_resource *resource);
     void (*collect)(const gr_resource *resource);
 
     /*
-     * For a graphics API that takes commands from the calling thread, as OpenGL does: before a map,
-     * makes it signal that its work on these n resources of its kind is done; after a release,
-     * makes it wait for CUDA. NULL if the application's submits do that. Record the error.
+     * For a graphics API that takes commands from the calling thread, such as OpenGL. Before a map,
+     * end_use() makes it signal the end of its work on these n resources of its kind. After a
+     * release, begin_use() makes it wait for CUDA. NULL if submits of the application do that. Both
+     * record the error.
      */
     gr_status (*end_use)(gr_resource *const resources[], size_t n);
     gr_status (*begin_use)(gr_resource *const resources[], size_t n);
@@ -49,21 +52,21 @@ struct gr_external_kind {
     bool (*waits_in_thread)(const gr_resource *resource);
 
     /*
-     * For another process: the handle and description of the memory, and of a semaphore of such a
-     * resource. The caller owns the descriptors. NULL if the graphics API cannot export them.
+     * For another process: exports the handle and description of the memory, and of a semaphore.
+     * The caller owns the descriptors. NULL if the graphics API cannot export them.
      */
     gr_status (*export_memory)(const gr_resource *resource, struct gr_memory_export *memory);
     gr_status (*export_semaphore)(const gr_resource *resource, const gr_semaphore *semaphore,
                                   gr_semaphore_desc *info, const char *call);
 
     /*
-     * A new timeline semaphore that can be exported in this way, for a ring of such resources; NULL
-     * after recording an error.
+     * Creates a timeline semaphore that export_semaphore() can export, for a ring of such
+     * resources. NULL after recording an error.
      */
     gr_semaphore *(*create_semaphore)(const gr_resource *resource);
 };
 
-/* A resource in external memory; the struct of a graphics API begins with it. */
+/* A resource in external memory; the struct of a graphics API begins with this one. */
 struct gr_external {
     gr_resource base;
     const struct gr_external_kind *kind;
@@ -77,14 +80,14 @@ struct gr_external {
 
 extern const struct gr_backend gr_external_backend;
 
-/* Whether this thread may use a resource of that kind. `kind` may be NULL. */
+/* Whether this thread may use a resource of this kind. `kind` may be NULL. */
 static inline bool gr_external_on_thread(const struct gr_external_kind *kind,
                                          const gr_resource *resource)
 {
     return !kind || !kind->on_thread || kind->on_thread(resource);
 }
 
-/* GR_OK if this thread may use it; otherwise the recorded error. */
+/* Returns GR_OK if this thread may use the resource, otherwise the recorded error. */
 static inline gr_status gr_external_check_thread(const struct gr_external_kind *kind,
                                                  const gr_resource *resource, const char *call)
 {
@@ -92,8 +95,8 @@ static inline gr_status gr_external_check_thread(const struct gr_external_kind *
 }
 
 /*
- * The resource as one in external memory; NULL for any other. Inline because each map calls it many
- * times.
+ * Casts the resource to struct gr_external; NULL if it is not in external memory. Inline because
+ * each map calls it many times.
  */
 static inline struct gr_external *gr_external_of(const gr_resource *resource)
 {

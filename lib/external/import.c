@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Memory that is imported into CUDA once and held by each resource in it. */
+/* Memory that is imported into CUDA once and shared by the resources in it. */
 #include "lib/external/import.h"
 
 #include <stdlib.h>
@@ -18,8 +18,8 @@ static struct gr_import *allocate(const char *call)
 }
 
 /*
- * The driver takes the descriptor when the import succeeds, but the caller keeps its own if a later
- * step fails. Therefore the driver gets a copy.
+ * A successful import consumes the descriptor, but the caller keeps its own if a later step fails.
+ * So the driver gets a duplicate.
  */
 static gr_status import_handle(struct gr_import *import, const gr_external_memory_desc *info,
                                const char *call)
@@ -91,7 +91,7 @@ void gr_import_drop(struct gr_import *import, bool alive)
         return;
     }
     if (!import->handle)
-        gr_vmm_end(&import->vmm); /* belongs to the device, not to a context */
+        gr_vmm_end(&import->vmm); /* owned by the device, not by a context */
     else if (alive)
         gr_driver()->DestroyExternalMemory(import->handle);
     free(import);

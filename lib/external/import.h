@@ -13,7 +13,7 @@
  */
 #define GR_MESA_ROOM 64
 
-/* An import of memory, reference-counted: each resource in it has a reference. */
+/* An import of memory, reference-counted: each resource in the memory holds a reference. */
 struct gr_import {
     unsigned holds;          /* changed atomically */
     CUexternalMemory handle; /* NULL if `vmm` is used */
@@ -23,27 +23,27 @@ struct gr_import {
     bool dedicated;
     /*
      * For a part of a larger allocation: frees the part instead of the memory and the struct. Such
-     * a part is not exported, because the rest of the memory belongs to others.
+     * a part is never exported, because other resources own the rest of the memory.
      */
     void (*end_part)(struct gr_import *import, bool alive);
 };
 
 /*
- * Imports memory whose description was checked. The caller gets the only reference, and keeps the
+ * Imports memory whose description was checked. The caller gets the only reference and keeps its
  * file descriptor. NULL after recording an error. The CUDA context must be current.
  */
 struct gr_import *gr_import_memory(const gr_external_memory_desc *info, const char *call);
 
-/* The same for new memory on a device, of at least `size` bytes. */
+/* Allocates at least `size` bytes on a device. Otherwise like gr_import_memory(). */
 struct gr_import *gr_import_new(CUdevice device, size_t size, const char *call);
 
-/* The same for memory that CUDA allocated in another process: `size` as it was exported. */
+/*
+ * Imports memory that CUDA allocated in another process, with its exported `size`. Otherwise like
+ * gr_import_memory().
+ */
 struct gr_import *gr_import_vmm(CUdevice device, int fd, size_t size, const char *call);
 
-/*
- * Drops one reference. `alive` says whether the CUDA context still exists; if so, it must be
- * current. NULL is allowed.
- */
+/* Drops one reference. `alive`: the CUDA context still exists, and is current. NULL is allowed. */
 void gr_import_drop(struct gr_import *import, bool alive);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Creates resources in external memory: imports the memory, and maps the resource's part of it
- * once, for the life of the resource.
+ * Creates resources in external memory: imports the memory, and maps a part of it once, for the
+ * lifetime of the resource.
  */
 #include "lib/external/make_resource.h"
 
@@ -86,7 +86,7 @@ static gr_status check_flags(const gr_external_part_desc *part, unsigned flags, 
         call);
 }
 
-/* The last step, which cannot fail. */
+/* The last step; it cannot fail. */
 static void make_ready(struct gr_external *r, const struct gr_context *context, void *handle,
                        unsigned flags)
 {
@@ -96,8 +96,8 @@ static void make_ready(struct gr_external *r, const struct gr_context *context, 
 }
 
 /*
- * Creates a resource in a part of the memory. On success the resource takes over the hold on the
- * import.
+ * Creates a resource in a part of the memory. On success the resource takes over the caller's
+ * reference to the import.
  */
 static gr_status make_in(struct gr_external *r, struct gr_import *import,
                          const struct gr_context *context, const gr_external_part_desc *part,

@@ -8,23 +8,23 @@
 #include "lib/external/external.h"
 
 /*
- * Imports `info`, which names a part, and makes `resource` a resource in that part. The caller
- * allocates `resource` and zeroes it, except for `kind`. On success the resource owns the caller's
- * reference to the CUDA context; after recording an error, the caller still owns both.
+ * Imports `info`, which names a part, and creates `resource` in that part. The caller allocates
+ * `resource` and zeroes it, except for `kind`. On success the resource owns the caller's context
+ * reference; after an error, which is recorded, the caller keeps it.
  */
 gr_status gr_external_make(struct gr_external *resource, const struct gr_context *context,
                            const gr_external_memory_desc *info, unsigned flags, const char *call);
 
 /*
- * The same for a buffer in new memory on `device`, which the context's device must reach, or, if
- * `import` is not NULL, in memory of another process. The caller keeps import->fd; import->size is
- * the exported size.
+ * Like gr_external_make(), for a buffer in new memory on `device`, which the context's device must
+ * access, or in memory of another process if `import` is not NULL. The caller keeps import->fd;
+ * import->size is the exported size.
  */
 gr_status gr_external_make_vmm(struct gr_external *resource, const struct gr_context *context,
                                CUdevice device, size_t size, const struct gr_memory_export *import,
                                unsigned flags, const char *call);
 
-/* The same for a buffer in a part of CUDA's memory, whose reference it takes. Cannot fail. */
+/* Like gr_external_make(), for a buffer in `part`, whose reference it takes over. Cannot fail. */
 void gr_external_make_part(struct gr_external *resource, const struct gr_context *context,
                            struct gr_import *part, size_t size, unsigned flags);
 

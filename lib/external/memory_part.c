@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Checks that the parts of imported memory lie within it, and that CUDA supports the images. */
+/* Checks that parts lie within the imported memory, and that CUDA supports their images. */
 #include "lib/external/memory_part.h"
 
 #include <stdint.h>
@@ -130,7 +130,7 @@ static size_t times(size_t a, size_t b)
     return b != 0 && a > SIZE_MAX / b ? SIZE_MAX : a * b;
 }
 
-/* The size of the first level's texels, a lower bound for every layout. */
+/* The size of the texels of level 0, a lower bound for every layout. */
 static size_t least_bytes(const gr_external_image_desc *image)
 {
     size_t bytes = times(gr_channel_bytes(image->format) * image->channels, image->width);
@@ -193,7 +193,7 @@ gr_status gr_external_check_part(const gr_external_part_desc *part, size_t size,
     return part->image ? check_image(part, size, type, call) : check_buffer(part, size, call);
 }
 
-/* Six layers are one cube, not an array; more are an array of cubes. */
+/* Six layers are one cube, not an array; more layers are an array of cubes. */
 static unsigned shape_flags(const gr_external_image_desc *image)
 {
     if (image->cube)

@@ -10,10 +10,10 @@
 gr_status gr_external_check_part(const gr_external_part_desc *part, size_t size, bool dedicated,
                                  CUexternalMemoryHandleType type, const char *call);
 
-/* The number of mip levels down to a single texel. */
+/* The number of mip levels of a full chain. */
 unsigned gr_whole_chain(size_t width, size_t height, size_t depth);
 
-/* Converts the description of an image, which was checked, to the driver's struct. */
+/* Converts a checked description of an image to the driver's struct. */
 void gr_external_array_desc(const gr_external_part_desc *part, unsigned flags,
                             CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC *desc);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The rules of CUDA's documentation for imported memory, by type. They are checked before the
- * driver is called, which would only return a number or no error at all.
+ * The rules of CUDA's documentation for imported memory, by type. They are checked first, since the
+ * driver would return only a number, or no error at all.
  */
 #include "lib/external/memory_rules.h"
 
@@ -144,7 +144,7 @@ void gr_external_handle_desc(const gr_external_memory_desc *info,
     }
 }
 
-/* Drivers before CUDA 13 do not know dma_bufs and report an invalid value. */
+/* Drivers before CUDA 13 reject dma_bufs as an invalid value. */
 static bool is_too_old(const struct memory_rule *rule, CUresult code)
 {
     return (int)rule->type == GR_DMABUF_FD && code == CUDA_ERROR_INVALID_VALUE;

@@ -9,19 +9,19 @@
 /* Checks a description against CUDA's documentation; the message cites the rule. */
 gr_status gr_external_check(const gr_external_memory_desc *info, const char *call);
 
-/* Converts a description that was checked to the driver's struct. */
+/* Converts a checked description to the driver's struct. */
 void gr_external_handle_desc(const gr_external_memory_desc *info,
                              CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc);
 
 /* Whether the handle is a file descriptor. */
 bool gr_external_has_fd(CUexternalMemoryHandleType type);
 
-/* Such as "OPAQUE_FD", or "unknown". Valid forever. */
+/* The name of a type, such as "OPAQUE_FD", or "unknown". Valid forever. */
 const char *gr_external_type_name(CUexternalMemoryHandleType type);
 
 /*
- * Records that the driver refused an import: what the code means for this type of handle, and what
- * to do.
+ * Records that the driver refused an import, with the meaning of the code for this type of handle
+ * and the remedy.
  */
 gr_status gr_external_refused(const gr_external_memory_desc *info, CUresult code, const char *call);
 

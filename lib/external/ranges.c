@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The free ranges of a memory, sorted in an array. Adjacent ranges are merged at once. */
+/* The free ranges of a memory block, in a sorted array. Adjacent ranges are merged at once. */
 #include "lib/external/ranges.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* n taken ranges leave at most n + 1 free ones. */
+/* If n ranges are taken, at most n + 1 are free. */
 static bool reserve(struct gr_ranges *ranges, size_t taken)
 {
     if (taken < ranges->room)
@@ -57,7 +57,7 @@ bool gr_ranges_take(struct gr_ranges *ranges, size_t size, size_t *offset)
     return true;
 }
 
-/* The index of the first free range after the offset. */
+/* The index of the first free range behind the offset. */
 static size_t place_of(const struct gr_ranges *ranges, size_t offset)
 {
     size_t from = 0, to = ranges->count;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Keeps account of the free bytes in memory that several buffers share. */
+/* Tracks the free bytes of memory that several buffers share. */
 #ifndef GR_LIB_EXTERNAL_RANGES_H
 #define GR_LIB_EXTERNAL_RANGES_H
 
@@ -22,12 +22,12 @@ bool gr_ranges_init(struct gr_ranges *ranges, size_t size);
 void gr_ranges_end(struct gr_ranges *ranges);
 
 /*
- * Takes `size` bytes from the first range that has them. False if there is none, or if malloc()
- * fails. If all sizes are multiples of a number, all offsets are.
+ * Takes `size` bytes from the first range that is large enough. False if no range is, or if
+ * malloc() fails. If all sizes are multiples of a number, all offsets are multiples, too.
  */
 bool gr_ranges_take(struct gr_ranges *ranges, size_t size, size_t *offset);
 
-/* Gives back bytes that were taken. Cannot fail. */
+/* Frees bytes from gr_ranges_take(). Cannot fail. */
 void gr_ranges_give(struct gr_ranges *ranges, size_t offset, size_t size);
 
 #endif

@@ -19,7 +19,7 @@ static gr_status refuse(CUresult result, const char *driver_call, size_t bytes)
                         gr_s(bytes));
 }
 
-/* Gives the current context's device access, and the device with the memory if that is another. */
+/* Grants access to the current context's device, and to the device that owns the memory. */
 static CUresult give_access(const struct gr_vmm *vmm, CUdevice device, CUdevice current)
 {
     const CUmemAccessDesc access[] = {
@@ -29,7 +29,7 @@ static CUresult give_access(const struct gr_vmm *vmm, CUdevice device, CUdevice 
     return gr_driver()->MemSetAccess(vmm->ptr, vmm->size, access, device == current ? 1 : 2);
 }
 
-/* Maps the memory to an address, readable and writable. */
+/* Maps the memory to an address, with read and write access. */
 static gr_status map_whole(struct gr_vmm *vmm, CUdevice device)
 {
     const gr_cuda_api *cu = gr_driver();

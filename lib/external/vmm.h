@@ -10,7 +10,7 @@
 
 #include "lib/context.h"
 
-/* An allocation of `size` bytes, and a device pointer to all of it. */
+/* An allocation of `size` bytes, and a device pointer to its first byte. */
 struct gr_vmm {
     CUmemGenericAllocationHandle handle;
     CUdeviceptr ptr;
@@ -18,18 +18,20 @@ struct gr_vmm {
 };
 
 /*
- * Allocates at least `bytes` on `device`, and maps them for that device and for the current CUDA
- * context's, which must reach it, to read and write.
+ * Allocates at least `bytes` on `device`. Maps the memory with read and write access for `device`
+ * and for the current CUDA context's device.
  */
 gr_status gr_vmm_create(struct gr_vmm *vmm, CUdevice device, size_t bytes);
 
-/* The same for memory of another process: `size` as it was created. The caller keeps the fd. */
+/* Maps memory of another process: `size` as it was created. The caller keeps the fd. */
 gr_status gr_vmm_import(struct gr_vmm *vmm, CUdevice device, int fd, size_t size);
 
 /* Returns a file descriptor of the memory, which the caller owns. */
 gr_status gr_vmm_export(CUmemGenericAllocationHandle handle, int *fd);
 
-/* Unmaps the pointer and drops this reference to the memory. Nothing may use it any more. */
+/*
+ * Unmaps the pointer and drops this reference to the memory. No work may use the pointer any more.
+ */
 void gr_vmm_end(struct gr_vmm *vmm);
 
 #endif

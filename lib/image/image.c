@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Mapped images: their description and their arrays, which are queried from the driver after every
- * map.
+ * Mapped images: their descriptions and arrays, which are queried from the driver after every map.
  */
 #include "lib/image/image.h"
 

@@ -7,14 +7,14 @@
 
 #include "lib/resource_types.h"
 
-/* Refuses NULL, a buffer whose mapping has ended, and buffers that are not images. */
+/* Refuses NULL, buffers whose mapping has ended, and buffers that are not images. */
 gr_status gr_image_check(const gr_buffer *buffer, const char *call);
 
-/* Refuses a level or layer that the image does not have. */
+/* Refuses a level or layer that does not exist. */
 gr_status gr_image_check_range(const gr_resource *resource, unsigned level, unsigned layer,
                                const char *call);
 
-/* Both checks, for a mapped image. */
+/* Does both checks, for a mapped image. */
 gr_status gr_image_check_part(const gr_buffer *buffer, unsigned level, unsigned layer,
                               const char *call);
 
@@ -25,7 +25,7 @@ static inline size_t gr_level_extent(size_t extent, unsigned level)
     return extent ? extent : 1;
 }
 
-/* Describes the image before it is mapped. False: only a map can tell. */
+/* Describes the image before it is mapped. False: map it first. */
 bool gr_image_foresee(const gr_resource *resource, gr_image_info *info);
 
 /* Describes the mapped image. The CUDA context is current. */

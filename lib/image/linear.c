@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Images as linear memory: copies from and to one level and layer, and staging memory for
+ * Images as linear memory: copies one level and layer, and manages staging memory for
  * gr_map_linear().
  */
 #include "lib/image/linear.h"
@@ -18,7 +18,7 @@
 struct part {
     CUarray array;
     size_t row_bytes, rows, slices;
-    size_t first_slice; /* the layer, in an array of layers */
+    size_t first_slice; /* the layer, for an array of all layers */
 };
 
 static gr_status measure_part(const gr_resource *resource, const gr_image_info *info,
@@ -67,7 +67,7 @@ static gr_status check_linear(const gr_linear_desc *memory, const struct part *p
     return GR_OK;
 }
 
-/* Both directions in the driver's struct; `out` copies out of the image. */
+/* The driver's struct for either direction; `out` copies out of the image. */
 static CUDA_MEMCPY3D describe_copy(const gr_linear_desc *memory, const struct part *part, bool out)
 {
     size_t pitch = memory->pitch ? memory->pitch : part->row_bytes;
@@ -157,7 +157,7 @@ gr_status gr_buffer_copy_from_linear(gr_buffer *buffer, unsigned level, unsigned
 
 /* ---- Staging memory -------------------------------------------------------------------------- */
 
-/* Rows of the copy begin at multiples of this, for coalesced access in kernels. */
+/* Row pitches are multiples of this, for coalesced access in kernels. */
 #define PITCH_ALIGNMENT ((size_t)256)
 
 static gr_status reserve_staging(gr_resource *resource, size_t bytes, const char *call)
@@ -174,7 +174,7 @@ static gr_status reserve_staging(gr_resource *resource, size_t bytes, const char
                             "%s: %zu byte%s of device memory for the copy could not be allocated.",
                             call, bytes, gr_s(bytes));
     if (staging->ptr)
-        cu->MemFree(staging->ptr); /* waits for the work that still uses it */
+        cu->MemFree(staging->ptr); /* waits for work that still uses the memory */
     staging->ptr = larger;
     staging->room = bytes;
     return GR_OK;

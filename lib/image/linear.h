@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Linear memory with a copy of one level and layer of a mapped image. */
+/* Linear memory that holds a copy of one level and layer of a mapped image. */
 #ifndef GR_LIB_IMAGE_LINEAR_H
 #define GR_LIB_IMAGE_LINEAR_H
 
 #include "lib/resource_types.h"
 
 /*
- * Allocates linear memory for one level and layer of the mapped image and copies the bytes into it,
- * unless they are discarded. The CUDA context is current.
+ * Allocates linear memory for one level and layer of the mapped image. Copies the texels into the
+ * memory, unless they are discarded. The CUDA context is current.
  */
 gr_status gr_linear_make(gr_buffer *buffer, unsigned level, unsigned layer, const char *call);
 
 /*
- * Before a map that gr_linear_make() will follow: makes the checks that are possible by then, and
- * allocates the memory.
+ * Call before a map that gr_linear_make() will follow: checks as much as possible before the map,
+ * and allocates the memory.
  */
 gr_status gr_linear_prepare(gr_resource *resource, unsigned level, const char *call);
 
@@ -24,15 +24,15 @@ gr_status gr_linear_prepare(gr_resource *resource, unsigned level, const char *c
 gr_status gr_linear_write_back(gr_buffer *buffer, CUstream stream, const char *call);
 
 /*
- * Borrows the resource's staging memory, at least `bytes` bytes, for work in the stream, which
- * waits for the last use; and marks the end of that work. The resource is not mapped by
+ * The first borrows at least `bytes` of the resource's staging memory for work in the stream, which
+ * waits for the previous use; the second marks the end. The resource is not mapped by
  * gr_map_linear(). The CUDA context is current.
  */
 gr_status gr_linear_borrow(gr_resource *resource, size_t bytes, CUstream stream,
                            CUdeviceptr *memory, const char *call);
 gr_status gr_linear_give_back(gr_resource *resource, CUstream stream, const char *call);
 
-/* The pitch in such memory of rows of so many bytes. */
+/* The pitch of rows with this many bytes in linear memory. */
 size_t gr_linear_pitch(size_t row_bytes);
 
 /* Frees the linear memory after the registration has ended, like gr_objects_free(). */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The life of a mapping's surface and texture objects. The driver destroys them immediately, not in
- * stream order, so objects of an ended mapping wait here until an event has passed.
+ * The surface and texture objects of mappings. The driver destroys them immediately, not in stream
+ * order. So objects of an ended mapping are kept until an event has passed.
  */
 #include "lib/image/object_life.h"
 
@@ -48,7 +48,7 @@ static void free_set(struct gr_objects *set, bool alive)
     free(set);
 }
 
-/* Moves retired sets whose work is done to the idle list. */
+/* Moves retired sets to the idle list when their work is done. */
 static void collect(gr_resource *resource)
 {
     struct gr_objects **link = &resource->retired;

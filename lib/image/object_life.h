@@ -7,27 +7,27 @@
 
 enum gr_object_kind { GR_OBJECT_SURFACE, GR_OBJECT_TEXTURE };
 
-/* The mapping's surface of a level and layer if it exists; otherwise 0. */
+/* The mapping's surface for a level and layer, or 0 if there is none. */
 CUsurfObject gr_objects_find_surface(const gr_buffer *buffer, unsigned level, unsigned layer);
 
 /*
- * Reserves room for one more object of the mapping, so that gr_objects_add() cannot fail. The CUDA
- * context is current.
+ * Reserves memory for one more object of the mapping, so that gr_objects_add() cannot fail. The
+ * CUDA context is current.
  */
 gr_status gr_objects_reserve(gr_buffer *buffer, const char *call);
 void gr_objects_add(gr_buffer *buffer, enum gr_object_kind kind, unsigned long long handle,
                     unsigned level, unsigned layer);
 
 /*
- * Retires the mapping's objects: they are destroyed when the stream has done its work so far,
- * because the driver destroys at once and kernels may still use them. The CUDA context is current,
- * unless `alive` is false.
+ * Retires the mapping's objects: they are destroyed when the stream has finished its work so far.
+ * Kernels may still use them, and the driver would destroy them at once. The CUDA context is
+ * current, unless `alive` is false.
  */
 void gr_objects_retire(gr_buffer *buffer, CUstream stream, bool alive);
 
 /*
- * Destroys all remaining objects after the registration has ended. Without a living CUDA context
- * (`alive`) only memory is freed.
+ * Destroys all remaining objects after the registration has ended. Only frees memory if the CUDA
+ * context is gone (`alive` is false).
  */
 void gr_objects_free(gr_resource *resource, bool alive);
 

@@ -69,7 +69,7 @@ static gr_status refuse(const char *call, const char *sentence)
     return gr_fail(GR_ERR_INVALID_VALUE, call, "%s", sentence);
 }
 
-/* Checks that each value is valid, because the caller sets the enums. */
+/* Checks that each enum has a valid value. */
 static gr_status check_values(const gr_texture_options *o, const char *call)
 {
     for (int i = 0; i < 3; i++)
@@ -90,7 +90,7 @@ static gr_status check_values(const gr_texture_options *o, const char *call)
     return GR_OK;
 }
 
-/* Checks the mip level options against each other and against the image. */
+/* Checks the mip level options against the other options and the image. */
 static gr_status check_levels(const gr_texture_options *o, const gr_image_info *info,
                               const char *call)
 {
@@ -109,7 +109,7 @@ static gr_status check_levels(const gr_texture_options *o, const gr_image_info *
                    o->level_count, (unsigned)o->min_level, info->levels - (unsigned)o->min_level);
 }
 
-/* Checks the options against each other and against the image. */
+/* Checks all options against the other options and the image. */
 static gr_status check_together(const gr_texture_options *o, const gr_image_info *info, bool floats,
                                 bool srgb, bool normalized, const char *call)
 {
@@ -148,7 +148,7 @@ static CUfilter_mode filter_mode(gr_filter filter)
     return filter == GR_FILTER_LINEAR ? CU_TR_FILTER_MODE_LINEAR : CU_TR_FILTER_MODE_POINT;
 }
 
-/* CUDA may count levels that the storage lacks. */
+/* CUDA may count levels without storage. */
 static float last_level(const gr_texture_options *o, const gr_image_info *info)
 {
     unsigned count = o->level_count ? (unsigned)o->min_level + o->level_count : info->levels;
@@ -180,9 +180,8 @@ static CUDA_TEXTURE_DESC describe_sampling(const gr_texture_options *o, const gr
 }
 
 /*
- * NVIDIA's driver (580) reads wrong layers through a texture of one level's array if the image has
- * more levels. Through a texture of the whole image, clamped to that level, it reads the right
- * ones.
+ * NVIDIA's driver (580) reads wrong layers through a texture of a single level's array if the image
+ * has several levels. A texture of the whole image, clamped to that level, reads correct layers.
  */
 static bool by_whole(const gr_buffer *buffer, const gr_texture_options *o)
 {
@@ -190,7 +189,7 @@ static bool by_whole(const gr_buffer *buffer, const gr_texture_options *o)
     return !o->whole && image->layered && image->levels > 1;
 }
 
-/* Refuses texel coordinates where CUDA does not support them. */
+/* Refuses texel coordinates if CUDA does not support them. */
 static gr_status check_coordinates(const gr_buffer *buffer, const gr_texture_options *o,
                                    const char *call)
 {

@@ -3,7 +3,7 @@
 #ifndef GR_LIB_CLOCK_H
 #define GR_LIB_CLOCK_H
 
-/* Milliseconds, with fractions, of a clock that never goes back. */
+/* Milliseconds, with fractions, of a monotonic clock. */
 double gr_clock_ms(void);
 
 #endif

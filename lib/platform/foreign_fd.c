@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Descriptors from another process: received, checked, and closed without blocking. */
+/* File descriptors from another process: receives, checks and closes them without blocking. */
 #define _GNU_SOURCE
 #include "lib/platform/foreign_fd.h"
 
@@ -16,7 +16,7 @@
 
 #define TMPFS 0x01021994 /* of memfd_create() files without MFD_HUGETLB */
 
-/* Since Linux 6.5: the sender, if the program enabled SO_PASSPIDFD. */
+/* Since Linux 6.5: the sender's pidfd, if the program enabled SO_PASSPIDFD. */
 #define RIGHTS_OF_PIDFD 4
 
 /* Room for credentials and labels, which the program may have enabled. */
@@ -74,13 +74,15 @@ ssize_t gr_foreign_receive(int socket, void *bytes, size_t size, struct gr_forei
 
 /* ---- Kinds ----------------------------------------------------------------------------------- */
 
-/* Only memory has seals, even if none is set. Querying them never waits for a file system. */
+/*
+ * Only memory files support seals, even if none is set. This query never waits for a file system.
+ */
 static bool is_memory(int fd)
 {
     return fcntl(fd, F_GET_SEALS) >= 0;
 }
 
-/* Reading a hole in huge pages raises SIGBUS if the system has no huge page left. */
+/* Reading a hole in huge pages raises SIGBUS if the system has no free huge page. */
 static bool has_small_pages(int fd)
 {
     struct statfs system;
@@ -117,7 +119,7 @@ static void *close_all(void *user)
     return NULL;
 }
 
-/* Signals are left to the application's own threads. */
+/* The application's own threads handle signals. */
 static bool start_thread(struct closing *closing)
 {
     sigset_t all, before;
@@ -142,7 +144,7 @@ static struct closing *add(struct closing *closing, int fd, size_t most)
     return closing;
 }
 
-/* Without memory or a thread they are closed here, because they must not stay open. */
+/* If memory or a thread is missing, closes them here: they must not stay open. */
 void gr_foreign_close(const int fds[], size_t n)
 {
     struct closing *closing = NULL;
@@ -156,8 +158,8 @@ void gr_foreign_close(const int fds[], size_t n)
 }
 
 /*
- * After shutdown() nothing more can be sent to the socket; once it is read empty, close() cannot
- * block on unsent descriptors.
+ * After shutdown() the peer can send nothing more. Once the socket is empty, close() cannot block
+ * on unread descriptors.
  */
 void gr_foreign_close_socket(int socket)
 {

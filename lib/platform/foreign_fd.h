@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * File descriptors sent by another process, which can be of any kind. The owner of a TCP socket
- * with SO_LINGER, or of a FUSE file, decides how long close() blocks.
+ * File descriptors of any kind, sent by another process. The owner of a TCP socket with SO_LINGER,
+ * or of a FUSE file, decides how long close() blocks.
  */
 #ifndef GR_LIB_FOREIGN_FD_H
 #define GR_LIB_FOREIGN_FD_H
@@ -15,7 +15,7 @@
 
 struct gr_foreign_fds {
     size_t count;
-    bool lost; /* more were sent, but this process could not open them; they are closed */
+    bool lost; /* this process could not open all; the others are closed */
     int fds[GR_FOREIGN_FDS_MOST];
 };
 
@@ -26,23 +26,23 @@ struct gr_foreign_fds {
 int gr_socket_option(int socket, int option, int value);
 
 /*
- * recv() without blocking, with all descriptors of the message: with too little room for them, the
+ * recv() without blocking, with room for all descriptors of the message. With too little room, the
  * kernel would close the rest in this thread, which can block.
  */
 ssize_t gr_foreign_receive(int socket, void *bytes, size_t size, struct gr_foreign_fds *fds);
 
 /*
- * Whether the descriptor can be memory or a semaphore: a file of memfd_create() with small pages,
+ * Whether the descriptor can be memory or a semaphore: a file from memfd_create() with small pages,
  * or an export of a GPU driver. Never blocks.
  */
 bool gr_foreign_is_shareable(int fd);
 
-/* Closes descriptors, in a new thread if that may block. */
+/* Closes descriptors, in a new thread if close() may block. */
 void gr_foreign_close(const int fds[], size_t n);
 
 /*
- * Closes a connected stream socket whose unread messages may hold descriptors. The socket must
- * return out-of-band data in line (SO_OOBINLINE).
+ * Closes a connected stream socket whose unread messages may contain descriptors. The socket must
+ * receive out-of-band data inline (SO_OOBINLINE).
  */
 void gr_foreign_close_socket(int socket);
 

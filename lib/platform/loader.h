@@ -26,12 +26,12 @@ void *gr_loader_symbol(void *file, const char *name);
 void gr_loader_close(void *file);
 
 /*
- * The path of the library from which the program has this symbol, or else of a loaded library of
- * this name that has it. False if there is none.
+ * The path of the library that provides this symbol to the program, or else of a loaded library of
+ * this name that has the symbol. False if there is none.
  */
 bool gr_loader_loaded(const char *name, const char *symbol, char *path, size_t size);
 
-/* The folder from which grinterop itself was loaded; "." if the system does not say. */
+/* The folder from which grinterop was loaded; "." if unknown. */
 void gr_loader_own_folder(char *folder, size_t size);
 
 bool gr_loader_can_read(const char *path);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Loads shared objects by dlopen(). */
+/* Loads shared objects with dlopen(). */
 #include "lib/platform/loader.h"
 
 #include <dlfcn.h>
@@ -42,7 +42,7 @@ bool gr_loader_loaded(const char *name, const char *symbol, char *path, size_t s
            snprintf(path, size, "%s", info.dli_fname) < (int)size;
 }
 
-/* With the static library, the file is the program, whose name has no folder if PATH found it. */
+/* With the static library, this file is the program. Its name has no folder if found in PATH. */
 static bool program_path(char *path, size_t size)
 {
     ssize_t length = readlink("/proc/self/exe", path, size - 1);
@@ -66,8 +66,9 @@ void gr_loader_own_folder(char *folder, size_t size)
 }
 
 /*
- * Streams and threads may call grinterop at any time, so its file is never unloaded: the shared
- * library, or the plug-in that the static library was linked into. A program always stays.
+ * Streams and threads may call grinterop at any time, so its file is never unloaded. The file is
+ * the shared library, or the plug-in that contains the static library. A program cannot be
+ * unloaded.
  */
 __attribute__((constructor)) static void stay_loaded(void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Loads DLLs by LoadLibraryExW(). Paths are in the code page of getenv(). */
+/* Loads DLLs with LoadLibraryExW(). Paths use the code page of getenv(). */
 #include "lib/platform/loader.h"
 
 #include <stdio.h>
@@ -19,7 +19,7 @@ static void say_why(char *why, size_t size)
     snprintf(why, size, "%s (error %lu)", length ? words : "no reason given", code);
 }
 
-/* False, with the system's error set, if the path does not fit. */
+/* Returns false, with the system's error set, if the path is too long. */
 static bool widen(const char *path, wchar_t *wide, int room)
 {
     return MultiByteToWideChar(CP_ACP, 0, path, -1, wide, room) > 0;
@@ -34,7 +34,7 @@ void *gr_loader_open(const char *path, char *why, size_t size)
         return NULL;
     }
     if (!strpbrk(path, "/\\")) {
-        /* A bare name is a file of the system, not one in the current folder. */
+        /* A bare name selects a file of the system, not of the current folder. */
         file = LoadLibraryExW(wide, NULL, LOAD_LIBRARY_SEARCH_SYSTEM32);
     } else {
         DWORD length = GetFullPathNameW(wide, GR_PATH_SIZE, full, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Properties of the machine, for error messages, and its services to a process. Each system has its
+ * Properties of the machine, for error messages, and services of the system. Each system has its
  * own implementation (machine_posix.c, machine_windows.c).
  */
 #ifndef GR_LIB_MACHINE_H
@@ -15,19 +15,19 @@ bool gr_machine_is_wsl(void);
 /* Whether the driver accesses the GPU through device nodes. */
 bool gr_machine_has_nodes(void);
 
-/* Whether this is a Tegra, such as Jetson, whose GPU has other device nodes. */
+/* Whether this is a Tegra, such as a Jetson, whose GPU has other device nodes. */
 bool gr_machine_is_tegra(void);
 
 /* The state of a device node: "there", "not there" or "closed to this user". */
 const char *gr_machine_node(const char *path);
 
 /*
- * An environment variable. NULL if it is not set, and in a program with more rights than its user
- * (set-uid), because the user must not choose its code and files.
+ * Reads an environment variable. NULL if it is not set. Also NULL in a program with more rights
+ * than its user (set-uid), because the user must not choose its code and files.
  */
 const char *gr_machine_setting(const char *name);
 
-/* From now on, each forked child calls `in_child` first. */
+/* From now on, each forked child first calls `in_child`. */
 void gr_machine_watch_fork(void (*in_child)(void));
 
 /* The size of a memory page, in bytes. */

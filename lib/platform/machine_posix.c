@@ -21,13 +21,13 @@ bool gr_machine_is_wsl(void)
     return kernel_is("microsoft") || kernel_is("Microsoft");
 }
 
-/* NVIDIA's kernels have names like "5.15.148-tegra". Others have the node. */
+/* NVIDIA's kernels have names like "5.15.148-tegra". Other kernels have the node. */
 bool gr_machine_is_tegra(void)
 {
     return kernel_is("tegra") || access("/dev/nvmap", F_OK) == 0;
 }
 
-/* Users often have read access only. */
+/* Users often have only read access. */
 static bool is_read_only(const char *path)
 {
     const char *name = strrchr(path, '/');
@@ -52,7 +52,7 @@ const char *gr_machine_setting(const char *name)
     return secure_getenv(name);
 }
 
-/* It fails only without memory. A child then does not notice that it was forked. */
+/* Fails only if out of memory. A child is then not recognised as forked. */
 void gr_machine_watch_fork(void (*in_child)(void))
 {
     (void)pthread_atfork(NULL, NULL, in_child);

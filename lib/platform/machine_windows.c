@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Windows has no device nodes, no WSL around it, no set-uid programs and no fork. */
+/* Windows has no device nodes, no WSL, no set-uid programs and no fork. */
 #include "lib/platform/machine.h"
 
 #include <stdlib.h>

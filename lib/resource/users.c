@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Users of a mapping: what refers to its bytes, beside its buffer. */
+/* Users of a mapping: objects other than its buffer that refer to its bytes. */
 #include "lib/resource/users.h"
 
 #include <pthread.h>

@@ -108,7 +108,7 @@ static CUresult copy_between(const CUDA_MEMCPY3D *c, const struct side *to, cons
     return gr_driver()->Memcpy3DPeerAsync(&peer, stream);
 }
 
-/* A plain copy is cheaper for the driver, but it has none between host memories. */
+/* A plain copy is cheaper than a 3D copy, but the driver has no plain copy from host to host. */
 static CUresult copy_block(const struct gr_copy_plan *plan, const struct side *to,
                            const struct side *from, CUdeviceptr at, CUdeviceptr source,
                            CUstream stream)
