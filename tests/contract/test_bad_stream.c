@@ -379,7 +379,7 @@ TEST(a_linear_map_without_memory_costs_no_texels)
 /*
  * A Vulkan resource, mapped before another map fails: the stream still waits for Vulkan's submit.
  */
-VULKAN_TEST(a_wait_of_a_map_that_was_undone_is_known)
+VULKAN_TEST(a_wait_queued_by_an_undone_map_is_remembered)
 {
     struct bytes drawn = of_vulkan(GR_READ_WRITE), fails = by_copy(GR_READ_WRITE);
     gr_resource *resources[2] = {drawn.resource, fails.resource};

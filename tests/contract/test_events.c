@@ -95,7 +95,7 @@ TEST(a_map_waits_for_an_event, TRANSPORTS)
     end_late(bytes, event);
 }
 
-TEST(a_stream_is_in_step_with_the_map, TRANSPORTS)
+TEST(ready_event_orders_another_stream_after_the_map, TRANSPORTS)
 {
     need(resource, _i);
     struct gate *gate = gate_put(fx.stream);

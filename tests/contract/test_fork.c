@@ -326,7 +326,7 @@ TEST(a_child_may_free_its_parents_objects)
     expect_child("freed");
 }
 
-TEST(a_child_may_ask)
+TEST(a_child_may_query)
 {
     expect_child("asked");
 }

@@ -92,7 +92,7 @@ VULKAN_TEST(an_image_by_its_description, sizeof(images) / sizeof(images[0]))
 GROUP("ownership of the descriptor", add_vulkan_case)
 
 /* The number is free at once, and no later call closes a new file with the same number. */
-VULKAN_TEST(after_success_the_number_is_not_closed_again)
+VULKAN_TEST(an_imported_descriptor_is_not_closed_twice)
 {
     struct vulkan_own own = vulkan_own(SIZE, false);
     gr_external_memory_desc info = external_info(&own, &usual);
@@ -141,7 +141,7 @@ TEST(the_test_sees_a_double_close)
 }
 
 /* All ways to fail: before the driver is called, in it, and after its import. */
-VULKAN_TEST(after_an_error_the_descriptor_is_the_callers)
+VULKAN_TEST(after_an_error_the_caller_still_owns_the_descriptor)
 {
     struct vulkan_own own = vulkan_own(SIZE, false);
     gr_external_memory_desc info = external_info(&own, &usual);
@@ -223,7 +223,7 @@ VULKAN_TEST(a_size_that_is_too_large)
 }
 
 /* The same: Vulkan's memory is not dedicated but the import claims it is, and the reverse. */
-VULKAN_TEST(dedicated_that_is_not_so, 2)
+VULKAN_TEST(a_wrong_dedicated_flag, 2)
 {
     struct vulkan_own own = vulkan_own(SIZE, _i == 1);
     gr_external_memory_desc info = external_info(&own, &usual);
@@ -247,7 +247,7 @@ VULKAN_TEST(dedicated_memory_has_no_other_part)
                 "dedicated");
 }
 
-VULKAN_TEST(descriptors_that_are_none_are_refused)
+VULKAN_TEST(invalid_descriptors_are_refused)
 {
     struct vulkan_own own = vulkan_own(SIZE, false);
     gr_external_memory_desc info = external_info(&own, &usual);

@@ -91,7 +91,7 @@ VULKAN_TEST(another_part_that_fails_leaves_the_first)
 }
 
 /* What grinterop created in Vulkan is destroyed again: the last case detects leftovers. */
-VULKAN_TEST(a_buffer_or_image_that_cannot_be_imported_is_not_left)
+VULKAN_TEST(a_failed_import_of_a_buffer_or_image_leaves_nothing)
 {
     static const char *const functions[] = {"cuImportExternalMemory",
                                             "cuExternalMemoryGetMappedBuffer"};
@@ -113,7 +113,7 @@ VULKAN_TEST(a_buffer_or_image_that_cannot_be_imported_is_not_left)
     ck_assert_int_eq(open_fds(), fds);
 }
 
-VULKAN_TEST(a_semaphore_that_cannot_be_imported_is_not_left)
+VULKAN_TEST(a_failed_import_of_a_semaphore_leaves_nothing)
 {
     if (!vk.exports)
         skip("this Vulkan device exports no semaphores");
@@ -217,7 +217,7 @@ VULKAN_TEST(a_release_whose_event_fails_can_be_tried_again)
     end_resource();
 }
 
-VULKAN_TEST(a_point_by_hand_that_fails_has_no_value)
+VULKAN_TEST(a_failed_manual_signal_consumes_no_value)
 {
     make_resource();
     const gr_semaphore_point point = GR_INIT(gr_semaphore_point, .semaphore = drawn, .value = 5);
@@ -236,7 +236,7 @@ VULKAN_TEST(a_point_by_hand_that_fails_has_no_value)
  * with other users, a polling caller never saw it complete. If the host signals the semaphores, the
  * release's own event is used, as before.
  */
-VULKAN_TEST(a_caller_that_only_looks_asks_one_event)
+VULKAN_TEST(a_poll_queries_one_event)
 {
     make_resource();
     gr_buffer *buffer = must_map(resource);
@@ -276,7 +276,7 @@ VULKAN_TEST(a_free_without_an_event_waits_for_the_stream)
 }
 
 /* What had to wait for its stream is freed with the next resource, whichever that is. */
-VULKAN_TEST(a_free_ends_what_was_left_before)
+VULKAN_TEST(a_free_destroys_imports_left_by_earlier_frees)
 {
     make_resource();
     gr_resource *next = must_create(SIZE, GR_READ_WRITE);

@@ -60,7 +60,7 @@ GROUP("causes", add_fault_case)
  *
  * Catches: with llvmpipe the message named drivers to install, but not the copy transport.
  */
-TEST(refused_registration_names_the_copy)
+TEST(a_refused_registration_suggests_the_copy_transport)
 {
     static const char *const kernels[] = {NULL, "5.15.90.1-microsoft-standard-WSL2"};
     for (int i = 0; i < 2; i++) {
@@ -126,7 +126,7 @@ TEST(refused_registrations_name_the_remedy)
     }
 }
 
-TEST(codes_with_a_way_out)
+TEST(codes_with_a_remedy_name_it)
 {
     static const struct {
         CUresult code;

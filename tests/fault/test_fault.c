@@ -96,7 +96,7 @@ TEST(map_fails_in_second_call)
 }
 
 /* The driver then keeps it mapped, which cannot be undone; the original cause is reported. */
-TEST(map_fails_and_its_undoing_too)
+TEST(map_and_its_undo_fail)
 {
     let_fail(POINTER, CUDA_ERROR_NOT_MAPPED_AS_POINTER, 0);
     let_fail(UNMAP, CUDA_ERROR_UNMAP_FAILED, 0);
@@ -109,7 +109,7 @@ TEST(map_fails_and_its_undoing_too)
     assert_resource_usable(resource, name);
 }
 
-TEST(map_many_fails_at_each)
+TEST(map_many_fails_at_each_resource)
 {
     GLuint names[MANY];
     gr_resource *resources[MANY];

@@ -121,7 +121,7 @@ COPY_TEST(refused_formats_are_refused)
 
 /* ---- Directions ------------------------------------------------------------------------------ */
 
-COPY_TEST(only_the_directions_that_the_flags_need)
+COPY_TEST(copies_go_only_in_the_directions_of_the_flags)
 {
     static const char *const targets[] = {"2D", "CUBE", "3D", "RENDERBUFFER"};
     for (size_t i = 0; i < sizeof(targets) / sizeof(*targets); i++) {
@@ -172,7 +172,7 @@ static void write_all(gr_resource *resource, const struct image *image, unsigned
 }
 
 /* The total size counts: six faces of one level fit in 256 KiB. */
-COPY_TEST(few_texels_go_by_the_processor)
+COPY_TEST(small_images_are_copied_by_the_cpu)
 {
     enum { FEW = 1 };
     for (unsigned levels = FEW; levels <= FEW + 1; levels++) {
@@ -236,7 +236,7 @@ static void get_layer(CUmipmappedArray whole, const struct image *image, unsigne
     CU(StreamSynchronize(fx.stream));
 }
 
-COPY_TEST(all_layers_in_one_array_to_read)
+COPY_TEST(all_layers_in_one_read_only_array)
 {
     static const char *const targets[] = {"2D", "2D_ARRAY", "CUBE"};
     for (size_t i = 0; i < sizeof(targets) / sizeof(*targets); i++) {

@@ -75,12 +75,12 @@ TEST(frames_leak_nothing)
     gr_resource_free(steady);
 }
 
-TEST(object_lives_leak_nothing)
+TEST(creating_and_freeing_resources_leaks_nothing)
 {
     assert_steady(life, gl_buffer_filled(SIZE, 1), cycles());
 }
 
-TEST(image_lives_leak_nothing)
+TEST(creating_and_freeing_images_leaks_nothing)
 {
     steady_image = image_make("RGBA8", "RENDERBUFFER", 16, 16, 1);
     assert_steady(life_of_image, 0, cycles());

@@ -18,7 +18,7 @@
 
 GROUP("host memory of copies", add_copy_case, add_mesa_copy_case)
 
-COPY_TEST(memory_that_opengl_has_mapped)
+COPY_TEST(opengl_keeps_the_memory_mapped)
 {
     GR_AUTO(gr_resource) *resource = must_copy(gl_buffer_pattern(SIZE, 1), GR_READ_WRITE);
     assert_described(resource, "transport copy, through a buffer that OpenGL has mapped");
@@ -47,7 +47,7 @@ COPY_TEST(memory_of_cuda_where_it_takes_no_mapping)
 }
 
 /* OpenGL may overwrite data that CUDA only reads before CUDA has finished. */
-COPY_TEST(the_storage_of_what_is_created)
+COPY_TEST(storage_of_created_buffers)
 {
     GR_AUTO(gr_resource) *writer = must_create_copy(LIMIT + 1, GR_WRITE_DISCARD);
     assert_described(writer, "transport copy, into its own storage, which OpenGL has mapped");
@@ -79,7 +79,7 @@ static void assert_writes(gr_resource *resource, const char *way, unsigned regis
     }
 }
 
-COPY_TEST(few_bytes_go_by_the_processor)
+COPY_TEST(small_writes_are_copied_by_the_cpu)
 {
     static const size_t sizes[] = {1, 3, 4096, LIMIT - 1, LIMIT, LIMIT + 1, LIMIT + 4096};
     for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
@@ -112,7 +112,7 @@ COPY_TEST(few_bytes_into_storage_that_takes_no_data)
 }
 
 /* A map that reads waits for OpenGL either way. */
-COPY_TEST(what_cuda_reads_goes_by_mapped_memory)
+COPY_TEST(reads_by_cuda_use_mapped_memory)
 {
     static const unsigned flags[] = {GR_READ_ONLY, GR_READ_WRITE};
     for (size_t i = 0; i < 2; i++) {
@@ -139,7 +139,7 @@ static void EPOXY_CALLSPEC count_flush(void)
  * On a GPU that both APIs share, a flush while CUDA works would cause a context switch in each
  * frame. For a large copy it pays to let OpenGL work in the meantime.
  */
-COPY_TEST(few_bytes_do_not_make_opengl_begin)
+COPY_TEST(small_writes_do_not_flush_opengl)
 {
     static const size_t sizes[] = {LIMIT, LIMIT + 1};
     glFlush(); /* resolved by epoxy from here on */
@@ -170,7 +170,7 @@ static void EPOXY_CALLSPEC count_barrier(GLbitfield which)
 }
 
 /* Like cuGraphicsMapResources. Once per batch, at the map and at the release. */
-COPY_TEST(what_shaders_wrote_is_copied)
+COPY_TEST(writes_by_shaders_are_copied)
 {
     gr_resource *resources[3];
     gr_buffer *buffers[3];
@@ -346,7 +346,7 @@ COPY_TEST(each_mapping_ends_once)
 }
 
 /* A stream reads OpenGL memory, so neither the registration nor the buffer may end before it. */
-COPY_TEST(a_mapping_outlives_what_streams_do_with_it)
+COPY_TEST(a_mapping_outlives_the_work_of_streams)
 {
     GLuint name = gl_buffer_pattern(SIZE, 4);
     unsigned before = count_buffers();
@@ -386,7 +386,7 @@ static GLsync EPOXY_CALLSPEC make_no_fence(GLenum condition, GLbitfield flags)
     return NULL;
 }
 
-COPY_TEST(where_there_is_no_fence_opengl_is_waited_for)
+COPY_TEST(without_a_fence_the_thread_waits_for_opengl)
 {
     static const size_t sizes[] = {SIZE, (size_t)9 << 20};
     for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {

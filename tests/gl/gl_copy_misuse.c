@@ -29,7 +29,7 @@ COPY_TEST(deleted_while_mapped_it_can_be_released)
 }
 
 /* Also for a large buffer, whose pieces are waited for one at a time. */
-COPY_TEST(a_release_of_what_was_deleted_waits_for_the_stream)
+COPY_TEST(a_release_of_a_deleted_object_waits_for_the_stream)
 {
     GLuint name = gl_buffer_filled(9 << 20, 1);
     GR_AUTO(gr_resource) *resource = must_copy(name, GR_WRITE_DISCARD);

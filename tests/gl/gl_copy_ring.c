@@ -330,7 +330,7 @@ COPY_TEST(a_frame_that_opengl_refused_is_taken_later, 2)
 /* ---- Frames that were not consumed ----------------------------------------------------------- */
 
 /* The objects belong to the application, and so do frames that were not consumed. */
-COPY_TEST(frames_left_in_a_ring_reach_their_objects, 2)
+COPY_TEST(unread_frames_reach_their_objects, 2)
 {
     for (int held = 0; held < 2; held++) {
         gr_ring *ring = make_ring(_i ? TEXTURES : OWN_BUFFERS, GR_SIDE_CUDA, GR_WRITE_DISCARD);
@@ -405,7 +405,7 @@ COPY_TEST(a_slot_whose_object_is_gone, 2)
 
 GROUP("rings by copy, OpenGL writes", add_few_case, add_few_mesa_case, add_few_pinned_case)
 
-COPY_TEST(four_frames_of_opengls, KINDS)
+COPY_TEST(four_frames_written_by_opengl, KINDS)
 {
     gr_ring *ring = make_ring((enum kind)_i, GR_SIDE_GRAPHICS, GR_READ_ONLY);
     for (int round = 0; round < 5; round++) {
@@ -448,7 +448,7 @@ COPY_TEST(cuda_reads_late, KINDS)
 }
 
 /* A later map outside the ring must not read data fetched for an unread frame. */
-COPY_TEST(nothing_stale_is_left_by_a_ring, KINDS)
+COPY_TEST(a_ring_leaves_no_stale_bytes, KINDS)
 {
     const gr_slot *slot;
     gr_ring *ring = make_ring((enum kind)_i, GR_SIDE_GRAPHICS, GR_READ_ONLY);
@@ -475,7 +475,7 @@ COPY_TEST(nothing_stale_is_left_by_a_ring, KINDS)
 GROUP("rings by copy, fetched ahead", add_few_case, add_few_mesa_case)
 
 /* Fetching ahead makes the same checks as a map that reads. */
-COPY_TEST(what_cannot_be_fetched_is_not_published)
+COPY_TEST(frames_that_cannot_be_fetched_are_not_handed_over)
 {
     const gr_slot *slot;
     gr_ring *ring = make_ring(OWN_BUFFERS, GR_SIDE_GRAPHICS, GR_READ_ONLY);

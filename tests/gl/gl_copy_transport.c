@@ -215,7 +215,7 @@ TEST(any_falls_back_only_for_the_device)
     assert_fell_back(resource, "CUDA_ERROR_INVALID_VALUE");
 }
 
-TEST(any_without_a_cuda_context)
+TEST(transport_any_works_without_a_current_cuda_context)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
     logged[0] = '\0';
@@ -441,7 +441,7 @@ TEST(no_device_that_draws)
 GROUP("choice with Mesa", add_mesa_copy_case)
 
 /* With CUDA on a GPU there is none; the software driver's device is the CPU. */
-COPY_TEST(the_device_of_an_opengl_on_the_processor)
+COPY_TEST(opengl_on_the_cpu_has_no_cuda_device)
 {
     int device = -7;
     if (gr_cuda_is_software()) {
@@ -456,7 +456,7 @@ COPY_TEST(the_device_of_an_opengl_on_the_processor)
 /* ---- Mesa's OpenGL --------------------------------------------------------------------------- */
 
 /* CUDA on a GPU cannot share with it; the software driver can. */
-COPY_TEST(any_with_an_opengl_on_the_processor)
+COPY_TEST(transport_any_copies_for_opengl_on_the_cpu)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
     GR_AUTO(gr_resource) *resource = gr_from_gl_buffer_with(name, GR_READ_WRITE, &by_any);

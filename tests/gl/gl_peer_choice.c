@@ -40,7 +40,7 @@ static void assert_works(gr_resource *resource, GLuint name, size_t size)
 
 GROUP("choice", add_peer_case)
 
-PEER_TEST(any_takes_the_copy, 6)
+PEER_TEST(transport_any_selects_the_copy, 6)
 {
     static const unsigned allowed[] = {GR_TRANSPORT_ANY, GR_TRANSPORT_INTEROP | GR_TRANSPORT_COPY,
                                        GR_TRANSPORT_PEER | GR_TRANSPORT_COPY};
@@ -65,7 +65,7 @@ PEER_TEST(peer_is_taken_from_8_mib_on)
     assert_described(plain, GR_TRANSPORT_INTEROP, "transport interop");
 }
 
-PEER_TEST(an_image_goes_by_interop)
+PEER_TEST(an_image_uses_interop)
 {
     struct image image = image_make("RGBA8", "2D", 512, 1024, 1);
     GR_AUTO(gr_resource) *resource =
@@ -76,7 +76,7 @@ PEER_TEST(an_image_goes_by_interop)
 }
 
 /* If one of them fails, the next one is used and reports why. */
-PEER_TEST(what_it_falls_back_to)
+PEER_TEST(transports_that_peer_falls_back_to)
 {
     GLuint name = gl_buffer_pattern(LARGE, 1);
     let_fail(REGISTER, CUDA_ERROR_OPERATING_SYSTEM, 0);
@@ -104,7 +104,7 @@ PEER_TEST(what_it_falls_back_to)
 }
 
 /* Not the error of peer, which is not possible here and would say to allow interop. */
-PEER_TEST(where_peer_cannot_be_interops_error_is_given)
+PEER_TEST(without_peer_the_error_of_interop_is_reported)
 {
     const gr_gl_options both = GR_INIT(gr_gl_options, .transports = BOTH);
     struct image image = image_make("RGBA8", "2D", 16, 16, 1);
@@ -118,7 +118,7 @@ PEER_TEST(where_peer_cannot_be_interops_error_is_given)
     CU(CtxSetCurrent(fx.context));
 }
 
-PEER_TEST(the_probe_tells_of_two_gpus)
+PEER_TEST(the_probe_reports_two_gpus)
 {
     char draws[64];
     snprintf(draws, sizeof(draws), "the memory of device %d, which draws", (int)drawing.device);

@@ -205,7 +205,7 @@ PEER_TEST(events_of_the_options)
 }
 
 /* A wait on the host for CUDA's last work with an unmapped resource. */
-PEER_TEST(waiting_until_cuda_has_let_go)
+PEER_TEST(waits_end_when_cuda_has_released_the_buffer)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);
     GR_AUTO(gr_resource) *resource = must_peer(name, GR_WRITE_DISCARD);

@@ -44,7 +44,7 @@ static void life(GLuint name)
     gr_resource_free(resource);
 }
 
-PEER_TEST(object_lives_leak_nothing)
+PEER_TEST(creating_and_freeing_resources_leaks_nothing)
 {
     GLuint name = gl_buffer_filled(SIZE, 0);
     assert_steady(life, name, sanitizer() ? 100 : 1000);

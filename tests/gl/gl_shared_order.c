@@ -330,7 +330,7 @@ ORDER_TEST(cuda_writes_a_ring_after_opengl_read_it, WAYS)
 }
 
 /* No other thread may give it back, even if that would only be recorded. */
-ORDER_TEST(what_opengl_read_is_given_back_on_its_thread, WAYS)
+ORDER_TEST(slots_read_by_opengl_are_given_back_on_its_thread, WAYS)
 {
     const gr_slot *slot;
     gr_ring *ring = must_make_ring_of(_i == 1 ? 1 : 8, GR_RING_LOSSLESS);

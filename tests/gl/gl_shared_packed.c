@@ -171,7 +171,7 @@ SHARED_TEST(many_of_one_kib_take_one_block)
         gr_resource_free(resources[i]);
 }
 
-SHARED_TEST(a_large_one_has_its_own)
+SHARED_TEST(a_large_buffer_has_its_own_memory)
 {
     gr_resource *small = must_pack(MIB - 100), *large = must_pack(MIB + 1);
     size_t before = free_memory();
@@ -186,7 +186,7 @@ SHARED_TEST(a_large_one_has_its_own)
     gr_resource_free(large);
 }
 
-SHARED_TEST(a_ring_of_them)
+SHARED_TEST(a_ring_of_packed_buffers)
 {
     enum { SLOTS = 50, SIZE = 1000 };
     gr_resource *resources[SLOTS];
@@ -210,7 +210,7 @@ SHARED_TEST(a_ring_of_them)
 
 /* ---- Reuse ----------------------------------------------------------------------------------- */
 
-SHARED_TEST(a_place_is_taken_again)
+SHARED_TEST(a_free_range_is_reused)
 {
     gr_resource *stays = must_pack(1000), *goes = must_pack(1000);
     CUdeviceptr place = address_of(goes);
@@ -233,7 +233,7 @@ SHARED_TEST(a_place_is_taken_again)
  * Three quarters of a MiB: a 2 MiB block has space for two of them and a small one. In a ring,
  * nothing waits for the gate before it is opened.
  */
-WAY_TEST(not_while_cuda_has_it)
+WAY_TEST(a_range_is_not_reused_while_cuda_uses_it)
 {
     enum { LARGE = 3 * MIB / 4 - 100 };
     gr_resource *stays = must_pack(1000), *second = must_pack(LARGE), *goes = must_pack(LARGE);
@@ -269,7 +269,7 @@ WAY_TEST(not_while_cuda_has_it)
     gr_resource_free(stays);
 }
 
-SHARED_TEST(not_while_opengl_has_it)
+SHARED_TEST(a_range_is_not_reused_while_opengl_uses_it)
 {
     if (!pretend_late_fences(true))
         skip("a GPU is not late when it is asked to be");
@@ -291,7 +291,7 @@ SHARED_TEST(not_while_opengl_has_it)
 }
 
 /* Catches: buffers that were deleted then were never reused. */
-SHARED_TEST(not_while_there_is_no_fence)
+SHARED_TEST(a_range_is_not_reused_without_a_fence)
 {
     if (!pretend_no_fences(true))
         skip("a GPU makes fences");
@@ -344,7 +344,7 @@ static void *free_it(void *resource)
     return NULL;
 }
 
-SHARED_TEST(freed_where_opengl_is_not)
+SHARED_TEST(freed_on_a_thread_without_opengl)
 {
     size_t before = free_memory();
     gr_resource *resources[2] = {must_pack(1000), must_pack(1000)};
@@ -400,7 +400,7 @@ SHARED_TEST(a_packed_buffer_is_not_sent)
     close(sockets[1]);
 }
 
-SHARED_TEST(one_of_its_own_is_sent)
+SHARED_TEST(a_buffer_with_its_own_memory_is_sent)
 {
     int sockets[2];
     ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), 0);

@@ -72,7 +72,7 @@ TRANSPORT_TEST(bytes_both_ways)
 }
 
 /* Includes bytes of commands that are still in the OpenGL queue. */
-TRANSPORT_TEST(what_gl_was_told_before_the_map_is_there)
+TRANSPORT_TEST(opengl_commands_before_the_map_have_taken_effect)
 {
     GLuint name = gl_buffer_filled(SIZE, 1), source = gl_buffer_pattern(SIZE, 7);
     GR_AUTO(gr_resource) *resource = tested.make(name, GR_READ_ONLY);
@@ -81,7 +81,7 @@ TRANSPORT_TEST(what_gl_was_told_before_the_map_is_there)
     assert_cuda_pattern(buffer, 7);
 }
 
-TRANSPORT_TEST(what_the_stream_has_before_the_release_is_there, 2)
+TRANSPORT_TEST(stream_work_before_the_release_has_taken_effect, 2)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
     GR_AUTO(gr_resource) *resource = tested.make(name, writing[_i]);
@@ -169,7 +169,7 @@ TRANSPORT_TEST(another_context_is_refused)
     assert_gl_pattern(name, SIZE, 1);
 }
 
-TRANSPORT_TEST(freed_elsewhere_it_ends_later)
+TRANSPORT_TEST(a_resource_freed_on_another_thread_ends_later)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
     gr_resource *resource = tested.make(name, GR_READ_WRITE);

@@ -47,7 +47,7 @@ SHARED_TEST(each_side_sees_the_others_last_bytes)
 
 GROUP("reports", add_shared_case)
 
-SHARED_TEST(a_buffer_says_what_it_is)
+SHARED_TEST(a_buffer_describes_itself)
 {
     char text[400];
     GR_AUTO(gr_resource) *resource = must_share(SIZE, GR_WRITE_DISCARD);
@@ -87,7 +87,7 @@ SHARED_TEST(the_best_transport_is_the_shared_one)
 /* With plain OpenGL storage. */
 static const gr_transport others[] = {GR_TRANSPORT_INTEROP, GR_TRANSPORT_COPY};
 
-TEST(another_transport_by_wish, 2)
+TEST(another_transport_on_request, 2)
 {
     const gr_gl_options options = GR_INIT(gr_gl_options, .transports = others[_i]);
     gr_resource *resource = gr_gl_buffer_create(SIZE, GR_READ_WRITE, &options);
@@ -119,7 +119,7 @@ TEST(wrong_arguments)
     assert_ok(gr_egl_make_current(fx.egl));
 }
 
-SHARED_TEST(a_buffer_that_memory_does_not_hold)
+SHARED_TEST(a_buffer_larger_than_memory)
 {
     gr_clear_error();
     int fds = open_fds();
@@ -216,7 +216,7 @@ static void life(GLuint unused)
     gr_resource_free(resource);
 }
 
-WAY_TEST(a_life_for_ever_needs_nothing_more, WAYS)
+WAY_TEST(repeated_create_and_free_use_no_more_memory, WAYS)
 {
     assert_steady(life, 0, sanitizer() ? 50 : 300);
 }

@@ -63,7 +63,10 @@ static void end_messages(struct messages *all, struct shared_ring *r)
     shared_ring_end(r);
 }
 
-/* Whether a ring could be received; its descriptors must be closed. */
+/*
+ * Whether the messages could be received as a ring. The library must close their descriptors in any
+ * case, which the callers check.
+ */
 static bool receives(const struct messages *all, bool sender_stays)
 {
     struct pair pair = pair_make();

@@ -77,8 +77,8 @@ static bool is_taken(const char *cell)
 }
 
 /*
- * The table's entry. If its OpenGL had no such image: "no" if CUDA never accepts the format or
- * target, otherwise NULL, since nothing was measured.
+ * The table's entry. If the OpenGL with which the table was measured had no such image: "no" if
+ * CUDA never accepts the format or target; otherwise NULL, since nothing was measured.
  */
 static const char *expected(const struct image_format *format, const struct image_target *target)
 {

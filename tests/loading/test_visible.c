@@ -113,7 +113,7 @@ DEVICES_TEST(vulkan_finds_its_cuda_device, SETTINGS)
         skip("%.300s", reason);
 }
 
-DEVICES_TEST(what_draws_is_hidden, 2)
+DEVICES_TEST(the_drawing_device_is_hidden_from_cuda, 2)
 {
     static const char *const names[] = {"hidden_opengl", "hidden_vulkan"};
     const char *reason = run_child(names[_i], &settings[2], 0);

@@ -164,7 +164,7 @@ TEST(a_publish_comes_after_the_producer)
  *
  * Catches: the two streams were mistaken for one, since they have the same handle.
  */
-TEST(a_publish_comes_after_the_other_contexts_stream)
+TEST(a_publish_waits_for_the_stream_of_a_tensor_from_another_context)
 {
     const GLuint name = gl_buffer_filled(64, 0);
     GR_AUTO(gr_resource) *resource = must_register(name);

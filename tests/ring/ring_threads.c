@@ -213,7 +213,7 @@ VULKAN_TEST(every_frame_of_cuda_is_read, 6)
  *
  * Catches: it slept until the consumer's next call.
  */
-VULKAN_TEST(a_thread_that_waits_gets_what_is_given_back)
+VULKAN_TEST(a_waiting_thread_gets_a_returned_slot)
 {
     enum { MANY = 8 };
     uint64_t frame = 0;

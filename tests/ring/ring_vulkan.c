@@ -112,7 +112,7 @@ VULKAN_TEST(cuda_writes_again_after_vulkan_has_read)
 }
 
 /* Dropped or discarded: another stream writes the slot next. */
-VULKAN_TEST(cuda_overwrites_what_nobody_read_in_order, 2)
+VULKAN_TEST(cuda_overwrites_unread_frames_in_order, 2)
 {
     gr_ring *ring = begin(1, GR_SIDE_CUDA, GR_RING_NEWEST);
     const gr_slot *slot;

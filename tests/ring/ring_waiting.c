@@ -109,7 +109,10 @@ TEST(newest_only_producers_never_wait, 2)
     assert_readable(ring, true, false);
 }
 
-/* OpenGL slots then become free one by one: the descriptor never announces an unavailable slot. */
+/*
+ * OpenGL then frees one slot after the other. The descriptor must not announce a slot that cannot
+ * be acquired yet.
+ */
 TEST(readable_frames_can_be_acquired, RING_TRANSPORTS)
 {
     need_transport(_i);

@@ -39,7 +39,7 @@ VULKAN_TEST(each_side_has_its_own_calls)
     two_end(&two);
 }
 
-VULKAN_TEST(what_cannot_be_sent)
+VULKAN_TEST(unsuitable_rings_are_not_sent)
 {
     const gr_slot *slot;
     struct pair pair = pair_make();
@@ -205,7 +205,7 @@ static void *wait_for_a_slot(void *user)
     return NULL;
 }
 
-VULKAN_TEST(a_stop_or_an_end_wakes_who_waits, 3)
+VULKAN_TEST(a_stop_or_an_end_wakes_waiting_threads, 3)
 {
     pthread_t thread;
     struct two two = two_begin(GR_SIDE_CUDA, GR_RING_LOSSLESS);
@@ -325,7 +325,7 @@ static void try_everything(struct two *two, bool cuda_produces)
     ck_assert_ptr_nonnull(gr_ring_get_info(reader));
 }
 
-VULKAN_TEST(a_page_full_of_noise, 8)
+VULKAN_TEST(a_page_of_random_bytes_ends_the_ring, 8)
 {
     void *page;
     size_t size;
@@ -348,7 +348,7 @@ VULKAN_TEST(a_page_full_of_noise, 8)
 }
 
 /* Whatever the page says, a process that holds a slot cannot be made to take it again. */
-VULKAN_TEST(a_page_that_takes_a_slot_back)
+VULKAN_TEST(an_overwritten_page_cannot_hand_out_a_held_slot_again)
 {
     void *page;
     size_t size;

@@ -283,7 +283,7 @@ VULKAN_TEST(bytes_that_cannot_be_sent)
 
 GROUP("what is refused", add_vulkan_case)
 
-VULKAN_TEST(what_cannot_be_sent)
+VULKAN_TEST(unsuitable_resources_are_not_sent)
 {
     struct pair pair = pair_make();
     GR_AUTO(gr_resource) *gl = must_register(gl_buffer_filled(64, 1));
@@ -316,7 +316,7 @@ VULKAN_TEST(semaphores_of_the_host_are_refused)
     pair_close(&pair);
 }
 
-VULKAN_TEST(time_runs_out)
+VULKAN_TEST(a_receive_times_out)
 {
     struct pair pair = pair_make();
     GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_READ_WRITE);

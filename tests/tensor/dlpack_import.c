@@ -36,7 +36,7 @@ TEST(an_import_has_the_producers_bytes)
     producer_end(&producer, 1);
 }
 
-TEST(so_has_one_of_the_older_form)
+TEST(an_import_of_the_older_form_has_the_bytes)
 {
     struct producer producer;
     produce(&producer);
@@ -152,7 +152,7 @@ TEST(a_read_only_tensor_stays_so)
     producer_end(&producer, 1);
 }
 
-TEST(a_later_1_x_is_read_as_this_one)
+TEST(a_later_1_x_version_is_accepted)
 {
     struct producer producer;
     produce(&producer);

@@ -50,7 +50,7 @@ TEST(the_fields_are_the_tensors)
     gr_tensor_free(tensor);
 }
 
-TEST(strides_are_there_where_there_are_gaps)
+TEST(strides_are_reported_only_for_gaps)
 {
     gr_tensor *tensor = must_alloc_on(GR_MEMORY_DEVICE, fx.stream);
     gr_tensor *view =
@@ -133,7 +133,7 @@ TEST(waiters_for_that_stream_see_all_writes)
     CU(StreamDestroy(third));
 }
 
-TEST(where_no_stream_is_named_the_bytes_are_ready)
+TEST(without_a_named_stream_the_bytes_are_ready)
 {
     gr_tensor *tensor = must_alloc_on(GR_MEMORY_DEVICE, GR_STREAM_NONE);
     fill_late(tensor, 3);

@@ -147,7 +147,7 @@ TEST(arrays_of_one_row_or_column_are_copied, 3)
     CU(ArrayDestroy(array));
 }
 
-TEST(what_needs_addresses_is_refused)
+TEST(calls_that_need_addresses_are_refused)
 {
     CUarray array = make_array(CU_AD_FORMAT_UNSIGNED_INT8, CHANNELS, HEIGHT, 0);
     gr_tensor *tensor = must_wrap(array, false);

@@ -177,7 +177,7 @@ static uint32_t list_families(uint32_t families[2])
  * No family owns it, so no ownership is transferred: the layer refuses a barrier that names a
  * family.
  */
-VULKAN_TEST(what_several_families_share)
+VULKAN_TEST(resources_shared_by_queue_families)
 {
     uint32_t families[2];
     if (list_families(families) < 2)

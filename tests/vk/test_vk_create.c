@@ -240,7 +240,7 @@ VULKAN_TEST(the_physical_device_of_a_cuda_device)
     ck_assert_ptr_eq(found, vk.h->physical_device);
 }
 
-VULKAN_TEST(no_physical_device_of_nothing)
+VULKAN_TEST(a_missing_cuda_device_has_no_physical_device)
 {
     VkPhysicalDevice found = vk.h->physical_device, before = found;
     PFN_vkGetInstanceProcAddr get = vk.h->get_instance_proc_addr;

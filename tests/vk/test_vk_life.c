@@ -169,7 +169,7 @@ static int free_the_device_of_pending_work(void)
     return 0;
 }
 
-VULKAN_TEST(freeing_the_device_ends_what_was_freed)
+VULKAN_TEST(freeing_the_device_ends_freed_resources)
 {
     expect_child("free_the_device_of_pending_work");
 }
@@ -200,7 +200,7 @@ static int free_a_headless_device_before_its_work(void)
     return 0;
 }
 
-VULKAN_TEST(a_headless_device_waits_for_work_of_what_was_freed)
+VULKAN_TEST(a_headless_device_waits_for_work_of_freed_resources)
 {
     expect_child("free_a_headless_device_before_its_work");
 }

@@ -168,7 +168,7 @@ VULKAN_TEST(vulkan_reads_what_cuda_wrote, 3)
     end_case(_i);
 }
 
-VULKAN_TEST(vulkan_does_not_overwrite_what_cuda_has_yet_to_read, 3)
+VULKAN_TEST(vulkan_does_not_overwrite_unread_bytes_of_cuda, 3)
 {
     begin_case(_i);
     gr_buffer *buffer = must_map(resource);
@@ -184,7 +184,7 @@ VULKAN_TEST(vulkan_does_not_overwrite_what_cuda_has_yet_to_read, 3)
     end_case(_i);
 }
 
-VULKAN_TEST(cuda_does_not_overwrite_what_vulkan_has_yet_to_read, 3)
+VULKAN_TEST(cuda_does_not_overwrite_unread_bytes_of_vulkan, 3)
 {
     begin_case(_i);
     struct vulkan_gate *gate = vulkan_gate();

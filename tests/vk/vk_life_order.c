@@ -167,7 +167,7 @@ VULKAN_TEST(a_buffer_keeps_its_resource)
 }
 
 /* grinterop owns the VkBuffer and memory: they end with the last mapping, not before. */
-VULKAN_TEST(a_buffer_keeps_what_grinterop_made)
+VULKAN_TEST(a_buffer_keeps_created_objects_alive)
 {
     gr_resource *resource = make_alone();
     check_round_trip(resource, 0x30);

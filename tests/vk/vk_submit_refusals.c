@@ -37,7 +37,7 @@ VULKAN_TEST(invalid_submits_are_refused, 2)
     end_device();
 }
 
-VULKAN_TEST(what_vkQueueSubmit_cannot_say)
+VULKAN_TEST(submits_beyond_vkQueueSubmit_are_refused)
 {
     begin_device(PLAIN);
     GR_AUTO(gr_resource) *resource = make_buffer();

@@ -7,7 +7,7 @@
 
 GROUP("points by hand, own semaphores, binary ones", add_vulkan_case)
 
-VULKAN_TEST(points_by_hand_order_two_streams)
+VULKAN_TEST(manual_signals_and_waits_order_two_streams)
 {
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
     CUdeviceptr memory = 0;
@@ -31,7 +31,7 @@ VULKAN_TEST(points_by_hand_order_two_streams)
     free_pair(&pair);
 }
 
-VULKAN_TEST(a_point_by_hand_waits_for_vulkans_host)
+VULKAN_TEST(a_manual_wait_ends_after_vkSignalSemaphore)
 {
     GR_AUTO(gr_semaphore) *semaphore = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
     assert_made(semaphore);
@@ -111,7 +111,7 @@ VULKAN_TEST(the_applications_timelines_exported)
 }
 
 /* They are enqueued in the stream's own context, which does not stay current. */
-VULKAN_TEST(points_by_hand_need_no_current_context)
+VULKAN_TEST(manual_signals_and_waits_need_no_current_context)
 {
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
     const gr_semaphore_point point =

@@ -189,7 +189,7 @@ TEST(attributes_of_launches)
     DRV(cuModuleUnload, (module));
 }
 
-TEST(twins_of_launches)
+TEST(per_thread_variants_of_launches)
 {
     need_software();
     CUmodule module = new_module();

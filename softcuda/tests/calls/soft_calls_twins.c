@@ -224,7 +224,7 @@ TEST(per_thread_array_copies)
     DRV(cuArrayDestroy, (second));
 }
 
-TEST(twins_of_stream_ordered_memory)
+TEST(per_thread_variants_of_stream_ordered_allocation)
 {
     need_software();
     CUmemoryPool pool = NULL;
@@ -259,7 +259,7 @@ static void CUDA_CB count_callback(CUstream stream, CUresult status, void *user)
         ++*(int *)user;
 }
 
-TEST(twins_of_host_functions)
+TEST(per_thread_variants_of_host_function_calls)
 {
     need_software();
     int calls = 0;
@@ -272,7 +272,7 @@ TEST(twins_of_host_functions)
     let_it_go();
 }
 
-TEST(twins_of_events)
+TEST(per_thread_variants_of_event_calls)
 {
     need_software();
     CUevent event = NULL, later = NULL;
@@ -329,7 +329,7 @@ TEST(per_thread_queries)
 #endif
 }
 
-TEST(twins_of_memory_operations)
+TEST(per_thread_variants_of_memory_operations)
 {
     need_software();
     uint32_t word = 0;

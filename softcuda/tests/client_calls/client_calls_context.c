@@ -65,7 +65,7 @@ TEST(users_of_a_context)
     DRV(cuCtxSetCurrent, (fx.context));
 }
 
-TEST(a_profiler)
+TEST(profiler_start_and_stop_need_a_context)
 {
     DRV(cuProfilerStart, ());
     DRV(cuProfilerStop, ());
@@ -76,7 +76,7 @@ TEST(a_profiler)
     DRV(cuCtxSetCurrent, (fx.context));
 }
 
-/* Catches: a program that sizes arrays by the device's limits found them to be 0. */
+/* Regression: the limits of images were 0, which broke a program that sizes arrays by them. */
 TEST(limits_of_images)
 {
     static const CUdevice_attribute attributes[] = {

@@ -67,7 +67,7 @@ TEST(advice_ends_with_the_memory)
     }
 }
 
-TEST(preferred_places)
+TEST(preferred_locations)
 {
     need_concurrent_access();
     CUdeviceptr memory = managed();
@@ -173,7 +173,7 @@ TEST(hints_that_are_refused)
 /* ---- Places as in CUDA 12.2 ------------------------------------------------------------------ */
 
 #if CUDA_VERSION >= 12020
-TEST(places_by_their_type)
+TEST(locations_are_chosen_by_type)
 {
     need_concurrent_access();
     CUdeviceptr memory = managed();
@@ -201,7 +201,7 @@ TEST(places_by_their_type)
 
 /* The software driver has one node. */
 #if CUDA_VERSION >= 12020
-TEST(nodes_of_the_host)
+TEST(host_numa_nodes_as_preferred_location)
 {
     need_concurrent_access();
     if (!gr_cuda_is_software())

@@ -102,7 +102,7 @@ static CUmemoryPool pool_of(CUmemLocation location, CUmemAllocationType type)
     return pool;
 }
 
-TEST(pools_of_places)
+TEST(pools_of_locations)
 {
     need_pools_of_the_host();
     CUmemLocation here = device(), there = host;
@@ -126,7 +126,7 @@ TEST(pools_of_places)
 }
 
 /* Each place has its own pools, for each kind of memory. */
-TEST(a_pool_for_each_place)
+TEST(each_location_has_a_pool)
 {
     need_pools_of_the_host();
     const CUmemLocation places[] = {device(), host, {.type = CU_MEM_LOCATION_TYPE_HOST_NUMA}};
@@ -139,7 +139,7 @@ TEST(a_pool_for_each_place)
     }
 }
 
-TEST(places_without_a_pool)
+TEST(locations_without_a_pool)
 {
     CUmemLocation none = nowhere;
     CUmemoryPool pool = NULL;

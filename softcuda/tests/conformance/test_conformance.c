@@ -225,8 +225,8 @@ TEST(map_flags)
 }
 
 /*
- * A buffer is not an image. (Whether the driver's pointer queries know its memory varies from map
- * to map.)
+ * A buffer is not an image. (The pointer queries of the driver may or may not recognise its memory;
+ * this differs from one map to the next.)
  */
 TEST(a_mapped_buffer_is_not_an_image)
 {

@@ -278,7 +278,7 @@ TEST(virtual_memory_gives_access)
 }
 
 /* Catches: with access for only another device, memory was still accessible to its own. */
-TEST(virtual_memory_of_the_other_alone)
+TEST(virtual_memory_of_the_other_device_only)
 {
     need_two();
     size_t size = 0;
@@ -392,7 +392,7 @@ TEST(imported_allocations_stay_where_they_are)
     end_virtual(memory, size);
 }
 
-TEST(pointers_tell_their_device)
+TEST(pointer_queries_report_the_device)
 {
     need_two();
     CUcontext context = NULL;

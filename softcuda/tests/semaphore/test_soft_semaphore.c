@@ -98,7 +98,7 @@ void assert_waits(CUstream stream)
 
 GROUP("codes", add_case)
 
-TEST(making)
+TEST(creation_checks_its_arguments)
 {
     need_semaphores();
     int fd = -2;
@@ -198,7 +198,7 @@ TEST(foreign_descriptors)
     close(fd);
 }
 
-TEST(bad_calls)
+TEST(invalid_calls_are_refused)
 {
     need_semaphores();
     CUexternalSemaphore two[2] = {make_semaphore(TIMELINE), make_semaphore(BINARY)};
