@@ -14,7 +14,7 @@
  */
 struct option_row {
     const char *name;     /* of --name */
-    char letter;          /* of -l; 0 if none */
+    char letter;          /* the short name: 'l' for -l; 0 if none */
     const char *argument; /* its name in the help, such as "FILE"; NULL if none */
     const char *help;     /* limits and default are appended; NULL: not in the help */
 

@@ -24,8 +24,8 @@ gr_status vk_compare_cuda_device(const struct vk_identity *identity, CUdevice de
                                  const char *call);
 
 /*
- * Finds the CUDA device of the Vulkan device. GR_ERR_UNSUPPORTED if there is none; the message
- * lists both sides. GR_ERR_CUDA.
+ * Finds the CUDA device of the Vulkan device. GR_ERR_UNSUPPORTED if there is none: the message
+ * lists the Vulkan device and the CUDA devices. GR_ERR_CUDA if a CUDA call fails.
  */
 gr_status vk_find_cuda_device(const struct vk_identity *identity, CUdevice *device, int *ordinal,
                               const char *call);

@@ -154,7 +154,7 @@ struct frames_result {
     double cpu;                      /* of the thread */
     double waiting; /* frames unfinished when the thread had enqueued the last one */
     bool full;      /* the GPU was the bottleneck, not the thread */
-    int wrong;      /* most pixels that differ; -1: unchecked */
+    int wrong;      /* the largest number of differing pixels in a checked frame; -1: not checked */
     char gaps[160]; /* the distribution of draws over time, if requested */
 };
 

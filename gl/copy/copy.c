@@ -260,7 +260,10 @@ static gr_status check_download(gr_resource *const resources[], size_t n)
     return status == GR_OK ? gl_copy_wait_writable(resources, n, "gr_buffer_release") : status;
 }
 
-/* Waits once for all; the pieces of a large buffer are waited for one at a time. */
+/*
+ * Waits for all resources with a single wait, except for large buffers: each of their pieces is
+ * waited for later, when it is copied.
+ */
 static gr_status await_all(gr_resource *const resources[], size_t n)
 {
     const gr_resource *last = NULL;

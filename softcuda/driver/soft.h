@@ -235,7 +235,8 @@ typedef struct {
     CUdevice device;       /* set by soft_range_add where there is a context */
     unsigned access;       /* of virtual memory: the devices that may access it, one bit each */
     bool syncs_copies;     /* CU_POINTER_ATTRIBUTE_SYNC_MEMOPS */
-    void *owner;           /* for the file that added it, e.g. the pool or the resource */
+    void *owner;           /* the pool, resource or other object that owns the range; used only
+                            * by the file that added it */
     uint64_t id;           /* unique in the process; set by soft_range_add */
 } soft_range;
 

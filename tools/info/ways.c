@@ -127,7 +127,10 @@ static bool parse(const char *id, struct way *way)
 
 /* ---- All ways -------------------------------------------------------------------------------- */
 
-/* Whether a finder reported the transport as not working, with the cause: "opengl/0/shared". */
+/*
+ * Whether a finder has already reported that the transport does not work, and why, in a finding
+ * such as "opengl/0/shared".
+ */
 static bool is_refused(const struct report *report, const char *where, const char *what)
 {
     const char *transport = strchr(what, '/');
