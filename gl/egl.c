@@ -149,7 +149,7 @@ static gr_status create_context(struct headless *egl, const gr_egl_options *o, c
     }
     if (create_newest(egl, o) < VERSIONS)
         return GR_OK;
-    snprintf(what, sizeof(what), "No OpenGL %s context%s of version 3.3 or newer could be created",
+    snprintf(what, sizeof(what), "No %s context of OpenGL 3.3 or newer%s could be created",
              o->compatibility ? "compatibility" : "core", o->share ? " that shares objects" : "");
     return fail_egl(CREATE_CALL, origin, what);
 }

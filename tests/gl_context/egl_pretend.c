@@ -228,7 +228,7 @@ TEST(each_call_of_egls_may_fail)
         {"eglInitialize", "The display could not be initialised on"},
         {"eglBindAPI", "EGL has no desktop OpenGL on"},
         {"eglChooseConfig", "There is no configuration for desktop OpenGL on"},
-        {"eglCreateContext", "No OpenGL core context of version 3.3 or newer could be created"},
+        {"eglCreateContext", "No core context of OpenGL 3.3 or newer could be created"},
         {"eglMakeCurrent", "The new context could not be made current on"},
     };
     for (int step = 0; step < 5; step++) {
@@ -250,7 +250,8 @@ TEST(no_version_and_no_sharing)
     ck_assert_ptr_null(gr_egl_create(&OPTIONS(.major = 4, .minor = 5)));
     assert_error(GR_ERR_GL, -1, "no version from 3.3 on is available.");
     ck_assert_ptr_null(gr_egl_create(&OPTIONS(.compatibility = true, .share = fx.egl)));
-    assert_error(GR_ERR_GL, -1, "No OpenGL compatibility context that shares objects could be");
+    assert_error(GR_ERR_GL, -1,
+                 "No compatibility context of OpenGL 3.3 or newer that shares objects could be");
 }
 
 TEST(another_thread_has_the_context)
