@@ -25,7 +25,7 @@
 #define COMPRESSED "CUDA does not accept OpenGL's compressed textures"
 #define DEPTH      "CUDA does not accept depth from OpenGL"
 #define SNORM      "CUDA does not accept signed normalized formats from OpenGL"
-#define COPY_DEPTH "a GL_R32F image that a shader copies the depth into"
+#define COPY_DEPTH "gr_fetch_framebuffer(), which reads the depth into a tensor"
 #define COPY_COLOR "a GL_RGBA8 image that a shader copies the colours into"
 
 static const struct gl_format formats[] = {

@@ -147,9 +147,10 @@ static const struct {
     GLenum name;
     GLfloat neutral;
 } transfer_parameters[GL_TRANSFER_PARAMETERS] = {
-    {GL_RED_SCALE, 1}, {GL_GREEN_SCALE, 1}, {GL_BLUE_SCALE, 1},  {GL_ALPHA_SCALE, 1},
-    {GL_RED_BIAS, 0},  {GL_GREEN_BIAS, 0},  {GL_BLUE_BIAS, 0},   {GL_ALPHA_BIAS, 0},
-    {GL_MAP_COLOR, 0}, {GL_MAP_STENCIL, 0}, {GL_INDEX_SHIFT, 0}, {GL_INDEX_OFFSET, 0},
+    {GL_RED_SCALE, 1},   {GL_GREEN_SCALE, 1}, {GL_BLUE_SCALE, 1},  {GL_ALPHA_SCALE, 1},
+    {GL_RED_BIAS, 0},    {GL_GREEN_BIAS, 0},  {GL_BLUE_BIAS, 0},   {GL_ALPHA_BIAS, 0},
+    {GL_MAP_COLOR, 0},   {GL_MAP_STENCIL, 0}, {GL_INDEX_SHIFT, 0}, {GL_INDEX_OFFSET, 0},
+    {GL_DEPTH_SCALE, 1}, {GL_DEPTH_BIAS, 0},
 };
 
 void gl_pixel_state_begin(struct gl_pixel_state *before)

@@ -39,7 +39,7 @@ const char *gl_error_name(unsigned int error);
 /* ---- State that affects texel transfers ------------------------------------------------------ */
 
 #define GL_STORE_PARAMETERS    16
-#define GL_TRANSFER_PARAMETERS 12
+#define GL_TRANSFER_PARAMETERS 14
 
 /* The application's pixel transfer state. */
 struct gl_pixel_state {

@@ -19,6 +19,7 @@
  *     share.h                 resources and rings in another process
  *     tensor.h                memory with a type and a shape, and DLPack
  *     publish.h               tensors to and from buffers and images
+ *     framebuffer.h           colour, depth and stencil of OpenGL framebuffers into tensors
  *     driver.h                the CUDA driver, loaded at run time, and a context
  *     cuda.h                  the driver's functions; like compat.h it needs CUDA's headers
  *     compat.h                CUDA's graphics functions on grinterop, for unchanged programs

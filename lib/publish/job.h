@@ -45,6 +45,7 @@ enum gr_job_element {
 #define GR_JOB_DECODE 8u  /* sRGB colours become linear */
 #define GR_JOB_SCALE  16u /* by `scale` and `bias` */
 #define GR_JOB_ENCODE 32u /* linear colours become sRGB */
+#define GR_JOB_INVERT 64u /* reciprocals: depth becomes distance */
 
 struct gr_job_side {
     uint64_t base; /* a surface, or the address of the first element */

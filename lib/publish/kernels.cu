@@ -202,6 +202,8 @@ template <int N> INLINE void grade(const gr_job &job, float *values)
             values[i] = multiply_add(values[i], job.scale[c], job.bias[c]);
         if (c < 3 && job.steps & GR_JOB_ENCODE)
             values[i] = srgb_encode(values[i]);
+        if (job.steps & GR_JOB_INVERT)
+            values[i] = 1.0f / values[i];
     }
 }
 

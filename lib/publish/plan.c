@@ -409,9 +409,18 @@ static gr_status plan_kernel(const struct gr_picture *from, const struct gr_pict
     return GR_OK;
 }
 
+static void fill_inverse(struct gr_job *job, const struct gr_inverse *inverse)
+{
+    job->steps |= GR_JOB_SCALE | GR_JOB_INVERT;
+    for (int i = 0; i < 4; i++) {
+        job->scale[i] = inverse->scale;
+        job->bias[i] = inverse->bias;
+    }
+}
+
 gr_status gr_plan_make(const struct gr_picture *from, const struct gr_picture *to,
-                       const gr_publish_options *options, bool fetch, struct gr_plan *plan,
-                       const char *call)
+                       const gr_publish_options *options, const struct gr_inverse *inverse,
+                       bool fetch, struct gr_plan *plan, const char *call)
 {
     *plan = (struct gr_plan){.copies = false};
     gr_status status = check_options(from, to, options, fetch, call);
@@ -420,6 +429,8 @@ gr_status gr_plan_make(const struct gr_picture *from, const struct gr_picture *t
     if (status != GR_OK)
         return status;
     fill_steps(&plan->job, from, to, options, fetch);
+    if (inverse)
+        fill_inverse(&plan->job, inverse);
     plan->bytes = (uint64_t)to->width * (uint64_t)to->height * (uint64_t)to->depth * to->channels *
                   gr_dtype_get_info(to->dtype)->size;
     if (plan->bytes == 0)

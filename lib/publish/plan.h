@@ -26,13 +26,19 @@ struct gr_plan {
     uint64_t bytes;    /* to write; 0: nothing to do */
 };
 
+/* Values that become 1 / (value * scale + bias): depth as the distance. */
+struct gr_inverse {
+    float scale, bias;
+};
+
 /*
  * Plans the conversion from one picture to the other, as they lie in memory; `fetch` says which of
- * them is the tensor. The options were copied by GR_TAKE, and the flip has been applied.
+ * them is the tensor. The options were copied by GR_TAKE, and the flip has been applied. `inverse`
+ * may be NULL; it replaces the scale and bias of the options.
  */
 gr_status gr_plan_make(const struct gr_picture *from, const struct gr_picture *to,
-                       const gr_publish_options *options, bool fetch, struct gr_plan *plan,
-                       const char *call);
+                       const gr_publish_options *options, const struct gr_inverse *inverse,
+                       bool fetch, struct gr_plan *plan, const char *call);
 
 /* Sets the place of the plan's side in a CUDA array: a surface, or linear memory instead of it. */
 void gr_plan_use_surface(struct gr_job_side *side, CUsurfObject surface, enum gr_job_place place,

@@ -5,6 +5,7 @@
 #include "lib/event.h"
 #include "lib/image/linear.h"
 #include "lib/publish/mapped.h"
+#include "lib/publish/publish.h"
 #include "lib/resource/resource.h"
 #include "lib/resource/release.h"
 #include "lib/stream.h"
@@ -20,6 +21,8 @@ struct work {
     gr_publish_options options;
     CUstream stream;
     bool fetch;
+    bool numbers; /* integers are numbers, not fractions of the largest one */
+    const struct gr_inverse *inverse;
     const char *call;
     struct gr_publish_sides sides;
     struct gr_plan plan;
@@ -68,7 +71,7 @@ static gr_status plan_sides(struct work *w)
         GR_TRY(gr_tensor_refuse_array(w->tensor, "which cannot be flipped", w->call));
     GR_TRY(w->options.flip ? gr_picture_flip(&s->tensor, w->call) : GR_OK);
     return gr_plan_make(w->fetch ? &s->mapped : &s->tensor, w->fetch ? &s->tensor : &s->mapped,
-                        &w->options, w->fetch, &w->plan, w->call);
+                        &w->options, w->inverse, w->fetch, &w->plan, w->call);
 }
 
 /* Whether the needed kernels exist and can access the tensors. The CUDA context is current. */
@@ -217,6 +220,8 @@ static gr_status run(struct work *w)
     if (status != GR_OK)
         return status;
     status = gr_publish_look(w->buffer, w->tensor, &w->options, &w->sides, w->call);
+    if (w->numbers)
+        w->sides.tensor.is_number = w->sides.mapped.is_number = true;
     if (status == GR_OK)
         status = plan_sides(w);
     if (status == GR_OK && w->plan.bytes > 0)
@@ -317,6 +322,19 @@ gr_status gr_fetch(gr_resource *resource, gr_tensor *tensor, const gr_publish_op
 {
     struct work w = {.tensor = tensor, .stream = stream, .fetch = true, .call = __func__};
     return with_resource(&w, resource, options);
+}
+
+gr_status gr_fetch_staged(gr_resource *staging, gr_tensor *tensor,
+                          const gr_publish_options *options, const struct gr_staged *staged,
+                          CUstream stream, const char *call)
+{
+    struct work w = {.tensor = tensor,
+                     .stream = stream,
+                     .fetch = true,
+                     .numbers = staged->numbers,
+                     .inverse = staged->inverse,
+                     .call = call};
+    return with_resource(&w, staging, options);
 }
 
 /* ---- To and from a ring ---------------------------------------------------------------------- */

@@ -15,6 +15,7 @@
 
 #include <grinterop/compat.h>
 #include <grinterop/image.h>
+#include <grinterop/framebuffer.h>
 #include <grinterop/publish.h>
 #include <grinterop/share.h>
 #include <grinterop/tensor.h>
@@ -124,6 +125,7 @@ static void free_all(void)
     X(gr_tensor_wait(have.tensor, fx.stream))                                                      \
     X(gr_tensor_dlpack(have.tensor, fx.stream))                                                    \
     X(gr_publish(have.idle, have.tensor, NULL, fx.stream))                                         \
+    X(gr_fetch_framebuffer(0, have.tensor, NULL, fx.stream))                                       \
     X(gr_cuda_context_create(0))                                                                   \
     X(gr_from_gl_buffer(have.name, 0))                                                             \
     X(gr_gl_buffer_create(SIZE, 0, NULL))                                                          \

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include <grinterop/image.h>
+#include <grinterop/framebuffer.h>
 #include <grinterop/publish.h>
 #include <grinterop/ring.h>
 #include <grinterop/share.h>
@@ -147,6 +148,7 @@ static const gr_slot *no_slots[1];
     X(gr_buffer_publish(NULL, NULL, NULL, fx.stream))                                              \
     X(gr_fetch(NULL, NULL, NULL, fx.stream))                                                       \
     X(gr_fetch(fx.resource, NULL, NULL, fx.stream))                                                \
+    X(gr_fetch_framebuffer(0, NULL, NULL, fx.stream))                                              \
     X(gr_publish(NULL, NULL, NULL, fx.stream))                                                     \
     X(gr_publish(fx.resource, NULL, NULL, fx.stream))                                              \
     X(gr_ring_fetch_tensor(NULL, NULL, NULL, fx.stream, 0))                                        \

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <grinterop/publish.h>
+#include <grinterop/framebuffer.h>
 #include <grinterop/ring.h>
 
 #include "tests/support/support_image.h"
@@ -183,6 +183,13 @@ static bool publish_with(const void *options)
 static bool publish_to(const void *desc)
 {
     return publish_bytes(&GR_INIT(gr_publish_options, .target = desc)) == GR_OK;
+}
+
+/* Only valid options let the missing tensor be reported. */
+static bool read_framebuffer(const void *options)
+{
+    gr_fetch_framebuffer(0, NULL, options, fx.stream);
+    return strstr(gr_last_error()->message, "The tensor is NULL") != NULL;
 }
 
 static bool make_ring(const void *options)
@@ -367,6 +374,7 @@ static const gr_release_options release_options;
 static const int64_t half_shape[] = {SIZE / 2};
 static const gr_tensor_desc half_desc = {.dtype = GR_DTYPE_U8, .ndim = 1, .shape = half_shape};
 static const gr_publish_options publish_options = {.alpha = &(const float){0.5f}};
+static const gr_framebuffer_options framebuffer;
 static const gr_ring_options ring_options = {.mode = GR_RING_NEWEST};
 static const gr_semaphore_desc semaphore_desc;
 static const gr_external_memory_desc memory_desc;
@@ -410,6 +418,7 @@ static const struct {
     WALK("gr_tensor_view", view_tensor, gr_tensor_desc, half_desc, strides),
     WALK("gr_publish", publish_with, gr_publish_options, publish_options, srgb),
     WALK("gr_publish", publish_to, gr_tensor_desc, half_desc, strides),
+    WALK("gr_fetch_framebuffer", read_framebuffer, gr_framebuffer_options, framebuffer, staging),
     WALK("gr_ring_create", make_ring, gr_ring_options, ring_options, mode),
     WALK("gr_semaphore_import", import_semaphore, gr_semaphore_desc, semaphore_desc, value),
     WALK("gr_from_external_memory", import_memory, gr_external_memory_desc, memory_desc, part),

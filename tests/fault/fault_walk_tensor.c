@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <grinterop/framebuffer.h>
 #include <grinterop/publish.h>
 #include <grinterop/tensor.h>
 #if __has_include(<dlpack/dlpack.h>)
@@ -309,6 +310,29 @@ static bool run_publish_buffer(void)
     return good;
 }
 
+/* A multisampled depth buffer, through a temporary staging buffer. */
+static bool run_framebuffer(void)
+{
+    static const int64_t shape[] = {SIDE, SIDE};
+    const gr_tensor_desc desc =
+        GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_F32, .ndim = 2, .shape = shape);
+    const gr_framebuffer_options depth =
+        GR_INIT(gr_framebuffer_options, .attachment = GL_DEPTH_ATTACHMENT, .z_near = 1, .z_far = 2);
+    GLuint framebuffer, renderbuffer;
+    glGenFramebuffers(1, &framebuffer);
+    glGenRenderbuffers(1, &renderbuffer);
+    glBindRenderbuffer(GL_RENDERBUFFER, renderbuffer);
+    glRenderbufferStorageMultisample(GL_RENDERBUFFER, 4, GL_DEPTH_COMPONENT24, SIDE, SIDE);
+    glBindFramebuffer(GL_FRAMEBUFFER, framebuffer);
+    glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_DEPTH_ATTACHMENT, GL_RENDERBUFFER, renderbuffer);
+    gr_tensor *tensor = gr_tensor_alloc(&desc, fx.stream);
+    bool good = done(tensor) && ok(gr_fetch_framebuffer(framebuffer, tensor, &depth, fx.stream));
+    gr_tensor_free(tensor);
+    glDeleteFramebuffers(1, &framebuffer);
+    glDeleteRenderbuffers(1, &renderbuffer);
+    return good;
+}
+
 /* The first call loads the kernels, which a build may lack. */
 static const char *no_kernels(void)
 {
@@ -334,5 +358,6 @@ const struct scenario walk_memory[] = {
     {"a tensor into an image", run_publish_image, no_kernels, 0},
     {"a tensor into an image through a surface", run_publish_surface, no_kernels, 0},
     {"a tensor into a buffer", run_publish_buffer, no_kernels, 0},
+    {"a framebuffer into a tensor", run_framebuffer, no_kernels, 0},
     {NULL, NULL, NULL, 0},
 };

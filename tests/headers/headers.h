@@ -102,6 +102,8 @@ typedef void (*anything)(void);
     /* external.h */                                                                               \
     X(gr_from_external_memory)                                                                     \
     X(gr_from_same_memory)                                                                         \
+    /* framebuffer.h */                                                                            \
+    X(gr_fetch_framebuffer)                                                                        \
     /* publish.h */                                                                                \
     X(gr_buffer_fetch)                                                                             \
     X(gr_buffer_publish)                                                                           \

@@ -48,7 +48,8 @@ TEST(invalid_values)
             "normalized_coordinates");
     refused(GR_INIT(gr_texture_options, .whole = true, .min_level = 2), "last level");
     refused(GR_INIT(gr_texture_options, .whole = true, .level_count = 3), "has only 2");
-    refused(GR_INIT(gr_texture_options, .whole = true, .min_level = 1, .level_count = 2), "has only 1");
+    refused(GR_INIT(gr_texture_options, .whole = true, .min_level = 1, .level_count = 2),
+            "has only 1");
     refused(GR_INIT(gr_texture_options, .whole = true, .level_count = 0u - 1), "level_count");
     refused(GR_INIT(gr_texture_options, .level = 2), "2 levels");
     refused(GR_INIT(gr_texture_options, .layer = 1), "1 layer");

@@ -11,6 +11,8 @@ const struct left_out left_out[] = {
     LEFT_OUT(gr_cuda_table, "gr_cuda() calls it, once per source file"),
     LEFT_OUT(gr_egl_free, "called by the steps gr_egl_create and gl_current"),
     LEFT_OUT(gr_egl_make_current, "called by the steps gr_egl_create and gl_current"),
+    LEFT_OUT(gr_fetch_framebuffer,
+             "reads a framebuffer of the program into a tensor, like gr_fetch: test_framebuffer"),
     LEFT_OUT(gr_from_vk_image,
              "errors in its arguments are Vulkan errors: test_vk_image, test_vk_create"),
     LEFT_OUT(gr_ring_receive,

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Fetches what a graphics API has put into a staging buffer. */
+#ifndef GR_LIB_PUBLISH_PUBLISH_H
+#define GR_LIB_PUBLISH_PUBLISH_H
+
+#include "lib/publish/plan.h"
+
+/* What the staging buffer has, beyond what gr_publish_options.target says. */
+struct gr_staged {
+    bool numbers;                     /* its integers are numbers, not fractions */
+    const struct gr_inverse *inverse; /* NULL: the values are used as they are */
+};
+
+/* Like gr_fetch(), with `call` in errors. */
+gr_status gr_fetch_staged(gr_resource *staging, gr_tensor *tensor,
+                          const gr_publish_options *options, const struct gr_staged *staged,
+                          CUstream stream, const char *call);
+
+#endif
