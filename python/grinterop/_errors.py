@@ -127,6 +127,7 @@ _FUNCTIONS = {
     "gr_egl_create": "EglContext",
     "gr_egl_make_current": "EglContext.make_current",
     "gr_fetch": "fetch",
+    "gr_fetch_framebuffer": "fetch_framebuffer",
     "gr_flags_parse": "flags",
     "gr_from_external_memory": "GraphicsResource",
     "gr_from_gl_buffer": "GraphicsResource.from_gl_buffer",

@@ -584,6 +584,26 @@ def fetch(
     wait_event: _Event | None = None,
     timeout: SupportsFloat | None = None,
 ) -> None: ...
+def fetch_framebuffer(
+    framebuffer: int,
+    tensor: _Array,
+    *,
+    stream: _Stream,
+    attachment: str | int | None = None,
+    rectangle: Sequence[int] | None = None,
+    near: SupportsFloat = 0,
+    far: SupportsFloat = 0,
+    reverse_z: bool = False,
+    layout: _Layout | None = None,
+    bgr: bool = False,
+    flip: bool = False,
+    scale: _Values | None = None,
+    bias: _Values | None = None,
+    alpha: SupportsFloat | None = None,
+    srgb: bool = False,
+    wait_event: _Event | None = None,
+    staging: GraphicsResource | None = None,
+) -> None: ...
 
 # ---- Rings ---------------------------------------------------------------------------------------
 

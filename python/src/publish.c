@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* publish() and fetch(): copy tensors to graphics resources and back. */
+/* publish(), fetch() and fetch_framebuffer(): copy tensors to graphics memory and back. */
 #include "ring.h"
 #include "tensor.h"
 
+#include <grinterop/framebuffer.h>
 #include <grinterop/publish.h>
 
 /* ---- Options --------------------------------------------------------------------------------- */
@@ -298,6 +299,120 @@ static PyObject *fetch(PyObject *module, PyObject *args, PyObject *keywords)
     return run(args, keywords, true);
 }
 
+/* ---- Framebuffers ---------------------------------------------------------------------------- */
+
+/* GL_COLOR_ATTACHMENT0, GL_DEPTH_ATTACHMENT and GL_STENCIL_ATTACHMENT */
+#define COLOR   0x8CE0
+#define DEPTH   0x8D00
+#define STENCIL 0x8D20
+
+/* "depth", "stencil", "color1" or the OpenGL constant; None: the selected read buffer. */
+static bool attachment_of(PyObject *object, unsigned *attachment)
+{
+    static const char *const names[] = {"depth",  "stencil", "color",  "color0", "color1", "color2",
+                                        "color3", "color4",  "color5", "color6", "color7", NULL};
+    int choice;
+    if (!given_one(object))
+        return true;
+    if (PyLong_Check(object)) {
+        *attachment = (unsigned)PyLong_AsUnsignedLongMask(object);
+        return !PyErr_Occurred();
+    }
+    if (!choice_of(object, "attachment", names, &choice))
+        return false;
+    *attachment = choice == 0   ? DEPTH
+                  : choice == 1 ? STENCIL
+                                : COLOR + (unsigned)(choice > 2 ? choice - 3 : 0);
+    return true;
+}
+
+/* (x, y, width, height) */
+static bool rectangle_of(PyObject *object, gr_framebuffer_options *to)
+{
+    if (!given_one(object))
+        return true;
+    PyObject *tuple = PySequence_Tuple(object);
+    bool good =
+        tuple && PyArg_ParseTuple(tuple, "IIII:rectangle", &to->x, &to->y, &to->width, &to->height);
+    Py_XDECREF(tuple);
+    return good;
+}
+
+static bool staging_of(PyObject *object, gr_resource **staging)
+{
+    if (!given_one(object))
+        return true;
+    if (!PyObject_TypeCheck(object, resource_type)) {
+        PyErr_Format(PyExc_TypeError, "staging: expected a GraphicsResource, not %R",
+                     (PyObject *)Py_TYPE(object));
+        return false;
+    }
+    resource_object *resource = (resource_object *)object;
+    if (!resource_usable(resource) || !exclusive_begin(object))
+        return false;
+    *staging = resource->resource;
+    return true;
+}
+
+static PyObject *read_framebuffer(unsigned framebuffer, PyObject *object, PyObject *stream,
+                                  const gr_framebuffer_options *options, PyObject *staging)
+{
+    gr_status status;
+    gr_tensor *to, *chroma;
+    CUstream on;
+    PyObject *result = NULL;
+    if (!stream_of(stream, &on))
+        return NULL;
+    PyObject *tensor = import_any(object, stream, GR_LAYOUT_SHAPE);
+    gr_framebuffer_options own = *options;
+    if (tensor && staging_of(staging, &own.staging)) {
+        if (tensor_begin(tensor, &to, &chroma)) {
+            Py_BEGIN_ALLOW_THREADS
+            status = gr_fetch_framebuffer(framebuffer, to, &own, on);
+            Py_END_ALLOW_THREADS
+            result = none_or_fail(status);
+            tensor_end(tensor);
+        }
+        if (own.staging)
+            exclusive_end(staging);
+    }
+    Py_XDECREF(tensor);
+    return result;
+}
+
+static PyObject *fetch_framebuffer(PyObject *module, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"framebuffer", "tensor",  "stream",    "attachment", "rectangle",
+                            "near",        "far",     "reverse_z", "layout",     "bgr",
+                            "flip",        "scale",   "bias",      "alpha",      "srgb",
+                            "wait_event",  "staging", NULL};
+    PyObject *object, *attachment = NULL, *rectangle = NULL, *staging = NULL;
+    struct given given = {0};
+    struct options conversion = {.options = GR_INIT(gr_publish_options)};
+    gr_framebuffer_options options =
+        GR_INIT(gr_framebuffer_options, .conversion = &conversion.options);
+    int reverse_z = 0, bgr = 0, flip = 0, srgb = 0;
+    unsigned framebuffer;
+    (void)module;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "IO|$OOOffpOppOOOpOO", names, &framebuffer,
+                                     &object, &given.stream, &attachment, &rectangle,
+                                     &options.z_near, &options.z_far, &reverse_z, &given.layout,
+                                     &bgr, &flip, &given.scale, &given.bias, &given.alpha, &srgb,
+                                     &given.wait_event, &staging) ||
+        !attachment_of(attachment, &options.attachment) || !rectangle_of(rectangle, &options) ||
+        !names_of_options(&given, &conversion) || !numbers_of_options(&given, &conversion))
+        return NULL;
+    if (!given_one(given.stream)) {
+        PyErr_SetString(PyExc_TypeError, "missing keyword-only argument stream");
+        return NULL;
+    }
+    options.reverse_z = reverse_z;
+    conversion.options.bgr = bgr;
+    conversion.options.flip = flip;
+    conversion.options.srgb = srgb;
+    return read_framebuffer(framebuffer, object, given.stream, &options, staging);
+}
+
 PyMethodDef publish_functions[] = {
     {"publish", METHOD(publish), KEYWORDS,
      "publish(target, tensor, *, stream=None, layout=None, bgr=False, flip=False, scale=None,\n"
@@ -319,5 +434,15 @@ PyMethodDef publish_functions[] = {
      "      timeout=None)\n--\n\n"
      "Reads graphics memory into a tensor, with its shape and dtype: the reverse of publish().\n"
      "The copy runs in stream order: synchronize `stream` before the CPU reads the elements."},
+    {"fetch_framebuffer", METHOD(fetch_framebuffer), KEYWORDS,
+     "fetch_framebuffer(framebuffer, tensor, *, stream, attachment=None, rectangle=None, near=0,\n"
+     "                  far=0, reverse_z=False, layout=None, bgr=False, flip=False, scale=None,\n"
+     "                  bias=None, alpha=None, srgb=False, wait_event=None, staging=None)\n--\n\n"
+     "Reads an attachment of an OpenGL framebuffer into a tensor, in stream order.\n\n"
+     "framebuffer: its name; 0 is that of the window. attachment: 'color', 'color1', 'depth',\n"
+     "'stencil' or an OpenGL constant; None: the selected read buffer. rectangle: (x, y, width,\n"
+     "height). near, far, reverse_z: the planes of the projection, to get distances instead of\n"
+     "depths. staging: a GraphicsResource of an OpenGL buffer to use again in each call. The\n"
+     "others are those of fetch()."},
     {0},
 };

@@ -17,6 +17,8 @@ R32F = 0x822E
 RED = 0x1903
 UNSIGNED_BYTE = 0x1401
 FLOAT = 0x1406
+FRAMEBUFFER = 0x8D40
+RENDERBUFFER = 0x8D41
 
 
 def _generate(function):
@@ -71,6 +73,21 @@ def read_texture(name, width, height, internal_format=RGBA8):
     _gl.glBindTexture(TEXTURE_2D, name)
     _gl.glGetTexImage(TEXTURE_2D, 0, layout, kind, data)
     return data.raw
+
+
+def framebuffer(width, height, color, depth):
+    """A framebuffer with a colour and a depth renderbuffer, cleared to these values."""
+    name = _generate(_gl.glGenFramebuffers)
+    _gl.glBindFramebuffer(FRAMEBUFFER, name)
+    for attachment, kind in ((0x8CE0, RGBA8), (0x8D00, 0x8CAC)):
+        renderbuffer = _generate(_gl.glGenRenderbuffers)
+        _gl.glBindRenderbuffer(RENDERBUFFER, renderbuffer)
+        _gl.glRenderbufferStorage(RENDERBUFFER, kind, width, height)
+        _gl.glFramebufferRenderbuffer(FRAMEBUFFER, attachment, RENDERBUFFER, renderbuffer)
+    _gl.glClearColor(*(ctypes.c_float(value) for value in color))
+    _gl.glClearDepth(ctypes.c_double(depth))
+    _gl.glClear(0x4100)
+    return name
 
 
 def finish():

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Framebuffers into NumPy arrays."""
+
+import math
+
+import grinterop
+import numpy as np
+import pytest
+from grinterop import GraphicsResource, Tensor, fetch_framebuffer
+
+import gl
+
+
+@pytest.fixture
+def framebuffer(egl):
+    """8x4 pixels of RGBA8, and a float depth of 0.5."""
+    egl.make_current()
+    return gl.framebuffer(8, 4, (1, 0.2, 0, 1), 0.5)
+
+
+def read(framebuffer, shape, dtype, cuda, **options):
+    tensor = Tensor.alloc(shape, dtype, stream=cuda)
+    fetch_framebuffer(framebuffer, tensor, stream=cuda, **options)
+    cuda.sync()
+    return np.frombuffer(tensor.tobytes(), dtype).reshape(shape)
+
+
+@pytest.mark.parametrize("attachment", [None, "color", "color0", 0x8CE0])
+def test_color(framebuffer, cuda, attachment):
+    pixels = read(framebuffer, (4, 8, 4), "u1", cuda, attachment=attachment)
+    assert (pixels == (255, 51, 0, 255)).all()
+
+
+def test_a_rectangle_as_planes_of_floats(framebuffer, cuda):
+    planes = read(framebuffer, (3, 2, 5), "f4", cuda, rectangle=(1, 1, 5, 2), layout="chw")
+    assert np.allclose(planes, np.reshape((1, 0.2, 0), (3, 1, 1)))
+
+
+@pytest.mark.parametrize("far, distance", [(100, 1 / (0.5 / 0.25 + 0.5 / 100)), (math.inf, 0.5)])
+def test_depth(framebuffer, cuda, far, distance):
+    assert (read(framebuffer, (4, 8), "f4", cuda, attachment="depth") == 0.5).all()
+    distances = read(framebuffer, (4, 8), "f4", cuda, attachment="depth", near=0.25, far=far)
+    assert np.allclose(distances, distance)
+
+
+def test_a_staging_buffer(framebuffer, cuda):
+    with GraphicsResource.from_gl_buffer(gl.buffer(4 * 8 * 4), flags="read_only") as staging:
+        for _ in range(3):
+            assert read(framebuffer, (4, 8, 4), "u1", cuda, staging=staging)[0, 0, 1] == 51
+
+
+def test_what_is_refused(framebuffer, cuda):
+    with pytest.raises(ValueError, match="attachment"):
+        read(framebuffer, (4, 8), "f4", cuda, attachment="depths")
+    with pytest.raises(grinterop.InvalidValueError, match="nothing to read"):
+        read(framebuffer, (4, 8), "u1", cuda, attachment="stencil")
+    with pytest.raises(TypeError, match="staging"):
+        read(framebuffer, (4, 8, 4), "u1", cuda, staging=framebuffer)
+    with pytest.raises(TypeError, match="stream"):
+        fetch_framebuffer(framebuffer, Tensor.alloc((4, 8), "f4", stream=cuda))
+    with pytest.raises(grinterop.InvalidValueError, match="not inside"):
+        read(framebuffer, (4, 8, 4), "u1", cuda, rectangle=(0, 0, 9, 4))
