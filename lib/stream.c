@@ -44,7 +44,7 @@ gr_status gr_stream_check(CUstream stream, bool of_map_allowed, const char *call
 {
     if (!stream)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The stream is NULL. Pass CU_STREAM_LEGACY or CU_STREAM_PER_THREAD for a "
+                       "The stream is NULL. Pass GR_STREAM_LEGACY or GR_STREAM_PER_THREAD for a "
                        "default stream%s.",
                        of_map_allowed ? ", or GR_STREAM_OF_MAP for the stream of the map" : "");
     if (stream == GR_STREAM_NONE)

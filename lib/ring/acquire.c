@@ -204,7 +204,7 @@ static gr_status check_stream(const struct gr_ring_side *side, CUstream stream, 
     if (!stream || stream == GR_STREAM_NONE)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "In this ring CUDA %s and needs a stream, but the stream is %s. For a "
-                       "default stream pass CU_STREAM_LEGACY or CU_STREAM_PER_THREAD.",
+                       "default stream pass GR_STREAM_LEGACY or GR_STREAM_PER_THREAD.",
                        does, stream ? "none (GR_STREAM_NONE)" : "NULL");
     return gr_stream_check(stream, false, call);
 }

@@ -204,7 +204,7 @@ else
     says err 'operation not supported'
     wrong no_screen 2-without-a-gpu 'GLFW finds no display' ./ripples
     mistake stream 's/shared.tiles}, stream)/shared.tiles}, NULL)/' \
-        'The stream is NULL. Pass CU_STREAM_LEGACY or CU_STREAM_PER_THREAD'
+        'The stream is NULL. Pass GR_STREAM_LEGACY or GR_STREAM_PER_THREAD'
     mistake kept 's/grinterop::release_many(mapped);/for (auto \&m : mapped) m.detach();/' \
         'The resource is already mapped. Release its buffer before it is mapped again.'
     mistake name 's/gr_from_gl_buffer(vbo,/gr_from_gl_buffer(99,/' \

@@ -13,7 +13,8 @@ CUresult soft_gl_resource_make(soft_gl_resource *resource, const char *kind, con
     snprintf(resource->name_text, sizeof(resource->name_text), "OpenGL %s %u", kind,
              resource->name);
     snprintf(resource->what, sizeof(resource->what),
-             "%s, which is not mapped: %s was used after its unmap, or before its next map",
+             "%s, which is not mapped: %s was used after its unmap, before its next map, or in a "
+             "stream that the unmap did not wait for",
              resource->name_text, use);
     resource->backed = resource->size;
     resource->pages = soft_pages_new(resource->size, SOFT_ALIGNMENT, false);

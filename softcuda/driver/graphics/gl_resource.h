@@ -22,7 +22,7 @@ typedef struct {
     unsigned char *pages;
     unsigned char *fetched; /* OpenGL's bytes in transit; NULL until a map needs it */
     char name_text[40];     /* for fault messages while it is mapped */
-    char what[160];         /* the same while it is not */
+    char what[200];         /* the same while it is not */
 } soft_gl_resource;
 
 /*
