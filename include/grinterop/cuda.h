@@ -57,7 +57,8 @@ typedef CUresult(CUDAAPI *gr_cuProfiler_fn)(void);
 
 /*
  * The functions of the CUDA driver, named without "cu" because NVIDIA's cuda.h renames the full
- * names by macros, differently in each toolkit.
+ * names by macros, differently in each toolkit. Each has the signature of CUDA 12.0, also with
+ * newer headers: CtxCreate() takes three arguments.
  *
  * This table is not part of the ABI: gr_cuda() fills it in the program, from the list that the
  * program was compiled with.
