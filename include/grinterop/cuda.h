@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The functions of the CUDA driver. A program that calls CUDA through this header links nothing of
- * CUDA, and runs on a GPU or on the software CUDA driver. The header needs the CUDA Toolkit's, 12.0
- * or newer.
+ * The functions of the CUDA driver. A program that calls CUDA through this header links no CUDA
+ * library, and runs on a GPU or on the software CUDA driver. The header includes the headers of the
+ * CUDA Toolkit, 12.0 or newer.
  *
  *     const gr_cuda_api *cuda = gr_cuda();   loads the driver, unless driver.h has done so
  *     if (!cuda)
@@ -36,10 +36,11 @@ extern "C" {
 /* ---- Functions of the driver ----------------------------------------------------------------- */
 
 /*
- * For gr_cuda(), in the library because all files of a program share its lock. Runs `fill` once per
- * `made`, which is NULL before and `table` afterwards. Returns `table`, or NULL after
- * GR_ERR_NO_DRIVER. `find` looks up a function by its full name ("cuMemAlloc") and the CUDA version
- * of its variant, with the flags of cuGetProcAddress; NULL: the driver lacks it.
+ * For gr_cuda(). This function is in the library because all files of a program share its lock. It
+ * runs `fill` once per `made`, which is NULL before and `table` afterwards. Returns `table`, or
+ * NULL after GR_ERR_NO_DRIVER. `find` looks up a function by its full name ("cuMemAlloc") and the
+ * CUDA version of its variant, with the flags of cuGetProcAddress. It returns NULL if the driver
+ * lacks the function.
  */
 typedef void *(*gr_cuda_find_fn)(const char *name, int version, cuuint64_t flags);
 typedef void (*gr_cuda_fill_fn)(void *table, gr_cuda_find_fn find);

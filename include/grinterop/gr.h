@@ -42,8 +42,9 @@
  *           releases the new buffer.
  * Streams   Every call names its CUDA stream; NULL is an error. For a default stream pass
  *           GR_STREAM_LEGACY or GR_STREAM_PER_THREAD. The stream must belong to the CUDA context of
- *           the resource and live until everything mapped on it is released. The software driver
- *           refuses a destroyed stream and lets another one end the mapping; NVIDIA's may crash.
+ *           the resource and live until everything mapped on it is released. NVIDIA's driver may
+ *           crash if the stream was destroyed. The software driver refuses that stream, and the
+ *           mapping can be ended in another one.
  * CUDA      A resource remembers the CUDA context that was current at its creation, or else takes
  *           the primary context of the device that draws. Every call makes that context current
  *           and restores the caller's. The context must outlive the resource: without it calls
