@@ -233,7 +233,7 @@ TEST(transport_any_works_without_a_current_cuda_context)
     CU(CtxSetCurrent(fx.context));
 }
 
-TEST(any_does_not_fall_back_on_wrong_arguments)
+TEST(transport_any_refuses_wrong_arguments_at_once)
 {
     struct image depth = image_make("DEPTH_COMPONENT24", "2D", 8, 8, 1);
     assert_null(gr_from_gl_buffer_with(0, GR_READ_WRITE, &by_any), GR_ERR_INVALID_VALUE, 0, "is 0");

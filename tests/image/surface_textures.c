@@ -334,7 +334,7 @@ IMAGE_KERNEL_TEST(whole_takes_levels)
 }
 
 /* CUDA counts 4 levels, but OpenGL allocated 2: the others must not be visible. */
-IMAGE_KERNEL_TEST(whole_keeps_to_the_levels_of_the_storage)
+IMAGE_KERNEL_TEST(whole_textures_have_allocated_levels_only)
 {
     map_known("RGBA8", "2D", 8, 8, 2);
     gr_texture_options o = GR_INIT(gr_texture_options, .whole = true);

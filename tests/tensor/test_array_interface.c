@@ -70,7 +70,7 @@ TEST(strides_are_reported_only_for_gaps)
     gr_tensor_free(tensor);
 }
 
-TEST(no_element_has_no_address)
+TEST(a_tensor_without_elements_has_address_0)
 {
     gr_tensor *tensor = gr_tensor_alloc(
         &GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1, .shape = (int64_t[]){0}),

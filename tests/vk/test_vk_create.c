@@ -156,7 +156,7 @@ static void check_image(gr_resource *resource)
     assert_vulkan_image(&image, 4);
 }
 
-/* The layer would report that views of another format need the list. */
+/* Catches: a lost list. The validation layer reports views of another format without it. */
 VULKAN_TEST(a_list_of_formats_reaches_the_image)
 {
     static const VkFormat formats[] = {VK_FORMAT_R8G8B8A8_UNORM, VK_FORMAT_R8G8B8A8_SRGB};
@@ -174,7 +174,7 @@ VULKAN_TEST(a_list_of_formats_reaches_the_image)
 }
 
 /* Catches: a second VkExternalMemoryImageCreateInfo, which the validation layer reports. */
-VULKAN_TEST(external_memory_is_not_asked_for_twice)
+VULKAN_TEST(external_memory_info_is_chained_once)
 {
     VkExternalMemoryImageCreateInfo external = {
         .sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMAGE_CREATE_INFO,

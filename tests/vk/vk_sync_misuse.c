@@ -277,8 +277,11 @@ VULKAN_IMAGE_TEST(a_new_image_is_refused_until_a_submit, 2)
     free_pair(&pair);
 }
 
-/* The barrier alone suffices, also for the program's own image; or the program's declaration. */
-VULKAN_IMAGE_TEST(a_new_image_is_taken_after_a_barrier_or_unordered)
+/*
+ * A new image can be mapped after a barrier alone, even an image of the program, or after the
+ * program has declared that it orders both sides.
+ */
+VULKAN_IMAGE_TEST(a_new_image_can_be_mapped_after_a_barrier_or_unordered)
 {
     struct vulkan_image own =
         vulkan_image_own(VK_FORMAT_R8G8B8A8_UNORM, "2D", 16, 16, 1, true, GR_READ_WRITE);
