@@ -96,7 +96,7 @@ static inline bool gr_cuda_is_set(const gr_cuda_api *api, const void *member)
  */
 #define GR_CUDA_HAS(api, name) gr_cuda_is_set(api, &(api)->name)
 
-/* The default stream of a NULL stream in this file, as nvcc's option selects it. */
+/* In this file a NULL stream means the default stream that nvcc's option selects. */
 #ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM
 #define GR_CUDA_SYMBOL_FLAGS          CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM
 #define GR_CUDA_SYMBOL_LEAST(version) ((version) < 7000 ? 7000 : (version))
