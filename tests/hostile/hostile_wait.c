@@ -236,7 +236,7 @@ VULKAN_TEST(an_acquire_that_fails_wakes_the_peer)
 }
 
 /* Catches: the thread ended at the first failure, and a reader waited for a peer that had gone. */
-VULKAN_TEST(the_watch_goes_on_where_poll_lacks_memory)
+VULKAN_TEST(the_watch_continues_if_poll_lacks_memory)
 {
     const gr_slot *slot;
     struct hostile peer;
@@ -261,7 +261,7 @@ VULKAN_TEST(the_watch_goes_on_where_poll_lacks_memory)
  * A ring of OpenGL buffers. This process has the side that waits. NULL if OpenGL does not support
  * it.
  */
-static gr_ring *opengls_ring(struct hostile *peer, gr_ring_role role)
+static gr_ring *opengl_ring(struct hostile *peer, gr_ring_role role)
 {
     gr_resource *resources[HOSTILE_SLOTS];
     int socket;
@@ -325,7 +325,7 @@ TEST(opengl_waits_end_by_their_timeout, 2)
     need_memory_semaphores();
     struct hostile peer;
     const gr_slot *slot;
-    gr_ring *ring = opengls_ring(&peer, roles[_i]);
+    gr_ring *ring = opengl_ring(&peer, roles[_i]);
     if (!ring)
         skip("%s", error_text());
     hand_on(&peer, ring, roles[_i]);
@@ -353,7 +353,7 @@ TEST(passed_points_are_not_awaited_again)
     need_memory_semaphores();
     struct hostile peer;
     const gr_slot *slot;
-    gr_ring *ring = opengls_ring(&peer, GR_RING_CONSUMER);
+    gr_ring *ring = opengl_ring(&peer, GR_RING_CONSUMER);
     if (!ring)
         skip("%s", error_text());
     int64_t longest = 0;
@@ -396,13 +396,13 @@ static void *end_it(void *user)
     return NULL;
 }
 
-TEST(a_stop_or_an_end_ends_opengls_wait, 2)
+TEST(a_stopped_ring_or_dead_peer_ends_a_wait_of_opengl, 2)
 {
     need_memory_semaphores();
     struct hostile peer;
     pthread_t thread;
     const gr_slot *slot;
-    gr_ring *ring = opengls_ring(&peer, GR_RING_CONSUMER);
+    gr_ring *ring = opengl_ring(&peer, GR_RING_CONSUMER);
     if (!ring)
         skip("%s", error_text());
     hand_on(&peer, ring, GR_RING_CONSUMER);

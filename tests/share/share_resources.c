@@ -198,7 +198,7 @@ void job_takes_turns_by_semaphores(int socket)
     close(socket);
 }
 
-VULKAN_TEST(semaphores_go_along)
+VULKAN_TEST(a_resource_is_sent_with_its_semaphores)
 {
     if (!vk.exports)
         skip("this Vulkan exports no semaphores");
@@ -229,7 +229,7 @@ static void fill_sent(void)
         sent[i] = (unsigned char)(i * 7 + i / 256);
 }
 
-VULKAN_TEST(bytes_go_along_with_a_resource)
+VULKAN_TEST(a_resource_is_sent_with_bytes)
 {
     static const size_t sizes[] = {0, 1, 300, GR_SHARE_MOST_DATA};
     struct pair pair = pair_make();

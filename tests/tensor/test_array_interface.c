@@ -31,7 +31,7 @@ static TCase *add_array_interface_case(Suite *suite, const char *name)
 
 GROUP("array interface", add_array_interface_case)
 
-TEST(the_fields_are_the_tensors)
+TEST(the_fields_describe_the_tensor)
 {
     gr_tensor *tensor = must_alloc_on(GR_MEMORY_DEVICE, fx.stream);
     const gr_tensor_info *info = gr_tensor_get_info(tensor);

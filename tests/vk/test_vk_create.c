@@ -99,7 +99,7 @@ static unsigned char *make_struct(size_t size)
 
 GROUP("structs of other versions", add_vulkan_case)
 
-VULKAN_TEST(every_struct_says_its_size, TAKER_COUNT)
+VULKAN_TEST(every_struct_needs_its_size, TAKER_COUNT)
 {
     const struct taker *taker = &takers[_i];
     unsigned char *zeroed = must_allocate(taker->size);
@@ -189,7 +189,7 @@ VULKAN_TEST(external_memory_info_is_chained_once)
                 "OPAQUE_FD");
 }
 
-VULKAN_TEST(buffers_have_chains_too)
+VULKAN_TEST(buffers_accept_chains_too)
 {
     VkExternalMemoryBufferCreateInfo external = {
         .sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO,
@@ -208,7 +208,7 @@ VULKAN_TEST(buffers_have_chains_too)
                 "OPAQUE_FD");
 }
 
-VULKAN_TEST(buffers_that_cannot_be_are_refused)
+VULKAN_TEST(impossible_buffers_are_refused)
 {
     VkBufferCreateInfo info = vulkan_buffer_info(0);
     assert_null(gr_vk_buffer_create(vk.wrap, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
